@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package conf is the registry and the JSON form of configuration structs.
+//
+// A config is a plain struct with a Kind method. Registering a complete default makes it known under its kind to the
+// command line, to JSON files and to the conformance tests. In JSON a config is an object with the key "kind"; reading
+// overlays the given keys on the registered default, strictly: an unknown key is an error that names the near ones.
+package conf
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Kinder is what every config of a group (tasks, learners, policies, explorers) is.
+type Kinder interface{ Kind() string }
+
+var registry = struct {
+	sync.RWMutex
+	groups map[reflect.Type]map[string]Kinder // interface type -> kind -> complete default
+}{groups: map[reflect.Type]map[string]Kinder{}}
+
+// Register makes proto, a complete default, known in group G (an interface type such as envs.Config) under proto.Kind().
+// It panics if the kind is taken or proto is not a struct value: both are programming errors found at start-up.
+func Register[G Kinder](proto G) {
+	group := reflect.TypeFor[G]()
+	if reflect.TypeOf(proto).Kind() != reflect.Struct {
+		panic(fmt.Sprintf("conf: %s %q is a %T, want a struct value", group, proto.Kind(), proto))
+	}
+	registry.Lock()
+	defer registry.Unlock()
+	if registry.groups[group] == nil {
+		registry.groups[group] = map[string]Kinder{}
+	}
+	if _, taken := registry.groups[group][proto.Kind()]; taken {
+		panic(fmt.Sprintf("conf: %s %q is registered twice", group, proto.Kind()))
+	}
+	registry.groups[group][proto.Kind()] = proto
+}
+
+// New returns the registered default of kind in group G, or an error that lists near names.
+func New[G Kinder](kind string) (G, error) {
+	proto, err := lookup(reflect.TypeFor[G](), kind)
+	if err != nil {
+		var none G
+		return none, err
+	}
+	return proto.(G), nil
+}
+
+// Kinds lists the kinds of group G in alphabetical order.
+func Kinds[G Kinder]() []string { return kinds(reflect.TypeFor[G]()) }
+
+func lookup(group reflect.Type, kind string) (Kinder, error) {
+	registry.RLock()
+	proto, ok := registry.groups[group][kind]
+	registry.RUnlock()
+	if !ok {
+		return nil, fmt.Errorf("unknown %s %q%s", groupName(group), kind, Near(kind, kinds(group)))
+	}
+	return proto, nil
+}
+
+func kinds(group reflect.Type) []string {
+	registry.RLock()
+	defer registry.RUnlock()
+	names := make([]string, 0, len(registry.groups[group]))
+	for name := range registry.groups[group] {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// groupName turns an interface type into the word that a user knows: envs.Config is a "task".
+func groupName(group reflect.Type) string {
+	pkg := group.PkgPath()[strings.LastIndexByte(group.PkgPath(), '/')+1:]
+	switch pkg {
+	case "envs":
+		return "task"
+	case "learn":
+		return "learner"
+	case "explore":
+		return "explorer"
+	}
+	return pkg
+}

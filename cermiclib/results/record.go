@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package results is what a run leaves behind: raw scores and scalars, on disk and in memory. It reads without GoMLX, so
+// results can be looked at anywhere. Means, intervals and tables are computed on reading, never stored.
+package results
+
+import "encoding/json"
+
+// Record is one run: one experiment with one seed.
+type Record struct {
+	ID         string             `json:"id"`         // hash of the canonical experiment
+	Task       string             `json:"task"`       // "vmas/balance"
+	Method     string             `json:"method"`     // "mappo-cermic"; the label of a curve
+	Budget     string             `json:"budget"`     // "smoke", "short", "paper" or "custom"
+	Seed       uint64             `json:"seed"`       //
+	Complete   bool               `json:"complete"`   // false: partial, resumable
+	Frames     int                `json:"frames"`     // trained so far
+	Experiment json.RawMessage    `json:"experiment"` // complete, including every default
+	Host       Host               `json:"host"`       //
+	Evals      []Eval             `json:"evals"`      // in order of Frames
+	Scalars    map[string][]Point `json:"scalars"`    // losses, consistency, Psi moments, intrinsic reward, …
+}
+
+// Host says where and with what a run was trained. It never enters the ID.
+type Host struct {
+	Commit  string  `json:"commit,omitempty"`
+	Dirty   bool    `json:"dirty,omitempty"`
+	Go      string  `json:"go,omitempty"`
+	GoMLX   string  `json:"gomlx,omitempty"`
+	Backend string  `json:"backend,omitempty"`
+	CPU     string  `json:"cpu,omitempty"`
+	Cores   int     `json:"cores,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"` // wall time of training, summed over resumes
+}
+
+// Eval is one evaluation: greedy play, raw score of every episode under the benchmark's own metric.
+type Eval struct {
+	Frames  int       `json:"frames"`            // trained when evaluated
+	Scores  []float64 `json:"scores"`            // one an episode
+	Sparse  []float64 `json:"sparse,omitempty"`  // sparse return of the same episodes, mean over agents
+	Success []float64 `json:"success,omitempty"` // 1 where the success condition was met
+	Lengths []int     `json:"lengths,omitempty"` // steps until the episode ended
+}
+
+// Point is one value of a scalar over training.
+type Point struct {
+	Frames int     `json:"frames"`
+	Value  float64 `json:"value"`
+}
+
+// Event tells a watcher what a run just did. Exactly one of Eval and Scalars is set, or neither for a heartbeat.
+type Event struct {
+	Record    *Record            // the run so far; read only, valid during the call
+	Frames    int                // trained so far
+	Total     int                // frames of the whole budget
+	FPS       float64            // frames a second, end to end, of the last iteration
+	ETA       float64            // seconds to the end at that pace
+	Eval      *Eval              // a new evaluation
+	Scalars   map[string]float64 // a finished iteration
+	FromStore bool               // the record was found complete, nothing was trained
+	Note      string             // one line for the user: backend in use, a waiting lock, a damaged file set aside
+}

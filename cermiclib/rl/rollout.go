@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rl holds the host side of reinforcement learning: the rollout, returns and advantages, action distributions
+// and running statistics. Everything is []float32 in flat, time-major order; nothing here builds a graph.
+package rl
+
+import "cermic/envs"
+
+// Obs is what a policy may look at in one step: row (c, i) belongs to agent i of copy c. A decentralised policy uses
+// Obs, Mask and Carry only; State is for critics.
+type Obs struct {
+	Obs   []float32 // [E,N,O]; nil for cell observations
+	Cells []uint16  // [E,N,H,W]; nil for vector observations
+	State []float32 // [E,S]
+	Mask  []uint8   // [E,N,K]; nil when every action is allowed
+	Alive []uint8   // [E,N]
+	Carry []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
+}
+
+// Rollout is one collection. Its buffers are made once and refilled; row t of a [T+1] field is what the agents saw
+// before action t, which after the end of an episode is the first observation of the next one.
+type Rollout struct {
+	Spec                  *envs.Spec
+	T, E, N               int
+	Obs                   []float32    // [T+1,E,N,O]
+	Cells                 []uint16     // [T+1,E,N,H,W]
+	State                 []float32    // [T+1,E,S]
+	Mask, Alive           []uint8      // [T+1,E,N,K] (nil: all allowed), [T+1,E,N]
+	Act                   envs.Actions // [T,E,N] or [T,E,N,D], physical units
+	LogP                  []float32    // [T,E,N] log-density of the behaviour policy at Act
+	Value                 []float32    // [T,E,N] filled by learners that use it
+	Extrinsic, Intrinsic  []float32    // [T,E,N] Algorithm 1 adds them
+	Dense, Score          []float32    // [T,E,N], [T,E] for statistics only
+	Terminated, Truncated []uint8      // [T,E]
+	Started               []uint8      // [T,E] 1 where row t is the first of an episode
+	Carry                 []float32    // [E,N,C] policy state before t = 0
+	Iteration, Frames     int          // collections and frames completed before this one
+	last                  finals
+}
+
+// finals keeps the true last observation of every episode that ended inside the rollout: appended in order of (t, c).
+type finals struct {
+	index []int32 // [T,E] position in obs/state, or -1
+	obs   []float32
+	cells []uint16
+	state []float32
+	n     int
+}
+
+// Rows is T·E·N, the number of agent steps; agent step (t, c, i) is row (t·E + c)·N + i.
+func (x *Rollout) Rows() int { return x.T * x.E * x.N }
+
+// NewRollout makes the buffers of a rollout of t steps for spec; masked says whether actions can be unavailable, carry
+// is C, the length of the policy's recurrent state.
+func NewRollout(spec *envs.Spec, t int, masked bool, carry int) *Rollout {
+	e, n, o := spec.Copies, spec.Agents, spec.ObsLen()
+	x := &Rollout{
+		Spec: spec, T: t, E: e, N: n,
+		State:      make([]float32, (t+1)*e*spec.State),
+		Alive:      make([]uint8, (t+1)*e*n),
+		LogP:       make([]float32, t*e*n),
+		Value:      make([]float32, t*e*n),
+		Extrinsic:  make([]float32, t*e*n),
+		Intrinsic:  make([]float32, t*e*n),
+		Dense:      make([]float32, t*e*n),
+		Score:      make([]float32, t*e),
+		Terminated: make([]uint8, t*e),
+		Truncated:  make([]uint8, t*e),
+		Started:    make([]uint8, t*e),
+		Carry:      make([]float32, e*n*carry),
+	}
+	if len(spec.Obs) == 2 {
+		x.Cells = make([]uint16, (t+1)*e*n*o)
+	} else {
+		x.Obs = make([]float32, (t+1)*e*n*o)
+	}
+	if masked {
+		x.Mask = make([]uint8, (t+1)*e*n*spec.Act.Choices)
+	}
+	if spec.Act.Choices > 0 {
+		x.Act.Choice = make([]int32, t*e*n)
+	} else {
+		x.Act.Force = make([]float32, t*e*n*spec.Act.Dim)
+	}
+	x.last.index = make([]int32, t*e)
+	x.Clear()
+	return x
+}
+
+// Clear forgets the last observations of the previous collection and zeroes the intrinsic reward.
+func (x *Rollout) Clear() {
+	for i := range x.last.index {
+		x.last.index[i] = -1
+	}
+	x.last.n, x.last.obs, x.last.cells, x.last.state = 0, x.last.obs[:0], x.last.cells[:0], x.last.state[:0]
+	clear(x.Intrinsic)
+}
+
+// See copies s, what the agents see before action t, into row t of the [T+1] fields.
+func (x *Rollout) See(t int, s *envs.Step) {
+	o := x.Spec.ObsLen()
+	copy(x.Obs[t*x.E*x.N*o*min(1, len(x.Obs)):], s.Obs)
+	copy(x.Cells[t*x.E*x.N*o*min(1, len(x.Cells)):], s.Cells)
+	copy(x.State[t*x.E*x.Spec.State:], s.State)
+	copy(x.Alive[t*x.E*x.N:], s.Alive)
+	if x.Mask != nil {
+		copy(x.Mask[t*x.E*x.N*x.Spec.Act.Choices:], s.Mask)
+	}
+}
+
+// End keeps the true last observation of copy c, whose episode ended with action t; s still holds it.
+func (x *Rollout) End(t, c int, s *envs.Step) {
+	o, sl := x.N*x.Spec.ObsLen(), x.Spec.State
+	x.last.index[t*x.E+c] = int32(x.last.n)
+	x.last.n++
+	if s.Obs != nil {
+		x.last.obs = append(x.last.obs, s.Obs[c*o:(c+1)*o]...)
+	}
+	if s.Cells != nil {
+		x.last.cells = append(x.last.cells, s.Cells[c*o:(c+1)*o]...)
+	}
+	x.last.state = append(x.last.state, s.State[c*sl:(c+1)*sl]...)
+}
+
+// Done reports whether the episode of copy c ended with action t, for whatever reason.
+func (x *Rollout) Done(t, c int) bool {
+	return x.Terminated[t*x.E+c]|x.Truncated[t*x.E+c] != 0
+}
+
+// ObsRow returns the observation of an agent step, row = (t·E + c)·N + i.
+func (x *Rollout) ObsRow(row int) []float32 {
+	o := x.Spec.ObsLen()
+	return x.Obs[row*o : (row+1)*o]
+}
+
+// NextRow returns the true next observation of an agent step, also across the end of an episode.
+func (x *Rollout) NextRow(row int) []float32 {
+	o := x.Spec.ObsLen()
+	frame, agent := row/x.N, row%x.N
+	if k := x.last.index[frame]; k >= 0 {
+		at := (int(k)*x.N + agent) * o
+		return x.last.obs[at : at+o]
+	}
+	return x.ObsRow(row + x.E*x.N)
+}
+
+// Next gathers the true next observations of rows into dst [len(rows), O].
+func (x *Rollout) Next(dst []float32, rows []int32) {
+	o := x.Spec.ObsLen()
+	for k, row := range rows {
+		copy(dst[k*o:(k+1)*o], x.NextRow(int(row)))
+	}
+}
+
+// NextState returns the true next state of frame = t·E + c, also across the end of an episode.
+func (x *Rollout) NextState(frame int) []float32 {
+	s := x.Spec.State
+	if k := int(x.last.index[frame]); k >= 0 {
+		return x.last.state[k*s : (k+1)*s]
+	}
+	return x.State[(frame+x.E)*s : (frame+x.E+1)*s]
+}
+
+// ActionVector writes the vector form of the action of an agent step into dst: one-hot [K], or the box action scaled to
+// [-1, 1] [D].
+func (x *Rollout) ActionVector(dst []float32, row int) {
+	a := &x.Spec.Act
+	if a.Choices > 0 {
+		clear(dst[:a.Choices])
+		dst[x.Act.Choice[row]] = 1
+		return
+	}
+	for d := range a.Dim {
+		dst[d] = 2*(x.Act.Force[row*a.Dim+d]-a.Low[d])/(a.High[d]-a.Low[d]) - 1
+	}
+}
+
+// Scalars are the named numbers that one iteration reports: losses, ratios, moments.
+type Scalars map[string]float64

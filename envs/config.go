@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package envs
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/conf"
+)
+
+// Config is a task with all its settings: a plain struct that builds itself. Registered values are complete defaults.
+type Config interface {
+	// Kind is the task's name everywhere: "vmas/balance".
+	Kind() string
+	// Shared returns the settings that every task has.
+	Shared() Common
+	// WithShared returns a copy of the config with those settings replaced.
+	WithShared(Common) Config
+	// Build makes the environment; seed names its random streams, workers is the number of goroutines to spread copies
+	// over (0: one per core). An impossible setting is refused with one sentence.
+	Build(seed uint64, workers int) (Env, error)
+}
+
+// Reward selects the reward stream that a learner is trained on. Evaluation always uses Step.Score.
+type Reward string
+
+// The reward streams.
+const (
+	Dense  Reward = "dense"
+	Sparse Reward = "sparse"
+)
+
+// Common holds the settings that every task has; task configs embed it, so that they read as one flat struct.
+type Common struct {
+	Copies int    `json:"copies"` // E: environments stepped together; the paper's 60
+	Reward Reward `json:"reward"` // stream used for training: dense or sparse
+}
+
+// DefaultCommon returns the paper's 60 copies (its hyper-parameter table) with the sparse reward.
+func DefaultCommon() Common { return Common{Copies: 60, Reward: Sparse} }
+
+// Validate returns one sentence about the first impossible setting.
+func (c Common) Validate(task string) error {
+	if c.Copies < 1 || c.Copies > 1<<16 {
+		return fmt.Errorf("%s: copies is %d, want 1 to 65536", task, c.Copies)
+	}
+	if c.Reward != Dense && c.Reward != Sparse {
+		return fmt.Errorf("%s: reward is %q, want %q or %q", task, c.Reward, Dense, Sparse)
+	}
+	return nil
+}
+
+// Register makes a task known by its Kind; proto must be its complete default.
+func Register(proto Config) { conf.Register(proto) }
+
+// Default returns the registered default of a task, or an error that lists near names.
+func Default(name string) (Config, error) { return conf.New[Config](name) }
+
+// Names lists all registered tasks in alphabetical order.
+func Names() []string { return conf.Kinds[Config]() }

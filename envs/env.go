@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package envs defines what an environment is: E independent copies of one task, N agents each, stepped together.
+//
+// Shape letters, used in every comment of this module: T time, E copies, N agents, O observation, S state, K choices,
+// D components of a continuous action, B rows.
+//
+// Nothing below this package knows of learning. A task is added by one file that declares a config struct and calls
+// Register; everything else (command line, notebooks, conformance tests) finds it there.
+package envs
+
+// Env steps E copies of a task in lockstep.
+//
+// The protocol: Reset(nil, out) once, then Step, then Reset(mask, out) with the copies that have Terminated or Truncated
+// set, and so on. An Env is not safe for concurrent use; internally it may use several goroutines.
+//
+// paper:setup  the tuple (O, A, P, R, N, γ) of Section 3; agents see only their own row of Step.Obs
+type Env interface {
+	// Spec describes the shapes. The caller must not change it.
+	Spec() *Spec
+	// Reset starts a new episode in every copy c with mask[c] != 0 (nil: in all) and writes only the rows of out that
+	// belong to those copies. Rewards, Score, Terminated and Truncated of those rows become 0.
+	Reset(mask []uint8, out *Step)
+	// Step advances every copy by one action and fills out, which holds the true last observation where an episode
+	// ended. It never resets, never allocates, and its result depends neither on order nor on number of workers.
+	Step(act *Actions, out *Step)
+	// Save appends everything that the next Step or Reset depends on to dst; Load restores it.
+	Save(dst []byte) []byte
+	// Load returns an error, and leaves the Env unusable until the next full Reset, if state was not written by Save of
+	// an equally configured Env.
+	Load(state []byte) error
+}
+
+// Spec holds the shapes and constants of an environment.
+type Spec struct {
+	Name        string   // as registered: "vmas/balance"
+	Copies      int      // E
+	Agents      int      // N
+	Teams       []int    // [N] agents with equal numbers share one learner and one score group
+	Obs         []int    // shape of one agent's observation: [18]; or cells [H W] whose values index Pixels
+	Pixels      []uint8  // [V,8,8,3] RGB of each cell value; nil for vector observations
+	Entities    []Entity // named spans of a flat observation; may be empty
+	State       int      // S: length of the centralised state for critics and mixers
+	Act         ActSpec  //
+	Horizon     int      // steps until truncation, of the configured reward mode
+	EvalHorizon int      // steps over which Score is counted: the benchmark's own
+	Metric      string   // what Score adds up to over an episode: "reward", "return" or "win"
+	Sparse      bool     // Step.Sparse is what the learner is trained on
+}
+
+// ObsLen is O, the number of values in one agent's observation.
+func (s *Spec) ObsLen() int {
+	n := 1
+	for _, d := range s.Obs {
+		n *= d
+	}
+	return n
+}
+
+// ActSpec describes one agent's action: Choices > 0 means a discrete one, else Dim numbers in [Low, High].
+type ActSpec struct {
+	Choices   int       // K
+	Dim       int       // D
+	Low, High []float32 // [D]
+}
+
+// Len is the length of the action's vector form, one-hot for discrete actions: K or D.
+func (a *ActSpec) Len() int { return max(a.Choices, a.Dim) }
+
+// EntityKind says what an Entity span is about.
+type EntityKind string
+
+// The kinds of spans.
+const (
+	Own    EntityKind = "own"    // about the observer alone
+	Ally   EntityKind = "ally"   // relative data of one peer
+	Object EntityKind = "object" // a package, a goal, an enemy
+)
+
+// Entity names the span [From, To) of a flat observation. Spans of one kind have one length.
+type Entity struct {
+	Name     string
+	Kind     EntityKind
+	From, To int
+}
+
+// Step is what E copies show after one transition. Buffers are made by NewStep and refilled in place.
+type Step struct {
+	Obs                   []float32 // [E,N,O] after the transition, before any reset; nil for cell observations
+	Cells                 []uint16  // [E,N,H,W] cell values; nil for vector observations
+	State                 []float32 // [E,S]
+	Mask                  []uint8   // [E,N,K] 1 = allowed; nil when every action always is
+	Alive                 []uint8   // [E,N]
+	Dense, Sparse         []float32 // [E,N] the original reward; the sparse reward of the appendix
+	Score                 []float32 // [E] this step's share of the benchmark's own metric
+	Terminated, Truncated []uint8   // [E] never both
+	Seen                  []uint8   // [E,N,N] presence labels of the detector (App. A): Seen[i,j] = i perceives j; pre-training only
+	RelPos                []float32 // [E,N,N,2] position of j relative to i in world half sizes; same restriction
+}
+
+// Actions holds one action for every agent of every copy: Choice if the spec is discrete, else Force.
+type Actions struct {
+	Choice []int32   // [E,N]
+	Force  []float32 // [E,N,D] physical units of the spec's [Low, High]
+}
+
+// NewStep makes the buffers of a Step for s. masked says whether actions can be unavailable.
+func NewStep(s *Spec, masked bool) *Step {
+	e, n := s.Copies, s.Agents
+	out := &Step{
+		State:      make([]float32, e*s.State),
+		Alive:      make([]uint8, e*n),
+		Dense:      make([]float32, e*n),
+		Sparse:     make([]float32, e*n),
+		Score:      make([]float32, e),
+		Terminated: make([]uint8, e),
+		Truncated:  make([]uint8, e),
+		Seen:       make([]uint8, e*n*n),
+		RelPos:     make([]float32, e*n*n*2),
+	}
+	if len(s.Obs) == 2 {
+		out.Cells = make([]uint16, e*n*s.ObsLen())
+	} else {
+		out.Obs = make([]float32, e*n*s.ObsLen())
+	}
+	if masked {
+		out.Mask = make([]uint8, e*n*s.Act.Choices)
+	}
+	return out
+}
+
+// NewActions makes the buffers of Actions for s.
+func NewActions(s *Spec) *Actions {
+	if s.Act.Choices > 0 {
+		return &Actions{Choice: make([]int32, s.Copies*s.Agents)}
+	}
+	return &Actions{Force: make([]float32, s.Copies*s.Agents*s.Act.Dim)}
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rng gives every consumer of randomness a stream of its own, named by (seed, purpose, indices).
+//
+// Two streams with different names are independent, and a stream's numbers depend on nothing but its name: not on
+// the order in which streams are made, nor on how many goroutines draw from their own. A run that is resumed at
+// iteration k therefore draws what it would have drawn, without any generator state in its checkpoint, as long as k is
+// one of the indices.
+package rng
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Rand is one stream. The zero value is a valid stream, but an unnamed one: use New or Seed.
+type Rand struct{ pcg rand.PCG }
+
+// New returns the stream named by seed, purpose and indices.
+func New(seed uint64, purpose string, index ...uint64) *Rand {
+	r := new(Rand)
+	r.Seed(seed, purpose, index...)
+	return r
+}
+
+// Seed turns r into the stream named by seed, purpose and indices, in place and without allocating.
+func (r *Rand) Seed(seed uint64, purpose string, index ...uint64) {
+	a, b := mix(seed^0x9e3779b97f4a7c15), mix(seed+0xd1b54a32d192ed03)
+	for i := range len(purpose) {
+		a = mix(a ^ uint64(purpose[i])<<1)
+	}
+	a = mix(a + uint64(len(purpose)))
+	for _, x := range index {
+		a, b = mix(a^x), mix(b+x^bits.RotateLeft64(a, 31))
+	}
+	r.pcg.Seed(a, mix(a^b))
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection that spreads every input bit.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Uint64 returns 64 random bits.
+func (r *Rand) Uint64() uint64 { return r.pcg.Uint64() }
+
+// Float32 returns a number in [0, 1), a multiple of 2⁻²⁴.
+func (r *Rand) Float32() float32 { return float32(r.pcg.Uint64()>>40) * (1.0 / (1 << 24)) }
+
+// Float64 returns a number in [0, 1), a multiple of 2⁻⁵³.
+func (r *Rand) Float64() float64 { return float64(r.pcg.Uint64()>>11) * (1.0 / (1 << 53)) }
+
+// Uniform returns a number in [low, high).
+func (r *Rand) Uniform(low, high float32) float32 { return low + (high-low)*r.Float32() }
+
+// IntN returns a number in [0, n). It panics for n ≤ 0.
+func (r *Rand) IntN(n int) int {
+	if n <= 0 {
+		panic("rng: IntN of a range that is empty")
+	}
+	high, _ := bits.Mul64(r.pcg.Uint64(), uint64(n)) // bias below n/2⁶⁴: far under anything a run could show
+	return int(high)
+}
+
+// Norm returns a standard normal number (Box and Muller 1958; the second one of the pair is not kept, so that every call
+// consumes the same two draws).
+func (r *Rand) Norm() float32 {
+	u := 1 - r.Float64() // in (0, 1]
+	return float32(math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*r.Float64()))
+}
+
+// Perm fills dst with a random permutation of 0..len(dst)-1.
+func (r *Rand) Perm(dst []int32) {
+	for i := range dst {
+		dst[i] = int32(i)
+	}
+	for i := len(dst) - 1; i > 0; i-- {
+		j := r.IntN(i + 1)
+		dst[i], dst[j] = dst[j], dst[i]
+	}
+}
+
+// AppendBinary appends the stream's 20-byte state, from which UnmarshalBinary continues it.
+func (r *Rand) AppendBinary(dst []byte) ([]byte, error) { return r.pcg.AppendBinary(dst) }
+
+// UnmarshalBinary continues a stream from a state that AppendBinary wrote.
+func (r *Rand) UnmarshalBinary(state []byte) error { return r.pcg.UnmarshalBinary(state) }
