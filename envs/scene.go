@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package envs
+
+// Scener is implemented by environments that can be looked at. It draws nothing itself: a Scene is plain data.
+type Scener interface {
+	// Scene describes copy c as it is now. It may allocate.
+	Scene(c int) Scene
+}
+
+// Scene is a picture of one copy in world units: shapes in drawing order inside a rectangle.
+type Scene struct {
+	MinX, MinY, MaxX, MaxY float64
+	Shapes                 []Shape
+}
+
+// Shape is a circle (Radius > 0), a rectangle (Height > 0) or a segment of length Width, centred at (X, Y) and turned by
+// Angle.
+type Shape struct {
+	Role          Role
+	Agent         int // index of the agent for RoleAgent and RoleSensor, else -1
+	X, Y, Angle   float64
+	Radius        float64
+	Width, Height float64 // rectangle: along and across Angle; segment: Width is its length
+	Hollow        bool    // outline only
+	Label         string
+}
+
+// Role says what a shape stands for; the drawing side gives each role one look.
+type Role string
+
+// The roles of shapes.
+const (
+	RoleAgent    Role = "agent"
+	RoleTarget   Role = "target"   // a goal, food, a Gaussian's centre
+	RoleObject   Role = "object"   // something that agents move
+	RoleObstacle Role = "obstacle" // walls, floors, boxes
+	RoleJoint    Role = "joint"
+	RoleSensor   Role = "sensor" // a ray
+	RoleNoise    Role = "noise"  // a region of replaced observations
+)
