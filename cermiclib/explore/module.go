@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package explore holds the exploration axis of a method: what changes the behaviour policy, what adds an intrinsic reward,
+// and what trains itself on the collected experience. A method is a learner × an explorer × a policy model.
+package explore
+
+import (
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// Module is an explorer in a running experiment. The run calls, per iteration: Behave at every step of the collection, then
+// Reward once, then (after the learner's update) Update once, as Algorithm 1 does.
+type Module interface {
+	// Behave may change the action distribution of one collection step (ε-greedy); frames counts those trained so far.
+	// It is not called in evaluation.
+	Behave(frames int, in *rl.Obs, d *rl.Dist) error
+	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were during collection.
+	Reward(x *rl.Rollout) (rl.Scalars, error)
+	// Update trains the module on the rollout: own loss, own optimiser, own variables.
+	Update(x *rl.Rollout) (rl.Scalars, error)
+}
+
+// Config is an explorer with all its settings; registered values are complete defaults.
+type Config interface {
+	Kind() string
+	// Validate returns one sentence about the first impossible setting.
+	Validate() error
+	Build(b *nn.Build) (Module, error)
+}
+
+// Register makes an explorer known by its Kind.
+func Register(proto Config) { conf.Register(proto) }
+
+// None is no explorer: the learner's own policy and the extrinsic reward.
+type None struct{}
+
+var _ Module = none{}
+
+func init() { Register(None{}) }
+
+// Kind is "none".
+func (None) Kind() string { return "none" }
+
+// Validate has nothing to refuse.
+func (None) Validate() error { return nil }
+
+// Build returns a module that does nothing.
+func (None) Build(*nn.Build) (Module, error) { return none{}, nil }
+
+type none struct{}
+
+func (none) Behave(int, *rl.Obs, *rl.Dist) error    { return nil }
+func (none) Reward(*rl.Rollout) (rl.Scalars, error) { return nil, nil }
+func (none) Update(*rl.Rollout) (rl.Scalars, error) { return nil, nil }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// Adam is the optimiser of every learner (Kingma and Ba 2015, as torch implements it), with the gradient clipped by its
+// global norm before the moments see it.
+type Adam struct {
+	LR   float64 `json:"lr"`        // step size; the paper's table: 1e-4
+	Eps  float64 `json:"adam_eps"`  // added to √v̂; the paper's table: 1e-6
+	Clip float64 `json:"clip_grad"` // global norm above which the gradient is scaled down; BenchMARL: 5
+}
+
+// Decay of the first and second moment: the defaults of torch and of BenchMARL.
+const (
+	adamBeta1 = 0.9
+	adamBeta2 = 0.999
+)
+
+// Validate returns one sentence about the first impossible setting.
+func (a Adam) Validate() error {
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"lr", a.LR}, {"adam_eps", a.Eps}, {"clip_grad", a.Clip}} {
+		if !(f.value > 0) || math.IsInf(f.value, 0) {
+			return fmt.Errorf("%s is %g, want a positive number", f.name, f.value)
+		}
+	}
+	return nil
+}
+
+// Minimize takes one step down the gradient of loss in the trainable variables below sc and returns the gradient's global
+// norm before clipping. Moments and step counter are variables below sc/adam. Each variable must appear under one optimiser only.
+func (a Adam) Minimize(sc *model.Scope, loss *Node) (norm *Node) {
+	g := loss.Graph()
+	var vars []*model.Variable
+	var nodes []*Node
+	for _, v := range Variables(sc.Store(), sc.Scope()) {
+		if v.Trainable && v.InUseByGraph(g) {
+			vars = append(vars, v)
+			nodes = append(nodes, v.NodeValue(g))
+		}
+	}
+	grads := Gradient(loss, nodes...)
+	square := ScalarZero(g, loss.DType())
+	for _, d := range grads {
+		square = Add(square, ReduceAllSum(Square(d)))
+	}
+	norm = Sqrt(square)
+	scale := MinScalar(Div(ConstAs(norm, a.Clip), AddScalar(norm, 1e-6)), 1.0) // torch.nn.utils.clip_grad_norm_
+
+	moments := sc.At("adam")
+	steps := Frozen(moments, loss, "steps", AllZero)
+	t := AddScalar(steps.NodeValue(g), 1.0)
+	steps.SetNodeValue(t)
+	unbias1 := OneMinus(Pow(ConstAs(t, adamBeta1), t))
+	unbias2 := OneMinus(Pow(ConstAs(t, adamBeta2), t))
+	for i, v := range vars {
+		d := Mul(grads[i], scale)
+		name := model.EscapeScopeName(v.Path())
+		m := Frozen(moments, loss, name+".m", AllZero, v.Shape().Dimensions...)
+		s := Frozen(moments, loss, name+".v", AllZero, v.Shape().Dimensions...)
+		mean := Add(MulScalar(m.NodeValue(g), adamBeta1), MulScalar(d, 1-adamBeta1))
+		spread := Add(MulScalar(s.NodeValue(g), adamBeta2), MulScalar(Square(d), 1-adamBeta2))
+		m.SetNodeValue(mean)
+		s.SetNodeValue(spread)
+		denominator := AddScalar(Sqrt(Div(spread, unbias2)), a.Eps)
+		v.SetNodeValue(Sub(nodes[i], MulScalar(Div(Div(mean, unbias1), denominator), a.LR)))
+	}
+	return norm
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nn is the only place that knows how graphs are run: the choice of backend, weights made on the host,
+// the layers we own, and compiled graphs with persistent inputs. Graph code panics on misuse, as GoMLX does; NewProgram is the
+// one place that turns such a panic into an error.
+package nn
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/gomlx/compute"
+	_ "github.com/gomlx/compute/gobackend" // the backend that always works
+)
+
+// goConfig keeps independent matrix products from deadlocking the worker pool of the Go backend, and is its fastest mode.
+const goConfig = "go:parallelism=-1"
+
+// opened is the backend of this process: plugins can be loaded once only.
+var opened = sync.OnceValues(func() (Backend, error) {
+	// A plugin is installed by `reproduce setup` or by hand, never behind the user's back.
+	if err := os.Setenv("GOMLX_NO_AUTO_INSTALL", "1"); err != nil {
+		return Backend{}, err
+	}
+	if config := os.Getenv("GOMLX_BACKEND"); config != "" {
+		if config == "go" {
+			config = goConfig
+		}
+		b, err := open(config)
+		if err != nil {
+			return Backend{}, fmt.Errorf("GOMLX_BACKEND=%s cannot be used (%w); unset it to let the program choose", config, err)
+		}
+		return b, nil
+	}
+	var refused []string
+	for _, config := range plugins() {
+		b, err := open(config)
+		if err == nil {
+			return b, nil
+		}
+		refused = append(refused, fmt.Sprintf("%s: %v", config, err))
+	}
+	b, err := open(goConfig)
+	b.Note = "pure Go backend: about six times slower than XLA; `go run ./reproduce setup` installs the XLA plugin"
+	if len(refused) > 0 {
+		b.Note += " (found but refused: " + strings.Join(refused, "; ") + ")"
+	}
+	return b, err
+})
+
+// Backend is what graphs are compiled for and run on.
+type Backend struct {
+	compute.Backend
+	Label string // "xla:cpu", "xla:cuda" or "go"
+	Note  string // one line for the user when a faster choice exists; else empty
+}
+
+// Open returns the backend of this process: GOMLX_BACKEND if it is set, else an XLA plugin that is installed (GPU before CPU),
+// else the pure Go backend with a Note. The first call decides.
+func Open() (Backend, error) { return opened() }
+
+// OpenConfig opens a further backend by GoMLX's configuration string, for tests that compare two.
+func OpenConfig(config string) (Backend, error) { return open(config) }
+
+func open(config string) (b Backend, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = firstLine(fmt.Errorf("%v", r))
+		}
+	}()
+	c, err := compute.NewWithConfig(config)
+	if err != nil {
+		return Backend{}, firstLine(err)
+	}
+	return Backend{Backend: c, Label: label(config)}, nil
+}
+
+// label is the short name that records and plots show.
+func label(config string) string {
+	name, plugin, _ := strings.Cut(config, ":")
+	if name != "xla" {
+		return name
+	}
+	plugin, _, _ = strings.Cut(plugin, ",")
+	if strings.Contains(plugin, "cuda") {
+		return "xla:cuda"
+	}
+	return "xla:cpu"
+}
+
+// firstLine drops what GoMLX adds below its message: a stack trace.
+func firstLine(err error) error {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("%s", line)
+}

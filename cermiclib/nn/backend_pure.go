@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !cgo || noxla
+
+package nn
+
+// plugins is empty in a build without cgo: XLA's plugins are shared C libraries.
+func plugins() []string { return nil }

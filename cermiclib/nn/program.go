@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nn
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// Input declares one input of a Program.
+type Input struct {
+	Name  string
+	DType dtypes.DType
+	Dims  []int
+}
+
+// F32 declares a float32 input.
+func F32(name string, dims ...int) Input { return Input{name, dtypes.Float32, dims} }
+
+// I32 declares an int32 input.
+func I32(name string, dims ...int) Input { return Input{name, dtypes.Int32, dims} }
+
+// Program is one compiled computation of fixed shapes over the variables of a store. Its inputs are persistent and refilled
+// in place, so that running it neither allocates on the host nor compiles a second time. Not safe for concurrent use; a Program
+// that changes variables must not overlap with any other Program of the store.
+type Program struct {
+	name   string
+	inputs []Input
+	fed    []*tensors.Tensor
+	args   []any
+	exec   *model.Exec
+	out    []*tensors.Tensor
+}
+
+// NewProgram compiles fn, which gets a scope at the store's root and the inputs in the declared order and returns the outputs.
+// Variables whose value fn sets are updated by every Run. An error names the graph and what went wrong, shapes included.
+func NewProgram(b *Build, name string, inputs []Input, fn func(sc *model.Scope, in []*graph.Node) []*graph.Node) (*Program, error) {
+	g := &Program{name: name, inputs: inputs}
+	declared := make([]shapes.Shape, len(inputs))
+	for i, in := range inputs {
+		declared[i] = shapes.Make(in.DType, in.Dims...)
+		t, err := tensors.FromShapeForBackend(b.Backend.Backend, 0, declared[i])
+		if err != nil {
+			return nil, fmt.Errorf("nn: graph %s, input %s: %w", name, in.Name, firstLine(err))
+		}
+		g.fed = append(g.fed, t)
+		g.args = append(g.args, t)
+	}
+	err := catch(func() error {
+		exec, err := model.NewExec(b.Backend.Backend, b.Store, fn)
+		if err != nil {
+			return err
+		}
+		g.exec = exec.WithName(name).SetMaxCache(1) // a second shape is a bug: it would compile anew on every call
+		_, err = g.exec.Compile(declared...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("nn: graph %s: %w", name, err)
+	}
+	return g, nil
+}
+
+// catch turns what GoMLX panics with while a graph is built into an error.
+func catch(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = firstLine(fmt.Errorf("%v", r))
+		}
+	}()
+	if err := f(); err != nil {
+		return firstLine(err)
+	}
+	return nil
+}
+
+// Feed lets fill write input i, flat in row-major order; it keeps what it does not overwrite.
+func (g *Program) Feed(i int, fill func(dst []float32)) {
+	tensors.MustMutableFlatData(g.fed[i], fill)
+}
+
+// FeedInt is Feed for an int32 input.
+func (g *Program) FeedInt(i int, fill func(dst []int32)) {
+	tensors.MustMutableFlatData(g.fed[i], fill)
+}
+
+// Run executes the graph on the inputs as they are.
+func (g *Program) Run() error {
+	for _, t := range g.out {
+		t.MustFinalizeAll()
+	}
+	g.out = nil
+	return catch(func() error {
+		out, err := g.exec.Call(g.args...)
+		if err != nil {
+			return fmt.Errorf("nn: running graph %s: %w", g.name, err)
+		}
+		g.out = out
+		return nil
+	})
+}
+
+// Read copies output i of the last Run into dst.
+func (g *Program) Read(i int, dst []float32) {
+	tensors.MustConstFlatData(g.out[i], func(src []float32) {
+		if len(src) != len(dst) {
+			panic(fmt.Sprintf("nn: output %d of graph %s has %d values, the destination %d", i, g.name, len(src), len(dst)))
+		}
+		copy(dst, src)
+	})
+}
+
+// Scalar returns output i of the last Run, which must hold one value.
+func (g *Program) Scalar(i int) float64 {
+	var dst [1]float32
+	g.Read(i, dst[:])
+	return float64(dst[0])
+}

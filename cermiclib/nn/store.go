@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Build is everything that a component may depend on when it makes its graphs.
+type Build struct {
+	Spec    *envs.Spec
+	Backend Backend
+	Store   *model.Store // made by NewStore
+	Seed    uint64       // of the run; streams are named by (Seed, purpose, index)
+}
+
+// seedParam is where NewStore leaves the seed that initial weights are drawn from.
+const seedParam = "/weights_seed"
+
+// NewStore returns an empty variable store whose initial weights are drawn on the host from streams named by seed and
+// the variable's path. They depend neither on the backend nor on the order in which graphs are built.
+func NewStore(seed uint64) *model.Store {
+	s := model.NewStore()
+	s.SetParam(seedParam, seed)
+	return s
+}
+
+// Init fills dst, a tensor of the given dimensions in row-major order.
+type Init func(r *rng.Rand, dst []float32, dims []int)
+
+// AllZero leaves every value 0.
+func AllZero(*rng.Rand, []float32, []int) {}
+
+// Constant sets every value.
+func Constant(value float32) Init {
+	return func(_ *rng.Rand, dst []float32, _ []int) {
+		for i := range dst {
+			dst[i] = value
+		}
+	}
+}
+
+// FanIn draws U(±1/√n), which is torch's default for the weights and the bias of a linear layer with n inputs.
+func FanIn(n int) Init {
+	return func(r *rng.Rand, dst []float32, _ []int) {
+		bound := float32(1 / math.Sqrt(float64(n)))
+		for i := range dst {
+			dst[i] = r.Uniform(-bound, bound)
+		}
+	}
+}
+
+// Weight returns the trainable variable sc/name in the dtype of like, made with init on first use.
+func Weight(sc *model.Scope, like *graph.Node, name string, init Init, dims ...int) *graph.Node {
+	return variable(sc, like.DType(), name, init, dims).NodeValue(like)
+}
+
+// Frozen is Weight for a variable that no optimiser touches: a momentum copy, a running statistic.
+func Frozen(sc *model.Scope, like *graph.Node, name string, init Init, dims ...int) *model.Variable {
+	return variable(sc, like.DType(), name, init, dims).SetTrainable(false)
+}
+
+func variable(sc *model.Scope, dtype dtypes.DType, name string, init Init, dims []int) *model.Variable {
+	path := model.JoinPath(sc.Scope(), name)
+	if v := sc.Store().GetVariable(path); v != nil {
+		if !slices.Equal(v.Shape().Dimensions, dims) || v.DType() != dtype {
+			panic(fmt.Errorf("nn: variable %s is %s, want %v %s", path, v.Shape(), dims, dtype))
+		}
+		return v
+	}
+	seed, ok := sc.Store().GetParam(seedParam)
+	if !ok {
+		panic(fmt.Errorf("nn: variable %s in a store that NewStore did not make", path))
+	}
+	size := 1
+	for _, d := range dims {
+		size *= d
+	}
+	flat := make([]float32, size)
+	init(rng.New(seed.(uint64), "weights "+path), flat, dims)
+	var t *tensors.Tensor
+	if dtype == dtypes.Float64 {
+		wide := make([]float64, size)
+		for i, x := range flat {
+			wide[i] = float64(x)
+		}
+		t = tensors.FromFlatDataAndDimensions(wide, dims...)
+	} else {
+		t = tensors.FromFlatDataAndDimensions(flat, dims...)
+	}
+	return sc.Store().VariableWithValue(path, t)
+}
+
+// Variables lists the variables below a scope path in alphabetical order ("" or "/": all).
+func Variables(s *model.Store, scope string) []*model.Variable {
+	var list []*model.Variable
+	prefix := strings.TrimSuffix(scope, "/") + "/"
+	for v := range s.IterVariables() {
+		if strings.HasPrefix(v.Path(), prefix) && !strings.Contains(v.Path(), "#") {
+			list = append(list, v)
+		}
+	}
+	slices.SortFunc(list, func(a, b *model.Variable) int { return strings.Compare(a.Path(), b.Path()) })
+	return list
+}
+
+// NumParameters counts the trainable values below a scope path.
+func NumParameters(s *model.Store, scope string) int {
+	n := 0
+	for _, v := range Variables(s, scope) {
+		if v.Trainable {
+			n += v.Shape().Size()
+		}
+	}
+	return n
+}

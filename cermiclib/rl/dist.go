@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rl
+
+import (
+	"math"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Dist is the action distribution of every agent of every copy, as a policy computes it: a masked categorical over Logits,
+// or a tanh-squashed Gaussian of Mean and Scale.
+type Dist struct {
+	Spec        *envs.ActSpec
+	Logits      []float32 // [E,N,K] discrete
+	Mask        []uint8   // [E,N,K] the step's mask, or nil
+	Mean, Scale []float32 // [E,N,D] continuous: u ~ N(Mean, Scale²), action = centre + half·tanh(u)
+	Carry       []float32 // [E,N,C] policy state after this step
+}
+
+// NewDist makes the buffers for spec; carry is C.
+func NewDist(s *envs.Spec, carry int) *Dist {
+	rows := s.Copies * s.Agents
+	d := &Dist{Spec: &s.Act, Carry: make([]float32, rows*carry)}
+	if s.Act.Choices > 0 {
+		d.Logits = make([]float32, rows*s.Act.Choices)
+	} else {
+		d.Mean, d.Scale = make([]float32, rows*s.Act.Dim), make([]float32, rows*s.Act.Dim)
+	}
+	return d
+}
+
+// Sample draws the action of row from its stream r, writes it into act and returns its log-probability, or log-density in
+// physical units.
+func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
+	if d.Spec.Choices > 0 {
+		k := d.categorical(row, r)
+		act.Choice[row] = int32(k)
+		return d.logProbOf(row, k)
+	}
+	n := d.Spec.Dim
+	logp := 0.0
+	for i := range n {
+		mean, scale := float64(d.Mean[row*n+i]), float64(d.Scale[row*n+i])
+		u := mean + scale*float64(r.Norm())
+		half := float64(d.Spec.High[i]-d.Spec.Low[i]) / 2
+		act.Force[row*n+i] = squash(u, d.Spec, i)
+		logp += logNormal(u, mean, scale) - math.Log(half) - logTanhSlope(u)
+	}
+	return float32(logp)
+}
+
+// Mode writes the deterministic action of row into act: the likeliest choice, or the squashed mean (torchrl's
+// "deterministic sample").
+func (d *Dist) Mode(row int, act *envs.Actions) {
+	if d.Spec.Choices > 0 {
+		best := -1
+		for k := range d.Spec.Choices {
+			if d.allowed(row, k) && (best < 0 || d.Logits[row*d.Spec.Choices+k] > d.Logits[row*d.Spec.Choices+best]) {
+				best = k
+			}
+		}
+		act.Choice[row] = int32(best)
+		return
+	}
+	n := d.Spec.Dim
+	for i := range n {
+		act.Force[row*n+i] = squash(float64(d.Mean[row*n+i]), d.Spec, i)
+	}
+}
+
+func (d *Dist) allowed(row, k int) bool {
+	return d.Mask == nil || d.Mask[row*d.Spec.Choices+k] != 0
+}
+
+// categorical inverts the distribution function over the allowed choices, summed in index order.
+func (d *Dist) categorical(row int, r *rng.Rand) int {
+	k := d.Spec.Choices
+	logits := d.Logits[row*k : (row+1)*k]
+	top := d.top(row)
+	total := 0.0
+	for i, l := range logits {
+		if d.allowed(row, i) {
+			total += math.Exp(float64(l) - top)
+		}
+	}
+	at, last := r.Float64()*total, -1
+	for i, l := range logits {
+		if !d.allowed(row, i) {
+			continue
+		}
+		last = i
+		if at -= math.Exp(float64(l) - top); at < 0 {
+			break
+		}
+	}
+	return last
+}
+
+func (d *Dist) top(row int) float64 {
+	top := math.Inf(-1)
+	for i, l := range d.Logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
+		if d.allowed(row, i) {
+			top = max(top, float64(l))
+		}
+	}
+	return top
+}
+
+func (d *Dist) logProbOf(row, choice int) float32 {
+	top, total := d.top(row), 0.0
+	for i, l := range d.Logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
+		if d.allowed(row, i) {
+			total += math.Exp(float64(l) - top)
+		}
+	}
+	return float32(float64(d.Logits[row*d.Spec.Choices+choice]) - top - math.Log(total))
+}
+
+// tanhMax keeps a squashed action off the edge of its box, where its density is not defined: torchrl clamps at 1 - 1e-6 too.
+const tanhMax = 1 - 1e-6
+
+// squash maps u to the box: centre + half·tanh(u).
+func squash(u float64, a *envs.ActSpec, i int) float32 {
+	centre, half := float64(a.High[i]+a.Low[i])/2, float64(a.High[i]-a.Low[i])/2
+	return float32(centre + half*min(max(math.Tanh(u), -tanhMax), tanhMax))
+}
+
+// Unsquash inverts the box map for component i of an action: the u whose squashed value it is.
+func Unsquash(force float32, a *envs.ActSpec, i int) float32 {
+	centre, half := float64(a.High[i]+a.Low[i])/2, float64(a.High[i]-a.Low[i])/2
+	return float32(math.Atanh(min(max((float64(force)-centre)/half, -tanhMax), tanhMax)))
+}
+
+// logNormal is the log-density of N(mean, scale²) at u.
+func logNormal(u, mean, scale float64) float64 {
+	z := (u - mean) / scale
+	return -0.5*z*z - math.Log(scale) - 0.5*math.Log(2*math.Pi)
+}
+
+// logTanhSlope is log(1 - tanh²u) = 2(log 2 - u - softplus(-2u)), stable for large |u|.
+func logTanhSlope(u float64) float64 {
+	softplus := math.Max(-2*u, 0) + math.Log1p(math.Exp(-math.Abs(2*u)))
+	return 2 * (math.Ln2 - u - softplus)
+}
