@@ -16,6 +16,7 @@ type Dist struct {
 	Logits      []float32 // [E,N,K] discrete
 	Mask        []uint8   // [E,N,K] the step's mask, or nil
 	Mean, Scale []float32 // [E,N,D] continuous: u ~ N(Mean, Scale²), action = centre + half·tanh(u)
+	Raw         []float32 // [E,N,D] u of the sampled actions: inverting the squash would lose digits at the box's edge
 	Carry       []float32 // [E,N,C] policy state after this step
 }
 
@@ -26,7 +27,8 @@ func NewDist(s *envs.Spec, carry int) *Dist {
 	if s.Act.Choices > 0 {
 		d.Logits = make([]float32, rows*s.Act.Choices)
 	} else {
-		d.Mean, d.Scale = make([]float32, rows*s.Act.Dim), make([]float32, rows*s.Act.Dim)
+		n := rows * s.Act.Dim
+		d.Mean, d.Scale, d.Raw = make([]float32, n), make([]float32, n), make([]float32, n)
 	}
 	return d
 }
@@ -43,7 +45,8 @@ func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 	logp := 0.0
 	for i := range n {
 		mean, scale := float64(d.Mean[row*n+i]), float64(d.Scale[row*n+i])
-		u := mean + scale*float64(r.Norm())
+		u := float64(float32(mean + scale*float64(r.Norm())))
+		d.Raw[row*n+i] = float32(u)
 		half := float64(d.Spec.High[i]-d.Spec.Low[i]) / 2
 		act.Force[row*n+i] = squash(u, d.Spec, i)
 		logp += logNormal(u, mean, scale) - math.Log(half) - logTanhSlope(u)
@@ -125,12 +128,6 @@ const tanhMax = 1 - 1e-6
 func squash(u float64, a *envs.ActSpec, i int) float32 {
 	centre, half := float64(a.High[i]+a.Low[i])/2, float64(a.High[i]-a.Low[i])/2
 	return float32(centre + half*min(max(math.Tanh(u), -tanhMax), tanhMax))
-}
-
-// Unsquash inverts the box map for component i of an action: the u whose squashed value it is.
-func Unsquash(force float32, a *envs.ActSpec, i int) float32 {
-	centre, half := float64(a.High[i]+a.Low[i])/2, float64(a.High[i]-a.Low[i])/2
-	return float32(math.Atanh(min(max((float64(force)-centre)/half, -tanhMax), tanhMax)))
 }
 
 // logNormal is the log-density of N(mean, scale²) at u.

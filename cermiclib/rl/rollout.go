@@ -27,6 +27,7 @@ type Rollout struct {
 	State                 []float32    // [T+1,E,S]
 	Mask, Alive           []uint8      // [T+1,E,N,K] (nil: all allowed), [T+1,E,N]
 	Act                   envs.Actions // [T,E,N] or [T,E,N,D], physical units
+	Raw                   []float32    // [T,E,N,D] the same before squashing; nil for discrete actions
 	LogP                  []float32    // [T,E,N] log-density of the behaviour policy at Act
 	Value                 []float32    // [T,E,N] filled by learners that use it
 	Extrinsic, Intrinsic  []float32    // [T,E,N] Algorithm 1 adds them
@@ -81,6 +82,7 @@ func NewRollout(spec *envs.Spec, t int, masked bool, carry int) *Rollout {
 		x.Act.Choice = make([]int32, t*e*n)
 	} else {
 		x.Act.Force = make([]float32, t*e*n*spec.Act.Dim)
+		x.Raw = make([]float32, t*e*n*spec.Act.Dim)
 	}
 	x.last.index = make([]int32, t*e)
 	x.Clear()
