@@ -8,6 +8,7 @@
 package conf
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -61,7 +62,7 @@ func lookup(group reflect.Type, kind string) (Kinder, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown %s %q%s", groupName(group), kind, Near(kind, kinds(group)))
 	}
-	return proto, nil
+	return clone(reflect.ValueOf(proto)).Interface().(Kinder), nil
 }
 
 func kinds(group reflect.Type) []string {
@@ -77,6 +78,9 @@ func kinds(group reflect.Type) []string {
 
 // groupName turns an interface type into the word that a user knows: envs.Config is a "task".
 func groupName(group reflect.Type) string {
+	if name := strings.TrimSuffix(group.Name(), "Config"); name != "" {
+		return strings.ToLower(name)
+	}
 	pkg := group.PkgPath()[strings.LastIndexByte(group.PkgPath(), '/')+1:]
 	switch pkg {
 	case "envs":
@@ -86,5 +90,5 @@ func groupName(group reflect.Type) string {
 	case "explore":
 		return "explorer"
 	}
-	return pkg
+	return cmp.Or(pkg, "value")
 }

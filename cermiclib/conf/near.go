@@ -15,6 +15,15 @@ func Near(given string, known []string) string {
 	if len(known) == 0 {
 		return ""
 	}
+	near := closest(given, known)
+	if len(near) == 0 {
+		return "; known: " + strings.Join(known, ", ")
+	}
+	return fmt.Sprintf("; did you mean %s?", strings.Join(near, " or "))
+}
+
+// closest returns up to three of the known names that could have been meant, the likeliest first.
+func closest(given string, known []string) []string {
 	type candidate struct {
 		name string
 		d    int
@@ -29,15 +38,12 @@ func Near(given string, known []string) string {
 			near = append(near, candidate{name, d})
 		}
 	}
-	if len(near) == 0 {
-		return "; known: " + strings.Join(known, ", ")
-	}
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.d, b.d) })
 	names := make([]string, 0, 3)
 	for _, c := range near[:min(3, len(near))] {
 		names = append(names, c.name)
 	}
-	return fmt.Sprintf("; did you mean %s?", strings.Join(names, " or "))
+	return names
 }
 
 // distance is the Levenshtein distance between a and b.

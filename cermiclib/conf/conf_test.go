@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conf
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// The groups and configs below have one of everything that a config may hold.
+
+type TaskConfig interface{ Kind() string }
+type ModuleConfig interface{ Kind() string }
+
+type shared struct {
+	Copies int    `json:"copies"`
+	Reward string `json:"reward"`
+}
+
+type balance struct {
+	shared
+	Agents int       `json:"n_agents"`
+	Mass   float32   `json:"mass"`
+	Noise  []float64 `json:"noise"`
+}
+
+func (balance) Kind() string    { return "test/balance" }
+func (balance) Validate() error { return errors.New("Validate was called") }
+
+type wheel struct {
+	shared
+	Width uint8 `json:"width"`
+}
+
+func (wheel) Kind() string { return "test/wheel" }
+
+type none struct{}
+
+func (none) Kind() string { return "none" }
+
+type bonus struct {
+	Alpha  float64      `json:"alpha"`
+	Warm   bool         `json:"warm"`
+	Hidden []int        `json:"hidden"`
+	Span   [2]float32   `json:"span"`
+	Layers []string     `json:"layers"`
+	Memory ModuleConfig `json:"memory"`
+}
+
+func (bonus) Kind() string { return "bonus" }
+
+type plain struct {
+	Rate float64 `json:"rate"`
+}
+
+type experiment struct {
+	Task    TaskConfig   `json:"task"`
+	Explore ModuleConfig `json:"explore"`
+	Budget  plain        `json:"budget"`
+	Seed    uint64       `json:"seed"`
+	Skipped func()       `json:"-"`
+}
+
+func init() {
+	Register[TaskConfig](balance{shared{60, "sparse"}, 4, 5, nil})
+	Register[TaskConfig](wheel{shared{60, "sparse"}, 3})
+	Register[ModuleConfig](none{})
+	Register[ModuleConfig](bonus{Alpha: 0.1, Hidden: []int{256, 256}, Memory: none{}})
+}
+
+func example(t testing.TB) experiment {
+	t.Helper()
+	task, err := New[TaskConfig]("test/balance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	explore, err := New[ModuleConfig]("bonus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return experiment{Task: task, Explore: explore, Budget: plain{0.5}, Seed: 1}
+}
+
+const exampleJSON = `{"budget":{"rate":0.5},` +
+	`"explore":{"alpha":0.1,"hidden":[256,256],"kind":"bonus","layers":[],"memory":{"kind":"none"},"span":[0,0],"warm":false},` +
+	`"seed":1,"task":{"copies":60,"kind":"test/balance","mass":5,"n_agents":4,"noise":[],"reward":"sparse"}}`
+
+func TestMarshalIsCanonical(t *testing.T) {
+	got, err := Marshal(example(t))
+	if err != nil || string(got) != exampleJSON {
+		t.Fatalf("got %s, %v\nwant %s", got, err, exampleJSON)
+	}
+	pointer := example(t)
+	again, err := Marshal(&pointer)
+	if err != nil || string(again) != exampleJSON {
+		t.Errorf("a pointer gives %s, %v", again, err)
+	}
+	indented, err := MarshalIndent(example(t))
+	if err != nil || !strings.Contains(string(indented), "\n  \"seed\": 1,\n") {
+		t.Errorf("indented: %s, %v", indented, err)
+	}
+}
+
+func TestHashIsPinned(t *testing.T) {
+	// printf '%s' "$exampleJSON" | sha256sum: a change of the canonical form would orphan every stored run.
+	const want = "5cf0f808c3fbb74c"
+	if got, err := Hash(example(t)); got != want || err != nil {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	changed := example(t)
+	changed.Seed = 2
+	if got, _ := Hash(changed); got == want {
+		t.Error("another seed has the same hash")
+	}
+}
+
+func TestFloatsAreShortestAndReadBack(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0", math.Copysign(0, -1): "0", 1: "1", 600000: "600000", 0.1: "0.1", 3e-4: "0.0003", 1e-7: "1e-7", -2.5: "-2.5",
+		1e21: "1e21", 123456789012345678: "123456789012345680", 5e-324: "5e-324", math.MaxFloat64: "1.7976931348623157e308",
+	} {
+		got, err := Marshal(plain{x})
+		if string(got) != `{"rate":`+want+`}` || err != nil {
+			t.Errorf("%g: got %s, %v, want %s", x, got, err, want)
+		}
+		var back plain
+		if err := Unmarshal(got, &back); err != nil || back.Rate != x {
+			t.Errorf("%g reads back as %g, %v", x, back.Rate, err)
+		}
+	}
+	if got, _ := Marshal(balance{Mass: 0.1}); !strings.Contains(string(got), `"mass":0.1,`) {
+		t.Errorf("a float32 is not written in its own precision: %s", got)
+	}
+}
+
+type (
+	left  struct{ X int }
+	right struct{ X int }
+)
+
+func TestMarshalRefusesWhatJSONCannotHold(t *testing.T) {
+	e := example(t)
+	e.Explore = bonus{Alpha: math.NaN()}
+	for name, c := range map[string]struct {
+		v    any
+		want string
+	}{
+		"NaN":       {e, "explore.alpha is NaN, want a finite number"},
+		"infinity":  {bonus{Span: [2]float32{0, float32(math.Inf(-1))}}, "span[1] is -Inf, want a finite number"},
+		"not UTF-8": {bonus{Layers: []string{"\xff"}}, `layers[0] is "\xff", want text in UTF-8`},
+		"a map":     {struct{ M map[string]int }{}, "M has type map[string]int, which a config cannot hold"},
+		"two keys": {struct {
+			left
+			right
+		}{}, `has two fields for the key "X"`},
+	} {
+		if _, err := Marshal(c.v); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+func TestUnmarshalOverlays(t *testing.T) {
+	e := example(t)
+	err := Unmarshal([]byte(`{"task":{"n_agents":8,"copies":6e1},"explore":{"hidden":[32],"memory":{"kind":"bonus","alpha":2}}}`), &e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if task := e.Task.(balance); task.Agents != 8 || task.Mass != 5 || task.Reward != "sparse" {
+		t.Errorf("task is %+v", task)
+	}
+	explore := e.Explore.(bonus)
+	if explore.Alpha != 0.1 || !reflect.DeepEqual(explore.Hidden, []int{32}) {
+		t.Errorf("explore is %+v", explore)
+	}
+	if memory := explore.Memory.(bonus); memory.Alpha != 2 || !reflect.DeepEqual(memory.Hidden, []int{256, 256}) {
+		t.Errorf("a new kind does not start from its default: %+v", memory)
+	}
+	if err := Unmarshal([]byte(`{"explore":{"kind":"bonus","warm":true}}`), &e); err != nil || e.Explore.(bonus).Hidden[0] != 32 {
+		t.Errorf("the kind that it already is starts anew: %+v, %v", e.Explore, err)
+	}
+	if err := Unmarshal([]byte(`{"task":{"kind":"test/wheel"}}`), &e); err != nil || e.Task != TaskConfig(wheel{shared{60, "sparse"}, 3}) {
+		t.Errorf("another kind: %+v, %v", e.Task, err)
+	}
+	var task TaskConfig
+	if err := Unmarshal([]byte(`{"width":7,"kind":"test/wheel"}`), &task); err != nil || task.(wheel).Width != 7 {
+		t.Errorf("into an interface: %+v, %v", task, err)
+	}
+	if err := Unmarshal([]byte(`{"explore":null}`), &e); err != nil || e.Explore != nil {
+		t.Errorf("null does not clear a config: %+v, %v", e.Explore, err)
+	}
+}
+
+type local struct{ Depth int }
+
+func (*local) Kind() string { return "local" }
+
+func TestUnregisteredConfigsBehindPointersWork(t *testing.T) {
+	mine := &local{Depth: 1}
+	e := experiment{Explore: mine}
+	if err := Unmarshal([]byte(`{"explore":{"kind":"local","Depth":2}}`), &e); err != nil {
+		t.Fatal(err)
+	}
+	if e.Explore.(*local).Depth != 2 || mine.Depth != 1 {
+		t.Errorf("got %+v, and the config it started from is %+v", e.Explore, mine)
+	}
+	got, err := Marshal(e)
+	if want := `{"budget":{"rate":0},"explore":{"Depth":2,"kind":"local"},"seed":0,"task":null}`; string(got) != want || err != nil {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+func TestUnmarshalErrorsNameKeyAndCure(t *testing.T) {
+	for src, want := range map[string]string{
+		`{"explore":{"alpah":1}}`: `unknown key "explore.alpah"; did you mean explore.alpha`,
+		`{"alpha":1}`:             `did you mean explore.alpha`,
+		`{"Seed":1}`:              `unknown key "Seed"; did you mean seed`,
+		`{"explore":{"memory":{"zzzzzzzzzzzz":1}}}`:  `unknown key "explore.memory.zzzzzzzzzzzz"; "none" has no settings`,
+		`{"task":{"xyzxyzxyz":1}}`:                   `"test/balance" has: task.copies, task.reward, task.n_agents, task.mass, task.noise`,
+		`{"task":{"kind":"test/balanse"}}`:           `task.kind: unknown task "test/balanse"; did you mean test/balance`,
+		`{"task":{"kind":3}}`:                        `task.kind is 3, want text`,
+		`{"task":"test/balance"}`:                    `task is "test/balance", want a task`,
+		`{"seed":-1}`:                                `seed is -1, want a whole number, 0 or more`,
+		`{"seed":1.5}`:                               `seed is 1.5, want a whole number, 0 or more`,
+		`{"seed":1e300}`:                             `seed is 1e300, want a whole number`,
+		`{"task":{"kind":"test/wheel","width":256}}`: `task.width is 256, want a whole number from 0 to 255`,
+		`{"budget":{"rate":1e999}}`:                  `budget.rate is 1e999, want a finite number`,
+		`{"task":{"mass":1e39}}`:                     `task.mass is 1e39, want a finite number`,
+		`{"explore":{"alpha":"high"}}`:               `explore.alpha is "high", want a finite number`,
+		`{"explore":{"warm":1}}`:                     `explore.warm is 1, want true or false`,
+		`{"explore":{"hidden":[1,"a"]}}`:             `explore.hidden[1] is "a", want a whole number`,
+		`{"explore":{"hidden":7}}`:                   `explore.hidden is 7, want a list, each entry a whole number`,
+		`{"explore":{"span":[1]}}`:                   `explore.span has 1 entries, want 2`,
+		`{"task":{"reward":null}}`:                   `task.reward is null, want text`,
+		`{"seed":1,"seed":2}`:                        `seed is given twice`,
+		`{"budget":{"rate":1,"rate":1}}`:             `budget.rate is given twice`,
+		`[]`:                                         `the config is a list, want an object`,
+		`{"seed":1} x`:                               `line 1, column 12: invalid character 'x'`,
+		`{"seed":1}{}`:                               `column 11`,
+		"{\n\"seed\": 1,\n}":                         `line 3, column 1`,
+		`{"seed":NaN}`:                               `invalid character 'N'`,
+		`{"seed":01}`:                                `not JSON`,
+		``:                                           `the config is empty`,
+		`{"seed`:                                     `unexpected end`,
+		"{\"\xff\":1}":                               `not UTF-8`,
+		strings.Repeat("[", 200) + strings.Repeat("]", 200):     `nested more than 64 levels`,
+		strings.Repeat("[", 20000) + strings.Repeat("]", 20000): `not JSON`,
+	} {
+		e := example(t)
+		err := Unmarshal([]byte(src), &e)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.60s: got %v\nwant %s", src, err, want)
+		}
+		if after, _ := Marshal(e); string(after) != exampleJSON {
+			t.Errorf("%.60s: refused, but changed the config to %s", src, after)
+		}
+	}
+	if err := Unmarshal([]byte(`{}`), experiment{}); err == nil {
+		t.Error("a target that is no pointer is accepted")
+	}
+	var task TaskConfig
+	if err := Unmarshal([]byte(`{}`), &task); err == nil || !strings.Contains(err.Error(), "kind is missing, want one of test/balance") {
+		t.Errorf("no kind: %v", err)
+	}
+}
+
+func TestSetReadsByType(t *testing.T) {
+	e := example(t)
+	for _, s := range [][2]string{
+		{"explore", "none"}, {"explore.kind", "bonus"}, {"explore.alpha", ".5"}, {"explore.warm", "true"}, {"explore.hidden", "64, 32"},
+		{"explore.span", "[1,2]"}, {"explore.layers", "a,b"}, {"explore.memory", `{"kind":"bonus","hidden":[]}`},
+		{"explore.memory.hidden", "9"}, {"task.n_agents", "8"}, {"task.reward", "true"}, {"task.copies", "6e1"}, {"budget", `{"rate":3}`},
+	} {
+		if err := Set(&e, s[0], s[1]); err != nil {
+			t.Errorf("%s=%s: %v", s[0], s[1], err)
+		}
+	}
+	memory := bonus{Alpha: 0.1, Hidden: []int{9}, Layers: []string{}, Memory: none{}}
+	want := experiment{
+		Task:    balance{shared{60, "true"}, 8, 5, nil},
+		Explore: bonus{0.5, true, []int{64, 32}, [2]float32{1, 2}, []string{"a", "b"}, memory},
+		Budget:  plain{3}, Seed: 1,
+	}
+	g, _ := Marshal(e)
+	w, _ := Marshal(want)
+	if string(g) != string(w) {
+		t.Errorf("got  %s\nwant %s", g, w)
+	}
+}
+
+func TestSetErrorsNameKeyAndCure(t *testing.T) {
+	for given, want := range map[[2]string]string{
+		{"explore.alpah", "1"}:          `unknown key "explore.alpah"; did you mean explore.alpha`,
+		{"alpha", "1"}:                  `did you mean explore.alpha`,
+		{"explore", "bonsu"}:            `explore.kind: unknown module "bonsu"; did you mean bonus`,
+		{"explore.alpha", "high"}:       `explore.alpha is "high", want a finite number`,
+		{"explore.alpha", "nan"}:        `explore.alpha is nan, want a finite number`,
+		{"explore.alpha", ""}:           `explore.alpha is "", want a finite number`,
+		{"explore.alpha.x", "1"}:        `explore.alpha is an object, want a finite number`,
+		{"explore.warm", "maybe"}:       `explore.warm is "maybe", want true or false`,
+		{"explore.hidden", "[1"}:        `explore.hidden: the config is not JSON`,
+		{"explore.hidden", "1,x"}:       `explore.hidden[1] is "x", want a whole number`,
+		{"task.n_agents", "2.5"}:        `task.n_agents is 2.5, want a whole number`,
+		{"", "1"}:                       `unknown key ""`,
+		{"task.", "1"}:                  `unknown key "task."`,
+		{"explore.memory.alpha", "1"}:   `unknown key "explore.memory.alpha"; did you mean`,
+		{"budget", "paper"}:             `budget is "paper", want an object`,
+		{"task", "null-but-not-a-task"}: `unknown task`,
+	} {
+		e := example(t)
+		if err := Set(&e, given[0], given[1]); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s=%s: got %v\nwant %s", given[0], given[1], err, want)
+		}
+		if after, _ := Marshal(e); string(after) != exampleJSON {
+			t.Errorf("%s: refused, but changed the config to %s", given, after)
+		}
+	}
+}
+
+func TestKeysCanBeSetToTheirOwnValues(t *testing.T) {
+	e := example(t)
+	docs := Keys(&e)
+	var names []string
+	for _, k := range docs {
+		names = append(names, k.Key)
+		if err := Set(&e, k.Key, k.Value); err != nil {
+			t.Errorf("%+v: %v", k, err)
+		}
+	}
+	if after, _ := Marshal(e); string(after) != exampleJSON {
+		t.Errorf("setting every key to its value gives %s", after)
+	}
+	const want = "task task.copies task.reward task.n_agents task.mass task.noise explore explore.alpha explore.warm explore.hidden " +
+		"explore.span explore.layers explore.memory budget.rate seed"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if k := docs[6]; k.Type != "a module" || k.Value != "bonus" || strings.Join(k.Kinds, " ") != "bonus none" {
+		t.Errorf("explore is described as %+v", k)
+	}
+}
+
+func TestNewSharesNothingWithTheRegistry(t *testing.T) {
+	a := example(t).Explore.(bonus)
+	a.Hidden[0] = 1
+	if b := example(t).Explore.(bonus); b.Hidden[0] != 256 {
+		t.Error("editing a config changed the registered default")
+	}
+}
