@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/conf"
+)
+
+// Group is a block of rows in Table 1.
+type Group string
+
+// The groups, in the order of Table 1, which prints the last as the end of "Curiosity Methods", below a dashed line.
+const (
+	Baseline  Group = "Baseline Methods"
+	SoTA      Group = "Current SoTA"
+	Curiosity Group = "Curiosity Methods"
+	Ours      Group = "CERMIC"
+)
+
+// Method is one row of Table 1.
+type Method struct {
+	ID    string // ours, everywhere: "mappo-cermic"
+	Name  string // to display: "MAPPO-CERMIC"
+	Group Group  //
+	About string // one line: learner, and where its exploration comes from
+	key   string // in tables.json
+}
+
+// Methods are the ten rows of Table 1, in its order.
+//
+// paper:table:sota  the rows
+var Methods = []Method{
+	{"qmix", "QMIX", Baseline, "value learner with a monotonic mixer; ε-greedy", "QMIX"},
+	{"mappo", "MAPPO", Baseline, "clipped policy gradient with one central critic; explores by its own noise", "MAPPO"},
+	{"mappo-eps", "MAPPO-ε-greedy", Baseline, "MAPPO that takes a uniform action with probability ε", "MAPPO-eps-greedy"},
+	{"cpm", "CPM", SoTA, "MAPPO whose policy first predicts what its peers will do", "CPM"},
+	{"qmix-spectra", "QMIX-SPECTra", SoTA, "QMIX with attention over entities in policy and mixer", "QMIX-SPECTra"},
+	{"mappo-db", "MAPPO-DB", Curiosity, "MAPPO with the dynamic-bottleneck bonus: curiosity without context", "MAPPO-DB"},
+	{"mace", "MACE", Curiosity, "independent PPO paid for novelty, its own, its peers' and what it causes them", "MACE"},
+	{"qplex-ices", "QPLEX-ICES", Curiosity, "QPLEX with an exploration policy paid for individual contribution", "QPLEX-ICES"},
+	{"qmix-cermic", "QMIX-CERMIC", Ours, "QMIX with the paper's module", "QMIX-CERMIC"},
+	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO with the paper's module", "MAPPO-CERMIC"},
+}
+
+// FindMethod accepts our name or the displayed one, in any case. The error names near ones.
+func FindMethod(name string) (Method, error) {
+	var known []string
+	for _, m := range Methods {
+		if plain := fold(name); plain == fold(m.ID) || plain == fold(m.Name) || plain == fold(m.key) {
+			return m, nil
+		}
+		known = append(known, m.ID)
+	}
+	return Method{}, fmt.Errorf("unknown method %q%s", name, conf.Near(name, known))
+}
+
+// mustMethod is FindMethod for names that stand in this package.
+func mustMethod(name string) Method {
+	m, err := FindMethod(name)
+	if err != nil {
+		panic("paper: " + err.Error())
+	}
+	return m
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// value is a number of Table 1.
+func value(t *testing.T, method, task string) float64 {
+	t.Helper()
+	return data.Sota.Methods[method].Values[task]
+}
+
+func TestCermicIsBestInTwelveOfFifteenColumnsOneOfThemTied(t *testing.T) {
+	best, alone := 0, 0
+	for j := range Tasks {
+		top, others := math.Inf(-1), math.Inf(-1)
+		for i, row := range Sota.Rows {
+			v := row.Cells[j].Value
+			if Methods[i].Group == Ours {
+				top = max(top, v)
+			} else {
+				others = max(others, v)
+			}
+		}
+		if top >= others {
+			best++
+		}
+		if top > others {
+			alone++
+		}
+	}
+	if len(Tasks) != 15 || best != 12 || alone != 11 {
+		t.Errorf("best in %d of %d columns, alone in %d; the note says 12 of 15 and 11", best, len(Tasks), alone)
+	}
+	if data.Claim.Count != "12 of 16" {
+		t.Errorf("the claim is recorded as %q", data.Claim.Count)
+	}
+}
+
+func TestTable3DiffersFromTable1InFourOfFiveColumns(t *testing.T) {
+	differ := 0
+	for _, name := range data.Ablation.Columns {
+		if data.Ablation.Groups["loss_ablation_alpha_0.2"]["MAPPO-CERMIC"][name].Mean != value(t, "MAPPO-CERMIC", name) {
+			differ++
+		}
+	}
+	if differ != 4 {
+		t.Errorf("%d columns differ, the note says 4", differ)
+	}
+}
+
+func TestCermicIsAboveItsBaseInEveryColumn(t *testing.T) {
+	for _, task := range Tasks {
+		for _, base := range []string{"MAPPO", "QMIX"} {
+			if value(t, base+"-CERMIC", task.Name) <= value(t, base, task.Name) {
+				t.Errorf("%s on %s is not above its base", base, task.Name)
+			}
+		}
+	}
+}
+
+func TestSparseColumnsOfTable4RepeatTable1(t *testing.T) {
+	for _, row := range Density.Rows {
+		for j := 0; j < len(row.Cells); j += 3 {
+			sparse, dense, delta := row.Cells[j], row.Cells[j+1], row.Cells[j+2]
+			task, err := FindTask(sparse.Trial.Task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			method, err := FindMethod(sparse.Trial.Method)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sparse.Value != value(t, method.key, task.Name) {
+				t.Errorf("%s on %s: %g is not Table 1's", method.Name, task.Name, sparse.Value)
+			}
+			// The printed numbers have one decimal to two; half a unit of the last is 0.005 at the finest.
+			if math.Abs(dense.Value-sparse.Value-delta.Value) > 0.0051 || delta.Value >= 0 {
+				t.Errorf("%s on %s: Δ %g, want %g − %g", method.Name, task.Name, delta.Value, dense.Value, sparse.Value)
+			}
+		}
+	}
+}
+
+func TestContributionOfMappoDBIsNotMonotone(t *testing.T) {
+	cells := Agents.Rows[0].Cells
+	if !(cells[1].Value > cells[0].Value && cells[3].Value < cells[2].Value) {
+		t.Error("the note says that it rises and falls")
+	}
+	for i, method := range []string{"MAPPO-DB", "MAPPO-CERMIC"} {
+		// 4 agents · contribution is within 1 % of Table 1: the reading "episode reward / agents".
+		if total, want := 4*Agents.Rows[i].Cells[1].Value, value(t, method, "Balance"); math.Abs(total/want-1) > 0.01 {
+			t.Errorf("%s: 4 contributions make %g, Table 1 has %g", method, total, want)
+		}
+	}
+}
+
+func TestTrialsAreOursByNameAndTheDefaultOnesAreThoseOfTable1(t *testing.T) {
+	for _, table := range Tables {
+		for _, row := range table.Rows {
+			for j, cell := range row.Cells {
+				if cell.Trial == nil {
+					if !strings.HasSuffix(table.Columns[j], "Δ") {
+						t.Errorf("table %d, %s, %s: no trial", table.Number, row.Head, table.Columns[j])
+					}
+					continue
+				}
+				if task, err := FindTask(cell.Trial.Task); err != nil || task.ID != cell.Trial.Task {
+					t.Errorf("table %d: task %q: %v", table.Number, cell.Trial.Task, err)
+				}
+				if method, err := FindMethod(cell.Trial.Method); err != nil || method.ID != cell.Trial.Method {
+					t.Errorf("table %d: method %q: %v", table.Number, cell.Trial.Method, err)
+				}
+			}
+		}
+	}
+	for _, row := range Sota.Rows {
+		for _, cell := range row.Cells {
+			if cell.Trial.Set != nil {
+				t.Errorf("Table 1 changes a default: %v", cell.Trial.Set)
+			}
+		}
+	}
+}
+
+func TestUnknownNamesAreAnsweredWithNearOnes(t *testing.T) {
+	_, task := FindTask("vmas/balence")
+	_, method := FindMethod("mapo")
+	_, table := FindTable("sotta")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{task, `unknown task "vmas/balence"; did you mean vmas/balance`},
+		{method, `unknown method "mapo"; did you mean mappo`},
+		{table, `unknown table "sotta"; did you mean sota`},
+	} {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), c.want) {
+			t.Errorf("got %v, want %s", c.err, c.want)
+		}
+	}
+}
+
+func TestEverySpellingOfThePaperFindsItsTaskAndMethod(t *testing.T) {
+	for spelling, id := range map[string]string{
+		"Give Way": "vmas/give_way", "GiveWa*": "vmas/give_way", "give_way": "vmas/give_way", "vmas/give_way": "vmas/give_way",
+		"pro5v5*": "smac/protoss_5_vs_5", "Disperse": "vmas/dispersion", "cleanup": "meltingpot/clean_up",
+	} {
+		if task, err := FindTask(spelling); err != nil || task.ID != id {
+			t.Errorf("%q is %q (%v), want %q", spelling, task.ID, err, id)
+		}
+	}
+	for spelling, id := range map[string]string{"MAPPO-CERMIC": "mappo-cermic", "MAPPO-ε-greedy": "mappo-eps", "qplex-ices": "qplex-ices"} {
+		if method, err := FindMethod(spelling); err != nil || method.ID != id {
+			t.Errorf("%q is %q (%v), want %q", spelling, method.ID, err, id)
+		}
+	}
+}
+
+func TestEveryConceptCarriesItsTagInItsFile(t *testing.T) {
+	const root = "../.."
+	for _, c := range Concepts {
+		raw, err := os.ReadFile(filepath.Join(root, c.File))
+		if err != nil {
+			t.Errorf("%s: %v", c.Label, err)
+			continue
+		}
+		if !hasTag(string(raw), c.Label) {
+			t.Errorf("%s carries no tag paper:%s", c.File, c.Label)
+		}
+	}
+}
+
+// hasTag reports whether a comment line of src starts with the tag paper:<label>, as a whole word.
+func hasTag(src, label string) bool {
+	for line := range strings.Lines(src) {
+		_, comment, found := strings.Cut(line, "//")
+		fields := strings.Fields(comment)
+		if found && len(fields) > 0 && strings.TrimRight(fields[0], ".,;") == "paper:"+label {
+			return true
+		}
+	}
+	return false
+}

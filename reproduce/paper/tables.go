@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"cermic/cermiclib/conf"
+)
+
+// Table is one of the paper's four tables of results: rows and columns of published numbers, each with the trial that
+// would produce our own.
+type Table struct {
+	Number  int      // as compiled: 1 to 4
+	Name    string   // on the command line: "sota"
+	Label   string   // the LaTeX label
+	Caption string   // shortened
+	Columns []string // heads, units left to Note
+	Rows    []Row
+	Note    string // what the paper leaves open about these numbers
+}
+
+// Row is one line of a table.
+type Row struct {
+	Group string // block heading
+	Head  string
+	Cells []Cell // one a column
+}
+
+// Cell is one published number and how to get ours.
+type Cell struct {
+	Value     float64 // as published
+	Decimals  int     // printed digits after the point
+	HasSpread bool    // a ± is printed, in Table 3 only
+	Spread    float64 // that ±, printed with two decimals
+	Bold      bool    // as printed
+	Trial     *Trial  // nil for the printed differences of Table 4
+}
+
+// Trial says what to train for a cell, in our names.
+type Trial struct {
+	Task   string   // "vmas/balance"
+	Method string   // "mappo-cermic"
+	Set    []string // changes of the method's defaults, as for -set: "explore.alpha=0.5"
+	Agents int      // divide the score by this many agents (Table 2); 0: do not
+}
+
+// Printed is the number as it stands in the paper, with its ± if it has one.
+func (c Cell) Printed() string {
+	s := strconv.FormatFloat(c.Value, 'f', c.Decimals, 64)
+	if c.HasSpread {
+		s += " ± " + strconv.FormatFloat(c.Spread, 'f', 2, 64)
+	}
+	return s
+}
+
+// The tables of results, by what they show.
+var (
+	Sota     = sota()     // Table 1: ten methods on fifteen tasks
+	Agents   = agents()   // Table 2: contribution of each agent in Balance
+	Ablation = ablation() // Table 3: losses, α and memory
+	Density  = density()  // Table 4: trained on sparse or on dense reward
+)
+
+// Tables are the tables of results in the paper's order. Tables 5 and 6 are settings: see Memories and Hyper.
+var Tables = []*Table{Sota, Agents, Ablation, Density}
+
+// FindTable accepts a name, a number or a LaTeX label. The error names near ones.
+func FindTable(name string) (*Table, error) {
+	var known []string
+	for _, t := range Tables {
+		if name == t.Name || name == t.Label || name == strconv.Itoa(t.Number) {
+			return t, nil
+		}
+		known = append(known, t.Name)
+	}
+	return nil, fmt.Errorf("unknown table %q%s", name, conf.Near(name, known))
+}
+
+func sota() *Table {
+	t := &Table{Number: 1, Name: "sota", Label: data.Sota.Label,
+		Caption: "Performance of ten methods on fifteen tasks; * marks tasks adapted to a sparse reward.",
+		Note:    "No spread and no number of seeds is printed."}
+	for _, task := range Tasks {
+		t.Columns = append(t.Columns, task.Abbreviation)
+	}
+	for _, m := range Methods {
+		published := data.Sota.Methods[m.key]
+		row := Row{Group: string(m.Group), Head: m.Name}
+		for _, task := range Tasks {
+			row.Cells = append(row.Cells, Cell{
+				Value: published.Values[task.Name], Decimals: task.Decimals,
+				Bold:  slices.Contains(published.Bold, task.Name),
+				Trial: &Trial{Task: task.ID, Method: m.ID},
+			})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func agents() *Table {
+	task := mustTask(data.Agents.Task)
+	t := &Table{Number: 2, Name: "agents", Label: data.Agents.Label,
+		Caption: "Contribution of each agent in Balance*, by number of agents.",
+		Note:    "Read as the episode's reward divided by the number of agents."}
+	for _, n := range data.Agents.NAgents {
+		t.Columns = append(t.Columns, fmt.Sprintf("%d agents", n))
+	}
+	for _, key := range []string{"MAPPO-DB", "MAPPO-CERMIC"} {
+		m := mustMethod(key)
+		row := Row{Head: m.Name}
+		for _, n := range data.Agents.NAgents {
+			count := strconv.Itoa(n)
+			trial := &Trial{Task: task.ID, Method: m.ID, Agents: n}
+			if n != balanceAgents {
+				trial.Set = []string{"task.agents=" + count}
+			}
+			row.Cells = append(row.Cells, Cell{
+				Value: data.Agents.Methods[key][count], Decimals: task.Decimals,
+				Bold: slices.Contains(data.Agents.Bold[key], count), Trial: trial,
+			})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// balanceAgents is the benchmark's own number of agents in Balance; a trial with it is a trial of Table 1.
+const balanceAgents = 4
+
+// ablationRows are the rows of Table 3 in its order. Three of them are MAPPO-CERMIC as it is and share one trial.
+var ablationRows = []struct {
+	group, head, inFile, key string
+	set                      []string
+}{
+	{"Loss ablations (α = 0.2)", "w/o L_explore", "loss_ablation_alpha_0.2", "w/o L_explore", []string{"explore.alpha=0"}},
+	{"Loss ablations (α = 0.2)", "w/o L_exploit", "loss_ablation_alpha_0.2", "w/o L_exploit", []string{"explore.exploit=false"}},
+	{"Loss ablations (α = 0.2)", "MAPPO-CERMIC", "loss_ablation_alpha_0.2", "MAPPO-CERMIC", nil},
+	{"Coverage level α", "1.0", "coverage_level_alpha", "1.0", []string{"explore.alpha=1"}},
+	{"Coverage level α", "0.5", "coverage_level_alpha", "0.5", []string{"explore.alpha=0.5"}},
+	{"Coverage level α", "0.2", "coverage_level_alpha", "0.2", nil},
+	{"Memory type (α = 0.2)", "GRU", "memory_type_alpha_0.2", "GRU", []string{"explore.memory.kind=gru"}},
+	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", "Graph", nil},
+}
+
+func ablation() *Table {
+	method := mustMethod(data.Ablation.BaseMethod)
+	t := &Table{Number: 3, Name: "ablation", Label: data.Ablation.Label,
+		Caption: "Ablations of MAPPO-CERMIC.",
+		Note:    "The meaning of ± and the number of seeds are not stated."}
+	columns := make([]Task, len(data.Ablation.Columns))
+	for i, name := range data.Ablation.Columns {
+		columns[i] = mustTask(name)
+		t.Columns = append(t.Columns, columns[i].Abbreviation)
+	}
+	for _, r := range ablationRows {
+		row := Row{Group: r.group, Head: r.head}
+		for _, task := range columns {
+			published := data.Ablation.Groups[r.inFile][r.key][task.Name]
+			row.Cells = append(row.Cells, Cell{
+				Value: published.Mean, Spread: published.PM, HasSpread: true, Decimals: task.Decimals,
+				Trial: &Trial{Task: task.ID, Method: method.ID, Set: r.set},
+			})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func density() *Table {
+	t := &Table{Number: 4, Name: "density", Label: data.Density.Label,
+		Caption: "Trained on sparse or on dense reward.",
+		Note: "The sparse columns repeat Table 1. Tested \"under a sparse-reward setting\" by the text, on the dense reward " +
+			"by the appendix; Δ is dense − sparse, printed negative and called a drop."}
+	columns := []string{"Balance", "GiveWay", "Passage"}
+	for _, name := range columns {
+		abbreviation := mustTask(name).Abbreviation
+		t.Columns = append(t.Columns, abbreviation+" sparse", abbreviation+" dense", abbreviation+" Δ")
+	}
+	for _, key := range []string{"CPM", "QPLEX-ICES", "MAPPO-CERMIC"} {
+		m := mustMethod(key)
+		row := Row{Head: m.Name}
+		for _, name := range columns {
+			task := mustTask(name)
+			cell := func(kind string, trial *Trial) Cell {
+				return Cell{Value: data.Density.Methods[key][name][kind], Decimals: task.Decimals,
+					Bold: slices.Contains(data.Density.Bold[key][name], kind), Trial: trial}
+			}
+			row.Cells = append(row.Cells,
+				cell("sparse", &Trial{Task: task.ID, Method: m.ID}),
+				cell("dense", &Trial{Task: task.ID, Method: m.ID, Set: []string{"task.reward=dense"}}),
+				cell("delta", nil))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"fmt"
+	"strings"
+
+	"cermic/cermiclib/conf"
+)
+
+// Suite is one of the paper's three benchmark suites.
+type Suite string
+
+// The suites, in the order of Table 1.
+const (
+	VMAS       Suite = "VMAS"
+	MeltingPot Suite = "Melting Pot"
+	SMACv2     Suite = "SMACv2"
+)
+
+// Task is one column of Table 1, or one of the two tasks of the noise figure.
+type Task struct {
+	Name         string // the paper's full name: "GiveWay"
+	Abbreviation string // the column head of Table 1, star included: "GiveWa*"
+	ID           string // our registered name: "vmas/give_way"
+	Suite        Suite  //
+	Star         bool   // adapted to a sparse reward for training; the others are called "originally sparse"
+	Metric       string // as the paper names it
+	Decimals     int    // digits after the point that the paper prints in this column, in every table
+	About        string // one line: what the agents have to do
+}
+
+// Tasks are the 15 columns of Table 1, in its order.
+//
+// paper:table:sota  the columns
+var Tasks = tasks()
+
+// NoiseTasks are the two tasks of the noise figure; they are no column of any table.
+var NoiseTasks = []Task{
+	{"Simple Adversary", "", "vmas/simple_adversary", VMAS, true, "mean episodic reward", 2,
+		"two agents reach a goal that an adversary must not find out"},
+	{"Ball Trajectory", "", "vmas/ball_trajectory", VMAS, true, "mean episodic reward", 2,
+		"two agents joined to a ball keep it rolling at a given speed"},
+}
+
+// additions adds to a task of tables.json what the file does not say, in its order.
+var additions = []struct {
+	id       string
+	decimals int
+	about    string
+}{
+	{"vmas/dispersion", 2, "4 agents start together and eat 4 pieces of food, one for each"},
+	{"vmas/navigation", 2, "3 agents reach their own goals without touching each other"},
+	{"vmas/sampling", 1, "3 agents sample a field of Gaussians, each cell once"},
+	{"vmas/passage", 0, "5 agents in formation pass a wall through one hole"},
+	{"vmas/transport", 2, "4 agents push a heavy package to its goal"},
+	{"vmas/balance", 1, "4 agents lift a line with a loose ball on it, against gravity"},
+	{"vmas/give_way", 2, "2 agents swap sides of a corridor that fits one"},
+	{"vmas/wheel", 2, "4 agents turn a heavy line at a given speed"},
+	{"vmas/flocking", 2, "4 agents flock round a moving target among obstacles"},
+	{"meltingpot/stag_hunt_in_the_matrix__repeated", 2, "2 players: hunt the stag together or the hare alone"},
+	{"meltingpot/clean_up", 1, "7 players: clean the river so that apples grow, or just eat"},
+	{"meltingpot/chicken_in_the_matrix__repeated", 2, "2 players: hawk or dove, again and again"},
+	{"meltingpot/prisoners_dilemma_in_the_matrix__repeated", 2, "2 players: cooperate or defect, again and again"},
+	{"smac/protoss_5_vs_5", 2, "5 units against 5, drawn from stalker, zealot and colossus"},
+	{"smac/zerg_5_vs_5", 2, "5 units against 5, drawn from zergling, hydralisk and baneling"},
+}
+
+var suites = map[string]Suite{"vmas": VMAS, "meltingpot": MeltingPot, "smacv2": SMACv2}
+
+func tasks() []Task {
+	out := make([]Task, len(data.Tasks))
+	for i, t := range data.Tasks {
+		out[i] = Task{
+			Name: t.Task, Abbreviation: t.Abbreviation, ID: additions[i].id, Suite: suites[t.Suite],
+			Star: t.SparseAdapted, Metric: t.Metric, Decimals: additions[i].decimals, About: additions[i].about,
+		}
+	}
+	return out
+}
+
+// AllTasks are the tasks of Table 1 followed by those of the noise figure.
+func AllTasks() []Task { return append(append([]Task(nil), Tasks...), NoiseTasks...) }
+
+// FindTask accepts our name, its last part, the paper's name or its abbreviation, in any case and with or without the
+// star. The error names near ones.
+func FindTask(name string) (Task, error) {
+	plain := fold(name)
+	var known []string
+	for _, t := range AllTasks() {
+		short := t.ID[strings.IndexByte(t.ID, '/')+1:]
+		for _, alias := range []string{t.ID, short, t.Name, t.Abbreviation} {
+			if alias != "" && fold(alias) == plain {
+				return t, nil
+			}
+		}
+		known = append(known, t.ID)
+	}
+	return Task{}, fmt.Errorf("unknown task %q%s", name, conf.Near(name, known))
+}
+
+// mustTask is FindTask for names that stand in tables.json.
+func mustTask(name string) Task {
+	t, err := FindTask(name)
+	if err != nil {
+		panic("paper: tables.json: " + err.Error())
+	}
+	return t
+}
+
+// fold makes spellings of one name equal: "Give Way*", "give_way" and "GiveWay".
+func fold(name string) string {
+	return strings.NewReplacer("*", "", "_", "", " ", "", "-", "").Replace(strings.ToLower(name))
+}
