@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"cermic/cermiclib/conf"
+)
+
+// parse reads the flags that declare adds and returns the arguments between and after them; want is how many there may
+// be. Help is printed to out and reported as flag.ErrHelp.
+func parse(name string, out io.Writer, args []string, want int, declare func(*flag.FlagSet)) ([]string, error) {
+	set := flag.NewFlagSet(name, flag.ContinueOnError)
+	set.SetOutput(io.Discard) // the sentence below says it better
+	declare(set)
+	var plain []string
+	for len(args) > 0 {
+		if err := set.Parse(args); err != nil {
+			return nil, flagError(name, out, set, err)
+		}
+		if args = set.Args(); len(args) > 0 { // flags may follow an argument: table sota -format csv
+			plain, args = append(plain, args[0]), args[1:]
+		}
+	}
+	if len(plain) > want {
+		return nil, usagef("%s takes no argument %q", name, plain[want])
+	}
+	return plain, nil
+}
+
+// flagError turns what package flag reports into one sentence with near names.
+func flagError(name string, out io.Writer, set *flag.FlagSet, err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		set.SetOutput(out)
+		fmt.Fprintf(out, "go run ./reproduce %s\n", name)
+		set.PrintDefaults()
+		return flag.ErrHelp
+	}
+	if given, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+		var known []string
+		set.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
+		return usagef("%s has no flag -%s%s", name, given, conf.Near(given, known))
+	}
+	return usagef("%s: %s", name, err)
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command reproduce trains, inspects and tabulates the experiments of the CERMIC paper.
+//
+// Each verb is a few lines of printing over the packages paper, plan and results; anything that it does can be done from
+// a notebook or another program as well. A mistake in the command line is answered with one sentence and exit code 2, a
+// run that fails with one sentence and exit code 1.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"cermic/cermiclib/conf"
+)
+
+// verb is one thing that the command can do.
+type verb struct {
+	name, args, about string
+	run               func(ctx context.Context, out io.Writer, args []string) error
+}
+
+// verbs in the order in which a newcomer needs them.
+func verbs() []verb {
+	return []verb{
+		{"list", "", "name every task and method, with one line on each", runList},
+	}
+}
+
+// usageError is a mistake in the command line, answered with exit code 2.
+type usageError struct{ error }
+
+// usagef makes a usageError.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func main() {
+	// The first interrupt lets a run save itself; a second one ends the program at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	err := dispatch(ctx, os.Stdout, os.Args[1:])
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "reproduce:", err)
+	if errors.As(err, new(usageError)) {
+		os.Exit(2)
+	}
+	os.Exit(1)
+}
+
+// dispatch runs the verb that args start with.
+func dispatch(ctx context.Context, out io.Writer, args []string) error {
+	if len(args) == 0 || isHelp(args[0]) {
+		usage(out)
+		return nil
+	}
+	var known []string
+	for _, v := range verbs() {
+		if v.name == args[0] {
+			return v.run(ctx, out, args[1:])
+		}
+		known = append(known, v.name)
+	}
+	return usagef("unknown verb %q%s", args[0], conf.Near(args[0], known))
+}
+
+func usage(out io.Writer) {
+	fmt.Fprint(out, "Reproduces the CERMIC paper.\n\n\tgo run ./reproduce VERB [flags]\n\n")
+	for _, v := range verbs() {
+		fmt.Fprintf(out, "  %-10s %s\n  %-10s   %s\n", v.name, v.about, "", v.args)
+	}
+}
+
+func isHelp(arg string) bool {
+	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
+}

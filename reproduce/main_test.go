@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"strings"
+	"testing"
+)
+
+// command runs the program's dispatch and returns what it printed.
+func command(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := dispatch(context.Background(), &out, args)
+	return out.String(), err
+}
+
+func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"lst"}, `unknown verb "lst"; did you mean list?`},
+		{[]string{"list", "-jsn"}, "list has no flag -jsn"},
+		{[]string{"list", "extra"}, `list takes no argument "extra"`},
+	} {
+		_, err := command(t, c.args...)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: got %v, want one sentence starting %q", c.args, err, c.want)
+		}
+		if !errors.As(err, new(usageError)) {
+			t.Errorf("%v: %v would not end with exit code 2", c.args, err)
+		}
+	}
+}
+
+func TestHelpNamesEveryVerb(t *testing.T) {
+	for _, args := range [][]string{nil, {"help"}, {"--help"}} {
+		out, err := command(t, args...)
+		for _, v := range verbs() {
+			if err != nil || !strings.Contains(out, "  "+v.name+" ") || !strings.Contains(out, v.about) {
+				t.Errorf("%v: verb %s is missing from the help (%v)", args, v.name, err)
+			}
+		}
+	}
+}
+
+func TestEveryVerbAnswersHelp(t *testing.T) {
+	for _, v := range verbs() {
+		out, err := command(t, v.name, "-h")
+		if !errors.Is(err, flag.ErrHelp) || !strings.Contains(out, "go run ./reproduce "+v.name) {
+			t.Errorf("%s -h: %q, %v", v.name, out, err)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package plan turns the paper's names into experiments: a task, a method and a budget make a run.Experiment; a table
+// makes a list of them. Everything that the command line can do starts here, and a program or notebook can do the same.
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+	"cermic/reproduce/paper"
+)
+
+// Task is one registered task.
+type Task struct {
+	paper.Task      // Name and what else the paper says; only ID is set for a task of someone's own
+	Paper      bool // the paper has it
+}
+
+// Tasks are the registered tasks: those of the paper in its order, then others in alphabetical order.
+func Tasks() []Task {
+	registered := envs.Names()
+	var out []Task
+	for _, t := range paper.AllTasks() {
+		if i := slices.Index(registered, t.ID); i >= 0 {
+			out = append(out, Task{Task: t, Paper: true})
+			registered = slices.Delete(registered, i, i+1)
+		}
+	}
+	for _, id := range registered {
+		out = append(out, Task{Task: paper.Task{Name: id, ID: id}})
+	}
+	return out
+}
+
+// FindTask accepts every spelling that the paper package does, and the names of other registered tasks.
+func FindTask(name string) (Task, error) {
+	t, err := paper.FindTask(name)
+	id := t.ID
+	if err != nil {
+		id = name
+	}
+	var known []string
+	for _, t := range Tasks() {
+		if t.ID == id {
+			return t, nil
+		}
+		known = append(known, t.ID)
+	}
+	if err == nil {
+		return Task{}, fmt.Errorf("task %s is in the paper but not in this program yet; it has: %s", id, strings.Join(known, ", "))
+	}
+	return Task{}, fmt.Errorf("unknown task %q%s", name, conf.Near(name, known))
+}
