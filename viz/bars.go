@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Bar is one measured value with its interval.
+type Bar struct {
+	Label     string  // a method's name gives the method's look
+	Value     float64 // NaN: nothing measured, the place stays empty
+	Low, High float64 // bootstrap 95 % interval; NaN: none
+	Published float64 // drawn as a hollow diamond; NaN: none
+}
+
+// Group is a cluster of bars with a common name, for example a task.
+type Group struct {
+	Label string
+	Bars  []Bar
+}
+
+// Bars draws groups of bars from zero, with whiskers for intervals and diamonds for published values. A single group has
+// a name under each bar; several groups have their own names there, and a legend.
+func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
+	b := &bars{groups: groups}
+	for _, g := range groups {
+		for _, bar := range g.Bars {
+			if math.IsInf(bar.Value+bar.Low+bar.High+bar.Published, 0) {
+				return nil, fmt.Errorf("bar %q of %q is infinite", bar.Label, g.Label)
+			}
+			if !slices.Contains(b.labels, bar.Label) {
+				b.labels = append(b.labels, bar.Label)
+			}
+		}
+	}
+	p := newPlot(f.X, f.Y)
+	above := header{title: f.Title}
+	if !f.Unlabelled {
+		above.legend = b.entries()
+	}
+	p.Add(b, above)
+	p.X.Tick.Marker = plot.ConstantTicks(b.names())
+	p.X.Tick.LineStyle.Width, p.X.LineStyle.Width = 0, 0
+	return p, nil
+}
+
+// bars implements plot.Plotter. Group g is centred on x = g, or, if it is alone, its bar k on x = k.
+type bars struct {
+	groups []Group
+	labels []string // all names in order of appearance
+}
+
+// place returns the centre and the width of bar k in group g, in data units.
+func (b *bars) place(g, k int) (x, width float64) {
+	if len(b.groups) == 1 {
+		return float64(k), 0.62
+	}
+	pitch := 0.8 / float64(len(b.groups[g].Bars))
+	return float64(g) + (float64(k)-float64(len(b.groups[g].Bars)-1)/2)*pitch, pitch * 0.86
+}
+
+// names are the labels under the axis.
+func (b *bars) names() []plot.Tick {
+	var out []plot.Tick
+	if len(b.groups) == 1 {
+		for k, bar := range b.groups[0].Bars {
+			out = append(out, plot.Tick{Value: float64(k), Label: StyleOf(bar.Label, k).Name})
+		}
+		return out
+	}
+	for g, group := range b.groups {
+		out = append(out, plot.Tick{Value: float64(g), Label: group.Label})
+	}
+	return out
+}
+
+// entries are the names of the bars, where the axis does not give them, and the diamond, if there is one.
+func (b *bars) entries() []entry {
+	var out []entry
+	published := false
+	for i, label := range b.labels {
+		style := StyleOf(label, i)
+		out = append(out, entry{style.Name, func(c draw.Canvas) {
+			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
+		}})
+	}
+	for _, g := range b.groups {
+		for _, bar := range g.Bars {
+			published = published || !math.IsNaN(bar.Published)
+		}
+	}
+	if len(b.groups) == 1 {
+		out = nil
+	}
+	if published {
+		out = append(out, entry{"published", func(c draw.Canvas) { diamond(c, c.Center()) }})
+	}
+	return out
+}
+
+// DataRange implements plot.DataRanger. Zero is always in it, because the length of a bar is what is compared.
+func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
+	n := len(b.groups)
+	for _, g := range b.groups {
+		if len(b.groups) == 1 {
+			n = len(g.Bars)
+		}
+		for _, bar := range g.Bars {
+			for _, v := range []float64{bar.Value, bar.Low, bar.High, bar.Published} {
+				if !math.IsNaN(v) {
+					ymin, ymax = min(ymin, v), max(ymax, v)
+				}
+			}
+		}
+	}
+	margin := (ymax - ymin) * 0.04
+	if ymin < 0 {
+		ymin -= margin
+	}
+	return -0.5, float64(n) - 0.5, ymin, ymax + margin
+}
+
+// Plot implements plot.Plotter.
+func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	for g, group := range b.groups {
+		for k, bar := range group.Bars {
+			x, width := b.place(g, k)
+			left, right, centre := tx(x-width/2), tx(x+width/2), tx(x)
+			if !math.IsNaN(bar.Value) {
+				style := StyleOf(bar.Label, slices.Index(b.labels, bar.Label))
+				c.FillPolygon(style.Color, rectangle(left, ty(0), right, ty(bar.Value)))
+			}
+			if !math.IsNaN(bar.Low + bar.High) {
+				whisker(c, centre, ty(bar.Low), ty(bar.High), min((right-left)/4, 4))
+			}
+			if !math.IsNaN(bar.Published) {
+				diamond(c, vg.Point{X: centre, Y: ty(bar.Published)})
+			}
+		}
+	}
+	c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.8)}, c.Min.X, ty(0), c.Max.X, ty(0))
+}
+
+// whisker draws an interval, on a light border so that it can be seen on any bar.
+func whisker(c draw.Canvas, x, low, high, half vg.Length) {
+	shape := [][]vg.Point{
+		{{X: x, Y: low}, {X: x, Y: high}},
+		{{X: x - half, Y: low}, {X: x + half, Y: low}},
+		{{X: x - half, Y: high}, {X: x + half, Y: high}},
+	}
+	c.StrokeLines(draw.LineStyle{Color: fade(paper, 0xb0), Width: vg.Points(2.6)}, shape...)
+	c.StrokeLines(draw.LineStyle{Color: ink, Width: vg.Points(1.1)}, shape...)
+}
+
+// diamond marks a published value.
+func diamond(c draw.Canvas, at vg.Point) {
+	const r = 4
+	shape := []vg.Point{
+		{X: at.X, Y: at.Y - r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r},
+	}
+	c.FillPolygon(paper, shape)
+	c.StrokeLines(draw.LineStyle{Color: ink, Width: vg.Points(1.1)}, shape)
+}
+
+func rectangle(x0, y0, x1, y1 vg.Length) []vg.Point {
+	return []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz_test
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"cermic/viz"
+)
+
+var none = math.NaN()
+
+func TestBarsLookAsBefore(t *testing.T) {
+	p, err := viz.Bars(viz.Figure{Title: "Two tasks", Y: "mean episode return"},
+		viz.Group{Label: "vmas/balance", Bars: []viz.Bar{
+			{"qmix", 14, 12, 17, 15.2}, {"mappo", 22, 20, 24, 19}, {"mappo-cermic", 31, 27, 33, 30}}},
+		viz.Group{Label: "vmas/wheel", Bars: []viz.Bar{
+			{"qmix", -4, -5, -3, none}, {"mappo", -2.5, -3, -2, none}, {"mappo-cermic", none, none, none, 3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "bars", viz.Image(p, viz.Width, viz.Height))
+}
+
+func TestOneGroupOfBarsLooksAsBefore(t *testing.T) {
+	p, err := viz.Bars(viz.Figure{Title: "Coverage level", Y: "mean episode return"}, viz.Group{Bars: []viz.Bar{
+		{"α = 0.05", 14, 12, 17, none}, {"α = 0.1", 22, 20, 24, none}, {"α = 0.2", 25, 21, 26, none}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "bars_alone", viz.Image(p, viz.Width, viz.Height))
+}
+
+func TestBarsRefuseInfiniteValues(t *testing.T) {
+	if _, err := viz.Bars(viz.Figure{}, viz.Group{Bars: []viz.Bar{{"mappo", math.Inf(1), 0, 0, 0}}}); err == nil {
+		t.Error("an infinite bar was drawn")
+	}
+}
+
+func TestPanelsLookAsBefore(t *testing.T) {
+	var plots []*plot.Plot
+	for i, task := range []string{"vmas/balance", "vmas/dispersion", "vmas/flocking", "vmas/navigation", "vmas/wheel"} {
+		f := viz.Figure{Title: task, X: "frames", Unlabelled: true}
+		if i%3 == 0 {
+			f.Y = "mean episode return"
+		}
+		k := float64(i)
+		p, err := viz.Curves(f, rising("mappo", 30+k*8, 1e5+k*5e4, 3), rising("qmix-cermic", 45-k, 2e5, 3),
+			rising("mappo-cermic", 50+k*k*10, 1e5, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plots = append(plots, p)
+	}
+	panels := viz.NewPanels(3, plots...)
+	panels.Title, panels.Legend = "Five tasks, three seeds", []string{"mappo", "qmix-cermic", "mappo-cermic"}
+	panels.Width, panels.Height = 2.6*vg.Inch, 2*vg.Inch
+	checkImage(t, "panels", panels.Image())
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Figure says what stands around the data of a plot.
+type Figure struct {
+	Title, X, Y string // X and Y name the axes, with units
+	PerSeed     bool   // one thin line a seed in the place of mean and interval
+	Unlabelled  bool   // no names at the ends of the lines: for panels that share a legend
+}
+
+// Curves draws one line a series with its name at its end. A line is the mean over seeds, its band the bootstrap 95 %
+// interval of that mean; both are drawn where every seed has a value, and a single seed has no band. References are
+// thin, dotted and beneath the others. Series without a value are left out, so that a live plot may begin empty.
+func Curves(f Figure, series ...Series) (*plot.Plot, error) {
+	p := newPlot(f.X, f.Y)
+	p.Add(header{title: f.Title})
+	ends := &endLabels{}
+	order := slices.Clone(series)
+	slices.SortStableFunc(order, func(a, b Series) int { return cmp.Compare(rank(a), rank(b)) })
+	references := 0
+	for _, s := range order {
+		if err := s.check(); err != nil {
+			return nil, err
+		}
+		style := StyleOf(s.Label, slices.IndexFunc(series, func(o Series) bool { return o.Label == s.Label }))
+		if s.Reference {
+			style = Style{s.Label, ink, [][]vg.Length{dotted, dashDot}[references%2], vg.Points(1.1)}
+			references++
+		}
+		draw := drawMean
+		if f.PerSeed {
+			draw = drawSeeds
+		}
+		end, err := draw(p, s, style)
+		if err != nil {
+			return nil, fmt.Errorf("series %q: %w", s.Label, err)
+		}
+		if !math.IsNaN(end) {
+			ends.add(style, end)
+		}
+	}
+	if !f.Unlabelled {
+		p.Add(ends)
+	}
+	if p.X.Min > p.X.Max { // nothing drawn: an empty frame, not a crash
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	}
+	return p, nil
+}
+
+// rank puts references beneath the other lines.
+func rank(s Series) int {
+	if s.Reference {
+		return 0
+	}
+	return 1
+}
+
+// drawMean adds the mean line with its band and returns the line's last value, NaN if there is none.
+func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
+	var line, low, high plotter.XYs
+	for j, x := range s.X {
+		v := s.at(j)
+		if len(v) == 0 || len(v) < len(s.Y) {
+			continue
+		}
+		i := meanInterval(v)
+		line = append(line, plotter.XY{X: x, Y: mean(v)})
+		low = append(low, plotter.XY{X: x, Y: i[0]})
+		high = append(high, plotter.XY{X: x, Y: i[1]})
+	}
+	if len(line) == 0 {
+		return math.NaN(), nil
+	}
+	if len(s.Y) > 1 {
+		slices.Reverse(high)
+		band, err := plotter.NewPolygon(append(low, high...))
+		if err != nil {
+			return 0, err
+		}
+		band.Color, band.LineStyle.Width = style.Band(), 0
+		p.Add(band)
+	}
+	return line[len(line)-1].Y, addLine(p, line, style.Line())
+}
+
+// drawSeeds adds one thin line a seed and returns the mean of their last values.
+func drawSeeds(p *plot.Plot, s Series, style Style) (end float64, err error) {
+	var last []float64
+	look := style.Line()
+	look.Width, look.Color = style.Width*0.55, fade(style.Color, 0xc0)
+	for _, y := range s.Y {
+		var line plotter.XYs
+		for j, v := range y {
+			if !math.IsNaN(v) {
+				line = append(line, plotter.XY{X: s.X[j], Y: v})
+			}
+		}
+		if len(line) == 0 {
+			continue
+		}
+		last = append(last, line[len(line)-1].Y)
+		if err := addLine(p, line, look); err != nil {
+			return 0, err
+		}
+	}
+	return mean(last), nil
+}
+
+// addLine adds a line, or a dot where there is only one point to see.
+func addLine(p *plot.Plot, xy plotter.XYs, look draw.LineStyle) error {
+	if len(xy) == 1 {
+		dot, err := plotter.NewScatter(xy)
+		if err != nil {
+			return err
+		}
+		dot.GlyphStyle = draw.GlyphStyle{Color: look.Color, Radius: look.Width * 1.2, Shape: draw.CircleGlyph{}}
+		p.Add(dot)
+		return nil
+	}
+	line, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	line.LineStyle = look
+	p.Add(line)
+	return nil
+}
+
+// endLabels writes the name of each line at its right end, moved apart where they would overlap.
+type endLabels struct {
+	names  []string
+	colors []color.Color
+	values []float64
+}
+
+func (l *endLabels) add(s Style, y float64) {
+	l.names, l.colors, l.values = append(l.names, s.Name), append(l.colors, s.Color), append(l.values, y)
+}
+
+const labelGap = 5 // points between the end of a line and its name
+
+// Plot implements plot.Plotter.
+func (l *endLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	_, ty := p.Transforms(&c)
+	style := typeface(9, true)
+	style.XAlign = draw.XLeft
+	order := make([]int, len(l.values))
+	at := make([]float64, len(l.values))
+	for i, v := range l.values {
+		order[i], at[i] = i, float64(ty(v))
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
+	sorted := make([]float64, len(order))
+	for k, i := range order {
+		sorted[k] = at[i]
+	}
+	spread(sorted, float64(style.Height("Ag"))*1.25, float64(c.Min.Y), float64(c.Max.Y))
+	for k, i := range order {
+		style.Color = l.colors[i]
+		c.FillText(style, vg.Point{X: c.Max.X + vg.Points(labelGap), Y: vg.Length(sorted[k])}, l.names[i])
+	}
+}
+
+// GlyphBoxes implements plot.GlyphBoxer: it makes the plot leave room for the longest name.
+func (l *endLabels) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	widest := vg.Length(0)
+	for _, name := range l.names {
+		widest = max(widest, typeface(9, true).Width(name))
+	}
+	if widest == 0 {
+		return nil
+	}
+	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + vg.Points(labelGap+2)}}}}
+}
+
+// spread moves ascending positions apart to at least gap, as little as possible, and keeps them in [low, high] if they
+// fit: overlapping neighbours become a block around the mean of its members, which grows until nothing overlaps.
+func spread(at []float64, gap, low, high float64) {
+	type block struct{ sum, n float64 }
+	place := func(b block) float64 { // centre of the block's first label
+		half := gap * (b.n - 1) / 2
+		centre := min(b.sum/b.n, high-half)
+		return max(centre, low+half) - half
+	}
+	var blocks []block
+	for _, y := range at {
+		blocks = append(blocks, block{y, 1})
+		for n := len(blocks); n > 1; n = len(blocks) {
+			a, b := blocks[n-2], blocks[n-1]
+			if place(a)+a.n*gap <= place(b) {
+				break
+			}
+			blocks = append(blocks[:n-2], block{a.sum + b.sum, a.n + b.n})
+		}
+	}
+	i := 0
+	for _, b := range blocks {
+		for k := range int(b.n) {
+			at[i] = place(b) + float64(k)*gap
+			i++
+		}
+	}
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz_test
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/plot"
+
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+// rising is a synthetic learning curve: it approaches top at the given pace, with seeds a fixed ripple apart.
+func rising(label string, top, pace float64, seeds int) viz.Series {
+	s := viz.Series{Label: label}
+	for frames := 0.0; frames <= 600_000; frames += 30_000 {
+		s.X = append(s.X, frames)
+	}
+	for seed := range seeds {
+		y := make([]float64, len(s.X))
+		for i, x := range s.X {
+			ripple := 5 * math.Sin(x/70_000+float64(3*seed)) * math.Exp(-x/4e5)
+			y[i] = top*(1-math.Exp(-x/pace)) + ripple - 3*float64(seed)
+		}
+		s.Y = append(s.Y, y)
+	}
+	return s
+}
+
+func exampleCurves() (*plot.Plot, error) {
+	recorded := rising("BenchMARL MAPPO", 52, 1.4e5, 1)
+	recorded.Reference = true
+	return viz.Curves(
+		viz.Figure{Title: "Four methods of different pace", X: "frames", Y: "mean episode return"},
+		rising("mappo", 40, 1.8e5, 5), rising("qmix", 36, 3.5e5, 5),
+		rising("qmix-cermic", 44, 2.6e5, 5), rising("mappo-cermic", 58, 1.1e5, 5), recorded)
+}
+
+func TestCurvesLookAsBefore(t *testing.T) {
+	p, err := exampleCurves()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "curves", viz.Image(p, viz.Width, viz.Height))
+}
+
+func TestSeedsLookAsBefore(t *testing.T) {
+	p, err := viz.Curves(viz.Figure{Title: "Every seed by itself", X: "frames", Y: "intrinsic reward", PerSeed: true},
+		rising("alpha=0.1", 20, 1e5, 3), rising("alpha=0.5", 30, 2e5, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "seeds", viz.Image(p, viz.Width, viz.Height))
+}
+
+func TestCurvesOfNothingAreAnEmptyFrame(t *testing.T) {
+	p, err := viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Series{Label: "mappo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	viz.Image(p, viz.Width, viz.Height) // must not panic
+}
+
+func TestCurvesRefuseInfiniteValues(t *testing.T) {
+	bad := viz.Series{Label: "mappo", X: []float64{0}, Y: [][]float64{{math.Inf(1)}}}
+	if _, err := viz.Curves(viz.Figure{}, bad); err == nil {
+		t.Error("an infinite value was drawn")
+	}
+	short := viz.Series{Label: "mappo", X: []float64{0, 1}, Y: [][]float64{{1}}}
+	if _, err := viz.Curves(viz.Figure{}, short); err == nil {
+		t.Error("a seed with too few values was drawn")
+	}
+}
+
+func TestEvalsGroupSeedsByMethodAndAlignFrames(t *testing.T) {
+	rs := []*results.Record{
+		{Method: "mappo", Seed: 0, Evals: []results.Eval{{Frames: 0, Scores: []float64{1, 3}}, {Frames: 100, Scores: []float64{5}}}},
+		{Method: "qmix", Seed: 0, Evals: []results.Eval{{Frames: 0, Scores: []float64{7}}}},
+		{Method: "mappo", Seed: 1, Evals: []results.Eval{{Frames: 0, Scores: []float64{4}}}},
+		{Method: "cpm", Seed: 0},
+	}
+	got := viz.Evals(rs)
+	if len(got) != 2 || got[0].Label != "mappo" || got[1].Label != "qmix" {
+		t.Fatalf("got %+v, want mappo and qmix", got)
+	}
+	m := got[0]
+	if len(m.X) != 2 || m.Y[0][0] != 2 || m.Y[0][1] != 5 || m.Y[1][0] != 4 || !math.IsNaN(m.Y[1][1]) {
+		t.Errorf("mappo is %+v, want the episode means and a gap where seed 1 has no value", m)
+	}
+}

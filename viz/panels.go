@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"image"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// Panels is a grid of plots in one picture.
+type Panels struct {
+	Title  string
+	Rows   [][]*plot.Plot // rows may differ in length; nil leaves a place empty
+	Legend []string       // names of lines, explained once above the panels; nil: no legend
+	Width  vg.Length      // of one panel; Height likewise
+	Height vg.Length
+}
+
+// NewPanels breaks a list of plots into rows of the given number of columns, at a size at which two or three stand beside
+// each other in a notebook.
+func NewPanels(columns int, plots ...*plot.Plot) Panels {
+	return Panels{Rows: slices.Collect(slices.Chunk(plots, columns)), Width: 3.1 * vg.Inch, Height: 2.3 * vg.Inch}
+}
+
+// Image draws all panels with equal data areas.
+func (p Panels) Image() image.Image {
+	columns := 0
+	for _, row := range p.Rows {
+		columns = max(columns, len(row))
+	}
+	grid := make([][]*plot.Plot, len(p.Rows))
+	for i, row := range p.Rows {
+		grid[i] = make([]*plot.Plot, columns)
+		for j, plot := range row {
+			grid[i][j] = p.fit(plot)
+		}
+	}
+	const margin = 8
+	width := p.Width*vg.Length(columns) + 2*margin
+	entries := lineEntries(p.Legend)
+	_, head := layout(entries, width-2*margin)
+	if len(entries) == 0 {
+		head = 0
+	}
+	title := typeface(13, true)
+	if p.Title != "" {
+		head += 24
+	}
+	height := p.Height*vg.Length(len(grid)) + head + 2*margin
+
+	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+	c := draw.Crop(draw.New(img), margin, -margin, margin, -margin)
+	if p.Title != "" {
+		c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y - 8}, p.Title)
+		drawLegend(draw.Crop(c, 0, 0, 0, -24), entries)
+	} else {
+		drawLegend(c, entries)
+	}
+	if len(grid) == 0 || columns == 0 {
+		return img.Image()
+	}
+	body := draw.Crop(c, 0, 0, 0, -head)
+	tiles := draw.Tiles{Rows: len(grid), Cols: columns, PadX: 10, PadY: 10, PadTop: 4}
+	for i, row := range plot.Align(grid, tiles, body) {
+		for j, at := range row {
+			if grid[i][j] != nil {
+				grid[i][j].Draw(at)
+			}
+		}
+	}
+	return img.Image()
+}
+
+// fit returns the plot with fewer ticks where a panel is small.
+func (p Panels) fit(full *plot.Plot) *plot.Plot {
+	if full == nil || p.Width >= 4*vg.Inch {
+		return full
+	}
+	small := *full
+	if _, ok := small.X.Tick.Marker.(ticks); ok {
+		small.X.Tick.Marker = ticks{about: 3}
+	}
+	return &small
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package viz turns results into pictures and tables: learning curves, bars, panels, grids of numbers, scenes.
+//
+// Data goes in, a *plot.Plot, an image or a Grid comes out; nothing here reads a store, trains, or imports GoMLX, so a
+// notebook cell that only plots compiles and links quickly. A method has one look everywhere, given by StyleOf.
+package viz
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Style is the look of one method in every figure.
+type Style struct {
+	Name   string // as printed in the paper: "MAPPO-CERMIC"
+	Color  color.NRGBA
+	Dashes []vg.Length // nil: a solid line
+	Width  vg.Length
+}
+
+// Line is the style as a line.
+func (s Style) Line() draw.LineStyle {
+	return draw.LineStyle{Color: s.Color, Width: s.Width, Dashes: s.Dashes}
+}
+
+// Band is the colour of an interval around the line, light enough for several to overlap.
+func (s Style) Band() color.NRGBA { return fade(s.Color, 0x30) }
+
+// The colours of Okabe and Ito (2008), chosen to stay apart under every common colour deficiency, with violet in the
+// place of yellow, which is hard to see on white, and two more. TestColoursStayApart measures the distances.
+var (
+	black     = rgb(0x1a1a1a)
+	orange    = rgb(0xe69f00)
+	sky       = rgb(0x56b4e9)
+	green     = rgb(0x009e73)
+	violet    = rgb(0x7a45dd)
+	blue      = rgb(0x0060a8)
+	vermilion = rgb(0xd55e00)
+	pink      = rgb(0xcc79a7)
+	wine      = rgb(0x7a1f4f)
+	grey      = rgb(0x8c8c8c)
+)
+
+// Ink, mist and paper are the neutral tones: text and outlines, grid lines and frames, background.
+var (
+	ink   = rgb(0x30343b)
+	mist  = rgb(0xe3e6ea)
+	paper = rgb(0xffffff)
+)
+
+var (
+	solid   []vg.Length
+	dashed  = []vg.Length{vg.Points(6), vg.Points(2.5)}
+	dotted  = []vg.Length{vg.Points(1.5), vg.Points(2)}
+	dashDot = []vg.Length{vg.Points(5), vg.Points(2), vg.Points(1.5), vg.Points(2)}
+)
+
+// methods lists the rows of the paper's main table. Learners that explore with CERMIC are drawn solid and heavy, policy
+// gradient methods solid, value-based ones dashed: a second cue beside colour.
+var methods = map[string]Style{
+	"mappo":            {"MAPPO", black, solid, vg.Points(1.4)},
+	"mappo-eps-greedy": {"MAPPO-ε-greedy", violet, solid, vg.Points(1.4)},
+	"mappo-db":         {"MAPPO-DB", sky, solid, vg.Points(1.4)},
+	"mace":             {"MACE", green, solid, vg.Points(1.4)},
+	"cpm":              {"CPM", pink, solid, vg.Points(1.4)},
+	"qmix":             {"QMIX", grey, dashed, vg.Points(1.4)},
+	"qmix-spectra":     {"QMIX-SPECTra", orange, dashed, vg.Points(1.4)},
+	"qplex-ices":       {"QPLEX-ICES", wine, dashed, vg.Points(1.4)},
+	"qmix-cermic":      {"QMIX-CERMIC", blue, dashed, vg.Points(2.2)},
+	"mappo-cermic":     {"MAPPO-CERMIC", vermilion, solid, vg.Points(2.2)},
+}
+
+// spare are the looks of labels that are no method of the paper, in order of appearance.
+var spare = []color.NRGBA{vermilion, blue, green, pink, orange, sky, wine, violet, black, grey}
+
+// StyleOf returns the look of a method by its name ("mappo-cermic", also "MAPPO-CERMIC"). Any other label, for example
+// "alpha=0.2", takes its colour from its position among the labels of the figure.
+func StyleOf(label string, position int) Style {
+	key := strings.ToLower(strings.ReplaceAll(label, "ε", "eps"))
+	if s, ok := methods[key]; ok {
+		return s
+	}
+	n := len(spare)
+	s := Style{Name: label, Color: spare[position%n], Width: vg.Points(1.8)}
+	s.Dashes = [][]vg.Length{solid, dashed, dotted}[position/n%3]
+	return s
+}
+
+func rgb(hex uint32) color.NRGBA {
+	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
+}
+
+func fade(c color.NRGBA, alpha uint8) color.NRGBA {
+	c.A = alpha
+	return c
+}
+
+// typeface returns the one family of letters used in figures, at a size in points.
+func typeface(size float64, bold bool) text.Style {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
+	if bold {
+		f.Weight = xfont.WeightBold
+	}
+	return text.Style{Color: ink, Font: f, Handler: plot.DefaultTextHandler, XAlign: text.XCenter, YAlign: text.YCenter}
+}
+
+// newPlot is an empty plot in the house style: sans serif, thin axes, light horizontal lines, few ticks.
+func newPlot(x, y string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = paper
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle.Font = typeface(10, false).Font
+		a.Label.TextStyle.Color = ink
+		a.Label.Padding = vg.Points(4)
+		a.Tick.Label.Font = typeface(9, false).Font
+		a.Tick.Label.Color = ink
+		a.Tick.LineStyle = draw.LineStyle{Color: grey, Width: vg.Points(0.6)}
+		a.Tick.Length = vg.Points(3)
+		a.Tick.Marker = ticks{about: 5}
+		a.LineStyle = draw.LineStyle{Color: grey, Width: vg.Points(0.6)}
+		a.Padding = 0
+	}
+	p.Add(gridLines{})
+	return p
+}
+
+// ticks marks about so many round numbers and writes large ones short: 300k, 1.2M.
+type ticks struct{ about float64 }
+
+// Ticks implements plot.Ticker.
+func (t ticks) Ticks(low, high float64) []plot.Tick {
+	if !(high > low) {
+		return nil
+	}
+	rough := (high - low) / t.about
+	step := math.Pow(10, math.Floor(math.Log10(rough)))
+	for _, round := range []float64{5, 2.5, 2} {
+		if step*round <= rough*1.3 {
+			step *= round
+			break
+		}
+	}
+	var out []plot.Tick
+	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9; k++ {
+		out = append(out, plot.Tick{Value: k * step, Label: Short(k * step)})
+	}
+	return out
+}
+
+// Short writes a number in few characters, with k and M for thousands and millions: 1200000 is "1.2M".
+func Short(v float64) string {
+	unit, suffix := 1.0, ""
+	switch a := math.Abs(v); {
+	case a >= 999_950:
+		unit, suffix = 1e6, "M"
+	case a >= 10_000:
+		unit, suffix = 1e3, "k"
+	}
+	if v == 0 {
+		return "0" // also for −0
+	}
+	s := strconv.FormatFloat(v/unit, 'g', 4, 64)
+	return strings.Replace(s, "-", "−", 1) + suffix
+}
+
+// gridLines draws one light line a tick of the vertical axis, under everything else.
+type gridLines struct{}
+
+// Plot implements plot.Plotter.
+func (gridLines) Plot(c draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&c)
+	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+		if h := y(t.Value); t.Value >= p.Y.Min && t.Value <= p.Y.Max {
+			c.StrokeLine2(draw.LineStyle{Color: mist, Width: vg.Points(0.7)}, c.Min.X, h, c.Max.X, h)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"image/color"
+	"math"
+	"testing"
+)
+
+// deficiencies holds the simulation matrices of Machado, Oliveira and Fernandes (2009) at severity 1, for linear RGB.
+var deficiencies = map[string][3][3]float64{
+	"none":         {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+	"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+	"deuteranopia": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
+	"tritanopia":   {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
+}
+
+func TestColoursStayApart(t *testing.T) {
+	// ΔE*ab of 2.3 is just noticeable side by side; 12 keeps thin lines apart, 8 is enough where the dashes differ too.
+	for name, m := range deficiencies {
+		for a, x := range methods {
+			for b, y := range methods {
+				if a >= b {
+					continue
+				}
+				want := 12.0
+				if len(x.Dashes) != len(y.Dashes) {
+					want = 8
+				}
+				if d := distance(lab(x.Color, m), lab(y.Color, m)); d < want {
+					t.Errorf("%s: %s and %s are only %.1f apart, want %.0f", name, a, b, d, want)
+				}
+			}
+		}
+	}
+}
+
+func lab(c color.NRGBA, m [3][3]float64) (out [3]float64) {
+	linear := func(v uint8) float64 {
+		f := float64(v) / 255
+		if f <= 0.04045 {
+			return f / 12.92
+		}
+		return math.Pow((f+0.055)/1.055, 2.4)
+	}
+	in := [3]float64{linear(c.R), linear(c.G), linear(c.B)}
+	var seen [3]float64
+	for i := range 3 {
+		for j := range 3 {
+			seen[i] += m[i][j] * in[j]
+		}
+		seen[i] = min(max(seen[i], 0), 1)
+	}
+	// sRGB to XYZ relative to the D65 white point, then CIE 1976 L*a*b*.
+	xyz := [3]float64{
+		(0.4124*seen[0] + 0.3576*seen[1] + 0.1805*seen[2]) / 0.95047,
+		0.2126*seen[0] + 0.7152*seen[1] + 0.0722*seen[2],
+		(0.0193*seen[0] + 0.1192*seen[1] + 0.9505*seen[2]) / 1.08883,
+	}
+	for i, v := range xyz {
+		if v > 0.008856 {
+			xyz[i] = math.Cbrt(v)
+		} else {
+			xyz[i] = 7.787*v + 16.0/116
+		}
+	}
+	return [3]float64{116*xyz[1] - 16, 500 * (xyz[0] - xyz[1]), 200 * (xyz[1] - xyz[2])}
+}
+
+func distance(a, b [3]float64) float64 {
+	return math.Sqrt(math.Pow(a[0]-b[0], 2) + math.Pow(a[1]-b[1], 2) + math.Pow(a[2]-b[2], 2))
+}
+
+func TestAMethodHasOneLookEverywhere(t *testing.T) {
+	for position := range 3 {
+		if got := StyleOf("MAPPO-CERMIC", position).Color; got != vermilion {
+			t.Errorf("MAPPO-CERMIC at position %d is %v, want %v", position, got, vermilion)
+		}
+	}
+	if StyleOf("alpha=0.1", 0).Color == StyleOf("alpha=0.2", 1).Color {
+		t.Error("two settings in one figure share a colour")
+	}
+}
+
+func TestShortNumbers(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.25: "0.25", -3: "−3", 6000: "6000", 10_000: "10k", 300_000: "300k", 999_999: "1M", 1_200_000: "1.2M",
+	} {
+		if got := Short(v); got != want {
+			t.Errorf("Short(%g) = %q, want %q", v, got, want)
+		}
+	}
+}
