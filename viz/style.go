@@ -68,25 +68,25 @@ var (
 // methods lists the rows of the paper's main table. Learners that explore with CERMIC are drawn solid and heavy, policy
 // gradient methods solid, value-based ones dashed: a second cue beside colour.
 var methods = map[string]Style{
-	"mappo":            {"MAPPO", black, solid, vg.Points(1.4)},
-	"mappo-eps-greedy": {"MAPPO-ε-greedy", violet, solid, vg.Points(1.4)},
-	"mappo-db":         {"MAPPO-DB", sky, solid, vg.Points(1.4)},
-	"mace":             {"MACE", green, solid, vg.Points(1.4)},
-	"cpm":              {"CPM", pink, solid, vg.Points(1.4)},
-	"qmix":             {"QMIX", grey, dashed, vg.Points(1.4)},
-	"qmix-spectra":     {"QMIX-SPECTra", orange, dashed, vg.Points(1.4)},
-	"qplex-ices":       {"QPLEX-ICES", wine, dashed, vg.Points(1.4)},
-	"qmix-cermic":      {"QMIX-CERMIC", blue, dashed, vg.Points(2.2)},
-	"mappo-cermic":     {"MAPPO-CERMIC", vermilion, solid, vg.Points(2.2)},
+	"mappo":        {"MAPPO", black, solid, vg.Points(1.4)},
+	"mappo-eps":    {"MAPPO-ε-greedy", violet, solid, vg.Points(1.4)},
+	"mappo-db":     {"MAPPO-DB", sky, solid, vg.Points(1.4)},
+	"mace":         {"MACE", green, solid, vg.Points(1.4)},
+	"cpm":          {"CPM", pink, solid, vg.Points(1.4)},
+	"qmix":         {"QMIX", grey, dashed, vg.Points(1.4)},
+	"qmix-spectra": {"QMIX-SPECTra", orange, dashed, vg.Points(1.4)},
+	"qplex-ices":   {"QPLEX-ICES", wine, dashed, vg.Points(1.4)},
+	"qmix-cermic":  {"QMIX-CERMIC", blue, dashed, vg.Points(2.2)},
+	"mappo-cermic": {"MAPPO-CERMIC", vermilion, solid, vg.Points(2.2)},
 }
 
 // spare are the looks of labels that are no method of the paper, in order of appearance.
 var spare = []color.NRGBA{vermilion, blue, green, pink, orange, sky, wine, violet, black, grey}
 
-// StyleOf returns the look of a method by its name ("mappo-cermic", also "MAPPO-CERMIC"). Any other label, for example
-// "alpha=0.2", takes its colour from its position among the labels of the figure.
+// StyleOf returns the look of a method by its identifier or its name ("mappo-cermic", "MAPPO-CERMIC"). Any other label,
+// for example "α = 0.2", takes its colour from its position among the labels of the figure.
 func StyleOf(label string, position int) Style {
-	key := strings.ToLower(strings.ReplaceAll(label, "ε", "eps"))
+	key := strings.TrimSuffix(strings.ReplaceAll(strings.ToLower(label), "ε", "eps"), "-greedy")
 	if s, ok := methods[key]; ok {
 		return s
 	}

@@ -78,6 +78,11 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 			t.Errorf("MAPPO-CERMIC at position %d is %v, want %v", position, got, vermilion)
 		}
 	}
+	for key, style := range methods {
+		if got := StyleOf(style.Name, 7); got.Color != methods[key].Color {
+			t.Errorf("%s has another colour by its name %s", key, style.Name)
+		}
+	}
 	if StyleOf("alpha=0.1", 0).Color == StyleOf("alpha=0.2", 1).Color {
 		t.Error("two settings in one figure share a colour")
 	}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Grid is a table of measured numbers beside published ones. HTML, Markdown, Text, CSV and LaTeX render it.
+type Grid struct {
+	Title   string
+	Caption string // what is compared; how to read a cell is added by the rendering
+	Columns []string
+	Rows    []Row
+}
+
+// Row is one line of a Grid.
+type Row struct {
+	Group string // heading of the block it belongs to; "" for none
+	Head  string
+	Cells []Cell // one a column
+}
+
+// Cell is one measurement. The zero Cell is 0 from no seeds, which renders as missing.
+type Cell struct {
+	Ours      float64  // mean over seeds
+	Low, High float64  // bootstrap 95 % interval; NaN where there is none
+	Seeds     int      // 0: not run
+	Frames    int      // trained, each seed
+	Published *float64 // nil: none
+	Spread    *float64 // the published ±; nil: none
+	Decimals  int      // digits after the point
+	Bold      bool     // the interval of the difference to every other row excludes zero
+}
+
+// Difference is ours − published, NaN if either is missing.
+func (c Cell) Difference() float64 {
+	if c.Published == nil || c.Seeds == 0 {
+		return math.NaN()
+	}
+	return c.Ours - *c.Published
+}
+
+// Check reports a grid whose rows do not fit its columns.
+func (g Grid) Check() error {
+	for _, r := range g.Rows {
+		if len(r.Cells) != len(g.Columns) {
+			return fmt.Errorf("table %q: row %q has %d cells, want %d", g.Title, r.Head, len(r.Cells), len(g.Columns))
+		}
+	}
+	return nil
+}
+
+// Missing marks what was not run or not published.
+const Missing = "–"
+
+// number writes v with the cell's digits and a real minus sign.
+func (c Cell) number(v float64) string {
+	if math.IsNaN(v) {
+		return Missing
+	}
+	s := strconv.FormatFloat(v, 'f', c.Decimals, 64)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-")
+	}
+	return strings.Replace(s, "-", "−", 1)
+}
+
+// ours is the mean.
+func (c Cell) ours() string {
+	if c.Seeds == 0 {
+		return Missing
+	}
+	return c.number(c.Ours)
+}
+
+// interval is "[27.1, 33.0]", empty if there is none.
+func (c Cell) interval() string {
+	if c.Seeds == 0 || math.IsNaN(c.Low+c.High) {
+		return ""
+	}
+	return "[" + c.number(c.Low) + ", " + c.number(c.High) + "]"
+}
+
+// effort is "3 × 600k": seeds and frames, empty if not run.
+func (c Cell) effort() string {
+	if c.Seeds == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d × %s", c.Seeds, Short(float64(c.Frames)))
+}
+
+// published is "30.1 ± 0.2".
+func (c Cell) published() string {
+	if c.Published == nil {
+		return Missing
+	}
+	if c.Spread == nil {
+		return c.number(*c.Published)
+	}
+	return c.number(*c.Published) + " ± " + strconv.FormatFloat(*c.Spread, 'f', 2, 64)
+}
+
+// difference is "+1.1", empty if unknown.
+func (c Cell) difference() string {
+	d := c.Difference()
+	if math.IsNaN(d) {
+		return ""
+	}
+	if d > 0 {
+		return "+" + c.number(d)
+	}
+	return c.number(d)
+}
+
+// effort is what all measured cells have in common, "3 seeds of 600k frames", or empty if they differ: then each cell
+// says it for itself.
+func (g Grid) effort() string {
+	var all *Cell
+	for _, r := range g.Rows {
+		for i, c := range r.Cells {
+			switch {
+			case c.Seeds == 0:
+			case all == nil:
+				all = &r.Cells[i]
+			case all.Seeds != c.Seeds || all.Frames != c.Frames:
+				return ""
+			}
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	seeds := "seeds"
+	if all.Seeds == 1 {
+		seeds = "seed"
+	}
+	return fmt.Sprintf("%d %s of %s frames", all.Seeds, seeds, Short(float64(all.Frames)))
+}
+
+// guide says how to read a cell, in one or two sentences.
+func (g Grid) guide() string {
+	var parts []string
+	if effort := g.effort(); effort != "" {
+		parts = append(parts, "Ours: mean of "+effort+", bootstrap 95 % interval.")
+	} else if g.any(func(c Cell) bool { return c.Seeds > 0 }) {
+		parts = append(parts, "Ours: mean, bootstrap 95 % interval, seeds × frames.")
+	} else {
+		parts = append(parts, "Ours: "+Missing+", not run yet.")
+	}
+	if g.any(func(c Cell) bool { return c.Published != nil }) {
+		parts = append(parts, "Published: as printed in the paper, then ours − published.")
+	}
+	if g.any(func(c Cell) bool { return c.Bold }) {
+		parts = append(parts, "Bold: the interval of the difference to every other row excludes zero.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// any reports whether some cell is so.
+func (g Grid) any(is func(Cell) bool) bool {
+	for _, r := range g.Rows {
+		for _, c := range r.Cells {
+			if is(c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// opens reports whether row i is the first of its group.
+func (g Grid) opens(i int) bool {
+	return g.Rows[i].Group != "" && (i == 0 || g.Rows[i-1].Group != g.Rows[i].Group)
+}

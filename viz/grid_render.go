@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"encoding/csv"
+	"fmt"
+	"html"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// HTML renders the grid for a notebook. It sets no colours, so that it reads on light and dark pages.
+func (g Grid) HTML() string {
+	var b strings.Builder
+	b.WriteString(`<div style="overflow-x:auto">` + "\n")
+	if g.Title != "" {
+		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", html.EscapeString(g.Title))
+	}
+	b.WriteString(`<table style="font-size:90%">` + "\n<thead><tr><th></th>")
+	for _, c := range g.Columns {
+		fmt.Fprintf(&b, `<th style="text-align:center">%s</th>`, html.EscapeString(c))
+	}
+	b.WriteString("</tr></thead>\n<tbody>\n")
+	perCell := g.effort() == ""
+	for i, r := range g.Rows {
+		if g.opens(i) {
+			fmt.Fprintf(&b, `<tr><td colspan="%d" style="text-align:left"><i>%s</i></td></tr>`+"\n",
+				len(g.Columns)+1, html.EscapeString(r.Group))
+		}
+		fmt.Fprintf(&b, `<tr><td style="text-align:left">%s</td>`, html.EscapeString(r.Head))
+		for _, c := range r.Cells {
+			fmt.Fprintf(&b, `<td style="text-align:center;white-space:nowrap">%s</td>`, c.html(perCell))
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</tbody></table>\n")
+	fmt.Fprintf(&b, "<p><small>%s</small></p>\n</div>\n", html.EscapeString(strings.TrimSpace(g.Caption+" "+g.guide())))
+	return b.String()
+}
+
+// html is the cell in up to four lines: ours, interval, effort, published.
+func (c Cell) html(perCell bool) string {
+	lines := []string{c.ours()}
+	if c.Bold {
+		lines[0] = "<b>" + lines[0] + "</b>"
+	}
+	small := func(s string) {
+		if s != "" {
+			lines = append(lines, smallOpen+s+`</small>`)
+		}
+	}
+	small(c.interval())
+	if perCell {
+		small(c.effort())
+	}
+	if c.Published != nil {
+		small(strings.TrimSpace("paper " + c.published() + " " + parenthesis(c.difference())))
+	}
+	return strings.Join(lines, "<br>")
+}
+
+// markdown turns a cell's HTML into Markdown; only the line breaks stay HTML.
+var markdown = strings.NewReplacer("<b>", "**", "</b>", "**", smallOpen, "", "</small>", "")
+
+const smallOpen = `<small style="opacity:.75">`
+
+// Markdown renders the grid for a page of text.
+func (g Grid) Markdown() string {
+	var b strings.Builder
+	if g.Title != "" {
+		fmt.Fprintf(&b, "**%s**\n\n", g.Title)
+	}
+	fmt.Fprintf(&b, "| | %s |\n|---|%s\n", strings.Join(escapePipes(g.Columns), " | "), strings.Repeat("---|", len(g.Columns)))
+	perCell := g.effort() == ""
+	for i, r := range g.Rows {
+		if g.opens(i) {
+			fmt.Fprintf(&b, "| *%s* |%s\n", r.Group, strings.Repeat(" |", len(g.Columns)))
+		}
+		cells := make([]string, len(r.Cells))
+		for j, c := range r.Cells {
+			cells[j] = markdown.Replace(c.html(perCell))
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", r.Head, strings.Join(cells, " | "))
+	}
+	fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(g.Caption+" "+g.guide()))
+	return b.String()
+}
+
+func escapePipes(s []string) []string {
+	out := make([]string, len(s))
+	for i, v := range s {
+		out[i] = strings.ReplaceAll(v, "|", `\|`)
+	}
+	return out
+}
+
+func parenthesis(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "(" + s + ")"
+}
+
+// Text renders the grid for a terminal of the given width in characters: columns that do not fit follow in further
+// blocks. A star stands before a number that is bold elsewhere.
+func (g Grid) Text(width int) string {
+	var b strings.Builder
+	if g.Title != "" {
+		b.WriteString(g.Title + "\n\n")
+	}
+	table := g.textCells()
+	widths := make([]int, len(g.Columns)+1)
+	for _, line := range table {
+		for j, s := range line {
+			widths[j] = max(widths[j], utf8.RuneCountInString(s))
+		}
+	}
+	for start := 1; start <= len(g.Columns); {
+		end, used := start, widths[0]
+		for end <= len(g.Columns) && (end == start || used+2+widths[end] <= width) {
+			used += 2 + widths[end]
+			end++
+		}
+		for i, line := range table {
+			if i == 1 {
+				b.WriteString(strings.Repeat("─", used) + "\n")
+			}
+			row := pad(line[0], widths[0])
+			for j := start; j < end; j++ {
+				row += "  " + pad(line[j], widths[j])
+			}
+			b.WriteString(strings.TrimRight(row, " ") + "\n")
+		}
+		b.WriteString("\n")
+		start = end
+	}
+	used := 0
+	for _, word := range strings.Fields(g.Caption + " " + strings.Replace(g.guide(), "Bold:", "★:", 1)) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case used == 0:
+		case used+1+n > width:
+			b.WriteString("\n")
+			used = 0
+		default:
+			b.WriteString(" ")
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String() + "\n"
+}
+
+// textCells lays the grid out in lines: a heading, then for each row a line of ours and one of published numbers.
+func (g Grid) textCells() [][]string {
+	perCell := g.effort() == ""
+	out := [][]string{append([]string{""}, g.Columns...)}
+	for i, r := range g.Rows {
+		if g.opens(i) {
+			heading := make([]string, len(g.Columns)+1)
+			heading[0] = "[" + r.Group + "]"
+			out = append(out, heading)
+		}
+		ours, published := []string{r.Head}, []string{"  published"}
+		compare := false
+		for _, c := range r.Cells {
+			line := c.ours()
+			if c.Bold {
+				line = "★" + line
+			}
+			line += before(" ", c.interval())
+			if perCell {
+				line += before(" ", c.effort())
+			}
+			ours = append(ours, line)
+			published = append(published, c.published()+before(" ", parenthesis(c.difference())))
+			compare = compare || c.Published != nil
+		}
+		out = append(out, ours)
+		if compare {
+			out = append(out, published)
+		}
+	}
+	return out
+}
+
+// before puts a separator in front of s unless s is empty.
+func before(separator, s string) string {
+	if s == "" {
+		return ""
+	}
+	return separator + s
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+// CSV renders one line a cell, with every number in full. Missing values are empty.
+func (g Grid) CSV() string {
+	var b strings.Builder
+	w := csv.NewWriter(&b) // a strings.Builder does not fail
+	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold"})
+	for _, r := range g.Rows {
+		for j, c := range r.Cells {
+			line := []string{r.Group, r.Head, g.Columns[j], "", "", "", strconv.Itoa(c.Seeds), strconv.Itoa(c.Frames),
+				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold)}
+			if c.Seeds > 0 {
+				line[3], line[4], line[5] = exact(c.Ours), exact(c.Low), exact(c.High)
+			}
+			w.Write(line)
+		}
+	}
+	w.Flush()
+	return b.String()
+}
+
+func exact(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+func pointed(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return exact(*v)
+}
+
+// LaTeX renders the grid as a booktabs tabular: ours with interval, below it the published number.
+func (g Grid) LaTeX() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%% %s\n\\begin{tabular}{l%s}\n\\toprule\n", strings.TrimSpace(g.Title+" "+g.guide()), strings.Repeat("c", len(g.Columns)))
+	for _, c := range g.Columns {
+		b.WriteString(" & " + latex(c))
+	}
+	b.WriteString(" \\\\\n\\midrule\n")
+	for i, r := range g.Rows {
+		if g.opens(i) {
+			fmt.Fprintf(&b, "\\multicolumn{%d}{l}{\\emph{%s}} \\\\\n", len(g.Columns)+1, latex(r.Group))
+		}
+		ours, published := latex(r.Head), "\\quad published"
+		compare := false
+		for _, c := range r.Cells {
+			value := latex(c.ours())
+			if c.Bold {
+				value = "\\textbf{" + value + "}"
+			}
+			ours += " & " + value + before(" {\\scriptsize ", c.interval()) + closing(c.interval())
+			published += " & {\\scriptsize " + latex(c.published()) + "}"
+			compare = compare || c.Published != nil
+		}
+		b.WriteString(strings.ReplaceAll(ours, "−", "$-$") + " \\\\\n")
+		if compare {
+			b.WriteString(published + " \\\\\n")
+		}
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	return b.String()
+}
+
+func closing(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "}"
+}
+
+// latex escapes what is special there and sets the symbols that the tables use.
+func latex(s string) string {
+	return strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`,
+		"−", "$-$", "±", "$\\pm$", "–", "--", "α", "$\\alpha$", "ε", "$\\epsilon$", "Δ", "$\\Delta$", "^", `\^{}`,
+		"{", `\{`, "}", `\}`).Replace(s)
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Cloud is a labelled set of points in the plane, for example latents projected on two components.
+type Cloud struct {
+	Label  string
+	Points [][2]float64
+	Trail  bool // the points are one path in time: joined by a line, the first hollow, paler before than after
+}
+
+// Scatter draws clouds of points with a legend above.
+func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
+	p := newPlot(f.X, f.Y)
+	above := header{title: f.Title}
+	for i, cloud := range clouds {
+		style := StyleOf(cloud.Label, i)
+		xy := make(plotter.XYs, len(cloud.Points))
+		for j, q := range cloud.Points {
+			if math.IsNaN(q[0]+q[1]) || math.IsInf(q[0]+q[1], 0) {
+				return nil, fmt.Errorf("cloud %q: point %d is (%g, %g)", cloud.Label, j, q[0], q[1])
+			}
+			xy[j] = plotter.XY{X: q[0], Y: q[1]}
+		}
+		if len(xy) > 0 {
+			p.Add(&points{xy, cloud.Trail, style})
+		}
+		if !f.Unlabelled {
+			above.legend = append(above.legend, entry{style.Name, func(c draw.Canvas) {
+				c.FillPolygon(style.Color, ring(c.Center(), 3))
+			}})
+		}
+	}
+	p.Add(above)
+	if p.X.Min > p.X.Max {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	}
+	return p, nil
+}
+
+// points implements plot.Plotter.
+type points struct {
+	plotter.XYs
+	trail bool
+	style Style
+}
+
+// DataRange implements plot.DataRanger.
+func (s *points) DataRange() (xmin, xmax, ymin, ymax float64) {
+	xmin, xmax, ymin, ymax = plotter.XYRange(s.XYs)
+	dx, dy := (xmax-xmin)*0.03, (ymax-ymin)*0.03 // whole dots, also at the edges
+	return xmin - dx, xmax + dx, ymin - dy, ymax + dy
+}
+
+// Plot implements plot.Plotter.
+func (s *points) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	at := make([]vg.Point, len(s.XYs))
+	for i, q := range s.XYs {
+		at[i] = vg.Point{X: tx(q.X), Y: ty(q.Y)}
+	}
+	if s.trail {
+		c.StrokeLines(draw.LineStyle{Color: fade(s.style.Color, 0x60), Width: vg.Points(0.8)}, at)
+	}
+	for i, q := range at {
+		alpha := uint8(0x90)
+		if s.trail {
+			alpha = 0x40 + uint8(0xbf*i/max(len(at)-1, 1))
+		}
+		c.FillPolygon(fade(s.style.Color, alpha), ring(q, 2.2))
+	}
+	if s.trail {
+		c.FillPolygon(paper, ring(at[0], 3.2))
+		start := ring(at[0], 3.2)
+		c.StrokeLines(draw.LineStyle{Color: s.style.Color, Width: vg.Points(1.2)}, append(start, start[0]))
+	}
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"cermic/envs"
+)
+
+// The colours of scenes. Agents take the spare colours in order, so that agent 1 is the same in every picture.
+var (
+	ground   = rgb(0xf7f8fa)
+	gold     = rgb(0xf5c542)
+	goldEdge = rgb(0xb98900)
+	wood     = rgb(0xb78a5e)
+	woodEdge = rgb(0x7d5a38)
+	slate    = rgb(0xc4cad3)
+	stone    = rgb(0x88919e)
+)
+
+// agentColor is the colour of agent i (from 0).
+func agentColor(i int) color.NRGBA { return spare[max(i, 0)%len(spare)] }
+
+// painter draws world units into a rectangle of the canvas, with one scale for both axes.
+type painter struct {
+	draw.Canvas
+	scale    vg.Length // points a world unit
+	originX  vg.Length
+	originY  vg.Length
+	thinnest vg.Length // smallest radius and width that can be seen
+}
+
+// newPainter fits the rectangle of s into c, centred.
+func newPainter(c draw.Canvas, s envs.Scene) painter {
+	size := c.Size()
+	scale := min(size.X/vg.Length(s.MaxX-s.MinX), size.Y/vg.Length(s.MaxY-s.MinY))
+	centre := c.Center()
+	return painter{c, scale, centre.X - scale*vg.Length(s.MinX+s.MaxX)/2, centre.Y - scale*vg.Length(s.MinY+s.MaxY)/2, size.Y / 90}
+}
+
+// at is the place of a world point.
+func (p painter) at(x, y float64) vg.Point {
+	return vg.Point{X: p.originX + p.scale*vg.Length(x), Y: p.originY + p.scale*vg.Length(y)}
+}
+
+// look is how a shape is filled and outlined.
+type look struct {
+	fill  color.Color // nil: not filled
+	edge  color.NRGBA
+	width vg.Length // of the outline, or of a segment
+	dash  []vg.Length
+}
+
+// lookOf gives every role one look.
+func (p painter) lookOf(s envs.Shape) look {
+	l := look{fill: slate, edge: stone, width: p.thinnest * 0.4}
+	switch s.Role {
+	case envs.RoleAgent:
+		l.fill, l.edge = agentColor(s.Agent), paper
+	case envs.RoleTarget:
+		l.fill, l.edge = fade(gold, 0x50), goldEdge
+	case envs.RoleObject:
+		l.fill, l.edge = wood, woodEdge
+	case envs.RoleJoint:
+		l.fill, l.edge = stone, stone
+	case envs.RoleSensor:
+		l.fill, l.edge, l.width = nil, fade(agentColor(s.Agent), 0x48), p.thinnest*0.25
+	case envs.RoleNoise:
+		l.fill, l.edge, l.dash = fade(violet, 0x26), fade(violet, 0xb0), []vg.Length{p.thinnest * 1.5, p.thinnest}
+	}
+	if s.Hollow {
+		if s.Role == envs.RoleAgent {
+			l.edge = agentColor(s.Agent)
+		}
+		l.fill, l.width = nil, l.width*1.8
+	}
+	return l
+}
+
+// drawScene draws the shapes of s in their order, then the numbers of agents and the labels above all of them.
+func drawScene(c draw.Canvas, s envs.Scene) {
+	c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))
+	p := newPainter(c, s)
+	for _, shape := range s.Shapes {
+		p.shape(shape)
+	}
+	for _, shape := range s.Shapes {
+		p.name(shape)
+	}
+	frame := rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
+	c.StrokeLines(draw.LineStyle{Color: slate, Width: vg.Points(1)}, append(frame, frame[0]))
+}
+
+// shape draws one circle, rectangle or segment.
+func (p painter) shape(s envs.Shape) {
+	l := p.lookOf(s)
+	switch {
+	case s.Radius > 0:
+		p.circle(s, l)
+	case s.Height > 0:
+		p.outline(p.corners(s), l)
+	case s.Width > 0:
+		p.segment(s, l)
+	}
+}
+
+// circle draws a disc; a target is a star inside it.
+func (p painter) circle(s envs.Shape, l look) {
+	centre, r := p.at(s.X, s.Y), p.scale*vg.Length(s.Radius)
+	if s.Role != envs.RoleSensor && s.Role != envs.RoleNoise {
+		r = max(r, p.thinnest)
+	}
+	p.outline(ring(centre, r), l)
+	if s.Role == envs.RoleTarget && !s.Hollow {
+		p.outline(star(centre, r*0.92), look{fill: gold, edge: goldEdge, width: l.width * 0.8})
+	}
+	if s.Role == envs.RoleObject && !s.Hollow { // a spoke shows that it turns
+		tip := vg.Point{X: centre.X + r*vg.Length(math.Cos(s.Angle)), Y: centre.Y + r*vg.Length(math.Sin(s.Angle))}
+		p.StrokeLine2(draw.LineStyle{Color: l.edge, Width: l.width}, centre.X, centre.Y, tip.X, tip.Y)
+	}
+}
+
+// segment draws a line with round ends and a thickness that can be seen; sensors stay thin.
+func (p painter) segment(s envs.Shape, l look) {
+	cos, sin := math.Cos(s.Angle)*s.Width/2, math.Sin(s.Angle)*s.Width/2
+	a, b := p.at(s.X-cos, s.Y-sin), p.at(s.X+cos, s.Y+sin)
+	width, color := l.width, color.Color(l.edge)
+	if s.Role != envs.RoleSensor {
+		width = p.thinnest * 1.3
+	}
+	if s.Role == envs.RoleObject || s.Role == envs.RoleAgent {
+		color, width = l.fill, p.thinnest*1.7
+	}
+	p.StrokeLine2(draw.LineStyle{Color: color, Width: width}, a.X, a.Y, b.X, b.Y)
+	if s.Role != envs.RoleSensor {
+		p.FillPolygon(color, ring(a, width/2))
+		p.FillPolygon(color, ring(b, width/2))
+	}
+}
+
+// outline fills and strokes a closed polygon.
+func (p painter) outline(points []vg.Point, l look) {
+	if l.fill != nil {
+		p.FillPolygon(l.fill, points)
+	}
+	closed := append(points[:len(points):len(points)], points[0], points[1])
+	p.StrokeLines(draw.LineStyle{Color: l.edge, Width: l.width, Dashes: l.dash}, closed)
+}
+
+// corners of a turned rectangle.
+func (p painter) corners(s envs.Shape) []vg.Point {
+	cos, sin := math.Cos(s.Angle), math.Sin(s.Angle)
+	var out []vg.Point
+	for _, k := range [4][2]float64{{-1, -1}, {1, -1}, {1, 1}, {-1, 1}} {
+		dx, dy := k[0]*s.Width/2, k[1]*s.Height/2
+		out = append(out, p.at(s.X+dx*cos-dy*sin, s.Y+dx*sin+dy*cos))
+	}
+	return out
+}
+
+// name writes the number of an agent, from 1, inside it, or beside it where it is too small, and the label of any shape.
+func (p painter) name(s envs.Shape) {
+	r := max(p.scale*vg.Length(max(s.Radius, s.Height/2)), p.thinnest)
+	at := p.at(s.X, s.Y)
+	if s.Role == envs.RoleAgent {
+		number := strconv.Itoa(s.Agent + 1)
+		if inside := float64(r) * 1.3; inside >= 5 {
+			style := typeface(min(inside, 14), true)
+			style.Color = paper
+			if s.Hollow {
+				style.Color = agentColor(s.Agent)
+			}
+			p.FillText(style, at, number)
+		} else {
+			style := typeface(max(float64(p.thinnest)*2.6, 6), true)
+			style.Color = agentColor(s.Agent)
+			p.FillText(style, vg.Point{X: at.X + r + style.Width(number)*0.7, Y: at.Y + r + style.Font.Size*0.3}, number)
+		}
+	}
+	if s.Label != "" {
+		style := typeface(max(float64(p.thinnest)*2.6, 6), false)
+		p.FillText(style, vg.Point{X: at.X, Y: at.Y + r + style.Font.Size*0.7}, s.Label)
+	}
+}
+
+// ring is a circle as a polygon fine enough for any size drawn here.
+func ring(centre vg.Point, r vg.Length) []vg.Point {
+	const n = 48
+	out := make([]vg.Point, n)
+	for i := range out {
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / n)
+		out[i] = vg.Point{X: centre.X + r*vg.Length(cos), Y: centre.Y + r*vg.Length(sin)}
+	}
+	return out
+}
+
+// star has five points, one upwards.
+func star(centre vg.Point, r vg.Length) []vg.Point {
+	const inner = 0.45
+	out := make([]vg.Point, 10)
+	for i := range out {
+		length := r
+		if i%2 == 1 {
+			length *= inner
+		}
+		sin, cos := math.Sincos(math.Pi/2 + math.Pi*float64(i)/5)
+		out[i] = vg.Point{X: centre.X + length*vg.Length(cos), Y: centre.Y + length*vg.Length(sin)}
+	}
+	return out
+}

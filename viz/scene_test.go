@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz_test
+
+import (
+	"bytes"
+	"image/gif"
+	"math"
+	"testing"
+
+	"cermic/envs"
+	"cermic/viz"
+)
+
+// lifting is a synthetic episode in which four agents lift a bar with a package towards a target; every role occurs.
+func lifting(steps int) []envs.Scene {
+	var out []envs.Scene
+	for t := range steps {
+		f := float64(t) / float64(max(steps-1, 1))
+		height, tilt := -0.7+1.2*f, 0.25*math.Sin(5*f)
+		s := envs.Scene{MinX: -1.2, MinY: -1.2, MaxX: 1.2, MaxY: 1.2, Shapes: []envs.Shape{
+			{Role: envs.RoleObstacle, Agent: -1, Y: -1.1, Width: 6, Height: 0.3},
+			{Role: envs.RoleObstacle, Agent: -1, X: 1, Y: 0.2, Angle: math.Pi / 2, Width: 1.2},
+			{Role: envs.RoleNoise, Agent: -1, X: -0.7, Y: 0.1, Width: 0.7, Height: 0.6},
+			{Role: envs.RoleTarget, Agent: -1, X: 0.3, Y: 0.75, Radius: 0.13},
+			{Role: envs.RoleTarget, Agent: -1, X: -0.8, Y: 0.9, Radius: 0.1, Hollow: true, Label: "goal"},
+			{Role: envs.RoleObject, Agent: -1, Y: height, Angle: tilt, Width: 1.4},
+			{Role: envs.RoleObject, Agent: -1, X: 0.3 * f, Y: height + 0.1, Angle: -3 * f, Radius: 0.1},
+		}}
+		for i := range 4 {
+			x := -0.6 + 0.4*float64(i)
+			y := height + x*math.Sin(tilt) - 0.09
+			s.Shapes = append(s.Shapes,
+				envs.Shape{Role: envs.RoleSensor, Agent: i, X: x, Y: y - 0.15, Angle: math.Pi / 2, Width: 0.3},
+				envs.Shape{Role: envs.RoleAgent, Agent: i, X: x, Y: y, Radius: 0.07})
+		}
+		s.Shapes = append(s.Shapes,
+			envs.Shape{Role: envs.RoleJoint, Agent: -1, X: 0.8, Y: -0.5, Angle: 0.9, Width: 0.3},
+			envs.Shape{Role: envs.RoleAgent, Agent: 4, X: 0.9, Y: -0.38, Radius: 0.015})
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestStripLooksAsBefore(t *testing.T) {
+	m, err := viz.Strip(lifting(41), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "strip", m)
+}
+
+func TestFilmPlaysBackWhatWasDrawn(t *testing.T) {
+	const steps = 12
+	film, err := viz.Animate(lifting(steps), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := gif.EncodeAll(&b, film); err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := gif.DecodeAll(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(decoded.Image) != steps || decoded.Delay[0] != 10 || decoded.Delay[steps-1] != 100 {
+		t.Errorf("%d frames with delays %v, want %d of 10 and a last one of 100", len(decoded.Image), decoded.Delay, steps)
+	}
+	area := decoded.Image[1].Rect.Dx() * decoded.Image[1].Rect.Dy()
+	if full := decoded.Config.Width * decoded.Config.Height; area >= full {
+		t.Errorf("frame 1 holds all %d pixels again, want only what changed", full)
+	}
+	checkImage(t, "film", decoded.Image[0])
+}
+
+func TestDrawingRefusesWhatIsNoScene(t *testing.T) {
+	if _, err := viz.Strip(nil, 3); err == nil {
+		t.Error("no scenes made a strip")
+	}
+	if _, err := viz.Animate([]envs.Scene{{}}, 10); err == nil {
+		t.Error("an empty rectangle made a film")
+	}
+	if _, err := viz.Animate(lifting(2), 0); err == nil {
+		t.Error("a film stands still")
+	}
+}
