@@ -28,14 +28,6 @@ func Linear(sc *model.Scope, x *Node, out int) *Node {
 	return Add(Dot(x, w).Product(), ExpandLeftToRank(b, 2))
 }
 
-// MLP maps x [B, in] to [B, out] through hidden layers with act after each; the output is linear.
-func MLP(sc *model.Scope, x *Node, hidden []int, act Activation, out int) *Node {
-	for i, width := range hidden {
-		x = act(Linear(sc.At("layer_%d", i), x, width))
-	}
-	return Linear(sc.At("out"), x, out)
-}
-
 // Normalize is layer normalisation over the last axis without gain and bias, ε = 1e-5.
 func Normalize(x *Node) *Node {
 	mean := ReduceAndKeep(x, ReduceMean, -1)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package learn holds the learners: what turns collected experience into a better policy.
+package learn
+
+import (
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/rl"
+)
+
+// Learner trains a policy. Act and Update never overlap.
+type Learner interface {
+	// Act computes the action distributions of all E·N rows in one graph call; it samples nothing.
+	Act(in *rl.Obs, out *rl.Dist) error
+	// Update trains on the rollout, whose reward is Extrinsic + Intrinsic, and reports its scalars.
+	Update(x *rl.Rollout) (rl.Scalars, error)
+	// CarryLen is C, the length of the policy's recurrent state.
+	CarryLen() int
+}
+
+// Config is a learner with all its settings; registered values are complete defaults.
+type Config interface {
+	Kind() string
+	// Validate returns one sentence about the first impossible setting.
+	Validate() error
+	Build(b *nn.Build, p policy.Config) (Learner, error)
+	// CollectFrames is the number of frames, environment steps summed over copies, that one iteration collects.
+	CollectFrames() int
+}
+
+// Register makes a learner known by its Kind.
+func Register(proto Config) { conf.Register(proto) }

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"math"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// MAPPO is proximal policy optimisation with one actor and one centralised critic shared by all agents (Yu et al. 2022), as
+// BenchMARL 1.5.2 runs it (conf/algorithm/mappo.yaml, algorithms/mappo.py; torchrl's ClipPPOLoss, GAE and TanhNormal):
+//
+//  1. the clipped surrogate per agent, no entropy bonus, no advantage normalisation, no value clipping;
+//  2. V(s) and the advantages are computed once per collection, not per epoch;
+//  3. minibatches are whole frames, all agents of a frame together, drawn without replacement;
+//  4. actor and critic have an Adam each, clipped by their own gradient norm;
+//  5. a time limit counts as termination, a cut of the collection does not.
+type MAPPO struct {
+	Frames             int     `json:"frames_per_batch"`     // collected per iteration; the paper's table: 36000
+	Epochs             int     `json:"minibatch_iterations"` // passes over a collection; the paper's table: 30
+	Minibatch          int     `json:"minibatch_size"`       // frames; the paper's table: 2400
+	Discount           float64 `json:"discount"`             // γ; the paper's table: 0.99
+	Lambda             float64 `json:"gae_lambda"`           // λ of the advantages; BenchMARL: 0.9
+	Clip               float64 `json:"clip_epsilon"`         // half width of the ratio's band; BenchMARL: 0.2
+	EntropyCoef        float64 `json:"entropy_coef"`         // weight of the entropy bonus; BenchMARL: 0
+	CriticCoef         float64 `json:"critic_coef"`          // weight of the critic's loss; BenchMARL: 1
+	AdvantageNorm      bool    `json:"adv_norm"`             // standardise advantages per collection; BenchMARL: off
+	ValueClip          float64 `json:"value_clip"`           // half width of the band around the old value; 0 is off, as in BenchMARL
+	BootstrapOnTimeout bool    `json:"bootstrap_on_timeout"` // treat time limits as cuts; BenchMARL: off
+	ShareReward        string  `json:"share_reward"`         // "native": each agent its own reward; "mean": all get the mean
+	CriticHidden       []int   `json:"critic_hidden"`        // widths of the critic's layers; BenchMARL: 256, 256
+	nn.Adam                    // of actor and critic; the paper's table: lr 1e-4, eps 1e-6
+}
+
+var _ Config = MAPPO{}
+
+func init() { Register(DefaultMAPPO()) }
+
+// DefaultMAPPO holds every number of the paper's hyper-parameter table, and BenchMARL's where the table is silent.
+func DefaultMAPPO() MAPPO {
+	return MAPPO{
+		Frames: 36000, Epochs: 30, Minibatch: 2400, Discount: 0.99, Lambda: 0.9, Clip: 0.2, CriticCoef: 1,
+		ShareReward: "native", CriticHidden: []int{256, 256}, Adam: nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 5},
+	}
+}
+
+// Kind is "mappo".
+func (MAPPO) Kind() string { return "mappo" }
+
+// CollectFrames is the number of frames of one collection.
+func (c MAPPO) CollectFrames() int { return c.Frames }
+
+// Validate returns one sentence about the first impossible setting.
+func (c MAPPO) Validate() error {
+	switch {
+	case c.Frames < 1:
+		return fmt.Errorf("learner.frames_per_batch is %d, want at least 1", c.Frames)
+	case c.Epochs < 1:
+		return fmt.Errorf("learner.minibatch_iterations is %d, want at least 1", c.Epochs)
+	case c.Minibatch < 1:
+		return fmt.Errorf("learner.minibatch_size is %d, want at least 1", c.Minibatch)
+	case !(c.Discount >= 0 && c.Discount <= 1):
+		return fmt.Errorf("learner.discount is %g, want 0 to 1", c.Discount)
+	case !(c.Lambda >= 0 && c.Lambda <= 1):
+		return fmt.Errorf("learner.gae_lambda is %g, want 0 to 1", c.Lambda)
+	case !(c.Clip > 0 && c.Clip < 1):
+		return fmt.Errorf("learner.clip_epsilon is %g, want above 0 and below 1", c.Clip)
+	case !(c.EntropyCoef >= 0), !(c.CriticCoef > 0), !(c.ValueClip >= 0):
+		return fmt.Errorf("learner: entropy_coef %g, critic_coef %g and value_clip %g must not be negative, critic_coef not 0",
+			c.EntropyCoef, c.CriticCoef, c.ValueClip)
+	case c.ShareReward != "native" && c.ShareReward != "mean":
+		return fmt.Errorf("learner.share_reward is %q, want native or mean", c.ShareReward)
+	}
+	for _, width := range c.CriticHidden {
+		if width < 1 {
+			return fmt.Errorf("learner.critic_hidden holds %d, want widths of at least 1", width)
+		}
+	}
+	if err := c.Adam.Validate(); err != nil {
+		return fmt.Errorf("learner.%w", err)
+	}
+	return nil
+}
+
+// mappo is a MAPPO in training.
+type mappo struct {
+	MAPPO
+	build            *nn.Build
+	steps            int // T of a collection
+	actor            *actor
+	critic           *critic
+	update           *nn.Program
+	batch            int       // frames of a minibatch, also of the last one, which is padded
+	order            []int32   // [T·E] permutation of the frames
+	reward, adv, ret []float32 // [T,E,N]
+	value, last      []float32 // [T+1,E], [T,E]
+	scalars          []float32
+}
+
+// Build makes the graphs. The collection must be whole steps of all copies.
+func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s := b.Spec
+	if c.Frames%s.Copies != 0 {
+		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d copies of the task", c.Frames, s.Copies)
+	}
+	if len(s.Obs) != 1 {
+		return nil, fmt.Errorf("mappo needs vector observations, %s has shape %v", s.Name, s.Obs)
+	}
+	t, rows := c.Frames/s.Copies, c.Frames*s.Agents
+	m := &mappo{
+		MAPPO: c, build: b, steps: t, batch: min(c.Minibatch, c.Frames), order: make([]int32, c.Frames),
+		reward: make([]float32, rows), adv: make([]float32, rows), ret: make([]float32, rows),
+		value: make([]float32, (t+1)*s.Copies), last: make([]float32, t*s.Copies),
+		scalars: make([]float32, len(mappoScalars)),
+	}
+	model, err := p.Build(b)
+	if err != nil {
+		return nil, err
+	}
+	if m.actor, err = newActor(b, model); err != nil {
+		return nil, err
+	}
+	if m.critic, err = newCritic(b, c.CriticHidden, m.batch); err != nil {
+		return nil, err
+	}
+	m.update, err = m.newUpdate(model)
+	return m, err
+}
+
+// CarryLen is the length of the policy's recurrent state.
+func (m *mappo) CarryLen() int { return m.actor.policy.CarryLen() }
+
+// Act computes the distribution of every agent of every copy from its own observation.
+func (m *mappo) Act(in *rl.Obs, out *rl.Dist) error { return m.actor.act(in, out) }
+
+// Update is lines "update the actor and critic" of Algorithm 1: targets once, then K epochs of shuffled minibatches.
+func (m *mappo) Update(x *rl.Rollout) (rl.Scalars, error) {
+	if err := m.targets(x); err != nil {
+		return nil, err
+	}
+	sums := make(rl.Scalars, len(mappoScalars)+1)
+	steps := 0
+	for epoch := range m.Epochs {
+		rng.New(m.build.Seed, "minibatches", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
+		for at := 0; at < len(m.order); at += m.batch {
+			m.feed(x, m.order[at:min(at+m.batch, len(m.order))], uint64(steps))
+			if err := m.update.Run(); err != nil {
+				return nil, err
+			}
+			m.update.Read(0, m.scalars)
+			for i, name := range mappoScalars {
+				if v := float64(m.scalars[i]); math.IsNaN(v) || math.IsInf(v, 0) {
+					return nil, fmt.Errorf("learner: %s became %g in epoch %d of iteration %d", name, v, epoch, x.Iteration)
+				}
+				sums[name] += float64(m.scalars[i])
+			}
+			steps++
+		}
+	}
+	for name := range sums {
+		sums[name] /= float64(steps)
+	}
+	sums["explained_variance"] = m.explained()
+	return sums, nil
+}
+
+// targets fills reward, advantages and returns of the whole collection.
+func (m *mappo) targets(x *rl.Rollout) error {
+	if err := m.critic.values(m.value, x.State); err != nil {
+		return err
+	}
+	if m.BootstrapOnTimeout {
+		if err := m.critic.valuesAtEnds(m.last, x); err != nil {
+			return err
+		}
+	}
+	for row := range m.reward {
+		m.reward[row] = x.Extrinsic[row] + x.Intrinsic[row]
+		x.Value[row] = m.value[row/x.N]
+	}
+	if m.ShareReward == "mean" {
+		for frame := range len(m.reward) / x.N {
+			team := m.reward[frame*x.N : (frame+1)*x.N]
+			sum := float32(0)
+			for _, r := range team {
+				sum += r
+			}
+			for i := range team {
+				team[i] = sum / float32(x.N)
+			}
+		}
+	}
+	x.Advantages(m.adv, m.ret, m.reward, m.value, m.last, float32(m.Discount), float32(m.Lambda), m.BootstrapOnTimeout)
+	if m.AdvantageNorm {
+		standardise(m.adv)
+	}
+	return nil
+}
+
+// standardise shifts and scales v to mean 0 and standard deviation 1.
+func standardise(v []float32) {
+	mean, square := 0.0, 0.0
+	for _, a := range v {
+		mean += float64(a)
+	}
+	mean /= float64(len(v))
+	for _, a := range v {
+		square += (float64(a) - mean) * (float64(a) - mean)
+	}
+	std := math.Sqrt(square/float64(len(v))) + 1e-8
+	for i, a := range v {
+		v[i] = float32((float64(a) - mean) / std)
+	}
+}
+
+// explained is 1 − Var(R̂ − V)/Var(R̂): 1 for a perfect critic, 0 for a constant one.
+func (m *mappo) explained() float64 {
+	var sum, sumSq, err, errSq float64
+	n := m.build.Spec.Agents
+	for row, r := range m.ret {
+		d := float64(r) - float64(m.value[row/n])
+		sum, sumSq = sum+float64(r), sumSq+float64(r)*float64(r)
+		err, errSq = err+d, errSq+d*d
+	}
+	rows := float64(len(m.ret))
+	variance := sumSq/rows - sum*sum/rows/rows
+	if variance < 1e-12 {
+		return 0
+	}
+	return 1 - (errSq/rows-err*err/rows/rows)/variance
+}

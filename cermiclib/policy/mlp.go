@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+)
+
+// MLP is a feed-forward network with Tanh between layers.
+type MLP struct {
+	Hidden []int `json:"hidden"` // width of each hidden layer; BenchMARL's mlp.yaml: 256, 256
+}
+
+var _ Config = MLP{}
+
+func init() { Register(DefaultMLP()) }
+
+// DefaultMLP is BenchMARL's model for VMAS and SMACv2 (conf/model/layers/mlp.yaml).
+func DefaultMLP() MLP { return MLP{Hidden: []int{256, 256}} }
+
+// Kind is "mlp".
+func (MLP) Kind() string { return "mlp" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c MLP) Validate() error {
+	for _, width := range c.Hidden {
+		if width < 1 {
+			return fmt.Errorf("policy.hidden holds %d, want widths of at least 1", width)
+		}
+	}
+	return nil
+}
+
+// Build checks the settings; the weights are made when a graph first uses them.
+func (c MLP) Build(*nn.Build) (Policy, error) { return mlp{c.Hidden}, c.Validate() }
+
+type mlp struct{ hidden []int }
+
+func (mlp) CarryLen() int { return 0 }
+
+// Net maps obs [B,N,O] to [B,N,out]; agents share the weights and carry no index (BenchMARL adds none).
+func (p mlp) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
+	obs.AssertRank(3)
+	d := obs.Shape().Dimensions
+	y = nn.MLP(sc, Reshape(obs, d[0]*d[1], d[2]), p.hidden, Tanh, out)
+	return Reshape(y, d[0], d[1], out), nil
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rl
+
+// Advantages computes generalised advantage estimates and value targets of every agent (Schulman et al. 2016), backwards:
+//
+//	δ_t = r_t + γ·(1 − terminated_t)·V(s_{t+1}) − V(s_t)
+//	Â_t = δ_t + γλ·(1 − done_t)·Â_{t+1}          R̂_t = Â_t + V(s_t)
+//
+// value is V of the rows that the agents saw, [T+1,E]; last is V of the true last state where an episode ended, [T,E], read only
+// there. A time limit counts as termination unless bootstrap is set: that is what BenchMARL's environment wrappers do. The
+// cut at the end of the rollout always bootstraps. reward, adv and target are [T,E,N].
+func (x *Rollout) Advantages(adv, target, reward, value, last []float32, gamma, lambda float32, bootstrap bool) {
+	for c := range x.E {
+		for i := range x.N {
+			next := float32(0)
+			for t := x.T - 1; t >= 0; t-- {
+				frame := t*x.E + c
+				row := frame*x.N + i
+				v, ahead := value[frame], value[frame+x.E]
+				if x.Done(t, c) {
+					next = 0
+					if ahead = 0; bootstrap && x.Truncated[frame] != 0 {
+						ahead = last[frame]
+					}
+				}
+				next = reward[row] + gamma*ahead - v + gamma*lambda*next
+				adv[row], target[row] = next, next+v
+			}
+		}
+	}
+}
