@@ -39,6 +39,9 @@ type Common struct {
 // DefaultCommon returns the paper's 60 copies (its hyper-parameter table) with the sparse reward.
 func DefaultCommon() Common { return Common{Copies: 60, Reward: Sparse} }
 
+// Shared makes Common provide Config.Shared wherever it is embedded.
+func (c Common) Shared() Common { return c }
+
 // Validate returns one sentence about the first impossible setting.
 func (c Common) Validate(task string) error {
 	if c.Copies < 1 || c.Copies > 1<<16 {

@@ -42,6 +42,7 @@ type Spec struct {
 	Entities    []Entity // named spans of a flat observation; may be empty
 	State       int      // S: length of the centralised state for critics and mixers
 	Act         ActSpec  //
+	Masked      bool     // actions can be unavailable: Step.Mask is filled
 	Horizon     int      // steps until truncation, of the configured reward mode
 	EvalHorizon int      // steps over which Score is counted: the benchmark's own
 	Metric      string   // what Score adds up to over an episode: "reward", "return" or "win"

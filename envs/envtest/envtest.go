@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package envtest checks that an environment keeps the contract of envs.Env. A new task is held to it by one line:
+//
+//	envtest.Check(t, vmas.DefaultBalance())
+//
+// Each rule is a subtest whose name is the claim and whose failures say what the rule is for.
+package envtest
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// copies is E in most checks: odd, so that it does not divide evenly over workers, and small, so that they are quick.
+const copies = 5
+
+// steps is how long most checks run: long enough for bodies to meet and for a few random episodes to end.
+const steps = 40
+
+// Check runs every rule on cfg.
+func Check(t *testing.T, cfg envs.Config) {
+	for _, rule := range []struct {
+		name string
+		test func(*testing.T, envs.Config)
+	}{
+		{"SpecIsComplete", specIsComplete},
+		{"ImpossibleCopiesAreRefused", impossibleCopiesAreRefused},
+		{"EqualSeedsGiveEqualRuns", equalSeedsGiveEqualRuns},
+		{"CopiesAndWorkersDoNotMatter", copiesAndWorkersDoNotMatter},
+		{"StepAllocatesNothing", stepAllocatesNothing},
+		{"NumbersAreInRange", numbersAreInRange},
+		{"ResetTouchesOnlyItsCopies", resetTouchesOnlyItsCopies},
+		{"EpisodesEndOnceAndKeepTheirLastObservation", episodesEnd},
+		{"SaveAndLoadContinueExactly", saveAndLoadContinue},
+		{"ForeignStatesAreRefused", foreignStatesAreRefused},
+		{"RewardModesShareOneGame", rewardModesShareOneGame},
+	} {
+		t.Run(rule.name, func(t *testing.T) { rule.test(t, cfg) })
+	}
+}
+
+// player drives an environment with random allowed actions that depend on (time, copy, agent) only.
+type player struct {
+	env  envs.Env
+	spec *envs.Spec
+	out  *envs.Step
+	act  *envs.Actions
+	t    int
+	r    rng.Rand
+}
+
+func build(t *testing.T, cfg envs.Config, n int, seed uint64, workers int) *player {
+	t.Helper()
+	shared := cfg.Shared()
+	shared.Copies = n
+	return buildShared(t, cfg, shared, seed, workers)
+}
+
+func buildShared(t *testing.T, cfg envs.Config, shared envs.Common, seed uint64, workers int) *player {
+	t.Helper()
+	env, err := cfg.WithShared(shared).Build(seed, workers)
+	if err != nil {
+		t.Fatalf("Build: %v", err)
+	}
+	p := &player{env: env, spec: env.Spec()}
+	p.out, p.act = envs.NewStep(p.spec, p.spec.Masked), envs.NewActions(p.spec)
+	return p
+}
+
+func (p *player) reset() { p.env.Reset(nil, p.out) }
+
+// choose fills act for the current time.
+func (p *player) choose() {
+	for row := range p.spec.Copies * p.spec.Agents {
+		p.r.Seed(7, "envtest action", uint64(p.t), uint64(row/p.spec.Agents), uint64(row%p.spec.Agents))
+		if k := p.spec.Act.Choices; k > 0 {
+			p.act.Choice[row] = p.allowed(row, p.r.IntN(k))
+			continue
+		}
+		for d := range p.spec.Act.Dim {
+			p.act.Force[row*p.spec.Act.Dim+d] = p.r.Uniform(p.spec.Act.Low[d], p.spec.Act.High[d])
+		}
+	}
+}
+
+// allowed returns the first allowed choice at or after k, in a circle.
+func (p *player) allowed(row, k int) int32 {
+	n := p.spec.Act.Choices
+	for i := range n {
+		if at := (k + i) % n; p.out.Mask == nil || p.out.Mask[row*n+at] != 0 {
+			return int32(at)
+		}
+	}
+	return 0
+}
+
+// play takes one step and leaves finished copies as they ended.
+func (p *player) play() {
+	p.choose()
+	p.env.Step(p.act, p.out)
+	p.t++
+}
+
+// next takes one step and resets finished copies, as training does.
+func (p *player) next() {
+	p.play()
+	done := make([]uint8, p.spec.Copies)
+	for c := range done {
+		done[c] = p.out.Terminated[c] | p.out.Truncated[c]
+	}
+	if slices.Contains(done, 1) {
+		p.env.Reset(done, p.out)
+	}
+}
+
+// row is everything that a Step shows of copy c.
+func (p *player) row(c int) row {
+	return rowOf(p.spec, p.out, c)
+}
+
+type row struct {
+	obs, state, dense, sparse, score, relPos []float32
+	cells                                    []uint16
+	mask, alive, ends, seen                  []uint8
+}
+
+func rowOf(s *envs.Spec, out *envs.Step, c int) row {
+	e := s.Copies
+	return row{
+		obs: part(out.Obs, e, c), state: part(out.State, e, c), dense: part(out.Dense, e, c),
+		sparse: part(out.Sparse, e, c), score: part(out.Score, e, c), relPos: part(out.RelPos, e, c),
+		cells: part(out.Cells, e, c), mask: part(out.Mask, e, c), alive: part(out.Alive, e, c),
+		ends: []uint8{out.Terminated[c], out.Truncated[c]}, seen: part(out.Seen, e, c),
+	}
+}
+
+// part copies the share of copy c from an array that is outermost over copies.
+func part[V any](all []V, e, c int) []V {
+	n := len(all) / e
+	return slices.Clone(all[c*n : (c+1)*n])
+}
+
+// difference names the first field in which two rows differ, bit by bit; "" if they are equal.
+func (a row) difference(b row) string {
+	switch {
+	case !sameBits(a.obs, b.obs):
+		return "Obs"
+	case !slices.Equal(a.cells, b.cells):
+		return "Cells"
+	case !sameBits(a.state, b.state):
+		return "State"
+	case !sameBits(a.dense, b.dense):
+		return "Dense"
+	case !sameBits(a.sparse, b.sparse):
+		return "Sparse"
+	case !sameBits(a.score, b.score):
+		return "Score"
+	case !slices.Equal(a.mask, b.mask):
+		return "Mask"
+	case !slices.Equal(a.alive, b.alive):
+		return "Alive"
+	case !slices.Equal(a.ends, b.ends):
+		return "Terminated or Truncated"
+	case !slices.Equal(a.seen, b.seen):
+		return "Seen"
+	case !sameBits(a.relPos, b.relPos):
+		return "RelPos"
+	}
+	return ""
+}
+
+func sameBits(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package envtest
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+)
+
+func specIsComplete(t *testing.T, cfg envs.Config) {
+	s := build(t, cfg, copies, 1, 1).spec
+	switch {
+	case s.Name != cfg.Kind():
+		t.Errorf("Name is %q, want the config's kind %q", s.Name, cfg.Kind())
+	case s.Copies != copies || s.Agents < 1 || len(s.Teams) != s.Agents:
+		t.Errorf("%d copies, %d agents, %d teams; want %d copies and a team for every agent", s.Copies, s.Agents, len(s.Teams), copies)
+	case len(s.Obs) != 1 && len(s.Obs) != 2, s.ObsLen() < 1:
+		t.Errorf("Obs is %v, want [O] or [H W]", s.Obs)
+	case len(s.Obs) == 2 && (len(s.Pixels) == 0 || len(s.Pixels)%192 != 0):
+		t.Errorf("Pixels has %d bytes, want 8·8·3 for each cell value", len(s.Pixels))
+	case s.State < 0, s.Horizon < 1, s.EvalHorizon < 1:
+		t.Errorf("State %d, Horizon %d, EvalHorizon %d; want ≥ 0, ≥ 1, ≥ 1", s.State, s.Horizon, s.EvalHorizon)
+	case !slices.Contains([]string{"reward", "return", "win"}, s.Metric):
+		t.Errorf("Metric is %q, want reward, return or win", s.Metric)
+	case s.Sparse != (cfg.Shared().Reward == envs.Sparse):
+		t.Errorf("Sparse is %v with reward %q", s.Sparse, cfg.Shared().Reward)
+	case s.Act.Choices < 1 && (s.Act.Dim < 1 || len(s.Act.Low) != s.Act.Dim || len(s.Act.High) != s.Act.Dim):
+		t.Errorf("Act is %+v, want Choices, or Dim with as many bounds", s.Act)
+	}
+	length := map[envs.EntityKind]int{}
+	for _, x := range s.Entities {
+		if x.From < 0 || x.To <= x.From || x.To > s.ObsLen() {
+			t.Errorf("entity %q spans [%d, %d) of %d observation numbers", x.Name, x.From, x.To, s.ObsLen())
+		}
+		if n, ok := length[x.Kind]; ok && n != x.To-x.From {
+			t.Errorf("entity %q has %d numbers, others of kind %q have %d: they could not share an encoder", x.Name, x.To-x.From, x.Kind, n)
+		}
+		length[x.Kind] = x.To - x.From
+	}
+}
+
+func impossibleCopiesAreRefused(t *testing.T, cfg envs.Config) {
+	for _, bad := range []envs.Common{{Copies: 0, Reward: envs.Dense}, {Copies: 2, Reward: "dence"}} {
+		_, err := cfg.WithShared(bad).Build(1, 1)
+		if err == nil {
+			t.Errorf("Build accepts %+v", bad)
+		} else if !strings.HasPrefix(err.Error(), cfg.Kind()) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %q, want one sentence that starts with the task", err)
+		}
+	}
+}
+
+func equalSeedsGiveEqualRuns(t *testing.T, cfg envs.Config) {
+	a, b, other := build(t, cfg, copies, 1, 1), build(t, cfg, copies, 1, 1), build(t, cfg, copies, 2, 1)
+	a.reset()
+	b.reset()
+	other.reset()
+	differs := false
+	for range steps {
+		for c := range copies {
+			if field := a.row(c).difference(b.row(c)); field != "" {
+				t.Fatalf("%s differs between two runs of one seed at step %d", field, a.t)
+			}
+			differs = differs || a.row(c).difference(other.row(c)) != ""
+		}
+		a.next()
+		b.next()
+		other.next()
+	}
+	if !differs {
+		t.Error("two seeds give the same run: the seed is not used")
+	}
+}
+
+func copiesAndWorkersDoNotMatter(t *testing.T, cfg envs.Config) {
+	// 67 copies are enough for several ranges of copies per worker.
+	a, b := build(t, cfg, copies, 1, 1), build(t, cfg, 67, 1, 3)
+	a.reset()
+	b.reset()
+	for range steps {
+		for c := range copies {
+			if field := a.row(c).difference(b.row(c)); field != "" {
+				t.Fatalf("%s of copy %d at step %d depends on the number of copies or workers", field, c, a.t)
+			}
+		}
+		a.next()
+		b.next()
+	}
+}
+
+func stepAllocatesNothing(t *testing.T, cfg envs.Config) {
+	for _, workers := range []int{1, 2} {
+		p := build(t, cfg, 67, 1, workers)
+		p.reset()
+		p.choose()
+		if n := testing.AllocsPerRun(20, func() { p.env.Step(p.act, p.out) }); n != 0 {
+			t.Errorf("Step makes %g allocations with %d workers, want 0", n, workers)
+		}
+	}
+}
+
+func numbersAreInRange(t *testing.T, cfg envs.Config) {
+	p := build(t, cfg, copies, 1, 1)
+	p.reset()
+	for range steps {
+		for name, numbers := range map[string][]float32{
+			"Obs": p.out.Obs, "State": p.out.State, "Dense": p.out.Dense, "Sparse": p.out.Sparse, "Score": p.out.Score,
+			"RelPos": p.out.RelPos,
+		} {
+			for _, x := range numbers {
+				if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+					t.Fatalf("%s holds %g at step %d", name, x, p.t)
+				}
+			}
+		}
+		for _, cell := range p.out.Cells {
+			if int(cell) >= len(p.spec.Pixels)/192 {
+				t.Fatalf("cell value %d has no picture in Pixels", cell)
+			}
+		}
+		checkFlags(t, p)
+		p.next()
+	}
+}
+
+// checkFlags checks masks and labels.
+func checkFlags(t *testing.T, p *player) {
+	t.Helper()
+	n, k := p.spec.Agents, p.spec.Act.Choices
+	for row := range p.spec.Copies * n {
+		if p.out.Mask != nil && !slices.Contains(p.out.Mask[row*k:(row+1)*k], 1) {
+			t.Fatalf("agent row %d has no allowed action at step %d", row, p.t)
+		}
+		for j := range n {
+			at, self := row*n+j, j == row%n
+			if p.out.Seen[at] > 1 || self && p.out.Seen[at] != 0 {
+				t.Fatalf("Seen of agent row %d and peer %d is %d; want 0 or 1, and 0 for oneself", row, j, p.out.Seen[at])
+			}
+			if self && (p.out.RelPos[2*at] != 0 || p.out.RelPos[2*at+1] != 0) {
+				t.Fatalf("agent row %d is not at its own position", row)
+			}
+		}
+	}
+}
+
+func resetTouchesOnlyItsCopies(t *testing.T, cfg envs.Config) {
+	p, whole := build(t, cfg, copies, 1, 1), build(t, cfg, copies, 1, 1)
+	p.reset()
+	whole.reset()
+	for range 10 {
+		p.play()
+		whole.play()
+	}
+	mask := []uint8{0, 1, 0, 1, 0}
+	p.env.Reset(mask, p.out)
+	for c, m := range mask {
+		field := p.row(c).difference(whole.row(c))
+		if m == 0 && field != "" {
+			t.Errorf("%s of copy %d changed though only others were reset", field, c)
+		}
+		if m != 0 {
+			if field == "" {
+				t.Errorf("copy %d shows the same after its reset as before", c)
+			}
+			fresh := p.row(c)
+			zero := append(append(fresh.dense, fresh.sparse...), fresh.score...)
+			if slices.ContainsFunc(zero, func(x float32) bool { return x != 0 }) || fresh.ends[0]|fresh.ends[1] != 0 {
+				t.Errorf("copy %d shows a reward or an end after its reset", c)
+			}
+		}
+	}
+	p.play()
+	whole.play()
+	for c, m := range mask {
+		if field := p.row(c).difference(whole.row(c)); m == 0 && field != "" {
+			t.Errorf("%s of copy %d goes on differently because others were reset", field, c)
+		}
+	}
+}
+
+// episodesEnd plays until every copy has ended once.
+func episodesEnd(t *testing.T, cfg envs.Config) {
+	p := build(t, cfg, copies, 1, 1)
+	p.reset()
+	age, ended := make([]int, copies), make([]bool, copies)
+	for range p.spec.Horizon {
+		p.play()
+		done := make([]uint8, copies)
+		last := make([]row, copies)
+		for c := range copies {
+			age[c]++
+			over, limit := p.out.Terminated[c], p.out.Truncated[c]
+			if over != 0 && limit != 0 {
+				t.Fatalf("copy %d is terminated and truncated at once: learners could not tell whether to bootstrap", c)
+			}
+			if limit != 0 && age[c] != p.spec.Horizon {
+				t.Fatalf("copy %d is truncated after %d steps, want %d", c, age[c], p.spec.Horizon)
+			}
+			if over|limit == 0 && age[c] >= p.spec.Horizon {
+				t.Fatalf("copy %d goes on after its horizon of %d steps", c, p.spec.Horizon)
+			}
+			done[c], last[c] = over|limit, p.row(c)
+		}
+		p.env.Reset(done, p.out)
+		for c := range copies {
+			if done[c] == 0 {
+				continue
+			}
+			age[c], ended[c] = 0, true
+			if fresh := p.row(c); sameBits(last[c].obs, fresh.obs) && slices.Equal(last[c].cells, fresh.cells) {
+				t.Errorf("copy %d shows the new episode's first observation in place of the old one's last", c)
+			}
+		}
+	}
+	if slices.Contains(ended, false) {
+		t.Errorf("within the horizon of %d steps, copies ended: %v; want all", p.spec.Horizon, ended)
+	}
+}
+
+func saveAndLoadContinue(t *testing.T, cfg envs.Config) {
+	a, b := build(t, cfg, copies, 1, 1), build(t, cfg, copies, 1, 2)
+	a.reset()
+	for range steps / 2 {
+		a.next()
+	}
+	state := a.env.Save([]byte("before"))
+	if !strings.HasPrefix(string(state), "before") {
+		t.Fatal("Save does not append to what it is given")
+	}
+	b.reset()
+	b.next() // whatever b was, it is forgotten
+	if err := b.env.Load(state[len("before"):]); err != nil {
+		t.Fatalf("Load of what Save wrote: %v", err)
+	}
+	b.t = a.t
+	// Masks of the moment of saving are part of the last Step, which the caller keeps.
+	copy(b.out.Mask, a.out.Mask)
+	for range steps {
+		a.next()
+		b.next()
+		for c := range copies {
+			if field := a.row(c).difference(b.row(c)); field != "" {
+				t.Fatalf("%s of copy %d differs from the uninterrupted run at step %d", field, c, a.t)
+			}
+		}
+	}
+}
+
+func foreignStatesAreRefused(t *testing.T, cfg envs.Config) {
+	a, wider := build(t, cfg, copies, 1, 1), build(t, cfg, copies+1, 1, 1)
+	a.reset()
+	wider.reset()
+	state := a.env.Save(nil)
+	for name, bad := range map[string][]byte{
+		"nothing": nil, "a cut state": state[:len(state)-1], "another number of copies": wider.env.Save(nil),
+		"an overlong state": append(slices.Clone(state), 0),
+	} {
+		if err := a.env.Load(bad); err == nil {
+			t.Errorf("Load accepts %s", name)
+		}
+	}
+	if err := a.env.Load(state); err != nil {
+		t.Errorf("Load refuses its own state after it refused others: %v", err)
+	}
+}
+
+// rewardModesShareOneGame: which reward is trained on changes neither the game nor the streams.
+func rewardModesShareOneGame(t *testing.T, cfg envs.Config) {
+	shared := cfg.Shared()
+	shared.Copies, shared.Reward = copies, envs.Dense
+	dense := buildShared(t, cfg, shared, 1, 1)
+	shared.Reward = envs.Sparse
+	sparse := buildShared(t, cfg, shared, 1, 1)
+	if dense.spec.EvalHorizon != sparse.spec.EvalHorizon {
+		t.Errorf("EvalHorizon is %d and %d: scores would not compare", dense.spec.EvalHorizon, sparse.spec.EvalHorizon)
+	}
+	dense.reset()
+	sparse.reset()
+	for range min(steps, dense.spec.Horizon-1, sparse.spec.Horizon-1) {
+		dense.next()
+		sparse.next()
+		for c := range copies {
+			if field := dense.row(c).difference(sparse.row(c)); field != "" {
+				t.Fatalf("%s of copy %d at step %d depends on the reward that is trained on", field, c, dense.t)
+			}
+		}
+	}
+}

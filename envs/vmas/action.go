@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import "cermic/envs"
+
+// actionSets lists the choices of each discrete set in multiples of an agent's Range.
+var actionSets = map[Discrete][]Vec{
+	Product9: {{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {-1, -1}, {-1, 1}, {1, 0}, {1, -1}, {1, 1}},
+	Cross5:   {{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}},
+}
+
+// actionSpec describes the action of a policy agent; all agents of a task have the same range.
+func actionSpec(choices []Vec, limit float32) envs.ActSpec {
+	if choices != nil {
+		return envs.ActSpec{Choices: len(choices)}
+	}
+	return envs.ActSpec{Dim: 2, Low: []float32{-limit, -limit}, High: []float32{limit, limit}}
+}
+
+// act turns the actions of copy c into the forces that its agents ask for during the step.
+func (e *env) act(c int) {
+	w := e.world
+	n, control, push := len(e.policy), w.control[c*w.agents:(c+1)*w.agents], w.push[c*w.agents:(c+1)*w.agents]
+	clear(control)
+	for i, agent := range e.policy {
+		a := &w.spec.Agents[agent]
+		var u Vec
+		if e.choices != nil {
+			u = e.choices[e.actions.Choice[c*n+i]].Mul(a.Range)
+		} else {
+			at := (c*n + i) * 2
+			u = Vec{e.actions.Force[at], e.actions.Force[at+1]}.Clamp(a.Range)
+		}
+		control[agent] = u.Mul(a.Gain)
+	}
+	for agent := range control {
+		if e.controller != nil {
+			control[agent] = e.controller.Control(w, c, agent, control[agent])
+		}
+		push[agent] = w.spec.Agents[agent].limit(control[agent])
+	}
+}
+
+// limit keeps a force within what the agent can exert.
+func (a *Agent) limit(f Vec) Vec {
+	if a.MaxForce > 0 {
+		f = f.Shorten(a.MaxForce)
+	}
+	if a.MaxForceXY > 0 {
+		f = f.Clamp(a.MaxForceXY)
+	}
+	return f
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+// Distance returns how far the surfaces of bodies a and b are apart in copy c, less the reach of lines and boxes; below 0
+// they overlap. It asks neither whether they can collide nor whether they are near. A sphere inside a box is at −1.
+func (w *World) Distance(c, a, b int) float32 {
+	d, _ := w.distance(c, a, b)
+	return d
+}
+
+// Overlap reports whether bodies a and b overlap in copy c.
+func (w *World) Overlap(c, a, b int) bool {
+	_, overlap := w.distance(c, a, b)
+	return overlap
+}
+
+func (w *World) distance(c, a, b int) (float32, bool) {
+	if w.body[a].shape.Kind < w.body[b].shape.Kind {
+		a, b = b, a
+	}
+	i, j := w.at(c, a), w.at(c, b)
+	bodyA, bodyB := &w.body[a], &w.body[b]
+	kind := kindOf(bodyA.shape.Kind, bodyB.shape.Kind)
+	onA, onB := touching(kind, w.placed(c, a), w.placed(c, b))
+	d := onA.Sub(onB).Norm() - bodyA.shape.Radius - bodyB.shape.Radius
+	if kind != sphereSphere {
+		d -= lineReach
+	}
+	if kind == boxSphere && w.pos[j].Sub(w.pos[i]).Norm() < onA.Sub(w.pos[i]).Norm() {
+		return -1, true
+	}
+	if kind == boxSphere && d < 0 {
+		return -1, true
+	}
+	return d, d < 0
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import "math"
+
+// pull adds the force of joint k on its two bodies in copy c: it pushes their anchor points apart below the joint's
+// distance, pulls them together above it, and turns the bodies back to their fixed rotation if they may not turn.
+func (w *World) pull(c, k int) {
+	j := &w.spec.Joints[k]
+	a, b := w.at(c, j.A), w.at(c, j.B)
+	armA, armB := j.AnchorA.Turn(w.heading[a]), j.AnchorB.Turn(w.heading[b])
+	gap := w.pos[a].Add(armA).Sub(w.pos[b].Add(armB))
+	d := gap.Norm()
+	var f Vec
+	if d >= touchMin {
+		strength := float32(0)
+		if d <= j.Dist {
+			strength += w.soften(j.Dist - d)
+		}
+		if d >= j.Dist {
+			strength -= w.soften(d - j.Dist)
+		}
+		strength *= w.spec.JointForce
+		f = Vec{strength * gap.X / d, strength * gap.Y / d}
+	}
+	turn := float32(0)
+	if !j.Rotate {
+		delta := w.rot[a] - (w.rot[b] + w.fixedRot[c*len(w.spec.Joints)+k])
+		turn = w.spec.TorqueForce * sign(delta) * float32(math.Expm1(float64(abs(delta))))
+	}
+	if w.body[j.A].movable {
+		w.force[a] = w.force[a].Add(f)
+	}
+	if w.body[j.B].movable {
+		w.force[b] = w.force[b].Sub(f)
+	}
+	if w.body[j.A].rotatable {
+		w.torque[a] += armA.Cross(f) - turn
+	}
+	if w.body[j.B].rotatable {
+		w.torque[b] += turn - armB.Cross(f)
+	}
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"cermic/envs"
+)
+
+// anglesModPi names observation components that are an angle modulo π: near 0 rounding can turn them into nearly π.
+var anglesModPi = map[string]int{"balance": 15, "wheel": 10}
+
+// Every step of the recorded scenarios is repeated from the recorded state before it: states, controls, observations,
+// rewards, reward terms, task memory, endings.
+func TestTasksFollowRecordings(t *testing.T) {
+	tol := tolerances(t)
+	for _, g := range goldens(t, "scenario") {
+		t.Run(g.key, func(t *testing.T) {
+			e := g.build(t)
+			checkWorld(t, g, e)
+			m := newMeter(t, tol(g.key).OneStep)
+			m.tol["control"] = 1e-5 // the recordings' own figure for agent_u and agent_force
+			defer m.report()
+			f := newFollower(t, g, e)
+			skip := skipped(g)
+			f.seat(0)
+			for c := range g.Copies {
+				e.show(c, f.out)
+				f.compareObs(m, 0, c)
+			}
+			for at := range g.T {
+				f.seat(at)
+				f.step(at)
+				for c := range g.Copies {
+					if !skip[[2]int{at, c}] {
+						f.compare(m, at, c)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Where the original in float64 stays close to its own recording for 30 steps, so must this engine without being seated
+// again. Ten times the measured difference allows for other roundings, 1e-5 for the printed precision of the table.
+func TestTasksStayOnRecordingsFor30Steps(t *testing.T) {
+	tol := tolerances(t)
+	for _, g := range goldens(t, "scenario") {
+		limit := 10 * tol(g.key).FreeRun["t30"]
+		if limit > 1e-3 {
+			continue // chaotic
+		}
+		t.Run(g.key, func(t *testing.T) {
+			f := newFollower(t, g, g.build(t))
+			m := newMeter(t, map[string]float64{"pos": max(limit, 1e-5)})
+			defer m.report()
+			skip, off := skipped(g), make([]bool, g.Copies)
+			f.seat(0)
+			for at := range min(30, g.T) {
+				f.step(at)
+				for c := range g.Copies {
+					off[c] = off[c] || skip[[2]int{at, c}]
+					for k, b := range g.DynamicEntities {
+						if p, want := f.e.world.Pos(c, b), g.States[at+1][c][k]; !off[c] {
+							m.same("pos", p.X, want[0], "x", at, c, b)
+							m.same("pos", p.Y, want[1], "y", at, c, b)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// build makes the task that a recording is of: the registered default vmas/<scenario> overlaid with the recorded kwargs.
+func (g *golden) build(t *testing.T) *env {
+	t.Helper()
+	proto, err := envs.Default("vmas/" + g.Scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := Continuous
+	if !g.ContinuousActions {
+		kind = Product9
+	}
+	overlay := map[string]any{
+		"copies": g.Copies, "reward": envs.Dense, "max_steps": g.MaxSteps, "discrete": kind,
+	}
+	if len(g.Kwargs) > 0 {
+		if err := json.Unmarshal(g.Kwargs, &overlay); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg := reflect.New(reflect.TypeOf(proto))
+	cfg.Elem().Set(reflect.ValueOf(proto))
+	raw, err := json.Marshal(overlay)
+	if err == nil {
+		err = json.Unmarshal(raw, cfg.Interface())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := cfg.Elem().Interface().(envs.Config).Build(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built.(*env)
+}
+
+// checkWorld compares the task's declaration with the recorded one.
+func checkWorld(t *testing.T, g *golden, e *env) {
+	t.Helper()
+	want, w := newWorld(g.spec(), 1), e.world
+	if w.count != want.count || w.agents != want.agents {
+		t.Fatalf("%d bodies, %d of them agents; want %d and %d", w.count, w.agents, want.count, want.agents)
+	}
+	for b := range want.body {
+		if w.body[b] != want.body[b] {
+			t.Errorf("body %d (%s):\n got %+v\nwant %+v", b, g.Entities[b].Name, w.body[b], want.body[b])
+		}
+	}
+	if !slices.Equal(w.pairs, want.pairs) {
+		t.Errorf("pairs that can collide:\n got %+v\nwant %+v", w.pairs, want.pairs)
+	}
+	if !reflect.DeepEqual(w.spec.Joints, want.spec.Joints) {
+		t.Errorf("joints:\n got %+v\nwant %+v", w.spec.Joints, want.spec.Joints)
+	}
+	for i := range want.spec.Agents {
+		a, b := w.spec.Agents[i], want.spec.Agents[i]
+		if a.Range != b.Range || a.Gain != b.Gain || a.MaxForce != b.MaxForce || a.MaxForceXY != b.MaxForceXY ||
+			a.Scripted != b.Scripted || !sameLidar(&a.Lidar, &b.Lidar) {
+			t.Errorf("agent %d:\n got %+v\nwant %+v", i, a, b)
+		}
+	}
+	constants := func(s WorldSpec) string {
+		return fmt.Sprint(s.Dt, s.Substeps, s.Drag, s.LinearFriction, s.AngularFriction, s.Gravity, s.XLimit, s.YLimit,
+			s.CollisionForce, s.JointForce, s.TorqueForce)
+	}
+	if got, want := constants(w.spec), constants(want.spec); got != want {
+		t.Errorf("world constants:\n got %s\nwant %s", got, want)
+	}
+}
+
+func sameLidar(a, b *Lidar) bool {
+	near := func(x, y float32) bool { return abs(x-y) < 1e-6 } // one rounding of an angle below 2π
+	return a.Range == b.Range && slices.Equal(a.Sees, b.Sees) && slices.EqualFunc(a.Angles, b.Angles, near)
+}
+
+// follower plays a recording in an environment.
+type follower struct {
+	t       *testing.T
+	g       *golden
+	e       *env
+	out     *envs.Step
+	act     *envs.Actions
+	actions [][][][]float32
+	memory  map[string]recorded // by slot
+	rows    []int               // row in Step.Obs of each recorded policy agent
+}
+
+// recorded is a series for one memory slot: width numbers per time (if timed) and copy.
+type recorded struct {
+	numbers []float32
+	width   int
+	timed   bool
+}
+
+func newFollower(t *testing.T, g *golden, e *env) *follower {
+	f := &follower{
+		t: t, g: g, e: e, out: envs.NewStep(&e.spec, false), act: envs.NewActions(&e.spec),
+		actions: decode[[][][][]float32](t, g.Actions), memory: map[string]recorded{},
+	}
+	slots := map[string]int{}
+	for _, s := range e.world.spec.Memory {
+		slots[s.Name] = s.Len
+	}
+	for name, raw := range g.Internals {
+		width, ok := slots[name]
+		numbers := flat(t, raw)
+		if !ok || len(numbers) != (g.T+1)*g.Copies*width {
+			t.Fatalf("internal %q has %d numbers; the task keeps %d a copy under that name", name, len(numbers), width)
+		}
+		f.memory[name] = recorded{numbers, width, true}
+	}
+	for name, raw := range g.InternalsStatic {
+		if width, ok := slots[name]; ok {
+			f.memory[name] = recorded{flat(t, raw), width, false}
+		}
+	}
+	for _, agent := range g.PolicyAgents {
+		f.rows = append(f.rows, slices.Index(e.policy, agent-e.world.landmarks))
+	}
+	e.Reset(nil, f.out)
+	return f
+}
+
+func (r *recorded) row(g *golden, t, c int) []float32 {
+	k := c
+	if r.timed {
+		k = t*g.Copies + c
+	}
+	return r.numbers[k*r.width : (k+1)*r.width]
+}
+
+// slot returns the memory of copy c under a name.
+func (f *follower) slot(c int, name string) []float32 {
+	from := 0
+	for _, s := range f.e.world.spec.Memory {
+		if s.Name == name {
+			return f.e.world.Memory(c)[from : from+s.Len]
+		}
+		from += s.Len
+	}
+	return nil
+}
+
+func (f *follower) seat(t int) {
+	f.g.seat(f.e.world, t)
+	for c := range f.g.Copies {
+		f.e.steps[c] = int32(t)
+		for name, r := range f.memory {
+			copy(f.slot(c, name), r.row(f.g, t, c))
+		}
+	}
+}
+
+func (f *follower) step(t int) {
+	n := f.e.spec.Agents
+	for k, row := range f.rows {
+		for c := range f.g.Copies {
+			a := f.actions[t][k][c]
+			if f.e.choices != nil {
+				f.act.Choice[c*n+row] = int32(a[0])
+			} else {
+				copy(f.act.Force[(c*n+row)*2:], a)
+			}
+		}
+	}
+	f.e.Step(f.act, f.out)
+}
+
+func (f *follower) compare(m *meter, t, c int) {
+	g, e, n := f.g, f.e, f.e.spec.Agents
+	compareStates(m, g, e.world, t+1, c)
+	for agent := range e.world.agents {
+		u, push := e.world.control[c*e.world.agents+agent], e.world.push[c*e.world.agents+agent]
+		wantU, wantF := g.AgentU[t][agent][c], g.AgentForce[t][agent][c]
+		m.same("control", u.X, wantU[0], "u", t, c, agent)
+		m.same("control", u.Y, wantU[1], "u", t, c, agent)
+		m.same("control", push.X, wantF[0], "force", t, c, agent)
+		m.same("control", push.Y, wantF[1], "force", t, c, agent)
+	}
+	f.compareObs(m, t+1, c)
+	for k, row := range f.rows {
+		m.same("reward", f.out.Dense[c*n+row], g.Rewards[t][k][c], t, c, k)
+		for name, series := range g.Infos {
+			if terms := f.slot(c, name); terms != nil {
+				m.same("reward", terms[min(row, len(terms)-1)], series[t][k][c], name, t, c, k)
+			} else {
+				f.t.Fatalf("the task keeps no reward term %q", name)
+			}
+		}
+	}
+	for name, r := range f.memory {
+		for k, want := range r.row(g, t+1, c) {
+			m.same("reward", f.slot(c, name)[k], want, name, t, c, k)
+		}
+	}
+	over, limit := f.out.Terminated[c], f.out.Truncated[c]
+	if over != g.Terminated[t+1][c] || over|limit != g.Dones[t+1][c] {
+		m.fail("end", []uint8{over, limit}, []uint8{g.Terminated[t+1][c], g.Dones[t+1][c]}, []any{t, c})
+	}
+}
+
+func (f *follower) compareObs(m *meter, t, c int) {
+	n, o := f.e.spec.Agents, f.e.spec.Obs[0]
+	angle, hasAngle := anglesModPi[f.g.Scenario]
+	for k, row := range f.rows {
+		got := f.out.Obs[(c*n+row)*o : (c*n+row+1)*o]
+		for i, want := range f.g.Obs[t][k][c] {
+			x := got[i]
+			if hasAngle && i == angle && abs(abs(x-want)-math.Pi) < 1e-4 {
+				x = want + abs(x-want) - math.Pi
+			}
+			m.same("obs", x, want, t, c, k, i)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import "cermic/envs"
+
+// Scene describes copy c as it is now.
+func (e *env) Scene(c int) envs.Scene {
+	w := e.world
+	margin := 1.1 * float64(w.spec.HalfSize)
+	scene := envs.Scene{MinX: -margin, MinY: -margin, MaxX: margin, MaxY: margin}
+	for b := range w.landmarks {
+		scene.Shapes = append(scene.Shapes, w.shape(c, b, w.role(b), -1))
+	}
+	for agent := range w.agents {
+		scene.Shapes = append(scene.Shapes, w.shape(c, w.Agent(agent), envs.RoleAgent, agent))
+		scene.Shapes = append(scene.Shapes, w.raysOf(c, agent)...)
+	}
+	return scene
+}
+
+// role guesses what a landmark stands for from what it can do.
+func (w *World) role(b int) envs.Role {
+	for _, j := range w.spec.Joints {
+		if k := &w.body[b]; j.Dist == 0 && (j.A == b || j.B == b) && k.shape.Kind != SphereShape {
+			return envs.RoleJoint
+		}
+	}
+	k := w.spec.body(b)
+	switch {
+	case k.Movable || k.Rotatable:
+		return envs.RoleObject
+	case k.Collides:
+		return envs.RoleObstacle
+	}
+	return envs.RoleTarget
+}
+
+func (w *World) shape(c, b int, role envs.Role, agent int) envs.Shape {
+	p, s := w.Pos(c, b), &w.body[b].shape
+	return envs.Shape{
+		Role: role, Agent: agent, X: float64(p.X), Y: float64(p.Y), Angle: float64(w.Rot(c, b)),
+		Radius: float64(s.Radius), Width: float64(s.Length), Height: float64(s.Width), Hollow: s.Hollow,
+		Label: w.spec.body(b).Name,
+	}
+}
+
+// raysOf draws the lidar rays of an agent up to what they hit.
+func (w *World) raysOf(c, agent int) []envs.Shape {
+	lengths := make([]float32, len(w.rays[agent]))
+	w.Lidar(c, agent, lengths)
+	var shapes []envs.Shape
+	centre, turn := w.Pos(c, w.Agent(agent)), w.Rot(c, w.Agent(agent))
+	for i, length := range lengths {
+		angle := w.spec.Agents[agent].Lidar.Angles[i] + turn
+		middle := centre.Add(headingOf(angle).Mul(length / 2))
+		shapes = append(shapes, envs.Shape{
+			Role: envs.RoleSensor, Agent: agent, X: float64(middle.X), Y: float64(middle.Y), Angle: float64(angle),
+			Width: float64(length),
+		})
+	}
+	return shapes
+}

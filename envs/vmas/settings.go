@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"fmt"
+	"math"
+
+	"cermic/cermiclib/conf"
+)
+
+// Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
+type Settings struct {
+	MaxSteps      int           `json:"max_steps"`      // the benchmark's horizon: of evaluation, and of training on the dense reward
+	Discrete      Discrete      `json:"discrete"`       // action set of learners that need one
+	SparseHorizon SparseHorizon `json:"sparse_horizon"` // horizon of training on the sparse reward
+	SuccessReward float32       `json:"success_reward"` // what a success pays every agent, once an episode
+	Milestones    int           `json:"milestones"`     // equal parts in which it is paid; 1: all at the success
+	FieldOfView   float32       `json:"vmas_fov"`       // distance at which agents without a lidar count as seeing each other (labels only)
+}
+
+// DefaultSettings returns the benchmark's horizon of 100 steps, continuous actions and a bonus of 10 paid at once.
+func DefaultSettings() Settings {
+	return Settings{
+		MaxSteps: 100, Discrete: Continuous, SparseHorizon: Extended, SuccessReward: 10, Milestones: 1, FieldOfView: 0.5,
+	}
+}
+
+// Discrete names a finite set of actions.
+type Discrete string
+
+// The action sets.
+const (
+	Continuous Discrete = "none"     // a force in the plane; BenchMARL's choice for policy gradients
+	Product9   Discrete = "product9" // per axis nothing, −range or +range; BenchMARL's choice for value learners
+	Cross5     Discrete = "cross5"   // nothing, −x, +x, −y, +y; VMAS before 2024
+)
+
+// SparseHorizon says how long episodes of the sparse reward are.
+type SparseHorizon string
+
+// The horizons of the sparse reward.
+const (
+	// Extended gives tasks that cannot be solved within max_steps the longer horizon that WorldSpec.SparseMax states.
+	// Reading: the paper names no horizon; at the benchmark's own, a success is out of reach for some of its tasks.
+	Extended SparseHorizon = "default"
+	Literal  SparseHorizon = "literal" // max_steps for every task
+)
+
+// horizonLimit keeps step counters and buffers sane.
+const horizonLimit = 1_000_000
+
+// validate returns one sentence about the first impossible setting.
+func (s *Settings) validate(task string) error {
+	switch {
+	case s.MaxSteps < 1 || s.MaxSteps > horizonLimit:
+		return fmt.Errorf("%s: max_steps is %d, want 1 to %d", task, s.MaxSteps, horizonLimit)
+	case !isFinite(s.SuccessReward):
+		return fmt.Errorf("%s: success_reward is %g, want a finite number", task, s.SuccessReward)
+	case s.Milestones < 1 || s.Milestones > 1000:
+		return fmt.Errorf("%s: milestones is %d, want 1 to 1000", task, s.Milestones)
+	case !(s.FieldOfView >= 0):
+		return fmt.Errorf("%s: vmas_fov is %g, want 0 or more", task, s.FieldOfView)
+	}
+	if _, ok := actionSets[s.Discrete]; !ok && s.Discrete != Continuous {
+		known := []string{string(Continuous), string(Product9), string(Cross5)}
+		return fmt.Errorf("%s: unknown discrete %q%s", task, s.Discrete, conf.Near(string(s.Discrete), known))
+	}
+	if s.SparseHorizon != Extended && s.SparseHorizon != Literal {
+		return fmt.Errorf("%s: sparse_horizon is %q, want %q or %q", task, s.SparseHorizon, Extended, Literal)
+	}
+	return nil
+}
+
+func isFinite(x float32) bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }

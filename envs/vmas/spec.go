@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"fmt"
+	"math"
+
+	"cermic/envs"
+)
+
+// WorldSpec is what a task declares once: its physics, its bodies and the sizes that the engine reserves for it.
+// Start from DefaultWorld. Bodies are numbered landmarks first, then agents, each in the order given here.
+type WorldSpec struct {
+	Dt              float32 // seconds per step
+	Substeps        int     // equal parts into which a step's physics is cut
+	Drag            float32 // share of velocity lost in each step, of bodies without a drag of their own
+	LinearFriction  float32 // of bodies without one of their own
+	AngularFriction float32 // of bodies without one of their own
+	Gravity         Vec     // acceleration of every movable body
+	XLimit, YLimit  float32 // positions stay within ±limit; 0: unbounded
+	CollisionForce  float32 // stiffness of contacts
+	JointForce      float32 // stiffness of joints
+	TorqueForce     float32 // stiffness of joints that do not turn
+
+	Landmarks []Body
+	Agents    []Agent
+	Joints    []Joint
+	Ignore    [][2]int // pairs of bodies that never collide, besides those joined without distance
+
+	Obs       int           // O: numbers in the longest agent observation; shorter ones end in zeros
+	Entities  []envs.Entity // named spans of an observation
+	Memory    []Slot        // what the task remembers about a copy between steps
+	HalfSize  float32       // world units that relative positions are divided by
+	SparseMax int           // horizon of the sparse reward; 0: the same as max_steps
+	// SparseIsDense marks tasks whose original reward already is sparse: both streams are equal then, and Outcome pays
+	// nothing.
+	SparseIsDense bool
+}
+
+// DefaultWorld returns the simulator's own constants: 0.1 s per step, drag 0.25, no gravity, no limits.
+func DefaultWorld() WorldSpec {
+	return WorldSpec{
+		Dt: 0.1, Substeps: 1, Drag: 0.25, CollisionForce: 100, JointForce: 130, TorqueForce: 1, HalfSize: 1,
+	}
+}
+
+// Slot reserves Len numbers of a copy's memory under a name. Slots are laid out in order; recordings of a task's
+// internals and of its named reward terms are matched by these names.
+type Slot struct {
+	Name string
+	Len  int
+}
+
+// Body is something that has a place. The zero value of an optional field means: the world's value, or no limit.
+type Body struct {
+	Name      string
+	Shape     Shape
+	Mass      float32
+	Movable   bool // forces change its velocity
+	Rotatable bool // torques change its turning
+	Collides  bool // touches other bodies with Collides
+
+	Drag            *float32 // nil: the world's
+	LinearFriction  *float32 // nil: the world's
+	AngularFriction *float32 // nil: the world's
+	Gravity         Vec      // in addition to the world's
+	MaxSpeed        float32  // limit of the velocity's length; 0: none
+	MaxVelocity     float32  // limit of each component of the velocity; 0: none
+}
+
+// Agent is a body that acts. Its control u is the action, limited to ±Range and multiplied by Gain.
+type Agent struct {
+	Body
+	Range      float32 // limit of each action component
+	Gain       float32 // newtons per unit of action, unless the task's Control says otherwise
+	MaxForce   float32 // limit of the force's length; 0: none
+	MaxForceXY float32 // limit of each component of the force; 0: none
+	Scripted   bool    // driven by the task's Control; has no observation, action or reward
+	Team       int     // agents of one team share a learner
+	Lidar      Lidar
+}
+
+// DefaultAgent returns a movable, rotatable, colliding sphere of mass 1 with actions in ±1.
+func DefaultAgent(name string, radius float32) Agent {
+	return Agent{
+		Body: Body{
+			Name: name, Shape: Sphere(radius), Mass: 1, Movable: true, Rotatable: true, Collides: true,
+		},
+		Range: 1, Gain: 1,
+	}
+}
+
+// Lidar is a fan of rays from the centre of an agent that turns with it. The zero value is no sensor.
+type Lidar struct {
+	Angles []float32 // relative to the agent's rotation
+	Range  float32   // result of a ray that hits nothing
+	Sees   []int     // bodies that stop rays
+}
+
+// Joint holds a point of body A and a point of body B at a distance. Anchors are offsets from the bodies' centres in
+// their own frames.
+type Joint struct {
+	A, B             int
+	AnchorA, AnchorB Vec
+	Dist             float32
+	Rotate           bool    // the bodies may turn against each other; else they keep FixedRotation
+	FixedRotation    float32 // rotation of A minus that of B; a task may set it per copy with SetFixedRotation
+}
+
+// ShapeKind is one of the three forms of bodies.
+type ShapeKind uint8
+
+// The forms of bodies, ordered as contacts are (see pairKind).
+const (
+	SphereShape ShapeKind = iota
+	LineShape
+	BoxShape
+)
+
+// Shape is the form of a body. Length is measured along the body's x axis, Width along its y axis.
+type Shape struct {
+	Kind          ShapeKind
+	Radius        float32
+	Length, Width float32
+	Hollow        bool // a box that also pushes outwards what is inside
+}
+
+// Sphere returns a circle.
+func Sphere(radius float32) Shape { return Shape{Kind: SphereShape, Radius: radius} }
+
+// Line returns a segment without thickness.
+func Line(length float32) Shape { return Shape{Kind: LineShape, Length: length} }
+
+// Box returns a solid rectangle.
+func Box(length, width float32) Shape { return Shape{Kind: BoxShape, Length: length, Width: width} }
+
+// Bound returns the radius of the smallest circle around the centre that holds the shape.
+func (s Shape) Bound() float32 {
+	switch s.Kind {
+	case SphereShape:
+		return s.Radius
+	case LineShape:
+		return s.Length / 2
+	}
+	return sqrt(s.Length*s.Length/4 + s.Width*s.Width/4)
+}
+
+// Inertia returns the moment of inertia of the shape with the given mass.
+func (s Shape) Inertia(mass float32) float32 {
+	switch s.Kind {
+	case SphereShape:
+		return mass * s.Radius * s.Radius / 2
+	case LineShape:
+		return mass * s.Length * s.Length / 12
+	}
+	return mass * (s.Length*s.Length + s.Width*s.Width) / 12
+}
+
+// Rays returns n angles from start to end: evenly spaced with both ends for an arc, without the end for a full turn.
+func Rays(n int, start, end float32) []float32 {
+	gaps := n - 1
+	if abs(end-start-2*math.Pi) < 1e-5 {
+		gaps = n
+	}
+	angles := make([]float32, n)
+	for i := range angles {
+		angles[i] = start + (end-start)*float32(i)/float32(max(gaps, 1))
+	}
+	return angles
+}
+
+// validate returns one sentence about the first mistake that a task's author can make here.
+func (s *WorldSpec) validate(task string) error {
+	bodies := len(s.Landmarks) + len(s.Agents)
+	switch {
+	case s.Substeps < 1:
+		return fmt.Errorf("%s: the world has %d substeps, want at least 1", task, s.Substeps)
+	case !(s.Dt > 0):
+		return fmt.Errorf("%s: the world's dt is %g, want > 0", task, s.Dt)
+	case !(s.HalfSize > 0):
+		return fmt.Errorf("%s: the world's half size is %g, want > 0", task, s.HalfSize)
+	case len(s.Agents) == 0:
+		return fmt.Errorf("%s: the world has no agents", task)
+	case s.Obs < 1:
+		return fmt.Errorf("%s: observations have %d numbers, want at least 1", task, s.Obs)
+	}
+	for b := range bodies {
+		body := s.body(b)
+		if !(body.Mass > 0) {
+			return fmt.Errorf("%s: mass of %s is %g, want > 0", task, body.Name, body.Mass)
+		}
+		if !(body.Shape.Bound() > 0) {
+			return fmt.Errorf("%s: size of %s is not positive", task, body.Name)
+		}
+	}
+	for _, j := range s.Joints {
+		if min(j.A, j.B) < 0 || max(j.A, j.B) >= bodies {
+			return fmt.Errorf("%s: a joint connects bodies %d and %d of %d", task, j.A, j.B, bodies)
+		}
+	}
+	return nil
+}
+
+// body returns body b: landmarks first, then agents.
+func (s *WorldSpec) body(b int) *Body {
+	if b < len(s.Landmarks) {
+		return &s.Landmarks[b]
+	}
+	return &s.Agents[b-len(s.Landmarks)].Body
+}

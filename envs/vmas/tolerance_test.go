@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tolerance is what tolerance.json measured for one recording: the original in float64 against the recorded float32. The
+// one-step tolerances are ten times that; see testdata/golden/README.md.
+type tolerance struct {
+	OneStep map[string]float64 `json:"one_step_tol"`
+	FreeRun map[string]float64 `json:"free_run_pos_measured"`
+}
+
+// tolerances returns the tolerance of a recording. One that is not listed gets, for each quantity, the largest tolerance
+// of the recordings of the same scenario, or else of all.
+func tolerances(t *testing.T) func(key string) tolerance {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(goldenFolder(), "tolerance.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]tolerance{}
+	if err := json.Unmarshal(raw, &listed); err != nil {
+		t.Fatal(err)
+	}
+	return func(key string) tolerance {
+		if own, ok := listed[key]; ok {
+			return own
+		}
+		family, _, _ := strings.Cut(key, "-")
+		if widest := widen(listed, family+"-"); len(widest.OneStep) > 0 {
+			return widest
+		}
+		return widen(listed, "")
+	}
+}
+
+func widen(listed map[string]tolerance, prefix string) tolerance {
+	widest := tolerance{map[string]float64{}, map[string]float64{}}
+	for key, one := range listed {
+		if !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		for name, tol := range one.OneStep {
+			widest.OneStep[name] = max(widest.OneStep[name], tol)
+		}
+		for name, tol := range one.FreeRun {
+			widest.FreeRun[name] = max(widest.FreeRun[name], tol)
+		}
+	}
+	return widest
+}
+
+// meter compares numbers of one recording with their tolerances and remembers the worst of each quantity.
+type meter struct {
+	t        *testing.T
+	tol      map[string]float64
+	worst    map[string]float64 // error / tolerance
+	failures int
+}
+
+func newMeter(t *testing.T, tol map[string]float64) *meter {
+	return &meter{t: t, tol: tol, worst: map[string]float64{}}
+}
+
+// same compares one number; where says what it is, and is only called on failure.
+func (m *meter) same(quantity string, got, want float32, where ...any) {
+	tol, ok := m.tol[quantity]
+	if !ok {
+		m.t.Fatalf("no tolerance for %s", quantity)
+	}
+	off := math.Abs(float64(got)-float64(want)) / tol
+	if !(off <= m.worst[quantity]) {
+		m.worst[quantity] = off
+	}
+	if !(off <= 1) {
+		m.fail(quantity, got, want, where)
+	}
+}
+
+// fail reports the first few failures: thousands follow from one mistake.
+func (m *meter) fail(quantity string, got, want any, where []any) {
+	if m.failures++; m.failures <= 10 {
+		m.t.Errorf("%s %v: got %v, want %v", quantity, where, got, want)
+	}
+}
+
+// report prints the worst error of each quantity as a share of its tolerance.
+func (m *meter) report() {
+	var names []string
+	for name := range m.worst {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		m.t.Logf("%-12s worst error / tolerance %.3f of %g", name, m.worst[name], m.tol[name])
+	}
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import "math"
+
+// World is the state of E copies of one WorldSpec: struct of arrays, copy-major, so that a worker walks through memory
+// once per step. Index at(c, b) is body b of copy c. Tasks read and write it through the methods below.
+type World struct {
+	copies, count, agents int // E, number of bodies, number of agents (scripted ones too)
+	landmarks             int
+	memory                int // numbers of task memory per copy
+
+	spec     WorldSpec
+	body     []body  // constants of each body, [count]
+	pairs    []pair  // that can collide, in the order in which their forces are summed
+	rays     [][]Vec // [agents] directions of lidar rays, relative to the agent
+	subDt    float32
+	softness float32 // metres over which a contact force builds up
+
+	pos, vel  []Vec     // [E,count]
+	rot, spin []float32 // [E,count] radians, radians per second
+	heading   []Vec     // [E,count] cosine and sine of rot; kept up only where a body is oriented
+	across    []Vec     // [E,count] the same of rot + π/2, the direction of a box's short sides; kept up only for boxes
+	force     []Vec     // [E,count] of the current substep
+	torque    []float32 // [E,count]
+	control   []Vec     // [E,agents] action times gain, after the task's Control
+	push      []Vec     // [E,agents] control within the agent's force limits
+	fixedRot  []float32 // [E,joints] rotation that stiff joints keep
+	slots     []float32 // [E,memory]
+}
+
+// lineReach is the distance at which lines and boxes begin to push: they have no radius.
+// From: VMAS 1.5.2, LINE_MIN_DIST = 4/600
+const lineReach = 4.0 / 600
+
+// contactMargin is the length over which the force of a contact or joint builds up.
+// From: VMAS 1.5.2, World.contact_margin
+const contactMargin = 1e-3
+
+// body holds the constants of one body with every default resolved.
+type body struct {
+	shape               Shape
+	movable, rotatable  bool
+	oriented            bool // its heading matters: a line, a box, or joined away from its centre
+	mass, inertia       float32
+	bound               float32 // radius of the bounding circle
+	halfLength          float32
+	halfWidth           float32
+	keep                float32 // share of velocity that drag leaves per step
+	friction, spinGrip  float32 // coefficients; 0: none
+	weight              Vec     // force of gravity
+	maxSpeed, maxPerAxe float32 // 0: none
+}
+
+// newWorld makes the state of E copies. spec must be valid.
+func newWorld(spec WorldSpec, copies int) *World {
+	n, a := len(spec.Landmarks)+len(spec.Agents), len(spec.Agents)
+	w := &World{
+		copies: copies, count: n, agents: a, landmarks: len(spec.Landmarks), spec: spec,
+		subDt: spec.Dt / float32(spec.Substeps), softness: contactMargin,
+		pos: make([]Vec, copies*n), vel: make([]Vec, copies*n), heading: make([]Vec, copies*n), across: make([]Vec, copies*n),
+		rot: make([]float32, copies*n), spin: make([]float32, copies*n),
+		force: make([]Vec, copies*n), torque: make([]float32, copies*n),
+		control: make([]Vec, copies*a), push: make([]Vec, copies*a),
+		fixedRot: make([]float32, copies*len(spec.Joints)),
+	}
+	for _, s := range spec.Memory {
+		w.memory += s.Len
+	}
+	w.slots = make([]float32, copies*w.memory)
+	for b := range n {
+		w.body = append(w.body, resolve(spec.body(b), &spec))
+	}
+	w.pairs = collisionPairs(&spec)
+	for _, j := range spec.Joints {
+		w.body[j.A].oriented = w.body[j.A].oriented || j.AnchorA != Vec{}
+		w.body[j.B].oriented = w.body[j.B].oriented || j.AnchorB != Vec{}
+	}
+	for i := range spec.Agents {
+		w.rays = append(w.rays, rayDirections(spec.Agents[i].Lidar.Angles))
+	}
+	for c := range copies {
+		w.clear(c)
+	}
+	return w
+}
+
+func resolve(b *Body, spec *WorldSpec) body {
+	or := func(own *float32, world float32) float32 {
+		if own != nil {
+			return *own
+		}
+		return world
+	}
+	gravity := spec.Gravity.Add(b.Gravity)
+	return body{
+		shape: b.Shape, movable: b.Movable, rotatable: b.Rotatable, oriented: b.Shape.Kind != SphereShape,
+		mass: b.Mass, inertia: b.Shape.Inertia(b.Mass), bound: b.Shape.Bound(),
+		halfLength: b.Shape.Length / 2, halfWidth: b.Shape.Width / 2,
+		keep:     1 - or(b.Drag, spec.Drag),
+		friction: or(b.LinearFriction, spec.LinearFriction), spinGrip: or(b.AngularFriction, spec.AngularFriction),
+		weight: gravity.Mul(b.Mass), maxSpeed: b.MaxSpeed, maxPerAxe: b.MaxVelocity,
+	}
+}
+
+func (w *World) at(c, b int) int { return c*w.count + b }
+
+// clear puts every body of copy c at rest at the origin and forgets what the task remembered.
+func (w *World) clear(c int) {
+	from, to := c*w.count, (c+1)*w.count
+	clear(w.pos[from:to])
+	clear(w.vel[from:to])
+	clear(w.rot[from:to])
+	clear(w.spin[from:to])
+	clear(w.force[from:to])
+	clear(w.torque[from:to])
+	clear(w.control[c*w.agents : (c+1)*w.agents])
+	clear(w.push[c*w.agents : (c+1)*w.agents])
+	clear(w.slots[c*w.memory : (c+1)*w.memory])
+	for k, j := range w.spec.Joints {
+		w.fixedRot[c*len(w.spec.Joints)+k] = j.FixedRotation
+	}
+	w.orient(c)
+}
+
+// orient recomputes the headings of copy c from its rotations.
+func (w *World) orient(c int) {
+	for b := range w.body {
+		w.face(w.at(c, b), &w.body[b])
+	}
+}
+
+// face recomputes the headings of body k, which is at index i.
+func (w *World) face(i int, k *body) {
+	if !k.oriented {
+		return
+	}
+	w.heading[i] = headingOf(w.rot[i])
+	if k.shape.Kind == BoxShape {
+		// Not heading.Left(): the original rounds the sum of angles, and the direction of a short contact feels that.
+		w.across[i] = headingOf(w.rot[i] + math.Pi/2)
+	}
+}
+
+// placed returns body b of copy c where it is.
+func (w *World) placed(c, b int) placed {
+	i := w.at(c, b)
+	return placed{&w.body[b], w.pos[i], w.heading[i], w.across[i]}
+}
+
+// Agent returns the body number of an agent.
+func (w *World) Agent(agent int) int { return w.landmarks + agent }
+
+// Agents returns the number of agents, scripted ones too.
+func (w *World) Agents() int { return w.agents }
+
+// Pos returns the centre of body b in copy c.
+func (w *World) Pos(c, b int) Vec { return w.pos[w.at(c, b)] }
+
+// Vel returns the velocity of body b in copy c.
+func (w *World) Vel(c, b int) Vec { return w.vel[w.at(c, b)] }
+
+// Rot returns the rotation of body b in copy c, in radians, not wrapped.
+func (w *World) Rot(c, b int) float32 { return w.rot[w.at(c, b)] }
+
+// Spin returns the angular velocity of body b in copy c.
+func (w *World) Spin(c, b int) float32 { return w.spin[w.at(c, b)] }
+
+// Place moves body b of copy c.
+func (w *World) Place(c, b int, p Vec) { w.pos[w.at(c, b)] = p }
+
+// Rotate sets the rotation of body b in copy c.
+func (w *World) Rotate(c, b int, angle float32) {
+	w.rot[w.at(c, b)] = angle
+	w.face(w.at(c, b), &w.body[b])
+}
+
+// Memory returns the task's own numbers of copy c, in the order of WorldSpec.Memory. A reset zeroes them.
+func (w *World) Memory(c int) []float32 { return w.slots[c*w.memory : (c+1)*w.memory] }
+
+// SetFixedRotation sets the rotation that stiff joint k keeps in copy c, until its next reset.
+func (w *World) SetFixedRotation(c, k int, angle float32) { w.fixedRot[c*len(w.spec.Joints)+k] = angle }
