@@ -5,6 +5,8 @@
 package explore
 
 import (
+	"context"
+
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
@@ -16,10 +18,12 @@ type Module interface {
 	// Behave may change the action distribution of one collection step (ε-greedy); frames counts those trained so far.
 	// It is not called in evaluation.
 	Behave(frames int, in *rl.Obs, d *rl.Dist) error
+	// Reward and Update return ctx's error soon after it is cancelled; the run then goes back to where the iteration began.
+	//
 	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were during collection.
-	Reward(x *rl.Rollout) (rl.Scalars, error)
+	Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 	// Update trains the module on the rollout: own loss, own optimiser, own variables.
-	Update(x *rl.Rollout) (rl.Scalars, error)
+	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 }
 
 // Config is an explorer with all its settings; registered values are complete defaults.
@@ -51,6 +55,6 @@ func (None) Build(*nn.Build) (Module, error) { return none{}, nil }
 
 type none struct{}
 
-func (none) Behave(int, *rl.Obs, *rl.Dist) error    { return nil }
-func (none) Reward(*rl.Rollout) (rl.Scalars, error) { return nil, nil }
-func (none) Update(*rl.Rollout) (rl.Scalars, error) { return nil, nil }
+func (none) Behave(int, *rl.Obs, *rl.Dist) error                     { return nil }
+func (none) Reward(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }
+func (none) Update(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }

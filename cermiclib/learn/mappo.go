@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -142,7 +143,7 @@ func (m *mappo) CarryLen() int { return m.actor.policy.CarryLen() }
 func (m *mappo) Act(in *rl.Obs, out *rl.Dist) error { return m.actor.act(in, out) }
 
 // Update is lines "update the actor and critic" of Algorithm 1: targets once, then K epochs of shuffled minibatches.
-func (m *mappo) Update(x *rl.Rollout) (rl.Scalars, error) {
+func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := m.targets(x); err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func (m *mappo) Update(x *rl.Rollout) (rl.Scalars, error) {
 		rng.New(m.build.Seed, "minibatches", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
 		for at := 0; at < len(m.order); at += m.batch {
 			m.feed(x, m.order[at:min(at+m.batch, len(m.order))], uint64(steps))
-			if err := m.update.Run(); err != nil {
+			if err := m.step(ctx); err != nil {
 				return nil, err
 			}
 			m.update.Read(0, m.scalars)
@@ -170,6 +171,14 @@ func (m *mappo) Update(x *rl.Rollout) (rl.Scalars, error) {
 	}
 	sums["explained_variance"] = m.explained()
 	return sums, nil
+}
+
+// step runs one minibatch step on what was fed, unless the run is being stopped.
+func (m *mappo) step(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return m.update.Run()
 }
 
 // targets fills reward, advantages and returns of the whole collection.
