@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// packSuffix ends the name of a packed record; the rest is its ID.
+const packSuffix = ".json.gz"
+
+// Pack returns a complete record as one gzipped JSON object, to be kept under version control as <ID>.json.gz and read
+// through Store.Base. Equal records give equal bytes.
+func Pack(r *Record) ([]byte, error) {
+	if !r.Complete {
+		return nil, fmt.Errorf("run %s is not complete", r.ID)
+	}
+	text, err := compact(r) // encoding/json sorts the names of the scalars
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(text)
+	err = errors.Join(err, w.Close())
+	return b.Bytes(), err
+}
+
+// Unpack reads what Pack wrote. Damage is an error that wraps ErrDamaged.
+func Unpack(data []byte) (*Record, error) {
+	in := bytes.NewReader(data)
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	z.Multistream(false)
+	text, err := io.ReadAll(z) // reads on to gzip's own checksum
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	if in.Len() > 0 {
+		return nil, fmt.Errorf("%d bytes follow the record: %w", in.Len(), ErrDamaged)
+	}
+	r := &Record{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	if err := checkID(r.ID); err != nil || !r.Complete {
+		return nil, fmt.Errorf("it is not a complete record of a run: %w", ErrDamaged)
+	}
+	return r, nil
+}
+
+// WritePack packs r into folder dir, which is made if need be, and returns the path.
+func WritePack(dir string, r *Record) (string, error) {
+	data, err := Pack(r)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, r.ID+packSuffix)
+	return path, replaceFile(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}

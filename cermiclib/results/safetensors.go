@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Tensor is one named array of a safetensors file.
+type Tensor struct {
+	Name  string // any text but "__metadata__"
+	DType string // "F32", "F64", "I32", …: see dtypeBytes
+	Shape []int  // empty for a scalar
+	Data  []byte // row-major, little-endian
+}
+
+// dtypeBytes lists the element types of the format and the bytes of one element.
+var dtypeBytes = map[string]int{
+	"BOOL": 1, "U8": 1, "I8": 1, "F8_E5M2": 1, "F8_E4M3": 1,
+	"I16": 2, "U16": 2, "F16": 2, "BF16": 2,
+	"I32": 4, "U32": 4, "F32": 4,
+	"I64": 8, "U64": 8, "F64": 8,
+}
+
+const (
+	metadataKey = "__metadata__"
+	checksumKey = "sha256" // metadata: SHA-256 of the whole file with these 64 digits as zeros
+	maxHeader   = 100 << 20
+)
+
+// entry is a tensor in the header.
+type entry struct {
+	DType   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets [2]int `json:"data_offsets"` // from the end of the header
+}
+
+// WriteTensors writes tensors and metadata in the safetensors format (https://github.com/huggingface/safetensors): eight
+// bytes with the length of the header, a JSON header, the data. Tensors are written in the order of their names, so equal
+// content gives equal bytes. The key "sha256" is added to the metadata; ReadTensors checks it.
+func WriteTensors(w io.Writer, tensors []Tensor, meta map[string]string) error {
+	tensors = slices.Clone(tensors)
+	slices.SortFunc(tensors, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
+	header, err := makeHeader(tensors, meta)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	sum.Write(header)
+	for _, t := range tensors {
+		sum.Write(t.Data)
+	}
+	zeros, digits := checksum(strings.Repeat("0", 64)), checksum(hex.EncodeToString(sum.Sum(nil)))
+	if _, err := w.Write(bytes.Replace(header, zeros, digits, 1)); err != nil {
+		return err
+	}
+	for _, t := range tensors {
+		if _, err := w.Write(t.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checksum is the metadata entry as it stands in a header. Quotes inside other text are escaped, so it stands there once.
+func checksum(digits string) []byte { return fmt.Appendf(nil, `"%s":"%s"`, checksumKey, digits) }
+
+// makeHeader returns the length and the header for tensors in file order, with zeros for the checksum.
+func makeHeader(tensors []Tensor, meta map[string]string) ([]byte, error) {
+	all := map[string]string{checksumKey: strings.Repeat("0", 64)}
+	for key, value := range meta {
+		if key == checksumKey {
+			return nil, fmt.Errorf("the metadata key %q is reserved", key)
+		}
+		all[key] = value
+	}
+	head := map[string]any{metadataKey: all}
+	offset := 0
+	for _, t := range tensors {
+		if _, taken := head[t.Name]; taken {
+			return nil, fmt.Errorf("tensor name %q is taken", t.Name)
+		}
+		if err := checkSize(t.Name, t.DType, t.Shape, len(t.Data)); err != nil {
+			return nil, err
+		}
+		shape := append([]int{}, t.Shape...) // [] rather than null for a scalar
+		head[t.Name] = entry{t.DType, shape, [2]int{offset, offset + len(t.Data)}}
+		offset += len(t.Data)
+	}
+	text, err := compact(head) // encoding/json sorts the keys of a map
+	if err != nil {
+		return nil, err
+	}
+	text = append(text, bytes.Repeat([]byte{' '}, (8-len(text)%8)%8)...) // the data starts at a multiple of 8
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), nil
+}
+
+// checkSize says whether size bytes are what a tensor of that type and shape has.
+func checkSize(name, dtype string, shape []int, size int) error {
+	want, ok := dtypeBytes[dtype]
+	if !ok {
+		return fmt.Errorf("tensor %q has the unknown type %q", name, dtype)
+	}
+	for _, n := range shape {
+		if n < 0 || n > 0 && want > (1<<62)/n {
+			return fmt.Errorf("tensor %q has the impossible shape %v", name, shape)
+		}
+		want *= n
+	}
+	if size != want {
+		return fmt.Errorf("tensor %q of type %s and shape %v has %d bytes, want %d", name, dtype, shape, size, want)
+	}
+	return nil
+}
+
+// ReadTensors reads a safetensors file. The tensors come in the order of the data and share memory with data. If the
+// metadata has a checksum it must match; a file that other software wrote has none, and then meta["sha256"] is missing.
+func ReadTensors(data []byte) (tensors []Tensor, meta map[string]string, err error) {
+	if len(data) < 8 {
+		return nil, nil, fmt.Errorf("the file has %d bytes, too few for a safetensors header", len(data))
+	}
+	n := binary.LittleEndian.Uint64(data)
+	if n > maxHeader || n > uint64(len(data)-8) {
+		return nil, nil, fmt.Errorf("the header should have %d bytes, but the file has %d in all", n, len(data))
+	}
+	header, body := data[8:8+n], data[8+n:]
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(header, &raw); err != nil {
+		return nil, nil, fmt.Errorf("the header is not JSON: %w", err)
+	}
+	if text, ok := raw[metadataKey]; ok {
+		if err := json.Unmarshal(text, &meta); err != nil {
+			return nil, nil, fmt.Errorf("the metadata is not an object of texts: %w", err)
+		}
+		delete(raw, metadataKey)
+	}
+	if digits, ok := meta[checksumKey]; ok {
+		if err := verify(data[:8+n], body, digits); err != nil {
+			return nil, nil, err
+		}
+	}
+	if tensors, err = cut(raw, body); err != nil {
+		return nil, nil, err
+	}
+	return tensors, meta, nil
+}
+
+// verify compares the file with the checksum in its header.
+func verify(head, body []byte, digits string) error {
+	zeroed := bytes.Replace(head, checksum(digits), checksum(strings.Repeat("0", 64)), 1)
+	sum := sha256.New()
+	sum.Write(zeroed)
+	sum.Write(body)
+	if hex.EncodeToString(sum.Sum(nil)) != digits {
+		return errors.New("the checksum does not match")
+	}
+	return nil
+}
+
+// cut divides body among the tensors of the header; together they must cover it without gap or overlap.
+func cut(raw map[string]json.RawMessage, body []byte) ([]Tensor, error) {
+	type located struct {
+		Tensor
+		entry
+	}
+	all := make([]located, 0, len(raw))
+	for _, name := range slices.Sorted(maps.Keys(raw)) {
+		var e entry
+		dec := json.NewDecoder(bytes.NewReader(raw[name]))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&e); err != nil {
+			return nil, fmt.Errorf("the header's entry of tensor %q cannot be read: %w", name, err)
+		}
+		all = append(all, located{Tensor{name, e.DType, e.Shape, nil}, e})
+	}
+	slices.SortFunc(all, func(a, b located) int {
+		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.Name, b.Name))
+	})
+	tensors, at := make([]Tensor, 0, len(all)), 0
+	for _, l := range all {
+		begin, end := l.Offsets[0], l.Offsets[1]
+		if begin != at || end < begin || end > len(body) {
+			return nil, fmt.Errorf("tensor %q is at bytes %d to %d of %d, want a start at %d", l.Name, begin, end, len(body), at)
+		}
+		if err := checkSize(l.Name, l.entry.DType, l.entry.Shape, end-begin); err != nil {
+			return nil, err
+		}
+		l.Data = body[begin:end:end]
+		tensors, at = append(tensors, l.Tensor), end
+	}
+	if at != len(body) {
+		return nil, fmt.Errorf("%d bytes follow the last tensor", len(body)-at)
+	}
+	return tensors, nil
+}
+
+// Element is a Go type that a Tensor can hold.
+type Element interface {
+	float32 | float64 | int32 | int64 | uint8 | uint64
+}
+
+// dtypeOf returns the format's name of E.
+func dtypeOf[E Element]() string {
+	switch any(*new(E)).(type) {
+	case float32:
+		return "F32"
+	case float64:
+		return "F64"
+	case int32:
+		return "I32"
+	case int64:
+		return "I64"
+	case uint8:
+		return "U8"
+	}
+	return "U64"
+}
+
+// NewTensor returns values, row-major with the given shape, as a tensor; no shape means one dimension.
+func NewTensor[E Element](name string, values []E, shape ...int) Tensor {
+	if len(shape) == 0 {
+		shape = []int{len(values)}
+	}
+	data, err := binary.Append(nil, binary.LittleEndian, values)
+	if err != nil {
+		panic("results: " + err.Error()) // every Element has a fixed size
+	}
+	return Tensor{name, dtypeOf[E](), shape, data}
+}
+
+// Values copies the elements of t, which must be of type E, into a new slice.
+func Values[E Element](t Tensor) ([]E, error) {
+	if want := dtypeOf[E](); t.DType != want {
+		return nil, fmt.Errorf("tensor %q has type %s, want %s", t.Name, t.DType, want)
+	}
+	values := make([]E, len(t.Data)/dtypeBytes[t.DType])
+	_, err := binary.Decode(t.Data, binary.LittleEndian, values)
+	return values, err
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// ErrDamaged is wrapped by the error for a finished run whose files no longer are what was written.
+var ErrDamaged = errors.New("the record is damaged")
+
+// Store is a folder of runs, one folder a run, and optionally a read-only layer of committed records below it. Many
+// processes, also on several machines that share the folder, may use it at once.
+type Store struct {
+	// Note receives one line about each damaged file that Get and Find step over; slog.Warn by default.
+	Note func(string)
+	dir  string
+	base map[string]*Record
+}
+
+// Open returns the store in folder dir. The folder is made when the first run is claimed; until then the store is empty.
+func Open(dir string) (*Store, error) {
+	if dir == "" {
+		return nil, errors.New("the results store needs a folder")
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("the results store %s is a file, want a folder", dir)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*Record{}}, nil
+}
+
+// Dir returns the folder of the store.
+func (s *Store) Dir() string { return s.dir }
+
+// Base adds the packed records (see Pack) at the top of fsys, below those of the store's folder. Call it before the store
+// is shared between goroutines.
+func (s *Store) Base(fsys fs.FS) error {
+	names, err := fs.Glob(fsys, "*"+packSuffix)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		r, err := Unpack(data)
+		if err != nil {
+			s.Note(fmt.Sprintf("%s: %v", name, err))
+			continue
+		}
+		s.base[r.ID] = r
+	}
+	return nil
+}
+
+// Get returns the run called id: a complete one if there is one, else the partial one. The error wraps fs.ErrNotExist if
+// there is none, and ErrDamaged if there is only a damaged one, which the next Claim repairs. The record is shared: do
+// not change it.
+func (s *Store) Get(id string) (*Record, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	base := s.base[id]
+	r, notes, err := readRun(filepath.Join(s.dir, id))
+	for _, note := range notes {
+		s.Note(note)
+	}
+	switch {
+	case err == nil && (r.Complete || base == nil):
+		return r, nil
+	case base != nil:
+		if errors.Is(err, ErrDamaged) {
+			s.Note(err.Error())
+		}
+		return base, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no run %s in %s: %w", id, s.dir, fs.ErrNotExist)
+	}
+	return nil, err
+}
+
+// Query selects records; an empty field selects all.
+type Query struct {
+	Task, Method, Budget string
+	Seeds                []uint64
+	Complete             bool // only complete runs
+}
+
+func (q Query) matches(r *Record) bool {
+	return (q.Task == "" || q.Task == r.Task) && (q.Method == "" || q.Method == r.Method) &&
+		(q.Budget == "" || q.Budget == r.Budget) && (len(q.Seeds) == 0 || slices.Contains(q.Seeds, r.Seed))
+}
+
+// Find returns the runs that q selects, ordered by task, method, budget, seed and ID. Damaged ones are left out with a
+// note. The records are shared: do not change them.
+func (s *Store) Find(q Query) ([]*Record, error) {
+	ids, err := s.ids()
+	if err != nil {
+		return nil, err
+	}
+	var found []*Record
+	for _, id := range ids {
+		// The header alone decides most cases; a header that cannot be read is for Get to report.
+		if h, err := readHeader(filepath.Join(s.dir, id)); err == nil && s.base[id] == nil && !q.matches(h) {
+			continue
+		}
+		r, err := s.Get(id)
+		if errors.Is(err, ErrDamaged) {
+			s.Note(err.Error())
+			continue
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a folder that a claim is just making, or one that is no run
+		}
+		if err != nil {
+			return nil, err
+		}
+		if q.matches(r) && (r.Complete || !q.Complete) {
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found, func(a, b *Record) int {
+		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Budget, b.Budget),
+			cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.ID, b.ID))
+	})
+	return found, nil
+}
+
+// ids lists the names of all runs, each once, in order.
+func (s *Store) ids() ([]string, error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() && checkID(e.Name()) == nil {
+			ids = append(ids, e.Name())
+		}
+	}
+	for id := range s.base {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// checkID keeps an ID from being a path.
+func checkID(id string) error {
+	for _, c := range id {
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '-' || c == '_') {
+			return fmt.Errorf("run ID %q: want lower-case letters, digits, - and _", id)
+		}
+	}
+	if id == "" {
+		return errors.New("the run ID is empty")
+	}
+	return nil
+}

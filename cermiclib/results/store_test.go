@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const (
+	testID         = "0123456789abcdef"
+	testExperiment = `{"alpha":0.1,"note":"<&> ü"}`
+	testTotal      = 600 // frames of the toy run
+	testStep       = 100 // frames of one of its iterations
+)
+
+func testHeader() Record {
+	return Record{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 3, Host: Host{Go: "go", Cores: 2}}
+}
+
+// openTest opens a store whose notes fail the test; a test that expects some replaces Note.
+func openTest(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Note = func(note string) { t.Errorf("unexpected note: %s", note) }
+	return s
+}
+
+func claimTest(t testing.TB, s *Store) *Run {
+	t.Helper()
+	r, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// train is a toy trainer whose every number depends on all iterations before: it goes wrong visibly if a checkpoint and
+// the files that belong to it are mixed up. after is called behind each write.
+func train(r *Run, after func()) error {
+	if r.Complete() {
+		return nil
+	}
+	state := []uint64{uint64(r.Record().Seed)}
+	frames := 0
+	if c, ok := r.LoadCheckpoint(); ok {
+		frames = c.Frames
+		var err error
+		if state, err = Values[uint64](c.Tensors[0]); err != nil {
+			return err
+		}
+		if c.Meta["note"] != fmt.Sprint(frames) {
+			return fmt.Errorf("metadata %v at %d frames", c.Meta, frames)
+		}
+	}
+	draw := func() float64 {
+		state[0] = state[0]*6364136223846793005 + 1442695040888963407
+		return float64(state[0]>>11) / (1 << 53)
+	}
+	for frames < testTotal {
+		frames += testStep
+		if err := r.AppendScalars(frames, map[string]float64{"loss": draw(), "bonus": -draw()}); err != nil {
+			return err
+		}
+		after()
+		if frames%(2*testStep) == 0 {
+			if err := r.AppendEval(Eval{Frames: frames, Scores: []float64{draw(), draw()}, Lengths: []int{5, 6}}); err != nil {
+				return err
+			}
+			after()
+		}
+		if frames%(3*testStep) != testStep {
+			c := Checkpoint{frames, []Tensor{NewTensor("state", state)}, map[string]string{"note": fmt.Sprint(frames)}}
+			if err := r.SaveCheckpoint(c); err != nil {
+				return err
+			}
+			after()
+		}
+	}
+	return r.Finish(Host{Seconds: 1})
+}
+
+// complete makes a finished toy run in a new store and returns the store's folder.
+func complete(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	r := claimTest(t, openTest(t, dir))
+	if err := errors.Join(train(r, func() {}), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// resultOf reads the three files that make up the result of the toy run.
+func resultOf(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files, err := readResultFiles(filepath.Join(dir, testID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for name, data := range files {
+		texts[name] = string(data)
+	}
+	return texts
+}
+
+// copyDir copies a store, but for locks.
+func copyDir(t testing.TB, from string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(to, testID, "lock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// finish claims the toy run in dir, trains it to its end and returns what was noted.
+func finish(t testing.TB, dir string) (notes []string) {
+	t.Helper()
+	s := openTest(t, dir)
+	s.Note = func(note string) { notes = append(notes, note) }
+	r := claimTest(t, s)
+	if err := errors.Join(train(r, func() {}), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return notes
+}
+
+func TestFinishedRunReadsBackAsItWas(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	if _, err := s.Get(testID); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty store has the run: %v", err)
+	}
+	r := claimTest(t, s)
+	if err := train(r, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	want := r.Record()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Get(testID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v\nwant %+v", got, want)
+	}
+	if !got.Complete || got.Frames != testTotal || len(got.Evals) != 3 || len(got.Scalars["loss"]) != 6 || got.Host.Seconds != 1 ||
+		got.Task != "vmas/balance" || got.Seed != 3 || string(got.Experiment) != testExperiment {
+		t.Errorf("record is %+v", got)
+	}
+	for _, name := range []string{"lock", previousFile} {
+		if _, err := os.Stat(filepath.Join(dir, testID, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a finished run has a file %s", name)
+		}
+	}
+	again := claimTest(t, s)
+	if !again.Complete() {
+		t.Error("a finished run can be claimed as if it were not")
+	}
+	if err := again.AppendScalars(700, map[string]float64{"loss": 1}); err == nil {
+		t.Error("a finished run can be appended to")
+	}
+}
+
+func TestLinesStayPlainJSON(t *testing.T) {
+	want := map[string]string{
+		experimentFile: `"v":{"id":"0123456789abcdef","task":"vmas/balance","method":"mappo","budget":"smoke","seed":3,"experiment":` +
+			testExperiment + `}}`,
+		evalsFile:   `"v":{"frames":200,"scores":[`,
+		scalarsFile: `"v":{"frames":100,"values":{"bonus":-0.`,
+	}
+	for name, text := range resultOf(t, complete(t)) {
+		if !strings.HasPrefix(text, `{"crc":"`) || !strings.Contains(text, want[name]) || !strings.HasSuffix(text, "}\n") {
+			t.Errorf("%s: got %s\nwant %s", name, text, want[name])
+		}
+	}
+}
+
+func TestInterruptedRunsEndByteIdentical(t *testing.T) {
+	want := resultOf(t, complete(t))
+	dir := t.TempDir()
+	r := claimTest(t, openTest(t, dir))
+	defer r.Close()
+	snapshots := []string{copyDir(t, dir)}
+	if err := train(r, func() { snapshots = append(snapshots, copyDir(t, dir)) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(snapshots) != 14 {
+		t.Fatalf("%d snapshots, want one before and one after each of 6 iterations, 3 evaluations and 4 checkpoints", len(snapshots))
+	}
+	for i, snapshot := range snapshots {
+		if partial, err := openTest(t, snapshot).Get(testID); err != nil || partial.Complete || partial.Frames > testTotal {
+			t.Errorf("snapshot %d reads as %+v, %v", i, partial, err)
+		}
+		if notes := finish(t, snapshot); len(notes) > 0 {
+			t.Errorf("snapshot %d: notes %q", i, notes)
+		}
+		if got := resultOf(t, snapshot); !reflect.DeepEqual(got, want) {
+			t.Errorf("stopped after write %d: got %v\nwant %v", i, got, want)
+		}
+	}
+}
+
+func TestResumeStartsAtTheCheckpoint(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	r := claimTest(t, s)
+	stop := errors.New("stop")
+	count := 0
+	func() {
+		defer func() { _ = recover() }()
+		_ = train(r, func() {
+			if count++; count == 7 { // 300 frames, the second checkpoint, and then the scalars of 400
+				panic(stop)
+			}
+		})
+	}()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Get(testID)
+	if err != nil || before.Frames != 400 {
+		t.Fatalf("stopped at %+v, %v", before, err)
+	}
+	again := claimTest(t, s)
+	defer again.Close()
+	if got := again.Record(); got.Frames != 300 || len(got.Scalars["loss"]) != 3 || len(got.Evals) != 1 {
+		t.Errorf("goes on with %+v, want what there was at 300 frames", got)
+	}
+	c, ok := again.LoadCheckpoint()
+	if !ok || c.Frames != 300 || !reflect.DeepEqual(c.Meta, map[string]string{"note": "300"}) || len(c.Tensors) != 1 {
+		t.Errorf("goes on from %+v, %v", c, ok)
+	}
+	if _, ok := again.LoadCheckpoint(); ok {
+		t.Error("the checkpoint is still held after it was taken")
+	}
+}
+
+func TestAppendsRefuseWhatIsNoResult(t *testing.T) {
+	r := claimTest(t, openTest(t, t.TempDir()))
+	defer r.Close()
+	if err := r.AppendEval(Eval{Frames: 5, Scores: []float64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	for want, err := range map[string]error{
+		"cannot follow one at 5":           r.AppendEval(Eval{Frames: 5}),
+		"score is NaN at 6 frames":         r.AppendEval(Eval{Frames: 6, Scores: []float64{math.NaN()}}),
+		"loss is +Inf at 7 frames":         r.AppendScalars(7, map[string]float64{"a": 1, "loss": math.Inf(1)}),
+		`metadata key "run.x" is reserved`: r.SaveCheckpoint(Checkpoint{Meta: map[string]string{"run.x": ""}}),
+		`metadata key "sha256"`:            r.SaveCheckpoint(Checkpoint{Meta: map[string]string{"sha256": ""}}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if err := r.AppendScalars(7, map[string]float64{"loss": 1}); err != nil {
+		t.Errorf("a refused value ends the run: %v", err)
+	}
+}
+
+func TestClaimRefusesAnotherExperimentUnderTheID(t *testing.T) {
+	dir := complete(t)
+	for _, c := range []struct{ id, experiment, want string }{
+		{testID, `{"alpha":0.2}`, "another experiment"},
+		{"../x", `{}`, "run ID"},
+		{"", `{}`, "run ID"},
+		{"abc", `{`, "not JSON"},
+	} {
+		r, err := openTest(t, dir).Claim(context.Background(), c.id, []byte(c.experiment), testHeader(), false, nil)
+		if err == nil || r != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.id, err, c.want)
+		}
+	}
+	if _, err := Open(filepath.Join(dir, testID, doneFile)); err == nil {
+		t.Error("a file is opened as a store")
+	}
+}
+
+func TestFindSelectsAndOrders(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	for i, h := range []Record{
+		{Task: "b", Method: "x", Seed: 1, Budget: "smoke"}, {Task: "a", Method: "y", Seed: 2, Budget: "paper"},
+		{Task: "a", Method: "x", Seed: 10, Budget: "smoke"}, {Task: "a", Method: "x", Seed: 9, Budget: "smoke"},
+	} {
+		r, err := s.Claim(context.Background(), fmt.Sprintf("run-%d", i), []byte(`{}`), h, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 3 {
+			err = r.Finish(Host{})
+		}
+		if err := errors.Join(err, r.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "not-a-run"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for want, q := range map[string]Query{
+		"run-3 run-2 run-1 run-0": {},
+		"run-3 run-2 run-1":       {Task: "a"},
+		"run-3 run-2 run-0":       {Method: "x"},
+		"run-1":                   {Budget: "paper"},
+		"run-2 run-0":             {Seeds: []uint64{10, 1}},
+		"run-3":                   {Complete: true},
+		"":                        {Task: "c"},
+	} {
+		found, err := s.Find(q)
+		var ids []string
+		for _, r := range found {
+			ids = append(ids, r.ID)
+		}
+		if got := strings.Join(ids, " "); got != want || err != nil {
+			t.Errorf("%+v: got %s, %v, want %s", q, got, err, want)
+		}
+	}
+}
+
+func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
+	trained := openTest(t, complete(t))
+	want, err := trained.Get(testID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Pack(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Pack(want); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("packing twice differs, %v", err)
+	}
+	committed := fstest.MapFS{testID + packSuffix: {Data: data}, "README.md": {}, "broken" + packSuffix: {Data: data[:50]}}
+	s := openTest(t, t.TempDir())
+	var notes []string
+	s.Note = func(note string) { notes = append(notes, note) }
+	if err := s.Base(committed); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "broken") {
+		t.Errorf("notes %q, %v, want one about the broken record", notes, err)
+	}
+	claimTest(t, s).Close() // a partial run in the folder does not hide a complete one below
+	got, err := s.Get(testID)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	}
+	if found, err := s.Find(Query{Task: "vmas/balance"}); err != nil || len(found) != 1 || found[0] != got {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if _, err := Pack(&Record{ID: "x"}); err == nil {
+		t.Error("a partial record is packed")
+	}
+	path, err := WritePack(filepath.Join(t.TempDir(), "records"), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if written, err := os.ReadFile(path); err != nil || !bytes.Equal(written, data) {
+		t.Errorf("written pack differs, %v", err)
+	}
+}
