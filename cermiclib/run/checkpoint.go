@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+)
+
+// Names of a checkpoint's tensors: variables by path below weights, everything else below state.
+const (
+	weightsPrefix = "weights"
+	statePrefix   = "state/"
+)
+
+// checkpoint copies everything that the next iteration depends on. Random streams need no place in it: they are named by
+// the iteration.
+func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
+	c := results.Checkpoint{Frames: t.frames, Meta: map[string]string{
+		"iteration": strconv.Itoa(t.iteration),
+		"seconds":   strconv.FormatFloat(seconds, 'f', 3, 64),
+	}}
+	for _, v := range nn.Variables(t.build.Store, "/") {
+		value, err := v.Value()
+		if err != nil {
+			return c, err
+		}
+		flat, err := tensors.CopyFlatData[float32](value)
+		if err != nil {
+			return c, fmt.Errorf("variable %s: %w", v.Path(), err)
+		}
+		c.Tensors = append(c.Tensors, results.NewTensor(weightsPrefix+v.Path(), flat, v.Shape().Dimensions...))
+	}
+	add := func(name string, state []byte) {
+		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+name, state))
+	}
+	add("environment", t.env.Save(nil))
+	for name, part := range map[string]any{"learner": t.learner, "explorer": t.module} {
+		if s, ok := part.(rl.Saver); ok {
+			add(name, s.Save())
+		}
+	}
+	add("fresh", t.fresh)
+	c.Tensors = append(c.Tensors,
+		results.NewTensor(statePrefix+"carry", t.carry),
+		results.NewTensor(statePrefix+"score", t.score),
+		results.NewTensor(statePrefix+"length", t.length),
+		results.NewTensor(statePrefix+"observation", t.step.Obs),
+		results.NewTensor(statePrefix+"state", t.step.State),
+		results.NewTensor(statePrefix+"mask", t.step.Mask),
+		results.NewTensor(statePrefix+"alive", t.step.Alive),
+	)
+	return c, nil
+}
+
+// restore continues from c and returns the seconds trained before it.
+func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
+	byName := make(map[string]results.Tensor, len(c.Tensors))
+	for _, x := range c.Tensors {
+		byName[x.Name] = x
+	}
+	if err := t.restoreWeights(byName); err != nil {
+		return 0, err
+	}
+	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
+		return 0, err
+	}
+	for name, part := range map[string]any{"learner": t.learner, "explorer": t.module} {
+		if s, ok := part.(rl.Saver); ok {
+			if err := s.Load(byName[statePrefix+name].Data); err != nil {
+				return 0, err
+			}
+		}
+	}
+	err = firstError(
+		fill(t.fresh, byName, "fresh"), fill(t.carry, byName, "carry"), fill(t.score, byName, "score"),
+		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.State, byName, "state"),
+		fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"))
+	if err != nil {
+		return 0, err
+	}
+	t.frames = c.Frames
+	if t.iteration, err = strconv.Atoi(c.Meta["iteration"]); err != nil {
+		return 0, fmt.Errorf("its iteration is %q", c.Meta["iteration"])
+	}
+	if seconds, err = strconv.ParseFloat(c.Meta["seconds"], 64); err != nil || math.IsNaN(seconds) {
+		seconds = 0 // informative only
+	}
+	return seconds, nil
+}
+
+// restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes.
+func (t *trainer) restoreWeights(byName map[string]results.Tensor) error {
+	stored := 0
+	for name := range byName {
+		if strings.HasPrefix(name, weightsPrefix+"/") {
+			stored++
+		}
+	}
+	vars := nn.Variables(t.build.Store, "/")
+	if stored != len(vars) {
+		return fmt.Errorf("it has %d variables, the experiment %d", stored, len(vars))
+	}
+	for _, v := range vars {
+		x, ok := byName[weightsPrefix+v.Path()]
+		if !ok {
+			return fmt.Errorf("variable %s is missing", v.Path())
+		}
+		flat, err := results.Values[float32](x)
+		if err != nil {
+			return err
+		}
+		if len(flat) != v.Shape().Size() {
+			return fmt.Errorf("variable %s has %d values, the experiment's %d", v.Path(), len(flat), v.Shape().Size())
+		}
+		if err := v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill copies a stored tensor into dst, which must have its length.
+func fill[E results.Element](dst []E, byName map[string]results.Tensor, name string) error {
+	values, err := results.Values[E](byName[statePrefix+name])
+	if err != nil {
+		return err
+	}
+	if len(values) != len(dst) {
+		return fmt.Errorf("%s has %d values, the experiment %d", name, len(values), len(dst))
+	}
+	copy(dst, values)
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Watcher sees every step of an evaluation's copies, as they are after reset (t = 0) and after each action.
+type Watcher func(t int, env envs.Env, s *envs.Step)
+
+// evaluate plays greedy episodes in fresh copies, explorer off. Score is the benchmark's own metric over its own horizon; the
+// sparse return runs on to the horizon of the reward that was trained on.
+func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, error) {
+	out := &results.Eval{Frames: t.frames}
+	for round := uint64(0); len(out.Scores) < t.exp.Budget.EvalEpisodes; round++ {
+		seed := rng.New(t.exp.Seed, "evaluation", uint64(t.frames), round).Uint64()
+		env, err := t.exp.Task.Build(seed, 0)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.play(ctx, env, out, watch); err != nil {
+			return nil, err
+		}
+		watch = nil // the first round is enough to look at
+	}
+	return out, nil
+}
+
+// play runs one episode in every copy of env and appends as many as are still wanted to out.
+func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, watch Watcher) error {
+	s := env.Spec()
+	step, act := newBuffers(env)
+	score, sparse := make([]float64, s.Copies), make([]float64, s.Copies)
+	length := make([]int, s.Copies)
+	carry := make([]float32, len(t.carry))
+	env.Reset(nil, step)
+	if watch != nil {
+		watch(0, env, step)
+	}
+	over, left := make([]bool, s.Copies), s.Copies
+	for k := 0; left > 0 && k < s.Horizon; k++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		in := rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Carry: carry}
+		if err := t.learner.Act(&in, t.dist); err != nil {
+			return err
+		}
+		for row := range s.Copies * s.Agents {
+			t.dist.Mode(row, act)
+		}
+		copy(carry, t.dist.Carry)
+		env.Step(act, step)
+		if watch != nil {
+			watch(k+1, env, step)
+		}
+		for c := range over {
+			if over[c] {
+				continue
+			}
+			length[c]++
+			if k < s.EvalHorizon {
+				score[c] += float64(step.Score[c])
+			}
+			sparse[c] += teamMean(step.Sparse[c*s.Agents : (c+1)*s.Agents])
+			if step.Terminated[c]|step.Truncated[c] != 0 {
+				over[c] = true
+				left--
+			}
+		}
+	}
+	for c := 0; c < s.Copies && len(out.Scores) < t.exp.Budget.EvalEpisodes; c++ {
+		success := 0.0
+		if sparse[c] > 0 {
+			success = 1
+		}
+		out.Scores = append(out.Scores, score[c])
+		out.Sparse = append(out.Sparse, sparse[c])
+		out.Success = append(out.Success, success)
+		out.Lengths = append(out.Lengths, length[c])
+	}
+	return nil
+}
+
+func teamMean(v []float32) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x)
+	}
+	return sum / float64(len(v))
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package run trains experiments: it collects, trains, evaluates and writes down what happened, so that a run can be stopped at
+// any moment and goes on as if it had not been. Read run.go beside Algorithm 1 of the paper.
+package run
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/policy"
+	"cermic/envs"
+)
+
+// Experiment is everything that a result depends on. Its canonical JSON is its identity.
+type Experiment struct {
+	Task    envs.Config    `json:"task"`
+	Learner learn.Config   `json:"learner"`
+	Policy  policy.Config  `json:"policy"`
+	Explore explore.Config `json:"explore"`
+	Budget  Budget         `json:"budget"`
+	Seed    uint64         `json:"seed"`
+
+	Method string `json:"-"` // label of curves and tables; empty: made from learner and explorer
+}
+
+// Budget says how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never mixed.
+type Budget struct {
+	Name         string `json:"name"`          // "smoke", "short", "paper" or "custom"
+	Frames       int    `json:"frames"`        // environment steps, summed over copies; rounded up to whole collections
+	EvalEvery    int    `json:"eval_every"`    // frames between evaluations; one more follows the first collection
+	EvalEpisodes int    `json:"eval_episodes"` // episodes an evaluation
+}
+
+// Label is the method's name in curves and tables.
+func (e Experiment) Label() string {
+	switch {
+	case e.Method != "":
+		return e.Method
+	case e.Explore.Kind() == "none":
+		return e.Learner.Kind()
+	}
+	return e.Learner.Kind() + "-" + e.Explore.Kind()
+}
+
+// ID is the hash that names the run of the experiment.
+func (e Experiment) ID() (string, error) { return conf.Hash(e) }
+
+// Validate returns one sentence about the first impossible setting.
+func (e Experiment) Validate() error {
+	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
+		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
+	}
+	if err := e.Learner.Validate(); err != nil {
+		return err
+	}
+	if err := e.Policy.Validate(); err != nil {
+		return err
+	}
+	if err := e.Explore.Validate(); err != nil {
+		return err
+	}
+	b := e.Budget
+	if b.Frames < 1 || b.EvalEvery < 1 || b.EvalEpisodes < 1 {
+		return fmt.Errorf("budget: frames %d, eval_every %d and eval_episodes %d must all be at least 1", b.Frames, b.EvalEvery, b.EvalEpisodes)
+	}
+	return nil
+}

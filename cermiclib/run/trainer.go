@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// trainer is an experiment in memory.
+type trainer struct {
+	exp       Experiment
+	build     *nn.Build
+	env       envs.Env
+	spec      *envs.Spec
+	learner   learn.Learner
+	module    explore.Module
+	step      *envs.Step // what the agents see now
+	act       *envs.Actions
+	x         *rl.Rollout
+	dist      *rl.Dist
+	carry     []float32 // [E,N,C]
+	fresh     []uint8   // [E] 1 where an episode has just started
+	score     []float32 // [E] of the running episodes
+	length    []int32   // [E] steps of the running episodes
+	ended     []uint8   // [E] reset mask
+	streams   []rng.Rand
+	iteration int // completed
+	frames    int // completed
+}
+
+func newTrainer(e Experiment, backend nn.Backend) (*trainer, error) {
+	env, err := e.Task.Build(e.Seed, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := env.Spec()
+	t := &trainer{exp: e, env: env, spec: s, build: &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(e.Seed), Seed: e.Seed}}
+	if t.learner, err = e.Learner.Build(t.build, e.Policy); err != nil {
+		return nil, err
+	}
+	if t.module, err = e.Explore.Build(t.build); err != nil {
+		return nil, err
+	}
+	t.step, t.act = newBuffers(env)
+	rows, c := s.Copies*s.Agents, t.learner.CarryLen()
+	t.x = rl.NewRollout(s, e.Learner.CollectFrames()/s.Copies, t.step.Mask != nil, c)
+	t.dist = rl.NewDist(s, c)
+	t.carry = make([]float32, rows*c)
+	t.fresh, t.ended = make([]uint8, s.Copies), make([]uint8, s.Copies)
+	t.score, t.length = make([]float32, s.Copies), make([]int32, s.Copies)
+	t.streams = make([]rng.Rand, rows)
+	t.env.Reset(nil, t.step)
+	for c := range t.fresh {
+		t.fresh[c] = 1
+	}
+	return t, nil
+}
+
+// newBuffers makes the step and action buffers of env.
+func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
+	m, ok := env.(interface{ Masked() bool })
+	return envs.NewStep(env.Spec(), ok && m.Masked()), envs.NewActions(env.Spec())
+}
+
+// iterate is one pass of the outer loop of Algorithm 1.
+//
+// paper:Algorithm1  collect with r^i added → update actor and critic → update the curiosity module
+func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
+	scalars, err := t.collect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){t.module.Reward, t.learner.Update, t.module.Update} {
+		s, err := stage(ctx, t.x)
+		if err != nil {
+			return nil, err
+		}
+		for name, v := range s {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("%s became %g in iteration %d", name, v, t.iteration)
+			}
+			scalars[name] = v
+		}
+	}
+	t.iteration++
+	t.frames += t.x.T * t.x.E
+	return scalars, nil
+}
+
+// collect fills the rollout with T steps of every copy and reports the episodes that ended in it.
+func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
+	x := t.x
+	x.Clear()
+	x.Iteration, x.Frames = t.iteration, t.frames
+	copy(x.Carry, t.carry)
+	for row := range t.streams {
+		t.streams[row].Seed(t.exp.Seed, "actions", uint64(t.iteration), uint64(row))
+	}
+	var done episodes
+	for k := range x.T {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		x.See(k, t.step)
+		copy(x.Started[k*x.E:], t.fresh)
+		if err := t.decide(k); err != nil {
+			return nil, err
+		}
+		t.env.Step(t.act, t.step)
+		t.keep(k)
+		t.endEpisodes(k, &done)
+	}
+	x.See(x.T, t.step)
+	return done.scalars(x), nil
+}
+
+// decide samples the actions of step k, each agent from its own stream.
+func (t *trainer) decide(k int) error {
+	x, rows := t.x, len(t.streams)
+	in := rl.Obs{Obs: t.step.Obs, Cells: t.step.Cells, State: t.step.State, Mask: t.step.Mask, Alive: t.step.Alive, Carry: t.carry}
+	if err := t.learner.Act(&in, t.dist); err != nil {
+		return err
+	}
+	if err := t.module.Behave(t.frames, &in, t.dist); err != nil {
+		return err
+	}
+	for row := range rows {
+		x.LogP[k*rows+row] = t.dist.Sample(row, &t.streams[row], t.act)
+	}
+	copy(t.carry, t.dist.Carry)
+	if x.Act.Choice != nil {
+		copy(x.Act.Choice[k*rows:], t.act.Choice)
+		return nil
+	}
+	d := t.spec.Act.Dim
+	copy(x.Act.Force[k*rows*d:], t.act.Force)
+	copy(x.Raw[k*rows*d:], t.dist.Raw)
+	return nil
+}
+
+// keep stores what step k returned.
+func (t *trainer) keep(k int) {
+	x, s, rows := t.x, t.step, len(t.streams)
+	reward := s.Dense
+	if t.spec.Sparse {
+		reward = s.Sparse
+	}
+	copy(x.Extrinsic[k*rows:], reward)
+	copy(x.Dense[k*rows:], s.Dense)
+	copy(x.Score[k*x.E:], s.Score)
+	copy(x.Terminated[k*x.E:], s.Terminated)
+	copy(x.Truncated[k*x.E:], s.Truncated)
+}
+
+// endEpisodes keeps the true last observations of the copies that are done and starts their next episode.
+func (t *trainer) endEpisodes(k int, done *episodes) {
+	any := false
+	for c := range t.ended {
+		t.score[c] += t.step.Score[c]
+		t.length[c]++
+		t.ended[c] = t.step.Terminated[c] | t.step.Truncated[c]
+		t.fresh[c] = t.ended[c]
+		if t.ended[c] == 0 {
+			continue
+		}
+		any = true
+		t.x.End(k, c, t.step)
+		done.add(t.score[c], t.length[c])
+		t.score[c], t.length[c] = 0, 0
+		n := len(t.carry) / t.spec.Copies
+		clear(t.carry[c*n : (c+1)*n])
+	}
+	if any {
+		t.env.Reset(t.ended, t.step)
+	}
+}
+
+// episodes sums up the training episodes that ended in a collection.
+type episodes struct {
+	n             int
+	score, length float64
+}
+
+func (e *episodes) add(score float32, length int32) {
+	e.n++
+	e.score += float64(score)
+	e.length += float64(length)
+}
+
+// scalars are present only where they mean something: a collection without an ended episode has no train_score.
+func (e *episodes) scalars(x *rl.Rollout) rl.Scalars {
+	out := rl.Scalars{"episodes": float64(e.n)}
+	if e.n > 0 {
+		out["train_score"] = e.score / float64(e.n)
+		out["train_length"] = e.length / float64(e.n)
+	}
+	sum := 0.0
+	for _, r := range x.Extrinsic {
+		sum += float64(r)
+	}
+	out["extrinsic"] = sum / float64(len(x.Extrinsic))
+	return out
+}
