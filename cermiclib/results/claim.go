@@ -162,10 +162,12 @@ func (r *Run) checkDone() (complete bool, err error) {
 	if err != nil || !record.Complete {
 		return false, err
 	}
-	for _, n := range notes {
-		r.note(n)
-	}
 	r.record = record
+	for _, n := range notes { // with the result intact, they are about host.json
+		if err := r.setAside(hostFile, n); err != nil {
+			return false, err
+		}
+	}
 	return true, nil
 }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// smallDisk mounts a file system of that many bytes, or skips the test.
+func smallDisk(t *testing.T, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("a disk that can be filled needs the right to mount one: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill takes all but about free bytes of the disk that dir is on.
+func fill(t *testing.T, dir string, free int64) (filler string) {
+	t.Helper()
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		t.Fatal(err)
+	}
+	filler = filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, int64(disk.Bavail)*disk.Bsize-free), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return filler
+}
+
+func TestAFullDiskCostsNothingThatWasWritten(t *testing.T) {
+	want := resultOf(t, complete(t))
+	pages := int64(0)
+	for ; ; pages++ {
+		dir := smallDisk(t, "256k")
+		filler := fill(t, dir, pages*4096)
+		s := openTest(t, dir)
+		r, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), false, nil)
+		if err == nil {
+			err = errors.Join(train(r, func() {}), r.Close())
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the disk is full at "+dir) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%d pages: %v", pages, err)
+		}
+		if got, err := s.Get(testID); err != nil && !errors.Is(err, os.ErrNotExist) || err == nil && got.Complete {
+			t.Errorf("%d pages: what was written reads as %+v, %v", pages, got, err)
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		finish(t, dir)
+		if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
+			t.Errorf("%d pages: got %v\nwant %v", pages, got, want)
+		}
+	}
+	if pages < 4 {
+		t.Errorf("the run fits in %d pages: no write ever failed", pages)
+	}
+}
+
+func TestALineThatDoesNotFitIsCutOff(t *testing.T) {
+	dir := smallDisk(t, "256k")
+	s := openTest(t, dir)
+	r := claimTest(t, s)
+	defer r.Close()
+	if err := r.AppendScalars(1, map[string]float64{"loss": 1}); err != nil {
+		t.Fatal(err)
+	}
+	before := resultOf(t, dir)
+	filler := fill(t, dir, 4096)
+	err := r.AppendEval(Eval{Frames: 1, Scores: make([]float64, 10000)})
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("got %v", err)
+	}
+	if got := resultOf(t, dir); !reflect.DeepEqual(got, before) {
+		t.Errorf("files are %v\nwant %v", got, before)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if later := r.AppendScalars(2, map[string]float64{"loss": 1}); !errors.Is(later, syscall.ENOSPC) {
+		t.Errorf("a run with a gap goes on: %v", later)
+	}
+}
