@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"fmt"
+	"math"
+)
+
+// Beta is the multiplier of √Σ_Ψ that turns the distributionally robust chance constraint into a cone.
+//
+// paper:beta  β = √γ₁ + √((1-ε)(γ₂-γ₁)/ε) if γ₁/γ₂ ≤ ε, else √(γ₂/ε); the two meet at ε = γ₁/γ₂ in γ₂/√γ₁
+//
+// Reading: the appendix calls it l_n, the main text β (D6).
+func Beta(chance, meanRadius, spreadRadius float64) float64 {
+	if meanRadius/spreadRadius <= chance {
+		return math.Sqrt(meanRadius) + math.Sqrt((1-chance)/chance*(spreadRadius-meanRadius))
+	}
+	return math.Sqrt(spreadRadius / chance)
+}
+
+func (c Config) beta() float64 { return Beta(c.Chance, c.MeanRadius, c.SpreadRadius) }
+
+// lowerLevel is the level that L_LB holds Ψ above.
+//
+// Reading: P(Ψ ≥ c̲) ≥ 1-ε leads to ReLU(c̲ - μ + β√Σ); the paper prints ReLU(-μ + β√Σ - c̲), which belongs to Ψ ≥ -c̲.
+// lb_sign selects; with c̲ = 0 both are the same (D2).
+func (c Config) lowerLevel() float64 {
+	if c.LowerSign == SignPrinted {
+		return -c.Lower
+	}
+	return c.Lower
+}
+
+// Band is where both exploitation losses vanish without a correction by h, in the units of the levels, and the same in nats
+// of KL(p‖q). It is computed for codes with σ = 1, where Σ_Ψ = 2·KL: KL/n ± β·√(2·KL)/n = level, with n = d_x under
+// psi_norm=per_dim and 1 under none. An empty band has From > To.
+type Band struct{ From, To, NatsFrom, NatsTo float64 }
+
+// Band computes the feasible band of these settings. Under psi_norm=running the levels have no absolute meaning and there
+// is no band to compute: it is then everything.
+//
+// Reading: levels of a normalised Ψ only make sense together with a check that they can be met (D7).
+func (c Config) Band() Band {
+	scale := float64(c.Latent)
+	switch c.PsiNorm {
+	case PsiRunning:
+		return Band{0, math.Inf(1), 0, math.Inf(1)}
+	case PsiNone:
+		scale = 1
+	}
+	// With u = √m, m = KL/n: upper u² + b·u ≤ c̄, lower u² - b·u ≥ c̲, b = β·√(2/n).
+	b := c.beta() * math.Sqrt(2/scale)
+	upper, lower := c.Upper, c.lowerLevel()
+	to := -1.0 // no KL is small enough
+	if upper >= 0 {
+		to = math.Pow((math.Sqrt(b*b+4*upper)-b)/2, 2)
+	}
+	from := 0.0 // a level below 0 is met by KL = 0
+	if lower >= 0 {
+		from = math.Pow((math.Sqrt(b*b+4*lower)+b)/2, 2)
+	}
+	return Band{from, to, from * scale, to * scale}
+}
+
+func (c Config) validateLevels() error {
+	if !(c.Chance > 0 && c.Chance < 1) {
+		return fmt.Errorf("eps is %g, want a probability between 0 and 1", c.Chance)
+	}
+	if !(c.MeanRadius > 0) || math.IsInf(c.MeanRadius, 0) {
+		return fmt.Errorf("amb_gamma1 is %g, want a positive number", c.MeanRadius)
+	}
+	if !(c.SpreadRadius > max(c.MeanRadius, 1)) || math.IsInf(c.SpreadRadius, 0) {
+		return fmt.Errorf("amb_gamma2 is %g, want more than both 1 and amb_gamma1 = %g", c.SpreadRadius, c.MeanRadius)
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"c_bar", c.Upper}, {"c_low", c.Lower}} {
+		if math.IsNaN(f.value) || math.IsInf(f.value, 0) {
+			return fmt.Errorf("%s is %g, want a finite number", f.name, f.value)
+		}
+	}
+	if band := c.Band(); c.Exploit && band.From > band.To {
+		return fmt.Errorf("no code can satisfy both exploitation losses: with beta = %.3f and d_x = %d, L_LB wants KL above %.1f nats and "+
+			"L_UB below %.1f; raise c_bar - c_low = %g, d_x or eps", c.beta(), c.Latent, band.NatsFrom, max(band.NatsTo, 0), c.Upper-c.lowerLevel())
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"testing"
+)
+
+func TestBetaFollowsItsTwoCases(t *testing.T) {
+	// Values of the specification for γ₁ = 0.05, γ₂ = 1.05, to its three decimals.
+	for chance, want := range map[float64]float64{0.05: 4.583, 0.1: 3.224, 0.2: 2.224, 0.3: 1.751} {
+		if got := Beta(chance, 0.05, 1.05); math.Abs(got-want) > 5e-4 {
+			t.Errorf("beta at eps = %g is %.4f, want %.3f", chance, got, want)
+		}
+	}
+	if got, want := Beta(0.01, 0.05, 1.05), math.Sqrt(1.05/0.01); got != want {
+		t.Errorf("beta at eps = 0.01, below γ₁/γ₂, is %g, want √(γ₂/ε) = %g", got, want)
+	}
+}
+
+func TestBetaIsContinuousWhereItsCasesMeet(t *testing.T) {
+	for _, r := range [][2]float64{{0.05, 1.05}, {0.3, 2}, {1, 1.5}} {
+		joint := r[0] / r[1]
+		below, above := Beta(joint*(1-1e-12), r[0], r[1]), Beta(joint*(1+1e-12), r[0], r[1])
+		if math.Abs(below-above) > 1e-9*above || math.Abs(above-r[1]/math.Sqrt(r[0])) > 1e-9*above {
+			t.Errorf("γ₁ = %g, γ₂ = %g: beta is %g and %g beside the joint, want γ₂/√γ₁ there", r[0], r[1], below, above)
+		}
+	}
+}
+
+// worstCase is the smallest P(s ≤ b) by Cantelli over all means and spreads in the ambiguity set, with Σ_Ψ = 1, found by
+// trying them: for each mean the largest spread is the worst.
+func worstCase(b, meanRadius, spreadRadius float64) float64 {
+	worst := 1.0
+	const tries = 200_000
+	for k := range tries + 1 {
+		mean := math.Sqrt(meanRadius) * (2*float64(k)/tries - 1)
+		if b < mean {
+			return 0
+		}
+		worst = min(worst, (b-mean)*(b-mean)/(spreadRadius-mean*mean+(b-mean)*(b-mean)))
+	}
+	return worst
+}
+
+func TestBetaMeetsTheChanceConstraintAtItsWorstCase(t *testing.T) {
+	for _, chance := range []float64{0.01, 0.05, 0.1, 0.2, 0.5} {
+		for _, r := range [][2]float64{{0.05, 1.05}, {0.01, 1.5}, {0.3, 1.2}, {0.9, 2}, {1.5, 3}} {
+			// 1e-8: the grid misses the worst mean by up to 10⁻⁵, near which the probability is flat.
+			if got := worstCase(Beta(chance, r[0], r[1]), r[0], r[1]); math.Abs(got-(1-chance)) > 1e-8 {
+				t.Errorf("eps %g, γ₁ %g, γ₂ %g: worst probability at b = beta is %.10f, want %g", chance, r[0], r[1], got, 1-chance)
+			}
+		}
+	}
+}
+
+func TestBandMatchesTheSpecifiedTable(t *testing.T) {
+	for _, want := range []struct {
+		latent           int
+		chance, upper    float64
+		from, to         float64 // KL per dimension, to the table's two decimals
+		natsFrom, natsTo float64 // one decimal
+		empty            bool
+	}{
+		{32, 0.1, 1, 0, 0, 0, 0, true},
+		{32, 0.2, 1, 0.31, 0.58, 9.9, 18.5, false},
+		{64, 0.1, 1, 0.32, 0.57, 20.8, 36.5, false},
+		{64, 0.1, 0.5, 0, 0, 0, 0, true},
+		{64, 0.2, 1, 0.15, 0.68, 9.9, 43.3, false},
+		{128, 0.1, 1, 0.16, 0.67, 20.8, 85.8, false},
+		{128, 0.1, 0.5, 0.16, 0.28, 20.8, 36.5, false},
+	} {
+		c := Default()
+		c.Latent, c.Chance, c.Upper = want.latent, want.chance, want.upper
+		got := c.Band()
+		if want.empty {
+			if got.From <= got.To || c.Validate() == nil {
+				t.Errorf("d_x %d, eps %g, c_bar %g: band %+v is accepted, want it empty and refused", want.latent, want.chance, want.upper, got)
+			}
+			continue
+		}
+		if math.Abs(got.From-want.from) > 0.006 || math.Abs(got.To-want.to) > 0.006 ||
+			math.Abs(got.NatsFrom-want.natsFrom) > 0.06 || math.Abs(got.NatsTo-want.natsTo) > 0.06 {
+			t.Errorf("d_x %d, eps %g, c_bar %g: band %+v, want %+v", want.latent, want.chance, want.upper, got, want)
+		}
+	}
+}
+
+func TestBandEndsWhereTheLossesStart(t *testing.T) {
+	c := Default()
+	c.Lower = 0.1
+	band := c.Band()
+	for _, kl := range []float64{band.From, band.To} {
+		q := math.Sqrt(2 * kl / float64(c.Latent))
+		upper, lower := kl+c.beta()*q-c.Upper, c.Lower-kl+c.beta()*q
+		if math.Abs(max(upper, lower)) > 1e-12 {
+			t.Errorf("at the end %g of the band the arguments of the two ReLUs are %g and %g, want the larger one at 0", kl, upper, lower)
+		}
+	}
+}

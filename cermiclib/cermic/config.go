@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+)
+
+// Config holds every setting of the module. Default and Literal return complete ones; change fields of these.
+//
+// Where the paper leaves something open, a field selects the reading and its comment says which one the default is.
+type Config struct {
+	Memory memory.Config `json:"memory"` // intention model: -set explore.memory=mlp
+
+	// Representations: encoder.go, predict.go
+	Embed       int     `json:"d_s"`        // length of s_t; the paper's observation encoder: 64
+	Latent      int     `json:"d_x"`        // length of x_t; not in the paper, whose linear theory has dim x = dim s
+	Polyak      float64 `json:"ema_tau"`    // θᵐ ← (1-τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
+	EmbedNorm   bool    `json:"enc_ln"`     // s_t has mean 0, variance 1 over its components
+	LogScaleMin float64 `json:"logstd_min"` // clamp of log σ of x_t; without one the code becomes deterministic
+	LogScaleMax float64 `json:"logstd_max"` //
+
+	// L_explore: predict.go
+	Alpha         float64 `json:"alpha"`          // weight of L_explore; the paper: 0.2, ablated with 0.5 and 1; 0: no L_explore
+	Contrast      float64 `json:"explore_nce"`    // weight of the contrastive term inside L_explore; the paper has none: 0
+	ExploreReduce string  `json:"explore_reduce"` // log-likelihood over the components of s_{t+1}: mean or sum
+
+	// L_exploit: psi.go, beta.go, exploit.go
+	Exploit      bool    `json:"exploit"`    // false: neither L_UB nor L_LB, and no memory, as in the paper's ablation
+	PsiNorm      string  `json:"psi_norm"`   // Ψ before it meets the levels: per_dim, running or none
+	Upper        float64 `json:"c_bar"`      // c̄, the level that Ψ may exceed with probability ε only
+	Lower        float64 `json:"c_low"`      // c̲, the level that it may fall below with probability ε only
+	LowerSign    string  `json:"lb_sign"`    // of c̲ in L_LB: derived or printed
+	Chance       float64 `json:"eps"`        // ε
+	MeanRadius   float64 `json:"amb_gamma1"` // γ₁ of the ambiguity set
+	SpreadRadius float64 `json:"amb_gamma2"` // γ₂ of the ambiguity set, > max(γ₁, 1)
+
+	// Calibration: consistency.go, calibration.go
+	CalibForm         string  `json:"calib_form"`      // h: bounded, anchored, residual or plain
+	CalibKappa        float64 `json:"calib_kappa"`     // largest correction of the bounded h, in units of √Σ_Ψ
+	MIBounds          string  `json:"mi_bounds"`       // γ from the critic's scores: sound, appendix or printed
+	CriticSquash      string  `json:"critic_squash"`   // how scores get into [0,1]: sigmoid or softmax
+	NegKind           string  `json:"neg_kind"`        // negatives: noise (f_n plus noise) or marginal (f_n of other agent steps)
+	NegScale          float64 `json:"neg_scale"`       // spread of that noise, in units of f_n's spread over the minibatch
+	Negatives         int     `json:"n_neg"`           // number of negatives for each agent step
+	ConsistencyDecay  float64 `json:"gamma_ema"`       // decay of the running mean of γ over gradient steps
+	ConsistencyGrad   bool    `json:"gamma_grad"`      // true: L_exploit may move the critic through γ
+	ConsistencyCoef   float64 `json:"nce_coef"`        // weight of the critic's own loss, which the paper's total does not show
+	ConsistencyMemory bool    `json:"nce_into_memory"` // that loss trains the memory too
+	RewardFeature     string  `json:"reward_feat"`     // r^e_{t-1} as the critic sees it: symlog, raw or running_std
+
+	// Intrinsic reward: reward.go
+	IntNorm         string  `json:"int_norm"`          // r^i before it is added: none, std, return_std or center_std
+	IntCoef         float64 `json:"int_coef"`          // weight of the normalised r^i beside r^e; the paper: 1, with none
+	IntClip         float64 `json:"int_clip"`          // normalised r^i is clipped to ±int_clip; not applied by none
+	IntAnneal       string  `json:"int_anneal"`        // of int_coef over training: none or linear_to_zero
+	IntAnnealFrames int     `json:"int_anneal_frames"` // frames until linear_to_zero reaches 0; the paper's training length
+
+	// Training: module.go, sampling.go
+	Epochs    int     `json:"cermic_epochs"`    // passes over each collection; not in the paper, Dynamic Bottleneck: 3
+	Fraction  float64 `json:"cermic_frac"`      // share of the agent steps, drawn afresh, that a pass covers
+	Minibatch int     `json:"cermic_minibatch"` // agent steps of a gradient step
+	LR        float64 `json:"lr"`               // Adam's step size; the paper: 1e-4
+	AdamEps   float64 `json:"adam_eps"`         // Adam's ε; the paper: 1e-6
+	GradClip  float64 `json:"grad_clip"`        // global norm above which a gradient is scaled down
+}
+
+var _ explore.Config = Config{}
+
+func init() { explore.Register(Default()) }
+
+// Default returns the settings of our runs: the paper's numbers where it has any, else the reading that each field of
+// Config describes. The memory is the MLP, the one that exists.
+func Default() Config {
+	return Config{
+		Memory: memory.DefaultMLP(),
+		Embed:  64, Latent: 64, Polyak: 0.005, EmbedNorm: true, LogScaleMin: -2.3, LogScaleMax: 1,
+		Alpha: 0.2, Contrast: 0.1, ExploreReduce: OverMean,
+		Exploit: true, PsiNorm: PsiPerDim, Upper: 1, Lower: 0, LowerSign: SignDerived,
+		Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
+		CalibForm: CalibBounded, CalibKappa: 1,
+		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, NegKind: NegativesNoise, NegScale: 1, Negatives: 16,
+		ConsistencyDecay: 0.99, ConsistencyCoef: 1, ConsistencyMemory: true, RewardFeature: FeatureSymlog,
+		IntNorm: NormCenterStd, IntCoef: 0.05, IntClip: 5, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000,
+		Epochs: 3, Fraction: 0.25, Minibatch: 512, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
+	}
+}
+
+// Literal returns the preset that follows the paper's letter where Default departs from it: the printed sign of c̲, the
+// appendix's bounds on the mutual information, a free h, no contrastive term, and r^i added as it is.
+func Literal() Config {
+	c := Default()
+	c.LowerSign = SignPrinted
+	c.MIBounds = BoundsAppendix
+	c.CalibForm = CalibPlain
+	c.Contrast = 0
+	c.IntNorm = NormNone
+	c.IntCoef = 1
+	return c
+}
+
+// Kind is "cermic".
+func (Config) Kind() string { return "cermic" }
+
+// adam is the optimiser of Θ.
+func (c Config) adam() nn.Adam { return nn.Adam{LR: c.LR, Eps: c.AdamEps, Clip: c.GradClip} }

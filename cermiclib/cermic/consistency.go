@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+)
+
+// How γ is read off the critic's scores c⁺ and c⁻₁..c⁻_K in [0,1] (mi_bounds).
+//
+// Reading: the printed chain I^c ≤ I ≤ I^{1-c} is no bracket of the mutual information: the main text's left side is a loss
+// that falls when I grows, and the right side is about 2·log K whatever I is. The sound pair rises with I and lies in
+// [0,1]; it brackets I only below a quarter nat, so treat it as a proxy (D10).
+const (
+	BoundsSound    = "sound"    // γ_lo = log(K+1) + E log softmax, γ_hi = E c⁺ - E c⁻, clipped to 0 ≤ γ_lo ≤ γ_hi ≤ 1
+	BoundsAppendix = "appendix" // γ_lo = I^c + log K, γ_hi = I^{1-c}, both as in the appendix
+	BoundsPrinted  = "printed"  // γ_lo = I^c, γ_hi = I^{1-c}, both as in the main text
+)
+
+// How scores get into [0,1] (critic_squash). Reading: "bilinear+softmax" would be a softmax inside another one (D10).
+const (
+	SquashSigmoid = "sigmoid"
+	SquashSoftmax = "softmax" // over the candidates of each agent step
+)
+
+// What negatives are (neg_kind).
+//
+// Reading: the main text adds noise to f_n, the proof needs independent samples. With noise the critic measures denoising:
+// γ_lo is positive even for independent variables (D9).
+const (
+	NegativesNoise    = "noise"
+	NegativesMarginal = "marginal"
+)
+
+// What the critic sees of r^e_{t-1} (reward_feat). Reading: rewards can be 200 or 0.01, so they are squashed (D11).
+const (
+	FeatureSymlog     = "symlog"      // sign(r)·log(1+|r|)
+	FeatureRaw        = "raw"         //
+	FeatureRunningStd = "running_std" // r / running standard deviation
+)
+
+// spreadTiny keeps the length of a vector differentiable at zero.
+const spreadTiny = 1e-12
+
+// consistency is what the critic says about a minibatch; all scalars.
+type consistency struct {
+	lo, hi *Node // γ for L_UB and L_LB
+	loss   *Node // InfoNCE
+	hit    *Node // E log softmax of the positive, K+1 candidates
+}
+
+// consistencyOf scores [r^e_{t-1}, f_{n-1}] against f_n and against negatives. reward [B], negative as negativeScores says,
+// weight [B] is 1 for the agent steps that have an f_{n-1}.
+//
+// paper:Eq4  I^c ≤ I([r^e_{t-1}, f_{n-1}]; f_n) ≤ I^{1-c}
+//
+// Deviation: the paper's total loss has no term that trains the critic; nce_coef weighs the one that we add (D10).
+func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negative, weight *Node) consistency {
+	sc = sc.At("critic")
+	now, before := f.Now, f.Before
+	if !c.ConsistencyMemory {
+		now, before = StopGradient(now), StopGradient(before)
+	}
+	width := now.Shape().Dimensions[1]
+	// The bilinear critic g(z, f) = zᵀWf/√F with z = [r̃, f_{n-1}, 1]. W starts near zero but not at it, where a score could
+	// not tell the direction in which noise moves it.
+	w := nn.Weight(sc, now, "weights", nn.FanIn(100*width), width+2, width)
+	z := Concatenate([]*Node{InsertAxes(reward, -1), before, OnesLike(InsertAxes(reward, -1))}, -1)
+	query := DivScalar(Dot(z, w).Product(), math.Sqrt(float64(width))) // [B,F]
+	positive := ReduceSum(Mul(query, now), -1)
+	pos, neg := c.squash(positive, c.negativeScores(query, StopGradient(now), negative, weight))
+
+	all := Log(Add(Exp(pos), ReduceSum(Exp(neg), -1)))
+	hit := average(Sub(pos, all), weight)
+	lo, hi := c.bounds(pos, neg, hit, weight)
+	if !c.ConsistencyGrad {
+		lo, hi = StopGradient(lo), StopGradient(hi)
+	}
+	return consistency{
+		lo:   c.running(sc, "gamma_lo", lo, nn.AllZero),
+		hi:   c.running(sc, "gamma_hi", hi, nn.AllZero),
+		loss: Neg(hit),
+		hit:  hit,
+	}
+}
+
+// negativeScores returns the critic's scores of the negatives [B,K], for query [B,F] and f_n [B,F].
+//
+// For noise, negative [B,K] holds standard normal numbers. A negative is f_n + κ·s⊙ε with ε ~ N(0, I) and s the spread of f_n over
+// the minibatch, and its score g is linear in it: g(f_n) + κ·⟨query⊙s, ε⟩, and the inner product is N(0, ‖query⊙s‖²). So one
+// number for each score has exactly the distribution of drawing all F components of the noise, for 1/F of the work.
+//
+// For marginal, negative [B,K] holds the minibatch rows of other agent steps, as int32.
+func (c Config) negativeScores(query, now, negative, weight *Node) *Node {
+	if c.NegKind == NegativesMarginal {
+		return pick(Dot(query, Transpose(now, 0, 1)).Product(), negative)
+	}
+	count := MaxScalar(ReduceAllSum(weight), 1.0)
+	w := InsertAxes(weight, -1)
+	mean := Div(ReduceAndKeep(Mul(now, w), ReduceSum, 0), count)
+	variance := Div(ReduceAndKeep(Mul(Square(Sub(now, mean)), w), ReduceSum, 0), count) // [1,F]
+	length := Sqrt(AddScalar(ReduceAndKeep(Mul(Square(query), variance), ReduceSum, -1), spreadTiny))
+	centre := ReduceAndKeep(Mul(query, now), ReduceSum, -1)
+	return Add(centre, Mul(MulScalar(length, c.NegScale), negative))
+}
+
+// pick returns scores[b, rows[b,k]] [B,K] for scores [B,B].
+func pick(scores, rows *Node) *Node {
+	dims := rows.Shape().Dimensions
+	own := Iota(rows.Graph(), rows.Shape(), 0)
+	at := Concatenate([]*Node{InsertAxes(own, -1), InsertAxes(rows, -1)}, -1) // [B,K,2]
+	return Reshape(Gather(scores, at), dims...)
+}
+
+// squash brings the scores of the positive [B] and of the negatives [B,K] into [0,1].
+func (c Config) squash(positive, negative *Node) (pos, neg *Node) {
+	if c.CriticSquash == SquashSigmoid {
+		return Sigmoid(positive), Sigmoid(negative)
+	}
+	all := Softmax(Concatenate([]*Node{InsertAxes(positive, -1), negative}, -1), -1)
+	return Squeeze(Slice(all, AxisRange(), AxisRange(0, 1)), -1), Slice(all, AxisRange(), AxisRangeToEnd(1))
+}
+
+// bounds returns γ_lo and γ_hi of the minibatch.
+func (c Config) bounds(pos, neg, hit, weight *Node) (lo, hi *Node) {
+	k := float64(neg.Shape().Dimensions[1])
+	complement := func(s *Node) *Node { return OneMinus(s) }
+	switch c.MIBounds {
+	case BoundsAppendix:
+		lo = AddScalar(average(Sub(pos, Log(ReduceSum(Exp(neg), -1))), weight), math.Log(k))
+		hi = average(Sub(complement(pos), Log(ReduceSum(Exp(complement(neg)), -1))), weight)
+		return lo, AddScalar(Neg(hi), math.Log(k))
+	case BoundsPrinted:
+		all := Log(Add(Exp(complement(pos)), ReduceSum(Exp(complement(neg)), -1)))
+		return Neg(hit), Neg(average(Sub(complement(pos), all), weight))
+	}
+	lo = ClipScalar(AddScalar(hit, math.Log(k+1)), 0, 1)
+	return lo, Max(lo, ClipScalar(average(Sub(pos, ReduceMean(neg, -1)), weight), 0, 1))
+}

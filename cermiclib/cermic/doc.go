@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cermic is the paper's module: Curiosity Enhancement via Robust Multi-Agent Intention Calibration. It learns a
+// compressed code of what an agent sees and does, holds the code's information content inside a band that the inferred
+// intentions of the other agents calibrate, and pays the square root of that content as an intrinsic reward.
+//
+// # Reading order
+//
+// config.go, every setting and its reading; encoder.go and predict.go, from observations to codes and back; psi.go, moments of
+// Ψ; beta.go and exploit.go, the robust constraint and its losses; consistency.go and calibration.go, γ and h; loss.go, all of it
+// together; reward.go, the intrinsic reward; module.go, sampling.go and state.go, how an experiment runs it.
+//
+// "Dk" in a comment numbers a place where the paper is silent, ambiguous or in conflict with itself; the comment beside it says
+// what was chosen, why, and which field switches it.
+//
+// # Glossary
+//
+//	paper            here                     meaning
+//	s_t, s_{t+1}     Embed, d_s               embeddings θ(o_t) and θᵐ(o_{t+1})
+//	x_t              Latent, d_x              sample of the code p_φ(x|s,a) = N(μ, diag σ²)
+//	Ψ, μ_Ψ, Σ_Ψ      Psi, psiMoments          log p_φ(x|s,a) - log N(x; 0, I) for x ~ p_φ; its mean and variance
+//	m, q                                      normalised μ_Ψ and √Σ_Ψ
+//	c̄, c̲             Upper, Lower             levels that Ψ shall respect with probability 1-ε
+//	ε, γ₁, γ₂        Chance, MeanRadius,      chance constraint and its ambiguity set
+//	                 SpreadRadius
+//	β                Beta                     what these three make of √Σ_Ψ
+//	f_n, f_{n-1}     Context.Now, .Before     context features of the memory, length F (d_f)
+//	γ                consistency              mutual information of [r^e_{t-1}, f_{n-1}] and f_n: γ_lo for L_UB, γ_hi for L_LB
+//	c(z, f)          critic                   score of that pair
+//	h                calibration              calibrated mean μ_Ψ(f_n|γ)
+//	α                Alpha                    weight of L_explore
+//	τ                Polyak                   rate at which θᵐ follows θ
+//	r^e, r^i         Extrinsic, Intrinsic     reward of the task, reward of this module
+//	B, K                                      agent steps of a minibatch, negatives of each
+//
+// The paper also writes γ for the discount: that is Discount wherever it appears.
+//
+// # What an iteration reports
+//
+// From Reward, over all agent steps of the collection:
+//
+//	cermic/int_mean, int_std            r^i
+//	cermic/int_norm_mean, int_norm_std  r^i normalised and clipped, before int_coef
+//	cermic/int_coef                     int_coef after annealing
+//
+// From Update, means over its gradient steps:
+//
+//	cermic/steps                        gradient steps taken
+//	cermic/loss, grad_norm              total loss; norm of its gradient before clipping
+//	cermic/loss_upper, loss_lower       L_UB, L_LB
+//	cermic/explore, explore_nce         L_explore, its contrastive term (both are maximised)
+//	cermic/loss_nce                     loss of the critic
+//	cermic/kl, psi_std                  μ_Ψ and √Σ_Ψ per dimension of x
+//	cermic/upper_active, lower_active   share of agent steps on which each ReLU is positive; useful between 0.05 and 0.6
+//	cermic/band                         share on which both are zero
+//	cermic/gamma_lo, gamma_hi           γ as L_UB and L_LB use it
+//	cermic/enc_std                      spread of s_t over the minibatch, mean over components; below 0.1 it has collapsed
+//	cermic/decoder_std                  σ_ψ
+//	cermic/warn_*                       1 where enc_std, upper_active or lower_active left its range
+package cermic

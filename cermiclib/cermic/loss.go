@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/memory"
+)
+
+// batch is a minibatch of B agent steps inside the graph.
+type batch struct {
+	obs, next *Node   // [B,O] o_t and the true o_{t+1}
+	act       *Node   // [B,A] vector form of the action
+	noise     *Node   // [B,X] standard normal, for x_t
+	weight    *Node   // [B] 1 where the agent step counts, 0 where it only fills up
+	reward    *Node   // [B] r^e_{t-1} as reward_feat says
+	negative  *Node   // [B,K] as negativeScores says
+	memory    []*Node // what the memory declared
+}
+
+// term is one named number that the graph reports about a minibatch.
+type term struct {
+	name  string
+	value *Node // scalar
+}
+
+// losses builds the module's total loss on a minibatch, a scalar, and what is worth knowing about it.
+//
+// paper:eq:loss  L = L_UB + L_LB - α·L_explore
+//
+// Reading: α multiplies L_explore, as in the paper's loss and table; its first equation has it at the other term (D1).
+func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node, terms []term) {
+	report := func(name string, value *Node) { terms = append(terms, term{name, value}) }
+	s := c.embed(sc, b.obs)
+	mean, logScale := c.latent(sc, s, b.act)
+	mu, variance := psiMoments(mean, logScale)
+	report("enc_std", spread(s, b.weight))
+	report("kl", DivScalar(average(mu, b.weight), float64(c.Latent)))
+	report("psi_std", DivScalar(average(Sqrt(AddScalar(variance, psiTiny)), b.weight), float64(c.Latent)))
+
+	total = ScalarZero(s.Graph(), s.DType())
+	if c.Exploit {
+		m, q := c.normalisePsi(sc, mu, variance, b.weight)
+		f := mem.Context(sc.At("memory"), b.memory)
+		gamma := c.consistencyOf(sc, f, b.reward, b.negative, Mul(b.weight, f.Exists))
+		h := c.calibration(sc, f.Now, m, q)
+		upper, lower := c.upperLoss(h(gamma.lo), q), c.lowerLoss(h(gamma.hi), q)
+		upperMean, lowerMean := average(upper, b.weight), average(lower, b.weight)
+		total = Add(total, Add(upperMean, lowerMean))
+		total = Add(total, MulScalar(gamma.loss, c.ConsistencyCoef))
+
+		above, below := active(upper), active(lower)
+		report("loss_upper", upperMean)
+		report("loss_lower", lowerMean)
+		report("loss_nce", gamma.loss)
+		report("gamma_lo", gamma.lo)
+		report("gamma_hi", gamma.hi)
+		report("upper_active", average(above, b.weight))
+		report("lower_active", average(below, b.weight))
+		report("band", average(Mul(OneMinus(above), OneMinus(below)), b.weight))
+	}
+	if c.Alpha > 0 {
+		x := Add(mean, Mul(Exp(logScale), b.noise))
+		next := c.embedNext(sc, b.next)
+		predicted, logSpread := c.predict(sc, x)
+		explore := average(c.logLikelihood(next, predicted, logSpread), b.weight)
+		report("explore", explore)
+		report("decoder_std", Exp(logSpread))
+		if c.Contrast > 0 {
+			contrast := average(c.contrast(sc, predicted, next, b.weight), b.weight)
+			report("explore_nce", contrast)
+			explore = Add(explore, MulScalar(contrast, c.Contrast))
+		}
+		total = Sub(total, MulScalar(explore, c.Alpha))
+	}
+	report("loss", total)
+	return total, terms
+}
+
+// active is 1 where x > 0, else 0.
+func active(x *Node) *Node { return ConvertDType(GreaterThan(x, ZerosLike(x)), x.DType()) }
+
+// spread is the mean over components of the standard deviation of s [B,S] over the agent steps that count: 1 for
+// normalised embeddings that use all their room, 0 for collapsed ones.
+func spread(s, weight *Node) *Node {
+	count := MaxScalar(ReduceAllSum(weight), 1.0)
+	w := InsertAxes(weight, -1)
+	mean := Div(ReduceAndKeep(Mul(s, w), ReduceSum, 0), count)
+	variance := Div(ReduceSum(Mul(Square(Sub(s, mean)), w), 0), count)
+	return ReduceAllMean(Sqrt(variance))
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/envs/rng"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// scope holds all variables of the module.
+const scope = "cermic"
+
+// Inputs of the training graph, in this order; the memory's follow.
+const (
+	inObs = iota
+	inNext
+	inAct
+	inNoise
+	inWeight
+	inReward
+	inNegative
+	inMemory
+)
+
+// module is CERMIC in a running experiment.
+type module struct {
+	cfg       Config
+	seed      uint64
+	mem       memory.Memory // nil without L_exploit
+	minibatch int           // B
+	score     *nn.Program   // reward.go
+	step      *nn.Program   // one gradient step
+	names     []string      // of what step reports
+	sampler   sampler
+	bonus     bonusStats
+	extrinsic running // of r^e, for reward_feat=running_std
+	health    health
+	raw       []float32 // [T,E,N] r^i of the last rollout
+	kl        []float32 // [scoreRows]
+}
+
+var _ explore.Module = (*module)(nil)
+var _ rl.Saver = (*module)(nil)
+
+// Build compiles the module's two graphs: one that scores agent steps, one that takes a gradient step.
+func (c Config) Build(b *nn.Build) (explore.Module, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if len(b.Spec.Obs) != 1 {
+		return nil, fmt.Errorf("cermic: %s shows cells, the encoder reads vectors only; choose a task with vector observations", b.Spec.Name)
+	}
+	m := &module{cfg: c, seed: b.Seed, minibatch: c.Minibatch, kl: make([]float32, scoreRows)}
+	m.sampler.chunk = 1
+	var err error
+	if c.Exploit {
+		if m.mem, err = c.Memory.Build(b); err != nil {
+			return nil, err
+		}
+		m.sampler.chunk = m.mem.Shape().Chunk
+		m.minibatch = max(1, c.Minibatch/m.sampler.chunk) * m.sampler.chunk
+	}
+	if m.score, err = c.scorer(b); err != nil {
+		return nil, err
+	}
+	return m, m.compile(b)
+}
+
+// compile makes the graph of one gradient step.
+func (m *module) compile(b *nn.Build) (err error) {
+	c, rows := m.cfg, m.minibatch
+	inputs := []nn.Input{
+		inObs:      nn.F32("obs", rows, b.Spec.ObsLen()),
+		inNext:     nn.F32("next", rows, b.Spec.ObsLen()),
+		inAct:      nn.F32("act", rows, b.Spec.Act.Len()),
+		inNoise:    nn.F32("noise", rows, c.Latent),
+		inWeight:   nn.F32("weight", rows),
+		inReward:   nn.F32("reward", rows),
+		inNegative: nn.F32("negative", rows, c.Negatives),
+	}
+	if c.NegKind == NegativesMarginal {
+		inputs[inNegative] = nn.I32("negative", rows, c.Negatives)
+	}
+	if m.mem != nil {
+		inputs = append(inputs, m.mem.Inputs(rows)...)
+	}
+	m.step, err = nn.NewProgram(b, "cermic.update", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		total, terms := c.train(sc.At(scope), m.mem, batch{
+			obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
+			negative: in[inNegative], memory: in[inMemory:],
+		})
+		m.names = m.names[:0]
+		values := make([]*graph.Node, 0, len(terms))
+		for _, t := range terms {
+			m.names, values = append(m.names, "cermic/"+t.name), append(values, t.value)
+		}
+		_ = total
+		return []*graph.Node{graph.Stack(values, 0)}
+	})
+	return err
+}
+
+// train takes one gradient step in the graph: loss, Adam, momentum encoder.
+func (c Config) train(sc *model.Scope, mem memory.Memory, b batch) (total *graph.Node, terms []term) {
+	total, terms = c.losses(sc, mem, b)
+	norm := c.adam().Minimize(sc, total)
+	if c.Alpha > 0 {
+		c.followEncoder(sc, total.Graph())
+	}
+	return total, append(terms, term{"grad_norm", norm})
+}
+
+// Behave leaves the policy's distribution as it is: CERMIC explores through the reward alone.
+func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
+
+// Update trains the module: cermic_epochs passes, each over a fresh random share of the agent steps of x. It returns the means
+// over the gradient steps; doc.go explains each.
+func (m *module) Update(x *rl.Rollout) (rl.Scalars, error) {
+	if w, ok := m.mem.(memory.Watcher); ok {
+		if err := w.Watch(x); err != nil {
+			return nil, err
+		}
+	}
+	if m.cfg.RewardFeature == FeatureRunningStd {
+		for _, r := range x.Extrinsic {
+			m.extrinsic.add(float64(r))
+		}
+	}
+	sums, values, steps := make([]float64, len(m.names)), make([]float32, len(m.names)), 0
+	for epoch := range m.cfg.Epochs {
+		rows, weight := m.sampler.draw(x, m.cfg.Fraction, m.minibatch, m.stream("cermic rows", x.Iteration, epoch))
+		for at := 0; at < len(rows); at += m.minibatch {
+			m.feed(x, rows[at:at+m.minibatch], weight[at:at+m.minibatch], steps)
+			if err := m.step.Run(); err != nil {
+				return nil, err
+			}
+			m.step.Read(0, values)
+			for i, v := range values {
+				sums[i] += float64(v)
+			}
+			steps++
+		}
+	}
+	out := rl.Scalars{"cermic/steps": float64(steps)}
+	if steps == 0 {
+		return out, nil
+	}
+	for i, name := range m.names {
+		out[name] = sums[i] / float64(steps)
+	}
+	m.health.check(out)
+	return out, nil
+}
+
+// stream names the random numbers of one purpose within an iteration.
+func (m *module) stream(purpose string, iteration, index int) *rng.Rand {
+	return rng.New(m.seed, purpose, uint64(iteration), uint64(index))
+}
+
+// feed writes one minibatch into the training graph; step counts the gradient steps of this iteration.
+func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
+	o, a := x.Spec.ObsLen(), x.Spec.Act.Len()
+	m.step.Feed(inObs, func(dst []float32) {
+		for k, row := range rows {
+			copy(dst[k*o:(k+1)*o], x.ObsRow(int(row)))
+		}
+	})
+	m.step.Feed(inNext, func(dst []float32) { x.Next(dst, rows) })
+	m.step.Feed(inAct, func(dst []float32) {
+		for k, row := range rows {
+			x.ActionVector(dst[k*a:(k+1)*a], int(row))
+		}
+	})
+	m.step.Feed(inNoise, func(dst []float32) { normal(dst, m.stream("cermic latent", x.Iteration, step)) })
+	m.step.Feed(inWeight, func(dst []float32) { copy(dst, weight) })
+	m.step.Feed(inReward, func(dst []float32) {
+		for k, row := range rows {
+			dst[k] = m.rewardBefore(x, int(row))
+		}
+	})
+	negatives := m.stream("cermic negatives", x.Iteration, step)
+	if m.cfg.NegKind == NegativesMarginal {
+		m.step.FeedInt(inNegative, func(dst []int32) { strangers(dst, m.cfg.Negatives, x, rows, weight, negatives) })
+	} else {
+		m.step.Feed(inNegative, func(dst []float32) { normal(dst, negatives) })
+	}
+	if m.mem != nil {
+		m.mem.Gather(m.step, inMemory, x, rows)
+	}
+}
+
+// rewardBefore is r^e_{t-1} of an agent step, in the form that reward_feat selects: 0 at the start of an episode and of a
+// collection.
+func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
+	before := row - x.E*x.N
+	if before < 0 || x.Started[row/x.N] != 0 {
+		return 0
+	}
+	r := float64(x.Extrinsic[before])
+	switch m.cfg.RewardFeature {
+	case FeatureSymlog:
+		r = math.Copysign(math.Log1p(math.Abs(r)), r)
+	case FeatureRunningStd:
+		r /= m.extrinsic.std() + statTiny
+	}
+	return float32(r)
+}

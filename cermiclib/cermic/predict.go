@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+)
+
+// How the log-likelihood of s_{t+1} is reduced over its components (explore_reduce).
+//
+// Reading: a mean keeps L_explore on the scale of the exploitation losses; a sum over 64 components would outweigh them by
+// one to two orders at α = 0.2 (D4).
+const (
+	OverMean = "mean"
+	OverSum  = "sum"
+)
+
+// predictHidden is the width of φ and ψ; the transition and generative networks of Dynamic Bottleneck.
+const predictHidden = 256
+
+// Clamp of the learned log-spread of p_ψ.
+var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
+
+// latent maps s_t [B,S] and the action [B,A] to the mean and log σ of x_t, both [B,X].
+//
+// paper:g_phi  x_t ~ g_φ(s_t, a_t) = N(μ, diag σ²)
+//
+// Reading: a clamp bounds σ from below. Without it KL grows without bound while a deterministic dimension adds at most ½ to
+// Σ_Ψ, so that the variance term does not restrain it (D3).
+func (c Config) latent(sc *model.Scope, s, act *Node) (mean, logScale *Node) {
+	sc = sc.At("transition")
+	x := nn.LeakyReLU(nn.Linear(sc.At("in"), withAction(s, act), predictHidden))
+	for i := range 2 {
+		block := sc.At("block_%d", i)
+		y := nn.LeakyReLU(nn.Linear(block.At("first"), withAction(x, act), predictHidden))
+		x = Add(x, nn.Linear(block.At("second"), withAction(y, act), predictHidden))
+	}
+	out := Split(nn.Linear(sc.At("out"), withAction(x, act), 2*c.Latent), -1, 2)
+	return out[0], ClipScalar(out[1], c.LogScaleMin, c.LogScaleMax)
+}
+
+func withAction(x, act *Node) *Node { return Concatenate([]*Node{x, act}, -1) }
+
+// predict maps x_t [B,X] to the mean of s_{t+1} [B,S] and the log of its spread, a scalar.
+//
+// paper:p_psi  p_ψ(s_{t+1}|x_t) = N(ŝ_{t+1}, σ_ψ²·I)
+//
+// Reading: the figure calls this decoder ψ, the text p_φ and an encoder; the spread is one learned number (D4).
+func (c Config) predict(sc *model.Scope, x *Node) (mean, logSpread *Node) {
+	sc = sc.At("decoder")
+	y := nn.LeakyReLU(nn.Linear(sc.At("in"), x, predictHidden))
+	for i := range 2 {
+		block := sc.At("block_%d", i)
+		y = Add(y, nn.Linear(block.At("second"), nn.LeakyReLU(nn.Linear(block.At("first"), y, predictHidden)), predictHidden))
+	}
+	mean = nn.Linear(sc.At("out"), y, c.Embed)
+	logSpread = ClipScalar(nn.Weight(sc, x, "log_spread", nn.AllZero), logSpreadMin, logSpreadMax)
+	return mean, logSpread
+}
+
+// logLikelihood is log p_ψ(s_{t+1}|x_t) [B] for next [B,S].
+//
+// paper:L_explore  L_explore = E log p_ψ(s_{t+1}|x_t)
+func (c Config) logLikelihood(next, mean, logSpread *Node) *Node {
+	z := Mul(Sub(next, mean), Exp(Neg(logSpread)))
+	each := Neg(AddScalar(Add(MulScalar(Square(z), 0.5), logSpread), 0.5*math.Log(2*math.Pi)))
+	if c.ExploreReduce == OverSum {
+		return ReduceSum(each, -1)
+	}
+	return ReduceMean(each, -1)
+}
+
+// contrast is the log-probability [B] with which each prediction [B,S] picks its own s_{t+1} [B,S] among those of the
+// minibatch.
+//
+// Deviation: the paper's L_explore has no such term. Dynamic Bottleneck's has, against a collapse of the embeddings;
+// explore_nce = 0 removes it (D4).
+func (c Config) contrast(sc *model.Scope, predicted, next, weight *Node) *Node {
+	w := nn.Weight(sc.At("contrast"), predicted, "weights", nn.FanIn(c.Embed), c.Embed, c.Embed)
+	scores := Dot(Dot(predicted, w).Product(), Transpose(next, 0, 1)).Product() // [B,B]
+	scores = Add(scores, ExpandLeftToRank(MulScalar(MinusOne(weight), 1e9), 2)) // rows that only fill up are no candidates
+	b := scores.Shape().Dimensions[0]
+	return ReduceSum(Mul(LogSoftmax(scores, -1), DiagonalWithValue(ScalarOne(scores.Graph(), scores.DType()), b)), -1)
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+)
+
+// How Ψ is normalised before it meets the levels c̄ and c̲ (psi_norm).
+//
+// Reading: "after normalizing Ψ_t" (Section 4.2) is not explained. Nats per dimension are absolute and stationary; under
+// running statistics the levels follow the code, which then collapses (D5).
+const (
+	PsiPerDim  = "per_dim" // divided by d_x
+	PsiRunning = "running" // (Ψ - running mean) / running standard deviation
+	PsiNone    = "none"    // nats
+)
+
+// psiTiny keeps √Σ_Ψ differentiable at Σ_Ψ = 0.
+const psiTiny = 1e-8
+
+// PsiMoments returns the mean and the variance of Ψ = log p(x) - log q(x) for x ~ p = N(mean, diag σ²), q = N(0, I). The mean
+// is KL(p‖q). Both are exact; the paper's "numerically computed" needs no sampling.
+//
+// paper:Eq5  μ_Ψ = ½ Σ (μ² + σ² - 1 - log σ²)   Σ_Ψ = Σ (½ (σ² - 1)² + μ²σ²)
+func PsiMoments(mean, logScale []float64) (mu, variance float64) {
+	for d, m := range mean {
+		v := math.Exp(2 * logScale[d])
+		mu += 0.5 * (m*m + v - 1 - 2*logScale[d])
+		variance += 0.5*(v-1)*(v-1) + m*m*v
+	}
+	return mu, variance
+}
+
+// psiMoments is PsiMoments for a minibatch of codes, mean and logScale [B,X]; both results [B].
+func psiMoments(mean, logScale *Node) (mu, variance *Node) {
+	v := Exp(MulScalar(logScale, 2))
+	square := Square(mean)
+	mu = MulScalar(ReduceSum(Sub(Add(square, MinusOne(v)), MulScalar(logScale, 2)), -1), 0.5)
+	variance = ReduceSum(Add(MulScalar(Square(MinusOne(v)), 0.5), Mul(square, v)), -1)
+	return mu, variance
+}
+
+// normalisePsi brings μ_Ψ and √Σ_Ψ, both [B], to the scale of the levels: m and q.
+func (c Config) normalisePsi(sc *model.Scope, mu, variance, weight *Node) (m, q *Node) {
+	q = Sqrt(AddScalar(variance, psiTiny))
+	switch c.PsiNorm {
+	case PsiPerDim:
+		return DivScalar(mu, float64(c.Latent)), DivScalar(q, float64(c.Latent))
+	case PsiRunning:
+		mean := average(mu, weight)
+		spread := average(Add(variance, Square(Sub(mu, mean))), weight) // law of total variance
+		mean = c.running(sc, "psi_mean", StopGradient(mean), nn.AllZero)
+		spread = Sqrt(AddScalar(c.running(sc, "psi_variance", StopGradient(spread), nn.Constant(1)), psiTiny))
+		return Div(Sub(mu, mean), spread), Div(q, spread)
+	}
+	return mu, q
+}
+
+// running moves the running mean sc/name, a scalar that starts as init says, towards value and returns it.
+func (c Config) running(sc *model.Scope, name string, value *Node, init nn.Init) *Node {
+	v := nn.Frozen(sc, value, name, init)
+	next := Add(MulScalar(v.NodeValue(value), c.ConsistencyDecay), MulScalar(value, 1-c.ConsistencyDecay))
+	v.SetNodeValue(StopGradient(next))
+	return next
+}
+
+// average is the mean of x [B] over the agent steps that count: weight [B] is 1 for these and 0 for the others. It is 0
+// where none counts.
+func average(x, weight *Node) *Node {
+	return Div(ReduceAllSum(Mul(x, weight)), MaxScalar(ReduceAllSum(weight), 1.0))
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"cermic/envs/rng"
+
+	"cermic/cermiclib/rl"
+)
+
+// sampler draws the agent steps of a pass over a rollout. A sample is a run of chunk consecutive steps of one agent; runs do
+// not overlap, and the last one of a rollout may be cut short.
+type sampler struct {
+	chunk int
+	start []int32 // first row of every sample that has an agent alive in it
+}
+
+// draw picks a random share of the samples without replacement and writes their rows, filled up to full minibatches of b
+// with rows of weight 0.
+func (s *sampler) draw(x *rl.Rollout, share float64, b int, r *rng.Rand) (rows []int32, weight []float32) {
+	s.start = s.start[:0]
+	agents := x.E * x.N
+	for t := 0; t < x.T; t += s.chunk {
+		for a := range agents {
+			if s.alive(x, t*agents+a) {
+				s.start = append(s.start, int32(t*agents+a))
+			}
+		}
+	}
+	count := int(math.Ceil(share * float64(len(s.start))))
+	for i := range count {
+		j := i + r.IntN(len(s.start)-i)
+		s.start[i], s.start[j] = s.start[j], s.start[i]
+	}
+	for _, first := range s.start[:count] {
+		row := int(first)
+		for range s.chunk {
+			weight = append(weight, float32(x.Alive[row]))
+			if row >= x.Rows() {
+				row, weight[len(weight)-1] = row-agents, 0 // beyond the end: repeat the last step
+			}
+			rows = append(rows, int32(row))
+			row += agents
+		}
+	}
+	for len(rows)%b != 0 {
+		rows, weight = append(rows, rows[len(rows)-s.chunk]), append(weight, 0)
+	}
+	return rows, weight
+}
+
+// alive reports whether the agent lives in any step of the sample that starts at row.
+func (s *sampler) alive(x *rl.Rollout, row int) bool {
+	for l := range s.chunk {
+		at := row + l*x.E*x.N
+		if at < x.Rows() && x.Alive[at] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// normal fills dst with standard normal numbers from r.
+func normal(dst []float32, r *rng.Rand) {
+	ziggurat := rand.New(r) // several times quicker than r.Norm, and a gradient step needs tens of thousands
+	for i := range dst {
+		dst[i] = float32(ziggurat.NormFloat64())
+	}
+}
+
+// strangers fills dst [B,K] with rows of the minibatch that stand in for f_n: drawn among those that count, from another copy
+// of the environment wherever the minibatch holds one.
+func strangers(dst []int32, k int, x *rl.Rollout, rows []int32, weight []float32, r *rng.Rand) {
+	var valid []int32
+	for b, w := range weight {
+		if w != 0 {
+			valid = append(valid, int32(b))
+		}
+	}
+	place := func(b int32) int32 { return rows[b] / int32(x.N) % int32(x.E) }
+	for i := range dst {
+		for range 16 { // all fail only if there is no other copy, or with probability E⁻¹⁶
+			dst[i] = valid[r.IntN(len(valid))]
+			if place(dst[i]) != place(int32(i/k)) {
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"cermic/cermiclib/rl"
+)
+
+// state is what the module keeps outside the variable store. encoding/json writes floats so that they read back bit for bit.
+type state struct {
+	Bonus     bonusStats
+	Extrinsic running
+	Memory    []byte // of a memory that is a rl.Saver
+}
+
+// Save returns the running statistics and what the memory carries from one collection to the next. The running means of γ are
+// variables of the store.
+func (m *module) Save() []byte {
+	s := state{Bonus: m.bonus, Extrinsic: m.extrinsic}
+	if saver, ok := m.mem.(rl.Saver); ok {
+		s.Memory = saver.Save()
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic("cermic: running statistics are not finite: " + err.Error())
+	}
+	return data
+}
+
+// Load continues from what Save returned.
+func (m *module) Load(data []byte) error {
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("cermic: this is no saved state of the module: %w", err)
+	}
+	if saver, ok := m.mem.(rl.Saver); ok {
+		if err := saver.Load(s.Memory); err != nil {
+			return err
+		}
+	}
+	m.bonus, m.extrinsic = s.Bonus, s.Extrinsic
+	return nil
+}

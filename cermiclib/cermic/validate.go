@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/memory"
+)
+
+// Validate returns one sentence about the first impossible setting. It also computes the band of KL(p‖q) in which both
+// exploitation losses are zero and refuses settings that leave none.
+func (c Config) Validate() error {
+	if c.Memory == nil {
+		return fmt.Errorf("cermic: memory is not set, want one of %v", conf.Kinds[memory.Config]())
+	}
+	for _, check := range []func() error{c.Memory.Validate, c.validateChoices, c.validateCounts, c.validateNumbers, c.validateLevels} {
+		if err := check(); err != nil {
+			return fmt.Errorf("cermic: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c Config) validateChoices() error {
+	for _, f := range []struct {
+		name, value string
+		allowed     []string
+	}{
+		{"explore_reduce", c.ExploreReduce, []string{OverMean, OverSum}},
+		{"psi_norm", c.PsiNorm, []string{PsiPerDim, PsiRunning, PsiNone}},
+		{"lb_sign", c.LowerSign, []string{SignDerived, SignPrinted}},
+		{"calib_form", c.CalibForm, []string{CalibBounded, CalibAnchored, CalibResidual, CalibPlain}},
+		{"mi_bounds", c.MIBounds, []string{BoundsSound, BoundsAppendix, BoundsPrinted}},
+		{"critic_squash", c.CriticSquash, []string{SquashSigmoid, SquashSoftmax}},
+		{"neg_kind", c.NegKind, []string{NegativesNoise, NegativesMarginal}},
+		{"reward_feat", c.RewardFeature, []string{FeatureSymlog, FeatureRaw, FeatureRunningStd}},
+		{"int_norm", c.IntNorm, []string{NormNone, NormStd, NormReturnStd, NormCenterStd}},
+		{"int_anneal", c.IntAnneal, []string{AnnealNone, AnnealLinear}},
+	} {
+		if !slices.Contains(f.allowed, f.value) {
+			return fmt.Errorf("%s is %q%s", f.name, f.value, conf.Near(f.value, f.allowed))
+		}
+	}
+	if c.Alpha == 0 && !c.Exploit {
+		return fmt.Errorf("alpha is 0 and exploit is false, which leaves nothing to train; set one of them, or explore=none")
+	}
+	return nil
+}
+
+func (c Config) validateCounts() error {
+	for _, f := range []struct {
+		name  string
+		value int
+		min   int
+	}{
+		{"d_s", c.Embed, 2}, // normalising a single component would leave nothing
+		{"d_x", c.Latent, 1},
+		{"n_neg", c.Negatives, 1},
+		{"cermic_epochs", c.Epochs, 0},
+		{"cermic_minibatch", c.Minibatch, 2}, // spreads and contrasts need company
+		{"int_anneal_frames", c.IntAnnealFrames, 1},
+	} {
+		if f.value < f.min {
+			return fmt.Errorf("%s is %d, want %d or more", f.name, f.value, f.min)
+		}
+	}
+	return nil
+}
+
+func (c Config) validateNumbers() error {
+	inf := math.Inf(1)
+	for _, f := range []struct {
+		name     string
+		value    float64
+		min, max float64
+	}{
+		{"ema_tau", c.Polyak, 0, 1},
+		{"logstd_min", c.LogScaleMin, -20, c.LogScaleMax},
+		{"logstd_max", c.LogScaleMax, -20, 20},
+		{"alpha", c.Alpha, 0, inf},
+		{"explore_nce", c.Contrast, 0, inf},
+		{"calib_kappa", c.CalibKappa, 0, inf},
+		{"neg_scale", c.NegScale, 0, inf},
+		{"gamma_ema", c.ConsistencyDecay, 0, 1},
+		{"nce_coef", c.ConsistencyCoef, 0, inf},
+		{"int_coef", c.IntCoef, 0, inf},
+	} {
+		if !(f.value >= f.min && f.value <= f.max) || math.IsInf(f.value, 0) {
+			return fmt.Errorf("%s is %g, want a number from %g to %g", f.name, f.value, f.min, f.max)
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"int_clip", c.IntClip}, {"lr", c.LR}, {"adam_eps", c.AdamEps}, {"grad_clip", c.GradClip}} {
+		if !(f.value > 0) || math.IsInf(f.value, 0) {
+			return fmt.Errorf("%s is %g, want a positive number", f.name, f.value)
+		}
+	}
+	if !(c.Fraction > 0 && c.Fraction <= 1) {
+		return fmt.Errorf("cermic_frac is %g, want more than 0 and at most 1", c.Fraction)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/memory"
+)
+
+func TestPresetsAreValid(t *testing.T) {
+	for name, c := range map[string]Config{"Default": Default(), "Literal": Literal()} {
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestImpossibleSettingsAreRefusedByName(t *testing.T) {
+	for want, spoil := range map[string]func(*Config){
+		"memory is not set":               func(c *Config) { c.Memory = nil },
+		"d_f is 0":                        func(c *Config) { c.Memory = memory.MLP{Embed: 1, Hidden: 1} },
+		"d_s is 1, want 2":                func(c *Config) { c.Embed = 1 },
+		"n_neg is 0":                      func(c *Config) { c.Negatives = 0 },
+		"alpha is -1":                     func(c *Config) { c.Alpha = -1 },
+		"which leaves nothing to train":   func(c *Config) { c.Alpha, c.Exploit = 0, false },
+		`did you mean sound?`:             func(c *Config) { c.MIBounds = "sond" },
+		`int_norm is "x"; known: none`:    func(c *Config) { c.IntNorm = "x" },
+		"logstd_min is 2":                 func(c *Config) { c.LogScaleMin = 2 },
+		"eps is 1, want a probability":    func(c *Config) { c.Chance = 1 },
+		"amb_gamma2 is 1, want more":      func(c *Config) { c.SpreadRadius = 1 },
+		"cermic_frac is 0":                func(c *Config) { c.Fraction = 0 },
+		"lr is 0, want a positive":        func(c *Config) { c.LR = 0 },
+		"KL above 20.8 nats and L_UB bel": func(c *Config) { c.Latent = 32 },
+	} {
+		c := Default()
+		spoil(&c)
+		err := c.Validate()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		} else if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "cermic: ") {
+			t.Errorf("%q is not one sentence of this package", err)
+		}
+	}
+}
+
+func TestBandIsNotAskedForWithoutExploitLosses(t *testing.T) {
+	c := Default()
+	c.Latent, c.Exploit = 32, false
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package memory holds the intention models of the other agents (paper: Section 3.2, Appendices A and C): what turns the
+// observations of one agent into the context feature f_n that calibrates the exploitation losses.
+//
+// A memory is a config of its own, so that `-set explore.memory=mlp` chooses one and `-set explore.memory.d_f=128` changes
+// it. Read memory.go for the contract, encoder.go for the part that all share, then the model of interest.
+package memory
+
+import (
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// Memory is an intention model in a running experiment. It trains inside the graph of the module that owns it: the module
+// draws agent steps, Gather feeds what the model needs to know about them, Context turns that into features.
+type Memory interface {
+	// Shape tells the width of the features and how agent steps must be drawn.
+	Shape() Shape
+	// Inputs declares what Gather feeds for a minibatch of b agent steps, b a multiple of Shape().Chunk.
+	Inputs(b int) []nn.Input
+	// Gather feeds the inputs of p from index first on. Agent steps are rows of x; with Chunk > 1 each run of Chunk entries is
+	// one agent of one copy at consecutive steps.
+	Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32)
+	// Context builds the features from the nodes of Inputs, with its variables below sc. It works in the dtype of its inputs.
+	Context(sc *model.Scope, in []*graph.Node) Context
+}
+
+// Watcher is implemented by memories that must see a collection in time order before it is trained on: to carry a hidden
+// state or to note detections. The owner calls it once for each rollout, before the first Gather.
+type Watcher interface {
+	Watch(x *rl.Rollout) error
+}
+
+// Shape describes a memory to its owner.
+type Shape struct {
+	Width int // F, length of a feature
+	Chunk int // L, consecutive steps of one agent that make one sample; 1 where steps are drawn one by one
+}
+
+// Context holds the features of B agent steps.
+type Context struct {
+	Now    *graph.Node // [B,F] f_n
+	Before *graph.Node // [B,F] f_{n-1}; any finite value where there is none
+	Exists *graph.Node // [B] 1 where f_{n-1} exists, else 0
+}
+
+// Config is a memory with all its settings; registered values are complete defaults.
+type Config interface {
+	Kind() string
+	// Validate returns one sentence about the first impossible setting.
+	Validate() error
+	Build(b *nn.Build) (Memory, error)
+}
+
+// Register makes a memory known by its Kind.
+func Register(proto Config) { conf.Register(proto) }

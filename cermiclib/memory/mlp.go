@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// MLP is the stateless memory of Appendix C: f_n is a function of the present observation alone, f_{n-1} the same function
+// of the one before.
+//
+// Reading: the paper's paragraph on this memory ends in mid-sentence. n is therefore taken to advance with every step, and
+// f_{n-1} exists wherever the previous step is in the same episode and in the same collection.
+type MLP struct {
+	Embed  int `json:"d_obs_enc"` // length of the observation embedding; the paper's table of memory sizes: 64
+	Hidden int `json:"hidden"`    // width of both hidden layers behind it; same table: 128
+	Width  int `json:"d_f"`       // F; same table: 256
+}
+
+func init() { Register(DefaultMLP()) }
+
+// DefaultMLP returns the sizes of the paper's table.
+func DefaultMLP() MLP { return MLP{Embed: 64, Hidden: 128, Width: 256} }
+
+// Kind is "mlp".
+func (MLP) Kind() string { return "mlp" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c MLP) Validate() error {
+	return positive("mlp", size{"d_obs_enc", c.Embed}, size{"hidden", c.Hidden}, size{"d_f", c.Width})
+}
+
+// Build returns the memory for b's task.
+func (c MLP) Build(b *nn.Build) (Memory, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return &mlp{c, b.Spec.ObsLen()}, nil
+}
+
+type size struct {
+	name  string
+	value int
+}
+
+// positive returns one sentence about the first size below 1.
+func positive(kind string, sizes ...size) error {
+	for _, s := range sizes {
+		if s.value < 1 {
+			return fmt.Errorf("memory %s: %s is %d, want 1 or more", kind, s.name, s.value)
+		}
+	}
+	return nil
+}
+
+type mlp struct {
+	MLP
+	obs int // O
+}
+
+func (m *mlp) Shape() Shape { return Shape{Width: m.Width, Chunk: 1} }
+
+func (m *mlp) Inputs(b int) []nn.Input {
+	return []nn.Input{nn.F32("now", b, m.obs), nn.F32("before", b, m.obs), nn.F32("exists", b)}
+}
+
+func (m *mlp) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
+	step := int32(x.E * x.N)
+	p.Feed(first, func(dst []float32) {
+		for k, row := range rows {
+			copy(dst[k*m.obs:(k+1)*m.obs], x.ObsRow(int(row)))
+		}
+	})
+	p.Feed(first+1, func(dst []float32) {
+		for k, row := range rows {
+			copy(dst[k*m.obs:(k+1)*m.obs], x.ObsRow(int(max(row-step, row%step)))) // at t = 0 any finite value will do
+		}
+	})
+	p.Feed(first+2, func(dst []float32) {
+		for k, row := range rows {
+			dst[k] = 0
+			if row >= step && x.Started[int(row)/x.N] == 0 {
+				dst[k] = 1
+			}
+		}
+	})
+}
+
+func (m *mlp) Context(sc *model.Scope, in []*graph.Node) Context {
+	return Context{Now: m.feature(sc, in[0]), Before: m.feature(sc, in[1]), Exists: in[2]}
+}
+
+// feature maps observations [B,O] to [B,F], of fixed scale: negatives for the critic are drawn in units of its spread, which
+// a growing scale would make meaningless.
+func (m *mlp) feature(sc *model.Scope, obs *graph.Node) *graph.Node {
+	e := Encode(sc.At("encoder"), obs, m.Embed, true)
+	return nn.Normalize(nn.MLP(sc.At("feature"), e, []int{m.Hidden, m.Hidden}, nn.LeakyReLU, m.Width))
+}
