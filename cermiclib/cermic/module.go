@@ -3,6 +3,7 @@
 package cermic
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -125,7 +126,7 @@ func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 
 // Update trains the module: cermic_epochs passes, each over a fresh random share of the agent steps of x. It returns the means
 // over the gradient steps; doc.go explains each.
-func (m *module) Update(x *rl.Rollout) (rl.Scalars, error) {
+func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if w, ok := m.mem.(memory.Watcher); ok {
 		if err := w.Watch(x); err != nil {
 			return nil, err
@@ -140,6 +141,9 @@ func (m *module) Update(x *rl.Rollout) (rl.Scalars, error) {
 	for epoch := range m.cfg.Epochs {
 		rows, weight := m.sampler.draw(x, m.cfg.Fraction, m.minibatch, m.stream("cermic rows", x.Iteration, epoch))
 		for at := 0; at < len(rows); at += m.minibatch {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			m.feed(x, rows[at:at+m.minibatch], weight[at:at+m.minibatch], steps)
 			if err := m.step.Run(); err != nil {
 				return nil, err

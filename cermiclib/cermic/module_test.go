@@ -3,6 +3,7 @@
 package cermic
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -100,8 +101,8 @@ func iterate(t testing.TB, m *module, store *model.Store, spec *envs.Spec, first
 	var all []float64
 	for it := first; it < last; it++ {
 		x := fakeRollout(spec, 9, it)
-		for _, f := range []func(*rl.Rollout) (rl.Scalars, error){m.Reward, m.Update} {
-			s, err := f(x)
+		for _, f := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){m.Reward, m.Update} {
+			s, err := f(t.Context(), x)
 			if err != nil {
 				t.Fatal(err)
 			}

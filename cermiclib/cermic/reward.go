@@ -3,6 +3,7 @@
 package cermic
 
 import (
+	"context"
 	"math"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -55,8 +56,8 @@ func (c Config) divergence(sc *model.Scope, obs, act *graph.Node) *graph.Node {
 //
 // Reading: the expectation over Θ is that of one network. s_{t+1} does not enter, although the definition conditions on it
 // (D21). Neither memory, γ nor ψ has a part in it.
-func (m *module) Reward(x *rl.Rollout) (rl.Scalars, error) {
-	if err := m.scoreAll(x); err != nil {
+func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	if err := m.scoreAll(ctx, x); err != nil {
 		return nil, err
 	}
 	raw, normed := running{}, running{}
@@ -88,12 +89,15 @@ func (m *module) Reward(x *rl.Rollout) (rl.Scalars, error) {
 }
 
 // scoreAll fills m.raw [T,E,N] with r^i.
-func (m *module) scoreAll(x *rl.Rollout) error {
+func (m *module) scoreAll(ctx context.Context, x *rl.Rollout) error {
 	rows, o, a := x.Rows(), x.Spec.ObsLen(), x.Spec.Act.Len()
 	if len(m.raw) != rows {
 		m.raw = make([]float32, rows)
 	}
 	for from := 0; from < rows; from += scoreRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		to := min(from+scoreRows, rows)
 		m.score.Feed(0, func(dst []float32) { copy(dst, x.Obs[from*o:to*o]) })
 		m.score.Feed(1, func(dst []float32) {
