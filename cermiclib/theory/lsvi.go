@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package theory
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs/rng"
+)
+
+// Bonus names the exploration bonus that an LSVI run adds to its Q-values.
+type Bonus string
+
+// The two bonuses whose relation Theorem 1 is about.
+const (
+	UCB         Bonus = "ucb"         // r^ucb = ζ√x
+	Information Bonus = "information" // r^i = √((c/2)·log(1+x))
+)
+
+// LSVI holds the settings of least-squares value iteration with an optimistic bonus (Jin et al. 2020), one regression
+// per step of the horizon.
+type LSVI struct {
+	Episodes int
+	Lambda   float64 // λ of the ridge regression, and of the Gaussian prior N(0, I/λ)
+	Zeta     float64 // ζ of r^ucb
+	Output   int     // c, the dimension of the next state that the linear model predicts
+	Bonus    Bonus   // what drives the exploration; both bonuses are recorded either way
+	Seed     uint64
+}
+
+// DefaultLSVI returns 1 500 episodes with λ = 1, where Theorem 1 holds for unit features, ζ = 0.5, c = 6 and the UCB bonus.
+func DefaultLSVI() LSVI {
+	return LSVI{Episodes: 1500, Lambda: 1, Zeta: 0.5, Output: 6, Bonus: UCB}
+}
+
+// Validate reports the first setting that no run can have.
+func (l LSVI) Validate() error {
+	switch {
+	case l.Episodes < 1:
+		return fmt.Errorf("theory: %d episodes, want at least 1", l.Episodes)
+	case !(l.Lambda > 0):
+		return fmt.Errorf("theory: λ is %g, want a number above 0", l.Lambda)
+	case !(l.Zeta > 0):
+		return fmt.Errorf("theory: ζ is %g, want a number above 0", l.Zeta)
+	case l.Output < 1:
+		return fmt.Errorf("theory: next state of dimension %d, want at least 1", l.Output)
+	case l.Bonus != UCB && l.Bonus != Information:
+		return fmt.Errorf("theory: unknown bonus %q%s", l.Bonus, conf.Near(string(l.Bonus), []string{string(UCB), string(Information)}))
+	}
+	return nil
+}
+
+// Run lets the learner play on m and returns everything it saw. In each episode it plans once, backwards from the
+// horizon, and then acts greedily; ties go to the lower action.
+func (l LSVI) Run(m *MDP) (*Trace, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	p := newPlanner(m, l)
+	t := newTrace(m, l)
+	for k := range l.Episodes {
+		p.plan()
+		r := rng.New(l.Seed, "theory/lsvi", uint64(k))
+		s, sum := m.Start, 0.0
+		for h := range m.Horizon {
+			pair := s*m.Actions + p.policy[h*m.States+s]
+			x := p.uncertainty[h*m.States*m.Actions+pair]
+			t.visit(k, h, pair, x, !p.stages[h].visited[pair])
+			sum += l.bonus(x)
+			next := draw(m.Next[pair*m.States:][:m.States], r)
+			p.stages[h].observe(m, pair, next)
+			s = next
+		}
+		t.MeanBonus[k] = sum / float64(m.Horizon)
+		t.Regret[k] = t.Optimal - m.Value(p.policy)
+	}
+	return t, nil
+}
+
+func (l LSVI) bonus(x float64) float64 {
+	if l.Bonus == Information {
+		return IntrinsicReward(x, l.Output)
+	}
+	return UCBBonus(x, l.Zeta)
+}
+
+// draw returns an index with the probabilities in p, which sum to one.
+func draw(p []float64, r *rng.Rand) int {
+	u := r.Float64()
+	for i, v := range p {
+		if u < v {
+			return i
+		}
+		u -= v
+	}
+	return len(p) - 1 // reached only when rounding leaves the sum a little below one
+}
+
+// planner is the learner's state: one regression per step, and the plan made from them.
+type planner struct {
+	m           *MDP
+	settings    LSVI
+	stages      []*stage
+	policy      []int     // greedy action [H,S]
+	uncertainty []float64 // x = ηᵀΛ_h⁻¹η [H,S·A]
+	eta         []*mat.VecDense
+	value       *mat.VecDense // max_a Q_{h+1}(s', a) [S]
+	chi, target *mat.VecDense // [d]
+}
+
+func newPlanner(m *MDP, l LSVI) *planner {
+	p := &planner{
+		m: m, settings: l,
+		policy:      make([]int, m.Horizon*m.States),
+		uncertainty: make([]float64, m.Horizon*m.States*m.Actions),
+		value:       mat.NewVecDense(m.States, nil),
+		chi:         mat.NewVecDense(m.Dims, nil),
+		target:      mat.NewVecDense(m.Dims, nil),
+	}
+	for pair := range m.States * m.Actions {
+		p.eta = append(p.eta, mat.NewVecDense(m.Dims, m.Feature[pair*m.Dims:][:m.Dims]))
+	}
+	for range m.Horizon {
+		p.stages = append(p.stages, newStage(m, l.Lambda))
+	}
+	return p
+}
+
+// plan computes χ_h = Λ_h⁻¹ Σ η·(r + max_a Q_{h+1}(s',a)) and Q_h = min(ηᵀχ_h + bonus, H−h) for h = H−1 … 0; with steps
+// counted from zero, H−h is the most that can still be earned.
+func (p *planner) plan() {
+	m := p.m
+	p.value.Zero()
+	for h := m.Horizon - 1; h >= 0; h-- {
+		g := p.stages[h]
+		p.target.MulVec(g.next, p.value)
+		p.target.AddVec(p.target, g.reward)
+		p.chi.MulVec(g.inverse, p.target)
+		for s := range m.States {
+			best := math.Inf(-1)
+			for a := range m.Actions {
+				pair := s*m.Actions + a
+				x := mat.Inner(p.eta[pair], g.inverse, p.eta[pair])
+				p.uncertainty[h*m.States*m.Actions+pair] = x
+				q := min(mat.Dot(p.eta[pair], p.chi)+p.settings.bonus(x), float64(m.Horizon-h))
+				if q > best {
+					best, p.policy[h*m.States+s] = q, a
+				}
+			}
+			p.value.SetVec(s, best)
+		}
+	}
+}
+
+// stage is the regression of one step. The targets change with every plan, but they are linear in max_a Q_{h+1}, so
+// sums of η over next states replace the list of transitions.
+type stage struct {
+	inverse *mat.SymDense // Λ_h⁻¹ [d,d]
+	next    *mat.Dense    // Σ η(s,a)·1[s']ᵀ [d,S]
+	reward  *mat.VecDense // Σ η(s,a)·r [d]
+	half    *mat.VecDense // Λ_h⁻¹η [d]
+	visited []bool        // [S·A]
+}
+
+func newStage(m *MDP, lambda float64) *stage {
+	g := &stage{
+		inverse: mat.NewSymDense(m.Dims, nil),
+		next:    mat.NewDense(m.Dims, m.States, nil),
+		reward:  mat.NewVecDense(m.Dims, nil),
+		half:    mat.NewVecDense(m.Dims, nil),
+		visited: make([]bool, m.States*m.Actions),
+	}
+	for i := range m.Dims {
+		g.inverse.SetSym(i, i, 1/lambda)
+	}
+	return g
+}
+
+// observe adds one transition; the inverse follows by Sherman and Morrison:
+// (Λ + ηηᵀ)⁻¹ = Λ⁻¹ − (Λ⁻¹η)(Λ⁻¹η)ᵀ / (1 + ηᵀΛ⁻¹η).
+func (g *stage) observe(m *MDP, pair, next int) {
+	g.visited[pair] = true
+	eta := mat.NewVecDense(m.Dims, m.Feature[pair*m.Dims:][:m.Dims])
+	g.half.MulVec(g.inverse, eta)
+	g.inverse.SymRankOne(g.inverse, -1/(1+mat.Dot(eta, g.half)), g.half)
+	g.reward.AddScaledVec(g.reward, m.Reward[pair], eta)
+	for i := range m.Dims {
+		g.next.Set(i, next, g.next.At(i, next)+eta.AtVec(i))
+	}
+}
