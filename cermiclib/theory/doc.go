@@ -12,7 +12,8 @@
 //   - The upper half holds always; the lower half only for x ≤ x* = 2.512862 ([Root]), since log(1+x) ≥ x/2 ends there.
 //     x never exceeds ‖η‖²/λ, so the theorem needs λ ≥ ‖η‖²/x* ([SafeLambda]), which the paper does not state.
 //   - With a smaller λ violations happen exactly at first visits (one-hot features; with others, at some of them): once
-//     a pair has been visited x < 1. [Theorem1Table] shows 55 violations for unit features with λ = 0.2 and 0.1, none for λ ≥ 0.5.
+//     a pair has been visited x < 1. [Theorem1Table] shows 55 violations for unit features with λ = 0.2 and 0.1, none for
+//     λ ≥ 0.5.
 //   - ρ is not free: it is √(c/4)/ζ ([Rho]). What is free is ζ, a setting of the other algorithm.
 //   - Both bonuses decay, and r^i in place of r^ucb finds the optimum that ζ = 0.5 misses: it has no ζ to set too low.
 //   - The theorem is about the information gain, the mean over s' of the Bayesian surprise that defines r^i. The surprise

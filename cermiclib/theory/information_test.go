@@ -24,11 +24,14 @@ func (b Bounds) list() []float64 {
 	return []float64{b.MainLower, b.AppendixLower, b.SoundLower, b.MainUpper, b.AppendixUpper, b.ContrastUpper}
 }
 
-// 0.05 nat is ten times what an independent trainer with another step size and other draws differs by; the critic at
-// I = 8 is still creeping up by as much per doubling of the steps.
+// An independent trainer with other draws differs by 0.01 nat at most; after 600 steps the critic at I = 8, which creeps up
+// as long as it is trained, is 0.03 short.
 func TestEstimatorsReproduceThePublishedRows(t *testing.T) {
 	for _, information := range []float64{0, 2, 8} {
 		p := DefaultPair(information)
+		if testing.Short() {
+			p.Steps = 600
+		}
 		b := must(p.Estimate())
 		for i, want := range published[information].list() {
 			near(t, []string{"Lm", "La", "Lr", "Um", "Ua", "Uc"}[i], b.list()[i], want, 0.05)
