@@ -42,6 +42,36 @@ func (e *env) act(c int) {
 	}
 }
 
+// Script fills act with the task's hand-written policy; with discrete actions, with the choice nearest to it.
+func (e *env) Script(act *envs.Actions) bool {
+	policy, ok := e.task.(Scripter)
+	if !ok {
+		return false
+	}
+	for c := range e.spec.Copies {
+		for i, agent := range e.policy {
+			row, limit := c*len(e.policy)+i, e.world.spec.Agents[agent].Range
+			u := policy.Script(e.world, c, agent).Clamp(limit)
+			if e.choices != nil {
+				act.Choice[row] = nearestChoice(e.choices, u.Mul(1/limit))
+			} else {
+				act.Force[2*row], act.Force[2*row+1] = u.X, u.Y
+			}
+		}
+	}
+	return true
+}
+
+func nearestChoice(choices []Vec, u Vec) int32 {
+	best := 0
+	for k := range choices {
+		if square(choices[k].Sub(u)) < square(choices[best].Sub(u)) {
+			best = k
+		}
+	}
+	return int32(best)
+}
+
 // limit keeps a force within what the agent can exert.
 func (a *Agent) limit(f Vec) Vec {
 	if a.MaxForce > 0 {

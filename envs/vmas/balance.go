@@ -52,6 +52,12 @@ func (b Balance) Build(seed uint64, workers int) (envs.Env, error) {
 // balance is the task's behaviour.
 type balance struct{ Balance }
 
+var (
+	_ Task       = balance{}
+	_ Progresser = balance{}
+	_ Scripter   = balance{}
+)
+
 // Bodies, before the agents.
 const (
 	balanceGoal = iota

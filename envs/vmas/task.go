@@ -48,3 +48,9 @@ type Progresser interface {
 	// the success, less than 0 when it got worse.
 	Progress(w *World, c int) float32
 }
+
+// Scripter is a Task with a hand-written policy.
+type Scripter interface {
+	// Script returns the action of an agent in the current state of copy c. Components beyond ±Range are cut.
+	Script(w *World, c, agent int) Vec
+}

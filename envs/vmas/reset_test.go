@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+)
+
+// resetStats is the distribution of freshly reset worlds of the original; testdata/golden/README.md describes it.
+type resetStats struct {
+	Copies       int             `json:"n_envs"`
+	Names        []string        // bodies
+	Quantiles    [][2][7]float64 `json:"pos_quantiles"`
+	RotMean      []float64       `json:"rot_mean"`
+	RotStd       []float64       `json:"rot_std"`
+	PairDistance [][]float64     `json:"pair_dist_mean"`
+}
+
+// levels are the probabilities of the recorded quantiles.
+var levels = [7]float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
+
+func TestResetsAreDistributedAsInTheOriginal(t *testing.T) {
+	var file struct{ Scenarios map[string]resetStats }
+	readGolden(t, filepath.Join(goldenFolder(), "reset_stats.json.gz"), &file)
+	const copies = 2048
+	for _, name := range envs.Names() {
+		scenario := strings.TrimPrefix(name, "vmas/")
+		t.Run(scenario, func(t *testing.T) {
+			ref, ok := file.Scenarios[scenario]
+			if !ok {
+				t.Fatalf("no recording of resets of %s", scenario)
+			}
+			cfg, err := envs.Default(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			built, err := cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}).Build(5, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := built.(*env)
+			e.Reset(nil, envs.NewStep(e.Spec(), false))
+			if len(ref.Names) != e.world.count {
+				t.Fatalf("%d bodies, want %d", e.world.count, len(ref.Names))
+			}
+			for b := range ref.Names {
+				checkBody(t, e.world, &ref, b)
+			}
+		})
+	}
+}
+
+// checkBody compares the place of one body, and its distance to the others, with the original's.
+func checkBody(t *testing.T, w *World, ref *resetStats, b int) {
+	t.Helper()
+	x, y, rot := make([]float64, w.copies), make([]float64, w.copies), make([]float64, w.copies)
+	for c := range w.copies {
+		p := w.Pos(c, b)
+		x[c], y[c], rot[c] = float64(p.X), float64(p.Y), float64(w.Rot(c, b))
+	}
+	name := ref.Names[b]
+	for axis, sample := range [][]float64{x, y} {
+		if d, limit := kolmogorov(sample, ref.Quantiles[b][axis], ref.Copies); d > limit {
+			t.Errorf("%s, axis %d: distributions differ by %.3f, want at most %.3f", name, axis, d, limit)
+		}
+	}
+	checkMean(t, name+": rotation", rot, ref.RotMean[b], ref.RotStd[b], ref.Copies)
+	for other := range b {
+		d := make([]float64, w.copies)
+		for c := range w.copies {
+			d[c] = float64(w.Pos(c, b).Sub(w.Pos(c, other)).Norm())
+		}
+		_, std := moments(d)
+		checkMean(t, name+": distance to "+ref.Names[other], d, ref.PairDistance[b][other], std, ref.Copies)
+	}
+}
+
+// kolmogorov returns the largest difference of the sample's distribution from the recorded one at the recorded quantiles,
+// and the critical value of the two-sample Kolmogorov-Smirnov test at level 1e-3. Looking at seven points only can but
+// lower the statistic. A recorded value counts as equal within 1e-6, the rounding of positions.
+func kolmogorov(sample []float64, quantiles [7]float64, copies int) (worst, limit float64) {
+	for k, q := range quantiles {
+		below, upTo := 0, 0
+		for _, x := range sample {
+			if x < q-1e-6 {
+				below++
+			}
+			if x <= q+1e-6 {
+				upTo++
+			}
+		}
+		n := float64(len(sample))
+		worst = max(worst, float64(below)/n-levels[k], levels[k]-float64(upTo)/n)
+	}
+	n, m := float64(len(sample)), float64(copies)
+	return worst, math.Sqrt(-math.Log(1e-3/2)/2) * math.Sqrt((n+m)/(n*m))
+}
+
+// checkMean allows four standard errors of the difference of two means, and the rounding of the recorded one, a float32 sum
+// of thousands.
+func checkMean(t *testing.T, what string, sample []float64, want, wantStd float64, copies int) {
+	t.Helper()
+	mean, std := moments(sample)
+	limit := 4*math.Sqrt(std*std/float64(len(sample))+wantStd*wantStd/float64(copies)) + 1e-4
+	if math.Abs(mean-want) > limit {
+		t.Errorf("%s is %.4f on average, want %.4f within %.4f", what, mean, want, limit)
+	}
+}
+
+func moments(sample []float64) (mean, std float64) {
+	n := float64(len(sample))
+	for _, x := range sample {
+		mean += x / n
+	}
+	for _, x := range sample {
+		std += (x - mean) * (x - mean) / n
+	}
+	return mean, math.Sqrt(std)
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"math"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Returns of simple policies in the original simulator at BenchMARL's defaults, by BenchMARL's metric, over 64 to 256
+// episodes: mean and standard deviation over episodes. The scripts recorded there were other ones than ours, and not the
+// best possible, so a script has to be as good within one spread, and must not exceed what is possible.
+var referenceReturns = []struct {
+	task              envs.Config
+	random, randomStd float64
+	script, scriptStd float64
+	bound             float64
+}{
+	{DefaultBalance(), -6.7, 6.0, 33.3, 9.3, 57.9},
+}
+
+const episodes = 256
+
+func TestRandomPolicyReturnsWhatItDoesInTheOriginal(t *testing.T) {
+	for _, ref := range referenceReturns {
+		mean, std := playOnce(t, ref.task, false)
+		// Four standard errors of the difference of two means, the recorded one over at least 64 episodes.
+		limit := 4 * math.Sqrt(std*std/episodes+ref.randomStd*ref.randomStd/64)
+		t.Logf("%s: %.3f ± %.3f, original %.3f ± %.3f", ref.task.Kind(), mean, std, ref.random, ref.randomStd)
+		if math.Abs(mean-ref.random) > limit {
+			t.Errorf("%s: mean return is %.3f, want %.3f within %.3f", ref.task.Kind(), mean, ref.random, limit)
+		}
+	}
+}
+
+func TestScriptsReturnAsMuchAsInTheOriginal(t *testing.T) {
+	for _, ref := range referenceReturns {
+		mean, std := playOnce(t, ref.task, true)
+		t.Logf("%s: %.3f ± %.3f, original %.3f ± %.3f", ref.task.Kind(), mean, std, ref.script, ref.scriptStd)
+		if mean < ref.script-ref.scriptStd || mean > ref.bound {
+			t.Errorf("%s: mean return is %.3f, want at least %.3f and at most %.3f",
+				ref.task.Kind(), mean, ref.script-ref.scriptStd, ref.bound)
+		}
+	}
+}
+
+// With the package in the middle of the line, full force lifts it by as much as was measured in the original.
+func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
+	for agents, rise := range map[int]float32{2: 0.259, 4: 0.579, 6: 0.820, 8: 1.007} {
+		cfg := DefaultBalance()
+		cfg.Agents, cfg.RandomPackagePosOnLine, cfg.Copies = agents, false, 1
+		built, err := cfg.Build(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := built.(*env)
+		out, act := envs.NewStep(e.Spec(), false), envs.NewActions(e.Spec())
+		e.Reset(nil, out)
+		start := e.world.Pos(0, balancePackage).Y
+		for k := range act.Force {
+			act.Force[k] = float32(k % 2)
+		}
+		for range 100 {
+			e.Step(act, out)
+		}
+		if got := e.world.Pos(0, balancePackage).Y - start; abs(got-rise) > 0.0006 { // recorded to three digits
+			t.Errorf("%d agents lift the package by %.4f in 100 steps, want %.3f", agents, got, rise)
+		}
+	}
+}
+
+// playOnce plays one evaluation episode in each of as many copies and returns mean and standard deviation of the score.
+func playOnce(t *testing.T, cfg envs.Config, scripted bool) (mean, std float64) {
+	t.Helper()
+	env, err := cfg.WithShared(envs.Common{Copies: episodes, Reward: envs.Dense}).Build(11, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := env.Spec()
+	out, act, r := envs.NewStep(spec, spec.Masked), envs.NewActions(spec), rng.New(3, "random policy")
+	env.Reset(nil, out)
+	sum, over := make([]float64, episodes), make([]bool, episodes)
+	for range spec.EvalHorizon {
+		if scripted && !env.(envs.Scripter).Script(act) {
+			t.Fatalf("%s has no scripted policy", spec.Name)
+		}
+		for k := range act.Force {
+			if d := k % spec.Act.Dim; !scripted {
+				act.Force[k] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
+			}
+		}
+		env.Step(act, out)
+		for c := range episodes {
+			if !over[c] {
+				sum[c] += float64(out.Score[c])
+			}
+			over[c] = over[c] || out.Terminated[c]|out.Truncated[c] != 0
+		}
+	}
+	for _, x := range sum {
+		mean += x / episodes
+	}
+	for _, x := range sum {
+		std += (x - mean) * (x - mean) / (episodes - 1)
+	}
+	return mean, math.Sqrt(std)
+}

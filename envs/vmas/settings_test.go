@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+)
+
+func TestImpossibleSettingsAreNamed(t *testing.T) {
+	for name, set := range map[string]func(*Balance){
+		"max_steps":      func(b *Balance) { b.MaxSteps = 0 },
+		"discrete":       func(b *Balance) { b.Discrete = "prodct9" },
+		"sparse_horizon": func(b *Balance) { b.SparseHorizon = "short" },
+		"success_reward": func(b *Balance) { b.SuccessReward = float32(math.NaN()) },
+		"milestones":     func(b *Balance) { b.Milestones = 0 },
+		"vmas_fov":       func(b *Balance) { b.FieldOfView = -1 },
+		"n_agents":       func(b *Balance) { b.Agents = 1 },
+		"package_mass":   func(b *Balance) { b.PackageMass = 0 },
+		"copies":         func(b *Balance) { b.Copies = 0 },
+	} {
+		cfg := DefaultBalance()
+		set(&cfg)
+		_, err := cfg.Build(1, 1)
+		if err == nil || !strings.HasPrefix(err.Error(), "vmas/balance: ") || !strings.Contains(err.Error(), name) {
+			t.Errorf("error %q, want one that begins with the task and names %s", err, name)
+		}
+	}
+	cfg := DefaultBalance()
+	cfg.Discrete = "prodct9"
+	if _, err := cfg.Build(1, 1); !strings.Contains(err.Error(), "did you mean product9") {
+		t.Errorf("error %q does not offer the near name", err)
+	}
+}
+
+// One step of a lone agent shows which force each choice stands for.
+func TestChoicesPushWhereTheyShould(t *testing.T) {
+	for _, set := range []struct {
+		name Discrete
+		want []Vec
+	}{
+		{Product9, []Vec{{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {-1, -1}, {-1, 1}, {1, 0}, {1, -1}, {1, 1}}},
+		{Cross5, []Vec{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}},
+	} {
+		built, err := DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{Copies: 1, Reward: envs.Dense}).Build(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := built.(*env)
+		out, act := envs.NewStep(e.Spec(), false), envs.NewActions(e.Spec())
+		if e.Spec().Act.Choices != len(set.want) {
+			t.Fatalf("%s has %d choices, want %d", set.name, e.Spec().Act.Choices, len(set.want))
+		}
+		e.Reset(nil, out)
+		for k, want := range set.want {
+			act.Choice[2] = int32(k)
+			e.Step(act, out)
+			if got := e.world.control[2]; got != want.Mul(0.7) {
+				t.Errorf("%s: choice %d asks for %v, want %v", set.name, k, got, want.Mul(0.7))
+			}
+		}
+	}
+}
+
+// Forces beyond the range are cut, as BenchMARL does.
+func TestActionsAreClamped(t *testing.T) {
+	built, err := DefaultBalance().WithShared(envs.Common{Copies: 1, Reward: envs.Dense}).Build(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := built.(*env)
+	out, act := envs.NewStep(e.Spec(), false), envs.NewActions(e.Spec())
+	e.Reset(nil, out)
+	act.Force[0], act.Force[1] = 3, -0.5
+	e.Step(act, out)
+	if got, want := e.world.control[0], (Vec{1, -0.5}).Mul(0.7); got != want {
+		t.Errorf("action (3, -0.5) asks for %v, want %v", got, want)
+	}
+}
+
+func TestLabelsSeeWithinTheFieldOfViewOrOneBodyLength(t *testing.T) {
+	for _, c := range []struct {
+		fov, gap float32 // gap between the centres of agents 0 and 1
+		want     uint8
+	}{
+		{0.5, 0.52, 1}, {0.5, 0.54, 0}, // view from the centre to the other's surface at gap − 0.03
+		{0, 0.119, 1}, {0, 0.121, 0}, // surfaces at gap − 0.06, body length 0.06
+	} {
+		cfg := DefaultBalance()
+		cfg.Copies, cfg.FieldOfView = 1, c.fov
+		built, err := cfg.Build(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := built.(*env)
+		out := envs.NewStep(e.Spec(), false)
+		e.Reset(nil, out)
+		e.world.Place(0, e.world.Agent(0), Vec{0.1, 0})
+		e.world.Place(0, e.world.Agent(1), Vec{0.1, c.gap})
+		e.label(0, out)
+		n := e.spec.Agents
+		if out.Seen[1] != c.want || out.Seen[n] != c.want {
+			t.Errorf("field of view %g, distance %g: seen %d and %d, want %d", c.fov, c.gap, out.Seen[1], out.Seen[n], c.want)
+		}
+		if out.RelPos[2] != 0 || out.RelPos[3] != c.gap || out.RelPos[2*n+1] != -c.gap {
+			t.Errorf("relative positions %v and %v, want ±%g upwards", out.RelPos[2:4], out.RelPos[2*n:2*n+2], c.gap)
+		}
+	}
+}
