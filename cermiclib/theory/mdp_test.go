@@ -75,3 +75,5 @@ func TestImpossibleMDPsAreRefused(t *testing.T) {
 		t.Error("features without dimensions were accepted")
 	}
 }
+
+func square(v float64) float64 { return v * v }
