@@ -125,6 +125,9 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := r.writable(); err != nil {
 		return err
 	}
+	if c.Frames < r.record.Frames {
+		return fmt.Errorf("a checkpoint at %d frames cannot follow what was appended at %d", c.Frames, r.record.Frames)
+	}
 	if err := r.sync(); err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := os.Rename(path+tempSuffix, path); err != nil {
 		return err
 	}
-	r.record.Frames = max(r.record.Frames, c.Frames)
+	r.record.Frames = c.Frames
 	return syncDir(r.dir)
 }
 

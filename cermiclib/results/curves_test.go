@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// goldenDir is where recordings are read from: the committed copy or, if it is set, a folder of $CERMIC_GOLDEN_DIR.
+func goldenDir() string {
+	if dir := os.Getenv("CERMIC_GOLDEN_DIR"); dir != "" {
+		return filepath.Join(dir, "benchmarl")
+	}
+	return filepath.FromSlash(recordedDir)
+}
+
+// tableRow is a row of the README's table: learner, task, runs, mean return at each evaluation, mean seconds a run.
+var tableRow = regexp.MustCompile(`(?m)^\| (\w+) \| (\w+) \| (\d+) \| ([-0-9. ]+) \| (\d+) \|$`)
+
+func TestRecordedCurvesMatchTheirTable(t *testing.T) {
+	dir := goldenDir()
+	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"+packSuffix))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recorded curves in %s, %v", dir, err)
+	}
+	rows := map[string][]string{}
+	for _, row := range tableRow.FindAllStringSubmatch(string(readme), -1) {
+		rows[row[1]+"-"+row[2]+packSuffix] = row[3:]
+	}
+	if len(rows) != len(files) {
+		t.Errorf("the table has %d rows for %d files", len(rows), len(files))
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rs, err := ReadCurves(data)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		row := rows[filepath.Base(file)]
+		if row == nil || fmt.Sprint(len(rs)) != row[0] {
+			t.Errorf("%s: %d runs, the table says %v", file, len(rs), row)
+			continue
+		}
+		checkMeans(t, filepath.Base(file), rs, strings.Fields(row[1]))
+	}
+}
+
+func checkMeans(t *testing.T, name string, rs []*Record, want []string) {
+	t.Helper()
+	for k, text := range want {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := 0.0
+		for _, r := range rs {
+			if len(r.Evals) != len(want) || r.Frames != r.Evals[len(want)-1].Frames {
+				t.Fatalf("%s: %d evaluations up to %d frames, want %d", name, len(r.Evals), r.Frames, len(want))
+			}
+			sum := 0.0
+			for _, score := range r.Evals[k].Scores {
+				sum += score
+			}
+			mean += sum / float64(len(r.Evals[k].Scores)) / float64(len(rs))
+		}
+		if math.Abs(mean-x) > 0.0051 { // the table has two digits, the recorded returns four
+			t.Errorf("%s, evaluation %d: mean return %.4f, the table says %s", name, k, mean, text)
+		}
+	}
+}
+
+func TestBenchMARLKnowsItsCurvesByName(t *testing.T) {
+	if len(BenchMARLCurves()) < 10 {
+		t.Errorf("curves are %v", BenchMARLCurves())
+	}
+	for _, task := range []string{"balance", "vmas/balance"} {
+		rs, err := BenchMARL("mappo", task)
+		if err != nil || len(rs) != 3 || rs[1].Seed != 1 || rs[0].Task != "vmas/balance" || rs[0].Method != "BenchMARL mappo" ||
+			len(rs[0].Evals[0].Scores) != 60 || !rs[0].Complete || rs[0].Host.Seconds < 1 {
+			t.Errorf("%s: %+v, %v", task, rs, err)
+		}
+	}
+	if _, err := BenchMARL("mappo", "vmas/balence"); err == nil || !strings.Contains(err.Error(), "did you mean mappo-balance") {
+		t.Errorf("got %v", err)
+	}
+	for _, bad := range [][]byte{nil, []byte("x"), recordedFile(t)[:100]} {
+		if _, err := ReadCurves(bad); err == nil {
+			t.Errorf("%d bytes are accepted as curves", len(bad))
+		}
+	}
+}
+
+func recordedFile(t *testing.T) []byte {
+	t.Helper()
+	data, err := recorded.ReadFile(recordedDir + "/mappo-balance" + packSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
