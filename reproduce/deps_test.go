@@ -18,7 +18,7 @@ var layers = [][]string{
 	{"cermiclib/conf", "envs/rng", "envs/internal"},
 	{"envs"},
 	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/envtest"},
-	{"cermiclib/rl", "cermiclib/stats"},
+	{"cermiclib/rl", "cermiclib/stats", "cermiclib/theory"},
 	{"cermiclib/nn", "cermiclib/results"},
 	{"cermiclib/policy", "cermiclib/memory"},
 	{"cermiclib/learn", "cermiclib/explore"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"cermic/cermiclib/conf"
 )
@@ -116,7 +117,7 @@ func agents() *Table {
 			count := strconv.Itoa(n)
 			trial := &Trial{Task: task.ID, Method: m.ID, Agents: n}
 			if n != balanceAgents {
-				trial.Set = []string{"task.agents=" + count}
+				trial.Set = []string{"task.n_agents=" + count}
 			}
 			row.Cells = append(row.Cells, Cell{
 				Value: data.Agents.Methods[key][count], Decimals: task.Decimals,
@@ -131,7 +132,8 @@ func agents() *Table {
 // balanceAgents is the benchmark's own number of agents in Balance; a trial with it is a trial of Table 1.
 const balanceAgents = 4
 
-// ablationRows are the rows of Table 3 in its order. Three of them are MAPPO-CERMIC as it is and share one trial.
+// ablationRows are the rows of Table 3 in its order. Two of them are MAPPO-CERMIC as it is and share one trial; the last
+// one asks for its memory by name, so that a run with another memory never stands there.
 var ablationRows = []struct {
 	group, head, inFile, key string
 	set                      []string
@@ -142,8 +144,8 @@ var ablationRows = []struct {
 	{"Coverage level α", "1.0", "coverage_level_alpha", "1.0", []string{"explore.alpha=1"}},
 	{"Coverage level α", "0.5", "coverage_level_alpha", "0.5", []string{"explore.alpha=0.5"}},
 	{"Coverage level α", "0.2", "coverage_level_alpha", "0.2", nil},
-	{"Memory type (α = 0.2)", "GRU", "memory_type_alpha_0.2", "GRU", []string{"explore.memory.kind=gru"}},
-	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", "Graph", nil},
+	{"Memory type (α = 0.2)", "GRU", "memory_type_alpha_0.2", "GRU", []string{"explore.memory=gru"}},
+	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", "Graph", []string{"explore.memory=graph"}},
 }
 
 func ablation() *Table {
@@ -197,4 +199,13 @@ func density() *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// Label is how records of the trial name their method: see the function Label.
+func (t Trial) Label() string { return Label(t.Method, t.Set) }
+
+// Label is the name of a method with changed settings, each "key=value", in sorted order: "mappo-cermic
+// explore.alpha=0.5". Runs of equal label and budget differ in task and seed only.
+func Label(method string, changes []string) string {
+	return strings.Join(append([]string{method}, slices.Sorted(slices.Values(changes))...), " ")
 }

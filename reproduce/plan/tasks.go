@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/conf"
 	"cermic/envs"
+	_ "cermic/envs/vmas" // registers its tasks
 	"cermic/reproduce/paper"
 )
 

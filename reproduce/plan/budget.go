@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/run"
+	"cermic/reproduce/paper"
+)
+
+// Budget is how long and how finely a run trains. It sets the learner's schedule as well, so runs of different budgets are
+// never comparable, and it is part of a run's identity.
+type Budget struct {
+	About  string
+	Budget run.Budget
+	Copies int                           // E
+	MAPPO  func(learn.MAPPO) learn.MAPPO // sets the schedule of a MAPPO
+}
+
+// Budgets are the named ones, from the shortest to the paper's.
+var Budgets = []Budget{
+	{
+		About:  "seconds: does it run?",
+		Budget: run.Budget{Name: "smoke", Frames: 3000, EvalEvery: 3000, EvalEpisodes: 20},
+		Copies: 20,
+		MAPPO: func(c learn.MAPPO) learn.MAPPO {
+			c.Frames, c.Epochs, c.Minibatch = 1000, 2, 250
+			return c
+		},
+	},
+	{
+		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
+		About:  "600,000 frames, as the recorded BenchMARL curves",
+		Budget: run.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60},
+		Copies: 60,
+		MAPPO: func(c learn.MAPPO) learn.MAPPO {
+			c.Frames, c.Epochs, c.Minibatch, c.LR = 6000, 10, 1200, 3e-4
+			return c
+		},
+	},
+	{
+		// Evaluation is not in the paper: every third collection, 60 episodes, which cost next to nothing.
+		About: "3,000,000 frames: every number of the paper's hyper-parameter table",
+		Budget: run.Budget{Name: "paper", Frames: paper.Hyper.Duration.MaxFrames,
+			EvalEvery: 3 * paper.Hyper.OnPolicy.Frames, EvalEpisodes: 60},
+		Copies: paper.Hyper.OnPolicy.Copies,
+		MAPPO: func(c learn.MAPPO) learn.MAPPO {
+			h := paper.Hyper
+			c.Frames, c.Epochs, c.Minibatch = h.OnPolicy.Frames, h.OnPolicy.Epochs, h.OnPolicy.Minibatch
+			c.Discount, c.LR, c.Eps = h.General.Discount, h.General.LearningRate, h.General.AdamEps
+			return c
+		},
+	},
+}
+
+// FindBudget returns the budget of a name.
+func FindBudget(name string) (Budget, error) {
+	var known []string
+	for _, b := range Budgets {
+		if b.Budget.Name == name {
+			return b, nil
+		}
+		known = append(known, b.Budget.Name)
+	}
+	return Budget{}, fmt.Errorf("unknown budget %q%s", name, conf.Near(name, known))
+}
+
+// apply sets the budget and the schedules that go with it.
+func (b Budget) apply(e *run.Experiment) {
+	e.Budget = b.Budget
+	shared := e.Task.Shared()
+	shared.Copies = b.Copies
+	e.Task = e.Task.WithShared(shared)
+	switch c := e.Learner.(type) {
+	case learn.MAPPO:
+		e.Learner = b.MAPPO(c)
+	}
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/run"
+	"cermic/envs"
+	"cermic/reproduce/paper"
+)
+
+// Request asks for an experiment in words.
+type Request struct {
+	Task   string   // any spelling that FindTask knows
+	Method string   // any spelling that FindMethod knows
+	Budget string   // smoke, short or paper
+	Set    []string // changes of settings: "explore.alpha=0.5"
+	Seed   uint64
+}
+
+// New makes the experiment. Starred tasks of the paper, and tasks that are not in it, are trained on the sparse reward;
+// the others, which the paper calls originally sparse, on the benchmark's own.
+//
+// The method's label is its name, followed by each setting that differs from its defaults at that budget: runs of equal
+// label and budget differ in task and seed only. A changed budget is called "custom".
+func New(q Request) (run.Experiment, error) {
+	task, err := FindTask(q.Task)
+	if err != nil {
+		return run.Experiment{}, err
+	}
+	method, err := FindMethod(q.Method)
+	if err != nil {
+		return run.Experiment{}, err
+	}
+	budget, err := FindBudget(q.Budget)
+	if err != nil {
+		return run.Experiment{}, err
+	}
+	e, err := defaults(task, method, budget)
+	if err != nil {
+		return run.Experiment{}, err
+	}
+	for _, assignment := range q.Set {
+		if err := set(&e, assignment); err != nil {
+			return run.Experiment{}, err
+		}
+	}
+	if e.Budget != budget.Budget {
+		e.Budget.Name = "custom"
+	}
+	if e.Method, err = label(e, task, method, budget); err != nil {
+		return run.Experiment{}, err
+	}
+	e.Seed = q.Seed
+	return e, e.Validate()
+}
+
+// set applies one assignment.
+func set(e *run.Experiment, assignment string) error {
+	key, value, ok := strings.Cut(assignment, "=")
+	key = strings.TrimSpace(key)
+	switch {
+	case !ok:
+		return fmt.Errorf("-set %s: want key=value, for example explore.alpha=0.5", assignment)
+	case key == "seed":
+		return fmt.Errorf("-set seed: seeds are counted by -seeds")
+	}
+	return conf.Set(e, key, value)
+}
+
+// defaults composes the method on the task at the budget.
+func defaults(task Task, method Method, budget Budget) (run.Experiment, error) {
+	cfg, err := envs.Default(task.ID)
+	if err != nil {
+		return run.Experiment{}, err
+	}
+	shared := cfg.Shared()
+	shared.Reward = envs.Sparse
+	if task.Paper && !task.Star {
+		shared.Reward = envs.Dense
+	}
+	e := run.Experiment{Task: cfg.WithShared(shared), Learner: method.Learner, Policy: method.Policy, Explore: method.Explore}
+	budget.apply(&e)
+	return e, nil
+}
+
+// label names e after method, or after another one if settings have made it that one's composition, and the settings in
+// which it differs.
+func label(e run.Experiment, task Task, method Method, budget Budget) (string, error) {
+	if !method.composes(e) {
+		if i := slices.IndexFunc(Methods(), func(m Method) bool { return m.composes(e) }); i >= 0 {
+			method = Methods()[i]
+		}
+	}
+	reference, err := defaults(task, method, budget)
+	if err != nil {
+		return "", err
+	}
+	changes, err := changes(e, reference)
+	return paper.Label(method.ID, changes), err
+}
+
+// changes lists the settings of e that differ from those of reference, as sorted assignments; settings inside a part of
+// another kind are compared with that kind's defaults. Budget and seed have columns of their own and are left out.
+func changes(e, reference run.Experiment) ([]string, error) {
+	var out []string
+	for _, kinds := range []bool{true, false} { // parts first: they decide which keys there are
+		for _, now := range conf.Keys(e) {
+			if (now.Kinds != nil) != kinds || strings.HasPrefix(now.Key, "budget.") || now.Key == "seed" {
+				continue
+			}
+			if before, ok := find(conf.Keys(reference), now.Key); ok && before == now.Value {
+				continue
+			}
+			out = append(out, now.Key+"="+now.Value)
+			if err := conf.Set(&reference, now.Key, now.Value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// find returns the value of key among keys.
+func find(keys []conf.KeyDoc, key string) (string, bool) {
+	i := slices.IndexFunc(keys, func(k conf.KeyDoc) bool { return k.Key == key })
+	if i < 0 {
+		return "", false
+	}
+	return keys[i].Value, true
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/run"
+	"cermic/reproduce/paper"
+)
+
+// Method is a named composition: a learner × an explorer × a policy model, each with its defaults.
+type Method struct {
+	ID      string // "mappo-cermic"
+	About   string // one line
+	Learner learn.Config
+	Policy  policy.Config
+	Explore explore.Config
+}
+
+// composes reports whether e is put together from the parts of m, whatever their settings.
+func (m Method) composes(e run.Experiment) bool {
+	return m.Learner.Kind() == e.Learner.Kind() && m.Policy.Kind() == e.Policy.Kind() && m.Explore.Kind() == e.Explore.Kind()
+}
+
+// methods is the registration: one line a method. Those of the paper take their description from there.
+var methods = []Method{
+	{ID: "mappo", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
+}
+
+// Methods are the registered methods: those of the paper in its order, then others as they are registered.
+func Methods() []Method {
+	out := make([]Method, 0, len(methods))
+	for _, m := range paper.Methods {
+		if i := slices.IndexFunc(methods, func(r Method) bool { return r.ID == m.ID }); i >= 0 {
+			out = append(out, methods[i])
+			out[len(out)-1].About = m.About
+		}
+	}
+	for _, m := range methods {
+		if m.About != "" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// FindMethod accepts our name or the paper's, in any case.
+func FindMethod(name string) (Method, error) {
+	published, err := paper.FindMethod(name)
+	id := published.ID
+	if err != nil {
+		id = name
+	}
+	var known []string
+	for _, m := range Methods() {
+		if m.ID == id {
+			return m, nil
+		}
+		known = append(known, m.ID)
+	}
+	if err == nil {
+		return Method{}, fmt.Errorf("method %s is in the paper but not in this program yet; it has: %s", id, strings.Join(known, ", "))
+	}
+	return Method{}, fmt.Errorf("unknown method %q%s", name, conf.Near(name, known))
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/run"
+	"cermic/envs"
+	"cermic/reproduce/paper"
+)
+
+// make1 is New for requests that must succeed.
+func make1(t *testing.T, q Request) run.Experiment {
+	t.Helper()
+	e, err := New(q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	return e
+}
+
+func TestEveryTaskAndMethodMakesAValidExperimentAtEveryBudget(t *testing.T) {
+	for _, task := range Tasks() {
+		for _, method := range Methods() {
+			for _, budget := range Budgets {
+				e := make1(t, Request{Task: task.ID, Method: method.ID, Budget: budget.Budget.Name, Seed: 1})
+				if e.Method != method.ID || e.Task.Kind() != task.ID || e.Budget != budget.Budget {
+					t.Errorf("%s on %s at %s is called %q", method.ID, task.ID, budget.Budget.Name, e.Method)
+				}
+				if frames := e.Learner.CollectFrames(); frames%e.Task.Shared().Copies != 0 || e.Budget.Frames%frames != 0 && budget.Budget.Name != "paper" {
+					t.Errorf("%s at %s: %d frames in collections of %d from %d copies", method.ID, budget.Budget.Name,
+						e.Budget.Frames, frames, e.Task.Shared().Copies)
+				}
+			}
+		}
+	}
+}
+
+func TestPaperBudgetHoldsEveryNumberOfTheHyperParameterTable(t *testing.T) {
+	e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "paper"})
+	c, h := e.Learner.(learn.MAPPO), paper.Hyper
+	if c.Frames != h.OnPolicy.Frames || c.Epochs != h.OnPolicy.Epochs || c.Minibatch != h.OnPolicy.Minibatch ||
+		c.Discount != h.General.Discount || c.LR != h.General.LearningRate || c.Eps != h.General.AdamEps {
+		t.Errorf("the learner is %+v, the table %+v", c, h)
+	}
+	if e.Task.Shared().Copies != h.OnPolicy.Copies || e.Budget.Frames != h.Duration.MaxFrames {
+		t.Errorf("%d copies and %d frames, the table has %d and %d", e.Task.Shared().Copies, e.Budget.Frames, h.OnPolicy.Copies, h.Duration.MaxFrames)
+	}
+	if iterations := (e.Budget.Frames + c.Frames - 1) / c.Frames; iterations != 84 {
+		t.Errorf("%d iterations, want 84", iterations)
+	}
+	if e.Budget.EvalEvery != 108_000 || e.Budget.EvalEvery%c.Frames != 0 {
+		t.Errorf("evaluation every %d frames, want 108000, a multiple of a collection", e.Budget.EvalEvery)
+	}
+}
+
+func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
+	e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.reward=dense"}})
+	c := e.Learner.(learn.MAPPO)
+	if c.Frames != 6000 || c.Epochs != 10 || c.Minibatch != 1200 || c.LR != 3e-4 || c.Discount != 0.99 || c.Clip != 0.2 ||
+		c.Lambda != 0.9 || c.EntropyCoef != 0 || c.AdvantageNorm || e.Task.Shared() != (envs.Common{Copies: 60, Reward: envs.Dense}) {
+		t.Errorf("got %+v on %+v", c, e.Task.Shared())
+	}
+	if e.Budget != (run.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60}) {
+		t.Errorf("got %+v", e.Budget)
+	}
+}
+
+func TestStarredTasksTrainOnTheSparseReward(t *testing.T) {
+	for _, task := range Tasks() {
+		e := make1(t, Request{Task: task.ID, Method: "mappo", Budget: "smoke"})
+		if sparse := e.Task.Shared().Reward == envs.Sparse; sparse != (task.Star || !task.Paper) {
+			t.Errorf("%s: star %v, trained on the %s reward", task.ID, task.Star, e.Task.Shared().Reward)
+		}
+	}
+}
+
+func TestLabelsNameWhatDiffersHoweverItWasWritten(t *testing.T) {
+	for _, c := range []struct {
+		set  []string
+		want string
+	}{
+		{nil, "mappo"},
+		{[]string{"learner.clip_epsilon=0.2"}, "mappo"}, // the default
+		{[]string{"learner.clip_epsilon=.30"}, "mappo learner.clip_epsilon=0.3"},
+		{[]string{"task.reward=dense", "learner.clip_epsilon=3e-1"}, "mappo learner.clip_epsilon=0.3 task.reward=dense"},
+		{[]string{"budget.eval_episodes=7"}, "mappo"}, // has a column of its own
+	} {
+		e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
+		if e.Method != c.want {
+			t.Errorf("%v is called %q, want %q", c.set, e.Method, c.want)
+		}
+	}
+}
+
+func TestAChangedBudgetIsCustom(t *testing.T) {
+	e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"budget.frames=12000"}})
+	if e.Budget.Name != "custom" || e.Budget.Frames != 12000 {
+		t.Errorf("got %+v", e.Budget)
+	}
+}
+
+func TestTrialsOfThePaperAreCalledAsTheTablesLookThemUp(t *testing.T) {
+	checked := 0
+	for _, table := range paper.Tables {
+		for _, row := range table.Rows {
+			for _, cell := range row.Cells {
+				if cell.Trial == nil {
+					continue
+				}
+				e, err := New(Request{Task: cell.Trial.Task, Method: cell.Trial.Method, Budget: "paper", Set: cell.Trial.Set})
+				if err != nil {
+					continue // the other tests say which are registered
+				}
+				checked++
+				if e.Method != cell.Trial.Label() || e.Task.Kind() != cell.Trial.Task {
+					t.Errorf("table %d, %s: trained as %q, looked up as %q", table.Number, row.Head, e.Method, cell.Trial.Label())
+				}
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no trial of the paper can be run")
+	}
+}
+
+func TestATableAsksForEachRunOnceAndSaysWhatIsMissing(t *testing.T) {
+	es, missing := Table(paper.Sota, "smoke", 2)
+	if want := 2 * paperCount(); len(es) != want {
+		t.Errorf("%d runs, want %d", len(es), want)
+	}
+	ids := map[string]bool{}
+	for _, e := range es {
+		id, err := e.ID()
+		if err != nil || ids[id] {
+			t.Errorf("run %s (%v) twice", id, err)
+		}
+		ids[id] = true
+	}
+	for _, err := range missing {
+		if !strings.Contains(err.Error(), "is in the paper but not in this program yet") {
+			t.Errorf("missing: %v", err)
+		}
+	}
+}
+
+// paperCount is the number of cells of Table 1 that can be run.
+func paperCount() int {
+	tasks, rows := 0, 0
+	for _, t := range Tasks() {
+		for _, p := range paper.Tasks {
+			if t.ID == p.ID {
+				tasks++
+			}
+		}
+	}
+	for _, m := range Methods() {
+		if _, err := paper.FindMethod(m.ID); err == nil {
+			rows++
+		}
+	}
+	return tasks * rows
+}
+
+func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
+	good := Request{Task: "vmas/balance", Method: "mappo", Budget: "smoke"}
+	for _, c := range []struct {
+		change func(*Request)
+		want   string
+	}{
+		{func(q *Request) { q.Task = "vmas/balence" }, `unknown task "vmas/balence"; did you mean vmas/balance`},
+		{func(q *Request) { q.Method = "mapo" }, `unknown method "mapo"; did you mean mappo`},
+		{func(q *Request) { q.Budget = "shrot" }, `unknown budget "shrot"; did you mean short`},
+		{func(q *Request) { q.Set = []string{"learner.clip_epsilom=1"} }, "learner"},
+		{func(q *Request) { q.Set = []string{"learner.clip_epsilon"} }, "-set learner.clip_epsilon: want key=value"},
+		{func(q *Request) { q.Set = []string{"seed=3"} }, "-set seed: seeds are counted by -seeds"},
+		{func(q *Request) { q.Set = []string{"learner.clip_epsilon=2"} }, "learner.clip_epsilon is 2"},
+	} {
+		q := good
+		c.change(&q)
+		_, err := New(q)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: got %v, want one sentence with %q", q, err, c.want)
+		}
+	}
+}
+
+func TestAnExperimentReadsBackFromItsJSON(t *testing.T) {
+	e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.package_mass=4"}, Seed: 9})
+	text, err := conf.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back run.Experiment
+	if err := conf.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := e.ID()
+	if second, err := back.ID(); err != nil || first != second {
+		t.Errorf("identity %s became %s (%v)", first, second, err)
+	}
+}

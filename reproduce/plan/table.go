@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cermic/cermiclib/run"
+	"cermic/reproduce/paper"
+)
+
+// Table lists the experiments that a table of the paper asks for, each once, with seeds 1 to seeds; trials of several
+// cells are the same. The trials that this program cannot run yet are returned as the errors that say why, one for each
+// task or method that is missing.
+func Table(t *paper.Table, budget string, seeds int) (es []run.Experiment, missing []error) {
+	seen, said := map[string]bool{}, map[string]bool{}
+	for _, row := range t.Rows {
+		for _, cell := range row.Cells {
+			if cell.Trial == nil {
+				continue
+			}
+			for seed := 1; seed <= seeds; seed++ {
+				e, err := New(Request{cell.Trial.Task, cell.Trial.Method, budget, cell.Trial.Set, uint64(seed)})
+				if err == nil {
+					var id string
+					if id, err = e.ID(); err == nil && !seen[id] {
+						seen[id] = true
+						es = append(es, e)
+					}
+				}
+				if err != nil && !said[err.Error()] {
+					said[err.Error()] = true
+					missing = append(missing, err)
+				}
+			}
+		}
+	}
+	return es, missing
+}
