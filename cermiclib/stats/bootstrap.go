@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"cermic/envs/rng"
+)
+
+// Level is the probability with which an Interval should cover the value that infinitely many runs would give.
+const Level = 0.95
+
+// Interval is an estimate with its percentile bootstrap interval. Low and High are NaN where the runs cannot say how much
+// they vary: with fewer than two on some task.
+type Interval struct{ Value, Low, High float64 }
+
+// Excludes reports whether x lies outside the interval; never if there is no interval.
+func (i Interval) Excludes(x float64) bool { return x < i.Low || x > i.High }
+
+// Bootstrap estimates f(scores) and its interval from reps resamples (2000 is plenty for two digits). Each resample draws,
+// on every task on its own, as many runs as the task has, with replacement. f gets [task][run] in memory that is used
+// again for the next resample, and must not change it.
+func Bootstrap(scores [][]float64, f func([][]float64) float64, reps int, r *rng.Rand) Interval {
+	one := func(s [][]float64) []float64 { return []float64{f(s)} }
+	return BootstrapEach(scores, one, reps, r)[0]
+}
+
+// BootstrapEach is Bootstrap for several numbers of the same resamples, such as a profile: one interval for each element
+// of what f returns, whose length must not vary. The intervals hold for each element on its own, not for all together.
+func BootstrapEach(scores [][]float64, f func([][]float64) []float64, reps int, r *rng.Rand) []Interval {
+	intervals := make([]Interval, 0, 1)
+	for _, value := range f(scores) {
+		intervals = append(intervals, Interval{value, math.NaN(), math.NaN()})
+	}
+	if reps < 1 || !canVary(scores) {
+		return intervals
+	}
+	draws := make([][]float64, len(intervals)) // [element][rep]
+	sample := like(scores)
+	for range reps {
+		resample(sample, scores, r)
+		for i, value := range f(sample) {
+			draws[i] = append(draws[i], value)
+		}
+	}
+	for i := range intervals {
+		intervals[i].Low, intervals[i].High = bounds(draws[i])
+	}
+	return intervals
+}
+
+// BootstrapTwo is Bootstrap for a number that compares two methods, such as Improvement; x and y are resampled
+// independently. It panics unless they have the same number of tasks.
+func BootstrapTwo(x, y [][]float64, f func(x, y [][]float64) float64, reps int, r *rng.Rand) Interval {
+	sameTasks(x, y)
+	both := slices.Concat(x, y)
+	return Bootstrap(both, func(s [][]float64) float64 { return f(s[:len(x)], s[len(x):]) }, reps, r)
+}
+
+// Difference estimates f(x) − f(y) and its interval. Where the interval excludes 0 the methods differ.
+func Difference(x, y [][]float64, f func([][]float64) float64, reps int, r *rng.Rand) Interval {
+	return BootstrapTwo(x, y, func(x, y [][]float64) float64 { return f(x) - f(y) }, reps, r)
+}
+
+// canVary says whether every task has the two runs without which a resample is always the same.
+func canVary(scores [][]float64) bool {
+	few := func(runs []float64) bool { return len(runs) < 2 }
+	return len(scores) > 0 && !slices.ContainsFunc(scores, few)
+}
+
+// like makes room for a resample of scores.
+func like(scores [][]float64) [][]float64 {
+	sample := make([][]float64, len(scores))
+	for task := range scores {
+		sample[task] = make([]float64, len(scores[task]))
+	}
+	return sample
+}
+
+// resample fills dst with runs drawn from scores, task by task.
+func resample(dst, scores [][]float64, r *rng.Rand) {
+	for task, runs := range scores {
+		for i := range dst[task] {
+			dst[task][i] = runs[r.IntN(len(runs))]
+		}
+	}
+}
+
+// bounds are the percentiles that leave out half of 1 − Level at either end.
+func bounds(draws []float64) (low, high float64) {
+	if hasNaN(draws) {
+		return math.NaN(), math.NaN()
+	}
+	slices.Sort(draws)
+	return quantile(draws, (1-Level)/2), quantile(draws, (1+Level)/2)
+}

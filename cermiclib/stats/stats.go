@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stats says how sure a comparison of a few training runs can be: aggregate scores over tasks, stratified
+// bootstrap intervals, odds of improvement and performance profiles, after Agarwal et al., "Deep Reinforcement Learning at
+// the Edge of the Statistical Precipice" (NeurIPS 2021), and their library rliable.
+//
+// Scores are [task][run]: one number a training run, already reduced over its episodes. Tasks may differ in their number
+// of runs. Aggregates over several tasks mean something only if the tasks share a scale. All functions are pure: they
+// keep and change nothing. Without any score, or with one that is NaN, a result is NaN.
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Mean is the mean over tasks of the mean over runs.
+func Mean(scores [][]float64) float64 { return mean(taskMeans(scores)) }
+
+// Median is the median over tasks of the mean over runs.
+func Median(scores [][]float64) float64 {
+	means := taskMeans(scores)
+	if hasNaN(means) {
+		return math.NaN()
+	}
+	slices.Sort(means)
+	return quantile(means, 0.5)
+}
+
+// IQM is the interquartile mean: of all scores of all tasks together, the mean of those that remain without the lowest
+// and the highest quarter, each rounded down to whole scores.
+func IQM(scores [][]float64) float64 {
+	all := slices.Concat(scores...)
+	if hasNaN(all) {
+		return math.NaN()
+	}
+	slices.Sort(all)
+	cut := len(all) / 4
+	return mean(all[cut : len(all)-cut])
+}
+
+// OptimalityGap is by how much the scores of all tasks together fall short of the target on average; a score above the
+// target counts as the target.
+func OptimalityGap(scores [][]float64, target float64) float64 {
+	short := slices.Concat(scores...)
+	for i, x := range short {
+		short[i] = target - min(x, target)
+	}
+	return mean(short)
+}
+
+// Improvement is the probability that a run of x scores higher than a run of y on the same task, averaged over tasks; a
+// tie counts one half. On each task it is the U statistic of Mann and Whitney over the number of pairs. It panics unless x
+// and y have the same number of tasks.
+func Improvement(x, y [][]float64) float64 {
+	sameTasks(x, y)
+	odds := make([]float64, len(x))
+	for task := range x {
+		if hasNaN(x[task]) || hasNaN(y[task]) {
+			return math.NaN()
+		}
+		wins := 0.0
+		for _, a := range x[task] {
+			for _, b := range y[task] {
+				switch {
+				case a > b:
+					wins++
+				case a == b:
+					wins += 0.5
+				}
+			}
+		}
+		odds[task] = wins / float64(len(x[task])*len(y[task]))
+	}
+	return mean(odds)
+}
+
+// Profile is the performance profile: for each of levels [L], the fraction of runs that score above it, averaged over
+// tasks. It falls from 1 to 0 as the level rises.
+func Profile(scores [][]float64, levels []float64) []float64 {
+	fractions := make([]float64, len(levels))
+	for k, level := range levels {
+		above := make([]float64, len(scores))
+		for task, runs := range scores {
+			if hasNaN(runs) {
+				above[task] = math.NaN()
+				continue
+			}
+			for _, x := range runs {
+				if x > level {
+					above[task] += 1 / float64(len(runs))
+				}
+			}
+		}
+		fractions[k] = mean(above)
+	}
+	return fractions
+}
+
+// taskMeans is the mean over the runs of each task.
+func taskMeans(scores [][]float64) []float64 {
+	means := make([]float64, len(scores))
+	for task, runs := range scores {
+		means[task] = mean(runs)
+	}
+	return means
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x)) // 0/0 is NaN
+}
+
+func hasNaN(x []float64) bool { return len(x) == 0 || slices.ContainsFunc(x, math.IsNaN) }
+
+// quantile is the q-quantile of sorted values, linear between neighbours.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
+
+func sameTasks(x, y [][]float64) {
+	if len(x) != len(y) {
+		panic("stats: the two sides have scores of different numbers of tasks")
+	}
+}
