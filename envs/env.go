@@ -105,8 +105,8 @@ type Actions struct {
 	Force  []float32 // [E,N,D] physical units of the spec's [Low, High]
 }
 
-// NewStep makes the buffers of a Step for s. masked says whether actions can be unavailable.
-func NewStep(s *Spec, masked bool) *Step {
+// NewStep makes the buffers of a Step for s.
+func NewStep(s *Spec) *Step {
 	e, n := s.Copies, s.Agents
 	out := &Step{
 		State:      make([]float32, e*s.State),
@@ -124,7 +124,7 @@ func NewStep(s *Spec, masked bool) *Step {
 	} else {
 		out.Obs = make([]float32, e*n*s.ObsLen())
 	}
-	if masked {
+	if s.Masked {
 		out.Mask = make([]uint8, e*n*s.Act.Choices)
 	}
 	return out

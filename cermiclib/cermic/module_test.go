@@ -28,10 +28,10 @@ func fakeSpec(c int) *envs.Spec {
 
 // fakeRollout fills a rollout of t steps with smooth random walks; an episode of copy k ends whenever (step+k) % 7 == 6.
 func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
-	x := rl.NewRollout(spec, t, false, 0)
+	x := rl.NewRollout(spec, t, 0)
 	x.Iteration, x.Frames = iteration, iteration*t*spec.Copies
 	r := rng.New(7, "fake rollout", uint64(iteration))
-	step := envs.NewStep(spec, false)
+	step := envs.NewStep(spec)
 	for i := range step.Alive {
 		step.Alive[i] = 1
 	}

@@ -48,7 +48,7 @@ func TestMLPHasTheSpecifiedNumberOfParameters(t *testing.T) {
 func TestMLPKnowsTheStepBefore(t *testing.T) {
 	// One copy, two agents, four steps; step 2 starts a new episode.
 	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 2, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
-	x := rl.NewRollout(spec, 4, false, 0)
+	x := rl.NewRollout(spec, 4, 0)
 	for i := range x.Obs {
 		x.Obs[i] = float32(i%7) - 3
 	}

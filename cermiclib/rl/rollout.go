@@ -51,9 +51,8 @@ type finals struct {
 // Rows is T·E·N, the number of agent steps; agent step (t, c, i) is row (t·E + c)·N + i.
 func (x *Rollout) Rows() int { return x.T * x.E * x.N }
 
-// NewRollout makes the buffers of a rollout of t steps for spec; masked says whether actions can be unavailable, carry
-// is C, the length of the policy's recurrent state.
-func NewRollout(spec *envs.Spec, t int, masked bool, carry int) *Rollout {
+// NewRollout makes the buffers of a rollout of t steps for spec; carry is C, the length of the policy's recurrent state.
+func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
 	e, n, o := spec.Copies, spec.Agents, spec.ObsLen()
 	x := &Rollout{
 		Spec: spec, T: t, E: e, N: n,
@@ -75,7 +74,7 @@ func NewRollout(spec *envs.Spec, t int, masked bool, carry int) *Rollout {
 	} else {
 		x.Obs = make([]float32, (t+1)*e*n*o)
 	}
-	if masked {
+	if spec.Masked {
 		x.Mask = make([]uint8, (t+1)*e*n*spec.Act.Choices)
 	}
 	if spec.Act.Choices > 0 {

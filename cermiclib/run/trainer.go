@@ -52,7 +52,7 @@ func newTrainer(e Experiment, backend nn.Backend) (*trainer, error) {
 	}
 	t.step, t.act = newBuffers(env)
 	rows, c := s.Copies*s.Agents, t.learner.CarryLen()
-	t.x = rl.NewRollout(s, e.Learner.CollectFrames()/s.Copies, t.step.Mask != nil, c)
+	t.x = rl.NewRollout(s, e.Learner.CollectFrames()/s.Copies, c)
 	t.dist = rl.NewDist(s, c)
 	t.carry = make([]float32, rows*c)
 	t.fresh, t.ended = make([]uint8, s.Copies), make([]uint8, s.Copies)
@@ -67,8 +67,7 @@ func newTrainer(e Experiment, backend nn.Backend) (*trainer, error) {
 
 // newBuffers makes the step and action buffers of env.
 func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
-	m, ok := env.(interface{ Masked() bool })
-	return envs.NewStep(env.Spec(), ok && m.Masked()), envs.NewActions(env.Spec())
+	return envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
 }
 
 // iterate is one pass of the outer loop of Algorithm 1.

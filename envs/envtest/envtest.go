@@ -68,7 +68,7 @@ func buildShared(t *testing.T, cfg envs.Config, shared envs.Common, seed uint64,
 		t.Fatalf("Build: %v", err)
 	}
 	p := &player{env: env, spec: env.Spec()}
-	p.out, p.act = envs.NewStep(p.spec, p.spec.Masked), envs.NewActions(p.spec)
+	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
 	return p
 }
 

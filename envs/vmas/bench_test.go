@@ -33,7 +33,7 @@ func benchmarkStep(b *testing.B, name string, copies, workers int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	out, acts, r := envs.NewStep(env.Spec(), false), make([]*envs.Actions, 8), rng.New(1, "bench")
+	out, acts, r := envs.NewStep(env.Spec()), make([]*envs.Actions, 8), rng.New(1, "bench")
 	for i := range acts {
 		acts[i] = envs.NewActions(env.Spec())
 		for k := range acts[i].Force {

@@ -44,7 +44,7 @@ func TestResetsAreDistributedAsInTheOriginal(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := built.(*env)
-			e.Reset(nil, envs.NewStep(e.Spec(), false))
+			e.Reset(nil, envs.NewStep(e.Spec()))
 			if len(ref.Names) != e.world.count {
 				t.Fatalf("%d bodies, want %d", e.world.count, len(ref.Names))
 			}

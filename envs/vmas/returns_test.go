@@ -57,7 +57,7 @@ func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := built.(*env)
-		out, act := envs.NewStep(e.Spec(), false), envs.NewActions(e.Spec())
+		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		e.Reset(nil, out)
 		start := e.world.Pos(0, balancePackage).Y
 		for k := range act.Force {
@@ -80,7 +80,7 @@ func playOnce(t *testing.T, cfg envs.Config, scripted bool) (mean, std float64) 
 		t.Fatal(err)
 	}
 	spec := env.Spec()
-	out, act, r := envs.NewStep(spec, spec.Masked), envs.NewActions(spec), rng.New(3, "random policy")
+	out, act, r := envs.NewStep(spec), envs.NewActions(spec), rng.New(3, "random policy")
 	env.Reset(nil, out)
 	sum, over := make([]float64, episodes), make([]bool, episodes)
 	for range spec.EvalHorizon {

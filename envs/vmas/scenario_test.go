@@ -173,7 +173,7 @@ type recorded struct {
 
 func newFollower(t *testing.T, g *golden, e *env) *follower {
 	f := &follower{
-		t: t, g: g, e: e, out: envs.NewStep(&e.spec, false), act: envs.NewActions(&e.spec),
+		t: t, g: g, e: e, out: envs.NewStep(&e.spec), act: envs.NewActions(&e.spec),
 		actions: decode[[][][][]float32](t, g.Actions), memory: map[string]recorded{},
 	}
 	slots := map[string]int{}

@@ -50,7 +50,7 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := built.(*env)
-		out, act := envs.NewStep(e.Spec(), false), envs.NewActions(e.Spec())
+		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		if e.Spec().Act.Choices != len(set.want) {
 			t.Fatalf("%s has %d choices, want %d", set.name, e.Spec().Act.Choices, len(set.want))
 		}
@@ -72,7 +72,7 @@ func TestActionsAreClamped(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := built.(*env)
-	out, act := envs.NewStep(e.Spec(), false), envs.NewActions(e.Spec())
+	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	e.Reset(nil, out)
 	act.Force[0], act.Force[1] = 3, -0.5
 	e.Step(act, out)
@@ -96,7 +96,7 @@ func TestLabelsSeeWithinTheFieldOfViewOrOneBodyLength(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := built.(*env)
-		out := envs.NewStep(e.Spec(), false)
+		out := envs.NewStep(e.Spec())
 		e.Reset(nil, out)
 		e.world.Place(0, e.world.Agent(0), Vec{0.1, 0})
 		e.world.Place(0, e.world.Agent(1), Vec{0.1, c.gap})

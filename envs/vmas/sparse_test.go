@@ -19,7 +19,7 @@ func lift(t *testing.T, cfg Balance) (e *env, out *envs.Step, to func(share floa
 		t.Fatal(err)
 	}
 	e = built.(*env)
-	out = envs.NewStep(e.Spec(), false)
+	out = envs.NewStep(e.Spec())
 	act := envs.NewActions(e.Spec())
 	e.Reset(nil, out)
 	w := e.world
