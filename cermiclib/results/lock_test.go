@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,6 +57,7 @@ func child(dir string) error {
 	if err != nil {
 		return err
 	}
+	ballast = 4 << 20 // slow enough that a kill meets the run, and most of all the writing of its checkpoints
 	fmt.Println("claimed")
 	var stop, writes int
 	if _, err := fmt.Sscan(os.Getenv(childStops), &stop); err != nil {
@@ -133,8 +135,83 @@ func TestOneProcessTrainsARunAtATime(t *testing.T) {
 	}
 }
 
-func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
+func TestARunSurvivesBeingKilledAtAnyMoment(t *testing.T) {
 	want := resultOf(t, complete(t))
+	r := rand.New(rand.NewPCG(1, 2))
+	kills := 15
+	if testing.Short() {
+		kills = 5
+	}
+	cut := 0
+	for range kills {
+		dir := t.TempDir()
+		// One process is killed after it started from nothing, another after it went on from what that one left.
+		for range 2 {
+			c := startChild(t, dir, 0, "claimed")
+			time.Sleep(time.Duration(r.IntN(20_000)) * time.Microsecond)
+			if err := c.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait() // killed, or done before
+		}
+		if found, err := openTest(t, dir).Get(testID); err != nil || !found.Complete {
+			cut++
+		}
+		for _, note := range finish(t, dir) {
+			if strings.Contains(note, "set aside") {
+				t.Errorf("a kill left damage: %s", note)
+			}
+		}
+		if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v\nwant %v", got, want)
+		}
+	}
+	t.Logf("%d of %d runs were cut", cut, kills)
+	if cut == 0 {
+		t.Error("every process was done before it was killed")
+	}
+}
+
+func TestOneOfManyTakesAStaleLockOver(t *testing.T) {
+	dir := t.TempDir()
+	me := self()
+	stale, err := json.Marshal(owner{Host: me.Host, Space: me.Space, PID: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		plant(t, dir, stale, 0)
+		locks := make(chan *lock, 8)
+		var wg sync.WaitGroup
+		for range cap(locks) {
+			wg.Go(func() {
+				l, holder, err := acquire(filepath.Join(dir, testID))
+				if err != nil || l == nil && !strings.Contains(holder, me.Host) {
+					t.Errorf("holder %q, %v", holder, err)
+				}
+				if l != nil {
+					locks <- l
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(locks); n != 1 {
+			t.Fatalf("%d claims have the lock", n)
+		}
+		l := <-locks
+		if err := errors.Join(l.held(), l.release()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
+	finished := complete(t)
+	want := resultOf(t, finished)
+	whole, err := openTest(t, finished).Get(testID)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	// Each stops at another place with the lock in its hands, is killed, and the rest go on.
 	for stop := 1; stop <= 3; stop++ {
@@ -170,8 +247,12 @@ func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
 		wg.Go(func() {
 			s := openTest(t, dir)
 			for range 20 {
-				if r, err := s.Get(testID); err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && r.Frames > testTotal {
-					t.Errorf("read %+v, %v", r, err)
+				r, err := s.Get(testID)
+				if errors.Is(err, fs.ErrNotExist) {
+					continue
+				}
+				if err != nil || len(r.Evals) > 0 && !reflect.DeepEqual(r.Evals, whole.Evals[:len(r.Evals)]) {
+					t.Errorf("read %+v, %v: not the start of %+v", r, err, whole)
 				}
 			}
 		})
