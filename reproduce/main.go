@@ -32,6 +32,9 @@ func verbs() []verb {
 		{"list", "name every task and method, with one line on each", runList},
 		{"train", "train a method on a task, or go on with it", runTrain},
 		{"status", "show what has been trained and what is training", runStatus},
+		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},
+		{"setup", "put JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin", runSetup},
+		{"notebooks", "execute the notebooks without a browser", runNotebooks},
 	}
 }
 

@@ -24,7 +24,7 @@ func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"lst"}, `unknown verb "lst"; did you mean list?`},
+		{[]string{"lisst"}, `unknown verb "lisst"; did you mean list?`},
 		{[]string{"list", "-jsn"}, "list has no flag -jsn"},
 		{[]string{"list", "extra"}, `list takes no argument "extra"`},
 		{[]string{"train", "-metod", "mappo"}, "train has no flag -metod; did you mean method?"},

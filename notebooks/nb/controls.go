@@ -34,9 +34,11 @@ type Control struct {
 	value, next        string
 }
 
-// NewControls returns an empty row.
+// NewControls returns an empty row. It keeps its place: what is shown later stands below it.
 func NewControls() *Controls {
-	return &Controls{block: newBlock(), id: "controls-" + gonbui.UniqueId(), changed: make(chan struct{}, 1)}
+	c := &Controls{block: newBlock(), id: "controls-" + gonbui.UniqueId(), changed: make(chan struct{}, 1)}
+	c.put(content{protocol.MIMETextHTML: "", protocol.MIMETextPlain: ""})
+	return c
 }
 
 // Slider adds a number between low and high.

@@ -61,8 +61,8 @@ func (l *Live) Redraw(r *results.Record) {
 
 // Watch is a watcher of a run.
 func (l *Live) Watch(e results.Event) {
-	news := e.Eval != nil || e.Scalars != nil
-	if e.Record != nil && (ended(e) || news && l.due(time.Now())) {
+	due := e.Eval != nil || e.Scalars != nil && l.due(time.Now()) // an evaluation is rare and what one waits for
+	if e.Record != nil && (ended(e) || due) {
 		l.Redraw(e.Record)
 	}
 }
