@@ -25,13 +25,13 @@ var layers = [][]string{
 	{"cermiclib/cermic"},
 	{"cermiclib/run", "cermiclib/libtest"},
 	{"viz"},
-	{"reproduce/paper", "reproduce/records"},
+	{"reproduce/paper"},
 	{"reproduce/plan"},
 	{"reproduce", "notebooks"},
 }
 
 // light are the folders that must stay free of GoMLX, so that looking at results compiles in a moment and works anywhere.
-var light = []string{"envs", "cermiclib/conf", "cermiclib/results", "cermiclib/stats", "viz", "reproduce/paper", "reproduce/records"}
+var light = []string{"envs", "cermiclib/conf", "cermiclib/results", "cermiclib/stats", "viz", "reproduce/paper"}
 
 // pkg is what `go list -json` tells of one package.
 type pkg struct {

@@ -13,9 +13,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"cermic/cermiclib/stats"
-	"cermic/envs/rng"
 )
 
 // Figure says what stands around the data of a plot.
@@ -73,9 +70,6 @@ func rank(s Series) int {
 	return 1
 }
 
-// bandReps is the number of resamples behind a band: the noise that is left moves its edge by less than a line's width.
-const bandReps = 1000
-
 // drawMean adds the mean line with its band and returns the line's last value, NaN if there is none.
 func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 	var line, low, high plotter.XYs
@@ -84,17 +78,15 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 		if len(v) == 0 || len(v) < len(s.Y) {
 			continue
 		}
+		i := meanInterval(v)
 		line = append(line, plotter.XY{X: x, Y: mean(v)})
-		if len(v) > 1 {
-			i := stats.Bootstrap([][]float64{v}, stats.Mean, bandReps, rng.New(0, "viz/band"))
-			low = append(low, plotter.XY{X: x, Y: i.Low})
-			high = append(high, plotter.XY{X: x, Y: i.High})
-		}
+		low = append(low, plotter.XY{X: x, Y: i[0]})
+		high = append(high, plotter.XY{X: x, Y: i[1]})
 	}
 	if len(line) == 0 {
 		return math.NaN(), nil
 	}
-	if len(low) > 0 {
+	if len(s.Y) > 1 {
 		slices.Reverse(high)
 		band, err := plotter.NewPolygon(append(low, high...))
 		if err != nil {

@@ -36,13 +36,9 @@ func (c Config) calibration(sc *model.Scope, context, m, q *Node) func(gamma *No
 	still := Add(fromMean, ExpandLeftToRank(bias, 2))
 	// The last layer starts at zero: at first every form but plain leaves μ_Ψ as it is.
 	out := nn.Weight(sc, m, "out", nn.AllZero, calibHidden)
-	free := c.CalibForm == CalibPlain || c.CalibForm == CalibResidual
+	offset := nn.Weight(sc, m, "offset", nn.AllZero)
 	head := func(hidden *Node) *Node { // M after its first layer, [B]
-		y := ReduceSum(Mul(nn.LeakyReLU(hidden), ExpandLeftToRank(out, 2)), -1)
-		if free { // in M(γf, m) - M(0, m) an offset would cancel
-			y = Add(y, nn.Weight(sc, m, "offset", nn.AllZero))
-		}
-		return y
+		return Add(ReduceSum(Mul(nn.LeakyReLU(hidden), ExpandLeftToRank(out, 2)), -1), offset)
 	}
 	return func(gamma *Node) *Node {
 		correction := head(Add(Mul(fromContext, gamma), still))

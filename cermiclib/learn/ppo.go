@@ -103,8 +103,7 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	if m.EntropyCoef > 0 {
 		loss = Sub(loss, MulScalar(bonus, m.EntropyCoef))
 	}
-	low, high := ConstAs(change, math.Log(1-m.Clip)), ConstAs(change, math.Log(1+m.Clip))
-	clipped := ConvertDType(LogicalOr(LessThan(change, low), GreaterThan(change, high)), ratio.DType())
+	clipped := ConvertDType(NotEqual(ratio, band), ratio.DType())
 	return loss, []*Node{bonus, weighted(ratio, in.weight), weighted(clipped, in.weight), weighted(Neg(change), in.weight)}
 }
 

@@ -40,6 +40,7 @@ type golden struct {
 	Internals            map[string]json.RawMessage
 	InternalsStatic      map[string]json.RawMessage `json:"internals_static"`
 	CullDependent        [][]float64                `json:"cull_dependent"`
+	BatchCoupled         [][]float64                `json:"batch_coupled"`
 
 	Force     [][][][3]float32 `json:"last_substep_force"`
 	Pairs     [][2]int

@@ -20,6 +20,7 @@ var referenceReturns = []struct {
 	bound             float64
 }{
 	{DefaultBalance(), -6.7, 6.0, 33.3, 9.3, 57.9},
+	{DefaultNavigation(), -0.31, 0.90, 1.04, 0.27, 1.078},
 }
 
 const episodes = 256

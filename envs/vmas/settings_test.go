@@ -3,10 +3,12 @@
 package vmas
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/conf"
 	"cermic/envs"
 )
 
@@ -33,6 +35,30 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 	cfg.Discrete = "prodct9"
 	if _, err := cfg.Build(1, 1); !strings.Contains(err.Error(), "did you mean product9") {
 		t.Errorf("error %q does not offer the near name", err)
+	}
+}
+
+// Each row is a setting of one task with a value that Build refuses.
+func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
+	for _, row := range []struct{ task, key, value string }{
+		{"navigation", "n_agents", "0"},
+		{"navigation", "n_agents", "60"}, // too many to place
+		{"navigation", "agent_radius", "0"},
+		{"navigation", "lidar_range", "-1"},
+		{"navigation", "agents_with_same_goal", "0"},
+		{"navigation", "agents_with_same_goal", "2"}, // they would collide
+		{"navigation", "milestones", "0"},
+	} {
+		var cfg envs.Config
+		overlay := fmt.Sprintf(`{"kind":"vmas/%s",%q:%s}`, row.task, row.key, row.value)
+		if err := conf.Unmarshal([]byte(overlay), &cfg); err != nil {
+			t.Fatal(err)
+		}
+		_, err := cfg.Build(1, 1)
+		if err == nil || !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || !strings.Contains(err.Error(), row.key) ||
+			strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %q, want one sentence that begins with the task and names the setting", overlay, err)
+		}
 	}
 }
 
