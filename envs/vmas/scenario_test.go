@@ -260,11 +260,11 @@ func (f *follower) compare(m *meter, t, c int) {
 	for k, row := range f.rows {
 		m.same("reward", f.out.Dense[c*n+row], g.Rewards[t][k][c], t, c, k)
 		for name, series := range g.Infos {
+			got := float32(0) // of terms that the task does not have with these settings
 			if terms := f.slot(c, name); terms != nil {
-				m.same("reward", terms[min(row, len(terms)-1)], series[t][k][c], name, t, c, k)
-			} else {
-				f.t.Fatalf("the task keeps no reward term %q", name)
+				got = terms[min(row, len(terms)-1)]
 			}
+			m.same("reward", got, series[t][k][c], name, t, c, k)
 		}
 	}
 	for name, r := range f.memory {
