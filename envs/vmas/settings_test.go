@@ -41,6 +41,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 // Each row is a setting of one task with a value that Build refuses.
 func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 	for _, row := range []struct{ task, key, value string }{
+		{"give_way", "mirror_passage", "true"},
 		{"navigation", "n_agents", "0"},
 		{"navigation", "n_agents", "60"}, // too many to place
 		{"navigation", "agent_radius", "0"},
