@@ -48,3 +48,14 @@ func flagError(name string, out io.Writer, set *flag.FlagSet, err error) error {
 	}
 	return usagef("%s: %s", name, err)
 }
+
+// repeated collects the values of a flag that may be given more than once.
+type repeated []string
+
+func (r *repeated) String() string { return strings.Join(*r, " ") }
+
+// Set appends one value.
+func (r *repeated) Set(text string) error {
+	*r = append(*r, text)
+	return nil
+}

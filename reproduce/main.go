@@ -15,36 +15,48 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"cermic/cermiclib/conf"
 )
 
 // verb is one thing that the command can do.
 type verb struct {
-	name, args, about string
-	run               func(ctx context.Context, out io.Writer, args []string) error
+	name, about string
+	run         func(ctx context.Context, out io.Writer, args []string) error
 }
 
 // verbs in the order in which a newcomer needs them.
 func verbs() []verb {
 	return []verb{
-		{"list", "", "name every task and method, with one line on each", runList},
+		{"list", "name every task and method, with one line on each", runList},
+		{"train", "train a method on a task, or go on with it", runTrain},
+		{"status", "show what has been trained and what is training", runStatus},
+		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},
+		{"setup", "put JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin", runSetup},
+		{"notebooks", "execute the notebooks without a browser", runNotebooks},
 	}
 }
 
 // usageError is a mistake in the command line, answered with exit code 2.
 type usageError struct{ error }
 
+// errStopped ends a verb that the user stopped; it has said so itself.
+var errStopped = errors.New("stopped")
+
 // usagef makes a usageError.
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func main() {
-	// The first interrupt lets a run save itself; a second one ends the program at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	// The first interrupt, or a scheduler's request to end, lets a run save itself; a second one ends the program at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	err := dispatch(ctx, os.Stdout, os.Args[1:])
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return
+	}
+	if errors.Is(err, errStopped) {
+		os.Exit(130) // as shells report an interrupt
 	}
 	fmt.Fprintln(os.Stderr, "reproduce:", err)
 	if errors.As(err, new(usageError)) {
@@ -72,8 +84,9 @@ func dispatch(ctx context.Context, out io.Writer, args []string) error {
 func usage(out io.Writer) {
 	fmt.Fprint(out, "Reproduces the CERMIC paper.\n\n\tgo run ./reproduce VERB [flags]\n\n")
 	for _, v := range verbs() {
-		fmt.Fprintf(out, "  %-10s %s\n  %-10s   %s\n", v.name, v.about, "", v.args)
+		fmt.Fprintf(out, "  %-10s %s\n", v.name, v.about)
 	}
+	fmt.Fprint(out, "\nEvery verb answers -h with its flags.\n")
 }
 
 func isHelp(arg string) bool {

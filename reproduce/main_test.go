@@ -24,9 +24,18 @@ func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"lst"}, `unknown verb "lst"; did you mean list?`},
+		{[]string{"lisst"}, `unknown verb "lisst"; did you mean list?`},
 		{[]string{"list", "-jsn"}, "list has no flag -jsn"},
 		{[]string{"list", "extra"}, `list takes no argument "extra"`},
+		{[]string{"train", "-metod", "mappo"}, "train has no flag -metod; did you mean method?"},
+		{[]string{"train", "-method", "mapo"}, `unknown method "mapo"; did you mean mappo`},
+		{[]string{"train", "-task", "balence", "-method", "mappo"}, `unknown task "balence"; did you mean balance?`},
+		{[]string{"train", "-budget", "shrot", "-method", "mappo"}, `unknown budget "shrot"; did you mean short`},
+		{[]string{"train", "-method", "mappo", "-set", "learner.gae_lamda=1"}, `unknown key "learner.gae_lamda"; did you mean learner.gae_lambda?`},
+		{[]string{"train", "-method", "mappo", "-set", "learner.gae_lambda=2"}, "learner.gae_lambda is 2"},
+		{[]string{"train", "-seeds", "0"}, "-seeds is 0"},
+		{[]string{"train", "-seeds", "three"}, "train: invalid value"},
+		{[]string{"train", "-table", "sotta"}, `unknown table "sotta"; did you mean sota`},
 	} {
 		_, err := command(t, c.args...)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

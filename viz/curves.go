@@ -13,6 +13,9 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
 )
 
 // Figure says what stands around the data of a plot.
@@ -70,6 +73,9 @@ func rank(s Series) int {
 	return 1
 }
 
+// bandReps is the number of resamples behind a band: the noise that is left moves its edge by less than a line's width.
+const bandReps = 1000
+
 // drawMean adds the mean line with its band and returns the line's last value, NaN if there is none.
 func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 	var line, low, high plotter.XYs
@@ -78,15 +84,17 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 		if len(v) == 0 || len(v) < len(s.Y) {
 			continue
 		}
-		i := meanInterval(v)
 		line = append(line, plotter.XY{X: x, Y: mean(v)})
-		low = append(low, plotter.XY{X: x, Y: i[0]})
-		high = append(high, plotter.XY{X: x, Y: i[1]})
+		if len(v) > 1 {
+			i := stats.Bootstrap([][]float64{v}, stats.Mean, bandReps, rng.New(0, "viz/band"))
+			low = append(low, plotter.XY{X: x, Y: i.Low})
+			high = append(high, plotter.XY{X: x, Y: i.High})
+		}
 	}
 	if len(line) == 0 {
 		return math.NaN(), nil
 	}
-	if len(s.Y) > 1 {
+	if len(low) > 0 {
 		slices.Reverse(high)
 		band, err := plotter.NewPolygon(append(low, high...))
 		if err != nil {

@@ -36,9 +36,13 @@ func (c Config) calibration(sc *model.Scope, context, m, q *Node) func(gamma *No
 	still := Add(fromMean, ExpandLeftToRank(bias, 2))
 	// The last layer starts at zero: at first every form but plain leaves μ_Ψ as it is.
 	out := nn.Weight(sc, m, "out", nn.AllZero, calibHidden)
-	offset := nn.Weight(sc, m, "offset", nn.AllZero)
+	free := c.CalibForm == CalibPlain || c.CalibForm == CalibResidual
 	head := func(hidden *Node) *Node { // M after its first layer, [B]
-		return Add(ReduceSum(Mul(nn.LeakyReLU(hidden), ExpandLeftToRank(out, 2)), -1), offset)
+		y := ReduceSum(Mul(nn.LeakyReLU(hidden), ExpandLeftToRank(out, 2)), -1)
+		if free { // in M(γf, m) - M(0, m) an offset would cancel
+			y = Add(y, nn.Weight(sc, m, "offset", nn.AllZero))
+		}
+		return y
 	}
 	return func(gamma *Node) *Node {
 		correction := head(Add(Mul(fromContext, gamma), still))

@@ -338,6 +338,12 @@ func TestKeysCanBeSetToTheirOwnValues(t *testing.T) {
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	var empty experiment
+	for _, k := range Keys(empty) {
+		if err := Set(&empty, k.Key, k.Value); err != nil {
+			t.Errorf("without configs: %+v: %v", k, err)
+		}
+	}
 	if k := docs[6]; k.Type != "a module" || k.Value != "bonus" || strings.Join(k.Kinds, " ") != "bonus none" {
 		t.Errorf("explore is described as %+v", k)
 	}

@@ -30,7 +30,10 @@ func Keys(v any) []KeyDoc {
 
 func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 	if v.Kind() == reflect.Interface && path != "" {
-		kind, _ := kindOf(v)
+		kind, isSet := kindOf(v)
+		if !isSet {
+			kind = "null"
+		}
 		all = append(all, KeyDoc{Key: path, Type: typeName(v.Type()), Value: kind, Kinds: kinds(v.Type())})
 	}
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {

@@ -103,7 +103,8 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	if m.EntropyCoef > 0 {
 		loss = Sub(loss, MulScalar(bonus, m.EntropyCoef))
 	}
-	clipped := ConvertDType(NotEqual(ratio, band), ratio.DType())
+	low, high := ConstAs(change, math.Log(1-m.Clip)), ConstAs(change, math.Log(1+m.Clip))
+	clipped := ConvertDType(LogicalOr(LessThan(change, low), GreaterThan(change, high)), ratio.DType())
 	return loss, []*Node{bonus, weighted(ratio, in.weight), weighted(clipped, in.weight), weighted(Neg(change), in.weight)}
 }
 

@@ -5,6 +5,7 @@ package results
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -178,6 +179,47 @@ func TestDamagedCheckpointFallsBackToTheOneBefore(t *testing.T) {
 	}
 	if !bytes.Equal(read(t, dir, checkpointFile+".damaged-1"), bad) {
 		t.Error("the damaged checkpoint was not kept as it was")
+	}
+}
+
+func TestACrashBetweenTheRenamesOfACheckpointIsHarmless(t *testing.T) {
+	dir := partial(t)
+	want := resultOf(t, complete(t))
+	path := filepath.Join(dir, testID, checkpointFile)
+	write(t, dir, checkpointFile+tempSuffix, read(t, dir, checkpointFile)[:100])
+	if err := os.Rename(path, filepath.Join(dir, testID, previousFile)); err != nil {
+		t.Fatal(err)
+	}
+	if notes := finish(t, dir); len(notes) != 1 || !strings.Contains(notes[0], "checkpoint before last, at 300 frames") {
+		t.Errorf("notes %q", notes)
+	}
+	if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+	if _, err := os.Stat(path + tempSuffix); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an unfinished file is left behind: %v", err)
+	}
+}
+
+func TestDamageDuringTrainingIsFoundAtTheEnd(t *testing.T) {
+	for name, spoil := range map[string]func(good []byte) []byte{
+		"a flipped byte": func(good []byte) []byte { good[30] ^= 1; return good },
+		"a missing line": func(good []byte) []byte { return good[:bytes.IndexByte(good, '\n')+1] },
+	} {
+		dir := t.TempDir()
+		r := claimTest(t, openTest(t, dir))
+		for frames := range 3 {
+			if err := r.AppendScalars(frames, map[string]float64{"loss": 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, dir, scalarsFile, spoil(read(t, dir, scalarsFile)))
+		if err := r.Finish(Host{}); !errors.Is(err, ErrDamaged) || r.Complete() {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -3,15 +3,12 @@
 package results
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -19,178 +16,6 @@ import (
 	"testing"
 	"time"
 )
-
-// childEnv names the store that a second process of this test trains the toy run in; childStops the number of writes
-// after which it stops without giving anything back, until it is killed.
-const (
-	childEnv   = "CERMIC_TEST_STORE"
-	childStops = "CERMIC_TEST_STOP"
-)
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childEnv); dir != "" {
-		if err := child(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	// These tests write thousands of files durably; on a busy disk they would do little but wait for it.
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
-		if dir, err := os.MkdirTemp("/dev/shm", "results"); err == nil {
-			defer os.RemoveAll(dir)
-			os.Setenv("TMPDIR", dir)
-		}
-	}
-	m.Run()
-}
-
-// child is what a second process does.
-func child(dir string) error {
-	s, err := Open(dir)
-	if err != nil {
-		return err
-	}
-	s.Note = func(string) {}
-	r, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), true, nil)
-	if err != nil {
-		return err
-	}
-	fmt.Println("claimed")
-	var stop, writes int
-	if _, err := fmt.Sscan(os.Getenv(childStops), &stop); err != nil {
-		return err
-	}
-	err = train(r, func() {
-		if writes++; writes == stop {
-			fmt.Println("stopped")
-			_, _ = io.Copy(io.Discard, os.Stdin) // ends when the parent ends, should it not kill us
-			os.Exit(1)
-		}
-	})
-	return errors.Join(err, r.Close())
-}
-
-// startChild starts another process that stops after so many writes (0: never) and waits until it says word.
-func startChild(t *testing.T, dir string, stop int, word string) *exec.Cmd {
-	t.Helper()
-	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childEnv+"="+dir, fmt.Sprintf("%s=%d", childStops, stop))
-	c.Stderr = os.Stderr
-	if _, err := c.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
-	for in := bufio.NewScanner(out); in.Scan(); {
-		if in.Text() == word {
-			return c
-		}
-	}
-	t.Fatalf("the second process ended without saying %q", word)
-	return nil
-}
-
-func TestOneProcessTrainsARunAtATime(t *testing.T) {
-	want := resultOf(t, complete(t))
-	dir := t.TempDir()
-	other := startChild(t, dir, 5, "stopped")
-	s := openTest(t, dir)
-	_, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil)
-	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), fmt.Sprintf("process %d on ", other.Process.Pid)) {
-		t.Fatalf("got %v, want one that names process %d", err, other.Process.Pid)
-	}
-	if _, err := s.Get(testID); err != nil {
-		t.Errorf("a run that is being trained cannot be read: %v", err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-	defer cancel()
-	var notes []string
-	_, err = s.Claim(ctx, testID, []byte(testExperiment), testHeader(), true, func(note string) { notes = append(notes, note) })
-	if !errors.Is(err, context.DeadlineExceeded) || len(notes) != 1 || !strings.Contains(notes[0], "waiting for run "+testID) {
-		t.Errorf("got %v, notes %q", err, notes)
-	}
-	// Killed, the process gives nothing back; its run is free all the same, before anybody has asked for its exit code.
-	if err := other.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	deadline := time.Now().Add(10 * time.Second)
-	for _, alive := processStart(other.Process.Pid); alive; _, alive = processStart(other.Process.Pid) {
-		if time.Now().After(deadline) {
-			t.Fatal("the killed process does not end")
-		}
-		time.Sleep(time.Millisecond)
-	}
-	finish(t, dir)
-	if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v\nwant %v", got, want)
-	}
-}
-
-func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
-	want := resultOf(t, complete(t))
-	dir := t.TempDir()
-	// Each stops at another place with the lock in its hands, is killed, and the rest go on.
-	for stop := 1; stop <= 3; stop++ {
-		c := startChild(t, dir, stop, "stopped")
-		if err := c.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var wg sync.WaitGroup
-	for range 3 {
-		c := exec.Command(os.Args[0])
-		c.Env = append(os.Environ(), childEnv+"="+dir, childStops+"=0")
-		wg.Go(func() {
-			if out, err := c.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
-		})
-	}
-	trained := make(chan bool, 8)
-	for range 8 {
-		wg.Go(func() {
-			s := openTest(t, dir)
-			r, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), true, func(string) {})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			trained <- !r.Complete()
-			if err := errors.Join(train(r, func() {}), r.Close()); err != nil {
-				t.Error(err)
-			}
-		})
-		wg.Go(func() {
-			s := openTest(t, dir)
-			for range 20 {
-				if r, err := s.Get(testID); err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && r.Frames > testTotal {
-					t.Errorf("read %+v, %v", r, err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	close(trained)
-	count := 0
-	for did := range trained {
-		if did {
-			count++
-		}
-	}
-	if count > 1 {
-		t.Errorf("%d goroutines trained one run", count)
-	}
-	if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v\nwant %v", got, want)
-	}
-}
 
 // plant writes a lock of somebody else, whose last sign of life was that long ago.
 func plant(t *testing.T, dir string, content []byte, age time.Duration) string {
@@ -314,5 +139,38 @@ func TestTheOwnerGivesSignsOfLife(t *testing.T) {
 	}
 	if err := r.Close(); err != nil {
 		t.Errorf("closing twice: %v", err)
+	}
+}
+
+func TestOneOfManyTakesAStaleLockOver(t *testing.T) {
+	dir := t.TempDir()
+	me := self()
+	stale, err := json.Marshal(owner{Host: me.Host, Space: me.Space, PID: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		plant(t, dir, stale, 0)
+		locks := make(chan *lock, 8)
+		var wg sync.WaitGroup
+		for range cap(locks) {
+			wg.Go(func() {
+				l, holder, err := acquire(filepath.Join(dir, testID))
+				if err != nil || l == nil && !strings.Contains(holder, me.Host) {
+					t.Errorf("holder %q, %v", holder, err)
+				}
+				if l != nil {
+					locks <- l
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(locks); n != 1 {
+			t.Fatalf("%d claims have the lock", n)
+		}
+		l := <-locks
+		if err := errors.Join(l.held(), l.release()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -174,7 +174,8 @@ func (r *Run) Finish(host Host) error {
 	}
 	end := done{Frames: r.record.Frames, SHA256: map[string]string{}}
 	for name, data := range files {
-		if l := readLines(data); l.bad || l.torn {
+		l := readLines(data)
+		if l.bad || l.torn || name != experimentFile && l.marks[len(l.bodies)] != r.at[name] {
 			return fmt.Errorf("%s is damaged after line %d; start again to repair it: %w", r.path(name), len(l.bodies), ErrDamaged)
 		}
 		end.SHA256[name] = digest(data)

@@ -4,6 +4,8 @@ package paper
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"cermic/cermiclib/conf"
@@ -89,15 +91,25 @@ func FindTask(name string) (Task, error) {
 	plain := fold(name)
 	var known []string
 	for _, t := range AllTasks() {
-		short := t.ID[strings.IndexByte(t.ID, '/')+1:]
-		for _, alias := range []string{t.ID, short, t.Name, t.Abbreviation} {
+		for _, alias := range []string{t.ID, path.Base(t.ID), t.Name, t.Abbreviation} {
 			if alias != "" && fold(alias) == plain {
 				return t, nil
 			}
 		}
 		known = append(known, t.ID)
 	}
-	return Task{}, fmt.Errorf("unknown task %q%s", name, conf.Near(name, known))
+	return Task{}, UnknownTask(name, known)
+}
+
+// UnknownTask is the error for a task that is not among ids. A name without its family is compared without.
+func UnknownTask(name string, ids []string) error {
+	known := slices.Clone(ids)
+	if !strings.Contains(name, "/") {
+		for i, id := range known {
+			known[i] = path.Base(id)
+		}
+	}
+	return fmt.Errorf("unknown task %q%s", name, conf.Near(name, known))
 }
 
 // mustTask is FindTask for names that stand in tables.json.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
 	_ "cermic/envs/vmas" // registers its tasks
 	"cermic/reproduce/paper"
@@ -54,5 +53,5 @@ func FindTask(name string) (Task, error) {
 	if err == nil {
 		return Task{}, fmt.Errorf("task %s is in the paper but not in this program yet; it has: %s", id, strings.Join(known, ", "))
 	}
-	return Task{}, fmt.Errorf("unknown task %q%s", name, conf.Near(name, known))
+	return Task{}, paper.UnknownTask(name, known)
 }

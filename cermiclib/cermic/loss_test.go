@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// below accepts the variables in the named scopes of the module.
+func below(scopes ...string) func(path string) bool {
+	return func(path string) bool {
+		return slices.ContainsFunc(scopes, func(s string) bool { return strings.HasPrefix(path, "/"+scope+"/"+s+"/") })
+	}
+}
+
+func TestExploreLossHasTheRightGradient(t *testing.T) {
+	for _, reduce := range []string{OverMean, OverSum} {
+		c := trialConfig()
+		c.ExploreReduce, c.Exploit = reduce, false
+		tr := newTrial(t, c, total)
+		tr.stir()
+		if n := tr.checkGradients(func(string) bool { return true }); n != len(tr.vars) {
+			t.Errorf("%s: %d of %d variables have a gradient", reduce, n, len(tr.vars))
+		}
+	}
+}
+
+func TestExploitLossesHaveTheRightGradient(t *testing.T) {
+	for _, way := range []struct{ form, norm string }{
+		{CalibBounded, PsiPerDim}, {CalibAnchored, PsiPerDim}, {CalibResidual, PsiPerDim}, {CalibPlain, PsiPerDim},
+		{CalibBounded, PsiNone}, {CalibBounded, PsiRunning},
+	} {
+		for _, term := range []string{"loss_upper", "loss_lower"} {
+			c := trialConfig()
+			c.CalibForm, c.PsiNorm, c.Alpha = way.form, way.norm, 0
+			c.Upper, c.Lower = -50, 50 // both ReLUs on their slope
+			c.ConsistencyDecay = 1     // γ and the running moments of Ψ stay, as they do for a stopped gradient
+			tr := newTrial(t, c, named(term))
+			tr.stir()
+			tr.set("critic/gamma_lo", 0.7)
+			tr.set("critic/gamma_hi", 0.9)
+			if n := tr.checkGradients(below("encoder", "transition", "calibration", "memory")); n == 0 {
+				t.Errorf("%s, %s, %s: no variable has a gradient", way.form, way.norm, term)
+			}
+		}
+	}
+}
+
+func TestConsistencyTrainsTheCriticWithTheRightGradient(t *testing.T) {
+	for _, kind := range []string{NegativesNoise, NegativesMarginal} {
+		for _, squash := range []string{SquashSigmoid, SquashSoftmax} {
+			c := trialConfig()
+			c.NegKind, c.CriticSquash = kind, squash
+			tr := newTrial(t, c, named("loss_nce"))
+			tr.stir()
+			if n := tr.checkGradients(below("critic")); n != 1 {
+				t.Errorf("%s, %s: %d variables of the critic have a gradient, want 1", kind, squash, n)
+			}
+		}
+	}
+}
+
+func TestGammaMovesTheCriticOnlyIfAsked(t *testing.T) {
+	for _, bounds := range []string{BoundsSound, BoundsAppendix, BoundsPrinted} {
+		for _, asked := range []bool{false, true} {
+			c := trialConfig()
+			c.MIBounds, c.ConsistencyGrad, c.ConsistencyCoef, c.Alpha = bounds, asked, 0, 0
+			c.Upper, c.Lower, c.NegKind = -50, 50, NegativesMarginal
+			tr := newTrial(t, c, total)
+			tr.stir()
+			// Features without biases, so that they differ, f_{n-1} = f_n, and a critic that compares the two: γ is then well
+			// inside the range that the sound bounds clip to.
+			for _, v := range tr.vars {
+				if below("memory")(v.Path()) && strings.HasSuffix(v.Path(), "/bias") {
+					tr.change(v, func(flat []float64) { clear(flat) })
+				}
+			}
+			tr.args[inMemory+1] = tr.args[inMemory]
+			tr.change(tr.store.GetVariable("/cermic/critic/weights"), func(flat []float64) {
+				for k := range 8 {
+					flat[(k+1)*8+k] = 1
+				}
+			})
+			_, grads, terms := tr.run()
+			if bounds == BoundsSound && !(terms["gamma_lo"] > 0.01 && terms["gamma_hi"] < 0.99) {
+				t.Fatalf("γ is %g to %g, too near a clip", terms["gamma_lo"], terms["gamma_hi"])
+			}
+			if asked {
+				if n := tr.checkGradients(below("critic")); n != 1 {
+					t.Errorf("%s: L_UB and L_LB do not move the critic although gamma_grad is true", bounds)
+				}
+				continue
+			}
+			for i, v := range tr.vars {
+				if below("critic")(v.Path()) && !zero(grads[i]) {
+					t.Errorf("%s: L_UB and L_LB move the critic although gamma_grad is false", bounds)
+				}
+			}
+		}
+	}
+}
+
+// zero reports whether every component is exactly 0.
+func zero(grad []float64) bool { return slices.Min(grad) == 0 && slices.Max(grad) == 0 }
+
+func TestConsistencyTrainsTheMemoryOnlyIfAsked(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		c := trialConfig()
+		c.ConsistencyMemory = asked
+		tr := newTrial(t, c, named("loss_nce"))
+		_, grads, _ := tr.run()
+		for i, v := range tr.vars {
+			if below("memory")(v.Path()) && zero(grads[i]) == asked {
+				t.Errorf("nce_into_memory = %v, yet a gradient of zero at %s is %v", asked, v.Path(), zero(grads[i]))
+			}
+		}
+	}
+}
+
+func TestExploitLossesAreFlatInsideTheBand(t *testing.T) {
+	c := trialConfig()
+	c.Upper, c.Lower, c.ConsistencyCoef, c.Alpha = 1e3, -1e3, 0, 0
+	tr := newTrial(t, c, total)
+	tr.stir()
+	loss, grads, terms := tr.run()
+	if loss != 0 || terms["band"] != 1 || terms["upper_active"] != 0 || terms["lower_active"] != 0 {
+		t.Errorf("the loss is %g with terms %v, want 0 and every step inside the band", loss, terms)
+	}
+	for i, v := range tr.vars {
+		if !zero(grads[i]) {
+			t.Errorf("%s has a gradient inside the band", v.Path())
+		}
+	}
+}
+
+func TestTotalIsTheSumOfItsTerms(t *testing.T) {
+	c := trialConfig()
+	c.Alpha, c.ConsistencyCoef, c.Contrast = 0.3, 0.7, 0.2
+	tr := newTrial(t, c, total)
+	tr.stir()
+	got, _, s := tr.run()
+	want := s["loss_upper"] + s["loss_lower"] + 0.7*s["loss_nce"] - 0.3*(s["explore"]+0.2*s["explore_nce"])
+	// Sums of six numbers of order one in another order: a few times 2⁻⁵³.
+	if math.Abs(got-want) > 1e-14 || s["loss_upper"]+s["loss_lower"] == 0 || s["loss"] != got {
+		t.Errorf("the total is %.15f, its terms %v make %.15f", got, s, want)
+	}
+}
+
+// What stands in a row that only fills up must not matter, nor in an f_{n-1} that does not exist.
+func TestRowsThatDoNotCountDoNotMatter(t *testing.T) {
+	for _, norm := range []string{PsiPerDim, PsiRunning} {
+		c := trialConfig()
+		c.PsiNorm, c.CalibForm = norm, CalibResidual
+		tr := newTrial(t, c, total)
+		tr.stir()
+		loss, grads, _ := tr.run()
+		shift := func(at int, rows ...int) {
+			tensors.MustMutableFlatData(tr.args[at].(*tensors.Tensor), func(flat []float64) {
+				width := len(flat) / trialRows
+				for _, row := range rows {
+					for k := row * width; k < (row+1)*width; k++ {
+						flat[k] += 3
+					}
+				}
+			})
+		}
+		for at := range tr.args {
+			if at != inWeight {
+				shift(at, trialCount)
+			}
+		}
+		shift(inMemory+1, 1, 5) // trialBatch says that these two have no f_{n-1}
+		after, afterGrads, _ := tr.run()
+		if after != loss {
+			t.Errorf("%s: the loss changes from %.15f to %.15f", norm, loss, after)
+		}
+		for i, v := range tr.vars {
+			if !slices.Equal(grads[i], afterGrads[i]) {
+				t.Errorf("%s: the gradient at %s changes", norm, v.Path())
+			}
+		}
+	}
+}
+
+func TestPartsThatAreSwitchedOffHaveNoVariables(t *testing.T) {
+	parts := func(c Config) map[string]bool {
+		found := map[string]bool{}
+		for v := range newTrial(t, c, total).store.IterVariables() {
+			found[strings.Split(v.Path(), "/")[2]] = true
+		}
+		return found
+	}
+	full := parts(trialConfig())
+	for name, test := range map[string]struct {
+		change func(*Config)
+		gone   []string
+	}{
+		"alpha=0":       {func(c *Config) { c.Alpha = 0 }, []string{"contrast", "decoder", "momentum"}},
+		"explore_nce=0": {func(c *Config) { c.Contrast = 0 }, []string{"contrast"}},
+		"exploit=false": {func(c *Config) { c.Exploit = false }, []string{"calibration", "critic", "memory"}},
+	} {
+		c := trialConfig()
+		test.change(&c)
+		var gone []string
+		left := parts(c)
+		for _, part := range slices.Sorted(maps.Keys(full)) {
+			if !left[part] {
+				gone = append(gone, part)
+			}
+		}
+		if !slices.Equal(gone, test.gone) {
+			t.Errorf("%s removes %v, want %v", name, gone, test.gone)
+		}
+	}
+}

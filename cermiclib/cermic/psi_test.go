@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"testing"
+
+	"cermic/envs/rng"
+)
+
+// code draws the mean and log σ of a code of d dimensions.
+func code(r *rng.Rand, d int) (mean, logScale []float64) {
+	for range d {
+		mean = append(mean, 0.8*float64(r.Norm()))
+		logScale = append(logScale, float64(r.Uniform(-1.5, 0.5)))
+	}
+	return mean, logScale
+}
+
+func TestPsiMomentsAgreeWithSampling(t *testing.T) {
+	r := rng.New(1, "psi test")
+	for _, d := range []int{2, 8, 64} {
+		mean, logScale := code(r, d)
+		mu, variance := PsiMoments(mean, logScale)
+		var psi running
+		var fourth float64
+		const draws = 100_000
+		for range draws {
+			value := 0.0
+			for k, m := range mean {
+				e := float64(r.Norm())
+				x := m + math.Exp(logScale[k])*e
+				value += -logScale[k] - e*e/2 + x*x/2 // the constants of p and q cancel
+			}
+			psi.add(value)
+			fourth += math.Pow(value-mu, 4)
+		}
+		// Five standard errors of the sample mean and of the sample variance.
+		if off, se := psi.Mean-mu, math.Sqrt(variance/draws); math.Abs(off) > 5*se {
+			t.Errorf("d = %d: sampled mean is %g off %g, standard error %g", d, off, mu, se)
+		}
+		if off, se := psi.M2/draws-variance, math.Sqrt((fourth/draws-variance*variance)/draws); math.Abs(off) > 5*se {
+			t.Errorf("d = %d: sampled variance is %g off %g, standard error %g", d, off, variance, se)
+		}
+	}
+}
+
+func TestPsiIsZeroForTheMarginalItself(t *testing.T) {
+	if mu, variance := PsiMoments(make([]float64, 5), make([]float64, 5)); mu != 0 || variance != 0 {
+		t.Errorf("p = q has μ_Ψ = %g and Σ_Ψ = %g, want 0", mu, variance)
+	}
+}
+
+func TestPsiMomentsHaveTheClosedFormGradients(t *testing.T) {
+	mean, logScale := code(rng.New(2, "psi test"), 6)
+	const h = 1e-5 // central differences are then good to about 1e-9
+	slope := func(x []float64, d int) (ofMu, ofVariance float64) {
+		old := x[d]
+		x[d] = old + h
+		muUp, varUp := PsiMoments(mean, logScale)
+		x[d] = old - h
+		muDown, varDown := PsiMoments(mean, logScale)
+		x[d] = old
+		return (muUp - muDown) / (2 * h), (varUp - varDown) / (2 * h)
+	}
+	for d := range mean {
+		m, v := mean[d], math.Exp(2*logScale[d])
+		muMean, varMean := slope(mean, d)
+		muLog, varLog := slope(logScale, d) // of log σ: twice that of log v
+		for _, c := range []struct {
+			of        string
+			got, want float64
+		}{
+			{"∂μ_Ψ/∂μ", muMean, m},
+			{"∂Σ_Ψ/∂μ", varMean, 2 * m * v},
+			{"∂μ_Ψ/∂log v", muLog / 2, (v - 1) / 2},
+			{"∂Σ_Ψ/∂log v", varLog / 2, v*(v-1) + m*m*v},
+		} {
+			if math.Abs(c.got-c.want) > 1e-8 {
+				t.Errorf("dimension %d: %s is %.10f, want %.10f", d, c.of, c.got, c.want)
+			}
+		}
+	}
+}

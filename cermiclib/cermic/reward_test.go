@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// reward returns what the module pays for the agent steps of x.
+func reward(t *testing.T, m *module, x *rl.Rollout) (rl.Scalars, []float32) {
+	t.Helper()
+	clear(x.Intrinsic)
+	s, err := m.Reward(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, slices.Clone(x.Intrinsic)
+}
+
+func TestRewardIsTheRootOfTheDivergence(t *testing.T) {
+	c := small()
+	c.IntNorm, c.IntCoef = NormNone, 2
+	spec := fakeSpec(2)
+	m, store := newModule(t, c, spec, 1)
+	x := fakeRollout(spec, 4, 0)
+	x.Intrinsic[0] = 10
+	if _, err := m.Reward(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	// The code of row 5 by hand: θ, then φ, then the closed form.
+	act := make([]float32, 2)
+	x.ActionVector(act, 5)
+	layer := func(path string, in []float64, leaky bool, more ...float32) []float64 {
+		for _, a := range more {
+			in = append(in[:len(in):len(in)], float64(a))
+		}
+		return linear(store.GetVariable("/cermic/"+path+"/weights").MustValue(), store.GetVariable("/cermic/"+path+"/bias").MustValue(), in, leaky)
+	}
+	var s []float64
+	for _, o := range x.ObsRow(5) {
+		s = append(s, float64(o))
+	}
+	s = layer("encoder/out", layer("encoder/layer_1", layer("encoder/layer_0", s, true), true), false)
+	var moments running
+	for _, v := range s {
+		moments.add(v)
+	}
+	for i := range s {
+		s[i] = (s[i] - moments.Mean) / math.Sqrt(moments.std()*moments.std()+1e-5)
+	}
+	y := layer("transition/in", s, true, act...)
+	for _, block := range []string{"transition/block_0", "transition/block_1"} {
+		for i, d := range layer(block+"/second", layer(block+"/first", y, true, act...), false, act...) {
+			y[i] += d
+		}
+	}
+	out := layer("transition/out", y, false, act...)
+	for i := range out[64:] {
+		out[64+i] = min(max(out[64+i], c.LogScaleMin), c.LogScaleMax)
+	}
+	kl, _ := PsiMoments(out[:64], out[64:])
+	// The graph computes in float32.
+	if got, want := float64(x.Intrinsic[5]), 2*math.Sqrt(kl); math.Abs(got-want) > 1e-4*want {
+		t.Errorf("r^i of row 5 is %g, want %g", got, want)
+	}
+	if x.Intrinsic[0] < 10 {
+		t.Error("Reward overwrites what another bonus has paid")
+	}
+}
+
+// linear is a layer whose weights may be stored [in,out] or [out,in]; no layer here is square and read the wrong way round,
+// except those of nn.MLP, which stores [out,in].
+func linear(weights, bias *tensors.Tensor, in []float64, leaky bool) []float64 {
+	dims := weights.Shape().Dimensions
+	transposed := len(bias.Shape().Dimensions) == 2 // nn.MLP's bias is [out,1]
+	rows := dims[1]
+	if transposed {
+		rows = dims[0]
+	}
+	out := make([]float64, rows)
+	tensors.MustConstFlatData(bias, func(b []float32) {
+		for o := range out {
+			out[o] = float64(b[o])
+		}
+	})
+	tensors.MustConstFlatData(weights, func(w []float32) {
+		for o := range out {
+			for i, x := range in {
+				if transposed {
+					out[o] += float64(w[o*len(in)+i]) * x
+				} else {
+					out[o] += float64(w[i*rows+o]) * x
+				}
+			}
+			if leaky {
+				out[o] = max(out[o], 0.2*out[o])
+			}
+		}
+	})
+	return out
+}
+
+func TestRewardDependsOnCodeAlone(t *testing.T) {
+	spec := fakeSpec(2)
+	m, store := newModule(t, small(), spec, 1)
+	x := fakeRollout(spec, 4, 0)
+	if err := m.scoreAll(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	first := slices.Clone(m.raw)
+	for _, v := range nn.Variables(store, "/cermic") {
+		if !below("encoder", "transition")(v.Path()) {
+			tensors.MustMutableFlatData(v.MustValue(), func(flat []float32) {
+				for i := range flat {
+					flat[i] += 0.5
+				}
+			})
+		}
+	}
+	if err := m.scoreAll(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(first, m.raw) {
+		t.Error("r^i changes with variables outside θ and φ")
+	}
+}
+
+func TestNormalisationsFollowTheirDefinitions(t *testing.T) {
+	spec := fakeSpec(2)
+	for _, norm := range []string{NormNone, NormStd, NormReturnStd, NormCenterStd} {
+		c := small()
+		c.IntNorm, c.IntCoef, c.IntClip = norm, 0.5, 2
+		m, _ := newModule(t, c, spec, 1)
+		var all, sums []float64
+		returns := make([]float64, 6)
+		for it := range 2 {
+			x := fakeRollout(spec, 6, it)
+			x.Alive[3] = 0
+			_, got := reward(t, m, x)
+			for row, r := range m.raw {
+				if x.Alive[row] == 0 {
+					continue
+				}
+				all = append(all, float64(r))
+				returns[row%6] = returnDiscount*returns[row%6] + float64(r)
+				sums = append(sums, returns[row%6])
+			}
+			mean, std := meanStd(all)
+			_, sumStd := meanStd(sums)
+			for row, r := range m.raw {
+				value := map[string]float64{NormNone: float64(r), NormStd: float64(r) / std, NormReturnStd: float64(r) / sumStd, NormCenterStd: (float64(r) - mean) / std}[norm]
+				if norm != NormNone {
+					value = min(max(value, -2), 2)
+				}
+				if x.Alive[row] == 0 {
+					value = 0
+				}
+				if math.Abs(float64(got[row])-0.5*value) > 1e-5 { // float32, and statTiny beside the spread
+					t.Fatalf("%s, rollout %d, row %d: the bonus is %g, want %g", norm, it, row, got[row], 0.5*value)
+				}
+			}
+		}
+	}
+}
+
+// meanStd computes in two passes.
+func meanStd(x []float64) (mean, std float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		std += (v - mean) * (v - mean) / float64(len(x))
+	}
+	return mean, math.Sqrt(std)
+}
+
+func TestAnnealingReachesZero(t *testing.T) {
+	c := Default()
+	if c.anneal(1e9) != 1 {
+		t.Error("int_anneal=none changes the coefficient")
+	}
+	c.IntAnneal, c.IntAnnealFrames = AnnealLinear, 1000
+	for frames, want := range map[int]float64{0: 1, 250: 0.75, 1000: 0, 5000: 0} {
+		if got := c.anneal(frames); got != want {
+			t.Errorf("after %d frames the factor is %g, want %g", frames, got, want)
+		}
+	}
+}

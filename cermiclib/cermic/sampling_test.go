@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"cermic/envs/rng"
+)
+
+func TestDrawTakesTheShareWithoutRepeats(t *testing.T) {
+	x := fakeRollout(fakeSpec(4), 20, 0) // 240 agent steps
+	x.Alive[7], x.Alive[100] = 0, 0
+	s := sampler{chunk: 1}
+	rows, weight := s.draw(x, 0.25, 16, rng.New(1, "draw"))
+	if len(rows) != 64 || len(weight) != 64 { // ⌈0.25·238⌉ = 60, filled up to four minibatches
+		t.Fatalf("%d rows and %d weights, want 64", len(rows), len(weight))
+	}
+	seen := map[int32]bool{}
+	for i, row := range rows {
+		if counts := weight[i] == 1; counts != (i < 60) || (!counts && weight[i] != 0) {
+			t.Errorf("row %d of the draw has weight %g", i, weight[i])
+		} else if counts && seen[row] {
+			t.Errorf("agent step %d is drawn twice", row)
+		}
+		seen[row] = true
+	}
+	if seen[7] || seen[100] {
+		t.Error("an agent that is dead is drawn")
+	}
+	again, _ := s.draw(x, 0.25, 16, rng.New(2, "draw"))
+	if slices.Equal(rows, again) {
+		t.Error("another stream draws the same rows")
+	}
+}
+
+func TestDrawCoversEverythingAtShareOne(t *testing.T) {
+	x := fakeRollout(fakeSpec(2), 10, 0)
+	s := sampler{chunk: 1}
+	rows, _ := s.draw(x, 1, 60, rng.New(1, "draw"))
+	slices.Sort(rows)
+	for i, row := range rows {
+		if int(row) != i {
+			t.Fatalf("the sorted draw has %d at %d", row, i)
+		}
+	}
+}
+
+func TestDrawKeepsChunksTogether(t *testing.T) {
+	spec := fakeSpec(2)
+	x := fakeRollout(spec, 10, 0) // chunks of 4: the third one of an agent has two steps
+	dead := 9*6 + 2               // last step of agent 2 of copy 0
+	x.Alive[dead] = 0
+	s := sampler{chunk: 4}
+	rows, weight := s.draw(x, 1, 4, rng.New(1, "draw"))
+	if len(rows) != 3*6*4 {
+		t.Fatalf("%d rows, want 3 chunks of 4 steps for each of 6 agents", len(rows))
+	}
+	counted := 0
+	for i := 0; i < len(rows); i += 4 {
+		for l := range 4 {
+			row, want := rows[i+l], rows[i]+int32(6*l)
+			if want >= int32(x.Rows()) {
+				if weight[i+l] != 0 || row != rows[i+l-1] {
+					t.Errorf("step %d of a chunk from %d lies beyond the end, yet is row %d with weight %g", l, rows[i], row, weight[i+l])
+				}
+				continue
+			}
+			if row != want || (weight[i+l] == 1) != (int(row) != dead) {
+				t.Errorf("step %d of a chunk from %d is row %d with weight %g", l, rows[i], row, weight[i+l])
+			}
+			counted += int(weight[i+l])
+		}
+	}
+	if counted != x.Rows()-1 {
+		t.Errorf("%d agent steps count, want %d", counted, x.Rows()-1)
+	}
+}
+
+func TestNormalHasUnitMoments(t *testing.T) {
+	x := make([]float32, 200_000)
+	normal(x, rng.New(1, "normal"))
+	var s running
+	for _, v := range x {
+		s.add(float64(v))
+	}
+	// Five standard errors of mean and spread.
+	if n := float64(len(x)); math.Abs(s.Mean) > 5/math.Sqrt(n) || math.Abs(s.std()-1) > 5/math.Sqrt(2*n) {
+		t.Errorf("mean %g, spread %g", s.Mean, s.std())
+	}
+}
+
+func TestStrangersComeFromOtherCopies(t *testing.T) {
+	x := fakeRollout(fakeSpec(3), 10, 0)
+	s := sampler{chunk: 1}
+	rows, weight := s.draw(x, 0.2, 20, rng.New(1, "draw")) // 18 agent steps and two that fill up
+	dst := make([]int32, 20*4)
+	strangers(dst, 4, x, rows, weight, rng.New(1, "strangers"))
+	for i, other := range dst {
+		if weight[other] == 0 {
+			t.Errorf("negative %d is a row that only fills up", i)
+		}
+		if rows[i/4]/3%3 == rows[other]/3%3 {
+			t.Errorf("negative %d comes from the copy of its own agent step", i)
+		}
+	}
+}
+
+func TestRewardBeforeStopsAtEpisodes(t *testing.T) {
+	spec := fakeSpec(2)
+	x := fakeRollout(spec, 10, 0) // copy 0 ends with step 6, copy 1 with step 5
+	c := small()
+	c.RewardFeature = FeatureRaw
+	m, _ := newModule(t, c, spec, 1)
+	for row := range x.Rows() {
+		frame := row / 3
+		want := float32(0)
+		if started := frame < 2 || frame == 7*2 || frame == 6*2+1; !started {
+			want = x.Extrinsic[row-6]
+		}
+		if got := m.rewardBefore(x, row); got != want {
+			t.Errorf("row %d: the reward before is %g, want %g", row, got, want)
+		}
+	}
+	m.cfg.RewardFeature = FeatureSymlog
+	x.Extrinsic[0] = -(float32(math.E) - 1)
+	if got := m.rewardBefore(x, 6); math.Abs(float64(got)+1) > 1e-6 {
+		t.Errorf("symlog of 1-e is %g, want -1", got)
+	}
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+)
+
+// Sizes of a trial's minibatch: small, since finite differences evaluate it once for every direction.
+const (
+	trialRows  = 7
+	trialObs   = 5
+	trialAct   = 2
+	trialCount = 6 // rows that count; the last one only fills up
+)
+
+// trialConfig is the default with codes and features as narrow as a trial wants them, and with running means that forget at
+// once: γ is that of the minibatch, and a second run finds what the first one found.
+func trialConfig() Config {
+	c := Default()
+	c.Embed, c.Latent, c.Negatives = 4, 6, 3
+	c.ConsistencyDecay = 0
+	c.Memory = memory.MLP{Embed: 4, Hidden: 8, Width: 8}
+	return c
+}
+
+// trial evaluates the module's losses on one random minibatch in float64, where finite differences are good to many digits.
+type trial struct {
+	t     testing.TB
+	store *model.Store
+	vars  []*model.Variable // trainable
+	exec  *model.Exec       // goal, gradients, terms
+	goal  *model.Exec       // goal alone
+	args  []any
+	names []string
+}
+
+// newTrial builds the losses of c; goal picks the scalar that gradients are taken of, out of what losses returns.
+func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*Node) *Node) *trial {
+	t.Helper()
+	backend := pureGo(t)
+	tr := &trial{t: t, store: nn.NewStore(3)}
+	spec := &envs.Spec{Name: "trial", Copies: 1, Agents: 1, Obs: []int{trialObs}}
+	mem, err := c.Memory.Build(&nn.Build{Spec: spec, Backend: backend, Store: tr.store, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.args = trialBatch(c)
+	build := func(sc *model.Scope, in []*Node) (value, total *Node, terms []term) {
+		total, terms = c.losses(sc.At(scope), mem, batch{
+			obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
+			negative: in[inNegative], memory: in[inMemory:],
+		})
+		named := map[string]*Node{}
+		for _, term := range terms {
+			named[term.name] = term.value
+		}
+		return goal(total, named), total, terms
+	}
+	tr.exec, err = model.NewExec(backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
+		value, _, terms := build(sc, in)
+		tr.vars, tr.names = nil, nil
+		var nodes []*Node
+		for _, v := range nn.Variables(tr.store, "") {
+			if v.Trainable {
+				tr.vars, nodes = append(tr.vars, v), append(nodes, v.NodeValue(value.Graph()))
+			}
+		}
+		out := append([]*Node{value}, Gradient(value, nodes...)...)
+		for _, term := range terms {
+			tr.names, out = append(tr.names, term.name), append(out, term.value)
+		}
+		return out
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.goal, err = model.NewExec(backend.Backend, tr.store, func(sc *model.Scope, in []*Node) []*Node {
+		value, total, _ := build(sc, in)
+		return []*Node{value, total} // the Go backend wants the last node to be of use
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.run() // makes the variables
+	return tr
+}
+
+// trialBatch draws a minibatch in the order of the module's inputs, then of the MLP memory's.
+func trialBatch(c Config) []any {
+	r := rng.New(4, "trial")
+	normals := func(dims ...int) any {
+		size := 1
+		for _, d := range dims {
+			size *= d
+		}
+		flat := make([]float64, size)
+		for i := range flat {
+			flat[i] = float64(r.Norm())
+		}
+		return tensors.FromFlatDataAndDimensions(flat, dims...)
+	}
+	args := make([]any, inMemory)
+	args[inObs], args[inNext] = normals(trialRows, trialObs), normals(trialRows, trialObs)
+	args[inAct], args[inNoise] = normals(trialRows, trialAct), normals(trialRows, c.Latent)
+	args[inWeight] = tensors.FromFlatDataAndDimensions([]float64{1, 1, 1, 1, 1, 1, 0}, trialRows)
+	args[inReward] = normals(trialRows)
+	args[inNegative] = normals(trialRows, c.Negatives)
+	if c.NegKind == NegativesMarginal {
+		rows := make([]int32, trialRows*c.Negatives)
+		for i := range rows {
+			rows[i] = int32((i/c.Negatives + 1 + i%c.Negatives) % trialCount)
+		}
+		args[inNegative] = tensors.FromFlatDataAndDimensions(rows, trialRows, c.Negatives)
+	}
+	exists := tensors.FromFlatDataAndDimensions([]float64{1, 0, 1, 1, 1, 0, 1}, trialRows)
+	return append(args, normals(trialRows, trialObs), normals(trialRows, trialObs), exists)
+}
+
+// run returns the goal, its gradient in each variable of tr.vars, and all reported terms.
+func (tr *trial) run() (goal float64, grads [][]float64, terms map[string]float64) {
+	tr.t.Helper()
+	out, err := tr.exec.Call(tr.args...)
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	flat := func(x *tensors.Tensor) (values []float64) {
+		tensors.MustConstFlatData(x, func(src []float64) { values = append(values, src...) })
+		return values
+	}
+	for _, g := range out[1 : 1+len(tr.vars)] {
+		grads = append(grads, flat(g))
+	}
+	terms = map[string]float64{}
+	for i, name := range tr.names {
+		terms[name] = flat(out[1+len(tr.vars)+i])[0]
+	}
+	return flat(out[0])[0], grads, terms
+}
+
+// change lets f rewrite the value of a variable.
+func (tr *trial) change(v *model.Variable, f func(flat []float64)) {
+	tensors.MustMutableFlatData(v.MustValue(), f)
+}
+
+// stir moves every trainable variable, so that nothing stays at a zero that it was initialised with.
+func (tr *trial) stir() {
+	r := rng.New(5, "stir")
+	for _, v := range tr.vars {
+		tr.change(v, func(flat []float64) {
+			for i := range flat {
+				flat[i] += 0.05 * float64(r.Norm())
+			}
+		})
+	}
+}
+
+// set gives a scalar variable of the module a value.
+func (tr *trial) set(path string, value float64) {
+	v := tr.store.GetVariable("/" + scope + "/" + path)
+	if v == nil {
+		tr.t.Fatalf("there is no variable %s", path)
+	}
+	tr.change(v, func(flat []float64) { flat[0] = value })
+}
+
+// checkGradients compares the gradient with central differences along one random direction in each variable that keep
+// accepts, and returns how many had a gradient.
+func (tr *trial) checkGradients(keep func(path string) bool) (moved int) {
+	tr.t.Helper()
+	_, grads, _ := tr.run()
+	r := rng.New(6, "directions")
+	for i, v := range tr.vars {
+		if !keep(v.Path()) {
+			continue
+		}
+		direction := make([]float64, len(grads[i]))
+		want := 0.0
+		for k := range direction {
+			direction[k] = float64(r.Norm())
+			want += direction[k] * grads[i][k]
+		}
+		// h trades the error of the difference, h²·|L'''|, for that of rounding, 1e-16·|L|/h.
+		const h = 1e-6
+		at := func(step float64) float64 {
+			tr.change(v, func(flat []float64) {
+				for k := range flat {
+					flat[k] += step * direction[k]
+				}
+			})
+			out, err := tr.goal.Call(tr.args...)
+			if err != nil {
+				tr.t.Fatal(err)
+			}
+			return tensors.ToScalar[float64](out[0])
+		}
+		got := (at(h) - at(-2*h)) / (2 * h)
+		at(h)
+		if want != 0 {
+			moved++
+		}
+		if math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
+			tr.t.Errorf("%s: the loss changes by %.9f along a direction in which its gradient is %.9f", v.Path(), got, want)
+		}
+	}
+	return moved
+}
+
+// total is the goal of a trial that looks at the whole loss.
+func total(total *Node, _ map[string]*Node) *Node { return total }
+
+// named is the goal of a trial that looks at one term.
+func named(name string) func(*Node, map[string]*Node) *Node {
+	return func(_ *Node, terms map[string]*Node) *Node { return terms[name] }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package libtest checks implementations of the library's interfaces against their contracts: any learner, explorer or
+// policy goes through the same tests.
+package libtest
+
+import (
+	"encoding/binary"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Identity is the smallest task with something to learn: each agent sees a one-hot symbol, and its reward is 1 for
+// naming it (discrete), or 1 minus the squared distance to its code (continuous). An episode lasts 4 steps.
+type Identity struct {
+	envs.Common
+	Agents     int  `json:"n_agents"`
+	Symbols    int  `json:"symbols"`
+	Continuous bool `json:"continuous"`
+	Masked     bool `json:"masked"` // the last choice is never allowed, and nobody's symbol
+}
+
+// DefaultIdentity has 3 agents and 4 symbols.
+func DefaultIdentity() Identity {
+	return Identity{Common: envs.Common{Copies: 8, Reward: envs.Dense}, Agents: 3, Symbols: 4}
+}
+
+// Kind is "libtest/identity".
+func (Identity) Kind() string { return "libtest/identity" }
+
+// WithShared returns a copy with the settings that every task has.
+func (c Identity) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
+
+// Build makes the environment.
+func (c Identity) Build(seed uint64, _ int) (envs.Env, error) {
+	if err := c.Common.Validate(c.Kind()); err != nil {
+		return nil, err
+	}
+	s := envs.Spec{
+		Name: c.Kind(), Copies: c.Copies, Agents: c.Agents, Teams: make([]int, c.Agents), Obs: []int{c.Symbols},
+		State: c.Agents * c.Symbols, Act: envs.ActSpec{Choices: c.Symbols}, Masked: c.Masked,
+		Horizon: identitySteps, EvalHorizon: identitySteps, Metric: "reward", Sparse: c.Reward == envs.Sparse,
+	}
+	if c.Continuous {
+		s.Act = envs.ActSpec{Dim: 1, Low: []float32{-1}, High: []float32{1}}
+	}
+	return &identity{cfg: c, spec: s, seed: seed, symbol: make([]int32, c.Copies*c.Agents), step: make([]uint64, c.Copies)}, nil
+}
+
+const identitySteps = 4
+
+type identity struct {
+	cfg    Identity
+	spec   envs.Spec
+	seed   uint64
+	symbol []int32  // [E,N]
+	step   []uint64 // [E] steps of all episodes, which also name the stream
+	rand   rng.Rand
+}
+
+func (e *identity) Spec() *envs.Spec { return &e.spec }
+
+// show draws new symbols for copy c and writes its rows.
+func (e *identity) show(c int, out *envs.Step) {
+	n, k := e.spec.Agents, e.cfg.Symbols
+	e.rand.Seed(e.seed, "symbols", uint64(c), e.step[c])
+	for row := c * n; row < (c+1)*n; row++ {
+		usable := k
+		if e.cfg.Masked {
+			usable--
+		}
+		e.symbol[row] = int32(e.rand.IntN(usable))
+		clear(out.Obs[row*k : (row+1)*k])
+		out.Obs[row*k+int(e.symbol[row])] = 1
+		out.Alive[row] = 1
+		if e.cfg.Masked {
+			for i := range k {
+				out.Mask[row*k+i] = 1
+			}
+			out.Mask[row*k+k-1] = 0
+		}
+	}
+	copy(out.State[c*n*k:(c+1)*n*k], out.Obs[c*n*k:])
+}
+
+func (e *identity) Reset(mask []uint8, out *envs.Step) {
+	for c := range e.step {
+		if mask != nil && mask[c] == 0 {
+			continue
+		}
+		e.step[c] += identitySteps - e.step[c]%identitySteps
+		n := e.spec.Agents
+		clear(out.Dense[c*n : (c+1)*n])
+		clear(out.Sparse[c*n : (c+1)*n])
+		out.Score[c], out.Terminated[c], out.Truncated[c] = 0, 0, 0
+		e.show(c, out)
+	}
+}
+
+func (e *identity) Step(act *envs.Actions, out *envs.Step) {
+	n := e.spec.Agents
+	for c := range e.step {
+		out.Score[c] = 0
+		for row := c * n; row < (c+1)*n; row++ {
+			r := float32(0)
+			if e.cfg.Continuous {
+				d := act.Force[row] - e.code(e.symbol[row])
+				r = 1 - d*d
+			} else if act.Choice[row] == e.symbol[row] {
+				r = 1
+			}
+			out.Dense[row], out.Sparse[row] = r, r
+			out.Score[c] += r / float32(n)
+		}
+		e.step[c]++
+		out.Terminated[c], out.Truncated[c] = 0, 0
+		if e.step[c]%identitySteps == 0 {
+			out.Truncated[c] = 1
+		}
+		e.show(c, out)
+	}
+}
+
+// code spreads the symbols over [-0.8, 0.8].
+func (e *identity) code(symbol int32) float32 {
+	return -0.8 + 1.6*float32(symbol)/float32(e.cfg.Symbols-1)
+}
+
+func (e *identity) Save(dst []byte) []byte {
+	for c, s := range e.step {
+		dst = binary.LittleEndian.AppendUint64(dst, s)
+		for _, v := range e.symbol[c*e.spec.Agents : (c+1)*e.spec.Agents] {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(v))
+		}
+	}
+	return dst
+}
+
+func (e *identity) Load(state []byte) error {
+	for c := range e.step {
+		e.step[c] = binary.LittleEndian.Uint64(state)
+		state = state[8:]
+		for i := range e.spec.Agents {
+			e.symbol[c*e.spec.Agents+i] = int32(binary.LittleEndian.Uint32(state))
+			state = state[4:]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package libtest
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+	"cermic/cermiclib/run"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Backend opens the pure Go backend, which every machine has.
+func Backend(t testing.TB) nn.Backend {
+	t.Helper()
+	b, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// NewBuild returns what a component of task needs to be built.
+func NewBuild(t testing.TB, task envs.Config, seed uint64) (*nn.Build, envs.Env) {
+	t.Helper()
+	env, err := task.Build(seed, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &nn.Build{Spec: env.Spec(), Backend: Backend(t), Store: nn.NewStore(seed), Seed: seed}, env
+}
+
+// Observe fills what the agents of a spec see with standard normal numbers.
+func Observe(s *envs.Spec, carry int, r *rng.Rand) *rl.Obs {
+	rows := s.Copies * s.Agents
+	in := &rl.Obs{
+		Obs: make([]float32, rows*s.ObsLen()), State: make([]float32, s.Copies*s.State), Alive: make([]uint8, rows),
+		Carry: make([]float32, rows*carry),
+	}
+	for _, v := range [][]float32{in.Obs, in.State, in.Carry} {
+		for i := range v {
+			v[i] = r.Norm()
+		}
+	}
+	for i := range in.Alive {
+		in.Alive[i] = 1
+	}
+	return in
+}
+
+// CheckDecentralised fails if an agent's action depends on anything but its own observation and recurrent state:
+// everything else is NaN.
+func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy.Config) {
+	t.Helper()
+	b, _ := NewBuild(t, task, 1)
+	learner, err := l.Build(b, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, nan := b.Spec, float32(math.NaN())
+	in := Observe(s, learner.CarryLen(), rng.New(1, "observations"))
+	want, got := rl.NewDist(s, learner.CarryLen()), rl.NewDist(s, learner.CarryLen())
+	if err := learner.Act(in, want); err != nil {
+		t.Fatal(err)
+	}
+	rows, o, c := s.Copies*s.Agents, s.ObsLen(), learner.CarryLen()
+	row := rows / 2
+	blind := *in
+	blind.Obs, blind.State, blind.Carry = slices.Clone(in.Obs), slices.Clone(in.State), slices.Clone(in.Carry)
+	for i := range blind.Obs {
+		if i/o != row {
+			blind.Obs[i] = nan
+		}
+	}
+	for i := range blind.State {
+		blind.State[i] = nan
+	}
+	for i := range blind.Carry {
+		if i/c != row {
+			blind.Carry[i] = nan
+		}
+	}
+	if err := learner.Act(&blind, got); err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2][]float32{{want.Logits, got.Logits}, {want.Mean, got.Mean}, {want.Scale, got.Scale}, {want.Carry, got.Carry}} {
+		k := len(pair[0]) / rows
+		for i := row * k; i < (row+1)*k; i++ {
+			// rows of one matrix product: equal but for the order of additions
+			if math.IsNaN(float64(pair[1][i])) || math.Abs(float64(pair[0][i]-pair[1][i])) > 1e-5 {
+				t.Errorf("output %d of agent row %d changed from %g to %g when everything else became NaN", i-row*k, row, pair[0][i], pair[1][i])
+			}
+		}
+	}
+}
+
+// Train runs the experiment in a fresh store and returns its record.
+func Train(t testing.TB, e run.Experiment) *results.Record {
+	t.Helper()
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.Run(t.Context(), e, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// CheckLearns fails if the last evaluation's mean score of the experiment stays below want.
+func CheckLearns(t *testing.T, e run.Experiment, want float64) {
+	t.Helper()
+	if e.Explore == nil {
+		e.Explore = explore.None{}
+	}
+	evals := Train(t, e).Evals
+	mean := func(scores []float64) float64 {
+		sum := 0.0
+		for _, s := range scores {
+			sum += s
+		}
+		return sum / float64(len(scores))
+	}
+	first, last := mean(evals[0].Scores), mean(evals[len(evals)-1].Scores)
+	if last < want {
+		t.Errorf("%s on %s: mean score went from %.3f to %.3f, want at least %.3f", e.Label(), e.Task.Kind(), first, last, want)
+	}
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// childEnv names the store that a second process of this test trains the toy run in; childStops the number of writes
+// after which it stops without giving anything back, until it is killed.
+const (
+	childEnv   = "CERMIC_TEST_STORE"
+	childStops = "CERMIC_TEST_STOP"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childEnv); dir != "" {
+		if err := child(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	// These tests write thousands of files durably; on a busy disk they would do little but wait for it.
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
+		if dir, err := os.MkdirTemp("/dev/shm", "results"); err == nil {
+			defer os.RemoveAll(dir)
+			os.Setenv("TMPDIR", dir)
+		}
+	}
+	m.Run()
+}
+
+// child is what a second process does.
+func child(dir string) error {
+	s, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	s.Note = func(string) {}
+	r, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), true, nil)
+	if err != nil {
+		return err
+	}
+	ballast = 4 << 20 // slow enough that a kill meets the run, and most of all the writing of its checkpoints
+	fmt.Println("claimed")
+	var stop, writes int
+	if _, err := fmt.Sscan(os.Getenv(childStops), &stop); err != nil {
+		return err
+	}
+	err = train(r, func() {
+		if writes++; writes == stop {
+			fmt.Println("stopped")
+			_, _ = io.Copy(io.Discard, os.Stdin) // ends when the parent ends, should it not kill us
+			os.Exit(1)
+		}
+	})
+	return errors.Join(err, r.Close())
+}
+
+// startChild starts another process that stops after so many writes (0: never) and waits until it says word.
+func startChild(t *testing.T, dir string, stop int, word string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), childEnv+"="+dir, fmt.Sprintf("%s=%d", childStops, stop))
+	c.Stderr = os.Stderr
+	if _, err := c.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	for in := bufio.NewScanner(out); in.Scan(); {
+		if in.Text() == word {
+			return c
+		}
+	}
+	t.Fatalf("the second process ended without saying %q", word)
+	return nil
+}
+
+func TestOneProcessTrainsARunAtATime(t *testing.T) {
+	want := resultOf(t, complete(t))
+	dir := t.TempDir()
+	other := startChild(t, dir, 5, "stopped")
+	s := openTest(t, dir)
+	_, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil)
+	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), fmt.Sprintf("process %d on ", other.Process.Pid)) {
+		t.Fatalf("got %v, want one that names process %d", err, other.Process.Pid)
+	}
+	if _, err := s.Get(testID); err != nil {
+		t.Errorf("a run that is being trained cannot be read: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	var notes []string
+	_, err = s.Claim(ctx, testID, []byte(testExperiment), testHeader(), true, func(note string) { notes = append(notes, note) })
+	if !errors.Is(err, context.DeadlineExceeded) || len(notes) != 1 || !strings.Contains(notes[0], "waiting for run "+testID) {
+		t.Errorf("got %v, notes %q", err, notes)
+	}
+	// Killed, the process gives nothing back; its run is free all the same, before anybody has asked for its exit code.
+	if err := other.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for _, alive := processStart(other.Process.Pid); alive; _, alive = processStart(other.Process.Pid) {
+		if time.Now().After(deadline) {
+			t.Fatal("the killed process does not end")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	finish(t, dir)
+	if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+func TestARunSurvivesBeingKilledAtAnyMoment(t *testing.T) {
+	want := resultOf(t, complete(t))
+	r := rand.New(rand.NewPCG(1, 2))
+	kills := 15
+	if testing.Short() {
+		kills = 5
+	}
+	cut := 0
+	for range kills {
+		dir := t.TempDir()
+		// One process is killed after it started from nothing, another after it went on from what that one left.
+		for range 2 {
+			c := startChild(t, dir, 0, "claimed")
+			time.Sleep(time.Duration(r.IntN(20_000)) * time.Microsecond)
+			if err := c.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait() // killed, or done before
+		}
+		if found, err := openTest(t, dir).Get(testID); err != nil || !found.Complete {
+			cut++
+		}
+		for _, note := range finish(t, dir) {
+			if strings.Contains(note, "set aside") {
+				t.Errorf("a kill left damage: %s", note)
+			}
+		}
+		if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v\nwant %v", got, want)
+		}
+	}
+	t.Logf("%d of %d runs were cut", cut, kills)
+	if cut == 0 {
+		t.Error("every process was done before it was killed")
+	}
+}
+
+// trainShared claims the run as one of many, finishes it, and says whether there was anything left to do.
+func trainShared(t *testing.T, dir string) bool {
+	s := openTest(t, dir)
+	r, err := s.Claim(context.Background(), testID, []byte(testExperiment), testHeader(), true, func(string) {})
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	did := !r.Complete()
+	if err := errors.Join(train(r, func() {}), r.Close()); err != nil {
+		t.Error(err)
+	}
+	return did
+}
+
+// readShared reads the run while others train it: it must always be the start of the whole one.
+func readShared(t *testing.T, dir string, whole *Record) {
+	s := openTest(t, dir)
+	for range 20 {
+		r, err := s.Get(testID)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil || len(r.Evals) > 0 && !reflect.DeepEqual(r.Evals, whole.Evals[:len(r.Evals)]) {
+			t.Errorf("read %+v, %v: not the start of %+v", r, err, whole)
+		}
+	}
+}
+
+func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
+	finished := complete(t)
+	want := resultOf(t, finished)
+	whole, err := openTest(t, finished).Get(testID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	// Each stops at another place with the lock in its hands, is killed, and the rest go on.
+	for stop := 1; stop <= 3; stop++ {
+		c := startChild(t, dir, stop, "stopped")
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wg sync.WaitGroup
+	for range 3 {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), childEnv+"="+dir, childStops+"=0")
+		wg.Go(func() {
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	trained := make(chan bool, 8)
+	for range cap(trained) {
+		wg.Go(func() { trained <- trainShared(t, dir) })
+		wg.Go(func() { readShared(t, dir, whole) })
+	}
+	wg.Wait()
+	close(trained)
+	count := 0
+	for did := range trained {
+		if did {
+			count++
+		}
+	}
+	if count > 1 {
+		t.Errorf("%d goroutines trained one run", count)
+	}
+	if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executes notebooks from top to bottom through the kernel that a reader gets.
+
+    execute.py FOLDER SECONDS NOTEBOOK...
+
+The executed copies go to FOLDER; SECONDS is the longest that one cell may take. A cell that fails, a kernel that dies and
+a cell with the tag "plot" that shows no picture end with exit code 1, after all notebooks had their turn.
+"""
+
+import pathlib
+import sys
+import time
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+
+def execute(notebook, timeout, folder):
+    """Runs all cells of a notebook in place and returns a list of complaints."""
+    client = NotebookClient(
+        notebook,
+        kernel_name="gonb",
+        timeout=timeout,
+        startup_timeout=300,  # the first start of a kernel may build it
+        record_timing=False,  # a second execution should differ in nothing but results
+        resources={"metadata": {"path": str(folder)}},
+    )
+    try:
+        client.execute()
+    except CellTimeoutError:
+        return [f"a cell took longer than {timeout} s"]
+    except DeadKernelError:
+        return ["the kernel died; .bin/kernel.log may say why"]
+    except CellExecutionError as failure:
+        return [str(failure).strip()]
+    return [complaint for i, cell in enumerate(notebook.cells) for complaint in missing_plot(i, cell)]
+
+
+def missing_plot(i, cell):
+    """A complaint if a cell that is meant to show a plot does not."""
+    if "plot" not in cell.metadata.get("tags", []):
+        return
+    if not any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
+        yield f"cell {i} is tagged as a plot and shows none: {cell.source.splitlines()[0]}"
+
+
+def main(out, timeout, *paths):
+    out = pathlib.Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    failed = False
+    for path in map(pathlib.Path, paths):
+        notebook = nbformat.read(path, as_version=4)
+        start = time.monotonic()
+        complaints = execute(notebook, int(timeout), path.parent)
+        nbformat.write(notebook, out / path.name)
+        print(f"{path.stem:<24} {time.monotonic() - start:6.1f} s  {'failed' if complaints else 'ok'}", flush=True)
+        for complaint in complaints:
+            failed = True
+            print("  " + complaint.replace("\n", "\n  "), flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nb
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+// block is a place in a cell's output whose content can be replaced. A saved notebook keeps the last content.
+type block struct {
+	id   string
+	last time.Time // of the last throttled update
+}
+
+func newBlock() block { return block{id: "cermic-" + gonbui.UniqueId()} }
+
+// frame is the shortest time between two updates: quicker ones cannot be seen and cost drawing time.
+const frame = 200 * time.Millisecond
+
+// due reports whether an update is worth drawing now, and starts the next frame if so.
+func (b *block) due(now time.Time) bool {
+	if now.Sub(b.last) < frame {
+		return false
+	}
+	b.last = now
+	return true
+}
+
+func (b *block) put(data content) { send(&protocol.DisplayData{DisplayID: b.id, Data: data}) }
+
+// Live is a plot that is redrawn in place while a cell runs.
+type Live struct {
+	block
+	draw func(*results.Record) (any, error)
+}
+
+// NewLive shows draw of an empty record at once, and of a growing one whenever Watch is told of progress, at most five
+// times a second. draw returns anything that Show can show.
+func NewLive(draw func(*results.Record) (any, error)) *Live {
+	l := &Live{newBlock(), draw}
+	l.Redraw(&results.Record{})
+	return l
+}
+
+// Redraw draws now. It does nothing outside a notebook.
+func (l *Live) Redraw(r *results.Record) {
+	if !gonbui.IsNotebook {
+		return
+	}
+	l.put(Must(render(Must(l.draw(r)))))
+}
+
+// Watch is a watcher of a run.
+func (l *Live) Watch(e results.Event) {
+	due := e.Eval != nil || e.Scalars != nil && l.due(time.Now()) // an evaluation is rare and what one waits for
+	if e.Record != nil && (ended(e) || due) {
+		l.Redraw(e.Record)
+	}
+}
+
+// ended reports whether nothing more will come, so that the last state is drawn whatever the clock says.
+func ended(e results.Event) bool { return e.FromStore || e.Total > 0 && e.Frames >= e.Total }
+
+// Progress is a bar with frames, pace, last score and time left. One bar can follow several runs, one after the other.
+type Progress struct {
+	block
+	score float64
+	run   string // ID of the run that score belongs to
+	note  string
+}
+
+// NewProgress shows an empty bar.
+func NewProgress() *Progress {
+	p := &Progress{block: newBlock(), score: math.NaN()}
+	p.put(p.bar(results.Event{Total: 1}, "starting"))
+	return p
+}
+
+// Watch is a watcher of a run.
+func (p *Progress) Watch(e results.Event) {
+	if e.Record != nil && e.Record.ID != p.run {
+		p.run, p.score, p.note = e.Record.ID, math.NaN(), ""
+	}
+	if e.Eval != nil {
+		p.score = mean(e.Eval.Scores)
+	}
+	if e.Note != "" {
+		p.note = e.Note
+	}
+	if p.due(time.Now()) || ended(e) || e.Note != "" {
+		p.put(p.bar(e, p.line(e)))
+	}
+}
+
+// line says in words what the bar shows.
+func (p *Progress) line(e results.Event) string {
+	s := ""
+	if r := e.Record; r != nil {
+		s = fmt.Sprintf("%s · %s · seed %d · ", r.Method, r.Task, r.Seed)
+		if n := len(r.Evals); n > 0 && math.IsNaN(p.score) {
+			p.score = mean(r.Evals[n-1].Scores)
+		}
+	}
+	s += fmt.Sprintf("%s of %s frames", viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
+	if !math.IsNaN(p.score) {
+		s += fmt.Sprintf(" · score %.4g", p.score)
+	}
+	switch {
+	case e.FromStore:
+		s += " · from the store"
+	case ended(e):
+		s += " · done"
+	case e.FPS > 0:
+		s += fmt.Sprintf(" · %s frames/s · %s left", viz.Short(math.Round(e.FPS)), clock(e.ETA))
+	}
+	return s
+}
+
+// bar is the content of the block.
+func (p *Progress) bar(e results.Event, line string) content {
+	page := fmt.Sprintf(`<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small>%s</small>`,
+		e.Frames, max(e.Total, 1), html.EscapeString(line))
+	if p.note != "" {
+		page += fmt.Sprintf(`<br><small style="opacity:.75">%s</small>`, html.EscapeString(p.note))
+		line += "\n" + p.note
+	}
+	return content{protocol.MIMETextHTML: page, protocol.MIMETextPlain: line}
+}
+
+// clock writes seconds as people say them: 42 s, 3 min 05 s, 2 h 07 min.
+func clock(seconds float64) string {
+	s := int(math.Round(seconds))
+	switch {
+	case s >= 3600:
+		return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
+	case s >= 60:
+		return fmt.Sprintf("%d min %02d s", s/60, s%60)
+	default:
+		return fmt.Sprintf("%d s", s)
+	}
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nb is what a notebook cell needs besides the library: show a value, follow a run, ask for settings, stop.
+//
+// Everything is a silent no-op outside GoNB, so that code which uses it also runs in a test or on a command line. A cell
+// looks the same with and without a browser: without one, controls keep their defaults and a cell runs once.
+package nb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+)
+
+// Headless reports whether nobody is watching: NB_HEADLESS is set by `reproduce notebooks`.
+func Headless() bool { return os.Getenv("NB_HEADLESS") != "" }
+
+// Budget is the budget that a notebook names, unless NB_BUDGET overrides it: the same cells then run in seconds.
+func Budget(name string) string {
+	if b := os.Getenv("NB_BUDGET"); b != "" {
+		return b
+	}
+	return name
+}
+
+// Interruptible returns a context that the notebook's stop button cancels. The kernel ends the cell five seconds after
+// the button, whatever the cell does; a run saves itself and returns well within that.
+func Interruptible() context.Context {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	return ctx
+}
+
+// Check ends the cell with one sentence if err is an error. A run that was stopped is none.
+func Check(err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, err)
+	gonbui.Sync()
+	os.Exit(1)
+}
+
+// Must is Check for a call that also returns a value.
+func Must[T any](v T, err error) T {
+	Check(err)
+	return v
+}
+
+// send displays data, or replaces the block with its DisplayID, and waits until the kernel has it: a program that ends
+// right afterwards must not take its last picture with it.
+func send(data *protocol.DisplayData) {
+	if !gonbui.IsNotebook {
+		return
+	}
+	gonbui.SendData(data)
+	gonbui.Sync()
+}

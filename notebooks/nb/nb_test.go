@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nb
+
+import (
+	"image"
+	"image/color"
+	"image/gif"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+var record = &results.Record{
+	ID: "0123456789abcdef", Task: "vmas/balance", Method: "mappo-cermic", Seed: 2, Budget: "smoke", Frames: 12_000,
+	Host:  results.Host{Backend: "xla:cpu", Seconds: 125},
+	Evals: []results.Eval{{Frames: 12_000, Scores: []float64{10, 20}}},
+}
+
+func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
+	plot, err := viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals([]*results.Record{record})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame := image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{color.White, color.Black})
+	for name, c := range map[string]struct {
+		value any
+		want  []protocol.MIMEType
+	}{
+		"plot":    {plot, []protocol.MIMEType{protocol.MIMEImagePNG}},
+		"panels":  {viz.NewPanels(1, plot), []protocol.MIMEType{protocol.MIMEImagePNG}},
+		"image":   {image.Image(frame), []protocol.MIMEType{protocol.MIMEImagePNG}},
+		"film":    {&gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{5}}, []protocol.MIMEType{protocol.MIMEImagePNG, protocol.MIMETextHTML}},
+		"grid":    {viz.Grid{}, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
+		"record":  {record, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
+		"text":    {"*α*", []protocol.MIMEType{protocol.MIMETextMarkdown, protocol.MIMETextPlain}},
+		"numbers": {[]int{1, 2}, []protocol.MIMEType{protocol.MIMETextPlain}},
+	} {
+		got, err := render(c.value)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, want := range c.want {
+			if got[want] == nil {
+				t.Errorf("%s has no %s", name, want)
+			}
+		}
+	}
+	if _, err := render(viz.Grid{Columns: []string{"a"}, Rows: []viz.Row{{}}}); err == nil {
+		t.Error("a grid whose rows do not fit was shown")
+	}
+}
+
+func TestSummaryOfARecordSaysHowFarItGot(t *testing.T) {
+	text := summary([]*results.Record{record})[protocol.MIMETextPlain].(string)
+	for _, want := range []string{"01234567", "vmas/balance", "12k (partial)", "15", "xla:cpu", "2 min 05 s"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("summary %q does not say %q", text, want)
+		}
+	}
+}
+
+func TestOutsideANotebookNothingHappens(t *testing.T) {
+	Show("text", record, nil)
+	drawn := false
+	l := NewLive(func(*results.Record) (any, error) { drawn = true; return "x", nil })
+	p := NewProgress()
+	e := results.Event{Record: record, Frames: 1, Total: 1}
+	l.Watch(e)
+	p.Watch(e)
+	if drawn {
+		t.Error("a live plot was drawn for nobody")
+	}
+}
+
+func TestProgressSaysMethodFramesScoreAndTimeLeft(t *testing.T) {
+	p := NewProgress()
+	p.Watch(results.Event{Record: record, Eval: &record.Evals[0], Frames: 12_000, Total: 600_000})
+	line := p.line(results.Event{Record: record, Frames: 30_000, Total: 600_000, FPS: 4321.4, ETA: 132})
+	want := "mappo-cermic · vmas/balance · seed 2 · 30k of 600k frames · score 15 · 4321 frames/s · 2 min 12 s left"
+	if line != want {
+		t.Errorf("got  %s\nwant %s", line, want)
+	}
+	if line := p.line(results.Event{Record: record, Frames: 5, Total: 9, FromStore: true}); !strings.HasSuffix(line, "from the store") {
+		t.Errorf("a stored run says %q", line)
+	}
+}
+
+func TestFramesComeAtMostFiveTimesASecond(t *testing.T) {
+	b, now := newBlock(), time.Unix(1000, 0)
+	if !b.due(now) || b.due(now.Add(frame/2)) || !b.due(now.Add(frame)) {
+		t.Error("want a frame at once, none soon after, and one again after the interval")
+	}
+}
+
+func TestClockSpeaksPlainly(t *testing.T) {
+	for seconds, want := range map[float64]string{0.4: "0 s", 59.6: "1 min 00 s", 185: "3 min 05 s", 7620: "2 h 07 min"} {
+		if got := clock(seconds); got != want {
+			t.Errorf("clock(%g) = %q, want %q", seconds, got, want)
+		}
+	}
+}
+
+func TestBudgetFollowsTheEnvironment(t *testing.T) {
+	t.Setenv("NB_BUDGET", "")
+	if got := Budget("short"); got != "short" {
+		t.Errorf("budget %q, want the notebook's own", got)
+	}
+	t.Setenv("NB_BUDGET", "smoke")
+	if got := Budget("short"); got != "smoke" {
+		t.Errorf("budget %q, want the override", got)
+	}
+}
+
+func TestStopButtonCancelsTheContext(t *testing.T) {
+	ctx := Interruptible()
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := self.Signal(os.Interrupt); err != nil {
+		t.Skip("this system cannot interrupt a process:", err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(5 * time.Second):
+		t.Error("an interrupt did not cancel the context")
+	}
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"time"
+
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+// quiet is how long a piped log may say nothing about a run that goes on.
+const quiet = 30 * time.Second
+
+// progress shows what runs tell: one line that is rewritten on a terminal, one line for each evaluation elsewhere.
+type progress struct {
+	out      io.Writer
+	live     bool
+	runs     int             // altogether
+	finished map[string]bool // IDs
+	said     map[string]bool // notes, each once
+	last     time.Time       // of the last plain line
+	open     bool            // a live line stands on the terminal
+}
+
+func newProgress(out io.Writer, runs int) *progress {
+	return &progress{out: out, live: isTerminal(out), runs: runs, finished: map[string]bool{}, said: map[string]bool{}, last: time.Now()}
+}
+
+// isTerminal reports whether out is a terminal, where a line can be rewritten.
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// watch shows one event.
+func (p *progress) watch(e results.Event) {
+	switch {
+	case e.Note != "":
+		if !p.said[e.Note] {
+			p.said[e.Note] = true
+			p.line(e.Note)
+		}
+		return
+	case e.FromStore:
+		p.finished[e.Record.ID] = true
+		p.line(name(e.Record) + "  in the store")
+		return
+	case e.Frames >= e.Total:
+		p.finished[e.Record.ID] = true
+	}
+	if name, text := name(e.Record), p.describe(e); p.live {
+		p.rewrite(name, text)
+	} else if e.Eval != nil || time.Since(p.last) > quiet {
+		p.line(name + text)
+	}
+}
+
+// describe is the progress of one run: "  216k/600k  return 43.03  15.2k frames/s  25s left".
+func (p *progress) describe(e results.Event) string {
+	text := fmt.Sprintf("  %s/%s", viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
+	if n := len(e.Record.Evals); n > 0 {
+		text += fmt.Sprintf("  return %.4g", mean(e.Record.Evals[n-1].Scores))
+	}
+	text += fmt.Sprintf("  %s frames/s", viz.Short(e.FPS))
+	if left := time.Duration(e.ETA * float64(time.Second)).Round(time.Second); left > 0 {
+		text += fmt.Sprintf("  %s left", left)
+	}
+	if p.runs > 1 {
+		text += fmt.Sprintf("  (%d of %d runs done)", len(p.finished), p.runs)
+	}
+	return text
+}
+
+// name is seed, task and method of a run: "2 balance mappo-cermic".
+func name(r *results.Record) string {
+	return fmt.Sprintf("%d %s %s", r.Seed, path.Base(r.Task), r.Method)
+}
+
+// line writes text on a line of its own.
+func (p *progress) line(text string) {
+	p.done()
+	fmt.Fprintln(p.out, text)
+	p.last = time.Now()
+}
+
+// rewrite replaces the live line. The name is cut to what fits on any terminal, so that the line never wraps.
+func (p *progress) rewrite(name, text string) {
+	const width = 79
+	if r, room := []rune(name), width-len([]rune(text)); len(r) > room {
+		name = string(r[:max(room-1, 0)]) + "…"
+	}
+	fmt.Fprint(p.out, "\r\x1b[K", name, text)
+	p.open = true
+}
+
+// done ends the live line, if there is one.
+func (p *progress) done() {
+	if p.open {
+		fmt.Fprintln(p.out)
+		p.open = false
+	}
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}

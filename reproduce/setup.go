@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// runSetup makes .venv (JupyterLab, XLA's plug-in) and .bin (the Go kernel) inside the repository, and nothing outside it
+// but the caches of pip and Go. What is there already is left alone.
+func runSetup(ctx context.Context, out io.Writer, args []string) error {
+	if _, err := parse("setup", out, args, 0, func(*flag.FlagSet) {}); err != nil {
+		return err
+	}
+	root, err := repository()
+	if err != nil {
+		return err
+	}
+	return setup{ctx: ctx, out: out, root: root}.all()
+}
+
+// repository finds the root of this repository from the working directory upwards.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && bytes.HasPrefix(text, []byte("module cermic\n")) {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("this is not a folder of the repository: change to it first")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// setup holds what every step needs.
+type setup struct {
+	ctx  context.Context
+	out  io.Writer
+	root string
+	env  []string // added to the environment of programs
+}
+
+func (s setup) path(elements ...string) string {
+	return filepath.Join(append([]string{s.root}, elements...)...)
+}
+
+// python is the interpreter of the virtual environment.
+func (s setup) python() string {
+	if runtime.GOOS == "windows" {
+		return s.path(".venv", "Scripts", "python.exe")
+	}
+	return s.path(".venv", "bin", "python")
+}
+
+// all runs the steps in order; each prints one line.
+func (s setup) all() error {
+	if err := s.environment(); err != nil {
+		return err
+	}
+	if err := s.packages("jupyter", "JupyterLab, about 25 s", "requirements.txt"); err != nil {
+		return err
+	}
+	s.plugins()
+	if err := s.step("modules", "Go modules", s.downloadModules); err != nil {
+		return err
+	}
+	return s.tools()
+}
+
+// step runs one piece of work and prints how long it took.
+func (s setup) step(name, what string, work func() error) error {
+	fmt.Fprintf(s.out, "%-8s %s ... ", name, what)
+	start := time.Now()
+	if err := work(); err != nil {
+		fmt.Fprintln(s.out, "failed")
+		return err
+	}
+	fmt.Fprintf(s.out, "%.1f s\n", time.Since(start).Seconds())
+	return nil
+}
+
+// ready prints the line of a step that has nothing to do.
+func (s setup) ready(name, why string) { fmt.Fprintf(s.out, "%-8s %s\n", name, why) }
+
+// environment makes .venv.
+func (s setup) environment() error {
+	if _, err := os.Stat(s.python()); err == nil {
+		s.ready("python", "already there")
+		return nil
+	}
+	return s.step("python", "virtual environment in .venv", func() error {
+		python := cmp.Or(os.Getenv("PYTHON"), "python3")
+		version, err := s.output(python, "-c", "import sys; print(sys.version_info >= (3, 11), sys.version.split()[0])")
+		if errors.Is(err, exec.ErrNotFound) {
+			return fmt.Errorf("%s was not found: install Python 3.11 or newer (on Debian and Ubuntu: apt install python3 python3-venv), or name one in PYTHON", python)
+		}
+		if err != nil {
+			return fmt.Errorf("%s does not run: %w", python, err)
+		}
+		if enough, number, _ := strings.Cut(strings.TrimSpace(version), " "); enough != "True" {
+			return fmt.Errorf("%s is Python %s, and JupyterLab needs 3.11 or newer: install one, or name it in PYTHON", python, number)
+		}
+		if _, err := s.output(python, "-m", "venv", s.path(".venv")); err != nil {
+			os.RemoveAll(s.path(".venv")) // half of one would look like a whole one the next time
+			return fmt.Errorf("%s cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv): %w", python, err)
+		}
+		return nil
+	})
+}
+
+// packages installs one file of pinned requirements, once.
+func (s setup) packages(name, what, file string, flags ...string) error {
+	requirements := s.path("notebooks", file)
+	stamp := s.path(".venv", "installed-"+file)
+	if upToDate(stamp, requirements) {
+		s.ready(name, "already there")
+		return nil
+	}
+	return s.step(name, what, func() error {
+		args := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", requirements}
+		if _, err := s.output(s.python(), append(args, flags...)...); err != nil {
+			return fmt.Errorf("pip could not install notebooks/%s (is there a network? is .venv damaged? then delete it): %w", file, err)
+		}
+		return mark(stamp, requirements)
+	})
+}
+
+// plugins installs XLA where it can run. Nothing here is an error: without XLA the pure Go backend does the work.
+func (s setup) plugins() {
+	const slower = "graphs will run on the pure Go backend, about six times slower"
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		s.ready("xla", "there is no plug-in for "+runtime.GOOS+"/"+runtime.GOARCH+": "+slower)
+		return
+	}
+	if !s.compiler() {
+		s.ready("xla", "there is no C compiler: "+slower+"; install gcc and run setup again")
+		return
+	}
+	if err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps"); err != nil {
+		s.ready("", err.Error()+"; "+slower)
+	}
+	if _, err := os.Stat("/dev/nvidia0"); err != nil {
+		return
+	}
+	if err := s.packages("cuda", "XLA for the GPU, about 3 GB", "requirements-cuda.txt", "--no-deps"); err != nil {
+		s.ready("", err.Error()+"; graphs will run on the CPU")
+	}
+}
+
+// compiler reports whether Go would build with cgo, which XLA needs.
+func (s setup) compiler() bool {
+	text, err := s.output("go", "env", "CGO_ENABLED", "CC")
+	enabled, compiler, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if err != nil || enabled != "1" || compiler == "" {
+		return false
+	}
+	_, err = exec.LookPath(strings.Fields(compiler)[0])
+	return err == nil
+}
+
+// downloadModules fetches every module that go.mod names. The kernel works in a workspace, which reads the go.mod files
+// of modules that a plain build never needs, and it does so without a proxy.
+func (s setup) downloadModules() error {
+	if _, err := s.output("go", "mod", "download"); err != nil {
+		return fmt.Errorf("go could not download the modules (is there a network?): %w", err)
+	}
+	return nil
+}
+
+// tools builds the kernel and what it calls into .bin, in the versions that go.mod names.
+func (s setup) tools() error {
+	programs := []string{s.path(".bin", "gonb"), s.path(".bin", "goimports")}
+	missing := slices.ContainsFunc(programs, func(p string) bool { _, err := os.Stat(p); return err != nil })
+	stamp := s.path(".bin", "installed-go.mod")
+	if !missing && upToDate(stamp, s.path("go.mod")) {
+		s.ready("kernel", "already there")
+		return nil
+	}
+	return s.step("kernel", "the Go kernel for Jupyter, about two minutes", func() error {
+		s.env = append(s.env, "GOBIN="+s.path(".bin"), "GOEXPERIMENT=simd") // simd: as notebooks/kernels/gonb/start
+		if _, err := s.output("go", "install", "github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports"); err != nil {
+			return fmt.Errorf("go could not build the kernel: %w", err)
+		}
+		// The first cell would have to build all that it imports.
+		if _, err := s.output("go", "build", "./notebooks/...", "./cermiclib/..."); err != nil {
+			return fmt.Errorf("go could not build the library: %w", err)
+		}
+		return mark(stamp, s.path("go.mod"))
+	})
+}
+
+// output runs a program in the repository and returns what it prints; an error carries the last line of its complaint.
+func (s setup) output(name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(s.ctx, name, args...)
+	cmd.Dir, cmd.Env = s.root, append(os.Environ(), s.env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if s.ctx.Err() != nil {
+		return "", s.ctx.Err()
+	}
+	if err != nil {
+		complaint := strings.TrimSpace(stderr.String())
+		if complaint == "" {
+			return "", err
+		}
+		return "", fmt.Errorf("%w: %s", err, complaint[strings.LastIndex(complaint, "\n")+1:])
+	}
+	return stdout.String(), nil
+}
+
+// upToDate reports whether stamp was marked for the file as it is now.
+func upToDate(stamp, file string) bool {
+	was, err := os.ReadFile(stamp)
+	if err != nil {
+		return false
+	}
+	is, err := digest(file)
+	return err == nil && string(was) == is
+}
+
+// mark writes down that the work for the file as it is now is done.
+func mark(stamp, file string) error {
+	is, err := digest(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(stamp, []byte(is), 0o666)
+}
+
+func digest(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]) + "\n", nil
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// emptyRepository is a folder that passes for this repository, made the working directory.
+func emptyRepository(t *testing.T) setup {
+	t.Helper()
+	root := t.TempDir()
+	write(t, filepath.Join(root, "go.mod"), "module cermic\n", 0o666)
+	write(t, filepath.Join(root, "notebooks", "requirements.txt"), "x==1\n", 0o666)
+	t.Chdir(root)
+	return setup{ctx: t.Context(), out: io.Discard, root: root}
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSetupSaysWhatToInstall(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-ins for python3 are shell scripts")
+	}
+	for name, c := range map[string]struct{ python, want string }{
+		"no python":  {"", "install Python 3.11"},
+		"old python": {"echo False 3.9.2", "is Python 3.9.2"},
+		"no venv":    {`case "$1" in -c) echo True 3.12.1;; *) echo ensurepip is not available >&2; exit 1;; esac`, "apt install python3-venv"},
+		"no network": {`case "$1" in -c) echo True 3.12.1;; *) mkdir -p "$3/bin"; printf '#!/bin/sh\necho no route >&2; exit 1\n' > "$3/bin/python"; chmod +x "$3/bin/python";; esac`, "is there a network?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := emptyRepository(t)
+			t.Setenv("PYTHON", filepath.Join(s.root, "python3"))
+			if c.python != "" {
+				write(t, filepath.Join(s.root, "python3"), "#!/bin/sh\n"+c.python+"\n", 0o777)
+			} else {
+				t.Setenv("PYTHON", "python3-that-nobody-has")
+			}
+			err := runSetup(t.Context(), io.Discard, nil)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want one sentence with %q", err, c.want)
+			}
+			if _, err := os.Stat(filepath.Join(s.root, ".venv")); name == "no venv" && err == nil {
+				t.Error("half of a virtual environment was left behind")
+			}
+		})
+	}
+}
+
+func TestWorkIsDoneAgainOnlyWhenItsFileChanges(t *testing.T) {
+	s := emptyRepository(t)
+	file, stamp := s.path("notebooks", "requirements.txt"), s.path("stamp")
+	if upToDate(stamp, file) {
+		t.Error("up to date before anything was done")
+	}
+	if err := mark(stamp, file); err != nil {
+		t.Fatal(err)
+	}
+	if !upToDate(stamp, file) {
+		t.Error("not up to date right after the work")
+	}
+	write(t, file, "x==2\n", 0o666)
+	if upToDate(stamp, file) {
+		t.Error("still up to date after the file changed")
+	}
+}
+
+func TestOutsideTheRepositorySetupSaysSo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := runSetup(t.Context(), io.Discard, nil); err == nil || !strings.Contains(err.Error(), "repository") {
+		t.Errorf("got %v, want a sentence about the repository", err)
+	}
+}
+
+func TestUnknownNotebookIsAnsweredWithNearNames(t *testing.T) {
+	s := emptyRepository(t)
+	write(t, s.path("notebooks", "00_start.ipynb"), "{}", 0o666)
+	write(t, s.path("notebooks", "01_playground.ipynb"), "{}", 0o666)
+	err := runNotebooks(t.Context(), io.Discard, []string{"-only", "00_stat"})
+	if err == nil || !strings.Contains(err.Error(), "did you mean 00_start?") {
+		t.Errorf("got %v, want the near name", err)
+	}
+	books, err := s.notebooks("01_playground")
+	if err != nil || len(books) != 1 || filepath.Base(books[0]) != "01_playground.ipynb" {
+		t.Errorf("got %v, %v, want the one notebook", books, err)
+	}
+}
+
+func TestExecutedCopiesReplaceTheNotebooksOnlyOnRequestAndSuccess(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in for python is a shell script")
+	}
+	s := emptyRepository(t)
+	book := s.path("notebooks", "a.ipynb")
+	write(t, book, "old", 0o666)
+	// Called as: python execute.py FOLDER SECONDS NOTEBOOK
+	write(t, s.python(), "#!/bin/sh\nmkdir -p \"$2\"; printf \"$NB_BUDGET\" > \"$2/a.ipynb\"; exit $FAKE_EXIT\n", 0o777)
+	for _, c := range []struct {
+		exit  string
+		write bool
+		want  string
+	}{{"0", false, "old"}, {"1", true, "old"}, {"0", true, "smoke"}} {
+		t.Setenv("FAKE_EXIT", c.exit)
+		err := s.execute([]string{book}, "smoke", time.Minute, c.write)
+		if (err == nil) != (c.exit == "0") {
+			t.Errorf("exit code %s gives error %v", c.exit, err)
+		}
+		if got, _ := os.ReadFile(book); string(got) != c.want {
+			t.Errorf("after exit code %s and -write=%v the notebook is %q, want %q", c.exit, c.write, got, c.want)
+		}
+	}
+}
+
+func TestLabExplainsItsFlags(t *testing.T) {
+	var out bytes.Buffer
+	if err := runLab(context.Background(), &out, []string{"-h"}); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), "--port") {
+		t.Errorf("got %q, %v", out.String(), err)
+	}
+}
+
+func TestKernelStartsFromWhereverTheRepositoryLies(t *testing.T) {
+	folder := filepath.Join("..", "notebooks", "kernels", "gonb")
+	text, err := os.ReadFile(filepath.Join(folder, "kernel.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kernel struct {
+		Argv     []string
+		Language string
+	}
+	if err := json.Unmarshal(text, &kernel); err != nil {
+		t.Fatal(err)
+	}
+	if kernel.Language != "go" || kernel.Argv[0] != "{resource_dir}/start" {
+		t.Errorf("kernel.json is %+v, want the start file beside it", kernel)
+	}
+	info, err := os.Stat(filepath.Join(folder, "start"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
+		t.Error("start is not executable")
+	}
+}
+
+func TestEveryPythonPackageIsPinnedByVersionAndHash(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "notebooks", "requirements*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no requirements: %v", err)
+	}
+	pinned := regexp.MustCompile(`(?m)^[a-z0-9_-]+==[^ ]+ .*\\\n +--hash=sha256:[0-9a-f]{64}`)
+	named := regexp.MustCompile(`(?m)^[a-z]`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, n := len(pinned.FindAll(text, -1)), len(named.FindAll(text, -1)); p != n || n == 0 {
+			t.Errorf("%s names %d packages and pins %d", file, n, p)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+	"cermic/reproduce/records"
+)
+
+// runTrain trains what the flags name, or goes on with it, and sums up.
+func runTrain(ctx context.Context, out io.Writer, args []string) error {
+	var task, method, budget, table, store string
+	var seeds, workers int
+	var set repeated
+	_, err := parse("train", out, args, 0, func(f *flag.FlagSet) {
+		f.StringVar(&task, "task", "balance", "`tasks` to train on, separated by commas")
+		f.StringVar(&method, "method", "mappo-cermic", "`methods` to train, separated by commas")
+		f.StringVar(&table, "table", "", "train what this `table` of the paper needs, instead of -task and -method")
+		f.StringVar(&budget, "budget", "smoke", "smoke, short or paper")
+		f.IntVar(&seeds, "seeds", 1, "runs of each, with seeds 1 to `n`")
+		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
+		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
+	})
+	if err != nil {
+		return err
+	}
+	if seeds < 1 || workers < 1 {
+		return usagef("-seeds is %d and -workers is %d, want at least 1", seeds, workers)
+	}
+	es, err := chosen(out, task, method, table, budget, seeds, set)
+	if err != nil {
+		return usageError{err}
+	}
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	p := newProgress(out, len(es))
+	err = run.RunAll(ctx, es, st, workers, p.watch)
+	p.done()
+	if ctx.Err() != nil {
+		fmt.Fprintln(out, "Stopped and saved: the same command goes on from here.")
+		return errStopped
+	}
+	if err != nil {
+		return err
+	}
+	return summarise(out, es, st)
+}
+
+// chosen makes the experiments that the flags of train name.
+func chosen(out io.Writer, task, method, table, budget string, seeds int, set []string) ([]run.Experiment, error) {
+	if table != "" {
+		t, err := paper.FindTable(table)
+		if err != nil {
+			return nil, err
+		}
+		es, missing := plan.Table(t, budget, seeds)
+		for _, err := range missing {
+			fmt.Fprintln(out, "left out:", err)
+		}
+		return es, nil
+	}
+	var es []run.Experiment
+	for task := range strings.SplitSeq(task, ",") {
+		for method := range strings.SplitSeq(method, ",") {
+			for seed := 1; seed <= seeds; seed++ {
+				e, err := plan.New(plan.Request{Task: task, Method: method, Budget: budget, Set: set, Seed: uint64(seed)})
+				if err != nil {
+					return nil, err
+				}
+				es = append(es, e)
+			}
+		}
+	}
+	return es, nil
+}
+
+// defaultStore is where runs are kept, seen from the repository's root.
+const defaultStore = "runs"
+
+// openStore opens the folder of the runs, with the committed records below it.
+func openStore(dir string) (*results.Store, error) {
+	st, err := results.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return st, st.Base(records.FS)
+}

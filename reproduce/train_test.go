@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+)
+
+func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
+	store := t.TempDir()
+	args := []string{"train", "-method", "mappo", "-task", "balance", "-seeds", "2", "-store", store,
+		"-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"} // small networks: this is not about learning
+	first, err := command(t, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 balance mappo", "2 balance mappo", "3000/3000", "frames/s", "2 seeds", "budget smoke",
+		"preset default, changed", "sparse one over 300 steps", "own over 100", "learner.critic_hidden=[16]"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("training does not say %q:\n%s", want, first)
+		}
+	}
+	second, err := command(t, args...)
+	if err != nil || strings.Count(second, "in the store") != 2 || strings.Contains(second, "frames/s") {
+		t.Errorf("the second time trains again (%v):\n%s", err, second)
+	}
+	status, err := command(t, "status", "-store", store)
+	if err != nil || strings.Count(status, "complete") != 2 || strings.Count(status, "mappo learner.critic_hidden=[16] policy.hidden=[16]") != 2 {
+		t.Errorf("status (%v):\n%s", err, status)
+	}
+}
+
+func TestAStopSavesAndSaysHowToGoOn(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var out bytes.Buffer
+	err := dispatch(ctx, &out, []string{"train", "-method", "mappo", "-store", t.TempDir()})
+	if !errors.Is(err, errStopped) || !strings.Contains(out.String(), "the same command goes on") {
+		t.Errorf("got %v and %q", err, out.String())
+	}
+}
+
+func TestStatusOfAnEmptyStoreSaysHowToFillIt(t *testing.T) {
+	out, err := command(t, "status", "-store", t.TempDir())
+	if err != nil || !strings.Contains(out, "go run ./reproduce train") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// someEvent is a run of 600,000 frames in the middle.
+func someEvent() results.Event {
+	return results.Event{
+		Record: &results.Record{ID: "a", Task: "vmas/balance", Method: "mappo-cermic explore.alpha=0.5 explore.memory=gru", Seed: 2,
+			Evals: []results.Eval{{Scores: []float64{42, 44}}}},
+		Frames: 216_000, Total: 600_000, FPS: 15_200, ETA: 25.26, Scalars: map[string]float64{},
+	}
+}
+
+func TestTheLiveLineKeepsItsNumbersAndNeverWraps(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out, 3)
+	p.live = true
+	p.watch(someEvent())
+	line := strings.TrimPrefix(out.String(), "\r\x1b[K")
+	if n := len([]rune(line)); n > 79 || strings.Contains(line, "\n") {
+		t.Errorf("%d characters: %q", n, line)
+	}
+	if !strings.HasSuffix(line, "216k/600k  return 43  15.2k frames/s  25s left  (0 of 3 runs done)") {
+		t.Errorf("got %q", line)
+	}
+}
+
+func TestAPipedLogHasOneLineForEachEvaluation(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out, 1)
+	p.watch(someEvent())
+	if out.Len() > 0 {
+		t.Errorf("an iteration wrote %q", out.String())
+	}
+	e := someEvent()
+	e.Eval = &e.Record.Evals[0]
+	p.watch(e)
+	if strings.Count(out.String(), "\n") != 1 || strings.ContainsAny(out.String(), "\r\x1b") || !strings.Contains(out.String(), "return 43") {
+		t.Errorf("an evaluation wrote %q", out.String())
+	}
+}
