@@ -31,6 +31,7 @@ func verbs() []verb {
 	return []verb{
 		{"list", "name every task and method, with one line on each", runList},
 		{"train", "train a method on a task, or go on with it", runTrain},
+		{"table", "print a table of the paper with ours beside it: sota, agents, ablation, density", runTable},
 		{"status", "show what has been trained and what is training", runStatus},
 		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},
 		{"setup", "put JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin", runSetup},

@@ -11,7 +11,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/envs"
-	"cermic/reproduce/plan"
+	"cermic/reproduce/paper"
 	"cermic/viz"
 )
 
@@ -64,9 +64,9 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 	fmt.Fprintf(out, "  score      %.4g mean episodic %s, %s (%s) of %d episodes\n", mean(scores), spec.Metric, plural(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
 	fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*mean(success))
-	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), plan.Preset(e))
+	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Method))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
-	for _, d := range plan.Deviations(e) {
+	for _, d := range paper.Deviations(records[0].Experiment) {
 		fmt.Fprintf(out, "  not the paper's letter: %s\n", d)
 	}
 	return nil

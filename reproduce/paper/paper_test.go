@@ -105,11 +105,8 @@ func TestTrialsAreOursByNameAndTheDefaultOnesAreThoseOfTable1(t *testing.T) {
 	for _, table := range Tables {
 		for _, row := range table.Rows {
 			for j, cell := range row.Cells {
-				if cell.Trial == nil {
-					if !strings.HasSuffix(table.Columns[j], "Δ") {
-						t.Errorf("table %d, %s, %s: no trial", table.Number, row.Head, table.Columns[j])
-					}
-					continue
+				if (cell.Minus != nil) != strings.HasSuffix(table.Columns[j], "Δ") {
+					t.Errorf("table %d, %s, %s: a difference must be one of two trials, and nothing else", table.Number, row.Head, table.Columns[j])
 				}
 				if task, err := FindTask(cell.Trial.Task); err != nil || task.ID != cell.Trial.Task {
 					t.Errorf("table %d: task %q: %v", table.Number, cell.Trial.Task, err)

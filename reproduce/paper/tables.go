@@ -37,7 +37,8 @@ type Cell struct {
 	HasSpread bool    // a ± is printed, in Table 3 only
 	Spread    float64 // that ±, printed with two decimals
 	Bold      bool    // as printed
-	Trial     *Trial  // nil for the printed differences of Table 4
+	Trial     Trial
+	Minus     *Trial // the cell is the difference Trial − Minus, as in Table 4; else nil
 }
 
 // Trial says what to train for a cell, in our names.
@@ -94,7 +95,7 @@ func sota() *Table {
 			row.Cells = append(row.Cells, Cell{
 				Value: published.Values[task.Name], Decimals: task.Decimals,
 				Bold:  slices.Contains(published.Bold, task.Name),
-				Trial: &Trial{Task: task.ID, Method: m.ID},
+				Trial: Trial{Task: task.ID, Method: m.ID},
 			})
 		}
 		t.Rows = append(t.Rows, row)
@@ -115,7 +116,7 @@ func agents() *Table {
 		row := Row{Head: m.Name}
 		for _, n := range data.Agents.NAgents {
 			count := strconv.Itoa(n)
-			trial := &Trial{Task: task.ID, Method: m.ID, Agents: n}
+			trial := Trial{Task: task.ID, Method: m.ID, Agents: n}
 			if n != balanceAgents {
 				trial.Set = []string{"task.n_agents=" + count}
 			}
@@ -164,7 +165,7 @@ func ablation() *Table {
 			published := data.Ablation.Groups[r.inFile][r.key][task.Name]
 			row.Cells = append(row.Cells, Cell{
 				Value: published.Mean, Spread: published.PM, HasSpread: true, Decimals: task.Decimals,
-				Trial: &Trial{Task: task.ID, Method: method.ID, Set: r.set},
+				Trial: Trial{Task: task.ID, Method: method.ID, Set: r.set},
 			})
 		}
 		t.Rows = append(t.Rows, row)
@@ -187,14 +188,13 @@ func density() *Table {
 		row := Row{Head: m.Name}
 		for _, name := range columns {
 			task := mustTask(name)
-			cell := func(kind string, trial *Trial) Cell {
+			sparse := Trial{Task: task.ID, Method: m.ID}
+			dense := Trial{Task: task.ID, Method: m.ID, Set: []string{"task.reward=dense"}}
+			cell := func(kind string, trial Trial, minus *Trial) Cell {
 				return Cell{Value: data.Density.Methods[key][name][kind], Decimals: task.Decimals,
-					Bold: slices.Contains(data.Density.Bold[key][name], kind), Trial: trial}
+					Bold: slices.Contains(data.Density.Bold[key][name], kind), Trial: trial, Minus: minus}
 			}
-			row.Cells = append(row.Cells,
-				cell("sparse", &Trial{Task: task.ID, Method: m.ID}),
-				cell("dense", &Trial{Task: task.ID, Method: m.ID, Set: []string{"task.reward=dense"}}),
-				cell("delta", nil))
+			row.Cells = append(row.Cells, cell("sparse", sparse, nil), cell("dense", dense, nil), cell("delta", dense, &sparse))
 		}
 		t.Rows = append(t.Rows, row)
 	}

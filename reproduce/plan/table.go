@@ -14,9 +14,6 @@ func Table(t *paper.Table, budget string, seeds int) (es []run.Experiment, missi
 	seen, said := map[string]bool{}, map[string]bool{}
 	for _, row := range t.Rows {
 		for _, cell := range row.Cells {
-			if cell.Trial == nil {
-				continue
-			}
 			for seed := 1; seed <= seeds; seed++ {
 				e, err := New(Request{cell.Trial.Task, cell.Trial.Method, budget, cell.Trial.Set, uint64(seed)})
 				if err == nil {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
+	"cermic/viz"
+)
+
+// resamples of each bootstrap interval in a table: enough for the digits that are printed.
+const resamples = 2000
+
+// Grid puts the complete runs of the store at one budget beside the published numbers. A run's score is the mean over
+// the episodes of its last evaluation; ours is the mean over seeds with its bootstrap 95 % interval. The caption names
+// what a reader must know of the runs: budget, presets, reward, and where they depart from the paper's letter.
+func (t *Table) Grid(st *results.Store, budget string) (viz.Grid, error) {
+	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	if err != nil {
+		return viz.Grid{}, err
+	}
+	runs := map[string][]*results.Record{}
+	for _, r := range records {
+		runs[r.Task+" "+r.Method] = append(runs[r.Task+" "+r.Method], r)
+	}
+	g := viz.Grid{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns}
+	var shown []*results.Record
+	for _, row := range t.Rows {
+		out := viz.Row{Group: row.Group, Head: row.Head}
+		for _, cell := range row.Cells {
+			of := runs[cell.Trial.key()]
+			out.Cells = append(out.Cells, cell.measure(of, runs))
+			shown = append(shown, of...)
+		}
+		g.Rows = append(g.Rows, out)
+	}
+	t.embolden(g, runs)
+	g.Caption = strings.Join(append([]string{t.Note, "Budget " + budget + "."}, conditions(shown)...), " ")
+	return g, nil
+}
+
+// key is how the runs of a trial are found.
+func (t Trial) key() string { return t.Task + " " + t.Label() }
+
+// scores are the final scores of a trial, one a run.
+func (t Trial) scores(rs []*results.Record) []float64 {
+	var out []float64
+	for _, r := range rs {
+		if len(r.Evals) == 0 {
+			continue
+		}
+		last := r.Evals[len(r.Evals)-1].Scores
+		out = append(out, stats.Mean([][]float64{last})/float64(max(1, t.Agents)))
+	}
+	return out
+}
+
+// measure is the cell with ours beside the published number; of are the runs of its trial.
+func (c Cell) measure(of []*results.Record, runs map[string][]*results.Record) viz.Cell {
+	out := viz.Cell{Published: &c.Value, Decimals: c.Decimals, Low: math.NaN(), High: math.NaN()}
+	if c.HasSpread {
+		out.Spread = &c.Spread
+	}
+	x := c.Trial.scores(of)
+	if len(x) == 0 {
+		return out
+	}
+	interval := stats.Bootstrap([][]float64{x}, stats.Mean, resamples, rng.New(0, "paper/table"))
+	if c.Minus != nil {
+		y := c.Minus.scores(runs[c.Minus.key()])
+		if len(y) == 0 {
+			return out
+		}
+		interval = difference(x, y)
+	}
+	out.Ours, out.Low, out.High = interval.Value, interval.Low, interval.High
+	out.Seeds, out.Frames = len(x), of[0].Frames
+	return out
+}
+
+// difference is the interval of mean(x) − mean(y).
+func difference(x, y []float64) stats.Interval {
+	return stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, resamples, rng.New(0, "paper/table"))
+}
+
+// embolden marks in each column the row that is above every other measured one, the interval of each difference
+// excluding zero. Rows that show the same trial count once; differences are not compared.
+func (t *Table) embolden(g viz.Grid, runs map[string][]*results.Record) {
+	for j := range t.Columns {
+		for i, row := range t.Rows {
+			cell := row.Cells[j]
+			mine := cell.Trial.scores(runs[cell.Trial.key()])
+			better, others := len(mine) > 0 && cell.Minus == nil, 0
+			for _, other := range t.Rows {
+				theirs := other.Cells[j].Trial
+				y := theirs.scores(runs[theirs.key()])
+				if !better || len(y) == 0 || theirs.key() == cell.Trial.key() {
+					continue
+				}
+				others++
+				d := difference(mine, y)
+				better = d.Value > 0 && d.Excludes(0)
+			}
+			g.Rows[i].Cells[j].Bold = better && others > 0
+		}
+	}
+}
+
+// conditions are sentences about the runs in a table: presets, reward mode, deviations.
+func conditions(shown []*results.Record) []string {
+	var presets, horizons, departures []string
+	add := func(to *[]string, what string) {
+		if !slices.Contains(*to, what) {
+			*to = append(*to, what)
+		}
+	}
+	for _, r := range shown {
+		add(&presets, Preset(r.Method))
+		if Setting(r.Experiment, "task.reward") == "sparse" {
+			add(&horizons, Setting(r.Experiment, "task.sparse_horizon"))
+		}
+		for _, d := range Deviations(r.Experiment) {
+			add(&departures, d.Key+"="+d.Value)
+		}
+	}
+	var out []string
+	if len(presets) > 0 {
+		out = append(out, "Preset "+strings.Join(presets, ", ")+".")
+	}
+	if len(horizons) > 0 {
+		out = append(out, "Trained on the sparse reward with sparse_horizon="+strings.Join(horizons, ", ")+", scored on the benchmark's own.")
+	}
+	if len(departures) > 0 {
+		out = append(out, "Not the paper's letter: "+strings.Join(departures, ", ")+".")
+	}
+	return out
+}
+
+// literalSuffix ends the name of a method whose settings follow the paper's letter.
+const literalSuffix = "-literal"
+
+// Preset names the settings behind a label: "default" are ours, "literal" follow the paper's letter; "changed" is added
+// where the label lists single changes.
+func Preset(label string) string {
+	id, _, changed := strings.Cut(label, " ")
+	preset := "default"
+	if strings.HasSuffix(id, literalSuffix) {
+		preset = "literal"
+	}
+	if changed {
+		preset += ", changed"
+	}
+	return preset
+}

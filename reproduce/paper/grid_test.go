@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+// storeOf returns a store that holds a run for each line "task label: score score …", one a seed, at budget short.
+func storeOf(t *testing.T, lines ...string) *results.Store {
+	t.Helper()
+	files := fstest.MapFS{}
+	for _, line := range lines {
+		name, scores, _ := strings.Cut(line, ":")
+		task, method, _ := strings.Cut(name, " ")
+		for seed, text := range strings.Fields(scores) {
+			var score float64
+			if _, err := fmt.Sscan(text, &score); err != nil {
+				t.Fatal(err)
+			}
+			r := &results.Record{ID: fmt.Sprintf("%016x", len(files)+1), Task: task, Method: method, Budget: "short", Seed: uint64(seed + 1),
+				Complete: true, Frames: 600_000,
+				Experiment: json.RawMessage(`{"explore":{"alpha":0.5,"int_coef":0.05,"kind":"cermic","memory":{"d_f":256,"kind":"mlp"}},"task":{"kind":"` +
+					task + `","reward":"sparse","sparse_horizon":"default"}}`),
+				// Two episodes around the score, and an earlier evaluation that must not count.
+				Evals: []results.Eval{{Frames: 6000, Scores: []float64{-100}}, {Frames: 600_000, Scores: []float64{score - 1, score + 1}}}}
+			packed, err := results.Pack(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[r.ID+".json.gz"] = &fstest.MapFile{Data: packed}
+		}
+	}
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Base(files); err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// at returns the cell of a grid in the row and column with these heads.
+func at(t *testing.T, g viz.Grid, head, column string) viz.Cell {
+	t.Helper()
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range g.Rows {
+		for j, c := range row.Cells {
+			if row.Head == head && g.Columns[j] == column {
+				return c
+			}
+		}
+	}
+	t.Fatalf("no cell %s, %s", head, column)
+	return viz.Cell{}
+}
+
+func grid(t *testing.T, table *Table, st *results.Store, budget string) viz.Grid {
+	t.Helper()
+	g, err := table.Grid(st, budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestGridShowsTheLastEvaluationOfEverySeedBesideThePublishedNumber(t *testing.T) {
+	st := storeOf(t, "vmas/balance mappo: 50 52 54", "vmas/balance mappo-cermic: 60 61 62")
+	g := grid(t, Sota, st, "short")
+	c := at(t, g, "MAPPO", "Balanc*")
+	if c.Ours != 52 || c.Seeds != 3 || c.Frames != 600_000 || *c.Published != 60.3 || !(50 <= c.Low && c.Low < 52 && 52 < c.High && c.High <= 54) {
+		t.Errorf("got %+v (published %g)", c, *c.Published)
+	}
+	if missing := at(t, g, "QMIX", "Balanc*"); missing.Seeds != 0 || *missing.Published != 48.5 {
+		t.Errorf("a method without runs shows %+v", missing)
+	}
+	if other := grid(t, Sota, st, "paper"); at(t, other, "MAPPO", "Balanc*").Seeds != 0 {
+		t.Error("runs of one budget are shown at another")
+	}
+	for _, want := range []string{"Budget short.", "Preset default.", "sparse_horizon=default", "explore.memory=mlp", "explore.int_coef=0.05"} {
+		if !strings.Contains(g.Caption, want) {
+			t.Errorf("the caption does not say %q: %s", want, g.Caption)
+		}
+	}
+}
+
+func TestBoldNeedsEveryDifferenceToExcludeZero(t *testing.T) {
+	clear := grid(t, Sota, storeOf(t, "vmas/balance mappo: 50 52 54", "vmas/balance qmix: 40 41 42", "vmas/balance mappo-cermic: 60 61 62"), "short")
+	if !at(t, clear, "MAPPO-CERMIC", "Balanc*").Bold || at(t, clear, "MAPPO", "Balanc*").Bold || at(t, clear, "QMIX", "Balanc*").Bold {
+		t.Error("the one row above all others must be bold, and no other")
+	}
+	close := grid(t, Sota, storeOf(t, "vmas/balance mappo: 50 52 64", "vmas/balance mappo-cermic: 53 60 61"), "short")
+	alone := grid(t, Sota, storeOf(t, "vmas/balance mappo-cermic: 53 60 61"), "short")
+	single := grid(t, Sota, storeOf(t, "vmas/balance mappo: 50", "vmas/balance mappo-cermic: 60"), "short")
+	for name, g := range map[string]viz.Grid{"overlapping": close, "alone": alone, "one seed": single} {
+		if at(t, g, "MAPPO-CERMIC", "Balanc*").Bold {
+			t.Errorf("%s: bold", name)
+		}
+	}
+}
+
+func TestContributionsAreDividedByTheAgents(t *testing.T) {
+	g := grid(t, Agents, storeOf(t, "vmas/balance mappo-cermic: 60 64", "vmas/balance mappo-cermic task.n_agents=8: 80 88"), "short")
+	if four, eight := at(t, g, "MAPPO-CERMIC", "4 agents"), at(t, g, "MAPPO-CERMIC", "8 agents"); four.Ours != 15.5 || eight.Ours != 10.5 {
+		t.Errorf("4 agents: %g, want 15.5; 8 agents: %g, want 10.5", four.Ours, eight.Ours)
+	}
+}
+
+func TestTable4ShowsTheDifferenceOfItsTwoTrials(t *testing.T) {
+	g := grid(t, Density, storeOf(t, "vmas/balance mappo-cermic: 60 62", "vmas/balance mappo-cermic task.reward=dense: 70 71 72"), "short")
+	d := at(t, g, "MAPPO-CERMIC", "Balanc* Δ")
+	if d.Ours != 10 || d.Seeds != 3 || math.IsNaN(d.Low) || d.Bold {
+		t.Errorf("got %+v, want 71 − 61", d)
+	}
+	half := grid(t, Density, storeOf(t, "vmas/balance mappo-cermic task.reward=dense: 70 71 72"), "short")
+	if at(t, half, "MAPPO-CERMIC", "Balanc* Δ").Seeds != 0 {
+		t.Error("a difference is shown although one side is missing")
+	}
+}
+
+func TestDeviationsAreReadFromTheExperiment(t *testing.T) {
+	for _, c := range []struct {
+		experiment string
+		want       []string
+	}{
+		{`{"explore":{"kind":"none"}}`, nil},
+		{`{"explore":{"kind":"cermic","memory":{"kind":"graph"},"mi_bounds":"appendix","int_coef":1}}`, nil},
+		{`{"explore":{"kind":"cermic","memory":{"kind":"gru"},"mi_bounds":"sound","explore_nce":0.1}}`,
+			[]string{"explore.memory=gru", "explore.explore_nce=0.1", "explore.mi_bounds=sound"}},
+	} {
+		var got []string
+		for _, d := range Deviations(json.RawMessage(c.experiment)) {
+			got = append(got, d.Key+"="+d.Value)
+			if !strings.Contains(d.String(), "where the paper has "+d.Paper[0]) {
+				t.Errorf("%s does not say what the paper has", d)
+			}
+		}
+		if strings.Join(got, " ") != strings.Join(c.want, " ") {
+			t.Errorf("%s: got %v, want %v", c.experiment, got, c.want)
+		}
+	}
+}

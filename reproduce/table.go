@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"cermic/cermiclib/conf"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+	"cermic/viz"
+)
+
+// formats are the renderings of a table, by name.
+var formats = map[string]func(viz.Grid) string{
+	"text":     func(g viz.Grid) string { return g.Text(width()) },
+	"markdown": viz.Grid.Markdown,
+	"csv":      viz.Grid.CSV,
+	"latex":    viz.Grid.LaTeX,
+	"html":     viz.Grid.HTML,
+}
+
+// formatNames in the order of the help text.
+var formatNames = []string{"text", "markdown", "csv", "latex", "html"}
+
+// runTable prints a table of the paper with the published numbers beside ours.
+func runTable(_ context.Context, out io.Writer, args []string) error {
+	var budget, format, store string
+	names, err := parse("table", out, args, 1, func(f *flag.FlagSet) {
+		f.StringVar(&budget, "budget", "paper", "of the runs: smoke, short or paper")
+		f.StringVar(&format, "format", "text", strings.Join(formatNames, ", "))
+		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+	})
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		names = []string{paper.Sota.Name}
+	}
+	table, err := paper.FindTable(names[0])
+	if err != nil {
+		return usageError{err}
+	}
+	if _, err := plan.FindBudget(budget); err != nil {
+		return usageError{err}
+	}
+	render, ok := formats[format]
+	if !ok {
+		return usagef("unknown format %q%s", format, conf.Near(format, formatNames))
+	}
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	grid, err := table.Grid(st, budget)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, strings.TrimRight(render(grid), "\n"))
+	return nil
+}
+
+// width is how many characters a line of the terminal takes: $COLUMNS where the shell exports it, else 100.
+func width() int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	return 100
+}
