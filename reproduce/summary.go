@@ -67,7 +67,7 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Method))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
 	for _, d := range paper.Deviations(records[0].Experiment) {
-		fmt.Fprintf(out, "  not the paper's letter: %s\n", d)
+		fmt.Fprintf(out, "  departs in %s\n", d)
 	}
 	return nil
 }

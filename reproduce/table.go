@@ -7,11 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -63,6 +66,37 @@ func runTable(_ context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	fmt.Fprintln(out, strings.TrimRight(render(grid), "\n"))
+	if format == "text" && !measured(grid) {
+		return hint(out, st, budget)
+	}
+	return nil
+}
+
+// measured reports whether any cell has a number of ours.
+func measured(g viz.Grid) bool {
+	for _, row := range g.Rows {
+		if slices.ContainsFunc(row.Cells, func(c viz.Cell) bool { return c.Seeds > 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// hint says at which budgets there are runs, when a table of another one is empty.
+func hint(out io.Writer, st *results.Store, budget string) error {
+	records, err := st.Find(results.Query{Complete: true})
+	if err != nil {
+		return err
+	}
+	count := map[string]int{}
+	for _, r := range records {
+		count[r.Budget]++
+	}
+	fmt.Fprintf(out, "\nNo run of this table at budget %s in %s.", budget, st.Dir())
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		fmt.Fprintf(out, " %s at budget %s.", plural(count[name], "run"), name)
+	}
+	fmt.Fprintln(out)
 	return nil
 }
 

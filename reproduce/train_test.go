@@ -15,12 +15,12 @@ import (
 func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 	store := t.TempDir()
 	args := []string{"train", "-method", "mappo", "-task", "balance", "-seeds", "2", "-store", store,
-		"-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"} // small networks: this is not about learning
+		"-set", "budget.frames=1000", "-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"} // this is not about learning
 	first, err := command(t, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 balance mappo", "2 balance mappo", "3000/3000", "frames/s", "2 seeds", "budget smoke",
+	for _, want := range []string{"1 balance mappo", "2 balance mappo", "1000/1000", "frames/s", "2 seeds", "budget custom",
 		"preset default, changed", "sparse one over 300 steps", "own over 100", "learner.critic_hidden=[16]"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("training does not say %q:\n%s", want, first)
@@ -29,6 +29,10 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 	second, err := command(t, args...)
 	if err != nil || strings.Count(second, "in the store") != 2 || strings.Contains(second, "frames/s") {
 		t.Errorf("the second time trains again (%v):\n%s", err, second)
+	}
+	table, err := command(t, "table", "agents", "-store", store)
+	if err != nil || !strings.Contains(table, "No run of this table at budget paper") || !strings.Contains(table, "2 runs at budget custom.") {
+		t.Errorf("table (%v):\n%s", err, table)
 	}
 	status, err := command(t, "status", "-store", store)
 	if err != nil || strings.Count(status, "complete") != 2 || strings.Count(status, "mappo learner.critic_hidden=[16] policy.hidden=[16]") != 2 {

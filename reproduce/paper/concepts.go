@@ -2,18 +2,42 @@
 
 package paper
 
-// Concept says in which file an idea of the paper lives. The place itself carries the tag "paper:<label>" in a comment;
-// a test fails when one is gone.
+// Concept says in which file an idea of the paper lives. The place itself carries the tag "paper:<label>" in a comment.
+// A test fails when one of the two is missing, in either direction.
 type Concept struct {
-	Label string // LaTeX label, or a name where the paper has none
+	Label string // LaTeX label, equation number, or a name where the paper has none
 	File  string // from the root of the repository
 	What  string
 }
 
-// Concepts lead a reader from the paper into the code.
+// Concepts lead a reader from the paper into the code, in the paper's order.
 var Concepts = []Concept{
-	{"setup", "envs/env.go", "problem setup: the tuple (O, A, P, R, N, γ)"},
-	{"table:sota", "reproduce/paper/tasks.go", "Table 1: tasks and published numbers"},
-	{"tab:core_hyperparameters", "reproduce/paper/settings.go", "Table 6: hyper-parameters"},
+	{"setup", "envs/env.go", "Sec. 3: the tuple (O, A, P, R, N, γ)"},
+	{"encoder", "cermiclib/cermic/encoder.go", "Sec. 3: embeddings s_t of observations"},
+	{"momentum", "cermiclib/cermic/encoder.go", "Sec. 3: θᵐ, the slow copy that embeds o_{t+1}"},
+	{"g_phi", "cermiclib/cermic/predict.go", "Sec. 3: the latent x_t ~ g_φ(s_t, a_t)"},
+	{"p_psi", "cermiclib/cermic/predict.go", "Sec. 4.1: the decoder of s_{t+1}"},
+	{"L_explore", "cermiclib/cermic/predict.go", "Sec. 4.1: the exploration loss"},
+	{"Eq5", "cermiclib/cermic/psi.go", "Sec. 4.2: Ψ_t, its mean and its variance"},
+	{"beta", "cermiclib/cermic/beta.go", "Sec. 4.2: β of γ₁, γ₂ and ε"},
+	{"Eq2", "cermiclib/cermic/exploit.go", "Sec. 4.2: the upper exploitation loss"},
+	{"Eq3", "cermiclib/cermic/exploit.go", "Sec. 4.2: the lower exploitation loss"},
+	{"h", "cermiclib/cermic/calibration.go", "Sec. 4.2: the calibrated mean h(γ·f_n, μ_Ψ)"},
+	{"Eq4", "cermiclib/cermic/consistency.go", "Sec. 4.2: γ from InfoNCE"},
+	{"eq:loss", "cermiclib/cermic/loss.go", "Sec. 4.3: the loss of the module"},
+	{"eq:int_r", "cermiclib/cermic/reward.go", "Sec. 4.4: the intrinsic reward"},
+	{"Algorithm1", "cermiclib/run/trainer.go", "Sec. 4.4: one training iteration"},
+	{"Theorem1", "cermiclib/theory/sandwich.go", "Sec. 4.4 and App. D: r^i beside the UCB bonus in linear MDPs"},
+	{"Theorem1", "cermiclib/theory/surprise.go", "App. D: expected and realised surprise"},
+	{"table:sota", "reproduce/paper/methods.go", "Table 1: the methods"},
+	{"table:sota", "reproduce/paper/tasks.go", "Table 1: the tasks"},
+	{"detector", "envs/vmas/labels.go", "App. A: who sees whom, the detector's labels"},
+	{"Cantelli", "cermiclib/theory/cantelli.go", "App. B: Cantelli's inequality"},
+	{"Cantelli", "cermiclib/theory/robust.go", "App. B: the worst case over the ambiguity set"},
+	{"InfoNCE", "cermiclib/theory/bounds.go", "App. C: the bounds on the mutual information as printed"},
+	{"InfoNCE", "cermiclib/theory/critic.go", "App. C: the score function"},
+	{"InfoNCE", "cermiclib/theory/information.go", "App. C: variables of known mutual information"},
+	{"sparse", "envs/vmas/sparse.go", "App. E: rewards for success only"},
 	{"tab:memory_params_final", "reproduce/paper/settings.go", "Table 5: sizes of the memories"},
+	{"tab:core_hyperparameters", "reproduce/paper/settings.go", "Table 6: hyper-parameters"},
 }

@@ -142,7 +142,7 @@ func TestDeviationsAreReadFromTheExperiment(t *testing.T) {
 		var got []string
 		for _, d := range Deviations(json.RawMessage(c.experiment)) {
 			got = append(got, d.Key+"="+d.Value)
-			if !strings.Contains(d.String(), "where the paper has "+d.Paper[0]) {
+			if !strings.Contains(d.String(), "(paper: "+d.Values[0]) {
 				t.Errorf("%s does not say what the paper has", d)
 			}
 		}

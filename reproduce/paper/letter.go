@@ -10,36 +10,36 @@ import (
 	"strings"
 )
 
-// letter is what the paper prints about a setting of its module. Where it prints nothing there is nothing to depart from.
-type letter struct {
-	key    string   // as for -set
-	values []string // two where text and appendix differ
-	about  string
+// Letter is what the paper prints about a setting of its module. Where it prints nothing there is nothing to depart from.
+type Letter struct {
+	Key    string   // as for -set
+	Values []string // two where text and appendix differ
+	About  string
 }
 
-// letters in the order of the paper.
-var letters = []letter{
-	{"explore.memory", []string{"graph"}, "the intention model of Section 4.2 is a graph"},
-	{"explore.explore_reduce", []string{"sum"}, "L_explore is the log-likelihood of s_{t+1}, a sum over its components"},
-	{"explore.explore_nce", []string{"0"}, "L_explore has no contrastive term"},
+// Letters are in the order of the paper.
+var Letters = []Letter{
+	{"explore.memory", []string{"graph"}, "the intention model of Sec. 4.2"},
+	{"explore.explore_reduce", []string{"sum"}, "the log-likelihood in L_explore"},
+	{"explore.explore_nce", []string{"0"}, "no contrastive term in L_explore"},
 	{"explore.lb_sign", []string{"printed"}, "the sign of c̲ in L_LB"},
-	{"explore.neg_kind", []string{"noise"}, "negatives are f_n plus noise"},
-	{"explore.mi_bounds", []string{"printed", "appendix"}, "γ is bracketed by the InfoNCE forms of Eq. 4 or of the appendix"},
-	{"explore.reward_feat", []string{"raw"}, "the received reward itself is part of γ's context"},
-	{"explore.nce_coef", []string{"0"}, "the total loss has no InfoNCE term"},
-	{"explore.int_norm", []string{"none"}, "r^i is added as it is"},
+	{"explore.neg_kind", []string{"noise"}, "f_n plus noise"},
+	{"explore.mi_bounds", []string{"printed", "appendix"}, "the InfoNCE forms of Eq. 4 and of App. C"},
+	{"explore.reward_feat", []string{"raw"}, "the received reward itself beside f_{n-1}"},
+	{"explore.nce_coef", []string{"0"}, "no InfoNCE term in the loss"},
+	{"explore.int_norm", []string{"none"}, "r^i as it is"},
 	{"explore.int_coef", []string{"1"}, "r = r^e + r^i"},
 }
 
 // Deviation is one setting that departs from what the paper prints.
 type Deviation struct {
-	Key, Value string   // as for -set
-	Paper      []string // what the paper prints
-	About      string
+	Letter
+	Value string // as for -set
 }
 
+// String is "explore.memory=mlp (paper: graph, the intention model of Section 4.2)".
 func (d Deviation) String() string {
-	return fmt.Sprintf("%s=%s, where the paper has %s: %s", d.Key, d.Value, strings.Join(d.Paper, " or "), d.About)
+	return fmt.Sprintf("%s=%s (paper: %s, %s)", d.Key, d.Value, strings.Join(d.Values, " or "), d.About)
 }
 
 // Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is empty
@@ -49,9 +49,9 @@ func Deviations(experiment json.RawMessage) []Deviation {
 		return nil
 	}
 	var out []Deviation
-	for _, l := range letters {
-		if now := Setting(experiment, l.key); now != "" && !slices.Contains(l.values, now) {
-			out = append(out, Deviation{l.key, now, l.values, l.about})
+	for _, l := range Letters {
+		if now := Setting(experiment, l.Key); now != "" && !slices.Contains(l.Values, now) {
+			out = append(out, Deviation{l, now})
 		}
 	}
 	return out

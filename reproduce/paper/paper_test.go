@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -160,28 +161,58 @@ func TestEverySpellingOfThePaperFindsItsTaskAndMethod(t *testing.T) {
 	}
 }
 
-func TestEveryConceptCarriesItsTagInItsFile(t *testing.T) {
+func TestConceptsAndTagsInTheCodeAreTheSame(t *testing.T) {
 	const root = "../.."
+	listed, tagged := map[string]bool{}, map[string]bool{}
 	for _, c := range Concepts {
-		raw, err := os.ReadFile(filepath.Join(root, c.File))
-		if err != nil {
-			t.Errorf("%s: %v", c.Label, err)
-			continue
+		listed[c.Label+" in "+c.File] = true
+	}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != root && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+			return nil
 		}
-		if !hasTag(string(raw), c.Label) {
-			t.Errorf("%s carries no tag paper:%s", c.File, c.Label)
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		short, err := filepath.Rel(root, file)
+		for _, label := range tags(string(raw)) {
+			tagged[label+" in "+filepath.ToSlash(short)] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place := range listed {
+		if !tagged[place] {
+			t.Errorf("the code has no tag paper:%s", place)
+		}
+	}
+	for place := range tagged {
+		if !listed[place] {
+			t.Errorf("the tag paper:%s is missing from Concepts", place)
 		}
 	}
 }
 
-// hasTag reports whether a comment line of src starts with the tag paper:<label>, as a whole word.
-func hasTag(src, label string) bool {
+// tags returns the labels of the comment lines of src that start with paper:<label>.
+func tags(src string) []string {
+	var out []string
 	for line := range strings.Lines(src) {
-		_, comment, found := strings.Cut(line, "//")
+		_, comment, _ := strings.Cut(line, "//")
 		fields := strings.Fields(comment)
-		if found && len(fields) > 0 && strings.TrimRight(fields[0], ".,;") == "paper:"+label {
-			return true
+		if len(fields) == 0 {
+			continue
+		}
+		if label, ok := strings.CutPrefix(fields[0], "paper:"); ok {
+			out = append(out, strings.TrimRight(label, ".,;:"))
 		}
 	}
-	return false
+	return out
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
@@ -32,6 +33,11 @@ func (m Method) composes(e run.Experiment) bool {
 // methods is the registration: one line a method. Those of the paper take their description from there.
 var methods = []Method{
 	{ID: "mappo", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
+	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
+	{
+		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
+		About: "mappo-cermic with the module's settings closer to the paper's letter",
+	},
 }
 
 // Methods are the registered methods: those of the paper in its order, then others as they are registered.

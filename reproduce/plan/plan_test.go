@@ -3,11 +3,13 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/reproduce/paper"
@@ -199,5 +201,30 @@ func TestAnExperimentReadsBackFromItsJSON(t *testing.T) {
 	first, _ := e.ID()
 	if second, err := back.ID(); err != nil || first != second {
 		t.Errorf("identity %s became %s (%v)", first, second, err)
+	}
+}
+
+func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
+	e := make1(t, Request{Task: "balance", Method: "mappo-cermic", Budget: "paper"})
+	text, err := conf.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range paper.Letters {
+		now, ok := find(conf.Keys(e), l.Key)
+		if !ok || now != paper.Setting(text, l.Key) {
+			t.Errorf("%s is %q in the settings (%v), %q in their JSON", l.Key, now, ok, paper.Setting(text, l.Key))
+		}
+		for _, value := range l.Values {
+			if l.Key == "explore.memory" && !slices.Contains(conf.Kinds[memory.Config](), value) {
+				continue // not in this program yet
+			}
+			if err := conf.Set(&e, l.Key, value); err != nil {
+				t.Errorf("%s cannot be what the paper prints: %v", l.Key, err)
+			}
+		}
+		if err := e.Validate(); err != nil {
+			t.Errorf("%s=%s is refused: %v", l.Key, l.Values[len(l.Values)-1], err)
+		}
 	}
 }
