@@ -39,6 +39,7 @@ type golden struct {
 	Infos                map[string][][][]float32
 	Internals            map[string]json.RawMessage
 	InternalsStatic      map[string]json.RawMessage `json:"internals_static"`
+	Sampled              [][][3]int                 `json:"sampled_new"`
 	CullDependent        [][]float64                `json:"cull_dependent"`
 	BatchCoupled         [][]float64                `json:"batch_coupled"`
 

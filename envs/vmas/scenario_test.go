@@ -188,6 +188,9 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 		}
 		f.memory[name] = recorded{numbers, width, true}
 	}
+	if g.Sampled != nil {
+		f.memory["sampled"] = recorded{g.grid(), samplingCells * samplingCells, true}
+	}
 	for name, raw := range g.InternalsStatic {
 		if width, ok := slots[name]; ok {
 			f.memory[name] = recorded{flat(t, raw), width, false}
@@ -198,6 +201,22 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 	}
 	e.Reset(nil, f.out)
 	return f
+}
+
+// grid turns the recorded lists of cells that were sampled at each time into the sampled cells [T+1,E,40,40].
+func (g *golden) grid() []float32 {
+	size := g.Copies * samplingCells * samplingCells
+	grid := make([]float32, (g.T+1)*size)
+	for t, cells := range g.Sampled {
+		now := grid[t*size : (t+1)*size]
+		if t > 0 {
+			copy(now, grid[(t-1)*size:t*size])
+		}
+		for _, cell := range cells {
+			now[(cell[0]*samplingCells+cell[1])*samplingCells+cell[2]] = 1
+		}
+	}
+	return grid
 }
 
 func (r *recorded) row(g *golden, t, c int) []float32 {

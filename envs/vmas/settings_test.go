@@ -42,6 +42,12 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 	for _, row := range []struct{ task, key, value string }{
 		{"give_way", "mirror_passage", "true"},
+		{"sampling", "n_agents", "0"},
+		{"sampling", "n_gaussians", "0"},
+		{"sampling", "cov", "0"},
+		{"sampling", "lidar_range", "-1"},
+		{"sampling", "collisions", "false"},
+		{"sampling", "spawn_same_pos", "true"},
 		{"navigation", "n_agents", "0"},
 		{"navigation", "n_agents", "60"}, // too many to place
 		{"navigation", "agent_radius", "0"},

@@ -15,6 +15,7 @@ var referenceSuccess = []struct {
 	steps int
 	share float64
 }{
+	{DefaultSampling(), 100, 1},
 	{DefaultGiveWay(), 500, 1},
 }
 

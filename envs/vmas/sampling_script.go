@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+// Script visits the agent's share of the centres, then always goes for the cell nearby that pays best for its distance.
+func (s sampling) Script(w *World, c, agent int) Vec {
+	m := s.memory(w, c)
+	self := w.Pos(c, w.Agent(agent))
+	target, found := Vec{}, false
+	for k := agent; k < s.Gaussians && !found; k += s.Agents {
+		if m.visited[k] == 0 {
+			target, found = Vec{m.centres[2*k], m.centres[2*k+1]}, true
+		}
+	}
+	if !found {
+		target = s.bestCell(&m, self)
+	}
+	const stiffness, damping = 10, 2
+	return target.Sub(self).Mul(stiffness).Sub(w.Vel(c, w.Agent(agent)).Mul(damping))
+}
+
+// bestCell returns the middle of a cell near p.
+func (s sampling) bestCell(m *samplingMemory, p Vec) Vec {
+	const view = 4 // cells to each side
+	index := samplingIndex(p)
+	x, y := index/samplingCells, index%samplingCells
+	best, most := p, float32(-1)
+	for i := max(0, x-view); i <= min(samplingCells-1, x+view); i++ {
+		for j := max(0, y-view); j <= min(samplingCells-1, y+view); j++ {
+			middle := Vec{(float32(i)+0.5)*samplingCell - samplingSize, (float32(j)+0.5)*samplingCell - samplingSize}
+			worth := s.unsampled(m, middle) / (samplingCell + middle.Sub(p).Norm())
+			if worth > most {
+				best, most = middle, worth
+			}
+		}
+	}
+	return best
+}
