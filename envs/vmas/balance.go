@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -40,11 +41,11 @@ func (b Balance) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; return b
 
 // Build makes the environment.
 func (b Balance) Build(seed uint64, workers int) (envs.Env, error) {
-	if b.Agents < 2 || b.Agents > 100 {
-		return nil, fmt.Errorf("vmas/balance: n_agents is %d, want 2 to 100", b.Agents)
-	}
-	if !(b.PackageMass > 0) || !isFinite(b.PackageMass) {
-		return nil, fmt.Errorf("vmas/balance: package_mass is %g, want a finite number above 0", b.PackageMass)
+	if err := cmp.Or(
+		wantCount(b.Kind(), "n_agents", b.Agents, 2, 100),
+		wantPositive(b.Kind(), "package_mass", b.PackageMass),
+	); err != nil {
+		return nil, err
 	}
 	return New(b.Kind(), b.Common, b.Settings, balance{b}, seed, workers)
 }

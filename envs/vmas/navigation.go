@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -49,29 +50,28 @@ func (n Navigation) Build(seed uint64, workers int) (envs.Env, error) {
 	if err := n.validate(); err != nil {
 		return nil, err
 	}
-	goals := numbers(0, n.Agents)
-	return New(n.Kind(), n.Common, n.Settings, navigation{n, append(numbers(n.Agents, n.Agents), goals...)}, seed, workers)
+	return New(n.Kind(), n.Common, n.Settings, navigation{n, n.order()}, seed, workers)
 }
 
 func (n Navigation) validate() error {
-	switch {
-	case n.Agents < 1 || n.Agents > 100:
-		return fmt.Errorf("vmas/navigation: n_agents is %d, want 1 to 100", n.Agents)
-	case !(n.AgentRadius > 0) || !isFinite(n.AgentRadius):
-		return fmt.Errorf("vmas/navigation: agent_radius is %g, want a finite number above 0", n.AgentRadius)
-	case !(n.LidarRange >= 0) || !isFinite(n.LidarRange):
-		return fmt.Errorf("vmas/navigation: lidar_range is %g, want a finite number of at least 0", n.LidarRange)
-	case n.AgentsWithSameGoal < 1 || n.AgentsWithSameGoal > n.Agents:
-		return fmt.Errorf("vmas/navigation: agents_with_same_goal is %d, want 1 to n_agents = %d", n.AgentsWithSameGoal, n.Agents)
-	case n.AgentsWithSameGoal > 1 && n.Collisions:
-		return fmt.Errorf("vmas/navigation: agents_with_same_goal is %d, but agents that collide cannot share a goal; "+
-			"set collisions to false", n.AgentsWithSameGoal)
+	if n.AgentsWithSameGoal > 1 && n.Collisions {
+		return fmt.Errorf("%s: agents_with_same_goal is %d, but agents that collide cannot share a goal; set collisions to false",
+			n.Kind(), n.AgentsWithSameGoal)
 	}
-	return crowded(n.Kind(), "n_agents or agent_radius", 2*n.Agents, 1, n.gap())
+	return cmp.Or(
+		wantCount(n.Kind(), "n_agents", n.Agents, 1, 100),
+		wantCount(n.Kind(), "agents_with_same_goal", n.AgentsWithSameGoal, 1, n.Agents),
+		wantPositive(n.Kind(), "agent_radius", n.AgentRadius),
+		wantNonNegative(n.Kind(), "lidar_range", n.LidarRange),
+		crowded(n.Kind(), "n_agents or agent_radius", 1, n.order()),
+	)
 }
 
-// gap is the least distance of centres after a reset.
-func (n Navigation) gap() float32 { return 2*n.AgentRadius + navigationGoalRadius }
+// order is that of placing bodies: agents, then goals.
+func (n Navigation) order() []Spawn {
+	gap := 2*n.AgentRadius + navigationGoalRadius
+	return append(spawns(n.Agents, n.Agents, gap), spawns(0, n.Agents, gap)...)
+}
 
 // goal returns the goal of an agent; goals are the first bodies.
 // Reading: only goals of their own are recorded; the meaning of the two settings for shared ones is that of their names.
@@ -88,7 +88,7 @@ func (n Navigation) goal(agent int) int {
 // navigation is the task's behaviour.
 type navigation struct {
 	Navigation
-	order []int // of placing bodies: agents, then goals
+	order []Spawn
 }
 
 var (
@@ -116,9 +116,11 @@ func (n navigation) World() WorldSpec {
 		a := DefaultAgent(fmt.Sprintf("agent_%d", i), n.AgentRadius)
 		a.Collides = n.Collisions
 		if n.Collisions {
-			others := numbers(n.Agents, n.Agents)
-			a.Lidar = Lidar{
-				Angles: Rays(navigationRays, 0, 2*math.Pi), Range: n.LidarRange, Sees: append(others[:i:i], others[i+1:]...),
+			a.Lidar = Lidar{Angles: Rays(navigationRays, 0, 2*math.Pi), Range: n.LidarRange}
+			for other := range n.Agents {
+				if other != i {
+					a.Lidar.Sees = append(a.Lidar.Sees, n.Agents+other)
+				}
 			}
 		}
 		s.Agents = append(s.Agents, a)
@@ -157,7 +159,7 @@ func (n navigation) memory(w *World, c int) navigationMemory {
 }
 
 func (n navigation) Reset(w *World, c int, r *rng.Rand) {
-	w.Scatter(c, r, 1, n.gap(), n.order, 0)
+	w.Scatter(c, r, 1, n.order, 0)
 	m := n.memory(w, c)
 	for i := range m.shaping {
 		m.shaping[i] = n.toGoal(w, c, i)

@@ -72,4 +72,28 @@ func (s *Settings) validate(task string) error {
 	return nil
 }
 
+// wantCount returns one sentence if a task's count is outside [low, high].
+func wantCount(task, key string, n, low, high int) error {
+	if n < low || n > high {
+		return fmt.Errorf("%s: %s is %d, want %d to %d", task, key, n, low, high)
+	}
+	return nil
+}
+
+// wantPositive returns one sentence if a task's size, mass or other quantity is not a finite number above 0.
+func wantPositive(task, key string, x float32) error {
+	if !(x > 0) || !isFinite(x) {
+		return fmt.Errorf("%s: %s is %g, want a finite number above 0", task, key, x)
+	}
+	return nil
+}
+
+// wantNonNegative returns one sentence if a task's quantity is not a finite number of at least 0.
+func wantNonNegative(task, key string, x float32) error {
+	if !(x >= 0) || !isFinite(x) {
+		return fmt.Errorf("%s: %s is %g, want a finite number of at least 0", task, key, x)
+	}
+	return nil
+}
+
 func isFinite(x float32) bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }

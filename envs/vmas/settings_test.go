@@ -55,6 +55,12 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"navigation", "agents_with_same_goal", "0"},
 		{"navigation", "agents_with_same_goal", "2"}, // they would collide
 		{"navigation", "milestones", "0"},
+		{"transport", "n_agents", "0"},
+		{"transport", "n_agents", "60"}, // too many to leave room for the package
+		{"transport", "n_packages", "0"},
+		{"transport", "package_width", "-0.1"},
+		{"transport", "package_length", "0"},
+		{"transport", "package_mass", "0"},
 	} {
 		var cfg envs.Config
 		overlay := fmt.Sprintf(`{"kind":"vmas/%s",%q:%s}`, row.task, row.key, row.value)

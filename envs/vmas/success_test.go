@@ -17,6 +17,8 @@ var referenceSuccess = []struct {
 }{
 	{DefaultSampling(), 100, 1},
 	{DefaultGiveWay(), 500, 1},
+	{DefaultNavigation(), 100, 1},
+	{DefaultTransport(), 500, 0.29},
 }
 
 // Our scripts are other ones, so they have to succeed as often, less four standard errors of 64 episodes.

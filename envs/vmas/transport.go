@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"cmp"
+	"fmt"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Transport is the task vmas/transport: agents push heavy packages to a goal, for which they have to push together.
+type Transport struct {
+	envs.Common
+	Settings
+	Agents        int     `json:"n_agents"`
+	Packages      int     `json:"n_packages"`
+	PackageWidth  float32 `json:"package_width"`
+	PackageLength float32 `json:"package_length"`
+	PackageMass   float32 `json:"package_mass"`
+}
+
+// DefaultTransport returns the settings of BenchMARL 1.5.2 (conf/task/vmas/transport.yaml).
+func DefaultTransport() Transport {
+	return Transport{
+		Common: envs.DefaultCommon(), Settings: DefaultSettings(),
+		Agents: 4, Packages: 1, PackageWidth: 0.15, PackageLength: 0.15, PackageMass: 50,
+	}
+}
+
+func init() { envs.Register(DefaultTransport()) }
+
+// Kind is the task's name.
+func (Transport) Kind() string { return "vmas/transport" }
+
+// WithShared returns a copy with the settings that every task has.
+func (t Transport) WithShared(s envs.Common) envs.Config { t.Common = s; return t }
+
+// WithDiscrete returns a copy with another action set.
+func (t Transport) WithDiscrete(d Discrete) envs.Config { t.Discrete = d; return t }
+
+// Build makes the environment.
+func (t Transport) Build(seed uint64, workers int) (envs.Env, error) {
+	if err := t.validate(); err != nil {
+		return nil, err
+	}
+	return New(t.Kind(), t.Common, t.Settings, transport{t, t.order()}, seed, workers)
+}
+
+func (t Transport) validate() error {
+	return cmp.Or(
+		wantCount(t.Kind(), "n_agents", t.Agents, 1, 100),
+		wantCount(t.Kind(), "n_packages", t.Packages, 1, 100),
+		wantPositive(t.Kind(), "package_width", t.PackageWidth),
+		wantPositive(t.Kind(), "package_length", t.PackageLength),
+		wantPositive(t.Kind(), "package_mass", t.PackageMass),
+		crowded(t.Kind(), "n_agents, n_packages, package_width or package_length", 1, t.order()),
+	)
+}
+
+func (t Transport) shape() Shape { return Box(t.PackageLength, t.PackageWidth) }
+
+// order is that of placing bodies: agents, then the goal, then packages.
+func (t Transport) order() []Spawn {
+	room := t.shape().Bound() + transportGoalRadius + 0.01
+	return append(spawns(1+t.Packages, t.Agents, 2*transportAgentRadius), spawns(0, 1+t.Packages, room)...)
+}
+
+// transport is the task's behaviour. The goal is body 0, packages follow.
+type transport struct {
+	Transport
+	order []Spawn
+}
+
+var (
+	_ Task       = transport{}
+	_ Progresser = transport{}
+	_ Scripter   = transport{}
+)
+
+// From: VMAS 1.5.2, scenarios/transport.py
+const (
+	transportGoalRadius  = 0.15
+	transportAgentRadius = 0.03
+	transportHalfSize    = 1.21
+	transportShapingGain = 100
+)
+
+func (t transport) World() WorldSpec {
+	s := DefaultWorld()
+	s.XLimit, s.YLimit, s.HalfSize = transportHalfSize, transportHalfSize, transportHalfSize
+	s.Landmarks = []Body{{Name: "goal", Shape: Sphere(transportGoalRadius), Mass: 1}}
+	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: 4}}
+	for i := range t.Packages {
+		name := fmt.Sprintf("package %d", i)
+		load := Body{Name: name, Shape: t.shape(), Mass: t.PackageMass, Movable: true, Collides: true}
+		s.Landmarks = append(s.Landmarks, load)
+		s.Entities = append(s.Entities, envs.Entity{Name: name, Kind: envs.Object, From: 4 + 7*i, To: 11 + 7*i})
+	}
+	for i := range t.Agents {
+		a := DefaultAgent(fmt.Sprintf("agent_%d", i), transportAgentRadius)
+		a.Gain = 0.6
+		s.Agents = append(s.Agents, a)
+	}
+	s.Obs = 4 + 7*t.Packages
+	s.Memory = []Slot{{"global_shaping", t.Packages}, {"on_goal", t.Packages}, {"start", 1}}
+	// Four agents push the package 0.002 a step, and it has 0.9 to go on average.
+	s.SparseMax = 500
+	return s
+}
+
+// memory returns the task's memory of a copy: 100 × distance of every package to the goal after the last step, whether it
+// was there (0 or 1), and how far packages had to go at the start of the episode.
+func (t transport) memory(w *World, c int) (shaping, onGoal []float32, start *float32) {
+	m := w.Memory(c)
+	return m[:t.Packages], m[t.Packages : 2*t.Packages], &m[2*t.Packages]
+}
+
+func (t transport) Reset(w *World, c int, r *rng.Rand) {
+	w.Scatter(c, r, 1, t.order[:t.Agents], 0)
+	w.Scatter(c, r, 1, t.order, t.Agents)
+	shaping, _, start := t.memory(w, c)
+	for i := range shaping {
+		shaping[i] = transportShapingGain * t.toGoal(w, c, i)
+	}
+	*start = t.missing(w, c)
+}
+
+func (t transport) Observe(w *World, c, agent int, dst []float32) {
+	self := w.Agent(agent)
+	pos, goal := w.Pos(c, self), w.Pos(c, 0)
+	_, onGoal, _ := t.memory(w, c)
+	at := put(dst, pos, w.Vel(c, self))
+	for i := range t.Packages {
+		load := w.Pos(c, 1+i)
+		at += put(dst[at:], load.Sub(goal), load.Sub(pos), w.Vel(c, 1+i))
+		dst[at] = onGoal[i]
+		at++
+	}
+}
+
+// Reward pays everybody for the progress of the packages that are not at the goal yet.
+func (t transport) Reward(w *World, c int, dst []float32) {
+	shaping, onGoal, _ := t.memory(w, c)
+	sum := float32(0)
+	for i := range shaping {
+		now := transportShapingGain * t.toGoal(w, c, i)
+		onGoal[i] = 1
+		if !w.Overlap(c, 1+i, 0) {
+			onGoal[i] = 0
+			sum += shaping[i] - now
+		}
+		shaping[i] = now
+	}
+	for i := range dst {
+		dst[i] = sum
+	}
+}
+
+// Outcome: a success is every package at the goal.
+func (t transport) Outcome(w *World, c int) (success, over bool) {
+	_, onGoal, _ := t.memory(w, c)
+	for _, there := range onGoal {
+		if there == 0 {
+			return false, false
+		}
+	}
+	return true, true
+}
+
+// Progress is the share of the packages' way to touching the goal, all packages' ways taken together.
+func (t transport) Progress(w *World, c int) float32 {
+	_, _, start := t.memory(w, c)
+	return 1 - t.missing(w, c)/(*start)
+}
+
+func (t transport) missing(w *World, c int) float32 {
+	sum := float32(0)
+	for i := range t.Packages {
+		sum += max(0, w.Distance(c, 1+i, 0))
+	}
+	return sum
+}
+
+func (t transport) toGoal(w *World, c, load int) float32 {
+	return w.Pos(c, 1+load).Sub(w.Pos(c, 0)).Norm()
+}
