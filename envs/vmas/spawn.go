@@ -62,3 +62,12 @@ func crowded(task, keys string, half float32, order []Spawn) error {
 	}
 	return nil
 }
+
+// numbers returns n consecutive body numbers from first on.
+func numbers(first, n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = first + i
+	}
+	return list
+}
