@@ -33,6 +33,7 @@ func verbs() []verb {
 		{"train", "train a method on a task, or go on with it", runTrain},
 		{"table", "print a table of the paper with ours beside it: sota, agents, ablation, density", runTable},
 		{"status", "show what has been trained and what is training", runStatus},
+		{"bench", "measure this machine, beside the recorded figures of VMAS, torch and BenchMARL", runBench},
 		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},
 		{"setup", "put JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin", runSetup},
 		{"notebooks", "execute the notebooks without a browser", runNotebooks},

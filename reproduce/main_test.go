@@ -35,6 +35,7 @@ func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
 		{[]string{"train", "-method", "mappo", "-set", "learner.gae_lambda=2"}, "learner.gae_lambda is 2"},
 		{[]string{"train", "-seeds", "0"}, "-seeds is 0"},
 		{[]string{"train", "-seeds", "three"}, "train: invalid value"},
+		{[]string{"bench", "-only", "updat"}, `unknown group "updat"; did you mean update`},
 		{[]string{"table", "sotta"}, `unknown table "sotta"; did you mean sota`},
 		{[]string{"table", "sota", "-format", "latx"}, `unknown format "latx"; did you mean latex`},
 		{[]string{"table", "-budget", "papr"}, `unknown budget "papr"; did you mean paper`},

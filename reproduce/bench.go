@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+)
+
+// figure is one measurement beside the recorded one of a peer. The peers were recorded on two x86-64 cores: VMAS 1.5.2
+// with two threads, torch 2.15, and BenchMARL 1.5.2.
+type figure struct {
+	group, name, unit string
+	peer              float64 // 0: none recorded
+	of                string  // whose
+	smaller           bool    // is better
+	measure           func(context.Context) (float64, error)
+}
+
+// figures in the order of measuring. Memory is the process's peak, so it follows at once on what it is the peak of.
+var figures = []figure{
+	{"env", "Balance alone, 60 copies", "frames/s", 16_200, "VMAS", false, stepping(60)},
+	{"env", "Balance alone, 1024 copies", "frames/s", 127_000, "VMAS", false, stepping(1024)},
+	{"update", "MAPPO update of 2400 frames", "ms", 31.3, "torch", true, updating},
+	{"train", "MAPPO at the paper's settings", "frames/s", 1430, "BenchMARL", false, mappoFPS},
+	{"train", "its peak memory", "MiB", 0, "", true, peakMemory},
+	{"cermic", "MAPPO-CERMIC's time over MAPPO's", "×", 0, "", true, slowdown},
+}
+
+// runBench measures the figures and prints each beside its peer's.
+func runBench(ctx context.Context, out io.Writer, args []string) error {
+	var only string
+	var lines bool
+	if _, err := parse("bench", out, args, 0, func(f *flag.FlagSet) {
+		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(groups(), ", "))
+		f.BoolVar(&lines, "json", false, "one JSON object a line")
+	}); err != nil {
+		return err
+	}
+	if only != "" && !slices.Contains(groups(), only) {
+		return usagef("unknown group %q%s", only, conf.Near(only, groups()))
+	}
+	if err := printMachine(out, lines); err != nil {
+		return err
+	}
+	for _, f := range figures {
+		if only != "" && f.group != only {
+			continue
+		}
+		value, err := f.measure(ctx)
+		if ctx.Err() != nil {
+			return errStopped
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		if err := f.print(out, value, lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groups are the names that -only takes.
+func groups() []string {
+	var out []string
+	for _, f := range figures {
+		if !slices.Contains(out, f.group) {
+			out = append(out, f.group)
+		}
+	}
+	return out
+}
+
+// printMachine heads the table with what the figures were measured on.
+func printMachine(out io.Writer, lines bool) error {
+	if lines {
+		return nil
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		return err
+	}
+	h := results.CollectHost(backend.Label)
+	_, err = fmt.Fprintf(out, "%s, %s, %s, %s\n%-34s %9s          peer, and how many times better this is\n", h.CPU, plural(h.Cores, "core"), h.Go, h.Backend, "", "here")
+	return err
+}
+
+// ratio says how many times better value is than the peer's; 0 if there is no peer.
+func (f figure) ratio(value float64) float64 {
+	switch {
+	case f.peer == 0:
+		return 0
+	case f.smaller:
+		return f.peer / value
+	}
+	return value / f.peer
+}
+
+// print writes one figure: a line of text, or of JSON with null where there is no peer.
+func (f figure) print(out io.Writer, value float64, lines bool) error {
+	if lines {
+		number := func(x float64) *float64 {
+			if x == 0 {
+				return nil
+			}
+			return &x
+		}
+		return json.NewEncoder(out).Encode(struct {
+			Name  string   `json:"name"`
+			Value float64  `json:"value"`
+			Unit  string   `json:"unit"`
+			Peer  *float64 `json:"peer"`
+			Ratio *float64 `json:"ratio"`
+		}{f.name, value, f.unit, number(f.peer), number(f.ratio(value))})
+	}
+	peer := ""
+	if f.peer != 0 {
+		peer = fmt.Sprintf("%s %s: %.3g×", f.of, amount(f.peer), f.ratio(value))
+	}
+	_, err := fmt.Fprintf(out, "%-34s %9s %-8s %s\n", f.name, amount(value), f.unit, peer)
+	return err
+}
+
+// amount writes a measurement with three digits, and thousands in full.
+func amount(x float64) string {
+	if x >= 1000 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}

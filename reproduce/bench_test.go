@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+)
+
+func TestRatioSaysHowManyTimesBetter(t *testing.T) {
+	for _, c := range []struct {
+		f     figure
+		value float64
+		want  float64
+	}{
+		{figure{peer: 100}, 250, 2.5},              // frames a second: more is better
+		{figure{peer: 30, smaller: true}, 15, 2},   // milliseconds: less is better
+		{figure{peer: 30, smaller: true}, 60, 0.5}, //
+		{figure{smaller: true}, 60, 0},             // no peer
+	} {
+		if got := c.f.ratio(c.value); got != c.want {
+			t.Errorf("%+v at %g: %g, want %g", c.f, c.value, got, c.want)
+		}
+	}
+}
+
+func TestJSONFiguresAreOneObjectALineWithNullForNoPeer(t *testing.T) {
+	var out bytes.Buffer
+	for _, f := range []figure{{name: "a", unit: "ms", peer: 30, of: "torch", smaller: true}, {name: "b", unit: "MiB"}} {
+		if err := f.print(&out, 15, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{`{"name":"a","value":15,"unit":"ms","peer":30,"ratio":2}`, `{"name":"b","value":15,"unit":"MiB","peer":null,"ratio":null}`}
+	for i, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		if line != want[i] || !json.Valid([]byte(line)) {
+			t.Errorf("got %s, want %s", line, want[i])
+		}
+	}
+}
+
+func TestTextFiguresNameThePeer(t *testing.T) {
+	var out bytes.Buffer
+	f := figure{name: "Balance alone", unit: "frames/s", peer: 16_200, of: "VMAS"}
+	if err := f.print(&out, 32_400, false); err != nil {
+		t.Fatal(err)
+	}
+	if line := strings.Join(strings.Fields(out.String()), " "); line != "Balance alone 32400 frames/s VMAS 16200: 2×" {
+		t.Errorf("got %q", line)
+	}
+}
+
+// The update is timed on this rollout, so a learner must be able to train on it: without an end every advantage would
+// come from the critic alone.
+func TestTheMeasuredRolloutCanBeTrainedOn(t *testing.T) {
+	env, err := balance(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := learn.DefaultMAPPO()
+	cfg.Frames, cfg.Minibatch, cfg.Epochs, cfg.CriticHidden = 480, 480, 1, []int{8}
+	learner, err := cfg.Build(&nn.Build{Spec: env.Spec(), Backend: backend, Store: nn.NewStore(1), Seed: 1}, policy.MLP{Hidden: []int{8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := collect(env, learner, cfg.Frames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := 0
+	for c := range x.E {
+		for step := range x.T {
+			if x.Done(step, c) {
+				ended++
+			}
+		}
+	}
+	scalars, err := learner.Update(t.Context(), x)
+	// Before the first step the new policy is the old one: the ratio is 1 up to float32's rounding of log densities.
+	if ratio := scalars["ratio"]; err != nil || ended < 4 || ratio < 0.999 || ratio > 1.001 {
+		t.Errorf("%d episodes ended, mean ratio %g in %v (%v)", ended, ratio, scalars, err)
+	}
+}
+
+func TestPeakMemoryIsThatOfThisProcess(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("read from Linux's /proc")
+	}
+	if mib, err := peakMemory(t.Context()); err != nil || mib < 5 || mib > 1<<20 {
+		t.Errorf("%g MiB (%v)", mib, err)
+	}
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// balance builds the task that every figure is measured on, with the benchmark's own dense reward.
+func balance(copies int) (envs.Env, error) {
+	cfg, err := envs.Default("vmas/balance")
+	if err != nil {
+		return nil, err
+	}
+	return cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}).Build(1, 0)
+}
+
+// stepping returns a measurement of frames a second of Balance alone: random actions in, observations and rewards out,
+// finished copies reset. Best of several quarters of a second, since other programs can only slow it down.
+func stepping(copies int) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		env, err := balance(copies)
+		if err != nil {
+			return 0, err
+		}
+		spec := env.Spec()
+		out, act := envs.NewStep(spec), envs.NewActions(spec)
+		r, done := rng.New(1, "bench actions"), make([]uint8, copies)
+		env.Reset(nil, out)
+		best := 0.0
+		for range 8 {
+			start, frames := time.Now(), 0
+			for time.Since(start) < 250*time.Millisecond {
+				for i := range act.Force {
+					d := i % spec.Act.Dim
+					act.Force[i] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
+				}
+				env.Step(act, out)
+				for c := range done {
+					done[c] = out.Terminated[c] | out.Truncated[c]
+				}
+				env.Reset(done, out)
+				frames += copies
+			}
+			best = max(best, float64(frames)/time.Since(start).Seconds())
+			if ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+		}
+		return best, nil
+	}
+}
+
+// updating measures the milliseconds of one MAPPO minibatch on Balance: 2,400 frames (9,600 actor rows, 2,400 critic
+// rows), networks of 256-256. Gathering the minibatch on the host is in it, and so are the targets, once in 20
+// minibatches. Median of seven times 20.
+func updating(ctx context.Context) (float64, error) {
+	const frames, epochs = 2400, 20
+	env, err := balance(60)
+	if err != nil {
+		return 0, err
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		return 0, err
+	}
+	cfg := learn.DefaultMAPPO()
+	cfg.Frames, cfg.Minibatch, cfg.Epochs = frames, frames, epochs
+	learner, err := cfg.Build(&nn.Build{Spec: env.Spec(), Backend: backend, Store: nn.NewStore(1), Seed: 1}, policy.DefaultMLP())
+	if err != nil {
+		return 0, err
+	}
+	x, err := collect(env, learner, frames)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := learner.Update(ctx, x); err != nil { // compiles
+		return 0, err
+	}
+	ms := make([]float64, 7)
+	for i := range ms {
+		start := time.Now()
+		if _, err := learner.Update(ctx, x); err != nil {
+			return 0, err
+		}
+		ms[i] = time.Since(start).Seconds() * 1000 / epochs
+	}
+	slices.Sort(ms)
+	return ms[len(ms)/2], nil
+}
+
+// collect fills one rollout with the learner's own actions.
+func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, error) {
+	spec := env.Spec()
+	x := rl.NewRollout(spec, frames/spec.Copies, learner.CarryLen())
+	out, act, dist := envs.NewStep(spec), envs.NewActions(spec), rl.NewDist(spec, learner.CarryLen())
+	r, done := rng.New(1, "bench actions"), make([]uint8, spec.Copies)
+	env.Reset(nil, out)
+	x.Clear()
+	for t := range x.T {
+		x.See(t, out)
+		if err := learner.Act(&rl.Obs{Obs: out.Obs, State: out.State, Mask: out.Mask, Alive: out.Alive}, dist); err != nil {
+			return nil, fmt.Errorf("act: %w", err)
+		}
+		rows := spec.Copies * spec.Agents
+		for row := range rows {
+			x.LogP[t*rows+row] = dist.Sample(row, r, act)
+		}
+		copy(x.Act.Force[t*len(act.Force):], act.Force)
+		copy(x.Raw[t*len(dist.Raw):], dist.Raw)
+		env.Step(act, out)
+		copy(x.Extrinsic[t*rows:], out.Dense)
+		for c := range done {
+			done[c] = out.Terminated[c] | out.Truncated[c]
+			if done[c] != 0 {
+				x.End(t, c, out)
+			}
+		}
+		copy(x.Terminated[t*spec.Copies:], out.Terminated)
+		copy(x.Truncated[t*spec.Copies:], out.Truncated)
+		env.Reset(done, out)
+	}
+	x.See(x.T, out)
+	return x, nil
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+	"cermic/reproduce/plan"
+)
+
+// training returns a measurement of end-to-end frames a second of a method on Balance with the dense reward, at every
+// setting of the paper: collection and updates, evaluation left out, as the peer's figure does. The first iteration
+// compiles; the second counts.
+func training(method string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		e, err := plan.New(plan.Request{Task: "vmas/balance", Method: method, Budget: "paper", Set: []string{"task.reward=dense"}, Seed: 1})
+		if err != nil {
+			return 0, err
+		}
+		e.Budget.Frames = 2 * e.Learner.CollectFrames()
+		e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = "custom", e.Budget.Frames, 1
+		dir, err := os.MkdirTemp("", "cermic-bench")
+		if err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(dir)
+		st, err := results.Open(dir)
+		if err != nil {
+			return 0, err
+		}
+		last := 0.0
+		_, err = run.Run(ctx, e, st, func(ev results.Event) {
+			if ev.Scalars != nil {
+				last = ev.FPS
+			}
+		})
+		return last, err
+	}
+}
+
+// mappoFPS is measured once, for two figures.
+var mappoFPS = once(training("mappo"))
+
+// once remembers the first value of a measurement that succeeds.
+func once(measure func(context.Context) (float64, error)) func(context.Context) (float64, error) {
+	var value float64
+	return func(ctx context.Context) (_ float64, err error) {
+		if value == 0 {
+			value, err = measure(ctx)
+		}
+		return value, err
+	}
+}
+
+// slowdown is how many times longer training MAPPO-CERMIC takes than training MAPPO, at equal settings.
+func slowdown(ctx context.Context) (float64, error) {
+	plain, err := mappoFPS(ctx)
+	if err != nil {
+		return 0, err
+	}
+	curious, err := training("mappo-cermic")(ctx)
+	return plain / curious, err
+}
+
+// peakMemory is the largest amount of memory this process has had, in MiB, as Linux counts it.
+func peakMemory(context.Context) (float64, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, fmt.Errorf("peak memory is read from Linux's /proc: %w", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		var kib float64
+		if _, err := fmt.Sscanf(line, "VmHWM: %f kB", &kib); err == nil {
+			return kib / 1024, nil
+		}
+	}
+	return 0, errors.New("/proc/self/status has no VmHWM")
+}
