@@ -12,6 +12,9 @@ func (e *env) Scene(c int) envs.Scene {
 	for b := range w.landmarks {
 		scene.Shapes = append(scene.Shapes, w.shape(c, b, w.role(b), -1))
 	}
+	if painter, ok := e.task.(Painter); ok {
+		painter.Paint(w, c, &scene)
+	}
 	for agent := range w.agents {
 		scene.Shapes = append(scene.Shapes, w.shape(c, w.Agent(agent), envs.RoleAgent, agent))
 		scene.Shapes = append(scene.Shapes, w.raysOf(c, agent)...)

@@ -41,6 +41,10 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 // Each row is a setting of one task with a value that Build refuses.
 func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 	for _, row := range []struct{ task, key, value string }{
+		{"dispersion", "food_radius", "0"},
+		{"dispersion", "milestones", "2"}, // its sparse reward is the original one
+		{"dispersion", "n_agents", "0"},
+		{"dispersion", "n_food", "101"},
 		{"give_way", "mirror_passage", "true"},
 		{"sampling", "n_agents", "0"},
 		{"sampling", "n_gaussians", "0"},

@@ -12,7 +12,10 @@
 // its code was used.
 package vmas
 
-import "cermic/envs/rng"
+import (
+	"cermic/envs"
+	"cermic/envs/rng"
+)
 
 // Task is what the author of a task writes. The engine calls it for one copy c at a time, for different copies at the
 // same time: it may read its own fields and write only what belongs to copy c, through w. Agents and bodies are numbered
@@ -53,4 +56,10 @@ type Progresser interface {
 type Scripter interface {
 	// Script returns the action of an agent in the current state of copy c. Components beyond ±Range are cut.
 	Script(w *World, c, agent int) Vec
+}
+
+// Painter is a Task whose picture shows more, or less, than its bodies.
+type Painter interface {
+	// Paint changes the scene of copy c: its shapes are the landmarks, in order; agents are drawn over them afterwards.
+	Paint(w *World, c int, scene *envs.Scene)
 }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"cmp"
+	"fmt"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Dispersion is the task vmas/dispersion: agents start at one place and eat food that lies about, best each its own piece.
+type Dispersion struct {
+	envs.Common
+	Settings
+	Agents         int     `json:"n_agents"`
+	Food           int     `json:"n_food"`
+	SharedReward   bool    `json:"share_reward"` // everybody is paid for every piece; else those who are at it share 1
+	FoodRadius     float32 `json:"food_radius"`
+	PenaliseByTime bool    `json:"penalise_by_time"` // a step without pay costs 0.01
+}
+
+// DefaultDispersion returns the settings of BenchMARL 1.5.2 (conf/task/vmas/dispersion.yaml).
+func DefaultDispersion() Dispersion {
+	return Dispersion{
+		Common: envs.DefaultCommon(), Settings: DefaultSettings(),
+		Agents: 4, Food: 4, SharedReward: true, FoodRadius: 0.02,
+	}
+}
+
+func init() { envs.Register(DefaultDispersion()) }
+
+// Kind is the task's name.
+func (Dispersion) Kind() string { return "vmas/dispersion" }
+
+// WithShared returns a copy with the settings that every task has.
+func (d Dispersion) WithShared(s envs.Common) envs.Config { d.Common = s; return d }
+
+// WithDiscrete returns a copy with another action set.
+func (d Dispersion) WithDiscrete(set Discrete) envs.Config { d.Discrete = set; return d }
+
+// Build makes the environment.
+func (d Dispersion) Build(seed uint64, workers int) (envs.Env, error) {
+	if err := cmp.Or(
+		wantCount(d.Kind(), "n_agents", d.Agents, 1, 100),
+		wantCount(d.Kind(), "n_food", d.Food, 1, 100),
+		wantPositive(d.Kind(), "food_radius", d.FoodRadius),
+	); err != nil {
+		return nil, err
+	}
+	return New(d.Kind(), d.Common, d.Settings, dispersion{d}, seed, workers)
+}
+
+// dispersion is the task's behaviour. Food comes first among the bodies; the memory of a copy says of each piece whether
+// it is eaten (0 or 1).
+type dispersion struct{ Dispersion }
+
+var (
+	_ Task     = dispersion{}
+	_ Scripter = dispersion{}
+	_ Painter  = dispersion{}
+)
+
+// From: VMAS 1.5.2, scenarios/dispersion.py
+const (
+	dispersionAgentRadius = 0.035
+	dispersionTimeCost    = -0.01
+)
+
+func (d dispersion) World() WorldSpec {
+	s := DefaultWorld()
+	s.XLimit, s.YLimit = 1, 1
+	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: 4}}
+	for i := range d.Food {
+		name := fmt.Sprintf("food_%d", i)
+		s.Landmarks = append(s.Landmarks, Body{Name: name, Shape: Sphere(d.FoodRadius), Mass: 1})
+		s.Entities = append(s.Entities, envs.Entity{Name: name, Kind: envs.Object, From: 4 + 3*i, To: 7 + 3*i})
+	}
+	for i := range d.Agents {
+		a := DefaultAgent(fmt.Sprintf("agent_%d", i), dispersionAgentRadius)
+		a.Collides = false
+		s.Agents = append(s.Agents, a)
+	}
+	s.Obs = 4 + 3*d.Food
+	s.Memory = []Slot{{"eaten", d.Food}}
+	s.SparseIsDense = true
+	return s
+}
+
+// Reset scatters the food; agents stay in the middle.
+func (d dispersion) Reset(w *World, c int, r *rng.Rand) {
+	for food := range d.Food {
+		w.Place(c, food, Vec{r.Uniform(-1, 1), r.Uniform(-1, 1)})
+	}
+}
+
+func (d dispersion) Observe(w *World, c, agent int, dst []float32) {
+	self := w.Agent(agent)
+	pos := w.Pos(c, self)
+	at := put(dst, pos, w.Vel(c, self))
+	for food, eaten := range w.Memory(c) {
+		at += put(dst[at:], w.Pos(c, food).Sub(pos))
+		dst[at] = eaten
+		at++
+	}
+}
+
+// Reward pays for the food that the agents have reached in this step, and marks it as eaten.
+func (d dispersion) Reward(w *World, c int, dst []float32) {
+	clear(dst)
+	for food, eaten := range w.Memory(c) {
+		if eaten != 0 {
+			continue
+		}
+		eaters := 0
+		for agent := range dst {
+			if d.reaches(w, c, agent, food) {
+				eaters++
+			}
+		}
+		if eaters > 0 {
+			w.Memory(c)[food] = 1
+			d.pay(w, c, food, eaters, dst)
+		}
+	}
+	if !d.PenaliseByTime {
+		return
+	}
+	for i := range dst {
+		if dst[i] == 0 {
+			dst[i] = dispersionTimeCost
+		}
+	}
+}
+
+// pay adds the reward for one piece of food.
+func (d dispersion) pay(w *World, c, food, eaters int, dst []float32) {
+	for agent := range dst {
+		switch {
+		case d.SharedReward:
+			dst[agent]++
+		case d.reaches(w, c, agent, food):
+			dst[agent] += 1 / float32(eaters)
+		}
+	}
+}
+
+func (d dispersion) reaches(w *World, c, agent, food int) bool {
+	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, food)).Norm() < dispersionAgentRadius+d.FoodRadius
+}
+
+// Outcome: a success is that all food is eaten.
+func (d dispersion) Outcome(w *World, c int) (success, over bool) {
+	for _, eaten := range w.Memory(c) {
+		if eaten == 0 {
+			return false, false
+		}
+	}
+	return true, true
+}
+
+// Script sends every agent to a piece of its own, and to the nearest one that is left when its own is eaten.
+func (d dispersion) Script(w *World, c, agent int) Vec {
+	self := w.Agent(agent)
+	eaten, target := w.Memory(c), agent%d.Food
+	if eaten[target] != 0 {
+		for food := range d.Food {
+			if eaten[food] == 0 && (eaten[target] != 0 || d.nearer(w, c, self, food, target)) {
+				target = food
+			}
+		}
+	}
+	return w.Pos(c, target).Sub(w.Pos(c, self)).Mul(10).Sub(w.Vel(c, self).Mul(3))
+}
+
+func (d dispersion) nearer(w *World, c, to, a, b int) bool {
+	return square(w.Pos(c, a).Sub(w.Pos(c, to))) < square(w.Pos(c, b).Sub(w.Pos(c, to)))
+}
+
+// Paint leaves out what is eaten.
+func (d dispersion) Paint(w *World, c int, scene *envs.Scene) {
+	kept := scene.Shapes[:0]
+	for food, eaten := range w.Memory(c) {
+		if eaten == 0 {
+			kept = append(kept, scene.Shapes[food])
+		}
+	}
+	scene.Shapes = kept
+}
