@@ -16,10 +16,18 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// runList names what can be trained.
+// runList names what can be trained or, asked for a method, what can be set.
 func runList(_ context.Context, out io.Writer, args []string) error {
-	if _, err := parse("list", out, args, 0, func(*flag.FlagSet) {}); err != nil {
+	q := plan.Request{}
+	if _, err := parse("list", out, args, 0, func(f *flag.FlagSet) {
+		f.StringVar(&q.Method, "method", "", "list the settings of this `method` instead")
+		f.StringVar(&q.Task, "task", "balance", "`task` of these settings")
+		f.StringVar(&q.Budget, "budget", "paper", "`budget` of these settings: smoke, short or paper")
+	}); err != nil {
 		return err
+	}
+	if q.Method != "" {
+		return listSettings(out, q)
 	}
 	fmt.Fprintln(out, "Tasks (* = trained on a sparse reward)")
 	for _, t := range plan.Tasks() {
@@ -27,24 +35,41 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 		if t.Star {
 			star = "*"
 		}
-		fmt.Fprintf(out, "  %-52s%s %s\n", t.ID, star, t.About)
+		entry(out, t.ID, star+" "+t.About)
 	}
-	fmt.Fprintln(out, "\nMethods")
+	fmt.Fprintln(out, "\nMethods (settings of one: list -method NAME)")
 	for _, m := range plan.Methods() {
-		fmt.Fprintf(out, "  %-54s%s\n", m.ID, m.About)
+		entry(out, m.ID, "  "+m.About)
 	}
 	fmt.Fprintln(out, "\nBudgets")
 	for _, b := range plan.Budgets {
-		fmt.Fprintf(out, "  %-54s%s\n", b.Budget.Name, b.About)
+		entry(out, b.Budget.Name, "  "+b.About)
 	}
-	fmt.Fprintln(out, "\nParts, for -set learner=…, -set policy=…, -set explore=…")
-	for _, part := range []struct {
-		name  string
-		kinds []string
-	}{
-		{"learner", conf.Kinds[learn.Config]()}, {"policy", conf.Kinds[policy.Config]()}, {"explore", conf.Kinds[explore.Config]()},
-	} {
-		fmt.Fprintf(out, "  %-54s%s\n", part.name, strings.Join(part.kinds, ", "))
+	fmt.Fprintln(out, "\nParts, as in -set explore=none")
+	entry(out, "learner", "  "+strings.Join(conf.Kinds[learn.Config](), ", "))
+	entry(out, "policy", "  "+strings.Join(conf.Kinds[policy.Config](), ", "))
+	entry(out, "explore", "  "+strings.Join(conf.Kinds[explore.Config](), ", "))
+	return nil
+}
+
+// listSettings prints every key that -set takes, with its value.
+func listSettings(out io.Writer, q plan.Request) error {
+	e, err := plan.New(q)
+	if err != nil {
+		return usageError{err}
+	}
+	for _, k := range conf.Keys(e) {
+		if k.Key == "seed" || k.Key == "budget.name" {
+			continue // -seeds and -budget
+		}
+		about := k.Type
+		if k.Kinds != nil {
+			about += ": " + strings.Join(k.Kinds, ", ")
+		}
+		entry(out, k.Key+"="+k.Value, "  "+about)
 	}
 	return nil
 }
+
+// entry prints a name and what it is.
+func entry(out io.Writer, name, about string) { fmt.Fprintf(out, "  %-52s%s\n", name, about) }

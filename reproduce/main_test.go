@@ -9,6 +9,8 @@ import (
 	"flag"
 	"strings"
 	"testing"
+
+	"cermic/envs"
 )
 
 // command runs the program's dispatch and returns what it printed.
@@ -67,6 +69,27 @@ func TestEveryVerbAnswersHelp(t *testing.T) {
 		out, err := command(t, v.name, "-h")
 		if !errors.Is(err, flag.ErrHelp) || !strings.Contains(out, "go run ./reproduce "+v.name) {
 			t.Errorf("%s -h: %q, %v", v.name, out, err)
+		}
+	}
+}
+
+func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
+	all, err := command(t, "list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(envs.Names(), "mappo-cermic", "smoke", "short", "paper", "explore") {
+		if !strings.Contains(all, "  "+name+" ") {
+			t.Errorf("list does not name %s:\n%s", name, all)
+		}
+	}
+	settings, err := command(t, "list", "-method", "mappo-cermic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range []string{"explore.alpha=0.2", "explore=cermic", "learner.minibatch_size=2400", "task.reward=sparse", "budget.frames=3000000"} {
+		if !strings.Contains(settings, "  "+setting+" ") {
+			t.Errorf("list -method does not show %s:\n%s", setting, settings)
 		}
 	}
 }

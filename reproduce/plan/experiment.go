@@ -68,6 +68,8 @@ func set(e *run.Experiment, assignment string) error {
 		return fmt.Errorf("-set %s: want key=value, for example explore.alpha=0.5", assignment)
 	case key == "seed":
 		return fmt.Errorf("-set seed: seeds are counted by -seeds")
+	case key == "task" || key == "task.kind":
+		return fmt.Errorf("-set %s: tasks are chosen by -task", key)
 	}
 	return conf.Set(e, key, value)
 }
