@@ -25,6 +25,7 @@ var referenceReturns = []struct {
 	{DefaultNavigation(), -0.31, 0.90, 1.04, 0.27, 1.078}, // script: with collisions off; the one recorded ran into others
 	{DefaultSampling(), 3.1, 2.2, 15.9, 2.4, 100},         // bound: the field is at most 1
 	{DefaultTransport(), -0.001, 0.009, 5.07, 1.74, 110},
+	{DefaultWheel(), -4.98, 0.06, -3.98, 0.61, 0},
 }
 
 const episodes = 256

@@ -65,6 +65,10 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"transport", "package_width", "-0.1"},
 		{"transport", "package_length", "0"},
 		{"transport", "package_mass", "0"},
+		{"wheel", "desired_velocity", "-0.05"},
+		{"wheel", "line_length", "0"},
+		{"wheel", "line_mass", "0"},
+		{"wheel", "n_agents", "0"},
 	} {
 		var cfg envs.Config
 		overlay := fmt.Sprintf(`{"kind":"vmas/%s",%q:%s}`, row.task, row.key, row.value)

@@ -19,6 +19,7 @@ var referenceSuccess = []struct {
 	{DefaultGiveWay(), 500, 1},
 	{DefaultNavigation(), 100, 1},
 	{DefaultTransport(), 500, 0.29},
+	{DefaultWheel(), 100, 0.08}, // recorded for single steps at the right speed
 }
 
 // Our scripts are other ones, so they have to succeed as often, less four standard errors of 64 episodes.

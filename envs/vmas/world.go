@@ -164,6 +164,9 @@ func (w *World) Vel(c, b int) Vec { return w.vel[w.at(c, b)] }
 // Rot returns the rotation of body b in copy c, in radians, not wrapped.
 func (w *World) Rot(c, b int) float32 { return w.rot[w.at(c, b)] }
 
+// Heading returns the cosine and sine of the rotation of body b in copy c, a line or a box.
+func (w *World) Heading(c, b int) Vec { return w.heading[w.at(c, b)] }
+
 // Spin returns the angular velocity of body b in copy c.
 func (w *World) Spin(c, b int) float32 { return w.spin[w.at(c, b)] }
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Wheel is the task vmas/wheel: agents turn a heavy line, fixed at its middle, at a given speed.
+type Wheel struct {
+	envs.Common
+	Settings
+	Agents          int     `json:"n_agents"`
+	LineLength      float32 `json:"line_length"`
+	LineMass        float32 `json:"line_mass"`
+	DesiredVelocity float32 `json:"desired_velocity"` // radians per second, either way
+}
+
+// DefaultWheel returns the settings of BenchMARL 1.5.2 (conf/task/vmas/wheel.yaml).
+func DefaultWheel() Wheel {
+	return Wheel{
+		Common: envs.DefaultCommon(), Settings: DefaultSettings(),
+		Agents: 4, LineLength: 1, LineMass: 30, DesiredVelocity: 0.05,
+	}
+}
+
+func init() { envs.Register(DefaultWheel()) }
+
+// Kind is the task's name.
+func (Wheel) Kind() string { return "vmas/wheel" }
+
+// WithShared returns a copy with the settings that every task has.
+func (w Wheel) WithShared(s envs.Common) envs.Config { w.Common = s; return w }
+
+// WithDiscrete returns a copy with another action set.
+func (w Wheel) WithDiscrete(d Discrete) envs.Config { w.Discrete = d; return w }
+
+// Build makes the environment.
+func (w Wheel) Build(seed uint64, workers int) (envs.Env, error) {
+	if err := cmp.Or(
+		wantCount(w.Kind(), "n_agents", w.Agents, 1, 100),
+		wantPositive(w.Kind(), "line_length", w.LineLength),
+		wantPositive(w.Kind(), "line_mass", w.LineMass),
+		wantNonNegative(w.Kind(), "desired_velocity", w.DesiredVelocity),
+	); err != nil {
+		return nil, err
+	}
+	return New(w.Kind(), w.Common, w.Settings, wheel{w}, seed, workers)
+}
+
+// wheel is the task's behaviour.
+type wheel struct{ Wheel }
+
+var (
+	_ Task       = wheel{}
+	_ Progresser = wheel{}
+	_ Scripter   = wheel{}
+)
+
+// Bodies, before the agents.
+const (
+	wheelLine = iota
+	wheelCentre
+)
+
+// wheelHeld is the only memory: for how many steps on end the speed has been right.
+const wheelHeld = 0
+
+// From: VMAS 1.5.2, scenarios/wheel.py
+const (
+	wheelCentreRadius = 0.02
+	wheelAgentRadius  = 0.03
+)
+
+// What counts as success. The original has no success and never ends.
+// Reading: the paper names no predicate; this one cannot be met by passing through the right speed.
+const (
+	wheelTolerance = 0.01 // radians per second
+	wheelHold      = 10   // steps
+)
+
+func (t wheel) World() WorldSpec {
+	s := DefaultWorld()
+	s.Landmarks = []Body{
+		{Name: "line", Shape: Line(t.LineLength), Mass: t.LineMass, Rotatable: true, Collides: true},
+		{Name: "center", Shape: Sphere(wheelCentreRadius), Mass: 1},
+	}
+	for i := range t.Agents {
+		a := DefaultAgent(fmt.Sprintf("agent_%d", i), wheelAgentRadius)
+		a.Gain = 0.6
+		s.Agents = append(s.Agents, a)
+	}
+	s.Obs = 13
+	s.Entities = []envs.Entity{
+		{Name: "agent", Kind: envs.Own, From: 0, To: 4}, {Name: "line", Kind: envs.Object, From: 4, To: 13},
+	}
+	s.Memory = []Slot{{"held", 1}}
+	return s
+}
+
+func (t wheel) Reset(w *World, c int, r *rng.Rand) {
+	w.Rotate(c, wheelLine, r.Uniform(-math.Pi/2, math.Pi/2))
+	for i := range t.Agents {
+		w.Place(c, w.Agent(i), Vec{r.Uniform(-1, 1), r.Uniform(-1, 1)})
+	}
+}
+
+func (t wheel) Observe(w *World, c, agent int, dst []float32) {
+	self := w.Agent(agent)
+	pos, line := w.Pos(c, self), w.Pos(c, wheelLine)
+	arm := w.Heading(c, wheelLine).Mul(t.LineLength / 2)
+	put(dst, pos, w.Vel(c, self), line.Sub(pos), line.Add(arm).Sub(pos), line.Sub(arm).Sub(pos))
+	dst[10], dst[11], dst[12] = wrap(w.Rot(c, wheelLine), math.Pi), abs(w.Spin(c, wheelLine)), t.off(w, c)
+}
+
+// Reward costs by how far the speed is off, and counts for how long it has been right.
+func (t wheel) Reward(w *World, c int, dst []float32) {
+	held, off := &w.Memory(c)[wheelHeld], t.off(w, c)
+	*held++
+	if off >= wheelTolerance {
+		*held = 0
+	}
+	for i := range dst {
+		dst[i] = -off
+	}
+}
+
+// Outcome: a success is a speed that has been right for some time. The task goes on.
+func (t wheel) Outcome(w *World, c int) (success, over bool) {
+	return w.Memory(c)[wheelHeld] >= wheelHold, false
+}
+
+// Progress counts the way from rest to the right speed as one half, and the time for which it is held as the other.
+func (t wheel) Progress(w *World, c int) float32 {
+	reached := float32(0)
+	if start := t.DesiredVelocity - wheelTolerance; start > 0 {
+		reached = 1 - max(0, t.off(w, c)-wheelTolerance)/start
+	}
+	return reached/2 + w.Memory(c)[wheelHeld]/(2*wheelHold)
+}
+
+// off is how far the line's speed is from the desired one.
+func (t wheel) off(w *World, c int) float32 {
+	return abs(abs(w.Spin(c, wheelLine)) - t.DesiredVelocity)
+}
