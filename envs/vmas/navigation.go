@@ -116,11 +116,9 @@ func (n navigation) World() WorldSpec {
 		a := DefaultAgent(fmt.Sprintf("agent_%d", i), n.AgentRadius)
 		a.Collides = n.Collisions
 		if n.Collisions {
-			a.Lidar = Lidar{Angles: Rays(navigationRays, 0, 2*math.Pi), Range: n.LidarRange}
-			for other := range n.Agents {
-				if other != i {
-					a.Lidar.Sees = append(a.Lidar.Sees, n.Agents+other)
-				}
+			others := numbers(n.Agents, n.Agents)
+			a.Lidar = Lidar{
+				Angles: Rays(navigationRays, 0, 2*math.Pi), Range: n.LidarRange, Sees: append(others[:i:i], others[i+1:]...),
 			}
 		}
 		s.Agents = append(s.Agents, a)
@@ -255,4 +253,9 @@ func (n navigation) missing(w *World, c int) float32 {
 
 func (n navigation) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, n.goal(agent))).Norm()
+}
+
+// Script steers to the goal round those whom the lidar sees.
+func (n navigation) Script(w *World, c, agent int) Vec {
+	return w.steer(c, agent, w.Pos(c, n.goal(agent)), Vec{}, w.spec.Agents[agent].Lidar.Sees, 0.05)
 }

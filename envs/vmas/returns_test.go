@@ -21,6 +21,7 @@ var referenceReturns = []struct {
 }{
 	{DefaultBalance(), -6.7, 6.0, 33.3, 9.3, 57.9},
 	{DefaultDispersion(), 0.23, 0.48, 4, 0, 4},
+	{DefaultFlocking(), -0.18, 0.41, 0.03, 0.96, 2},
 	{DefaultGiveWay(), -0.005, 0.13, 3.48, 0.01, 5},       // bound: two agents at 0.5 m/s for 5 s
 	{DefaultNavigation(), -0.31, 0.90, 1.04, 0.27, 1.078}, // script: with collisions off; the one recorded ran into others
 	{DefaultSampling(), 3.1, 2.2, 15.9, 2.4, 100},         // bound: the field is at most 1

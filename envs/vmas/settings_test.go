@@ -45,6 +45,9 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"dispersion", "milestones", "2"}, // its sparse reward is the original one
 		{"dispersion", "n_agents", "0"},
 		{"dispersion", "n_food", "101"},
+		{"flocking", "n_agents", "-1"},
+		{"flocking", "n_agents", "100"}, // too many to place
+		{"flocking", "n_obstacles", "-1"},
 		{"give_way", "mirror_passage", "true"},
 		{"sampling", "n_agents", "0"},
 		{"sampling", "n_gaussians", "0"},

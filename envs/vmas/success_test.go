@@ -16,6 +16,7 @@ var referenceSuccess = []struct {
 	share float64
 }{
 	{DefaultSampling(), 100, 1},
+	{DefaultFlocking(), 100, 0.29},
 	{DefaultGiveWay(), 500, 1},
 	{DefaultNavigation(), 100, 1},
 	{DefaultTransport(), 500, 0.29},

@@ -26,7 +26,7 @@ func (t wheel) Script(w *World, c, agent int) Vec {
 		loss := (1 - w.body[wheelLine].keep) / w.spec.Dt // share of velocity that drag takes a second
 		press := loss * t.DesiredVelocity * w.body[wheelLine].inertia / arms
 		miss := t.DesiredVelocity - turn*w.Spin(c, wheelLine)
-		push := (press + loss*speed)/0.6 + 5*(speed+side(across)*slow) + 5*miss
+		push := (press+loss*speed)/0.6 + 5*(speed+side(across)*slow) + 5*miss
 		u.Y = -side(across) * push
 	} else {
 		const clear = 3 * wheelAgentRadius

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Flocking is the task vmas/flocking: agents stay close to each other and to a target that moves in a circle, without
+// touching, among obstacles that they perceive by lidar.
+type Flocking struct {
+	envs.Common
+	Settings
+	Agents          int     `json:"n_agents"`
+	Obstacles       int     `json:"n_obstacles"`
+	CollisionReward float32 `json:"collision_reward"` // for each step and each other agent that is touched
+}
+
+// DefaultFlocking returns the settings of BenchMARL 1.5.2 (conf/task/vmas/flocking.yaml).
+func DefaultFlocking() Flocking {
+	return Flocking{
+		Common: envs.DefaultCommon(), Settings: DefaultSettings(),
+		Agents: 4, Obstacles: 5, CollisionReward: -0.1,
+	}
+}
+
+func init() { envs.Register(DefaultFlocking()) }
+
+// Kind is the task's name.
+func (Flocking) Kind() string { return "vmas/flocking" }
+
+// WithShared returns a copy with the settings that every task has.
+func (f Flocking) WithShared(s envs.Common) envs.Config { f.Common = s; return f }
+
+// WithDiscrete returns a copy with another action set.
+func (f Flocking) WithDiscrete(d Discrete) envs.Config { f.Discrete = d; return f }
+
+// Build makes the environment.
+func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
+	if err := cmp.Or(
+		wantCount(f.Kind(), "n_agents", f.Agents, 1, 100),
+		wantCount(f.Kind(), "n_obstacles", f.Obstacles, 0, 100),
+		crowded(f.Kind(), "n_agents or n_obstacles", 1, f.order()),
+	); err != nil {
+		return nil, err
+	}
+	if !isFinite(f.CollisionReward) {
+		return nil, fmt.Errorf("%s: collision_reward is %g, want a finite number", f.Kind(), f.CollisionReward)
+	}
+	return New(f.Kind(), f.Common, f.Settings, flocking{f, f.order()}, seed, workers)
+}
+
+// order is that of placing bodies: the target, obstacles, agents.
+func (f Flocking) order() []Spawn {
+	const gap = 0.15
+	order := append(spawns(f.Obstacles, 1, 0), spawns(0, f.Obstacles, gap)...)
+	return append(order, spawns(f.Obstacles+1, f.Agents, gap)...)
+}
+
+// flocking is the task's behaviour. Obstacles come first among the bodies; the target is the first agent.
+type flocking struct {
+	Flocking
+	order []Spawn
+}
+
+var (
+	_ Task       = flocking{}
+	_ Controller = flocking{}
+	_ Progresser = flocking{}
+	_ Scripter   = flocking{}
+)
+
+// From: VMAS 1.5.2, scenarios/flocking.py
+const (
+	flockingAgentRadius    = 0.05
+	flockingObstacleRadius = 0.1
+	flockingRays           = 12
+	flockingRange          = 0.2
+	flockingDistance       = 0.1   // of centres: the best one
+	flockingTouch          = 0.005 // of surfaces: what counts as a contact
+	flockingPeriod         = 30    // steps in which the target's direction turns by 1 radian
+)
+
+// flockingTight is the mean square of distances, less the best one, below which an agent counts as in the flock. The
+// original has no success and never ends.
+// Reading: the paper names no predicate; within this one all five bodies fit into a circle of about 0.3 across.
+const flockingTight = 0.02
+
+// flockingTarget is the target's number among the agents.
+const flockingTarget = 0
+
+func (f flocking) World() WorldSpec {
+	s := DefaultWorld()
+	s.Substeps, s.CollisionForce = 5, 400
+	for i := range f.Obstacles {
+		name := fmt.Sprintf("obstacle_%d", i)
+		s.Landmarks = append(s.Landmarks, Body{Name: name, Shape: Sphere(flockingObstacleRadius), Mass: 1, Collides: true})
+	}
+	target := DefaultAgent("target", flockingAgentRadius)
+	target.Scripted = true
+	s.Agents = []Agent{target}
+	for i := range f.Agents {
+		a := DefaultAgent(fmt.Sprintf("agent_%d", i), flockingAgentRadius)
+		a.Lidar = Lidar{Angles: Rays(flockingRays, 0, 2*math.Pi), Range: flockingRange, Sees: numbers(0, f.Obstacles)}
+		s.Agents = append(s.Agents, a)
+	}
+	s.Obs = 6 + flockingRays
+	s.Entities = []envs.Entity{
+		{Name: "agent", Kind: envs.Own, From: 0, To: s.Obs}, // rays have no row of their own
+		{Name: "target", Kind: envs.Object, From: 4, To: 6},
+	}
+	s.Memory = []Slot{
+		{"distance_shaping", f.Agents}, {"agent_distance_rew", f.Agents}, {"agent_collision_rew", f.Agents}, {"t", 1},
+		{"start", 1},
+	}
+	return s
+}
+
+// flockingMemory is the task's memory of a copy.
+type flockingMemory struct {
+	spread     []float32 // [N] mean square of each agent's distances, less the best one, after the last step
+	closing    []float32 // [N] reward terms of the last step
+	collisions []float32 // [N]
+	clock      *float32  // steps since the reset
+	start      *float32  // what the worst spread was above flockingTight at the start of the episode
+}
+
+func (f flocking) memory(w *World, c int) flockingMemory {
+	m, k := w.Memory(c), f.Agents
+	return flockingMemory{m[:k], m[k : 2*k], m[2*k : 3*k], &m[3*k], &m[3*k+1]}
+}
+
+func (f flocking) Reset(w *World, c int, r *rng.Rand) {
+	w.Place(c, w.Agent(flockingTarget), Vec{0, -1})
+	w.Scatter(c, r, 1, f.order, 1)
+	m := f.memory(w, c)
+	f.measure(w, c, m.spread, nil)
+	*m.start = f.missing(w, c)
+}
+
+// Control moves the target in a circle.
+func (f flocking) Control(w *World, c, agent int, u Vec) Vec {
+	if agent == flockingTarget {
+		return headingOf(*f.memory(w, c).clock / flockingPeriod)
+	}
+	return u
+}
+
+func (f flocking) Observe(w *World, c, agent int, dst []float32) {
+	self := w.Agent(agent)
+	pos := w.Pos(c, self)
+	at := put(dst, pos, w.Vel(c, self), pos.Sub(w.Pos(c, w.Agent(flockingTarget))))
+	w.Lidar(c, agent, dst[at:])
+}
+
+// Reward pays every agent for coming closer to all others, the target too, and charges it for touching them.
+func (f flocking) Reward(w *World, c int, dst []float32) {
+	m := f.memory(w, c)
+	*m.clock++
+	copy(m.closing, m.spread)
+	f.measure(w, c, m.spread, m.collisions)
+	for i := range dst {
+		m.closing[i] -= m.spread[i]
+		dst[i] = m.closing[i] + m.collisions[i]
+	}
+}
+
+// measure fills spread [N] and, unless it is nil, collisions [N].
+func (f flocking) measure(w *World, c int, spread, collisions []float32) {
+	clear(spread)
+	clear(collisions)
+	for i := range w.agents {
+		for j := range i {
+			d := w.Pos(c, w.Agent(i)).Sub(w.Pos(c, w.Agent(j))).Norm()
+			off := (d - flockingDistance) * (d - flockingDistance)
+			touch := d-2*flockingAgentRadius <= flockingTouch
+			for _, agent := range [2]int{i, j} {
+				if agent == flockingTarget {
+					continue
+				}
+				spread[agent-1] += off
+				if touch && collisions != nil {
+					collisions[agent-1] += f.CollisionReward
+				}
+			}
+		}
+	}
+	for i := range spread {
+		spread[i] /= float32(f.Agents) // others: as many, the target being one
+	}
+}
+
+// Outcome: a success is that every agent is in the flock and none touches an obstacle. The task goes on.
+func (f flocking) Outcome(w *World, c int) (success, over bool) {
+	return f.missing(w, c) == 0 && !f.touchesObstacle(w, c), false
+}
+
+// touchesObstacle asks the agents only: the target goes where it must.
+func (f flocking) touchesObstacle(w *World, c int) bool {
+	for i := range f.Agents {
+		for obstacle := range f.Obstacles {
+			if w.Distance(c, w.Agent(1+i), obstacle) <= flockingTouch {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Progress is the share of the way of the agent that is worst off into the flock.
+func (f flocking) Progress(w *World, c int) float32 {
+	return 1 - f.missing(w, c)/(*f.memory(w, c).start)
+}
+
+// missing is how much the worst spread is too wide.
+func (f flocking) missing(w *World, c int) float32 {
+	worst := float32(0)
+	for _, spread := range f.memory(w, c).spread {
+		worst = max(worst, spread)
+	}
+	return max(0, worst-flockingTight)
+}
+
+// Script steers to a place of the agent's own in a ring round the target, round whoever is in the way.
+func (f flocking) Script(w *World, c, agent int) Vec {
+	const room = 0.02
+	target := w.Agent(flockingTarget)
+	ring := max(0.125, 0.065/float32(math.Sin(math.Pi/float64(max(2, f.Agents)))))
+	place := w.Pos(c, target).Add(headingOf(2 * math.Pi * float32(agent) / float32(f.Agents)).Mul(ring))
+	avoid := numbers(0, w.Agent(agent))
+	for other := agent + 1; other < w.agents; other++ {
+		avoid = append(avoid, w.Agent(other))
+	}
+	return w.steer(c, agent, place, w.Vel(c, target), avoid, room)
+}
