@@ -197,16 +197,22 @@ func (s setup) tools() error {
 		return nil
 	}
 	return s.step("kernel", "the Go kernel for Jupyter, about two minutes", func() error {
-		s.env = append(s.env, "GOBIN="+s.path(".bin"), "GOEXPERIMENT=simd") // simd: as notebooks/kernels/gonb/start
-		if _, err := s.output("go", "install", "github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports"); err != nil {
+		kernel := s.with("GOBIN=" + s.path(".bin"))
+		if _, err := kernel.output("go", "install", "github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports"); err != nil {
 			return fmt.Errorf("go could not build the kernel: %w", err)
 		}
-		// The first cell would have to build all that it imports.
-		if _, err := s.output("go", "build", "./notebooks/...", "./cermiclib/..."); err != nil {
+		// The first cell would have to build all that it imports, with the setting of notebooks/kernels/gonb/start.
+		if _, err := s.with("GOEXPERIMENT=simd").output("go", "build", "./notebooks/...", "./cermiclib/..."); err != nil {
 			return fmt.Errorf("go could not build the library: %w", err)
 		}
 		return mark(stamp, s.path("go.mod"))
 	})
+}
+
+// with is s with a further environment variable for its programs.
+func (s setup) with(variable string) setup {
+	s.env = append(slices.Clone(s.env), variable)
+	return s
 }
 
 // output runs a program in the repository and returns what it prints; an error carries the last line of its complaint.
