@@ -32,6 +32,7 @@ func verbs() []verb {
 		{"list", "name every task and method, with one line on each", runList},
 		{"train", "train a method on a task, or go on with it", runTrain},
 		{"table", "print a table of the paper with ours beside it: sota, agents, ablation, density", runTable},
+		{"curves", "draw the learning curves of a task as a PNG, BenchMARL's beside ours", runCurves},
 		{"status", "show what has been trained and what is training", runStatus},
 		{"bench", "measure this machine, beside the recorded figures of VMAS, torch and BenchMARL", runBench},
 		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,6 +35,15 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 	table, err := command(t, "table", "agents", "-store", store)
 	if err != nil || !strings.Contains(table, "No run of this table at budget paper") || !strings.Contains(table, "2 runs at budget custom.") {
 		t.Errorf("table (%v):\n%s", err, table)
+	}
+	picture := filepath.Join(store, "curves.png")
+	if _, err := command(t, "curves", "-budget", "custom", "-store", store, "-o", picture); err != nil {
+		t.Error(err)
+	} else if data, err := os.ReadFile(picture); err != nil || !bytes.HasPrefix(data, []byte("\x89PNG")) {
+		t.Errorf("%s is no PNG (%v)", picture, err)
+	}
+	if _, err := command(t, "curves", "-budget", "paper", "-store", store); err == nil || !strings.Contains(err.Error(), "go run ./reproduce train -task balance -budget paper") {
+		t.Errorf("curves of nothing: %v", err)
 	}
 	status, err := command(t, "status", "-store", store)
 	if err != nil || strings.Count(status, "complete") != 2 || strings.Count(status, "mappo learner.critic_hidden=[16] policy.hidden=[16]") != 2 {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+
+	"cermic/cermiclib/results"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+	"cermic/viz"
+)
+
+// runCurves draws the learning curves of a task from the store, with BenchMARL's recorded one beside runs on the dense
+// reward.
+func runCurves(_ context.Context, out io.Writer, args []string) error {
+	var task, budget, store, file string
+	if _, err := parse("curves", out, args, 0, func(f *flag.FlagSet) {
+		f.StringVar(&task, "task", "balance", "the `task`")
+		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short or paper")
+		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		f.StringVar(&file, "o", "curves.png", "`file` to write, a PNG")
+	}); err != nil {
+		return err
+	}
+	known, err := plan.FindTask(task)
+	if err != nil {
+		return usageError{err}
+	}
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	records, err := st.Find(results.Query{Task: known.ID, Budget: budget, Complete: true})
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		return fmt.Errorf("no complete run of %s at budget %s in %s: go run ./reproduce train -task %s -budget %s", known.ID, budget, store, task, budget)
+	}
+	p, err := viz.Curves(viz.Figure{Title: known.Name, X: "frames", Y: known.Metric}, append(viz.Evals(records), peer(records)...)...)
+	if err != nil {
+		return err
+	}
+	if err := viz.WritePNG(file, viz.Image(p, 18*vg.Centimeter, 10*vg.Centimeter)); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: mean and bootstrap 95 %% interval over seeds of %s\n", file, plural(len(records), "run"))
+	return nil
+}
+
+// peer is BenchMARL's recorded MAPPO on the task of records, if one of them was trained on the dense reward, as it was.
+func peer(records []*results.Record) []viz.Series {
+	dense := func(r *results.Record) bool { return paper.Setting(r.Experiment, "task.reward") == "dense" }
+	recorded, err := results.BenchMARL("mappo", records[0].Task)
+	if err != nil || !slices.ContainsFunc(records, dense) {
+		return nil // not every task has one
+	}
+	out := viz.Evals(recorded)
+	for i := range out {
+		out[i].Reference = true
+	}
+	return out
+}
