@@ -24,7 +24,8 @@ var referenceReturns = []struct {
 	{DefaultFlocking(), -0.18, 0.41, 0.03, 0.96, 2},
 	{DefaultGiveWay(), -0.005, 0.13, 3.48, 0.01, 5},       // bound: two agents at 0.5 m/s for 5 s
 	{DefaultNavigation(), -0.31, 0.90, 1.04, 0.27, 1.078}, // script: with collisions off; the one recorded ran into others
-	{DefaultSampling(), 3.1, 2.2, 15.9, 2.4, 100},         // bound: the field is at most 1
+	{DefaultPassage(), -404, 200, -491, 2012, 636},
+	{DefaultSampling(), 3.1, 2.2, 15.9, 2.4, 100}, // bound: the field is at most 1
 	{DefaultTransport(), -0.001, 0.009, 5.07, 1.74, 110},
 	{DefaultWheel(), -4.98, 0.06, -3.98, 0.61, 0},
 }
@@ -47,7 +48,8 @@ func TestScriptsReturnAsMuchAsInTheOriginal(t *testing.T) {
 	for _, ref := range referenceReturns {
 		mean, std := playOnce(t, ref.task, true)
 		t.Logf("%s: %.3f ± %.3f, original %.3f ± %.3f", ref.task.Kind(), mean, std, ref.script, ref.scriptStd)
-		if mean < ref.script-ref.scriptStd || mean > ref.bound {
+		chance := 4 * std / math.Sqrt(episodes) // some bounds are expectations
+		if mean < ref.script-ref.scriptStd || mean > ref.bound+chance {
 			t.Errorf("%s: mean return is %.3f, want at least %.3f and at most %.3f",
 				ref.task.Kind(), mean, ref.script-ref.scriptStd, ref.bound)
 		}

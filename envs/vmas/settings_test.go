@@ -49,6 +49,8 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"flocking", "n_agents", "100"}, // too many to place
 		{"flocking", "n_obstacles", "-1"},
 		{"give_way", "mirror_passage", "true"},
+		{"passage", "n_passages", "0"},
+		{"passage", "n_passages", "21"},
 		{"sampling", "n_agents", "0"},
 		{"sampling", "n_gaussians", "0"},
 		{"sampling", "cov", "0"},

@@ -15,10 +15,12 @@ var referenceSuccess = []struct {
 	steps int
 	share float64
 }{
-	{DefaultSampling(), 100, 1},
 	{DefaultFlocking(), 100, 0.29},
 	{DefaultGiveWay(), 500, 1},
 	{DefaultNavigation(), 100, 1},
+	{DefaultPassage(), 200, 0.91},
+	{DefaultPassage(), 500, 0.98},
+	{DefaultSampling(), 100, 1},
 	{DefaultTransport(), 500, 0.29},
 	{DefaultWheel(), 100, 0.08}, // recorded for single steps at the right speed
 }

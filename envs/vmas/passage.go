@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"fmt"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Passage is the task vmas/passage: five agents in formation pass a wall of boxes through holes that fit one of them, to
+// a formation of goals on the other side.
+type Passage struct {
+	envs.Common
+	Settings
+	Passages     int  `json:"n_passages"`    // holes
+	SharedReward bool `json:"shared_reward"` // agents are paid for the progress of all, and pay for each other's touching
+}
+
+// DefaultPassage returns the settings of BenchMARL 1.5.2 (conf/task/vmas/passage.yaml).
+func DefaultPassage() Passage {
+	p := Passage{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Passages: 1, SharedReward: true}
+	p.MaxSteps = 500
+	return p
+}
+
+func init() { envs.Register(DefaultPassage()) }
+
+// Kind is the task's name.
+func (Passage) Kind() string { return "vmas/passage" }
+
+// WithShared returns a copy with the settings that every task has.
+func (p Passage) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
+
+// WithDiscrete returns a copy with another action set.
+func (p Passage) WithDiscrete(d Discrete) envs.Config { p.Discrete = d; return p }
+
+// Build makes the environment.
+func (p Passage) Build(seed uint64, workers int) (envs.Env, error) {
+	if p.Passages < 1 || p.Passages > passageBoxes {
+		return nil, fmt.Errorf("vmas/passage: n_passages is %d, want 1 to %d", p.Passages, passageBoxes)
+	}
+	return New(p.Kind(), p.Common, p.Settings, passage{p}, seed, workers)
+}
+
+// passage is the task's behaviour.
+type passage struct{ Passage }
+
+var (
+	_ Task       = passage{}
+	_ Progresser = passage{}
+	_ Scripter   = passage{}
+)
+
+// From: VMAS 1.5.2, scenarios/passage.py
+const (
+	passageAgents      = 5
+	passageRadius      = 0.03333 // of agents and goals
+	passageSpacing     = 0.1     // of the formation
+	passageBoxes       = 20      // of the wall, holes included
+	passageBoxLength   = 0.103
+	passageBoxWidth    = 0.2
+	passageShapingGain = 100
+	passagePenalty     = -10 // of an agent for each other agent, and each box, that it touches
+)
+
+// Bodies, before the agents.
+const (
+	passageGoal = 0
+	passageBox  = passageAgents // holes first
+)
+
+// Memory, in the order of WorldSpec.Memory.
+const (
+	passageShaping = 0             // 100 × distance of each agent to its goal after the last step
+	passageStart   = passageAgents // missing to success at the start of the episode
+)
+
+// passageFormation lists the places of a formation around its centre.
+var passageFormation = [passageAgents]Vec{{passageSpacing, 0}, {0, passageSpacing}, {-passageSpacing, 0}, {0, -passageSpacing}, {0, 0}}
+
+func (p passage) World() WorldSpec {
+	s := DefaultWorld()
+	s.XLimit, s.YLimit = 1, 1
+	for i := range passageAgents {
+		s.Landmarks = append(s.Landmarks, Body{Name: fmt.Sprintf("goal %d", i), Shape: Sphere(passageRadius), Mass: 1})
+	}
+	for i := range passageBoxes {
+		box := Body{Name: fmt.Sprintf("passage %d", i), Shape: Box(passageBoxLength, passageBoxWidth), Mass: 1}
+		box.Collides = i >= p.Passages
+		s.Landmarks = append(s.Landmarks, box)
+	}
+	for i := range passageAgents {
+		a := DefaultAgent(fmt.Sprintf("agent_%d", i), passageRadius)
+		a.Gain = 0.7
+		s.Agents = append(s.Agents, a)
+	}
+	s.Obs = 6 + 2*p.Passages
+	s.Entities = []envs.Entity{
+		{Name: "agent", Kind: envs.Own, From: 0, To: 4},
+		{Name: "goal", Kind: envs.Object, From: 4, To: 6},
+	}
+	for i := range p.Passages {
+		name := fmt.Sprintf("passage %d", i)
+		s.Entities = append(s.Entities, envs.Entity{Name: name, Kind: envs.Object, From: 6 + 2*i, To: 8 + 2*i})
+	}
+	s.Memory = []Slot{{"global_shaping", passageAgents}, {"start", 1}}
+	return s
+}
+
+func (p passage) Reset(w *World, c int, r *rng.Rand) {
+	agents := Vec{r.Uniform(-0.8, 0.8), r.Uniform(-0.8, -0.3)}
+	goals := Vec{r.Uniform(-0.8, 0.8), r.Uniform(0.3, 0.8)}
+	var order [passageAgents]int32
+	r.Perm(order[:])
+	for i, k := range order {
+		w.Place(c, w.Agent(i), agents.Add(passageFormation[k]))
+		w.Place(c, passageGoal+i, goals.Add(passageFormation[k]))
+	}
+	var places [passageBoxes]int32
+	r.Perm(places[:])
+	for i, k := range places {
+		w.Place(c, passageBox+i, Vec{-1 - passageRadius + passageBoxLength/2 + passageBoxLength*float32(k), 0})
+	}
+	m := w.Memory(c)
+	for i := range passageAgents {
+		m[passageShaping+i] = passageShapingGain * p.toGoal(w, c, i)
+	}
+	m[passageStart] = p.missing(w, c)
+}
+
+func (p passage) Observe(w *World, c, agent int, dst []float32) {
+	self := w.Agent(agent)
+	pos := w.Pos(c, self)
+	put(dst, pos, w.Vel(c, self), w.Pos(c, passageGoal+agent).Sub(pos))
+	for i := range p.Passages {
+		put(dst[6+2*i:], w.Pos(c, passageBox+i).Sub(pos))
+	}
+}
+
+// Reward pays for progress and charges for touching. A shared reward is what is left after an agent's charge, so that
+// an agent also pays for those before it: the original keeps one running sum.
+func (p passage) Reward(w *World, c int, dst []float32) {
+	shaping := w.Memory(c)[passageShaping:passageStart]
+	sum := float32(0)
+	for i := range dst {
+		now := passageShapingGain * p.toGoal(w, c, i)
+		dst[i] = shaping[i] - now
+		shaping[i] = now
+		sum += dst[i]
+	}
+	for i := range dst {
+		charge := passagePenalty * float32(p.touched(w, c, i))
+		if p.SharedReward {
+			sum += charge
+			dst[i] = sum
+		} else {
+			dst[i] += charge
+		}
+	}
+}
+
+// touched counts what an agent overlaps: other agents, and boxes of the wall that are no hole.
+func (p passage) touched(w *World, c, agent int) (count int) {
+	self := w.Agent(agent)
+	for b := passageBox + p.Passages; b < w.count; b++ {
+		if b != self && w.Overlap(c, self, b) {
+			count++
+		}
+	}
+	return count
+}
+
+// Outcome: a success is every agent within half a radius of its goal.
+func (p passage) Outcome(w *World, c int) (success, over bool) {
+	for i := range passageAgents {
+		if p.toGoal(w, c, i) > passageRadius/2 {
+			return false, false
+		}
+	}
+	return true, true
+}
+
+// Progress is the share of the agents' way into their goals' reach, all agents' ways taken together.
+func (p passage) Progress(w *World, c int) float32 {
+	return 1 - p.missing(w, c)/w.Memory(c)[passageStart]
+}
+
+func (p passage) missing(w *World, c int) (sum float32) {
+	for i := range passageAgents {
+		sum += max(0, p.toGoal(w, c, i)-passageRadius/2)
+	}
+	return sum
+}
+
+func (p passage) toGoal(w *World, c, agent int) float32 {
+	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, passageGoal+agent)).Norm()
+}
