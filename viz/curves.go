@@ -44,6 +44,9 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 			style = Style{s.Label, ink, [][]vg.Length{dotted, dashDot}[references%2], vg.Points(1.1)}
 			references++
 		}
+		if s.Faint {
+			style.Width = vg.Points(1)
+		}
 		draw := drawMean
 		if f.PerSeed {
 			draw = drawSeeds
@@ -65,12 +68,15 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	return p, nil
 }
 
-// rank puts references beneath the other lines.
+// rank orders lines from the lowest to the uppermost.
 func rank(s Series) int {
-	if s.Reference {
+	switch {
+	case s.Reference:
 		return 0
+	case s.Faint:
+		return 1
 	}
-	return 1
+	return 2
 }
 
 // bandReps is the number of resamples behind a band: the noise that is left moves its edge by less than a line's width.

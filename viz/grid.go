@@ -5,8 +5,11 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"cermic/cermiclib/conf"
 )
 
 // Grid is a table of measured numbers beside published ones. HTML, Markdown, Text, CSV and LaTeX render it.
@@ -52,6 +55,23 @@ func (g Grid) Check() error {
 		}
 	}
 	return nil
+}
+
+// Only returns the grid with these columns, in this order; a name that is not there is an error with near ones.
+func (g Grid) Only(columns ...string) (Grid, error) {
+	out := Grid{Title: g.Title, Caption: g.Caption, Columns: columns}
+	for _, r := range g.Rows {
+		row := Row{Group: r.Group, Head: r.Head}
+		for _, c := range columns {
+			j := slices.Index(g.Columns, c)
+			if j < 0 {
+				return Grid{}, fmt.Errorf("the table has no column %q%s", c, conf.Near(c, g.Columns))
+			}
+			row.Cells = append(row.Cells, r.Cells[j])
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out, nil
 }
 
 // Missing marks what was not run or not published.

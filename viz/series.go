@@ -16,6 +16,7 @@ type Series struct {
 	X         []float64   // [P] ascending; frames unless the figure says otherwise
 	Y         [][]float64 // [seed][P]; NaN where a seed has no value
 	Reference bool        // recorded by somebody else: drawn thin and dotted
+	Faint     bool        // context for the others: drawn thin
 }
 
 // check reports what would draw nonsense.

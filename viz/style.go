@@ -83,17 +83,26 @@ var methods = map[string]Style{
 // spare are the looks of labels that are no method of the paper, in order of appearance.
 var spare = []color.NRGBA{vermilion, blue, green, pink, orange, sky, wine, violet, black, grey}
 
-// StyleOf returns the look of a method by its identifier or its name ("mappo-cermic", "MAPPO-CERMIC"). Any other label,
-// for example "α = 0.2", takes its colour from its position among the labels of the figure.
+// StyleOf returns the look of a method by its identifier or its name ("mappo-cermic", "MAPPO-CERMIC"). Any other label, for
+// example a method with changed settings, takes its colour from its position among the labels of the figure.
 func StyleOf(label string, position int) Style {
-	key := strings.TrimSuffix(strings.ReplaceAll(strings.ToLower(label), "ε", "eps"), "-greedy")
-	if s, ok := methods[key]; ok {
-		return s
+	method, settings, changed := strings.Cut(label, " ")
+	known, ok := methods[identifier(method)]
+	if ok && !changed {
+		return known
 	}
 	n := len(spare)
 	s := Style{Name: label, Color: spare[position%n], Width: vg.Points(1.8)}
+	if ok { // "mappo-cermic explore.alpha=0.5"
+		s.Name = known.Name + " " + strings.ReplaceAll(settings, "explore.", "")
+	}
 	s.Dashes = [][]vg.Length{solid, dashed, dotted}[position/n%3]
 	return s
+}
+
+// identifier is what the paper's name of a method is called in our labels.
+func identifier(name string) string {
+	return strings.TrimSuffix(strings.ReplaceAll(strings.ToLower(name), "ε", "eps"), "-greedy")
 }
 
 func rgb(hex uint32) color.NRGBA {
@@ -145,7 +154,7 @@ func (t ticks) Ticks(low, high float64) []plot.Tick {
 	}
 	rough := (high - low) / t.about
 	step := math.Pow(10, math.Floor(math.Log10(rough)))
-	for _, round := range []float64{5, 2.5, 2} {
+	for _, round := range []float64{10, 5, 2.5, 2} {
 		if step*round <= rough*1.3 {
 			step *= round
 			break

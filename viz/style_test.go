@@ -83,6 +83,9 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 			t.Errorf("%s has another colour by its name %s", key, style.Name)
 		}
 	}
+	if got := StyleOf("mappo-cermic explore.alpha=0.5", 1).Name; got != "MAPPO-CERMIC alpha=0.5" {
+		t.Errorf("a method with a changed setting is called %q", got)
+	}
 	if StyleOf("alpha=0.1", 0).Color == StyleOf("alpha=0.2", 1).Color {
 		t.Error("two settings in one figure share a colour")
 	}

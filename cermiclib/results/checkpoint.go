@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -71,4 +72,18 @@ func readCheckpoint(path, id string) (c Checkpoint, at map[string]string, err er
 		}
 	}
 	return c, at, nil
+}
+
+// Checkpoint returns what the run called id was last saved with, without claiming the run: to look at, not to go on from.
+func (s *Store) Checkpoint(id string) (Checkpoint, error) {
+	if err := checkID(id); err != nil {
+		return Checkpoint{}, err
+	}
+	c, _, err := readCheckpoint(filepath.Join(s.dir, id, checkpointFile), id)
+	if err != nil {
+		if previous, _, e := readCheckpoint(filepath.Join(s.dir, id, previousFile), id); e == nil {
+			return previous, nil
+		}
+	}
+	return c, err
 }

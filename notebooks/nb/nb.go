@@ -12,9 +12,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"cermic/cermiclib/results"
+	"cermic/reproduce/records"
 )
 
 // Headless reports whether nobody is watching: NB_HEADLESS is set by `reproduce notebooks`.
@@ -34,6 +38,18 @@ func Interruptible() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	return ctx
+}
+
+// Store opens the runs of this repository: one's own under runs/, and below them the committed ones. NB_STORE names
+// another folder.
+func Store() *results.Store {
+	folder := os.Getenv("NB_STORE")
+	if folder == "" {
+		folder = filepath.Join("..", "runs") // a cell runs in its notebook's folder
+	}
+	st := Must(results.Open(folder))
+	Check(st.Base(records.FS))
+	return st
 }
 
 // Check ends the cell with one sentence if err is an error. A run that was stopped is none.

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/gif"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,14 @@ func TestBudgetFollowsTheEnvironment(t *testing.T) {
 	t.Setenv("NB_BUDGET", "smoke")
 	if got := Budget("short"); got != "smoke" {
 		t.Errorf("budget %q, want the override", got)
+	}
+}
+
+func TestStoreIsWhereTheEnvironmentSays(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "mine")
+	t.Setenv("NB_STORE", folder)
+	if got := Store().Dir(); got != folder {
+		t.Errorf("the store is %s, want %s", got, folder)
 	}
 }
 

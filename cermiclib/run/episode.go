@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/envs"
+)
+
+// Episode plays the first episode of an evaluation with the weights that e's run was last saved with, and returns its
+// scenes, one a step and the reset first, and its score. The run may be partial; it is not changed.
+func Episode(ctx context.Context, e Experiment, st *results.Store) ([]envs.Scene, *results.Eval, error) {
+	id, err := e.ID()
+	if err != nil {
+		return nil, nil, err
+	}
+	saved, err := st.Checkpoint(id)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s on %s with seed %d has no weights here (%w): train it first", e.Label(), e.Task.Kind(), e.Seed, err)
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := newTrainer(e, backend)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := t.restore(saved); err != nil {
+		return nil, nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
+	}
+	if _, ok := t.env.(envs.Scener); !ok {
+		return nil, nil, fmt.Errorf("%s cannot be drawn", e.Task.Kind())
+	}
+	t.exp.Budget.EvalEpisodes = 1
+	var scenes []envs.Scene
+	over := false
+	eval, err := t.evaluate(ctx, func(_ int, env envs.Env, s *envs.Step) {
+		if !over {
+			scenes = append(scenes, env.(envs.Scener).Scene(0))
+		}
+		over = over || s.Terminated[0]|s.Truncated[0] != 0
+	})
+	return scenes, eval, err
+}
