@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/results"
+	"cermic/envs"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -20,14 +22,18 @@ import (
 // runCurves draws the learning curves of a task from the store, with BenchMARL's recorded one beside runs on the dense
 // reward.
 func runCurves(_ context.Context, out io.Writer, args []string) error {
-	var task, budget, store, file string
+	var task, budget, reward, store, file string
 	if _, err := parse("curves", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "balance", "the `task`")
 		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short or paper")
+		f.StringVar(&reward, "reward", "", "only runs trained on this reward: dense or sparse")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&file, "o", "curves.png", "`file` to write, a PNG")
 	}); err != nil {
 		return err
+	}
+	if reward != "" && reward != string(envs.Dense) && reward != string(envs.Sparse) {
+		return usagef("-reward is %q, want dense or sparse", reward)
 	}
 	known, err := plan.FindTask(task)
 	if err != nil {
@@ -41,18 +47,40 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	title := known.Name
+	if reward != "" {
+		records, title = trainedOn(records, reward), title+", trained on the "+reward+" reward"
+	}
 	if len(records) == 0 {
 		return fmt.Errorf("no complete run of %s at budget %s in %s: go run ./reproduce train -task %s -budget %s", known.ID, budget, store, task, budget)
 	}
-	p, err := viz.Curves(viz.Figure{Title: known.Name, X: "frames", Y: known.Metric}, append(viz.Evals(records), peer(records)...)...)
-	if err != nil {
-		return err
-	}
-	if err := viz.WritePNG(file, viz.Image(p, 18*vg.Centimeter, 10*vg.Centimeter)); err != nil {
+	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Metric}, records); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s: mean and bootstrap 95 %% interval over seeds of %s\n", file, plural(len(records), "run"))
 	return nil
+}
+
+// drawCurves writes the evaluations of records, and the peer's, as a PNG.
+func drawCurves(file string, around viz.Figure, records []*results.Record) error {
+	p, err := viz.Curves(around, append(viz.Evals(records), peer(records)...)...)
+	if err != nil {
+		return err
+	}
+	return viz.WritePNG(file, viz.Image(p, 18*vg.Centimeter, 10*vg.Centimeter))
+}
+
+// trainedOn picks the records of one reward and takes that reward, which they share, out of their labels.
+func trainedOn(records []*results.Record, reward string) []*results.Record {
+	var out []*results.Record
+	for _, r := range records {
+		if paper.Setting(r.Experiment, "task.reward") == reward {
+			short := *r // the store's records are shared
+			short.Method = strings.Replace(r.Method, " task.reward="+reward, "", 1)
+			out = append(out, &short)
+		}
+	}
+	return out
 }
 
 // peer is BenchMARL's recorded MAPPO on the task of records, if one of them was trained on the dense reward, as it was.

@@ -37,7 +37,7 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 		t.Errorf("table (%v):\n%s", err, table)
 	}
 	picture := filepath.Join(store, "curves.png")
-	if _, err := command(t, "curves", "-budget", "custom", "-store", store, "-o", picture); err != nil {
+	if _, err := command(t, "curves", "-budget", "custom", "-reward", "sparse", "-store", store, "-o", picture); err != nil {
 		t.Error(err)
 	} else if data, err := os.ReadFile(picture); err != nil || !bytes.HasPrefix(data, []byte("\x89PNG")) {
 		t.Errorf("%s is no PNG (%v)", picture, err)
@@ -103,5 +103,16 @@ func TestAPipedLogHasOneLineForEachEvaluation(t *testing.T) {
 	p.watch(e)
 	if strings.Count(out.String(), "\n") != 1 || strings.ContainsAny(out.String(), "\r\x1b") || !strings.Contains(out.String(), "return 43") {
 		t.Errorf("an evaluation wrote %q", out.String())
+	}
+}
+
+func TestCurvesOfOneRewardLeaveItOutOfTheirLabels(t *testing.T) {
+	record := func(method, reward string) *results.Record {
+		return &results.Record{Method: method, Experiment: []byte(`{"task":{"reward":"` + reward + `"}}`)}
+	}
+	all := []*results.Record{record("mappo", "sparse"), record("mappo learner.lr=0.1 task.reward=dense", "dense"), record("mappo task.reward=dense", "dense")}
+	dense := trainedOn(all, "dense")
+	if len(dense) != 2 || dense[0].Method != "mappo learner.lr=0.1" || dense[1].Method != "mappo" || all[2].Method != "mappo task.reward=dense" {
+		t.Errorf("got %d: %q", len(dense), dense[0].Method)
 	}
 }
