@@ -50,6 +50,7 @@
 //	cermic/loss_upper, loss_lower       L_UB, L_LB
 //	cermic/explore, explore_nce         L_explore, its contrastive term (both are maximised)
 //	cermic/loss_nce                     loss of the critic
+//	cermic/loss_memory                  loss of the memory's own, its detector's for example; only where it has one
 //	cermic/kl, psi_std                  μ_Ψ and √Σ_Ψ per dimension of x
 //	cermic/upper_active, lower_active   share of agent steps on which each ReLU is positive; useful between 0.05 and 0.6
 //	cermic/band                         share on which both are zero

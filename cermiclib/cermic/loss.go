@@ -50,6 +50,11 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		upperMean, lowerMean := average(upper, b.weight), average(lower, b.weight)
 		total = Add(total, Add(upperMean, lowerMean))
 		total = Add(total, MulScalar(gamma.loss, c.ConsistencyCoef))
+		if f.Loss != nil {
+			own := average(f.Loss, b.weight)
+			total = Add(total, own)
+			report("loss_memory", own)
+		}
 
 		above, below := active(upper), active(lower)
 		report("loss_upper", upperMean)

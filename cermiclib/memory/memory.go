@@ -47,6 +47,7 @@ type Context struct {
 	Now    *graph.Node // [B,F] f_n
 	Before *graph.Node // [B,F] f_{n-1}; any finite value where there is none
 	Exists *graph.Node // [B] 1 where f_{n-1} exists, else 0
+	Loss   *graph.Node // [B] what the memory itself wants small, added to the owner's loss; nil for nothing
 }
 
 // Config is a memory with all its settings; registered values are complete defaults.

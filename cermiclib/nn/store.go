@@ -23,6 +23,7 @@ type Build struct {
 	Backend Backend
 	Store   *model.Store // made by NewStore
 	Seed    uint64       // of the run; streams are named by (Seed, purpose, index)
+	Labels  bool         // set by a component while it is built: rollouts must hold the simulator's detector labels
 }
 
 // seedParam is where NewStore leaves the seed that initial weights are drawn from.

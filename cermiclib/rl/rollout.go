@@ -35,6 +35,8 @@ type Rollout struct {
 	Terminated, Truncated []uint8      // [T,E]
 	Started               []uint8      // [T,E] 1 where row t is the first of an episode
 	Carry                 []float32    // [E,N,C] policy state before t = 0
+	Seen                  []uint8      // [T+1,E,N,N] detector labels as in envs.Step; nil unless KeepLabels was called
+	RelPos                []float32    // [T+1,E,N,N,2] likewise; neither is ever shown to a policy
 	Iteration, Frames     int          // collections and frames completed before this one
 	last                  finals
 }
@@ -88,6 +90,12 @@ func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
 	return x
 }
 
+// KeepLabels makes room for the simulator's presence labels and relative positions, for components that train a detector.
+func (x *Rollout) KeepLabels() {
+	x.Seen = make([]uint8, (x.T+1)*x.E*x.N*x.N)
+	x.RelPos = make([]float32, 2*len(x.Seen))
+}
+
 // Clear forgets the last observations of the previous collection and zeroes the intrinsic reward.
 func (x *Rollout) Clear() {
 	for i := range x.last.index {
@@ -106,6 +114,10 @@ func (x *Rollout) See(t int, s *envs.Step) {
 	copy(x.Alive[t*x.E*x.N:], s.Alive)
 	if x.Mask != nil {
 		copy(x.Mask[t*x.E*x.N*x.Spec.Act.Choices:], s.Mask)
+	}
+	if x.Seen != nil {
+		copy(x.Seen[t*x.E*x.N*x.N:], s.Seen)
+		copy(x.RelPos[2*t*x.E*x.N*x.N:], s.RelPos)
 	}
 }
 

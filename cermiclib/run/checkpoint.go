@@ -58,6 +58,10 @@ func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 		results.NewTensor(statePrefix+"mask", t.step.Mask),
 		results.NewTensor(statePrefix+"alive", t.step.Alive),
 	)
+	if t.build.Labels {
+		c.Tensors = append(c.Tensors,
+			results.NewTensor(statePrefix+"seen", t.step.Seen), results.NewTensor(statePrefix+"positions", t.step.RelPos))
+	}
 	return c, nil
 }
 
@@ -84,6 +88,9 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 		fill(t.fresh, byName, "fresh"), fill(t.carry, byName, "carry"), fill(t.score, byName, "score"),
 		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.State, byName, "state"),
 		fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"))
+	if err == nil && t.build.Labels {
+		err = firstError(fill(t.step.Seen, byName, "seen"), fill(t.step.RelPos, byName, "positions"))
+	}
 	if err != nil {
 		return 0, err
 	}

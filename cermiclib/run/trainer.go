@@ -53,6 +53,9 @@ func newTrainer(e Experiment, backend nn.Backend) (*trainer, error) {
 	t.step, t.act = newBuffers(env)
 	rows, c := s.Copies*s.Agents, t.learner.CarryLen()
 	t.x = rl.NewRollout(s, e.Learner.CollectFrames()/s.Copies, c)
+	if t.build.Labels {
+		t.x.KeepLabels()
+	}
 	t.dist = rl.NewDist(s, c)
 	t.carry = make([]float32, rows*c)
 	t.fresh, t.ended = make([]uint8, s.Copies), make([]uint8, s.Copies)
