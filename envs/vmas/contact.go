@@ -2,8 +2,6 @@
 
 package vmas
 
-import "math"
-
 // collide adds the forces and torques of all contacts of copy c.
 func (w *World) collide(c int) {
 	from := c * w.count
@@ -62,13 +60,7 @@ func (w *World) contactForce(p *pair, atA, atB, centreA, centreB Vec) Vec {
 const touchMin = 1e-6
 
 // soften returns m·log(1 + exp(x/m)), m = softness, for x ≥ 0: x with a rounded corner.
-func (w *World) soften(x float32) float32 {
-	z := float64(x / w.softness)
-	if z > 20 { // the remainder is below the last bit of z
-		return x
-	}
-	return w.softness * float32(z+math.Log1p(math.Exp(-z)))
-}
+func (w *World) soften(x float32) float32 { return w.softness * softplus(x/w.softness) }
 
 // innerPoint moves the closest surface point s of a box towards the foot of its centre on the line from the outside point
 // o through s, and returns the new point and how far it moved.
