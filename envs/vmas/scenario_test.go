@@ -193,7 +193,11 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 	}
 	for name, raw := range g.InternalsStatic {
 		if width, ok := slots[name]; ok {
-			f.memory[name] = recorded{flat(t, raw), width, false}
+			numbers := flat(t, raw)
+			if len(numbers) == width { // shared by all copies
+				numbers = slices.Repeat(numbers, g.Copies)
+			}
+			f.memory[name] = recorded{numbers, width, false}
 		}
 	}
 	for _, agent := range g.PolicyAgents {

@@ -57,6 +57,9 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"sampling", "lidar_range", "-1"},
 		{"sampling", "collisions", "false"},
 		{"sampling", "spawn_same_pos", "true"},
+		{"simple_adversary", "n_agents", "1"},
+		{"simple_adversary", "n_adversaries", "0"},
+		{"simple_adversary", "n_adversaries", "3"},
 		{"navigation", "n_agents", "0"},
 		{"navigation", "n_agents", "60"}, // too many to place
 		{"navigation", "agent_radius", "0"},

@@ -33,8 +33,8 @@ type WorldSpec struct {
 	Memory    []Slot        // what the task remembers about a copy between steps
 	HalfSize  float32       // world units that relative positions are divided by
 	SparseMax int           // horizon of the sparse reward; 0: the same as max_steps
-	// SparseIsDense marks tasks whose original reward already is sparse: both streams are equal then, and Outcome pays
-	// nothing.
+	// SparseIsDense marks tasks with one reward only, because the original one already is sparse, or because there is no
+	// success to pay: both streams are equal then, and Outcome pays nothing.
 	SparseIsDense bool
 }
 

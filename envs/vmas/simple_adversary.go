@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"fmt"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// SimpleAdversary is the task vmas/simple_adversary: good agents want one of them near a goal and adversaries far from
+// it. Only the good ones know which of the landmarks is the goal. The two teams have learners of their own.
+type SimpleAdversary struct {
+	envs.Common
+	Settings
+	Agents      int `json:"n_agents"` // adversaries included
+	Adversaries int `json:"n_adversaries"`
+}
+
+// DefaultSimpleAdversary returns the settings of BenchMARL 1.5.2 (conf/task/vmas/simple_adversary.yaml).
+func DefaultSimpleAdversary() SimpleAdversary {
+	a := SimpleAdversary{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Agents: 3, Adversaries: 1}
+	a.Reward = envs.Dense
+	return a
+}
+
+func init() { envs.Register(DefaultSimpleAdversary()) }
+
+// Kind is the task's name.
+func (SimpleAdversary) Kind() string { return "vmas/simple_adversary" }
+
+// WithShared returns a copy with the settings that every task has.
+func (a SimpleAdversary) WithShared(s envs.Common) envs.Config { a.Common = s; return a }
+
+// WithDiscrete returns a copy with another action set.
+func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config { a.Discrete = d; return a }
+
+// Build makes the environment.
+func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
+	if a.Agents < 2 || a.Agents > 100 {
+		return nil, fmt.Errorf("vmas/simple_adversary: n_agents is %d, want 2 to 100", a.Agents)
+	}
+	if a.Adversaries < 1 || a.Adversaries >= a.Agents {
+		return nil, fmt.Errorf("vmas/simple_adversary: n_adversaries is %d, want 1 to n_agents − 1 = %d", a.Adversaries, a.Agents-1)
+	}
+	return New(a.Kind(), a.Common, a.Settings, simpleAdversary{a}, seed, workers)
+}
+
+// simpleAdversary is the task's behaviour. Bodies are the landmarks, as many as good agents, then the adversaries, then
+// the good agents. The memory is one number: which landmark is the goal.
+type simpleAdversary struct{ SimpleAdversary }
+
+var (
+	_ Task     = simpleAdversary{}
+	_ Scripter = simpleAdversary{}
+)
+
+// From: VMAS 1.5.2, scenarios/mpe/simple_adversary.py
+const (
+	adversaryRadius         = 0.15 // of all agents
+	adversaryLandmarkRadius = 0.08
+)
+
+func (a simpleAdversary) World() WorldSpec {
+	s := DefaultWorld()
+	good := a.Agents - a.Adversaries
+	for i := range good {
+		landmark := Body{Name: fmt.Sprintf("landmark %d", i), Shape: Sphere(adversaryLandmarkRadius), Mass: 1}
+		s.Landmarks = append(s.Landmarks, landmark)
+	}
+	for i := range a.Agents {
+		name, team := fmt.Sprintf("adversary_%d", i), 0
+		if i >= a.Adversaries {
+			name, team = fmt.Sprintf("agent_%d", i-a.Adversaries), 1
+		}
+		agent := DefaultAgent(name, adversaryRadius)
+		agent.Collides, agent.Team = false, team
+		s.Agents = append(s.Agents, agent)
+	}
+	// Observations have no named spans: those of the two teams differ.
+	s.Obs = 2 * (1 + good + a.Agents - 1)
+	s.Memory = []Slot{{"goal", 1}}
+	// What one team wants the other one does not, so that no success could pay all.
+	s.SparseIsDense = true
+	return s
+}
+
+func (a simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
+	for b := range w.count {
+		w.Place(c, b, Vec{r.Uniform(-1, 1), r.Uniform(-1, 1)})
+	}
+	w.Memory(c)[0] = float32(r.IntN(w.landmarks))
+}
+
+func (a simpleAdversary) goal(w *World, c int) Vec { return w.Pos(c, int(w.Memory(c)[0])) }
+
+func (a simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
+	self := w.Agent(agent)
+	pos, at := w.Pos(c, self), 0
+	if agent >= a.Adversaries {
+		at += put(dst, a.goal(w, c).Sub(pos))
+	}
+	for b := range w.count {
+		if b != self {
+			at += put(dst[at:], w.Pos(c, b).Sub(pos))
+		}
+	}
+}
+
+// Reward: an adversary loses its distance to the goal; the good agents lose that of the nearest of them and win those of
+// all adversaries.
+func (a simpleAdversary) Reward(w *World, c int, dst []float32) {
+	goal := a.goal(w, c)
+	toGoal := func(agent int) float32 { return w.Pos(c, w.Agent(agent)).Sub(goal).Norm() }
+	far := float32(0)
+	for i := range a.Adversaries {
+		d := toGoal(i)
+		dst[i] = -d
+		far += d
+	}
+	near := toGoal(a.Adversaries)
+	for i := a.Adversaries + 1; i < a.Agents; i++ {
+		near = min(near, toGoal(i))
+	}
+	for i := a.Adversaries; i < a.Agents; i++ {
+		dst[i] = far - near
+	}
+}
+
+// Outcome: there is no end.
+func (a simpleAdversary) Outcome(*World, int) (success, over bool) { return false, false }
+
+// Script sends everybody to the goal, adversaries too.
+func (a simpleAdversary) Script(w *World, c, agent int) Vec {
+	self := w.Agent(agent)
+	const stiffness, damping = 10, 2
+	return a.goal(w, c).Sub(w.Pos(c, self)).Mul(stiffness).Sub(w.Vel(c, self).Mul(damping))
+}
