@@ -20,12 +20,14 @@ var referenceReturns = []struct {
 	bound             float64
 }{
 	{DefaultBalance(), -6.7, 6.0, 33.3, 9.3, 57.9},
+	{DefaultBallTrajectory(), 0.03, 0.02, 0.20, 0.02, 0.5},
 	{DefaultDispersion(), 0.23, 0.48, 4, 0, 4},
 	{DefaultFlocking(), -0.18, 0.41, 0.03, 0.96, 2},
 	{DefaultGiveWay(), -0.005, 0.13, 3.48, 0.01, 5},       // bound: two agents at 0.5 m/s for 5 s
 	{DefaultNavigation(), -0.31, 0.90, 1.04, 0.27, 1.078}, // script: with collisions off; the one recorded ran into others
 	{DefaultPassage(), -404, 200, -491, 2012, 636},
-	{DefaultSampling(), 3.1, 2.2, 15.9, 2.4, 100}, // bound: the field is at most 1
+	{DefaultSampling(), 3.1, 2.2, 15.9, 2.4, 100},       // bound: the field is at most 1
+	{DefaultSimpleAdversary(), -39.3, 21, -5.8, 4.7, 0}, // spreads: ours, none were recorded
 	{DefaultTransport(), -0.001, 0.009, 5.07, 1.74, 110},
 	{DefaultWheel(), -4.98, 0.06, -3.98, 0.61, 0},
 }

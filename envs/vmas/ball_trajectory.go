@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"fmt"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// BallTrajectory is the task vmas/ball_trajectory: two agents, joined by rods to a ball between them, keep it rolling at a
+// given speed.
+type BallTrajectory struct {
+	envs.Common
+	Settings
+	Joints bool `json:"joints"` // without rods, agents can only push the ball
+}
+
+// DefaultBallTrajectory returns the settings of BenchMARL 1.5.2 (conf/task/vmas/ball_trajectory.yaml).
+func DefaultBallTrajectory() BallTrajectory {
+	b := BallTrajectory{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Joints: true}
+	b.Reward = envs.Dense
+	return b
+}
+
+func init() { envs.Register(DefaultBallTrajectory()) }
+
+// Kind is the task's name.
+func (BallTrajectory) Kind() string { return "vmas/ball_trajectory" }
+
+// WithShared returns a copy with the settings that every task has.
+func (b BallTrajectory) WithShared(s envs.Common) envs.Config { b.Common = s; return b }
+
+// WithDiscrete returns a copy with another action set.
+func (b BallTrajectory) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; return b }
+
+// Build makes the environment.
+func (b BallTrajectory) Build(seed uint64, workers int) (envs.Env, error) {
+	return New(b.Kind(), b.Common, b.Settings, ballTrajectory{b}, seed, workers)
+}
+
+// ballTrajectory is the task's behaviour. Body 0 is the ball; rods, if there are any, follow it in the order of the agents.
+type ballTrajectory struct{ BallTrajectory }
+
+var (
+	_ Task     = ballTrajectory{}
+	_ Scripter = ballTrajectory{}
+)
+
+// From: VMAS 1.5.2, scenarios/ball_trajectory.py
+const (
+	ballRadius      = 0.06
+	ballAgents      = 2
+	ballAgentRadius = 0.03
+	ballRodLength   = 0.2
+	ballSpeed       = 1 // that is wanted
+)
+
+// Memory: the error of the ball's speed after the last step, then two terms that the original weighs with 0.
+const ballShaping = 0
+
+func (b ballTrajectory) World() WorldSpec {
+	s := DefaultWorld()
+	s.Drag, s.Substeps, s.CollisionForce = 0, 5, 400
+	ballFriction, agentDrag := float32(0.04), float32(0.25)
+	s.Landmarks = []Body{{
+		Name: "ball", Shape: Sphere(ballRadius), Mass: 1, Movable: true, Collides: true, LinearFriction: &ballFriction,
+	}}
+	for i := range ballAgents {
+		a := DefaultAgent(fmt.Sprintf("agent_%d", i), ballAgentRadius)
+		a.Drag = &agentDrag
+		s.Agents = append(s.Agents, a)
+	}
+	if b.Joints {
+		s.Substeps, s.JointForce, s.CollisionForce = 15, 900, 1500
+		for i := range ballAgents {
+			s.Landmarks = append(s.Landmarks, Rod(fmt.Sprintf("joint agent_%d ball", i), ballRodLength))
+		}
+		for i := range ballAgents {
+			s.Hinge(1+i, len(s.Landmarks)+i, 0)
+		}
+	}
+	s.Obs = 8
+	s.Entities = []envs.Entity{
+		{Name: "agent", Kind: envs.Own, From: 0, To: 4},
+		{Name: "ball", Kind: envs.Object, From: 4, To: 6},
+	}
+	s.Memory = []Slot{{"speed_shaping", 1}, {"pos_shaping", 1}, {"dist_shaping", 1}}
+	// Reading: neither paper nor benchmark says when the ball has rolled well enough, so there is no success to pay.
+	s.SparseIsDense = true
+	return s
+}
+
+func (b ballTrajectory) Reset(w *World, c int, r *rng.Rand) {
+	ball := Vec{r.Uniform(-0.5, 0.5), r.Uniform(-0.5, 0.5)}
+	w.Place(c, 0, ball)
+	side := float32(1)
+	if r.IntN(2) == 0 {
+		side = -1
+	}
+	for i := range ballAgents {
+		w.Place(c, w.Agent(i), ball.Add(Vec{side * ballRodLength, 0}))
+		side = -side
+		if b.Joints {
+			w.PlaceRod(c, 1+i, w.Agent(i), 0)
+		}
+	}
+	w.Memory(c)[ballShaping] = b.speedError(w, c)
+}
+
+func (b ballTrajectory) Observe(w *World, c, agent int, dst []float32) {
+	self := w.Agent(agent)
+	pos := w.Pos(c, self)
+	put(dst, pos, w.Vel(c, self), pos.Sub(w.Pos(c, 0)), pos) // the position twice, as in the original
+}
+
+// Reward pays the whole decrease of the error to the first agent: the original computes it for each agent in turn and
+// forgets the old error at the first one, so that nothing is left for the second.
+func (b ballTrajectory) Reward(w *World, c int, dst []float32) {
+	m, now := w.Memory(c), b.speedError(w, c)
+	dst[0], dst[1] = m[ballShaping]-now, 0
+	m[ballShaping] = now
+}
+
+// Outcome: there is no end.
+func (b ballTrajectory) Outcome(*World, int) (success, over bool) { return false, false }
+
+func (b ballTrajectory) speedError(w *World, c int) float32 {
+	return abs(w.Vel(c, 0).Norm() - ballSpeed)
+}
+
+// Script pulls the ball along a diagonal, on which forces are largest. It counts on the rods.
+func (b ballTrajectory) Script(*World, int, int) Vec { return Vec{1, 1} }
