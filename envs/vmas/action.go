@@ -22,23 +22,30 @@ func actionSpec(choices []Vec, limit float32) envs.ActSpec {
 func (e *env) act(c int) {
 	w := e.world
 	n, control, push := len(e.policy), w.control[c*w.agents:(c+1)*w.agents], w.push[c*w.agents:(c+1)*w.agents]
-	clear(control)
 	for i, agent := range e.policy {
 		a := &w.spec.Agents[agent]
-		var u Vec
 		if e.choices != nil {
-			u = e.choices[e.actions.Choice[c*n+i]].Mul(a.Range)
-		} else {
-			at := (c*n + i) * 2
-			u = Vec{e.actions.Force[at], e.actions.Force[at+1]}.Clamp(a.Range)
+			control[agent] = e.choices[e.actions.Choice[c*n+i]].Mul(a.Range).Mul(a.Gain)
+			continue
 		}
-		control[agent] = u.Mul(a.Gain)
+		at := (c*n + i) * 2
+		control[agent] = Vec{e.actions.Force[at], e.actions.Force[at+1]}.Clamp(a.Range).Mul(a.Gain)
 	}
-	for agent := range control {
-		if e.controller != nil {
-			control[agent] = e.controller.Control(w, c, agent, control[agent])
+	if e.controller != nil {
+		e.control(c, control)
+	}
+	for agent, u := range control {
+		push[agent] = w.spec.Agents[agent].limit(u)
+	}
+}
+
+// control lets the task turn what the agents of copy c ask for into other forces. Scripted agents ask for nothing.
+func (e *env) control(c int, control []Vec) {
+	for agent, u := range control {
+		if e.world.spec.Agents[agent].Scripted {
+			u = Vec{}
 		}
-		push[agent] = w.spec.Agents[agent].limit(control[agent])
+		control[agent] = e.controller.Control(e.world, c, agent, u)
 	}
 }
 

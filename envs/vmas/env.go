@@ -22,7 +22,7 @@ type env struct {
 	world      *World
 	policy     []int     // [N] agent numbers of those that an external policy drives
 	choices    []Vec     // [K] of discrete actions, else nil
-	view       []float32 // [N] field of view
+	reach      []float32 // [N,N] square of the distance at which agent i perceives agent j
 	weight     []float32 // [N] of each agent's reward in Score: 1/(teams · size of the agent's team)
 
 	seed    uint64
@@ -84,12 +84,8 @@ func (e *env) describe(name string, common envs.Common) {
 		e.policy = append(e.policy, agent)
 		teams = append(teams, a.Team)
 		limit = a.Range
-		view := e.settings.FieldOfView
-		if len(a.Lidar.Angles) > 0 {
-			view = a.Lidar.Range
-		}
-		e.view = append(e.view, view)
 	}
+	e.reaches()
 	size := map[int]int{}
 	for _, team := range teams {
 		size[team]++

@@ -10,18 +10,45 @@ import "cermic/envs"
 // Settings.FieldOfView), measured from i's centre, or if the surfaces are less than one body length (i's diameter) apart.
 func (e *env) label(c int, out *envs.Step) {
 	w, n := e.world, len(e.policy)
-	at := c * n * n
+	agents := w.pos[c*w.count+w.landmarks : (c+1)*w.count]
+	scale := 1 / w.spec.HalfSize
+	seen, rel := out.Seen[c*n*n:(c+1)*n*n], out.RelPos[2*c*n*n:2*(c+1)*n*n]
+	for i := range n {
+		from := agents[e.policy[i]]
+		seen[i*n+i], rel[2*(i*n+i)], rel[2*(i*n+i)+1] = 0, 0, 0
+		for j := range i {
+			offset := agents[e.policy[j]].Sub(from)
+			d := square(offset)
+			there, back := i*n+j, j*n+i
+			seen[there], seen[back] = within(d, e.reach[there]), within(d, e.reach[back])
+			offset = offset.Mul(scale)
+			rel[2*there], rel[2*there+1] = offset.X, offset.Y
+			rel[2*back], rel[2*back+1] = -offset.X, -offset.Y
+		}
+	}
+}
+
+// within is 1 if x ≤ limit, else 0.
+func within(x, limit float32) uint8 {
+	if x <= limit {
+		return 1
+	}
+	return 0
+}
+
+// reaches fills e.reach: the squares of the distances of centres up to which agent i perceives agent j.
+func (e *env) reaches() {
+	w, n := e.world, len(e.policy)
+	e.reach = make([]float32, n*n)
 	for i, agentI := range e.policy {
-		from, view, size := w.Pos(c, w.Agent(agentI)), e.view[i], w.body[w.Agent(agentI)].bound
+		a := &w.spec.Agents[agentI]
+		view, size := e.settings.FieldOfView, a.Shape.Bound()
+		if len(a.Lidar.Angles) > 0 {
+			view = a.Lidar.Range
+		}
 		for j, agentJ := range e.policy {
-			k := at + i*n + j
-			offset := w.Pos(c, w.Agent(agentJ)).Sub(from)
-			out.RelPos[2*k], out.RelPos[2*k+1] = offset.X/w.spec.HalfSize, offset.Y/w.spec.HalfSize
-			reach := w.body[w.Agent(agentJ)].bound + max(view, 3*size) // 3·size: own radius and a diameter
-			out.Seen[k] = 0
-			if i != j && square(offset) <= reach*reach {
-				out.Seen[k] = 1
-			}
+			reach := w.spec.Agents[agentJ].Shape.Bound() + max(view, 3*size) // 3·size: own radius and a diameter
+			e.reach[i*n+j] = reach * reach
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (w *World) gatherForces(c int) {
 	vel, spin := w.vel[from:from+w.count], w.spin[from:from+w.count]
 	force, torque := w.force[from:from+w.count], w.torque[from:from+w.count]
 	push := w.push[c*w.agents : (c+1)*w.agents]
-	for b := range w.body {
+	for _, b := range w.moving {
 		k := &w.body[b]
 		f, t := Vec{}, float32(0)
 		if k.movable {
@@ -61,7 +61,7 @@ func (w *World) integrate(c int, first bool) {
 	pos, vel := w.pos[from:from+w.count], w.vel[from:from+w.count]
 	rot, spin := w.rot[from:from+w.count], w.spin[from:from+w.count]
 	force, torque := w.force[from:from+w.count], w.torque[from:from+w.count]
-	for b := range w.body {
+	for _, b := range w.moving {
 		k := &w.body[b]
 		if k.movable {
 			v := vel[b]
@@ -79,7 +79,7 @@ func (w *World) integrate(c int, first bool) {
 			vel[b] = v
 			pos[b] = w.inside(pos[b].Add(v.Mul(w.subDt)))
 		}
-		if k.rotatable {
+		if k.rotatable && (spin[b] != 0 || torque[b] != 0) { // spheres seldom turn
 			s := spin[b]
 			if first {
 				s *= k.keep

@@ -44,9 +44,19 @@ func (v Vec) Shorten(limit float32) Vec {
 	return v
 }
 
-func clamp(x, limit float32) float32 { return max(-limit, min(limit, x)) }
+// clamp limits x to [−limit, limit]. Comparisons that are seldom true cost less than max and min, which also care for
+// signed zeros.
+func clamp(x, limit float32) float32 {
+	if x > limit {
+		return limit
+	}
+	if x < -limit {
+		return -limit
+	}
+	return x
+}
 
-func abs(x float32) float32 { return max(x, -x) }
+func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
@@ -66,9 +76,11 @@ func put(dst []float32, vectors ...Vec) int {
 
 // wrap returns x modulo period, in [0, period).
 func wrap(x, period float32) float32 {
-	m := float32(math.Mod(float64(x), float64(period)))
-	if m < 0 {
-		m += period
+	if x < -period || x >= period { // seldom
+		x = float32(math.Mod(float64(x), float64(period)))
 	}
-	return m
+	if x < 0 {
+		x += period
+	}
+	return x
 }

@@ -13,6 +13,7 @@ type World struct {
 
 	spec     WorldSpec
 	body     []body  // constants of each body, [count]
+	moving   []int   // bodies that can move or turn
 	pairs    []pair  // that can collide, in the order in which their forces are summed
 	rays     [][]Vec // [agents] directions of lidar rays, relative to the agent
 	subDt    float32
@@ -71,6 +72,9 @@ func newWorld(spec WorldSpec, copies int) *World {
 	w.slots = make([]float32, copies*w.memory)
 	for b := range n {
 		w.body = append(w.body, resolve(spec.body(b), &spec))
+		if w.body[b].movable || w.body[b].rotatable {
+			w.moving = append(w.moving, b)
+		}
 	}
 	w.pairs = collisionPairs(&spec)
 	for _, j := range spec.Joints {
