@@ -47,16 +47,16 @@ func (b Balance) Build(seed uint64, workers int) (envs.Env, error) {
 	); err != nil {
 		return nil, err
 	}
-	return New(b.Kind(), b.Common, b.Settings, balance{b}, seed, workers)
+	return New(b.Kind(), b.Common, b.Settings, &balance{b}, seed, workers)
 }
 
 // balance is the task's behaviour.
 type balance struct{ Balance }
 
 var (
-	_ Task       = balance{}
-	_ Progresser = balance{}
-	_ Scripter   = balance{}
+	_ Task       = (*balance)(nil)
+	_ Progresser = (*balance)(nil)
+	_ Scripter   = (*balance)(nil)
 )
 
 // Bodies, before the agents.
@@ -86,7 +86,7 @@ const (
 	balanceFallReward  = -10
 )
 
-func (b balance) World() WorldSpec {
+func (b *balance) World() WorldSpec {
 	s := DefaultWorld()
 	s.Gravity = Vec{0, -0.05}
 	s.YLimit = 1
@@ -113,7 +113,7 @@ func (b balance) World() WorldSpec {
 	return s
 }
 
-func (b balance) Reset(w *World, c int, r *rng.Rand) {
+func (b *balance) Reset(w *World, c int, r *rng.Rand) {
 	goal := Vec{r.Uniform(-1, 1), r.Uniform(0, 1)}
 	line := Vec{r.Uniform(-0.6, 0.6), -1 + 2*balanceAgentRadius}
 	offset := float32(0)
@@ -133,7 +133,7 @@ func (b balance) Reset(w *World, c int, r *rng.Rand) {
 	m[balanceShaping], m[balanceStart] = balanceShapingGain*d, d
 }
 
-func (b balance) Observe(w *World, c, agent int, dst []float32) {
+func (b *balance) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos, load, line := w.Pos(c, self), w.Pos(c, balancePackage), w.Pos(c, balanceLine)
 	put(dst, pos, w.Vel(c, self), pos.Sub(load), pos.Sub(line), load.Sub(w.Pos(c, balanceGoal)),
@@ -141,7 +141,7 @@ func (b balance) Observe(w *World, c, agent int, dst []float32) {
 	dst[14], dst[15] = w.Spin(c, balanceLine), wrap(w.Rot(c, balanceLine), math.Pi)
 }
 
-func (b balance) Reward(w *World, c int, dst []float32) {
+func (b *balance) Reward(w *World, c int, dst []float32) {
 	m := w.Memory(c)
 	shaping := balanceShapingGain * b.toGoal(w, c)
 	m[balancePosReward] = m[balanceShaping] - shaping
@@ -156,18 +156,18 @@ func (b balance) Reward(w *World, c int, dst []float32) {
 }
 
 // Outcome: a success is the package at the goal with nothing on the floor; a fall ends the episode too.
-func (b balance) Outcome(w *World, c int) (success, over bool) {
+func (b *balance) Outcome(w *World, c int) (success, over bool) {
 	fallen := w.Memory(c)[balanceFallen] != 0
 	arrived := w.Overlap(c, balancePackage, balanceGoal)
 	return arrived && !fallen, arrived || fallen
 }
 
 // Progress is the share of the package's way to touching the goal.
-func (b balance) Progress(w *World, c int) float32 {
+func (b *balance) Progress(w *World, c int) float32 {
 	start := w.Memory(c)[balanceStart] - 2*balanceRadius
 	return 1 - (b.toGoal(w, c)-2*balanceRadius)/start
 }
 
-func (b balance) toGoal(w *World, c int) float32 {
+func (b *balance) toGoal(w *World, c int) float32 {
 	return w.Pos(c, balancePackage).Sub(w.Pos(c, balanceGoal)).Norm()
 }

@@ -4,7 +4,7 @@ package vmas
 
 // Script lifts with full force and eases off on the side of the line that is too high. The tilt that counts as level is
 // the one that lets the package slide back to the middle of the line and, a little, the whole load drift to the goal.
-func (b balance) Script(w *World, c, agent int) Vec {
+func (b *balance) Script(w *World, c, agent int) Vec {
 	line, load, goal := w.Pos(c, balanceLine), w.Pos(c, balancePackage), w.Pos(c, balanceGoal)
 	self := w.Pos(c, w.Agent(agent))
 	offset := load.X - line.X

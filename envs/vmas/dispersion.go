@@ -49,7 +49,7 @@ func (d Dispersion) Build(seed uint64, workers int) (envs.Env, error) {
 	); err != nil {
 		return nil, err
 	}
-	return New(d.Kind(), d.Common, d.Settings, dispersion{d}, seed, workers)
+	return New(d.Kind(), d.Common, d.Settings, &dispersion{d}, seed, workers)
 }
 
 // dispersion is the task's behaviour. Food comes first among the bodies; the memory of a copy says of each piece whether
@@ -57,9 +57,9 @@ func (d Dispersion) Build(seed uint64, workers int) (envs.Env, error) {
 type dispersion struct{ Dispersion }
 
 var (
-	_ Task     = dispersion{}
-	_ Scripter = dispersion{}
-	_ Painter  = dispersion{}
+	_ Task     = (*dispersion)(nil)
+	_ Scripter = (*dispersion)(nil)
+	_ Painter  = (*dispersion)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/dispersion.py
@@ -68,7 +68,7 @@ const (
 	dispersionTimeCost    = -0.01
 )
 
-func (d dispersion) World() WorldSpec {
+func (d *dispersion) World() WorldSpec {
 	s := DefaultWorld()
 	s.XLimit, s.YLimit = 1, 1
 	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: 4}}
@@ -89,13 +89,13 @@ func (d dispersion) World() WorldSpec {
 }
 
 // Reset scatters the food; agents stay in the middle.
-func (d dispersion) Reset(w *World, c int, r *rng.Rand) {
+func (d *dispersion) Reset(w *World, c int, r *rng.Rand) {
 	for food := range d.Food {
 		w.Place(c, food, Vec{r.Uniform(-1, 1), r.Uniform(-1, 1)})
 	}
 }
 
-func (d dispersion) Observe(w *World, c, agent int, dst []float32) {
+func (d *dispersion) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos := w.Pos(c, self)
 	at := put(dst, pos, w.Vel(c, self))
@@ -107,7 +107,7 @@ func (d dispersion) Observe(w *World, c, agent int, dst []float32) {
 }
 
 // Reward pays for the food that the agents have reached in this step, and marks it as eaten.
-func (d dispersion) Reward(w *World, c int, dst []float32) {
+func (d *dispersion) Reward(w *World, c int, dst []float32) {
 	clear(dst)
 	for food, eaten := range w.Memory(c) {
 		if eaten != 0 {
@@ -135,7 +135,7 @@ func (d dispersion) Reward(w *World, c int, dst []float32) {
 }
 
 // pay adds the reward for one piece of food.
-func (d dispersion) pay(w *World, c, food, eaters int, dst []float32) {
+func (d *dispersion) pay(w *World, c, food, eaters int, dst []float32) {
 	for agent := range dst {
 		switch {
 		case d.SharedReward:
@@ -146,12 +146,12 @@ func (d dispersion) pay(w *World, c, food, eaters int, dst []float32) {
 	}
 }
 
-func (d dispersion) reaches(w *World, c, agent, food int) bool {
+func (d *dispersion) reaches(w *World, c, agent, food int) bool {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, food)).Norm() < dispersionAgentRadius+d.FoodRadius
 }
 
 // Outcome: a success is that all food is eaten.
-func (d dispersion) Outcome(w *World, c int) (success, over bool) {
+func (d *dispersion) Outcome(w *World, c int) (success, over bool) {
 	for _, eaten := range w.Memory(c) {
 		if eaten == 0 {
 			return false, false
@@ -161,7 +161,7 @@ func (d dispersion) Outcome(w *World, c int) (success, over bool) {
 }
 
 // Script sends every agent to a piece of its own, and to the nearest one that is left when its own is eaten.
-func (d dispersion) Script(w *World, c, agent int) Vec {
+func (d *dispersion) Script(w *World, c, agent int) Vec {
 	self := w.Agent(agent)
 	eaten, target := w.Memory(c), agent%d.Food
 	if eaten[target] != 0 {
@@ -174,12 +174,12 @@ func (d dispersion) Script(w *World, c, agent int) Vec {
 	return w.Pos(c, target).Sub(w.Pos(c, self)).Mul(10).Sub(w.Vel(c, self).Mul(3))
 }
 
-func (d dispersion) nearer(w *World, c, to, a, b int) bool {
+func (d *dispersion) nearer(w *World, c, to, a, b int) bool {
 	return square(w.Pos(c, a).Sub(w.Pos(c, to))) < square(w.Pos(c, b).Sub(w.Pos(c, to)))
 }
 
 // Paint leaves out what is eaten.
-func (d dispersion) Paint(w *World, c int, scene *envs.Scene) {
+func (d *dispersion) Paint(w *World, c int, scene *envs.Scene) {
 	kept := scene.Shapes[:0]
 	for food, eaten := range w.Memory(c) {
 		if eaten == 0 {

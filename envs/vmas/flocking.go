@@ -52,7 +52,7 @@ func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
 	if !isFinite(f.CollisionReward) {
 		return nil, fmt.Errorf("%s: collision_reward is %g, want a finite number", f.Kind(), f.CollisionReward)
 	}
-	return New(f.Kind(), f.Common, f.Settings, flocking{f, f.order()}, seed, workers)
+	return New(f.Kind(), f.Common, f.Settings, &flocking{f, f.order()}, seed, workers)
 }
 
 // order is that of placing bodies: the target, obstacles, agents.
@@ -69,10 +69,10 @@ type flocking struct {
 }
 
 var (
-	_ Task       = flocking{}
-	_ Controller = flocking{}
-	_ Progresser = flocking{}
-	_ Scripter   = flocking{}
+	_ Task       = (*flocking)(nil)
+	_ Controller = (*flocking)(nil)
+	_ Progresser = (*flocking)(nil)
+	_ Scripter   = (*flocking)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/flocking.py
@@ -94,7 +94,7 @@ const flockingTight = 0.02
 // flockingTarget is the target's number among the agents.
 const flockingTarget = 0
 
-func (f flocking) World() WorldSpec {
+func (f *flocking) World() WorldSpec {
 	s := DefaultWorld()
 	s.Substeps, s.CollisionForce = 5, 400
 	for i := range f.Obstacles {
@@ -130,12 +130,12 @@ type flockingMemory struct {
 	start      *float32  // what the worst spread was above flockingTight at the start of the episode
 }
 
-func (f flocking) memory(w *World, c int) flockingMemory {
+func (f *flocking) memory(w *World, c int) flockingMemory {
 	m, k := w.Memory(c), f.Agents
 	return flockingMemory{m[:k], m[k : 2*k], m[2*k : 3*k], &m[3*k], &m[3*k+1]}
 }
 
-func (f flocking) Reset(w *World, c int, r *rng.Rand) {
+func (f *flocking) Reset(w *World, c int, r *rng.Rand) {
 	w.Place(c, w.Agent(flockingTarget), Vec{0, -1})
 	w.Scatter(c, r, 1, f.order, 1)
 	m := f.memory(w, c)
@@ -144,14 +144,14 @@ func (f flocking) Reset(w *World, c int, r *rng.Rand) {
 }
 
 // Control moves the target in a circle.
-func (f flocking) Control(w *World, c, agent int, u Vec) Vec {
+func (f *flocking) Control(w *World, c, agent int, u Vec) Vec {
 	if agent == flockingTarget {
 		return headingOf(*f.memory(w, c).clock / flockingPeriod)
 	}
 	return u
 }
 
-func (f flocking) Observe(w *World, c, agent int, dst []float32) {
+func (f *flocking) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos := w.Pos(c, self)
 	at := put(dst, pos, w.Vel(c, self), pos.Sub(w.Pos(c, w.Agent(flockingTarget))))
@@ -159,7 +159,7 @@ func (f flocking) Observe(w *World, c, agent int, dst []float32) {
 }
 
 // Reward pays every agent for coming closer to all others, the target too, and charges it for touching them.
-func (f flocking) Reward(w *World, c int, dst []float32) {
+func (f *flocking) Reward(w *World, c int, dst []float32) {
 	m := f.memory(w, c)
 	*m.clock++
 	copy(m.closing, m.spread)
@@ -171,7 +171,7 @@ func (f flocking) Reward(w *World, c int, dst []float32) {
 }
 
 // measure fills spread [N] and, unless it is nil, collisions [N].
-func (f flocking) measure(w *World, c int, spread, collisions []float32) {
+func (f *flocking) measure(w *World, c int, spread, collisions []float32) {
 	clear(spread)
 	clear(collisions)
 	for i := range w.agents {
@@ -196,12 +196,12 @@ func (f flocking) measure(w *World, c int, spread, collisions []float32) {
 }
 
 // Outcome: a success is that every agent is in the flock and none touches an obstacle. The task goes on.
-func (f flocking) Outcome(w *World, c int) (success, over bool) {
+func (f *flocking) Outcome(w *World, c int) (success, over bool) {
 	return f.missing(w, c) == 0 && !f.touchesObstacle(w, c), false
 }
 
 // touchesObstacle asks the agents only: the target goes where it must.
-func (f flocking) touchesObstacle(w *World, c int) bool {
+func (f *flocking) touchesObstacle(w *World, c int) bool {
 	for i := range f.Agents {
 		for obstacle := range f.Obstacles {
 			if w.Distance(c, w.Agent(1+i), obstacle) <= flockingTouch {
@@ -213,12 +213,12 @@ func (f flocking) touchesObstacle(w *World, c int) bool {
 }
 
 // Progress is the share of the way of the agent that is worst off into the flock.
-func (f flocking) Progress(w *World, c int) float32 {
+func (f *flocking) Progress(w *World, c int) float32 {
 	return 1 - f.missing(w, c)/(*f.memory(w, c).start)
 }
 
 // missing is how much the worst spread is too wide.
-func (f flocking) missing(w *World, c int) float32 {
+func (f *flocking) missing(w *World, c int) float32 {
 	worst := float32(0)
 	for _, spread := range f.memory(w, c).spread {
 		worst = max(worst, spread)
@@ -227,7 +227,7 @@ func (f flocking) missing(w *World, c int) float32 {
 }
 
 // Script steers to a place of the agent's own in a ring round the target, round whoever is in the way.
-func (f flocking) Script(w *World, c, agent int) Vec {
+func (f *flocking) Script(w *World, c, agent int) Vec {
 	const room = 0.02
 	target := w.Agent(flockingTarget)
 	ring := max(0.125, 0.065/float32(math.Sin(math.Pi/float64(max(2, f.Agents)))))

@@ -50,7 +50,7 @@ func (n Navigation) Build(seed uint64, workers int) (envs.Env, error) {
 	if err := n.validate(); err != nil {
 		return nil, err
 	}
-	return New(n.Kind(), n.Common, n.Settings, navigation{n, n.order()}, seed, workers)
+	return New(n.Kind(), n.Common, n.Settings, &navigation{n, n.order()}, seed, workers)
 }
 
 func (n Navigation) validate() error {
@@ -92,9 +92,9 @@ type navigation struct {
 }
 
 var (
-	_ Task       = navigation{}
-	_ Progresser = navigation{}
-	_ Scripter   = navigation{}
+	_ Task       = (*navigation)(nil)
+	_ Progresser = (*navigation)(nil)
+	_ Scripter   = (*navigation)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/navigation.py
@@ -105,7 +105,7 @@ const (
 	navigationFinalReward = 0.01
 )
 
-func (n navigation) World() WorldSpec {
+func (n *navigation) World() WorldSpec {
 	s := DefaultWorld()
 	s.Substeps = 2
 	for i := range n.Agents {
@@ -151,12 +151,12 @@ type navigationMemory struct {
 	start      *float32 // sum of the distances that were missing to success at the start of the episode
 }
 
-func (n navigation) memory(w *World, c int) navigationMemory {
+func (n *navigation) memory(w *World, c int) navigationMemory {
 	m, k := w.Memory(c), n.Agents
 	return navigationMemory{m[:k], m[k : 2*k], m[2*k : 3*k], &m[3*k], &m[3*k+1]}
 }
 
-func (n navigation) Reset(w *World, c int, r *rng.Rand) {
+func (n *navigation) Reset(w *World, c int, r *rng.Rand) {
 	w.Scatter(c, r, 1, n.order, 0)
 	m := n.memory(w, c)
 	for i := range m.shaping {
@@ -165,7 +165,7 @@ func (n navigation) Reset(w *World, c int, r *rng.Rand) {
 	*m.start = n.missing(w, c)
 }
 
-func (n navigation) Observe(w *World, c, agent int, dst []float32) {
+func (n *navigation) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos := w.Pos(c, self)
 	at := put(dst, pos, w.Vel(c, self))
@@ -185,7 +185,7 @@ func (n navigation) Observe(w *World, c, agent int, dst []float32) {
 }
 
 // Reward pays every agent for its progress and for arriving together, and charges for collisions.
-func (n navigation) Reward(w *World, c int, dst []float32) {
+func (n *navigation) Reward(w *World, c int, dst []float32) {
 	m := n.memory(w, c)
 	sum, arrived := float32(0), true
 	for i := range dst {
@@ -213,7 +213,7 @@ func (n navigation) Reward(w *World, c int, dst []float32) {
 // Deviation: the original counts a pair from a gap of 0.005 on, but only while the circles of the two overlap in any copy
 // of the batch. Here, as in a batch of one, they have to overlap in the copy itself. In random play that counts 0.95 of
 // what a batch of 64 does, where a bare gap of 0.005 would count 1.4 of it.
-func (n navigation) countCollisions(w *World, c int, dst []float32) {
+func (n *navigation) countCollisions(w *World, c int, dst []float32) {
 	clear(dst)
 	if !n.Collisions {
 		return
@@ -229,7 +229,7 @@ func (n navigation) countCollisions(w *World, c int, dst []float32) {
 }
 
 // Outcome: a success is every agent within its own radius of its goal.
-func (n navigation) Outcome(w *World, c int) (success, over bool) {
+func (n *navigation) Outcome(w *World, c int) (success, over bool) {
 	for i := range n.Agents {
 		if n.toGoal(w, c, i) >= n.AgentRadius {
 			return false, false
@@ -239,11 +239,11 @@ func (n navigation) Outcome(w *World, c int) (success, over bool) {
 }
 
 // Progress is the share of the agents' way into their goals' reach, all agents' ways taken together.
-func (n navigation) Progress(w *World, c int) float32 {
+func (n *navigation) Progress(w *World, c int) float32 {
 	return 1 - n.missing(w, c)/(*n.memory(w, c).start)
 }
 
-func (n navigation) missing(w *World, c int) float32 {
+func (n *navigation) missing(w *World, c int) float32 {
 	sum := float32(0)
 	for i := range n.Agents {
 		sum += max(0, n.toGoal(w, c, i)-n.AgentRadius)
@@ -251,11 +251,11 @@ func (n navigation) missing(w *World, c int) float32 {
 	return sum
 }
 
-func (n navigation) toGoal(w *World, c, agent int) float32 {
+func (n *navigation) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, n.goal(agent))).Norm()
 }
 
 // Script steers to the goal round those whom the lidar sees.
-func (n navigation) Script(w *World, c, agent int) Vec {
+func (n *navigation) Script(w *World, c, agent int) Vec {
 	return w.steer(c, agent, w.Pos(c, n.goal(agent)), Vec{}, w.spec.Agents[agent].Lidar.Sees, 0.05)
 }

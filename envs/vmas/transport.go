@@ -45,7 +45,7 @@ func (t Transport) Build(seed uint64, workers int) (envs.Env, error) {
 	if err := t.validate(); err != nil {
 		return nil, err
 	}
-	return New(t.Kind(), t.Common, t.Settings, transport{t, t.order()}, seed, workers)
+	return New(t.Kind(), t.Common, t.Settings, &transport{t, t.order()}, seed, workers)
 }
 
 func (t Transport) validate() error {
@@ -74,9 +74,9 @@ type transport struct {
 }
 
 var (
-	_ Task       = transport{}
-	_ Progresser = transport{}
-	_ Scripter   = transport{}
+	_ Task       = (*transport)(nil)
+	_ Progresser = (*transport)(nil)
+	_ Scripter   = (*transport)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/transport.py
@@ -87,7 +87,7 @@ const (
 	transportShapingGain = 100
 )
 
-func (t transport) World() WorldSpec {
+func (t *transport) World() WorldSpec {
 	s := DefaultWorld()
 	s.XLimit, s.YLimit, s.HalfSize = transportHalfSize, transportHalfSize, transportHalfSize
 	s.Landmarks = []Body{{Name: "goal", Shape: Sphere(transportGoalRadius), Mass: 1}}
@@ -112,12 +112,12 @@ func (t transport) World() WorldSpec {
 
 // memory returns the task's memory of a copy: 100 × distance of every package to the goal after the last step, whether it
 // was there (0 or 1), and how far packages had to go at the start of the episode.
-func (t transport) memory(w *World, c int) (shaping, onGoal []float32, start *float32) {
+func (t *transport) memory(w *World, c int) (shaping, onGoal []float32, start *float32) {
 	m := w.Memory(c)
 	return m[:t.Packages], m[t.Packages : 2*t.Packages], &m[2*t.Packages]
 }
 
-func (t transport) Reset(w *World, c int, r *rng.Rand) {
+func (t *transport) Reset(w *World, c int, r *rng.Rand) {
 	w.Scatter(c, r, 1, t.order[:t.Agents], 0)
 	w.Scatter(c, r, 1, t.order, t.Agents)
 	shaping, _, start := t.memory(w, c)
@@ -127,7 +127,7 @@ func (t transport) Reset(w *World, c int, r *rng.Rand) {
 	*start = t.missing(w, c)
 }
 
-func (t transport) Observe(w *World, c, agent int, dst []float32) {
+func (t *transport) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos, goal := w.Pos(c, self), w.Pos(c, 0)
 	_, onGoal, _ := t.memory(w, c)
@@ -141,7 +141,7 @@ func (t transport) Observe(w *World, c, agent int, dst []float32) {
 }
 
 // Reward pays everybody for the progress of the packages that are not at the goal yet.
-func (t transport) Reward(w *World, c int, dst []float32) {
+func (t *transport) Reward(w *World, c int, dst []float32) {
 	shaping, onGoal, _ := t.memory(w, c)
 	sum := float32(0)
 	for i := range shaping {
@@ -159,7 +159,7 @@ func (t transport) Reward(w *World, c int, dst []float32) {
 }
 
 // Outcome: a success is every package at the goal.
-func (t transport) Outcome(w *World, c int) (success, over bool) {
+func (t *transport) Outcome(w *World, c int) (success, over bool) {
 	_, onGoal, _ := t.memory(w, c)
 	for _, there := range onGoal {
 		if there == 0 {
@@ -170,12 +170,12 @@ func (t transport) Outcome(w *World, c int) (success, over bool) {
 }
 
 // Progress is the share of the packages' way to touching the goal, all packages' ways taken together.
-func (t transport) Progress(w *World, c int) float32 {
+func (t *transport) Progress(w *World, c int) float32 {
 	_, _, start := t.memory(w, c)
 	return 1 - t.missing(w, c)/(*start)
 }
 
-func (t transport) missing(w *World, c int) float32 {
+func (t *transport) missing(w *World, c int) float32 {
 	sum := float32(0)
 	for i := range t.Packages {
 		sum += max(0, w.Distance(c, 1+i, 0))
@@ -183,6 +183,6 @@ func (t transport) missing(w *World, c int) float32 {
 	return sum
 }
 
-func (t transport) toGoal(w *World, c, load int) float32 {
+func (t *transport) toGoal(w *World, c, load int) float32 {
 	return w.Pos(c, 1+load).Sub(w.Pos(c, 0)).Norm()
 }

@@ -7,7 +7,7 @@ import "math"
 // Script pushes the first package that is not at the goal. A push acts across a face only, so agents divide themselves
 // over the two faces from which the goal is ahead, in proportion to the two components of the way; whoever is further
 // behind a face takes it. On a face they stand side by side in the order in which they are.
-func (t transport) Script(w *World, c, agent int) Vec {
+func (t *transport) Script(w *World, c, agent int) Vec {
 	_, onGoal, _ := t.memory(w, c)
 	load := 1
 	for load < t.Packages && onGoal[load-1] != 0 {
@@ -33,7 +33,7 @@ func (t transport) Script(w *World, c, agent int) Vec {
 }
 
 // rank counts the agents that are less far in a direction than the given one; among, if not nil, says which count.
-func (t transport) rank(w *World, c, agent int, direction Vec, among func(int) bool) int {
+func (t *transport) rank(w *World, c, agent int, direction Vec, among func(int) bool) int {
 	own, n := w.Pos(c, w.Agent(agent)).Dot(direction), 0
 	for i := range t.Agents {
 		x := w.Pos(c, w.Agent(i)).Dot(direction)
@@ -52,7 +52,7 @@ type face struct {
 }
 
 // shove moves an agent round the package to its place among mates at a face, and pushes there.
-func (t transport) shove(w *World, c, agent int, f face, place, mates int) Vec {
+func (t *transport) shove(w *World, c, agent int, f face, place, mates int) Vec {
 	const r = transportAgentRadius
 	self := w.Agent(agent)
 	offset, vel := w.Pos(c, self).Sub(w.Pos(c, f.load)), w.Vel(c, self)

@@ -50,16 +50,16 @@ func (w Wheel) Build(seed uint64, workers int) (envs.Env, error) {
 	); err != nil {
 		return nil, err
 	}
-	return New(w.Kind(), w.Common, w.Settings, wheel{w}, seed, workers)
+	return New(w.Kind(), w.Common, w.Settings, &wheel{w}, seed, workers)
 }
 
 // wheel is the task's behaviour.
 type wheel struct{ Wheel }
 
 var (
-	_ Task       = wheel{}
-	_ Progresser = wheel{}
-	_ Scripter   = wheel{}
+	_ Task       = (*wheel)(nil)
+	_ Progresser = (*wheel)(nil)
+	_ Scripter   = (*wheel)(nil)
 )
 
 // Bodies, before the agents.
@@ -84,7 +84,7 @@ const (
 	wheelHold      = 10   // steps
 )
 
-func (t wheel) World() WorldSpec {
+func (t *wheel) World() WorldSpec {
 	s := DefaultWorld()
 	s.Landmarks = []Body{
 		{Name: "line", Shape: Line(t.LineLength), Mass: t.LineMass, Rotatable: true, Collides: true},
@@ -103,14 +103,14 @@ func (t wheel) World() WorldSpec {
 	return s
 }
 
-func (t wheel) Reset(w *World, c int, r *rng.Rand) {
+func (t *wheel) Reset(w *World, c int, r *rng.Rand) {
 	w.Rotate(c, wheelLine, r.Uniform(-math.Pi/2, math.Pi/2))
 	for i := range t.Agents {
 		w.Place(c, w.Agent(i), Vec{r.Uniform(-1, 1), r.Uniform(-1, 1)})
 	}
 }
 
-func (t wheel) Observe(w *World, c, agent int, dst []float32) {
+func (t *wheel) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos, line := w.Pos(c, self), w.Pos(c, wheelLine)
 	arm := w.Heading(c, wheelLine).Mul(t.LineLength / 2)
@@ -119,7 +119,7 @@ func (t wheel) Observe(w *World, c, agent int, dst []float32) {
 }
 
 // Reward costs by how far the speed is off, and counts for how long it has been right.
-func (t wheel) Reward(w *World, c int, dst []float32) {
+func (t *wheel) Reward(w *World, c int, dst []float32) {
 	held, off := &w.Memory(c)[wheelHeld], t.off(w, c)
 	*held++
 	if off >= wheelTolerance {
@@ -131,12 +131,12 @@ func (t wheel) Reward(w *World, c int, dst []float32) {
 }
 
 // Outcome: a success is a speed that has been right for some time. The task goes on.
-func (t wheel) Outcome(w *World, c int) (success, over bool) {
+func (t *wheel) Outcome(w *World, c int) (success, over bool) {
 	return w.Memory(c)[wheelHeld] >= wheelHold, false
 }
 
 // Progress counts the way from rest to the right speed as one half, and the time for which it is held as the other.
-func (t wheel) Progress(w *World, c int) float32 {
+func (t *wheel) Progress(w *World, c int) float32 {
 	reached := float32(0)
 	if start := t.DesiredVelocity - wheelTolerance; start > 0 {
 		reached = 1 - max(0, t.off(w, c)-wheelTolerance)/start
@@ -145,6 +145,6 @@ func (t wheel) Progress(w *World, c int) float32 {
 }
 
 // off is how far the line's speed is from the desired one.
-func (t wheel) off(w *World, c int) float32 {
+func (t *wheel) off(w *World, c int) float32 {
 	return abs(abs(w.Spin(c, wheelLine)) - t.DesiredVelocity)
 }

@@ -5,7 +5,7 @@ package vmas
 // Script has every agent push against the line from the side on which it is, near the end where that turns the line the
 // way it turns already. Together they exert the torque that drag takes at the desired speed, and more or less as the speed
 // is off.
-func (t wheel) Script(w *World, c, agent int) Vec {
+func (t *wheel) Script(w *World, c, agent int) Vec {
 	along, across := t.inLine(w, c, w.Pos(c, w.Agent(agent)))
 	fast, slow := t.inLine(w, c, w.Vel(c, w.Agent(agent)))
 	turn := t.direction(w, c)
@@ -37,12 +37,12 @@ func (t wheel) Script(w *World, c, agent int) Vec {
 }
 
 // arm is the distance from the middle at which the k-th agent on one side of the line pushes.
-func (t wheel) arm(k int) float32 {
+func (t *wheel) arm(k int) float32 {
 	return max(0.1*t.LineLength, 0.45*t.LineLength-2.2*wheelAgentRadius*float32(k))
 }
 
 // direction is the way in which the line turns, or, at rest, the way that brings agents to the ends that they are nearest to.
-func (t wheel) direction(w *World, c int) float32 {
+func (t *wheel) direction(w *World, c int) float32 {
 	if spin := w.Spin(c, wheelLine); abs(spin) > t.DesiredVelocity/10 {
 		return side(spin)
 	}
@@ -55,7 +55,7 @@ func (t wheel) direction(w *World, c int) float32 {
 }
 
 // inLine returns the components of v along and across the line, whose middle is the origin.
-func (t wheel) inLine(w *World, c int, v Vec) (along, across float32) {
+func (t *wheel) inLine(w *World, c int, v Vec) (along, across float32) {
 	heading := w.Heading(c, wheelLine)
 	return v.Dot(heading), v.Dot(heading.Left())
 }
