@@ -9,21 +9,30 @@ import (
 	"cermic/envs/rng"
 )
 
-// Dist is the action distribution of every agent of every copy, as a policy computes it: a masked categorical over Logits,
-// or a tanh-squashed Gaussian of Mean and Scale.
+// Dist is the action distribution of every agent of every copy: a base that a policy computes, of which a share Eps is
+// replaced by the uniform distribution over what is allowed.
+//
+//	μ(a|o) = (1 − ε)·π(a|o) + ε·u(a|o)
+//
+// The base is a masked categorical over Logits, a tanh-squashed Gaussian of Mean and Scale, or, with Greedy, all on the mode.
 type Dist struct {
 	Spec        *envs.ActSpec
-	Logits      []float32 // [E,N,K] discrete
+	Logits      []float32 // [E,N,K] discrete; utilities where Greedy
 	Mask        []uint8   // [E,N,K] the step's mask, or nil
 	Mean, Scale []float32 // [E,N,D] continuous: u ~ N(Mean, Scale²), action = centre + half·tanh(u)
 	Raw         []float32 // [E,N,D] u of the sampled actions: inverting the squash would lose digits at the box's edge
 	Carry       []float32 // [E,N,C] policy state after this step
+	Importance  []float32 // [E,N] weight of the sampled actions in a policy-gradient loss: see Ratio
+
+	Greedy bool    // the base takes its mode: a value learner's
+	Eps    float32 // ε, set by whoever explores: a value learner, an explorer
+	Ratio  Ratio   // how a policy-gradient learner is to see the uniform actions
 }
 
 // NewDist makes the buffers for spec; carry is C.
 func NewDist(s *envs.Spec, carry int) *Dist {
 	rows := s.Copies * s.Agents
-	d := &Dist{Spec: &s.Act, Carry: make([]float32, rows*carry)}
+	d := &Dist{Spec: &s.Act, Carry: make([]float32, rows*carry), Importance: make([]float32, rows)}
 	if s.Act.Choices > 0 {
 		d.Logits = make([]float32, rows*s.Act.Choices)
 	} else {
@@ -34,43 +43,90 @@ func NewDist(s *envs.Spec, carry int) *Dist {
 }
 
 // Sample draws the action of row from its stream r, writes it into act and returns its log-probability, or log-density in
-// physical units.
+// physical units: of the mixture, or of the base alone if Ratio says so.
 func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
+	switch {
+	case d.Eps > 0 && r.Float64() < float64(d.Eps):
+		d.uniform(row, r, act)
+	case d.Greedy:
+		d.Mode(row, act)
+	default:
+		d.draw(row, r, act)
+	}
+	base := d.logBase(row, act)
+	d.Importance[row] = 1
+	if d.Eps == 0 {
+		return float32(base)
+	}
+	mixture := d.logMixture(row, base)
+	switch d.Ratio {
+	case RatioTarget:
+		d.Importance[row] = float32(math.Exp(base - mixture))
+		return float32(base)
+	case RatioNaive:
+		return float32(base)
+	}
+	return float32(mixture)
+}
+
+// draw samples from the base, which is not Greedy.
+func (d *Dist) draw(row int, r *rng.Rand, act *envs.Actions) {
 	if d.Spec.Choices > 0 {
-		k := d.categorical(row, r)
-		act.Choice[row] = int32(k)
-		return d.logProbOf(row, k)
+		act.Choice[row] = int32(d.categorical(row, r))
+		return
+	}
+	n := d.Spec.Dim
+	for i := range n {
+		mean, scale := float64(d.Mean[row*n+i]), float64(d.Scale[row*n+i])
+		u := float32(mean + scale*float64(r.Norm()))
+		d.Raw[row*n+i] = u
+		act.Force[row*n+i] = squash(float64(u), d.Spec, i)
+	}
+}
+
+// logBase is the base's log-probability of the action of row in act.
+func (d *Dist) logBase(row int, act *envs.Actions) float64 {
+	if d.Spec.Choices > 0 {
+		if !d.Greedy {
+			return d.logProbOf(row, int(act.Choice[row]))
+		}
+		if int(act.Choice[row]) == d.best(row) {
+			return 0
+		}
+		return math.Inf(-1)
 	}
 	n := d.Spec.Dim
 	logp := 0.0
 	for i := range n {
-		mean, scale := float64(d.Mean[row*n+i]), float64(d.Scale[row*n+i])
-		u := float64(float32(mean + scale*float64(r.Norm())))
-		d.Raw[row*n+i] = float32(u)
+		u := float64(d.Raw[row*n+i])
 		half := float64(d.Spec.High[i]-d.Spec.Low[i]) / 2
-		act.Force[row*n+i] = squash(u, d.Spec, i)
-		logp += logNormal(u, mean, scale) - math.Log(half) - logTanhSlope(u)
+		logp += logNormal(u, float64(d.Mean[row*n+i]), float64(d.Scale[row*n+i])) - math.Log(half) - logTanhSlope(u)
 	}
-	return float32(logp)
+	return logp
 }
 
 // Mode writes the deterministic action of row into act: the likeliest choice, or the squashed mean (torchrl's
-// "deterministic sample").
+// "deterministic sample"). Eps plays no part.
 func (d *Dist) Mode(row int, act *envs.Actions) {
 	if d.Spec.Choices > 0 {
-		best := -1
-		for k := range d.Spec.Choices {
-			if d.allowed(row, k) && (best < 0 || d.Logits[row*d.Spec.Choices+k] > d.Logits[row*d.Spec.Choices+best]) {
-				best = k
-			}
-		}
-		act.Choice[row] = int32(best)
+		act.Choice[row] = int32(d.best(row))
 		return
 	}
 	n := d.Spec.Dim
 	for i := range n {
 		act.Force[row*n+i] = squash(float64(d.Mean[row*n+i]), d.Spec, i)
 	}
+}
+
+// best is the allowed choice of row with the greatest logit; of equals, the first.
+func (d *Dist) best(row int) int {
+	best := -1
+	for k := range d.Spec.Choices {
+		if d.allowed(row, k) && (best < 0 || d.Logits[row*d.Spec.Choices+k] > d.Logits[row*d.Spec.Choices+best]) {
+			best = k
+		}
+	}
+	return best
 }
 
 func (d *Dist) allowed(row, k int) bool {
@@ -111,14 +167,14 @@ func (d *Dist) top(row int) float64 {
 	return top
 }
 
-func (d *Dist) logProbOf(row, choice int) float32 {
+func (d *Dist) logProbOf(row, choice int) float64 {
 	top, total := d.top(row), 0.0
 	for i, l := range d.Logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
 		if d.allowed(row, i) {
 			total += math.Exp(float64(l) - top)
 		}
 	}
-	return float32(float64(d.Logits[row*d.Spec.Choices+choice]) - top - math.Log(total))
+	return float64(d.Logits[row*d.Spec.Choices+choice]) - top - math.Log(total)
 }
 
 // tanhMax keeps a squashed action off the edge of its box, where its density is not defined: torchrl clamps at 1 - 1e-6 too.

@@ -4,7 +4,11 @@
 // and running statistics. Everything is []float32 in flat, time-major order; nothing here builds a graph.
 package rl
 
-import "cermic/envs"
+import (
+	"slices"
+
+	"cermic/envs"
+)
 
 // Obs is what a policy may look at in one step: row (c, i) belongs to agent i of copy c. A decentralised policy uses
 // Obs, Mask and Carry only; State is for critics.
@@ -15,6 +19,8 @@ type Obs struct {
 	Mask  []uint8   // [E,N,K]; nil when every action is allowed
 	Alive []uint8   // [E,N]
 	Carry []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
+
+	Frames int // trained so far; schedules of exploration depend on it, evaluation leaves it 0
 }
 
 // Rollout is one collection. Its buffers are made once and refilled; row t of a [T+1] field is what the agents saw
@@ -28,7 +34,8 @@ type Rollout struct {
 	Mask, Alive           []uint8      // [T+1,E,N,K] (nil: all allowed), [T+1,E,N]
 	Act                   envs.Actions // [T,E,N] or [T,E,N,D], physical units
 	Raw                   []float32    // [T,E,N,D] the same before squashing; nil for discrete actions
-	LogP                  []float32    // [T,E,N] log-density of the behaviour policy at Act
+	LogP                  []float32    // [T,E,N] log-density at Act of the behaviour policy, as Dist.Ratio wants it
+	Importance            []float32    // [T,E,N] weight in a policy-gradient loss; 1 unless Dist.Ratio says otherwise
 	Value                 []float32    // [T,E,N] filled by learners that use it
 	Extrinsic, Intrinsic  []float32    // [T,E,N] Algorithm 1 adds them
 	Dense, Score          []float32    // [T,E,N], [T,E] for statistics only
@@ -38,6 +45,7 @@ type Rollout struct {
 	Seen                  []uint8      // [T+1,E,N,N] detector labels as in envs.Step; nil unless KeepLabels was called
 	RelPos                []float32    // [T+1,E,N,N,2] likewise; neither is ever shown to a policy
 	Iteration, Frames     int          // collections and frames completed before this one
+	Eps                   float32      // share of uniform actions in the behaviour policy that LogP belongs to
 	last                  finals
 }
 
@@ -47,6 +55,7 @@ type finals struct {
 	obs   []float32
 	cells []uint16
 	state []float32
+	mask  []uint8
 	n     int
 }
 
@@ -61,6 +70,7 @@ func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
 		State:      make([]float32, (t+1)*e*spec.State),
 		Alive:      make([]uint8, (t+1)*e*n),
 		LogP:       make([]float32, t*e*n),
+		Importance: slices.Repeat([]float32{1}, t*e*n),
 		Value:      make([]float32, t*e*n),
 		Extrinsic:  make([]float32, t*e*n),
 		Intrinsic:  make([]float32, t*e*n),
@@ -102,6 +112,7 @@ func (x *Rollout) Clear() {
 		x.last.index[i] = -1
 	}
 	x.last.n, x.last.obs, x.last.cells, x.last.state = 0, x.last.obs[:0], x.last.cells[:0], x.last.state[:0]
+	x.last.mask = x.last.mask[:0]
 	clear(x.Intrinsic)
 }
 
@@ -133,6 +144,10 @@ func (x *Rollout) End(t, c int, s *envs.Step) {
 		x.last.cells = append(x.last.cells, s.Cells[c*o:(c+1)*o]...)
 	}
 	x.last.state = append(x.last.state, s.State[c*sl:(c+1)*sl]...)
+	if s.Mask != nil {
+		k := x.N * x.Spec.Act.Choices
+		x.last.mask = append(x.last.mask, s.Mask[c*k:(c+1)*k]...)
+	}
 }
 
 // Done reports whether the episode of copy c ended with action t, for whatever reason.
@@ -172,6 +187,16 @@ func (x *Rollout) NextState(frame int) []float32 {
 		return x.last.state[k*s : (k+1)*s]
 	}
 	return x.State[(frame+x.E)*s : (frame+x.E+1)*s]
+}
+
+// NextMask returns what the agents may do after frame = t·E + c [N,K], also across the end of an episode; the task must
+// have masks.
+func (x *Rollout) NextMask(frame int) []uint8 {
+	m := x.N * x.Spec.Act.Choices
+	if k := int(x.last.index[frame]); k >= 0 {
+		return x.last.mask[k*m : (k+1)*m]
+	}
+	return x.Mask[(frame+x.E)*m : (frame+x.E+1)*m]
 }
 
 // ActionVector writes the vector form of the action of an agent step into dst: one-hot [K], or the box action scaled to

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rl
+
+import (
+	"math"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Ratio says what a policy-gradient learner does about the uniform actions it is trained on: which log-probability is
+// noted, and which the learner compares with it.
+type Ratio uint8
+
+// The ratios w of a policy-gradient loss.
+const (
+	RatioMixture Ratio = iota // μ_new/μ_old: the surrogate of the ε-soft policy; w starts at 1
+	RatioTarget               // π_new/μ_old: that of π itself, as Importance = π_old/μ_old times π_new/π_old
+	RatioNaive                // π_new/π_old: as if every action were the policy's own
+)
+
+// uniform samples from the allowed choices, or from the box.
+func (d *Dist) uniform(row int, r *rng.Rand, act *envs.Actions) {
+	if d.Spec.Choices > 0 {
+		at := r.IntN(d.numAllowed(row))
+		for k := range d.Spec.Choices {
+			if !d.allowed(row, k) {
+				continue
+			}
+			if at == 0 {
+				act.Choice[row] = int32(k)
+				return
+			}
+			at--
+		}
+	}
+	n := d.Spec.Dim
+	for i := range n {
+		u := float32(math.Atanh(min(max(2*r.Float64()-1, -tanhMax), tanhMax)))
+		d.Raw[row*n+i] = u
+		act.Force[row*n+i] = squash(float64(u), d.Spec, i)
+	}
+}
+
+// logMixture is log μ of an action of row whose log π is base.
+func (d *Dist) logMixture(row int, base float64) float64 {
+	eps := float64(d.Eps)
+	a, b := math.Log1p(-eps)+base, math.Log(eps)+d.logUniform(row)
+	top := max(a, b)
+	return top + math.Log(math.Exp(a-top)+math.Exp(b-top))
+}
+
+// logUniform is log u, the same for every allowed action of row.
+func (d *Dist) logUniform(row int) float64 {
+	if d.Spec.Choices > 0 {
+		return -math.Log(float64(d.numAllowed(row)))
+	}
+	volume := 0.0
+	for i := range d.Spec.Dim {
+		volume += math.Log(float64(d.Spec.High[i] - d.Spec.Low[i]))
+	}
+	return -volume
+}
+
+func (d *Dist) numAllowed(row int) int {
+	n := 0
+	for k := range d.Spec.Choices {
+		if d.allowed(row, k) {
+			n++
+		}
+	}
+	return n
+}
+
+// Anneal goes from one value to another in a straight line over the first frames, and stays there.
+func Anneal(from, to float64, done, frames int) float64 {
+	if done >= frames {
+		return to
+	}
+	return from + (to-from)*float64(done)/float64(frames)
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rl
+
+import (
+	"math"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// box is a squashed Gaussian in two dimensions with a share of uniform actions.
+func box(eps float32) (*Dist, *envs.Actions) {
+	d, act := oneRow(envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 4}})
+	copy(d.Mean, []float32{0.3, -0.6})
+	copy(d.Scale, []float32{0.5, 0.8})
+	d.Eps = eps
+	return d, act
+}
+
+func TestMixtureSumsToOneOverTheAllowedChoices(t *testing.T) {
+	for _, greedy := range []bool{false, true} {
+		d, act := oneRow(envs.ActSpec{Choices: 4})
+		copy(d.Logits, []float32{1, 9, 0, 2})
+		d.Mask, d.Eps, d.Greedy = []uint8{1, 0, 1, 1}, 0.3, greedy
+		sum := 0.0
+		for _, k := range []int32{0, 2, 3} {
+			act.Choice[0] = k
+			sum += math.Exp(d.logMixture(0, d.logBase(0, act)))
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("greedy %v: probabilities sum to %g", greedy, sum)
+		}
+	}
+}
+
+func TestMixtureDensityIntegratesToOne(t *testing.T) {
+	d, act := box(0.3)
+	const n = 400
+	sum := 0.0
+	for i := range n {
+		for j := range n {
+			// Midpoints of cells; the density is bounded, since the Gaussian's tails outrun the squash at these scales.
+			x, y := (float64(i)+0.5)/n*2-1, (float64(j)+0.5)/n*2-1
+			d.Raw[0], d.Raw[1] = float32(math.Atanh(x)), float32(math.Atanh(y))
+			sum += math.Exp(d.logMixture(0, d.logBase(0, act))) * (2.0 / n) * (4.0 / n)
+		}
+	}
+	// The midpoint rule with cells of 1/400 of the box.
+	if math.Abs(sum-1) > 1e-3 {
+		t.Errorf("the density integrates to %g", sum)
+	}
+}
+
+func TestEpsilonGreedySamplesAsItsProbabilitiesSay(t *testing.T) {
+	d, act := oneRow(envs.ActSpec{Choices: 4})
+	copy(d.Logits, []float32{1, 9, 0, 2})
+	d.Mask, d.Eps, d.Greedy = []uint8{1, 0, 1, 1}, 0.3, true
+	want := []float64{0.1, 0, 0.1, 0.8} // 0.3 in three equal parts, the rest on the best allowed choice
+	var count [4]float64
+	r := rng.New(1, "eps")
+	const n = 40_000
+	for range n {
+		logp := float64(d.Sample(0, r, act))
+		k := act.Choice[0]
+		count[k]++
+		if math.Abs(logp-math.Log(want[k])) > 1e-6 {
+			t.Fatalf("log-probability %g of choice %d, want %g", logp, k, math.Log(want[k]))
+		}
+	}
+	for k := range want {
+		// five standard errors of a proportion
+		if math.Abs(count[k]/n-want[k]) > 5*math.Sqrt(want[k]*(1-want[k])/n) {
+			t.Errorf("choice %d drawn with frequency %g, want %g", k, count[k]/n, want[k])
+		}
+	}
+}
+
+// TestUniformActionsFillTheBox: with ε = 1 each quarter of each axis gets a quarter of the actions.
+func TestUniformActionsFillTheBox(t *testing.T) {
+	d, act := box(1)
+	r := rng.New(1, "box")
+	const n = 20_000
+	var count [2][4]float64
+	for range n {
+		logp := float64(d.Sample(0, r, act))
+		if math.Abs(logp-math.Log(1.0/8)) > 1e-6 {
+			t.Fatalf("log-density %g, want that of a box of 2 by 4", logp)
+		}
+		count[0][int(min(max((act.Force[0]+1)*2, 0), 3))]++
+		count[1][int(min(max(act.Force[1], 0), 3))]++
+	}
+	for axis := range count {
+		for q, c := range count[axis] {
+			// five standard errors of a proportion
+			if math.Abs(c/n-0.25) > 5*math.Sqrt(0.25*0.75/n) {
+				t.Errorf("axis %d, quarter %d: frequency %g, want 0.25", axis, q, c/n)
+			}
+		}
+	}
+}
+
+// TestRatiosNoteWhatALearnerIsToCompare: the mixture notes μ; target notes π and its weight π/μ; naive
+// notes π.
+func TestRatiosNoteWhatALearnerIsToCompare(t *testing.T) {
+	for ratio, name := range []string{"mixture", "target", "naive"} {
+		d, act := oneRow(envs.ActSpec{Choices: 2})
+		copy(d.Logits, []float32{0, float32(math.Log(3))}) // π = ¼, ¾
+		d.Eps, d.Ratio = 0.4, Ratio(ratio)
+		pi, mu := []float64{0.25, 0.75}, []float64{0.35, 0.65} // 0.6·π + 0.4/2
+		r := rng.New(1, "ratio")
+		for range 20 {
+			logp := math.Exp(float64(d.Sample(0, r, act)))
+			k := act.Choice[0]
+			want, weight := pi[k], 1.0
+			if Ratio(ratio) == RatioMixture {
+				want = mu[k]
+			}
+			if Ratio(ratio) == RatioTarget {
+				weight = pi[k] / mu[k]
+			}
+			if math.Abs(logp-want) > 1e-6 || math.Abs(float64(d.Importance[0])-weight) > 1e-6 {
+				t.Fatalf("%s, choice %d: probability %g with weight %g, want %g with %g", name, k, logp, d.Importance[0], want, weight)
+			}
+		}
+	}
+}
+
+func TestNoEpsilonDrawsTheSameNumbers(t *testing.T) {
+	plain, act := box(0)
+	other, same := box(0)
+	other.Ratio = RatioTarget
+	a, b := rng.New(1, "same"), rng.New(1, "same")
+	for range 100 {
+		if plain.Sample(0, a, act) != other.Sample(0, b, same) || act.Force[0] != same.Force[0] || act.Force[1] != same.Force[1] {
+			t.Fatal("a ratio without ε changed a sample")
+		}
+	}
+	if a.Uint64() != b.Uint64() {
+		t.Error("a ratio without ε changed the stream")
+	}
+}
+
+func TestAnnealIsAStraightLineThatEnds(t *testing.T) {
+	for _, c := range []struct {
+		done int
+		want float64
+	}{{0, 0.8}, {50, 0.405}, {100, 0.01}, {1000, 0.01}} {
+		if got := Anneal(0.8, 0.01, c.done, 100); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("after %d frames: %g, want %g", c.done, got, c.want)
+		}
+	}
+}

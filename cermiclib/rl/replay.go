@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rl
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Replay keeps the transitions of the most recent frames of a discrete task for learners that train on old experience. Each
+// time step is stored once, and the next step of a frame is found one row on; only the true last observations of episodes,
+// which a reset replaces, lie apart.
+//
+// A slot names a frame that is kept. It stays valid until the next Add.
+type Replay struct {
+	spec       *envs.Spec
+	rows       int // R: time steps in the ring, one more than the frames kept need
+	steps      int // seen since the start
+	limit      int64
+	obs        []float32 // [R,E,N,O]
+	state      []float32 // [R,E,S]
+	mask       []uint8   // [R,E,N,K] or nil
+	choice     []int32   // [R,E,N]
+	alive      []uint8   // [R,E,N]
+	reward     []float32 // [R,E] extrinsic, mean over agents
+	bonus      []float32 // [R,E] intrinsic, mean over agents
+	terminated []uint8   // [R,E]
+	truncated  []uint8   // [R,E]
+	end        []int32   // [R,E] position of the true next step in the finals, or -1
+	finals     finals    // of kept frames; n counts the positions ever made
+	free       []int32   // positions of finals that no frame uses any more
+}
+
+// GB is what memory limits are counted in.
+const GB = 1e9
+
+// NewReplay makes room for frames, rounded down to whole steps of all copies, unless that takes more than limit bytes. Then the
+// error says how many it takes.
+func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
+	if spec.Act.Choices == 0 || len(spec.Obs) != 1 {
+		return nil, fmt.Errorf("a replay needs discrete actions and vector observations, which %s has not", spec.Name)
+	}
+	if frames < spec.Copies {
+		return nil, fmt.Errorf("a replay of %d frames is less than one step of the %d copies of %s", frames, spec.Copies, spec.Name)
+	}
+	p := &Replay{spec: spec, rows: frames/spec.Copies + 1, limit: limit}
+	if size := p.size(0); size > limit {
+		return nil, p.tooLarge(frames, size)
+	}
+	slots := p.rows * spec.Copies
+	p.obs, p.state = make([]float32, slots*p.obsLen()), make([]float32, slots*spec.State)
+	if spec.Masked {
+		p.mask = make([]uint8, slots*p.maskLen())
+	}
+	p.choice, p.alive = make([]int32, slots*spec.Agents), make([]uint8, slots*spec.Agents)
+	p.reward, p.bonus = make([]float32, slots), make([]float32, slots)
+	p.terminated, p.truncated, p.end = make([]uint8, slots), make([]uint8, slots), make([]int32, slots)
+	for slot := range p.end {
+		p.end[slot] = -1
+	}
+	return p, nil
+}
+
+func (p *Replay) obsLen() int  { return p.spec.Agents * p.spec.ObsLen() }
+func (p *Replay) maskLen() int { return p.spec.Agents * p.spec.Act.Choices }
+
+// size is the number of bytes that the replay takes with that many last observations apart.
+func (p *Replay) size(finals int) int64 {
+	seen := 4 * int64(p.obsLen()+p.spec.State)
+	if p.spec.Masked {
+		seen += int64(p.maskLen())
+	}
+	const each = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
+	return int64(p.rows*p.spec.Copies)*(seen+5*int64(p.spec.Agents)+each) + int64(finals)*seen
+}
+
+func (p *Replay) tooLarge(frames int, size int64) error {
+	return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB allowed: keep fewer frames or allow more",
+		frames, p.spec.Name, float64(size)/GB, float64(p.limit)/GB)
+}
+
+// Add takes in a collection, which pushes out the oldest frames.
+func (p *Replay) Add(x *Rollout) error {
+	o, s, m, n := p.obsLen(), p.spec.State, p.maskLen(), p.spec.Agents
+	for t := range x.T + 1 {
+		to, from := (p.steps+t)%p.rows*x.E, t*x.E // first slot, first frame
+		copy(p.obs[to*o:(to+x.E)*o], x.Obs[from*o:])
+		copy(p.state[to*s:(to+x.E)*s], x.State[from*s:])
+		if p.mask != nil {
+			copy(p.mask[to*m:(to+x.E)*m], x.Mask[from*m:])
+		}
+		for c := range x.E {
+			p.release(to + c)
+		}
+		if t == x.T {
+			break // only what the last frames lead to
+		}
+		copy(p.choice[to*n:(to+x.E)*n], x.Act.Choice[from*n:])
+		copy(p.alive[to*n:(to+x.E)*n], x.Alive[from*n:])
+		copy(p.terminated[to:to+x.E], x.Terminated[from:])
+		copy(p.truncated[to:to+x.E], x.Truncated[from:])
+		for c := range x.E {
+			p.reward[to+c] = mean(x.Extrinsic[(from+c)*n : (from+c+1)*n])
+			p.bonus[to+c] = mean(x.Intrinsic[(from+c)*n : (from+c+1)*n])
+			if x.Done(t, c) {
+				p.keepFinal(to+c, x, from+c)
+			}
+		}
+	}
+	p.steps += x.T
+	if size := p.size(p.finals.n); size > p.limit {
+		return p.tooLarge((p.rows-1)*p.spec.Copies, size)
+	}
+	return nil
+}
+
+// mean of v, summed in order.
+func mean(v []float32) float32 {
+	sum := float32(0)
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float32(len(v))
+}
+
+// release gives the place of slot's true next step back.
+func (p *Replay) release(slot int) {
+	if k := p.end[slot]; k >= 0 {
+		p.free = append(p.free, k)
+		p.end[slot] = -1
+	}
+}
+
+// keepFinal stores the true next step of a frame that ended an episode.
+func (p *Replay) keepFinal(slot int, x *Rollout, frame int) {
+	o, s, m := p.obsLen(), p.spec.State, p.maskLen()
+	if len(p.free) == 0 {
+		p.free = append(p.free, int32(p.finals.n))
+		p.finals.n++
+		p.finals.obs = append(p.finals.obs, make([]float32, o)...)
+		p.finals.state = append(p.finals.state, make([]float32, s)...)
+		if p.mask != nil {
+			p.finals.mask = append(p.finals.mask, make([]uint8, m)...)
+		}
+	}
+	k := int(p.free[len(p.free)-1])
+	p.free = p.free[:len(p.free)-1]
+	p.end[slot] = int32(k)
+	for i := range x.N {
+		copy(p.finals.obs[k*o+i*(o/x.N):], x.NextRow(frame*x.N+i))
+	}
+	copy(p.finals.state[k*s:(k+1)*s], x.NextState(frame))
+	if p.mask != nil {
+		copy(p.finals.mask[k*m:(k+1)*m], x.NextMask(frame))
+	}
+}
+
+// Len is the number of frames kept.
+func (p *Replay) Len() int { return p.kept() * p.spec.Copies }
+
+func (p *Replay) kept() int { return min(p.steps, p.rows-1) }
+
+// Sample fills dst with slots drawn uniformly, with replacement, from the frames kept, of which there must be some.
+func (p *Replay) Sample(dst []int32, r *rng.Rand) {
+	e, first := p.spec.Copies, p.steps-p.kept()
+	for b := range dst {
+		k := r.IntN(p.Len())
+		dst[b] = int32((first+k/e)%p.rows*e + k%e)
+	}
+}
+
+// next returns the position of the step after slot, among the finals or in the ring.
+func (p *Replay) next(slot int32) (final bool, at int) {
+	if k := p.end[slot]; k >= 0 {
+		return true, int(k)
+	}
+	e := p.spec.Copies
+	return false, (int(slot)/e+1)%p.rows*e + int(slot)%e
+}
+
+// row returns the width values of row at.
+func row[T any](v []T, at, width int) []T { return v[at*width : (at+1)*width] }
+
+// Obs returns what the agents of the frame saw, [N,O].
+func (p *Replay) Obs(slot int32) []float32 { return row(p.obs, int(slot), p.obsLen()) }
+
+// State returns the state of the frame, [S].
+func (p *Replay) State(slot int32) []float32 { return row(p.state, int(slot), p.spec.State) }
+
+// Mask returns what was allowed in the frame, [N,K]; the task must have masks.
+func (p *Replay) Mask(slot int32) []uint8 { return row(p.mask, int(slot), p.maskLen()) }
+
+// NextObs returns the true next observations, [N,O], also across the end of an episode.
+func (p *Replay) NextObs(slot int32) []float32 {
+	final, at := p.next(slot)
+	if final {
+		return row(p.finals.obs, at, p.obsLen())
+	}
+	return row(p.obs, at, p.obsLen())
+}
+
+// NextState returns the true next state, [S], also across the end of an episode.
+func (p *Replay) NextState(slot int32) []float32 {
+	final, at := p.next(slot)
+	if final {
+		return row(p.finals.state, at, p.spec.State)
+	}
+	return row(p.state, at, p.spec.State)
+}
+
+// NextMask returns what was allowed in the true next step, [N,K]; the task must have masks.
+func (p *Replay) NextMask(slot int32) []uint8 {
+	final, at := p.next(slot)
+	if final {
+		return row(p.finals.mask, at, p.maskLen())
+	}
+	return row(p.mask, at, p.maskLen())
+}
+
+// Choice returns the actions of the frame, [N].
+func (p *Replay) Choice(slot int32) []int32 { return row(p.choice, int(slot), p.spec.Agents) }
+
+// Alive says which agents took part in the frame, [N].
+func (p *Replay) Alive(slot int32) []uint8 { return row(p.alive, int(slot), p.spec.Agents) }
+
+// Reward returns the extrinsic reward of the frame, the mean over its agents.
+func (p *Replay) Reward(slot int32) float32 { return p.reward[slot] }
+
+// Bonus returns the intrinsic reward of the frame as it was when collected, the mean over its agents.
+func (p *Replay) Bonus(slot int32) float32 { return p.bonus[slot] }
+
+// Ended says whether the frame ended its episode, and whether by a time limit.
+func (p *Replay) Ended(slot int32) (terminated, truncated bool) {
+	return p.terminated[slot] != 0, p.truncated[slot] != 0
+}
+
+// SaveBonus returns the one part of the replay that playing its actions again does not bring back.
+func (p *Replay) SaveBonus() []byte {
+	data, err := binary.Append(nil, binary.LittleEndian, p.bonus)
+	if err != nil {
+		panic("rl: " + err.Error()) // float32 has a fixed size
+	}
+	return data
+}
+
+// LoadBonus continues from what SaveBonus returned, once all collections up to then have been added.
+func (p *Replay) LoadBonus(data []byte) error {
+	if len(data) != 4*len(p.bonus) {
+		return fmt.Errorf("the saved replay has %d frames, the learner's %d", len(data)/4, len(p.bonus))
+	}
+	_, err := binary.Decode(data, binary.LittleEndian, p.bonus)
+	return err
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rl
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// replaySpec has 2 copies, 2 agents, 3 observed numbers, 5 of state and 4 choices that can be masked.
+func replaySpec() *envs.Spec {
+	return &envs.Spec{Name: "fake", Copies: 2, Agents: 2, Obs: []int{3}, State: 5, Act: envs.ActSpec{Choices: 4}, Masked: true}
+}
+
+// transition is a frame as a list of independent copies: what the replay must give back.
+type transition struct {
+	obs, next, state, nextState []float32
+	mask, nextMask, alive       []uint8
+	choice                      []int32
+	reward, bonus               float64
+	terminated, truncated       bool
+}
+
+// story plays a made-up task whose every number is fresh, so that no two steps look alike, and notes each transition.
+type story struct {
+	spec  *envs.Spec
+	step  *envs.Step
+	rand  *rng.Rand
+	ends  float64 // probability that an episode ends with a step
+	count int
+	all   []transition // in order of (t, c)
+}
+
+func newStory(ends float64) *story {
+	s := &story{spec: replaySpec(), rand: rng.New(1, "story"), ends: ends}
+	s.step = envs.NewStep(s.spec)
+	for c := range s.spec.Copies {
+		s.show(c)
+	}
+	return s
+}
+
+func (s *story) show(c int) {
+	for _, v := range [][]float32{part(s.step.Obs, c, 2), part(s.step.State, c, 2)} {
+		for i := range v {
+			s.count++
+			v[i] = float32(s.count)
+		}
+	}
+	for i := range part(s.step.Mask, c, 2) {
+		part(s.step.Mask, c, 2)[i] = uint8(s.rand.IntN(2))
+	}
+	for i := range part(s.step.Alive, c, 2) {
+		part(s.step.Alive, c, 2)[i] = uint8(s.rand.IntN(2))
+	}
+}
+
+// part returns the share of copy c of e.
+func part[T any](v []T, c, e int) []T { return v[c*len(v)/e : (c+1)*len(v)/e] }
+
+// collect fills x with the next steps.
+func (s *story) collect(x *Rollout) {
+	x.Clear()
+	for t := range x.T {
+		x.See(t, s.step)
+		for c := range x.E {
+			f := t*x.E + c
+			for i := range x.N {
+				x.Act.Choice[f*x.N+i] = int32(s.rand.IntN(4))
+				x.Extrinsic[f*x.N+i], x.Intrinsic[f*x.N+i] = s.rand.Norm(), s.rand.Norm()
+			}
+			x.Terminated[f], x.Truncated[f] = 0, 0
+			if s.rand.Float64() < s.ends {
+				x.Terminated[f] = uint8(s.rand.IntN(2))
+				x.Truncated[f] = 1 - x.Terminated[f]
+			}
+			tr := transition{
+				obs: slices.Clone(part(s.step.Obs, c, 2)), state: slices.Clone(part(s.step.State, c, 2)),
+				mask: slices.Clone(part(s.step.Mask, c, 2)), alive: slices.Clone(part(s.step.Alive, c, 2)),
+				choice:     slices.Clone(x.Act.Choice[f*2 : f*2+2]),
+				reward:     (float64(x.Extrinsic[f*2]) + float64(x.Extrinsic[f*2+1])) / 2,
+				bonus:      (float64(x.Intrinsic[f*2]) + float64(x.Intrinsic[f*2+1])) / 2,
+				terminated: x.Terminated[f] != 0, truncated: x.Truncated[f] != 0,
+			}
+			s.show(c) // the step
+			tr.next, tr.nextState = slices.Clone(part(s.step.Obs, c, 2)), slices.Clone(part(s.step.State, c, 2))
+			tr.nextMask = slices.Clone(part(s.step.Mask, c, 2))
+			if x.Done(t, c) {
+				x.End(t, c, s.step)
+				s.show(c) // the reset
+			}
+			s.all = append(s.all, tr)
+		}
+	}
+	x.See(x.T, s.step)
+}
+
+func (p *Replay) transition(slot int32) transition {
+	t := transition{
+		obs: p.Obs(slot), next: p.NextObs(slot), state: p.State(slot), nextState: p.NextState(slot),
+		mask: p.Mask(slot), nextMask: p.NextMask(slot), choice: p.Choice(slot), alive: p.Alive(slot),
+		reward: float64(p.Reward(slot)), bonus: float64(p.Bonus(slot)),
+	}
+	t.terminated, t.truncated = p.Ended(slot)
+	return t
+}
+
+func (a transition) equals(b transition) bool {
+	return slices.Equal(a.obs, b.obs) && slices.Equal(a.next, b.next) && slices.Equal(a.state, b.state) &&
+		slices.Equal(a.nextState, b.nextState) && slices.Equal(a.mask, b.mask) && slices.Equal(a.nextMask, b.nextMask) &&
+		slices.Equal(a.choice, b.choice) && slices.Equal(a.alive, b.alive) && a.terminated == b.terminated && a.truncated == b.truncated &&
+		math.Abs(a.reward-b.reward) < 1e-6 && math.Abs(a.bonus-b.bonus) < 1e-6 // float32 means of two numbers of order 1
+}
+
+// TestReplayGivesBackEveryTransitionItKeeps compares all slots with a list of what was played, while the ring wraps around
+// several times and episodes end often.
+func TestReplayGivesBackEveryTransitionItKeeps(t *testing.T) {
+	for _, steps := range []int{1, 3, 7, 20} { // of a collection; the replay keeps 12
+		s := newStory(0.3)
+		p, err := NewReplay(s.spec, 25, 1<<20) // 25 frames of 2 copies are 12 whole steps
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := NewRollout(s.spec, steps, 0)
+		for range 60/steps + 1 {
+			s.collect(x)
+			if err := p.Add(x); err != nil {
+				t.Fatal(err)
+			}
+			if want := min(len(s.all), 24); p.Len() != want {
+				t.Fatalf("%d frames kept, want %d", p.Len(), want)
+			}
+			for k, want := range s.all[len(s.all)-p.Len():] {
+				step := p.steps - p.kept() + k/2
+				slot := int32(step%p.rows*2 + k%2)
+				if got := p.transition(slot); !got.equals(want) {
+					t.Fatalf("collections of %d steps, frame %d: got\n%+v, want\n%+v", steps, k, got, want)
+				}
+			}
+		}
+		if p.finals.n > 24 {
+			t.Errorf("%d last observations are kept for 24 frames", p.finals.n)
+		}
+	}
+}
+
+func TestReplaySamplesKeptFramesUniformly(t *testing.T) {
+	s := newStory(0.2)
+	p, err := NewReplay(s.spec, 10, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := NewRollout(s.spec, 8, 0)
+	s.collect(x)
+	if err := p.Add(x); err != nil {
+		t.Fatal(err)
+	}
+	const draws = 50_000
+	slots := make([]int32, draws)
+	p.Sample(slots, rng.New(1, "sample"))
+	count := map[float32]int{}
+	for _, slot := range slots {
+		count[p.Obs(slot)[0]]++
+	}
+	for _, want := range s.all[len(s.all)-10:] {
+		// five standard errors of a proportion of a tenth
+		if got := float64(count[want.obs[0]]) / draws; math.Abs(got-0.1) > 5*math.Sqrt(0.1*0.9/draws) {
+			t.Errorf("a frame is drawn with frequency %g, want 0.1", got)
+		}
+	}
+	if len(count) != 10 {
+		t.Errorf("%d different frames were drawn, want the 10 that are kept", len(count))
+	}
+}
+
+func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
+	s := replaySpec()
+	// 1001 steps of 2 copies: 6+5 float32, 8 bytes of mask, 2 choices of agents that are alive or not, and 14 bytes of the rest.
+	const size = 2002 * (11*4 + 8 + 2*5 + 14)
+	if _, err := NewReplay(s, 2000, size-1); err == nil || !strings.Contains(err.Error(), "0.00 GB") {
+		t.Errorf("got %v, want an error with the size", err)
+	}
+	p, err := NewReplay(s, 2000, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	real := 4*(cap(p.obs)+cap(p.state)+cap(p.choice)+cap(p.reward)+cap(p.bonus)+cap(p.end)) + cap(p.mask) + cap(p.alive) + cap(p.terminated) + cap(p.truncated)
+	if real != size {
+		t.Errorf("it takes %d bytes, computed are %d", real, size)
+	}
+	balance := &envs.Spec{Name: "vmas/balance", Copies: 60, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
+	big := Replay{spec: balance, rows: 1_500_000/60 + 1}
+	if size := big.size(1_500_000 / 100); size > 2.5*GB {
+		t.Errorf("the paper's replay of balance takes %.2f GB, want at most 2.5", float64(size)/GB)
+	}
+}
+
+func TestReplayRefusesTasksItCannotHold(t *testing.T) {
+	continuous, cells := replaySpec(), replaySpec()
+	continuous.Act = envs.ActSpec{Dim: 1}
+	cells.Obs = []int{3, 3}
+	for _, s := range []*envs.Spec{continuous, cells} {
+		if _, err := NewReplay(s, 100, 1<<20); err == nil {
+			t.Errorf("%+v is accepted", s)
+		}
+	}
+	if _, err := NewReplay(replaySpec(), 1, 1<<20); err == nil {
+		t.Error("a replay of less than one step is accepted")
+	}
+}
+
+func TestAddingAndSamplingAllocateNothing(t *testing.T) {
+	s := newStory(0.2)
+	p, err := NewReplay(s.spec, 16, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, slots, r := NewRollout(s.spec, 8, 0), make([]int32, 32), rng.New(1, "sample")
+	s.collect(x)
+	add := func() {
+		if err := p.Add(x); err != nil {
+			t.Fatal(err)
+		}
+		p.Sample(slots, r)
+	}
+	for range 3 {
+		add() // makes the places of the last observations
+	}
+	if n := testing.AllocsPerRun(20, add); n != 0 {
+		t.Errorf("%g allocations for a collection and a sample, want 0", n)
+	}
+}
+
+func TestBonusOutlivesASaveAndEverythingElseIsPlayedAgain(t *testing.T) {
+	s := newStory(0.2)
+	x := NewRollout(s.spec, 8, 0)
+	first, _ := NewReplay(s.spec, 12, 1<<20)
+	second, _ := NewReplay(s.spec, 12, 1<<20)
+	for range 3 {
+		s.collect(x)
+		if err := first.Add(x); err != nil {
+			t.Fatal(err)
+		}
+		clear(x.Intrinsic) // what replaying actions cannot know
+		if err := second.Add(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := second.LoadBonus(first.SaveBonus()); err != nil {
+		t.Fatal(err)
+	}
+	for k := range int32(len(first.bonus)) {
+		if first.Bonus(k) != second.Bonus(k) || first.Reward(k) != second.Reward(k) {
+			t.Fatalf("slot %d: %g and %g became %g and %g", k, first.Reward(k), first.Bonus(k), second.Reward(k), second.Bonus(k))
+		}
+	}
+	if err := second.LoadBonus([]byte{1, 2, 3}); err == nil {
+		t.Error("a state of another size is accepted")
+	}
+}
