@@ -19,6 +19,11 @@ func ReLU(x *Node) *Node {
 	return Mul(x, StopGradient(ConvertDType(GreaterThan(x, ZerosLike(x)), x.DType())))
 }
 
+// ELU is x where x > 0, else exp(x) − 1.
+func ELU(x *Node) *Node {
+	return Where(GreaterThan(x, ZerosLike(x)), x, MinusOne(Exp(MinScalar(x, 0))))
+}
+
 // Linear maps x [B, in] to [B, out] with torch's default initialisation, U(±1/√in) for weights and bias.
 func Linear(sc *model.Scope, x *Node, out int) *Node {
 	x.AssertRank(2)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nn
+
+import (
+	"strings"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// Twin turns the variables below twin, which the code that made those below original has just made a second time, into their
+// slowly following copy: a target network, a momentum encoder. No optimiser moves them, and they start with the values of
+// their originals. Call it wherever such a graph is built; later calls change nothing.
+func Twin(original, twin *model.Scope) {
+	for _, v := range Variables(twin.Store(), twin.Scope()) {
+		if !v.Trainable {
+			continue // has been made a twin before, and may have moved since
+		}
+		v.SetTrainable(false)
+		value, err := originalOf(v, original, twin).MustValue().LocalClone()
+		if err == nil {
+			err = v.SetValue(value)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+// Follow moves a Twin towards its originals in graph g: twin ← (1 − τ)·twin + τ·original. After an optimiser in the same
+// graph, the originals are those it leaves behind.
+func Follow(g *Graph, original, twin *model.Scope, tau float64) {
+	for _, v := range Variables(twin.Store(), twin.Scope()) {
+		now := originalOf(v, original, twin).NodeValue(g)
+		v.SetNodeValue(Add(MulScalar(v.NodeValue(g), 1-tau), MulScalar(now, tau)))
+	}
+}
+
+// originalOf returns the variable below original that has the place of v below twin.
+func originalOf(v *model.Variable, original, twin *model.Scope) *model.Variable {
+	return original.Store().GetVariable(original.Scope() + strings.TrimPrefix(v.Path(), twin.Scope()))
+}
