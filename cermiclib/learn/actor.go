@@ -67,14 +67,14 @@ func logProbCategorical(logits, mask, choice *Node) (logp, all *Node) {
 	return ReduceSum(Mul(all, OneHot(choice, k, logits.DType())), -1), all
 }
 
-// actor runs a policy network for acting: one call for all agents of all copies.
+// actor runs a policy network for acting: one call for all agents of all copies. Its variables lie below path.
 type actor struct {
 	spec    *envs.Spec
 	policy  policy.Policy
 	forward *nn.Program
 }
 
-func newActor(b *nn.Build, p policy.Policy) (*actor, error) {
+func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
 	s := b.Spec
 	inputs := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.ObsLen())}
 	if c := p.CarryLen(); c > 0 {
@@ -85,7 +85,7 @@ func newActor(b *nn.Build, p policy.Policy) (*actor, error) {
 		if len(in) > 1 {
 			carry = in[1]
 		}
-		y, next := p.Net(sc.At("actor"), in[0], carry, actorOutputs(&s.Act))
+		y, next := p.Net(below(sc, path...), in[0], carry, actorOutputs(&s.Act))
 		out := []*Node{y}
 		if s.Act.Choices == 0 {
 			mean, scale := gaussian(y)
@@ -97,6 +97,14 @@ func newActor(b *nn.Build, p policy.Policy) (*actor, error) {
 		return out
 	})
 	return &actor{s, p, forward}, err
+}
+
+// below returns the scope that names lead to from sc.
+func below(sc *model.Scope, names ...string) *model.Scope {
+	for _, name := range names {
+		sc = sc.At("%s", name)
+	}
+	return sc
 }
 
 func (a *actor) act(in *rl.Obs, out *rl.Dist) error {

@@ -23,6 +23,18 @@ type Learner interface {
 	CarryLen() int
 }
 
+// Rememberer is a Learner that trains on experience of earlier collections. No checkpoint holds that: when a run goes on, its
+// actions are played again, and Remember gets every collection anew, in order, all but the intrinsic reward.
+type Rememberer interface {
+	Remember(x *rl.Rollout) error
+}
+
+// Rescorer is a Learner that can pay the intrinsic reward of old experience anew.
+type Rescorer interface {
+	// Rescore is called once, with nil if the explorer cannot score; the error says what to do then.
+	Rescore(s rl.Scorer) error
+}
+
 // Config is a learner with all its settings; registered values are complete defaults.
 type Config interface {
 	Kind() string

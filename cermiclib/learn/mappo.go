@@ -126,7 +126,7 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.actor, err = newActor(b, model); err != nil {
+	if m.actor, err = newActor(b, model, "actor"); err != nil {
 		return nil, err
 	}
 	if m.critic, err = newCritic(b, c.CriticHidden, m.batch); err != nil {

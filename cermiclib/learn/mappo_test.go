@@ -29,7 +29,7 @@ func identities() map[string]libtest.Identity {
 	return map[string]libtest.Identity{"discrete": libtest.DefaultIdentity(), "masked": masked, "continuous": continuous}
 }
 
-func toy(task envs.Config, l learn.MAPPO, frames int) run.Experiment {
+func toy(task envs.Config, l learn.Config, frames int) run.Experiment {
 	return run.Experiment{
 		Task: task, Learner: l, Policy: policy.MLP{Hidden: []int{16}}, Explore: explore.None{},
 		Budget: run.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,

@@ -4,6 +4,7 @@ package libtest
 
 import (
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -17,6 +18,17 @@ import (
 	"cermic/envs"
 	"cermic/envs/rng"
 )
+
+// Main runs a package's tests on the pure Go backend, which every machine has and which compiles small graphs fastest, unless
+// GOMLX_BACKEND chooses another.
+func Main(m *testing.M) {
+	if os.Getenv("GOMLX_BACKEND") == "" {
+		if err := os.Setenv("GOMLX_BACKEND", "go"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // Backend opens the pure Go backend, which every machine has.
 func Backend(t testing.TB) nn.Backend {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"testing"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// BenchmarkQStep times one gradient step of the default value learner, 1,024 frames, at the sizes of vmas/balance: 4 agents,
+// 16 observed numbers, 9 choices. GOMLX_BACKEND chooses the backend.
+func BenchmarkQStep(b *testing.B) {
+	backend, err := nn.Open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	spec := &envs.Spec{Name: "fake", Copies: 2, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
+	c := DefaultQ()
+	c.Frames, c.Replay = 100_000, 100_000
+	built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, policy.DefaultMLP())
+	if err != nil {
+		b.Fatal(err)
+	}
+	l := built.(*q)
+	if err := l.replay.Add(randomRollout(spec, 50_000)); err != nil {
+		b.Fatal(err)
+	}
+	step := uint64(0)
+	for b.Loop() {
+		l.replay.Sample(l.slots, rng.New(1, "replay", 0, step))
+		if err := l.feed(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if err := l.update.Run(); err != nil {
+			b.Fatal(err)
+		}
+		l.update.Read(0, l.scalars)
+		step++
+	}
+}

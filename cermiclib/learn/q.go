@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// Q is value decomposition: each agent has a utility of its own actions, one network for all, and a mixer makes the team's
+// value out of them. With the QMIX mixer it is QMIX as BenchMARL 1.5.2 runs it (conf/algorithm/qmix.yaml, algorithms/qmix.py,
+// torchrl's QMixerLoss):
+//
+//		y = r + γ·(1 − done)·Q_tot⁻(s', max_a Q_i⁻(o'_i, a))       loss = mean (Q_tot − y)²
+//
+//	 1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it;
+//	 2. minibatches are single frames, drawn uniformly and with replacement from the replay;
+//	 3. one Adam moves utilities and mixer; the target networks Q⁻ follow after every step;
+//	 4. each agent takes a uniform allowed action with probability ε, which falls in a straight line;
+//	 5. a time limit counts as the end of an episode.
+//
+// The actions must be discrete.
+type Q struct {
+	Mixer              MixerConfig `json:"mixer"`
+	Frames             int         `json:"offpolicy_frames_per_batch"`     // collected per iteration; the paper is silent: its on-policy 36000, BenchMARL's 6000
+	Steps              int         `json:"optimizer_steps_per_collection"` // gradient steps per iteration; the paper's table: 1800
+	Batch              int         `json:"train_batch_size"`               // frames; the paper's table: 1024
+	Replay             int         `json:"replay_buffer_size"`             // frames; the paper's table: 1500000
+	ReplayGB           float64     `json:"replay_memory_gb"`               // a replay that takes more memory is refused
+	Discount           float64     `json:"discount"`                       // γ; the paper's table: 0.99
+	Polyak             float64     `json:"polyak_tau"`                     // share of the way that targets go in a step; the paper's table: 0.005
+	DoubleQ            bool        `json:"double_q"`                       // the target's action is the online network's choice; BenchMARL: off
+	Loss               string      `json:"loss"`                           // "l2" or "smooth_l1"; BenchMARL: l2
+	EpsInit            float64     `json:"eps_init"`                       // ε at the start; the paper's table: 0.8
+	EpsEnd             float64     `json:"eps_end"`                        // ε in the end; the paper's table: 0.01
+	EpsFrames          int         `json:"exploration_anneal_frames"`      // frames between the two; BenchMARL: a third of all frames
+	BootstrapOnTimeout bool        `json:"bootstrap_on_timeout"`           // treat time limits as cuts; BenchMARL: off
+	IntAt              string      `json:"int_at"`                         // intrinsic reward as of "collect", or anew for each "sample"
+	nn.Adam                        // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
+}
+
+// When the intrinsic reward of a frame is computed (int_at).
+//
+// Reading: the paper's algorithm is written for experience that is used at once. In a replay, a stored reward is as old as half
+// the run; scoring each minibatch anew costs a pass of the explorer's networks and lets the bonus fade with what is learnt.
+const (
+	IntAtCollect = "collect"
+	IntAtSample  = "sample"
+)
+
+var _ Config = Q{}
+
+func init() { Register(DefaultQ()) }
+
+// DefaultQ holds every number of the paper's hyper-parameter table, and BenchMARL's where the table is silent.
+func DefaultQ() Q {
+	return Q{
+		Mixer: DefaultQMIX(), Frames: 36000, Steps: 1800, Batch: 1024, Replay: 1_500_000, ReplayGB: 4, Discount: 0.99,
+		Polyak: 0.005, Loss: "l2", EpsInit: 0.8, EpsEnd: 0.01, EpsFrames: 1_000_000, IntAt: IntAtCollect,
+		Adam: nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 5},
+	}
+}
+
+// Kind is "q".
+func (Q) Kind() string { return "q" }
+
+// Label names the learner by its mixer.
+func (c Q) Label() string { return c.Mixer.Kind() }
+
+// CollectFrames is the number of frames of one collection.
+func (c Q) CollectFrames() int { return c.Frames }
+
+// Validate returns one sentence about the first impossible setting.
+func (c Q) Validate() error {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"offpolicy_frames_per_batch", c.Frames}, {"optimizer_steps_per_collection", c.Steps}, {"train_batch_size", c.Batch},
+		{"replay_buffer_size", c.Replay}, {"exploration_anneal_frames", c.EpsFrames},
+	} {
+		if f.value < 1 {
+			return fmt.Errorf("learner.%s is %d, want at least 1", f.name, f.value)
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"discount", c.Discount}, {"polyak_tau", c.Polyak}, {"eps_init", c.EpsInit}, {"eps_end", c.EpsEnd}} {
+		if !(f.value >= 0 && f.value <= 1) {
+			return fmt.Errorf("learner.%s is %g, want 0 to 1", f.name, f.value)
+		}
+	}
+	switch {
+	case c.Mixer == nil:
+		return fmt.Errorf("learner.mixer is missing")
+	case !(c.ReplayGB > 0):
+		return fmt.Errorf("learner.replay_memory_gb is %g, want more than 0", c.ReplayGB)
+	case c.Loss != "l2" && c.Loss != "smooth_l1":
+		return fmt.Errorf("learner.loss is %q, want l2 or smooth_l1", c.Loss)
+	case c.IntAt != IntAtCollect && c.IntAt != IntAtSample:
+		return fmt.Errorf("learner.int_at is %q, want %s or %s", c.IntAt, IntAtCollect, IntAtSample)
+	}
+	if err := c.Mixer.Validate(); err != nil {
+		return err
+	}
+	if err := c.Adam.Validate(); err != nil {
+		return fmt.Errorf("learner.%w", err)
+	}
+	return nil
+}
+
+// q is a Q in training.
+type q struct {
+	Q
+	build   *nn.Build
+	actor   *actor
+	update  *nn.Program
+	replay  *rl.Replay
+	slots   []int32 // [B] of a minibatch
+	paid    bool    // some intrinsic reward has been stored
+	scalars []float32
+	rescore rescorer
+}
+
+var (
+	_ Rememberer = (*q)(nil)
+	_ Rescorer   = (*q)(nil)
+	_ rl.Saver   = (*q)(nil)
+)
+
+// Build makes the graphs and the replay. The collection must be whole steps of all copies.
+func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s := b.Spec
+	switch {
+	case s.Act.Choices == 0:
+		return nil, fmt.Errorf("%s chooses among finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another learner",
+			c.Label(), s.Name)
+	case len(s.Obs) != 1:
+		return nil, fmt.Errorf("%s needs vector observations, %s has shape %v", c.Label(), s.Name, s.Obs)
+	case c.Frames%s.Copies != 0:
+		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d copies of the task", c.Frames, s.Copies)
+	}
+	model, err := p.Build(b)
+	if err != nil {
+		return nil, err
+	}
+	if model.CarryLen() > 0 {
+		return nil, fmt.Errorf("%s draws single frames, so its policy must have no recurrent state; policy %s has one", c.Label(), p.Kind())
+	}
+	mixer, err := c.Mixer.Build(b)
+	if err != nil {
+		return nil, err
+	}
+	l := &q{Q: c, build: b, slots: make([]int32, c.Batch), scalars: make([]float32, len(qScalars))}
+	if l.replay, err = rl.NewReplay(s, c.Replay, int64(c.ReplayGB*rl.GB)); err != nil {
+		return nil, fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)
+	}
+	if l.actor, err = newActor(b, model, onlineScope, utilityScope); err != nil {
+		return nil, err
+	}
+	l.update, err = l.newUpdate(model, mixer)
+	return l, err
+}
+
+// CarryLen is 0: utilities depend on the present observation.
+func (l *q) CarryLen() int { return 0 }
+
+// Act computes the utilities of every agent of every copy from its own observation, and how greedy to be with them.
+func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
+	out.Greedy, out.Eps = true, float32(rl.Anneal(l.EpsInit, l.EpsEnd, in.Frames, l.EpsFrames))
+	return l.actor.act(in, out)
+}
+
+// Remember puts a collection into the replay.
+func (l *q) Remember(x *rl.Rollout) error { return l.replay.Add(x) }
+
+// Update puts the collection into the replay and takes the gradient steps, each on a fresh minibatch.
+func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	if err := l.replay.Add(x); err != nil {
+		return nil, err
+	}
+	for _, r := range x.Intrinsic {
+		l.paid = l.paid || r != 0
+	}
+	sums := make(rl.Scalars, len(qScalars)+2)
+	for step := range l.Steps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		l.replay.Sample(l.slots, rng.New(l.build.Seed, "replay", uint64(x.Iteration), uint64(step)))
+		if err := l.feed(ctx); err != nil {
+			return nil, err
+		}
+		if err := l.update.Run(); err != nil {
+			return nil, err
+		}
+		l.update.Read(0, l.scalars)
+		for i, name := range qScalars {
+			v := float64(l.scalars[i])
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("learner: %s became %g in step %d of iteration %d", name, v, step, x.Iteration)
+			}
+			sums[name] += v / float64(l.Steps)
+		}
+	}
+	sums["epsilon"] = rl.Anneal(l.EpsInit, l.EpsEnd, x.Frames, l.EpsFrames)
+	sums["replay_frames"] = float64(l.replay.Len())
+	return sums, nil
+}
+
+// Save returns the stored intrinsic rewards; all else in the replay comes back by playing its actions again.
+func (l *q) Save() []byte {
+	if !l.paid || l.IntAt == IntAtSample {
+		return nil
+	}
+	return l.replay.SaveBonus()
+}
+
+// Load continues from what Save returned.
+func (l *q) Load(state []byte) error {
+	if l.paid = len(state) > 0; !l.paid {
+		return nil
+	}
+	return l.replay.LoadBonus(state)
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/policy"
+	"cermic/envs/vmas"
+)
+
+// smallQ is a QMIX that learns a toy task in seconds on the pure Go backend.
+func smallQ() learn.Q {
+	l := learn.DefaultQ()
+	l.Frames, l.Steps, l.Batch, l.Replay, l.EpsFrames = 128, 40, 32, 4096, 1024
+	l.LR, l.Polyak = 0.01, 0.1
+	l.Mixer = learn.QMIX{Embed: 8, Layers: 1, Hidden: 8}
+	return l
+}
+
+// TestQMIXLearnsTheIdentityTask: 4 steps of reward at most 1; guessing scores 1 (discrete) or 1.33 (masked).
+func TestQMIXLearnsTheIdentityTask(t *testing.T) {
+	for _, masked := range []bool{false, true} {
+		task := libtest.DefaultIdentity()
+		task.Masked = masked
+		libtest.CheckLearns(t, toy(task, smallQ(), 128*12), 3.9)
+	}
+}
+
+// TestQMIXSolvesTheTwoStepGame: with every action uniform, as in Rashid et al. 2018, the utilities must represent that the
+// stage of the 8 is worth more than the one of the 7, which a sum of utilities cannot.
+func TestQMIXSolvesTheTwoStepGame(t *testing.T) {
+	l := smallQ()
+	l.EpsInit, l.EpsEnd = 1, 1
+	libtest.CheckLearns(t, toy(libtest.NewGame(libtest.TwoStep), l, 128*16), 8)
+}
+
+// TestQMIXAvoidsThePenaltiesOfTheClimbingGame: a monotonic mixer cannot represent a pair that pays 11 amid penalties of 30.
+// What it must find is a pair that costs nothing; uniform choices cost 3.4.
+func TestQMIXAvoidsThePenaltiesOfTheClimbingGame(t *testing.T) {
+	l := smallQ()
+	l.EpsInit, l.EpsEnd = 1, 1
+	libtest.CheckLearns(t, toy(libtest.NewGame(libtest.Climbing), l, 128*10), 0)
+}
+
+func TestQMIXNeverFallsWhenAUtilityRises(t *testing.T) {
+	for layers := 1; layers <= 2; layers++ {
+		libtest.CheckMonotonic(t, learn.QMIX{Embed: 8, Layers: layers, Hidden: 8})
+	}
+}
+
+func TestQMIXActsOnItsOwnObservationOnly(t *testing.T) {
+	libtest.CheckDecentralised(t, libtest.DefaultIdentity(), smallQ(), policy.DefaultMLP())
+	balance := vmas.DefaultBalance()
+	balance.Copies, balance.Discrete = 3, vmas.Product9
+	l := smallQ()
+	l.Frames = 129
+	libtest.CheckDecentralised(t, balance, l, policy.DefaultMLP())
+}
+
+func TestQRefusesImpossibleSettingsWithASentence(t *testing.T) {
+	for name, change := range map[string]func(*learn.Q){
+		"frames not a multiple of copies": func(l *learn.Q) { l.Frames = 130 },
+		"no steps":                        func(l *learn.Q) { l.Steps = 0 },
+		"epsilon":                         func(l *learn.Q) { l.EpsEnd = 1.5 },
+		"NaN discount":                    func(l *learn.Q) { l.Discount = math.NaN() },
+		"loss":                            func(l *learn.Q) { l.Loss = "l1" },
+		"int_at":                          func(l *learn.Q) { l.IntAt = "later" },
+		"no mixer":                        func(l *learn.Q) { l.Mixer = nil },
+		"hypernet":                        func(l *learn.Q) { l.Mixer = learn.QMIX{Embed: 4, Layers: 3, Hidden: 1} },
+		"memory":                          func(l *learn.Q) { l.ReplayGB = 1e-6 },
+	} {
+		l := smallQ()
+		change(&l)
+		b, _ := libtest.NewBuild(t, libtest.DefaultIdentity(), 1)
+		if _, err := l.Build(b, policy.DefaultMLP()); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want a sentence", name, err)
+		}
+	}
+}
+
+func TestAContinuousTaskIsRefusedWithWhatToDo(t *testing.T) {
+	task := libtest.DefaultIdentity()
+	task.Continuous = true
+	b, _ := libtest.NewBuild(t, task, 1)
+	_, err := smallQ().Build(b, policy.DefaultMLP())
+	if err == nil || !strings.Contains(err.Error(), "task.discrete=product9") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAReplayBeyondItsMemoryIsRefusedWithItsSize(t *testing.T) {
+	l := smallQ()
+	l.Replay, l.ReplayGB = 100_000_000, 1
+	b, _ := libtest.NewBuild(t, libtest.DefaultIdentity(), 1)
+	_, err := l.Build(b, policy.DefaultMLP())
+	if err == nil || !strings.Contains(err.Error(), "GB of memory") {
+		t.Errorf("got %v", err)
+	}
+}

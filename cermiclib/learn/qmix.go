@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+)
+
+// QMIX mixes utilities by a two-layer network whose weights, made from the state, are not negative, so that Q_tot grows with
+// each utility (Rashid et al. 2018), as BenchMARL 1.5.2 runs it (torchrl's QMixer):
+//
+//	h     = ELU( qᵀ·|W₁(s)| + b₁(s) )
+//	Q_tot = h·|w₂(s)| + v(s)
+//
+// W₁, b₁ and w₂ are linear in s, v has one hidden layer with ReLU. hypernet_layers = 2 gives W₁ and w₂ a hidden layer too, as
+// in pymarl.
+type QMIX struct {
+	Embed  int `json:"mixing_embed_dim"` // length of h; BenchMARL: 32
+	Layers int `json:"hypernet_layers"`  // of the networks behind W₁ and w₂, 1 or 2; BenchMARL: 1
+	Hidden int `json:"hypernet_hidden"`  // width of their hidden layer, if they have one; pymarl: 64
+}
+
+var _ MixerConfig = QMIX{}
+
+func init() { RegisterMixer(DefaultQMIX()) }
+
+// DefaultQMIX is BenchMARL's (conf/algorithm/qmix.yaml).
+func DefaultQMIX() QMIX { return QMIX{Embed: 32, Layers: 1, Hidden: 64} }
+
+// Kind is "qmix".
+func (QMIX) Kind() string { return "qmix" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c QMIX) Validate() error {
+	switch {
+	case c.Embed < 1 || c.Hidden < 1:
+		return fmt.Errorf("learner.mixer: mixing_embed_dim %d and hypernet_hidden %d must be at least 1", c.Embed, c.Hidden)
+	case c.Layers != 1 && c.Layers != 2:
+		return fmt.Errorf("learner.mixer.hypernet_layers is %d, want 1 or 2", c.Layers)
+	}
+	return nil
+}
+
+// Build checks the settings; the weights are made when a graph first uses them.
+func (c QMIX) Build(b *nn.Build) (Mixer, error) {
+	if b.Spec.State == 0 {
+		return nil, fmt.Errorf("%s has no state for the mixer of qmix", b.Spec.Name)
+	}
+	return qmix{c}, c.Validate()
+}
+
+type qmix struct{ QMIX }
+
+// Mix returns Q_tot [B] from utilities [B,N] and state [B,S].
+func (m qmix) Mix(sc *model.Scope, in QIn) *Node {
+	b, n := in.Chosen.Shape().Dimensions[0], in.Chosen.Shape().Dimensions[1]
+	w1 := Reshape(Abs(m.hyper(sc.At("w1"), in.State, n*m.Embed)), b, n, m.Embed)
+	b1 := nn.Linear(sc.At("b1"), in.State, m.Embed)
+	h := nn.ELU(Add(ReduceSum(Mul(ExpandAxes(in.Chosen, -1), w1), 1), b1))
+	w2 := Abs(m.hyper(sc.At("w2"), in.State, m.Embed))
+	v := nn.Linear(sc.At("v_out"), nn.ReLU(nn.Linear(sc.At("v"), in.State, m.Embed)), 1)
+	return Add(ReduceSum(Mul(h, w2), -1), Reshape(v, -1))
+}
+
+// hyper maps the state [B,S] to weights [B,out].
+func (m qmix) hyper(sc *model.Scope, state *Node, out int) *Node {
+	if m.Layers == 2 {
+		state = nn.ReLU(nn.Linear(sc.At("hidden"), state, m.Hidden))
+	}
+	return nn.Linear(sc.At("out"), state, out)
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// tdSpec is a made-up task: 2 copies, 2 agents, 3 observed numbers, 4 of state, 3 choices.
+func tdSpec(masked bool) *envs.Spec {
+	return &envs.Spec{Name: "fake", Copies: 2, Agents: 2, Obs: []int{3}, State: 4, Act: envs.ActSpec{Choices: 3}, Masked: masked}
+}
+
+// randomRollout fills a rollout with random numbers; episodes end in all ways.
+func randomRollout(s *envs.Spec, steps int) *rl.Rollout {
+	x, r, step := rl.NewRollout(s, steps, 0), rng.New(1, "rollout"), envs.NewStep(s)
+	show := func() {
+		for _, v := range [][]float32{step.Obs, step.State} {
+			for i := range v {
+				v[i] = r.Norm()
+			}
+		}
+		for i := range step.Mask {
+			step.Mask[i] = 1
+			if i%s.Act.Choices > 0 {
+				step.Mask[i] = uint8(r.IntN(2))
+			}
+		}
+		for i := range step.Alive {
+			step.Alive[i] = 1
+		}
+	}
+	show()
+	for t := range steps {
+		x.See(t, step)
+		for i := range s.Copies * s.Agents {
+			row := t*s.Copies*s.Agents + i
+			x.Act.Choice[row] = int32(r.IntN(s.Act.Choices))
+			x.Extrinsic[row], x.Intrinsic[row] = r.Norm(), r.Norm()
+		}
+		show()
+		for c := range s.Copies {
+			switch r.IntN(4) {
+			case 0:
+				x.Terminated[t*s.Copies+c] = 1
+				x.End(t, c, step)
+			case 1:
+				x.Truncated[t*s.Copies+c] = 1
+				x.End(t, c, step)
+			}
+		}
+		if step2 := step; x.Done(t, 0) || x.Done(t, 1) {
+			step = envs.NewStep(s)
+			*step = *step2
+			show() // after a reset
+		}
+	}
+	x.See(steps, step)
+	return x
+}
+
+// tdReference computes a step of value decomposition in float64, from methods and formulas alone: forward in plain loops,
+// gradients by finite differences.
+type tdReference struct {
+	cfg    Q
+	spec   *envs.Spec
+	names  []string // of the online variables
+	online map[string][]float64
+	target map[string][]float64
+	m, v   map[string][]float64
+	steps  float64
+}
+
+func newReference(l *q) *tdReference {
+	r := &tdReference{cfg: l.Q, spec: l.build.Spec, online: map[string][]float64{}, target: map[string][]float64{},
+		m: map[string][]float64{}, v: map[string][]float64{}}
+	for _, v := range nn.Variables(l.build.Store, "/"+onlineScope) {
+		if v.Trainable {
+			name := strings.TrimPrefix(v.Path(), "/"+onlineScope+"/")
+			r.names = append(r.names, name)
+			r.online[name] = flat64(l, v.Path())
+			r.target[name] = flat64(l, "/"+targetScope+"/"+name)
+		}
+	}
+	return r
+}
+
+// flat64 reads a variable of any shape.
+func flat64(l *q, path string) []float64 {
+	v := l.build.Store.GetVariable(path)
+	out := make([]float64, v.Shape().Size())
+	v.MustValue().MustConstFlatData(func(flat any) {
+		for i, x := range flat.([]float32) {
+			out[i] = float64(x)
+		}
+	})
+	return out
+}
+
+// linear is W·x + b; rows says whether W is stored [out,in], as in nn.MLP, or [in,out], as in nn.Linear.
+func linear(p map[string][]float64, name string, x []float64, rows bool) []float64 {
+	w, b := p[name+"/weights"], p[name+"/bias"]
+	y := slices.Clone(b)
+	for o := range y {
+		for i := range x {
+			if rows {
+				y[o] += w[o*len(x)+i] * x[i]
+			} else {
+				y[o] += w[i*len(y)+o] * x[i]
+			}
+		}
+	}
+	return y
+}
+
+func apply(v []float64, f func(float64) float64) []float64 {
+	for i := range v {
+		v[i] = f(v[i])
+	}
+	return v
+}
+
+func wide(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x)
+	}
+	return out
+}
+
+func (r *tdReference) utility(p map[string][]float64, obs []float32) []float64 {
+	return linear(p, "utility/out", apply(linear(p, "utility/layer_0", wide(obs), true), math.Tanh), true)
+}
+
+// mix is the QMIX mixer.
+func (r *tdReference) mix(p map[string][]float64, q []float64, state []float32) float64 {
+	cfg, s := r.cfg.Mixer.(QMIX), wide(state)
+	relu := func(x float64) float64 { return math.Max(x, 0) }
+	hyper := func(name string) []float64 {
+		in := s
+		if cfg.Layers == 2 {
+			in = apply(linear(p, "mixer/"+name+"/hidden", s, false), relu)
+		}
+		return apply(linear(p, "mixer/"+name+"/out", in, false), math.Abs)
+	}
+	w1, w2, h := hyper("w1"), hyper("w2"), linear(p, "mixer/b1", s, false)
+	total := linear(p, "mixer/v_out", apply(linear(p, "mixer/v", s, false), relu), false)[0]
+	for e := range h {
+		for i := range q {
+			h[e] += q[i] * w1[i*len(h)+e]
+		}
+		if h[e] < 0 {
+			h[e] = math.Exp(h[e]) - 1
+		}
+		total += h[e] * w2[e]
+	}
+	return total
+}
+
+func argmax(q []float64, mask []uint8) int {
+	best := -1
+	for k := range q {
+		if (mask == nil || mask[k] != 0) && (best < 0 || q[k] > q[best]) {
+			best = k
+		}
+	}
+	return best
+}
+
+// goal is y of a frame.
+func (r *tdReference) goal(p *rl.Replay, slot int32) float64 {
+	n, o, k := r.spec.Agents, r.spec.ObsLen(), r.spec.Act.Choices
+	next := make([]float64, n)
+	for i := range n {
+		obs := p.NextObs(slot)[i*o : (i+1)*o]
+		var mask []uint8
+		if r.spec.Masked {
+			mask = p.NextMask(slot)[i*k : (i+1)*k]
+		}
+		chooser := r.target
+		if r.cfg.DoubleQ {
+			chooser = r.online
+		}
+		next[i] = r.utility(r.target, obs)[argmax(r.utility(chooser, obs), mask)]
+	}
+	y := float64(p.Reward(slot)) + float64(p.Bonus(slot))
+	if terminated, truncated := p.Ended(slot); !terminated && (!truncated || r.cfg.BootstrapOnTimeout) {
+		y += r.cfg.Discount * r.mix(r.target, next, p.NextState(slot))
+	}
+	return y
+}
+
+// loss of the frames with online parameters p, given the targets y.
+func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []int32, y []float64) float64 {
+	n, o := r.spec.Agents, r.spec.ObsLen()
+	sum := 0.0
+	for b, slot := range slots {
+		q := make([]float64, n)
+		for i := range n {
+			q[i] = r.utility(p, replay.Obs(slot)[i*o : (i+1)*o])[replay.Choice(slot)[i]]
+		}
+		d := r.mix(p, q, replay.State(slot)) - y[b]
+		switch {
+		case r.cfg.Loss == "l2":
+			sum += d * d
+		case math.Abs(d) < 1:
+			sum += d * d / 2
+		default:
+			sum += math.Abs(d) - 0.5
+		}
+	}
+	return sum / float64(len(slots))
+}
+
+// step takes one gradient step and moves the targets.
+func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
+	y := make([]float64, len(slots))
+	for b, slot := range slots {
+		y[b] = r.goal(replay, slot)
+	}
+	grads, square := map[string][]float64{}, 0.0
+	for _, name := range r.names {
+		f := func(x []float64) float64 {
+			old := r.online[name]
+			r.online[name] = x
+			defer func() { r.online[name] = old }()
+			return r.loss(r.online, replay, slots, y)
+		}
+		grads[name] = fd.Gradient(nil, f, slices.Clone(r.online[name]), &fd.Settings{Formula: fd.Central})
+		for _, g := range grads[name] {
+			square += g * g
+		}
+	}
+	loss = r.loss(r.online, replay, slots, y)
+	scale := math.Min(1, r.cfg.Clip/(math.Sqrt(square)+1e-6))
+	r.steps++
+	for _, name := range r.names {
+		if r.m[name] == nil {
+			r.m[name], r.v[name] = make([]float64, len(grads[name])), make([]float64, len(grads[name]))
+		}
+		for i, g := range grads[name] {
+			g *= scale
+			r.m[name][i] = 0.9*r.m[name][i] + 0.1*g
+			r.v[name][i] = 0.999*r.v[name][i] + 0.001*g*g
+			mean, spread := r.m[name][i]/(1-math.Pow(0.9, r.steps)), r.v[name][i]/(1-math.Pow(0.999, r.steps))
+			r.online[name][i] -= r.cfg.LR * mean / (math.Sqrt(spread) + r.cfg.Eps)
+			r.target[name][i] += r.cfg.Polyak * (r.online[name][i] - r.target[name][i])
+		}
+	}
+	return loss
+}
+
+func TestQMIXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 16 { // every combination of four switches
+		on := func(bit int) bool { return k>>bit&1 == 1 }
+		c := DefaultQ()
+		c.Frames, c.Steps, c.Batch, c.Replay = 20, 6, 7, 12
+		c.LR, c.Eps, c.Clip, c.Polyak = 0.01, 1e-3, 0.5, 0.1
+		c.DoubleQ, c.BootstrapOnTimeout = on(0), on(1)
+		mixer := QMIX{Embed: 3, Layers: 1, Hidden: 4}
+		if on(2) {
+			mixer.Layers, c.Loss = 2, "smooth_l1"
+		}
+		c.Mixer = mixer
+		spec := tdSpec(on(3))
+		t.Run(fmt.Sprintf("double=%v/bootstrap=%v/layers=%d/masked=%v", c.DoubleQ, c.BootstrapOnTimeout, mixer.Layers, spec.Masked), func(t *testing.T) {
+			b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
+			built, err := c.Build(b, policy.MLP{Hidden: []int{4}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := built.(*q)
+			ref := newReference(l)
+			x := randomRollout(spec, 10)
+			got, err := l.Update(t.Context(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slots, loss := make([]int32, c.Batch), 0.0
+			for step := range c.Steps {
+				l.replay.Sample(slots, rng.New(5, "replay", 0, uint64(step)))
+				loss += ref.step(l.replay, slots) / float64(c.Steps)
+			}
+			// float32 against float64 with finite differences, over six steps of 0.01
+			if math.Abs(got["q_loss"]-loss) > 1e-4*loss {
+				t.Errorf("mean loss %g, want %g", got["q_loss"], loss)
+			}
+			for _, name := range ref.names {
+				online, target := flat64(l, "/"+onlineScope+"/"+name), flat64(l, "/"+targetScope+"/"+name)
+				for i := range online {
+					if math.Abs(online[i]-ref.online[name][i]) > 5e-5 || math.Abs(target[i]-ref.target[name][i]) > 5e-5 {
+						t.Errorf("%s[%d] is %g, its target %g, want %g and %g", name, i, online[i], target[i], ref.online[name][i], ref.target[name][i])
+					}
+				}
+			}
+		})
+	}
+}
