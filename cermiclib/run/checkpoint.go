@@ -3,6 +3,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -49,6 +50,7 @@ func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 		}
 	}
 	add("fresh", t.fresh)
+	add("played", t.played)
 	c.Tensors = append(c.Tensors,
 		results.NewTensor(statePrefix+"carry", t.carry),
 		results.NewTensor(statePrefix+"score", t.score),
@@ -66,7 +68,7 @@ func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 }
 
 // restore continues from c and returns the seconds trained before it.
-func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
+func (t *trainer) restore(ctx context.Context, c results.Checkpoint) (seconds float64, err error) {
 	byName := make(map[string]results.Tensor, len(c.Tensors))
 	for _, x := range c.Tensors {
 		byName[x.Name] = x
@@ -74,7 +76,11 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	if err := t.restoreWeights(byName); err != nil {
 		return 0, err
 	}
-	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
+	environment := byName[statePrefix+"environment"].Data
+	if err := t.remember(ctx, byName[statePrefix+"played"].Data, environment); err != nil {
+		return 0, err
+	}
+	if err := t.env.Load(environment); err != nil {
 		return 0, err
 	}
 	for name, part := range map[string]any{"learner": t.learner, "explorer": t.module} {

@@ -36,13 +36,17 @@ type Budget struct {
 
 // Label is the method's name in curves and tables.
 func (e Experiment) Label() string {
+	learner := e.Learner.Kind()
+	if l, ok := e.Learner.(interface{ Label() string }); ok {
+		learner = l.Label() // a value learner is called after its mixer
+	}
 	switch {
 	case e.Method != "":
 		return e.Method
 	case e.Explore.Kind() == "none":
-		return e.Learner.Kind()
+		return learner
 	}
-	return e.Learner.Kind() + "-" + e.Explore.Kind()
+	return learner + "-" + e.Explore.Kind()
 }
 
 // ID is the hash that names the run of the experiment.

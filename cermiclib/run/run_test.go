@@ -14,7 +14,7 @@ import (
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
 	"cermic/envs"
-	_ "cermic/envs/vmas"
+	"cermic/envs/vmas"
 )
 
 // tiny is an experiment of 4 iterations that trains in about a second on any backend.
@@ -30,6 +30,26 @@ func tiny(t *testing.T, seed uint64) Experiment {
 		Task: task.WithShared(envs.Common{Copies: 5, Reward: envs.Dense}), Learner: learner, Policy: policy.MLP{Hidden: []int{16}},
 		Explore: explore.None{}, Budget: Budget{Name: "custom", Frames: 800, EvalEvery: 400, EvalEpisodes: 7}, Seed: seed,
 	}
+}
+
+// tinyQ is tiny with a value learner, whose replay is smaller than the run.
+func tinyQ(t *testing.T, seed uint64) Experiment {
+	e := tiny(t, seed)
+	task := e.Task.(vmas.Balance)
+	learner := learn.DefaultQ()
+	learner.Frames, learner.Steps, learner.Batch, learner.Replay, learner.EpsFrames = 200, 3, 32, 500, 400
+	e.Task, e.Learner = task.WithDiscrete(vmas.Product9), learner
+	return e
+}
+
+// kinds are the experiments that must be repeatable and resumable.
+var kinds = map[string]func(*testing.T, uint64) Experiment{"mappo": tiny, "qmix": tinyQ}
+
+func TestMain(m *testing.M) {
+	if os.Getenv("GOMLX_BACKEND") == "" {
+		os.Setenv("GOMLX_BACKEND", "go") // every machine has it, and it compiles small graphs fastest
+	}
+	os.Exit(m.Run())
 }
 
 func open(t *testing.T) *results.Store {
@@ -65,35 +85,50 @@ func sameRecord(t *testing.T, a, b map[string]string) {
 }
 
 func TestSameSeedGivesSameBytes(t *testing.T) {
-	one, two := open(t), open(t)
-	first, err := Run(t.Context(), tiny(t, 3), one)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), tiny(t, 3), two); err != nil {
-		t.Fatal(err)
-	}
-	sameRecord(t, record(t, one, first.ID), record(t, two, first.ID))
-	if !first.Complete || len(first.Evals) != 3 || len(first.Evals[0].Scores) != 7 {
-		t.Errorf("complete %v with %d evaluations, want 3 of 7 episodes", first.Complete, len(first.Evals))
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			one, two := open(t), open(t)
+			first, err := Run(t.Context(), kind(t, 3), one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Run(t.Context(), kind(t, 3), two); err != nil {
+				t.Fatal(err)
+			}
+			sameRecord(t, record(t, one, first.ID), record(t, two, first.ID))
+			if !first.Complete || len(first.Evals) != 3 || len(first.Evals[0].Scores) != 7 {
+				t.Errorf("complete %v with %d evaluations, want 3 of 7 episodes", first.Complete, len(first.Evals))
+			}
+		})
 	}
 }
 
 func TestInterruptedRunEndsAsAnUninterruptedOne(t *testing.T) {
-	whole, parts := open(t), open(t)
-	want, err := Run(t.Context(), tiny(t, 4), whole)
-	if err != nil {
-		t.Fatal(err)
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			whole, parts := open(t), open(t)
+			want, err := Run(t.Context(), kind(t, 4), whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trainInPieces(t, kind(t, 4), parts)
+			sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
+		})
 	}
+}
+
+// trainInPieces stops the run after every single iteration until it is complete.
+func trainInPieces(t *testing.T, e Experiment, st *results.Store) {
+	t.Helper()
 	for stops := 0; ; stops++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		seen := 0
-		got, err := Run(ctx, tiny(t, 4), parts, func(e results.Event) {
+		got, err := Run(ctx, e, st, func(e results.Event) {
 			if e.Scalars != nil {
 				seen++
 			}
 			if seen == 1 && e.Eval == nil && e.Scalars != nil {
-				cancel() // after every single iteration
+				cancel()
 			}
 		})
 		cancel()
@@ -101,7 +136,7 @@ func TestInterruptedRunEndsAsAnUninterruptedOne(t *testing.T) {
 			if stops < 2 || !got.Complete {
 				t.Errorf("finished after %d stops, complete %v", stops, got.Complete)
 			}
-			break
+			return
 		}
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
@@ -110,7 +145,6 @@ func TestInterruptedRunEndsAsAnUninterruptedOne(t *testing.T) {
 			t.Error("an interrupted run is marked complete")
 		}
 	}
-	sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
 }
 
 func TestStoredRunIsNotTrainedAgain(t *testing.T) {

@@ -33,8 +33,9 @@ type trainer struct {
 	length    []int32   // [E] steps of the running episodes
 	ended     []uint8   // [E] reset mask
 	streams   []rng.Rand
-	iteration int // completed
-	frames    int // completed
+	played    []uint8 // [frames,N] every choice so far, if the learner trains on old experience
+	iteration int     // completed
+	frames    int     // completed
 }
 
 func newTrainer(e Experiment, backend nn.Backend) (*trainer, error) {
@@ -48,6 +49,15 @@ func newTrainer(e Experiment, backend nn.Backend) (*trainer, error) {
 		return nil, err
 	}
 	if t.module, err = e.Explore.Build(t.build); err != nil {
+		return nil, err
+	}
+	if l, ok := t.learner.(learn.Rescorer); ok {
+		scorer, _ := t.module.(rl.Scorer)
+		if err := l.Rescore(scorer); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.canRecord(); err != nil {
 		return nil, err
 	}
 	t.step, t.act = newBuffers(env)
@@ -93,6 +103,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 			scalars[name] = v
 		}
 	}
+	t.record()
 	t.iteration++
 	t.frames += t.x.T * t.x.E
 	return scalars, nil
@@ -100,35 +111,45 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 
 // collect fills the rollout with T steps of every copy and reports the episodes that ended in it.
 func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
+	for row := range t.streams {
+		t.streams[row].Seed(t.exp.Seed, "actions", uint64(t.iteration), uint64(row))
+	}
+	done, err := t.gather(ctx, t.decide)
+	if err != nil {
+		return nil, err
+	}
+	return done.scalars(t.x), nil
+}
+
+// gather fills the rollout with T steps of every copy; act writes the actions of step k into t.act and what belongs to them into
+// the rollout.
+func (t *trainer) gather(ctx context.Context, act func(k int) error) (done episodes, err error) {
 	x := t.x
 	x.Clear()
 	x.Iteration, x.Frames = t.iteration, t.frames
 	copy(x.Carry, t.carry)
-	for row := range t.streams {
-		t.streams[row].Seed(t.exp.Seed, "actions", uint64(t.iteration), uint64(row))
-	}
-	var done episodes
 	for k := range x.T {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return done, err
 		}
 		x.See(k, t.step)
 		copy(x.Started[k*x.E:], t.fresh)
-		if err := t.decide(k); err != nil {
-			return nil, err
+		if err := act(k); err != nil {
+			return done, err
 		}
 		t.env.Step(t.act, t.step)
 		t.keep(k)
 		t.endEpisodes(k, &done)
 	}
 	x.See(x.T, t.step)
-	return done.scalars(x), nil
+	return done, nil
 }
 
 // decide samples the actions of step k, each agent from its own stream.
 func (t *trainer) decide(k int) error {
 	x, rows := t.x, len(t.streams)
-	in := rl.Obs{Obs: t.step.Obs, Cells: t.step.Cells, State: t.step.State, Mask: t.step.Mask, Alive: t.step.Alive, Carry: t.carry}
+	in := rl.Obs{Obs: t.step.Obs, Cells: t.step.Cells, State: t.step.State, Mask: t.step.Mask, Alive: t.step.Alive, Carry: t.carry,
+		Frames: t.frames}
 	if err := t.learner.Act(&in, t.dist); err != nil {
 		return err
 	}
@@ -137,6 +158,11 @@ func (t *trainer) decide(k int) error {
 	}
 	for row := range rows {
 		x.LogP[k*rows+row] = t.dist.Sample(row, &t.streams[row], t.act)
+	}
+	copy(x.Importance[k*rows:], t.dist.Importance)
+	x.Eps = 0
+	if t.dist.Ratio == rl.RatioMixture {
+		x.Eps = t.dist.Eps
 	}
 	copy(t.carry, t.dist.Carry)
 	if x.Act.Choice != nil {
