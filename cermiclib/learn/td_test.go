@@ -209,7 +209,7 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 	for b, slot := range slots {
 		q := make([]float64, n)
 		for i := range n {
-			q[i] = r.utility(p, replay.Obs(slot)[i*o : (i+1)*o])[replay.Choice(slot)[i]]
+			q[i] = r.utility(p, replay.Obs(slot)[i*o:(i+1)*o])[replay.Choice(slot)[i]]
 		}
 		d := r.mix(p, q, replay.State(slot)) - y[b]
 		switch {

@@ -3,7 +3,6 @@
 package run
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -67,8 +66,8 @@ func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 	return c, nil
 }
 
-// restore continues from c and returns the seconds trained before it.
-func (t *trainer) restore(ctx context.Context, c results.Checkpoint) (seconds float64, err error) {
+// restore continues from c and returns the seconds trained before it. To train on, remember must come first.
+func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	byName := make(map[string]results.Tensor, len(c.Tensors))
 	for _, x := range c.Tensors {
 		byName[x.Name] = x
@@ -76,11 +75,7 @@ func (t *trainer) restore(ctx context.Context, c results.Checkpoint) (seconds fl
 	if err := t.restoreWeights(byName); err != nil {
 		return 0, err
 	}
-	environment := byName[statePrefix+"environment"].Data
-	if err := t.remember(ctx, byName[statePrefix+"played"].Data, environment); err != nil {
-		return 0, err
-	}
-	if err := t.env.Load(environment); err != nil {
+	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
 		return 0, err
 	}
 	for name, part := range map[string]any{"learner": t.learner, "explorer": t.module} {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/results"
 )
 
 // A learner that trains on old experience has up to gigabytes of it, too much for a checkpoint every few seconds. The
@@ -33,21 +34,20 @@ func (t *trainer) canRecord() error {
 	return nil
 }
 
-// remember plays the recorded actions in the untouched environment and lets the learner have the collections. It ends where
-// the actions lead; want is the state of the environment that must be there.
-func (t *trainer) remember(ctx context.Context, played []uint8, want []byte) error {
+// remember plays the actions of c in the untouched environment and lets the learner have the collections.
+func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
 	learner, ok := t.learner.(learn.Rememberer)
 	if !ok {
 		return nil
 	}
-	rows := len(t.streams)
-	for each := t.x.Rows(); len(t.played) < len(played); {
-		if len(played)-len(t.played) < each {
-			return errors.New("its actions end in the middle of a collection")
-		}
-		now := played[len(t.played) : len(t.played)+each]
+	state := map[string][]byte{}
+	for _, x := range c.Tensors {
+		state[x.Name] = x.Data
+	}
+	actions, rows, each := state[statePrefix+"played"], len(t.streams), t.x.Rows()
+	for ; len(actions) >= each; actions = actions[each:] {
 		_, err := t.gather(ctx, func(k int) error {
-			for row, choice := range now[k*rows : (k+1)*rows] {
+			for row, choice := range actions[k*rows : (k+1)*rows] {
 				t.act.Choice[row] = int32(choice)
 			}
 			copy(t.x.Act.Choice[k*rows:], t.act.Choice)
@@ -61,7 +61,7 @@ func (t *trainer) remember(ctx context.Context, played []uint8, want []byte) err
 		}
 		t.record()
 	}
-	if !bytes.Equal(t.env.Save(nil), want) {
+	if len(actions) > 0 || !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"]) {
 		return errors.New("its actions no longer lead to where they led: the task has changed since")
 	}
 	return nil

@@ -85,10 +85,13 @@ func (s *session) train(ctx context.Context) (err error) {
 		return err
 	}
 	if c, ok := s.claim.LoadCheckpoint(); ok {
-		if s.before, err = s.trainer.restore(ctx, c); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+		if err = s.trainer.remember(ctx, c); err == nil {
+			s.before, err = s.trainer.restore(c)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
 			return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", s.claim.Record().ID, err)
 		}
 		s.tell(results.Event{Note: fmt.Sprintf("going on at %d frames", s.trainer.frames)})

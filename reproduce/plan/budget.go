@@ -18,6 +18,7 @@ type Budget struct {
 	Budget run.Budget
 	Copies int                           // E
 	MAPPO  func(learn.MAPPO) learn.MAPPO // sets the schedule of a MAPPO
+	Q      func(learn.Q) learn.Q         // sets the schedule of a value learner
 }
 
 // Budgets are the named ones, from the shortest to the paper's.
@@ -30,6 +31,10 @@ var Budgets = []Budget{
 			c.Frames, c.Epochs, c.Minibatch = 1000, 2, 250
 			return c
 		},
+		Q: func(c learn.Q) learn.Q {
+			c.Frames, c.Steps, c.Batch, c.Replay = 1000, 8, 250, 3000
+			return c
+		},
 	},
 	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
@@ -38,6 +43,10 @@ var Budgets = []Budget{
 		Copies: 60,
 		MAPPO: func(c learn.MAPPO) learn.MAPPO {
 			c.Frames, c.Epochs, c.Minibatch, c.LR = 6000, 10, 1200, 3e-4
+			return c
+		},
+		Q: func(c learn.Q) learn.Q {
+			c.Frames, c.Steps, c.Batch, c.Replay, c.LR = 6000, 100, 1024, 600_000, 3e-4
 			return c
 		},
 	},
@@ -51,6 +60,15 @@ var Budgets = []Budget{
 			h := paper.Hyper
 			c.Frames, c.Epochs, c.Minibatch = h.OnPolicy.Frames, h.OnPolicy.Epochs, h.OnPolicy.Minibatch
 			c.Discount, c.LR, c.Eps = h.General.Discount, h.General.LearningRate, h.General.AdamEps
+			return c
+		},
+		// Reading: the paper prints one size of a collection, for policy gradients. Taking it for value learners too keeps the
+		// grid of evaluations the same for all methods; BenchMARL's own would cost six times the updates.
+		Q: func(c learn.Q) learn.Q {
+			h := paper.Hyper
+			c.Frames, c.Steps, c.Batch, c.Replay = h.OnPolicy.Frames, h.OffPolicy.Steps, h.OffPolicy.TrainBatch, h.OffPolicy.Replay
+			c.Discount, c.LR, c.Eps, c.Polyak = h.General.Discount, h.General.LearningRate, h.General.AdamEps, h.TargetUpdates.Polyak
+			c.EpsInit, c.EpsEnd = h.Exploration.EpsInit, h.Exploration.EpsEnd
 			return c
 		},
 	},
@@ -77,5 +95,8 @@ func (b Budget) apply(e *run.Experiment) {
 	switch c := e.Learner.(type) {
 	case learn.MAPPO:
 		e.Learner = b.MAPPO(c)
+	case learn.Q:
+		c.EpsFrames = b.Budget.Frames / 3 // BenchMARL's share
+		e.Learner = b.Q(c)
 	}
 }

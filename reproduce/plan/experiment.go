@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/learn"
 	"cermic/cermiclib/run"
 	"cermic/envs"
+	"cermic/envs/vmas"
 	"cermic/reproduce/paper"
 )
 
@@ -85,9 +87,17 @@ func defaults(task Task, method Method, budget Budget) (run.Experiment, error) {
 	if task.Paper && !task.Star {
 		shared.Reward = envs.Dense
 	}
+	if t, ok := cfg.(discretiser); ok && method.Learner.Kind() == (learn.Q{}).Kind() {
+		cfg = t.WithDiscrete(vmas.Product9)
+	}
 	e := run.Experiment{Task: cfg.WithShared(shared), Learner: method.Learner, Policy: method.Policy, Explore: method.Explore}
 	budget.apply(&e)
 	return e, nil
+}
+
+// discretiser is a task of continuous actions that has a finite set for value learners.
+type discretiser interface {
+	WithDiscrete(vmas.Discrete) envs.Config
 }
 
 // label names e after method, or after another one if settings have made it that one's composition, and the settings in

@@ -27,11 +27,21 @@ type Method struct {
 
 // composes reports whether e is put together from the parts of m, whatever their settings.
 func (m Method) composes(e run.Experiment) bool {
-	return m.Learner.Kind() == e.Learner.Kind() && m.Policy.Kind() == e.Policy.Kind() && m.Explore.Kind() == e.Explore.Kind()
+	return m.Learner.Kind() == e.Learner.Kind() && mixer(m.Learner) == mixer(e.Learner) &&
+		m.Policy.Kind() == e.Policy.Kind() && m.Explore.Kind() == e.Explore.Kind()
+}
+
+// mixer is the kind of a value learner's mixer, empty for other learners.
+func mixer(l learn.Config) string {
+	if q, ok := l.(learn.Q); ok && q.Mixer != nil {
+		return q.Mixer.Kind()
+	}
+	return ""
 }
 
 // methods is the registration: one line a method. Those of the paper take their description from there.
 var methods = []Method{
+	{ID: "qmix", Learner: learn.DefaultQ(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{

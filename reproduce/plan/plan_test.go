@@ -55,6 +55,12 @@ func TestPaperBudgetHoldsEveryNumberOfTheHyperParameterTable(t *testing.T) {
 	if iterations := (e.Budget.Frames + c.Frames - 1) / c.Frames; iterations != 84 {
 		t.Errorf("%d iterations, want 84", iterations)
 	}
+	q := make1(t, Request{Task: "balance", Method: "qmix", Budget: "paper"}).Learner.(learn.Q)
+	if q.Frames != 36_000 || q.Steps != h.OffPolicy.Steps || q.Batch != h.OffPolicy.TrainBatch || q.Replay != h.OffPolicy.Replay ||
+		q.Discount != h.General.Discount || q.LR != h.General.LearningRate || q.Eps != h.General.AdamEps || q.Polyak != h.TargetUpdates.Polyak ||
+		q.EpsInit != h.Exploration.EpsInit || q.EpsEnd != h.Exploration.EpsEnd || q.EpsFrames != 1_000_000 {
+		t.Errorf("the value learner is %+v, the table %+v", q, h)
+	}
 	if e.Budget.EvalEvery != 108_000 || e.Budget.EvalEvery%c.Frames != 0 {
 		t.Errorf("evaluation every %d frames, want 108000, a multiple of a collection", e.Budget.EvalEvery)
 	}
@@ -66,6 +72,11 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 	if c.Frames != 6000 || c.Epochs != 10 || c.Minibatch != 1200 || c.LR != 3e-4 || c.Discount != 0.99 || c.Clip != 0.2 ||
 		c.Lambda != 0.9 || c.EntropyCoef != 0 || c.AdvantageNorm || e.Task.Shared() != (envs.Common{Copies: 60, Reward: envs.Dense}) {
 		t.Errorf("got %+v on %+v", c, e.Task.Shared())
+	}
+	q := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short", Set: []string{"task.reward=dense"}})
+	if c := q.Learner.(learn.Q); c.Frames != 6000 || c.Steps != 100 || c.Batch != 1024 || c.Replay != 600_000 || c.LR != 3e-4 ||
+		c.EpsInit != 0.8 || c.EpsEnd != 0.01 || c.EpsFrames != 200_000 || c.Polyak != 0.005 || q.Budget != e.Budget {
+		t.Errorf("got %+v", c)
 	}
 	if e.Budget != (run.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60}) {
 		t.Errorf("got %+v", e.Budget)
@@ -96,6 +107,36 @@ func TestLabelsNameWhatDiffersHoweverItWasWritten(t *testing.T) {
 		if e.Method != c.want {
 			t.Errorf("%v is called %q, want %q", c.set, e.Method, c.want)
 		}
+	}
+}
+
+func TestValueLearnersGetFinitelyManyActions(t *testing.T) {
+	for _, task := range Tasks() {
+		e := make1(t, Request{Task: task.ID, Method: "qmix", Budget: "smoke"})
+		env, err := e.Task.Build(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if env.Spec().Act.Choices == 0 {
+			t.Errorf("%s has continuous actions", task.ID)
+		}
+	}
+}
+
+func TestAnotherMixerIsAnotherMethod(t *testing.T) {
+	q, m := make1(t, Request{Task: "balance", Method: "qmix", Budget: "smoke"}), make1(t, Request{Task: "balance", Method: "mappo", Budget: "smoke"})
+	method, err := FindMethod("qmix")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !method.composes(q) || method.composes(m) {
+		t.Error("qmix is not told from mappo")
+	}
+	l := q.Learner.(learn.Q)
+	l.Mixer = nil
+	q.Learner = l
+	if method.composes(q) {
+		t.Error("qmix is not told from a value learner without its mixer")
 	}
 }
 
