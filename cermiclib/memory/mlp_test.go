@@ -6,36 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/model"
-
 	"cermic/envs"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 )
-
-// probe compiles the memory alone for b agent steps; its outputs are f_n, f_{n-1} and the mask of f_{n-1}.
-func probe(t *testing.T, c Config, spec *envs.Spec, b int) (Memory, *nn.Program, *model.Store) {
-	t.Helper()
-	backend, err := nn.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	build := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
-	m, err := c.Build(build)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := nn.NewProgram(build, "probe", m.Inputs(b), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		f := m.Context(sc.At("memory"), in)
-		return []*graph.Node{f.Now, f.Before, f.Exists}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m, p, build.Store
-}
 
 func TestMLPHasTheSpecifiedNumberOfParameters(t *testing.T) {
 	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 1, Obs: []int{18}}
@@ -56,14 +31,7 @@ func TestMLPKnowsTheStepBefore(t *testing.T) {
 	rows := []int32{0, 1, 2, 3, 4, 5, 6, 7}
 	c := DefaultMLP()
 	m, p, _ := probe(t, c, spec, len(rows))
-	m.Gather(p, 0, x, rows)
-	if err := p.Run(); err != nil {
-		t.Fatal(err)
-	}
-	now, before, exists := make([]float32, 8*c.Width), make([]float32, 8*c.Width), make([]float32, 8)
-	p.Read(0, now)
-	p.Read(1, before)
-	p.Read(2, exists)
+	now, before, exists := features(t, m, p, x, rows)
 	if want := []float32{0, 0, 1, 1, 0, 0, 1, 1}; !slices.Equal(exists, want) {
 		t.Errorf("f_{n-1} exists at %v, want %v", exists, want)
 	}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// GRU is the recurrent memory of Appendix C: f_n is the normalised hidden state after n steps of an episode.
+//
+// Reading: n advances with every step, no detector gates it. Gradients pass through the steps of one chunk; what an agent
+// remembered before the chunk is stored at collection and taken as given.
+type GRU struct {
+	Embed  int `json:"d_obs_enc"`  // length of the observation embedding; the paper's table of memory sizes: 64
+	Layers int `json:"gru_layers"` // same table: 2
+	Width  int `json:"d_f"`        // F, width of each layer; same table: 256
+	Chunk  int `json:"bptt"`       // L, steps that gradients pass through; not in the paper
+}
+
+func init() { Register(DefaultGRU()) }
+
+// DefaultGRU returns the sizes of the paper's table, and chunks of 20 steps.
+func DefaultGRU() GRU { return GRU{Embed: 64, Layers: 2, Width: 256, Chunk: 20} }
+
+// Kind is "gru".
+func (GRU) Kind() string { return "gru" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c GRU) Validate() error {
+	return positive("gru", size{"d_obs_enc", c.Embed}, size{"gru_layers", c.Layers}, size{"d_f", c.Width}, size{"bptt", c.Chunk})
+}
+
+// Build returns the memory for b's task.
+func (c GRU) Build(b *nn.Build) (Memory, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	rows := b.Spec.Copies * b.Spec.Agents
+	return &gru{GRU: c, build: b, obs: b.Spec.ObsLen(), hidden: make([]float32, rows*c.Layers*c.Width), known: make([]uint8, rows)}, nil
+}
+
+// gru keeps the hidden state of every agent of every copy, all layers side by side: [E·N,H] with H = layers·F.
+type gru struct {
+	GRU
+	build  *nn.Build
+	obs    int         // O
+	scope  string      // where Context made the variables
+	step   *nn.Program // one step of all agents, for Watch
+	hidden []float32   // [E·N,H] after the last step watched
+	known  []uint8     // [E·N] 1 once an agent has been watched
+	start  []float32   // [⌈T/L⌉,E·N,H] before the first step of each chunk of the rollout last watched
+	before []uint8     // [E·N] known, as it was before that rollout
+}
+
+var _ Watcher = (*gru)(nil)
+var _ rl.Saver = (*gru)(nil)
+
+func (m *gru) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk} }
+
+// Inputs are time-major, C = b/L chunks side by side.
+func (m *gru) Inputs(b int) []nn.Input {
+	l, c := m.Chunk, b/m.Chunk
+	return []nn.Input{
+		nn.F32("obs", l, c, m.obs), nn.F32("keep", l, c, 1), nn.F32("hidden", c, m.Layers*m.Width), nn.F32("exists", b),
+	}
+}
+
+func (m *gru) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
+	l, chunks, agents, h := m.Chunk, len(rows)/m.Chunk, x.E*x.N, m.Layers*m.Width
+	p.Feed(first, func(dst []float32) {
+		for k, row := range rows {
+			at := (k%l*chunks + k/l) * m.obs
+			copy(dst[at:at+m.obs], x.ObsRow(int(row)))
+		}
+	})
+	p.Feed(first+1, func(dst []float32) {
+		for k, row := range rows {
+			dst[k%l*chunks+k/l] = float32(1 - x.Started[int(row)/x.N])
+		}
+	})
+	p.Feed(first+2, func(dst []float32) {
+		for c := range chunks {
+			row := int(rows[c*l])
+			at := (row/agents/l*agents + row%agents) * h
+			copy(dst[c*h:(c+1)*h], m.start[at:at+h])
+		}
+	})
+	p.Feed(first+3, func(dst []float32) {
+		for k, row := range rows {
+			dst[k] = float32(1 - x.Started[int(row)/x.N])
+			if int(row) < agents && m.before[row] == 0 {
+				dst[k] = 0
+			}
+		}
+	})
+}
+
+// Context unrolls one chunk of every agent. f_{n-1} of a chunk's first step comes from the stored hidden state.
+func (m *gru) Context(sc *model.Scope, in []*Node) Context {
+	m.scope = sc.Scope()
+	obs, keep, hidden := in[0], in[1], in[2]
+	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
+	x := Encode(sc.At("encoder"), Reshape(obs, l*c, m.obs), m.Embed, true)
+	first := m.feature(hidden)
+	for i := range m.Layers {
+		cell := newCell(sc.At("gru_%d", i), x, m.Width)
+		// The input's share of every step at once: only the recurrent product is left to unroll.
+		drive := Reshape(cell.drive(x), l, c, 3*m.Width)
+		h := Slice(hidden, AxisRange(), AxisRange(i*m.Width, (i+1)*m.Width))
+		states := make([]*Node, l)
+		for t := range l {
+			h = Mul(h, at(keep, t)) // an episode starts without memories
+			h = cell.step(at(drive, t), h)
+			states[t] = h
+		}
+		x = Reshape(Stack(states, 0), l*c, m.Width)
+	}
+	now := Reshape(nn.Normalize(x), l, c, m.Width)
+	before := InsertAxes(first, 0)
+	if l > 1 {
+		before = Concatenate([]*Node{before, Slice(now, AxisRange(0, l-1))}, 0)
+	}
+	rows := func(f *Node) *Node { return Reshape(Transpose(f, 0, 1), l*c, m.Width) }
+	return Context{Now: rows(now), Before: rows(before), Exists: in[3]}
+}
+
+// feature is f of the hidden states of all layers [C,H]: the last layer's, normalised [C,F].
+func (m *gru) feature(hidden *Node) *Node {
+	return nn.Normalize(Slice(hidden, AxisRange(), AxisRangeToEnd((m.Layers-1)*m.Width)))
+}
+
+// at returns x[t] of a time-major x [L,C,...].
+func at(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
+
+// cell is one layer of gated recurrent units with two biases a gate, as torch has it:
+//
+//	r = σ(W_r·x + b_r + U_r·h + c_r), z likewise, n = tanh(W_n·x + b_n + r⊙(U_n·h + c_n)), h' = (1-z)⊙n + z⊙h
+type cell struct {
+	input, inputBias, recurrent, recurrentBias *Node // [I,3F], [3F], [F,3F], [3F]; gates r, z, n side by side
+	width                                      int
+}
+
+func newCell(sc *model.Scope, x *Node, width int) cell {
+	init := nn.FanIn(width) // torch draws everything from U(±1/√F)
+	return cell{
+		input:         nn.Weight(sc, x, "input", init, x.Shape().Dimensions[1], 3*width),
+		inputBias:     nn.Weight(sc, x, "input_bias", init, 3*width),
+		recurrent:     nn.Weight(sc, x, "recurrent", init, width, 3*width),
+		recurrentBias: nn.Weight(sc, x, "recurrent_bias", init, 3*width),
+		width:         width,
+	}
+}
+
+// drive is the input's share of the gates: x [B,I] to [B,3F].
+func (c cell) drive(x *Node) *Node {
+	return Add(Dot(x, c.input).Product(), ExpandLeftToRank(c.inputBias, 2))
+}
+
+// step maps drive [B,3F] and h [B,F] to the next h [B,F].
+func (c cell) step(drive, h *Node) *Node {
+	echo := Add(Dot(h, c.recurrent).Product(), ExpandLeftToRank(c.recurrentBias, 2))
+	part := func(x *Node, i int) *Node { return Slice(x, AxisRange(), AxisRange(i*c.width, (i+1)*c.width)) }
+	gates := Sigmoid(Add(Slice(drive, AxisRange(), AxisRange(0, 2*c.width)), Slice(echo, AxisRange(), AxisRange(0, 2*c.width))))
+	reset, update := part(gates, 0), part(gates, 1)
+	candidate := Tanh(Add(part(drive, 2), Mul(reset, part(echo, 2))))
+	return Add(candidate, Mul(update, Sub(h, candidate)))
+}
+
+// advance maps obs [B,O], keep [B,1] and hidden [B,H] to the next hidden [B,H].
+func (m *gru) advance(sc *model.Scope, obs, keep, hidden *Node) *Node {
+	x := Encode(sc.At("encoder"), obs, m.Embed, true)
+	next := make([]*Node, m.Layers)
+	for i := range next {
+		cell := newCell(sc.At("gru_%d", i), x, m.Width)
+		h := Slice(hidden, AxisRange(), AxisRange(i*m.Width, (i+1)*m.Width))
+		x = cell.step(cell.drive(x), Mul(h, keep))
+		next[i] = x
+	}
+	return Concatenate(next, -1)
+}
+
+// Watch walks the rollout in time order with the weights as they are and keeps the hidden state before every chunk.
+func (m *gru) Watch(x *rl.Rollout) error {
+	if m.scope == "" {
+		return fmt.Errorf("memory gru: asked to watch before its features were built into a graph")
+	}
+	agents, h := x.E*x.N, m.Layers*m.Width
+	if err := m.compile(agents); err != nil {
+		return err
+	}
+	if need := (x.T + m.Chunk - 1) / m.Chunk * agents * h; len(m.start) != need {
+		m.start = make([]float32, need)
+	}
+	m.before = append(m.before[:0], m.known...)
+	for t := range x.T {
+		if t%m.Chunk == 0 {
+			copy(m.start[t/m.Chunk*agents*h:], m.hidden)
+		}
+		m.step.Feed(0, func(dst []float32) { copy(dst, x.Obs[t*agents*m.obs:]) })
+		m.step.Feed(1, func(dst []float32) {
+			for a := range dst {
+				dst[a] = float32(1 - x.Started[t*x.E+a/x.N])
+			}
+		})
+		m.step.Feed(2, func(dst []float32) { copy(dst, m.hidden) })
+		if err := m.step.Run(); err != nil {
+			return err
+		}
+		m.step.Read(0, m.hidden)
+	}
+	for a := range m.known {
+		m.known[a] = 1
+	}
+	return nil
+}
+
+// compile makes the graph of one step, once.
+func (m *gru) compile(agents int) (err error) {
+	if m.step != nil {
+		return nil
+	}
+	inputs := []nn.Input{nn.F32("obs", agents, m.obs), nn.F32("keep", agents, 1), nn.F32("hidden", agents, m.Layers*m.Width)}
+	m.step, err = nn.NewProgram(m.build, "memory.gru", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		return []*Node{m.advance(sc.Store().Scope(m.scope), in[0], in[1], in[2])}
+	})
+	return err
+}
+
+// Save returns the hidden states, which the next collection starts from.
+func (m *gru) Save() []byte { return append(appendFloats(nil, m.hidden), m.known...) }
+
+// Load continues from what Save returned.
+func (m *gru) Load(state []byte) error {
+	if len(state) != 4*len(m.hidden)+len(m.known) {
+		return fmt.Errorf("memory gru: the saved state has %d bytes, want %d", len(state), 4*len(m.hidden)+len(m.known))
+	}
+	copy(m.known, readFloats(m.hidden, state))
+	return nil
+}
