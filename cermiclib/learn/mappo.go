@@ -95,11 +95,13 @@ type mappo struct {
 	steps            int // T of a collection
 	actor            *actor
 	critic           *critic
+	model            policy.Policy
 	update           *nn.Program
-	batch            int       // frames of a minibatch, also of the last one, which is padded
-	order            []int32   // [T·E] permutation of the frames
-	reward, adv, ret []float32 // [T,E,N]
-	value, last      []float32 // [T+1,E], [T,E]
+	mixed            *nn.Program // update for actions of which a share was uniform; made when they first come
+	batch            int         // frames of a minibatch, also of the last one, which is padded
+	order            []int32     // [T·E] permutation of the frames
+	reward, adv, ret []float32   // [T,E,N]
+	value, last      []float32   // [T+1,E], [T,E]
 	scalars          []float32
 }
 
@@ -132,7 +134,8 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if m.critic, err = newCritic(b, c.CriticHidden, m.batch); err != nil {
 		return nil, err
 	}
-	m.update, err = m.newUpdate(model)
+	m.model = model
+	m.update, err = m.newUpdate(model, false)
 	return m, err
 }
 
@@ -147,16 +150,23 @@ func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := m.targets(x); err != nil {
 		return nil, err
 	}
+	update, err := m.updateFor(x)
+	if err != nil {
+		return nil, err
+	}
 	sums := make(rl.Scalars, len(mappoScalars)+1)
 	steps := 0
 	for epoch := range m.Epochs {
 		rng.New(m.build.Seed, "minibatches", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
 		for at := 0; at < len(m.order); at += m.batch {
-			m.feed(x, m.order[at:min(at+m.batch, len(m.order))], uint64(steps))
-			if err := m.step(ctx); err != nil {
+			m.feed(update, x, m.order[at:min(at+m.batch, len(m.order))], uint64(steps))
+			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			m.update.Read(0, m.scalars)
+			if err := update.Run(); err != nil {
+				return nil, err
+			}
+			update.Read(0, m.scalars)
 			for i, name := range mappoScalars {
 				if v := float64(m.scalars[i]); math.IsNaN(v) || math.IsInf(v, 0) {
 					return nil, fmt.Errorf("learner: %s became %g in epoch %d of iteration %d", name, v, epoch, x.Iteration)
@@ -173,12 +183,15 @@ func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return sums, nil
 }
 
-// step runs one minibatch step on what was fed, unless the run is being stopped.
-func (m *mappo) step(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// updateFor returns the graph that x is trained on with.
+func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Program, err error) {
+	if x.Eps == 0 {
+		return m.update, nil
 	}
-	return m.update.Run()
+	if m.mixed == nil {
+		m.mixed, err = m.newUpdate(m.model, true)
+	}
+	return m.mixed, err
 }
 
 // targets fills reward, advantages and returns of the whole collection.
@@ -210,6 +223,9 @@ func (m *mappo) targets(x *rl.Rollout) error {
 	x.Advantages(m.adv, m.ret, m.reward, m.value, m.last, float32(m.Discount), float32(m.Lambda), m.BootstrapOnTimeout)
 	if m.AdvantageNorm {
 		standardise(m.adv)
+	}
+	for row, weight := range x.Importance {
+		m.adv[row] *= weight // with a positive weight this is the same as weighting the clipped surrogate
 	}
 	return nil
 }

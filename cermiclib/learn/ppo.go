@@ -11,6 +11,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 	"cermic/envs/rng"
 )
 
@@ -29,10 +30,14 @@ type ppoIn struct {
 	ret    *Node // [B,N] value targets
 	value  *Node // [B] V(s) before the update
 	noise  *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian
+	eps    *Node // [1] share of uniform actions; nil where there are none
 }
 
+// inEps is the input behind all others of the graph that knows of uniform actions.
+const inEps = 9
+
 // inputs declares them for a minibatch.
-func (m *mappo) inputs() []nn.Input {
+func (m *mappo) inputs(mixed bool) []nn.Input {
 	s, b := m.build.Spec, m.batch
 	n := s.Agents
 	in := []nn.Input{nn.F32("obs", b, n, s.ObsLen())}
@@ -41,8 +46,12 @@ func (m *mappo) inputs() []nn.Input {
 	} else {
 		in = append(in, nn.F32("raw", b, n, s.Act.Dim), nn.F32("noise", b, n, s.Act.Dim))
 	}
-	return append(in, nn.F32("logp", b, n), nn.F32("adv", b, n), nn.F32("weight", b, n),
+	in = append(in, nn.F32("logp", b, n), nn.F32("adv", b, n), nn.F32("weight", b, n),
 		nn.F32("state", b, s.State), nn.F32("ret", b, n), nn.F32("value", b))
+	if mixed {
+		in = append(in, nn.F32("eps", 1))
+	}
+	return in
 }
 
 func named(in []*Node, discrete bool) ppoIn {
@@ -52,13 +61,17 @@ func named(in []*Node, discrete bool) ppoIn {
 	} else {
 		p.noise = in[2]
 	}
+	if len(in) > inEps {
+		p.eps = in[inEps]
+	}
 	return p
 }
 
-// newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams.
-func (m *mappo) newUpdate(p policy.Policy) (*nn.Program, error) {
+// newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for actions of
+// which a share was uniform; without it nothing changes for those who have none.
+func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Program, error) {
 	discrete := m.build.Spec.Act.Choices > 0
-	return nn.NewProgram(m.build, "ppo", m.inputs(), func(sc *model.Scope, nodes []*Node) []*Node {
+	return nn.NewProgram(m.build, "ppo", m.inputs(mixed), func(sc *model.Scope, nodes []*Node) []*Node {
 		in := named(nodes, discrete)
 		y, _ := p.Net(sc.At("actor"), in.obs, nil, actorOutputs(&m.build.Spec.Act))
 		surrogate, report := m.surrogate(in, y)
@@ -94,6 +107,9 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π.
 		entropy = Neg(logProbGaussian(Add(mean, Mul(scale, in.noise)), mean, scale, act))
 	}
+	if in.eps != nil {
+		logp = logMixture(logp, in, act)
+	}
 	change := Sub(logp, in.logp)
 	ratio := Exp(change)
 	band := Exp(ClipScalar(change, math.Log(1-m.Clip), math.Log(1+m.Clip)))
@@ -108,6 +124,24 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	return loss, []*Node{bonus, weighted(ratio, in.weight), weighted(clipped, in.weight), weighted(Neg(change), in.weight)}
 }
 
+// logMixture is log μ [B,N] of actions of the behaviour policy, given their log π:
+//
+//	μ = (1 − ε)·π + ε·u,   u = 1 / number of allowed choices, or 1 / volume of the box
+func logMixture(logp *Node, in ppoIn, act *envs.ActSpec) *Node {
+	eps := Reshape(in.eps) // a scalar
+	own := Add(logp, Log1P(Neg(eps)))
+	chance := Log(eps)
+	if act.Choices > 0 {
+		chance = Sub(chance, Log(MaxScalar(ReduceSum(in.mask, -1), 1))) // padding allows nothing
+	} else {
+		for d := range act.Dim {
+			chance = AddScalar(chance, -math.Log(float64(act.High[d]-act.Low[d])))
+		}
+	}
+	top := StopGradient(Max(own, chance))
+	return Add(top, Log(Add(Exp(Sub(own, top)), Exp(Sub(chance, top)))))
+}
+
 // criticLoss is mean (V(s) − R̂)² over agents, one V for all of them; value is V(s) now, [B].
 func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 	value, old := ExpandAxes(value, -1), ExpandAxes(in.value, -1)
@@ -119,26 +153,26 @@ func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 	return weighted(square, in.weight)
 }
 
-// feed gathers the frames of one minibatch; those beyond len(frames) are padding with weight 0.
-func (m *mappo) feed(x *rl.Rollout, frames []int32, step uint64) {
+// feed gathers the frames of one minibatch for p; those beyond len(frames) are padding with weight 0.
+func (m *mappo) feed(p *nn.Program, x *rl.Rollout, frames []int32, step uint64) {
 	s := m.build.Spec
 	n, k := s.Agents, s.Act.Choices
 	rows := func(input, width int, src []float32) {
-		m.update.Feed(input, func(dst []float32) { gather(dst, src, frames, width) })
+		p.Feed(input, func(dst []float32) { gather(dst, src, frames, width) })
 	}
 	rows(0, n*s.ObsLen(), x.Obs)
 	if k > 0 {
-		m.update.FeedInt(1, func(dst []int32) { gather(dst, x.Act.Choice, frames, n) })
-		m.update.Feed(2, func(dst []float32) { gatherMask(dst, x.Mask, frames, n*k) })
+		p.FeedInt(1, func(dst []int32) { gather(dst, x.Act.Choice, frames, n) })
+		p.Feed(2, func(dst []float32) { gatherMask(dst, x.Mask, frames, n*k) })
 	} else {
 		rows(1, n*s.Act.Dim, x.Raw)
 		if m.EntropyCoef > 0 {
-			m.update.Feed(2, func(dst []float32) { normals(dst, rng.New(m.build.Seed, "entropy", uint64(x.Iteration), step)) })
+			p.Feed(2, func(dst []float32) { normals(dst, rng.New(m.build.Seed, "entropy", uint64(x.Iteration), step)) })
 		}
 	}
 	rows(3, n, x.LogP)
 	rows(4, n, m.adv)
-	m.update.Feed(5, func(dst []float32) {
+	p.Feed(5, func(dst []float32) {
 		clear(dst)
 		for b, f := range frames {
 			for i := range n {
@@ -149,6 +183,9 @@ func (m *mappo) feed(x *rl.Rollout, frames []int32, step uint64) {
 	rows(6, s.State, x.State)
 	rows(7, n, m.ret)
 	rows(8, 1, m.value)
+	if x.Eps > 0 {
+		p.Feed(inEps, func(dst []float32) { dst[0] = x.Eps })
+	}
 }
 
 // gather copies the width values of each frame of src into dst.

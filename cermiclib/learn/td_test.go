@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
 	"gonum.org/v1/gonum/diff/fd"
 
 	"cermic/cermiclib/nn"
@@ -47,7 +49,9 @@ func randomRollout(s *envs.Spec, steps int) *rl.Rollout {
 		x.See(t, step)
 		for i := range s.Copies * s.Agents {
 			row := t*s.Copies*s.Agents + i
-			x.Act.Choice[row] = int32(r.IntN(s.Act.Choices))
+			if s.Act.Choices > 0 {
+				x.Act.Choice[row] = int32(r.IntN(s.Act.Choices))
+			}
 			x.Extrinsic[row], x.Intrinsic[row] = r.Norm(), r.Norm()
 		}
 		show()
@@ -90,23 +94,20 @@ func newReference(l *q) *tdReference {
 		if v.Trainable {
 			name := strings.TrimPrefix(v.Path(), "/"+onlineScope+"/")
 			r.names = append(r.names, name)
-			r.online[name] = flat64(l, v.Path())
-			r.target[name] = flat64(l, "/"+targetScope+"/"+name)
+			r.online[name] = values(l.build.Store, v.Path())
+			r.target[name] = values(l.build.Store, "/"+targetScope+"/"+name)
 		}
 	}
 	return r
 }
 
-// flat64 reads a variable of any shape.
-func flat64(l *q, path string) []float64 {
-	v := l.build.Store.GetVariable(path)
-	out := make([]float64, v.Shape().Size())
-	v.MustValue().MustConstFlatData(func(flat any) {
-		for i, x := range flat.([]float32) {
-			out[i] = float64(x)
-		}
-	})
-	return out
+// values reads a variable of any shape.
+func values(store *model.Store, path string) []float64 {
+	flat, err := tensors.CopyFlatData[float32](store.GetVariable(path).MustValue())
+	if err != nil {
+		panic(err)
+	}
+	return wide(flat)
 }
 
 // linear is W·x + b; rows says whether W is stored [out,in], as in nn.MLP, or [in,out], as in nn.Linear.
@@ -302,7 +303,7 @@ func TestQMIXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				t.Errorf("mean loss %g, want %g", got["q_loss"], loss)
 			}
 			for _, name := range ref.names {
-				online, target := flat64(l, "/"+onlineScope+"/"+name), flat64(l, "/"+targetScope+"/"+name)
+				online, target := values(l.build.Store, "/"+onlineScope+"/"+name), values(l.build.Store, "/"+targetScope+"/"+name)
 				for i := range online {
 					if math.Abs(online[i]-ref.online[name][i]) > 5e-5 || math.Abs(target[i]-ref.target[name][i]) > 5e-5 {
 						t.Errorf("%s[%d] is %g, its target %g, want %g and %g", name, i, online[i], target[i], ref.online[name][i], ref.target[name][i])

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"context"
+	"fmt"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// Epsilon makes any policy ε-greedy: each agent takes a uniform allowed action (a uniform point of its box) with probability ε,
+// which falls in a straight line and is constant within a collection:
+//
+//	μ(a|o) = (1 − ε)·π(a|o) + ε·u(a|o)
+//
+// With MAPPO this is MAPPO-ε-greedy, of which the paper gives the name only; all else is reconstructed. A policy gradient must know that
+// its data come from μ. By default it trains μ_new against μ_old with the same ε: the ratio starts at 1, stays bounded, and an
+// action that looks random moves π less, since ∇log μ = (1−ε)·π/μ · ∇log π. The critic then values the ε-soft policy, and
+// evaluation takes π alone.
+type Epsilon struct {
+	Init   float64 `json:"egreedy_eps_init"`      // ε at the start; the paper's table: 0.8
+	End    float64 `json:"egreedy_eps_end"`       // ε in the end; the paper's table: 0.01
+	Frames int     `json:"egreedy_anneal_frames"` // frames between the two; BenchMARL: a third of all frames
+	Ratio  string  `json:"egreedy_ratio"`         // what a policy gradient compares: mixture, target or naive
+}
+
+// The ratios of egreedy_ratio by name.
+const (
+	RatioMixture = "mixture" // μ_new/μ_old
+	RatioTarget  = "target"  // π_new/μ_old, clipped relative to π_old/μ_old: unbiased for π, of great variance while ε is large
+	RatioNaive   = "naive"   // π_new/π_old, as if there were no ε: wrong, for comparison
+)
+
+var ratios = map[string]rl.Ratio{RatioMixture: rl.RatioMixture, RatioTarget: rl.RatioTarget, RatioNaive: rl.RatioNaive}
+
+var _ Module = epsilon{}
+
+func init() { Register(DefaultEpsilon()) }
+
+// DefaultEpsilon has the schedule of the paper's table and the mixture ratio.
+func DefaultEpsilon() Epsilon {
+	return Epsilon{Init: 0.8, End: 0.01, Frames: 1_000_000, Ratio: RatioMixture}
+}
+
+// Kind is "epsilon".
+func (Epsilon) Kind() string { return "epsilon" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c Epsilon) Validate() error {
+	switch {
+	case !(c.Init >= 0 && c.Init <= 1) || !(c.End >= 0 && c.End <= 1):
+		return fmt.Errorf("explore: egreedy_eps_init %g and egreedy_eps_end %g must be 0 to 1", c.Init, c.End)
+	case c.Frames < 1:
+		return fmt.Errorf("explore.egreedy_anneal_frames is %d, want at least 1", c.Frames)
+	}
+	if _, ok := ratios[c.Ratio]; !ok {
+		return fmt.Errorf("explore: unknown egreedy_ratio %q%s", c.Ratio, conf.Near(c.Ratio, []string{RatioMixture, RatioTarget, RatioNaive}))
+	}
+	return nil
+}
+
+// Build needs nothing from the task.
+func (c Epsilon) Build(*nn.Build) (Module, error) { return epsilon{c}, c.Validate() }
+
+type epsilon struct{ Epsilon }
+
+// Behave sets the share of uniform actions.
+func (e epsilon) Behave(frames int, _ *rl.Obs, d *rl.Dist) error {
+	d.Eps, d.Ratio = float32(rl.Anneal(e.Init, e.End, frames, e.Frames)), ratios[e.Ratio]
+	return nil
+}
+
+// Reward adds nothing.
+func (e epsilon) Reward(_ context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	return rl.Scalars{"epsilon": rl.Anneal(e.Init, e.End, x.Frames, e.Frames)}, nil
+}
+
+// Update has nothing to train.
+func (epsilon) Update(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/run"
+	"cermic/envs"
+)
+
+func TestMain(m *testing.M) { libtest.Main(m) }
+
+// toy is a short MAPPO on a small task with an explorer.
+func toy(task envs.Config, e explore.Config, frames int) run.Experiment {
+	l := learn.DefaultMAPPO()
+	l.Frames, l.Epochs, l.Minibatch, l.LR, l.CriticHidden = 128, 8, 50, 0.01, []int{16}
+	return run.Experiment{
+		Task: task, Learner: l, Policy: policy.MLP{Hidden: []int{16}}, Explore: e,
+		Budget: run.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
+	}
+}
+
+func TestNoEpsilonIsMAPPOBitForBit(t *testing.T) {
+	for name, continuous := range map[string]bool{"discrete": false, "continuous": true} {
+		task := libtest.DefaultIdentity()
+		task.Continuous = continuous
+		none := explore.DefaultEpsilon()
+		none.Init, none.End = 0, 0
+		want, got := libtest.Train(t, toy(task, explore.None{}, 512)), libtest.Train(t, toy(task, none, 512))
+		delete(got.Scalars, "epsilon")
+		if !reflect.DeepEqual(want.Evals, got.Evals) || !reflect.DeepEqual(want.Scalars, got.Scalars) {
+			t.Errorf("%s: ε = 0 trains to\n%v\n%v, MAPPO to\n%v\n%v", name, got.Evals, got.Scalars, want.Evals, want.Scalars)
+		}
+	}
+}
+
+// TestEpsilonGreedyLearnsTheIdentityTask with each ratio, from half of all actions uniform to none; evaluation is without ε, so
+// the optimum 4 stays in reach.
+func TestEpsilonGreedyLearnsTheIdentityTask(t *testing.T) {
+	for _, ratio := range []string{explore.RatioMixture, explore.RatioTarget, explore.RatioNaive} {
+		for _, continuous := range []bool{false, true} {
+			task := libtest.DefaultIdentity()
+			task.Continuous = continuous
+			e := explore.Epsilon{Init: 0.5, End: 0, Frames: 128 * 10, Ratio: ratio}
+			libtest.CheckLearns(t, toy(task, e, 128*16), 3.4)
+		}
+	}
+}
+
+func TestEpsilonFallsWithTheFramesTrained(t *testing.T) {
+	e := explore.Epsilon{Init: 0.8, End: 0.2, Frames: 256, Ratio: explore.RatioMixture}
+	r := libtest.Train(t, toy(libtest.DefaultIdentity(), e, 512))
+	for k, want := range []float64{0.8, 0.5, 0.2, 0.2} {
+		if got := r.Scalars["epsilon"][k].Value; math.Abs(got-want) > 1e-9 {
+			t.Errorf("collection %d: ε is %g, want %g", k, got, want)
+		}
+	}
+}
+
+func TestImpossibleEpsilonsGetASentence(t *testing.T) {
+	for _, c := range []explore.Epsilon{
+		{Init: 1.1, Frames: 1, Ratio: explore.RatioNaive}, {End: -1, Frames: 1, Ratio: explore.RatioNaive},
+		{Init: math.NaN(), Frames: 1, Ratio: explore.RatioNaive}, {Ratio: explore.RatioNaive}, {Frames: 1, Ratio: "mixtur"},
+	} {
+		if err := c.Validate(); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: got %v, want a sentence", c, err)
+		}
+	}
+}

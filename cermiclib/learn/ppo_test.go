@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// ppoReference computes the actor's steps in float64, from formulas alone: forward in plain loops, gradients by finite
+// differences.
+type ppoReference struct {
+	l      *mappo
+	x      *rl.Rollout
+	params map[string][]float64
+	names  []string
+	m, v   map[string][]float64
+	steps  float64
+}
+
+// logProb is log π of agent step row, from the network's output y.
+func (r *ppoReference) logProb(y []float64, row int) float64 {
+	a := &r.x.Spec.Act
+	if k := a.Choices; k > 0 {
+		total := 0.0
+		for i := range k {
+			if r.x.Mask == nil || r.x.Mask[row*k+i] != 0 {
+				total += math.Exp(y[i])
+			}
+		}
+		return y[r.x.Act.Choice[row]] - math.Log(total)
+	}
+	logp := 0.0
+	for d := range a.Dim {
+		u, half := float64(r.x.Raw[row*a.Dim+d]), float64(a.High[d]-a.Low[d])/2
+		scale := math.Log1p(math.Exp(y[a.Dim+d]+math.Log(math.Exp(0.99)-1))) + 0.01
+		z, tanh := (u-y[d])/scale, math.Tanh(u)
+		logp += -z*z/2 - math.Log(scale) - math.Log(2*math.Pi)/2 - math.Log(half*(1-tanh*tanh))
+	}
+	return logp
+}
+
+// logUniform is the log-probability of a uniform action of agent step row.
+func (r *ppoReference) logUniform(row int) float64 {
+	a := &r.x.Spec.Act
+	sum := 0.0
+	for k := range a.Choices {
+		if r.x.Mask == nil || r.x.Mask[row*a.Choices+k] != 0 {
+			sum++
+		}
+	}
+	if a.Choices > 0 {
+		return -math.Log(sum)
+	}
+	for d := range a.Dim {
+		sum -= math.Log(float64(a.High[d] - a.Low[d]))
+	}
+	return sum
+}
+
+// loss is the clipped surrogate of the whole collection.
+func (r *ppoReference) loss() float64 {
+	sum, count, eps := 0.0, 0.0, float64(r.x.Eps)
+	for row := range r.x.Rows() {
+		if r.x.Alive[row] == 0 {
+			continue
+		}
+		y := linear(r.params, "out", apply(linear(r.params, "layer_0", wide(r.x.ObsRow(row)), true), math.Tanh), true)
+		p := math.Exp(r.logProb(y, row))
+		if eps > 0 {
+			p = (1-eps)*p + eps*math.Exp(r.logUniform(row))
+		}
+		w, adv := p/math.Exp(float64(r.x.LogP[row])), float64(r.l.adv[row])
+		sum += math.Min(w*adv, math.Min(math.Max(w, 1-r.l.Clip), 1+r.l.Clip)*adv)
+		count++
+	}
+	return -sum / count
+}
+
+func (r *ppoReference) step() {
+	grads, square := map[string][]float64{}, 0.0
+	for _, name := range r.names {
+		f := func(x []float64) float64 {
+			old := r.params[name]
+			r.params[name] = x
+			defer func() { r.params[name] = old }()
+			return r.loss()
+		}
+		grads[name] = fd.Gradient(nil, f, slices.Clone(r.params[name]), &fd.Settings{Formula: fd.Central})
+		for _, g := range grads[name] {
+			square += g * g
+		}
+	}
+	scale := math.Min(1, r.l.Adam.Clip/(math.Sqrt(square)+1e-6))
+	r.steps++
+	for _, name := range r.names {
+		if r.m[name] == nil {
+			r.m[name], r.v[name] = make([]float64, len(grads[name])), make([]float64, len(grads[name]))
+		}
+		for i, g := range grads[name] {
+			g *= scale
+			r.m[name][i] = 0.9*r.m[name][i] + 0.1*g
+			r.v[name][i] = 0.999*r.v[name][i] + 0.001*g*g
+			mean, spread := r.m[name][i]/(1-math.Pow(0.9, r.steps)), r.v[name][i]/(1-math.Pow(0.999, r.steps))
+			r.params[name][i] -= r.l.LR * mean / (math.Sqrt(spread) + r.l.Eps)
+		}
+	}
+}
+
+// behaved samples the actions of x from the learner's own policy with a share of uniform ones.
+func behaved(t *testing.T, l Learner, x *rl.Rollout, eps float32, ratio rl.Ratio) {
+	t.Helper()
+	s := x.Spec
+	d, act, r := rl.NewDist(s, 0), envs.NewActions(s), rng.New(1, "behaviour")
+	rows := x.E * x.N
+	for k := range x.T {
+		in := rl.Obs{Obs: x.Obs[k*rows*s.ObsLen() : (k+1)*rows*s.ObsLen()]}
+		if x.Mask != nil {
+			in.Mask = x.Mask[k*rows*s.Act.Choices : (k+1)*rows*s.Act.Choices]
+		}
+		if err := l.Act(&in, d); err != nil {
+			t.Fatal(err)
+		}
+		d.Eps, d.Ratio = eps, ratio
+		for row := range rows {
+			x.LogP[k*rows+row] = d.Sample(row, r, act)
+		}
+		copy(x.Importance[k*rows:], d.Importance)
+		copy(x.Act.Choice[k*rows*min(1, len(x.Act.Choice)):], act.Choice)
+		copy(x.Act.Force[k*rows*s.Act.Dim:], act.Force)
+		copy(x.Raw[k*rows*s.Act.Dim:], d.Raw)
+	}
+	if ratio == rl.RatioMixture {
+		x.Eps = eps
+	}
+}
+
+func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := tdSpec(false)
+	box.Act = envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 3}}
+	for name, spec := range map[string]*envs.Spec{"discrete": tdSpec(false), "masked": tdSpec(true), "continuous": box} {
+		for _, eps := range []float32{0, 0.4} {
+			t.Run(fmt.Sprintf("%s/eps=%g", name, eps), func(t *testing.T) {
+				c := DefaultMAPPO()
+				c.Frames, c.Epochs, c.Minibatch, c.CriticHidden = 20, 5, 20, []int{4}
+				c.LR, c.Eps, c.Adam.Clip = 0.05, 1e-3, 0.5
+				b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
+				built, err := c.Build(b, policy.MLP{Hidden: []int{4}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := built.(*mappo)
+				x := randomRollout(spec, 10)
+				behaved(t, l, x, eps, rl.RatioMixture)
+				ref := &ppoReference{l: l, x: x, params: map[string][]float64{}, m: map[string][]float64{}, v: map[string][]float64{}}
+				for _, v := range nn.Variables(b.Store, "/actor") {
+					if v.Trainable {
+						name := strings.TrimPrefix(v.Path(), "/actor/")
+						ref.names = append(ref.names, name)
+						ref.params[name] = values(b.Store, v.Path())
+					}
+				}
+				got, err := l.Update(t.Context(), x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range c.Epochs {
+					ref.step()
+				}
+				if got["clip_fraction"] == 0 {
+					t.Error("no ratio left its band: the test does not reach the clip")
+				}
+				for _, name := range ref.names {
+					for i, v := range values(b.Store, "/actor/"+name) {
+						// float32 against float64 with finite differences, over five steps of 0.05
+						if math.Abs(v-ref.params[name][i]) > 1e-4 {
+							t.Errorf("%s[%d] is %g, want %g", name, i, v, ref.params[name][i])
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestFirstRatioOfAMixtureIsOne: before any step the policy is the one that acted, so the host's log μ and the graph's must
+// agree, whatever was drawn.
+func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := tdSpec(false)
+	box.Act = envs.ActSpec{Dim: 2, Low: []float32{-1, 0}, High: []float32{1, 3}}
+	for name, spec := range map[string]*envs.Spec{"masked": tdSpec(true), "continuous": box} {
+		for _, eps := range []float32{0.01, 0.8, 1} {
+			c := DefaultMAPPO()
+			c.Frames, c.Epochs, c.Minibatch = 400, 1, 400
+			built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := randomRollout(spec, 200)
+			behaved(t, built, x, eps, rl.RatioMixture)
+			got, err := built.Update(t.Context(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(got["ratio"]-1) > 1e-5 || math.Abs(got["kl"]) > 1e-5 || got["clip_fraction"] != 0 {
+				t.Errorf("%s, ε = %g: mean ratio %g, KL %g, clipped %g; want 1, 0, 0", name, eps, got["ratio"], got["kl"], got["clip_fraction"])
+			}
+		}
+	}
+}
+
+// TestTargetRatioWeighsAdvantages: w = π_new/μ_old, clipped relative to where it starts, is π_new/π_old with each advantage
+// multiplied by π_old/μ_old.
+func TestTargetRatioWeighsAdvantages(t *testing.T) {
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := DefaultMAPPO()
+	c.Frames, c.Epochs, c.Minibatch = 40, 1, 40
+	advantages := map[rl.Ratio][]float32{}
+	var x *rl.Rollout
+	for _, ratio := range []rl.Ratio{rl.RatioNaive, rl.RatioTarget} {
+		built, err := c.Build(&nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}, policy.MLP{Hidden: []int{4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x = randomRollout(tdSpec(true), 20)
+		behaved(t, built, x, 0.5, ratio)
+		got, err := built.Update(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got["ratio"]-1) > 1e-5 {
+			t.Errorf("the ratio to the policy that acted is %g, want 1", got["ratio"])
+		}
+		advantages[ratio] = slices.Clone(built.(*mappo).adv)
+	}
+	moved := 0
+	for row, a := range advantages[rl.RatioNaive] {
+		if want := a * x.Importance[row]; advantages[rl.RatioTarget][row] != want {
+			t.Fatalf("agent step %d: advantage %g, want %g", row, advantages[rl.RatioTarget][row], want)
+		}
+		if x.Importance[row] != 1 {
+			moved++
+		}
+	}
+	if moved == 0 {
+		t.Error("every weight is 1: nothing was tested")
+	}
+}
