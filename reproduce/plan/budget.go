@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/run"
 	"cermic/reproduce/paper"
@@ -86,6 +87,9 @@ func FindBudget(name string) (Budget, error) {
 	return Budget{}, fmt.Errorf("unknown budget %q%s", name, conf.Near(name, known))
 }
 
+// annealShare is the part of all frames over which ε falls: a third, BenchMARL's default.
+const annealShare = 3
+
 // apply sets the budget and the schedules that go with it.
 func (b Budget) apply(e *run.Experiment) {
 	e.Budget = b.Budget
@@ -96,7 +100,11 @@ func (b Budget) apply(e *run.Experiment) {
 	case learn.MAPPO:
 		e.Learner = b.MAPPO(c)
 	case learn.Q:
-		c.EpsFrames = b.Budget.Frames / 3 // BenchMARL's share
+		c.EpsFrames = b.Budget.Frames / annealShare
 		e.Learner = b.Q(c)
+	}
+	if c, ok := e.Explore.(explore.Epsilon); ok {
+		c.Frames = b.Budget.Frames / annealShare
+		e.Explore = c
 	}
 }

@@ -43,6 +43,7 @@ func mixer(l learn.Config) string {
 var methods = []Method{
 	{ID: "qmix", Learner: learn.DefaultQ(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
+	{ID: "mappo-eps", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultEpsilon()},
 	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/run"
@@ -119,6 +120,16 @@ func TestValueLearnersGetFinitelyManyActions(t *testing.T) {
 		}
 		if env.Spec().Act.Choices == 0 {
 			t.Errorf("%s has continuous actions", task.ID)
+		}
+	}
+}
+
+func TestEpsilonFallsOverAThirdOfAnyBudget(t *testing.T) {
+	for _, b := range Budgets {
+		q := make1(t, Request{Task: "balance", Method: "qmix", Budget: b.Budget.Name}).Learner.(learn.Q)
+		e := make1(t, Request{Task: "balance", Method: "mappo-eps", Budget: b.Budget.Name}).Explore.(explore.Epsilon)
+		if want := b.Budget.Frames / 3; q.EpsFrames != want || e.Frames != want {
+			t.Errorf("%s: ε falls over %d and %d frames, want %d", b.Budget.Name, q.EpsFrames, e.Frames, want)
 		}
 	}
 }
