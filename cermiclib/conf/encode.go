@@ -19,7 +19,8 @@ import (
 
 // Marshal returns the canonical JSON of v, a config or a struct of configs: keys sorted, every value written out whether
 // or not it is a default, the shortest decimal that reads back as the same float, no spaces. Equal configs have equal
-// bytes. A number that is not finite, which JSON cannot hold, is an error that names its dotted key.
+// bytes. Only a field with the tag option omitzero is left out while it is zero, so that a setting which was added later
+// and is off leaves older configs their identity; registered defaults must keep such fields zero. A number that is not finite, which JSON cannot hold, is an error that names its dotted key.
 func Marshal(v any) ([]byte, error) {
 	if v == nil {
 		return []byte("null"), nil
@@ -114,6 +115,7 @@ func (e *encoder) object(path string, v reflect.Value) error {
 	if isConfig {
 		keys = append(keys, field{name: kindKey})
 	}
+	keys = slices.DeleteFunc(keys, func(f field) bool { return f.omitZero && v.FieldByIndex(f.index).IsZero() })
 	slices.SortFunc(keys, func(a, b field) int { return cmp.Compare(a.name, b.name) })
 	e.WriteByte('{')
 	for i, f := range keys {

@@ -5,6 +5,7 @@ package conf
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -13,9 +14,10 @@ const kindKey = "kind"
 
 // field is one key of a config struct.
 type field struct {
-	name  string
-	index []int // for reflect.Value.FieldByIndex
-	depth int   // embedding depth: 0 for a field of the struct itself
+	name     string
+	index    []int // for reflect.Value.FieldByIndex
+	depth    int   // embedding depth: 0 for a field of the struct itself
+	omitZero bool  // tagged omitzero: left out of JSON while it is zero
 }
 
 // fields lists the keys of struct type t in declaration order, embedded structs flattened as encoding/json does: of two
@@ -52,7 +54,7 @@ func fields(t reflect.Type) ([]field, error) {
 func collect(t reflect.Type, at []int, all []field) ([]field, error) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		index := append(append([]int(nil), at...), i)
 		flatten := f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct
 		switch {
@@ -67,7 +69,7 @@ func collect(t reflect.Type, at []int, all []field) ([]field, error) {
 		case name == "":
 			name = f.Name
 		}
-		all = append(all, field{name: name, index: index, depth: len(at)})
+		all = append(all, field{name, index, len(at), slices.Contains(strings.Split(options, ","), "omitzero")})
 	}
 	return all, nil
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conf
+
+import (
+	"strings"
+	"testing"
+)
+
+// walled is balance with a setting that was added later.
+type walled struct {
+	shared
+	Wall plain `json:"wall,omitzero"`
+}
+
+func (walled) Kind() string { return "test/walled" }
+
+func init() { Register[TaskConfig](walled{shared: shared{60, "sparse"}}) }
+
+// A setting tagged omitzero changes nothing about configs that leave it off, and is an ordinary setting when it is on.
+func TestSettingsAddedLaterLeaveOlderConfigsTheirIdentity(t *testing.T) {
+	off := experiment{Task: walled{shared: shared{1, "dense"}}}
+	data, err := Marshal(off)
+	if err != nil || strings.Contains(string(data), "wall\"") {
+		t.Errorf("off: %s, %v", data, err)
+	}
+	on := experiment{Task: walled{shared{1, "dense"}, plain{0.5}}}
+	data, err = Marshal(on)
+	if want := `{"copies":1,"kind":"test/walled","reward":"dense","wall":{"rate":0.5}}`; err != nil || !strings.Contains(string(data), want) {
+		t.Errorf("on: %s, %v, want %s", data, err, want)
+	}
+	var back experiment
+	if err := Unmarshal(data, &back); err != nil || back.Task != on.Task {
+		t.Errorf("read back %+v, %v, want %+v", back.Task, err, on.Task)
+	}
+	if err := Set(&off, "task.wall.rate", "0.25"); err != nil || off.Task.(walled).Wall.Rate != 0.25 {
+		t.Errorf("set to %+v, %v", off.Task, err)
+	}
+}
