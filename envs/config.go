@@ -34,6 +34,7 @@ const (
 type Common struct {
 	Copies int    `json:"copies"` // E: environments stepped together; the paper's 60
 	Reward Reward `json:"reward"` // stream used for training: dense or sparse
+	Noise  Noise  `json:"noise,omitzero"`
 }
 
 // DefaultCommon returns the paper's 60 copies (its hyper-parameter table) with the sparse reward.
@@ -50,7 +51,7 @@ func (c Common) Validate(task string) error {
 	if c.Reward != Dense && c.Reward != Sparse {
 		return fmt.Errorf("%s: reward is %q, want %q or %q", task, c.Reward, Dense, Sparse)
 	}
-	return nil
+	return c.Noise.Validate(task)
 }
 
 // Register makes a task known by its Kind; proto must be its complete default.

@@ -15,6 +15,7 @@ import (
 type env struct {
 	spec       envs.Spec
 	settings   Settings
+	noise      envs.Noise
 	task       Task
 	config     []byte     // JSON of task: tells saved states of different settings apart
 	controller Controller // nil if the task has none
@@ -56,7 +57,7 @@ func New(name string, common envs.Common, settings Settings, task Task, seed uin
 	if err != nil {
 		return nil, fmt.Errorf("%s: the task's settings have no JSON form: %w", name, err)
 	}
-	e := &env{settings: settings, task: task, config: config, world: newWorld(world, common.Copies), seed: seed}
+	e := &env{settings: settings, noise: common.Noise, task: task, config: config, world: newWorld(world, common.Copies), seed: seed}
 	e.controller, _ = task.(Controller)
 	e.progresser, _ = task.(Progresser)
 	if settings.Milestones > 1 && (e.progresser == nil || world.SparseIsDense) {
@@ -174,7 +175,12 @@ func (e *env) show(c int, out *envs.Step) {
 	rows := out.Obs[c*n*o : (c+1)*n*o]
 	clear(rows)
 	for i, agent := range e.policy {
-		e.task.Observe(e.world, c, agent, rows[i*o:(i+1)*o:(i+1)*o])
+		row := rows[i*o : (i+1)*o : (i+1)*o]
+		e.task.Observe(e.world, c, agent, row)
+		if e.noise.On() {
+			pos := e.world.Pos(c, e.world.Agent(agent))
+			e.noise.Cover(row, pos.X, pos.Y, e.seed, uint64(c), uint64(e.episode[c]), uint64(e.steps[c]), uint64(i))
+		}
 		out.Alive[c*n+i] = 1
 	}
 	copy(out.State[c*n*o:(c+1)*n*o], rows)

@@ -2,7 +2,11 @@
 
 package vmas
 
-import "cermic/envs"
+import (
+	"slices"
+
+	"cermic/envs"
+)
 
 // Scene describes copy c as it is now.
 func (e *env) Scene(c int) envs.Scene {
@@ -14,6 +18,9 @@ func (e *env) Scene(c int) envs.Scene {
 	}
 	if painter, ok := e.task.(Painter); ok {
 		painter.Paint(w, c, &scene)
+	}
+	if e.noise.On() {
+		scene.Shapes = slices.Insert(scene.Shapes, 0, e.noise.Shape()) // under everything else
 	}
 	for agent := range w.agents {
 		scene.Shapes = append(scene.Shapes, w.shape(c, w.Agent(agent), envs.RoleAgent, agent))

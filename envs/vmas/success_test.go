@@ -98,7 +98,9 @@ func TestProgressStartsAtNothing(t *testing.T) {
 // buildCopies makes a task with the sparse reward and resets it.
 func buildCopies(t *testing.T, cfg envs.Config, copies int) *env {
 	t.Helper()
-	built, err := cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Sparse}).Build(11, 1)
+	shared := cfg.Shared()
+	shared.Copies, shared.Reward = copies, envs.Sparse
+	built, err := cfg.WithShared(shared).Build(11, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

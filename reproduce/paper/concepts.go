@@ -38,6 +38,7 @@ var Concepts = []Concept{
 	{"InfoNCE", "cermiclib/theory/critic.go", "App. C: the score function"},
 	{"InfoNCE", "cermiclib/theory/information.go", "App. C: variables of known mutual information"},
 	{"sparse", "envs/vmas/sparse.go", "App. E: rewards for success only"},
+	{"noise", "envs/noise.go", "App. F: random-box noise"},
 	{"tab:memory_params_final", "reproduce/paper/settings.go", "Table 5: sizes of the memories"},
 	{"tab:core_hyperparameters", "reproduce/paper/settings.go", "Table 6: hyper-parameters"},
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package envs
+
+import (
+	"fmt"
+	"math"
+
+	"cermic/envs/rng"
+)
+
+// Noise is a "random box": a rectangle of the world in which agents perceive nothing but noise. While an agent's centre is
+// inside, its whole observation is replaced by independent normal numbers, drawn anew at every step; so is its part of a
+// state that is made of observations. Motion, rewards, ends and labels are as ever. The zero value is no noise.
+//
+// Whoever is curious about what it cannot predict finds something new there for ever.
+//
+// paper:noise  "environments augmented with random box noise" (appendix, robustness to noise)
+// Reading: the paper says no more than that. Where the box lies, how large and how loud it is are settings; it lies still,
+// so that avoiding it can be learned.
+type Noise struct {
+	X      float32 `json:"x"` // centre, in world units
+	Y      float32 `json:"y"`
+	Width  float32 `json:"width"`  // along x, in world units; 0: no noise
+	Height float32 `json:"height"` // along y, in world units; 0: no noise
+	Scale  float32 `json:"scale"`  // standard deviation of the noise; 0 blinds
+}
+
+// DefaultNoise returns the box of our noise figure: a square of side 1 round the origin, a quarter of the area in which the
+// figure's tasks start, with the standard deviation 1 that is about the size of their observations.
+func DefaultNoise() Noise { return Noise{Width: 1, Height: 1, Scale: 1} }
+
+// Validate returns one sentence about the first impossible setting.
+func (n *Noise) Validate(task string) error {
+	for _, field := range []struct {
+		key      string
+		value    float32
+		negative bool // is allowed
+	}{{"x", n.X, true}, {"y", n.Y, true}, {"width", n.Width, false}, {"height", n.Height, false}, {"scale", n.Scale, false}} {
+		x := float64(field.value)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("%s: noise.%s is %g, want a finite number", task, field.key, x)
+		}
+		if x < 0 && !field.negative {
+			return fmt.Errorf("%s: noise.%s is %g, want 0 or more", task, field.key, x)
+		}
+	}
+	if (n.Width == 0) != (n.Height == 0) {
+		return fmt.Errorf("%s: noise.width is %g and noise.height is %g; want both above 0, or both 0 for no noise",
+			task, n.Width, n.Height)
+	}
+	return nil
+}
+
+// On reports whether there is a box.
+func (n *Noise) On() bool { return n.Width > 0 }
+
+// Cover replaces obs by noise if there is a box and (x, y) lies in it. The noise depends on nothing but the seed and the
+// indices, which name the moment and the observer.
+func (n *Noise) Cover(obs []float32, x, y float32, seed uint64, index ...uint64) {
+	if !n.On() || abs(x-n.X) > n.Width/2 || abs(y-n.Y) > n.Height/2 {
+		return
+	}
+	var r rng.Rand
+	r.Seed(seed, "observation noise", index...)
+	for i := range obs {
+		obs[i] = n.Scale * r.Norm()
+	}
+}
+
+// Shape is how the box is drawn.
+func (n *Noise) Shape() Shape {
+	return Shape{
+		Role: RoleNoise, Agent: -1, X: float64(n.X), Y: float64(n.Y), Width: float64(n.Width), Height: float64(n.Height),
+		Label: "noise",
+	}
+}
+
+func abs(x float32) float32 { return max(x, -x) }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package envs
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestNoiseCoversOnlyWhatIsInTheBox(t *testing.T) {
+	box := Noise{X: 1, Y: -2, Width: 0.5, Height: 0.25, Scale: 3}
+	for _, c := range []struct {
+		x, y    float32
+		covered bool
+	}{
+		{1, -2, true}, {0.75, -2.125, true}, {1.25, -1.875, true}, {0.74, -2, false}, {1.26, -2, false}, {1, -2.13, false},
+		{1, -1.87, false}, {0, 0, false},
+	} {
+		obs := []float32{7, 7, 7}
+		box.Cover(obs, c.x, c.y, 1, 2, 3)
+		for _, v := range obs {
+			if (v != 7) != c.covered {
+				t.Errorf("at (%g, %g): %v, want covered to be %v", c.x, c.y, obs, c.covered)
+			}
+		}
+	}
+	obs := []float32{7}
+	if (&Noise{Scale: 1}).Cover(obs, 0, 0, 1); obs[0] != 7 {
+		t.Error("no box covers the origin")
+	}
+}
+
+// Mean 0 and standard deviation Scale, within four standard errors of 20000 normal numbers; equal names give equal noise,
+// other moments and observers other noise.
+func TestNoiseIsNormalAndNamedByItsIndices(t *testing.T) {
+	box := Noise{Width: 1, Height: 1, Scale: 2}
+	const n = 20000
+	draw := func(seed uint64, index ...uint64) []float32 {
+		obs := make([]float32, n)
+		box.Cover(obs, 0, 0, seed, index...)
+		return obs
+	}
+	a := draw(5, 1, 2)
+	sum, squares := 0.0, 0.0
+	for _, x := range a {
+		sum += float64(x) / 2
+		squares += float64(x) / 2 * float64(x) / 2
+	}
+	if mean := sum / n; math.Abs(mean) > 4/math.Sqrt(n) {
+		t.Errorf("mean is %g deviations", mean)
+	}
+	if variance := squares / n; math.Abs(variance-1) > 4*math.Sqrt(2/float64(n)) {
+		t.Errorf("variance is %g times that of the setting", variance)
+	}
+	if b := draw(5, 1, 2); b[0] != a[0] || b[n-1] != a[n-1] {
+		t.Error("equal names give other noise")
+	}
+	for _, other := range [][]float32{draw(6, 1, 2), draw(5, 2, 1), draw(5, 1, 3)} {
+		if other[0] == a[0] && other[1] == a[1] {
+			t.Error("another name gives the same noise")
+		}
+	}
+}
+
+func TestImpossibleNoiseIsNamed(t *testing.T) {
+	nan := float32(math.NaN())
+	for key, bad := range map[string]Noise{
+		"noise.x": {X: nan}, "noise.y": {Y: nan}, "noise.width": {Width: -1}, "noise.height": {Width: 1},
+		"noise.scale": {Width: 1, Height: 1, Scale: -1},
+	} {
+		err := Common{Copies: 1, Reward: Dense, Noise: bad}.Validate("some/task")
+		if err == nil || !strings.HasPrefix(err.Error(), "some/task: ") || !strings.Contains(err.Error(), key) {
+			t.Errorf("%+v: error %v, want one that names %s", bad, err, key)
+		}
+	}
+	for _, fine := range []Noise{{}, DefaultNoise(), {X: -3, Width: 1, Height: 2}} {
+		if err := (Common{Copies: 1, Reward: Dense, Noise: fine}).Validate("some/task"); err != nil {
+			t.Errorf("%+v: %v", fine, err)
+		}
+	}
+}
