@@ -136,37 +136,84 @@ func TestSoundBoundsAreOrderedAndInRange(t *testing.T) {
 	}
 }
 
-// The negatives must not pull on f_n: they are built from a copy through which no gradient passes.
-func TestNegativesDoNotTrainTheMemory(t *testing.T) {
+// Every part of the critic's loss trains the features: nothing in it may be a fixed copy.
+func TestConsistencyLossHasTheRightGradientInTheFeatures(t *testing.T) {
 	for _, kind := range []string{NegativesNoise, NegativesMarginal} {
 		c := Default()
 		c.NegKind = kind
 		r := rng.New(3, "negatives gradient")
-		now, before, reward, noise := table(r, 5, 4), table(r, 5, 4), table(r, 5, 1), any(table(r, 5, 3))
+		features := [2]*tensors.Tensor{table(r, 5, 4), table(r, 5, 4)} // f_n, f_{n-1}
+		reward, noise, store := table(r, 5, 1), any(table(r, 5, 3)), nn.NewStore(2)
 		if kind == NegativesMarginal {
 			noise = [][]int32{{1, 2, 3}, {2, 3, 4}, {3, 4, 0}, {4, 0, 1}, {0, 1, 2}}
 		}
-		store := nn.NewStore(2)
-		gradients := func(sc *model.Scope, in []*Node) []*Node {
-			reward, exists := Squeeze(in[2], -1), OnesLike(Squeeze(in[2], -1))
-			whole := c.consistencyOf(sc, memory.Context{Now: in[0], Before: in[1], Exists: exists}, reward, in[3], exists).loss
-			// The same loss with the f_n of the negatives as an input of its own.
-			query := DivScalar(Dot(Concatenate([]*Node{in[2], in[1], OnesLike(in[2])}, -1), nn.Weight(sc.At("critic"), in[0], "weights", nn.AllZero, 6, 4)).Product(), 2)
-			pos, neg := c.squash(ReduceSum(Mul(query, in[0]), -1), c.negativeScores(query, in[4], in[3], exists))
-			apart := ReduceAllMean(Sub(Log(Add(Exp(pos), ReduceSum(Exp(neg), -1))), pos))
-			return append([]*Node{whole, apart}, append(Gradient(whole, in[0], in[1]), Gradient(apart, in[0], in[1])...)...)
+		run := func() [][]float64 {
+			return evaluate(t, store, func(sc *model.Scope, in []*Node) []*Node {
+				reward, exists := Squeeze(in[2], -1), OnesLike(Squeeze(in[2], -1))
+				loss := c.consistencyOf(sc, memory.Context{Now: in[0], Before: in[1], Exists: exists}, reward, in[3], exists).loss
+				return append([]*Node{loss}, Gradient(loss, in[0], in[1])...)
+			}, features[0], features[1], reward, noise)
 		}
-		out := evaluate(t, store, gradients, now, before, reward, noise, now)
-		if math.Abs(out[0][0]-out[1][0]) > 1e-15 {
-			t.Fatalf("%s: the losses differ: %g and %g", kind, out[0][0], out[1][0])
-		}
-		for part, name := range []string{"f_n", "f_{n-1}"} {
-			for i := range out[2+part] {
-				if math.Abs(out[2+part][i]-out[4+part][i]) > 1e-15 {
-					t.Errorf("%s: component %d of the gradient in %s is %g, want %g", kind, i, name, out[2+part][i], out[4+part][i])
+		grads := run()[1:]
+		for part, x := range features {
+			for i := range 20 {
+				const h = 1e-5 // central differences are then good to about 1e-10
+				at := func(step float64) float64 {
+					tensors.MustMutableFlatData(x, func(flat []float64) { flat[i] += step })
+					return run()[0][0]
+				}
+				up := at(h)
+				got := (up - at(-2*h)) / (2 * h)
+				at(h)
+				if want := grads[part][i]; math.Abs(got-want) > 1e-8 {
+					t.Errorf("%s: part %d, component %d: the loss changes by %.10f, its gradient is %.10f", kind, part, i, got, want)
 				}
 			}
 		}
+	}
+}
+
+func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
+	const b, steps = 64, 200
+	spec := fakeSpec(8)
+	x := fakeRollout(spec, 60, 0)
+	c := Default()
+	c.LR = 1e-3
+	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
+	mem, err := memory.MLP{Embed: 8, Hidden: 16, Width: 16}.Build(build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := append([]nn.Input{nn.F32("reward", b), nn.F32("noise", b, c.Negatives), nn.F32("weight", b)}, mem.Inputs(b)...)
+	p, err := nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		sc = sc.At(scope)
+		f := mem.Context(sc.At("memory"), in[3:])
+		got := c.consistencyOf(sc, f, in[0], in[1], Mul(in[2], f.Exists))
+		c.adam().Minimize(sc, got.loss)
+		return []*Node{got.lo, spread(f.Now, in[2])}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &module{cfg: c, seed: 1}
+	s := sampler{chunk: 1}
+	for step := range steps {
+		rows, weight := s.draw(x, float64(b)/float64(x.Rows()), b, m.stream("rows", 0, step))
+		p.Feed(0, func(dst []float32) {
+			for k, row := range rows {
+				dst[k] = m.rewardBefore(x, int(row))
+			}
+		})
+		p.Feed(1, func(dst []float32) { normal(dst, m.stream("noise", 0, step)) })
+		p.Feed(2, func(dst []float32) { copy(dst, weight) })
+		mem.Gather(p, 3, x, rows)
+		if err := p.Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// With any part of the loss a fixed copy, the spread falls below 0.1 by now and γ stays at 0.
+	if gamma, spread := p.Scalar(0), p.Scalar(1); gamma < 0.02 || spread < 0.3 {
+		t.Errorf("after %d steps γ is %g and the spread of the features %g", steps, gamma, spread)
 	}
 }
 

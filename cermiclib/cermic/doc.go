@@ -56,6 +56,7 @@
 //	cermic/band                         share on which both are zero
 //	cermic/gamma_lo, gamma_hi           γ as L_UB and L_LB use it
 //	cermic/enc_std                      spread of s_t over the minibatch, mean over components; below 0.1 it has collapsed
+//	cermic/context_std                  the same of f_n; below 0.05 it has collapsed
 //	cermic/decoder_std                  σ_ψ
-//	cermic/warn_*                       1 where enc_std, upper_active or lower_active left its range
+//	cermic/warn_*                       1 where enc_std, context_std, upper_active or lower_active left its range
 package cermic

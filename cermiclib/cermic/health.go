@@ -12,11 +12,13 @@ import (
 var healthRanges = []struct {
 	name     string
 	min, max float64
-	meaning  string
+	low      string // what a value below min means; empty: nothing to worry about once the code lies inside its band
+	high     string
 }{
-	{"enc_std", 0.1, 2, "the embeddings have collapsed to a point"},
-	{"upper_active", 0.05, 0.6, "L_UB acts on too few or too many agent steps to shape the code"},
-	{"lower_active", 0.05, 0.6, "L_LB acts on too few or too many agent steps to shape the code"},
+	{"enc_std", 0.1, 2, "the embeddings have collapsed", "the embeddings are not normalised"},
+	{"context_std", 0.05, 2, "the memory's features have collapsed", "the memory's features are not normalised"},
+	{"upper_active", 0.05, 0.6, "", "L_UB is violated nearly everywhere"},
+	{"lower_active", 0.05, 0.6, "", "L_LB is violated nearly everywhere"},
 }
 
 // healthSettle is the number of updates before a warning is logged: the first ones bring the code from KL = 0 into its band.
@@ -42,12 +44,17 @@ func (h *health) check(s rl.Scalars) {
 			continue
 		}
 		s["cermic/warn_"+r.name] = 1
+		meaning := r.high
+		if value < r.min {
+			meaning = r.low
+		}
+		if meaning == "" || h.updates <= healthSettle || h.warned[r.name] {
+			continue
+		}
 		if h.warned == nil {
 			h.warned = map[string]bool{}
 		}
-		if h.updates > healthSettle && !h.warned[r.name] {
-			h.warned[r.name] = true
-			slog.Warn("cermic: "+r.meaning, "scalar", "cermic/"+r.name, "value", value, "from", r.min, "to", r.max)
-		}
+		h.warned[r.name] = true
+		slog.Warn("cermic: "+meaning, "scalar", "cermic/"+r.name, "value", value, "from", r.min, "to", r.max)
 	}
 }

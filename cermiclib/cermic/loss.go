@@ -60,6 +60,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		report("loss_upper", upperMean)
 		report("loss_lower", lowerMean)
 		report("loss_nce", gamma.loss)
+		report("context_std", spread(f.Now, b.weight))
 		report("gamma_lo", gamma.lo)
 		report("gamma_hi", gamma.hi)
 		report("upper_active", average(above, b.weight))
@@ -88,11 +89,13 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 func active(x *Node) *Node { return ConvertDType(GreaterThan(x, ZerosLike(x)), x.DType()) }
 
 // spread is the mean over components of the standard deviation of s [B,S] over the agent steps that count: 1 for
-// normalised embeddings that use all their room, 0 for collapsed ones.
-func spread(s, weight *Node) *Node {
+// normalised features that use all their room, 0 for collapsed ones.
+func spread(s, weight *Node) *Node { return ReduceAllMean(Sqrt(componentVariance(s, weight))) }
+
+// componentVariance is the variance of each component of s [B,S] over the agent steps that count, [1,S].
+func componentVariance(s, weight *Node) *Node {
 	count := MaxScalar(ReduceAllSum(weight), 1.0)
 	w := InsertAxes(weight, -1)
 	mean := Div(ReduceAndKeep(Mul(s, w), ReduceSum, 0), count)
-	variance := Div(ReduceSum(Mul(Square(Sub(s, mean)), w), 0), count)
-	return ReduceAllMean(Sqrt(variance))
+	return Div(ReduceAndKeep(Mul(Square(Sub(s, mean)), w), ReduceSum, 0), count)
 }

@@ -143,8 +143,8 @@ func TestEqualSeedsGiveEqualRuns(t *testing.T) {
 	if !slices.Equal(first, iterate(t, b, storeB, spec, 0, 2)) {
 		t.Error("two runs with one seed differ")
 	}
-	if slices.Equal(first, iterate(t, c, storeC, spec, 0, 2)) {
-		t.Error("runs with different seeds are equal")
+	if other := iterate(t, c, storeC, spec, 0, 1); slices.Equal(first[:20], other[:20]) {
+		t.Error("runs with different seeds start alike")
 	}
 }
 
