@@ -25,19 +25,10 @@ func (c Config) embed(sc *model.Scope, obs *Node) *Node {
 	return memory.Encode(sc.At(encoderScope), obs, c.Embed, c.EmbedNorm)
 }
 
-// embedNext maps o_{t+1} [B,O] to s_{t+1} = θᵐ(o_{t+1}) [B,S], through which no gradient passes. Before its first use in a
-// graph, embed must have made θ: θᵐ starts as a copy.
+// embedNext maps o_{t+1} [B,O] to s_{t+1} = θᵐ(o_{t+1}) [B,S], through which no gradient passes. embed must have made θ before.
 func (c Config) embedNext(sc *model.Scope, next *Node) *Node {
-	at := sc.At(momentumScope)
-	fresh := len(nn.Variables(sc.Store(), at.Scope())) == 0
-	s := memory.Encode(at, next, c.Embed, c.EmbedNorm)
-	online, copies := encoderPairs(sc)
-	for i, v := range copies {
-		v.SetTrainable(false)
-		if fresh {
-			copyValue(v, online[i])
-		}
-	}
+	s := memory.Encode(sc.At(momentumScope), next, c.Embed, c.EmbedNorm)
+	nn.Twin(sc.At(encoderScope), sc.At(momentumScope))
 	return StopGradient(s)
 }
 
@@ -45,25 +36,5 @@ func (c Config) embedNext(sc *model.Scope, next *Node) *Node {
 //
 // paper:momentum  θᵐ ← (1-τ)·θᵐ + τ·θ
 func (c Config) followEncoder(sc *model.Scope, g *Graph) {
-	online, copies := encoderPairs(sc)
-	for i, v := range copies {
-		old := v.NodeValue(g)
-		v.SetNodeValue(Add(MulScalar(old, 1-c.Polyak), MulScalar(online[i].NodeValue(g), c.Polyak)))
-	}
-}
-
-// encoderPairs lists the variables of θ and of θᵐ in one order.
-func encoderPairs(sc *model.Scope) (online, copies []*model.Variable) {
-	return nn.Variables(sc.Store(), sc.At(encoderScope).Scope()), nn.Variables(sc.Store(), sc.At(momentumScope).Scope())
-}
-
-// copyValue sets to's value to from's. It panics on errors, as graph code does.
-func copyValue(to, from *model.Variable) {
-	value, err := from.MustValue().LocalClone()
-	if err == nil {
-		err = to.SetValue(value)
-	}
-	if err != nil {
-		panic(err)
-	}
+	nn.Follow(g, sc.At(encoderScope), sc.At(momentumScope), c.Polyak)
 }

@@ -46,12 +46,14 @@ type module struct {
 	bonus     bonusStats
 	extrinsic running // of r^e, for reward_feat=running_std
 	health    health
+	last      []float32 // [E,N] r^e of the step before the next rollout; nil before the first one
 	raw       []float32 // [T,E,N] r^i of the last rollout
-	kl        []float32 // [scoreRows]
+	kl        []float32 // [scoreBatch]
 }
 
 var _ explore.Module = (*module)(nil)
 var _ rl.Saver = (*module)(nil)
+var _ rl.Scorer = (*module)(nil)
 
 // Build compiles the module's two graphs: one that scores agent steps, one that takes a gradient step.
 func (c Config) Build(b *nn.Build) (explore.Module, error) {
@@ -61,7 +63,8 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if len(b.Spec.Obs) != 1 {
 		return nil, fmt.Errorf("cermic: %s shows cells, the encoder reads vectors only; choose a task with vector observations", b.Spec.Name)
 	}
-	m := &module{cfg: c, seed: b.Seed, minibatch: c.Minibatch, kl: make([]float32, scoreRows)}
+	m := &module{cfg: c, seed: b.Seed, minibatch: c.Minibatch, kl: make([]float32, scoreBatch)}
+	m.bonus.Scale, m.bonus.Coef = 1, c.IntCoef
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {
@@ -155,6 +158,7 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 			steps++
 		}
 	}
+	m.last = append(m.last[:0], x.Extrinsic[x.Rows()-x.E*x.N:]...)
 	out := rl.Scalars{"cermic/steps": float64(steps)}
 	if steps == 0 {
 		return out, nil
@@ -203,14 +207,17 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	}
 }
 
-// rewardBefore is r^e_{t-1} of an agent step, in the form that reward_feat selects: 0 at the start of an episode and of a
-// collection.
+// rewardBefore is r^e_{t-1} of an agent step, in the form that reward_feat selects: 0 at the start of an episode.
 func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
-	before := row - x.E*x.N
-	if before < 0 || x.Started[row/x.N] != 0 {
+	r := 0.0
+	switch before := row - x.E*x.N; {
+	case x.Started[row/x.N] != 0:
 		return 0
+	case before >= 0:
+		r = float64(x.Extrinsic[before])
+	case m.last != nil:
+		r = float64(m.last[row])
 	}
-	r := float64(x.Extrinsic[before])
 	switch m.cfg.RewardFeature {
 	case FeatureSymlog:
 		r = math.Copysign(math.Log1p(math.Abs(r)), r)

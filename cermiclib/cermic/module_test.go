@@ -242,7 +242,13 @@ func TestSavedModuleContinuesBitExactly(t *testing.T) {
 	state := whole.Save()
 	resumed, resumedStore := newModule(t, c, spec, 1)
 	for _, v := range nn.Variables(wholeStore, "") {
-		copyValue(resumedStore.GetVariable(v.Path()), v)
+		value, err := v.MustValue().LocalClone()
+		if err == nil {
+			err = resumedStore.GetVariable(v.Path()).SetValue(value)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := resumed.Load(state); err != nil {
 		t.Fatal(err)

@@ -33,12 +33,12 @@ const (
 // returnDiscount is the discount of the sum that return_std normalises by; the paper's discount factor.
 const returnDiscount = 0.99
 
-// scoreRows is the number of agent steps that one call of the scoring graph takes.
-const scoreRows = 512
+// scoreBatch is the number of agent steps that one call of the scoring graph takes.
+const scoreBatch = 512
 
-// scorer compiles the graph from o_t [scoreRows,O] and actions [scoreRows,A] to KL(p‖q) [scoreRows].
+// scorer compiles the graph from o_t [scoreBatch,O] and actions [scoreBatch,A] to KL(p‖q) [scoreBatch].
 func (c Config) scorer(b *nn.Build) (*nn.Program, error) {
-	inputs := []nn.Input{nn.F32("obs", scoreRows, b.Spec.ObsLen()), nn.F32("act", scoreRows, b.Spec.Act.Len())}
+	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.ObsLen()), nn.F32("act", scoreBatch, b.Spec.Act.Len())}
 	return nn.NewProgram(b, "cermic.reward", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{c.divergence(sc.At(scope), in[0], in[1])}
 	})
@@ -66,51 +66,75 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 			raw.add(float64(r))
 		}
 	}
-	shift, scale := m.bonus.update(m.cfg.IntNorm, m.raw, x)
-	coef := m.cfg.IntCoef * m.cfg.anneal(x.Frames)
+	m.bonus.update(m.cfg.IntNorm, m.raw, x)
+	m.bonus.Coef = m.cfg.IntCoef * m.cfg.anneal(x.Frames)
 	for row, r := range m.raw {
-		if x.Alive[row] == 0 {
-			continue
+		if x.Alive[row] != 0 {
+			value := m.normalised(r)
+			normed.add(value)
+			x.Intrinsic[row] += float32(m.bonus.Coef * value)
 		}
-		value := (float64(r) - shift) / scale
-		if m.cfg.IntNorm != NormNone {
-			value = min(max(value, -m.cfg.IntClip), m.cfg.IntClip)
-		}
-		normed.add(value)
-		x.Intrinsic[row] += float32(coef * value)
 	}
 	return rl.Scalars{
 		"cermic/int_mean":      raw.Mean,
 		"cermic/int_std":       raw.std(),
 		"cermic/int_norm_mean": normed.Mean,
 		"cermic/int_norm_std":  normed.std(),
-		"cermic/int_coef":      coef,
+		"cermic/int_coef":      m.bonus.Coef,
 	}, nil
+}
+
+// Score writes the bonus of old agent steps, as rl.Scorer says.
+func (m *module) Score(ctx context.Context, dst, obs, act []float32) error {
+	o, a := len(obs)/len(dst), len(act)/len(dst)
+	err := m.scoreRows(ctx, dst, func(to []float32, row int) { copy(to, obs[row*o:(row+1)*o]) },
+		func(to []float32, row int) { copy(to, act[row*a:(row+1)*a]) })
+	for i, r := range dst {
+		dst[i] = float32(m.bonus.Coef * m.normalised(r))
+	}
+	return err
+}
+
+// normalised is r^i as int_norm wants it.
+func (m *module) normalised(r float32) float64 {
+	value := (float64(r) - m.bonus.Shift) / m.bonus.Scale
+	if m.cfg.IntNorm == NormNone {
+		return value
+	}
+	return min(max(value, -m.cfg.IntClip), m.cfg.IntClip)
 }
 
 // scoreAll fills m.raw [T,E,N] with r^i.
 func (m *module) scoreAll(ctx context.Context, x *rl.Rollout) error {
-	rows, o, a := x.Rows(), x.Spec.ObsLen(), x.Spec.Act.Len()
-	if len(m.raw) != rows {
-		m.raw = make([]float32, rows)
+	if len(m.raw) != x.Rows() {
+		m.raw = make([]float32, x.Rows())
 	}
-	for from := 0; from < rows; from += scoreRows {
+	return m.scoreRows(ctx, m.raw, func(to []float32, row int) { copy(to, x.ObsRow(row)) }, x.ActionVector)
+}
+
+// scoreRows fills dst [B] with r^i of the agent steps whose observations and actions obs and act copy.
+func (m *module) scoreRows(ctx context.Context, dst []float32, obs, act func(to []float32, row int)) error {
+	fill := func(input, from, to int, write func(to []float32, row int)) {
+		m.score.Feed(input, func(flat []float32) {
+			width := len(flat) / scoreBatch
+			for row := from; row < to; row++ {
+				write(flat[(row-from)*width:(row-from+1)*width], row)
+			}
+		})
+	}
+	for from := 0; from < len(dst); from += scoreBatch {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		to := min(from+scoreRows, rows)
-		m.score.Feed(0, func(dst []float32) { copy(dst, x.Obs[from*o:to*o]) })
-		m.score.Feed(1, func(dst []float32) {
-			for row := from; row < to; row++ {
-				x.ActionVector(dst[(row-from)*a:(row-from+1)*a], row)
-			}
-		})
+		to := min(from+scoreBatch, len(dst))
+		fill(0, from, to, obs)
+		fill(1, from, to, act)
 		if err := m.score.Run(); err != nil {
 			return err
 		}
 		m.score.Read(0, m.kl)
 		for k, kl := range m.kl[:to-from] {
-			m.raw[from+k] = float32(math.Sqrt(max(float64(kl), 0))) // rounding may leave a KL of zero slightly negative
+			dst[from+k] = float32(math.Sqrt(max(float64(kl), 0))) // rounding may leave a KL of zero slightly negative
 		}
 	}
 	return nil
@@ -124,18 +148,20 @@ func (c Config) anneal(frames int) float64 {
 	return max(0, 1-float64(frames)/float64(c.IntAnnealFrames))
 }
 
-// bonusStats are the statistics that r^i is normalised by, over all agents and all of training.
+// bonusStats are the statistics that r^i is normalised by, over all agents and all of training, and what the last collection
+// made of them: the bonus is Coef·(r^i - Shift)/Scale.
 type bonusStats struct {
-	Raw     running   // of r^i
-	Sum     running   // of its discounted sum
-	Returns []float64 // [E,N] that sum, up to now
+	Raw                running   // of r^i
+	Sum                running   // of its discounted sum
+	Returns            []float64 // [E,N] that sum, up to now
+	Shift, Scale, Coef float64
 }
 
 // statTiny keeps a spread that is still zero from dividing by zero.
 const statTiny = 1e-8
 
-// update takes in the r^i of a rollout, then returns what to subtract from r^i and what to divide it by.
-func (s *bonusStats) update(norm string, raw []float32, x *rl.Rollout) (shift, scale float64) {
+// update takes in the r^i of a rollout, then sets Shift and Scale.
+func (s *bonusStats) update(norm string, raw []float32, x *rl.Rollout) {
 	if len(s.Returns) != x.E*x.N {
 		s.Returns = make([]float64, x.E*x.N)
 	}
@@ -150,15 +176,15 @@ func (s *bonusStats) update(norm string, raw []float32, x *rl.Rollout) (shift, s
 			s.Sum.add(*sum)
 		}
 	}
+	s.Shift, s.Scale = 0, 1
 	switch norm {
 	case NormStd:
-		return 0, s.Raw.std() + statTiny
+		s.Scale = s.Raw.std() + statTiny
 	case NormReturnStd:
-		return 0, s.Sum.std() + statTiny
+		s.Scale = s.Sum.std() + statTiny
 	case NormCenterStd:
-		return s.Raw.Mean, s.Raw.std() + statTiny
+		s.Shift, s.Scale = s.Raw.Mean, s.Raw.std()+statTiny
 	}
-	return 0, 1
 }
 
 // running holds mean and spread of a stream of numbers (Welford 1962).

@@ -132,6 +132,24 @@ func TestRewardDependsOnCodeAlone(t *testing.T) {
 	}
 }
 
+func TestScoreRepeatsTheBonusOfTheLastCollection(t *testing.T) {
+	spec := fakeSpec(2)
+	m, _ := newModule(t, small(), spec, 1)
+	x := fakeRollout(spec, 4, 0)
+	_, paid := reward(t, m, x)
+	act := make([]float32, x.Rows()*2)
+	for row := range paid {
+		x.ActionVector(act[row*2:(row+1)*2], row)
+	}
+	again := make([]float32, x.Rows())
+	if err := m.Score(t.Context(), again, x.Obs[:x.Rows()*5], act); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(paid, again) {
+		t.Errorf("agent steps are paid %v and scored %v", paid, again)
+	}
+}
+
 func TestNormalisationsFollowTheirDefinitions(t *testing.T) {
 	spec := fakeSpec(2)
 	for _, norm := range []string{NormNone, NormStd, NormReturnStd, NormCenterStd} {

@@ -124,6 +124,13 @@ func TestRewardBeforeStopsAtEpisodes(t *testing.T) {
 			t.Errorf("row %d: the reward before is %g, want %g", row, got, want)
 		}
 	}
+	if _, err := m.Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	x.Started[0] = 0 // copy 0 goes on with the episode of the collection before
+	if got, want := m.rewardBefore(x, 2), x.Extrinsic[9*6+2]; got != want {
+		t.Errorf("the reward before the collection is %g, want %g", got, want)
+	}
 	m.cfg.RewardFeature = FeatureSymlog
 	x.Extrinsic[0] = -(float32(math.E) - 1)
 	if got := m.rewardBefore(x, 6); math.Abs(float64(got)+1) > 1e-6 {

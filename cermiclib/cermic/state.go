@@ -13,13 +13,14 @@ import (
 type state struct {
 	Bonus     bonusStats
 	Extrinsic running
+	Last      []float32
 	Memory    []byte // of a memory that is a rl.Saver
 }
 
 // Save returns the running statistics and what the memory carries from one collection to the next. The running means of γ are
 // variables of the store.
 func (m *module) Save() []byte {
-	s := state{Bonus: m.bonus, Extrinsic: m.extrinsic}
+	s := state{Bonus: m.bonus, Extrinsic: m.extrinsic, Last: m.last}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		s.Memory = saver.Save()
 	}
@@ -41,6 +42,6 @@ func (m *module) Load(data []byte) error {
 			return err
 		}
 	}
-	m.bonus, m.extrinsic = s.Bonus, s.Extrinsic
+	m.bonus, m.extrinsic, m.last = s.Bonus, s.Extrinsic, s.Last
 	return nil
 }
