@@ -37,15 +37,15 @@ func (b BallTrajectory) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; r
 
 // Build makes the environment.
 func (b BallTrajectory) Build(seed uint64, workers int) (envs.Env, error) {
-	return New(b.Kind(), b.Common, b.Settings, ballTrajectory{b}, seed, workers)
+	return New(b.Kind(), b.Common, b.Settings, &ballTrajectory{b}, seed, workers)
 }
 
 // ballTrajectory is the task's behaviour. Body 0 is the ball; rods, if there are any, follow it in the order of the agents.
 type ballTrajectory struct{ BallTrajectory }
 
 var (
-	_ Task     = ballTrajectory{}
-	_ Scripter = ballTrajectory{}
+	_ Task     = (*ballTrajectory)(nil)
+	_ Scripter = (*ballTrajectory)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/ball_trajectory.py
@@ -60,7 +60,7 @@ const (
 // Memory: the error of the ball's speed after the last step, then two terms that the original weighs with 0.
 const ballShaping = 0
 
-func (b ballTrajectory) World() WorldSpec {
+func (b *ballTrajectory) World() WorldSpec {
 	s := DefaultWorld()
 	s.Drag, s.Substeps, s.CollisionForce = 0, 5, 400
 	ballFriction, agentDrag := float32(0.04), float32(0.25)
@@ -92,7 +92,7 @@ func (b ballTrajectory) World() WorldSpec {
 	return s
 }
 
-func (b ballTrajectory) Reset(w *World, c int, r *rng.Rand) {
+func (b *ballTrajectory) Reset(w *World, c int, r *rng.Rand) {
 	ball := Vec{r.Uniform(-0.5, 0.5), r.Uniform(-0.5, 0.5)}
 	w.Place(c, 0, ball)
 	side := float32(1)
@@ -109,7 +109,7 @@ func (b ballTrajectory) Reset(w *World, c int, r *rng.Rand) {
 	w.Memory(c)[ballShaping] = b.speedError(w, c)
 }
 
-func (b ballTrajectory) Observe(w *World, c, agent int, dst []float32) {
+func (b *ballTrajectory) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos := w.Pos(c, self)
 	put(dst, pos, w.Vel(c, self), pos.Sub(w.Pos(c, 0)), pos) // the position twice, as in the original
@@ -117,18 +117,18 @@ func (b ballTrajectory) Observe(w *World, c, agent int, dst []float32) {
 
 // Reward pays the whole decrease of the error to the first agent: the original computes it for each agent in turn and
 // forgets the old error at the first one, so that nothing is left for the second.
-func (b ballTrajectory) Reward(w *World, c int, dst []float32) {
+func (b *ballTrajectory) Reward(w *World, c int, dst []float32) {
 	m, now := w.Memory(c), b.speedError(w, c)
 	dst[0], dst[1] = m[ballShaping]-now, 0
 	m[ballShaping] = now
 }
 
 // Outcome: there is no end.
-func (b ballTrajectory) Outcome(*World, int) (success, over bool) { return false, false }
+func (b *ballTrajectory) Outcome(*World, int) (success, over bool) { return false, false }
 
-func (b ballTrajectory) speedError(w *World, c int) float32 {
+func (b *ballTrajectory) speedError(w *World, c int) float32 {
 	return abs(w.Vel(c, 0).Norm() - ballSpeed)
 }
 
 // Script pulls the ball along a diagonal, on which forces are largest. It counts on the rods.
-func (b ballTrajectory) Script(*World, int, int) Vec { return Vec{1, 1} }
+func (b *ballTrajectory) Script(*World, int, int) Vec { return Vec{1, 1} }

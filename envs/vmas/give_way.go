@@ -46,17 +46,17 @@ func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
 	if !isFinite(g.FinalReward) {
 		return nil, fmt.Errorf("vmas/give_way: final_reward is %g, want a finite number", g.FinalReward)
 	}
-	return New(g.Kind(), g.Common, g.Settings, giveWay{g}, seed, workers)
+	return New(g.Kind(), g.Common, g.Settings, &giveWay{g}, seed, workers)
 }
 
 // giveWay is the task's behaviour.
 type giveWay struct{ GiveWay }
 
 var (
-	_ Task       = giveWay{}
-	_ Controller = giveWay{}
-	_ Progresser = giveWay{}
-	_ Scripter   = giveWay{}
+	_ Task       = (*giveWay)(nil)
+	_ Controller = (*giveWay)(nil)
+	_ Progresser = (*giveWay)(nil)
+	_ Scripter   = (*giveWay)(nil)
 )
 
 // Bodies, before the agents. The goal of agent i is body giveWayGoal + i.
@@ -98,7 +98,7 @@ const (
 	giveWayRest           = 1e-3  // commands below it make the controller forget
 )
 
-func (g giveWay) World() WorldSpec {
+func (g *giveWay) World() WorldSpec {
 	s := DefaultWorld()
 	s.Dt, s.Substeps, s.Drag, s.LinearFriction, s.CollisionForce = giveWayDt, 5, 0, 0.1, 500
 	s.HalfSize = 2.5
@@ -136,7 +136,7 @@ func (g giveWay) World() WorldSpec {
 	return s
 }
 
-func (g giveWay) Reset(w *World, c int, r *rng.Rand) {
+func (g *giveWay) Reset(w *World, c int, r *rng.Rand) {
 	const noise = 0.02
 	for i, side := range [2]float32{-1, 1} {
 		w.Place(c, w.Agent(i), Vec{side*2 + r.Uniform(-noise, noise), r.Uniform(-noise, noise)})
@@ -157,7 +157,7 @@ func (g giveWay) Reset(w *World, c int, r *rng.Rand) {
 }
 
 // Control is a velocity controller in the standard form of PID: F = K·(e + ∫e/Ti + Td·ė), per unit of mass.
-func (g giveWay) Control(w *World, c, agent int, u Vec) Vec {
+func (g *giveWay) Control(w *World, c, agent int, u Vec) Vec {
 	u = u.Shorten(giveWaySpeed)
 	if u.Norm() < giveWaySlowest {
 		u = Vec{}
@@ -176,7 +176,7 @@ func (g giveWay) Control(w *World, c, agent int, u Vec) Vec {
 	return e.Add(area.Mul(1 / float32(giveWayIntegralTime))).Add(slope.Mul(giveWayDerivativeTime)).Mul(giveWayGain)
 }
 
-func (g giveWay) Observe(w *World, c, agent int, dst []float32) {
+func (g *giveWay) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos := w.Pos(c, self)
 	put(dst, pos, w.Vel(c, self))
@@ -185,7 +185,7 @@ func (g giveWay) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-func (g giveWay) Reward(w *World, c int, dst []float32) {
+func (g *giveWay) Reward(w *World, c int, dst []float32) {
 	m := w.Memory(c)
 	m[giveWayPosReward], m[giveWayArrived], m[giveWayGoalReward] = 0, 1, g.FinalReward
 	for i := range 2 {
@@ -202,21 +202,21 @@ func (g giveWay) Reward(w *World, c int, dst []float32) {
 }
 
 // Outcome: a success is both agents at their goals.
-func (g giveWay) Outcome(w *World, c int) (success, over bool) {
+func (g *giveWay) Outcome(w *World, c int) (success, over bool) {
 	arrived := w.Memory(c)[giveWayArrived] != 0
 	return arrived, arrived && g.DoneOnCompletion
 }
 
 // Progress is the share of both agents' ways, together, to the edges of their goals.
-func (g giveWay) Progress(w *World, c int) float32 { return 1 - g.way(w, c)/w.Memory(c)[giveWayStart] }
+func (g *giveWay) Progress(w *World, c int) float32 { return 1 - g.way(w, c)/w.Memory(c)[giveWayStart] }
 
-func (g giveWay) way(w *World, c int) (sum float32) {
+func (g *giveWay) way(w *World, c int) (sum float32) {
 	for i := range 2 {
 		sum += max(0, g.toGoal(w, c, i)-giveWayGoalRadius)
 	}
 	return sum
 }
 
-func (g giveWay) toGoal(w *World, c, agent int) float32 {
+func (g *giveWay) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, giveWayGoal+agent)).Norm()
 }

@@ -3,7 +3,7 @@
 package vmas
 
 // Script lets agent 0 wait in the niche until agent 1, which waits before it, has passed below.
-func (g giveWay) Script(w *World, c, agent int) Vec {
+func (g *giveWay) Script(w *World, c, agent int) Vec {
 	const (
 		gain    = 4    // of position errors: the slowest command stands for 0.02 m
 		niche   = 0.45 // height at which the other one fits below

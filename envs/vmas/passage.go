@@ -38,19 +38,19 @@ func (p Passage) WithDiscrete(d Discrete) envs.Config { p.Discrete = d; return p
 
 // Build makes the environment.
 func (p Passage) Build(seed uint64, workers int) (envs.Env, error) {
-	if p.Passages < 1 || p.Passages > passageBoxes {
-		return nil, fmt.Errorf("vmas/passage: n_passages is %d, want 1 to %d", p.Passages, passageBoxes)
+	if err := wantCount(p.Kind(), "n_passages", p.Passages, 1, passageBoxes); err != nil {
+		return nil, err
 	}
-	return New(p.Kind(), p.Common, p.Settings, passage{p}, seed, workers)
+	return New(p.Kind(), p.Common, p.Settings, &passage{p}, seed, workers)
 }
 
 // passage is the task's behaviour.
 type passage struct{ Passage }
 
 var (
-	_ Task       = passage{}
-	_ Progresser = passage{}
-	_ Scripter   = passage{}
+	_ Task       = (*passage)(nil)
+	_ Progresser = (*passage)(nil)
+	_ Scripter   = (*passage)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/passage.py
@@ -80,7 +80,7 @@ const (
 // passageFormation lists the places of a formation around its centre.
 var passageFormation = [passageAgents]Vec{{passageSpacing, 0}, {0, passageSpacing}, {-passageSpacing, 0}, {0, -passageSpacing}, {0, 0}}
 
-func (p passage) World() WorldSpec {
+func (p *passage) World() WorldSpec {
 	s := DefaultWorld()
 	s.XLimit, s.YLimit = 1, 1
 	for i := range passageAgents {
@@ -109,7 +109,7 @@ func (p passage) World() WorldSpec {
 	return s
 }
 
-func (p passage) Reset(w *World, c int, r *rng.Rand) {
+func (p *passage) Reset(w *World, c int, r *rng.Rand) {
 	agents := Vec{r.Uniform(-0.8, 0.8), r.Uniform(-0.8, -0.3)}
 	goals := Vec{r.Uniform(-0.8, 0.8), r.Uniform(0.3, 0.8)}
 	var order [passageAgents]int32
@@ -130,7 +130,7 @@ func (p passage) Reset(w *World, c int, r *rng.Rand) {
 	m[passageStart] = p.missing(w, c)
 }
 
-func (p passage) Observe(w *World, c, agent int, dst []float32) {
+func (p *passage) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos := w.Pos(c, self)
 	put(dst, pos, w.Vel(c, self), w.Pos(c, passageGoal+agent).Sub(pos))
@@ -141,7 +141,7 @@ func (p passage) Observe(w *World, c, agent int, dst []float32) {
 
 // Reward pays for progress and charges for touching. A shared reward is what is left after an agent's charge, so that
 // an agent also pays for those before it: the original keeps one running sum.
-func (p passage) Reward(w *World, c int, dst []float32) {
+func (p *passage) Reward(w *World, c int, dst []float32) {
 	shaping := w.Memory(c)[passageShaping:passageStart]
 	sum := float32(0)
 	for i := range dst {
@@ -162,7 +162,7 @@ func (p passage) Reward(w *World, c int, dst []float32) {
 }
 
 // touched counts what an agent overlaps: other agents, and boxes of the wall that are no hole.
-func (p passage) touched(w *World, c, agent int) (count int) {
+func (p *passage) touched(w *World, c, agent int) (count int) {
 	self := w.Agent(agent)
 	for b := passageBox + p.Passages; b < w.count; b++ {
 		if b != self && w.Overlap(c, self, b) {
@@ -173,7 +173,7 @@ func (p passage) touched(w *World, c, agent int) (count int) {
 }
 
 // Outcome: a success is every agent within half a radius of its goal.
-func (p passage) Outcome(w *World, c int) (success, over bool) {
+func (p *passage) Outcome(w *World, c int) (success, over bool) {
 	for i := range passageAgents {
 		if p.toGoal(w, c, i) > passageRadius/2 {
 			return false, false
@@ -183,17 +183,17 @@ func (p passage) Outcome(w *World, c int) (success, over bool) {
 }
 
 // Progress is the share of the agents' way into their goals' reach, all agents' ways taken together.
-func (p passage) Progress(w *World, c int) float32 {
+func (p *passage) Progress(w *World, c int) float32 {
 	return 1 - p.missing(w, c)/w.Memory(c)[passageStart]
 }
 
-func (p passage) missing(w *World, c int) (sum float32) {
+func (p *passage) missing(w *World, c int) (sum float32) {
 	for i := range passageAgents {
 		sum += max(0, p.toGoal(w, c, i)-passageRadius/2)
 	}
 	return sum
 }
 
-func (p passage) toGoal(w *World, c, agent int) float32 {
+func (p *passage) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, passageGoal+agent)).Norm()
 }

@@ -4,7 +4,7 @@ package vmas
 
 // Script queues the agents before a hole, nearest first, lets them through one by one and gathers them above the wall in a
 // wide formation with room to move, which closes over the goals when all have arrived.
-func (p passage) Script(w *World, c, agent int) Vec {
+func (p *passage) Script(w *World, c, agent int) Vec {
 	const (
 		speed = 0.28 // that full force upholds
 		gain  = 3    // metres to metres per second
@@ -30,7 +30,7 @@ const passageClear = passageBoxWidth/2 + passageRadius + lineReach + 0.01
 
 // nextInQueue returns where an agent below the wall goes next: before the nearest hole, then straight through. It stays
 // where it is while one that is further on is near.
-func (p passage) nextInQueue(w *World, c, agent int) Vec {
+func (p *passage) nextInQueue(w *World, c, agent int) Vec {
 	pos := w.Pos(c, w.Agent(agent))
 	hole := w.Pos(c, passageBox)
 	for i := range p.Passages {
@@ -61,7 +61,7 @@ func (p passage) nextInQueue(w *World, c, agent int) Vec {
 
 // gathering returns where an agent above the wall goes: its goal, if all are in their places round it, else its place in
 // the wide formation, which stays away from the wall as long as agents are still to come.
-func (p passage) gathering(w *World, c, agent int) Vec {
+func (p *passage) gathering(w *World, c, agent int) Vec {
 	const widening = 1.6
 	var centre Vec
 	for i := range passageAgents {

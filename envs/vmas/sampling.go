@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -49,18 +50,20 @@ func (s Sampling) Build(seed uint64, workers int) (envs.Env, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	return New(s.Kind(), s.Common, s.Settings, sampling{s}, seed, workers)
+	return New(s.Kind(), s.Common, s.Settings, &sampling{s}, seed, workers)
 }
 
 func (s Sampling) validate() error {
+	err := cmp.Or(
+		wantCount(s.Kind(), "n_agents", s.Agents, 1, 100),
+		wantCount(s.Kind(), "n_gaussians", s.Gaussians, 1, 100),
+		wantNonNegative(s.Kind(), "lidar_range", s.LidarRange),
+		wantPositive(s.Kind(), "cov", s.Variance),
+	)
 	switch {
-	case s.Agents < 1 || s.Agents > 100:
-		return fmt.Errorf("vmas/sampling: n_agents is %d, want 1 to 100", s.Agents)
-	case s.Gaussians < 1 || s.Gaussians > 100:
-		return fmt.Errorf("vmas/sampling: n_gaussians is %d, want 1 to 100", s.Gaussians)
-	case !(s.LidarRange >= 0) || !isFinite(s.LidarRange):
-		return fmt.Errorf("vmas/sampling: lidar_range is %g, want a finite number of at least 0", s.LidarRange)
-	case !(s.Variance >= 1e-4) || !isFinite(s.Variance):
+	case err != nil:
+		return err
+	case s.Variance < 1e-4:
 		return fmt.Errorf("vmas/sampling: cov is %g, want at least 1e-4: a narrower Gaussian fits between two cells", s.Variance)
 	case !s.Collisions:
 		return errors.New("vmas/sampling: collisions is false, but agents that do not collide have no lidar to observe; want true")
@@ -74,9 +77,9 @@ func (s Sampling) validate() error {
 type sampling struct{ Sampling }
 
 var (
-	_ Task       = sampling{}
-	_ Progresser = sampling{}
-	_ Scripter   = sampling{}
+	_ Task       = (*sampling)(nil)
+	_ Progresser = (*sampling)(nil)
+	_ Scripter   = (*sampling)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/sampling.py
@@ -95,7 +98,7 @@ const samplingNear = 1.5 * samplingCell
 // samplingAround lists the cells around an agent in the order of its observation.
 var samplingAround = [8]Vec{{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}}
 
-func (s sampling) World() WorldSpec {
+func (s *sampling) World() WorldSpec {
 	w := DefaultWorld()
 	w.XLimit, w.YLimit = samplingLimit, samplingLimit
 	for i := range s.Agents {
@@ -125,14 +128,14 @@ type samplingMemory struct {
 	visited []float32 // [G] 1 for centres that an agent has been near to
 }
 
-func (s sampling) memory(w *World, c int) samplingMemory {
+func (s *sampling) memory(w *World, c int) samplingMemory {
 	m, g := w.Memory(c), s.Gaussians
 	grid := 2*g + 1
 	samples := grid + samplingCells*samplingCells
 	return samplingMemory{m[:2*g], &m[2*g], m[grid:samples], m[samples : samples+s.Agents], m[samples+s.Agents:]}
 }
 
-func (s sampling) Reset(w *World, c int, r *rng.Rand) {
+func (s *sampling) Reset(w *World, c int, r *rng.Rand) {
 	m := s.memory(w, c)
 	for i := range m.centres {
 		m.centres[i] = r.Uniform(-samplingSize, samplingSize)
@@ -146,7 +149,7 @@ func (s sampling) Reset(w *World, c int, r *rng.Rand) {
 
 // peak returns the largest value of the field at the lower left corners of the cells. A Gaussian is the product of one
 // along x and one along y.
-func (s sampling) peak(centres []float32) (top float32) {
+func (s *sampling) peak(centres []float32) (top float32) {
 	var field [samplingCells][samplingCells]float32
 	for k := 0; k < len(centres); k += 2 {
 		var along [2][samplingCells]float32
@@ -171,7 +174,7 @@ func (s sampling) peak(centres []float32) (top float32) {
 }
 
 // value returns the field at p as a share of its peak.
-func (s sampling) value(m *samplingMemory, p Vec) float32 {
+func (s *sampling) value(m *samplingMemory, p Vec) float32 {
 	sum := float32(0)
 	for k := 0; k < len(m.centres); k += 2 {
 		d := p.Sub(Vec{m.centres[k], m.centres[k+1]})
@@ -186,7 +189,7 @@ func samplingIndex(p Vec) int {
 	return x*samplingCells + y
 }
 
-func (s sampling) Observe(w *World, c, agent int, dst []float32) {
+func (s *sampling) Observe(w *World, c, agent int, dst []float32) {
 	m := s.memory(w, c)
 	self := w.Agent(agent)
 	pos := w.Pos(c, self)
@@ -198,7 +201,7 @@ func (s sampling) Observe(w *World, c, agent int, dst []float32) {
 }
 
 // unsampled returns the value of the field at p, 0 where it is outside of the field or in a cell that has paid.
-func (s sampling) unsampled(m *samplingMemory, p Vec) float32 {
+func (s *sampling) unsampled(m *samplingMemory, p Vec) float32 {
 	if max(abs(p.X), abs(p.Y)) > samplingSize {
 		return 0
 	}
@@ -210,7 +213,7 @@ func (s sampling) unsampled(m *samplingMemory, p Vec) float32 {
 }
 
 // Reward pays every agent for its cell, in order: of two agents in one cell, the first one is paid.
-func (s sampling) Reward(w *World, c int, dst []float32) {
+func (s *sampling) Reward(w *World, c int, dst []float32) {
 	m := s.memory(w, c)
 	sum := float32(0)
 	for i := range dst {
@@ -228,7 +231,7 @@ func (s sampling) Reward(w *World, c int, dst []float32) {
 }
 
 // Outcome: a success is that every centre has been visited.
-func (s sampling) Outcome(w *World, c int) (success, over bool) {
+func (s *sampling) Outcome(w *World, c int) (success, over bool) {
 	m := s.memory(w, c)
 	success = true
 	for k := range m.visited {
@@ -244,7 +247,7 @@ func (s sampling) Outcome(w *World, c int) (success, over bool) {
 }
 
 // Progress is the share of centres that have been visited.
-func (s sampling) Progress(w *World, c int) float32 {
+func (s *sampling) Progress(w *World, c int) float32 {
 	m := s.memory(w, c)
 	count := float32(0)
 	for _, visited := range m.visited {

@@ -3,7 +3,7 @@
 package vmas
 
 // Script visits the agent's share of the centres, then always goes for the cell nearby that pays best for its distance.
-func (s sampling) Script(w *World, c, agent int) Vec {
+func (s *sampling) Script(w *World, c, agent int) Vec {
 	m := s.memory(w, c)
 	self := w.Pos(c, w.Agent(agent))
 	target, found := Vec{}, false
@@ -20,7 +20,7 @@ func (s sampling) Script(w *World, c, agent int) Vec {
 }
 
 // bestCell returns the middle of a cell near p.
-func (s sampling) bestCell(m *samplingMemory, p Vec) Vec {
+func (s *sampling) bestCell(m *samplingMemory, p Vec) Vec {
 	const view = 4 // cells to each side
 	index := samplingIndex(p)
 	x, y := index/samplingCells, index%samplingCells

@@ -15,7 +15,7 @@ func TestSamplingFieldHasTheRecordedPeak(t *testing.T) {
 		if g.Scenario != "sampling" {
 			continue
 		}
-		s := g.build(t).task.(sampling)
+		s := g.build(t).task.(*sampling)
 		centres, peaks := flat(t, g.InternalsStatic["locs"]), flat(t, g.InternalsStatic["max_pdf"])
 		for c, want := range peaks {
 			got := s.peak(centres[c*2*s.Gaussians : (c+1)*2*s.Gaussians])
@@ -29,7 +29,7 @@ func TestSamplingFieldHasTheRecordedPeak(t *testing.T) {
 func TestSamplingPaysACellOnceAndItsFirstAgent(t *testing.T) {
 	e := buildCopies(t, DefaultSampling(), 1)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
-	w, m := e.world, e.task.(sampling).memory(e.world, 0)
+	w, m := e.world, e.task.(*sampling).memory(e.world, 0)
 	place := func(i int, p Vec) { w.Place(0, w.Agent(i), p) }
 	copy(m.centres, []float32{0.5, 0.5, 0.5, 0.5, 0.5, 0.5})
 	place(0, Vec{0.505, 0.505})
@@ -51,7 +51,7 @@ func TestSamplingPaysACellOnceAndItsFirstAgent(t *testing.T) {
 func TestSamplingSucceedsWhenEveryCentreWasVisited(t *testing.T) {
 	e := buildCopies(t, DefaultSampling(), 1)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
-	w, m := e.world, e.task.(sampling).memory(e.world, 0)
+	w, m := e.world, e.task.(*sampling).memory(e.world, 0)
 	copy(m.centres, []float32{-0.5, -0.5, 0, 0, 0.5, 0.5})
 	for i := range 3 {
 		w.Place(0, w.Agent(i), Vec{-0.9, 0.1 * float32(i)})

@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -38,13 +39,13 @@ func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config { a.Discrete = d; 
 
 // Build makes the environment.
 func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
-	if a.Agents < 2 || a.Agents > 100 {
-		return nil, fmt.Errorf("vmas/simple_adversary: n_agents is %d, want 2 to 100", a.Agents)
+	if err := cmp.Or(
+		wantCount(a.Kind(), "n_agents", a.Agents, 2, 100),
+		wantCount(a.Kind(), "n_adversaries", a.Adversaries, 1, a.Agents-1),
+	); err != nil {
+		return nil, err
 	}
-	if a.Adversaries < 1 || a.Adversaries >= a.Agents {
-		return nil, fmt.Errorf("vmas/simple_adversary: n_adversaries is %d, want 1 to n_agents − 1 = %d", a.Adversaries, a.Agents-1)
-	}
-	return New(a.Kind(), a.Common, a.Settings, simpleAdversary{a}, seed, workers)
+	return New(a.Kind(), a.Common, a.Settings, &simpleAdversary{a}, seed, workers)
 }
 
 // simpleAdversary is the task's behaviour. Bodies are the landmarks, as many as good agents, then the adversaries, then
@@ -52,8 +53,8 @@ func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
 type simpleAdversary struct{ SimpleAdversary }
 
 var (
-	_ Task     = simpleAdversary{}
-	_ Scripter = simpleAdversary{}
+	_ Task     = (*simpleAdversary)(nil)
+	_ Scripter = (*simpleAdversary)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/mpe/simple_adversary.py
@@ -62,7 +63,7 @@ const (
 	adversaryLandmarkRadius = 0.08
 )
 
-func (a simpleAdversary) World() WorldSpec {
+func (a *simpleAdversary) World() WorldSpec {
 	s := DefaultWorld()
 	good := a.Agents - a.Adversaries
 	for i := range good {
@@ -86,16 +87,16 @@ func (a simpleAdversary) World() WorldSpec {
 	return s
 }
 
-func (a simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
+func (a *simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
 	for b := range w.count {
 		w.Place(c, b, Vec{r.Uniform(-1, 1), r.Uniform(-1, 1)})
 	}
 	w.Memory(c)[0] = float32(r.IntN(w.landmarks))
 }
 
-func (a simpleAdversary) goal(w *World, c int) Vec { return w.Pos(c, int(w.Memory(c)[0])) }
+func (a *simpleAdversary) goal(w *World, c int) Vec { return w.Pos(c, int(w.Memory(c)[0])) }
 
-func (a simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
+func (a *simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
 	self := w.Agent(agent)
 	pos, at := w.Pos(c, self), 0
 	if agent >= a.Adversaries {
@@ -110,7 +111,7 @@ func (a simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
 
 // Reward: an adversary loses its distance to the goal; the good agents lose that of the nearest of them and win those of
 // all adversaries.
-func (a simpleAdversary) Reward(w *World, c int, dst []float32) {
+func (a *simpleAdversary) Reward(w *World, c int, dst []float32) {
 	goal := a.goal(w, c)
 	toGoal := func(agent int) float32 { return w.Pos(c, w.Agent(agent)).Sub(goal).Norm() }
 	far := float32(0)
@@ -129,10 +130,10 @@ func (a simpleAdversary) Reward(w *World, c int, dst []float32) {
 }
 
 // Outcome: there is no end.
-func (a simpleAdversary) Outcome(*World, int) (success, over bool) { return false, false }
+func (a *simpleAdversary) Outcome(*World, int) (success, over bool) { return false, false }
 
 // Script sends everybody to the goal, adversaries too.
-func (a simpleAdversary) Script(w *World, c, agent int) Vec {
+func (a *simpleAdversary) Script(w *World, c, agent int) Vec {
 	self := w.Agent(agent)
 	const stiffness, damping = 10, 2
 	return a.goal(w, c).Sub(w.Pos(c, self)).Mul(stiffness).Sub(w.Vel(c, self).Mul(damping))
