@@ -8,7 +8,7 @@ import (
 	"cermic/envs"
 )
 
-// Scene describes copy c as it is now.
+// Scene describes copy c as it is now. It spans the world's half size and grows with what moves out of it.
 func (e *env) Scene(c int) envs.Scene {
 	w := e.world
 	margin := 1.1 * float64(w.spec.HalfSize)
@@ -26,7 +26,19 @@ func (e *env) Scene(c int) envs.Scene {
 		scene.Shapes = append(scene.Shapes, w.shape(c, w.Agent(agent), envs.RoleAgent, agent))
 		scene.Shapes = append(scene.Shapes, w.raysOf(c, agent)...)
 	}
+	for _, b := range w.moving {
+		grow(&scene, w.Pos(c, b), w.body[b].bound)
+	}
 	return scene
+}
+
+// grow widens the scene to hold a circle.
+func grow(s *envs.Scene, centre Vec, radius float32) {
+	x, y, r := float64(centre.X), float64(centre.Y), float64(radius)
+	if isFinite(centre.X) && isFinite(centre.Y) {
+		s.MinX, s.MinY = min(s.MinX, x-r), min(s.MinY, y-r)
+		s.MaxX, s.MaxY = max(s.MaxX, x+r), max(s.MaxY, y+r)
+	}
 }
 
 // role guesses what a landmark stands for from what it can do.
@@ -51,7 +63,6 @@ func (w *World) shape(c, b int, role envs.Role, agent int) envs.Shape {
 	return envs.Shape{
 		Role: role, Agent: agent, X: float64(p.X), Y: float64(p.Y), Angle: float64(w.Rot(c, b)),
 		Radius: float64(s.Radius), Width: float64(s.Length), Height: float64(s.Width), Hollow: s.Hollow,
-		Label: w.spec.body(b).Name,
 	}
 }
 
