@@ -21,5 +21,19 @@ func TestTasksKeepTheContract(t *testing.T) {
 }
 
 func TestDiscreteTasksKeepTheContract(t *testing.T) {
-	envtest.Check(t, DefaultBalance().WithDiscrete(Cross5))
+	for _, name := range envs.Names() {
+		cfg, err := envs.Default(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range []Discrete{Product9, Cross5} {
+			label := strings.TrimPrefix(name, "vmas/") + "/" + string(set)
+			t.Run(label, func(t *testing.T) {
+				discrete := cfg.(interface {
+					WithDiscrete(Discrete) envs.Config
+				}).WithDiscrete(set)
+				envtest.Check(t, discrete)
+			})
+		}
+	}
 }
