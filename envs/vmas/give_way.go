@@ -57,6 +57,7 @@ var (
 	_ Controller = (*giveWay)(nil)
 	_ Progresser = (*giveWay)(nil)
 	_ Scripter   = (*giveWay)(nil)
+	_ Painter    = (*giveWay)(nil)
 )
 
 // Bodies, before the agents. The goal of agent i is body giveWayGoal + i.
@@ -89,7 +90,7 @@ const (
 	giveWayDt         = 0.05
 )
 
-// From: VMAS 1.5.2, controllers/velocity_controller.py with the parameters of the task
+// From: VMAS 1.5.2, the velocity controller with the parameters of the task
 const (
 	giveWayGain           = 2
 	giveWayIntegralTime   = 6     // seconds
@@ -220,3 +221,6 @@ func (g *giveWay) way(w *World, c int) (sum float32) {
 func (g *giveWay) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, giveWayGoal+agent)).Norm()
 }
+
+// Paint cuts the picture to the height of the corridor with its niche.
+func (g *giveWay) Paint(_ *World, _ int, scene *envs.Scene) { scene.MinY, scene.MaxY = -0.35, 0.85 }

@@ -4,6 +4,7 @@ package vmas
 
 import (
 	"fmt"
+	"slices"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -51,6 +52,7 @@ var (
 	_ Task       = (*passage)(nil)
 	_ Progresser = (*passage)(nil)
 	_ Scripter   = (*passage)(nil)
+	_ Painter    = (*passage)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/passage.py
@@ -196,4 +198,9 @@ func (p *passage) missing(w *World, c int) (sum float32) {
 
 func (p *passage) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, passageGoal+agent)).Norm()
+}
+
+// Paint leaves out the boxes in the place of holes.
+func (p *passage) Paint(_ *World, _ int, scene *envs.Scene) {
+	scene.Shapes = slices.Delete(scene.Shapes, passageBox, passageBox+p.Passages)
 }

@@ -80,6 +80,7 @@ var (
 	_ Task       = (*sampling)(nil)
 	_ Progresser = (*sampling)(nil)
 	_ Scripter   = (*sampling)(nil)
+	_ Painter    = (*sampling)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/sampling.py
@@ -255,3 +256,28 @@ func (s *sampling) Progress(w *World, c int) float32 {
 	}
 	return count / float32(s.Gaussians)
 }
+
+// Paint shows the cells that have paid, the Gaussians out to one standard deviation, and the centres that are still to be
+// visited.
+func (s *sampling) Paint(w *World, c int, scene *envs.Scene) {
+	m := s.memory(w, c)
+	for k, paid := range m.sampled {
+		if x, y := k/samplingCells, k%samplingCells; paid != 0 {
+			scene.Shapes = append(scene.Shapes, envs.Shape{
+				Role: envs.RoleObstacle, Agent: -1, X: samplingMiddle(x), Y: samplingMiddle(y), Width: samplingCell, Height: samplingCell,
+			})
+		}
+	}
+	for k, visited := range m.visited {
+		ring := envs.Shape{
+			Role: envs.RoleTarget, Agent: -1, X: float64(m.centres[2*k]), Y: float64(m.centres[2*k+1]),
+			Radius: math.Sqrt(float64(s.Variance)), Hollow: true,
+		}
+		scene.Shapes = append(scene.Shapes, ring)
+		if ring.Hollow, ring.Radius = false, samplingRadius; visited == 0 {
+			scene.Shapes = append(scene.Shapes, ring)
+		}
+	}
+}
+
+func samplingMiddle(cell int) float64 { return (float64(cell)+0.5)*samplingCell - samplingSize }

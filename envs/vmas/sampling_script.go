@@ -27,7 +27,7 @@ func (s *sampling) bestCell(m *samplingMemory, p Vec) Vec {
 	best, most := p, float32(-1)
 	for i := max(0, x-view); i <= min(samplingCells-1, x+view); i++ {
 		for j := max(0, y-view); j <= min(samplingCells-1, y+view); j++ {
-			middle := Vec{(float32(i)+0.5)*samplingCell - samplingSize, (float32(j)+0.5)*samplingCell - samplingSize}
+			middle := Vec{float32(samplingMiddle(i)), float32(samplingMiddle(j))}
 			worth := s.unsampled(m, middle) / (samplingCell + middle.Sub(p).Norm())
 			if worth > most {
 				best, most = middle, worth

@@ -55,6 +55,7 @@ type simpleAdversary struct{ SimpleAdversary }
 var (
 	_ Task     = (*simpleAdversary)(nil)
 	_ Scripter = (*simpleAdversary)(nil)
+	_ Painter  = (*simpleAdversary)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/mpe/simple_adversary.py
@@ -137,4 +138,11 @@ func (a *simpleAdversary) Script(w *World, c, agent int) Vec {
 	self := w.Agent(agent)
 	const stiffness, damping = 10, 2
 	return a.goal(w, c).Sub(w.Pos(c, self)).Mul(stiffness).Sub(w.Vel(c, self).Mul(damping))
+}
+
+// Paint shows the landmarks that are not the goal as rings.
+func (a *simpleAdversary) Paint(w *World, c int, scene *envs.Scene) {
+	for i := range scene.Shapes {
+		scene.Shapes[i].Hollow = i != int(w.Memory(c)[0])
+	}
 }
