@@ -62,10 +62,19 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	if !f.Unlabelled {
 		p.Add(ends)
 	}
-	if p.X.Min > p.X.Max { // nothing drawn: an empty frame, not a crash
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	}
+	fit(p)
 	return p, nil
+}
+
+// fit makes axes of what gonum cannot scale. Training begins at 0, also where the first value comes later.
+func fit(p *plot.Plot) {
+	if p.X.Min > p.X.Max { // nothing drawn: an empty frame, not a crash
+		p.X.Max, p.Y.Min, p.Y.Max = 1, 0, 1
+	}
+	p.X.Min = min(p.X.Min, 0)
+	if p.Y.Min == p.Y.Max { // a constant
+		p.Y.Min, p.Y.Max = min(p.Y.Min, 0), max(p.Y.Max, p.Y.Min+1)
+	}
 }
 
 // rank orders lines from the lowest to the uppermost.

@@ -56,24 +56,31 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 
 func pixels(l vg.Length) int { return int(math.Round(float64(l) / 72 * dpi)) }
 
-// Animate draws every scene as a frame of an endless film, with its step and a bar that shows how far it is. The last
-// frame stands for a second.
-func Animate(scenes []envs.Scene, framesPerSecond float64) (*gif.GIF, error) {
+// frames is the largest number of frames in a film: a longer episode is shown in every second, third, … step, so that a
+// notebook stays small.
+const frames = 120
+
+// Animate plays scenes, one a step, as an endless film with the step and a bar that shows how far it is. The last frame
+// stands for a second.
+func Animate(scenes []envs.Scene, stepsPerSecond float64) (*gif.GIF, error) {
 	view, err := viewOf(scenes)
 	if err != nil {
 		return nil, err
 	}
-	if !(framesPerSecond > 0 && framesPerSecond <= 50) { // browsers slow down anything faster
-		return nil, fmt.Errorf("film of %g frames a second, want more than 0 and at most 50", framesPerSecond)
+	if !(stepsPerSecond > 0) {
+		return nil, fmt.Errorf("film of %g steps a second, want more than 0", stepsPerSecond)
 	}
+	every := (len(scenes) + frames - 1) / frames
 	const resolution = 110
 	width, height := view.size(3.6 * vg.Inch)
-	pictures := make([]draw.Image, len(scenes))
-	for i, s := range scenes {
-		pictures[i] = rendering(view.of(s), width, height, resolution)
-		caption(pictures[i], width, height, resolution, i, len(scenes))
+	var pictures []draw.Image
+	for i := 0; i < len(scenes); i += every {
+		m := rendering(view.of(scenes[i]), width, height, resolution)
+		caption(m, width, height, resolution, i, len(scenes))
+		pictures = append(pictures, m)
 	}
-	return film(pictures, int(math.Round(100/framesPerSecond))), nil
+	delay := math.Round(100 * float64(every) / stepsPerSecond)
+	return film(pictures, int(max(delay, 2))), nil // browsers slow down anything shorter
 }
 
 // caption writes the step into the upper left corner and draws the bar at the lower edge.

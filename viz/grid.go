@@ -164,10 +164,14 @@ func (g Grid) effort() string {
 // guide says how to read a cell, in one or two sentences.
 func (g Grid) guide() string {
 	var parts []string
+	interval := ""
+	if g.any(func(c Cell) bool { return c.interval() != "" }) {
+		interval = ", bootstrap 95 % interval"
+	}
 	if effort := g.effort(); effort != "" {
-		parts = append(parts, "Ours: mean of "+effort+", bootstrap 95 % interval.")
+		parts = append(parts, "Ours: mean of "+effort+interval+".")
 	} else if g.any(func(c Cell) bool { return c.Seeds > 0 }) {
-		parts = append(parts, "Ours: mean, bootstrap 95 % interval, seeds × frames.")
+		parts = append(parts, "Ours: mean"+interval+", seeds × frames.")
 	} else {
 		parts = append(parts, "Ours: "+Missing+", not run yet.")
 	}

@@ -83,15 +83,26 @@ func (p painter) lookOf(s envs.Shape) look {
 	return l
 }
 
-// drawScene draws the shapes of s in their order, then the numbers of agents and the labels above all of them.
+// drawScene draws the shapes of s in their order, then the numbers of agents and the names of targets above all of them.
 func drawScene(c draw.Canvas, s envs.Scene) {
 	c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))
 	p := newPainter(c, s)
 	for _, shape := range s.Shapes {
 		p.shape(shape)
 	}
+	targets := 0
 	for _, shape := range s.Shapes {
-		p.name(shape)
+		if shape.Role == envs.RoleTarget {
+			targets++
+		}
+	}
+	for _, shape := range s.Shapes {
+		switch {
+		case shape.Role == envs.RoleAgent:
+			p.number(shape)
+		case shape.Role == envs.RoleTarget && targets > 1 && targets < 6: // more would hide what they name
+			p.name(shape)
+		}
 	}
 	frame := rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
 	c.StrokeLines(draw.LineStyle{Color: slate, Width: vg.Points(1)}, append(frame, frame[0]))
@@ -164,29 +175,33 @@ func (p painter) corners(s envs.Shape) []vg.Point {
 	return out
 }
 
-// name writes the number of an agent, from 1, inside it, or beside it where it is too small, and the label of any shape.
-func (p painter) name(s envs.Shape) {
-	r := max(p.scale*vg.Length(max(s.Radius, s.Height/2)), p.thinnest)
-	at := p.at(s.X, s.Y)
-	if s.Role == envs.RoleAgent {
-		number := strconv.Itoa(s.Agent + 1)
-		if inside := float64(r) * 1.3; inside >= 5 {
-			style := typeface(min(inside, 14), true)
-			style.Color = paper
-			if s.Hollow {
-				style.Color = agentColor(s.Agent)
-			}
-			p.FillText(style, at, number)
-		} else {
-			style := typeface(max(float64(p.thinnest)*2.6, 6), true)
+// number writes the number of an agent, from 1, inside it, or below it where it is too small.
+func (p painter) number(s envs.Shape) {
+	r, at, text := p.reach(s), p.at(s.X, s.Y), strconv.Itoa(s.Agent+1)
+	if inside := float64(r) * 1.3; inside >= 5 {
+		style := typeface(min(inside, 14), true)
+		style.Color = paper
+		if s.Hollow {
 			style.Color = agentColor(s.Agent)
-			p.FillText(style, vg.Point{X: at.X + r + style.Width(number)*0.7, Y: at.Y + r + style.Font.Size*0.3}, number)
 		}
+		p.FillText(style, at, text)
+		return
 	}
-	if s.Label != "" {
-		style := typeface(max(float64(p.thinnest)*2.6, 6), false)
-		p.FillText(style, vg.Point{X: at.X, Y: at.Y + r + style.Font.Size*0.7}, s.Label)
-	}
+	style := typeface(max(float64(p.thinnest)*2.6, 6), true)
+	style.Color = agentColor(s.Agent)
+	p.FillText(style, vg.Point{X: at.X, Y: at.Y - r - style.Font.Size*0.6}, text)
+}
+
+// name writes the label of a shape above it.
+func (p painter) name(s envs.Shape) {
+	style := typeface(max(float64(p.thinnest)*2.6, 6), false)
+	at := p.at(s.X, s.Y)
+	p.FillText(style, vg.Point{X: at.X, Y: at.Y + p.reach(s) + style.Font.Size*0.7}, s.Label)
+}
+
+// reach is how far a shape is drawn above its centre.
+func (p painter) reach(s envs.Shape) vg.Length {
+	return max(p.scale*vg.Length(max(s.Radius, s.Height/2)), p.thinnest)
 }
 
 // ring is a circle as a polygon fine enough for any size drawn here.

@@ -81,6 +81,9 @@ func TestDrawingRefusesWhatIsNoScene(t *testing.T) {
 	if _, err := viz.Animate([]envs.Scene{{}}, 10); err == nil {
 		t.Error("an empty rectangle made a film")
 	}
+	if film, err := viz.Animate(lifting(121), 50); err != nil || len(film.Image) != 61 || film.Delay[0] != 4 {
+		t.Errorf("a long episode has %d frames of %d hundredths (%v), want every second step", len(film.Image), film.Delay[0], err)
+	}
 	if _, err := viz.Animate(lifting(2), 0); err == nil {
 		t.Error("a film stands still")
 	}

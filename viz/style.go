@@ -160,27 +160,36 @@ func (t ticks) Ticks(low, high float64) []plot.Tick {
 			break
 		}
 	}
+	unit, suffix := shortUnit(max(math.Abs(low), math.Abs(high)))
 	var out []plot.Tick
 	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9; k++ {
-		out = append(out, plot.Tick{Value: k * step, Label: Short(k * step)})
+		out = append(out, plot.Tick{Value: k * step, Label: short(k*step, unit, suffix)})
 	}
 	return out
 }
 
 // Short writes a number in few characters, with k and M for thousands and millions: 1200000 is "1.2M".
 func Short(v float64) string {
-	unit, suffix := 1.0, ""
-	switch a := math.Abs(v); {
-	case a >= 999_950:
-		unit, suffix = 1e6, "M"
-	case a >= 10_000:
-		unit, suffix = 1e3, "k"
+	unit, suffix := shortUnit(math.Abs(v))
+	return short(v, unit, suffix)
+}
+
+// shortUnit is the unit in which numbers up to top are written.
+func shortUnit(top float64) (unit float64, suffix string) {
+	switch {
+	case top >= 999_950:
+		return 1e6, "M"
+	case top >= 10_000:
+		return 1e3, "k"
 	}
+	return 1, ""
+}
+
+func short(v, unit float64, suffix string) string {
 	if v == 0 {
 		return "0" // also for −0
 	}
-	s := strconv.FormatFloat(v/unit, 'g', 4, 64)
-	return strings.Replace(s, "-", "−", 1) + suffix
+	return strings.Replace(strconv.FormatFloat(v/unit, 'g', 4, 64), "-", "−", 1) + suffix
 }
 
 // gridLines draws one light line a tick of the vertical axis, under everything else.

@@ -73,44 +73,48 @@ func ended(e results.Event) bool { return e.FromStore || e.Total > 0 && e.Frames
 // Progress is a bar with frames, pace, last score and time left. One bar can follow several runs, one after the other.
 type Progress struct {
 	block
+	now   results.Event // the last one that told of a record
 	score float64
-	run   string // ID of the run that score belongs to
 	note  string
 }
 
 // NewProgress shows an empty bar.
 func NewProgress() *Progress {
 	p := &Progress{block: newBlock(), score: math.NaN()}
-	p.put(p.bar(results.Event{Total: 1}, "starting"))
+	p.put(p.bar("starting"))
 	return p
 }
 
 // Watch is a watcher of a run.
 func (p *Progress) Watch(e results.Event) {
-	if e.Record != nil && e.Record.ID != p.run {
-		p.run, p.score, p.note = e.Record.ID, math.NaN(), ""
-	}
-	if e.Eval != nil {
-		p.score = mean(e.Eval.Scores)
-	}
-	if e.Note != "" {
+	if e.Record == nil { // a note, at any time
 		p.note = e.Note
+		p.put(p.bar(p.line()))
+		return
 	}
-	if p.due(time.Now()) || ended(e) || e.Note != "" {
-		p.put(p.bar(e, p.line(e)))
+	if p.now.Record == nil || p.now.Record.ID != e.Record.ID {
+		p.score = math.NaN()
+	}
+	p.now = e
+	if n := len(e.Record.Evals); n > 0 {
+		p.score = mean(e.Record.Evals[n-1].Scores)
+	}
+	if ended(e) {
+		p.note = ""
+	}
+	if p.due(time.Now()) || ended(e) {
+		p.put(p.bar(p.line()))
 	}
 }
 
 // line says in words what the bar shows.
-func (p *Progress) line(e results.Event) string {
-	s := ""
-	if r := e.Record; r != nil {
-		s = fmt.Sprintf("%s · %s · seed %d · ", r.Method, r.Task, r.Seed)
-		if n := len(r.Evals); n > 0 && math.IsNaN(p.score) {
-			p.score = mean(r.Evals[n-1].Scores)
-		}
+func (p *Progress) line() string {
+	e := p.now
+	if e.Record == nil {
+		return "starting"
 	}
-	s += fmt.Sprintf("%s of %s frames", viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
+	s := fmt.Sprintf("%s · %s · seed %d · %s of %s frames", e.Record.Method, e.Record.Task, e.Record.Seed,
+		viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
 	if !math.IsNaN(p.score) {
 		s += fmt.Sprintf(" · score %.4g", p.score)
 	}
@@ -126,9 +130,9 @@ func (p *Progress) line(e results.Event) string {
 }
 
 // bar is the content of the block.
-func (p *Progress) bar(e results.Event, line string) content {
+func (p *Progress) bar(line string) content {
 	page := fmt.Sprintf(`<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small>%s</small>`,
-		e.Frames, max(e.Total, 1), html.EscapeString(line))
+		p.now.Frames, max(p.now.Total, 1), html.EscapeString(line))
 	if p.note != "" {
 		page += fmt.Sprintf(`<br><small style="opacity:.75">%s</small>`, html.EscapeString(p.note))
 		line += "\n" + p.note

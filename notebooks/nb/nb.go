@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -32,11 +33,20 @@ func Budget(name string) string {
 	return name
 }
 
-// Interruptible returns a context that the notebook's stop button cancels. The kernel ends the cell five seconds after
-// the button, whatever the cell does; a run saves itself and returns well within that.
+// Interruptible returns a context that the notebook's stop button cancels. The kernel kills the cell five seconds after
+// the button; a run needs less to save itself. Should it be busy with something that cannot be stopped, the cell ends just
+// before, with a word: what was saved last is safe.
 func Interruptible() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	context.AfterFunc(ctx, func() {
+		stop() // a second interrupt ends the program at once
+		if gonbui.IsNotebook {
+			time.AfterFunc(4*time.Second, func() {
+				fmt.Println("Stopped in the middle of something; running the cell again goes on from what was saved last.")
+				os.Exit(0)
+			})
+		}
+	})
 	return ctx
 }
 

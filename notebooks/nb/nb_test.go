@@ -82,14 +82,15 @@ func TestOutsideANotebookNothingHappens(t *testing.T) {
 
 func TestProgressSaysMethodFramesScoreAndTimeLeft(t *testing.T) {
 	p := NewProgress()
-	p.Watch(results.Event{Record: record, Eval: &record.Evals[0], Frames: 12_000, Total: 600_000})
-	line := p.line(results.Event{Record: record, Frames: 30_000, Total: 600_000, FPS: 4321.4, ETA: 132})
+	p.Watch(results.Event{Record: record, Frames: 30_000, Total: 600_000, FPS: 4321.4, ETA: 132})
+	p.Watch(results.Event{Note: "backend xla:cpu"})
 	want := "mappo-cermic · vmas/balance · seed 2 · 30k of 600k frames · score 15 · 4321 frames/s · 2 min 12 s left"
-	if line != want {
-		t.Errorf("got  %s\nwant %s", line, want)
+	if p.line() != want || p.note != "backend xla:cpu" {
+		t.Errorf("got  %s\nwant %s\nnote %q", p.line(), want, p.note)
 	}
-	if line := p.line(results.Event{Record: record, Frames: 5, Total: 9, FromStore: true}); !strings.HasSuffix(line, "from the store") {
-		t.Errorf("a stored run says %q", line)
+	p.Watch(results.Event{Record: &results.Record{ID: "other", Method: "mappo"}, Frames: 5, Total: 5, FromStore: true})
+	if want := "mappo ·  · seed 0 · 5 of 5 frames · from the store"; p.line() != want || p.note != "" {
+		t.Errorf("a stored run says %q with note %q, want %q and none", p.line(), p.note, want)
 	}
 }
 

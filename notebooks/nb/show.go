@@ -27,11 +27,12 @@ type content = map[protocol.MIMEType]any
 //	nb.Show(viz.Curves(figure, series...))
 func Show(values ...any) {
 	for _, v := range values {
-		switch v := v.(type) {
-		case nil:
-		case error:
-			Check(v)
-		default:
+		if err, ok := v.(error); ok {
+			Check(err)
+		}
+	}
+	for _, v := range values {
+		if _, stopped := v.(error); v != nil && !stopped {
 			send(&protocol.DisplayData{Data: Must(render(v))})
 		}
 	}
