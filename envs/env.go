@@ -47,6 +47,12 @@ type Spec struct {
 	EvalHorizon int      // steps over which Score is counted: the benchmark's own
 	Metric      string   // what Score adds up to over an episode: "reward", "return" or "win"
 	Sparse      bool     // Step.Sparse is what the learner is trained on
+	Solved      float32  // what Sparse adds up to, for each agent, over an episode that succeeds; 0: any pay; +Inf: none does
+}
+
+// Succeeds reports whether an episode in which agents were paid sparse on average, all steps together, is a success.
+func (s *Spec) Succeeds(sparse float64) bool {
+	return sparse > 0 && sparse >= 0.9999*float64(s.Solved) // parts of a bonus add up to it within rounding
 }
 
 // ObsLen is O, the number of values in one agent's observation.

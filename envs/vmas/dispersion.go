@@ -85,7 +85,18 @@ func (d *dispersion) World() WorldSpec {
 	s.Obs = 4 + 3*d.Food
 	s.Memory = []Slot{{"eaten", d.Food}}
 	s.SparseIsDense = true
+	if !d.PenaliseByTime {
+		s.Solved = d.fullReturn()
+	}
 	return s
+}
+
+// fullReturn is what an agent earns on average when everything is eaten: the eaters of a piece share 1.
+func (d *dispersion) fullReturn() float32 {
+	if d.SharedReward {
+		return float32(d.Food)
+	}
+	return float32(d.Food) / float32(d.Agents)
 }
 
 // Reset scatters the food; agents stay in the middle.

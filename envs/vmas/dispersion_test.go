@@ -40,5 +40,8 @@ func TestDispersionPaysForEveryPieceAndDrawsItNoMore(t *testing.T) {
 		if !over[c] || sum[c] != 4 {
 			t.Errorf("copy %d: over is %v after a return of %g, want the end after 4", c, over[c], sum[c])
 		}
+		if !e.spec.Succeeds(float64(sum[c])) || e.spec.Succeeds(3) {
+			t.Error("all food is no success, or less is one")
+		}
 	}
 }

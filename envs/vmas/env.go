@@ -5,6 +5,7 @@ package vmas
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"cermic/envs"
 	"cermic/envs/internal/pool"
@@ -98,7 +99,13 @@ func (e *env) describe(name string, common envs.Common) {
 		Name: name, Copies: common.Copies, Agents: len(e.policy), Teams: teams, Obs: []int{w.Obs},
 		Entities: w.Entities, State: len(e.policy) * w.Obs, Act: actionSpec(e.choices, limit),
 		Horizon: e.settings.MaxSteps, EvalHorizon: e.settings.MaxSteps, Metric: "reward",
-		Sparse: common.Reward == envs.Sparse,
+		Sparse: common.Reward == envs.Sparse, Solved: e.settings.SuccessReward,
+	}
+	if w.SparseIsDense {
+		e.spec.Solved = w.Solved
+		if w.Solved == 0 {
+			e.spec.Solved = float32(math.Inf(1))
+		}
 	}
 	if e.spec.Sparse && e.settings.SparseHorizon == Extended {
 		e.spec.Horizon = max(e.spec.Horizon, w.SparseMax)

@@ -225,16 +225,3 @@ func (f *flocking) missing(w *World, c int) float32 {
 	}
 	return max(0, worst-flockingTight)
 }
-
-// Script steers to a place of the agent's own in a ring round the target, round whoever is in the way.
-func (f *flocking) Script(w *World, c, agent int) Vec {
-	const room = 0.02
-	target := w.Agent(flockingTarget)
-	ring := max(0.125, 0.065/float32(math.Sin(math.Pi/float64(max(2, f.Agents)))))
-	place := w.Pos(c, target).Add(headingOf(2 * math.Pi * float32(agent) / float32(f.Agents)).Mul(ring))
-	avoid := numbers(0, w.Agent(agent))
-	for other := agent + 1; other < w.agents; other++ {
-		avoid = append(avoid, w.Agent(other))
-	}
-	return w.steer(c, agent, place, w.Vel(c, target), avoid, room)
-}

@@ -36,6 +36,8 @@ type WorldSpec struct {
 	// SparseIsDense marks tasks with one reward only, because the original one already is sparse, or because there is no
 	// success to pay: both streams are equal then, and Outcome pays nothing.
 	SparseIsDense bool
+	// Solved is the return of an agent in an episode that succeeds, of a task with SparseIsDense; 0: success is not defined.
+	Solved float32
 }
 
 // DefaultWorld returns the simulator's own constants: 0.1 s per step, drag 0.25, no gravity, no limits.
