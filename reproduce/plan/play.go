@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Player is who plays an episode of a task without having learned anything.
+type Player string
+
+// The players.
+const (
+	Random   Player = "random" // every action equally likely
+	Scripted Player = "script" // the task's own hand-written policy
+)
+
+// Played is what came of episodes of one player on one task: how hard the task is before any learning, and how much of its
+// sparse reward chance finds.
+type Played struct {
+	Task                 string
+	Player               Player
+	Milestones           int // parts in which the sparse reward is paid
+	Horizon, EvalHorizon int // steps of the sparse reward, and of the benchmark's metric
+	// One number for each episode.
+	Success []float64 // 1 if it succeeded within Horizon, else 0; nil if the task has no success
+	Sparse  []float64 // sparse return of an agent, on average
+	Dense   []float64 // the benchmark's metric, counted up to EvalHorizon
+}
+
+// PlayTask plays the registered default of a task with both players, for each of the given numbers of milestones; it leaves
+// out scripts that a task does not have, and numbers of milestones that it does not take.
+func PlayTask(id string, milestones []int, episodes int, seed uint64) ([]*Played, error) {
+	var all []*Played
+	for _, k := range milestones {
+		cfg, ok, err := inParts(id, k)
+		if err != nil {
+			return nil, err
+		}
+		for _, player := range []Player{Random, Scripted} {
+			if !ok {
+				continue
+			}
+			p, err := Play(cfg, player, episodes, seed)
+			if err != nil {
+				return nil, err
+			}
+			if p != nil {
+				p.Milestones = k
+				all = append(all, p)
+			}
+		}
+	}
+	return all, nil
+}
+
+// inParts returns the default of a task with its sparse reward paid in k parts; ok is false if it cannot be.
+func inParts(id string, k int) (cfg envs.Config, ok bool, err error) {
+	holder := struct {
+		Task envs.Config `json:"task"`
+	}{}
+	if holder.Task, err = envs.Default(id); err != nil || k == 1 {
+		return holder.Task, err == nil, err
+	}
+	if conf.Set(&holder, "task.milestones", fmt.Sprint(k)) != nil {
+		return nil, false, nil
+	}
+	if _, err := holder.Task.Build(1, 1); err != nil { // its default builds, so this setting is what it refuses
+		return nil, false, nil
+	}
+	return holder.Task, true, nil
+}
+
+// Play plays one episode of the sparse reward in each of as many copies. Episode c depends on the seed and on c alone. It
+// returns nil if the task has no script for a Scripted player.
+func Play(cfg envs.Config, player Player, episodes int, seed uint64) (*Played, error) {
+	shared := cfg.Shared()
+	shared.Copies, shared.Reward = episodes, envs.Sparse
+	env, err := cfg.WithShared(shared).Build(seed, 0)
+	if err != nil {
+		return nil, err
+	}
+	spec := env.Spec()
+	p := &Played{
+		Task: spec.Name, Player: player, Milestones: 1, Horizon: spec.Horizon, EvalHorizon: spec.EvalHorizon,
+		Sparse: make([]float64, episodes), Dense: make([]float64, episodes),
+	}
+	choose := randomly(spec, seed)
+	if player == Scripted {
+		script, ok := env.(envs.Scripter)
+		if !ok {
+			return nil, nil
+		}
+		choose = func(_ *envs.Step, act *envs.Actions) bool { return script.Script(act) }
+	}
+	if !p.play(env, choose) {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// play runs the first episode of every copy to its end; it reports false as soon as choose does.
+func (p *Played) play(env envs.Env, choose func(*envs.Step, *envs.Actions) bool) bool {
+	spec := env.Spec()
+	out, act, n := envs.NewStep(spec), envs.NewActions(spec), spec.Agents
+	over, left := make([]bool, spec.Copies), spec.Copies
+	env.Reset(nil, out)
+	for t := 0; t < spec.Horizon && left > 0; t++ {
+		if !choose(out, act) {
+			return false
+		}
+		env.Step(act, out)
+		for c := range over {
+			if over[c] {
+				continue
+			}
+			p.Dense[c] += float64(out.Score[c])
+			for _, r := range out.Sparse[c*n : (c+1)*n] {
+				p.Sparse[c] += float64(r) / float64(n)
+			}
+			if out.Terminated[c]|out.Truncated[c] != 0 {
+				over[c] = true
+				left--
+			}
+		}
+	}
+	p.judge(spec)
+	return true
+}
+
+// judge fills Success.
+func (p *Played) judge(spec *envs.Spec) {
+	if math.IsInf(float64(spec.Solved), 1) {
+		return
+	}
+	p.Success = make([]float64, len(p.Sparse))
+	for c, sparse := range p.Sparse {
+		if spec.Succeeds(sparse) {
+			p.Success[c] = 1
+		}
+	}
+}
+
+// randomly returns a player that draws every allowed action equally likely, each copy from a stream of its own.
+func randomly(spec *envs.Spec, seed uint64) func(*envs.Step, *envs.Actions) bool {
+	streams := make([]*rng.Rand, spec.Copies)
+	for c := range streams {
+		streams[c] = rng.New(seed, "random play", uint64(c))
+	}
+	n, k := spec.Agents, spec.Act.Choices
+	return func(s *envs.Step, act *envs.Actions) bool {
+		for row := range spec.Copies * n {
+			r := streams[row/n]
+			if k > 0 {
+				act.Choice[row] = anyAllowed(s.Mask, row, k, r)
+				continue
+			}
+			for d := range spec.Act.Dim {
+				act.Force[row*spec.Act.Dim+d] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
+			}
+		}
+		return true
+	}
+}
+
+// anyAllowed draws one of the choices that mask [rows,k] allows; nil allows all.
+func anyAllowed(mask []uint8, row, k int, r *rng.Rand) int32 {
+	if mask == nil {
+		return int32(r.IntN(k))
+	}
+	allowed := 0
+	for _, m := range mask[row*k : (row+1)*k] {
+		allowed += int(m)
+	}
+	for at, left := 0, r.IntN(allowed); ; at++ {
+		if mask[row*k+at] == 0 {
+			continue
+		}
+		if left == 0 {
+			return int32(at)
+		}
+		left--
+	}
+}

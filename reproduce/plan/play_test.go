@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"math"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/vmas"
+)
+
+func TestPlayedEpisodesDependOnSeedAndNumberAlone(t *testing.T) {
+	few, err := Play(vmas.DefaultNavigation(), Random, 3, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, _ := Play(vmas.DefaultNavigation(), Random, 20, 7)
+	other, _ := Play(vmas.DefaultNavigation(), Random, 3, 8)
+	for c := range few.Dense {
+		if few.Dense[c] != many.Dense[c] {
+			t.Errorf("episode %d returns %g among 3 and %g among 20", c, few.Dense[c], many.Dense[c])
+		}
+		if few.Dense[c] == other.Dense[c] {
+			t.Errorf("episode %d returns the same with another seed", c)
+		}
+	}
+}
+
+// Scripted navigation succeeds in every episode; parts of the bonus add up to it; the benchmark's metric does not care.
+func TestMilestonesChangeTheSparseReturnOnly(t *testing.T) {
+	played, err := PlayTask("vmas/navigation", []int{1, 3}, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(played) != 4 {
+		t.Fatalf("%d entries, want both players with 1 and 3 milestones", len(played))
+	}
+	bonus := float64(vmas.DefaultNavigation().SuccessReward)
+	for i, p := range played {
+		whole := played[i%2] // the same player with one milestone
+		for c := range p.Dense {
+			if p.Dense[c] != whole.Dense[c] || p.Success[c] != whole.Success[c] {
+				t.Errorf("%s, %d milestones: episode %d differs from that with one", p.Player, p.Milestones, c)
+			}
+			if p.Player == Scripted && (p.Success[c] != 1 || math.Abs(p.Sparse[c]-bonus) > 1e-5) { // thirds of 10 in float32
+				t.Errorf("%d milestones: the script is paid %g with success %g, want %g", p.Milestones, p.Sparse[c], p.Success[c], bonus)
+			}
+			if p.Player == Random && (p.Success[c] != 0 || p.Sparse[c] >= bonus) {
+				t.Errorf("%d milestones: random play is paid %g with success %g", p.Milestones, p.Sparse[c], p.Success[c])
+			}
+		}
+	}
+}
+
+func TestTasksWithoutMilestonesOrSuccessAreLeftToWhatTheyHave(t *testing.T) {
+	played, err := PlayTask("vmas/dispersion", []int{1, 2}, 2, 1)
+	if err != nil || len(played) != 2 || played[0].Milestones != 1 || played[1].Success[0] != 1 {
+		t.Errorf("dispersion: %+v, %v; want one milestone for both players, and a script that eats everything", played, err)
+	}
+	played, err = PlayTask("vmas/ball_trajectory", []int{1}, 2, 1)
+	if err != nil || len(played) != 2 || played[0].Success != nil {
+		t.Errorf("ball_trajectory: %+v, %v; want no success", played, err)
+	}
+	if _, err := PlayTask("vmas/navigaton", []int{1}, 2, 1); err == nil {
+		t.Error("an unknown task is played")
+	}
+	if _, err := Play(vmas.DefaultWheel().WithShared(envs.Common{}), Random, 0, 1); err == nil {
+		t.Error("no episodes are played")
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+
+	"cermic/reproduce/plan"
+)
+
+// milestones are the numbers of parts of the sparse reward that runTasks compares.
+var milestones = []int{1, 2, 4, 8}
+
+// runTasks prints what random and scripted play earn on every task, or on one, before anything is learned.
+func runTasks(ctx context.Context, out io.Writer, args []string) error {
+	var episodes int
+	var seed uint64
+	names, err := parse("tasks", out, args, 1, func(f *flag.FlagSet) {
+		f.IntVar(&episodes, "episodes", 64, "episodes of each player")
+		f.Uint64Var(&seed, "seed", 1, "of the episodes")
+	})
+	if err != nil {
+		return err
+	}
+	if episodes < 1 || episodes > 1<<16 {
+		return usagef("-episodes is %d, want 1 to %d", episodes, 1<<16)
+	}
+	tasks := plan.Tasks()
+	if len(names) > 0 {
+		t, err := plan.FindTask(names[0])
+		if err != nil {
+			return usageError{err}
+		}
+		tasks = []plan.Task{t}
+	}
+	fmt.Fprintf(out, "Play without learning: mean ± standard deviation over %d episodes, seed %d\n", episodes, seed)
+	for _, t := range tasks {
+		played, err := plan.PlayTask(t.ID, milestones, episodes, seed)
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return errStopped
+		}
+		printPlayed(out, t.ID, played)
+	}
+	return nil
+}
+
+// printPlayed prints one task's table.
+func printPlayed(out io.Writer, task string, played []*plan.Played) {
+	fmt.Fprintf(out, "\n%s: sparse reward and success over %d steps, dense reward (the benchmark's metric) over %d\n",
+		task, played[0].Horizon, played[0].EvalHorizon)
+	fmt.Fprintf(out, "  %-7s %10s %8s %16s %18s\n", "player", "milestones", "success", "sparse return", "dense return")
+	for _, p := range played {
+		success := "–"
+		if p.Success != nil {
+			success = fmt.Sprintf("%.2f", mean(p.Success))
+		}
+		fmt.Fprintf(out, "  %-7s %10d %8s %16s %18s\n", p.Player, p.Milestones, success, meanAndSpread(p.Sparse), meanAndSpread(p.Dense))
+	}
+}
+
+// meanAndSpread formats mean ± standard deviation.
+func meanAndSpread(x []float64) string {
+	centre, squares := mean(x), 0.0
+	for _, v := range x {
+		squares += (v - centre) * (v - centre)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", centre, math.Sqrt(squares/float64(max(1, len(x)-1))))
+}
