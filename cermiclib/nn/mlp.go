@@ -17,13 +17,13 @@ func MLP(sc *model.Scope, x *Node, hidden []int, act Activation, out int) *Node 
 	x.AssertRank(2)
 	x = Transpose(x, 0, 1)
 	for i, width := range hidden {
-		x = act(affine(sc.At("layer_%d", i), x, width))
+		x = act(Affine(sc.At("layer_%d", i), x, width))
 	}
-	return Transpose(affine(sc.At("out"), x, out), 0, 1)
+	return Transpose(Affine(sc.At("out"), x, out), 0, 1)
 }
 
-// affine maps x [in, B] to W·x + b [out, B].
-func affine(sc *model.Scope, x *Node, out int) *Node {
+// Affine maps feature-major x [in, B] to W·x + b [out, B].
+func Affine(sc *model.Scope, x *Node, out int) *Node {
 	in := x.Shape().Dimensions[0]
 	w := Weight(sc, x, "weights", FanIn(in), out, in)
 	b := Weight(sc, x, "bias", FanIn(in), out, 1)

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far, which advances
+// when the observer detects somebody. Each node attends over what was seen of its agent at the last detections, a graph
+// network reads the nodes and their relations, and the observer's own node becomes f_n.
+//
+// Nothing is carried as a number from step to step: detections are noted at collection, and a graph is computed anew from the
+// observations at its last detections. So gradients reach every encoder without backpropagation through time.
+type DynamicGraph struct {
+	Embed     int     `json:"d_obs_enc"`  // length of the observation embedding; the paper's table of memory sizes: 64
+	Node      int     `json:"d_node"`     // length of a node; same table: 256
+	Edge      int     `json:"d_edge"`     // length of an edge; same table: 16
+	Layers    int     `json:"gnn_layers"` // same table: 2
+	Heads     int     `json:"gnn_heads"`  // of the graph layers and of the attention over the history; same table: 4
+	Hidden    int     `json:"gnn_hidden"` // width of the graph layers but the last; same table: 256
+	Width     int     `json:"d_f"`        // F, width of the last; same table: 512
+	Queue     int     `json:"queue_len"`  // Q, detections that a node attends over beside the present one; not in the paper
+	Threshold float64 `json:"tau_det"`    // τ, probability from which an agent counts as detected; not in the paper
+	Online    bool    `json:"det_online"` // train the detector with the module, on the simulator's labels
+	Coef      float64 `json:"det_coef"`   // weight of the detector's loss beside the module's
+}
+
+func init() { Register(DefaultGraph()) }
+
+// DefaultGraph returns the sizes of the paper's table, a queue of 4 and a detector that is trained online.
+func DefaultGraph() DynamicGraph {
+	return DynamicGraph{Embed: 64, Node: 256, Edge: 16, Layers: 2, Heads: 4, Hidden: 256, Width: 512, Queue: 4, Threshold: 0.5, Online: true, Coef: 1}
+}
+
+// Kind is "graph".
+func (DynamicGraph) Kind() string { return "graph" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c DynamicGraph) Validate() error {
+	if err := positive("graph", size{"d_obs_enc", c.Embed}, size{"d_node", c.Node}, size{"d_edge", c.Edge}, size{"gnn_layers", c.Layers},
+		size{"gnn_heads", c.Heads}, size{"gnn_hidden", c.Hidden}, size{"d_f", c.Width}, size{"queue_len", c.Queue}); err != nil {
+		return err
+	}
+	for _, s := range []size{{"d_node", c.Node}, {"gnn_hidden", c.Hidden}, {"d_f", c.Width}} {
+		if s.value%c.Heads != 0 {
+			return fmt.Errorf("memory graph: %s is %d, want a multiple of gnn_heads = %d", s.name, s.value, c.Heads)
+		}
+	}
+	if c.Queue > 200 {
+		return fmt.Errorf("memory graph: queue_len is %d, want at most 200", c.Queue)
+	}
+	if !(c.Threshold > 0 && c.Threshold < 1) {
+		return fmt.Errorf("memory graph: tau_det is %g, want a probability between 0 and 1", c.Threshold)
+	}
+	if !(c.Coef >= 0 && c.Coef < 1e6) {
+		return fmt.Errorf("memory graph: det_coef is %g, want a number from 0 to 1e6", c.Coef)
+	}
+	return nil
+}
+
+// Build returns the memory for b's task.
+func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if b.Spec.Agents > 64 {
+		return nil, fmt.Errorf("memory graph: %s has %d agents, want at most 64", b.Spec.Name, b.Spec.Agents)
+	}
+	b.Labels = b.Labels || c.Online
+	rows, n, o := b.Spec.Copies*b.Spec.Agents, b.Spec.Agents, b.Spec.ObsLen()
+	return &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o, queue: newQueue(rows, n, o, c.Queue+2)}, nil
+}
+
+type graphMemory struct {
+	DynamicGraph
+	build       *nn.Build
+	agents, obs int // N, O
+	queue       *queue
+	seen        []uint64    // [T,E,N] detections of the rollout last watched
+	scope       string      // where Context made the variables
+	detector    *nn.Program // for Watch
+}
+
+var _ Watcher = (*graphMemory)(nil)
+var _ rl.Saver = (*graphMemory)(nil)
+
+func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: 1} }
+
+// Inputs are the moments that f_n and f_{n-1} depend on, H = Q+2 of them with the present one first, then what the detector
+// trains on. Agent steps are the last axis: see context.go.
+func (m *graphMemory) Inputs(b int) []nn.Input {
+	h := m.queue.keep
+	in := []nn.Input{
+		nn.F32("obs", h, b, m.obs), nn.F32("seen", h, m.agents, b), nn.F32("own", m.agents, b), nn.F32("exists", b),
+	}
+	if m.Online {
+		in = append(in, nn.F32("here", b, m.obs), nn.F32("labels", b, m.agents))
+	}
+	return in
+}
+
+func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
+	b, n, o := len(rows), m.agents, m.obs
+	p.Feed(first, func(dst []float32) {
+		clear(dst)
+		for k, row := range rows {
+			m.queue.behind(int(row), func(h int, at moment) {
+				copy(dst[(h*b+k)*o:(h*b+k+1)*o], m.queue.observation(x, int(row)%len(m.queue.lanes), at))
+			})
+		}
+	})
+	p.Feed(first+1, func(dst []float32) {
+		clear(dst)
+		for k, row := range rows {
+			m.queue.behind(int(row), func(h int, at moment) {
+				for j := range n {
+					dst[(h*n+j)*b+k] = float32(at.seen >> j & 1)
+				}
+			})
+		}
+	})
+	p.Feed(first+2, func(dst []float32) {
+		clear(dst)
+		for k, row := range rows {
+			dst[int(row)%n*b+k] = 1
+		}
+	})
+	p.Feed(first+3, func(dst []float32) {
+		for k, row := range rows {
+			dst[k] = 0
+			if m.queue.hasBefore(int(row)) {
+				dst[k] = 1
+			}
+		}
+	})
+	if m.Online {
+		m.gatherLabels(p, first+4, x, rows)
+	}
+}
+
+// gatherLabels feeds what the detector trains on: the agent steps themselves, whether the graph advanced there or not.
+func (m *graphMemory) gatherLabels(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
+	o, n := m.obs, m.agents
+	p.Feed(first, func(dst []float32) {
+		for k, row := range rows {
+			copy(dst[k*o:(k+1)*o], x.ObsRow(int(row)))
+		}
+	})
+	p.Feed(first+1, func(dst []float32) {
+		for k, row := range rows {
+			for j, y := range x.Seen[int(row)*n : (int(row)+1)*n] {
+				dst[k*n+j] = float32(y)
+			}
+		}
+	})
+}
+
+// Watch notes whom each agent detects at each step of x, with the weights as they are, and where its graph advances.
+func (m *graphMemory) Watch(x *rl.Rollout) error {
+	if m.scope == "" {
+		return fmt.Errorf("memory graph: asked to watch before its features were built into a graph")
+	}
+	if m.Online && x.Seen == nil {
+		return fmt.Errorf("memory graph: det_online is true but the rollout holds no labels")
+	}
+	if m.detector == nil {
+		var err error
+		inputs := []nn.Input{nn.F32("obs", detectRows, m.obs)}
+		m.detector, err = nn.NewProgram(m.build, "memory.detector", inputs, func(sc *model.Scope, in []*Node) []*Node {
+			return []*Node{Sigmoid(m.logits(sc.Store().Scope(m.scope), in[0]))}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var err error
+	if m.seen, err = detections(m.detector, x, m.Threshold, m.seen); err != nil {
+		return err
+	}
+	m.queue.watch(x, m.seen)
+	return nil
+}
+
+// logits is the detector on observations [B,O].
+func (m *graphMemory) logits(sc *model.Scope, obs *Node) *Node {
+	return detect(sc.At("detector"), Encode(sc.At("encoder"), obs, m.Embed, true), m.agents)
+}
+
+// Save returns the moments that the next collection's graphs refer to.
+func (m *graphMemory) Save() []byte { return m.queue.save() }
+
+// Load continues from what Save returned.
+func (m *graphMemory) Load(state []byte) error { return m.queue.load(state) }

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+func TestGraphHasTheSpecifiedNumberOfParameters(t *testing.T) {
+	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 4, Obs: []int{18}}
+	_, _, store := probe(t, DefaultGraph(), spec, 1)
+	for part, want := range map[string]int{
+		"": 1_007_700, "/encoder": 27_200, "/detector": 25_348, "/node": 58_880, "/edge": 27_920, "/attention": 263_168,
+		"/graph_0": 200_960 + 3*256, "/graph_1": 401_920 + 3*512, // together 605 184
+	} {
+		if got := nn.NumParameters(store, "/memory"+part); got != want {
+			t.Errorf("the graph memory%s has %d parameters at 18 observed numbers and 4 agents, want %d", part, got, want)
+		}
+	}
+}
+
+// smallGraph is narrow, for tests; all its widths differ where they can.
+func smallGraph() DynamicGraph {
+	c := DefaultGraph()
+	c.Embed, c.Node, c.Edge, c.Heads, c.Hidden, c.Width, c.Queue = 5, 8, 3, 2, 6, 10, 2
+	return c
+}
+
+// trio has 2 copies of 3 agents that see 4 numbers.
+func trio() *envs.Spec {
+	return &envs.Spec{Name: "fake", Copies: 2, Agents: 3, Obs: []int{4}, Act: envs.ActSpec{Choices: 2}}
+}
+
+// sightings draws detections [T,E,N] of other agents, none in two of three steps.
+func sightings(x *rl.Rollout, seed uint64) []uint64 {
+	r, seen := rng.New(seed, "sightings"), make([]uint64, x.Rows())
+	for row := range seen {
+		if r.IntN(3) == 0 {
+			seen[row] = uint64(r.IntN(1<<x.N)) &^ (1 << (row % x.N))
+		}
+	}
+	return seen
+}
+
+func TestGraphFeaturesFollowTheSpecification(t *testing.T) {
+	spec, c := trio(), smallGraph()
+	c.Online = false
+	for _, layers := range []int{1, 2, 3} {
+		c.Layers = layers
+		first, second := wander(spec, 9, 1, 0, 1, 5*2), wander(spec, 9, 2, 3*2+1)
+		m, p, store := probe(t, c, spec, first.Rows())
+		ref, q := reference{c, store, spec.Agents, map[string]matrix{}}, m.(*graphMemory).queue
+		for seed, x := range []*rl.Rollout{first, second} {
+			q.watch(x, sightings(x, uint64(seed)))
+			rows := make([]int32, x.Rows())
+			for i := range rows {
+				rows[i] = int32(i)
+			}
+			now, before, exists := features(t, m, p, x, rows)
+			for _, row := range rows {
+				moments := ref.moments(q, x, int(row))
+				checkFeature(t, "f_n", int(row), now[int(row)*c.Width:(int(row)+1)*c.Width], ref.feature(moments, int(row)%3))
+				if exists[row] != 0 {
+					checkFeature(t, "f_{n-1}", int(row), before[int(row)*c.Width:(int(row)+1)*c.Width], ref.feature(moments[1:], int(row)%3))
+				}
+				if (exists[row] != 0) != (len(moments) > 1) {
+					t.Errorf("row %d has %d moments, but f_{n-1} exists: %g", row, len(moments), exists[row])
+				}
+			}
+			if t.Failed() {
+				t.Fatalf("with %d layers", layers)
+			}
+		}
+	}
+}
+
+// moments translates what a row refers to for the reference.
+func (r reference) moments(q *queue, x *rl.Rollout, row int) (out []sighting) {
+	q.behind(row, func(_ int, m moment) {
+		s := sighting{seen: make([]bool, r.agents)}
+		for _, v := range q.observation(x, row%len(q.lanes), m) {
+			s.obs = append(s.obs, float64(v))
+		}
+		for j := range s.seen {
+			s.seen[j] = m.seen>>j&1 != 0
+		}
+		out = append(out, s)
+	})
+	return out
+}
+
+func checkFeature(t *testing.T, name string, row int, got []float32, want []float64) {
+	t.Helper()
+	for k := range got {
+		// A dozen products of narrow float32 matrices, each followed by a normalisation that may amplify rounding tenfold.
+		if math.Abs(float64(got[k])-want[k]) > 2e-4 {
+			t.Errorf("component %d of %s at row %d is %g, want %g", k, name, row, got[k], want[k])
+			return
+		}
+	}
+}
+
+// gradients returns Σ|∂goal/∂v| of every variable after watching x with the given detections, by path below /memory.
+func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (map[string]float64, *model.Store) {
+	t.Helper()
+	spec := trio()
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := wander(spec, 9, 1, 0, 1)
+	x.KeepLabels()
+	for i, s := range sightings(x, 7) {
+		for j := range 3 {
+			x.Seen[i*3+j] = uint8(s >> j & 1)
+		}
+	}
+	build := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	built, err := c.Build(build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := built.(*graphMemory)
+	var names []string
+	p, err := nn.NewProgram(build, "gradients", m.Inputs(x.Rows()), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		value := goal(m.Context(sc.At("memory"), in))
+		var nodes []*graph.Node
+		names = nil
+		for _, v := range nn.Variables(build.Store, "/memory") {
+			names, nodes = append(names, strings.TrimPrefix(v.Path(), "/memory/")), append(nodes, v.NodeValue(value.Graph()))
+		}
+		out := []*graph.Node{}
+		for _, d := range graph.Gradient(value, nodes...) {
+			out = append(out, graph.ReduceAllSum(graph.Abs(d)))
+		}
+		return out
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.queue.watch(x, sightings(x, 3))
+	rows := make([]int32, x.Rows())
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	m.Gather(p, 0, x, rows)
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for i, name := range names {
+		out[name] = p.Scalar(i)
+	}
+	return out, build.Store
+}
+
+// someOf is a scalar that depends on every component of f: sums and squares would be constant after normalisation.
+func someOf(f *graph.Node) *graph.Node {
+	return graph.ReduceAllSum(graph.Mul(f, graph.Sin(graph.Iota(f.Graph(), f.Shape(), 1))))
+}
+
+func TestFeaturesTrainEverythingButTheDetector(t *testing.T) {
+	for _, online := range []bool{true, false} {
+		c := smallGraph()
+		c.Online = online
+		for name, goal := range map[string]func(Context) *graph.Node{
+			"f_n":     func(f Context) *graph.Node { return someOf(f.Now) },
+			"f_{n-1}": func(f Context) *graph.Node { return someOf(f.Before) },
+		} {
+			size, store := gradients(t, c, goal)
+			for path, d := range size {
+				if detector := strings.HasPrefix(path, "detector/"); (d == 0) != detector {
+					t.Errorf("%s, det_online %v: the gradient at %s sums to %g", name, online, path, d)
+				}
+				v := store.GetVariable("/memory/" + path)
+				if want := online || !strings.HasPrefix(path, "detector/"); v.Trainable != want {
+					t.Errorf("det_online %v: %s is trainable: %v", online, path, v.Trainable)
+				}
+			}
+		}
+	}
+}
+
+func TestDetectorsLossTrainsDetectorAndEncoderAlone(t *testing.T) {
+	size, _ := gradients(t, smallGraph(), func(f Context) *graph.Node { return graph.ReduceAllSum(f.Loss) })
+	for path, d := range size {
+		if learns := strings.HasPrefix(path, "detector/") || strings.HasPrefix(path, "encoder/"); (d != 0) != learns {
+			t.Errorf("the gradient at %s sums to %g", path, d)
+		}
+	}
+}
+
+func TestDetectionLossFollowsItsFormula(t *testing.T) {
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := []nn.Input{nn.F32("logits", 2, 3), nn.F32("labels", 2, 3), nn.F32("own", 2, 3)}
+	p, err := nn.NewProgram(&nn.Build{Backend: backend, Store: nn.NewStore(1)}, "loss", in, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{detectionLoss(in[0], in[1], in[2])}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range [][]float32{{99, 1, -2, 0.5, -99, 200}, {0, 1, 0, 1, 1, 0}, {1, 0, 0, 0, 1, 0}} {
+		p.Feed(i, func(dst []float32) { copy(dst, v) })
+	}
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, 2)
+	p.Read(0, got)
+	softplus := func(x float64) float64 { return math.Log1p(math.Exp(x)) }
+	for i, want := range []float64{softplus(-1) + softplus(-2), softplus(-0.5) + 200} { // own slots, at 99 and -99, do not count
+		if math.Abs(float64(got[i])-want) > 1e-6*want { // float32
+			t.Errorf("loss %d is %g, want %g", i, got[i], want)
+		}
+	}
+}
+
+func TestWatchDetectsFromTheThresholdOn(t *testing.T) {
+	spec, c := trio(), smallGraph()
+	m, _, store := probe(t, c, spec, 6)
+	x := wander(spec, 4, 1, 0, 1)
+	x.KeepLabels()
+	g := m.(*graphMemory)
+	ref := reference{c, store, spec.Agents, map[string]matrix{}}
+	for _, threshold := range []float64{0.4, 0.5, 0.6} {
+		g.Threshold = threshold
+		watch(t, m, x)
+		for row := range x.Rows() {
+			var obs []float64
+			for _, v := range x.ObsRow(row) {
+				obs = append(obs, float64(v))
+			}
+			h := each(ref.affine("detector/layer_0", ref.encode(obs)), leaky)
+			for j, logit := range ref.affine("detector/out", each(ref.affine("detector/layer_1", h), leaky)) {
+				want := j != row%3 && 1/(1+math.Exp(-logit)) >= threshold
+				if got := g.seen[row]>>j&1 != 0; got != want {
+					t.Errorf("τ = %g, row %d: agent %d is detected: %v, want %v", threshold, row, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestOnlineDetectorNeedsLabels(t *testing.T) {
+	m, _, _ := probe(t, smallGraph(), trio(), 6)
+	if m.(Watcher).Watch(wander(trio(), 4, 1)) == nil {
+		t.Error("a rollout without labels is accepted")
+	}
+	for _, online := range []bool{true, false} {
+		backend, err := nn.OpenConfig("go:parallelism=-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, c := &nn.Build{Spec: trio(), Backend: backend, Store: nn.NewStore(1)}, smallGraph()
+		c.Online = online
+		if _, err := c.Build(b); err != nil || b.Labels != online {
+			t.Errorf("det_online %v asks for labels: %v", online, b.Labels)
+		}
+	}
+}
+
+func TestImpossibleGraphsAreRefused(t *testing.T) {
+	for name, change := range map[string]func(*DynamicGraph){
+		"no queue":              func(c *DynamicGraph) { c.Queue = 0 },
+		"heads":                 func(c *DynamicGraph) { c.Heads = 3 },
+		"certain threshold":     func(c *DynamicGraph) { c.Threshold = 1 },
+		"negative det_coef":     func(c *DynamicGraph) { c.Coef = -1 },
+		"det_coef not a number": func(c *DynamicGraph) { c.Coef = math.NaN() },
+	} {
+		c := DefaultGraph()
+		change(&c)
+		if c.Validate() == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"slices"
+	"testing"
+
+	"cermic/envs"
+
+	"cermic/cermiclib/rl"
+)
+
+// detectionsOf returns the bits [T,E,N] of lane 0 (copy 0, agent 0) of a two-agent copy, which detects agent 1 at the
+// given steps.
+func detectionsOf(x *rl.Rollout, steps ...int) []uint64 {
+	seen := make([]uint64, x.Rows())
+	for _, t := range steps {
+		seen[t*x.E*x.N] = 1 << 1
+	}
+	return seen
+}
+
+// oneCopy has 2 agents that see 1 number, which wander makes different at every step.
+func oneCopy() *envs.Spec {
+	return &envs.Spec{Name: "fake", Copies: 1, Agents: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}
+}
+
+// history lists what q refers to at a row of lane 0: the observation and the detections of each moment.
+func history(q *queue, x *rl.Rollout, row int) (obs []float32, seen []uint64) {
+	q.behind(row, func(k int, m moment) {
+		obs = append(obs, q.observation(x, row%len(q.lanes), m)[0])
+		seen = append(seen, m.seen)
+	})
+	return obs, seen
+}
+
+func TestGraphAdvancesAtDetectionsOnly(t *testing.T) {
+	x := wander(oneCopy(), 10, 1, 0)
+	q := newQueue(2, 2, 1, 4)
+	q.watch(x, detectionsOf(x, 2, 5, 9))
+	for step, want := range []int32{0, 0, 1, 1, 1, 2, 2, 2, 2, 3} {
+		if got := q.number[step*2]; got != want {
+			t.Errorf("detections at 2, 5 and 9: the graph at step %d is G_%d, want G_%d", step, got, want)
+		}
+		if got := q.number[step*2+1]; got != 0 {
+			t.Errorf("agent 1 detects nobody, yet has G_%d at step %d", got, step)
+		}
+	}
+	see := func(step int) float32 { return x.ObsRow(step * 2)[0] }
+	for _, c := range []struct {
+		step   int
+		obs    []float32
+		seen   []uint64
+		before bool
+	}{
+		{1, []float32{see(0)}, []uint64{0}, false}, // G_0: made at the start, nobody detected
+		{4, []float32{see(2), see(0)}, []uint64{3, 0}, true},
+		{7, []float32{see(5), see(2), see(0)}, []uint64{3, 3, 0}, true},
+	} {
+		obs, seen := history(q, x, c.step*2)
+		if !slices.Equal(obs, c.obs) || !slices.Equal(seen, c.seen) || q.hasBefore(c.step*2) != c.before {
+			t.Errorf("step %d refers to %v with detections %v, before %v; want %v, %v, %v", c.step, obs, seen, q.hasBefore(c.step*2), c.obs, c.seen, c.before)
+		}
+	}
+}
+
+func TestDetectionAtTheFirstStepLeavesNoGraphBefore(t *testing.T) {
+	x := wander(oneCopy(), 4, 1, 0)
+	q := newQueue(2, 2, 1, 4)
+	q.watch(x, detectionsOf(x, 0, 3))
+	if q.hasBefore(0) || q.hasBefore(2*2) || !q.hasBefore(3*2) {
+		t.Error("f_{n-1} must exist from the second detection on")
+	}
+}
+
+func TestQueueHoldsTheLastMomentsOnly(t *testing.T) {
+	x := wander(oneCopy(), 7, 1, 0)
+	q := newQueue(2, 2, 1, 3)
+	q.watch(x, detectionsOf(x, 1, 2, 3, 4, 6))
+	obs, _ := history(q, x, 6*2)
+	if want := []float32{x.Obs[6*2], x.Obs[4*2], x.Obs[3*2]}; !slices.Equal(obs, want) {
+		t.Errorf("a queue of 3 holds %v, want %v", obs, want)
+	}
+}
+
+func TestQueueForgetsWhenAnEpisodeStarts(t *testing.T) {
+	x := wander(oneCopy(), 6, 1, 0, 3)
+	q := newQueue(2, 2, 1, 4)
+	q.watch(x, detectionsOf(x, 1, 4))
+	for step, want := range [][]float32{0: {x.Obs[0]}, 1: {x.Obs[2], x.Obs[0]}, 3: {x.Obs[6]}, 4: {x.Obs[8], x.Obs[6]}, 5: {x.Obs[8], x.Obs[6]}} {
+		if obs, _ := history(q, x, step*2); want != nil && !slices.Equal(obs, want) {
+			t.Errorf("step %d refers to %v, want %v", step, obs, want)
+		}
+	}
+}
+
+func TestTheDeadSeeNobody(t *testing.T) {
+	x := wander(oneCopy(), 4, 1, 0)
+	x.Alive[2*2] = 0
+	q := newQueue(2, 2, 1, 4)
+	q.watch(x, detectionsOf(x, 1, 2))
+	if q.number[3*2] != 1 {
+		t.Errorf("the graph is G_%d, want G_1: the detection at step 2 is a dead agent's", q.number[3*2])
+	}
+}
+
+// Splitting an episode into two rollouts must not matter to what a step refers to.
+func TestQueueGoesOnAcrossRollouts(t *testing.T) {
+	whole := wander(oneCopy(), 12, 1, 0, 10)
+	steps := []int{1, 2, 4, 7, 9, 11}
+	want := newQueue(2, 2, 1, 4)
+	want.watch(whole, detectionsOf(whole, steps...))
+
+	got := newQueue(2, 2, 1, 4)
+	for part := range 3 { // of 4 steps
+		x := rl.NewRollout(oneCopy(), 4, 0)
+		copy(x.Obs, whole.Obs[part*8:])
+		copy(x.Alive, whole.Alive[part*8:])
+		copy(x.Started, whole.Started[part*4:])
+		var local []int
+		for _, s := range steps {
+			if s/4 == part {
+				local = append(local, s-part*4)
+			}
+		}
+		loaded := newQueue(2, 2, 1, 4) // through a checkpoint each time
+		if err := loaded.load(got.save()); err != nil {
+			t.Fatal(err)
+		}
+		got = loaded
+		got.watch(x, detectionsOf(x, local...))
+		for step := range 4 {
+			obs, seen := history(got, x, step*2)
+			wantObs, wantSeen := history(want, whole, (part*4+step)*2)
+			if !slices.Equal(obs, wantObs) || !slices.Equal(seen, wantSeen) || got.hasBefore(step*2) != want.hasBefore((part*4+step)*2) {
+				t.Errorf("step %d refers to %v %v in parts, to %v %v as a whole", part*4+step, obs, seen, wantObs, wantSeen)
+			}
+		}
+	}
+}
+
+func TestForeignQueueIsRefused(t *testing.T) {
+	q := newQueue(2, 2, 1, 4)
+	for _, state := range [][]byte{nil, {1}, newQueue(2, 2, 2, 4).save(), newQueue(3, 3, 1, 4).save(), append(q.save(), 0)} {
+		if q.load(state) == nil {
+			t.Errorf("a saved state of %d bytes is accepted, want %d", len(state), len(q.save()))
+		}
+	}
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// reference computes features of the graph memory for one agent step at a time, in float64 and with loops over nodes, from
+// the weights of a store. It follows the specification's formulas, not the graph code: one-hot vectors are spelt out, every
+// node is computed in every layer, and absent nodes are left out instead of masked.
+type reference struct {
+	DynamicGraph
+	store  *model.Store
+	agents int
+	read   map[string]matrix // weights already read
+}
+
+// matrix is a variable in float64.
+type matrix struct {
+	flat []float64
+	dims []int
+}
+
+// sighting is one moment as the reference sees it.
+type sighting struct {
+	obs  []float64
+	seen []bool
+}
+
+func (r reference) weights(path string) ([]float64, []int) {
+	if m, ok := r.read[path]; ok {
+		return m.flat, m.dims
+	}
+	v := r.store.GetVariable("/memory/" + path)
+	if v == nil {
+		panic("no variable " + path)
+	}
+	flat, err := tensors.CopyFlatData[float32](v.MustValue())
+	if err != nil {
+		panic(err)
+	}
+	wide := make([]float64, len(flat))
+	for i, x := range flat {
+		wide[i] = float64(x)
+	}
+	r.read[path] = matrix{wide, v.Shape().Dimensions}
+	return wide, v.Shape().Dimensions
+}
+
+// times is the matrix path [out,in] times x.
+func (r reference) times(path string, x []float64) []float64 {
+	w, dims := r.weights(path)
+	if dims[1] != len(x) {
+		panic(fmt.Sprintf("%s is %v, the vector has %d numbers", path, dims, len(x)))
+	}
+	y := make([]float64, dims[0])
+	for i := range y {
+		for j, v := range x {
+			y[i] += w[i*dims[1]+j] * v
+		}
+	}
+	return y
+}
+
+func (r reference) affine(path string, x []float64) []float64 {
+	bias, _ := r.weights(path + "/bias")
+	return plus(r.times(path+"/weights", x), bias)
+}
+
+func plus(a, b []float64) []float64 {
+	y := make([]float64, len(a))
+	for i := range a {
+		y[i] = a[i] + b[i]
+	}
+	return y
+}
+
+func each(x []float64, f func(float64) float64) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = f(v)
+	}
+	return y
+}
+
+func leaky(x float64) float64 { return max(x, 0.2*x) }
+
+func normalise(x []float64) []float64 {
+	mean, variance := 0.0, 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		variance += (v - mean) * (v - mean) / float64(len(x))
+	}
+	return each(x, func(v float64) float64 { return (v - mean) / math.Sqrt(variance+1e-5) })
+}
+
+func (r reference) encode(obs []float64) []float64 {
+	x := each(r.affine("encoder/layer_0", obs), leaky)
+	return normalise(r.affine("encoder/out", each(r.affine("encoder/layer_1", x), leaky)))
+}
+
+// pair is the MLP [e, onehot(a), onehot(b)] of the node or of the edge encoder.
+func (r reference) pair(part, first, second string, e []float64, a, b int) []float64 {
+	hot := func(i int) []float64 { x := make([]float64, r.agents); x[i] = 1; return x }
+	x := plus(r.times(part+"/embedding", e), plus(r.times(part+"/"+first, hot(a)), r.times(part+"/"+second, hot(b))))
+	bias, _ := r.weights(part + "/bias")
+	x = each(plus(x, bias), leaky)
+	return r.affine(part+"/out", each(r.affine(part+"/layer_1", x), leaky))
+}
+
+// softmax of scores in place.
+func softmax(s []float64) []float64 {
+	sum := 0.0
+	for i := range s {
+		s[i] = math.Exp(s[i])
+		sum += s[i]
+	}
+	return each(s, func(v float64) float64 { return v / sum })
+}
+
+// node is slot j of the graph of the first moment, which the others precede, latest first.
+func (r reference) node(moments []sighting, i, j int) []float64 {
+	d := r.Node / r.Heads
+	ages, dims := r.weights("attention/age")
+	var keys, values [][]float64
+	now := r.pair("node", "observer", "subject", r.encode(moments[0].obs), i, j)
+	for age, m := range moments {
+		if age > 0 && !m.seen[j] {
+			continue
+		}
+		z := r.pair("node", "observer", "subject", r.encode(m.obs), i, j)
+		key := r.times("attention/key", z)
+		if age > 0 {
+			for k := range key {
+				key[k] += ages[k*dims[1]+age-1]
+			}
+		}
+		keys, values = append(keys, key), append(values, r.times("attention/value", z))
+	}
+	query, recalled := r.times("attention/query", now), make([]float64, r.Node)
+	for head := range r.Heads {
+		scores := make([]float64, len(keys))
+		for n, key := range keys {
+			for k := head * d; k < (head+1)*d; k++ {
+				scores[n] += query[k] * key[k] / math.Sqrt(float64(d))
+			}
+		}
+		for n, w := range softmax(scores) {
+			for k := head * d; k < (head+1)*d; k++ {
+				recalled[k] += w * values[n][k]
+			}
+		}
+	}
+	return normalise(plus(now, r.times("attention/output", recalled)))
+}
+
+// feature is f of the graph made at moments[0]; up to Q earlier moments follow, latest first.
+func (r reference) feature(moments []sighting, i int) []float64 {
+	moments = moments[:min(len(moments), r.Queue+1)]
+	nodes := map[int][]float64{}
+	for j := range r.agents {
+		present := i == j
+		for _, m := range moments {
+			present = present || m.seen[j]
+		}
+		if present {
+			nodes[j] = r.node(moments, i, j)
+		}
+	}
+	e := r.encode(moments[0].obs)
+	for l := range r.Layers {
+		next, out := map[int][]float64{}, r.Hidden
+		if l == r.Layers-1 {
+			out = r.Width
+		}
+		for j := range nodes {
+			next[j] = r.message(fmt.Sprintf("graph_%d", l), nodes, e, j, out, l < r.Layers-1)
+		}
+		nodes = next
+	}
+	return nodes[i]
+}
+
+// message is one destination of a graph layer.
+func (r reference) message(part string, nodes map[int][]float64, e []float64, j, out int, activate bool) []float64 {
+	d, y := out/r.Heads, make([]float64, out)
+	a, _ := r.weights(part + "/score")
+	to := r.affine(part+"/destination", nodes[j])
+	for head := range r.Heads {
+		var scores []float64
+		var sources [][]float64
+		for k := range r.agents {
+			if nodes[k] == nil {
+				continue
+			}
+			from := r.affine(part+"/source", nodes[k])
+			x := plus(plus(to, from), r.times(part+"/edge", r.pair("edge", "to", "from", e, j, k)))
+			score := 0.0
+			for c := head * d; c < (head+1)*d; c++ {
+				score += a[c] * leaky(x[c])
+			}
+			scores, sources = append(scores, score), append(sources, from)
+		}
+		for n, w := range softmax(scores) {
+			for c := head * d; c < (head+1)*d; c++ {
+				y[c] += w * sources[n][c]
+			}
+		}
+	}
+	if activate {
+		y = each(y, func(v float64) float64 { return max(v, 0) + math.Exp(min(v, 0)) - 1 })
+	}
+	return normalise(plus(y, r.affine(part+"/residual", nodes[j])))
+}
