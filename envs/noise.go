@@ -72,7 +72,6 @@ func (n *Noise) Cover(obs []float32, x, y float32, seed uint64, index ...uint64)
 func (n *Noise) Shape() Shape {
 	return Shape{
 		Role: RoleNoise, Agent: -1, X: float64(n.X), Y: float64(n.Y), Width: float64(n.Width), Height: float64(n.Height),
-		Label: "noise",
 	}
 }
 

@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"slices"
 	"testing"
 
 	"cermic/envs"
@@ -34,5 +35,21 @@ func TestFlocksThatTouchAnObstacleAreNotPaid(t *testing.T) {
 			t.Errorf("part %d: agents in a ring of %g with an obstacle at %v get %g, want %g",
 				i, part.spread, part.obstacle, got, part.want)
 		}
+	}
+}
+
+// The scripted target is drawn as one, and the agents with the numbers that they have in a Step.
+func TestFlockingDrawsItsTargetApartFromTheAgents(t *testing.T) {
+	targets, agents := 0, []int(nil)
+	for _, s := range buildCopies(t, DefaultFlocking(), 1).Scene(0).Shapes {
+		switch s.Role {
+		case envs.RoleTarget:
+			targets++
+		case envs.RoleAgent:
+			agents = append(agents, s.Agent)
+		}
+	}
+	if targets != 1 || !slices.Equal(agents, []int{0, 1, 2, 3}) {
+		t.Errorf("%d targets and agents %v are drawn, want 1 and 0 to 3", targets, agents)
 	}
 }

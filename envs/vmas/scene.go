@@ -23,8 +23,13 @@ func (e *env) Scene(c int) envs.Scene {
 		scene.Shapes = slices.Insert(scene.Shapes, 0, e.noise.Shape()) // under everything else
 	}
 	for agent := range w.agents {
-		scene.Shapes = append(scene.Shapes, w.shape(c, w.Agent(agent), envs.RoleAgent, agent))
-		scene.Shapes = append(scene.Shapes, w.raysOf(c, agent)...)
+		i := slices.Index(e.policy, agent)
+		if i < 0 { // a scripted agent is what the others are after
+			scene.Shapes = append(scene.Shapes, w.shape(c, w.Agent(agent), envs.RoleTarget, -1))
+			continue
+		}
+		scene.Shapes = append(scene.Shapes, w.shape(c, w.Agent(agent), envs.RoleAgent, i))
+		scene.Shapes = append(scene.Shapes, w.raysOf(c, agent, i)...)
 	}
 	for _, b := range w.moving {
 		grow(&scene, w.Pos(c, b), w.body[b].bound)
@@ -66,17 +71,17 @@ func (w *World) shape(c, b int, role envs.Role, agent int) envs.Shape {
 	}
 }
 
-// raysOf draws the lidar rays of an agent up to what they hit.
-func (w *World) raysOf(c, agent int) []envs.Shape {
+// raysOf draws the lidar rays of an agent up to what they hit; i is its number among those that learn.
+func (w *World) raysOf(c, agent, i int) []envs.Shape {
 	lengths := make([]float32, len(w.rays[agent]))
 	w.Lidar(c, agent, lengths)
 	var shapes []envs.Shape
 	centre, turn := w.Pos(c, w.Agent(agent)), w.Rot(c, w.Agent(agent))
-	for i, length := range lengths {
-		angle := w.spec.Agents[agent].Lidar.Angles[i] + turn
+	for ray, length := range lengths {
+		angle := w.spec.Agents[agent].Lidar.Angles[ray] + turn
 		middle := centre.Add(headingOf(angle).Mul(length / 2))
 		shapes = append(shapes, envs.Shape{
-			Role: envs.RoleSensor, Agent: agent, X: float64(middle.X), Y: float64(middle.Y), Angle: float64(angle),
+			Role: envs.RoleSensor, Agent: i, X: float64(middle.X), Y: float64(middle.Y), Angle: float64(angle),
 			Width: float64(length),
 		})
 	}

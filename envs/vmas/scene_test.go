@@ -12,11 +12,17 @@ import (
 // A picture holds every agent, wherever it has gone, and what its task is about.
 func TestScenesHoldTheAgentsAndWhatTheyAreAfter(t *testing.T) {
 	want := map[string]map[envs.Role]int{ // after one step
+		"balance":          {envs.RoleTarget: 1, envs.RoleObject: 2, envs.RoleObstacle: 1},
 		"ball_trajectory":  {envs.RoleObject: 1, envs.RoleJoint: 2},
+		"dispersion":       {envs.RoleTarget: 4},
+		"flocking":         {envs.RoleTarget: 1, envs.RoleObstacle: 5, envs.RoleSensor: 48},
 		"give_way":         {envs.RoleTarget: 2, envs.RoleObstacle: 8},
+		"navigation":       {envs.RoleTarget: 3, envs.RoleSensor: 36},
 		"passage":          {envs.RoleTarget: 5, envs.RoleObstacle: 19},
 		"sampling":         {envs.RoleTarget: 6, envs.RoleObstacle: 3, envs.RoleSensor: 36}, // rings and centres, cells
 		"simple_adversary": {envs.RoleTarget: 2},
+		"transport":        {envs.RoleTarget: 1, envs.RoleObject: 1},
+		"wheel":            {envs.RoleTarget: 0, envs.RoleObject: 1, envs.RoleJoint: 1},
 	}
 	for _, name := range envs.Names() {
 		cfg, err := envs.Default(name)
@@ -26,7 +32,7 @@ func TestScenesHoldTheAgentsAndWhatTheyAreAfter(t *testing.T) {
 		e := buildCopies(t, cfg, 1)
 		e.Step(envs.NewActions(e.Spec()), envs.NewStep(e.Spec()))
 		w := e.world
-		w.Place(0, w.Agent(0), Vec{7, -3})
+		w.Place(0, w.Agent(e.policy[0]), Vec{7, -3})
 		count := map[envs.Role]int{}
 		scene := e.Scene(0)
 		for _, s := range scene.Shapes {
@@ -35,8 +41,8 @@ func TestScenesHoldTheAgentsAndWhatTheyAreAfter(t *testing.T) {
 				t.Errorf("%s: agent %d at (%g, %g) is outside of the picture", name, s.Agent, s.X, s.Y)
 			}
 		}
-		if count[envs.RoleAgent] != w.Agents() {
-			t.Errorf("%s: %d agents drawn, want %d", name, count[envs.RoleAgent], w.Agents())
+		if count[envs.RoleAgent] != e.spec.Agents {
+			t.Errorf("%s: %d agents drawn, want %d", name, count[envs.RoleAgent], e.spec.Agents)
 		}
 		for role, n := range want[strings.TrimPrefix(name, "vmas/")] {
 			if count[role] != n {

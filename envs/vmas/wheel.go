@@ -60,6 +60,7 @@ var (
 	_ Task       = (*wheel)(nil)
 	_ Progresser = (*wheel)(nil)
 	_ Scripter   = (*wheel)(nil)
+	_ Painter    = (*wheel)(nil)
 )
 
 // Bodies, before the agents.
@@ -147,4 +148,9 @@ func (t *wheel) Progress(w *World, c int) float32 {
 // off is how far the line's speed is from the desired one.
 func (t *wheel) off(w *World, c int) float32 {
 	return abs(abs(w.Spin(c, wheelLine)) - t.DesiredVelocity)
+}
+
+// Paint shows the centre as the pivot that it is.
+func (t *wheel) Paint(_ *World, _ int, scene *envs.Scene) {
+	scene.Shapes[wheelCentre].Role = envs.RoleJoint
 }
