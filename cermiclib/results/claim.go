@@ -204,7 +204,7 @@ func (r *Run) rewind() error {
 // pickCheckpoint chooses the newest checkpoint that is whole and belongs to lines that are, sets the others aside, and
 // notes the places in the files to go on from.
 func (r *Run) pickCheckpoint(found map[string]lines) error {
-	r.at = map[string]mark{}
+	r.at = atStart()
 	for _, name := range []string{checkpointFile, previousFile} {
 		c, at, err := readCheckpoint(r.path(name), r.record.ID)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -225,8 +225,17 @@ func (r *Run) pickCheckpoint(found map[string]lines) error {
 			return err
 		}
 	}
-	r.at = map[string]mark{}
+	r.at = atStart()
 	return nil
+}
+
+// atStart are the places before the first line of every file.
+func atStart() map[string]mark {
+	at := map[string]mark{}
+	for _, name := range resultFiles[1:] {
+		at[name] = mark{}
+	}
+	return at
 }
 
 // locate finds the places that a checkpoint belongs to among the good lines.
