@@ -70,11 +70,27 @@ func open(config string) (b Backend, err error) {
 			err = firstLine(fmt.Errorf("%v", r))
 		}
 	}()
-	c, err := compute.NewWithConfig(config)
+	var c compute.Backend
+	quietly(func() { c, err = compute.NewWithConfig(config) })
 	if err != nil {
 		return Backend{}, firstLine(err)
 	}
 	return Backend{Backend: c, Label: label(config)}, nil
+}
+
+// quietly drops what f prints with package fmt: the Go backend announces each of its options on the standard output, where
+// tables and progress belong.
+func quietly(f func()) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		f() // a line too many is better than no backend
+		return
+	}
+	defer null.Close()
+	stdout := os.Stdout
+	defer func() { os.Stdout = stdout }()
+	os.Stdout = null
+	f()
 }
 
 // label is the short name that records and plots show.

@@ -56,14 +56,29 @@ func NewProgram(b *Build, name string, inputs []Input, fn func(sc *model.Scope, 
 		if err != nil {
 			return err
 		}
-		g.exec = exec.WithName(name).SetMaxCache(1) // a second shape is a bug: it would compile anew on every call
-		_, err = g.exec.Compile(declared...)
-		return err
+		exec.WithName(name).SetMaxCache(1) // a second shape is a bug: it would compile anew on every call
+		if _, err := exec.Compile(declared...); err != nil {
+			return err
+		}
+		g.exec = exec // only now: GoMLX waits for ever when it closes one whose compilation panicked
+		return nil
 	})
+	b.programs = append(b.programs, g) // also one that failed: its inputs are to be released
 	if err != nil {
 		return nil, fmt.Errorf("nn: graph %s: %w", name, err)
 	}
 	return g, nil
+}
+
+// Close releases what the graph holds on the device; it cannot run any more.
+func (g *Program) Close() {
+	for _, t := range append(g.out, g.fed...) {
+		t.MustFinalizeAll()
+	}
+	g.out, g.fed, g.args = nil, nil, nil
+	if g.exec != nil {
+		g.exec.Finalize()
+	}
 }
 
 // catch turns what GoMLX panics with while a graph is built into an error.

@@ -24,6 +24,18 @@ type Build struct {
 	Store   *model.Store // made by NewStore
 	Seed    uint64       // of the run; streams are named by (Seed, purpose, index)
 	Labels  bool         // set by a component while it is built: rollouts must hold the simulator's detector labels
+
+	programs []*Program
+}
+
+// Close releases the compiled graphs and the variables, which lie on the device: the garbage collector sees only how little
+// of them is in Go's memory. Nothing that was built can be used any more.
+func (b *Build) Close() {
+	for _, p := range b.programs {
+		p.Close()
+	}
+	b.programs = nil
+	b.Store.Finalize()
 }
 
 // seedParam is where NewStore leaves the seed that initial weights are drawn from.
