@@ -207,7 +207,7 @@ func cut(raw map[string]json.RawMessage, body []byte) ([]Tensor, error) {
 
 // Element is a Go type that a Tensor can hold.
 type Element interface {
-	float32 | float64 | int32 | int64 | uint8 | uint64
+	float32 | float64 | int32 | int64 | uint8 | uint16 | uint64
 }
 
 // dtypeOf returns the format's name of E.
@@ -223,6 +223,8 @@ func dtypeOf[E Element]() string {
 		return "I64"
 	case uint8:
 		return "U8"
+	case uint16:
+		return "U16"
 	}
 	return "U64"
 }

@@ -11,7 +11,9 @@ import (
 )
 
 // RunAll runs several experiments, at most workers at a time (0: one), in order of es. One that fails does not stop the
-// others; all errors are returned joined. Watchers may be called from several goroutines, one event at a time.
+// others; their errors are returned joined, in order of es. When ctx is cancelled no further one is begun, those that run are
+// saved, and ctx's error is returned unless there are others: then something was lost or failed, and that is what to know.
+// Watchers may be called from several goroutines, one event at a time.
 func RunAll(ctx context.Context, es []Experiment, st *results.Store, workers int, watch ...func(results.Event)) error {
 	var one sync.Mutex
 	tell := func(e results.Event) {
@@ -21,25 +23,31 @@ func RunAll(ctx context.Context, es []Experiment, st *results.Store, workers int
 			w(e)
 		}
 	}
-	next := make(chan Experiment)
-	errs := make([]error, max(1, workers))
+	next := make(chan int)
+	errs := make([]error, len(es))
 	var group sync.WaitGroup
-	for w := range errs {
+	for range max(1, workers) {
 		group.Go(func() {
-			for e := range next {
-				if _, err := Run(ctx, e, st, tell); err != nil {
-					errs[w] = errors.Join(errs[w], err)
+			for i := range next {
+				if _, err := Run(ctx, es[i], st, tell); err != nil && !errors.Is(err, ctx.Err()) {
+					errs[i] = err
 				}
 			}
 		})
 	}
-	for _, e := range es {
+	for i := range es {
 		if ctx.Err() != nil {
 			break
 		}
-		next <- e
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
 	}
 	close(next)
 	group.Wait()
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return ctx.Err()
 }

@@ -55,6 +55,7 @@ func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 		results.NewTensor(statePrefix+"score", t.score),
 		results.NewTensor(statePrefix+"length", t.length),
 		results.NewTensor(statePrefix+"observation", t.step.Obs),
+		results.NewTensor(statePrefix+"cells", t.step.Cells),
 		results.NewTensor(statePrefix+"state", t.step.State),
 		results.NewTensor(statePrefix+"mask", t.step.Mask),
 		results.NewTensor(statePrefix+"alive", t.step.Alive),
@@ -87,8 +88,8 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	}
 	err = firstError(
 		fill(t.fresh, byName, "fresh"), fill(t.carry, byName, "carry"), fill(t.score, byName, "score"),
-		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.State, byName, "state"),
-		fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"))
+		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.Cells, byName, "cells"),
+		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"))
 	if err == nil && t.build.Labels {
 		err = firstError(fill(t.step.Seen, byName, "seen"), fill(t.step.RelPos, byName, "positions"))
 	}
@@ -138,7 +139,11 @@ func (t *trainer) restoreWeights(byName map[string]results.Tensor) error {
 
 // fill copies a stored tensor into dst, which must have its length.
 func fill[E results.Element](dst []E, byName map[string]results.Tensor, name string) error {
-	values, err := results.Values[E](byName[statePrefix+name])
+	x, ok := byName[statePrefix+name]
+	if !ok {
+		return fmt.Errorf("%s is missing", name)
+	}
+	values, err := results.Values[E](x)
 	if err != nil {
 		return err
 	}

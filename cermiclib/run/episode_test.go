@@ -8,7 +8,7 @@ import (
 )
 
 func TestEpisodeIsTheFirstOfTheLastEvaluation(t *testing.T) {
-	e, st := tiny(t, 1), open(t)
+	e, st := tiny(1), open(t)
 	if _, _, err := Episode(t.Context(), e, st); err == nil || !strings.Contains(err.Error(), "train it first") {
 		t.Errorf("before training: %v, want a sentence that says to train", err)
 	}

@@ -4,6 +4,9 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"slices"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
@@ -28,6 +31,11 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 			return nil, err
 		}
 		watch = nil // the first round is enough to look at
+	}
+	for _, score := range slices.Concat(out.Scores, out.Sparse) {
+		if math.IsNaN(score) || math.IsInf(score, 0) {
+			return nil, fmt.Errorf("an episode's score became %g in the evaluation at %d frames", score, t.frames)
+		}
 	}
 	return out, nil
 }

@@ -70,5 +70,12 @@ func (e Experiment) Validate() error {
 	if b.Frames < 1 || b.EvalEvery < 1 || b.EvalEpisodes < 1 {
 		return fmt.Errorf("budget: frames %d, eval_every %d and eval_episodes %d must all be at least 1", b.Frames, b.EvalEvery, b.EvalEpisodes)
 	}
+	env, err := e.Task.Build(e.Seed, 1)
+	if err != nil {
+		return err
+	}
+	if copies, frames := env.Spec().Copies, e.Learner.CollectFrames(); frames%copies != 0 {
+		return fmt.Errorf("a collection has %d frames, want a multiple of the %d copies of %s", frames, copies, e.Task.Kind())
+	}
 	return nil
 }

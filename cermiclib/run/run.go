@@ -4,22 +4,29 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
 )
 
 // saveEvery is the time between two checkpoints on disk. A kill costs at most this and the iteration it hits; a stop costs
-// nothing, because the state at the start of every iteration is kept in memory.
-const saveEvery = 10 * time.Second
+// nothing but the iteration, because the state at its start is kept in memory.
+var saveEvery = 10 * time.Second
+
+// patience is how long a stop waits for the stage that it interrupts.
+const patience = time.Second
 
 // Run returns the stored record of e if one is complete, else it trains e, or goes on training it, and returns the new one.
 // If another process trains it, Run waits and says so. When ctx is cancelled it saves and returns the partial record with
-// ctx's error; the same call later goes on. watch is called from this goroutine after every iteration.
+// ctx's error, at most a moment later; the same call later goes on. watch is called from this goroutine after every iteration.
+//
+// An experiment that cannot be built leaves nothing in the store. One whose loss, reward or score becomes NaN or infinite is
+// saved where that iteration began and ends with an error. It is never complete: a run depends on nothing but its experiment,
+// so the same call repeats that iteration and ends alike.
 func Run(ctx context.Context, e Experiment, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
@@ -33,22 +40,26 @@ func Run(ctx context.Context, e Experiment, st *results.Store, watch ...func(res
 		return nil, err
 	}
 	s := session{exp: e, watch: watch, began: time.Now()}
-	if found, err := st.Get(id); err == nil && found.Complete {
-		s.tell(results.Event{Record: found, Frames: found.Frames, Total: found.Frames, FromStore: true})
+	if found := s.stored(id, st); found != nil {
 		return found, nil
 	}
-	header := results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
-	note := func(line string) { s.tell(results.Event{Note: line}) }
-	if s.claim, err = st.Claim(ctx, id, text, header, true, note); err != nil {
+	defer s.release()
+	if err := s.build(ctx); err != nil {
 		return nil, err
 	}
-	defer s.claim.Close()
-	if s.claim.Complete() {
-		s.tell(results.Event{Record: s.claim.Record(), Frames: s.claim.Record().Frames, Total: s.claim.Record().Frames, FromStore: true})
-		return s.claim.Record(), nil
+	header := results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
+	if s.claim, err = st.Claim(ctx, id, text, header, true, s.note); err != nil {
+		return nil, err
 	}
-	err = s.train(ctx)
-	return s.claim.Record(), errors.Join(err, s.claim.Close())
+	if s.claim.Complete() {
+		s.tellStored(s.claim.Record())
+	} else {
+		err = s.train(ctx)
+	}
+	if closing := s.claim.Close(); err == nil {
+		err = closing
+	}
+	return s.claim.Record(), err
 }
 
 // session is one process's share of a run.
@@ -58,11 +69,11 @@ type session struct {
 	trainer  *trainer
 	backend  nn.Backend
 	watch    []func(results.Event)
+	left     <-chan error       // ends the stage that a stop has left behind; nil if there is none
 	snapshot results.Checkpoint // at the start of the iteration
 	saved    time.Time
 	began    time.Time
 	before   float64 // seconds trained by earlier sessions
-	last     float64 // frames a second of the last iteration
 }
 
 func (s *session) tell(e results.Event) {
@@ -71,8 +82,34 @@ func (s *session) tell(e results.Event) {
 	}
 }
 
-// train runs iterations until the budget is spent.
-func (s *session) train(ctx context.Context) (err error) {
+func (s *session) note(line string) { s.tell(results.Event{Note: line}) }
+
+// tellStored tells of a record that needs no training.
+func (s *session) tellStored(r *results.Record) {
+	s.tell(results.Event{Record: r, Frames: r.Frames, Total: r.Frames, FromStore: true})
+}
+
+// stored returns the complete record of run id, nil if there is none.
+func (s *session) stored(id string, st *results.Store) *results.Record {
+	var damage []string
+	look := *st
+	look.Note = func(line string) { damage = append(damage, line) }
+	found, err := look.Get(id)
+	if err != nil || !found.Complete {
+		return nil // whatever is damaged, Claim names and repairs it
+	}
+	for _, line := range damage {
+		s.note(line)
+	}
+	s.tellStored(found)
+	return found
+}
+
+// build opens the backend and compiles the experiment.
+func (s *session) build(ctx context.Context) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if s.backend, err = nn.Open(); err != nil {
 		return err
 	}
@@ -80,10 +117,51 @@ func (s *session) train(ctx context.Context) (err error) {
 	if s.backend.Note != "" {
 		note = s.backend.Note
 	}
-	s.tell(results.Event{Note: note})
-	if s.trainer, err = newTrainer(s.exp, s.backend); err != nil {
+	s.note(note)
+	return s.patiently(ctx, func() (err error) {
+		s.trainer, err = newTrainer(s.exp, s.backend)
 		return err
+	})
+}
+
+// patiently runs one stage of the work. Stages look at ctx between graph calls, but one call, or compiling a graph, may take
+// longer than somebody waits who has asked for a stop: after a moment the stage is left to end by itself.
+func (s *session) patiently(ctx context.Context, stage func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- stage() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
 	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		s.left = done
+		return ctx.Err()
+	}
+}
+
+// release gives back what the graphs hold, once nothing runs on them any more.
+func (s *session) release() {
+	closeAll := func() {
+		if s.trainer != nil {
+			s.trainer.build.Close()
+		}
+	}
+	if s.left == nil {
+		closeAll()
+		return
+	}
+	go func() {
+		<-s.left
+		closeAll()
+	}()
+}
+
+// train runs iterations until the budget is spent.
+func (s *session) train(ctx context.Context) (err error) {
 	if c, ok := s.claim.LoadCheckpoint(); ok {
 		if err = s.trainer.remember(ctx, c); err == nil {
 			s.before, err = s.trainer.restore(c)
@@ -94,7 +172,7 @@ func (s *session) train(ctx context.Context) (err error) {
 		if err != nil {
 			return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", s.claim.Record().ID, err)
 		}
-		s.tell(results.Event{Note: fmt.Sprintf("going on at %d frames", s.trainer.frames)})
+		s.note(fmt.Sprintf("going on at %d frames", s.trainer.frames))
 	}
 	s.saved = time.Now()
 	for s.trainer.frames < s.exp.Budget.Frames {
@@ -106,8 +184,12 @@ func (s *session) train(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		if err := s.iterate(ctx); err != nil {
+		var done iteration // a new one each time: a stage that was left behind may still write into it
+		if err := s.patiently(ctx, func() error { return s.iterate(ctx, &done) }); err != nil {
 			return s.stopped(ctx, err)
+		}
+		if err := s.write(&done); err != nil {
+			return err
 		}
 	}
 	if s.snapshot, err = s.trainer.checkpoint(s.seconds()); err != nil {
@@ -133,33 +215,40 @@ func (s *session) save() error {
 	return s.claim.SaveCheckpoint(s.snapshot)
 }
 
-// iterate trains one iteration, evaluates on cadence, and writes both down only when both are finished: the snapshot at
-// the iteration's start is then always in step with the files.
-func (s *session) iterate(ctx context.Context) error {
+// iteration is what one iteration found.
+type iteration struct {
+	scalars rl.Scalars
+	eval    *results.Eval // nil if none was due
+	fps     float64       // frames a second, evaluation left out
+}
+
+// iterate trains one iteration and evaluates if that is due.
+func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
 	start, before := time.Now(), s.trainer.frames
-	scalars, err := s.trainer.iterate(ctx)
-	if err != nil {
+	if out.scalars, err = s.trainer.iterate(ctx); err != nil {
 		return err
 	}
-	frames := s.trainer.frames
-	s.last = float64(frames-before) / time.Since(start).Seconds()
-	var eval *results.Eval
-	if s.due(before, frames) {
-		if eval, err = s.trainer.evaluate(ctx, nil); err != nil {
-			return err
-		}
+	out.fps = float64(s.trainer.frames-before) / time.Since(start).Seconds()
+	if s.due(before, s.trainer.frames) {
+		out.eval, err = s.trainer.evaluate(ctx, nil)
 	}
-	if err := s.claim.AppendScalars(frames, scalars); err != nil {
+	return err
+}
+
+// write appends a finished iteration to the files, which are thus always in step with the snapshot at its start or with the
+// one at its end.
+func (s *session) write(done *iteration) error {
+	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
 		return err
 	}
-	s.tell(s.event(results.Event{Scalars: scalars}))
-	if eval == nil {
+	s.tell(s.event(done.fps, results.Event{Scalars: done.scalars}))
+	if done.eval == nil {
 		return nil
 	}
-	if err := s.claim.AppendEval(*eval); err != nil {
+	if err := s.claim.AppendEval(*done.eval); err != nil {
 		return err
 	}
-	s.tell(s.event(results.Event{Eval: eval}))
+	s.tell(s.event(done.fps, results.Event{Eval: done.eval}))
 	return nil
 }
 
@@ -170,25 +259,24 @@ func (s *session) due(before, frames int) bool {
 	return before == 0 || frames/every > before/every || frames >= s.exp.Budget.Frames
 }
 
-func (s *session) event(e results.Event) results.Event {
-	e.Record, e.Frames, e.Total, e.FPS = s.claim.Record(), s.trainer.frames, s.exp.Budget.Frames, s.last
-	if s.last > 0 {
-		e.ETA = float64(max(0, e.Total-e.Frames)) / s.last
+func (s *session) event(fps float64, e results.Event) results.Event {
+	e.Record, e.Frames, e.Total, e.FPS = s.claim.Record(), s.trainer.frames, s.exp.Budget.Frames, fps
+	if fps > 0 {
+		e.ETA = float64(max(0, e.Total-e.Frames)) / fps
 	}
 	return e
 }
 
 // stopped saves where the interrupted iteration began, and turns its error into one that says how to go on.
 func (s *session) stopped(ctx context.Context, err error) error {
-	id, at := s.claim.Record().ID, s.snapshot.Frames
-	if ctx.Err() != nil {
-		if err := s.save(); err != nil {
-			return err
-		}
+	id, at, saving := s.claim.Record().ID, s.snapshot.Frames, s.save()
+	switch {
+	case ctx.Err() != nil && saving == nil:
 		return ctx.Err()
+	case ctx.Err() != nil:
+		return fmt.Errorf("run %s was stopped, but its state at %d frames could not be saved: %w", id, at, saving)
+	case saving != nil:
+		return fmt.Errorf("run %s stopped: %w; its state at %d frames could not be saved: %w", id, err, at, saving)
 	}
-	if serr := s.save(); serr != nil {
-		return errors.Join(err, serr)
-	}
-	return fmt.Errorf("run %s stopped: %w; its last checkpoint is at %d frames", id, err, at)
+	return fmt.Errorf("run %s stopped: %w; its last checkpoint is at %d frames, where the same command tries again", id, err, at)
 }

@@ -18,23 +18,18 @@ import (
 )
 
 // tiny is an experiment of 4 iterations that trains in about a second on any backend.
-func tiny(t *testing.T, seed uint64) Experiment {
-	t.Helper()
-	task, err := envs.Default("vmas/balance")
-	if err != nil {
-		t.Fatal(err)
-	}
+func tiny(seed uint64) Experiment {
 	learner := learn.DefaultMAPPO()
 	learner.Frames, learner.Epochs, learner.Minibatch, learner.CriticHidden = 200, 2, 70, []int{16}
 	return Experiment{
-		Task: task.WithShared(envs.Common{Copies: 5, Reward: envs.Dense}), Learner: learner, Policy: policy.MLP{Hidden: []int{16}},
+		Task: vmas.DefaultBalance().WithShared(envs.Common{Copies: 5, Reward: envs.Dense}), Learner: learner, Policy: policy.MLP{Hidden: []int{16}},
 		Explore: explore.None{}, Budget: Budget{Name: "custom", Frames: 800, EvalEvery: 400, EvalEpisodes: 7}, Seed: seed,
 	}
 }
 
 // tinyQ is tiny with a value learner, whose replay is smaller than the run.
-func tinyQ(t *testing.T, seed uint64) Experiment {
-	e := tiny(t, seed)
+func tinyQ(seed uint64) Experiment {
+	e := tiny(seed)
 	task := e.Task.(vmas.Balance)
 	learner := learn.DefaultQ()
 	learner.Frames, learner.Steps, learner.Batch, learner.Replay, learner.EpsFrames = 200, 3, 32, 500, 400
@@ -43,14 +38,7 @@ func tinyQ(t *testing.T, seed uint64) Experiment {
 }
 
 // kinds are the experiments that must be repeatable and resumable.
-var kinds = map[string]func(*testing.T, uint64) Experiment{"mappo": tiny, "qmix": tinyQ}
-
-func TestMain(m *testing.M) {
-	if os.Getenv("GOMLX_BACKEND") == "" {
-		os.Setenv("GOMLX_BACKEND", "go") // every machine has it, and it compiles small graphs fastest
-	}
-	os.Exit(m.Run())
-}
+var kinds = map[string]func(uint64) Experiment{"mappo": tiny, "qmix": tinyQ}
 
 func open(t *testing.T) *results.Store {
 	t.Helper()
@@ -88,11 +76,11 @@ func TestSameSeedGivesSameBytes(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			one, two := open(t), open(t)
-			first, err := Run(t.Context(), kind(t, 3), one)
+			first, err := Run(t.Context(), kind(3), one)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Run(t.Context(), kind(t, 3), two); err != nil {
+			if _, err := Run(t.Context(), kind(3), two); err != nil {
 				t.Fatal(err)
 			}
 			sameRecord(t, record(t, one, first.ID), record(t, two, first.ID))
@@ -107,11 +95,11 @@ func TestInterruptedRunEndsAsAnUninterruptedOne(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			whole, parts := open(t), open(t)
-			want, err := Run(t.Context(), kind(t, 4), whole)
+			want, err := Run(t.Context(), kind(4), whole)
 			if err != nil {
 				t.Fatal(err)
 			}
-			trainInPieces(t, kind(t, 4), parts)
+			trainInPieces(t, kind(4), parts)
 			sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
 		})
 	}
@@ -149,11 +137,11 @@ func trainInPieces(t *testing.T, e Experiment, st *results.Store) {
 
 func TestStoredRunIsNotTrainedAgain(t *testing.T) {
 	st := open(t)
-	if _, err := Run(t.Context(), tiny(t, 5), st); err != nil {
+	if _, err := Run(t.Context(), tiny(5), st); err != nil {
 		t.Fatal(err)
 	}
 	fromStore := false
-	if _, err := Run(t.Context(), tiny(t, 5), st, func(e results.Event) { fromStore = fromStore || e.FromStore }); err != nil {
+	if _, err := Run(t.Context(), tiny(5), st, func(e results.Event) { fromStore = fromStore || e.FromStore }); err != nil {
 		t.Fatal(err)
 	}
 	if !fromStore {

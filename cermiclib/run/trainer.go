@@ -5,7 +5,9 @@ package run
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
@@ -38,13 +40,18 @@ type trainer struct {
 	frames    int     // completed
 }
 
-func newTrainer(e Experiment, backend nn.Backend) (*trainer, error) {
+func newTrainer(e Experiment, backend nn.Backend) (_ *trainer, err error) {
 	env, err := e.Task.Build(e.Seed, 0)
 	if err != nil {
 		return nil, err
 	}
 	s := env.Spec()
 	t := &trainer{exp: e, env: env, spec: s, build: &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(e.Seed), Seed: e.Seed}}
+	defer func() {
+		if err != nil {
+			t.build.Close()
+		}
+	}()
 	if t.learner, err = e.Learner.Build(t.build, e.Policy); err != nil {
 		return nil, err
 	}
@@ -91,22 +98,33 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.finite(scalars); err != nil {
+		return nil, err
+	}
 	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){t.module.Reward, t.learner.Update, t.module.Update} {
 		s, err := stage(ctx, t.x)
 		if err != nil {
 			return nil, err
 		}
-		for name, v := range s {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("%s became %g in iteration %d", name, v, t.iteration)
-			}
-			scalars[name] = v
+		if err := t.finite(s); err != nil {
+			return nil, err
 		}
+		maps.Copy(scalars, s)
 	}
 	t.record()
 	t.iteration++
 	t.frames += t.x.T * t.x.E
 	return scalars, nil
+}
+
+// finite names the first scalar, in alphabetical order, that is no number to go on with.
+func (t *trainer) finite(s rl.Scalars) error {
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if v := s[name]; math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%s became %g in iteration %d", name, v, t.iteration)
+		}
+	}
+	return nil
 }
 
 // collect fills the rollout with T steps of every copy and reports the episodes that ended in it.
