@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory_test
+
+import (
+	"testing"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/memory"
+)
+
+// Narrow versions, so that the pure Go backend takes a moment only.
+func narrow() []memory.Config {
+	graph := memory.DefaultGraph()
+	graph.Embed, graph.Node, graph.Edge, graph.Heads, graph.Hidden, graph.Width, graph.Queue = 8, 16, 4, 2, 16, 24, 3
+	frozen := graph
+	frozen.Online = false
+	return []memory.Config{
+		memory.MLP{Embed: 8, Hidden: 16, Width: 24}, memory.GRU{Embed: 8, Layers: 2, Width: 16, Chunk: 4}, graph, frozen,
+	}
+}
+
+func TestEveryMemoryKeepsTheContract(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range narrow() {
+		known[c.Kind()] = true
+		t.Run(c.Kind(), func(t *testing.T) { libtest.CheckMemory(t, c) })
+	}
+	for _, kind := range conf.Kinds[memory.Config]() {
+		if !known[kind] {
+			t.Errorf("memory %q is registered but not tested", kind)
+		}
+	}
+}
