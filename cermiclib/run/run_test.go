@@ -7,10 +7,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
 	"cermic/envs"
@@ -37,8 +40,22 @@ func tinyQ(seed uint64) Experiment {
 	return e
 }
 
+// tinyCurious is tinyQ with a bonus, which is kept with the experience or computed anew.
+func tinyCurious(at string) func(uint64) Experiment {
+	return func(seed uint64) Experiment {
+		e := tinyQ(seed)
+		learner := e.Learner.(learn.Q)
+		learner.IntAt = at
+		e.Learner, e.Explore = learner, curious{}
+		return e
+	}
+}
+
 // kinds are the experiments that must be repeatable and resumable.
-var kinds = map[string]func(uint64) Experiment{"mappo": tiny, "qmix": tinyQ}
+var kinds = map[string]func(uint64) Experiment{
+	"mappo": tiny, "qmix": tinyQ,
+	"bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
+}
 
 func open(t *testing.T) *results.Store {
 	t.Helper()
@@ -131,6 +148,84 @@ func trainInPieces(t *testing.T, e Experiment, st *results.Store) {
 		}
 		if got.Complete {
 			t.Error("an interrupted run is marked complete")
+		}
+	}
+}
+
+// TestWhenTheBonusIsComputedMatters keeps the two readings of int_at from being one.
+func TestWhenTheBonusIsComputedMatters(t *testing.T) {
+	losses := map[string]float64{}
+	for _, at := range []string{learn.IntAtCollect, learn.IntAtSample} {
+		r, err := Run(t.Context(), tinyCurious(at)(1), open(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		points := r.Scalars["q_loss"]
+		losses[at] = points[len(points)-1].Value
+	}
+	if losses[learn.IntAtCollect] == losses[learn.IntAtSample] {
+		t.Errorf("both ways to pay a bonus train to a loss of %g", losses[learn.IntAtSample])
+	}
+}
+
+func TestScoringAnewNeedsAnExplorerThatCan(t *testing.T) {
+	e := tinyQ(1)
+	learner := e.Learner.(learn.Q)
+	learner.IntAt = learn.IntAtSample
+	e.Learner = learner
+	if _, err := Run(t.Context(), e, open(t)); err == nil || !strings.Contains(err.Error(), "int_at") {
+		t.Errorf("got %v, want a sentence about int_at", err)
+	}
+}
+
+// TestAChangedTaskIsNotResumed: what a replay is rebuilt from is only good for the task that it was recorded on.
+func TestAChangedTaskIsNotResumed(t *testing.T) {
+	e, st := tinyQ(1), open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if _, err := Run(ctx, e, st, func(e results.Event) {
+		if e.Scalars != nil {
+			cancel()
+		}
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	id, err := e.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := st.Checkpoint(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(e *Experiment, actions []uint8) []uint8{
+		"nothing": func(_ *Experiment, actions []uint8) []uint8 { return actions },
+		"physics": func(e *Experiment, actions []uint8) []uint8 {
+			task := e.Task.(vmas.Balance)
+			task.PackageMass = 3
+			e.Task = task
+			return actions
+		},
+		"action": func(_ *Experiment, actions []uint8) []uint8 { actions[100] = (actions[100] + 1) % 9; return actions },
+		"end":    func(_ *Experiment, actions []uint8) []uint8 { return actions[:len(actions)-1] },
+	} {
+		changed, c := e, saved
+		c.Tensors = slices.Clone(saved.Tensors)
+		for i, x := range c.Tensors {
+			if x.Name == statePrefix+"played" {
+				c.Tensors[i] = results.NewTensor(x.Name, change(&changed, slices.Clone(x.Data)))
+			}
+		}
+		tr, err := newTrainer(changed, backend)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.remember(t.Context(), c); (err == nil) != (name == "nothing") {
+			t.Errorf("%s changed: %v", name, err)
 		}
 	}
 }
