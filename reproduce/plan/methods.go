@@ -44,11 +44,19 @@ var methods = []Method{
 	{ID: "qmix", Learner: learn.DefaultQ(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo-eps", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultEpsilon()},
+	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
 		About: "mappo-cermic with the module's settings closer to the paper's letter",
 	},
+}
+
+// scoredAnew pays old experience the intrinsic reward that it has now: in a replay of half the run, what was paid when it was
+// collected no longer says what is new.
+func scoredAnew(c learn.Q) learn.Q {
+	c.IntAt = learn.IntAtSample
+	return c
 }
 
 // Methods are the registered methods: those of the paper in its order, then others as they are registered.
