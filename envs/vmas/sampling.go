@@ -184,10 +184,10 @@ func (s *sampling) value(m *samplingMemory, p Vec) float32 {
 	return sum / (2 * math.Pi * s.Variance) / *m.peak
 }
 
-// samplingIndex returns the cell of a position within the limits.
+// samplingIndex returns the cell of a position within the limits, and some cell for one that is not a number.
 func samplingIndex(p Vec) int {
 	x, y := int(p.X/samplingCell+samplingCells/2), int(p.Y/samplingCell+samplingCells/2)
-	return x*samplingCells + y
+	return min(max(x, 0), samplingCells-1)*samplingCells + min(max(y, 0), samplingCells-1)
 }
 
 func (s *sampling) Observe(w *World, c, agent int, dst []float32) {
@@ -203,7 +203,7 @@ func (s *sampling) Observe(w *World, c, agent int, dst []float32) {
 
 // unsampled returns the value of the field at p, 0 where it is outside of the field or in a cell that has paid.
 func (s *sampling) unsampled(m *samplingMemory, p Vec) float32 {
-	if max(abs(p.X), abs(p.Y)) > samplingSize {
+	if !(max(abs(p.X), abs(p.Y)) <= samplingSize) {
 		return 0
 	}
 	p = p.Clamp(samplingLimit)

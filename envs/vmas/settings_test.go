@@ -5,6 +5,7 @@ package vmas
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,33 @@ func TestActionsAreClamped(t *testing.T) {
 	e.Step(act, out)
 	if got, want := e.world.control[0], (Vec{1, -0.5}).Mul(0.7); got != want {
 		t.Errorf("action (3, -0.5) asks for %v, want %v", got, want)
+	}
+}
+
+// A policy that has diverged is found by its losses; until then the environment has to go on.
+func TestActionsThatAreNoNumbersDoNoHarmElsewhere(t *testing.T) {
+	for _, name := range envs.Names() {
+		cfg, err := envs.Default(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sick, sound := buildCopies(t, cfg, 2), buildCopies(t, cfg, 2)
+		a, b, act := envs.NewStep(sick.Spec()), envs.NewStep(sound.Spec()), envs.NewActions(sick.Spec())
+		for range 5 {
+			clear(act.Force)
+			sound.Step(act, b)
+			act.Force[0], act.Force[1] = float32(math.NaN()), float32(math.NaN())
+			sick.Step(act, a)
+		}
+		if half := len(a.Obs) / 2; !slices.Equal(a.Obs[half:], b.Obs[half:]) {
+			t.Errorf("%s: an action in copy 0 changes what copy 1 perceives", name)
+		}
+		sick.Reset(nil, a)
+		for _, x := range a.Obs {
+			if !isFinite(x) {
+				t.Fatalf("%s: an observation is %g after the reset", name, x)
+			}
+		}
 	}
 }
 
