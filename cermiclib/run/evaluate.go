@@ -85,7 +85,7 @@ func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, wat
 	}
 	for c := 0; c < s.Copies && len(out.Scores) < t.exp.Budget.EvalEpisodes; c++ {
 		success := 0.0
-		if sparse[c] > 0 {
+		if s.Succeeds(sparse[c]) {
 			success = 1
 		}
 		out.Scores = append(out.Scores, score[c])
