@@ -9,24 +9,8 @@ import (
 	"testing"
 
 	"cermic/cermiclib/explore"
-	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
-	"cermic/cermiclib/policy"
-	"cermic/cermiclib/run"
-	"cermic/envs"
 )
-
-func TestMain(m *testing.M) { libtest.Main(m) }
-
-// toy is a short MAPPO on a small task with an explorer.
-func toy(task envs.Config, e explore.Config, frames int) run.Experiment {
-	l := learn.DefaultMAPPO()
-	l.Frames, l.Epochs, l.Minibatch, l.LR, l.CriticHidden = 128, 8, 50, 0.01, []int{16}
-	return run.Experiment{
-		Task: task, Learner: l, Policy: policy.MLP{Hidden: []int{16}}, Explore: e,
-		Budget: run.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
-	}
-}
 
 func TestNoEpsilonIsMAPPOBitForBit(t *testing.T) {
 	for name, continuous := range map[string]bool{"discrete": false, "continuous": true} {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/rl"
+)
+
+// Bonus says how an intrinsic reward is normalised and weighted before it is added to the extrinsic one. Configs of explorers
+// embed it.
+type Bonus struct {
+	IntNorm         string  `json:"int_norm"`          // none, std, return_std or center_std
+	IntClip         float64 `json:"int_clip"`          // the normalised reward is clipped to ±int_clip; not applied by none
+	IntCoef         float64 `json:"int_coef"`          // weight beside the extrinsic reward
+	IntAnneal       string  `json:"int_anneal"`        // of int_coef over training: none or linear_to_zero
+	IntAnnealFrames int     `json:"int_anneal_frames"` // frames until linear_to_zero reaches 0
+}
+
+// How an intrinsic reward r is normalised (int_norm). The statistics are over all agents and all of training, and take a
+// collection in before it is normalised.
+const (
+	NormNone      = "none"       // r, neither scaled nor clipped
+	NormStd       = "std"        // r / running standard deviation of r
+	NormReturnStd = "return_std" // r / running standard deviation of the discounted sum of r up to now
+	NormCenterStd = "center_std" // (r - running mean) / running standard deviation
+)
+
+// How int_coef changes over training (int_anneal).
+const (
+	AnnealNone   = "none"
+	AnnealLinear = "linear_to_zero"
+)
+
+// returnDiscount is the discount of the sum that return_std normalises by; the paper's discount factor.
+const returnDiscount = 0.99
+
+// Validate returns one sentence about the first impossible setting.
+func (b Bonus) Validate() error {
+	norms, anneals := []string{NormNone, NormStd, NormReturnStd, NormCenterStd}, []string{AnnealNone, AnnealLinear}
+	switch {
+	case !slices.Contains(norms, b.IntNorm):
+		return fmt.Errorf("explore: unknown int_norm %q%s", b.IntNorm, conf.Near(b.IntNorm, norms))
+	case !slices.Contains(anneals, b.IntAnneal):
+		return fmt.Errorf("explore: unknown int_anneal %q%s", b.IntAnneal, conf.Near(b.IntAnneal, anneals))
+	case !(b.IntClip > 0):
+		return fmt.Errorf("explore.int_clip is %g, want more than 0", b.IntClip)
+	case !(b.IntCoef >= 0) || math.IsInf(b.IntCoef, 0):
+		return fmt.Errorf("explore.int_coef is %g, want 0 or more", b.IntCoef)
+	case b.IntAnnealFrames < 1:
+		return fmt.Errorf("explore.int_anneal_frames is %d, want at least 1", b.IntAnnealFrames)
+	}
+	return nil
+}
+
+// coef is the weight after frames of training.
+func (b Bonus) coef(frames int) float64 {
+	if b.IntAnneal == AnnealLinear {
+		return rl.Anneal(b.IntCoef, 0, frames, b.IntAnnealFrames)
+	}
+	return b.IntCoef
+}
+
+// payer adds an intrinsic reward to rollouts as a Bonus says.
+type payer struct {
+	Bonus
+	stats
+}
+
+// stats is what a payer carries from one collection to the next.
+type stats struct {
+	Raw     rl.Running // of r
+	Sum     rl.Running // of its discounted sum
+	Returns []float64  // [E,N] that sum, up to now
+	Shift   float64    // subtracted from r
+	Scale   float64    // r is divided by it
+	Coef    float64    // weight
+}
+
+// statTiny keeps a spread that is still zero from dividing by zero.
+const statTiny = 1e-8
+
+// pay takes in the reward raw [T,E,N] of a rollout and adds it, normalised and weighted, to the intrinsic reward of every agent
+// that is alive. name begins the names of the scalars.
+func (p *payer) pay(x *rl.Rollout, raw []float32, name string) rl.Scalars {
+	var now, normed rl.Running
+	p.take(x, raw, &now)
+	p.Coef = p.coef(x.Frames)
+	for row, r := range raw {
+		if x.Alive[row] != 0 {
+			v := p.normalised(r)
+			normed.Add(v)
+			x.Intrinsic[row] += float32(p.Coef * v)
+		}
+	}
+	return rl.Scalars{
+		name + "/int_mean": now.Mean, name + "/int_std": now.Std(),
+		name + "/int_norm_mean": normed.Mean, name + "/int_norm_std": normed.Std(), name + "/int_coef": p.Coef,
+	}
+}
+
+// take updates the statistics with a rollout.
+func (p *payer) take(x *rl.Rollout, raw []float32, now *rl.Running) {
+	if len(p.Returns) != x.E*x.N {
+		p.Returns = make([]float64, x.E*x.N)
+	}
+	for row, r := range raw {
+		if x.Alive[row] == 0 {
+			continue
+		}
+		now.Add(float64(r))
+		p.Raw.Add(float64(r))
+		sum := &p.Returns[row%len(p.Returns)]
+		*sum = returnDiscount**sum + float64(r)
+		p.Sum.Add(*sum)
+	}
+	p.Shift, p.Scale = 0, 1
+	switch p.IntNorm {
+	case NormStd:
+		p.Scale = p.Raw.Std() + statTiny
+	case NormReturnStd:
+		p.Scale = p.Sum.Std() + statTiny
+	case NormCenterStd:
+		p.Shift, p.Scale = p.Raw.Mean, p.Raw.Std()+statTiny
+	}
+}
+
+// normalised is r as int_norm wants it.
+func (p *payer) normalised(r float32) float64 {
+	v := (float64(r) - p.Shift) / p.Scale
+	if p.IntNorm == NormNone {
+		return v
+	}
+	return min(max(v, -p.IntClip), p.IntClip)
+}
+
+// price is what pay would add for r with the statistics of the last rollout.
+func (p *payer) price(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
+
+// Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
+func (s *stats) Save() []byte {
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic("explore: running statistics are not finite: " + err.Error())
+	}
+	return data
+}
+
+// Load continues from what Save returned.
+func (s *stats) Load(data []byte) error {
+	var saved stats
+	if err := json.Unmarshal(data, &saved); err != nil {
+		return fmt.Errorf("explore: these are no saved statistics of an explorer: %w", err)
+	}
+	*s = saved
+	return nil
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is paid for steps whose dynamics-relevant code tells much. One module
+// serves all agents, each of whose steps (o, a, o') is a sample:
+//
+//	s = f(o), s' = f⁻(o')                 encoder and its momentum copy
+//	z ~ N(μ(s,a), σ²(s,a))                the bottleneck
+//	L = w_kl·KL(N(μ,σ²) ‖ N(0,I)) − w_l2·log N(s'; G(z), σ_G²·I) − w_nce·log-softmax of the contrast of G(z) and s'
+//	r = KL(N(μ,σ²) ‖ N(0,I))              or its root
+//
+// Sources: the description of the authors' code (Baichenjia/DB), which is for one agent and images; its sizes are 512 and 128
+// where db_feat and db_latent are 64, the sizes of CERMIC: this is that module without context and chance constraints.
+// Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped number.
+type DB struct {
+	Feat      int     `json:"db_feat"`      // length of s; the authors': 512
+	Latent    int     `json:"db_latent"`    // length of z; the authors': 128
+	Hidden    int     `json:"db_hidden"`    // width of the transition and the heads; G is twice as wide at its end; the authors': 256
+	FeatNorm  bool    `json:"enc_ln"`       // s has mean 0, variance 1 over its components, as CERMIC's has
+	Sqrt      bool    `json:"db_sqrt"`      // r is the root of KL: the article's, not the code's
+	WeightKL  float64 `json:"db_kl"`        // w_kl; the authors': 0.1, or 0.001
+	WeightL2  float64 `json:"db_l2"`        // w_l2; the authors': 0.1
+	WeightNCE float64 `json:"db_nce"`       // w_nce; the authors': 0.01, or 0.1
+	Momentum  float64 `json:"db_tau"`       // share of the way that momentum copies go in a step; the authors': 0.001
+	Epochs    int     `json:"db_epochs"`    // passes over a collection; the authors': 3
+	Minibatch int     `json:"db_minibatch"` // agent steps of a gradient step, also each other's negatives
+	ExtCoef   float64 `json:"ext_coef"`     // weight of the extrinsic reward; the authors explore without: 0
+	Bonus             // normalisation and weight of r; the authors': return_std, 1
+	nn.Adam           // the authors': lr 1e-4, clip 50
+}
+
+var _ Config = DB{}
+
+func init() { Register(DefaultDB()) }
+
+// DefaultDB has the authors' weights, CERMIC's sizes and the weight of all bonuses here.
+func DefaultDB() DB {
+	return DB{
+		Feat: 64, Latent: 64, Hidden: 256, FeatNorm: true, WeightKL: 0.1, WeightL2: 0.1, WeightNCE: 0.01, Momentum: 0.001,
+		Epochs: 3, Minibatch: 2400, ExtCoef: 1,
+		Bonus: Bonus{IntNorm: NormReturnStd, IntClip: 5, IntCoef: 0.05, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
+		Adam:  nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 50},
+	}
+}
+
+// Kind is "db".
+func (DB) Kind() string { return "db" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c DB) Validate() error {
+	for _, f := range []struct {
+		name  string
+		value int
+		least int
+	}{
+		{"db_feat", c.Feat, 1}, {"db_latent", c.Latent, 1}, {"db_hidden", c.Hidden, 2}, {"db_epochs", c.Epochs, 1},
+		{"db_minibatch", c.Minibatch, 2},
+	} {
+		if f.value < f.least {
+			return fmt.Errorf("explore.%s is %d, want at least %d", f.name, f.value, f.least)
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"db_kl", c.WeightKL}, {"db_l2", c.WeightL2}, {"db_nce", c.WeightNCE}, {"ext_coef", c.ExtCoef}} {
+		if !(f.value >= 0) || math.IsInf(f.value, 0) {
+			return fmt.Errorf("explore.%s is %g, want 0 or more", f.name, f.value)
+		}
+	}
+	if !(c.Momentum >= 0 && c.Momentum <= 1) {
+		return fmt.Errorf("explore.db_tau is %g, want 0 to 1", c.Momentum)
+	}
+	if err := c.Bonus.Validate(); err != nil {
+		return err
+	}
+	if err := c.Adam.Validate(); err != nil {
+		return fmt.Errorf("explore.%w", err)
+	}
+	return nil
+}
+
+// dbScope holds all variables of the module.
+const dbScope = "db"
+
+// dbScalars names what a gradient step reports, in order.
+var dbScalars = []string{"db/loss", "db/kl", "db/log_likelihood", "db/contrast", "db/grad_norm"}
+
+// db is a DB in a running experiment.
+type db struct {
+	cfg   DB
+	seed  uint64
+	score *nn.Program // observations and actions to KL
+	step  *nn.Program // one gradient step
+	order []int32     // [T,E,N] permutation of the agent steps
+	raw   []float32   // [T,E,N] r of the last rollout
+	kl    []float32   // [Minibatch]
+	payer
+}
+
+var (
+	_ Module    = (*db)(nil)
+	_ rl.Saver  = (*db)(nil)
+	_ rl.Scorer = (*db)(nil)
+)
+
+// Build compiles the module's two graphs.
+func (c DB) Build(b *nn.Build) (Module, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if len(b.Spec.Obs) != 1 {
+		return nil, fmt.Errorf("db: %s shows cells, the encoder reads vectors only; choose a task with vector observations", b.Spec.Name)
+	}
+	m := &db{cfg: c, seed: b.Seed, kl: make([]float32, c.Minibatch), payer: payer{Bonus: c.Bonus}}
+	rows, o, a := c.Minibatch, b.Spec.ObsLen(), b.Spec.Act.Len()
+	var err error
+	m.score, err = nn.NewProgram(b, "db.reward", []nn.Input{nn.F32("obs", rows, o), nn.F32("act", rows, a)},
+		func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			sc = sc.At(dbScope).At("online")
+			mean, scale := c.transition(sc, c.encode(sc, in[0]), in[1])
+			return []*graph.Node{divergence(mean, scale)}
+		})
+	if err != nil {
+		return nil, err
+	}
+	inputs := []nn.Input{
+		nn.F32("obs", rows, o), nn.F32("act", rows, a), nn.F32("next", rows, o), nn.F32("noise", rows, c.Latent), nn.F32("weight", rows),
+	}
+	m.step, err = nn.NewProgram(b, "db.update", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		return c.train(sc.At(dbScope), dbIn{obs: in[0], act: in[1], next: in[2], noise: in[3], weight: in[4]})
+	})
+	return m, err
+}
+
+// Behave leaves the policy's distribution as it is.
+func (*db) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
+
+// Reward pays every agent for the information in the code of its step.
+func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	if len(m.raw) != x.Rows() {
+		m.raw, m.order = make([]float32, x.Rows()), make([]int32, x.Rows())
+	}
+	err := m.scoreRows(ctx, m.raw, func(row int, obs, act []float32) {
+		copy(obs, x.ObsRow(row))
+		x.ActionVector(act, row)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for row, r := range x.Extrinsic {
+		x.Intrinsic[row] += float32(m.cfg.ExtCoef-1) * r
+	}
+	return m.pay(x, m.raw, "db"), nil
+}
+
+// Score computes the bonus of old agent steps, as rl.Scorer says.
+func (m *db) Score(ctx context.Context, dst, obs, act []float32) error {
+	o, a := len(obs)/len(dst), len(act)/len(dst)
+	err := m.scoreRows(ctx, dst, func(row int, toObs, toAct []float32) {
+		copy(toObs, obs[row*o:(row+1)*o])
+		copy(toAct, act[row*a:(row+1)*a])
+	})
+	for row, r := range dst {
+		dst[row] = m.price(r)
+	}
+	return err
+}
+
+// scoreRows fills dst [B] with r of the agent steps that fill writes.
+func (m *db) scoreRows(ctx context.Context, dst []float32, fill func(row int, obs, act []float32)) error {
+	for from := 0; from < len(dst); from += m.cfg.Minibatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(from+m.cfg.Minibatch, len(dst))
+		m.score.Feed(0, func(obs []float32) {
+			m.score.Feed(1, func(act []float32) {
+				o, a := len(obs)/m.cfg.Minibatch, len(act)/m.cfg.Minibatch
+				for row := from; row < to; row++ {
+					k := row - from
+					fill(row, obs[k*o:(k+1)*o], act[k*a:(k+1)*a])
+				}
+			})
+		})
+		if err := m.score.Run(); err != nil {
+			return err
+		}
+		m.score.Read(0, m.kl)
+		for k, kl := range m.kl[:to-from] {
+			if m.cfg.Sqrt {
+				kl = float32(math.Sqrt(max(float64(kl), 0))) // rounding may leave a KL of zero slightly negative
+			}
+			dst[from+k] = kl
+		}
+	}
+	return nil
+}
+
+// Update trains the module on the agent steps of x: db_epochs passes in random order.
+func (m *db) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	out, values, steps := rl.Scalars{}, make([]float32, len(dbScalars)), uint64(0)
+	for epoch := range m.cfg.Epochs {
+		rng.New(m.seed, "db rows", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
+		for at := 0; at < len(m.order); at += m.cfg.Minibatch {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			m.feed(x, m.order[at:min(at+m.cfg.Minibatch, len(m.order))], steps)
+			if err := m.step.Run(); err != nil {
+				return nil, err
+			}
+			m.step.Read(0, values)
+			for i, name := range dbScalars {
+				out[name] += float64(values[i])
+			}
+			steps++
+		}
+	}
+	for name := range out {
+		out[name] /= float64(steps)
+	}
+	return out, nil
+}
+
+// feed writes one minibatch of agent steps; those beyond len(rows) are padding with weight 0.
+func (m *db) feed(x *rl.Rollout, rows []int32, step uint64) {
+	o, a := x.Spec.ObsLen(), x.Spec.Act.Len()
+	m.step.Feed(0, func(dst []float32) {
+		for k, row := range rows {
+			copy(dst[k*o:(k+1)*o], x.ObsRow(int(row)))
+		}
+	})
+	m.step.Feed(1, func(dst []float32) {
+		for k, row := range rows {
+			x.ActionVector(dst[k*a:(k+1)*a], int(row))
+		}
+	})
+	m.step.Feed(2, func(dst []float32) { x.Next(dst, rows) })
+	m.step.Feed(3, func(dst []float32) {
+		r := rng.New(m.seed, "db noise", uint64(x.Iteration), step)
+		for i := range dst {
+			dst[i] = r.Norm()
+		}
+	})
+	m.step.Feed(4, func(dst []float32) {
+		clear(dst)
+		for k, row := range rows {
+			dst[k] = float32(x.Alive[row])
+		}
+	})
+}

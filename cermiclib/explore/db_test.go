@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// dbSpec is a made-up task of 2 copies and 2 agents.
+func dbSpec() *envs.Spec {
+	return &envs.Spec{Name: "fake", Copies: 2, Agents: 2, Obs: []int{3}, State: 6, Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -2}, High: []float32{1, 2}}}
+}
+
+// smallDB has networks small enough for differences of losses.
+func smallDB() DB {
+	c := DefaultDB()
+	c.Feat, c.Latent, c.Hidden, c.Minibatch, c.Epochs = 4, 3, 6, 10, 1
+	return c
+}
+
+// dbRollout fills a rollout with random numbers; one episode ends, one agent is dead for a step.
+func dbRollout(s *envs.Spec, steps int) *rl.Rollout {
+	x, r, step := rl.NewRollout(s, steps, 0), rng.New(1, "rollout"), envs.NewStep(s)
+	for t := range steps + 1 {
+		for i := range step.Obs {
+			step.Obs[i] = r.Norm()
+		}
+		for i := range step.Alive {
+			step.Alive[i] = 1
+		}
+		if t == 1 {
+			step.Alive[1] = 0
+			x.Terminated[0] = 1
+			x.End(0, 0, step)
+			for i := range step.Obs[:6] {
+				step.Obs[i] = r.Norm()
+			}
+		}
+		x.See(t, step)
+	}
+	for i := range x.Act.Force {
+		x.Act.Force[i] = r.Uniform(-1, 1)
+	}
+	for i := range x.Extrinsic {
+		x.Extrinsic[i] = r.Norm()
+	}
+	return x
+}
+
+// newDB builds the module on the pure Go backend.
+func newDB(t *testing.T, c DB, s *envs.Spec) (*db, *model.Store) {
+	t.Helper()
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3}
+	m, err := c.Build(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*db), b.Store
+}
+
+// dbReference computes the Dynamic Bottleneck in float64 from its formulas: forward only, in plain loops.
+type dbReference struct {
+	cfg    DB
+	params map[string][]float64 // by path
+}
+
+func reference(c DB, store *model.Store) *dbReference {
+	r := &dbReference{cfg: c, params: map[string][]float64{}}
+	for _, v := range nn.Variables(store, "/"+dbScope) {
+		flat, err := tensors.CopyFlatData[float32](v.MustValue())
+		if err != nil {
+			panic(err)
+		}
+		wide := make([]float64, len(flat))
+		for i, x := range flat {
+			wide[i] = float64(x)
+		}
+		r.params[v.Path()[len(dbScope)+2:]] = wide
+	}
+	return r
+}
+
+// layer is W·x + b, with W stored [out,in] if rows, else [in,out].
+func (r *dbReference) layer(name string, rows bool, x ...float64) []float64 {
+	w, y := r.params[name+"/weights"], slices.Clone(r.params[name+"/bias"])
+	for o := range y {
+		for i := range x {
+			if rows {
+				y[o] += w[o*len(x)+i] * x[i]
+			} else {
+				y[o] += w[i*len(y)+o] * x[i]
+			}
+		}
+	}
+	return y
+}
+
+func leaky(x []float64) []float64 {
+	for i := range x {
+		x[i] = max(x[i], 0.2*x[i])
+	}
+	return x
+}
+
+func normalised(x []float64) []float64 {
+	mean, square := 0.0, 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		square += (v - mean) * (v - mean) / float64(len(x))
+	}
+	for i := range x {
+		x[i] = (x[i] - mean) / math.Sqrt(square+1e-5)
+	}
+	return x
+}
+
+func sum(a, b []float64) []float64 {
+	for i := range a {
+		a[i] += b[i]
+	}
+	return a
+}
+
+func (r *dbReference) encode(net string, obs []float32) []float64 {
+	x := make([]float64, len(obs))
+	for i, o := range obs {
+		x[i] = float64(o)
+	}
+	h := leaky(r.layer(net+"/encoder/layer_0", true, x...))
+	return normalised(r.layer(net+"/encoder/out", true, leaky(r.layer(net+"/encoder/layer_1", true, h...))...))
+}
+
+// code is mean and spread of z.
+func (r *dbReference) code(obs, act []float32) (mean, scale []float64) {
+	with := func(x []float64) []float64 {
+		x = slices.Clone(x)
+		for _, a := range act {
+			x = append(x, float64(a))
+		}
+		return x
+	}
+	const net = "online/transition/"
+	x := leaky(r.layer(net+"in", false, with(r.encode("online", obs))...))
+	for _, block := range []string{"block_0/", "block_1/"} {
+		y := leaky(r.layer(net+block+"first", false, with(x)...))
+		x = sum(x, r.layer(net+block+"second", false, with(y)...))
+	}
+	out := r.layer(net+"out", false, with(x)...)
+	mean, scale = out[:r.cfg.Latent], out[r.cfg.Latent:]
+	for i := range scale {
+		scale[i] = max(math.Log1p(math.Exp(scale[i])), 1e-3)
+	}
+	return mean, scale
+}
+
+func klToNormal(mean, scale []float64) float64 {
+	kl := 0.0
+	for i := range mean {
+		kl += (mean[i]*mean[i]+scale[i]*scale[i]-1)/2 - math.Log(scale[i])
+	}
+	return kl
+}
+
+func (r *dbReference) generate(z []float64) []float64 {
+	const net = "online/generator/"
+	x := leaky(r.layer(net+"in", false, z...))
+	block := func(name string) {
+		y := leaky(r.layer(net+name+"/first", false, x...))
+		x = sum(x, r.layer(net+name+"/second", false, y...))
+	}
+	block("block_0")
+	block("block_1")
+	x = leaky(r.layer(net+"widen", false, x...))
+	block("block_2")
+	return r.layer(net+"out", false, x...)
+}
+
+func (r *dbReference) project(net string, s []float64) []float64 {
+	y := normalised(r.layer(net+"/projection/hidden", false, s...))
+	for i := range y {
+		y[i] = max(y[i], 0)
+	}
+	return normalised(r.layer(net+"/projection/out", false, y...))
+}
+
+// loss of the agent steps rows with their noise, and its terms.
+func (r *dbReference) loss(x *rl.Rollout, rows []int32, noise []float64) (loss, kl, likelihood, contrast float64) {
+	var queries, keys [][]float64
+	var counted []bool
+	count := 0.0
+	spread := math.Exp(min(max(r.params["online/generator/log_spread"][0], math.Log(0.1)), 2))
+	act := make([]float32, x.Spec.Act.Len())
+	for k, row := range rows {
+		x.ActionVector(act, int(row))
+		mean, scale := r.code(x.ObsRow(int(row)), act)
+		z := make([]float64, len(mean))
+		for i := range z {
+			z[i] = mean[i] + scale[i]*noise[k*len(z)+i]
+		}
+		predicted, next := r.generate(z), r.encode("momentum", x.NextRow(int(row)))
+		queries, keys = append(queries, r.project("online", predicted)), append(keys, r.project("momentum", next))
+		counted = append(counted, x.Alive[row] != 0)
+		if x.Alive[row] == 0 {
+			continue
+		}
+		count++
+		kl += klToNormal(mean, scale)
+		for i := range next {
+			d := (next[i] - predicted[i]) / spread
+			likelihood += -d*d/2 - math.Log(spread) - math.Log(2*math.Pi)/2
+		}
+	}
+	w, width := r.params["online/bilinear/weights"], r.cfg.Hidden/2
+	score := func(q, k []float64) float64 {
+		s := 0.0
+		for i := range q {
+			for j := range k {
+				s += q[i] * w[i*width+j] * k[j]
+			}
+		}
+		return s
+	}
+	for i, q := range queries {
+		if !counted[i] {
+			continue
+		}
+		total := 0.0
+		for j, k := range keys {
+			if counted[j] {
+				total += math.Exp(score(q, k))
+			}
+		}
+		contrast += score(q, keys[i]) - math.Log(total)
+	}
+	kl, likelihood, contrast = kl/count, likelihood/count, contrast/count
+	return r.cfg.WeightKL*kl - r.cfg.WeightL2*likelihood - r.cfg.WeightNCE*contrast, kl, likelihood, contrast
+}
+
+// TestBottleneckFollowsAnIndependentFloat64Implementation: the terms of the loss, and through finite differences one step of Adam in
+// a sample of all weights and the momentum copies that follow.
+func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
+	c := smallDB()
+	c.WeightNCE = 0.5 // enough to show in the gradient
+	c.LR, c.Eps, c.Clip, c.Momentum = 0.01, 1e-3, 1e9, 0.1
+	x := dbRollout(dbSpec(), 2) // 8 agent steps and 2 that only fill up
+	m, store := newDB(t, c, dbSpec())
+	ref := reference(c, store)
+	if _, err := m.Reward(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Update(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]int32, x.Rows())
+	rng.New(3, "db rows", 0, 0).Perm(rows)
+	r, noise := rng.New(3, "db noise", 0, 0), make([]float64, c.Minibatch*c.Latent)
+	for i := range noise {
+		noise[i] = float64(r.Norm())
+	}
+	loss, kl, likelihood, contrast := ref.loss(x, rows, noise)
+	for name, want := range map[string]float64{"loss": loss, "kl": kl, "log_likelihood": likelihood, "contrast": contrast} {
+		// float32 against float64
+		if math.Abs(got["db/"+name]-want) > 1e-4*(1+math.Abs(want)) {
+			t.Errorf("%s is %g, want %g", name, got["db/"+name], want)
+		}
+	}
+	after := reference(c, store)
+	moved := 0
+	for _, v := range nn.Variables(store, "/"+dbScope+"/online") {
+		if !v.Trainable {
+			continue
+		}
+		name := v.Path()[len(dbScope)+2:]
+		p := ref.params[name]
+		for i := 0; i < len(p); i += max(1, len(p)/5) {
+			const h = 1e-5
+			old := p[i]
+			p[i] = old + h
+			up, _, _, _ := ref.loss(x, rows, noise)
+			p[i] = old - h
+			down, _, _, _ := ref.loss(x, rows, noise)
+			p[i] = old
+			g := (up - down) / (2 * h)
+			want := old - c.LR*g/(math.Abs(g)+c.Eps) // the first step of Adam
+			// The step is below 0.01; near g = 0 an error of the gradient of 1e-6 moves it by 1e-5.
+			if math.Abs(after.params[name][i]-want) > 5e-5 {
+				t.Errorf("%s[%d] is %g after a step, want %g", name, i, after.params[name][i], want)
+			}
+			if math.Abs(g) > 1e-6 {
+				moved++
+			}
+		}
+	}
+	if moved < 60 {
+		t.Errorf("only %d weights of the sample have a gradient", moved)
+	}
+	for _, name := range []string{"encoder/layer_0/weights", "projection/out/bias"} {
+		for i, v := range after.params["momentum/"+name] {
+			if want := 0.9*ref.params["online/"+name][i] + 0.1*after.params["online/"+name][i]; math.Abs(v-want) > 1e-6 {
+				t.Fatalf("momentum copy of %s[%d] is %g, want %g", name, i, v, want)
+			}
+		}
+	}
+}
+
+func TestBottleneckPaysTheDivergenceOfTheCode(t *testing.T) {
+	for _, sqrt := range []bool{false, true} {
+		c := smallDB()
+		c.Sqrt, c.IntNorm, c.IntCoef, c.ExtCoef = sqrt, NormNone, 2, 0.25
+		x := dbRollout(dbSpec(), 7)
+		m, store := newDB(t, c, dbSpec())
+		ref := reference(c, store)
+		if _, err := m.Reward(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+		act, obs, acts := make([]float32, 2), []float32{}, []float32{}
+		for row := range x.Rows() {
+			x.ActionVector(act, row)
+			obs, acts = append(obs, x.ObsRow(row)...), append(acts, act...)
+			want := klToNormal(ref.code(x.ObsRow(row), act))
+			if sqrt {
+				want = math.Sqrt(want)
+			}
+			want *= 2
+			if x.Alive[row] == 0 {
+				want = 0
+			}
+			want -= 0.75 * float64(x.Extrinsic[row]) // what ext_coef takes from the extrinsic reward
+			if got := float64(x.Intrinsic[row]); math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+				t.Errorf("agent step %d is paid %g, want %g", row, got, want)
+			}
+		}
+		again := make([]float32, x.Rows())
+		if err := m.Score(t.Context(), again, obs, acts); err != nil {
+			t.Fatal(err)
+		}
+		for row, got := range again {
+			if want := x.Intrinsic[row] + 0.75*x.Extrinsic[row]; x.Alive[row] != 0 && math.Abs(float64(got-want)) > 1e-5 {
+				t.Errorf("agent step %d is scored %g, was paid %g", row, got, want)
+			}
+		}
+	}
+}
+
+func TestBonusOfAnAgentIgnoresOtherAgents(t *testing.T) {
+	c := smallDB()
+	c.IntNorm = NormNone
+	paid := func(x *rl.Rollout) []float32 {
+		m, _ := newDB(t, c, dbSpec())
+		if _, err := m.Reward(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+		return x.Intrinsic
+	}
+	x := dbRollout(dbSpec(), 3)
+	want := slices.Clone(paid(x))
+	x.Clear()
+	for row := 1; row < x.Rows(); row += 2 { // agent 1 of every copy
+		for i := range x.ObsRow(row) {
+			x.ObsRow(row)[i] += 1
+		}
+	}
+	got := paid(x)
+	for row := range got {
+		if changed := got[row] != want[row]; changed != (row%2 == 1 && x.Alive[row] != 0) {
+			t.Errorf("agent step %d: paid %g, was %g before the others saw something else", row, got[row], want[row])
+		}
+	}
+}
+
+func TestSavedBottleneckGoesOnBitExactly(t *testing.T) {
+	c := smallDB()
+	iterate := func(m *db, k int) []float32 {
+		x := dbRollout(dbSpec(), 6)
+		x.Iteration = k
+		if _, err := m.Reward(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Update(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+		return x.Intrinsic
+	}
+	one, store := newDB(t, c, dbSpec())
+	iterate(one, 0)
+	two, copied := newDB(t, c, dbSpec())
+	for _, v := range nn.Variables(store, "/") {
+		value, err := v.MustValue().LocalClone()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := copied.GetVariable(v.Path()).SetValue(value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := two.Load(one.Save()); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := iterate(one, 1), iterate(two, 1); !slices.Equal(a, b) {
+		t.Errorf("it goes on with %v, want %v", b, a)
+	}
+}
+
+func TestImpossibleBottlenecksGetASentence(t *testing.T) {
+	for name, change := range map[string]func(*DB){
+		"feat": func(c *DB) { c.Feat = 0 }, "hidden": func(c *DB) { c.Hidden = 1 }, "kl": func(c *DB) { c.WeightKL = -1 },
+		"nce": func(c *DB) { c.WeightNCE = math.NaN() }, "tau": func(c *DB) { c.Momentum = 2 }, "norm": func(c *DB) { c.IntNorm = "x" },
+		"lr": func(c *DB) { c.LR = 0 }, "minibatch": func(c *DB) { c.Minibatch = 1 },
+	} {
+		c := smallDB()
+		change(&c)
+		if c.Validate() == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore_test
+
+import (
+	"testing"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/run"
+	"cermic/envs"
+)
+
+func TestMain(m *testing.M) { libtest.Main(m) }
+
+// toy is a short MAPPO on a small task with an explorer.
+func toy(task envs.Config, e explore.Config, frames int) run.Experiment {
+	l := learn.DefaultMAPPO()
+	l.Frames, l.Epochs, l.Minibatch, l.LR, l.CriticHidden = 128, 8, 50, 0.01, []int{16}
+	return run.Experiment{
+		Task: task, Learner: l, Policy: policy.MLP{Hidden: []int{16}}, Explore: e,
+		Budget: run.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
+	}
+}
+
+// TestMAPPOWithTheBottleneckLearnsTheIdentityTask: a bonus of the default weight must not keep a policy from 4, the optimum.
+func TestMAPPOWithTheBottleneckLearnsTheIdentityTask(t *testing.T) {
+	c := explore.DefaultDB()
+	c.Feat, c.Latent, c.Hidden, c.Minibatch, c.Epochs = 8, 8, 16, 96, 1
+	libtest.CheckLearns(t, toy(libtest.DefaultIdentity(), c, 128*16), 3.6)
+}
