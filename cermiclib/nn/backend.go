@@ -20,15 +20,8 @@ const goConfig = "go:parallelism=-1"
 
 // opened is the backend of this process: plugins can be loaded once only.
 var opened = sync.OnceValues(func() (Backend, error) {
-	// A plugin is installed by `reproduce setup` or by hand, never behind the user's back.
-	if err := os.Setenv("GOMLX_NO_AUTO_INSTALL", "1"); err != nil {
-		return Backend{}, err
-	}
 	if config := os.Getenv("GOMLX_BACKEND"); config != "" {
-		if config == "go" {
-			config = goConfig
-		}
-		b, err := open(config)
+		b, err := open(resolve(config))
 		if err != nil {
 			return Backend{}, fmt.Errorf("GOMLX_BACKEND=%s cannot be used (%w); unset it to let the program choose", config, err)
 		}
@@ -49,6 +42,17 @@ var opened = sync.OnceValues(func() (Backend, error) {
 	}
 	return b, err
 })
+
+// resolve turns the short names into the configurations that Open would choose.
+func resolve(config string) string {
+	if config == "go" {
+		return goConfig
+	}
+	if found := plugins(); config == "xla" && len(found) > 0 {
+		return found[0]
+	}
+	return config
+}
 
 // Backend is what graphs are compiled for and run on.
 type Backend struct {

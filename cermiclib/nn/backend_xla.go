@@ -9,8 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	_ "github.com/gomlx/go-xla/compute/xla" // XLA through PJRT plugins
+	"github.com/gomlx/go-xla/compute/xla" // XLA through PJRT plugins
 )
+
+// A plugin is installed by `reproduce setup` or by hand, never behind the user's back. The environment variable for that is
+// read before this program could set it.
+func init() { xla.EnableAutoInstall(false) }
 
 // pluginGlobs are where a plugin lies inside a virtual environment's site-packages; GPU before CPU.
 var pluginGlobs = []string{
