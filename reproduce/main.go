@@ -4,7 +4,8 @@
 //
 // Each verb is a few lines of printing over the packages paper, plan and results; anything that it does can be done from
 // a notebook or another program as well. A mistake in the command line is answered with one sentence and exit code 2, a
-// run that fails with one sentence and exit code 1.
+// run that fails with one sentence and exit code 1. An interrupt, or a scheduler's request to end, saves what is being trained
+// and ends with exit code 130 within two seconds.
 package main
 
 import (

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 	p := newProgress(out, len(es))
 	err = run.RunAll(ctx, es, st, workers, p.watch)
 	p.done()
-	if ctx.Err() != nil {
+	if errors.Is(err, context.Canceled) { // and nothing else went wrong
 		fmt.Fprintln(out, "Stopped and saved: the same command goes on from here.")
 		return errStopped
 	}
@@ -60,6 +61,9 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 
 // chosen makes the experiments that the flags of train name.
 func chosen(out io.Writer, task, method, table, budget string, seeds int, set []string) ([]run.Experiment, error) {
+	if table != "" && len(set) > 0 {
+		return nil, errors.New("-set changes what the table compares: use it with -task and -method")
+	}
 	if table != "" {
 		t, err := paper.FindTable(table)
 		if err != nil {
