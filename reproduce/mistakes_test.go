@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// impossible are command lines that cannot be followed. STORE stands for an empty folder's path, FILE for that of a file.
+var impossible = []struct {
+	args string
+	code int
+	want string // part of the sentence
+}{
+	{"trian", 2, "did you mean train?"},
+	{"train -metod mappo", 2, "did you mean method?"},
+	{"train mappo", 2, `takes no argument "mappo"`},
+	{"train -task vmas/balanse", 2, "did you mean vmas/balance?"},
+	{"train -task nothing/like/it", 2, `unknown task "nothing/like/it"`},
+	{"train -task balance,, -method mappo", 2, `unknown task ""`},
+	{"train -method mapo", 2, "did you mean mappo"},
+	{"train -budget papper", 2, "did you mean paper"},
+	{"train -table sotta", 2, "did you mean sota"},
+	{"train -table sota -set learner.lr=1", 2, "-set changes what the table compares"},
+	{"train -set learner.lrr=1", 2, "did you mean learner.lr"},
+	{"train -set learner.lr", 2, "want key=value"},
+	{"train -set learner.lr=fast", 2, "learner.lr"},
+	{"train -set learner.lr=-1", 2, "learner.lr is -1, want a positive number"},
+	{"train -set learner.lr=NaN", 2, "learner.lr"},
+	{"train -set learner=mapo", 2, "did you mean mappo?"},
+	{"train -set policy=mpl", 2, "did you mean mlp?"},
+	{"train -set explore=cermicc", 2, "did you mean cermic?"},
+	{"train -set explore.memory=mpl", 2, "did you mean mlp?"},
+	{"train -set explore.lb_sign=printd", 2, `lb_sign is "printd"; did you mean printed?`},
+	{"train -set explore.c_bar=0.1", 2, "no code can satisfy both exploitation losses"},
+	{"train -set explore.d_x=0", 2, "d_x is 0, want 1 or more"},
+	{"train -set task.copies=0", 2, "copies is 0, want 1 to 65536"},
+	{"train -set task.copies=7", 2, "want a multiple of the 7 copies"},
+	{"train -set task.n_agents=-3", 2, "n_agents is -3"},
+	{"train -set task.reward=sparce", 2, `reward is "sparce"`},
+	{"train -set learner.minibatch_size=0", 2, "minibatch_size is 0"},
+	{"train -set policy.hidden=0", 2, "policy.hidden holds 0"},
+	{"train -set budget.frames=0", 2, "frames 0"},
+	{"train -set seed=-1", 2, "seeds are counted by -seeds"},
+	{"train -seeds -1", 2, "-seeds is -1"},
+	{"train -seeds 99999999999999999999", 2, "-seeds"},
+	{"train -workers 0", 2, "-workers is 0"},
+	{"train -method mappo -store FILE", 1, "is a file, want a folder"},
+	{"train -method mappo -store FILE/runs", 1, "FILE"},
+	{"status -store FILE", 1, "is a file, want a folder"},
+	{"status extra", 2, `takes no argument "extra"`},
+	{"list -x", 2, "list has no flag -x"},
+	{"table sotta", 2, "did you mean sota"},
+}
+
+func TestImpossibleCommandsAreRefusedInOneSentence(t *testing.T) {
+	for _, c := range impossible {
+		dir := t.TempDir()
+		file, store := filepath.Join(dir, "file"), filepath.Join(dir, "store")
+		if err := os.WriteFile(file, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args := strings.Fields(strings.ReplaceAll(c.args, "FILE", file))
+		if args[0] == "train" && !strings.Contains(c.args, "-store") {
+			args = append(args, "-store", store)
+		}
+		p := start(t, args...)
+		code, text := p.end(), p.stderr.String()
+		if code != c.code || len(p.said) > 0 {
+			t.Errorf("%s: exit code %d, want %d, and %q on the standard output, want nothing", c.args, code, c.code, p.said)
+		}
+		want := strings.ReplaceAll(c.want, "FILE", file)
+		if !strings.HasPrefix(text, "reproduce: ") || strings.Count(text, "\n") != 1 || !strings.Contains(text, want) {
+			t.Errorf("%s: got %q, want one sentence with %q", c.args, text, want)
+		}
+		if _, err := os.Stat(store); err == nil {
+			t.Errorf("%s: left a store behind", c.args)
+		}
+	}
+}
