@@ -21,7 +21,7 @@ func trainerOf(t *testing.T, e Experiment) *trainer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := newTrainer(e, b)
+	tr, err := newTrainer(e, b, "")
 	if err != nil {
 		t.Fatal(err)
 	}

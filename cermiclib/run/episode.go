@@ -26,7 +26,7 @@ func Episode(ctx context.Context, e Experiment, st *results.Store) ([]envs.Scene
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := newTrainer(e, backend)
+	t, err := newTrainer(e, backend, st.Dir())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -39,7 +39,7 @@ func Run(ctx context.Context, e Experiment, st *results.Store, watch ...func(res
 	if err != nil {
 		return nil, err
 	}
-	s := session{exp: e, watch: watch, began: time.Now()}
+	s := session{exp: e, files: st.Dir(), watch: watch, began: time.Now()}
 	if found := s.stored(id, st); found != nil {
 		return found, nil
 	}
@@ -68,6 +68,7 @@ type session struct {
 	claim    *results.Run
 	trainer  *trainer
 	backend  nn.Backend
+	files    string // folder of the store
 	watch    []func(results.Event)
 	left     <-chan error       // ends the stage that a stop has left behind; nil if there is none
 	snapshot results.Checkpoint // at the start of the iteration
@@ -119,7 +120,7 @@ func (s *session) build(ctx context.Context) (err error) {
 	}
 	s.note(note)
 	return s.patiently(ctx, func() (err error) {
-		s.trainer, err = newTrainer(s.exp, s.backend)
+		s.trainer, err = newTrainer(s.exp, s.backend, s.files)
 		return err
 	})
 }

@@ -220,7 +220,7 @@ func TestAChangedTaskIsNotResumed(t *testing.T) {
 				c.Tensors[i] = results.NewTensor(x.Name, change(&changed, slices.Clone(x.Data)))
 			}
 		}
-		tr, err := newTrainer(changed, backend)
+		tr, err := newTrainer(changed, backend, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,13 +40,15 @@ type trainer struct {
 	frames    int     // completed
 }
 
-func newTrainer(e Experiment, backend nn.Backend) (_ *trainer, err error) {
+// newTrainer builds the experiment; files is the folder of its store, where pre-trained weights lie.
+func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err error) {
 	env, err := e.Task.Build(e.Seed, 0)
 	if err != nil {
 		return nil, err
 	}
 	s := env.Spec()
-	t := &trainer{exp: e, env: env, spec: s, build: &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(e.Seed), Seed: e.Seed}}
+	t := &trainer{exp: e, env: env, spec: s}
+	t.build = &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(e.Seed), Seed: e.Seed, Files: files}
 	defer func() {
 		if err != nil {
 			t.build.Close()
