@@ -31,18 +31,41 @@ type impression struct {
 // paper:app:graph_structure  nodes, relations, attention over the queue, graph network
 func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 	m.scope = sc.Scope()
+	fresh := len(nn.Variables(sc.Store(), m.scope)) == 0
 	loss := m.detectorLoss(sc, in) // first: without a use, its nodes must not be the graph's last, which the Go backend refuses
 	obs, seen, own := in[0], in[1], in[2]
 	moments := make([]impression, m.queue.keep)
 	for h := range moments {
 		moments[h] = m.impress(sc, at(obs, h), at(seen, h), own)
 	}
-	return Context{
+	f := Context{
 		Now:    m.feature(sc, moments[:m.Queue+1], own),
 		Before: m.feature(sc, moments[1:], own),
 		Exists: in[3],
 		Loss:   loss,
 	}
+	m.startPretrained(sc, fresh)
+	return f
+}
+
+// startPretrained freezes a pre-trained detector with the encoder below it, and gives fresh variables their values.
+func (m *graphMemory) startPretrained(sc *model.Scope, fresh bool) {
+	if m.weights == nil {
+		return
+	}
+	frozen := []string{"encoder", "detector"}
+	for _, part := range frozen {
+		for _, v := range nn.Variables(sc.Store(), sc.At("%s", part).Scope()) {
+			v.SetTrainable(false)
+		}
+	}
+	if !fresh {
+		return
+	}
+	if m.Pretrain == PretrainFull {
+		frozen = pretrainedParts
+	}
+	m.weights.install(sc.Store(), m.scope, frozen)
 }
 
 // detectorLoss is λ·L_det [B], nil if the detector does not learn.

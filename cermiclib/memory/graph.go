@@ -4,10 +4,12 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 )
@@ -30,13 +32,16 @@ type DynamicGraph struct {
 	Threshold float64 `json:"tau_det"`    // τ, probability from which an agent counts as detected; not in the paper
 	Online    bool    `json:"det_online"` // train the detector with the module, on the simulator's labels
 	Coef      float64 `json:"det_coef"`   // weight of the detector's loss beside the module's
+	Pretrain  string  `json:"pretrain"`   // none, detector or full; a pre-trained detector is frozen, whatever det_online says
+	Weights   string  `json:"pretrained"` // name of the pre-trained weights, as the verb pretrain prints it
 }
 
 func init() { Register(DefaultGraph()) }
 
 // DefaultGraph returns the sizes of the paper's table, a queue of 4 and a detector that is trained online.
 func DefaultGraph() DynamicGraph {
-	return DynamicGraph{Embed: 64, Node: 256, Edge: 16, Layers: 2, Heads: 4, Hidden: 256, Width: 512, Queue: 4, Threshold: 0.5, Online: true, Coef: 1}
+	return DynamicGraph{Embed: 64, Node: 256, Edge: 16, Layers: 2, Heads: 4, Hidden: 256, Width: 512, Queue: 4, Threshold: 0.5, Online: true, Coef: 1,
+		Pretrain: PretrainNone}
 }
 
 // Kind is "graph".
@@ -62,6 +67,13 @@ func (c DynamicGraph) Validate() error {
 	if !(c.Coef >= 0 && c.Coef < 1e6) {
 		return fmt.Errorf("memory graph: det_coef is %g, want a number from 0 to 1e6", c.Coef)
 	}
+	if kinds := []string{PretrainNone, PretrainDetector, PretrainFull}; !slices.Contains(kinds, c.Pretrain) {
+		return fmt.Errorf("memory graph: pretrain is %q%s", c.Pretrain, conf.Near(c.Pretrain, kinds))
+	}
+	if (c.Pretrain == PretrainNone) != (c.Weights == "") {
+		return fmt.Errorf("memory graph: pretrain is %s and pretrained is %q, want a name exactly if something is pre-trained; "+
+			"go run ./reproduce pretrain makes one", c.Pretrain, c.Weights)
+	}
 	return nil
 }
 
@@ -73,9 +85,20 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 	if b.Spec.Agents > 64 {
 		return nil, fmt.Errorf("memory graph: %s has %d agents, want at most 64", b.Spec.Name, b.Spec.Agents)
 	}
-	b.Labels = b.Labels || c.Online
 	rows, n, o := b.Spec.Copies*b.Spec.Agents, b.Spec.Agents, b.Spec.ObsLen()
-	return &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o, queue: newQueue(rows, n, o, c.Queue+2)}, nil
+	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o, queue: newQueue(rows, n, o, c.Queue+2)}
+	if c.Pretrain != PretrainNone {
+		var err error
+		if m.weights, err = LoadPretrained(b.Files, c.Weights); err != nil {
+			return nil, err
+		}
+		if err := m.weights.fits(c, n, o); err != nil {
+			return nil, err
+		}
+		m.Online = false
+	}
+	b.Labels = b.Labels || m.Online
+	return m, nil
 }
 
 type graphMemory struct {
@@ -86,6 +109,7 @@ type graphMemory struct {
 	seen        []uint64    // [T,E,N] detections of the rollout last watched
 	scope       string      // where Context made the variables
 	detector    *nn.Program // for Watch
+	weights     *Pretrained // nil without pre-training
 }
 
 var _ Watcher = (*graphMemory)(nil)

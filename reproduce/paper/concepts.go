@@ -35,6 +35,7 @@ var Concepts = []Concept{
 	{"app:graph_structure", "cermiclib/memory/context.go", "App. A: nodes, relations, attention over the queue, graph network"},
 	{"detector", "cermiclib/memory/detector.go", "App. A: the detector"},
 	{"eq:detector_loss_condensed", "cermiclib/memory/detector.go", "App. A: the detector's loss"},
+	{"app:pretraining_details_v3", "cermiclib/memory/pretrain.go", "App. A: pre-training of detector, nodes and edges"},
 	{"detector", "envs/vmas/labels.go", "App. A: who sees whom, the detector's labels"},
 	{"Cantelli", "cermiclib/theory/cantelli.go", "App. B: Cantelli's inequality"},
 	{"Cantelli", "cermiclib/theory/robust.go", "App. B: the worst case over the ambiguity set"},

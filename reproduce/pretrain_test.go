@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/memory"
+)
+
+func TestPretrainSaysWhereObservationsHoldNothingAboutPeers(t *testing.T) {
+	const verdict = "little or nothing about where its peers are"
+	nan := math.NaN()
+	for _, c := range []struct {
+		q     memory.Quality
+		blind bool
+		says  string
+	}{
+		{memory.Quality{AUC: 0.97, Present: 0.07, RMSE: 0.6, Spread: 0.9, NearRMSE: 0.2, NearSpread: 0.3}, false, "AUC 0.970"},
+		{memory.Quality{AUC: 0.55, Present: 0.07, RMSE: 0.9, Spread: 0.9, NearRMSE: 0.3, NearSpread: 0.3}, true, "AUC 0.550"},
+		{memory.Quality{AUC: nan, RMSE: 0.6, Spread: 0.9, NearRMSE: nan, NearSpread: nan}, false, "all labels are equal"},
+	} {
+		var out strings.Builder
+		describe(&out, "some/task", c.q)
+		if got := out.String(); strings.Contains(got, verdict) != c.blind || !strings.Contains(got, c.says) || strings.Contains(got, "NaN") {
+			t.Errorf("%+v is described as:\n%s", c.q, got)
+		}
+	}
+}
+
+func TestPretrainRefusesWhatItCannotDo(t *testing.T) {
+	for _, args := range [][]string{{"-task", "navigatoin"}, {"-frames", "1"}, {"-epochs", "0"}} {
+		var out strings.Builder
+		err := runPretrain(t.Context(), &out, append(args, "-store", t.TempDir()))
+		if err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: %v, want one sentence", args, err)
+		}
+	}
+}
