@@ -72,7 +72,8 @@ var _ explore.Config = Config{}
 func init() { explore.Register(Default()) }
 
 // Default returns the settings of our runs: the paper's numbers where it has any, else the reading that each field of
-// Config describes. The memory is the MLP, the one that exists.
+// Config describes. The memory is the MLP; the paper's default, the graph, costs several times as much on a CPU:
+// -set explore.memory=graph.
 func Default() Config {
 	return Config{
 		Memory: memory.DefaultMLP(),
