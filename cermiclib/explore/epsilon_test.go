@@ -32,7 +32,7 @@ func TestEpsilonGreedyLearnsTheIdentityTask(t *testing.T) {
 	for _, ratio := range []string{explore.RatioMixture, explore.RatioTarget, explore.RatioNaive} {
 		for _, continuous := range []bool{false, true} {
 			task := libtest.DefaultIdentity()
-			task.Continuous = continuous
+			task.Continuous, task.Masked = continuous, !continuous // masked: it panics on a forbidden action
 			e := explore.Epsilon{Init: 0.5, End: 0, Frames: 128 * 10, Ratio: ratio}
 			libtest.CheckLearns(t, toy(task, e, 128*16), 3.4)
 		}

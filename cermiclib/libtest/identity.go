@@ -18,7 +18,7 @@ type Identity struct {
 	Agents     int  `json:"n_agents"`
 	Symbols    int  `json:"symbols"`
 	Continuous bool `json:"continuous"`
-	Masked     bool `json:"masked"` // the last choice is never allowed, and nobody's symbol
+	Masked     bool `json:"masked"` // the last choice is never allowed, and nobody's symbol; Step panics when it is sent
 }
 
 // DefaultIdentity has 3 agents and 4 symbols.
@@ -109,6 +109,8 @@ func (e *identity) Step(act *envs.Actions, out *envs.Step) {
 				r = 1 - d*d
 			} else if act.Choice[row] == e.symbol[row] {
 				r = 1
+			} else if e.cfg.Masked && int(act.Choice[row]) == e.cfg.Symbols-1 {
+				panic("libtest/identity: an agent was made to take an action that its mask forbids")
 			}
 			out.Dense[row], out.Sparse[row] = r, r
 			out.Score[c] += r / float32(n)
