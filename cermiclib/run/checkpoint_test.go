@@ -10,6 +10,9 @@ import (
 	"slices"
 	"testing"
 
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 )
@@ -54,8 +57,20 @@ func sameState(t *testing.T, when string, a, b *trainer) {
 }
 
 func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
-	for name, e := range map[string]Experiment{"mappo": small("mappo"), "mappo-cermic": small("mappo-cermic"), "qmix": tinyQ(5), "cells": cells()} {
+	remembering, db := small("mappo-cermic"), small("mappo")
+	c := remembering.Explore.(cermic.Config)
+	c.Memory = memory.GRU{Embed: 8, Layers: 2, Width: 8, Chunk: 5}
+	bottleneck := explore.DefaultDB()
+	bottleneck.Feat, bottleneck.Latent, bottleneck.Hidden, bottleneck.Epochs, bottleneck.Minibatch = 8, 4, 8, 1, 40
+	remembering.Explore, db.Explore = c, bottleneck
+	for name, e := range map[string]Experiment{
+		"mappo": small("mappo"), "mappo-cermic": small("mappo-cermic"), "gru memory": remembering, "mappo-db": db,
+		"qmix": tinyQ(5), "cells": cells(),
+	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && (name == "gru memory" || name == "mappo-db") {
+				t.Skip("states of the same kinds as the others'")
+			}
 			one, two := trainerOf(t, e), trainerOf(t, e)
 			for range 2 {
 				if _, err := one.iterate(t.Context()); err != nil {
