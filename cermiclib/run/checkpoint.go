@@ -69,22 +69,12 @@ func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 
 // restore continues from c and returns the seconds trained before it. To train on, remember must come first.
 func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
-	byName := make(map[string]results.Tensor, len(c.Tensors))
-	for _, x := range c.Tensors {
-		byName[x.Name] = x
-	}
-	if err := t.restoreWeights(byName); err != nil {
+	byName, err := t.restoreLearned(c)
+	if err != nil {
 		return 0, err
 	}
 	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
 		return 0, err
-	}
-	for name, part := range map[string]any{"learner": t.learner, "explorer": t.module} {
-		if s, ok := part.(rl.Saver); ok {
-			if err := s.Load(byName[statePrefix+name].Data); err != nil {
-				return 0, err
-			}
-		}
 	}
 	err = firstError(
 		fill(t.fresh, byName, "fresh"), fill(t.carry, byName, "carry"), fill(t.score, byName, "score"),
@@ -96,7 +86,6 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	t.frames = c.Frames
 	if t.iteration, err = strconv.Atoi(c.Meta["iteration"]); err != nil {
 		return 0, fmt.Errorf("its iteration is %q", c.Meta["iteration"])
 	}
@@ -104,6 +93,26 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 		seconds = 0 // informative only
 	}
 	return seconds, nil
+}
+
+// restoreLearned restores what a run has learned and nothing else: enough to play. It returns the tensors of c by name.
+func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]results.Tensor, err error) {
+	byName = make(map[string]results.Tensor, len(c.Tensors))
+	for _, x := range c.Tensors {
+		byName[x.Name] = x
+	}
+	if err := t.restoreWeights(byName); err != nil {
+		return nil, err
+	}
+	for name, part := range map[string]any{"learner": t.learner, "explorer": t.module} {
+		if s, ok := part.(rl.Saver); ok {
+			if err := s.Load(byName[statePrefix+name].Data); err != nil {
+				return nil, err
+			}
+		}
+	}
+	t.frames = c.Frames
+	return byName, nil
 }
 
 // restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes.

@@ -31,7 +31,7 @@ func Episode(ctx context.Context, e Experiment, st *results.Store) ([]envs.Scene
 		return nil, nil, err
 	}
 	defer t.build.Close()
-	if _, err := t.restore(saved); err != nil {
+	if _, err := t.restoreLearned(saved); err != nil {
 		return nil, nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
 	}
 	if _, ok := t.env.(envs.Scener); !ok {
