@@ -49,13 +49,17 @@ func (c *Controls) Slider(name string, low, high, step, value float64) *Control 
 	})
 }
 
-// Menu adds a choice of one option; the first is the default.
-func (c *Controls) Menu(name string, options ...string) *Control {
-	return c.add(name, options[0], func(k *Control) string {
+// Menu adds a choice of one of the options; value is the default.
+func (c *Controls) Menu(name, value string, options ...string) *Control {
+	return c.add(name, value, func(k *Control) string {
 		var b strings.Builder
 		fmt.Fprintf(&b, `<select data-address="%s">`, k.address)
 		for _, o := range options {
-			fmt.Fprintf(&b, `<option>%s</option>`, html.EscapeString(o))
+			chosen := ""
+			if o == value {
+				chosen = " selected"
+			}
+			fmt.Fprintf(&b, `<option%s>%s</option>`, chosen, html.EscapeString(o))
 		}
 		return b.String() + "</select>"
 	})

@@ -4,22 +4,30 @@ package nb
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 )
 
 func TestControlsWithoutABrowserMakeOneRoundWithTheDefaults(t *testing.T) {
 	c := NewControls()
-	alpha, memory := c.Slider("α", 0, 1, 0.05, 0.2), c.Menu("memory", "graph", "gru")
+	alpha, memory := c.Slider("α", 0, 1, 0.05, 0.2), c.Menu("memory", "gru", "graph", "gru")
 	rounds := 0
 	for round := range c.Rounds(context.Background()) {
 		rounds++
-		if alpha.Number() != 0.2 || memory.Text() != "graph" || round.Err() != nil {
+		if alpha.Number() != 0.2 || memory.Text() != "gru" || round.Err() != nil {
 			t.Errorf("round with α = %g and memory %s, want the defaults", alpha.Number(), memory.Text())
 		}
 	}
 	if rounds != 1 {
 		t.Errorf("%d rounds, want 1", rounds)
+	}
+}
+
+func TestTheMenuShowsItsDefault(t *testing.T) {
+	tag := NewControls().Menu("memory", "gru", "graph", "gru").tag
+	if !strings.Contains(tag, "<option>graph</option><option selected>gru</option>") {
+		t.Errorf("got %s", tag)
 	}
 }
 

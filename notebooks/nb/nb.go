@@ -33,21 +33,32 @@ func Budget(name string) string {
 	return name
 }
 
-// Interruptible returns a context that the notebook's stop button cancels. The kernel kills the cell five seconds after
-// the button; a run needs less to save itself. Should it be busy with something that cannot be stopped, the cell ends just
-// before, with a word: what was saved last is safe.
+// Interruptible returns a context that the notebook's stop button cancels, and the end of the kernel. The kernel kills the
+// cell five seconds after the button; a run needs less to save itself. Should it be busy with something that cannot be
+// stopped, the cell ends just before, with a word: what was saved last is safe.
 func Interruptible() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	if !gonbui.IsNotebook {
+		context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+		return ctx
+	}
+	go onChange(os.Getppid, time.Second, stop)
 	context.AfterFunc(ctx, func() {
-		stop() // a second interrupt ends the program at once
-		if gonbui.IsNotebook {
-			time.AfterFunc(4*time.Second, func() {
-				fmt.Println("Stopped in the middle of something; running the cell again goes on from what was saved last.")
-				os.Exit(0)
-			})
-		}
+		stop()
+		time.Sleep(4 * time.Second)
+		fmt.Println("Stopped in the middle of something; running the cell again goes on from what was saved last.")
+		os.Exit(0)
 	})
 	return ctx
+}
+
+// onChange calls do when get returns something new. A cell whose kernel was restarted gets another parent; it would go on
+// for hours otherwise, and keep others from its run.
+func onChange(get func() int, every time.Duration, do func()) {
+	for first := get(); get() == first; {
+		time.Sleep(every)
+	}
+	do()
 }
 
 // Store opens the runs of this repository: one's own under runs/, and below them the committed ones. NB_STORE names

@@ -20,7 +20,7 @@ import (
 
 var record = &results.Record{
 	ID: "0123456789abcdef", Task: "vmas/balance", Method: "mappo-cermic", Seed: 2, Budget: "smoke", Frames: 12_000,
-	Host:  results.Host{Backend: "xla:cpu", Seconds: 125},
+	Host:  results.Host{Backend: "xla:cpu", CPU: "some processor", Cores: 2, Seconds: 125},
 	Evals: []results.Eval{{Frames: 12_000, Scores: []float64{10, 20}}},
 }
 
@@ -60,7 +60,7 @@ func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
 
 func TestSummaryOfARecordSaysHowFarItGot(t *testing.T) {
 	text := summary([]*results.Record{record})[protocol.MIMETextPlain].(string)
-	for _, want := range []string{"01234567", "vmas/balance", "12k (partial)", "15", "xla:cpu", "2 min 05 s"} {
+	for _, want := range []string{"01234567", "vmas/balance", "12k (partial)", "15", "xla:cpu, some processor, 2 cores", "2 min 05 s"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("summary %q does not say %q", text, want)
 		}
@@ -141,5 +141,13 @@ func TestStopButtonCancelsTheContext(t *testing.T) {
 	case <-ctx.Done():
 	case <-time.After(5 * time.Second):
 		t.Error("an interrupt did not cancel the context")
+	}
+}
+
+func TestACellEndsWithItsKernel(t *testing.T) {
+	parents, done := []int{7, 7, 7, 1}, make(chan bool, 1)
+	onChange(func() int { p := parents[0]; parents = parents[1:]; return p }, 0, func() { done <- true })
+	if len(done) != 1 || len(parents) != 0 {
+		t.Errorf("%d parents were left unseen, want the last one to end the cell", len(parents))
 	}
 }

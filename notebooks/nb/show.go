@@ -94,7 +94,7 @@ func film(g *gif.GIF) (content, error) {
 
 // summary is one line a record: what was run, how far it got, how it played last.
 func summary(rs []*results.Record) content {
-	head := []string{"run", "task", "method", "seed", "budget", "frames", "last score", "backend", "time"}
+	head := []string{"run", "task", "method", "seed", "budget", "frames", "last score", "machine", "time"}
 	var page, plain strings.Builder
 	page.WriteString("<table><tr><th>" + strings.Join(head, "</th><th>") + "</th></tr>\n")
 	for _, r := range rs {
@@ -107,7 +107,11 @@ func summary(rs []*results.Record) content {
 		if n := len(r.Evals); n > 0 {
 			score = fmt.Sprintf("%.4g", mean(r.Evals[n-1].Scores))
 		}
-		line := []string{id, r.Task, r.Method, fmt.Sprint(r.Seed), r.Budget, frames, score, r.Host.Backend, clock(r.Host.Seconds)}
+		machine, took := viz.Missing, viz.Missing
+		if r.Host.Backend != "" { // known when the run is complete
+			machine, took = fmt.Sprintf("%s, %s, %d cores", r.Host.Backend, r.Host.CPU, r.Host.Cores), clock(r.Host.Seconds)
+		}
+		line := []string{id, r.Task, r.Method, fmt.Sprint(r.Seed), r.Budget, frames, score, machine, took}
 		plain.WriteString(strings.Join(line, "  ") + "\n")
 		for i := range line {
 			line[i] = html.EscapeString(line[i])
