@@ -14,6 +14,7 @@ import (
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 )
 
 // evaluate runs a float64 graph over a store once and returns its outputs, flat.
@@ -61,23 +62,23 @@ func TestNoiseInScoreSpaceIsNoiseInFeatureSpace(t *testing.T) {
 	q, f := flat(query), flat(now)
 	for b := range rows {
 		// The definition: score f_n + κ·s⊙ε with all components of ε drawn, s over the three rows that count.
-		var direct, short running
+		var direct, short rl.Running
 		for k := range draws {
 			score := 0.0
 			for d := range width {
-				var s running
+				var s rl.Running
 				for other := range 3 {
-					s.add(f[other*width+d])
+					s.Add(f[other*width+d])
 				}
-				score += q[b*width+d] * (f[b*width+d] + 1.7*s.std()*float64(r.Norm()))
+				score += q[b*width+d] * (f[b*width+d] + 1.7*s.Std()*float64(r.Norm()))
 			}
-			direct.add(score)
-			short.add(out[b*draws+k])
+			direct.Add(score)
+			short.Add(out[b*draws+k])
 		}
 		// Five standard errors of the difference of two sample means, and of two sample spreads.
 		se := math.Sqrt((direct.M2 + short.M2) / draws / draws)
-		if math.Abs(direct.Mean-short.Mean) > 5*se || math.Abs(direct.std()-short.std()) > 5*se/math.Sqrt2 {
-			t.Errorf("row %d: scores have mean %g and spread %g, drawn in feature space %g and %g", b, short.Mean, short.std(), direct.Mean, direct.std())
+		if math.Abs(direct.Mean-short.Mean) > 5*se || math.Abs(direct.Std()-short.Std()) > 5*se/math.Sqrt2 {
+			t.Errorf("row %d: scores have mean %g and spread %g, drawn in feature space %g and %g", b, short.Mean, short.Std(), direct.Mean, direct.Std())
 		}
 	}
 }

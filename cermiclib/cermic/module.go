@@ -44,7 +44,7 @@ type module struct {
 	names     []string      // of what step reports
 	sampler   sampler
 	bonus     bonusStats
-	extrinsic running // of r^e, for reward_feat=running_std
+	extrinsic rl.Running // of r^e, for reward_feat=running_std
 	health    health
 	last      []float32 // [E,N] r^e of the step before the next rollout; nil before the first one
 	raw       []float32 // [T,E,N] r^i of the last rollout
@@ -137,7 +137,7 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	}
 	if m.cfg.RewardFeature == FeatureRunningStd {
 		for _, r := range x.Extrinsic {
-			m.extrinsic.add(float64(r))
+			m.extrinsic.Add(float64(r))
 		}
 	}
 	sums, values, steps := make([]float64, len(m.names)), make([]float32, len(m.names)), 0
@@ -222,7 +222,7 @@ func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	case FeatureSymlog:
 		r = math.Copysign(math.Log1p(math.Abs(r)), r)
 	case FeatureRunningStd:
-		r /= m.extrinsic.std() + statTiny
+		r /= m.extrinsic.Std() + statTiny
 	}
 	return float32(r)
 }

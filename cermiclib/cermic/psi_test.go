@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"cermic/cermiclib/rl"
 	"cermic/envs/rng"
 )
 
@@ -23,7 +24,7 @@ func TestPsiMomentsAgreeWithSampling(t *testing.T) {
 	for _, d := range []int{2, 8, 64} {
 		mean, logScale := code(r, d)
 		mu, variance := PsiMoments(mean, logScale)
-		var psi running
+		var psi rl.Running
 		var fourth float64
 		const draws = 100_000
 		for range draws {
@@ -33,7 +34,7 @@ func TestPsiMomentsAgreeWithSampling(t *testing.T) {
 				x := m + math.Exp(logScale[k])*e
 				value += -logScale[k] - e*e/2 + x*x/2 // the constants of p and q cancel
 			}
-			psi.add(value)
+			psi.Add(value)
 			fourth += math.Pow(value-mu, 4)
 		}
 		// Five standard errors of the sample mean and of the sample variance.

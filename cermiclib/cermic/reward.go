@@ -60,10 +60,10 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	if err := m.scoreAll(ctx, x); err != nil {
 		return nil, err
 	}
-	raw, normed := running{}, running{}
+	raw, normed := rl.Running{}, rl.Running{}
 	for row, r := range m.raw {
 		if x.Alive[row] != 0 {
-			raw.add(float64(r))
+			raw.Add(float64(r))
 		}
 	}
 	m.bonus.update(m.cfg.IntNorm, m.raw, x)
@@ -71,15 +71,15 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	for row, r := range m.raw {
 		if x.Alive[row] != 0 {
 			value := m.normalised(r)
-			normed.add(value)
+			normed.Add(value)
 			x.Intrinsic[row] += float32(m.bonus.Coef * value)
 		}
 	}
 	return rl.Scalars{
 		"cermic/int_mean":      raw.Mean,
-		"cermic/int_std":       raw.std(),
+		"cermic/int_std":       raw.Std(),
 		"cermic/int_norm_mean": normed.Mean,
-		"cermic/int_norm_std":  normed.std(),
+		"cermic/int_norm_std":  normed.Std(),
 		"cermic/int_coef":      m.bonus.Coef,
 	}, nil
 }
@@ -151,9 +151,9 @@ func (c Config) anneal(frames int) float64 {
 // bonusStats are the statistics that r^i is normalised by, over all agents and all of training, and what the last collection
 // made of them: the bonus is Coef·(r^i - Shift)/Scale.
 type bonusStats struct {
-	Raw                running   // of r^i
-	Sum                running   // of its discounted sum
-	Returns            []float64 // [E,N] that sum, up to now
+	Raw                rl.Running // of r^i
+	Sum                rl.Running // of its discounted sum
+	Returns            []float64  // [E,N] that sum, up to now
 	Shift, Scale, Coef float64
 }
 
@@ -169,33 +169,20 @@ func (s *bonusStats) update(norm string, raw []float32, x *rl.Rollout) {
 		if x.Alive[row] == 0 {
 			continue
 		}
-		s.Raw.add(float64(r))
+		s.Raw.Add(float64(r))
 		if norm == NormReturnStd {
 			sum := &s.Returns[row%len(s.Returns)]
 			*sum = returnDiscount**sum + float64(r)
-			s.Sum.add(*sum)
+			s.Sum.Add(*sum)
 		}
 	}
 	s.Shift, s.Scale = 0, 1
 	switch norm {
 	case NormStd:
-		s.Scale = s.Raw.std() + statTiny
+		s.Scale = s.Raw.Std() + statTiny
 	case NormReturnStd:
-		s.Scale = s.Sum.std() + statTiny
+		s.Scale = s.Sum.Std() + statTiny
 	case NormCenterStd:
-		s.Shift, s.Scale = s.Raw.Mean, s.Raw.std()+statTiny
+		s.Shift, s.Scale = s.Raw.Mean, s.Raw.Std()+statTiny
 	}
 }
-
-// running holds mean and spread of a stream of numbers (Welford 1962).
-type running struct{ Count, Mean, M2 float64 }
-
-func (s *running) add(x float64) {
-	s.Count++
-	d := x - s.Mean
-	s.Mean += d / s.Count
-	s.M2 += d * (x - s.Mean)
-}
-
-// std is the standard deviation of the numbers so far, 0 for none.
-func (s *running) std() float64 { return math.Sqrt(s.M2 / max(s.Count, 1)) }

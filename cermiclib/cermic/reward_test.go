@@ -48,12 +48,12 @@ func TestRewardIsTheRootOfTheDivergence(t *testing.T) {
 		s = append(s, float64(o))
 	}
 	s = layer("encoder/out", layer("encoder/layer_1", layer("encoder/layer_0", s, true), true), false)
-	var moments running
+	var moments rl.Running
 	for _, v := range s {
-		moments.add(v)
+		moments.Add(v)
 	}
 	for i := range s {
-		s[i] = (s[i] - moments.Mean) / math.Sqrt(moments.std()*moments.std()+1e-5)
+		s[i] = (s[i] - moments.Mean) / math.Sqrt(moments.Std()*moments.Std()+1e-5)
 	}
 	y := layer("transition/in", s, true, act...)
 	for _, block := range []string{"transition/block_0", "transition/block_1"} {

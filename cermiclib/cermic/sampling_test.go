@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"cermic/cermiclib/rl"
 	"cermic/envs/rng"
 )
 
@@ -82,13 +83,13 @@ func TestDrawKeepsChunksTogether(t *testing.T) {
 func TestNormalHasUnitMoments(t *testing.T) {
 	x := make([]float32, 200_000)
 	normal(x, rng.New(1, "normal"))
-	var s running
+	var s rl.Running
 	for _, v := range x {
-		s.add(float64(v))
+		s.Add(float64(v))
 	}
 	// Five standard errors of mean and spread.
-	if n := float64(len(x)); math.Abs(s.Mean) > 5/math.Sqrt(n) || math.Abs(s.std()-1) > 5/math.Sqrt(2*n) {
-		t.Errorf("mean %g, spread %g", s.Mean, s.std())
+	if n := float64(len(x)); math.Abs(s.Mean) > 5/math.Sqrt(n) || math.Abs(s.Std()-1) > 5/math.Sqrt(2*n) {
+		t.Errorf("mean %g, spread %g", s.Mean, s.Std())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // state is what the module keeps outside the variable store. encoding/json writes floats so that they read back bit for bit.
 type state struct {
 	Bonus     bonusStats
-	Extrinsic running
+	Extrinsic rl.Running
 	Last      []float32
 	Memory    []byte // of a memory that is a rl.Saver
 }
