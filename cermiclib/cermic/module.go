@@ -99,7 +99,7 @@ func (m *module) compile(b *nn.Build) (err error) {
 		inputs = append(inputs, m.mem.Inputs(rows)...)
 	}
 	m.step, err = nn.NewProgram(b, "cermic.update", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		total, terms := c.train(sc.At(scope), m.mem, batch{
+		_, terms := c.train(sc.At(scope), m.mem, batch{
 			obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
 			negative: in[inNegative], memory: in[inMemory:],
 		})
@@ -108,7 +108,6 @@ func (m *module) compile(b *nn.Build) (err error) {
 		for _, t := range terms {
 			m.names, values = append(m.names, "cermic/"+t.name), append(values, t.value)
 		}
-		_ = total
 		return []*graph.Node{graph.Stack(values, 0)}
 	})
 	return err

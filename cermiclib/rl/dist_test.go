@@ -58,15 +58,11 @@ func TestGaussianStaysInsideItsBoxAndItsModeIsTheSquashedMean(t *testing.T) {
 	}
 }
 
-func TestCategoricalFollowsItsProbabilitiesAndMask(t *testing.T) {
-	d, act := oneRow(envs.ActSpec{Choices: 4})
-	copy(d.Logits, []float32{1, 9, 0, 2})
-	d.Mask = []uint8{1, 0, 1, 1}
-	total := math.Exp(1) + math.Exp(0) + math.Exp(2)
-	want := []float64{math.Exp(1) / total, 0, 1 / total, math.Exp(2) / total}
-	var count [4]float64
-	r := rng.New(3, "categorical")
-	const n = 40000
+// checkFrequencies draws from a distribution over choices and holds frequencies and log-probabilities to want.
+func checkFrequencies(t *testing.T, d *Dist, act *envs.Actions, want []float64, r *rng.Rand) {
+	t.Helper()
+	count := make([]float64, len(want))
+	const n = 40_000
 	for range n {
 		logp := float64(d.Sample(0, r, act))
 		k := act.Choice[0]
@@ -81,6 +77,15 @@ func TestCategoricalFollowsItsProbabilitiesAndMask(t *testing.T) {
 			t.Errorf("choice %d drawn with frequency %g, want %g", k, count[k]/n, want[k])
 		}
 	}
+}
+
+func TestCategoricalFollowsItsProbabilitiesAndMask(t *testing.T) {
+	d, act := oneRow(envs.ActSpec{Choices: 4})
+	copy(d.Logits, []float32{1, 9, 0, 2})
+	d.Mask = []uint8{1, 0, 1, 1}
+	total := math.Exp(1) + math.Exp(0) + math.Exp(2)
+	want := []float64{math.Exp(1) / total, 0, 1 / total, math.Exp(2) / total}
+	checkFrequencies(t, d, act, want, rng.New(3, "categorical"))
 	if d.Mode(0, act); act.Choice[0] != 3 {
 		t.Errorf("mode is %d, want 3: the likeliest of the allowed choices", act.Choice[0])
 	}

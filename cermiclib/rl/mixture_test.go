@@ -58,23 +58,7 @@ func TestEpsilonGreedySamplesAsItsProbabilitiesSay(t *testing.T) {
 	copy(d.Logits, []float32{1, 9, 0, 2})
 	d.Mask, d.Eps, d.Greedy = []uint8{1, 0, 1, 1}, 0.3, true
 	want := []float64{0.1, 0, 0.1, 0.8} // 0.3 in three equal parts, the rest on the best allowed choice
-	var count [4]float64
-	r := rng.New(1, "eps")
-	const n = 40_000
-	for range n {
-		logp := float64(d.Sample(0, r, act))
-		k := act.Choice[0]
-		count[k]++
-		if math.Abs(logp-math.Log(want[k])) > 1e-6 {
-			t.Fatalf("log-probability %g of choice %d, want %g", logp, k, math.Log(want[k]))
-		}
-	}
-	for k := range want {
-		// five standard errors of a proportion
-		if math.Abs(count[k]/n-want[k]) > 5*math.Sqrt(want[k]*(1-want[k])/n) {
-			t.Errorf("choice %d drawn with frequency %g, want %g", k, count[k]/n, want[k])
-		}
-	}
+	checkFrequencies(t, d, act, want, rng.New(1, "eps"))
 }
 
 // TestUniformActionsFillTheBox: with ε = 1 each quarter of each axis gets a quarter of the actions.
