@@ -51,12 +51,8 @@ type Config struct {
 	ConsistencyMemory bool    `json:"nce_into_memory"` // that loss trains the memory too
 	RewardFeature     string  `json:"reward_feat"`     // r^e_{t-1} as the critic sees it: symlog, raw or running_std
 
-	// Intrinsic reward: reward.go
-	IntNorm         string  `json:"int_norm"`          // r^i before it is added: none, std, return_std or center_std
-	IntCoef         float64 `json:"int_coef"`          // weight of the normalised r^i beside r^e; the paper: 1, with none
-	IntClip         float64 `json:"int_clip"`          // normalised r^i is clipped to ±int_clip; not applied by none
-	IntAnneal       string  `json:"int_anneal"`        // of int_coef over training: none or linear_to_zero
-	IntAnnealFrames int     `json:"int_anneal_frames"` // frames until linear_to_zero reaches 0; the paper's training length
+	// Intrinsic reward: reward.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
+	explore.Bonus
 
 	// Training: module.go, sampling.go
 	Epochs    int     `json:"cermic_epochs"`    // passes over each collection; not in the paper, Dynamic Bottleneck: 3
@@ -84,7 +80,7 @@ func Default() Config {
 		CalibForm: CalibBounded, CalibKappa: 1,
 		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, NegKind: NegativesNoise, NegScale: 1, Negatives: 16,
 		ConsistencyDecay: 0.99, ConsistencyCoef: 1, ConsistencyMemory: true, RewardFeature: FeatureSymlog,
-		IntNorm: NormCenterStd, IntCoef: 0.05, IntClip: 5, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000,
+		Bonus:  bonus(),
 		Epochs: 3, Fraction: 0.25, Minibatch: 512, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}
 }
@@ -97,9 +93,22 @@ func Literal() Config {
 	c.MIBounds = BoundsAppendix
 	c.CalibForm = CalibPlain
 	c.Contrast = 0
-	c.IntNorm = NormNone
+	c.IntNorm = explore.NormNone
 	c.IntCoef = 1
 	return c
+}
+
+// bonus is how r^i is paid.
+//
+// Reading: the exploitation losses hold KL inside a narrow band, so that r^i is nearly the same number everywhere. Added as it
+// is, it is a bonus for staying alive; centred, what is left is its variation (D14).
+//
+// Deviation: the specification's running statistics take in all of training; ours each collection alone. The code enters its
+// band within a few collections, and r^i jumps from 2.4 to 7 at a spread of 0.1. All-time statistics hold that jump for a
+// spread: on Balance, over 100 collections, they leave a bonus of 0.4 ± 0.08 where 0 ± 1 is meant. int_memory=1 selects them.
+func bonus() explore.Bonus {
+	return explore.Bonus{IntNorm: explore.NormCenterStd, IntMemory: 0, IntClip: 5, IntCoef: 0.05, IntAnneal: explore.AnnealNone,
+		IntAnnealFrames: 3_000_000}
 }
 
 // Kind is "cermic".

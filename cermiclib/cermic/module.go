@@ -43,7 +43,7 @@ type module struct {
 	step      *nn.Program   // one gradient step
 	names     []string      // of what step reports
 	sampler   sampler
-	bonus     bonusStats
+	bonus     explore.Payer
 	extrinsic rl.Running // of r^e, for reward_feat=running_std
 	health    health
 	last      []float32 // [E,N] r^e of the step before the next rollout; nil before the first one
@@ -63,8 +63,7 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if len(b.Spec.Obs) != 1 {
 		return nil, fmt.Errorf("cermic: %s shows cells, the encoder reads vectors only; choose a task with vector observations", b.Spec.Name)
 	}
-	m := &module{cfg: c, seed: b.Seed, minibatch: c.Minibatch, kl: make([]float32, scoreBatch)}
-	m.bonus.Scale, m.bonus.Coef = 1, c.IntCoef
+	m := &module{cfg: c, seed: b.Seed, minibatch: c.Minibatch, kl: make([]float32, scoreBatch), bonus: explore.NewPayer(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {
@@ -206,6 +205,9 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	}
 }
 
+// rewardTiny keeps rewards that are all the same from dividing by zero.
+const rewardTiny = 1e-8
+
 // rewardBefore is r^e_{t-1} of an agent step, in the form that reward_feat selects: 0 at the start of an episode.
 func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	r := 0.0
@@ -221,7 +223,7 @@ func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	case FeatureSymlog:
 		r = math.Copysign(math.Log1p(math.Abs(r)), r)
 	case FeatureRunningStd:
-		r /= m.extrinsic.Std() + statTiny
+		r /= m.extrinsic.Std() + rewardTiny
 	}
 	return float32(r)
 }

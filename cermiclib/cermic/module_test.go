@@ -16,6 +16,7 @@ import (
 	"cermic/envs"
 	"cermic/envs/rng"
 
+	"cermic/cermiclib/explore"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
@@ -236,7 +237,7 @@ func values(v *model.Variable) (flat []float32) {
 func TestSavedModuleContinuesBitExactly(t *testing.T) {
 	spec := fakeSpec(4)
 	c := small()
-	c.IntNorm, c.RewardFeature = NormReturnStd, FeatureRunningStd // both keep state on the host
+	c.IntNorm, c.RewardFeature = explore.NormReturnStd, FeatureRunningStd // both keep state on the host
 	whole, wholeStore := newModule(t, c, spec, 1)
 	iterate(t, whole, wholeStore, spec, 0, 1)
 	state := whole.Save()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"cermic/cermiclib/explore"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 )
@@ -26,7 +27,7 @@ func reward(t *testing.T, m *module, x *rl.Rollout) (rl.Scalars, []float32) {
 
 func TestRewardIsTheRootOfTheDivergence(t *testing.T) {
 	c := small()
-	c.IntNorm, c.IntCoef = NormNone, 2
+	c.IntNorm, c.IntCoef = explore.NormNone, 2
 	spec := fakeSpec(2)
 	m, store := newModule(t, c, spec, 1)
 	x := fakeRollout(spec, 4, 0)
@@ -147,67 +148,5 @@ func TestScoreRepeatsTheBonusOfTheLastCollection(t *testing.T) {
 	}
 	if !slices.Equal(paid, again) {
 		t.Errorf("agent steps are paid %v and scored %v", paid, again)
-	}
-}
-
-func TestNormalisationsFollowTheirDefinitions(t *testing.T) {
-	spec := fakeSpec(2)
-	for _, norm := range []string{NormNone, NormStd, NormReturnStd, NormCenterStd} {
-		c := small()
-		c.IntNorm, c.IntCoef, c.IntClip = norm, 0.5, 2
-		m, _ := newModule(t, c, spec, 1)
-		var all, sums []float64
-		returns := make([]float64, 6)
-		for it := range 2 {
-			x := fakeRollout(spec, 6, it)
-			x.Alive[3] = 0
-			_, got := reward(t, m, x)
-			for row, r := range m.raw {
-				if x.Alive[row] == 0 {
-					continue
-				}
-				all = append(all, float64(r))
-				returns[row%6] = returnDiscount*returns[row%6] + float64(r)
-				sums = append(sums, returns[row%6])
-			}
-			mean, std := meanStd(all)
-			_, sumStd := meanStd(sums)
-			for row, r := range m.raw {
-				value := map[string]float64{NormNone: float64(r), NormStd: float64(r) / std, NormReturnStd: float64(r) / sumStd, NormCenterStd: (float64(r) - mean) / std}[norm]
-				if norm != NormNone {
-					value = min(max(value, -2), 2)
-				}
-				if x.Alive[row] == 0 {
-					value = 0
-				}
-				if math.Abs(float64(got[row])-0.5*value) > 1e-5 { // float32, and statTiny beside the spread
-					t.Fatalf("%s, rollout %d, row %d: the bonus is %g, want %g", norm, it, row, got[row], 0.5*value)
-				}
-			}
-		}
-	}
-}
-
-// meanStd computes in two passes.
-func meanStd(x []float64) (mean, std float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		std += (v - mean) * (v - mean) / float64(len(x))
-	}
-	return mean, math.Sqrt(std)
-}
-
-func TestAnnealingReachesZero(t *testing.T) {
-	c := Default()
-	if c.anneal(1e9) != 1 {
-		t.Error("int_anneal=none changes the coefficient")
-	}
-	c.IntAnneal, c.IntAnnealFrames = AnnealLinear, 1000
-	for frames, want := range map[int]float64{0: 1, 250: 0.75, 1000: 0, 5000: 0} {
-		if got := c.anneal(frames); got != want {
-			t.Errorf("after %d frames the factor is %g, want %g", frames, got, want)
-		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // state is what the module keeps outside the variable store. encoding/json writes floats so that they read back bit for bit.
 type state struct {
-	Bonus     bonusStats
+	Bonus     json.RawMessage
 	Extrinsic rl.Running
 	Last      []float32
 	Memory    []byte // of a memory that is a rl.Saver
@@ -20,7 +20,7 @@ type state struct {
 // Save returns the running statistics and what the memory carries from one collection to the next. The running means of γ are
 // variables of the store.
 func (m *module) Save() []byte {
-	s := state{Bonus: m.bonus, Extrinsic: m.extrinsic, Last: m.last}
+	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		s.Memory = saver.Save()
 	}
@@ -42,6 +42,9 @@ func (m *module) Load(data []byte) error {
 			return err
 		}
 	}
-	m.bonus, m.extrinsic, m.last = s.Bonus, s.Extrinsic, s.Last
+	if err := m.bonus.Load(s.Bonus); err != nil {
+		return err
+	}
+	m.extrinsic, m.last = s.Extrinsic, s.Last
 	return nil
 }

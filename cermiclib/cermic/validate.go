@@ -17,7 +17,8 @@ func (c Config) Validate() error {
 	if c.Memory == nil {
 		return fmt.Errorf("cermic: memory is not set, want one of %v", conf.Kinds[memory.Config]())
 	}
-	for _, check := range []func() error{c.Memory.Validate, c.validateChoices, c.validateCounts, c.validateNumbers, c.validateLevels} {
+	for _, check := range []func() error{c.Memory.Validate, c.validateChoices, c.validateCounts, c.validateNumbers, c.validateLevels,
+		c.Bonus.Validate} {
 		if err := check(); err != nil {
 			return fmt.Errorf("cermic: %w", err)
 		}
@@ -38,8 +39,6 @@ func (c Config) validateChoices() error {
 		{"critic_squash", c.CriticSquash, []string{SquashSigmoid, SquashSoftmax}},
 		{"neg_kind", c.NegKind, []string{NegativesNoise, NegativesMarginal}},
 		{"reward_feat", c.RewardFeature, []string{FeatureSymlog, FeatureRaw, FeatureRunningStd}},
-		{"int_norm", c.IntNorm, []string{NormNone, NormStd, NormReturnStd, NormCenterStd}},
-		{"int_anneal", c.IntAnneal, []string{AnnealNone, AnnealLinear}},
 	} {
 		if !slices.Contains(f.allowed, f.value) {
 			return fmt.Errorf("%s is %q%s", f.name, f.value, conf.Near(f.value, f.allowed))
@@ -62,7 +61,6 @@ func (c Config) validateCounts() error {
 		{"n_neg", c.Negatives, 1},
 		{"cermic_epochs", c.Epochs, 0},
 		{"cermic_minibatch", c.Minibatch, 2}, // spreads and contrasts need company
-		{"int_anneal_frames", c.IntAnnealFrames, 1},
 	} {
 		if f.value < f.min {
 			return fmt.Errorf("%s is %d, want %d or more", f.name, f.value, f.min)
@@ -87,7 +85,6 @@ func (c Config) validateNumbers() error {
 		{"neg_scale", c.NegScale, 0, inf},
 		{"gamma_ema", c.ConsistencyDecay, 0, 1},
 		{"nce_coef", c.ConsistencyCoef, 0, inf},
-		{"int_coef", c.IntCoef, 0, inf},
 	} {
 		if !(f.value >= f.min && f.value <= f.max) || math.IsInf(f.value, 0) {
 			return fmt.Errorf("%s is %g, want a number from %g to %g", f.name, f.value, f.min, f.max)
@@ -96,7 +93,7 @@ func (c Config) validateNumbers() error {
 	for _, f := range []struct {
 		name  string
 		value float64
-	}{{"int_clip", c.IntClip}, {"lr", c.LR}, {"adam_eps", c.AdamEps}, {"grad_clip", c.GradClip}} {
+	}{{"lr", c.LR}, {"adam_eps", c.AdamEps}, {"grad_clip", c.GradClip}} {
 		if !(f.value > 0) || math.IsInf(f.value, 0) {
 			return fmt.Errorf("%s is %g, want a positive number", f.name, f.value)
 		}

@@ -16,14 +16,15 @@ import (
 // embed it.
 type Bonus struct {
 	IntNorm         string  `json:"int_norm"`          // none, std, return_std or center_std
+	IntMemory       float64 `json:"int_memory"`        // weight that the statistics keep from one collection to the next: 1 all of training, 0 none
 	IntClip         float64 `json:"int_clip"`          // the normalised reward is clipped to ±int_clip; not applied by none
 	IntCoef         float64 `json:"int_coef"`          // weight beside the extrinsic reward
 	IntAnneal       string  `json:"int_anneal"`        // of int_coef over training: none or linear_to_zero
 	IntAnnealFrames int     `json:"int_anneal_frames"` // frames until linear_to_zero reaches 0
 }
 
-// How an intrinsic reward r is normalised (int_norm). The statistics are over all agents and all of training, and take a
-// collection in before it is normalised.
+// How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a collection in before it
+// is normalised; int_memory says how much of earlier collections they hold.
 const (
 	NormNone      = "none"       // r, neither scaled nor clipped
 	NormStd       = "std"        // r / running standard deviation of r
@@ -45,15 +46,17 @@ func (b Bonus) Validate() error {
 	norms, anneals := []string{NormNone, NormStd, NormReturnStd, NormCenterStd}, []string{AnnealNone, AnnealLinear}
 	switch {
 	case !slices.Contains(norms, b.IntNorm):
-		return fmt.Errorf("explore: unknown int_norm %q%s", b.IntNorm, conf.Near(b.IntNorm, norms))
+		return fmt.Errorf("int_norm is %q%s", b.IntNorm, conf.Near(b.IntNorm, norms))
+	case !(b.IntMemory >= 0 && b.IntMemory <= 1):
+		return fmt.Errorf("int_memory is %g, want a number from 0 to 1", b.IntMemory)
 	case !slices.Contains(anneals, b.IntAnneal):
-		return fmt.Errorf("explore: unknown int_anneal %q%s", b.IntAnneal, conf.Near(b.IntAnneal, anneals))
-	case !(b.IntClip > 0):
-		return fmt.Errorf("explore.int_clip is %g, want more than 0", b.IntClip)
+		return fmt.Errorf("int_anneal is %q%s", b.IntAnneal, conf.Near(b.IntAnneal, anneals))
+	case !(b.IntClip > 0) || math.IsInf(b.IntClip, 0):
+		return fmt.Errorf("int_clip is %g, want a positive number", b.IntClip)
 	case !(b.IntCoef >= 0) || math.IsInf(b.IntCoef, 0):
-		return fmt.Errorf("explore.int_coef is %g, want 0 or more", b.IntCoef)
+		return fmt.Errorf("int_coef is %g, want 0 or more", b.IntCoef)
 	case b.IntAnnealFrames < 1:
-		return fmt.Errorf("explore.int_anneal_frames is %d, want at least 1", b.IntAnnealFrames)
+		return fmt.Errorf("int_anneal_frames is %d, want at least 1", b.IntAnnealFrames)
 	}
 	return nil
 }
@@ -66,13 +69,16 @@ func (b Bonus) coef(frames int) float64 {
 	return b.IntCoef
 }
 
-// payer adds an intrinsic reward to rollouts as a Bonus says.
-type payer struct {
+// Payer adds an intrinsic reward to rollouts as a Bonus says. Explorers embed it or hold one; its Save and Load are part of theirs.
+type Payer struct {
 	Bonus
 	stats
 }
 
-// stats is what a payer carries from one collection to the next.
+// NewPayer returns a payer that has seen nothing yet.
+func NewPayer(b Bonus) Payer { return Payer{b, stats{Scale: 1, Coef: b.coef(0)}} }
+
+// stats is what a Payer carries from one collection to the next.
 type stats struct {
 	Raw     rl.Running // of r
 	Sum     rl.Running // of its discounted sum
@@ -85,9 +91,9 @@ type stats struct {
 // statTiny keeps a spread that is still zero from dividing by zero.
 const statTiny = 1e-8
 
-// pay takes in the reward raw [T,E,N] of a rollout and adds it, normalised and weighted, to the intrinsic reward of every agent
+// Pay takes in the reward raw [T,E,N] of a rollout and adds it, normalised and weighted, to the intrinsic reward of every agent
 // that is alive. name begins the names of the scalars.
-func (p *payer) pay(x *rl.Rollout, raw []float32, name string) rl.Scalars {
+func (p *Payer) Pay(x *rl.Rollout, raw []float32, name string) rl.Scalars {
 	var now, normed rl.Running
 	p.take(x, raw, &now)
 	p.Coef = p.coef(x.Frames)
@@ -105,10 +111,12 @@ func (p *payer) pay(x *rl.Rollout, raw []float32, name string) rl.Scalars {
 }
 
 // take updates the statistics with a rollout.
-func (p *payer) take(x *rl.Rollout, raw []float32, now *rl.Running) {
+func (p *Payer) take(x *rl.Rollout, raw []float32, now *rl.Running) {
 	if len(p.Returns) != x.E*x.N {
 		p.Returns = make([]float64, x.E*x.N)
 	}
+	p.Raw.Fade(p.IntMemory)
+	p.Sum.Fade(p.IntMemory)
 	for row, r := range raw {
 		if x.Alive[row] == 0 {
 			continue
@@ -131,7 +139,7 @@ func (p *payer) take(x *rl.Rollout, raw []float32, now *rl.Running) {
 }
 
 // normalised is r as int_norm wants it.
-func (p *payer) normalised(r float32) float64 {
+func (p *Payer) normalised(r float32) float64 {
 	v := (float64(r) - p.Shift) / p.Scale
 	if p.IntNorm == NormNone {
 		return v
@@ -139,8 +147,8 @@ func (p *payer) normalised(r float32) float64 {
 	return min(max(v, -p.IntClip), p.IntClip)
 }
 
-// price is what pay would add for r with the statistics of the last rollout.
-func (p *payer) price(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
+// Price is what Pay would add for r with the statistics of the last rollout.
+func (p *Payer) Price(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
 
 // Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
 func (s *stats) Save() []byte {

@@ -29,10 +29,10 @@ func TestNormalisationByHand(t *testing.T) {
 		NormCenterStd: {-2 / std, -1 / std, 3 / std},
 		NormReturnStd: {1 / 3.382395, 2 / 3.382395, 6 / 3.382395},
 	} {
-		p := payer{Bonus: Bonus{IntNorm: norm, IntClip: 10, IntCoef: 0.5, IntAnneal: AnnealNone}}
+		p := NewPayer(Bonus{IntNorm: norm, IntClip: 10, IntCoef: 0.5, IntAnneal: AnnealNone})
 		x := lone(1, 1, 1)
 		x.Intrinsic[0] = 100
-		p.pay(x, []float32{1, 2, 6}, "test")
+		p.Pay(x, []float32{1, 2, 6}, "test")
 		for k := range want {
 			got := float64(x.Intrinsic[k])
 			if k == 0 {
@@ -42,38 +42,61 @@ func TestNormalisationByHand(t *testing.T) {
 			if math.Abs(got-0.5*want[k]) > 1e-5 {
 				t.Errorf("%s, step %d: %g, want %g", norm, k, got, 0.5*want[k])
 			}
-			if price := float64(p.price([]float32{1, 2, 6}[k])); math.Abs(price-0.5*want[k]) > 1e-6 {
+			if price := float64(p.Price([]float32{1, 2, 6}[k])); math.Abs(price-0.5*want[k]) > 1e-6 {
 				t.Errorf("%s, step %d: its price is %g, want %g", norm, k, price, 0.5*want[k])
 			}
 		}
 	}
 }
 
-func TestStatisticsGoOnOverCollections(t *testing.T) {
-	p := payer{Bonus: Bonus{IntNorm: NormStd, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone}}
-	p.pay(lone(1, 1, 1), []float32{1, 2, 6}, "test")
-	x := lone(1, 1, 1)
-	p.pay(x, []float32{3, 3, 3}, "test")
-	// Six numbers with mean 3 and squares 14 in all.
-	if got, want := float64(x.Intrinsic[0]), 3/math.Sqrt(14.0/6); math.Abs(got-want) > 1e-6 {
-		t.Errorf("got %g, want %g", got, want)
+func TestStatisticsRememberAsMuchAsTheyShall(t *testing.T) {
+	for memory, want := range map[float64]float64{ // weighted squares about the weighted mean, by hand
+		1:   5 / math.Sqrt(22.0/6),   // of 1 2 6 4 5 6
+		0.5: 5 / math.Sqrt(13.0/4.5), // of the same, 1 2 6 at half the weight
+		0:   5 / math.Sqrt(2.0/3),    // of 4 5 6
+	} {
+		p := NewPayer(Bonus{IntNorm: NormStd, IntMemory: memory, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
+		p.Pay(lone(1, 1, 1), []float32{1, 2, 6}, "test")
+		x := lone(1, 1, 1)
+		p.Pay(x, []float32{4, 5, 6}, "test")
+		if got := float64(x.Intrinsic[1]); math.Abs(got-want) > 1e-6 {
+			t.Errorf("int_memory %g: got %g, want %g", memory, got, want)
+		}
+	}
+}
+
+// A code that moves into its band lifts the reward once, far beyond its spread. All-time statistics take decades of collections to get
+// over that: their bonus is nearly a constant.
+func TestForgettingKeepsACentredBonusAlive(t *testing.T) {
+	spread := map[float64]float64{}
+	for _, memory := range []float64{0, 1} {
+		p := NewPayer(Bonus{IntNorm: NormCenterStd, IntMemory: memory, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
+		p.Pay(lone(1, 1, 1), []float32{2.3, 2.4, 2.5}, "test")
+		for range 9 {
+			s := p.Pay(lone(1, 1, 1), []float32{6.9, 7, 7.1}, "test")
+			spread[memory] = s["test/int_norm_std"]
+		}
+	}
+	// float32 rewards of 7 have a rounding of 5e-7, 1e-5 of their spread.
+	if math.Abs(spread[0]-1) > 1e-4 || spread[1] > 0.1 {
+		t.Errorf("the spread of the tenth bonus is %g without memory and %g with all of it, want 1 and below 0.1", spread[0], spread[1])
 	}
 }
 
 func TestTheDeadAreNeitherPaidNorCounted(t *testing.T) {
-	p := payer{Bonus: Bonus{IntNorm: NormCenterStd, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone}}
+	p := NewPayer(Bonus{IntNorm: NormCenterStd, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
 	x := lone(1, 0, 1)
-	s := p.pay(x, []float32{1, 500, 3}, "test")
+	s := p.Pay(x, []float32{1, 500, 3}, "test")
 	if x.Intrinsic[0] != -1 || x.Intrinsic[1] != 0 || x.Intrinsic[2] != 1 || s["test/int_mean"] != 2 {
 		t.Errorf("paid %v with mean %g, want -1 0 1 with mean 2", x.Intrinsic, s["test/int_mean"])
 	}
 }
 
 func TestBonusIsClippedAndAnnealed(t *testing.T) {
-	p := payer{Bonus: Bonus{IntNorm: NormCenterStd, IntClip: 1, IntCoef: 2, IntAnneal: AnnealLinear, IntAnnealFrames: 100}}
+	p := NewPayer(Bonus{IntNorm: NormCenterStd, IntClip: 1, IntCoef: 2, IntAnneal: AnnealLinear, IntAnnealFrames: 100})
 	x := lone(1, 1, 1)
 	x.Frames = 75
-	p.pay(x, []float32{1, 2, 6}, "test")
+	p.Pay(x, []float32{1, 2, 6}, "test")
 	// -2/√(14/3) is -0.926, 3/√(14/3) is 1.389: only the last is beyond 1. A quarter of the weight is left.
 	if got := float64(x.Intrinsic[2]); math.Abs(got-0.5) > 1e-6 {
 		t.Errorf("got %g, want the clip 1 times the weight 0.5", got)
@@ -84,15 +107,15 @@ func TestBonusIsClippedAndAnnealed(t *testing.T) {
 }
 
 func TestSavedStatisticsGoOnBitExactly(t *testing.T) {
-	bonus := Bonus{IntNorm: NormReturnStd, IntClip: 5, IntCoef: 1, IntAnneal: AnnealNone}
-	a, b := payer{Bonus: bonus}, payer{Bonus: bonus}
-	a.pay(lone(1, 1, 1), []float32{0.1, 0.7, 0.3}, "test")
+	bonus := Bonus{IntNorm: NormReturnStd, IntMemory: 0.9, IntClip: 5, IntCoef: 1, IntAnneal: AnnealNone}
+	a, b := NewPayer(bonus), NewPayer(bonus)
+	a.Pay(lone(1, 1, 1), []float32{0.1, 0.7, 0.3}, "test")
 	if err := b.Load(a.Save()); err != nil {
 		t.Fatal(err)
 	}
 	x, y := lone(1, 1, 1), lone(1, 1, 1)
-	a.pay(x, []float32{0.4, 0.9, 0.2}, "test")
-	b.pay(y, []float32{0.4, 0.9, 0.2}, "test")
+	a.Pay(x, []float32{0.4, 0.9, 0.2}, "test")
+	b.Pay(y, []float32{0.4, 0.9, 0.2}, "test")
 	for k := range x.Intrinsic {
 		if x.Intrinsic[k] != y.Intrinsic[k] {
 			t.Errorf("step %d: %g became %g", k, x.Intrinsic[k], y.Intrinsic[k])
@@ -111,7 +134,7 @@ func TestImpossibleBonusesGetASentence(t *testing.T) {
 	for name, change := range map[string]func(*Bonus){
 		"norm": func(b *Bonus) { b.IntNorm = "stdd" }, "anneal": func(b *Bonus) { b.IntAnneal = "cosine" },
 		"clip": func(b *Bonus) { b.IntClip = 0 }, "coef": func(b *Bonus) { b.IntCoef = math.NaN() },
-		"frames": func(b *Bonus) { b.IntAnnealFrames = 0 },
+		"frames": func(b *Bonus) { b.IntAnnealFrames = 0 }, "memory": func(b *Bonus) { b.IntMemory = 1.5 },
 	} {
 		b := good
 		change(&b)

@@ -52,7 +52,7 @@ func DefaultDB() DB {
 	return DB{
 		Feat: 64, Latent: 64, Hidden: 256, FeatNorm: true, WeightKL: 0.1, WeightL2: 0.1, WeightNCE: 0.01, Momentum: 0.001,
 		Epochs: 3, Minibatch: 2400, ExtCoef: 1,
-		Bonus: Bonus{IntNorm: NormReturnStd, IntClip: 5, IntCoef: 0.05, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
+		Bonus: Bonus{IntNorm: NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 0.05, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
 		Adam:  nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 50},
 	}
 }
@@ -86,7 +86,7 @@ func (c DB) Validate() error {
 		return fmt.Errorf("explore.db_tau is %g, want 0 to 1", c.Momentum)
 	}
 	if err := c.Bonus.Validate(); err != nil {
-		return err
+		return fmt.Errorf("explore.%w", err)
 	}
 	if err := c.Adam.Validate(); err != nil {
 		return fmt.Errorf("explore.%w", err)
@@ -109,7 +109,7 @@ type db struct {
 	order []int32     // [T,E,N] permutation of the agent steps
 	raw   []float32   // [T,E,N] r of the last rollout
 	kl    []float32   // [Minibatch]
-	payer
+	Payer
 }
 
 var (
@@ -126,7 +126,7 @@ func (c DB) Build(b *nn.Build) (Module, error) {
 	if len(b.Spec.Obs) != 1 {
 		return nil, fmt.Errorf("db: %s shows cells, the encoder reads vectors only; choose a task with vector observations", b.Spec.Name)
 	}
-	m := &db{cfg: c, seed: b.Seed, kl: make([]float32, c.Minibatch), payer: payer{Bonus: c.Bonus}}
+	m := &db{cfg: c, seed: b.Seed, kl: make([]float32, c.Minibatch), Payer: NewPayer(c.Bonus)}
 	rows, o, a := c.Minibatch, b.Spec.ObsLen(), b.Spec.Act.Len()
 	var err error
 	m.score, err = nn.NewProgram(b, "db.reward", []nn.Input{nn.F32("obs", rows, o), nn.F32("act", rows, a)},
@@ -165,7 +165,7 @@ func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	for row, r := range x.Extrinsic {
 		x.Intrinsic[row] += float32(m.cfg.ExtCoef-1) * r
 	}
-	return m.pay(x, m.raw, "db"), nil
+	return m.Pay(x, m.raw, "db"), nil
 }
 
 // Score computes the bonus of old agent steps, as rl.Scorer says.
@@ -176,7 +176,7 @@ func (m *db) Score(ctx context.Context, dst, obs, act []float32) error {
 		copy(toAct, act[row*a:(row+1)*a])
 	})
 	for row, r := range dst {
-		dst[row] = m.price(r)
+		dst[row] = m.Price(r)
 	}
 	return err
 }

@@ -17,3 +17,9 @@ func (r *Running) Add(x float64) {
 
 // Std is the standard deviation of the numbers so far, 0 for none.
 func (r *Running) Std() float64 { return math.Sqrt(r.M2 / max(r.Count, 1)) }
+
+// Fade multiplies the weight of all numbers so far by keep, from 0 to 1: mean and spread stay until the next number comes.
+func (r *Running) Fade(keep float64) {
+	r.Count *= keep
+	r.M2 *= keep
+}
