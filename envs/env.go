@@ -39,8 +39,9 @@ type Spec struct {
 	Teams       []int    // [N] agents with equal numbers share one learner and one score group
 	Obs         []int    // shape of one agent's observation: [18]; or cells [H W] whose values index Pixels
 	Pixels      []uint8  // [V,8,8,3] RGB of each cell value; nil for vector observations
-	Entities    []Entity // named spans of a flat observation; may be empty
-	State       int      // S: length of the centralised state for critics and mixers
+	Scalars     int      // X: numbers that an agent observes beside its cells; 0 for vector observations
+	Entities    []Entity // named spans of an agent's row of Step.Obs; may be empty
+	State       int      // S: length of the centralised state for critics and mixers; of cell tasks, what is no picture
 	Act         ActSpec  //
 	Masked      bool     // actions can be unavailable: Step.Mask is filled
 	Horizon     int      // steps until truncation, of the configured reward mode
@@ -55,13 +56,20 @@ func (s *Spec) Succeeds(sparse float64) bool {
 	return sparse > 0 && sparse >= 0.9999*float64(s.Solved) // parts of a bonus add up to it within rounding
 }
 
-// ObsLen is O, the number of values in one agent's observation.
+// ObsLen is the length of one agent's row of Step.Obs: O for vector observations, X for cells.
 func (s *Spec) ObsLen() int {
-	n := 1
-	for _, d := range s.Obs {
-		n *= d
+	if len(s.Obs) == 2 {
+		return s.Scalars
 	}
-	return n
+	return s.Obs[0]
+}
+
+// CellLen is the length of one agent's row of Step.Cells: H·W, or 0 for vector observations.
+func (s *Spec) CellLen() int {
+	if len(s.Obs) == 2 {
+		return s.Obs[0] * s.Obs[1]
+	}
+	return 0
 }
 
 // ActSpec describes one agent's action: Choices > 0 means a discrete one, else Dim numbers in [Low, High].
@@ -93,7 +101,7 @@ type Entity struct {
 
 // Step is what E copies show after one transition. Buffers are made by NewStep and refilled in place.
 type Step struct {
-	Obs                   []float32 // [E,N,O] after the transition, before any reset; nil for cell observations
+	Obs                   []float32 // [E,N,O] after the transition, before any reset; [E,N,X] beside cells
 	Cells                 []uint16  // [E,N,H,W] cell values; nil for vector observations
 	State                 []float32 // [E,S]
 	Mask                  []uint8   // [E,N,K] 1 = allowed; nil when every action always is
@@ -115,6 +123,7 @@ type Actions struct {
 func NewStep(s *Spec) *Step {
 	e, n := s.Copies, s.Agents
 	out := &Step{
+		Obs:        make([]float32, e*n*s.ObsLen()),
 		State:      make([]float32, e*s.State),
 		Alive:      make([]uint8, e*n),
 		Dense:      make([]float32, e*n),
@@ -125,10 +134,8 @@ func NewStep(s *Spec) *Step {
 		Seen:       make([]uint8, e*n*n),
 		RelPos:     make([]float32, e*n*n*2),
 	}
-	if len(s.Obs) == 2 {
-		out.Cells = make([]uint16, e*n*s.ObsLen())
-	} else {
-		out.Obs = make([]float32, e*n*s.ObsLen())
+	if cells := s.CellLen(); cells > 0 {
+		out.Cells = make([]uint16, e*n*cells)
 	}
 	if s.Masked {
 		out.Mask = make([]uint8, e*n*s.Act.Choices)

@@ -18,10 +18,12 @@ func specIsComplete(t *testing.T, cfg envs.Config) {
 		t.Errorf("Name is %q, want the config's kind %q", s.Name, cfg.Kind())
 	case s.Copies != copies || s.Agents < 1 || len(s.Teams) != s.Agents:
 		t.Errorf("%d copies, %d agents, %d teams; want %d copies and a team for every agent", s.Copies, s.Agents, len(s.Teams), copies)
-	case len(s.Obs) != 1 && len(s.Obs) != 2, s.ObsLen() < 1:
+	case len(s.Obs) != 1 && len(s.Obs) != 2, s.ObsLen()+s.CellLen() < 1:
 		t.Errorf("Obs is %v, want [O] or [H W]", s.Obs)
 	case len(s.Obs) == 2 && (len(s.Pixels) == 0 || len(s.Pixels)%192 != 0):
 		t.Errorf("Pixels has %d bytes, want 8·8·3 for each cell value", len(s.Pixels))
+	case len(s.Obs) == 1 && s.Scalars != 0:
+		t.Errorf("Scalars is %d beside a vector observation, want 0", s.Scalars)
 	case s.State < 0, s.Horizon < 1, s.EvalHorizon < 1:
 		t.Errorf("State %d, Horizon %d, EvalHorizon %d; want ≥ 0, ≥ 1, ≥ 1", s.State, s.Horizon, s.EvalHorizon)
 	case !slices.Contains([]string{"reward", "return", "win"}, s.Metric):
