@@ -13,7 +13,7 @@ import (
 // Obs is what a policy may look at in one step: row (c, i) belongs to agent i of copy c. A decentralised policy uses
 // Obs, Mask and Carry only; State is for critics.
 type Obs struct {
-	Obs   []float32 // [E,N,O]; nil for cell observations
+	Obs   []float32 // [E,N,O]; [E,N,X] beside cells
 	Cells []uint16  // [E,N,H,W]; nil for vector observations
 	State []float32 // [E,S]
 	Mask  []uint8   // [E,N,K]; nil when every action is allowed
@@ -28,8 +28,8 @@ type Obs struct {
 type Rollout struct {
 	Spec                  *envs.Spec
 	T, E, N               int
-	Obs                   []float32    // [T+1,E,N,O]
-	Cells                 []uint16     // [T+1,E,N,H,W]
+	Obs                   []float32    // [T+1,E,N,O]; [T+1,E,N,X] beside cells
+	Cells                 []uint16     // [T+1,E,N,H,W]; nil for vector observations
 	State                 []float32    // [T+1,E,S]
 	Mask, Alive           []uint8      // [T+1,E,N,K] (nil: all allowed), [T+1,E,N]
 	Act                   envs.Actions // [T,E,N] or [T,E,N,D], physical units
@@ -64,9 +64,10 @@ func (x *Rollout) Rows() int { return x.T * x.E * x.N }
 
 // NewRollout makes the buffers of a rollout of t steps for spec; carry is C, the length of the policy's recurrent state.
 func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
-	e, n, o := spec.Copies, spec.Agents, spec.ObsLen()
+	e, n := spec.Copies, spec.Agents
 	x := &Rollout{
 		Spec: spec, T: t, E: e, N: n,
+		Obs:        make([]float32, (t+1)*e*n*spec.ObsLen()),
 		State:      make([]float32, (t+1)*e*spec.State),
 		Alive:      make([]uint8, (t+1)*e*n),
 		LogP:       make([]float32, t*e*n),
@@ -81,10 +82,8 @@ func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
 		Started:    make([]uint8, t*e),
 		Carry:      make([]float32, e*n*carry),
 	}
-	if len(spec.Obs) == 2 {
-		x.Cells = make([]uint16, (t+1)*e*n*o)
-	} else {
-		x.Obs = make([]float32, (t+1)*e*n*o)
+	if cells := spec.CellLen(); cells > 0 {
+		x.Cells = make([]uint16, (t+1)*e*n*cells)
 	}
 	if spec.Masked {
 		x.Mask = make([]uint8, (t+1)*e*n*spec.Act.Choices)
@@ -118,9 +117,8 @@ func (x *Rollout) Clear() {
 
 // See copies s, what the agents see before action t, into row t of the [T+1] fields.
 func (x *Rollout) See(t int, s *envs.Step) {
-	o := x.Spec.ObsLen()
-	copy(x.Obs[t*x.E*x.N*o*min(1, len(x.Obs)):], s.Obs)
-	copy(x.Cells[t*x.E*x.N*o*min(1, len(x.Cells)):], s.Cells)
+	copy(x.Obs[t*x.E*x.N*x.Spec.ObsLen():], s.Obs)
+	copy(x.Cells[t*x.E*x.N*x.Spec.CellLen():], s.Cells)
 	copy(x.State[t*x.E*x.Spec.State:], s.State)
 	copy(x.Alive[t*x.E*x.N:], s.Alive)
 	if x.Mask != nil {
@@ -134,15 +132,11 @@ func (x *Rollout) See(t int, s *envs.Step) {
 
 // End keeps the true last observation of copy c, whose episode ended with action t; s still holds it.
 func (x *Rollout) End(t, c int, s *envs.Step) {
-	o, sl := x.N*x.Spec.ObsLen(), x.Spec.State
+	o, h, sl := x.N*x.Spec.ObsLen(), x.N*x.Spec.CellLen(), x.Spec.State
 	x.last.index[t*x.E+c] = int32(x.last.n)
 	x.last.n++
-	if s.Obs != nil {
-		x.last.obs = append(x.last.obs, s.Obs[c*o:(c+1)*o]...)
-	}
-	if s.Cells != nil {
-		x.last.cells = append(x.last.cells, s.Cells[c*o:(c+1)*o]...)
-	}
+	x.last.obs = append(x.last.obs, s.Obs[c*o:(c+1)*o]...)
+	x.last.cells = append(x.last.cells, s.Cells[c*h:(c+1)*h]...)
 	x.last.state = append(x.last.state, s.State[c*sl:(c+1)*sl]...)
 	if s.Mask != nil {
 		k := x.N * x.Spec.Act.Choices

@@ -31,3 +31,27 @@ func TestLabelsAreKeptOnlyIfAskedFor(t *testing.T) {
 		t.Error("other rows are written")
 	}
 }
+
+// The last observation of an episode is kept whole: numbers and cells.
+func TestCellsAndTheNumbersBesideThemAreKept(t *testing.T) {
+	s := &envs.Spec{Copies: 2, Agents: 3, Obs: []int{5, 4}, Scalars: 7, Act: envs.ActSpec{Choices: 2}}
+	step := envs.NewStep(s)
+	for i := range step.Obs {
+		step.Obs[i] = float32(i)
+	}
+	for i := range step.Cells {
+		step.Cells[i] = uint16(i)
+	}
+	x := NewRollout(s, 3, 0)
+	x.See(1, step)
+	if n, h := len(step.Obs), len(step.Cells); !slices.Equal(x.Obs[n:2*n], step.Obs) || !slices.Equal(x.Cells[h:2*h], step.Cells) {
+		t.Error("row 1 does not hold the step's numbers and cells")
+	}
+	x.End(0, 1, step)
+	if !slices.Equal(x.last.obs, step.Obs[3*7:]) || !slices.Equal(x.last.cells, step.Cells[3*20:]) {
+		t.Error("the last observation of copy 1 is not what the step shows")
+	}
+	if row := (0*2+1)*3 + 2; !slices.Equal(x.NextRow(row), step.Obs[5*7:]) {
+		t.Error("the next numbers of an agent are not its true last ones")
+	}
+}
