@@ -113,7 +113,8 @@ type Step struct {
 	RelPos                []float32 // [E,N,N,2] position of j relative to i in world half sizes; same restriction
 }
 
-// Actions holds one action for every agent of every copy: Choice if the spec is discrete, else Force.
+// Actions holds one action for every agent of every copy: Choice if the spec is discrete, else Force. Step cuts a force beyond
+// its bounds, takes one that is not a number for 0, and panics on a choice that does not exist.
 type Actions struct {
 	Choice []int32   // [E,N]
 	Force  []float32 // [E,N,D] physical units of the spec's [Low, High]

@@ -38,8 +38,8 @@ func (n *Noise) Validate(task string) error {
 		negative bool // is allowed
 	}{{"x", n.X, true}, {"y", n.Y, true}, {"width", n.Width, false}, {"height", n.Height, false}, {"scale", n.Scale, false}} {
 		x := float64(field.value)
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("%s: noise.%s is %g, want a finite number", task, field.key, x)
+		if !(math.Abs(x) <= 1e6) {
+			return fmt.Errorf("%s: noise.%s is %g, want at most 1e6 either way", task, field.key, x)
 		}
 		if x < 0 && !field.negative {
 			return fmt.Errorf("%s: noise.%s is %g, want 0 or more", task, field.key, x)

@@ -27,13 +27,41 @@ type figure struct {
 }
 
 // figures in the order of measuring. Memory is the process's peak, so it follows at once on what it is the peak of.
-var figures = []figure{
-	{"env", "Balance alone, 60 copies", "frames/s", 16_200, "VMAS", false, stepping(60)},
-	{"env", "Balance alone, 1024 copies", "frames/s", 127_000, "VMAS", false, stepping(1024)},
+var figures = slices.Concat([]figure{
+	{"env", "Balance alone, 60 copies", "frames/s", 16_200, "VMAS", false, stepping("vmas/balance", 60)},
+	{"env", "Balance alone, 1024 copies", "frames/s", 127_000, "VMAS", false, stepping("vmas/balance", 1024)},
 	{"update", "MAPPO update of 2400 frames", "ms", 31.3, "torch", true, updating},
 	{"train", "MAPPO at the paper's settings", "frames/s", 1430, "BenchMARL", false, mappoFPS},
 	{"train", "its peak memory", "MiB", 0, "", true, peakMemory},
 	{"cermic", "MAPPO-CERMIC's time over MAPPO's", "×", 0, "", true, slowdown},
+}, taskFigures())
+
+// recorded lists the frames a second of VMAS 1.5.2, the better one of one and two threads, at 60 and at 1024 copies.
+var recorded = []struct {
+	task        string
+	few, plenty float64
+}{
+	{"vmas/balance", 16_200, 127_000},
+	{"vmas/ball_trajectory", 3490, 37_500},
+	{"vmas/dispersion", 44_900, 563_000},
+	{"vmas/flocking", 8450, 29_300},
+	{"vmas/give_way", 8480, 93_200},
+	{"vmas/navigation", 30_400, 133_000},
+	{"vmas/passage", 2360, 21_700},
+	{"vmas/sampling", 5280, 36_900},
+	{"vmas/simple_adversary", 91_900, 1_130_000},
+	{"vmas/transport", 48_200, 517_000},
+	{"vmas/wheel", 49_800, 496_000},
+}
+
+// taskFigures are the speeds of all tasks whose original's speed was recorded.
+func taskFigures() (out []figure) {
+	for _, r := range recorded {
+		out = append(out,
+			figure{"tasks", r.task + ", 60 copies", "frames/s", r.few, "VMAS", false, stepping(r.task, 60)},
+			figure{"tasks", r.task + ", 1024 copies", "frames/s", r.plenty, "VMAS", false, stepping(r.task, 1024)})
+	}
+	return out
 }
 
 // runBench measures the figures and prints each beside its peer's.

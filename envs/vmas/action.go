@@ -29,7 +29,7 @@ func (e *env) act(c int) {
 			continue
 		}
 		at := (c*n + i) * 2
-		control[agent] = Vec{e.actions.Force[at], e.actions.Force[at+1]}.Clamp(a.Range).Mul(a.Gain)
+		control[agent] = Vec{number(e.actions.Force[at]), number(e.actions.Force[at+1])}.Clamp(a.Range).Mul(a.Gain)
 	}
 	if e.controller != nil {
 		e.control(c, control)
@@ -37,6 +37,15 @@ func (e *env) act(c int) {
 	for agent, u := range control {
 		push[agent] = w.spec.Agents[agent].limit(u)
 	}
+}
+
+// number is x, or 0 if x is not a number: a policy that has diverged is found by its losses, and must not spoil the state
+// of the world until then.
+func number(x float32) float32 {
+	if x != x {
+		return 0
+	}
+	return x
 }
 
 // control lets the task turn what the agents of copy c ask for into other forces. Scripted agents ask for nothing.

@@ -149,6 +149,11 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	if e.choices == nil && len(act.Force) != 2*rows {
 		panic(fmt.Sprintf("vmas: Step with %d force components, want %d", len(act.Force), 2*rows))
 	}
+	for row, k := range act.Choice {
+		if uint32(k) >= uint32(len(e.choices)) { // here rather than on a worker, where nobody could recover from it
+			panic(fmt.Sprintf("vmas: choice %d in row %d, want 0 to %d", k, row, len(e.choices)-1))
+		}
+	}
 	e.actions, e.out = act, out
 	e.job.Run()
 	e.actions, e.out = nil, nil

@@ -45,12 +45,12 @@ func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
 	if err := cmp.Or(
 		wantCount(f.Kind(), "n_agents", f.Agents, 1, 100),
 		wantCount(f.Kind(), "n_obstacles", f.Obstacles, 0, 100),
-		crowded(f.Kind(), "n_agents or n_obstacles", 1, f.order()),
+		wantReward(f.Kind(), "collision_reward", f.CollisionReward),
 	); err != nil {
 		return nil, err
 	}
-	if !isFinite(f.CollisionReward) {
-		return nil, fmt.Errorf("%s: collision_reward is %g, want a finite number", f.Kind(), f.CollisionReward)
+	if err := crowded(f.Kind(), "n_agents or n_obstacles", 1, f.order()); err != nil {
+		return nil, err
 	}
 	return New(f.Kind(), f.Common, f.Settings, &flocking{f, f.order()}, seed, workers)
 }

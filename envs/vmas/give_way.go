@@ -43,8 +43,8 @@ func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
 	if g.MirrorPassage {
 		return nil, errors.New("vmas/give_way: mirror_passage is true, but this corridor has one niche only; want false")
 	}
-	if !isFinite(g.FinalReward) {
-		return nil, fmt.Errorf("vmas/give_way: final_reward is %g, want a finite number", g.FinalReward)
+	if err := wantReward(g.Kind(), "final_reward", g.FinalReward); err != nil {
+		return nil, err
 	}
 	return New(g.Kind(), g.Common, g.Settings, &giveWay{g}, seed, workers)
 }

@@ -58,13 +58,15 @@ func (n Navigation) validate() error {
 		return fmt.Errorf("%s: agents_with_same_goal is %d, but agents that collide cannot share a goal; set collisions to false",
 			n.Kind(), n.AgentsWithSameGoal)
 	}
-	return cmp.Or(
+	if err := cmp.Or(
 		wantCount(n.Kind(), "n_agents", n.Agents, 1, 100),
 		wantCount(n.Kind(), "agents_with_same_goal", n.AgentsWithSameGoal, 1, n.Agents),
 		wantPositive(n.Kind(), "agent_radius", n.AgentRadius),
 		wantNonNegative(n.Kind(), "lidar_range", n.LidarRange),
-		crowded(n.Kind(), "n_agents or agent_radius", 1, n.order()),
-	)
+	); err != nil {
+		return err
+	}
+	return crowded(n.Kind(), "n_agents or agent_radius", 1, n.order())
 }
 
 // order is that of placing bodies: agents, then goals.

@@ -63,8 +63,6 @@ func (s Sampling) validate() error {
 	switch {
 	case err != nil:
 		return err
-	case s.Variance < 1e-4:
-		return fmt.Errorf("vmas/sampling: cov is %g, want at least 1e-4: a narrower Gaussian fits between two cells", s.Variance)
 	case !s.Collisions:
 		return errors.New("vmas/sampling: collisions is false, but agents that do not collide have no lidar to observe; want true")
 	case s.SpawnSamePos:

@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -55,12 +56,8 @@ func (s *Settings) validate(task string) error {
 	switch {
 	case s.MaxSteps < 1 || s.MaxSteps > horizonLimit:
 		return fmt.Errorf("%s: max_steps is %d, want 1 to %d", task, s.MaxSteps, horizonLimit)
-	case !isFinite(s.SuccessReward):
-		return fmt.Errorf("%s: success_reward is %g, want a finite number", task, s.SuccessReward)
 	case s.Milestones < 1 || s.Milestones > 1000:
 		return fmt.Errorf("%s: milestones is %d, want 1 to 1000", task, s.Milestones)
-	case !(s.FieldOfView >= 0):
-		return fmt.Errorf("%s: vmas_fov is %g, want 0 or more", task, s.FieldOfView)
 	}
 	if _, ok := actionSets[s.Discrete]; !ok && s.Discrete != Continuous {
 		known := []string{string(Continuous), string(Product9), string(Cross5)}
@@ -69,7 +66,7 @@ func (s *Settings) validate(task string) error {
 	if s.SparseHorizon != Extended && s.SparseHorizon != Literal {
 		return fmt.Errorf("%s: sparse_horizon is %q, want %q or %q", task, s.SparseHorizon, Extended, Literal)
 	}
-	return nil
+	return cmp.Or(wantReward(task, "success_reward", s.SuccessReward), wantNonNegative(task, "vmas_fov", s.FieldOfView))
 }
 
 // wantCount returns one sentence if a task's count is outside [low, high].
@@ -80,18 +77,27 @@ func wantCount(task, key string, n, low, high int) error {
 	return nil
 }
 
-// wantPositive returns one sentence if a task's size, mass or other quantity is not a finite number above 0.
+// wantPositive returns one sentence if a task's size, mass or other quantity is not between a thousandth and a thousand:
+// enough for any experiment, and far from where squares and quotients of float32 overflow.
 func wantPositive(task, key string, x float32) error {
-	if !(x > 0) || !isFinite(x) {
-		return fmt.Errorf("%s: %s is %g, want a finite number above 0", task, key, x)
+	if !(x >= 1e-3 && x <= 1e3) {
+		return fmt.Errorf("%s: %s is %g, want 0.001 to 1000", task, key, x)
 	}
 	return nil
 }
 
-// wantNonNegative returns one sentence if a task's quantity is not a finite number of at least 0.
+// wantNonNegative is wantPositive for a quantity that may be 0.
 func wantNonNegative(task, key string, x float32) error {
-	if !(x >= 0) || !isFinite(x) {
-		return fmt.Errorf("%s: %s is %g, want a finite number of at least 0", task, key, x)
+	if !(x >= 0 && x <= 1e3) {
+		return fmt.Errorf("%s: %s is %g, want 0 to 1000", task, key, x)
+	}
+	return nil
+}
+
+// wantReward returns one sentence if a reward is so large that sums of it would lose their small parts.
+func wantReward(task, key string, x float32) error {
+	if !(x >= -1e6 && x <= 1e6) {
+		return fmt.Errorf("%s: %s is %g, want -1e6 to 1e6", task, key, x)
 	}
 	return nil
 }

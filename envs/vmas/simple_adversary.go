@@ -98,14 +98,15 @@ func (a *simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
 func (a *simpleAdversary) goal(w *World, c int) Vec { return w.Pos(c, int(w.Memory(c)[0])) }
 
 func (a *simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
-	self := w.Agent(agent)
-	pos, at := w.Pos(c, self), 0
+	bodies, self := w.Positions(c), w.Agent(agent)
+	pos := bodies[self]
 	if agent >= a.Adversaries {
-		at += put(dst, a.goal(w, c).Sub(pos))
+		dst = dst[put(dst, a.goal(w, c).Sub(pos)):]
 	}
-	for b := range w.count {
+	for b, at := range bodies {
 		if b != self {
-			at += put(dst[at:], w.Pos(c, b).Sub(pos))
+			dst[0], dst[1] = at.X-pos.X, at.Y-pos.Y
+			dst = dst[2:]
 		}
 	}
 }
@@ -113,17 +114,17 @@ func (a *simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
 // Reward: an adversary loses its distance to the goal; the good agents lose that of the nearest of them and win those of
 // all adversaries.
 func (a *simpleAdversary) Reward(w *World, c int, dst []float32) {
-	goal := a.goal(w, c)
-	toGoal := func(agent int) float32 { return w.Pos(c, w.Agent(agent)).Sub(goal).Norm() }
+	goal, agents := a.goal(w, c), w.Positions(c)[w.Agent(0):]
 	far := float32(0)
-	for i := range a.Adversaries {
-		d := toGoal(i)
+	for i, at := range agents[:a.Adversaries] {
+		d := at.Sub(goal).Norm()
 		dst[i] = -d
 		far += d
 	}
-	near := toGoal(a.Adversaries)
-	for i := a.Adversaries + 1; i < a.Agents; i++ {
-		near = min(near, toGoal(i))
+	good := agents[a.Adversaries:]
+	near := good[0].Sub(goal).Norm()
+	for _, at := range good[1:] {
+		near = min(near, at.Sub(goal).Norm())
 	}
 	for i := a.Adversaries; i < a.Agents; i++ {
 		dst[i] = far - near

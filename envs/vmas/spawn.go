@@ -17,7 +17,7 @@ type Spawn struct {
 
 // spawns lists n consecutive bodies from first on.
 func spawns(first, n int, gap float32) []Spawn {
-	list := make([]Spawn, max(n, 0)) // a negative n is for validation to refuse
+	list := make([]Spawn, n)
 	for i := range list {
 		list[i] = Spawn{first + i, gap}
 	}

@@ -49,14 +49,16 @@ func (t Transport) Build(seed uint64, workers int) (envs.Env, error) {
 }
 
 func (t Transport) validate() error {
-	return cmp.Or(
+	if err := cmp.Or(
 		wantCount(t.Kind(), "n_agents", t.Agents, 1, 100),
 		wantCount(t.Kind(), "n_packages", t.Packages, 1, 100),
 		wantPositive(t.Kind(), "package_width", t.PackageWidth),
 		wantPositive(t.Kind(), "package_length", t.PackageLength),
 		wantPositive(t.Kind(), "package_mass", t.PackageMass),
-		crowded(t.Kind(), "n_agents, n_packages, package_width or package_length", 1, t.order()),
-	)
+	); err != nil {
+		return err
+	}
+	return crowded(t.Kind(), "n_agents, n_packages, package_width or package_length", 1, t.order())
 }
 
 func (t Transport) shape() Shape { return Box(t.PackageLength, t.PackageWidth) }

@@ -162,6 +162,9 @@ func (w *World) Agents() int { return w.agents }
 // Pos returns the centre of body b in copy c.
 func (w *World) Pos(c, b int) Vec { return w.pos[w.at(c, b)] }
 
+// Positions returns the centres of all bodies in copy c, in the order of their numbers; the caller must not change them.
+func (w *World) Positions(c int) []Vec { return w.pos[c*w.count : (c+1)*w.count] }
+
 // Vel returns the velocity of body b in copy c.
 func (w *World) Vel(c, b int) Vec { return w.vel[w.at(c, b)] }
 

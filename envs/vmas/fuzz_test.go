@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// oddities are what a setting is replaced by: plausible ones, and those that break arithmetic.
+var oddities = []any{-1, 0, 1, 2, 3, 7, 40, 1000, 1 << 40, 0.001, 0.05, 0.3, 1.5, 20.5, -0.5, 1e-30, 1e-12, 1e9, 1e30, 3e38}
+
+// A setting is refused with one sentence or makes a world that can be played.
+func FuzzSettings(f *testing.F) {
+	r := rng.New(1, "settings")
+	for range 400 {
+		f.Add(r.Uint64())
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		overlay := randomSettings(rng.New(seed, "overlay"))
+		var cfg envs.Config
+		if err := conf.Unmarshal(overlay, &cfg); err != nil {
+			return // a number of another type: for the codec's own tests
+		}
+		built, err := cfg.Build(seed, 1)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: error %q, want one sentence that begins with the task", overlay, err)
+			}
+			return
+		}
+		playAnything(t, built, rng.New(seed, "play"), func(r *rng.Rand) float32 { return r.Uniform(-1, 1) })
+		if t.Failed() {
+			t.Errorf("with %s", overlay)
+		}
+	})
+}
+
+// randomSettings returns a task with up to three settings replaced, as JSON.
+func randomSettings(r *rng.Rand) []byte {
+	name := envs.Names()[r.IntN(len(envs.Names()))]
+	cfg, _ := envs.Default(name)
+	raw, _ := conf.Marshal(cfg)
+	var all map[string]any
+	_ = json.Unmarshal(raw, &all)
+	var keys []string
+	for key, value := range all {
+		if _, isText := value.(string); !isText {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	overlay := map[string]any{"kind": name, "copies": 2}
+	for range 1 + r.IntN(3) {
+		key := keys[r.IntN(len(keys))]
+		switch all[key].(type) {
+		case bool:
+			overlay[key] = r.IntN(2) == 0
+		case float64:
+			if key != "copies" {
+				overlay[key] = oddities[r.IntN(len(oddities))]
+			}
+		}
+	}
+	if r.IntN(3) == 0 {
+		overlay["noise"] = map[string]any{"width": oddities[r.IntN(len(oddities))], "height": 0.5, "scale": oddities[r.IntN(len(oddities))]}
+	}
+	out, _ := json.Marshal(overlay)
+	return out
+}
+
+// Forces of any bits at all leave every task's numbers finite.
+func FuzzForces(f *testing.F) {
+	for task := range len(envs.Names()) {
+		f.Add(uint64(task), uint32(task))
+	}
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	f.Fuzz(func(t *testing.T, seed uint64, bits uint32) {
+		cfg, err := envs.Default(envs.Names()[seed%uint64(len(envs.Names()))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		built, err := cfg.WithShared(envs.Common{Copies: 2, Reward: envs.Sparse}).Build(seed, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		strange := []float32{nan, inf, -inf, 3e38, 1e-45, -7, math.Float32frombits(bits)}
+		playAnything(t, built, rng.New(seed, "play"), func(r *rng.Rand) float32 { return strange[r.IntN(len(strange))] })
+	})
+}
+
+// playAnything plays 40 steps with forces from next, or with random choices, and looks for numbers that are not finite.
+func playAnything(t *testing.T, env envs.Env, r *rng.Rand, next func(*rng.Rand) float32) {
+	t.Helper()
+	spec := env.Spec()
+	out, act, done := envs.NewStep(spec), envs.NewActions(spec), make([]uint8, spec.Copies)
+	env.Reset(nil, out)
+	for step := range 40 {
+		for i := range act.Force {
+			act.Force[i] = next(r)
+		}
+		for i := range act.Choice {
+			act.Choice[i] = int32(r.IntN(spec.Act.Choices))
+		}
+		env.Step(act, out)
+		checkFinite(t, out)
+		if t.Failed() {
+			t.Logf("at step %d", step)
+			return
+		}
+		for c := range done {
+			done[c] = out.Terminated[c] | out.Truncated[c]
+		}
+		env.Reset(done, out)
+	}
+}
+
+func TestActionsOfWrongShapeAreNamed(t *testing.T) {
+	for name, bad := range map[string]func(*envs.Actions){
+		"7 choices, want 8":              func(a *envs.Actions) { a.Choice = a.Choice[1:] },
+		"choice 9 in row 3, want 0 to 8": func(a *envs.Actions) { a.Choice[3] = 9 },
+		"choice -1 in row 7, want 0":     func(a *envs.Actions) { a.Choice[7] = -1 },
+	} {
+		cfg := DefaultBalance().WithDiscrete(Product9).WithShared(envs.Common{Copies: 2, Reward: envs.Dense})
+		built, err := cfg.Build(1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		act := envs.NewActions(built.Spec())
+		bad(act)
+		func() {
+			defer func() {
+				if said, _ := recover().(string); !strings.Contains(said, name) {
+					t.Errorf("Step says %q, want %q", said, name)
+				}
+			}()
+			built.Step(act, envs.NewStep(built.Spec()))
+		}()
+	}
+}
