@@ -11,17 +11,22 @@ import (
 	"cermic/envs/rng"
 )
 
-// BenchmarkQStep times one gradient step of the default value learner, 1,024 frames, at the sizes of vmas/balance: 4 agents,
-// 16 observed numbers, 9 choices. GOMLX_BACKEND chooses the backend.
+// BenchmarkQStep times one gradient step of value learners, 1,024 frames, at the sizes of vmas/balance: 4 agents, 16 observed
+// numbers, 9 choices. GOMLX_BACKEND chooses the backend.
 func BenchmarkQStep(b *testing.B) {
+	for _, c := range []Q{DefaultQ(), DefaultQ().WithQPLEX()} {
+		b.Run(c.Label(), func(b *testing.B) { benchmarkStep(b, c, policy.DefaultMLP()) })
+	}
+}
+
+func benchmarkStep(b *testing.B, c Q, p policy.Config) {
 	backend, err := nn.Open()
 	if err != nil {
 		b.Fatal(err)
 	}
 	spec := &envs.Spec{Name: "fake", Copies: 2, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
-	c := DefaultQ()
 	c.Frames, c.Replay = 100_000, 100_000
-	built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, policy.DefaultMLP())
+	built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, p)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -26,6 +26,12 @@ type QIn struct {
 	State  *graph.Node // [B,S]
 }
 
+// Penalised is a Mixer with a cost of its own beside the temporal difference.
+type Penalised interface {
+	// PenaltyOf returns what is added to the loss, a scalar, or nil; the arguments are those of Mix.
+	PenaltyOf(sc *model.Scope, in QIn) *graph.Node
+}
+
 // MixerConfig is a mixer with all its settings; registered values are complete defaults.
 type MixerConfig interface {
 	Kind() string

@@ -49,9 +49,15 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
 	}
 	return nn.NewProgram(l.build, "q", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		online, target := sc.At(onlineScope), sc.At(targetScope)
-		total := l.total(online, p, m, in)
+		now := l.taken(online, p, in)
+		total := m.Mix(online.At(mixerScope), now)
 		y := l.target(online, target, p, m, in)
 		loss := l.loss(Sub(total, y))
+		if extra, ok := m.(Penalised); ok {
+			if cost := extra.PenaltyOf(online.At(mixerScope), now); cost != nil {
+				loss = Add(loss, cost)
+			}
+		}
 		norm := l.Adam.Minimize(online, loss)
 		for _, part := range []string{utilityScope, mixerScope} {
 			nn.Follow(loss.Graph(), online.At("%s", part), target.At("%s", part), l.Polyak)
@@ -66,14 +72,14 @@ func (l *q) utilities(sc *model.Scope, p policy.Policy, obs *Node) *Node {
 	return y
 }
 
-// total is Q_tot(s, a) [B] of the actions that were taken.
-func (l *q) total(online *model.Scope, p policy.Policy, m Mixer, in []*Node) *Node {
+// taken is what the mixer sees of the actions that were taken.
+func (l *q) taken(online *model.Scope, p policy.Policy, in []*Node) QIn {
 	utility := l.utilities(online, p, in[qObs])
 	taken := OneHot(in[qChoice], l.build.Spec.Act.Choices, utility.DType())
-	return m.Mix(online.At(mixerScope), QIn{
+	return QIn{
 		Chosen: ReduceSum(Mul(utility, taken), -1), Max: ReduceMax(onlyAllowed(utility, in, qMask), -1),
 		OneHot: taken, Obs: in[qObs], State: in[qState],
-	})
+	}
 }
 
 // target is y [B], through which no gradient passes:

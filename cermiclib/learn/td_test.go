@@ -85,11 +85,27 @@ type tdReference struct {
 	target map[string][]float64
 	m, v   map[string][]float64
 	steps  float64
+	mix    func(p map[string][]float64, in mixed) float64
+	frozen map[int][]float64 // by frame of the minibatch, what no gradient passes through
+}
+
+// mixed is what a mixer gets of one frame.
+type mixed struct {
+	chosen, max []float64 // [N]
+	choice      []int     // [N]
+	obs, state  []float32
+	frame       int // of the minibatch, -1 in a target
 }
 
 func newReference(l *q) *tdReference {
 	r := &tdReference{cfg: l.Q, spec: l.build.Spec, online: map[string][]float64{}, target: map[string][]float64{},
 		m: map[string][]float64{}, v: map[string][]float64{}}
+	switch l.Mixer.(type) {
+	case QMIX:
+		r.mix = r.qmix
+	case QPLEX:
+		r.mix = r.qplex
+	}
 	for _, v := range nn.Variables(l.build.Store, "/"+onlineScope) {
 		if v.Trainable {
 			name := strings.TrimPrefix(v.Path(), "/"+onlineScope+"/")
@@ -145,10 +161,10 @@ func (r *tdReference) utility(p map[string][]float64, obs []float32) []float64 {
 	return linear(p, "utility/out", apply(linear(p, "utility/layer_0", wide(obs), true), math.Tanh), true)
 }
 
-// mix is the QMIX mixer.
-func (r *tdReference) mix(p map[string][]float64, q []float64, state []float32) float64 {
-	cfg, s := r.cfg.Mixer.(QMIX), wide(state)
-	relu := func(x float64) float64 { return math.Max(x, 0) }
+func relu(x float64) float64 { return math.Max(x, 0) }
+
+func (r *tdReference) qmix(p map[string][]float64, in mixed) float64 {
+	cfg, s, q := r.cfg.Mixer.(QMIX), wide(in.state), in.chosen
 	hyper := func(name string) []float64 {
 		in := s
 		if cfg.Layers == 2 {
@@ -183,7 +199,7 @@ func argmax(q []float64, mask []uint8) int {
 // goal is y of a frame.
 func (r *tdReference) goal(p *rl.Replay, slot int32) float64 {
 	n, o, k := r.spec.Agents, r.spec.ObsLen(), r.spec.Act.Choices
-	next := make([]float64, n)
+	next := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: p.NextObs(slot), state: p.NextState(slot), frame: -1}
 	for i := range n {
 		obs := p.NextObs(slot)[i*o : (i+1)*o]
 		var mask []uint8
@@ -194,13 +210,24 @@ func (r *tdReference) goal(p *rl.Replay, slot int32) float64 {
 		if r.cfg.DoubleQ {
 			chooser = r.online
 		}
-		next[i] = r.utility(r.target, obs)[argmax(r.utility(chooser, obs), mask)]
+		utility := r.utility(r.target, obs)
+		next.choice[i] = argmax(r.utility(chooser, obs), mask)
+		next.chosen[i], next.max[i] = utility[next.choice[i]], utility[argmax(utility, mask)]
 	}
 	y := float64(p.Reward(slot)) + float64(p.Bonus(slot))
 	if terminated, truncated := p.Ended(slot); !terminated && (!truncated || r.cfg.BootstrapOnTimeout) {
-		y += r.cfg.Discount * r.mix(r.target, next, p.NextState(slot))
+		y += r.cfg.Discount * r.mix(r.target, next)
 	}
 	return y
+}
+
+// mask is what agent i could do in a frame, nil for everything.
+func (r *tdReference) mask(p *rl.Replay, slot int32, i int) []uint8 {
+	if !r.spec.Masked {
+		return nil
+	}
+	k := r.spec.Act.Choices
+	return p.Mask(slot)[i*k : (i+1)*k]
 }
 
 // loss of the frames with online parameters p, given the targets y.
@@ -208,11 +235,14 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 	n, o := r.spec.Agents, r.spec.ObsLen()
 	sum := 0.0
 	for b, slot := range slots {
-		q := make([]float64, n)
+		now := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: replay.Obs(slot), state: replay.State(slot), frame: b}
 		for i := range n {
-			q[i] = r.utility(p, replay.Obs(slot)[i*o:(i+1)*o])[replay.Choice(slot)[i]]
+			utility := r.utility(p, now.obs[i*o:(i+1)*o])
+			now.choice[i] = int(replay.Choice(slot)[i])
+			now.chosen[i], now.max[i] = utility[now.choice[i]], utility[argmax(utility, r.mask(replay, slot, i))]
 		}
-		d := r.mix(p, q, replay.State(slot)) - y[b]
+		sum += r.attentionCost(p, now)
+		d := r.mix(p, now) - y[b]
 		switch {
 		case r.cfg.Loss == "l2":
 			sum += d * d
@@ -231,6 +261,8 @@ func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
 	for b, slot := range slots {
 		y[b] = r.goal(replay, slot)
 	}
+	r.frozen = map[int][]float64{}
+	loss = r.loss(r.online, replay, slots, y)
 	grads, square := map[string][]float64{}, 0.0
 	for _, name := range r.names {
 		f := func(x []float64) float64 {
@@ -244,7 +276,6 @@ func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
 			square += g * g
 		}
 	}
-	loss = r.loss(r.online, replay, slots, y)
 	scale := math.Min(1, r.cfg.Clip/(math.Sqrt(square)+1e-6))
 	r.steps++
 	for _, name := range r.names {
@@ -263,53 +294,63 @@ func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
 	return loss
 }
 
-func TestQMIXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
+// checkUpdate fails unless updates of the learner equal those of the reference.
+func checkUpdate(t *testing.T, c Q, spec *envs.Spec) {
+	t.Helper()
 	backend, err := nn.OpenConfig("go:parallelism=-1")
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
+	built, err := c.Build(b, policy.MLP{Hidden: []int{4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := built.(*q)
+	ref := newReference(l)
+	got, err := l.Update(t.Context(), randomRollout(spec, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slots, loss := make([]int32, c.Batch), 0.0
+	for step := range c.Steps {
+		l.replay.Sample(slots, rng.New(5, "replay", 0, uint64(step)))
+		loss += ref.step(l.replay, slots) / float64(c.Steps)
+	}
+	// float32 against float64 with finite differences, over six steps of 0.01
+	if math.Abs(got["q_loss"]-loss) > 1e-4*loss {
+		t.Errorf("mean loss %g, want %g", got["q_loss"], loss)
+	}
+	for _, name := range ref.names {
+		online, target := values(l.build.Store, "/"+onlineScope+"/"+name), values(l.build.Store, "/"+targetScope+"/"+name)
+		for i := range online {
+			if math.Abs(online[i]-ref.online[name][i]) > 5e-5 || math.Abs(target[i]-ref.target[name][i]) > 5e-5 {
+				t.Errorf("%s[%d] is %g, its target %g, want %g and %g", name, i, online[i], target[i], ref.online[name][i], ref.target[name][i])
+			}
+		}
+	}
+}
+
+// sixSteps is a learner of six gradient steps on 7 frames each.
+func sixSteps(mixer MixerConfig) Q {
+	c := DefaultQ()
+	c.Frames, c.Steps, c.Batch, c.Replay = 20, 6, 7, 12
+	c.LR, c.Eps, c.Clip, c.Polyak, c.Mixer = 0.01, 1e-3, 0.5, 0.1, mixer
+	return c
+}
+
+func TestQMIXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for k := range 16 { // every combination of four switches
 		on := func(bit int) bool { return k>>bit&1 == 1 }
-		c := DefaultQ()
-		c.Frames, c.Steps, c.Batch, c.Replay = 20, 6, 7, 12
-		c.LR, c.Eps, c.Clip, c.Polyak = 0.01, 1e-3, 0.5, 0.1
-		c.DoubleQ, c.BootstrapOnTimeout = on(0), on(1)
 		mixer := QMIX{Embed: 3, Layers: 1, Hidden: 4}
+		c := sixSteps(mixer)
+		c.DoubleQ, c.BootstrapOnTimeout = on(0), on(1)
 		if on(2) {
 			mixer.Layers, c.Loss = 2, "smooth_l1"
 		}
 		c.Mixer = mixer
-		spec := tdSpec(on(3))
-		t.Run(fmt.Sprintf("double=%v/bootstrap=%v/layers=%d/masked=%v", c.DoubleQ, c.BootstrapOnTimeout, mixer.Layers, spec.Masked), func(t *testing.T) {
-			b := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}
-			built, err := c.Build(b, policy.MLP{Hidden: []int{4}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			l := built.(*q)
-			ref := newReference(l)
-			x := randomRollout(spec, 10)
-			got, err := l.Update(t.Context(), x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			slots, loss := make([]int32, c.Batch), 0.0
-			for step := range c.Steps {
-				l.replay.Sample(slots, rng.New(5, "replay", 0, uint64(step)))
-				loss += ref.step(l.replay, slots) / float64(c.Steps)
-			}
-			// float32 against float64 with finite differences, over six steps of 0.01
-			if math.Abs(got["q_loss"]-loss) > 1e-4*loss {
-				t.Errorf("mean loss %g, want %g", got["q_loss"], loss)
-			}
-			for _, name := range ref.names {
-				online, target := values(l.build.Store, "/"+onlineScope+"/"+name), values(l.build.Store, "/"+targetScope+"/"+name)
-				for i := range online {
-					if math.Abs(online[i]-ref.online[name][i]) > 5e-5 || math.Abs(target[i]-ref.target[name][i]) > 5e-5 {
-						t.Errorf("%s[%d] is %g, its target %g, want %g and %g", name, i, online[i], target[i], ref.online[name][i], ref.target[name][i])
-					}
-				}
-			}
+		t.Run(fmt.Sprintf("double=%v/bootstrap=%v/layers=%d/masked=%v", c.DoubleQ, c.BootstrapOnTimeout, mixer.Layers, on(3)), func(t *testing.T) {
+			checkUpdate(t, c, tdSpec(on(3)))
 		})
 	}
 }
