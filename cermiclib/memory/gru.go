@@ -109,17 +109,9 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 	x := Encode(sc.At("encoder"), Reshape(obs, l*c, m.obs), m.Embed, true)
 	first := m.feature(hidden)
 	for i := range m.Layers {
-		cell := newCell(sc.At("gru_%d", i), x, m.Width)
-		// The input's share of every step at once: only the recurrent product is left to unroll.
-		drive := Reshape(cell.drive(x), l, c, 3*m.Width)
+		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
 		h := Slice(hidden, AxisRange(), AxisRange(i*m.Width, (i+1)*m.Width))
-		states := make([]*Node, l)
-		for t := range l {
-			h = Mul(h, at(keep, t)) // an episode starts without memories
-			h = cell.step(at(drive, t), h)
-			states[t] = h
-		}
-		x = Reshape(Stack(states, 0), l*c, m.Width)
+		x = Reshape(cell.Unroll(Reshape(x, l, c, x.Shape().Dimensions[1]), keep, h), l*c, m.Width)
 	}
 	now := Reshape(nn.Normalize(x), l, c, m.Width)
 	before := InsertAxes(first, 0)
@@ -138,48 +130,14 @@ func (m *gru) feature(hidden *Node) *Node {
 // at returns x[t] of a time-major x [L,C,...].
 func at(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
 
-// cell is one layer of gated recurrent units with two biases a gate, as torch has it:
-//
-//	r = σ(W_r·x + b_r + U_r·h + c_r), z likewise, n = tanh(W_n·x + b_n + r⊙(U_n·h + c_n)), h' = (1-z)⊙n + z⊙h
-type cell struct {
-	input, inputBias, recurrent, recurrentBias *Node // [I,3F], [3F], [F,3F], [3F]; gates r, z, n side by side
-	width                                      int
-}
-
-func newCell(sc *model.Scope, x *Node, width int) cell {
-	init := nn.FanIn(width) // torch draws everything from U(±1/√F)
-	return cell{
-		input:         nn.Weight(sc, x, "input", init, x.Shape().Dimensions[1], 3*width),
-		inputBias:     nn.Weight(sc, x, "input_bias", init, 3*width),
-		recurrent:     nn.Weight(sc, x, "recurrent", init, width, 3*width),
-		recurrentBias: nn.Weight(sc, x, "recurrent_bias", init, 3*width),
-		width:         width,
-	}
-}
-
-// drive is the input's share of the gates: x [B,I] to [B,3F].
-func (c cell) drive(x *Node) *Node {
-	return Add(Dot(x, c.input).Product(), ExpandLeftToRank(c.inputBias, 2))
-}
-
-// step maps drive [B,3F] and h [B,F] to the next h [B,F].
-func (c cell) step(drive, h *Node) *Node {
-	echo := Add(Dot(h, c.recurrent).Product(), ExpandLeftToRank(c.recurrentBias, 2))
-	part := func(x *Node, i int) *Node { return Slice(x, AxisRange(), AxisRange(i*c.width, (i+1)*c.width)) }
-	gates := Sigmoid(Add(Slice(drive, AxisRange(), AxisRange(0, 2*c.width)), Slice(echo, AxisRange(), AxisRange(0, 2*c.width))))
-	reset, update := part(gates, 0), part(gates, 1)
-	candidate := Tanh(Add(part(drive, 2), Mul(reset, part(echo, 2))))
-	return Add(candidate, Mul(update, Sub(h, candidate)))
-}
-
 // advance maps obs [B,O], keep [B,1] and hidden [B,H] to the next hidden [B,H].
 func (m *gru) advance(sc *model.Scope, obs, keep, hidden *Node) *Node {
 	x := Encode(sc.At("encoder"), obs, m.Embed, true)
 	next := make([]*Node, m.Layers)
 	for i := range next {
-		cell := newCell(sc.At("gru_%d", i), x, m.Width)
+		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
 		h := Slice(hidden, AxisRange(), AxisRange(i*m.Width, (i+1)*m.Width))
-		x = cell.step(cell.drive(x), Mul(h, keep))
+		x = cell.Step(cell.Drive(x), Mul(h, keep))
 		next[i] = x
 	}
 	return Concatenate(next, -1)
