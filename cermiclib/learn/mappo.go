@@ -21,6 +21,10 @@ import (
 //  3. minibatches are whole frames, all agents of a frame together, drawn without replacement;
 //  4. actor and critic have an Adam each, clipped by their own gradient norm;
 //  5. a time limit counts as termination, a cut of the collection does not.
+//
+// A recurrent policy is trained on chunks of successive steps instead of single frames: minibatch_size frames are then as many
+// whole chunks as fit, each starting from the state that the policy had there when it acted; a chunk that the end of the
+// collection cuts short is filled up with steps that count nothing. The critic has no memory.
 type MAPPO struct {
 	Frames             int     `json:"frames_per_batch"`     // collected per iteration; the paper's table: 36000
 	Epochs             int     `json:"minibatch_iterations"` // passes over a collection; the paper's table: 30
@@ -35,6 +39,7 @@ type MAPPO struct {
 	BootstrapOnTimeout bool    `json:"bootstrap_on_timeout"` // treat time limits as cuts; BenchMARL: off
 	ShareReward        string  `json:"share_reward"`         // "native": each agent its own reward; "mean": all get the mean
 	CriticHidden       []int   `json:"critic_hidden"`        // widths of the critic's layers; BenchMARL: 256, 256
+	Critic             string  `json:"critic,omitzero"`      // what it looks at: the state, or "own" observations, which makes it IPPO
 	nn.Adam                    // of actor and critic; the paper's table: lr 1e-4, eps 1e-6
 }
 
@@ -76,6 +81,8 @@ func (c MAPPO) Validate() error {
 			c.EntropyCoef, c.CriticCoef, c.ValueClip)
 	case c.ShareReward != "native" && c.ShareReward != "mean":
 		return fmt.Errorf("learner.share_reward is %q, want native or mean", c.ShareReward)
+	case c.Critic != CentralCritic && c.Critic != OwnCritic:
+		return fmt.Errorf("learner.critic is %q, want %s, or nothing at all for one that looks at the state", c.Critic, OwnCritic)
 	}
 	for _, width := range c.CriticHidden {
 		if width < 1 {
@@ -93,15 +100,17 @@ type mappo struct {
 	MAPPO
 	build            *nn.Build
 	steps            int // T of a collection
+	chunk            int // L, successive steps that are trained on together
 	actor            *actor
 	critic           *critic
 	model            policy.Policy
 	update           *nn.Program
 	mixed            *nn.Program // update for actions of which a share was uniform; made when they first come
 	batch            int         // frames of a minibatch, also of the last one, which is padded
-	order            []int32     // [T·E] permutation of the frames
+	order            []int32     // [⌈T/L⌉·E] permutation of the chunks
+	frames           []int32     // [batch] of the present minibatch, see unfold
 	reward, adv, ret []float32   // [T,E,N]
-	value, last      []float32   // [T+1,E], [T,E]
+	value, last      []float32   // [T+1,E,V], [T,E,V] with V values of a frame: 1, or N with learner.critic=own
 	scalars          []float32
 }
 
@@ -117,24 +126,25 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if len(s.Obs) != 1 {
 		return nil, fmt.Errorf("mappo needs vector observations, %s has shape %v", s.Name, s.Obs)
 	}
-	t, rows := c.Frames/s.Copies, c.Frames*s.Agents
-	m := &mappo{
-		MAPPO: c, build: b, steps: t, batch: min(c.Minibatch, c.Frames), order: make([]int32, c.Frames),
-		reward: make([]float32, rows), adv: make([]float32, rows), ret: make([]float32, rows),
-		value: make([]float32, (t+1)*s.Copies), last: make([]float32, t*s.Copies),
-		scalars: make([]float32, len(mappoScalars)),
-	}
 	model, err := p.Build(b)
 	if err != nil {
 		return nil, err
 	}
+	t, rows, l := c.Frames/s.Copies, c.Frames*s.Agents, policy.Chunk(model)
+	chunks := (t + l - 1) / l * s.Copies
+	m := &mappo{
+		MAPPO: c, build: b, model: model, steps: t, chunk: l, batch: max(1, min(c.Minibatch/l, chunks)) * l,
+		order: make([]int32, chunks), reward: make([]float32, rows), adv: make([]float32, rows),
+		ret: make([]float32, rows), scalars: make([]float32, len(mappoScalars)),
+	}
+	m.frames = make([]int32, m.batch)
 	if m.actor, err = newActor(b, model, "actor"); err != nil {
 		return nil, err
 	}
-	if m.critic, err = newCritic(b, c.CriticHidden, m.batch); err != nil {
+	if m.critic, err = newCritic(b, c.Critic == OwnCritic, c.CriticHidden, m.batch); err != nil {
 		return nil, err
 	}
-	m.model = model
+	m.value, m.last = make([]float32, (t+1)*s.Copies*m.critic.each()), make([]float32, t*s.Copies*m.critic.each())
 	m.update, err = m.newUpdate(model, false)
 	return m, err
 }
@@ -155,11 +165,12 @@ func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		return nil, err
 	}
 	sums := make(rl.Scalars, len(mappoScalars)+1)
-	steps := 0
+	steps, chunks := 0, m.batch/m.chunk
 	for epoch := range m.Epochs {
 		rng.New(m.build.Seed, "minibatches", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
-		for at := 0; at < len(m.order); at += m.batch {
-			m.feed(update, x, m.order[at:min(at+m.batch, len(m.order))], uint64(steps))
+		for at := 0; at < len(m.order); at += chunks {
+			m.unfold(m.order[at:min(at+chunks, len(m.order))], x)
+			m.feed(update, x, uint64(steps))
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -196,7 +207,7 @@ func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Program, err error) {
 
 // targets fills reward, advantages and returns of the whole collection.
 func (m *mappo) targets(x *rl.Rollout) error {
-	if err := m.critic.values(m.value, x.State); err != nil {
+	if err := m.critic.values(m.value, m.critic.seen(x)); err != nil {
 		return err
 	}
 	if m.BootstrapOnTimeout {
@@ -206,7 +217,7 @@ func (m *mappo) targets(x *rl.Rollout) error {
 	}
 	for row := range m.reward {
 		m.reward[row] = x.Extrinsic[row] + x.Intrinsic[row]
-		x.Value[row] = m.value[row/x.N]
+		x.Value[row] = m.valueOf(row)
 	}
 	if m.ShareReward == "mean" {
 		for frame := range len(m.reward) / x.N {
@@ -230,6 +241,12 @@ func (m *mappo) targets(x *rl.Rollout) error {
 	return nil
 }
 
+// valueOf is V of agent step row = (t·E + c)·N + i.
+func (m *mappo) valueOf(row int) float32 {
+	n, each := m.build.Spec.Agents, m.critic.each()
+	return m.value[row/n*each+row%n%each]
+}
+
 // standardise shifts and scales v to mean 0 and standard deviation 1.
 func standardise(v []float32) {
 	mean, square := 0.0, 0.0
@@ -249,9 +266,8 @@ func standardise(v []float32) {
 // explained is 1 − Var(R̂ − V)/Var(R̂): 1 for a perfect critic, 0 for a constant one.
 func (m *mappo) explained() float64 {
 	var sum, sumSq, err, errSq float64
-	n := m.build.Spec.Agents
 	for row, r := range m.ret {
-		d := float64(r) - float64(m.value[row/n])
+		d := float64(r) - float64(m.valueOf(row))
 		sum, sumSq = sum+float64(r), sumSq+float64(r)*float64(r)
 		err, errSq = err+d, errSq+d*d
 	}

@@ -22,6 +22,9 @@ func small() learn.MAPPO {
 	return l
 }
 
+// smallGRU is a recurrent policy whose chunks of 3 steps neither divide a collection of small nor end with its episodes.
+func smallGRU() policy.GRU { return policy.GRU{Width: 16, Hidden: []int{16}, Steps: 3} }
+
 // identities are the variants of the identity task: discrete, masked, continuous.
 func identities() map[string]libtest.Identity {
 	masked, continuous := libtest.DefaultIdentity(), libtest.DefaultIdentity()
@@ -48,7 +51,9 @@ func TestMAPPOLearnsTheIdentityTask(t *testing.T) {
 
 func TestMAPPOActsOnItsOwnObservationOnly(t *testing.T) {
 	for name, task := range identities() {
-		t.Run(name, func(t *testing.T) { libtest.CheckDecentralised(t, task, small(), policy.DefaultMLP()) })
+		for _, p := range []policy.Config{policy.DefaultMLP(), policy.DefaultGRU()} {
+			t.Run(name+" "+p.Kind(), func(t *testing.T) { libtest.CheckDecentralised(t, task, small(), p) })
+		}
 	}
 	balance := vmas.DefaultBalance()
 	balance.Copies = 3
@@ -57,20 +62,46 @@ func TestMAPPOActsOnItsOwnObservationOnly(t *testing.T) {
 	libtest.CheckDecentralised(t, balance, l, policy.DefaultMLP())
 }
 
+// TestOnlyARecurrentPolicyRemembers: who must name the symbol of the step before gets at most 3 in an episode of 4 steps; guessing
+// one of two scores 1.5, and a policy without memory can do no better. The scores of 64 episodes of 3 agents have a standard
+// deviation of 0.06 then.
+func TestOnlyARecurrentPolicyRemembers(t *testing.T) {
+	task := libtest.DefaultIdentity()
+	task.Late, task.Symbols = true, 2
+	e := toy(task, small(), 128*12)
+	e.Policy = smallGRU()
+	libtest.CheckLearns(t, e, 2.8)
+	e.Policy = policy.MLP{Hidden: []int{16}}
+	evals := libtest.Train(t, e).Evals
+	sum := 0.0
+	for _, score := range evals[len(evals)-1].Scores {
+		sum += score
+	}
+	if mean := sum / 64; mean > 1.8 {
+		t.Errorf("a policy without memory scores %.2f: the task does not need one", mean)
+	}
+}
+
 // TestFirstRatioIsOne: with one minibatch in one epoch, the only ratio is that of the policy to itself, so the log-density of
-// the host's sampler and that of the graph must agree.
+// the host's sampler and that of the graph must agree. For a recurrent policy this says that unrolled chunks, with their stored
+// states and forgetting at the borders of episodes, repeat what the policy did when it acted. The second iteration starts
+// from weights that have moved.
 func TestFirstRatioIsOne(t *testing.T) {
 	for name, task := range identities() {
-		t.Run(name, func(t *testing.T) {
+		for _, p := range []policy.Config{policy.MLP{Hidden: []int{16}}, smallGRU()} {
 			l := small()
-			l.Epochs, l.Minibatch = 1, l.Frames
-			r := libtest.Train(t, toy(task, l, l.Frames))
+			l.Epochs, l.Minibatch = 1, l.Frames+2*8 // as many whole chunks as there are: ⌈16/3⌉·3 steps of 8 copies
+			e := toy(task, l, 2*l.Frames)
+			e.Policy = p
+			r := libtest.Train(t, e)
 			for scalar, want := range map[string]float64{"ratio": 1, "kl": 0, "clip_fraction": 0} {
-				if got := r.Scalars[scalar][0].Value; math.Abs(got-want) > 1e-5 {
-					t.Errorf("%s is %g before any step, want %g", scalar, got, want)
+				for k, point := range r.Scalars[scalar] {
+					if math.Abs(point.Value-want) > 1e-5 {
+						t.Errorf("%s, %s: %s is %g in iteration %d before any step, want %g", name, p.Kind(), scalar, point.Value, k, want)
+					}
 				}
 			}
-		})
+		}
 	}
 }
 
@@ -83,6 +114,7 @@ func TestImpossibleSettingsGetASentence(t *testing.T) {
 		"NaN step size":                   func(l *learn.MAPPO) { l.LR = math.NaN() },
 		"share":                           func(l *learn.MAPPO) { l.ShareReward = "sum" },
 		"width":                           func(l *learn.MAPPO) { l.CriticHidden = []int{0} },
+		"critic":                          func(l *learn.MAPPO) { l.Critic = "central" },
 	} {
 		l := small()
 		change(&l)

@@ -18,23 +18,23 @@ import (
 // mappoScalars names the values that one update reports, in the order of its output.
 var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "clip_fraction", "kl", "actor_grad_norm", "critic_grad_norm"}
 
-// ppoIn are the inputs of one update in the order in which they are declared and fed.
+// ppoIn are the inputs of one update by name; those that a task or policy does not need are nil.
 type ppoIn struct {
-	obs    *Node // [B,N,O]
-	raw    *Node // [B,N,D] unsquashed action; or choice [B,N] int32
+	obs    *Node // [B,N,O]; chunks of a recurrent policy are time-major, B = L·chunks
+	raw    *Node // [B,N,D] unsquashed action
+	choice *Node // [B,N] int32
 	mask   *Node // [B,N,K] discrete only
 	logp   *Node // [B,N] of the behaviour policy
 	adv    *Node // [B,N]
 	weight *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
-	state  *Node // [B,S]
+	state  *Node // [B,S] for a central critic
 	ret    *Node // [B,N] value targets
-	value  *Node // [B] V(s) before the update
+	value  *Node // [B,V] before the update
 	noise  *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian
-	eps    *Node // [1] share of uniform actions; nil where there are none
+	eps    *Node // [1] share of uniform actions, where there are any
+	carry  *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
+	keep   *Node // [B,N] 0 where an episode starts; where chunks have several steps
 }
-
-// inEps is the input behind all others of the graph that knows of uniform actions.
-const inEps = 9
 
 // inputs declares them for a minibatch.
 func (m *mappo) inputs(mixed bool) []nn.Input {
@@ -46,36 +46,36 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	} else {
 		in = append(in, nn.F32("raw", b, n, s.Act.Dim), nn.F32("noise", b, n, s.Act.Dim))
 	}
-	in = append(in, nn.F32("logp", b, n), nn.F32("adv", b, n), nn.F32("weight", b, n),
-		nn.F32("state", b, s.State), nn.F32("ret", b, n), nn.F32("value", b))
+	in = append(in, nn.F32("logp", b, n), nn.F32("adv", b, n), nn.F32("weight", b, n))
+	if !m.critic.own {
+		in = append(in, nn.F32("state", b, s.State))
+	}
+	in = append(in, nn.F32("ret", b, n), nn.F32("value", b, m.critic.each()))
 	if mixed {
 		in = append(in, nn.F32("eps", 1))
 	}
+	if c := m.model.CarryLen(); c > 0 {
+		in = append(in, nn.F32("carry", b/m.chunk, n, c))
+	}
+	if m.chunk > 1 {
+		in = append(in, nn.F32("keep", b, n))
+	}
 	return in
-}
-
-func named(in []*Node, discrete bool) ppoIn {
-	p := ppoIn{obs: in[0], raw: in[1], logp: in[3], adv: in[4], weight: in[5], state: in[6], ret: in[7], value: in[8]}
-	if discrete {
-		p.mask = in[2]
-	} else {
-		p.noise = in[2]
-	}
-	if len(in) > inEps {
-		p.eps = in[inEps]
-	}
-	return p
 }
 
 // newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for actions of
 // which a share was uniform; without it nothing changes for those who have none.
 func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Program, error) {
-	discrete := m.build.Spec.Act.Choices > 0
-	return nn.NewProgram(m.build, "ppo", m.inputs(mixed), func(sc *model.Scope, nodes []*Node) []*Node {
-		in := named(nodes, discrete)
-		y, _ := p.Net(sc.At("actor"), in.obs, nil, actorOutputs(&m.build.Spec.Act))
-		surrogate, report := m.surrogate(in, y)
-		criticLoss := m.criticLoss(in, valueNet(sc, in.state, m.CriticHidden))
+	inputs := m.inputs(mixed)
+	return nn.NewProgram(m.build, "ppo", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
+		at := nn.Named(inputs, nodes)
+		in := ppoIn{
+			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
+			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
+			carry: at["carry"], keep: at["keep"],
+		}
+		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in, p))
+		criticLoss := m.criticLoss(in, m.estimate(sc, in))
 		actorNorm := m.Adam.Minimize(sc.At("actor"), surrogate)
 		criticNorm := m.Adam.Minimize(sc.At("critic"), MulScalar(criticLoss, m.CriticCoef))
 		all := append([]*Node{surrogate, criticLoss}, append(report, actorNorm, criticNorm)...)
@@ -84,6 +84,27 @@ func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Program, error) {
 		}
 		return []*Node{Concatenate(all, 0)}
 	})
+}
+
+// output is what the policy network returns for the minibatch, [B,N,out].
+func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
+	out := nn.ActionOutputs(&m.build.Spec.Act)
+	if m.chunk == 1 {
+		y, _ := p.Net(sc, in.obs, in.carry, out)
+		return y
+	}
+	n, l := m.build.Spec.Agents, m.chunk
+	y := p.(policy.Recurrent).Unroll(sc, Reshape(in.obs, l, -1, n, m.build.Spec.ObsLen()), Reshape(in.keep, l, -1, n), in.carry, out)
+	return Reshape(y, m.batch, n, out)
+}
+
+// estimate is V of the minibatch now, [B,V].
+func (m *mappo) estimate(sc *model.Scope, in ppoIn) *Node {
+	look := in.state
+	if m.critic.own {
+		look = Reshape(in.obs, -1, m.build.Spec.ObsLen())
+	}
+	return Reshape(valueNet(sc, look, m.CriticHidden), m.batch, -1)
 }
 
 // weighted is the mean of v over the agent steps that count.
@@ -99,13 +120,13 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	var logp, entropy *Node
 	if act.Choices > 0 {
 		var all *Node
-		logp, all = logProbCategorical(y, in.mask, in.raw)
+		logp, all = nn.LogProbCategorical(y, in.mask, in.choice)
 		entropy = Neg(ReduceSum(Mul(Exp(all), all), -1))
 	} else {
-		mean, scale := gaussian(y)
-		logp = logProbGaussian(in.raw, mean, scale, act)
+		mean, scale := nn.Gaussian(y)
+		logp = nn.LogProbGaussian(in.raw, mean, scale, act)
 		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π.
-		entropy = Neg(logProbGaussian(Add(mean, Mul(scale, in.noise)), mean, scale, act))
+		entropy = Neg(nn.LogProbGaussian(Add(mean, Mul(scale, in.noise)), mean, scale, act))
 	}
 	if in.eps != nil {
 		logp = logMixture(logp, in, act)
@@ -132,7 +153,7 @@ func logMixture(logp *Node, in ppoIn, act *envs.ActSpec) *Node {
 	own := Add(logp, Log1P(Neg(eps)))
 	chance := Log(eps)
 	if act.Choices > 0 {
-		chance = Sub(chance, Log(MaxScalar(ReduceSum(in.mask, -1), 1))) // padding allows nothing
+		chance = Sub(chance, Log(MaxScalar(ReduceSum(in.mask, -1), 1))) // a dead agent may be allowed nothing
 	} else {
 		for d := range act.Dim {
 			chance = AddScalar(chance, -math.Log(float64(act.High[d]-act.Low[d])))
@@ -142,56 +163,97 @@ func logMixture(logp *Node, in ppoIn, act *envs.ActSpec) *Node {
 	return Add(top, Log(Add(Exp(Sub(own, top)), Exp(Sub(chance, top)))))
 }
 
-// criticLoss is mean (V(s) − R̂)² over agents, one V for all of them; value is V(s) now, [B].
+// criticLoss is mean (V − R̂)² over agents; value is V now, [B,1] for all of them or [B,N] for each.
 func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
-	value, old := ExpandAxes(value, -1), ExpandAxes(in.value, -1)
 	square := Square(Sub(value, in.ret))
 	if m.ValueClip > 0 {
-		near := Add(old, ClipScalar(Sub(value, old), -m.ValueClip, m.ValueClip))
+		near := Add(in.value, ClipScalar(Sub(value, in.value), -m.ValueClip, m.ValueClip))
 		square = Max(square, Square(Sub(near, in.ret)))
 	}
 	return weighted(square, in.weight)
 }
 
-// feed gathers the frames of one minibatch for p; those beyond len(frames) are padding with weight 0.
-func (m *mappo) feed(p *nn.Program, x *rl.Rollout, frames []int32, step uint64) {
-	s := m.build.Spec
-	n, k := s.Agents, s.Act.Choices
-	rows := func(input, width int, src []float32) {
-		p.Feed(input, func(dst []float32) { gather(dst, src, frames, width) })
-	}
-	rows(0, n*s.ObsLen(), x.Obs)
-	if k > 0 {
-		p.FeedInt(1, func(dst []int32) { gather(dst, x.Act.Choice, frames, n) })
-		p.Feed(2, func(dst []float32) { gatherMask(dst, x.Mask, frames, n*k) })
-	} else {
-		rows(1, n*s.Act.Dim, x.Raw)
-		if m.EntropyCoef > 0 {
-			p.Feed(2, func(dst []float32) { normals(dst, rng.New(m.build.Seed, "entropy", uint64(x.Iteration), step)) })
-		}
-	}
-	rows(3, n, x.LogP)
-	rows(4, n, m.adv)
-	p.Feed(5, func(dst []float32) {
-		clear(dst)
-		for b, f := range frames {
-			for i := range n {
-				dst[b*n+i] = float32(x.Alive[int(f)*n+i])
+// unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond the end of
+// the collection, and chunks that a last minibatch lacks, are padding: some frame, marked by its bitwise complement.
+func (m *mappo) unfold(chunks []int32, x *rl.Rollout) {
+	each := m.batch / m.chunk
+	for k := range each {
+		at := int(chunks[min(k, len(chunks)-1)])
+		first, c := at/x.E*m.chunk, at%x.E
+		for t := range m.chunk {
+			frame := int32(min(first+t, x.T-1)*x.E + c)
+			if k >= len(chunks) || first+t >= x.T {
+				frame = ^frame
 			}
+			m.frames[t*each+k] = frame
 		}
-	})
-	rows(6, s.State, x.State)
-	rows(7, n, m.ret)
-	rows(8, 1, m.value)
-	if x.Eps > 0 {
-		p.Feed(inEps, func(dst []float32) { dst[0] = x.Eps })
 	}
 }
+
+// feed gathers the frames of one minibatch for p; step counts the minibatches of an iteration.
+func (m *mappo) feed(p *nn.Program, x *rl.Rollout, step uint64) {
+	s := m.build.Spec
+	n, k := s.Agents, s.Act.Choices
+	rows := func(input string, width int, src []float32) {
+		p.Feed(p.Input(input), func(dst []float32) { gather(dst, src, m.frames, width) })
+	}
+	rows("obs", n*s.ObsLen(), x.Obs)
+	if k > 0 {
+		p.FeedInt(p.Input("choice"), func(dst []int32) { gather(dst, x.Act.Choice, m.frames, n) })
+		p.Feed(p.Input("mask"), func(dst []float32) { gatherMask(dst, x.Mask, m.frames, n*k) })
+	} else {
+		rows("raw", n*s.Act.Dim, x.Raw)
+		if m.EntropyCoef > 0 {
+			p.Feed(p.Input("noise"), func(dst []float32) { normals(dst, rng.New(m.build.Seed, "entropy", uint64(x.Iteration), step)) })
+		}
+	}
+	rows("logp", n, x.LogP)
+	rows("adv", n, m.adv)
+	p.Feed(p.Input("weight"), func(dst []float32) { m.feedWeight(dst, x) })
+	if !m.critic.own {
+		rows("state", s.State, x.State)
+	}
+	rows("ret", n, m.ret)
+	rows("value", m.critic.each(), m.value)
+	if x.Eps > 0 {
+		p.Feed(p.Input("eps"), func(dst []float32) { dst[0] = x.Eps })
+	}
+	if c := m.model.CarryLen(); c > 0 {
+		first := m.frames[:m.batch/m.chunk]
+		p.Feed(p.Input("carry"), func(dst []float32) { gather(dst, x.Carry, first, n*c) })
+	}
+	if m.chunk > 1 {
+		p.Feed(p.Input("keep"), func(dst []float32) { m.feedKeep(dst, x) })
+	}
+}
+
+// feedWeight writes which agent steps of the minibatch count, [B,N].
+func (m *mappo) feedWeight(dst []float32, x *rl.Rollout) {
+	clear(dst)
+	for b, f := range m.frames {
+		for i := 0; i < x.N && f >= 0; i++ {
+			dst[b*x.N+i] = float32(x.Alive[int(f)*x.N+i])
+		}
+	}
+}
+
+// feedKeep writes whether the episode goes on from the step before, [B,N].
+func (m *mappo) feedKeep(dst []float32, x *rl.Rollout) {
+	for b, f := range m.frames {
+		for i := range x.N {
+			dst[b*x.N+i] = float32(1 - x.Started[place(f)])
+		}
+	}
+}
+
+// place is the frame that f names, padding or not.
+func place(f int32) int { return int(max(f, ^f)) }
 
 // gather copies the width values of each frame of src into dst.
 func gather[T float32 | int32](dst, src []T, frames []int32, width int) {
 	for b, f := range frames {
-		copy(dst[b*width:(b+1)*width], src[int(f)*width:(int(f)+1)*width])
+		at := place(f) * width
+		copy(dst[b*width:(b+1)*width], src[at:at+width])
 	}
 }
 
@@ -204,7 +266,7 @@ func gatherMask(dst []float32, mask []uint8, frames []int32, width int) {
 		return
 	}
 	for b, f := range frames {
-		for i, allowed := range mask[int(f)*width : (int(f)+1)*width] {
+		for i, allowed := range mask[place(f)*width : (place(f)+1)*width] {
 			dst[b*width+i] = float32(allowed)
 		}
 	}

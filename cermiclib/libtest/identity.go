@@ -12,12 +12,14 @@ import (
 )
 
 // Identity is the smallest task with something to learn: each agent sees a one-hot symbol, and its reward is 1 for
-// naming it (discrete), or 1 minus the squared distance to its code (continuous). An episode lasts 4 steps.
+// naming it (discrete), or 1 minus the squared distance to its code (continuous). An episode lasts 4 steps. A late one asks for
+// the symbol of the step before, which takes a memory, and pays nothing in the first step.
 type Identity struct {
 	envs.Common
 	Agents     int  `json:"n_agents"`
 	Symbols    int  `json:"symbols"`
 	Continuous bool `json:"continuous"`
+	Late       bool `json:"late"`
 	Masked     bool `json:"masked"` // the last choice is never allowed, and nobody's symbol; Step panics when it is sent
 }
 
@@ -45,16 +47,20 @@ func (c Identity) Build(seed uint64, _ int) (envs.Env, error) {
 	if c.Continuous {
 		s.Act = envs.ActSpec{Dim: 1, Low: []float32{-1}, High: []float32{1}}
 	}
-	return &identity{cfg: c, spec: s, seed: seed, symbol: make([]int32, c.Copies*c.Agents), step: make([]uint64, c.Copies)}, nil
+	return &identity{cfg: c, spec: s, seed: seed, symbol: make([]int32, c.Copies*c.Agents), asked: make([]int32, c.Copies*c.Agents), step: make([]uint64, c.Copies)}, nil
 }
 
 const identitySteps = 4
+
+// none asks for nothing.
+const none = -1
 
 type identity struct {
 	cfg    Identity
 	spec   envs.Spec
 	seed   uint64
-	symbol []int32  // [E,N]
+	symbol []int32  // [E,N] shown now
+	asked  []int32  // [E,N] asked for now, or none
 	step   []uint64 // [E] steps of all episodes, which also name the stream
 	rand   rng.Rand
 }
@@ -70,7 +76,16 @@ func (e *identity) show(c int, out *envs.Step) {
 		if e.cfg.Masked {
 			usable--
 		}
+		before := e.symbol[row]
 		e.symbol[row] = int32(e.rand.IntN(usable))
+		switch {
+		case !e.cfg.Late:
+			e.asked[row] = e.symbol[row]
+		case e.step[c]%identitySteps == 0:
+			e.asked[row] = none
+		default:
+			e.asked[row] = before
+		}
 		clear(out.Obs[row*k : (row+1)*k])
 		out.Obs[row*k+int(e.symbol[row])] = 1
 		out.Alive[row] = 1
@@ -103,15 +118,7 @@ func (e *identity) Step(act *envs.Actions, out *envs.Step) {
 	for c := range e.step {
 		out.Score[c] = 0
 		for row := c * n; row < (c+1)*n; row++ {
-			r := float32(0)
-			if e.cfg.Continuous {
-				d := act.Force[row] - e.code(e.symbol[row])
-				r = 1 - d*d
-			} else if act.Choice[row] == e.symbol[row] {
-				r = 1
-			} else if e.cfg.Masked && int(act.Choice[row]) == e.cfg.Symbols-1 {
-				panic("libtest/identity: an agent was made to take an action that its mask forbids")
-			}
+			r := e.pay(row, act)
 			out.Dense[row], out.Sparse[row] = r, r
 			out.Score[c] += r / float32(n)
 		}
@@ -124,6 +131,23 @@ func (e *identity) Step(act *envs.Actions, out *envs.Step) {
 	}
 }
 
+// pay is the reward of agent row.
+func (e *identity) pay(row int, act *envs.Actions) float32 {
+	if e.cfg.Masked && int(act.Choice[row]) == e.cfg.Symbols-1 {
+		panic("libtest/identity: an agent was made to take an action that its mask forbids")
+	}
+	switch {
+	case e.asked[row] == none:
+		return 0
+	case e.cfg.Continuous:
+		d := act.Force[row] - e.code(e.asked[row])
+		return 1 - d*d
+	case act.Choice[row] == e.asked[row]:
+		return 1
+	}
+	return 0
+}
+
 // code spreads the symbols over [-0.8, 0.8].
 func (e *identity) code(symbol int32) float32 {
 	return -0.8 + 1.6*float32(symbol)/float32(e.cfg.Symbols-1)
@@ -132,8 +156,9 @@ func (e *identity) code(symbol int32) float32 {
 func (e *identity) Save(dst []byte) []byte {
 	for c, s := range e.step {
 		dst = binary.LittleEndian.AppendUint64(dst, s)
-		for _, v := range e.symbol[c*e.spec.Agents : (c+1)*e.spec.Agents] {
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(v))
+		for row := c * e.spec.Agents; row < (c+1)*e.spec.Agents; row++ {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(e.symbol[row]))
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(e.asked[row]))
 		}
 	}
 	return dst
@@ -143,9 +168,10 @@ func (e *identity) Load(state []byte) error {
 	for c := range e.step {
 		e.step[c] = binary.LittleEndian.Uint64(state)
 		state = state[8:]
-		for i := range e.spec.Agents {
-			e.symbol[c*e.spec.Agents+i] = int32(binary.LittleEndian.Uint32(state))
-			state = state[4:]
+		for row := c * e.spec.Agents; row < (c+1)*e.spec.Agents; row++ {
+			e.symbol[row] = int32(binary.LittleEndian.Uint32(state))
+			e.asked[row] = int32(binary.LittleEndian.Uint32(state[4:]))
+			state = state[8:]
 		}
 	}
 	return nil

@@ -25,6 +25,15 @@ func F32(name string, dims ...int) Input { return Input{name, dtypes.Float32, di
 // I32 declares an int32 input.
 func I32(name string, dims ...int) Input { return Input{name, dtypes.Int32, dims} }
 
+// Named gives the nodes of a graph's inputs by the names that they were declared with.
+func Named(inputs []Input, nodes []*graph.Node) map[string]*graph.Node {
+	named := make(map[string]*graph.Node, len(inputs))
+	for i, in := range inputs {
+		named[in.Name] = nodes[i]
+	}
+	return named
+}
+
 // Program is one compiled computation of fixed shapes over the variables of a store. Its inputs are persistent and refilled
 // in place, so that running it neither allocates on the host nor compiles a second time. Not safe for concurrent use; a Program
 // that changes variables must not overlap with any other Program of the store.
@@ -102,6 +111,16 @@ func (g *Program) Feed(i int, fill func(dst []float32)) {
 // FeedInt is Feed for an int32 input.
 func (g *Program) FeedInt(i int, fill func(dst []int32)) {
 	tensors.MustMutableFlatData(g.fed[i], fill)
+}
+
+// Input is the place of the input of that name.
+func (g *Program) Input(name string) int {
+	for i, in := range g.inputs {
+		if in.Name == name {
+			return i
+		}
+	}
+	panic(fmt.Sprintf("nn: graph %s has no input %s", g.name, name))
 }
 
 // Run executes the graph on the inputs as they are.

@@ -13,7 +13,8 @@ import (
 
 // MLP is a feed-forward network with Tanh between layers.
 type MLP struct {
-	Hidden []int `json:"hidden"` // width of each hidden layer; BenchMARL's mlp.yaml: 256, 256
+	Hidden  []int `json:"hidden"`            // width of each hidden layer; BenchMARL's mlp.yaml: 256, 256
+	AgentID ID    `json:"agent_id,omitzero"` // what is appended to observations: nothing, or onehot
 }
 
 var _ Config = MLP{}
@@ -33,20 +34,20 @@ func (c MLP) Validate() error {
 			return fmt.Errorf("policy.hidden holds %d, want widths of at least 1", width)
 		}
 	}
-	return nil
+	return c.AgentID.Validate()
 }
 
 // Build checks the settings; the weights are made when a graph first uses them.
-func (c MLP) Build(*nn.Build) (Policy, error) { return mlp{c.Hidden}, c.Validate() }
+func (c MLP) Build(*nn.Build) (Policy, error) { return mlp{c}, c.Validate() }
 
-type mlp struct{ hidden []int }
+type mlp struct{ MLP }
 
 func (mlp) CarryLen() int { return 0 }
 
-// Net maps obs [B,N,O] to [B,N,out]; agents share the weights and carry no index (BenchMARL adds none).
+// Net maps obs [B,N,O] to [B,N,out]; agents share the weights.
 func (p mlp) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
-	y = nn.MLP(sc, Reshape(obs, d[0]*d[1], d[2]), p.hidden, Tanh, out)
+	y = nn.MLP(sc, rows(p.AgentID.append(obs)), p.Hidden, Tanh, out)
 	return Reshape(y, d[0], d[1], out), nil
 }

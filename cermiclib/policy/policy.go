@@ -20,6 +20,25 @@ type Policy interface {
 	Net(sc *model.Scope, obs, carry *graph.Node, out int) (y, next *graph.Node)
 }
 
+// Recurrent is a Policy with a state, trained on chunks of successive steps of one copy. A policy with a state that is not
+// Recurrent is trained on single steps, its stored carry taken as given.
+type Recurrent interface {
+	Policy
+	// Chunk is L, the number of steps that gradients pass through, at least 1.
+	Chunk() int
+	// Unroll maps obs [L,B,N,O], keep [L,B,N] (0 where an episode starts) and the carry before the first step [B,N,C] to
+	// y [L,B,N,out]: the same as Net does step by step.
+	Unroll(sc *model.Scope, obs, keep, carry *graph.Node, out int) (y *graph.Node)
+}
+
+// Chunk is the number of steps that p is trained on together; 1 for all but recurrent policies.
+func Chunk(p Policy) int {
+	if r, ok := p.(Recurrent); ok {
+		return r.Chunk()
+	}
+	return 1
+}
+
 // Config is a policy model with all its settings; registered values are complete defaults.
 type Config interface {
 	Kind() string

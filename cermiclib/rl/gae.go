@@ -7,21 +7,22 @@ package rl
 //	δ_t = r_t + γ·(1 − terminated_t)·V(s_{t+1}) − V(s_t)
 //	Â_t = δ_t + γλ·(1 − done_t)·Â_{t+1}          R̂_t = Â_t + V(s_t)
 //
-// value is V of the rows that the agents saw, [T+1,E]; last is V of the true last state where an episode ended, [T,E], read only
-// there. A time limit counts as termination unless bootstrap is set: that is what BenchMARL's environment wrappers do. The
+// value is V of what the agents saw, [T+1,E], or of each agent, [T+1,E,N]; last, [T,E] or [T,E,N], is V at the true end of an
+// episode and read only there. A time limit counts as termination unless bootstrap is set: that is what BenchMARL's environment wrappers do. The
 // cut at the end of the rollout always bootstraps. reward, adv and target are [T,E,N].
 func (x *Rollout) Advantages(adv, target, reward, value, last []float32, gamma, lambda float32, bootstrap bool) {
+	each := len(value) / ((x.T + 1) * x.E) // values of a frame
 	for c := range x.E {
 		for i := range x.N {
 			next := float32(0)
 			for t := x.T - 1; t >= 0; t-- {
 				frame := t*x.E + c
-				row := frame*x.N + i
-				v, ahead := value[frame], value[frame+x.E]
+				row, at := frame*x.N+i, frame*each+i%each
+				v, ahead := value[at], value[at+x.E*each]
 				if x.Done(t, c) {
 					next = 0
 					if ahead = 0; bootstrap && x.Truncated[frame] != 0 {
-						ahead = last[frame]
+						ahead = last[at]
 					}
 				}
 				next = reward[row] + gamma*ahead - v + gamma*lambda*next

@@ -41,7 +41,7 @@ type Rollout struct {
 	Dense, Score          []float32    // [T,E,N], [T,E] for statistics only
 	Terminated, Truncated []uint8      // [T,E]
 	Started               []uint8      // [T,E] 1 where row t is the first of an episode
-	Carry                 []float32    // [E,N,C] policy state before t = 0
+	Carry                 []float32    // [T,E,N,C] policy state before each action; zero where an episode starts
 	Seen                  []uint8      // [T+1,E,N,N] detector labels as in envs.Step; nil unless KeepLabels was called
 	RelPos                []float32    // [T+1,E,N,N,2] likewise; neither is ever shown to a policy
 	Iteration, Frames     int          // collections and frames completed before this one
@@ -80,7 +80,7 @@ func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
 		Terminated: make([]uint8, t*e),
 		Truncated:  make([]uint8, t*e),
 		Started:    make([]uint8, t*e),
-		Carry:      make([]float32, e*n*carry),
+		Carry:      make([]float32, t*e*n*carry),
 	}
 	if cells := spec.CellLen(); cells > 0 {
 		x.Cells = make([]uint16, (t+1)*e*n*cells)

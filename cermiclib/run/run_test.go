@@ -51,9 +51,16 @@ func tinyCurious(at string) func(uint64) Experiment {
 	}
 }
 
+// tinyGRU is tiny with a recurrent policy, whose state goes on from one collection to the next.
+func tinyGRU(seed uint64) Experiment {
+	e := tiny(seed)
+	e.Policy = policy.GRU{Width: 8, Hidden: []int{16}, Steps: 3}
+	return e
+}
+
 // kinds are the experiments that must be repeatable and resumable.
 var kinds = map[string]func(uint64) Experiment{
-	"mappo": tiny, "qmix": tinyQ,
+	"mappo": tiny, "mappo gru": tinyGRU, "qmix": tinyQ,
 	"bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
 }
 

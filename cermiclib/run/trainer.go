@@ -147,13 +147,13 @@ func (t *trainer) gather(ctx context.Context, act func(k int) error) (done episo
 	x := t.x
 	x.Clear()
 	x.Iteration, x.Frames = t.iteration, t.frames
-	copy(x.Carry, t.carry)
 	for k := range x.T {
 		if err := ctx.Err(); err != nil {
 			return done, err
 		}
 		x.See(k, t.step)
 		copy(x.Started[k*x.E:], t.fresh)
+		copy(x.Carry[k*len(t.carry):], t.carry)
 		if err := act(k); err != nil {
 			return done, err
 		}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+)
+
+// GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml): one layer of gated recurrent units reads the observation, a
+// feed-forward network with Tanh between layers reads its state. The state starts every episode at zero.
+//
+// Deviation: BenchMARL trains on whole collections of a copy at once, hundreds of steps. Here gradients pass through chunks of bptt
+// steps, each starting from the state that the agent had there when it acted (Kapturowski et al. 2019, "stored state"): a
+// graph of hundreds of unrolled steps takes minutes to compile.
+type GRU struct {
+	Width   int   `json:"gru_width"`         // C, length of the state; BenchMARL: 128
+	Hidden  []int `json:"hidden"`            // width of each layer of the feed-forward part; BenchMARL: 256, 256
+	Steps   int   `json:"bptt"`              // L, steps that gradients pass through
+	AgentID ID    `json:"agent_id,omitzero"` // what is appended to observations: nothing, or onehot
+}
+
+var _ Config = GRU{}
+
+func init() { Register(DefaultGRU()) }
+
+// DefaultGRU has BenchMARL's sizes and chunks of 20 steps.
+func DefaultGRU() GRU { return GRU{Width: 128, Hidden: []int{256, 256}, Steps: 20} }
+
+// Kind is "gru".
+func (GRU) Kind() string { return "gru" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c GRU) Validate() error {
+	switch {
+	case c.Width < 1:
+		return fmt.Errorf("policy.gru_width is %d, want at least 1", c.Width)
+	case c.Steps < 1:
+		return fmt.Errorf("policy.bptt is %d, want at least 1", c.Steps)
+	}
+	return MLP{Hidden: c.Hidden, AgentID: c.AgentID}.Validate()
+}
+
+// Build checks the settings; the weights are made when a graph first uses them.
+func (c GRU) Build(*nn.Build) (Policy, error) { return gru{c}, c.Validate() }
+
+type gru struct{ GRU }
+
+var _ Recurrent = gru{}
+
+func (p gru) CarryLen() int { return p.Width }
+
+func (p gru) Chunk() int { return p.Steps }
+
+// Net maps obs [B,N,O] and carry [B,N,C] to [B,N,out] and the next carry; agents share the weights.
+func (p gru) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
+	obs.AssertRank(3)
+	d := obs.Shape().Dimensions
+	x := rows(p.AgentID.append(obs))
+	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
+	h := cell.Step(cell.Drive(x), rows(carry))
+	return Reshape(p.head(sc, h, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
+}
+
+// Unroll maps obs [L,B,N,O] to [L,B,N,out].
+func (p gru) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
+	obs.AssertRank(4)
+	d := obs.Shape().Dimensions
+	agents := d[1] * d[2]
+	x := rows(p.AgentID.append(obs))
+	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
+	h := cell.Unroll(Reshape(x, d[0], agents, -1), Reshape(keep, d[0], agents, 1), rows(carry))
+	return Reshape(p.head(sc, rows(h), out), d[0], d[1], d[2], out)
+}
+
+func (p gru) head(sc *model.Scope, h *Node, out int) *Node { return nn.MLP(sc, h, p.Hidden, Tanh, out) }
+
+// rows flattens all axes of x but the last into one.
+func rows(x *Node) *Node {
+	d := x.Shape().Dimensions
+	return Reshape(x, -1, d[len(d)-1])
+}

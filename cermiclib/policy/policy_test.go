@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+const (
+	steps, copies, agents, seen, outputs = 5, 2, 3, 4, 6
+)
+
+// build makes what a policy of a made-up task needs.
+func build(t *testing.T) *nn.Build {
+	t.Helper()
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := &envs.Spec{Name: "fake", Copies: copies, Agents: agents, Obs: []int{seen}, State: 1, Act: envs.ActSpec{Choices: outputs}}
+	return &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
+}
+
+// program compiles f and runs it on the inputs.
+func program(t *testing.T, b *nn.Build, inputs []nn.Input, values [][]float32, f func(*model.Scope, []*graph.Node) []*graph.Node) *nn.Program {
+	t.Helper()
+	p, err := nn.NewProgram(b, "test", inputs, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range values {
+		p.Feed(i, func(dst []float32) {
+			if len(dst) != len(v) {
+				t.Fatalf("input %d has %d values, want %d", i, len(v), len(dst))
+			}
+			copy(dst, v)
+		})
+	}
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func normals(n int, r *rng.Rand) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = r.Norm()
+	}
+	return out
+}
+
+// TestUnrolledStepsAreSteps: a recurrent policy trained on a chunk must see the outputs that it acted on, also when an episode
+// starts inside.
+func TestUnrolledStepsAreSteps(t *testing.T) {
+	for _, c := range []Config{GRU{Width: 7, Hidden: []int{5}, Steps: steps}, GRU{Width: 7, Steps: steps, AgentID: OneHotID}} {
+		b := build(t)
+		p, err := c.Build(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rng.New(1, "inputs")
+		obs, carry := normals(steps*copies*agents*seen, r), normals(copies*agents*p.CarryLen(), r)
+		keep := make([]float32, steps*copies*agents)
+		for i := range keep {
+			keep[i] = 1
+		}
+		const fresh = 3 // step at which the second copy starts an episode
+		clear(keep[(fresh*copies+1)*agents : (fresh*copies+2)*agents])
+		chunk := program(t, b, []nn.Input{nn.F32("obs", steps, copies, agents, seen), nn.F32("keep", steps, copies, agents),
+			nn.F32("carry", copies, agents, p.CarryLen())}, [][]float32{obs, keep, carry},
+			func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+				return []*graph.Node{p.(Recurrent).Unroll(sc.At("actor"), in[0], in[1], in[2], outputs)}
+			})
+		want := make([]float32, steps*copies*agents*outputs)
+		chunk.Read(0, want)
+		got, each := make([]float32, copies*agents*outputs), copies*agents*seen
+		for k := range steps {
+			if k == fresh {
+				clear(carry[agents*p.CarryLen():])
+			}
+			step := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("carry", copies, agents, p.CarryLen())},
+				[][]float32{obs[k*each : (k+1)*each], carry}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+					y, next := p.Net(sc.At("actor"), in[0], in[1], outputs)
+					return []*graph.Node{y, next}
+				})
+			step.Read(0, got)
+			step.Read(1, carry)
+			for i, v := range got {
+				// sums of the same numbers in another order
+				if math.Abs(float64(v-want[k*len(got)+i])) > 1e-6 {
+					t.Fatalf("%+v: output %d of step %d is %g alone and %g in its chunk", c, i, k, v, want[k*len(got)+i])
+				}
+			}
+		}
+	}
+}
+
+// TestAgentsDifferOnlyByTheirID: agents that see the same do the same, unless each is told who it is.
+func TestAgentsDifferOnlyByTheirID(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		same bool
+	}{
+		{DefaultMLP(), true}, {DefaultGRU(), true},
+		{MLP{Hidden: []int{8}, AgentID: OneHotID}, false}, {GRU{Width: 8, Steps: 1, AgentID: OneHotID}, false},
+	} {
+		b := build(t)
+		p, err := c.cfg.Build(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		obs := make([]float32, copies*agents*seen)
+		for i := range obs {
+			obs[i] = float32(i%seen) - 1
+		}
+		inputs, values := []nn.Input{nn.F32("obs", copies, agents, seen)}, [][]float32{obs}
+		if n := p.CarryLen(); n > 0 {
+			inputs, values = append(inputs, nn.F32("carry", copies, agents, n)), append(values, make([]float32, copies*agents*n))
+		}
+		prog := program(t, b, inputs, values, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			y, _ := p.Net(sc, in[0], append(in, nil)[1], outputs)
+			return []*graph.Node{y}
+		})
+		y := make([]float32, copies*agents*outputs)
+		prog.Read(0, y)
+		for i := range outputs {
+			if same := y[i] == y[outputs+i]; same != c.same {
+				t.Errorf("%+v: output %d of two agents that see the same: %g and %g", c.cfg, i, y[i], y[outputs+i])
+			}
+		}
+	}
+}
+
+func TestImpossiblePoliciesGetASentence(t *testing.T) {
+	for _, c := range []Config{
+		MLP{Hidden: []int{0}}, MLP{AgentID: "two-hot"}, GRU{Steps: 1}, GRU{Width: 1}, GRU{Width: 1, Steps: 1, Hidden: []int{-1}},
+		GRU{Width: 1, Steps: 1, AgentID: "none"},
+	} {
+		if c.Validate() == nil {
+			t.Errorf("%+v: accepted", c)
+		}
+	}
+}
