@@ -19,7 +19,7 @@ var anglesModPi = map[string]int{"balance": 15, "wheel": 10}
 // Every step of the recorded scenarios is repeated from the recorded state before it: states, controls, observations,
 // rewards, reward terms, task memory, endings.
 func TestTasksFollowRecordings(t *testing.T) {
-	tol := tolerances(t)
+	tol, found := tolerances(t), agreements{}
 	for _, g := range goldens(t, "scenario") {
 		t.Run(g.key, func(t *testing.T) {
 			e := g.build(t)
@@ -28,7 +28,7 @@ func TestTasksFollowRecordings(t *testing.T) {
 			m.tol["control"] = 1e-5 // the recordings' own figure for agent_u and agent_force
 			defer m.report()
 			f := newFollower(t, g, e)
-			skip := skipped(g)
+			skip, steps := skipped(g), 0
 			f.seat(0)
 			for c := range g.Copies {
 				e.show(c, f.out)
@@ -40,10 +40,15 @@ func TestTasksFollowRecordings(t *testing.T) {
 				for c := range g.Copies {
 					if !skip[[2]int{at, c}] {
 						f.compare(m, at, c)
+						steps++
 					}
 				}
 			}
+			found.add(g, steps, m.largest)
 		})
+	}
+	if !t.Failed() {
+		found.check(t)
 	}
 }
 

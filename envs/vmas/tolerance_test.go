@@ -64,11 +64,12 @@ type meter struct {
 	t        *testing.T
 	tol      map[string]float64
 	worst    map[string]float64 // error / tolerance
+	largest  map[string]float64 // error
 	failures int
 }
 
 func newMeter(t *testing.T, tol map[string]float64) *meter {
-	return &meter{t: t, tol: tol, worst: map[string]float64{}}
+	return &meter{t: t, tol: tol, worst: map[string]float64{}, largest: map[string]float64{}}
 }
 
 // same compares one number; where says what it is, and is only called on failure.
@@ -77,7 +78,9 @@ func (m *meter) same(quantity string, got, want float32, where ...any) {
 	if !ok {
 		m.t.Fatalf("no tolerance for %s", quantity)
 	}
-	off := math.Abs(float64(got)-float64(want)) / tol
+	difference := math.Abs(float64(got) - float64(want))
+	off := difference / tol
+	m.largest[quantity] = max(m.largest[quantity], difference)
 	if !(off <= m.worst[quantity]) {
 		m.worst[quantity] = off
 	}

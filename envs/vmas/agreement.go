@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	_ "embed"
+
+	"cermic/envs"
+)
+
+// measured is what TestTasksFollowRecordings found: go test ./envs/vmas -run TestTasksFollowRecordings -regen
+//
+//go:embed agreement.json
+var measured []byte
+
+func init() { envs.RegisterAgreements(measured) }
