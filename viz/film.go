@@ -20,8 +20,8 @@ import (
 	"cermic/envs"
 )
 
-// Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step.
-// scenes holds one a step, the reset first.
+// Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step and the
+// ways that agents and objects came. scenes holds one a step, the reset first. Wide scenes stand in several rows.
 func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 	view, err := viewOf(scenes)
 	if err != nil {
@@ -32,10 +32,12 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 	}
 	frames = min(frames, len(scenes))
 	const gap, foot, margin = 8, 16, 6
-	side := max(8.2*vg.Inch/vg.Length(frames)-gap, 1.3*vg.Inch)
-	width, height := view.size(min(side, 3.2*vg.Inch))
-	total := (width+gap)*vg.Length(frames) - gap
-	img := vgimg.NewWith(vgimg.UseWH(total+2*margin, height+foot+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+	columns := view.columns(frames)
+	rows := (frames + columns - 1) / columns
+	side := max(8.2*vg.Inch/vg.Length(columns)-gap, 1.3*vg.Inch)
+	width, height := view.size(min(side, 4*vg.Inch))
+	total, tall := (width+gap)*vg.Length(columns)-gap, (height+foot)*vg.Length(rows)
+	img := vgimg.NewWith(vgimg.UseWH(total+2*margin, tall+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
 	out := img.Image()
 	c := vgdraw.New(img)
 	for k := range frames {
@@ -43,26 +45,72 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 		if frames > 1 {
 			step = int(math.Round(float64(k*(len(scenes)-1)) / float64(frames-1)))
 		}
-		left := margin + vg.Length(k)*(width+gap)
-		scene := rendering(view.of(scenes[step]), width, height, dpi)
-		at := image.Pt(pixels(left), pixels(margin))
+		left, top := margin+vg.Length(k%columns)*(width+gap), margin+vg.Length(k/columns)*(height+foot)
+		scene := rendering(view.of(scenes[step]), trailsOf(scenes[:step+1]), width, height, dpi)
+		at := image.Pt(pixels(left), pixels(top))
 		draw.Draw(out, scene.Bounds().Add(at), scene, image.Point{}, draw.Src)
 		style := typeface(9, false)
 		style.YAlign = text.YTop
-		c.FillText(style, vg.Point{X: left + width/2, Y: margin + foot - 4}, fmt.Sprintf("t = %d", step))
+		c.FillText(style, vg.Point{X: left + width/2, Y: tall + margin - top - height + 4}, fmt.Sprintf("t = %d", step))
 	}
 	return out, nil
 }
 
+// Still draws scene t of an episode as large as Animate does.
+func Still(scenes []envs.Scene, t int) (image.Image, error) {
+	view, err := viewOf(scenes)
+	if err != nil {
+		return nil, err
+	}
+	if t < 0 || t >= len(scenes) {
+		return nil, fmt.Errorf("step %d of an episode of %d", t, len(scenes)-1)
+	}
+	width, height := view.roomy(filmSide)
+	m := rendering(view.of(scenes[t]), trailsOf(scenes[max(0, t-tail):t+1]), width, height, filmDPI)
+	caption(m, width, height, filmDPI, t, len(scenes))
+	return m, nil
+}
+
+// columns is how many scenes stand beside each other, so that a wide one does not become a thread.
+func (v view) columns(frames int) int {
+	if ratio := (v.maxX - v.minX) / (v.maxY - v.minY); ratio > 2 {
+		return max(1, int(math.Ceil(float64(frames)/math.Ceil(ratio/2))))
+	}
+	return frames
+}
+
 func pixels(l vg.Length) int { return int(math.Round(float64(l) / 72 * dpi)) }
 
-// frames is the largest number of frames in a film: a longer episode is shown in every second, third, … step, so that a
-// notebook stays small.
-const frames = 120
-
 // Animate plays scenes, one a step, as an endless film with the step and a bar that shows how far it is. The last frame
-// stands for a second.
+// stands for a second. A longer episode than 120 steps is shown in every second, third, … step, so that a notebook stays
+// small.
 func Animate(scenes []envs.Scene, stepsPerSecond float64) (*gif.GIF, error) {
+	return animate(scenes, stepsPerSecond, format{120, filmSide, filmDPI, 255})
+}
+
+// The longer side of a film, and its resolution.
+const (
+	filmSide = 3.6 * vg.Inch
+	filmDPI  = 110
+)
+
+// Preview is a film like Animate's with a fifth of its area and a quarter of its frames: many fit into one notebook.
+func Preview(scenes []envs.Scene, stepsPerSecond float64) (*gif.GIF, error) {
+	return animate(scenes, stepsPerSecond, format{32, 1.9 * vg.Inch, 90, 127})
+}
+
+// tail is how many steps of its way an agent draws behind it in a film.
+const tail = 40
+
+// format is what the size of a film depends on.
+type format struct {
+	frames     int       // at most
+	side       vg.Length // the longer one
+	resolution int       // dots an inch
+	colors     int       // at most 255
+}
+
+func animate(scenes []envs.Scene, stepsPerSecond float64, f format) (*gif.GIF, error) {
 	view, err := viewOf(scenes)
 	if err != nil {
 		return nil, err
@@ -70,17 +118,16 @@ func Animate(scenes []envs.Scene, stepsPerSecond float64) (*gif.GIF, error) {
 	if !(stepsPerSecond > 0) {
 		return nil, fmt.Errorf("film of %g steps a second, want more than 0", stepsPerSecond)
 	}
-	every := (len(scenes) + frames - 1) / frames
-	const resolution = 110
-	width, height := view.size(3.6 * vg.Inch)
+	every := (len(scenes) + f.frames - 1) / f.frames
+	width, height := view.roomy(f.side)
 	var pictures []draw.Image
 	for i := 0; i < len(scenes); i += every {
-		m := rendering(view.of(scenes[i]), width, height, resolution)
-		caption(m, width, height, resolution, i, len(scenes))
+		m := rendering(view.of(scenes[i]), trailsOf(scenes[max(0, i-tail):i+1]), width, height, f.resolution)
+		caption(m, width, height, f.resolution, i, len(scenes))
 		pictures = append(pictures, m)
 	}
 	delay := math.Round(100 * float64(every) / stepsPerSecond)
-	return film(pictures, int(max(delay, 2))), nil // browsers slow down anything shorter
+	return film(pictures, int(max(delay, 2)), f.colors), nil // browsers slow down anything shorter
 }
 
 // caption writes the step into the upper left corner and draws the bar at the lower edge.
@@ -94,9 +141,9 @@ func caption(m draw.Image, width, height vg.Length, resolution, step, steps int)
 }
 
 // rendering draws one scene into a picture of its own, whose edges cut off what lies outside.
-func rendering(s envs.Scene, width, height vg.Length, resolution int) draw.Image {
+func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution int) draw.Image {
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(resolution), vgimg.UseBackgroundColor(paper))
-	drawScene(vgdraw.New(img), s)
+	drawScene(vgdraw.New(img), s, trails)
 	return img.Image()
 }
 
@@ -133,10 +180,17 @@ func (v view) size(side vg.Length) (width, height vg.Length) {
 	return side, side * ratio
 }
 
-// film packs pictures of equal size into a GIF with one palette. A frame holds only the rectangle that differs from the
-// frame before. delay is in hundredths of a second.
-func film(pictures []draw.Image, delay int) *gif.GIF {
-	palette, index := paletteOf(pictures)
+// roomy is size for a single picture: a wide one may be longer than side, so that its height is not lost.
+func (v view) roomy(side vg.Length) (width, height vg.Length) {
+	ratio := (v.maxX - v.minX) / (v.maxY - v.minY)
+	return v.size(side * vg.Length(math.Sqrt(max(1, ratio/2))))
+}
+
+// film packs pictures of equal size into a GIF with one palette of at most so many colours, 255. A frame holds only what
+// differs from the frame before: the rest is cut off or transparent, which compresses to next to nothing. delay is in
+// hundredths of a second.
+func film(pictures []draw.Image, delay, colors int) *gif.GIF {
+	palette, index := paletteOf(pictures, colors)
 	out := &gif.GIF{}
 	var before *image.Paletted
 	for _, m := range pictures {
@@ -148,7 +202,7 @@ func film(pictures []draw.Image, delay int) *gif.GIF {
 		}
 		frame := full
 		if before != nil {
-			frame = full.SubImage(changed(before, full)).(*image.Paletted)
+			frame = difference(before, full)
 		}
 		out.Image, out.Delay = append(out.Image, frame), append(out.Delay, delay)
 		before = full
@@ -156,6 +210,24 @@ func film(pictures []draw.Image, delay int) *gif.GIF {
 	out.Delay[len(out.Delay)-1] = 100
 	return out
 }
+
+// difference is the part of a frame that differs from the one before, with what does not differ made transparent.
+func difference(before, now *image.Paletted) *image.Paletted {
+	out := image.NewPaletted(changed(before, now), now.Palette)
+	for y := out.Rect.Min.Y; y < out.Rect.Max.Y; y++ {
+		for x := out.Rect.Min.X; x < out.Rect.Max.X; x++ {
+			i := now.ColorIndexAt(x, y)
+			if i == before.ColorIndexAt(x, y) {
+				i = transparent
+			}
+			out.SetColorIndex(x, y, i)
+		}
+	}
+	return out
+}
+
+// transparent is the place of the transparent colour in the palette of a film.
+const transparent = 0
 
 // changed is the smallest rectangle that holds every pixel in which two frames differ; at least one pixel, because a
 // frame may not be empty.
@@ -177,9 +249,10 @@ func changed(a, b *image.Paletted) image.Rectangle {
 	return r
 }
 
-// paletteOf takes the 256 most frequent colours, after rounding to 6 bits a channel, and returns them with a function
-// that finds the nearest one. Scenes have few colours; only edges have more, and rounding them cannot be seen.
-func paletteOf(pictures []draw.Image) (color.Palette, func(color.Color) uint8) {
+// paletteOf takes the most frequent colours after rounding to 6 bits a channel, behind the transparent one, and returns them
+// with a function that finds the nearest one. Scenes have few colours; only edges have more, and rounding them cannot be
+// seen.
+func paletteOf(pictures []draw.Image, colors int) (color.Palette, func(color.Color) uint8) {
 	count := map[[3]uint8]int{}
 	for _, m := range pictures {
 		b := m.Bounds()
@@ -199,8 +272,8 @@ func paletteOf(pictures []draw.Image) (color.Palette, func(color.Color) uint8) {
 		}
 		return slices.Compare(a[:], b[:])
 	})
-	var palette color.Palette
-	for _, k := range keys[:min(256, len(keys))] {
+	palette := color.Palette{color.Transparent}
+	for _, k := range keys[:min(colors, len(keys))] {
 		palette = append(palette, color.RGBA{k[0], k[1], k[2], 0xff})
 	}
 	known := map[[3]uint8]uint8{}
@@ -208,7 +281,7 @@ func paletteOf(pictures []draw.Image) (color.Palette, func(color.Color) uint8) {
 		k := rounded(c)
 		i, ok := known[k]
 		if !ok {
-			i = uint8(palette.Index(color.RGBA{k[0], k[1], k[2], 0xff}))
+			i = uint8(1 + palette[1:].Index(color.RGBA{k[0], k[1], k[2], 0xff}))
 			known[k] = i
 		}
 		return i

@@ -35,7 +35,8 @@ func Image(p *plot.Plot, width, height vg.Length) image.Image {
 // PNG encodes an image.
 func PNG(m image.Image) ([]byte, error) {
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
+	encoder := png.Encoder{CompressionLevel: png.BestCompression} // a notebook keeps every picture
+	if err := encoder.Encode(&b, m); err != nil {
 		return nil, fmt.Errorf("encoding a figure: %w", err)
 	}
 	return b.Bytes(), nil

@@ -34,6 +34,7 @@ type painter struct {
 	originX  vg.Length
 	originY  vg.Length
 	thinnest vg.Length // smallest radius and width that can be seen
+	taken    *boxes    // where nothing more must be written
 }
 
 // newPainter fits the rectangle of s into c, centred.
@@ -41,7 +42,8 @@ func newPainter(c draw.Canvas, s envs.Scene) painter {
 	size := c.Size()
 	scale := min(size.X/vg.Length(s.MaxX-s.MinX), size.Y/vg.Length(s.MaxY-s.MinY))
 	centre := c.Center()
-	return painter{c, scale, centre.X - scale*vg.Length(s.MinX+s.MaxX)/2, centre.Y - scale*vg.Length(s.MinY+s.MaxY)/2, size.Y / 90}
+	return painter{c, scale, centre.X - scale*vg.Length(s.MinX+s.MaxX)/2, centre.Y - scale*vg.Length(s.MinY+s.MaxY)/2,
+		min(size.X, size.Y*2) / 90, &boxes{}}
 }
 
 // at is the place of a world point.
@@ -70,7 +72,7 @@ func (p painter) lookOf(s envs.Shape) look {
 	case envs.RoleJoint:
 		l.fill, l.edge = stone, stone
 	case envs.RoleSensor:
-		l.fill, l.edge, l.width = nil, fade(agentColor(s.Agent), 0x48), p.thinnest*0.25
+		l.fill, l.edge, l.width = nil, fade(agentColor(s.Agent), 0x70), p.thinnest*0.25
 	case envs.RoleNoise:
 		l.fill, l.edge, l.dash = fade(violet, 0x26), fade(violet, 0xb0), []vg.Length{p.thinnest * 1.5, p.thinnest}
 	}
@@ -83,12 +85,19 @@ func (p painter) lookOf(s envs.Shape) look {
 	return l
 }
 
-// drawScene draws the shapes of s in their order, then the numbers of agents and the names of targets above all of them.
-func drawScene(c draw.Canvas, s envs.Scene) {
+// drawScene draws trails and then the shapes of s in their order, then the numbers of agents and the names of targets above
+// all of them.
+func drawScene(c draw.Canvas, s envs.Scene, trails []trail) {
 	c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))
 	p := newPainter(c, s)
+	for _, t := range trails {
+		p.trail(t)
+	}
 	for _, shape := range s.Shapes {
 		p.shape(shape)
+		if shape.Role == envs.RoleAgent { // a number must not hide another agent
+			p.taken.add(p.at(shape.X, shape.Y), p.reach(shape), p.reach(shape))
+		}
 	}
 	targets := 0
 	for _, shape := range s.Shapes {
@@ -175,7 +184,7 @@ func (p painter) corners(s envs.Shape) []vg.Point {
 	return out
 }
 
-// number writes the number of an agent, from 1, inside it, or below it where it is too small.
+// number writes the number of an agent, from 1, inside it, or beside it where it is too small.
 func (p painter) number(s envs.Shape) {
 	r, at, text := p.reach(s), p.at(s.X, s.Y), strconv.Itoa(s.Agent+1)
 	if inside := float64(r) * 1.3; inside >= 5 {
@@ -189,14 +198,16 @@ func (p painter) number(s envs.Shape) {
 	}
 	style := typeface(max(float64(p.thinnest)*2.6, 6), true)
 	style.Color = agentColor(s.Agent)
-	p.FillText(style, vg.Point{X: at.X, Y: at.Y - r - style.Font.Size*0.6}, text)
+	p.FillText(style, p.beside(at, r, style.Font.Size, style.Width(text)), text)
 }
 
 // name writes the label of a shape above it.
 func (p painter) name(s envs.Shape) {
 	style := typeface(max(float64(p.thinnest)*2.6, 6), false)
-	at := p.at(s.X, s.Y)
-	p.FillText(style, vg.Point{X: at.X, Y: at.Y + p.reach(s) + style.Font.Size*0.7}, s.Label)
+	at, half := p.at(s.X, s.Y), style.Font.Size/2
+	at.Y += p.reach(s) + style.Font.Size*0.7
+	p.taken.add(at, style.Width(s.Label)/2, half)
+	p.FillText(style, at, s.Label)
 }
 
 // reach is how far a shape is drawn above its centre.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"fmt"
+	"html"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table is cells of text under a header. For measured numbers beside published ones there is Grid.
+type Table struct {
+	Title  string
+	Header []string
+	Rows   [][]string // of the header's length
+	Notes  []string
+}
+
+// HTML renders the table for a notebook. It sets no colours, so that it reads on light and dark pages.
+func (t Table) HTML() string {
+	var b strings.Builder
+	if t.Title != "" {
+		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", html.EscapeString(t.Title))
+	}
+	b.WriteString(`<div style="overflow-x:auto"><table style="font-size:90%">` + "\n")
+	line := func(tag string, cells []string) {
+		b.WriteString("<tr>")
+		for _, c := range cells {
+			fmt.Fprintf(&b, `<%s style="text-align:left">%s</%s>`, tag, html.EscapeString(c), tag)
+		}
+		b.WriteString("</tr>\n")
+	}
+	line("th", t.Header)
+	for _, row := range t.Rows {
+		line("td", row)
+	}
+	b.WriteString("</table></div>\n")
+	for _, note := range t.Notes {
+		fmt.Fprintf(&b, "<p><small>%s</small></p>\n", html.EscapeString(note))
+	}
+	return b.String()
+}
+
+// Text renders the table in aligned columns.
+func (t Table) Text() string {
+	lines := append([][]string{t.Header}, t.Rows...)
+	width := make([]int, len(t.Header))
+	for _, line := range lines {
+		for j, c := range line {
+			width[j] = max(width[j], utf8.RuneCountInString(c))
+		}
+	}
+	var b strings.Builder
+	if t.Title != "" {
+		b.WriteString(t.Title + "\n")
+	}
+	for _, line := range lines {
+		var out strings.Builder
+		for j, c := range line {
+			out.WriteString(pad(c, width[j]+2))
+		}
+		b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
+	}
+	for _, note := range t.Notes {
+		b.WriteString(note + "\n")
+	}
+	return b.String()
+}
