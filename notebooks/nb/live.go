@@ -3,6 +3,7 @@
 package nb
 
 import (
+	"context"
 	"fmt"
 	"html"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"cermic/cermiclib/results"
+	"cermic/envs"
 	"cermic/viz"
 )
 
@@ -36,6 +38,32 @@ func (b *block) due(now time.Time) bool {
 }
 
 func (b *block) put(data content) { send(&protocol.DisplayData{DisplayID: b.id, Data: data}) }
+
+// Screen is a place in the output that shows one value at a time.
+type Screen struct{ block }
+
+// NewScreen returns an empty screen. It appears with the first value.
+func NewScreen() *Screen { return &Screen{newBlock()} }
+
+// Show replaces what the screen shows by anything that the function Show can show; an error ends the cell.
+func (s *Screen) Show(value any) {
+	if gonbui.IsNotebook {
+		s.put(Must(render(value)))
+	}
+}
+
+// Play shows an episode, one scene a step, at a pace, as long as ctx lasts; where nobody watches only its end.
+func (s *Screen) Play(ctx context.Context, scenes []envs.Scene, stepsPerSecond float64) {
+	if !gonbui.IsNotebook || Headless() {
+		s.Show(Must(viz.Still(scenes, len(scenes)-1)))
+		return
+	}
+	start := time.Now()
+	for t := 0; t < len(scenes)-1 && ctx.Err() == nil; time.Sleep(frame) {
+		t = min(int(time.Since(start).Seconds()*stepsPerSecond), len(scenes)-1)
+		s.Show(Must(viz.Still(scenes, t)))
+	}
+}
 
 // Live is a plot that is redrawn in place while a cell runs.
 type Live struct {

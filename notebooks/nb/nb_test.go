@@ -39,6 +39,7 @@ func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
 		"image":   {image.Image(frame), []protocol.MIMEType{protocol.MIMEImagePNG}},
 		"film":    {&gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{5}}, []protocol.MIMEType{protocol.MIMEImagePNG, protocol.MIMETextHTML}},
 		"grid":    {viz.Grid{}, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
+		"table":   {viz.Table{Header: []string{"a"}}, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
 		"record":  {record, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
 		"text":    {"*α*", []protocol.MIMEType{protocol.MIMETextMarkdown, protocol.MIMETextPlain}},
 		"numbers": {[]int{1, 2}, []protocol.MIMEType{protocol.MIMETextPlain}},
@@ -75,6 +76,7 @@ func TestOutsideANotebookNothingHappens(t *testing.T) {
 	e := results.Event{Record: record, Frames: 1, Total: 1}
 	l.Watch(e)
 	p.Watch(e)
+	NewScreen().Show("x")
 	if drawn {
 		t.Error("a live plot was drawn for nobody")
 	}

@@ -33,6 +33,15 @@ type Played struct {
 	Dense   []float64 // the benchmark's metric, counted up to EvalHorizon
 }
 
+// String sums up a single episode: "script: reward 12.3, success".
+func (p *Played) String() string {
+	out := fmt.Sprintf("%s: %.4g", p.Player, p.Dense[0])
+	if p.Success != nil && p.Success[0] == 1 {
+		out += ", success"
+	}
+	return out
+}
+
 // PlayTask plays the registered default of a task with both players, for each of the given numbers of milestones; it leaves
 // out scripts that a task does not have, and numbers of milestones that it does not take.
 func PlayTask(id string, milestones []int, episodes int, seed uint64) ([]*Played, error) {
@@ -79,6 +88,46 @@ func inParts(id string, k int) (cfg envs.Config, ok bool, err error) {
 // Play plays one episode of the sparse reward in each of as many copies. Episode c depends on the seed and on c alone. It
 // returns nil if the task has no script for a Scripted player.
 func Play(cfg envs.Config, player Player, episodes int, seed uint64) (*Played, error) {
+	return play(cfg, player, episodes, seed, nil)
+}
+
+// Players are those who can play cfg.
+func Players(cfg envs.Config) ([]Player, error) {
+	shared := cfg.Shared()
+	shared.Copies = 1
+	env, err := cfg.WithShared(shared).Build(1, 1)
+	if err != nil {
+		return nil, err
+	}
+	env.Reset(nil, envs.NewStep(env.Spec()))
+	if s, ok := env.(envs.Scripter); ok && s.Script(envs.NewActions(env.Spec())) {
+		return []Player{Random, Scripted}, nil
+	}
+	return []Player{Random}, nil
+}
+
+// Film is Play of one episode that can be looked at: it also returns the scenes, one a step and the reset first. A task that
+// cannot be drawn is an error, and so is one that player cannot play.
+func Film(cfg envs.Config, player Player, seed uint64) (*Played, []envs.Scene, error) {
+	var scenes []envs.Scene
+	p, err := play(cfg, player, 1, seed, func(env envs.Env) {
+		if scener, ok := env.(envs.Scener); ok {
+			scenes = append(scenes, scener.Scene(0))
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case p == nil:
+		return nil, nil, fmt.Errorf("%s has no script: let it be played at random", cfg.Kind())
+	case scenes == nil:
+		return nil, nil, fmt.Errorf("%s cannot be drawn", cfg.Kind())
+	}
+	return p, scenes, nil
+}
+
+// play lets player play; look, if not nil, sees every step of the environment, the reset first.
+func play(cfg envs.Config, player Player, episodes int, seed uint64, look func(envs.Env)) (*Played, error) {
 	shared := cfg.Shared()
 	shared.Copies, shared.Reward = episodes, envs.Sparse
 	env, err := cfg.WithShared(shared).Build(seed, 0)
@@ -98,23 +147,28 @@ func Play(cfg envs.Config, player Player, episodes int, seed uint64) (*Played, e
 		}
 		choose = func(_ *envs.Step, act *envs.Actions) bool { return script.Script(act) }
 	}
-	if !p.play(env, choose) {
+	if look == nil {
+		look = func(envs.Env) {}
+	}
+	if !p.count(env, choose, look) {
 		return nil, nil
 	}
 	return p, nil
 }
 
-// play runs the first episode of every copy to its end; it reports false as soon as choose does.
-func (p *Played) play(env envs.Env, choose func(*envs.Step, *envs.Actions) bool) bool {
+// count runs the first episode of every copy to its end; it reports false as soon as choose does.
+func (p *Played) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool, look func(envs.Env)) bool {
 	spec := env.Spec()
 	out, act, n := envs.NewStep(spec), envs.NewActions(spec), spec.Agents
 	over, left := make([]bool, spec.Copies), spec.Copies
 	env.Reset(nil, out)
+	look(env)
 	for t := 0; t < spec.Horizon && left > 0; t++ {
 		if !choose(out, act) {
 			return false
 		}
 		env.Step(act, out)
+		look(env)
 		for c := range over {
 			if over[c] {
 				continue
