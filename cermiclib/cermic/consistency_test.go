@@ -50,7 +50,7 @@ func TestNoiseInScoreSpaceIsNoiseInFeatureSpace(t *testing.T) {
 	query, now := table(r, rows, width), table(r, rows, width)
 	weight := tensors.FromFlatDataAndDimensions([]float64{1, 1, 1, 0}, rows)
 	c := Default()
-	c.NegScale = 1.7
+	c.NegKind, c.NegScale = NegativesNoise, 1.7
 	out := evaluate(t, nn.NewStore(1), func(_ *model.Scope, in []*Node) []*Node {
 		return []*Node{c.negativeScores(in[0], in[1], in[2], in[3])}
 	}, query, now, table(r, rows, draws), weight)[0]
@@ -179,7 +179,7 @@ func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
 	spec := fakeSpec(8)
 	x := fakeRollout(spec, 60, 0)
 	c := Default()
-	c.LR = 1e-3
+	c.NegKind, c.LR = NegativesNoise, 1e-3 // other agent steps for negatives leave no way to collapse
 	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
 	mem, err := memory.MLP{Embed: 8, Hidden: 16, Width: 16}.Build(build)
 	if err != nil {

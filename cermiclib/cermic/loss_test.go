@@ -158,9 +158,9 @@ func TestTotalIsTheSumOfItsTerms(t *testing.T) {
 
 // What stands in a row that only fills up must not matter, nor in an f_{n-1} that does not exist.
 func TestRowsThatDoNotCountDoNotMatter(t *testing.T) {
-	for _, norm := range []string{PsiPerDim, PsiRunning} {
+	for norm, negatives := range map[string]string{PsiPerDim: NegativesNoise, PsiRunning: NegativesMarginal} {
 		c := trialConfig()
-		c.PsiNorm, c.CalibForm = norm, CalibResidual
+		c.PsiNorm, c.NegKind, c.CalibForm = norm, negatives, CalibResidual
 		tr := newTrial(t, c, total)
 		tr.stir()
 		loss, grads, _ := tr.run()
@@ -175,7 +175,7 @@ func TestRowsThatDoNotCountDoNotMatter(t *testing.T) {
 			})
 		}
 		for at := range tr.args {
-			if at != inWeight {
+			if at != inWeight && (at != inNegative || negatives == NegativesNoise) {
 				shift(at, trialCount)
 			}
 		}

@@ -273,7 +273,7 @@ func TestTrainingSeesTheTrueLastObservation(t *testing.T) {
 	for i := range rows {
 		rows[i] = int32(i)
 	}
-	m.feed(x, rows, make([]float32, 30), 0)
+	m.feed(x, rows, slices.Repeat([]float32{1}, 30), 0)
 	m.step.Feed(inNext, func(next []float32) {
 		for row := range 30 {
 			got, after := next[row*5:(row+1)*5], x.ObsRow(row+3)
@@ -284,9 +284,10 @@ func TestTrainingSeesTheTrueLastObservation(t *testing.T) {
 	})
 }
 
-func TestLiteralPresetChangesSixSettings(t *testing.T) {
+func TestLiteralPresetChangesSevenSettings(t *testing.T) {
 	want := Default()
-	want.LowerSign, want.MIBounds, want.CalibForm, want.Contrast, want.IntNorm, want.IntCoef = "printed", "appendix", "plain", 0, "none", 1
+	want.LowerSign, want.NegKind, want.MIBounds, want.CalibForm = "printed", "noise", "appendix", "plain"
+	want.Contrast, want.IntNorm, want.IntCoef = 0, "none", 1
 	if Literal() != want {
 		t.Errorf("Literal() is %+v, want %+v", Literal(), want)
 	}

@@ -23,7 +23,7 @@ var Letters = []Letter{
 	{"explore.explore_reduce", []string{"sum"}, "the log-likelihood in L_explore"},
 	{"explore.explore_nce", []string{"0"}, "no contrastive term in L_explore"},
 	{"explore.lb_sign", []string{"printed"}, "the sign of c̲ in L_LB"},
-	{"explore.neg_kind", []string{"noise"}, "f_n plus noise"},
+	{"explore.neg_kind", []string{"noise", "marginal"}, "f_n plus noise in Sec. 4.2, independent samples in App. C"},
 	{"explore.mi_bounds", []string{"printed", "appendix"}, "the InfoNCE forms of Eq. 4 and of App. C"},
 	{"explore.reward_feat", []string{"raw"}, "the received reward itself beside f_{n-1}"},
 	{"explore.nce_coef", []string{"0"}, "no InfoNCE term in the loss"},

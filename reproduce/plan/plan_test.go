@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
@@ -81,6 +82,15 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 	}
 	if e.Budget != (run.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60}) {
 		t.Errorf("got %+v", e.Budget)
+	}
+}
+
+func TestOnlyBudgetsBelowThePapersSpareCermicsModule(t *testing.T) {
+	for budget, want := range map[string]cermic.Config{"smoke": sparing(cermic.Default()), "short": sparing(cermic.Default()), "paper": cermic.Default()} {
+		e := make1(t, Request{Task: "balance", Method: "mappo-cermic", Budget: budget})
+		if e.Explore != want || e.Method != "mappo-cermic" {
+			t.Errorf("%s: %q with %+v, want %+v", budget, e.Method, e.Explore, want)
+		}
 	}
 }
 
