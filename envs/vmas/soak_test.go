@@ -82,8 +82,9 @@ func checkFinite(t *testing.T, out *envs.Step) {
 // checkPlaces looks for bodies that are where nothing should get.
 func checkPlaces(t *testing.T, e *env, before []Vec) {
 	w := e.world
-	// What the strongest push, in the long run, moves an agent in a step is 0.057; contacts may throw it further.
-	const leap, episode = 0.3, 6
+	// The strongest push moves an agent by at most 0.057 in a step, in the long run; contacts may throw it further.
+	const leap, stride = 0.3, 0.06
+	far := 2.5 + stride*float32(e.spec.Horizon)
 	_, corridor := e.task.(*giveWay)
 	for i, p := range w.pos {
 		body := w.spec.body(i % w.count)
@@ -93,7 +94,7 @@ func checkPlaces(t *testing.T, e *env, before []Vec) {
 			t.Errorf("%s at %v has left a world of half size %g × %g", body.Name, p, w.spec.XLimit, w.spec.YLimit)
 		case p.Sub(before[i]).Norm() > leap:
 			t.Errorf("%s moves from %v to %v in a step", body.Name, before[i], p)
-		case abs(p.X) > episode || abs(p.Y) > episode:
+		case abs(p.X) > far || abs(p.Y) > far:
 			t.Errorf("%s gets to %v within an episode", body.Name, p)
 		case corridor && (abs(p.X) > 2.5 || p.Y < -0.2 || p.Y > 0.68):
 			t.Errorf("%s at %v has got through a wall", body.Name, p)
