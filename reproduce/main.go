@@ -36,6 +36,7 @@ func verbs() []verb {
 		{"pretrain", "pre-train the graph memory on random play of a task", runPretrain},
 		{"table", "print a table of the paper with ours beside it: sota, agents, ablation, density", runTable},
 		{"curves", "draw the learning curves of a task as a PNG, BenchMARL's beside ours", runCurves},
+		{"export", "write runs for other programs: csv, marl-eval, tensorboard, weights", runExport},
 		{"status", "show what has been trained and what is training", runStatus},
 		{"bench", "measure this machine, beside the recorded figures of VMAS, torch and BenchMARL", runBench},
 		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/png"
 	"os"
+	"path/filepath"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -49,4 +50,16 @@ func WritePNG(path string, m image.Image) error {
 		return err
 	}
 	return os.WriteFile(path, data, 0o666)
+}
+
+// Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or .pdf.
+func Write(path string, p *plot.Plot, width, height vg.Length) error {
+	switch ext := filepath.Ext(path); ext {
+	case ".png":
+		return WritePNG(path, Image(p, width, height))
+	case ".svg", ".pdf":
+		return p.Save(width, height, path)
+	default:
+		return fmt.Errorf("%s: a figure's name must end in .png, .svg or .pdf, not %q", path, ext)
+	}
 }

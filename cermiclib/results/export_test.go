@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+func exported() *Record {
+	return &Record{
+		ID: "a1", Task: "vmas/balance", Method: "mappo", Seed: 3, Complete: true,
+		Evals: []Eval{
+			{Frames: 0, Scores: []float64{-1, 1}, Success: []float64{0, 0}},
+			{Frames: 6000, Scores: []float64{9, 7}, Success: []float64{1, 0}},
+			{Frames: 12000, Scores: []float64{2, 4}, Success: []float64{0, 0}},
+		},
+		Scalars: map[string][]Point{"loss": {{6000, 0.5}, {12000, 0.25}}},
+	}
+}
+
+func TestMarlEvalReadsBack(t *testing.T) {
+	r := exported()
+	data, err := MarlEval([]*Record{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadMarlEval(data)
+	if err != nil || len(back) != 1 {
+		t.Fatalf("%d records, %v", len(back), err)
+	}
+	got := back[0]
+	if got.Task != r.Task || got.Method != r.Method || got.Seed != 3 || len(got.Evals) != 3 || got.Frames != 12000 {
+		t.Errorf("got %+v", got)
+	}
+	if e := got.Evals[1]; e.Frames != 6000 || e.Scores[0] != 9 || e.Scores[1] != 7 {
+		t.Errorf("second evaluation is %+v", e)
+	}
+	if !strings.Contains(strings.Join(strings.Fields(string(data)), ""), `"absolute_metrics":{"return":[9,7],"success":[1,0]}`) {
+		t.Errorf("the absolute metrics are not those of the best evaluation:\n%s", data)
+	}
+}
+
+// As BenchMARL writes it: steps by their iteration, other metrics beside the return, collections without an evaluation.
+func TestMarlEvalReadsBenchMARL(t *testing.T) {
+	rs, err := ReadMarlEval([]byte(`{"vmas": {"balance": {"mappo": {"seed_0": {"absolute_metrics": {"return": [3.0]},
+		"step_10": {"step_count": 60000, "agents_return": [3.0, 1.0], "return": [3.0, 1.0]},
+		"step_2": {"step_count": 12000, "return": [0.5]}, "step_3": {"step_count": 18000, "other": [1]}}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := rs[0].Evals; len(e) != 2 || e[0].Frames != 12000 || e[1].Frames != 60000 || e[1].Scores[1] != 1 || rs[0].Seed != 0 {
+		t.Errorf("got %+v", rs[0])
+	}
+}
+
+func TestForeignFilesAreRefusedInASentence(t *testing.T) {
+	for _, text := range []string{"", "[]", "{}", `{"a":1}`, `{"e":{"t":{"m":{"seed_1":{}}}}}`, `{"e":{"t":{"m":{"seed_1":{"step_1":{"return":"x"}}}}}}`} {
+		if _, err := ReadMarlEval([]byte(text)); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: error %v, want one sentence", text, err)
+		}
+	}
+	if _, err := MarlEval([]*Record{exported(), exported()}); err == nil || !strings.Contains(err.Error(), "two runs of vmas/balance, mappo, seed 3") {
+		t.Errorf("two runs in one place: %v", err)
+	}
+	if _, err := MarlEval([]*Record{{Task: "vmas/balance"}}); err == nil {
+		t.Error("a run without evaluations is exported")
+	}
+}
+
+// The file is read with nothing but the wire format: frames, checksums, fields.
+func TestTensorBoardFilesHoldEveryNumber(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteTensorBoard(&b, exported()); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float32{}
+	crc := func(x []byte) uint32 {
+		c := crc32.Checksum(x, crc32.MakeTable(crc32.Castagnoli))
+		return ((c >> 15) | (c << 17)) + 0xa282ead8
+	}
+	for data := b.Bytes(); len(data) > 0; {
+		n := binary.LittleEndian.Uint64(data)
+		if crc(data[:8]) != binary.LittleEndian.Uint32(data[8:]) || crc(data[12:12+n]) != binary.LittleEndian.Uint32(data[12+n:]) {
+			t.Fatal("a checksum is wrong")
+		}
+		event := fields(t, data[12:12+n])
+		if summary, ok := event[5].([]byte); ok {
+			value := fields(t, fields(t, summary)[1].([]byte))
+			step, _ := event[2].(uint64)
+			got[string(value[1].([]byte))+"@"+strconv.FormatUint(step, 10)] = math.Float32frombits(value[2].(uint32))
+		} else if string(event[3].([]byte)) != "brain.Event:2" {
+			t.Errorf("the file begins with %v", event)
+		}
+		data = data[16+n:]
+	}
+	for name, want := range map[string]float32{
+		"eval/return@6000": 8, "eval/success@6000": 0.5, "eval/return@0": 0, "train/loss@12000": 0.25, "train/loss@6000": 0.5,
+	} {
+		if x, ok := got[name]; !ok || x != want {
+			t.Errorf("%s is %g, want %g", name, x, want)
+		}
+	}
+	if len(got) != 8 {
+		t.Errorf("%d numbers, want 3 returns, 3 successes and 2 losses", len(got))
+	}
+}
+
+// fields decodes one level of a protocol buffer.
+func fields(t *testing.T, data []byte) map[protowire.Number]any {
+	t.Helper()
+	out := map[protowire.Number]any{}
+	for len(data) > 0 {
+		number, kind, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			t.Fatal(protowire.ParseError(n))
+		}
+		data = data[n:]
+		switch kind {
+		case protowire.VarintType:
+			out[number], n = protowire.ConsumeVarint(data)
+		case protowire.Fixed32Type:
+			out[number], n = protowire.ConsumeFixed32(data)
+		case protowire.Fixed64Type:
+			out[number], n = protowire.ConsumeFixed64(data)
+		case protowire.BytesType:
+			out[number], n = protowire.ConsumeBytes(data)
+		}
+		if n < 0 {
+			t.Fatal(protowire.ParseError(n))
+		}
+		data = data[n:]
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// marlEval is the file format of marl-eval (Gorsane et al., "Towards a Standardised Performance Evaluation Protocol for
+// Cooperative MARL", NeurIPS 2022; github.com/instadeepai/marl-eval), which BenchMARL writes too: environment → task →
+// algorithm → "seed_<n>" → "step_<k>" or "absolute_metrics".
+type marlEval map[string]map[string]map[string]map[string]map[string]json.RawMessage
+
+const (
+	absoluteMetrics = "absolute_metrics"
+	stepCount       = "step_count"
+	returnMetric    = "return"
+)
+
+// MarlEval writes records in the format of marl-eval. Every evaluation becomes a step with the scores of its episodes as
+// "return" and, where the task has one, with "success". The absolute metrics are those of the evaluation with the best
+// mean score. Two records of one task, method and seed are an error that names them: their budgets or settings differ.
+func MarlEval(records []*Record) ([]byte, error) {
+	file := marlEval{}
+	for _, r := range records {
+		env, task := path.Split(r.Task)
+		env, seed := cmp.Or(strings.TrimSuffix(env, "/"), "env"), fmt.Sprintf("seed_%d", r.Seed)
+		if file[env] == nil {
+			file[env] = map[string]map[string]map[string]map[string]json.RawMessage{}
+		}
+		if file[env][task] == nil {
+			file[env][task] = map[string]map[string]map[string]json.RawMessage{}
+		}
+		if file[env][task][r.Method] == nil {
+			file[env][task][r.Method] = map[string]map[string]json.RawMessage{}
+		}
+		runs := file[env][task][r.Method]
+		if runs[seed] != nil {
+			return nil, fmt.Errorf("two runs of %s, %s, seed %d, one of them %s: the format has one place for them, so choose a budget or settings", r.Task, r.Method, r.Seed, r.ID)
+		}
+		steps, err := marlEvalSteps(r)
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", r.ID, err)
+		}
+		runs[seed] = steps
+	}
+	return json.MarshalIndent(file, "", "  ")
+}
+
+// marlEvalSteps are the evaluations of one run.
+func marlEvalSteps(r *Record) (map[string]json.RawMessage, error) {
+	if len(r.Evals) == 0 {
+		return nil, errors.New("it has no evaluation yet")
+	}
+	metrics := func(e *Eval) map[string]any {
+		m := map[string]any{returnMetric: e.Scores}
+		if len(e.Success) > 0 {
+			m["success"] = e.Success
+		}
+		return m
+	}
+	steps, best, top := map[string]json.RawMessage{}, 0, math.Inf(-1)
+	for i := range r.Evals {
+		m := metrics(&r.Evals[i])
+		if score := meanOf(r.Evals[i].Scores); score > top {
+			best, top = i, score
+		}
+		m[stepCount] = r.Evals[i].Frames
+		text, err := json.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		steps[fmt.Sprintf("step_%d", i)] = text
+	}
+	text, err := json.Marshal(metrics(&r.Evals[best]))
+	steps[absoluteMetrics] = text
+	return steps, err
+}
+
+func meanOf(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// ReadMarlEval reads a file in the format of marl-eval, of BenchMARL for example, as complete records of budget
+// "imported", so that they can be drawn and compared with ours. The score of an episode is its "return".
+func ReadMarlEval(data []byte) ([]*Record, error) {
+	var file marlEval
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, fmt.Errorf("not a file of marl-eval: %w", err)
+	}
+	var records []*Record
+	for _, env := range slices.Sorted(maps.Keys(file)) {
+		for _, task := range slices.Sorted(maps.Keys(file[env])) {
+			for _, method := range slices.Sorted(maps.Keys(file[env][task])) {
+				for _, seed := range slices.Sorted(maps.Keys(file[env][task][method])) {
+					r, err := importRun(file[env][task][method][seed])
+					if err != nil {
+						return nil, fmt.Errorf("%s/%s, %s, %s: %w", env, task, method, seed, err)
+					}
+					n, _ := strconv.ParseUint(strings.TrimPrefix(seed, "seed_"), 10, 64)
+					r.ID, r.Task, r.Method, r.Seed = "imported", env+"/"+task, method, n
+					records = append(records, r)
+				}
+			}
+		}
+	}
+	if len(records) == 0 {
+		return nil, errors.New("the file of marl-eval holds no run")
+	}
+	return records, nil
+}
+
+// importRun reads the steps of one run in order of their frames.
+func importRun(steps map[string]json.RawMessage) (*Record, error) {
+	r := &Record{Budget: "imported", Complete: true, Scalars: map[string][]Point{}}
+	for _, name := range slices.Sorted(maps.Keys(steps)) {
+		if name == absoluteMetrics {
+			continue
+		}
+		var step struct {
+			Frames *int      `json:"step_count"`
+			Return []float64 `json:"return"`
+		}
+		if err := json.Unmarshal(steps[name], &step); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if step.Frames == nil || len(step.Return) == 0 {
+			continue // a step that logged something else
+		}
+		r.addEval(Eval{Frames: *step.Frames, Scores: step.Return})
+	}
+	if len(r.Evals) == 0 {
+		return nil, fmt.Errorf("no step has a %q and a %q", stepCount, returnMetric)
+	}
+	slices.SortStableFunc(r.Evals, func(a, b Eval) int { return cmp.Compare(a.Frames, b.Frames) })
+	return r, nil
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
+)
+
+// exports are the forms in which runs leave the store, by name; each writes to a file or a folder called to and returns
+// what it wrote.
+var exports = map[string]func(st *results.Store, rs []*results.Record, to string) error{
+	"marl-eval":   exportMarlEval,
+	"csv":         exportCSV,
+	"tensorboard": exportTensorBoard,
+	"weights":     exportWeights,
+}
+
+// exportNames in the order of the help text.
+var exportNames = []string{"csv", "marl-eval", "tensorboard", "weights"}
+
+// runExport writes runs in forms that other programs read.
+func runExport(_ context.Context, out io.Writer, args []string) error {
+	var task, method, budget, store, to string
+	names, err := parse("export", out, args, 1, func(f *flag.FlagSet) {
+		f.StringVar(&task, "task", "", "only runs of this `task`")
+		f.StringVar(&method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
+		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short or paper")
+		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		f.StringVar(&to, "o", "", "`file` (csv, marl-eval) or folder (tensorboard, weights) to write; by default called after the form")
+	})
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return usagef("export to what? One of %s", strings.Join(exportNames, ", "))
+	}
+	write, ok := exports[names[0]]
+	if !ok {
+		return usagef("unknown form %q%s", names[0], conf.Near(names[0], exportNames))
+	}
+	q := results.Query{Method: method, Budget: budget, Complete: true}
+	if task != "" {
+		t, err := plan.FindTask(task)
+		if err != nil {
+			return usageError{err}
+		}
+		q.Task = t.ID
+	}
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	records, err := st.Find(q)
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		return fmt.Errorf("no complete run of that kind in %s: go run ./reproduce status lists what there is", store)
+	}
+	if to == "" {
+		to = map[string]string{"csv": "runs.csv", "marl-eval": "marl-eval.json"}[names[0]]
+		if to == "" {
+			to = names[0]
+		}
+	}
+	if err := write(st, records, to); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: %s\n", to, plural(len(records), "run"))
+	return nil
+}
+
+func exportMarlEval(_ *results.Store, rs []*results.Record, to string) error {
+	data, err := results.MarlEval(rs)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o666)
+}
+
+// exportCSV writes one line for every episode of every evaluation: nothing is averaged.
+func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write([]string{"run", "task", "method", "budget", "seed", "frames", "episode", "score", "success"})
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	for _, r := range rs {
+		for _, e := range r.Evals {
+			for i, score := range e.Scores {
+				success := ""
+				if i < len(e.Success) {
+					success = number(e.Success[i])
+				}
+				_ = w.Write([]string{r.ID, r.Task, r.Method, r.Budget, strconv.FormatUint(r.Seed, 10), strconv.Itoa(e.Frames),
+					strconv.Itoa(i), number(score), success})
+			}
+		}
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	return os.WriteFile(to, b.Bytes(), 0o666)
+}
+
+// exportTensorBoard writes a folder for every run: <task>/<method>/seed_<n>.
+func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error {
+	for _, r := range rs {
+		var b bytes.Buffer
+		if err := results.WriteTensorBoard(&b, r); err != nil {
+			return err
+		}
+		dir := filepath.Join(to, filepath.FromSlash(r.Task), strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed))
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "events.out.tfevents.0."+r.ID), b.Bytes(), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exportWeights writes the trained variables of every run as <run>.safetensors. A variable's name is its scope: layers of
+// the actor are "actor/layer_0/weights" [out,in] and "actor/layer_0/bias" [out,1], up to "actor/out/…"; critics, utilities,
+// mixers and explorers likewise. What optimisers and environments remember stays out.
+func exportWeights(st *results.Store, rs []*results.Record, to string) error {
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return err
+	}
+	for _, r := range rs {
+		c, err := st.Checkpoint(r.ID)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("run %s has no weights here: it was trained elsewhere, and records hold scores only", r.ID)
+		}
+		if err != nil {
+			return err
+		}
+		var weights []results.Tensor
+		for _, t := range c.Tensors {
+			if name, ok := strings.CutPrefix(t.Name, "weights/"); ok && !strings.Contains(name, "/adam/") {
+				t.Name = name
+				weights = append(weights, t)
+			}
+		}
+		var b bytes.Buffer
+		meta := map[string]string{"run": r.ID, "task": r.Task, "method": r.Method, "seed": strconv.FormatUint(r.Seed, 10), "frames": strconv.Itoa(c.Frames)}
+		if err := results.WriteTensors(&b, weights, meta); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, r.ID+".safetensors"), b.Bytes(), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
