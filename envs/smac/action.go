@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"fmt"
+	"math"
+)
+
+// available writes what agent i may do, [K].
+func (b *battle) available(i int, mask []uint8) {
+	clear(mask)
+	u := &b.units[i]
+	if u.Health == 0 {
+		mask[actNone] = 1
+		return
+	}
+	mask[actStop] = 1
+	for d, step := range compass {
+		// Half a move ahead; conversion truncates towards zero, so that a unit within the first cell may go on.
+		const ahead = moveAmount / 2
+		if b.ground.walkable(int(u.X+ahead*step[0]), int(u.Y+ahead*step[1])) {
+			mask[actNorth+d] = 1
+		}
+	}
+	for a := actLook; a < b.attack; a++ {
+		mask[a] = 1
+	}
+	for e := range b.m {
+		if b.units[b.n+e].Health > 0 && (!b.ActionMask || b.canShoot(i, e)) {
+			mask[b.attack+e] = 1
+		}
+	}
+}
+
+// canShoot reports whether enemy e lives and is in the range of agent i, and with a conic view in its cone.
+func (b *battle) canShoot(i, e int) bool {
+	u, x := &b.units[i], &b.units[b.n+e]
+	return x.Health > 0 && b.apart[i*len(b.units)+b.n+e] <= b.shoot[u.Type] && (!b.ConicFOV || b.inCone(i, x))
+}
+
+// inCone reports whether a unit is in the cone of agent i. The original compares slopes, not angles: it moves the gaze into
+// the half plane of the target first, so that cones that look west, north or south have odd edges. They are kept.
+func (b *battle) inCone(i int, x *Unit) bool {
+	u, gaze := &b.units[i], b.gaze[i]
+	dx, dy := float64(x.X)-float64(u.X), float64(x.Y)-float64(u.Y)
+	fx := gaze[0]
+	if dx > 0 {
+		dx, fx = max(dx, 1e-7), max(fx, 1e-7)
+	} else {
+		dx, fx = min(dx, -1e-7), min(fx, -1e-7)
+	}
+	return math.Abs(math.Atan(dy/dx)-math.Atan(gaze[1]/fx)) < math.Pi/float64(b.LookActions)
+}
+
+// turn makes agents look where their actions say, before anything moves.
+func (b *battle) turn(actions []int32) {
+	for i, a := range actions {
+		if int(a) >= actLook && int(a) < b.attack {
+			angle := 2 * math.Pi * float64(int(a)-actLook) / float64(b.LookActions)
+			b.gaze[i] = [2]float64{math.Cos(angle), math.Sin(angle)}
+		}
+	}
+}
+
+// Verb is what a command makes a unit do.
+type Verb uint8
+
+// The verbs, and the one for a unit that is told nothing and goes on with what it does.
+const (
+	Nothing Verb = iota
+	Stop
+	Move
+	Attack
+)
+
+// Command is what the game is told about one agent's unit.
+type Command struct {
+	Verb   Verb
+	Tag    uint64  // the agent's unit
+	X, Y   float32 // goal of Move
+	Target uint64  // of Attack
+}
+
+// commands turns actions into commands, [N].
+func (b *battle) commands(actions []int32, dst []Command) {
+	for i, a := range actions {
+		u, c := &b.units[i], Command{Tag: b.tags[i]}
+		switch a := int(a); {
+		case a == actStop:
+			c.Verb = Stop
+		case a >= actNorth && a <= actWest:
+			step := compass[a-actNorth]
+			c.Verb, c.X, c.Y = Move, u.X+moveAmount*step[0], u.Y+moveAmount*step[1]
+		case a >= b.attack && b.canShoot(i, a-b.attack): // out of range nothing is sent (only without an action mask)
+			c.Verb, c.Target = Attack, b.tags[b.n+a-b.attack]
+		}
+		dst[i] = c
+	}
+}
+
+// check returns one sentence about the first action that its agent may not take.
+func (b *battle) check(actions []int32) error {
+	for i, a := range actions {
+		if a < 0 || int(a) >= b.choices || b.mask[i*b.choices+int(a)] == 0 {
+			return fmt.Errorf("agent %d takes action %d, which its mask forbids", i, a)
+		}
+	}
+	return nil
+}
+
+// The game's numbers of the three abilities that commands use.
+const (
+	abilityStop   = 4
+	abilityMove   = 16
+	abilityAttack = 23
+)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import "math"
+
+// blow is damage on its way.
+type blow struct {
+	Due      int32 // loop in which it lands
+	From, At int32 // units
+	Held     bool  // lost if the attacker dies first: the second hit of two hands
+}
+
+// Fixed parts of weapons. Cells, loops, life points.
+const (
+	leastDamage    = 0.5 // armour never takes more
+	secondHit      = 4   // DECISION 16: loops from a zealot's first hit to its second
+	beamDelay      = 6   // DECISION 18: loops from a colossus' attack to both its hits
+	beamHalf       = 1.25
+	beamWidth      = 0.15
+	blastRadius    = 2.2
+	cooldownSpread = 4 // the random part of a period is one of −1, 0, 1, 2
+)
+
+// engage attacks if the target is in range and the weapon ready, else closes in.
+//
+// DECISION 20: hydralisks have one weapon; the game's short-range form of it only takes longer to wind up.
+func (s *simulator) engage(i int32, u *soldier) {
+	k, t := &kinds[u.Type], &s.units[u.Target]
+	if !within(u, t, square(u, t), k.reach) {
+		step(u, t.X, t.Y)
+		return
+	}
+	if u.Cooldown > 0 {
+		return
+	}
+	u.Cooldown = k.period + float32(s.chance.IntN(cooldownSpread)-1)
+	u.WindUp = k.windUp
+	if u.WindUp == 0 {
+		s.strike(i, u)
+	}
+}
+
+// wind goes on with an attack that has begun.
+//
+// DECISION 14: the target may drift by slop; beyond, the attack is lost and the weapon stays unready.
+func (s *simulator) wind(i int32, u *soldier) {
+	k, t := &kinds[u.Type], &s.units[u.Target]
+	if t.Health <= 0 || !within(u, t, square(u, t), k.reach+k.slop) {
+		u.WindUp = 0
+		return
+	}
+	if u.WindUp--; u.WindUp == 0 {
+		s.strike(i, u)
+	}
+}
+
+// strike sends the blows of an attack on their way. They land after all units have acted, so that two can kill each other
+// (DECISION 21).
+func (s *simulator) strike(i int32, u *soldier) {
+	k, now := &kinds[u.Type], s.clock.Loop
+	switch {
+	case u.Type == Baneling:
+		s.launch(blow{Due: now, From: i, At: i})
+	case u.Type == Colossus:
+		s.sweep(i, u)
+	case k.missile > 0: // DECISION 17: never misses, and lands also when the shooter is dead
+		t := &s.units[u.Target]
+		flight := int32(math.Ceil(float64(root(square(u, t)) / k.missile)))
+		s.launch(blow{Due: now + max(1, flight), From: i, At: u.Target})
+	default:
+		for hit := range k.hits {
+			s.launch(blow{Due: now + int32(hit)*secondHit, From: i, At: u.Target, Held: hit > 0})
+		}
+	}
+}
+
+// sweep aims the two beams of a colossus: across the line of fire, over everybody whose edge they touch.
+func (s *simulator) sweep(i int32, u *soldier) {
+	t := &s.units[u.Target]
+	along, d := [2]float32{1, 0}, root(square(u, t))
+	if d > 0 {
+		along = [2]float32{(t.X - u.X) / d, (t.Y - u.Y) / d}
+	}
+	for j := range s.units {
+		x := &s.units[j]
+		if x.Health <= 0 || x.Enemy == u.Enemy {
+			continue
+		}
+		// Offset from the target in the frame of the line of fire: depth along it, side across it.
+		dx, dy := x.X-t.X, x.Y-t.Y
+		depth := float32(dx*along[0]) + float32(dy*along[1])
+		side := float32(dy*along[0]) - float32(dx*along[1])
+		side = max(0, side-beamHalf, -side-beamHalf)
+		if touch := kinds[x.Type].radius + beamWidth; length(depth, side) > touch {
+			continue
+		}
+		for range kinds[Colossus].hits {
+			s.launch(blow{Due: s.clock.Loop + beamDelay, From: i, At: int32(j)})
+		}
+	}
+}
+
+func (s *simulator) launch(b blow) {
+	s.flying[s.clock.Flying] = b
+	s.clock.Flying++
+}
+
+// land applies the blows that are due, one by one in order of launch.
+func (s *simulator) land() {
+	kept := int32(0)
+	for f := range s.clock.Flying {
+		b := s.flying[f]
+		if b.Due > s.clock.Loop {
+			s.flying[kept] = b
+			kept++
+			continue
+		}
+		if b.At == b.From {
+			s.kill(b.At)
+		} else if !b.Held || s.units[b.From].Health > 0 {
+			s.hit(b.From, b.At)
+		}
+	}
+	s.clock.Flying = kept
+}
+
+// hit does one hit's damage, on shields first, then on life less armour; the dead feel nothing.
+func (s *simulator) hit(from, at int32) {
+	k, x := &kinds[s.units[from].Type], &s.units[at]
+	if x.Health <= 0 {
+		return
+	}
+	v := &kinds[x.Type]
+	damage := k.damage
+	if v.armoured {
+		damage += k.versusArmoured
+	}
+	if v.light {
+		damage += k.versusLight
+	}
+	x.Hurt = s.clock.Loop
+	absorbed := min(x.Shield, damage)
+	x.Shield -= absorbed
+	if damage -= absorbed; damage == 0 {
+		return
+	}
+	x.Health -= max(leastDamage, damage-v.armour)
+	if x.Health <= 0 {
+		s.kill(at)
+	}
+}
+
+// kill removes a unit. A baneling bursts, however it dies, over everybody of the other side within its radius, and over
+// banelings that then burst themselves.
+//
+// DECISION 19: the radius is measured from its centre to the edge of the other.
+func (s *simulator) kill(i int32) {
+	u := &s.units[i]
+	if u.Type == Baneling && u.Order == burst {
+		return
+	}
+	u.Health, u.Shield = 0, 0
+	if u.Type != Baneling {
+		return
+	}
+	u.Order = burst
+	for j := range s.units {
+		x := &s.units[j]
+		reach := blastRadius + kinds[x.Type].radius
+		if x.Health > 0 && x.Enemy != u.Enemy && square(u, x) <= reach*reach {
+			s.hit(i, int32(j))
+		}
+	}
+}
+
+// burst marks a baneling that has burst, by its blow or by death, and does so once.
+const burst Verb = 0xff

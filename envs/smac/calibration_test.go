@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"math"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// player plays one agent; keep is the enemy it attacked last, or −1.
+type player func(b *battle, i int, keep *int, r *rng.Rand) int32
+
+// The scripted players of the calibration table.
+var players = map[string]player{
+	"random": func(b *battle, i int, _ *int, r *rng.Rand) int32 {
+		a, allowed := int32(0), 0
+		for k, ok := range b.mask[i*b.choices : (i+1)*b.choices] {
+			if ok != 0 {
+				allowed++
+				if r.IntN(allowed) == 0 { // one of all, each with the same probability
+					a = int32(k)
+				}
+			}
+		}
+		return a
+	},
+	"stop": func(b *battle, i int, _ *int, _ *rng.Rand) int32 { return stand(b, i) },
+	"wait": func(b *battle, i int, _ *int, _ *rng.Rand) int32 {
+		if e := b.nearest(i); e >= 0 && b.canShoot(i, e) && b.units[i].Health > 0 {
+			return int32(b.attack + e)
+		}
+		return stand(b, i)
+	},
+	"near": func(b *battle, i int, keep *int, _ *rng.Rand) int32 {
+		if *keep < 0 || !b.canShoot(i, *keep) {
+			*keep = b.nearest(i)
+		}
+		if *keep >= 0 && b.canShoot(i, *keep) && b.units[i].Health > 0 {
+			return int32(b.attack + *keep)
+		}
+		return b.approach(i)
+	},
+	"focus": func(b *battle, i int, _ *int, _ *rng.Rand) int32 {
+		if b.units[i].Health == 0 {
+			return actNone
+		}
+		return b.focus(i)
+	},
+}
+
+func stand(b *battle, i int) int32 {
+	if b.units[i].Health == 0 {
+		return actNone
+	}
+	return actStop
+}
+
+// outcome is what a number of episodes came to.
+type outcome struct{ win, draw, late, ret, steps float64 }
+
+// play plays one episode in each of n copies; returns are scaled by each episode's own enemies.
+func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcome {
+	t.Helper()
+	s := DefaultSettings()
+	s.MaxReward = PerEpisode
+	if change != nil {
+		change(&s)
+	}
+	made, err := build("smac/test", envs.Common{Copies: n, Reward: envs.Dense}, s, r, 5, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := made.(*env)
+	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
+	keep, chance := make([]int, n*e.n), rng.New(9, "calibration")
+	for i := range keep {
+		keep[i] = -1
+	}
+	e.Reset(nil, out)
+	var sum outcome
+	over := make([]bool, n)
+	for left := n; left > 0; {
+		for row := range act.Choice {
+			act.Choice[row] = p(e.copies[row/e.n].battle, row%e.n, &keep[row], chance)
+		}
+		e.Step(act, out)
+		for c := range over {
+			sum.ret += float64(out.Dense[c*e.n]) / float64(n)
+			if over[c] || out.Terminated[c]|out.Truncated[c] == 0 {
+				continue
+			}
+			over[c] = true
+			left--
+			a := &e.copies[c]
+			sum.win += float64(count(a.Over == won)) / float64(n)
+			sum.draw += float64(count(a.Over == drawn)) / float64(n)
+			sum.late += float64(count(a.Over == timedOut)) / float64(n)
+			sum.steps += float64(a.Steps) / float64(n)
+		}
+	}
+	return sum
+}
+
+// The table of the specification: an independent program that makes the same decisions, 400 episodes a cell. Agreement is
+// asked for as far as the specification does, 0.10 in win rate and 1.5 in return over at least 1000 episodes; both are
+// beyond four standard errors (at most 0.03 and 0.35), and beyond what any single open decision moves.
+func TestScriptedPlayEndsAsInTheReferenceSimulator(t *testing.T) {
+	episodes := 1000
+	if testing.Short() {
+		episodes = 300 // four standard errors are 0.12 and 0.65 then
+	}
+	for _, ref := range []struct {
+		race   *race
+		player string
+		want   outcome
+	}{
+		{&protossRace, "random", outcome{win: .000, draw: .000, ret: 5.1, steps: 52}},
+		{&protossRace, "stop", outcome{win: .000, draw: .000, ret: 0.0, steps: 46}},
+		{&protossRace, "wait", outcome{win: .013, draw: .000, ret: 7.0, steps: 56}},
+		{&protossRace, "near", outcome{win: .385, draw: .010, ret: 15.8, steps: 55}},
+		{&protossRace, "focus", outcome{win: .510, draw: .010, ret: 16.9, steps: 58}},
+		{&zergRace, "random", outcome{win: .013, draw: .005, ret: 3.8, steps: 29}},
+		{&zergRace, "stop", outcome{win: .010, draw: .018, ret: 1.9, steps: 28}},
+		{&zergRace, "wait", outcome{win: .028, draw: .007, ret: 5.4, steps: 29}},
+		{&zergRace, "near", outcome{win: .228, draw: .010, ret: 11.3, steps: 24}},
+		{&zergRace, "focus", outcome{win: .205, draw: .022, ret: 11.0, steps: 23}},
+	} {
+		got := play(t, ref.race, players[ref.player], episodes, nil)
+		t.Logf("%s %-6s win %.3f (%.3f) draw %.3f (%.3f) return %.2f (%.1f) steps %.1f (%.0f) late %.3f", ref.race.name, ref.player,
+			got.win, ref.want.win, got.draw, ref.want.draw, got.ret, ref.want.ret, got.steps, ref.want.steps, got.late)
+		limit := 0.10
+		if testing.Short() {
+			limit = 0.12
+		}
+		if math.Abs(got.win-ref.want.win) > limit || math.Abs(got.ret-ref.want.ret) > 1.5 {
+			t.Errorf("%s %s: wins %.3f and returns %.2f, want %.3f and %.1f", ref.race.name, ref.player, got.win, got.ret,
+				ref.want.win, ref.want.ret)
+		}
+		// Lengths have a spread of half their mean at most: 4 standard errors of both samples are 12 %.
+		if math.Abs(got.steps-ref.want.steps) > 0.12*ref.want.steps {
+			t.Errorf("%s %s: %.1f steps, want %.0f", ref.race.name, ref.player, got.steps, ref.want.steps)
+		}
+		if math.Abs(got.draw-ref.want.draw) > 0.03 || got.late > 0.005 {
+			t.Errorf("%s %s: draws %.3f, too late %.3f; want %.3f and next to none", ref.race.name, ref.player, got.draw, got.late, ref.want.draw)
+		}
+	}
+}

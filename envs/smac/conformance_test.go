@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/envtest"
+)
+
+func TestTasksKeepTheContract(t *testing.T) {
+	for _, name := range envs.Names() {
+		cfg, err := envs.Default(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(strings.TrimPrefix(name, "smac/"), func(t *testing.T) { envtest.Check(t, cfg) })
+	}
+}
+
+// The settings that the default leaves off change sizes, draws and what is saved.
+func TestEverySettingKeepsTheContract(t *testing.T) {
+	p, z := DefaultProtoss(), DefaultZerg()
+	p.ConicFOV, p.EnemyMask, p.ProbObsEnemy, p.ObsLastAction, p.ObsTimestep, p.StateTimestep = true, 0.5, 0.3, true, true, true
+	p.Agents, p.Enemies, p.RewardPositive, p.MaxReward = 3, 4, false, PerEpisode
+	z.ObsPathing, z.ObsHeight, z.ObsAllHealth, z.ObsOwnHealth, z.ObsOwnPos, z.ObsTypes = true, true, false, false, false, false
+	z.UnitRanges, z.ActionMask, z.ObsWipe, z.StateLast, z.RewardSparse, z.MaxSteps = false, false, false, false, true, 25
+	z.Agents, z.Enemies = 6, 2
+	z.Noise = envs.Noise{X: 16, Y: 16, Width: 12, Height: 12, Scale: 1}
+	t.Run("protoss", func(t *testing.T) { envtest.Check(t, p) })
+	t.Run("zerg", func(t *testing.T) { envtest.Check(t, z) })
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package smac is the family of StarCraft battles of SMACv2: five agents with one unit each against five enemies that the
+// game drives. Unit types and starting places are drawn anew for every episode.
+//
+// The benchmark's interface (what agents perceive, may do and are paid for) is one part, written against recordings of the
+// original; what the battle is fought in is the other, behind Field: a simulator that needs nothing, or the real game.
+//
+// From: oxwhirl/smacv2, 577ab5a (MIT), as behaviour
+package smac
+
+import (
+	"fmt"
+
+	"cermic/envs"
+	"cermic/envs/internal/pool"
+	"cermic/envs/rng"
+)
+
+// env makes an envs.Env of battles.
+type env struct {
+	*rules
+	spec   envs.Spec
+	common envs.Common
+	seed   uint64
+	copies []arena // [E]
+
+	stepping, resetting *pool.Job
+	actions             *envs.Actions // of the Step in progress
+	mask                []uint8       // of the Reset in progress
+	out                 *envs.Step    // of either
+}
+
+// arena is one copy.
+type arena struct {
+	*battle
+	field  Field
+	chance rng.Rand // teams, places, visiting orders, sightings; and the simulator's
+	lineup *Lineup
+	seen   []Sighting
+	orders []Command
+	arenaClock
+}
+
+// arenaClock holds an arena's counters.
+type arenaClock struct {
+	Episode uint32 // resets so far
+	Over    ending // how the episode ended; steps that follow change nothing
+}
+
+// grain is the least number of copies worth handing to another core: about 20 µs of work.
+const grain = 2
+
+func build(name string, common envs.Common, s Settings, r *race, seed uint64, workers int) (envs.Env, error) {
+	if err := common.Validate(name); err != nil {
+		return nil, err
+	}
+	if err := s.validate(name); err != nil {
+		return nil, err
+	}
+	e := newEnv(name, common, newRules(s, r), seed, workers)
+	for c := range e.copies {
+		a := &e.copies[c]
+		a.field = newSimulator(e.rules, &a.chance)
+	}
+	return e, nil
+}
+
+// newEnv makes everything but the fields.
+func newEnv(name string, common envs.Common, k *rules, seed uint64, workers int) *env {
+	e := &env{rules: k, common: common, seed: seed, copies: make([]arena, common.Copies)}
+	for c := range e.copies {
+		e.copies[c] = arena{
+			battle: newBattle(k), lineup: newLineup(k), seen: make([]Sighting, 0, k.n+k.m), orders: make([]Command, k.n),
+		}
+	}
+	e.spec = envs.Spec{
+		Name: name, Copies: common.Copies, Agents: k.n, Teams: make([]int, k.n), Obs: []int{k.obs}, Entities: k.entities(),
+		State: k.state, Act: envs.ActSpec{Choices: k.choices}, Masked: true, Horizon: k.MaxSteps, EvalHorizon: k.MaxSteps,
+		Metric: "win", Sparse: common.Reward == envs.Sparse, Solved: k.SparseWin,
+	}
+	e.stepping = pool.New(common.Copies, grain, workers, e.advance)
+	e.resetting = pool.New(common.Copies, grain, workers, e.restart)
+	return e
+}
+
+// Spec describes the shapes.
+func (e *env) Spec() *envs.Spec { return &e.spec }
+
+// Reset starts new episodes. The k-th episode of a copy depends on the seed, the copy's number, k and the actions alone.
+func (e *env) Reset(mask []uint8, out *envs.Step) {
+	e.checkShape(out)
+	if mask != nil && len(mask) != e.spec.Copies {
+		panic(fmt.Sprintf("smac: Reset of a mask of %d copies, want %d", len(mask), e.spec.Copies))
+	}
+	e.mask, e.out = mask, out
+	e.resetting.Run()
+	e.mask, e.out = nil, nil
+}
+
+// restart resets those of the copies [from, to) that are to be; it runs on several cores at once.
+func (e *env) restart(from, to int) {
+	for c := from; c < to; c++ {
+		if e.mask != nil && e.mask[c] == 0 {
+			continue
+		}
+		e.deploy(c)
+		e.show(c, e.out)
+		e.pay(c, 0, goesOn, e.out)
+	}
+}
+
+// deploy draws and starts the next episode of copy c.
+func (e *env) deploy(c int) {
+	a := &e.copies[c]
+	a.chance.Seed(e.seed, "smac episode", uint64(c), uint64(a.Episode))
+	a.Episode++
+	a.Over = goesOn
+	a.lineup.draw(e.rules, &a.chance)
+	for i := range a.hidden {
+		a.hidden[i] = 0
+		if e.EnemyMask > 0 && a.chance.Float64() < e.EnemyMask {
+			a.hidden[i] = 1
+		}
+	}
+	seen, err := a.field.Deploy(a.lineup, a.seen)
+	if err != nil {
+		return
+	}
+	a.seen = seen
+	a.begin(seen)
+}
+
+// Step advances every copy. Sending an agent an action that its mask forbids is a programming error.
+func (e *env) Step(act *envs.Actions, out *envs.Step) {
+	e.checkShape(out)
+	if len(act.Choice) != e.spec.Copies*e.n {
+		panic(fmt.Sprintf("smac: Step with %d choices, want %d", len(act.Choice), e.spec.Copies*e.n))
+	}
+	for c := range e.copies {
+		if err := e.copies[c].check(act.Choice[c*e.n : (c+1)*e.n]); err != nil {
+			panic(fmt.Sprintf("smac: copy %d: %v", c, err))
+		}
+	}
+	e.actions, e.out = act, out
+	e.stepping.Run()
+	e.actions, e.out = nil, nil
+}
+
+// advance steps copies [from, to); it runs on several cores at once.
+func (e *env) advance(from, to int) {
+	for c := from; c < to; c++ {
+		a := &e.copies[c]
+		if a.Over != goesOn {
+			e.pay(c, 0, a.Over, e.out)
+			e.out.Score[c] = 0
+			continue
+		}
+		actions := e.actions.Choice[c*e.n : (c+1)*e.n]
+		a.commands(actions, a.orders)
+		seen, err := a.field.Play(a.orders, a.seen)
+		if err != nil {
+			continue
+		}
+		a.seen = seen
+		reward, end := a.step(actions, seen)
+		a.Over = end
+		e.show(c, e.out)
+		e.pay(c, reward, end, e.out)
+	}
+}
+
+// pay writes rewards, score and ends of copy c. Every agent is paid what the team is, living or dead.
+func (e *env) pay(c int, reward float64, end ending, out *envs.Step) {
+	sparse := e.sparse(end)
+	for i := c * e.n; i < (c+1)*e.n; i++ {
+		out.Dense[i], out.Sparse[i] = float32(reward), sparse
+	}
+	out.Score[c] = float32(count(end == won))
+	out.Terminated[c] = uint8(count(end == won || end == lost || end == drawn))
+	out.Truncated[c] = uint8(count(end == timedOut))
+}
+
+// show writes what the agents of copy c perceive, the state, the masks and the labels.
+func (e *env) show(c int, out *envs.Step) {
+	a, n := &e.copies[c], e.n
+	obs := out.Obs[c*n*e.obs : (c+1)*n*e.obs]
+	a.observe(&a.chance, obs)
+	a.centralised(out.State[c*e.state : (c+1)*e.state])
+	copy(out.Mask[c*n*e.choices:(c+1)*n*e.choices], a.mask)
+	for i := range n {
+		u := &a.units[i]
+		out.Alive[c*n+i] = uint8(count(u.Health > 0))
+		if e.common.Noise.On() && u.Health > 0 {
+			e.common.Noise.Cover(obs[i*e.obs:(i+1)*e.obs], u.X, u.Y, e.seed, uint64(c), uint64(a.Episode), uint64(a.Steps), uint64(i))
+		}
+	}
+	a.label(out.Seen[c*n*n:(c+1)*n*n], out.RelPos[2*c*n*n:2*(c+1)*n*n])
+}
+
+// label writes which allies each agent sees, and where all of them are relative to it, in half sides of the map. The dead
+// see nobody, are not seen, and are nowhere.
+//
+// paper:detector  agent i perceives agent j: j's features show in i's observation
+func (b *battle) label(seen []uint8, rel []float32) {
+	clear(seen)
+	clear(rel)
+	for i := range b.n {
+		for j := range b.n {
+			u, x := &b.units[i], &b.units[j]
+			if i == j || u.Health == 0 || x.Health == 0 {
+				continue
+			}
+			at := i*b.n + j
+			seen[at] = uint8(count(b.visible(i, j)))
+			rel[2*at], rel[2*at+1] = (x.X-u.X)/(mapSide/2), (x.Y-u.Y)/(mapSide/2)
+		}
+	}
+}
+
+// checkShape panics on buffers of another shape: everything behind it indexes without looking.
+func (e *env) checkShape(out *envs.Step) {
+	rows := e.spec.Copies * e.n
+	if len(out.Obs) != rows*e.obs || len(out.State) != e.spec.Copies*e.state || len(out.Mask) != rows*e.choices {
+		panic(fmt.Sprintf("smac: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
+	}
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// golden is one recording of the original; testdata/golden/README.md describes every field.
+type golden struct {
+	Name     string
+	Args     goldenArgs `json:"env_args"`
+	Base     uint32     `json:"base_unit_type"`
+	Map      goldenMap
+	Dims     goldenDims
+	Episodes []goldenEpisode
+	Stats    struct {
+		Won   int `json:"battles_won"`
+		Game  int `json:"battles_game"`
+		Draws int `json:"battles_draw"`
+		Late  int `json:"timeouts"`
+	}
+}
+
+type goldenArgs struct {
+	MapName        string  `json:"map_name"`
+	ObsAllHealth   bool    `json:"obs_all_health"`
+	ObsOwnHealth   bool    `json:"obs_own_health"`
+	ObsOwnPos      bool    `json:"obs_own_pos"`
+	ObsLastAction  bool    `json:"obs_last_action"`
+	ObsPathing     bool    `json:"obs_pathing_grid"`
+	ObsHeight      bool    `json:"obs_terrain_height"`
+	ObsTimestep    bool    `json:"obs_timestep_number"`
+	ConicFOV       bool    `json:"conic_fov"`
+	LookActions    int     `json:"num_fov_actions"`
+	StateLast      bool    `json:"state_last_action"`
+	StateTimestep  bool    `json:"state_timestep_number"`
+	RewardSparse   bool    `json:"reward_sparse"`
+	RewardPositive bool    `json:"reward_only_positive"`
+	RewardDeath    float64 `json:"reward_death_value"`
+	RewardWin      float64 `json:"reward_win"`
+	RewardDefeat   float64 `json:"reward_defeat"`
+	RewardNegative float64 `json:"reward_negative_scale"`
+	RewardScale    bool    `json:"reward_scale"`
+	ScaleRate      float64 `json:"reward_scale_rate"`
+	UnitRanges     bool    `json:"use_unit_ranges"`
+	ProbObsEnemy   float64 `json:"prob_obs_enemy"`
+	ActionMask     bool    `json:"action_mask"`
+	Continuing     bool    `json:"continuing_episode"`
+	Capability     struct {
+		Agents  int `json:"n_units"`
+		Enemies int `json:"n_enemies"`
+		TeamGen struct {
+			Observe bool
+		} `json:"team_gen"`
+	} `json:"capability_config"`
+}
+
+type goldenMap struct {
+	X       int      `json:"map_x"`
+	Y       int      `json:"map_y"`
+	Play    [4]int   `json:"playable"`
+	Bits    int      `json:"pathing_bits_per_pixel"`
+	Pathing []string `json:"pathing_rows"`
+	Heights [][]int  `json:"height_rows"`
+}
+
+type goldenDims struct {
+	Agents  int    `json:"n_agents"`
+	Enemies int    `json:"n_enemies"`
+	Actions int    `json:"n_actions"`
+	Obs     int    `json:"obs_size"`
+	State   int    `json:"state_size"`
+	Cap     int    `json:"cap_size"`
+	Move    int    `json:"move_feats"`
+	Enemy   [2]int `json:"enemy_feats"`
+	Ally    [2]int `json:"ally_feats"`
+	Own     int    `json:"own_feats"`
+	Limit   int    `json:"episode_limit"`
+}
+
+type goldenEpisode struct {
+	Style      string
+	AllyTeam   []string     `json:"ally_team"`
+	EnemyTeam  []string     `json:"enemy_team"`
+	AllyStart  [][2]float64 `json:"ally_start"`
+	EnemyStart [][2]float64 `json:"enemy_start"`
+	EnemyMask  [][]float64  `json:"enemy_mask"`
+	Frames     []goldenFrame
+}
+
+type goldenFrame struct {
+	Units      [][10]float64
+	Actions    []int32
+	Commands   []goldenCommand
+	Reward     float64
+	Terminated bool
+	Info       *goldenInfo
+	MaxReward  float64   `json:"max_reward"`
+	Order      []int32   `json:"obs_order"`
+	Draws      []float64 `json:"rand_draws"`
+	Obs        [][]float32
+	State      []float32
+	Avail      []string
+	Caps       []float32
+	Visibility []string
+	AgentTags  []uint64 `json:"agent_tags"`
+	EnemyTags  []uint64 `json:"enemy_tags"`
+}
+
+type goldenInfo struct {
+	Won    bool `json:"battle_won"`
+	Allies int  `json:"dead_allies"`
+	Foes   int  `json:"dead_enemies"`
+	Limit  bool `json:"episode_limit"`
+}
+
+type goldenCommand struct {
+	Ability int                     `json:"ability_id"`
+	Pos     *struct{ X, Y float32 } `json:"target_world_space_pos"`
+	Target  string                  `json:"target_unit_tag"`
+	Tags    []string                `json:"unit_tags"`
+}
+
+// goldenFolder is the folder of recordings: our own copy, or another one of the same layout.
+func goldenFolder() string {
+	if other := os.Getenv("CERMIC_GOLDEN_DIR"); other != "" {
+		return filepath.Join(other, "smac")
+	}
+	return filepath.Join("testdata", "golden")
+}
+
+// goldenFiles lists the recordings of a kind.
+func goldenFiles(t *testing.T, kind string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(goldenFolder(), kind+"_*.json.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings %s_*.json.gz in %s (%v)", kind, goldenFolder(), err)
+	}
+	slices.Sort(files)
+	return files
+}
+
+// readGolden decodes a gzipped JSON file.
+func readGolden(t *testing.T, file string, into any) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err == nil {
+		err = json.NewDecoder(z).Decode(into)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// rules are those that a recording was made with.
+func (g *golden) rules() *rules {
+	a, s := &g.Args, DefaultSettings()
+	s.Agents, s.Enemies, s.MaxSteps = a.Capability.Agents, a.Capability.Enemies, g.Dims.Limit
+	s.ObsAllHealth, s.ObsOwnHealth, s.ObsOwnPos, s.ObsLastAction = a.ObsAllHealth, a.ObsOwnHealth, a.ObsOwnPos, a.ObsLastAction
+	s.ObsPathing, s.ObsHeight, s.ObsTimestep, s.ObsTypes = a.ObsPathing, a.ObsHeight, a.ObsTimestep, a.Capability.TeamGen.Observe
+	s.ConicFOV, s.LookActions, s.StateLast, s.StateTimestep = a.ConicFOV, a.LookActions, a.StateLast, a.StateTimestep
+	s.RewardSparse, s.RewardPositive, s.RewardDeath = a.RewardSparse, a.RewardPositive, a.RewardDeath
+	s.RewardWin, s.RewardDefeat, s.RewardNegative = a.RewardWin, a.RewardDefeat, a.RewardNegative
+	s.RewardScale, s.ScaleRate = a.RewardScale, a.ScaleRate
+	s.UnitRanges, s.ProbObsEnemy, s.ActionMask = a.UnitRanges, a.ProbObsEnemy, a.ActionMask
+	race := &protossRace
+	if strings.Contains(a.MapName, zergRace.name) {
+		race = &zergRace
+	}
+	k := newRules(s, race)
+	k.ground = g.Map.terrain()
+	return k
+}
+
+func (m *goldenMap) terrain() *Terrain {
+	t := &Terrain{
+		Width: m.X, Height: m.Y, PlayWidth: m.Play[2] - m.Play[0], PlayHeight: m.Play[3] - m.Play[1],
+		Pathable: make([]bool, m.X*m.Y), Level: make([]uint8, m.X*m.Y),
+	}
+	for y, row := range m.Pathing {
+		for x := range row {
+			t.Pathable[y*m.X+x] = row[x] == '1'
+			if m.Heights != nil {
+				t.Level[y*m.X+x] = uint8(m.Heights[y][x])
+			}
+		}
+	}
+	return t
+}
+
+// sightings are a frame's units in game order.
+func (g *golden) sightings(t *testing.T, f *goldenFrame) []Sighting {
+	t.Helper()
+	var seen []Sighting
+	for _, row := range f.Units {
+		s := Sighting{Tag: uint64(row[0]), Enemy: row[1] == 2}
+		number := uint32(row[2])
+		at := slices.IndexFunc(kinds[:], func(k kind) bool {
+			return s.Enemy && k.stock == number || !s.Enemy && k.offset+g.Base == number
+		})
+		if at < 0 {
+			t.Fatalf("unit type %d is unknown", number)
+		}
+		s.Unit = Unit{
+			Type: Type(at), X: float32(row[3]), Y: float32(row[4]), Health: float32(row[5]), HealthMax: float32(row[6]),
+			Shield: float32(row[7]), ShieldMax: float32(row[8]), Cooldown: float32(row[9]),
+		}
+		seen = append(seen, s)
+	}
+	return seen
+}

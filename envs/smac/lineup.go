@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import "cermic/envs/rng"
+
+// Lineup is what an episode starts with: types and places, of agents first, then of enemies.
+type Lineup struct {
+	Agents int
+	Types  []Type       // [N+M]
+	At     [][2]float32 // [N+M] cells
+}
+
+// newLineup makes room for a lineup.
+func newLineup(k *rules) *Lineup {
+	return &Lineup{Agents: k.n, Types: make([]Type, k.n+k.m), At: make([][2]float32, k.n+k.m)}
+}
+
+// draw chooses teams and places.
+//
+// From: oxwhirl/smacv2, smacv2/env/starcraft2/distributions.py, 577ab5a
+func (l *Lineup) draw(k *rules, r *rng.Rand) {
+	n := l.Agents
+	k.race.team(l.Types[:n], r)
+	// The enemies are the same team; a larger one gets further units of its own.
+	if same := copy(l.Types[n:], l.Types[:n]); same < k.m {
+		k.race.team(l.Types[n+same:], r)
+	}
+	if r.Float64() > surroundedAbove {
+		l.surround(r)
+	} else {
+		l.reflect(r)
+	}
+}
+
+// surroundedAbove is the share of starts in which the teams face each other.
+const surroundedAbove = 0.5
+
+// team draws a team's types by weight, again as long as all of it is of a kind that cannot win alone. Independent draws
+// need no shuffling.
+func (r *race) team(dst []Type, chance *rng.Rand) {
+	for {
+		alone := true
+		for i := range dst {
+			dst[i] = r.one(chance.Float64())
+			alone = alone && r.barred(dst[i])
+		}
+		if !alone {
+			return
+		}
+	}
+}
+
+// one turns a number in [0, 1) into a type.
+func (r *race) one(u float64) Type {
+	last := len(r.types) - 1
+	for i, w := range r.weights[:last] {
+		if u -= w; u < 0 {
+			return r.types[i]
+		}
+	}
+	return r.types[last]
+}
+
+func (r *race) barred(t Type) bool {
+	for _, x := range r.never {
+		if x == t {
+			return true
+		}
+	}
+	return false
+}
+
+// reflect places the agents in the left half and their counterparts mirrored in the right one.
+func (l *Lineup) reflect(r *rng.Rand) {
+	n := l.Agents
+	for i := range l.At {
+		switch {
+		case i < n:
+			l.At[i] = [2]float32{r.Uniform(0, mapSide/2-1), r.Uniform(0, mapSide)}
+		case i < 2*n:
+			l.At[i] = [2]float32{mapSide - l.At[i-n][0], l.At[i-n][1]}
+		default: // enemies without a counterpart
+			l.At[i] = [2]float32{r.Uniform(mapSide/2, mapSide), r.Uniform(0, mapSide)}
+		}
+	}
+}
+
+// diagonals are the four lines on which enemies surround the agents: from near the centre to the corner.
+var diagonals = [4]struct{ near, corner [2]float32 }{
+	{[2]float32{14, 14}, [2]float32{0, 0}},
+	{[2]float32{14, 18}, [2]float32{0, mapSide}},
+	{[2]float32{18, 18}, [2]float32{mapSide, mapSide}},
+	{[2]float32{18, 14}, [2]float32{mapSide, 0}},
+}
+
+// surround places all agents in the centre and one to four groups of enemies, some perhaps empty, on diagonals of their
+// own. Groups take enemies in blocks.
+func (l *Lineup) surround(r *rng.Rand) {
+	for i := range l.Agents {
+		l.At[i] = [2]float32{mapSide / 2, mapSide / 2}
+	}
+	groups := 1 + r.IntN(len(diagonals))
+	var size [len(diagonals)]int
+	for range l.At[l.Agents:] {
+		size[r.IntN(groups)]++
+	}
+	var lines [len(diagonals)]int32
+	r.Perm(lines[:])
+	i := l.Agents
+	for g := range groups {
+		t, line := r.Float32(), &diagonals[lines[g]]
+		place := [2]float32{t*line.near[0] + (1-t)*line.corner[0], t*line.near[1] + (1-t)*line.corner[1]}
+		for range size[g] {
+			l.At[i] = place
+			i++
+		}
+	}
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// recorded is luck that repeats what the original drew.
+type recorded struct {
+	order []int32
+	draws []float64
+}
+
+func (r *recorded) Perm(dst []int32) { copy(dst, r.order) }
+
+func (r *recorded) Float64() float64 {
+	if len(r.draws) == 0 {
+		return math.NaN() // one draw too many: compares as nothing seen, and the test reports it
+	}
+	x := r.draws[0]
+	r.draws = r.draws[1:]
+	return x
+}
+
+// replay checks one recorded episode after the other, frame by frame, against a battle.
+type replay struct {
+	*testing.T
+	g     *golden
+	b     *battle
+	own   bool // the divisor is ours, not the recorded one
+	tally struct{ won, game, late int }
+}
+
+// Observations, states and capabilities within the recordings' own tolerance, rewards within theirs; order, masks,
+// commands and ends exactly.
+func TestInterfaceIsThatOfTheOriginal(t *testing.T) {
+	owned := 0
+	for _, file := range goldenFiles(t, "iface") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			g := new(golden)
+			readGolden(t, file, g)
+			if r := replayCase(t, g); r.own {
+				owned++
+			}
+		})
+	}
+	if owned == 0 {
+		t.Error("no recording was made with the divisor of the first team alone: the divisor is untested")
+	}
+}
+
+func replayCase(t *testing.T, g *golden) *replay {
+	r := &replay{T: t, g: g, b: newBattle(g.rules())}
+	k := r.b.rules
+	got := goldenDims{
+		Agents: k.n, Enemies: k.m, Actions: k.choices, Obs: k.obs, State: k.state, Cap: len(k.race.types), Move: k.moveLen,
+		Enemy: [2]int{k.m, k.enemyLen}, Ally: [2]int{k.n - 1, k.allyLen}, Own: k.ownLen, Limit: k.MaxSteps,
+	}
+	if got != g.Dims {
+		t.Fatalf("sizes are %+v, want %+v", got, g.Dims)
+	}
+	r.own = r.first() == g.Episodes[len(g.Episodes)-1].Frames[0].MaxReward
+	for e := range g.Episodes {
+		r.episode(e)
+		if t.Failed() {
+			break
+		}
+	}
+	if got := r.tally; got.won != g.Stats.Won || got.game != g.Stats.Game || got.late != g.Stats.Late {
+		t.Errorf("won %d of %d, %d too late; want %+v", got.won, got.game, got.late, g.Stats)
+	}
+	return r
+}
+
+// first is what the first team can earn. The original adds up what it sees whenever it looks during its resets, until an
+// episode is over, so that some recordings end up with more: those test everything but the divisor, which they set.
+func (r *replay) first() float64 {
+	b := newBattle(r.b.rules)
+	b.begin(r.g.sightings(r.T, &r.g.Episodes[0].Frames[0]))
+	return b.Divisor
+}
+
+func (r *replay) episode(e int) {
+	ep := &r.g.Episodes[e]
+	clear(r.b.hidden)
+	for i, row := range ep.EnemyMask {
+		for j, hides := range row {
+			r.b.hidden[i*r.b.m+j] = uint8(hides)
+		}
+	}
+	for f := range ep.Frames {
+		frame := &ep.Frames[f]
+		seen := r.g.sightings(r.T, frame)
+		switch {
+		case f == 0:
+			r.b.begin(seen)
+		default:
+			r.step(e, f, frame, seen)
+		}
+		if !r.own {
+			r.b.Divisor = frame.MaxReward
+		} else if r.b.Divisor != frame.MaxReward {
+			r.Errorf("episode %d frame %d: divisor is %g, want %g", e, f, r.b.Divisor, frame.MaxReward)
+		}
+		r.compare(e, f, frame)
+		if r.Failed() {
+			return
+		}
+	}
+}
+
+// step plays one recorded step and checks commands, reward and end.
+func (r *replay) step(e, f int, frame *goldenFrame, seen []Sighting) {
+	b := r.b
+	if err := b.check(frame.Actions); err != nil {
+		r.Errorf("episode %d frame %d: %v", e, f, err)
+		return
+	}
+	orders := make([]Command, b.n)
+	b.commands(frame.Actions, orders)
+	r.orders(e, f, frame, orders)
+	reward, end := b.step(frame.Actions, seen)
+	if math.Abs(reward-frame.Reward) > 1e-9*math.Abs(frame.Reward) {
+		r.Errorf("episode %d frame %d: reward %.12g, want %.12g", e, f, reward, frame.Reward)
+	}
+	if (end != goesOn) != frame.Terminated {
+		r.Errorf("episode %d frame %d: ending %d, want terminated to be %v", e, f, end, frame.Terminated)
+	}
+	agents, enemies := b.alive()
+	got := goldenInfo{Won: end == won, Allies: b.n - agents, Foes: b.m - enemies, Limit: end == timedOut && r.g.Args.Continuing}
+	if got != *frame.Info {
+		r.Errorf("episode %d frame %d: info %+v, want %+v", e, f, got, *frame.Info)
+	}
+	if end != goesOn {
+		r.tally.game++
+		r.tally.won += count(end == won)
+		r.tally.late += count(end == timedOut)
+	}
+}
+
+func (r *replay) orders(e, f int, frame *goldenFrame, orders []Command) {
+	abilities := map[Verb]int{Stop: abilityStop, Move: abilityMove, Attack: abilityAttack}
+	at := 0
+	for _, c := range orders {
+		if c.Verb == Nothing {
+			continue
+		}
+		if at >= len(frame.Commands) {
+			r.Errorf("episode %d frame %d: more commands than the original's %d", e, f, len(frame.Commands))
+			return
+		}
+		want := frame.Commands[at]
+		at++
+		same := abilities[c.Verb] == want.Ability && len(want.Tags) == 1 && strconv.FormatUint(c.Tag, 10) == want.Tags[0]
+		if same && c.Verb == Move { // goals are shown with float32's 8 digits
+			same = want.Pos != nil && c.X == want.Pos.X && c.Y == want.Pos.Y
+		}
+		if same && c.Verb == Attack {
+			same = strconv.FormatUint(c.Target, 10) == want.Target
+		}
+		if !same {
+			r.Errorf("episode %d frame %d: command %+v, want %+v", e, f, c, want)
+		}
+	}
+	if at != len(frame.Commands) {
+		r.Errorf("episode %d frame %d: %d commands, want %d", e, f, at, len(frame.Commands))
+	}
+}
+
+func (r *replay) compare(e, f int, frame *goldenFrame) {
+	b, n := r.b, r.b.n
+	if !slices.Equal(b.tags[:n], frame.AgentTags) || !slices.Equal(b.tags[n:], frame.EnemyTags) {
+		r.Errorf("episode %d frame %d: units are %v, want %v and %v", e, f, b.tags, frame.AgentTags, frame.EnemyTags)
+		return
+	}
+	chance := &recorded{frame.Order, frame.Draws}
+	obs, state := make([]float32, n*b.obs), make([]float32, b.state)
+	b.observe(chance, obs)
+	if len(chance.draws) != 0 {
+		r.Errorf("episode %d frame %d: %d draws left over", e, f, len(chance.draws))
+	}
+	for i := range n {
+		r.near(e, f, "obs", frame.Obs[i], obs[i*b.obs:(i+1)*b.obs])
+		mask := make([]byte, b.choices)
+		for a := range mask {
+			mask[a] = '0' + b.mask[i*b.choices+a]
+		}
+		if string(mask) != frame.Avail[i] {
+			r.Errorf("episode %d frame %d agent %d: mask %s, want %s", e, f, i, mask, frame.Avail[i])
+		}
+	}
+	b.centralised(state)
+	r.near(e, f, "state", frame.State, state)
+	caps := make([]float32, n*len(b.race.types))
+	b.capabilities(caps)
+	r.near(e, f, "capabilities", frame.Caps, caps)
+	sees := make([]uint8, n*(n+b.m))
+	b.sees(sees)
+	for i, row := range frame.Visibility {
+		for j, want := range row {
+			if sees[i*(n+b.m)+j] != uint8(want-'0') {
+				r.Errorf("episode %d frame %d: visibility of %d to %d is %d, want %c", e, f, j, i, sees[i*(n+b.m)+j], want)
+			}
+		}
+	}
+}
+
+// near compares within 1e-6, the tolerance that the recordings state for numbers rounded to float32.
+func (r *replay) near(e, f int, what string, want, got []float32) {
+	if len(want) != len(got) {
+		r.Errorf("episode %d frame %d: %d numbers of %s, want %d", e, f, len(got), what, len(want))
+		return
+	}
+	for i := range want {
+		if !(math.Abs(float64(got[i])-float64(want[i])) <= 1e-6) {
+			r.Errorf("episode %d frame %d: %s[%d] is %g, want %g", e, f, what, i, got[i], want[i])
+			return
+		}
+	}
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+// ending is how an episode ends, or that it goes on.
+type ending uint8
+
+const (
+	goesOn ending = iota
+	won
+	lost
+	drawn    // nobody is left
+	timedOut // the episode limit is reached
+)
+
+// ending tells how things stand. Only numbers of living units decide.
+func (b *battle) ending() ending {
+	agents, enemies := b.alive()
+	switch {
+	case agents == 0 && enemies == 0:
+		return drawn
+	case agents == 0:
+		return lost
+	case enemies == 0:
+		return won
+	case int(b.Steps) >= b.MaxSteps:
+		return timedOut
+	}
+	return goesOn
+}
+
+// settle pays the team for what has happened since it was last called: the benchmark's reward, after scaling.
+func (b *battle) settle(end ending) float64 {
+	reward := b.damage()
+	if b.RewardSparse {
+		reward = 0
+	}
+	switch {
+	case end == won && b.RewardSparse:
+		reward = 1
+	case end == lost && b.RewardSparse:
+		reward = -1
+	case end == won:
+		reward += b.RewardWin
+	case end == lost:
+		reward += b.RewardDefeat
+	}
+	if b.RewardScale {
+		reward /= b.Divisor / b.ScaleRate // also the sparse one, as in SMACv2
+	}
+	return reward
+}
+
+// damage adds up what enemies lost, and without reward_only_positive what allies did. What grows back counts against it.
+func (b *battle) damage() float64 {
+	ours, theirs := 0.0, 0.0
+	for i := range b.units {
+		if b.fallen[i] {
+			continue
+		}
+		u := &b.units[i]
+		lost := b.before[i]
+		if u.Health > 0 {
+			now := u.strength()
+			lost -= now
+			b.before[i] = now
+		} else {
+			b.fallen[i] = true
+			lost += b.RewardDeath
+		}
+		if i < b.n {
+			ours += lost
+		} else {
+			theirs += lost
+		}
+	}
+	if b.RewardPositive {
+		return max(theirs, 0)
+	}
+	return theirs - b.RewardNegative*ours
+}
+
+// sparse is the reward of the appendix for an ending.
+//
+// DECISION 5: it is independent of the package's own sparse flag and scale.
+func (s *Settings) sparse(end ending) float32 {
+	switch end {
+	case won:
+		return s.SparseWin
+	case lost:
+		return s.SparseLoss
+	case drawn, timedOut:
+		return s.SparseDraw
+	}
+	return 0
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+)
+
+// Settings are what both tasks share; their configs embed it, so that they read as one flat struct. The benchmark's own
+// settings keep the names that SMACv2 gives them.
+type Settings struct {
+	Agents   int `json:"n_agents"`
+	Enemies  int `json:"n_enemies"`
+	MaxSteps int `json:"max_steps"` // the episode limit: of training and of evaluation
+
+	Engine  Engine `json:"engine"`      // what the battle is fought in
+	Version string `json:"sc2_version"` // of the real game; results of different versions do not compare
+
+	// What an agent perceives.
+	ObsAllHealth   bool    `json:"obs_all_health"`      // health and shield of others
+	ObsOwnHealth   bool    `json:"obs_own_health"`      // one's own health and shield
+	ObsOwnPos      bool    `json:"obs_own_pos"`         // one's own place on the map
+	ObsLastAction  bool    `json:"obs_last_action"`     // the last action of visible allies
+	ObsPathing     bool    `json:"obs_pathing_grid"`    // which of 8 points round the agent can be walked on
+	ObsHeight      bool    `json:"obs_terrain_height"`  // the ground's height there and below the agent
+	ObsTimestep    bool    `json:"obs_timestep_number"` // share of the episode limit that is over
+	ObsTypes       bool    `json:"obs_ally_types"`      // types of allies; SMACv2's team_gen.observe
+	ObsWipe        bool    `json:"obs_wipe"`            // the rule of June 2023 that hides found enemies, too
+	ProbObsEnemy   float64 `json:"prob_obs_enemy"`      // probability that others see an enemy that one agent found
+	EnemyMask      float64 `json:"mask_probability"`    // probability that what an enemy is stays hidden from an agent
+	ConicFOV       bool    `json:"conic_fov"`           // agents see a cone and can turn it
+	LookActions    int     `json:"num_fov_actions"`     // directions to look in, with conic_fov
+	UnitRanges     bool    `json:"use_unit_ranges"`     // sight and shoot range of each type; else 9 and 6
+	ActionMask     bool    `json:"action_mask"`         // only enemies in range can be attacked
+	StateLast      bool    `json:"state_last_action"`
+	StateTimestep  bool    `json:"state_timestep_number"`
+	RewardSparse   bool    `json:"reward_sparse"`        // SMACv2's own sparse reward in place of its dense one
+	RewardPositive bool    `json:"reward_only_positive"` // losses cost nothing
+	RewardDeath    float64 `json:"reward_death_value"`
+	RewardWin      float64 `json:"reward_win"`
+	RewardDefeat   float64 `json:"reward_defeat"`
+	RewardNegative float64 `json:"reward_negative_scale"` // weight of losses, without reward_only_positive
+	RewardScale    bool    `json:"reward_scale"`          // divide by the most that a team can earn ...
+	ScaleRate      float64 `json:"reward_scale_rate"`     // ... and multiply by this
+	MaxReward      Divisor `json:"max_reward"`            // the most that a team can earn: of which team
+
+	// The sparse reward of the appendix, paid to every agent once, at the end of the battle.
+	SparseWin  float32 `json:"sparse_win"`
+	SparseLoss float32 `json:"sparse_loss"`
+	SparseDraw float32 `json:"sparse_draw"` // both teams dead, or the episode limit reached
+}
+
+// DefaultSettings returns SMACv2's settings for 5 against 5.
+//
+// From: oxwhirl/smacv2, smacv2/examples/configs, 577ab5a
+//
+// paper:sparse  "strictly tied to the ultimate battle outcome: a large positive reward for winning, a negative or zero
+// reward for losing, and a neutral or slightly negative reward for a draw"
+// Reading: no numbers are given. A loss costs more than a draw, so that nobody learns to lose in time.
+func DefaultSettings() Settings {
+	return Settings{
+		Agents: 5, Enemies: 5, MaxSteps: 200, Engine: Simulator, Version: "4.10",
+		ObsAllHealth: true, ObsOwnHealth: true, ObsOwnPos: true, ObsTypes: true, ObsWipe: true, ProbObsEnemy: 1,
+		LookActions: 12, UnitRanges: true, ActionMask: true, StateLast: true,
+		RewardPositive: true, RewardDeath: 10, RewardWin: 200, RewardNegative: 0.5, RewardScale: true, ScaleRate: 20,
+		MaxReward: FirstTeam, SparseWin: 1, SparseLoss: -1, SparseDraw: -0.1,
+	}
+}
+
+// Engine says what battles are fought in.
+type Engine string
+
+// The engines.
+const (
+	Simulator Engine = "simulator" // the one of this package
+	SC2       Engine = "sc2"       // an installed StarCraft II, one process for each copy
+)
+
+// Divisor says which enemy team scales the dense reward.
+type Divisor string
+
+// The divisors.
+const (
+	FirstTeam  Divisor = "first"       // that of the copy's first episode, as in SMACv2
+	PerEpisode Divisor = "per_episode" // the current one, so that no return exceeds reward_scale_rate
+)
+
+// The sizes that buffers are made for; far above what the benchmark has.
+const (
+	unitLimit    = 64
+	horizonLimit = 1_000_000
+)
+
+// validate returns one sentence about the first impossible setting.
+func (s *Settings) validate(task string) error {
+	if s.Engine != Simulator && s.Engine != SC2 {
+		return fmt.Errorf("%s: unknown engine %q%s", task, s.Engine, conf.Near(string(s.Engine), []string{string(Simulator), string(SC2)}))
+	}
+	if s.MaxReward != FirstTeam && s.MaxReward != PerEpisode {
+		return fmt.Errorf("%s: max_reward is %q, want %q or %q", task, s.MaxReward, FirstTeam, PerEpisode)
+	}
+	return cmp.Or(
+		s.wantCount(task, "n_agents", s.Agents, unitLimit),
+		s.wantCount(task, "n_enemies", s.Enemies, unitLimit),
+		s.wantCount(task, "max_steps", s.MaxSteps, horizonLimit),
+		s.wantCount(task, "num_fov_actions", s.LookActions, 360),
+		s.wantShare(task, "prob_obs_enemy", s.ProbObsEnemy),
+		s.wantShare(task, "mask_probability", s.EnemyMask),
+		wantFinite(task, "reward_death_value", s.RewardDeath),
+		wantFinite(task, "reward_win", s.RewardWin),
+		wantFinite(task, "reward_defeat", s.RewardDefeat),
+		wantFinite(task, "reward_negative_scale", s.RewardNegative),
+		wantFinite(task, "reward_scale_rate", s.ScaleRate),
+		wantFinite(task, "sparse_win", float64(s.SparseWin)),
+		wantFinite(task, "sparse_loss", float64(s.SparseLoss)),
+		wantFinite(task, "sparse_draw", float64(s.SparseDraw)),
+		s.wantScale(task),
+	)
+}
+
+func (s *Settings) wantCount(task, key string, n, high int) error {
+	if n < 1 || n > high {
+		return fmt.Errorf("%s: %s is %d, want 1 to %d", task, key, n, high)
+	}
+	return nil
+}
+
+func (s *Settings) wantShare(task, key string, x float64) error {
+	if !(x >= 0 && x <= 1) {
+		return fmt.Errorf("%s: %s is %g, want 0 to 1", task, key, x)
+	}
+	return nil
+}
+
+// wantScale keeps the divisor of the dense reward above 0: lives are, but what a death or a win pays may be negative.
+func (s *Settings) wantScale(task string) error {
+	if s.RewardScale && (s.RewardDeath < 0 || s.RewardWin < 0) {
+		return fmt.Errorf("%s: reward_death_value is %g and reward_win %g, want 0 or more, or reward_scale=false", task, s.RewardDeath, s.RewardWin)
+	}
+	return nil
+}
+
+func wantFinite(task, key string, x float64) error {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return fmt.Errorf("%s: %s is %g, want a finite number", task, key, x)
+	}
+	return nil
+}
+
+// Protoss is the task smac/protoss_5_vs_5: stalkers, zealots and colossi.
+type Protoss struct {
+	envs.Common
+	Settings
+}
+
+// Zerg is the task smac/zerg_5_vs_5: zerglings, hydralisks and banelings.
+type Zerg struct {
+	envs.Common
+	Settings
+}
+
+// DefaultProtoss returns the benchmark's settings with the paper's sparse reward.
+func DefaultProtoss() Protoss { return Protoss{envs.DefaultCommon(), DefaultSettings()} }
+
+// DefaultZerg returns the benchmark's settings with the paper's sparse reward.
+func DefaultZerg() Zerg { return Zerg{envs.DefaultCommon(), DefaultSettings()} }
+
+func init() {
+	envs.Register(DefaultProtoss())
+	envs.Register(DefaultZerg())
+}
+
+// Kind is the task's name.
+func (Protoss) Kind() string { return "smac/protoss_5_vs_5" }
+
+// Kind is the task's name.
+func (Zerg) Kind() string { return "smac/zerg_5_vs_5" }
+
+// WithShared returns a copy with the settings that every task has.
+func (p Protoss) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
+
+// WithShared returns a copy with the settings that every task has.
+func (z Zerg) WithShared(s envs.Common) envs.Config { z.Common = s; return z }
+
+// Build makes the environment.
+func (p Protoss) Build(seed uint64, workers int) (envs.Env, error) {
+	return build(p.Kind(), p.Common, p.Settings, &protossRace, seed, workers)
+}
+
+// Build makes the environment.
+func (z Zerg) Build(seed uint64, workers int) (envs.Env, error) {
+	return build(z.Kind(), z.Common, z.Settings, &zergRace, seed, workers)
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+// centralised writes the state of the whole battle, [S]: the agents, the enemies, the last actions, the time. Rows of the
+// dead are zero.
+func (b *battle) centralised(dst []float32) {
+	clear(dst)
+	for i := range b.n {
+		if b.units[i].Health > 0 {
+			b.agentState(i, dst[i*b.allyState:(i+1)*b.allyState])
+		}
+	}
+	dst = dst[b.n*b.allyState:]
+	for e := range b.m {
+		x, row := &b.units[b.n+e], dst[e*b.enemyState:(e+1)*b.enemyState]
+		if x.Health > 0 {
+			row[0] = float32(float64(x.Health) / float64(x.HealthMax))
+			b.fromCentre(x, row[1:])
+			b.shield(x, row[3:])[b.bits[x.Type]] = 1
+		}
+	}
+	dst = dst[b.m*b.enemyState:]
+	if b.StateLast {
+		for i, a := range b.last {
+			if a >= 0 {
+				dst[i*b.choices+int(a)] = 1
+			}
+		}
+		dst = dst[b.n*b.choices:]
+	}
+	if b.StateTimestep {
+		dst[0] = float32(float64(b.Steps) / float64(b.MaxSteps))
+	}
+}
+
+func (b *battle) agentState(i int, row []float32) {
+	u := &b.units[i]
+	row[0] = float32(float64(u.Health) / float64(u.HealthMax))
+	row[1] = float32(float64(u.Cooldown) / kinds[u.Type].maxCooldown)
+	b.fromCentre(u, row[2:])
+	row = b.shield(u, row[4:])
+	if b.ConicFOV {
+		row[0], row[1] = float32(b.gaze[i][0]), float32(b.gaze[i][1])
+		row = row[2:]
+	}
+	row[b.bits[u.Type]] = 1
+}
+
+// fromCentre writes where a unit is, relative to the map's centre and in sizes of its playable part.
+func (b *battle) fromCentre(u *Unit, dst []float32) {
+	dst[0] = float32((float64(u.X) - float64(b.ground.Width)/2) / float64(b.ground.PlayWidth))
+	dst[1] = float32((float64(u.Y) - float64(b.ground.Height)/2) / float64(b.ground.PlayHeight))
+}
+
+// shield writes the share of a unit's shields if its race has them.
+func (b *battle) shield(u *Unit, dst []float32) []float32 {
+	if !b.race.shields {
+		return dst
+	}
+	dst[0] = float32(float64(u.Shield) / kinds[u.Type].maxShield)
+	return dst[1:]
+}
+
+// capabilities writes the types of all agents, dead or alive, [N, types].
+func (b *battle) capabilities(dst []float32) {
+	clear(dst)
+	for i := range b.n {
+		dst[i*len(b.race.types)+b.bits[b.units[i].Type]] = 1
+	}
+}
+
+// sees writes which living units each agent has in its sight range, [N,N+M]. Of two agents, the one with the lower number
+// decides for both; cones do not count.
+func (b *battle) sees(dst []uint8) {
+	clear(dst)
+	all := len(b.units)
+	for i := range b.n {
+		if b.units[i].Health == 0 {
+			continue
+		}
+		sight := b.sight[b.units[i].Type]
+		for j := i + 1; j < all; j++ {
+			if b.units[j].Health == 0 || b.apart[i*all+j] >= sight {
+				continue
+			}
+			dst[i*all+j] = 1
+			if j < b.n {
+				dst[j*all+i] = 1
+			}
+		}
+	}
+}

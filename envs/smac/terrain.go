@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+// Terrain is the ground of a map, in cells of side 1 with the origin in the lower left corner.
+type Terrain struct {
+	Width, Height         int
+	PlayWidth, PlayHeight int     // size of the part that units can be in
+	Pathable              []bool  // [Height·Width], row y first
+	Level                 []uint8 // [Height·Width] height of the ground in 1/255
+}
+
+// mapSide is the side of the benchmark's map in cells.
+const mapSide = 32
+
+// flat returns the ground of the benchmark's map as the simulator has it.
+//
+// DECISION 22: no rim is blocked; the map's header makes all of it playable, and what the game's own grid blocks is
+// known only to who runs it. Its one level counts as 0.
+func flat() *Terrain {
+	t := &Terrain{
+		Width: mapSide, Height: mapSide, PlayWidth: mapSide, PlayHeight: mapSide,
+		Pathable: make([]bool, mapSide*mapSide), Level: make([]uint8, mapSide*mapSide),
+	}
+	for i := range t.Pathable {
+		t.Pathable[i] = true
+	}
+	return t
+}
+
+// walkable reports whether a unit can be sent to the cell; none outside the map.
+func (t *Terrain) walkable(x, y int) bool {
+	return x >= 0 && y >= 0 && x < t.Width && y < t.Height && t.Pathable[y*t.Width+x]
+}
+
+// cell returns the index of a cell, and false outside the map.
+func (t *Terrain) cell(x, y int) (int, bool) {
+	return y*t.Width + x, x >= 0 && y >= 0 && x < t.Width && y < t.Height
+}
+
+// around are the points that agents perceive the ground at, relative to their own cell and in units of moveAmount: 8 for
+// paths, and one more for heights.
+var around = [9][2]int{{0, 2}, {0, -2}, {2, 0}, {-2, 0}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1}, {0, 0}}
+
+// paths writes whether the 8 points round (x, y) can be walked on; points outside the map count as such.
+func (t *Terrain) paths(x, y float32, dst []float32) []float32 {
+	for _, d := range around[:8] {
+		at, ok := t.cell(int(x)+d[0]*moveAmount, int(y)+d[1]*moveAmount)
+		if !ok || t.Pathable[at] {
+			dst[0] = 1
+		}
+		dst = dst[1:]
+	}
+	return dst
+}
+
+// levels writes the heights of the 8 points round (x, y) and of its own; points outside the map count as 1.
+func (t *Terrain) levels(x, y float32, dst []float32) []float32 {
+	for i, d := range around {
+		dst[i] = 1
+		if at, ok := t.cell(int(x)+d[0]*moveAmount, int(y)+d[1]*moveAmount); ok {
+			dst[i] = float32(float64(t.Level[at]) / 255)
+		}
+	}
+	return dst[len(around):]
+}
