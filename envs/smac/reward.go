@@ -82,6 +82,10 @@ func (b *battle) damage() float64 {
 
 // sparse is the reward of the appendix for an ending.
 //
+// paper:sparse  "strictly tied to the ultimate battle outcome: a large positive reward for winning, a negative or zero
+// reward for losing, and a neutral or slightly negative reward for a draw"
+// Reading: no numbers are given. By default a loss costs more than a draw, so that nobody learns to lose in time.
+//
 // DECISION 5: it is independent of the package's own sparse flag and scale.
 func (s *Settings) sparse(end ending) float32 {
 	switch end {

@@ -58,10 +58,6 @@ type Settings struct {
 // DefaultSettings returns SMACv2's settings for 5 against 5.
 //
 // From: oxwhirl/smacv2, smacv2/examples/configs, 577ab5a
-//
-// paper:sparse  "strictly tied to the ultimate battle outcome: a large positive reward for winning, a negative or zero
-// reward for losing, and a neutral or slightly negative reward for a draw"
-// Reading: no numbers are given. A loss costs more than a draw, so that nobody learns to lose in time.
 func DefaultSettings() Settings {
 	return Settings{
 		Agents: 5, Enemies: 5, MaxSteps: 200, Engine: Simulator, Version: "4.10",

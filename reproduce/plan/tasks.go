@@ -10,7 +10,8 @@ import (
 	"strings"
 
 	"cermic/envs"
-	_ "cermic/envs/vmas" // registers its tasks
+	_ "cermic/envs/smac" // registers its tasks
+	_ "cermic/envs/vmas" // so does this
 	"cermic/reproduce/paper"
 )
 
