@@ -75,6 +75,7 @@ func (s *Spec) CellLen() int {
 // ActSpec describes one agent's action: Choices > 0 means a discrete one, else Dim numbers in [Low, High].
 type ActSpec struct {
 	Choices   int       // K
+	Targets   int       // the last Targets choices aim at the first Object entities, one each; 0: none aims at an entity
 	Dim       int       // D
 	Low, High []float32 // [D]
 }

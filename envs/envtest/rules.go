@@ -33,7 +33,7 @@ func specIsComplete(t *testing.T, cfg envs.Config) {
 	case s.Act.Choices < 1 && (s.Act.Dim < 1 || len(s.Act.Low) != s.Act.Dim || len(s.Act.High) != s.Act.Dim):
 		t.Errorf("Act is %+v, want Choices, or Dim with as many bounds", s.Act)
 	}
-	length := map[envs.EntityKind]int{}
+	length, objects := map[envs.EntityKind]int{}, 0
 	for _, x := range s.Entities {
 		if x.From < 0 || x.To <= x.From || x.To > s.ObsLen() {
 			t.Errorf("entity %q spans [%d, %d) of %d observation numbers", x.Name, x.From, x.To, s.ObsLen())
@@ -42,6 +42,12 @@ func specIsComplete(t *testing.T, cfg envs.Config) {
 			t.Errorf("entity %q has %d numbers, others of kind %q have %d: they could not share an encoder", x.Name, x.To-x.From, x.Kind, n)
 		}
 		length[x.Kind] = x.To - x.From
+		if x.Kind == envs.Object {
+			objects++
+		}
+	}
+	if s.Act.Targets < 0 || s.Act.Targets > min(objects, s.Act.Choices) {
+		t.Errorf("%d choices aim at one object each, of %d choices and %d objects", s.Act.Targets, s.Act.Choices, objects)
 	}
 }
 
