@@ -105,6 +105,8 @@ func newReference(l *q) *tdReference {
 		r.mix = r.qmix
 	case QPLEX:
 		r.mix = r.qplex
+	case SPECTra:
+		r.mix = r.spectra
 	}
 	for _, v := range nn.Variables(l.build.Store, "/"+onlineScope) {
 		if v.Trainable {

@@ -61,7 +61,10 @@ func normals(n int, r *rng.Rand) []float32 {
 // TestUnrolledStepsAreSteps: a recurrent policy trained on a chunk must see the outputs that it acted on, also when an episode
 // starts inside.
 func TestUnrolledStepsAreSteps(t *testing.T) {
-	for _, c := range []Config{GRU{Width: 7, Hidden: []int{5}, Steps: steps}, GRU{Width: 7, Steps: steps, AgentID: OneHotID}} {
+	for _, c := range []Config{
+		GRU{Width: 7, Hidden: []int{5}, Steps: steps}, GRU{Width: 7, Steps: steps, AgentID: OneHotID},
+		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps},
+	} {
 		b := build(t)
 		p, err := c.Build(b)
 		if err != nil {
@@ -143,7 +146,8 @@ func TestAgentsDifferOnlyByTheirID(t *testing.T) {
 func TestImpossiblePoliciesGetASentence(t *testing.T) {
 	for _, c := range []Config{
 		MLP{Hidden: []int{0}}, MLP{AgentID: "two-hot"}, GRU{Steps: 1}, GRU{Width: 1}, GRU{Width: 1, Steps: 1, Hidden: []int{-1}},
-		GRU{Width: 1, Steps: 1, AgentID: "none"},
+		GRU{Width: 1, Steps: 1, AgentID: "none"}, SPECTra{Width: 6, Heads: 4, Core: CoreGRU, Steps: 1},
+		SPECTra{Width: 4, Heads: 2, Core: "lstm", Steps: 1}, SPECTra{Width: 4, Heads: 2, Core: CoreGRU},
 	} {
 		if c.Validate() == nil {
 			t.Errorf("%+v: accepted", c)

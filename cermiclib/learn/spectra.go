@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+)
+
+// SPECTra mixes utilities by a two-layer network whose weights a set network makes, so that no parameter depends on the number
+// of agents and their order does not matter: the ST-HyperNet of SPECTra (Park, Seong and Ko 2025). Each of the two hypernetworks is
+//
+//	x = embedding of each agent's row,  z = LayerNorm( x + MHA(x; X) )
+//	t = MLP(z), u = another MLP(z)                 weight and bias tokens, ReLU after both layers
+//	W = mean over heads of ⟨t_i, t_j⟩/√d  [N,N]    b = the same of one learned seed and u_j  [N]
+//
+// and with q the utilities in a row
+//
+//	Q_tot = Σ_k [ ELU( q·|W₁| + b₁ )·|W₂| + b₂ ]_k
+//
+// Source: the description of the authors' code (funny-rl/SPECTra). Reconstructed: the row of an agent is its observation, as tasks
+// here have no state by unit; for the same reason there are no rows of enemies, and neither last action nor time in the rows.
+type SPECTra struct {
+	Embed int `json:"mixing_embed_dim"` // of rows and tokens; the authors': 32
+	Heads int `json:"mixing_heads"`     // the authors': 4
+}
+
+var _ MixerConfig = SPECTra{}
+
+func init() { RegisterMixer(DefaultSPECTra()) }
+
+// DefaultSPECTra has the authors' sizes.
+func DefaultSPECTra() SPECTra { return SPECTra{Embed: 32, Heads: 4} }
+
+// Kind is "spectra".
+func (SPECTra) Kind() string { return "spectra" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c SPECTra) Validate() error {
+	if c.Embed < 1 || c.Heads < 1 || c.Embed%c.Heads != 0 {
+		return fmt.Errorf("learner.mixer: mixing_embed_dim %d must be a multiple of mixing_heads %d, both at least 1", c.Embed, c.Heads)
+	}
+	return nil
+}
+
+// Build checks the settings; the weights are made when a graph first uses them.
+func (c SPECTra) Build(*nn.Build) (Mixer, error) { return spectra{c}, c.Validate() }
+
+type spectra struct{ SPECTra }
+
+// Mix returns Q_tot [B] from utilities [B,N] and observations [B,N,O].
+func (m spectra) Mix(sc *model.Scope, in QIn) *Node {
+	w1, b1 := m.hyper(sc.At("first"), in.Obs)
+	w2, b2 := m.hyper(sc.At("second"), in.Obs)
+	hidden := nn.ELU(Add(times(in.Chosen, Abs(w1)), b1))
+	return ReduceSum(Add(times(hidden, Abs(w2)), b2), -1)
+}
+
+// times is the product of rows x [B,N] and matrices w [B,N,N].
+func times(x, w *Node) *Node { return ReduceSum(Mul(InsertAxes(x, -1), w), 1) }
+
+// hyper maps the agents' rows [B,N,O] to weights [B,N,N] and biases [B,N].
+func (m spectra) hyper(sc *model.Scope, agents *Node) (weight, bias *Node) {
+	d := agents.Shape().Dimensions
+	x := nn.Linear(sc.At("embed"), Reshape(agents, d[0]*d[1], d[2]), m.Embed)
+	z := nn.Normalize(Add(x, m.attention(sc.At("attention"), x, d[0], d[1])))
+	token := func(name string) *Node {
+		return Reshape(nn.ReLU(nn.Linear(sc.At("%s_out", name), nn.ReLU(nn.Linear(sc.At("%s", name), z, m.Embed)), m.Embed)), d[0], d[1], m.Embed)
+	}
+	t, u := token("weight"), token("bias")
+	seed := nn.Weight(sc, x, "seed", nn.FanIn(m.Embed), m.Embed)
+	// The mean over heads of their dot products is one dot product of all.
+	scale := 1 / (float64(m.Heads) * math.Sqrt(float64(m.Embed/m.Heads)))
+	return MulScalar(Einsum("bie,bje->bij", t, t), scale), MulScalar(ReduceSum(Mul(u, ExpandLeftToRank(seed, 3)), -1), scale)
+}
+
+// attention lets the agents, rows [B·N,E], ask one another by several heads.
+func (m spectra) attention(sc *model.Scope, x *Node, b, n int) *Node {
+	part := func(name string) *Node { return Reshape(nn.Linear(sc.At("%s", name), x, m.Embed), b, n, m.Heads, -1) }
+	scores := DivScalar(Einsum("bihe,bjhe->bhij", part("query"), part("key")), math.Sqrt(float64(m.Embed/m.Heads)))
+	return Reshape(Einsum("bhij,bjhe->bihe", Softmax(scores, -1), part("value")), b*n, m.Embed)
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+)
+
+// SPECTra is the agent network of SPECTra (Park, Seong and Ko 2025): an observation is a set of entities, read by single-agent query
+// attention, so that no weight depends on how many there are:
+//
+//	x   = embedding of own, ally and object rows, one linear map for each type
+//	z   = LayerNorm( x_own + MHA(x_own; X) )        only the own row asks, all rows answer: the cost grows with their number
+//	h'  = GRU(z, h)
+//	Q_k = linear in h' for actions that aim at nothing, mean over heads of ⟨W·h', x_j⟩/√d for the one that aims at object j
+//
+// The order of allies does not matter; that of objects permutes the actions that aim at them. Source: the description of the
+// authors' code (funny-rl/SPECTra). Reconstructed: the split of observations that are no list of units. It is the task's
+// (envs.Spec.Entities): allies are the relative data of peers, objects packages, goals or enemies, and all numbers that belong to
+// no entity are the agent's own. LayerNorm has no gain and bias, which the linear map after it makes redundant. With a mixer of
+// the same kind it is QMIX-SPECTra.
+type SPECTra struct {
+	Width int    `json:"spectra_width"` // of embeddings and state; the authors': 64
+	Heads int    `json:"spectra_heads"` // the authors': 4
+	Mask  bool   `json:"spectra_mask"`  // entities whose row is all zero are absent and not attended to; the authors do
+	Core  string `json:"core"`          // "gru", as the authors', or "mlp": one hidden layer with ReLU in its place
+	Steps int    `json:"bptt"`          // L, steps that gradients pass through
+}
+
+// The cores of SPECTra.
+const (
+	CoreGRU = "gru"
+	CoreMLP = "mlp"
+)
+
+var _ Config = SPECTra{}
+
+func init() { Register(DefaultSPECTra()) }
+
+// DefaultSPECTra has the authors' sizes. Absent entities are masked, unlike in the authors' code: the tasks here write zeros for
+// what an agent does not see.
+func DefaultSPECTra() SPECTra {
+	return SPECTra{Width: 64, Heads: 4, Mask: true, Core: CoreGRU, Steps: 20}
+}
+
+// Kind is "spectra".
+func (SPECTra) Kind() string { return "spectra" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c SPECTra) Validate() error {
+	cores := []string{CoreGRU, CoreMLP}
+	switch {
+	case c.Width < 1 || c.Heads < 1 || c.Width%c.Heads != 0:
+		return fmt.Errorf("policy: spectra_width %d must be a multiple of spectra_heads %d, both at least 1", c.Width, c.Heads)
+	case !slices.Contains(cores, c.Core):
+		return fmt.Errorf("policy.core is %q, want gru or mlp%s", c.Core, conf.Near(c.Core, cores))
+	case c.Steps < 1:
+		return fmt.Errorf("policy.bptt is %d, want at least 1", c.Steps)
+	}
+	return nil
+}
+
+// Build reads the task's entities; the weights are made when a graph first uses them.
+func (c SPECTra) Build(b *nn.Build) (Policy, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if b.Spec.CellLen() > 0 {
+		return nil, fmt.Errorf("policy spectra reads entities of a vector observation, %s shows cells: choose another policy", b.Spec.Name)
+	}
+	p := spectra{SPECTra: c, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}
+	if len(p.own) == 0 {
+		return nil, fmt.Errorf("policy spectra asks from the observer's own numbers, and %s shows none that belong to no other entity", b.Spec.Name)
+	}
+	if p.targets > len(p.objects) {
+		return nil, fmt.Errorf("%s has %d actions that aim at objects and shows %d objects", b.Spec.Name, p.targets, len(p.objects))
+	}
+	if c.Core == CoreMLP {
+		return p, nil
+	}
+	return recurrentSPECTra{p}, nil
+}
+
+// spectra is the network with the feed-forward core, and what both cores share.
+type spectra struct {
+	SPECTra
+	entities
+	choices, targets int // K, and how many of the last ones aim at the first objects
+}
+
+// CarryLen is 0.
+func (spectra) CarryLen() int { return 0 }
+
+// Net maps obs [B,N,O] to [B,N,out].
+func (p spectra) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
+	obs.AssertRank(3)
+	d := obs.Shape().Dimensions
+	z, objects := p.attend(sc, rows(obs))
+	h := nn.ReLU(nn.Linear(sc.At("core"), z, p.Width))
+	return Reshape(p.values(sc, h, objects, out), d[0], d[1], out), nil
+}
+
+// attend maps observations [R,O] to z [R,W] and the embeddings of the objects [R,J,W], nil if there are none.
+func (p spectra) attend(sc *model.Scope, obs *Node) (z, objects *Node) {
+	own := nn.Linear(sc.At("own"), columns(obs, p.own), p.Width)
+	tokens, exist := []*Node{InsertAxes(own, 1)}, []*Node{OnesLike(Slice(own, AxisRange(), AxisRange(0, 1)))}
+	embed := func(name string, spans []span) *Node {
+		raw := stackSpans(obs, spans)
+		d := raw.Shape().Dimensions
+		x := Reshape(nn.Linear(sc.At("%s", name), rows(raw), p.Width), d[0], d[1], p.Width)
+		tokens, exist = append(tokens, x), append(exist, ReduceMax(Abs(raw), -1))
+		return x
+	}
+	if len(p.allies) > 0 {
+		embed("ally", p.allies)
+	}
+	if len(p.objects) > 0 {
+		objects = embed("object", p.objects)
+	}
+	heard := p.attention(sc.At("attention"), own, Concatenate(tokens, 1), Concatenate(exist, 1))
+	return nn.Normalize(Add(own, heard)), objects
+}
+
+// attention lets own [R,W] ask all tokens [R,M,W] by several heads; exists [R,M] is 0 for absent ones.
+func (p spectra) attention(sc *model.Scope, own, tokens, exists *Node) *Node {
+	d := tokens.Shape().Dimensions
+	query := p.split(nn.Linear(sc.At("query"), own, p.Width))
+	key := Reshape(nn.Linear(sc.At("key"), rows(tokens), p.Width), d[0], d[1], p.Heads, -1)
+	value := Reshape(nn.Linear(sc.At("value"), rows(tokens), p.Width), d[0], d[1], p.Heads, -1)
+	scores := p.scaled(Einsum("rhe,rmhe->rhm", query, key))
+	if p.Mask {
+		there := BroadcastToDims(InsertAxes(exists, 1), d[0], p.Heads, d[1])
+		scores = Where(GreaterThan(there, ZerosLike(there)), scores, FillScalar(scores.Graph(), scores.Shape(), -1e9))
+	}
+	return Reshape(Einsum("rhm,rmhe->rhe", Softmax(scores, -1), value), d[0], p.Width)
+}
+
+// split cuts x [R,W] into heads [R,H,W/H].
+func (p spectra) split(x *Node) *Node { return Reshape(x, -1, p.Heads, p.Width/p.Heads) }
+
+// scaled divides dot products of heads by the root of their length.
+func (p spectra) scaled(x *Node) *Node { return DivScalar(x, math.Sqrt(float64(p.Width/p.Heads))) }
+
+// values maps h [R,W] and the objects' embeddings to [R,out]: actions that aim at nothing, then those that aim at objects.
+func (p spectra) values(sc *model.Scope, h, objects *Node, out int) *Node {
+	if p.targets == 0 || out != p.choices {
+		return nn.Linear(sc.At("out"), h, out)
+	}
+	free := nn.Linear(sc.At("out"), h, out-p.targets)
+	query := p.split(nn.Linear(sc.At("aim"), h, p.Width))
+	d := objects.Shape().Dimensions
+	aim := ReduceMean(p.scaled(Einsum("rhe,rmhe->rhm", query, Reshape(objects, d[0], d[1], p.Heads, -1))), 1)
+	return Concatenate([]*Node{free, Slice(aim, AxisRange(), AxisRange(0, p.targets))}, -1)
+}
+
+// recurrentSPECTra is the network with the GRU core.
+type recurrentSPECTra struct{ spectra }
+
+var _ Recurrent = recurrentSPECTra{}
+
+// CarryLen is C, the width of the GRU.
+func (p recurrentSPECTra) CarryLen() int { return p.Width }
+
+// Chunk is L, the steps that gradients pass through.
+func (p recurrentSPECTra) Chunk() int { return p.Steps }
+
+// Net maps obs [B,N,O] and carry [B,N,C] to [B,N,out] and the next carry.
+func (p recurrentSPECTra) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
+	obs.AssertRank(3)
+	d := obs.Shape().Dimensions
+	z, objects := p.attend(sc, rows(obs))
+	cell := nn.NewGRU(sc.At("gru"), z, p.Width)
+	h := cell.Step(cell.Drive(z), rows(carry))
+	return Reshape(p.values(sc, h, objects, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
+}
+
+// Unroll maps obs [L,B,N,O] to [L,B,N,out].
+func (p recurrentSPECTra) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
+	obs.AssertRank(4)
+	d := obs.Shape().Dimensions
+	z, objects := p.attend(sc, rows(obs))
+	cell := nn.NewGRU(sc.At("gru"), z, p.Width)
+	h := cell.Unroll(Reshape(z, d[0], d[1]*d[2], p.Width), Reshape(keep, d[0], d[1]*d[2], 1), rows(carry))
+	return Reshape(p.values(sc, rows(h), objects, out), d[0], d[1], d[2], out)
+}

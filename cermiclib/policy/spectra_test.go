@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Sizes of the made-up battles: own numbers, numbers of an ally, of an enemy, actions that aim at nobody.
+const ownLen, allyLen, enemyLen, free = 3, 2, 4, 5
+
+// battle is a build for one agent that sees so many others. Its observation has a stray number before the own ones.
+func battle(t *testing.T, allies, enemies int) *nn.Build {
+	b := build(t)
+	s := &envs.Spec{Name: "fake", Copies: 1, Agents: 1, Act: envs.ActSpec{Choices: free + enemies, Targets: enemies}}
+	at := 1
+	add := func(kind envs.EntityKind, length int) {
+		s.Entities = append(s.Entities, envs.Entity{Name: string(kind), Kind: kind, From: at, To: at + length})
+		at += length
+	}
+	for range enemies {
+		add(envs.Object, enemyLen)
+	}
+	add(envs.Own, ownLen)
+	for range allies {
+		add(envs.Ally, allyLen)
+	}
+	s.Obs = []int{at}
+	b.Spec = s
+	return b
+}
+
+// view is what the agent sees, as rows.
+type view struct {
+	stray, own      []float32
+	allies, enemies [][]float32
+}
+
+func randomView(allies, enemies int) view {
+	r := rng.New(4, "view")
+	v := view{stray: normals(1, r), own: normals(ownLen, r)}
+	for range allies {
+		v.allies = append(v.allies, normals(allyLen, r))
+	}
+	for range enemies {
+		v.enemies = append(v.enemies, normals(enemyLen, r))
+	}
+	return v
+}
+
+// utilities are those of an agent that sees v, after some steps of the same sight if the policy has a state.
+func utilities(t *testing.T, c SPECTra, v view) []float32 {
+	t.Helper()
+	b := battle(t, len(v.allies), len(v.enemies))
+	p, err := c.Build(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	obs := slices.Concat(v.stray, slices.Concat(v.enemies...), v.own, slices.Concat(v.allies...))
+	prog := program(t, b, []nn.Input{nn.F32("obs", 1, 1, len(obs))}, [][]float32{obs}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		var carry, y *graph.Node
+		if p.CarryLen() > 0 {
+			carry = graph.ZerosLike(graph.BroadcastToDims(graph.Slice(in[0], graph.AxisRange(), graph.AxisRange(), graph.AxisRange(0, 1)), 1, 1, p.CarryLen()))
+		}
+		for range 2 {
+			y, carry = p.Net(sc, in[0], carry, b.Spec.Act.Choices)
+		}
+		return []*graph.Node{y}
+	})
+	y := make([]float32, b.Spec.Act.Choices)
+	prog.Read(0, y)
+	return y
+}
+
+func cores() []SPECTra {
+	gru := SPECTra{Width: 8, Heads: 2, Mask: true, Core: CoreGRU, Steps: 3}
+	mlp := gru
+	mlp.Core = CoreMLP
+	return []SPECTra{gru, mlp}
+}
+
+// close32 compares sums of the same numbers in another order.
+func close32(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) < 1e-5 })
+}
+
+func TestAlliesMayStandInAnyOrder(t *testing.T) {
+	for _, c := range cores() {
+		v := randomView(3, 2)
+		before := utilities(t, c, v)
+		v.allies[0], v.allies[2] = v.allies[2], v.allies[0]
+		if after := utilities(t, c, v); !close32(before, after) {
+			t.Errorf("%s: %v became %v", c.Core, before, after)
+		}
+		v.allies[1][0]++
+		if close32(before, utilities(t, c, v)) {
+			t.Errorf("%s: allies have no effect", c.Core)
+		}
+	}
+}
+
+func TestActionsAimAtEnemiesWhereverTheyStandInTheRow(t *testing.T) {
+	for _, c := range cores() {
+		v := randomView(2, 3)
+		want := utilities(t, c, v)
+		if attack := want[free:]; attack[0] == attack[1] || attack[1] == attack[2] {
+			t.Fatalf("%s: attacks on different enemies are worth the same, %v", c.Core, attack)
+		}
+		v.enemies[0], v.enemies[2] = v.enemies[2], v.enemies[0]
+		want[free], want[free+2] = want[free+2], want[free]
+		if got := utilities(t, c, v); !close32(want, got) {
+			t.Errorf("%s: enemies 0 and 2 change places: %v, want %v", c.Core, got, want)
+		}
+	}
+}
+
+func TestAnAbsentAllyIsAsIfThereWereNone(t *testing.T) {
+	for _, c := range cores() {
+		v := randomView(3, 2)
+		v.allies[1] = make([]float32, allyLen)
+		some := v
+		some.allies = [][]float32{v.allies[0], v.allies[2]}
+		for _, mask := range []bool{true, false} {
+			c.Mask = mask
+			if same := close32(utilities(t, c, v), utilities(t, c, some)); same != mask {
+				t.Errorf("%s, mask %v: an ally of zeros counts: %v", c.Core, mask, !same)
+			}
+		}
+	}
+}
+
+func TestNoWeightDependsOnTheNumberOfEntities(t *testing.T) {
+	count := func(c SPECTra, allies, enemies int) int {
+		b := battle(t, allies, enemies)
+		p, err := c.Build(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs := []nn.Input{nn.F32("obs", 1, 1, b.Spec.ObsLen()), nn.F32("carry", 1, 1, max(1, p.CarryLen()))}
+		if _, err := nn.NewProgram(b, "test", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			y, _ := p.Net(sc, in[0], in[1], b.Spec.Act.Choices)
+			return []*graph.Node{y}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return nn.NumParameters(b.Store, "/")
+	}
+	for _, c := range cores() {
+		if few, many := count(c, 1, 1), count(c, 6, 9); few != many {
+			t.Errorf("%s: %d parameters for few entities, %d for many", c.Core, few, many)
+		}
+	}
+}
+
+func TestEntitiesOfTheTasksAreSplitAsTheySay(t *testing.T) {
+	e := splitEntities(battle(t, 2, 1).Spec)
+	want := entities{own: []span{{0, 1}, {5, 8}}, objects: []span{{1, 5}}, allies: []span{{8, 10}, {10, 12}}}
+	if !slices.Equal(e.own, want.own) || !slices.Equal(e.allies, want.allies) || !slices.Equal(e.objects, want.objects) {
+		t.Errorf("got %+v, want %+v", e, want)
+	}
+	// An own span may hold what has a row, too; a task without entities is all the agent's own.
+	s := &envs.Spec{Obs: []int{6}, Entities: []envs.Entity{{Kind: envs.Own, From: 0, To: 4}, {Kind: envs.Object, From: 2, To: 4}}}
+	if e := splitEntities(s); !slices.Equal(e.own, []span{{0, 6}}) || len(e.objects) != 1 {
+		t.Errorf("got %+v", e)
+	}
+}
