@@ -44,6 +44,9 @@ func isTerminal(out io.Writer) bool {
 // watch shows one event.
 func (p *progress) watch(e results.Event) {
 	switch {
+	case e.Failed != "":
+		p.line("failed  " + name(e.Record) + ": " + e.Failed)
+		return
 	case e.Note != "":
 		if !p.said[e.Note] {
 			p.said[e.Note] = true

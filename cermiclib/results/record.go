@@ -58,5 +58,6 @@ type Event struct {
 	Eval      *Eval              // a new evaluation
 	Scalars   map[string]float64 // a finished iteration
 	FromStore bool               // the record was found complete, nothing was trained
+	Failed    string             // why the run ended without a result; then only Record's task, method, budget, seed and ID are set
 	Note      string             // one line for the user: backend in use, a waiting lock, a damaged file set aside
 }

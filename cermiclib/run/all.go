@@ -31,6 +31,7 @@ func RunAll(ctx context.Context, es []Experiment, st *results.Store, workers int
 			for i := range next {
 				if _, err := Run(ctx, es[i], st, tell); err != nil && !errors.Is(err, ctx.Err()) {
 					errs[i] = err
+					tell(failure(es[i], err))
 				}
 			}
 		})
@@ -50,4 +51,14 @@ func RunAll(ctx context.Context, es []Experiment, st *results.Store, workers int
 		return err
 	}
 	return ctx.Err()
+}
+
+// failure tells that e ended without a result.
+func failure(e Experiment, err error) results.Event {
+	r := &results.Record{Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
+	r.ID, _ = e.ID() // "" if even that fails
+	if e.Task != nil {
+		r.Task = e.Task.Kind()
+	}
+	return results.Event{Record: r, Failed: err.Error()}
 }

@@ -115,6 +115,9 @@ func NewProgress() *Progress {
 
 // Watch is a watcher of a run.
 func (p *Progress) Watch(e results.Event) {
+	if e.Failed != "" {
+		e = results.Event{Note: e.Failed}
+	}
 	if e.Record == nil { // a note, at any time
 		p.note = e.Note
 		p.put(p.bar(p.line()))

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+	"cermic/reproduce/plan"
+	"cermic/viz"
+)
+
+// runCampaign trains everything that a table of the paper needs and the store lacks: it first says what that costs, goes on
+// after a kill, and is not stopped by a run that fails.
+func runCampaign(ctx context.Context, out io.Writer, args []string) error {
+	var task, method, budget, table, store string
+	var seeds, workers int
+	var set repeated
+	var only bool
+	if _, err := parse("campaign", out, args, 0, func(f *flag.FlagSet) {
+		f.StringVar(&table, "table", "", "the `table`: sota, agents, ablation, density; or choose by -task and -method")
+		f.StringVar(&task, "task", "", "`tasks`, separated by commas")
+		f.StringVar(&method, "method", "", "`methods`, separated by commas")
+		f.StringVar(&budget, "budget", "short", "smoke, short or paper")
+		f.IntVar(&seeds, "seeds", 3, "runs of each, with seeds 1 to `n`")
+		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
+		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
+		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing")
+	}); err != nil {
+		return err
+	}
+	switch {
+	case seeds < 1 || workers < 1:
+		return usagef("-seeds is %d and -workers is %d, want at least 1", seeds, workers)
+	case table == "" && (task == "" || method == ""):
+		return usagef("a campaign needs -table, or -task and -method")
+	case table != "" && (task != "" || method != ""):
+		return usagef("-table chooses tasks and methods; leave out -task and -method")
+	}
+	es, err := chosen(out, task, method, table, budget, seeds, set)
+	if err != nil {
+		return usageError{err}
+	}
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	costs, err := plan.Costs(es, st, results.CollectHost("").CPU)
+	if err != nil {
+		return err
+	}
+	if err := printCosts(out, costs, workers); err != nil || only {
+		return err
+	}
+	b := newBoard(out, len(es))
+	err = run.RunAll(ctx, es, st, workers, b.watch)
+	b.end()
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(out, "Stopped and saved: the same command goes on from here.")
+		return errStopped
+	}
+	if n := len(b.failed); n > 0 {
+		return fmt.Errorf("%s of %d failed; the reasons stand above", plural(n, "run"), len(es))
+	}
+	return err
+}
+
+// printCosts says what is missing, and how long it takes where that is known.
+func printCosts(out io.Writer, costs []plan.Cost, workers int) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "method\truns\tdone\tframes to go\tframes/s here\ttime, one by one")
+	var total time.Duration
+	unknown := false
+	for _, c := range costs {
+		rate, left := "not measured yet", viz.Missing
+		if c.Measured > 0 {
+			rate = fmt.Sprintf("%s (%s)", viz.Short(c.Rate), plural(c.Measured, "run"))
+			left = hours(c.Left())
+		}
+		unknown = unknown || c.Measured == 0 && c.Frames > 0
+		total += c.Left()
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", c.Method, c.Runs, c.Done, viz.Short(float64(c.Frames)), rate, left)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	more := ""
+	if unknown {
+		more = ", and what is not measured yet"
+	}
+	_, err := fmt.Fprintf(out, "Altogether %s of training%s. Runs share the processor: %s at a time.\n", hours(total), more, plural(workers, "run"))
+	return err
+}
+
+// hours writes a duration with two digits: "1.5 h", "12 min", "40 s".
+func hours(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return fmt.Sprintf("%.3g h", d.Hours())
+	case d >= time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+// board shows a campaign: on a terminal one line for each run that is training and one that counts, rewritten; elsewhere one
+// line when a run ends, and a count now and then.
+type board struct {
+	*progress
+	training []results.Event
+	stored   int
+	failed   map[string]bool // by experiment
+	since    time.Time
+	lines    int // that stand on the terminal
+}
+
+func newBoard(out io.Writer, runs int) *board {
+	return &board{progress: newProgress(out, runs), failed: map[string]bool{}, since: time.Now()}
+}
+
+// watch takes one event.
+func (b *board) watch(e results.Event) {
+	switch {
+	case e.Failed != "":
+		b.drop(e.Record)
+		b.failed[name(e.Record)+e.Record.Task] = true
+		b.say("failed  " + name(e.Record) + ": " + e.Failed)
+	case e.Note != "":
+		if !b.said[e.Note] {
+			b.said[e.Note] = true
+			b.say(e.Note)
+		}
+	case e.FromStore:
+		b.stored++
+		b.finished[e.Record.ID] = true
+	case e.Frames >= e.Total && e.Eval != nil: // the evaluation that follows the last iteration
+		b.drop(e.Record)
+		b.finished[e.Record.ID] = true
+		b.say("done    " + name(e.Record) + b.describe(e))
+	default:
+		b.drop(e.Record)
+		b.training = append(b.training, e)
+		b.now()
+	}
+}
+
+// drop forgets that r is training.
+func (b *board) drop(r *results.Record) {
+	for i, e := range b.training {
+		if e.Record.ID == r.ID {
+			b.training = append(b.training[:i], b.training[i+1:]...)
+			return
+		}
+	}
+}
+
+// count is the state of the whole campaign.
+func (b *board) count() string {
+	left := b.runs - len(b.finished) - len(b.failed)
+	text := fmt.Sprintf("%d done, %d training, %d failed, %d to go", len(b.finished), len(b.training), len(b.failed), left-len(b.training))
+	if done := len(b.finished) - b.stored; done > 0 && left > 0 {
+		each := time.Since(b.since) / time.Duration(done)
+		text += fmt.Sprintf("; about %s left", hours(each*time.Duration(left)))
+	}
+	return text
+}
+
+// say writes a line that stays.
+func (b *board) say(text string) {
+	b.clear()
+	b.line(text)
+	if !b.live {
+		b.line(b.count())
+		return
+	}
+	b.now()
+}
+
+// now redraws what is training, on a terminal.
+func (b *board) now() {
+	if !b.live {
+		if time.Since(b.last) > 10*quiet {
+			b.line(b.count())
+		}
+		return
+	}
+	b.clear()
+	for _, e := range b.training {
+		fmt.Fprintf(b.out, "%.79s\n", name(e.Record)+b.describe(e))
+	}
+	fmt.Fprintln(b.out, b.count())
+	b.lines = len(b.training) + 1
+}
+
+// clear takes the lines that are rewritten off the terminal.
+func (b *board) clear() {
+	if b.lines > 0 {
+		fmt.Fprintf(b.out, "\x1b[%dA\x1b[J", b.lines)
+		b.lines = 0
+	}
+}
+
+// end leaves the last count.
+func (b *board) end() {
+	b.clear()
+	b.line(b.count())
+}

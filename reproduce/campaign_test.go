@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+)
+
+// tinyCampaign trains two seeds of MAPPO for a thousand frames with a network of 16 units.
+func tinyCampaign(store string, more ...string) []string {
+	return append([]string{"campaign", "-task", "balance", "-method", "mappo", "-budget", "smoke", "-seeds", "2", "-store", store,
+		"-set", "budget.frames=1000", "-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"}, more...)
+}
+
+func TestACampaignSaysItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
+	store := t.TempDir()
+	said, err := command(t, tinyCampaign(store, "-plan")...)
+	if err != nil || !strings.Contains(said, "mappo   2     0     2000          not measured yet") || strings.Contains(said, "done,") {
+		t.Fatalf("the plan (%v):\n%s", err, said)
+	}
+	said, err = command(t, tinyCampaign(store)...)
+	if err != nil || !strings.Contains(said, "2 done, 0 training, 0 failed, 0 to go") || strings.Count(said, "done    ") != 2 {
+		t.Fatalf("the campaign (%v):\n%s", err, said)
+	}
+	said, err = command(t, tinyCampaign(store)...)
+	if err != nil || strings.Contains(said, "done    ") || !strings.Contains(said, "mappo   2     2     0") || !strings.Contains(said, "(2 runs)") {
+		t.Errorf("the second time (%v):\n%s", err, said)
+	}
+}
+
+func TestRunsThatFailDoNotStopACampaign(t *testing.T) {
+	said, err := command(t, tinyCampaign(t.TempDir(), "-set", "learner.lr=1e30")...)
+	if err == nil || !strings.Contains(err.Error(), "2 runs of 2 failed") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v", err)
+	}
+	if strings.Count(said, "failed  ") != 2 || !strings.Contains(said, "_loss became") || !strings.Contains(said, "0 done, 0 training, 2 failed, 0 to go") {
+		t.Errorf("the board says\n%s", said)
+	}
+}
+
+func TestCampaignMistakesAreOneSentence(t *testing.T) {
+	for want, args := range map[string][]string{
+		"needs -table":       {"campaign"},
+		"leave out -task":    {"campaign", "-table", "sota", "-task", "balance"},
+		"did you mean sota":  {"campaign", "-table", "soto"},
+		"-seeds is 0":        {"campaign", "-table", "sota", "-seeds", "0"},
+		"did you mean mappo": {"campaign", "-task", "balance", "-method", "mapo"},
+	} {
+		if _, err := command(t, args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
+
+func TestTheLiveBoardRewritesOnlyItsOwnLines(t *testing.T) {
+	var out bytes.Buffer
+	b := newBoard(&out, 3)
+	b.live = true
+	b.watch(someEvent())
+	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "216k/600k") || lines[1] != "0 done, 1 training, 0 failed, 2 to go" {
+		t.Errorf("first %q", lines)
+	}
+	out.Reset()
+	end := someEvent()
+	end.Frames, end.Eval = end.Total, &end.Record.Evals[0]
+	b.watch(end)
+	if text := out.String(); !strings.HasPrefix(text, "\x1b[2A\x1b[Jdone    2 balance") || !strings.Contains(text, "1 done, 0 training, 0 failed, 2 to go; about ") {
+		t.Errorf("then %q", text)
+	}
+	out.Reset()
+	b.watch(results.Event{Record: &results.Record{ID: "b", Task: "vmas/wheel", Method: "qmix", Seed: 1}, Failed: "it broke"})
+	if text := out.String(); !strings.Contains(text, "failed  1 wheel qmix: it broke\n") || !strings.Contains(text, "1 failed, 1 to go") {
+		t.Errorf("at last %q", text)
+	}
+}

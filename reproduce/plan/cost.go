@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+)
+
+// Cost is what the runs of one method in a list of experiments still need.
+type Cost struct {
+	Method   string  // without changed settings
+	Runs     int     // in the list
+	Done     int     // complete in the store
+	Frames   int     // that are missing, those of begun runs left out
+	Rate     float64 // frames a second, median over the Measured runs; 0: none was measured
+	Measured int     // complete runs of the method at these budgets, on any task, on a processor like this one
+}
+
+// Left is how long the missing frames take, one run at a time; 0 if the rate is unknown.
+func (c Cost) Left() time.Duration {
+	if c.Rate == 0 {
+		return 0
+	}
+	return time.Duration(float64(c.Frames) / c.Rate * float64(time.Second))
+}
+
+// Costs estimates what es need beyond what st holds, one entry a method in the order of es. Rates are those of runs in the
+// store that were trained on a processor called like cpu; nothing is assumed of a method that never ran here.
+func Costs(es []run.Experiment, st *results.Store, cpu string) ([]Cost, error) {
+	known, err := st.Find(results.Query{Complete: true})
+	if err != nil {
+		return nil, err
+	}
+	var costs []Cost
+	for _, e := range es {
+		method := base(e.Label())
+		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method })
+		if i < 0 {
+			i = len(costs)
+			rates := rates(known, method, e.Budget.Name, cpu)
+			costs = append(costs, Cost{Method: method, Measured: len(rates)})
+			if len(rates) > 0 {
+				costs[i].Rate = rates[len(rates)/2]
+			}
+		}
+		id, err := e.ID()
+		if err != nil {
+			return nil, err
+		}
+		r, err := st.Get(id)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, results.ErrDamaged) {
+			return nil, err
+		}
+		costs[i].Runs++
+		switch {
+		case err == nil && r.Complete:
+			costs[i].Done++
+		case err == nil:
+			costs[i].Frames += max(0, e.Budget.Frames-r.Frames)
+		default:
+			costs[i].Frames += e.Budget.Frames
+		}
+	}
+	return costs, nil
+}
+
+// rates are the frames a second of the complete runs of a method, in ascending order.
+func rates(known []*results.Record, method, budget, cpu string) (out []float64) {
+	for _, r := range known {
+		if base(r.Method) == method && r.Budget == budget && r.Host.CPU == cpu && r.Host.Seconds > 0 {
+			out = append(out, float64(r.Frames)/r.Host.Seconds)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// base is a label without its changed settings.
+func base(label string) string {
+	method, _, _ := strings.Cut(label, " ")
+	return method
+}
