@@ -31,3 +31,18 @@ func TestMAPPOWithTheBottleneckLearnsTheIdentityTask(t *testing.T) {
 	c.Feat, c.Latent, c.Hidden, c.Minibatch, c.Epochs = 8, 8, 16, 96, 1
 	libtest.CheckLearns(t, toy(libtest.DefaultIdentity(), c, 128*16), 3.6)
 }
+
+// TestMACELearnsTheIdentityTask: as above, with independent critics and both kinds of actions.
+func TestMACELearnsTheIdentityTask(t *testing.T) {
+	for _, continuous := range []bool{false, true} {
+		c := explore.DefaultMACE()
+		c.HindsightHidden, c.NoveltyWidth, c.NoveltyOut, c.Minibatch, c.NoveltyEpochs = []int{8}, 8, 4, 64, 2
+		task := libtest.DefaultIdentity()
+		task.Continuous = continuous
+		e := toy(task, c, 128*16)
+		l := e.Learner.(learn.MAPPO)
+		l.Critic = learn.OwnCritic
+		e.Learner = l
+		libtest.CheckLearns(t, e, 3.6)
+	}
+}

@@ -49,6 +49,12 @@ func TestMAPPOLearnsTheIdentityTask(t *testing.T) {
 	}
 }
 
+func TestIndependentPPOLearnsTheIdentityTask(t *testing.T) {
+	l := small()
+	l.Critic = learn.OwnCritic
+	libtest.CheckLearns(t, toy(libtest.DefaultIdentity(), l, 128*16), 3.6)
+}
+
 func TestMAPPOActsOnItsOwnObservationOnly(t *testing.T) {
 	for name, task := range identities() {
 		for _, p := range []policy.Config{policy.DefaultMLP(), policy.DefaultGRU()} {

@@ -268,3 +268,34 @@ func TestTargetRatioWeighsAdvantages(t *testing.T) {
 		t.Error("every weight is 1: nothing was tested")
 	}
 }
+
+// TestOwnCriticNeverSeesTheState, and values agents that see different things differently.
+func TestOwnCriticNeverSeesTheState(t *testing.T) {
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := DefaultMAPPO()
+	c.Frames, c.Epochs, c.Minibatch, c.CriticHidden, c.Critic, c.BootstrapOnTimeout = 40, 1, 16, []int{4}, OwnCritic, true
+	b := &nn.Build{Spec: tdSpec(true), Backend: backend, Store: nn.NewStore(5), Seed: 5}
+	built, err := c.Build(b, policy.MLP{Hidden: []int{4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := randomRollout(tdSpec(true), 20)
+	behaved(t, built, x, 0, rl.RatioMixture)
+	for i := range x.State {
+		x.State[i] = float32(math.NaN())
+	}
+	got, err := built.Update(t.Context(), x)
+	if err != nil || math.IsNaN(got["critic_loss"]) {
+		t.Fatalf("critic's loss %g, %v", got["critic_loss"], err)
+	}
+	w := func(name string) []float64 { return values(b.Store, "/critic/"+name) }
+	if len(w("layer_0/weights")) != 4*x.Spec.ObsLen() {
+		t.Errorf("the critic has %d first weights, want 4 for each observed number", len(w("layer_0/weights")))
+	}
+	if x.Value[0] == x.Value[1] {
+		t.Errorf("two agents that see different things are both worth %g", x.Value[0])
+	}
+}

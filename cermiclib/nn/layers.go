@@ -40,3 +40,12 @@ func Normalize(x *Node) *Node {
 	variance := ReduceAndKeep(Square(centred), ReduceMean, -1)
 	return Div(centred, Sqrt(AddScalar(variance, 1e-5)))
 }
+
+// LinearEach is Linear with weights of its own for each group: x [G,B,in] to [G,B,out].
+func LinearEach(sc *model.Scope, x *Node, out int) *Node {
+	x.AssertRank(3)
+	groups, in := x.Shape().Dimensions[0], x.Shape().Dimensions[2]
+	w := Weight(sc, x, "weights", FanIn(in), groups, in, out)
+	b := Weight(sc, x, "bias", FanIn(in), groups, 1, out)
+	return Add(Einsum("gbi,gio->gbo", x, w), b)
+}

@@ -44,6 +44,7 @@ var methods = []Method{
 	{ID: "qmix", Learner: learn.DefaultQ(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo-eps", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultEpsilon()},
+	{ID: "mace", Learner: independent(learn.DefaultMAPPO()), Policy: policy.DefaultMLP(), Explore: explore.DefaultMACE()},
 	{ID: "mappo-db", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultDB()},
 	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
@@ -57,6 +58,12 @@ var methods = []Method{
 // collected no longer says what is new.
 func scoredAnew(c learn.Q) learn.Q {
 	c.IntAt = learn.IntAtSample
+	return c
+}
+
+// independent lets each agent's critic see no more than the agent does.
+func independent(c learn.MAPPO) learn.MAPPO {
+	c.Critic = learn.OwnCritic
 	return c
 }
 

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// MACE (Jiang, Ding and Lu 2024) pays an agent for what is new to it, for what is new to its peers, and for having caused the
+// latter. u_i is the novelty of an agent's next observation, by random network distillation; z_j what becomes new to agent j
+// from a step on, known in hindsight; h_i the distribution of i's action given its observation and z_j:
+//
+//	r_i = c_self·u_i(o'_i) + c_other·Σ_{j≠i} u_j(o'_j) + λ·Σ_{j≠i} z_j·log( h_i(a_i | o_i, z_j) / π_i(a_i | o_i) )
+//	z_j(t) = Σ_{t'≥t} γ^{t'−t} u_j(o'_j,t')   within the episode
+//
+// Source: the description of the authors' code (SigmaBM/MACE), which is for discrete actions and independent learners; use it
+// with learner.critic=own. Peers exchange one number a step, in training only: policies see none of it.
+// Reconstructed: the sharing of h_i by all agents, told apart by an index; its squashed Gaussian for continuous actions; the
+// scale of z; the bound of the log-ratio; the weight of the whole beside the extrinsic reward.
+type MACE struct {
+	Share           string  `json:"mace_share"`              // train: peers' novelty shapes the reward; none: each agent is alone, in training too
+	Self            float64 `json:"mace_self"`               // c_self; the authors': 1
+	Other           float64 `json:"mace_other"`              // c_other; the authors': 1
+	Influence       float64 `json:"ir_coef"`                 // λ; the authors': 0.1
+	Discount        float64 `json:"hdd_discount"`            // γ of z; the authors': 0.99
+	Reduce          bool    `json:"hdd_reduce"`              // h_i is given the sum of all peers' z instead of each alone; the same for two agents
+	RatioClip       float64 `json:"hdd_logratio_clip"`       // bound of |log h/π|
+	HindsightHidden []int   `json:"hdd_hidden"`              // widths of h's layers; the authors': 64
+	HindsightEpochs int     `json:"hdd_epochs"`              // passes over a collection; the authors': 40 over far smaller ones
+	NoveltyWidth    int     `json:"rnd_hidden"`              // width of the layers of the novelty networks; the authors': 64
+	NoveltyLayers   int     `json:"rnd_layers"`              // hidden layers of the target; the predictor has two more; the authors': 2
+	NoveltyOut      int     `json:"rnd_out"`                 // outputs compared; the authors': 32
+	NoveltyEpochs   int     `json:"rnd_epochs"`              // passes over a collection; the authors': 10, with the policy's
+	NoveltyKeep     float64 `json:"rnd_keep"`                // share of the frames that a pass trains on, so that novelty lasts
+	NoveltyNorm     bool    `json:"use_novel_normalization"` // u is divided by its running standard deviation; the authors': off
+	Minibatch       int     `json:"mace_minibatch"`          // frames of a gradient step
+	Bonus                   // normalisation and weight of the whole
+	nn.Adam                 // of both kinds of networks; the authors': lr 3e-4
+}
+
+// What agents share in training (mace_share).
+const (
+	ShareTrain = "train"
+	ShareNone  = "none"
+)
+
+var _ Config = MACE{}
+
+func init() { Register(DefaultMACE()) }
+
+// DefaultMACE has the authors' coefficients and networks, and the weight of all bonuses here.
+func DefaultMACE() MACE {
+	return MACE{
+		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5, HindsightHidden: []int{64, 64},
+		HindsightEpochs: 3, NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25, NoveltyNorm: true,
+		Minibatch: 600,
+		Bonus:     Bonus{IntNorm: NormStd, IntMemory: 1, IntClip: 5, IntCoef: 0.05, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
+		Adam:      nn.Adam{LR: 3e-4, Eps: 1e-5, Clip: 10},
+	}
+}
+
+// Kind is "mace".
+func (MACE) Kind() string { return "mace" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c MACE) Validate() error {
+	if shares := []string{ShareTrain, ShareNone}; !slices.Contains(shares, c.Share) {
+		return fmt.Errorf("explore.mace_share is %q%s", c.Share, conf.Near(c.Share, shares))
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"hdd_epochs", c.HindsightEpochs}, {"rnd_hidden", c.NoveltyWidth}, {"rnd_layers", c.NoveltyLayers}, {"rnd_out", c.NoveltyOut},
+		{"rnd_epochs", c.NoveltyEpochs}, {"mace_minibatch", c.Minibatch}, {"hdd_hidden", slices.Min(append([]int{1}, c.HindsightHidden...))},
+	} {
+		if f.value < 1 {
+			return fmt.Errorf("explore.%s is %d, want at least 1", f.name, f.value)
+		}
+	}
+	for _, f := range []struct {
+		name        string
+		value, most float64
+	}{
+		{"mace_self", c.Self, math.MaxFloat64}, {"mace_other", c.Other, math.MaxFloat64}, {"ir_coef", c.Influence, math.MaxFloat64},
+		{"hdd_discount", c.Discount, 1}, {"rnd_keep", c.NoveltyKeep, 1}, {"hdd_logratio_clip", c.RatioClip, 50},
+	} {
+		if !(f.value >= 0 && f.value <= f.most) {
+			return fmt.Errorf("explore.%s is %g, want 0 to %g", f.name, f.value, f.most)
+		}
+	}
+	if err := c.Bonus.Validate(); err != nil {
+		return fmt.Errorf("explore.%w", err)
+	}
+	if err := c.Adam.Validate(); err != nil {
+		return fmt.Errorf("explore.%w", err)
+	}
+	return nil
+}
+
+// mace is a MACE in a running experiment.
+type mace struct {
+	MACE
+	novelty   *novelty
+	hindsight *hindsight // nil where agents are alone
+	pay       Payer
+	new       []float32 // [T,E,N] u of the true next observations
+	ahead     []float32 // [T,E,N] z
+	raw       []float32 // [T,E,N] the whole, before it is normalised
+}
+
+var (
+	_ Module   = (*mace)(nil)
+	_ rl.Saver = (*mace)(nil)
+)
+
+// Build compiles the graphs of novelty and hindsight.
+func (c MACE) Build(b *nn.Build) (Module, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if len(b.Spec.Obs) != 1 {
+		return nil, fmt.Errorf("mace: %s shows cells, its networks read vectors only; choose a task with vector observations", b.Spec.Name)
+	}
+	m := &mace{MACE: c, pay: NewPayer(c.Bonus)}
+	var err error
+	if m.novelty, err = newNovelty(c, b); err != nil {
+		return nil, err
+	}
+	if c.Share == ShareTrain && c.Influence > 0 && b.Spec.Agents > 1 {
+		m.hindsight, err = newHindsight(c, b, m.novelty)
+	}
+	return m, err
+}
+
+// Behave leaves the policy's distribution as it is.
+func (*mace) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
+
+// Reward finds what is new, learns in hindsight which actions lead to it, and pays.
+func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	if len(m.raw) != x.Rows() {
+		m.new, m.ahead, m.raw = make([]float32, x.Rows()), make([]float32, x.Rows()), make([]float32, x.Rows())
+	}
+	if err := m.novelty.rate(ctx, m.new, x); err != nil {
+		return nil, err
+	}
+	discountAhead(m.ahead, m.new, x, float32(m.Discount))
+	m.payNovelty(x)
+	out := rl.Scalars{"mace/novelty": average64(m.new, x.Alive)}
+	if m.hindsight != nil {
+		influence, err := m.hindsight.pay(ctx, m.raw, m.ahead, x)
+		if err != nil {
+			return nil, err
+		}
+		for name, v := range influence {
+			out[name] = v
+		}
+	}
+	for name, v := range m.pay.Pay(x, m.raw, "mace") {
+		out[name] = v
+	}
+	return out, nil
+}
+
+// payNovelty fills raw with what each agent gets for what is new to itself and to its peers.
+func (m *mace) payNovelty(x *rl.Rollout) {
+	for frame := range x.T * x.E {
+		team := m.new[frame*x.N : (frame+1)*x.N]
+		total := float32(0)
+		for _, u := range team {
+			total += u
+		}
+		for i, u := range team {
+			r := float32(m.Self) * u
+			if m.Share == ShareTrain {
+				r += float32(m.Other) * (total - u)
+			}
+			m.raw[frame*x.N+i] = r
+		}
+	}
+}
+
+// discountAhead writes z [T,E,N] of the novelty u [T,E,N]: the discounted sum from each step to the end of its episode, or of the
+// collection.
+func discountAhead(z, u []float32, x *rl.Rollout, gamma float32) {
+	each := x.E * x.N
+	for row := len(u) - 1; row >= 0; row-- {
+		z[row] = u[row]
+		if frame := row / x.N; row+each < len(u) && !x.Done(frame/x.E, frame%x.E) {
+			z[row] += gamma * z[row+each]
+		}
+	}
+}
+
+// average64 is the mean of v over the agents that are alive.
+func average64(v []float32, alive []uint8) float64 {
+	sum, count := 0.0, 0.0
+	for row, a := range v {
+		sum += float64(a) * float64(alive[row])
+		count += float64(alive[row])
+	}
+	return sum / max(count, 1)
+}
+
+// Update trains the novelty networks: what has been seen is less new from now on.
+func (m *mace) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	return m.novelty.train(ctx, x)
+}
+
+// maceState is what goes on from one collection to the next besides weights.
+type maceState struct {
+	Pay     json.RawMessage
+	Inputs  []rl.Running // of each observed number
+	Novelty rl.Running   // of u
+	Upper   float64      // scale of z
+}
+
+// Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
+func (m *mace) Save() []byte {
+	s := maceState{Pay: m.pay.Save(), Inputs: m.novelty.inputs, Novelty: m.novelty.spread}
+	if m.hindsight != nil {
+		s.Upper = m.hindsight.upper
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic("explore: running statistics of mace are not finite: " + err.Error())
+	}
+	return data
+}
+
+// Load continues from what Save returned.
+func (m *mace) Load(state []byte) error {
+	var s maceState
+	if err := json.Unmarshal(state, &s); err != nil {
+		return fmt.Errorf("explore: these are no saved statistics of mace: %w", err)
+	}
+	if len(s.Inputs) != len(m.novelty.inputs) {
+		return fmt.Errorf("explore: the saved statistics are of %d observed numbers, want %d", len(s.Inputs), len(m.novelty.inputs))
+	}
+	m.novelty.inputs, m.novelty.spread = s.Inputs, s.Novelty
+	if m.hindsight != nil {
+		m.hindsight.upper = s.Upper
+	}
+	return m.pay.Load(s.Pay)
+}

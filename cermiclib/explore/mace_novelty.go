@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"context"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// novelty is random network distillation (Burda et al. 2019), a pair of networks for each agent: how badly the predictor,
+// which is trained on what the agent has seen, guesses the output of the target, which stays random.
+//
+//	u_i(o) = mean over outputs of (p_i(o) − t_i(o))²
+type novelty struct {
+	MACE
+	spec   *envs.Spec
+	seed   uint64
+	rating *nn.Program
+	step   *nn.Program
+	inputs []rl.Running // [O] of each observed number
+	mean   []float32    // [O] of inputs, as of the present collection
+	scale  []float32    // [O] 1 / standard deviation, likewise
+	spread rl.Running   // of u
+	block  []float32    // [Minibatch,N]
+	frames []int32      // [T·E] permutation of the frames
+}
+
+// Scopes of MACE's variables.
+const (
+	maceScope      = "mace"
+	targetScope    = "rnd_target"
+	predictorScope = "rnd_predictor"
+	hindsightScope = "hindsight"
+)
+
+// inputClip bounds standardised observations, as is usual for distillation of random networks.
+const inputClip = 5
+
+func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
+	s := b.Spec
+	o := s.ObsLen()
+	m := &novelty{
+		MACE: c, spec: s, seed: b.Seed, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
+		block: make([]float32, c.Minibatch*s.Agents),
+	}
+	obs := nn.F32("obs", c.Minibatch, s.Agents, s.ObsLen())
+	var err error
+	m.rating, err = nn.NewProgram(b, "mace.novelty", []nn.Input{obs}, func(sc *model.Scope, in []*Node) []*Node {
+		return []*Node{m.surprise(sc.At(maceScope), in[0])}
+	})
+	if err != nil {
+		return nil, err
+	}
+	inputs := []nn.Input{obs, nn.F32("weight", c.Minibatch, s.Agents)}
+	m.step, err = nn.NewProgram(b, "mace.novelty.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		sc = sc.At(maceScope)
+		loss := average(Reshape(m.surprise(sc, in[0]), -1), Reshape(in[1], -1))
+		c.Adam.Minimize(sc.At(predictorScope), loss)
+		return []*Node{loss}
+	})
+	return m, err
+}
+
+// surprise maps standardised observations [B,N,O] to u [B,N].
+func (m *novelty) surprise(sc *model.Scope, obs *Node) *Node {
+	x := Transpose(obs, 0, 1)
+	predicted := m.net(sc.At(predictorScope), x, m.NoveltyLayers+2)
+	wanted := StopGradient(m.net(sc.At(targetScope), x, m.NoveltyLayers))
+	for _, v := range nn.Variables(sc.Store(), sc.At(targetScope).Scope()) {
+		v.SetTrainable(false)
+	}
+	return Transpose(ReduceMean(Square(Sub(predicted, wanted)), -1), 0, 1)
+}
+
+// net maps x [N,B,O] to [N,B,out], a network for each agent.
+func (m *novelty) net(sc *model.Scope, x *Node, layers int) *Node {
+	for i := range layers {
+		x = nn.ReLU(nn.LinearEach(sc.At("layer_%d", i), x, m.NoveltyWidth))
+	}
+	return nn.LinearEach(sc.At("out"), x, m.NoveltyOut)
+}
+
+// rate takes in what was seen and writes u of the true next observations of x into dst [T,E,N]: 0 for the dead, and where an
+// episode ends, as the authors have it.
+func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	m.see(x)
+	n, o := x.N, m.spec.ObsLen()
+	for from := 0; from < x.T*x.E; from += m.Minibatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		count := min(m.Minibatch, x.T*x.E-from)
+		m.rating.Feed(0, func(buf []float32) {
+			for k := range count * n {
+				m.standardise(buf[k*o:(k+1)*o], x.NextRow(from*n+k))
+			}
+		})
+		if err := m.rating.Run(); err != nil {
+			return err
+		}
+		m.rating.Read(0, m.block)
+		copy(dst[from*n:], m.block[:count*n])
+	}
+	m.spread.Fade(m.IntMemory)
+	for row, u := range dst {
+		if frame := row / n; x.Alive[row] == 0 || x.Done(frame/x.E, frame%x.E) {
+			dst[row] = 0
+			continue
+		}
+		m.spread.Add(float64(u))
+	}
+	if m.NoveltyNorm {
+		scale := float32(1 / (m.spread.Std() + statTiny))
+		for row := range dst {
+			dst[row] *= scale
+		}
+	}
+	return nil
+}
+
+// see takes in the observations of x.
+func (m *novelty) see(x *rl.Rollout) {
+	for row, alive := range x.Alive[:x.Rows()] {
+		for d, v := range x.ObsRow(row) {
+			if alive != 0 {
+				m.inputs[d].Add(float64(v))
+			}
+		}
+	}
+	for d, in := range m.inputs {
+		m.mean[d], m.scale[d] = float32(in.Mean), float32(1/(in.Std()+statTiny))
+	}
+}
+
+// standardise writes an observation with mean 0 and variance 1 of all that was seen.
+func (m *novelty) standardise(dst, obs []float32) {
+	for d, v := range obs {
+		dst[d] = min(max((v-m.mean[d])*m.scale[d], -inputClip), inputClip)
+	}
+}
+
+// train takes gradient steps on rnd_epochs passes over a share of the frames.
+func (m *novelty) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	if len(m.frames) != x.T*x.E {
+		m.frames = make([]int32, x.T*x.E)
+	}
+	kept := max(1, int(m.NoveltyKeep*float64(len(m.frames))))
+	sum, steps := 0.0, 0.0
+	for epoch := range m.NoveltyEpochs {
+		rng.New(m.seed, "mace novelty", uint64(x.Iteration), uint64(epoch)).Perm(m.frames)
+		for at := 0; at < kept; at += m.Minibatch {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			m.feed(x, m.frames[at:min(at+m.Minibatch, kept)])
+			if err := m.step.Run(); err != nil {
+				return nil, err
+			}
+			sum, steps = sum+m.step.Scalar(0), steps+1
+		}
+	}
+	return rl.Scalars{"mace/rnd_loss": sum / steps}, nil
+}
+
+// feed writes the frames of a gradient step; what is beyond them counts nothing.
+func (m *novelty) feed(x *rl.Rollout, frames []int32) {
+	o := m.spec.ObsLen()
+	m.step.Feed(0, func(dst []float32) {
+		for k, f := range frames {
+			for i := range x.N {
+				at := (k*x.N + i) * o
+				m.standardise(dst[at:at+o], x.ObsRow(int(f)*x.N+i))
+			}
+		}
+	})
+	m.step.Feed(1, func(dst []float32) { feedAlive(dst, x, frames) })
+}
+
+// feedAlive writes which agents of the frames count into dst [B,N].
+func feedAlive(dst []float32, x *rl.Rollout, frames []int32) {
+	clear(dst)
+	for k, f := range frames {
+		for i := range x.N {
+			dst[k*x.N+i] = float32(x.Alive[int(f)*x.N+i])
+		}
+	}
+}
