@@ -19,12 +19,44 @@ func (s *Spec) RGB(dst []uint8, cells []uint16) {
 // value v looks as picture v of pixels [V,8,8,3].
 func PaintCells(dst []uint8, line int, pixels []uint8, cells []uint16, width int) {
 	const across = CellPixels * 3
-	for k, cell := range cells {
-		picture := (*[cellBytes]uint8)(pixels[int(cell)*cellBytes:])
-		at := k/width*CellPixels*line + k%width*across
+	for at := 0; at < len(cells); at += width {
+		row := cells[at : at+width]
 		for y := range CellPixels {
-			copy(dst[at:at+across], picture[y*across:(y+1)*across])
-			at += line
+			to := dst[:width*across]
+			for k, cell := range row {
+				from := int(cell)*cellBytes + y*across
+				*(*[across]uint8)(to[k*across:]) = *(*[across]uint8)(pixels[from:])
+			}
+			dst = dst[min(line, len(dst)):]
 		}
 	}
+}
+
+// Picture is a rectangle of pixels.
+type Picture struct {
+	Width, Height int
+	RGB           []uint8 // [Height,Width,3], the upper line first
+}
+
+// NewPicture returns a black picture.
+func NewPicture(width, height int) *Picture {
+	return &Picture{Width: width, Height: height, RGB: make([]uint8, width*height*3)}
+}
+
+// Put copies other into p with its upper left corner at (x, y); it must fit.
+func (p *Picture) Put(other *Picture, x, y int) {
+	line := 3 * other.Width
+	for k := range other.Height {
+		copy(p.RGB[3*((y+k)*p.Width+x):], other.RGB[k*line:(k+1)*line])
+	}
+}
+
+// Enlarged returns p with every pixel as a square of that many.
+func (p *Picture) Enlarged(times int) *Picture {
+	out := NewPicture(p.Width*times, p.Height*times)
+	for k := range out.Width * out.Height {
+		x, y := k%out.Width/times, k/out.Width/times
+		copy(out.RGB[3*k:3*k+3], p.RGB[3*(y*p.Width+x):])
+	}
+	return out
 }
