@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+// facing is one of the four directions; adding is turning right. The map's y axis points south.
+type facing uint8
+
+// The directions.
+const (
+	north facing = iota
+	east
+	south
+	west
+)
+
+// turned returns f after quarter turns to the right.
+func (f facing) turned(quarters int) facing { return facing(int(f)+quarters) & 3 }
+
+// avatar is the body of one player.
+type avatar struct {
+	cell   int32 // where it stands, or stood before it was removed
+	face   facing
+	alive  bool
+	free   bool  // may move and fire
+	since  int32 // frame from which on it is alive or dead
+	marker uint8 // what floats above it, an index of looks.markers
+}
+
+// site is a cell where something comes and goes: a resource, an apple, dirt.
+type site struct {
+	state uint8
+	since int32 // frame from which on it is in this state
+}
+
+// beam is a kind of beam, an index of looks.beams.
+type beam uint8
+
+// rules is what a substrate adds to the board. The board calls it back while it executes operations; operations that rules
+// queue then wait for the next round.
+type rules interface {
+	// update is the part of a step in which nothing moves: it reads the board as the last step left it, and queues.
+	update(act []int32, d draws)
+	// enter tells that a player stands on a site now, or bumped into something while it did, or that the site changed
+	// under it.
+	enter(player, site int)
+	// hit tells that a beam reached a cell that is no wall, and returns whether it ends there.
+	hit(b beam, shooter int, cell int32) bool
+	// changed tells that a site has a new state; it returns the ground that the cell shows.
+	changed(site int) uint8
+}
+
+// board is one copy of the world. An operation is executed in three phases: rules.update queues, then the queue is executed
+// in its order, then what this queued, and so on.
+//
+// From: google-deepmind/lab2d, dmlab2d/lib/system/grid_world/grid.cc (behaviour only)
+type board struct {
+	*layout
+	rules   rules
+	frame   int32 // steps since the reset
+	avatars []avatar
+	sites   []site
+	reward  []float64 // of the last step, by player
+	events  []event   // of the last step
+
+	who   []int8   // [cells] player that stands there, or -1
+	floor []uint16 // [cells] code of the ground
+	beams []uint8  // [cells] set of beams seen in this step, by bits
+	lit   []int32  // cells with any
+	code  []uint16 // [cells] what each cell shows, as palette.table numbers it
+
+	queue, next []op
+	turns       []int8  // [N] players in the order of the present stage
+	spare       []int32 // for lists of free cells
+}
+
+// op is a queued operation.
+type op struct {
+	kind opKind
+	who  int16 // player or site
+	arg  int16
+}
+
+type opKind uint8
+
+// The operations.
+const (
+	opTurn    opKind = iota // player; quarter turns to the right
+	opMove                  // player; direction relative to its facing
+	opBeam                  // player; kind of beam
+	opRespawn               // player
+	opRemove                // player
+	opSite                  // site; new state
+)
+
+// eventKind names what can happen in a step.
+type eventKind uint8
+
+// The events, under the names that the original gives them.
+const (
+	eventCollected   eventKind = iota // collected_resource: player, class
+	eventDestroyed                    // destroyed_resource: player, class
+	eventInteraction                  // interaction: zapper, zapped
+	eventZap                          // zap: source, target
+	eventCleaned                      // player_cleaned: player
+	eventEaten                        // edible_consumed: player
+)
+
+// event is something worth counting.
+type event struct {
+	kind eventKind
+	a, b int8
+}
+
+// rounds is how often a step executes what was queued, at most; the rules here need three.
+const rounds = 129
+
+// newBoard makes the memory of one copy. A step queues no more operations, and has no more events, than twice the number of
+// sites plus a few for each player, so nothing grows later.
+func newBoard(l *layout) board {
+	cells, n, room := len(l.wall), l.players, 2*len(l.sites)+32*l.players
+	return board{
+		layout: l, avatars: make([]avatar, n), sites: make([]site, len(l.sites)), reward: make([]float64, n),
+		events: make([]event, 0, room), who: make([]int8, cells), floor: make([]uint16, cells), beams: make([]uint8, cells),
+		lit: make([]int32, 0, cells), code: make([]uint16, cells), queue: make([]op, 0, room), next: make([]op, 0, room),
+		turns: make([]int8, n), spare: make([]int32, 0, len(l.spawns)),
+	}
+}
+
+// reset puts every player on a spawn cell of its own and forgets everything else; rules then set the sites.
+func (b *board) reset(d draws) {
+	b.frame = 0
+	b.forget()
+	for cell := range b.who {
+		b.who[cell] = -1
+	}
+	copy(b.floor, b.ground)
+	for i := range b.avatars {
+		b.avatars[i] = avatar{alive: true, free: true}
+		b.arrive(i, d)
+	}
+}
+
+// forget clears what belongs to the last step only.
+func (b *board) forget() {
+	clear(b.reward)
+	b.events = b.events[:0]
+	for _, cell := range b.lit {
+		b.beams[cell] = 0
+	}
+	b.lit = b.lit[:0]
+}
+
+// step executes one step of all players.
+func (b *board) step(act []int32, d draws) {
+	b.frame++
+	b.forget()
+	b.rules.update(act, d)
+	for round := 0; len(b.next) > 0 && round < rounds; round++ {
+		b.queue, b.next = b.next, b.queue[:0]
+		for _, o := range b.queue {
+			b.execute(o, d)
+		}
+	}
+	b.next = b.next[:0]
+}
+
+// later queues an operation for the next round.
+func (b *board) later(kind opKind, who, arg int) {
+	b.next = append(b.next, op{kind, int16(who), int16(arg)})
+}
+
+func (b *board) execute(o op, d draws) {
+	i := int(o.who)
+	switch o.kind {
+	case opTurn:
+		b.avatars[i].face = b.avatars[i].face.turned(int(o.arg))
+	case opMove:
+		b.move(i, int(o.arg))
+	case opBeam:
+		b.fire(i, beam(o.arg))
+	case opRespawn:
+		b.avatars[i].alive, b.avatars[i].since = true, b.frame+1
+		b.arrive(i, d)
+	case opRemove:
+		if a := &b.avatars[i]; a.alive {
+			b.who[a.cell] = -1
+			a.alive = false
+		}
+		b.avatars[i].since = b.frame + 1
+	case opSite:
+		b.set(i, uint8(o.arg))
+	}
+}
+
+// arrive puts a player on a free spawn cell.
+func (b *board) arrive(i int, d draws) {
+	free := b.spare[:0]
+	for _, cell := range b.spawns {
+		if b.who[cell] < 0 {
+			free = append(free, cell)
+		}
+	}
+	a := &b.avatars[i]
+	a.cell, a.face = d.home(i, free)
+	b.who[a.cell] = int8(i)
+	b.touch(i)
+}
+
+// move takes a player one cell further, unless something is in the way. Either way it touches what is where it stands then.
+func (b *board) move(i, quarters int) {
+	a := &b.avatars[i]
+	if !a.alive {
+		return
+	}
+	if to := a.cell + b.ahead[a.face.turned(quarters)]; !b.wall[to] && b.who[to] < 0 {
+		b.who[a.cell], b.who[to] = -1, int8(i)
+		a.cell = to
+	}
+	b.touch(i)
+}
+
+func (b *board) touch(i int) {
+	if s := b.siteAt[b.avatars[i].cell]; s >= 0 {
+		b.rules.enter(i, int(s))
+	}
+}
+
+// set changes a site; setting the state that it has already starts its age anew.
+func (b *board) set(s int, state uint8) {
+	b.sites[s] = site{state, b.frame + 1}
+	cell := b.layout.sites[s]
+	b.floor[cell] = b.groundCode(b.rules.changed(s))
+	if i := b.who[cell]; i >= 0 {
+		b.rules.enter(int(i), s)
+	}
+}
+
+// beamLength is the reach of the middle of every beam; its sides start beside the shooter.
+const beamLength = 3
+
+// fire sends out the three columns of a beam: left, right, middle.
+func (b *board) fire(i int, kind beam) {
+	a := &b.avatars[i]
+	if !a.alive {
+		return
+	}
+	for _, column := range b.columns(i) {
+		for k := range int32(beamLength) {
+			cell := column + k*b.ahead[a.face]
+			if b.wall[cell] || b.rules.hit(kind, i, cell) {
+				break
+			}
+			if b.beams[cell] == 0 {
+				b.lit = append(b.lit, cell)
+			}
+			b.beams[cell] |= 1 << kind
+		}
+	}
+}
+
+// columns are the first cells of the three columns of a player's beam.
+func (b *board) columns(i int) [3]int32 {
+	a := &b.avatars[i]
+	ahead, right := b.ahead[a.face], b.ahead[a.face.turned(1)]
+	return [3]int32{a.cell - right, a.cell + right, a.cell + ahead}
+}
+
+// age is for how many steps a state has lasted when a step's update looks at it.
+func (b *board) age(since int32) int32 { return b.frame - since }
+
+// log notes an event.
+func (b *board) log(kind eventKind, a, other int) {
+	b.events = append(b.events, event{kind, int8(a), int8(other)})
+}
+
+// queueMoves queues the moves and turns of everyone who may, in random order.
+func (b *board) queueMoves(act []int32, d draws) {
+	d.order(stageMove, b.turns)
+	for _, i := range b.turns {
+		if !b.avatars[i].free {
+			continue
+		}
+		switch move := moves[act[i]]; {
+		case move.turn != 0:
+			b.later(opTurn, int(i), int(move.turn))
+		case move.walks:
+			b.later(opMove, int(i), int(move.way))
+		}
+	}
+}
+
+// queueRespawns queues the return of everyone who has been away for long enough.
+func (b *board) queueRespawns(wait int32) {
+	for i := range b.avatars {
+		if a := &b.avatars[i]; !a.alive && b.age(a.since) >= wait {
+			b.later(opRespawn, i, 0)
+		}
+	}
+}
+
+// The actions that all substrates have; those that fire follow.
+const (
+	actNoop = iota
+	actForward
+	actBackward
+	actLeft
+	actRight
+	actTurnLeft
+	actTurnRight
+	actFire // the substrate's first beam
+	actClean
+)
+
+// moves tells what each action does to a body: a turn in quarters, or a way relative to its facing.
+var moves = [...]struct {
+	walks bool
+	way   int8
+	turn  int8
+}{
+	actForward: {walks: true}, actRight: {walks: true, way: 1}, actBackward: {walks: true, way: 2}, actLeft: {walks: true, way: 3},
+	actTurnLeft: {turn: -1}, actTurnRight: {turn: 1}, actClean: {},
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/envtest"
+)
+
+func TestTasksKeepTheContract(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		t.Run(strings.TrimPrefix(cfg.Kind(), "meltingpot/"), func(t *testing.T) { envtest.Check(t, cfg) })
+	}
+}
+
+// allTasks are the defaults of this package.
+func allTasks(t testing.TB) []envs.Config {
+	t.Helper()
+	var all []envs.Config
+	for _, name := range envs.Names() {
+		cfg, err := envs.Default(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, cfg)
+	}
+	if len(all) != 4 {
+		t.Fatalf("%d tasks are registered, want 4", len(all))
+	}
+	return all
+}
+
+// build makes copies of a task and resets them.
+func build(t testing.TB, cfg envs.Config, copies, workers int) (*env, *envs.Step, *envs.Actions) {
+	t.Helper()
+	built, err := cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}).Build(11, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := built.(*env)
+	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
+	e.Reset(nil, out)
+	return e, out, act
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package meltingpot holds four substrates of Melting Pot 2 (Agapiou et al., 2022), stepped in batches: a grid world with
+// layers, beams and egocentric views, and one file for each substrate.
+//
+// An agent observes cells: the number of the picture that each cell of its view shows. Spec.RGB turns them into exactly the
+// pixels of the original. Beside them it observes a few numbers, the same that the original gives:
+//
+//	*_in_the_matrix__repeated: INVENTORY (2), READY_TO_SHOOT, INTERACTION_INVENTORIES (4, own first), COLLECTIVE_REWARD
+//	clean_up: READY_TO_SHOOT, NUM_OTHERS_WHO_CLEANED_THIS_STEP, COLLECTIVE_REWARD
+//
+// The state for critics holds these numbers of all agents, in their order. Rewards are the original ones in both streams: the
+// paper counts these tasks among the originally sparse ones, and none of them defines success. A player that is away, after
+// an interaction or a zap, sees black and is not alive; what it does has no effect.
+package meltingpot
+
+import (
+	"fmt"
+	"math"
+
+	"cermic/envs"
+	"cermic/envs/internal/pool"
+)
+
+// substrate is what all environments of one kind share.
+type substrate struct {
+	layout  *layout
+	actions int         // K
+	scalars int         // numbers of game.scalars
+	end     float64     // chance that an episode ends when that is drawn
+	game    func() game // makes a copy
+}
+
+// game is one copy of a substrate.
+type game interface {
+	base() *board
+	// reset starts a new episode.
+	reset(d draws)
+	// scalars writes what player i observes beside its view.
+	scalars(i int, dst []float32)
+	// state hands all that the next step depends on to c, besides what board.state does.
+	state(c *codec)
+	// restore renews what follows from the state.
+	restore()
+	// script returns what a hand-written player does in player i's place.
+	script(i int, role Role) int32
+}
+
+// env makes an envs.Env of a substrate.
+type env struct {
+	spec      envs.Spec
+	settings  Settings
+	substrate *substrate
+	weight    float64 // of each player's reward in Score
+	seed      uint64
+	games     []game   // [E]
+	episode   []uint32 // [E] resets so far
+	dice      []dice   // [E]
+
+	job     *pool.Job
+	actions []int32 // of the Step in progress
+	out     *envs.Step
+}
+
+// grain is the least number of copies worth handing to another core: about 20 µs of work.
+const grain = 8
+
+// An episode of endFrom steps or more ends by chance, which is drawn every endEvery steps.
+//
+// From: google-deepmind/meltingpot 2.4.1, meltingpot/lua/modules/component_library.lua, StochasticIntervalEpisodeEnding
+const (
+	endFrom  = 1000
+	endEvery = 100
+)
+
+// newEnv makes the environment of a substrate; seed and workers are Config.Build's.
+func newEnv(name string, of func() *substrate, common envs.Common, settings Settings, seed uint64, workers int) (envs.Env, error) {
+	if err := settings.validate(name, &common); err != nil {
+		return nil, err
+	}
+	s, copies := of(), common.Copies
+	n, view := s.layout.players, s.layout.view
+	x := s.scalars + 1
+	e := &env{
+		settings: settings, substrate: s, weight: 1, seed: seed,
+		games: make([]game, copies), episode: make([]uint32, copies), dice: make([]dice, copies),
+		spec: envs.Spec{
+			Name: name, Copies: copies, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
+			Pixels: s.layout.palette.pixels, Scalars: x, Entities: []envs.Entity{{Name: "player", Kind: envs.Own, To: x}},
+			State: n * x, Act: envs.ActSpec{Choices: s.actions}, Horizon: settings.MaxSteps, EvalHorizon: settings.MaxSteps,
+			Metric: "return", Sparse: common.Reward == envs.Sparse, Solved: float32(math.Inf(1)),
+		},
+	}
+	if settings.Score.short() {
+		e.spec.EvalHorizon = min(shortScore, settings.MaxSteps)
+	}
+	if settings.Score == ScoreMean || settings.Score == ScoreMean100 {
+		e.weight = 1 / float64(n)
+	}
+	for c := range e.games {
+		e.games[c] = s.game()
+	}
+	e.job = pool.New(copies, grain, workers, e.advance)
+	return e, nil
+}
+
+// Spec describes the shapes.
+func (e *env) Spec() *envs.Spec { return &e.spec }
+
+// Reset starts new episodes. The state of a copy after its k-th reset depends on the seed, the copy's number and k alone.
+func (e *env) Reset(mask []uint8, out *envs.Step) {
+	e.check(out)
+	if mask != nil && len(mask) != e.spec.Copies {
+		panic(fmt.Sprintf("meltingpot: Reset of a mask of %d copies, want %d", len(mask), e.spec.Copies))
+	}
+	for c, g := range e.games {
+		if mask != nil && mask[c] == 0 {
+			continue
+		}
+		e.episode[c]++
+		g.reset(e.draw(c, 0))
+		e.show(c, out)
+		out.Score[c], out.Terminated[c], out.Truncated[c] = 0, 0, 0
+	}
+}
+
+// draw makes copy c's dice for a step of its present episode, and returns them.
+func (e *env) draw(c int, frame int32) *dice {
+	d := &e.dice[c]
+	d.Seed(e.seed, "meltingpot", uint64(c), uint64(e.episode[c]), uint64(frame))
+	return d
+}
+
+// Step advances every copy. It panics on actions of another number, or outside [0, K).
+func (e *env) Step(act *envs.Actions, out *envs.Step) {
+	e.check(out)
+	if rows := e.spec.Copies * e.spec.Agents; len(act.Choice) != rows {
+		panic(fmt.Sprintf("meltingpot: Step with %d choices, want %d", len(act.Choice), rows))
+	}
+	for row, k := range act.Choice {
+		if k < 0 || int(k) >= e.spec.Act.Choices {
+			panic(fmt.Sprintf("meltingpot: choice %d of row %d, want 0 to %d", k, row, e.spec.Act.Choices-1))
+		}
+	}
+	e.actions, e.out = act.Choice, out
+	e.job.Run()
+	e.actions, e.out = nil, nil
+}
+
+// advance steps copies [from, to); it runs on several cores at once.
+func (e *env) advance(from, to int) {
+	n, out := e.spec.Agents, e.out
+	for c := from; c < to; c++ {
+		b := e.games[c].base()
+		d := e.draw(c, b.frame+1)
+		b.step(e.actions[c*n:(c+1)*n], d)
+		e.show(c, out)
+		out.Score[c] = e.score(b)
+		out.Terminated[c], out.Truncated[c] = 0, 0
+		switch late := int(b.frame) >= e.spec.Horizon; {
+		case late:
+			out.Truncated[c] = 1
+		case e.mayEnd(b.frame) && d.chance(ruleEnd, 0, e.substrate.end):
+			out.Terminated[c] = 1
+		}
+	}
+}
+
+// mayEnd reports whether an episode can end with that step.
+func (e *env) mayEnd(frame int32) bool {
+	return frame >= endFrom && (frame+1)%endEvery == 0 || int(frame) >= e.spec.Horizon
+}
+
+// show writes what the agents of copy c perceive and earn, and the labels.
+func (e *env) show(c int, out *envs.Step) {
+	n, x, cells := e.spec.Agents, e.spec.Scalars, e.spec.CellLen()
+	g := e.games[c]
+	b := g.base()
+	b.paint()
+	collective := float32(b.collective())
+	for i := range n {
+		row := c*n + i
+		b.look(i, out.Cells[row*cells:(row+1)*cells])
+		numbers := out.Obs[row*x : (row+1)*x]
+		g.scalars(i, numbers[:x-1])
+		numbers[x-1] = collective
+		b.labels(i, out.Seen[row*n:(row+1)*n], out.RelPos[2*row*n:2*(row+1)*n])
+		out.Alive[row] = 0
+		if b.avatars[i].alive {
+			out.Alive[row] = 1
+		}
+		out.Dense[row], out.Sparse[row] = float32(b.reward[i]), float32(b.reward[i])
+	}
+	copy(out.State[c*n*x:(c+1)*n*x], out.Obs[c*n*x:])
+}
+
+// score is the step's share of the metric.
+func (e *env) score(b *board) float32 {
+	if int(b.frame) > e.spec.EvalHorizon {
+		return 0
+	}
+	return float32(e.weight * b.collective())
+}
+
+// collective is the sum of all players' rewards in the last step.
+func (b *board) collective() float64 {
+	sum := 0.0
+	for _, r := range b.reward {
+		sum += r
+	}
+	return sum
+}
+
+// check panics on buffers of another shape: everything behind it indexes without looking.
+func (e *env) check(out *envs.Step) {
+	rows := e.spec.Copies * e.spec.Agents
+	if len(out.Obs) != rows*e.spec.Scalars || len(out.Cells) != rows*e.spec.CellLen() || len(out.State) != rows*e.spec.Scalars ||
+		len(out.Dense) != rows {
+		panic(fmt.Sprintf("meltingpot: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
+	}
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+)
+
+// Every step of every recording is repeated from the recorded state before it, with the recorded outcomes of chance: the
+// state, rewards, observations, events and pixels that follow are the recorded ones, without any tolerance.
+func TestStepsFollowRecordings(t *testing.T) {
+	for _, file := range goldenFiles(t, "*.jsonl.gz") {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
+			t.Parallel()
+			var f *follower
+			var before *moment
+			steps, pictures := 0, 0
+			readStream(t, file, func(h *header) { f = newFollower(t, h) }, func(m *moment) bool {
+				if before != nil {
+					f.seat(before)
+					f.follow(m)
+					f.compare(m)
+					steps++
+				}
+				if m.RGB != nil && (before != nil || f.startLooks(m)) {
+					f.comparePixels(m)
+					pictures++
+				}
+				before = m
+				return !t.Failed() && (!testing.Short() || steps < 60)
+			})
+			t.Logf("%d steps and %d sets of pictures, no difference allowed", steps, pictures)
+			if steps == 0 || pictures == 0 {
+				t.Error("nothing was compared")
+			}
+		})
+	}
+}
+
+// follower plays a recording in one copy.
+type follower struct {
+	t       *testing.T
+	e       *env
+	g       game
+	b       *board
+	out     *envs.Step
+	actions []int32     // ours for each of theirs
+	sites   map[int]int // our number of each recorded object that is a site
+	object  []int       // recorded number of each of our sites
+	marker  map[int]int // player whose marker a recorded object is
+	player  map[int]int // player that a recorded object is
+	water   map[int]int32
+	m       *moment // whose outcomes are played back
+}
+
+func newFollower(t *testing.T, h *header) *follower {
+	t.Helper()
+	cfg, err := envs.Default("meltingpot/" + h.Substrate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := cfg.WithShared(envs.Common{Copies: 1, Reward: envs.Dense}).Build(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := built.(*env)
+	f := &follower{
+		t: t, e: e, g: e.games[0], b: e.games[0].base(), out: envs.NewStep(e.Spec()),
+		sites: map[int]int{}, marker: map[int]int{}, player: map[int]int{}, water: map[int]int32{},
+	}
+	f.object = make([]int, len(f.b.sites))
+	if len(f.b.avatars) != h.Players || e.spec.Act.Choices != len(h.Actions) || e.spec.Horizon != h.MaxFrames {
+		t.Fatalf("%d players, %d actions, %d steps; recorded: %d, %d, %d", len(f.b.avatars), e.spec.Act.Choices, e.spec.Horizon,
+			h.Players, len(h.Actions), h.MaxFrames)
+	}
+	for y, row := range h.Map {
+		for x := range row {
+			if f.b.letters[f.b.cell(x, y)] != row[x] {
+				t.Fatalf("the map differs in column %d of row %d", x, y)
+			}
+		}
+	}
+	e.Reset(nil, f.out)
+	f.drawBeamsAs(h.RenderOrder)
+	for _, theirs := range h.Actions {
+		f.actions = append(f.actions, ourAction(t, theirs))
+	}
+	for _, raw := range h.Objects {
+		f.declare(raw)
+	}
+	if len(f.sites) != len(f.b.sites) || len(f.player) != h.Players {
+		t.Fatalf("%d sites and %d players are recorded, want %d and %d", len(f.sites), len(f.player), len(f.b.sites), h.Players)
+	}
+	return f
+}
+
+// ourAction finds the action that does what a recorded one did.
+func ourAction(t *testing.T, theirs map[string]int) int32 {
+	t.Helper()
+	walk := []int32{actNoop, actForward, actRight, actBackward, actLeft}
+	switch {
+	case theirs["interact"]+theirs["fireZap"] > 0:
+		return actFire
+	case theirs["fireClean"] > 0:
+		return actClean
+	case theirs["turn"] < 0:
+		return actTurnLeft
+	case theirs["turn"] > 0:
+		return actTurnRight
+	}
+	return walk[theirs["move"]]
+}
+
+// drawBeamsAs draws the beams in the recorded order, which differs between processes of the original.
+func (f *follower) drawBeamsAs(order []string) {
+	if slices.Index(order, "beamZap") >= slices.Index(order, "beamClean") {
+		return // ours; matrix games have neither
+	}
+	look, _ := cleanUpLooks()
+	slices.Reverse(look.beams)
+	p := newPalette(look, sprites().Substrates["clean_up"].Sprites)
+	for viewer, table := range p.table {
+		swapped := slices.Clone(table)
+		for code, v := range table {
+			swapped[code&^3|code&1<<1|code>>1&1] = v
+		}
+		p.table[viewer] = swapped
+	}
+	l := *f.b.layout
+	l.palette = p
+	f.b.layout = &l
+	f.e.spec.Pixels = p.pixels
+}
+
+// declare finds what a recorded object is here.
+func (f *follower) declare(raw json.RawMessage) {
+	var fields []any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		f.t.Fatal(err)
+	}
+	k, name := int(fields[0].(float64)), fields[1].(string)
+	cell := f.b.cell(int(fields[2].(float64)), int(fields[3].(float64)))
+	switch {
+	case name == "avatarReadyToInteractMarker":
+		f.marker[k] = len(f.marker)
+	case strings.HasPrefix(name, "avatar"):
+		f.player[k] = len(f.player)
+	case name == "water_background":
+		f.water[k] = cell
+	case strings.HasPrefix(name, "resource_class"), name == "DirtContainer", name == "potentialApple":
+		s := int(f.b.siteAt[cell])
+		f.sites[k], f.object[s] = s, k
+		if m, ok := f.g.(*matrix); ok {
+			m.class[s] = name[len(name)-1] - '1'
+		}
+	}
+}
+
+var facings = map[string]facing{"N": north, "E": east, "S": south, "W": west}
+
+// markers are the recorded names of ours.
+var markers = map[string]uint8{
+	"notReady": markerNone, "avatarMarkingWait": markerNone, "ready": markerReady,
+	"resultIndicatorColor1": markerResult, "resultIndicatorColor2": markerResult + 1, "resultIndicatorColor3": markerResult + 2,
+	"resultIndicatorColor4": markerResult + 3, "resultIndicatorColor5": markerResult + 4,
+}
+
+// siteState tells whether a recorded site is full.
+func siteState(name string) uint8 {
+	if strings.HasSuffix(name, "_wait") || strings.HasSuffix(name, "Wait") {
+		return siteEmpty
+	}
+	return siteFull
+}
+
+// seat puts the state after a recorded step into the copy.
+func (f *follower) seat(m *moment) {
+	b := f.b
+	b.frame = int32(m.T)
+	now := b.frame + 1 // what ages count to
+	for i, a := range m.Avatars {
+		cell := b.spawns[0] // of someone away, of no meaning
+		if a.Alive {
+			cell = b.cell(a.X, a.Y)
+		}
+		b.avatars[i] = avatar{cell: cell, face: facings[a.O], alive: a.Alive, free: a.CanMove, since: now - a.Age}
+		switch g := f.g.(type) {
+		case *matrix:
+			g.purses[i] = purse{
+				inventory: [2]float64(m.Obs.Inventory[i]), collected: a.Collected, cool: a.Cool, freeze: a.Freeze,
+				pending: a.Pending, pay: a.ColorReward, zapped: a.Effects > 0, indicator: markers[a.Indicator],
+			}
+		case *cleanUp:
+			g.tools[i] = tools{zap: a.Cool, clean: a.CleanCool}
+		}
+	}
+	for _, raw := range m.Events {
+		if e := readEvent(f.t, raw); e.kind == eventCleaned {
+			f.g.(*cleanUp).tools[e.a].cleaned = true
+		}
+	}
+	for _, o := range m.Objs {
+		f.seatObject(o, now)
+	}
+	b.stand()
+	f.g.restore()
+}
+
+func (f *follower) seatObject(o tuple, now int32) {
+	k := o.int(0)
+	if s, ok := f.sites[k]; ok {
+		f.b.sites[s] = site{siteState(o[1]), now - int32(o.int(2))}
+		if g, ok := f.g.(*matrix); ok {
+			g.health[s] = int32(o.int(3))
+		}
+	} else if cell, ok := f.water[k]; ok {
+		phase := int32(o[1][len(o[1])-1]-'1') - f.b.frame/waterPeriod
+		f.g.(*cleanUp).phase[cell] = uint8((phase%waterPhases + waterPhases) % waterPhases)
+	} else if i, ok := f.marker[k]; ok {
+		f.b.avatars[i].marker = markers[o[1]]
+	}
+}
+
+// follow takes the recorded step.
+func (f *follower) follow(m *moment) {
+	f.m = m
+	act := make([]int32, len(m.Actions))
+	for i, k := range m.Actions {
+		act[i] = f.actions[k]
+	}
+	f.b.step(act, f)
+	f.e.show(0, f.out)
+}
+
+// order returns the players whose operations are recorded in their order, then the others.
+func (f *follower) order(s stage, dst []int8) {
+	want := map[stage][]string{stageMove: {"move", "turn"}, stageFire: {"gameInteraction", "zapHit"}, stageClean: {"cleanHit"}}[s]
+	var got []int8
+	for _, o := range f.m.Ops {
+		kind := o[0]
+		if kind == "beam" {
+			kind = o[2]
+		}
+		if i, ok := f.player[o.int(1)]; ok && slices.Contains(want, kind) && !slices.Contains(got, int8(i)) {
+			got = append(got, int8(i))
+		}
+	}
+	for i := range dst {
+		if !slices.Contains(got, int8(i)) {
+			got = append(got, int8(i))
+		}
+	}
+	copy(dst, got)
+}
+
+// chance returns whether the operation was recorded.
+func (f *follower) chance(r rule, at int, _ float64) bool {
+	switch r {
+	case ruleGrow:
+		return f.grew(f.object[at])
+	case ruleFoul:
+		return f.fouled() >= 0
+	}
+	panic("a draw that recordings do not hold")
+}
+
+func (f *follower) grew(k int) bool {
+	return slices.ContainsFunc(f.m.Ops, func(o tuple) bool {
+		return o[0] == "state" && o.int(1) == k && siteState(o[2]) == siteFull
+	})
+}
+
+// fouled is the site that got dirty, or -1.
+func (f *follower) fouled() int {
+	for _, o := range f.m.Ops {
+		if o[0] == "state" && o[2] == "dirt" {
+			return f.sites[o.int(1)]
+		}
+	}
+	return -1
+}
+
+// pick is the place of the site that got dirty among the clean ones.
+func (f *follower) pick(_ rule, _, _ int) int {
+	x, to, n := f.g.(*cleanUp), f.fouled(), 0
+	for _, s := range x.river.dirt {
+		if int(s) == to {
+			break
+		}
+		if x.sites[s].state == siteEmpty {
+			n++
+		}
+	}
+	return n
+}
+
+// home is where the recorded player stands after the step.
+func (f *follower) home(i int, free []int32) (int32, facing) {
+	a := f.m.Avatars[i]
+	cell := f.b.cell(a.X, a.Y)
+	if !slices.Contains(free, cell) {
+		f.t.Errorf("step %d: player %d arrives where nobody may", f.m.T, i)
+	}
+	return cell, facings[a.O]
+}
+
+// readEvent reads a recorded event; those of no interest have the kind 255.
+func readEvent(t *testing.T, raw json.RawMessage) event {
+	t.Helper()
+	var name string
+	if err := json.Unmarshal(raw, &[]any{&name}); err != nil {
+		t.Fatal(err)
+	}
+	if name == "AvatarStarted" {
+		return event{kind: 255}
+	}
+	var v map[string]any
+	if err := json.Unmarshal(raw, &[]any{&name, &v}); err != nil {
+		t.Fatal(err)
+	}
+	at := func(key string) int8 { return int8(v[key].(float64)) - 1 }
+	switch name {
+	case "collected_resource":
+		return event{eventCollected, at("player_index"), at("class")}
+	case "destroyed_resource":
+		return event{eventDestroyed, at("player_index"), at("class")}
+	case "interaction":
+		return event{eventInteraction, at("row_player_idx"), at("col_player_idx")}
+	case "zap":
+		return event{eventZap, at("source"), at("target")}
+	case "player_cleaned":
+		return event{eventCleaned, at("player_index"), 0}
+	case "edible_consumed":
+		return event{eventEaten, at("player_index"), 0}
+	}
+	t.Fatalf("unknown event %s", raw)
+	return event{}
+}
+
+// differ reports a difference.
+func (f *follower) differ(what string, got, want any) {
+	f.t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		f.t.Errorf("step %d: %s is %v, recorded %v", f.m.T, what, got, want)
+	}
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+)
+
+// codec writes or reads a state: one list of fields serves both, so that they cannot differ.
+type codec struct {
+	bytes   []byte
+	reading bool
+}
+
+// number passes one number of 64 bits.
+func (c *codec) number(v uint64) uint64 {
+	if c.reading {
+		v = binary.LittleEndian.Uint64(c.bytes)
+		c.bytes = c.bytes[8:]
+		return v
+	}
+	c.bytes = binary.LittleEndian.AppendUint64(c.bytes, v)
+	return v
+}
+
+func (c *codec) int32(v *int32) { *v = int32(c.number(uint64(*v))) }
+
+func (c *codec) uint8(v *uint8) { *v = uint8(c.number(uint64(*v))) }
+
+func (c *codec) float(v *float64) { *v = math.Float64frombits(c.number(math.Float64bits(*v))) }
+
+func (c *codec) bool(v *bool) {
+	bit := uint64(0)
+	if *v {
+		bit = 1
+	}
+	*v = c.number(bit) != 0
+}
+
+// state passes what all boards remember.
+func (b *board) state(c *codec) {
+	c.int32(&b.frame)
+	for i := range b.avatars {
+		a := &b.avatars[i]
+		c.int32(&a.cell)
+		c.uint8((*uint8)(&a.face))
+		c.bool(&a.alive)
+		c.bool(&a.free)
+		c.int32(&a.since)
+		c.uint8(&a.marker)
+	}
+	for i := range b.sites {
+		c.uint8(&b.sites[i].state)
+		c.int32(&b.sites[i].since)
+	}
+}
+
+// stand renews who stands where, and forgets what belonged to the last step.
+func (b *board) stand() {
+	b.forget()
+	for cell := range b.who {
+		b.who[cell] = -1
+	}
+	for i := range b.avatars {
+		if a := &b.avatars[i]; a.alive {
+			b.who[a.cell] = int8(i)
+		}
+	}
+}
+
+func (m *matrix) state(c *codec) {
+	for i := range m.purses {
+		p := &m.purses[i]
+		for k := range p.inventory {
+			c.float(&p.inventory[k])
+		}
+		c.bool(&p.collected)
+		for _, v := range []*int32{&p.cool, &p.freeze, &p.pending} {
+			c.int32(v)
+		}
+		c.float(&p.pay)
+		c.bool(&p.zapped)
+		c.uint8(&p.indicator)
+	}
+	for s := range m.class {
+		c.uint8(&m.class[s])
+		c.int32(&m.health[s])
+	}
+}
+
+func (x *cleanUp) state(c *codec) {
+	for i := range x.tools {
+		t := &x.tools[i]
+		c.int32(&t.zap)
+		c.int32(&t.clean)
+		c.bool(&t.cleaned)
+	}
+	for _, cell := range x.river.water {
+		c.uint8(&x.phase[cell])
+	}
+}
+
+// state passes all copies.
+func (e *env) state(c *codec) {
+	e.seed = c.number(e.seed)
+	for k, g := range e.games {
+		e.episode[k] = uint32(c.number(uint64(e.episode[k])))
+		g.base().state(c)
+		g.state(c)
+	}
+}
+
+// Save appends everything that the next Step or Reset depends on, behind a fingerprint of the configuration.
+func (e *env) Save(dst []byte) []byte {
+	c := codec{bytes: binary.LittleEndian.AppendUint64(dst, e.fingerprint())}
+	e.state(&c)
+	return c.bytes
+}
+
+// Load continues from a state that Save wrote.
+func (e *env) Load(state []byte) error {
+	if want := len(e.Save(nil)); len(state) != want {
+		return fmt.Errorf("%s: saved state has %d bytes, want %d; was it written with other settings?", e.spec.Name, len(state), want)
+	}
+	if binary.LittleEndian.Uint64(state) != e.fingerprint() {
+		return fmt.Errorf("%s: saved state was written with other settings; build the task as it was then", e.spec.Name)
+	}
+	e.state(&codec{bytes: state[8:], reading: true})
+	for _, g := range e.games {
+		g.base().stand()
+		g.restore()
+	}
+	return nil
+}
+
+// fingerprint tells differently configured environments apart.
+func (e *env) fingerprint() uint64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, e.spec.Name, e.spec.Copies, e.spec.Sparse, e.settings)
+	return h.Sum64()
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+)
+
+// Role names a hand-written player. Such a player knows the whole map, which no learner does.
+type Role string
+
+// The roles: the first two of the matrix games, the others of clean_up.
+const (
+	RoleCooperate Role = "cooperate" // collects class 1, then interacts
+	RoleDefect    Role = "defect"    // collects class 2, then interacts
+	RoleClean     Role = "clean"     // cleans the river, and eats while it is clean
+	RoleEat       Role = "eat"       // eats
+)
+
+// Roles is implemented by the environments of this package: it lets the players of every copy take different roles.
+type Roles interface {
+	// ScriptRoles fills act with what players of the given roles, one for each player of a copy, do now.
+	ScriptRoles(roles []Role, act *envs.Actions) error
+}
+
+var _ Roles = (*env)(nil)
+
+// cleaners is the number of players of clean_up who clean when Script plays.
+const cleaners = 3
+
+// Script fills act with cooperating players: in the matrix games all of them, in clean_up three who clean and four who eat.
+func (e *env) Script(act *envs.Actions) bool {
+	roles := make([]Role, e.spec.Agents)
+	for i := range roles {
+		roles[i] = e.roles()[0]
+		if len(roles) > cleaners && i >= cleaners {
+			roles[i] = RoleEat
+		}
+	}
+	return e.ScriptRoles(roles, act) == nil
+}
+
+// roles lists the roles of the substrate.
+func (e *env) roles() []Role {
+	if _, ok := e.games[0].(*cleanUp); ok {
+		return []Role{RoleClean, RoleEat}
+	}
+	return []Role{RoleCooperate, RoleDefect}
+}
+
+// ScriptRoles fills act with what players of those roles do now.
+func (e *env) ScriptRoles(roles []Role, act *envs.Actions) error {
+	if len(roles) != e.spec.Agents {
+		return fmt.Errorf("%s: %d roles, want one for each of the %d players", e.spec.Name, len(roles), e.spec.Agents)
+	}
+	for _, role := range roles {
+		if known := e.roles(); role != known[0] && role != known[1] {
+			return fmt.Errorf("%s: unknown role %q%s", e.spec.Name, role, conf.Near(string(role), []string{string(known[0]), string(known[1])}))
+		}
+	}
+	for c, g := range e.games {
+		for i, role := range roles {
+			act.Choice[c*len(roles)+i] = actNoop
+			if g.base().avatars[i].alive {
+				act.Choice[c*len(roles)+i] = g.script(i, role)
+			}
+		}
+	}
+	return nil
+}
+
+// enough is how many resources a scripted player collects before it interacts.
+const enough = 4
+
+// script collects resources of one class, then looks for the other player and interacts.
+func (m *matrix) script(i int, role Role) int32 {
+	class := uint8(0)
+	if role == RoleDefect {
+		class = 1
+	}
+	other := 1 - i
+	resource := func(class uint8) func(int32) bool {
+		return func(cell int32) bool {
+			s := m.siteAt[cell]
+			return s >= 0 && m.sites[s].state == present && m.class[s] == class
+		}
+	}
+	ready := m.purses[i].inventory[class] > enough
+	if ready && m.purses[other].collected && m.aims(i, func(cell int32) (hit, blocked bool) {
+		return int(m.who[cell]) == other, m.siteAt[cell] >= 0 && m.sites[m.siteAt[cell]].state == present
+	}) {
+		return actFire
+	}
+	goal := resource(class)
+	if ready {
+		goal = func(cell int32) bool { return int(m.who[cell]) == other }
+	}
+	way, ok := m.route(i, resource(1-class), goal)
+	if !ok {
+		way, ok = m.route(i, func(int32) bool { return false }, goal)
+	}
+	switch {
+	case !ok:
+		return actNoop
+	case ready:
+		return m.avatars[i].face.turnTo(way)
+	}
+	return m.avatars[i].face.walkTo(way)
+}
+
+// script cleans what it can reach, or walks to the next dirty cell or apple.
+func (x *cleanUp) script(i int, role Role) int32 {
+	full := func(water bool) func(int32) bool {
+		return func(cell int32) bool {
+			s := x.siteAt[cell]
+			return s >= 0 && x.sites[s].state == siteFull && x.river.isWater(int(s)) == water
+		}
+	}
+	if role == RoleClean {
+		dirty := full(true)
+		if x.aims(i, func(cell int32) (hit, blocked bool) { return dirty(cell), false }) {
+			return actClean
+		}
+		if way, ok := x.route(i, x.nowhere, dirty); ok {
+			return x.avatars[i].face.turnTo(way)
+		}
+	}
+	if way, ok := x.route(i, x.nowhere, full(false)); ok {
+		return x.avatars[i].face.walkTo(way)
+	}
+	return actNoop
+}
+
+func (b *board) nowhere(int32) bool { return false }
+
+// aims reports whether a beam of player i would hit; look tells what a cell does to a beam that reaches it.
+func (b *board) aims(i int, look func(cell int32) (hit, blocked bool)) bool {
+	for _, column := range b.columns(i) {
+		for k := range int32(beamLength) {
+			cell := column + k*b.ahead[b.avatars[i].face]
+			if b.wall[cell] {
+				break
+			}
+			hit, blocked := look(cell)
+			if hit {
+				return true
+			}
+			if blocked {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// route returns the direction of the first step on a shortest way of player i to a goal, round everyone else and what is to
+// be avoided; ok is false if there is none.
+func (b *board) route(i int, avoid, goal func(cell int32) bool) (way facing, ok bool) {
+	const unseen = 4
+	first := make([]facing, len(b.wall))
+	for cell := range first {
+		first[cell] = unseen
+	}
+	start := b.avatars[i].cell
+	fringe := append(make([]int32, 0, len(b.wall)), start)
+	first[start] = north
+	for len(fringe) > 0 {
+		from := fringe[0]
+		fringe = fringe[1:]
+		for way := range facing(4) {
+			to := from + b.ahead[way]
+			if b.wall[to] || first[to] != unseen {
+				continue
+			}
+			first[to] = first[from]
+			if from == start {
+				first[to] = way
+			}
+			if goal(to) {
+				return first[to], true
+			}
+			if b.who[to] < 0 && !avoid(to) {
+				fringe = append(fringe, to)
+			}
+		}
+	}
+	return north, false
+}
+
+// walkTo is the action that takes someone facing f one cell into a direction.
+func (f facing) walkTo(way facing) int32 {
+	return [4]int32{actForward, actRight, actBackward, actLeft}[way.turned(-int(f))]
+}
+
+// turnTo is the action that turns someone facing f into a direction, and walks once it does.
+func (f facing) turnTo(way facing) int32 {
+	return [4]int32{actForward, actTurnRight, actTurnRight, actTurnLeft}[way.turned(-int(f))]
+}

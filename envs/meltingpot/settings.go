@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+)
+
+// Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
+type Settings struct {
+	MaxSteps int   `json:"max_steps"` // horizon; episodes of more than 1000 steps can end earlier, by chance
+	Score    Score `json:"score"`     // what the benchmark's metric counts
+}
+
+// DefaultSettings returns the headline score over whole episodes of that many steps at most.
+func DefaultSettings(steps int) Settings { return Settings{MaxSteps: steps, Score: ScoreMean} }
+
+// Score says what an episode's return is: over which steps, and of whom.
+//
+// Reading: the paper reports a "mean episodic return" and says no more. The mean over players of whole episodes is the only
+// reading that leaves random play below its weakest row in all four tasks.
+type Score string
+
+// The scores.
+const (
+	ScoreMean    Score = "mean"    // whole episode, mean over players
+	ScoreSum     Score = "sum"     // whole episode, sum over players
+	ScoreMean100 Score = "mean100" // first 100 steps, mean over players: what BenchMARL evaluates unless told otherwise
+	ScoreSum100  Score = "sum100"  // first 100 steps, sum over players
+)
+
+// shortScore is the number of steps that the short scores count.
+const shortScore = 100
+
+// short reports whether a score counts the first steps only.
+func (s Score) short() bool { return s == ScoreMean100 || s == ScoreSum100 }
+
+// horizonLimit keeps step counters and buffers sane.
+const horizonLimit = 1_000_000
+
+// validate returns one sentence about the first impossible setting.
+func (s *Settings) validate(task string, common *envs.Common) error {
+	if err := common.Validate(task); err != nil {
+		return err
+	}
+	if common.Noise != (envs.Noise{}) {
+		return fmt.Errorf("%s: a noise box covers vector observations only, and this task shows cells; leave task.noise out", task)
+	}
+	if s.MaxSteps < 1 || s.MaxSteps > horizonLimit {
+		return fmt.Errorf("%s: max_steps is %d, want 1 to %d", task, s.MaxSteps, horizonLimit)
+	}
+	switch s.Score {
+	case ScoreMean, ScoreSum, ScoreMean100, ScoreSum100:
+		return nil
+	}
+	known := []string{string(ScoreMean), string(ScoreSum), string(ScoreMean100), string(ScoreSum100)}
+	return fmt.Errorf("%s: unknown score %q%s", task, s.Score, conf.Near(string(s.Score), known))
+}
