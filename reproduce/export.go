@@ -28,10 +28,11 @@ var exports = map[string]func(st *results.Store, rs []*results.Record, to string
 	"csv":         exportCSV,
 	"tensorboard": exportTensorBoard,
 	"weights":     exportWeights,
+	"records":     exportRecords,
 }
 
 // exportNames in the order of the help text.
-var exportNames = []string{"csv", "marl-eval", "tensorboard", "weights"}
+var exportNames = []string{"csv", "marl-eval", "tensorboard", "weights", "records"}
 
 // runExport writes runs in forms that other programs read.
 func runExport(_ context.Context, out io.Writer, args []string) error {
@@ -41,7 +42,7 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 		f.StringVar(&method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
 		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short or paper")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-		f.StringVar(&to, "o", "", "`file` (csv, marl-eval) or folder (tensorboard, weights) to write; by default called after the form")
+		f.StringVar(&to, "o", "", "`file` (csv, marl-eval) or folder (tensorboard, weights, records) to write; by default called after the form")
 	})
 	if err != nil {
 		return err
@@ -116,6 +117,16 @@ func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 		return err
 	}
 	return os.WriteFile(to, b.Bytes(), 0o666)
+}
+
+// exportRecords writes compact records, one file a run, as they are committed under reproduce/records.
+func exportRecords(_ *results.Store, rs []*results.Record, to string) error {
+	for _, r := range rs {
+		if _, err := results.WritePack(to, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // exportTensorBoard writes a folder for every run: <task>/<method>/seed_<n>.

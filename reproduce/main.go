@@ -39,6 +39,7 @@ func verbs() []verb {
 		{"curves", "draw the learning curves of a task as a PNG, BenchMARL's beside ours", runCurves},
 		{"export", "write runs for other programs: csv, marl-eval, tensorboard, weights", runExport},
 		{"status", "show what has been trained and what is training", runStatus},
+		{"check", "train a sample of the committed records again and compare", runCheck},
 		{"bench", "measure this machine, beside the recorded figures of VMAS, torch and BenchMARL", runBench},
 		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},
 		{"setup", "put JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin", runSetup},

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+	"cermic/envs/rng"
+	"cermic/reproduce/records"
+)
+
+// runCheck trains a sample of the committed records again and compares: bit by bit where backend and processor are the same,
+// else with what the record's other seeds let one expect.
+func runCheck(ctx context.Context, out io.Writer, args []string) error {
+	return check(ctx, out, args, records.FS)
+}
+
+// check is runCheck on the records of fsys.
+func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error {
+	var task, method, budget string
+	var count int
+	var seed uint64
+	if _, err := parse("check", out, args, 0, func(f *flag.FlagSet) {
+		f.StringVar(&task, "task", "", "only records of this `task`, for example vmas/balance")
+		f.StringVar(&method, "method", "", "only records of this `method`, as status shows it")
+		f.StringVar(&budget, "budget", "", "only records of this `budget`")
+		f.IntVar(&count, "n", 3, "records to train again")
+		f.Uint64Var(&seed, "seed", 1, "of the choice")
+	}); err != nil {
+		return err
+	}
+	if count < 1 {
+		return usagef("-n is %d, want at least 1", count)
+	}
+	temporary, err := os.MkdirTemp("", "check")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	committed, err := results.Open(temporary)
+	if err != nil {
+		return err
+	}
+	if err := committed.Base(fsys); err != nil {
+		return err
+	}
+	all, err := committed.Find(results.Query{Task: task, Method: method, Budget: budget, Complete: true})
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errors.New("no record of that kind is committed: go run ./reproduce export records -o reproduce/records adds runs")
+	}
+	fresh, err := results.Open(temporary) // without the committed ones, so that everything is trained
+	if err != nil {
+		return err
+	}
+	differs := 0
+	for _, want := range sample(all, count, seed) {
+		fmt.Fprintf(out, "%s  %s  %s, seed %d, budget %s\n", want.ID, want.Task, want.Method, want.Seed, want.Budget)
+		got, err := again(ctx, want, fresh)
+		if errors.Is(err, context.Canceled) {
+			return errStopped
+		}
+		if err != nil {
+			return fmt.Errorf("record %s: %w", want.ID, err)
+		}
+		verdict, same := compare(want, got, all)
+		fmt.Fprintln(out, "  "+verdict)
+		if !same {
+			differs++
+		}
+	}
+	if differs > 0 {
+		return fmt.Errorf("%s did not come out again", plural(differs, "record"))
+	}
+	return nil
+}
+
+// sample draws count records, or all if there are fewer.
+func sample(all []*results.Record, count int, seed uint64) []*results.Record {
+	order := make([]int32, len(all))
+	rng.New(seed, "check").Perm(order)
+	var out []*results.Record
+	for _, i := range order[:min(count, len(order))] {
+		out = append(out, all[i])
+	}
+	return out
+}
+
+// again trains what a record says.
+func again(ctx context.Context, r *results.Record, st *results.Store) (*results.Record, error) {
+	var e run.Experiment
+	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+		return nil, fmt.Errorf("its settings are of another version of this program: %w", err)
+	}
+	e.Method = r.Method
+	id, err := e.ID()
+	if err != nil {
+		return nil, err
+	}
+	if id != r.ID {
+		return nil, fmt.Errorf("its settings now have the identity %s: settings were added since it was trained", id)
+	}
+	return run.Run(ctx, e, st)
+}
+
+// compare says in a sentence whether got is what want promises.
+func compare(want, got *results.Record, all []*results.Record) (verdict string, same bool) {
+	a, b := want.Host, got.Host
+	if a.Backend == b.Backend && a.CPU == b.CPU {
+		if where := firstDifference(want, got); where != "" {
+			return fmt.Sprintf("differs although backend and processor are the same: %s", where), false
+		}
+		return fmt.Sprintf("equal in every bit: %s, %s", plural(len(want.Evals), "evaluation"), plural(len(want.Scalars), "scalar")), true
+	}
+	var others []float64
+	for _, r := range all {
+		if r.Task == want.Task && r.Method == want.Method && r.Budget == want.Budget {
+			others = append(others, final(r))
+		}
+	}
+	about := fmt.Sprintf("trained with %s on %s, the record with %s on %s", b.Backend, b.CPU, a.Backend, a.CPU)
+	if len(others) < 3 {
+		return fmt.Sprintf("%s: the last return is %.4g, the record's %.4g; too few seeds for an interval", about, final(got), final(want)), true
+	}
+	low, high := expected(others)
+	x := final(got)
+	if x < low || x > high {
+		return fmt.Sprintf("%s: the last return is %.4g, outside [%.4g, %.4g], where 95 %% of further seeds would be", about, x, low, high), false
+	}
+	return fmt.Sprintf("%s: the last return is %.4g, within [%.4g, %.4g], where 95 %% of further seeds would be", about, x, low, high), true
+}
+
+func final(r *results.Record) float64 { return mean(r.Evals[len(r.Evals)-1].Scores) }
+
+// expected is the interval in which a further draw lies with probability 95 %, if draws are normal (Student's t).
+func expected(x []float64) (low, high float64) {
+	m, s := stat.MeanStdDev(x, nil)
+	n := float64(len(x))
+	reach := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * s * math.Sqrt(1+1/n)
+	return m - reach, m + reach
+}
+
+// firstDifference names the first number in which two records differ, "" if none does.
+func firstDifference(want, got *results.Record) string {
+	if len(want.Evals) != len(got.Evals) {
+		return fmt.Sprintf("%d evaluations instead of %d", len(got.Evals), len(want.Evals))
+	}
+	for i := range want.Evals {
+		a, b := want.Evals[i], got.Evals[i]
+		if !slices.Equal(a.Scores, b.Scores) {
+			return fmt.Sprintf("the return at %d frames is %.9g on average, not %.9g", a.Frames, mean(b.Scores), mean(a.Scores))
+		}
+	}
+	for name, points := range want.Scalars {
+		for i, p := range points {
+			if i >= len(got.Scalars[name]) || got.Scalars[name][i] != p {
+				return fmt.Sprintf("the scalar %s at %d frames", name, p.Frames)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+)
+
+func TestCommittedRecordsComeOutAgain(t *testing.T) {
+	store, committed := t.TempDir(), t.TempDir()
+	if _, err := command(t, tinyCampaign(store)...); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := command(t, "export", "records", "-budget", "custom", "-store", store, "-o", committed); err != nil {
+		t.Fatalf("%s, %v", said, err)
+	}
+	again := func() (string, error) {
+		var out bytes.Buffer
+		err := check(t.Context(), &out, []string{"-n", "1"}, os.DirFS(committed))
+		return out.String(), err
+	}
+	if said, err := again(); err != nil || !strings.Contains(said, "equal in every bit: 1 evaluation") {
+		t.Errorf("%v:\n%s", err, said)
+	}
+
+	files, _ := filepath.Glob(filepath.Join(committed, "*.json.gz"))
+	for _, file := range files { // as if somebody had improved the results
+		data, _ := os.ReadFile(file)
+		r, err := results.Unpack(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Evals[0].Scores[0]++
+		if _, err := results.WritePack(committed, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said, err := again(); err == nil || !strings.Contains(said, "the return at 1000 frames is") {
+		t.Errorf("a changed score is not found (%v):\n%s", err, said)
+	}
+}
+
+func TestOtherMachinesAreComparedByInterval(t *testing.T) {
+	record := func(score float64, cpu string) *results.Record {
+		return &results.Record{ID: "x", Evals: []results.Eval{{Scores: []float64{score}}}, Host: results.Host{CPU: cpu}}
+	}
+	all := []*results.Record{record(10, "a"), record(11, "a"), record(12, "a")}
+	// Student's t with 2 degrees of freedom: 4.303 · 1 · √(4/3) = 4.968 either side of 11.
+	if low, high := expected([]float64{10, 11, 12}); math.Abs(low-6.032) > 1e-3 || math.Abs(high-15.968) > 1e-3 {
+		t.Errorf("interval [%g, %g]", low, high)
+	}
+	for score, want := range map[float64]bool{15.9: true, 16: false, 6: false, 6.1: true} {
+		if verdict, same := compare(all[0], record(score, "b"), all); same != want {
+			t.Errorf("%g: %s", score, verdict)
+		}
+	}
+	if verdict, same := compare(all[0], record(99, "b"), all[:2]); !same || !strings.Contains(verdict, "too few seeds") {
+		t.Errorf("two seeds: %s", verdict)
+	}
+}
+
+func TestCheckOfNothingSaysHowToCommit(t *testing.T) {
+	var out bytes.Buffer
+	if err := check(t.Context(), &out, nil, os.DirFS(t.TempDir())); err == nil || !strings.Contains(err.Error(), "export records") {
+		t.Errorf("got %v", err)
+	}
+}
