@@ -233,7 +233,7 @@ func (m *mappo) targets(x *rl.Rollout) error {
 	}
 	x.Advantages(m.adv, m.ret, m.reward, m.value, m.last, float32(m.Discount), float32(m.Lambda), m.BootstrapOnTimeout)
 	if m.AdvantageNorm {
-		standardise(m.adv)
+		standardise(m.adv, x.Alive)
 	}
 	for row, weight := range x.Importance {
 		m.adv[row] *= weight // with a positive weight this is the same as weighting the clipped surrogate
@@ -247,17 +247,22 @@ func (m *mappo) valueOf(row int) float32 {
 	return m.value[row/n*each+row%n%each]
 }
 
-// standardise shifts and scales v to mean 0 and standard deviation 1.
-func standardise(v []float32) {
-	mean, square := 0.0, 0.0
-	for _, a := range v {
-		mean += float64(a)
+// standardise shifts and scales v so that its entries of living agents have mean 0 and standard deviation 1.
+func standardise(v []float32, alive []uint8) {
+	mean, square, n := 0.0, 0.0, 0.0
+	for i, a := range v {
+		if alive[i] != 0 {
+			mean += float64(a)
+			n++
+		}
 	}
-	mean /= float64(len(v))
-	for _, a := range v {
-		square += (float64(a) - mean) * (float64(a) - mean)
+	mean /= max(n, 1)
+	for i, a := range v {
+		if alive[i] != 0 {
+			square += (float64(a) - mean) * (float64(a) - mean)
+		}
 	}
-	std := math.Sqrt(square/float64(len(v))) + 1e-8
+	std := math.Sqrt(square/max(n, 1)) + 1e-8
 	for i, a := range v {
 		v[i] = float32((float64(a) - mean) / std)
 	}

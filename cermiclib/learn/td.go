@@ -32,8 +32,9 @@ const (
 	qNextState        // [B,S]
 	qReward           // [B] of the team
 	qGoesOn           // [B] 1 where the next value counts
-	qMask             // [B,N,K] what was allowed; this and the next only if the task has masks
+	qMask             // [B,N,K] what was allowed; this and the next two only if the task has masks
 	qNextMask         // [B,N,K]
+	qAlive            // [B,N]
 )
 
 // newUpdate compiles one gradient step: forward, target, loss, gradient, norm clip, Adam, targets following.
@@ -45,7 +46,8 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
 		qReward: nn.F32("reward", b), qGoesOn: nn.F32("goes_on", b),
 	}
 	if s.Masked {
-		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices), nn.F32("next_mask", b, s.Agents, s.Act.Choices))
+		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices), nn.F32("next_mask", b, s.Agents, s.Act.Choices),
+			nn.F32("alive", b, s.Agents))
 	}
 	return nn.NewProgram(l.build, "q", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		online, target := sc.At(onlineScope), sc.At(targetScope)
@@ -74,7 +76,7 @@ func (l *q) utilities(sc *model.Scope, p policy.Policy, obs *Node) *Node {
 
 // taken is what the mixer sees of the actions that were taken.
 func (l *q) taken(online *model.Scope, p policy.Policy, in []*Node) QIn {
-	utility := l.utilities(online, p, in[qObs])
+	utility := ofLiving(l.utilities(online, p, in[qObs]), in)
 	taken := OneHot(in[qChoice], l.build.Spec.Act.Choices, utility.DType())
 	return QIn{
 		Chosen: ReduceSum(Mul(utility, taken), -1), Max: ReduceMax(onlyAllowed(utility, in, qMask), -1),
@@ -100,6 +102,16 @@ func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, in []*
 		nn.Twin(online.At("%s", part), target.At("%s", part))
 	}
 	return StopGradient(Add(in[qReward], MulScalar(Mul(in[qGoesOn], next), l.Discount)))
+}
+
+// ofLiving lets no gradient through the utilities [B,N,K] of agents that are dead: what they see and do says nothing about the
+// game, though their utility counts in the team's value as ever.
+func ofLiving(utility *Node, in []*Node) *Node {
+	if len(in) <= qAlive {
+		return utility
+	}
+	alive := ExpandAxes(in[qAlive], -1)
+	return Add(Mul(utility, alive), Mul(StopGradient(utility), OneMinus(alive)))
 }
 
 // onlyAllowed makes the utilities [B,N,K] of actions that input mask forbids too low to be the greatest.
@@ -152,6 +164,13 @@ func (l *q) feed(ctx context.Context) error {
 	if s.Masked {
 		l.feedMask(qMask, r.Mask)
 		l.feedMask(qNextMask, r.NextMask)
+		l.update.Feed(qAlive, func(dst []float32) {
+			for b, slot := range l.slots {
+				for i, alive := range r.Alive(slot) {
+					dst[b*s.Agents+i] = float32(alive)
+				}
+			}
+		})
 	}
 	bonus, err := l.bonus(ctx)
 	if err != nil {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// moved tells which variables of a learner an update on x moves, by scope.
+func moved(t *testing.T, cfg Config, x *rl.Rollout, masked bool) map[string]bool {
+	t.Helper()
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &nn.Build{Spec: tdSpec(masked), Backend: backend, Store: nn.NewStore(5), Seed: 5}
+	l, err := cfg.Build(b, policy.MLP{Hidden: []int{4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := map[string][]float64{}
+	for _, v := range nn.Variables(b.Store, "/") {
+		if v.Trainable {
+			before[v.Path()] = values(b.Store, v.Path())
+		}
+	}
+	if _, err := l.Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for path, old := range before {
+		for _, scope := range []string{"/q/utility", "/q/mixer", "/actor", "/critic"} {
+			if strings.HasPrefix(path, scope) && !slices.Equal(old, values(b.Store, path)) {
+				out[scope] = true
+			}
+		}
+	}
+	return out
+}
+
+// TestTheDeadTrainNoPolicy: with all agents of all frames dead, neither actor nor critic nor utilities move, whatever was
+// observed and paid; with one living agent they do.
+func TestTheDeadTrainNoPolicy(t *testing.T) {
+	ppo := DefaultMAPPO()
+	ppo.Frames, ppo.Epochs, ppo.Minibatch, ppo.LR, ppo.CriticHidden, ppo.EntropyCoef = 20, 2, 7, 0.01, []int{4}, 0.01
+	qmix := sixSteps(QMIX{Embed: 3, Layers: 1, Hidden: 4})
+	for _, c := range []struct {
+		name     string
+		cfg      Config
+		networks []string // that only the living train
+	}{
+		{"mappo", ppo, []string{"/actor", "/critic"}},
+		{"qmix", qmix, []string{"/q/utility"}},
+	} {
+		x := randomRollout(tdSpec(true), 10)
+		for row := range x.Act.Choice {
+			x.Act.Choice[row] = 0 // always allowed there
+		}
+		clear(x.Alive)
+		dead := moved(t, c.cfg, x, true)
+		for frame := range x.T * x.E {
+			x.Alive[frame*x.N+1] = 1
+		}
+		living := moved(t, c.cfg, x, true)
+		for _, network := range c.networks {
+			if dead[network] {
+				t.Errorf("%s: dead agents train %s", c.name, network)
+			}
+			if !living[network] {
+				t.Errorf("%s: living agents do not train %s: the test would notice nothing", c.name, network)
+			}
+		}
+	}
+}
+
+// Advantages of the dead may be anything; those of the living become standard.
+func TestAdvantagesAreStandardisedAmongTheLiving(t *testing.T) {
+	v, alive, r := make([]float32, 1000), make([]uint8, 1000), rng.New(1, "advantages")
+	for i := range v {
+		v[i] = 3 + 2*r.Norm()
+		if alive[i] = uint8(i % 3 & 1); alive[i] == 0 {
+			v[i] = 1e6
+		}
+	}
+	standardise(v, alive)
+	mean, square, n := 0.0, 0.0, 0.0
+	for i, a := range v {
+		if alive[i] != 0 {
+			mean, square, n = mean+float64(a), square+float64(a)*float64(a), n+1
+		}
+	}
+	// float32 numbers around 1, hundreds of them
+	if math.Abs(mean/n) > 1e-5 || math.Abs(square/n-1) > 1e-5 {
+		t.Errorf("mean %g and mean square %g, want 0 and 1", mean/n, square/n)
+	}
+}
