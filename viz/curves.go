@@ -20,9 +20,11 @@ import (
 
 // Figure says what stands around the data of a plot.
 type Figure struct {
-	Title, X, Y string // X and Y name the axes, with units
-	PerSeed     bool   // one thin line a seed in the place of mean and interval
-	Unlabelled  bool   // no names at the ends of the lines: for panels that share a legend
+	Title, X, Y string  // X and Y name the axes, with units
+	PerSeed     bool    // one thin line a seed in the place of mean and interval
+	Unlabelled  bool    // no names at the ends of the lines: for panels that share a legend
+	Low, High   float64 // limits of the vertical axis; High ≤ Low: as the data need
+	Marks       []Mark  // on the horizontal axis
 }
 
 // Curves draws one line a series with its name at its end. A line is the mean over seeds, its band the bootstrap 95 %
@@ -30,7 +32,7 @@ type Figure struct {
 // thin, dotted and beneath the others. Series without a value are left out, so that a live plot may begin empty.
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	p := newPlot(f.X, f.Y)
-	p.Add(header{title: f.Title})
+	p.Add(header{title: f.Title}, marks(f.Marks))
 	ends := &endLabels{}
 	order := slices.Clone(series)
 	slices.SortStableFunc(order, func(a, b Series) int { return cmp.Compare(rank(a), rank(b)) })
@@ -63,6 +65,9 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 		p.Add(ends)
 	}
 	fit(p)
+	if f.High > f.Low {
+		p.Y.Min, p.Y.Max = f.Low, f.High
+	}
 	return p, nil
 }
 
@@ -100,7 +105,11 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 			continue
 		}
 		line = append(line, plotter.XY{X: x, Y: mean(v)})
-		if len(v) > 1 {
+		switch {
+		case s.Low != nil:
+			low = append(low, plotter.XY{X: x, Y: s.Low[j]})
+			high = append(high, plotter.XY{X: x, Y: s.High[j]})
+		case len(v) > 1:
 			i := stats.Bootstrap([][]float64{v}, stats.Mean, bandReps, rng.New(0, "viz/band"))
 			low = append(low, plotter.XY{X: x, Y: i.Low})
 			high = append(high, plotter.XY{X: x, Y: i.High})

@@ -15,14 +15,21 @@ type Series struct {
 	Label     string      // name in the figure; a method's name gives the method's look
 	X         []float64   // [P] ascending; frames unless the figure says otherwise
 	Y         [][]float64 // [seed][P]; NaN where a seed has no value
+	Low, High []float64   // [P] a band that is given, in the place of the bootstrap interval over seeds
 	Reference bool        // recorded by somebody else: drawn thin and dotted
 	Faint     bool        // context for the others: drawn thin
 }
+
+// Line is a series of a single line, for example a formula.
+func Line(label string, x, y []float64) Series { return Series{Label: label, X: x, Y: [][]float64{y}} }
 
 // check reports what would draw nonsense.
 func (s Series) check() error {
 	if !slices.IsSorted(s.X) {
 		return fmt.Errorf("series %q: x values are not ascending", s.Label)
+	}
+	if s.Low != nil && (len(s.Low) != len(s.X) || len(s.High) != len(s.X)) {
+		return fmt.Errorf("series %q: a band of %d and %d values, want %d, one for each x", s.Label, len(s.Low), len(s.High), len(s.X))
 	}
 	for i, y := range s.Y {
 		if len(y) != len(s.X) {
