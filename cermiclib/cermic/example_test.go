@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"slices"
+
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+	"cermic/envs/vmas"
+)
+
+// climber is a learner that this library knows nothing of: a linear policy, shared by all agents, that keeps a random change
+// of its weights if a collection earned more with it.
+type climber struct {
+	weights, trial [2][18]float32
+	best           float32
+	chance         *rng.Rand
+}
+
+func (l *climber) act(obs, force []float32) { // [E,N,18], [E,N,2]
+	for k := range force {
+		sum := float32(0)
+		for i, o := range obs[k/2*18:][:18] {
+			sum += l.trial[k%2][i] * o
+		}
+		force[k] = min(max(sum, -1), 1)
+	}
+}
+
+func (l *climber) learn(x *rl.Rollout) {
+	earned := float32(0)
+	for row := range x.Rows() {
+		earned += x.Extrinsic[row] + x.Intrinsic[row] // the one line that makes a learner curious
+	}
+	if earned > l.best {
+		l.weights, l.best = l.trial, earned
+	}
+	for d, w := range l.weights {
+		for i := range w {
+			l.trial[d][i] = w[i] + 0.3*l.chance.Norm()
+		}
+	}
+}
+
+// A module needs no more of a learner than its collections: what the agents saw, did and earned.
+func Example_ownLearner() {
+	task := vmas.DefaultNavigation()
+	task.Copies, task.MaxSteps = 2, 40
+	env := must(task.Build(1, 0))
+	s := env.Spec()
+	build := &nn.Build{Spec: s, Backend: must(nn.Open()), Store: nn.NewStore(1), Seed: 1}
+	defer build.Close()
+	settings := cermic.Default()
+	settings.Alpha, settings.Minibatch = 0.5, 64 // any setting, by its field
+	curiosity := must(settings.Build(build))
+
+	mine, x := climber{chance: rng.New(1, "climber")}, rl.NewRollout(s, 40, 0)
+	see, act, fresh := envs.NewStep(s), envs.NewActions(s), slices.Repeat([]uint8{1}, s.Copies)
+	env.Reset(nil, see)
+	for x.Iteration = range 3 {
+		x.Clear()
+		for t := range x.T {
+			x.See(t, see)
+			mine.act(see.Obs, act.Force)
+			env.Step(act, see)
+			copy(x.Started[t*x.E:], fresh)
+			copy(x.Act.Force[t*len(act.Force):], act.Force)
+			copy(x.Extrinsic[t*x.E*x.N:], see.Sparse)
+			for c := range fresh {
+				if fresh[c] = see.Terminated[c] | see.Truncated[c]; fresh[c] != 0 {
+					x.End(t, c, see)
+				}
+			}
+			env.Reset(fresh, see)
+		}
+		x.See(x.T, see)
+		must(curiosity.Reward(context.Background(), x)) // adds r^i to x.Intrinsic
+		mine.learn(x)
+		must(curiosity.Update(context.Background(), x))
+	}
+	fmt.Println("agent steps with a bonus:", x.Rows()-count(x.Intrinsic, 0), "of", x.Rows())
+	// Output: agent steps with a bonus: 240 of 240
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+func count(v []float32, of float32) int {
+	return len(slices.DeleteFunc(slices.Clone(v), func(x float32) bool { return x != of }))
+}
