@@ -31,7 +31,7 @@ func benchmarkStep(b *testing.B, c Q, p policy.Config) {
 		b.Fatal(err)
 	}
 	l := built.(*q)
-	if err := l.replay.Add(randomRollout(spec, 50_000)); err != nil {
+	if err := l.replay.Add(withCarry(randomRollout(spec, 50_000), l.CarryLen())); err != nil {
 		b.Fatal(err)
 	}
 	step := uint64(0)

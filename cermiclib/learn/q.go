@@ -25,7 +25,8 @@ import (
 //	 4. each agent takes a uniform allowed action with probability ε, which falls in a straight line;
 //	 5. a time limit counts as the end of an episode.
 //
-// The actions must be discrete.
+// A recurrent policy is trained on chunks of bptt successive steps, as many as make up a minibatch; each starts from the state that
+// the policy had there when it acted, which the replay keeps (Kapturowski et al. 2019). The actions must be discrete.
 type Q struct {
 	Mixer              MixerConfig `json:"mixer"`
 	Frames             int         `json:"offpolicy_frames_per_batch"`     // collected per iteration; the paper is silent: its on-policy 36000, BenchMARL's 6000
@@ -123,7 +124,8 @@ type q struct {
 	actor   *actor
 	update  *nn.Program
 	replay  *rl.Replay
-	slots   []int32 // [B] of a minibatch
+	chunk   int     // L, successive steps that are trained on together
+	slots   []int32 // [L,B/L] of a minibatch
 	paid    bool    // some intrinsic reward has been stored
 	scalars []float32
 	rescore rescorer
@@ -154,16 +156,14 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if model.CarryLen() > 0 {
-		return nil, fmt.Errorf("%s draws single frames, so its policy must have no recurrent state; policy %s has one", c.Label(), p.Kind())
-	}
 	mixer, err := c.Mixer.Build(b)
 	if err != nil {
 		return nil, err
 	}
-	l := &q{Q: c, build: b, slots: make([]int32, c.Batch), scalars: make([]float32, len(qScalars))}
-	if l.replay, err = rl.NewReplay(s, c.Replay, int64(c.ReplayGB*rl.GB)); err != nil {
-		return nil, fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)
+	chunk := policy.Chunk(model)
+	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int32, max(1, c.Batch/chunk)*chunk), scalars: make([]float32, len(qScalars))}
+	if err := l.makeReplay(model); err != nil {
+		return nil, err
 	}
 	if l.actor, err = newActor(b, model, onlineScope, utilityScope); err != nil {
 		return nil, err
@@ -172,8 +172,28 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	return l, err
 }
 
-// CarryLen is 0: utilities depend on the present observation.
-func (l *q) CarryLen() int { return 0 }
+// makeReplay makes room for old experience of policy p.
+func (l *q) makeReplay(p policy.Policy) (err error) {
+	if l.replay, err = rl.NewReplay(l.build.Spec, l.Replay, int64(l.ReplayGB*rl.GB)); err != nil {
+		return fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)
+	}
+	if p.CarryLen() == 0 {
+		return nil
+	}
+	switch steps := l.Frames / l.build.Spec.Copies; {
+	case l.BootstrapOnTimeout:
+		return fmt.Errorf("learner.bootstrap_on_timeout needs a policy without recurrent state: a chunk goes on in the next episode, not past the end of one")
+	case steps < l.chunk:
+		return fmt.Errorf("learner.offpolicy_frames_per_batch gives %d steps a collection, want at least the %d of policy.bptt", steps, l.chunk)
+	}
+	if err := l.replay.KeepCarry(p.CarryLen(), l.chunk); err != nil {
+		return fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)
+	}
+	return nil
+}
+
+// CarryLen is the length of the policy's recurrent state.
+func (l *q) CarryLen() int { return l.actor.policy.CarryLen() }
 
 // Act computes the utilities of every agent of every copy from its own observation, and how greedy to be with them.
 func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
@@ -218,18 +238,11 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return sums, nil
 }
 
-// Save returns the stored intrinsic rewards; all else in the replay comes back by playing its actions again.
-func (l *q) Save() []byte {
-	if !l.paid || l.IntAt == IntAtSample {
-		return nil
-	}
-	return l.replay.SaveBonus()
-}
+// Save returns the stored intrinsic rewards and recurrent states; all else in the replay comes back by playing its actions again.
+func (l *q) Save() []byte { return l.replay.Save(l.paid && l.IntAt == IntAtCollect) }
 
 // Load continues from what Save returned.
-func (l *q) Load(state []byte) error {
-	if l.paid = len(state) > 0; !l.paid {
-		return nil
-	}
-	return l.replay.LoadBonus(state)
+func (l *q) Load(state []byte) (err error) {
+	l.paid, err = l.replay.Load(state)
+	return err
 }

@@ -53,6 +53,16 @@ func TestQMIXNeverFallsWhenAUtilityRises(t *testing.T) {
 	}
 }
 
+// TestRecurrentQMIXRemembersTheSymbolBefore: a late identity task pays for the symbol of the step before, which only a memory
+// can name: guessing scores 0.75 of 3.
+func TestRecurrentQMIXRemembersTheSymbolBefore(t *testing.T) {
+	task, l := libtest.DefaultIdentity(), smallQ()
+	task.Late = true
+	e := toy(task, l, 128*20)
+	e.Policy = policy.GRU{Width: 16, Hidden: []int{16}, Steps: 4}
+	libtest.CheckLearns(t, e, 2.7)
+}
+
 func TestQMIXActsOnItsOwnObservationOnly(t *testing.T) {
 	libtest.CheckDecentralised(t, libtest.DefaultIdentity(), smallQ(), policy.DefaultMLP())
 	balance := vmas.DefaultBalance()
@@ -60,6 +70,11 @@ func TestQMIXActsOnItsOwnObservationOnly(t *testing.T) {
 	l := smallQ()
 	l.Frames = 129
 	libtest.CheckDecentralised(t, balance, l, policy.DefaultMLP())
+	for _, core := range []string{policy.CoreGRU, policy.CoreMLP} {
+		p := policy.DefaultSPECTra()
+		p.Core, p.Steps = core, 2
+		libtest.CheckDecentralised(t, balance, l, p)
+	}
 }
 
 func TestQRefusesImpossibleSettingsWithASentence(t *testing.T) {
@@ -79,6 +94,20 @@ func TestQRefusesImpossibleSettingsWithASentence(t *testing.T) {
 		b, _ := libtest.NewBuild(t, libtest.DefaultIdentity(), 1)
 		if _, err := l.Build(b, policy.DefaultMLP()); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want a sentence", name, err)
+		}
+	}
+}
+
+func TestQRefusesChunksThatItCannotTrainOn(t *testing.T) {
+	for name, change := range map[string]func(*learn.Q){
+		"policy.bptt": func(l *learn.Q) { l.Frames = 16 }, "bootstrap_on_timeout": func(l *learn.Q) { l.BootstrapOnTimeout = true },
+		"replay_buffer_size": func(l *learn.Q) { l.Replay = 40 },
+	} {
+		l := smallQ()
+		change(&l)
+		b, _ := libtest.NewBuild(t, libtest.DefaultIdentity(), 1)
+		if _, err := l.Build(b, policy.GRU{Width: 4, Steps: 4}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestQPLEXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/layers=%d/masked=%v", head, layers, masked), func(t *testing.T) {
 					c := sixSteps(QPLEX{Head: head, Hidden: 4, Heads: 2, AdvLayers: layers, Attention: 2, Embed: 3, Penalty: 0.5})
 					c.DoubleQ = true
-					checkUpdate(t, c, tdSpec(masked))
+					checkUpdate(t, c, plain, tdSpec(masked))
 				})
 			}
 		}

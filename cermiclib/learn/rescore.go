@@ -32,9 +32,9 @@ func (l *q) Rescore(s rl.Scorer) error {
 func (l *q) bonus(ctx context.Context) ([]float32, error) {
 	c, s := &l.rescore, l.build.Spec
 	if c.bonus == nil {
-		rows := l.Batch * s.Agents
+		rows := len(l.slots) * s.Agents
 		c.obs, c.act = make([]float32, rows*s.ObsLen()), make([]float32, rows*s.Act.Choices)
-		c.each, c.bonus = make([]float32, rows), make([]float32, l.Batch)
+		c.each, c.bonus = make([]float32, rows), make([]float32, len(l.slots))
 	}
 	if l.IntAt == IntAtCollect {
 		for b, slot := range l.slots {

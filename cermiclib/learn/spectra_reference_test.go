@@ -115,6 +115,6 @@ func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, double := range []bool{false, true} {
 		c := sixSteps(SPECTra{Embed: 4, Heads: 2})
 		c.DoubleQ = double
-		checkUpdate(t, c, tdSpec(double))
+		checkUpdate(t, c, plain, tdSpec(double))
 	}
 }

@@ -23,37 +23,36 @@ const (
 // qScalars names the values that one update reports, in the order of its output.
 var qScalars = []string{"q_loss", "q_total", "q_target", "q_grad_norm"}
 
-// Inputs of one update, in this order.
-const (
-	qObs       = iota // [B,N,O]
-	qChoice           // [B,N] int32
-	qState            // [B,S]
-	qNext             // [B,N,O] true next observations
-	qNextState        // [B,S]
-	qReward           // [B] of the team
-	qGoesOn           // [B] 1 where the next value counts
-	qMask             // [B,N,K] what was allowed; this and the next two only if the task has masks
-	qNextMask         // [B,N,K]
-	qAlive            // [B,N]
-)
-
-// newUpdate compiles one gradient step: forward, target, loss, gradient, norm clip, Adam, targets following.
-func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
-	s, b := l.build.Spec, l.Batch
+// inputs declares what one update reads of B frames: L successive steps of B/L copies, in time order.
+func (l *q) inputs(carry int) []nn.Input {
+	s, b, width := l.build.Spec, len(l.slots), len(l.slots)/l.chunk
 	inputs := []nn.Input{
-		qObs: nn.F32("obs", b, s.Agents, s.ObsLen()), qChoice: nn.I32("choice", b, s.Agents), qState: nn.F32("state", b, s.State),
-		qNext: nn.F32("next", b, s.Agents, s.ObsLen()), qNextState: nn.F32("next_state", b, s.State),
-		qReward: nn.F32("reward", b), qGoesOn: nn.F32("goes_on", b),
+		nn.F32("obs", b, s.Agents, s.ObsLen()), nn.I32("choice", b, s.Agents), nn.F32("state", b, s.State),
+		nn.F32("next", width, s.Agents, s.ObsLen()), // true next observations of the last step
+		nn.F32("next_state", b, s.State),
+		nn.F32("reward", b),  // of the team
+		nn.F32("goes_on", b), // 1 where the next value counts
 	}
-	if s.Masked {
+	if s.Masked { // what was allowed, and who could act
 		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices), nn.F32("next_mask", b, s.Agents, s.Act.Choices),
 			nn.F32("alive", b, s.Agents))
 	}
-	return nn.NewProgram(l.build, "q", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	if carry > 0 { // state before the first step, and 0 where a step begins an episode
+		inputs = append(inputs, nn.F32("carry", width, s.Agents, carry), nn.F32("keep", l.chunk+1, width, s.Agents))
+	}
+	return inputs
+}
+
+// newUpdate compiles one gradient step: forward, target, loss, gradient, norm clip, Adam, targets following.
+func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
+	inputs := l.inputs(p.CarryLen())
+	return nn.NewProgram(l.build, "q", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
+		in := nn.Named(inputs, nodes)
 		online, target := sc.At(onlineScope), sc.At(targetScope)
-		now := l.taken(online, p, in)
+		utility, next := l.utilities(online, p, in)
+		now := l.taken(utility, in)
 		total := m.Mix(online.At(mixerScope), now)
-		y := l.target(online, target, p, m, in)
+		y := l.target(online, target, p, m, next, in)
 		loss := l.loss(Sub(total, y))
 		if extra, ok := m.(Penalised); ok {
 			if cost := extra.PenaltyOf(online.At(mixerScope), now); cost != nil {
@@ -68,59 +67,93 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
 	})
 }
 
-// utilities maps obs [B,N,O] to Q_i(o_i, ·) [B,N,K].
-func (l *q) utilities(sc *model.Scope, p policy.Policy, obs *Node) *Node {
-	y, _ := p.Net(sc.At(utilityScope), obs, nil, l.build.Spec.Act.Choices)
-	return y
+// utilities are Q_i(o_i, ·) [B,N,K] of the frames, and of what followed each.
+func (l *q) utilities(sc *model.Scope, p policy.Policy, in map[string]*Node) (now, next *Node) {
+	sc = sc.At(utilityScope)
+	k := l.build.Spec.Act.Choices
+	if in["carry"] == nil {
+		now, _ = p.Net(sc, in["obs"], nil, k)
+		next, _ = p.Net(sc, in["next"], nil, k)
+		return now, next
+	}
+	d := in["next"].Shape().Dimensions
+	seen := Reshape(in["obs"], l.chunk, d[0], d[1], d[2])
+	y := unroll(sc, p, Concatenate([]*Node{seen, InsertAxes(in["next"], 0)}, 0), in["keep"], in["carry"], k)
+	frames := func(steps SliceAxisSpec) *Node { return Reshape(Slice(y, steps), -1, d[1], k) }
+	return frames(AxisRange(0, l.chunk)), frames(AxisRangeToEnd(1))
 }
 
-// taken is what the mixer sees of the actions that were taken.
-func (l *q) taken(online *model.Scope, p policy.Policy, in []*Node) QIn {
-	utility := ofLiving(l.utilities(online, p, in[qObs]), in)
-	taken := OneHot(in[qChoice], l.build.Spec.Act.Choices, utility.DType())
+// unroll maps obs [L,B,N,O] to [L,B,N,out], starting from carry [B,N,C]; keep [L,B,N] is 0 where an episode starts.
+func unroll(sc *model.Scope, p policy.Policy, obs, keep, carry *Node, out int) *Node {
+	if r, ok := p.(policy.Recurrent); ok {
+		return r.Unroll(sc, obs, keep, carry, out)
+	}
+	steps := make([]*Node, obs.Shape().Dimensions[0])
+	for t := range steps {
+		at := func(x *Node) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
+		steps[t], carry = p.Net(sc, at(obs), Mul(carry, InsertAxes(at(keep), -1)), out)
+	}
+	return Stack(steps, 0)
+}
+
+// taken is what the mixer sees of the actions that were taken, among utilities [B,N,K].
+func (l *q) taken(utility *Node, in map[string]*Node) QIn {
+	utility = ofLiving(utility, in["alive"])
+	taken := OneHot(in["choice"], l.build.Spec.Act.Choices, utility.DType())
 	return QIn{
-		Chosen: ReduceSum(Mul(utility, taken), -1), Max: ReduceMax(onlyAllowed(utility, in, qMask), -1),
-		OneHot: taken, Obs: in[qObs], State: in[qState],
+		Chosen: ReduceSum(Mul(utility, taken), -1), Max: ReduceMax(onlyAllowed(utility, in["mask"]), -1),
+		OneHot: taken, Obs: in["obs"], State: in["state"],
 	}
 }
 
-// target is y [B], through which no gradient passes:
+// target is y [B], through which no gradient passes; online holds Q_i of what followed [B,N,K].
 //
 //	y = r + γ·(1 − done)·Q_tot⁻(s', a'),   a'_i = arg max over allowed a of Q_i⁻(o'_i, a), or of Q_i with double_q
-func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, in []*Node) *Node {
-	utility := l.utilities(target, p, in[qNext])
-	allowed := onlyAllowed(utility, in, qNextMask)
-	chooser := allowed
+func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, chooser *Node, in map[string]*Node) *Node {
+	_, utility := l.utilities(target, p, in)
+	allowed := onlyAllowed(utility, in["next_mask"])
 	if l.DoubleQ {
-		chooser = onlyAllowed(l.utilities(online, p, in[qNext]), in, qNextMask)
+		chooser = onlyAllowed(chooser, in["next_mask"])
+	} else {
+		chooser = allowed
 	}
 	chosen := OneHot(ArgMax(chooser, -1), l.build.Spec.Act.Choices, utility.DType())
 	next := m.Mix(target.At(mixerScope), QIn{
-		Chosen: ReduceSum(Mul(utility, chosen), -1), Max: ReduceMax(allowed, -1), OneHot: chosen, Obs: in[qNext], State: in[qNextState],
+		Chosen: ReduceSum(Mul(utility, chosen), -1), Max: ReduceMax(allowed, -1), OneHot: chosen,
+		Obs: l.followed(in), State: in["next_state"],
 	})
 	for _, part := range []string{utilityScope, mixerScope} {
 		nn.Twin(online.At("%s", part), target.At("%s", part))
 	}
-	return StopGradient(Add(in[qReward], MulScalar(Mul(in[qGoesOn], next), l.Discount)))
+	return StopGradient(Add(in["reward"], MulScalar(Mul(in["goes_on"], next), l.Discount)))
+}
+
+// followed is what the agents saw after each frame [B,N,O]; where an episode ended inside a chunk it is the next one's beginning,
+// which does not count.
+func (l *q) followed(in map[string]*Node) *Node {
+	if l.chunk == 1 {
+		return in["next"]
+	}
+	width := in["next"].Shape().Dimensions[0]
+	return Concatenate([]*Node{Slice(in["obs"], AxisRangeToEnd(width)), in["next"]}, 0)
 }
 
 // ofLiving lets no gradient through the utilities [B,N,K] of agents that are dead: what they see and do says nothing about the
-// game, though their utility counts in the team's value as ever.
-func ofLiving(utility *Node, in []*Node) *Node {
-	if len(in) <= qAlive {
+// game, though their utility counts in the team's value as ever. alive [B,N] may be nil: all are.
+func ofLiving(utility, alive *Node) *Node {
+	if alive == nil {
 		return utility
 	}
-	alive := ExpandAxes(in[qAlive], -1)
+	alive = ExpandAxes(alive, -1)
 	return Add(Mul(utility, alive), Mul(StopGradient(utility), OneMinus(alive)))
 }
 
-// onlyAllowed makes the utilities [B,N,K] of actions that input mask forbids too low to be the greatest.
-func onlyAllowed(utility *Node, in []*Node, mask int) *Node {
-	if len(in) <= mask {
+// onlyAllowed makes the utilities [B,N,K] of actions that the mask forbids too low to be the greatest; nil allows all.
+func onlyAllowed(utility, mask *Node) *Node {
+	if mask == nil {
 		return utility
 	}
-	allowed := GreaterThan(in[mask], ZerosLike(in[mask]))
-	return Where(allowed, utility, FillScalar(utility.Graph(), utility.Shape(), -1e9))
+	return Where(GreaterThan(mask, ZerosLike(mask)), utility, FillScalar(utility.Graph(), utility.Shape(), -1e9))
 }
 
 // loss is the mean over the minibatch of d² or, with smooth_l1, of a parabola that goes on as a straight line beyond ±1.
@@ -135,24 +168,17 @@ func (l *q) loss(d *Node) *Node {
 // feed writes the frames of l.slots into the graph.
 func (l *q) feed(ctx context.Context) error {
 	s, r := l.build.Spec, l.replay
-	rows := func(input, width int, of func(slot int32) []float32) {
-		l.update.Feed(input, func(dst []float32) {
-			for b, slot := range l.slots {
-				copy(dst[b*width:(b+1)*width], of(slot))
-			}
-		})
-	}
-	o := s.Agents * s.ObsLen()
-	rows(qObs, o, r.Obs)
-	rows(qNext, o, r.NextObs)
-	rows(qState, s.State, r.State)
-	rows(qNextState, s.State, r.NextState)
-	l.update.FeedInt(qChoice, func(dst []int32) {
+	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
+	l.feedRows("obs", l.slots, r.Obs)
+	l.feedRows("next", last, r.NextObs)
+	l.feedRows("state", l.slots, r.State)
+	l.feedRows("next_state", l.slots, r.NextState)
+	l.update.FeedInt(l.update.Input("choice"), func(dst []int32) {
 		for b, slot := range l.slots {
 			copy(dst[b*s.Agents:(b+1)*s.Agents], r.Choice(slot))
 		}
 	})
-	l.update.Feed(qGoesOn, func(dst []float32) {
+	l.update.Feed(l.update.Input("goes_on"), func(dst []float32) {
 		for b, slot := range l.slots {
 			terminated, truncated := r.Ended(slot)
 			dst[b] = 1
@@ -162,21 +188,19 @@ func (l *q) feed(ctx context.Context) error {
 		}
 	})
 	if s.Masked {
-		l.feedMask(qMask, r.Mask)
-		l.feedMask(qNextMask, r.NextMask)
-		l.update.Feed(qAlive, func(dst []float32) {
-			for b, slot := range l.slots {
-				for i, alive := range r.Alive(slot) {
-					dst[b*s.Agents+i] = float32(alive)
-				}
-			}
-		})
+		l.feedBytes("mask", r.Mask)
+		l.feedBytes("next_mask", r.NextMask)
+		l.feedBytes("alive", r.Alive)
+	}
+	if l.CarryLen() > 0 {
+		l.feedRows("carry", l.slots[:len(last)], r.Carry)
+		l.feedKeep(len(last))
 	}
 	bonus, err := l.bonus(ctx)
 	if err != nil {
 		return err
 	}
-	l.update.Feed(qReward, func(dst []float32) {
+	l.update.Feed(l.update.Input("reward"), func(dst []float32) {
 		for b, slot := range l.slots {
 			dst[b] = r.Reward(slot) + bonus[b]
 		}
@@ -184,13 +208,38 @@ func (l *q) feed(ctx context.Context) error {
 	return nil
 }
 
-// feedMask writes the masks [N,K] of the frames of l.slots into an input.
-func (l *q) feedMask(input int, of func(slot int32) []uint8) {
-	m := l.build.Spec.Agents * l.build.Spec.Act.Choices
-	l.update.Feed(input, func(dst []float32) {
+// feedRows writes one row for each of slots into an input.
+func (l *q) feedRows(input string, slots []int32, of func(slot int32) []float32) {
+	l.update.Feed(l.update.Input(input), func(dst []float32) {
+		width := len(dst) / len(slots)
+		for b, slot := range slots {
+			copy(dst[b*width:(b+1)*width], of(slot))
+		}
+	})
+}
+
+// feedBytes writes the masks [N,K] or flags [N] of the frames of l.slots into an input.
+func (l *q) feedBytes(input string, of func(slot int32) []uint8) {
+	l.update.Feed(l.update.Input(input), func(dst []float32) {
+		width := len(dst) / len(l.slots)
 		for b, slot := range l.slots {
-			for i, allowed := range of(slot) {
-				dst[b*m+i] = float32(allowed)
+			for i, flag := range of(slot) {
+				dst[b*width+i] = float32(flag)
+			}
+		}
+	})
+}
+
+// feedKeep says which steps of the chunks go on with an episode; width is the number of chunks.
+func (l *q) feedKeep(width int) {
+	n := l.build.Spec.Agents
+	l.update.Feed(l.update.Input("keep"), func(dst []float32) {
+		for i := range dst {
+			dst[i] = 1 // also in the first step: the state before it is zero where an episode starts
+		}
+		for b, slot := range l.slots {
+			if terminated, truncated := l.replay.Ended(slot); terminated || truncated {
+				clear(dst[(b+width)*n : (b+width+1)*n])
 			}
 		}
 	})

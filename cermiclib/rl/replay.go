@@ -15,8 +15,12 @@ import (
 // which a reset replaces, lie apart.
 //
 // A slot names a frame that is kept. It stays valid until the next Add.
+//
+// For learners with a recurrent policy it gives chunks of L successive steps, those that begin at a multiple of L since the start
+// of the run, and keeps the policy's state before each: KeepCarry.
 type Replay struct {
 	spec       *envs.Spec
+	chunk      int // L
 	rows       int // R: time steps in the ring, one more than the frames kept need
 	steps      int // seen since the start
 	limit      int64
@@ -32,6 +36,8 @@ type Replay struct {
 	end        []int32   // [R,E] position of the true next step in the finals, or -1
 	finals     finals    // of kept frames; n counts the positions ever made
 	free       []int32   // positions of finals that no frame uses any more
+	carryLen   int       // C
+	carry      []float32 // [chunks,E,N,C] a ring of its own: policy state before each chunk
 }
 
 // GB is what memory limits are counted in.
@@ -46,9 +52,9 @@ func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 	if frames < spec.Copies {
 		return nil, fmt.Errorf("a replay of %d frames is less than one step of the %d copies of %s", frames, spec.Copies, spec.Name)
 	}
-	p := &Replay{spec: spec, rows: frames/spec.Copies + 1, limit: limit}
-	if size := p.size(0); size > limit {
-		return nil, p.tooLarge(frames, size)
+	p := &Replay{spec: spec, chunk: 1, rows: frames/spec.Copies + 1, limit: limit}
+	if err := p.fits(); err != nil {
+		return nil, err
 	}
 	slots := p.rows * spec.Copies
 	p.obs, p.state = make([]float32, slots*p.obsLen()), make([]float32, slots*spec.State)
@@ -64,6 +70,26 @@ func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 	return p, nil
 }
 
+// KeepCarry makes an empty replay give chunks of that many steps and keep the policy's state, carry numbers of each agent,
+// before each of them. It needs room for two chunks.
+func (p *Replay) KeepCarry(carry, chunk int) error {
+	p.carryLen, p.chunk = carry, chunk
+	if p.rows-1 < 2*chunk {
+		return fmt.Errorf("a replay of %d steps cannot give chunks of %d: it needs twice as many", p.rows-1, chunk)
+	}
+	if err := p.fits(); err != nil {
+		return err
+	}
+	p.carry = make([]float32, p.chunkRows()*p.eachCarry())
+	return nil
+}
+
+// chunkRows is the number of chunks of which a step can be in the ring.
+func (p *Replay) chunkRows() int { return (p.rows-1)/p.chunk + 2 }
+
+// eachCarry is the number of values of all agents' states, E·N·C.
+func (p *Replay) eachCarry() int { return p.spec.Copies * p.spec.Agents * p.carryLen }
+
 func (p *Replay) obsLen() int  { return p.spec.Agents * p.spec.ObsLen() }
 func (p *Replay) maskLen() int { return p.spec.Agents * p.spec.Act.Choices }
 
@@ -74,12 +100,21 @@ func (p *Replay) size(finals int) int64 {
 		seen += int64(p.maskLen())
 	}
 	const each = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
-	return int64(p.rows*p.spec.Copies)*(seen+5*int64(p.spec.Agents)+each) + int64(finals)*seen
+	return int64(p.rows*p.spec.Copies)*(seen+5*int64(p.spec.Agents)+each) + int64(finals)*seen + 4*int64(p.chunkRows()*p.eachCarry())
 }
 
-func (p *Replay) tooLarge(frames int, size int64) error {
-	return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB allowed: keep fewer frames or allow more",
-		frames, p.spec.Name, float64(size)/GB, float64(p.limit)/GB)
+// fits refuses what is beyond the limit, or beyond the machine.
+func (p *Replay) fits() error {
+	size, frames := p.size(p.finals.n), (p.rows-1)*p.spec.Copies
+	switch machine := machineMemory(); {
+	case size > p.limit:
+		return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB allowed: keep fewer frames or allow more",
+			frames, p.spec.Name, float64(size)/GB, float64(p.limit)/GB)
+	case machine > 0 && size > machine:
+		return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: keep fewer frames",
+			frames, p.spec.Name, float64(size)/GB, float64(machine)/GB)
+	}
+	return nil
 }
 
 // Add takes in a collection, which pushes out the oldest frames.
@@ -98,6 +133,9 @@ func (p *Replay) Add(x *Rollout) error {
 		if t == x.T {
 			break // only what the last frames lead to
 		}
+		if each := p.eachCarry(); each > 0 && (p.steps+t)%p.chunk == 0 {
+			copy(p.carry[(p.steps+t)/p.chunk%p.chunkRows()*each:], x.Carry[t*each:(t+1)*each])
+		}
 		copy(p.choice[to*n:(to+x.E)*n], x.Act.Choice[from*n:])
 		copy(p.alive[to*n:(to+x.E)*n], x.Alive[from*n:])
 		copy(p.terminated[to:to+x.E], x.Terminated[from:])
@@ -111,10 +149,7 @@ func (p *Replay) Add(x *Rollout) error {
 		}
 	}
 	p.steps += x.T
-	if size := p.size(p.finals.n); size > p.limit {
-		return p.tooLarge((p.rows-1)*p.spec.Copies, size)
-	}
-	return nil
+	return p.fits()
 }
 
 // mean of v, summed in order.
@@ -163,12 +198,22 @@ func (p *Replay) Len() int { return p.kept() * p.spec.Copies }
 
 func (p *Replay) kept() int { return min(p.steps, p.rows-1) }
 
-// Sample fills dst with slots drawn uniformly, with replacement, from the frames kept, of which there must be some.
+// chunks returns which chunk is the first that is kept whole, counted since the start, and how many are.
+func (p *Replay) chunks() (first, n int) {
+	first = (p.steps - p.kept() + p.chunk - 1) / p.chunk
+	return first, p.steps/p.chunk - first
+}
+
+// Sample fills dst with frames drawn uniformly, with replacement, from those kept, of which there must be some. If the replay
+// gives chunks, it draws len(dst)/L of them and writes their slots in time order, [L, len(dst)/L].
 func (p *Replay) Sample(dst []int32, r *rng.Rand) {
-	e, first := p.spec.Copies, p.steps-p.kept()
-	for b := range dst {
-		k := r.IntN(p.Len())
-		dst[b] = int32((first+k/e)%p.rows*e + k%e)
+	e, width := p.spec.Copies, len(dst)/p.chunk
+	first, n := p.chunks()
+	for b := range width {
+		k := r.IntN(n * e)
+		for t := range p.chunk {
+			dst[t*width+b] = int32(((first+k/e)*p.chunk+t)%p.rows*e + k%e)
+		}
 	}
 }
 
@@ -237,20 +282,50 @@ func (p *Replay) Ended(slot int32) (terminated, truncated bool) {
 	return p.terminated[slot] != 0, p.truncated[slot] != 0
 }
 
-// SaveBonus returns the one part of the replay that playing its actions again does not bring back.
-func (p *Replay) SaveBonus() []byte {
-	data, err := binary.Append(nil, binary.LittleEndian, p.bonus)
-	if err != nil {
-		panic("rl: " + err.Error()) // float32 has a fixed size
+// Carry returns the policy's state before the frame, [N,C]; the frame must be the first of a chunk.
+func (p *Replay) Carry(slot int32) []float32 {
+	e, n := p.spec.Copies, p.spec.Agents*p.carryLen
+	age := ((p.steps-1-int(slot)/e)%p.rows + p.rows) % p.rows
+	chunk := (p.steps - 1 - age) / p.chunk
+	return row(p.carry, chunk%p.chunkRows()*e+int(slot)%e, n)
+}
+
+// Save returns what playing the actions of all collections again does not bring back: the policy's states and, if it is asked
+// for, the intrinsic rewards.
+func (p *Replay) Save(bonus bool) []byte {
+	var data []byte
+	parts := [][]float32{p.carry[:p.usedCarry()]}
+	if bonus {
+		parts = append(parts, p.bonus)
+	}
+	for _, part := range parts {
+		var err error
+		if data, err = binary.Append(data, binary.LittleEndian, part); err != nil {
+			panic("rl: " + err.Error()) // float32 has a fixed size
+		}
 	}
 	return data
 }
 
-// LoadBonus continues from what SaveBonus returned, once all collections up to then have been added.
-func (p *Replay) LoadBonus(data []byte) error {
-	if len(data) != 4*len(p.bonus) {
-		return fmt.Errorf("the saved replay has %d frames, the learner's %d", len(data)/4, len(p.bonus))
+// usedCarry is how much of carry has been written.
+func (p *Replay) usedCarry() int {
+	return min((p.steps+p.chunk-1)/p.chunk, p.chunkRows()) * p.eachCarry()
+}
+
+// Load continues from what Save returned, once all collections up to then have been added, and says whether it held intrinsic
+// rewards. To a replay without collections, as of a learner that only plays, it does nothing.
+func (p *Replay) Load(data []byte) (bonus bool, err error) {
+	if p.steps == 0 {
+		return false, nil
 	}
-	_, err := binary.Decode(data, binary.LittleEndian, p.bonus)
-	return err
+	used := p.usedCarry()
+	bonus = len(data) == 4*(used+len(p.bonus))
+	if !bonus && len(data) != 4*used {
+		return false, fmt.Errorf("the saved replay has %d bytes, the learner's %d, or %d with intrinsic rewards",
+			len(data), 4*used, 4*(used+len(p.bonus)))
+	}
+	if _, err = binary.Decode(data, binary.LittleEndian, p.carry[:used]); err == nil && bonus {
+		_, err = binary.Decode(data[4*used:], binary.LittleEndian, p.bonus)
+	}
+	return bonus, err
 }

@@ -194,9 +194,22 @@ func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 		t.Errorf("it takes %d bytes, computed are %d", real, size)
 	}
 	balance := &envs.Spec{Name: "vmas/balance", Copies: 60, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
-	big := Replay{spec: balance, rows: 1_500_000/60 + 1}
+	big := Replay{spec: balance, chunk: 1, rows: 1_500_000/60 + 1}
 	if size := big.size(1_500_000 / 100); size > 2.5*GB {
 		t.Errorf("the paper's replay of balance takes %.2f GB, want at most 2.5", float64(size)/GB)
+	}
+}
+
+func TestReplayBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
+	real := machineMemory
+	defer func() { machineMemory = real }()
+	if got := real(); got < 0 || got > 0 && got < 1<<26 {
+		t.Errorf("this machine is said to have %d bytes of memory", got)
+	}
+	machineMemory = func() int64 { return 100_000_000 }
+	_, err := NewReplay(replaySpec(), 2_000_000, 1<<40)
+	if err == nil || !strings.Contains(err.Error(), "0.15 GB of memory, more than the 0.10 GB of this machine") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -251,15 +264,18 @@ func TestBonusOutlivesASaveAndEverythingElseIsPlayedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := second.LoadBonus(first.SaveBonus()); err != nil {
-		t.Fatal(err)
+	if paid, err := second.Load(first.Save(true)); err != nil || !paid {
+		t.Fatal(paid, err)
 	}
 	for k := range int32(len(first.bonus)) {
 		if first.Bonus(k) != second.Bonus(k) || first.Reward(k) != second.Reward(k) {
 			t.Fatalf("slot %d: %g and %g became %g and %g", k, first.Reward(k), first.Bonus(k), second.Reward(k), second.Bonus(k))
 		}
 	}
-	if err := second.LoadBonus([]byte{1, 2, 3}); err == nil {
+	if paid, err := second.Load(first.Save(false)); err != nil || paid {
+		t.Errorf("without bonus it loads as %v, %v", paid, err)
+	}
+	if _, err := second.Load([]byte{1, 2, 3}); err == nil {
 		t.Error("a state of another size is accepted")
 	}
 }

@@ -58,9 +58,17 @@ func tinyGRU(seed uint64) Experiment {
 	return e
 }
 
+// tinyRecurrentQ is tinyQ with a recurrent policy: chunks go over the border of collections, and a replay that is smaller than the
+// run keeps the states that they began in.
+func tinyRecurrentQ(seed uint64) Experiment {
+	e := tinyQ(seed)
+	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Mask: true, Core: policy.CoreGRU, Steps: 3}
+	return e
+}
+
 // kinds are the experiments that must be repeatable and resumable.
 var kinds = map[string]func(uint64) Experiment{
-	"mappo": tiny, "mappo gru": tinyGRU, "qmix": tinyQ,
+	"mappo": tiny, "mappo gru": tinyGRU, "qmix": tinyQ, "qmix spectra": tinyRecurrentQ,
 	"bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
 }
 

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/diff/fd"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+)
+
+// tdReference computes a step of value decomposition in float64, from methods and formulas alone: forward in plain loops,
+// gradients by finite differences.
+type tdReference struct {
+	cfg    Q
+	spec   *envs.Spec
+	chunk  int      // L
+	carry  int      // C
+	names  []string // of the online variables
+	online map[string][]float64
+	target map[string][]float64
+	m, v   map[string][]float64
+	steps  float64
+	mix    func(p map[string][]float64, in mixed) float64
+	frozen map[int][]float64 // by frame of the minibatch, what no gradient passes through
+}
+
+// mixed is what a mixer gets of one frame.
+type mixed struct {
+	chosen, max []float64 // [N]
+	choice      []int     // [N]
+	obs, state  []float32
+	frame       int // of the minibatch, -1 in a target
+}
+
+func newReference(l *q) *tdReference {
+	r := &tdReference{cfg: l.Q, spec: l.build.Spec, chunk: l.chunk, carry: l.CarryLen(), online: map[string][]float64{}, target: map[string][]float64{},
+		m: map[string][]float64{}, v: map[string][]float64{}}
+	switch l.Mixer.(type) {
+	case QMIX:
+		r.mix = r.qmix
+	case QPLEX:
+		r.mix = r.qplex
+	case SPECTra:
+		r.mix = r.spectra
+	}
+	for _, v := range nn.Variables(l.build.Store, "/"+onlineScope) {
+		if v.Trainable {
+			name := strings.TrimPrefix(v.Path(), "/"+onlineScope+"/")
+			r.names = append(r.names, name)
+			r.online[name] = values(l.build.Store, v.Path())
+			r.target[name] = values(l.build.Store, "/"+targetScope+"/"+name)
+		}
+	}
+	return r
+}
+
+// values reads a variable of any shape.
+func values(store *model.Store, path string) []float64 {
+	flat, err := tensors.CopyFlatData[float32](store.GetVariable(path).MustValue())
+	if err != nil {
+		panic(err)
+	}
+	return wide(flat)
+}
+
+// linear is W·x + b; rows says whether W is stored [out,in], as in nn.MLP, or [in,out], as in nn.Linear.
+func linear(p map[string][]float64, name string, x []float64, rows bool) []float64 {
+	w, b := p[name+"/weights"], p[name+"/bias"]
+	y := slices.Clone(b)
+	for o := range y {
+		for i := range x {
+			if rows {
+				y[o] += w[o*len(x)+i] * x[i]
+			} else {
+				y[o] += w[i*len(y)+o] * x[i]
+			}
+		}
+	}
+	return y
+}
+
+func apply(v []float64, f func(float64) float64) []float64 {
+	for i := range v {
+		v[i] = f(v[i])
+	}
+	return v
+}
+
+func wide(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x)
+	}
+	return out
+}
+
+// utility is Q_i of one agent, and its state after it saw obs in state h.
+func (r *tdReference) utility(p map[string][]float64, obs []float32, h []float64) (q, next []float64) {
+	x := wide(obs)
+	if len(h) > 0 {
+		h = gruStep(p, "utility/gru", x, h)
+		x = h
+	}
+	return linear(p, "utility/out", apply(linear(p, "utility/layer_0", x, true), math.Tanh), true), h
+}
+
+// gruStep is one step of gated recurrent units.
+func gruStep(p map[string][]float64, name string, x, h []float64) []float64 {
+	gates := func(weights, bias string, v []float64) []float64 {
+		return linear(map[string][]float64{"g/weights": p[name+"/"+weights], "g/bias": p[name+"/"+bias]}, "g", v, false)
+	}
+	in, echo, next := gates("input", "input_bias", x), gates("recurrent", "recurrent_bias", h), make([]float64, len(h))
+	for i := range h {
+		f := len(h)
+		reset, update := sigmoid(in[i]+echo[i]), sigmoid(in[f+i]+echo[f+i])
+		next[i] = (1-update)*math.Tanh(in[2*f+i]+reset*echo[2*f+i]) + update*h[i]
+	}
+	return next
+}
+
+// see returns the utilities of every agent in the frames of slots, and in what followed each: [B][N][K].
+func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int32) (now, next [][][]float64) {
+	n, o, width := r.spec.Agents, r.spec.ObsLen(), len(slots)/r.chunk
+	now, next = make([][][]float64, len(slots)), make([][][]float64, len(slots))
+	for b := range slots {
+		now[b], next[b] = make([][]float64, n), make([][]float64, n)
+	}
+	for b := range width {
+		for i := range n {
+			var h []float64
+			if r.carry > 0 {
+				h = wide(replay.Carry(slots[b])[i*r.carry : (i+1)*r.carry])
+			}
+			for t := range r.chunk {
+				at, obs := t*width+b, replay.Obs(slots[t*width+b])
+				now[at][i], h = r.utility(p, obs[i*o:(i+1)*o], h)
+				if t > 0 {
+					next[at-width][i] = now[at][i]
+				}
+				if terminated, truncated := replay.Ended(slots[at]); terminated || truncated {
+					clear(h)
+				}
+			}
+			last := len(slots) - width + b
+			next[last][i], _ = r.utility(p, replay.NextObs(slots[last])[i*o:(i+1)*o], h)
+		}
+	}
+	return now, next
+}
+
+func relu(x float64) float64 { return math.Max(x, 0) }
+
+func (r *tdReference) qmix(p map[string][]float64, in mixed) float64 {
+	cfg, s, q := r.cfg.Mixer.(QMIX), wide(in.state), in.chosen
+	hyper := func(name string) []float64 {
+		in := s
+		if cfg.Layers == 2 {
+			in = apply(linear(p, "mixer/"+name+"/hidden", s, false), relu)
+		}
+		return apply(linear(p, "mixer/"+name+"/out", in, false), math.Abs)
+	}
+	w1, w2, h := hyper("w1"), hyper("w2"), linear(p, "mixer/b1", s, false)
+	total := linear(p, "mixer/v_out", apply(linear(p, "mixer/v", s, false), relu), false)[0]
+	for e := range h {
+		for i := range q {
+			h[e] += q[i] * w1[i*len(h)+e]
+		}
+		if h[e] < 0 {
+			h[e] = math.Exp(h[e]) - 1
+		}
+		total += h[e] * w2[e]
+	}
+	return total
+}
+
+func argmax(q []float64, mask []uint8) int {
+	best := -1
+	for k := range q {
+		if (mask == nil || mask[k] != 0) && (best < 0 || q[k] > q[best]) {
+			best = k
+		}
+	}
+	return best
+}
+
+// goal is y of a frame; target and online are the utilities of both networks in what followed it.
+func (r *tdReference) goal(p *rl.Replay, slot int32, target, online [][]float64) float64 {
+	n, k := r.spec.Agents, r.spec.Act.Choices
+	next := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: p.NextObs(slot), state: p.NextState(slot), frame: -1}
+	for i := range n {
+		var mask []uint8
+		if r.spec.Masked {
+			mask = p.NextMask(slot)[i*k : (i+1)*k]
+		}
+		chooser := target[i]
+		if r.cfg.DoubleQ {
+			chooser = online[i]
+		}
+		next.choice[i] = argmax(chooser, mask)
+		next.chosen[i], next.max[i] = target[i][next.choice[i]], target[i][argmax(target[i], mask)]
+	}
+	y := float64(p.Reward(slot)) + float64(p.Bonus(slot))
+	if terminated, truncated := p.Ended(slot); !terminated && (!truncated || r.cfg.BootstrapOnTimeout) {
+		y += r.cfg.Discount * r.mix(r.target, next)
+	}
+	return y
+}
+
+// mask is what agent i could do in a frame, nil for everything.
+func (r *tdReference) mask(p *rl.Replay, slot int32, i int) []uint8 {
+	if !r.spec.Masked {
+		return nil
+	}
+	k := r.spec.Act.Choices
+	return p.Mask(slot)[i*k : (i+1)*k]
+}
+
+// loss of the frames with online parameters p, given the targets y.
+func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []int32, y []float64) float64 {
+	n, sum := r.spec.Agents, 0.0
+	utility, _ := r.see(p, replay, slots)
+	for b, slot := range slots {
+		now := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: replay.Obs(slot), state: replay.State(slot), frame: b}
+		for i := range n {
+			q := utility[b][i]
+			now.choice[i] = int(replay.Choice(slot)[i])
+			now.chosen[i], now.max[i] = q[now.choice[i]], q[argmax(q, r.mask(replay, slot, i))]
+		}
+		sum += r.attentionCost(p, now)
+		d := r.mix(p, now) - y[b]
+		switch {
+		case r.cfg.Loss == "l2":
+			sum += d * d
+		case math.Abs(d) < 1:
+			sum += d * d / 2
+		default:
+			sum += math.Abs(d) - 0.5
+		}
+	}
+	return sum / float64(len(slots))
+}
+
+// step takes one gradient step and moves the targets.
+func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
+	y := make([]float64, len(slots))
+	_, target := r.see(r.target, replay, slots)
+	_, online := r.see(r.online, replay, slots)
+	for b, slot := range slots {
+		y[b] = r.goal(replay, slot, target[b], online[b])
+	}
+	r.frozen = map[int][]float64{}
+	loss = r.loss(r.online, replay, slots, y)
+	grads, square := map[string][]float64{}, 0.0
+	for _, name := range r.names {
+		f := func(x []float64) float64 {
+			old := r.online[name]
+			r.online[name] = x
+			defer func() { r.online[name] = old }()
+			return r.loss(r.online, replay, slots, y)
+		}
+		grads[name] = fd.Gradient(nil, f, slices.Clone(r.online[name]), &fd.Settings{Formula: fd.Central})
+		for _, g := range grads[name] {
+			square += g * g
+		}
+	}
+	scale := math.Min(1, r.cfg.Clip/(math.Sqrt(square)+1e-6))
+	r.steps++
+	for _, name := range r.names {
+		if r.m[name] == nil {
+			r.m[name], r.v[name] = make([]float64, len(grads[name])), make([]float64, len(grads[name]))
+		}
+		for i, g := range grads[name] {
+			g *= scale
+			r.m[name][i] = 0.9*r.m[name][i] + 0.1*g
+			r.v[name][i] = 0.999*r.v[name][i] + 0.001*g*g
+			mean, spread := r.m[name][i]/(1-math.Pow(0.9, r.steps)), r.v[name][i]/(1-math.Pow(0.999, r.steps))
+			r.online[name][i] -= r.cfg.LR * mean / (math.Sqrt(spread) + r.cfg.Eps)
+			r.target[name][i] += r.cfg.Polyak * (r.online[name][i] - r.target[name][i])
+		}
+	}
+	return loss
+}

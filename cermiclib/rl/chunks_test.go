@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rl
+
+import (
+	"slices"
+	"testing"
+
+	"cermic/envs/rng"
+)
+
+// recurrentStory is a replay of 12 steps in chunks of 3 and a rollout of states of 2 numbers.
+func recurrentStory(t *testing.T, steps int) (*story, *Replay, *Rollout) {
+	t.Helper()
+	s := newStory(0.3)
+	p, err := NewReplay(s.spec, 25, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.KeepCarry(2, 3); err != nil {
+		t.Fatal(err)
+	}
+	return s, p, NewRollout(s.spec, steps, 2)
+}
+
+// play collects, in states that the observation tells: no two agent steps share them.
+func (s *story) play(t *testing.T, p *Replay, x *Rollout) {
+	t.Helper()
+	s.collect(x)
+	for row := range x.Rows() {
+		copy(x.Carry[row*2:], x.ObsRow(row)[:2])
+	}
+	if err := p.Add(x); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn, also over the border of collections and while the ring wraps around.
+func TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn(t *testing.T) {
+	for _, steps := range []int{3, 4, 7, 20} {
+		s, p, x := recurrentStory(t, steps)
+		slots, drawn := make([]int32, 3*40), map[int]bool{}
+		for k := range 60 / steps {
+			s.play(t, p, x)
+			p.Sample(slots, rng.New(1, "sample", uint64(k)))
+			for b := range 40 {
+				first := int(p.Obs(slots[b])[0]-1) / 6 // each showing counts on by 6
+				drawn[first] = true
+				for at := b; at < len(slots); at += 40 {
+					kept := s.all[len(s.all)-p.Len():]
+					i := slices.IndexFunc(kept, func(tr transition) bool { return slices.Equal(tr.obs, p.Obs(slots[at])) })
+					if i < 0 || !p.transition(slots[at]).equals(kept[i]) {
+						t.Fatalf("collections of %d steps: a frame that is not kept was drawn", steps)
+					}
+					if step := (len(s.all) - p.Len() + i) / 2; step%3 != at/40 {
+						t.Fatalf("collections of %d steps: step %d since the start is number %d of its chunk", steps, step, at/40)
+					}
+					if at > b && !slices.Equal(p.NextObs(slots[at-40]), p.Obs(slots[at])) {
+						if terminated, truncated := p.Ended(slots[at-40]); !terminated && !truncated {
+							t.Fatalf("collections of %d steps: a chunk jumps", steps)
+						}
+					}
+				}
+				want := slices.Concat(p.Obs(slots[b])[:2], p.Obs(slots[b])[3:5])
+				if got := p.Carry(slots[b]); !slices.Equal(got, want) {
+					t.Fatalf("collections of %d steps: a chunk begins in state %v, want %v", steps, got, want)
+				}
+			}
+		}
+		if len(drawn) < 8 {
+			t.Errorf("only %d different chunks were drawn", len(drawn))
+		}
+	}
+}
+
+func TestStatesOutliveASaveAndEverythingElseIsPlayedAgain(t *testing.T) {
+	for _, collections := range []int{1, 5} { // before and after the ring is full
+		s, first, x := recurrentStory(t, 4)
+		_, second, _ := recurrentStory(t, 4)
+		for range collections {
+			s.play(t, first, x)
+			clear(x.Carry) // what replaying actions cannot know
+			if err := second.Add(x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if paid, err := second.Load(first.Save(false)); err != nil || paid {
+			t.Fatal(paid, err)
+		}
+		slots := make([]int32, 3*30)
+		first.Sample(slots, rng.New(1, "sample"))
+		for _, slot := range slots[:30] {
+			if !slices.Equal(first.Carry(slot), second.Carry(slot)) || first.Carry(slot)[0] == 0 {
+				t.Fatalf("%d collections: state %v became %v", collections, first.Carry(slot), second.Carry(slot))
+			}
+		}
+	}
+}
+
+func TestAReplayWithoutRoomForTwoChunksIsRefused(t *testing.T) {
+	p, err := NewReplay(replaySpec(), 25, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.KeepCarry(2, 7) == nil {
+		t.Error("12 steps hold two chunks of 7")
+	}
+	if err := p.KeepCarry(1<<20, 2); err == nil {
+		t.Error("states beyond the limit are accepted")
+	}
+}
