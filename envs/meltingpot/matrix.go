@@ -207,8 +207,8 @@ func (m *matrix) queueResources(nobody bool, d draws) {
 		if m.sites[s].state != waiting {
 			continue
 		}
-		old := m.age(m.sites[s].since) >= regrowAge
-		if old && d.chance(ruleGrow, s, regrowChance) && m.who[m.layout.sites[s]] < 0 || nobody {
+		may := m.age(m.sites[s].since) >= regrowAge && m.who[m.layout.sites[s]] < 0
+		if nobody || may && d.chance(ruleGrow, s, regrowChance) {
 			m.later(opSite, s, present)
 		}
 	}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+// What is drawn is what was recorded.
+func TestSpritesAreTheRecordedOnes(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(statistics(t, "sprites.json.gz")[0]), "sprites.json.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := readSprites(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, recorded := range want.Substrates {
+		if !reflect.DeepEqual(sprites().Substrates[name], recorded) {
+			t.Errorf("the sprites of %s differ from the recorded ones", name)
+		}
+	}
+	if len(want.Substrates) == 0 {
+		t.Error("no sprites are recorded")
+	}
+}
+
+// Weights that read cells are of use to other processes and later versions only if a number always means the same picture.
+// The hashes were computed by this test; a new one means that such weights have to be trained anew.
+func TestCellNumbersNeverChange(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		e, _, _ := build(t, cfg, 1, 1)
+		h := fnv.New64a()
+		h.Write(e.spec.Pixels)
+		want := map[string]struct {
+			pictures int
+			hash     uint64
+		}{
+			"meltingpot/chicken_in_the_matrix__repeated":           {113, 0xe52d791835e7bdd1},
+			"meltingpot/clean_up":                                  {6065, 0x5d8cc54ce06853a2},
+			"meltingpot/prisoners_dilemma_in_the_matrix__repeated": {113, 0xe52d791835e7bdd1},
+			"meltingpot/stag_hunt_in_the_matrix__repeated":         {113, 0xe52d791835e7bdd1},
+		}[cfg.Kind()]
+		if n := len(e.spec.Pixels) / 192; n != want.pictures || h.Sum64() != want.hash {
+			t.Errorf("%s has %d pictures with hash %#x, want %d with %#x", cfg.Kind(), n, h.Sum64(), want.pictures, want.hash)
+		}
+	}
+}
+
+// Two cells differ in their numbers exactly if they differ in their pixels; black is 0.
+func TestEqualPicturesHaveEqualNumbers(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		e, _, _ := build(t, cfg, 1, 1)
+		seen := map[picture]int{}
+		for n := range len(e.spec.Pixels) / 192 {
+			pic := picture(e.spec.Pixels[n*192:])
+			if other, ok := seen[pic]; ok {
+				t.Fatalf("%s: pictures %d and %d are equal", cfg.Kind(), other, n)
+			}
+			seen[pic] = n
+		}
+		if n, ok := seen[picture{}]; !ok || n != 0 {
+			t.Errorf("%s: black is picture %d, want 0", cfg.Kind(), n)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/envs"
+)
+
+// playRoles returns the mean reward of each player in 100 steps of play by those roles, over 500 steps and 12 copies.
+func playRoles(t *testing.T, cfg envs.Config, roles ...Role) []float64 {
+	t.Helper()
+	const copies, steps = 12, 500
+	e, out, act := build(t, cfg, copies, 1)
+	sum := make([]float64, e.spec.Agents)
+	for range steps {
+		if err := e.ScriptRoles(roles, act); err != nil {
+			t.Fatal(err)
+		}
+		e.Step(act, out)
+		for row, r := range out.Dense {
+			sum[row%len(sum)] += float64(r) * 100 / copies / steps
+		}
+	}
+	return sum
+}
+
+// The scripted players earn at least what the scripted players of the recordings did, who chose their strategy at random
+// (a player's reward in 100 of 500 steps); random play earns next to nothing in that time.
+func TestScriptsEarnAsMuchAsInTheOriginal(t *testing.T) {
+	for _, ref := range []struct {
+		cfg      envs.Config
+		recorded float64
+	}{{DefaultStagHunt(), 4.1}, {DefaultChicken(), 6.1}, {DefaultPrisonersDilemma(), 5.4}} {
+		got := playRoles(t, ref.cfg, RoleCooperate, RoleCooperate)
+		t.Logf("%s: %.2f and %.2f, original %.1f", ref.cfg.Kind(), got[0], got[1], ref.recorded)
+		if min(got[0], got[1]) < ref.recorded {
+			t.Errorf("%s: cooperators earn %v in 100 steps, want %g", ref.cfg.Kind(), got, ref.recorded)
+		}
+	}
+}
+
+// The games are the dilemmas that they are called after.
+func TestStrategiesPayAsTheGamesSay(t *testing.T) {
+	pay := func(cfg envs.Config) (both, mixedC, mixedD, neither float64) {
+		c := playRoles(t, cfg, RoleCooperate, RoleCooperate)
+		m := playRoles(t, cfg, RoleCooperate, RoleDefect)
+		d := playRoles(t, cfg, RoleDefect, RoleDefect)
+		return (c[0] + c[1]) / 2, m[0], m[1], (d[0] + d[1]) / 2
+	}
+	if both, _, tempted, neither := pay(DefaultStagHunt()); both <= tempted || both <= neither {
+		t.Errorf("stag hunt: together %g, alone %g, both alone %g; want the first to be most", both, tempted, neither)
+	}
+	if both, sucker, tempted, neither := pay(DefaultPrisonersDilemma()); !(tempted > both && both > neither && neither > sucker) {
+		t.Errorf("prisoner's dilemma: %g, %g, %g, %g; want temptation > cooperation > defection > being exploited",
+			tempted, both, neither, sucker)
+	}
+	if both, yields, wins, neither := pay(DefaultChicken()); !(wins > both && both > yields && yields > neither) {
+		t.Errorf("chicken: %g, %g, %g, %g; want winning > yielding together > yielding > crashing", wins, both, yields, neither)
+	}
+}
+
+// Somebody has to clean: without cleaners nothing grows; the recorded team of cleaners and eaters earned 61 in 100 steps.
+func TestApplesNeedCleaners(t *testing.T) {
+	total := func(cleaners int) float64 {
+		roles := make([]Role, 7)
+		for i := range roles {
+			roles[i] = RoleEat
+			if i < cleaners {
+				roles[i] = RoleClean
+			}
+		}
+		sum := 0.0
+		for _, r := range playRoles(t, DefaultCleanUp(), roles...) {
+			sum += r
+		}
+		return sum
+	}
+	if got := total(0); got != 0 {
+		t.Errorf("seven eaters earn %g, want nothing", got)
+	}
+	if got := total(cleaners); got < 61 {
+		t.Errorf("%d cleaners and their team earn %g in 100 steps, want 61", cleaners, got)
+	}
+	if got := total(7); got > 10 {
+		t.Errorf("seven cleaners earn %g, want next to nothing", got)
+	}
+}
+
+func TestUnknownRolesAreNamed(t *testing.T) {
+	e, _, act := build(t, DefaultChicken(), 1, 1)
+	err := e.ScriptRoles([]Role{RoleCooperate, "deffect"}, act)
+	if err == nil || !strings.Contains(err.Error(), "did you mean defect") {
+		t.Errorf("error %v does not offer the near name", err)
+	}
+	if err := e.ScriptRoles([]Role{RoleClean, RoleEat}, act); err == nil {
+		t.Error("a matrix game has cleaners")
+	}
+	if err := e.ScriptRoles([]Role{RoleDefect}, act); err == nil || !strings.Contains(err.Error(), "each of the 2 players") {
+		t.Errorf("error %v does not say how many roles there are", err)
+	}
+	if !e.Script(act) {
+		t.Error("there is no scripted player")
+	}
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+)
+
+// Each row is a setting with a value that Build refuses, and what the sentence says.
+func TestImpossibleSettingsAreNamed(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		for _, row := range []struct{ key, value, says string }{
+			{"max_steps", "0", "want 1 to 1000000"},
+			{"max_steps", "1000001", "want 1 to 1000000"},
+			{"score", `"mean10"`, "did you mean mean100"},
+			{"score", `""`, "unknown score"},
+			{"copies", "0", "copies is 0"},
+			{"reward", `"sparce"`, "reward is"},
+			{"noise", `{"width":1,"height":1,"scale":1}`, "leave task.noise out"},
+		} {
+			var bad envs.Config
+			overlay := fmt.Sprintf(`{"kind":%q,%q:%s}`, cfg.Kind(), row.key, row.value)
+			if err := conf.Unmarshal([]byte(overlay), &bad); err != nil {
+				t.Fatal(err)
+			}
+			_, err := bad.Build(1, 1)
+			if err == nil || !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || !strings.Contains(err.Error(), row.says) ||
+				strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: error %q, want one sentence that begins with the task and says %q", overlay, err, row.says)
+			}
+		}
+	}
+}
+
+// Whatever numbers a config holds, it either builds and steps or is refused with a sentence.
+func TestRandomConfigsBuildOrAreRefused(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	built, refused := 0, 0
+	for range 300 {
+		common := envs.Common{Copies: r.IntN(5) - 1, Reward: []envs.Reward{envs.Dense, envs.Sparse, "x"}[r.IntN(3)]}
+		settings := Settings{MaxSteps: r.IntN(7) - 1, Score: []Score{ScoreMean, ScoreSum, ScoreMean100, ScoreSum100, "x"}[r.IntN(5)]}
+		if r.IntN(4) == 0 {
+			common.Noise = envs.Noise{X: r.Float32(), Width: r.Float32() - 0.5, Height: r.Float32(), Scale: r.Float32()}
+		}
+		cfgs := []envs.Config{StagHunt{common, settings}, Chicken{common, settings}, PrisonersDilemma{common, settings}, CleanUp{common, settings}}
+		cfg := cfgs[r.IntN(4)]
+		env, err := cfg.Build(r.Uint64(), r.IntN(4)-1)
+		if err != nil {
+			refused++
+			if !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%+v: error %q, want one sentence that begins with the task", cfg, err)
+			}
+			continue
+		}
+		built++
+		out, act := envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
+		env.Reset(nil, out)
+		for range env.Spec().Horizon {
+			env.Step(act, out)
+		}
+		for c, end := range out.Truncated {
+			if end != 1 {
+				t.Errorf("%+v: copy %d goes on after its horizon", cfg, c)
+			}
+		}
+	}
+	if built < 30 || refused < 30 {
+		t.Errorf("%d configs were built and %d refused, want both to be tried", built, refused)
+	}
+}
+
+// panicOf returns what f panics with.
+func panicOf(f func()) (message string) {
+	defer func() { message = fmt.Sprint(recover()) }()
+	f()
+	return
+}
+
+func TestWrongActionsAndBuffersPanicWithASentence(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		e, out, act := build(t, cfg, 3, 1)
+		k := int32(e.spec.Act.Choices)
+		for says, f := range map[string]func(){
+			"want":              func() { e.Step(&envs.Actions{Choice: act.Choice[1:]}, out) },
+			"choice -1 of row ": func() { act.Choice[2] = -1; e.Step(act, out) },
+			fmt.Sprintf("choice %d of row 2, want 0 to %d", k, k-1): func() { act.Choice[2] = k; e.Step(act, out) },
+			"mask of 2 copies, want 3":                              func() { e.Reset([]uint8{1, 0}, out) },
+			"make it with envs.NewStep":                             func() { e.Step(act, &envs.Step{}) },
+		} {
+			if got := panicOf(f); !strings.Contains(got, says) || !strings.HasPrefix(got, "meltingpot: ") {
+				t.Errorf("%s: panics with %q, want it to say %q", cfg.Kind(), got, says)
+			}
+		}
+	}
+}
+
+// The four scores of one game: the short ones stop after 100 steps, sums are the means times the number of players.
+func TestScoresCountWhatTheySay(t *testing.T) {
+	const steps = 400
+	scores := map[Score]float64{}
+	for _, score := range []Score{ScoreMean, ScoreSum, ScoreMean100, ScoreSum100} {
+		cfg := DefaultStagHunt()
+		cfg.Score = score
+		e, out, act := build(t, cfg, 4, 1)
+		if want := map[bool]int{true: 100, false: 2500}[score.short()]; e.spec.EvalHorizon != want || e.spec.Horizon != 2500 {
+			t.Errorf("%s counts %d of %d steps, want %d of 2500", score, e.spec.EvalHorizon, e.spec.Horizon, want)
+		}
+		dense, early := 0.0, 0.0
+		for at := range steps {
+			e.Script(act)
+			e.Step(act, out)
+			for row, r := range out.Dense {
+				if dense += float64(r); at < 100 {
+					early += float64(r)
+				}
+				scores[score] += float64(out.Score[row/2]) / 2
+			}
+		}
+		want := dense
+		if score.short() {
+			want = early
+		}
+		if score == ScoreMean || score == ScoreMean100 {
+			want /= 2
+		}
+		// Score is rounded to float32 in every step.
+		if diff := scores[score] - want; early == 0 || early == dense || diff > 1e-4 || diff < -1e-4 {
+			t.Errorf("%s adds up to %g, want %g (%g early, %g in all)", score, scores[score], want, early, dense)
+		}
+	}
+}
+
+// The first moment at which an episode can end by chance is step 1099, and the mean length is that of the draws.
+func TestEpisodesEndByChanceAtRecordedSteps(t *testing.T) {
+	e, out, act := build(t, DefaultStagHunt(), 256, 0)
+	ends, left := map[int]int{}, 256
+	over := make([]bool, 256)
+	for at := 1; left > 0; at++ {
+		e.Step(act, out)
+		for c := range over {
+			if !over[c] && out.Terminated[c]|out.Truncated[c] != 0 {
+				over[c] = true
+				ends[at]++
+				left--
+				if late := at == 2500; late != (out.Truncated[c] == 1) || !late && (at < 1099 || (at+1)%100 != 0) {
+					t.Errorf("an episode ends at step %d (truncated %d)", at, out.Truncated[c])
+				}
+			}
+		}
+	}
+	// 20.6 % last to the end; four standard errors of 256 episodes.
+	if n := ends[2500]; n < 27 || n > 79 {
+		t.Errorf("%d of 256 episodes last to the horizon, want about 53", n)
+	}
+	if ends[1099] == 0 {
+		t.Error("no episode ends at the first moment at which it can")
+	}
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// played is one episode, ours or a recorded one.
+type played struct {
+	Length  float64
+	Returns []float64
+	Events  map[string]float64
+}
+
+var eventNames = [...]string{
+	eventCollected: "collected_resource", eventDestroyed: "destroyed_resource", eventInteraction: "interaction", eventZap: "zap",
+	eventCleaned: "player_cleaned", eventEaten: "edible_consumed",
+}
+
+// playRandomly plays one episode in each copy, every action equally likely, and cuts it after limit steps (0: never).
+func playRandomly(t *testing.T, cfg envs.Config, copies, limit int) []played {
+	t.Helper()
+	e, out, act := build(t, cfg, copies, 0)
+	r, n := rng.New(3, "random policy"), e.spec.Agents
+	all, over, left := make([]played, copies), make([]bool, copies), copies
+	for c := range all {
+		all[c] = played{Returns: make([]float64, n), Events: map[string]float64{}}
+	}
+	for left > 0 {
+		for k := range act.Choice {
+			act.Choice[k] = int32(r.IntN(e.spec.Act.Choices))
+		}
+		e.Step(act, out)
+		for c := range all {
+			if over[c] {
+				continue
+			}
+			p, b := &all[c], e.games[c].base()
+			p.Length++
+			for i, reward := range b.reward {
+				p.Returns[i] += reward
+			}
+			for _, event := range b.events {
+				p.Events[eventNames[event.kind]]++
+			}
+			if out.Terminated[c]|out.Truncated[c] != 0 || int(p.Length) == limit {
+				over[c] = true
+				left--
+			}
+		}
+	}
+	return all
+}
+
+// Whole episodes of random play have the recorded mean length, return and number of events of every kind, and so have the
+// first 100 steps. Five standard errors of the difference: the seed is fixed, and there are about thirty comparisons.
+func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
+	for _, file := range statistics(t, "stats.*.json") {
+		limit := 0
+		if strings.Contains(file, ".h100.") {
+			limit = 100
+		} else if testing.Short() {
+			continue
+		}
+		var want struct{ Episodes []played }
+		readJSON(t, file, &want)
+		t.Run(strings.TrimSuffix(file[strings.LastIndex(file, "stats."):], ".json"), func(t *testing.T) {
+			cfg, err := envs.Default("meltingpot/" + nameOf(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours := playRandomly(t, cfg, 200, limit)
+			compareMeans(t, "length", ours, want.Episodes, func(p *played) float64 { return p.Length })
+			compareMeans(t, "return of a player", ours, want.Episodes, func(p *played) float64 {
+				sum := 0.0
+				for _, r := range p.Returns {
+					sum += r
+				}
+				return sum / float64(len(p.Returns))
+			})
+			for _, name := range eventNames {
+				compareMeans(t, name, ours, want.Episodes, func(p *played) float64 { return p.Events[name] })
+			}
+		})
+	}
+}
+
+// compareMeans compares a number of our episodes with that of recorded ones.
+func compareMeans(t *testing.T, what string, ours, theirs []played, of func(*played) float64) {
+	t.Helper()
+	a, va := meanAndError(ours, of)
+	b, vb := meanAndError(theirs, of)
+	limit := 5*math.Sqrt(va+vb) + 1e-9 // rounding of sums that are equal
+	if a != 0 || b != 0 {
+		t.Logf("%s: %.3f, original %.3f, allowed difference %.3f", what, a, b, limit)
+	}
+	if math.Abs(a-b) > limit {
+		t.Errorf("%s is %g on average, original %g, want at most %g between them", what, a, b, limit)
+	}
+}
+
+// meanAndError returns the mean and the square of its standard error.
+func meanAndError(all []played, of func(*played) float64) (mean, square float64) {
+	n := float64(len(all))
+	for i := range all {
+		mean += of(&all[i]) / n
+	}
+	for i := range all {
+		d := of(&all[i]) - mean
+		square += d * d / (n - 1) / n
+	}
+	return mean, square
+}

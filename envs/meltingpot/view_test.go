@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"slices"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// stand puts players somewhere: column, row, direction.
+func standAt(e *env, places ...[3]int) {
+	b := e.games[0].base()
+	for i := range b.avatars {
+		b.avatars[i].alive = i < len(places)
+		if i < len(places) {
+			b.avatars[i].cell, b.avatars[i].face = b.cell(places[i][0], places[i][1]), facing(places[i][2])
+		}
+	}
+	b.stand()
+}
+
+// Who is in view, and where: ahead and to the right of a viewer that faces each direction.
+func TestLabelsTurnWithTheViewer(t *testing.T) {
+	for _, row := range []struct {
+		viewer, other  [3]int
+		seen           uint8
+		forward, right float32
+	}{
+		{[3]int{11, 8, int(north)}, [3]int{12, 5, 0}, 1, 3, 1},
+		{[3]int{11, 8, int(north)}, [3]int{13, 9, 0}, 1, -1, 2}, // the last row behind, the last column to the right
+		{[3]int{11, 8, int(north)}, [3]int{14, 8, 0}, 0, 0, 3},
+		{[3]int{11, 8, int(north)}, [3]int{11, 10, 0}, 0, -2, 0},
+		{[3]int{11, 8, int(north)}, [3]int{11, 4, 0}, 0, 4, 0},
+		{[3]int{11, 8, int(east)}, [3]int{14, 10, 0}, 1, 3, 2},
+		{[3]int{11, 8, int(south)}, [3]int{12, 11, 0}, 1, 3, -1},
+		{[3]int{11, 8, int(west)}, [3]int{8, 6, 0}, 1, 3, 2},
+	} {
+		e, out, _ := build(t, DefaultChicken(), 1, 1)
+		standAt(e, row.viewer, row.other)
+		e.show(0, out)
+		if out.Seen[1] != row.seen || out.RelPos[2] != row.forward/11 || out.RelPos[3] != row.right/11 {
+			t.Errorf("%v looks at %v: seen %d at %v, want %d at (%g, %g)/11", row.viewer, row.other, out.Seen[1], out.RelPos[2:4],
+				row.seen, row.forward, row.right)
+		}
+	}
+}
+
+// A player that is away is neither seen nor sees: its view is black and its labels are zero.
+func TestWhoIsAwaySeesAndShowsNothing(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		e, out, _ := build(t, cfg, 1, 1)
+		b := e.games[0].base()
+		x, y := b.place(b.spawns[0])
+		standAt(e, [3]int{x, y, 0})
+		e.show(0, out)
+		cells, n := e.spec.CellLen(), e.spec.Agents
+		if slices.Max(out.Cells[:cells]) == 0 || out.Alive[0] != 1 {
+			t.Errorf("%s: who is there sees nothing", cfg.Kind())
+		}
+		if slices.Max(out.Cells[cells:]) != 0 || slices.Max(out.Alive[1:]) != 0 || slices.Max(out.Seen) != 0 {
+			t.Errorf("%s: players that are away see, live or are seen", cfg.Kind())
+		}
+		for k, v := range out.RelPos {
+			if v != 0 {
+				t.Errorf("%s: relative position %d of %d players, all but one of whom are away, is %g", cfg.Kind(), k, n, v)
+			}
+		}
+	}
+}
+
+// Labels agree with the pictures: with someone else's body in a cell, and with nothing there, the view differs in exactly
+// the cell that the label names.
+func TestLabelsNameTheCellThatShowsTheOther(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		e, out, _ := build(t, cfg, 1, 1)
+		b, r := e.games[0].base(), rng.New(1, "places")
+		v, seen := b.view, 0
+		for range 300 {
+			var places [2][3]int
+			for i := range places {
+				cell := b.spawns[r.IntN(len(b.spawns))]
+				x, y := b.place(cell)
+				places[i] = [3]int{x, y, r.IntN(4)}
+			}
+			if places[0] == places[1] || places[0][0] == places[1][0] && places[0][1] == places[1][1] {
+				continue
+			}
+			standAt(e, places[0])
+			e.show(0, out)
+			alone := slices.Clone(out.Cells[:e.spec.CellLen()])
+			standAt(e, places[:]...)
+			e.show(0, out)
+			var changed []int
+			for k, cell := range out.Cells[:e.spec.CellLen()] {
+				if cell != alone[k] {
+					changed = append(changed, k)
+				}
+			}
+			var want []int
+			if out.Seen[1] == 1 {
+				forward, right := int(11*out.RelPos[2]+sign(out.RelPos[2])/2), int(11*out.RelPos[3]+sign(out.RelPos[3])/2)
+				want = append(want, (v.forward-forward)*v.width()+v.left+right)
+				seen++
+			}
+			if !slices.Equal(changed, want) {
+				t.Fatalf("%s: players at %v: the view changes in cells %v, the label says %v", cfg.Kind(), places, changed, want)
+			}
+		}
+		if seen < 3 {
+			t.Errorf("%s: the other was in view only %d times", cfg.Kind(), seen)
+		}
+	}
+}
+
+func sign(x float32) float32 {
+	if x < 0 {
+		return -1
+	}
+	return 1
+}
+
+func TestScenesShowTheWorldBesideAView(t *testing.T) {
+	for _, row := range []struct {
+		cfg                 envs.Config
+		width, height, view int // of the world; the side of the enlarged view
+	}{{DefaultStagHunt(), 184, 120, 120}, {DefaultCleanUp(), 240, 168, 88}} {
+		e, out, _ := build(t, row.cfg, 2, 1)
+		scene := e.Scene(1)
+		p := scene.Picture
+		if p == nil || p.Width != row.width+8+row.view || p.Height != row.height {
+			t.Fatalf("%s: the scene is %+v, want a world of %d×%d and a view of %d", row.cfg.Kind(), scene, row.width, row.height, row.view)
+		}
+		if scene.MaxX != float64(p.Width) || scene.MaxY != float64(p.Height) || scene.MinX != 0 || scene.MinY != 0 {
+			t.Errorf("%s: the picture does not fill the scene", row.cfg.Kind())
+		}
+		view := make([]uint8, e.spec.CellLen()*192)
+		e.spec.RGB(view, out.Cells[e.spec.CellLen()*e.spec.Agents:][:e.spec.CellLen()])
+		times := row.view / (8 * e.spec.Obs[1])
+		for y := range row.view {
+			for x := range row.view {
+				at := 3 * ((y+(row.height-row.view)/2)*p.Width + row.width + 8 + x)
+				from := 3 * (y/times*8*e.spec.Obs[1] + x/times)
+				if got, want := [3]uint8(p.RGB[at:]), [3]uint8(view[from:]); got != want {
+					t.Fatalf("%s: the view's pixel (%d, %d) is %v, want %v", row.cfg.Kind(), x, y, got, want)
+				}
+			}
+		}
+	}
+}
