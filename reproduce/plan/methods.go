@@ -45,6 +45,7 @@ var methods = []Method{
 	{ID: "mappo", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo-eps", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultEpsilon()},
 	{ID: "mace", Learner: independent(learn.DefaultMAPPO()), Policy: policy.DefaultMLP(), Explore: explore.DefaultMACE()},
+	{ID: "qmix-spectra", Learner: mixedBy(learn.DefaultSPECTra()), Policy: policy.DefaultSPECTra(), Explore: explore.None{}},
 	{ID: "mappo-db", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultDB()},
 	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
@@ -52,6 +53,13 @@ var methods = []Method{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
 		About: "mappo-cermic with the module's settings closer to the paper's letter",
 	},
+}
+
+// mixedBy is the default value learner with another mixer.
+func mixedBy(m learn.MixerConfig) learn.Q {
+	c := learn.DefaultQ()
+	c.Mixer = m
+	return c
 }
 
 // scoredAnew pays old experience the intrinsic reward that it has now: in a replay of half the run, what was paid when it was
