@@ -82,7 +82,7 @@ func (s setup) execute(books []string, budget string, cell time.Duration, write 
 		if err := os.RemoveAll(store); err != nil {
 			return err
 		}
-		cmd.Env = append(cmd.Env, "NB_BUDGET="+budget, "NB_STORE="+store)
+		cmd.Env = append(cmd.Env, "NB_BUDGET="+budget, "NB_STORE="+store, "NB_TRAIN=first")
 	}
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("not every notebook ran to its end; what they did is in notebooks/.executed (%w)", err)

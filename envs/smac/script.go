@@ -22,6 +22,9 @@ func (e *env) Script(act *envs.Actions) bool {
 
 // focus is the scripted action of agent i.
 func (b *battle) focus(i int) int32 {
+	if b.mask[i*b.choices+actNone] != 0 { // dead: nothing else is allowed
+		return actNone
+	}
 	best, least := -1, math.Inf(1)
 	for e := range b.m {
 		if x := &b.units[b.n+e]; b.canShoot(i, e) && x.strength() < least {

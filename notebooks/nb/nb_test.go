@@ -153,3 +153,14 @@ func TestACellEndsWithItsKernel(t *testing.T) {
 		t.Errorf("%d parents were left unseen, want the last one to end the cell", len(parents))
 	}
 }
+
+func TestACellTrainsOnlyWhenAskedTo(t *testing.T) {
+	t.Setenv("NB_TRAIN", "")
+	if all, none := Chosen(true, []int{1, 2}), Chosen(false, []int{1, 2}); len(all) != 2 || len(none) != 0 {
+		t.Errorf("got %v and %v", all, none)
+	}
+	t.Setenv("NB_TRAIN", "first")
+	if first, none := Chosen(false, []int{1, 2}), Chosen(false, []int{}); len(first) != 1 || len(none) != 0 {
+		t.Errorf("got %v and %v", first, none)
+	}
+}

@@ -160,7 +160,7 @@ func play(cfg envs.Config, player Player, episodes int, seed uint64, look func(e
 func (p *Played) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool, look func(envs.Env)) bool {
 	spec := env.Spec()
 	out, act, n := envs.NewStep(spec), envs.NewActions(spec), spec.Agents
-	over, left := make([]bool, spec.Copies), spec.Copies
+	over, left, done := make([]bool, spec.Copies), spec.Copies, make([]uint8, spec.Copies)
 	env.Reset(nil, out)
 	look(env)
 	for t := 0; t < spec.Horizon && left > 0; t++ {
@@ -170,17 +170,20 @@ func (p *Played) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool
 		env.Step(act, out)
 		look(env)
 		for c := range over {
-			if over[c] {
+			if done[c] = out.Terminated[c] | out.Truncated[c]; over[c] {
 				continue
 			}
 			p.Dense[c] += float64(out.Score[c])
 			for _, r := range out.Sparse[c*n : (c+1)*n] {
 				p.Sparse[c] += float64(r) / float64(n)
 			}
-			if out.Terminated[c]|out.Truncated[c] != 0 {
+			if done[c] != 0 {
 				over[c] = true
 				left--
 			}
+		}
+		if left > 0 {
+			env.Reset(done, out) // no one may step an episode that has ended
 		}
 	}
 	p.judge(spec)

@@ -69,3 +69,17 @@ func TestTasksWithoutMilestonesOrSuccessAreLeftToWhatTheyHave(t *testing.T) {
 		t.Error("no episodes are played")
 	}
 }
+
+func TestScalesGoFromRandomToScriptedPlay(t *testing.T) {
+	scales, err := Scales(4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Scripted dispersion eats everything in every episode.
+	if s := scales["vmas/dispersion"]; s.To != 4 || s.From < 0 || s.From > 1.5 {
+		t.Errorf("dispersion %+v", s)
+	}
+	if _, ok := scales["vmas/ball_trajectory"]; !ok {
+		t.Error("no scale for a task without a success")
+	}
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
+	"cermic/viz"
+)
+
+// Scale maps the score of a task to one that can be averaged over tasks: From becomes 0 and To becomes 1.
+type Scale struct{ From, To float64 }
+
+// of scales a score.
+func (s Scale) of(score float64) float64 { return (score - s.From) / (s.To - s.From) }
+
+// Aggregate is how methods do over all tasks on which every one of them was measured.
+type Aggregate struct {
+	Tasks   []string      // of the paper's names
+	Methods []string      // displayed names, in the order of the table
+	Scores  [][][]float64 // [method][task][seed], scaled
+	Left    []string      // tasks that were left out because a method lacks runs or there is no scale
+}
+
+// Aggregate gathers the scaled last scores of the table's rows at a budget, of the methods that were measured at all.
+// scales are by task ID. A row counts as one method under its head.
+func (t *Table) Aggregate(st *results.Store, budget string, scales map[string]Scale) (Aggregate, error) {
+	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	if err != nil {
+		return Aggregate{}, err
+	}
+	runs := map[string][]*results.Record{}
+	for _, r := range records {
+		runs[r.Task+" "+r.Method] = append(runs[r.Task+" "+r.Method], r)
+	}
+	var a Aggregate
+	var rows []Row
+	for _, row := range t.Rows {
+		if slices.ContainsFunc(row.Cells, func(c Cell) bool { return len(runs[c.Trial.key()]) > 0 }) {
+			rows = append(rows, row)
+			a.Methods, a.Scores = append(a.Methods, row.Head), append(a.Scores, nil)
+		}
+	}
+	for j, column := range t.Columns {
+		lacks := func(r Row) bool { return len(runs[r.Cells[j].Trial.key()]) == 0 || r.Cells[j].Minus != nil }
+		var scale Scale
+		known := false
+		if len(rows) > 0 {
+			scale, known = scales[rows[0].Cells[j].Trial.Task]
+		}
+		if !known || slices.ContainsFunc(rows, lacks) {
+			a.Left = append(a.Left, column)
+			continue
+		}
+		a.Tasks = append(a.Tasks, column)
+		for i, row := range rows {
+			scores := row.Cells[j].Trial.scores(runs[row.Cells[j].Trial.key()])
+			for k := range scores {
+				scores[k] = scale.of(scores[k])
+			}
+			a.Scores[i] = append(a.Scores[i], scores)
+		}
+	}
+	return a, nil
+}
+
+// about says what was averaged.
+func (a Aggregate) about() string {
+	text := fmt.Sprintf("Over %s. Scores are scaled on each task so that random play is 0 and scripted play is 1.", strings.Join(a.Tasks, ", "))
+	if len(a.Left) > 0 {
+		text += " Left out, because not every method was measured or no scale is known: " + strings.Join(a.Left, ", ") + "."
+	}
+	return text
+}
+
+// Summary is a table of aggregate scores: interquartile mean, mean and median over tasks and seeds with stratified bootstrap
+// 95 % intervals, and the probability that a run of the method beats one of the first method on the same task.
+func (a Aggregate) Summary() viz.Table {
+	t := viz.Table{Title: "Aggregate scores", Header: []string{"method", "IQM", "mean", "median", "beats " + first(a.Methods)}, Notes: []string{a.about()}}
+	if len(a.Tasks) == 0 {
+		return t
+	}
+	for i, method := range a.Methods {
+		show := func(name string, f func([][]float64) float64) string {
+			return interval(stats.Bootstrap(a.Scores[i], f, resamples, rng.New(0, "paper/aggregate/"+name)))
+		}
+		odds := viz.Missing
+		if i > 0 {
+			odds = interval(stats.BootstrapTwo(a.Scores[i], a.Scores[0], stats.Improvement, resamples, rng.New(0, "paper/improvement")))
+		}
+		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean), show("median", stats.Median), odds})
+	}
+	return t
+}
+
+func first(names []string) string {
+	if len(names) == 0 {
+		return "the first"
+	}
+	return names[0]
+}
+
+// interval writes an estimate: "0.52 [0.40, 0.63]".
+func interval(i stats.Interval) string {
+	if i.Low != i.Low { // too few seeds
+		return fmt.Sprintf("%.2f", i.Value)
+	}
+	return fmt.Sprintf("%.2f [%.2f, %.2f]", i.Value, i.Low, i.High)
+}
+
+// profileLevels are the scaled scores at which a profile is drawn.
+const profileLevels = 61
+
+// Profiles are the performance profiles: for each method the share of runs above a scaled score, with pointwise 95 %
+// intervals.
+func (a Aggregate) Profiles() []viz.Series {
+	levels := make([]float64, profileLevels)
+	for i := range levels {
+		levels[i] = -0.25 + 1.75*float64(i)/(profileLevels-1)
+	}
+	var out []viz.Series
+	for i, method := range a.Methods {
+		if len(a.Tasks) == 0 {
+			break
+		}
+		profile := func(s [][]float64) []float64 { return stats.Profile(s, levels) }
+		s := viz.Series{Label: method, X: levels, Y: make([][]float64, 1)}
+		for _, point := range stats.BootstrapEach(a.Scores[i], profile, resamples, rng.New(0, "paper/profile")) {
+			s.Y[0] = append(s.Y[0], point.Value)
+			if !math.IsNaN(point.Low) {
+				s.Low, s.High = append(s.Low, point.Low), append(s.High, point.High)
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}

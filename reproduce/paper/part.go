@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/conf"
+)
+
+// Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near heads.
+func (t *Table) Row(group, head string) (*Table, error) {
+	var known []string
+	for _, row := range t.Rows {
+		if row.Head == head && (group == "" || strings.HasPrefix(row.Group, group)) {
+			part := *t
+			part.Rows = []Row{row}
+			return &part, nil
+		}
+		known = append(known, row.Head)
+	}
+	return nil, fmt.Errorf("table %s has no row %q%s", t.Name, head, conf.Near(head, known))
+}
+
+// Only is the table with these columns alone, in this order. The error names near ones.
+func (t *Table) Only(columns ...string) (*Table, error) {
+	part := *t
+	part.Columns, part.Rows = columns, slices.Clone(t.Rows)
+	for i, row := range t.Rows {
+		part.Rows[i].Cells = nil
+		for _, column := range columns {
+			j := slices.Index(t.Columns, column)
+			if j < 0 {
+				return nil, fmt.Errorf("table %s has no column %q%s", t.Name, column, conf.Near(column, t.Columns))
+			}
+			part.Rows[i].Cells = append(part.Rows[i].Cells, row.Cells[j])
+		}
+	}
+	return &part, nil
+}
+
+// With is the table in which the rows of CERMIC are trained with changed settings, each "key=value" as for -set. The
+// published numbers stay beside them, so the caption says what was changed.
+func (t *Table) With(changes ...string) *Table {
+	if len(changes) == 0 {
+		return t
+	}
+	with := *t
+	with.Rows = slices.Clone(t.Rows)
+	for i, row := range t.Rows {
+		with.Rows[i].Cells = slices.Clone(row.Cells)
+		for j, c := range row.Cells {
+			if m, err := FindMethod(c.Trial.Method); err == nil && m.Group == Ours {
+				cell := &with.Rows[i].Cells[j]
+				cell.Trial.Set = slices.Concat(c.Trial.Set, changes)
+				if c.Minus != nil {
+					minus := *c.Minus
+					minus.Set = slices.Concat(minus.Set, changes)
+					cell.Minus = &minus
+				}
+			}
+		}
+	}
+	with.Note = strings.TrimSpace(t.Note + " CERMIC with " + strings.Join(changes, ", ") + ".")
+	return &with
+}

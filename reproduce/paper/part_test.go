@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAPartOfATableKeepsItsCells(t *testing.T) {
+	row, err := Sota.Row("", "MAPPO-CERMIC")
+	if err != nil || len(row.Rows) != 1 || len(row.Rows[0].Cells) != len(Sota.Columns) || len(Sota.Rows) != 10 {
+		t.Fatalf("%v, %v", row, err)
+	}
+	part, err := Sota.Only("Balanc*", "Naviga")
+	if err != nil || len(part.Columns) != 2 || part.Rows[9].Cells[0].Value != 67.3 || part.Rows[9].Cells[1].Trial.Task != "vmas/navigation" {
+		t.Errorf("%v, %v", part, err)
+	}
+	// α = 0.2 and memory graph stand in two groups of Table 3.
+	if memory, err := Ablation.Row("Memory", "Graph"); err != nil || memory.Rows[0].Cells[0].Trial.Set[0] != "explore.memory=graph" {
+		t.Errorf("%v, %v", memory, err)
+	}
+	for _, call := range []func() (*Table, error){
+		func() (*Table, error) { return Sota.Row("", "MAPPO-CERMICK") },
+		func() (*Table, error) { return Sota.Only("Balance*") },
+	} {
+		if _, err := call(); err == nil || !strings.Contains(err.Error(), "did you mean") {
+			t.Errorf("got %v, want near names", err)
+		}
+	}
+}
+
+func TestKnobsChangeTheRowsOfCERMICAlone(t *testing.T) {
+	with := Density.With("explore.memory=gru")
+	for i, row := range with.Rows {
+		for j, c := range row.Cells {
+			before, cermic := Density.Rows[i].Cells[j], row.Head == "MAPPO-CERMIC"
+			if changed := c.Trial.Label() != before.Trial.Label(); changed != cermic {
+				t.Errorf("%s, %s: trial %q", row.Head, with.Columns[j], c.Trial.Label())
+			}
+			if c.Minus != nil && (c.Minus.Label() != before.Minus.Label()) != cermic {
+				t.Errorf("%s, %s: subtracts %q", row.Head, with.Columns[j], c.Minus.Label())
+			}
+		}
+	}
+	if !strings.Contains(with.Note, "CERMIC with explore.memory=gru.") || Density.With() != Density {
+		t.Errorf("note %q", with.Note)
+	}
+}
+
+func TestAggregatesTakeTheTasksThatEveryMethodHas(t *testing.T) {
+	st := storeOf(t, "vmas/balance mappo: 0 10 20", "vmas/balance mappo-cermic: 30 40 50", "vmas/navigation mappo: 1 1 1",
+		"vmas/navigation mappo-cermic: 2 2 2", "vmas/wheel mappo: 3")
+	scales := map[string]Scale{"vmas/balance": {0, 100}, "vmas/navigation": {0, 2}, "vmas/wheel": {0, 1}}
+	a, err := Sota.Aggregate(st, "short", scales)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(a.Methods, " ") != "MAPPO MAPPO-CERMIC" || len(a.Tasks) != 2 || len(a.Left) != 13 {
+		t.Fatalf("methods %v on tasks %v, without %v", a.Methods, a.Tasks, a.Left)
+	}
+	table := a.Summary()
+	// Means over tasks of means over seeds: (0.5 + 0.1)/2 and (1 + 0.4)/2. Every run of the second beats every one of the first.
+	if !strings.HasPrefix(table.Rows[0][2], "0.30 [") || !strings.HasPrefix(table.Rows[1][2], "0.70 [") || table.Rows[1][4] != "1.00 [1.00, 1.00]" {
+		t.Errorf("got %v", table.Rows)
+	}
+	profiles := a.Profiles()
+	if len(profiles) != 2 || profiles[1].Y[0][0] != 1 || profiles[1].Y[0][len(profiles[1].X)-1] != 0 {
+		t.Errorf("profiles do not fall from 1 to 0: %v", profiles[1].Y[0])
+	}
+	if empty, err := Sota.Aggregate(st, "paper", scales); err != nil || len(empty.Summary().Rows) != 0 || len(empty.Profiles()) != 0 {
+		t.Errorf("of nothing: %+v, %v", empty, err)
+	}
+}
