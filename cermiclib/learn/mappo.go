@@ -5,6 +5,7 @@ package learn
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 
 	"cermic/cermiclib/nn"
@@ -105,6 +106,7 @@ type mappo struct {
 	critic           *critic
 	model            policy.Policy
 	update           *nn.Program
+	own              policy.Training
 	mixed            *nn.Program // update for actions of which a share was uniform; made when they first come
 	batch            int         // frames of a minibatch, also of the last one, which is padded
 	order            []int32     // [⌈T/L⌉·E] permutation of the chunks
@@ -145,7 +147,10 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, err
 	}
 	m.value, m.last = make([]float32, (t+1)*s.Copies*m.critic.each()), make([]float32, t*s.Copies*m.critic.each())
-	m.update, err = m.newUpdate(model, false)
+	if m.update, err = m.newUpdate(model, false); err != nil {
+		return nil, err
+	}
+	m.own, err = policy.TrainerOf(model, b, "actor")
 	return m, err
 }
 
@@ -191,7 +196,9 @@ func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		sums[name] /= float64(steps)
 	}
 	sums["explained_variance"] = m.explained()
-	return sums, nil
+	own, err := m.own(ctx, x)
+	maps.Copy(sums, own)
+	return sums, err
 }
 
 // updateFor returns the graph that x is trained on with.

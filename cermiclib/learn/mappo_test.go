@@ -94,7 +94,9 @@ func TestOnlyARecurrentPolicyRemembers(t *testing.T) {
 // from weights that have moved.
 func TestFirstRatioIsOne(t *testing.T) {
 	for name, task := range identities() {
-		for _, p := range []policy.Config{policy.MLP{Hidden: []int{16}}, smallGRU()} {
+		told := smallCPM()
+		told.Core = smallGRU()
+		for _, p := range []policy.Config{policy.MLP{Hidden: []int{16}}, smallGRU(), smallCPM(), told} {
 			l := small()
 			l.Epochs, l.Minibatch = 1, l.Frames+2*8 // as many whole chunks as there are: ⌈16/3⌉·3 steps of 8 copies
 			e := toy(task, l, 2*l.Frames)

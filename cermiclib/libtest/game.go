@@ -12,7 +12,8 @@ import (
 // An agent sees the stage and which of the two it is.
 type Game struct {
 	envs.Common
-	Name string `json:"name"` // TwoStep, Climbing or NonMonotonic
+	Name   string `json:"name"`   // TwoStep, Climbing or NonMonotonic
+	Frozen int    `json:"frozen"` // the only choice of the second agent, counted from 1; 0: all of them
 }
 
 // The games.
@@ -62,14 +63,16 @@ func (c Game) Build(uint64, int) (envs.Env, error) {
 	s := envs.Spec{
 		Name: c.Kind(), Copies: c.Copies, Agents: 2, Teams: []int{0, 0}, Obs: []int{len(stages) + 2}, State: len(stages),
 		Act: envs.ActSpec{Choices: len(stages[0].pay)}, Horizon: len(stages), EvalHorizon: len(stages), Metric: "reward",
+		Masked: c.Frozen > 0,
 	}
-	return &game{spec: s, stages: stages, at: make([]uint8, c.Copies)}, nil
+	return &game{spec: s, stages: stages, at: make([]uint8, c.Copies), frozen: c.Frozen - 1}, nil
 }
 
 type game struct {
 	spec   envs.Spec
 	stages []stage
 	at     []uint8 // [E] stage
+	frozen int     // the second agent's only choice, if masked
 }
 
 func (g *game) Spec() *envs.Spec { return &g.spec }
@@ -84,6 +87,12 @@ func (g *game) show(c int, out *envs.Step) {
 		row := out.Obs[(c*2+i)*o : (c*2+i+1)*o]
 		row[g.at[c]], row[stages+i] = 1, 1
 		out.Alive[c*2+i] = 1
+		for k := 0; g.spec.Masked && k < g.spec.Act.Choices; k++ {
+			out.Mask[(c*2+i)*g.spec.Act.Choices+k] = 1
+			if i == 1 && k != g.frozen {
+				out.Mask[(c*2+i)*g.spec.Act.Choices+k] = 0
+			}
+		}
 	}
 }
 

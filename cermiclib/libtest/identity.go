@@ -20,6 +20,7 @@ type Identity struct {
 	Symbols    int  `json:"symbols"`
 	Continuous bool `json:"continuous"`
 	Late       bool `json:"late"`
+	Same       bool `json:"same"`   // all agents of a copy see the same symbol, so each can know what its peers will do
 	Masked     bool `json:"masked"` // the last choice is never allowed, and nobody's symbol; Step panics when it is sent
 }
 
@@ -78,6 +79,9 @@ func (e *identity) show(c int, out *envs.Step) {
 		}
 		before := e.symbol[row]
 		e.symbol[row] = int32(e.rand.IntN(usable))
+		if e.cfg.Same {
+			e.symbol[row] = e.symbol[c*n]
+		}
 		switch {
 		case !e.cfg.Late:
 			e.asked[row] = e.symbol[row]

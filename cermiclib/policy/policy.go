@@ -4,11 +4,14 @@
 package policy
 
 import (
+	"context"
+
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 )
 
 // Policy is graph code, shared by all agents of a team: row (b, i) of its output may depend on row (b, i) of its inputs only,
@@ -37,6 +40,25 @@ func Chunk(p Policy) int {
 		return r.Chunk()
 	}
 	return 1
+}
+
+// SelfTraining is a Policy of which a part learns by itself, on a loss of its own. It is no part of the learner's.
+type SelfTraining interface {
+	Policy
+	// Trainer compiles that training for the network whose scope path leads to. The learner runs it after each of its updates, on
+	// the same rollout and with the weights that the update has left.
+	Trainer(b *nn.Build, path ...string) (Training, error)
+}
+
+// Training trains on a rollout and reports its scalars. It returns ctx's error soon after that is cancelled.
+type Training func(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
+
+// TrainerOf compiles the training of p's own part; a policy without one gets a Training that does nothing.
+func TrainerOf(p Policy, b *nn.Build, path ...string) (Training, error) {
+	if s, ok := p.(SelfTraining); ok {
+		return s.Trainer(b, path...)
+	}
+	return func(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }, nil
 }
 
 // Config is a policy model with all its settings; registered values are complete defaults.

@@ -61,8 +61,11 @@ func normals(n int, r *rng.Rand) []float32 {
 // TestUnrolledStepsAreSteps: a recurrent policy trained on a chunk must see the outputs that it acted on, also when an episode
 // starts inside.
 func TestUnrolledStepsAreSteps(t *testing.T) {
+	told, paired := smallCPM(), smallCPM()
+	told.Core = GRU{Width: 7, Hidden: []int{5}, Steps: steps}
+	paired.Core, paired.Share = told.Core, false
 	for _, c := range []Config{
-		GRU{Width: 7, Hidden: []int{5}, Steps: steps}, GRU{Width: 7, Steps: steps, AgentID: OneHotID},
+		told.Core, GRU{Width: 7, Steps: steps, AgentID: OneHotID}, told, paired,
 		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps},
 	} {
 		b := build(t)

@@ -66,9 +66,20 @@ func tinyRecurrentQ(seed uint64) Experiment {
 	return e
 }
 
+// tinyCPM is tinyGRU with a policy that predicts its peers, and a bonus with statistics of its own.
+func tinyCPM(seed uint64) Experiment {
+	e := tinyGRU(seed)
+	c := policy.DefaultCPM()
+	c.Core, c.Hidden, c.Latent, c.Minibatch = e.Policy, 8, 4, 70
+	m := explore.DefaultMACE()
+	m.HindsightHidden, m.NoveltyWidth, m.NoveltyOut, m.NoveltyEpochs, m.Minibatch = []int{8}, 8, 4, 1, 70
+	e.Policy, e.Explore = c, m
+	return e
+}
+
 // kinds are the experiments that must be repeatable and resumable.
 var kinds = map[string]func(uint64) Experiment{
-	"mappo": tiny, "mappo gru": tinyGRU, "qmix": tinyQ, "qmix spectra": tinyRecurrentQ,
+	"mappo": tiny, "mappo gru": tinyGRU, "cpm gru mace": tinyCPM, "qmix": tinyQ, "qmix spectra": tinyRecurrentQ,
 	"bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
 }
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/envs"
+)
+
+// CPM is the Cournot policy model (Li et al. 2024): an agent first predicts the policy vector p_j of each peer, then acts on its
+// observation and these predictions, as a firm in a duopoly answers the output that it expects of the other:
+//
+//	π_i(a | o_i, sg[p̂_{-i}]),   p̂_j = decode_j( m(o_i) + ξ_j(p_j^{t-1}) ⊙ g(o_i) )
+//
+// a variational auto-encoder in which a peer's last policy takes the place of the noise. p is the distribution over choices, or
+// mean and log-scale of a Gaussian. No gradient passes from acting to predicting: the predictor is trained after each update of
+// the learner, on what its peers would do now (Cournot's adjustment).
+//
+// Sources: the abstract and the description of the authors' code for StarCraft; their article was not at hand. Reconstructed: the
+// vector of continuous policies, its bounds and its loss, soft labels, and one network for all pairs. Deviation: the
+// authors hand each agent its peers' true last policies when it acts, which is communication; here it goes on from
+// its own last prediction (cpm_peer_input). Peers' masks are not known to it either, so p̂ may hold what a peer cannot do.
+type CPM struct {
+	Core      Config  `json:"core"`                // network that acts: mlp or gru
+	PeerInput string  `json:"cpm_peer_input"`      // self_pred or true_prev
+	Label     string  `json:"cpm_label"`           // soft: peers' distributions; argmax: their likeliest choice, as the authors with values
+	Share     bool    `json:"cpm_share_predictor"` // one network told who predicts whom; else a small one for each pair, as the authors
+	Hidden    int     `json:"cpm_hidden"`          // width of the hidden layers; the authors': 128
+	Latent    int     `json:"cpm_latent"`          // length of m, ξ and g; the authors': 20
+	Epochs    int     `json:"cpm_pred_epochs"`     // passes over a collection
+	Minibatch int     `json:"cpm_pred_minibatch"`  // frames of a gradient step
+	LR        float64 `json:"cpm_pred_lr"`         // step size of Adam; the authors': 0.01, for other batches
+	Clip      float64 `json:"cpm_pred_clip"`       // largest global norm of a gradient; the authors': 5
+}
+
+// What p^{t-1} is (cpm_peer_input), zeros at the start of an episode.
+const (
+	SelfPred = "self_pred" // the agent's own prediction
+	TruePrev = "true_prev" // the truth: for reference, since agents must tell each other
+)
+
+// What the predictor is to find for choices (cpm_label).
+const (
+	SoftLabel   = "soft"
+	ArgmaxLabel = "argmax"
+)
+
+var _ Config = CPM{}
+
+func init() { Register(DefaultCPM()) }
+
+// DefaultCPM has the authors' sizes, with one network for all pairs and without communication.
+func DefaultCPM() CPM {
+	return CPM{
+		Core: DefaultMLP(), PeerInput: SelfPred, Label: SoftLabel, Share: true, Hidden: 128, Latent: 20, Epochs: 3, Minibatch: 600,
+		LR: 1e-3, Clip: 5,
+	}
+}
+
+// Kind is "cpm".
+func (CPM) Kind() string { return "cpm" }
+
+// Validate returns one sentence about the first impossible setting.
+func (c CPM) Validate() error {
+	inputs, labels, cores := []string{SelfPred, TruePrev}, []string{SoftLabel, ArgmaxLabel}, []string{MLP{}.Kind(), GRU{}.Kind()}
+	switch {
+	case c.Core == nil:
+		return fmt.Errorf("policy.core is missing, want %v", cores)
+	case !slices.Contains(cores, c.Core.Kind()):
+		return fmt.Errorf("policy.core is %q, want %s or %s: it has to read an observation with numbers appended", c.Core.Kind(), cores[0], cores[1])
+	case !slices.Contains(inputs, c.PeerInput):
+		return fmt.Errorf("policy.cpm_peer_input is %q%s", c.PeerInput, conf.Near(c.PeerInput, inputs))
+	case !slices.Contains(labels, c.Label):
+		return fmt.Errorf("policy.cpm_label is %q%s", c.Label, conf.Near(c.Label, labels))
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"cpm_hidden", c.Hidden}, {"cpm_latent", c.Latent}, {"cpm_pred_epochs", c.Epochs}, {"cpm_pred_minibatch", c.Minibatch},
+	} {
+		if f.value < 1 {
+			return fmt.Errorf("policy.%s is %d, want at least 1", f.name, f.value)
+		}
+	}
+	if err := c.adam().Validate(); err != nil {
+		return fmt.Errorf("policy.cpm_pred_lr and policy.cpm_pred_clip: %w", err)
+	}
+	return c.Core.Validate()
+}
+
+// adam is the predictor's optimiser; ε is the one of all others here.
+func (c CPM) adam() nn.Adam { return nn.Adam{LR: c.LR, Eps: 1e-6, Clip: c.Clip} }
+
+// cpm is a CPM in use.
+type cpm struct {
+	CPM
+	core   Policy
+	spec   *envs.Spec
+	vector int // P, length of a policy vector
+}
+
+var (
+	_ Recurrent    = (*cpm)(nil)
+	_ SelfTraining = (*cpm)(nil)
+)
+
+// Build makes the acting network; the weights are made when a graph first uses them.
+func (c CPM) Build(b *nn.Build) (Policy, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if b.Spec.Agents < 2 {
+		return nil, fmt.Errorf("policy cpm predicts peers, %s has a single agent: choose another policy", b.Spec.Name)
+	}
+	core, err := c.Core.Build(b)
+	if err != nil {
+		return nil, err
+	}
+	if c.PeerInput == TruePrev && Chunk(core) > 1 {
+		return nil, fmt.Errorf("policy.cpm_peer_input=%s works step by step: set policy.core.bptt=1, policy.core=mlp, or cpm_peer_input=%s",
+			TruePrev, SelfPred)
+	}
+	return &cpm{CPM: c, core: core, spec: b.Spec, vector: nn.ActionOutputs(&b.Spec.Act)}, nil
+}
+
+func (p *cpm) peers() int { return p.spec.Agents - 1 }
+
+// told is the length of what an agent knows of its peers: J vectors, one after the other.
+func (p *cpm) told() int { return p.peers() * p.vector }
+
+// CarryLen is that of the peers' last vectors and of the acting network's own state.
+func (p *cpm) CarryLen() int { return p.told() + p.core.CarryLen() }
+
+// Chunk is that of the acting network; predictions are never trained through time.
+func (p *cpm) Chunk() int { return Chunk(p.core) }
+
+// Net maps obs [B,N,O] and carry [B,N,C] to y [B,N,out] and the next carry.
+func (p *cpm) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
+	last, state := p.split(carry)
+	guess := p.foresee(sc, obs, last)
+	y, state = p.core.Net(sc, Concatenate([]*Node{obs, guess}, -1), state, out)
+	next = guess
+	if p.PeerInput == TruePrev {
+		next = p.ofPeers(p.vectorOf(y))
+	}
+	if state != nil {
+		next = Concatenate([]*Node{next, state}, -1)
+	}
+	return y, next
+}
+
+// Unroll maps obs [L,B,N,O] to [L,B,N,out]: predictions follow each other from the one before the first step.
+func (p *cpm) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
+	last, state := p.split(carry)
+	guesses := make([]*Node, obs.Shape().Dimensions[0])
+	for t := range guesses {
+		at := func(x *Node) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
+		last = p.foresee(sc, at(obs), Mul(last, InsertAxes(at(keep), -1)))
+		guesses[t] = last
+	}
+	return p.core.(Recurrent).Unroll(sc, Concatenate([]*Node{obs, Stack(guesses, 0)}, -1), keep, state, out)
+}
+
+// split parts a carry [B,N,C] into the peers' last vectors and the acting network's state, nil if it has none.
+func (p *cpm) split(carry *Node) (last, state *Node) {
+	last = Slice(carry, AxisRange(), AxisRange(), AxisRange(0, p.told()))
+	if p.core.CarryLen() > 0 {
+		state = Slice(carry, AxisRange(), AxisRange(), AxisRangeToEnd(p.told()))
+	}
+	return last, state
+}

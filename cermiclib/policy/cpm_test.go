@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// smallCPM has networks small enough for differences of losses, and takes one step on all of a small rollout.
+func smallCPM() CPM {
+	c := DefaultCPM()
+	c.Core, c.Hidden, c.Latent, c.Epochs, c.Minibatch, c.LR, c.Clip = MLP{Hidden: []int{4}}, 5, 3, 1, 10, 0.01, 1e9
+	return c
+}
+
+// cpmReference computes a CPM in float64 from its formulas: forward only, in plain loops, one pair after the other.
+type cpmReference struct {
+	cfg    CPM
+	x      *rl.Rollout
+	p      int                  // length of a policy vector
+	params map[string][]float64 // by path
+}
+
+func weights(store *model.Store) map[string][]float64 {
+	out := map[string][]float64{}
+	for _, v := range nn.Variables(store, "/") {
+		flat, err := tensors.CopyFlatData[float32](v.MustValue())
+		if err != nil {
+			panic(err)
+		}
+		wide := make([]float64, len(flat))
+		for i, x := range flat {
+			wide[i] = float64(x)
+		}
+		out[v.Path()] = wide
+	}
+	return out
+}
+
+// layer is one of the predictor's, of group g: weights [G,in,out].
+func (r *cpmReference) layer(name string, g int, x []float64) []float64 {
+	w, b := r.params["/cpm/"+name+"/weights"], r.params["/cpm/"+name+"/bias"]
+	groups := 1
+	if !r.cfg.Share {
+		groups = r.x.N
+		if strings.HasPrefix(name, "noise") || strings.HasPrefix(name, "decoder") {
+			groups = r.x.N * (r.x.N - 1)
+		}
+	}
+	out := len(b) / groups
+	if r.cfg.Share {
+		g = 0
+	}
+	y := slices.Clone(b[g*out : (g+1)*out])
+	for i, v := range x {
+		for o := range y {
+			y[o] += v * w[(g*len(x)+i)*out+o]
+		}
+	}
+	return y
+}
+
+func relu(x []float64) []float64 {
+	for i := range x {
+		x[i] = max(x[i], 0)
+	}
+	return x
+}
+
+func oneHot(n int, at ...int) []float64 {
+	out := make([]float64, n)
+	for _, i := range at {
+		out[i] = 1
+	}
+	return out
+}
+
+func widen(x []float32) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// decoded is the decoder's output for the k-th peer of agent step row.
+func (r *cpmReference) decoded(row, k int) []float64 {
+	n, i := r.x.N, row%r.x.N
+	j := k
+	if j >= i {
+		j++
+	}
+	obs, last := widen(r.x.ObsRow(row)), widen(r.x.Carry[(row*(n-1)+k)*r.p:(row*(n-1)+k+1)*r.p])
+	pair, code := i*(n-1)+k, oneHot(2*n, i, n+j)
+	if r.cfg.Share {
+		obs, last = append(obs, oneHot(n, i)...), append(last, code...)
+	}
+	seen := relu(r.layer("encoder_out", i, relu(r.layer("encoder_in", i, obs))))
+	mean, gain := r.layer("mean", i, seen), r.layer("gain", i, seen)
+	z := r.layer("noise_out", pair, relu(r.layer("noise_in", pair, last)))
+	for d := range z {
+		z[d] = mean[d] + z[d]*gain[d]
+	}
+	if r.cfg.Share {
+		z = append(z, code...)
+	}
+	return r.layer("decoder_out", pair, relu(r.layer("decoder_in", pair, z)))
+}
+
+// vector is p̂ of a decoder's output.
+func (r *cpmReference) vector(raw []float64) []float64 {
+	if r.x.Spec.Act.Choices > 0 {
+		return softmax(raw, nil)
+	}
+	out := make([]float64, len(raw))
+	for d, v := range raw {
+		out[d] = 3 * math.Tanh(v/3)
+		if d >= len(raw)/2 {
+			out[d] -= 2
+		}
+	}
+	return out
+}
+
+func softmax(x []float64, mask []uint8) []float64 {
+	out, total := make([]float64, len(x)), 0.0
+	for i, v := range x {
+		if mask == nil || mask[i] != 0 {
+			out[i] = math.Exp(v)
+			total += out[i]
+		}
+	}
+	for i := range out {
+		out[i] /= total
+	}
+	return out
+}
+
+// outputs is what the acting network returns for agent step row, which has seen the predictions.
+func (r *cpmReference) outputs(row int) []float64 {
+	in := widen(r.x.ObsRow(row))
+	for k := range r.x.N - 1 {
+		in = append(in, r.vector(r.decoded(row, k))...)
+	}
+	dense := func(name string, x []float64) []float64 {
+		y := slices.Clone(r.params["/actor/"+name+"/bias"])
+		for o := range y {
+			for i, v := range x {
+				y[o] += v * r.params["/actor/"+name+"/weights"][o*len(x)+i]
+			}
+		}
+		return y
+	}
+	hidden := dense("layer_0", in)
+	for i := range hidden {
+		hidden[i] = math.Tanh(hidden[i])
+	}
+	return dense("out", hidden)
+}
+
+// truths are the policy vectors to be predicted, of every agent step; they do not move with the predictor.
+func (r *cpmReference) truths() [][]float64 {
+	out := make([][]float64, r.x.Rows())
+	for row := range out {
+		y := r.outputs(row)
+		switch k := r.x.Spec.Act.Choices; {
+		case k > 0 && r.cfg.Label == SoftLabel:
+			out[row] = softmax(y, r.x.Mask[row*k:(row+1)*k])
+		case k > 0:
+			p := softmax(y, r.x.Mask[row*k:(row+1)*k])
+			out[row] = oneHot(k, slices.Index(p, slices.Max(p)))
+		default:
+			d := len(y) / 2
+			for i := range d {
+				y[i] = min(max(y[i], -3), 3)
+				y[d+i] = min(max(math.Log(math.Log1p(math.Exp(y[d+i]+math.Log(math.Exp(0.99)-1)))+0.01), -5), 1)
+			}
+			out[row] = y
+		}
+	}
+	return out
+}
+
+// loss is the mean divergence of predictions from truths over pairs that are alive.
+func (r *cpmReference) loss(truths [][]float64) float64 {
+	sum, count := 0.0, 0.0
+	for row := range r.x.Rows() {
+		for k := range r.x.N - 1 {
+			peer := row/r.x.N*r.x.N + k
+			if peer >= row {
+				peer++
+			}
+			if r.x.Alive[row] == 0 || r.x.Alive[peer] == 0 {
+				continue
+			}
+			count++
+			sum += r.divergence(truths[peer], r.vector(r.decoded(row, k)))
+		}
+	}
+	return sum / count
+}
+
+func (r *cpmReference) divergence(truth, guess []float64) float64 {
+	kl := 0.0
+	if r.x.Spec.Act.Choices > 0 {
+		for i, p := range truth {
+			if p > 0 {
+				kl += p * math.Log(p/guess[i])
+			}
+		}
+		return kl
+	}
+	d := len(truth) / 2
+	for i := range d {
+		s, g := math.Exp(truth[d+i]), math.Exp(guess[d+i])
+		kl += math.Log(g/s) + (s*s+(truth[i]-guess[i])*(truth[i]-guess[i]))/(2*g*g) - 0.5
+	}
+	return kl
+}
+
+// cpmRollout fills a rollout with random numbers; an agent is dead for a step, a choice is forbidden.
+func cpmRollout(s *envs.Spec, carry int) *rl.Rollout {
+	x, r := rl.NewRollout(s, 4, carry), rng.New(2, "rollout")
+	for i := range x.Obs {
+		x.Obs[i] = r.Norm()
+	}
+	for i := range x.Carry {
+		x.Carry[i] = r.Uniform(0, 1)
+	}
+	for i := range x.Alive {
+		x.Alive[i] = 1
+	}
+	x.Alive[4] = 0
+	for i := range x.Mask {
+		x.Mask[i] = uint8(min(1, i%s.Act.Choices))
+	}
+	return x
+}
+
+func TestPredictorFollowsAnIndependentFloat64Implementation(t *testing.T) {
+	box := envs.ActSpec{Dim: 2, Low: []float32{-1, -1}, High: []float32{1, 1}}
+	for _, act := range []envs.ActSpec{{Choices: 3}, box} {
+		for _, share := range []bool{true, false} {
+			for _, label := range []string{SoftLabel, ArgmaxLabel} {
+				t.Run(fmt.Sprintf("choices=%d share=%v %s", act.Choices, share, label), func(t *testing.T) {
+					checkPredictor(t, act, share, label)
+				})
+			}
+		}
+	}
+}
+
+func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
+	c, b := smallCPM(), build(t)
+	c.Share, c.Label = share, label
+	b.Spec.Act, b.Spec.Masked = act, act.Choices > 0
+	p, err := c.Build(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, err := TrainerOf(p, b, "actor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := cpmRollout(b.Spec, p.CarryLen())
+	ref := &cpmReference{cfg: c, x: x, p: nn.ActionOutputs(&b.Spec.Act), params: weights(b.Store)}
+	got, err := train(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truths := ref.truths()
+	if want := ref.loss(truths); math.Abs(got["cpm/loss"]-want) > 1e-5*(1+want) { // float32 against float64
+		t.Errorf("the loss is %g, want %g", got["cpm/loss"], want)
+	}
+	after, moved := weights(b.Store), 0
+	for name, v := range ref.params {
+		if strings.HasPrefix(name, "/actor/") && !slices.Equal(v, after[name]) {
+			t.Errorf("%s of the acting network moved", name)
+		}
+		if !strings.HasPrefix(name, "/cpm/") || strings.HasPrefix(name, "/cpm/adam") {
+			continue
+		}
+		for i := 0; i < len(v); i += max(1, len(v)/4) {
+			const h = 1e-5
+			old := v[i]
+			v[i] = old + h
+			up := ref.loss(truths)
+			v[i] = old - h
+			g := (up - ref.loss(truths)) / (2 * h)
+			v[i] = old
+			if math.Abs(g) < 1e-4 {
+				continue // the first step of Adam is ±lr whatever the gradient: of a tiny one, rounding decides the sign
+			}
+			moved++
+			if want := old - c.LR*g/(math.Abs(g)+1e-6); math.Abs(after[name][i]-want) > 2e-4 { // 2 % of a step
+				t.Errorf("%s[%d] is %g after a step, want %g (gradient %g)", name, i, after[name][i], want, g)
+			}
+		}
+	}
+	if moved < 15 {
+		t.Errorf("only %d weights of the sample have a gradient", moved)
+	}
+}
+
+// TestCarryIsWhatPeersWereThoughtToDo, or what they did where they tell each other: true_prev is communication.
+func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
+	for _, input := range []string{SelfPred, TruePrev} {
+		c, b := smallCPM(), build(t)
+		c.PeerInput = input
+		b.Spec.Act, b.Spec.Masked = envs.ActSpec{Choices: 3}, true
+		p, err := c.Build(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := cpmRollout(b.Spec, p.CarryLen())
+		each := copies * agents
+		prog := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("carry", copies, agents, p.CarryLen())},
+			[][]float32{x.Obs[:each*seen], x.Carry[:each*p.CarryLen()]}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+				y, next := p.Net(sc.At("actor"), in[0], in[1], 3)
+				return []*graph.Node{y, next}
+			})
+		y, next := make([]float32, each*3), make([]float32, each*p.CarryLen())
+		prog.Read(0, y)
+		prog.Read(1, next)
+		ref := &cpmReference{cfg: c, x: x, p: 3, params: weights(b.Store)}
+		for row := range each {
+			for i, want := range ref.outputs(row) {
+				if math.Abs(float64(y[row*3+i])-want) > 1e-5 { // float32 against float64
+					t.Errorf("%s: output %d of agent row %d is %g, want %g", input, i, row, y[row*3+i], want)
+				}
+			}
+			for k := range agents - 1 {
+				peer := row/agents*agents + k
+				if peer >= row {
+					peer++
+				}
+				want := ref.vector(ref.decoded(row, k))
+				if input == TruePrev {
+					want = softmax(ref.outputs(peer), nil)
+				}
+				for i := range want {
+					if got := next[(row*(agents-1)+k)*3+i]; math.Abs(float64(got)-want[i]) > 1e-5 {
+						t.Errorf("%s: agent row %d carries %g for choice %d of its peer %d, want %g", input, row, got, i, k, want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestImpossibleCPMsGetASentence(t *testing.T) {
+	for name, change := range map[string]func(*CPM){
+		"no core": func(c *CPM) { c.Core = nil }, "core in core": func(c *CPM) { c.Core = DefaultCPM() },
+		"set core": func(c *CPM) { c.Core = DefaultSPECTra() }, "input": func(c *CPM) { c.PeerInput = "x" }, "label": func(c *CPM) { c.Label = "hard" },
+		"latent": func(c *CPM) { c.Latent = 0 }, "lr": func(c *CPM) { c.LR = math.NaN() }, "width": func(c *CPM) { c.Core = MLP{Hidden: []int{0}} },
+		"truth over time": func(c *CPM) { c.PeerInput, c.Core = TruePrev, DefaultGRU() },
+	} {
+		c := smallCPM()
+		change(&c)
+		if _, err := c.Build(build(t)); err == nil || strings.Contains(err.Error(), "panic") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	alone := build(t)
+	alone.Spec.Agents = 1
+	if _, err := smallCPM().Build(alone); err == nil {
+		t.Error("peers of a single agent: accepted")
+	}
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// foresight trains a CPM's predictor.
+type foresight struct {
+	*cpm
+	seed    uint64
+	step    *nn.Program
+	frames  []int32 // [T·E] permutation of the frames
+	scalars []float32
+	names   []string
+}
+
+// Trainer compiles the predictor's gradient step; path leads to the acting network.
+func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
+	s := p.spec
+	f := &foresight{cpm: p, seed: b.Seed, names: []string{"cpm/loss", "cpm/grad_norm"}}
+	inputs := []nn.Input{
+		nn.F32("obs", p.Minibatch, s.Agents, s.ObsLen()), nn.F32("carry", p.Minibatch, s.Agents, p.CarryLen()),
+		nn.F32("weight", p.Minibatch, s.Agents),
+	}
+	if s.Act.Choices > 0 {
+		inputs = append(inputs, nn.F32("mask", p.Minibatch, s.Agents, s.Act.Choices))
+		f.names = append(f.names, "cpm/cross_entropy", "cpm/marginal_entropy")
+	}
+	f.scalars = make([]float32, len(f.names))
+	var err error
+	f.step, err = nn.NewProgram(b, "cpm.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		acting := sc
+		for _, name := range path {
+			acting = acting.At("%s", name)
+		}
+		return []*Node{f.descend(sc.At(predictorScope), acting, nn.Named(inputs, in))}
+	})
+	return f.train, err
+}
+
+// descend takes one gradient step and reports the names' values.
+func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node {
+	y, _ := f.Net(acting, in["obs"], in["carry"], f.vector)
+	last, _ := f.split(in["carry"])
+	raw := f.predict(sc, in["obs"], last)
+	alive := InsertAxes(in["weight"], -1)
+	counts := Mul(alive, f.ofPeers(alive)) // [B,N,J]: both observer and peer
+	mean := func(v *Node) *Node { return Div(ReduceAllSum(Mul(v, counts)), MaxScalar(ReduceAllSum(counts), 1)) }
+	if f.spec.Act.Choices == 0 {
+		loss := mean(f.divergence(f.asPairs(f.vectorOf(y)), raw))
+		return Stack([]*Node{loss, f.adam().Minimize(sc, loss)}, 0)
+	}
+	truth := f.truth(StopGradient(y), in["mask"])
+	cross := mean(Neg(ReduceSum(Mul(f.asPairs(truth), LogSoftmax(raw, -1)), -1)))
+	loss := Sub(cross, mean(f.ofPeers(InsertAxes(entropy(truth), -1)))) // KL(π_j ‖ p̂_j)
+	return Stack([]*Node{loss, f.adam().Minimize(sc, loss), cross, f.marginalEntropy(truth, alive)}, 0)
+}
+
+// truth is what the peers would do now [B,N,K], given their outputs and what they may do.
+func (f *foresight) truth(y, mask *Node) *Node {
+	allowed := Where(GreaterThan(mask, ZerosLike(mask)), y, FillScalar(y.Graph(), y.Shape(), -1e9))
+	if f.Label == ArgmaxLabel {
+		return OneHot(ArgMax(allowed, -1), f.vector, y.DType())
+	}
+	return Softmax(allowed, -1)
+}
+
+// asPairs gives each agent its peers' rows of x [B,N,W]: [B,N,J,W].
+func (p *cpm) asPairs(x *Node) *Node {
+	d := x.Shape().Dimensions
+	return Reshape(p.ofPeers(x), d[0], d[1], p.peers(), d[2])
+}
+
+// entropy of distributions x [...,K].
+func entropy(x *Node) *Node {
+	return Neg(ReduceSum(Mul(x, Log(MaxScalar(x, 1e-12))), -1))
+}
+
+// marginalEntropy is what is not known of an agent's choice if all that is known is how often it takes which, on average over
+// agents. A predictor whose cross-entropy is not below it has learned nothing from observations.
+func (f *foresight) marginalEntropy(truth, alive *Node) *Node {
+	often := Div(ReduceSum(Mul(truth, alive), 0), MaxScalar(ReduceSum(alive, 0), 1)) // [N,K]
+	return ReduceAllMean(entropy(often))
+}
+
+// divergence is KL(N(μ,σ) ‖ N(μ̂,σ̂)) [B,N,J], summed over components, of true vectors and a decoder's outputs:
+//
+//	log σ̂ − log σ + (σ² + (μ−μ̂)²) / 2σ̂² − ½
+func (f *foresight) divergence(truth, raw *Node) *Node {
+	half := Split(truth, -1, 2)
+	mean, logScale := f.gaussian(raw)
+	spread := Add(Exp(MulScalar(half[1], 2)), Square(Sub(half[0], mean)))
+	each := Add(Sub(logScale, half[1]), MulScalar(Mul(spread, Exp(MulScalar(logScale, -2))), 0.5))
+	return ReduceSum(AddScalar(each, -0.5), -1)
+}
+
+// train takes cpm_pred_epochs passes over the collection.
+func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	if len(f.frames) != x.T*x.E {
+		f.frames = make([]int32, x.T*x.E)
+	}
+	out, steps := rl.Scalars{}, 0.0
+	for epoch := range f.Epochs {
+		rng.New(f.seed, "cpm frames", uint64(x.Iteration), uint64(epoch)).Perm(f.frames)
+		for at := 0; at < len(f.frames); at += f.Minibatch {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			f.feed(x, f.frames[at:min(at+f.Minibatch, len(f.frames))])
+			if err := f.step.Run(); err != nil {
+				return nil, err
+			}
+			f.step.Read(0, f.scalars)
+			for i, name := range f.names {
+				if v := float64(f.scalars[i]); math.IsNaN(v) || math.IsInf(v, 0) {
+					return nil, fmt.Errorf("policy: %s became %g in epoch %d of iteration %d", name, v, epoch, x.Iteration)
+				}
+				out[name] += float64(f.scalars[i])
+			}
+			steps++
+		}
+	}
+	for name := range out {
+		out[name] /= steps
+	}
+	return out, nil
+}
+
+// feed writes frames; what is beyond them counts nothing.
+func (f *foresight) feed(x *rl.Rollout, frames []int32) {
+	rows := func(input string, width int, src []float32) {
+		f.step.Feed(f.step.Input(input), func(dst []float32) {
+			for b, frame := range frames {
+				copy(dst[b*width:(b+1)*width], src[int(frame)*width:])
+			}
+		})
+	}
+	n, k := x.N, f.spec.Act.Choices
+	rows("obs", n*f.spec.ObsLen(), x.Obs)
+	rows("carry", n*f.CarryLen(), x.Carry)
+	f.step.Feed(f.step.Input("weight"), func(dst []float32) {
+		clear(dst)
+		for b, frame := range frames {
+			for i := range n {
+				dst[b*n+i] = float32(x.Alive[int(frame)*n+i])
+			}
+		}
+	})
+	if k == 0 {
+		return
+	}
+	f.step.Feed(f.step.Input("mask"), func(dst []float32) {
+		for i := range dst {
+			dst[i] = 1
+		}
+		for b := 0; b < len(frames) && x.Mask != nil; b++ {
+			for i, allowed := range x.Mask[int(frames[b])*n*k : (int(frames[b])+1)*n*k] {
+				dst[b*n*k+i] = float32(allowed)
+			}
+		}
+	})
+}
