@@ -10,8 +10,9 @@ import (
 	"strings"
 
 	"cermic/envs"
-	_ "cermic/envs/smac" // registers its tasks
-	_ "cermic/envs/vmas" // so does this
+	_ "cermic/envs/meltingpot" // registers its tasks
+	_ "cermic/envs/smac"       // so does this
+	_ "cermic/envs/vmas"       // and this
 	"cermic/reproduce/paper"
 )
 
