@@ -143,8 +143,23 @@ func caption(m draw.Image, width, height vg.Length, resolution, step, steps int)
 // rendering draws one scene into a picture of its own, whose edges cut off what lies outside.
 func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution int) draw.Image {
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(resolution), vgimg.UseBackgroundColor(paper))
+	if s.Picture != nil {
+		project(img.Image(), s.Picture)
+	}
 	drawScene(vgdraw.New(img), s, trails)
 	return img.Image()
+}
+
+// project fills m with p. Every pixel takes the colour of the one of p that it lies in: blurred ones would show what no agent
+// sees, and have too many colours for a film.
+func project(m draw.Image, p *envs.Picture) {
+	b := m.Bounds()
+	for y := range b.Dy() {
+		for x := range b.Dx() {
+			from := 3 * (y*p.Height/b.Dy()*p.Width + x*p.Width/b.Dx())
+			m.Set(b.Min.X+x, b.Min.Y+y, color.RGBA{p.RGB[from], p.RGB[from+1], p.RGB[from+2], 255})
+		}
+	}
 }
 
 // view is the smallest rectangle that holds the rectangles of all scenes, so that a film does not jump.

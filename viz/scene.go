@@ -86,9 +86,11 @@ func (p painter) lookOf(s envs.Shape) look {
 }
 
 // drawScene draws trails and then the shapes of s in their order, then the numbers of agents and the names of targets above
-// all of them.
+// all of them. If the scene has a picture, the canvas already shows it.
 func drawScene(c draw.Canvas, s envs.Scene, trails []trail) {
-	c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))
+	if s.Picture == nil {
+		c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))
+	}
 	p := newPainter(c, s)
 	for _, t := range trails {
 		p.trail(t)

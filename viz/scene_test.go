@@ -4,6 +4,7 @@ package viz_test
 
 import (
 	"bytes"
+	"image"
 	"image/gif"
 	"math"
 	"testing"
@@ -72,6 +73,26 @@ func TestFilmPlaysBackWhatWasDrawn(t *testing.T) {
 		t.Errorf("frame 1 holds all %d pixels again, want only what changed", full)
 	}
 	checkImage(t, "film", decoded.Image[0])
+}
+
+// Worlds of pixels look the same however large they are drawn: each corner has the colour of its pixel, and no other occurs.
+func TestPicturesOfPixelsAreNotBlurred(t *testing.T) {
+	p := envs.NewPicture(2, 2)
+	copy(p.RGB, []uint8{255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 0})
+	m, err := viz.Still([]envs.Scene{{MaxX: 2, MaxY: 2, Picture: p}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, h := m.Bounds().Dx(), m.Bounds().Dy()
+	for k := range 4 {
+		at := image.Pt(w/4+k%2*w/2, h/4+k/2*h/2)
+		for _, off := range []int{0, 20, -20} {
+			r, g, b, _ := m.At(at.X+off, at.Y+off).RGBA()
+			if got, want := [3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}, [3]uint8(p.RGB[3*k:]); got != want {
+				t.Errorf("pixel %d is drawn as %v at %v, want %v", k, got, at, want)
+			}
+		}
+	}
 }
 
 func TestDrawingRefusesWhatIsNoScene(t *testing.T) {

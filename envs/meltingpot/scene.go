@@ -23,19 +23,20 @@ func (e *env) picture(cells []uint16, width int) *envs.Picture {
 	return p
 }
 
-// Scene shows copy c as it was shown last: the world, and beside it what the first player sees, as large as fits.
+// Scene shows copy c as it was shown last: the world, and beside it what the first player sees, as large as fits. Above them
+// is room for a caption.
 func (e *env) Scene(c int) envs.Scene {
-	const gap = envs.CellPixels
+	const gap, head = envs.CellPixels, 2 * envs.CellPixels
 	b, world := e.games[c].base(), e.world(c)
 	cells := make([]uint16, e.spec.CellLen())
 	b.look(0, cells)
 	view := e.picture(cells, b.view.width())
 	view = view.Enlarged(max(1, world.Height/view.Height))
-	all := envs.NewPicture(world.Width+gap+view.Width, max(world.Height, view.Height))
+	all := envs.NewPicture(world.Width+gap+view.Width, head+world.Height)
 	for k := range all.RGB {
 		all.RGB[k] = 255
 	}
-	all.Put(world, 0, 0)
-	all.Put(view, world.Width+gap, (all.Height-view.Height)/2)
+	all.Put(world, 0, head)
+	all.Put(view, world.Width+gap, head+(world.Height-view.Height)/2)
 	return envs.Scene{MaxX: float64(all.Width), MaxY: float64(all.Height), Picture: all}
 }

@@ -130,7 +130,7 @@ func TestScenesShowTheWorldBesideAView(t *testing.T) {
 		e, out, _ := build(t, row.cfg, 2, 1)
 		scene := e.Scene(1)
 		p := scene.Picture
-		if p == nil || p.Width != row.width+8+row.view || p.Height != row.height {
+		if p == nil || p.Width != row.width+8+row.view || p.Height != 16+row.height {
 			t.Fatalf("%s: the scene is %+v, want a world of %d×%d and a view of %d", row.cfg.Kind(), scene, row.width, row.height, row.view)
 		}
 		if scene.MaxX != float64(p.Width) || scene.MaxY != float64(p.Height) || scene.MinX != 0 || scene.MinY != 0 {
@@ -141,7 +141,7 @@ func TestScenesShowTheWorldBesideAView(t *testing.T) {
 		times := row.view / (8 * e.spec.Obs[1])
 		for y := range row.view {
 			for x := range row.view {
-				at := 3 * ((y+(row.height-row.view)/2)*p.Width + row.width + 8 + x)
+				at := 3 * ((16+y+(row.height-row.view)/2)*p.Width + row.width + 8 + x)
 				from := 3 * (y/times*8*e.spec.Obs[1] + x/times)
 				if got, want := [3]uint8(p.RGB[at:]), [3]uint8(view[from:]); got != want {
 					t.Fatalf("%s: the view's pixel (%d, %d) is %v, want %v", row.cfg.Kind(), x, y, got, want)
