@@ -5,6 +5,7 @@ package learn
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 
 	"cermic/cermiclib/nn"
@@ -129,6 +130,7 @@ type q struct {
 	paid    bool    // some intrinsic reward has been stored
 	scalars []float32
 	rescore rescorer
+	own     policy.Training
 }
 
 var (
@@ -168,7 +170,10 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if l.actor, err = newActor(b, model, onlineScope, utilityScope); err != nil {
 		return nil, err
 	}
-	l.update, err = l.newUpdate(model, mixer)
+	if l.update, err = l.newUpdate(model, mixer); err != nil {
+		return nil, err
+	}
+	l.own, err = policy.TrainerOf(model, b, onlineScope, utilityScope)
 	return l, err
 }
 
@@ -235,7 +240,9 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	}
 	sums["epsilon"] = rl.Anneal(l.EpsInit, l.EpsEnd, x.Frames, l.EpsFrames)
 	sums["replay_frames"] = float64(l.replay.Len())
-	return sums, nil
+	own, err := l.own(ctx, x)
+	maps.Copy(sums, own)
+	return sums, err
 }
 
 // Save returns the stored intrinsic rewards and recurrent states; all else in the replay comes back by playing its actions again.

@@ -6,6 +6,7 @@ package libtest
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -169,6 +170,9 @@ func (e *identity) Save(dst []byte) []byte {
 }
 
 func (e *identity) Load(state []byte) error {
+	if want := 8 * (len(e.step) + len(e.symbol)); len(state) != want {
+		return fmt.Errorf("%s: a state of %d bytes, want %d", e.spec.Name, len(state), want)
+	}
 	for c := range e.step {
 		e.step[c] = binary.LittleEndian.Uint64(state)
 		state = state[8:]

@@ -124,10 +124,6 @@ func (c CPM) Build(b *nn.Build) (Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.PeerInput == TruePrev && Chunk(core) > 1 {
-		return nil, fmt.Errorf("policy.cpm_peer_input=%s works step by step: set policy.core.bptt=1, policy.core=mlp, or cpm_peer_input=%s",
-			TruePrev, SelfPred)
-	}
 	return &cpm{CPM: c, core: core, spec: b.Spec, vector: nn.ActionOutputs(&b.Spec.Act)}, nil
 }
 
@@ -159,14 +155,27 @@ func (p *cpm) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
 
 // Unroll maps obs [L,B,N,O] to [L,B,N,out]: predictions follow each other from the one before the first step.
 func (p *cpm) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
-	last, state := p.split(carry)
-	guesses := make([]*Node, obs.Shape().Dimensions[0])
-	for t := range guesses {
-		at := func(x *Node) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
-		last = p.foresee(sc, at(obs), Mul(last, InsertAxes(at(keep), -1)))
-		guesses[t] = last
+	steps := make([]*Node, obs.Shape().Dimensions[0])
+	at := func(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
+	going := func(t int) *Node { return InsertAxes(at(keep, t), -1) }
+	if p.PeerInput == TruePrev { // what peers did is known only after they did it
+		for t := range steps {
+			steps[t], carry = p.Net(sc, at(obs, t), Mul(carry, going(t)), out)
+		}
+		return Stack(steps, 0)
 	}
-	return p.core.(Recurrent).Unroll(sc, Concatenate([]*Node{obs, Stack(guesses, 0)}, -1), keep, state, out)
+	last, state := p.split(carry)
+	for t := range steps {
+		last = p.foresee(sc, at(obs, t), Mul(last, going(t)))
+		steps[t] = last
+	}
+	told := Concatenate([]*Node{obs, Stack(steps, 0)}, -1)
+	if r, ok := p.core.(Recurrent); ok {
+		return r.Unroll(sc, told, keep, state, out)
+	}
+	d := told.Shape().Dimensions
+	y, _ := p.core.Net(sc, Reshape(told, d[0]*d[1], d[2], d[3]), nil, out)
+	return Reshape(y, d[0], d[1], d[2], out)
 }
 
 // split parts a carry [B,N,C] into the peers' last vectors and the acting network's state, nil if it has none.

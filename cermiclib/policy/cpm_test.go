@@ -366,7 +366,6 @@ func TestImpossibleCPMsGetASentence(t *testing.T) {
 		"no core": func(c *CPM) { c.Core = nil }, "core in core": func(c *CPM) { c.Core = DefaultCPM() },
 		"set core": func(c *CPM) { c.Core = DefaultSPECTra() }, "input": func(c *CPM) { c.PeerInput = "x" }, "label": func(c *CPM) { c.Label = "hard" },
 		"latent": func(c *CPM) { c.Latent = 0 }, "lr": func(c *CPM) { c.LR = math.NaN() }, "width": func(c *CPM) { c.Core = MLP{Hidden: []int{0}} },
-		"truth over time": func(c *CPM) { c.PeerInput, c.Core = TruePrev, DefaultGRU() },
 	} {
 		c := smallCPM()
 		change(&c)

@@ -61,11 +61,12 @@ func normals(n int, r *rng.Rand) []float32 {
 // TestUnrolledStepsAreSteps: a recurrent policy trained on a chunk must see the outputs that it acted on, also when an episode
 // starts inside.
 func TestUnrolledStepsAreSteps(t *testing.T) {
-	told, paired := smallCPM(), smallCPM()
+	told, paired, frank := smallCPM(), smallCPM(), smallCPM()
 	told.Core = GRU{Width: 7, Hidden: []int{5}, Steps: steps}
 	paired.Core, paired.Share = told.Core, false
+	frank.PeerInput = TruePrev
 	for _, c := range []Config{
-		told.Core, GRU{Width: 7, Steps: steps, AgentID: OneHotID}, told, paired,
+		told.Core, GRU{Width: 7, Steps: steps, AgentID: OneHotID}, smallCPM(), told, paired, frank,
 		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps},
 	} {
 		b := build(t)

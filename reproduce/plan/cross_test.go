@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+	"cermic/envs"
+)
+
+func TestMain(m *testing.M) { libtest.Main(m) }
+
+// tiny are settings that let any method train two iterations in a moment; those that an experiment does not have are left out.
+// A new method needs an entry here only if its defaults are large.
+var tiny = []string{
+	"task.copies=3", "budget.frames=24", "budget.eval_every=24", "budget.eval_episodes=1",
+	"learner.frames_per_batch=12", "learner.minibatch_iterations=1", "learner.minibatch_size=12", "learner.critic_hidden=8",
+	"learner.offpolicy_frames_per_batch=12", "learner.optimizer_steps_per_collection=2", "learner.train_batch_size=6",
+	"learner.replay_buffer_size=24", "policy.hidden=8", "policy.gru_width=6", "policy.bptt=2", "policy.core.hidden=8",
+	"policy.core.gru_width=6", "policy.core.bptt=2", "policy.cpm_hidden=8", "policy.cpm_pred_minibatch=12", "policy.spectra_width=8",
+	"explore.db_hidden=8", "explore.db_minibatch=16", "explore.db_epochs=1", "explore.mace_minibatch=12", "explore.rnd_epochs=1",
+	"explore.rnd_hidden=8", "explore.cermic_minibatch=16", "explore.cermic_epochs=1", "explore.d_s=8", "explore.d_x=8", "explore.c_bar=8",
+	"explore.n_neg=2", "explore.memory.hidden=8", "explore.memory.d_f=8",
+}
+
+// small applies tiny to e.
+func small(t *testing.T, e *run.Experiment) {
+	t.Helper()
+	for _, assignment := range tiny {
+		key, value, _ := strings.Cut(assignment, "=")
+		if _, ok := find(conf.Keys(*e), key); !ok {
+			continue
+		}
+		if err := conf.Set(e, key, value); err != nil {
+			t.Fatalf("%s: %v", assignment, err)
+		}
+	}
+}
+
+// cores are the two kinds of policies that any method must work with.
+var cores = []string{"mlp", "gru"}
+
+// withCore makes e's policy feed-forward or recurrent.
+func withCore(t *testing.T, e *run.Experiment, core string) {
+	t.Helper()
+	key := "policy"
+	if _, ok := find(conf.Keys(*e), "policy.core"); ok {
+		key = "policy.core" // a policy of its own, around either
+	}
+	if err := conf.Set(e, key, core); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// playgrounds are a continuous task, which value learners get with finitely many actions, and a discrete one with masks and deaths.
+var playgrounds = []string{"vmas/balance", "smac/protoss_5_vs_5"}
+
+// everywhere calls f for every method on every playground with every core, by name; for some of them in short tests.
+func everywhere(f func(name, method, task, core string)) {
+	for _, method := range Methods() {
+		for i, task := range playgrounds {
+			for j, core := range cores {
+				if !testing.Short() || i == 0 && j == 1 {
+					f(fmt.Sprintf("%s %s %s", method.ID, task, core), method.ID, task, core)
+				}
+			}
+		}
+	}
+}
+
+// refused are combinations that cannot be trained, by "method task core", and a word of the sentence that says so.
+var refused = map[string]string{}
+
+// combination is a tiny experiment of the matrix.
+func combination(t *testing.T, method, task, core string) run.Experiment {
+	t.Helper()
+	e := make1(t, Request{Task: task, Method: method, Budget: "smoke", Seed: 1})
+	withCore(t, &e, core)
+	small(t, &e)
+	return e
+}
+
+// TestEveryMethodTrainsOnEveryPlaygroundWithEveryCore: two iterations, all scalars finite (or the run would end with an error), and an
+// evaluation.
+func TestEveryMethodTrainsOnEveryPlaygroundWithEveryCore(t *testing.T) {
+	everywhere(func(name, method, task, core string) {
+		t.Run(name, func(t *testing.T) {
+			e := combination(t, method, task, core)
+			if word, ok := refused[name]; ok {
+				if err := e.Validate(); err == nil || !strings.Contains(err.Error(), word) {
+					t.Errorf("want a refusal that speaks of %q, got %v", word, err)
+				}
+				return
+			}
+			checkTrained(t, libtest.Train(t, e), 2)
+		})
+	})
+}
+
+// checkTrained fails unless r is complete with as many iterations, all of whose scalars and scores are numbers.
+func checkTrained(t *testing.T, r *results.Record, iterations int) {
+	t.Helper()
+	if !r.Complete || len(r.Evals) == 0 || len(r.Scalars["extrinsic"]) != iterations {
+		t.Fatalf("complete %v, %d evaluations, %d iterations, want %d", r.Complete, len(r.Evals), len(r.Scalars["extrinsic"]), iterations)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Scalars)) {
+		for _, p := range r.Scalars[name] {
+			if math.IsNaN(p.Value) || math.IsInf(p.Value, 0) {
+				t.Errorf("%s is %g", name, p.Value)
+			}
+		}
+	}
+}
+
+// TestEveryMethodActsOnItsOwnObservationOnly: with everything but an agent's own observation and carry made NaN, it does the same.
+func TestEveryMethodActsOnItsOwnObservationOnly(t *testing.T) {
+	everywhere(func(name, method, task, core string) {
+		if e := combination(t, method, task, core); refused[name] == "" {
+			t.Run(name, func(t *testing.T) { libtest.CheckDecentralised(t, e.Task, e.Learner, e.Policy) })
+		}
+	})
+}
+
+// TestEveryMethodGoesOnWhereItWasStopped: stopped after its first iteration and continued, a run ends with the same bytes.
+func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
+	for _, method := range Methods() {
+		t.Run(method.ID, func(t *testing.T) {
+			e := combination(t, method.ID, playgrounds[0], "mlp")
+			whole, parts := openStore(t), openStore(t)
+			want, err := run.Run(t.Context(), e, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			_, err = run.Run(ctx, e, parts, func(e results.Event) {
+				if e.Scalars != nil {
+					stop()
+				}
+			})
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("not stopped: %v", err)
+			}
+			resumed := false
+			if _, err = run.Run(t.Context(), e, parts, func(e results.Event) {
+				resumed = resumed || strings.HasPrefix(e.Note, "going on at")
+			}); err != nil || !resumed {
+				t.Fatalf("resumed %v, %v", resumed, err)
+			}
+			for _, file := range []string{"evals.jsonl", "scalars.jsonl"} {
+				a, errA := os.ReadFile(filepath.Join(whole.Dir(), want.ID, file))
+				b, errB := os.ReadFile(filepath.Join(parts.Dir(), want.ID, file))
+				if errA != nil || errB != nil || !bytes.Equal(a, b) {
+					t.Errorf("%s differs (%v, %v):\n%s\nwant\n%s", file, errA, errB, b, a)
+				}
+			}
+		})
+	}
+}
+
+func openStore(t *testing.T) *results.Store {
+	t.Helper()
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// TestEveryMethodPlaysTheToyTasks: the climbing game, whose best pair lies between penalties, and two rooms with a reward that takes
+// exploring. Scores must be such as the task can pay.
+func TestEveryMethodPlaysTheToyTasks(t *testing.T) {
+	climbing := libtest.NewGame(libtest.Climbing)
+	for _, method := range Methods() {
+		for _, toy := range []struct {
+			task      envs.Config
+			low, high float64
+		}{{climbing, -30, 11}, {libtest.DefaultRooms(), 0, 1}} {
+			t.Run(method.ID+" "+toy.task.Kind(), func(t *testing.T) {
+				e := combination(t, method.ID, playgrounds[1], "mlp")
+				e.Task = toy.task.WithShared(envs.Common{Copies: 3, Reward: toy.task.Shared().Reward})
+				r := libtest.Train(t, e)
+				checkTrained(t, r, 2)
+				for _, score := range r.Evals[0].Scores {
+					if score < toy.low || score > toy.high {
+						t.Errorf("score %g, want %g to %g", score, toy.low, toy.high)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestEveryExplorerWorksWithEveryLearner: bonuses and behaviours know nothing of who learns from them. What cannot be done is refused
+// with a sentence.
+func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
+	for _, method := range []string{"mappo", "qmix"} {
+		for _, kind := range conf.Kinds[explore.Config]() {
+			for _, at := range []string{learn.IntAtCollect, learn.IntAtSample} {
+				name := fmt.Sprintf("%s %s %s", method, kind, at)
+				e := make1(t, Request{Task: playgrounds[0], Method: method, Budget: "smoke", Seed: 1, Set: []string{"explore=" + kind}})
+				if q, ok := e.Learner.(learn.Q); ok {
+					q.IntAt = at
+					e.Learner = q
+				} else if at == learn.IntAtSample {
+					continue // a policy gradient has no old experience
+				}
+				small(t, &e)
+				t.Run(name, func(t *testing.T) {
+					r, err := run.Run(t.Context(), e, openStore(t))
+					if at == learn.IntAtSample && !scores[kind] {
+						if err == nil || !strings.Contains(err.Error(), "int_at") {
+							t.Errorf("want a refusal that speaks of int_at, got %v", err)
+						}
+						return
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					checkTrained(t, r, 2)
+				})
+			}
+		}
+	}
+}
+
+// scores are the explorers whose bonus is a function of observation and action, so that old experience can be paid anew.
+var scores = map[string]bool{"db": true, "cermic": true}
