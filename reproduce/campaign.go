@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"cermic/cermiclib/results"
@@ -53,11 +52,11 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	costs, err := plan.Costs(es, st, results.CollectHost("").CPU)
+	costs, err := plan.Costs(es, st)
 	if err != nil {
 		return err
 	}
-	if err := printCosts(out, costs, workers); err != nil || only {
+	if _, err := io.WriteString(out, plan.CostTable(costs).Text()); err != nil || only {
 		return err
 	}
 	b := newBoard(out, len(es))
@@ -71,44 +70,6 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		return fmt.Errorf("%s of %d failed; the reasons stand above", plural(n, "run"), len(es))
 	}
 	return err
-}
-
-// printCosts says what is missing, and how long it takes where that is known.
-func printCosts(out io.Writer, costs []plan.Cost, workers int) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "method\truns\tdone\tframes to go\tframes/s here\ttime, one by one")
-	var total time.Duration
-	unknown := false
-	for _, c := range costs {
-		rate, left := "not measured yet", viz.Missing
-		if c.Measured > 0 {
-			rate = fmt.Sprintf("%s (%s)", viz.Short(c.Rate), plural(c.Measured, "run"))
-			left = hours(c.Left())
-		}
-		unknown = unknown || c.Measured == 0 && c.Frames > 0
-		total += c.Left()
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", c.Method, c.Runs, c.Done, viz.Short(float64(c.Frames)), rate, left)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	more := ""
-	if unknown {
-		more = ", and what is not measured yet"
-	}
-	_, err := fmt.Fprintf(out, "Altogether %s of training%s. Runs share the processor: %s at a time.\n", hours(total), more, plural(workers, "run"))
-	return err
-}
-
-// hours writes a duration with two digits: "1.5 h", "12 min", "40 s".
-func hours(d time.Duration) string {
-	switch {
-	case d >= time.Hour:
-		return fmt.Sprintf("%.3g h", d.Hours())
-	case d >= time.Minute:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	}
-	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
 // board shows a campaign: on a terminal one line for each run that is training and one that counts, rewritten; elsewhere one
@@ -168,7 +129,7 @@ func (b *board) count() string {
 	text := fmt.Sprintf("%d done, %d training, %d failed, %d to go", len(b.finished), len(b.training), len(b.failed), left-len(b.training))
 	if done := len(b.finished) - b.stored; done > 0 && left > 0 {
 		each := time.Since(b.since) / time.Duration(done)
-		text += fmt.Sprintf("; about %s left", hours(each*time.Duration(left)))
+		text += fmt.Sprintf("; about %s left", viz.Clock((each * time.Duration(left)).Seconds()))
 	}
 	return text
 }

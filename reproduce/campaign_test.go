@@ -27,7 +27,7 @@ func TestACampaignSaysItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
 		t.Fatalf("the campaign (%v):\n%s", err, said)
 	}
 	said, err = command(t, tinyCampaign(store)...)
-	if err != nil || strings.Contains(said, "done    ") || !strings.Contains(said, "mappo   2     2     0") || !strings.Contains(said, "(2 runs)") {
+	if err != nil || strings.Contains(said, "done    ") || !strings.Contains(said, "mappo   2     2     0") || !strings.Contains(said, "(2 measured)") {
 		t.Errorf("the second time (%v):\n%s", err, said)
 	}
 }

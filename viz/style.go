@@ -7,6 +7,7 @@
 package viz
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"strconv"
@@ -172,6 +173,19 @@ func (t ticks) Ticks(low, high float64) []plot.Tick {
 func Short(v float64) string {
 	unit, suffix := shortUnit(math.Abs(v))
 	return short(v, unit, suffix)
+}
+
+// Clock writes seconds as people say them: 42 s, 3 min 05 s, 2 h 07 min.
+func Clock(seconds float64) string {
+	s := int(math.Round(seconds))
+	switch {
+	case s >= 3600:
+		return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
+	case s >= 60:
+		return fmt.Sprintf("%d min %02d s", s/60, s%60)
+	default:
+		return fmt.Sprintf("%d s", s)
+	}
 }
 
 // shortUnit is the unit in which numbers up to top are written.

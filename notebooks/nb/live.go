@@ -155,7 +155,7 @@ func (p *Progress) line() string {
 	case ended(e):
 		s += " · done"
 	case e.FPS > 0:
-		s += fmt.Sprintf(" · %s frames/s · %s left", viz.Short(math.Round(e.FPS)), clock(e.ETA))
+		s += fmt.Sprintf(" · %s frames/s · %s left", viz.Short(math.Round(e.FPS)), viz.Clock(e.ETA))
 	}
 	return s
 }
@@ -169,17 +169,4 @@ func (p *Progress) bar(line string) content {
 		line += "\n" + p.note
 	}
 	return content{protocol.MIMETextHTML: page, protocol.MIMETextPlain: line}
-}
-
-// clock writes seconds as people say them: 42 s, 3 min 05 s, 2 h 07 min.
-func clock(seconds float64) string {
-	s := int(math.Round(seconds))
-	switch {
-	case s >= 3600:
-		return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
-	case s >= 60:
-		return fmt.Sprintf("%d min %02d s", s/60, s%60)
-	default:
-		return fmt.Sprintf("%d s", s)
-	}
 }

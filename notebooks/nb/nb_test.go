@@ -105,8 +105,8 @@ func TestFramesComeAtMostFiveTimesASecond(t *testing.T) {
 
 func TestClockSpeaksPlainly(t *testing.T) {
 	for seconds, want := range map[float64]string{0.4: "0 s", 59.6: "1 min 00 s", 185: "3 min 05 s", 7620: "2 h 07 min"} {
-		if got := clock(seconds); got != want {
-			t.Errorf("clock(%g) = %q, want %q", seconds, got, want)
+		if got := viz.Clock(seconds); got != want {
+			t.Errorf("viz.Clock(%g) = %q, want %q", seconds, got, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/viz"
 )
 
 // Cost is what the runs of one method in a list of experiments still need.
@@ -32,8 +34,9 @@ func (c Cost) Left() time.Duration {
 }
 
 // Costs estimates what es need beyond what st holds, one entry a method in the order of es. Rates are those of runs in the
-// store that were trained on a processor called like cpu; nothing is assumed of a method that never ran here.
-func Costs(es []run.Experiment, st *results.Store, cpu string) ([]Cost, error) {
+// store that were trained on a processor like this one; nothing is assumed of a method that never ran on one.
+func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
+	cpu := results.CollectHost("").CPU
 	known, err := st.Find(results.Query{Complete: true})
 	if err != nil {
 		return nil, err
@@ -69,6 +72,25 @@ func Costs(es []run.Experiment, st *results.Store, cpu string) ([]Cost, error) {
 		}
 	}
 	return costs, nil
+}
+
+// CostTable says what is missing, and how long that takes one run after the other where it is known.
+func CostTable(costs []Cost) viz.Table {
+	t := viz.Table{Header: []string{"method", "runs", "done", "frames to go", "frames/s here", "time, one by one"}}
+	var total time.Duration
+	unknown := ""
+	for _, c := range costs {
+		rate, left := "not measured yet", viz.Missing
+		if c.Measured > 0 {
+			rate, left = fmt.Sprintf("%s (%d measured)", viz.Short(c.Rate), c.Measured), viz.Clock(c.Left().Seconds())
+		} else if c.Frames > 0 {
+			unknown = ", and what is not measured yet"
+		}
+		total += c.Left()
+		t.Rows = append(t.Rows, []string{c.Method, fmt.Sprint(c.Runs), fmt.Sprint(c.Done), viz.Short(float64(c.Frames)), rate, left})
+	}
+	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share the processor.", viz.Clock(total.Seconds()), unknown)}
+	return t
 }
 
 // rates are the frames a second of the complete runs of a method, in ascending order.
