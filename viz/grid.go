@@ -78,11 +78,14 @@ func (g Grid) Only(columns ...string) (Grid, error) {
 const Missing = "–"
 
 // number writes v with the cell's digits and a real minus sign.
-func (c Cell) number(v float64) string {
+func (c Cell) number(v float64) string { return Fixed(v, c.Decimals) }
+
+// Fixed writes a number with this many digits after the point and a real minus sign; NaN is Missing.
+func Fixed(v float64, decimals int) string {
 	if math.IsNaN(v) {
 		return Missing
 	}
-	s := strconv.FormatFloat(v, 'f', c.Decimals, 64)
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
 	if strings.Trim(s, "-0.") == "" {
 		s = strings.TrimPrefix(s, "-")
 	}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+)
+
+func TestTheDensityAxisGoesFromOnePartToTheDenseReward(t *testing.T) {
+	axis, err := DensityAxis("balance", "mappo", "smoke", 2, []int{1, 4})
+	if err != nil || len(axis.Experiments) != 6 {
+		t.Fatalf("%d experiments, %v; want two seeds of three", len(axis.Experiments), err)
+	}
+	if first, last := axis.Experiments[0].Label(), axis.Experiments[5].Label(); first != "mappo" || last != "mappo task.reward=dense" {
+		t.Errorf("from %q to %q", first, last)
+	}
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := axis.Groups(st)
+	if err != nil || len(groups) != 1 || len(groups[0].Bars) != 3 || groups[0].Bars[1].Label != "4" || !math.IsNaN(groups[0].Bars[1].Value) {
+		t.Errorf("an empty store gives %+v, %v", groups, err)
+	}
+	if _, err := DensityAxis("dispersion", "mappo", "smoke", 1, []int{2}); err == nil || !strings.Contains(err.Error(), "milestones") {
+		t.Errorf("a task without parts: %v", err)
+	}
+}
+
+func TestAgentsOfBalanceShareTheLift(t *testing.T) {
+	table, err := AgentsTable("vmas/balance", []int{2, 4}, 4, 1)
+	if err != nil || len(table.Rows) != 2 || table.Rows[1][0] != "4" || !strings.Contains(table.Rows[1][2], "±") {
+		t.Errorf("%+v, %v", table, err)
+	}
+	if _, err := AgentsTable("vmas/give_way", []int{2}, 4, 1); err == nil {
+		t.Error("a task with a fixed number of agents takes another")
+	}
+}
