@@ -12,40 +12,62 @@ import (
 )
 
 // Everything in this file is feature-major: features first, agent steps last. Matrix products then contract over the
-// contiguous axis, and sums over features run along contiguous agent steps. Moments and graphs are nodes of their own rather
-// than an axis, because the gradient of cutting such an axis into windows costs more than all that is computed in them.
+// contiguous axis, and sums over features run along contiguous agent steps. Where a function has one axis B for these, it may be
+// moments or graphs times chunks.
 
 // pairHidden is the width of the hidden layers of the node and of the edge encoder; the paper's table of memory sizes: 128.
 const pairHidden = 128
 
-// impression is what the memory makes of one moment, whatever graphs it appears in.
-type impression struct {
-	embedding  *Node // [D,B]
-	candidate  *Node // [Z,N,B] z_{i→j} of every slot j
-	key, value *Node // [heads,Z/heads,N,B] of the candidates
-	seen       *Node // [N,B] 1 where a slot was refreshed
-}
-
 // Context computes f_n and f_{n-1}.
+//
+// The steps of a chunk refer to overlapping moments and graphs: L + Q + 1 moments and G = L + 1 graphs, the last L of which are
+// f_n of some step and the first L f_{n-1}. Each is computed once.
 //
 // paper:app:graph_structure  nodes, relations, attention over the queue, graph network
 func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 	m.scope = sc.Scope()
 	fresh := len(nn.Variables(sc.Store(), m.scope)) == 0
 	loss := m.detectorLoss(sc, in) // first: without a use, its nodes must not be the graph's last, which the Go backend refuses
-	obs, seen, own := in[0], in[1], in[2]
-	moments := make([]impression, m.queue.keep)
-	for h := range moments {
-		moments[h] = m.impress(sc, at(obs, h), at(seen, h), own)
+	obs, seen, own, pick := in[0], in[1], in[2], in[3]
+	moments, chunks := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
+	e := Transpose(Encode(sc.At("encoder"), Reshape(obs, moments*chunks, m.obs), m.Embed, true), 0, 1)
+	z := m.nodes(sc.At("node"), e, m.everywhere(own, moments))
+	w := window{
+		candidates: Reshape(z, m.Node, m.agents, moments, chunks),
+		embedding:  m.graphs(Reshape(e, m.Embed, moments, chunks)),
+		seen:       seen,
+		own:        m.everywhere(own, m.Chunk+1),
 	}
-	f := Context{
-		Now:    m.feature(sc, moments[:m.Queue+1], own),
-		Before: m.feature(sc, moments[1:], own),
-		Exists: in[3],
-		Loss:   loss,
+	f := TransposeAllDims(Reshape(m.feature(sc, w), m.Width, m.Chunk+1, chunks), 2, 1, 0) // [C,G,F]
+	of := func(first int) *Node {                                                         // the graph of each step, counted from the first one
+		f := Slice(f, AxisRange(), AxisRange(first, first+m.Chunk))
+		return Reshape(Einsum("clg,cgf->clf", pick, f), chunks*m.Chunk, m.Width)
 	}
+	out := Context{Now: of(1), Before: of(0), Exists: in[4], Loss: loss}
 	m.startPretrained(sc, fresh)
-	return f
+	return out
+}
+
+// window is what the chunks of a minibatch are computed from.
+type window struct {
+	candidates *Node // [Z,N,M,C] z_{i→j} of every slot j at every moment
+	embedding  *Node // [D,G·C] of the moments at which graphs were made
+	seen       *Node // [Q+1,N,G,C] 1 where a slot was refreshed, by age: at the graph's own moment, at the one before, ...
+	own        *Node // [N,G·C] one-hot of the observer
+}
+
+// everywhere repeats own [N,C] for each of count moments or graphs: [N,count·C].
+func (m *graphMemory) everywhere(own *Node, count int) *Node {
+	n, c := own.Shape().Dimensions[0], own.Shape().Dimensions[1]
+	return Reshape(BroadcastToDims(InsertAxes(own, 1), n, count, c), n, count*c)
+}
+
+// graphs takes the moments at which the graphs of a window were made, the last G, out of x [...,M,C]: [...,G·C].
+func (m *graphMemory) graphs(x *Node) *Node {
+	dims := x.Shape().Clone().Dimensions
+	last := len(dims) - 1
+	x = SliceAxis(x, last-1, AxisRangeToEnd(m.Queue))
+	return Reshape(x, append(dims[:last-1], -1)...)
 }
 
 // startPretrained freezes a pre-trained detector with the encoder below it, and gives fresh variables their values.
@@ -71,25 +93,16 @@ func (m *graphMemory) startPretrained(sc *model.Scope, fresh bool) {
 // detectorLoss is λ·L_det [B], nil if the detector does not learn.
 func (m *graphMemory) detectorLoss(sc *model.Scope, in []*Node) *Node {
 	if m.Online {
-		own := Transpose(in[2], 0, 1)
-		return MulScalar(detectionLoss(m.logits(sc, in[4]), in[5], own), m.Coef)
+		chunks := in[2].Shape().Dimensions[1]
+		own := BroadcastToDims(InsertAxes(Transpose(in[2], 0, 1), 1), chunks, m.Chunk, m.agents)
+		loss := detectionLoss(m.logits(sc, in[5]), in[6], Reshape(own, chunks*m.Chunk, m.agents))
+		return MulScalar(loss, m.Coef)
 	}
 	m.logits(sc, at(in[0], 0)) // makes the variables, which Watch uses
 	for _, v := range nn.Variables(sc.Store(), sc.At("detector").Scope()) {
 		v.SetTrainable(false)
 	}
 	return nil
-}
-
-// impress encodes the observation of one moment, obs [B,O], seen and own [N,B].
-func (m *graphMemory) impress(sc *model.Scope, obs, seen, own *Node) impression {
-	b := obs.Shape().Dimensions[0]
-	e := Transpose(Encode(sc.At("encoder"), obs, m.Embed, true), 0, 1)
-	z := m.nodes(sc.At("node"), e, own)
-	split := func(name string) *Node {
-		return Reshape(project(sc.At("attention"), name, z, m.Node), m.Heads, m.Node/m.Heads, m.agents, b)
-	}
-	return impression{embedding: e, candidate: z, key: split("key"), value: split("value"), seen: seen}
 }
 
 // nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the observer's own
@@ -131,55 +144,58 @@ func (m *graphMemory) outerLayers(sc *model.Scope, x *Node, out int) *Node {
 	return Reshape(nn.Affine(sc.At("out"), y, out), dims...)
 }
 
-// feature is f [B,F] of the graph made at moments[0], whose queue the others are, latest first.
-func (m *graphMemory) feature(sc *model.Scope, moments []impression, own *Node) *Node {
-	b, n := own.Shape().Dimensions[1], m.agents
-	present := own // or seen at any of the moments
-	for _, i := range moments {
-		present = Max(present, i.seen)
-	}
-	nodes := m.recall(sc.At("attention"), moments)
-	relations := m.relations(sc.At("edge"), moments[0].embedding)
+// feature is f [F,G·C] of every graph of a window.
+func (m *graphMemory) feature(sc *model.Scope, w window) *Node {
+	n, b := m.agents, w.own.Shape().Dimensions[1]
+	present := Max(w.own, Reshape(ReduceMax(w.seen, 0), n, b)) // or seen at any of the moments
+	nodes := m.recall(sc.At("attention"), w)
+	relations := m.relations(sc.At("edge"), w.embedding)
 	for i := range m.Layers - 1 {
 		nodes = m.layer(sc.At("graph_%d", i), nodes, nodes, relations, present, m.Hidden, true)
 	}
 	// Only the observer's own node is read, so the last layer has one destination.
-	reader := ReduceAndKeep(Mul(nodes, Reshape(own, 1, n, b)), ReduceSum, 1)
-	toReader := ReduceAndKeep(Mul(relations, Reshape(own, 1, n, 1, b)), ReduceSum, 1)
+	reader := ReduceAndKeep(Mul(nodes, Reshape(w.own, 1, n, b)), ReduceSum, 1)
+	toReader := ReduceAndKeep(Mul(relations, Reshape(w.own, 1, n, 1, b)), ReduceSum, 1)
 	f := m.layer(sc.At("graph_%d", m.Layers-1), nodes, reader, toReader, present, m.Width, false)
-	return Transpose(Reshape(f, m.Width, b), 0, 1)
+	return Reshape(f, m.Width, b)
 }
 
-// recall lets every slot attend over its candidates: that of the present moment, and those of the moments before at which it
-// was refreshed. It returns nodes [Z,N,B].
+// recall lets every slot attend over its candidates: that of the graph's own moment, and those of the moments before at which
+// it was refreshed. It returns nodes [Z,N,G·C].
 //
 // The four projections have no bias. Those of keys and values would change nothing or only shift the output; and of the ages'
 // embeddings the present's would shift all scores alike, so it is left out.
-func (m *graphMemory) recall(sc *model.Scope, moments []impression) *Node {
-	now := moments[0]
-	dims := now.key.Shape().Dimensions
-	heads, d, n, b := dims[0], dims[1], dims[2], dims[3]
-	query := Reshape(project(sc, "query", now.candidate, m.Node), dims...)
-	ages := Reshape(nn.Weight(sc, query, "age", nn.FanIn(m.Node), m.Node, m.Queue), heads, d, m.Queue, 1)
+func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
+	dims := w.candidates.Shape().Dimensions
+	heads, d, n, moments, c := m.Heads, m.Node/m.Heads, m.agents, dims[2], dims[3]
+	graphs := m.Chunk + 1
+	now := m.graphs(w.candidates)
+	query := Reshape(project(sc, "query", now, m.Node), heads, d, n, graphs, c)
+	split := func(name string) *Node {
+		return Reshape(project(sc, name, w.candidates, m.Node), heads, d, n, moments, c)
+	}
+	keys, values := split("key"), split("value")
+	ages := Reshape(nn.Weight(sc, query, "age", nn.FanIn(m.Node), m.Node, m.Queue), heads, d, m.Queue, 1, 1)
+	then := func(x *Node, age int) *Node { return SliceAxis(x, 3, AxisRange(m.Queue-age, m.Queue-age+graphs)) }
 
-	scores := make([]*Node, len(moments)) // [heads,N,B] each
-	for age, then := range moments {
-		key := then.key
+	scores := make([]*Node, m.Queue+1) // [heads,N,G,C] each
+	for age := range scores {
+		key := then(keys, age)
 		if age > 0 {
-			key = Add(key, Slice(ages, AxisRange(), AxisRange(), AxisElem(age-1)))
+			key = Add(key, SliceAxis(ages, 2, AxisElem(age-1)))
 		}
 		scores[age] = DivScalar(ReduceSum(Mul(query, key), 1), math.Sqrt(float64(d)))
 		if age > 0 {
-			scores[age] = Add(scores[age], closed(Reshape(then.seen, 1, n, b)))
+			scores[age] = Add(scores[age], closed(Reshape(at(w.seen, age), 1, n, graphs, c)))
 		}
 	}
 	weights := Softmax(Stack(scores, 0), 0)
 	recalled := ZerosLike(query)
-	for age, then := range moments {
-		recalled = Add(recalled, Mul(Reshape(at(weights, age), heads, 1, n, b), then.value))
+	for age := range scores {
+		recalled = Add(recalled, Mul(Reshape(at(weights, age), heads, 1, n, graphs, c), then(values, age)))
 	}
-	out := project(sc, "output", Reshape(recalled, m.Node, n, b), m.Node)
-	return normalizeFeatures(Add(now.candidate, out))
+	out := project(sc, "output", Reshape(recalled, m.Node, n, graphs*c), m.Node)
+	return normalizeFeatures(Add(now, out))
 }
 
 // layer is a graph layer with attention of the GATv2 form (Brody et al. 2022), from nodes [I,N,B] to the destinations

@@ -32,6 +32,7 @@ type DynamicGraph struct {
 	Threshold float64 `json:"tau_det"`    // τ, probability from which an agent counts as detected; not in the paper
 	Online    bool    `json:"det_online"` // train the detector with the module, on the simulator's labels
 	Coef      float64 `json:"det_coef"`   // weight of the detector's loss beside the module's
+	Chunk     int     `json:"chunk"`      // L, consecutive steps of one agent that are drawn together, since they share moments and graphs
 	Pretrain  string  `json:"pretrain"`   // none, detector or full; a pre-trained detector is frozen, whatever det_online says
 	Weights   string  `json:"pretrained"` // name of the pre-trained weights, as the verb pretrain prints it
 }
@@ -41,7 +42,7 @@ func init() { Register(DefaultGraph()) }
 // DefaultGraph returns the sizes of the paper's table, a queue of 4 and a detector that is trained online.
 func DefaultGraph() DynamicGraph {
 	return DynamicGraph{Embed: 64, Node: 256, Edge: 16, Layers: 2, Heads: 4, Hidden: 256, Width: 512, Queue: 4, Threshold: 0.5, Online: true, Coef: 1,
-		Pretrain: PretrainNone}
+		Chunk: 8, Pretrain: PretrainNone}
 }
 
 // Kind is "graph".
@@ -50,7 +51,7 @@ func (DynamicGraph) Kind() string { return "graph" }
 // Validate returns one sentence about the first impossible setting.
 func (c DynamicGraph) Validate() error {
 	if err := positive("graph", size{"d_obs_enc", c.Embed}, size{"d_node", c.Node}, size{"d_edge", c.Edge}, size{"gnn_layers", c.Layers},
-		size{"gnn_heads", c.Heads}, size{"gnn_hidden", c.Hidden}, size{"d_f", c.Width}, size{"queue_len", c.Queue}); err != nil {
+		size{"gnn_heads", c.Heads}, size{"gnn_hidden", c.Hidden}, size{"d_f", c.Width}, size{"queue_len", c.Queue}, size{"chunk", c.Chunk}); err != nil {
 		return err
 	}
 	for _, s := range []size{{"d_node", c.Node}, {"gnn_hidden", c.Hidden}, {"d_f", c.Width}} {
@@ -115,48 +116,60 @@ type graphMemory struct {
 var _ Watcher = (*graphMemory)(nil)
 var _ rl.Saver = (*graphMemory)(nil)
 
-func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: 1} }
+func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk} }
 
-// Inputs are the moments that f_n and f_{n-1} depend on, H = Q+2 of them with the present one first, then what the detector
-// trains on. Agent steps are the last axis: see context.go.
+// Inputs are M = L+Q+1 moments of each of C = b/L chunks, earliest first, and the graphs made at the last G = L+1 of them; then
+// what the detector trains on. Agent steps are the last axis: see context.go.
 func (m *graphMemory) Inputs(b int) []nn.Input {
-	h := m.queue.keep
+	l, q, n := m.Chunk, m.Queue, m.agents
+	c := b / l
 	in := []nn.Input{
-		nn.F32("obs", h, b, m.obs), nn.F32("seen", h, m.agents, b), nn.F32("own", m.agents, b), nn.F32("exists", b),
+		nn.F32("obs", l+q+1, c, m.obs), nn.F32("seen", q+1, n, l+1, c), nn.F32("own", n, c), nn.F32("pick", c, l, l), nn.F32("exists", b),
 	}
 	if m.Online {
-		in = append(in, nn.F32("here", b, m.obs), nn.F32("labels", b, m.agents))
+		in = append(in, nn.F32("here", b, m.obs), nn.F32("labels", b, n))
 	}
 	return in
 }
 
 func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
-	b, n, o := len(rows), m.agents, m.obs
+	l, n, o := m.Chunk, m.agents, m.obs
+	chunks := len(rows) / l
 	p.Feed(first, func(dst []float32) {
 		clear(dst)
-		for k, row := range rows {
-			m.queue.behind(int(row), func(h int, at moment) {
-				copy(dst[(h*b+k)*o:(h*b+k+1)*o], m.queue.observation(x, int(row)%len(m.queue.lanes), at))
-			})
-		}
+		m.eachChunk(rows, func(c, lane, from, to int) {
+			for s := range l + m.Queue + 1 {
+				if i := from - m.Queue + s; i >= 0 && i <= to {
+					copy(dst[(s*chunks+c)*o:(s*chunks+c+1)*o], m.queue.observation(x, lane, m.queue.lanes[lane][i]))
+				}
+			}
+		})
 	})
 	p.Feed(first+1, func(dst []float32) {
 		clear(dst)
-		for k, row := range rows {
-			m.queue.behind(int(row), func(h int, at moment) {
-				for j := range n {
-					dst[(h*n+j)*b+k] = float32(at.seen >> j & 1)
-				}
-			})
-		}
+		m.eachChunk(rows, func(c, lane, from, to int) {
+			for i := max(from, 0); i <= to; i++ {
+				m.queue.behind(lane, i, m.Queue+1, func(age int, at moment) {
+					for j := range n {
+						dst[((age*n+j)*(l+1)+i-from)*chunks+c] = float32(at.seen >> j & 1)
+					}
+				})
+			}
+		})
 	})
 	p.Feed(first+2, func(dst []float32) {
 		clear(dst)
-		for k, row := range rows {
-			dst[int(row)%n*b+k] = 1
+		for c := range chunks {
+			dst[int(rows[c*l])%n*chunks+c] = 1
 		}
 	})
 	p.Feed(first+3, func(dst []float32) {
+		clear(dst)
+		for k, row := range rows {
+			dst[k*l+int(m.queue.number[row]-m.queue.number[rows[k/l*l]])] = 1
+		}
+	})
+	p.Feed(first+4, func(dst []float32) {
 		for k, row := range rows {
 			dst[k] = 0
 			if m.queue.hasBefore(int(row)) {
@@ -165,7 +178,16 @@ func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int
 		}
 	})
 	if m.Online {
-		m.gatherLabels(p, first+4, x, rows)
+		m.gatherLabels(p, first+5, x, rows)
+	}
+}
+
+// eachChunk calls visit with the index of every chunk of rows, its lane, and the first and the last graph, as indices of the
+// lane's moments, that one of its steps refers to; the first is -1 where it is the one before the lane's first.
+func (m *graphMemory) eachChunk(rows []int32, visit func(c, lane, from, to int)) {
+	for c := range len(rows) / m.Chunk {
+		chunk := rows[c*m.Chunk : (c+1)*m.Chunk]
+		visit(c, int(chunk[0])%len(m.queue.lanes), int(m.queue.number[chunk[0]])-1, int(m.queue.number[chunk[m.Chunk-1]]))
 	}
 }
 

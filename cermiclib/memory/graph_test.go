@@ -19,7 +19,7 @@ import (
 
 func TestGraphHasTheSpecifiedNumberOfParameters(t *testing.T) {
 	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 4, Obs: []int{18}}
-	_, _, store := probe(t, DefaultGraph(), spec, 1)
+	_, _, store := probe(t, DefaultGraph(), spec, DefaultGraph().Chunk)
 	for part, want := range map[string]int{
 		"": 1_007_700, "/encoder": 27_200, "/detector": 25_348, "/node": 58_880, "/edge": 27_920, "/attention": 263_168,
 		"/graph_0": 200_960 + 3*256, "/graph_1": 401_920 + 3*512, // together 605 184
@@ -33,7 +33,7 @@ func TestGraphHasTheSpecifiedNumberOfParameters(t *testing.T) {
 // smallGraph is narrow, for tests; all its widths differ where they can.
 func smallGraph() DynamicGraph {
 	c := DefaultGraph()
-	c.Embed, c.Node, c.Edge, c.Heads, c.Hidden, c.Width, c.Queue = 5, 8, 3, 2, 6, 10, 2
+	c.Embed, c.Node, c.Edge, c.Heads, c.Hidden, c.Width, c.Queue, c.Chunk = 5, 8, 3, 2, 6, 10, 2, 1
 	return c
 }
 
@@ -56,40 +56,51 @@ func sightings(x *rl.Rollout, seed uint64) []uint64 {
 func TestGraphFeaturesFollowTheSpecification(t *testing.T) {
 	spec, c := trio(), smallGraph()
 	c.Online = false
-	for _, layers := range []int{1, 2, 3} {
-		c.Layers = layers
+	for _, shape := range []struct{ layers, chunk int }{{1, 1}, {2, 1}, {3, 1}, {2, 3}, {2, 9}} {
+		c.Layers, c.Chunk = shape.layers, shape.chunk
 		first, second := wander(spec, 9, 1, 0, 1, 5*2), wander(spec, 9, 2, 3*2+1)
 		m, p, store := probe(t, c, spec, first.Rows())
 		ref, q := reference{c, store, spec.Agents, map[string]matrix{}}, m.(*graphMemory).queue
 		for seed, x := range []*rl.Rollout{first, second} {
 			q.watch(x, sightings(x, uint64(seed)))
-			rows := make([]int32, x.Rows())
-			for i := range rows {
-				rows[i] = int32(i)
-			}
+			rows := inChunks(x, c.Chunk)
 			now, before, exists := features(t, m, p, x, rows)
-			for _, row := range rows {
+			for k, row := range rows {
 				moments := ref.moments(q, x, int(row))
-				checkFeature(t, "f_n", int(row), now[int(row)*c.Width:(int(row)+1)*c.Width], ref.feature(moments, int(row)%3))
-				if exists[row] != 0 {
-					checkFeature(t, "f_{n-1}", int(row), before[int(row)*c.Width:(int(row)+1)*c.Width], ref.feature(moments[1:], int(row)%3))
+				checkFeature(t, "f_n", int(row), now[k*c.Width:(k+1)*c.Width], ref.feature(moments, int(row)%3))
+				if exists[k] != 0 {
+					checkFeature(t, "f_{n-1}", int(row), before[k*c.Width:(k+1)*c.Width], ref.feature(moments[1:], int(row)%3))
 				}
-				if (exists[row] != 0) != (len(moments) > 1) {
-					t.Errorf("row %d has %d moments, but f_{n-1} exists: %g", row, len(moments), exists[row])
+				if (exists[k] != 0) != (len(moments) > 1) {
+					t.Errorf("row %d has %d moments, but f_{n-1} exists: %g", row, len(moments), exists[k])
 				}
 			}
 			if t.Failed() {
-				t.Fatalf("with %d layers", layers)
+				t.Fatalf("with %+v", shape)
 			}
 		}
 	}
 }
 
+// inChunks lists all rows of x in runs of chunk consecutive steps of one agent.
+func inChunks(x *rl.Rollout, chunk int) (rows []int32) {
+	agents := x.E * x.N
+	for from := 0; from < x.T; from += chunk {
+		for a := range agents {
+			for k := range chunk {
+				rows = append(rows, int32((from+k)*agents+a))
+			}
+		}
+	}
+	return rows
+}
+
 // moments translates what a row refers to for the reference.
 func (r reference) moments(q *queue, x *rl.Rollout, row int) (out []sighting) {
-	q.behind(row, func(_ int, m moment) {
+	lane := row % len(q.lanes)
+	q.behind(lane, int(q.number[row]), q.keep, func(_ int, m moment) {
 		s := sighting{seen: make([]bool, r.agents)}
-		for _, v := range q.observation(x, row%len(q.lanes), m) {
+		for _, v := range q.observation(x, lane, m) {
 			s.obs = append(s.obs, float64(v))
 		}
 		for j := range s.seen {

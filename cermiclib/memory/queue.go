@@ -99,16 +99,12 @@ func (q *queue) observation(x *rl.Rollout, lane int, m moment) []float32 {
 	return q.past.obs[at : at+q.obs]
 }
 
-// behind calls visit for the moment in force at an agent step (k = 0) and for up to keep-1 before it in the episode.
-func (q *queue) behind(row int, visit func(k int, m moment)) {
-	list := q.lanes[row%len(q.lanes)]
-	for k := range q.keep {
-		i := int(q.number[row]) - k
-		if i < 0 {
-			return
-		}
-		visit(k, list[i])
-		if list[i].first {
+// behind calls visit for moment i of a lane (age 0) and for up to count-1 before it in the episode.
+func (q *queue) behind(lane, i, count int, visit func(age int, m moment)) {
+	for age := range min(count, i+1) {
+		m := q.lanes[lane][i-age]
+		visit(age, m)
+		if m.first {
 			return
 		}
 	}

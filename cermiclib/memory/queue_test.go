@@ -28,7 +28,7 @@ func oneCopy() *envs.Spec {
 
 // history lists what q refers to at a row of lane 0: the observation and the detections of each moment.
 func history(q *queue, x *rl.Rollout, row int) (obs []float32, seen []uint64) {
-	q.behind(row, func(k int, m moment) {
+	q.behind(row%len(q.lanes), int(q.number[row]), q.keep, func(k int, m moment) {
 		obs = append(obs, q.observation(x, row%len(q.lanes), m)[0])
 		seen = append(seen, m.seen)
 	})
