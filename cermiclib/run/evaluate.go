@@ -27,7 +27,9 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 		if err != nil {
 			return nil, err
 		}
-		if err := t.play(ctx, env, out, watch); err != nil {
+		err = t.play(ctx, env, out, watch)
+		envs.Close(env)
+		if err != nil {
 			return nil, err
 		}
 		watch = nil // the first round is enough to look at
@@ -48,6 +50,9 @@ func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, wat
 	length := make([]int, s.Copies)
 	carry := make([]float32, len(t.carry))
 	env.Reset(nil, step)
+	if err := envs.Err(env); err != nil {
+		return err
+	}
 	if watch != nil {
 		watch(0, env, step)
 	}

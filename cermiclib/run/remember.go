@@ -10,6 +10,7 @@ import (
 
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/results"
+	"cermic/envs"
 )
 
 // A learner that trains on old experience has up to gigabytes of it, too much for a checkpoint every few seconds. The
@@ -39,6 +40,9 @@ func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
 	learner, ok := t.learner.(learn.Rememberer)
 	if !ok {
 		return nil
+	}
+	if _, ok := t.env.(envs.Fallible); ok {
+		return fmt.Errorf("what happened in %s cannot be played again, and a value learner needs all of it", t.spec.Name)
 	}
 	state := map[string][]byte{}
 	for _, x := range c.Tensors {

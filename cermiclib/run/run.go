@@ -148,7 +148,7 @@ func (s *session) patiently(ctx context.Context, stage func() error) error {
 func (s *session) release() {
 	closeAll := func() {
 		if s.trainer != nil {
-			s.trainer.build.Close()
+			s.trainer.close()
 		}
 	}
 	if s.left == nil {

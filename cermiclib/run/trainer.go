@@ -51,7 +51,7 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	t.build = &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(e.Seed), Seed: e.Seed, Files: files}
 	defer func() {
 		if err != nil {
-			t.build.Close()
+			t.close()
 		}
 	}()
 	if t.learner, err = e.Learner.Build(t.build, e.Policy); err != nil {
@@ -84,7 +84,13 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	for c := range t.fresh {
 		t.fresh[c] = 1
 	}
-	return t, nil
+	return t, envs.Err(t.env)
+}
+
+// close gives back what the graphs and the environment hold.
+func (t *trainer) close() {
+	t.build.Close()
+	envs.Close(t.env)
 }
 
 // newBuffers makes the step and action buffers of env.
@@ -160,6 +166,9 @@ func (t *trainer) gather(ctx context.Context, act func(k int) error) (done episo
 		t.env.Step(t.act, t.step)
 		t.keep(k)
 		t.endEpisodes(k, &done)
+		if err := envs.Err(t.env); err != nil {
+			return done, err
+		}
 	}
 	x.See(x.T, t.step)
 	return done, nil

@@ -37,6 +37,7 @@ type luck interface {
 // It is the interface of the benchmark and knows nothing of the engine behind it.
 type battle struct {
 	*rules
+	ground *Terrain
 	units  []Unit   // [N+M]; a dead unit keeps its last values, with Health 0
 	tags   []uint64 // [N+M]
 	before []float64
@@ -63,7 +64,7 @@ type battleClock struct {
 func newBattle(k *rules) *battle {
 	n, m := k.n, k.m
 	return &battle{
-		rules: k, units: make([]Unit, n+m), tags: make([]uint64, n+m), before: make([]float64, n+m), fallen: make([]bool, n+m),
+		rules: k, ground: k.ground, units: make([]Unit, n+m), tags: make([]uint64, n+m), before: make([]float64, n+m), fallen: make([]bool, n+m),
 		apart: make([]float64, n*(n+m)), mask: make([]uint8, n*k.choices), found: make([]uint8, m*n), finder: make([]int32, m),
 		gaze: make([][2]float64, n), hidden: make([]uint8, n*m), last: make([]int32, n), order: make([]int32, n),
 	}

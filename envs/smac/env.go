@@ -39,6 +39,7 @@ type arena struct {
 	lineup *Lineup
 	seen   []Sighting
 	orders []Command
+	err    error // why no episode could be started
 	arenaClock
 }
 
@@ -61,7 +62,12 @@ func build(name string, common envs.Common, s Settings, r *race, seed uint64, wo
 	e := newEnv(name, common, newRules(s, r), seed, workers)
 	for c := range e.copies {
 		a := &e.copies[c]
-		a.field = newSimulator(e.rules, &a.chance)
+		if a.field = newSimulator(e.rules, &a.chance); s.Engine == SC2 {
+			a.field = newRealField(e.rules)
+		}
+	}
+	if s.Engine == SC2 {
+		return realEnv{e}, nil
 	}
 	return e, nil
 }
@@ -123,11 +129,12 @@ func (e *env) deploy(c int) {
 			a.hidden[i] = 1
 		}
 	}
-	seen, err := a.field.Deploy(a.lineup, a.seen)
-	if err != nil {
+	var seen []Sighting
+	if seen, a.err = a.field.Deploy(a.lineup, a.seen); a.err != nil {
+		a.Over = aborted
 		return
 	}
-	a.seen = seen
+	a.seen, a.ground = seen, a.field.Ground()
 	a.begin(seen)
 }
 
@@ -158,12 +165,11 @@ func (e *env) advance(from, to int) {
 		}
 		actions := e.actions.Choice[c*e.n : (c+1)*e.n]
 		a.commands(actions, a.orders)
-		seen, err := a.field.Play(a.orders, a.seen)
-		if err != nil {
-			continue
+		reward, end := 0.0, aborted
+		if seen, err := a.field.Play(a.orders, a.seen); err == nil {
+			a.seen = seen
+			reward, end = a.step(actions, seen)
 		}
-		a.seen = seen
-		reward, end := a.step(actions, seen)
 		a.Over = end
 		e.show(c, e.out)
 		e.pay(c, reward, end, e.out)
@@ -177,7 +183,7 @@ func (e *env) pay(c int, reward float64, end ending, out *envs.Step) {
 		out.Dense[i], out.Sparse[i] = float32(reward), sparse
 	}
 	out.Score[c] = float32(count(end == won))
-	out.Terminated[c] = uint8(count(end == won || end == lost || end == drawn))
+	out.Terminated[c] = uint8(count(end != goesOn && end != timedOut))
 	out.Truncated[c] = uint8(count(end == timedOut))
 }
 

@@ -11,4 +11,6 @@ type Field interface {
 	Deploy(l *Lineup, seen []Sighting) ([]Sighting, error)
 	// Play hands out the commands, one for each agent, and lets the loops of one step pass.
 	Play(orders []Command, seen []Sighting) ([]Sighting, error)
+	// Ground is what the units stand on, once they are deployed.
+	Ground() *Terrain
 }

@@ -221,3 +221,20 @@ func (g *golden) sightings(t *testing.T, f *goldenFrame) []Sighting {
 	}
 	return seen
 }
+
+// lineup is what an episode was asked to start with.
+func (ep *goldenEpisode) lineup(t *testing.T, k *rules) *Lineup {
+	t.Helper()
+	l := newLineup(k)
+	for i, name := range append(slices.Clone(ep.AllyTeam), ep.EnemyTeam...) {
+		at := slices.IndexFunc(kinds[:], func(k kind) bool { return k.name == name })
+		if at < 0 {
+			t.Fatalf("unit %q is unknown", name)
+		}
+		l.Types[i] = Type(at)
+	}
+	for i, at := range append(slices.Clone(ep.AllyStart), ep.EnemyStart...) {
+		l.At[i] = [2]float32{float32(at[0]), float32(at[1])}
+	}
+	return l
+}

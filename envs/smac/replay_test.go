@@ -32,7 +32,8 @@ type replay struct {
 	*testing.T
 	g     *golden
 	b     *battle
-	own   bool // the divisor is ours, not the recorded one
+	own   bool  // the divisor is ours, not the recorded one
+	field Field // what is to show the recorded units; nil: the recording itself does
 	tally struct{ won, game, late int }
 }
 
@@ -44,7 +45,7 @@ func TestInterfaceIsThatOfTheOriginal(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			g := new(golden)
 			readGolden(t, file, g)
-			if r := replayCase(t, g); r.own {
+			if r := replayCase(t, g, nil); r.own {
 				owned++
 			}
 		})
@@ -54,8 +55,11 @@ func TestInterfaceIsThatOfTheOriginal(t *testing.T) {
 	}
 }
 
-func replayCase(t *testing.T, g *golden) *replay {
+func replayCase(t *testing.T, g *golden, field func(*rules) Field) *replay {
 	r := &replay{T: t, g: g, b: newBattle(g.rules())}
+	if field != nil {
+		r.field = field(r.b.rules)
+	}
 	k := r.b.rules
 	got := goldenDims{
 		Agents: k.n, Enemies: k.m, Actions: k.choices, Obs: k.obs, State: k.state, Cap: len(k.race.types), Move: k.moveLen,
@@ -95,12 +99,10 @@ func (r *replay) episode(e int) {
 	}
 	for f := range ep.Frames {
 		frame := &ep.Frames[f]
-		seen := r.g.sightings(r.T, frame)
-		switch {
-		case f == 0:
-			r.b.begin(seen)
-		default:
-			r.step(e, f, frame, seen)
+		if f == 0 {
+			r.start(ep)
+		} else {
+			r.step(e, f, frame)
 		}
 		if !r.own {
 			r.b.Divisor = frame.MaxReward
@@ -114,8 +116,21 @@ func (r *replay) episode(e int) {
 	}
 }
 
+// start begins an episode.
+func (r *replay) start(ep *goldenEpisode) {
+	seen := r.g.sightings(r.T, &ep.Frames[0])
+	if r.field != nil {
+		var err error
+		if seen, err = r.field.Deploy(ep.lineup(r.T, r.b.rules), nil); err != nil {
+			r.Fatal(err)
+		}
+		r.b.ground = r.field.Ground()
+	}
+	r.b.begin(seen)
+}
+
 // step plays one recorded step and checks commands, reward and end.
-func (r *replay) step(e, f int, frame *goldenFrame, seen []Sighting) {
+func (r *replay) step(e, f int, frame *goldenFrame) {
 	b := r.b
 	if err := b.check(frame.Actions); err != nil {
 		r.Errorf("episode %d frame %d: %v", e, f, err)
@@ -124,6 +139,13 @@ func (r *replay) step(e, f int, frame *goldenFrame, seen []Sighting) {
 	orders := make([]Command, b.n)
 	b.commands(frame.Actions, orders)
 	r.orders(e, f, frame, orders)
+	seen := r.g.sightings(r.T, frame)
+	if r.field != nil {
+		var err error
+		if seen, err = r.field.Play(orders, nil); err != nil {
+			r.Fatalf("episode %d frame %d: %v", e, f, err)
+		}
+	}
 	reward, end := b.step(frame.Actions, seen)
 	if math.Abs(reward-frame.Reward) > 1e-9*math.Abs(frame.Reward) {
 		r.Errorf("episode %d frame %d: reward %.12g, want %.12g", e, f, reward, frame.Reward)

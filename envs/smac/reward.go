@@ -11,6 +11,7 @@ const (
 	lost
 	drawn    // nobody is left
 	timedOut // the episode limit is reached
+	aborted  // the game failed
 )
 
 // ending tells how things stand. Only numbers of living units decide.

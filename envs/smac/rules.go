@@ -35,7 +35,7 @@ var compass = [4][2]float32{{0, 1}, {0, -1}, {1, 0}, {-1, 0}}
 type rules struct {
 	Settings
 	race   *race
-	ground *Terrain
+	ground *Terrain // until a field has another
 
 	n, m    int // N agents and their enemies
 	attack  int // first attack action

@@ -20,6 +20,7 @@ type simulator struct {
 	clock  simClock
 	order  []int32 // scratch: who acts when
 	chance *rng.Rand
+	ground *Terrain
 }
 
 // simClock holds the simulator's counters.
@@ -52,7 +53,7 @@ const (
 
 func newSimulator(k *rules, chance *rng.Rand) *simulator {
 	all := k.n + k.m
-	s := &simulator{agents: k.n, units: make([]soldier, all), order: make([]int32, all), chance: chance}
+	s := &simulator{agents: k.n, units: make([]soldier, all), order: make([]int32, all), chance: chance, ground: k.ground}
 	// One attack strikes each unit twice at most, and no unit attacks again before its last blow has landed or is the
 	// only one left: missiles fly for at most as many loops as a weapon's period.
 	s.flying = make([]blow, 2*all*(all+1))
@@ -86,6 +87,9 @@ func (s *simulator) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 	}
 	return s.look(seen), nil
 }
+
+// Ground is flat.
+func (s *simulator) Ground() *Terrain { return s.ground }
 
 // look lists the living units. A unit's tag is its number, from 1.
 func (s *simulator) look(seen []Sighting) []Sighting {

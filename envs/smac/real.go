@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"cermic/envs"
+	"cermic/envs/smac/sc2"
+	"cermic/envs/smac/sc2api"
+)
+
+// realEnv is an env on real games. What they do cannot be repeated, and they can fail: an episode whose game does so ends, unpaid
+// and not won, and the next one has another game.
+type realEnv struct{ *env }
+
+var _ envs.Fallible = realEnv{}
+
+// Err is why the first copy that cannot start an episode cannot.
+func (e realEnv) Err() error {
+	for c := range e.copies {
+		if err := e.copies[c].err; err != nil {
+			return fmt.Errorf("%s: %w", e.spec.Name, err)
+		}
+	}
+	return nil
+}
+
+// Load continues from what Save wrote. Episodes that were being played then are over at the next step.
+func (e realEnv) Load(state []byte) error {
+	e.Close()
+	return e.env.Load(state)
+}
+
+// Close lets others have the games.
+func (e realEnv) Close() {
+	for c := range e.copies {
+		e.copies[c].field.(*realField).release()
+	}
+}
+
+// realField is the Field that StarCraft II itself is. It takes a game when it first needs one.
+type realField struct {
+	*rules
+	options sc2.Options
+	game    *sc2.Game // nil before the first episode, and after a failure
+	list    []sc2.Placement
+	orders  []sc2.Order
+	ground  Terrain
+}
+
+func newRealField(k *rules) *realField {
+	race := sc2.Protoss
+	if k.race == &zergRace {
+		race = sc2.Zerg
+	}
+	return &realField{rules: k, options: sc2.FromEnvironment(k.Version, race)}
+}
+
+// deployTries is how often an episode is started anew, with another game if need be, before giving up.
+const deployTries = 3
+
+// Deploy creates the units, on another game if the present one fails.
+func (f *realField) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
+	var failure error
+	for range deployTries {
+		if f.game == nil {
+			game, err := sc2.Acquire(f.options)
+			if err != nil {
+				return nil, err
+			}
+			f.game = game
+			f.ground = Terrain(*game.Ground())
+		}
+		units, err := f.game.Deploy(f.placements(l))
+		if err == nil {
+			return f.sightings(units, seen), nil
+		}
+		failure = err
+		f.drop(err)
+	}
+	return nil, fmt.Errorf("StarCraft II fails to start an episode, %d times: %w", deployTries, failure)
+}
+
+// Play gives the orders. When the game fails, the episode is over; the next one has another game.
+func (f *realField) Play(orders []Command, seen []Sighting) ([]Sighting, error) {
+	if f.game == nil {
+		return nil, errInterrupted
+	}
+	f.orders = f.orders[:0]
+	for _, c := range orders {
+		switch c.Verb {
+		case Stop:
+			f.orders = append(f.orders, sc2.Order{Unit: c.Tag, Ability: abilityStop})
+		case Move:
+			f.orders = append(f.orders, sc2.Order{Unit: c.Tag, Ability: abilityMove, Aimed: true, X: c.X, Y: c.Y})
+		case Attack:
+			f.orders = append(f.orders, sc2.Order{Unit: c.Tag, Ability: abilityAttack, Target: c.Target})
+		}
+	}
+	units, err := f.game.Play(f.orders, loopsPerStep)
+	if err != nil {
+		f.drop(err)
+		return nil, err
+	}
+	return f.sightings(units, seen), nil
+}
+
+// Ground is the real map's.
+func (f *realField) Ground() *Terrain { return &f.ground }
+
+// errInterrupted ends the episodes that were being played when a run was stopped: a real game cannot be saved.
+var errInterrupted = errors.New("the battle was interrupted")
+
+// release lets others have the game.
+func (f *realField) release() {
+	if f.game != nil {
+		f.game.Release()
+		f.game = nil
+	}
+}
+
+// drop gives a game up that has failed.
+func (f *realField) drop(err error) {
+	slog.Warn("StarCraft II failed; its battle is not counted and another game is started", "error", err)
+	f.game.Discard()
+	f.game = nil
+}
+
+// placements are a lineup in the game's type numbers: the agents' units are the map's own, which do nothing untold.
+func (f *realField) placements(l *Lineup) []sc2.Placement {
+	f.list = f.list[:0]
+	for i, t := range l.Types {
+		p := sc2.Placement{Type: f.game.FirstType() + kinds[t].offset, X: l.At[i][0], Y: l.At[i][1]}
+		if p.Enemy = i >= l.Agents; p.Enemy {
+			p.Type = kinds[t].stock
+		}
+		f.list = append(f.list, p)
+	}
+	return f.list
+}
+
+// sightings are the game's units in its order. Units of other types (there are none on this map) do not count.
+func (f *realField) sightings(units []*sc2api.Unit, seen []Sighting) []Sighting {
+	seen = seen[:0]
+	for _, u := range units {
+		s := Sighting{Tag: u.GetTag(), Enemy: u.GetOwner() != 1}
+		number := u.GetUnitType()
+		if !s.Enemy {
+			number -= f.game.FirstType()
+		}
+		for t := range kinds {
+			if s.Enemy && kinds[t].stock == number || !s.Enemy && kinds[t].offset == number {
+				s.Unit = Unit{
+					Type: Type(t), X: u.GetPos().GetX(), Y: u.GetPos().GetY(), Health: u.GetHealth(), HealthMax: u.GetHealthMax(),
+					Shield: u.GetShield(), ShieldMax: u.GetShieldMax(), Cooldown: u.GetWeaponCooldown(),
+				}
+				seen = append(seen, s)
+			}
+		}
+	}
+	return seen
+}

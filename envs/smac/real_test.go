@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"cermic/envs/smac/sc2"
+	"cermic/envs/smac/sc2/sc2test"
+	"cermic/envs/smac/sc2api"
+)
+
+// serve makes a stand-in for the game answer at an address until the test ends.
+func serve(t *testing.T, s *sc2test.Server) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve(l) // returns when l is closed
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}
+
+// installed makes a folder that has the map.
+func installed(t *testing.T, data []byte) string {
+	t.Helper()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "Maps", "SMAC_Maps", "32x32_flat.SC2Map")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// attached is a field on the stand-ins at the given addresses.
+func attached(t *testing.T, k *rules, data []byte, addresses ...string) *realField {
+	t.Helper()
+	f := newRealField(k)
+	f.options = sc2.Options{
+		Folder: installed(t, data), Race: f.options.Race, Addresses: addresses, StartTimeout: 5 * time.Second,
+		RetryEvery: 5 * time.Millisecond, ReplyTimeout: 5 * time.Second,
+	}
+	return f
+}
+
+// mapOf is what a recording has in place of the map.
+func mapOf(t *testing.T, rows []sc2test.Row) []byte {
+	t.Helper()
+	for _, row := range rows {
+		req := new(sc2api.Request)
+		if row.Kind != "create_game" || row.Dir != "req" {
+			continue
+		}
+		if err := proto.Unmarshal(row.Data, req); err != nil {
+			t.Fatal(err)
+		}
+		return req.GetCreateGame().GetLocalMap().GetMapData()
+	}
+	t.Fatal("the recording opens no map")
+	return nil
+}
+
+// The recordings hold every message that the original exchanged with the game. Playing the same actions, the client must
+// send the same requests, but for those that only look, and get the recorded observations from the recorded answers, in
+// binary frames as in the text frames that PySC2's clients get.
+func TestClientSpeaksAsTheOriginalDoes(t *testing.T) {
+	for _, file := range goldenFiles(t, "transcript") {
+		for _, text := range []bool{false, true} {
+			var session struct {
+				Rows []sc2test.Row
+				Case golden
+			}
+			readGolden(t, file, &session)
+			t.Run(filepath.Base(file), func(t *testing.T) {
+				script := &sc2test.Transcript{Rows: session.Rows}
+				address := serve(t, &sc2test.Server{Game: script, TextOnly: text, Loading: 3})
+				replayCase(t, &session.Case, func(k *rules) Field {
+					f := attached(t, k, mapOf(t, session.Rows), address)
+					t.Cleanup(f.release)
+					return f
+				})
+				if left := script.Left(); left > 0 {
+					t.Errorf("%d recorded requests that change the game were not sent", left)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sc2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+	"google.golang.org/protobuf/proto"
+
+	"cermic/envs/smac/sc2api"
+)
+
+// conn exchanges messages with one game: one request, one response, in order. After an error it is of no use any more.
+type conn struct {
+	ws      *websocket.Conn
+	patient time.Duration // for one response
+	id      uint32
+}
+
+// dial connects to a game that may still be starting. It tries again until it succeeds, ended says that there is no game
+// any more, or patience runs out.
+func dial(o *Options, address string, ended func() error) (*conn, error) {
+	url := "ws://" + address + "/sc2api"
+	deadline := time.Now().Add(o.StartTimeout)
+	for {
+		ctx, cancel := context.WithDeadline(context.Background(), deadline)
+		ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{
+			HTTPClient:      &http.Client{Transport: &http.Transport{}}, // no proxy: the game is near
+			CompressionMode: websocket.CompressionDisabled,
+		})
+		cancel()
+		if err == nil {
+			ws.SetReadLimit(-1) // the list of all unit types alone has hundreds of kilobytes
+			return &conn{ws: ws, patient: o.ReplyTimeout}, nil
+		}
+		if err := ended(); err != nil {
+			return nil, err
+		}
+		if time.Now().Add(o.RetryEvery).After(deadline) {
+			return nil, fmt.Errorf("no StarCraft II answers at %s within %v: %w", address, o.StartTimeout, err)
+		}
+		time.Sleep(o.RetryEvery)
+	}
+}
+
+// call sends a request and returns what the game answers to it.
+func (c *conn) call(req *sc2api.Request) (*sc2api.Response, error) {
+	c.id++
+	req.Id = &c.id
+	ctx, cancel := context.WithTimeout(context.Background(), c.patient)
+	defer cancel()
+	resp, err := c.exchange(ctx, req)
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("the game does not answer %s within %v", req.Kind(), c.patient)
+	case err != nil:
+		return nil, fmt.Errorf("the connection to the game broke at %s: %w", req.Kind(), err)
+	case resp.Id != nil && *resp.Id != c.id:
+		return nil, fmt.Errorf("the game answers request %d, want an answer to %s, request %d", *resp.Id, req.Kind(), c.id)
+	case len(resp.Error) > 0:
+		return nil, fmt.Errorf("the game refuses %s: %s", req.Kind(), strings.Join(resp.Error, "; "))
+	case resp.Kind() != req.Kind():
+		return nil, fmt.Errorf("the game answers %q to %s", resp.Kind(), req.Kind())
+	}
+	return resp, nil
+}
+
+func (c *conn) exchange(ctx context.Context, req *sc2api.Request) (*sc2api.Response, error) {
+	data, err := proto.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ws.Write(ctx, websocket.MessageBinary, data); err != nil {
+		return nil, err
+	}
+	_, data, err = c.ws.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resp := new(sc2api.Response)
+	if err := proto.Unmarshal(data, resp); err != nil {
+		return nil, fmt.Errorf("an answer of %d bytes that is no message: %w", len(data), err)
+	}
+	return resp, nil
+}
+
+// close drops the connection without a word.
+func (c *conn) close() { _ = c.ws.CloseNow() } // there is nobody left to tell

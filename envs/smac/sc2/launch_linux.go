@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sc2
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// starts hands commands to the one thread that starts games.
+var starts = sync.OnceValue(func() chan func() {
+	jobs := make(chan func())
+	go func() {
+		runtime.LockOSThread() // for ever, see launch
+		for job := range jobs {
+			job()
+		}
+	}()
+	return jobs
+})
+
+// launch starts cmd so that it ends with this program, however that ends: a game takes gigabytes. The kernel ties it to the
+// thread that starts it, which therefore must live as long as the program.
+func launch(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	result := make(chan error)
+	starts() <- func() { result <- cmd.Start() }
+	return <-result
+}

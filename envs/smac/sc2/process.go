@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sc2
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// process is a game that this program started.
+type process struct {
+	cmd    *exec.Cmd
+	dir    string        // of its temporary files
+	done   chan struct{} // closed when it has ended
+	err    error         // why; after done
+	output tail
+}
+
+// builds are the numbers of the folders that versions of the game are installed in, and of their data.
+var builds = map[string]struct{ base, data string }{
+	"4.10": {"Base75689", "B89B5D6FA7CBF6452E721311BFBC6CB2"},
+}
+
+// executable finds the game's program: that of the wanted version if its folder is known, else that of the newest.
+func executable(o *Options) (string, error) {
+	name := map[string]string{"windows": "SC2_x64.exe", "darwin": filepath.Join("SC2.app", "Contents", "MacOS", "SC2")}[runtime.GOOS]
+	if name == "" {
+		name = "SC2_x64"
+	}
+	found, err := filepath.Glob(filepath.Join(o.Folder, "Versions", "Base*", name))
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("no StarCraft II in %s (no Versions/Base*/%s); install it there, or set SC2PATH to where it is", o.Folder, name)
+	}
+	if b, ok := builds[o.Version]; ok {
+		file := filepath.Join(o.Folder, "Versions", b.base, name)
+		if !slices.Contains(found, file) {
+			return "", fmt.Errorf("StarCraft II %s (%s) is not in %s; install it, or set task.sc2_version to what is", o.Version, b.base, o.Folder)
+		}
+		return file, nil
+	}
+	return slices.MaxFunc(found, func(a, b string) int { return buildOf(a) - buildOf(b) }), nil
+}
+
+// buildOf is the number in a path's Base folder, or 0.
+func buildOf(file string) int {
+	_, rest, _ := strings.Cut(filepath.ToSlash(file), "/Versions/Base")
+	number, _, _ := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// start launches a game that listens at the returned address.
+func start(o *Options) (*process, string, error) {
+	file, err := executable(o)
+	if err != nil {
+		return nil, "", err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, "", err
+	}
+	p := &process{done: make(chan struct{})}
+	if p.dir, err = os.MkdirTemp("", "sc2-"); err != nil {
+		return nil, "", fmt.Errorf("a folder for the game's temporary files: %w", err)
+	}
+	p.cmd = exec.Command(file, arguments(o, port, p.dir)...)
+	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
+	p.cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Join(o.Folder, "Libs")+string(os.PathListSeparator)+os.Getenv("LD_LIBRARY_PATH"))
+	if runtime.GOOS == "windows" {
+		p.cmd.Dir = filepath.Join(o.Folder, "Support64")
+	}
+	if err := launch(p.cmd); err != nil {
+		_ = os.RemoveAll(p.dir) // empty
+		return nil, "", fmt.Errorf("StarCraft II does not start: %w", err)
+	}
+	go p.wait()
+	return p, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
+}
+
+func arguments(o *Options, port int, dir string) []string {
+	separator := string(os.PathSeparator)
+	args := []string{
+		"-listen", "127.0.0.1", "-port", strconv.Itoa(port), "-dataDir", o.Folder + separator, "-tempDir", dir + separator,
+	}
+	if b, ok := builds[o.Version]; ok {
+		args = append(args, "-dataVersion", b.data)
+	}
+	if runtime.GOOS != "linux" { // elsewhere it would take the whole screen
+		args = append(args, "-displayMode", "0", "-windowwidth", "640", "-windowheight", "480", "-windowx", "0", "-windowy", "0")
+	}
+	return args
+}
+
+// freePort is a port that nobody listens on. Somebody else may take it before the game does; then the game ends at once,
+// and is started again with another one.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("no free port for the game: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+func (p *process) wait() {
+	p.err = p.cmd.Wait()
+	_ = os.RemoveAll(p.dir) // temporary files, of use to nobody
+	close(p.done)
+}
+
+// ended is why there is no game any more, or nil.
+func (p *process) ended() error {
+	select {
+	case <-p.done:
+		return fmt.Errorf("StarCraft II ended while it was starting (%v)%s", p.err, p.output.last())
+	default:
+		return nil
+	}
+}
+
+// stop ends the game, at once if it does not end by itself within a moment, and waits until it is gone.
+func (p *process) stop(moment time.Duration) {
+	select {
+	case <-p.done:
+		return
+	case <-time.After(moment):
+	}
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return // not ours to end any more
+	}
+	<-p.done
+}
+
+// tail keeps the last part of what a process prints.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-1000):]
+	return len(p), nil
+}
+
+// last is the last line, to be put behind a sentence; "" if there is none.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := bytes.Split(bytes.TrimSpace(t.text), []byte("\n"))
+	if line := lines[len(lines)-1]; len(line) > 0 {
+		return ": " + string(line)
+	}
+	return ""
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sc2
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"cermic/envs/smac/sc2/sc2test"
+)
+
+// Variables by which the stand-in for the game's program is told how to behave.
+const (
+	asGame = "CERMIC_TEST_GAME" // its behaviour; set: this program is the stand-in
+	inside = "CERMIC_TEST_DIR"  // folder where it leaves a file for each start
+)
+
+// TestMain lets this program be the game that it tests the launch of.
+func TestMain(m *testing.M) {
+	if behaviour := os.Getenv(asGame); behaviour != "" {
+		os.Exit(standIn(behaviour))
+	}
+	os.Exit(m.Run())
+}
+
+// standIn plays the game's program: it notes its arguments, and serves or fails.
+func standIn(behaviour string) int {
+	args := map[string]string{}
+	for i := 1; i+1 < len(os.Args); i += 2 {
+		args[os.Args[i]] = os.Args[i+1]
+	}
+	starts, err := filepath.Glob(filepath.Join(os.Getenv(inside), "start*"))
+	if err != nil {
+		return 1
+	}
+	note := filepath.Join(os.Getenv(inside), fmt.Sprintf("start%d", len(starts)))
+	text := strings.Join(os.Args[1:], " ") + "\n" + os.Getenv("LD_LIBRARY_PATH")
+	if err := os.WriteFile(note, []byte(text), 0o644); err != nil {
+		return 1
+	}
+	if behaviour == "dies" || behaviour == "dies once" && len(starts) == 0 {
+		fmt.Fprintln(os.Stderr, "starting\nport already in use")
+		return 3
+	}
+	l, err := net.Listen("tcp", args["-listen"]+":"+args["-port"])
+	if err != nil {
+		return 1
+	}
+	server := &sc2test.Server{Game: sc2test.NewYard(), Loading: 4, OnFault: func(sc2test.Fault) { os.Exit(9) }, OnQuit: func() { os.Exit(0) }}
+	if behaviour == "crashes" && len(starts) == 0 {
+		server.Faults = map[int]sc2test.Fault{12: sc2test.Drop}
+	}
+	if server.Serve(l) != nil {
+		return 1
+	}
+	return 0
+}
+
+// install makes a folder with the stand-in as the game of a build, and options for it.
+func install(t *testing.T, build, behaviour string) (Options, string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the stand-in is a shell script at the place of the Linux program")
+	}
+	folder, notes := t.TempDir(), t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexport %s='%s' %s='%s'\nexec '%s' \"$@\"\n", asGame, behaviour, inside, notes, self)
+	for file, text := range map[string]string{
+		filepath.Join("Versions", build, "SC2_x64"):             script,
+		filepath.Join("Maps", "SMAC_Maps", "32x32_flat.SC2Map"): "map",
+		filepath.Join("Versions", "Base1", "SC2_x64"):           "#!/bin/sh\nexit 1\n",
+	} {
+		file = filepath.Join(folder, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Options{
+		Folder: folder, Version: "4.10", Race: Protoss, StartTimeout: 20 * time.Second, RetryEvery: 5 * time.Millisecond,
+		ReplyTimeout: 5 * time.Second,
+	}, notes
+}
+
+// squad is one unit on each side.
+func squad() []Placement {
+	return []Placement{{Type: 1961, X: 1, Y: 2}, {Type: 74, Enemy: true, X: 3, Y: 4}}
+}
+
+// started is how many games were started, and with what.
+func started(t *testing.T, notes string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(notes, "start*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(text))
+	}
+	return out
+}
+
+func TestAGameIsStartedUsedAgainAndEnded(t *testing.T) {
+	o, notes := install(t, "Base75689", "plays")
+	g, err := Acquire(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.FirstType() != 1961 || g.Ground().Width != 32 || g.Ground().PlayHeight != 32 || !g.Ground().Pathable[5] {
+		t.Errorf("first type %d, ground %d × %d", g.FirstType(), g.Ground().Width, g.Ground().Height)
+	}
+	for range 2 {
+		units, err := g.Deploy(squad())
+		if err != nil || len(units) != 2 {
+			t.Fatalf("%d units, %v", len(units), err)
+		}
+		if units, err = g.Play([]Order{{Unit: 1, Ability: 4}}, 8); err != nil || len(units) != 2 {
+			t.Fatalf("%d units, %v", len(units), err)
+		}
+	}
+	other := o
+	other.Race = Zerg
+	zerg, err := Acquire(other)
+	if err != nil || zerg == g {
+		t.Fatalf("the game of one race is used for the other (%v)", err)
+	}
+	process, folder := g.proc, g.proc.dir
+	g.Release()
+	again, err := Acquire(o)
+	if err != nil || again != g {
+		t.Errorf("another game (%v) though one was idle", err)
+	}
+	again.Release()
+	zerg.Release()
+	select {
+	case <-process.done:
+		if process.err != nil {
+			t.Errorf("asked to quit, the game ends with %v", process.err)
+		}
+	default:
+		t.Error("nobody has a game any more, and one still runs")
+	}
+	if _, err := os.Stat(folder); !os.IsNotExist(err) {
+		t.Errorf("the game's temporary folder is still there (%v)", err)
+	}
+	first := started(t, notes)[0]
+	for _, want := range []string{
+		"-listen 127.0.0.1 -port ", "-dataDir " + o.Folder + "/ -tempDir " + folder + "/", "-dataVersion B89B5D6FA7CBF6452E721311BFBC6CB2",
+		"\n" + o.Folder + "/Libs:",
+	} {
+		if !strings.Contains(first, want) {
+			t.Errorf("started with %q, want %q in it", first, want)
+		}
+	}
+}
+
+func TestAGameThatDiesAtItsStartIsStartedAgain(t *testing.T) {
+	o, notes := install(t, "Base75689", "dies once")
+	g, err := Acquire(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Discard()
+	if n := len(started(t, notes)); n != 2 {
+		t.Errorf("%d starts, want 2", n)
+	}
+	o, notes = install(t, "Base75689", "dies")
+	_, err = Acquire(o)
+	if err == nil || !strings.Contains(err.Error(), "port already in use") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v, want one sentence with the game's last words", err)
+	}
+	if n := len(started(t, notes)); n != startTries {
+		t.Errorf("%d starts, want %d", n, startTries)
+	}
+}
+
+func TestAGameThatDiesInABattleIsReplaced(t *testing.T) {
+	o, notes := install(t, "Base75689", "crashes")
+	g, err := Acquire(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = g.Deploy(squad()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = g.Play([]Order{{Unit: 1, Ability: 4}}, 8); err == nil || !strings.Contains(err.Error(), "connection") {
+		t.Errorf("error %v, want one about the connection", err)
+	}
+	g.Discard()
+	if g, err = Acquire(o); err != nil {
+		t.Fatal(err)
+	}
+	defer g.Discard()
+	if units, err := g.Deploy(squad()); err != nil || len(units) != 2 {
+		t.Errorf("%d units, %v", len(units), err)
+	}
+	if n := len(started(t, notes)); n != 2 {
+		t.Errorf("%d starts, want 2", n)
+	}
+}
+
+func TestWhatIsNotInstalledIsNamed(t *testing.T) {
+	o, notes := install(t, "Base80188", "plays")
+	for _, c := range []struct {
+		name   string
+		change func(*Options)
+		want   string
+	}{
+		{"nothing", func(o *Options) { o.Folder = t.TempDir() }, "SC2PATH"},
+		{"version", func(*Options) {}, "Base75689"},
+		{"newest", func(o *Options) { o.Version = "5.0.0" }, "task.sc2_version=4.10.0"},
+		{"map", func(o *Options) {
+			o.Version = ""
+			if err := os.RemoveAll(filepath.Join(o.Folder, "Maps")); err != nil {
+				t.Fatal(err)
+			}
+		}, "32x32_flat.SC2Map"},
+	} {
+		p := o
+		c.change(&p)
+		_, err := Acquire(p)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want one sentence with %q", c.name, err, c.want)
+		}
+	}
+	if n := len(started(t, notes)); n > 2 {
+		t.Errorf("%d starts: what another attempt cannot mend is tried again", n)
+	}
+}
+
+func TestGridsOfBothKindsAreRead(t *testing.T) {
+	for _, bits := range []int{1, 8} {
+		yard := sc2test.NewYard()
+		yard.Bits = bits
+		yard.Blocked = func(x, y int) bool { return (3*x+5*y)%7 == 0 }
+		yard.Height = func(x, y int) uint8 { return uint8(7*x + 11*y) }
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go (&sc2test.Server{Game: yard}).Serve(l)
+		g, err := Acquire(Options{
+			Addresses: []string{l.Addr().String()}, StartTimeout: time.Second, RetryEvery: time.Millisecond, ReplyTimeout: time.Second,
+			Race: Zerg, Folder: t.TempDir(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := range 32 * 32 {
+			x, y := at%32, at/32
+			if g.Ground().Pathable[at] == yard.Blocked(x, y) || g.Ground().Level[at] != yard.Height(x, y) {
+				t.Fatalf("%d bits: cell (%d, %d) is %v, %d", bits, x, y, g.Ground().Pathable[at], g.Ground().Level[at])
+			}
+		}
+		if len(yard.Races) != 1 || yard.Races[0] != Zerg {
+			t.Errorf("the computer plays %v", yard.Races)
+		}
+		g.Discard()
+	}
+}

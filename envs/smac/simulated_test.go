@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+	"cermic/envs/smac/sc2/sc2test"
+	"cermic/envs/smac/sc2api"
+)
+
+// simulated is a stand-in for the game in which the simulator fights the battles.
+func simulated(k *rules, seed uint64) *sc2test.Yard {
+	y, s := sc2test.NewYard(), newSimulator(k, rng.New(seed, "behind the game"))
+	base := uint32(y.Types - 9)
+	generation := uint64(0)
+	y.Live = func(created []*sc2api.DebugCreateUnit, orders []*sc2api.ActionRawUnitCommand, loops uint32) []*sc2api.Unit {
+		var seen []Sighting
+		switch {
+		case len(created) > 0:
+			generation += 1000 // the real game never uses a tag again
+			seen, _ = s.Deploy(requested(k, base, created), nil)
+		case len(orders) > 0 || loops == loopsPerStep:
+			seen, _ = s.Play(commandsOf(orders, generation), nil)
+		default: // waiting for units, or for their removal
+			return nil
+		}
+		return apiUnits(base, generation, seen)
+	}
+	return y
+}
+
+// requested is the lineup that the creation of units asks for.
+func requested(k *rules, base uint32, created []*sc2api.DebugCreateUnit) *Lineup {
+	l := newLineup(k)
+	for i, c := range created {
+		number := c.GetUnitType()
+		at := slices.IndexFunc(kinds[:], func(x kind) bool {
+			return c.GetOwner() == 1 && base+x.offset == number || c.GetOwner() == 2 && x.stock == number
+		})
+		l.Types[i], l.At[i] = Type(at), [2]float32{c.GetPos().GetX(), c.GetPos().GetY()}
+	}
+	return l
+}
+
+func commandsOf(orders []*sc2api.ActionRawUnitCommand, generation uint64) []Command {
+	var out []Command
+	for _, o := range orders {
+		c := Command{Tag: o.GetUnitTags()[0] - generation}
+		switch o.GetAbilityId() {
+		case abilityStop:
+			c.Verb = Stop
+		case abilityMove:
+			c.Verb, c.X, c.Y = Move, o.GetTargetWorldSpacePos().GetX(), o.GetTargetWorldSpacePos().GetY()
+		case abilityAttack:
+			c.Verb, c.Target = Attack, o.GetTargetUnitTag()-generation
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func apiUnits(base uint32, generation uint64, seen []Sighting) []*sc2api.Unit {
+	var out []*sc2api.Unit
+	for i := range seen {
+		s := &seen[i]
+		owner, number := int32(1), base+kinds[s.Type].offset
+		if s.Enemy {
+			owner, number = 2, kinds[s.Type].stock
+		}
+		out = append(out, &sc2api.Unit{
+			Tag: proto.Uint64(s.Tag + generation), Owner: &owner, UnitType: &number, Pos: &sc2api.Point{X: &s.X, Y: &s.Y},
+			Health: &s.Health, HealthMax: &s.HealthMax, Shield: &s.Shield, ShieldMax: &s.ShieldMax, WeaponCooldown: &s.Cooldown,
+		})
+	}
+	return out
+}
+
+// realOn is an environment of one copy on stand-ins at the given addresses.
+func realOn(t *testing.T, s Settings, r *race, addresses ...string) realEnv {
+	t.Helper()
+	k := newRules(s, r)
+	e := newEnv("smac/test", envs.Common{Copies: 1, Reward: envs.Sparse}, k, 3, 1)
+	f := attached(t, k, []byte("map"), addresses...)
+	e.copies[0].field = f
+	t.Cleanup(f.release)
+	return realEnv{e}
+}
+
+// One and the same simulator, used directly and behind the game's interface: every number of every step must be the same.
+// Settings are those in which most depends on order and chance.
+func TestClientShowsTheSameBattleAsTheSimulatorItself(t *testing.T) {
+	for _, r := range []*race{&protossRace, &zergRace} {
+		s := DefaultSettings()
+		s.ProbObsEnemy, s.EnemyMask, s.Enemies = 0.5, 0.3, 6
+		direct := newEnv("smac/test", envs.Common{Copies: 1, Reward: envs.Sparse}, newRules(s, r), 3, 1)
+		direct.copies[0].field = newSimulator(direct.rules, rng.New(8, "behind the game"))
+		yard := simulated(direct.rules, 8)
+		yard.Delay = 2
+		remote := realOn(t, s, r, serve(t, &sc2test.Server{Game: yard}))
+		a, b := newPlay(direct), newPlay(remote)
+		for range 150 {
+			a.next()
+			b.next()
+			if err := remote.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if field := a.difference(b); field != "" {
+				t.Fatalf("%s: %s differs at step %d", r.name, field, a.steps)
+			}
+		}
+		if a.episodes < 2 {
+			t.Errorf("%s: %d episodes: too few to have seen one begin anew", r.name, a.episodes)
+		}
+	}
+}
+
+// playing drives an environment of one copy with random allowed actions.
+type playing struct {
+	env             envs.Env
+	out             *envs.Step
+	act             *envs.Actions
+	r               *rng.Rand
+	steps, episodes int
+	score           float64 // of finished episodes
+}
+
+func newPlay(env envs.Env) *playing {
+	p := &playing{env: env, out: envs.NewStep(env.Spec()), act: envs.NewActions(env.Spec()), r: rng.New(1, "play")}
+	env.Reset(nil, p.out)
+	return p
+}
+
+func (p *playing) next() {
+	pick(p.act.Choice, p.out.Mask, p.env.Spec().Act.Choices, p.r)
+	p.env.Step(p.act, p.out)
+	p.steps++
+	p.score += float64(p.out.Sparse[0])
+	if p.out.Terminated[0]|p.out.Truncated[0] != 0 {
+		p.episodes++
+		p.env.Reset(nil, p.out)
+	}
+}
+
+func (p *playing) difference(q *playing) string {
+	for name, pair := range map[string][2][]float32{
+		"Obs": {p.out.Obs, q.out.Obs}, "State": {p.out.State, q.out.State}, "Dense": {p.out.Dense, q.out.Dense},
+		"Sparse": {p.out.Sparse, q.out.Sparse}, "Score": {p.out.Score, q.out.Score},
+	} {
+		if !slices.Equal(pair[0], pair[1]) {
+			return name
+		}
+	}
+	if !slices.Equal(p.out.Mask, q.out.Mask) || !slices.Equal(p.out.Alive, q.out.Alive) {
+		return "Mask or Alive"
+	}
+	return ""
+}
+
+// A fault in the middle of an episode ends that episode, unpaid, and nothing else: the next one is played on a new connection.
+func TestAFaultOfTheGameCostsOneEpisodeOnly(t *testing.T) {
+	for name, fault := range map[string]sc2test.Fault{
+		"drop": sc2test.Drop, "malformed": sc2test.Malformed, "wrong id": sc2test.WrongID, "silence": sc2test.Silence,
+		"complaint": sc2test.Complaint, "over": sc2test.Over,
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newRules(DefaultSettings(), &zergRace)
+			// Opening the game takes 6 requests, an episode 4 to start and 3 a step: request 24 lets the loops of the fifth step pass.
+			server := &sc2test.Server{Game: simulated(k, 5), Faults: map[int]sc2test.Fault{24: fault}}
+			env := realOn(t, DefaultSettings(), &zergRace, serve(t, server))
+			env.copies[0].field.(*realField).options.ReplyTimeout /= 25
+			p := newPlay(env)
+			hit := false
+			for p.steps < 60 || p.episodes < 3 {
+				before := server.Requests()
+				p.next()
+				if err := env.Err(); err != nil {
+					t.Fatal(err)
+				}
+				if before >= 24 || server.Requests() < 24 {
+					continue
+				}
+				if hit = true; p.steps != 5 || p.episodes != 1 || p.score != 0 {
+					t.Fatalf("the fault left %d episodes and a score of %g after %d steps, want one unpaid after 5", p.episodes, p.score, p.steps)
+				}
+			}
+			if !hit {
+				t.Error("the fault did not happen")
+			}
+			if p.score == 0 || math.IsNaN(p.score) {
+				t.Error("no episode was paid after the fault")
+			}
+		})
+	}
+}
+
+// A game that cannot be had is told as one sentence, and asking again is possible.
+func TestAGameThatCannotBeHadIsTold(t *testing.T) {
+	k := newRules(DefaultSettings(), &zergRace)
+	wrong := simulated(k, 1)
+	wrong.Version = "5.0.13"
+	few := simulated(k, 1)
+	few.Types = 5
+	never := simulated(k, 1)
+	never.Delay = 1 << 20
+	for name, c := range map[string]struct {
+		address string
+		version string
+		want    string
+	}{
+		"version":  {serve(t, &sc2test.Server{Game: wrong}), "4.10", "task.sc2_version=5.0.13"},
+		"map":      {serve(t, &sc2test.Server{Game: few}), "", "SMACv2"},
+		"no units": {serve(t, &sc2test.Server{Game: never}), "", "after 1000 loops"},
+		"silent":   {serve(t, &sc2test.Server{Game: simulated(k, 1), Loading: 1 << 20}), "", "no StarCraft II answers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := realOn(t, DefaultSettings(), &zergRace, c.address)
+			f := env.copies[0].field.(*realField)
+			f.options.StartTimeout /= 50
+			f.options.Version = c.version
+			env.Reset(nil, envs.NewStep(env.Spec()))
+			err := env.Err()
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want one sentence that says %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestMoreCopiesThanRunningGamesIsTold(t *testing.T) {
+	k := newRules(DefaultSettings(), &zergRace)
+	address := serve(t, &sc2test.Server{Game: simulated(k, 1)})
+	first, second := realOn(t, DefaultSettings(), &zergRace, address), realOn(t, DefaultSettings(), &zergRace, address)
+	out := envs.NewStep(first.Spec())
+	if first.Reset(nil, out); first.Err() != nil {
+		t.Fatal(first.Err())
+	}
+	second.Reset(nil, out)
+	if err := second.Err(); err == nil || !strings.Contains(err.Error(), "CERMIC_SC2_ADDRESS") {
+		t.Errorf("error %v, want one that names the variable", err)
+	}
+}
+
+// A run that was stopped cannot take up its battles on the real game; they end, and new ones begin.
+func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
+	k := newRules(DefaultSettings(), &zergRace)
+	env := realOn(t, DefaultSettings(), &zergRace, serve(t, &sc2test.Server{Game: simulated(k, 2)}))
+	p := newPlay(env)
+	for range 3 {
+		p.next()
+	}
+	state := env.Save(nil)
+	if err := env.Load(state); err != nil {
+		t.Fatal(err)
+	}
+	before := p.episodes
+	p.next()
+	if p.episodes != before+1 || p.out.Sparse[0] != 0 {
+		t.Errorf("%d episodes ended at the first step, paid %g; want one, unpaid", p.episodes-before, p.out.Sparse[0])
+	}
+	for range 50 {
+		p.next()
+	}
+	if err := env.Err(); err != nil || p.score == 0 {
+		t.Error(fmt.Errorf("score %g after going on: %w", p.score, err))
+	}
+}
