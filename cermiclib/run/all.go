@@ -55,7 +55,10 @@ func RunAll(ctx context.Context, es []Experiment, st *results.Store, workers int
 
 // failure tells that e ended without a result.
 func failure(e Experiment, err error) results.Event {
-	r := &results.Record{Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
+	r := &results.Record{Method: e.Method, Budget: e.Budget.Name, Seed: e.Seed}
+	if e.Learner != nil { // its absence may be the failure
+		r.Method = e.Label()
+	}
 	r.ID, _ = e.ID() // "" if even that fails
 	if e.Task != nil {
 		r.Task = e.Task.Kind()
