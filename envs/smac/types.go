@@ -115,13 +115,3 @@ var (
 		name: "zerg", types: []Type{Zergling, Hydralisk, Baneling}, weights: []float64{0.45, 0.45, 0.1}, never: []Type{Baneling},
 	}
 )
-
-// bit is the place of a type in the one-hot entries.
-func (r *race) bit(t Type) int {
-	for i, x := range r.types {
-		if x == t {
-			return i
-		}
-	}
-	panic("smac: " + t.String() + " is no unit of " + r.name)
-}
