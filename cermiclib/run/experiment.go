@@ -22,6 +22,7 @@ type Experiment struct {
 	Explore explore.Config `json:"explore"`
 	Budget  Budget         `json:"budget"`
 	Seed    uint64         `json:"seed"`
+	Forks   []Fork         `json:"forks,omitzero"` // where it branched off other runs; see Branch
 
 	Method string `json:"-"` // label of curves and tables; empty: made from learner and explorer
 }
@@ -40,13 +41,16 @@ func (e Experiment) Label() string {
 	if l, ok := e.Learner.(interface{ Label() string }); ok {
 		learner = l.Label() // a value learner is called after its mixer
 	}
-	switch {
-	case e.Method != "":
+	if e.Method != "" {
 		return e.Method
-	case e.Explore.Kind() == "none":
-		return learner
 	}
-	return learner + "-" + e.Explore.Kind()
+	if e.Explore.Kind() != "none" {
+		learner += "-" + e.Explore.Kind()
+	}
+	if len(e.Forks) > 0 {
+		learner += " (" + e.History() + ")"
+	}
+	return learner
 }
 
 // ID is the hash that names the run of the experiment.
@@ -76,6 +80,9 @@ func (e Experiment) Validate() error {
 	}
 	if copies, frames := env.Spec().Copies, e.Learner.CollectFrames(); frames%copies != 0 {
 		return fmt.Errorf("a collection has %d frames, want a multiple of the %d copies of %s", frames, copies, e.Task.Kind())
+	}
+	if len(e.Forks) > 0 {
+		return e.validateFork(env.Spec())
 	}
 	return nil
 }

@@ -47,8 +47,15 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// small is tiny with a method: mappo or mappo-cermic.
+// small is tiny with a method: mappo or mappo-cermic, or a fork of the latter.
 func small(method string) Experiment {
+	if method == "fork" {
+		e, err := small("mappo-cermic").Branch(100, "explore.alpha=0.9", "budget.frames=350")
+		if err != nil {
+			panic(err) // a mistake in this test
+		}
+		return e
+	}
 	e := tiny(11)
 	l := e.Learner.(learn.MAPPO)
 	l.Frames = 50
@@ -114,7 +121,7 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 		method string
 		kills  int
 		spread time.Duration // about as long as an iteration takes: a kill meets any stage of it
-	}{{"mappo", 6, 20 * time.Millisecond}, {"mappo-cermic", 3, 100 * time.Millisecond}} {
+	}{{"mappo", 6, 20 * time.Millisecond}, {"mappo-cermic", 3, 100 * time.Millisecond}, {"fork", 3, 100 * time.Millisecond}} {
 		if testing.Short() {
 			c.kills = 2
 		}

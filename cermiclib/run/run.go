@@ -39,7 +39,7 @@ func Run(ctx context.Context, e Experiment, st *results.Store, watch ...func(res
 	if err != nil {
 		return nil, err
 	}
-	s := session{exp: e, files: st.Dir(), watch: watch, began: time.Now()}
+	s := session{exp: e, store: st, files: st.Dir(), watch: watch, began: time.Now()}
 	if found := s.stored(id, st); found != nil {
 		return found, nil
 	}
@@ -68,6 +68,7 @@ type session struct {
 	claim    *results.Run
 	trainer  *trainer
 	backend  nn.Backend
+	store    *results.Store
 	files    string // folder of the store
 	watch    []func(results.Event)
 	left     <-chan error       // ends the stage that a stop has left behind; nil if there is none
@@ -174,8 +175,14 @@ func (s *session) train(ctx context.Context) (err error) {
 			return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", s.claim.Record().ID, err)
 		}
 		s.note(fmt.Sprintf("going on at %d frames", s.trainer.frames))
+		s.saved = time.Now()
+	} else if len(s.exp.Forks) > 0 {
+		if err := s.patiently(ctx, func() error { return s.branchOff(ctx) }); err != nil {
+			return err
+		}
+	} else {
+		s.saved = time.Now() // a fork saves where it begins: its parent may move on
 	}
-	s.saved = time.Now()
 	for s.trainer.frames < s.exp.Budget.Frames {
 		if s.snapshot, err = s.trainer.checkpoint(s.seconds()); err != nil {
 			return err
