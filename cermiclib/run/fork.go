@@ -95,11 +95,15 @@ func (e Experiment) Parent() (Experiment, error) {
 	return parent, err
 }
 
-// History says what the settings were before the last fork: "explore.alpha=0.2 until 246000".
+// History says what the settings were before each fork: "explore.alpha=0.2 until 246k".
 func (e Experiment) History() string {
 	var parts []string
 	for _, f := range e.Forks {
-		parts = append(parts, fmt.Sprintf("%s until %d", strings.Join(f.Was, " "), f.At))
+		at := strconv.Itoa(f.At)
+		if f.At%1000 == 0 {
+			at = strconv.Itoa(f.At/1000) + "k"
+		}
+		parts = append(parts, strings.Join(f.Was, " ")+" until "+at)
 	}
 	return strings.Join(parts, ", ")
 }
