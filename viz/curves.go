@@ -127,7 +127,24 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 		band.Color, band.LineStyle.Width = style.Band(), 0
 		p.Add(band)
 	}
+	if s.Branched {
+		p.Add(branches{line[0], style.Color})
+	}
 	return line[len(line)-1].Y, addLine(p, line, style.Line())
+}
+
+// branches implements plot.Plotter: a ring where one line leaves another.
+type branches struct {
+	at    plotter.XY
+	color color.Color
+}
+
+// Plot implements plot.Plotter.
+func (b branches) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	circle := ring(vg.Point{X: tx(b.at.X), Y: ty(b.at.Y)}, 2.6)
+	c.FillPolygon(paper, circle)
+	c.StrokeLines(draw.LineStyle{Color: b.color, Width: vg.Points(1.3)}, append(circle, circle[0], circle[1]))
 }
 
 // drawSeeds adds one thin line a seed and returns the mean of their last values.

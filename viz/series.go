@@ -18,6 +18,7 @@ type Series struct {
 	Low, High []float64   // [P] a band that is given, in the place of the bootstrap interval over seeds
 	Reference bool        // recorded by somebody else: drawn thin and dotted
 	Faint     bool        // context for the others: drawn thin
+	Branched  bool        // it begins on another line, where a ring is drawn
 }
 
 // Line is a series of a single line, for example a formula.
@@ -56,7 +57,7 @@ func (s Series) at(j int) []float64 {
 }
 
 // Evals turns records into one series a method: the mean score of each evaluation's episodes, one line a seed. Series
-// are in the order in which their methods first appear.
+// are in the order in which their methods first appear. A fork begins on the line of its parent, if that is among them.
 func Evals(rs []*results.Record) []Series {
 	return collect(rs, func(r *results.Record) []results.Point {
 		points := make([]results.Point, len(r.Evals))
@@ -77,12 +78,12 @@ func collect(rs []*results.Record, points func(*results.Record) []results.Point)
 	var out []Series
 	lines := map[string][][]results.Point{}
 	for _, r := range rs {
-		ps := points(r)
+		ps, branched := grown(r, rs, points)
 		if len(ps) == 0 {
 			continue
 		}
 		if lines[r.Method] == nil {
-			out = append(out, Series{Label: r.Method})
+			out = append(out, Series{Label: r.Method, Branched: branched})
 		}
 		lines[r.Method] = append(lines[r.Method], ps)
 	}
@@ -90,6 +91,30 @@ func collect(rs []*results.Record, points func(*results.Record) []results.Point)
 		out[i].X, out[i].Y = align(lines[out[i].Label])
 	}
 	return out
+}
+
+// grown are the points of r and, before them, the place on its parent's line where it branched off.
+func grown(r *results.Record, rs []*results.Record, points func(*results.Record) []results.Point) (ps []results.Point, branched bool) {
+	ps = points(r)
+	parent, at := r.Fork()
+	i := slices.IndexFunc(rs, func(o *results.Record) bool { return o.ID == parent })
+	if parent == "" || i < 0 || len(ps) == 0 {
+		return ps, false
+	}
+	trunk, _ := grown(rs[i], rs, points)
+	n := 0 // points of the trunk up to the fork
+	for n < len(trunk) && trunk[n].Frames <= at {
+		n++
+	}
+	if n == 0 {
+		return ps, false
+	}
+	begin := trunk[n-1]
+	if n < len(trunk) { // between two points: on the line that joins them
+		part := float64(at-begin.Frames) / float64(trunk[n].Frames-begin.Frames)
+		begin = results.Point{Frames: at, Value: begin.Value + part*(trunk[n].Value-begin.Value)}
+	}
+	return append([]results.Point{begin}, ps...), true
 }
 
 // align puts lines of (frames, value) on one axis; a line without a value at some x has NaN there.

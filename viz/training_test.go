@@ -5,6 +5,7 @@ package viz_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"cermic/cermiclib/results"
@@ -35,6 +36,42 @@ func TestTrainingLooksAsBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkImage(t, "training", p.Image())
+}
+
+// fork is trained, gone on from another run.
+func fork(id, method, parent string, at int, pace float64, frames int) *results.Record {
+	r := trained(id, method, pace, frames)
+	after := func(p results.Point) bool { return p.Frames <= at }
+	r.Evals = slices.DeleteFunc(r.Evals, func(e results.Eval) bool { return e.Frames <= at })
+	r.Scalars["bonus"] = slices.DeleteFunc(r.Scalars["bonus"], after)
+	r.Experiment = fmt.Appendf(nil, `{"forks":[{"parent":%q,"at":%d}]}`, parent, at)
+	return r
+}
+
+func TestForksBranchOffTheirParents(t *testing.T) {
+	runs := []*results.Record{
+		trained("a", "mappo-cermic", 2e5, 400_000),
+		fork("b", "mappo-cermic explore.alpha=0.5 (explore.alpha=0.2 until 210k)", "a", 210_000, 0.8e5, 600_000),
+		fork("c", "mappo-cermic explore.alpha=1 (explore.alpha=0.2 until 210k, explore.alpha=0.5 until 500k)", "b", 500_000, 3e5, 600_000),
+		fork("d", "mappo-cermic explore.alpha=0 (explore.alpha=0.2 until 500k)", "a", 500_000, 3e5, 560_000),
+		fork("e", "elsewhere", "not here", 500_000, 3e5, 560_000),
+	}
+	p, err := viz.Training(runs[1], runs, 2, measures[:2]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "forks", p.Image())
+	lines := viz.Scalar(runs, "bonus")
+	at := func(i, x int) float64 { return lines[i].Y[0][slices.Index(lines[i].X, float64(x))] }
+	if got, want := at(1, 210_000), (at(0, 200_000)+at(0, 220_000))/2; math.Abs(got-want) > 1e-12 { // rounding of the mean
+		t.Errorf("a fork between two points begins at %g, want %g on the line between them", got, want)
+	}
+	if got, want := at(3, 400_000), at(0, 400_000); got != want {
+		t.Errorf("a fork whose parent has no later point begins at %g, want its last one, %g", got, want)
+	}
+	if lines[4].Branched || lines[4].X[0] != 520_000 {
+		t.Errorf("a fork without its parent begins at %g", lines[4].X[0])
+	}
 }
 
 func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
