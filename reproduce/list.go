@@ -59,8 +59,8 @@ func listSettings(out io.Writer, q plan.Request) error {
 		return usageError{err}
 	}
 	for _, k := range conf.Keys(e) {
-		if k.Key == "seed" || k.Key == "budget.name" {
-			continue // -seeds and -budget
+		if k.Key == "seed" || k.Key == "budget.name" || k.Key == "forks" {
+			continue // -seeds, -budget and -fork
 		}
 		about := k.Type
 		if k.Kinds != nil {

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"cermic/cermiclib/results"
@@ -19,13 +20,16 @@ import (
 
 // runTrain trains what the flags name, or goes on with it, and sums up.
 func runTrain(ctx context.Context, out io.Writer, args []string) error {
-	var task, method, budget, table, store string
+	var task, method, budget, table, fork, store string
 	var seeds, workers int
 	var set repeated
+	var given *flag.FlagSet
 	_, err := parse("train", out, args, 0, func(f *flag.FlagSet) {
+		given = f
 		f.StringVar(&task, "task", "balance", "`tasks` to train on, separated by commas")
 		f.StringVar(&method, "method", "mappo-cermic", "`methods` to train, separated by commas")
 		f.StringVar(&table, "table", "", "train what this `table` of the paper needs, instead of -task and -method")
+		f.StringVar(&fork, "fork", "", "go on from run ID at so many frames, `ID@FRAMES`, with what -set changes, as a run of its own")
 		f.StringVar(&budget, "budget", "smoke", "smoke, short or paper")
 		f.IntVar(&seeds, "seeds", 1, "runs of each, with seeds 1 to `n`")
 		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
@@ -38,13 +42,18 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 	if seeds < 1 || workers < 1 {
 		return usagef("-seeds is %d and -workers is %d, want at least 1", seeds, workers)
 	}
-	es, err := chosen(out, task, method, table, budget, seeds, set)
-	if err != nil {
-		return usageError{err}
-	}
 	st, err := openStore(store)
 	if err != nil {
 		return err
+	}
+	var es []run.Experiment
+	if fork != "" {
+		es, err = forked(given, st, fork, set)
+	} else {
+		es, err = chosen(out, task, method, table, budget, seeds, set)
+	}
+	if err != nil {
+		return usageError{err}
 	}
 	p := newProgress(out, len(es))
 	err = run.RunAll(ctx, es, st, workers, p.watch)
@@ -57,6 +66,21 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	return summarise(out, es, st)
+}
+
+// forked makes the experiment that goes on from another run, which says all that other flags would.
+func forked(given *flag.FlagSet, st *results.Store, from string, set []string) ([]run.Experiment, error) {
+	var extra error
+	given.Visit(func(f *flag.Flag) {
+		if !slices.Contains([]string{"fork", "set", "store"}, f.Name) {
+			extra = fmt.Errorf("-%s is given by the run that -fork goes on from: change its settings by -set", f.Name)
+		}
+	})
+	if extra != nil {
+		return nil, extra
+	}
+	e, err := plan.Branch(st, from, set)
+	return []run.Experiment{e}, err
 }
 
 // chosen makes the experiments that the flags of train name.

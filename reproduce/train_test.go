@@ -51,6 +51,39 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 	}
 }
 
+func TestAForkIsTrainedFromItsParentAndNamedAfterIt(t *testing.T) {
+	t.Setenv("GOMLX_BACKEND", "go") // compiles such small networks in no time
+	store := t.TempDir()
+	args := []string{"train", "-method", "mappo", "-task", "balance", "-store", store, "-set", "budget.frames=2000",
+		"-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"}
+	if _, err := command(t, args...); err != nil {
+		t.Fatal(err)
+	}
+	st, err := results.Open(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, err := st.Find(results.Query{})
+	if err != nil || len(parent) != 1 {
+		t.Fatalf("%d runs, %v", len(parent), err)
+	}
+	from := parent[0].ID[:6] + "@1000"
+	out, err := command(t, "train", "-fork", from, "-set", "learner.entropy_coef=0.1", "-store", store)
+	name := "mappo learner.critic_hidden=[16] learner.entropy_coef=0.1 policy.hidden=[16] (learner.entropy_coef=0 until 1k)"
+	for _, want := range []string{"training run " + parent[0].ID + " again from 0 to 1000 frames", "2000/2000", name} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("the fork does not say %q (%v):\n%s", want, err, out)
+		}
+	}
+	forks, err := st.Find(results.Query{Method: name})
+	if err != nil || len(forks) != 1 {
+		t.Fatalf("%d forks, %v", len(forks), err)
+	}
+	if id, at := forks[0].Fork(); id != parent[0].ID || at != 1000 {
+		t.Errorf("the fork's parent is %q at %d", id, at)
+	}
+}
+
 func TestAStopSavesAndSaysHowToGoOn(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

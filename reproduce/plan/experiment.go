@@ -63,7 +63,16 @@ func New(q Request) (run.Experiment, error) {
 
 // set applies one assignment.
 func set(e *run.Experiment, assignment string) error {
-	key, value, ok := strings.Cut(assignment, "=")
+	if err := allowed(assignment); err != nil {
+		return err
+	}
+	key, value, _ := strings.Cut(assignment, "=")
+	return conf.Set(e, strings.TrimSpace(key), value)
+}
+
+// allowed returns one sentence if an assignment is none, or if another flag is there for what it sets.
+func allowed(assignment string) error {
+	key, _, ok := strings.Cut(assignment, "=")
 	key = strings.TrimSpace(key)
 	switch {
 	case !ok:
@@ -72,8 +81,10 @@ func set(e *run.Experiment, assignment string) error {
 		return fmt.Errorf("-set seed: seeds are counted by -seeds")
 	case key == "task" || key == "task.kind":
 		return fmt.Errorf("-set %s: tasks are chosen by -task", key)
+	case key == "forks":
+		return fmt.Errorf("-set forks: a run branches off another by -fork ID@FRAMES")
 	}
-	return conf.Set(e, key, value)
+	return nil
 }
 
 // defaults composes the method on the task at the budget.
@@ -113,7 +124,11 @@ func label(e run.Experiment, task Task, method Method, budget Budget) (string, e
 		return "", err
 	}
 	changes, err := changes(e, reference)
-	return paper.Label(method.ID, changes), err
+	name := paper.Label(method.ID, changes)
+	if len(e.Forks) > 0 {
+		name += " (" + e.History() + ")"
+	}
+	return name, err
 }
 
 // changes lists the settings of e that differ from those of reference, as sorted assignments; settings inside a part of
@@ -122,7 +137,7 @@ func changes(e, reference run.Experiment) ([]string, error) {
 	var out []string
 	for _, kinds := range []bool{true, false} { // parts first: they decide which keys there are
 		for _, now := range conf.Keys(e) {
-			if (now.Kinds != nil) != kinds || strings.HasPrefix(now.Key, "budget.") || now.Key == "seed" {
+			if (now.Kinds != nil) != kinds || strings.HasPrefix(now.Key, "budget.") || now.Key == "seed" || now.Key == "forks" {
 				continue
 			}
 			if before, ok := find(conf.Keys(reference), now.Key); ok && before == now.Value {

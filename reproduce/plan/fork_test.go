@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+)
+
+// A control that moves while a run trains makes it branch off; where that is impossible or pointless, a run of its own.
+func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
+	t.Setenv("GOMLX_BACKEND", "go") // compiles such small networks in no time
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(set ...string) run.Experiment {
+		e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1,
+			Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	turn := func(now, next run.Experiment) run.Experiment {
+		e, err := Turn(st, now, next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	now, next := ask(), ask("learner.lr=0.001")
+	if e := turn(now, next); len(e.Forks) != 0 || e.Method != next.Method {
+		t.Errorf("before it is trained: %q with forks %v, want a run of its own", e.Method, e.Forks)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	if _, err := run.Run(ctx, now, st, func(e results.Event) {
+		if e.Frames == 1000 {
+			stop()
+		}
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	e := turn(now, next)
+	if len(e.Forks) != 1 || e.Forks[0].At != 1000 || !strings.HasSuffix(e.Method, "learner.lr=0.001 policy.hidden=[8] (learner.lr=0.0001 until 1k)") {
+		t.Errorf("in the middle: %q with forks %+v, want a branch at 1000 frames", e.Method, e.Forks)
+	}
+	if e := turn(now, now); len(e.Forks) != 0 {
+		t.Errorf("moved and moved back: %+v, want the same run", e.Forks)
+	}
+	if e := turn(now, ask("explore=cermic")); len(e.Forks) != 0 || e.Explore.Kind() != "cermic" {
+		t.Errorf("another explorer: %+v, want a run of its own", e.Forks)
+	}
+	if _, err := run.Run(t.Context(), now, st); err != nil {
+		t.Fatal(err)
+	}
+	if e := turn(now, next); len(e.Forks) != 0 {
+		t.Errorf("after its end: %+v, want a run of its own", e.Forks)
+	}
+	again, err := Branch(st, e.Forks[0].Parent[:5]+"@2_000", []string{"learner.lr=0.001"})
+	if err != nil || again.Forks[0].At != 2000 {
+		t.Errorf("by name: %+v, %v", again.Forks, err)
+	}
+}
