@@ -37,20 +37,23 @@ type Budget struct {
 
 // Label is the method's name in curves and tables.
 func (e Experiment) Label() string {
-	learner := e.Learner.Kind()
-	if l, ok := e.Learner.(interface{ Label() string }); ok {
-		learner = l.Label() // a value learner is called after its mixer
-	}
-	if e.Method != "" {
+	switch {
+	case e.Method != "":
 		return e.Method
+	case e.Learner == nil || e.Explore == nil:
+		return "incomplete" // Validate says what is missing
+	}
+	name := e.Learner.Kind()
+	if l, ok := e.Learner.(interface{ Label() string }); ok {
+		name = l.Label() // a value learner is called after its mixer
 	}
 	if e.Explore.Kind() != "none" {
-		learner += "-" + e.Explore.Kind()
+		name += "-" + e.Explore.Kind()
 	}
 	if len(e.Forks) > 0 {
-		learner += " (" + e.History() + ")"
+		name += " (" + e.History() + ")"
 	}
-	return learner
+	return name
 }
 
 // ID is the hash that names the run of the experiment.
