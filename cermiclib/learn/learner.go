@@ -29,6 +29,11 @@ type Rememberer interface {
 	Remember(x *rl.Rollout) error
 }
 
+// Replayer is a Learner that keeps old experience.
+type Replayer interface {
+	Experience() *rl.Replay
+}
+
 // Rescorer is a Learner that can pay the intrinsic reward of old experience anew.
 type Rescorer interface {
 	// Rescore is called once, with nil if the explorer cannot score; the error says what to do then.

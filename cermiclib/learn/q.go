@@ -135,6 +135,7 @@ type q struct {
 
 var (
 	_ Rememberer = (*q)(nil)
+	_ Replayer   = (*q)(nil)
 	_ Rescorer   = (*q)(nil)
 	_ rl.Saver   = (*q)(nil)
 )
@@ -208,6 +209,9 @@ func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
 
 // Remember puts a collection into the replay.
 func (l *q) Remember(x *rl.Rollout) error { return l.replay.Add(x) }
+
+// Experience is the replay, for explorers that train on it too.
+func (l *q) Experience() *rl.Replay { return l.replay }
 
 // Update puts the collection into the replay and takes the gradient steps, each on a fresh minibatch.
 func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {

@@ -9,10 +9,10 @@ import (
 	"cermic/envs/rng"
 )
 
-// Dist is the action distribution of every agent of every copy: a base that a policy computes, of which a share Eps is
-// replaced by the uniform distribution over what is allowed.
+// Dist is the action distribution of every agent of every copy: a base that a policy computes, of which a share is replaced by
+// another policy that an explorer brings, and of both a share Eps by the uniform distribution over what is allowed.
 //
-//	μ(a|o) = (1 − ε)·π(a|o) + ε·u(a|o)
+//	μ(a|o) = (1 − ε)·( (1 − ρ)·π(a|o) + ρ·π^x(a|o) ) + ε·u(a|o)
 //
 // The base is a masked categorical over Logits, a tanh-squashed Gaussian of Mean and Scale, or, with Greedy, all on the mode.
 type Dist struct {
@@ -23,6 +23,9 @@ type Dist struct {
 	Raw         []float32 // [E,N,D] u of the sampled actions: inverting the squash would lose digits at the box's edge
 	Carry       []float32 // [E,N,C] policy state after this step
 	Importance  []float32 // [E,N] weight of the sampled actions in a policy-gradient loss: see Ratio
+
+	Other []float32 // [E,N,K] logits of π^x, for discrete actions; read while Share is above 0
+	Share float32   // ρ, set by an explorer that has a policy of its own
 
 	Greedy bool    // the base takes its mode: a value learner's
 	Eps    float32 // ε, set by whoever explores: a value learner, an explorer
@@ -48,6 +51,8 @@ func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 	switch {
 	case d.Eps > 0 && r.Float64() < float64(d.Eps):
 		d.uniform(row, r, act)
+	case d.Share > 0 && r.Float64() < float64(d.Share):
+		act.Choice[row] = int32(d.categorical(d.Other, row, r))
 	case d.Greedy:
 		d.Mode(row, act)
 	default:
@@ -55,10 +60,10 @@ func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 	}
 	base := d.logBase(row, act)
 	d.Importance[row] = 1
-	if d.Eps == 0 {
+	if d.Eps == 0 && d.Share == 0 {
 		return float32(base)
 	}
-	mixture := d.logMixture(row, base)
+	mixture := d.logMixture(row, base, act)
 	switch d.Ratio {
 	case RatioTarget:
 		d.Importance[row] = float32(math.Exp(base - mixture))
@@ -72,7 +77,7 @@ func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 // draw samples from the base, which is not Greedy.
 func (d *Dist) draw(row int, r *rng.Rand, act *envs.Actions) {
 	if d.Spec.Choices > 0 {
-		act.Choice[row] = int32(d.categorical(row, r))
+		act.Choice[row] = int32(d.categorical(d.Logits, row, r))
 		return
 	}
 	n := d.Spec.Dim
@@ -88,7 +93,7 @@ func (d *Dist) draw(row int, r *rng.Rand, act *envs.Actions) {
 func (d *Dist) logBase(row int, act *envs.Actions) float64 {
 	if d.Spec.Choices > 0 {
 		if !d.Greedy {
-			return d.logProbOf(row, int(act.Choice[row]))
+			return d.logProbOf(d.Logits, row, int(act.Choice[row]))
 		}
 		if int(act.Choice[row]) == d.best(row) {
 			return 0
@@ -133,11 +138,11 @@ func (d *Dist) allowed(row, k int) bool {
 	return d.Mask == nil || d.Mask[row*d.Spec.Choices+k] != 0
 }
 
-// categorical inverts the distribution function over the allowed choices, summed in index order.
-func (d *Dist) categorical(row int, r *rng.Rand) int {
+// categorical inverts the distribution function of logits [E,N,K] over the allowed choices of row, summed in index order.
+func (d *Dist) categorical(logits []float32, row int, r *rng.Rand) int {
 	k := d.Spec.Choices
-	logits := d.Logits[row*k : (row+1)*k]
-	top := d.top(row)
+	top := d.top(logits, row)
+	logits = logits[row*k : (row+1)*k]
 	total := 0.0
 	for i, l := range logits {
 		if d.allowed(row, i) {
@@ -157,9 +162,9 @@ func (d *Dist) categorical(row int, r *rng.Rand) int {
 	return last
 }
 
-func (d *Dist) top(row int) float64 {
+func (d *Dist) top(logits []float32, row int) float64 {
 	top := math.Inf(-1)
-	for i, l := range d.Logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
+	for i, l := range logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
 		if d.allowed(row, i) {
 			top = max(top, float64(l))
 		}
@@ -167,14 +172,14 @@ func (d *Dist) top(row int) float64 {
 	return top
 }
 
-func (d *Dist) logProbOf(row, choice int) float64 {
-	top, total := d.top(row), 0.0
-	for i, l := range d.Logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
+func (d *Dist) logProbOf(logits []float32, row, choice int) float64 {
+	top, total := d.top(logits, row), 0.0
+	for i, l := range logits[row*d.Spec.Choices : (row+1)*d.Spec.Choices] {
 		if d.allowed(row, i) {
 			total += math.Exp(float64(l) - top)
 		}
 	}
-	return float64(d.Logits[row*d.Spec.Choices+choice]) - top - math.Log(total)
+	return float64(logits[row*d.Spec.Choices+choice]) - top - math.Log(total)
 }
 
 // tanhMax keeps a squashed action off the edge of its box, where its density is not defined: torchrl clamps at 1 - 1e-6 too.

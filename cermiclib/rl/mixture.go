@@ -9,7 +9,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Ratio says what a policy-gradient learner does about the uniform actions it is trained on: which log-probability is
+// Ratio says what a policy-gradient learner does about the actions it is trained on that are not its own: which log-probability is
 // noted, and which the learner compares with it.
 type Ratio uint8
 
@@ -43,10 +43,20 @@ func (d *Dist) uniform(row int, r *rng.Rand, act *envs.Actions) {
 	}
 }
 
-// logMixture is log μ of an action of row whose log π is base.
-func (d *Dist) logMixture(row int, base float64) float64 {
-	eps := float64(d.Eps)
-	a, b := math.Log1p(-eps)+base, math.Log(eps)+d.logUniform(row)
+// logMixture is log μ of the action of row in act, whose log π is base.
+func (d *Dist) logMixture(row int, base float64, act *envs.Actions) float64 {
+	if share := float64(d.Share); share > 0 {
+		other := d.logProbOf(d.Other, row, int(act.Choice[row]))
+		base = logSum(math.Log1p(-share)+base, math.Log(share)+other)
+	}
+	if eps := float64(d.Eps); eps > 0 {
+		base = logSum(math.Log1p(-eps)+base, math.Log(eps)+d.logUniform(row))
+	}
+	return base
+}
+
+// logSum is log(exp a + exp b), of which one may be -Inf.
+func logSum(a, b float64) float64 {
 	top := max(a, b)
 	return top + math.Log(math.Exp(a-top)+math.Exp(b-top))
 }

@@ -27,7 +27,7 @@ func TestMixtureSumsToOneOverTheAllowedChoices(t *testing.T) {
 		sum := 0.0
 		for _, k := range []int32{0, 2, 3} {
 			act.Choice[0] = k
-			sum += math.Exp(d.logMixture(0, d.logBase(0, act)))
+			sum += math.Exp(d.logMixture(0, d.logBase(0, act), act))
 		}
 		if math.Abs(sum-1) > 1e-9 {
 			t.Errorf("greedy %v: probabilities sum to %g", greedy, sum)
@@ -44,7 +44,7 @@ func TestMixtureDensityIntegratesToOne(t *testing.T) {
 			// Midpoints of cells; the density is bounded, since the Gaussian's tails outrun the squash at these scales.
 			x, y := (float64(i)+0.5)/n*2-1, (float64(j)+0.5)/n*2-1
 			d.Raw[0], d.Raw[1] = float32(math.Atanh(x)), float32(math.Atanh(y))
-			sum += math.Exp(d.logMixture(0, d.logBase(0, act))) * (2.0 / n) * (4.0 / n)
+			sum += math.Exp(d.logMixture(0, d.logBase(0, act), act)) * (2.0 / n) * (4.0 / n)
 		}
 	}
 	// The midpoint rule with cells of 1/400 of the box.
@@ -59,6 +59,21 @@ func TestEpsilonGreedySamplesAsItsProbabilitiesSay(t *testing.T) {
 	d.Mask, d.Eps, d.Greedy = []uint8{1, 0, 1, 1}, 0.3, true
 	want := []float64{0.1, 0, 0.1, 0.8} // 0.3 in three equal parts, the rest on the best allowed choice
 	checkFrequencies(t, d, act, want, rng.New(1, "eps"))
+}
+
+// TestAnotherPolicyTakesItsShareOfTheActions beside a greedy base and uniform choices, over three of four choices.
+func TestAnotherPolicyTakesItsShareOfTheActions(t *testing.T) {
+	d, act := oneRow(envs.ActSpec{Choices: 4})
+	copy(d.Logits, []float32{1, 9, 0, 2})
+	d.Other = []float32{0, 5, float32(math.Log(3)), float32(math.Log(4))} // allowed: 1/8, 3/8, 1/2
+	d.Mask, d.Eps, d.Share = []uint8{1, 0, 1, 1}, 0.3, 0.4
+	// 0.1 each; 0.7·0.4 shared by π^x; 0.7·0.6 on the best allowed choice.
+	greedy := []float64{0.1 + 0.28/8, 0, 0.1 + 0.28*3/8, 0.1 + 0.28/2 + 0.42}
+	d.Greedy = true
+	checkFrequencies(t, d, act, greedy, rng.New(1, "share"))
+	d.Greedy = false
+	copy(d.Logits, []float32{0, 9, 0, 0})
+	checkFrequencies(t, d, act, []float64{0.24 + 0.28/8, 0, 0.24 + 0.28*3/8, 0.24 + 0.28/2}, rng.New(1, "share"))
 }
 
 // TestUniformActionsFillTheBox: with ε = 1 each quarter of each axis gets a quarter of the actions.

@@ -217,6 +217,15 @@ func (p *Replay) Sample(dst []int32, r *rng.Rand) {
 	}
 }
 
+// SampleFrames is Sample for single frames, whether or not the replay gives chunks.
+func (p *Replay) SampleFrames(dst []int32, r *rng.Rand) {
+	e, first := p.spec.Copies, p.steps-p.kept()
+	for b := range dst {
+		k := r.IntN(p.Len())
+		dst[b] = int32((first+k/e)%p.rows*e + k%e)
+	}
+}
+
 // next returns the position of the step after slot, among the finals or in the ring.
 func (p *Replay) next(slot int32) (final bool, at int) {
 	if k := p.end[slot]; k >= 0 {
