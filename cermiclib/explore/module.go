@@ -26,6 +26,12 @@ type Module interface {
 	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 }
 
+// Replayed is a Module that trains on old experience if the learner keeps some.
+type Replayed interface {
+	// UseReplay is called once, before the first collection; when Update is called, the replay holds the rollout.
+	UseReplay(p *rl.Replay)
+}
+
 // Config is an explorer with all its settings; registered values are complete defaults.
 type Config interface {
 	Kind() string

@@ -77,9 +77,20 @@ func tinyCPM(seed uint64) Experiment {
 	return e
 }
 
+// tinyICES is a QPLEX whose explorer trains on the learner's replay.
+func tinyICES(seed uint64) Experiment {
+	e := tinyQ(seed)
+	l := e.Learner.(learn.Q).WithQPLEX()
+	c := explore.DefaultICES()
+	c.Hidden, c.PolicyWidth, c.Batch, c.Steps = []int{8}, []int{8}, 16, 3
+	e.Learner, e.Explore = l, c
+	return e
+}
+
 // kinds are the experiments that must be repeatable and resumable.
 var kinds = map[string]func(uint64) Experiment{
 	"mappo": tiny, "mappo gru": tinyGRU, "cpm gru mace": tinyCPM, "qmix": tinyQ, "qmix spectra": tinyRecurrentQ,
+	"qplex ices": tinyICES,
 	"bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
 }
 

@@ -66,6 +66,11 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 			return nil, err
 		}
 	}
+	if l, ok := t.learner.(learn.Replayer); ok {
+		if m, ok := t.module.(explore.Replayed); ok {
+			m.UseReplay(l.Experience())
+		}
+	}
 	if err := t.canRecord(); err != nil {
 		return nil, err
 	}

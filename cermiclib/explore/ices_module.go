@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// Scopes of the variables of ICES, one for each optimiser.
+const (
+	icesScope  = "ices"
+	icesBase   = "prediction"
+	icesCode   = "code"
+	icesPolicy = "policy"
+	icesValue  = "value"
+)
+
+// icesScalars names what a gradient step reports, in order.
+var icesScalars = []string{
+	"ices/prediction_loss", "ices/code_loss", "ices/policy_loss", "ices/value_loss", "ices/contribution", "ices/entropy",
+}
+
+// ices is an ICES in a running experiment.
+type ices struct {
+	ICES
+	build  *nn.Build
+	act    *nn.Program  // observations and states to the logits of π^x
+	step   *nn.Program  // one gradient step
+	logits []float32    // [E,N,K]
+	replay *rl.Replay   // the learner's, or one of a single collection
+	own    bool         // the replay is this module's
+	delta  []rl.Running // [S] change of state in one step
+	slots  []int32      // [B]
+}
+
+var (
+	_ Module   = (*ices)(nil)
+	_ rl.Saver = (*ices)(nil)
+	_ Replayed = (*ices)(nil)
+)
+
+// Build compiles the module's two graphs.
+func (c ICES) Build(b *nn.Build) (Module, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s := b.Spec
+	switch {
+	case s.Act.Choices == 0:
+		return nil, fmt.Errorf("ices compares finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another explorer", s.Name)
+	case s.CellLen() > 0:
+		return nil, fmt.Errorf("ices: %s shows cells, the world models read vectors only; choose a task with vector observations", s.Name)
+	case s.State == 0:
+		return nil, fmt.Errorf("ices predicts the state, and %s has none; choose another explorer", s.Name)
+	}
+	m := &ices{ICES: c, build: b, logits: make([]float32, s.Copies*s.Agents*s.Act.Choices), delta: make([]rl.Running, s.State), slots: make([]int32, c.Batch)}
+	seen := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.ObsLen()), nn.F32("state", s.Copies, s.State)}
+	var err error
+	m.act, err = nn.NewProgram(b, "ices.act", seen, func(sc *model.Scope, in []*Node) []*Node {
+		return []*Node{m.head(sc.At(icesScope).At(icesPolicy), in[0], in[1], s.Act.Choices)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	inputs := m.inputs()
+	m.step, err = nn.NewProgram(b, "ices.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		return m.train(sc.At(icesScope), nn.Named(inputs, in))
+	})
+	return m, err
+}
+
+// inputs declares what a gradient step reads.
+func (m *ices) inputs() []nn.Input {
+	s, b := m.build.Spec, m.Batch
+	inputs := []nn.Input{
+		nn.F32("obs", b, s.Agents, s.ObsLen()), nn.F32("state", b, s.State), nn.F32("delta", b, s.State), nn.I32("choice", b, s.Agents),
+		nn.F32("alive", b, s.Agents), nn.F32("known", b, s.Agents), nn.F32("noise", 2, b, m.Latent),
+	}
+	if s.Masked {
+		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices))
+	}
+	return inputs
+}
+
+// head is π^x or V^x: obs [B,N,O] and state [B,S] to [B,N,out].
+func (c ICES) head(sc *model.Scope, obs, state *Node, out int) *Node {
+	d := obs.Shape().Dimensions
+	each := BroadcastToDims(InsertAxes(state, 1), d[0], d[1], state.Shape().Dimensions[1])
+	x := Reshape(Concatenate([]*Node{obs, each}, -1), d[0]*d[1], -1)
+	return Reshape(nn.MLP(sc, x, c.PolicyWidth, Tanh, out), d[0], d[1], out)
+}
+
+// train takes one gradient step of everything and reports icesScalars.
+func (m *ices) train(sc *model.Scope, in map[string]*Node) []*Node {
+	c, base, code := m.ICES, sc.At(icesBase), sc.At(icesCode)
+	global, local := worldModel{c, base, code, "global"}, worldModel{c, base, code, "local"}
+	taken := OneHot(in["choice"], m.build.Spec.Act.Choices, in["state"].DType())
+	frames := worldIn{state: in["state"], taken: taken, known: OnesLike(in["known"])}
+	hidden := worldIn{state: in["state"], taken: taken, known: in["known"]}
+	noise := func(k int) *Node { return Squeeze(Slice(in["noise"], AxisElem(k)), 0) }
+
+	predictG, boundG := global.loss(frames, in["delta"], noise(0))
+	predictL, boundL := local.loss(hidden, in["delta"], noise(1))
+	contribution := c.contributions(global, local, frames)
+	prediction, bound := Add(predictG, predictL), Add(boundG, boundL)
+	policy, value, entropy := c.explorers(sc, in, taken, contribution)
+
+	c.baseAdam().Minimize(base, prediction)
+	c.codeAdam().Minimize(code, bound)
+	c.Adam.Minimize(sc.At(icesPolicy), policy)
+	c.Adam.Minimize(sc.At(icesValue), value)
+	return []*Node{Stack([]*Node{prediction, bound, policy, value, average(contribution, in["alive"]), entropy}, 0)}
+}
+
+// explorers returns the losses of π^x and V^x for the actions taken [B,N,K], and the mean entropy of π^x.
+func (c ICES) explorers(sc *model.Scope, in map[string]*Node, taken, contribution *Node) (policy, value, entropy *Node) {
+	d, alive := taken.Shape().Dimensions, in["alive"]
+	logits := c.head(sc.At(icesPolicy), in["obs"], in["state"], d[2])
+	if mask := in["mask"]; mask != nil {
+		logits = Where(GreaterThan(mask, ZerosLike(mask)), logits, FillScalar(logits.Graph(), logits.Shape(), -1e9))
+	}
+	logp := LogSoftmax(logits, -1)
+	entropy = average(Neg(ReduceSum(Mul(Exp(logp), logp), -1)), alive)
+	missing := Sub(contribution, Reshape(c.head(sc.At(icesValue), in["obs"], in["state"], 1), d[0], d[1]))
+	gain := average(Mul(StopGradient(missing), ReduceSum(Mul(logp, taken), -1)), alive)
+	return Neg(Add(gain, MulScalar(entropy, c.Entropy))), average(Square(missing), alive), entropy
+}
+
+// UseReplay lets the module train on the learner's old experience.
+func (m *ices) UseReplay(p *rl.Replay) { m.replay, m.own = p, false }
+
+// Behave lets π^x choose a share of the actions.
+func (m *ices) Behave(frames int, in *rl.Obs, d *rl.Dist) error {
+	m.act.Feed(0, func(dst []float32) { copy(dst, in.Obs) })
+	m.act.Feed(1, func(dst []float32) { copy(dst, in.State) })
+	if err := m.act.Run(); err != nil {
+		return err
+	}
+	m.act.Read(0, m.logits)
+	d.Other, d.Share, d.Ratio = m.logits, float32(m.ratio(frames)), rl.RatioTarget
+	return nil
+}
+
+// ratio is the share of actions from π^x.
+func (c ICES) ratio(frames int) float64 { return rl.Anneal(c.Ratio, c.RatioEnd, frames, c.RatioFrames) }
+
+// Reward adds nothing: contributions are for the exploration policy alone.
+func (m *ices) Reward(_ context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	return rl.Scalars{"ices/int_ratio": m.ratio(x.Frames)}, nil
+}
+
+// Update trains world models and exploration policy on frames drawn from the replay, which already holds x if it is the learner's.
+func (m *ices) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	if err := m.takeIn(x); err != nil {
+		return nil, err
+	}
+	out, values := rl.Scalars{}, make([]float32, len(icesScalars))
+	for step := range m.Steps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r := rng.New(m.build.Seed, "ices", uint64(x.Iteration), uint64(step))
+		m.replay.SampleFrames(m.slots, r)
+		m.feed(r)
+		if err := m.step.Run(); err != nil {
+			return nil, err
+		}
+		m.step.Read(0, values)
+		for i, name := range icesScalars {
+			out[name] += float64(values[i]) / float64(m.Steps)
+		}
+	}
+	return out, nil
+}
+
+// takeIn updates the statistics of the change of state, and the module's own replay if it has one.
+func (m *ices) takeIn(x *rl.Rollout) (err error) {
+	s := x.Spec.State
+	for frame := range x.T * x.E {
+		now, next := x.State[frame*s:(frame+1)*s], x.NextState(frame)
+		for i := range m.delta {
+			m.delta[i].Add(float64(next[i]) - float64(now[i]))
+		}
+	}
+	if m.replay == nil {
+		m.own = true
+		if m.replay, err = rl.NewReplay(x.Spec, x.T*x.E, math.MaxInt64); err != nil {
+			return err
+		}
+	}
+	if m.own {
+		return m.replay.Add(x)
+	}
+	return nil
+}
+
+// feed writes the frames of m.slots; r hides one agent of each frame from the local model and draws the codes' noise.
+func (m *ices) feed(r *rng.Rand) {
+	p := m.replay
+	m.feedRows("obs", func(dst []float32, slot int32) { copy(dst, p.Obs(slot)) })
+	m.feedRows("state", func(dst []float32, slot int32) { copy(dst, p.State(slot)) })
+	m.feedRows("delta", func(dst []float32, slot int32) { m.standardised(dst, p.State(slot), p.NextState(slot)) })
+	m.feedRows("alive", func(dst []float32, slot int32) { copyBytes(dst, p.Alive(slot)) })
+	m.feedRows("known", func(dst []float32, _ int32) {
+		for i := range dst {
+			dst[i] = 1
+		}
+		dst[r.IntN(len(dst))] = 0
+	})
+	if m.build.Spec.Masked {
+		m.feedRows("mask", func(dst []float32, slot int32) { copyBytes(dst, p.Mask(slot)) })
+	}
+	n := m.build.Spec.Agents
+	m.step.FeedInt(m.step.Input("choice"), func(dst []int32) {
+		for b, slot := range m.slots {
+			copy(dst[b*n:(b+1)*n], p.Choice(slot))
+		}
+	})
+	m.step.Feed(m.step.Input("noise"), func(dst []float32) {
+		for i := range dst {
+			dst[i] = r.Norm()
+		}
+	})
+}
+
+// feedRows lets write fill one row of an input for each slot.
+func (m *ices) feedRows(input string, write func(dst []float32, slot int32)) {
+	m.step.Feed(m.step.Input(input), func(dst []float32) {
+		width := len(dst) / len(m.slots)
+		for b, slot := range m.slots {
+			write(dst[b*width:(b+1)*width], slot)
+		}
+	})
+}
+
+func copyBytes(dst []float32, src []uint8) {
+	for i, v := range src {
+		dst[i] = float32(v)
+	}
+}
+
+// standardised writes the change of state over its running deviation, clipped; what never changes stays 0.
+func (m *ices) standardised(dst, state, next []float32) {
+	for i, d := range m.delta {
+		v := (float64(next[i]) - float64(state[i]) - d.Mean) / (d.Std() + statTiny)
+		dst[i] = float32(min(max(v, -m.DeltaClip), m.DeltaClip))
+	}
+}
+
+// Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
+func (m *ices) Save() []byte {
+	data, err := json.Marshal(m.delta)
+	if err != nil {
+		panic("explore: running statistics are not finite: " + err.Error())
+	}
+	return data
+}
+
+// Load continues from what Save returned.
+func (m *ices) Load(data []byte) error {
+	var saved []rl.Running
+	if err := json.Unmarshal(data, &saved); err != nil || len(saved) != len(m.delta) {
+		return fmt.Errorf("explore: these are no saved statistics of ices for %d numbers of state", len(m.delta))
+	}
+	m.delta = saved
+	return nil
+}

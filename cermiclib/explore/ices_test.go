@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// icesSpec is a task of 2 agents with 3 choices, who each see who they are. Its state is a switch, which only agent 0 can
+// throw, by choice 2, and which is read with some noise: see icesRollout.
+func icesSpec() *envs.Spec {
+	return &envs.Spec{Name: "fake", Copies: 8, Agents: 2, Obs: []int{2}, State: 1, Act: envs.ActSpec{Choices: 3}}
+}
+
+// icesRollout plays uniform actions.
+func icesRollout(s *envs.Spec, steps int) *rl.Rollout {
+	x, step, r, on := rl.NewRollout(s, steps, 0), envs.NewStep(s), rng.New(1, "switch"), make([]float32, s.Copies)
+	for c := range s.Copies {
+		for i := range s.Agents {
+			step.Obs[(c*s.Agents+i)*s.Agents+i], step.Alive[c*s.Agents+i] = 1, 1
+		}
+	}
+	for t := range steps {
+		x.See(t, step)
+		for c := range s.Copies {
+			choice := x.Act.Choice[(t*s.Copies+c)*s.Agents:]
+			for i := range s.Agents {
+				choice[i] = int32(r.IntN(s.Act.Choices))
+			}
+			if choice[0] == 2 {
+				on[c] = 1 - on[c]
+			}
+			step.State[c] = on[c] + 0.2*r.Norm()
+		}
+	}
+	x.See(steps, step)
+	return x
+}
+
+func smallICES() ICES {
+	c := DefaultICES()
+	c.Hidden, c.PolicyWidth, c.Batch, c.Steps, c.Latent = []int{16}, []int{16}, 64, 400, 2
+	c.LR, c.ModelLR, c.Entropy = 0.01, 0.003, 0.001
+	return c
+}
+
+func newICES(t *testing.T, c ICES, s *envs.Spec) *ices {
+	t.Helper()
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := c.Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(3), Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*ices)
+}
+
+// TestOnlyTheAgentThatMattersContributes: the other's contribution is not nothing, since what separate models have learnt differs
+// by their errors, but it is small beside it.
+func TestOnlyTheAgentThatMattersContributes(t *testing.T) {
+	s := icesSpec()
+	m := newICES(t, smallICES(), s)
+	x := icesRollout(s, 64)
+	if _, err := m.Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	rows := 256
+	p, err := nn.NewProgram(m.build, "contribution", []nn.Input{nn.F32("state", rows, 1), nn.I32("choice", rows, 2)},
+		func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			base, code := sc.At(icesScope).At(icesBase), sc.At(icesScope).At(icesCode)
+			taken := graph.OneHot(in[1], s.Act.Choices, in[0].DType())
+			known := graph.OnesLike(graph.ReduceMax(taken, -1))
+			return []*graph.Node{m.contributions(worldModel{m.ICES, base, code, "global"}, worldModel{m.ICES, base, code, "local"},
+				worldIn{state: in[0], taken: taken, known: known})}
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Feed(0, func(dst []float32) { copy(dst, x.State) })
+	p.FeedInt(1, func(dst []int32) { copy(dst, x.Act.Choice) })
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	r := make([]float32, rows*2)
+	p.Read(0, r)
+	var mean [2]float64
+	for k, v := range r {
+		if !(v >= 0 && v <= 1) {
+			t.Fatalf("a contribution of %g, want 0 to 1", v)
+		}
+		mean[k%2] += float64(v) / float64(rows)
+	}
+	if !(mean[0] > 0.4 && mean[0] > 2*mean[1]) {
+		t.Errorf("agent 0 contributes %.2f, agent 1, who can do nothing, %.2f", mean[0], mean[1])
+	}
+}
+
+// TestExplorationPolicyPrefersWhatContributes, agent by agent: contributions are given, and actions are uniform.
+func TestExplorationPolicyPrefersWhatContributes(t *testing.T) {
+	s, c := icesSpec(), smallICES()
+	c.Entropy = 0.2
+	m, x := newICES(t, c, s), icesRollout(s, 16)
+	pays := [2]int32{2, 0} // the choice of each agent that contributes 1, where all others contribute nothing
+	rows := x.T * x.E
+	inputs := []nn.Input{nn.F32("obs", rows, 2, 2), nn.F32("state", rows, 1), nn.I32("choice", rows, 2), nn.F32("alive", rows, 2), nn.F32("contribution", rows, 2)}
+	p, err := nn.NewProgram(m.build, "explorers", inputs, func(sc *model.Scope, nodes []*graph.Node) []*graph.Node {
+		in := nn.Named(inputs, nodes)
+		sc = sc.At(icesScope)
+		policy, value, _ := m.explorers(sc, in, graph.OneHot(in["choice"], 3, in["obs"].DType()), in["contribution"])
+		m.Adam.Minimize(sc.At(icesPolicy), policy)
+		m.Adam.Minimize(sc.At(icesValue), value)
+		return []*graph.Node{value}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Feed(0, func(dst []float32) { copy(dst, x.Obs) })
+	p.Feed(1, func(dst []float32) { copy(dst, x.State) })
+	p.FeedInt(2, func(dst []int32) { copy(dst, x.Act.Choice) })
+	p.Feed(3, func(dst []float32) {
+		for i := range dst {
+			dst[i] = 1
+		}
+	})
+	p.Feed(4, func(dst []float32) {
+		for i := range dst {
+			if x.Act.Choice[i] == pays[i%2] {
+				dst[i] = 1
+			}
+		}
+	})
+	for range 150 {
+		if err := p.Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The variance of a contribution that a third of uniform actions has is 2/9, the least squared error of a value.
+	if loss := p.Scalar(0); math.Abs(loss-2.0/9) > 0.03 {
+		t.Errorf("the value's squared error is %.3f, want about 0.222", loss)
+	}
+	d := rl.NewDist(s, 0)
+	if err := m.Behave(0, &rl.Obs{Obs: x.Obs[:s.Copies*4], State: x.State[:s.Copies]}, d); err != nil {
+		t.Fatal(err)
+	}
+	for row := range s.Copies * 2 {
+		for k, l := range d.Other[row*3 : row*3+3] {
+			if best := d.Other[row*3+int(pays[row%2])]; int32(k) != pays[row%2] && l > best-1 {
+				t.Errorf("agent %d explores with logits %v, want choice %d to stand out", row%2, d.Other[row*3:row*3+3], pays[row%2])
+			}
+		}
+	}
+	if d.Share != 0.2 || d.Ratio != rl.RatioTarget {
+		t.Errorf("π^x takes a share of %g", d.Share)
+	}
+}
+
+// TestContributionIsTheDivergenceOfTheCodes by the formula: two Gaussians of two components.
+func TestContributionIsTheDivergenceOfTheCodes(t *testing.T) {
+	m := newICES(t, smallICES(), icesSpec())
+	p, err := nn.NewProgram(m.build, "kl", []nn.Input{nn.F32("p", 2, 2), nn.F32("q", 2, 2)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		row := func(x *graph.Node, k int) *graph.Node { return graph.Slice(x, graph.AxisElem(k)) }
+		a, b := gauss{row(in[0], 0), row(in[0], 1)}, gauss{row(in[1], 0), row(in[1], 1)}
+		return []*graph.Node{componentKL(a, b, 1), componentKL(a, b, math.Ln2)}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Feed(0, func(dst []float32) { copy(dst, []float32{0.5, -1, 0.3, 2}) })
+	p.Feed(1, func(dst []float32) { copy(dst, []float32{0, 1, 0.6, 1.5}) })
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	natural, binary := make([]float32, 2), make([]float32, 2)
+	p.Read(0, natural)
+	p.Read(1, binary)
+	for k, c := range []struct{ mean, spread, otherMean, otherSpread float64 }{{0.5, 0.3, 0, 0.6}, {-1, 2, 1, 1.5}} {
+		ratio := math.Log(c.otherSpread / c.spread)
+		rest := (c.spread*c.spread+(c.mean-c.otherMean)*(c.mean-c.otherMean))/(2*c.otherSpread*c.otherSpread) - 0.5
+		// float32 against float64
+		if math.Abs(float64(natural[k])-ratio-rest) > 1e-5 || math.Abs(float64(binary[k])-ratio/math.Ln2-rest) > 1e-5 {
+			t.Errorf("component %d: %g, and %g by log₂; want %g and %g", k, natural[k], binary[k], ratio+rest, ratio/math.Ln2+rest)
+		}
+	}
+}
+
+func TestICESPaysNothing(t *testing.T) {
+	s := icesSpec()
+	m, x := newICES(t, smallICES(), s), icesRollout(s, 4)
+	if _, err := m.Reward(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(x.Intrinsic, func(r float32) bool { return r != 0 }) {
+		t.Errorf("it pays %v", x.Intrinsic)
+	}
+}
+
+func TestICESTrainsOnTheLearnersReplayIfThereIsOne(t *testing.T) {
+	s, c := icesSpec(), smallICES()
+	c.Steps = 3
+	x := icesRollout(s, 16)
+	shared, err := rl.NewReplay(s, 1000, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := shared.Add(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := newICES(t, c, s)
+	m.UseReplay(shared)
+	if _, err := m.Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	if shared.Len() != 2*x.T*x.E {
+		t.Errorf("the learner's replay has %d frames, want %d", shared.Len(), 2*x.T*x.E)
+	}
+	alone := newICES(t, c, s)
+	for range 3 { // its own is as large as a collection, however many come
+		if _, err := alone.Update(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := alone.replay.Len(); got != x.T*x.E {
+		t.Errorf("its own replay has %d frames, want %d", got, x.T*x.E)
+	}
+}
+
+func TestICESRefusesTasksItCannotModel(t *testing.T) {
+	for want, change := range map[string]func(*envs.Spec){
+		"task.discrete": func(s *envs.Spec) { s.Act = envs.ActSpec{Dim: 1, Low: []float32{-1}, High: []float32{1}} },
+		"state":         func(s *envs.Spec) { s.State = 0 },
+	} {
+		s := icesSpec()
+		change(s)
+		backend, err := nn.OpenConfig("go:parallelism=-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := smallICES().Build(&nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(1)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want a sentence with %s", err, want)
+		}
+	}
+	for name, change := range map[string]func(*ICES){
+		"ratio": func(c *ICES) { c.Ratio = 1 }, "entropy": func(c *ICES) { c.Entropy = math.NaN() }, "hidden": func(c *ICES) { c.Hidden = []int{0} },
+		"steps": func(c *ICES) { c.Steps = 0 }, "clip": func(c *ICES) { c.CodeClip = 0 }, "delta": func(c *ICES) { c.DeltaClip = 0 },
+	} {
+		c := smallICES()
+		change(&c)
+		if err := c.Validate(); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want a sentence", name, err)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"math"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+)
+
+// worldModel is one of the two models of ICES: a first prediction of the change of state, and a variational code of what the
+// prediction leaves open. With e the embeddings of the known actions (zero for a hidden one)
+//
+//	Δŝ = tanh MLP(s, e)                              by squared error
+//	p(z|s,e,Δŝ), q(z|s,e,Δs)                         Gaussians: prior, and recognition, which has seen what happened
+//	E_q[log p(Δs|z)] − KL(q ‖ p)                     is maximised, with one sample; both models share the decoder p(Δs|z)
+type worldModel struct {
+	ICES
+	base, code *model.Scope // of the prediction and of the codes: an optimiser each
+	name       string       // "global" or "local"
+}
+
+// worldIn are frames as a world model sees them.
+type worldIn struct {
+	state *Node // [B,S]
+	taken *Node // [B,N,K] one-hot actions
+	known *Node // [B,N] 0 for a hidden action
+}
+
+// gauss is a Gaussian with independent components, [B,Z] each.
+type gauss struct{ mean, spread *Node }
+
+// spreads stay above this, as the authors', and below where a float32 density makes sense.
+const iceFloor, iceCeiling = 0.01, 10
+
+// layers maps x [B,in] to [B,out] with ReLU between layers.
+func (c ICES) layers(sc *model.Scope, x *Node, out int) *Node {
+	return nn.MLP(sc, x, c.Hidden, nn.ReLU, out)
+}
+
+// gaussian maps x to a Gaussian over out numbers.
+func (c ICES) gaussian(sc *model.Scope, x *Node, out int) gauss {
+	parts := Split(c.layers(sc, x, 2*out), -1, 2)
+	return gauss{parts[0], Exp(ClipScalar(parts[1], math.Log(iceFloor), math.Log(iceCeiling)))}
+}
+
+// given is the state beside the embedded actions, [B, S+N·E]; each agent has a table of its own.
+func (w worldModel) given(sc *model.Scope, in worldIn) *Node {
+	d := in.taken.Shape().Dimensions
+	table := nn.Weight(sc.At("%s", w.name), in.state, "actions", nn.FanIn(w.Embed), d[1], d[2], w.Embed)
+	known := Mul(in.taken, InsertAxes(in.known, -1))
+	return besides(in.state, Reshape(Einsum("bnk,nke->bne", known, table), d[0], d[1]*w.Embed))
+}
+
+// predict is Δŝ [B,S].
+func (w worldModel) predict(in worldIn) *Node {
+	return Tanh(w.layers(w.base.At("%s", w.name), w.given(w.base, in), in.state.Shape().Dimensions[1]))
+}
+
+// prior is p(z|s,e,Δŝ); predicted is Δŝ, which it does not train.
+func (w worldModel) prior(in worldIn, predicted *Node) gauss {
+	x := besides(w.given(w.code, in), StopGradient(predicted))
+	return w.gaussian(w.code.At("%s", w.name).At("prior"), x, w.Latent)
+}
+
+// loss returns the squared error of the prediction and the negative bound of the code, means over B; noise is [B,Z].
+func (w worldModel) loss(in worldIn, delta, noise *Node) (prediction, bound *Node) {
+	predicted := w.predict(in)
+	prior := w.prior(in, predicted)
+	seen := w.gaussian(w.code.At("%s", w.name).At("recognition"), besides(w.given(w.code, in), delta), w.Latent)
+	out := w.gaussian(w.code.At("decoder"), Add(seen.mean, Mul(seen.spread, noise)), delta.Shape().Dimensions[1])
+	out.mean = Tanh(out.mean)
+	z := Div(Sub(delta, out.mean), out.spread)
+	likelihood := ReduceSum(Neg(AddScalar(Add(MulScalar(Square(z), 0.5), Log(out.spread)), 0.5*math.Log(2*math.Pi))), -1)
+	divergence := ReduceSum(componentKL(seen, prior, 1), -1)
+	return ReduceAllMean(Square(Sub(predicted, delta))), ReduceAllMean(Sub(divergence, likelihood))
+}
+
+// componentKL is KL(p ‖ q) of each component; the log of the spreads' ratio is divided by logBase.
+//
+//	KL = log(σ_q/σ_p) + (σ_p² + (μ_p − μ_q)²)/(2σ_q²) − ½
+func componentKL(p, q gauss, logBase float64) *Node {
+	ratio := DivScalar(Sub(Log(q.spread), Log(p.spread)), logBase)
+	square := Div(Add(Square(p.spread), Square(Sub(p.mean, q.mean))), MulScalar(Square(q.spread), 2))
+	return AddScalar(Add(ratio, square), -0.5)
+}
+
+// contributions are r_i [B,N]: what every agent's action tells about the change of state beside all others'. It trains nothing.
+func (c ICES) contributions(global, local worldModel, in worldIn) *Node {
+	d := in.taken.Shape().Dimensions
+	b, n := d[0], d[1]
+	all := global.prior(in, global.predict(in))
+	each := func(x *Node) *Node { // row b·N+i is frame b, seen without agent i
+		shape := append([]int{b, n}, x.Shape().Dimensions[1:]...)
+		return Reshape(BroadcastToDims(InsertAxes(x, 1), shape...), append([]int{b * n}, x.Shape().Dimensions[1:]...)...)
+	}
+	others := OneMinus(DiagonalWithValue(ScalarOne(in.state.Graph(), in.state.DType()), n))
+	without := worldIn{state: each(in.state), taken: each(in.taken), known: Reshape(BroadcastToDims(InsertAxes(others, 0), b, n, n), b*n, n)}
+	logBase := 1.0
+	if c.Log2 {
+		logBase = math.Ln2
+	}
+	kl := componentKL(gauss{each(all.mean), each(all.spread)}, local.prior(without, local.predict(without)), logBase)
+	return StopGradient(Reshape(OneMinus(Exp(Neg(ReduceMean(kl, -1)))), b, n))
+}
