@@ -119,6 +119,9 @@ func (b Budget) apply(e *run.Experiment) {
 	case explore.Epsilon:
 		c.Frames = b.Budget.Frames / annealShare
 		e.Explore = c
+	case explore.ICES: // a quarter of the value learner's steps, for all of the run
+		c.Steps, c.RatioFrames = b.Q(learn.DefaultQ()).Steps/4, b.Budget.Frames
+		e.Explore = c
 	case cermic.Config:
 		e.Explore = b.Cermic(c)
 	}

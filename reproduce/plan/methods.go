@@ -48,6 +48,7 @@ var methods = []Method{
 	{ID: "mace", Learner: independent(learn.DefaultMAPPO()), Policy: policy.DefaultMLP(), Explore: explore.DefaultMACE()},
 	{ID: "qmix-spectra", Learner: mixedBy(learn.DefaultSPECTra()), Policy: policy.DefaultSPECTra(), Explore: explore.None{}},
 	{ID: "mappo-db", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultDB()},
+	{ID: "qplex-ices", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.DefaultICES()},
 	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{
