@@ -22,6 +22,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/envs"
+	"cermic/envs/vmas"
 )
 
 func TestMain(m *testing.M) { libtest.Main(m) }
@@ -36,7 +37,8 @@ var tiny = []string{
 	"policy.core.gru_width=6", "policy.core.bptt=2", "policy.cpm_hidden=8", "policy.cpm_pred_minibatch=12", "policy.spectra_width=8",
 	"explore.db_hidden=8", "explore.db_minibatch=16", "explore.db_epochs=1", "explore.mace_minibatch=12", "explore.rnd_epochs=1",
 	"explore.rnd_hidden=8", "explore.cermic_minibatch=16", "explore.cermic_epochs=1", "explore.d_s=8", "explore.d_x=8", "explore.c_bar=8",
-	"explore.n_neg=2", "explore.memory.hidden=8", "explore.memory.d_f=8",
+	"explore.n_neg=2", "explore.memory.hidden=8", "explore.memory.d_f=8", "explore.ices_hidden=8", "explore.ices_policy_hidden=8",
+	"explore.ices_batch=6", "explore.ices_steps=2",
 }
 
 // small applies tiny to e.
@@ -221,6 +223,11 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 					continue // a policy gradient has no old experience
 				}
 				small(t, &e)
+				if kind == (explore.ICES{}).Kind() { // compares finitely many actions
+					if err := conf.Set(&e, "task.discrete", string(vmas.Product9)); err != nil {
+						t.Fatal(err)
+					}
+				}
 				t.Run(name, func(t *testing.T) {
 					r, err := run.Run(t.Context(), e, openStore(t))
 					if at == learn.IntAtSample && !scores[kind] {
