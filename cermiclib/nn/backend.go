@@ -65,6 +65,9 @@ type Backend struct {
 // else the pure Go backend with a Note. The first call decides.
 func Open() (Backend, error) { return opened() }
 
+// OpenPure opens GoMLX's backend in pure Go whatever else is installed: it compiles in no time, for graphs that need not run.
+func OpenPure() (Backend, error) { return open(goConfig) }
+
 // OpenConfig opens a further backend by GoMLX's configuration string, for tests that compare two.
 func OpenConfig(config string) (Backend, error) { return open(config) }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strings"
+	"testing"
+)
+
+// The paper orders its memories by size: graph high, GRU medium, MLP low.
+func TestMemoriesHaveThePrintedSizesAndOrder(t *testing.T) {
+	table, err := MemoryTable("navigation")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range table.Rows[:len(table.Rows)-1] {
+		for _, cell := range row[1:] {
+			ours, printed, _ := strings.Cut(strings.TrimSuffix(cell, ")"), " (")
+			if ours != printed && !strings.Contains(row[0], "units") { // the graph's are those of its node and edge encoders
+				t.Errorf("%s: %s", row[0], cell)
+			}
+		}
+	}
+	last := table.Rows[len(table.Rows)-1]
+	if want := "parameters|1 007 059 (High)|85 056 (Low)|669 248 (Medium)"; strings.Join(last, "|") != want {
+		t.Errorf("got %v, want %s", last, want)
+	}
+}
+
+func TestHyperParametersAtThePapersBudgetAreThePapers(t *testing.T) {
+	table, err := HyperTable("paper", "short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range table.Rows {
+		if row[1] != row[2] {
+			t.Errorf("%s: %s at budget paper, printed %s", row[0], row[2], row[1])
+		}
+	}
+	if table.Rows[6][3] != "600000" {
+		t.Errorf("frames at budget short: %v", table.Rows[6])
+	}
+}
+
+func TestDeparturesNameWhatIsPrinted(t *testing.T) {
+	table, err := Departures("mappo-cermic")
+	if err != nil || len(table.Rows) == 0 {
+		t.Fatalf("%v, %v", table, err)
+	}
+	if none, err := Departures("mappo"); err != nil || len(none.Rows) != 0 {
+		t.Errorf("mappo departs in %v, %v", none.Rows, err)
+	}
+}
