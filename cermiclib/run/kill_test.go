@@ -121,7 +121,10 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 		method string
 		kills  int
 		spread time.Duration // about as long as an iteration takes: a kill meets any stage of it
-	}{{"mappo", 6, 20 * time.Millisecond}, {"mappo-cermic", 3, 100 * time.Millisecond}, {"fork", 3, 100 * time.Millisecond}} {
+	}{
+		{"mappo", 6, 20 * time.Millisecond}, {"mappo-cermic", 3, 100 * time.Millisecond}, {"fork", 3, 100 * time.Millisecond},
+		{"qmix spectra", 3, 30 * time.Millisecond}, {"qplex ices", 3, 30 * time.Millisecond},
+	} {
 		if testing.Short() {
 			c.kills = 2
 		}
