@@ -37,6 +37,7 @@ const (
 type module struct {
 	cfg       Config
 	seed      uint64
+	build     *nn.Build     // for Inspect
 	mem       memory.Memory // nil without L_exploit
 	minibatch int           // B
 	score     *nn.Program   // reward.go
@@ -63,7 +64,7 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if len(b.Spec.Obs) != 1 {
 		return nil, fmt.Errorf("cermic: %s shows cells, the encoder reads vectors only; choose a task with vector observations", b.Spec.Name)
 	}
-	m := &module{cfg: c, seed: b.Seed, minibatch: c.Minibatch, kl: make([]float32, scoreBatch), bonus: explore.NewPayer(c.Bonus)}
+	m := &module{cfg: c, seed: b.Seed, build: b, minibatch: c.Minibatch, kl: make([]float32, scoreBatch), bonus: explore.NewPayer(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {

@@ -214,7 +214,11 @@ func (m *graphMemory) layer(sc *model.Scope, nodes, to, relations, present *Node
 
 	score := ReduceSum(Mul(nn.LeakyReLU(Add(Add(destination, source), along)), a), 1) // [heads,M,N,B]
 	score = Add(score, closed(Reshape(present, 1, 1, n, b)))
-	message := ReduceSum(Mul(InsertAxes(Softmax(score, 2), 1), source), 3) // [heads,d,M,B]
+	weights := Softmax(score, 2)
+	if m.peek != nil {
+		m.peek(weights)
+	}
+	message := ReduceSum(Mul(InsertAxes(weights, 1), source), 3) // [heads,d,M,B]
 	message = Reshape(message, out, dst, b)
 	if activate {
 		message = elu(message)

@@ -37,26 +37,33 @@ func detectionLoss(logits, labels, own *Node) *Node {
 // detections evaluates the detector on every agent step of x with the weights as they are: bit j of seen [T,E,N] is set
 // where agent j ≠ observer has a probability of threshold or more.
 func detections(p *nn.Program, x *rl.Rollout, threshold float64, seen []uint64) ([]uint64, error) {
-	rows, o, n := x.Rows(), x.Spec.ObsLen(), x.N
-	if len(seen) != rows {
-		seen = make([]uint64, rows)
+	if len(seen) != x.Rows() {
+		seen = make([]uint64, x.Rows())
 	}
+	return seen, detected(p, x, func(row int, probability []float32) {
+		seen[row] = 0
+		for j, v := range probability {
+			if j != row%x.N && float64(v) >= threshold {
+				seen[row] |= 1 << j
+			}
+		}
+	})
+}
+
+// detected calls visit with the detector's probabilities [N] at every agent step of x; they are valid during the call.
+func detected(p *nn.Program, x *rl.Rollout, visit func(row int, probability []float32)) error {
+	rows, o, n := x.Rows(), x.Spec.ObsLen(), x.N
 	probability := make([]float32, detectRows*n)
 	for from := 0; from < rows; from += detectRows {
 		to := min(from+detectRows, rows)
 		p.Feed(0, func(dst []float32) { copy(dst, x.Obs[from*o:to*o]) })
 		if err := p.Run(); err != nil {
-			return nil, err
+			return err
 		}
 		p.Read(0, probability)
 		for row := from; row < to; row++ {
-			seen[row] = 0
-			for j := range n {
-				if j != row%n && float64(probability[(row-from)*n+j]) >= threshold {
-					seen[row] |= 1 << j
-				}
-			}
+			visit(row, probability[(row-from)*n:(row-from+1)*n])
 		}
 	}
-	return seen, nil
+	return nil
 }

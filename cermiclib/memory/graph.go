@@ -111,6 +111,7 @@ type graphMemory struct {
 	scope       string      // where Context made the variables
 	detector    *nn.Program // for Watch
 	weights     *Pretrained // nil without pre-training
+	peek        func(*Node) // sees the attention of each graph layer as it is built, if not nil: [heads,M,N,B]
 }
 
 var _ Watcher = (*graphMemory)(nil)

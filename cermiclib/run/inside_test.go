@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/memory"
+)
+
+// remembering is small("mappo-cermic") with a small graph memory.
+func remembering() Experiment {
+	e := small("mappo-cermic")
+	c := e.Explore.(cermic.Config)
+	g := memory.DefaultGraph()
+	g.Embed, g.Node, g.Edge, g.Heads, g.Hidden, g.Width, g.Queue, g.Threshold = 8, 8, 4, 2, 8, 8, 2, 0.3
+	c.Memory = g
+	e.Explore, e.Budget.Frames = c, 100
+	return e
+}
+
+func TestInsideShowsTheEpisodeThatIsPlayedAndTheMemoryAtEveryStep(t *testing.T) {
+	e, st := remembering(), open(t)
+	if _, err := Run(t.Context(), e, st); err != nil {
+		t.Fatal(err)
+	}
+	in, err := Inside(t.Context(), e, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenes, eval, err := Episode(t.Context(), e, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(in.Scenes, scenes) || in.Score != eval.Scores[0] || in.Steps != eval.Lengths[0] {
+		t.Errorf("%d steps and score %g, want the episode of %d steps and score %g", in.Steps, in.Score, eval.Lengths[0], eval.Scores[0])
+	}
+	rows := in.Steps * in.Agents
+	if len(in.Bonus) != rows || len(in.Embed) != rows || len(in.Latent) != rows || len(in.Graphs) != rows || len(in.Seen) != rows*in.Agents {
+		t.Fatalf("%d bonuses, %d embeddings, %d codes, %d graphs and %d labels for %d agent steps",
+			len(in.Bonus), len(in.Embed), len(in.Latent), len(in.Graphs), len(in.Seen), rows)
+	}
+	c := e.Explore.(cermic.Config)
+	if len(in.Embed[0]) != c.Embed || len(in.Latent[0]) != c.Latent {
+		t.Errorf("s_t has %d numbers and x_t %d, want %d and %d", len(in.Embed[0]), len(in.Latent[0]), c.Embed, c.Latent)
+	}
+	advanced, met := 0, 0
+	for row, g := range in.Graphs {
+		sum := 0.0
+		for j, w := range g.Attention {
+			sum += w
+			if !g.Present[j] && w != 0 {
+				t.Errorf("row %d: an absent node has weight %g", row, w)
+			}
+		}
+		own := row % in.Agents
+		if math.Abs(sum-1) > 1e-5 || !g.Present[own] || g.Probability[own] != 0 { // a softmax in float32, mean over heads
+			t.Errorf("row %d: weights add up to %g; own node present %v with probability %g", row, sum, g.Present[own], g.Probability[own])
+		}
+		if g.Advanced {
+			advanced++
+		}
+		if in.Sees(row/in.Agents, own) {
+			met++
+		}
+		if in.Bonus[row] <= 0 {
+			t.Errorf("row %d: r^i is %g", row, in.Bonus[row])
+		}
+	}
+	if advanced == 0 || met == 0 {
+		t.Errorf("the graph advanced %d times and agents met %d times: nothing was tested", advanced, met)
+	}
+}
+
+func TestInsideNeedsARunWithCuriosityAndWeights(t *testing.T) {
+	st := open(t)
+	if _, err := Inside(t.Context(), remembering(), st); err == nil || !strings.Contains(err.Error(), "train it first") {
+		t.Errorf("an untrained run: %v", err)
+	}
+	if _, err := Run(t.Context(), tiny(1), st); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Inside(t.Context(), tiny(1), st); err == nil || !strings.Contains(err.Error(), "choose a run with CERMIC") {
+		t.Errorf("a run without a module: %v", err)
+	}
+}
