@@ -13,6 +13,7 @@ import (
 type codec struct {
 	bytes   []byte
 	reading bool
+	damaged bool // a number was read that no state holds
 }
 
 // number passes one number of 64 bits.
@@ -28,7 +29,19 @@ func (c *codec) number(v uint64) uint64 {
 
 func (c *codec) int32(v *int32) { *v = int32(c.number(uint64(*v))) }
 
-func (c *codec) uint8(v *uint8) { *v = uint8(c.number(uint64(*v))) }
+// index32 passes a number in [0, n).
+func (c *codec) index32(v *int32, n int) {
+	if c.int32(v); *v < 0 || int(*v) >= n {
+		*v, c.damaged = 0, true
+	}
+}
+
+// index8 passes a number in [0, n).
+func (c *codec) index8(v *uint8, n int) {
+	k := int32(*v)
+	c.index32(&k, n)
+	*v = uint8(k)
+}
 
 func (c *codec) float(v *float64) { *v = math.Float64frombits(c.number(math.Float64bits(*v))) }
 
@@ -42,18 +55,20 @@ func (c *codec) bool(v *bool) {
 
 // state passes what all boards remember.
 func (b *board) state(c *codec) {
-	c.int32(&b.frame)
+	c.index32(&b.frame, horizonLimit+1)
 	for i := range b.avatars {
 		a := &b.avatars[i]
-		c.int32(&a.cell)
-		c.uint8((*uint8)(&a.face))
+		if c.index32(&a.cell, len(b.wall)); b.wall[a.cell] {
+			a.cell, c.damaged = b.spawns[0], true
+		}
+		c.index8((*uint8)(&a.face), 4)
 		c.bool(&a.alive)
 		c.bool(&a.free)
 		c.int32(&a.since)
-		c.uint8(&a.marker)
+		c.index8(&a.marker, b.palette.perSide/b.palette.perMarker)
 	}
 	for i := range b.sites {
-		c.uint8(&b.sites[i].state)
+		c.index8(&b.sites[i].state, 2)
 		c.int32(&b.sites[i].since)
 	}
 }
@@ -83,10 +98,10 @@ func (m *matrix) state(c *codec) {
 		}
 		c.float(&p.pay)
 		c.bool(&p.zapped)
-		c.uint8(&p.indicator)
+		c.index8(&p.indicator, markerResult+resultColors)
 	}
 	for s := range m.class {
-		c.uint8(&m.class[s])
+		c.index8(&m.class[s], 2)
 		c.int32(&m.health[s])
 	}
 }
@@ -99,7 +114,7 @@ func (x *cleanUp) state(c *codec) {
 		c.bool(&t.cleaned)
 	}
 	for _, cell := range x.river.water {
-		c.uint8(&x.phase[cell])
+		c.index8(&x.phase[cell], waterPhases)
 	}
 }
 
@@ -128,7 +143,10 @@ func (e *env) Load(state []byte) error {
 	if binary.LittleEndian.Uint64(state) != e.fingerprint() {
 		return fmt.Errorf("%s: saved state was written with other settings; build the task as it was then", e.spec.Name)
 	}
-	e.state(&codec{bytes: state[8:], reading: true})
+	c := codec{bytes: state[8:], reading: true}
+	if e.state(&c); c.damaged {
+		return fmt.Errorf("%s: saved state is damaged", e.spec.Name)
+	}
 	for _, g := range e.games {
 		g.base().stand()
 		g.restore()
