@@ -54,8 +54,23 @@ var recorded = []struct {
 	{"vmas/wheel", 49_800, 496_000},
 }
 
+// recordedSubstrates lists the steps a second of Melting Pot 2.4.1, which knows no copies and paints every player's view.
+var recordedSubstrates = []struct {
+	task string
+	one  float64
+}{
+	{"meltingpot/chicken_in_the_matrix__repeated", 4759},
+	{"meltingpot/clean_up", 1445},
+	{"meltingpot/prisoners_dilemma_in_the_matrix__repeated", 4793},
+	{"meltingpot/stag_hunt_in_the_matrix__repeated", 7411},
+}
+
 // taskFigures are the speeds of all tasks whose original's speed was recorded.
 func taskFigures() (out []figure) {
+	for _, r := range recordedSubstrates {
+		name := strings.TrimSuffix(r.task, "_in_the_matrix__repeated")
+		out = append(out, figure{"tasks", name + ", 60 copies", "frames/s", r.one, "Melting Pot", false, stepping(r.task, 60)})
+	}
 	for _, r := range recorded {
 		out = append(out,
 			figure{"tasks", r.task + ", 60 copies", "frames/s", r.few, "VMAS", false, stepping(r.task, 60)},
@@ -119,7 +134,7 @@ func printMachine(out io.Writer, lines bool) error {
 		return err
 	}
 	h := results.CollectHost(backend.Label)
-	_, err = fmt.Fprintf(out, "%s, %s, %s, %s\n%-34s %9s          peer, and how many times better this is\n", h.CPU, plural(h.Cores, "core"), h.Go, h.Backend, "", "here")
+	_, err = fmt.Fprintf(out, "%s, %s, %s, %s\n%-40s %9s          peer, and how many times better this is\n", h.CPU, plural(h.Cores, "core"), h.Go, h.Backend, "", "here")
 	return err
 }
 
@@ -155,7 +170,7 @@ func (f figure) print(out io.Writer, value float64, lines bool) error {
 	if f.peer != 0 {
 		peer = fmt.Sprintf("%s %s: %.3g×", f.of, amount(f.peer), f.ratio(value))
 	}
-	_, err := fmt.Fprintf(out, "%-34s %9s %-8s %s\n", f.name, amount(value), f.unit, peer)
+	_, err := fmt.Fprintf(out, "%-40s %9s %-8s %s\n", f.name, amount(value), f.unit, peer)
 	return err
 }
 
