@@ -113,6 +113,7 @@ func (e *env) restart(from, to int) {
 		e.deploy(c)
 		e.show(c, e.out)
 		e.pay(c, 0, goesOn, e.out)
+		e.end(c, goesOn, e.out)
 	}
 }
 
@@ -159,8 +160,8 @@ func (e *env) advance(from, to int) {
 	for c := from; c < to; c++ {
 		a := &e.copies[c]
 		if a.Over != goesOn {
-			e.pay(c, 0, a.Over, e.out)
-			e.out.Score[c] = 0
+			e.pay(c, 0, goesOn, e.out)
+			e.end(c, a.Over, e.out)
 			continue
 		}
 		actions := e.actions.Choice[c*e.n : (c+1)*e.n]
@@ -173,16 +174,21 @@ func (e *env) advance(from, to int) {
 		a.Over = end
 		e.show(c, e.out)
 		e.pay(c, reward, end, e.out)
+		e.end(c, end, e.out)
 	}
 }
 
-// pay writes rewards, score and ends of copy c. Every agent is paid what the team is, living or dead.
+// pay writes rewards and score of copy c. Every agent is paid what the team is, living or dead.
 func (e *env) pay(c int, reward float64, end ending, out *envs.Step) {
 	sparse := e.sparse(end)
 	for i := c * e.n; i < (c+1)*e.n; i++ {
 		out.Dense[i], out.Sparse[i] = float32(reward), sparse
 	}
 	out.Score[c] = float32(count(end == won))
+}
+
+// end writes whether the episode of copy c is over. A game that failed ends it like a battle does.
+func (e *env) end(c int, end ending, out *envs.Step) {
 	out.Terminated[c] = uint8(count(end != goesOn && end != timedOut))
 	out.Truncated[c] = uint8(count(end == timedOut))
 }

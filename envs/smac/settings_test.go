@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+)
+
+func TestImpossibleSettingsAreNamed(t *testing.T) {
+	for key, change := range map[string]func(*Settings){
+		"n_agents":           func(s *Settings) { s.Agents = 0 },
+		"n_enemies":          func(s *Settings) { s.Enemies = 65 },
+		"max_steps":          func(s *Settings) { s.MaxSteps = 0 },
+		"engine":             func(s *Settings) { s.Engine = "simulater" },
+		"max_reward":         func(s *Settings) { s.MaxReward = "last" },
+		"num_fov_actions":    func(s *Settings) { s.LookActions = 0 },
+		"prob_obs_enemy":     func(s *Settings) { s.ProbObsEnemy = 1.5 },
+		"mask_probability":   func(s *Settings) { s.EnemyMask = math.NaN() },
+		"reward_win":         func(s *Settings) { s.RewardWin = -1 },
+		"reward_scale_rate":  func(s *Settings) { s.ScaleRate = math.Inf(1) },
+		"sparse_loss":        func(s *Settings) { s.SparseLoss = float32(math.NaN()) },
+		"reward_death_value": func(s *Settings) { s.RewardDeath = math.NaN() },
+	} {
+		cfg := DefaultZerg()
+		change(&cfg.Settings)
+		_, err := cfg.Build(1, 1)
+		if err == nil || !strings.HasPrefix(err.Error(), "smac/zerg_5_vs_5: ") || !strings.Contains(err.Error(), key) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want one sentence that names it", key, err)
+		}
+	}
+	cfg := DefaultProtoss()
+	cfg.Engine = "simulater"
+	if _, err := cfg.Build(1, 1); !strings.Contains(err.Error(), "did you mean simulator?") {
+		t.Errorf("error %v, want one with the near name", err)
+	}
+}
+
+// The benchmark's own sizes, and the entities that set networks read: one span for each enemy, which the last choices aim at,
+// and each ally, and one's own.
+func TestSpecsHaveTheBenchmarksSizes(t *testing.T) {
+	for _, c := range []struct {
+		cfg        envs.Config
+		obs, state int
+	}{{DefaultProtoss(), 92, 130}, {DefaultZerg(), 82, 120}} {
+		env, err := c.cfg.Build(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := env.Spec()
+		if s.ObsLen() != c.obs || s.State != c.state || s.Act.Choices != 11 || s.Act.Targets != 5 || s.Agents != 5 || s.EvalHorizon != 200 {
+			t.Errorf("%s: %+v", s.Name, s)
+		}
+		last := s.Entities[len(s.Entities)-1]
+		if len(s.Entities) != 10 || s.Entities[0].From != 4 || last.To != c.obs || last.Kind != envs.Own {
+			t.Errorf("%s: entities %v", s.Name, s.Entities)
+		}
+		if s.Copies != 60 || !s.Sparse || !s.Masked || s.Metric != "win" {
+			t.Errorf("%s: %+v", s.Name, s)
+		}
+	}
+}
