@@ -16,7 +16,6 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
-	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -53,7 +52,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	}
 	title := known.Name
 	if reward != "" {
-		records, title = trainedOn(records, reward), title+", trained on the "+reward+" reward"
+		records, title = plan.TrainedOn(records, reward), title+", trained on the "+reward+" reward"
 	}
 	if len(records) == 0 {
 		return fmt.Errorf("no complete run of %s at budget %s in %s: go run ./reproduce train -task %s -budget %s", known.ID, budget, store, task, budget)
@@ -104,29 +103,10 @@ func foreign(files []string, task string) ([]*results.Record, error) {
 	return out, nil
 }
 
-// trainedOn picks the records of one reward and takes that reward, which they share, out of their labels.
-func trainedOn(records []*results.Record, reward string) []*results.Record {
-	var out []*results.Record
-	for _, r := range records {
-		if paper.Setting(r.Experiment, "task.reward") == reward {
-			short := *r // the store's records are shared
-			short.Method = strings.Replace(r.Method, " task.reward="+reward, "", 1)
-			out = append(out, &short)
-		}
-	}
-	return out
-}
-
-// peer is BenchMARL's recorded MAPPO on the task of records, if one of them was trained on the dense reward, as it was.
+// peer is BenchMARL's recorded curves on the task of records, if one of them was trained on the dense reward, as they were.
 func peer(records []*results.Record) []viz.Series {
-	dense := func(r *results.Record) bool { return paper.Setting(r.Experiment, "task.reward") == "dense" }
-	recorded, err := results.BenchMARL("mappo", records[0].Task)
-	if err != nil || !slices.ContainsFunc(records, dense) {
-		return nil // not every task has one
+	if len(plan.TrainedOn(records, string(envs.Dense))) == 0 {
+		return nil
 	}
-	out := viz.Evals(recorded)
-	for i := range out {
-		out[i].Reference = true
-	}
-	return out
+	return plan.Recorded(records[0].Task)
 }

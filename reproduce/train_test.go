@@ -138,14 +138,3 @@ func TestAPipedLogHasOneLineForEachEvaluation(t *testing.T) {
 		t.Errorf("an evaluation wrote %q", out.String())
 	}
 }
-
-func TestCurvesOfOneRewardLeaveItOutOfTheirLabels(t *testing.T) {
-	record := func(method, reward string) *results.Record {
-		return &results.Record{Method: method, Experiment: []byte(`{"task":{"reward":"` + reward + `"}}`)}
-	}
-	all := []*results.Record{record("mappo", "sparse"), record("mappo learner.lr=0.1 task.reward=dense", "dense"), record("mappo task.reward=dense", "dense")}
-	dense := trainedOn(all, "dense")
-	if len(dense) != 2 || dense[0].Method != "mappo learner.lr=0.1" || dense[1].Method != "mappo" || all[2].Method != "mappo task.reward=dense" {
-		t.Errorf("got %d: %q", len(dense), dense[0].Method)
-	}
-}

@@ -29,6 +29,7 @@ var Concepts = []Concept{
 	{"Algorithm1", "cermiclib/run/trainer.go", "Sec. 4.4: one training iteration"},
 	{"Theorem1", "cermiclib/theory/sandwich.go", "Sec. 4.4 and App. D: r^i beside the UCB bonus in linear MDPs"},
 	{"Theorem1", "cermiclib/theory/surprise.go", "App. D: expected and realised surprise"},
+	{"fig1", "reproduce/plan/workflow.go", "Fig. 1: the module's objective and networks"},
 	{"table:sota", "reproduce/paper/methods.go", "Table 1: the methods"},
 	{"table:sota", "reproduce/paper/tasks.go", "Table 1: the tasks"},
 	{"app:memory_update", "cermiclib/memory/queue.go", "App. A: the graph advances at detections"},

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+	"cermic/reproduce/paper"
+	"cermic/viz"
+)
+
+// Grid lists the experiments of every method on every task, with seeds 1 to seeds and the same changed settings.
+func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]run.Experiment, error) {
+	var es []run.Experiment
+	for _, task := range tasks {
+		for _, method := range methods {
+			for seed := 1; seed <= seeds; seed++ {
+				e, err := New(Request{Task: task, Method: method, Budget: budget, Set: set, Seed: uint64(seed)})
+				if err != nil {
+					return nil, err
+				}
+				es = append(es, e)
+			}
+		}
+	}
+	return es, nil
+}
+
+// TrainedOn picks the records that were trained on one reward, "dense" or "sparse", and takes that reward, which they share,
+// out of their labels.
+func TrainedOn(records []*results.Record, reward string) []*results.Record {
+	var out []*results.Record
+	for _, r := range records {
+		if paper.Setting(r.Experiment, "task.reward") == reward {
+			short := *r // the store's records are shared
+			short.Method = strings.Replace(r.Method, " task.reward="+reward, "", 1)
+			out = append(out, &short)
+		}
+	}
+	return out
+}
+
+// Recorded are BenchMARL's curves on a task, drawn as references; there are none of most tasks.
+func Recorded(task string) []viz.Series {
+	var out []viz.Series
+	for _, learner := range []string{"mappo", "qmix"} {
+		if rs, err := results.BenchMARL(learner, task); err == nil {
+			out = append(out, viz.Evals(rs)...)
+		}
+	}
+	for i := range out {
+		out[i].Reference = true
+	}
+	return out
+}
+
+// CurvesOf draws one panel for every task that has complete runs at a budget, trained on a reward, or curves recorded from
+// BenchMARL, which was trained on the dense one.
+func CurvesOf(st *results.Store, budget, reward string) (viz.Panels, error) {
+	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	if err != nil {
+		return viz.Panels{}, err
+	}
+	records = TrainedOn(records, reward)
+	var plots []*plot.Plot
+	for _, t := range Tasks() {
+		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != t.ID })
+		series := viz.Evals(own)
+		if reward == "dense" {
+			series = append(series, Recorded(t.ID)...)
+		}
+		if len(series) == 0 {
+			continue
+		}
+		p, err := viz.Curves(viz.Figure{Title: t.Name, X: "frames", Y: t.Metric}, series...)
+		if err != nil {
+			return viz.Panels{}, err
+		}
+		plots = append(plots, p)
+	}
+	if len(plots) == 0 {
+		return viz.Panels{}, fmt.Errorf("no complete run at budget %s was trained on the %s reward; set train to true, or choose another", budget, reward)
+	}
+	panels := viz.NewPanels(2, plots...)
+	panels.Width, panels.Height = 4.6*vg.Inch, 2.8*vg.Inch
+	return panels, nil
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"cermic/cermiclib/conf"
+)
+
+// Node is a box of a Diagram.
+type Node struct {
+	Name        string   // what arrows call it
+	Title       string   // first line, bold
+	Lines       []string // below it
+	Column, Row float64  // of its centre; halves are fine
+	Kind        NodeKind
+}
+
+// NodeKind says what a box stands for, and so how it looks.
+type NodeKind int
+
+// The kinds of boxes.
+const (
+	Data    NodeKind = iota // numbers that are passed on: a plain box
+	Network                 // something with parameters: a filled box
+	Loss                    // what is minimised: a heavy frame
+	Reward                  // what is paid: a heavy frame in the reward's colour
+)
+
+// Arrow leads from one box to another.
+type Arrow struct {
+	From, To string
+	Label    string
+	Dashed   bool // no gradient passes
+}
+
+// Diagram is a drawing of boxes and arrows on a grid of columns and rows, the first row at the top.
+type Diagram struct {
+	Title  string
+	Nodes  []Node
+	Arrows []Arrow
+}
+
+// The measures of a diagram.
+const (
+	diagramColumn = 112 // points from column to column
+	diagramRow    = 74
+	diagramBox    = 92 // width of a box
+	diagramMargin = 14
+)
+
+// Check reports the first arrow that leads nowhere.
+func (d Diagram) Check() error {
+	var names []string
+	for _, n := range d.Nodes {
+		names = append(names, n.Name)
+	}
+	for _, a := range d.Arrows {
+		for _, end := range []string{a.From, a.To} {
+			if !slices.Contains(names, end) {
+				return fmt.Errorf("diagram %q: an arrow leads to or from %q, which is no box%s", d.Title, end, conf.Near(end, names))
+			}
+		}
+	}
+	return nil
+}
+
+// Image draws the diagram; Check must pass.
+func (d Diagram) Image() image.Image {
+	columns, rows := 0.0, 0.0
+	for _, n := range d.Nodes {
+		columns, rows = max(columns, n.Column), max(rows, n.Row)
+	}
+	head := vg.Length(0)
+	if d.Title != "" {
+		head = 24
+	}
+	width := vg.Length(columns*diagramColumn + diagramBox + 2*diagramMargin)
+	height := vg.Length(rows*diagramRow+diagramRow*0.72+2*diagramMargin) + head
+	c := draw.New(vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper)))
+	title := typeface(11, true)
+	c.FillText(title, vg.Point{X: width / 2, Y: height - 14}, d.Title)
+	boxes := map[string]vg.Rectangle{}
+	for _, n := range d.Nodes {
+		centre := vg.Point{
+			X: vg.Length(diagramMargin + diagramBox/2 + n.Column*diagramColumn),
+			Y: height - head - vg.Length(diagramMargin+0.36*diagramRow+n.Row*diagramRow),
+		}
+		half := vg.Point{X: diagramBox / 2, Y: vg.Length(9 + 5.5*float64(len(n.Lines)))}
+		boxes[n.Name] = vg.Rectangle{Min: centre.Sub(half), Max: centre.Add(half)}
+	}
+	for _, a := range d.Arrows {
+		a.draw(c, boxes[a.From], boxes[a.To])
+	}
+	for _, n := range d.Nodes {
+		n.draw(c, boxes[n.Name])
+	}
+	return c.Canvas.(*vgimg.Canvas).Image()
+}
+
+// look is the fill and the frame of a kind.
+func (k NodeKind) look() (fill color.Color, frame draw.LineStyle) {
+	switch k {
+	case Network:
+		return fade(sky, 0x38), draw.LineStyle{Color: blue, Width: vg.Points(1)}
+	case Loss:
+		return paper, draw.LineStyle{Color: vermilion, Width: vg.Points(1.8)}
+	case Reward:
+		return paper, draw.LineStyle{Color: green, Width: vg.Points(1.8)}
+	}
+	return paper, draw.LineStyle{Color: grey, Width: vg.Points(0.8)}
+}
+
+func (n Node) draw(c draw.Canvas, box vg.Rectangle) {
+	fill, frame := n.Kind.look()
+	corners := []vg.Point{box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y}}
+	c.FillPolygon(fill, corners)
+	c.StrokeLines(frame, append(corners, corners[0]))
+	at := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: box.Max.Y - 9}
+	c.FillText(typeface(8.5, true), at, n.Title)
+	for _, line := range n.Lines {
+		at.Y -= 11
+		c.FillText(typeface(7.5, false), at, line)
+	}
+}
+
+// draw draws a straight arrow between the borders of two boxes.
+func (a Arrow) draw(c draw.Canvas, from, to vg.Rectangle) {
+	p, q := middle(from), middle(to)
+	start, end := border(from, p, q), border(to, q, p)
+	line := draw.LineStyle{Color: ink, Width: vg.Points(0.9)}
+	if a.Dashed {
+		line.Dashes = dashed
+	}
+	c.StrokeLine2(line, start.X, start.Y, end.X, end.Y)
+	angle := math.Atan2(float64(end.Y-start.Y), float64(end.X-start.X))
+	wing := func(turn float64) vg.Point {
+		return vg.Point{X: end.X - vg.Length(6*math.Cos(angle+turn)), Y: end.Y - vg.Length(6*math.Sin(angle+turn))}
+	}
+	c.FillPolygon(ink, []vg.Point{end, wing(0.4), wing(-0.4)})
+	if a.Label == "" {
+		return
+	}
+	style := typeface(7.5, false)
+	at := vg.Point{X: (start.X + end.X) / 2, Y: (start.Y + end.Y) / 2}
+	half := vg.Point{X: style.Width(a.Label)/2 + 1.5, Y: 5}
+	lo, hi := at.Sub(half), at.Add(half)
+	c.FillPolygon(paper, []vg.Point{lo, {X: hi.X, Y: lo.Y}, hi, {X: lo.X, Y: hi.Y}}) // keeps the line out of the letters
+	style.XAlign, style.YAlign = text.XCenter, text.YCenter
+	c.FillText(style, at, a.Label)
+}
+
+func middle(r vg.Rectangle) vg.Point {
+	return vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}
+}
+
+// border is where the line from the middle p of a box towards q leaves it.
+func border(box vg.Rectangle, p, q vg.Point) vg.Point {
+	dx, dy := float64(q.X-p.X), float64(q.Y-p.Y)
+	across, up := float64(box.Max.X-p.X), float64(box.Max.Y-p.Y)
+	share := math.Inf(1)
+	if dx != 0 {
+		share = across / math.Abs(dx)
+	}
+	if dy != 0 {
+		share = min(share, up/math.Abs(dy))
+	}
+	if math.IsInf(share, 1) {
+		return p
+	}
+	return vg.Point{X: p.X + vg.Length(share*dx), Y: p.Y + vg.Length(share*dy)}
+}
