@@ -60,7 +60,7 @@ type board struct {
 	avatars []avatar
 	sites   []site
 	reward  []float64 // of the last step, by player
-	events  []event   // of the last step
+	events  []event   // of the last step; recordings are compared by them too
 
 	who   []int8   // [cells] player that stands there, or -1
 	floor []uint16 // [cells] code of the ground

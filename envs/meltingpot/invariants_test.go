@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"slices"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// lively plays scripts with every third action drawn at random, so that everything happens: shots, collisions, returns.
+func lively(e *env, act *envs.Actions, at int) {
+	e.Script(act)
+	r := rng.New(9, "lively", uint64(at))
+	for k := range act.Choice {
+		if r.IntN(3) == 0 {
+			act.Choice[k] = int32(r.IntN(e.spec.Act.Choices))
+		}
+	}
+}
+
+// Players stand on free ground, each in a cell of its own, and the board knows where.
+func TestPlayersStandOnFreeGroundOfTheirOwn(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		e, out, act := build(t, cfg, 4, 1)
+		away := 0
+		for at := range 400 {
+			lively(e, act, at)
+			e.Step(act, out)
+			for c, g := range e.games {
+				b := g.base()
+				count := 0
+				for i := range b.avatars {
+					if a := &b.avatars[i]; a.alive {
+						count++
+						if b.wall[a.cell] || b.who[a.cell] != int8(i) {
+							t.Fatalf("%s: player %d of copy %d is not where the board has it", cfg.Kind(), i, c)
+						}
+					}
+				}
+				stand := 0
+				for _, i := range b.who {
+					if i >= 0 {
+						stand++
+					}
+				}
+				if stand != count {
+					t.Fatalf("%s: %d players are there, %d cells are taken", cfg.Kind(), count, stand)
+				}
+				away += len(b.avatars) - count
+			}
+		}
+		if away == 0 {
+			t.Errorf("%s: nobody ever was away", cfg.Kind())
+		}
+	}
+}
+
+// A state that is saved in the middle of anything, and loaded into another environment with other workers, goes on alike.
+func TestGamesSavedInTheMiddleOfAnythingGoOnAlike(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		a, outA, actA := build(t, cfg, 9, 1)
+		b, outB, actB := build(t, cfg, 9, 2)
+		for at := range 300 {
+			if at%37 == 0 {
+				if err := b.Load(a.Save(nil)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			lively(a, actA, at)
+			lively(b, actB, at)
+			a.Step(actA, outA)
+			b.Step(actB, outB)
+			if !slices.Equal(outA.Cells, outB.Cells) || !slices.Equal(outA.Obs, outB.Obs) || !slices.Equal(outA.Dense, outB.Dense) ||
+				!slices.Equal(outA.Alive, outB.Alive) {
+				t.Fatalf("%s: at step %d a loaded game differs from the one that was saved", cfg.Kind(), at)
+			}
+		}
+		if slices.Max(a.episode) != 1 {
+			t.Errorf("%s: episodes were reset", cfg.Kind())
+		}
+	}
+}
+
+// Whatever is played, a copy's queue and events stay within the room made for them: growing would allocate in a step.
+func TestNothingGrowsDuringPlay(t *testing.T) {
+	for _, cfg := range allTasks(t) {
+		e, out, act := build(t, cfg, 8, 1)
+		at := 0
+		if n := testing.AllocsPerRun(200, func() {
+			for k := range act.Choice {
+				act.Choice[k] = int32((at + 3*k + at*k) % e.spec.Act.Choices)
+			}
+			at++
+			e.Step(act, out)
+		}); n != 0 {
+			t.Errorf("%s: %g allocations a step", cfg.Kind(), n)
+		}
+	}
+}
