@@ -67,7 +67,7 @@ Wn         n         nW
 WWWWWWWWWWWWWWWWWWWWWWW
 `
 
-// matrixLooks are shared: the resources' colours differ, the names of their sprites do not.
+// matrixLooks are those of all matrix games, which share their pictures, so that what reads the cells of one can read all.
 var matrixLooks = looks{
 	grounds: [][]string{nil, {"Wall"}, {"resource_class1_sprite"}, {"resource_class2_sprite"}},
 	solid:   "Wall",
