@@ -140,14 +140,23 @@ func caption(m draw.Image, width, height vg.Length, resolution, step, steps int)
 	c.FillPolygon(stone, rectangle(0, 0, done, 2))
 }
 
-// rendering draws one scene into a picture of its own, whose edges cut off what lies outside.
+// rendering draws one scene with trails into a picture of its own, whose edges cut off what lies outside.
 func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution int) draw.Image {
+	m, _ := layered(s, width, height, resolution, func(p painter) {
+		for _, t := range trails {
+			p.trail(t)
+		}
+	})
+	return m
+}
+
+// layered is rendering with whatever under draws beneath the shapes; the painter can draw more above them.
+func layered(s envs.Scene, width, height vg.Length, resolution int, under func(painter)) (draw.Image, painter) {
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(resolution), vgimg.UseBackgroundColor(paper))
 	if s.Picture != nil {
 		project(img.Image(), s.Picture)
 	}
-	drawScene(vgdraw.New(img), s, trails)
-	return img.Image()
+	return img.Image(), drawScene(vgdraw.New(img), s, under)
 }
 
 // project fills m with p. Every pixel takes the colour of the one of p that it lies in: blurred ones would show what no agent

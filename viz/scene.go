@@ -85,16 +85,14 @@ func (p painter) lookOf(s envs.Shape) look {
 	return l
 }
 
-// drawScene draws trails and then the shapes of s in their order, then the numbers of agents and the names of targets above
-// all of them. If the scene has a picture, the canvas already shows it.
-func drawScene(c draw.Canvas, s envs.Scene, trails []trail) {
+// drawScene draws what under does, then the shapes of s in their order, on its picture if it has one, then the numbers of agents
+// and the names of targets above all of them. The painter that it returns can draw more.
+func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 	if s.Picture == nil {
 		c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))
 	}
 	p := newPainter(c, s)
-	for _, t := range trails {
-		p.trail(t)
-	}
+	under(p)
 	for _, shape := range s.Shapes {
 		p.shape(shape)
 		if shape.Role == envs.RoleAgent { // a number must not hide another agent
@@ -117,6 +115,7 @@ func drawScene(c draw.Canvas, s envs.Scene, trails []trail) {
 	}
 	frame := rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
 	c.StrokeLines(draw.LineStyle{Color: slate, Width: vg.Points(1)}, append(frame, frame[0]))
+	return p
 }
 
 // shape draws one circle, rectangle or segment.

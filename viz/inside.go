@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"fmt"
+	"image"
+	"image/draw"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	vgdraw "gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs"
+)
+
+// Encounters draws r^i over an episode, one panel an agent, on one scale. Where the agent has another one in sight, as the
+// simulator knows it, the ground is in its colour.
+func Encounters(in *results.Inside, columns int) (Panels, error) {
+	if in.Steps < 1 || len(in.Bonus) != in.Steps*in.Agents {
+		return Panels{}, fmt.Errorf("r^i of %d agent steps, want %d steps of %d agents", len(in.Bonus), in.Steps, in.Agents)
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range in.Bonus {
+		low, high = min(low, v), max(high, v)
+	}
+	margin := 0.05 * max(high-low, 1e-6)
+	var plots []*plot.Plot
+	for i := range in.Agents {
+		x, y := make([]float64, in.Steps), make([]float64, in.Steps)
+		for t := range x {
+			x[t], y[t] = float64(t), in.Bonus[in.Row(t, i)]
+		}
+		// Empty series before this agent's give it its own colour.
+		lines := make([]Series, i, i+1)
+		for k := range lines {
+			lines[k].Label = fmt.Sprintf("agent %d", k+1)
+		}
+		lines = append(lines, Line(fmt.Sprintf("agent %d", i+1), x, y))
+		p, err := Curves(Figure{Title: fmt.Sprintf("agent %d", i+1), X: "step", Y: "r^i (√nats)", Unlabelled: true,
+			Low: low - margin, High: high + margin, Marks: sights(in, i)}, lines...)
+		if err != nil {
+			return Panels{}, err
+		}
+		plots = append(plots, p)
+	}
+	panels := NewPanels(columns, plots...)
+	panels.Title = fmt.Sprintf("%s on %s after %s frames: r^i, and when an agent has another in sight", StyleOf(in.Method, 0).Name, in.Task, Short(float64(in.Frames)))
+	return panels, nil
+}
+
+// sights are the stretches of an episode in which an agent perceives another one.
+func sights(in *results.Inside, agent int) []Mark {
+	var out []Mark
+	for t := range in.Steps {
+		if !in.Sees(t, agent) {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].To == float64(t) {
+			out[n-1].To++
+			continue
+		}
+		out = append(out, Mark{From: float64(t), To: float64(t + 1), Agent: agent})
+	}
+	return out
+}
+
+// Codes draws s_t and x_t of an episode in two dimensions, one colour an agent: their principal components, and below them a
+// t-SNE of at most 600 agent steps, in which only nearness means something.
+func Codes(in *results.Inside, seed uint64) (Panels, error) {
+	const most, perplexity = 600, 20
+	panels := NewPanels(2)
+	panels.Width, panels.Height = 4.1*vg.Inch, 2.9*vg.Inch
+	var above, below []*plot.Plot
+	for _, code := range []struct {
+		name string
+		rows [][]float64
+	}{{"s_t", in.Embed}, {"x_t", in.Latent}} {
+		plane, share, err := stats.PCA(code.rows)
+		if err != nil {
+			return panels, fmt.Errorf("%s: %w", code.name, err)
+		}
+		f := Figure{Title: code.name + ", principal components", X: fmt.Sprintf("first (%.0f %%)", 100*share[0]),
+			Y: fmt.Sprintf("second (%.0f %%)", 100*share[1]), Unlabelled: true}
+		p, err := Scatter(f, byAgent(in, plane)...)
+		if err != nil {
+			return panels, err
+		}
+		every := (in.Steps*in.Agents + most - 1) / most
+		var few [][]float64
+		for t := 0; t < in.Steps; t += every {
+			few = append(few, code.rows[t*in.Agents:(t+1)*in.Agents]...)
+		}
+		layout, err := stats.TSNE(few, min(perplexity, float64(len(few))/3), seed)
+		if err != nil {
+			return panels, fmt.Errorf("%s: %w", code.name, err)
+		}
+		q, err := Scatter(Figure{Title: code.name + ", t-SNE", Unlabelled: true}, byAgent(in, layout)...)
+		if err != nil {
+			return panels, err
+		}
+		above, below = append(above, p), append(below, q)
+	}
+	panels.Rows = [][]*plot.Plot{above, below}
+	for i := range in.Agents {
+		panels.Legend = append(panels.Legend, fmt.Sprintf("agent %d", i+1))
+	}
+	return panels, nil
+}
+
+// byAgent sorts points, which are in time order with the agents of a step beside each other, into one cloud an agent.
+func byAgent(in *results.Inside, points [][2]float64) []Cloud {
+	out := make([]Cloud, in.Agents)
+	for k, p := range points {
+		i := k % in.Agents
+		out[i].Label = fmt.Sprintf("agent %d", i+1)
+		out[i].Points = append(out[i].Points, p)
+	}
+	return out
+}
+
+// Memory draws what one agent (from 0) remembers, at so many steps of the episode, over the world as it is: every other agent
+// with the detector's probability that it is in sight, a ring round those that are nodes of the graph, and a line to each as
+// thick as the attention that its message gets. Rings are dashed where nobody was detected and the graph stayed as it was.
+func Memory(in *results.Inside, observer, frames int) (image.Image, error) {
+	view, err := viewOf(in.Scenes)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(in.Graphs) != in.Steps*in.Agents || in.Steps < 1:
+		return nil, fmt.Errorf("the memory of %s has no graphs to draw: choose explore.memory=graph", in.Method)
+	case observer < 0 || observer >= in.Agents || frames < 1:
+		return nil, fmt.Errorf("%d pictures of agent %d, want at least 1 of an agent from 0 to %d", frames, observer, in.Agents-1)
+	}
+	const gap, foot, margin = 8, 18, 6
+	frames = min(frames, in.Steps)
+	width, height := view.size(8.4*vg.Inch/vg.Length(max(frames, 2)) - gap)
+	img := vgimg.NewWith(vgimg.UseWH((width+gap)*vg.Length(frames)-gap+2*margin, height+foot+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+	c := vgdraw.New(img)
+	for k := range frames {
+		step := 0
+		if frames > 1 {
+			step = k * (in.Steps - 1) / (frames - 1)
+		}
+		nodes := nodesOf(in, step, observer)
+		one, p := layered(view.of(in.Scenes[step]), width, height, dpi, nodes.lines)
+		nodes.rings(p)
+		left := margin + vg.Length(k)*(width+gap)
+		at := image.Pt(pixels(left), pixels(margin))
+		draw.Draw(img.Image(), one.Bounds().Add(at), one, image.Point{}, draw.Src)
+		c.FillText(typeface(9, false), vg.Point{X: left + width/2, Y: margin + foot/2}, fmt.Sprintf("agent %d at t = %d", observer+1, step))
+	}
+	return img.Image(), nil
+}
+
+// nodes are the agents of a scene as one of them remembers them.
+type nodes struct {
+	results.Graph
+	observer int
+	agents   []envs.Shape // that are in the scene
+}
+
+func nodesOf(in *results.Inside, step, observer int) nodes {
+	n := nodes{Graph: in.Graphs[in.Row(step, observer)], observer: observer}
+	for _, shape := range in.Scenes[step].Shapes {
+		if shape.Role == envs.RoleAgent {
+			n.agents = append(n.agents, shape)
+		}
+	}
+	return n
+}
+
+// lines leads from the observer to the nodes of its graph, beneath everything else.
+func (n nodes) lines(p painter) {
+	for _, self := range n.agents {
+		if self.Agent != n.observer {
+			continue
+		}
+		from := p.at(self.X, self.Y)
+		for _, other := range n.agents {
+			if to := p.at(other.X, other.Y); n.Present[other.Agent] && other.Agent != n.observer {
+				width := p.thinnest * vg.Length(0.3+4*n.Attention[other.Agent])
+				p.StrokeLine2(vgdraw.LineStyle{Color: fade(agentColor(n.observer), 0xa0), Width: width}, from.X, from.Y, to.X, to.Y)
+			}
+		}
+	}
+}
+
+// rings marks the nodes, and writes the probabilities beside the others.
+func (n nodes) rings(p painter) {
+	for _, a := range n.agents {
+		at, reach := p.at(a.X, a.Y), p.reach(a)
+		if n.Present[a.Agent] {
+			style := vgdraw.LineStyle{Color: agentColor(n.observer), Width: p.thinnest * 0.5}
+			if !n.Advanced {
+				style.Dashes = []vg.Length{p.thinnest * 1.5, p.thinnest}
+			}
+			circle := ring(at, reach+p.thinnest*0.8)
+			p.StrokeLines(style, append(circle, circle[0], circle[1]))
+		}
+		if a.Agent != n.observer {
+			style := typeface(max(float64(p.thinnest)*2.6, 7), false)
+			text := fmt.Sprintf("%.0f %%", 100*n.Probability[a.Agent])
+			p.FillText(style, p.beside(at, reach+p.thinnest*1.5, style.Font.Size, style.Width(text)), text)
+		}
+	}
+}
