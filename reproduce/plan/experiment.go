@@ -20,6 +20,7 @@ type Request struct {
 	Task   string   // any spelling that FindTask knows
 	Method string   // any spelling that FindMethod knows
 	Budget string   // smoke, short or paper
+	Frames int      // train at most as many, evaluated in tenths; 0: the whole budget
 	Set    []string // changes of settings: "explore.alpha=0.5"
 	Seed   uint64
 }
@@ -45,6 +46,9 @@ func New(q Request) (run.Experiment, error) {
 	e, err := defaults(task, method, budget)
 	if err != nil {
 		return run.Experiment{}, err
+	}
+	if q.Frames > 0 && q.Frames < e.Budget.Frames { // schedules stay those of the whole budget, of which this is the beginning
+		e.Budget.Frames, e.Budget.EvalEvery = q.Frames, max(1, q.Frames/10)
 	}
 	for _, assignment := range q.Set {
 		if err := set(&e, assignment); err != nil {

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -289,5 +290,20 @@ func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
 		if err := e.Validate(); err != nil {
 			t.Errorf("%s=%s is refused: %v", l.Key, l.Values[len(l.Values)-1], err)
 		}
+	}
+}
+
+// TestFramesCutABudgetShort and leave everything else, schedules included, as it is.
+func TestFramesCutABudgetShort(t *testing.T) {
+	whole := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short"})
+	cut := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short", Frames: 60_000})
+	if cut.Budget != (run.Budget{Name: "custom", Frames: 60_000, EvalEvery: 6000, EvalEpisodes: 60}) || cut.Method != "qmix" {
+		t.Errorf("got %+v, called %q", cut.Budget, cut.Method)
+	}
+	if cut.Budget = whole.Budget; !reflect.DeepEqual(cut, whole) {
+		t.Errorf("got %+v, want %+v", cut, whole)
+	}
+	if e := make1(t, Request{Task: "balance", Method: "qmix", Budget: "smoke", Frames: 60_000}); e.Budget.Name != "smoke" {
+		t.Errorf("more frames than the budget has make %+v", e.Budget)
 	}
 }

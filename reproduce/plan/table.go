@@ -15,7 +15,7 @@ func Table(t *paper.Table, budget string, seeds int) (es []run.Experiment, missi
 	for _, row := range t.Rows {
 		for _, cell := range row.Cells {
 			for seed := 1; seed <= seeds; seed++ {
-				e, err := New(Request{cell.Trial.Task, cell.Trial.Method, budget, cell.Trial.Set, uint64(seed)})
+				e, err := New(Request{Task: cell.Trial.Task, Method: cell.Trial.Method, Budget: budget, Set: cell.Trial.Set, Seed: uint64(seed)})
 				if err == nil {
 					var id string
 					if id, err = e.ID(); err == nil && !seen[id] {

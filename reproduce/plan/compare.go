@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
+	"cermic/viz"
+)
+
+// comparisonReps is the number of resamples behind each interval: plenty for two digits.
+const comparisonReps = 2000
+
+// Compare says how sure the runs of two methods on one task can be of which is better: the mean over seeds of the last
+// evaluation, its difference, and the probability that a run of the second method scores higher than one of the first, each with
+// its bootstrap 95 % interval.
+func Compare(rs []*results.Record) (viz.Table, error) {
+	var methods []string
+	last := map[string][]float64{}
+	for _, r := range rs {
+		if len(r.Evals) == 0 {
+			return viz.Table{}, fmt.Errorf("seed %d of %s has not been evaluated yet: train it first", r.Seed, r.Method)
+		}
+		if r.Task != rs[0].Task {
+			return viz.Table{}, fmt.Errorf("runs on %s cannot be compared with runs on %s", r.Task, rs[0].Task)
+		}
+		if !slices.Contains(methods, r.Method) {
+			methods = append(methods, r.Method)
+		}
+		last[r.Method] = append(last[r.Method], stats.Mean([][]float64{r.Evals[len(r.Evals)-1].Scores}))
+	}
+	if len(methods) != 2 {
+		return viz.Table{}, fmt.Errorf("a comparison takes the runs of two methods, these are of %d: %v", len(methods), methods)
+	}
+	t := viz.Table{Title: rs[0].Task, Header: []string{"", "value", "95 % interval", "seeds"}}
+	row := func(name string, i stats.Interval, seeds string) {
+		interval := viz.Missing
+		if !math.IsNaN(i.Low) {
+			interval = fmt.Sprintf("%.4g to %.4g", i.Low, i.High)
+		}
+		t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%.4g", i.Value), interval, seeds})
+	}
+	x, y, r := [][]float64{last[methods[1]]}, [][]float64{last[methods[0]]}, rng.New(0, "plan/compare")
+	for k, scores := range [][][]float64{y, x} {
+		row("last score of "+methods[k], stats.Bootstrap(scores, stats.Mean, comparisonReps, r), fmt.Sprint(len(scores[0])))
+	}
+	both := fmt.Sprintf("%d and %d", len(x[0]), len(y[0]))
+	row(methods[1]+" minus "+methods[0], stats.Difference(x, y, stats.Mean, comparisonReps, r), both)
+	row("probability of improvement", stats.BootstrapTwo(x, y, stats.Improvement, comparisonReps, r), both)
+	t.Notes = []string{"The methods differ for sure only where the interval of the difference excludes 0, or that of the probability 0.5. " +
+		"Intervals are over seeds; those of very few seeds are too narrow."}
+	return t, nil
+}
