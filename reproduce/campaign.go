@@ -23,6 +23,8 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	var seeds, workers int
 	var set repeated
 	var only bool
+	var on string
+	var cluster slurm
 	if _, err := parse("campaign", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&table, "table", "", "the `table`: sota, agents, ablation, density; or choose by -task and -method")
 		f.StringVar(&task, "task", "", "`tasks`, separated by commas")
@@ -32,13 +34,17 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
+		f.StringVar(&on, "on", "here", "where to train: here, or slurm for a job array of that scheduler")
+		cluster.flags(f)
 		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing")
 	}); err != nil {
 		return err
 	}
 	switch {
-	case seeds < 1 || workers < 1:
-		return usagef("-seeds is %d and -workers is %d, want at least 1", seeds, workers)
+	case seeds < 1 || workers < 1 || cluster.bundle < 1:
+		return usagef("-seeds is %d, -workers is %d and -bundle is %d, want at least 1", seeds, workers, cluster.bundle)
+	case on != "here" && on != "slurm":
+		return usagef("-on is %q, want here or slurm", on)
 	case table == "" && (task == "" || method == ""):
 		return usagef("a campaign needs -table, or -task and -method")
 	case table != "" && (task != "" || method != ""):
@@ -52,12 +58,18 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	if on == "slurm" && cluster.dry {
+		return cluster.submit(ctx, out, es, st)
+	}
 	costs, err := plan.Costs(es, st)
 	if err != nil {
 		return err
 	}
 	if _, err := io.WriteString(out, plan.CostTable(costs).Text()); err != nil || only {
 		return err
+	}
+	if on == "slurm" {
+		return cluster.submit(ctx, out, es, st)
 	}
 	b := newBoard(out, len(es))
 	err = run.RunAll(ctx, es, st, workers, b.watch)

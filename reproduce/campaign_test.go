@@ -48,6 +48,7 @@ func TestCampaignMistakesAreOneSentence(t *testing.T) {
 		"leave out -task":    {"campaign", "-table", "sota", "-task", "balance"},
 		"did you mean sota":  {"campaign", "-table", "soto"},
 		"-seeds is 0":        {"campaign", "-table", "sota", "-seeds", "0"},
+		"want here or slurm": {"campaign", "-table", "sota", "-on", "slrum"},
 		"did you mean mappo": {"campaign", "-task", "balance", "-method", "mapo"},
 	} {
 		if _, err := command(t, args...); err == nil || !strings.Contains(err.Error(), want) {

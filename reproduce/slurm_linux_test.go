@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"cermic/cermiclib/results"
+)
+
+// cluster starts a Slurm of one node of its own, without systemd, and stops it when the test ends.
+func cluster(t *testing.T) {
+	t.Helper()
+	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
+	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("no %s here; .ci/install system slurm-wlm munge brings it", program)
+		}
+	}
+	dir, err := os.MkdirTemp("", "slurm") // short: sockets have short names
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := make([]byte, 1024)
+	_, _ = rand.Read(key)
+	conf := fmt.Sprintf(`ClusterName=test
+SlurmctldHost=%[1]s(127.0.0.1)
+SlurmctldPort=%[2]d
+SlurmdPort=%[3]d
+SlurmUser=%[4]s
+SlurmdUser=%[4]s
+AuthType=auth/munge
+AuthInfo=socket=%[5]s/munge.socket
+CredType=cred/munge
+StateSaveLocation=%[5]s
+SlurmdSpoolDir=%[5]s/spool
+SlurmctldPidFile=%[5]s/slurmctld.pid
+SlurmdPidFile=%[5]s/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+JobAcctGatherType=jobacct_gather/none
+ReturnToService=2
+KillWait=5
+SlurmdParameters=config_overrides
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+`, host, freePort(t), freePort(t), me.Username, dir)
+	write(t, filepath.Join(dir, "key"), string(key), 0o400)
+	write(t, filepath.Join(dir, "slurm.conf"), conf, 0o644)
+	t.Setenv("SLURM_CONF", filepath.Join(dir, "slurm.conf"))
+	daemon(t, "munged", "--foreground", "--force", "--key-file="+dir+"/key", "--socket="+dir+"/munge.socket",
+		"--pid-file="+dir+"/munge.pid", "--log-file="+dir+"/munge.log", "--seed-file="+dir+"/munge.seed")
+	waitFor(t, 10*time.Second, "munge", func() bool { _, err := os.Stat(dir + "/munge.socket"); return err == nil })
+	daemon(t, "slurmctld", "-D", "-c")
+	daemon(t, "slurmd", "-D", "-c")
+	waitFor(t, 30*time.Second, "the node", func() bool { return strings.Contains(slurmSays(t, "sinfo", "-h", "-o", "%t"), "idle") })
+}
+
+func freePort(t *testing.T) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func daemon(t *testing.T, name string, args ...string) {
+	t.Helper()
+	d := exec.Command(name, args...)
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Process.Kill(); _ = d.Wait() })
+}
+
+func slurmSays(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, _ := exec.Command(name, args...).CombinedOutput()
+	return string(out)
+}
+
+func waitFor(t *testing.T, limit time.Duration, what string, ready func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !ready(); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s did not come within %v", what, limit)
+		}
+	}
+}
+
+// slowCampaign is four seeds of the tiny training, slow enough to be disturbed.
+func slowCampaign(store string, more ...string) []string {
+	args := tinyTraining("mappo", store, "learner.minibatch_iterations=60")
+	args[0] = "campaign"
+	return append(args, append([]string{"-budget", "smoke", "-seeds", "4"}, more...)...)
+}
+
+// owners are the process ids of the store's runs in training, by run.
+func owners(store string) map[string]int {
+	out := map[string]int{}
+	locks, _ := filepath.Glob(filepath.Join(store, "*", "lock"))
+	for _, path := range locks {
+		var o struct{ PID int }
+		if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, &o) == nil {
+			out[filepath.Base(filepath.Dir(path))] = o.PID
+		}
+	}
+	return out
+}
+
+// A task is killed, another one is queued again in the middle, the node is drained and comes back: every run ends complete,
+// with the very result of an undisturbed one.
+func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a scheduler")
+	}
+	cluster(t)
+	whole, store := t.TempDir(), t.TempDir()
+	if out := finish(t, slowCampaign(store, "-on", "slurm")...); !strings.Contains(out, "Submitted batch job") || !strings.Contains(out, "4 runs in 4 tasks") {
+		t.Fatalf("submission:\n%s", out)
+	}
+	waitFor(t, 60*time.Second, "a run", func() bool { return len(owners(store)) > 0 })
+	for _, pid := range owners(store) {
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill()
+		}
+	}
+	slurmSays(t, "scontrol", "requeue", "1_1")
+	host, _ := os.Hostname()
+	slurmSays(t, "scontrol", "update", "nodename="+host, "state=drain", "reason=test")
+	time.Sleep(time.Second)
+	slurmSays(t, "scontrol", "update", "nodename="+host, "state=resume")
+	st, err := results.Open(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	complete := func() []*results.Record {
+		found, err := st.Find(results.Query{Complete: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	waitFor(t, 150*time.Second, "the last run", func() bool {
+		for task := range 4 { // Slurm holds back for minutes what was queued again
+			slurmSays(t, "scontrol", "update", fmt.Sprintf("jobid=1_%d", task), "starttime=now")
+		}
+		return len(complete()) == 4
+	})
+	finish(t, slowCampaign(whole)...)
+	undisturbed, err := results.Open(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range complete() {
+		want, err := undisturbed.Get(r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if difference := firstDifference(want, r); difference != "" {
+			t.Errorf("seed %d: %s", r.Seed, difference)
+		}
+	}
+	if out := finish(t, slowCampaign(store, "-on", "slurm")...); !strings.Contains(out, "Nothing is missing.") {
+		t.Errorf("a second submission:\n%s", out)
+	}
+}

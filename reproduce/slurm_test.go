@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTheScriptPassesOnWhatTheClusterNeeds(t *testing.T) {
+	store := t.TempDir()
+	script, err := command(t, tinyCampaign(store, "-on", "slurm", "-dry-run", "-account", "lab", "-partition", "gpu", "-gpus", "1",
+		"-time", "4:00:00", "-bundle", "2")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"#!/bin/bash\n", "--array=0-0", "--requeue", "--account=lab", "--partition=gpu", "--gpus-per-task=1", "--time=4:00:00",
+		"--signal=B:TERM@60", "-bundle 2", "scontrol requeue"} {
+		if !strings.Contains(script, want) {
+			t.Errorf("no %q in\n%s", want, script)
+		}
+	}
+	if entries, _ := os.ReadDir(store); len(entries) != 0 {
+		t.Errorf("a dry run writes %v", entries)
+	}
+	check := exec.Command("bash", "-n")
+	check.Stdin = strings.NewReader(script)
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("bash: %s", out)
+	}
+}
+
+func TestAManifestReadsBackAndIsWorkedOffInBundles(t *testing.T) {
+	store := t.TempDir()
+	es, err := chosen(os.Stderr, "balance", "mappo", "", "smoke", 3, []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := writeManifest(es)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(store, "manifest.jsonl")
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	back, err := readManifest(path)
+	if err != nil || len(back) != 3 {
+		t.Fatalf("%d experiments, %v", len(back), err)
+	}
+	for i := range es {
+		a, _ := es[i].ID()
+		if b, err := back[i].ID(); a != b || err != nil || back[i].Label() != es[i].Label() {
+			t.Errorf("experiment %d is %s %q, was %s %q", i, b, back[i].Label(), a, es[i].Label())
+		}
+	}
+	if out, err := command(t, "work", path, "-store", store, "-bundle", "2", "-index", "1"); err != nil || !strings.Contains(out, "3 balance mappo") || strings.Contains(out, "1 balance") {
+		t.Errorf("the second bundle (%v):\n%s", err, out)
+	}
+	if _, err := command(t, "work", path, "-store", store, "-bundle", "2", "-index", "2"); err == nil || !strings.Contains(err.Error(), "bundle 2 is empty") {
+		t.Errorf("a third bundle: %v", err)
+	}
+	if err := os.WriteFile(path, []byte(`{"method":"mappo","experiment":{"learner":1}}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := command(t, "work", path, "-store", store); err == nil || !strings.Contains(err.Error(), "line 1") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a damaged manifest: %v", err)
+	}
+}
