@@ -47,8 +47,13 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// small is tiny with a method: mappo or mappo-cermic, or a fork of the latter.
+// small is tiny with a method: mappo or mappo-cermic, a fork of the latter, or another of kinds.
 func small(method string) Experiment {
+	if kind, ok := kinds[method]; ok && method != "mappo" {
+		e := kind(11)
+		e.Budget.Frames, e.Budget.EvalEvery = 1600, 400 // 8 iterations, every other one evaluated
+		return e
+	}
 	if method == "fork" {
 		e, err := small("mappo-cermic").Branch(100, "explore.alpha=0.9", "budget.frames=350")
 		if err != nil {
@@ -124,6 +129,7 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 	}{
 		{"mappo", 6, 20 * time.Millisecond}, {"mappo-cermic", 3, 100 * time.Millisecond}, {"fork", 3, 100 * time.Millisecond},
 		{"qmix spectra", 3, 30 * time.Millisecond}, {"qplex ices", 3, 30 * time.Millisecond},
+		{"cpm gru mace", 3, 30 * time.Millisecond},
 	} {
 		if testing.Short() {
 			c.kills = 2
