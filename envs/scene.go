@@ -8,12 +8,11 @@ type Scener interface {
 	Scene(c int) Scene
 }
 
-// Scene shows one copy in world units: shapes in drawing order inside a rectangle. Worlds of pixels fill the rectangle with
-// a picture under the shapes.
+// Scene is a picture of one copy in world units: mosaics, and above them shapes in drawing order, inside a rectangle.
 type Scene struct {
 	MinX, MinY, MaxX, MaxY float64
 	Shapes                 []Shape
-	Picture                *Picture // nil: none
+	Mosaics                []Mosaic // of worlds that are made of cells
 }
 
 // Shape is a circle (Radius > 0), a rectangle (Height > 0) or a segment of length Width, centred at (X, Y) and turned by

@@ -153,20 +153,25 @@ func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution
 // layered is rendering with whatever under draws beneath the shapes; the painter can draw more above them.
 func layered(s envs.Scene, width, height vg.Length, resolution int, under func(painter)) (draw.Image, painter) {
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(resolution), vgimg.UseBackgroundColor(paper))
-	if s.Picture != nil {
-		project(img.Image(), s.Picture)
+	for _, mosaic := range s.Mosaics {
+		project(img.Image(), s, &mosaic)
 	}
 	return img.Image(), drawScene(vgdraw.New(img), s, under)
 }
 
-// project fills m with p. Every pixel takes the colour of the one of p that it lies in: blurred ones would show what no agent
-// sees, and have too many colours for a film.
-func project(m draw.Image, p *envs.Picture) {
+// project draws a mosaic of s into m, which shows all of s. Every pixel takes the colour of the one of the mosaic that it
+// lies in: blurred ones would show what no agent sees, and have too many colours for a film.
+func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
+	wide, high, rgb := mosaic.RGB()
 	b := m.Bounds()
-	for y := range b.Dy() {
-		for x := range b.Dx() {
-			from := 3 * (y*p.Height/b.Dy()*p.Width + x*p.Width/b.Dx())
-			m.Set(b.Min.X+x, b.Min.Y+y, color.RGBA{p.RGB[from], p.RGB[from+1], p.RGB[from+2], 255})
+	scaleX, scaleY := float64(b.Dx())/(s.MaxX-s.MinX), float64(b.Dy())/(s.MaxY-s.MinY)
+	left, right := int(math.Round((mosaic.MinX-s.MinX)*scaleX)), int(math.Round((mosaic.MaxX-s.MinX)*scaleX))
+	top, bottom := int(math.Round((s.MaxY-mosaic.MaxY)*scaleY)), int(math.Round((s.MaxY-mosaic.MinY)*scaleY))
+	for y := top; y < bottom; y++ {
+		line := (y - top) * high / (bottom - top) * wide
+		for x := left; x < right; x++ {
+			from := 3 * (line + (x-left)*wide/(right-left))
+			m.Set(b.Min.X+x, b.Min.Y+y, color.RGBA{rgb[from], rgb[from+1], rgb[from+2], 255})
 		}
 	}
 }

@@ -85,10 +85,10 @@ func (p painter) lookOf(s envs.Shape) look {
 	return l
 }
 
-// drawScene draws what under does, then the shapes of s in their order, on its picture if it has one, then the numbers of agents
+// drawScene draws what under does, then the shapes of s in their order, on its mosaics if it has any, then the numbers of agents
 // and the names of targets above all of them. The painter that it returns can draw more.
 func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
-	if s.Picture == nil {
+	if s.Mosaics == nil {
 		c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))
 	}
 	p := newPainter(c, s)

@@ -4,7 +4,6 @@ package viz_test
 
 import (
 	"bytes"
-	"image"
 	"image/gif"
 	"math"
 	"testing"
@@ -75,23 +74,34 @@ func TestFilmPlaysBackWhatWasDrawn(t *testing.T) {
 	checkImage(t, "film", decoded.Image[0])
 }
 
-// Worlds of pixels look the same however large they are drawn: each corner has the colour of its pixel, and no other occurs.
-func TestPicturesOfPixelsAreNotBlurred(t *testing.T) {
-	p := envs.NewPicture(2, 2)
-	copy(p.RGB, []uint8{255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 0})
-	m, err := viz.Still([]envs.Scene{{MaxX: 2, MaxY: 2, Picture: p}}, 0)
+// Worlds of cells look the same however large they are drawn: every cell, here of one colour, fills its part of the mosaic,
+// and no other colour occurs there; the mosaic fills its part of the scene.
+func TestMosaicsAreNotBlurred(t *testing.T) {
+	colors := [][3]uint8{{255, 0, 0}, {0, 255, 0}, {0, 0, 255}, {255, 255, 0}}
+	var pixels []uint8
+	for _, c := range colors {
+		pixels = append(pixels, bytes.Repeat(c[:], 64)...)
+	}
+	mosaic := envs.Mosaic{MaxX: 2, MaxY: 2, Columns: 2, Cells: []uint16{0, 1, 2, 3}, Pixels: pixels}
+	m, err := viz.Still([]envs.Scene{{MaxX: 4, MaxY: 2, Mosaics: []envs.Mosaic{mosaic}}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w, h := m.Bounds().Dx(), m.Bounds().Dy()
-	for k := range 4 {
-		at := image.Pt(w/4+k%2*w/2, h/4+k/2*h/2)
+	colorAt := func(x, y int) [3]uint8 {
+		r, g, b, _ := m.At(x, y).RGBA()
+		return [3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}
+	}
+	for k, want := range colors {
+		x, y := w/8+k%2*w/4, h/4+k/2*h/2
 		for _, off := range []int{0, 20, -20} {
-			r, g, b, _ := m.At(at.X+off, at.Y+off).RGBA()
-			if got, want := [3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}, [3]uint8(p.RGB[3*k:]); got != want {
-				t.Errorf("pixel %d is drawn as %v at %v, want %v", k, got, at, want)
+			if got := colorAt(x+off, y+off); got != want {
+				t.Errorf("cell %d is drawn as %v at (%d, %d), want %v", k, got, x+off, y+off, want)
 			}
 		}
+	}
+	if got, white := colorAt(w*3/4, h/2), [3]uint8{255, 255, 255}; got != white {
+		t.Errorf("beside the mosaic the scene is %v, want %v", got, white)
 	}
 }
 

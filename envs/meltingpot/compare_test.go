@@ -153,7 +153,8 @@ func (f *follower) comparePixels(m *moment) {
 		f.comparePicture(fmt.Sprintf("view of player %d", i), got, rgbOf(f.t, file))
 	}
 	world := f.e.world(0)
-	f.comparePicture("world", world.RGB, rgbOf(f.t, m.RGB.World))
+	_, _, all := world.RGB()
+	f.comparePicture("world", all, rgbOf(f.t, m.RGB.World))
 }
 
 func (f *follower) comparePicture(what string, got, want []uint8) {

@@ -4,8 +4,8 @@ package meltingpot
 
 import "cermic/envs"
 
-// world is the picture of all of copy c as it was shown last.
-func (e *env) world(c int) *envs.Picture {
+// world is the picture of all of copy c as it was shown last, with its lower left corner at the origin.
+func (e *env) world(c int) envs.Mosaic {
 	b := e.games[c].base()
 	cells := make([]uint16, 0, b.width*b.height)
 	for y := range b.height {
@@ -13,30 +13,27 @@ func (e *env) world(c int) *envs.Picture {
 			cells = append(cells, b.palette.table[north][b.code[b.cell(x, y)]])
 		}
 	}
-	return e.picture(cells, b.width)
+	return e.mosaic(cells, b.width, 0, 0, 1)
 }
 
-// picture paints cells in rows of the given width.
-func (e *env) picture(cells []uint16, width int) *envs.Picture {
-	p := envs.NewPicture(width*envs.CellPixels, len(cells)/width*envs.CellPixels)
-	envs.PaintCells(p.RGB, 3*p.Width, e.spec.Pixels, cells, width)
-	return p
+// mosaic lays rows of cells out from (x, y), with so many units a pixel.
+func (e *env) mosaic(cells []uint16, columns, x, y, unit int) envs.Mosaic {
+	width, height := unit*columns*envs.CellPixels, unit*len(cells)/columns*envs.CellPixels
+	return envs.Mosaic{
+		MinX: float64(x), MinY: float64(y), MaxX: float64(x + width), MaxY: float64(y + height), Columns: columns, Cells: cells,
+		Pixels: e.spec.Pixels,
+	}
 }
 
-// Scene shows copy c as it was shown last: the world, and beside it what the first player sees, as large as fits. Above them
-// is room for a caption.
+// Scene shows copy c as it was shown last: the world, and beside it what the first player sees, as large as fits. A unit is a
+// pixel of the original. Above them is room for a caption.
 func (e *env) Scene(c int) envs.Scene {
 	const gap, head = envs.CellPixels, 2 * envs.CellPixels
 	b, world := e.games[c].base(), e.world(c)
 	cells := make([]uint16, e.spec.CellLen())
 	b.look(0, cells)
-	view := e.picture(cells, b.view.width())
-	view = view.Enlarged(max(1, world.Height/view.Height))
-	all := envs.NewPicture(world.Width+gap+view.Width, head+world.Height)
-	for k := range all.RGB {
-		all.RGB[k] = 255
-	}
-	all.Put(world, 0, head)
-	all.Put(view, world.Width+gap, head+(world.Height-view.Height)/2)
-	return envs.Scene{MaxX: float64(all.Width), MaxY: float64(all.Height), Picture: all}
+	unit := max(1, b.height/b.view.height())
+	margin := (b.height - unit*b.view.height()) / 2 * envs.CellPixels
+	view := e.mosaic(cells, b.view.width(), int(world.MaxX)+gap, margin, unit)
+	return envs.Scene{MaxX: view.MaxX, MaxY: world.MaxY + head, Mosaics: []envs.Mosaic{world, view}}
 }

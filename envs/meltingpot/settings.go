@@ -46,7 +46,7 @@ func (s *Settings) validate(task string, common *envs.Common) error {
 	if err := common.Validate(task); err != nil {
 		return err
 	}
-	if common.Noise != (envs.Noise{}) {
+	if common.Noise.On() {
 		return fmt.Errorf("%s: a noise box covers vector observations only, and this task shows cells; leave task.noise out", task)
 	}
 	if s.MaxSteps < 1 || s.MaxSteps > horizonLimit {

@@ -125,28 +125,23 @@ func sign(x float32) float32 {
 func TestScenesShowTheWorldBesideAView(t *testing.T) {
 	for _, row := range []struct {
 		cfg                 envs.Config
-		width, height, view int // of the world; the side of the enlarged view
+		width, height, view float64 // of the world; the side of the enlarged view
 	}{{DefaultStagHunt(), 184, 120, 120}, {DefaultCleanUp(), 240, 168, 88}} {
 		e, out, _ := build(t, row.cfg, 2, 1)
 		scene := e.Scene(1)
-		p := scene.Picture
-		if p == nil || p.Width != row.width+8+row.view || p.Height != 16+row.height {
-			t.Fatalf("%s: the scene is %+v, want a world of %d×%d and a view of %d", row.cfg.Kind(), scene, row.width, row.height, row.view)
+		if len(scene.Mosaics) != 2 || scene.MinX != 0 || scene.MinY != 0 {
+			t.Fatalf("%s: the scene has %d mosaics, want a world and a view", row.cfg.Kind(), len(scene.Mosaics))
 		}
-		if scene.MaxX != float64(p.Width) || scene.MaxY != float64(p.Height) || scene.MinX != 0 || scene.MinY != 0 {
-			t.Errorf("%s: the picture does not fill the scene", row.cfg.Kind())
+		world, view := scene.Mosaics[0], scene.Mosaics[1]
+		if world.MaxX != row.width || world.MaxY != row.height || view.MaxX-view.MinX != row.view || view.MaxY-view.MinY != row.view {
+			t.Errorf("%s: the world is %g×%g, the view %g×%g, want %g×%g and %g×%g", row.cfg.Kind(), world.MaxX, world.MaxY,
+				view.MaxX-view.MinX, view.MaxY-view.MinY, row.width, row.height, row.view, row.view)
 		}
-		view := make([]uint8, e.spec.CellLen()*192)
-		e.spec.RGB(view, out.Cells[e.spec.CellLen()*e.spec.Agents:][:e.spec.CellLen()])
-		times := row.view / (8 * e.spec.Obs[1])
-		for y := range row.view {
-			for x := range row.view {
-				at := 3 * ((16+y+(row.height-row.view)/2)*p.Width + row.width + 8 + x)
-				from := 3 * (y/times*8*e.spec.Obs[1] + x/times)
-				if got, want := [3]uint8(p.RGB[at:]), [3]uint8(view[from:]); got != want {
-					t.Fatalf("%s: the view's pixel (%d, %d) is %v, want %v", row.cfg.Kind(), x, y, got, want)
-				}
-			}
+		if view.MinX <= world.MaxX || view.MaxX > scene.MaxX || view.MinY < 0 || view.MaxY > world.MaxY || scene.MaxY <= world.MaxY {
+			t.Errorf("%s: the scene's parts overlap or stick out: %v", row.cfg.Kind(), scene)
+		}
+		if want := out.Cells[e.spec.CellLen()*e.spec.Agents:][:e.spec.CellLen()]; !slices.Equal(view.Cells, want) || view.Columns != e.spec.Obs[1] {
+			t.Errorf("%s: the view is not what the first player of the copy observes", row.cfg.Kind())
 		}
 	}
 }
