@@ -46,7 +46,7 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 			step = int(math.Round(float64(k*(len(scenes)-1)) / float64(frames-1)))
 		}
 		left, top := margin+vg.Length(k%columns)*(width+gap), margin+vg.Length(k/columns)*(height+foot)
-		scene := rendering(view.of(scenes[step]), trailsOf(scenes[:step+1]), width, height, dpi)
+		scene, _ := rendering(view.of(scenes[step]), trailsOf(scenes[:step+1]), width, height, dpi)
 		at := image.Pt(pixels(left), pixels(top))
 		draw.Draw(out, scene.Bounds().Add(at), scene, image.Point{}, draw.Src)
 		style := typeface(9, false)
@@ -66,8 +66,8 @@ func Still(scenes []envs.Scene, t int) (image.Image, error) {
 		return nil, fmt.Errorf("step %d of an episode of %d", t, len(scenes)-1)
 	}
 	width, height := view.roomy(filmSide)
-	m := rendering(view.of(scenes[t]), trailsOf(scenes[max(0, t-tail):t+1]), width, height, filmDPI)
-	caption(m, width, height, filmDPI, t, len(scenes))
+	m, p := rendering(view.of(scenes[t]), trailsOf(scenes[max(0, t-tail):t+1]), width, height, filmDPI)
+	p.caption(width, height, t, len(scenes))
 	return m, nil
 }
 
@@ -122,8 +122,8 @@ func animate(scenes []envs.Scene, stepsPerSecond float64, f format) (*gif.GIF, e
 	width, height := view.roomy(f.side)
 	var pictures []draw.Image
 	for i := 0; i < len(scenes); i += every {
-		m := rendering(view.of(scenes[i]), trailsOf(scenes[max(0, i-tail):i+1]), width, height, f.resolution)
-		caption(m, width, height, f.resolution, i, len(scenes))
+		m, p := rendering(view.of(scenes[i]), trailsOf(scenes[max(0, i-tail):i+1]), width, height, f.resolution)
+		p.caption(width, height, i, len(scenes))
 		pictures = append(pictures, m)
 	}
 	delay := math.Round(100 * float64(every) / stepsPerSecond)
@@ -131,23 +131,21 @@ func animate(scenes []envs.Scene, stepsPerSecond float64, f format) (*gif.GIF, e
 }
 
 // caption writes the step into the upper left corner and draws the bar at the lower edge.
-func caption(m draw.Image, width, height vg.Length, resolution, step, steps int) {
-	c := vgdraw.New(vgimg.NewWith(vgimg.UseImage(m), vgimg.UseDPI(resolution)))
+func (p painter) caption(width, height vg.Length, step, steps int) {
 	style := typeface(9, false)
 	style.XAlign, style.YAlign = text.XLeft, text.YTop
-	c.FillText(style, vg.Point{X: 6, Y: height - 6}, fmt.Sprintf("t = %d", step))
+	p.FillText(style, vg.Point{X: 6, Y: height - 6}, fmt.Sprintf("t = %d", step))
 	done := width * vg.Length(step) / vg.Length(max(steps-1, 1))
-	c.FillPolygon(stone, rectangle(0, 0, done, 2))
+	p.FillPolygon(stone, rectangle(0, 0, done, 2))
 }
 
 // rendering draws one scene with trails into a picture of its own, whose edges cut off what lies outside.
-func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution int) draw.Image {
-	m, _ := layered(s, width, height, resolution, func(p painter) {
+func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution int) (draw.Image, painter) {
+	return layered(s, width, height, resolution, func(p painter) {
 		for _, t := range trails {
 			p.trail(t)
 		}
 	})
-	return m
 }
 
 // layered is rendering with whatever under draws beneath the shapes; the painter can draw more above them.
