@@ -49,7 +49,7 @@ func Encounters(in *results.Inside, columns int) (Panels, error) {
 		plots = append(plots, p)
 	}
 	panels := NewPanels(columns, plots...)
-	panels.Title = fmt.Sprintf("%s on %s after %s frames: r^i, and when an agent has another in sight", StyleOf(in.Method, 0).Name, in.Task, Short(float64(in.Frames)))
+	panels.Title = fmt.Sprintf("%s after %s frames; coloured: another agent in sight", in.Task, Short(float64(in.Frames)))
 	return panels, nil
 }
 
