@@ -16,6 +16,8 @@ import (
 // Every step of every recording is repeated from the recorded state before it, with the recorded outcomes of chance: the
 // state, rewards, observations, events and pixels that follow are the recorded ones, without any tolerance.
 func TestStepsFollowRecordings(t *testing.T) {
+	all := agreements{of: map[string]envs.Agreement{}}
+	t.Cleanup(func() { all.check(t) })
 	for _, file := range goldenFiles(t, "*.jsonl.gz") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
 			t.Parallel()
@@ -38,8 +40,9 @@ func TestStepsFollowRecordings(t *testing.T) {
 			})
 			t.Logf("%d steps and %d sets of pictures, no difference allowed", steps, pictures)
 			if steps == 0 || pictures == 0 {
-				t.Error("nothing was compared")
+				t.Fatal("nothing was compared")
 			}
+			all.add(f.e.spec.Name, steps)
 		})
 	}
 }
