@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package meltingpot
+
+import (
+	"testing"
+
+	"cermic/envs"
+)
+
+// eager are draws in which whatever can happen does, except that no episode ends. Replayed recordings cannot tell when a draw
+// is made that fails; with these, the first one shows.
+type eager struct{ dice }
+
+func (*eager) chance(rule, int, float64) bool { return true }
+
+// eagerly makes a copy of a task in which everything that can happen does, and does not move anybody.
+func eagerly(t *testing.T, cfg envs.Config) (g game, wait func()) {
+	t.Helper()
+	e, _, act := build(t, cfg, 1, 1)
+	d := &eager{}
+	d.Seed(1, "eager")
+	g = e.games[0]
+	g.reset(d)
+	return g, func() { g.base().step(act.Choice, d) }
+}
+
+// A resource comes back 11 steps after it went, at the earliest, and not under a player.
+func TestResourcesComeBackElevenStepsAfterTheyWent(t *testing.T) {
+	g, wait := eagerly(t, DefaultChicken())
+	m := g.(*matrix)
+	for k := range 2 {
+		m.sites[k] = site{waiting, m.frame + 1} // as if gone in this step
+	}
+	taken := m.layout.sites[1]
+	m.avatars[0].cell = taken
+	m.stand()
+	for at := 1; at <= 15; at++ {
+		wait()
+		if back := m.sites[0].state == present; back != (at >= 11) {
+			t.Errorf("%d steps after it went, the resource is back: %v", at, back)
+		}
+		if m.sites[1].state == present {
+			t.Errorf("%d steps after it went, the resource under a player is back", at)
+		}
+	}
+}
+
+// Dirt spreads from step 51 on, by one cell a step; apples do not grow as long as two fifths of the river are dirty, and all
+// at once, under these draws, when less is.
+func TestDirtAndApplesComeWhenTheyMay(t *testing.T) {
+	g, wait := eagerly(t, DefaultCleanUp())
+	x := g.(*cleanUp)
+	start := x.dirty()
+	for at := 1; at <= 60; at++ {
+		wait()
+		if got, want := x.dirty()-start, max(0, at-50); got != want {
+			t.Fatalf("after %d steps %d more cells are dirty, want %d", at, got, want)
+		}
+	}
+	apples := func() (n int) {
+		for _, s := range x.river.apples {
+			n += int(x.sites[s].state)
+		}
+		return n
+	}
+	clean := func(dirty int) {
+		for k, s := range x.river.dirt {
+			x.sites[s].state = siteEmpty
+			if k < dirty {
+				x.sites[s].state = siteFull
+			}
+		}
+		wait()
+	}
+	// 59 of 147 are 0.401 and 58 are 0.395.
+	if clean(59); apples() != 0 {
+		t.Errorf("%d apples grow beside a river that is two fifths dirty", apples())
+	}
+	if clean(58); apples() != len(x.river.apples) {
+		t.Errorf("%d apples grow beside a cleaner river, want %d", apples(), len(x.river.apples))
+	}
+}
+
+// While nobody is there, everything that waits comes back at once, whatever its age.
+func TestAllResourcesComeBackWhileNobodyIsThere(t *testing.T) {
+	g, wait := eagerly(t, DefaultStagHunt())
+	m := g.(*matrix)
+	for s := range m.sites {
+		m.sites[s] = site{waiting, m.frame + 1}
+	}
+	wait()
+	if m.sites[0].state != waiting {
+		t.Error("resources come back at once although players are there")
+	}
+	for i := range m.avatars {
+		m.avatars[i].alive, m.avatars[i].since = false, m.frame+1
+	}
+	m.stand()
+	wait()
+	for s := range m.sites {
+		if m.sites[s].state != present {
+			t.Fatalf("resource %d does not come back while nobody is there", s)
+		}
+	}
+}
