@@ -21,6 +21,9 @@ func toyICES(steps int) explore.ICES {
 // TestICESKeepsNoLearnerFromTheIdentityTask: neither a value learner with a mask, which panics on a forbidden action, nor a policy
 // gradient, which must weigh the actions that are not its own. The optimum is 4.
 func TestICESKeepsNoLearnerFromTheIdentityTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
 	task := libtest.DefaultIdentity()
 	task.Masked = true
 	q := toy(task, toyICES(4), 128*12)

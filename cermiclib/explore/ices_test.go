@@ -71,6 +71,9 @@ func newICES(t *testing.T, c ICES, s *envs.Spec) *ices {
 // TestOnlyTheAgentThatMattersContributes: the other's contribution is not nothing, since what separate models have learnt differs
 // by their errors, but it is small beside it.
 func TestOnlyTheAgentThatMattersContributes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
 	s := icesSpec()
 	m := newICES(t, smallICES(), s)
 	x := icesRollout(s, 64)

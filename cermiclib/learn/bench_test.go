@@ -14,8 +14,13 @@ import (
 // BenchmarkQStep times one gradient step of value learners, 1,024 frames, at the sizes of vmas/balance: 4 agents, 16 observed
 // numbers, 9 choices. GOMLX_BACKEND chooses the backend.
 func BenchmarkQStep(b *testing.B) {
-	for _, c := range []Q{DefaultQ(), DefaultQ().WithQPLEX()} {
-		b.Run(c.Label(), func(b *testing.B) { benchmarkStep(b, c, policy.DefaultMLP()) })
+	spectra := DefaultQ()
+	spectra.Mixer = DefaultSPECTra()
+	for _, c := range []struct {
+		Q
+		policy policy.Config
+	}{{DefaultQ(), policy.DefaultMLP()}, {DefaultQ().WithQPLEX(), policy.DefaultMLP()}, {spectra, policy.DefaultSPECTra()}, {DefaultQ(), policy.DefaultGRU()}} {
+		b.Run(c.Label()+"-"+c.policy.Kind(), func(b *testing.B) { benchmarkStep(b, c.Q, c.policy) })
 	}
 }
 

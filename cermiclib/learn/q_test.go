@@ -56,6 +56,9 @@ func TestQMIXNeverFallsWhenAUtilityRises(t *testing.T) {
 // TestRecurrentQMIXRemembersTheSymbolBefore: a late identity task pays for the symbol of the step before, which only a memory
 // can name: guessing scores 0.75 of 3.
 func TestRecurrentQMIXRemembersTheSymbolBefore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
 	task, l := libtest.DefaultIdentity(), smallQ()
 	task.Late = true
 	e := toy(task, l, 128*20)

@@ -142,6 +142,9 @@ func TestQPLEXFindsTheOptimumOfTheNonMonotonicGame(t *testing.T) {
 }
 
 func TestQPLEXLearnsTheIdentityTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
 	task, l := libtest.DefaultIdentity(), smallQ().WithQPLEX()
 	task.Masked = true
 	l.Mixer = smallQPLEX(learn.HeadQatten, 1)
