@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/smac"
+	"cermic/envs/smac/sc2"
+	"cermic/envs/smac/sc2/sc2test"
+)
+
+// realGames starts n stand-ins for the game, on which units stand where they were created, and lets runs find them. It returns
+// the servers.
+func realGames(t *testing.T, n int) []*sc2test.Server {
+	t.Helper()
+	var servers []*sc2test.Server
+	var addresses []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &sc2test.Server{Game: sc2test.NewYard()}
+		go server.Serve(l) // returns when l is closed
+		t.Cleanup(func() { l.Close() })
+		servers, addresses = append(servers, server), append(addresses, l.Addr().String())
+	}
+	t.Setenv(sc2.AddressVariable, strings.Join(addresses, ","))
+	return servers
+}
+
+// onRealGames is e in battles of 20 steps at most, two at a time.
+func onRealGames(e Experiment) Experiment {
+	task := smac.DefaultZerg()
+	task.Engine, task.MaxSteps = smac.SC2, 20
+	e.Task = task.WithShared(envs.Common{Copies: 2, Reward: envs.Sparse})
+	return e
+}
+
+// TestARunTrainsAndEvaluatesOnRealGames: evaluation has games of its own, which serve every evaluation, and all games can be
+// used again by the next run. One game fails in the middle.
+func TestARunTrainsAndEvaluatesOnRealGames(t *testing.T) {
+	servers := realGames(t, 4)
+	servers[0].Faults = map[int]sc2test.Fault{40: sc2test.Drop}
+	for seed := range uint64(2) {
+		r, err := Run(t.Context(), onRealGames(tiny(seed)), open(t))
+		if err != nil || !r.Complete || len(r.Evals) != 3 {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for _, length := range r.Evals[2].Lengths {
+			if length != 20 {
+				t.Errorf("an episode in which nothing happens ends after %d steps", length)
+			}
+		}
+	}
+}
+
+func TestTooFewGamesStopARunWithTheReason(t *testing.T) {
+	realGames(t, 3) // two for training, one for evaluation
+	_, err := Run(t.Context(), onRealGames(tiny(1)), open(t))
+	if err == nil || !strings.Contains(err.Error(), "all 3 games of "+sc2.AddressVariable) {
+		t.Errorf("error %v, want one that says how many games there are", err)
+	}
+}
+
+// TestAStoppedRunGoesOnOnRealGames, in new battles; a value learner is told that it cannot.
+func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
+	for name, kind := range map[string]func(uint64) Experiment{"mappo": tiny, "qmix": tinyQ} {
+		realGames(t, 4)
+		st, e := open(t), onRealGames(kind(1))
+		ctx, stop := context.WithCancel(t.Context())
+		_, err := Run(ctx, e, st, func(e results.Event) {
+			if e.Scalars != nil {
+				stop()
+			}
+		})
+		if stop(); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		r, err := Run(t.Context(), e, st)
+		if name == "mappo" && (err != nil || !r.Complete) {
+			t.Errorf("mappo does not go on: %v", err)
+		}
+		if name == "qmix" && (err == nil || !strings.Contains(err.Error(), "cannot be played again")) {
+			t.Errorf("error %v, want one that says why a value learner cannot go on", err)
+		}
+	}
+}
