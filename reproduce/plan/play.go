@@ -150,10 +150,11 @@ func play(cfg envs.Config, player Player, episodes int, seed uint64, look func(e
 	if look == nil {
 		look = func(envs.Env) {}
 	}
+	defer envs.Close(env)
 	if !p.count(env, choose, look) {
-		return nil, nil
+		return nil, envs.Err(env)
 	}
-	return p, nil
+	return p, envs.Err(env)
 }
 
 // count runs the first episode of every copy to its end; it reports false as soon as choose does.
