@@ -154,7 +154,10 @@ func (s *session) branchOff(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.trainer.adopt(ctx, c, parent); err != nil {
+	if c, err = s.trainer.fitted(c); err == nil {
+		err = s.trainer.adopt(ctx, c, parent)
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -217,6 +220,9 @@ func (s *session) trainerAt(ctx context.Context, e Experiment, saved results.Che
 		saved, err = s.stateOf(ctx, parent, e.Forks[len(e.Forks)-1].At)
 	}
 	if err == nil {
+		saved, err = t.fitted(saved)
+	}
+	if err == nil {
 		err = t.adopt(ctx, saved, parent)
 	}
 	if err != nil {
@@ -224,6 +230,32 @@ func (s *session) trainerAt(ctx context.Context, e Experiment, saved results.Che
 		return nil, err
 	}
 	return t, nil
+}
+
+// fitted is a checkpoint of another experiment with the variables of this one: those that only the other has are left out, and
+// those that only this one has begin as they always do. So α can become 0, which has no decoder, and more than that again.
+func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
+	own, err := t.checkpoint(0)
+	if err != nil {
+		return c, err
+	}
+	isWeight := func(x results.Tensor) bool { return strings.HasPrefix(x.Name, weightsPrefix+"/") }
+	given := map[string]results.Tensor{}
+	for _, x := range c.Tensors {
+		given[x.Name] = x
+	}
+	out := slices.DeleteFunc(slices.Clone(c.Tensors), isWeight)
+	for _, x := range own.Tensors {
+		if !isWeight(x) {
+			continue
+		}
+		if old, ok := given[x.Name]; ok {
+			x = old
+		}
+		out = append(out, x)
+	}
+	c.Tensors = out
+	return c, nil
 }
 
 // adopt goes on from a checkpoint of the experiment from, whose settings may differ: on its episodes if the task is the same,

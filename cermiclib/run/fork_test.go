@@ -119,12 +119,35 @@ func TestAStoppedForkEndsAsAnUninterruptedOneWhateverBecomesOfItsParent(t *testi
 	sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
 }
 
-func TestAForkKnowsItsLineage(t *testing.T) {
-	parent := small("mappo-cermic")
-	id, err := parent.ID()
+// Without L_explore there is no decoder; with it again there is a new one.
+func TestAlphaCanBecomeZeroAndMoreAgain(t *testing.T) {
+	parent, st := small("mappo-cermic"), open(t)
+	stopAt(t, parent, 100, st)
+	without := branch(t, parent, 100, "explore.alpha=0")
+	stopAt(t, without, 150, st)
+	r, _ := notes(t, branch(t, without, 150, "explore.alpha=0.5"), st)
+	if n := len(r.Scalars["cermic/explore"]); n != 2 {
+		t.Errorf("L_explore has %d values after its return, want 2", n)
+	}
+	record, err := st.Get(idOf(t, without))
+	if err != nil || len(record.Scalars["cermic/explore"]) != 0 || len(record.Scalars["cermic/loss"]) == 0 {
+		t.Errorf("without L_explore: %v (%v)", record.Scalars, err)
+	}
+}
+
+// idOf is the ID of e.
+func idOf(t *testing.T, e Experiment) string {
+	t.Helper()
+	id, err := e.ID()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return id
+}
+
+func TestAForkKnowsItsLineage(t *testing.T) {
+	parent := small("mappo-cermic")
+	id := idOf(t, parent)
 	fork := branch(t, parent, 100, "explore.alpha=0.9", "explore.lr=0.001")
 	want := Fork{Parent: id, At: 100, Was: []string{"explore.alpha=0.2", "explore.lr=0.0001"}}
 	if len(fork.Forks) != 1 || !reflect.DeepEqual(fork.Forks[0], want) {
