@@ -33,7 +33,17 @@ var figures = slices.Concat([]figure{
 	{"update", "MAPPO update of 2400 frames", "ms", 31.3, "torch", true, updating},
 	{"train", "MAPPO at the paper's settings", "frames/s", 1430, "BenchMARL", false, mappoFPS},
 	{"train", "its peak memory", "MiB", 0, "", true, peakMemory},
-	{"cermic", "MAPPO-CERMIC's time over MAPPO's", "×", 0, "", true, slowdown},
+	{"cermic", "MAPPO-CERMIC's time over MAPPO's", "×", 0, "", true, slowdown("mlp")},
+	{"cermic", "the same with the GRU memory", "×", 0, "", true, slowdown("gru")},
+	{"cermic", "the same with the graph memory", "×", 0, "", true, slowdown("graph")},
+	{"cermic", "its peak memory", "MiB", 0, "", true, peakMemory},
+	{"step", "a step with the graph memory", "ms", 0, "", true, stepPart(func(s stepCost) float64 { return ms(s.total()) })},
+	{"step", "of it gathering on the host", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Gather) })},
+	{"step", "of it the losses", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Forward) })},
+	{"step", "of it their gradients", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Backward) })},
+	{"step", "of it the optimiser", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Optimiser) })},
+	{"step", "compiling its graphs", "s", 0, "", true, stepPart(func(s stepCost) float64 { return s.Compile.Seconds() })},
+	{"step", "scoring a collection over making it", "×", 0, "", true, stepPart(func(s stepCost) float64 { return s.Reward.Seconds() / s.collection.Seconds() })},
 }, taskFigures())
 
 // recorded lists the frames a second of VMAS 1.5.2, the better one of one and two threads, at 60 and at 1024 copies.

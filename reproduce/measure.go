@@ -117,12 +117,17 @@ func updating(ctx context.Context) (float64, error) {
 func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, error) {
 	spec := env.Spec()
 	x := rl.NewRollout(spec, frames/spec.Copies, learner.CarryLen())
+	x.KeepLabels()
 	out, act, dist := envs.NewStep(spec), envs.NewActions(spec), rl.NewDist(spec, learner.CarryLen())
 	r, done := rng.New(1, "bench actions"), make([]uint8, spec.Copies)
-	env.Reset(nil, out)
+	for c := range done {
+		done[c] = 1
+	}
+	env.Reset(done, out)
 	x.Clear()
 	for t := range x.T {
 		x.See(t, out)
+		copy(x.Started[t*spec.Copies:], done)
 		if err := learner.Act(&rl.Obs{Obs: out.Obs, State: out.State, Mask: out.Mask, Alive: out.Alive}, dist); err != nil {
 			return nil, fmt.Errorf("act: %w", err)
 		}

@@ -15,11 +15,11 @@ import (
 )
 
 // training returns a measurement of end-to-end frames a second of a method on Balance with the dense reward, at every
-// setting of the paper: collection and updates, evaluation left out, as the peer's figure does. The first iteration
+// setting of the paper but those of set: collection and updates, evaluation left out, as the peer's figure does. The first iteration
 // compiles; the second counts.
-func training(method string) func(context.Context) (float64, error) {
+func training(method string, set ...string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		e, err := plan.New(plan.Request{Task: "vmas/balance", Method: method, Budget: "paper", Set: []string{"task.reward=dense"}, Seed: 1})
+		e, err := plan.New(plan.Request{Task: "vmas/balance", Method: method, Budget: "paper", Set: append(set, "task.reward=dense"), Seed: 1})
 		if err != nil {
 			return 0, err
 		}
@@ -58,14 +58,17 @@ func once(measure func(context.Context) (float64, error)) func(context.Context) 
 	}
 }
 
-// slowdown is how many times longer training MAPPO-CERMIC takes than training MAPPO, at equal settings.
-func slowdown(ctx context.Context) (float64, error) {
-	plain, err := mappoFPS(ctx)
-	if err != nil {
-		return 0, err
+// slowdown returns a measurement of how many times longer training MAPPO-CERMIC with a memory takes than training MAPPO, at
+// equal settings.
+func slowdown(memory string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		plain, err := mappoFPS(ctx)
+		if err != nil {
+			return 0, err
+		}
+		curious, err := training("mappo-cermic", "explore.memory="+memory)(ctx)
+		return plain / curious, err
 	}
-	curious, err := training("mappo-cermic")(ctx)
-	return plain / curious, err
 }
 
 // peakMemory is the largest amount of memory this process has had, in MiB, as Linux counts it.

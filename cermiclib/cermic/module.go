@@ -82,6 +82,20 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 
 // compile makes the graph of one gradient step.
 func (m *module) compile(b *nn.Build) (err error) {
+	m.step, err = m.program(b, "cermic.update", func(sc *model.Scope, in batch) []*graph.Node {
+		_, terms := m.cfg.train(sc, m.mem, in)
+		m.names = m.names[:0]
+		values := make([]*graph.Node, 0, len(terms))
+		for _, t := range terms {
+			m.names, values = append(m.names, "cermic/"+t.name), append(values, t.value)
+		}
+		return []*graph.Node{graph.Stack(values, 0)}
+	})
+	return err
+}
+
+// program compiles fn on the inputs of one gradient step, which feed fills.
+func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) []*graph.Node) (*nn.Program, error) {
 	c, rows := m.cfg, m.minibatch
 	inputs := []nn.Input{
 		inObs:      nn.F32("obs", rows, b.Spec.ObsLen()),
@@ -98,19 +112,12 @@ func (m *module) compile(b *nn.Build) (err error) {
 	if m.mem != nil {
 		inputs = append(inputs, m.mem.Inputs(rows)...)
 	}
-	m.step, err = nn.NewProgram(b, "cermic.update", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		_, terms := c.train(sc.At(scope), m.mem, batch{
+	return nn.NewProgram(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		return fn(sc.At(scope), batch{
 			obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
 			negative: in[inNegative], memory: in[inMemory:],
 		})
-		m.names = m.names[:0]
-		values := make([]*graph.Node, 0, len(terms))
-		for _, t := range terms {
-			m.names, values = append(m.names, "cermic/"+t.name), append(values, t.value)
-		}
-		return []*graph.Node{graph.Stack(values, 0)}
 	})
-	return err
 }
 
 // train takes one gradient step in the graph: loss, Adam, momentum encoder.

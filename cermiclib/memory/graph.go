@@ -42,7 +42,7 @@ func init() { Register(DefaultGraph()) }
 // DefaultGraph returns the sizes of the paper's table, a queue of 4 and a detector that is trained online.
 func DefaultGraph() DynamicGraph {
 	return DynamicGraph{Embed: 64, Node: 256, Edge: 16, Layers: 2, Heads: 4, Hidden: 256, Width: 512, Queue: 4, Threshold: 0.5, Online: true, Coef: 1,
-		Chunk: 8, Pretrain: PretrainNone}
+		Chunk: 10, Pretrain: PretrainNone}
 }
 
 // Kind is "graph".
