@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"image"
+	"image/draw"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -167,12 +169,12 @@ func rgbOf(t *testing.T, file []byte) []uint8 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []uint8
-	for y := range m.Bounds().Dy() {
-		for x := range m.Bounds().Dx() {
-			r, g, b, _ := m.At(x, y).RGBA()
-			out = append(out, uint8(r>>8), uint8(g>>8), uint8(b>>8))
-		}
+	b := m.Bounds()
+	all := image.NewRGBA(b)
+	draw.Draw(all, b, m, b.Min, draw.Src)
+	out := make([]uint8, 0, 3*b.Dx()*b.Dy())
+	for at := 0; at < len(all.Pix); at += 4 {
+		out = append(out, all.Pix[at:at+3]...)
 	}
 	return out
 }

@@ -9,10 +9,10 @@ import (
 	"cermic/envs"
 )
 
-// playRoles returns the mean reward of each player in 100 steps of play by those roles, over 500 steps and 12 copies.
+// playRoles returns the mean reward of each player in 100 steps of play by those roles, over 500 steps and 6 copies.
 func playRoles(t *testing.T, cfg envs.Config, roles ...Role) []float64 {
 	t.Helper()
-	const copies, steps = 12, 500
+	const copies, steps = 6, 500
 	e, out, act := build(t, cfg, copies, 1)
 	sum := make([]float64, e.spec.Agents)
 	for range steps {

@@ -159,28 +159,24 @@ func (b *board) aims(i int, look func(cell int32) (hit, blocked bool)) bool {
 // route returns the direction of the first step on a shortest way of player i to a goal, round everyone else and what is to
 // be avoided; ok is false if there is none.
 func (b *board) route(i int, avoid, goal func(cell int32) bool) (way facing, ok bool) {
-	const unseen = 4
-	first := make([]facing, len(b.wall))
-	for cell := range first {
-		first[cell] = unseen
-	}
+	first := make([]uint8, len(b.wall)) // direction of the first step to a cell, plus 1; 0 where the search has not been
 	start := b.avatars[i].cell
-	fringe := append(make([]int32, 0, len(b.wall)), start)
-	first[start] = north
+	fringe := append(make([]int32, 0, 256), start)
+	first[start] = 1
 	for len(fringe) > 0 {
 		from := fringe[0]
 		fringe = fringe[1:]
 		for way := range facing(4) {
 			to := from + b.ahead[way]
-			if b.wall[to] || first[to] != unseen {
+			if b.wall[to] || first[to] != 0 {
 				continue
 			}
 			first[to] = first[from]
 			if from == start {
-				first[to] = way
+				first[to] = uint8(way) + 1
 			}
 			if goal(to) {
-				return first[to], true
+				return facing(first[to] - 1), true
 			}
 			if b.who[to] < 0 && !avoid(to) {
 				fringe = append(fringe, to)

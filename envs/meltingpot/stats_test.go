@@ -75,7 +75,7 @@ func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ours := playRandomly(t, cfg, 200, limit)
+			ours := playRandomly(t, cfg, 120, limit)
 			compareMeans(t, "length", ours, want.Episodes, func(p *played) float64 { return p.Length })
 			compareMeans(t, "return of a player", ours, want.Episodes, func(p *played) float64 {
 				sum := 0.0
