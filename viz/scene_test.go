@@ -119,3 +119,73 @@ func TestDrawingRefusesWhatIsNoScene(t *testing.T) {
 		t.Error("a film stands still")
 	}
 }
+
+func TestAPreviewIsSmallAndAStillIsOneFrame(t *testing.T) {
+	scenes := lifting(100)
+	preview, err := viz.Preview(scenes, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	film, err := viz.Animate(scenes, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(preview.Image); n > 32 || n < 20 {
+		t.Errorf("a preview of 100 scenes has %d frames, want 20 to 32", n)
+	}
+	if small, large := preview.Image[0].Rect.Dx(), film.Image[0].Rect.Dx(); 2*small > large {
+		t.Errorf("a preview is %d pixels wide, a film %d", small, large)
+	}
+	still, err := viz.Still(scenes, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := still.Bounds().Size(), film.Image[0].Rect.Size(); got != want {
+		t.Errorf("a still is %v, a frame of the film %v", got, want)
+	}
+	for _, step := range []int{-1, 100} {
+		if _, err := viz.Still(scenes, step); err == nil {
+			t.Errorf("step %d of 99 was drawn", step)
+		}
+	}
+}
+
+func TestAStripOfWideScenesHasSeveralRows(t *testing.T) {
+	scenes := lifting(9)
+	square, err := viz.Strip(scenes, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range scenes {
+		scenes[i].MinX, scenes[i].MaxX = -6, 6
+	}
+	wide, err := viz.Strip(scenes, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, w := square.Bounds().Size(), wide.Bounds().Size(); s.Y*2 > s.X || w.Y*4 < w.X {
+		t.Errorf("a strip of square scenes is %v and one of wide ones %v, want one row and two", s, w)
+	}
+}
+
+// Somebody who is put elsewhere leaves no line across the picture.
+func TestATrailEndsWhereSomebodyIsPutElsewhere(t *testing.T) {
+	var scenes []envs.Scene
+	for k := range 20 {
+		x := -0.9 + 0.01*float64(k)
+		if k >= 10 {
+			x += 1.6
+		}
+		scenes = append(scenes, envs.Scene{MinX: -1, MinY: -1, MaxX: 1, MaxY: 1,
+			Shapes: []envs.Shape{{Role: envs.RoleAgent, X: x, Radius: 0.03}}})
+	}
+	m, err := viz.Still(scenes, 19)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := m.Bounds()
+	middle, aside := m.At(b.Dx()/2, b.Dy()/2), m.At(b.Dx()/2, b.Dy()/4)
+	if middle != aside {
+		t.Errorf("the middle of the leap is %v, the ground beside it %v", middle, aside)
+	}
+}
