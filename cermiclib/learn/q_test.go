@@ -66,6 +66,18 @@ func TestRecurrentQMIXRemembersTheSymbolBefore(t *testing.T) {
 	libtest.CheckLearns(t, e, 2.7)
 }
 
+// TestQMIXLearnsWithAPolicyThatPredictsItsPeers: its state, the predictions, comes with every frame.
+func TestQMIXLearnsWithAPolicyThatPredictsItsPeers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
+	e := toy(libtest.DefaultIdentity(), smallQ(), 128*12)
+	c := smallCPM()
+	c.Label = policy.ArgmaxLabel
+	e.Policy = c
+	libtest.CheckLearns(t, e, 3.6)
+}
+
 func TestQMIXActsOnItsOwnObservationOnly(t *testing.T) {
 	libtest.CheckDecentralised(t, libtest.DefaultIdentity(), smallQ(), policy.DefaultMLP())
 	balance := vmas.DefaultBalance()
