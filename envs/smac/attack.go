@@ -55,8 +55,9 @@ func (s *simulator) wind(i int32, u *soldier) {
 	}
 }
 
-// strike sends the blows of an attack on their way. They land after all units have acted, so that two can kill each other
-// (DECISION 21).
+// strike sends the blows of an attack on their way.
+//
+// DECISION 21: they land after all units have acted, so that two can kill each other.
 func (s *simulator) strike(i int32, u *soldier) {
 	k, now := &kinds[u.Type], s.clock.Loop
 	switch {

@@ -72,6 +72,10 @@ func newBattle(k *rules) *battle {
 
 // begin starts an episode with the units of a first look, all of them. Agents are numbered by (type, x, y), enemies as
 // listed.
+//
+// DECISION 1: the simulator lists units in the order of their creation.
+// DECISION 4: the first team that a copy meets scales its rewards for ever, unless the settings say otherwise; what the
+// package adds up when the game is slow, or reset too early, is not added.
 func (b *battle) begin(seen []Sighting) {
 	allies, enemies := 0, b.n
 	for i := range seen {

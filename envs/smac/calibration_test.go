@@ -104,8 +104,8 @@ func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcom
 	return sum
 }
 
-// The table of the specification: an independent program that makes the same decisions, 400 episodes a cell. Agreement is
-// asked for as far as the specification does, 0.10 in win rate and 1.5 in return over at least 1000 episodes; both are
+// The reference is an independent program that makes the same decisions, 400 episodes a cell. Agreement is asked for within
+// 0.10 in win rate and 1.5 in return; both are
 // beyond four standard errors (at most 0.03 and 0.35), and beyond what any single open decision moves.
 func TestScriptedPlayEndsAsInTheReferenceSimulator(t *testing.T) {
 	episodes := 1000

@@ -2,7 +2,9 @@
 
 package smac
 
-// observe writes the observations of all agents, [N,O], and remembers who has found whom. Who looks first is chance.
+// observe writes the observations of all agents, [N,O], and remembers who has found whom.
+//
+// DECISION 3: who looks first, and who shares in what is found, is drawn from the copy's own stream.
 func (b *battle) observe(chance luck, dst []float32) {
 	clear(dst)
 	chance.Perm(b.order)

@@ -9,7 +9,7 @@ import (
 )
 
 // simulator is the Field that runs everywhere: the game's rules for six types of units, loop by loop, with the game's own
-// numbers. What those leave open is decided here; each decision bears its number in the specification of this package.
+// numbers. What those leave open is decided here, under the numbers of the list in README.md.
 //
 // DECISION 23: one named stream a copy drives teams, places, orders and weapon jitter, so that equal seeds give equal
 // battles everywhere.
@@ -198,7 +198,8 @@ func (s *simulator) act(i int32) {
 
 // scanRange is how far an idle enemy looks for somebody to attack.
 //
-// DECISION 7: it takes the nearest one at once. DECISION 8: enemies do not call for help, return or flee.
+// DECISION 7: it takes the nearest one at once.
+// DECISION 8: enemies do not call for help, return or flee.
 const scanRange = 5
 
 // everywhere is more than any two units can be apart.
@@ -206,7 +207,8 @@ const everywhere = 2 * mapSide
 
 // step moves a unit straight towards a point and reports whether it is there.
 //
-// DECISION 10: constant speed from the first loop. DECISION 11: turning takes no time.
+// DECISION 10: constant speed from the first loop.
+// DECISION 11: turning takes no time.
 func step(u *soldier, x, y float32) bool {
 	dx, dy, speed := x-u.X, y-u.Y, kinds[u.Type].speed
 	d := length(dx, dy)

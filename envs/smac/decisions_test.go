@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestEveryDecisionIsListedAndStandsWhereTheListSays(t *testing.T) {
+	list, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{} // file by number
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \|.*\| (\w+\.go) \|$`).FindAllStringSubmatch(string(list), -1) {
+		listed[row[1]] = row[2]
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{} // files by number
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tag := range regexp.MustCompile(`// DECISION (\d+):`).FindAllStringSubmatch(string(source), -1) {
+			found[tag[1]] += file + " "
+		}
+	}
+	if len(listed) < 24 {
+		t.Errorf("the list has %d decisions, want 24 at least", len(listed))
+	}
+	for n, file := range listed {
+		if !strings.Contains(found[n], file) {
+			t.Errorf("decision %s is not in %s but in %q", n, file, found[n])
+		}
+	}
+	for n := range found {
+		if listed[n] == "" {
+			t.Errorf("decision %s of %s is not listed", n, found[n])
+		}
+	}
+}
