@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// maceReference computes MACE in float64 from its formulas: forward only, in plain loops.
+type maceReference struct {
+	cfg    MACE
+	x      *rl.Rollout
+	params map[string][]float64 // by path below MACE's scope
+	mean   []float64
+	std    []float64
+}
+
+func maceWeights(store *model.Store) map[string][]float64 {
+	out := map[string][]float64{}
+	for _, v := range nn.Variables(store, "/"+maceScope) {
+		flat, err := tensors.CopyFlatData[float32](v.MustValue())
+		if err != nil {
+			panic(err)
+		}
+		wide := make([]float64, len(flat))
+		for i, x := range flat {
+			wide[i] = float64(x)
+		}
+		out[v.Path()[len(maceScope)+2:]] = wide
+	}
+	return out
+}
+
+func newMACEReference(c MACE, x *rl.Rollout, store *model.Store) *maceReference {
+	o := x.Spec.ObsLen()
+	r := &maceReference{cfg: c, x: x, params: maceWeights(store), mean: make([]float64, o), std: make([]float64, o)}
+	for d := range o {
+		sum, square, count := 0.0, 0.0, 0.0
+		for row := range x.Rows() {
+			if v := float64(x.ObsRow(row)[d]); x.Alive[row] != 0 {
+				sum, square, count = sum+v, square+v*v, count+1
+			}
+		}
+		r.mean[d] = sum / count
+		r.std[d] = math.Sqrt(square/count - r.mean[d]*r.mean[d])
+	}
+	return r
+}
+
+func (r *maceReference) input(obs []float32) []float64 {
+	out := make([]float64, len(obs))
+	for d, v := range obs {
+		out[d] = min(max((float64(v)-r.mean[d])/r.std[d], -5), 5)
+	}
+	return out
+}
+
+// own runs agent i's layers of a network whose weights are [N,in,out].
+func (r *maceReference) own(net string, i, layers int, x []float64) []float64 {
+	for l := range layers + 1 {
+		name := fmt.Sprintf("%s/layer_%d", net, l)
+		if l == layers {
+			name = net + "/out"
+		}
+		w, b := r.params[name+"/weights"], r.params[name+"/bias"]
+		out := len(b) / r.x.N
+		y := slices.Clone(b[i*out : (i+1)*out])
+		for k, v := range x {
+			for o := range y {
+				y[o] += v * w[(i*len(x)+k)*out+o]
+			}
+		}
+		for o := range y {
+			if l < layers {
+				y[o] = max(y[o], 0)
+			}
+		}
+		x = y
+	}
+	return x
+}
+
+// surprise is u of an observation of agent i.
+func (r *maceReference) surprise(i int, obs []float32) float64 {
+	in, sum := r.input(obs), 0.0
+	guess, truth := r.own(predictorScope, i, r.cfg.NoveltyLayers+2, in), r.own(targetScope, i, r.cfg.NoveltyLayers, in)
+	for k := range guess {
+		sum += (guess[k] - truth[k]) * (guess[k] - truth[k]) / float64(len(guess))
+	}
+	return sum
+}
+
+// noveltyLoss is the predictors' mean error on what was seen.
+func (r *maceReference) noveltyLoss() float64 {
+	sum, count := 0.0, 0.0
+	for row := range r.x.Rows() {
+		if r.x.Alive[row] != 0 {
+			sum, count = sum+r.surprise(row%r.x.N, r.x.ObsRow(row)), count+1
+		}
+	}
+	return sum / count
+}
+
+// future is z of agent step (t, c, j).
+func (r *maceReference) future(t, c, j int) float64 {
+	sum, discount := 0.0, 1.0
+	for ; t < r.x.T; t++ {
+		row := (t*r.x.E+c)*r.x.N + j
+		if r.x.Done(t, c) {
+			break // what comes with the end is not new
+		}
+		if r.x.Alive[row] != 0 {
+			sum += discount * r.surprise(j, r.x.NextRow(row))
+		}
+		discount *= r.cfg.Discount
+	}
+	return sum
+}
+
+// givens are the z that agent i's hindsight is given at (t, c), and the codes of whose they are.
+func (r *maceReference) givens(t, c, i int) (z []float64, codes [][]float64) {
+	for j := range r.x.N {
+		if j == i {
+			continue
+		}
+		code := make([]float64, r.x.N)
+		code[j] = 1
+		z, codes = append(z, r.future(t, c, j)), append(codes, code)
+	}
+	if !r.cfg.Reduce {
+		return z, codes
+	}
+	total := 0.0
+	for _, v := range z {
+		total += v
+	}
+	return []float64{total}, [][]float64{nil}
+}
+
+// logHindsight is log h_i(a | o_i, z) of agent step row for each z.
+func (r *maceReference) logHindsight(row int, upper float64) (logs, z []float64) {
+	frame, i := row/r.x.N, row%r.x.N
+	z, codes := r.givens(frame/r.x.E, frame%r.x.E, i)
+	who := make([]float64, r.x.N)
+	who[i] = 1
+	for p := range z {
+		in := append(r.input(r.x.ObsRow(row)), z[p]/upper)
+		in = append(append(in, who...), codes[p]...)
+		hidden := r.rows("hindsight/layer_0", in)
+		for k := range hidden {
+			hidden[k] = max(hidden[k], 0)
+		}
+		logs = append(logs, r.logAction(row, r.rows("hindsight/out", hidden)))
+	}
+	return logs, z
+}
+
+// rows is W·x + b with W stored [out,in].
+func (r *maceReference) rows(name string, x []float64) []float64 {
+	y := slices.Clone(r.params[name+"/bias"])
+	for o := range y {
+		for i, v := range x {
+			y[o] += r.params[name+"/weights"][o*len(x)+i] * v
+		}
+	}
+	return y
+}
+
+func (r *maceReference) logAction(row int, y []float64) float64 {
+	if k := r.x.Spec.Act.Choices; k > 0 {
+		total := 0.0
+		for i := range k {
+			total += math.Exp(y[i]) * float64(r.x.Mask[row*k+i])
+		}
+		return y[r.x.Act.Choice[row]] - math.Log(total)
+	}
+	a := &r.x.Spec.Act
+	u, half := float64(r.x.Raw[row]), float64(a.High[0]-a.Low[0])/2
+	scale := math.Log1p(math.Exp(y[1]+math.Log(math.Exp(0.99)-1))) + 0.01
+	return -(u-y[0])*(u-y[0])/scale/scale/2 - math.Log(scale) - math.Log(2*math.Pi)/2 - math.Log(half*(1-math.Tanh(u)*math.Tanh(u)))
+}
+
+// hindsightLoss is the negative mean log-likelihood of the actions taken.
+func (r *maceReference) hindsightLoss(upper float64) float64 {
+	sum, count := 0.0, 0.0
+	for row := range r.x.Rows() {
+		logs, _ := r.logHindsight(row, upper)
+		for _, l := range logs {
+			if r.x.Alive[row] != 0 {
+				sum, count = sum+l, count+1
+			}
+		}
+	}
+	return -sum / count
+}
+
+// pays is the reward of agent step row.
+func (r *maceReference) pays(row int, upper float64) float64 {
+	frame, i := row/r.x.N, row%r.x.N
+	pay := 0.0
+	for j := range r.x.N {
+		other := frame*r.x.N + j
+		if r.x.Done(frame/r.x.E, frame%r.x.E) || r.x.Alive[other] == 0 {
+			continue
+		}
+		weight := r.cfg.Other
+		if j == i {
+			weight = r.cfg.Self
+		}
+		pay += weight * r.surprise(j, r.x.NextRow(other))
+	}
+	logs, z := r.logHindsight(row, upper)
+	for p, l := range logs {
+		pay += r.cfg.Influence * z[p] * min(max(l-float64(r.x.LogP[row]), -r.cfg.RatioClip), r.cfg.RatioClip)
+	}
+	return pay * r.cfg.IntCoef
+}
+
+// firstStep checks, in a sample of the weights below scope, one step of Adam against differences of loss.
+func (r *maceReference) firstStep(t *testing.T, scope string, after map[string][]float64, loss func() float64) {
+	t.Helper()
+	moved := 0
+	for name, p := range r.params {
+		if !strings.HasPrefix(name, scope+"/") || strings.HasPrefix(name, scope+"/adam/") {
+			continue
+		}
+		for i := 0; i < len(p); i += max(1, len(p)/4) {
+			const h = 1e-5
+			old := p[i]
+			p[i] = old + h
+			up := loss()
+			p[i] = old - h
+			g := (up - loss()) / (2 * h)
+			p[i] = old
+			want := old - r.cfg.LR*g/(math.Abs(g)+r.cfg.Eps)
+			// float32 against float64; near g = 0 an error of the gradient of 1e-6 moves the step by 1e-5
+			if math.Abs(after[name][i]-want) > 5e-5 {
+				t.Errorf("%s[%d] is %g after a step, want %g (gradient %g)", name, i, after[name][i], want, g)
+			}
+			if math.Abs(g) > 1e-6 {
+				moved++
+			}
+		}
+	}
+	if moved < 10 {
+		t.Errorf("only %d weights of the sample below %s have a gradient", moved, scope)
+	}
+}
