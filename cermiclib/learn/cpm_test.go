@@ -78,3 +78,15 @@ func TestCPMActsOnItsOwnObservationAndMemoryOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestCPMLearnsWithValuesToo: the policy vector is then the softmax of utilities, and its labels the greedy choices, as the authors
+// have it; replayed steps start from the predictions that were stored with them.
+func TestCPMLearnsWithValuesToo(t *testing.T) {
+	for _, input := range []string{policy.SelfPred, policy.TruePrev} {
+		c := smallCPM()
+		c.PeerInput, c.Label = input, policy.ArgmaxLabel
+		e := toy(libtest.DefaultIdentity(), smallQ(), 128*12)
+		e.Policy = c
+		libtest.CheckLearns(t, e, 3.8)
+	}
+}
