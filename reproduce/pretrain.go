@@ -77,9 +77,8 @@ func describe(out io.Writer, task string, q memory.Quality) {
 	} else {
 		fmt.Fprintf(out, "  detector: AUC %.3f (0.5 is chance)\n", q.AUC)
 	}
-	fmt.Fprintf(out, "  edges: RMSE %.3f world half sizes over all pairs; predicting their mean: %.3f\n", q.RMSE, q.Spread)
-	if !math.IsNaN(q.NearRMSE) {
-		fmt.Fprintf(out, "  edges: RMSE %.3f over pairs within sight; predicting their mean: %.3f\n", q.NearRMSE, q.NearSpread)
+	if !math.IsNaN(q.RMSE) {
+		fmt.Fprintf(out, "  edges: RMSE %.3f world half sizes over pairs within sight; predicting their mean: %.3f\n", q.RMSE, q.Spread)
 	}
 	if q.AUC < blindAUC {
 		fmt.Fprintln(out, "  An agent's observation tells little or nothing about where its peers are on this task, so no detector can do well on it.")

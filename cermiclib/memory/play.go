@@ -126,7 +126,7 @@ func (e *errorSum) add(axis int, want, got float64) {
 	e.square[axis] += want * want
 }
 
-// rmse is the root of the mean squared distance.
+// rmse is the root of the mean squared distance, NaN without any.
 func (e *errorSum) rmse() float64 { return math.Sqrt(e.squared / e.count) }
 
 // spread is the rmse of predicting the mean.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -17,14 +18,18 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// Pretraining trains the parts of a graph memory on random play, before any policy exists: first the detector with the
-// observation's encoder, then, both frozen, the node and the edge encoder.
+// Pretraining trains the parts of a graph memory on random play, before any policy exists: first the detector and the edge encoder
+// with the observation's encoder below both, then, detector and that encoder frozen, the node and the edge encoder.
 //
 // paper:app:pretraining_details_v3  detector: Σ BCE; nodes: Σ_{j≠k} p_{k→j}·‖P·z_{k→j} - s_j‖²; edges: ‖P·f_kj - (Δx, Δy)‖²
 //
 // Reading: nodes and edges are wider than what they shall predict, so each gets a linear head P, which is dropped afterwards
 // (D12). s_j is a random encoding of what agent j itself sees; p counts from the detector's threshold on. Edges are trained for
-// the observer's own relations, the only ones whose far end it can see.
+// the observer's own relations to peers within sight, the only ones whose far end it can see: over all pairs, those out of sight
+// make up most of the loss and pull every prediction to their mean.
+//
+// Deviation: the encoder learns from positions as well as from presence. One that has learnt presence alone is frozen with little
+// in it that a position could be read from.
 type Pretraining struct {
 	Frames  int     // of random play, summed over copies; a tenth of them is held out
 	Epochs  int     // at most; two epochs without progress on the held-out part end a stage
@@ -42,12 +47,10 @@ func DefaultPretraining(b nn.Backend) Pretraining {
 
 // Quality says how good pre-training got on held-out play.
 type Quality struct {
-	AUC        float64 // of the detector over all pairs; NaN where all labels are equal
-	Present    float64 // share of labels that are 1
-	RMSE       float64 // of relative positions, world half sizes, over all pairs
-	Spread     float64 // the same for the best constant prediction
-	NearRMSE   float64 // over pairs with label 1; NaN without any
-	NearSpread float64
+	AUC     float64 // of the detector over all pairs; NaN where all labels are equal
+	Present float64 // share of labels that are 1
+	RMSE    float64 // of the relative positions of pairs with label 1, world half sizes; NaN without any
+	Spread  float64 // the same for the best constant prediction
 }
 
 // Run pre-trains c on env's task.
@@ -132,7 +135,7 @@ func (s *pretrainer) compile() (err error) {
 			out := s.outputs(sc.Store().Scope(preScope), in)
 			at := sc.Store().Scope("/pretrain")
 			for _, v := range nn.Variables(sc.Store(), preScope) { // each stage trains its own part
-				v.SetTrainable(ofDetector(v.Path()) == (losses == outDetector))
+				v.SetTrainable(trainedFor(losses, v.Path()))
 			}
 			loss := ReduceAllMean(out[losses])
 			adam.Minimize(at.At("memory"), loss)
@@ -151,13 +154,23 @@ func (s *pretrainer) compile() (err error) {
 	return err
 }
 
+// trainedFor reports whether the stage of a loss trains the variable at a path.
+func trainedFor(losses int, path string) bool {
+	edge := strings.Contains(path, "/edge/")
+	if losses == outDetector {
+		return ofDetector(path) || edge
+	}
+	return !ofDetector(path)
+}
+
 // outputs are what the out constants list.
 func (s *pretrainer) outputs(sc *model.Scope, in []*Node) []*Node {
 	m, own, b, n := s.m, in[preOwn], s.Batch, s.m.agents
 	logits := m.logits(sc, in[preObs])
 	probability := Mul(Sigmoid(logits), OneMinus(Transpose(own, 0, 1)))
 
-	e := StopGradient(Transpose(Encode(sc.At("encoder"), in[preObs], m.Embed, true), 0, 1))
+	live := Transpose(Encode(sc.At("encoder"), in[preObs], m.Embed, true), 0, 1)
+	e := StopGradient(live)
 	heads := sc.Store().Scope("/pretrain/memory/heads")
 	predicted := nn.Affine(heads.At("node"), flat(m.nodes(sc.At("node"), e, own)), m.Embed)
 	target := Encode(sc.Store().Scope("/pretrain/target"), Reshape(in[preOthers], n*b, m.obs), m.Embed, true)
@@ -166,10 +179,16 @@ func (s *pretrainer) outputs(sc *model.Scope, in []*Node) []*Node {
 	sure := ConvertDType(GreaterOrEqual(p, ConstAs(p, m.Threshold)), p.DType())
 	nodeLoss := ReduceSum(Mul(Reshape(miss, n, b), Mul(p, sure)), 0)
 
-	relations := ReduceSum(Mul(m.relations(sc.At("edge"), e), Reshape(own, 1, n, 1, b)), 1) // of the observer [L,N,B]
-	offset := Reshape(nn.Affine(heads.At("edge"), flat(relations), 2), 2, n, b)
-	edgeLoss := ReduceSum(Mul(ReduceSum(Square(Sub(offset, in[preOffset])), 0), OneMinus(own)), 0)
-	return []*Node{probability, offset, detectionLoss(logits, in[preLabel], Transpose(own, 0, 1)), Add(nodeLoss, edgeLoss)}
+	positions := func(e *Node) (offset, loss *Node) { // of the observer's relations [2,N,B], [B]
+		relations := ReduceSum(Mul(m.relations(sc.At("edge"), e), Reshape(own, 1, n, 1, b)), 1) // [L,N,B]
+		offset = Reshape(nn.Affine(heads.At("edge"), flat(relations), 2), 2, n, b)
+		sight := Mul(Transpose(in[preLabel], 0, 1), OneMinus(own))
+		return offset, ReduceSum(Mul(ReduceSum(Square(Sub(offset, in[preOffset])), 0), sight), 0)
+	}
+	_, learning := positions(live)
+	offset, edgeLoss := positions(e)
+	presence := detectionLoss(logits, in[preLabel], Transpose(own, 0, 1))
+	return []*Node{probability, offset, Add(presence, learning), Add(nodeLoss, edgeLoss)}
 }
 
 // train runs one stage and leaves the weights of its best epoch.
@@ -248,7 +267,7 @@ func (s *pretrainer) quality() (Quality, error) {
 	p, offset := make([]float32, s.Batch*n), make([]float32, 2*s.Batch*n)
 	var scores []float64
 	var labels []bool
-	var seen, all errorSum
+	var seen errorSum
 	err := s.each(held, func(rows []int32) {
 		s.evaluate.Read(outProbability, p)
 		s.evaluate.Read(outOffset, offset)
@@ -259,20 +278,14 @@ func (s *pretrainer) quality() (Quality, error) {
 				}
 				present := s.play.seen[int(row)*n+j] != 0
 				scores, labels = append(scores, float64(p[k*n+j])), append(labels, present)
-				for axis := range 2 {
-					want := float64(s.play.offset[(int(row)*n+j)*2+axis])
-					got := float64(offset[(axis*n+j)*s.Batch+k])
-					all.add(axis, want, got)
-					if present {
-						seen.add(axis, want, got)
-					}
+				for axis := 0; axis < 2 && present; axis++ {
+					seen.add(axis, float64(s.play.offset[(int(row)*n+j)*2+axis]), float64(offset[(axis*n+j)*s.Batch+k]))
 				}
 			}
 		}
 	})
 	return Quality{
-		AUC: areaUnderCurve(scores, labels), Present: seen.count / max(all.count, 1),
-		RMSE: all.rmse(), Spread: all.spread(), NearRMSE: seen.rmse(), NearSpread: seen.spread(),
+		AUC: areaUnderCurve(scores, labels), Present: seen.count / max(float64(len(labels)), 1), RMSE: seen.rmse(), Spread: seen.spread(),
 	}, err
 }
 
