@@ -42,6 +42,7 @@
 //	cermic/int_mean, int_std            r^i
 //	cermic/int_norm_mean, int_norm_std  r^i normalised and clipped, before int_coef
 //	cermic/int_coef                     int_coef after annealing
+//	cermic/int_alive                    share of the bonus that tells agent steps apart; below 0.2 it is nearly a constant
 //
 // From Update, means over its gradient steps:
 //
@@ -51,6 +52,8 @@
 //	cermic/explore, explore_nce         L_explore, its contrastive term (both are maximised)
 //	cermic/loss_nce                     loss of the critic
 //	cermic/loss_memory                  loss of the memory's own, its detector's for example; only where it has one
+//	cermic/detector_accuracy            share of pairs whose presence a detector that learns tells correctly
+//	cermic/detector_gain                what it tells more of than one that always says the same; below 0 it is of no use
 //	cermic/kl, psi_std                  μ_Ψ and √Σ_Ψ per dimension of x
 //	cermic/upper_active, lower_active   share of agent steps on which each ReLU is positive; useful between 0.05 and 0.6
 //	cermic/band                         share on which both are zero
@@ -58,5 +61,5 @@
 //	cermic/enc_std                      spread of s_t over the minibatch, mean over components; below 0.1 it has collapsed
 //	cermic/context_std                  the same of f_n; below 0.05 it has collapsed
 //	cermic/decoder_std                  σ_ψ
-//	cermic/warn_*                       1 where enc_std, context_std, upper_active or lower_active left its range
+//	cermic/warn_*                       1 where a scalar of this name left the range in health.go
 package cermic

@@ -55,6 +55,11 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 			total = Add(total, own)
 			report("loss_memory", own)
 		}
+		if f.Right != nil {
+			right, present := average(f.Right, b.weight), average(f.Present, b.weight)
+			report("detector_accuracy", right)
+			report("detector_gain", Sub(right, Max(present, OneMinus(present))))
+		}
 
 		above, below := active(upper), active(lower)
 		report("loss_upper", upperMean)

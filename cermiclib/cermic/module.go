@@ -172,6 +172,7 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	for i, name := range m.names {
 		out[name] = sums[i] / float64(steps)
 	}
+	m.health.updates++
 	m.health.check(out)
 	return out, nil
 }

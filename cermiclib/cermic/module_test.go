@@ -346,3 +346,21 @@ func TestHealthWarnsOutsideTheDocumentedRanges(t *testing.T) {
 		t.Error("a scalar that was not reported is warned of")
 	}
 }
+
+func TestAliveIsTheShareOfTheBonusThatVaries(t *testing.T) {
+	for _, c := range []struct{ mean, spread, want float64 }{{0, 1, 1}, {0.45, 0.05, 0.1}, {-3, 1, 0.25}, {7, 0, 0}, {0, 0, 0}} {
+		if got := alive(rl.Scalars{"cermic/int_norm_mean": c.mean, "cermic/int_norm_std": c.spread}); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%g ± %g: %g, want %g", c.mean, c.spread, got, c.want)
+		}
+	}
+}
+
+func TestTheLogSaysWhenABonusIsAConstant(t *testing.T) {
+	spec, c := fakeSpec(2), small()
+	c.IntNorm = explore.NormNone
+	m, _ := newModule(t, c, spec, 1)
+	s, _ := reward(t, m, fakeRollout(spec, 4, 0))
+	if s["cermic/warn_int_alive"] != 1 {
+		t.Errorf("%g ± %g draws no warning", s["cermic/int_norm_mean"], s["cermic/int_norm_std"])
+	}
+}

@@ -40,7 +40,10 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	if err := m.scoreAll(ctx, x); err != nil {
 		return nil, err
 	}
-	return m.bonus.Pay(x, m.raw, "cermic"), nil
+	paid := m.bonus.Pay(x, m.raw, "cermic")
+	paid["cermic/int_alive"] = alive(paid)
+	m.health.check(paid)
+	return paid, nil
 }
 
 // Score writes the bonus of old agent steps, as rl.Scorer says.

@@ -27,7 +27,8 @@ const pairHidden = 128
 func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 	m.scope = sc.Scope()
 	fresh := len(nn.Variables(sc.Store(), m.scope)) == 0
-	loss := m.detectorLoss(sc, in) // first: without a use, its nodes must not be the graph's last, which the Go backend refuses
+	var out Context
+	m.learnToDetect(sc, in, &out) // first: without a use, its nodes must not be the graph's last, which the Go backend refuses
 	obs, seen, own, pick := in[0], in[1], in[2], in[3]
 	moments, chunks := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
 	e := Transpose(Encode(sc.At("encoder"), Reshape(obs, moments*chunks, m.obs), m.Embed, true), 0, 1)
@@ -43,7 +44,7 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 		f := Slice(f, AxisRange(), AxisRange(first, first+m.Chunk))
 		return Reshape(Einsum("clg,cgf->clf", pick, f), chunks*m.Chunk, m.Width)
 	}
-	out := Context{Now: of(1), Before: of(0), Exists: in[4], Loss: loss}
+	out.Now, out.Before, out.Exists = of(1), of(0), in[4]
 	m.startPretrained(sc, fresh)
 	return out
 }
@@ -90,19 +91,25 @@ func (m *graphMemory) startPretrained(sc *model.Scope, fresh bool) {
 	m.weights.install(sc.Store(), m.scope, frozen)
 }
 
-// detectorLoss is λ·L_det [B], nil if the detector does not learn.
-func (m *graphMemory) detectorLoss(sc *model.Scope, in []*Node) *Node {
+// learnToDetect fills in the loss λ·L_det of a detector that learns, and how good it is.
+func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 	if m.Online {
 		chunks := in[2].Shape().Dimensions[1]
 		own := BroadcastToDims(InsertAxes(Transpose(in[2], 0, 1), 1), chunks, m.Chunk, m.agents)
-		loss := detectionLoss(m.logits(sc, in[5]), in[6], Reshape(own, chunks*m.Chunk, m.agents))
-		return MulScalar(loss, m.Coef)
+		own = Reshape(own, chunks*m.Chunk, m.agents)
+		logits, labels := m.logits(sc, in[5]), in[6]
+		out.Loss = MulScalar(detectionLoss(logits, labels, own), m.Coef)
+		said := ConvertDType(GreaterOrEqual(Sigmoid(logits), ConstAs(logits, m.Threshold)), logits.DType())
+		share := func(x *Node) *Node {
+			return DivScalar(ReduceSum(Mul(x, OneMinus(own)), -1), float64(max(m.agents-1, 1)))
+		}
+		out.Right, out.Present = share(OneMinus(Abs(Sub(said, labels)))), share(labels)
+		return
 	}
 	m.logits(sc, at(in[0], 0)) // makes the variables, which Watch uses
 	for _, v := range nn.Variables(sc.Store(), sc.At("detector").Scope()) {
 		v.SetTrainable(false)
 	}
-	return nil
 }
 
 // nodes are the candidates z_{i→j} = MLP[e, onehot(i), onehot(j)] [Z,N,B] of observer i for every slot j, the observer's own

@@ -48,6 +48,10 @@ type Context struct {
 	Before *graph.Node // [B,F] f_{n-1}; any finite value where there is none
 	Exists *graph.Node // [B] 1 where f_{n-1} exists, else 0
 	Loss   *graph.Node // [B] what the memory itself wants small, added to the owner's loss; nil for nothing
+
+	// Of a detector that learns, nil for others.
+	Right   *graph.Node // [B] share of the other agents whose presence it tells correctly
+	Present *graph.Node // [B] share of them that are present
 }
 
 // Config is a memory with all its settings; registered values are complete defaults.
