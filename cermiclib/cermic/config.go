@@ -15,12 +15,13 @@ type Config struct {
 	Memory memory.Config `json:"memory"` // intention model: -set explore.memory=mlp
 
 	// Representations: encoder.go, predict.go
-	Embed       int     `json:"d_s"`        // length of s_t; the paper's observation encoder: 64
-	Latent      int     `json:"d_x"`        // length of x_t; not in the paper, whose linear theory has dim x = dim s
-	Polyak      float64 `json:"ema_tau"`    // θᵐ ← (1-τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
-	EmbedNorm   bool    `json:"enc_ln"`     // s_t has mean 0, variance 1 over its components
-	LogScaleMin float64 `json:"logstd_min"` // clamp of log σ of x_t; without one the code becomes deterministic
-	LogScaleMax float64 `json:"logstd_max"` //
+	Embed       int     `json:"d_s"`             // length of s_t; the paper's observation encoder: 64
+	Latent      int     `json:"d_x"`             // length of x_t; not in the paper, whose linear theory has dim x = dim s
+	Polyak      float64 `json:"ema_tau"`         // θᵐ ← (1-τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
+	AgentID     bool    `json:"cermic_agent_id"` // φ sees which agent acts, beside the action; for agents that differ
+	EmbedNorm   bool    `json:"enc_ln"`          // s_t has mean 0, variance 1 over its components
+	LogScaleMin float64 `json:"logstd_min"`      // clamp of log σ of x_t; without one the code becomes deterministic
+	LogScaleMax float64 `json:"logstd_max"`      //
 
 	// L_explore: predict.go
 	Alpha         float64 `json:"alpha"`          // weight of L_explore; the paper: 0.2, ablated with 0.5 and 1; 0: no L_explore

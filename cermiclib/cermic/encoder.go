@@ -35,6 +35,8 @@ func (c Config) embedNext(sc *model.Scope, next *Node) *Node {
 // followEncoder moves θᵐ towards the θ of this graph: call it after the optimiser.
 //
 // paper:momentum  θᵐ ← (1-τ)·θᵐ + τ·θ
+//
+// Reading: the paper gives no τ for θᵐ; ema_tau is that of its target networks (D18).
 func (c Config) followEncoder(sc *model.Scope, g *Graph) {
 	nn.Follow(g, sc.At(encoderScope), sc.At(momentumScope), c.Polyak)
 }

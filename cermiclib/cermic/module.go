@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/envs"
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/explore"
@@ -37,6 +38,7 @@ const (
 type module struct {
 	cfg       Config
 	seed      uint64
+	agents    int           // N
 	build     *nn.Build     // for Inspect
 	mem       memory.Memory // nil without L_exploit
 	minibatch int           // B
@@ -64,7 +66,7 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if len(b.Spec.Obs) != 1 {
 		return nil, fmt.Errorf("cermic: %s shows cells, the encoder reads vectors only; choose a task with vector observations", b.Spec.Name)
 	}
-	m := &module{cfg: c, seed: b.Seed, build: b, minibatch: c.Minibatch, kl: make([]float32, scoreBatch), bonus: explore.NewPayer(c.Bonus)}
+	m := &module{cfg: c, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, kl: make([]float32, scoreBatch), bonus: explore.NewPayer(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {
@@ -100,7 +102,7 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 	inputs := []nn.Input{
 		inObs:      nn.F32("obs", rows, b.Spec.ObsLen()),
 		inNext:     nn.F32("next", rows, b.Spec.ObsLen()),
-		inAct:      nn.F32("act", rows, b.Spec.Act.Len()),
+		inAct:      nn.F32("act", rows, c.actLen(b.Spec)),
 		inNoise:    nn.F32("noise", rows, c.Latent),
 		inWeight:   nn.F32("weight", rows),
 		inReward:   nn.F32("reward", rows),
@@ -131,10 +133,15 @@ func (c Config) train(sc *model.Scope, mem memory.Memory, b batch) (total *graph
 }
 
 // Behave leaves the policy's distribution as it is: CERMIC explores through the reward alone.
+//
+// Reading: the appendix has the memory inform an agent's actions, but no arrow of the paper's figure leads from f_n to the actor,
+// and the method's text has none either. So the policy is the learner's own, and acting needs no memory (D15).
 func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 
 // Update trains the module: cermic_epochs passes, each over a fresh random share of the agent steps of x. It returns the means
 // over the gradient steps; doc.go explains each.
+//
+// Reading: once for each collection, as in Algorithm 1; the introduction has it at each episode (D16).
 func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if w, ok := m.mem.(memory.Watcher); ok {
 		if err := w.Watch(x); err != nil {
@@ -184,7 +191,7 @@ func (m *module) stream(purpose string, iteration, index int) *rng.Rand {
 
 // feed writes one minibatch into the training graph; step counts the gradient steps of this iteration.
 func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
-	o, a := x.Spec.ObsLen(), x.Spec.Act.Len()
+	o, a := x.Spec.ObsLen(), m.cfg.actLen(x.Spec)
 	m.step.Feed(inObs, func(dst []float32) {
 		for k, row := range rows {
 			copy(dst[k*o:(k+1)*o], x.ObsRow(int(row)))
@@ -193,7 +200,7 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	m.step.Feed(inNext, func(dst []float32) { x.Next(dst, rows) })
 	m.step.Feed(inAct, func(dst []float32) {
 		for k, row := range rows {
-			x.ActionVector(dst[k*a:(k+1)*a], int(row))
+			m.action(x, dst[k*a:(k+1)*a], int(row))
 		}
 	})
 	m.step.Feed(inNoise, func(dst []float32) { normal(dst, m.stream("cermic latent", x.Iteration, step)) })
@@ -211,6 +218,29 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	}
 	if m.mem != nil {
 		m.mem.Gather(m.step, inMemory, x, rows)
+	}
+}
+
+// actLen is the length of what φ sees of an action.
+func (c Config) actLen(s *envs.Spec) int {
+	if c.AgentID {
+		return s.Act.Len() + s.Agents
+	}
+	return s.Act.Len()
+}
+
+// action writes what φ sees of the action of an agent step.
+func (m *module) action(x *rl.Rollout, dst []float32, row int) {
+	a := x.Spec.Act.Len()
+	x.ActionVector(dst[:a], row)
+	oneHot(dst[a:], row%x.N)
+}
+
+// oneHot writes the one-hot vector of i into dst, which may be empty.
+func oneHot(dst []float32, i int) {
+	if len(dst) > 0 {
+		clear(dst)
+		dst[i] = 1
 	}
 }
 

@@ -18,7 +18,7 @@ const scoreBatch = 512
 
 // scorer compiles the graph from o_t [scoreBatch,O] and actions [scoreBatch,A] to KL(p‖q) [scoreBatch].
 func (c Config) scorer(b *nn.Build) (*nn.Program, error) {
-	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.ObsLen()), nn.F32("act", scoreBatch, b.Spec.Act.Len())}
+	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.ObsLen()), nn.F32("act", scoreBatch, c.actLen(b.Spec))}
 	return nn.NewProgram(b, "cermic.reward", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{c.divergence(sc.At(scope), in[0], in[1])}
 	})
@@ -47,10 +47,16 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 }
 
 // Score writes the bonus of old agent steps, as rl.Scorer says.
+//
+// Reading: Algorithm 1 covers learners that use a collection once. One with a replay may ask here for the bonus that a step has
+// now; its setting int_at selects (D17).
 func (m *module) Score(ctx context.Context, dst, obs, act []float32) error {
 	o, a := len(obs)/len(dst), len(act)/len(dst)
 	err := m.scoreRows(ctx, dst, func(to []float32, row int) { copy(to, obs[row*o:(row+1)*o]) },
-		func(to []float32, row int) { copy(to, act[row*a:(row+1)*a]) })
+		func(to []float32, row int) {
+			copy(to, act[row*a:(row+1)*a])
+			oneHot(to[a:], row%m.agents)
+		})
 	for i, r := range dst {
 		dst[i] = m.bonus.Price(r)
 	}
@@ -62,7 +68,8 @@ func (m *module) scoreAll(ctx context.Context, x *rl.Rollout) error {
 	if len(m.raw) != x.Rows() {
 		m.raw = make([]float32, x.Rows())
 	}
-	return m.scoreRows(ctx, m.raw, func(to []float32, row int) { copy(to, x.ObsRow(row)) }, x.ActionVector)
+	return m.scoreRows(ctx, m.raw, func(to []float32, row int) { copy(to, x.ObsRow(row)) },
+		func(to []float32, row int) { m.action(x, to, row) })
 }
 
 // scoreRows fills dst [B] with r^i of the agent steps whose observations and actions obs and act copy.

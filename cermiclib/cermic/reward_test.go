@@ -134,8 +134,17 @@ func TestRewardDependsOnCodeAlone(t *testing.T) {
 }
 
 func TestScoreRepeatsTheBonusOfTheLastCollection(t *testing.T) {
+	for _, id := range []bool{false, true} {
+		c := small()
+		c.AgentID = id
+		scoreRepeats(t, c)
+	}
+}
+
+func scoreRepeats(t *testing.T, c Config) {
+	t.Helper()
 	spec := fakeSpec(2)
-	m, _ := newModule(t, small(), spec, 1)
+	m, _ := newModule(t, c, spec, 1)
 	x := fakeRollout(spec, 4, 0)
 	_, paid := reward(t, m, x)
 	act := make([]float32, x.Rows()*2)
@@ -148,5 +157,23 @@ func TestScoreRepeatsTheBonusOfTheLastCollection(t *testing.T) {
 	}
 	if !slices.Equal(paid, again) {
 		t.Errorf("agent steps are paid %v and scored %v", paid, again)
+	}
+}
+
+func TestAgentsThatDoAndSeeTheSameArePaidApartOnlyByTheirIdentity(t *testing.T) {
+	spec := fakeSpec(2)
+	for _, id := range []bool{false, true} {
+		c := small()
+		c.AgentID = id
+		m, _ := newModule(t, c, spec, 1)
+		x := fakeRollout(spec, 4, 0)
+		for row := 1; row < 3; row++ { // agents 1 and 2 of the first frame as agent 0
+			copy(x.ObsRow(row), x.ObsRow(0))
+			copy(x.Act.Force[2*row:2*row+2], x.Act.Force[:2])
+		}
+		_, paid := reward(t, m, x)
+		if same := paid[0] == paid[1] && paid[1] == paid[2]; same == id {
+			t.Errorf("cermic_agent_id %v: the same step of three agents is paid %v", id, paid[:3])
+		}
 	}
 }

@@ -172,6 +172,8 @@ func (m *graphMemory) feature(sc *model.Scope, w window) *Node {
 //
 // The four projections have no bias. Those of keys and values would change nothing or only shift the output; and of the ages'
 // embeddings the present's would shift all scores alike, so it is left out.
+//
+// Reading: the paper gives the queue no length and the attention no heads: queue_len and gnn_heads (D20).
 func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
 	dims := w.candidates.Shape().Dimensions
 	heads, d, n, moments, c := m.Heads, m.Node/m.Heads, m.agents, dims[2], dims[3]

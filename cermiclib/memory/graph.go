@@ -20,6 +20,9 @@ import (
 //
 // Nothing is carried as a number from step to step: detections are noted at collection, and a graph is computed anew from the
 // observations at its last detections. So gradients reach every encoder without backpropagation through time.
+//
+// Reading: the appendix calls its parts pre-trained, the main text learns from scratch and pre-trains in an experiment of its own;
+// pretrain selects, and nothing is by default (D13).
 type DynamicGraph struct {
 	Embed     int     `json:"d_obs_enc"`  // length of the observation embedding; the paper's table of memory sizes: 64
 	Node      int     `json:"d_node"`     // length of a node; same table: 256

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/memory"
+)
+
+// decisions lists, for every place where the paper leaves something open, the settings that select a reading, each with a value
+// that Validate must refuse. Those without a setting are told by the comment alone: another reading of them would be another program.
+var decisions = map[int]map[string]string{
+	1:  {"alpha": "-1"},
+	2:  {"lb_sign": "negative", "c_low": "9"},
+	3:  {"d_x": "0", "logstd_min": "2", "logstd_max": "30"},
+	4:  {"explore_nce": "-1", "explore_reduce": "median"},
+	5:  {"psi_norm": "batch"},
+	6:  {"eps": "0", "amb_gamma1": "0", "amb_gamma2": "0.5"},
+	7:  {"c_bar": "-1"},
+	8:  {"calib_form": "free", "calib_kappa": "-1"},
+	9:  {"neg_kind": "none", "neg_scale": "-1", "n_neg": "0"},
+	10: {"mi_bounds": "main", "critic_squash": "tanh", "gamma_ema": "2", "nce_coef": "-1", "gamma_grad": "", "nce_into_memory": ""},
+	11: {"reward_feat": "clip"},
+	12: {"memory.d_node": "0", "memory.d_edge": "0"},
+	13: {"memory.pretrain": "half", "memory.det_online": ""},
+	14: {"int_norm": "rank", "int_memory": "2", "int_coef": "-1", "int_clip": "0", "int_anneal": "cosine", "int_anneal_frames": "0"},
+	15: {}, // the actor does not see f_n
+	16: {"cermic_epochs": "-1", "cermic_frac": "0", "cermic_minibatch": "1"},
+	17: {}, // a setting of value learners
+	18: {"ema_tau": "2"},
+	19: {}, // the detector's slots are identities
+	20: {"memory.queue_len": "0", "memory.gnn_heads": "3"},
+	21: {}, // r^i does not see s_{t+1}
+	22: {}, // θ is not the policy's
+}
+
+func TestEveryDecisionHasSettingsThatAreValidated(t *testing.T) {
+	graph := Default()
+	graph.Memory = memory.DefaultGraph()
+	known := map[string]bool{}
+	for _, k := range conf.Keys(graph) {
+		known[k.Key] = true
+	}
+	for d := 1; d <= 22; d++ {
+		keys, listed := decisions[d]
+		if !listed {
+			t.Errorf("D%d is not listed", d)
+		}
+		for key, bad := range keys {
+			if !known[key] {
+				t.Errorf("D%d: there is no setting %s", d, key)
+				continue
+			}
+			if bad == "" { // a switch: both values are legal
+				continue
+			}
+			c := graph
+			if err := conf.Set(&c, key, bad); err != nil {
+				t.Errorf("D%d: %v", d, err)
+				continue
+			}
+			name := key[strings.LastIndex(key, ".")+1:]
+			if err := c.Validate(); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("D%d: %s=%s is answered with %v, want a sentence that names it", d, key, bad, err)
+			}
+		}
+	}
+}
+
+func TestEveryDecisionIsToldWhereItIsTaken(t *testing.T) {
+	var source strings.Builder
+	for _, pattern := range []string{"*.go", "../memory/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source.Write(text)
+		}
+	}
+	for d := range decisions {
+		if !regexp.MustCompile(fmt.Sprintf(`\(D%d\)`, d)).MatchString(source.String()) {
+			t.Errorf("no comment tells of D%d", d)
+		}
+	}
+}
