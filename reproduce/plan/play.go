@@ -27,6 +27,7 @@ type Played struct {
 	Player               Player
 	Milestones           int // parts in which the sparse reward is paid
 	Horizon, EvalHorizon int // steps of the sparse reward, and of the benchmark's metric
+	Metric               string
 	// One number for each episode.
 	Success []float64 // 1 if it succeeded within Horizon, else 0; nil if the task has no success
 	Sparse  []float64 // sparse return of an agent, on average
@@ -137,6 +138,7 @@ func play(cfg envs.Config, player Player, episodes int, seed uint64, look func(e
 	spec := env.Spec()
 	p := &Played{
 		Task: spec.Name, Player: player, Milestones: 1, Horizon: spec.Horizon, EvalHorizon: spec.EvalHorizon,
+		Metric: spec.Metric,
 		Sparse: make([]float64, episodes), Dense: make([]float64, episodes),
 	}
 	choose := randomly(spec, seed)
