@@ -60,15 +60,21 @@ func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
 	remembering, db := small("mappo-cermic"), small("mappo")
 	c := remembering.Explore.(cermic.Config)
 	c.Memory = memory.GRU{Embed: 8, Layers: 2, Width: 8, Chunk: 5}
+	watching, g := small("mappo-cermic"), memory.DefaultGraph()
+	g.Embed, g.Node, g.Edge, g.Heads, g.Hidden, g.Width, g.Chunk = 8, 8, 4, 2, 8, 8, 5
+	d := watching.Explore.(cermic.Config)
+	d.Memory = g
+	watching.Explore = d
 	bottleneck := explore.DefaultDB()
 	bottleneck.Feat, bottleneck.Latent, bottleneck.Hidden, bottleneck.Epochs, bottleneck.Minibatch = 8, 4, 8, 1, 40
 	remembering.Explore, db.Explore = c, bottleneck
 	for name, e := range map[string]Experiment{
-		"mappo": small("mappo"), "mappo-cermic": small("mappo-cermic"), "gru memory": remembering, "mappo-db": db,
-		"qmix": tinyQ(5), "cells": cells(),
+		"mappo": small("mappo"), "mappo-cermic": small("mappo-cermic"), "gru memory": remembering, "graph memory": watching,
+		"mappo-db": db,
+		"qmix":     tinyQ(5), "cells": cells(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && (name == "gru memory" || name == "mappo-db") {
+			if testing.Short() && (name == "gru memory" || name == "graph memory" || name == "mappo-db") {
 				t.Skip("states of the same kinds as the others'")
 			}
 			one, two := trainerOf(t, e), trainerOf(t, e)
