@@ -95,7 +95,8 @@ func (e Experiment) Parent() (Experiment, error) {
 	return parent, err
 }
 
-// History says what the settings were before each fork: "explore.alpha=0.2 until 246k".
+// History says what the settings were before each fork, those of the budget left out, which say nothing of what was learned:
+// "explore.alpha=0.2 until 246k".
 func (e Experiment) History() string {
 	var parts []string
 	for _, f := range e.Forks {
@@ -103,7 +104,8 @@ func (e Experiment) History() string {
 		if f.At%1000 == 0 {
 			at = strconv.Itoa(f.At/1000) + "k"
 		}
-		parts = append(parts, strings.Join(f.Was, " ")+" until "+at)
+		was := slices.DeleteFunc(slices.Clone(f.Was), func(s string) bool { return strings.HasPrefix(s, "budget.") })
+		parts = append(parts, strings.Join(append(was, "until", at), " "))
 	}
 	return strings.Join(parts, ", ")
 }
