@@ -135,12 +135,12 @@ func (p spectra) attention(sc *model.Scope, own, tokens, exists *Node) *Node {
 	query := p.split(nn.Linear(sc.At("query"), own, p.Width))
 	key := Reshape(nn.Linear(sc.At("key"), rows(tokens), p.Width), d[0], d[1], p.Heads, -1)
 	value := Reshape(nn.Linear(sc.At("value"), rows(tokens), p.Width), d[0], d[1], p.Heads, -1)
-	scores := p.scaled(Einsum("rhe,rmhe->rhm", query, key))
+	scores := p.scaled(ReduceSum(Mul(InsertAxes(query, 1), key), -1)) // [R,M,H]
 	if p.Mask {
-		there := BroadcastToDims(InsertAxes(exists, 1), d[0], p.Heads, d[1])
+		there := BroadcastToDims(InsertAxes(exists, -1), d[0], d[1], p.Heads)
 		scores = Where(GreaterThan(there, ZerosLike(there)), scores, FillScalar(scores.Graph(), scores.Shape(), -1e9))
 	}
-	return Reshape(Einsum("rhm,rmhe->rhe", Softmax(scores, -1), value), d[0], p.Width)
+	return Reshape(ReduceSum(Mul(InsertAxes(Softmax(scores, 1), -1), value), 1), d[0], p.Width)
 }
 
 // split cuts x [R,W] into heads [R,H,W/H].
@@ -157,7 +157,8 @@ func (p spectra) values(sc *model.Scope, h, objects *Node, out int) *Node {
 	free := nn.Linear(sc.At("out"), h, out-p.targets)
 	query := p.split(nn.Linear(sc.At("aim"), h, p.Width))
 	d := objects.Shape().Dimensions
-	aim := ReduceMean(p.scaled(Einsum("rhe,rmhe->rhm", query, Reshape(objects, d[0], d[1], p.Heads, -1))), 1)
+	each := ReduceSum(Mul(InsertAxes(query, 1), Reshape(objects, d[0], d[1], p.Heads, -1)), -1) // [R,J,H]
+	aim := ReduceMean(p.scaled(each), -1)
 	return Concatenate([]*Node{free, Slice(aim, AxisRange(), AxisRange(0, p.targets))}, -1)
 }
 
