@@ -49,8 +49,8 @@ type arenaClock struct {
 	Over    ending // how the episode ended; steps that follow change nothing
 }
 
-// grain is the least number of copies worth handing to another core: about 20 µs of work.
-const grain = 2
+// grain is the least number of copies worth handing to another core: 5 µs of work in the simulator, any in a game.
+const grain = 1
 
 func build(name string, common envs.Common, s Settings, r *race, seed uint64, workers int) (envs.Env, error) {
 	if err := common.Validate(name); err != nil {
@@ -60,14 +60,15 @@ func build(name string, common envs.Common, s Settings, r *race, seed uint64, wo
 		return nil, err
 	}
 	e := newEnv(name, common, newRules(s, r), seed, workers)
+	if s.Engine == SC2 {
+		for c := range e.copies {
+			e.copies[c].field = newRealField(e.rules)
+		}
+		return realEnv{e}, nil
+	}
 	for c := range e.copies {
 		a := &e.copies[c]
-		if a.field = newSimulator(e.rules, &a.chance); s.Engine == SC2 {
-			a.field = newRealField(e.rules)
-		}
-	}
-	if s.Engine == SC2 {
-		return realEnv{e}, nil
+		a.field = newSimulator(e.rules, &a.chance)
 	}
 	return e, nil
 }

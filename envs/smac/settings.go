@@ -116,6 +116,7 @@ func (s *Settings) validate(task string) error {
 		wantFinite(task, "sparse_loss", float64(s.SparseLoss)),
 		wantFinite(task, "sparse_draw", float64(s.SparseDraw)),
 		s.wantScale(task),
+		s.wantWin(task),
 	)
 }
 
@@ -137,6 +138,15 @@ func (s *Settings) wantShare(task, key string, x float64) error {
 func (s *Settings) wantScale(task string) error {
 	if s.RewardScale && (s.RewardDeath < 0 || s.RewardWin < 0) {
 		return fmt.Errorf("%s: reward_death_value is %g and reward_win %g, want 0 or more, or reward_scale=false", task, s.RewardDeath, s.RewardWin)
+	}
+	return nil
+}
+
+// wantWin makes a win tell from all else: it is what counts as a success.
+func (s *Settings) wantWin(task string) error {
+	if !(s.SparseWin > 0) || s.SparseLoss >= s.SparseWin || s.SparseDraw >= s.SparseWin {
+		return fmt.Errorf("%s: sparse_win is %g, want more than 0, than sparse_loss, %g, and than sparse_draw, %g", task,
+			s.SparseWin, s.SparseLoss, s.SparseDraw)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		"reward_win":         func(s *Settings) { s.RewardWin = -1 },
 		"reward_scale_rate":  func(s *Settings) { s.ScaleRate = math.Inf(1) },
 		"sparse_loss":        func(s *Settings) { s.SparseLoss = float32(math.NaN()) },
+		"sparse_win":         func(s *Settings) { s.SparseDraw = 2 },
 		"reward_death_value": func(s *Settings) { s.RewardDeath = math.NaN() },
 	} {
 		cfg := DefaultZerg()

@@ -3,9 +3,11 @@
 package sc2
 
 import (
+	"bufio"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -19,12 +21,16 @@ import (
 const (
 	asGame = "CERMIC_TEST_GAME" // its behaviour; set: this program is the stand-in
 	inside = "CERMIC_TEST_DIR"  // folder where it leaves a file for each start
+	owns   = "CERMIC_TEST_OWNS" // installation; set: this program starts the game there and waits to be killed
 )
 
 // TestMain lets this program be the game that it tests the launch of.
 func TestMain(m *testing.M) {
 	if behaviour := os.Getenv(asGame); behaviour != "" {
 		os.Exit(standIn(behaviour))
+	}
+	if folder := os.Getenv(owns); folder != "" {
+		os.Exit(owner(folder))
 	}
 	os.Exit(m.Run())
 }
@@ -60,6 +66,20 @@ func standIn(behaviour string) int {
 		return 1
 	}
 	return 0
+}
+
+// owner starts a game, tells its address and waits.
+func owner(folder string) int {
+	g, err := Acquire(Options{
+		Folder: folder, Race: Protoss, StartTimeout: 20 * time.Second, RetryEvery: 5 * time.Millisecond, ReplyTimeout: 5 * time.Second,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println(g.address)
+	time.Sleep(time.Minute) // killed long before
+	return 1
 }
 
 // install makes a folder with the stand-in as the game of a build, and options for it.
@@ -213,6 +233,44 @@ func TestAGameThatDiesInABattleIsReplaced(t *testing.T) {
 	if n := len(started(t, notes)); n != 2 {
 		t.Errorf("%d starts, want 2", n)
 	}
+}
+
+// A game takes gigabytes, so none may be left over when the program that started it is killed.
+func TestAGameEndsWithItsProgram(t *testing.T) {
+	o, _ := install(t, "Base75689", "plays")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := exec.Command(self)
+	program.Env = append(os.Environ(), owns+"="+o.Folder)
+	out, err := program.StdoutPipe()
+	if err == nil {
+		err = program.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n') // an incomplete line is no address
+	address := strings.TrimSpace(line)
+	if c, err := net.Dial("tcp", address); err != nil {
+		t.Errorf("the game is not at %q: %v", address, err)
+	} else {
+		c.Close()
+	}
+	if err := program.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Wait() // killed
+	for range 500 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			return
+		}
+		c.Close()
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the game still listens 5 seconds after its program was killed")
 }
 
 func TestWhatIsNotInstalledIsNamed(t *testing.T) {
