@@ -72,6 +72,10 @@ func (s *Spec) CellLen() int {
 	return 0
 }
 
+// InLen is the length of what a network reads of one agent's observation: O numbers, or X numbers and then H·W cells, each as its
+// number. Every cell's number is exact as a float32.
+func (s *Spec) InLen() int { return s.ObsLen() + s.CellLen() }
+
 // ActSpec describes one agent's action: Choices > 0 means a discrete one, else Dim numbers in [Low, High].
 type ActSpec struct {
 	Choices   int       // K

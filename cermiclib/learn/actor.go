@@ -21,7 +21,7 @@ type actor struct {
 
 func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
 	s := b.Spec
-	inputs := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.ObsLen())}
+	inputs := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.InLen())}
 	if c := p.CarryLen(); c > 0 {
 		inputs = append(inputs, nn.F32("carry", s.Copies, s.Agents, c))
 	}
@@ -53,7 +53,7 @@ func below(sc *model.Scope, names ...string) *model.Scope {
 }
 
 func (a *actor) act(in *rl.Obs, out *rl.Dist) error {
-	a.forward.Feed(0, func(dst []float32) { copy(dst, in.Obs) })
+	a.forward.Feed(0, func(dst []float32) { in.Look(dst, a.spec) })
 	if a.policy.CarryLen() > 0 {
 		a.forward.Feed(1, func(dst []float32) { copy(dst, in.Carry) })
 	}

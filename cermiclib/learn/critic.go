@@ -15,21 +15,25 @@ import (
 
 // What a critic looks at.
 const (
-	CentralCritic = ""    // the state: one V(s) for all agents
+	CentralCritic = ""    // the state, or what all agents see: one V(s) for all agents
 	OwnCritic     = "own" // each agent's observation: V(o_i), as independent learners have it
 )
 
 // critic estimates values in blocks of one shape. A frame has one value, or one for each agent.
+//
+// Where agents see cells, a central critic reads what all of them see, each through the same convolutions, which are its own: the
+// cells hold what the state of such tasks leaves out.
 type critic struct {
 	spec    *envs.Spec
 	own     bool
+	hidden  []int
 	block   int // inputs of a call
 	forward *nn.Program
 	out     []float32 // [block]
 }
 
 func newCritic(b *nn.Build, own bool, hidden []int, frames int) (*critic, error) {
-	c := &critic{spec: b.Spec, own: own}
+	c := &critic{spec: b.Spec, own: own, hidden: hidden}
 	if c.width() == 0 {
 		return nil, fmt.Errorf("%s has no state for a centralised critic: set learner.critic=%s", b.Spec.Name, OwnCritic)
 	}
@@ -37,7 +41,7 @@ func newCritic(b *nn.Build, own bool, hidden []int, frames int) (*critic, error)
 	c.out = make([]float32, c.block)
 	var err error
 	c.forward, err = nn.NewProgram(b, "value", []nn.Input{nn.F32("state", c.block, c.width())},
-		func(sc *model.Scope, in []*Node) []*Node { return []*Node{valueNet(sc, in[0], hidden)} })
+		func(sc *model.Scope, in []*Node) []*Node { return []*Node{c.net(sc, in[0])} })
 	return c, err
 }
 
@@ -49,33 +53,43 @@ func (c *critic) each() int {
 	return 1
 }
 
-// width is the length of one input: S or O.
+// readsState reports whether inputs are states; otherwise they are observations, of one agent or of all.
+func (c *critic) readsState() bool { return !c.own && c.spec.CellLen() == 0 }
+
+// width is the length of one input: S, I or N·I.
 func (c *critic) width() int {
-	if c.own {
-		return c.spec.ObsLen()
+	if c.readsState() {
+		return c.spec.State
 	}
-	return c.spec.State
+	return c.spec.Agents / c.each() * c.spec.InLen()
 }
 
-// valueNet maps states or observations [B,S] to values [B].
-func valueNet(sc *model.Scope, state *Node, hidden []int) *Node {
-	return Reshape(nn.MLP(sc.At("critic"), state, hidden, Tanh, 1), -1)
-}
-
-// seen is what the critic looks at in all frames of x, [T+1,E,S] or [T+1,E,N,O].
-func (c *critic) seen(x *rl.Rollout) []float32 {
-	if c.own {
-		return x.Obs
+// net maps inputs [B,W] to values [B].
+func (c *critic) net(sc *model.Scope, in *Node) *Node {
+	sc = sc.At("critic")
+	if !c.readsState() {
+		b := in.Shape().Dimensions[0]
+		in = Reshape(nn.See(sc, c.spec, Reshape(in, -1, c.spec.InLen())), b, -1)
 	}
-	return x.State
+	return Reshape(nn.MLP(sc, in, c.hidden, Tanh, 1), -1)
 }
 
-// values writes the value of every input [rows,S] into dst [rows].
-func (c *critic) values(dst, inputs []float32) error {
-	s := c.width()
+// valuesOf writes the value of every input of x into dst [T+1,E] or [T+1,E,N].
+func (c *critic) valuesOf(dst []float32, x *rl.Rollout) error {
+	return c.values(dst, func(to []float32, from int) {
+		if c.readsState() {
+			copy(to, x.State[from*c.width():])
+		} else {
+			x.LookFrom(to, from*c.spec.Agents/c.each())
+		}
+	})
+}
+
+// values writes values into dst, whose inputs fill copies: as many as to [·,W] has room for, from that one on.
+func (c *critic) values(dst []float32, fill func(to []float32, from int)) error {
 	for at := 0; at < len(dst); at += c.block {
 		n := min(c.block, len(dst)-at)
-		c.forward.Feed(0, func(buf []float32) { copy(buf, inputs[at*s:(at+n)*s]) })
+		c.forward.Feed(0, func(buf []float32) { fill(buf[:n*c.width()], at) })
 		if err := c.forward.Run(); err != nil {
 			return err
 		}
@@ -87,27 +101,37 @@ func (c *critic) values(dst, inputs []float32) error {
 
 // valuesAtEnds writes the values at the true end of every episode that ended in x into dst [T,E] or [T,E,N]; others stay.
 func (c *critic) valuesAtEnds(dst []float32, x *rl.Rollout) error {
-	var places []int
-	var inputs []float32
+	var places []int // of values in dst
 	for frame := range x.T * x.E {
-		if !x.Done(frame/x.E, frame%x.E) {
-			continue
-		}
-		for i := range c.each() {
-			places = append(places, frame*c.each()+i)
-			if c.own {
-				inputs = append(inputs, x.NextRow(frame*x.N+i)...)
-			} else {
-				inputs = append(inputs, x.NextState(frame)...)
+		if x.Done(frame/x.E, frame%x.E) {
+			for i := range c.each() {
+				places = append(places, frame*c.each()+i)
 			}
 		}
 	}
 	v := make([]float32, len(places))
-	if err := c.values(v, inputs); err != nil {
+	err := c.values(v, func(to []float32, from int) {
+		for k := range len(to) / c.width() {
+			c.lookAhead(to[k*c.width():(k+1)*c.width()], x, places[from+k])
+		}
+	})
+	if err != nil {
 		return err
 	}
 	for k, at := range places {
 		dst[at] = v[k]
 	}
 	return nil
+}
+
+// lookAhead writes what follows the input at a place, also across the end of an episode.
+func (c *critic) lookAhead(to []float32, x *rl.Rollout, at int) {
+	if c.readsState() {
+		copy(to, x.NextState(at))
+		return
+	}
+	agents, width := c.spec.Agents/c.each(), c.spec.InLen()
+	for i := range agents {
+		x.NextLook(to[i*width:(i+1)*width], at*agents+i)
+	}
 }

@@ -125,9 +125,6 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if c.Frames%s.Copies != 0 {
 		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d copies of the task", c.Frames, s.Copies)
 	}
-	if len(s.Obs) != 1 {
-		return nil, fmt.Errorf("mappo needs vector observations, %s has shape %v", s.Name, s.Obs)
-	}
 	model, err := p.Build(b)
 	if err != nil {
 		return nil, err
@@ -214,7 +211,7 @@ func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Program, err error) {
 
 // targets fills reward, advantages and returns of the whole collection.
 func (m *mappo) targets(x *rl.Rollout) error {
-	if err := m.critic.values(m.value, m.critic.seen(x)); err != nil {
+	if err := m.critic.valuesOf(m.value, x); err != nil {
 		return err
 	}
 	if m.BootstrapOnTimeout {

@@ -20,14 +20,14 @@ var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "cl
 
 // ppoIn are the inputs of one update by name; those that a task or policy does not need are nil.
 type ppoIn struct {
-	obs    *Node // [B,N,O]; chunks of a recurrent policy are time-major, B = L·chunks
+	obs    *Node // [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
 	raw    *Node // [B,N,D] unsquashed action
 	choice *Node // [B,N] int32
 	mask   *Node // [B,N,K] discrete only
 	logp   *Node // [B,N] of the behaviour policy
 	adv    *Node // [B,N]
 	weight *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
-	state  *Node // [B,S] for a central critic
+	state  *Node // [B,S] for a central critic of vectors
 	ret    *Node // [B,N] value targets
 	value  *Node // [B,V] before the update
 	noise  *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian
@@ -40,14 +40,14 @@ type ppoIn struct {
 func (m *mappo) inputs(mixed bool) []nn.Input {
 	s, b := m.build.Spec, m.batch
 	n := s.Agents
-	in := []nn.Input{nn.F32("obs", b, n, s.ObsLen())}
+	in := []nn.Input{nn.F32("obs", b, n, s.InLen())}
 	if s.Act.Choices > 0 {
 		in = append(in, nn.I32("choice", b, n), nn.F32("mask", b, n, s.Act.Choices))
 	} else {
 		in = append(in, nn.F32("raw", b, n, s.Act.Dim), nn.F32("noise", b, n, s.Act.Dim))
 	}
 	in = append(in, nn.F32("logp", b, n), nn.F32("adv", b, n), nn.F32("weight", b, n))
-	if !m.critic.own {
+	if m.critic.readsState() {
 		in = append(in, nn.F32("state", b, s.State))
 	}
 	in = append(in, nn.F32("ret", b, n), nn.F32("value", b, m.critic.each()))
@@ -94,17 +94,17 @@ func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
 		return y
 	}
 	n, l := m.build.Spec.Agents, m.chunk
-	y := p.(policy.Recurrent).Unroll(sc, Reshape(in.obs, l, -1, n, m.build.Spec.ObsLen()), Reshape(in.keep, l, -1, n), in.carry, out)
+	y := p.(policy.Recurrent).Unroll(sc, Reshape(in.obs, l, -1, n, m.build.Spec.InLen()), Reshape(in.keep, l, -1, n), in.carry, out)
 	return Reshape(y, m.batch, n, out)
 }
 
 // estimate is V of the minibatch now, [B,V].
 func (m *mappo) estimate(sc *model.Scope, in ppoIn) *Node {
 	look := in.state
-	if m.critic.own {
-		look = Reshape(in.obs, -1, m.build.Spec.ObsLen())
+	if !m.critic.readsState() {
+		look = Reshape(in.obs, -1, m.critic.width())
 	}
-	return Reshape(valueNet(sc, look, m.CriticHidden), m.batch, -1)
+	return Reshape(m.critic.net(sc, look), m.batch, -1)
 }
 
 // weighted is the mean of v over the agent steps that count.
@@ -197,7 +197,12 @@ func (m *mappo) feed(p *nn.Program, x *rl.Rollout, step uint64) {
 	rows := func(input string, width int, src []float32) {
 		p.Feed(p.Input(input), func(dst []float32) { gather(dst, src, m.frames, width) })
 	}
-	rows("obs", n*s.ObsLen(), x.Obs)
+	p.Feed(p.Input("obs"), func(dst []float32) {
+		width := n * s.InLen()
+		for b, f := range m.frames {
+			x.LookFrom(dst[b*width:(b+1)*width], place(f)*n)
+		}
+	})
 	if k > 0 {
 		p.FeedInt(p.Input("choice"), func(dst []int32) { gather(dst, x.Act.Choice, m.frames, n) })
 		p.Feed(p.Input("mask"), func(dst []float32) { gatherMask(dst, x.Mask, m.frames, n*k) })
@@ -210,7 +215,7 @@ func (m *mappo) feed(p *nn.Program, x *rl.Rollout, step uint64) {
 	rows("logp", n, x.LogP)
 	rows("adv", n, m.adv)
 	p.Feed(p.Input("weight"), func(dst []float32) { m.feedWeight(dst, x) })
-	if !m.critic.own {
+	if m.critic.readsState() {
 		rows("state", s.State, x.State)
 	}
 	rows("ret", n, m.ret)

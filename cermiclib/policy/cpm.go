@@ -138,7 +138,7 @@ func (p *cpm) CarryLen() int { return p.told() + p.core.CarryLen() }
 // Chunk is that of the acting network; predictions are never trained through time.
 func (p *cpm) Chunk() int { return Chunk(p.core) }
 
-// Net maps obs [B,N,O] and carry [B,N,C] to y [B,N,out] and the next carry.
+// Net maps obs [B,N,I] and carry [B,N,C] to y [B,N,out] and the next carry.
 func (p *cpm) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
 	last, state := p.split(carry)
 	guess := p.foresee(sc, obs, last)
@@ -153,7 +153,7 @@ func (p *cpm) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
 	return y, next
 }
 
-// Unroll maps obs [L,B,N,O] to [L,B,N,out]: predictions follow each other from the one before the first step.
+// Unroll maps obs [L,B,N,I] to [L,B,N,out]: predictions follow each other from the one before the first step.
 func (p *cpm) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
 	steps := make([]*Node, obs.Shape().Dimensions[0])
 	at := func(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }

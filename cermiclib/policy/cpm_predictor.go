@@ -19,14 +19,23 @@ const (
 	logScaleLow, logScaleHigh = -5.0, 1.0
 )
 
-// foresee is p̂ [B,N,J·P] of every agent's peers, through which no gradient passes.
+// foresee is p̂ [B,N,J·P] of every agent's peers, through which no gradient passes, for obs [B,N,I].
 func (p *cpm) foresee(sc *model.Scope, obs, last *Node) *Node {
 	d := obs.Shape().Dimensions
-	raw := p.predict(sc.Store().Scope("/"+predictorScope), obs, last)
+	raw := p.predict(sc.Store().Scope("/"+predictorScope), p.seen(sc, obs), last)
 	return Reshape(StopGradient(p.bounded(raw)), d[0], d[1], p.told())
 }
 
-// predict maps obs [B,N,O] and the peers' last vectors [B,N,J·P] to the decoder's outputs [B,N,J,P]:
+// seen is what the predictor reads of obs [B,N,I]: [B,N,F]. It sees cells through the eyes of the acting network, at sc, which it
+// does not train.
+func (p *cpm) seen(sc *model.Scope, obs *Node) *Node {
+	if p.spec.CellLen() == 0 {
+		return obs
+	}
+	return StopGradient(nn.See(sc, p.spec, obs))
+}
+
+// predict maps obs [B,N,F] and the peers' last vectors [B,N,J·P] to the decoder's outputs [B,N,J,P]:
 //
 //	m, g = linear( ReLU linear ReLU linear(o_i) ),  ξ_j = linear ReLU linear(p_j),  out_j = linear ReLU linear(m + ξ_j⊙g)
 func (p *cpm) predict(sc *model.Scope, obs, last *Node) *Node {
@@ -45,7 +54,7 @@ func (p *cpm) predict(sc *model.Scope, obs, last *Node) *Node {
 	return p.fromPairs(two("decoder", z, p.vector), obs)
 }
 
-// observers arranges obs [B,N,O] as [G,R,·]: with a network for each pair, an agent is a group; with one for all, there is one group
+// observers arranges obs [B,N,F] as [G,R,·]: with a network for each pair, an agent is a group; with one for all, there is one group
 // and the agent's one-hot beside what it sees.
 func (p *cpm) observers(obs *Node) *Node {
 	if p.Share {

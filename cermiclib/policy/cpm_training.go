@@ -30,7 +30,7 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 	s := p.spec
 	f := &foresight{cpm: p, seed: b.Seed, names: []string{"cpm/loss", "cpm/grad_norm"}}
 	inputs := []nn.Input{
-		nn.F32("obs", p.Minibatch, s.Agents, s.ObsLen()), nn.F32("carry", p.Minibatch, s.Agents, p.CarryLen()),
+		nn.F32("obs", p.Minibatch, s.Agents, s.InLen()), nn.F32("carry", p.Minibatch, s.Agents, p.CarryLen()),
 		nn.F32("weight", p.Minibatch, s.Agents),
 	}
 	if s.Act.Choices > 0 {
@@ -53,7 +53,7 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node {
 	y, _ := f.Net(acting, in["obs"], in["carry"], f.vector)
 	last, _ := f.split(in["carry"])
-	raw := f.predict(sc, in["obs"], last)
+	raw := f.predict(sc, f.seen(acting, in["obs"]), last)
 	alive := InsertAxes(in["weight"], -1)
 	counts := Mul(alive, f.ofPeers(alive)) // [B,N,J]: both observer and peer
 	mean := func(v *Node) *Node { return Div(ReduceAllSum(Mul(v, counts)), MaxScalar(ReduceAllSum(counts), 1)) }
@@ -147,7 +147,12 @@ func (f *foresight) feed(x *rl.Rollout, frames []int32) {
 		})
 	}
 	n, k := x.N, f.spec.Act.Choices
-	rows("obs", n*f.spec.ObsLen(), x.Obs)
+	f.step.Feed(f.step.Input("obs"), func(dst []float32) {
+		width := n * f.spec.InLen()
+		for b, frame := range frames {
+			x.LookFrom(dst[b*width:(b+1)*width], int(frame)*n)
+		}
+	})
 	rows("carry", n*f.CarryLen(), x.Carry)
 	f.step.Feed(f.step.Input("weight"), func(dst []float32) {
 		clear(dst)

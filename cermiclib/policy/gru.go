@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs"
 )
 
 // GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml): one layer of gated recurrent units reads the observation, a
@@ -46,9 +47,12 @@ func (c GRU) Validate() error {
 }
 
 // Build checks the settings; the weights are made when a graph first uses them.
-func (c GRU) Build(*nn.Build) (Policy, error) { return gru{c}, c.Validate() }
+func (c GRU) Build(b *nn.Build) (Policy, error) { return gru{c, b.Spec}, c.Validate() }
 
-type gru struct{ GRU }
+type gru struct {
+	GRU
+	spec *envs.Spec
+}
 
 var _ Recurrent = gru{}
 
@@ -56,22 +60,22 @@ func (p gru) CarryLen() int { return p.Width }
 
 func (p gru) Chunk() int { return p.Steps }
 
-// Net maps obs [B,N,O] and carry [B,N,C] to [B,N,out] and the next carry; agents share the weights.
+// Net maps obs [B,N,I] and carry [B,N,C] to [B,N,out] and the next carry; agents share the weights.
 func (p gru) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
-	x := rows(p.AgentID.append(obs))
+	x := nn.See(sc, p.spec, rows(p.AgentID.append(obs)))
 	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
 	h := cell.Step(cell.Drive(x), rows(carry))
 	return Reshape(p.head(sc, h, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
 }
 
-// Unroll maps obs [L,B,N,O] to [L,B,N,out].
+// Unroll maps obs [L,B,N,I] to [L,B,N,out].
 func (p gru) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
 	obs.AssertRank(4)
 	d := obs.Shape().Dimensions
 	agents := d[1] * d[2]
-	x := rows(p.AgentID.append(obs))
+	x := nn.See(sc, p.spec, rows(p.AgentID.append(obs)))
 	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
 	h := cell.Unroll(Reshape(x, d[0], agents, -1), Reshape(keep, d[0], agents, 1), rows(carry))
 	return Reshape(p.head(sc, rows(h), out), d[0], d[1], d[2], out)

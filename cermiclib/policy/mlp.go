@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs"
 )
 
 // MLP is a feed-forward network with Tanh between layers.
@@ -38,16 +39,19 @@ func (c MLP) Validate() error {
 }
 
 // Build checks the settings; the weights are made when a graph first uses them.
-func (c MLP) Build(*nn.Build) (Policy, error) { return mlp{c}, c.Validate() }
+func (c MLP) Build(b *nn.Build) (Policy, error) { return mlp{c, b.Spec}, c.Validate() }
 
-type mlp struct{ MLP }
+type mlp struct {
+	MLP
+	spec *envs.Spec
+}
 
 func (mlp) CarryLen() int { return 0 }
 
-// Net maps obs [B,N,O] to [B,N,out]; agents share the weights.
+// Net maps obs [B,N,I] to [B,N,out]; agents share the weights.
 func (p mlp) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
-	y = nn.MLP(sc, rows(p.AgentID.append(obs)), p.Hidden, Tanh, out)
+	y = nn.MLP(sc, nn.See(sc, p.spec, rows(p.AgentID.append(obs))), p.Hidden, Tanh, out)
 	return Reshape(y, d[0], d[1], out), nil
 }

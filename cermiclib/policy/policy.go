@@ -19,7 +19,8 @@ import (
 type Policy interface {
 	// CarryLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
 	CarryLen() int
-	// Net maps obs [B,N,O] and carry [B,N,C] (nil if C is 0) to y [B,N,out] and the next carry.
+	// Net maps obs [B,N,I] and carry [B,N,C] (nil if C is 0) to y [B,N,out] and the next carry. I is Spec.InLen(); nn.See(sc, ...)
+	// comes first, so that others find there how the policy sees.
 	Net(sc *model.Scope, obs, carry *graph.Node, out int) (y, next *graph.Node)
 }
 
@@ -29,7 +30,7 @@ type Recurrent interface {
 	Policy
 	// Chunk is L, the number of steps that gradients pass through, at least 1.
 	Chunk() int
-	// Unroll maps obs [L,B,N,O], keep [L,B,N] (0 where an episode starts) and the carry before the first step [B,N,C] to
+	// Unroll maps obs [L,B,N,I], keep [L,B,N] (0 where an episode starts) and the carry before the first step [B,N,C] to
 	// y [L,B,N,out]: the same as Net does step by step.
 	Unroll(sc *model.Scope, obs, keep, carry *graph.Node, out int) (y *graph.Node)
 }

@@ -12,6 +12,7 @@ import (
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
+	"cermic/envs"
 )
 
 // SPECTra is the agent network of SPECTra (Park, Seong and Ko 2025): an observation is a set of entities, read by single-agent query
@@ -73,10 +74,7 @@ func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if b.Spec.CellLen() > 0 {
-		return nil, fmt.Errorf("policy spectra reads entities of a vector observation, %s shows cells: choose another policy", b.Spec.Name)
-	}
-	p := spectra{SPECTra: c, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}
+	p := spectra{SPECTra: c, spec: b.Spec, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}
 	if len(p.own) == 0 {
 		return nil, fmt.Errorf("policy spectra asks from the observer's own numbers, and %s shows none that belong to no other entity", b.Spec.Name)
 	}
@@ -93,13 +91,14 @@ func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 type spectra struct {
 	SPECTra
 	entities
+	spec             *envs.Spec
 	choices, targets int // K, and how many of the last ones aim at the first objects
 }
 
 // CarryLen is 0.
 func (spectra) CarryLen() int { return 0 }
 
-// Net maps obs [B,N,O] to [B,N,out].
+// Net maps obs [B,N,I] to [B,N,out].
 func (p spectra) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
@@ -108,8 +107,11 @@ func (p spectra) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
 	return Reshape(p.values(sc, h, objects, out), d[0], d[1], out), nil
 }
 
-// attend maps observations [R,O] to z [R,W] and the embeddings of the objects [R,J,W], nil if there are none.
+// attend maps observations [R,I] to z [R,W] and the embeddings of the objects [R,J,W], nil if there are none.
 func (p spectra) attend(sc *model.Scope, obs *Node) (z, objects *Node) {
+	if p.spec.CellLen() > 0 {
+		return p.attendCells(sc, obs), nil
+	}
 	own := nn.Linear(sc.At("own"), columns(obs, p.own), p.Width)
 	tokens, exist := []*Node{InsertAxes(own, 1)}, []*Node{OnesLike(Slice(own, AxisRange(), AxisRange(0, 1)))}
 	embed := func(name string, spans []span) *Node {
@@ -127,6 +129,26 @@ func (p spectra) attend(sc *model.Scope, obs *Node) (z, objects *Node) {
 	}
 	heard := p.attention(sc.At("attention"), own, Concatenate(tokens, 1), Concatenate(exist, 1))
 	return nn.Normalize(Add(own, heard)), objects
+}
+
+// attendCells is attend for an observation of cells: each is an entity, told by the features of what it shows and by its place; the
+// own row is all that the observer sees.
+//
+// Reading: the authors' tasks have no pictures. Features are those of the first convolution, as later ones belong to no cell.
+func (p spectra) attendCells(sc *model.Scope, obs *Node) (z *Node) {
+	own := nn.Linear(sc.At("own"), nn.See(sc, p.spec, obs), p.Width)
+	_, tiles := nn.SeeTiles(sc, p.spec, obs)
+	d := tiles.Shape().Dimensions
+	places := make([][]float32, d[1])
+	for k := range places {
+		h, w := p.spec.Obs[0], p.spec.Obs[1]
+		places[k] = []float32{float32(2*(k/w)+1)/float32(h) - 1, float32(2*(k%w)+1)/float32(w) - 1}
+	}
+	at := BroadcastToDims(InsertAxes(ConvertDType(Const(obs.Graph(), places), obs.DType()), 0), d[0], d[1], 2)
+	x := nn.Linear(sc.At("cell"), rows(Concatenate([]*Node{tiles, at}, -1)), p.Width)
+	tokens := Concatenate([]*Node{InsertAxes(own, 1), Reshape(x, d[0], d[1], p.Width)}, 1)
+	heard := p.attention(sc.At("attention"), own, tokens, OnesLike(Squeeze(Slice(tokens, AxisRange(), AxisRange(), AxisRange(0, 1)), -1)))
+	return nn.Normalize(Add(own, heard))
 }
 
 // attention lets own [R,W] ask all tokens [R,M,W] by several heads; exists [R,M] is 0 for absent ones.
@@ -173,7 +195,7 @@ func (p recurrentSPECTra) CarryLen() int { return p.Width }
 // Chunk is L, the steps that gradients pass through.
 func (p recurrentSPECTra) Chunk() int { return p.Steps }
 
-// Net maps obs [B,N,O] and carry [B,N,C] to [B,N,out] and the next carry.
+// Net maps obs [B,N,I] and carry [B,N,C] to [B,N,out] and the next carry.
 func (p recurrentSPECTra) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
@@ -183,7 +205,7 @@ func (p recurrentSPECTra) Net(sc *model.Scope, obs, carry *Node, out int) (y, ne
 	return Reshape(p.values(sc, h, objects, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
 }
 
-// Unroll maps obs [L,B,N,O] to [L,B,N,out].
+// Unroll maps obs [L,B,N,I] to [L,B,N,out].
 func (p recurrentSPECTra) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
 	obs.AssertRank(4)
 	d := obs.Shape().Dimensions

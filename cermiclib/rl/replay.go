@@ -24,7 +24,8 @@ type Replay struct {
 	rows       int // R: time steps in the ring, one more than the frames kept need
 	steps      int // seen since the start
 	limit      int64
-	obs        []float32 // [R,E,N,O]
+	obs        []float32 // [R,E,N,O]; [R,E,N,X] beside cells
+	cells      []uint16  // [R,E,N,H,W] or nil
 	state      []float32 // [R,E,S]
 	mask       []uint8   // [R,E,N,K] or nil
 	choice     []int32   // [R,E,N]
@@ -46,8 +47,8 @@ const GB = 1e9
 // NewReplay makes room for frames, rounded down to whole steps of all copies, unless that takes more than limit bytes. Then the
 // error says how many it takes.
 func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
-	if spec.Act.Choices == 0 || len(spec.Obs) != 1 {
-		return nil, fmt.Errorf("a replay needs discrete actions and vector observations, which %s has not", spec.Name)
+	if spec.Act.Choices == 0 {
+		return nil, fmt.Errorf("a replay needs discrete actions, which %s has not", spec.Name)
 	}
 	if frames < spec.Copies {
 		return nil, fmt.Errorf("a replay of %d frames is less than one step of the %d copies of %s", frames, spec.Copies, spec.Name)
@@ -58,6 +59,7 @@ func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 	}
 	slots := p.rows * spec.Copies
 	p.obs, p.state = make([]float32, slots*p.obsLen()), make([]float32, slots*spec.State)
+	p.cells = make([]uint16, slots*p.cellLen())
 	if spec.Masked {
 		p.mask = make([]uint8, slots*p.maskLen())
 	}
@@ -91,11 +93,12 @@ func (p *Replay) chunkRows() int { return (p.rows-1)/p.chunk + 2 }
 func (p *Replay) eachCarry() int { return p.spec.Copies * p.spec.Agents * p.carryLen }
 
 func (p *Replay) obsLen() int  { return p.spec.Agents * p.spec.ObsLen() }
+func (p *Replay) cellLen() int { return p.spec.Agents * p.spec.CellLen() }
 func (p *Replay) maskLen() int { return p.spec.Agents * p.spec.Act.Choices }
 
 // size is the number of bytes that the replay takes with that many last observations apart.
 func (p *Replay) size(finals int) int64 {
-	seen := 4 * int64(p.obsLen()+p.spec.State)
+	seen := 4*int64(p.obsLen()+p.spec.State) + 2*int64(p.cellLen())
 	if p.spec.Masked {
 		seen += int64(p.maskLen())
 	}
@@ -119,10 +122,11 @@ func (p *Replay) fits() error {
 
 // Add takes in a collection, which pushes out the oldest frames.
 func (p *Replay) Add(x *Rollout) error {
-	o, s, m, n := p.obsLen(), p.spec.State, p.maskLen(), p.spec.Agents
+	o, h, s, m, n := p.obsLen(), p.cellLen(), p.spec.State, p.maskLen(), p.spec.Agents
 	for t := range x.T + 1 {
 		to, from := (p.steps+t)%p.rows*x.E, t*x.E // first slot, first frame
 		copy(p.obs[to*o:(to+x.E)*o], x.Obs[from*o:])
+		copy(p.cells[to*h:(to+x.E)*h], x.Cells[from*h:])
 		copy(p.state[to*s:(to+x.E)*s], x.State[from*s:])
 		if p.mask != nil {
 			copy(p.mask[to*m:(to+x.E)*m], x.Mask[from*m:])
@@ -171,11 +175,12 @@ func (p *Replay) release(slot int) {
 
 // keepFinal stores the true next step of a frame that ended an episode.
 func (p *Replay) keepFinal(slot int, x *Rollout, frame int) {
-	o, s, m := p.obsLen(), p.spec.State, p.maskLen()
+	o, h, s, m := p.obsLen(), p.cellLen(), p.spec.State, p.maskLen()
 	if len(p.free) == 0 {
 		p.free = append(p.free, int32(p.finals.n))
 		p.finals.n++
 		p.finals.obs = append(p.finals.obs, make([]float32, o)...)
+		p.finals.cells = append(p.finals.cells, make([]uint16, h)...)
 		p.finals.state = append(p.finals.state, make([]float32, s)...)
 		if p.mask != nil {
 			p.finals.mask = append(p.finals.mask, make([]uint8, m)...)
@@ -184,9 +189,9 @@ func (p *Replay) keepFinal(slot int, x *Rollout, frame int) {
 	k := int(p.free[len(p.free)-1])
 	p.free = p.free[:len(p.free)-1]
 	p.end[slot] = int32(k)
-	for i := range x.N {
-		copy(p.finals.obs[k*o+i*(o/x.N):], x.NextRow(frame*x.N+i))
-	}
+	obs, cells := x.nextFrame(frame)
+	copy(p.finals.obs[k*o:(k+1)*o], obs)
+	copy(p.finals.cells[k*h:(k+1)*h], cells)
 	copy(p.finals.state[k*s:(k+1)*s], x.NextState(frame))
 	if p.mask != nil {
 		copy(p.finals.mask[k*m:(k+1)*m], x.NextMask(frame))
@@ -238,8 +243,13 @@ func (p *Replay) next(slot int32) (final bool, at int) {
 // row returns the width values of row at.
 func row[T any](v []T, at, width int) []T { return v[at*width : (at+1)*width] }
 
-// Obs returns what the agents of the frame saw, [N,O].
+// Obs returns the numbers that the agents of the frame observed, [N,O]; Look adds the cells.
 func (p *Replay) Obs(slot int32) []float32 { return row(p.obs, int(slot), p.obsLen()) }
+
+// Look writes what the agents of the frame saw, as networks read it, into dst [N,I] with I = Spec.InLen().
+func (p *Replay) Look(dst []float32, slot int32) {
+	look(dst, p.spec, p.Obs(slot), row(p.cells, int(slot), p.cellLen()))
+}
 
 // State returns the state of the frame, [S].
 func (p *Replay) State(slot int32) []float32 { return row(p.state, int(slot), p.spec.State) }
@@ -247,13 +257,23 @@ func (p *Replay) State(slot int32) []float32 { return row(p.state, int(slot), p.
 // Mask returns what was allowed in the frame, [N,K]; the task must have masks.
 func (p *Replay) Mask(slot int32) []uint8 { return row(p.mask, int(slot), p.maskLen()) }
 
-// NextObs returns the true next observations, [N,O], also across the end of an episode.
+// NextObs returns the numbers of the true next observations, [N,O], also across the end of an episode; NextLook adds the cells.
 func (p *Replay) NextObs(slot int32) []float32 {
 	final, at := p.next(slot)
 	if final {
 		return row(p.finals.obs, at, p.obsLen())
 	}
 	return row(p.obs, at, p.obsLen())
+}
+
+// NextLook writes the true next observations, as networks read them, into dst [N,I].
+func (p *Replay) NextLook(dst []float32, slot int32) {
+	cells := p.cells
+	final, at := p.next(slot)
+	if final {
+		cells = p.finals.cells
+	}
+	look(dst, p.spec, p.NextObs(slot), row(cells, at, p.cellLen()))
 }
 
 // NextState returns the true next state, [S], also across the end of an episode.

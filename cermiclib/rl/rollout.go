@@ -149,13 +149,13 @@ func (x *Rollout) Done(t, c int) bool {
 	return x.Terminated[t*x.E+c]|x.Truncated[t*x.E+c] != 0
 }
 
-// ObsRow returns the observation of an agent step, row = (t·E + c)·N + i.
+// ObsRow returns the numbers that an agent observes at an agent step, row = (t·E + c)·N + i; Look adds the cells.
 func (x *Rollout) ObsRow(row int) []float32 {
 	o := x.Spec.ObsLen()
 	return x.Obs[row*o : (row+1)*o]
 }
 
-// NextRow returns the true next observation of an agent step, also across the end of an episode.
+// NextRow returns the same of the true next observation, also across the end of an episode.
 func (x *Rollout) NextRow(row int) []float32 {
 	o := x.Spec.ObsLen()
 	frame, agent := row/x.N, row%x.N
@@ -164,14 +164,6 @@ func (x *Rollout) NextRow(row int) []float32 {
 		return x.last.obs[at : at+o]
 	}
 	return x.ObsRow(row + x.E*x.N)
-}
-
-// Next gathers the true next observations of rows into dst [len(rows), O].
-func (x *Rollout) Next(dst []float32, rows []int32) {
-	o := x.Spec.ObsLen()
-	for k, row := range rows {
-		copy(dst[k*o:(k+1)*o], x.NextRow(int(row)))
-	}
 }
 
 // NextState returns the true next state of frame = t·E + c, also across the end of an episode.
