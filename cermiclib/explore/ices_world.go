@@ -34,7 +34,7 @@ type worldIn struct {
 type gauss struct{ mean, spread *Node }
 
 // spreads stay above this, as the authors', and below where a float32 density makes sense.
-const iceFloor, iceCeiling = 0.01, 10
+const codeFloor, codeCeiling = 0.01, 10
 
 // layers maps x [B,in] to [B,out] with ReLU between layers.
 func (c ICES) layers(sc *model.Scope, x *Node, out int) *Node {
@@ -44,7 +44,7 @@ func (c ICES) layers(sc *model.Scope, x *Node, out int) *Node {
 // gaussian maps x to a Gaussian over out numbers.
 func (c ICES) gaussian(sc *model.Scope, x *Node, out int) gauss {
 	parts := Split(c.layers(sc, x, 2*out), -1, 2)
-	return gauss{parts[0], Exp(ClipScalar(parts[1], math.Log(iceFloor), math.Log(iceCeiling)))}
+	return gauss{parts[0], Exp(ClipScalar(parts[1], math.Log(codeFloor), math.Log(codeCeiling)))}
 }
 
 // given is the state beside the embedded actions, [B, S+N·E]; each agent has a table of its own.
