@@ -18,13 +18,18 @@ import (
 
 // runStatus shows what is in the store and what runs.
 func runStatus(_ context.Context, out io.Writer, args []string) error {
-	store := defaultStore
+	store, committed := defaultStore, false
 	if _, err := parse("status", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		f.BoolVar(&committed, "committed", false, "list the committed records, too")
 	}); err != nil {
 		return err
 	}
-	st, err := openStore(store)
+	open := results.Open
+	if committed {
+		open = openStore
+	}
+	st, err := open(store)
 	if err != nil {
 		return err
 	}
