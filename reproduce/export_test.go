@@ -109,7 +109,7 @@ func TestExportMistakesAreOneSentence(t *testing.T) {
 		"did you mean tensorboard": {"export", "tensorbord"},
 		"export to what":           {"export"},
 		"did you mean balance":     {"export", "csv", "-task", "balence"},
-		"no complete run":          {"export", "csv"},
+		"no complete run":          {"export", "csv", "-budget", "paper"},
 	} {
 		if _, err := command(t, append(args, "-store", store)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
