@@ -143,6 +143,9 @@ func TestEveryMethodActsOnItsOwnObservationOnly(t *testing.T) {
 
 // TestEveryMethodGoesOnWhereItWasStopped: stopped after its first iteration and continued, a run ends with the same bytes.
 func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every method twice")
+	}
 	for _, method := range Methods() {
 		t.Run(method.ID, func(t *testing.T) {
 			e := combination(t, method.ID, playgrounds[0], "mlp")
@@ -189,6 +192,9 @@ func openStore(t *testing.T) *results.Store {
 // TestEveryMethodPlaysTheToyTasks: the climbing game, whose best pair lies between penalties, and two rooms with a reward that takes
 // exploring. Scores must be such as the task can pay.
 func TestEveryMethodPlaysTheToyTasks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every method twice")
+	}
 	climbing := libtest.NewGame(libtest.Climbing)
 	for _, method := range Methods() {
 		for _, toy := range []struct {
@@ -213,6 +219,9 @@ func TestEveryMethodPlaysTheToyTasks(t *testing.T) {
 // TestEveryExplorerWorksWithEveryLearner: bonuses and behaviours know nothing of who learns from them. What cannot be done is refused
 // with a sentence.
 func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every explorer up to three times")
+	}
 	for _, method := range []string{"mappo", "qmix"} {
 		for _, kind := range conf.Kinds[explore.Config]() {
 			for _, at := range []string{learn.IntAtCollect, learn.IntAtSample} {
