@@ -27,7 +27,8 @@ type Pair struct {
 
 // DefaultPair returns the setting of the reference table: 4 coordinates, 16 marginal negatives, a sigmoid critic, 1 500
 // steps of 256 pairs, 16 384 pairs to judge. The bounded critics have settled by then; an unbounded one has not for
-// I ≥ 4, so what it reports there depends on Rate.
+// I ≥ 4, so what it reports there depends on Rate. Neither has a bounded one whose negatives are close: with noise of half a
+// standard deviation and I = 8, SoundLower is 0.47 after 1 500 steps at a rate of 0.005, 0.65 after 6 000, 0.69 at the default rate.
 func DefaultPair(information float64) Pair {
 	return Pair{
 		Information: information, Dim: 4, Negatives: 16, Squash: Sigmoid,
