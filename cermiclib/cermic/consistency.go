@@ -83,8 +83,8 @@ func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negativ
 		lo, hi = StopGradient(lo), StopGradient(hi)
 	}
 	return consistency{
-		lo:   c.running(sc, "gamma_lo", lo, nn.AllZero),
-		hi:   c.running(sc, "gamma_hi", hi, nn.AllZero),
+		lo:   c.runningOver(sc, "gamma_lo", lo, weight, nn.AllZero),
+		hi:   c.runningOver(sc, "gamma_hi", hi, weight, nn.AllZero),
 		loss: Neg(hit),
 		hit:  hit,
 	}

@@ -223,3 +223,19 @@ func TestPartsThatAreSwitchedOffHaveNoVariables(t *testing.T) {
 		}
 	}
 }
+
+// Where nobody has been detected yet, no agent step has an f_{n-1}: that says nothing about γ.
+func TestGammaStaysWhereNoAgentStepHasAFeatureBefore(t *testing.T) {
+	c := trialConfig()
+	c.ConsistencyDecay = 0.9
+	tr := newTrial(t, c, total)
+	tensors.MustMutableFlatData(tr.args[len(tr.args)-1].(*tensors.Tensor), func(exists []float64) { clear(exists) })
+	tr.set("critic/gamma_lo", 0.3)
+	tr.set("critic/gamma_hi", 0.4)
+	for range 3 {
+		// 0.9·γ + 0.1·γ, in float64.
+		if _, _, s := tr.run(); math.Abs(s["gamma_lo"]-0.3) > 1e-12 || math.Abs(s["gamma_hi"]-0.4) > 1e-12 || s["loss_nce"] != 0 {
+			t.Fatalf("γ is %g and %g with a loss of %g, want 0.3, 0.4 and 0", s["gamma_lo"], s["gamma_hi"], s["loss_nce"])
+		}
+	}
+}

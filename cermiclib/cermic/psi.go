@@ -70,6 +70,12 @@ func (c Config) running(sc *model.Scope, name string, value *Node, init nn.Init)
 	return next
 }
 
+// runningOver is running for a value taken over the agent steps of weight [B]; where none counts, the mean stays as it is.
+func (c Config) runningOver(sc *model.Scope, name string, value, weight *Node, init nn.Init) *Node {
+	last := nn.Frozen(sc, value, name, init).NodeValue(value)
+	return c.running(sc, name, Where(GreaterThan(ReduceAllSum(weight), ScalarZero(weight.Graph(), weight.DType())), value, last), init)
+}
+
 // average is the mean of x [B] over the agent steps that count: weight [B] is 1 for these and 0 for the others. It is 0
 // where none counts.
 func average(x, weight *Node) *Node {
