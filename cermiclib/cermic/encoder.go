@@ -8,6 +8,7 @@ import (
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/envs"
 )
 
 // Scopes of the encoder θ and of its momentum copy θᵐ below the module's.
@@ -16,18 +17,18 @@ const (
 	momentumScope = "momentum"
 )
 
-// embed maps o_t [B,O] to s_t = θ(o_t) [B,S].
+// embed maps o_t [B,I] to s_t = θ(o_t) [B,S].
 //
 // paper:encoder  s_t = θ(o_t), s_{t+1} = θᵐ(o_{t+1}), one structure, θᵐ a momentum average of θ
 //
 // Reading: θ is the module's own; actor and critic neither share nor train it, which keeps the module a plug-in (D22).
-func (c Config) embed(sc *model.Scope, obs *Node) *Node {
-	return memory.Encode(sc.At(encoderScope), obs, c.Embed, c.EmbedNorm)
+func (c Config) embed(sc *model.Scope, spec *envs.Spec, obs *Node) *Node {
+	return memory.Encode(sc.At(encoderScope), spec, obs, c.Embed, c.EmbedNorm)
 }
 
-// embedNext maps o_{t+1} [B,O] to s_{t+1} = θᵐ(o_{t+1}) [B,S], through which no gradient passes. embed must have made θ before.
-func (c Config) embedNext(sc *model.Scope, next *Node) *Node {
-	s := memory.Encode(sc.At(momentumScope), next, c.Embed, c.EmbedNorm)
+// embedNext maps o_{t+1} [B,I] to s_{t+1} = θᵐ(o_{t+1}) [B,S], through which no gradient passes. embed must have made θ before.
+func (c Config) embedNext(sc *model.Scope, spec *envs.Spec, next *Node) *Node {
+	s := memory.Encode(sc.At(momentumScope), spec, next, c.Embed, c.EmbedNorm)
 	nn.Twin(sc.At(encoderScope), sc.At(momentumScope))
 	return StopGradient(s)
 }

@@ -35,10 +35,10 @@ func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Insid
 
 // codes are s_t and the mean of x_t of every agent step.
 func (m *module) codes(x *rl.Rollout) (embed, latent [][]float64, err error) {
-	o, a, c := x.Spec.ObsLen(), x.Spec.Act.Len(), m.cfg
+	o, a, c := x.Spec.InLen(), m.cfg.actLen(x.Spec), m.cfg
 	inputs := []nn.Input{nn.F32("obs", scoreBatch, o), nn.F32("act", scoreBatch, a)}
 	p, err := nn.NewProgram(m.build, "cermic.inspect", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		s := c.embed(sc.At(scope), in[0])
+		s := c.embed(sc.At(scope), x.Spec, in[0])
 		mean, _ := c.latent(sc.At(scope), s, in[1])
 		return []*graph.Node{s, mean}
 	})
@@ -48,10 +48,10 @@ func (m *module) codes(x *rl.Rollout) (embed, latent [][]float64, err error) {
 	s, mean := make([]float32, scoreBatch*c.Embed), make([]float32, scoreBatch*c.Latent)
 	for from := 0; from < x.Rows(); from += scoreBatch {
 		count := min(scoreBatch, x.Rows()-from)
-		p.Feed(0, func(dst []float32) { copy(dst, x.Obs[from*o:(from+count)*o]) })
+		p.Feed(0, func(dst []float32) { x.LookFrom(dst[:count*o], from) })
 		p.Feed(1, func(dst []float32) {
 			for k := range count {
-				x.ActionVector(dst[k*a:(k+1)*a], from+k)
+				m.action(x, dst[k*a:(k+1)*a], from+k)
 			}
 		})
 		if err := p.Run(); err != nil {

@@ -7,11 +7,13 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/memory"
+	"cermic/envs"
 )
 
 // batch is a minibatch of B agent steps inside the graph.
 type batch struct {
-	obs, next *Node   // [B,O] o_t and the true o_{t+1}
+	spec      *envs.Spec
+	obs, next *Node   // [B,I] o_t and the true o_{t+1}
 	act       *Node   // [B,A] vector form of the action
 	noise     *Node   // [B,X] standard normal, for x_t
 	weight    *Node   // [B] 1 where the agent step counts, 0 where it only fills up
@@ -33,7 +35,7 @@ type term struct {
 // Reading: α multiplies L_explore, as in the paper's loss and table; its first equation has it at the other term (D1).
 func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node, terms []term) {
 	report := func(name string, value *Node) { terms = append(terms, term{name, value}) }
-	s := c.embed(sc, b.obs)
+	s := c.embed(sc, b.spec, b.obs)
 	mean, logScale := c.latent(sc, s, b.act)
 	mu, variance := psiMoments(mean, logScale)
 	report("enc_std", spread(s, b.weight))
@@ -74,7 +76,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 	}
 	if c.Alpha > 0 {
 		x := Add(mean, Mul(Exp(logScale), b.noise))
-		next := c.embedNext(sc, b.next)
+		next := c.embedNext(sc, b.spec, b.next)
 		predicted, logSpread := c.predict(sc, x)
 		explore := average(c.logLikelihood(next, predicted, logSpread), b.weight)
 		report("explore", explore)

@@ -4,7 +4,6 @@ package cermic
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -63,9 +62,6 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if len(b.Spec.Obs) != 1 {
-		return nil, fmt.Errorf("cermic: %s shows cells, the encoder reads vectors only; choose a task with vector observations", b.Spec.Name)
-	}
 	m := &module{cfg: c, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, kl: make([]float32, scoreBatch), bonus: explore.NewPayer(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
@@ -100,8 +96,8 @@ func (m *module) compile(b *nn.Build) (err error) {
 func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) []*graph.Node) (*nn.Program, error) {
 	c, rows := m.cfg, m.minibatch
 	inputs := []nn.Input{
-		inObs:      nn.F32("obs", rows, b.Spec.ObsLen()),
-		inNext:     nn.F32("next", rows, b.Spec.ObsLen()),
+		inObs:      nn.F32("obs", rows, b.Spec.InLen()),
+		inNext:     nn.F32("next", rows, b.Spec.InLen()),
 		inAct:      nn.F32("act", rows, c.actLen(b.Spec)),
 		inNoise:    nn.F32("noise", rows, c.Latent),
 		inWeight:   nn.F32("weight", rows),
@@ -116,7 +112,7 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 	}
 	return nn.NewProgram(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return fn(sc.At(scope), batch{
-			obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
+			spec: b.Spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
 			negative: in[inNegative], memory: in[inMemory:],
 		})
 	})
@@ -191,10 +187,10 @@ func (m *module) stream(purpose string, iteration, index int) *rng.Rand {
 
 // feed writes one minibatch into the training graph; step counts the gradient steps of this iteration.
 func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
-	o, a := x.Spec.ObsLen(), m.cfg.actLen(x.Spec)
+	o, a := x.Spec.InLen(), m.cfg.actLen(x.Spec)
 	m.step.Feed(inObs, func(dst []float32) {
 		for k, row := range rows {
-			copy(dst[k*o:(k+1)*o], x.ObsRow(int(row)))
+			x.Look(dst[k*o:(k+1)*o], int(row))
 		}
 	})
 	m.step.Feed(inNext, func(dst []float32) { x.Next(dst, rows) })

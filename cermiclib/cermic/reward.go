@@ -11,22 +11,23 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 )
 
 // scoreBatch is the number of agent steps that one call of the scoring graph takes.
 const scoreBatch = 512
 
-// scorer compiles the graph from o_t [scoreBatch,O] and actions [scoreBatch,A] to KL(p‖q) [scoreBatch].
+// scorer compiles the graph from o_t [scoreBatch,I] and actions [scoreBatch,A] to KL(p‖q) [scoreBatch].
 func (c Config) scorer(b *nn.Build) (*nn.Program, error) {
-	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.ObsLen()), nn.F32("act", scoreBatch, c.actLen(b.Spec))}
+	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.InLen()), nn.F32("act", scoreBatch, c.actLen(b.Spec))}
 	return nn.NewProgram(b, "cermic.reward", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		return []*graph.Node{c.divergence(sc.At(scope), in[0], in[1])}
+		return []*graph.Node{c.divergence(sc.At(scope), b.Spec, in[0], in[1])}
 	})
 }
 
-// divergence is KL(p_φ(x|s_t,a_t) ‖ q(x)) [B] of observations [B,O] and actions [B,A].
-func (c Config) divergence(sc *model.Scope, obs, act *graph.Node) *graph.Node {
-	mu, _ := psiMoments(c.latent(sc, c.embed(sc, obs), act))
+// divergence is KL(p_φ(x|s_t,a_t) ‖ q(x)) [B] of observations [B,I] and actions [B,A].
+func (c Config) divergence(sc *model.Scope, spec *envs.Spec, obs, act *graph.Node) *graph.Node {
+	mu, _ := psiMoments(c.latent(sc, c.embed(sc, spec, obs), act))
 	return mu
 }
 
@@ -68,7 +69,7 @@ func (m *module) scoreAll(ctx context.Context, x *rl.Rollout) error {
 	if len(m.raw) != x.Rows() {
 		m.raw = make([]float32, x.Rows())
 	}
-	return m.scoreRows(ctx, m.raw, func(to []float32, row int) { copy(to, x.ObsRow(row)) },
+	return m.scoreRows(ctx, m.raw, x.Look,
 		func(to []float32, row int) { m.action(x, to, row) })
 }
 

@@ -59,7 +59,7 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 	tr.args = trialBatch(c)
 	build := func(sc *model.Scope, in []*Node) (value, total *Node, terms []term) {
 		total, terms = c.losses(sc.At(scope), mem, batch{
-			obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
+			spec: spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
 			negative: in[inNegative], memory: in[inMemory:],
 		})
 		named := map[string]*Node{}

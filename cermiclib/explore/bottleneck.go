@@ -10,13 +10,15 @@ import (
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/envs"
 )
 
 // dbIn are the inputs of a gradient step of the Dynamic Bottleneck.
 type dbIn struct {
-	obs    *Node // [B,O]
+	spec   *envs.Spec
+	obs    *Node // [B,I]
 	act    *Node // [B,A]
-	next   *Node // [B,O] true next observations
+	next   *Node // [B,I] true next observations
 	noise  *Node // [B,Z] standard normal
 	weight *Node // [B] 0 for padding and dead agents
 }
@@ -27,9 +29,9 @@ const scaleFloor = 1e-3
 // Clamp of the log of σ_G: the authors' floor of 0.1, and a ceiling far above any use.
 var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
 
-// encode maps o [B,O] to s [B,S].
-func (c DB) encode(sc *model.Scope, obs *Node) *Node {
-	return memory.Encode(sc.At("encoder"), obs, c.Feat, c.FeatNorm)
+// encode maps o [B,I] to s [B,S].
+func (c DB) encode(sc *model.Scope, s *envs.Spec, obs *Node) *Node {
+	return memory.Encode(sc.At("encoder"), s, obs, c.Feat, c.FeatNorm)
 }
 
 // transition maps s [B,S] and the action [B,A] to mean and spread of z, both [B,Z].
@@ -82,8 +84,8 @@ func (c DB) project(sc *model.Scope, s *Node) *Node {
 // train takes one gradient step and reports dbScalars.
 func (c DB) train(sc *model.Scope, in dbIn) []*Node {
 	online, momentum := sc.At("online"), sc.At("momentum")
-	s := c.encode(online, in.obs)
-	next := StopGradient(c.encode(momentum, in.next))
+	s := c.encode(online, in.spec, in.obs)
+	next := StopGradient(c.encode(momentum, in.spec, in.next))
 	mean, scale := c.transition(online, s, in.act)
 	predicted, logSpread := c.generate(online, Add(mean, Mul(scale, in.noise)))
 

@@ -123,16 +123,13 @@ func (c DB) Build(b *nn.Build) (Module, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if len(b.Spec.Obs) != 1 {
-		return nil, fmt.Errorf("db: %s shows cells, the encoder reads vectors only; choose a task with vector observations", b.Spec.Name)
-	}
 	m := &db{cfg: c, seed: b.Seed, kl: make([]float32, c.Minibatch), Payer: NewPayer(c.Bonus)}
-	rows, o, a := c.Minibatch, b.Spec.ObsLen(), b.Spec.Act.Len()
+	rows, o, a := c.Minibatch, b.Spec.InLen(), b.Spec.Act.Len()
 	var err error
 	m.score, err = nn.NewProgram(b, "db.reward", []nn.Input{nn.F32("obs", rows, o), nn.F32("act", rows, a)},
 		func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			sc = sc.At(dbScope).At("online")
-			mean, scale := c.transition(sc, c.encode(sc, in[0]), in[1])
+			mean, scale := c.transition(sc, c.encode(sc, b.Spec, in[0]), in[1])
 			return []*graph.Node{divergence(mean, scale)}
 		})
 	if err != nil {
@@ -142,7 +139,7 @@ func (c DB) Build(b *nn.Build) (Module, error) {
 		nn.F32("obs", rows, o), nn.F32("act", rows, a), nn.F32("next", rows, o), nn.F32("noise", rows, c.Latent), nn.F32("weight", rows),
 	}
 	m.step, err = nn.NewProgram(b, "db.update", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		return c.train(sc.At(dbScope), dbIn{obs: in[0], act: in[1], next: in[2], noise: in[3], weight: in[4]})
+		return c.train(sc.At(dbScope), dbIn{spec: b.Spec, obs: in[0], act: in[1], next: in[2], noise: in[3], weight: in[4]})
 	})
 	return m, err
 }
@@ -156,7 +153,7 @@ func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		m.raw, m.order = make([]float32, x.Rows()), make([]int32, x.Rows())
 	}
 	err := m.scoreRows(ctx, m.raw, func(row int, obs, act []float32) {
-		copy(obs, x.ObsRow(row))
+		x.Look(obs, row)
 		x.ActionVector(act, row)
 	})
 	if err != nil {
@@ -239,10 +236,10 @@ func (m *db) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 
 // feed writes one minibatch of agent steps; those beyond len(rows) are padding with weight 0.
 func (m *db) feed(x *rl.Rollout, rows []int32, step uint64) {
-	o, a := x.Spec.ObsLen(), x.Spec.Act.Len()
+	o, a := x.Spec.InLen(), x.Spec.Act.Len()
 	m.step.Feed(0, func(dst []float32) {
 		for k, row := range rows {
-			copy(dst[k*o:(k+1)*o], x.ObsRow(int(row)))
+			x.Look(dst[k*o:(k+1)*o], int(row))
 		}
 	})
 	m.step.Feed(1, func(dst []float32) {

@@ -40,6 +40,7 @@ type ices struct {
 	replay *rl.Replay   // the learner's, or one of a single collection
 	own    bool         // the replay is this module's
 	delta  []rl.Running // [S] change of state in one step
+	sight  *eyes        // what states are made of where agents see cells
 	slots  []int32      // [B]
 }
 
@@ -58,16 +59,22 @@ func (c ICES) Build(b *nn.Build) (Module, error) {
 	switch {
 	case s.Act.Choices == 0:
 		return nil, fmt.Errorf("ices compares finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another explorer", s.Name)
-	case s.CellLen() > 0:
-		return nil, fmt.Errorf("ices: %s shows cells, the world models read vectors only; choose a task with vector observations", s.Name)
 	case s.State == 0:
 		return nil, fmt.Errorf("ices predicts the state, and %s has none; choose another explorer", s.Name)
 	}
-	m := &ices{ICES: c, build: b, logits: make([]float32, s.Copies*s.Agents*s.Act.Choices), delta: make([]rl.Running, s.State), slots: make([]int32, c.Batch)}
-	seen := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.ObsLen()), nn.F32("state", s.Copies, s.State)}
+	m := &ices{ICES: c, build: b, logits: make([]float32, s.Copies*s.Agents*s.Act.Choices), slots: make([]int32, c.Batch)}
+	m.delta = make([]rl.Running, m.stateLen())
 	var err error
+	if m.sight, err = newEyes(b, icesScope); err != nil {
+		return nil, err
+	}
+	seen := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.InLen())}
+	if m.readsState() {
+		seen = append(seen, nn.F32("state", s.Copies, s.State))
+	}
 	m.act, err = nn.NewProgram(b, "ices.act", seen, func(sc *model.Scope, in []*Node) []*Node {
-		return []*Node{m.head(sc.At(icesScope).At(icesPolicy), in[0], in[1], s.Act.Choices)}
+		named, sc := nn.Named(seen, in), sc.At(icesScope)
+		return []*Node{m.head(sc.At(icesPolicy), in[0], m.stateOf(sc, named["state"], in[0]), s.Act.Choices)}
 	})
 	if err != nil {
 		return nil, err
@@ -83,8 +90,13 @@ func (c ICES) Build(b *nn.Build) (Module, error) {
 func (m *ices) inputs() []nn.Input {
 	s, b := m.build.Spec, m.Batch
 	inputs := []nn.Input{
-		nn.F32("obs", b, s.Agents, s.ObsLen()), nn.F32("state", b, s.State), nn.F32("delta", b, s.State), nn.I32("choice", b, s.Agents),
+		nn.F32("obs", b, s.Agents, s.InLen()), nn.I32("choice", b, s.Agents),
 		nn.F32("alive", b, s.Agents), nn.F32("known", b, s.Agents), nn.F32("noise", 2, b, m.Latent),
+	}
+	if m.readsState() {
+		inputs = append(inputs, nn.F32("state", b, s.State), nn.F32("delta", b, s.State))
+	} else {
+		inputs = append(inputs, nn.F32("next", b, s.Agents, s.InLen()), nn.F32("mean", m.stateLen()), nn.F32("scale", m.stateLen()))
 	}
 	if s.Masked {
 		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices))
@@ -92,19 +104,21 @@ func (m *ices) inputs() []nn.Input {
 	return inputs
 }
 
-// head is π^x or V^x: obs [B,N,O] and state [B,S] to [B,N,out].
-func (c ICES) head(sc *model.Scope, obs, state *Node, out int) *Node {
+// head is π^x or V^x: obs [B,N,I] and state [B,S] to [B,N,out].
+func (m *ices) head(sc *model.Scope, obs, state *Node, out int) *Node {
+	obs = nn.See(sc, m.build.Spec, obs)
 	d := obs.Shape().Dimensions
 	each := BroadcastToDims(InsertAxes(state, 1), d[0], d[1], state.Shape().Dimensions[1])
 	x := Reshape(Concatenate([]*Node{obs, each}, -1), d[0]*d[1], -1)
-	return Reshape(nn.MLP(sc, x, c.PolicyWidth, Tanh, out), d[0], d[1], out)
+	return Reshape(nn.MLP(sc, x, m.PolicyWidth, Tanh, out), d[0], d[1], out)
 }
 
 // train takes one gradient step of everything and reports icesScalars.
 func (m *ices) train(sc *model.Scope, in map[string]*Node) []*Node {
 	c, base, code := m.ICES, sc.At(icesBase), sc.At(icesCode)
+	in["state"], in["delta"] = m.stateOf(sc, in["state"], in["obs"]), m.change(sc, in)
 	global, local := worldModel{c, base, code, "global"}, worldModel{c, base, code, "local"}
-	taken := OneHot(in["choice"], m.build.Spec.Act.Choices, in["state"].DType())
+	taken := OneHot(in["choice"], m.build.Spec.Act.Choices, in["noise"].DType())
 	frames := worldIn{state: in["state"], taken: taken, known: OnesLike(in["known"])}
 	hidden := worldIn{state: in["state"], taken: taken, known: in["known"]}
 	noise := func(k int) *Node { return Squeeze(Slice(in["noise"], AxisElem(k)), 0) }
@@ -113,7 +127,7 @@ func (m *ices) train(sc *model.Scope, in map[string]*Node) []*Node {
 	predictL, boundL := local.loss(hidden, in["delta"], noise(1))
 	contribution := c.contributions(global, local, frames)
 	prediction, bound := Add(predictG, predictL), Add(boundG, boundL)
-	policy, value, entropy := c.explorers(sc, in, taken, contribution)
+	policy, value, entropy := m.explorers(sc, in, taken, contribution)
 
 	c.baseAdam().Minimize(base, prediction)
 	c.codeAdam().Minimize(code, bound)
@@ -123,17 +137,17 @@ func (m *ices) train(sc *model.Scope, in map[string]*Node) []*Node {
 }
 
 // explorers returns the losses of π^x and V^x for the actions taken [B,N,K], and the mean entropy of π^x.
-func (c ICES) explorers(sc *model.Scope, in map[string]*Node, taken, contribution *Node) (policy, value, entropy *Node) {
+func (m *ices) explorers(sc *model.Scope, in map[string]*Node, taken, contribution *Node) (policy, value, entropy *Node) {
 	d, alive := taken.Shape().Dimensions, in["alive"]
-	logits := c.head(sc.At(icesPolicy), in["obs"], in["state"], d[2])
+	logits := m.head(sc.At(icesPolicy), in["obs"], in["state"], d[2])
 	if mask := in["mask"]; mask != nil {
 		logits = Where(GreaterThan(mask, ZerosLike(mask)), logits, FillScalar(logits.Graph(), logits.Shape(), -1e9))
 	}
 	logp := LogSoftmax(logits, -1)
 	entropy = average(Neg(ReduceSum(Mul(Exp(logp), logp), -1)), alive)
-	missing := Sub(contribution, Reshape(c.head(sc.At(icesValue), in["obs"], in["state"], 1), d[0], d[1]))
+	missing := Sub(contribution, Reshape(m.head(sc.At(icesValue), in["obs"], in["state"], 1), d[0], d[1]))
 	gain := average(Mul(StopGradient(missing), ReduceSum(Mul(logp, taken), -1)), alive)
-	return Neg(Add(gain, MulScalar(entropy, c.Entropy))), average(Square(missing), alive), entropy
+	return Neg(Add(gain, MulScalar(entropy, m.Entropy))), average(Square(missing), alive), entropy
 }
 
 // UseReplay lets the module train on the learner's old experience.
@@ -141,8 +155,10 @@ func (m *ices) UseReplay(p *rl.Replay) { m.replay, m.own = p, false }
 
 // Behave lets π^x choose a share of the actions.
 func (m *ices) Behave(frames int, in *rl.Obs, d *rl.Dist) error {
-	m.act.Feed(0, func(dst []float32) { copy(dst, in.Obs) })
-	m.act.Feed(1, func(dst []float32) { copy(dst, in.State) })
+	m.act.Feed(0, func(dst []float32) { in.Look(dst, m.build.Spec) })
+	if m.readsState() {
+		m.act.Feed(1, func(dst []float32) { copy(dst, in.State) })
+	}
 	if err := m.act.Run(); err != nil {
 		return err
 	}
@@ -161,7 +177,7 @@ func (m *ices) Reward(_ context.Context, x *rl.Rollout) (rl.Scalars, error) {
 
 // Update trains world models and exploration policy on frames drawn from the replay, which already holds x if it is the learner's.
 func (m *ices) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	if err := m.takeIn(x); err != nil {
+	if err := m.takeIn(ctx, x); err != nil {
 		return nil, err
 	}
 	out, values := rl.Scalars{}, make([]float32, len(icesScalars))
@@ -184,13 +200,9 @@ func (m *ices) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 }
 
 // takeIn updates the statistics of the change of state, and the module's own replay if it has one.
-func (m *ices) takeIn(x *rl.Rollout) (err error) {
-	s := x.Spec.State
-	for frame := range x.T * x.E {
-		now, next := x.State[frame*s:(frame+1)*s], x.NextState(frame)
-		for i := range m.delta {
-			m.delta[i].Add(float64(next[i]) - float64(now[i]))
-		}
+func (m *ices) takeIn(ctx context.Context, x *rl.Rollout) (err error) {
+	if err := m.measure(ctx, x); err != nil {
+		return err
 	}
 	if m.replay == nil {
 		m.own = true
@@ -207,9 +219,8 @@ func (m *ices) takeIn(x *rl.Rollout) (err error) {
 // feed writes the frames of m.slots; r hides one agent of each frame from the local model and draws the codes' noise.
 func (m *ices) feed(r *rng.Rand) {
 	p := m.replay
-	m.feedRows("obs", func(dst []float32, slot int32) { copy(dst, p.Obs(slot)) })
-	m.feedRows("state", func(dst []float32, slot int32) { copy(dst, p.State(slot)) })
-	m.feedRows("delta", func(dst []float32, slot int32) { m.standardised(dst, p.State(slot), p.NextState(slot)) })
+	m.feedRows("obs", func(dst []float32, slot int32) { p.Look(dst, slot) })
+	m.feedState()
 	m.feedRows("alive", func(dst []float32, slot int32) { copyBytes(dst, p.Alive(slot)) })
 	m.feedRows("known", func(dst []float32, _ int32) {
 		for i := range dst {
@@ -246,14 +257,6 @@ func (m *ices) feedRows(input string, write func(dst []float32, slot int32)) {
 func copyBytes(dst []float32, src []uint8) {
 	for i, v := range src {
 		dst[i] = float32(v)
-	}
-}
-
-// standardised writes the change of state over its running deviation, clipped; what never changes stays 0.
-func (m *ices) standardised(dst, state, next []float32) {
-	for i, d := range m.delta {
-		v := (float64(next[i]) - float64(state[i]) - d.Mean) / (d.Std() + statTiny)
-		dst[i] = float32(min(max(v, -m.DeltaClip), m.DeltaClip))
 	}
 }
 

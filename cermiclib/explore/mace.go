@@ -127,9 +127,6 @@ func (c MACE) Build(b *nn.Build) (Module, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if len(b.Spec.Obs) != 1 {
-		return nil, fmt.Errorf("mace: %s shows cells, its networks read vectors only; choose a task with vector observations", b.Spec.Name)
-	}
 	m := &mace{MACE: c, pay: NewPayer(c.Bonus)}
 	var err error
 	if m.novelty, err = newNovelty(c, b); err != nil {

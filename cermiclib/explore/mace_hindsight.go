@@ -47,7 +47,7 @@ func newHindsight(c MACE, b *nn.Build, eyes *novelty) (*hindsight, error) {
 	}
 	m.block = make([]float32, c.Minibatch*s.Agents*m.peers)
 	inputs := []nn.Input{
-		nn.F32("obs", c.Minibatch, s.Agents, s.ObsLen()), nn.F32("given", c.Minibatch, s.Agents, m.peers),
+		nn.F32("obs", c.Minibatch, s.Agents, nn.SeenLen(s)), nn.F32("given", c.Minibatch, s.Agents, m.peers),
 		nn.F32("weight", c.Minibatch, s.Agents),
 	}
 	if k := s.Act.Choices; k > 0 {
@@ -200,7 +200,7 @@ func (m *hindsight) train(ctx context.Context, x *rl.Rollout) (float64, error) {
 
 // feed writes frames; what is beyond them counts nothing.
 func (m *hindsight) feed(p *nn.Program, x *rl.Rollout, frames []int32) {
-	n, o, k := x.N, m.spec.ObsLen(), m.spec.Act.Choices
+	n, o, k := x.N, nn.SeenLen(m.spec), m.spec.Act.Choices
 	rows := func(input string, width int, copyRow func(dst []float32, row int)) {
 		p.Feed(p.Input(input), func(dst []float32) {
 			for b, f := range frames {
@@ -211,7 +211,7 @@ func (m *hindsight) feed(p *nn.Program, x *rl.Rollout, frames []int32) {
 			}
 		})
 	}
-	rows("obs", o, func(dst []float32, row int) { m.eyes.standardise(dst, x.ObsRow(row)) })
+	rows("obs", o, func(dst []float32, row int) { m.eyes.standardise(dst, m.eyes.sight.now(row)) })
 	rows("given", m.peers, func(dst []float32, row int) {
 		for i := range dst {
 			dst[i] = m.given[row*m.peers+i] / float32(m.upper)

@@ -18,15 +18,18 @@ import (
 // which is trained on what the agent has seen, guesses the output of the target, which stays random.
 //
 //	u_i(o) = mean over outputs of (p_i(o) − t_i(o))²
+//
+// Reading: of cells, both networks read what a random convolutional network makes of them.
 type novelty struct {
 	MACE
 	spec   *envs.Spec
 	seed   uint64
+	sight  *eyes
 	rating *nn.Program
 	step   *nn.Program
-	inputs []rl.Running // [O] of each observed number
-	mean   []float32    // [O] of inputs, as of the present collection
-	scale  []float32    // [O] 1 / standard deviation, likewise
+	inputs []rl.Running // [F] of each observed number
+	mean   []float32    // [F] of inputs, as of the present collection
+	scale  []float32    // [F] 1 / standard deviation, likewise
 	spread rl.Running   // of u
 	block  []float32    // [Minibatch,N]
 	frames []int32      // [T·E] permutation of the frames
@@ -45,13 +48,16 @@ const inputClip = 5
 
 func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 	s := b.Spec
-	o := s.ObsLen()
+	o := nn.SeenLen(s)
+	sight, err := newEyes(b, maceScope)
+	if err != nil {
+		return nil, err
+	}
 	m := &novelty{
-		MACE: c, spec: s, seed: b.Seed, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
+		MACE: c, spec: s, seed: b.Seed, sight: sight, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
 		block: make([]float32, c.Minibatch*s.Agents),
 	}
-	obs := nn.F32("obs", c.Minibatch, s.Agents, s.ObsLen())
-	var err error
+	obs := nn.F32("obs", c.Minibatch, s.Agents, o)
 	m.rating, err = nn.NewProgram(b, "mace.novelty", []nn.Input{obs}, func(sc *model.Scope, in []*Node) []*Node {
 		return []*Node{m.surprise(sc.At(maceScope), in[0])}
 	})
@@ -68,7 +74,7 @@ func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 	return m, err
 }
 
-// surprise maps standardised observations [B,N,O] to u [B,N].
+// surprise maps standardised observations [B,N,F] to u [B,N].
 func (m *novelty) surprise(sc *model.Scope, obs *Node) *Node {
 	x := Transpose(obs, 0, 1)
 	predicted := m.net(sc.At(predictorScope), x, m.NoveltyLayers+2)
@@ -79,7 +85,7 @@ func (m *novelty) surprise(sc *model.Scope, obs *Node) *Node {
 	return Transpose(ReduceMean(Square(Sub(predicted, wanted)), -1), 0, 1)
 }
 
-// net maps x [N,B,O] to [N,B,out], a network for each agent.
+// net maps x [N,B,F] to [N,B,out], a network for each agent.
 func (m *novelty) net(sc *model.Scope, x *Node, layers int) *Node {
 	for i := range layers {
 		x = nn.ReLU(nn.LinearEach(sc.At("layer_%d", i), x, m.NoveltyWidth))
@@ -90,8 +96,11 @@ func (m *novelty) net(sc *model.Scope, x *Node, layers int) *Node {
 // rate takes in what was seen and writes u of the true next observations of x into dst [T,E,N]: 0 for the dead, and where an
 // episode ends, as the authors have it.
 func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	if err := m.sight.watch(ctx, x); err != nil {
+		return err
+	}
 	m.see(x)
-	n, o := x.N, m.spec.ObsLen()
+	n, o := x.N, nn.SeenLen(m.spec)
 	for from := 0; from < x.T*x.E; from += m.Minibatch {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -99,7 +108,7 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 		count := min(m.Minibatch, x.T*x.E-from)
 		m.rating.Feed(0, func(buf []float32) {
 			for k := range count * n {
-				m.standardise(buf[k*o:(k+1)*o], x.NextRow(from*n+k))
+				m.standardise(buf[k*o:(k+1)*o], m.sight.next(from*n+k))
 			}
 		})
 		if err := m.rating.Run(); err != nil {
@@ -128,7 +137,7 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 // see takes in the observations of x.
 func (m *novelty) see(x *rl.Rollout) {
 	for row, alive := range x.Alive[:x.Rows()] {
-		for d, v := range x.ObsRow(row) {
+		for d, v := range m.sight.now(row) {
 			if alive != 0 {
 				m.inputs[d].Add(float64(v))
 			}
@@ -171,12 +180,12 @@ func (m *novelty) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 
 // feed writes the frames of a gradient step; what is beyond them counts nothing.
 func (m *novelty) feed(x *rl.Rollout, frames []int32) {
-	o := m.spec.ObsLen()
+	o := nn.SeenLen(m.spec)
 	m.step.Feed(0, func(dst []float32) {
 		for k, f := range frames {
 			for i := range x.N {
 				at := (k*x.N + i) * o
-				m.standardise(dst[at:at+o], x.ObsRow(int(f)*x.N+i))
+				m.standardise(dst[at:at+o], m.sight.now(int(f)*x.N+i))
 			}
 		}
 	})

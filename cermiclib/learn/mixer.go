@@ -22,8 +22,8 @@ type QIn struct {
 	Chosen *graph.Node // [B,N] utilities of the chosen actions
 	Max    *graph.Node // [B,N] utilities of the best allowed actions, of the same network
 	OneHot *graph.Node // [B,N,K] chosen actions
-	Obs    *graph.Node // [B,N,O]
-	State  *graph.Node // [B,S]
+	Obs    *graph.Node // [B,N,O]; of cells, their features [B,N,F] as the same network sees them, through which no gradient passes
+	State  *graph.Node // [B,S]; of cells, Obs of all agents [B,N·F]
 }
 
 // Penalised is a Mixer with a cost of its own beside the temporal difference.

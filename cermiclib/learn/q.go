@@ -150,8 +150,6 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	case s.Act.Choices == 0:
 		return nil, fmt.Errorf("%s chooses among finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another learner",
 			c.Label(), s.Name)
-	case len(s.Obs) != 1:
-		return nil, fmt.Errorf("%s needs vector observations, %s has shape %v", c.Label(), s.Name, s.Obs)
 	case c.Frames%s.Copies != 0:
 		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d copies of the task", c.Frames, s.Copies)
 	}

@@ -12,7 +12,7 @@ import (
 // rescorer scores the agent steps of a minibatch anew.
 type rescorer struct {
 	scorer rl.Scorer
-	obs    []float32 // [B,N,O]
+	obs    []float32 // [B,N,I]
 	act    []float32 // [B,N,K]
 	each   []float32 // [B,N]
 	bonus  []float32 // [B]
@@ -33,7 +33,7 @@ func (l *q) bonus(ctx context.Context) ([]float32, error) {
 	c, s := &l.rescore, l.build.Spec
 	if c.bonus == nil {
 		rows := len(l.slots) * s.Agents
-		c.obs, c.act = make([]float32, rows*s.ObsLen()), make([]float32, rows*s.Act.Choices)
+		c.obs, c.act = make([]float32, rows*s.InLen()), make([]float32, rows*s.Act.Choices)
 		c.each, c.bonus = make([]float32, rows), make([]float32, len(l.slots))
 	}
 	if l.IntAt == IntAtCollect {
@@ -42,10 +42,10 @@ func (l *q) bonus(ctx context.Context) ([]float32, error) {
 		}
 		return c.bonus, nil
 	}
-	o := s.Agents * s.ObsLen()
+	o := s.Agents * s.InLen()
 	clear(c.act)
 	for b, slot := range l.slots {
-		copy(c.obs[b*o:(b+1)*o], l.replay.Obs(slot))
+		l.replay.Look(c.obs[b*o:(b+1)*o], slot)
 		for i, k := range l.replay.Choice(slot) {
 			c.act[(b*s.Agents+i)*s.Act.Choices+int(k)] = 1
 		}

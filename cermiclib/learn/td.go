@@ -27,11 +27,13 @@ var qScalars = []string{"q_loss", "q_total", "q_target", "q_grad_norm"}
 func (l *q) inputs(carry int) []nn.Input {
 	s, b, width := l.build.Spec, len(l.slots), len(l.slots)/l.chunk
 	inputs := []nn.Input{
-		nn.F32("obs", b, s.Agents, s.ObsLen()), nn.I32("choice", b, s.Agents), nn.F32("state", b, s.State),
-		nn.F32("next", width, s.Agents, s.ObsLen()), // true next observations of the last step
-		nn.F32("next_state", b, s.State),
-		nn.F32("reward", b),  // of the team
-		nn.F32("goes_on", b), // 1 where the next value counts
+		nn.F32("obs", b, s.Agents, s.InLen()), nn.I32("choice", b, s.Agents),
+		nn.F32("next", width, s.Agents, s.InLen()), // true next observations of the last step
+		nn.F32("reward", b),                        // of the team
+		nn.F32("goes_on", b),                       // 1 where the next value counts
+	}
+	if l.readsState() {
+		inputs = append(inputs, nn.F32("state", b, s.State), nn.F32("next_state", b, s.State))
 	}
 	if s.Masked { // what was allowed, and who could act
 		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices), nn.F32("next_mask", b, s.Agents, s.Act.Choices),
@@ -50,7 +52,7 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
 		in := nn.Named(inputs, nodes)
 		online, target := sc.At(onlineScope), sc.At(targetScope)
 		utility, next := l.utilities(online, p, in)
-		now := l.taken(utility, in)
+		now := l.taken(online.At(utilityScope), utility, in)
 		total := m.Mix(online.At(mixerScope), now)
 		y := l.target(online, target, p, m, next, in)
 		loss := l.loss(Sub(total, y))
@@ -96,14 +98,27 @@ func unroll(sc *model.Scope, p policy.Policy, obs, keep, carry *Node, out int) *
 	return Stack(steps, 0)
 }
 
-// taken is what the mixer sees of the actions that were taken, among utilities [B,N,K].
-func (l *q) taken(utility *Node, in map[string]*Node) QIn {
+// taken is what the mixer sees of the actions that were taken, among utilities [B,N,K]; eyes is their network's scope.
+func (l *q) taken(eyes *model.Scope, utility *Node, in map[string]*Node) QIn {
 	utility = ofLiving(utility, in["alive"])
 	taken := OneHot(in["choice"], l.build.Spec.Act.Choices, utility.DType())
+	obs, state := l.situation(eyes, in["obs"], in["state"])
 	return QIn{
 		Chosen: ReduceSum(Mul(utility, taken), -1), Max: ReduceMax(onlyAllowed(utility, in["mask"]), -1),
-		OneHot: taken, Obs: in["obs"], State: in["state"],
+		OneHot: taken, Obs: obs, State: state,
 	}
+}
+
+// readsState reports whether the task's own state is the mixer's.
+func (l *q) readsState() bool { return l.build.Spec.CellLen() == 0 }
+
+// situation is what a mixer sees of observations [B,N,I] and the state [B,S]: the cells, through the eyes of the utilities' network.
+func (l *q) situation(eyes *model.Scope, obs, state *Node) (_, _ *Node) {
+	if l.readsState() {
+		return obs, state
+	}
+	obs = StopGradient(nn.See(eyes, l.build.Spec, obs))
+	return obs, Reshape(obs, obs.Shape().Dimensions[0], -1)
 }
 
 // target is y [B], through which no gradient passes; online holds Q_i of what followed [B,N,K].
@@ -118,9 +133,9 @@ func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, choose
 		chooser = allowed
 	}
 	chosen := OneHot(ArgMax(chooser, -1), l.build.Spec.Act.Choices, utility.DType())
+	obs, state := l.situation(target.At(utilityScope), l.followed(in), in["next_state"])
 	next := m.Mix(target.At(mixerScope), QIn{
-		Chosen: ReduceSum(Mul(utility, chosen), -1), Max: ReduceMax(allowed, -1), OneHot: chosen,
-		Obs: l.followed(in), State: in["next_state"],
+		Chosen: ReduceSum(Mul(utility, chosen), -1), Max: ReduceMax(allowed, -1), OneHot: chosen, Obs: obs, State: state,
 	})
 	for _, part := range []string{utilityScope, mixerScope} {
 		nn.Twin(online.At("%s", part), target.At("%s", part))
@@ -128,7 +143,7 @@ func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, choose
 	return StopGradient(Add(in["reward"], MulScalar(Mul(in["goes_on"], next), l.Discount)))
 }
 
-// followed is what the agents saw after each frame [B,N,O]; where an episode ended inside a chunk it is the next one's beginning,
+// followed is what the agents saw after each frame [B,N,I]; where an episode ended inside a chunk it is the next one's beginning,
 // which does not count.
 func (l *q) followed(in map[string]*Node) *Node {
 	if l.chunk == 1 {
@@ -169,10 +184,12 @@ func (l *q) loss(d *Node) *Node {
 func (l *q) feed(ctx context.Context) error {
 	s, r := l.build.Spec, l.replay
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
-	l.feedRows("obs", l.slots, r.Obs)
-	l.feedRows("next", last, r.NextObs)
-	l.feedRows("state", l.slots, r.State)
-	l.feedRows("next_state", l.slots, r.NextState)
+	l.feedRows("obs", l.slots, r.Look)
+	l.feedRows("next", last, r.NextLook)
+	if l.readsState() {
+		l.feedRows("state", l.slots, func(dst []float32, slot int32) { copy(dst, r.State(slot)) })
+		l.feedRows("next_state", l.slots, func(dst []float32, slot int32) { copy(dst, r.NextState(slot)) })
+	}
 	l.update.FeedInt(l.update.Input("choice"), func(dst []int32) {
 		for b, slot := range l.slots {
 			copy(dst[b*s.Agents:(b+1)*s.Agents], r.Choice(slot))
@@ -193,7 +210,7 @@ func (l *q) feed(ctx context.Context) error {
 		l.feedBytes("alive", r.Alive)
 	}
 	if l.CarryLen() > 0 {
-		l.feedRows("carry", l.slots[:len(last)], r.Carry)
+		l.feedRows("carry", l.slots[:len(last)], func(dst []float32, slot int32) { copy(dst, r.Carry(slot)) })
 		l.feedKeep(len(last))
 	}
 	bonus, err := l.bonus(ctx)
@@ -208,12 +225,12 @@ func (l *q) feed(ctx context.Context) error {
 	return nil
 }
 
-// feedRows writes one row for each of slots into an input.
-func (l *q) feedRows(input string, slots []int32, of func(slot int32) []float32) {
+// feedRows lets write fill one row of an input for each of slots.
+func (l *q) feedRows(input string, slots []int32, write func(dst []float32, slot int32)) {
 	l.update.Feed(l.update.Input(input), func(dst []float32) {
 		width := len(dst) / len(slots)
 		for b, slot := range slots {
-			copy(dst[b*width:(b+1)*width], of(slot))
+			write(dst[b*width:(b+1)*width], slot)
 		}
 	})
 }

@@ -31,7 +31,7 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 	m.learnToDetect(sc, in, &out) // first: without a use, its nodes must not be the graph's last, which the Go backend refuses
 	obs, seen, own, pick := in[0], in[1], in[2], in[3]
 	moments, chunks := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
-	e := Transpose(Encode(sc.At("encoder"), Reshape(obs, moments*chunks, m.obs), m.Embed, true), 0, 1)
+	e := Transpose(Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, moments*chunks, m.obs), m.Embed, true), 0, 1)
 	z := m.nodes(sc.At("node"), e, m.everywhere(own, moments))
 	w := window{
 		candidates: Reshape(z, m.Node, m.agents, moments, chunks),

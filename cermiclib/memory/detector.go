@@ -52,11 +52,11 @@ func detections(p *nn.Program, x *rl.Rollout, threshold float64, seen []uint64) 
 
 // detected calls visit with the detector's probabilities [N] at every agent step of x; they are valid during the call.
 func detected(p *nn.Program, x *rl.Rollout, visit func(row int, probability []float32)) error {
-	rows, o, n := x.Rows(), x.Spec.ObsLen(), x.N
+	rows, n := x.Rows(), x.N
 	probability := make([]float32, detectRows*n)
 	for from := 0; from < rows; from += detectRows {
 		to := min(from+detectRows, rows)
-		p.Feed(0, func(dst []float32) { copy(dst, x.Obs[from*o:to*o]) })
+		p.Feed(0, func(dst []float32) { x.LookFrom(dst[:(to-from)*x.Spec.InLen()], from) })
 		if err := p.Run(); err != nil {
 			return err
 		}

@@ -89,14 +89,14 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 	if b.Spec.Agents > 64 {
 		return nil, fmt.Errorf("memory graph: %s has %d agents, want at most 64", b.Spec.Name, b.Spec.Agents)
 	}
-	rows, n, o := b.Spec.Copies*b.Spec.Agents, b.Spec.Agents, b.Spec.ObsLen()
+	rows, n, o := b.Spec.Copies*b.Spec.Agents, b.Spec.Agents, b.Spec.InLen()
 	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o, queue: newQueue(rows, n, o, c.Queue+2)}
 	if c.Pretrain != PretrainNone {
 		var err error
 		if m.weights, err = LoadPretrained(b.Files, c.Weights); err != nil {
 			return nil, err
 		}
-		if err := m.weights.fits(c, n, o); err != nil {
+		if err := m.weights.fits(c, b.Spec); err != nil {
 			return nil, err
 		}
 		m.Online = false
@@ -108,7 +108,7 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 type graphMemory struct {
 	DynamicGraph
 	build       *nn.Build
-	agents, obs int // N, O
+	agents, obs int // N, I
 	queue       *queue
 	seen        []uint64    // [T,E,N] detections of the rollout last watched
 	scope       string      // where Context made the variables
@@ -144,7 +144,7 @@ func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int
 		m.eachChunk(rows, func(c, lane, from, to int) {
 			for s := range l + m.Queue + 1 {
 				if i := from - m.Queue + s; i >= 0 && i <= to {
-					copy(dst[(s*chunks+c)*o:(s*chunks+c+1)*o], m.queue.observation(x, lane, m.queue.lanes[lane][i]))
+					m.queue.look(dst[(s*chunks+c)*o:(s*chunks+c+1)*o], x, lane, m.queue.lanes[lane][i])
 				}
 			}
 		})
@@ -200,7 +200,7 @@ func (m *graphMemory) gatherLabels(p *nn.Program, first int, x *rl.Rollout, rows
 	o, n := m.obs, m.agents
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {
-			copy(dst[k*o:(k+1)*o], x.ObsRow(int(row)))
+			x.Look(dst[k*o:(k+1)*o], int(row))
 		}
 	})
 	p.Feed(first+1, func(dst []float32) {
@@ -238,9 +238,9 @@ func (m *graphMemory) Watch(x *rl.Rollout) error {
 	return nil
 }
 
-// logits is the detector on observations [B,O].
+// logits is the detector on observations [B,I].
 func (m *graphMemory) logits(sc *model.Scope, obs *Node) *Node {
-	return detect(sc.At("detector"), Encode(sc.At("encoder"), obs, m.Embed, true), m.agents)
+	return detect(sc.At("detector"), Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true), m.agents)
 }
 
 // Save returns the moments that the next collection's graphs refer to.

@@ -42,14 +42,14 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 		return nil, err
 	}
 	rows := b.Spec.Copies * b.Spec.Agents
-	return &gru{GRU: c, build: b, obs: b.Spec.ObsLen(), hidden: make([]float32, rows*c.Layers*c.Width), known: make([]uint8, rows)}, nil
+	return &gru{GRU: c, build: b, obs: b.Spec.InLen(), hidden: make([]float32, rows*c.Layers*c.Width), known: make([]uint8, rows)}, nil
 }
 
 // gru keeps the hidden state of every agent of every copy, all layers side by side: [E·N,H] with H = layers·F.
 type gru struct {
 	GRU
 	build  *nn.Build
-	obs    int         // O
+	obs    int         // I
 	scope  string      // where Context made the variables
 	step   *nn.Program // one step of all agents, for Watch
 	hidden []float32   // [E·N,H] after the last step watched
@@ -76,7 +76,7 @@ func (m *gru) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {
 			at := (k%l*chunks + k/l) * m.obs
-			copy(dst[at:at+m.obs], x.ObsRow(int(row)))
+			x.Look(dst[at:at+m.obs], int(row))
 		}
 	})
 	p.Feed(first+1, func(dst []float32) {
@@ -106,7 +106,7 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 	m.scope = sc.Scope()
 	obs, keep, hidden := in[0], in[1], in[2]
 	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
-	x := Encode(sc.At("encoder"), Reshape(obs, l*c, m.obs), m.Embed, true)
+	x := Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
 	first := m.feature(hidden)
 	for i := range m.Layers {
 		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
@@ -130,9 +130,9 @@ func (m *gru) feature(hidden *Node) *Node {
 // at returns x[t] of a time-major x [L,C,...].
 func at(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
 
-// advance maps obs [B,O], keep [B,1] and hidden [B,H] to the next hidden [B,H].
+// advance maps obs [B,I], keep [B,1] and hidden [B,H] to the next hidden [B,H].
 func (m *gru) advance(sc *model.Scope, obs, keep, hidden *Node) *Node {
-	x := Encode(sc.At("encoder"), obs, m.Embed, true)
+	x := Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
 	next := make([]*Node, m.Layers)
 	for i := range next {
 		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
@@ -160,7 +160,7 @@ func (m *gru) Watch(x *rl.Rollout) error {
 		if t%m.Chunk == 0 {
 			copy(m.start[t/m.Chunk*agents*h:], m.hidden)
 		}
-		m.step.Feed(0, func(dst []float32) { copy(dst, x.Obs[t*agents*m.obs:]) })
+		m.step.Feed(0, func(dst []float32) { x.LookFrom(dst, t*agents) })
 		m.step.Feed(1, func(dst []float32) {
 			for a := range dst {
 				dst[a] = float32(1 - x.Started[t*x.E+a/x.N])

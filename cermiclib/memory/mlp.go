@@ -10,6 +10,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 )
 
 // MLP is the stateless memory of Appendix C: f_n is a function of the present observation alone, f_{n-1} the same function
@@ -41,7 +42,7 @@ func (c MLP) Build(b *nn.Build) (Memory, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &mlp{c, b.Spec.ObsLen()}, nil
+	return &mlp{c, b.Spec}, nil
 }
 
 type size struct {
@@ -61,25 +62,25 @@ func positive(kind string, sizes ...size) error {
 
 type mlp struct {
 	MLP
-	obs int // O
+	spec *envs.Spec
 }
 
 func (m *mlp) Shape() Shape { return Shape{Width: m.Width, Chunk: 1} }
 
 func (m *mlp) Inputs(b int) []nn.Input {
-	return []nn.Input{nn.F32("now", b, m.obs), nn.F32("before", b, m.obs), nn.F32("exists", b)}
+	return []nn.Input{nn.F32("now", b, m.spec.InLen()), nn.F32("before", b, m.spec.InLen()), nn.F32("exists", b)}
 }
 
 func (m *mlp) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
-	step := int32(x.E * x.N)
+	step, width := int32(x.E*x.N), m.spec.InLen()
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {
-			copy(dst[k*m.obs:(k+1)*m.obs], x.ObsRow(int(row)))
+			x.Look(dst[k*width:(k+1)*width], int(row))
 		}
 	})
 	p.Feed(first+1, func(dst []float32) {
 		for k, row := range rows {
-			copy(dst[k*m.obs:(k+1)*m.obs], x.ObsRow(int(max(row-step, row%step)))) // at t = 0 any finite value will do
+			x.Look(dst[k*width:(k+1)*width], int(max(row-step, row%step))) // at t = 0 any finite value will do
 		}
 	})
 	p.Feed(first+2, func(dst []float32) {
@@ -96,9 +97,9 @@ func (m *mlp) Context(sc *model.Scope, in []*graph.Node) Context {
 	return Context{Now: m.feature(sc, in[0]), Before: m.feature(sc, in[1]), Exists: in[2]}
 }
 
-// feature maps observations [B,O] to [B,F], of fixed scale: negatives for the critic are drawn in units of its spread, which
+// feature maps observations [B,I] to [B,F], of fixed scale: negatives for the critic are drawn in units of its spread, which
 // a growing scale would make meaningless.
 func (m *mlp) feature(sc *model.Scope, obs *graph.Node) *graph.Node {
-	e := Encode(sc.At("encoder"), obs, m.Embed, true)
+	e := Encode(sc.At("encoder"), m.spec, obs, m.Embed, true)
 	return nn.Normalize(nn.MLP(sc.At("feature"), e, []int{m.Hidden, m.Hidden}, nn.LeakyReLU, m.Width))
 }

@@ -10,26 +10,30 @@ import (
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 )
 
 // play is what random play showed: agent step (frame, i) is row frame·N + i.
 type play struct {
-	agents, obsLen int
-	obs            []float32 // [frames,N,O]
-	seen           []uint8   // [frames,N,N]
-	offset         []float32 // [frames,N,N,2] position of j relative to i, world half sizes
-	alive          []uint8   // [frames,N]
+	spec   *envs.Spec
+	agents int
+	obs    []float32 // [frames,N,O]; [frames,N,X] beside cells
+	cells  []uint16  // [frames,N,H,W]; nil for vector observations
+	seen   []uint8   // [frames,N,N]
+	offset []float32 // [frames,N,N,2] position of j relative to i, world half sizes
+	alive  []uint8   // [frames,N]
 }
 
 // playRandomly draws actions uniformly among those allowed for about the given number of frames.
 func playRandomly(env envs.Env, frames int, seed uint64) *play {
 	s := env.Spec()
-	x := &play{agents: s.Agents, obsLen: s.ObsLen()}
+	x := &play{spec: s, agents: s.Agents}
 	out, act, r := envs.NewStep(s), envs.NewActions(s), rng.New(seed, "pretrain play")
 	done := make([]uint8, s.Copies)
 	env.Reset(nil, out)
 	for range frames / s.Copies {
 		x.obs = append(x.obs, out.Obs...)
+		x.cells = append(x.cells, out.Cells...)
 		x.seen = append(x.seen, out.Seen...)
 		x.offset = append(x.offset, out.RelPos...)
 		x.alive = append(x.alive, out.Alive...)
@@ -73,12 +77,19 @@ func (x *play) split() (train, held []int32) {
 	return train, held
 }
 
+// look writes what the agent of an agent step sees, as networks read it, into dst [I].
+func (x *play) look(dst []float32, row int) {
+	o, h := x.spec.ObsLen(), x.spec.CellLen()
+	seen := rl.Obs{Obs: x.obs[row*o : (row+1)*o], Cells: x.cells[row*h : (row+1)*h]}
+	seen.Look(dst, x.spec)
+}
+
 // feed writes agent steps into a pre-training graph.
 func (x *play) feed(p *nn.Program, rows []int32) {
-	b, n, o := len(rows), x.agents, x.obsLen
+	b, n, o := len(rows), x.agents, x.spec.InLen()
 	p.Feed(preObs, func(dst []float32) {
 		for k, row := range rows {
-			copy(dst[k*o:(k+1)*o], x.obs[int(row)*o:])
+			x.look(dst[k*o:(k+1)*o], int(row))
 		}
 	})
 	p.Feed(preOwn, func(dst []float32) {
@@ -98,7 +109,7 @@ func (x *play) feed(p *nn.Program, rows []int32) {
 		for k, row := range rows {
 			first := int(row) / n * n
 			for j := range n {
-				copy(dst[(j*b+k)*o:(j*b+k+1)*o], x.obs[(first+j)*o:])
+				x.look(dst[(j*b+k)*o:(j*b+k+1)*o], first+j)
 			}
 		}
 	})

@@ -59,8 +59,8 @@ func (p Pretraining) Run(ctx context.Context, c DynamicGraph, env envs.Env) (*Pr
 		return nil, Quality{}, fmt.Errorf("pre-training with %d frames, %d epochs and minibatches of %d: want %d, 1 and 1 or more",
 			p.Frames, p.Epochs, p.Batch, 20*env.Spec().Copies)
 	}
-	if env.Spec().Agents < 2 || len(env.Spec().Obs) != 1 {
-		return nil, Quality{}, fmt.Errorf("pre-training on %s: want two or more agents and vector observations", env.Spec().Name)
+	if env.Spec().Agents < 2 {
+		return nil, Quality{}, fmt.Errorf("pre-training on %s: want two or more agents", env.Spec().Name)
 	}
 	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
 	c.Online, c.Pretrain = true, PretrainNone
@@ -87,10 +87,10 @@ func (p Pretraining) Run(ctx context.Context, c DynamicGraph, env envs.Env) (*Pr
 
 // Inputs of the pre-training graphs, in this order.
 const (
-	preObs    = iota // [B,O]
+	preObs    = iota // [B,I]
 	preOwn           // [N,B]
 	preLabel         // [B,N]
-	preOthers        // [N,B,O] what the other agents see
+	preOthers        // [N,B,I] what the other agents see
 	preOffset        // [2,N,B]
 )
 
@@ -169,11 +169,11 @@ func (s *pretrainer) outputs(sc *model.Scope, in []*Node) []*Node {
 	logits := m.logits(sc, in[preObs])
 	probability := Mul(Sigmoid(logits), OneMinus(Transpose(own, 0, 1)))
 
-	live := Transpose(Encode(sc.At("encoder"), in[preObs], m.Embed, true), 0, 1)
+	live := Transpose(Encode(sc.At("encoder"), s.build.Spec, in[preObs], m.Embed, true), 0, 1)
 	e := StopGradient(live)
 	heads := sc.Store().Scope("/pretrain/memory/heads")
 	predicted := nn.Affine(heads.At("node"), flat(m.nodes(sc.At("node"), e, own)), m.Embed)
-	target := Encode(sc.Store().Scope("/pretrain/target"), Reshape(in[preOthers], n*b, m.obs), m.Embed, true)
+	target := Encode(sc.Store().Scope("/pretrain/target"), s.build.Spec, Reshape(in[preOthers], n*b, m.obs), m.Embed, true)
 	miss := ReduceSum(Square(Sub(predicted, StopGradient(Transpose(target, 0, 1)))), 0) // [N·B]
 	p := Transpose(StopGradient(probability), 0, 1)
 	sure := ConvertDType(GreaterOrEqual(p, ConstAs(p, m.Threshold)), p.DType())

@@ -7,8 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -16,6 +18,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/envs"
 )
 
 // What a graph memory starts with (pretrain).
@@ -107,12 +110,18 @@ func LoadPretrained(folder, id string) (*Pretrained, error) {
 }
 
 // fits returns an error unless the weights are those of a memory of these sizes.
-func (p *Pretrained) fits(c DynamicGraph, agents, obs int) error {
-	for name, want := range map[string][2]int{
-		"encoder/layer_0/weights": {EncoderHidden, obs}, "encoder/out/weights": {c.Embed, EncoderHidden},
+func (p *Pretrained) fits(c DynamicGraph, s *envs.Spec) error {
+	agents, shapes := s.Agents, map[string][2]int{"encoder/out/weights": {c.Embed, nn.SeenLen(s)}}
+	if layers := encoderLayers(s); layers != nil {
+		shapes["encoder/layer_0/weights"] = [2]int{layers[0], nn.SeenLen(s)}
+		shapes["encoder/out/weights"] = [2]int{c.Embed, layers[len(layers)-1]}
+	}
+	maps.Copy(shapes, map[string][2]int{
 		"detector/out/weights": {agents, detectorHidden}, "node/subject": {pairHidden, agents}, "node/out/weights": {c.Node, pairHidden},
 		"edge/out/weights": {c.Edge, pairHidden},
-	} {
+	})
+	for _, name := range slices.Sorted(maps.Keys(shapes)) {
+		want := shapes[name]
 		t, ok := p.tensors[name]
 		if !ok || len(t.Shape) != 2 || t.Shape[0] != want[0] || t.Shape[1] != want[1] {
 			return fmt.Errorf("memory graph: the pre-trained weights %s have %s of shape %v, this task and these settings want %v", p.ID, name, t.Shape, want)

@@ -24,7 +24,7 @@ type moment struct {
 // Reading: an episode starts with G_0 of its first observation, which holds the observer alone unless someone is detected
 // there; G_0 counts as f_{n-1} of G_1 but a moment without detections is no entry of the attention's history.
 type queue struct {
-	agents, obs int        // N, O
+	agents, obs int        // N, I
 	keep        int        // moments that a row can refer to: the present one, the one before, and the history of that
 	lanes       [][]moment // [E·N] of the rollout last watched
 	number      []int32    // [T·E·N] index of the moment in force at each agent step in its lane
@@ -34,7 +34,7 @@ type queue struct {
 // past holds the last moments of every lane with their observations.
 type past struct {
 	moments [][]moment // [E·N], at = -1-k for observation k
-	obs     []float32  // [E·N,keep,O]
+	obs     []float32  // [E·N,keep,I]
 }
 
 func newQueue(rows, agents, obs, keep int) *queue {
@@ -77,7 +77,7 @@ func (q *queue) carry(x *rl.Rollout, lane int) {
 	for k := len(list) - 1; k >= 0 && len(kept) < q.keep; k-- {
 		m := list[k]
 		at := (lane*q.keep + len(kept)) * q.obs
-		copy(q.next.obs[at:at+q.obs], q.observation(x, lane, m))
+		q.look(q.next.obs[at:at+q.obs], x, lane, m)
 		m.at = int32(-1 - len(kept))
 		kept = append(kept, m)
 		if m.first {
@@ -90,13 +90,14 @@ func (q *queue) carry(x *rl.Rollout, lane int) {
 	q.next.moments[lane] = kept
 }
 
-// observation is what the observer saw at m [O].
-func (q *queue) observation(x *rl.Rollout, lane int, m moment) []float32 {
+// look writes what the observer saw at m into dst [I].
+func (q *queue) look(dst []float32, x *rl.Rollout, lane int, m moment) {
 	if m.at >= 0 {
-		return x.ObsRow(int(m.at))
+		x.Look(dst, int(m.at))
+		return
 	}
 	at := (lane*q.keep + int(-1-m.at)) * q.obs
-	return q.past.obs[at : at+q.obs]
+	copy(dst, q.past.obs[at:at+q.obs])
 }
 
 // behind calls visit for moment i of a lane (age 0) and for up to count-1 before it in the episode.

@@ -26,6 +26,13 @@ func oneCopy() *envs.Spec {
 	return &envs.Spec{Name: "fake", Copies: 1, Agents: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}
 }
 
+// observation is what the observer saw at m [I].
+func (q *queue) observation(x *rl.Rollout, lane int, m moment) []float32 {
+	dst := make([]float32, q.obs)
+	q.look(dst, x, lane, m)
+	return dst
+}
+
 // history lists what q refers to at a row of lane 0: the observation and the detections of each moment.
 func history(q *queue, x *rl.Rollout, row int) (obs []float32, seen []uint64) {
 	q.behind(row%len(q.lanes), int(q.number[row]), q.keep, func(k int, m moment) {
