@@ -60,6 +60,7 @@
 //	cermic/gamma_lo, gamma_hi           γ as L_UB and L_LB use it
 //	cermic/enc_std                      spread of s_t over the minibatch, mean over components; below 0.1 it has collapsed
 //	cermic/context_std                  the same of f_n; below 0.05 it has collapsed
+//	cermic/context_before               share of agent steps that have an f_{n-1}; 0 where a graph memory detects nobody
 //	cermic/decoder_std                  σ_ψ
 //	cermic/warn_*                       1 where a scalar of this name left the range in health.go
 package cermic

@@ -68,6 +68,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		report("loss_lower", lowerMean)
 		report("loss_nce", gamma.loss)
 		report("context_std", spread(f.Now, b.weight))
+		report("context_before", average(f.Exists, b.weight))
 		report("gamma_lo", gamma.lo)
 		report("gamma_hi", gamma.hi)
 		report("upper_active", average(above, b.weight))
