@@ -50,7 +50,7 @@ func NewBuild(t testing.TB, task envs.Config, seed uint64) (*nn.Build, envs.Env)
 	return &nn.Build{Spec: env.Spec(), Backend: Backend(t), Store: nn.NewStore(seed), Seed: seed}, env
 }
 
-// Observe fills what the agents of a spec see with standard normal numbers.
+// Observe fills what the agents of a spec see with standard normal numbers, and cells with any of their kinds.
 func Observe(s *envs.Spec, carry int, r *rng.Rand) *rl.Obs {
 	rows := s.Copies * s.Agents
 	in := &rl.Obs{
@@ -62,14 +62,20 @@ func Observe(s *envs.Spec, carry int, r *rng.Rand) *rl.Obs {
 			v[i] = r.Norm()
 		}
 	}
+	for range rows * s.CellLen() {
+		in.Cells = append(in.Cells, uint16(r.IntN(kinds(s))))
+	}
 	for i := range in.Alive {
 		in.Alive[i] = 1
 	}
 	return in
 }
 
+// kinds is V, the number of values that a cell can have.
+func kinds(s *envs.Spec) int { return len(s.Pixels) / (3 * envs.CellPixels * envs.CellPixels) }
+
 // CheckDecentralised fails if an agent's action depends on anything but its own observation and recurrent state:
-// everything else is NaN.
+// everything else is NaN, or a cell of another kind.
 func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy.Config) {
 	t.Helper()
 	b, _ := NewBuild(t, task, 1)
@@ -87,6 +93,12 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 	row := rows / 2
 	blind := *in
 	blind.Obs, blind.State, blind.Carry = slices.Clone(in.Obs), slices.Clone(in.State), slices.Clone(in.Carry)
+	blind.Cells = slices.Clone(in.Cells)
+	for i := range blind.Cells {
+		if i/s.CellLen() != row {
+			blind.Cells[i] = (blind.Cells[i] + 1) % uint16(kinds(s))
+		}
+	}
 	for i := range blind.Obs {
 		if i/o != row {
 			blind.Obs[i] = nan

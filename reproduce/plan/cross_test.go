@@ -70,8 +70,9 @@ func withCore(t *testing.T, e *run.Experiment, core string) {
 	}
 }
 
-// playgrounds are a continuous task, which value learners get with finitely many actions, and a discrete one with masks and deaths.
-var playgrounds = []string{"vmas/balance", "smac/protoss_5_vs_5"}
+// playgrounds are a continuous task, which value learners get with finitely many actions, a discrete one with masks and deaths, and one
+// whose agents see pictures.
+var playgrounds = []string{"vmas/balance", "smac/protoss_5_vs_5", "meltingpot/prisoners_dilemma_in_the_matrix__repeated"}
 
 // everywhere calls f for every method on every playground with every core, by name. In short tests, and on a backend that compiles each
 // graph for seconds, every method comes once, with task and core in turn.
@@ -80,7 +81,7 @@ func everywhere(f func(name, method, task, core string)) {
 	for k, method := range Methods() {
 		for i, task := range playgrounds {
 			for j, core := range cores {
-				if !once || i == k%2 && j == k/2%2 {
+				if !once || i == k%len(playgrounds) && j == k/len(playgrounds)%2 {
 					f(fmt.Sprintf("%s %s %s", method.ID, task, core), method.ID, task, core)
 				}
 			}
@@ -97,6 +98,11 @@ func combination(t *testing.T, method, task, core string) run.Experiment {
 	e := make1(t, Request{Task: task, Method: method, Budget: "smoke", Seed: 1})
 	withCore(t, &e, core)
 	small(t, &e)
+	if task == playgrounds[2] { // whose episodes take thousands of steps
+		if err := conf.Set(&e, "task.max_steps", "3"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return e
 }
 
@@ -146,9 +152,9 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains every method twice")
 	}
-	for _, method := range Methods() {
-		t.Run(method.ID, func(t *testing.T) {
-			e := combination(t, method.ID, playgrounds[0], "mlp")
+	check := func(method, task string) {
+		t.Run(method+" "+task, func(t *testing.T) {
+			e := combination(t, method, task, "mlp")
 			whole, parts := openStore(t), openStore(t)
 			want, err := run.Run(t.Context(), e, whole)
 			if err != nil {
@@ -177,6 +183,12 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 				}
 			}
 		})
+	}
+	for k, method := range Methods() {
+		check(method.ID, playgrounds[0])
+		if !testing.Short() || k%3 == 0 {
+			check(method.ID, playgrounds[2])
+		}
 	}
 }
 
