@@ -76,6 +76,9 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	}
 	t.step, t.act = newBuffers(env)
 	rows, c := s.Copies*s.Agents, t.learner.CarryLen()
+	if err := rl.Fits(s, e.Learner.CollectFrames()/s.Copies, c); err != nil {
+		return nil, err
+	}
 	t.x = rl.NewRollout(s, e.Learner.CollectFrames()/s.Copies, c)
 	if t.build.Labels {
 		t.x.KeepLabels()

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rl
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// cellStory plays two copies of a task of two agents, whose numbers and cells all differ, in a rollout with ends in it.
+func cellStory(t *testing.T) *Rollout {
+	t.Helper()
+	s := &envs.Spec{Name: "cells", Copies: 2, Agents: 2, Obs: []int{2, 3}, Scalars: 2, Act: envs.ActSpec{Choices: 4}}
+	x, step, count := NewRollout(s, 9, 0), envs.NewStep(s), 0
+	r := rng.New(2, "ends")
+	show := func(c int) {
+		for i := range part(step.Obs, c, 2) {
+			count++
+			part(step.Obs, c, 2)[i] = -float32(count)
+		}
+		for i := range part(step.Cells, c, 2) {
+			count++
+			part(step.Cells, c, 2)[i] = uint16(count)
+		}
+	}
+	show(0)
+	show(1)
+	ends := 0
+	for k := range x.T {
+		x.See(k, step)
+		for c := range x.E {
+			show(c) // the step
+			if r.Float64() < 0.3 {
+				ends++
+				x.Terminated[k*x.E+c] = 1
+				x.End(k, c, step)
+				show(c) // the reset
+			}
+		}
+	}
+	x.See(x.T, step)
+	if ends < 2 {
+		t.Fatalf("%d episodes end, want some", ends)
+	}
+	return x
+}
+
+func TestCellsAreLookedAtBehindTheNumbers(t *testing.T) {
+	x := cellStory(t)
+	all := make([]float32, (x.T+1)*x.E*x.N*8)
+	x.LookFrom(all, 0)
+	one, next := make([]float32, 8), make([]float32, x.Rows()*8)
+	rows := make([]int32, x.Rows())
+	for row := range rows {
+		rows[row] = int32(row)
+		x.Look(one, row)
+		if !slices.Equal(one, all[row*8:(row+1)*8]) || !slices.Equal(one[:2], x.ObsRow(row)) || one[2] != float32(x.Cells[row*6]) || one[7] != float32(x.Cells[row*6+5]) {
+			t.Fatalf("agent step %d is looked at as %v", row, one)
+		}
+	}
+	x.Next(next, rows)
+	for row := range rows {
+		got := next[row*8 : (row+1)*8]
+		// Of a copy, first both agents' two numbers were counted, then both agents' six cells.
+		if !slices.Equal(got[:2], x.NextRow(row)) || got[2] != -x.NextRow(row)[1]+3+4*float32(row%2) {
+			t.Fatalf("the next of agent step %d is looked at as %v", row, got)
+		}
+		if !x.Done(row/x.N/x.E, row/x.N%x.E) && !slices.Equal(got, all[(row+x.E*x.N)*8:(row+x.E*x.N+1)*8]) {
+			t.Fatalf("agent step %d goes on to what is not seen", row)
+		}
+	}
+	in := Obs{Obs: x.Obs[:4*2], Cells: x.Cells[:4*6]}
+	frame := make([]float32, 4*8)
+	if in.Look(frame, x.Spec); !slices.Equal(frame, all[:4*8]) {
+		t.Errorf("acting looks at %v, training at %v", frame, all[:4*8])
+	}
+}
+
+func TestAReplayOfCellsShowsWhatTheCollectionShowed(t *testing.T) {
+	x := cellStory(t)
+	p, err := NewReplay(x.Spec, x.T*x.E, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Add(x); err != nil {
+		t.Fatal(err)
+	}
+	got, want := make([]float32, 2*8), make([]float32, 2*8)
+	for frame := range x.T * x.E {
+		p.Look(got, int32(frame))
+		if x.LookFrom(want, frame*x.N); !slices.Equal(got, want) {
+			t.Fatalf("frame %d is kept as %v, was %v", frame, got, want)
+		}
+		p.NextLook(got, int32(frame))
+		if x.Next(want, []int32{int32(frame * 2), int32(frame*2 + 1)}); !slices.Equal(got, want) {
+			t.Fatalf("what followed frame %d is kept as %v, was %v", frame, got, want)
+		}
+	}
+	vectors := *x.Spec
+	vectors.Obs, vectors.Scalars = []int{8}, 0
+	q, err := NewReplay(&vectors, x.T*x.E, 1<<20)
+	if err != nil || q.size(0)-p.size(0) != int64(p.rows*2*2*6*2) {
+		t.Errorf("cells take %d bytes, the same as float32 %d (%v): want two bytes less for each cell", p.size(0), q.size(0), err)
+	}
+}
+
+func TestACollectionBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
+	real := machineMemory
+	defer func() { machineMemory = real }()
+	machineMemory = func() int64 { return 100_000_000 }
+	s := &envs.Spec{Name: "cells", Copies: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, State: 21, Act: envs.ActSpec{Choices: 9}}
+	// 36,000 frames of 7 agents, each 12 + 242 + 1 bytes seen and 28 kept, and 84 + 11 a frame: about 74 MB.
+	if size := rolloutSize(s, 600, 0); math.Abs(float64(size)/36000-(7*(255+28)+84+11)) > 5 {
+		t.Errorf("36,000 frames take %d bytes", size)
+	}
+	if err := Fits(s, 600, 0); err != nil {
+		t.Error(err)
+	}
+	err := Fits(s, 6000, 0)
+	if err == nil || !strings.Contains(err.Error(), "0.75 GB of memory, more than the 0.10 GB of this machine: collect fewer frames") {
+		t.Errorf("got %v", err)
+	}
+}
