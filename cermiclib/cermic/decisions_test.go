@@ -35,8 +35,8 @@ var decisions = map[int]map[string]string{
 	16: {"cermic_epochs": "-1", "cermic_frac": "0", "cermic_minibatch": "1"},
 	17: {}, // a setting of value learners
 	18: {"ema_tau": "2"},
-	19: {}, // the detector's slots are identities
-	20: {"memory.queue_len": "0", "memory.gnn_heads": "3"},
+	19: {"memory.det_slots": "kind"},
+	20: {"memory.queue_len": "0", "memory.gnn_heads": "3", "memory.mem_history": "stored"},
 	21: {}, // r^i does not see s_{t+1}
 	22: {}, // θ is not the policy's
 }

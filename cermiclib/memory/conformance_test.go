@@ -17,8 +17,10 @@ func narrow() []memory.Config {
 	graph.Chunk = 4
 	frozen := graph
 	frozen.Online, frozen.Chunk = false, 1
+	cached := graph
+	cached.History, cached.Slots = memory.HistoryCached, memory.SlotsType
 	return []memory.Config{
-		memory.MLP{Embed: 8, Hidden: 16, Width: 24}, memory.GRU{Embed: 8, Layers: 2, Width: 16, Chunk: 4}, graph, frozen,
+		memory.MLP{Embed: 8, Hidden: 16, Width: 24}, memory.GRU{Embed: 8, Layers: 2, Width: 16, Chunk: 4}, graph, frozen, cached,
 	}
 }
 

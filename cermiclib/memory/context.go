@@ -31,13 +31,19 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 	m.learnToDetect(sc, in, &out) // first: without a use, its nodes must not be the graph's last, which the Go backend refuses
 	obs, seen, own, pick := in[0], in[1], in[2], in[3]
 	moments, chunks := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
-	e := Transpose(Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, moments*chunks, m.obs), m.Embed, true), 0, 1)
-	z := m.nodes(sc.At("node"), e, m.everywhere(own, moments))
+	e := Transpose(m.encode(sc, Reshape(obs, moments*chunks, m.obs)), 0, 1)
+	candidates := func(e *Node, moments int) *Node { // [D,moments·C] to [Z,N,moments,C]
+		return Reshape(m.nodes(sc.At("node"), e, m.everywhere(own, moments)), m.Node, m.agents, moments, chunks)
+	}
 	w := window{
-		candidates: Reshape(z, m.Node, m.agents, moments, chunks),
-		embedding:  m.graphs(Reshape(e, m.Embed, moments, chunks)),
-		seen:       seen,
-		own:        m.everywhere(own, m.Chunk+1),
+		embedding: m.graphs(Reshape(e, m.Embed, moments, chunks)),
+		seen:      seen,
+		own:       m.everywhere(own, m.Chunk+1),
+	}
+	if w.candidates = candidates(e, moments); m.History == HistoryCached {
+		history := in[len(in)-1]
+		all := history.Shape().Dimensions[0]
+		w.present, w.candidates = w.candidates, candidates(Transpose(Reshape(history, all*chunks, m.Embed), 0, 1), all)
 	}
 	f := TransposeAllDims(Reshape(m.feature(sc, w), m.Width, m.Chunk+1, chunks), 2, 1, 0) // [C,G,F]
 	of := func(first int) *Node {                                                         // the graph of each step, counted from the first one
@@ -52,6 +58,7 @@ func (m *graphMemory) Context(sc *model.Scope, in []*Node) Context {
 // window is what the chunks of a minibatch are computed from.
 type window struct {
 	candidates *Node // [Z,N,M,C] z_{i→j} of every slot j at every moment
+	present    *Node // [Z,N,G,C] those of the graphs' own moments where mem_history=cached has candidates from older weights; else nil
 	embedding  *Node // [D,G·C] of the moments at which graphs were made
 	seen       *Node // [Q+1,N,G,C] 1 where a slot was refreshed, by age: at the graph's own moment, at the one before, ...
 	own        *Node // [N,G·C] one-hot of the observer
@@ -63,11 +70,11 @@ func (m *graphMemory) everywhere(own *Node, count int) *Node {
 	return Reshape(BroadcastToDims(InsertAxes(own, 1), n, count, c), n, count*c)
 }
 
-// graphs takes the moments at which the graphs of a window were made, the last G, out of x [...,M,C]: [...,G·C].
+// graphs takes the moments at which the graphs of a window were made, the last G, out of x [...,≥G,C]: [...,G·C].
 func (m *graphMemory) graphs(x *Node) *Node {
 	dims := x.Shape().Clone().Dimensions
 	last := len(dims) - 1
-	x = SliceAxis(x, last-1, AxisRangeToEnd(m.Queue))
+	x = SliceAxis(x, last-1, AxisRangeToEnd(dims[last-1]-m.Chunk-1))
 	return Reshape(x, append(dims[:last-1], -1)...)
 }
 
@@ -97,7 +104,7 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 		chunks := in[2].Shape().Dimensions[1]
 		own := BroadcastToDims(InsertAxes(Transpose(in[2], 0, 1), 1), chunks, m.Chunk, m.agents)
 		own = Reshape(own, chunks*m.Chunk, m.agents)
-		logits, labels := m.logits(sc, in[5]), in[6]
+		logits, labels := m.logits(sc, m.encode(sc, in[5])), in[6]
 		out.Loss = MulScalar(detectionLoss(logits, labels, own), m.Coef)
 		said := ConvertDType(GreaterOrEqual(Sigmoid(logits), ConstAs(logits, m.Threshold)), logits.DType())
 		share := func(x *Node) *Node {
@@ -106,7 +113,7 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 		out.Right, out.Present = share(OneMinus(Abs(Sub(said, labels)))), share(labels)
 		return
 	}
-	m.logits(sc, at(in[0], 0)) // makes the variables, which Watch uses
+	m.logits(sc, m.encode(sc, at(in[0], 0))) // makes the variables, which Watch uses
 	for _, v := range nn.Variables(sc.Store(), sc.At("detector").Scope()) {
 		v.SetTrainable(false)
 	}
@@ -179,17 +186,29 @@ func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
 	heads, d, n, moments, c := m.Heads, m.Node/m.Heads, m.agents, dims[2], dims[3]
 	graphs := m.Chunk + 1
 	now := m.graphs(w.candidates)
+	if w.present != nil {
+		now = m.graphs(w.present)
+	}
 	query := Reshape(project(sc, "query", now, m.Node), heads, d, n, graphs, c)
-	split := func(name string) *Node {
-		return Reshape(project(sc, name, w.candidates, m.Node), heads, d, n, moments, c)
+	split := func(name string) func(age int) *Node { // of the candidates of that age
+		then := Reshape(project(sc, name, w.candidates, m.Node), heads, d, n, moments, c)
+		present := then
+		if w.present != nil {
+			present = Reshape(project(sc, name, now, m.Node), heads, d, n, graphs, c)
+		}
+		return func(age int) *Node {
+			if age == 0 && w.present != nil {
+				return present
+			}
+			return SliceAxis(then, 3, AxisRange(m.Queue-age, m.Queue-age+graphs))
+		}
 	}
 	keys, values := split("key"), split("value")
 	ages := Reshape(nn.Weight(sc, query, "age", nn.FanIn(m.Node), m.Node, m.Queue), heads, d, m.Queue, 1, 1)
-	then := func(x *Node, age int) *Node { return SliceAxis(x, 3, AxisRange(m.Queue-age, m.Queue-age+graphs)) }
 
 	scores := make([]*Node, m.Queue+1) // [heads,N,G,C] each
 	for age := range scores {
-		key := then(keys, age)
+		key := keys(age)
 		if age > 0 {
 			key = Add(key, SliceAxis(ages, 2, AxisElem(age-1)))
 		}
@@ -201,7 +220,7 @@ func (m *graphMemory) recall(sc *model.Scope, w window) *Node {
 	weights := Softmax(Stack(scores, 0), 0)
 	recalled := ZerosLike(query)
 	for age := range scores {
-		recalled = Add(recalled, Mul(Reshape(at(weights, age), heads, 1, n, graphs, c), then(values, age)))
+		recalled = Add(recalled, Mul(Reshape(at(weights, age), heads, 1, n, graphs, c), values(age)))
 	}
 	out := project(sc, "output", Reshape(recalled, m.Node, n, graphs*c), m.Node)
 	return normalizeFeatures(Add(now, out))

@@ -20,8 +20,8 @@ const detectRows = 512
 //
 // paper:detector  p = MLP(o), p_k the likelihood of observing agent k
 //
-// Reading: the text speaks of agents of type k and of identifying agents; the slots are identities, since agents of one
-// type still have to be told apart as nodes (D19).
+// Reading: the text speaks of agents of type k and of identifying agents. The slots are identities, since agents of one
+// type still have to be told apart as nodes; det_slots selects (D19).
 func detect(sc *model.Scope, e *Node, agents int) *Node {
 	return nn.MLP(sc, e, []int{detectorHidden, detectorHidden}, nn.LeakyReLU, agents)
 }
@@ -36,11 +36,12 @@ func detectionLoss(logits, labels, own *Node) *Node {
 
 // detections evaluates the detector on every agent step of x with the weights as they are: bit j of seen [T,E,N] is set
 // where agent j ≠ observer has a probability of threshold or more.
-func detections(p *nn.Program, x *rl.Rollout, threshold float64, seen []uint64) ([]uint64, error) {
+// embedded [T,E,N,D] receives the embeddings, which are p's second output; with D = 0 there are none.
+func detections(p *nn.Program, x *rl.Rollout, threshold float64, seen []uint64, embedded []float32) ([]uint64, error) {
 	if len(seen) != x.Rows() {
 		seen = make([]uint64, x.Rows())
 	}
-	return seen, detected(p, x, func(row int, probability []float32) {
+	return seen, detected(p, x, embedded, func(row int, probability []float32) {
 		seen[row] = 0
 		for j, v := range probability {
 			if j != row%x.N && float64(v) >= threshold {
@@ -50,10 +51,11 @@ func detections(p *nn.Program, x *rl.Rollout, threshold float64, seen []uint64) 
 	})
 }
 
-// detected calls visit with the detector's probabilities [N] at every agent step of x; they are valid during the call.
-func detected(p *nn.Program, x *rl.Rollout, visit func(row int, probability []float32)) error {
-	rows, n := x.Rows(), x.N
-	probability := make([]float32, detectRows*n)
+// detected calls visit with the detector's probabilities [N] at every agent step of x; they are valid during the call. embedded
+// is as detections says.
+func detected(p *nn.Program, x *rl.Rollout, embedded []float32, visit func(row int, probability []float32)) error {
+	rows, n, d := x.Rows(), x.N, len(embedded)/x.Rows()
+	probability, e := make([]float32, detectRows*n), make([]float32, detectRows*d)
 	for from := 0; from < rows; from += detectRows {
 		to := min(from+detectRows, rows)
 		p.Feed(0, func(dst []float32) { x.LookFrom(dst[:(to-from)*x.Spec.InLen()], from) })
@@ -61,6 +63,10 @@ func detected(p *nn.Program, x *rl.Rollout, visit func(row int, probability []fl
 			return err
 		}
 		p.Read(0, probability)
+		if d > 0 {
+			p.Read(1, e)
+			copy(embedded[from*d:to*d], e)
+		}
 		for row := from; row < to; row++ {
 			visit(row, probability[(row-from)*n:(row-from+1)*n])
 		}

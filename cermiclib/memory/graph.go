@@ -24,21 +24,35 @@ import (
 // Reading: the appendix calls its parts pre-trained, the main text learns from scratch and pre-trains in an experiment of its own;
 // pretrain selects, and nothing is by default (D13).
 type DynamicGraph struct {
-	Embed     int     `json:"d_obs_enc"`  // length of the observation embedding; the paper's table of memory sizes: 64
-	Node      int     `json:"d_node"`     // length of a node; same table: 256
-	Edge      int     `json:"d_edge"`     // length of an edge; same table: 16
-	Layers    int     `json:"gnn_layers"` // same table: 2
-	Heads     int     `json:"gnn_heads"`  // of the graph layers and of the attention over the history; same table: 4
-	Hidden    int     `json:"gnn_hidden"` // width of the graph layers but the last; same table: 256
-	Width     int     `json:"d_f"`        // F, width of the last; same table: 512
-	Queue     int     `json:"queue_len"`  // Q, detections that a node attends over beside the present one; not in the paper
-	Threshold float64 `json:"tau_det"`    // τ, probability from which an agent counts as detected; not in the paper
-	Online    bool    `json:"det_online"` // train the detector with the module, on the simulator's labels
-	Coef      float64 `json:"det_coef"`   // weight of the detector's loss beside the module's
-	Chunk     int     `json:"chunk"`      // L, consecutive steps of one agent that are drawn together, since they share moments and graphs
-	Pretrain  string  `json:"pretrain"`   // none, detector or full; a pre-trained detector is frozen, whatever det_online says
-	Weights   string  `json:"pretrained"` // name of the pre-trained weights, as the verb pretrain prints it
+	Embed     int     `json:"d_obs_enc"`            // length of the observation embedding; the paper's table of memory sizes: 64
+	Node      int     `json:"d_node"`               // length of a node; same table: 256
+	Edge      int     `json:"d_edge"`               // length of an edge; same table: 16
+	Layers    int     `json:"gnn_layers"`           // same table: 2
+	Heads     int     `json:"gnn_heads"`            // of the graph layers and of the attention over the history; same table: 4
+	Hidden    int     `json:"gnn_hidden"`           // width of the graph layers but the last; same table: 256
+	Width     int     `json:"d_f"`                  // F, width of the last; same table: 512
+	Queue     int     `json:"queue_len"`            // Q, detections that a node attends over beside the present one; not in the paper
+	Threshold float64 `json:"tau_det"`              // τ, probability from which an agent counts as detected; not in the paper
+	Online    bool    `json:"det_online"`           // train the detector with the module, on the simulator's labels
+	Coef      float64 `json:"det_coef"`             // weight of the detector's loss beside the module's
+	Chunk     int     `json:"chunk"`                // L, consecutive steps of one agent that are drawn together, since they share moments and graphs
+	History   string  `json:"mem_history,omitzero"` // how the queue's observations are embedded: anew, or "cached": as they were at collection
+	Slots     string  `json:"det_slots,omitzero"`   // what the detector tells apart: agents, or "type": teams, all agents of which it sees or misses together
+	Pretrain  string  `json:"pretrain"`             // none, detector or full; a pre-trained detector is frozen, whatever det_online says
+	Weights   string  `json:"pretrained"`           // name of the pre-trained weights, as the verb pretrain prints it
 }
+
+// The other values of mem_history and det_slots.
+//
+// Reading: what an agent saw at earlier detections is embedded with the weights of the gradient step, which trains the encoder on
+// it, too. HistoryCached takes the embeddings noted at collection as given: older weights, no gradient through them, and
+// only the moments of the graphs themselves to embed anew, which pays where an embedding costs much, as that of cells (D20).
+const (
+	HistoryRecompute = ""
+	HistoryCached    = "cached"
+	SlotsIdentity    = ""
+	SlotsType        = "type"
+)
 
 func init() { Register(DefaultGraph()) }
 
@@ -74,6 +88,15 @@ func (c DynamicGraph) Validate() error {
 	if kinds := []string{PretrainNone, PretrainDetector, PretrainFull}; !slices.Contains(kinds, c.Pretrain) {
 		return fmt.Errorf("memory graph: pretrain is %q%s", c.Pretrain, conf.Near(c.Pretrain, kinds))
 	}
+	if c.History != HistoryRecompute && c.History != HistoryCached {
+		return fmt.Errorf("memory graph: mem_history is %q, want %q, or nothing at all", c.History, HistoryCached)
+	}
+	if c.Slots != SlotsIdentity && c.Slots != SlotsType {
+		return fmt.Errorf("memory graph: det_slots is %q, want %q, or nothing at all", c.Slots, SlotsType)
+	}
+	if c.Slots == SlotsType && c.Pretrain != PretrainNone {
+		return fmt.Errorf("memory graph: det_slots is %q and pretrain is %s, but a pre-trained detector tells agents apart; set pretrain=none", c.Slots, c.Pretrain)
+	}
 	if (c.Pretrain == PretrainNone) != (c.Weights == "") {
 		return fmt.Errorf("memory graph: pretrain is %s and pretrained is %q, want a name exactly if something is pre-trained; "+
 			"go run ./reproduce pretrain makes one", c.Pretrain, c.Weights)
@@ -90,7 +113,11 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 		return nil, fmt.Errorf("memory graph: %s has %d agents, want at most 64", b.Spec.Name, b.Spec.Agents)
 	}
 	rows, n, o := b.Spec.Copies*b.Spec.Agents, b.Spec.Agents, b.Spec.InLen()
-	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o, queue: newQueue(rows, n, o, c.Queue+2)}
+	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o}
+	m.queue = m.newQueue(rows)
+	if c.Slots == SlotsType {
+		m.types = typesOf(b.Spec)
+	}
 	if c.Pretrain != PretrainNone {
 		var err error
 		if m.weights, err = LoadPretrained(b.Files, c.Weights); err != nil {
@@ -108,7 +135,8 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 type graphMemory struct {
 	DynamicGraph
 	build       *nn.Build
-	agents, obs int // N, I
+	agents, obs int         // N, I
+	types       [][]float32 // [K,N] 1 where an agent is of a type, with det_slots=type; else nil
 	queue       *queue
 	seen        []uint64    // [T,E,N] detections of the rollout last watched
 	scope       string      // where Context made the variables
@@ -122,16 +150,36 @@ var _ rl.Saver = (*graphMemory)(nil)
 
 func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk} }
 
+// newQueue is an empty queue for a number of observers.
+func (m *graphMemory) newQueue(observers int) *queue {
+	q := newQueue(observers, m.agents, m.obs, m.Queue+2)
+	if m.History == HistoryCached {
+		q.embedding(m.Embed)
+	}
+	return q
+}
+
+// skipped is the number of moments of a chunk, from the earliest on, whose observations are not embedded anew.
+func (m *graphMemory) skipped() int {
+	if m.History == HistoryCached {
+		return m.Queue // all that made no graph
+	}
+	return 0
+}
+
 // Inputs are M = L+Q+1 moments of each of C = b/L chunks, earliest first, and the graphs made at the last G = L+1 of them; then
-// what the detector trains on. Agent steps are the last axis: see context.go.
+// what the detector trains on, and at last the embeddings of a cached history. Agent steps are the last axis: see context.go.
 func (m *graphMemory) Inputs(b int) []nn.Input {
 	l, q, n := m.Chunk, m.Queue, m.agents
 	c := b / l
 	in := []nn.Input{
-		nn.F32("obs", l+q+1, c, m.obs), nn.F32("seen", q+1, n, l+1, c), nn.F32("own", n, c), nn.F32("pick", c, l, l), nn.F32("exists", b),
+		nn.F32("obs", l+q+1-m.skipped(), c, m.obs), nn.F32("seen", q+1, n, l+1, c), nn.F32("own", n, c), nn.F32("pick", c, l, l), nn.F32("exists", b),
 	}
 	if m.Online {
 		in = append(in, nn.F32("here", b, m.obs), nn.F32("labels", b, n))
+	}
+	if m.History == HistoryCached {
+		in = append(in, nn.F32("history", l+q+1, c, m.Embed))
 	}
 	return in
 }
@@ -139,15 +187,9 @@ func (m *graphMemory) Inputs(b int) []nn.Input {
 func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
 	l, n, o := m.Chunk, m.agents, m.obs
 	chunks := len(rows) / l
+	skipped := m.skipped()
 	p.Feed(first, func(dst []float32) {
-		clear(dst)
-		m.eachChunk(rows, func(c, lane, from, to int) {
-			for s := range l + m.Queue + 1 {
-				if i := from - m.Queue + s; i >= 0 && i <= to {
-					m.queue.look(dst[(s*chunks+c)*o:(s*chunks+c+1)*o], x, lane, m.queue.lanes[lane][i])
-				}
-			}
-		})
+		m.eachMoment(dst, rows, o, skipped, func(dst []float32, lane int, at moment) { m.queue.look(dst, x, lane, at) })
 	})
 	p.Feed(first+1, func(dst []float32) {
 		clear(dst)
@@ -184,6 +226,24 @@ func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int
 	if m.Online {
 		m.gatherLabels(p, first+5, x, rows)
 	}
+	if m.History == HistoryCached {
+		p.Feed(first+len(m.Inputs(len(rows)))-1, func(dst []float32) {
+			m.eachMoment(dst, rows, m.Embed, 0, func(dst []float32, lane int, at moment) { copy(dst, m.queue.embeddingAt(lane, at)) })
+		})
+	}
+}
+
+// eachMoment lets write fill the rows of width numbers of dst [M-skip,C,width] that hold a moment, and clears the others.
+func (m *graphMemory) eachMoment(dst []float32, rows []int32, width, skip int, write func(dst []float32, lane int, at moment)) {
+	chunks := len(rows) / m.Chunk
+	clear(dst)
+	m.eachChunk(rows, func(c, lane, from, to int) {
+		for s := range m.Chunk + m.Queue + 1 - skip {
+			if i := from - m.Queue + skip + s; i >= 0 && i <= to {
+				write(dst[(s*chunks+c)*width:(s*chunks+c+1)*width], lane, m.queue.lanes[lane][i])
+			}
+		}
+	})
 }
 
 // eachChunk calls visit with the index of every chunk of rows, its lane, and the first and the last graph, as indices of the
@@ -208,6 +268,7 @@ func (m *graphMemory) gatherLabels(p *nn.Program, first int, x *rl.Rollout, rows
 			for j, y := range x.Seen[int(row)*n : (int(row)+1)*n] {
 				dst[k*n+j] = float32(y)
 			}
+			m.labelTypes(dst[k*n:(k+1)*n], int(row)%n)
 		}
 	})
 }
@@ -224,23 +285,39 @@ func (m *graphMemory) Watch(x *rl.Rollout) error {
 		var err error
 		inputs := []nn.Input{nn.F32("obs", detectRows, m.obs)}
 		m.detector, err = nn.NewProgram(m.build, "memory.detector", inputs, func(sc *model.Scope, in []*Node) []*Node {
-			return []*Node{Sigmoid(m.logits(sc.Store().Scope(m.scope), in[0]))}
+			e := m.encode(sc.Store().Scope(m.scope), in[0])
+			out := []*Node{Sigmoid(m.logits(sc.Store().Scope(m.scope), e))}
+			if m.History == HistoryCached {
+				out = append(out, e)
+			}
+			return out
 		})
 		if err != nil {
 			return err
 		}
 	}
 	var err error
-	if m.seen, err = detections(m.detector, x, m.Threshold, m.seen); err != nil {
+	if need := x.Rows() * m.queue.width; len(m.queue.embedded) != need {
+		m.queue.embedded = make([]float32, need)
+	}
+	if m.seen, err = detections(m.detector, x, m.Threshold, m.seen, m.queue.embedded); err != nil {
 		return err
 	}
 	m.queue.watch(x, m.seen)
 	return nil
 }
 
-// logits is the detector on observations [B,I].
-func (m *graphMemory) logits(sc *model.Scope, obs *Node) *Node {
-	return detect(sc.At("detector"), Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true), m.agents)
+// encode embeds observations [B,I]: [B,D].
+func (m *graphMemory) encode(sc *model.Scope, obs *Node) *Node {
+	return Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
+}
+
+// logits is the detector on embeddings [B,D]: [B,N]. With det_slots=type, agents of one type share theirs.
+func (m *graphMemory) logits(sc *model.Scope, e *Node) *Node {
+	if m.types == nil {
+		return detect(sc.At("detector"), e, m.agents)
+	}
+	return Dot(detect(sc.At("detector"), e, len(m.types)), ConvertDType(Const(e.Graph(), m.types), e.DType())).Product()
 }
 
 // Save returns the moments that the next collection's graphs refer to.

@@ -166,10 +166,11 @@ func trainedFor(losses int, path string) bool {
 // outputs are what the out constants list.
 func (s *pretrainer) outputs(sc *model.Scope, in []*Node) []*Node {
 	m, own, b, n := s.m, in[preOwn], s.Batch, s.m.agents
-	logits := m.logits(sc, in[preObs])
+	embedded := m.encode(sc, in[preObs])
+	logits := m.logits(sc, embedded)
 	probability := Mul(Sigmoid(logits), OneMinus(Transpose(own, 0, 1)))
 
-	live := Transpose(Encode(sc.At("encoder"), s.build.Spec, in[preObs], m.Embed, true), 0, 1)
+	live := Transpose(embedded, 0, 1)
 	e := StopGradient(live)
 	heads := sc.Store().Scope("/pretrain/memory/heads")
 	predicted := nn.Affine(heads.At("node"), flat(m.nodes(sc.At("node"), e, own)), m.Embed)

@@ -29,17 +29,28 @@ type queue struct {
 	lanes       [][]moment // [E·N] of the rollout last watched
 	number      []int32    // [T·E·N] index of the moment in force at each agent step in its lane
 	past, next  past       // of the rollout last watched, and for the one after it
+
+	width    int       // D, length of the embedding kept beside each observation; 0 for none
+	embedded []float32 // [T,E,N,D] of the rollout to watch
 }
 
 // past holds the last moments of every lane with their observations.
 type past struct {
 	moments [][]moment // [E·N], at = -1-k for observation k
 	obs     []float32  // [E·N,keep,I]
+	embed   []float32  // [E·N,keep,D]
 }
 
 func newQueue(rows, agents, obs, keep int) *queue {
-	make1 := func() past { return past{make([][]moment, rows), make([]float32, rows*keep*obs)} }
+	make1 := func() past { return past{moments: make([][]moment, rows), obs: make([]float32, rows*keep*obs)} }
 	return &queue{agents: agents, obs: obs, keep: keep, lanes: make([][]moment, rows), past: make1(), next: make1()}
+}
+
+// embedding makes a new queue keep an embedding of the given width beside each observation.
+func (q *queue) embedding(width int) *queue {
+	q.width = width
+	q.past.embed, q.next.embed = make([]float32, len(q.lanes)*q.keep*width), make([]float32, len(q.lanes)*q.keep*width)
+	return q
 }
 
 // watch walks x in time order; seen [T,E,N] has bit j set where an agent step detects agent j.
@@ -78,6 +89,8 @@ func (q *queue) carry(x *rl.Rollout, lane int) {
 		m := list[k]
 		at := (lane*q.keep + len(kept)) * q.obs
 		q.look(q.next.obs[at:at+q.obs], x, lane, m)
+		at = (lane*q.keep + len(kept)) * q.width
+		copy(q.next.embed[at:at+q.width], q.embeddingAt(lane, m))
 		m.at = int32(-1 - len(kept))
 		kept = append(kept, m)
 		if m.first {
@@ -98,6 +111,15 @@ func (q *queue) look(dst []float32, x *rl.Rollout, lane int, m moment) {
 	}
 	at := (lane*q.keep + int(-1-m.at)) * q.obs
 	copy(dst, q.past.obs[at:at+q.obs])
+}
+
+// embeddingAt is what the observer's observation at m was embedded as when it was made [D].
+func (q *queue) embeddingAt(lane int, m moment) []float32 {
+	from, at := q.embedded, int(m.at)
+	if m.at < 0 {
+		from, at = q.past.embed, lane*q.keep+int(-1-m.at)
+	}
+	return from[at*q.width : (at+1)*q.width]
 }
 
 // behind calls visit for moment i of a lane (age 0) and for up to count-1 before it in the episode.
@@ -130,6 +152,7 @@ func (q *queue) save() []byte {
 			dst = append(binary.LittleEndian.AppendUint64(dst, m.seen), first, byte(-1-m.at))
 		}
 		dst = appendFloats(dst, q.next.obs[lane*q.keep*q.obs:(lane+1)*q.keep*q.obs])
+		dst = appendFloats(dst, q.next.embed[lane*q.keep*q.width:(lane+1)*q.keep*q.width])
 	}
 	return dst
 }
@@ -138,9 +161,9 @@ func (q *queue) save() []byte {
 func (q *queue) load(src []byte) error {
 	const size = 10 // bytes of a moment
 	bad := fmt.Errorf("memory graph: the saved queue does not fit %d observers with %d moments of %d numbers", len(q.lanes), q.keep, q.obs)
-	floats := q.keep * q.obs
+	floats, embedded := q.keep*q.obs, q.keep*q.width
 	for lane := range q.next.moments {
-		if len(src) < 1 || int(src[0]) > q.keep || len(src) < 1+size*int(src[0])+4*floats {
+		if len(src) < 1 || int(src[0]) > q.keep || len(src) < 1+size*int(src[0])+4*(floats+embedded) {
 			return bad
 		}
 		list := make([]moment, src[0])
@@ -154,6 +177,7 @@ func (q *queue) load(src []byte) error {
 		}
 		q.next.moments[lane] = list
 		src = readFloats(q.next.obs[lane*floats:(lane+1)*floats], src)
+		src = readFloats(q.next.embed[lane*embedded:(lane+1)*embedded], src)
 	}
 	if len(src) != 0 {
 		return bad
