@@ -14,8 +14,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Inspect fills in what the module makes of x, a collection that begins with an episode: s_t, the mean of x_t, r^i, and the
-// memory's graphs if it has any.
+// Inspect fills in what the module makes of x, a collection that begins with an episode: s_t, the mean of x_t and what it
+// predicts, r^i, and the memory's graphs if it has any.
 func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) (err error) {
 	if err := m.scoreAll(ctx, x); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Insid
 	for row, r := range m.raw {
 		into.Bonus[row] = float64(r)
 	}
-	if into.Embed, into.Latent, err = m.codes(x); err != nil {
+	if err = m.codes(x, into); err != nil {
 		return err
 	}
 	if g, ok := m.mem.(memory.Inspector); ok {
@@ -33,19 +33,27 @@ func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Insid
 	return err
 }
 
-// codes are s_t and the mean of x_t of every agent step.
-func (m *module) codes(x *rl.Rollout) (embed, latent [][]float64, err error) {
+// codes appends s_t, the mean of x_t and the ŝ_{t+1} decoded from it, of every agent step.
+func (m *module) codes(x *rl.Rollout, into *results.Inside) error {
 	o, a, c := x.Spec.InLen(), m.cfg.actLen(x.Spec), m.cfg
 	inputs := []nn.Input{nn.F32("obs", scoreBatch, o), nn.F32("act", scoreBatch, a)}
 	p, err := nn.NewProgram(m.build, "cermic.inspect", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		s := c.embed(sc.At(scope), x.Spec, in[0])
 		mean, _ := c.latent(sc.At(scope), s, in[1])
-		return []*graph.Node{s, mean}
+		return []*graph.Node{s, mean, c.decode(sc.At(scope), mean)}
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	s, mean := make([]float32, scoreBatch*c.Embed), make([]float32, scoreBatch*c.Latent)
+	codes := []struct {
+		width int
+		flat  []float32
+		rows  *[][]float64
+	}{
+		{c.Embed, make([]float32, scoreBatch*c.Embed), &into.Embed},
+		{c.Latent, make([]float32, scoreBatch*c.Latent), &into.Latent},
+		{c.Embed, make([]float32, scoreBatch*c.Embed), &into.Predicted},
+	}
 	for from := 0; from < x.Rows(); from += scoreBatch {
 		count := min(scoreBatch, x.Rows()-from)
 		p.Feed(0, func(dst []float32) { x.LookFrom(dst[:count*o], from) })
@@ -55,16 +63,16 @@ func (m *module) codes(x *rl.Rollout) (embed, latent [][]float64, err error) {
 			}
 		})
 		if err := p.Run(); err != nil {
-			return nil, nil, err
+			return err
 		}
-		p.Read(0, s)
-		p.Read(1, mean)
-		for k := range count {
-			embed = append(embed, wide(s[k*c.Embed:(k+1)*c.Embed]))
-			latent = append(latent, wide(mean[k*c.Latent:(k+1)*c.Latent]))
+		for i, code := range codes {
+			p.Read(i, code.flat)
+			for k := range count {
+				*code.rows = append(*code.rows, wide(code.flat[k*code.width:(k+1)*code.width]))
+			}
 		}
 	}
-	return embed, latent, nil
+	return nil
 }
 
 func wide(v []float32) []float64 {

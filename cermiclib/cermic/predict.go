@@ -52,15 +52,20 @@ func withAction(x, act *Node) *Node { return Concatenate([]*Node{x, act}, -1) }
 //
 // Reading: the figure calls this decoder ψ, the text p_φ and an encoder; the spread is one learned number (D4).
 func (c Config) predict(sc *model.Scope, x *Node) (mean, logSpread *Node) {
+	mean = c.decode(sc, x)
+	spread := nn.Weight(sc.At("decoder"), x, "log_spread", nn.AllZero)
+	return mean, ClipScalar(spread, logSpreadMin, logSpreadMax)
+}
+
+// decode is the mean of predict.
+func (c Config) decode(sc *model.Scope, x *Node) *Node {
 	sc = sc.At("decoder")
 	y := nn.LeakyReLU(nn.Linear(sc.At("in"), x, predictHidden))
 	for i := range 2 {
 		block := sc.At("block_%d", i)
 		y = Add(y, nn.Linear(block.At("second"), nn.LeakyReLU(nn.Linear(block.At("first"), y, predictHidden)), predictHidden))
 	}
-	mean = nn.Linear(sc.At("out"), y, c.Embed)
-	logSpread = ClipScalar(nn.Weight(sc, x, "log_spread", nn.AllZero), logSpreadMin, logSpreadMax)
-	return mean, logSpread
+	return nn.Linear(sc.At("out"), y, c.Embed)
 }
 
 // logLikelihood is log p_ψ(s_{t+1}|x_t) [B] for next [B,S].

@@ -17,6 +17,7 @@ type Inside struct {
 	Seen         []bool       // [T·N·N] the simulator's label: agent i perceives j
 	Embed        [][]float64  // [T·N] s_t
 	Latent       [][]float64  // [T·N] the mean of x_t
+	Predicted    [][]float64  // [T·N] ŝ_{t+1}, decoded from that mean: where x_t lies among the s_t
 	Graphs       []Graph      // [T·N]; nil for a memory without graphs
 }
 

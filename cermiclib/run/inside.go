@@ -21,6 +21,43 @@ type inspector interface {
 // Inside plays the first episode of an evaluation, as Episode does, with the weights that e's run was last saved with, and
 // returns what its explorer makes of every step. The run may be partial; it is not changed.
 func Inside(ctx context.Context, e Experiment, st *results.Store) (*results.Inside, error) {
+	return Through(ctx, e, e, st)
+}
+
+// Through is Inside for any run on a task: e plays, and the explorer of another run looks at what e sees. Episodes of runs
+// with one seed and as many frames begin alike.
+func Through(ctx context.Context, e, lens Experiment, st *results.Store) (*results.Inside, error) {
+	backend, err := nn.Open()
+	if err != nil {
+		return nil, err
+	}
+	player, err := restored(e, backend, st)
+	if err != nil {
+		return nil, err
+	}
+	defer player.build.Close()
+	viewer, err := restored(lens, backend, st)
+	if err != nil {
+		return nil, err
+	}
+	defer viewer.build.Close()
+	module, ok := viewer.module.(inspector)
+	if !ok {
+		return nil, fmt.Errorf("%s has no curiosity to look into: choose a run with CERMIC", lens.Label())
+	}
+	if a, b := player.spec, viewer.spec; a.Name != b.Name || a.Agents != b.Agents || a.InLen() != b.InLen() || a.Act.Len() != b.Act.Len() {
+		return nil, fmt.Errorf("%s on %s sees or does something else than %s on %s: choose runs on one task", e.Label(), a.Name, lens.Label(), b.Name)
+	}
+	in := &results.Inside{Task: e.Task.Kind(), Method: e.Label(), Frames: player.frames, Agents: player.spec.Agents}
+	x, err := player.watched(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return in, module.Inspect(ctx, x, in)
+}
+
+// restored builds e for one copy of its task, with the weights that its run was last saved with.
+func restored(e Experiment, backend nn.Backend, st *results.Store) (*trainer, error) {
 	id, err := e.ID()
 	if err != nil {
 		return nil, err
@@ -29,38 +66,24 @@ func Inside(ctx context.Context, e Experiment, st *results.Store) (*results.Insi
 	if err != nil {
 		return nil, fmt.Errorf("%s on %s with seed %d has no weights here (%w): train it first", e.Label(), e.Task.Kind(), e.Seed, err)
 	}
-	backend, err := nn.Open()
-	if err != nil {
-		return nil, err
-	}
 	// One copy is enough, and no weight depends on their number.
-	alone := e
 	shared := e.Task.Shared()
 	shared.Copies = 1
-	alone.Task = e.Task.WithShared(shared)
-	t, err := newTrainer(alone, backend, st.Dir())
+	e.Task = e.Task.WithShared(shared)
+	t, err := newTrainer(e, backend, st.Dir())
 	if err != nil {
 		return nil, err
-	}
-	defer t.build.Close()
-	module, ok := t.module.(inspector)
-	if !ok {
-		return nil, fmt.Errorf("%s has no curiosity to look into: choose a run with CERMIC", e.Label())
 	}
 	byName := make(map[string]results.Tensor, len(saved.Tensors))
 	for _, x := range saved.Tensors {
 		byName[x.Name] = x
 	}
 	if err := t.restoreWeights(byName); err != nil {
+		t.build.Close()
 		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
 	}
 	t.frames = saved.Frames
-	in := &results.Inside{Task: e.Task.Kind(), Method: e.Label(), Frames: saved.Frames, Agents: t.spec.Agents}
-	x, err := t.watched(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	return in, module.Inspect(ctx, x, in)
+	return t, nil
 }
 
 // watched plays an episode of the only copy greedily into a rollout of its own length, and notes scenes, labels and score.

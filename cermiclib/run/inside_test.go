@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 )
 
@@ -45,8 +46,9 @@ func TestInsideShowsTheEpisodeThatIsPlayedAndTheMemoryAtEveryStep(t *testing.T) 
 			len(in.Bonus), len(in.Embed), len(in.Latent), len(in.Graphs), len(in.Seen), rows)
 	}
 	c := e.Explore.(cermic.Config)
-	if len(in.Embed[0]) != c.Embed || len(in.Latent[0]) != c.Latent {
-		t.Errorf("s_t has %d numbers and x_t %d, want %d and %d", len(in.Embed[0]), len(in.Latent[0]), c.Embed, c.Latent)
+	if len(in.Embed[0]) != c.Embed || len(in.Latent[0]) != c.Latent || len(in.Predicted) != rows || len(in.Predicted[0]) != c.Embed {
+		t.Errorf("s_t has %d numbers, x_t %d and %d predictions %d, want %d, %d and %d of %d",
+			len(in.Embed[0]), len(in.Latent[0]), len(in.Predicted), len(in.Predicted[0]), c.Embed, c.Latent, rows, c.Embed)
 	}
 	advanced, met := 0, 0
 	for row, g := range in.Graphs {
@@ -86,5 +88,39 @@ func TestInsideNeedsARunWithCuriosityAndWeights(t *testing.T) {
 	}
 	if _, err := Inside(t.Context(), tiny(1), st); err == nil || !strings.Contains(err.Error(), "choose a run with CERMIC") {
 		t.Errorf("a run without a module: %v", err)
+	}
+}
+
+func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
+	curious, plain, st := remembering(), small("mappo"), open(t)
+	plain.Budget = curious.Budget
+	for _, e := range []Experiment{curious, plain} {
+		if _, err := Run(t.Context(), e, st); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := Inside(t.Context(), curious, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := Through(t.Context(), plain, curious, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Method != plain.Label() || len(other.Embed) != other.Steps*other.Agents {
+		t.Errorf("%s has %d embeddings of %d steps", other.Method, len(other.Embed), other.Steps)
+	}
+	if !reflect.DeepEqual(other.Embed[:other.Agents], own.Embed[:own.Agents]) {
+		t.Error("both episodes begin alike, but are not embedded alike")
+	}
+	elsewhere := plain
+	if err := conf.Set(&elsewhere, "task.n_agents", "3"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), elsewhere, st); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Through(t.Context(), elsewhere, curious, st); err == nil || !strings.Contains(err.Error(), "choose runs on one task") {
+		t.Errorf("an episode of fewer agents: %v", err)
 	}
 }
