@@ -20,6 +20,8 @@ import (
 
 // Encounters draws r^i over an episode, one panel an agent, on one scale. Where the agent has another one in sight, as the
 // simulator knows it, the ground is in its colour.
+//
+// paper:fig:app_rew  r^i through one episode, with encounters
 func Encounters(in *results.Inside, columns int) (Panels, error) {
 	if in.Steps < 1 || len(in.Bonus) != in.Steps*in.Agents {
 		return Panels{}, fmt.Errorf("r^i of %d agent steps, want %d steps of %d agents", len(in.Bonus), in.Steps, in.Agents)

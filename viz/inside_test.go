@@ -32,6 +32,7 @@ func meeting(steps int) *results.Inside {
 			in.Bonus = append(in.Bonus, 2+float64(i)/4+near*math.Sin(float64(t)/3)/float64(i+1))
 			phase := float64(t)/9 + 2*float64(i)
 			in.Embed = append(in.Embed, []float64{5 * float64(i), math.Sin(phase), math.Cos(phase), near})
+			in.Predicted = append(in.Predicted, []float64{5*float64(i) + near, math.Sin(phase + 0.4), math.Cos(phase + 0.4), near})
 			in.Latent = append(in.Latent, []float64{math.Sin(phase), float64(i), near})
 			g := results.Graph{Present: []bool{i == 0, i == 1, i == 2}, Probability: []float64{near, near, 0.02}, Attention: []float64{0, 0, 0}, Advanced: sees}
 			g.Probability[i], g.Attention[i] = 0, 1
@@ -70,6 +71,25 @@ func TestCodesLookAsBefore(t *testing.T) {
 	checkImage(t, "codes", p.Image())
 }
 
+func TestPathsLookAsBefore(t *testing.T) {
+	other := meeting(40)
+	other.Method = "mappo"
+	p, err := viz.Paths(1, meeting(60), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Rows = p.Rows[:1] // t-SNE has tests of its own, see above
+	checkImage(t, "paths", p.Image())
+}
+
+func TestEndsLookAsBefore(t *testing.T) {
+	p, err := viz.Ends(meeting(60), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "ends", p.Image())
+}
+
 func TestWhatIsNotInsideCannotBeDrawn(t *testing.T) {
 	in := meeting(5)
 	in.Graphs = nil
@@ -85,5 +105,13 @@ func TestWhatIsNotInsideCannotBeDrawn(t *testing.T) {
 	}
 	if _, err := viz.Codes(&results.Inside{Agents: 3}, 1); err == nil {
 		t.Error("no codes")
+	}
+	blind := meeting(5)
+	blind.Predicted = nil
+	if _, err := viz.Paths(1, blind); err == nil {
+		t.Error("paths without predictions")
+	}
+	if _, err := viz.Paths(1); err == nil {
+		t.Error("no episode")
 	}
 }

@@ -5,6 +5,7 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -16,15 +17,21 @@ import (
 type Cloud struct {
 	Label  string
 	Points [][2]float64
-	Trail  bool // the points are one path in time: joined by a line, the first hollow, paler before than after
+	Trail  bool   // the points are one path in time: joined by a line, the first hollow, paler before than after
+	Faint  bool   // of a trail only the line and its beginning
+	Dark   []bool // which points have a dark core; nil: none
 }
 
-// Scatter draws clouds of points with a legend above.
+// Scatter draws clouds of points with a legend above. Clouds of one label have one colour.
 func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
 	p := newPlot(f.X, f.Y)
 	above := header{title: f.Title}
 	for i, cloud := range clouds {
-		style := StyleOf(cloud.Label, i)
+		first := slices.IndexFunc(clouds, func(o Cloud) bool { return o.Label == cloud.Label })
+		style := StyleOf(cloud.Label, first)
+		if cloud.Dark != nil && len(cloud.Dark) != len(cloud.Points) {
+			return nil, fmt.Errorf("cloud %q: %d marks of %d points", cloud.Label, len(cloud.Dark), len(cloud.Points))
+		}
 		xy := make(plotter.XYs, len(cloud.Points))
 		for j, q := range cloud.Points {
 			if math.IsNaN(q[0]+q[1]) || math.IsInf(q[0]+q[1], 0) {
@@ -33,9 +40,9 @@ func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
 			xy[j] = plotter.XY{X: q[0], Y: q[1]}
 		}
 		if len(xy) > 0 {
-			p.Add(&points{xy, cloud.Trail, style})
+			p.Add(&points{xy, cloud, style})
 		}
-		if !f.Unlabelled {
+		if !f.Unlabelled && first == i {
 			above.legend = append(above.legend, entry{style.Name, func(c draw.Canvas) {
 				c.FillPolygon(style.Color, ring(c.Center(), 3))
 			}})
@@ -51,7 +58,7 @@ func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
 // points implements plot.Plotter.
 type points struct {
 	plotter.XYs
-	trail bool
+	cloud Cloud
 	style Style
 }
 
@@ -69,17 +76,23 @@ func (s *points) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, q := range s.XYs {
 		at[i] = vg.Point{X: tx(q.X), Y: ty(q.Y)}
 	}
-	if s.trail {
+	if s.cloud.Trail {
 		c.StrokeLines(draw.LineStyle{Color: fade(s.style.Color, 0x60), Width: vg.Points(0.8)}, at)
 	}
 	for i, q := range at {
+		if s.cloud.Faint {
+			break
+		}
 		alpha := uint8(0x90)
-		if s.trail {
+		if s.cloud.Trail {
 			alpha = 0x40 + uint8(0xbf*i/max(len(at)-1, 1))
 		}
 		c.FillPolygon(fade(s.style.Color, alpha), ring(q, 2.2))
+		if s.cloud.Dark != nil && s.cloud.Dark[i] {
+			c.FillPolygon(ink, ring(q, 1.1))
+		}
 	}
-	if s.trail {
+	if s.cloud.Trail {
 		c.FillPolygon(paper, ring(at[0], 3.2))
 		start := ring(at[0], 3.2)
 		c.StrokeLines(draw.LineStyle{Color: s.style.Color, Width: vg.Points(1.2)}, append(start, start[0]))

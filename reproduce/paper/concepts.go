@@ -30,6 +30,7 @@ var Concepts = []Concept{
 	{"Theorem1", "cermiclib/theory/sandwich.go", "Sec. 4.4 and App. D: r^i beside the UCB bonus in linear MDPs"},
 	{"Theorem1", "cermiclib/theory/surprise.go", "App. D: expected and realised surprise"},
 	{"fig1", "reproduce/plan/workflow.go", "Fig. 1: the module's objective and networks"},
+	{"fig2", "viz/paths.go", "Fig. 2: paths of s_t with CERMIC and a baseline, x_t among them"},
 	{"table:sota", "reproduce/paper/methods.go", "Table 1: the methods"},
 	{"table:sota", "reproduce/paper/tasks.go", "Table 1: the tasks"},
 	{"app:memory_update", "cermiclib/memory/queue.go", "App. A: the graph advances at detections"},
@@ -47,6 +48,7 @@ var Concepts = []Concept{
 	{"sparse", "envs/vmas/sparse.go", "App. E: rewards for success only"},
 	{"sparse", "envs/smac/reward.go", "App. E: rewards for the outcome of a battle only"},
 	{"noise", "envs/noise.go", "App. F: random-box noise"},
+	{"fig:app_rew", "viz/inside.go", "App. F: r^i through one episode"},
 	{"tab:memory_params_final", "reproduce/paper/settings.go", "Table 5: sizes of the memories"},
 	{"tab:core_hyperparameters", "reproduce/paper/settings.go", "Table 6: hyper-parameters"},
 }

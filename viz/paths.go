@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+)
+
+// Paths draws the s_t of episodes, seen through one encoder, as one path an agent, and beside them x_t among the s_t of the
+// first episode. Above are the two directions in which all of these points vary most, below one t-SNE of them all. A path
+// is paler before than after; a dark dot is a step with another agent in sight, and a ring where the path starts.
+//
+// paper:fig2  left: distributions of s_t with CERMIC and a baseline; right: x_t around s_t and at the ends of its path
+//
+// Reading: x_t is no s_t. It is put among them where its decoder does: at ŝ_{t+1}, p_ψ's mean for the mean of x_t.
+func Paths(seed uint64, episodes ...*results.Inside) (Panels, error) {
+	panels := NewPanels(len(episodes) + 1)
+	panels.Width, panels.Height = 3.3*vg.Inch, 2.9*vg.Inch
+	rows, err := mapped(episodes)
+	if err != nil {
+		return panels, err
+	}
+	plane, share, err := stats.PCA(rows)
+	if err != nil {
+		return panels, err
+	}
+	const perplexity = 20
+	layout, err := stats.TSNE(rows, min(perplexity, float64(len(rows))/3), seed)
+	if err != nil {
+		return panels, err
+	}
+	above, err := pathRow(episodes, plane, "", Figure{X: fmt.Sprintf("first component (%.0f %%)", 100*share[0]), Y: fmt.Sprintf("second (%.0f %%)", 100*share[1])})
+	if err != nil {
+		return panels, err
+	}
+	below, err := pathRow(episodes, layout, ", t-SNE", Figure{})
+	panels.Rows = [][]*plot.Plot{above, below}
+	for i := range episodes[0].Agents {
+		panels.Legend = append(panels.Legend, fmt.Sprintf("agent %d", i+1))
+	}
+	return panels, err
+}
+
+// mapped are the points of all panels: s_t of every episode, then ŝ_{t+1} of the first, in at most 300 agent steps of each.
+func mapped(episodes []*results.Inside) (rows [][]float64, err error) {
+	if len(episodes) == 0 {
+		return nil, errors.New("no episode to draw")
+	}
+	for _, in := range episodes {
+		if in.Agents != episodes[0].Agents || in.Steps < 1 || len(in.Embed) != in.Steps*in.Agents || len(in.Predicted) != len(in.Embed) {
+			return nil, fmt.Errorf("%d embeddings and %d predictions of %d steps of %d agents: want one each of an agent step, and the agents of %s",
+				len(in.Embed), len(in.Predicted), in.Steps, in.Agents, episodes[0].Method)
+		}
+		rows = append(rows, thinned(in, in.Embed)...)
+	}
+	return append(rows, thinned(episodes[0], episodes[0].Predicted)...), nil
+}
+
+// stride is how many steps lie between two that are drawn: t-SNE takes time that grows with the square of their number.
+func stride(in *results.Inside) int { return (in.Steps*in.Agents + 299) / 300 }
+
+// thinned are the rows [T·N] of the steps that are drawn.
+func thinned(in *results.Inside, rows [][]float64) (out [][]float64) {
+	for t := 0; t < in.Steps; t += stride(in) {
+		out = append(out, rows[t*in.Agents:(t+1)*in.Agents]...)
+	}
+	return out
+}
+
+// pathRow draws a panel an episode and one of x_t, from points in the order of mapped, on common axes.
+func pathRow(episodes []*results.Inside, points [][2]float64, suffix string, f Figure) ([]*plot.Plot, error) {
+	var row []*plot.Plot
+	at, first := 0, [][2]float64(nil)
+	for _, in := range episodes {
+		own := points[at : at+len(thinned(in, in.Embed))]
+		if at += len(own); first == nil {
+			first = own
+		}
+		p, err := pathPanel(in, own, nil, "s_t of "+shortLabel(in.Method)+suffix, f)
+		if err != nil {
+			return nil, err
+		}
+		row = append(row, p)
+	}
+	p, err := pathPanel(episodes[0], first, points[at:], "x_t among s_t of "+shortLabel(episodes[0].Method)+suffix, f)
+	if err != nil {
+		return nil, err
+	}
+	row = append(row, p)
+	shareAxes(row)
+	return row, nil
+}
+
+// shortLabel is the method's name without changed settings, as StyleOf prints it.
+func shortLabel(method string) string {
+	name, _, _ := strings.Cut(method, " ")
+	return StyleOf(name, 0).Name
+}
+
+// pathPanel draws the paths of an episode's agents, and other points over them if there are any.
+func pathPanel(in *results.Inside, path, over [][2]float64, title string, f Figure) (*plot.Plot, error) {
+	clouds := byAgent(in, path)
+	for i := range clouds {
+		clouds[i].Trail, clouds[i].Faint = true, over != nil
+		for k := range clouds[i].Points {
+			clouds[i].Dark = append(clouds[i].Dark, in.Sees(k*stride(in), i))
+		}
+	}
+	if over != nil {
+		clouds = append(clouds, byAgent(in, over)...)
+	}
+	f.Title, f.Unlabelled = title, true
+	return Scatter(f, clouds...)
+}
+
+// shareAxes gives all plots the limits that hold the points of each.
+func shareAxes(plots []*plot.Plot) {
+	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
+	for _, p := range plots {
+		low = [2]float64{min(low[0], p.X.Min), min(low[1], p.Y.Min)}
+		high = [2]float64{max(high[0], p.X.Max), max(high[1], p.Y.Max)}
+	}
+	for _, p := range plots {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low[0], high[0], low[1], high[1]
+	}
+}
+
+// Ends draws how far s_t, and x_t by what it predicts, are from where the path of s_t ends, over the episode; one panel an
+// agent. Where the line of x_t is the lower one, x_t lies nearer to the end than s_t. The ground is coloured while another
+// agent is in sight.
+func Ends(in *results.Inside, columns int) (Panels, error) {
+	if _, err := mapped([]*results.Inside{in}); err != nil {
+		return Panels{}, err
+	}
+	var plots []*plot.Plot
+	for i := range in.Agents {
+		end := in.Embed[in.Row(in.Steps-1, i)]
+		steps, s, x := make([]float64, in.Steps), make([]float64, in.Steps), make([]float64, in.Steps)
+		for t := range steps {
+			steps[t], s[t], x[t] = float64(t), floats.Distance(in.Embed[in.Row(t, i)], end, 2), floats.Distance(in.Predicted[in.Row(t, i)], end, 2)
+		}
+		p, err := Curves(Figure{Title: fmt.Sprintf("agent %d", i+1), X: "step", Y: "distance to the end", Marks: sights(in, i)},
+			Line("s_t", steps, s), Line("x_t", steps, x))
+		if err != nil {
+			return Panels{}, err
+		}
+		plots = append(plots, p)
+	}
+	panels := NewPanels(columns, plots...)
+	panels.Title = fmt.Sprintf("%s, %s; coloured: another agent in sight", in.Task, shortLabel(in.Method))
+	return panels, nil
+}
