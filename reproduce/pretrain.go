@@ -11,7 +11,6 @@ import (
 	"math"
 
 	"cermic/cermiclib/memory"
-	"cermic/cermiclib/nn"
 	"cermic/envs"
 	"cermic/reproduce/plan"
 )
@@ -36,32 +35,23 @@ func runPretrain(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	env, err := cfg.Build(seed, 0)
+	st, err := openStore(store)
 	if err != nil {
 		return err
 	}
-	backend, err := nn.Open()
-	if err != nil {
-		return err
-	}
-	p := memory.DefaultPretraining(backend)
-	p.Frames, p.Epochs, p.Seed = frames, epochs, seed
-	p.Watch = func(stage string, epoch int, loss float64) {
+	p := plan.Pretraining{Task: cfg, Memory: memory.DefaultGraph(), Frames: frames, Epochs: epochs, Seed: seed}
+	made, err := p.Run(ctx, st, func(stage string, epoch int, loss float64) {
 		fmt.Fprintf(out, "%s, epoch %d: held-out loss %.4f\n", stage, epoch, loss)
-	}
-	weights, quality, err := p.Run(ctx, memory.DefaultGraph(), env)
+	})
 	if errors.Is(err, context.Canceled) {
 		return errStopped
 	}
 	if err != nil {
 		return err
 	}
-	path, err := weights.Save(store)
-	if err != nil {
-		return err
-	}
-	describe(out, task.ID, quality)
-	fmt.Fprintf(out, "Weights in %s. To use them:\n  -set explore.memory=graph -set explore.memory.pretrained=%s -set explore.memory.pretrain=full\n", path, weights.ID)
+	describe(out, task.ID, made.Quality)
+	fmt.Fprintf(out, "Weights in %s. To use them:\n  -set explore.memory=graph -set explore.memory.pretrained=%s -set explore.memory.pretrain=full\n",
+		memory.PretrainedPath(store, made.Weights), made.Weights)
 	return nil
 }
 

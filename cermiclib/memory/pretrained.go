@@ -75,14 +75,14 @@ func readPretrained(data []byte) (*Pretrained, error) {
 	return p, nil
 }
 
-// pretrainedPath is where weights lie in a store's folder.
-func pretrainedPath(folder, id string) string {
+// PretrainedPath is where weights lie in a store's folder.
+func PretrainedPath(folder, id string) string {
 	return filepath.Join(folder, "pretrained", id+".safetensors")
 }
 
 // Save writes the weights into a store's folder, from where experiments name them by ID, and returns the path.
 func (p *Pretrained) Save(folder string) (string, error) {
-	path := pretrainedPath(folder, p.ID)
+	path := PretrainedPath(folder, p.ID)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
@@ -95,7 +95,7 @@ func (p *Pretrained) Save(folder string) (string, error) {
 
 // LoadPretrained reads weights that Save wrote; it refuses a file whose bytes are not those that id is the hash of.
 func LoadPretrained(folder, id string) (*Pretrained, error) {
-	data, err := os.ReadFile(pretrainedPath(folder, id))
+	data, err := os.ReadFile(PretrainedPath(folder, id))
 	if err != nil {
 		return nil, fmt.Errorf("memory graph: no pre-trained weights %q in %s; make them with: go run ./reproduce pretrain", id, folder)
 	}

@@ -31,6 +31,7 @@ var Concepts = []Concept{
 	{"Theorem1", "cermiclib/theory/surprise.go", "App. D: expected and realised surprise"},
 	{"fig1", "reproduce/plan/workflow.go", "Fig. 1: the module's objective and networks"},
 	{"fig2", "viz/paths.go", "Fig. 2: paths of s_t with CERMIC and a baseline, x_t among them"},
+	{"fig3", "reproduce/plan/pretrained.go", "Fig. 3: learning with and without a pre-trained memory"},
 	{"table:sota", "reproduce/paper/methods.go", "Table 1: the methods"},
 	{"table:sota", "reproduce/paper/tasks.go", "Table 1: the tasks"},
 	{"app:memory_update", "cermiclib/memory/queue.go", "App. A: the graph advances at detections"},
