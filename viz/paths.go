@@ -92,7 +92,7 @@ func pathRow(episodes []*results.Inside, points [][2]float64, suffix string, f F
 		}
 		row = append(row, p)
 	}
-	p, err := pathPanel(episodes[0], first, points[at:], "x_t among s_t of "+shortLabel(episodes[0].Method)+suffix, f)
+	p, err := pathPanel(episodes[0], first, points[at:], "x_t among the left s_t"+suffix, f)
 	if err != nil {
 		return nil, err
 	}
