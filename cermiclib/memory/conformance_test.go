@@ -20,7 +20,8 @@ func narrow() []memory.Config {
 	cached := graph
 	cached.History, cached.Slots = memory.HistoryCached, memory.SlotsType
 	return []memory.Config{
-		memory.MLP{Embed: 8, Hidden: 16, Width: 24}, memory.GRU{Embed: 8, Layers: 2, Width: 16, Chunk: 4}, graph, frozen, cached,
+		memory.MLP{Embed: 8, Hidden: 16, Width: 24}, memory.GRU{Embed: 8, Layers: 2, Width: 16, Chunk: 4},
+		memory.GRU{Embed: 8, Layers: 2, Width: 16, Chunk: 4, Gated: true}, graph, frozen, cached,
 	}
 }
 

@@ -105,12 +105,7 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 		own := BroadcastToDims(InsertAxes(Transpose(in[2], 0, 1), 1), chunks, m.Chunk, m.agents)
 		own = Reshape(own, chunks*m.Chunk, m.agents)
 		logits, labels := m.logits(sc, m.encode(sc, in[5])), in[6]
-		out.Loss = MulScalar(detectionLoss(logits, labels, own), m.Coef)
-		said := ConvertDType(GreaterOrEqual(Sigmoid(logits), ConstAs(logits, m.Threshold)), logits.DType())
-		share := func(x *Node) *Node {
-			return DivScalar(ReduceSum(Mul(x, OneMinus(own)), -1), float64(max(m.agents-1, 1)))
-		}
-		out.Right, out.Present = share(OneMinus(Abs(Sub(said, labels)))), share(labels)
+		out.detect(logits, labels, own, m.Threshold, m.Coef)
 		return
 	}
 	m.logits(sc, m.encode(sc, at(in[0], 0))) // makes the variables, which Watch uses

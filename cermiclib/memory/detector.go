@@ -34,6 +34,15 @@ func detectionLoss(logits, labels, own *Node) *Node {
 	return ReduceSum(Mul(each, OneMinus(own)), -1)
 }
 
+// detect fills in what a detector of these logits that learns has to say; all [B,N], own one-hot of the observer.
+func (out *Context) detect(logits, labels, own *Node, threshold, coef float64) {
+	out.Loss = MulScalar(detectionLoss(logits, labels, own), coef)
+	said := ConvertDType(GreaterOrEqual(Sigmoid(logits), ConstAs(logits, threshold)), logits.DType())
+	others := float64(max(logits.Shape().Dimensions[1]-1, 1))
+	share := func(x *Node) *Node { return DivScalar(ReduceSum(Mul(x, OneMinus(own)), -1), others) }
+	out.Right, out.Present = share(OneMinus(Abs(Sub(said, labels)))), share(labels)
+}
+
 // detections evaluates the detector on every agent step of x with the weights as they are: bit j of seen [T,E,N] is set
 // where agent j ≠ observer has a probability of threshold or more.
 // embedded [T,E,N,D] receives the embeddings, which are p's second output; with D = 0 there are none.

@@ -14,13 +14,14 @@ import (
 
 // GRU is the recurrent memory of Appendix C: f_n is the normalised hidden state after n steps of an episode.
 //
-// Reading: n advances with every step, no detector gates it. Gradients pass through the steps of one chunk; what an agent
+// Reading: n advances with every step, no detector gates it; gru_gated selects. Gradients pass through the steps of one chunk; what an agent
 // remembered before the chunk is stored at collection and taken as given.
 type GRU struct {
-	Embed  int `json:"d_obs_enc"`  // length of the observation embedding; the paper's table of memory sizes: 64
-	Layers int `json:"gru_layers"` // same table: 2
-	Width  int `json:"d_f"`        // F, width of each layer; same table: 256
-	Chunk  int `json:"bptt"`       // L, steps that gradients pass through; not in the paper
+	Embed  int  `json:"d_obs_enc"`          // length of the observation embedding; the paper's table of memory sizes: 64
+	Layers int  `json:"gru_layers"`         // same table: 2
+	Width  int  `json:"d_f"`                // F, width of each layer; same table: 256
+	Chunk  int  `json:"bptt"`               // L, steps that gradients pass through; not in the paper
+	Gated  bool `json:"gru_gated,omitzero"` // the state moves only where a detector sees another agent; see gru_gated.go
 }
 
 func init() { Register(DefaultGRU()) }
@@ -42,10 +43,18 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 		return nil, err
 	}
 	rows := b.Spec.Copies * b.Spec.Agents
-	return &gru{GRU: c, build: b, obs: b.Spec.InLen(), hidden: make([]float32, rows*c.Layers*c.Width), known: make([]uint8, rows)}, nil
+	m := &gru{GRU: c, build: b, obs: b.Spec.InLen(), known: make([]uint8, rows)}
+	m.hidden = make([]float32, rows*m.stateLen())
+	if c.Gated {
+		b.Labels = true
+		m.gates = &gates{agents: b.Spec.Agents, met: make([]uint8, rows)}
+		m.moved, m.probability = make([]float32, rows*c.Layers*c.Width), make([]float32, rows*b.Spec.Agents)
+	}
+	return m, nil
 }
 
-// gru keeps the hidden state of every agent of every copy, all layers side by side: [E·N,H] with H = layers·F.
+// gru keeps the hidden state of every agent of every copy, all layers side by side: [E·N,H] with H = layers·F. With
+// gru_gated the last layer's state before the one in force is behind them, H = (layers+1)·F.
 type gru struct {
 	GRU
 	build  *nn.Build
@@ -56,6 +65,17 @@ type gru struct {
 	known  []uint8     // [E·N] 1 once an agent has been watched
 	start  []float32   // [⌈T/L⌉,E·N,H] before the first step of each chunk of the rollout last watched
 	before []uint8     // [E·N] known, as it was before that rollout
+
+	gates              *gates    // nil without gru_gated
+	moved, probability []float32 // [E·N,layers·F], [E·N,N] of one step
+}
+
+// stateLen is H.
+func (m *gru) stateLen() int {
+	if m.Gated {
+		return (m.Layers + 1) * m.Width
+	}
+	return m.Layers * m.Width
 }
 
 var _ Watcher = (*gru)(nil)
@@ -66,13 +86,15 @@ func (m *gru) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk} }
 // Inputs are time-major, C = b/L chunks side by side.
 func (m *gru) Inputs(b int) []nn.Input {
 	l, c := m.Chunk, b/m.Chunk
-	return []nn.Input{
-		nn.F32("obs", l, c, m.obs), nn.F32("keep", l, c, 1), nn.F32("hidden", c, m.Layers*m.Width), nn.F32("exists", b),
+	in := []nn.Input{nn.F32("obs", l, c, m.obs), nn.F32("keep", l, c, 1), nn.F32("hidden", c, m.stateLen()), nn.F32("exists", b)}
+	if m.Gated {
+		in = append(in, m.gates.inputs(l, c)...)
 	}
+	return in
 }
 
 func (m *gru) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
-	l, chunks, agents, h := m.Chunk, len(rows)/m.Chunk, x.E*x.N, m.Layers*m.Width
+	l, chunks, agents, h := m.Chunk, len(rows)/m.Chunk, x.E*x.N, m.stateLen()
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {
 			at := (k%l*chunks + k/l) * m.obs
@@ -97,20 +119,29 @@ func (m *gru) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
 			if int(row) < agents && m.before[row] == 0 {
 				dst[k] = 0
 			}
+			if m.Gated {
+				dst[k] = float32(m.gates.exists[row])
+			}
 		}
 	})
+	if m.Gated {
+		m.gates.gather(p, first+4, l, x, rows)
+	}
 }
 
 // Context unrolls one chunk of every agent. f_{n-1} of a chunk's first step comes from the stored hidden state.
 func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 	m.scope = sc.Scope()
+	if m.Gated {
+		return m.gatedContext(sc, in)
+	}
 	obs, keep, hidden := in[0], in[1], in[2]
 	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
 	x := Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
 	first := m.feature(hidden)
 	for i := range m.Layers {
 		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
-		h := Slice(hidden, AxisRange(), AxisRange(i*m.Width, (i+1)*m.Width))
+		h := m.part(hidden, i)
 		x = Reshape(cell.Unroll(Reshape(x, l, c, x.Shape().Dimensions[1]), keep, h), l*c, m.Width)
 	}
 	now := Reshape(nn.Normalize(x), l, c, m.Width)
@@ -130,17 +161,22 @@ func (m *gru) feature(hidden *Node) *Node {
 // at returns x[t] of a time-major x [L,C,...].
 func at(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
 
-// advance maps obs [B,I], keep [B,1] and hidden [B,H] to the next hidden [B,H].
-func (m *gru) advance(sc *model.Scope, obs, keep, hidden *Node) *Node {
+// advance maps obs [B,I], keep [B,1] and hidden [B,H] to the next hidden of all layers [B,layers·F] and, with gru_gated, to
+// the detector's probabilities [B,N].
+func (m *gru) advance(sc *model.Scope, obs, keep, hidden *Node) []*Node {
 	x := Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
+	var seen []*Node
+	if m.Gated {
+		seen = append(seen, Sigmoid(detect(sc.At("detector"), x, m.gates.agents)))
+	}
 	next := make([]*Node, m.Layers)
 	for i := range next {
 		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
-		h := Slice(hidden, AxisRange(), AxisRange(i*m.Width, (i+1)*m.Width))
+		h := m.part(hidden, i)
 		x = cell.Step(cell.Drive(x), Mul(h, keep))
 		next[i] = x
 	}
-	return Concatenate(next, -1)
+	return append([]*Node{Concatenate(next, -1)}, seen...)
 }
 
 // Watch walks the rollout in time order with the weights as they are and keeps the hidden state before every chunk.
@@ -148,7 +184,13 @@ func (m *gru) Watch(x *rl.Rollout) error {
 	if m.scope == "" {
 		return fmt.Errorf("memory gru: asked to watch before its features were built into a graph")
 	}
-	agents, h := x.E*x.N, m.Layers*m.Width
+	if m.Gated {
+		if err := needLabels(x); err != nil {
+			return err
+		}
+		m.gates.resize(x.Rows())
+	}
+	agents, h := x.E*x.N, m.stateLen()
 	if err := m.compile(agents); err != nil {
 		return err
 	}
@@ -170,6 +212,10 @@ func (m *gru) Watch(x *rl.Rollout) error {
 		if err := m.step.Run(); err != nil {
 			return err
 		}
+		if m.Gated {
+			m.walkGated(x, t)
+			continue
+		}
 		m.step.Read(0, m.hidden)
 	}
 	for a := range m.known {
@@ -183,21 +229,35 @@ func (m *gru) compile(agents int) (err error) {
 	if m.step != nil {
 		return nil
 	}
-	inputs := []nn.Input{nn.F32("obs", agents, m.obs), nn.F32("keep", agents, 1), nn.F32("hidden", agents, m.Layers*m.Width)}
+	inputs := []nn.Input{nn.F32("obs", agents, m.obs), nn.F32("keep", agents, 1), nn.F32("hidden", agents, m.stateLen())}
 	m.step, err = nn.NewProgram(m.build, "memory.gru", inputs, func(sc *model.Scope, in []*Node) []*Node {
-		return []*Node{m.advance(sc.Store().Scope(m.scope), in[0], in[1], in[2])}
+		return m.advance(sc.Store().Scope(m.scope), in[0], in[1], in[2])
 	})
 	return err
 }
 
 // Save returns the hidden states, which the next collection starts from.
-func (m *gru) Save() []byte { return append(appendFloats(nil, m.hidden), m.known...) }
+func (m *gru) Save() []byte {
+	state := append(appendFloats(nil, m.hidden), m.known...)
+	if m.Gated {
+		state = append(state, m.gates.met...)
+	}
+	return state
+}
 
 // Load continues from what Save returned.
 func (m *gru) Load(state []byte) error {
-	if len(state) != 4*len(m.hidden)+len(m.known) {
-		return fmt.Errorf("memory gru: the saved state has %d bytes, want %d", len(state), 4*len(m.hidden)+len(m.known))
+	want := 4*len(m.hidden) + len(m.known)
+	if m.Gated {
+		want += len(m.gates.met)
 	}
-	copy(m.known, readFloats(m.hidden, state))
+	if len(state) != want {
+		return fmt.Errorf("memory gru: the saved state has %d bytes, want %d", len(state), want)
+	}
+	rest := readFloats(m.hidden, state)
+	copy(m.known, rest)
+	if m.Gated {
+		copy(m.gates.met, rest[len(m.known):])
+	}
 	return nil
 }
