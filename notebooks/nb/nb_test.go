@@ -159,7 +159,13 @@ func TestACellTrainsOnlyWhenAskedTo(t *testing.T) {
 	if all, none := Chosen(true, []int{1, 2}), Chosen(false, []int{1, 2}); len(all) != 2 || len(none) != 0 {
 		t.Errorf("got %v and %v", all, none)
 	}
+	if n := Brief(8, 2); n != 8 {
+		t.Errorf("got %d", n)
+	}
 	t.Setenv("NB_TRAIN", "first")
+	if n := Brief(8, 2); n != 2 {
+		t.Errorf("got %d in a proof", n)
+	}
 	if first, none := Chosen(false, []int{1, 2}), Chosen(false, []int{}); len(first) != 1 || len(none) != 0 {
 		t.Errorf("got %v and %v", first, none)
 	}
