@@ -14,7 +14,8 @@ import (
 	"cermic/envs"
 )
 
-// scoreBatch is the number of agent steps that one call of the scoring graph takes.
+// scoreBatch is the number of agent steps that one call of the scoring graph takes. More at once is not quicker: θ and φ are 0.34
+// million products and sums for each agent step, and XLA does them at four fifths of the speed of a plain matrix product.
 const scoreBatch = 512
 
 // scorer compiles the graph from o_t [scoreBatch,I] and actions [scoreBatch,A] to KL(p‖q) [scoreBatch].

@@ -28,6 +28,11 @@ func detect(sc *model.Scope, e *Node, agents int) *Node {
 
 // detectionLoss is Σ_k BCE over the other agents [B], for logits, labels and own [B,N], own one-hot of the observer.
 //
+// Reading: present and absent count alike, although few pairs are in sight on some tasks. The detector then sees nobody at first, but
+// that passes: on navigation, 7 % of pairs in sight, random play, Adam's step size that of the module, it finds none of them within
+// 350 gradient steps, 58 % after 700 and 83 % after 2,100, of whom 96 % are there (area under the curve 0.99). Weighing those
+// present eight times, it finds 69 % after 350 steps, but after 2,100 a third of those it sees are not there (one seed each).
+//
 // paper:eq:detector_loss_condensed  -Σ_k y_k·log p_k + (1-y_k)·log(1-p_k)
 func detectionLoss(logits, labels, own *Node) *Node {
 	each := Add(Sub(nn.ReLU(logits), Mul(logits, labels)), Log1P(Exp(Neg(Abs(logits))))) // no overflow for either sign
