@@ -21,12 +21,13 @@ import (
 // runNotebooks executes the notebooks from top to bottom, without a browser, through the kernel that a reader gets.
 func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
 	var budget, only string
-	var write bool
+	var write, thumbnails bool
 	cell := time.Hour
 	_, err := parse("notebooks", out, args, 0, func(set *flag.FlagSet) {
 		set.StringVar(&budget, "budget", "", "override the budget of every notebook (smoke), with an empty store of runs")
 		set.StringVar(&only, "only", "", "execute this notebook alone, for example 00_start")
 		set.BoolVar(&write, "write", false, "put the executed copies in the place of the notebooks")
+		set.BoolVar(&thumbnails, "thumbnails", false, "execute nothing, but draw notebooks/thumbnails from the pictures that are there")
 		set.DurationVar(&cell, "cell", cell, "the longest that one cell may take")
 	})
 	if err != nil {
@@ -40,6 +41,9 @@ func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
 	books, err := s.notebooks(only)
 	if err != nil {
 		return err
+	}
+	if thumbnails {
+		return s.thumbnails(books)
 	}
 	if err := s.all(); err != nil {
 		return err
