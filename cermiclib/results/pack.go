@@ -11,18 +11,27 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // packSuffix ends the name of a packed record; the rest is its ID.
 const packSuffix = ".json.gz"
 
 // Pack returns a complete record as one gzipped JSON object, to be kept under version control as <ID>.json.gz and read
-// through Store.Base. Equal records give equal bytes.
+// through Store.Base. Scores are kept as they are, scalars to six digits, which halves the size. Equal records give equal
+// bytes.
 func Pack(r *Record) ([]byte, error) {
 	if !r.Complete {
 		return nil, fmt.Errorf("run %s is not complete", r.ID)
 	}
-	text, err := compact(r) // encoding/json sorts the names of the scalars
+	short := *r
+	short.Scalars = make(map[string][]Point, len(r.Scalars))
+	for name, points := range r.Scalars {
+		for _, p := range points {
+			short.Scalars[name] = append(short.Scalars[name], Point{p.Frames, SixDigits(p.Value)})
+		}
+	}
+	text, err := compact(&short) // encoding/json sorts the names of the scalars
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +43,15 @@ func Pack(r *Record) ([]byte, error) {
 	_, err = w.Write(text)
 	err = errors.Join(err, w.Close())
 	return b.Bytes(), err
+}
+
+// SixDigits rounds a scalar as packed records do.
+func SixDigits(v float64) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil {
+		return v
+	}
+	return short
 }
 
 // Unpack reads what Pack wrote. Damage is an error that wraps ErrDamaged.
