@@ -198,7 +198,17 @@ type endLabels struct {
 }
 
 func (l *endLabels) add(s Style, y float64) {
-	l.names, l.colors, l.values = append(l.names, s.Name), append(l.colors, s.Color), append(l.values, y)
+	l.names, l.colors, l.values = append(l.names, brief(s.Name)), append(l.colors, s.Color), append(l.values, y)
+}
+
+// longestName is how many letters of a name stand beside a line: longer ones would leave no room for the lines themselves.
+const longestName = 30
+
+func brief(name string) string {
+	if r := []rune(name); len(r) > longestName {
+		return string(r[:longestName-1]) + "…"
+	}
+	return name
 }
 
 const labelGap = 5 // points between the end of a line and its name

@@ -4,9 +4,12 @@ package viz_test
 
 import (
 	"math"
+	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/results"
 	"cermic/viz"
@@ -88,5 +91,22 @@ func TestEvalsGroupSeedsByMethodAndAlignFrames(t *testing.T) {
 	m := got[0]
 	if len(m.X) != 2 || m.Y[0][0] != 2 || m.Y[0][1] != 5 || m.Y[1][0] != 4 || !math.IsNaN(m.Y[1][1]) {
 		t.Errorf("mappo is %+v, want the episode means and a gap where seed 1 has no value", m)
+	}
+}
+
+// A name wider than the picture once left a negative width for the lines, along which dashes were drawn for ever.
+func TestLongNamesLeaveRoomForTheLines(t *testing.T) {
+	series := viz.Line("mappo-cermic "+strings.Repeat("explore.memory.pretrained=0123456789abcdef ", 4), []float64{0, 1000, 3000}, []float64{0, 1, 2})
+	series.Reference = true // dashed
+	p, err := viz.Curves(viz.Figure{Title: "names", X: "frames", Y: "score"}, series)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := make(chan bool)
+	go func() { viz.Image(p, 3*vg.Inch, 2*vg.Inch); close(drawn) }()
+	select {
+	case <-drawn:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the picture is still being drawn")
 	}
 }
