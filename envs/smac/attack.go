@@ -14,28 +14,34 @@ type blow struct {
 // Fixed parts of weapons. Cells, loops, life points.
 const (
 	leastDamage    = 0.5 // armour never takes more
-	secondHit      = 4   // DECISION 16: loops from a zealot's first hit to its second
-	beamDelay      = 6   // DECISION 18: loops from a colossus' attack to both its hits
 	beamHalf       = 1.25
 	beamWidth      = 0.15
 	blastRadius    = 2.2
 	cooldownSpread = 4 // the random part of a period is one of −1, 0, 1, 2
+	shortReach     = 0.5
+	shortWindUp    = 0.3 // game seconds
 )
 
 // engage attacks if the target is in range and the weapon ready, else closes in.
 //
 // DECISION 20: hydralisks have one weapon; the game's short-range form of it only takes longer to wind up.
 func (s *simulator) engage(i int32, u *soldier) {
-	k, t := &kinds[u.Type], &s.units[u.Target]
-	if !within(u, t, square(u, t), k.reach) {
-		step(u, t.X, t.Y)
+	k, t := &s.kinds[u.Type], &s.units[u.Target]
+	if !s.within(u, t, square(u, t), k.reach) {
+		s.step(u, t.X, t.Y)
 		return
 	}
-	if u.Cooldown > 0 {
+	if u.Cooldown > 0 || s.turning && !u.turn(t.X, t.Y) {
 		return
 	}
-	u.Cooldown = k.period + float32(s.chance.IntN(cooldownSpread)-1)
+	u.Cooldown = k.period
+	if !s.evenPeriods {
+		u.Cooldown += float32(s.chance.IntN(cooldownSpread) - 1)
+	}
 	u.WindUp = k.windUp
+	if s.shortForm && u.Type == Hydralisk && s.within(u, t, square(u, t), shortReach) {
+		u.WindUp = delay(shortWindUp)
+	}
 	if u.WindUp == 0 {
 		s.strike(i, u)
 	}
@@ -45,8 +51,8 @@ func (s *simulator) engage(i int32, u *soldier) {
 //
 // DECISION 14: the target may drift by slop; beyond, the attack is lost and the weapon stays unready.
 func (s *simulator) wind(i int32, u *soldier) {
-	k, t := &kinds[u.Type], &s.units[u.Target]
-	if t.Health <= 0 || !within(u, t, square(u, t), k.reach+k.slop) {
+	k, t := &s.kinds[u.Type], &s.units[u.Target]
+	if t.Health <= 0 || !s.within(u, t, square(u, t), k.reach+k.slop) {
 		u.WindUp = 0
 		return
 	}
@@ -59,7 +65,7 @@ func (s *simulator) wind(i int32, u *soldier) {
 //
 // DECISION 21: they land after all units have acted, so that two can kill each other.
 func (s *simulator) strike(i int32, u *soldier) {
-	k, now := &kinds[u.Type], s.clock.Loop
+	k, now := &s.kinds[u.Type], s.clock.Loop
 	switch {
 	case u.Type == Baneling:
 		s.launch(blow{Due: now, From: i, At: i})
@@ -71,7 +77,7 @@ func (s *simulator) strike(i int32, u *soldier) {
 		s.launch(blow{Due: now + max(1, flight), From: i, At: u.Target})
 	default:
 		for hit := range k.hits {
-			s.launch(blow{Due: now + int32(hit)*secondHit, From: i, At: u.Target, Held: hit > 0})
+			s.launch(blow{Due: now + int32(hit)*s.secondHit, From: i, At: u.Target, Held: hit > 0})
 		}
 	}
 }
@@ -93,11 +99,11 @@ func (s *simulator) sweep(i int32, u *soldier) {
 		depth := float32(dx*along[0]) + float32(dy*along[1])
 		side := float32(dy*along[0]) - float32(dx*along[1])
 		side = max(0, side-beamHalf, -side-beamHalf)
-		if touch := kinds[x.Type].radius + beamWidth; length(depth, side) > touch {
+		if touch := s.kinds[x.Type].radius + beamWidth; length(depth, side) > touch {
 			continue
 		}
-		for range kinds[Colossus].hits {
-			s.launch(blow{Due: s.clock.Loop + beamDelay, From: i, At: int32(j)})
+		for range s.kinds[Colossus].hits {
+			s.launch(blow{Due: s.clock.Loop + s.beamDelay, From: i, At: int32(j)})
 		}
 	}
 }
@@ -128,11 +134,11 @@ func (s *simulator) land() {
 
 // hit does one hit's damage, on shields first, then on life less armour; the dead feel nothing.
 func (s *simulator) hit(from, at int32) {
-	k, x := &kinds[s.units[from].Type], &s.units[at]
+	k, x := &s.kinds[s.units[from].Type], &s.units[at]
 	if x.Health <= 0 {
 		return
 	}
-	v := &kinds[x.Type]
+	v := &s.kinds[x.Type]
 	damage := k.damage
 	if v.armoured {
 		damage += k.versusArmoured
@@ -168,7 +174,10 @@ func (s *simulator) kill(i int32) {
 	u.Order = burst
 	for j := range s.units {
 		x := &s.units[j]
-		reach := blastRadius + kinds[x.Type].radius
+		reach := float32(blastRadius)
+		if !s.blastCentres {
+			reach += s.kinds[x.Type].radius
+		}
 		if x.Health > 0 && x.Enemy != u.Enemy && square(u, x) <= reach*reach {
 			s.hit(i, int32(j))
 		}

@@ -151,3 +151,30 @@ func TestScriptedPlayEndsAsInTheReferenceSimulator(t *testing.T) {
 		}
 	}
 }
+
+// Focused fire with one decision taken otherwise, beside the reference's, 300 episodes a cell there. The limits are those of the
+// table above.
+func TestReversedDecisionsMoveFocusedFireAsInTheReferenceSimulator(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fewer episodes would show nothing")
+	}
+	for _, ref := range []struct {
+		otherwise     string
+		protoss, zerg outcome
+	}{
+		{"ladder", outcome{win: .43, ret: 16.4}, outcome{win: .17, ret: 11.0}},
+		{"no_collision", outcome{win: .44, ret: 16.3}, outcome{win: .26, ret: 11.8}},
+		{"retarget", outcome{win: .56, ret: 17.4}, outcome{win: .23, ret: 11.7}},
+		{"blast_centres", outcome{win: .48, ret: 16.8}, outcome{win: .24, ret: 11.3}},
+		{"instant", outcome{win: .47, ret: 16.5}, outcome{win: .26, ret: 11.6}},
+		{"clock", outcome{win: .43, ret: 16.6}, outcome{win: .18, ret: 10.8}},
+	} {
+		for r, want := range map[*race]outcome{&protossRace: ref.protoss, &zergRace: ref.zerg} {
+			got := play(t, r, players["focus"], 1000, func(s *Settings) { s.Otherwise = ref.otherwise })
+			t.Logf("%s %s: win %.3f (%.2f), return %.2f (%.1f)", r.name, ref.otherwise, got.win, want.win, got.ret, want.ret)
+			if math.Abs(got.win-want.win) > 0.10 || math.Abs(got.ret-want.ret) > 1.5 {
+				t.Errorf("%s %s: wins %.3f and returns %.2f, want %.2f and %.1f", r.name, ref.otherwise, got.win, got.ret, want.win, want.ret)
+			}
+		}
+	}
+}

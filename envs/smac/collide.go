@@ -9,13 +9,13 @@ package smac
 func (s *simulator) collide() {
 	for i := range s.units {
 		a := &s.units[i]
-		if a.Health <= 0 {
+		if a.Health <= 0 || s.ghosts {
 			continue
 		}
 		for j := i + 1; j < len(s.units); j++ {
 			b := &s.units[j]
 			if b.Health > 0 && (a.Type == Colossus) == (b.Type == Colossus) {
-				part(a, b)
+				s.part(a, b)
 			}
 		}
 	}
@@ -26,8 +26,8 @@ func (s *simulator) collide() {
 }
 
 // part moves two units apart if they overlap. Units on one point part along x.
-func part(a, b *soldier) {
-	room, d := kinds[a.Type].separation+kinds[b.Type].separation, square(a, b)
+func (p *physics) part(a, b *soldier) {
+	room, d := p.kinds[a.Type].separation+p.kinds[b.Type].separation, square(a, b)
 	if d >= room*room {
 		return
 	}

@@ -18,18 +18,21 @@ type post struct {
 
 // arrange puts units on the field, agents first, exactly where they are wanted. Enemies do nothing untold until the map's
 // script is due, which the clock is set past.
-func arrange(posts ...post) *simulator {
+func arrange(posts ...post) *simulator { return arrangeOtherwise("", posts...) }
+
+// arrangeOtherwise is arrange with one decision taken otherwise.
+func arrangeOtherwise(name string, posts ...post) *simulator {
 	agents := 0
 	for _, p := range posts {
 		agents += count(!p.enemy)
 	}
 	s := DefaultSettings()
-	s.Agents, s.Enemies = agents, len(posts)-agents
+	s.Agents, s.Enemies, s.Otherwise = agents, len(posts)-agents, name
 	sim := newSimulator(newRules(s, &protossRace), rng.New(1, "combat"))
 	for i, p := range posts {
 		k := &kinds[p.kind]
 		sim.units[i] = soldier{
-			X: p.x, Y: p.y, Health: k.life, Shield: k.shield, Hurt: -shieldDelay, Type: p.kind, Order: Stop, Enemy: p.enemy,
+			X: p.x, Y: p.y, Health: k.life, Shield: k.shield, Hurt: -sim.shieldDelay, Type: p.kind, Order: Stop, Enemy: p.enemy,
 		}
 	}
 	sim.clock.Loop = 1
@@ -151,7 +154,7 @@ func TestBeamsSweepAcrossTheLineOfFire(t *testing.T) {
 	}
 	s.units[0].Target = 2
 	s.sweep(0, &s.units[0])
-	s.clock.Loop += beamDelay
+	s.clock.Loop += s.beamDelay
 	s.land()
 	for i, want := range []float32{150, 50, 10, 10, 10, 50, 50} {
 		if s.units[i].Shield != want {

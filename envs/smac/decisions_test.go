@@ -19,6 +19,11 @@ func TestEveryDecisionIsListedAndStandsWhereTheListSays(t *testing.T) {
 	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \|.*\| (\w+\.go) \|$`).FindAllStringSubmatch(string(list), -1) {
 		listed[row[1]] = row[2]
 	}
+	for _, a := range alternatives {
+		if row := regexp.MustCompile("(?m)^\\| " + a.Decision + " \\|.*`" + a.Name + "`"); a.Decision != "data" && a.Name != "instant" && !row.Match(list) {
+			t.Errorf("the list does not name %s as the other way of decision %s", a.Name, a.Decision)
+		}
+	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)

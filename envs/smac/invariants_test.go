@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/rng"
 )
 
 // FuzzBattle plays any settings with any allowed actions and checks what must always hold. The corpus of go test are the seeds
@@ -15,7 +16,7 @@ import (
 func FuzzBattle(f *testing.F) {
 	f.Add(uint64(1), uint64(0), uint8(5), uint8(5), []byte{0})
 	f.Add(uint64(2), uint64(0x5555), uint8(1), uint8(3), []byte{7, 3, 200, 14})
-	f.Add(uint64(3), uint64(0xaaaa), uint8(4), uint8(1), []byte("stop, north, south, east and west"))
+	f.Add(uint64(3), uint64(0xaaaaa), uint8(4), uint8(1), []byte("stop, north, south, east and west"))
 	f.Add(uint64(4), uint64(0xffff), uint8(7), uint8(9), []byte{255, 254, 6})
 	f.Fuzz(func(t *testing.T, seed, switches uint64, agents, enemies uint8, actions []byte) {
 		s, r := fuzzedSettings(switches, agents, enemies), &protossRace
@@ -52,6 +53,28 @@ func FuzzBattle(f *testing.F) {
 	})
 }
 
+// A baneling that appears beside a zergling bursts at once: the battle begins with all units, and two of them are dead.
+func TestABattleBeginsWithAllUnitsAlsoWithThoseThatDieAtOnce(t *testing.T) {
+	s := DefaultSettings()
+	s.Agents, s.Enemies = 2, 2
+	k := newRules(s, &zergRace)
+	b, l := newBattle(k), newLineup(k)
+	copy(l.Types, []Type{Zergling, Hydralisk, Baneling, Hydralisk})
+	copy(l.At, [][2]float32{{10, 10}, {2, 2}, {10.9, 10}, {30, 30}})
+	seen, err := newSimulator(k, rng.New(1, "first loop")).Deploy(l, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.begin(seen)
+	agents, enemies := b.alive()
+	if b.tags[0]*b.tags[1]*b.tags[2]*b.tags[3] != 2*3*4 || agents != 1 || enemies != 1 || b.units[2].Health != 0 {
+		t.Errorf("%d agents and %d enemies live of the units %v, want one each of 1 to 4", agents, enemies, b.tags)
+	}
+	if got := b.settle(goesOn) * b.Divisor / b.ScaleRate; math.Abs(got-b.RewardDeath) > 1e-9 {
+		t.Errorf("an enemy's death in the first loop pays %g, want %g", got, b.RewardDeath)
+	}
+}
+
 // fuzzedSettings turns one switch on or off for each bit.
 func fuzzedSettings(switches uint64, agents, enemies uint8) Settings {
 	s := DefaultSettings()
@@ -61,6 +84,9 @@ func fuzzedSettings(switches uint64, agents, enemies uint8) Settings {
 		&s.ObsWipe, &s.ConicFOV, &s.UnitRanges, &s.ActionMask, &s.StateLast, &s.StateTimestep, &s.RewardPositive, &s.RewardSparse,
 	} {
 		*b = switches>>i&1 == 1
+	}
+	if at := switches >> 16 & 31; int(at) < len(alternatives) {
+		s.Otherwise = alternatives[at].Name
 	}
 	s.ProbObsEnemy, s.EnemyMask = float64(switches&3)/3, float64(switches>>2&3)/3
 	return s

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"cermic/cermiclib/conf"
 	"cermic/envs"
@@ -20,6 +22,9 @@ type Settings struct {
 
 	Engine  Engine `json:"engine"`      // what the battle is fought in
 	Version string `json:"sc2_version"` // of the real game; results of different versions do not compare
+
+	// Otherwise names one decision of the simulator to be taken otherwise, for measuring what hangs on it; see Alternatives.
+	Otherwise string `json:"otherwise,omitzero"`
 
 	// What an agent perceives.
 	ObsAllHealth   bool    `json:"obs_all_health"`      // health and shield of others
@@ -101,6 +106,7 @@ func (s *Settings) validate(task string) error {
 		return fmt.Errorf("%s: max_reward is %q, want %q or %q", task, s.MaxReward, FirstTeam, PerEpisode)
 	}
 	return cmp.Or(
+		s.wantAlternative(task),
 		s.wantCount(task, "n_agents", s.Agents, unitLimit),
 		s.wantCount(task, "n_enemies", s.Enemies, unitLimit),
 		s.wantCount(task, "max_steps", s.MaxSteps, horizonLimit),
@@ -118,6 +124,23 @@ func (s *Settings) validate(task string) error {
 		s.wantScale(task),
 		s.wantWin(task),
 	)
+}
+
+// wantAlternative refuses decisions that are not there to be reversed.
+func (s *Settings) wantAlternative(task string) error {
+	var names []string
+	for _, a := range alternatives {
+		names = append(names, a.Name)
+	}
+	switch {
+	case s.Otherwise == "":
+		return nil
+	case !slices.Contains(names, s.Otherwise):
+		return fmt.Errorf("%s: otherwise is %q, want one of %s%s", task, s.Otherwise, strings.Join(names, ", "), conf.Near(s.Otherwise, names))
+	case s.Engine != Simulator:
+		return fmt.Errorf("%s: otherwise=%s changes the simulator; it needs engine=%s", task, s.Otherwise, Simulator)
+	}
+	return nil
 }
 
 func (s *Settings) wantCount(task, key string, n, high int) error {

@@ -12,6 +12,7 @@ import (
 
 func TestImpossibleSettingsAreNamed(t *testing.T) {
 	for key, change := range map[string]func(*Settings){
+		"otherwise":          func(s *Settings) { s.Otherwise = "no_colision" },
 		"n_agents":           func(s *Settings) { s.Agents = 0 },
 		"n_enemies":          func(s *Settings) { s.Enemies = 65 },
 		"max_steps":          func(s *Settings) { s.MaxSteps = 0 },
@@ -34,6 +35,11 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		}
 	}
 	cfg := DefaultProtoss()
+	cfg.Otherwise, cfg.Engine = "rim", SC2
+	if _, err := cfg.Build(1, 1); err == nil || !strings.Contains(err.Error(), "needs engine=simulator") {
+		t.Errorf("error %v, want one that says where decisions can be taken otherwise", err)
+	}
+	cfg = DefaultProtoss()
 	cfg.Engine = "simulater"
 	if _, err := cfg.Build(1, 1); !strings.Contains(err.Error(), "did you mean simulator?") {
 		t.Errorf("error %v, want one with the near name", err)

@@ -14,6 +14,7 @@ import (
 // DECISION 23: one named stream a copy drives teams, places, orders and weapon jitter, so that equal seeds give equal
 // battles everywhere.
 type simulator struct {
+	*physics
 	agents int
 	units  []soldier // [N+M] agents first, in order of creation
 	flying []blow    // the first Clock.Flying are on their way, in order of launch
@@ -39,21 +40,23 @@ type soldier struct {
 	Type                           Type
 	Order                          Verb // Stop, Move or Attack
 	Enemy                          bool
+	Facing                         float32 // radians; only where turning takes time
 }
 
-// Fixed parts of the simulation. Loops, cells, life points.
+// Fixed parts of the simulation.
 const (
-	jitter       = 0.05  // DECISION 13: units appear this near to the requested point, along each axis
-	settlePasses = 10    // DECISION 13: and are then pushed apart that often
-	edge         = 31.99 // DECISION 12: no unit leaves the map
-	shieldDelay  = 10 * gameSecond
-	shieldGrowth = 2.0 / gameSecond    // a loop, after shieldDelay without damage
-	zergGrowth   = 0.2734 / gameSecond // a loop, always
+	settlePasses = 10    // DECISION 13: units that have just appeared are pushed apart that often
+	edge         = 31.99 // cells; DECISION 12: no unit leaves the map
 )
 
 func newSimulator(k *rules, chance *rng.Rand) *simulator {
 	all := k.n + k.m
-	s := &simulator{agents: k.n, units: make([]soldier, all), order: make([]int32, all), chance: chance, ground: k.ground}
+	s := &simulator{
+		physics: newPhysics(k.Otherwise), agents: k.n, units: make([]soldier, all), order: make([]int32, all), chance: chance, ground: k.ground,
+	}
+	if s.rim {
+		s.ground = rimmed()
+	}
 	// One attack strikes each unit twice at most, and no unit attacks again before its last blow has landed or is the
 	// only one left: missiles fly for at most as many loops as a weapon's period.
 	s.flying = make([]blow, 2*all*(all+1))
@@ -64,17 +67,17 @@ func newSimulator(k *rules, chance *rng.Rand) *simulator {
 func (s *simulator) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
 	s.clock = simClock{}
 	for i := range s.units {
-		k := &kinds[l.Types[i]]
+		k := &s.kinds[l.Types[i]]
 		s.units[i] = soldier{
-			X: l.At[i][0] + s.chance.Uniform(-jitter, jitter), Y: l.At[i][1] + s.chance.Uniform(-jitter, jitter),
-			Health: k.life, Shield: k.shield, Hurt: -shieldDelay, Type: l.Types[i], Order: Stop, Enemy: i >= s.agents,
+			X: l.At[i][0] + s.chance.Uniform(-s.jitter, s.jitter), Y: l.At[i][1] + s.chance.Uniform(-s.jitter, s.jitter),
+			Health: k.life, Shield: k.shield, Hurt: -s.shieldDelay, Type: l.Types[i], Order: Stop, Enemy: i >= s.agents,
 		}
 	}
 	for range settlePasses {
 		s.collide()
 	}
 	s.loop()
-	return s.look(seen), nil
+	return s.look(seen, true), nil
 }
 
 // Play hands out the commands and lets eight loops pass.
@@ -85,21 +88,25 @@ func (s *simulator) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 	for range loopsPerStep {
 		s.loop()
 	}
-	return s.look(seen), nil
+	return s.look(seen, false), nil
 }
 
-// Ground is flat.
+// Ground is flat, all of it to be walked on but for the alternative to decision 22.
 func (s *simulator) Ground() *Terrain { return s.ground }
 
-// look lists the living units. A unit's tag is its number, from 1.
-func (s *simulator) look(seen []Sighting) []Sighting {
+// look lists the living units, or all. A unit's tag is its number, from 1.
+func (s *simulator) look(seen []Sighting, all bool) []Sighting {
 	seen = seen[:0]
-	for i := range s.units {
+	for at := range s.units {
+		i := at
+		if s.listReversed && i >= s.agents {
+			i = len(s.units) - 1 - (at - s.agents)
+		}
 		u := &s.units[i]
-		if u.Health <= 0 {
+		if u.Health <= 0 && !all {
 			continue
 		}
-		k := &kinds[u.Type]
+		k := &s.kinds[u.Type]
 		seen = append(seen, Sighting{Tag: uint64(i + 1), Enemy: u.Enemy, Unit: Unit{
 			Type: u.Type, X: u.X, Y: u.Y, Health: u.Health, HealthMax: k.life, Shield: u.Shield, ShieldMax: k.shield,
 			Cooldown: u.Cooldown,
@@ -136,6 +143,9 @@ func (s *simulator) loop() {
 		if s.units[i].Health > 0 {
 			s.act(i)
 		}
+		if s.firstStrikes {
+			s.land()
+		}
 	}
 	s.land()
 	s.collide()
@@ -155,15 +165,20 @@ func (s *simulator) trigger() {
 	}
 }
 
-// hunt orders enemy i to attack the nearest living agent whose edge is within reach of its own; ties go to the lower number.
+// hunt orders unit i to attack the nearest living one of the other side whose edge is within reach of its own; ties go to the
+// lower number.
 func (s *simulator) hunt(i int32, reach float32) {
 	u, nearest, best := &s.units[i], int32(-1), float32(everywhere*everywhere)
-	for j := range s.agents {
+	from, to := 0, s.agents
+	if !u.Enemy {
+		from, to = s.agents, len(s.units)
+	}
+	for j := from; j < to; j++ {
 		x := &s.units[j]
 		if x.Health <= 0 {
 			continue
 		}
-		if d := square(u, x); d < best && within(u, x, d, reach) {
+		if d := square(u, x); d < best && s.within(u, x, d, reach) {
 			nearest, best = int32(j), d
 		}
 	}
@@ -183,12 +198,10 @@ func (s *simulator) act(i int32) {
 	if u.Order == Attack && s.units[u.Target].Health <= 0 {
 		u.Order = Stop
 	}
-	if u.Order == Stop && u.Enemy {
-		s.hunt(i, max(scanRange, kinds[u.Type].reach))
-	}
+	s.acquire(i, u)
 	switch u.Order {
 	case Move:
-		if step(u, u.GoalX, u.GoalY) {
+		if s.step(u, u.GoalX, u.GoalY) {
 			u.Order = Stop
 		}
 	case Attack:
@@ -196,10 +209,20 @@ func (s *simulator) act(i int32) {
 	}
 }
 
-// scanRange is how far an idle enemy looks for somebody to attack.
+// acquire lets a unit without orders choose a target by itself.
 //
-// DECISION 7: it takes the nearest one at once.
+// DECISION 7: an idle enemy takes the nearest agent at once.
 // DECISION 8: enemies do not call for help, return or flee.
+func (s *simulator) acquire(i int32, u *soldier) {
+	switch {
+	case u.Enemy && s.retarget && u.Order == Attack:
+		s.hunt(i, everywhere)
+	case u.Order == Stop && (u.Enemy && !s.patient || !u.Enemy && s.defend):
+		s.hunt(i, max(scanRange, s.kinds[u.Type].reach))
+	}
+}
+
+// scanRange is how far an idle unit looks for somebody to attack, in cells.
 const scanRange = 5
 
 // everywhere is more than any two units can be apart.
@@ -209,8 +232,11 @@ const everywhere = 2 * mapSide
 //
 // DECISION 10: constant speed from the first loop.
 // DECISION 11: turning takes no time.
-func step(u *soldier, x, y float32) bool {
-	dx, dy, speed := x-u.X, y-u.Y, kinds[u.Type].speed
+func (s *simulator) step(u *soldier, x, y float32) bool {
+	if s.turning && !u.turn(x, y) {
+		return false
+	}
+	dx, dy, speed := x-u.X, y-u.Y, s.kinds[u.Type].speed
 	d := length(dx, dy)
 	if d <= speed {
 		u.X, u.Y = x, y
@@ -233,8 +259,8 @@ func length(dx, dy float32) float32 { return root(float32(dx*dx) + float32(dy*dy
 // within reports whether the edges of two bodies are at most reach apart, given the square of their centres' distance.
 //
 // DECISION 14: weapon ranges are measured between edges.
-func within(a, b *soldier, square, reach float32) bool {
-	d := kinds[a.Type].radius + kinds[b.Type].radius + reach
+func (p *physics) within(a, b *soldier, square, reach float32) bool {
+	d := p.kinds[a.Type].radius + p.kinds[b.Type].radius + reach
 	return square <= d*d
 }
 
@@ -247,12 +273,12 @@ func (s *simulator) grow() {
 		if u.Health <= 0 {
 			continue
 		}
-		k := &kinds[u.Type]
+		k := &s.kinds[u.Type]
 		switch {
 		case k.shield == 0:
-			u.Health = min(k.life, u.Health+zergGrowth)
-		case s.clock.Loop-u.Hurt >= shieldDelay:
-			u.Shield = min(k.shield, u.Shield+shieldGrowth)
+			u.Health = min(k.life, u.Health+s.zergGrowth)
+		case s.clock.Loop-u.Hurt >= s.shieldDelay:
+			u.Shield = min(k.shield, u.Shield+s.shieldGrowth)
 		}
 	}
 }

@@ -28,6 +28,16 @@ func flat() *Terrain {
 	return t
 }
 
+// rimmed is flat with the outermost cells blocked.
+func rimmed() *Terrain {
+	t := flat()
+	for i := range t.Pathable {
+		x, y := i%mapSide, i/mapSide
+		t.Pathable[i] = x > 0 && y > 0 && x < mapSide-1 && y < mapSide-1
+	}
+	return t
+}
+
 // walkable reports whether a unit can be sent to the cell; none outside the map.
 func (t *Terrain) walkable(x, y int) bool {
 	return x >= 0 && y >= 0 && x < t.Width && y < t.Height && t.Pathable[y*t.Width+x]

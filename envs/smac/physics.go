@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+// physics is what the simulator goes by: the game's numbers, and each decision that Settings.Otherwise can reverse. The
+// switches are off by default.
+type physics struct {
+	kinds [typeCount]kind
+
+	jitter                   float32 // cells; DECISION 13: units appear this near to the requested point, along each axis
+	secondHit                int32   // DECISION 16: loops from a zealot's first hit to its second
+	beamDelay                int32   // DECISION 18: loops from a colossus' attack to both its hits
+	shieldDelay              int32   // loops without damage, after which shields grow
+	shieldGrowth, zergGrowth float32 // a loop; zerg life always grows
+
+	listReversed bool // enemies are listed last first
+	retarget     bool // enemies look for a nearer agent in every loop
+	patient      bool // idle enemies wait for the map's script
+	defend       bool // idle agents attack whoever comes near
+	turning      bool // units turn at a limited rate
+	ghosts       bool // bodies do not collide
+	evenPeriods  bool // weapons have no random part in their period
+	blastCentres bool // a baneling's radius is measured between centres
+	shortForm    bool // hydralisks wind up longer at short range
+	firstStrikes bool // blows land while others still wait to act
+	rim          bool // the outermost cells of the map cannot be walked on
+}
+
+// newPhysics returns the physics with one decision reversed; "" is none.
+func newPhysics(otherwise string) *physics {
+	p := &physics{
+		kinds: kinds, jitter: 0.05, secondHit: 4, beamDelay: 6, shieldDelay: 10 * gameSecond,
+		shieldGrowth: 2.0 / gameSecond, zergGrowth: 0.2734 / gameSecond,
+	}
+	for _, a := range alternatives {
+		if a.Name == otherwise {
+			a.change(p)
+		}
+	}
+	return p
+}
+
+// Alternative is an open decision of the simulator taken otherwise: how much hangs on it can be measured.
+type Alternative struct {
+	Name     string // of Settings.Otherwise
+	Decision string // its number in README.md, or "data" for the game's numbers
+	Says     string // what is done in the place of the decision
+	change   func(*physics)
+}
+
+// Alternatives lists what Settings.Otherwise can name, in the order of the decisions.
+func Alternatives() []Alternative { return append([]Alternative(nil), alternatives...) }
+
+var alternatives = []Alternative{
+	{"ladder", "data", "numbers of the ladder's balance in the place of Wings of Liberty's", (*physics).ladder},
+	{"clock", "data", "a game second of 22.4 loops in the place of 16", (*physics).slowClock},
+	{"list_reversed", "1", "enemies are listed last first", func(p *physics) { p.listReversed = true }},
+	{"retarget", "6", "enemies go for the nearest agent anew in every loop", func(p *physics) { p.retarget = true }},
+	{"patient", "7", "idle enemies wait for the map's script", func(p *physics) { p.patient = true }},
+	{"defend", "9", "idle agents attack whoever comes within 5 cells", func(p *physics) { p.defend = true }},
+	{"turning", "11", "units turn by 1000° a game second, colossi by 720°", func(p *physics) { p.turning = true }},
+	{"no_collision", "12", "bodies do not collide", func(p *physics) { p.ghosts = true }},
+	{"spread", "13", "units appear within ±0.5 of the requested point", func(p *physics) { p.jitter = 0.5 }},
+	{"no_slop", "14", "a target that leaves the range during the wind-up escapes", (*physics).noSlop},
+	{"even_periods", "15", "weapons have no random part in their period", func(p *physics) { p.evenPeriods = true }},
+	{"no_windup", "15", "attacks take effect at once", (*physics).noWindUp},
+	{"both_at_once", "16", "both hits of a zealot land together", func(p *physics) { p.secondHit = 0 }},
+	{"no_flight", "17", "missiles take no time", (*physics).noFlight},
+	{"instant", "15, 17", "neither wind-up nor flight take time", func(p *physics) { p.noWindUp(); p.noFlight() }},
+	{"beams_at_once", "18", "beams take no time", func(p *physics) { p.beamDelay = 0 }},
+	{"blast_centres", "19", "a baneling's radius is measured between centres", func(p *physics) { p.blastCentres = true }},
+	{"short_form", "20", "hydralisks wind up longer within half a cell", func(p *physics) { p.shortForm = true }},
+	{"first_strikes", "21", "a blow lands before the next unit acts: who comes first may spare itself one", func(p *physics) { p.firstStrikes = true }},
+	{"rim", "22", "the outermost cells cannot be walked on", func(p *physics) { p.rim = true }},
+}
+
+// ladder sets what version 4.10 has in competitive play: stalker, colossus and hydralisk differ.
+func (p *physics) ladder() {
+	s, c, h := &p.kinds[Stalker], &p.kinds[Colossus], &p.kinds[Hydralisk]
+	s.damage, s.versusArmoured, s.period = 13, 5, loops(1.87)
+	c.damage, c.versusLight, c.period, c.reach = 10, 5, loops(1.5), 7
+	h.life, h.period = 90, loops(0.825)
+}
+
+// slowClock takes the game second for the 22.4 loops that a second on the wall has at the speed Faster.
+func (p *physics) slowClock() {
+	const stretch = 22.4 / gameSecond
+	longer := func(n int32) int32 { return int32(float32(n)*stretch + 0.5) }
+	for t := range p.kinds {
+		k := &p.kinds[t]
+		k.speed, k.missile, k.period = k.speed/stretch, k.missile/stretch, k.period*stretch
+		k.windUp = longer(k.windUp)
+	}
+	p.secondHit, p.beamDelay, p.shieldDelay = longer(p.secondHit), longer(p.beamDelay), longer(p.shieldDelay)
+	p.shieldGrowth, p.zergGrowth = p.shieldGrowth/stretch, p.zergGrowth/stretch
+}
+
+func (p *physics) noSlop() {
+	for t := range p.kinds {
+		p.kinds[t].slop = 0
+	}
+}
+
+func (p *physics) noWindUp() {
+	for t := range p.kinds {
+		p.kinds[t].windUp = 0
+	}
+}
+
+func (p *physics) noFlight() {
+	for t := range p.kinds {
+		p.kinds[t].missile = 0
+	}
+}
