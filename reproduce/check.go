@@ -131,22 +131,20 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 	var others []float64
 	for _, r := range all {
 		if r.Task == want.Task && r.Method == want.Method && r.Budget == want.Budget {
-			others = append(others, final(r))
+			others = append(others, r.Score())
 		}
 	}
 	about := fmt.Sprintf("trained with %s on %s, the record with %s on %s", b.Backend, b.CPU, a.Backend, a.CPU)
 	if len(others) < 3 {
-		return fmt.Sprintf("%s: the last return is %.4g, the record's %.4g; too few seeds for an interval", about, final(got), final(want)), true
+		return fmt.Sprintf("%s: the last return is %.4g, the record's %.4g; too few seeds for an interval", about, got.Score(), want.Score()), true
 	}
 	low, high := expected(others)
-	x := final(got)
+	x := got.Score()
 	if x < low || x > high {
 		return fmt.Sprintf("%s: the last return is %.4g, outside [%.4g, %.4g], where 95 %% of further seeds would be", about, x, low, high), false
 	}
 	return fmt.Sprintf("%s: the last return is %.4g, within [%.4g, %.4g], where 95 %% of further seeds would be", about, x, low, high), true
 }
-
-func final(r *results.Record) float64 { return mean(r.Evals[len(r.Evals)-1].Scores) }
 
 // expected is the interval in which a further draw lies with probability 95 %, if draws are normal (Student's t).
 func expected(x []float64) (low, high float64) {
@@ -164,7 +162,7 @@ func firstDifference(want, got *results.Record) string {
 	for i := range want.Evals {
 		a, b := want.Evals[i], got.Evals[i]
 		if !slices.Equal(a.Scores, b.Scores) {
-			return fmt.Sprintf("the return at %d frames is %.9g on average, not %.9g", a.Frames, mean(b.Scores), mean(a.Scores))
+			return fmt.Sprintf("the return at %d frames is %.9g on average, not %.9g", a.Frames, b.Score(), a.Score())
 		}
 	}
 	for name, points := range want.Scalars {

@@ -70,8 +70,8 @@ func (p *progress) watch(e results.Event) {
 // describe is the progress of one run: "  216k/600k  return 43.03  15.2k frames/s  25s left".
 func (p *progress) describe(e results.Event) string {
 	text := fmt.Sprintf("  %s/%s", viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
-	if n := len(e.Record.Evals); n > 0 {
-		text += fmt.Sprintf("  return %.4g", mean(e.Record.Evals[n-1].Scores))
+	if len(e.Record.Evals) > 0 {
+		text += fmt.Sprintf("  return %.4g", e.Record.Score())
 	}
 	text += fmt.Sprintf("  %s frames/s", viz.Short(e.FPS))
 	if left := time.Duration(e.ETA * float64(time.Second)).Round(time.Second); left > 0 {
@@ -111,12 +111,4 @@ func (p *progress) done() {
 		fmt.Fprintln(p.out)
 		p.open = false
 	}
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
 }

@@ -45,8 +45,8 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	fmt.Fprintln(w, "task\tmethod\tbudget\tseed\tframes\treturn\tstate\trun")
 	for _, r := range records {
 		score := viz.Missing
-		if n := len(r.Evals); n > 0 {
-			score = fmt.Sprintf("%.4g", mean(r.Evals[n-1].Scores))
+		if len(r.Evals) > 0 {
+			score = fmt.Sprintf("%.4g", r.Score())
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", r.Task, r.Method, r.Budget, r.Seed,
 			viz.Short(float64(r.Frames)), score, state(st, r), r.ID)

@@ -13,6 +13,8 @@ import (
 	"cermic/envs"
 	"cermic/reproduce/paper"
 	"cermic/viz"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // summarise prints the outcome of es, seeds of one method on one task together, and everything that a reader must know
@@ -52,8 +54,8 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 	var each []string
 	for _, r := range records {
 		last := r.Evals[len(r.Evals)-1]
-		scores, success = append(scores, mean(last.Scores)), append(success, mean(last.Success))
-		each = append(each, fmt.Sprintf("%.4g", mean(last.Scores)))
+		scores, success = append(scores, last.Score()), append(success, stat.Mean(last.Success, nil))
+		each = append(each, fmt.Sprintf("%.4g", last.Score()))
 	}
 	env, err := e.Task.Build(1, 1)
 	if err != nil {
@@ -61,9 +63,9 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 	}
 	spec := env.Spec()
 	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), e.Method)
-	fmt.Fprintf(out, "  score      %.4g mean episodic %s, %s (%s) of %d episodes\n", mean(scores), spec.Metric, plural(len(scores), "seed"),
+	fmt.Fprintf(out, "  score      %.4g mean episodic %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
-	fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*mean(success))
+	fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(success, nil))
 	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Method))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
 	for _, d := range paper.Deviations(records[0].Experiment) {

@@ -7,9 +7,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 
 	"cermic/reproduce/plan"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // milestones are the numbers of parts of the sparse reward that runTasks compares.
@@ -62,7 +63,7 @@ func printPlayed(out io.Writer, task string, played []*plan.Played) {
 	for _, p := range played {
 		success := "–"
 		if p.Success != nil {
-			success = fmt.Sprintf("%.2f", mean(p.Success))
+			success = fmt.Sprintf("%.2f", stat.Mean(p.Success, nil))
 		}
 		fmt.Fprintf(out, "  %-7s %10d %8s %16s %18s\n", p.Player, p.Milestones, success, meanAndSpread(p.Sparse), meanAndSpread(p.Dense))
 	}
@@ -70,9 +71,6 @@ func printPlayed(out io.Writer, task string, played []*plan.Played) {
 
 // meanAndSpread formats mean ± standard deviation.
 func meanAndSpread(x []float64) string {
-	centre, squares := mean(x), 0.0
-	for _, v := range x {
-		squares += (v - centre) * (v - centre)
-	}
-	return fmt.Sprintf("%.2f ± %.2f", centre, math.Sqrt(squares/float64(max(1, len(x)-1))))
+	centre, spread := stat.MeanStdDev(x, nil)
+	return fmt.Sprintf("%.2f ± %.2f", centre, spread)
 }

@@ -62,7 +62,7 @@ func Evals(rs []*results.Record) []Series {
 	return collect(rs, func(r *results.Record) []results.Point {
 		points := make([]results.Point, len(r.Evals))
 		for i, e := range r.Evals {
-			points[i] = results.Point{Frames: e.Frames, Value: mean(e.Scores)}
+			points[i] = results.Point{Frames: e.Frames, Value: e.Score()}
 		}
 		return points
 	})

@@ -4,7 +4,10 @@
 // results can be looked at anywhere. Means, intervals and tables are computed on reading, never stored.
 package results
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+)
 
 // Record is one run: one experiment with one seed.
 type Record struct {
@@ -40,6 +43,17 @@ type Eval struct {
 	Sparse  []float64 `json:"sparse,omitempty"`  // sparse return of the same episodes, mean over agents
 	Success []float64 `json:"success,omitempty"` // 1 where the success condition was met
 	Lengths []int     `json:"lengths,omitempty"` // steps until the episode ended
+}
+
+// Score is the mean over episodes.
+func (e Eval) Score() float64 { return meanOf(e.Scores) }
+
+// Score is that of the last evaluation, NaN before the first.
+func (r *Record) Score() float64 {
+	if len(r.Evals) == 0 {
+		return math.NaN()
+	}
+	return r.Evals[len(r.Evals)-1].Score()
 }
 
 // Point is one value of a scalar over training.

@@ -14,26 +14,15 @@ import (
 // Episode plays the first episode of an evaluation with the weights that e's run was last saved with, and returns its
 // scenes, one a step and the reset first, and its score. The run may be partial; it is not changed.
 func Episode(ctx context.Context, e Experiment, st *results.Store) ([]envs.Scene, *results.Eval, error) {
-	id, err := e.ID()
-	if err != nil {
-		return nil, nil, err
-	}
-	saved, err := st.Checkpoint(id)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s on %s with seed %d has no weights here (%w): train it first", e.Label(), e.Task.Kind(), e.Seed, err)
-	}
 	backend, err := nn.Open()
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := newTrainer(e, backend, st.Dir())
+	t, err := restored(e, backend, st)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer t.build.Close()
-	if _, err := t.restoreLearned(saved); err != nil {
-		return nil, nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
-	}
+	defer t.close()
 	if _, ok := t.env.(envs.Scener); !ok {
 		return nil, nil, fmt.Errorf("%s cannot be drawn", e.Task.Kind())
 	}

@@ -47,29 +47,33 @@ func (e Experiment) Branch(at int, set ...string) (Experiment, error) {
 			return e, err
 		}
 	}
-	was, err := differences(e, child)
+	was, err := Differences(e, child)
 	if err != nil {
-		return e, err
+		return e, fmt.Errorf("a fork cannot change %w, or its networks would be others: train a run of its own", err)
+	}
+	if len(was) == 0 {
+		return e, errors.New("a fork changes at least one setting, for example explore.alpha=0.3")
 	}
 	child.Forks = append(slices.Clone(e.Forks), Fork{Parent: id, At: at, Was: was})
 	child.Method = ""
 	return child, child.Validate()
 }
 
-// differences are the settings of parent that differ in child.
-func differences(parent, child Experiment) ([]string, error) {
-	was, now := conf.Keys(parent), conf.Keys(child)
+// Differences are the settings of e, as key=value, whose values differ in other. Where the two are made of other parts, so that
+// they do not have the same settings, the error is the first key that differs.
+func Differences(e, other Experiment) ([]string, error) {
+	here, there := conf.Keys(e), conf.Keys(other)
 	var out []string
-	for i, k := range was {
+	for i, k := range here {
 		switch {
-		case i >= len(now) || now[i].Key != k.Key || k.Kinds != nil && now[i].Value != k.Value:
-			return nil, fmt.Errorf("a fork cannot change %s, or its networks would be others: train a run of its own", k.Key)
-		case k.Key != "forks" && now[i].Value != k.Value:
+		case i >= len(there) || there[i].Key != k.Key || k.Kinds != nil && there[i].Value != k.Value:
+			return nil, errors.New(k.Key)
+		case k.Key != "forks" && there[i].Value != k.Value:
 			out = append(out, k.Key+"="+k.Value)
 		}
 	}
-	if len(out) == 0 {
-		return nil, errors.New("a fork changes at least one setting, for example explore.alpha=0.3")
+	if len(there) > len(here) {
+		return nil, errors.New(there[len(here)].Key)
 	}
 	return out, nil
 }
@@ -138,7 +142,7 @@ func (e Experiment) validateFork(now *envs.Spec) error {
 		return err
 	}
 	was := env.Spec()
-	if was.Copies != now.Copies || was.Agents != now.Agents || was.ObsLen() != now.ObsLen() || was.State != now.State ||
+	if was.Copies != now.Copies || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
 		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
 		return errors.New("a fork cannot change how many copies, agents, observations or actions the task has: train a run of its own")
 	}
@@ -183,7 +187,7 @@ func (s *session) stateOf(ctx context.Context, e Experiment, frames int) (result
 	if err != nil {
 		return results.Checkpoint{}, err
 	}
-	defer t.build.Close()
+	defer t.close()
 	s.note(fmt.Sprintf("training run %s again from %d to %d frames, where this one branches off", id, t.frames, frames))
 	for told := t.frames; t.frames < frames; {
 		if _, err := t.iterate(ctx); err != nil {
@@ -209,7 +213,7 @@ func (s *session) trainerAt(ctx context.Context, e Experiment, saved results.Che
 		if err == nil || ctx.Err() != nil {
 			return t, err
 		}
-		t.build.Close() // of another program: from the start, then
+		t.close() // of another program: from the start, then
 		if t, err = newTrainer(e, s.backend, s.files); err != nil {
 			return nil, err
 		}
@@ -228,7 +232,7 @@ func (s *session) trainerAt(ctx context.Context, e Experiment, saved results.Che
 		err = t.adopt(ctx, saved, parent)
 	}
 	if err != nil {
-		t.build.Close()
+		t.close()
 		return nil, err
 	}
 	return t, nil

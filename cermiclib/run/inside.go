@@ -35,12 +35,12 @@ func Through(ctx context.Context, e, lens Experiment, st *results.Store) (*resul
 	if err != nil {
 		return nil, err
 	}
-	defer player.build.Close()
+	defer player.close()
 	viewer, err := restored(lens, backend, st)
 	if err != nil {
 		return nil, err
 	}
-	defer viewer.build.Close()
+	defer viewer.close()
 	module, ok := viewer.module.(inspector)
 	if !ok {
 		return nil, fmt.Errorf("%s has no curiosity to look into: choose a run with CERMIC", lens.Label())
@@ -79,7 +79,7 @@ func restored(e Experiment, backend nn.Backend, st *results.Store) (*trainer, er
 		byName[x.Name] = x
 	}
 	if err := t.restoreWeights(byName); err != nil {
-		t.build.Close()
+		t.close()
 		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
 	}
 	t.frames = saved.Frames
@@ -96,6 +96,7 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout,
 	if !ok {
 		return nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())
 	}
+	defer envs.Close(env)
 	s := env.Spec()
 	x := rl.NewRollout(s, s.Horizon, t.learner.CarryLen())
 	x.KeepLabels()

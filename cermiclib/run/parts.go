@@ -27,7 +27,7 @@ func Parts(e Experiment) ([]Part, *envs.Spec, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer t.build.Close()
+	defer t.close()
 	var parts []Part
 	at := map[string]int{}
 	for _, v := range nn.Variables(t.build.Store, "") {

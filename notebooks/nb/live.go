@@ -127,8 +127,8 @@ func (p *Progress) Watch(e results.Event) {
 		p.score = math.NaN()
 	}
 	p.now = e
-	if n := len(e.Record.Evals); n > 0 {
-		p.score = mean(e.Record.Evals[n-1].Scores)
+	if len(e.Record.Evals) > 0 {
+		p.score = e.Record.Score()
 	}
 	if ended(e) {
 		p.note = ""

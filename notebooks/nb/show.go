@@ -106,8 +106,8 @@ func summary(rs []*results.Record) content {
 		}
 		id := r.ID[:min(8, len(r.ID))]
 		score := viz.Missing
-		if n := len(r.Evals); n > 0 {
-			score = fmt.Sprintf("%.4g", mean(r.Evals[n-1].Scores))
+		if len(r.Evals) > 0 {
+			score = fmt.Sprintf("%.4g", r.Score())
 		}
 		machine, took := viz.Missing, viz.Missing
 		if r.Host.Backend != "" { // known when the run is complete
@@ -122,12 +122,4 @@ func summary(rs []*results.Record) content {
 	}
 	page.WriteString("</table>\n")
 	return content{protocol.MIMETextHTML: page.String(), protocol.MIMETextPlain: plain.String()}
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
 }

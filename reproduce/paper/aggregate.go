@@ -31,24 +31,20 @@ type Aggregate struct {
 // Aggregate gathers the scaled last scores of the table's rows at a budget, of the methods that were measured at all.
 // scales are by task ID. A row counts as one method under its head.
 func (t *Table) Aggregate(st *results.Store, budget string, scales map[string]Scale) (Aggregate, error) {
-	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	runs, err := measured(st, budget)
 	if err != nil {
 		return Aggregate{}, err
-	}
-	runs := map[string][]*results.Record{}
-	for _, r := range records {
-		runs[r.Task+" "+r.Method] = append(runs[r.Task+" "+r.Method], r)
 	}
 	var a Aggregate
 	var rows []Row
 	for _, row := range t.Rows {
-		if slices.ContainsFunc(row.Cells, func(c Cell) bool { return len(runs[c.Trial.key()]) > 0 }) {
+		if slices.ContainsFunc(row.Cells, func(c Cell) bool { return len(runs.of(c.Trial)) > 0 }) {
 			rows = append(rows, row)
 			a.Methods, a.Scores = append(a.Methods, row.Head), append(a.Scores, nil)
 		}
 	}
 	for j, column := range t.Columns {
-		lacks := func(r Row) bool { return len(runs[r.Cells[j].Trial.key()]) == 0 || r.Cells[j].Minus != nil }
+		lacks := func(r Row) bool { return len(runs.of(r.Cells[j].Trial)) == 0 || r.Cells[j].Minus != nil }
 		var scale Scale
 		known := false
 		if len(rows) > 0 {
@@ -60,7 +56,7 @@ func (t *Table) Aggregate(st *results.Store, budget string, scales map[string]Sc
 		}
 		a.Tasks = append(a.Tasks, column)
 		for i, row := range rows {
-			scores := row.Cells[j].Trial.scores(runs[row.Cells[j].Trial.key()])
+			scores := runs.scores(row.Cells[j].Trial)
 			for k := range scores {
 				scores[k] = scale.of(scores[k])
 			}

@@ -26,13 +26,9 @@ func RewardTrial(t Task, method, reward string) Trial {
 // score when trained on the sparse one and the published number, with a sentence on which the published one is nearer to.
 // Columns are one method after the other.
 func DenseAndSparse(st *results.Store, budget string, methods ...string) (viz.Table, error) {
-	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	runs, err := measured(st, budget)
 	if err != nil {
 		return viz.Table{}, err
-	}
-	runs := map[string][]*results.Record{}
-	for _, r := range records {
-		runs[r.Task+" "+r.Method] = append(runs[r.Task+" "+r.Method], r)
 	}
 	t := viz.Table{Title: "Trained on the dense and on the sparse reward, and published", Header: []string{"task"},
 		Notes: []string{"Mean over seeds and bootstrap 95 % interval of the last evaluation, on the benchmark's own dense reward. Budget " + budget + "."}}
@@ -51,7 +47,7 @@ func DenseAndSparse(st *results.Store, budget string, methods ...string) (viz.Ta
 		for _, method := range methods {
 			m := mustMethod(method)
 			dense, sparse := RewardTrial(task, m.ID, "dense"), RewardTrial(task, m.ID, "sparse")
-			x, y := dense.scores(runs[dense.key()]), sparse.scores(runs[sparse.key()])
+			x, y := runs.scores(dense), runs.scores(sparse)
 			published := Sota.cell(m.Name, j).Value
 			row = append(row, estimate(x, task.Decimals), estimate(y, task.Decimals), viz.Fixed(published, task.Decimals), nearer(x, y, published))
 		}

@@ -21,22 +21,17 @@ const resamples = 2000
 // the episodes of its last evaluation; ours is the mean over seeds with its bootstrap 95 % interval. The caption names
 // what a reader must know of the runs: budget, presets, reward, and where they depart from the paper's letter.
 func (t *Table) Grid(st *results.Store, budget string) (viz.Grid, error) {
-	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	runs, err := measured(st, budget)
 	if err != nil {
 		return viz.Grid{}, err
-	}
-	runs := map[string][]*results.Record{}
-	for _, r := range records {
-		runs[r.Task+" "+r.Method] = append(runs[r.Task+" "+r.Method], r)
 	}
 	g := viz.Grid{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns}
 	var shown []*results.Record
 	for _, row := range t.Rows {
 		out := viz.Row{Group: row.Group, Head: row.Head}
 		for _, cell := range row.Cells {
-			of := runs[cell.Trial.key()]
-			out.Cells = append(out.Cells, cell.measure(of, runs))
-			shown = append(shown, of...)
+			out.Cells = append(out.Cells, cell.measure(runs))
+			shown = append(shown, runs.of(cell.Trial)...)
 		}
 		g.Rows = append(g.Rows, out)
 	}
@@ -45,42 +40,57 @@ func (t *Table) Grid(st *results.Store, budget string) (viz.Grid, error) {
 	return g, nil
 }
 
-// key is how the runs of a trial are found.
-func (t Trial) key() string { return t.Task + " " + t.Label() }
+// runs are the complete runs of a store at one budget, by task and label.
+type runs map[[2]string][]*results.Record
 
-// scores are the final scores of a trial, one a run.
-func (t Trial) scores(rs []*results.Record) []float64 {
+// measured are the runs that st has complete at a budget.
+func measured(st *results.Store, budget string) (runs, error) {
+	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	out := runs{}
+	for _, r := range records {
+		key := [2]string{r.Task, r.Method}
+		out[key] = append(out[key], r)
+	}
+	return out, err
+}
+
+// key is what the runs of a trial have in common.
+func (t Trial) key() [2]string { return [2]string{t.Task, t.Label()} }
+
+// of are the runs of a trial.
+func (rs runs) of(t Trial) []*results.Record { return rs[t.key()] }
+
+// scores are the final scores of a trial, one a run, an agent each if the trial says so.
+func (rs runs) scores(t Trial) []float64 {
 	var out []float64
-	for _, r := range rs {
-		if len(r.Evals) == 0 {
-			continue
+	for _, r := range rs.of(t) {
+		if len(r.Evals) > 0 {
+			out = append(out, r.Score()/float64(max(1, t.Agents)))
 		}
-		last := r.Evals[len(r.Evals)-1].Scores
-		out = append(out, stats.Mean([][]float64{last})/float64(max(1, t.Agents)))
 	}
 	return out
 }
 
-// measure is the cell with ours beside the published number; of are the runs of its trial.
-func (c Cell) measure(of []*results.Record, runs map[string][]*results.Record) viz.Cell {
+// measure is the cell with ours beside the published number.
+func (c Cell) measure(runs runs) viz.Cell {
 	out := viz.Cell{Published: &c.Value, Decimals: c.Decimals, Low: math.NaN(), High: math.NaN()}
 	if c.HasSpread {
 		out.Spread = &c.Spread
 	}
-	x := c.Trial.scores(of)
+	x := runs.scores(c.Trial)
 	if len(x) == 0 {
 		return out
 	}
 	interval := stats.Bootstrap([][]float64{x}, stats.Mean, resamples, rng.New(0, "paper/table"))
 	if c.Minus != nil {
-		y := c.Minus.scores(runs[c.Minus.key()])
+		y := runs.scores(*c.Minus)
 		if len(y) == 0 {
 			return out
 		}
 		interval = difference(x, y)
 	}
 	out.Ours, out.Low, out.High = interval.Value, interval.Low, interval.High
-	out.Seeds, out.Frames = len(x), of[0].Frames
+	out.Seeds, out.Frames = len(x), runs.of(c.Trial)[0].Frames
 	return out
 }
 
@@ -91,15 +101,15 @@ func difference(x, y []float64) stats.Interval {
 
 // embolden marks in each column the row that is above every other measured one, the interval of each difference
 // excluding zero. Rows that show the same trial count once; differences are not compared.
-func (t *Table) embolden(g viz.Grid, runs map[string][]*results.Record) {
+func (t *Table) embolden(g viz.Grid, runs runs) {
 	for j := range t.Columns {
 		for i, row := range t.Rows {
 			cell := row.Cells[j]
-			mine := cell.Trial.scores(runs[cell.Trial.key()])
+			mine := runs.scores(cell.Trial)
 			better, others := len(mine) > 0 && cell.Minus == nil, 0
 			for _, other := range t.Rows {
 				theirs := other.Cells[j].Trial
-				y := theirs.scores(runs[theirs.key()])
+				y := runs.scores(theirs)
 				if !better || len(y) == 0 || theirs.key() == cell.Trial.key() {
 					continue
 				}

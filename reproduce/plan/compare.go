@@ -32,7 +32,7 @@ func Compare(rs []*results.Record) (viz.Table, error) {
 		if !slices.Contains(methods, r.Method) {
 			methods = append(methods, r.Method)
 		}
-		last[r.Method] = append(last[r.Method], stats.Mean([][]float64{r.Evals[len(r.Evals)-1].Scores}))
+		last[r.Method] = append(last[r.Method], r.Score())
 	}
 	if len(methods) != 2 {
 		return viz.Table{}, fmt.Errorf("a comparison takes the runs of two methods, these are of %d: %v", len(methods), methods)

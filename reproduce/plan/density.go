@@ -20,13 +20,7 @@ import (
 // Density is a task and method over how densely the reward is paid: in one part, in several, and the dense reward itself.
 type Density struct {
 	Experiments []run.Experiment
-	points      []densityPoint
-}
-
-// densityPoint is one place on the axis.
-type densityPoint struct {
-	label string
-	ids   []string // one a seed
+	arms        []arm // by the number of parts
 }
 
 // DensityAxis lists the experiments with the sparse reward paid in each of the given numbers of parts, then those with the
@@ -34,20 +28,9 @@ type densityPoint struct {
 func DensityAxis(task, method, budget string, seeds int, parts []int) (*Density, error) {
 	d := &Density{}
 	add := func(label string, set ...string) error {
-		p := densityPoint{label: label}
-		for seed := 1; seed <= seeds; seed++ {
-			e, err := New(Request{Task: task, Method: method, Budget: budget, Set: set, Seed: uint64(seed)})
-			if err != nil {
-				return err
-			}
-			id, err := e.ID()
-			if err != nil {
-				return err
-			}
-			d.Experiments, p.ids = append(d.Experiments, e), append(p.ids, id)
-		}
-		d.points = append(d.points, p)
-		return nil
+		es, err := Grid([]string{task}, []string{method}, budget, seeds, set...)
+		d.Experiments, d.arms = append(d.Experiments, es...), append(d.arms, arm{label, es})
+		return err
 	}
 	for _, k := range parts {
 		if err := add(fmt.Sprint(k), "task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)); err != nil {
@@ -61,14 +44,16 @@ func DensityAxis(task, method, budget string, seeds int, parts []int) (*Density,
 // interval, empty where none is complete.
 func (d *Density) Groups(st *results.Store) ([]viz.Group, error) {
 	g := viz.Group{}
-	for _, p := range d.points {
-		var scores []float64
-		for _, id := range p.ids {
-			if r, err := st.Get(id); err == nil && r.Complete {
-				scores = append(scores, stats.Mean([][]float64{r.Evals[len(r.Evals)-1].Scores}))
-			}
+	for _, a := range d.arms {
+		records, err := a.complete(st)
+		if err != nil {
+			return nil, err
 		}
-		bar := viz.Bar{Label: p.label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
+		var scores []float64
+		for _, r := range records {
+			scores = append(scores, r.Score())
+		}
+		bar := viz.Bar{Label: a.label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
 		if len(scores) > 0 {
 			i := stats.Bootstrap([][]float64{scores}, stats.Mean, 2000, rng.New(0, "plan/density"))
 			bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High

@@ -3,7 +3,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -105,7 +104,7 @@ func Turn(st *results.Store, now, next run.Experiment) (run.Experiment, error) {
 	if err != nil {
 		return now, err
 	}
-	settings, err := turned(now, next)
+	settings, err := run.Differences(next, now)
 	if err != nil {
 		return next, nil // other networks, or another task
 	}
@@ -121,22 +120,4 @@ func Turn(st *results.Store, now, next run.Experiment) (run.Experiment, error) {
 		return next, nil // nothing to go on from
 	}
 	return branch(now, saved.Frames, settings)
-}
-
-// turned are the settings of next that differ from those of now; it fails where keys or kinds do.
-func turned(now, next run.Experiment) ([]string, error) {
-	was, is := conf.Keys(now), conf.Keys(next)
-	if len(was) != len(is) {
-		return nil, errors.New("other parts")
-	}
-	var out []string
-	for i, k := range is {
-		if k.Key != was[i].Key || k.Kinds != nil && k.Value != was[i].Value {
-			return nil, errors.New("other parts")
-		}
-		if k.Key != "forks" && k.Value != was[i].Value {
-			out = append(out, k.Key+"="+k.Value)
-		}
-	}
-	return out, nil
 }

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/viz"
 )
 
@@ -57,22 +56,5 @@ func stored(st *results.Store, task, method, budget string, seeds int, set []str
 	if err != nil {
 		return nil, err
 	}
-	return complete(st, method, es)
-}
-
-// complete are those of the runs of es that st has complete, under one label.
-func complete(st *results.Store, label string, es []run.Experiment) ([]*results.Record, error) {
-	var out []*results.Record
-	for _, e := range es {
-		id, err := e.ID()
-		if err != nil {
-			return nil, err
-		}
-		if r, err := st.Get(id); err == nil && r.Complete {
-			plain := *r // the store's records are shared
-			plain.Method = label
-			out = append(out, &plain)
-		}
-	}
-	return out, nil
+	return arm{method, es}.complete(st)
 }

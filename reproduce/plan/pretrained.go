@@ -31,13 +31,7 @@ type PretrainingAxis struct {
 type pretrainedTask struct {
 	name string
 	pre  *Pretrained // nil: missing
-	arms []arm
-}
-
-// arm is what a memory starts with.
-type arm struct {
-	label string
-	es    []run.Experiment // one a seed
+	arms []arm       // by what the memory starts with
 }
 
 // NewPretrainingAxis lists the experiments of a method with CERMIC on tasks: its graph memory fully pre-trained, with a pre-trained
@@ -136,7 +130,7 @@ func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 	for _, t := range a.tasks {
 		var series []viz.Series
 		for _, arm := range t.arms {
-			records, err := complete(st, arm.label, arm.es)
+			records, err := arm.complete(st)
 			if err != nil {
 				return viz.Panels{}, err
 			}
