@@ -46,7 +46,7 @@ type Spec struct {
 	Masked      bool     // actions can be unavailable: Step.Mask is filled
 	Horizon     int      // steps until truncation, of the configured reward mode
 	EvalHorizon int      // steps over which Score is counted: the benchmark's own
-	Metric      string   // what Score adds up to over an episode: "reward", "return" or "win"
+	Metric      string   // what the mean of Score's sum over an episode is called: "reward", "mean return", "win rate"
 	Sparse      bool     // Step.Sparse is what the learner is trained on
 	Solved      float32  // what Sparse adds up to, for each agent, over an episode that succeeds; 0: any pay; +Inf: none does
 }

@@ -61,7 +61,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Metric}, records, others); err != nil {
+	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, records, others); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s: mean and bootstrap 95 %% interval over seeds of %s\n", file, plural(len(records), "run"))

@@ -67,11 +67,11 @@ func (p *progress) watch(e results.Event) {
 	}
 }
 
-// describe is the progress of one run: "  216k/600k  return 43.03  15.2k frames/s  25s left".
+// describe is the progress of one run: "  216k/600k  reward 43.03  15.2k frames/s  25s left".
 func (p *progress) describe(e results.Event) string {
 	text := fmt.Sprintf("  %s/%s", viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
 	if len(e.Record.Evals) > 0 {
-		text += fmt.Sprintf("  return %.4g", e.Record.Score())
+		text += fmt.Sprintf("  %s %.4g", e.Metric, e.Record.Score())
 	}
 	text += fmt.Sprintf("  %s frames/s", viz.Short(e.FPS))
 	if left := time.Duration(e.ETA * float64(time.Second)).Round(time.Second); left > 0 {

@@ -63,7 +63,7 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 	}
 	spec := env.Spec()
 	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), e.Method)
-	fmt.Fprintf(out, "  score      %.4g mean episodic %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
+	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
 	fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(success, nil))
 	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Method))

@@ -52,14 +52,11 @@ func runTasks(ctx context.Context, out io.Writer, args []string) error {
 	return nil
 }
 
-// metricTitles are columns for what the benchmarks' metrics add up to.
-var metricTitles = map[string]string{"reward": "dense return", "return": "return", "win": "wins"}
-
 // printPlayed prints one task's table.
 func printPlayed(out io.Writer, task string, played []*plan.Played) {
 	fmt.Fprintf(out, "\n%s: sparse reward and success over %d steps, the benchmark's metric over %d\n",
 		task, played[0].Horizon, played[0].EvalHorizon)
-	fmt.Fprintf(out, "  %-7s %10s %8s %16s %18s\n", "player", "milestones", "success", "sparse return", metricTitles[played[0].Metric])
+	fmt.Fprintf(out, "  %-7s %10s %8s %16s %18s\n", "player", "milestones", "success", "sparse return", played[0].Metric)
 	for _, p := range played {
 		success := "–"
 		if p.Success != nil {

@@ -106,7 +106,7 @@ func someEvent() results.Event {
 	return results.Event{
 		Record: &results.Record{ID: "a", Task: "vmas/balance", Method: "mappo-cermic explore.alpha=0.5 explore.memory=gru", Seed: 2,
 			Evals: []results.Eval{{Scores: []float64{42, 44}}}},
-		Frames: 216_000, Total: 600_000, FPS: 15_200, ETA: 25.26, Scalars: map[string]float64{},
+		Metric: "reward", Frames: 216_000, Total: 600_000, FPS: 15_200, ETA: 25.26, Scalars: map[string]float64{},
 	}
 }
 
@@ -119,7 +119,7 @@ func TestTheLiveLineKeepsItsNumbersAndNeverWraps(t *testing.T) {
 	if n := len([]rune(line)); n > 79 || strings.Contains(line, "\n") {
 		t.Errorf("%d characters: %q", n, line)
 	}
-	if !strings.HasSuffix(line, "216k/600k  return 43  15.2k frames/s  25s left  (0 of 3 runs done)") {
+	if !strings.HasSuffix(line, "216k/600k  reward 43  15.2k frames/s  25s left  (0 of 3 runs done)") {
 		t.Errorf("got %q", line)
 	}
 }
@@ -134,7 +134,7 @@ func TestAPipedLogHasOneLineForEachEvaluation(t *testing.T) {
 	e := someEvent()
 	e.Eval = &e.Record.Evals[0]
 	p.watch(e)
-	if strings.Count(out.String(), "\n") != 1 || strings.ContainsAny(out.String(), "\r\x1b") || !strings.Contains(out.String(), "return 43") {
+	if strings.Count(out.String(), "\n") != 1 || strings.ContainsAny(out.String(), "\r\x1b") || !strings.Contains(out.String(), "reward 43") {
 		t.Errorf("an evaluation wrote %q", out.String())
 	}
 }

@@ -69,6 +69,7 @@ type Event struct {
 	Total     int                // frames of the whole budget
 	FPS       float64            // frames a second, end to end, of the last iteration
 	ETA       float64            // seconds to the end at that pace
+	Metric    string             // what the mean of an evaluation's scores is called: "reward", "win rate"
 	Eval      *Eval              // a new evaluation
 	Scalars   map[string]float64 // a finished iteration
 	FromStore bool               // the record was found complete, nothing was trained

@@ -269,6 +269,7 @@ func (s *session) due(before, frames int) bool {
 
 func (s *session) event(fps float64, e results.Event) results.Event {
 	e.Record, e.Frames, e.Total, e.FPS = s.claim.Record(), s.trainer.frames, s.exp.Budget.Frames, fps
+	e.Metric = s.trainer.spec.Metric
 	if fps > 0 {
 		e.ETA = float64(max(0, e.Total-e.Frames)) / fps
 	}

@@ -38,6 +38,18 @@ const shortScore = 100
 // short reports whether a score counts the first steps only.
 func (s Score) short() bool { return s == ScoreMean100 || s == ScoreSum100 }
 
+// metric says in words what a score is.
+func (s Score) metric() string {
+	name := "mean return"
+	if s == ScoreSum || s == ScoreSum100 {
+		name = "total return"
+	}
+	if s.short() {
+		name += fmt.Sprintf(" of %d steps", shortScore)
+	}
+	return name
+}
+
 // horizonLimit keeps step counters and buffers sane.
 const horizonLimit = 1_000_000
 

@@ -108,6 +108,11 @@ func TestScoresCountWhatTheySay(t *testing.T) {
 		cfg := DefaultStagHunt()
 		cfg.Score = score
 		e, out, act := build(t, cfg, 4, 1)
+		if want := map[Score]string{
+			ScoreMean: "mean return", ScoreSum: "total return", ScoreMean100: "mean return of 100 steps", ScoreSum100: "total return of 100 steps",
+		}[score]; e.spec.Metric != want {
+			t.Errorf("%s is called %q, want %q", score, e.spec.Metric, want)
+		}
 		if want := map[bool]int{true: 100, false: 2500}[score.short()]; e.spec.EvalHorizon != want || e.spec.Horizon != 2500 {
 			t.Errorf("%s counts %d of %d steps, want %d of 2500", score, e.spec.EvalHorizon, e.spec.Horizon, want)
 		}

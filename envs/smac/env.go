@@ -84,7 +84,7 @@ func newEnv(name string, common envs.Common, k *rules, seed uint64, workers int)
 	e.spec = envs.Spec{
 		Name: name, Copies: common.Copies, Agents: k.n, Teams: make([]int, k.n), Obs: []int{k.obs}, Entities: k.entities(),
 		State: k.state, Act: envs.ActSpec{Choices: k.choices, Targets: k.m}, Masked: true, Horizon: k.MaxSteps, EvalHorizon: k.MaxSteps,
-		Metric: "win", Sparse: common.Reward == envs.Sparse, Solved: k.SparseWin,
+		Metric: "win rate", Sparse: common.Reward == envs.Sparse, Solved: k.SparseWin,
 	}
 	e.stepping = pool.New(common.Copies, grain, workers, e.advance)
 	e.resetting = pool.New(common.Copies, grain, workers, e.restart)

@@ -159,7 +159,7 @@ func TestEndingsArePaidOnceToAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := made.(*env)
-	if e.Spec().Solved != 7 || e.Spec().Metric != "win" || !e.Spec().Succeeds(7) || e.Spec().Succeeds(-3) {
+	if e.Spec().Solved != 7 || e.Spec().Metric != "win rate" || !e.Spec().Succeeds(7) || e.Spec().Succeeds(-3) {
 		t.Errorf("spec %+v does not tell wins", e.Spec())
 	}
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())

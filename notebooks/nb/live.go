@@ -147,7 +147,7 @@ func (p *Progress) line() string {
 	s := fmt.Sprintf("%s · %s · seed %d · %s of %s frames", e.Record.Method, e.Record.Task, e.Record.Seed,
 		viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
 	if !math.IsNaN(p.score) {
-		s += fmt.Sprintf(" · score %.4g", p.score)
+		s += fmt.Sprintf(" · %s %.4g", e.Metric, p.score)
 	}
 	switch {
 	case e.FromStore:

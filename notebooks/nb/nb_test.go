@@ -84,9 +84,9 @@ func TestOutsideANotebookNothingHappens(t *testing.T) {
 
 func TestProgressSaysMethodFramesScoreAndTimeLeft(t *testing.T) {
 	p := NewProgress()
-	p.Watch(results.Event{Record: record, Frames: 30_000, Total: 600_000, FPS: 4321.4, ETA: 132})
+	p.Watch(results.Event{Record: record, Metric: "win rate", Frames: 30_000, Total: 600_000, FPS: 4321.4, ETA: 132})
 	p.Watch(results.Event{Note: "backend xla:cpu"})
-	want := "mappo-cermic · vmas/balance · seed 2 · 30k of 600k frames · score 15 · 4321 frames/s · 2 min 12 s left"
+	want := "mappo-cermic · vmas/balance · seed 2 · 30k of 600k frames · win rate 15 · 4321 frames/s · 2 min 12 s left"
 	if p.line() != want || p.note != "backend xla:cpu" {
 		t.Errorf("got  %s\nwant %s\nnote %q", p.line(), want, p.note)
 	}

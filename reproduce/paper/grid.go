@@ -124,17 +124,20 @@ func (t *Table) embolden(g viz.Grid, runs runs) {
 
 // conditions are sentences about the runs in a table: presets, reward mode, deviations.
 func conditions(shown []*results.Record) []string {
-	var presets, horizons, departures []string
+	var presets, horizons, scores, departures []string
+	sparse := false
 	add := func(to *[]string, what string) {
-		if !slices.Contains(*to, what) {
+		if what != "" && !slices.Contains(*to, what) {
 			*to = append(*to, what)
 		}
 	}
 	for _, r := range shown {
 		add(&presets, Preset(r.Method))
 		if Setting(r.Experiment, "task.reward") == "sparse" {
+			sparse = true
 			add(&horizons, Setting(r.Experiment, "task.sparse_horizon"))
 		}
+		add(&scores, Setting(r.Experiment, "task.score"))
 		for _, d := range Deviations(r.Experiment) {
 			add(&departures, d.Key+"="+d.Value)
 		}
@@ -143,8 +146,15 @@ func conditions(shown []*results.Record) []string {
 	if len(presets) > 0 {
 		out = append(out, "Preset "+strings.Join(presets, ", ")+".")
 	}
-	if len(horizons) > 0 {
-		out = append(out, "Trained on the sparse reward with sparse_horizon="+strings.Join(horizons, ", ")+", scored on the benchmark's own.")
+	if sparse {
+		with := "" // of families whose episodes are as long on either reward
+		if len(horizons) > 0 {
+			with = " with sparse_horizon=" + strings.Join(horizons, ", ")
+		}
+		out = append(out, "Trained on the sparse reward"+with+", scored on the benchmark's own.")
+	}
+	if len(scores) > 0 {
+		out = append(out, "Episodes of Melting Pot scored by task.score="+strings.Join(scores, ", ")+".")
 	}
 	if len(departures) > 0 {
 		out = append(out, "Not the paper's letter: "+strings.Join(departures, ", ")+".")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -148,6 +149,24 @@ func TestDeviationsAreReadFromTheExperiment(t *testing.T) {
 		}
 		if strings.Join(got, " ") != strings.Join(c.want, " ") {
 			t.Errorf("%s: got %v, want %v", c.experiment, got, c.want)
+		}
+	}
+}
+
+// What a score is differs between the suites: the horizon of the sparse reward on VMAS, whose return on Melting Pot.
+func TestConditionsSayWhatWasScored(t *testing.T) {
+	for _, c := range []struct {
+		task string
+		want []string
+	}{
+		{`{"kind":"vmas/balance","reward":"sparse","sparse_horizon":"default"}`,
+			[]string{"Trained on the sparse reward with sparse_horizon=default, scored on the benchmark's own."}},
+		{`{"kind":"smac/zerg_5_vs_5","reward":"sparse"}`, []string{"Trained on the sparse reward, scored on the benchmark's own."}},
+		{`{"kind":"meltingpot/clean_up","reward":"dense","score":"sum100"}`, []string{"Episodes of Melting Pot scored by task.score=sum100."}},
+	} {
+		got := conditions([]*results.Record{{Method: "mappo", Experiment: []byte(`{"task":` + c.task + `}`)}})
+		if !slices.Equal(got, append([]string{"Preset default."}, c.want...)) {
+			t.Errorf("%s: %q, want %q", c.task, got, c.want)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func CurvesOf(st *results.Store, budget, reward string) (viz.Panels, error) {
 		if len(series) == 0 {
 			continue
 		}
-		p, err := viz.Curves(viz.Figure{Title: t.Name, X: "frames", Y: t.Metric}, series...)
+		p, err := viz.Curves(viz.Figure{Title: t.Name, X: "frames", Y: t.Score()}, series...)
 		if err != nil {
 			return viz.Panels{}, err
 		}

@@ -22,6 +22,21 @@ type Task struct {
 	Paper      bool // the paper has it
 }
 
+// Score names what episodes of the registered default are scored by, in one or two words; it is empty if that cannot be built.
+func (t Task) Score() string {
+	cfg, err := envs.Default(t.ID)
+	if err != nil {
+		return ""
+	}
+	shared := cfg.Shared()
+	shared.Copies = 1
+	env, err := cfg.WithShared(shared).Build(1, 1)
+	if err != nil {
+		return ""
+	}
+	return env.Spec().Metric
+}
+
 // Tasks are the registered tasks: those of the paper in its order, then others in alphabetical order.
 func Tasks() []Task {
 	registered := envs.Names()
