@@ -3,12 +3,19 @@
 package run
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/smac"
 )
@@ -19,33 +26,70 @@ func battle(e Experiment) Experiment {
 	return e
 }
 
-// TestLearnersPlayBattlesWithinTheirMasks: the task panics at the first forbidden action, of training as of evaluation, so that a
-// run that ends in order sent none. Half of all actions or more are uniform where there is an ε.
-func TestLearnersPlayBattlesWithinTheirMasks(t *testing.T) {
-	q := tinyQ(1)
-	uniform := explore.DefaultEpsilon()
-	uniform.Frames = 400
-	epsilon, curious := tiny(1), tiny(1)
-	epsilon.Explore = uniform
-	curious.Explore, curious.Budget.Frames, curious.Budget.EvalEvery = cermic.Default(), 200, 200 // its module is slow on this backend
-	qplex := tinyQ(1)
-	learner := qplex.Learner.(learn.Q)
-	learner.Mixer = learn.DefaultQPLEX()
-	qplex.Learner = learner
-	for name, e := range map[string]Experiment{
-		"mappo": tiny(1), "mappo-gru": tinyGRU(1), "mappo-eps": epsilon, "mappo-cermic": curious, "qmix": q, "qplex": qplex,
-	} {
-		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name == "mappo-cermic" {
-				t.Skip("takes seconds to compile and train")
+// little are settings that make any module and policy small; those that an experiment does not have are left out.
+var little = []string{
+	"policy.hidden=16", "policy.spectra_width=8", "policy.cpm_hidden=8", "policy.cpm_pred_minibatch=70",
+	"explore.db_hidden=8", "explore.db_minibatch=70", "explore.db_epochs=1",
+	"explore.mace_minibatch=70", "explore.rnd_epochs=1", "explore.rnd_hidden=8",
+	"explore.cermic_minibatch=70", "explore.cermic_epochs=1", "explore.d_s=8", "explore.d_x=8", "explore.c_bar=8", "explore.n_neg=2",
+	"explore.memory.hidden=8", "explore.memory.d_f=8",
+	"explore.ices_hidden=8", "explore.ices_policy_hidden=8", "explore.ices_batch=16", "explore.ices_steps=2",
+}
+
+// fighter puts a method together for battles.
+func fighter(t *testing.T, l learn.Config, p policy.Config, m explore.Config) Experiment {
+	t.Helper()
+	e := battle(tiny(1))
+	e.Learner, e.Policy, e.Explore = l, p, m
+	for _, assignment := range little {
+		key, value, _ := strings.Cut(assignment, "=")
+		if slices.ContainsFunc(conf.Keys(e), func(k conf.KeyDoc) bool { return k.Key == key }) {
+			if err := conf.Set(&e, key, value); err != nil {
+				t.Fatal(err)
 			}
-			r, err := Run(t.Context(), battle(e), open(t))
+		}
+	}
+	return e
+}
+
+// fighters are the paper's ten methods.
+func fighters(t *testing.T) map[string]Experiment {
+	ppo, q, mlp := tiny(1).Learner.(learn.MAPPO), tinyQ(1).Learner.(learn.Q), policy.DefaultMLP()
+	own, spectra, anew := ppo, q, q
+	own.Critic, spectra.Mixer, anew.IntAt = learn.OwnCritic, learn.DefaultSPECTra(), learn.IntAtSample
+	uniform := explore.DefaultEpsilon()
+	uniform.Frames = 400 // half of all actions or more are uniform
+	return map[string]Experiment{
+		"mappo": fighter(t, ppo, mlp, explore.None{}), "mappo-eps": fighter(t, ppo, mlp, uniform),
+		"mappo-db": fighter(t, ppo, mlp, explore.DefaultDB()), "mace": fighter(t, own, mlp, explore.DefaultMACE()),
+		"cpm": fighter(t, ppo, policy.DefaultCPM(), explore.None{}), "mappo-cermic": fighter(t, ppo, mlp, cermic.Default()),
+		"qmix": fighter(t, q, mlp, explore.None{}), "qmix-cermic": fighter(t, anew, mlp, cermic.Default()),
+		"qmix-spectra": fighter(t, spectra, policy.DefaultSPECTra(), explore.None{}),
+		"qplex-ices":   fighter(t, q.WithQPLEX(), mlp, explore.DefaultICES()),
+	}
+}
+
+// TestEveryMethodPlaysBattlesWithinItsMasks: the task panics at the first forbidden action, of training as of evaluation, so that a
+// run that ends in order sent none. Episodes end by the death of all on one side.
+func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
+	all := fighters(t)
+	all["mappo-gru"], all["qplex"] = battle(tinyGRU(1)), fighter(t, tinyQ(1).Learner.(learn.Q).WithQPLEX(), policy.DefaultMLP(), explore.None{})
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) {
+			e, metric := all[name], ""
+			if strings.HasSuffix(name, "-cermic") { // its module is slow on this backend
+				if testing.Short() {
+					t.Skip("takes seconds to compile and train")
+				}
+				e.Budget.Frames, e.Budget.EvalEvery = 200, 200
+			}
+			r, err := Run(t.Context(), e, open(t), func(ev results.Event) { metric = ev.Metric })
 			if err != nil {
 				t.Fatal(err)
 			}
 			last := r.Evals[len(r.Evals)-1]
-			if len(last.Scores) != e.Budget.EvalEpisodes || slices.Max(last.Lengths) > 200 {
-				t.Errorf("%d episodes of lengths %v", len(last.Scores), last.Lengths)
+			if len(last.Scores) != e.Budget.EvalEpisodes || slices.Max(last.Lengths) >= 200 || metric != "win rate" {
+				t.Errorf("%d episodes of lengths %v, scored by %q", len(last.Scores), last.Lengths, metric)
 			}
 		})
 	}
@@ -60,4 +104,102 @@ func TestAnInterruptedBattleGoesOnExactly(t *testing.T) {
 	}
 	trainInPieces(t, e, pieces)
 	sameRecord(t, record(t, whole, r.ID), record(t, pieces, r.ID))
+}
+
+// weights are all trainable numbers of a trainer by the path of their variable.
+func (t *trainer) weights(scope string) map[string]string {
+	out := map[string]string{}
+	for _, v := range nn.Variables(t.build.Store, scope) {
+		if v.Trainable {
+			out[v.Path()] = fmt.Sprint(v.MustValue().Value())
+		}
+	}
+	return out
+}
+
+// moved lists the networks, two scopes deep, of which x has a number that y has otherwise.
+func moved(x, y map[string]string) []string {
+	seen := map[string]bool{}
+	for path := range x {
+		if x[path] != y[path] {
+			parts := strings.SplitN(strings.TrimPrefix(path, "/"), "/", 3)
+			seen[strings.Join(parts[:min(2, len(parts)-1)], "/")] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// trained are the weights after one iteration on experience that change has altered, and before.
+func trained(t *testing.T, e Experiment, change func(*trainer)) (before, after map[string]string, r *trainer) {
+	t.Helper()
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err = newTrainer(e, backend, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.close)
+	if _, err := r.collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	change(r)
+	before = r.weights("")
+	for _, stage := range []func() error{
+		func() error { _, err := r.module.Reward(t.Context(), r.x); return err },
+		func() error { _, err := r.learner.Update(t.Context(), r.x); return err },
+		func() error { _, err := r.module.Update(t.Context(), r.x); return err },
+	} {
+		if err := stage(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return before, r.weights(""), r
+}
+
+// TestTheDeadTrainNothing: with all agents of all frames dead, one iteration of any method moves no network that is any agent's,
+// and pays nobody. What sees the team's state alone, mixers and the world model of ICES, may learn from it, and does.
+func TestTheDeadTrainNothing(t *testing.T) {
+	team := map[string][]string{
+		"qmix": {"q/mixer"}, "qmix-cermic": {"q/mixer"}, "qmix-spectra": {"q/mixer"}, "qplex-ices": {"ices/code", "ices/prediction", "q/mixer"},
+	}
+	for name, e := range fighters(t) {
+		before, after, r := trained(t, e, func(r *trainer) { clear(r.x.Alive) })
+		if got := moved(before, after); !slices.Equal(got, team[name]) {
+			t.Errorf("%s: the dead train %v, want only %v", name, got, team[name])
+		}
+		if slices.ContainsFunc(r.x.Intrinsic, func(v float32) bool { return v != 0 }) {
+			t.Errorf("%s: the dead are paid", name)
+		}
+	}
+}
+
+// TestTheLivingTrainEverything makes sure that the test above would notice, and that the state of a battle reaches what is central:
+// a state of twice the numbers trains critics and mixers otherwise. MACE's critics see what their agents see, and SPECTra mixes by
+// the agents' own observations.
+func TestTheLivingTrainEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains ten methods twice")
+	}
+	for name, e := range fighters(t) {
+		before, after, _ := trained(t, e, func(*trainer) {})
+		all := moved(before, nil)
+		still := func(network string) bool { return strings.Contains(network, "target") || strings.Contains(network, "momentum") }
+		if got := moved(before, after); !slices.Equal(got, slices.DeleteFunc(all, still)) {
+			t.Errorf("%s: the living train %v, want all but targets of %v", name, got, moved(before, nil))
+		}
+		_, other, _ := trained(t, e, func(r *trainer) {
+			for i := range r.x.State {
+				r.x.State[i] *= 2
+			}
+		})
+		got, own := moved(after, other), name == "mace" || name == "qmix-spectra"
+		central := slices.ContainsFunc(got, func(network string) bool {
+			return strings.HasPrefix(network, "critic/") || network == "q/mixer"
+		})
+		if central == own {
+			t.Errorf("%s: another state trains %v otherwise", name, got)
+		}
+	}
 }
