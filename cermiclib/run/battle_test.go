@@ -69,6 +69,9 @@ func fighters(t *testing.T) map[string]Experiment {
 	}
 }
 
+// slow are the methods whose modules take seconds to compile or train on this backend.
+var slow = map[string]bool{"cpm": true, "mappo-db": true, "mappo-cermic": true, "qmix-cermic": true}
+
 // TestEveryMethodPlaysBattlesWithinItsMasks: the task panics at the first forbidden action, of training as of evaluation, so that a
 // run that ends in order sent none. Episodes end by the death of all on one side.
 func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
@@ -77,7 +80,7 @@ func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			e, metric := all[name], ""
-			if strings.HasSuffix(name, "-cermic") { // its module is slow on this backend
+			if slow[name] {
 				if testing.Short() {
 					t.Skip("takes seconds to compile and train")
 				}
@@ -165,6 +168,9 @@ func TestTheDeadTrainNothing(t *testing.T) {
 		"qmix": {"q/mixer"}, "qmix-cermic": {"q/mixer"}, "qmix-spectra": {"q/mixer"}, "qplex-ices": {"ices/code", "ices/prediction", "q/mixer"},
 	}
 	for name, e := range fighters(t) {
+		if testing.Short() && slow[name] {
+			continue
+		}
 		before, after, r := trained(t, e, func(r *trainer) { clear(r.x.Alive) })
 		if got := moved(before, after); !slices.Equal(got, team[name]) {
 			t.Errorf("%s: the dead train %v, want only %v", name, got, team[name])
@@ -185,7 +191,9 @@ func TestTheLivingTrainEverything(t *testing.T) {
 	for name, e := range fighters(t) {
 		before, after, _ := trained(t, e, func(*trainer) {})
 		all := moved(before, nil)
-		still := func(network string) bool { return strings.Contains(network, "target") || strings.Contains(network, "momentum") }
+		still := func(network string) bool {
+			return strings.Contains(network, "target") || strings.Contains(network, "momentum")
+		}
 		if got := moved(before, after); !slices.Equal(got, slices.DeleteFunc(all, still)) {
 			t.Errorf("%s: the living train %v, want all but targets of %v", name, got, moved(before, nil))
 		}
