@@ -27,33 +27,63 @@ func TestViolationsLookAsBefore(t *testing.T) {
 	checkImage(t, "violations", p.Image())
 }
 
-func TestEveryCurveOfTheTheoryIsDrawn(t *testing.T) {
-	bonus := theory.Learning{Bonus: theory.UCB, Zeta: 0.5, MeanBonus: make([]float64, 60), Cumulative: make([]float64, 60)}
-	other := bonus
-	other.Bonus = theory.Information
-	learning, err := viz.Learning([]theory.Learning{bonus, bonus, other})
-	if err != nil || len(learning.Rows) != 1 || len(learning.Rows[0]) != 2 {
-		t.Errorf("learning: %d rows, %v; want one of two panels", len(learning.Rows), err)
-	}
-	x := []float64{0.5, 1, 2}
-	set := theory.DefaultAmbiguity()
-	for name, draw := range map[string]func() error{
-		"surprise": func() error { _, err := viz.Surprise(theory.SurpriseCurve(x, 1, 100, 1)); return err },
-		"tails":    func() error { _, err := viz.Tails(theory.SampleTails(theory.Laws()[0], x, 100, 1)); return err },
-		"informations": func() error {
-			c := theory.Informations{Information: x, MainLower: x, AppendixLower: x, SoundLower: x, MainUpper: x, AppendixUpper: x, ContrastUpper: x}
-			_, err := viz.Informations("", c, 9)
-			return err
-		},
-		"worst case": func() error {
-			_, err := viz.WorstCase(theory.WorstCurve(set, x, 11), theory.MultiplierCurve(set, []float64{0.1, 0.2}), 0.1)
-			return err
-		},
-	} {
-		if err := draw(); err != nil {
-			t.Errorf("%s: %v", name, err)
+func TestLearningLooksAsBefore(t *testing.T) {
+	falling := func(bonus theory.Bonus, zeta, from float64) theory.Learning {
+		c := theory.Learning{Bonus: bonus, Zeta: zeta}
+		sum := 0.0
+		for k := range 60 {
+			sum += from / float64(k+1)
+			c.MeanBonus, c.Cumulative = append(c.MeanBonus, from/float64(k+1)), append(c.Cumulative, sum)
 		}
+		return c
 	}
+	p, err := viz.Learning([]theory.Learning{falling(theory.UCB, 0.5, 2), falling(theory.UCB, 1, 3), falling(theory.Information, 0.5, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "learning", p.Image())
+}
+
+func TestSurpriseLooksAsBefore(t *testing.T) {
+	p, err := viz.Surprise(theory.SurpriseCurve(theory.Grid(0.1, 6, 12), 6, 2000, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "surprise", viz.Image(p, viz.Width, viz.Height))
+}
+
+func TestWorstCaseLooksAsBefore(t *testing.T) {
+	set := theory.DefaultAmbiguity()
+	p, err := viz.WorstCase(theory.WorstCurve(set, theory.Grid(0.5, 6, 40), 41), theory.MultiplierCurve(set, theory.Grid(0.02, 0.4, 40)), 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "worst", p.Image())
+}
+
+func TestTailsLookAsBefore(t *testing.T) {
+	p, err := viz.Tails(theory.SampleTails(theory.Laws()[0], theory.Grid(0.2, 4, 20), 4000, 1), theory.SampleTails(theory.Laws()[1], theory.Grid(0.2, 4, 20), 4000, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "tails", p.Image())
+}
+
+func TestInformationsLookAsBefore(t *testing.T) {
+	x := []float64{0.5, 1, 2, 4}
+	scaled := func(by float64) []float64 {
+		out := make([]float64, len(x))
+		for i, v := range x {
+			out[i] = by * v
+		}
+		return out
+	}
+	p, err := viz.Informations("Bounds", theory.Informations{Information: x, MainLower: scaled(-0.5), AppendixLower: scaled(0.8), SoundLower: scaled(0.7),
+		MainUpper: scaled(1.6), AppendixUpper: scaled(0.3), ContrastUpper: scaled(1.2)}, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "informations", viz.Image(p, viz.Width, viz.Height))
 }
 
 func TestMarksAndAGivenBandLookAsBefore(t *testing.T) {
