@@ -84,3 +84,17 @@ func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
 	}
 	p.Image() // must not panic
 }
+
+// BenchmarkTraining draws and encodes what a live plot shows of three runs.
+func BenchmarkTraining(b *testing.B) {
+	others := []*results.Record{trained("a", "mappo", 2e5, 600_000), trained("b", "mappo-cermic", 1e5, 600_000)}
+	for b.Loop() {
+		p, err := viz.Training(trained("c", "mappo-cermic explore.alpha=1", 3e5, 380_000), others, 3, measures...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := viz.PNG(p.Image()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
