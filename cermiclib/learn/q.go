@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
@@ -26,6 +28,10 @@ import (
 //	 4. each agent takes a uniform allowed action with probability ε, which falls in a straight line;
 //	 5. a time limit counts as the end of an episode.
 //
+// td_lambda mixes the targets of all steps of a chunk, as pymarl and SPECTra do, where G is Q_tot⁻ after the last of them:
+//
+//	y_t = r_t + γ·(1 − done_t)·( (1 − λ)·Q_tot⁻(s_{t+1}, ·) + λ·y_{t+1} ),   y_L = G
+//
 // A recurrent policy is trained on chunks of bptt successive steps, as many as make up a minibatch; each starts from the state that
 // the policy had there when it acted, which the replay keeps (Kapturowski et al. 2019). The actions must be discrete.
 type Q struct {
@@ -38,12 +44,14 @@ type Q struct {
 	Discount           float64     `json:"discount"`                       // γ; the paper's table: 0.99
 	Polyak             float64     `json:"polyak_tau"`                     // share of the way that targets go in a step; the paper's table: 0.005
 	DoubleQ            bool        `json:"double_q"`                       // the target's action is the online network's choice; BenchMARL: off
-	Loss               string      `json:"loss"`                           // "l2" or "smooth_l1"; BenchMARL: l2
+	Loss               string      `json:"loss"`                           // "l2", "half_l2" or "smooth_l1"; BenchMARL: l2
 	EpsInit            float64     `json:"eps_init"`                       // ε at the start; the paper's table: 0.8
 	EpsEnd             float64     `json:"eps_end"`                        // ε in the end; the paper's table: 0.01
 	EpsFrames          int         `json:"exploration_anneal_frames"`      // frames between the two; BenchMARL: a third of all frames
 	BootstrapOnTimeout bool        `json:"bootstrap_on_timeout"`           // treat time limits as cuts; BenchMARL: off
 	IntAt              string      `json:"int_at"`                         // intrinsic reward as of "collect", or anew for each "sample"
+	Lambda             float64     `json:"td_lambda,omitzero"`             // λ of targets along a chunk of a recurrent policy; BenchMARL: 0, a single step
+	TargetFrames       int         `json:"target_frames,omitzero"`         // frames after which targets go polyak_tau of the way; 0: after every step
 	nn.Adam                        // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
 }
 
@@ -55,6 +63,9 @@ const (
 	IntAtCollect = "collect"
 	IntAtSample  = "sample"
 )
+
+// losses are the values of loss: d², ½d², or ½d² that goes on as a straight line beyond ±1, of the temporal difference d.
+var losses = []string{"l2", "half_l2", "smooth_l1"}
 
 var _ Config = Q{}
 
@@ -104,8 +115,12 @@ func (c Q) Validate() error {
 		return fmt.Errorf("learner.mixer is missing")
 	case !(c.ReplayGB > 0):
 		return fmt.Errorf("learner.replay_memory_gb is %g, want more than 0", c.ReplayGB)
-	case c.Loss != "l2" && c.Loss != "smooth_l1":
-		return fmt.Errorf("learner.loss is %q, want l2 or smooth_l1", c.Loss)
+	case !(c.Lambda >= 0 && c.Lambda <= 1):
+		return fmt.Errorf("learner.td_lambda is %g, want 0 to 1", c.Lambda)
+	case c.TargetFrames < 0:
+		return fmt.Errorf("learner.target_frames is %d, want 0 or more", c.TargetFrames)
+	case !slices.Contains(losses, c.Loss):
+		return fmt.Errorf("learner.loss is %q, want one of %v%s", c.Loss, losses, conf.Near(c.Loss, losses))
 	case c.IntAt != IntAtCollect && c.IntAt != IntAtSample:
 		return fmt.Errorf("learner.int_at is %q, want %s or %s", c.IntAt, IntAtCollect, IntAtSample)
 	}
@@ -124,6 +139,7 @@ type q struct {
 	build   *nn.Build
 	actor   *actor
 	update  *nn.Program
+	move    *nn.Program // of the targets; nil if update moves them
 	replay  *rl.Replay
 	chunk   int     // L, successive steps that are trained on together
 	slots   []int32 // [L,B/L] of a minibatch
@@ -163,6 +179,9 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	}
 	chunk := policy.Chunk(model)
 	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int32, max(1, c.Batch/chunk)*chunk), scalars: make([]float32, len(qScalars))}
+	if err := l.canReach(); err != nil {
+		return nil, err
+	}
 	if err := l.makeReplay(model); err != nil {
 		return nil, err
 	}
@@ -170,6 +189,9 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, err
 	}
 	if l.update, err = l.newUpdate(model, mixer); err != nil {
+		return nil, err
+	}
+	if l.move, err = l.newMove(); err != nil {
 		return nil, err
 	}
 	l.own, err = policy.TrainerOf(model, b, onlineScope, utilityScope)
@@ -239,6 +261,9 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 			}
 			sums[name] += v / float64(l.Steps)
 		}
+	}
+	if err := l.moveTargets(x); err != nil {
+		return nil, err
 	}
 	sums["epsilon"] = rl.Anneal(l.EpsInit, l.EpsEnd, x.Frames, l.EpsFrames)
 	sums["replay_frames"] = float64(l.replay.Len())

@@ -10,6 +10,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/envs"
 )
 
 // SPECTra mixes utilities by a two-layer network whose weights a set network makes, so that no parameter depends on the number
@@ -24,11 +26,17 @@ import (
 //	Q_tot = Σ_k [ ELU( q·|W₁| + b₁ )·|W₂| + b₂ ]_k
 //
 // Source: the description of the authors' code (funny-rl/SPECTra). Reconstructed: the row of an agent is its observation, as tasks
-// here have no state by unit; for the same reason there are no rows of enemies, and neither last action nor time in the rows.
+// here have no state by unit; for the same reason there are no rows of enemies, and neither last action nor time in the rows. Where an
+// observation has a part for each peer, so has its row: mixing_rows=own leaves all entities out of it, and then no weight depends
+// on how many agents there are.
 type SPECTra struct {
-	Embed int `json:"mixing_embed_dim"` // of rows and tokens; the authors': 32
-	Heads int `json:"mixing_heads"`     // the authors': 4
+	Embed int    `json:"mixing_embed_dim"`     // of rows and tokens; the authors': 32
+	Heads int    `json:"mixing_heads"`         // the authors': 4
+	Rows  string `json:"mixing_rows,omitzero"` // of the agents: all that each observes, or "own", the numbers that are about no entity
 }
+
+// OwnRows is the other value of mixing_rows.
+const OwnRows = "own"
 
 var _ MixerConfig = SPECTra{}
 
@@ -45,18 +53,43 @@ func (c SPECTra) Validate() error {
 	if c.Embed < 1 || c.Heads < 1 || c.Embed%c.Heads != 0 {
 		return fmt.Errorf("learner.mixer: mixing_embed_dim %d must be a multiple of mixing_heads %d, both at least 1", c.Embed, c.Heads)
 	}
+	if c.Rows != "" && c.Rows != OwnRows {
+		return fmt.Errorf("learner.mixer.mixing_rows is %q, want %s, or nothing at all", c.Rows, OwnRows)
+	}
 	return nil
 }
 
-// Build checks the settings; the weights are made when a graph first uses them.
-func (c SPECTra) Build(*nn.Build) (Mixer, error) { return spectra{c}, c.Validate() }
+// WithNativeSPECTra is c as the authors of SPECTra train, in place of what all methods here share (spectra_native): TD(λ) with
+// double Q-learning, ½d² as loss, targets copied whole, and the sizes of their schedule. They count in episodes, here
+// taken as 100 steps: 8 copies play one each between two updates of 128, the replay holds 5,000, and targets are copied every 200.
+//
+// Deviation: an update takes chunks of bptt steps, not whole episodes; their graph would take minutes to compile.
+func (c Q) WithNativeSPECTra() Q {
+	const episode = 100
+	c.Mixer, c.DoubleQ, c.Lambda, c.Loss = DefaultSPECTra(), true, 0.6, "half_l2"
+	c.Frames, c.Steps, c.Batch, c.Replay = 8*episode, 1, 128*episode, 5000*episode
+	c.TargetFrames, c.Polyak = 200*episode, 1
+	c.EpsInit, c.EpsEnd, c.EpsFrames = 1, 0.05, 100_000
+	c.LR, c.Clip = 1e-3, 10
+	return c
+}
 
-type spectra struct{ SPECTra }
+// Build checks the settings; the weights are made when a graph first uses them.
+func (c SPECTra) Build(b *nn.Build) (Mixer, error) { return spectra{c, b.Spec}, c.Validate() }
+
+type spectra struct {
+	SPECTra
+	spec *envs.Spec
+}
 
 // Mix returns Q_tot [B] from utilities [B,N] and observations [B,N,O].
 func (m spectra) Mix(sc *model.Scope, in QIn) *Node {
-	w1, b1 := m.hyper(sc.At("first"), in.Obs)
-	w2, b2 := m.hyper(sc.At("second"), in.Obs)
+	rows := in.Obs
+	if m.Rows == OwnRows && m.spec.CellLen() == 0 { // features of cells are about no entity
+		rows = policy.OwnNumbers(m.spec, rows)
+	}
+	w1, b1 := m.hyper(sc.At("first"), rows)
+	w2, b2 := m.hyper(sc.At("second"), rows)
 	hidden := nn.ELU(Add(times(in.Chosen, Abs(w1)), b1))
 	return ReduceSum(Add(times(hidden, Abs(w2)), b2), -1)
 }

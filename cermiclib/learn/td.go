@@ -62,8 +62,8 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
 			}
 		}
 		norm := l.Adam.Minimize(online, loss)
-		for _, part := range []string{utilityScope, mixerScope} {
-			nn.Follow(loss.Graph(), online.At("%s", part), target.At("%s", part), l.Polyak)
+		if l.TargetFrames == 0 {
+			l.follow(sc, loss.Graph())
 		}
 		return []*Node{Stack([]*Node{loss, ReduceAllMean(total), ReduceAllMean(y), norm}, 0)}
 	})
@@ -140,7 +140,7 @@ func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, choose
 	for _, part := range []string{utilityScope, mixerScope} {
 		nn.Twin(online.At("%s", part), target.At("%s", part))
 	}
-	return StopGradient(Add(in["reward"], MulScalar(Mul(in["goes_on"], next), l.Discount)))
+	return StopGradient(l.returns(in["reward"], in["goes_on"], next))
 }
 
 // followed is what the agents saw after each frame [B,N,I]; where an episode ended inside a chunk it is the next one's beginning,
@@ -171,10 +171,13 @@ func onlyAllowed(utility, mask *Node) *Node {
 	return Where(GreaterThan(mask, ZerosLike(mask)), utility, FillScalar(utility.Graph(), utility.Shape(), -1e9))
 }
 
-// loss is the mean over the minibatch of d² or, with smooth_l1, of a parabola that goes on as a straight line beyond ±1.
+// loss is the mean over the minibatch of what learner.loss makes of the temporal difference d [B].
 func (l *q) loss(d *Node) *Node {
-	if l.Loss == "l2" {
+	switch l.Loss {
+	case "l2":
 		return ReduceAllMean(Square(d))
+	case "half_l2":
+		return MulScalar(ReduceAllMean(Square(d)), 0.5)
 	}
 	far := Abs(d)
 	return ReduceAllMean(Where(LessThan(far, OnesLike(far)), MulScalar(Square(d), 0.5), AddScalar(far, -0.5)))

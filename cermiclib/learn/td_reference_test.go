@@ -191,8 +191,8 @@ func argmax(q []float64, mask []uint8) int {
 	return best
 }
 
-// goal is y of a frame; target and online are the utilities of both networks in what followed it.
-func (r *tdReference) goal(p *rl.Replay, slot int32, target, online [][]float64) float64 {
+// ahead is Q_tot⁻ of what followed a frame; target and online are the utilities of both networks there.
+func (r *tdReference) ahead(p *rl.Replay, slot int32, target, online [][]float64) float64 {
 	n, k := r.spec.Agents, r.spec.Act.Choices
 	next := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: p.NextObs(slot), state: p.NextState(slot), frame: -1}
 	for i := range n {
@@ -207,9 +207,26 @@ func (r *tdReference) goal(p *rl.Replay, slot int32, target, online [][]float64)
 		next.choice[i] = argmax(chooser, mask)
 		next.chosen[i], next.max[i] = target[i][next.choice[i]], target[i][argmax(target[i], mask)]
 	}
-	y := float64(p.Reward(slot)) + float64(p.Bonus(slot))
-	if terminated, truncated := p.Ended(slot); !terminated && (!truncated || r.cfg.BootstrapOnTimeout) {
-		y += r.cfg.Discount * r.mix(r.target, next)
+	return r.mix(r.target, next)
+}
+
+// goals are the y of frames, from the last step of the chunks to the first.
+func (r *tdReference) goals(p *rl.Replay, slots []int32) []float64 {
+	_, target := r.see(r.target, p, slots)
+	_, online := r.see(r.online, p, slots)
+	y, width := make([]float64, len(slots)), len(slots)/r.chunk
+	for b := len(slots) - 1; b >= 0; b-- {
+		slot := slots[b]
+		y[b] = float64(p.Reward(slot)) + float64(p.Bonus(slot))
+		if terminated, truncated := p.Ended(slot); terminated || truncated && !r.cfg.BootstrapOnTimeout {
+			continue
+		}
+		next := r.ahead(p, slot, target[b], online[b])
+		after := next
+		if b+width < len(slots) {
+			after = y[b+width]
+		}
+		y[b] += r.cfg.Discount * ((1-r.cfg.Lambda)*next + r.cfg.Lambda*after)
 	}
 	return y
 }
@@ -239,6 +256,8 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 		switch {
 		case r.cfg.Loss == "l2":
 			sum += d * d
+		case r.cfg.Loss == "half_l2":
+			sum += d * d / 2
 		case math.Abs(d) < 1:
 			sum += d * d / 2
 		default:
@@ -250,12 +269,7 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 
 // step takes one gradient step and moves the targets.
 func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
-	y := make([]float64, len(slots))
-	_, target := r.see(r.target, replay, slots)
-	_, online := r.see(r.online, replay, slots)
-	for b, slot := range slots {
-		y[b] = r.goal(replay, slot, target[b], online[b])
-	}
+	y := r.goals(replay, slots)
 	r.frozen = map[int][]float64{}
 	loss = r.loss(r.online, replay, slots, y)
 	grads, square := map[string][]float64{}, 0.0
@@ -283,8 +297,17 @@ func (r *tdReference) step(replay *rl.Replay, slots []int32) (loss float64) {
 			r.v[name][i] = 0.999*r.v[name][i] + 0.001*g*g
 			mean, spread := r.m[name][i]/(1-math.Pow(0.9, r.steps)), r.v[name][i]/(1-math.Pow(0.999, r.steps))
 			r.online[name][i] -= r.cfg.LR * mean / (math.Sqrt(spread) + r.cfg.Eps)
-			r.target[name][i] += r.cfg.Polyak * (r.online[name][i] - r.target[name][i])
+		}
+		if r.cfg.TargetFrames == 0 {
+			r.follow(name)
 		}
 	}
 	return loss
+}
+
+// follow moves the target of a variable.
+func (r *tdReference) follow(name string) {
+	for i, now := range r.online[name] {
+		r.target[name][i] += r.cfg.Polyak * (now - r.target[name][i])
+	}
 }
