@@ -107,6 +107,10 @@ func defaults(task Task, method Method, budget Budget) (run.Experiment, error) {
 	}
 	e := run.Experiment{Task: cfg.WithShared(shared), Learner: method.Learner, Policy: method.Policy, Explore: method.Explore}
 	budget.apply(&e)
+	if method.Copies > 0 {
+		shared.Copies = method.Copies
+		e.Task, e.Learner = e.Task.WithShared(shared), method.Learner
+	}
 	return e, nil
 }
 

@@ -23,6 +23,7 @@ type Method struct {
 	Learner learn.Config
 	Policy  policy.Config
 	Explore explore.Config
+	Copies  int // of the environment, where the method keeps the schedule of its authors; 0: budgets set both
 }
 
 // composes reports whether e is put together from the parts of m, whatever their settings.
@@ -52,6 +53,10 @@ var methods = []Method{
 	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{
+		ID: "qmix-spectra-native", Learner: learn.DefaultQ().WithNativeSPECTra(), Policy: unmasked(policy.DefaultSPECTra()), Explore: explore.None{},
+		Copies: 8, About: "qmix-spectra trained as its authors do, on their schedule",
+	},
+	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
 		About: "mappo-cermic with the module's settings closer to the paper's letter",
 	},
@@ -61,6 +66,12 @@ var methods = []Method{
 func mixedBy(m learn.MixerConfig) learn.Q {
 	c := learn.DefaultQ()
 	c.Mixer = m
+	return c
+}
+
+// unmasked lets agents attend to absent entities too.
+func unmasked(c policy.SPECTra) policy.SPECTra {
+	c.Mask = false
 	return c
 }
 
