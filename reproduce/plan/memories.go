@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
+	"cermic/reproduce/paper"
+	"cermic/viz"
+)
+
+// Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing but the memory
+// and what it starts with. They are named after that: "mappo", "mlp", "graph", "graph, pre-trained: full". The learner comes first,
+// then the memories in alphabetical order.
+func Memories(st *results.Store, task, learner, budget string) ([]*results.Record, error) {
+	found, err := FindTask(task)
+	if err != nil {
+		return nil, err
+	}
+	all, err := st.Find(results.Query{Task: found.ID, Budget: budget, Complete: true})
+	if err != nil {
+		return nil, err
+	}
+	var out []*results.Record
+	for _, r := range all {
+		named := *r // the store's records are shared
+		set := strings.Fields(r.Method)
+		switch {
+		case r.Method == learner:
+		case set[0] == learner+"-cermic" && !slices.ContainsFunc(set[1:], func(s string) bool { return !strings.HasPrefix(s, "explore.memory") }):
+			named.Method = paper.Setting(r.Experiment, "explore.memory")
+			if start := paper.Setting(r.Experiment, "explore.memory.pretrain"); start != "" && start != "none" {
+				named.Method += ", pre-trained: " + start
+			}
+		default:
+			continue
+		}
+		out = append(out, &named)
+	}
+	slices.SortStableFunc(out, func(a, b *results.Record) int {
+		if (a.Method == learner) != (b.Method == learner) {
+			return map[bool]int{true: -1, false: 1}[a.Method == learner]
+		}
+		return strings.Compare(a.Method, b.Method)
+	})
+	return out, nil
+}
+
+// Against says how each label's runs stand to those of the first one: the mean over seeds of the last evaluation, its difference to
+// the first label's and the probability that a run scores higher than one of the first, with bootstrap 95 % intervals.
+func Against(rs []*results.Record) viz.Table {
+	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement"},
+		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. Intervals of very few seeds are too narrow."}}
+	if len(rs) == 0 {
+		return t
+	}
+	t.Title = rs[0].Task
+	r := rng.New(0, "plan/against")
+	var first [][]float64
+	for _, group := range labelled(rs) {
+		x := [][]float64{nil}
+		for _, run := range group {
+			x[0] = append(x[0], run.Score())
+		}
+		row := []string{group[0].Method, fmt.Sprint(len(group)), spanned(stats.Bootstrap(x, stats.Mean, comparisonReps, r)), viz.Missing, viz.Missing}
+		if first == nil {
+			first = x
+		} else {
+			row[3] = spanned(stats.Difference(x, first, stats.Mean, comparisonReps, r))
+			row[4] = spanned(stats.BootstrapTwo(x, first, stats.Improvement, comparisonReps, r))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// spanned writes an estimate with its interval.
+func spanned(i stats.Interval) string {
+	if math.IsNaN(i.Low) {
+		return fmt.Sprintf("%.3g", i.Value)
+	}
+	return fmt.Sprintf("%.3g [%.3g, %.3g]", i.Value, i.Low, i.High)
+}
+
+// labelled groups runs by their label, in the order in which labels first appear.
+func labelled(rs []*results.Record) (groups [][]*results.Record) {
+	for _, r := range rs {
+		i := slices.IndexFunc(groups, func(g []*results.Record) bool { return g[0].Method == r.Method })
+		if i < 0 {
+			i, groups = len(groups), append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
+// vitals are what explains how CERMIC's module does, in the order of its data flow.
+var vitals = []struct{ title, scalar string }{
+	{"spread of s_t", "enc_std"}, {"KL / d_x", "kl"}, {"L_UB active", "upper_active"}, {"L_LB active", "lower_active"},
+	{"spread of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"}, {"γ_lo", "gamma_lo"}, {"γ_hi", "gamma_hi"},
+	{"detector over guessing", "detector_gain"}, {"L_explore", "explore"}, {"r^i", "int_mean"}, {"its spread", "int_std"},
+}
+
+// Vitals says for each label of runs with CERMIC in what state its module was over the last tenth of training, mean over seeds.
+func Vitals(rs []*results.Record) viz.Table {
+	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
+		"Active: the share of agent steps on which the loss is not zero. Detector over guessing: how much more often it is right than always saying the same. A dash: the memory has no such part."}}
+	for _, v := range vitals {
+		t.Header = append(t.Header, v.title)
+	}
+	for _, group := range labelled(rs) {
+		row := []string{group[0].Method}
+		known := false
+		for _, v := range vitals {
+			var mean average
+			for _, r := range group {
+				points := r.Scalars["cermic/"+v.scalar]
+				for _, p := range points[min(len(points)*9/10, max(0, len(points)-1)):] {
+					mean.add(p.Value)
+				}
+			}
+			row = append(row, number(mean.mean()))
+			known = known || mean.n > 0
+		}
+		if known {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
