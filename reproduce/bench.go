@@ -17,7 +17,7 @@ import (
 )
 
 // figure is one measurement beside the recorded one of a peer. The peers were recorded on two x86-64 cores: VMAS 1.5.2
-// with two threads, torch 2.15, and BenchMARL 1.5.2.
+// with two threads, torch 2.15, BenchMARL 1.5.2, Melting Pot 2.4.1 and SMAX of JaxMARL 0.2.0.
 type figure struct {
 	group, name, unit string
 	peer              float64 // 0: none recorded
@@ -75,11 +75,26 @@ var recordedSubstrates = []struct {
 	{"meltingpot/stag_hunt_in_the_matrix__repeated", 7411},
 }
 
+// recordedBattles lists the frames a second of SMAX (JaxMARL 0.2.0, jax 0.10.2, smacv2_5_units) at 60 and at 1024 copies: a
+// simulator of the same battles without shields, armour, missiles, colossi and banelings, with observations of its own.
+var recordedBattles = []struct {
+	task        string
+	few, plenty float64
+}{
+	{"smac/protoss_5_vs_5", 23_600, 21_700},
+	{"smac/zerg_5_vs_5", 23_600, 21_700},
+}
+
 // taskFigures are the speeds of all tasks whose original's speed was recorded.
 func taskFigures() (out []figure) {
 	for _, r := range recordedSubstrates {
 		name := strings.TrimSuffix(r.task, "_in_the_matrix__repeated")
 		out = append(out, figure{"tasks", name + ", 60 copies", "frames/s", r.one, "Melting Pot", false, stepping(r.task, 60)})
+	}
+	for _, r := range recordedBattles {
+		out = append(out,
+			figure{"tasks", r.task + ", 60 copies", "frames/s", r.few, "SMAX", false, stepping(r.task, 60)},
+			figure{"tasks", r.task + ", 1024 copies", "frames/s", r.plenty, "SMAX", false, stepping(r.task, 1024)})
 	}
 	for _, r := range recorded {
 		out = append(out,

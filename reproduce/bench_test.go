@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,21 @@ func TestJSONFiguresAreOneObjectALineWithNullForNoPeer(t *testing.T) {
 		if line != want[i] || !json.Valid([]byte(line)) {
 			t.Errorf("got %s, want %s", line, want[i])
 		}
+	}
+}
+
+// Drawn actions are kept where they are allowed; battles refuse all others.
+func TestBenchmarksPlayWhatIsAllowed(t *testing.T) {
+	dst := make([]int32, 3)
+	allow(dst, []int32{1, 2, 2}, []uint8{0, 1, 0, 1, 0, 0, 0, 1, 1})
+	if !slices.Equal(dst, []int32{1, 0, 2}) {
+		t.Errorf("allowed %v of the drawn 1, 2, 2, want 1, 0, 2", dst)
+	}
+	if allow(dst, []int32{2, 1, 0}, nil); !slices.Equal(dst, []int32{2, 1, 0}) {
+		t.Errorf("without a mask %v, want what was drawn", dst)
+	}
+	if got := figures[slices.IndexFunc(figures, func(f figure) bool { return f.name == "smac/zerg_5_vs_5, 60 copies" })]; got.of != "SMAX" {
+		t.Errorf("%+v", got)
 	}
 }
 
