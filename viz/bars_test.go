@@ -41,6 +41,23 @@ func TestBarsRefuseInfiniteValues(t *testing.T) {
 	}
 }
 
+// A row whose interval leaves out that of the first is filled.
+func TestForestsLookAsBefore(t *testing.T) {
+	p, err := viz.Forest(viz.Figure{Title: "Focused fire", X: "win rate"},
+		viz.Bar{Label: "as decided", Value: 0.45, Low: 0.43, High: 0.47}, viz.Bar{Label: "no_collision", Value: 0.44, Low: 0.42, High: 0.46},
+		viz.Bar{Label: "retarget", Value: 0.52, Low: 0.5, High: 0.54}, viz.Bar{Label: "ladder", Value: 0.4, Low: 0.37, High: 0.43})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "forest", viz.Image(p, viz.Width, viz.Height))
+}
+
+func TestForestsRefuseWhatIsNoNumber(t *testing.T) {
+	if _, err := viz.Forest(viz.Figure{}, viz.Bar{Label: "x", Value: 1, Low: math.NaN(), High: 2}); err == nil {
+		t.Error("a row without an interval was drawn")
+	}
+}
+
 func TestPanelsLookAsBefore(t *testing.T) {
 	var plots []*plot.Plot
 	for i, task := range []string{"vmas/balance", "vmas/dispersion", "vmas/flocking", "vmas/navigation", "vmas/wheel"} {

@@ -35,6 +35,17 @@ func ExampleBars() {
 	// Output: (868,490)
 }
 
+// What changing one thing at a time makes of a number.
+func ExampleForest() {
+	p, err := viz.Forest(viz.Figure{X: "win rate"}, viz.Bar{Label: "as it is", Value: 0.45, Low: 0.43, High: 0.47},
+		viz.Bar{Label: "changed", Value: 0.52, Low: 0.5, High: 0.54})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(viz.Image(p, viz.Width, viz.Height).Bounds().Size())
+	// Output: (868,490)
+}
+
 // A path of latents through the plane.
 func ExampleScatter() {
 	p, err := viz.Scatter(viz.Figure{Title: "x_t", X: "component 1", Y: "component 2"},

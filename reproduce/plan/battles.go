@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs"
+	"cermic/envs/rng"
+	"cermic/envs/smac"
+	"cermic/viz"
+)
+
+// Battles are the StarCraft tasks.
+var Battles = []string{smac.DefaultProtoss().Kind(), smac.DefaultZerg().Kind()}
+
+// Sensitivity is how often a player wins battles as the simulator decides them, and with one open decision after the other taken
+// otherwise.
+type Sensitivity struct {
+	Task     string
+	Player   Player
+	Episodes int
+	Cases    []SensitivityCase // the first one reverses nothing
+}
+
+// SensitivityCase is what the episodes of one simulator came to.
+type SensitivityCase struct {
+	smac.Alternative
+	Wins stats.Interval // bootstrap 95 %
+	won  []float64      // an episode each
+}
+
+// BattleSensitivity lets a player play so many episodes of a battle with each decision.
+func BattleSensitivity(task string, player Player, episodes int, seed uint64) (*Sensitivity, error) {
+	s := &Sensitivity{Task: task, Player: player, Episodes: episodes}
+	for _, a := range append([]smac.Alternative{{Decision: "–", Says: "as decided"}}, smac.Alternatives()...) {
+		holder := struct {
+			Task envs.Config `json:"task"`
+		}{}
+		var err error
+		if holder.Task, err = envs.Default(task); err != nil {
+			return nil, err
+		}
+		if a.Name != "" {
+			if err := conf.Set(&holder, "task.otherwise", a.Name); err != nil {
+				return nil, err
+			}
+		}
+		p, err := Play(holder.Task, player, episodes, seed)
+		if err != nil {
+			return nil, err
+		}
+		c := SensitivityCase{Alternative: a, won: p.Dense}
+		c.Wins = stats.Bootstrap([][]float64{c.won}, stats.Mean, 1000, rng.New(0, "plan/battles"))
+		s.Cases = append(s.Cases, c)
+	}
+	return s, nil
+}
+
+// Plot draws one row a decision.
+func (s *Sensitivity) Plot() (*plot.Plot, error) {
+	rows := make([]viz.Bar, len(s.Cases))
+	for i, c := range s.Cases {
+		label := c.Name
+		if label == "" {
+			label = c.Says
+		}
+		rows[i] = viz.Bar{Label: label, Value: c.Wins.Value, Low: c.Wins.Low, High: c.Wins.High}
+	}
+	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s play, %d episodes a row", s.Player, s.Episodes)}, rows...)
+}
+
+// SensitivityTable puts players beside each other, with the difference that each decision makes.
+func SensitivityTable(players ...*Sensitivity) viz.Table {
+	t := viz.Table{Header: []string{"decision", "otherwise", "what is done"}}
+	for _, s := range players {
+		t.Header = append(t.Header, fmt.Sprintf("%s: wins", s.Player), "difference")
+		t.Title = s.Task
+	}
+	for i, c := range players[0].Cases {
+		row := []string{c.Decision, c.Name, c.Says}
+		for _, s := range players {
+			own := s.Cases[i]
+			difference := viz.Missing
+			if i > 0 {
+				d := stats.Difference([][]float64{own.won}, [][]float64{s.Cases[0].won}, stats.Mean, 1000, rng.New(0, "plan/battles"))
+				difference = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Value, d.Low, d.High)
+			}
+			row = append(row, fmt.Sprintf("%.3f [%.3f, %.3f]", own.Wins.Value, own.Wins.Low, own.Wins.High), difference)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = []string{fmt.Sprintf("%d episodes a cell; intervals are bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.",
+		players[0].Episodes)}
+	return t
+}
+
+// publishedBattles are win rates of published runs in the real game, by task and learner; the file names their source.
+//
+//go:embed battles.json
+var publishedBattles []byte
+
+// publishedRuns are several runs of one learner on one task.
+type publishedRuns struct {
+	Runs    int
+	Steps   []float64 `json:"env_steps"`
+	Win     []float64 `json:"win_mean"`
+	Spread  []float64 `json:"win_std"` // standard deviation over runs
+	LastWin []float64 `json:"mean_win_last_million_per_run"`
+}
+
+// PublishedBattles are SMACv2's own curves in the real game up to so many frames, drawn as references; the band is the standard
+// deviation over runs.
+func PublishedBattles(task string, frames float64) ([]viz.Series, error) {
+	all, _, err := readBattles(task)
+	if err != nil {
+		return nil, err
+	}
+	var out []viz.Series
+	for _, learner := range []string{"QMIX", "MAPPO", "open-loop MAPPO"} {
+		r := all[learner]
+		s := viz.Series{Label: fmt.Sprintf("real game, %s (%d runs)", learner, r.Runs), Reference: true, Y: [][]float64{nil}}
+		for i, x := range r.Steps {
+			if x > frames {
+				break
+			}
+			s.X, s.Y[0] = append(s.X, x), append(s.Y[0], r.Win[i])
+			s.Low, s.High = append(s.Low, r.Win[i]-r.Spread[i]), append(s.High, r.Win[i]+r.Spread[i])
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func readBattles(task string) (runs map[string]publishedRuns, source string, err error) {
+	var all struct {
+		Source string
+		Tasks  map[string]map[string]publishedRuns
+	}
+	if err := json.Unmarshal(publishedBattles, &all); err != nil {
+		return nil, "", fmt.Errorf("published battles: %w", err)
+	}
+	for name, runs := range all.Tasks {
+		if "smac/"+name == task {
+			return runs, all.Source, nil
+		}
+	}
+	return nil, "", fmt.Errorf("no published run of %q%s", task, conf.Near(task, Battles))
+}
+
+// BattleCurves draws the win rates of complete runs in the simulator beside the published ones of the real game, up to so many
+// frames, and says in a sentence which runs are there.
+func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz.Panels, string, error) {
+	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	if err != nil {
+		return viz.Panels{}, "", err
+	}
+	records = TrainedOn(records, reward)
+	var plots []*plot.Plot
+	var count int
+	source := ""
+	for _, task := range Battles {
+		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
+		count += len(own)
+		published, err := PublishedBattles(task, frames)
+		if err != nil {
+			return viz.Panels{}, "", err
+		}
+		p, err := viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate", High: 1}, append(viz.Evals(own), published...)...)
+		if err != nil {
+			return viz.Panels{}, "", err
+		}
+		if _, source, err = readBattles(task); err != nil {
+			return viz.Panels{}, "", err
+		}
+		plots = append(plots, p)
+	}
+	panels := viz.NewPanels(2, plots...)
+	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
+	said := fmt.Sprintf("%d runs in the simulator, trained on the %s reward at budget %s.", count, reward, budget)
+	if count == 0 {
+		said = fmt.Sprintf("**Nobody has trained a battle here yet** at budget %s on the %s reward: the lines are published ones alone.", budget, reward)
+	}
+	return panels, said + " Dotted: " + source + ".", nil
+}
