@@ -3,18 +3,16 @@
 package meltingpot
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"image"
 	"image/draw"
 	"image/png"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest"
 )
 
 // header is the first line of a recording; testdata/golden/README.md describes every field.
@@ -86,80 +84,27 @@ func (t tuple) int(k int) int {
 	return n
 }
 
-// goldenFolder is the folder of recordings: our own copy, or another one of the same layout.
-func goldenFolder() string {
-	if other := os.Getenv("CERMIC_GOLDEN_DIR"); other != "" {
-		return filepath.Join(other, "meltingpot")
-	}
-	return filepath.Join("testdata", "golden")
-}
-
-// goldenFiles lists the files of the folder that match a pattern.
-func goldenFiles(t *testing.T, pattern string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(goldenFolder(), pattern))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no %s in %s (%v)", pattern, goldenFolder(), err)
-	}
-	return files
-}
-
-// statistics lists files with statistics of many episodes: our own copy if the folder of other recordings holds none.
-func statistics(t *testing.T, pattern string) []string {
-	t.Helper()
-	if files, _ := filepath.Glob(filepath.Join(goldenFolder(), pattern)); len(files) > 0 {
-		return files
-	}
-	t.Setenv("CERMIC_GOLDEN_DIR", "")
-	return goldenFiles(t, pattern)
-}
-
 // readStream hands the steps of a recording to visit, one after the other, until it returns false.
 func readStream(t *testing.T, file string, begin func(*header), visit func(*moment) bool) {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<24)
-	for first := true; lines.Scan(); first = false {
-		if first {
-			var h header
-			if err := json.Unmarshal(lines.Bytes(), &h); err != nil {
-				t.Fatalf("%s: %v", file, err)
-			}
-			begin(&h)
-			continue
-		}
-		m := new(moment)
-		if err := json.Unmarshal(lines.Bytes(), m); err != nil {
+	decode := func(line []byte, into any) {
+		if err := json.Unmarshal(line, into); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		if !visit(m) {
-			return
+	}
+	first := true
+	envtest.EachLine(t, file, func(line []byte) bool {
+		if first {
+			first = false
+			var h header
+			decode(line, &h)
+			begin(&h)
+			return true
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
-
-// readJSON reads a file of plain JSON.
-func readJSON(t *testing.T, file string, into any) {
-	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(raw, into)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+		m := new(moment)
+		decode(line, m)
+		return visit(m)
+	})
 }
 
 // rgbOf decodes a picture into [height,width,3].

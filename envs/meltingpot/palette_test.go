@@ -3,16 +3,16 @@
 package meltingpot
 
 import (
+	"cermic/envs/envtest"
 	"hash/fnv"
 	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 )
 
 // What is drawn is what was recorded.
 func TestSpritesAreTheRecordedOnes(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(statistics(t, "sprites.json.gz")[0]), "sprites.json.gz"))
+	raw, err := os.ReadFile(envtest.Statistics(t, "meltingpot", "sprites.json.gz")[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,14 +5,13 @@ package meltingpot
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -113,9 +112,9 @@ func (c *census) play(t *testing.T, cfg envs.Config, episodes, steps int) {
 // The frequency of every draw is that of the original: a test of homogeneity between our counts and the recorded ones,
 // significant at 1 in 10,000; the seed is fixed, so this either always holds or never.
 func TestDrawsAreAsFrequentAsInTheOriginal(t *testing.T) {
-	for _, file := range statistics(t, "rates.*.json") {
+	for _, file := range envtest.Statistics(t, "meltingpot", "rates.*.json") {
 		var want recordedRates
-		readJSON(t, file, &want)
+		envtest.ReadRecording(t, file, &want)
 		t.Run(want.Substrate, func(t *testing.T) {
 			cfg, err := envs.Default("meltingpot/" + want.Substrate)
 			if err != nil {
@@ -233,6 +232,3 @@ func homogeneous(t *testing.T, what string, ours, theirs map[string]float64, nam
 		t.Errorf("%s: ours %v, recorded %v (p = %g)", what, ours, renamed, p)
 	}
 }
-
-// nameOf is a file's substrate.
-func nameOf(file string) string { return strings.Split(filepath.Base(file), ".")[1] }

@@ -4,10 +4,12 @@ package meltingpot
 
 import (
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -61,17 +63,24 @@ func playRandomly(t *testing.T, cfg envs.Config, copies, limit int) []played {
 // Whole episodes of random play have the recorded mean length, return and number of events of every kind, and so have the
 // first 100 steps. Five standard errors of the difference: the seed is fixed, and there are about thirty comparisons.
 func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
-	for _, file := range statistics(t, "stats.*.json") {
-		limit := 0
-		if strings.Contains(file, ".h100.") {
-			limit = 100
-		} else if testing.Short() {
-			continue
+	for _, file := range envtest.Statistics(t, "meltingpot", "stats.*.json") {
+		var want struct {
+			Substrate string
+			Episodes  []played
 		}
-		var want struct{ Episodes []played }
-		readJSON(t, file, &want)
-		t.Run(strings.TrimSuffix(file[strings.LastIndex(file, "stats."):], ".json"), func(t *testing.T) {
-			cfg, err := envs.Default("meltingpot/" + nameOf(file))
+		envtest.ReadRecording(t, file, &want)
+		limit := 0 // whole episodes take thousands of steps
+		for _, p := range want.Episodes {
+			limit = max(limit, int(p.Length))
+		}
+		if limit > 100 {
+			limit = 0
+			if testing.Short() {
+				continue
+			}
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			cfg, err := envs.Default("meltingpot/" + want.Substrate)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,12 +3,10 @@
 package smac
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )
 
@@ -30,14 +28,8 @@ type draws struct {
 // around p of n and n' draws differ by less than z·√(p(1−p)(1/n+1/n')). z = 4.5 is a significance of 7·10⁻⁶ for each of
 // about 50 comparisons.
 func TestTeamsAndStartsAreDrawnAsInTheOriginal(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(goldenFolder(), "distributions.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want map[string]draws
-	if err := json.Unmarshal(data, &want); err != nil {
-		t.Fatal(err)
-	}
+	envtest.ReadRecording(t, envtest.Statistics(t, "smac", "distributions.json")[0], &want)
 	for _, r := range []*race{&protossRace, &zergRace} {
 		w, ok := want[r.name]
 		if !ok {

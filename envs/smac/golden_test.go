@@ -3,13 +3,13 @@
 package smac
 
 import (
-	"compress/gzip"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest"
+	"cermic/envs/smac/sc2/sc2test"
 )
 
 // golden is one recording of the original; testdata/golden/README.md describes every field.
@@ -128,39 +128,30 @@ type goldenCommand struct {
 	Tags    []string                `json:"unit_tags"`
 }
 
-// goldenFolder is the folder of recordings: our own copy, or another one of the same layout.
-func goldenFolder() string {
-	if other := os.Getenv("CERMIC_GOLDEN_DIR"); other != "" {
-		return filepath.Join(other, "smac")
-	}
-	return filepath.Join("testdata", "golden")
+// session is a file of recordings: a case alone, or what was said to the game as well.
+type session struct {
+	golden
+	Rows []sc2test.Row // of a transcript; its case is Case
+	Case *golden
 }
 
-// goldenFiles lists the recordings of a kind.
-func goldenFiles(t *testing.T, kind string) []string {
+// sessions reads the recordings that hold messages, or those that do not.
+func sessions(t *testing.T, messages bool, visit func(name string, s *session)) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(goldenFolder(), kind+"_*.json.gz"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings %s_*.json.gz in %s (%v)", kind, goldenFolder(), err)
+	found := 0
+	for _, file := range envtest.Recordings(t, "smac", "*.json.gz") {
+		if envtest.OwnRecordings() && messages != strings.HasPrefix(filepath.Base(file), "transcript_") {
+			continue // saves parsing; the content decides
+		}
+		s := new(session)
+		envtest.ReadRecording(t, file, s)
+		if (len(s.Rows) > 0) == messages {
+			found++
+			visit(filepath.Base(file), s)
+		}
 	}
-	slices.Sort(files)
-	return files
-}
-
-// readGolden decodes a gzipped JSON file.
-func readGolden(t *testing.T, file string, into any) {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err == nil {
-		err = json.NewDecoder(z).Decode(into)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", file, err)
+	if found == 0 && envtest.OwnRecordings() {
+		t.Error("no such recording")
 	}
 }
 

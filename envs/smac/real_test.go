@@ -74,18 +74,13 @@ func mapOf(t *testing.T, rows []sc2test.Row) []byte {
 // send the same requests, but for those that only look, and get the recorded observations from the recorded answers, in
 // binary frames as in the text frames that PySC2's clients get.
 func TestClientSpeaksAsTheOriginalDoes(t *testing.T) {
-	for _, file := range goldenFiles(t, "transcript") {
+	sessions(t, true, func(name string, s *session) {
 		for _, text := range []bool{false, true} {
-			var session struct {
-				Rows []sc2test.Row
-				Case golden
-			}
-			readGolden(t, file, &session)
-			t.Run(filepath.Base(file), func(t *testing.T) {
-				script := &sc2test.Transcript{Rows: session.Rows}
+			t.Run(name, func(t *testing.T) {
+				script := &sc2test.Transcript{Rows: s.Rows}
 				address := serve(t, &sc2test.Server{Game: script, TextOnly: text, Loading: 3})
-				replayCase(t, &session.Case, func(k *rules) Field {
-					f := attached(t, k, mapOf(t, session.Rows), address)
+				replayCase(t, s.Case, func(k *rules) Field {
+					f := attached(t, k, mapOf(t, s.Rows), address)
 					t.Cleanup(f.release)
 					return f
 				})
@@ -94,5 +89,5 @@ func TestClientSpeaksAsTheOriginalDoes(t *testing.T) {
 				}
 			})
 		}
-	}
+	})
 }

@@ -273,3 +273,14 @@ func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
 		t.Error(fmt.Errorf("score %g after going on: %w", p.score, err))
 	}
 }
+
+// pick draws allowed actions: from a random place on, the first one that the mask has.
+func pick(choice []int32, mask []uint8, k int, r *rng.Rand) {
+	for row := range choice {
+		a := r.IntN(k)
+		for mask[row*k+a] == 0 {
+			a = (a + 1) % k
+		}
+		choice[row] = int32(a)
+	}
+}

@@ -3,14 +3,14 @@
 package vmas
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest"
 )
 
 // golden is one recording of the original simulator; testdata/golden/README.md describes every field.
@@ -109,52 +109,24 @@ type goldenJoint struct {
 	FixedRotation json.RawMessage `json:"fixed_rotation"` // a number, or [N][1]
 }
 
-// goldenFolder is the folder of recordings: our own copy, or another one of the same layout.
-func goldenFolder() string {
-	if other := os.Getenv("CERMIC_GOLDEN_DIR"); other != "" {
-		return filepath.Join(other, "vmas")
-	}
-	return filepath.Join("testdata", "golden")
-}
-
 // goldens reads every recording of a kind.
 func goldens(t *testing.T, kind string) []*golden {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(goldenFolder(), "*.json.gz"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings in %s (%v)", goldenFolder(), err)
-	}
 	var all []*golden
-	for _, file := range files {
-		if (kind == "physics") != strings.HasPrefix(filepath.Base(file), "physics-") {
+	for _, file := range envtest.Recordings(t, "vmas", "*.json.gz") {
+		if envtest.OwnRecordings() && (kind == "physics") != strings.HasPrefix(filepath.Base(file), "physics-") {
 			continue // saves parsing; Kind below decides
 		}
 		g := &golden{key: strings.TrimSuffix(filepath.Base(file), ".json.gz")}
-		readGolden(t, file, g)
+		envtest.ReadRecording(t, file, g)
 		if g.Kind == kind {
 			all = append(all, g)
 		}
 	}
 	if len(all) == 0 {
-		t.Fatalf("no recording of kind %q in %s", kind, goldenFolder())
+		t.Fatalf("no recording of kind %q", kind)
 	}
 	return all
-}
-
-func readGolden(t *testing.T, file string, into any) {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-	if err := json.NewDecoder(z).Decode(into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
 }
 
 // UnmarshalJSON reads the two fields whose names differ from Go's rule beside the others.

@@ -4,11 +4,11 @@ package vmas
 
 import (
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 )
 
 // resetStats is the distribution of freshly reset worlds of the original; testdata/golden/README.md describes it.
@@ -26,7 +26,7 @@ var levels = [7]float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
 
 func TestResetsAreDistributedAsInTheOriginal(t *testing.T) {
 	var file struct{ Scenarios map[string]resetStats }
-	readGolden(t, filepath.Join(goldenFolder(), "reset_stats.json.gz"), &file)
+	envtest.ReadRecording(t, envtest.Statistics(t, "vmas", "reset_stats.json.gz")[0], &file)
 	const copies = 2048
 	for _, name := range envs.Names() {
 		scenario := strings.TrimPrefix(name, "vmas/")

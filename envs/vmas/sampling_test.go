@@ -4,29 +4,31 @@ package vmas
 
 import (
 	"math"
-	"path/filepath"
 	"testing"
 
 	"cermic/envs"
+	"cermic/envs/envtest"
 )
 
 // What the field is divided by is only computed at resets, which recordings skip; but they list the Gaussians with it.
 func TestSamplingFieldHasTheRecordedPeak(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(goldenFolder(), "sampling-*.json.gz"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings of sampling in %s (%v)", goldenFolder(), err)
-	}
-	for _, file := range files {
-		var g golden
-		readGolden(t, file, &g)
+	found := 0
+	for _, g := range goldens(t, "scenario") {
+		if g.Scenario != "sampling" {
+			continue
+		}
+		found++
 		s := g.build(t).task.(*sampling)
 		centres, peaks := flat(t, g.InternalsStatic["locs"]), flat(t, g.InternalsStatic["max_pdf"])
 		for c, want := range peaks {
 			got := s.peak(centres[c*2*s.Gaussians : (c+1)*2*s.Gaussians])
 			if math.Abs(float64(got-want)) > 1e-5*float64(want) { // float32 exponentials of sums and of differences
-				t.Errorf("%s, copy %d: peak is %g, want %g", file, c, got, want)
+				t.Errorf("%s, copy %d: peak is %g, want %g", g.key, c, got, want)
 			}
 		}
+	}
+	if found == 0 && envtest.OwnRecordings() {
+		t.Error("no recording of sampling")
 	}
 }
 

@@ -3,10 +3,8 @@
 package vmas
 
 import (
-	"encoding/json"
+	"cermic/envs/envtest"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,14 +21,8 @@ type tolerance struct {
 // of the recordings of the same scenario, or else of all.
 func tolerances(t *testing.T) func(key string) tolerance {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(goldenFolder(), "tolerance.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	listed := map[string]tolerance{}
-	if err := json.Unmarshal(raw, &listed); err != nil {
-		t.Fatal(err)
-	}
+	envtest.ReadRecording(t, envtest.Statistics(t, "vmas", "tolerance.json")[0], &listed)
 	return func(key string) tolerance {
 		if own, ok := listed[key]; ok {
 			return own

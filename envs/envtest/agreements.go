@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package envtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"sync"
+	"testing"
+
+	"cermic/envs"
+)
+
+var regen = flag.Bool("regen", false, "rewrite agreement.json")
+
+// Agreements adds up how closely the tasks of a family follow the recordings of their original. It may be used by parallel tests.
+type Agreements struct {
+	Source string // the original with its version
+	mutex  sync.Mutex
+	of     map[string]envs.Agreement
+}
+
+// Add takes in one recording of a task: the steps that were repeated, and the largest absolute differences.
+func (a *Agreements) Add(task string, steps int, largest envs.Agreement) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if a.of == nil {
+		a.of = map[string]envs.Agreement{}
+	}
+	sum := a.of[task]
+	sum.Source = a.Source
+	sum.Recordings++
+	sum.Steps += steps
+	sum.State, sum.Obs, sum.Reward = max(sum.State, largest.State), max(sum.Obs, largest.Obs), max(sum.Reward, largest.Reward)
+	a.of[task] = sum
+}
+
+// Check fails if the sums are not what the package says of itself in agreement.json, which -regen rewrites. Sums over a part of
+// the package's own recordings, or over others, say nothing about that.
+func (a *Agreements) Check(t *testing.T, measured []byte) {
+	got, err := json.MarshalIndent(a.of, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	if *regen {
+		if err := os.WriteFile("agreement.json", got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !t.Failed() && OwnRecordings() && !bytes.Equal(got, measured) {
+		t.Errorf("agreement.json says\n%s\nmeasured now (-regen writes it):\n%s", measured, got)
+	}
+}

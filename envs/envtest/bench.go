@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package envtest
+
+import (
+	"fmt"
+	"path"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Bench reports frames per second (environment steps × copies) of whole steps of every registered task, at 60 and 1024 copies on one
+// and two cores: random allowed actions in, everything that a Step shows out, finished copies reset. also, if not nil, is done with
+// each step, too.
+func Bench(b *testing.B, also func(*envs.Spec, *envs.Step)) {
+	for _, name := range envs.Names() {
+		cfg, err := envs.Default(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, copies := range []int{60, 1024} {
+			for _, workers := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%s/copies=%d/workers=%d", path.Base(name), copies, workers), func(b *testing.B) {
+					bench(b, cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}), workers, also)
+				})
+			}
+		}
+	}
+}
+
+func bench(b *testing.B, cfg envs.Config, workers int, also func(*envs.Spec, *envs.Step)) {
+	env, err := cfg.Build(1, workers)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := &player{env: env, spec: env.Spec()}
+	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
+	drawn, r, done := make([]envs.Actions, 8), rng.New(1, "bench"), make([]uint8, p.spec.Copies)
+	for i := range drawn {
+		a := envs.NewActions(p.spec)
+		for k := range a.Force {
+			a.Force[k] = r.Uniform(p.spec.Act.Low[k%p.spec.Act.Dim], p.spec.Act.High[k%p.spec.Act.Dim])
+		}
+		for k := range a.Choice {
+			a.Choice[k] = int32(r.IntN(p.spec.Act.Choices))
+		}
+		drawn[i] = *a
+	}
+	p.reset()
+	b.ReportAllocs()
+	for step := 0; b.Loop(); step++ {
+		copy(p.act.Force, drawn[step%len(drawn)].Force)
+		for row, k := range drawn[step%len(drawn)].Choice {
+			p.act.Choice[row] = p.allowed(row, int(k))
+		}
+		env.Step(p.act, p.out)
+		if also != nil {
+			also(p.spec, p.out)
+		}
+		for c := range done {
+			done[c] = p.out.Terminated[c] | p.out.Truncated[c]
+		}
+		env.Reset(done, p.out)
+	}
+	b.ReportMetric(float64(p.spec.Copies)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+}

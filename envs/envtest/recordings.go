@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package envtest
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// otherRecordings names the variable that replaces the packages' own recordings by others of the same layout.
+const otherRecordings = "CERMIC_GOLDEN_DIR"
+
+// OwnRecordings reports whether tests read the package's own copy of the recordings, whose content they may count on.
+func OwnRecordings() bool { return os.Getenv(otherRecordings) == "" }
+
+// Recordings lists the files that match a pattern among the recordings of the original of a family ("vmas"), in alphabetical order.
+// They are the package's own copy in testdata/golden or, if CERMIC_GOLDEN_DIR is set, those of the family's folder in there. Having
+// none is a failure.
+func Recordings(t testing.TB, family, pattern string) []string {
+	t.Helper()
+	files := list(t, family, pattern)
+	if len(files) == 0 {
+		t.Fatalf("no %s among the recordings of %s", pattern, family)
+	}
+	return files
+}
+
+// Statistics is Recordings for what need not be recorded twice: the package's own copy stands in where the other folder has none.
+func Statistics(t testing.TB, family, pattern string) []string {
+	t.Helper()
+	if files := list(t, family, pattern); len(files) > 0 {
+		return files
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no %s among the recordings of %s (%v)", pattern, family, err)
+	}
+	return files
+}
+
+func list(t testing.TB, family, pattern string) []string {
+	t.Helper()
+	folder := filepath.Join("testdata", "golden")
+	if !OwnRecordings() {
+		folder = filepath.Join(os.Getenv(otherRecordings), family)
+	}
+	files, err := filepath.Glob(filepath.Join(folder, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// ReadRecording decodes a file that holds one JSON value, compressed if it is called so.
+func ReadRecording(t testing.TB, file string, into any) {
+	t.Helper()
+	read(t, file, func(in io.Reader) error { return json.NewDecoder(in).Decode(into) })
+}
+
+// EachLine hands the lines of a file to visit, one after the other, until it returns false.
+func EachLine(t testing.TB, file string, visit func(line []byte) bool) {
+	t.Helper()
+	read(t, file, func(in io.Reader) error {
+		lines := bufio.NewScanner(in)
+		lines.Buffer(nil, 1<<24)
+		for lines.Scan() && visit(lines.Bytes()) {
+		}
+		return lines.Err()
+	})
+}
+
+func read(t testing.TB, file string, with func(io.Reader) error) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	in := io.Reader(f)
+	if strings.HasSuffix(file, ".gz") {
+		if in, err = gzip.NewReader(f); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+	if err := with(in); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
