@@ -39,6 +39,7 @@ type Spec struct {
 	Teams       []int    // [N] agents with equal numbers share one learner and one score group
 	Obs         []int    // shape of one agent's observation: [18]; or cells [H W] whose values index Pixels
 	Pixels      []uint8  // [V,8,8,3] RGB of each cell value; nil for vector observations
+	Painted     bool     // networks read the painted pictures, pixel by pixel, and not the cells: the same at many times the cost
 	Scalars     int      // X: numbers that an agent observes beside its cells; 0 for vector observations
 	Entities    []Entity // named spans of an agent's row of Step.Obs; may be empty
 	State       int      // S: length of the centralised state for critics and mixers; of cell tasks, what is no picture

@@ -86,7 +86,7 @@ func newEnv(name string, of func() *substrate, common envs.Common, settings Sett
 		games: make([]game, copies), episode: make([]uint32, copies), dice: make([]dice, copies),
 		spec: envs.Spec{
 			Name: name, Copies: copies, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
-			Pixels: s.layout.palette.pixels, Scalars: x, Entities: []envs.Entity{{Name: "player", Kind: envs.Own, To: x}},
+			Pixels: s.layout.palette.pixels, Painted: settings.RGB, Scalars: x, Entities: []envs.Entity{{Name: "player", Kind: envs.Own, To: x}},
 			State: n * x, Act: envs.ActSpec{Choices: s.actions}, Horizon: settings.MaxSteps, EvalHorizon: settings.MaxSteps,
 			Metric: settings.Score.metric(), Sparse: common.Reward == envs.Sparse, Solved: float32(math.Inf(1)),
 		},

@@ -13,6 +13,9 @@ import (
 type Settings struct {
 	MaxSteps int   `json:"max_steps"` // horizon; episodes of more than 1000 steps can end earlier, by chance
 	Score    Score `json:"score"`     // what the benchmark's metric counts
+
+	// RGB lets networks convolve over the pixels, as the original's users do, and not over the table of tiles. Both give the same.
+	RGB bool `json:"rgb,omitzero"`
 }
 
 // DefaultSettings returns the headline score over whole episodes of that many steps at most.

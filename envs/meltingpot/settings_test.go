@@ -100,6 +100,17 @@ func TestWrongActionsAndBuffersPanicWithASentence(t *testing.T) {
 	}
 }
 
+// Asking for pixels changes what networks read, and neither the game nor the identity of runs that do not ask.
+func TestPixelsAreAskedForBySetting(t *testing.T) {
+	cfg := DefaultStagHunt()
+	e, _, _ := build(t, cfg, 1, 1)
+	cfg.RGB = true
+	painted, _, _ := build(t, cfg, 1, 1)
+	if e.spec.Painted || !painted.spec.Painted {
+		t.Errorf("painted %v without and %v with rgb", e.spec.Painted, painted.spec.Painted)
+	}
+}
+
 // The four scores of one game: the short ones stop after 100 steps, sums are the means times the number of players.
 func TestScoresCountWhatTheySay(t *testing.T) {
 	const steps = 400
