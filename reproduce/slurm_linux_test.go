@@ -122,7 +122,7 @@ func slowCampaign(store string, more ...string) []string {
 // owners are the process ids of the store's runs in training, by run.
 func owners(store string) map[string]int {
 	out := map[string]int{}
-	locks, _ := filepath.Glob(filepath.Join(store, "*", "lock"))
+	locks, _ := filepath.Glob(filepath.Join(store, "*", "lock.*"))
 	for _, path := range locks {
 		var o struct{ PID int }
 		if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, &o) == nil {

@@ -7,8 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -62,8 +60,7 @@ func state(st *results.Store, r *results.Record) string {
 	if r.Complete {
 		return "complete"
 	}
-	info, err := os.Stat(filepath.Join(st.Dir(), r.ID, "lock"))
-	if err == nil && time.Since(info.ModTime()) < alive {
+	if who, silent := st.Owner(r.ID); who != "" && silent < alive {
 		return "training"
 	}
 	return "stopped"

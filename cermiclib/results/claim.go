@@ -16,9 +16,6 @@ import (
 	"time"
 )
 
-// poll is the time between two looks at a lock that is being waited for.
-const poll = 250 * time.Millisecond
-
 // Claim takes the run called id for training and brings its folder to a state to go on from: what a crash or a full disk
 // tore is cut off, what is damaged is set aside under the name *.damaged-N, each with a line to note, and the files are
 // cut back to the newest checkpoint that fits them. Without one the run starts from nothing.
@@ -39,7 +36,7 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 		return nil, fmt.Errorf("the experiment of run %s is not JSON: %w", id, err)
 	}
 	header.ID, header.Experiment = id, text.Bytes()
-	r := &Run{dir: filepath.Join(s.dir, id), note: note}
+	r := &Run{dir: filepath.Join(s.dir, id), note: note, life: s.life}
 	if found, notes, err := readRun(r.dir); err == nil && found.Complete && len(notes) == 0 {
 		if err := sameExperiment(found, header.Experiment); err != nil {
 			return nil, err
@@ -61,8 +58,9 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 
 // lockUp takes the run's lock, waiting for it if asked to.
 func (r *Run) lockUp(ctx context.Context, wait bool) error {
+	w := watch{life: r.life}
 	for told := false; ; {
-		l, holder, err := acquire(r.dir)
+		l, holder, err := w.acquire(r.dir)
 		if err != nil {
 			return err
 		}
@@ -80,7 +78,7 @@ func (r *Run) lockUp(ctx context.Context, wait bool) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(poll):
+		case <-time.After(r.life.poll):
 		}
 	}
 }
@@ -97,14 +95,15 @@ func (r *Run) recover(want Record) error {
 	if err != nil || complete {
 		return err
 	}
-	if err := replaceSealed(r.path(hostFile), want.Host); err != nil {
+	if err := r.replaceSealed(hostFile, want.Host); err != nil {
 		return err
 	}
 	r.record.Host = want.Host
 	return r.rewind()
 }
 
-// removeTemps deletes the unfinished files of an interrupted write.
+// removeTemps deletes the unfinished files of an interrupted write, and of an owner before this one that only seemed gone: what
+// it has not given its real name by now will never get it.
 func (r *Run) removeTemps() error {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
@@ -114,6 +113,7 @@ func (r *Run) removeTemps() error {
 		if !strings.HasSuffix(e.Name(), tempSuffix) {
 			continue
 		}
+		r.life.step()
 		if err := os.Remove(r.path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -132,7 +132,7 @@ func (r *Run) recoverHeader(want Record) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		h := header{want.ID, want.Task, want.Method, want.Budget, want.Seed, want.Experiment}
-		if err := replaceSealed(r.path(experimentFile), h); err != nil {
+		if err := r.replaceSealed(experimentFile, h); err != nil {
 			return err
 		}
 		found, err = readHeader(r.dir)
@@ -217,7 +217,7 @@ func (r *Run) pickCheckpoint(found map[string]lines) error {
 			r.resume, r.record.Frames = &c, c.Frames
 			if name == previousFile {
 				r.note(fmt.Sprintf("run %s goes on from its checkpoint before last, at %d frames", r.record.ID, c.Frames))
-				return os.Rename(r.path(previousFile), r.path(checkpointFile))
+				return r.rename(r.path(previousFile), checkpointFile)
 			}
 			return nil
 		}
@@ -254,7 +254,8 @@ func (r *Run) locate(at map[string]string, found map[string]lines) error {
 	return nil
 }
 
-// reopen cuts a file of lines back to its place, takes what remains into the record and opens the file for appending.
+// reopen takes what a file of lines holds up to its place into the record and puts a new file with just that in its place, open
+// for appending.
 func (r *Run) reopen(name string, l lines) error {
 	for i, m := range l.marks {
 		if m == r.at[name] {
@@ -263,21 +264,18 @@ func (r *Run) reopen(name string, l lines) error {
 			}
 		}
 	}
-	f, err := os.OpenFile(r.path(name), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return diskError(r.path(name), err)
-	}
+	f, err := r.anew(name, l.data[:r.at[name].bytes])
 	if name == evalsFile {
 		r.evals = f
 	} else {
 		r.scalars = f
 	}
-	return f.Truncate(int64(r.at[name].bytes))
+	return err
 }
 
 // setAside renames a file that cannot be used and says why.
 func (r *Run) setAside(name, why string) error {
-	aside, err := setAside(r.path(name), r.path(name))
+	aside, err := r.aside(r.path(name), name)
 	if errors.Is(err, fs.ErrNotExist) {
 		r.note(why)
 		return nil
@@ -291,15 +289,14 @@ func (r *Run) setAside(name, why string) error {
 
 // keepCopy sets a copy of a damaged file of lines aside.
 func (r *Run) keepCopy(name string, data []byte, good int) error {
-	temp := r.path(name) + tempSuffix
-	err := writeFile(temp, func(w io.Writer) error {
+	err := r.write(name, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	aside, err := setAside(temp, r.path(name))
+	aside, err := r.aside(r.temp(name), name)
 	if err != nil {
 		return err
 	}

@@ -133,6 +133,9 @@ func TestDamagedRunsAreRepairedByTrainingAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), lockName) {
+				continue // one that cannot be read may be somebody's: it takes a minute of silence to know
+			}
 			spread(read(t, from, e.Name()), places, func(bad []byte) {
 				dir := copyDir(t, from)
 				write(t, dir, e.Name(), bad)

@@ -47,18 +47,6 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// replaceSealed makes path hold v as one sealed line.
-func replaceSealed(path string, v any) error {
-	line, _, err := seal(0, v)
-	if err != nil {
-		return err
-	}
-	return replaceFile(path, func(w io.Writer) error {
-		_, err := w.Write(line)
-		return err
-	})
-}
-
 // syncDir makes renames in dir durable, where the system can do that.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
@@ -70,17 +58,6 @@ func syncDir(dir string) error {
 		return diskError(dir, err)
 	}
 	return nil
-}
-
-// setAside renames a file to the first free as.damaged-N and returns the new base name.
-func setAside(path, as string) (string, error) {
-	for n := 1; ; n++ {
-		aside := fmt.Sprintf("%s.damaged-%d", as, n)
-		if _, err := os.Lstat(aside); err == nil {
-			continue
-		}
-		return filepath.Base(aside), os.Rename(path, aside)
-	}
 }
 
 // diskError adds what to do when the disk is full; every write to a run passes here.

@@ -63,6 +63,7 @@ func (m mark) String() string { return fmt.Sprintf("%d %08x", m.bytes, m.chain) 
 
 // lines is what a file of sealed lines holds.
 type lines struct {
+	data   []byte            // as it was read
 	bodies []json.RawMessage // v of each good line, up to the first bad one
 	marks  []mark            // len(bodies)+1 places, from the start
 	torn   bool              // the last line has no end: its writer was stopped
@@ -71,7 +72,7 @@ type lines struct {
 
 // readLines checks data line by line and stops at the first line that is not good.
 func readLines(data []byte) lines {
-	l := lines{marks: []mark{{}}}
+	l := lines{data: data, marks: []mark{{}}}
 	for at := (mark{}); at.bytes < len(data); {
 		end := bytes.IndexByte(data[at.bytes:], '\n') + 1
 		if end == 0 {

@@ -7,202 +7,280 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
+
+// How processes on several machines share a run, with nothing but what network file systems keep their word on: making a
+// file under a new name, renaming and removing are single steps, and who opens a file sees what was last closed. The
+// system's own locks are not used; over a network some forget them and some only pretend.
+//
+//  1. The lock files of a run are numbered. A claim makes the next number, which only one of many can; the files before it
+//     are removed after. No number comes back while the run is unfinished, so that nobody removes the lock of somebody else by
+//     mistake, however late.
+//  2. The owner of the newest one changes its content every few seconds. One that is not seen to change for silence, by the
+//     watcher's own clock, is void.
+//  3. An owner that was only asleep does no harm when it wakes. It writes under names that carry its number, and gives a file
+//     its real name only after a look at its lock; its successor removes first the lock, then all such names, and only then
+//     reads. The files that grow line by line are made anew by each owner: what a late one appends is in no folder any more.
+//
+// A late owner that was still bringing the folder in order may set a good checkpoint aside, which costs work and no result:
+// every line and checkpoint is checked when it is read.
 
 // ErrBusy is wrapped by the error of a claim on a run that another process is training.
 var ErrBusy = errors.New("the run is being trained elsewhere")
 
-const (
-	beat    = 10 * time.Second // between two signs of life of a lock's owner
-	silence = 60 * time.Second // without one, after which an owner on another machine counts as gone
-)
+// lockName is the beginning of the names of lock files; the number follows. A file without a number is from an older version.
+const lockName = "lock"
 
-// owner is the content of a lock file.
-type owner struct {
-	Host  string `json:"host"`
-	Space string `json:"space"` // what process ids are unique in: this boot of this machine (or container)
-	PID   int    `json:"pid"`
-	Start uint64 `json:"start"` // when the process started; tells it from a later one with the same id
-	Claim uint64 `json:"claim"` // counts the claims of the process
-}
-
-func (o owner) String() string { return fmt.Sprintf("process %d on %s", o.PID, o.Host) }
-
-var claims atomic.Uint64
-
-// self is the owner that a claim of this process writes, but for its number.
-func self() owner {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "an unnamed machine"
-	}
-	pid := os.Getpid()
-	start, _ := processStart(pid)
-	return owner{host, processSpace(), pid, start, 0}
-}
-
-// lock is a held lock file. Whoever finds it knows who trains the run, and by the file's time that it still does.
+// lock is the newest lock file of a run, made by this process.
 type lock struct {
+	life
 	path    string
-	content []byte
+	number  int
+	content []byte // its first line
 	stop    chan struct{}
 	beating sync.WaitGroup
 }
 
-// acquire takes the lock of a run's folder, also from an owner that is gone. If the lock is held it returns no lock and
-// who holds it.
-func acquire(dir string) (*lock, string, error) {
-	me := self()
-	me.Claim = claims.Add(1)
-	content, err := json.Marshal(me)
+// acquire takes the lock of a run's folder, also from an owner that is gone. If it is held, it returns no lock and who
+// holds it.
+func (w *watch) acquire(dir string) (*lock, string, error) {
+	before, err := newestLock(dir)
 	if err != nil {
 		return nil, "", err
 	}
-	l := &lock{path: filepath.Join(dir, "lock"), content: content, stop: make(chan struct{})}
-	// Checking an old lock, removing it and making a new one must be one step, or two claims could each remove the
-	// other's.
-	unguard := guard(dir)
-	defer unguard()
-	if holder, err := clearStale(l.path); holder != "" || err != nil {
-		return nil, holder, err
+	if holder := w.holds(before); holder != "" {
+		return nil, holder, nil
 	}
-	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, "another process", nil
-	}
+	me := w.me
+	me.Claim = claims.Add(1)
+	line, err := json.Marshal(me)
 	if err != nil {
-		return nil, "", diskError(l.path, err)
+		return nil, "", err
 	}
-	_, err = f.Write(content)
+	l := &lock{life: w.life, number: before.number + 1, content: append(line, '\n'), stop: make(chan struct{})}
+	l.path = filepath.Join(dir, lockName+"."+strconv.Itoa(l.number))
+	w.step()
+	draft, err := l.draft(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	defer os.Remove(draft)
+	// Having made a file in the folder, a client of a network file system lists it anew.
+	if again, err := newestLock(dir); err != nil || !again.same(before) {
+		return nil, "another process", err
+	}
+	w.step()
+	if won, err := l.link(draft); err != nil || !won {
+		return nil, "another process", err
+	}
+	w.step()
+	if err := l.succeed(dir); err != nil {
+		_ = os.Remove(l.path) // ours, but nobody would give it back
+		if errors.Is(err, ErrBusy) {
+			return nil, "another process", nil
+		}
+		return nil, "", err
+	}
+	l.beating.Add(1)
+	go l.beatOn(l.beat)
+	return l, "", nil
+}
+
+// draft writes the lock file under a name of its own, so that it is whole when it gets its real one.
+func (l *lock) draft(dir string) (string, error) {
+	f, err := os.CreateTemp(dir, "claim-*"+tempSuffix)
+	if err != nil {
+		return "", diskError(dir, err)
+	}
+	_, err = f.Write(l.content)
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
 	if err != nil {
-		_ = os.Remove(l.path) // ours, but without a name it would only make others wait
-		return nil, "", diskError(l.path, err)
+		_ = os.Remove(f.Name())
+		return "", diskError(dir, err)
 	}
-	l.beating.Add(1)
-	go l.beatOn(beat)
-	return l, "", nil
+	return f.Name(), nil
 }
 
-// clearStale removes the lock at path if its owner is gone, and returns the owner otherwise ("" if there is no lock).
-func clearStale(path string) (holder string, err error) {
-	content, err := os.ReadFile(path)
+// link gives the draft the lock's name, which only one claim can.
+func (l *lock) link(draft string) (won bool, err error) {
+	err = os.Link(draft, l.path)
+	if err == nil {
+		return true, nil
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return false, nil // a new owner has removed the draft
 	}
-	if err != nil {
-		return "", err
+	if !errors.Is(err, fs.ErrExist) { // a file system without links
+		f, exclusive := os.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if exclusive == nil {
+			_, err = f.Write(l.content)
+			return err == nil, errors.Join(err, f.Close())
+		}
+		if !errors.Is(exclusive, fs.ErrExist) {
+			return false, diskError(l.path, exclusive)
+		}
 	}
-	var o owner
-	if json.Unmarshal(content, &o) != nil || o.Host == "" {
-		o = owner{Host: "another machine"} // a lock that is just being written, or a damaged one: only its age counts
-	}
-	gone, silent, err := isGone(o, path)
-	if err != nil || !gone {
-		return o.String() + silent, err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	return "", nil
+	return l.held() == nil, nil // a server that is asked twice says that the file exists: it may be ours
 }
 
-// isGone says whether the owner of the lock at path no longer runs. Of a process here the system knows; of one elsewhere
-// only the silence tells, and is described for whoever waits.
-func isGone(o owner, path string) (gone bool, silent string, err error) {
-	if me := self(); o.Host == me.Host && o.Space == me.Space {
-		start, alive := processStart(o.PID)
-		return !alive || start != o.Start, "", nil
-	}
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, "", nil
-	}
+// succeed removes the lock files before this one; it returns ErrBusy if there is one after it, because this claim was too slow.
+func (l *lock) succeed(dir string) error {
+	numbers, err := lockNumbers(dir)
 	if err != nil {
-		return false, "", err
+		return err
 	}
-	now, err := clock(filepath.Dir(path))
-	age := now.Sub(info.ModTime()).Round(time.Second)
-	return age > silence, fmt.Sprintf(" (last sign of life %v ago; after %v its lock is void)", age, silence), err
+	for name, number := range numbers {
+		if number > l.number {
+			return ErrBusy
+		}
+		if number == l.number {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
-// clock reads the time of the file system under dir, which on a shared folder need not be that of this machine.
-func clock(dir string) (time.Time, error) {
-	f, err := os.CreateTemp(dir, "clock-*"+tempSuffix)
+// lockNumbers are the lock files in a folder and their numbers.
+func lockNumbers(dir string) (map[string]int, error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return time.Time{}, diskError(dir, err)
+		return nil, err
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if _, err := f.Write([]byte{'t'}); err != nil {
-		return time.Time{}, diskError(dir, err)
+	numbers := map[string]int{}
+	for _, e := range entries {
+		rest, is := strings.CutPrefix(e.Name(), lockName)
+		if is && rest == "" {
+			numbers[lockName] = 0
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(rest, ".")); is && err == nil && strings.HasPrefix(rest, ".") {
+			numbers[e.Name()] = n
+		}
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return time.Time{}, err
-	}
-	return info.ModTime(), nil
+	return numbers, nil
 }
 
-// beatOn gives a sign of life until the lock is released or lost.
-func (l *lock) beatOn(every time.Duration) {
-	defer l.beating.Done()
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+// Owner says who has claimed run id and not given it back, "" if nobody has, and how long ago the last sign of life was by the clocks of
+// this machine and of the file system; an owner on this machine that is gone is left out. It is for showing and for choosing what to
+// do first: only Claim knows.
+func (s *Store) Owner(id string) (who string, silent time.Duration) {
+	newest, err := newestLock(filepath.Join(s.dir, id))
+	if err != nil {
+		return "", 0
+	}
+	w := watch{life: s.life}
+	if w.holds(newest) == "" {
+		return "", 0
+	}
+	return newest.owner().String(), time.Since(newest.changed)
+}
+
+// newestLock reads the lock of highest number in a folder.
+func newestLock(dir string) (state, error) {
 	for {
-		select {
-		case <-l.stop:
-			return
-		case <-tick.C:
-			l.touch()
+		numbers, err := lockNumbers(dir)
+		if err != nil || len(numbers) == 0 {
+			return state{}, err
+		}
+		newest := ""
+		for name, number := range numbers {
+			if newest == "" || number > numbers[newest] {
+				newest = name
+			}
+		}
+		content, changed, err := readLock(filepath.Join(dir, newest))
+		if !errors.Is(err, fs.ErrNotExist) { // else it was replaced in between
+			return state{numbers[newest], content, changed}, err
 		}
 	}
 }
 
-// touch renews the lock file's time by writing it again. If another claim has replaced the file in between, the write
-// goes to the old one and harms nobody.
-func (l *lock) touch() {
+// readLock opens a lock file, so that a network file system asks its server, and reads it.
+func readLock(path string) (content []byte, changed time.Time, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, changed, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, changed, err
+	}
+	content, err = io.ReadAll(f)
+	return content, info.ModTime(), err
+}
+
+// beatOn gives a sign of life until the lock is released.
+func (l *lock) beatOn(every time.Duration) {
+	defer l.beating.Done()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for n := uint64(1); ; n++ {
+		select {
+		case <-l.stop:
+			return
+		case <-tick.C:
+			l.touch(n)
+		}
+	}
+}
+
+// touch is the n-th sign of life: a number behind the first line. A lock that was taken over is not there to be written.
+func (l *lock) touch(n uint64) {
 	f, err := os.OpenFile(l.path, os.O_RDWR, 0)
 	if err != nil {
 		return // held reports it at the next write
 	}
 	defer f.Close()
-	found := make([]byte, len(l.content)+1)
-	n, _ := f.ReadAt(found, 0)
-	if bytes.Equal(found[:n], l.content) {
-		_, _ = f.WriteAt(l.content, 0) // a missed beat is made up by the next
-	}
+	_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", n), int64(len(l.content))) // a missed beat is made up by the next
 }
 
-// held returns an error if the lock is no longer ours, as after a machine slept so long that another took the run over.
+// held returns an error if the run belongs to somebody else, as after this machine slept for so long that another took it over.
 func (l *lock) held() error {
-	found, err := os.ReadFile(l.path)
-	if err == nil && bytes.Equal(found, l.content) {
+	found, _, err := readLock(l.path)
+	if err == nil && bytes.HasPrefix(found, l.content) {
 		return nil
 	}
-	var o owner
-	if json.Unmarshal(found, &o) == nil && o.Host != "" {
-		return fmt.Errorf("%s has been taken over by %s: %w", filepath.Dir(l.path), o, ErrBusy)
+	dir := filepath.Dir(l.path)
+	if s, err := newestLock(dir); err == nil && !s.free() {
+		return fmt.Errorf("%s has been taken over by %s: %w", dir, s.owner(), ErrBusy)
 	}
-	return fmt.Errorf("the lock of %s is gone: %w", filepath.Dir(l.path), ErrBusy)
+	return fmt.Errorf("the lock of %s is gone: %w", dir, ErrBusy)
 }
 
-// release gives the lock back; a lock that was lost is left to its new owner.
-func (l *lock) release() error {
+// release gives the run back. The file stays, for the next claim to count on from, unless the run is finished.
+func (l *lock) release(finished bool) error {
 	close(l.stop)
 	l.beating.Wait()
-	unguard := guard(filepath.Dir(l.path))
-	defer unguard()
 	if l.held() != nil {
 		return nil
 	}
-	return os.Remove(l.path)
+	l.step()
+	if finished {
+		if err := os.Remove(l.path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	f, err := os.OpenFile(l.path, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(released), 0) // over what is there: a full disk has room for that
+	return errors.Join(err, f.Truncate(int64(len(released))), f.Close())
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -17,67 +16,126 @@ import (
 	"time"
 )
 
-// plant writes a lock of somebody else, whose last sign of life was that long ago.
-func plant(t *testing.T, dir string, content []byte, age time.Duration) string {
+// plant writes a lock file into the toy run's folder.
+func plant(t *testing.T, dir, name string, content []byte) string {
 	t.Helper()
-	path := filepath.Join(dir, testID, "lock")
+	path := filepath.Join(dir, testID, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, content, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	then := time.Now().Add(-age)
-	if err := os.Chtimes(path, then, then); err != nil {
-		t.Fatal(err)
-	}
 	return path
 }
 
-func TestStaleLocksAreTakenOver(t *testing.T) {
-	me := self()
-	lockOf := func(o owner) []byte {
-		content, err := json.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return content
+// locks lists the lock files of the toy run.
+func locks(t *testing.T, dir string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, testID, lockName+"*"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return found
+}
+
+func lockOf(t *testing.T, o owner) []byte {
+	t.Helper()
+	content, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(content, '\n')
+}
+
+// onHost gives s the life of a process on another machine, whose clock advances by each at every look at it.
+func onHost(s *Store, host string, each time.Duration) *Store {
+	s.life.me.Host, s.life.poll = host, time.Microsecond
+	clock := time.Unix(0, 0).Add(time.Duration(len(host)) * 1e6 * time.Hour) // no two machines agree
+	s.life.now = func() time.Time {
+		clock = clock.Add(each)
+		return clock
+	}
+	return s
+}
+
+func TestALockIsVoidWhenItsOwnerIsGoneOrSilent(t *testing.T) {
+	me := self()
 	elsewhere := owner{Host: "elsewhere", PID: me.PID, Start: me.Start}
 	rebooted := owner{Host: me.Host, Space: "another boot", PID: me.PID, Start: me.Start}
 	reused := owner{Host: me.Host, Space: me.Space, PID: me.PID, Start: me.Start + 1}
 	for name, c := range map[string]struct {
 		content []byte
-		age     time.Duration
-		busy    string // "" if the run is free
+		at      string // "" if the run is free at once
+		after   bool   // free after a minute of silence
 	}{
-		"here, alive, long silent":     {lockOf(me), time.Hour, fmt.Sprintf("process %d on %s", me.PID, me.Host)},
-		"here, gone":                   {lockOf(owner{Host: me.Host, Space: me.Space, PID: 1 << 30}), 0, ""},
-		"here, its number reused":      {lockOf(reused), 0, ""},
-		"elsewhere, alive":             {lockOf(elsewhere), silence / 2, "on elsewhere (last sign of life 30s ago; after 1m0s"},
-		"elsewhere, silent":            {lockOf(elsewhere), silence + 5*time.Second, ""},
-		"before the last boot, recent": {lockOf(rebooted), 0, fmt.Sprintf("process %d on ", me.PID)},
-		"before the last boot":         {lockOf(rebooted), time.Hour, ""},
-		"empty, recent":                {nil, 0, "another machine"},
-		"empty":                        {nil, time.Hour, ""},
-		"damaged, recent":              {[]byte(`{"host":"els`), 0, "another machine"},
-		"damaged":                      {[]byte(`{"host":"els`), time.Hour, ""},
+		"here, alive":             {lockOf(t, me), fmt.Sprintf("process %d on %s", me.PID, me.Host), false},
+		"here, gone":              {lockOf(t, owner{Host: me.Host, Space: me.Space, PID: 1 << 30}), "", true},
+		"here, its number reused": {lockOf(t, reused), "", true},
+		"elsewhere":               {lockOf(t, elsewhere), "on elsewhere (silent for 0s; after 1m0s", true},
+		"before the last boot":    {lockOf(t, rebooted), fmt.Sprintf("process %d on ", me.PID), true},
+		"given back":              {[]byte(released), "", true},
+		"given back, torn":        {[]byte(released + `re","pid":7}`), "", true},
+		"empty":                   {[]byte{}, "another machine", true},
+		"damaged":                 {[]byte(`{"host":"els`), "another machine", true},
 	} {
-		dir := t.TempDir()
-		plant(t, dir, c.content, c.age)
-		r, err := openTest(t, dir).Claim(context.Background(), testID, []byte(testExperiment), testHeader(), false, nil)
-		if c.busy != "" {
-			if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), c.busy) {
-				t.Errorf("%s: got %v, want %s", name, err, c.busy)
+		for _, file := range []string{"lock", "lock.1", "lock.41"} { // the first is that of an older version
+			dir := t.TempDir()
+			plant(t, dir, file, c.content)
+			s := openTest(t, dir)
+			clock := time.Now()
+			s.life.now = func() time.Time { return clock }
+			w := watch{life: s.life}
+			l, holder, err := w.acquire(filepath.Join(dir, testID))
+			if err != nil || (l == nil) != (c.at != "") || !strings.Contains(holder, c.at) {
+				t.Errorf("%s, %s: at once %v, %q, %v, want %q", name, file, l, holder, err, c.at)
 			}
-			continue
+			if l == nil {
+				clock = clock.Add(silenceHere(s) - time.Second)
+				if l, _, err := w.acquire(filepath.Join(dir, testID)); l != nil || err != nil {
+					t.Fatalf("%s, %s: taken over too early, %v", name, file, err)
+				}
+				clock = clock.Add(2 * time.Second)
+				l, _, err = w.acquire(filepath.Join(dir, testID))
+				if err != nil || (l != nil) != c.after {
+					t.Errorf("%s, %s: after a minute %v, %v", name, file, l, err)
+				}
+			}
+			if l == nil {
+				continue
+			}
+			if found := locks(t, dir); len(found) != 1 || found[0] != l.path {
+				t.Errorf("%s, %s: the locks are %v, want %s", name, file, found, l.path)
+			}
+			if err := l.release(false); err != nil {
+				t.Errorf("%s, %s: %v", name, file, err)
+			}
 		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
+	}
+}
+
+func silenceHere(s *Store) time.Duration { return s.life.silence }
+
+func TestASignOfLifeKeepsALockHoweverTheClocksGo(t *testing.T) {
+	for _, elsewhere := range []time.Duration{-1e6 * time.Hour, 0, 1e6 * time.Hour} {
+		dir := t.TempDir()
+		owner := claimTest(t, onHost(openTest(t, dir), "elsewhere", 0))
+		w := watch{life: living()}
+		clock := time.Now()
+		w.now = func() time.Time { return clock }
+		for n := range uint64(10) {
+			if l, _, err := w.acquire(owner.dir); l != nil || err != nil {
+				t.Fatalf("taken over at the %d-th sign of life, %v", n, err)
+			}
+			clock = clock.Add(w.silence - time.Second)
+			owner.lock.touch(n)
+			// The time that the file system shows is the owner's own where nobody corrects it.
+			if err := os.Chtimes(owner.lock.path, clock.Add(elsewhere), clock.Add(elsewhere)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := r.Close(); err != nil {
-			t.Errorf("%s: %v", name, err)
+		if err := owner.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -89,8 +147,11 @@ func TestALostLockStopsTheWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := resultOf(t, dir)
-	path := plant(t, dir, []byte(`{"host":"elsewhere","pid":7}`), 0)
-	r.lock.touch() // must not write over the new owner
+	path := plant(t, dir, "lock.2", []byte(`{"host":"elsewhere","pid":7}`))
+	if err := os.Remove(r.lock.path); err != nil {
+		t.Fatal(err)
+	}
+	r.lock.touch(1) // must not bring the old lock back
 	for _, err := range []error{
 		r.AppendScalars(2, map[string]float64{"loss": 1}), r.AppendEval(Eval{Frames: 2}), r.SaveCheckpoint(Checkpoint{}), r.Finish(Host{}),
 	} {
@@ -101,8 +162,8 @@ func TestALostLockStopsTheWriter(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	if content, err := os.ReadFile(path); err != nil || !strings.Contains(string(content), "elsewhere") {
-		t.Errorf("the new owner's lock is now %s, %v", content, err)
+	if found := locks(t, dir); len(found) != 1 || found[0] != path {
+		t.Errorf("the locks are now %v", found)
 	}
 	if got := resultOf(t, dir); !reflect.DeepEqual(got, before) {
 		t.Errorf("a writer without its lock wrote %v", got)
@@ -111,20 +172,15 @@ func TestALostLockStopsTheWriter(t *testing.T) {
 
 func TestTheOwnerGivesSignsOfLife(t *testing.T) {
 	dir := t.TempDir()
-	r := claimTest(t, openTest(t, dir))
-	path := filepath.Join(dir, testID, "lock")
-	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path, old, old); err != nil {
+	s := openTest(t, dir)
+	s.life.beat = time.Millisecond
+	r := claimTest(t, s)
+	first, err := newestLock(r.dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	r.lock.beating.Add(1)
-	go r.lock.beatOn(time.Millisecond)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.ModTime().After(old) {
+		if now, err := newestLock(r.dir); err != nil || string(now.content) != string(first.content) {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -134,43 +190,110 @@ func TestTheOwnerGivesSignsOfLife(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the lock is left behind")
+	if s, err := newestLock(r.dir); err != nil || !s.free() {
+		t.Errorf("the lock is left behind: %s, %v", s.content, err)
 	}
 	if err := r.Close(); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
 }
 
-func TestOneOfManyTakesAStaleLockOver(t *testing.T) {
-	dir := t.TempDir()
+func TestOneOfManyTakesAVoidLockOver(t *testing.T) {
 	me := self()
-	stale, err := json.Marshal(owner{Host: me.Host, Space: me.Space, PID: 1 << 30})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 50 {
-		plant(t, dir, stale, 0)
-		locks := make(chan *lock, 8)
-		var wg sync.WaitGroup
-		for range cap(locks) {
-			wg.Go(func() {
-				l, holder, err := acquire(filepath.Join(dir, testID))
-				if err != nil || l == nil && !strings.Contains(holder, me.Host) {
-					t.Errorf("holder %q, %v", holder, err)
-				}
-				if l != nil {
-					locks <- l
-				}
-			})
-		}
-		wg.Wait()
-		if n := len(locks); n != 1 {
-			t.Fatalf("%d claims have the lock", n)
-		}
-		l := <-locks
-		if err := errors.Join(l.held(), l.release()); err != nil {
+	for _, content := range [][]byte{nil, []byte(released), lockOf(t, owner{Host: me.Host, Space: me.Space, PID: 1 << 30})} {
+		dir := t.TempDir()
+		if content != nil {
+			plant(t, dir, "lock", content)
+		} else if err := os.MkdirAll(filepath.Join(dir, testID), 0o755); err != nil {
 			t.Fatal(err)
 		}
+		for round := range 30 {
+			won := make(chan *lock, 8)
+			var wg sync.WaitGroup
+			for range cap(won) {
+				wg.Go(func() {
+					w := watch{life: living()}
+					l, _, err := w.acquire(filepath.Join(dir, testID))
+					if err != nil {
+						t.Error(err)
+					}
+					if l != nil {
+						won <- l
+					}
+				})
+			}
+			wg.Wait()
+			// All may have found another's draft or lock in their way; then they would look again.
+			if n := len(won); n > 1 {
+				t.Fatalf("round %d: %d claims have the lock", round, n)
+			}
+			if len(won) == 0 {
+				continue
+			}
+			l := <-won
+			if err := errors.Join(l.held(), l.release(false)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// The system's links are taken away by a folder that has none: the lock is then made under its name at once.
+func TestWithoutLinksALockIsMadeExclusively(t *testing.T) {
+	dir := t.TempDir()
+	l := &lock{life: living(), path: filepath.Join(dir, "lock.1"), content: []byte("{\"host\":\"a\"}\n")}
+	other := filepath.Join(t.TempDir(), "gone", "draft") // its link fails as one into another file system does
+	if won, err := l.link(other); won || err != nil {
+		t.Errorf("without its draft a claim gets %v, %v", won, err)
+	}
+	if info, err := os.Stat("/dev/shm"); err != nil || !info.IsDir() || !crossesFileSystems(t, dir) {
+		t.Skip("there are no two file systems here, between which no link can be made")
+	}
+	draft := filepath.Join(foreign(t, dir), "draft")
+	if err := os.WriteFile(draft, l.content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(draft)
+	if won, err := l.link(draft); !won || err != nil || l.held() != nil {
+		t.Errorf("the first claim gets %v, %v", won, err)
+	}
+	second := &lock{life: living(), path: l.path, content: []byte("{\"host\":\"b\"}\n")}
+	if won, err := second.link(draft); won || err != nil {
+		t.Errorf("the second claim gets %v, %v", won, err)
+	}
+	if won, err := l.link(draft); !won || err != nil {
+		t.Errorf("a claim that is told twice that it has the lock gets %v, %v", won, err)
+	}
+}
+
+// foreign is a folder on another file system than dir, as far as this machine has one.
+func foreign(t *testing.T, dir string) string {
+	t.Helper()
+	if strings.HasPrefix(dir, "/dev/shm") {
+		return "/tmp"
+	}
+	return "/dev/shm"
+}
+
+func crossesFileSystems(t *testing.T, dir string) bool {
+	t.Helper()
+	a := filepath.Join(dir, "probe")
+	b := filepath.Join(foreign(t, dir), filepath.Base(dir)+"-probe")
+	if err := os.WriteFile(a, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(b)
+	return os.Link(a, b) != nil
+}
+
+func TestWaitingEndsWithTheContextAndSaysForWhom(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, "lock.3", lockOf(t, owner{Host: "elsewhere", PID: 7}))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	var notes []string
+	_, err := openTest(t, dir).Claim(ctx, testID, []byte(testExperiment), testHeader(), true, func(note string) { notes = append(notes, note) })
+	if !errors.Is(err, context.DeadlineExceeded) || len(notes) != 1 || !strings.Contains(notes[0], "process 7 on elsewhere") {
+		t.Errorf("got %v, notes %q", err, notes)
 	}
 }

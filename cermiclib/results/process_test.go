@@ -27,6 +27,13 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if text := os.Getenv(swarmEnv); text != "" {
+		if err := swarmChild(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if dir := os.Getenv(childEnv); dir != "" {
 		if err := child(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -19,6 +19,7 @@ import (
 type Run struct {
 	dir            string
 	note           func(string)
+	life           life
 	lock           *lock
 	record         *Record
 	resume         *Checkpoint
@@ -109,6 +110,7 @@ func (r *Run) append(name string, f *os.File, v any) error {
 	if err != nil {
 		return err
 	}
+	r.life.step()
 	if _, err := f.WriteAt(line, int64(at.bytes)); err != nil {
 		_ = f.Truncate(int64(at.bytes)) // if this fails too the torn line stays, and readers drop it
 		r.failed = diskError(r.path(name), err)
@@ -131,18 +133,19 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := r.sync(); err != nil {
 		return err
 	}
-	path := r.path(checkpointFile)
-	if err := c.write(path+tempSuffix, r.record.ID, r.at); err != nil {
+	r.life.step()
+	if err := c.write(r.temp(checkpointFile), r.record.ID, r.at); err != nil {
 		return err
 	}
-	if err := os.Rename(path, r.path(previousFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := r.rename(r.path(checkpointFile), previousFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		_ = os.Remove(r.temp(checkpointFile))
 		return err
 	}
-	if err := os.Rename(path+tempSuffix, path); err != nil {
+	if err := r.publish(checkpointFile); err != nil {
 		return err
 	}
 	r.record.Frames = c.Frames
-	return syncDir(r.dir)
+	return nil
 }
 
 // sync makes the appended lines durable.
@@ -165,7 +168,7 @@ func (r *Run) Finish(host Host) error {
 	if err := r.sync(); err != nil {
 		return err
 	}
-	if err := replaceSealed(r.path(hostFile), host); err != nil {
+	if err := r.replaceSealed(hostFile, host); err != nil {
 		return err
 	}
 	files, err := readResultFiles(r.dir)
@@ -180,10 +183,11 @@ func (r *Run) Finish(host Host) error {
 		}
 		end.SHA256[name] = digest(data)
 	}
-	if err := replaceSealed(r.path(doneFile), end); err != nil {
+	if err := r.replaceSealed(doneFile, end); err != nil {
 		return err
 	}
 	r.record.Complete, r.record.Host = true, host
+	r.life.step()
 	if err := os.Remove(r.path(previousFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -201,7 +205,7 @@ func (r *Run) Close() error {
 			errs = append(errs, f.Close())
 		}
 	}
-	errs = append(errs, r.lock.release())
+	errs = append(errs, r.lock.release(r.record != nil && r.record.Complete))
 	r.lock, r.evals, r.scalars, r.resume = nil, nil, nil, nil
 	return errors.Join(errs...)
 }

@@ -23,6 +23,7 @@ type Store struct {
 	Note func(string)
 	dir  string
 	base map[string]*Record
+	life life
 }
 
 // Open returns the store in folder dir. The folder is made when the first run is claimed; until then the store is empty.
@@ -37,7 +38,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*Record{}}, nil
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*Record{}, life: living()}, nil
 }
 
 // Dir returns the folder of the store.

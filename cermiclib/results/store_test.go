@@ -129,7 +129,11 @@ func copyDir(t testing.TB, from string) string {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(to, testID, "lock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	held, err := filepath.Glob(filepath.Join(to, testID, lockName+"*"))
+	for _, path := range held {
+		err = errors.Join(err, os.Remove(path))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return to
@@ -172,7 +176,10 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 		got.Task != "vmas/balance" || got.Seed != 3 || string(got.Experiment) != testExperiment {
 		t.Errorf("record is %+v", got)
 	}
-	for _, name := range []string{"lock", previousFile} {
+	if found := locks(t, dir); len(found) > 0 {
+		t.Errorf("a finished run has locks: %v", found)
+	}
+	for _, name := range []string{previousFile} {
 		if _, err := os.Stat(filepath.Join(dir, testID, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a finished run has a file %s", name)
 		}

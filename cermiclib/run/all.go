@@ -5,12 +5,14 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"cermic/cermiclib/results"
 )
 
-// RunAll runs several experiments, at most workers at a time (0: one), in order of es. One that fails does not stop the
+// RunAll runs several experiments, at most workers at a time (0: one), in order of es; those that another process trains come last, so
+// that machines that are given the same list share it out. One that fails does not stop the
 // others; their errors are returned joined, in order of es. When ctx is cancelled no further one is begun, those that run are
 // saved, and ctx's error is returned unless there are others: then something was lost or failed, and that is what to know.
 // Watchers may be called from several goroutines, one event at a time.
@@ -23,20 +25,43 @@ func RunAll(ctx context.Context, es []Experiment, st *results.Store, workers int
 			w(e)
 		}
 	}
+	todo, errs := make([]int, len(es)), make([]error, len(es))
+	for i := range todo {
+		todo[i] = i
+	}
+	for _, wait := range []bool{false, true} {
+		busy := make([]bool, len(es))
+		share(ctx, todo, workers, func(i int) {
+			_, err := start(ctx, es[i], st, wait, tell)
+			switch {
+			case err == nil || errors.Is(err, ctx.Err()):
+			case errors.Is(err, results.ErrBusy) && !wait:
+				busy[i] = true
+			default:
+				errs[i] = err
+				tell(failure(es[i], err))
+			}
+		})
+		todo = slices.DeleteFunc(todo, func(i int) bool { return !busy[i] })
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// share has workers do all of todo, in order, until ctx is cancelled.
+func share(ctx context.Context, todo []int, workers int, do func(i int)) {
 	next := make(chan int)
-	errs := make([]error, len(es))
 	var group sync.WaitGroup
 	for range max(1, workers) {
 		group.Go(func() {
 			for i := range next {
-				if _, err := Run(ctx, es[i], st, tell); err != nil && !errors.Is(err, ctx.Err()) {
-					errs[i] = err
-					tell(failure(es[i], err))
-				}
+				do(i)
 			}
 		})
 	}
-	for i := range es {
+	for _, i := range todo {
 		if ctx.Err() != nil {
 			break
 		}
@@ -47,10 +72,6 @@ func RunAll(ctx context.Context, es []Experiment, st *results.Store, workers int
 	}
 	close(next)
 	group.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return ctx.Err()
 }
 
 // failure tells that e ended without a result.

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 )
@@ -91,5 +93,38 @@ func TestTheSameExperimentTwiceIsTrainedOnce(t *testing.T) {
 	}
 	if trained != 3 || stored != 1 {
 		t.Errorf("%d evaluations and %d runs from the store, want 3 and 1", trained, stored)
+	}
+}
+
+// Two machines get the same list: the second finds the first run taken and goes on with the next instead of waiting.
+func TestRunsThatAnotherTrainsComeLast(t *testing.T) {
+	st := open(t)
+	es := []Experiment{tiny(1), tiny(2), tiny(3)}
+	id, err := es[0].ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := conf.Marshal(es[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := st.Claim(t.Context(), id, text, results.Record{Task: es[0].Task.Kind(), Seed: 1}, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []uint64
+	err = RunAll(t.Context(), es, st, 1, func(e results.Event) {
+		if e.Record == nil || e.Frames < e.Total || e.Eval == nil {
+			return
+		}
+		order = append(order, e.Record.Seed)
+		if e.Record.Seed == 3 {
+			if err := other.Close(); err != nil { // the first machine stops
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil || !slices.Equal(order, []uint64{2, 3, 1}) {
+		t.Errorf("the runs end in the order %v, %v", order, err)
 	}
 }

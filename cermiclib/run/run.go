@@ -28,6 +28,11 @@ const patience = time.Second
 // saved where that iteration began and ends with an error. It is never complete: a run depends on nothing but its experiment,
 // so the same call repeats that iteration and ends alike.
 func Run(ctx context.Context, e Experiment, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
+	return start(ctx, e, st, true, watch...)
+}
+
+// start is Run, which waits for a run that another process trains, or without waiting ends with an error that wraps results.ErrBusy.
+func start(ctx context.Context, e Experiment, st *results.Store, wait bool, watch ...func(results.Event)) (*results.Record, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
@@ -43,12 +48,15 @@ func Run(ctx context.Context, e Experiment, st *results.Store, watch ...func(res
 	if found := s.stored(id, st); found != nil {
 		return found, nil
 	}
+	if who, _ := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
+		return nil, fmt.Errorf("run %s is being trained by %s: %w", id, who, results.ErrBusy)
+	}
 	defer s.release()
 	if err := s.build(ctx); err != nil {
 		return nil, err
 	}
 	header := results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
-	if s.claim, err = st.Claim(ctx, id, text, header, true, s.note); err != nil {
+	if s.claim, err = st.Claim(ctx, id, text, header, wait, s.note); err != nil {
 		return nil, err
 	}
 	if s.claim.Complete() {
