@@ -24,9 +24,6 @@ func Forest(f Figure, rows ...Bar) (*plot.Plot, error) {
 	p.Y.Tick.Marker = plot.ConstantTicks(forestNames(rows))
 	p.Y.LineStyle.Width, p.Y.Tick.LineStyle.Width = 0, 0
 	p.Add(forest(rows), header{title: f.Title})
-	if f.High > f.Low {
-		p.X.Min, p.X.Max = f.Low, f.High
-	}
 	return p, nil
 }
 
