@@ -56,13 +56,13 @@ func runTasks(ctx context.Context, out io.Writer, args []string) error {
 func printPlayed(out io.Writer, task string, played []*plan.Played) {
 	fmt.Fprintf(out, "\n%s: sparse reward and success over %d steps, the benchmark's metric over %d\n",
 		task, played[0].Horizon, played[0].EvalHorizon)
-	fmt.Fprintf(out, "  %-7s %10s %8s %16s %18s\n", "player", "milestones", "success", "sparse return", played[0].Metric)
+	fmt.Fprintf(out, "  %-18s %10s %8s %16s %18s\n", "player", "milestones", "success", "sparse return", played[0].Metric)
 	for _, p := range played {
 		success := "–"
 		if p.Success != nil {
 			success = fmt.Sprintf("%.2f", stat.Mean(p.Success, nil))
 		}
-		fmt.Fprintf(out, "  %-7s %10d %8s %16s %18s\n", p.Player, p.Milestones, success, meanAndSpread(p.Sparse), meanAndSpread(p.Dense))
+		fmt.Fprintf(out, "  %-18s %10d %8s %16s %18s\n", p.Player, p.Milestones, success, meanAndSpread(p.Sparse), meanAndSpread(p.Dense))
 	}
 }
 

@@ -12,8 +12,8 @@ func TestTasksPrintsBothPlayersForEveryNumberOfMilestones(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"3 episodes", "vmas/navigation", "random           8     0.00", "script           1     1.00     10.00 ± 0.00"} {
-		if !strings.Contains(out, want) {
+	for _, want := range []string{"3 episodes", "vmas/navigation", "random 8 0.00", "script 1 1.00 10.00 ± 0.00"} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("%q is missing from\n%s", want, out)
 		}
 	}

@@ -4,6 +4,7 @@ package meltingpot
 
 import (
 	"fmt"
+	"slices"
 
 	"cermic/cermiclib/conf"
 	"cermic/envs"
@@ -24,6 +25,8 @@ const (
 type Roles interface {
 	// ScriptRoles fills act with what players of the given roles, one for each player of a copy, do now.
 	ScriptRoles(roles []Role, act *envs.Actions) error
+	// Casts are line-ups of roles whose returns show what the game is about; the first one is Script's.
+	Casts() [][]Role
 }
 
 var _ Roles = (*env)(nil)
@@ -31,16 +34,25 @@ var _ Roles = (*env)(nil)
 // cleaners is the number of players of clean_up who clean when Script plays.
 const cleaners = 3
 
-// Script fills act with cooperating players: in the matrix games all of them, in clean_up three who clean and four who eat.
+// Script fills act with cooperating players.
 func (e *env) Script(act *envs.Actions) bool {
-	roles := make([]Role, e.spec.Agents)
-	for i := range roles {
-		roles[i] = e.roles()[0]
-		if len(roles) > cleaners && i >= cleaners {
-			roles[i] = RoleEat
-		}
+	return e.ScriptRoles(e.Casts()[0], act) == nil
+}
+
+// Casts are all who cooperate, one who does and one who does not, and all who do not; in clean_up the three cleaners and four
+// eaters of Script, eaters alone and cleaners alone.
+func (e *env) Casts() [][]Role {
+	n, roles := e.spec.Agents, e.roles()
+	first := cleaners
+	if n == 2 {
+		first = 1
 	}
-	return e.ScriptRoles(roles, act) == nil
+	all := func(r Role, n int) []Role { return slices.Repeat([]Role{r}, n) }
+	mixed := append(all(roles[0], first), all(roles[1], n-first)...)
+	if n == 2 {
+		return [][]Role{all(roles[0], n), mixed, all(roles[1], n)}
+	}
+	return [][]Role{mixed, all(roles[1], n), all(roles[0], n)}
 }
 
 // roles lists the roles of the substrate.

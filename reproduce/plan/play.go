@@ -43,8 +43,8 @@ func (p *Played) String() string {
 	return out
 }
 
-// PlayTask plays the registered default of a task with both players, for each of the given numbers of milestones; it leaves
-// out scripts that a task does not have, and numbers of milestones that it does not take.
+// PlayTask plays the registered default of a task with both players and with every cast, for each of the given numbers of
+// milestones; it leaves out scripts that a task does not have, and numbers of milestones that it does not take.
 func PlayTask(id string, milestones []int, episodes int, seed uint64) ([]*Played, error) {
 	var all []*Played
 	for _, k := range milestones {
@@ -52,18 +52,24 @@ func PlayTask(id string, milestones []int, episodes int, seed uint64) ([]*Played
 		if err != nil {
 			return nil, err
 		}
-		for _, player := range []Player{Random, Scripted} {
-			if !ok {
-				continue
-			}
+		if !ok {
+			continue
+		}
+		players, err := Players(cfg)
+		if err != nil {
+			return nil, err
+		}
+		others, err := casts(cfg)
+		if err != nil {
+			return nil, err
+		}
+		for _, player := range append(players, others...) {
 			p, err := Play(cfg, player, episodes, seed)
 			if err != nil {
 				return nil, err
 			}
-			if p != nil {
-				p.Milestones = k
-				all = append(all, p)
-			}
+			p.Milestones = k
+			all = append(all, p)
 		}
 	}
 	return all, nil
@@ -94,9 +100,7 @@ func Play(cfg envs.Config, player Player, episodes int, seed uint64) (*Played, e
 
 // Players are those who can play cfg.
 func Players(cfg envs.Config) ([]Player, error) {
-	shared := cfg.Shared()
-	shared.Copies = 1
-	env, err := cfg.WithShared(shared).Build(1, 1)
+	env, err := alone(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +109,13 @@ func Players(cfg envs.Config) ([]Player, error) {
 		return []Player{Random, Scripted}, nil
 	}
 	return []Player{Random}, nil
+}
+
+// alone builds one copy of a task.
+func alone(cfg envs.Config) (envs.Env, error) {
+	shared := cfg.Shared()
+	shared.Copies = 1
+	return cfg.WithShared(shared).Build(1, 1)
 }
 
 // Film is Play of one episode that can be looked at: it also returns the scenes, one a step and the reset first. A task that
@@ -142,12 +153,12 @@ func play(cfg envs.Config, player Player, episodes int, seed uint64, look func(e
 		Sparse: make([]float64, episodes), Dense: make([]float64, episodes),
 	}
 	choose := randomly(spec, seed)
-	if player == Scripted {
-		script, ok := env.(envs.Scripter)
-		if !ok {
+	if script, ok := env.(envs.Scripter); player == Scripted && ok {
+		choose = func(_ *envs.Step, act *envs.Actions) bool { return script.Script(act) }
+	} else if player != Random {
+		if choose = acted(env, player); choose == nil {
 			return nil, nil
 		}
-		choose = func(_ *envs.Step, act *envs.Actions) bool { return script.Script(act) }
 	}
 	if look == nil {
 		look = func(envs.Env) {}

@@ -4,7 +4,10 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"cermic/envs"
 	"cermic/envs/vmas"
@@ -81,5 +84,31 @@ func TestScalesGoFromRandomToScriptedPlay(t *testing.T) {
 	}
 	if _, ok := scales["vmas/ball_trajectory"]; !ok {
 		t.Error("no scale for a task without a success")
+	}
+}
+
+// Cooperators, defectors and both together: what each earns is what makes the prisoner's dilemma one; without cleaners nobody eats.
+func TestCastsShowWhatTheGameIsAbout(t *testing.T) {
+	for task, want := range map[string][]Player{
+		"meltingpot/prisoners_dilemma_in_the_matrix__repeated": {Random, Scripted, "cooperate + defect", "2 defect"},
+		"meltingpot/clean_up": {Random, Scripted, "7 eat", "7 clean"},
+		"vmas/balance":        {Random, Scripted},
+	} {
+		played, err := PlayTask(task, []int{1}, 3, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []Player
+		earned := map[Player]float64{}
+		for _, p := range played {
+			names = append(names, p.Player)
+			earned[p.Player] = stat.Mean(p.Dense, nil)
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s is played by %q, want %q", task, names, want)
+		}
+		if len(want) == 4 && !(earned[Scripted] > earned[want[2]] && earned[Scripted] > earned[want[3]] && earned[Scripted] > earned[Random]) {
+			t.Errorf("%s: %v, want the script to earn most", task, earned)
+		}
 	}
 }
