@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/results"
 )
 
 // Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near heads.
@@ -65,4 +66,23 @@ func (t *Table) With(changes ...string) *Table {
 	}
 	with.Note = strings.TrimSpace(t.Note + " CERMIC with " + strings.Join(changes, ", ") + ".")
 	return &with
+}
+
+// Runs are the complete runs of a store at one budget that the table's cells are measured with, each once.
+func (t *Table) Runs(st *results.Store, budget string) ([]*results.Record, error) {
+	known, err := measured(st, budget)
+	if err != nil {
+		return nil, err
+	}
+	var out []*results.Record
+	for _, row := range t.Rows {
+		for _, cell := range row.Cells {
+			for _, r := range known.of(cell.Trial) {
+				if !slices.Contains(out, r) {
+					out = append(out, r)
+				}
+			}
+		}
+	}
+	return out, nil
 }

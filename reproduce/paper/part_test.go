@@ -72,3 +72,18 @@ func TestAggregatesTakeTheTasksThatEveryMethodHas(t *testing.T) {
 		t.Errorf("of nothing: %+v, %v", empty, err)
 	}
 }
+
+func TestRunsOfAPartAreThoseThatItsCellsAreMeasuredWith(t *testing.T) {
+	st := storeOf(t, "vmas/navigation mappo-cermic: 1 2", "vmas/navigation mappo-cermic explore.alpha=0.5: 3", "vmas/navigation mappo: 4")
+	part, err := Ablation.Only("Naviga")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// α = 0.2 stands in two rows.
+	if runs, err := part.Runs(st, "short"); err != nil || len(runs) != 3 {
+		t.Errorf("%d runs, %v; want the three of CERMIC, each once", len(runs), err)
+	}
+	if runs, err := part.Runs(st, "paper"); err != nil || len(runs) != 0 {
+		t.Errorf("%d runs of another budget, %v", len(runs), err)
+	}
+}

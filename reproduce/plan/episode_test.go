@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+)
+
+func TestTheFirstRunWithWeightsIsWatched(t *testing.T) {
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	es, err := Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 2, "budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rs []*results.Record
+	for _, e := range es {
+		r, err := run.Run(t.Context(), e, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rs = append(rs, r)
+	}
+	if err := os.Remove(filepath.Join(st.Dir(), rs[0].ID, "checkpoint.safetensors")); err != nil {
+		t.Fatal(err)
+	}
+	scenes, about, err := Watch(t.Context(), st, rs)
+	if err != nil || len(scenes) < 2 || !strings.Contains(about, "seed 2, trained for 1000 frames") {
+		t.Errorf("%d scenes, %q, %v; want those of seed 2", len(scenes), about, err)
+	}
+	if scenes, about, err := Watch(t.Context(), st, rs[:1]); err != nil || scenes != nil || !strings.Contains(about, "train one") {
+		t.Errorf("%d scenes, %q, %v; want none and what to do", len(scenes), about, err)
+	}
+}
