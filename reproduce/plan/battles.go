@@ -76,7 +76,8 @@ func (s *Sensitivity) Plot() (*plot.Plot, error) {
 		}
 		rows[i] = viz.Bar{Label: label, Value: c.Wins.Value, Low: c.Wins.Low, High: c.Wins.High}
 	}
-	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s play, %d episodes a row", s.Player, s.Episodes)}, rows...)
+	who := map[Player]string{Random: "random play", Scripted: "the script"}[s.Player]
+	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s, %d episodes a row", who, s.Episodes)}, rows...)
 }
 
 // SensitivityTable puts players beside each other, with the difference that each decision makes.
@@ -128,7 +129,7 @@ func PublishedBattles(task string, frames float64) ([]viz.Series, error) {
 	var out []viz.Series
 	for _, learner := range []string{"QMIX", "MAPPO", "open-loop MAPPO"} {
 		r := all[learner]
-		s := viz.Series{Label: fmt.Sprintf("real game, %s (%d runs)", learner, r.Runs), Reference: true, Y: [][]float64{nil}}
+		s := viz.Series{Label: "real: " + learner, Reference: true, Y: [][]float64{nil}}
 		for i, x := range r.Steps {
 			if x > frames {
 				break
