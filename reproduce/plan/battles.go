@@ -93,16 +93,25 @@ func SensitivityTable(players ...*Sensitivity) viz.Table {
 			own := s.Cases[i]
 			difference := viz.Missing
 			if i > 0 {
-				d := stats.Difference([][]float64{own.won}, [][]float64{s.Cases[0].won}, stats.Mean, 1000, rng.New(0, "plan/battles"))
+				d := own.against(s.Cases[0])
 				difference = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Value, d.Low, d.High)
 			}
 			row = append(row, fmt.Sprintf("%.3f [%.3f, %.3f]", own.Wins.Value, own.Wins.Low, own.Wins.High), difference)
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Notes = []string{fmt.Sprintf("%d episodes a cell; intervals are bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.",
+	t.Notes = []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.",
 		players[0].Episodes)}
 	return t
+}
+
+// against is what c wins more often than base. Episode k of both has the same teams at the same places, so they are compared in pairs.
+func (c SensitivityCase) against(base SensitivityCase) stats.Interval {
+	more := make([]float64, len(c.won))
+	for k := range more {
+		more[k] = c.won[k] - base.won[k]
+	}
+	return stats.Bootstrap([][]float64{more}, stats.Mean, 1000, rng.New(0, "plan/battles"))
 }
 
 // publishedBattles are win rates of published runs in the real game, by task and learner; the file names their source.

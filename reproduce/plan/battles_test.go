@@ -74,6 +74,12 @@ func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
 	if len(s.Cases) != 1+len(smac.Alternatives()) || !slices.Contains(same, "both_at_once") || !slices.Contains(same, "beams_at_once") || len(same) > 5 {
 		t.Errorf("%d rows, of which %v have the outcomes of the first", len(s.Cases), same)
 	}
+	// Zerglings and hydralisks collide: what changes in pairs of episodes is known better than the two means apart.
+	at := slices.IndexFunc(s.Cases, func(c SensitivityCase) bool { return c.Name == "no_collision" })
+	d, base := s.Cases[at].against(s.Cases[0]), s.Cases[0].Wins
+	if want := s.Cases[at].Wins.Value - base.Value; math.Abs(d.Value-want) > 1e-12 || d.High-d.Low > 2*(base.High-base.Low) {
+		t.Errorf("a difference of %+v, want %g", d, want)
+	}
 	table := SensitivityTable(s, s)
 	if len(table.Rows) != len(s.Cases) || len(table.Rows[0]) != len(table.Header) || len(table.Header) != 7 {
 		t.Errorf("%d rows of %d cells under %d heads", len(table.Rows), len(table.Rows[0]), len(table.Header))
