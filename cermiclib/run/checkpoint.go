@@ -23,21 +23,16 @@ const (
 
 // checkpoint copies everything that the next iteration depends on. Random streams need no place in it: they are named by
 // the iteration.
-func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
-	c := results.Checkpoint{Frames: t.frames, Meta: map[string]string{
+func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) {
+	if now := t.learning(t.frames); now != t {
+		return now.checkpoint(seconds)
+	}
+	c = results.Checkpoint{Frames: t.frames, Meta: map[string]string{
 		"iteration": strconv.Itoa(t.iteration),
 		"seconds":   strconv.FormatFloat(seconds, 'f', 3, 64),
 	}}
-	for _, v := range nn.Variables(t.build.Store, "/") {
-		value, err := v.Value()
-		if err != nil {
-			return c, err
-		}
-		flat, err := tensors.CopyFlatData[float32](value)
-		if err != nil {
-			return c, fmt.Errorf("variable %s: %w", v.Path(), err)
-		}
-		c.Tensors = append(c.Tensors, results.NewTensor(weightsPrefix+v.Path(), flat, v.Shape().Dimensions...))
+	if c.Tensors, err = t.variables(); err != nil {
+		return c, err
 	}
 	add := func(name string, state []byte) {
 		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+name, state))
@@ -67,12 +62,35 @@ func (t *trainer) checkpoint(seconds float64) (results.Checkpoint, error) {
 	return c, nil
 }
 
+// variables copies all of them.
+func (t *trainer) variables() (all []results.Tensor, err error) {
+	for _, v := range nn.Variables(t.build.Store, "/") {
+		value, err := v.Value()
+		if err != nil {
+			return nil, err
+		}
+		flat, err := tensors.CopyFlatData[float32](value)
+		if err != nil {
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), err)
+		}
+		all = append(all, results.NewTensor(weightsPrefix+v.Path(), flat, v.Shape().Dimensions...))
+	}
+	return all, nil
+}
+
 // restore continues from c and returns the seconds trained before it. To train on, remember must come first.
 func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
+	if now := t.learning(c.Frames); now != t {
+		if seconds, err = now.restore(c); err == nil {
+			t.iteration, err = now.iteration, t.catchUp()
+		}
+		return seconds, err
+	}
 	byName, err := t.restoreLearned(c)
 	if err != nil {
 		return 0, err
 	}
+	t.graduate()
 	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
 		return 0, err
 	}

@@ -28,7 +28,7 @@ func trainerOf(t *testing.T, e Experiment) *trainer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(tr.build.Close)
+	t.Cleanup(tr.close)
 	return tr
 }
 

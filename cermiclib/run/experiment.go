@@ -24,6 +24,8 @@ type Experiment struct {
 	Seed    uint64         `json:"seed"`
 	Forks   []Fork         `json:"forks,omitzero"` // where it branched off other runs; see Branch
 
+	Curriculum Curriculum `json:"curriculum,omitzero"` // an easier variant of the task to begin with
+
 	Method string `json:"-"` // label of curves and tables; empty: made from learner and explorer
 }
 
@@ -83,6 +85,9 @@ func (e Experiment) Validate() error {
 	}
 	if copies, frames := env.Spec().Copies, e.Learner.CollectFrames(); frames%copies != 0 {
 		return fmt.Errorf("a collection has %d frames, want a multiple of the %d copies of %s", frames, copies, e.Task.Kind())
+	}
+	if e.Curriculum.on() {
+		return e.validateCurriculum()
 	}
 	if len(e.Forks) > 0 {
 		return e.validateFork(env.Spec())

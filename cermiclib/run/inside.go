@@ -69,7 +69,7 @@ func restored(e Experiment, backend nn.Backend, st *results.Store) (*trainer, er
 	// One copy is enough, and no weight depends on their number.
 	shared := e.Task.Shared()
 	shared.Copies = 1
-	e.Task = e.Task.WithShared(shared)
+	e.Task, e.Curriculum = e.Task.WithShared(shared), Curriculum{}
 	t, err := newTrainer(e, backend, st.Dir())
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ func Parts(e Experiment) ([]Part, *envs.Spec, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	e.Curriculum = Curriculum{} // has the same networks
 	t, err := newTrainer(e, backend, "")
 	if err != nil {
 		return nil, nil, err

@@ -37,6 +37,9 @@ func (t *trainer) canRecord() error {
 
 // remember plays the actions of c in the untouched environment and lets the learner have the collections.
 func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
+	if now := t.learning(c.Frames); now != t {
+		return now.remember(ctx, c)
+	}
 	learner, ok := t.learner.(learn.Rememberer)
 	if !ok {
 		return nil

@@ -90,7 +90,7 @@ func tinyICES(seed uint64) Experiment {
 // kinds are the experiments that must be repeatable and resumable.
 var kinds = map[string]func(uint64) Experiment{
 	"mappo": tiny, "mappo gru": tinyGRU, "cpm gru mace": tinyCPM, "qmix": tinyQ, "qmix spectra": tinyRecurrentQ,
-	"qplex ices": tinyICES,
+	"qplex ices": tinyICES, "curriculum": tinyCurriculum,
 	"bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
 }
 

@@ -38,6 +38,9 @@ type trainer struct {
 	played    []uint8 // [frames,N] every choice so far, if the learner trains on old experience
 	iteration int     // completed
 	frames    int     // completed
+
+	first *trainer // of the curriculum's easier variant; nil without one and after it
+	until int      // frames that it trains
 }
 
 // newTrainer builds the experiment; files is the folder of its store, where pre-trained weights lie.
@@ -92,11 +95,19 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	for c := range t.fresh {
 		t.fresh[c] = 1
 	}
+	if e.Curriculum.on() {
+		if err := t.enrol(files); err != nil {
+			return nil, err
+		}
+	}
 	return t, envs.Err(t.env)
 }
 
 // close gives back what the graphs and the environment hold.
 func (t *trainer) close() {
+	if t.first != nil {
+		t.first.close()
+	}
 	t.build.Close()
 	envs.Close(t.env)
 }
@@ -110,6 +121,9 @@ func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
 //
 // paper:Algorithm1  collect with r^i added → update actor and critic → update the curiosity module
 func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
+	if t.learning(t.frames) != t {
+		return t.study(ctx)
+	}
 	scalars, err := t.collect(ctx)
 	if err != nil {
 		return nil, err
