@@ -52,6 +52,8 @@ type Config struct {
 	ConsistencyMemory bool    `json:"nce_into_memory"` // that loss trains the memory too
 	RewardFeature     string  `json:"reward_feat"`     // r^e_{t-1} as the critic sees it: symlog, raw or running_std
 
+	ActorContext bool `json:"actor_uses_context,omitzero"` // the actor sees f_n beside its observation, with MAPPO: actor.go; the paper is of two minds (D15)
+
 	// Intrinsic reward: reward.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
 	explore.Bonus
 

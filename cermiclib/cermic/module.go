@@ -40,6 +40,7 @@ type module struct {
 	agents    int           // N
 	build     *nn.Build     // for Inspect
 	mem       memory.Memory // nil without L_exploit
+	told      *teller       // nil unless actor_uses_context
 	minibatch int           // B
 	score     *nn.Program   // reward.go
 	step      *nn.Program   // one gradient step
@@ -75,7 +76,13 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if m.score, err = c.scorer(b); err != nil {
 		return nil, err
 	}
-	return m, m.compile(b)
+	if err := m.compile(b); err != nil {
+		return nil, err
+	}
+	if c.ActorContext {
+		m.told, err = c.newTeller(b)
+	}
+	return m, err
 }
 
 // compile makes the graph of one gradient step.
@@ -129,9 +136,6 @@ func (c Config) train(sc *model.Scope, mem memory.Memory, b batch) (total *graph
 }
 
 // Behave leaves the policy's distribution as it is: CERMIC explores through the reward alone.
-//
-// Reading: the appendix has the memory inform an agent's actions, but no arrow of the paper's figure leads from f_n to the actor,
-// and the method's text has none either. So the policy is the learner's own, and acting needs no memory (D15).
 func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 
 // Update trains the module: cermic_epochs passes, each over a fresh random share of the agent steps of x. It returns the means

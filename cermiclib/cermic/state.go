@@ -15,6 +15,7 @@ type state struct {
 	Extrinsic rl.Running
 	Last      []float32
 	Memory    []byte // of a memory that is a rl.Saver
+	Told      []byte `json:",omitempty"` // the same of the one that actors read
 }
 
 // Save returns the running statistics and what the memory carries from one collection to the next. The running means of γ are
@@ -23,6 +24,9 @@ func (m *module) Save() []byte {
 	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		s.Memory = saver.Save()
+	}
+	if m.told != nil {
+		s.Told = m.told.save()
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -39,6 +43,11 @@ func (m *module) Load(data []byte) error {
 	}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		if err := saver.Load(s.Memory); err != nil {
+			return err
+		}
+	}
+	if m.told != nil {
+		if err := m.told.load(s.Told); err != nil {
 			return err
 		}
 	}

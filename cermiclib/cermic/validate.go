@@ -47,6 +47,9 @@ func (c Config) validateChoices() error {
 	if c.Alpha == 0 && !c.Exploit {
 		return fmt.Errorf("alpha is 0 and exploit is false, which leaves nothing to train; set one of them, or explore=none")
 	}
+	if c.ActorContext && !c.Exploit {
+		return fmt.Errorf("actor_uses_context is true and exploit is false, which leaves out the memory that it needs; change one of them")
+	}
 	return nil
 }
 

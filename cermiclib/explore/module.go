@@ -32,6 +32,22 @@ type Replayed interface {
 	UseReplay(p *rl.Replay)
 }
 
+// Informed is a Config whose module may be an Informer.
+type Informed interface {
+	// ContextLen is F, the length of what its module tells each actor; 0 if it tells nothing.
+	ContextLen(b *nn.Build) (int, error)
+}
+
+// Informer is a Module that tells every actor a context beside its observation, made of that agent's own past and of nothing else:
+// execution stays without communication, and actors get it in evaluation, too.
+type Informer interface {
+	// Inform writes what the agents are told before they act into dst [E,N,F]. It is called at every step, in time order; started [E]
+	// is 1 where an episode begins.
+	Inform(in *rl.Obs, started []uint8, dst []float32) error
+	// Aside calls f, which informs about other episodes from their start, and then goes on as if it had not.
+	Aside(f func() error) error
+}
+
 // Config is an explorer with all its settings; registered values are complete defaults.
 type Config interface {
 	Kind() string

@@ -25,12 +25,12 @@ func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
 	if c := p.CarryLen(); c > 0 {
 		inputs = append(inputs, nn.F32("carry", s.Copies, s.Agents, c))
 	}
-	forward, err := nn.NewProgram(b, "act", inputs, func(sc *model.Scope, in []*Node) []*Node {
-		var carry *Node
-		if len(in) > 1 {
-			carry = in[1]
-		}
-		y, next := p.Net(below(sc, path...), in[0], carry, nn.ActionOutputs(&s.Act))
+	if b.Context > 0 {
+		inputs = append(inputs, nn.F32("context", s.Copies, s.Agents, b.Context))
+	}
+	forward, err := nn.NewProgram(b, "act", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
+		in := nn.Named(inputs, nodes)
+		y, next := p.Net(below(sc, path...), informed(in["obs"], in["context"]), in["carry"], nn.ActionOutputs(&s.Act))
 		out := []*Node{y}
 		if s.Act.Choices == 0 {
 			mean, scale := nn.Gaussian(y)
@@ -52,10 +52,21 @@ func below(sc *model.Scope, names ...string) *model.Scope {
 	return sc
 }
 
+// informed is what an actor reads: obs [...,I] and, behind it, what it is told, context [...,F]; nil for nothing.
+func informed(obs, context *Node) *Node {
+	if context == nil {
+		return obs
+	}
+	return Concatenate([]*Node{obs, context}, -1)
+}
+
 func (a *actor) act(in *rl.Obs, out *rl.Dist) error {
 	a.forward.Feed(0, func(dst []float32) { in.Look(dst, a.spec) })
 	if a.policy.CarryLen() > 0 {
 		a.forward.Feed(1, func(dst []float32) { copy(dst, in.Carry) })
+	}
+	if in.Context != nil {
+		a.forward.Feed(a.forward.Input("context"), func(dst []float32) { copy(dst, in.Context) })
 	}
 	if err := a.forward.Run(); err != nil {
 		return err

@@ -34,6 +34,7 @@ type ppoIn struct {
 	eps    *Node // [1] share of uniform actions, where there are any
 	carry  *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
 	keep   *Node // [B,N] 0 where an episode starts; where chunks have several steps
+	told   *Node // [B,N,F] what an explorer told the actor; nothing trains it
 }
 
 // inputs declares them for a minibatch.
@@ -60,6 +61,9 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	if m.chunk > 1 {
 		in = append(in, nn.F32("keep", b, n))
 	}
+	if f := m.build.Context; f > 0 {
+		in = append(in, nn.F32("context", b, n, f))
+	}
 	return in
 }
 
@@ -72,7 +76,7 @@ func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Program, error) {
 		in := ppoIn{
 			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
 			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
-			carry: at["carry"], keep: at["keep"],
+			carry: at["carry"], keep: at["keep"], told: at["context"],
 		}
 		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in, p))
 		criticLoss := m.criticLoss(in, m.estimate(sc, in))
@@ -88,13 +92,13 @@ func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Program, error) {
 
 // output is what the policy network returns for the minibatch, [B,N,out].
 func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
-	out := nn.ActionOutputs(&m.build.Spec.Act)
+	out, obs := nn.ActionOutputs(&m.build.Spec.Act), informed(in.obs, in.told)
 	if m.chunk == 1 {
-		y, _ := p.Net(sc, in.obs, in.carry, out)
+		y, _ := p.Net(sc, obs, in.carry, out)
 		return y
 	}
 	n, l := m.build.Spec.Agents, m.chunk
-	y := p.(policy.Recurrent).Unroll(sc, Reshape(in.obs, l, -1, n, m.build.Spec.InLen()), Reshape(in.keep, l, -1, n), in.carry, out)
+	y := p.(policy.Recurrent).Unroll(sc, Reshape(obs, l, -1, n, m.build.Spec.InLen()+m.build.Context), Reshape(in.keep, l, -1, n), in.carry, out)
 	return Reshape(y, m.batch, n, out)
 }
 
@@ -226,6 +230,9 @@ func (m *mappo) feed(p *nn.Program, x *rl.Rollout, step uint64) {
 	if c := m.model.CarryLen(); c > 0 {
 		first := m.frames[:m.batch/m.chunk]
 		p.Feed(p.Input("carry"), func(dst []float32) { gather(dst, x.Carry, first, n*c) })
+	}
+	if f := m.build.Context; f > 0 {
+		rows("context", n*f, x.Context)
 	}
 	if m.chunk > 1 {
 		p.Feed(p.Input("keep"), func(dst []float32) { m.feedKeep(dst, x) })

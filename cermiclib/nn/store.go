@@ -24,6 +24,7 @@ type Build struct {
 	Store   *model.Store // made by NewStore
 	Seed    uint64       // of the run; streams are named by (Seed, purpose, index)
 	Files   string       // folder of the results store, for weights that an experiment names; empty: none
+	Context int          // F, numbers that an explorer tells each actor beside its observation; 0: none
 	Labels  bool         // set by a component while it is built: rollouts must hold the simulator's detector labels
 
 	programs []*Program

@@ -5,6 +5,7 @@ package policy
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -19,7 +20,8 @@ import (
 type Policy interface {
 	// CarryLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
 	CarryLen() int
-	// Net maps obs [B,N,I] and carry [B,N,C] (nil if C is 0) to y [B,N,out] and the next carry. I is Spec.InLen(); nn.See(sc, ...)
+	// Net maps obs [B,N,I] and carry [B,N,C] (nil if C is 0) to y [B,N,out] and the next carry. I is Spec.InLen(), and what an
+	// explorer tells actors, Build.Context numbers, follows behind; nn.See(sc, ...)
 	// comes first, so that others find there how the policy sees.
 	Net(sc *model.Scope, obs, carry *graph.Node, out int) (y, next *graph.Node)
 }
@@ -60,6 +62,15 @@ func TrainerOf(p Policy, b *nn.Build, path ...string) (Training, error) {
 		return s.Trainer(b, path...)
 	}
 	return func(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }, nil
+}
+
+// untold refuses a policy that cannot read what an explorer tells actors behind their observation.
+func untold(b *nn.Build, c Config) error {
+	if b.Context == 0 {
+		return nil
+	}
+	return fmt.Errorf("policy %s takes an observation apart and has no place for a context behind it: set explore.actor_uses_context=false, or policy=%s",
+		c.Kind(), MLP{}.Kind())
 }
 
 // Config is a policy model with all its settings; registered values are complete defaults.

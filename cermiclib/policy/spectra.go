@@ -74,6 +74,9 @@ func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if err := untold(b, c); err != nil {
+		return nil, err
+	}
 	p := spectra{SPECTra: c, spec: b.Spec, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}
 	if len(p.own) == 0 {
 		return nil, fmt.Errorf("policy spectra asks from the observer's own numbers, and %s shows none that belong to no other entity", b.Spec.Name)

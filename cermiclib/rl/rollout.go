@@ -11,7 +11,7 @@ import (
 )
 
 // Obs is what a policy may look at in one step: row (c, i) belongs to agent i of copy c. A decentralised policy uses
-// Obs, Mask and Carry only; State is for critics.
+// Obs, Mask, Carry and Context only; State is for critics.
 type Obs struct {
 	Obs   []float32 // [E,N,O]; [E,N,X] beside cells
 	Cells []uint16  // [E,N,H,W]; nil for vector observations
@@ -19,6 +19,8 @@ type Obs struct {
 	Mask  []uint8   // [E,N,K]; nil when every action is allowed
 	Alive []uint8   // [E,N]
 	Carry []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
+
+	Context []float32 // [E,N,F] what an explorer tells each actor of that agent's own past; nil for nothing
 
 	Frames int // trained so far; schedules of exploration depend on it, evaluation leaves it 0
 }
@@ -42,6 +44,7 @@ type Rollout struct {
 	Terminated, Truncated []uint8      // [T,E]
 	Started               []uint8      // [T,E] 1 where row t is the first of an episode
 	Carry                 []float32    // [T,E,N,C] policy state before each action; zero where an episode starts
+	Context               []float32    // [T,E,N,F] as in Obs; nil unless KeepContext was called
 	Seen                  []uint8      // [T+1,E,N,N] detector labels as in envs.Step; nil unless KeepLabels was called
 	RelPos                []float32    // [T+1,E,N,N,2] likewise; neither is ever shown to a policy
 	Iteration, Frames     int          // collections and frames completed before this one
@@ -104,6 +107,9 @@ func (x *Rollout) KeepLabels() {
 	x.Seen = make([]uint8, (x.T+1)*x.E*x.N*x.N)
 	x.RelPos = make([]float32, 2*len(x.Seen))
 }
+
+// KeepContext makes room for what an explorer tells actors, width numbers each.
+func (x *Rollout) KeepContext(width int) { x.Context = make([]float32, x.Rows()*width) }
 
 // Clear forgets the last observations of the previous collection and zeroes the intrinsic reward.
 func (x *Rollout) Clear() {

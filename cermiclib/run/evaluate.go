@@ -27,7 +27,7 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 		if err != nil {
 			return nil, err
 		}
-		err = t.play(ctx, env, out, watch)
+		err = t.aside(func() error { return t.play(ctx, env, out, watch) })
 		envs.Close(env)
 		if err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, wat
 	step, act := newBuffers(env)
 	score, sparse := make([]float64, s.Copies), make([]float64, s.Copies)
 	length := make([]int, s.Copies)
-	carry := make([]float32, len(t.carry))
+	carry, started := make([]float32, len(t.carry)), slices.Repeat([]uint8{1}, s.Copies)
 	env.Reset(nil, step)
 	if err := envs.Err(env); err != nil {
 		return err
@@ -62,9 +62,10 @@ func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, wat
 			return err
 		}
 		in := rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Carry: carry}
-		if err := t.learner.Act(&in, t.dist); err != nil {
+		if err := t.look(&in, started); err != nil {
 			return err
 		}
+		clear(started)
 		for row := range s.Copies * s.Agents {
 			t.dist.Mode(row, act)
 		}

@@ -117,7 +117,7 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout,
 		}
 		x.See(in.Steps, step)
 		obs := rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Carry: carry}
-		if err := t.learner.Act(&obs, t.dist); err != nil {
+		if err := t.look(&obs, x.Started[in.Steps:in.Steps+1]); err != nil {
 			return nil, err
 		}
 		for row := range s.Agents {

@@ -54,6 +54,9 @@ func small(method string) Experiment {
 		e.Budget.Frames, e.Budget.EvalEvery = 1600, 400 // 8 iterations, every other one evaluated
 		return e
 	}
+	if method == "told" {
+		return told(smallGRU())
+	}
 	if method == "fork" {
 		e, err := small("mappo-cermic").Branch(100, "explore.alpha=0.9", "budget.frames=350")
 		if err != nil {
@@ -129,7 +132,7 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 	}{
 		{"mappo", 6, 20 * time.Millisecond}, {"mappo-cermic", 3, 100 * time.Millisecond}, {"fork", 3, 100 * time.Millisecond},
 		{"qmix spectra", 3, 30 * time.Millisecond}, {"qplex ices", 3, 30 * time.Millisecond},
-		{"cpm gru mace", 3, 30 * time.Millisecond},
+		{"cpm gru mace", 3, 30 * time.Millisecond}, {"told", 2, 100 * time.Millisecond}, {"curriculum", 2, 30 * time.Millisecond},
 	} {
 		if testing.Short() {
 			c.kills = 2

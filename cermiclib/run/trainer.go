@@ -25,11 +25,13 @@ type trainer struct {
 	spec      *envs.Spec
 	learner   learn.Learner
 	module    explore.Module
-	step      *envs.Step // what the agents see now
+	informer  explore.Informer // nil unless module is one
+	step      *envs.Step       // what the agents see now
 	act       *envs.Actions
 	x         *rl.Rollout
 	dist      *rl.Dist
 	carry     []float32 // [E,N,C]
+	context   []float32 // [E,N,F] of the informer
 	fresh     []uint8   // [E] 1 where an episode has just started
 	score     []float32 // [E] of the running episodes
 	length    []int32   // [E] steps of the running episodes
@@ -57,6 +59,11 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 			t.close()
 		}
 	}()
+	if c, ok := e.Explore.(explore.Informed); ok {
+		if t.build.Context, err = c.ContextLen(t.build); err != nil {
+			return nil, err
+		}
+	}
 	if t.learner, err = e.Learner.Build(t.build, e.Policy); err != nil {
 		return nil, err
 	}
@@ -79,12 +86,16 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	}
 	t.step, t.act = newBuffers(env)
 	rows, c := s.Copies*s.Agents, t.learner.CarryLen()
-	if err := rl.Fits(s, e.Learner.CollectFrames()/s.Copies, c); err != nil {
+	if err := rl.Fits(s, e.Learner.CollectFrames()/s.Copies, c+t.build.Context); err != nil {
 		return nil, err
 	}
 	t.x = rl.NewRollout(s, e.Learner.CollectFrames()/s.Copies, c)
 	if t.build.Labels {
 		t.x.KeepLabels()
+	}
+	if f := t.build.Context; f > 0 {
+		t.informer, t.context = t.module.(explore.Informer), make([]float32, rows*f)
+		t.x.KeepContext(f)
 	}
 	t.dist = rl.NewDist(s, c)
 	t.carry = make([]float32, rows*c)
@@ -201,9 +212,10 @@ func (t *trainer) decide(k int) error {
 	x, rows := t.x, len(t.streams)
 	in := rl.Obs{Obs: t.step.Obs, Cells: t.step.Cells, State: t.step.State, Mask: t.step.Mask, Alive: t.step.Alive, Carry: t.carry,
 		Frames: t.frames}
-	if err := t.learner.Act(&in, t.dist); err != nil {
+	if err := t.look(&in, t.fresh); err != nil {
 		return err
 	}
+	copy(x.Context[k*len(t.context):], t.context)
 	if err := t.module.Behave(t.frames, &in, t.dist); err != nil {
 		return err
 	}
@@ -224,6 +236,25 @@ func (t *trainer) decide(k int) error {
 	copy(x.Act.Force[k*rows*d:], t.act.Force)
 	copy(x.Raw[k*rows*d:], t.dist.Raw)
 	return nil
+}
+
+// look lets the learner act on what the agents see, and on what an informer tells them; started [E] is 1 where an episode begins.
+func (t *trainer) look(in *rl.Obs, started []uint8) error {
+	if t.informer != nil {
+		if err := t.informer.Inform(in, started, t.context); err != nil {
+			return err
+		}
+		in.Context = t.context
+	}
+	return t.learner.Act(in, t.dist)
+}
+
+// aside lets f look at other episodes from their start.
+func (t *trainer) aside(f func() error) error {
+	if t.informer == nil {
+		return f()
+	}
+	return t.informer.Aside(f)
 }
 
 // keep stores what step k returned.
