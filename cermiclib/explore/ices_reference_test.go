@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"cermic/cermiclib/nn"
+	"cermic/envs/rng"
+)
+
+// icesReference computes the losses of ICES in float64, from its formulas alone: forward in plain loops over frames.
+type icesReference struct {
+	m      *ices
+	params map[string][]float64 // by path below /ices/
+	slots  []int32
+	hidden []int       // [B] the agent whose action the local model does not see
+	noise  [][]float64 // [2·B] of the codes, those of the global model first
+}
+
+// icesParams reads the trainable variables.
+func icesParams(t *testing.T, m *ices) map[string][]float64 {
+	t.Helper()
+	out := map[string][]float64{}
+	for _, v := range nn.Variables(m.build.Store, "/"+icesScope) {
+		flat, err := tensors.CopyFlatData[float32](v.MustValue())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wide := make([]float64, len(flat))
+		for i, x := range flat {
+			wide[i] = float64(x)
+		}
+		out[strings.TrimPrefix(v.Path(), "/"+icesScope+"/")] = wide
+	}
+	return out
+}
+
+// net is a network of one hidden layer.
+func (r *icesReference) net(name string, act func(float64) float64, x ...float64) []float64 {
+	layer := func(name string, x []float64) []float64 {
+		y := slices.Clone(r.params[name+"/bias"])
+		for o := range y {
+			for i, v := range x {
+				y[o] += r.params[name+"/weights"][o*len(x)+i] * v
+			}
+		}
+		return y
+	}
+	hidden := layer(name+"/layer_0", x)
+	for i := range hidden {
+		hidden[i] = act(hidden[i])
+	}
+	return layer(name+"/out", hidden)
+}
+
+func rectified(x float64) float64 { return max(x, 0) }
+
+// given is the state of frame b beside the embedded actions, without that of one agent (-1: with all).
+func (r *icesReference) given(net, model string, b, without int) []float64 {
+	s := r.m.build.Spec
+	out := []float64{float64(r.m.replay.State(r.slots[b])[0])}
+	for i, choice := range r.m.replay.Choice(r.slots[b]) {
+		at := (i*s.Act.Choices + int(choice)) * r.m.Embed
+		for _, v := range r.params[net+"/"+model+"/actions"][at : at+r.m.Embed] {
+			if i == without {
+				v = 0
+			}
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// delta is the standardised change of the state of frame b.
+func (r *icesReference) delta(b int) float64 {
+	d, slot := r.m.delta[0], r.slots[b]
+	v := (float64(r.m.replay.NextState(slot)[0]) - float64(r.m.replay.State(slot)[0]) - d.Mean) / d.Std()
+	return min(max(v, -r.m.DeltaClip), r.m.DeltaClip)
+}
+
+func (r *icesReference) predicted(model string, b, without int) float64 {
+	return math.Tanh(r.net(icesBase+"/"+model, rectified, r.given(icesBase, model, b, without)...)[0])
+}
+
+// code is mean and spread of a Gaussian that a network of the codes returns.
+func (r *icesReference) code(name string, x ...float64) (mean, spread []float64) {
+	y := r.net(icesCode+"/"+name, rectified, x...)
+	mean, spread = y[:len(y)/2], y[len(y)/2:]
+	for i := range spread {
+		spread[i] = math.Exp(min(max(spread[i], math.Log(0.01)), math.Log(10)))
+	}
+	return mean, spread
+}
+
+func (r *icesReference) prior(model string, b, without int) (mean, spread []float64) {
+	return r.code(model+"/prior", append(r.given(icesCode, model, b, without), r.predicted(model, b, without))...)
+}
+
+func klOf(mean, spread, otherMean, otherSpread []float64) (each []float64) {
+	for i := range mean {
+		d := mean[i] - otherMean[i]
+		each = append(each, math.Log(otherSpread[i]/spread[i])+(spread[i]*spread[i]+d*d)/(2*otherSpread[i]*otherSpread[i])-0.5)
+	}
+	return each
+}
+
+// models returns the squared error of both first predictions, and the negative bounds of both codes.
+func (r *icesReference) models() (prediction, bound float64) {
+	n := len(r.slots)
+	for k, model := range []string{"global", "local"} {
+		for b := range n {
+			without := -1
+			if k == 1 {
+				without = r.hidden[b]
+			}
+			d := r.delta(b)
+			miss := r.predicted(model, b, without) - d
+			prediction += miss * miss / float64(n)
+			mean, spread := r.prior(model, b, without)
+			seen, width := r.code(model+"/recognition", append(r.given(icesCode, model, b, without), d)...)
+			z := make([]float64, len(seen))
+			for i := range z {
+				z[i] = seen[i] + width[i]*r.noise[k*n+b][i]
+			}
+			out, scale := r.code("decoder", z...)
+			miss = (d - math.Tanh(out[0])) / scale[0]
+			likelihood := -miss*miss/2 - math.Log(scale[0]) - math.Log(2*math.Pi)/2
+			for _, kl := range klOf(seen, width, mean, spread) {
+				bound += kl / float64(n)
+			}
+			bound -= likelihood / float64(n)
+		}
+	}
+	return prediction, bound
+}
+
+// contribution is r_i of frame b.
+func (r *icesReference) contribution(b, i int) float64 {
+	mean, spread := r.prior("global", b, -1)
+	other, otherSpread := r.prior("local", b, i)
+	sum := 0.0
+	for _, kl := range klOf(mean, spread, other, otherSpread) {
+		sum += kl / float64(len(mean))
+	}
+	return 1 - math.Exp(-sum)
+}
+
+// explorers returns the losses of π^x and V^x, given what they are paid and, for π^x, what V^x says: neither is trained through it.
+func (r *icesReference) explorers(pay, baseline []float64) (policy, value float64) {
+	s, p := r.m.build.Spec, r.m.replay
+	rows := float64(len(r.slots) * s.Agents)
+	for b, slot := range r.slots {
+		for i := range s.Agents {
+			row := b*s.Agents + i
+			logits := r.net(icesPolicy, math.Tanh, r.look(b, i)...)
+			total := 0.0
+			for _, l := range logits {
+				total += math.Exp(l)
+			}
+			for _, l := range logits {
+				logp := l - math.Log(total)
+				policy += r.m.Entropy * math.Exp(logp) * logp / rows
+			}
+			policy -= (pay[row] - baseline[row]) * (logits[p.Choice(slot)[i]] - math.Log(total)) / rows
+			miss := pay[row] - r.value(b, i)
+			value += miss * miss / rows
+		}
+	}
+	return policy, value
+}
+
+// look is what π^x and V^x see: the agent's observation and the state.
+func (r *icesReference) look(b, i int) []float64 {
+	o, in := r.m.build.Spec.ObsLen(), []float64{}
+	for _, v := range r.m.replay.Obs(r.slots[b])[i*o : (i+1)*o] {
+		in = append(in, float64(v))
+	}
+	return append(in, float64(r.m.replay.State(r.slots[b])[0]))
+}
+
+func (r *icesReference) value(b, i int) float64 {
+	return r.net(icesValue, math.Tanh, r.look(b, i)...)[0]
+}
+
+// TestICESFollowsAnIndependentFloat64Implementation: the losses of both world models' parts, of π^x and of V^x, and one step of each of
+// the four optimisers, none of which moves what is another's.
+func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
+	c := smallICES()
+	c.Hidden, c.PolicyWidth, c.Batch, c.Steps, c.Embed = []int{5}, []int{5}, 6, 1, 3
+	c.Entropy, c.Clip, c.BaseClip, c.CodeClip = 0.1, 1e6, 1e6, 1e6 // a clipped gradient would only be hidden by Adam's first step
+	m := newICES(t, c, icesSpec())
+	r := &icesReference{m: m, params: icesParams(t, m), slots: make([]int32, c.Batch)}
+	got, err := m.Update(t.Context(), icesRollout(icesSpec(), 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := icesParams(t, m)
+	draw := rng.New(3, "ices", 0, 0)
+	m.replay.SampleFrames(r.slots, draw)
+	for range r.slots {
+		r.hidden = append(r.hidden, draw.IntN(2))
+	}
+	for range 2 * len(r.slots) {
+		r.noise = append(r.noise, []float64{float64(draw.Norm()), float64(draw.Norm())})
+	}
+	var pay, baseline []float64
+	mean := 0.0
+	for b := range r.slots {
+		for i := range 2 {
+			pay, baseline = append(pay, r.contribution(b, i)), append(baseline, r.value(b, i))
+			mean += pay[len(pay)-1] / float64(2*len(r.slots))
+		}
+	}
+	prediction, bound := r.models()
+	policy, value := r.explorers(pay, baseline)
+	for name, want := range map[string]float64{
+		"ices/prediction_loss": prediction, "ices/code_loss": bound, "ices/policy_loss": policy, "ices/value_loss": value, "ices/contribution": mean,
+	} {
+		if math.Abs(got[name]-want) > 1e-4*(1+math.Abs(want)) { // float32 against float64
+			t.Errorf("%s is %g, want %g", name, got[name], want)
+		}
+	}
+	for _, part := range []struct {
+		scope string
+		lr    float64
+		loss  func() float64
+	}{
+		{icesBase, c.ModelLR, func() float64 { l, _ := r.models(); return l }},
+		{icesCode, c.ModelLR, func() float64 { _, l := r.models(); return l }},
+		{icesPolicy, c.LR, func() float64 { l, _ := r.explorers(pay, baseline); return l }},
+		{icesValue, c.LR, func() float64 { _, l := r.explorers(pay, baseline); return l }},
+	} {
+		r.checkStep(t, part.scope, part.lr, after, part.loss)
+	}
+}
+
+// checkStep compares a sample of the weights below scope after one step of Adam with differences of the loss.
+func (r *icesReference) checkStep(t *testing.T, scope string, lr float64, after map[string][]float64, loss func() float64) {
+	t.Helper()
+	moved := 0
+	for name, p := range r.params {
+		if !strings.HasPrefix(name, scope+"/") || strings.HasPrefix(name, scope+"/adam/") {
+			continue
+		}
+		for i := 0; i < len(p); i += max(1, len(p)/6) {
+			const h = 1e-5
+			old := p[i]
+			p[i] = old + h
+			up := loss()
+			p[i] = old - h
+			g := (up - loss()) / (2 * h)
+			p[i] = old
+			want := old - lr*g/(math.Abs(g)+r.m.Eps)
+			// float32 against float64: a gradient near Adam's ε of 1e-6 says little
+			if math.Abs(g) > 1e-4 && math.Abs(after[name][i]-want) > 0.02*lr {
+				t.Errorf("%s[%d] went from %g to %g, want %g (gradient %g)", name, i, old, after[name][i], want, g)
+			}
+			if math.Abs(g) > 1e-4 {
+				moved++
+			}
+		}
+	}
+	if moved < 8 {
+		t.Errorf("only %d weights of the sample below %s have a gradient", moved, scope)
+	}
+}
