@@ -44,7 +44,7 @@ var figures = slices.Concat([]figure{
 	{"step", "of it the optimiser", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Optimiser) })},
 	{"step", "compiling its graphs", "s", 0, "", true, stepPart(func(s stepCost) float64 { return s.Compile.Seconds() })},
 	{"step", "scoring a collection over making it", "×", 0, "", true, stepPart(func(s stepCost) float64 { return s.Reward.Seconds() / s.collection.Seconds() })},
-}, taskFigures())
+}, stepFigures(), taskFigures(), methodFigures())
 
 // recorded lists the frames a second of VMAS 1.5.2, the better one of one and two threads, at 60 and at 1024 copies.
 var recorded = []struct {
@@ -109,7 +109,7 @@ func runBench(ctx context.Context, out io.Writer, args []string) error {
 	var only string
 	var lines bool
 	if _, err := parse("bench", out, args, 0, func(f *flag.FlagSet) {
-		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(groups(), ", "))
+		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(groups(), ", ")+"; "+methodsGroup+" takes minutes and is left out of all")
 		f.BoolVar(&lines, "json", false, "one JSON object a line")
 	}); err != nil {
 		return err
@@ -121,7 +121,7 @@ func runBench(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	for _, f := range figures {
-		if only != "" && f.group != only {
+		if only != "" && f.group != only || only == "" && f.group == methodsGroup {
 			continue
 		}
 		value, err := f.measure(ctx)

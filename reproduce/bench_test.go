@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
+	"cermic/reproduce/paper"
 )
 
 func TestRatioSaysHowManyTimesBetter(t *testing.T) {
@@ -115,5 +116,40 @@ func TestPeakMemoryIsThatOfThisProcess(t *testing.T) {
 	}
 	if mib, err := peakMemory(t.Context()); err != nil || mib < 5 || mib > 1<<20 {
 		t.Errorf("%g MiB (%v)", mib, err)
+	}
+}
+
+func TestProcessorTimeIsThatOfThisProcess(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("read from Linux's /proc")
+	}
+	before, err := processorSeconds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 1.0
+	now := before
+	for ; err == nil && now < before+0.05; now, err = processorSeconds() {
+		for i := range 100_000 {
+			sum += 1 / (sum + float64(i))
+		}
+	}
+	if err != nil || before < 0 || now > 1e6 || sum < 1 {
+		t.Errorf("%g s after %g s (%v)", now, before, err)
+	}
+}
+
+// TestEveryMethodOfThePaperIsMeasured: a figure for its speed and one for its processor time, on two tasks.
+func TestEveryMethodOfThePaperIsMeasured(t *testing.T) {
+	count := map[string]int{}
+	for _, f := range figures {
+		if name, _, ok := strings.Cut(f.name, ", "); ok && f.group == methodsGroup {
+			count[name]++
+		}
+	}
+	for _, m := range paper.Methods {
+		if count[m.ID] != 2 {
+			t.Errorf("%s is measured on %d tasks, want 2", m.ID, count[m.ID])
+		}
 	}
 }

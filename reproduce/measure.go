@@ -137,6 +137,7 @@ func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, erro
 	x.KeepLabels()
 	out, act, dist := envs.NewStep(spec), envs.NewActions(spec), rl.NewDist(spec, learner.CarryLen())
 	r, done := rng.New(1, "bench actions"), make([]uint8, spec.Copies)
+	carry := make([]float32, len(dist.Carry))
 	for c := range done {
 		done[c] = 1
 	}
@@ -145,13 +146,16 @@ func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, erro
 	for t := range x.T {
 		x.See(t, out)
 		copy(x.Started[t*spec.Copies:], done)
-		if err := learner.Act(&rl.Obs{Obs: out.Obs, State: out.State, Mask: out.Mask, Alive: out.Alive}, dist); err != nil {
+		copy(x.Carry[t*len(carry):], carry)
+		if err := learner.Act(&rl.Obs{Obs: out.Obs, State: out.State, Mask: out.Mask, Alive: out.Alive, Carry: carry}, dist); err != nil {
 			return nil, fmt.Errorf("act: %w", err)
 		}
+		copy(carry, dist.Carry)
 		rows := spec.Copies * spec.Agents
 		for row := range rows {
 			x.LogP[t*rows+row] = dist.Sample(row, r, act)
 		}
+		copy(x.Act.Choice[t*len(act.Choice):], act.Choice)
 		copy(x.Act.Force[t*len(act.Force):], act.Force)
 		copy(x.Raw[t*len(dist.Raw):], dist.Raw)
 		env.Step(act, out)
@@ -160,6 +164,7 @@ func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, erro
 			done[c] = out.Terminated[c] | out.Truncated[c]
 			if done[c] != 0 {
 				x.End(t, c, out)
+				clear(carry[c*len(carry)/spec.Copies : (c+1)*len(carry)/spec.Copies])
 			}
 		}
 		copy(x.Terminated[t*spec.Copies:], out.Terminated)
