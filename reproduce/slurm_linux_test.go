@@ -24,7 +24,7 @@ func cluster(t *testing.T) {
 	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("no %s here; .ci/install system slurm-wlm munge brings it", program)
+			t.Skipf("no %s here; .ci/install scheduler brings it", program)
 		}
 	}
 	dir, err := os.MkdirTemp("", "slurm") // short: sockets have short names
@@ -132,15 +132,15 @@ func owners(store string) map[string]int {
 	return out
 }
 
-// A task is killed, another one is queued again in the middle, the node is drained and comes back: every run ends complete,
-// with the very result of an undisturbed one.
+// Two tasks of two runs each: one is killed, the other queued again in the middle, the node is drained and comes back. Every run ends
+// complete, and once, with the very result of an undisturbed one.
 func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a scheduler")
 	}
 	cluster(t)
 	whole, store := t.TempDir(), t.TempDir()
-	if out := finish(t, slowCampaign(store, "-on", "slurm")...); !strings.Contains(out, "Submitted batch job") || !strings.Contains(out, "4 runs in 4 tasks") {
+	if out := finish(t, slowCampaign(store, "-on", "slurm", "-bundle", "2")...); !strings.Contains(out, "Submitted batch job") || !strings.Contains(out, "4 runs in 2 tasks") {
 		t.Fatalf("submission:\n%s", out)
 	}
 	waitFor(t, 60*time.Second, "a run", func() bool { return len(owners(store)) > 0 })
@@ -166,7 +166,7 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 		return found
 	}
 	waitFor(t, 150*time.Second, "the last run", func() bool {
-		for task := range 4 { // Slurm holds back for minutes what was queued again
+		for task := range 2 { // Slurm holds back for minutes what was queued again
 			slurmSays(t, "scontrol", "update", fmt.Sprintf("jobid=1_%d", task), "starttime=now")
 		}
 		return len(complete()) == 4
@@ -184,6 +184,27 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 		if difference := firstDifference(want, r); difference != "" {
 			t.Errorf("seed %d: %s", r.Seed, difference)
 		}
+	}
+	ends := map[string]int{}
+	logs, _ := filepath.Glob(filepath.Join(store, "campaigns", "*", "*.log"))
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if run, _, last := strings.Cut(line, "  300/300  "); last {
+				ends[run]++
+			}
+		}
+	}
+	for run, times := range ends {
+		if times != 1 {
+			t.Errorf("%s was trained to its end %d times", run, times)
+		}
+	}
+	if len(ends) != 4 {
+		t.Errorf("the logs %v tell of the ends %v", logs, ends)
 	}
 	if out := finish(t, slowCampaign(store, "-on", "slurm")...); !strings.Contains(out, "Nothing is missing.") {
 		t.Errorf("a second submission:\n%s", out)

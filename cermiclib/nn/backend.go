@@ -8,6 +8,7 @@ package nn
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -43,7 +44,14 @@ var opened = sync.OnceValues(func() (Backend, error) {
 	return b, err
 })
 
-// resolve turns the short names into the configurations that Open would choose.
+// Kinds of XLA plugins.
+const (
+	cuda = "cuda"
+	cpu  = "cpu"
+)
+
+// resolve turns the short names into configurations: go, xla (what Open would choose), xla:cuda and xla:cpu (the installed plugin of that
+// kind), the last two also with options, as in xla:cuda,tf32.
 func resolve(config string) string {
 	if config == "go" {
 		return goConfig
@@ -51,13 +59,19 @@ func resolve(config string) string {
 	if found := plugins(); config == "xla" && len(found) > 0 {
 		return found[0]
 	}
+	for _, kind := range []string{cuda, cpu} {
+		options, named := strings.CutPrefix(config, "xla:"+kind)
+		if found := installed(kind, options); named && (options == "" || options[0] == ',') && len(found) > 0 {
+			return found[0]
+		}
+	}
 	return config
 }
 
 // Backend is what graphs are compiled for and run on.
 type Backend struct {
 	compute.Backend
-	Label string // "xla:cpu", "xla:cuda" or "go"
+	Label string // "xla:cpu", "xla:cuda", "xla:cuda,tf32" or "go"
 	Note  string // one line for the user when a faster choice exists; else empty
 }
 
@@ -77,6 +91,10 @@ func open(config string) (b Backend, err error) {
 			err = firstLine(fmt.Errorf("%v", r))
 		}
 	}()
+	if name := label(config); strings.HasPrefix(name, "xla:"+cuda) {
+		path, _, _ := strings.Cut(strings.TrimPrefix(config, "xla:"), ",")
+		helpCUDA(path)
+	}
 	var c compute.Backend
 	quietly(func() { c, err = compute.NewWithConfig(config) })
 	if err != nil {
@@ -106,11 +124,16 @@ func label(config string) string {
 	if name != "xla" {
 		return name
 	}
-	plugin, _, _ = strings.Cut(plugin, ",")
-	if strings.Contains(plugin, "cuda") {
-		return "xla:cuda"
+	plugin, options, _ := strings.Cut(plugin, ",")
+	if !strings.Contains(filepath.Base(plugin), cuda) {
+		return "xla:" + cpu
 	}
-	return "xla:cpu"
+	for option := range strings.SplitSeq(options, ",") {
+		if option == "tf32=false" || option == "notf32" {
+			return "xla:" + cuda
+		}
+	}
+	return "xla:" + cuda + ",tf32"
 }
 
 // firstLine drops what GoMLX adds below its message: a stack trace.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/gomlx/go-xla/compute/xla" // XLA through PJRT plugins
 )
@@ -16,63 +17,78 @@ import (
 // read before this program could set it.
 func init() { xla.EnableAutoInstall(false) }
 
-// pluginGlobs are where a plugin lies inside a virtual environment's site-packages; GPU before CPU.
-var pluginGlobs = []string{
-	"jax_plugins/xla_cuda*/xla_cuda_plugin.so",
-	"*/pjrt_c_api_cuda_plugin.so",
-	"*/pjrt_c_api_cpu_plugin.so",
-	"*/*/pjrt_c_api_cpu_plugin.so",
+// pluginGlobs are where a plugin of each kind lies inside a virtual environment's site-packages.
+var pluginGlobs = map[string][]string{
+	cuda: {"jax_plugins/xla_cuda*/xla_cuda_plugin.so", "*/pjrt_c_api_cuda_plugin.so"},
+	cpu:  {"*/pjrt_c_api_cpu_plugin.so", "*/*/pjrt_c_api_cpu_plugin.so"},
 }
 
-// plugins lists backend configurations for the XLA plugins installed in .venv of the working directory or of one above it,
-// and in the folders of PJRT_PLUGIN_LIBRARY_PATH. A plugin is named by its absolute path, which also keeps go-xla from
-// searching and from downloading.
+// gpuPresent is HasGPU, asked once; tests say something else.
+var gpuPresent = sync.OnceValue(HasGPU)
+
+// plugins lists backend configurations for the XLA plugins that can be used here, GPU before CPU.
 func plugins() []string {
-	var roots []string
-	if dir, err := os.Getwd(); err == nil {
-		for ; ; dir = filepath.Dir(dir) {
-			sites, _ := filepath.Glob(filepath.Join(dir, ".venv/lib/python3*/site-packages"))
-			roots = append(roots, sites...)
-			if dir == filepath.Dir(dir) {
-				break
-			}
-		}
-	}
-	if exe, err := os.Executable(); err == nil {
-		sites, _ := filepath.Glob(filepath.Join(filepath.Dir(exe), "../.venv/lib/python3*/site-packages"))
-		roots = append(roots, sites...)
-	}
 	var found []string
-	for _, glob := range pluginGlobs {
-		if strings.Contains(glob, "cuda") && !gpuPresent() {
-			continue
-		}
+	if gpuPresent() {
+		found = installed(cuda, "")
+	}
+	return append(found, installed(cpu, "")...)
+}
+
+// installed lists backend configurations, with options, for the XLA plugins of a kind, in .venv of the working directory or of one above it,
+// in an active virtual environment, and in the folders of PJRT_PLUGIN_LIBRARY_PATH. A plugin is named by its absolute
+// path, which also keeps go-xla from searching and from downloading; it would not find the one for CUDA by its name.
+func installed(kind, options string) []string {
+	roots := sites()
+	var found []string
+	for _, glob := range pluginGlobs[kind] {
 		for _, root := range roots {
 			files, _ := filepath.Glob(filepath.Join(root, glob))
 			for _, f := range files {
-				found = append(found, config(f))
+				found = append(found, config(f, options))
 			}
 		}
 		for _, dir := range filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH")) {
 			f := filepath.Join(dir, filepath.Base(glob))
 			if _, err := os.Stat(f); err == nil {
-				found = append(found, config(f))
+				found = append(found, config(f, options))
 			}
 		}
 	}
 	return found
 }
 
-// config names a plugin by path. TF32 is off: results on a GPU are then comparable with a CPU's.
-func config(path string) string {
-	c := "xla:" + path
-	if strings.Contains(filepath.Base(path), "cuda") {
+// sites are the folders of Python packages that a plugin may lie in.
+func sites() (roots []string) {
+	environment := func(dir string) {
+		found, _ := filepath.Glob(filepath.Join(dir, "lib/python3*/site-packages"))
+		roots = append(roots, found...)
+	}
+	if dir, err := os.Getwd(); err == nil {
+		for ; ; dir = filepath.Dir(dir) {
+			environment(filepath.Join(dir, ".venv"))
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	if exe, err := os.Executable(); err == nil {
+		environment(filepath.Join(filepath.Dir(exe), "../.venv"))
+	}
+	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		if dir := os.Getenv(variable); dir != "" {
+			environment(dir)
+		}
+	}
+	return roots
+}
+
+// config names a plugin by path. TF32, which shortens the factors of matrix products to ten bits, is off unless options ask for it: results
+// on a GPU are then comparable with a CPU's.
+func config(path, options string) string {
+	c := "xla:" + path + options
+	if strings.Contains(filepath.Base(path), cuda) && !strings.Contains(options, "tf32") {
 		c += ",tf32=false"
 	}
 	return c
-}
-
-func gpuPresent() bool {
-	_, err := os.Stat("/dev/nvidia0")
-	return err == nil
 }
