@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"cermic/cermiclib/nn"
 )
 
 // runLab opens JupyterLab on the notebooks. Its arguments are JupyterLab's own.
@@ -25,7 +27,7 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := setup{ctx: ctx, out: out, root: root}
+	s := setup{ctx: ctx, out: out, root: root, gpu: nn.HasGPU()}
 	if err := s.all(); err != nil {
 		return err
 	}

@@ -19,19 +19,24 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"cermic/cermiclib/nn"
 )
 
 // runSetup makes .venv (JupyterLab, XLA's plug-in) and .bin (the Go kernel) inside the repository, and nothing outside it
 // but the caches of pip and Go. What is there already is left alone.
 func runSetup(ctx context.Context, out io.Writer, args []string) error {
-	if _, err := parse("setup", out, args, 0, func(*flag.FlagSet) {}); err != nil {
+	var gpu bool
+	if _, err := parse("setup", out, args, 0, func(f *flag.FlagSet) {
+		f.BoolVar(&gpu, "gpu", false, "install XLA for NVIDIA GPUs although none is seen here, as in an image for other machines")
+	}); err != nil {
 		return err
 	}
 	root, err := repository()
 	if err != nil {
 		return err
 	}
-	return setup{ctx: ctx, out: out, root: root}.all()
+	return setup{ctx: ctx, out: out, root: root, gpu: gpu || nn.HasGPU()}.all()
 }
 
 // repository finds the root of this repository from the working directory upwards.
@@ -57,6 +62,7 @@ type setup struct {
 	ctx  context.Context
 	out  io.Writer
 	root string
+	gpu  bool     // install XLA's plug-in for one
 	env  []string // added to the environment of programs
 }
 
@@ -159,7 +165,7 @@ func (s setup) plugins() {
 	if err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps"); err != nil {
 		s.ready("", err.Error()+"; "+slower)
 	}
-	if _, err := os.Stat("/dev/nvidia0"); err != nil {
+	if !s.gpu {
 		return
 	}
 	if err := s.packages("cuda", "XLA for the GPU, about 3 GB", "requirements-cuda.txt", "--no-deps"); err != nil {

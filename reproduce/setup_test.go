@@ -67,6 +67,31 @@ func TestSetupSaysWhatToInstall(t *testing.T) {
 	}
 }
 
+// The stand-in for python writes down what pip is asked for.
+func TestSetupInstallsXLAForAGPUOnlyWhereOneIs(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("there are plug-ins for linux/amd64 only")
+	}
+	for _, gpu := range []bool{false, true} {
+		s := emptyRepository(t)
+		s.gpu = gpu
+		write(t, s.path("notebooks", "requirements-xla.txt"), "cpu==1\n", 0o666)
+		write(t, s.path("notebooks", "requirements-cuda.txt"), "cuda==1\n", 0o666)
+		write(t, s.python(), "#!/bin/sh\necho \"$@\" >> "+s.path("asked")+"\n", 0o777)
+		if !s.compiler() {
+			t.Skip("without a C compiler no plug-in is installed")
+		}
+		s.plugins()
+		asked, err := os.ReadFile(s.path("asked"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(asked); !strings.Contains(text, "requirements-xla.txt") || strings.Contains(text, "requirements-cuda.txt") != gpu {
+			t.Errorf("with a GPU %v: pip is asked for %s", gpu, text)
+		}
+	}
+}
+
 func TestWorkIsDoneAgainOnlyWhenItsFileChanges(t *testing.T) {
 	s := emptyRepository(t)
 	file, stamp := s.path("notebooks", "requirements.txt"), s.path("stamp")

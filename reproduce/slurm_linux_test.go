@@ -165,7 +165,7 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 		}
 		return found
 	}
-	waitFor(t, 150*time.Second, "the last run", func() bool {
+	waitFor(t, 240*time.Second, "the last run", func() bool {
 		for task := range 2 { // Slurm holds back for minutes what was queued again
 			slurmSays(t, "scontrol", "update", fmt.Sprintf("jobid=1_%d", task), "starttime=now")
 		}
