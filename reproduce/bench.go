@@ -32,11 +32,17 @@ var figures = slices.Concat([]figure{
 	{"env", "Balance alone, 1024 copies", "frames/s", 127_000, "VMAS", false, stepping("vmas/balance", 1024)},
 	{"update", "MAPPO update of 2400 frames", "ms", 31.3, "torch", true, updating},
 	{"train", "MAPPO at the paper's settings", "frames/s", 1430, "BenchMARL", false, mappoFPS},
+	{"train", "a paper run of it", "h", 0, "", true, paperHours},
 	{"train", "its peak memory", "MiB", 0, "", true, peakMemory},
 	{"cermic", "MAPPO-CERMIC's time over MAPPO's", "×", 0, "", true, slowdown("mlp")},
 	{"cermic", "the same with the GRU memory", "×", 0, "", true, slowdown("gru")},
 	{"cermic", "the same with the graph memory", "×", 0, "", true, slowdown("graph")},
 	{"cermic", "its peak memory", "MiB", 0, "", true, peakMemory},
+	{"many", "one MAPPO run, settings of short", "frames/s", 0, "", false, together(1)},
+	{"many", "eight at once, altogether", "frames/s", 0, "", false, together(8)},
+	{"many", "4 seeds in one graph, 240 rows", "×", 0, "", false, batched(4, 240)},
+	{"many", "4 seeds in one graph, 960 rows", "×", 0, "", false, batched(4, 960)},
+	{"many", "4 seeds in one graph, 4800 rows", "×", 0, "", false, batched(4, 4800)},
 	{"step", "a step with the graph memory", "ms", 0, "", true, stepPart(func(s stepCost) float64 { return ms(s.total()) })},
 	{"step", "of it gathering on the host", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Gather) })},
 	{"step", "of it the losses", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Forward) })},
@@ -109,19 +115,24 @@ func runBench(ctx context.Context, out io.Writer, args []string) error {
 	var only string
 	var lines bool
 	if _, err := parse("bench", out, args, 0, func(f *flag.FlagSet) {
-		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(groups(), ", ")+"; "+methodsGroup+" takes minutes and is left out of all")
+		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(groups(), ", ")+"; "+methodsGroup+" takes minutes and is left out of all, "+gpuGroup+" is what a GPU is for")
+		backendFlag(f)
 		f.BoolVar(&lines, "json", false, "one JSON object a line")
 	}); err != nil {
 		return err
 	}
-	if only != "" && !slices.Contains(groups(), only) {
-		return usagef("unknown group %q%s", only, conf.Near(only, groups()))
+	known := append(groups(), gpuGroup)
+	if only != "" && !slices.Contains(known, only) {
+		return usagef("unknown group %q%s", only, conf.Near(only, known))
+	}
+	if err := gpuFor(only); err != nil {
+		return err
 	}
 	if err := printMachine(out, lines); err != nil {
 		return err
 	}
 	for _, f := range figures {
-		if only != "" && f.group != only || only == "" && f.group == methodsGroup {
+		if !f.in(only) {
 			continue
 		}
 		value, err := f.measure(ctx)
@@ -136,6 +147,29 @@ func runBench(ctx context.Context, out io.Writer, args []string) error {
 		}
 	}
 	return nil
+}
+
+// gpuGroup measures the figures of several groups, on a GPU.
+const gpuGroup = "gpu"
+
+// in says whether a figure is measured when only one group, or "" for all, is asked for.
+func (f figure) in(only string) bool {
+	if only == gpuGroup {
+		return slices.Contains([]string{"update", "train", "many"}, f.group)
+	}
+	return only == "" && f.group != methodsGroup || f.group == only
+}
+
+// gpuFor is an error if the group is for a GPU and graphs run on something else.
+func gpuFor(only string) error {
+	if only != gpuGroup {
+		return nil
+	}
+	backend, err := nn.Open()
+	if err == nil && !strings.HasPrefix(backend.Label, "xla:cuda") {
+		err = fmt.Errorf("graphs run on %s here: bench -only gpu needs an NVIDIA GPU and XLA's plug-in for it, which go run ./reproduce setup installs where it sees one", backend.Label)
+	}
+	return err
 }
 
 // groups are the names that -only takes.

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
 )
 
@@ -151,5 +153,71 @@ func TestEveryMethodOfThePaperIsMeasured(t *testing.T) {
 		if count[m.ID] != 2 {
 			t.Errorf("%s is measured on %d tasks, want 2", m.ID, count[m.ID])
 		}
+	}
+}
+
+func TestTheGPUsFiguresAreRefusedOnAnythingElse(t *testing.T) {
+	backend, err := nn.Open()
+	if err != nil || strings.HasPrefix(backend.Label, "xla:cuda") {
+		t.Skipf("graphs run on %s here (%v)", backend.Label, err)
+	}
+	_, err = command(t, "bench", "-only", "gpu")
+	if err == nil || !strings.Contains(err.Error(), "setup") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v", err)
+	}
+	chosen := 0
+	for _, f := range figures {
+		if f.in(gpuGroup) {
+			chosen++
+		}
+		if f.in(gpuGroup) && f.group == "env" || f.in("") != (f.group != methodsGroup) || !f.in(f.group) {
+			t.Errorf("%s is in the wrong groups", f.name)
+		}
+	}
+	if chosen < 8 {
+		t.Errorf("a GPU is measured by %d figures", chosen)
+	}
+}
+
+// One network alone and as one of two side by side take the same step: what is compared does the same work.
+func TestNetworksSideBySideLearnAsAlone(t *testing.T) {
+	backend, err := nn.OpenPure()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &nn.Build{Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	defer b.Close()
+	for _, groups := range []int{1, 2} {
+		p, err := regression(b, fmt.Sprint("net-", groups), groups, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var losses []float64
+		for range 30 {
+			if err := p.Run(); err != nil {
+				t.Fatal(err)
+			}
+			losses = append(losses, p.Scalar(0))
+		}
+		if last := losses[len(losses)-1]; !(last < losses[0]/10) { // it falls to a fortieth; Adam's momentum makes it swing
+			t.Errorf("%d groups: the loss does not fall: %v", groups, losses)
+		}
+	}
+}
+
+func TestRunsAreTimedWhileAllOfThemTrain(t *testing.T) {
+	s := span{runs: 2, began: map[uint64]bool{}}
+	iteration := func(seed uint64, frames int) {
+		s.watch(results.Event{Record: &results.Record{Seed: seed}, Scalars: map[string]float64{}, Frames: frames, Total: 600})
+	}
+	iteration(1, 100)
+	iteration(1, 200) // the other has not begun
+	iteration(2, 100)
+	iteration(1, 300)
+	iteration(2, 200)
+	iteration(1, 600)
+	iteration(2, 300) // the other has ended
+	if s.frames != 300 || !s.ended {
+		t.Errorf("counted %d frames, want three iterations of 100", s.frames)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -20,9 +21,9 @@ import (
 // after a kill, and is not stopped by a run that fails.
 func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	var task, method, budget, table, store string
-	var seeds, workers int
+	var seeds, workers, nodes int
 	var set repeated
-	var only bool
+	var only, measure bool
 	var on string
 	var cluster slurm
 	if _, err := parse("campaign", out, args, 0, func(f *flag.FlagSet) {
@@ -36,13 +37,18 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
 		f.StringVar(&on, "on", "here", "where to train: here, or slurm for a job array of that scheduler")
 		cluster.flags(f)
-		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing")
+		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing; without -table and -task for every table at every budget")
+		f.BoolVar(&measure, "measure", false, "with -plan: first train two collections of each method that has no rate here yet")
+		f.IntVar(&nodes, "nodes", 4, "with -plan: `size` of the cluster in its last column but one")
+		backendFlag(f)
 	}); err != nil {
 		return err
 	}
 	switch {
-	case seeds < 1 || workers < 1 || cluster.bundle < 1:
-		return usagef("-seeds is %d, -workers is %d and -bundle is %d, want at least 1", seeds, workers, cluster.bundle)
+	case seeds < 1 || workers < 1 || cluster.bundle < 1 || nodes < 1:
+		return usagef("-seeds is %d, -workers is %d, -bundle is %d and -nodes is %d, want at least 1", seeds, workers, cluster.bundle, nodes)
+	case only && table == "" && task == "" && method == "":
+		return printOverview(ctx, out, store, seeds, nodes, measure)
 	case on != "here" && on != "slurm":
 		return usagef("-on is %q, want here or slurm", on)
 	case table == "" && (task == "" || method == ""):
@@ -60,6 +66,11 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	}
 	if on == "slurm" && cluster.dry {
 		return cluster.submit(ctx, out, es, st)
+	}
+	if only && measure {
+		if err := measureRates(ctx, out, es, st); err != nil {
+			return err
+		}
 	}
 	costs, err := plan.Costs(es, st)
 	if err != nil {
@@ -80,6 +91,40 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	}
 	if n := len(b.failed); n > 0 {
 		return fmt.Errorf("%s of %d failed; the reasons stand above", plural(n, "run"), len(es))
+	}
+	return err
+}
+
+// printOverview says what every table costs at every budget.
+func printOverview(ctx context.Context, out io.Writer, store string, seeds, nodes int, measure bool) error {
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	for _, table := range paper.Tables {
+		for _, budget := range plan.Budgets {
+			if es, _ := plan.Table(table, budget.Budget.Name, seeds); measure {
+				if err := measureRates(ctx, out, es, st); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	t, err := plan.Overview(st, seeds, nodes)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, t.Text())
+	return err
+}
+
+// measureRates measures what es lack, and says so line by line.
+func measureRates(ctx context.Context, out io.Writer, es []run.Experiment, st *results.Store) error {
+	err := plan.MeasureRates(ctx, es, st, func(method, budget string, fps float64) {
+		fmt.Fprintf(out, "measured: %s at %s, %s frames/s\n", method, budget, viz.Short(fps))
+	})
+	if ctx.Err() != nil {
+		return errStopped
 	}
 	return err
 }

@@ -32,6 +32,18 @@ func TestACampaignSaysItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
 	}
 }
 
+func TestThePlanOfEverythingNamesEachTableAtEachBudget(t *testing.T) {
+	out, err := command(t, "campaign", "-plan", "-nodes", "8", "-seeds", "1", "-store", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"sota      short", "density   paper", "8 nodes of 16 cores", "extrapolated", "GPU: not measured yet"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
 func TestRunsThatFailDoNotStopACampaign(t *testing.T) {
 	said, err := command(t, tinyCampaign(t.TempDir(), "-set", "learner.lr=1e30")...)
 	if err == nil || !strings.Contains(err.Error(), "2 runs of 2 failed") || strings.Contains(err.Error(), "\n") {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"cermic/cermiclib/conf"
@@ -31,6 +32,12 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 		return nil, usagef("%s takes no argument %q", name, plain[want])
 	}
 	return plain, nil
+}
+
+// backendFlag declares the choice of what graphs run on, which programs that this one starts inherit.
+func backendFlag(f *flag.FlagSet) {
+	f.Func("backend", "what graphs run on: `name` is go, xla, xla:cpu, xla:cuda, or xla:cuda,tf32 for faster and less exact matrix products (default: a GPU, else XLA, else go)",
+		func(name string) error { return os.Setenv("GOMLX_BACKEND", name) })
 }
 
 // flagError turns what package flag reports into one sentence with near names.

@@ -9,8 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/plan"
 )
 
@@ -23,24 +21,7 @@ func training(method string, set ...string) func(context.Context) (float64, erro
 		if err != nil {
 			return 0, err
 		}
-		e.Budget.Frames = 2 * e.Learner.CollectFrames()
-		e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = "custom", e.Budget.Frames, 1
-		dir, err := os.MkdirTemp("", "cermic-bench")
-		if err != nil {
-			return 0, err
-		}
-		defer os.RemoveAll(dir)
-		st, err := results.Open(dir)
-		if err != nil {
-			return 0, err
-		}
-		last := 0.0
-		_, err = run.Run(ctx, e, st, func(ev results.Event) {
-			if ev.Scalars != nil {
-				last = ev.FPS
-			}
-		})
-		return last, err
+		return plan.Rate(ctx, e)
 	}
 }
 

@@ -21,7 +21,7 @@ type Cost struct {
 	Runs     int     // in the list
 	Done     int     // complete in the store
 	Frames   int     // that are missing, those of begun runs left out
-	Rate     float64 // frames a second, median over the Measured runs; 0: none was measured
+	Rate     float64 // frames a second, median over the Measured runs, else of a sample (see MeasureRates); 0: neither is there
 	Measured int     // complete runs of the method at these budgets, on any task, on a processor like this one
 }
 
@@ -41,6 +41,10 @@ func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 	if err != nil {
 		return nil, err
 	}
+	sampled, err := samples(st, cpu)
+	if err != nil {
+		return nil, err
+	}
 	var costs []Cost
 	for _, e := range es {
 		method := base(e.Label())
@@ -48,7 +52,7 @@ func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 		if i < 0 {
 			i = len(costs)
 			rates := rates(known, method, e.Budget.Name, cpu)
-			costs = append(costs, Cost{Method: method, Measured: len(rates)})
+			costs = append(costs, Cost{Method: method, Measured: len(rates), Rate: sampled[[2]string{method, e.Budget.Name}]})
 			if len(rates) > 0 {
 				costs[i].Rate = rates[len(rates)/2]
 			}
@@ -83,6 +87,8 @@ func CostTable(costs []Cost) viz.Table {
 		rate, left := "not measured yet", viz.Missing
 		if c.Measured > 0 {
 			rate, left = fmt.Sprintf("%s (%d measured)", viz.Short(c.Rate), c.Measured), viz.Clock(c.Left().Seconds())
+		} else if c.Rate > 0 {
+			rate, left = viz.Short(c.Rate)+" (a sample)", viz.Clock(c.Left().Seconds())
 		} else if c.Frames > 0 {
 			unknown = ", and what is not measured yet"
 		}

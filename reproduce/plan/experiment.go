@@ -143,18 +143,20 @@ func label(e run.Experiment, task Task, method Method, budget Budget) (string, e
 // another kind are compared with that kind's defaults. Budget and seed have columns of their own and are left out.
 func changes(e, reference run.Experiment) ([]string, error) {
 	var out []string
+	then := conf.Keys(reference)
 	for _, kinds := range []bool{true, false} { // parts first: they decide which keys there are
 		for _, now := range conf.Keys(e) {
 			if (now.Kinds != nil) != kinds || strings.HasPrefix(now.Key, "budget.") || now.Key == "seed" || now.Key == "forks" {
 				continue
 			}
-			if before, ok := find(conf.Keys(reference), now.Key); ok && before == now.Value {
+			if before, ok := find(then, now.Key); ok && before == now.Value {
 				continue
 			}
 			out = append(out, now.Key+"="+now.Value)
 			if err := conf.Set(&reference, now.Key, now.Value); err != nil {
 				return nil, err
 			}
+			then = conf.Keys(reference)
 		}
 	}
 	slices.Sort(out)

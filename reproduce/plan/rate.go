@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+)
+
+// Rate trains two collections of e and returns the frames a second of the second: collection and updates, without compiling and evaluating.
+func Rate(ctx context.Context, e run.Experiment) (float64, error) {
+	e.Budget.Frames = 2 * e.Learner.CollectFrames()
+	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = "custom", e.Budget.Frames, 1
+	dir, err := os.MkdirTemp("", "cermic-rate")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	st, err := results.Open(dir)
+	if err != nil {
+		return 0, err
+	}
+	last := 0.0
+	_, err = run.Run(ctx, e, st, func(ev results.Event) {
+		if ev.Scalars != nil {
+			last = ev.FPS
+		}
+	})
+	return last, err
+}
+
+// sample is one measured rate, as it is kept beside the runs.
+type sample struct {
+	CPU     string  `json:"cpu"`
+	Backend string  `json:"backend"`
+	Method  string  `json:"method"`
+	Budget  string  `json:"budget"`
+	FPS     float64 `json:"fps"`
+}
+
+// samplesFile lies in the folder of the store.
+const samplesFile = "rates.jsonl"
+
+// samples are the measured rates of a processor like this one; the last one of a method and budget counts.
+func samples(st *results.Store, cpu string) (map[[2]string]float64, error) {
+	data, err := os.ReadFile(filepath.Join(st.Dir(), samplesFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	found := map[[2]string]float64{}
+	for in := bufio.NewScanner(bytes.NewReader(data)); in.Scan(); {
+		var s sample
+		if json.Unmarshal(in.Bytes(), &s) == nil && s.CPU == cpu && s.FPS > 0 { // a line that is torn is measured again
+			found[[2]string{s.Method, s.Budget}] = s.FPS
+		}
+	}
+	return found, nil
+}
+
+// MeasureRates measures the methods of es, each at its budget on the first of its tasks, that have no rate on a processor like this one,
+// and keeps what it finds in the folder of st. told gets each as it comes.
+func MeasureRates(ctx context.Context, es []run.Experiment, st *results.Store, told func(method, budget string, fps float64)) error {
+	backend, err := nn.Open()
+	if err != nil {
+		return err
+	}
+	var seen [][2]string
+	for _, e := range es {
+		key := [2]string{base(e.Label()), e.Budget.Name}
+		if slices.Contains(seen, key) {
+			continue
+		}
+		seen = append(seen, key)
+		costs, err := Costs([]run.Experiment{e}, st)
+		if err != nil {
+			return err
+		}
+		if costs[0].Rate > 0 {
+			continue
+		}
+		fps, err := Rate(ctx, e)
+		if err != nil {
+			return fmt.Errorf("%s at %s: %w", key[0], key[1], err)
+		}
+		told(key[0], key[1], fps)
+		s := sample{results.CollectHost("").CPU, backend.Label, key[0], key[1], fps}
+		if err := appendSample(st.Dir(), s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendSample adds one line in one write, so that lines of several processes do not mix.
+func appendSample(dir string, s sample) error {
+	line, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, samplesFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}
