@@ -150,8 +150,8 @@ func TestEveryMethodOfThePaperIsMeasured(t *testing.T) {
 		}
 	}
 	for _, m := range paper.Methods {
-		if count[m.ID] != 2 {
-			t.Errorf("%s is measured on %d tasks, want 2", m.ID, count[m.ID])
+		if count[m.ID] != 4 {
+			t.Errorf("%s has %d figures, want 4", m.ID, count[m.ID])
 		}
 	}
 }

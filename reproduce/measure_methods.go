@@ -40,7 +40,7 @@ func methodFigures() (out []figure) {
 			})
 			out = append(out,
 				figure{methodsGroup, m.ID + ", " + name, "frames/s", 0, "", false, measured},
-				figure{methodsGroup, "  its processor time an iteration", "s", 0, "", true, func(ctx context.Context) (float64, error) {
+				figure{methodsGroup, m.ID + ", " + name + ": processor", "s an iteration", 0, "", true, func(ctx context.Context) (float64, error) {
 					_, err := measured(ctx)
 					return both.processor, err
 				}})
@@ -111,7 +111,7 @@ func stepFigures() (out []figure) {
 		})
 		out = append(out,
 			figure{"q", "a step of " + method + "'s learner", "ms", 0, "", true, measured},
-			figure{"q", "  its processor time", "ms", 0, "", true, func(ctx context.Context) (float64, error) {
+			figure{"q", "a step of " + method + "'s: processor", "ms", 0, "", true, func(ctx context.Context) (float64, error) {
 				_, err := measured(ctx)
 				return processor, err
 			}})

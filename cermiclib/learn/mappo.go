@@ -17,7 +17,13 @@ import (
 // MAPPO is proximal policy optimisation with one actor and one centralised critic shared by all agents (Yu et al. 2022), as
 // BenchMARL 1.5.2 runs it (conf/algorithm/mappo.yaml, algorithms/mappo.py; torchrl's ClipPPOLoss, GAE and TanhNormal):
 //
-//  1. the clipped surrogate per agent, no entropy bonus, no advantage normalisation, no value clipping;
+//	Â_t = δ_t + γλ·(1 − done_t)·Â_{t+1},   δ_t = r_t + γ·(1 − done_t)·V(s_{t+1}) − V(s_t),   R̂ = Â + V(s)
+//	L_π = −mean min( w·Â, clip(w, 1−ε, 1+ε)·Â ),   w = π(a_i|o_i)/π_old(a_i|o_i)
+//	L_V = mean ( V(s) − R̂ )²
+//
+// where
+//
+//  1. Â and w are each agent's; there is no entropy bonus, no advantage normalisation, no value clipping;
 //  2. V(s) and the advantages are computed once per collection, not per epoch;
 //  3. minibatches are whole frames, all agents of a frame together, drawn without replacement;
 //  4. actor and critic have an Adam each, clipped by their own gradient norm;

@@ -20,13 +20,15 @@ import (
 // value out of them. With the QMIX mixer it is QMIX as BenchMARL 1.5.2 runs it (conf/algorithm/qmix.yaml, algorithms/qmix.py,
 // torchrl's QMixerLoss):
 //
-//		y = r + γ·(1 − done)·Q_tot⁻(s', max_a Q_i⁻(o'_i, a))       loss = mean (Q_tot − y)²
+//	y = r + γ·(1 − done)·Q_tot⁻(s', max_a Q_i⁻(o'_i, a))       loss = mean (Q_tot − y)²
 //
-//	 1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it;
-//	 2. minibatches are single frames, drawn uniformly and with replacement from the replay;
-//	 3. one Adam moves utilities and mixer; the target networks Q⁻ follow after every step;
-//	 4. each agent takes a uniform allowed action with probability ε, which falls in a straight line;
-//	 5. a time limit counts as the end of an episode.
+// where
+//
+//  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it;
+//  2. minibatches are single frames, drawn uniformly and with replacement from the replay;
+//  3. one Adam moves utilities and mixer; the target networks Q⁻ follow after every step;
+//  4. each agent takes a uniform allowed action with probability ε, which falls in a straight line;
+//  5. a time limit counts as the end of an episode.
 //
 // td_lambda mixes the targets of all steps of a chunk, as pymarl and SPECTra do, where G is Q_tot⁻ after the last of them:
 //

@@ -47,17 +47,28 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// small is tiny with a method: mappo or mappo-cermic, a fork of the latter, or another of kinds.
+// small is tiny with a method: mappo, mappo-db, mappo-cermic, a fork of the latter, qmix-cermic, told, or another of kinds.
 func small(method string) Experiment {
-	if kind, ok := kinds[method]; ok && method != "mappo" {
-		e := kind(11)
+	longer := func(e Experiment) Experiment {
 		e.Budget.Frames, e.Budget.EvalEvery = 1600, 400 // 8 iterations, every other one evaluated
 		return e
 	}
-	if method == "told" {
-		return told(smallGRU())
+	if kind, ok := kinds[method]; ok && method != "mappo" {
+		return longer(kind(11))
 	}
-	if method == "fork" {
+	switch method {
+	case "told":
+		return told(smallGRU())
+	case "mappo-db":
+		e, c := tiny(11), explore.DefaultDB()
+		c.Hidden, c.Feat, c.Latent, c.Epochs, c.Minibatch = 8, 8, 4, 1, 100
+		e.Explore = c
+		return longer(e)
+	case "qmix-cermic": // paid anew for old experience
+		e := tinyCurious(learn.IntAtSample)(11)
+		e.Explore = small("mappo-cermic").Explore
+		return longer(e)
+	case "fork":
 		e, err := small("mappo-cermic").Branch(100, "explore.alpha=0.9", "budget.frames=350")
 		if err != nil {
 			panic(err) // a mistake in this test
@@ -132,7 +143,7 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 	}{
 		{"mappo", 6, 20 * time.Millisecond}, {"mappo-cermic", 3, 100 * time.Millisecond}, {"fork", 3, 100 * time.Millisecond},
 		{"qmix spectra", 3, 30 * time.Millisecond}, {"qplex ices", 3, 30 * time.Millisecond},
-		{"cpm gru mace", 3, 30 * time.Millisecond}, {"told", 2, 100 * time.Millisecond}, {"curriculum", 2, 30 * time.Millisecond},
+		{"cpm gru mace", 3, 30 * time.Millisecond}, {"mappo-db", 2, 30 * time.Millisecond}, {"qmix-cermic", 2, 100 * time.Millisecond}, {"told", 2, 100 * time.Millisecond}, {"curriculum", 2, 30 * time.Millisecond},
 	} {
 		if testing.Short() {
 			c.kills = 2
