@@ -75,8 +75,8 @@ func (t *trainer) enrol(files string) error {
 	}
 	t.until = t.exp.Curriculum.frames(t.exp.Budget)
 	if err := t.takeWeights(t.first); err != nil {
-		return fmt.Errorf("a curriculum keeps all networks, but those of %s depend on what it changes (%w): "+
-			"use policy=spectra with learner.mixer=spectra, and learner.mixer.mixing_rows=own where observations grow", t.exp.Label(), err)
+		return fmt.Errorf("a curriculum keeps all networks, but some of these have the size of what it changes (%w): "+
+			"use policy=spectra with learner.mixer=spectra, and learner.mixer.mixing_rows=own where observations grow", err)
 	}
 	return nil
 }

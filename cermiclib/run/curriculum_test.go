@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
 	"cermic/envs"
@@ -109,5 +110,34 @@ func TestImpossibleCurriculaAreRefusedInASentence(t *testing.T) {
 		if _, err := Run(t.Context(), e, open(t)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v, want a sentence with %s", err, want)
 		}
+	}
+}
+
+// TestFewUnitsTeachMany: three against three units see less of each other than five against five, which the mixer must not read then.
+func TestFewUnitsTeachMany(t *testing.T) {
+	e := battle(tinyRecurrentQ(1))
+	e.Curriculum = Curriculum{Share: 0.5, Set: []string{"n_agents=3", "n_enemies=3"}}
+	l := e.Learner.(learn.Q)
+	backend, err := nn.OpenPure()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows, want := range map[string]string{"": "mixing_rows=own", learn.OwnRows: ""} {
+		l.Mixer = learn.SPECTra{Embed: 4, Heads: 2, Rows: rows}
+		e.Learner = l
+		tr, err := newTrainer(e, backend, "")
+		switch {
+		case want != "":
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("rows %q: got %v, want a sentence with %s", rows, err, want)
+			}
+			continue
+		case err != nil:
+			t.Fatal(err)
+		}
+		if few, many := tr.first.spec, tr.spec; few.ObsLen() >= many.ObsLen() || few.Act.Choices >= many.Act.Choices {
+			t.Errorf("three see %d numbers, five %d", few.ObsLen(), many.ObsLen())
+		}
+		tr.close()
 	}
 }

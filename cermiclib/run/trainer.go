@@ -84,10 +84,28 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	if err := t.canRecord(); err != nil {
 		return nil, err
 	}
-	t.step, t.act = newBuffers(env)
+	if err := t.makeRoom(); err != nil {
+		return nil, err
+	}
+	t.env.Reset(nil, t.step)
+	for c := range t.fresh {
+		t.fresh[c] = 1
+	}
+	if e.Curriculum.on() {
+		if err := t.enrol(files); err != nil {
+			return nil, err
+		}
+	}
+	return t, envs.Err(t.env)
+}
+
+// makeRoom makes the buffers of a collection, if the machine has the memory.
+func (t *trainer) makeRoom() error {
+	t.step, t.act = newBuffers(t.env)
+	s, e := t.spec, t.exp
 	rows, c := s.Copies*s.Agents, t.learner.CarryLen()
 	if err := rl.Fits(s, e.Learner.CollectFrames()/s.Copies, c+t.build.Context); err != nil {
-		return nil, err
+		return err
 	}
 	t.x = rl.NewRollout(s, e.Learner.CollectFrames()/s.Copies, c)
 	if t.build.Labels {
@@ -102,16 +120,7 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	t.fresh, t.ended = make([]uint8, s.Copies), make([]uint8, s.Copies)
 	t.score, t.length = make([]float32, s.Copies), make([]int32, s.Copies)
 	t.streams = make([]rng.Rand, rows)
-	t.env.Reset(nil, t.step)
-	for c := range t.fresh {
-		t.fresh[c] = 1
-	}
-	if e.Curriculum.on() {
-		if err := t.enrol(files); err != nil {
-			return nil, err
-		}
-	}
-	return t, envs.Err(t.env)
+	return nil
 }
 
 // close gives back what the graphs and the environment hold.
