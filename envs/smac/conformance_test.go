@@ -28,6 +28,7 @@ func TestEverySettingKeepsTheContract(t *testing.T) {
 	z.ObsPathing, z.ObsHeight, z.ObsAllHealth, z.ObsOwnHealth, z.ObsOwnPos, z.ObsTypes = true, true, false, false, false, false
 	z.UnitRanges, z.ActionMask, z.ObsWipe, z.StateLast, z.RewardSparse, z.MaxSteps = false, false, false, false, true, 25
 	z.Agents, z.Enemies = 6, 2
+	p.Otherwise, z.Otherwise = "turning", "rim"
 	z.Noise = envs.Noise{X: 16, Y: 16, Width: 12, Height: 12, Scale: 1}
 	t.Run("protoss", func(t *testing.T) { envtest.Check(t, p) })
 	t.Run("zerg", func(t *testing.T) { envtest.Check(t, z) })
