@@ -52,7 +52,7 @@ func (e Experiment) validateCurriculum() error {
 	case len(c.Set) == 0:
 		return errors.New("a curriculum changes at least one setting of the task: curriculum.set=n_agents=2, for example")
 	case len(e.Forks) > 0:
-		return errors.New("a run with a curriculum cannot branch off another: train it from the start")
+		return errors.New("a run with a curriculum cannot branch off another, whose first part may have ended elsewhere: train it from the start")
 	}
 	first, err := e.lesson()
 	if err != nil {
