@@ -34,6 +34,7 @@ func Check(t *testing.T, cfg envs.Config) {
 		{"CopiesAndWorkersDoNotMatter", copiesAndWorkersDoNotMatter},
 		{"StepAllocatesNothing", stepAllocatesNothing},
 		{"NumbersAreInRange", numbersAreInRange},
+		{"TrackedPlacesAgreeWithRelativeOnes", trackedPlacesAgree},
 		{"ResetTouchesOnlyItsCopies", resetTouchesOnlyItsCopies},
 		{"EpisodesEndOnceAndKeepTheirLastObservation", episodesEnd},
 		{"SaveAndLoadContinueExactly", saveAndLoadContinue},

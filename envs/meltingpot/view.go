@@ -39,12 +39,14 @@ func (b *board) look(i int, dst []uint16) {
 	dst[v.forward*wide+v.left] = table[self]
 }
 
-// labels writes which others player i has in view, seen [N], and where they are relative to it, ahead and to the right in
-// elevenths of a cell, rel [N,2].
+// relUnit is what relative positions are divided by, in cells.
 //
-// Reading: relative positions are divided by 11 cells, the side of the larger view, where others have a world half size.
+// Reading: the side of the larger view, where others have a world half size.
+const relUnit = 11
+
+// labels writes which others player i has in view, seen [N], and where they are relative to it, ahead and to the right in
+// units of relUnit, rel [N,2].
 func (b *board) labels(i int, seen []uint8, rel []float32) {
-	const unit = 11
 	clear(seen)
 	clear(rel)
 	a, v := &b.avatars[i], b.view
@@ -59,7 +61,7 @@ func (b *board) labels(i int, seen []uint8, rel []float32) {
 		}
 		ox, oy := b.place(o.cell)
 		forward, right := a.face.relative(ox-x, oy-y)
-		rel[2*j], rel[2*j+1] = float32(forward)/unit, float32(right)/unit
+		rel[2*j], rel[2*j+1] = float32(forward)/relUnit, float32(right)/relUnit
 		if -v.left <= right && right <= v.right && -v.backward <= forward && forward <= v.forward {
 			seen[j] = 1
 		}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import "cermic/envs"
+
+var _ envs.Tracker = (*env)(nil)
+
+// Track writes where every agent is, in world half sizes, and its team: agents of one team have one body.
+func (e *env) Track(dst []float32) {
+	w, n := e.world, len(e.policy)
+	scale := 1 / w.spec.HalfSize
+	for row := range e.spec.Copies * n {
+		pos := w.Pos(row/n, w.Agent(e.policy[row%n]))
+		dst[3*row], dst[3*row+1], dst[3*row+2] = pos.X*scale, pos.Y*scale, float32(e.spec.Teams[row%n])
+	}
+}
