@@ -20,10 +20,11 @@ var ErrDamaged = errors.New("the record is damaged")
 // processes, also on several machines that share the folder, may use it at once.
 type Store struct {
 	// Note receives one line about each damaged file that Get and Find step over; slog.Warn by default.
-	Note func(string)
-	dir  string
-	base map[string]*Record
-	life life
+	Note   func(string)
+	dir    string
+	base   map[string]*Record
+	layers []fs.FS // that Base was given
+	life   life
 }
 
 // Open returns the store in folder dir. The folder is made when the first run is claimed; until then the store is empty.
@@ -47,6 +48,7 @@ func (s *Store) Dir() string { return s.dir }
 // Base adds the packed records (see Pack) at the top of fsys, below those of the store's folder. Call it before the store
 // is shared between goroutines.
 func (s *Store) Base(fsys fs.FS) error {
+	s.layers = append(s.layers, fsys)
 	names, err := fs.Glob(fsys, "*"+packSuffix)
 	if err != nil {
 		return err
@@ -64,6 +66,18 @@ func (s *Store) Base(fsys fs.FS) error {
 		s.base[r.ID] = r
 	}
 	return nil
+}
+
+// File reads a small file that belongs to no single run, by its slash-separated path: from the store's folder, else from what Base
+// added. The error wraps fs.ErrNotExist if neither has it.
+func (s *Store) File(name string) ([]byte, error) {
+	data, err := fs.ReadFile(os.DirFS(s.dir), name)
+	for _, layer := range s.layers {
+		if errors.Is(err, fs.ErrNotExist) {
+			data, err = fs.ReadFile(layer, name)
+		}
+	}
+	return data, err
 }
 
 // Get returns the run called id: a complete one if there is one, else the partial one. The error wraps fs.ErrNotExist if
