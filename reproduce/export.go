@@ -119,14 +119,15 @@ func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 	return os.WriteFile(to, b.Bytes(), 0o666)
 }
 
-// exportRecords writes compact records, one file a run, as they are committed under reproduce/records.
-func exportRecords(_ *results.Store, rs []*results.Record, to string) error {
+// exportRecords writes compact records, one file a run, as they are committed under reproduce/records, and what is known of the
+// pre-trained weights that they name.
+func exportRecords(st *results.Store, rs []*results.Record, to string) error {
 	for _, r := range rs {
 		if _, err := results.WritePack(to, r); err != nil {
 			return err
 		}
 	}
-	return nil
+	return plan.ExportPretrained(st, rs, to)
 }
 
 // exportTensorBoard writes a folder for every run: <task>/<method>/seed_<n>.

@@ -35,7 +35,7 @@ func verbs() []verb {
 		{"train", "train a method on a task, or go on with it", runTrain},
 		{"campaign", "train what a table of the paper lacks, and say before what it costs", runCampaign},
 		{"work", "train a part of a campaign's manifest: what a job array does", runWork},
-		{"pretrain", "pre-train the graph memory on random play of a task", runPretrain},
+		{"pretrain", "pre-train a memory on random play of tasks", runPretrain},
 		{"table", "print a table of the paper with ours beside it: sota, agents, ablation, density", runTable},
 		{"curves", "draw the learning curves of a task as a PNG, BenchMARL's beside ours", runCurves},
 		{"export", "write runs for other programs: csv, marl-eval, tensorboard, weights", runExport},

@@ -9,39 +9,74 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"cermic/cermiclib/memory"
-	"cermic/envs"
+	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
 )
 
-// runPretrain pre-trains the graph memory on random play of a task, says how good it got and how to use it.
+// runPretrain pre-trains a memory on random play of tasks, says how good it got and how to use it.
 func runPretrain(ctx context.Context, out io.Writer, args []string) error {
-	name, store, frames, epochs, seed := "navigation", defaultStore, 0, 0, uint64(1)
+	tasks, kind, target, store := "navigation", memory.DefaultGraph().Kind(), "", defaultStore
+	frames, epochs, seed := plan.PretrainFrames, plan.PretrainEpochs, uint64(1)
 	if _, err := parse("pretrain", out, args, 0, func(f *flag.FlagSet) {
-		f.StringVar(&name, "task", name, "`task` to play")
+		f.StringVar(&tasks, "task", tasks, "`task` to play; several separated by commas, or all")
+		f.StringVar(&kind, "memory", kind, "graph, gru or mlp")
+		f.StringVar(&target, "target", target, "what it learns to tell of peers: nothing for what they see, encoded at random, or "+memory.TargetState)
 		f.StringVar(&store, "store", store, "`folder` of the runs; weights go into pretrained below it")
-		f.IntVar(&frames, "frames", 100_000, "frames of random play")
-		f.IntVar(&epochs, "epochs", 20, "passes over them at most")
+		f.IntVar(&frames, "frames", frames, "frames of random play")
+		f.IntVar(&epochs, "epochs", epochs, "passes over them at most")
 		f.Uint64Var(&seed, "seed", seed, "of play and weights")
 	}); err != nil {
 		return err
 	}
-	task, err := plan.FindTask(name)
-	if err != nil {
-		return usageError{err}
-	}
-	cfg, err := envs.Default(task.ID)
-	if err != nil {
-		return err
+	var list []plan.Pretraining
+	for _, name := range taskNames(tasks) {
+		p, err := plan.NewPretraining(name, kind)
+		if err != nil {
+			return usageError{err}
+		}
+		p.Frames, p.Epochs, p.Seed, p.Target = frames, epochs, seed, target
+		list = append(list, p)
 	}
 	st, err := openStore(store)
 	if err != nil {
 		return err
 	}
-	p := plan.Pretraining{Task: cfg, Memory: memory.DefaultGraph(), Frames: frames, Epochs: epochs, Seed: seed}
+	for _, p := range list {
+		if err := pretrain(ctx, out, st, p); err != nil {
+			return err
+		}
+	}
+	if len(list) < 2 {
+		return nil
+	}
+	table, err := plan.TabulatePretraining(st, list)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\n%s", table.Text())
+	return err
+}
+
+// taskNames splits a list of tasks at commas; "all" stands for every registered one.
+func taskNames(list string) []string {
+	if list != "all" {
+		return strings.Split(list, ",")
+	}
+	var names []string
+	for _, t := range plan.Tasks() {
+		names = append(names, t.ID)
+	}
+	return names
+}
+
+// pretrain runs one pre-training and describes it.
+func pretrain(ctx context.Context, out io.Writer, st *results.Store, p plan.Pretraining) error {
+	task, kind := p.Task.Kind(), p.Memory.Kind()
 	made, err := p.Run(ctx, st, func(stage string, epoch int, loss float64) {
-		fmt.Fprintf(out, "%s, epoch %d: held-out loss %.4f\n", stage, epoch, loss)
+		fmt.Fprintf(out, "%s, %s, epoch %d: held-out loss %.4f\n", task, stage, epoch, loss)
 	})
 	if errors.Is(err, context.Canceled) {
 		return errStopped
@@ -49,28 +84,25 @@ func runPretrain(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	describe(out, task.ID, made.Quality)
-	fmt.Fprintf(out, "Weights in %s. To use them:\n  -set explore.memory=graph -set explore.memory.pretrained=%s -set explore.memory.pretrain=full\n",
-		memory.PretrainedPath(store, made.Weights), made.Weights)
-	return nil
+	describe(out, task, made.Quality)
+	_, err = fmt.Fprintf(out, "Weights in %s. To use them:\n  -set explore.memory=%s -set explore.memory.pretrained=%s -set explore.memory.pretrain=full\n",
+		memory.PretrainedPath(st.Dir(), made.Weights), kind, made.Weights)
+	return err
 }
 
-// blindAUC is where a detector is called no good. Chance is not the line to draw: where peers start, and what they push, leave
-// traces in observations that hold nothing else about them.
-const blindAUC = 0.75
-
-// describe says what the detector and the edges are worth on held-out play.
+// describe says what the detector and the positions are worth on held-out play.
 func describe(out io.Writer, task string, q memory.Quality) {
 	fmt.Fprintf(out, "\n%s, held-out random play; %.1f %% of pairs within sight\n", task, 100*q.Present)
-	if math.IsNaN(q.AUC) {
-		fmt.Fprintln(out, "  detector: nothing to learn, all labels are equal")
-	} else {
+	switch {
+	case !math.IsNaN(q.AUC):
 		fmt.Fprintf(out, "  detector: AUC %.3f (0.5 is chance)\n", q.AUC)
+	case q.Present == 0 || q.Present == 1:
+		fmt.Fprintln(out, "  detector: nothing to learn, all labels are equal")
 	}
 	if !math.IsNaN(q.RMSE) {
-		fmt.Fprintf(out, "  edges: RMSE %.3f world half sizes over pairs within sight; predicting their mean: %.3f\n", q.RMSE, q.Spread)
+		fmt.Fprintf(out, "  positions: RMSE %.3f world half sizes over pairs within sight; predicting their mean: %.3f\n", q.RMSE, q.Spread)
 	}
-	if q.AUC < blindAUC {
-		fmt.Fprintln(out, "  An agent's observation tells little or nothing about where its peers are on this task, so no detector can do well on it.")
+	if q.Blind() {
+		fmt.Fprintf(out, "  %s.\n", memory.BlindNote)
 	}
 }

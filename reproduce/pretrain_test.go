@@ -21,6 +21,8 @@ func TestPretrainSaysWhereObservationsHoldNothingAboutPeers(t *testing.T) {
 		{memory.Quality{AUC: 0.97, Present: 0.07, RMSE: 0.2, Spread: 0.3}, false, "AUC 0.970"},
 		{memory.Quality{AUC: 0.55, Present: 0.07, RMSE: 0.3, Spread: 0.3}, true, "AUC 0.550"},
 		{memory.Quality{AUC: nan, RMSE: nan, Spread: nan}, false, "all labels are equal"},
+		{memory.Quality{AUC: nan, Present: 0.07, RMSE: 0.2, Spread: 0.3}, false, "RMSE 0.200"}, // no detector
+		{memory.Quality{AUC: nan, Present: 0.07, RMSE: 0.3, Spread: 0.3}, true, "RMSE 0.300"},
 	} {
 		var out strings.Builder
 		describe(&out, "some/task", c.q)
@@ -31,7 +33,8 @@ func TestPretrainSaysWhereObservationsHoldNothingAboutPeers(t *testing.T) {
 }
 
 func TestPretrainRefusesWhatItCannotDo(t *testing.T) {
-	for _, args := range [][]string{{"-task", "navigatoin"}, {"-frames", "1"}, {"-epochs", "0"}} {
+	for _, args := range [][]string{{"-task", "navigatoin"}, {"-task", "navigation,"}, {"-memory", "grpah"}, {"-target", "state"}, {"-frames", "1"},
+		{"-epochs", "0"}} {
 		var out strings.Builder
 		err := runPretrain(t.Context(), &out, append(args, "-store", t.TempDir()))
 		if err == nil || strings.Contains(err.Error(), "\n") {

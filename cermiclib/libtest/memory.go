@@ -20,31 +20,51 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// CheckMemory runs an intention model through its contract: shapes, determinism, what a feature may depend on, when f_{n-1}
-// exists, that all of it learns, that saving loses nothing, and that the intrinsic reward does not depend on it.
-func CheckMemory(t *testing.T, c memory.Config) {
+// CheckMemory runs an intention model through its contract, on observations that are numbers or cells: shapes, determinism, what a
+// feature may depend on, when f_{n-1} exists, that all of it learns, that saving loses nothing, and that the intrinsic reward does
+// not depend on it.
+func CheckMemory(t *testing.T, c memory.Config, cells bool) {
 	t.Helper()
-	t.Run("same seed, same features", func(t *testing.T) { checkMemoryDeterminism(t, c) })
-	t.Run("own past only", func(t *testing.T) { checkMemoryIsOwnPast(t, c) })
-	t.Run("f_{n-1} was f_n before", func(t *testing.T) { checkBefore(t, c) })
-	t.Run("everything learns", func(t *testing.T) { checkMemoryLearns(t, c) })
-	t.Run("saved and loaded", func(t *testing.T) { checkMemorySaves(t, c) })
-	t.Run("reward stays", func(t *testing.T) { checkRewardIgnoresMemory(t, c) })
+	m := memoryCheck{memorySpec(cells), c}
+	t.Run("same seed, same features", func(t *testing.T) { m.determinism(t) })
+	t.Run("own past only", func(t *testing.T) { m.isOwnPast(t) })
+	t.Run("f_{n-1} was f_n before", func(t *testing.T) { m.before(t) })
+	t.Run("everything learns", func(t *testing.T) { m.learns(t) })
+	t.Run("saved and loaded", func(t *testing.T) { m.saves(t) })
+	t.Run("reward stays", func(t *testing.T) { m.rewardIgnoresMemory(t) })
 }
 
-// memorySpec has 2 copies of 3 agents that see 4 numbers.
-func memorySpec() *envs.Spec {
-	return &envs.Spec{Name: "libtest/memory", Copies: 2, Agents: 3, Obs: []int{4}, State: 1, Act: envs.ActSpec{Choices: 2}}
+// memoryCheck is a memory on a task.
+type memoryCheck struct {
+	spec   *envs.Spec
+	config memory.Config
 }
 
-// memoryRollout fills a rollout of t steps with random observations and labels; copy 0 starts at its first step and at
+// memorySpec has 2 copies of 3 agents that see 4 numbers, or one number and the smallest grid of cells that networks read.
+func memorySpec(cells bool) *envs.Spec {
+	s := &envs.Spec{Name: "libtest/memory", Copies: 2, Agents: 3, Obs: []int{4}, State: 1, Act: envs.ActSpec{Choices: 2}}
+	if cells {
+		const pictures = 4
+		s.Obs, s.Scalars, s.Pixels = []int{5, 5}, 1, make([]uint8, pictures*envs.CellPixels*envs.CellPixels*3)
+		r := rng.New(1, "memory pictures")
+		for i := range s.Pixels {
+			s.Pixels[i] = uint8(r.IntN(256))
+		}
+	}
+	return s
+}
+
+// rollout fills a rollout of t steps with random observations and labels; copy 0 starts at its first step and at
 // step t/2, copy 1 goes on.
-func memoryRollout(t int, seed uint64) *rl.Rollout {
-	x := rl.NewRollout(memorySpec(), t, 0)
+func (m memoryCheck) rollout(t int, seed uint64) *rl.Rollout {
+	x := rl.NewRollout(m.spec, t, 0)
 	x.KeepLabels()
 	r := rng.New(seed, "memory rollout")
 	for i := range x.Obs {
 		x.Obs[i] = r.Norm()
+	}
+	for i := range x.Cells {
+		x.Cells[i] = uint16(r.IntN(4))
 	}
 	for i := range x.Seen {
 		x.Seen[i] = uint8(r.IntN(2))
@@ -69,12 +89,12 @@ type watched struct {
 	rows  []int32 // of every agent step of a rollout, as the memory wants them drawn
 }
 
-// watchMemory builds c for rollouts of steps, a multiple of its chunk; extra adds outputs behind f_n, f_{n-1} and the mask.
-func watchMemory(t *testing.T, c memory.Config, steps int, extra func(*model.Store, memory.Context) []*graph.Node) *watched {
+// watched builds the memory for rollouts of steps, a multiple of its chunk; extra adds outputs behind f_n, f_{n-1} and the mask.
+func (m memoryCheck) watched(t *testing.T, steps int, extra func(*model.Store, memory.Context) []*graph.Node) *watched {
 	t.Helper()
-	spec := memorySpec()
+	spec := m.spec
 	b := &nn.Build{Spec: spec, Backend: Backend(t), Store: nn.NewStore(1), Seed: 1}
-	mem, err := c.Build(b)
+	mem, err := m.config.Build(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,10 +166,10 @@ func (w *watched) features(x *rl.Rollout) (now, before [][]float32, exists []flo
 	return now, before, exists
 }
 
-// stepsOf is a rollout length of several chunks.
-func stepsOf(t *testing.T, c memory.Config) int {
+// steps is a rollout length of several chunks.
+func (m memoryCheck) steps(t *testing.T) int {
 	t.Helper()
-	mem, err := c.Build(&nn.Build{Spec: memorySpec(), Backend: Backend(t), Store: nn.NewStore(1), Seed: 1})
+	mem, err := m.config.Build(&nn.Build{Spec: m.spec, Backend: Backend(t), Store: nn.NewStore(1), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,11 +179,11 @@ func stepsOf(t *testing.T, c memory.Config) int {
 	return (8/mem.Shape().Chunk + 2) * mem.Shape().Chunk
 }
 
-func checkMemoryDeterminism(t *testing.T, c memory.Config) {
-	steps := stepsOf(t, c)
-	one, two := watchMemory(t, c, steps, nil), watchMemory(t, c, steps, nil)
+func (m memoryCheck) determinism(t *testing.T) {
+	steps := m.steps(t)
+	one, two := m.watched(t, steps, nil), m.watched(t, steps, nil)
 	for seed := range uint64(2) {
-		x := memoryRollout(steps, seed)
+		x := m.rollout(steps, seed)
 		now, before, exists := one.see(x)
 		now2, before2, exists2 := two.see(x)
 		if !equalRows(now, now2) || !equalRows(before, before2) || !slices.Equal(exists, exists2) {
@@ -178,20 +198,27 @@ func checkMemoryDeterminism(t *testing.T, c memory.Config) {
 
 func equalRows(a, b [][]float32) bool { return slices.EqualFunc(a, b, slices.Equal) }
 
-// checkMemoryIsOwnPast changes what other agents see and what comes later.
-func checkMemoryIsOwnPast(t *testing.T, c memory.Config) {
-	steps := stepsOf(t, c)
-	x, agents := memoryRollout(steps, 3), 6
+// isOwnPast changes what other agents see and what comes later.
+func (m memoryCheck) isOwnPast(t *testing.T) {
+	steps := m.steps(t)
+	x, agents := m.rollout(steps, 3), 6
 	at, agent := steps-2, 1 // of copy 0
 	row := at*agents + agent
-	now, before, _ := watchMemory(t, c, steps, nil).see(x)
+	now, before, _ := m.watched(t, steps, nil).see(x)
+	foreign := func(k int) bool { // others, the future, the episode before
+		return k%agents != agent || k/agents > at || k/agents < steps/2
+	}
 	for i := range x.Obs {
-		k := i / 4
-		if k%agents != agent || k/agents > at || k/agents < steps/2 { // others, the future, the episode before
+		if foreign(i / m.spec.ObsLen()) {
 			x.Obs[i] = 3 - x.Obs[i]
 		}
 	}
-	now2, before2, _ := watchMemory(t, c, steps, nil).see(x)
+	for i := range x.Cells {
+		if foreign(i / m.spec.CellLen()) {
+			x.Cells[i] = 3 - x.Cells[i]
+		}
+	}
+	now2, before2, _ := m.watched(t, steps, nil).see(x)
 	for k := range now[row] {
 		// Rows of one matrix product: equal but for the order of additions.
 		if math.Abs(float64(now[row][k]-now2[row][k])) > 1e-4 || math.Abs(float64(before[row][k]-before2[row][k])) > 1e-4 {
@@ -203,10 +230,10 @@ func checkMemoryIsOwnPast(t *testing.T, c memory.Config) {
 	}
 }
 
-func checkBefore(t *testing.T, c memory.Config) {
-	steps := stepsOf(t, c)
-	x, agents, found := memoryRollout(steps, 4), 6, 0
-	now, before, exists := watchMemory(t, c, steps, nil).see(x)
+func (m memoryCheck) before(t *testing.T) {
+	steps := m.steps(t)
+	x, agents, found := m.rollout(steps, 4), 6, 0
+	now, before, exists := m.watched(t, steps, nil).see(x)
 	start := 0
 	for row, e := range exists {
 		step, agent := row/agents, row%agents
@@ -246,11 +273,11 @@ func near(a, b []float32) bool {
 	return true
 }
 
-// checkMemoryLearns fails for trainable variables that neither a feature nor the memory's own loss has a gradient in.
-func checkMemoryLearns(t *testing.T, c memory.Config) {
-	steps := stepsOf(t, c)
+// learns fails for trainable variables that neither a feature nor the memory's own loss has a gradient in.
+func (m memoryCheck) learns(t *testing.T) {
+	steps := m.steps(t)
 	var names []string
-	w := watchMemory(t, c, steps, func(store *model.Store, f memory.Context) []*graph.Node {
+	w := m.watched(t, steps, func(store *model.Store, f memory.Context) []*graph.Node {
 		// Weighted differently, since the sum of a normalised feature is constant.
 		goal := graph.ReduceAllSum(graph.Mul(f.Now, graph.Sin(graph.Iota(f.Now.Graph(), f.Now.Shape(), 1))))
 		if f.Loss != nil {
@@ -269,7 +296,7 @@ func checkMemoryLearns(t *testing.T, c memory.Config) {
 		}
 		return []*graph.Node{graph.Stack(sizes, 0)}
 	})
-	x := memoryRollout(steps, 5)
+	x := m.rollout(steps, 5)
 	if watcher, ok := w.mem.(memory.Watcher); ok {
 		if err := watcher.Watch(x); err != nil {
 			t.Fatal(err)
@@ -288,10 +315,10 @@ func checkMemoryLearns(t *testing.T, c memory.Config) {
 	}
 }
 
-func checkMemorySaves(t *testing.T, c memory.Config) {
-	steps := stepsOf(t, c)
-	one, two := watchMemory(t, c, steps, nil), watchMemory(t, c, steps, nil)
-	one.see(memoryRollout(steps, 6))
+func (m memoryCheck) saves(t *testing.T) {
+	steps := m.steps(t)
+	one, two := m.watched(t, steps, nil), m.watched(t, steps, nil)
+	one.see(m.rollout(steps, 6))
 	saver, saves := one.mem.(rl.Saver)
 	if _, watches := one.mem.(memory.Watcher); watches && !saves {
 		t.Fatal("it watches collections but cannot save what it learnt from them")
@@ -309,7 +336,7 @@ func checkMemorySaves(t *testing.T, c memory.Config) {
 			t.Fatal(err)
 		}
 	}
-	x := memoryRollout(steps, 7)
+	x := m.rollout(steps, 7)
 	x.Started[0] = 0 // copy 0 goes on too
 	now, before, exists := one.see(x)
 	now2, before2, exists2 := two.see(x)
@@ -318,17 +345,17 @@ func checkMemorySaves(t *testing.T, c memory.Config) {
 	}
 }
 
-// checkRewardIgnoresMemory also trains the module once with this memory.
-func checkRewardIgnoresMemory(t *testing.T, c memory.Config) {
+// rewardIgnoresMemory also trains the module once with this memory.
+func (m memoryCheck) rewardIgnoresMemory(t *testing.T) {
 	cfg := cermic.Default()
-	cfg.Memory, cfg.Epochs, cfg.Minibatch, cfg.Fraction = c, 1, 16, 0.2
-	b := &nn.Build{Spec: memorySpec(), Backend: Backend(t), Store: nn.NewStore(1), Seed: 1}
-	m, err := cfg.Build(b)
+	cfg.Memory, cfg.Epochs, cfg.Minibatch, cfg.Fraction = m.config, 1, 16, 0.2
+	b := &nn.Build{Spec: m.spec, Backend: Backend(t), Store: nn.NewStore(1), Seed: 1}
+	module, err := cfg.Build(b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	reward := func() []float32 { // the same statistics each time
-		x := memoryRollout(stepsOf(t, c), 8)
+		x := m.rollout(m.steps(t), 8)
 		fresh, err := cfg.Build(b)
 		if err != nil {
 			t.Fatal(err)
@@ -349,7 +376,7 @@ func checkRewardIgnoresMemory(t *testing.T, c memory.Config) {
 	if !slices.Equal(want, reward()) {
 		t.Error("the intrinsic reward changes with the memory's weights")
 	}
-	s, err := m.Update(t.Context(), memoryRollout(stepsOf(t, c), 8))
+	s, err := module.Update(t.Context(), m.rollout(m.steps(t), 8))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,25 @@ func TestEveryMemoryKeepsTheContract(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range narrow() {
 		known[c.Kind()] = true
-		t.Run(c.Kind(), func(t *testing.T) { libtest.CheckMemory(t, c) })
+		t.Run(c.Kind(), func(t *testing.T) { libtest.CheckMemory(t, c, false) })
 	}
 	for _, kind := range conf.Kinds[memory.Config]() {
 		if !known[kind] {
 			t.Errorf("memory %q is registered but not tested", kind)
 		}
+	}
+}
+
+// On cells an observation passes through other layers below the memory, which its variants share.
+func TestMemoriesKeepTheContractOnCells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("convolves for seconds")
+	}
+	done := map[string]bool{}
+	for _, c := range narrow() {
+		if !done[c.Kind()] {
+			t.Run(c.Kind(), func(t *testing.T) { libtest.CheckMemory(t, c, true) })
+		}
+		done[c.Kind()] = true
 	}
 }

@@ -93,7 +93,7 @@ func (m *graphMemory) startPretrained(sc *model.Scope, fresh bool) {
 		return
 	}
 	if m.Pretrain == PretrainFull {
-		frozen = pretrainedParts
+		frozen = graphParts
 	}
 	m.weights.install(sc.Store(), m.scope, frozen)
 }

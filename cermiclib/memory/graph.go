@@ -4,6 +4,7 @@ package memory
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -12,6 +13,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 )
 
 // DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far, which advances
@@ -120,16 +122,26 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 	}
 	if c.Pretrain != PretrainNone {
 		var err error
-		if m.weights, err = LoadPretrained(b.Files, c.Weights); err != nil {
+		if m.weights, err = loadFor(c.Kind(), b.Files, c.Weights); err != nil {
 			return nil, err
 		}
-		if err := m.weights.fits(c, b.Spec); err != nil {
+		if err := m.weights.fits(c.Kind(), c.shapes(b.Spec)); err != nil {
 			return nil, err
 		}
 		m.Online = false
 	}
 	b.Labels = b.Labels || m.Online
 	return m, nil
+}
+
+// shapes are those of the pre-trained weights that have to do with the task and the settings.
+func (c DynamicGraph) shapes(s *envs.Spec) map[string][2]int {
+	shapes := encoderShapes(s, c.Embed)
+	maps.Copy(shapes, map[string][2]int{
+		"detector/out/weights": {s.Agents, detectorHidden}, "node/subject": {pairHidden, s.Agents}, "node/out/weights": {c.Node, pairHidden},
+		"edge/out/weights": {c.Edge, pairHidden},
+	})
+	return shapes
 }
 
 type graphMemory struct {

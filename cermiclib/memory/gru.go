@@ -10,6 +10,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 )
 
 // GRU is the recurrent memory of Appendix C: f_n is the normalised hidden state after n steps of an episode.
@@ -22,6 +23,7 @@ type GRU struct {
 	Width  int  `json:"d_f"`                // F, width of each layer; same table: 256
 	Chunk  int  `json:"bptt"`               // L, steps that gradients pass through; not in the paper
 	Gated  bool `json:"gru_gated,omitzero"` // the state moves only where a detector sees another agent; see gru_gated.go
+	Start
 }
 
 func init() { Register(DefaultGRU()) }
@@ -34,7 +36,13 @@ func (GRU) Kind() string { return "gru" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c GRU) Validate() error {
-	return positive("gru", size{"d_obs_enc", c.Embed}, size{"gru_layers", c.Layers}, size{"d_f", c.Width}, size{"bptt", c.Chunk})
+	if err := positive("gru", size{"d_obs_enc", c.Embed}, size{"gru_layers", c.Layers}, size{"d_f", c.Width}, size{"bptt", c.Chunk}); err != nil {
+		return err
+	}
+	if c.Gated && c.Pretrain != "" {
+		return fmt.Errorf("memory gru: gru_gated is true and pretrain is %s, but only the state that moves at every step is pre-trained; leave one out", c.Pretrain)
+	}
+	return c.Start.validate("gru")
 }
 
 // Build returns the memory for b's task.
@@ -45,6 +53,10 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 	rows := b.Spec.Copies * b.Spec.Agents
 	m := &gru{GRU: c, build: b, obs: b.Spec.InLen(), known: make([]uint8, rows)}
 	m.hidden = make([]float32, rows*m.stateLen())
+	var err error
+	if m.weights, err = c.Start.load(b, "gru", c.shapes(b.Spec)); err != nil {
+		return nil, err
+	}
 	if c.Gated {
 		b.Labels = true
 		m.gates = &gates{agents: b.Spec.Agents, met: make([]uint8, rows)}
@@ -53,18 +65,38 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 	return m, nil
 }
 
+// shapes are those of the pre-trained weights that have to do with the task and the settings.
+func (c GRU) shapes(s *envs.Spec) map[string][2]int {
+	shapes, below := encoderShapes(s, c.Embed), c.Embed
+	for _, part := range c.parts()[1:] {
+		shapes[part+"/input"], shapes[part+"/recurrent"] = [2]int{below, 3 * c.Width}, [2]int{c.Width, 3 * c.Width}
+		below = c.Width
+	}
+	return shapes
+}
+
+// parts are the scopes that pre-training fills: the encoder, then the layers.
+func (c GRU) parts() []string {
+	parts := []string{"encoder"}
+	for i := range c.Layers {
+		parts = append(parts, fmt.Sprintf("gru_%d", i))
+	}
+	return parts
+}
+
 // gru keeps the hidden state of every agent of every copy, all layers side by side: [E·N,H] with H = layers·F. With
 // gru_gated the last layer's state before the one in force is behind them, H = (layers+1)·F.
 type gru struct {
 	GRU
-	build  *nn.Build
-	obs    int         // I
-	scope  string      // where Context made the variables
-	step   *nn.Program // one step of all agents, for Watch
-	hidden []float32   // [E·N,H] after the last step watched
-	known  []uint8     // [E·N] 1 once an agent has been watched
-	start  []float32   // [⌈T/L⌉,E·N,H] before the first step of each chunk of the rollout last watched
-	before []uint8     // [E·N] known, as it was before that rollout
+	build   *nn.Build
+	weights *Pretrained // nil without pre-training
+	obs     int         // I
+	scope   string      // where Context made the variables
+	step    *nn.Program // one step of all agents, for Watch
+	hidden  []float32   // [E·N,H] after the last step watched
+	known   []uint8     // [E·N] 1 once an agent has been watched
+	start   []float32   // [⌈T/L⌉,E·N,H] before the first step of each chunk of the rollout last watched
+	before  []uint8     // [E·N] known, as it was before that rollout
 
 	gates              *gates    // nil without gru_gated
 	moved, probability []float32 // [E·N,layers·F], [E·N,N] of one step
@@ -132,6 +164,7 @@ func (m *gru) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
 // Context unrolls one chunk of every agent. f_{n-1} of a chunk's first step comes from the stored hidden state.
 func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 	m.scope = sc.Scope()
+	fresh := len(nn.Variables(sc.Store(), m.scope)) == 0
 	if m.Gated {
 		return m.gatedContext(sc, in)
 	}
@@ -144,6 +177,7 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 		h := m.part(hidden, i)
 		x = Reshape(cell.Unroll(Reshape(x, l, c, x.Shape().Dimensions[1]), keep, h), l*c, m.Width)
 	}
+	m.weights.fill(sc, fresh, m.parts())
 	now := Reshape(nn.Normalize(x), l, c, m.Width)
 	before := InsertAxes(first, 0)
 	if l > 1 {

@@ -22,6 +22,7 @@ type MLP struct {
 	Embed  int `json:"d_obs_enc"` // length of the observation embedding; the paper's table of memory sizes: 64
 	Hidden int `json:"hidden"`    // width of both hidden layers behind it; same table: 128
 	Width  int `json:"d_f"`       // F; same table: 256
+	Start
 }
 
 func init() { Register(DefaultMLP()) }
@@ -34,7 +35,10 @@ func (MLP) Kind() string { return "mlp" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c MLP) Validate() error {
-	return positive("mlp", size{"d_obs_enc", c.Embed}, size{"hidden", c.Hidden}, size{"d_f", c.Width})
+	if err := positive("mlp", size{"d_obs_enc", c.Embed}, size{"hidden", c.Hidden}, size{"d_f", c.Width}); err != nil {
+		return err
+	}
+	return c.Start.validate("mlp")
 }
 
 // Build returns the memory for b's task.
@@ -42,7 +46,13 @@ func (c MLP) Build(b *nn.Build) (Memory, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &mlp{c, b.Spec}, nil
+	shapes := encoderShapes(b.Spec, c.Embed)
+	shapes["feature/layer_0/weights"], shapes["feature/out/weights"] = [2]int{c.Hidden, c.Embed}, [2]int{c.Width, c.Hidden}
+	weights, err := c.Start.load(b, "mlp", shapes)
+	if err != nil {
+		return nil, err
+	}
+	return &mlp{c, b.Spec, weights}, nil
 }
 
 type size struct {
@@ -62,7 +72,8 @@ func positive(kind string, sizes ...size) error {
 
 type mlp struct {
 	MLP
-	spec *envs.Spec
+	spec    *envs.Spec
+	weights *Pretrained // nil without pre-training
 }
 
 func (m *mlp) Shape() Shape { return Shape{Width: m.Width, Chunk: 1} }
@@ -94,7 +105,10 @@ func (m *mlp) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
 }
 
 func (m *mlp) Context(sc *model.Scope, in []*graph.Node) Context {
-	return Context{Now: m.feature(sc, in[0]), Before: m.feature(sc, in[1]), Exists: in[2]}
+	fresh := len(nn.Variables(sc.Store(), sc.Scope())) == 0
+	out := Context{Now: m.feature(sc, in[0]), Before: m.feature(sc, in[1]), Exists: in[2]}
+	m.weights.fill(sc, fresh, mlpParts)
+	return out
 }
 
 // feature maps observations [B,I] to [B,F], of fixed scale: negatives for the critic are drawn in units of its spread, which

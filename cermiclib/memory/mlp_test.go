@@ -47,7 +47,7 @@ func TestMLPKnowsTheStepBefore(t *testing.T) {
 }
 
 func TestImpossibleSizesAreRefused(t *testing.T) {
-	for _, c := range []Config{MLP{0, 1, 1}, MLP{1, 0, 1}, MLP{1, 1, -1}} {
+	for _, c := range []Config{MLP{Hidden: 1, Width: 1}, MLP{Embed: 1, Width: 1}, MLP{Embed: 1, Hidden: 1, Width: -1}} {
 		if c.Validate() == nil {
 			t.Errorf("%+v is accepted", c)
 		}

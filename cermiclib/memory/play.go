@@ -3,7 +3,7 @@
 package memory
 
 import (
-	"math"
+	"fmt"
 	"slices"
 
 	"cermic/envs"
@@ -13,30 +13,34 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// play is what random play showed: agent step (frame, i) is row frame·N + i.
+// play is what random play showed, with the simulator's labels.
 type play struct {
-	spec   *envs.Spec
-	agents int
-	obs    []float32 // [frames,N,O]; [frames,N,X] beside cells
-	cells  []uint16  // [frames,N,H,W]; nil for vector observations
-	seen   []uint8   // [frames,N,N]
-	offset []float32 // [frames,N,N,2] position of j relative to i, world half sizes
-	alive  []uint8   // [frames,N]
+	*rl.Rollout
+	truth []float32 // [T,E,N,3] as envs.Tracker writes it; nil unless node targets are made of it
+	kinds int       // number of types in truth
 }
 
-// playRandomly draws actions uniformly among those allowed for about the given number of frames.
-func playRandomly(env envs.Env, frames int, seed uint64) *play {
+// playRandomly draws actions uniformly among those allowed for about the given number of frames; target is Pretraining's.
+func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, error) {
 	s := env.Spec()
-	x := &play{spec: s, agents: s.Agents}
+	tracker, tracked := env.(envs.Tracker)
+	if target == TargetState && !tracked {
+		return nil, fmt.Errorf("%s does not tell its simulator's state: leave node_target=%s out", s.Name, target)
+	}
+	x := &play{Rollout: rl.NewRollout(s, frames/s.Copies, 0)}
+	x.KeepLabels()
+	if target == TargetState {
+		x.truth = make([]float32, 3*x.Rows())
+	}
 	out, act, r := envs.NewStep(s), envs.NewActions(s), rng.New(seed, "pretrain play")
-	done := make([]uint8, s.Copies)
+	done := slices.Repeat([]uint8{1}, s.Copies)
 	env.Reset(nil, out)
-	for range frames / s.Copies {
-		x.obs = append(x.obs, out.Obs...)
-		x.cells = append(x.cells, out.Cells...)
-		x.seen = append(x.seen, out.Seen...)
-		x.offset = append(x.offset, out.RelPos...)
-		x.alive = append(x.alive, out.Alive...)
+	for t := range x.T {
+		x.See(t, out)
+		copy(x.Started[t*x.E:], done)
+		if x.truth != nil {
+			tracker.Track(x.truth[3*t*x.E*x.N : 3*(t+1)*x.E*x.N])
+		}
 		randomActions(s, out, act, r)
 		env.Step(act, out)
 		for c := range done {
@@ -46,7 +50,10 @@ func playRandomly(env envs.Env, frames int, seed uint64) *play {
 			env.Reset(done, out)
 		}
 	}
-	return x
+	for row := range len(x.truth) / 3 {
+		x.kinds = max(x.kinds, 1+int(x.truth[3*row+2]))
+	}
+	return x, nil
 }
 
 func randomActions(s *envs.Spec, out *envs.Step, act *envs.Actions, r *rng.Rand) {
@@ -63,12 +70,19 @@ func randomActions(s *envs.Spec, out *envs.Step, act *envs.Actions, r *rng.Rand)
 	}
 }
 
-// split lists the agent steps to train on and, from the last tenth of the play, those held out; the dead are in neither.
-func (x *play) split() (train, held []int32) {
-	for row, alive := range x.alive {
+// split lists the first agent steps of samples of chunk consecutive ones: those to train on and those held out, which end in the last
+// tenth of the play. Samples in which the agent is dead throughout are in neither.
+func (x *play) split(chunk int) (train, held []int32) {
+	agents := x.E * x.N
+	for first := range x.T / chunk * agents {
+		row, alive := first/agents*chunk*agents+first%agents, uint8(0)
+		last := row + (chunk-1)*agents
+		for step := row; step <= last; step += agents {
+			alive |= x.Alive[step]
+		}
 		switch {
 		case alive == 0:
-		case row >= len(x.alive)/10*9:
+		case last >= x.Rows()/10*9:
 			held = append(held, int32(row))
 		default:
 			train = append(train, int32(row))
@@ -77,110 +91,74 @@ func (x *play) split() (train, held []int32) {
 	return train, held
 }
 
-// look writes what the agent of an agent step sees, as networks read it, into dst [I].
-func (x *play) look(dst []float32, row int) {
-	o, h := x.spec.ObsLen(), x.spec.CellLen()
-	seen := rl.Obs{Obs: x.obs[row*o : (row+1)*o], Cells: x.cells[row*h : (row+1)*h]}
-	seen.Look(dst, x.spec)
+// stateLen is the length of what state writes.
+func (x *play) stateLen() int { return 4 + x.kinds }
+
+// state writes place and velocity of an agent, the way since the step before, and its type as a one-hot vector into dst.
+func (x *play) state(dst []float32, row int) {
+	now, before := x.truth[3*row:3*row+3], row-x.E*x.N
+	if x.Started[row/x.N] != 0 {
+		before = row
+	}
+	clear(dst)
+	copy(dst, now[:2])
+	for axis := range 2 {
+		dst[2+axis] = now[axis] - x.truth[3*before+axis]
+	}
+	dst[4+int(now[2])] = 1
 }
 
-// feed writes agent steps into a pre-training graph.
-func (x *play) feed(p *nn.Program, rows []int32) {
-	b, n, o := len(rows), x.agents, x.spec.InLen()
-	p.Feed(preObs, func(dst []float32) {
-		for k, row := range rows {
-			x.look(dst[k*o:(k+1)*o], int(row))
-		}
-	})
-	p.Feed(preOwn, func(dst []float32) {
+// Inputs that every pre-training graph has, in this order, B agent steps each.
+const (
+	inOwn    = iota // [N,B] one-hot of the observer
+	inLabel         // [B,N] whom it perceives
+	inTarget        // [N,B,·] what node targets are made of: what the other agents see, or their state
+	inOffset        // [2,N,B] where they are, relative to the observer
+)
+
+// inputs declares them for b agent steps.
+func (x *play) inputs(b int) []nn.Input {
+	width := x.Spec.InLen()
+	if x.truth != nil {
+		width = x.stateLen()
+	}
+	return []nn.Input{nn.F32("own", x.N, b), nn.F32("labels", b, x.N), nn.F32("targets", x.N, b, width), nn.F32("offsets", 2, x.N, b)}
+}
+
+// feed writes them for agent steps; the first is input first of p.
+func (x *play) feed(p *nn.Program, first int, rows []int32) {
+	b, n := len(rows), x.N
+	p.Feed(first+inOwn, func(dst []float32) {
 		clear(dst)
 		for k, row := range rows {
 			dst[int(row)%n*b+k] = 1
 		}
 	})
-	p.Feed(preLabel, func(dst []float32) {
+	p.Feed(first+inLabel, func(dst []float32) {
 		for k, row := range rows {
-			for j, y := range x.seen[int(row)*n : (int(row)+1)*n] {
+			for j, y := range x.Seen[int(row)*n : (int(row)+1)*n] {
 				dst[k*n+j] = float32(y)
 			}
 		}
 	})
-	p.Feed(preOthers, func(dst []float32) {
+	p.Feed(first+inTarget, func(dst []float32) {
+		width, write := x.Spec.InLen(), x.Look
+		if x.truth != nil {
+			width, write = x.stateLen(), x.state
+		}
 		for k, row := range rows {
-			first := int(row) / n * n
 			for j := range n {
-				x.look(dst[(j*b+k)*o:(j*b+k+1)*o], first+j)
+				write(dst[(j*b+k)*width:(j*b+k+1)*width], int(row)/n*n+j)
 			}
 		}
 	})
-	p.Feed(preOffset, func(dst []float32) {
+	p.Feed(first+inOffset, func(dst []float32) {
 		for k, row := range rows {
 			for j := range n {
 				for axis := range 2 {
-					dst[(axis*n+j)*b+k] = x.offset[(int(row)*n+j)*2+axis]
+					dst[(axis*n+j)*b+k] = x.RelPos[(int(row)*n+j)*2+axis]
 				}
 			}
 		}
 	})
-}
-
-// errorSum adds up squared errors of 2-D predictions, and what the best constant would have.
-type errorSum struct {
-	count, squared float64 // of pairs
-	sum, square    [2]float64
-}
-
-func (e *errorSum) add(axis int, want, got float64) {
-	e.count += 0.5
-	e.squared += (want - got) * (want - got)
-	e.sum[axis] += want
-	e.square[axis] += want * want
-}
-
-// rmse is the root of the mean squared distance, NaN without any.
-func (e *errorSum) rmse() float64 { return math.Sqrt(e.squared / e.count) }
-
-// spread is the rmse of predicting the mean.
-func (e *errorSum) spread() float64 {
-	total := 0.0
-	for axis := range 2 {
-		mean := e.sum[axis] / e.count
-		total += e.square[axis]/e.count - mean*mean
-	}
-	return math.Sqrt(total)
-}
-
-// areaUnderCurve is the chance that a positive scores higher than a negative, ties counting half (Mann and Whitney); NaN
-// if there are no two to compare.
-func areaUnderCurve(scores []float64, labels []bool) float64 {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] < scores[b]:
-			return -1
-		case scores[a] > scores[b]:
-			return 1
-		}
-		return 0
-	})
-	rankSum, positives := 0.0, 0.0
-	for from := 0; from < len(order); {
-		to := from
-		for to < len(order) && scores[order[to]] == scores[order[from]] {
-			to++
-		}
-		rank := float64(from+to+1) / 2 // mean rank of the tied, counted from 1
-		for _, i := range order[from:to] {
-			if labels[i] {
-				rankSum += rank
-				positives++
-			}
-		}
-		from = to
-	}
-	negatives := float64(len(order)) - positives
-	return (rankSum - positives*(positives+1)/2) / (positives * negatives)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -16,6 +17,7 @@ import (
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 )
 
 // scatter places 3 agents anew at every step; each sees where the others are, or nothing but noise, and perceives those
@@ -23,11 +25,14 @@ import (
 type scatter struct {
 	spec  envs.Spec
 	blind bool
+	late  bool // labels are those of the step before
 	rand  *rng.Rand
+	seen  []uint8   // [E,N,N] labels of this step
+	rel   []float32 // [E,N,N,2]
 }
 
 func newScatter(blind bool) *scatter {
-	return &scatter{blind: blind, rand: rng.New(1, "scatter"), spec: envs.Spec{
+	return &scatter{blind: blind, rand: rng.New(1, "scatter"), seen: make([]uint8, 90), rel: make([]float32, 180), spec: envs.Spec{
 		Name: "scatter", Copies: 10, Agents: 3, Obs: []int{6}, State: 1, Act: envs.ActSpec{Choices: 2}, Horizon: 1 << 30,
 	}}
 }
@@ -39,6 +44,8 @@ func (e *scatter) Reset(_ []uint8, out *envs.Step) { e.Step(nil, out) }
 
 func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 	const n = 3
+	copy(out.Seen, e.seen)
+	copy(out.RelPos, e.rel)
 	for c := range e.spec.Copies {
 		var at [n][2]float32
 		for i := range at {
@@ -49,9 +56,9 @@ func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 			for j := range at {
 				k := (c*n+i)*n + j
 				dx, dy := at[j][0]-at[i][0], at[j][1]-at[i][1]
-				out.RelPos[2*k], out.RelPos[2*k+1], out.Seen[k] = dx, dy, 0
+				e.rel[2*k], e.rel[2*k+1], e.seen[k] = dx, dy, 0
 				if i != j && dx*dx+dy*dy < 0.25 {
-					out.Seen[k] = 1
+					e.seen[k] = 1
 				}
 				if e.blind {
 					dx, dy = e.rand.Norm(), e.rand.Norm()
@@ -59,6 +66,18 @@ func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 				out.Obs[(c*n+i)*6+2*j], out.Obs[(c*n+i)*6+2*j+1] = dx, dy
 			}
 		}
+	}
+	if !e.late {
+		copy(out.Seen, e.seen)
+		copy(out.RelPos, e.rel)
+	}
+}
+
+// Track tells of every agent that it is where its number says, twice as far along y, and that the odd ones are of a type of their own.
+func (e *scatter) Track(dst []float32) {
+	for row := range len(dst) / 3 {
+		i := float32(row % 3)
+		dst[3*row], dst[3*row+1], dst[3*row+2] = i, 2*i, float32(row%3%2)
 	}
 }
 
@@ -79,26 +98,31 @@ func pretrainable() DynamicGraph {
 }
 
 // pretrain is a short pre-training of a narrow memory.
-func pretrain(t *testing.T, blind bool, frames, epochs int) (*Pretrained, Quality) {
+func pretrain(t *testing.T, c Config, env envs.Env, frames, epochs int) (*Pretrained, Quality) {
 	t.Helper()
 	p := DefaultPretraining(pureGo(t))
 	p.Frames, p.Epochs, p.Batch, p.LR = frames, epochs, 60, 3e-3
-	w, q, err := p.Run(t.Context(), pretrainable(), newScatter(blind))
+	w, q, err := p.Run(t.Context(), c, env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w, q
 }
 
+// withoutDetector are narrow memories of the other kinds.
+var withoutDetector = []Config{
+	MLP{Embed: 16, Hidden: 16, Width: 24}, GRU{Embed: 16, Layers: 1, Width: 24, Chunk: 5},
+}
+
 func TestPretrainingFindsPeersOnlyWhereObservationsShowThem(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
 	}
-	if _, q := pretrain(t, false, 700, 4); q.AUC < 0.9 || q.RMSE > 0.7*q.Spread {
+	if _, q := pretrain(t, pretrainable(), newScatter(false), 700, 4); q.AUC < 0.9 || q.RMSE > 0.7*q.Spread {
 		t.Errorf("peers in plain sight: AUC %.3f, positions to %.3f of a spread of %.3f; want over 0.9 and under 0.7 of it", q.AUC, q.RMSE, q.Spread)
 	}
 	// Noise: AUC within five standard errors of a half, which are about 0.05 for some 60 labels of either kind.
-	if _, q := pretrain(t, true, 400, 1); math.Abs(q.AUC-0.5) > 0.25 || q.RMSE < 0.9*q.Spread {
+	if _, q := pretrain(t, pretrainable(), newScatter(true), 400, 1); math.Abs(q.AUC-0.5) > 0.25 || q.RMSE < 0.9*q.Spread {
 		t.Errorf("peers out of sight: AUC %.3f, positions to %.3f of a spread of %.3f; want a half and no better than the spread", q.AUC, q.RMSE, q.Spread)
 	}
 }
@@ -138,52 +162,195 @@ func TestErrorsOfPositionsByHand(t *testing.T) {
 	}
 }
 
-func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
-	w, _ := pretrain(t, false, 200, 1)
-	again, _ := pretrain(t, false, 200, 1)
-	if w.ID != again.ID {
-		t.Error("equal pre-trainings have different names")
+func TestMemoriesWithoutDetectorLearnWherePeersAre(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
 	}
-	dir := t.TempDir()
-	path, err := w.Save(dir)
+	for _, c := range withoutDetector {
+		if _, q := pretrain(t, c, newScatter(false), 800, 4); !math.IsNaN(q.AUC) || q.RMSE > 0.7*q.Spread || q.Blind() {
+			t.Errorf("%s, peers in plain sight: AUC %g, positions to %.3f of a spread of %.3f; want none and under 0.7 of it", c.Kind(), q.AUC, q.RMSE, q.Spread)
+		}
+		if _, q := pretrain(t, c, newScatter(true), 400, 1); q.RMSE < 0.9*q.Spread || !q.Blind() {
+			t.Errorf("%s, peers out of sight: positions to %.3f of a spread of %.3f; want no better than it", c.Kind(), q.RMSE, q.Spread)
+		}
+	}
+}
+
+// TestOnlyTheGRURecallsWhatItSaw asks for positions of the step before, which the present observation tells nothing about.
+func TestOnlyTheGRURecallsWhatItSaw(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
+	for _, c := range withoutDetector {
+		env := newScatter(false)
+		env.late = true
+		_, q := pretrain(t, c, env, 1200, 6)
+		if recalls := q.RMSE < 0.85*q.Spread; recalls != (c.Kind() == "gru") {
+			t.Errorf("%s tells positions of the step before to %.3f of a spread of %.3f", c.Kind(), q.RMSE, q.Spread)
+		}
+	}
+}
+
+func TestSamplesAreWholeChunksAndTheLastAreHeldOut(t *testing.T) {
+	spec := &envs.Spec{Copies: 2, Agents: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}
+	x := &play{Rollout: rl.NewRollout(spec, 20, 0)} // 80 agent steps, the last tenth from 72 on
+	for i := range x.Alive {
+		x.Alive[i] = uint8(min(i%4, 1)) // agent 0 of copy 0 is dead
+	}
+	x.Alive[5*4] = 1 // but for step 5
+	train, held := x.split(5)
+	if want := []int32{1, 2, 3, 20, 21, 22, 23, 41, 42, 43}; !slices.Equal(train, want) {
+		t.Errorf("chunks to train on begin at %v, want %v", train, want)
+	}
+	if want := []int32{61, 62, 63}; !slices.Equal(held, want) {
+		t.Errorf("chunks held out begin at %v, want %v", held, want)
+	}
+	if train, held = x.split(1); len(train) != 18*3+1 || held[0] != 73 {
+		t.Errorf("of single steps %d are to train on and %d is the first held out, want %d and 73", len(train), held[0], 18*3+1)
+	}
+}
+
+func TestNodeTargetsAreWhatTheSimulatorKnows(t *testing.T) {
+	env := newScatter(false)
+	x, err := playRandomly(env, 40, 1, TargetState)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := newScatter(false).Spec()
-	for kind, parts := range map[string][]string{PretrainDetector: {"encoder", "detector"}, PretrainFull: pretrainedParts} {
-		c := pretrainable()
-		c.Pretrain, c.Weights = kind, w.ID
-		b := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
+	if x.T != 4 || x.kinds != 2 {
+		t.Fatalf("%d steps and %d types, want 4 and 2", x.T, x.kinds)
+	}
+	got := make([]float32, x.stateLen())
+	x.truth[3*32], x.truth[3*32+1] = 5, 7 // agent 2 of copy 0 has moved to (5, 7) by the second step
+	for row, want := range map[int][]float32{2: {2, 4, 0, 0, 1, 0}, 32: {5, 7, 3, 3, 1, 0}, 31: {1, 2, 0, 0, 0, 1}} {
+		if x.state(got, row); !slices.Equal(got, want) {
+			t.Errorf("agent step %d: %v, want %v", row, got, want)
+		}
+	}
+	x.Started[1*x.E] = 1
+	if x.state(got, 32); got[2] != 0 || got[3] != 0 {
+		t.Errorf("an agent is %v at the first step of an episode, want no velocity", got)
+	}
+	type untracked struct{ envs.Env }
+	if _, err := playRandomly(untracked{env}, 40, 1, TargetState); err == nil {
+		t.Error("a task that tells nothing of its simulator is accepted")
+	}
+}
+
+func TestPretrainingRefusesWhatItCannotDo(t *testing.T) {
+	gated := withoutDetector[1].(GRU)
+	gated.Gated = true
+	for name, p := range map[string]Pretraining{"target": {Frames: 400, Epochs: 1, Batch: 60, Target: "simstate"}, "batch": {Frames: 400, Epochs: 1, Batch: 4}} {
+		p.Backend = pureGo(t)
+		if _, _, err := p.Run(t.Context(), withoutDetector[1], newScatter(false)); err == nil {
+			t.Errorf("an impossible %s is accepted", name)
+		}
+	}
+	if _, err := Bare(gated); err == nil || !strings.Contains(err.Error(), "gru_gated") {
+		t.Errorf("a gated GRU is answered with %v", err)
+	}
+	const name = "0123456789abcdef"
+	for _, start := range []Start{{PretrainDetector, name}, {PretrainFull, ""}, {"", name}, {"none", ""}} {
+		for _, c := range []Config{MLP{1, 1, 1, start}, GRU{1, 1, 1, 1, false, start}, GRU{1, 1, 1, 1, true, Start{PretrainFull, name}}} {
+			if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), "memory "+c.Kind()+": ") || !strings.Contains(err.Error(), "pretrain is") {
+				t.Errorf("%+v is answered with %v", c, err)
+			}
+		}
+	}
+}
+
+// started is c with pre-trained weights.
+func started(c Config, kind, weights string) Config {
+	switch c := c.(type) {
+	case DynamicGraph:
+		c.Pretrain, c.Weights = kind, weights
+		return c
+	case GRU:
+		c.Start = Start{kind, weights}
+		return c
+	case MLP:
+		c.Start = Start{kind, weights}
+		return c
+	}
+	panic("no such memory")
+}
+
+func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, x := range []struct {
+		bare   Config
+		kind   string
+		kept   []string // parts that start pre-trained
+		frozen []string // of these
+	}{
+		{pretrainable(), PretrainDetector, []string{"encoder", "detector"}, []string{"encoder", "detector"}},
+		{pretrainable(), PretrainFull, graphParts, []string{"encoder", "detector"}},
+		{withoutDetector[0], PretrainFull, mlpParts, nil},
+		{withoutDetector[1], PretrainFull, []string{"encoder", "gru_0"}, nil},
+	} {
+		w, _ := pretrain(t, x.bare, newScatter(false), 200, 1)
+		if _, err := w.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		c := started(x.bare, x.kind, w.ID)
+		b := &nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
 		m, err := c.Build(b)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if b.Labels {
-			t.Errorf("%s: a frozen detector asks for labels", kind)
+			t.Errorf("%s, %s: it asks for labels", c.Kind(), x.kind)
 		}
-		if _, err := nn.NewProgram(b, "probe", m.Inputs(2), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		if _, err := nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			return []*graph.Node{m.Context(sc.At("memory"), in).Now}
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range pretrainedParts {
-			for _, v := range nn.Variables(b.Store, "/memory/"+part) {
-				flat, _ := tensors.CopyFlatData[float32](v.MustValue())
-				stored := w.tensors[v.Path()[len("/memory/"):]]
-				same := slices.Equal(stored.Data, appendFloats(nil, flat))
-				if same != slices.Contains(parts, part) {
-					t.Errorf("%s: %s holds the pre-trained values: %v", kind, v.Path(), same)
-				}
-				if frozen := part == "encoder" || part == "detector"; v.Trainable == frozen {
-					t.Errorf("%s: %s is trainable: %v", kind, v.Path(), v.Trainable)
-				}
+		for _, v := range nn.Variables(b.Store, "/memory") {
+			part := strings.Split(v.Path(), "/")[2]
+			flat, _ := tensors.CopyFlatData[float32](v.MustValue())
+			stored := w.tensors[v.Path()[len("/memory/"):]]
+			if same := slices.Equal(stored.Data, appendFloats(nil, flat)); same != slices.Contains(x.kept, part) {
+				t.Errorf("%s, %s: %s holds the pre-trained values: %v", c.Kind(), x.kind, v.Path(), same)
+			}
+			if frozen := slices.Contains(x.frozen, part); v.Trainable == frozen {
+				t.Errorf("%s, %s: %s is trainable: %v", c.Kind(), x.kind, v.Path(), v.Trainable)
 			}
 		}
 	}
-	other := pretrainable()
-	other.Pretrain, other.Weights, other.Node = PretrainFull, w.ID, 16
-	if _, err := other.Build(&nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}); err == nil {
-		t.Error("weights of another width are accepted")
+}
+
+func TestEqualPretrainingsHaveOneNameAndOthersAnother(t *testing.T) {
+	p := DefaultPretraining(pureGo(t))
+	p.Frames, p.Epochs, p.Batch = 200, 1, 60
+	names := map[string]bool{}
+	for _, target := range []string{TargetEncoder, TargetEncoder, TargetState} {
+		p.Target = target
+		w, _, err := p.Run(t.Context(), withoutDetector[0], newScatter(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[w.ID] = true
+	}
+	if len(names) != 2 {
+		t.Errorf("two equal pre-trainings and one with another node_target have %d names, want 2", len(names))
+	}
+}
+
+func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	w, _ := pretrain(t, pretrainable(), newScatter(false), 200, 1)
+	path, err := w.Save(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &nn.Build{Spec: newScatter(false).Spec(), Backend: pureGo(t), Store: nn.NewStore(5), Files: dir}
+	wide := started(pretrainable(), PretrainFull, w.ID).(DynamicGraph)
+	wide.Node = 16
+	for name, c := range map[string]Config{"another width": wide, "another kind": started(withoutDetector[0], PretrainFull, w.ID),
+		"no file": started(withoutDetector[1], PretrainFull, "0123")} {
+		if _, err := c.Build(b); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("weights of %s: %v, want one sentence", name, err)
+		}
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -193,10 +360,7 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadPretrained(dir, w.ID); err == nil {
+	if _, err := started(pretrainable(), PretrainFull, w.ID).Build(b); err == nil {
 		t.Error("a file that was changed is accepted")
-	}
-	if _, err := LoadPretrained(dir, "0123"); err == nil {
-		t.Error("weights that are not there are accepted")
 	}
 }

@@ -21,15 +21,53 @@ import (
 	"cermic/envs"
 )
 
-// What a graph memory starts with (pretrain).
+// What a memory starts with (pretrain).
 const (
-	PretrainNone     = "none"     // random weights; the detector learns with the module
-	PretrainDetector = "detector" // a pre-trained detector, frozen together with the encoder below it; the rest random
-	PretrainFull     = "full"     // the same, and pre-trained node and edge encoders, which the module trains on
+	PretrainNone     = "none"     // of the graph: random weights; the detector learns with the module
+	PretrainDetector = "detector" // of the graph: a pre-trained detector, frozen together with the encoder below it; the rest random
+	PretrainFull     = "full"     // the same, and pre-trained node and edge encoders, which the module trains on; of others: all of it
 )
 
-// pretrainedParts are the scopes of a graph memory that pre-training fills, below the memory's.
-var pretrainedParts = []string{"encoder", "detector", "node", "edge"}
+// graphParts and mlpParts are the scopes of a memory that pre-training fills, below the memory's.
+var (
+	graphParts = []string{"encoder", "detector", "node", "edge"}
+	mlpParts   = []string{"encoder", "feature"}
+)
+
+// Start says what a memory without a detector starts with: pre-trained weights, which the module trains on, or random ones.
+type Start struct {
+	Pretrain string `json:"pretrain,omitzero"`   // "full", or nothing at all
+	Weights  string `json:"pretrained,omitzero"` // name of the pre-trained weights, as the verb pretrain prints it
+}
+
+// validate returns one sentence about the first impossible setting of a memory of that kind.
+func (s Start) validate(kind string) error {
+	switch s.Pretrain {
+	case "", PretrainFull:
+	case PretrainDetector:
+		return fmt.Errorf("memory %s: pretrain is %s, but only the graph memory has a detector of its own to pre-train; want %q, or nothing at all",
+			kind, s.Pretrain, PretrainFull)
+	default:
+		return fmt.Errorf("memory %s: pretrain is %q, want %q, or nothing at all", kind, s.Pretrain, PretrainFull)
+	}
+	if (s.Pretrain == "") != (s.Weights == "") {
+		return fmt.Errorf("memory %s: pretrain is %q and pretrained is %q, want both or neither; go run ./reproduce pretrain -memory %s makes weights",
+			kind, s.Pretrain, s.Weights, kind)
+	}
+	return nil
+}
+
+// load reads the weights of a memory of that kind, which must have the given shapes; nil without any.
+func (s Start) load(b *nn.Build, kind string, shapes map[string][2]int) (*Pretrained, error) {
+	if s.Weights == "" {
+		return nil, nil
+	}
+	p, err := loadFor(kind, b.Files, s.Weights)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.fits(kind, shapes)
+}
 
 // Pretrained are weights from pre-training, known by the hash of their bytes.
 type Pretrained struct {
@@ -44,9 +82,9 @@ func ofDetector(path string) bool {
 }
 
 // collectWeights takes the pre-trained parts out of a store.
-func collectWeights(store *model.Store) (*Pretrained, error) {
+func collectWeights(store *model.Store, kind string, parts []string) (*Pretrained, error) {
 	var list []results.Tensor
-	for _, part := range pretrainedParts {
+	for _, part := range parts {
 		for _, v := range nn.Variables(store, preScope+"/"+part) {
 			flat, err := tensors.CopyFlatData[float32](v.MustValue())
 			if err != nil {
@@ -56,7 +94,7 @@ func collectWeights(store *model.Store) (*Pretrained, error) {
 		}
 	}
 	var out bytes.Buffer
-	if err := results.WriteTensors(&out, list, map[string]string{"format": "cermic graph memory 1"}); err != nil {
+	if err := results.WriteTensors(&out, list, map[string]string{"format": "cermic " + kind + " memory 1"}); err != nil {
 		return nil, err
 	}
 	return readPretrained(out.Bytes())
@@ -93,41 +131,52 @@ func (p *Pretrained) Save(folder string) (string, error) {
 	return path, os.Rename(temp, path)
 }
 
-// LoadPretrained reads weights that Save wrote; it refuses a file whose bytes are not those that id is the hash of.
-func LoadPretrained(folder, id string) (*Pretrained, error) {
+// loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that id is the
+// hash of.
+func loadFor(kind, folder, id string) (*Pretrained, error) {
 	data, err := os.ReadFile(PretrainedPath(folder, id))
 	if err != nil {
-		return nil, fmt.Errorf("memory graph: no pre-trained weights %q in %s; make them with: go run ./reproduce pretrain", id, folder)
+		return nil, fmt.Errorf("memory %s: no pre-trained weights %q in %s; make them with: go run ./reproduce pretrain -memory %s", kind, id, folder, kind)
 	}
 	p, err := readPretrained(data)
 	if err == nil && p.ID != id {
 		err = fmt.Errorf("its bytes have the hash %s", p.ID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("memory graph: the pre-trained weights %s are damaged: %w", id, err)
+		return nil, fmt.Errorf("memory %s: the pre-trained weights %s are damaged: %w", kind, id, err)
 	}
 	return p, nil
 }
 
-// fits returns an error unless the weights are those of a memory of these sizes.
-func (p *Pretrained) fits(c DynamicGraph, s *envs.Spec) error {
-	agents, shapes := s.Agents, map[string][2]int{"encoder/out/weights": {c.Embed, nn.SeenLen(s)}}
-	if layers := encoderLayers(s); layers != nil {
-		shapes["encoder/layer_0/weights"] = [2]int{layers[0], nn.SeenLen(s)}
-		shapes["encoder/out/weights"] = [2]int{c.Embed, layers[len(layers)-1]}
-	}
-	maps.Copy(shapes, map[string][2]int{
-		"detector/out/weights": {agents, detectorHidden}, "node/subject": {pairHidden, agents}, "node/out/weights": {c.Node, pairHidden},
-		"edge/out/weights": {c.Edge, pairHidden},
-	})
+// fits returns an error unless the weights have these shapes, by the names of tensors.
+func (p *Pretrained) fits(kind string, shapes map[string][2]int) error {
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
 		want := shapes[name]
 		t, ok := p.tensors[name]
-		if !ok || len(t.Shape) != 2 || t.Shape[0] != want[0] || t.Shape[1] != want[1] {
-			return fmt.Errorf("memory graph: the pre-trained weights %s have %s of shape %v, this task and these settings want %v", p.ID, name, t.Shape, want)
+		if !ok {
+			return fmt.Errorf("memory %s: the pre-trained weights %s have no %s; they are those of another kind of memory", kind, p.ID, name)
+		}
+		if len(t.Shape) != 2 || t.Shape[0] != want[0] || t.Shape[1] != want[1] {
+			return fmt.Errorf("memory %s: the pre-trained weights %s have %s of shape %v, this task and these settings want %v", kind, p.ID, name, t.Shape, want)
 		}
 	}
 	return nil
+}
+
+// encoderShapes are the shapes of Encode's weights.
+func encoderShapes(s *envs.Spec, width int) map[string][2]int {
+	layers := encoderLayers(s)
+	if layers == nil {
+		return map[string][2]int{"encoder/out/weights": {width, nn.SeenLen(s)}}
+	}
+	return map[string][2]int{"encoder/layer_0/weights": {layers[0], nn.SeenLen(s)}, "encoder/out/weights": {width, layers[len(layers)-1]}}
+}
+
+// fill is install for all parts of a memory at sc whose variables were made just now; p may be nil.
+func (p *Pretrained) fill(sc *model.Scope, fresh bool, parts []string) {
+	if p != nil && fresh {
+		p.install(sc.Store(), sc.Scope(), parts)
+	}
 }
 
 // install copies the given parts into the variables of a memory at scope. It panics on errors, as graph code does.
@@ -137,7 +186,7 @@ func (p *Pretrained) install(store *model.Store, scope string, parts []string) {
 			name := strings.TrimPrefix(v.Path(), scope+"/")
 			flat, err := results.Values[float32](p.tensors[name])
 			if err == nil && len(flat) != v.Shape().Size() {
-				err = fmt.Errorf("memory graph: pre-trained %s has %d values, want %d", name, len(flat), v.Shape().Size())
+				err = fmt.Errorf("pre-trained %s has %d values, want %d", name, len(flat), v.Shape().Size())
 			}
 			if err == nil {
 				err = v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...))

@@ -22,25 +22,26 @@ import (
 
 // PretrainingAxis is a method with the graph memory on some tasks, over what its memory starts with.
 type PretrainingAxis struct {
-	Missing     []Pretraining    // to be run before the experiments with their weights can be listed, which need the hash
-	Experiments []run.Experiment // of a task those with pre-trained weights first, if the store has these
+	Missing     []Pretraining    // to be run before the experiments with their weights can be listed, which need the hash, or trained
+	Experiments []run.Experiment // of a task those with pre-trained weights first, if their hash is known
 	tasks       []pretrainedTask
+	store       *results.Store
 }
 
 // pretrainedTask is one panel.
 type pretrainedTask struct {
 	name string
-	pre  *Pretrained // nil: missing
-	arms []arm       // by what the memory starts with
+	pre  Pretraining
+	arms []arm // by what the memory starts with
 }
 
-// NewPretrainingAxis lists the experiments of a method with CERMIC on tasks: its graph memory fully pre-trained, with a pre-trained
-// detector only, and with random weights. All seeds of a task share one pre-training, of seed 1, on 100,000 frames and at most 20
-// epochs; at budget smoke on 4,000 frames and 2.
+// NewPretrainingAxis lists the experiments of a method with CERMIC on tasks: its memory, the graph unless set says otherwise, fully
+// pre-trained, with a pre-trained detector only if it has one, and with random weights. All seeds of a task share one pre-training,
+// of seed 1 and the usual size; at budget smoke of 4,000 frames and 2 epochs.
 //
 // paper:fig3  learning curves with and without a pre-trained intention memory
 func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string, seeds int, set ...string) (*PretrainingAxis, error) {
-	a := &PretrainingAxis{}
+	a := &PretrainingAxis{store: st}
 	if seeds < 1 {
 		return nil, fmt.Errorf("%d seeds, want at least 1", seeds)
 	}
@@ -68,22 +69,18 @@ func (a *PretrainingAxis) add(st *results.Store, task, method, budget string, se
 	if err := grow("from scratch", method, set); err != nil {
 		return err
 	}
-	pre, err := pretrainingOf(t.arms[1].es[0], budget)
+	var err error
+	if t.pre, err = pretrainingOf(t.arms[1].es[0], budget); err != nil {
+		return err
+	}
+	missing, err := t.addPretrained(st, func(label string, extra ...string) error {
+		return grow(label, method, slices.Concat(set, extra))
+	})
 	if err != nil {
 		return err
 	}
-	switch t.pre, err = pre.Find(st); {
-	case errors.Is(err, fs.ErrNotExist):
-		a.Missing = append(a.Missing, pre)
-	case err != nil:
-		return err
-	default:
-		for _, start := range []string{memory.PretrainDetector, memory.PretrainFull} {
-			settings := slices.Concat(set, []string{"explore.memory.pretrained=" + t.pre.Weights, "explore.memory.pretrain=" + start})
-			if err := grow("pre-trained: "+start, method, settings); err != nil {
-				return err
-			}
-		}
+	if missing {
+		a.Missing = append(a.Missing, t.pre)
 	}
 	for k := len(t.arms) - 1; k > 0; k-- { // all but MAPPO, which is only there for comparison
 		a.Experiments = append(a.Experiments, t.arms[k].es...)
@@ -92,9 +89,38 @@ func (a *PretrainingAxis) add(st *results.Store, task, method, budget string, se
 	return nil
 }
 
+// addPretrained adds the arms that start with weights, by grow, if it is known which. missing tells that these have to be made:
+// they are unknown, or known but elsewhere, and not all runs that start with them are complete.
+func (t *pretrainedTask) addPretrained(st *results.Store, grow func(label string, extra ...string) error) (missing bool, err error) {
+	made, err := t.pre.Find(st)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	starts := []string{memory.PretrainDetector, memory.PretrainFull}
+	if _, graph := t.pre.Memory.(memory.DynamicGraph); !graph {
+		starts = starts[1:]
+	}
+	here := made.Here(st)
+	for _, start := range starts {
+		if err := grow("pre-trained: "+start, "explore.memory.pretrained="+made.Weights, "explore.memory.pretrain="+start); err != nil {
+			return false, err
+		}
+		arm := t.arms[len(t.arms)-1]
+		done, err := arm.complete(st)
+		if err != nil {
+			return false, err
+		}
+		missing = missing || !here && len(done) < len(arm.es)
+	}
+	return missing, nil
+}
+
 // pretrainingOf is the pre-training for the memory of e on its task.
 func pretrainingOf(e run.Experiment, budget string) (Pretraining, error) {
-	p := Pretraining{Task: e.Task, Frames: 100_000, Epochs: 20, Seed: 1}
+	p := Pretraining{Task: unrewarded(e.Task), Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
 	if budget == Budgets[0].Budget.Name {
 		p.Frames, p.Epochs = 4000, 2
 	}
@@ -102,25 +128,18 @@ func pretrainingOf(e run.Experiment, budget string) (Pretraining, error) {
 	if !ok {
 		return p, fmt.Errorf("%s has no memory to pre-train: choose mappo-cermic or qmix-cermic", e.Label())
 	}
-	if p.Memory, ok = c.Memory.(memory.DynamicGraph); !ok {
-		return p, fmt.Errorf("only the graph memory can be pre-trained: leave explore.memory=%s out", c.Memory.Kind())
-	}
-	return p, nil
+	var err error
+	p.Memory, err = memory.Bare(c.Memory)
+	return p, err
 }
 
 // Quality lists what the pre-training of each task was worth.
-func (a *PretrainingAxis) Quality() viz.Table {
-	t := viz.Table{Title: "Pre-training, on held-out random play",
-		Header: []string{"task", "weights", "pairs in sight", "detector: AUC", "edges: RMSE", "predicting the mean"},
-		Notes:  []string{"AUC 0.5 is chance; edges in world half sizes over pairs in sight. A dash: not pre-trained here, or nothing to measure."}}
-	for _, task := range a.tasks {
-		row := []string{task.name, viz.Missing, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
-		if p := task.pre; p != nil {
-			row = []string{task.name, p.Weights, fmt.Sprintf("%.1f %%", 100*p.Present), number(p.AUC), number(p.RMSE), number(p.Spread)}
-		}
-		t.Rows = append(t.Rows, row)
+func (a *PretrainingAxis) Quality() (viz.Table, error) {
+	var list []Pretraining
+	for _, t := range a.tasks {
+		list = append(list, t.pre)
 	}
-	return t
+	return TabulatePretraining(a.store, list)
 }
 
 // Curves draws one panel a task with the runs that the store has complete, by what their memory started with, and MAPPO's beside

@@ -4,11 +4,14 @@ package plan
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/viz"
@@ -36,8 +39,8 @@ func TestPretrainingIsFoundAgainAndNamesTheExperimentsWeights(t *testing.T) {
 	if len(before.Missing) != 1 || len(before.Experiments) != 2 {
 		t.Fatalf("%d pre-trainings missing and %d experiments, want 1 and those from scratch with 2 seeds", len(before.Missing), len(before.Experiments))
 	}
-	if row := before.Quality().Rows[0]; strings.Join(row[1:], "") != strings.Repeat(viz.Missing, 5) {
-		t.Errorf("what was not measured reads %q", row)
+	if table, err := before.Quality(); err != nil || strings.Join(table.Rows[0][3:], "") != strings.Repeat(viz.Missing, 5) {
+		t.Errorf("what was not measured reads %q, %v", table.Rows, err)
 	}
 	quick := before.Missing[0]
 	quick.Epochs = 1
@@ -52,9 +55,28 @@ func TestPretrainingIsFoundAgainAndNamesTheExperimentsWeights(t *testing.T) {
 	if _, err := before.Missing[0].Find(st); err == nil {
 		t.Error("two epochs are found where one was trained")
 	}
-	after := &PretrainingAxis{tasks: []pretrainedTask{{name: "navigation", pre: made}}}
-	if row := after.Quality().Rows[0]; row[1] != made.Weights || slices.Contains(row, "NaN") {
-		t.Errorf("the table says %q", row)
+	if again, err := quick.Run(t.Context(), st, func(string, int, float64) { t.Error("it is pre-trained anew") }); err != nil || *again != *made {
+		t.Errorf("a second time it is %+v, %v", again, err)
+	}
+	table, err := TabulatePretraining(st, []Pretraining{quick})
+	if err != nil || table.Rows[0][3] != made.Weights || slices.Contains(table.Rows[0], "NaN") {
+		t.Errorf("the table says %q, %v", table.Rows, err)
+	}
+}
+
+// nothing is a quality of which only the share of pairs in sight could be measured.
+func nothing() memory.Quality {
+	return memory.Quality{AUC: math.NaN(), Present: 0.5, RMSE: math.NaN(), Spread: math.NaN()}
+}
+
+// known says in a store that p made weights of a name, and puts a file there.
+func known(t *testing.T, st *results.Store, p Pretraining, weights string) {
+	t.Helper()
+	if err := (Pretrained{weights, nothing()}).save(p, st); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeBeside(memory.PretrainedPath(st.Dir(), weights), nil); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -64,10 +86,7 @@ func TestExperimentsWithPretrainedWeightsComeFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nan := math.NaN()
-	if err := (Pretrained{"0123456789abcdef", memory.Quality{AUC: nan, Present: 0.5, RMSE: nan, Spread: nan}}).save(axis.Missing[0], st); err != nil {
-		t.Fatal(err)
-	}
+	known(t, st, axis.Missing[0], "0123456789abcdef")
 	if axis, err = NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +98,8 @@ func TestExperimentsWithPretrainedWeightsComeFirst(t *testing.T) {
 	if want := []string{"full 0123456789abcdef", "detector 0123456789abcdef", "none "}; !slices.Equal(starts, want) || len(axis.Missing) != 0 {
 		t.Errorf("memories start with %q, want %q", starts, want)
 	}
-	if row := axis.Quality().Rows[0]; slices.Contains(row, "NaN") || row[2] != "50.0 %" {
-		t.Errorf("the table says %q", row)
+	if table, err := axis.Quality(); err != nil || slices.Contains(table.Rows[0], "NaN") || table.Rows[0][4] != "50.0 %" {
+		t.Errorf("the table says %q, %v", table.Rows, err)
 	}
 	panels, err := axis.Curves(st)
 	if err != nil || len(panels.Rows) != 1 {
@@ -88,16 +107,94 @@ func TestExperimentsWithPretrainedWeightsComeFirst(t *testing.T) {
 	}
 }
 
-func TestOnlyGraphMemoriesArePretrained(t *testing.T) {
-	for _, c := range []struct{ method, set, says string }{
-		{"mappo", "", "explore.memory"}, {"mappo-cermic", "explore.memory=mlp", "leave explore.memory=mlp out"},
+func TestMemoriesWithoutDetectorStartWithAllOrNothing(t *testing.T) {
+	for _, kind := range []string{"mlp", "gru"} {
+		st := emptyStore(t)
+		set := []string{"explore.memory=" + kind}
+		axis, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1, set...)
+		if err != nil || len(axis.Missing) != 1 || axis.Missing[0].Memory.Kind() != kind {
+			t.Fatalf("%s: %+v, %v", kind, axis, err)
+		}
+		known(t, st, axis.Missing[0], "0123456789abcdef")
+		if axis, err = NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1, set...); err != nil {
+			t.Fatal(err)
+		}
+		if label := axis.Experiments[0].Label(); len(axis.Experiments) != 2 || !strings.Contains(label, "pretrain=full") {
+			t.Errorf("%s: %d experiments, the first is %s; want full and none", kind, len(axis.Experiments), label)
+		}
+	}
+}
+
+func TestWhatHasNoMemoryToPretrainIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		method, says string
+		set          []string
+	}{
+		{"mappo", "explore.memory", nil}, {"mappo-cermic", "gru_gated is true", []string{"explore.memory=gru", "explore.memory.gru_gated=true"}},
 	} {
-		var set []string
-		if c.set != "" {
-			set = []string{c.set}
+		if _, err := NewPretrainingAxis(emptyStore(t), []string{"navigation"}, c.method, "smoke", 1, c.set...); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s %v: %v", c.method, c.set, err)
 		}
-		if _, err := NewPretrainingAxis(emptyStore(t), []string{"navigation"}, c.method, "smoke", 1, set...); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s %s: %v", c.method, c.set, err)
+	}
+}
+
+// The verb and the notebook must find each other's weights.
+func TestRunsOfEitherRewardShareTheUsualPretraining(t *testing.T) {
+	for _, task := range []string{"navigation", "flocking", "balance"} {
+		usual, err := NewPretraining(task, "graph")
+		if err != nil {
+			t.Fatal(err)
 		}
+		want, err := usual.File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		axis, err := NewPretrainingAxis(emptyStore(t), []string{task}, "mappo-cermic", "short", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := axis.Missing[0].File(); err != nil || got != want {
+			t.Errorf("%s: the axis looks for %s, the verb makes %s, %v", task, got, want, err)
+		}
+	}
+}
+
+func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
+	p, err := NewPretraining("navigation", "graph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := emptyStore(t)
+	known(t, made, p, "0123456789abcdef")
+	e, err := New(Request{Task: "navigation", Method: "mappo-cermic", Budget: "smoke", Seed: 1, Set: []string{"explore.memory=graph",
+		"explore.memory.pretrained=0123456789abcdef", "explore.memory.pretrain=full"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := conf.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := t.TempDir()
+	if err := ExportPretrained(made, []*results.Record{{Experiment: text}}, records); err != nil {
+		t.Fatal(err)
+	}
+	st := emptyStore(t)
+	if err := st.Base(os.DirFS(records)); err != nil {
+		t.Fatal(err)
+	}
+	axis, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "short", 1)
+	if err != nil || len(axis.Missing) != 1 || len(axis.Experiments) != 3 {
+		t.Errorf("%d weights are missing for %d experiments, want 1 and 3: %v", len(axis.Missing), len(axis.Experiments), err)
+	}
+	report, err := PretrainingReport(st, "graph")
+	if err != nil || len(report.Rows) != 1 || report.Rows[0][3] != "0123456789abcdef" || !strings.Contains(strings.Join(report.Notes, " "), "vmas/balance") {
+		t.Errorf("the report says %+v, %v", report, err)
+	}
+	if err := ExportPretrained(made, []*results.Record{{Experiment: []byte("{}")}}, filepath.Join(records, "other")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(records, "other")); err == nil {
+		t.Error("weights that no run names are exported")
 	}
 }

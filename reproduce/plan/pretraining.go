@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
@@ -17,13 +19,46 @@ import (
 	"cermic/envs"
 )
 
-// Pretraining asks for a graph memory's pre-training on random play of a task: all that its weights follow from.
+// Pretraining asks for a memory's pre-training on random play of a task: all that its weights follow from.
 type Pretraining struct {
-	Task   envs.Config         `json:"task"`
-	Memory memory.DynamicGraph `json:"memory"`
-	Frames int                 `json:"frames"` // of random play
-	Epochs int                 `json:"epochs"` // at most
-	Seed   uint64              `json:"seed"`
+	Task   envs.Config   `json:"task"`
+	Memory memory.Config `json:"memory"`
+	Frames int           `json:"frames"`               // of random play
+	Epochs int           `json:"epochs"`               // at most
+	Seed   uint64        `json:"seed"`                 //
+	Target string        `json:"node_target,omitzero"` // what the weights learn to tell of peers; see memory.Pretraining
+}
+
+// The usual size of a pre-training.
+const (
+	PretrainFrames = 100_000
+	PretrainEpochs = 20
+)
+
+// NewPretraining is the usual pre-training of a memory, by its kind and with default settings, on a task.
+func NewPretraining(task, kind string) (Pretraining, error) {
+	p := Pretraining{Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
+	t, err := FindTask(task)
+	if err != nil {
+		return p, err
+	}
+	if p.Task, err = envs.Default(t.ID); err != nil {
+		return p, err
+	}
+	p.Task = unrewarded(p.Task)
+	c, err := conf.New[memory.Config](kind)
+	if err != nil {
+		return p, err
+	}
+	p.Memory, err = memory.Bare(c)
+	return p, err
+}
+
+// unrewarded is a task for pre-training, which sees no reward: those that learn on either stream share their weights.
+func unrewarded(task envs.Config) envs.Config {
+	shared := task.Shared()
+	shared.Reward = envs.Sparse
+	return task.WithShared(shared)
 }
 
 // Pretrained is what came of it: the hash that names the weights, and how good they got on held-out play.
@@ -41,25 +76,36 @@ type pretrainedFile struct {
 	Spread  *float64 `json:"spread,omitempty"`
 }
 
-// path is where a store's folder says what came of p.
-func (p Pretraining) path(folder string) (string, error) {
+// pretrainedFolder is where stores keep weights and what is known of them.
+const pretrainedFolder = "pretrained"
+
+// File is what a store calls the file that says what came of p.
+func (p Pretraining) File() (string, error) {
 	id, err := conf.Hash(p)
-	return filepath.Join(folder, "pretrained", id+".json"), err
+	return path.Join(pretrainedFolder, id+".json"), err
 }
 
-// Find returns what came of p in a store; the error is fs.ErrNotExist if it was not pre-trained there.
+// Find returns what came of p, from a store or the committed records below it; the error is fs.ErrNotExist if neither knows.
 func (p Pretraining) Find(st *results.Store) (*Pretrained, error) {
-	path, err := p.path(st.Dir())
+	name, err := p.File()
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(path)
+	data, err := st.File(name)
 	if err != nil {
 		return nil, err
 	}
+	made, err := readPretrained(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s in %s is damaged (%w): remove it to pre-train anew", name, st.Dir(), err)
+	}
+	return made, nil
+}
+
+func readPretrained(data []byte) (*Pretrained, error) {
 	var f pretrainedFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("%s is damaged (%w): remove it to pre-train anew", path, err)
+		return nil, err
 	}
 	measured := func(v *float64) float64 {
 		if v == nil {
@@ -70,8 +116,18 @@ func (p Pretraining) Find(st *results.Store) (*Pretrained, error) {
 	return &Pretrained{f.Weights, memory.Quality{AUC: measured(f.AUC), Present: f.Present, RMSE: measured(f.RMSE), Spread: measured(f.Spread)}}, nil
 }
 
-// Run pre-trains, keeps weights and quality in the store, and returns them; watch is told of every epoch and may be nil.
+// Here reports whether the weights themselves are in the store: of committed ones only the quality is.
+func (r *Pretrained) Here(st *results.Store) bool {
+	_, err := os.Stat(memory.PretrainedPath(st.Dir(), r.Weights))
+	return err == nil
+}
+
+// Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there. watch is told of
+// every epoch and may be nil.
 func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stage string, epoch int, loss float64)) (*Pretrained, error) {
+	if made, err := p.Find(st); err == nil && made.Here(st) {
+		return made, nil
+	}
 	env, err := p.Task.Build(p.Seed, 0)
 	if err != nil {
 		return nil, err
@@ -82,7 +138,7 @@ func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stag
 		return nil, err
 	}
 	training := memory.DefaultPretraining(backend)
-	training.Frames, training.Epochs, training.Seed, training.Watch = p.Frames, p.Epochs, p.Seed, watch
+	training.Frames, training.Epochs, training.Seed, training.Target, training.Watch = p.Frames, p.Epochs, p.Seed, p.Target, watch
 	weights, q, err := training.Run(ctx, p.Memory, env)
 	if err != nil {
 		return nil, err
@@ -96,7 +152,7 @@ func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stag
 
 // save says in the store that this came of p.
 func (r Pretrained) save(p Pretraining, st *results.Store) error {
-	path, err := p.path(st.Dir())
+	name, err := p.File()
 	if err != nil {
 		return err
 	}
@@ -110,11 +166,43 @@ func (r Pretrained) save(p Pretraining, st *results.Store) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	return writeBeside(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
+}
+
+// writeBeside replaces a file of a store at once.
+func writeBeside(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".tmp", data, 0o666); err != nil {
+	if err := os.WriteFile(file+".tmp", data, 0o666); err != nil {
 		return err
 	}
-	return os.Rename(path+".tmp", path)
+	return os.Rename(file+".tmp", file)
+}
+
+// ExportPretrained copies what a store knows of the pre-trained weights that runs name into a folder of records.
+func ExportPretrained(st *results.Store, rs []*results.Record, folder string) error {
+	files, err := filepath.Glob(filepath.Join(st.Dir(), pretrainedFolder, "*.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		made, err := readPretrained(data)
+		if err != nil {
+			return fmt.Errorf("%s is damaged: %w", file, err)
+		}
+		for _, r := range rs {
+			if made.Weights != "" && strings.Contains(string(r.Experiment), `"`+made.Weights+`"`) {
+				if err := writeBeside(filepath.Join(folder, pretrainedFolder, filepath.Base(file)), data); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory
+
+import (
+	"testing"
+
+	"cermic/cermiclib/nn"
+	"cermic/envs"
+	"cermic/envs/meltingpot"
+)
+
+// pictures is a substrate of two players who see a grid of cells.
+func pictures(t *testing.T) envs.Env {
+	t.Helper()
+	task := meltingpot.DefaultPrisonersDilemma()
+	task.Copies = 10
+	env, err := task.Build(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+// TestADetectorLearnsToSeePlayersInPictures pre-trains on cells, most of which show grass, resources and walls.
+func TestADetectorLearnsToSeePlayersInPictures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("convolves for seconds")
+	}
+	_, q := pretrain(t, pretrainable(), pictures(t), 1000, 2)
+	// A sixth to an eighth of some 200 labels are 1, so chance is 0.5 with a standard error of 0.06: the limit is five of them away.
+	if !(q.AUC > 0.8) {
+		t.Errorf("AUC %.3f with %.0f %% of pairs in sight, want over 0.8", q.AUC, 100*q.Present)
+	}
+}
+
+func TestGRUAndMLPStartWithWeightsFromPictures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("convolves for seconds")
+	}
+	dir := t.TempDir()
+	for _, bare := range withoutDetector {
+		env := pictures(t)
+		w, _ := pretrain(t, bare, env, 200, 1)
+		if _, ok := w.tensors["encoder/see/conv_2/weights"]; !ok {
+			t.Errorf("%s: the weights hold no convolution", bare.Kind())
+		}
+		if _, err := w.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		b := &nn.Build{Spec: env.Spec(), Backend: pureGo(t), Store: nn.NewStore(1), Files: dir}
+		if _, err := started(bare, PretrainFull, w.ID).Build(b); err != nil {
+			t.Error(err)
+		}
+		b.Spec = newScatter(false).Spec()
+		if _, err := started(bare, PretrainFull, w.ID).Build(b); err == nil {
+			t.Errorf("%s: weights from pictures are accepted for numbers", bare.Kind())
+		}
+	}
+}
