@@ -167,7 +167,7 @@ func firstDifference(want, got *results.Record) string {
 	}
 	for name, points := range want.Scalars {
 		for i, p := range points {
-			if i >= len(got.Scalars[name]) || results.SixDigits(got.Scalars[name][i].Value) != results.SixDigits(p.Value) { // as packed
+			if i >= len(got.Scalars[name]) || !results.SameScalar(got.Scalars[name][i].Value, p.Value) {
 				return fmt.Sprintf("the scalar %s at %d frames", name, p.Frames)
 			}
 		}

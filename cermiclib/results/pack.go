@@ -18,7 +18,7 @@ import (
 const packSuffix = ".json.gz"
 
 // Pack returns a complete record as one gzipped JSON object, to be kept under version control as <ID>.json.gz and read
-// through Store.Base. Scores are kept as they are, scalars to six digits, which halves the size. Equal records give equal
+// through Store.Base. Scores are kept as they are, scalars to five digits, which halves the size. Equal records give equal
 // bytes.
 func Pack(r *Record) ([]byte, error) {
 	if !r.Complete {
@@ -28,7 +28,7 @@ func Pack(r *Record) ([]byte, error) {
 	short.Scalars = make(map[string][]Point, len(r.Scalars))
 	for name, points := range r.Scalars {
 		for _, p := range points {
-			short.Scalars[name] = append(short.Scalars[name], Point{p.Frames, SixDigits(p.Value)})
+			short.Scalars[name] = append(short.Scalars[name], Point{p.Frames, digits(p.Value, packedDigits)})
 		}
 	}
 	text, err := compact(&short) // encoding/json sorts the names of the scalars
@@ -45,9 +45,17 @@ func Pack(r *Record) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// SixDigits rounds a scalar as packed records do.
-func SixDigits(v float64) float64 {
-	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+// Digits of scalars in packed records: now, and in older ones.
+const packedDigits, packedDigitsOnce = 5, 6
+
+// SameScalar reports whether two scalars are the same in packed records, of which one or both may come.
+func SameScalar(a, b float64) bool {
+	return digits(a, packedDigits) == digits(b, packedDigits) || digits(a, packedDigitsOnce) == digits(b, packedDigitsOnce)
+}
+
+// digits rounds v to n significant digits.
+func digits(v float64, n int) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
 	if err != nil {
 		return v
 	}

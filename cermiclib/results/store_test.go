@@ -371,7 +371,7 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	claimTest(t, s).Close() // a partial run in the folder does not hide a complete one below
 	for _, points := range want.Scalars {
 		for i, p := range points {
-			if points[i].Value = SixDigits(p.Value); math.Abs(points[i].Value-p.Value) > 1e-5*math.Abs(p.Value) {
+			if points[i].Value = digits(p.Value, packedDigits); !SameScalar(points[i].Value, p.Value) || math.Abs(points[i].Value-p.Value) > 1e-4*math.Abs(p.Value) {
 				t.Errorf("%g is packed as %g", p.Value, points[i].Value)
 			}
 		}
