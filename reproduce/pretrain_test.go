@@ -3,11 +3,15 @@
 package main
 
 import (
+	"io/fs"
 	"math"
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
+	"cermic/reproduce/plan"
+	"cermic/reproduce/records"
 )
 
 func TestPretrainSaysWhereObservationsHoldNothingAboutPeers(t *testing.T) {
@@ -28,6 +32,35 @@ func TestPretrainSaysWhereObservationsHoldNothingAboutPeers(t *testing.T) {
 		describe(&out, "some/task", c.q)
 		if got := out.String(); strings.Contains(got, verdict) != c.blind || !strings.Contains(got, c.says) || strings.Contains(got, "NaN") {
 			t.Errorf("%+v is described as:\n%s", c.q, got)
+		}
+	}
+}
+
+// What is committed of a pre-training stands under the name of all its settings, and so would mean something else if these changed.
+func TestCommittedPretrainingsAreWhatTheirNamesMeanToday(t *testing.T) {
+	known := map[string]bool{}
+	for _, task := range plan.Tasks() {
+		for _, kind := range conf.Kinds[memory.Config]() {
+			p, err := plan.NewPretraining(task.ID, kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p.Frames = range plan.ReportFrames {
+				name, err := p.File()
+				if err != nil {
+					t.Fatal(err)
+				}
+				known[name] = true
+			}
+		}
+	}
+	names, err := fs.Glob(records.FS, "pretrained/*")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d pre-trainings are committed, %v", len(names), err)
+	}
+	for _, name := range names {
+		if !known[name] {
+			t.Errorf("no report of today asks for %s", name)
 		}
 	}
 }

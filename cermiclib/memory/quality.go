@@ -23,7 +23,7 @@ const (
 )
 
 // BlindNote says what Blind means.
-const BlindNote = "An agent's observation tells little or nothing about where its peers are, so no memory can do well on it"
+const BlindNote = "From so much play, an agent's observation tells little or nothing about where its peers are, so no memory can do well on it"
 
 // Blind reports whether agents see little or nothing of where their peers are, as far as pre-training found out.
 func (q Quality) Blind() bool {
