@@ -50,7 +50,7 @@ func New(q Request) (run.Experiment, error) {
 	if q.Frames > 0 && q.Frames < e.Budget.Frames { // schedules stay those of the whole budget, of which this is the beginning
 		e.Budget.Frames, e.Budget.EvalEvery = q.Frames, max(1, q.Frames/10)
 	}
-	for _, assignment := range q.Set {
+	for _, assignment := range outerFirst(q.Set) {
 		if err := set(&e, assignment); err != nil {
 			return run.Experiment{}, err
 		}
@@ -63,6 +63,16 @@ func New(q Request) (run.Experiment, error) {
 	}
 	e.Seed = q.Seed
 	return e, e.Validate()
+}
+
+// outerFirst orders assignments so that what chooses a component, explore.memory=graph, comes before its settings, as in labels it does
+// not.
+func outerFirst(assignments []string) []string {
+	depth := func(s string) int {
+		key, _, _ := strings.Cut(s, "=")
+		return strings.Count(key, ".")
+	}
+	return slices.SortedStableFunc(slices.Values(assignments), func(a, b string) int { return depth(a) - depth(b) })
 }
 
 // set applies one assignment.

@@ -125,6 +125,18 @@ func TestMemoriesWithoutDetectorStartWithAllOrNothing(t *testing.T) {
 	}
 }
 
+func TestALabelNamesAnExperimentWithPretrainedWeights(t *testing.T) {
+	set := []string{"explore.memory=graph", "explore.memory.pretrained=0123456789abcdef", "explore.memory.pretrain=full"}
+	e, err := New(Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Seed: 1, Set: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := New(Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Seed: 1, Set: strings.Fields(e.Label())[1:]})
+	if err != nil || again.Label() != e.Label() || again.Explore.(cermic.Config).Memory != e.Explore.(cermic.Config).Memory {
+		t.Errorf("%q makes %q with memory %+v, %v", e.Label(), again.Label(), again.Explore, err)
+	}
+}
+
 func TestWhatHasNoMemoryToPretrainIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		method, says string
