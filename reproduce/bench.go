@@ -40,9 +40,9 @@ var figures = slices.Concat([]figure{
 	{"cermic", "its peak memory", "MiB", 0, "", true, peakMemory},
 	{"many", "one MAPPO run, settings of short", "frames/s", 0, "", false, together(1)},
 	{"many", "eight at once, altogether", "frames/s", 0, "", false, together(8)},
-	{"many", "4 seeds in one graph, 240 rows", "×", 0, "", false, batched(4, 240)},
-	{"many", "4 seeds in one graph, 960 rows", "×", 0, "", false, batched(4, 960)},
-	{"many", "4 seeds in one graph, 4800 rows", "×", 0, "", false, batched(4, 4800)},
+	{"seeds", "4 seeds in one graph, 240 rows", "×", 0, "", false, batched(4, 240)},
+	{"seeds", "4 seeds in one graph, 960 rows", "×", 0, "", false, batched(4, 960)},
+	{"seeds", "4 seeds in one graph, 4800 rows", "×", 0, "", false, batched(4, 4800)},
 	{"step", "a step with the graph memory", "ms", 0, "", true, stepPart(func(s stepCost) float64 { return ms(s.total()) })},
 	{"step", "of it gathering on the host", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Gather) })},
 	{"step", "of it the losses", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Forward) })},
@@ -155,7 +155,7 @@ const gpuGroup = "gpu"
 // in says whether a figure is measured when only one group, or "" for all, is asked for.
 func (f figure) in(only string) bool {
 	if only == gpuGroup {
-		return slices.Contains([]string{"update", "train", "many"}, f.group)
+		return slices.Contains([]string{"update", "train", "many", "seeds"}, f.group)
 	}
 	return only == "" && f.group != methodsGroup || f.group == only
 }

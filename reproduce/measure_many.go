@@ -4,9 +4,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"strconv"
+	"sync"
 	"time"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -90,24 +91,32 @@ func (s *span) rate() (float64, error) {
 }
 
 // batched returns a measurement of how many times faster one graph that holds seeds networks takes a gradient step in each than as many graphs do
-// one after the other: networks of 16-256-256-4, each on so many rows of its own.
+// at the same time, as runs that are trained together: networks of 16-256-256-4, each on so many rows of its own.
 func batched(seeds, rows int) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
 		backend, err := nn.Open()
 		if err != nil {
 			return 0, err
 		}
-		b := &nn.Build{Backend: backend, Store: nn.NewStore(1), Seed: 1}
-		defer b.Close()
-		one, err := regression(b, "together", seeds, rows)
+		var builds []*nn.Build
+		defer func() {
+			for _, b := range builds {
+				b.Close()
+			}
+		}()
+		network := func(groups int) *nn.Program { // with variables of its own: who changes them must be alone
+			b := &nn.Build{Backend: backend, Store: nn.NewStore(1), Seed: 1}
+			builds = append(builds, b)
+			p, failed := regression(b, "net", groups, rows)
+			err = errors.Join(err, failed)
+			return p
+		}
+		one, each := network(seeds), make([]*nn.Program, seeds)
+		for i := range each {
+			each[i] = network(1)
+		}
 		if err != nil {
 			return 0, err
-		}
-		each := make([]*nn.Program, seeds)
-		for i := range each {
-			if each[i], err = regression(b, "alone-"+strconv.Itoa(i), 1, rows); err != nil {
-				return 0, err
-			}
 		}
 		a, err := quickest(ctx, one)
 		if err != nil {
@@ -148,20 +157,24 @@ func regression(b *nn.Build, name string, groups, rows int) (*nn.Program, error)
 	return p, nil
 }
 
-// quickest is the shortest time in which all programs run once, of as many trials as fit in a second: other programs can only slow them.
+// quickest is the shortest time in which all programs run once, at the same time, of as many trials as fit in a second: other programs can
+// only slow them.
 func quickest(ctx context.Context, programs ...*nn.Program) (time.Duration, error) {
-	best := time.Hour
+	best, errs := time.Hour, make([]error, len(programs))
 	for began := time.Now(); time.Since(began) < time.Second; {
 		start := time.Now()
-		for _, p := range programs {
-			if err := p.Run(); err != nil {
-				return 0, err
-			}
-			p.Scalar(0) // a GPU may not have finished before it is read
+		var all sync.WaitGroup
+		for i, p := range programs {
+			all.Go(func() {
+				if errs[i] = p.Run(); errs[i] == nil {
+					p.Scalar(0) // a GPU may not have finished before it is read
+				}
+			})
 		}
+		all.Wait()
 		best = min(best, time.Since(start))
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
+		if err := errors.Join(append(errs, ctx.Err())...); err != nil {
+			return 0, err
 		}
 	}
 	return best, nil
