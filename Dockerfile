@@ -3,6 +3,9 @@
 #   docker build -t cermic .
 #   docker run --rm -p 8888:8888 cermic        # then open the address that it prints
 #
+#   docker build -t cermic:gpu --build-arg GPU=1 .              # with XLA for NVIDIA GPUs, about 3 GB more
+#   docker run --rm --gpus all -p 8888:8888 cermic:gpu          # the host has the driver and NVIDIA's container toolkit
+#
 # BASE is any Debian or Ubuntu with Python 3.11 or newer. One without Go, such as debian:bookworm-slim, gets the official
 # archive by checksum. Python packages and Go modules are those that the repository names, by version and checksum.
 ARG BASE=golang:1.26.8-bookworm
@@ -18,10 +21,14 @@ RUN useradd --create-home --uid 1000 researcher && chown -R researcher: /home/re
 USER researcher
 RUN go mod download
 COPY --chown=researcher . .
-RUN go run ./reproduce setup && rm -rf ~/.cache/pip
+# Empty, or anything for a GPU; there need not be one where the image is built.
+ARG GPU=
+RUN go run ./reproduce setup ${GPU:+-gpu} && rm -rf ~/.cache/pip
 # Proves that every notebook runs, and leaves what its cells compile in the build cache.
 RUN go run ./reproduce notebooks -budget smoke
 
+# What NVIDIA's container toolkit brings in; without it they mean nothing.
+ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
 ENV JUPYTER_PATH=/home/researcher/cermic/notebooks
 EXPOSE 8888
 ENTRYPOINT ["tini", "--"]

@@ -125,13 +125,13 @@ func TestProcessorTimeIsThatOfThisProcess(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("read from Linux's /proc")
 	}
-	before, err := processorSeconds()
+	before, err := results.ProcessorSeconds()
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := 1.0
 	now := before
-	for ; err == nil && now < before+0.05; now, err = processorSeconds() {
+	for ; err == nil && now < before+0.05; now, err = results.ProcessorSeconds() {
 		for i := range 100_000 {
 			sum += 1 / (sum + float64(i))
 		}

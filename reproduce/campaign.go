@@ -24,7 +24,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	var seeds, workers, nodes int
 	var set repeated
 	var only, measure bool
-	var on string
+	var on, manifest string
 	var cluster slurm
 	if _, err := parse("campaign", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&table, "table", "", "the `table`: sota, agents, ablation, density; or choose by -task and -method")
@@ -39,6 +39,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		cluster.flags(f)
 		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing; without -table and -task for every table at every budget")
 		f.BoolVar(&measure, "measure", false, "with -plan: first train two collections of each method that has no rate here yet")
+		f.StringVar(&manifest, "manifest", "", "write the runs that are missing to a `file` for the verb work, and train nothing")
 		f.IntVar(&nodes, "nodes", 4, "with -plan: `size` of the cluster in its last column but one")
 		backendFlag(f)
 	}); err != nil {
@@ -66,6 +67,9 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	}
 	if on == "slurm" && cluster.dry {
 		return cluster.submit(ctx, out, es, st)
+	}
+	if manifest != "" {
+		return fileManifest(out, manifest, es, st)
 	}
 	if only && measure {
 		if err := measureRates(ctx, out, es, st); err != nil {

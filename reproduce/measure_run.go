@@ -21,7 +21,8 @@ func training(method string, set ...string) func(context.Context) (float64, erro
 		if err != nil {
 			return 0, err
 		}
-		return plan.Rate(ctx, e)
+		speed, err := plan.MeasureSpeed(ctx, e, 2)
+		return speed.FPS, err
 	}
 }
 

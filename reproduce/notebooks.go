@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
 )
 
 // runNotebooks executes the notebooks from top to bottom, without a browser, through the kernel that a reader gets.
@@ -37,7 +38,7 @@ func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := setup{ctx: ctx, out: out, root: root}
+	s := setup{ctx: ctx, out: out, root: root, gpu: nn.HasGPU()}
 	books, err := s.notebooks(only)
 	if err != nil {
 		return err

@@ -150,6 +150,23 @@ func writeManifest(es []run.Experiment) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// fileManifest leaves the manifest of what st lacks in a file, for another scheduler.
+func fileManifest(out io.Writer, path string, es []run.Experiment, st *results.Store) error {
+	missing, err := lacking(es, st)
+	if err != nil {
+		return err
+	}
+	manifest, err := writeManifest(missing)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, manifest, 0o644); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s in %s. The n-th, from 0: go run ./reproduce work -index n -store %s %s\n", plural(len(missing), "run"), path, st.Dir(), path)
+	return err
+}
+
 // readManifest reads it back.
 func readManifest(path string) ([]run.Experiment, error) {
 	data, err := os.ReadFile(path)

@@ -35,17 +35,16 @@ func TestTheScriptPassesOnWhatTheClusterNeeds(t *testing.T) {
 
 func TestAManifestReadsBackAndIsWorkedOffInBundles(t *testing.T) {
 	store := t.TempDir()
-	es, err := chosen(os.Stderr, "balance", "mappo", "", "smoke", 3, []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := writeManifest(es)
+	set := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}
+	es, err := chosen(os.Stderr, "balance", "mappo", "", "smoke", 3, set)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(store, "manifest.jsonl")
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
+	said, err := command(t, "campaign", "-task", "balance", "-method", "mappo", "-budget", "smoke", "-set", set[0], "-set", set[1], "-set", set[2],
+		"-store", store, "-manifest", path)
+	if err != nil || !strings.Contains(said, "3 runs in "+path) {
+		t.Fatalf("the manifest (%v):\n%s", err, said)
 	}
 	back, err := readManifest(path)
 	if err != nil || len(back) != 3 {

@@ -19,26 +19,40 @@ import (
 	"cermic/cermiclib/run"
 )
 
-// Rate trains two collections of e and returns the frames a second of the second: collection and updates, without compiling and evaluating.
-func Rate(ctx context.Context, e run.Experiment) (float64, error) {
-	e.Budget.Frames = 2 * e.Learner.CollectFrames()
+// Speed is what one iteration of a method takes.
+type Speed struct {
+	FPS       float64 // frames a second: collection and updates, without compiling and evaluating
+	Processor float64 // seconds of all cores together; 0 where the system does not tell. Other programs hardly change it
+}
+
+// MeasureSpeed trains so many collections of e, at least 2, of which the first compiles and the best of the others counts, since other programs can
+// only slow them down.
+func MeasureSpeed(ctx context.Context, e run.Experiment, collections int) (best Speed, err error) {
+	e.Budget.Frames = collections * e.Learner.CollectFrames()
 	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = "custom", e.Budget.Frames, 1
-	dir, err := os.MkdirTemp("", "cermic-rate")
+	dir, err := os.MkdirTemp("", "cermic-speed")
 	if err != nil {
-		return 0, err
+		return best, err
 	}
 	defer os.RemoveAll(dir)
 	st, err := results.Open(dir)
 	if err != nil {
-		return 0, err
+		return best, err
 	}
-	last := 0.0
+	done, before := 0, 0.0
 	_, err = run.Run(ctx, e, st, func(ev results.Event) {
-		if ev.Scalars != nil {
-			last = ev.FPS
+		now, failed := results.ProcessorSeconds()
+		if used := now - before; ev.Scalars != nil {
+			if done++; done > 1 {
+				best.FPS = max(best.FPS, ev.FPS)
+				if failed == nil && (best.Processor == 0 || used < best.Processor) {
+					best.Processor = used
+				}
+			}
 		}
+		before = now // also after an evaluation, which is left out
 	})
-	return last, err
+	return best, err
 }
 
 // sample is one measured rate, as it is kept beside the runs.
@@ -90,12 +104,12 @@ func MeasureRates(ctx context.Context, es []run.Experiment, st *results.Store, t
 		if costs[0].Rate > 0 {
 			continue
 		}
-		fps, err := Rate(ctx, e)
+		speed, err := MeasureSpeed(ctx, e, 2)
 		if err != nil {
 			return fmt.Errorf("%s at %s: %w", key[0], key[1], err)
 		}
-		told(key[0], key[1], fps)
-		s := sample{results.CollectHost("").CPU, backend.Label, key[0], key[1], fps}
+		told(key[0], key[1], speed.FPS)
+		s := sample{results.CollectHost("").CPU, backend.Label, key[0], key[1], speed.FPS}
 		if err := appendSample(st.Dir(), s); err != nil {
 			return err
 		}

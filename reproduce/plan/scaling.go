@@ -3,7 +3,6 @@
 package plan
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"time"
@@ -91,82 +90,4 @@ func hours(left, longest time.Duration, m machine, unknown bool) string {
 		text = "≥ " + text
 	}
 	return text
-}
-
-// Growth is how the speed of training changes with the size of the problem, for each memory of CERMIC and for MAPPO without any.
-type Growth struct {
-	Agents, Copies []viz.Series // thousands of agent steps a second over their number
-	Table          viz.Table    // the same in numbers
-}
-
-// growthSizes are three of each.
-var growthSizes = map[string][]int{"n_agents": {2, 4, 8}, "copies": {20, 60, 180}}
-
-// growthLines are the methods, with what they are called in the figure.
-var growthLines = []struct {
-	label, method string
-	set           []string
-}{
-	{"mappo", "mappo", nil},
-	{"mappo-cermic, MLP", "mappo-cermic", []string{"explore.memory=mlp"}},
-	{"mappo-cermic, GRU", "mappo-cermic", []string{"explore.memory=gru"}},
-	{"mappo-cermic, graph", "mappo-cermic", []string{"explore.memory=graph"}},
-}
-
-// MeasureGrowth trains Balance for two collections of 50 steps at each size, five passes over minibatches of a third, and takes the second;
-// everything else is as at the budget short. told, which may be nil, gets each rate as it comes.
-func MeasureGrowth(ctx context.Context, told func(string)) (*Growth, error) {
-	g := &Growth{}
-	g.Table = viz.Table{Title: "Thousands of agent steps a second, end to end", Header: []string{""}}
-	for _, line := range growthLines {
-		g.Table.Header = append(g.Table.Header, line.label)
-	}
-	for _, axis := range []struct {
-		key, name string
-		to        *[]viz.Series
-	}{{"n_agents", "agents, 60 copies", &g.Agents}, {"copies", "copies of 4 agents", &g.Copies}} {
-		sizes := growthSizes[axis.key]
-		rows := make([][]string, len(sizes))
-		for i, size := range sizes {
-			rows[i] = []string{fmt.Sprintf("%d %s", size, axis.name)}
-		}
-		for _, line := range growthLines {
-			x, y := make([]float64, len(sizes)), make([]float64, len(sizes))
-			for i, size := range sizes {
-				rate, err := growthRate(ctx, line.method, axis.key, size, line.set)
-				if err != nil {
-					return nil, fmt.Errorf("%s, %s=%d: %w", line.label, axis.key, size, err)
-				}
-				x[i], y[i] = float64(size), rate/1000
-				rows[i] = append(rows[i], fmt.Sprintf("%.1f", y[i]))
-				if told != nil {
-					told(fmt.Sprintf("%s, %d %s: %.1f", line.label, size, axis.name, y[i]))
-				}
-			}
-			*axis.to = append(*axis.to, viz.Line(line.label, x, y))
-		}
-		g.Table.Rows = append(g.Table.Rows, rows...)
-	}
-	host := results.CollectHost("")
-	g.Table.Notes = []string{fmt.Sprintf("Measured once at each size on %d cores, %s.", host.Cores, host.CPU)}
-	return g, nil
-}
-
-// growthRate measures agent steps a second at one size.
-func growthRate(ctx context.Context, method, key string, size int, set []string) (float64, error) {
-	agents, copies := 4, 60
-	if key == "n_agents" {
-		agents = size
-	} else {
-		copies = size
-	}
-	frames := 50 * copies
-	set = append([]string{"task.reward=dense", fmt.Sprintf("task.n_agents=%d", agents), fmt.Sprintf("task.copies=%d", copies),
-		fmt.Sprintf("learner.frames_per_batch=%d", frames), fmt.Sprintf("learner.minibatch_size=%d", frames/3+1), "learner.minibatch_iterations=5"}, set...)
-	e, err := New(Request{Task: "vmas/balance", Method: method, Budget: "short", Set: set, Seed: 1})
-	if err != nil {
-		return 0, err
-	}
-	rate, err := Rate(ctx, e)
-	return rate * float64(agents), err
 }

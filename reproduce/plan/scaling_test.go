@@ -102,3 +102,30 @@ func TestATornRateIsMeasuredAgain(t *testing.T) {
 		t.Errorf("measuring leaves %d runs in the store, %v", len(found), err)
 	}
 }
+
+func TestGrowthIsMeasuredAtThreeSizesOfEachMethod(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the graphs of every memory")
+	}
+	if _, err := results.ProcessorSeconds(); err != nil {
+		t.Skip(err)
+	}
+	told := 0
+	g, err := MeasureGrowth(t.Context(), 1, 1, func(string) { told++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told != 12 || len(g.Series) != 4 || len(g.Table.Rows) != 3 || len(g.Table.Rows[2]) != 5 || g.Table.Rows[2][0] != "180" {
+		t.Errorf("told %d costs, %d series, table %v", told, len(g.Series), g.Table.Rows)
+	}
+	for _, s := range g.Series {
+		for i, cost := range s.Y[0] {
+			if !(cost > 0) {
+				t.Errorf("%s at %g costs %g", s.Label, s.X[i], cost)
+			}
+		}
+	}
+	if _, err := g.Plot(); err != nil {
+		t.Error(err)
+	}
+}
