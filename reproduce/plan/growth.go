@@ -30,20 +30,13 @@ func (g *Growth) Plot() (*plot.Plot, error) {
 var GrowthAxes = []struct {
 	Name, Key string
 	Sizes     []int
+	Memories  []string // of CERMIC
 }{
-	{"agents, 60 copies", "n_agents", []int{2, 4, 8}},
-	{"copies, 4 agents", "copies", []int{20, 60, 180}},
+	{"agents, 60 copies", "n_agents", []int{2, 4, 8}, []string{"mlp", "gru", "graph"}},
+	{"copies, 4 agents", "copies", []int{20, 60, 180}, []string{"mlp"}},
 }
 
-// growthLines are the methods, with what they are called in the figure.
-var growthLines = []struct{ label, method, memory string }{
-	{"mappo", "mappo", ""},
-	{"mappo-cermic, MLP", "mappo-cermic", "explore.memory=mlp"},
-	{"mappo-cermic, GRU", "mappo-cermic", "explore.memory=gru"},
-	{"mappo-cermic, graph", "mappo-cermic", "explore.memory=graph"},
-}
-
-// MeasureGrowth trains Balance at each size, MAPPO and MAPPO-CERMIC with each memory: three collections of so many steps, five passes over minibatches of
+// MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC: three collections of so many steps, five passes over minibatches of
 // a third, everything else as at the budget short. axis is the place in GrowthAxes; told, which may be nil, gets each cost as it comes.
 func MeasureGrowth(ctx context.Context, axis, steps int, told func(string)) (*Growth, error) {
 	a := GrowthAxes[axis]
@@ -53,28 +46,32 @@ func MeasureGrowth(ctx context.Context, axis, steps int, told func(string)) (*Gr
 	for _, size := range a.Sizes {
 		g.Table.Rows = append(g.Table.Rows, []string{fmt.Sprint(size)})
 	}
-	for _, line := range growthLines {
-		g.Table.Header = append(g.Table.Header, line.label)
+	for _, memory := range append([]string{""}, a.Memories...) {
+		label := "mappo"
+		if memory != "" {
+			label = "mappo-cermic, " + memory
+		}
+		g.Table.Header = append(g.Table.Header, label)
 		var x, y []float64
 		for i, size := range a.Sizes {
-			cost, err := agentStep(ctx, line.method, line.memory, a.Key, size, steps)
+			cost, err := agentStep(ctx, memory, a.Key, size, steps)
 			if err != nil {
-				return nil, fmt.Errorf("%s, %s=%d: %w", line.label, a.Key, size, err)
+				return nil, fmt.Errorf("%s, %s=%d: %w", label, a.Key, size, err)
 			}
 			x, y = append(x, float64(size)), append(y, cost)
 			g.Table.Rows[i] = append(g.Table.Rows[i], fmt.Sprintf("%.3g", cost))
 			if told != nil {
-				told(fmt.Sprintf("%s, %s=%d: %.3g µs", line.label, a.Key, size, cost))
+				told(fmt.Sprintf("%s, %s=%d: %.3g µs", label, a.Key, size, cost))
 			}
 		}
-		g.Series = append(g.Series, viz.Line(line.label, x, y))
+		g.Series = append(g.Series, viz.Line(label, x, y))
 	}
 	return g, nil
 }
 
 // agentStep measures one cost in microseconds.
-func agentStep(ctx context.Context, method, memory, key string, size, steps int) (float64, error) {
-	agents, copies := 4, 60
+func agentStep(ctx context.Context, memory, key string, size, steps int) (float64, error) {
+	method, agents, copies := "mappo", 4, 60
 	if key == "n_agents" {
 		agents = size
 	} else {
@@ -84,7 +81,7 @@ func agentStep(ctx context.Context, method, memory, key string, size, steps int)
 	set := []string{"task.reward=dense", fmt.Sprintf("task.n_agents=%d", agents), fmt.Sprintf("task.copies=%d", copies),
 		fmt.Sprintf("learner.frames_per_batch=%d", frames), fmt.Sprintf("learner.minibatch_size=%d", (frames+2)/3), "learner.minibatch_iterations=5"}
 	if memory != "" {
-		set = append(set, memory)
+		method, set = "mappo-cermic", append(set, "explore.memory="+memory)
 	}
 	e, err := New(Request{Task: "vmas/balance", Method: method, Budget: "short", Set: set, Seed: 1})
 	if err != nil {
