@@ -20,6 +20,7 @@ import (
 //
 // What an actor was told is kept with the step that it acted in, as its observation is: f_n comes from the weights of that
 // collection, and no gradient of the actor passes into the memory. Execution then needs the memory, and nothing of other agents.
+// It costs a pass of the memory for every agent step, also in evaluation, and as many more inputs of the actor as f_n has numbers.
 
 // teller is the intention model as actors read it: f_n of the running episodes, one step at a time. It shares its weights with the
 // memory that the module trains, and has a past of its own, since that one sees a collection as a whole and only after it.
