@@ -38,7 +38,7 @@ const extrapolated = "Measured is one run at a time on this machine. The columns
 // Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others; nodes is the size
 // of the cluster.
 func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
-	t := viz.Table{Header: []string{"table", "budget", "runs", "done", "frames to go"}}
+	t := viz.Table{Header: []string{"table", "budget", "runs", "done", "frames to go", "methods measured"}}
 	where := machines(nodes)
 	for _, m := range where {
 		t.Header = append(t.Header, m.name)
@@ -61,17 +61,19 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 func overviewRow(table string, budget Budget, costs []Cost, where []machine) []string {
 	var runs, done, frames int
 	var left, longest time.Duration
-	unknown := false
+	rated := 0
 	for _, c := range costs {
 		runs, done, frames, left = runs+c.Runs, done+c.Done, frames+c.Frames, left+c.Left()
-		unknown = unknown || c.Rate == 0 && c.Frames > 0
+		if c.Rate > 0 || c.Frames == 0 {
+			rated++
+		}
 		if c.Rate > 0 && c.Frames > 0 {
 			longest = max(longest, time.Duration(float64(budget.Budget.Frames)/c.Rate*float64(time.Second)))
 		}
 	}
-	row := []string{table, budget.Budget.Name, fmt.Sprint(runs), fmt.Sprint(done), viz.Short(float64(frames))}
+	row := []string{table, budget.Budget.Name, fmt.Sprint(runs), fmt.Sprint(done), viz.Short(float64(frames)), fmt.Sprintf("%d of %d", rated, len(costs))}
 	for _, m := range where {
-		row = append(row, hours(left, longest, m, unknown))
+		row = append(row, hours(left, longest, m, rated < len(costs)))
 	}
 	return row
 }
