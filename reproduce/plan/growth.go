@@ -14,7 +14,7 @@ import (
 )
 
 // Growth is what an agent step of training costs as the size of the problem grows: in microseconds of processor time, all cores together, which
-// other programs on the machine hardly change. An agent step is one agent's part of one frame.
+// other programs on the machine change less than the wall clock. An agent step is one agent's part of one frame.
 type Growth struct {
 	Name   string // what grows
 	Series []viz.Series

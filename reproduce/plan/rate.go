@@ -22,7 +22,7 @@ import (
 // Speed is what one iteration of a method takes.
 type Speed struct {
 	FPS       float64 // frames a second: collection and updates, without compiling and evaluating
-	Processor float64 // seconds of all cores together; 0 where the system does not tell. Other programs hardly change it
+	Processor float64 // seconds of all cores together; 0 where the system does not tell. Other programs change it less than the wall clock
 }
 
 // MeasureSpeed trains so many collections of e, at least 2, of which the first compiles and the best of the others counts, since other programs can
