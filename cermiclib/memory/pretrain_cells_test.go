@@ -27,8 +27,13 @@ func TestADetectorLearnsToSeePlayersInPictures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("convolves for seconds")
 	}
-	_, q := pretrain(t, pretrainable(), pictures(t), 1000, 2)
-	// A sixth to an eighth of some 200 labels are 1, so chance is 0.5 with a standard error of 0.06: the limit is five of them away.
+	p := DefaultPretraining(pureGo(t))
+	p.Frames, p.Epochs, p.Batch = 1500, 3, 60
+	_, q, err := p.Run(t.Context(), pretrainable(), pictures(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An eighth of some 300 labels is 1, so chance is 0.5 with a standard error of 0.05: the limit is six of them away.
 	if !(q.AUC > 0.8) {
 		t.Errorf("AUC %.3f with %.0f %% of pairs in sight, want over 0.8", q.AUC, 100*q.Present)
 	}
