@@ -3,11 +3,9 @@
 package main
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -101,35 +99,5 @@ func TestAStopAtThePapersSizeIsQuick(t *testing.T) {
 	for _, moment := range []time.Duration{50 * time.Millisecond, time.Second, 3 * time.Second} {
 		took, _ := signalled(t, os.Interrupt, "backend go", moment, args)
 		t.Logf("interrupted after %v: ended in %v", moment, took.Round(time.Millisecond))
-	}
-}
-
-func TestTheSecondProcessWaitsForTheFirst(t *testing.T) {
-	store := t.TempDir()
-	args := tinyTraining("mappo", store, "learner.minibatch_iterations=20")
-	first := start(t, args...)
-	if !first.until("50/300") {
-		first.end()
-		t.Fatal(first.output())
-	}
-	second := start(t, args...)
-	if !second.until("waiting for run") {
-		second.end()
-		t.Fatalf("the second process does not wait:\n%s", second.output())
-	}
-	line := second.said[len(second.said)-1]
-	if !strings.Contains(line, fmt.Sprintf("which process %d on ", first.Process.Pid)) || !strings.HasSuffix(line, "is training") {
-		t.Errorf("it does not say for whom: %q", line)
-	}
-	if code := first.end(); code != 0 {
-		t.Fatalf("exit code %d:\n%s", code, first.output())
-	}
-	if code := second.end(); code != 0 || !strings.Contains(second.output(), "in the store") || strings.Contains(second.output(), "frames/s") {
-		t.Errorf("exit code %d:\n%s", code, second.output())
-	}
-	_, one, _ := strings.Cut(first.output(), "score")
-	_, two, _ := strings.Cut(second.output(), "score")
-	if one != two || one == "" {
-		t.Errorf("the summaries differ:\n%s\n%s", one, two)
 	}
 }

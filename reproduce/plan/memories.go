@@ -13,6 +13,8 @@ import (
 	"cermic/envs/rng"
 	"cermic/reproduce/paper"
 	"cermic/viz"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing but the memory
@@ -55,8 +57,9 @@ func Memories(st *results.Store, task, learner, budget string) ([]*results.Recor
 // Against says how each label's runs stand to those of the first one: the mean over seeds of the last evaluation, its difference to
 // the first label's and the probability that a run scores higher than one of the first, with bootstrap 95 % intervals.
 func Against(rs []*results.Record) viz.Table {
-	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement"},
-		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. Intervals of very few seeds are too narrow."}}
+	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
+		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. Intervals of very few seeds are too narrow. " +
+			"The last column is of the last evaluation, seed by seed: the score is the benchmark's own, and need not rise with success."}}
 	if len(rs) == 0 {
 		return t
 	}
@@ -68,7 +71,7 @@ func Against(rs []*results.Record) viz.Table {
 		for _, run := range group {
 			x[0] = append(x[0], run.Score())
 		}
-		row := []string{group[0].Method, fmt.Sprint(len(group)), spanned(stats.Bootstrap(x, stats.Mean, comparisonReps, r)), viz.Missing, viz.Missing}
+		row := []string{group[0].Method, fmt.Sprint(len(group)), spanned(stats.Bootstrap(x, stats.Mean, comparisonReps, r)), viz.Missing, viz.Missing, successes(group)}
 		if first == nil {
 			first = x
 		} else {
@@ -78,6 +81,19 @@ func Against(rs []*results.Record) viz.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// successes are the shares of episodes of the last evaluation that succeeded, one a run.
+func successes(rs []*results.Record) string {
+	var out []string
+	for _, r := range rs {
+		share := viz.Missing
+		if n := len(r.Evals); n > 0 && len(r.Evals[n-1].Success) > 0 {
+			share = fmt.Sprintf("%.0f %%", 100*stat.Mean(r.Evals[n-1].Success, nil))
+		}
+		out = append(out, share)
+	}
+	return strings.Join(out, ", ")
 }
 
 // spanned writes an estimate with its interval.

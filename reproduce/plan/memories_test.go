@@ -15,7 +15,7 @@ import (
 func named(label string, scores ...float64) []*results.Record {
 	var out []*results.Record
 	for i, s := range scores {
-		r := &results.Record{Task: "vmas/navigation", Method: label, Seed: uint64(i + 1), Complete: true, Evals: []results.Eval{{Scores: []float64{s}}}}
+		r := &results.Record{Task: "vmas/navigation", Method: label, Seed: uint64(i + 1), Complete: true, Evals: []results.Eval{{Scores: []float64{s}, Success: []float64{0, 1, 1, 1}}}}
 		if label != "mappo" {
 			for k := range 20 { // only the last two count
 				r.Scalars = map[string][]results.Point{"cermic/kl": append(r.Scalars["cermic/kl"], results.Point{Frames: k, Value: float64(k / 18)})}
@@ -55,8 +55,8 @@ func TestAgainstTheFirstLabel(t *testing.T) {
 	if len(rows) != 2 || !strings.HasPrefix(rows[0][2], "2 [") || rows[0][3] != "–" {
 		t.Errorf("the first row is %q, want a mean of 2 and no difference", rows[0])
 	}
-	if !strings.HasPrefix(rows[1][3], "10 [") || rows[1][4] != "1 [1, 1]" {
-		t.Errorf("the second row is %q, want a difference of 10 and certain improvement", rows[1])
+	if !strings.HasPrefix(rows[1][3], "10 [") || rows[1][4] != "1 [1, 1]" || rows[1][5] != "75 %, 75 %, 75 %" {
+		t.Errorf("the second row is %q, want a difference of 10 certain improvement, and three quarters of successes", rows[1])
 	}
 }
 
