@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"cermic/cermiclib/results"
@@ -176,12 +177,7 @@ func (b *board) watch(e results.Event) {
 
 // drop forgets that r is training.
 func (b *board) drop(r *results.Record) {
-	for i, e := range b.training {
-		if e.Record.ID == r.ID {
-			b.training = append(b.training[:i], b.training[i+1:]...)
-			return
-		}
-	}
+	b.training = slices.DeleteFunc(b.training, func(e results.Event) bool { return e.Record.ID == r.ID })
 }
 
 // count is the state of the whole campaign.

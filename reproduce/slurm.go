@@ -12,7 +12,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/reproduce/plan"
 )
 
 // slurm is how a campaign is handed to the Slurm scheduler: one job array over the runs that the store lacks.
@@ -49,7 +49,7 @@ type manifestLine struct {
 // submit writes manifest, program and script below the store and hands the script to sbatch. The store must be on a file
 // system that all nodes share.
 func (s slurm) submit(ctx context.Context, out io.Writer, es []run.Experiment, st *results.Store) error {
-	missing, err := lacking(es, st)
+	missing, err := plan.Missing(es, st)
 	if err != nil {
 		return err
 	}
@@ -114,25 +114,6 @@ func (s slurm) submit(ctx context.Context, out io.Writer, es []run.Experiment, s
 	return nil
 }
 
-// lacking are the experiments without a complete run in the store.
-func lacking(es []run.Experiment, st *results.Store) ([]run.Experiment, error) {
-	var missing []run.Experiment
-	for _, e := range es {
-		id, err := e.ID()
-		if err != nil {
-			return nil, err
-		}
-		r, err := st.Get(id)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, results.ErrDamaged) {
-			return nil, err
-		}
-		if err != nil || !r.Complete {
-			missing = append(missing, e)
-		}
-	}
-	return missing, nil
-}
-
 // writeManifest is one line an experiment.
 func writeManifest(es []run.Experiment) ([]byte, error) {
 	var b bytes.Buffer
@@ -152,7 +133,7 @@ func writeManifest(es []run.Experiment) ([]byte, error) {
 
 // fileManifest leaves the manifest of what st lacks in a file, for another scheduler.
 func fileManifest(out io.Writer, path string, es []run.Experiment, st *results.Store) error {
-	missing, err := lacking(es, st)
+	missing, err := plan.Missing(es, st)
 	if err != nil {
 		return err
 	}

@@ -100,19 +100,7 @@ func chosen(out io.Writer, task, method, table, budget string, seeds int, set []
 		}
 		return es, nil
 	}
-	var es []run.Experiment
-	for task := range strings.SplitSeq(task, ",") {
-		for method := range strings.SplitSeq(method, ",") {
-			for seed := 1; seed <= seeds; seed++ {
-				e, err := plan.New(plan.Request{Task: task, Method: method, Budget: budget, Set: set, Seed: uint64(seed)})
-				if err != nil {
-					return nil, err
-				}
-				es = append(es, e)
-			}
-		}
-	}
-	return es, nil
+	return plan.Grid(strings.Split(task, ","), strings.Split(method, ","), budget, seeds, set...)
 }
 
 // defaultStore is where runs are kept, seen from the repository's root.

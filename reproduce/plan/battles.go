@@ -14,7 +14,6 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
-	"cermic/envs"
 	"cermic/envs/rng"
 	"cermic/envs/smac"
 	"cermic/viz"
@@ -43,19 +42,15 @@ type SensitivityCase struct {
 func BattleSensitivity(task string, player Player, episodes int, seed uint64) (*Sensitivity, error) {
 	s := &Sensitivity{Task: task, Player: player, Episodes: episodes}
 	for _, a := range append([]smac.Alternative{{Decision: "–", Says: "as decided"}}, smac.Alternatives()...) {
-		holder := struct {
-			Task envs.Config `json:"task"`
-		}{}
-		var err error
-		if holder.Task, err = envs.Default(task); err != nil {
+		var otherwise []string
+		if a.Name != "" {
+			otherwise = []string{"otherwise=" + a.Name}
+		}
+		cfg, err := variant(task, otherwise...)
+		if err != nil {
 			return nil, err
 		}
-		if a.Name != "" {
-			if err := conf.Set(&holder, "task.otherwise", a.Name); err != nil {
-				return nil, err
-			}
-		}
-		p, err := Play(holder.Task, player, episodes, seed)
+		p, err := Play(cfg, player, episodes, seed)
 		if err != nil {
 			return nil, err
 		}

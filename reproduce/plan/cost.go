@@ -57,25 +57,49 @@ func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 				costs[i].Rate = rates[len(rates)/2]
 			}
 		}
-		id, err := e.ID()
+		r, err := begun(e, st)
 		if err != nil {
-			return nil, err
-		}
-		r, err := st.Get(id)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, results.ErrDamaged) {
 			return nil, err
 		}
 		costs[i].Runs++
 		switch {
-		case err == nil && r.Complete:
+		case r != nil && r.Complete:
 			costs[i].Done++
-		case err == nil:
+		case r != nil:
 			costs[i].Frames += max(0, e.Budget.Frames-r.Frames)
 		default:
 			costs[i].Frames += e.Budget.Frames
 		}
 	}
 	return costs, nil
+}
+
+// Missing are the experiments without a complete run in st.
+func Missing(es []run.Experiment, st *results.Store) ([]run.Experiment, error) {
+	var missing []run.Experiment
+	for _, e := range es {
+		r, err := begun(e, st)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil || !r.Complete {
+			missing = append(missing, e)
+		}
+	}
+	return missing, nil
+}
+
+// begun is what st has of e's run; nil for nothing, or for what is damaged and will be done again.
+func begun(e run.Experiment, st *results.Store) (*results.Record, error) {
+	id, err := e.ID()
+	if err != nil {
+		return nil, err
+	}
+	r, err := st.Get(id)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
+		return nil, nil
+	}
+	return r, err
 }
 
 // CostTable says what is missing, and how long that takes one run after the other where it is known.

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/cermiclib/stats"
-	"cermic/envs"
 	"cermic/envs/rng"
 	"cermic/viz"
 
@@ -69,19 +67,13 @@ func AgentsTable(task string, agents []int, episodes int, seed uint64) (viz.Tabl
 	t := viz.Table{Title: task + ": score of an episode divided by the number of agents", Header: []string{"agents", "random", "script"},
 		Notes: []string{fmt.Sprintf("Mean ± standard deviation over %d episodes.", episodes)}}
 	for _, n := range agents {
-		holder := struct {
-			Task envs.Config `json:"task"`
-		}{}
-		var err error
-		if holder.Task, err = envs.Default(task); err != nil {
-			return t, err
-		}
-		if err := conf.Set(&holder, "task.n_agents", fmt.Sprint(n)); err != nil {
+		cfg, err := variant(task, fmt.Sprintf("n_agents=%d", n))
+		if err != nil {
 			return t, err
 		}
 		row := []string{fmt.Sprint(n)}
 		for _, player := range []Player{Random, Scripted} {
-			p, err := Play(holder.Task, player, episodes, seed)
+			p, err := Play(cfg, player, episodes, seed)
 			if err != nil {
 				return t, err
 			}

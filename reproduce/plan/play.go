@@ -5,6 +5,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"cermic/cermiclib/conf"
 	"cermic/envs"
@@ -77,19 +78,34 @@ func PlayTask(id string, milestones []int, episodes int, seed uint64) ([]*Played
 
 // inParts returns the default of a task with its sparse reward paid in k parts; ok is false if it cannot be.
 func inParts(id string, k int) (cfg envs.Config, ok bool, err error) {
+	if cfg, err = variant(id); err != nil || k == 1 {
+		return cfg, err == nil, err
+	}
+	if cfg, err = variant(id, fmt.Sprintf("milestones=%d", k)); err != nil {
+		return nil, false, nil
+	}
+	if _, err := cfg.Build(1, 1); err != nil { // its default builds, so this setting is what it refuses
+		return nil, false, nil
+	}
+	return cfg, true, nil
+}
+
+// variant is the default of a task with some settings changed, each "key=value".
+func variant(id string, set ...string) (envs.Config, error) {
 	holder := struct {
 		Task envs.Config `json:"task"`
 	}{}
-	if holder.Task, err = envs.Default(id); err != nil || k == 1 {
-		return holder.Task, err == nil, err
+	var err error
+	if holder.Task, err = envs.Default(id); err != nil {
+		return nil, err
 	}
-	if conf.Set(&holder, "task.milestones", fmt.Sprint(k)) != nil {
-		return nil, false, nil
+	for _, assignment := range set {
+		key, value, _ := strings.Cut(assignment, "=")
+		if err := conf.Set(&holder, "task."+key, value); err != nil {
+			return nil, err
+		}
 	}
-	if _, err := holder.Task.Build(1, 1); err != nil { // its default builds, so this setting is what it refuses
-		return nil, false, nil
-	}
-	return holder.Task, true, nil
+	return holder.Task, nil
 }
 
 // Play plays one episode of the sparse reward in each of as many copies. Episode c depends on the seed and on c alone. It
