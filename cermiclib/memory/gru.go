@@ -93,6 +93,7 @@ type gru struct {
 	obs     int         // I
 	scope   string      // where Context made the variables
 	step    *nn.Program // one step of all agents, for Watch
+	stride  *nn.Program // a chunk of all agents, for Watch; nil with gru_gated, which decides at every step
 	hidden  []float32   // [E·N,H] after the last step watched
 	known   []uint8     // [E·N] 1 once an agent has been watched
 	start   []float32   // [⌈T/L⌉,E·N,H] before the first step of each chunk of the rollout last watched
@@ -170,13 +171,8 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 	}
 	obs, keep, hidden := in[0], in[1], in[2]
 	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
-	x := Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
 	first := m.feature(hidden)
-	for i := range m.Layers {
-		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
-		h := m.part(hidden, i)
-		x = Reshape(cell.Unroll(Reshape(x, l, c, x.Shape().Dimensions[1]), keep, h), l*c, m.Width)
-	}
+	x, _ := m.unroll(sc, obs, keep, hidden)
 	m.weights.fill(sc, fresh, m.parts())
 	now := Reshape(nn.Normalize(x), l, c, m.Width)
 	before := InsertAxes(first, 0)
@@ -185,6 +181,19 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 	}
 	rows := func(f *Node) *Node { return Reshape(Transpose(f, 0, 1), l*c, m.Width) }
 	return Context{Now: rows(now), Before: rows(before), Exists: in[3]}
+}
+
+// unroll maps obs [L,C,I], keep [L,C,1] and hidden [C,H] to the last layer's states after every step [L·C,F] and each layer's after the
+// last step [C,F].
+func (m *gru) unroll(sc *model.Scope, obs, keep, hidden *Node) (x *Node, last []*Node) {
+	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
+	x = Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
+	for i := range m.Layers {
+		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
+		states := cell.Unroll(Reshape(x, l, c, -1), keep, m.part(hidden, i))
+		x, last = Reshape(states, l*c, m.Width), append(last, at(states, l-1))
+	}
+	return x, last
 }
 
 // feature is f of the hidden states of all layers [C,H]: the last layer's, normalised [C,F].
@@ -232,25 +241,18 @@ func (m *gru) Watch(x *rl.Rollout) error {
 		m.start = make([]float32, need)
 	}
 	m.before = append(m.before[:0], m.known...)
-	for t := range x.T {
+	for t := 0; t < x.T; {
 		if t%m.Chunk == 0 {
 			copy(m.start[t/m.Chunk*agents*h:], m.hidden)
 		}
-		m.step.Feed(0, func(dst []float32) { x.LookFrom(dst, t*agents) })
-		m.step.Feed(1, func(dst []float32) {
-			for a := range dst {
-				dst[a] = float32(1 - x.Started[t*x.E+a/x.N])
-			}
-		})
-		m.step.Feed(2, func(dst []float32) { copy(dst, m.hidden) })
-		if err := m.step.Run(); err != nil {
+		walk, steps := m.step, 1
+		if m.stride != nil && t+m.Chunk <= x.T {
+			walk, steps = m.stride, m.Chunk
+		}
+		if err := m.walk(walk, x, t, steps); err != nil {
 			return err
 		}
-		if m.Gated {
-			m.walkGated(x, t)
-			continue
-		}
-		m.step.Read(0, m.hidden)
+		t += steps
 	}
 	for a := range m.known {
 		m.known[a] = 1
@@ -258,7 +260,33 @@ func (m *gru) Watch(x *rl.Rollout) error {
 	return nil
 }
 
-// compile makes the graph of one step, once.
+// walk takes the hidden states from step t over as many steps as p has.
+func (m *gru) walk(p *nn.Program, x *rl.Rollout, t, steps int) error {
+	agents := x.E * x.N
+	p.Feed(0, func(dst []float32) {
+		each := agents * m.obs
+		for k := range steps {
+			x.LookFrom(dst[k*each:(k+1)*each], (t+k)*agents)
+		}
+	})
+	p.Feed(1, func(dst []float32) {
+		for k := range dst {
+			dst[k] = float32(1 - x.Started[t*x.E+k/x.N])
+		}
+	})
+	p.Feed(2, func(dst []float32) { copy(dst, m.hidden) })
+	if err := p.Run(); err != nil {
+		return err
+	}
+	if m.Gated {
+		m.walkGated(x, t)
+	} else {
+		p.Read(0, m.hidden)
+	}
+	return nil
+}
+
+// compile makes the graphs of one step and of one chunk, once.
 func (m *gru) compile(agents int) (err error) {
 	if m.step != nil {
 		return nil
@@ -266,6 +294,14 @@ func (m *gru) compile(agents int) (err error) {
 	inputs := []nn.Input{nn.F32("obs", agents, m.obs), nn.F32("keep", agents, 1), nn.F32("hidden", agents, m.stateLen())}
 	m.step, err = nn.NewProgram(m.build, "memory.gru", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		return m.advance(sc.Store().Scope(m.scope), in[0], in[1], in[2])
+	})
+	if err != nil || m.Gated {
+		return err
+	}
+	inputs[0], inputs[1] = nn.F32("obs", m.Chunk, agents, m.obs), nn.F32("keep", m.Chunk, agents, 1)
+	m.stride, err = nn.NewProgram(m.build, "memory.gru.chunk", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		_, last := m.unroll(sc.Store().Scope(m.scope), in[0], in[1], in[2])
+		return []*Node{Concatenate(last, -1)}
 	})
 	return err
 }

@@ -99,6 +99,23 @@ func TestGRUFeaturesDoNotDependOnChunkLength(t *testing.T) {
 	}
 }
 
+func TestGRUWalksACollectionThatIsNoWholeChunks(t *testing.T) {
+	spec := twoByTwo()
+	var states [2][]float32
+	for i, l := range []int{1, 4} {
+		m, _, _ := probe(t, smallGRU(l), spec, l)
+		for seed := range uint64(2) {
+			watch(t, m, wander(spec, 10, seed+1, 0, 1, 2*2, 9*2+1))
+		}
+		states[i] = m.(*gru).hidden
+	}
+	for k, want := range states[0] {
+		if got := states[1][k]; math.Abs(float64(got-want)) > 2e-5 || want == 0 { // as above
+			t.Errorf("state %d is %g after two chunks of 4 and 2 steps, %g after 10 steps", k, got, want)
+		}
+	}
+}
+
 func TestGRUForgetsWhenAnEpisodeStarts(t *testing.T) {
 	spec := twoByTwo()
 	x := wander(spec, 4, 1, 0, 1, 2*2)
