@@ -23,7 +23,7 @@ func summarise(out io.Writer, es []run.Experiment, st *results.Store) error {
 	for len(es) > 0 {
 		first := es[0]
 		same := func(e run.Experiment) bool {
-			return e.Task.Kind() == first.Task.Kind() && e.Method == first.Method && e.Budget == first.Budget
+			return e.Task.Kind() == first.Task.Kind() && e.Label() == first.Label() && e.Budget == first.Budget
 		}
 		var records []*results.Record
 		for _, e := range es {
@@ -62,11 +62,11 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 		return err
 	}
 	spec := env.Spec()
-	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), e.Method)
+	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), e.Label())
 	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
 	fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(success, nil))
-	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Method))
+	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Label()))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
 	for _, d := range paper.Deviations(records[0].Experiment) {
 		fmt.Fprintf(out, "  departs in %s\n", d)

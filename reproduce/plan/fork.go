@@ -71,29 +71,54 @@ func Stored(st *results.Store, id string) (run.Experiment, error) {
 	return e, nil
 }
 
-// relabel names a fork after the method that its parts compose, with its history and the settings that differ; those of a
-// custom budget are compared with the budget from which it differs least.
+// relabel names a fork after the method that its parts compose, or where none does after the one from which it differs least, with its
+// history and the settings that differ; those of a custom budget are compared with the budget from which it differs least.
 func relabel(e *run.Experiment) error {
 	task, err := FindTask(e.Task.Kind())
-	i := slices.IndexFunc(Methods(), func(m Method) bool { return m.composes(*e) })
-	if err != nil || i < 0 {
-		return nil // of parts that have no name here: its own label is all there is to say
+	if err != nil {
+		return nil // of a task that has no name here: its own label is all there is to say
 	}
-	names := make([]string, len(Budgets))
-	for k, b := range Budgets {
-		if names[k], err = label(*e, task, Methods()[i], b); err != nil {
-			return err
-		}
-		if b.Budget.Name == e.Budget.Name {
-			e.Method = names[k]
-			if b.Budget != e.Budget {
-				e.Budget.Name = "custom"
+	i := slices.IndexFunc(Budgets, func(b Budget) bool { return b.Budget.Name == e.Budget.Name })
+	if i < 0 {
+		var names []string
+		for _, b := range Budgets {
+			name, err := nearestLabel(*e, task, b)
+			if err != nil {
+				return err
 			}
-			return nil
+			names = append(names, name)
+		}
+		e.Method = shortest(names)
+		return nil
+	}
+	if e.Method, err = nearestLabel(*e, task, Budgets[i]); err == nil && e.Budget != Budgets[i].Budget {
+		e.Budget.Name = CustomBudget
+	}
+	return err
+}
+
+// nearestLabel is the label of e after the method that its parts compose, or where none does after the one that needs the fewest
+// settings beside it; "" if e has a part that is registered nowhere.
+func nearestLabel(e run.Experiment, task Task, b Budget) (string, error) {
+	all := Methods()
+	if i := slices.IndexFunc(all, func(m Method) bool { return m.composes(e) }); i >= 0 {
+		return label(e, task, all[i], b)
+	}
+	var names []string
+	for _, m := range all {
+		if name, err := label(e, task, m, b); err == nil {
+			names = append(names, name)
 		}
 	}
-	e.Method = slices.MinFunc(names, func(a, b string) int { return strings.Count(a, "=") - strings.Count(b, "=") })
-	return nil
+	return shortest(names), nil
+}
+
+// shortest is the name with the fewest settings, the first of equals; "" of none.
+func shortest(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return slices.MinFunc(names, func(a, b string) int { return strings.Count(a, "=") - strings.Count(b, "=") })
 }
 
 // Turn returns the experiment that goes on from now, as far as st has it, with the settings of next. Where now is in the

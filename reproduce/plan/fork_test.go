@@ -68,3 +68,20 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 		t.Errorf("by name: %+v, %v", again.Forks, err)
 	}
 }
+
+// A fork of parts that no method has is called after the method that it is nearest to, not after nothing.
+func TestAForkOfAnUnnamedCompositionSaysWhatItIsMadeOf(t *testing.T) {
+	e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1, Set: []string{"policy=spectra"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork, err := branch(e, 1000, []string{"task.milestones=3"})
+	want := "mappo policy=spectra task.milestones=3 (task.milestones=1 until 1k)"
+	if err != nil || fork.Label() != want || fork.Budget.Name != "smoke" {
+		t.Errorf("a fork is called %q at budget %q (%v), want %q at smoke", fork.Label(), fork.Budget.Name, err, want)
+	}
+	longer, err := branch(e, 1000, []string{"budget.frames=5000"})
+	if want = "mappo policy=spectra (until 1k)"; err != nil || longer.Label() != want || longer.Budget.Name != "custom" {
+		t.Errorf("a longer fork is called %q at budget %q (%v), want %q at custom", longer.Label(), longer.Budget.Name, err, want)
+	}
+}
