@@ -218,8 +218,8 @@ func TestUnmarshalErrorsNameKeyAndCure(t *testing.T) {
 		`{"explore":{"alpah":1}}`: `unknown key "explore.alpah"; did you mean explore.alpha`,
 		`{"alpha":1}`:             `did you mean explore.alpha`,
 		`{"Seed":1}`:              `unknown key "Seed"; did you mean seed`,
-		`{"explore":{"memory":{"zzzzzzzzzzzz":1}}}`:  `unknown key "explore.memory.zzzzzzzzzzzz"; "none" has no settings`,
-		`{"task":{"xyzxyzxyz":1}}`:                   `"test/balance" has: task.copies, task.reward, task.n_agents, task.mass, task.noise`,
+		`{"explore":{"memory":{"zzzzzzzzzzzz":1}}}`:  `unknown key "explore.memory.zzzzzzzzzzzz"; explore.memory is "none", which has no settings`,
+		`{"task":{"xyzxyzxyz":1}}`:                   `task is "test/balance", which has: task.copies, task.reward, task.n_agents, task.mass, task.noise`,
 		`{"task":{"kind":"test/balanse"}}`:           `task.kind: unknown task "test/balanse"; did you mean test/balance`,
 		`{"task":{"kind":3}}`:                        `task.kind is 3, want text`,
 		`{"task":"test/balance"}`:                    `task is "test/balance", want a task`,
@@ -354,5 +354,15 @@ func TestNewSharesNothingWithTheRegistry(t *testing.T) {
 	a.Hidden[0] = 1
 	if b := example(t).Explore.(bonus); b.Hidden[0] != 256 {
 		t.Error("editing a config changed the registered default")
+	}
+}
+
+func TestANameOfAllOtherLettersIsNotNear(t *testing.T) {
+	for given, want := range map[string]string{
+		"zz": "; known: q, mlp", "mpl": "; did you mean mlp?", "": "; known: q, mlp",
+	} {
+		if got := Near(given, []string{"q", "mlp"}); got != want {
+			t.Errorf("Near(%q) is %q, want %q", given, got, want)
+		}
 	}
 }

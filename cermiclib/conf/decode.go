@@ -231,7 +231,7 @@ func (d *decoder) unknown(path, key, kind string, siblings []field) error {
 	}
 	owner := named(path)
 	if kind != "" {
-		owner = strconv.Quote(kind)
+		owner += fmt.Sprintf(" is %q, which", kind)
 	}
 	if len(here) == 0 {
 		return fmt.Errorf("unknown key %q; %s has no settings", given, owner)

@@ -34,7 +34,7 @@ func closest(given string, known []string) []string {
 		if strings.Contains(name, given) && given != "" {
 			d = min(d, 1)
 		}
-		if d <= max(2, len(given)/3) {
+		if d <= max(2, len(given)/3) && d < max(len(given), len(name)) { // a name of all other letters is not near
 			near = append(near, candidate{name, d})
 		}
 	}
