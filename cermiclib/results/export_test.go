@@ -61,10 +61,30 @@ func TestMarlEvalReadsBenchMARL(t *testing.T) {
 	}
 }
 
+// marl-eval's own examples call their runs run_1; who calls them otherwise still has several.
+func TestSeedsAreReadFromTheNamesOfRuns(t *testing.T) {
+	rs, err := ReadMarlEval([]byte(`{"e": {"t": {"m": {"run_4": {"step_1": {"step_count": 1, "return": [1]}}, "second": {"step_1": {"step_count": 1, "return": [2]}}}}}}`))
+	if err != nil || len(rs) != 2 || rs[0].Seed != 4 || rs[1].Seed != 1 {
+		t.Errorf("got %+v, %v, want seeds 4 and 1", rs, err)
+	}
+}
+
 func TestForeignFilesAreRefusedInASentence(t *testing.T) {
-	for _, text := range []string{"", "[]", "{}", `{"a":1}`, `{"e":{"t":{"m":{"seed_1":{}}}}}`, `{"e":{"t":{"m":{"seed_1":{"step_1":{"return":"x"}}}}}}`} {
-		if _, err := ReadMarlEval([]byte(text)); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: error %v, want one sentence", text, err)
+	const nest = "which nests environment, task, algorithm, seed and step: "
+	for text, want := range map[string]string{
+		"":                                nest + "unexpected end",
+		"[]":                              nest + "all of it is array, want an object",
+		"{}":                              "holds no run",
+		`{"a":1}`:                         nest,
+		`{"e":{"t":{"m":{"seed_1":{}}}}}`: `e/t, m, seed_1: no step has a "step_count" and a "return"`,
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"return":"x"}}}}}}`:                  "step_1: return is string, want a list",
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1,"return":3}}}}}}`:     "step_1: return is number, want a list",
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":"1","return":[3]}}}}}}`: "step_1: step_count is string, want a whole number",
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":-1,"return":[3]}}}}}}`:  "step_1: step_count is -1, want 0 or more",
+	} {
+		_, err := ReadMarlEval([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%q: error %v, want one sentence with %q", text, err, want)
 		}
 	}
 	if _, err := MarlEval([]*Record{exported(), exported()}); err == nil || !strings.Contains(err.Error(), "two runs of vmas/balance, mappo, seed 3") {

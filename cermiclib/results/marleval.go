@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"path"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,19 +100,18 @@ func meanOf(x []float64) float64 {
 func ReadMarlEval(data []byte) ([]*Record, error) {
 	var file marlEval
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("not a file of marl-eval: %w", err)
+		return nil, fmt.Errorf("not a file of marl-eval, which nests environment, task, algorithm, seed and step: %w", plain(err))
 	}
 	var records []*Record
 	for _, env := range slices.Sorted(maps.Keys(file)) {
 		for _, task := range slices.Sorted(maps.Keys(file[env])) {
 			for _, method := range slices.Sorted(maps.Keys(file[env][task])) {
-				for _, seed := range slices.Sorted(maps.Keys(file[env][task][method])) {
+				for i, seed := range slices.Sorted(maps.Keys(file[env][task][method])) {
 					r, err := importRun(file[env][task][method][seed])
 					if err != nil {
 						return nil, fmt.Errorf("%s/%s, %s, %s: %w", env, task, method, seed, err)
 					}
-					n, _ := strconv.ParseUint(strings.TrimPrefix(seed, "seed_"), 10, 64)
-					r.ID, r.Task, r.Method, r.Seed = "imported", env+"/"+task, method, n
+					r.ID, r.Task, r.Method, r.Seed = "imported", env+"/"+task, method, seedOf(seed, i)
 					records = append(records, r)
 				}
 			}
@@ -121,6 +121,15 @@ func ReadMarlEval(data []byte) ([]*Record, error) {
 		return nil, errors.New("the file of marl-eval holds no run")
 	}
 	return records, nil
+}
+
+// seedOf is the number at the end of a run's name, "seed_3" or "run_3"; without one, the run's place among the others.
+func seedOf(name string, place int) uint64 {
+	n, err := strconv.ParseUint(name[strings.LastIndexFunc(name, func(r rune) bool { return r < '0' || r > '9' })+1:], 10, 64)
+	if err != nil {
+		return uint64(place)
+	}
+	return n
 }
 
 // importRun reads the steps of one run in order of their frames.
@@ -135,10 +144,13 @@ func importRun(steps map[string]json.RawMessage) (*Record, error) {
 			Return []float64 `json:"return"`
 		}
 		if err := json.Unmarshal(steps[name], &step); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, plain(err))
 		}
 		if step.Frames == nil || len(step.Return) == 0 {
 			continue // a step that logged something else
+		}
+		if *step.Frames < 0 {
+			return nil, fmt.Errorf("%s: %s is %d, want 0 or more", name, stepCount, *step.Frames)
 		}
 		r.addEval(Eval{Frames: *step.Frames, Scores: step.Return})
 	}
@@ -147,4 +159,14 @@ func importRun(steps map[string]json.RawMessage) (*Record, error) {
 	}
 	slices.SortStableFunc(r.Evals, func(a, b Eval) int { return cmp.Compare(a.Frames, b.Frames) })
 	return r, nil
+}
+
+// plain says without Go's types what of a file's JSON has the wrong one.
+func plain(err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
+	}
+	want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number", reflect.Slice: "a list", reflect.Map: "an object"}[wrong.Type.Kind()]
+	return fmt.Errorf("%s is %s, want %s", cmp.Or(wrong.Field, "all of it"), wrong.Value, want)
 }
