@@ -20,6 +20,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/envs/rng"
+	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 )
 
@@ -46,6 +47,16 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 	if count < 1 {
 		return usagef("-n is %d, want at least 1", count)
 	}
+	if err := storedBudget(budget); err != nil {
+		return err
+	}
+	if task != "" {
+		t, err := plan.FindTask(task)
+		if err != nil {
+			return usageError{err}
+		}
+		task = t.ID
+	}
 	temporary, err := os.MkdirTemp("", "check")
 	if err != nil {
 		return err
@@ -63,7 +74,7 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 		return err
 	}
 	if len(all) == 0 {
-		return errors.New("no record of that kind is committed: go run ./reproduce export records -o reproduce/records adds runs")
+		return errors.New("no record of that task, method and budget is committed: status -committed lists those that are, export records -o reproduce/records adds runs")
 	}
 	fresh, err := results.Open(temporary) // without the committed ones, so that everything is trained
 	if err != nil {

@@ -27,7 +27,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	var with repeated
 	if _, err := parse("curves", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "balance", "the `task`")
-		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short or paper")
+		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short, paper or custom")
 		f.StringVar(&reward, "reward", "", "only runs trained on this reward: dense or sparse")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&file, "o", "curves.png", "`file` to write; it ends in .png, .svg or .pdf")
@@ -37,6 +37,9 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	}
 	if reward != "" && reward != string(envs.Dense) && reward != string(envs.Sparse) {
 		return usagef("-reward is %q, want dense or sparse", reward)
+	}
+	if err := storedBudget(budget); err != nil {
+		return err
 	}
 	known, err := plan.FindTask(task)
 	if err != nil {

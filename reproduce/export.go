@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +22,7 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// exports are the forms in which runs leave the store, by name; each writes to a file or a folder called to and returns
-// what it wrote.
+// exports are the forms in which runs leave the store, by name; each writes to a file or a folder called to.
 var exports = map[string]func(st *results.Store, rs []*results.Record, to string) error{
 	"marl-eval":   exportMarlEval,
 	"csv":         exportCSV,
@@ -40,7 +40,7 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	names, err := parse("export", out, args, 1, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "", "only runs of this `task`")
 		f.StringVar(&method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
-		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short or paper")
+		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short, paper or custom")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&to, "o", "", "`file` (csv, marl-eval) or folder (tensorboard, weights, records) to write; by default called after the form")
 	})
@@ -53,6 +53,9 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	write, ok := exports[names[0]]
 	if !ok {
 		return usagef("unknown form %q%s", names[0], conf.Near(names[0], exportNames))
+	}
+	if err := storedBudget(budget); err != nil {
+		return err
 	}
 	q := results.Query{Method: method, Budget: budget, Complete: true}
 	if task != "" {
@@ -72,6 +75,11 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	}
 	if len(records) == 0 {
 		return fmt.Errorf("no complete run of that kind in %s: go run ./reproduce status lists what there is", store)
+	}
+	if names[0] == "weights" {
+		if records, err = withWeights(out, st, records); err != nil {
+			return err
+		}
 	}
 	if to == "" {
 		to = map[string]string{"csv": "runs.csv", "marl-eval": "marl-eval.json"}[names[0]]
@@ -148,6 +156,39 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 	return nil
 }
 
+// withWeights are the runs that were trained in this store; it says how many of the others are left out.
+func withWeights(out io.Writer, st *results.Store, rs []*results.Record) ([]*results.Record, error) {
+	var own []*results.Record
+	for _, r := range rs {
+		switch _, err := st.Checkpoint(r.ID); {
+		case err == nil:
+			own = append(own, r)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	if len(own) == 0 {
+		return nil, fmt.Errorf("none of these %s has weights here: they were trained elsewhere, and records hold scores only; train one with go run ./reproduce train",
+			plural(len(rs), "run"))
+	}
+	if left := len(rs) - len(own); left > 0 {
+		fmt.Fprintf(out, "left out: %s trained elsewhere, of which records hold scores only\n", plural(left, "run"))
+	}
+	return own, nil
+}
+
+// storedBudget refuses names that no stored run's budget has.
+func storedBudget(name string) error {
+	known := []string{plan.CustomBudget}
+	for _, b := range plan.Budgets {
+		known = append(known, b.Budget.Name)
+	}
+	if name != "" && !slices.Contains(known, name) {
+		return usagef("unknown budget %q%s", name, conf.Near(name, known))
+	}
+	return nil
+}
+
 // exportWeights writes the trained variables of every run as <run>.safetensors. A variable's name is its scope: layers of
 // the actor are "actor/layer_0/weights" [out,in] and "actor/layer_0/bias" [out,1], up to "actor/out/…"; critics, utilities,
 // mixers and explorers likewise. What optimisers and environments remember stays out.
@@ -157,9 +198,6 @@ func exportWeights(st *results.Store, rs []*results.Record, to string) error {
 	}
 	for _, r := range rs {
 		c, err := st.Checkpoint(r.ID)
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("run %s has no weights here: it was trained elsewhere, and records hold scores only", r.ID)
-		}
 		if err != nil {
 			return err
 		}

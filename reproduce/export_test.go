@@ -58,6 +58,11 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 		t.Error("the event file names no return")
 	}
 	checkWeights(t, st, r.ID, export("weights", "weights"))
+	// Committed records of other machines stand beside one's own runs.
+	if said, err := command(t, "export", "weights", "-budget", "", "-store", store, "-o", filepath.Join(to, "own")); err != nil ||
+		!strings.Contains(said, "left out: ") || !strings.HasSuffix(said, ": 1 run\n") {
+		t.Errorf("weights beside records that have none: %q, %v", said, err)
+	}
 
 	picture := filepath.Join(to, "both.svg")
 	if _, err := command(t, "curves", "-budget", "custom", "-store", store, "-with", filepath.Join(to, "all.json"), "-o", picture); err != nil {
@@ -110,6 +115,7 @@ func TestExportMistakesAreOneSentence(t *testing.T) {
 		"export to what":           {"export"},
 		"did you mean balance":     {"export", "csv", "-task", "balence"},
 		"no complete run":          {"export", "csv", "-budget", "paper"},
+		"runs has weights here":    {"export", "weights"}, // the committed ones
 	} {
 		if _, err := command(t, append(args, "-store", store)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)

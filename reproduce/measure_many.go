@@ -41,7 +41,7 @@ func together(runs int) func(context.Context) (float64, error) {
 				return 0, err
 			}
 			e.Budget.Frames = 6 * e.Learner.CollectFrames()
-			e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = "custom", e.Budget.Frames, 1
+			e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = plan.CustomBudget, e.Budget.Frames, 1
 			es = append(es, e)
 		}
 		dir, err := os.MkdirTemp("", "cermic-bench")

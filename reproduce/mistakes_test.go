@@ -59,6 +59,14 @@ var impossible = []struct {
 	{"status extra", 2, `takes no argument "extra"`},
 	{"list -x", 2, "list has no flag -x"},
 	{"table sotta", 2, "did you mean sota"},
+	{"table sota -budget shrt", 2, "did you mean short?"},
+	{"curves -budget shrt", 2, "did you mean short?"},
+	{"export csv -budget shrt", 2, "did you mean short?"},
+	{"check -budget shrt", 2, "did you mean short?"},
+	{"check -task balanse", 2, "did you mean balance?"},
+	{"check -task balance -method nothing", 1, "status -committed lists"},
+	{"bench -only zz", 2, "known: "},
+	{"train -method qmix -set explore.alpha=1", 2, `explore is "none", which has no settings`},
 }
 
 func TestImpossibleCommandsAreRefusedInOneSentence(t *testing.T) {

@@ -45,7 +45,9 @@ func isTerminal(out io.Writer) bool {
 func (p *progress) watch(e results.Event) {
 	switch {
 	case e.Failed != "":
-		p.line("failed  " + name(e.Record) + ": " + e.Failed)
+		if p.runs > 1 { // of a single one, the verb's own error says it
+			p.line("failed  " + name(e.Record) + ": " + e.Failed)
+		}
 		return
 	case e.Note != "":
 		if !p.said[e.Note] {

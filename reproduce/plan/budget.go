@@ -24,6 +24,9 @@ type Budget struct {
 	Cermic func(cermic.Config) cermic.Config // sets the schedule of CERMIC's module
 }
 
+// CustomBudget is the name of every budget that -set has changed.
+const CustomBudget = "custom"
+
 // Budgets are the named ones, from the shortest to the paper's.
 var Budgets = []Budget{
 	{

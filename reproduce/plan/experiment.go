@@ -56,7 +56,7 @@ func New(q Request) (run.Experiment, error) {
 		}
 	}
 	if e.Budget != budget.Budget {
-		e.Budget.Name = "custom"
+		e.Budget.Name = CustomBudget
 	}
 	if e.Method, err = label(e, task, method, budget); err != nil {
 		return run.Experiment{}, err

@@ -29,7 +29,7 @@ type Speed struct {
 // only slow them down.
 func MeasureSpeed(ctx context.Context, e run.Experiment, collections int) (best Speed, err error) {
 	e.Budget.Frames = collections * e.Learner.CollectFrames()
-	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = "custom", e.Budget.Frames, 1
+	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = CustomBudget, e.Budget.Frames, 1
 	dir, err := os.MkdirTemp("", "cermic-speed")
 	if err != nil {
 		return best, err
