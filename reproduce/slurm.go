@@ -159,7 +159,7 @@ func readManifest(path string) ([]run.Experiment, error) {
 		var line manifestLine
 		var e run.Experiment
 		if err := json.Unmarshal(text, &line); err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", path, i+1, err)
+			return nil, fmt.Errorf("%s, line %d: this is no run of a manifest, write it anew with campaign -manifest: %w", path, i+1, err)
 		}
 		if err := conf.Unmarshal(line.Experiment, &e); err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", path, i+1, err)
@@ -170,8 +170,9 @@ func readManifest(path string) ([]run.Experiment, error) {
 	return es, nil
 }
 
-// script is the job. A task that was stopped, by its limit or by the cluster, has saved its run and asks to be queued again;
-// so does one that was killed, a few times.
+// script is the job. A task that was stopped, by its limit or by the cluster, has saved its run and asks to be queued again; so
+// does one that was killed, a few times. One that the user cancels gets the same signal, but Slurm no longer calls it running:
+// queued again, it would come back however often it is cancelled.
 func (s slurm) script(here, store, folder string, tasks int) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -199,12 +200,20 @@ func (s slurm) script(here, store, folder string, tasks int) string {
 	line("wait \"$child\"")
 	line("status=$?")
 	line("while kill -0 \"$child\" 2>/dev/null; do wait \"$child\"; status=$?; done # a signal ends the first wait")
-	line("if [ \"$status\" -gt 128 ] && [ \"${SLURM_RESTART_COUNT:-0}\" -lt 20 ]; then")
+	line("again=%d; [ \"$status\" -eq 130 ] && again=%d # 130: stopped and saved, so that it gets further each time", killedTries, stoppedTries)
+	line("if [ \"$status\" -gt 128 ] && [ \"${SLURM_RESTART_COUNT:-0}\" -lt \"$again\" ] && [ \"$(squeue -h -j \"$SLURM_JOB_ID\" -o %%T)\" = RUNNING ]; then")
 	line("\tscontrol requeue \"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\" && sleep 60 # until the scheduler ends this one")
 	line("fi")
 	line("exit \"$status\"")
 	return b.String()
 }
+
+// How often a task is queued again: after it was killed, and after it was stopped at its limit. A run of the paper's budget may
+// need many of a short limit; one that never gets anywhere, because its limit is shorter than its start, ends all the same.
+const (
+	killedTries  = 20
+	stoppedTries = 500
+)
 
 // quote makes one word of text for the shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
@@ -229,14 +238,15 @@ func runWork(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if index*bundle >= len(es) {
+	if index > (len(es)-1)/bundle {
 		return fmt.Errorf("%s has %s, so bundle %d is empty", names[0], plural(len(es), "run"), index)
 	}
 	st, err := openStore(store)
 	if err != nil {
 		return err
 	}
-	es = es[index*bundle : min((index+1)*bundle, len(es))]
+	es = es[index*bundle:]
+	es = es[:min(bundle, len(es))]
 	p := newProgress(out, len(es))
 	err = run.RunAll(ctx, es, st, 1, p.watch)
 	p.done()

@@ -132,8 +132,8 @@ func owners(store string) map[string]int {
 	return out
 }
 
-// Two tasks of two runs each: one is killed, the other queued again in the middle, the node is drained and comes back. Every run ends
-// complete, and once, with the very result of an undisturbed one.
+// Two tasks of two runs each are cancelled and submitted again; then one is killed, the other queued again in the middle, the node is
+// drained and comes back. Every run ends complete, and once, with the very result of an undisturbed one.
 func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a scheduler")
@@ -144,12 +144,21 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 		t.Fatalf("submission:\n%s", out)
 	}
 	waitFor(t, 60*time.Second, "a run", func() bool { return len(owners(store)) > 0 })
+	slurmSays(t, "scancel", "1")
+	waitFor(t, 30*time.Second, "the end of what was cancelled", func() bool { return slurmSays(t, "squeue", "-h") == "" })
+	out := finish(t, slowCampaign(store, "-on", "slurm", "-bundle", "2")...)
+	_, after, _ := strings.Cut(out, "Submitted batch job ")
+	job, _, found := strings.Cut(after, ": 4 runs in 2 tasks")
+	if !found {
+		t.Fatalf("submission after cancelling:\n%s", out)
+	}
+	waitFor(t, 60*time.Second, "a run", func() bool { return len(owners(store)) > 0 })
 	for _, pid := range owners(store) {
 		if p, err := os.FindProcess(pid); err == nil {
 			_ = p.Kill()
 		}
 	}
-	slurmSays(t, "scontrol", "requeue", "1_1")
+	slurmSays(t, "scontrol", "requeue", job+"_1")
 	host, _ := os.Hostname()
 	slurmSays(t, "scontrol", "update", "nodename="+host, "state=drain", "reason=test")
 	time.Sleep(time.Second)
@@ -167,7 +176,7 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	}
 	waitFor(t, 240*time.Second, "the last run", func() bool {
 		for task := range 2 { // Slurm holds back for minutes what was queued again
-			slurmSays(t, "scontrol", "update", fmt.Sprintf("jobid=1_%d", task), "starttime=now")
+			slurmSays(t, "scontrol", "update", fmt.Sprintf("jobid=%s_%d", job, task), "starttime=now")
 		}
 		return len(complete()) == 4
 	})

@@ -18,7 +18,7 @@ func TestTheScriptPassesOnWhatTheClusterNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"#!/bin/bash\n", "--array=0-0", "--requeue", "--account=lab", "--partition=gpu", "--gpus-per-task=1", "--time=4:00:00",
-		"--signal=B:TERM@60", "-bundle 2", "scontrol requeue"} {
+		"--signal=B:TERM@60", "-bundle 2", "scontrol requeue", " = RUNNING ]"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("no %q in\n%s", want, script)
 		}
@@ -59,13 +59,18 @@ func TestAManifestReadsBackAndIsWorkedOffInBundles(t *testing.T) {
 	if out, err := command(t, "work", path, "-store", store, "-bundle", "2", "-index", "1"); err != nil || !strings.Contains(out, "3 balance mappo") || strings.Contains(out, "1 balance") {
 		t.Errorf("the second bundle (%v):\n%s", err, out)
 	}
-	if _, err := command(t, "work", path, "-store", store, "-bundle", "2", "-index", "2"); err == nil || !strings.Contains(err.Error(), "bundle 2 is empty") {
-		t.Errorf("a third bundle: %v", err)
+	for _, beyond := range [][2]string{{"2", "2"}, {"4611686018427387904", "2"}, {"3", "6148914691236517205"}} { // products that overflow
+		_, err := command(t, "work", path, "-store", store, "-bundle", beyond[0], "-index", beyond[1])
+		if err == nil || !strings.Contains(err.Error(), "bundle "+beyond[1]+" is empty") {
+			t.Errorf("bundle %s of %s: %v", beyond[1], beyond[0], err)
+		}
 	}
-	if err := os.WriteFile(path, []byte(`{"method":"mappo","experiment":{"learner":1}}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := command(t, "work", path, "-store", store); err == nil || !strings.Contains(err.Error(), "line 1") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("a damaged manifest: %v", err)
+	for _, damaged := range []string{`{"method":"mappo","experiment":{"learner":1}}`, `{"method":"mappo","exper`, "", "{}"} {
+		if err := os.WriteFile(path, []byte(damaged), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := command(t, "work", path, "-store", store); err == nil || !strings.Contains(err.Error(), "line 1") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("a damaged manifest, %q: %v", damaged, err)
+		}
 	}
 }
