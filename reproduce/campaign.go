@@ -57,6 +57,12 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		return usagef("a campaign needs -table, or -task and -method")
 	case table != "" && (task != "" || method != ""):
 		return usagef("-table chooses tasks and methods; leave out -task and -method")
+	case on != "slurm" && cluster != slurm{bundle: 1}:
+		return usagef("-account, -partition, -gpus, -time, -bundle and -dry-run are for a scheduler: add -on slurm")
+	case on == "slurm" && manifest != "":
+		return usagef("-on slurm keeps a manifest of its own: leave out -manifest")
+	case !only && measure:
+		return usagef("-measure measures for a plan: add -plan")
 	}
 	es, err := chosen(out, task, method, table, budget, seeds, set)
 	if err != nil {

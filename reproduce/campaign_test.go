@@ -56,12 +56,16 @@ func TestRunsThatFailDoNotStopACampaign(t *testing.T) {
 
 func TestCampaignMistakesAreOneSentence(t *testing.T) {
 	for want, args := range map[string][]string{
-		"needs -table":       {"campaign"},
-		"leave out -task":    {"campaign", "-table", "sota", "-task", "balance"},
-		"did you mean sota":  {"campaign", "-table", "soto"},
-		"-seeds is 0":        {"campaign", "-table", "sota", "-seeds", "0"},
-		"want here or slurm": {"campaign", "-table", "sota", "-on", "slrum"},
-		"did you mean mappo": {"campaign", "-task", "balance", "-method", "mapo"},
+		"needs -table":          {"campaign"},
+		"leave out -task":       {"campaign", "-table", "sota", "-task", "balance"},
+		"did you mean sota":     {"campaign", "-table", "soto"},
+		"-seeds is 0":           {"campaign", "-table", "sota", "-seeds", "0"},
+		"want here or slurm":    {"campaign", "-table", "sota", "-on", "slrum"},
+		"did you mean mappo":    {"campaign", "-task", "balance", "-method", "mapo"},
+		"add -on slurm":         {"campaign", "-table", "sota", "-dry-run"},
+		"leave out -manifest":   {"campaign", "-table", "sota", "-on", "slurm", "-manifest", "x"},
+		"add -plan":             {"campaign", "-table", "sota", "-measure"},
+		"want something like 4": {"campaign", "-plan", "-nodes", "2,4"},
 	} {
 		if _, err := command(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)

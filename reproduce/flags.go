@@ -53,7 +53,11 @@ func flagError(name string, out io.Writer, set *flag.FlagSet, err error) error {
 		set.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
 		return usagef("%s has no flag -%s%s", name, given, conf.Near(given, known))
 	}
-	return usagef("%s: %s", name, err)
+	said, _ := strings.CutSuffix(err.Error(), ": parse error")
+	if _, after, ok := strings.Cut(said, " for flag -"); ok && set.Lookup(after) != nil {
+		said += ", want something like " + set.Lookup(after).DefValue
+	}
+	return usagef("%s: %s", name, said)
 }
 
 // repeated collects the values of a flag that may be given more than once.
