@@ -3,6 +3,7 @@
 package smac
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -74,9 +75,9 @@ func mapOf(t *testing.T, rows []sc2test.Row) []byte {
 // send the same requests, but for those that only look, and get the recorded observations from the recorded answers, in
 // binary frames as in the text frames that PySC2's clients get.
 func TestClientSpeaksAsTheOriginalDoes(t *testing.T) {
-	sessions(t, true, func(name string, s *session) {
+	sessions(t, true, func(t *testing.T, s *session) {
 		for _, text := range []bool{false, true} {
-			t.Run(name, func(t *testing.T) {
+			t.Run(fmt.Sprintf("text %v", text), func(t *testing.T) {
 				script := &sc2test.Transcript{Rows: s.Rows}
 				address := serve(t, &sc2test.Server{Game: script, TextOnly: text, Loading: 3})
 				replayCase(t, s.Case, func(k *rules) Field {

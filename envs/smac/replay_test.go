@@ -3,11 +3,13 @@
 package smac
 
 import (
-	"cermic/envs/envtest"
 	"math"
 	"slices"
 	"strconv"
 	"testing"
+
+	"cermic/envs"
+	"cermic/envs/envtest"
 )
 
 // recorded is luck that repeats what the original drew.
@@ -35,22 +37,29 @@ type replay struct {
 	own   bool  // the divisor is ours, not the recorded one
 	field Field // what is to show the recorded units; nil: the recording itself does
 	tally struct{ won, game, late int }
+
+	steps   int
+	largest envs.Agreement // the largest differences so far
 }
 
 // Observations, states and capabilities within the recordings' own tolerance, rewards within theirs; order, masks,
 // commands and ends exactly.
 func TestInterfaceIsThatOfTheOriginal(t *testing.T) {
-	owned := 0
-	sessions(t, false, func(name string, s *session) {
-		t.Run(name, func(t *testing.T) {
-			if r := replayCase(t, &s.golden, nil); r.own {
-				owned++
-			}
-		})
+	owned, all := 0, envtest.Agreements{Source: "SMACv2's interface (577ab5a), its units given"}
+	sessions(t, false, func(t *testing.T, s *session) {
+		r := replayCase(t, &s.golden, nil)
+		if r.own {
+			owned++
+		}
+		all.Add("smac/"+r.b.race.name+"_5_vs_5", r.steps, r.largest)
 	})
+	if t.Failed() {
+		return
+	}
 	if owned == 0 && envtest.OwnRecordings() {
 		t.Error("no recording was made with the divisor of the first team alone: the divisor is untested")
 	}
+	all.Check(t, measured)
 }
 
 func replayCase(t *testing.T, g *golden, field func(*rules) Field) *replay {
@@ -66,11 +75,14 @@ func replayCase(t *testing.T, g *golden, field func(*rules) Field) *replay {
 	if got != g.Dims {
 		t.Fatalf("sizes are %+v, want %+v", got, g.Dims)
 	}
+	if len(g.Episodes) == 0 || slices.ContainsFunc(g.Episodes, func(e goldenEpisode) bool { return len(e.Frames) == 0 }) {
+		t.Fatal("the recording has no episode, or an empty one")
+	}
 	r.own = r.first() == g.Episodes[len(g.Episodes)-1].Frames[0].MaxReward
 	for e := range g.Episodes {
 		r.episode(e)
 		if t.Failed() {
-			break
+			return r // what follows from the episodes would differ, too
 		}
 	}
 	if got := r.tally; got.won != g.Stats.Won || got.game != g.Stats.Game || got.late != g.Stats.Late {
@@ -145,7 +157,9 @@ func (r *replay) step(e, f int, frame *goldenFrame) {
 		}
 	}
 	reward, end := b.step(frame.Actions, seen)
-	if math.Abs(reward-frame.Reward) > 1e-9*math.Abs(frame.Reward) {
+	r.steps++
+	r.largest.Reward = max(r.largest.Reward, math.Abs(reward-frame.Reward))
+	if !(math.Abs(reward-frame.Reward) <= 1e-9*math.Abs(frame.Reward)) {
 		r.Errorf("episode %d frame %d: reward %.12g, want %.12g", e, f, reward, frame.Reward)
 	}
 	if (end != goesOn) != frame.Terminated {
@@ -205,7 +219,7 @@ func (r *replay) compare(e, f int, frame *goldenFrame) {
 		r.Errorf("episode %d frame %d: %d draws left over", e, f, len(chance.draws))
 	}
 	for i := range n {
-		r.near(e, f, "obs", frame.Obs[i], obs[i*b.obs:(i+1)*b.obs])
+		r.near(e, f, "obs", frame.Obs[i], obs[i*b.obs:(i+1)*b.obs], &r.largest.Obs)
 		mask := make([]byte, b.choices)
 		for a := range mask {
 			mask[a] = '0' + b.mask[i*b.choices+a]
@@ -215,10 +229,10 @@ func (r *replay) compare(e, f int, frame *goldenFrame) {
 		}
 	}
 	b.centralised(state)
-	r.near(e, f, "state", frame.State, state)
+	r.near(e, f, "state", frame.State, state, &r.largest.State)
 	caps := make([]float32, n*len(b.race.types))
 	b.capabilities(caps)
-	r.near(e, f, "capabilities", frame.Caps, caps)
+	r.near(e, f, "capabilities", frame.Caps, caps, new(float64))
 	sees := make([]uint8, n*(n+b.m))
 	b.sees(sees)
 	for i, row := range frame.Visibility {
@@ -230,14 +244,16 @@ func (r *replay) compare(e, f int, frame *goldenFrame) {
 	}
 }
 
-// near compares within 1e-6, the tolerance that the recordings state for numbers rounded to float32.
-func (r *replay) near(e, f int, what string, want, got []float32) {
+// near compares within 1e-6, the tolerance that the recordings state for numbers rounded to float32, and keeps the largest
+// difference.
+func (r *replay) near(e, f int, what string, want, got []float32, largest *float64) {
 	if len(want) != len(got) {
 		r.Errorf("episode %d frame %d: %d numbers of %s, want %d", e, f, len(got), what, len(want))
 		return
 	}
 	for i := range want {
-		if !(math.Abs(float64(got[i])-float64(want[i])) <= 1e-6) {
+		off := math.Abs(float64(got[i]) - float64(want[i]))
+		if *largest = max(*largest, off); !(off <= 1e-6) {
 			r.Errorf("episode %d frame %d: %s[%d] is %g, want %g", e, f, what, i, got[i], want[i])
 			return
 		}
