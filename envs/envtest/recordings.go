@@ -26,7 +26,7 @@ func Recordings(t testing.TB, family, pattern string) []string {
 	t.Helper()
 	files := list(t, family, pattern)
 	if len(files) == 0 {
-		t.Fatalf("no %s among the recordings of %s", pattern, family)
+		t.Fatalf("no %s in %s, the recordings of %s", pattern, folder(family), family)
 	}
 	return files
 }
@@ -44,13 +44,17 @@ func Statistics(t testing.TB, family, pattern string) []string {
 	return files
 }
 
+// folder holds the recordings of a family.
+func folder(family string) string {
+	if OwnRecordings() {
+		return filepath.Join("testdata", "golden")
+	}
+	return filepath.Join(os.Getenv(otherRecordings), family)
+}
+
 func list(t testing.TB, family, pattern string) []string {
 	t.Helper()
-	folder := filepath.Join("testdata", "golden")
-	if !OwnRecordings() {
-		folder = filepath.Join(os.Getenv(otherRecordings), family)
-	}
-	files, err := filepath.Glob(filepath.Join(folder, pattern))
+	files, err := filepath.Glob(filepath.Join(folder(family), pattern))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,6 +135,18 @@ func (f *follower) compareNumbers(m *moment) {
 	}
 }
 
+// starts compares what our own reset told with the recorded start: only places and pictures depend on chance.
+func (f *follower) starts(m *moment) {
+	f.m = m
+	f.compareNumbers(m)
+	for i := range m.Avatars {
+		f.differ(fmt.Sprintf("life of player %d", i), f.out.Alive[i] == 1, m.Avatars[i].Alive)
+	}
+	if x, ok := f.g.(*cleanUp); ok {
+		f.differ("number of dirty cells", x.dirty(), m.Dirt)
+	}
+}
+
 // startLooks shows the recorded start, which no step leads to.
 func (f *follower) startLooks(m *moment) bool {
 	f.m = m

@@ -30,11 +30,14 @@ func TestStepsFollowRecordings(t *testing.T) {
 			var before *moment
 			steps, pictures := 0, 0
 			readStream(t, file, func(h *header) { f = newFollower(t, h) }, func(m *moment) bool {
-				if before != nil {
+				switch {
+				case before != nil:
 					f.seat(before)
 					f.follow(m)
 					f.compare(m)
 					steps++
+				case m.T == 0: // else the recording begins in the middle
+					f.starts(m)
 				}
 				if m.RGB != nil && (before != nil || f.startLooks(m)) {
 					f.comparePixels(m)
