@@ -43,7 +43,7 @@ func Card(t Task) (viz.Table, error) {
 
 func observation(s *envs.Spec) string {
 	if len(s.Obs) == 2 {
-		return fmt.Sprintf("%d × %d cells of %d kinds", s.Obs[0], s.Obs[1], len(s.Pixels)/(3*8*8))
+		return fmt.Sprintf("%d × %d cells of %d kinds, and %d numbers", s.Obs[0], s.Obs[1], len(s.Pixels)/(3*8*8), s.Scalars)
 	}
 	out := fmt.Sprintf("%d numbers", s.ObsLen())
 	var parts []string

@@ -25,18 +25,24 @@ func TestEveryTaskHasACard(t *testing.T) {
 }
 
 func TestACardHasTheSettingsAndTheMeasuredAgreement(t *testing.T) {
-	task, err := FindTask("balance")
-	if err != nil {
-		t.Fatal(err)
-	}
-	card, err := Card(task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := card.Text()
-	for _, want := range []string{"package_mass=5", "1200 steps of vmas 1.5.2", "300 when trained, 100 when scored"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the card does not say %q:\n%s", want, text)
+	for name, says := range map[string][]string{
+		"balance":        {"package_mass=5", "1200 steps of vmas 1.5.2", "300 when trained, 100 when scored"},
+		"clean_up":       {"11 × 11 cells", "and 3 numbers", "scored by mean return", "of Melting Pot 2.4.1"},
+		"protoss_5_vs_5": {"92 numbers", "of SMACv2's interface", "obs_wipe=true"},
+	} {
+		task, err := FindTask(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		card, err := Card(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := card.Text()
+		for _, want := range says {
+			if !strings.Contains(text, want) {
+				t.Errorf("the card does not say %q:\n%s", want, text)
+			}
 		}
 	}
 }
