@@ -220,6 +220,8 @@ func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 		"map":      {serve(t, &sc2test.Server{Game: few}), "", "SMACv2"},
 		"no units": {serve(t, &sc2test.Server{Game: never}), "", "after 1000 loops"},
 		"silent":   {serve(t, &sc2test.Server{Game: simulated(k, 1), Loading: 1 << 20}), "", "no StarCraft II answers"},
+		"no port":  {"the-other-room", "", `CERMIC_SC2_ADDRESS names "the-other-room", want host:port`},
+		"bad port": {"127.0.0.1:sc2", "", "want host:port"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := realOn(t, DefaultSettings(), &zergRace, c.address)

@@ -5,9 +5,11 @@ package sc2
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -120,6 +122,12 @@ func takeIdle(key string) *Game {
 
 // attach connects to a running game that nobody uses.
 func attach(o *Options) (*Game, error) {
+	for _, address := range o.Addresses {
+		_, port, err := net.SplitHostPort(address)
+		if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
+			return nil, fmt.Errorf("%s names %q, want host:port, for example 127.0.0.1:5000", AddressVariable, address)
+		}
+	}
 	games.Lock()
 	free := slices.IndexFunc(o.Addresses, func(a string) bool { return !games.leased[a] })
 	if free < 0 {

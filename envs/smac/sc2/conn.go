@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ type conn struct {
 func dial(o *Options, address string, ended func() error) (*conn, error) {
 	url := "ws://" + address + "/sc2api"
 	deadline := time.Now().Add(o.StartTimeout)
-	for {
+	for tries := 1; ; tries++ {
 		ctx, cancel := context.WithDeadline(context.Background(), deadline)
 		ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{
 			HTTPClient:      &http.Client{Transport: &http.Transport{}}, // no proxy: the game is near
@@ -41,6 +42,9 @@ func dial(o *Options, address string, ended func() error) (*conn, error) {
 		}
 		if err := ended(); err != nil {
 			return nil, err
+		}
+		if tries == 1 && len(o.Addresses) > 0 { // one that is said to run answers at once, unless the address is wrong
+			slog.Warn("StarCraft II does not answer yet", "address", address, "waiting for", o.StartTimeout)
 		}
 		if time.Now().Add(o.RetryEvery).After(deadline) {
 			return nil, fmt.Errorf("no StarCraft II answers at %s within %v: %w", address, o.StartTimeout, err)
