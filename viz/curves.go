@@ -29,7 +29,7 @@ type Figure struct {
 
 // Curves draws one line a series with its name at its end. A line is the mean over seeds, its band the bootstrap 95 %
 // interval of that mean; both are drawn where every seed has a value, and a single seed has no band. References are
-// thin, dotted and beneath the others. Series without a value are left out, so that a live plot may begin empty.
+// thin, dotted and beneath the others. Series without a value are left out, so that a live plot may begin empty; it then says so.
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	p := newPlot(f.X, f.Y)
 	p.Add(header{title: f.Title}, marks(f.Marks))
@@ -64,11 +64,25 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	if !f.Unlabelled {
 		p.Add(ends)
 	}
+	if p.X.Min > p.X.Max { // nothing was drawn
+		p.Add(vacant{})
+		p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{}, plot.ConstantTicks{}
+	}
 	fit(p)
 	if f.High > f.Low {
 		p.Y.Min, p.Y.Max = f.Low, f.High
 	}
 	return p, nil
+}
+
+// vacant implements plot.Plotter: it says that there is nothing to see, where axes alone could be taken for a result.
+type vacant struct{}
+
+func (vacant) Plot(c draw.Canvas, _ *plot.Plot) {
+	style := typeface(10, false)
+	style.Color = grey
+	style.YAlign = draw.YCenter
+	c.FillText(style, c.Center(), "no data")
 }
 
 // fit makes axes of what gonum cannot scale. Training begins at 0, also where the first value comes later.

@@ -36,7 +36,7 @@ type Cell struct {
 	Published *float64 // nil: none
 	Spread    *float64 // the published ±; nil: none
 	Decimals  int      // digits after the point
-	Bold      bool     // the interval of the difference to every other row excludes zero
+	Bold      bool     // the interval of the difference to every other row that has runs excludes zero
 }
 
 // Difference is ours − published, NaN if either is missing.
@@ -182,7 +182,7 @@ func (g Grid) guide() string {
 		parts = append(parts, "Published: as printed in the paper, then ours − published.")
 	}
 	if g.any(func(c Cell) bool { return c.Bold }) {
-		parts = append(parts, "Bold: the interval of the difference to every other row excludes zero.")
+		parts = append(parts, "Bold: the interval of the difference to every other row that has runs excludes zero.")
 	}
 	return strings.Join(parts, " ")
 }
