@@ -15,8 +15,8 @@ import (
 // contiguous axis, and sums over features run along contiguous agent steps. Where a function has one axis B for these, it may be
 // moments or graphs times chunks.
 
-// pairHidden is the width of the hidden layers of the node and of the edge encoder; the paper's table of memory sizes: 128.
-const pairHidden = 128
+// PairHidden is the width of the hidden layers of the graph's node and edge encoders; the paper's table of memory sizes: 128.
+const PairHidden = 128
 
 // Context computes f_n and f_{n-1}.
 //
@@ -120,11 +120,11 @@ func (m *graphMemory) learnToDetect(sc *model.Scope, in []*Node, out *Context) {
 // Reading: what the observer knows of j is what j's slot of its own observation's encoding says; nothing of j is read.
 func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 	b, inputs := e.Shape().Dimensions[1], m.Embed+2*m.agents
-	observer := nn.Weight(sc, e, "observer", nn.FanIn(inputs), pairHidden, m.agents)
-	subject := nn.Weight(sc, e, "subject", nn.FanIn(inputs), pairHidden, m.agents)
+	observer := nn.Weight(sc, e, "observer", nn.FanIn(inputs), PairHidden, m.agents)
+	subject := nn.Weight(sc, e, "subject", nn.FanIn(inputs), PairHidden, m.agents)
 	// The product with a one-hot vector is a column of the weights, so the first layer needs no matrix product per pair.
 	x := Add(m.firstLayer(sc, e, inputs), Dot(observer, own).Product())
-	return m.outerLayers(sc, Add(Reshape(x, pairHidden, 1, b), Reshape(subject, pairHidden, m.agents, 1)), m.Node)
+	return m.outerLayers(sc, Add(Reshape(x, PairHidden, 1, b), Reshape(subject, PairHidden, m.agents, 1)), m.Node)
 }
 
 // relations are the edge features MLP[e, onehot(j), onehot(k)] [L,N,N,B] from source k to destination j, for e [D,B].
@@ -133,22 +133,22 @@ func (m *graphMemory) nodes(sc *model.Scope, e, own *Node) *Node {
 // positions in pre-training (D12).
 func (m *graphMemory) relations(sc *model.Scope, e *Node) *Node {
 	b, n, inputs := e.Shape().Dimensions[1], m.agents, m.Embed+2*m.agents
-	to := nn.Weight(sc, e, "to", nn.FanIn(inputs), pairHidden, n)
-	from := nn.Weight(sc, e, "from", nn.FanIn(inputs), pairHidden, n)
-	pairs := Add(Reshape(to, pairHidden, n, 1, 1), Reshape(from, pairHidden, 1, n, 1))
-	return m.outerLayers(sc, Add(Reshape(m.firstLayer(sc, e, inputs), pairHidden, 1, 1, b), pairs), m.Edge)
+	to := nn.Weight(sc, e, "to", nn.FanIn(inputs), PairHidden, n)
+	from := nn.Weight(sc, e, "from", nn.FanIn(inputs), PairHidden, n)
+	pairs := Add(Reshape(to, PairHidden, n, 1, 1), Reshape(from, PairHidden, 1, n, 1))
+	return m.outerLayers(sc, Add(Reshape(m.firstLayer(sc, e, inputs), PairHidden, 1, 1, b), pairs), m.Edge)
 }
 
 // firstLayer is the embedding's share of an encoder's first layer, with its bias: e [D,B] to [·,B].
 func (m *graphMemory) firstLayer(sc *model.Scope, e *Node, inputs int) *Node {
-	w := nn.Weight(sc, e, "embedding", nn.FanIn(inputs), pairHidden, m.Embed)
-	return Add(Dot(w, e).Product(), nn.Weight(sc, e, "bias", nn.FanIn(inputs), pairHidden, 1))
+	w := nn.Weight(sc, e, "embedding", nn.FanIn(inputs), PairHidden, m.Embed)
+	return Add(Dot(w, e).Product(), nn.Weight(sc, e, "bias", nn.FanIn(inputs), PairHidden, 1))
 }
 
 // outerLayers are the rest of an encoder, for x [128,...,B] before the first activation: [out,...,B].
 func (m *graphMemory) outerLayers(sc *model.Scope, x *Node, out int) *Node {
 	dims := x.Shape().Clone().Dimensions
-	y := nn.LeakyReLU(nn.Affine(sc.At("layer_1"), flat(nn.LeakyReLU(x)), pairHidden))
+	y := nn.LeakyReLU(nn.Affine(sc.At("layer_1"), flat(nn.LeakyReLU(x)), PairHidden))
 	dims[0] = out
 	return Reshape(nn.Affine(sc.At("out"), y, out), dims...)
 }

@@ -138,8 +138,8 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 func (c DynamicGraph) shapes(s *envs.Spec) map[string][2]int {
 	shapes := encoderShapes(s, c.Embed)
 	maps.Copy(shapes, map[string][2]int{
-		"detector/out/weights": {s.Agents, detectorHidden}, "node/subject": {pairHidden, s.Agents}, "node/out/weights": {c.Node, pairHidden},
-		"edge/out/weights": {c.Edge, pairHidden},
+		"detector/out/weights": {s.Agents, detectorHidden}, "node/subject": {PairHidden, s.Agents}, "node/out/weights": {c.Node, PairHidden},
+		"edge/out/weights": {c.Edge, PairHidden},
 	})
 	return shapes
 }

@@ -10,21 +10,56 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
 	"cermic/viz"
 )
 
-// NoiseCurves draws the learning curves of methods without and with a noise box, a row a task: the runs of the store that are
-// complete, with the same changed settings, on one scale within a row. A panel without runs stays empty.
-func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seeds int, box, set []string) (viz.Panels, error) {
+// NoiseGrid lists the experiments of methods on tasks without, and then with, a noise box. The settings in knobs are for those of the
+// methods that have CERMIC's module.
+func NoiseGrid(tasks, methods []string, budget string, seeds int, box, knobs []string) ([]run.Experiment, error) {
+	var es []run.Experiment
+	for _, settings := range [][]string{nil, box} {
+		for _, method := range methods {
+			own, err := ofCermic(method, knobs)
+			if err != nil {
+				return nil, err
+			}
+			some, err := Grid(tasks, []string{method}, budget, seeds, slices.Concat(settings, own)...)
+			if err != nil {
+				return nil, err
+			}
+			es = append(es, some...)
+		}
+	}
+	return es, nil
+}
+
+// ofCermic is knobs for a method that has CERMIC's module, nothing for others.
+func ofCermic(method string, knobs []string) ([]string, error) {
+	m, err := FindMethod(method)
+	if err != nil || m.Explore.Kind() != (cermic.Config{}).Kind() {
+		return nil, err
+	}
+	return knobs, nil
+}
+
+// NoiseCurves draws the learning curves of NoiseGrid, a row a task, on one scale within a row: the runs of the store that are
+// complete.
+func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seeds int, box, knobs []string) (viz.Panels, error) {
 	var rows [][]*plot.Plot
 	for _, task := range tasks {
 		var row []*plot.Plot
 		low, high := math.Inf(1), math.Inf(-1)
-		for i, settings := range [][]string{set, slices.Concat(box, set)} {
+		for i, settings := range [][]string{nil, box} {
 			var records []*results.Record
 			for _, method := range methods {
-				found, err := stored(st, task, method, budget, seeds, settings)
+				own, err := ofCermic(method, knobs)
+				if err != nil {
+					return viz.Panels{}, err
+				}
+				found, err := stored(st, task, method, budget, seeds, slices.Concat(settings, own))
 				if err != nil {
 					return viz.Panels{}, err
 				}

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"slices"
 	"testing"
 
 	"cermic/cermiclib/results"
@@ -30,8 +31,25 @@ func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
 	if calm, err := stored(st, "vmas/ball_trajectory", "mappo", "smoke", 2, tiny); err != nil || len(calm) != 0 {
 		t.Errorf("without it %d runs, %v; want none", len(calm), err)
 	}
-	panels, err := NoiseCurves(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, box, tiny)
+	panels, err := NoiseCurves(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...), nil)
 	if err != nil || len(panels.Rows) != 1 || len(panels.Rows[0]) != 2 || panels.Rows[0][0].Y.Min != panels.Rows[0][1].Y.Min {
 		t.Errorf("%+v, %v", panels.Rows, err)
+	}
+}
+
+// α and memory are knobs of one method among others that do not have them.
+func TestKnobsOfTheNoiseFigureAreThoseOfCERMIC(t *testing.T) {
+	es, err := NoiseGrid([]string{"vmas/ball_trajectory"}, []string{"mappo", "mappo-cermic"}, "smoke", 1, []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"}, []string{"explore.alpha=0.5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	for _, e := range es {
+		labels = append(labels, e.Label())
+	}
+	const box = " task.noise.height=1 task.noise.scale=1 task.noise.width=1"
+	want := []string{"mappo", "mappo-cermic explore.alpha=0.5", "mappo" + box, "mappo-cermic explore.alpha=0.5" + box}
+	if !slices.Equal(labels, want) {
+		t.Errorf("experiments %q, want %q", labels, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/run"
 	"cermic/reproduce/paper"
 	"cermic/viz"
@@ -52,6 +53,8 @@ func MemoryTable(task string) (viz.Table, error) {
 			ours := viz.Missing
 			if k, ok := find(conf.Keys(experiments[kind]), "explore.memory."+line.key); ok {
 				ours = k
+			} else if line.key == "hidden" && kind == memory.DefaultGraph().Kind() { // fixed, of its node and edge encoders
+				ours = strconv.Itoa(memory.PairHidden)
 			}
 			row = append(row, fmt.Sprintf("%s (%s)", ours, printed(line.paper(paper.Memories[kind]))))
 		}

@@ -4,8 +4,10 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/run"
 	"cermic/viz"
 )
@@ -36,7 +38,11 @@ func Workflow(e run.Experiment) (viz.Diagram, error) {
 	loss := func(name, title string, column, row float64, lines ...string) viz.Node {
 		return viz.Node{Name: name, Title: title, Lines: lines, Column: column, Row: row, Kind: viz.Loss}
 	}
-	return viz.Diagram{
+	likelihood := []string{"log p(s_{t+1} | x_t)", "weight α = " + set("alpha")}
+	if nce := set("explore_nce"); nce != "0" {
+		likelihood = slices.Insert(likelihood, 1, "+ "+nce+" × contrast")
+	}
+	d := viz.Diagram{
 		Title: fmt.Sprintf("%s on %s: α = %s, memory %s", e.Label(), e.Task.Kind(), set("alpha"), set("memory")),
 		Nodes: []viz.Node{
 			data("o", "o_t", 0, 2, shape(fmt.Sprint(spec.ObsLen()))), data("a", "a_t", 0, 1, shape(fmt.Sprint(spec.Act.Len()))),
@@ -48,9 +54,9 @@ func Workflow(e run.Experiment) (viz.Diagram, error) {
 			data("x", "x_t ~ N(μ, σ²)", 3, 0.5, shape(dx)), data("psi", "Ψ", 3, 2, "μ_Ψ, Σ_Ψ", "[B], closed form"),
 			network("decoder", "ψ", 4, 0.5, "ŝ_{t+1} "+shape(ds), size("decoder")),
 			network("calibration", "h", 3, 3.5, "h(γ f_n, μ_Ψ) [B]", size("calibration")),
-			loss("explore", "L_explore", 5, 0, "log p(s_{t+1} | x_t)", "weight α = "+set("alpha")),
-			{Name: "reward", Title: "r^i", Lines: []string{"√μ_Ψ", "× " + set("int_coef") + ", added to r^e"}, Column: 5, Row: 1.6, Kind: viz.Reward},
-			loss("exploit", "L_UB + L_LB", 5, 3, "h + β√Σ_Ψ ≤ c̄ = "+set("c_bar"), "h − β√Σ_Ψ ≥ c̲ = "+set("c_low")),
+			loss("explore", "L_explore", 5, 0, likelihood...),
+			{Name: "reward", Title: "r^i", Lines: []string{"√μ_Ψ, norm " + set("int_norm"), "× " + set("int_coef") + ", added to r^e"}, Column: 5, Row: 1.6, Kind: viz.Reward},
+			loss("exploit", "L_UB + L_LB", 5, 3, "h + β√Σ_Ψ ≤ c_bar = "+set("c_bar"), "h − β√Σ_Ψ ≥ c_low = "+set("c_low")),
 			loss("nce", "L_nce", 5, 4.2, "InfoNCE, weight "+set("nce_coef")),
 		},
 		Arrows: []viz.Arrow{
@@ -61,5 +67,11 @@ func Workflow(e run.Experiment) (viz.Diagram, error) {
 			{From: "memory", To: "calibration", Label: "f_n"}, {From: "memory", To: "critic", Label: "f_n, f_{n-1}"}, {From: "r", To: "critic"},
 			{From: "critic", To: "calibration", Label: "γ", Dashed: true}, {From: "calibration", To: "exploit"}, {From: "critic", To: "nce"},
 		},
-	}, nil
+	}
+	if set("memory.det_online") == "true" && set("memory.pretrain") == memory.PretrainNone { // a pre-trained detector is frozen
+		d.Nodes = append(d.Nodes, data("seen", "peers in sight", 0, 5, fmt.Sprintf("[B, %d], labels", spec.Agents), "for training only"),
+			loss("detector", "L_det", 1, 5, "cross-entropy of p_k", "weight "+set("memory.det_coef")))
+		d.Arrows = append(d.Arrows, viz.Arrow{From: "memory", To: "detector", Label: "p_k"}, viz.Arrow{From: "seen", To: "detector"})
+	}
+	return d, nil
 }

@@ -21,6 +21,9 @@ func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
 		for _, n := range d.Nodes {
 			all.WriteString(n.Title + " " + strings.Join(n.Lines, " ") + "\n")
 		}
+		if has := strings.Contains(all.String(), "L_det"); has != (memory == "graph") {
+			t.Errorf("%s: a loss of a detector: %v, want it of the graph alone", memory, has)
+		}
 		for _, want := range []string{count, "memory: " + memory, "α = 0.7", "[B, 18]", "27 200"} {
 			if !strings.Contains(all.String(), want) {
 				t.Errorf("%s: nothing says %q:\n%s", memory, want, all.String())
