@@ -11,12 +11,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"cermic/envs/envtest"
 )
 
-// goldenDir is where recordings are read from: the committed copy or, if it is set, a folder of $CERMIC_GOLDEN_DIR.
+// goldenDir is where recordings are read from: the committed copy or, if there are others, a folder of $CERMIC_GOLDEN_DIR.
 func goldenDir() string {
 	if dir := os.Getenv("CERMIC_GOLDEN_DIR"); dir != "" {
-		return filepath.Join(dir, "benchmarl")
+		dir = filepath.Join(envtest.FromRoot(dir), "benchmarl")
+		if _, err := os.Stat(dir); err == nil {
+			return dir
+		}
 	}
 	return filepath.FromSlash(recordedDir)
 }

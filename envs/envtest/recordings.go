@@ -20,8 +20,8 @@ const otherRecordings = "CERMIC_GOLDEN_DIR"
 func OwnRecordings() bool { return os.Getenv(otherRecordings) == "" }
 
 // Recordings lists the files that match a pattern among the recordings of the original of a family ("vmas"), in alphabetical order.
-// They are the package's own copy in testdata/golden or, if CERMIC_GOLDEN_DIR is set, those of the family's folder in there. Having
-// none is a failure.
+// They are the package's own copy in testdata/golden or, if CERMIC_GOLDEN_DIR is set, those of the family's folder in there, seen from
+// the module's root. Having none is a failure.
 func Recordings(t testing.TB, family, pattern string) []string {
 	t.Helper()
 	files := list(t, family, pattern)
@@ -49,7 +49,21 @@ func folder(family string) string {
 	if OwnRecordings() {
 		return filepath.Join("testdata", "golden")
 	}
-	return filepath.Join(os.Getenv(otherRecordings), family)
+	return filepath.Join(FromRoot(os.Getenv(otherRecordings)), family)
+}
+
+// FromRoot takes a path that is not absolute as seen from the module's root: tests of a package run in its folder, which is not
+// where somebody stands who starts them all.
+func FromRoot(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	for up := "."; len(up) < 100; up = filepath.Join("..", up) {
+		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
+			return filepath.Join(up, path)
+		}
+	}
+	return path
 }
 
 func list(t testing.TB, family, pattern string) []string {
