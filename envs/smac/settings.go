@@ -37,7 +37,7 @@ type Settings struct {
 	ObsTypes       bool    `json:"obs_ally_types"`      // types of allies; SMACv2's team_gen.observe
 	ObsWipe        bool    `json:"obs_wipe"`            // the rule of June 2023 that hides found enemies, too
 	ProbObsEnemy   float64 `json:"prob_obs_enemy"`      // probability that others see an enemy that one agent found
-	EnemyMask      float64 `json:"mask_probability"`    // probability that what an enemy is stays hidden from an agent
+	EnemyMask      float64 `json:"mask_probability"`    // probability that what an enemy is stays hidden; SMACv2's number is that it shows
 	ConicFOV       bool    `json:"conic_fov"`           // agents see a cone and can turn it
 	LookActions    int     `json:"num_fov_actions"`     // directions to look in, with conic_fov
 	UnitRanges     bool    `json:"use_unit_ranges"`     // sight and shoot range of each type; else 9 and 6
