@@ -107,12 +107,18 @@ func (p *player) play() {
 	p.t++
 }
 
+// apart is the step in which next also resets every third copy, so that from then on some end while others go on.
+const apart = 5
+
 // next takes one step and resets finished copies, as training does.
 func (p *player) next() {
 	p.play()
 	done := make([]uint8, p.spec.Copies)
 	for c := range done {
 		done[c] = p.out.Terminated[c] | p.out.Truncated[c]
+		if p.t == apart && c%3 == 1 {
+			done[c] = 1
+		}
 	}
 	if slices.Contains(done, 1) {
 		p.env.Reset(done, p.out)

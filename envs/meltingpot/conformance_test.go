@@ -17,6 +17,15 @@ func TestTasksKeepTheContract(t *testing.T) {
 }
 
 // allTasks are the defaults of this package.
+// The rules again where copies end while others go on, which takes a thousand steps with the defaults.
+func TestShortEpisodesKeepTheContract(t *testing.T) {
+	apples, chicken := DefaultCleanUp(), DefaultChicken()
+	apples.MaxSteps, chicken.MaxSteps = 7, 13
+	apples.Score, chicken.Score = ScoreSum, ScoreMean100
+	t.Run("clean_up", func(t *testing.T) { envtest.Check(t, apples) })
+	t.Run("chicken", func(t *testing.T) { envtest.Check(t, chicken) })
+}
+
 func allTasks(t testing.TB) []envs.Config {
 	t.Helper()
 	var all []envs.Config
