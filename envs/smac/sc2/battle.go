@@ -116,7 +116,10 @@ func (g *Game) Play(orders []Order, loops uint32) ([]*sc2api.Unit, error) {
 	if err := g.step(loops); err != nil {
 		return nil, err
 	}
-	return g.units, g.look()
+	if err := g.look(); err != nil {
+		return nil, err
+	}
+	return g.units, nil
 }
 
 func (o *Order) action() *sc2api.Action {
