@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,6 +31,13 @@ func TestACampaignSaysItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
 	said, err = command(t, tinyCampaign(store)...)
 	if err != nil || strings.Contains(said, "done    ") || !strings.Contains(said, "mappo   2     2     0") || !strings.Contains(said, "(2 measured)") {
 		t.Errorf("the second time (%v):\n%s", err, said)
+	}
+	manifest := filepath.Join(store, "manifest")
+	if said, err = command(t, tinyCampaign(store, "-manifest", manifest)...); err != nil || !strings.Contains(said, "Nothing is missing.") {
+		t.Errorf("a manifest of nothing (%v):\n%s", err, said)
+	}
+	if _, err := os.Stat(manifest); err == nil {
+		t.Error("a manifest of nothing is written")
 	}
 }
 

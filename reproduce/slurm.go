@@ -137,6 +137,10 @@ func fileManifest(out io.Writer, path string, es []run.Experiment, st *results.S
 	if err != nil {
 		return err
 	}
+	if len(missing) == 0 {
+		_, err := fmt.Fprintln(out, "Nothing is missing.")
+		return err
+	}
 	manifest, err := writeManifest(missing)
 	if err != nil {
 		return err
@@ -153,6 +157,9 @@ func readManifest(path string) ([]run.Experiment, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, fmt.Errorf("%s is empty, want a manifest as campaign -manifest writes it", path)
 	}
 	var es []run.Experiment
 	for i, text := range bytes.Split(bytes.TrimSpace(data), []byte("\n")) {
@@ -182,7 +189,7 @@ func (s slurm) script(here, store, folder string, tasks int) string {
 	line("#SBATCH --requeue")
 	line("#SBATCH --open-mode=append")
 	line("#SBATCH --signal=B:TERM@60")
-	line("#SBATCH --output=%s/%%A_%%a.log", folder)
+	line("#SBATCH --output=\"%s/%%A_%%a.log\"", folder) // sbatch knows quotes
 	for _, option := range []struct{ name, value string }{
 		{"account", s.account}, {"partition", s.partition}, {"gpus-per-task", s.gpus}, {"time", s.time},
 	} {

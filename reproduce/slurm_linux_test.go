@@ -139,7 +139,7 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 		t.Skip("starts a scheduler")
 	}
 	cluster(t)
-	whole, store := t.TempDir(), t.TempDir()
+	whole, store := t.TempDir(), filepath.Join(t.TempDir(), "my runs") // a space must not split it
 	if out := finish(t, slowCampaign(store, "-on", "slurm", "-bundle", "2")...); !strings.Contains(out, "Submitted batch job") || !strings.Contains(out, "4 runs in 2 tasks") {
 		t.Fatalf("submission:\n%s", out)
 	}

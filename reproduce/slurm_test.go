@@ -65,12 +65,14 @@ func TestAManifestReadsBackAndIsWorkedOffInBundles(t *testing.T) {
 			t.Errorf("bundle %s of %s: %v", beyond[1], beyond[0], err)
 		}
 	}
-	for _, damaged := range []string{`{"method":"mappo","experiment":{"learner":1}}`, `{"method":"mappo","exper`, "", "{}"} {
+	for damaged, want := range map[string]string{
+		`{"method":"mappo","experiment":{"learner":1}}`: "line 1", `{"method":"mappo","exper`: "line 1", "": "is empty", "{}": "line 1",
+	} {
 		if err := os.WriteFile(path, []byte(damaged), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := command(t, "work", path, "-store", store); err == nil || !strings.Contains(err.Error(), "line 1") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("a damaged manifest, %q: %v", damaged, err)
+		if _, err := command(t, "work", path, "-store", store); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("a damaged manifest, %q: %v, want %q", damaged, err, want)
 		}
 	}
 }
