@@ -10,7 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
 	"cermic/viz"
 )
 
@@ -40,16 +42,40 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "task\tmethod\tbudget\tseed\tframes\treturn\tstate\trun")
+	fmt.Fprintln(w, "task\tmethod\tbudget\tseed\tframes\tscore\tstate\trun")
+	metrics := map[string]string{}
 	for _, r := range records {
 		score := viz.Missing
 		if len(r.Evals) > 0 {
-			score = fmt.Sprintf("%.4g", r.Score())
+			score = fmt.Sprintf("%.4g %s", r.Score(), metric(r, metrics))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", r.Task, r.Method, r.Budget, r.Seed,
 			viz.Short(float64(r.Frames)), score, state(st, r), r.ID)
 	}
 	return w.Flush()
+}
+
+// metric names what a run is scored by, once for each task with its settings; it is empty if this program does not know them.
+func metric(r *results.Record, known map[string]string) string {
+	var e run.Experiment
+	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+		return ""
+	}
+	shared := e.Task.Shared()
+	shared.Copies = 1
+	task := e.Task.WithShared(shared)
+	key, err := conf.Marshal(task)
+	if err != nil {
+		return ""
+	}
+	name, ok := known[string(key)]
+	if !ok {
+		if env, err := task.Build(1, 1); err == nil {
+			name = env.Spec().Metric
+		}
+		known[string(key)] = name
+	}
+	return name
 }
 
 // alive is how old the last sign of life of a training process may be; it gives one every ten seconds.

@@ -46,7 +46,8 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 		t.Errorf("curves of nothing: %v", err)
 	}
 	status, err := command(t, "status", "-store", store)
-	if err != nil || strings.Count(status, "complete") != 2 || strings.Count(status, "mappo learner.critic_hidden=[16] policy.hidden=[16]") != 2 {
+	if err != nil || strings.Count(status, "complete") != 2 || strings.Count(status, "mappo learner.critic_hidden=[16] policy.hidden=[16]") != 2 ||
+		strings.Count(status, " reward  ") != 2 {
 		t.Errorf("status (%v):\n%s", err, status)
 	}
 }
