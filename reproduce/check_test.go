@@ -30,6 +30,8 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 		t.Errorf("%v:\n%s", err, said)
 	}
 
+	checkBeside(t, committed)
+
 	files, _ := filepath.Glob(filepath.Join(committed, "*.json.gz"))
 	for _, file := range files { // as if somebody had improved the results
 		data, _ := os.ReadFile(file)
@@ -44,6 +46,32 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 	}
 	if said, err := again(); err == nil || !strings.Contains(said, "the return at 1000 frames is") {
 		t.Errorf("a changed score is not found (%v):\n%s", err, said)
+	}
+}
+
+// checkBeside adds a record that nobody can train, checks it beside the others, and takes it away again.
+func checkBeside(t *testing.T, committed string) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(committed, "*.json.gz"))
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := results.Unpack(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ID, r.Experiment = "0123456789abcdef", bytes.Replace(r.Experiment, []byte(`"seed":`), []byte(`"forgotten":1,"seed":`), 1)
+	path, err := results.WritePack(committed, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(path)
+	var out bytes.Buffer
+	err = check(t.Context(), &out, []string{"-n", "3"}, os.DirFS(committed))
+	if said := out.String(); err == nil || !strings.Contains(said, "cannot be trained here: its settings are of another version") ||
+		!strings.Contains(said, "equal in every bit") {
+		t.Errorf("one record that cannot be trained beside others that can: %v\n%s", err, said)
 	}
 }
 
