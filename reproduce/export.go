@@ -189,9 +189,8 @@ func storedBudget(name string) error {
 	return nil
 }
 
-// exportWeights writes the trained variables of every run as <run>.safetensors. A variable's name is its scope: layers of
-// the actor are "actor/layer_0/weights" [out,in] and "actor/layer_0/bias" [out,1], up to "actor/out/…"; critics, utilities,
-// mixers and explorers likewise. What optimisers and environments remember stays out.
+// exportWeights writes the trained variables of every run as <run>.safetensors. A variable's name is its scope,
+// "actor/layer_0/weights"; README.md says which axis of its shape is which. What optimisers and environments remember stays out.
 func exportWeights(st *results.Store, rs []*results.Record, to string) error {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return err
