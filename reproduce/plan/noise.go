@@ -50,6 +50,10 @@ func ofCermic(method string, knobs []string) ([]string, error) {
 func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seeds int, box, knobs []string) (viz.Panels, error) {
 	var rows [][]*plot.Plot
 	for _, task := range tasks {
+		known, err := FindTask(task)
+		if err != nil {
+			return viz.Panels{}, err
+		}
 		var row []*plot.Plot
 		low, high := math.Inf(1), math.Inf(-1)
 		for i, settings := range [][]string{nil, box} {
@@ -66,7 +70,7 @@ func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seed
 				records = append(records, found...)
 			}
 			title := path.Base(task) + []string{", calm", ", with the noise box"}[i]
-			p, err := viz.Curves(viz.Figure{Title: title, X: "frames", Y: "score"}, viz.Evals(records)...)
+			p, err := viz.Curves(viz.Figure{Title: title, X: "frames", Y: known.Score()}, viz.Evals(records)...)
 			if err != nil {
 				return viz.Panels{}, err
 			}
