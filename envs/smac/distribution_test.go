@@ -32,7 +32,10 @@ func TestTeamsAndStartsAreDrawnAsInTheOriginal(t *testing.T) {
 	envtest.ReadRecording(t, envtest.Statistics(t, "smac", "distributions.json")[0], &want)
 	for _, r := range []*race{&protossRace, &zergRace} {
 		w, ok := want[r.name]
-		if !ok {
+		if !ok && !envtest.OwnRecordings() && len(want) > 0 {
+			continue // others may have one race only
+		}
+		if !ok || w.N < 1 {
 			t.Fatalf("no recorded draws of %s", r.name)
 		}
 		t.Run(r.name, func(t *testing.T) { compareDraws(t, r, &w) })
