@@ -3,10 +3,13 @@
 package cermic
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -347,6 +350,24 @@ func TestHealthWarnsOutsideTheDocumentedRanges(t *testing.T) {
 	}
 }
 
+// A range is warned of once, when things have settled, and only on the side that has a meaning.
+func TestTheLogWarnsOnceOfARangeThatIsLeft(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	var h health
+	for h.updates = range healthSettle + 5 {
+		h.check(rl.Scalars{"cermic/enc_std": 0.05, "cermic/upper_active": 0.01, "cermic/kl": 1})
+		if h.updates <= healthSettle && log.Len() > 0 {
+			t.Fatalf("warned after %d updates: %s", h.updates, &log)
+		}
+	}
+	if said := log.String(); strings.Count(said, "level=WARN") != 1 || !strings.Contains(said, "embeddings have collapsed") || !strings.Contains(said, "cermic/enc_std") {
+		t.Errorf("the log says %q, want one warning of collapsed embeddings", said)
+	}
+}
+
 func TestAliveIsTheShareOfTheBonusThatVaries(t *testing.T) {
 	for _, c := range []struct{ mean, spread, want float64 }{{0, 1, 1}, {0.45, 0.05, 0.1}, {-3, 1, 0.25}, {7, 0, 0}, {0, 0, 0}} {
 		if got := alive(rl.Scalars{"cermic/int_norm_mean": c.mean, "cermic/int_norm_std": c.spread}); math.Abs(got-c.want) > 1e-12 {
@@ -355,7 +376,7 @@ func TestAliveIsTheShareOfTheBonusThatVaries(t *testing.T) {
 	}
 }
 
-func TestTheLogSaysWhenABonusIsAConstant(t *testing.T) {
+func TestABonusThatIsAConstantDrawsAWarning(t *testing.T) {
 	spec, c := fakeSpec(2), small()
 	c.IntNorm = explore.NormNone
 	m, _ := newModule(t, c, spec, 1)
