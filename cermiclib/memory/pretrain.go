@@ -48,9 +48,13 @@ func DefaultPretraining(b nn.Backend) Pretraining {
 
 // validate returns one sentence about the first impossible setting.
 func (p Pretraining) validate(s *envs.Spec) error {
-	if p.Frames < 20*s.Copies || p.Epochs < 1 || p.Batch < 1 {
-		return fmt.Errorf("pre-training with %d frames, %d epochs and minibatches of %d: want %d, 1 and 1 or more",
-			p.Frames, p.Epochs, p.Batch, 20*s.Copies)
+	for _, f := range []size{{"frames", p.Frames}, {"epochs", p.Epochs}, {"minibatch", p.Batch}} {
+		if f.value < 1 {
+			return fmt.Errorf("pre-training: %s is %d, want 1 or more", f.name, f.value)
+		}
+	}
+	if least := 20 * s.Copies; p.Frames < least {
+		return fmt.Errorf("pre-training: frames is %d, want %d or more, 20 steps of each of the %d copies of %s", p.Frames, least, s.Copies, s.Name)
 	}
 	if p.Target != TargetEncoder && p.Target != TargetState {
 		return fmt.Errorf("pre-training: node_target is %q%s, or nothing at all", p.Target, conf.Near(p.Target, []string{TargetState}))
