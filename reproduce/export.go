@@ -156,22 +156,27 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 	return nil
 }
 
-// withWeights are the runs that were trained in this store; it says how many of the others are left out.
+// withWeights are the runs that were trained in this store and whose weights can be read; it says which of the others are left out.
 func withWeights(out io.Writer, st *results.Store, rs []*results.Record) ([]*results.Record, error) {
 	var own []*results.Record
+	damaged := 0
 	for _, r := range rs {
 		switch _, err := st.Checkpoint(r.ID); {
 		case err == nil:
 			own = append(own, r)
 		case !errors.Is(err, fs.ErrNotExist):
-			return nil, err
+			fmt.Fprintln(out, "left out:", err)
+			damaged++
 		}
+	}
+	if len(own) == 0 && damaged > 0 {
+		return nil, errors.New("no weights that can be read; the damage stands above")
 	}
 	if len(own) == 0 {
 		return nil, fmt.Errorf("none of these %s has weights here: they were trained elsewhere, and records hold scores only; train one with go run ./reproduce train",
 			plural(len(rs), "run"))
 	}
-	if left := len(rs) - len(own); left > 0 {
+	if left := len(rs) - len(own) - damaged; left > 0 {
 		fmt.Fprintf(out, "left out: %s trained elsewhere, of which records hold scores only\n", plural(left, "run"))
 	}
 	return own, nil

@@ -64,6 +64,16 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 		t.Errorf("weights beside records that have none: %q, %v", said, err)
 	}
 
+	// A checkpoint that was damaged costs its own run alone, and is named.
+	file := filepath.Join(store, r.ID, "checkpoint.safetensors")
+	if err := os.WriteFile(file, []byte("junk"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := command(t, "export", "weights", "-budget", "custom", "-store", store, "-o", filepath.Join(to, "none")); err == nil ||
+		!strings.Contains(said, "left out: "+file+" is damaged") {
+		t.Errorf("weights of a damaged checkpoint: %q, %v", said, err)
+	}
+
 	picture := filepath.Join(to, "both.svg")
 	if _, err := command(t, "curves", "-budget", "custom", "-store", store, "-with", filepath.Join(to, "all.json"), "-o", picture); err != nil {
 		t.Error(err)

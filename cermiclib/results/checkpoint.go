@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -79,11 +80,16 @@ func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 	if err := checkID(id); err != nil {
 		return Checkpoint{}, err
 	}
-	c, _, err := readCheckpoint(filepath.Join(s.dir, id, checkpointFile), id)
-	if err != nil {
-		if previous, _, e := readCheckpoint(filepath.Join(s.dir, id, previousFile), id); e == nil {
-			return previous, nil
-		}
+	path := filepath.Join(s.dir, id, checkpointFile)
+	c, _, err := readCheckpoint(path, id)
+	if err == nil {
+		return c, nil
 	}
-	return c, err
+	if previous, _, e := readCheckpoint(filepath.Join(s.dir, id, previousFile), id); e == nil {
+		return previous, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is damaged: %w; remove its folder to train the run anew", path, err)
+	}
+	return Checkpoint{}, err
 }
