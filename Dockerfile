@@ -26,10 +26,12 @@ ARG GPU=
 RUN go run ./reproduce setup ${GPU:+-gpu} && rm -rf ~/.cache/pip
 # Proves that notebooks run here, and leaves what their cells compile in the build cache.
 RUN go run ./reproduce notebooks -budget smoke -only 00_start && rm -rf notebooks/.executed
+# A program of its own, and signals to all that it started: `go run` would not pass them on, and JupyterLab could not end its kernels.
+RUN go build -o .bin/reproduce ./reproduce
 
 # What NVIDIA's container toolkit brings in; without it they mean nothing.
 ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
 ENV JUPYTER_PATH=/home/researcher/cermic/notebooks
 EXPOSE 8888
-ENTRYPOINT ["tini", "--"]
-CMD ["go", "run", "./reproduce", "lab", "--", "--no-browser", "--ip=0.0.0.0", "--port=8888"]
+ENTRYPOINT ["tini", "-g", "--"]
+CMD [".bin/reproduce", "lab", "--", "--no-browser", "--ip=0.0.0.0", "--port=8888"]

@@ -168,7 +168,7 @@ func (s setup) plugins() {
 	if !s.gpu {
 		return
 	}
-	if err := s.packages("cuda", "XLA for the GPU, about 3 GB", "requirements-cuda.txt", "--no-deps"); err != nil {
+	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", "requirements-cuda.txt", "--no-deps"); err != nil {
 		s.ready("", err.Error()+"; graphs will run on the CPU")
 	}
 }
