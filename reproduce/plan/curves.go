@@ -63,12 +63,16 @@ func Recorded(task string) []viz.Series {
 
 // CurvesOf draws one panel for every task that has complete runs at a budget, trained on a reward, or curves recorded from
 // BenchMARL, which was trained on the dense one.
+//
+// Runs that start from pre-trained weights are left out: Memories has them, and by the weights' names nobody could tell them apart here.
 func CurvesOf(st *results.Store, budget, reward string) (viz.Panels, error) {
 	records, err := st.Find(results.Query{Budget: budget, Complete: true})
 	if err != nil {
 		return viz.Panels{}, err
 	}
-	records = TrainedOn(records, reward)
+	records = slices.DeleteFunc(TrainedOn(records, reward), func(r *results.Record) bool {
+		return paper.Setting(r.Experiment, "explore.memory.pretrained") != ""
+	})
 	var plots []*plot.Plot
 	for _, t := range Tasks() {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != t.ID })
