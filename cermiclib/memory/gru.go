@@ -92,8 +92,8 @@ type gru struct {
 	weights *Pretrained // nil without pre-training
 	obs     int         // I
 	scope   string      // where Context made the variables
-	step    *nn.Program // one step of all agents, for Watch
-	stride  *nn.Program // a chunk of all agents, for Watch; nil with gru_gated, which decides at every step
+	step    *nn.Program // one step of all agents, for Watch; nil until it is needed
+	stride  *nn.Program // a chunk of all agents, likewise; never with gru_gated, which decides at every step
 	hidden  []float32   // [E·N,H] after the last step watched
 	known   []uint8     // [E·N] 1 once an agent has been watched
 	start   []float32   // [⌈T/L⌉,E·N,H] before the first step of each chunk of the rollout last watched
@@ -234,9 +234,6 @@ func (m *gru) Watch(x *rl.Rollout) error {
 		m.gates.resize(x.Rows())
 	}
 	agents, h := x.E*x.N, m.stateLen()
-	if err := m.compile(agents); err != nil {
-		return err
-	}
 	if need := (x.T + m.Chunk - 1) / m.Chunk * agents * h; len(m.start) != need {
 		m.start = make([]float32, need)
 	}
@@ -245,11 +242,14 @@ func (m *gru) Watch(x *rl.Rollout) error {
 		if t%m.Chunk == 0 {
 			copy(m.start[t/m.Chunk*agents*h:], m.hidden)
 		}
-		walk, steps := m.step, 1
-		if m.stride != nil && t+m.Chunk <= x.T {
-			walk, steps = m.stride, m.Chunk
+		walk, steps := &m.step, 1
+		if m.Chunk > 1 && !m.Gated && t+m.Chunk <= x.T {
+			walk, steps = &m.stride, m.Chunk
 		}
-		if err := m.walk(walk, x, t, steps); err != nil {
+		if err := m.compile(walk, steps, agents); err != nil {
+			return err
+		}
+		if err := m.walk(*walk, x, t, steps); err != nil {
 			return err
 		}
 		t += steps
@@ -286,20 +286,20 @@ func (m *gru) walk(p *nn.Program, x *rl.Rollout, t, steps int) error {
 	return nil
 }
 
-// compile makes the graphs of one step and of one chunk, once.
-func (m *gru) compile(agents int) (err error) {
-	if m.step != nil {
+// compile makes the graph of one step, or the one of a chunk, when it is first needed.
+func (m *gru) compile(p **nn.Program, steps, agents int) (err error) {
+	if *p != nil {
 		return nil
 	}
 	inputs := []nn.Input{nn.F32("obs", agents, m.obs), nn.F32("keep", agents, 1), nn.F32("hidden", agents, m.stateLen())}
-	m.step, err = nn.NewProgram(m.build, "memory.gru", inputs, func(sc *model.Scope, in []*Node) []*Node {
-		return m.advance(sc.Store().Scope(m.scope), in[0], in[1], in[2])
-	})
-	if err != nil || m.Gated {
+	if steps == 1 {
+		*p, err = nn.NewProgram(m.build, "memory.gru", inputs, func(sc *model.Scope, in []*Node) []*Node {
+			return m.advance(sc.Store().Scope(m.scope), in[0], in[1], in[2])
+		})
 		return err
 	}
-	inputs[0], inputs[1] = nn.F32("obs", m.Chunk, agents, m.obs), nn.F32("keep", m.Chunk, agents, 1)
-	m.stride, err = nn.NewProgram(m.build, "memory.gru.chunk", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	inputs[0], inputs[1] = nn.F32("obs", steps, agents, m.obs), nn.F32("keep", steps, agents, 1)
+	*p, err = nn.NewProgram(m.build, "memory.gru.chunk", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		_, last := m.unroll(sc.Store().Scope(m.scope), in[0], in[1], in[2])
 		return []*Node{Concatenate(last, -1)}
 	})
