@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -61,18 +62,14 @@ func metric(r *results.Record, known map[string]string) string {
 	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
 		return ""
 	}
-	shared := e.Task.Shared()
-	shared.Copies = 1
-	task := e.Task.WithShared(shared)
+	task := plan.Single(e.Task)
 	key, err := conf.Marshal(task)
 	if err != nil {
 		return ""
 	}
 	name, ok := known[string(key)]
 	if !ok {
-		if env, err := task.Build(1, 1); err == nil {
-			name = env.Spec().Metric
-		}
+		name = plan.Metric(task)
 		known[string(key)] = name
 	}
 	return name

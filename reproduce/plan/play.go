@@ -129,9 +129,7 @@ func Players(cfg envs.Config) ([]Player, error) {
 
 // alone builds one copy of a task.
 func alone(cfg envs.Config) (envs.Env, error) {
-	shared := cfg.Shared()
-	shared.Copies = 1
-	return cfg.WithShared(shared).Build(1, 1)
+	return Single(cfg).Build(1, 1)
 }
 
 // Film is Play of one episode that can be looked at: it also returns the scenes, one a step and the reset first. A task that

@@ -28,12 +28,23 @@ func (t Task) Score() string {
 	if err != nil {
 		return ""
 	}
+	return Metric(cfg)
+}
+
+// Single is a task with one copy.
+func Single(cfg envs.Config) envs.Config {
 	shared := cfg.Shared()
 	shared.Copies = 1
-	env, err := cfg.WithShared(shared).Build(1, 1)
+	return cfg.WithShared(shared)
+}
+
+// Metric names what episodes of a task are scored by; it is empty if that cannot be built.
+func Metric(cfg envs.Config) string {
+	env, err := alone(cfg)
 	if err != nil {
 		return ""
 	}
+	defer envs.Close(env)
 	return env.Spec().Metric
 }
 
