@@ -141,12 +141,16 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 	return t, nil
 }
 
-// Departures lists where the defaults of a method differ from the paper's letter, with what the paper prints.
-func Departures(method string) (viz.Table, error) {
+// Departures lists where a method, with its defaults or changes of them as for -set, differs from the paper's letter, with
+// what the paper prints.
+func Departures(method string, changes ...string) (viz.Table, error) {
 	t := viz.Table{Title: "Where " + method + " departs from the paper's letter", Header: []string{"setting", "ours", "printed"}}
-	e, err := New(Request{Task: "balance", Method: method, Budget: "paper", Seed: 1})
+	e, err := New(Request{Task: "balance", Method: method, Budget: "paper", Seed: 1, Set: changes})
 	if err != nil {
 		return t, err
+	}
+	if len(changes) > 0 {
+		t.Notes = []string{"With " + strings.Join(changes, ", ") + "."}
 	}
 	text, err := conf.Marshal(e)
 	if err != nil {

@@ -47,6 +47,10 @@ func TestDeparturesNameWhatIsPrinted(t *testing.T) {
 	if err != nil || len(table.Rows) == 0 {
 		t.Fatalf("%v, %v", table, err)
 	}
+	closer, err := Departures("mappo-cermic", "explore.memory=graph")
+	if err != nil || len(closer.Rows) != len(table.Rows)-1 {
+		t.Errorf("with the paper's memory, %v of %v are left (%v)", closer.Rows, table.Rows, err)
+	}
 	if none, err := Departures("mappo"); err != nil || len(none.Rows) != 0 {
 		t.Errorf("mappo departs in %v, %v", none.Rows, err)
 	}
