@@ -33,7 +33,7 @@ func machines(nodes int) []machine {
 
 const extrapolated = "Measured is one run at a time on this machine. The columns for more cores are extrapolated from it: as many runs at the " +
 	"same time as there are times the cores, none slowing another down, and never less than the longest run. GPU: not measured yet; " +
-	"`go run ./reproduce bench -only gpu` measures."
+	"go run ./reproduce bench -only gpu does."
 
 // Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others; nodes is the size
 // of the cluster.
