@@ -9,9 +9,13 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// predictorScope holds the predictor's variables. It lies beside the acting network and not below it, where the learner's
-// optimiser would take it for its own.
-const predictorScope = "cpm"
+// predictorScope holds the predictor's variables, those in training and the copy that agents act on. It lies beside the acting
+// network and not below it, where the learner's optimiser would take it for its own.
+const (
+	predictorScope = "cpm"
+	trainedScope   = "online"
+	followerScope  = "following"
+)
 
 // Bounds of a Gaussian's policy vector: mean and log-scale.
 const (
@@ -22,7 +26,7 @@ const (
 // foresee is p̂ [B,N,J·P] of every agent's peers, through which no gradient passes, for obs [B,N,I].
 func (p *cpm) foresee(sc *model.Scope, obs, last *Node) *Node {
 	d := obs.Shape().Dimensions
-	raw := p.predict(sc.Store().Scope("/"+predictorScope), p.seen(sc, obs), last)
+	raw := p.predict(sc.Store().Scope("/"+predictorScope).At(followerScope), p.seen(sc, obs), last)
 	return Reshape(StopGradient(p.bounded(raw)), d[0], d[1], p.told())
 }
 

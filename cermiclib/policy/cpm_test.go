@@ -50,9 +50,10 @@ func weights(store *model.Store) map[string][]float64 {
 	return out
 }
 
-// layer is one of the predictor's, of group g: weights [G,in,out].
-func (r *cpmReference) layer(name string, g int, x []float64) []float64 {
-	w, b := r.params["/cpm/"+name+"/weights"], r.params["/cpm/"+name+"/bias"]
+// layer is one of a predictor's, "online" or "following", of group g: weights [G,in,out].
+func (r *cpmReference) layer(copy, name string, g int, x []float64) []float64 {
+	path := "/cpm/" + copy + "/" + name
+	w, b := r.params[path+"/weights"], r.params[path+"/bias"]
 	groups := 1
 	if !r.cfg.Share {
 		groups = r.x.N
@@ -96,8 +97,9 @@ func widen(x []float32) []float64 {
 	return out
 }
 
-// decoded is the decoder's output for the k-th peer of agent step row.
-func (r *cpmReference) decoded(row, k int) []float64 {
+// decoded is a decoder's output for the k-th peer of agent step row, "online" or "following".
+func (r *cpmReference) decoded(copy string, row, k int) []float64 {
+	layer := func(name string, g int, x []float64) []float64 { return r.layer(copy, name, g, x) }
 	n, i := r.x.N, row%r.x.N
 	j := k
 	if j >= i {
@@ -108,16 +110,16 @@ func (r *cpmReference) decoded(row, k int) []float64 {
 	if r.cfg.Share {
 		obs, last = append(obs, oneHot(n, i)...), append(last, code...)
 	}
-	seen := relu(r.layer("encoder_out", i, relu(r.layer("encoder_in", i, obs))))
-	mean, gain := r.layer("mean", i, seen), r.layer("gain", i, seen)
-	z := r.layer("noise_out", pair, relu(r.layer("noise_in", pair, last)))
+	seen := relu(layer("encoder_out", i, relu(layer("encoder_in", i, obs))))
+	mean, gain := layer("mean", i, seen), layer("gain", i, seen)
+	z := layer("noise_out", pair, relu(layer("noise_in", pair, last)))
 	for d := range z {
 		z[d] = mean[d] + z[d]*gain[d]
 	}
 	if r.cfg.Share {
 		z = append(z, code...)
 	}
-	return r.layer("decoder_out", pair, relu(r.layer("decoder_in", pair, z)))
+	return layer("decoder_out", pair, relu(layer("decoder_in", pair, z)))
 }
 
 // vector is p̂ of a decoder's output.
@@ -153,7 +155,7 @@ func softmax(x []float64, mask []uint8) []float64 {
 func (r *cpmReference) outputs(row int) []float64 {
 	in := widen(r.x.ObsRow(row))
 	for k := range r.x.N - 1 {
-		in = append(in, r.vector(r.decoded(row, k))...)
+		in = append(in, r.vector(r.decoded("following", row, k))...)
 	}
 	dense := func(name string, x []float64) []float64 {
 		y := slices.Clone(r.params["/actor/"+name+"/bias"])
@@ -207,7 +209,7 @@ func (r *cpmReference) loss(truths [][]float64) float64 {
 				continue
 			}
 			count++
-			sum += r.divergence(truths[peer], r.vector(r.decoded(row, k)))
+			sum += r.divergence(truths[peer], r.vector(r.decoded("online", row, k)))
 		}
 	}
 	return sum / count
@@ -290,7 +292,10 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 		if strings.HasPrefix(name, "/actor/") && !slices.Equal(v, after[name]) {
 			t.Errorf("%s of the acting network moved", name)
 		}
-		if !strings.HasPrefix(name, "/cpm/") || strings.HasPrefix(name, "/cpm/adam") {
+		if part, ok := strings.CutPrefix(name, "/cpm/following/"); ok {
+			checkFollows(t, name, c.Tau, v, after[name], after["/cpm/online/"+part])
+		}
+		if !strings.HasPrefix(name, "/cpm/online/") || strings.Contains(name, "/adam/") {
 			continue
 		}
 		for i := 0; i < len(v); i += max(1, len(v)/4) {
@@ -312,6 +317,16 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 	}
 	if moved < 15 {
 		t.Errorf("only %d weights of the sample have a gradient", moved)
+	}
+}
+
+// checkFollows holds weights of the copy to act on to what they were, and to what was trained, of which they now have a share.
+func checkFollows(t *testing.T, name string, tau float64, before, after, trained []float64) {
+	t.Helper()
+	for i := range after {
+		if want := (1-tau)*before[i] + tau*trained[i]; math.Abs(after[i]-want) > 1e-6 { // rounding of float32
+			t.Errorf("%s[%d] is %g after a step, want %g", name, i, after[i], want)
+		}
 	}
 }
 
@@ -347,7 +362,7 @@ func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
 				if peer >= row {
 					peer++
 				}
-				want := ref.vector(ref.decoded(row, k))
+				want := ref.vector(ref.decoded("following", row, k))
 				if input == TruePrev {
 					want = softmax(ref.outputs(peer), nil)
 				}
@@ -365,7 +380,7 @@ func TestImpossibleCPMsGetASentence(t *testing.T) {
 	for name, change := range map[string]func(*CPM){
 		"no core": func(c *CPM) { c.Core = nil }, "core in core": func(c *CPM) { c.Core = DefaultCPM() },
 		"set core": func(c *CPM) { c.Core = DefaultSPECTra() }, "input": func(c *CPM) { c.PeerInput = "x" }, "label": func(c *CPM) { c.Label = "hard" },
-		"latent": func(c *CPM) { c.Latent = 0 }, "lr": func(c *CPM) { c.LR = math.NaN() }, "width": func(c *CPM) { c.Core = MLP{Hidden: []int{0}} },
+		"latent": func(c *CPM) { c.Latent = 0 }, "tau": func(c *CPM) { c.Tau = 0 }, "lr": func(c *CPM) { c.LR = math.NaN() }, "width": func(c *CPM) { c.Core = MLP{Hidden: []int{0}} },
 	} {
 		c := smallCPM()
 		change(&c)

@@ -49,11 +49,20 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 	return f.train, err
 }
 
-// descend takes one gradient step and reports the names' values.
+// descend takes one gradient step, lets the copy to act on follow, and reports the names' values.
 func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node {
 	y, _ := f.Net(acting, in["obs"], in["carry"], f.vector)
 	last, _ := f.split(in["carry"])
-	raw := f.predict(sc, f.seen(acting, in["obs"]), last)
+	trained, following := sc.At(trainedScope), sc.At(followerScope)
+	raw := f.predict(trained, f.seen(acting, in["obs"]), last)
+	nn.Twin(trained, following)
+	report := f.improve(trained, y, raw, in)
+	nn.Follow(raw.Graph(), trained, following, f.Tau)
+	return report
+}
+
+// improve takes one gradient step on the decoder's outputs raw [B,N,J,P], given what the acting network returns, y [B,N,P].
+func (f *foresight) improve(sc *model.Scope, y, raw *Node, in map[string]*Node) *Node {
 	alive := InsertAxes(in["weight"], -1)
 	counts := Mul(alive, f.ofPeers(alive)) // [B,N,J]: both observer and peer
 	mean := func(v *Node) *Node { return Div(ReduceAllSum(Mul(v, counts)), MaxScalar(ReduceAllSum(counts), 1)) }
