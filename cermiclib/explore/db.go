@@ -47,12 +47,16 @@ var _ Config = DB{}
 
 func init() { Register(DefaultDB()) }
 
-// DefaultDB has the authors' weights, CERMIC's sizes and the weight of all bonuses here.
+// DefaultDB has the authors' weights and CERMIC's sizes.
+//
+// Deviation: the bonus is divided by the spread that its discounted sums have in this collection; the authors take in all of training.
+// Within 36,000 frames of Navigation KL falls from 9.9 to 0.07, and beside the sums of its first moments a step is then
+// paid 0.00002, where the task pays 0.005; by this collection's it is paid 0.0008. int_memory=1 selects theirs.
 func DefaultDB() DB {
 	return DB{
 		Feat: 64, Latent: 64, Hidden: 256, FeatNorm: true, WeightKL: 0.1, WeightL2: 0.1, WeightNCE: 0.01, Momentum: 0.001,
 		Epochs: 3, Minibatch: 2400, ExtCoef: 1,
-		Bonus: Bonus{IntNorm: NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 0.05, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
+		Bonus: Bonus{IntNorm: NormReturnStd, IntMemory: 0, IntClip: 5, IntCoef: 0.05, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
 		Adam:  nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 50},
 	}
 }

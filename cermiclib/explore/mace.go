@@ -56,13 +56,15 @@ var _ Config = MACE{}
 
 func init() { Register(DefaultMACE()) }
 
-// DefaultMACE has the authors' coefficients and networks, and the weight of all bonuses here.
+// DefaultMACE has the authors' coefficients and networks, and CERMIC's weight of the bonus beside the extrinsic reward. Five
+// times as much, 0.05, pays up to four times what the dense Navigation does: agents then give up a task that they had learned
+// for what is new.
 func DefaultMACE() MACE {
 	return MACE{
 		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5, HindsightHidden: []int{64, 64},
 		HindsightEpochs: 3, NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25, NoveltyNorm: true,
 		Minibatch: 600,
-		Bonus:     Bonus{IntNorm: NormStd, IntMemory: 1, IntClip: 5, IntCoef: 0.05, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
+		Bonus:     Bonus{IntNorm: NormStd, IntMemory: 1, IntClip: 5, IntCoef: 0.01, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
 		Adam:      nn.Adam{LR: 3e-4, Eps: 1e-5, Clip: 10},
 	}
 }
