@@ -74,6 +74,7 @@ func CurvesOf(st *results.Store, budget, reward string) (viz.Panels, error) {
 		return paper.Setting(r.Experiment, "explore.memory.pretrained") != ""
 	})
 	var plots []*plot.Plot
+	most := 0
 	for _, t := range Tasks() {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != t.ID })
 		series := viz.Evals(own)
@@ -87,12 +88,12 @@ func CurvesOf(st *results.Store, budget, reward string) (viz.Panels, error) {
 		if err != nil {
 			return viz.Panels{}, err
 		}
-		plots = append(plots, p)
+		plots, most = append(plots, p), max(most, len(series))
 	}
 	if len(plots) == 0 {
 		return viz.Panels{}, fmt.Errorf("no complete run at budget %s was trained on the %s reward; set train to true, or choose another", budget, reward)
 	}
 	panels := viz.NewPanels(2, plots...)
-	panels.Width, panels.Height = 4.6*vg.Inch, 2.8*vg.Inch
+	panels.Width, panels.Height = 4.6*vg.Inch, max(2.8*vg.Inch, vg.Length(0.6+0.18*float64(most))*vg.Inch) // a line's name takes 0.18 inch
 	return panels, nil
 }
