@@ -47,10 +47,13 @@ func TrainedOn(records []*results.Record, reward string) []*results.Record {
 	return out
 }
 
+// recordedLearners are those of which there are runs of BenchMARL.
+var recordedLearners = []string{"mappo", "qmix"}
+
 // Recorded are BenchMARL's curves on a task, drawn as references; there are none of most tasks.
 func Recorded(task string) []viz.Series {
 	var out []viz.Series
-	for _, learner := range []string{"mappo", "qmix"} {
+	for _, learner := range recordedLearners {
 		if rs, err := results.BenchMARL(learner, task); err == nil {
 			out = append(out, viz.Evals(rs)...)
 		}

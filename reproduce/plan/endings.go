@@ -26,9 +26,8 @@ func Endings(st *results.Store, tasks []string, budget, reward string) (viz.Tabl
 	for _, m := range Methods() {
 		t.Rows = append(t.Rows, []string{m.ID})
 	}
-	recorded := []string{"mappo", "qmix"}
 	if reward == "dense" {
-		for _, learner := range recorded {
+		for _, learner := range recordedLearners {
 			t.Rows = append(t.Rows, []string{"BenchMARL " + learner})
 		}
 	}
@@ -70,20 +69,8 @@ func unlearned(task string) (chance float64, shown [2]string, err error) {
 	if err != nil {
 		return 0, shown, err
 	}
-	for i, player := range []Player{Random, Scripted} {
-		p, err := Play(cfg, player, playedEpisodes, 1)
-		if err != nil {
-			return 0, shown, err
-		}
-		if shown[i] = viz.Missing; p != nil {
-			mean := stats.Mean([][]float64{p.Dense})
-			shown[i] = number(mean)
-			if player == Random {
-				chance = mean
-			}
-		}
-	}
-	return chance, shown, nil
+	chance, script, err := playedMeans(cfg, playedEpisodes, 1)
+	return chance, [2]string{number(chance), number(script)}, err
 }
 
 // ending is the last score of runs, marked where it may be that of chance.

@@ -3,6 +3,8 @@
 package plan
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/envs"
@@ -19,20 +21,26 @@ func Scales(episodes int, seed uint64) (map[string]paper.Scale, error) {
 		if err != nil {
 			return nil, err
 		}
-		random, err := Play(cfg, Random, episodes, seed)
+		random, script, err := playedMeans(cfg, episodes, seed)
 		if err != nil {
 			return nil, err
 		}
-		script, err := Play(cfg, Scripted, episodes, seed)
-		if err != nil {
-			return nil, err
-		}
-		if script == nil {
-			continue
-		}
-		if s := (paper.Scale{From: stat.Mean(random.Dense, nil), To: stat.Mean(script.Dense, nil)}); s.To > s.From {
-			scales[t.ID] = s
+		if script > random { // never of NaN
+			scales[t.ID] = paper.Scale{From: random, To: script}
 		}
 	}
 	return scales, nil
+}
+
+// playedMeans are the mean scores of random and of scripted play, the latter NaN for a task without a script.
+func playedMeans(cfg envs.Config, episodes int, seed uint64) (random, script float64, err error) {
+	p, err := Play(cfg, Random, episodes, seed)
+	if err != nil {
+		return 0, 0, err
+	}
+	random = stat.Mean(p.Dense, nil)
+	if p, err = Play(cfg, Scripted, episodes, seed); err != nil || p == nil {
+		return random, math.NaN(), err
+	}
+	return random, stat.Mean(p.Dense, nil), nil
 }
