@@ -4,7 +4,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
@@ -20,16 +19,12 @@ const playedEpisodes = 60
 // evaluation with its bootstrap 95 % interval, under what random and scripted play earn. BenchMARL's recorded runs, trained on the
 // dense reward, close the table of that one.
 func Endings(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
-	t := viz.Table{Title: "How they end", Header: []string{""}, Rows: [][]string{{"random play"}, {"script"}},
+	t := viz.Table{Title: "How they end", Header: []string{""},
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds; intervals of very few seeds are too narrow. " +
 			"°: not surely above random play. Trained on the " + reward + " reward, budget " + budget + "."}}
-	for _, m := range Methods() {
-		t.Rows = append(t.Rows, []string{m.ID})
-	}
-	if reward == "dense" {
-		for _, learner := range recordedLearners {
-			t.Rows = append(t.Rows, []string{"BenchMARL " + learner})
-		}
+	rows := endingRows(reward)
+	for _, row := range rows {
+		t.Rows = append(t.Rows, []string{row.name})
 	}
 	for _, name := range tasks {
 		task, err := FindTask(name)
@@ -40,37 +35,62 @@ func Endings(st *results.Store, tasks []string, budget, reward string) (viz.Tabl
 		if err != nil {
 			return t, err
 		}
-		t.Header = append(t.Header, task.Name)
-		chance, played, err := unlearned(task.ID)
-		if err != nil {
+		e := ended{task: task.ID, trained: TrainedOn(all, reward)}
+		if e.chance, e.script, err = unlearned(task.ID); err != nil {
 			return t, err
 		}
-		trained := TrainedOn(all, reward)
-		for i, row := range t.Rows {
-			var cell string
-			if learner, ok := strings.CutPrefix(row[0], "BenchMARL "); ok {
-				rs, _ := results.BenchMARL(learner, task.ID) // of most tasks there are none
-				cell = ending(rs, chance)
-			} else if i < len(played) {
-				cell = played[i]
-			} else {
-				own := slices.DeleteFunc(slices.Clone(trained), func(r *results.Record) bool { return r.Method != row[0] })
-				cell = ending(own, chance)
-			}
-			t.Rows[i] = append(row, cell)
+		t.Header = append(t.Header, task.Name)
+		for i, row := range rows {
+			t.Rows[i] = append(t.Rows[i], row.cell(e))
 		}
 	}
 	return t, nil
 }
 
-// unlearned is the mean score of random play on a task, and how it and the script's are shown.
-func unlearned(task string) (chance float64, shown [2]string, err error) {
+// ended is what a column of Endings is made of.
+type ended struct {
+	task           string
+	chance, script float64           // mean scores of play without learning
+	trained        []*results.Record // complete runs of all methods
+}
+
+// endingRow is a row of Endings.
+type endingRow struct {
+	name string
+	cell func(ended) string
+}
+
+// endingRows are play without learning, every named method and, beside runs on the dense reward, BenchMARL's.
+func endingRows(reward string) []endingRow {
+	rows := []endingRow{
+		{"random play", func(e ended) string { return number(e.chance) }},
+		{"script", func(e ended) string { return number(e.script) }},
+	}
+	for _, m := range Methods() {
+		rows = append(rows, endingRow{m.ID, func(e ended) string {
+			own := slices.DeleteFunc(slices.Clone(e.trained), func(r *results.Record) bool { return r.Method != m.ID })
+			return ending(own, e.chance)
+		}})
+	}
+	if reward != "dense" {
+		return rows
+	}
+	for _, learner := range recordedLearners {
+		rows = append(rows, endingRow{"BenchMARL " + learner, func(e ended) string {
+			rs, _ := results.BenchMARL(learner, e.task) // of most tasks there are none
+			return ending(rs, e.chance)
+		}})
+	}
+	return rows
+}
+
+// unlearned is the mean score of random and of scripted play on a task.
+func unlearned(task string) (chance, script float64, err error) {
 	cfg, err := envs.Default(task)
 	if err != nil {
-		return 0, shown, err
+		return 0, 0, err
 	}
-	chance, script, err := playedMeans(cfg, playedEpisodes, 1)
-	return chance, [2]string{number(chance), number(script)}, err
+	return playedMeans(cfg, playedEpisodes, 1)
 }
 
 // ending is the last score of runs, marked where it may be that of chance.
