@@ -64,6 +64,10 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 			return nil, err
 		}
 	}
+	// What does not fit even without recurrent states is refused before any graph is compiled.
+	if err := rl.Fits(s, e.Learner.CollectFrames()/s.Copies, t.build.Context); err != nil {
+		return nil, err
+	}
 	if t.learner, err = e.Learner.Build(t.build, e.Policy); err != nil {
 		return nil, err
 	}
