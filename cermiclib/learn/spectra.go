@@ -109,12 +109,16 @@ func (m spectra) hyper(sc *model.Scope, agents *Node) (weight, bias *Node) {
 	seed := nn.Weight(sc, x, "seed", nn.FanIn(m.Embed), m.Embed)
 	// The mean over heads of their dot products is one dot product of all.
 	scale := 1 / (float64(m.Heads) * math.Sqrt(float64(m.Embed/m.Heads)))
-	return MulScalar(Einsum("bie,bje->bij", t, t), scale), MulScalar(ReduceSum(Mul(u, ExpandLeftToRank(seed, 3)), -1), scale)
+	return MulScalar(pairs(t, t), scale), MulScalar(ReduceSum(Mul(u, ExpandLeftToRank(seed, 3)), -1), scale)
 }
 
 // attention lets the agents, rows [B·N,E], ask one another by several heads.
 func (m spectra) attention(sc *model.Scope, x *Node, b, n int) *Node {
 	part := func(name string) *Node { return Reshape(nn.Linear(sc.At("%s", name), x, m.Embed), b, n, m.Heads, -1) }
-	scores := DivScalar(Einsum("bihe,bjhe->bhij", part("query"), part("key")), math.Sqrt(float64(m.Embed/m.Heads)))
-	return Reshape(Einsum("bhij,bjhe->bihe", Softmax(scores, -1), part("value")), b*n, m.Embed)
+	scores := DivScalar(pairs(part("query"), part("key")), math.Sqrt(float64(m.Embed/m.Heads))) // [B,N,N,H]
+	return Reshape(ReduceSum(Mul(InsertAxes(Softmax(scores, 2), -1), InsertAxes(part("value"), 1)), 2), b*n, m.Embed)
 }
+
+// pairs maps x and y [B,N,...,E] to the dot products of every row of x with every row of y [B,N,N,...]. Not by Einsum: XLA's
+// batched product of matrices this small takes longer than sum and product of their elements.
+func pairs(x, y *Node) *Node { return ReduceSum(Mul(InsertAxes(x, 2), InsertAxes(y, 1)), -1) }
