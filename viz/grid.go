@@ -10,12 +10,14 @@ import (
 	"strings"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/stats"
 )
 
 // Grid is a table of measured numbers beside published ones. HTML, Markdown, Text, CSV and LaTeX render it.
 type Grid struct {
 	Title   string
 	Caption string // what is compared; how to read a cell is added by the rendering
+	Budget  string // that ours were trained with, for CSV
 	Columns []string
 	Rows    []Row
 }
@@ -36,7 +38,9 @@ type Cell struct {
 	Published *float64 // nil: none
 	Spread    *float64 // the published ±; nil: none
 	Decimals  int      // digits after the point
-	Bold      bool     // the interval of the difference to every other row that has runs excludes zero
+	Bold      bool     // surely above every other row that has runs (stats.Differ)
+
+	Departures []string // settings of ours, "key=value", that depart from the paper's letter, for CSV
 }
 
 // Difference is ours − published, NaN if either is missing.
@@ -59,7 +63,7 @@ func (g Grid) Check() error {
 
 // Only returns the grid with these columns, in this order; a name that is not there is an error with near ones.
 func (g Grid) Only(columns ...string) (Grid, error) {
-	out := Grid{Title: g.Title, Caption: g.Caption, Columns: columns}
+	out := Grid{Title: g.Title, Caption: g.Caption, Budget: g.Budget, Columns: columns}
 	for _, r := range g.Rows {
 		row := Row{Group: r.Group, Head: r.Head}
 		for _, c := range columns {
@@ -164,6 +168,9 @@ func (g Grid) effort() string {
 	return fmt.Sprintf("%d %s of %s frames", all.Seeds, seeds, Short(float64(all.Frames)))
 }
 
+// fewSeeds is the number below which a reader is warned of intervals.
+const fewSeeds = 10
+
 // guide says how to read a cell, in one or two sentences.
 func (g Grid) guide() string {
 	var parts []string
@@ -181,8 +188,11 @@ func (g Grid) guide() string {
 	if g.any(func(c Cell) bool { return c.Published != nil }) {
 		parts = append(parts, "Published: as printed in the paper, then ours − published.")
 	}
+	if g.any(func(c Cell) bool { return c.interval() != "" && c.Seeds < fewSeeds }) {
+		parts = append(parts, stats.Caution)
+	}
 	if g.any(func(c Cell) bool { return c.Bold }) {
-		parts = append(parts, "Bold: the interval of the difference to every other row that has runs excludes zero.")
+		parts = append(parts, "Bold: above every other row that has runs, both the bootstrap's interval of the difference and Welch's excluding zero.")
 	}
 	return strings.Join(parts, " ")
 }

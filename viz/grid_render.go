@@ -204,11 +204,11 @@ func pad(s string, width int) string {
 func (g Grid) CSV() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b) // a strings.Builder does not fail
-	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold"})
+	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold", "budget", "departures"})
 	for _, r := range g.Rows {
 		for j, c := range r.Cells {
 			line := []string{r.Group, r.Head, g.Columns[j], "", "", "", strconv.Itoa(c.Seeds), strconv.Itoa(c.Frames),
-				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold)}
+				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold), g.Budget, strings.Join(c.Departures, " ")}
 			if c.Seeds > 0 {
 				line[3], line[4], line[5] = exact(c.Ours), exact(c.Low), exact(c.High)
 			}
@@ -233,14 +233,21 @@ func pointed(v *float64) string {
 	return exact(*v)
 }
 
-// LaTeX renders the grid as a booktabs tabular: ours with interval, below it the published number.
+// LaTeX renders the grid as a booktabs tabular: ours with interval and, where they differ, seeds and frames; below it the published
+// number and the difference to it. Caption and what must be loaded stand in comments.
 func (g Grid) LaTeX() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%% %s\n\\begin{tabular}{l%s}\n\\toprule\n", strings.TrimSpace(g.Title+" "+g.guide()), strings.Repeat("c", len(g.Columns)))
+	for _, line := range []string{g.Title, g.Caption, g.guide(), `Needs \usepackage{booktabs}; a wide table also \usepackage{graphicx} and \resizebox{\textwidth}{!}{...} around it.`} {
+		if line != "" {
+			fmt.Fprintf(&b, "%% %s\n", line)
+		}
+	}
+	fmt.Fprintf(&b, "\\begin{tabular}{l%s}\n\\toprule\n", strings.Repeat("c", len(g.Columns)))
 	for _, c := range g.Columns {
 		b.WriteString(" & " + latex(c))
 	}
 	b.WriteString(" \\\\\n\\midrule\n")
+	perCell := g.effort() == ""
 	for i, r := range g.Rows {
 		if g.opens(i) {
 			fmt.Fprintf(&b, "\\multicolumn{%d}{l}{\\emph{%s}} \\\\\n", len(g.Columns)+1, latex(r.Group))
@@ -252,11 +259,14 @@ func (g Grid) LaTeX() string {
 			if c.Bold {
 				value = "\\textbf{" + value + "}"
 			}
-			ours += " & " + value + before(" {\\scriptsize ", c.interval()) + closing(c.interval())
-			published += " & {\\scriptsize " + latex(c.published()) + "}"
+			ours += " & " + value + scriptsize(c.interval())
+			if perCell {
+				ours += scriptsize(c.effort())
+			}
+			published += " & {\\scriptsize " + latex(c.published()+before(" ", parenthesis(c.difference()))) + "}"
 			compare = compare || c.Published != nil
 		}
-		b.WriteString(strings.ReplaceAll(ours, "−", "$-$") + " \\\\\n")
+		b.WriteString(ours + " \\\\\n")
 		if compare {
 			b.WriteString(published + " \\\\\n")
 		}
@@ -265,16 +275,17 @@ func (g Grid) LaTeX() string {
 	return b.String()
 }
 
-func closing(s string) string {
+// scriptsize sets s small after a space, and nothing if s is empty.
+func scriptsize(s string) string {
 	if s == "" {
 		return ""
 	}
-	return "}"
+	return " {\\scriptsize " + latex(s) + "}"
 }
 
 // latex escapes what is special there and sets the symbols that the tables use.
 func latex(s string) string {
 	return strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`,
-		"−", "$-$", "±", "$\\pm$", "–", "--", "α", "$\\alpha$", "ε", "$\\epsilon$", "Δ", "$\\Delta$", "^", `\^{}`,
+		"−", "$-$", "±", "$\\pm$", "×", "$\\times$", "–", "--", "α", "$\\alpha$", "ε", "$\\epsilon$", "Δ", "$\\Delta$", "^", `\^{}`,
 		"{", `\{`, "}", `\}`).Replace(s)
 }

@@ -18,7 +18,7 @@ func ptr(v float64) *float64 { return &v }
 func exampleGrid() viz.Grid {
 	return viz.Grid{
 		Title:   "Table 1",
-		Caption: "Synthetic numbers.",
+		Caption: "Synthetic numbers.", Budget: "short",
 		Columns: []string{"Balance*", "Cleanup|2", "Zerg"},
 		Rows: []viz.Row{
 			{Group: "Baselines & co", Head: "QMIX", Cells: []viz.Cell{
@@ -26,7 +26,8 @@ func exampleGrid() viz.Grid {
 				{Published: ptr(121), Decimals: 0},
 				{Ours: -0.04, Low: -0.3, High: 0.31, Seeds: 3, Frames: 600_000, Decimals: 1}}},
 			{Group: "Ours", Head: "MAPPO-CERMIC", Cells: []viz.Cell{
-				{Ours: 31, Low: 27.25, High: 33.5, Seeds: 3, Frames: 600_000, Published: ptr(30.5), Spread: ptr(1.25), Decimals: 1, Bold: true},
+				{Ours: 31, Low: 27.25, High: 33.5, Seeds: 3, Frames: 600_000, Published: ptr(30.5), Spread: ptr(1.25), Decimals: 1, Bold: true,
+					Departures: []string{"explore.memory=mlp", "explore.int_coef=0.01"}},
 				{Ours: 118, Low: math.NaN(), High: math.NaN(), Seeds: 3, Frames: 600_000, Published: ptr(113), Decimals: 0},
 				{}}},
 		},
@@ -61,7 +62,7 @@ func TestGridSaysTheEffortInEveryCellWhereItDiffers(t *testing.T) {
 		t.Error("equal effort is repeated in every cell")
 	}
 	g.Rows[0].Cells[0].Seeds = 5
-	for name, got := range map[string]string{"HTML": g.HTML(), "Markdown": g.Markdown(), "Text": g.Text(80)} {
+	for name, got := range map[string]string{"HTML": g.HTML(), "Markdown": g.Markdown(), "Text": g.Text(80), "LaTeX": strings.ReplaceAll(g.LaTeX(), "$\\times$", "×")} {
 		if !strings.Contains(got, "3 × 600k") || !strings.Contains(got, "5 × 600k") {
 			t.Errorf("%s does not say which cell has which seeds and frames", name)
 		}

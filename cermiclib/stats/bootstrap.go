@@ -59,7 +59,7 @@ func BootstrapTwo(x, y [][]float64, f func(x, y [][]float64) float64, reps int, 
 	return Bootstrap(both, func(s [][]float64) float64 { return f(s[:len(x)], s[len(x):]) }, reps, r)
 }
 
-// Difference estimates f(x) − f(y) and its interval. Where the interval excludes 0 the methods differ.
+// Difference estimates f(x) − f(y) and its interval; Differ says whether few runs are enough to believe it.
 func Difference(x, y [][]float64, f func([][]float64) float64, reps int, r *rng.Rand) Interval {
 	return BootstrapTwo(x, y, func(x, y [][]float64) float64 { return f(x) - f(y) }, reps, r)
 }

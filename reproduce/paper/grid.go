@@ -25,7 +25,7 @@ func (t *Table) Grid(st *results.Store, budget string) (viz.Grid, error) {
 	if err != nil {
 		return viz.Grid{}, err
 	}
-	g := viz.Grid{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns}
+	g := viz.Grid{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns, Budget: budget}
 	var shown []*results.Record
 	for _, row := range t.Rows {
 		out := viz.Row{Group: row.Group, Head: row.Head}
@@ -81,7 +81,7 @@ func (c Cell) measure(runs runs) viz.Cell {
 	if len(x) == 0 {
 		return out
 	}
-	interval := stats.Bootstrap([][]float64{x}, stats.Mean, resamples, rng.New(0, "paper/table"))
+	interval := overSeeds(x)
 	if c.Minus != nil {
 		y := runs.scores(*c.Minus)
 		if len(y) == 0 {
@@ -91,7 +91,30 @@ func (c Cell) measure(runs runs) viz.Cell {
 	}
 	out.Ours, out.Low, out.High = interval.Value, interval.Low, interval.High
 	out.Seeds, out.Frames = len(x), runs.of(c.Trial)[0].Frames
+	out.Departures = departures(runs.of(c.Trial))
+	if c.Minus != nil {
+		out.Seeds = min(out.Seeds, len(runs.scores(*c.Minus)))
+	}
 	return out
+}
+
+// departures are the settings, "key=value" in order, in which runs depart from what the paper prints.
+func departures(rs []*results.Record) []string {
+	var out []string
+	for _, r := range rs {
+		for _, d := range Deviations(r.Experiment) {
+			add(&out, d.Key+"="+d.Value)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// add appends what is new.
+func add(to *[]string, what string) {
+	if what != "" && !slices.Contains(*to, what) {
+		*to = append(*to, what)
+	}
 }
 
 // difference is the interval of mean(x) − mean(y).
@@ -99,8 +122,7 @@ func difference(x, y []float64) stats.Interval {
 	return stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, resamples, rng.New(0, "paper/table"))
 }
 
-// embolden marks in each column the row that is above every other measured one, the interval of each difference
-// excluding zero. Rows that show the same trial count once; differences are not compared.
+// embolden marks in each column the row that is surely above every other measured one (stats.Differ). Rows that show the same trial count once; differences are not compared.
 func (t *Table) embolden(g viz.Grid, runs runs) {
 	for j := range t.Columns {
 		for i, row := range t.Rows {
@@ -115,7 +137,7 @@ func (t *Table) embolden(g viz.Grid, runs runs) {
 				}
 				others++
 				d := difference(mine, y)
-				better = d.Value > 0 && d.Excludes(0)
+				better = d.Value > 0 && stats.Differ(mine, y, d)
 			}
 			g.Rows[i].Cells[j].Bold = better && others > 0
 		}
@@ -124,40 +146,40 @@ func (t *Table) embolden(g viz.Grid, runs runs) {
 
 // conditions are sentences about the runs in a table: presets, reward mode, deviations.
 func conditions(shown []*results.Record) []string {
-	var presets, horizons, scores, departures []string
-	sparse := false
-	add := func(to *[]string, what string) {
-		if what != "" && !slices.Contains(*to, what) {
-			*to = append(*to, what)
-		}
-	}
+	var presets, horizons, scores, rewards []string
 	for _, r := range shown {
 		add(&presets, Preset(r.Method))
-		if Setting(r.Experiment, "task.reward") == "sparse" {
-			sparse = true
+		reward := Setting(r.Experiment, "task.reward")
+		add(&rewards, reward)
+		if reward == "sparse" {
 			add(&horizons, Setting(r.Experiment, "task.sparse_horizon"))
 		}
 		add(&scores, Setting(r.Experiment, "task.score"))
-		for _, d := range Deviations(r.Experiment) {
-			add(&departures, d.Key+"="+d.Value)
-		}
+	}
+	list := func(of []string, separator string) string {
+		slices.Sort(of) // whatever order the store has
+		return strings.Join(of, separator)
 	}
 	var out []string
 	if len(presets) > 0 {
-		out = append(out, "Preset "+strings.Join(presets, ", ")+".")
+		out = append(out, "Preset "+list(presets, "; ")+".")
 	}
-	if sparse {
+	if slices.Contains(rewards, "sparse") {
 		with := "" // of families whose episodes are as long on either reward
 		if len(horizons) > 0 {
-			with = " with sparse_horizon=" + strings.Join(horizons, ", ")
+			with = " with sparse_horizon=" + list(horizons, ", ")
 		}
-		out = append(out, "Trained on the sparse reward"+with+", scored on the benchmark's own.")
+		if len(rewards) == 1 {
+			out = append(out, "Trained on the sparse reward"+with+", scored on the benchmark's own.")
+		} else {
+			out = append(out, "Columns with a star, unless they say dense, trained on the sparse reward"+with+", the others on the benchmark's own; all scored on that.")
+		}
 	}
 	if len(scores) > 0 {
-		out = append(out, "Episodes of Melting Pot scored by task.score="+strings.Join(scores, ", ")+".")
+		out = append(out, "Episodes of Melting Pot scored by task.score="+list(scores, ", ")+".")
 	}
-	if len(departures) > 0 {
-		out = append(out, "Not the paper's letter: "+strings.Join(departures, ", ")+".")
+	if d := departures(shown); len(d) > 0 {
+		out = append(out, "Not the paper's letter: "+strings.Join(d, ", ")+".")
 	}
 	return out
 }
@@ -165,8 +187,8 @@ func conditions(shown []*results.Record) []string {
 // literalSuffix ends the name of a method whose settings follow the paper's letter.
 const literalSuffix = "-literal"
 
-// Preset names the settings behind a label: "default" are ours, "literal" follow the paper's letter; "changed" is added
-// where the label lists single changes.
+// Preset names the settings behind a label: "default" are ours, "literal" follow the paper's letter; where the label lists single
+// changes it says so.
 func Preset(label string) string {
 	id, _, changed := strings.Cut(label, " ")
 	preset := "default"
@@ -174,7 +196,7 @@ func Preset(label string) string {
 		preset = "literal"
 	}
 	if changed {
-		preset += ", changed"
+		preset += " with single changes"
 	}
 	return preset
 }

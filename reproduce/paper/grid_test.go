@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
 	"cermic/viz"
 )
 
@@ -121,7 +122,7 @@ func TestContributionsAreDividedByTheAgents(t *testing.T) {
 func TestTable4ShowsTheDifferenceOfItsTwoTrials(t *testing.T) {
 	g := grid(t, Density, storeOf(t, "vmas/balance mappo-cermic: 60 62", "vmas/balance mappo-cermic task.reward=dense: 70 71 72"), "short")
 	d := at(t, g, "MAPPO-CERMIC", "Balanc* Δ")
-	if d.Ours != 10 || d.Seeds != 3 || math.IsNaN(d.Low) || d.Bold {
+	if d.Ours != 10 || d.Seeds != 2 || math.IsNaN(d.Low) || d.Bold {
 		t.Errorf("got %+v, want 71 − 61", d)
 	}
 	half := grid(t, Density, storeOf(t, "vmas/balance mappo-cermic task.reward=dense: 70 71 72"), "short")
@@ -168,5 +169,31 @@ func TestConditionsSayWhatWasScored(t *testing.T) {
 		if !slices.Equal(got, append([]string{"Preset default."}, c.want...)) {
 			t.Errorf("%s: %q, want %q", c.task, got, c.want)
 		}
+	}
+}
+
+func TestTheCaptionTellsColumnsOfEitherRewardApart(t *testing.T) {
+	run := func(label, task string) *results.Record {
+		return &results.Record{Method: label, Experiment: []byte(`{"task":` + task + `}`)}
+	}
+	sparse, dense := run("mappo", `{"reward":"sparse","sparse_horizon":"default"}`), run("mappo task.reward=dense", `{"reward":"dense"}`)
+	want := []string{"Preset default; default with single changes.", "Columns with a star, unless they say dense, trained on the sparse reward " +
+		"with sparse_horizon=default, the others on the benchmark's own; all scored on that."}
+	for _, order := range [][]*results.Record{{sparse, dense}, {dense, sparse}} {
+		if got := conditions(order); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Differences that three seeds show by the bootstrap alone are no reason to print a number bold.
+func TestBoldNeedsWelchsIntervalToo(t *testing.T) {
+	g := grid(t, Sota, storeOf(t, "vmas/balance mappo: 30 50 51", "vmas/balance mappo-cermic: 53 60 61"), "short")
+	x, y := []float64{53, 60, 61}, []float64{30, 50, 51}
+	if d := difference(x, y); !d.Excludes(0) || stats.Welch(x, y).Excludes(0) {
+		t.Fatalf("the example must differ by the bootstrap alone: %v, %v", d, stats.Welch(x, y))
+	}
+	if at(t, g, "MAPPO-CERMIC", "Balanc*").Bold {
+		t.Error("bold by the bootstrap alone")
 	}
 }
