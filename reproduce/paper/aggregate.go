@@ -14,8 +14,12 @@ import (
 	"cermic/viz"
 )
 
-// Scale maps the score of a task to one that can be averaged over tasks: From becomes 0 and To becomes 1.
-type Scale struct{ From, To float64 }
+// Scale maps the score of a task to one that can be averaged over tasks: From, of random play, becomes 0, and To, of scripted play, 1;
+// both are means over as many Episodes.
+type Scale struct {
+	From, To float64
+	Episodes int
+}
 
 // of scales a score.
 func (s Scale) of(score float64) float64 { return (score - s.From) / (s.To - s.From) }
@@ -25,12 +29,13 @@ type Aggregate struct {
 	Tasks   []string      // of the paper's names
 	Methods []string      // displayed names, in the order of the table
 	Scores  [][][]float64 // [method][task][seed], scaled
+	Scales  []Scale       // of Tasks
 	Left    []string      // tasks that were left out because a method lacks runs or there is no scale
 }
 
 // Aggregate gathers the scaled last scores of the table's rows at a budget, of the methods that were measured at all.
-// scales are by task ID. A row counts as one method under its head.
-func (t *Table) Aggregate(st *results.Store, budget string, scales map[string]Scale) (Aggregate, error) {
+// scale gives the scale of a task by its ID, zero if there is none. A row counts as one method under its head.
+func (t *Table) Aggregate(st *results.Store, budget string, scale func(task string) (Scale, error)) (Aggregate, error) {
 	runs, err := measured(st, budget)
 	if err != nil {
 		return Aggregate{}, err
@@ -45,20 +50,21 @@ func (t *Table) Aggregate(st *results.Store, budget string, scales map[string]Sc
 	}
 	for j, column := range t.Columns {
 		lacks := func(r Row) bool { return len(runs.of(r.Cells[j].Trial)) == 0 || r.Cells[j].Minus != nil }
-		var scale Scale
-		known := false
-		if len(rows) > 0 {
-			scale, known = scales[rows[0].Cells[j].Trial.Task]
+		var known Scale
+		if len(rows) > 0 && !slices.ContainsFunc(rows, lacks) {
+			if known, err = scale(rows[0].Cells[j].Trial.Task); err != nil {
+				return Aggregate{}, err
+			}
 		}
-		if !known || slices.ContainsFunc(rows, lacks) {
+		if known == (Scale{}) {
 			a.Left = append(a.Left, column)
 			continue
 		}
-		a.Tasks = append(a.Tasks, column)
+		a.Tasks, a.Scales = append(a.Tasks, column), append(a.Scales, known)
 		for i, row := range rows {
 			scores := runs.scores(row.Cells[j].Trial)
 			for k := range scores {
-				scores[k] = scale.of(scores[k])
+				scores[k] = known.of(scores[k])
 			}
 			a.Scores[i] = append(a.Scores[i], scores)
 		}
@@ -66,9 +72,13 @@ func (t *Table) Aggregate(st *results.Store, budget string, scales map[string]Sc
 	return a, nil
 }
 
-// about says what was averaged.
+// about says what was averaged, and on which scales.
 func (a Aggregate) about() string {
-	text := fmt.Sprintf("Over %s. Scores are scaled on each task so that random play is 0 and scripted play is 1.", strings.Join(a.Tasks, ", "))
+	var over []string
+	for i, s := range a.Scales {
+		over = append(over, fmt.Sprintf("%s (%s to %s, %d episodes each)", a.Tasks[i], viz.Fixed(s.From, 2), viz.Fixed(s.To, 2), s.Episodes))
+	}
+	text := "Scores are scaled on each task so that random play is 0 and scripted play is 1: " + strings.Join(over, ", ") + ". " + stats.Caution
 	if len(a.Left) > 0 {
 		text += " Left out, because not every method was measured or no scale is known: " + strings.Join(a.Left, ", ") + "."
 	}

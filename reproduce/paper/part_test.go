@@ -51,8 +51,9 @@ func TestKnobsChangeTheRowsOfCERMICAlone(t *testing.T) {
 func TestAggregatesTakeTheTasksThatEveryMethodHas(t *testing.T) {
 	st := storeOf(t, "vmas/balance mappo: 0 10 20", "vmas/balance mappo-cermic: 30 40 50", "vmas/navigation mappo: 1 1 1",
 		"vmas/navigation mappo-cermic: 2 2 2", "vmas/wheel mappo: 3")
-	scales := map[string]Scale{"vmas/balance": {0, 100}, "vmas/navigation": {0, 2}, "vmas/wheel": {0, 1}}
-	a, err := Sota.Aggregate(st, "short", scales)
+	scales := map[string]Scale{"vmas/balance": {To: 100, Episodes: 64}, "vmas/navigation": {To: 2}, "vmas/wheel": {To: 1}}
+	scale := func(task string) (Scale, error) { return scales[task], nil }
+	a, err := Sota.Aggregate(st, "short", scale)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +65,14 @@ func TestAggregatesTakeTheTasksThatEveryMethodHas(t *testing.T) {
 	if !strings.HasPrefix(table.Rows[0][2], "0.30 [") || !strings.HasPrefix(table.Rows[1][2], "0.70 [") || table.Rows[1][4] != "1.00 [1.00, 1.00]" {
 		t.Errorf("got %v", table.Rows)
 	}
+	if note := strings.Join(table.Notes, " "); !strings.Contains(note, "(0.00 to 100.00, 64 episodes each)") {
+		t.Errorf("the note does not say what scores are scaled by: %s", note)
+	}
 	profiles := a.Profiles()
 	if len(profiles) != 2 || profiles[1].Y[0][0] != 1 || profiles[1].Y[0][len(profiles[1].X)-1] != 0 {
 		t.Errorf("profiles do not fall from 1 to 0: %v", profiles[1].Y[0])
 	}
-	if empty, err := Sota.Aggregate(st, "paper", scales); err != nil || len(empty.Summary().Rows) != 0 || len(empty.Profiles()) != 0 {
+	if empty, err := Sota.Aggregate(st, "paper", scale); err != nil || len(empty.Summary().Rows) != 0 || len(empty.Profiles()) != 0 {
 		t.Errorf("of nothing: %+v, %v", empty, err)
 	}
 }

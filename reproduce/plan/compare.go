@@ -51,8 +51,9 @@ func Compare(rs []*results.Record) (viz.Table, error) {
 	}
 	both := fmt.Sprintf("%d and %d", len(x[0]), len(y[0]))
 	row(methods[1]+" minus "+methods[0], stats.Difference(x, y, stats.Mean, comparisonReps, r), both)
+	row("the same, Welch's interval", stats.Welch(x[0], y[0]), both)
 	row("probability of improvement", stats.BootstrapTwo(x, y, stats.Improvement, comparisonReps, r), both)
-	t.Notes = []string{"The methods differ for sure only where the interval of the difference excludes 0, or that of the probability 0.5. " +
-		"Intervals are over seeds; those of very few seeds are too narrow."}
+	t.Notes = []string{"The methods differ for sure only where both intervals of the difference exclude 0. Intervals are over seeds, the bootstrap's unless it is said. " +
+		stats.Caution}
 	return t, nil
 }

@@ -21,7 +21,7 @@ func TestCompareCountsTheLastScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"last score of old 2 1 to 3 2", "last score of new 4.5 3 to 6 2", "new minus old 2.5", "probability of improvement 0.875"} {
+	for i, want := range []string{"last score of old 2 1 to 3 2", "last score of new 4.5 3 to 6 2", "new minus old 2.5", "the same, Welch's interval 2.5 -6.467 to 11.47", "probability of improvement 0.875"} {
 		if got := strings.Join(table.Rows[i], " "); !strings.HasPrefix(got, want) {
 			t.Errorf("row %d is %q, want %q", i, got, want)
 		}

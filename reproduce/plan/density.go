@@ -22,11 +22,11 @@ type Density struct {
 }
 
 // DensityAxis lists the experiments with the sparse reward paid in each of the given numbers of parts, then those with the
-// dense reward.
-func DensityAxis(task, method, budget string, seeds int, parts []int) (*Density, error) {
+// dense reward; changes, each "key=value" as for -set, are of all of them.
+func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Density, error) {
 	d := &Density{}
 	add := func(label string, set ...string) error {
-		es, err := Grid([]string{task}, []string{method}, budget, seeds, set...)
+		es, err := Grid([]string{task}, []string{method}, budget, seeds, append(set, changes...)...)
 		d.Experiments, d.arms = append(d.Experiments, es...), append(d.arms, arm{label, es})
 		return err
 	}

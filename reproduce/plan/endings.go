@@ -7,21 +7,17 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
-	"cermic/envs"
 	"cermic/envs/rng"
 	"cermic/viz"
 )
-
-// playedEpisodes of play without learning stand beside a run's last evaluation, which has as many.
-const playedEpisodes = 60
 
 // Endings says how every named method's runs with its own settings ended, one column a task: the mean over seeds of the last
 // evaluation with its bootstrap 95 % interval, under what random and scripted play earn. BenchMARL's recorded runs, trained on the
 // dense reward, close the table of that one.
 func Endings(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
 	t := viz.Table{Title: "How they end", Header: []string{""},
-		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds; intervals of very few seeds are too narrow. " +
-			"°: not surely above random play. Trained on the " + reward + " reward, budget " + budget + "."}}
+		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
+			" °: not surely above random play, by this interval or by Student's. Trained on the " + reward + " reward, budget " + budget + "."}}
 	rows := endingRows(reward)
 	for _, row := range rows {
 		t.Rows = append(t.Rows, []string{row.name})
@@ -36,7 +32,7 @@ func Endings(st *results.Store, tasks []string, budget, reward string) (viz.Tabl
 			return t, err
 		}
 		e := ended{task: task.ID, trained: TrainedOn(all, reward)}
-		if e.chance, e.script, err = unlearned(task.ID); err != nil {
+		if e.chance, e.script, _, err = Anchors(task.ID); err != nil {
 			return t, err
 		}
 		t.Header = append(t.Header, task.Name)
@@ -84,15 +80,6 @@ func endingRows(reward string) []endingRow {
 	return rows
 }
 
-// unlearned is the mean score of random and of scripted play on a task.
-func unlearned(task string) (chance, script float64, err error) {
-	cfg, err := envs.Default(task)
-	if err != nil {
-		return 0, 0, err
-	}
-	return playedMeans(cfg, playedEpisodes, 1)
-}
-
 // ending is the last score of runs, marked where it may be that of chance.
 func ending(rs []*results.Record, chance float64) string {
 	x := [][]float64{nil}
@@ -104,7 +91,7 @@ func ending(rs []*results.Record, chance float64) string {
 	}
 	i := stats.Bootstrap(x, stats.Mean, comparisonReps, rng.New(0, "plan/endings"))
 	mark := ""
-	if low := min(i.Value, i.Low); low <= chance || len(rs) == 1 {
+	if low := min(i.Low, stats.Student(x[0]).Low); low <= chance || len(rs) == 1 {
 		mark = "°"
 	}
 	return spanned(i) + mark + " × " + number(float64(len(rs)))

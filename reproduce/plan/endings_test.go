@@ -46,7 +46,7 @@ func TestWhatMayBeChanceIsMarked(t *testing.T) {
 	for _, c := range []struct {
 		scores []float64
 		marked bool
-	}{{[]float64{2, 3, 4}, false}, {[]float64{0.5, 3, 4}, true}, {[]float64{5}, true}, {[]float64{-1, -2, -3}, true}} {
+	}{{[]float64{2.6, 3, 3.4}, false}, {[]float64{2, 3, 4}, true}, {[]float64{0.5, 3, 4}, true}, {[]float64{5}, true}, {[]float64{-1, -2, -3}, true}} {
 		var rs []*results.Record
 		for _, s := range c.scores {
 			rs = append(rs, run(s))

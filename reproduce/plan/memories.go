@@ -18,9 +18,9 @@ import (
 )
 
 // Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing but the memory
-// and what it starts with. They are named after that: "mappo", "mlp", "graph", "graph, pre-trained: full". The learner comes first,
-// then the memories in alphabetical order.
-func Memories(st *results.Store, task, learner, budget string) ([]*results.Record, error) {
+// and what it starts with, changes ("key=value" as for -set) to all of CERMIC's apart. They are named after that: "mappo", "mlp", "graph",
+// "graph, pre-trained: full". The learner comes first, then the memories in alphabetical order.
+func Memories(st *results.Store, task, learner, budget string, changes ...string) ([]*results.Record, error) {
 	found, err := FindTask(task)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func Memories(st *results.Store, task, learner, budget string) ([]*results.Recor
 		set := strings.Fields(r.Method)
 		switch {
 		case r.Method == learner:
-		case set[0] == learner+"-cermic" && !slices.ContainsFunc(set[1:], func(s string) bool { return !strings.HasPrefix(s, "explore.memory") }):
+		case set[0] == learner+"-cermic" && onlyMemory(set[1:], changes):
 			named.Method = paper.Setting(r.Experiment, "explore.memory")
 			if start := paper.Setting(r.Experiment, "explore.memory.pretrain"); start != "" && start != "none" {
 				named.Method += ", pre-trained: " + start
@@ -54,12 +54,22 @@ func Memories(st *results.Store, task, learner, budget string) ([]*results.Recor
 	return out, nil
 }
 
+// onlyMemory reports whether a label's settings are all the changes and else such of the memory.
+func onlyMemory(set, changes []string) bool {
+	for _, c := range changes {
+		if !slices.Contains(set, c) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(set, func(s string) bool { return !strings.HasPrefix(s, "explore.memory") && !slices.Contains(changes, s) })
+}
+
 // Against says how each label's runs stand to those of the first one: the mean over seeds of the last evaluation, its difference to
 // the first label's and the probability that a run scores higher than one of the first, with bootstrap 95 % intervals.
 func Against(rs []*results.Record) viz.Table {
 	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
-		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. Intervals of very few seeds are too narrow. " +
-			"The last column is of the last evaluation, seed by seed: the score is the benchmark's own, and need not rise with success."}}
+		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. " + stats.Caution +
+			" °: not surely a difference, Welch's interval includes 0. The last column is of the last evaluation, seed by seed: the score is the benchmark's own, and need not rise with success."}}
 	if len(rs) == 0 {
 		return t
 	}
@@ -75,7 +85,10 @@ func Against(rs []*results.Record) viz.Table {
 		if first == nil {
 			first = x
 		} else {
-			row[3] = spanned(stats.Difference(x, first, stats.Mean, comparisonReps, r))
+			d := stats.Difference(x, first, stats.Mean, comparisonReps, r)
+			if row[3] = spanned(d); !stats.Differ(x[0], first[0], d) {
+				row[3] += "°"
+			}
 			row[4] = spanned(stats.BootstrapTwo(x, first, stats.Improvement, comparisonReps, r))
 		}
 		t.Rows = append(t.Rows, row)

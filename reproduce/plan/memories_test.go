@@ -50,6 +50,14 @@ func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
 	}
 }
 
+func TestMemoriesAreThoseOfTheChangesAlone(t *testing.T) {
+	for set, want := range map[string]bool{"": false, "explore.alpha=0.5": true, "explore.alpha=0.5 explore.memory=graph": true, "explore.alpha=0.5 explore.ext_coef=2": false} {
+		if onlyMemory(strings.Fields(set), []string{"explore.alpha=0.5"}) != want {
+			t.Errorf("%q with α changed to 0.5: want %t", set, want)
+		}
+	}
+}
+
 func TestAgainstTheFirstLabel(t *testing.T) {
 	rows := Against(slices.Concat(named("mappo", 1, 2, 3), named("graph", 11, 12, 13))).Rows
 	if len(rows) != 2 || !strings.HasPrefix(rows[0][2], "2 [") || rows[0][3] != "–" {

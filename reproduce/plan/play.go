@@ -111,7 +111,14 @@ func variant(id string, set ...string) (envs.Config, error) {
 // Play plays one episode of the sparse reward in each of as many copies. Episode c depends on the seed and on c alone. It
 // returns nil if the task has no script for a Scripted player.
 func Play(cfg envs.Config, player Player, episodes int, seed uint64) (*Played, error) {
-	return play(cfg, player, episodes, seed, nil)
+	return play(rewarded(cfg, envs.Sparse), player, episodes, seed, nil)
+}
+
+// rewarded is cfg with a reward, whose horizon is that of its episodes.
+func rewarded(cfg envs.Config, reward envs.Reward) envs.Config {
+	shared := cfg.Shared()
+	shared.Reward = reward
+	return cfg.WithShared(shared)
 }
 
 // Players are those who can play cfg.
@@ -136,7 +143,7 @@ func alone(cfg envs.Config) (envs.Env, error) {
 // cannot be drawn is an error, and so is one that player cannot play.
 func Film(cfg envs.Config, player Player, seed uint64) (*Played, []envs.Scene, error) {
 	var scenes []envs.Scene
-	p, err := play(cfg, player, 1, seed, func(env envs.Env) {
+	p, err := play(rewarded(cfg, envs.Sparse), player, 1, seed, func(env envs.Env) {
 		if scener, ok := env.(envs.Scener); ok {
 			scenes = append(scenes, scener.Scene(0))
 		}
@@ -155,7 +162,7 @@ func Film(cfg envs.Config, player Player, seed uint64) (*Played, []envs.Scene, e
 // play lets player play; look, if not nil, sees every step of the environment, the reset first.
 func play(cfg envs.Config, player Player, episodes int, seed uint64, look func(envs.Env)) (*Played, error) {
 	shared := cfg.Shared()
-	shared.Copies, shared.Reward = episodes, envs.Sparse
+	shared.Copies = episodes
 	env, err := cfg.WithShared(shared).Build(seed, 0)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package plan
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -74,16 +75,30 @@ func TestTasksWithoutMilestonesOrSuccessAreLeftToWhatTheyHave(t *testing.T) {
 }
 
 func TestScalesGoFromRandomToScriptedPlay(t *testing.T) {
-	scales, err := Scales(4, 1)
+	// Scripted dispersion eats everything in every episode.
+	if s, err := Scale("vmas/dispersion"); err != nil || s.To != 4 || s.From < 0 || s.From > 1.5 || s.Episodes != 1000 {
+		t.Errorf("dispersion %+v, %v", s, err)
+	}
+	if s, err := Scale("vmas/ball_trajectory"); err != nil || s.Episodes == 0 {
+		t.Errorf("no scale for a task without a success: %v", err)
+	}
+	if _, err := Scale("vmas/navigatoin"); err == nil || !strings.Contains(err.Error(), "navigation") {
+		t.Errorf("a mistyped task: %v", err)
+	}
+}
+
+// Another thousand episodes have the same mean within four standard errors of the difference.
+func TestAnchorsAreMeansOfManyEpisodes(t *testing.T) {
+	random, _, episodes, err := Anchors("vmas/navigation")
+	if err != nil || episodes != 1000 {
+		t.Fatalf("%d episodes, %v", episodes, err)
+	}
+	other, err := Play(vmas.DefaultNavigation(), Random, episodes, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Scripted dispersion eats everything in every episode.
-	if s := scales["vmas/dispersion"]; s.To != 4 || s.From < 0 || s.From > 1.5 {
-		t.Errorf("dispersion %+v", s)
-	}
-	if _, ok := scales["vmas/ball_trajectory"]; !ok {
-		t.Error("no scale for a task without a success")
+	if centre, spread := stat.MeanStdDev(other.Dense, nil); math.Abs(random-centre) > 4*spread*math.Sqrt(2/float64(episodes)) {
+		t.Errorf("%.4g, other episodes %.4g ± %.3g", random, centre, spread)
 	}
 }
 

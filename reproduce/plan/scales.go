@@ -11,36 +11,46 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// Scales are what makes scores of different tasks comparable: random play becomes 0 and scripted play 1, each the mean of the
-// benchmark's score over as many episodes of the registered task. Tasks whose script does not beat random play, or that
-// have none, are left out.
-func Scales(episodes int, seed uint64) (map[string]paper.Scale, error) {
-	scales := map[string]paper.Scale{}
-	for _, t := range Tasks() {
-		cfg, err := envs.Default(t.ID)
+// Anchors of a task are what play without learning scores on average over so many episodes that their mean is known to a
+// few hundredths of their spread: at most anchorEpisodes, and about anchorFrames frames.
+const (
+	anchorEpisodes = 1000
+	anchorFrames   = 200_000
+	anchorSeed     = 1
+)
+
+// Anchors are the mean benchmark scores of random and of scripted play on a registered task, the latter NaN without a script,
+// and the number of episodes behind each.
+func Anchors(task string) (random, script float64, episodes int, err error) {
+	cfg, err := envs.Default(task)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	cfg = rewarded(cfg, envs.Dense) // whose episodes end with what is scored
+	env, err := alone(cfg)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	episodes = min(anchorEpisodes, max(1, anchorFrames/env.Spec().Horizon))
+	means := [2]float64{math.NaN(), math.NaN()}
+	for i, player := range []Player{Random, Scripted} {
+		p, err := play(cfg, player, episodes, anchorSeed, nil)
 		if err != nil {
-			return nil, err
+			return 0, 0, 0, err
 		}
-		random, script, err := playedMeans(cfg, episodes, seed)
-		if err != nil {
-			return nil, err
-		}
-		if script > random { // never of NaN
-			scales[t.ID] = paper.Scale{From: random, To: script}
+		if p != nil {
+			means[i] = stat.Mean(p.Dense, nil)
 		}
 	}
-	return scales, nil
+	return means[0], means[1], episodes, nil
 }
 
-// playedMeans are the mean scores of random and of scripted play, the latter NaN for a task without a script.
-func playedMeans(cfg envs.Config, episodes int, seed uint64) (random, script float64, err error) {
-	p, err := Play(cfg, Random, episodes, seed)
-	if err != nil {
-		return 0, 0, err
+// Scale is what makes scores of different tasks comparable: random play becomes 0 and scripted play 1 (Anchors). It is zero for a task
+// whose script does not beat random play, or that has none.
+func Scale(task string) (paper.Scale, error) {
+	random, script, episodes, err := Anchors(task)
+	if err != nil || !(script > random) { // never of NaN
+		return paper.Scale{}, err
 	}
-	random = stat.Mean(p.Dense, nil)
-	if p, err = Play(cfg, Scripted, episodes, seed); err != nil || p == nil {
-		return random, math.NaN(), err
-	}
-	return random, stat.Mean(p.Dense, nil), nil
+	return paper.Scale{From: random, To: script, Episodes: episodes}, nil
 }
