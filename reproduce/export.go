@@ -99,7 +99,7 @@ func exportMarlEval(_ *results.Store, rs []*results.Record, to string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o666)
+	return results.WriteFile(to, data)
 }
 
 // exportCSV writes one line for every episode of every evaluation: nothing is averaged.
@@ -124,7 +124,7 @@ func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 	if err := w.Error(); err != nil {
 		return err
 	}
-	return os.WriteFile(to, b.Bytes(), 0o666)
+	return results.WriteFile(to, b.Bytes())
 }
 
 // exportRecords writes compact records, one file a run, as they are committed under reproduce/records, and what is known of the
@@ -149,7 +149,7 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, "events.out.tfevents.0."+r.ID), b.Bytes(), 0o666); err != nil {
+		if err := results.WriteFile(filepath.Join(dir, "events.out.tfevents.0."+r.ID), b.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -217,7 +217,7 @@ func exportWeights(st *results.Store, rs []*results.Record, to string) error {
 		if err := results.WriteTensors(&b, weights, meta); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(to, r.ID+".safetensors"), b.Bytes(), 0o666); err != nil {
+		if err := results.WriteFile(filepath.Join(to, r.ID+".safetensors"), b.Bytes()); err != nil {
 			return err
 		}
 	}

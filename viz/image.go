@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"os"
 	"path/filepath"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"cermic/cermiclib/results"
 )
 
 // dpi of every bitmap: letters stay crisp on a dense screen, and a figure of 6 inches is 840 pixels wide.
@@ -28,9 +30,13 @@ const (
 // Image draws one plot at the given size.
 func Image(p *plot.Plot, width, height vg.Length) image.Image {
 	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
-	dc := draw.New(c)
-	p.Draw(draw.Crop(dc, vg.Points(6), -vg.Points(8), vg.Points(5), -vg.Points(6)))
+	onto(c, p)
 	return c.Image()
+}
+
+// onto draws a plot with the margins that every format has.
+func onto(c vg.CanvasSizer, p *plot.Plot) {
+	p.Draw(draw.Crop(draw.New(c), vg.Points(6), -vg.Points(8), vg.Points(5), -vg.Points(6)))
 }
 
 // PNG encodes an image.
@@ -49,17 +55,38 @@ func WritePNG(path string, m image.Image) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, data, 0o666)
+	return results.WriteFile(path, data)
 }
 
 // Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or .pdf.
+// A file that is there is replaced only once the whole figure is drawn.
 func Write(path string, p *plot.Plot, width, height vg.Length) error {
+	var c interface {
+		vg.CanvasSizer
+		vg.CanvasWriterTo
+	}
 	switch ext := filepath.Ext(path); ext {
 	case ".png":
 		return WritePNG(path, Image(p, width, height))
-	case ".svg", ".pdf":
-		return p.Save(width, height, path)
+	case ".svg":
+		c = vgsvg.New(width, height)
+	case ".pdf":
+		c = newPDF(width, height)
 	default:
 		return fmt.Errorf("%s: a figure's name must end in .png, .svg or .pdf, not %q", path, ext)
 	}
+	c.SetColor(paper)
+	c.Fill(vg.Rectangle{Max: vg.Point{X: width, Y: height}}.Path())
+	onto(c, p)
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return fmt.Errorf("%s: drawing the figure: %w", path, err)
+	}
+	return results.WriteFile(path, bytes.ReplaceAll(b.Bytes(), []byte(svgFamily), []byte(svgFamilies)))
 }
+
+// An SVG names its letters; where the first family is not installed, the next takes its place: its letters are as wide.
+const (
+	svgFamily   = "font-family:Liberation Sans;"
+	svgFamilies = "font-family:Liberation Sans, Arial, sans-serif;"
+)

@@ -97,8 +97,5 @@ func WritePack(dir string, r *Record) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, r.ID+packSuffix)
-	return path, replaceFile(path, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return path, WriteFile(path, data)
 }

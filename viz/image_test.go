@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cermic/viz"
+)
+
+func TestAFigureIsWrittenInEveryFormat(t *testing.T) {
+	p, err := viz.Curves(viz.Figure{Title: "ε-greedy below zero", X: "frames", Y: "r^i (√nats)"}, viz.Line("MAPPO-ε-greedy", []float64{0, 1}, []float64{-2, -1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ext, begin := range map[string]string{".png": "\x89PNG", ".svg": "<?xml", ".pdf": "%PDF"} {
+		path := filepath.Join(t.TempDir(), "figure"+ext)
+		if err := os.WriteFile(path, []byte("an older figure"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := viz.Write(path, p, viz.Width, viz.Height); err != nil {
+			t.Errorf("%s: %v", ext, err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(data), begin) || len(data) < 4000 {
+			t.Errorf("%s: %d bytes that begin with %.8q, %v", ext, len(data), data, err)
+		}
+		if families := []byte("font-family:Liberation Sans, Arial, sans-serif;"); ext == ".svg" && !bytes.Contains(data, families) {
+			t.Error("the letters of an SVG have no other family to fall back on")
+		}
+	}
+	if err := viz.Write(filepath.Join(t.TempDir(), "figure.gif"), p, viz.Width, viz.Height); err == nil || !strings.Contains(err.Error(), ".png, .svg or .pdf") {
+		t.Errorf("a format that there is not: %v", err)
+	}
+}
