@@ -71,31 +71,32 @@ const smallOpen = `<small style="opacity:.75">`
 func (g Grid) Markdown() string {
 	var b strings.Builder
 	if g.Title != "" {
-		fmt.Fprintf(&b, "**%s**\n\n", g.Title)
+		fmt.Fprintf(&b, "**%s**\n\n", plainMarkdown(g.Title))
 	}
-	fmt.Fprintf(&b, "| | %s |\n|---|%s\n", strings.Join(escapePipes(g.Columns), " | "), strings.Repeat("---|", len(g.Columns)))
+	b.WriteString("| |")
+	for _, c := range g.Columns {
+		b.WriteString(" " + plainMarkdown(c) + " |")
+	}
+	fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---|", len(g.Columns)))
 	perCell := g.effort() == ""
 	for i, r := range g.Rows {
 		if g.opens(i) {
-			fmt.Fprintf(&b, "| *%s* |%s\n", r.Group, strings.Repeat(" |", len(g.Columns)))
+			fmt.Fprintf(&b, "| *%s* |%s\n", plainMarkdown(r.Group), strings.Repeat(" |", len(g.Columns)))
 		}
 		cells := make([]string, len(r.Cells))
 		for j, c := range r.Cells {
 			cells[j] = markdown.Replace(c.html(perCell))
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", r.Head, strings.Join(cells, " | "))
+		fmt.Fprintf(&b, "| %s | %s |\n", plainMarkdown(r.Head), strings.Join(cells, " | "))
 	}
-	fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(g.Caption+" "+g.guide()))
+	fmt.Fprintf(&b, "\n%s\n", plainMarkdown(strings.TrimSpace(g.Caption+" "+g.guide())))
 	return b.String()
 }
 
-func escapePipes(s []string) []string {
-	out := make([]string, len(s))
-	for i, v := range s {
-		out[i] = strings.ReplaceAll(v, "|", `\|`)
-	}
-	return out
-}
+// plainMarkdown writes text so that none of its signs sets letters or ends a cell: the star of Balance* is one.
+func plainMarkdown(s string) string { return markdownSigns.Replace(s) }
+
+var markdownSigns = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "|", `\|`, "`", "\\`", "<", `\<`)
 
 func parenthesis(s string) string {
 	if s == "" {

@@ -111,3 +111,14 @@ func TestGridKeepsOnlyTheColumnsAskedFor(t *testing.T) {
 		t.Errorf("got %v, want the near name", err)
 	}
 }
+
+func TestMarkdownShowsStarsAsTheyAre(t *testing.T) {
+	g := viz.Grid{Title: "Balance*, a*b", Caption: "Of give_way* | others.", Columns: []string{"a|b", "Balance*"},
+		Rows: []viz.Row{{Group: "sparse*", Head: "no_memory*", Cells: make([]viz.Cell, 2)}}}
+	got := g.Markdown()
+	for _, want := range []string{"**Balance\\*, a\\*b**\n", "Of give\\_way\\* \\| others. ", "| | a\\|b | Balance\\* |\n", "| *sparse\\** |", "| no\\_memory\\* |"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s does not hold %s", got, want)
+		}
+	}
+}
