@@ -10,6 +10,7 @@ import (
 	"cermic/cermiclib/run"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
+	"cermic/reproduce/paper"
 	"cermic/viz"
 
 	"gonum.org/v1/gonum/stat"
@@ -22,9 +23,12 @@ type Density struct {
 }
 
 // DensityAxis lists the experiments with the sparse reward paid in each of the given numbers of parts, then those with the
-// dense reward; changes, each "key=value" as for -set, are of all of them.
+// dense reward; changes, each "key=value" as for -set, are of a method with CERMIC, as in the paper's tables.
 func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Density, error) {
 	d := &Density{}
+	if m, err := paper.FindMethod(method); err == nil && m.Group != paper.Ours {
+		changes = nil
+	}
 	add := func(label string, set ...string) error {
 		es, err := Grid([]string{task}, []string{method}, budget, seeds, append(set, changes...)...)
 		d.Experiments, d.arms = append(d.Experiments, es...), append(d.arms, arm{label, es})

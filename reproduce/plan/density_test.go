@@ -18,6 +18,12 @@ func TestTheDensityAxisGoesFromOnePartToTheDenseReward(t *testing.T) {
 	if first, last := axis.Experiments[0].Label(), axis.Experiments[5].Label(); first != "mappo" || last != "mappo task.reward=dense" {
 		t.Errorf("from %q to %q", first, last)
 	}
+	for method, want := range map[string]string{"mappo": "mappo", "mappo-cermic": "mappo-cermic explore.alpha=0.5"} {
+		changed, err := DensityAxis("balance", method, "smoke", 1, []int{1}, "explore.alpha=0.5")
+		if err != nil || changed.Experiments[0].Label() != want {
+			t.Errorf("with α changed %s is trained as %q, %v; want %q", method, changed.Experiments[0].Label(), err, want)
+		}
+	}
 	st, err := results.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
