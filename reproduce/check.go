@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -170,23 +171,51 @@ func expected(x []float64) (low, high float64) {
 	return m - reach, m + reach
 }
 
-// firstDifference names the first number in which two records differ, "" if none does.
+// firstDifference names the first number in which two records differ and both its values, "" if none does: evaluations in their order,
+// then scalars by name.
 func firstDifference(want, got *results.Record) string {
 	if len(want.Evals) != len(got.Evals) {
 		return fmt.Sprintf("%d evaluations instead of %d", len(got.Evals), len(want.Evals))
 	}
 	for i := range want.Evals {
 		a, b := want.Evals[i], got.Evals[i]
-		if !slices.Equal(a.Scores, b.Scores) {
-			return fmt.Sprintf("the return at %d frames is %.9g on average, not %.9g", a.Frames, b.Score(), a.Score())
+		for _, of := range []struct {
+			name      string
+			want, got []float64
+		}{{"return", a.Scores, b.Scores}, {"success", a.Success, b.Success}} {
+			if k := firstUnequal(of.want, of.got); k >= 0 {
+				return fmt.Sprintf("the %s of episode %d at %d frames is %s, not %s", of.name, k+1, a.Frames, value(of.got, k), value(of.want, k))
+			}
 		}
 	}
-	for name, points := range want.Scalars {
-		for i, p := range points {
-			if i >= len(got.Scalars[name]) || !results.SameScalar(got.Scalars[name][i].Value, p.Value) {
-				return fmt.Sprintf("the scalar %s at %d frames", name, p.Frames)
+	for _, name := range slices.Sorted(maps.Keys(want.Scalars)) { // what is written down since is no difference
+		a, b := want.Scalars[name], got.Scalars[name]
+		for i := range max(len(a), len(b)) {
+			if i >= len(a) || i >= len(b) {
+				return fmt.Sprintf("the scalar %s has %d values, not %d", name, len(b), len(a))
+			}
+			if !results.SameScalar(b[i].Value, a[i].Value) {
+				return fmt.Sprintf("the scalar %s at %d frames is %.9g, not %.9g", name, a[i].Frames, b[i].Value, a[i].Value)
 			}
 		}
 	}
 	return ""
+}
+
+// firstUnequal is the first place at which two lists differ, -1 if none is.
+func firstUnequal(a, b []float64) int {
+	for k := range max(len(a), len(b)) {
+		if k >= len(a) || k >= len(b) || a[k] != b[k] {
+			return k
+		}
+	}
+	return -1
+}
+
+// value writes element k of x, or that there is none.
+func value(x []float64, k int) string {
+	if k >= len(x) {
+		return "missing"
+	}
+	return fmt.Sprintf("%.9g", x[k])
 }

@@ -7,6 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -37,6 +40,9 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	records, err := st.Find(results.Query{})
 	if err != nil {
 		return err
+	}
+	if kept, _ := os.ReadDir(store); len(records) == 0 && slices.ContainsFunc(kept, fs.DirEntry.IsDir) {
+		return fmt.Errorf("no run in %s can be read", store) // what is wrong with each has been said
 	}
 	if len(records) == 0 {
 		fmt.Fprintf(out, "No runs in %s yet: go run ./reproduce train\n", store)

@@ -95,6 +95,20 @@ func TestAStopSavesAndSaysHowToGoOn(t *testing.T) {
 	}
 }
 
+func TestAStoreInWhichNothingCanBeReadIsNotCalledEmpty(t *testing.T) {
+	store := t.TempDir()
+	folder := filepath.Join(store, "0123456789abcdef")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "experiment.json"), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := command(t, "status", "-store", store); err == nil || !strings.Contains(err.Error(), "can be read") || strings.Contains(out, "No runs") {
+		t.Errorf("got %v: %s", err, out)
+	}
+}
+
 func TestStatusOfAnEmptyStoreSaysHowToFillIt(t *testing.T) {
 	out, err := command(t, "status", "-store", t.TempDir())
 	if err != nil || !strings.Contains(out, "go run ./reproduce train") {
