@@ -7,26 +7,26 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
-// runCurves draws the learning curves of a task from the store, with BenchMARL's recorded one beside runs on the dense
-// reward, and with curves from files of marl-eval or BenchMARL.
+// runCurves draws the learning curves of a task from the store, with BenchMARL's recorded ones of the same learners beside runs on
+// the dense reward, and with curves from files of marl-eval or BenchMARL.
 func runCurves(_ context.Context, out io.Writer, args []string) error {
-	var task, budget, reward, store, file string
+	var task, method, budget, reward, store, file string
 	var with repeated
 	if _, err := parse("curves", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "balance", "the `task`")
+		f.StringVar(&method, "method", "", "only runs of these `methods`, separated by commas")
 		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short, paper or custom")
 		f.StringVar(&reward, "reward", "", "only runs trained on this reward: dense or sparse")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
@@ -53,63 +53,101 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	methods, err := methodsOf(method, records)
+	if err != nil {
+		return err
+	}
 	title := known.Name
 	if reward != "" {
 		records, title = plan.TrainedOn(records, reward), title+", trained on the "+reward+" reward"
 	}
+	records = ofMethods(records, methods)
 	if len(records) == 0 {
-		return fmt.Errorf("no complete run of %s at budget %s in %s: go run ./reproduce train -task %s -budget %s", known.ID, budget, store, task, budget)
+		return nothingToDraw(task, known, methods, budget, reward, store)
 	}
-	others, err := foreign(with, known.ID)
+	others, err := imported(with, known.ID)
 	if err != nil {
 		return err
 	}
-	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, records, others); err != nil {
+	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, records, slices.Concat(others, peer(records, methods))); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s: mean and bootstrap 95 %% interval over seeds of %s\n", file, plural(len(records), "run"))
 	return nil
 }
 
-// drawCurves writes the evaluations of records, of others, and the peer's.
-func drawCurves(file string, around viz.Figure, records, others []*results.Record) error {
-	p, err := viz.Curves(around, slices.Concat(viz.Evals(records), viz.Evals(others), peer(records))...)
+// methodsOf are the methods that a list names, none for an empty one. Known are those of the program and of the records.
+func methodsOf(list string, records []*results.Record) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	var known, out []string
+	for _, m := range plan.Methods() {
+		known = append(known, m.ID)
+	}
+	for _, r := range records {
+		if name := ownName(r); !slices.Contains(known, name) {
+			known = append(known, name)
+		}
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if m, err := plan.FindMethod(name); err == nil {
+			name = m.ID
+		}
+		if !slices.Contains(known, name) {
+			return nil, usagef("unknown method %q%s", name, conf.Near(name, known))
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// ownName is the method of a record without its changed settings.
+func ownName(r *results.Record) string {
+	name, _, _ := strings.Cut(r.Method, " ")
+	return name
+}
+
+// ofMethods are the records of these methods, whatever their settings; of all if there are none.
+func ofMethods(records []*results.Record, methods []string) []*results.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return len(methods) > 0 && !slices.Contains(methods, ownName(r)) })
+}
+
+// nothingToDraw says which command trains what was asked for.
+func nothingToDraw(task string, known plan.Task, methods []string, budget, reward, store string) error {
+	of, command := "", "go run ./reproduce train -task "+task
+	if len(methods) > 0 {
+		list := strings.Join(methods, ",")
+		of, command = " by "+list, command+" -method "+list
+	}
+	if budget == plan.CustomBudget {
+		command += " -set budget.frames=60000"
+	} else {
+		command += " -budget " + budget
+	}
+	if reward != "" {
+		of, command = of+" trained on the "+reward+" reward", command+" -set task.reward="+reward
+	}
+	return fmt.Errorf("no complete run of %s%s at budget %s in %s: %s", known.ID, of, budget, store, command)
+}
+
+// drawCurves writes the evaluations of records and, as references, what others recorded.
+func drawCurves(file string, around viz.Figure, records []*results.Record, others []viz.Series) error {
+	p, err := viz.Curves(around, slices.Concat(viz.Evals(records), others)...)
 	if err != nil {
 		return err
 	}
 	return viz.Write(file, p, 18*vg.Centimeter, 10*vg.Centimeter)
 }
 
-// foreign reads the runs of a task from files of marl-eval; each method is called after its file, too.
-func foreign(files []string, task string) ([]*results.Record, error) {
-	var out []*results.Record
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		rs, err := results.ReadMarlEval(data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		before := len(out)
-		for _, r := range rs {
-			if r.Task == task {
-				r.Method = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) + " " + r.Method
-				out = append(out, r)
-			}
-		}
-		if len(out) == before {
-			return nil, fmt.Errorf("%s has no run of %s, but of %s", file, task, rs[0].Task)
-		}
-	}
-	return out, nil
-}
-
-// peer is BenchMARL's recorded curves on the task of records, if one of them was trained on the dense reward, as they were.
-func peer(records []*results.Record) []viz.Series {
+// peer is BenchMARL's recorded curves on the task of records, if one of them was trained on the dense reward, as they were: those
+// of the learners that the chosen methods are built on, after which they are called.
+func peer(records []*results.Record, methods []string) []viz.Series {
 	if len(plan.TrainedOn(records, string(envs.Dense))) == 0 {
 		return nil
 	}
-	return plan.Recorded(records[0].Task)
+	return slices.DeleteFunc(plan.Recorded(records[0].Task), func(s viz.Series) bool {
+		learner := strings.TrimPrefix(s.Label, "BenchMARL ")
+		return len(methods) > 0 && !slices.ContainsFunc(methods, func(m string) bool { return strings.HasPrefix(m, learner) })
+	})
 }

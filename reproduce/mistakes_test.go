@@ -61,6 +61,8 @@ var impossible = []struct {
 	{"table sotta", 2, "did you mean sota"},
 	{"table sota -budget shrt", 2, "did you mean short?"},
 	{"curves -budget shrt", 2, "did you mean short?"},
+	{"curves -method mapo", 2, "did you mean mappo"},
+	{"curves -task navigation -reward sparse -budget paper", 1, "train -task navigation -budget paper -set task.reward=sparse"},
 	{"export csv -budget shrt", 2, "did you mean short?"},
 	{"check -budget shrt", 2, "did you mean short?"},
 	{"check -task balanse", 2, "did you mean balance?"},

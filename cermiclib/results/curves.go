@@ -3,12 +3,9 @@
 package results
 
 import (
-	"bytes"
-	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 
@@ -61,26 +58,30 @@ type curves struct {
 	Runs      []struct {
 		Seed  uint64 `json:"seed"`
 		Evals []struct {
-			Frames  int       `json:"frames"`
-			Returns []float64 `json:"returns"` // one an episode
+			Frames  int        `json:"frames"`
+			Returns []*float64 `json:"returns"` // one an episode
 		} `json:"evals"`
 		Seconds float64 `json:"seconds_one_thread"` // wall time of the run
 	} `json:"runs"`
 }
 
-// ReadCurves reads one gzipped file of recorded curves as records, one a seed in the order of the file.
+// ReadCurves reads one file of recorded curves, gzipped or not, as records, one a seed in the order of the file.
 func ReadCurves(data []byte) ([]*Record, error) {
-	z, err := gzip.NewReader(bytes.NewReader(data))
+	text, err := unzipped(data)
 	if err != nil {
 		return nil, fmt.Errorf("recorded curves: %w", err)
 	}
-	text, err := io.ReadAll(z)
+	return readCurves(text)
+}
+
+func readCurves(text []byte) ([]*Record, error) {
+	text, err := withoutNaN(text)
 	if err != nil {
 		return nil, fmt.Errorf("recorded curves: %w", err)
 	}
 	var c curves
 	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, fmt.Errorf("recorded curves: %w", err)
+		return nil, fmt.Errorf("recorded curves: %w", plain(err))
 	}
 	if c.Schema != recordedSchema {
 		return nil, fmt.Errorf("recorded curves: schema is %q, want %q", c.Schema, recordedSchema)
@@ -97,7 +98,9 @@ func ReadCurves(data []byte) ([]*Record, error) {
 			Experiment: settings, Host: Host{Backend: "torch", Cores: 1, Seconds: run.Seconds}, Scalars: map[string][]Point{},
 		}
 		for _, e := range run.Evals {
-			r.addEval(Eval{Frames: e.Frames, Scores: e.Returns})
+			if scores := present(e.Returns); len(scores) > 0 {
+				r.addEval(Eval{Frames: e.Frames, Scores: scores})
+			}
 		}
 		rs = append(rs, r)
 	}

@@ -77,10 +77,12 @@ func TestForeignFilesAreRefusedInASentence(t *testing.T) {
 		"{}":                              "holds no run",
 		`{"a":1}`:                         nest,
 		`{"e":{"t":{"m":{"seed_1":{}}}}}`: `e/t, m, seed_1: no step has a "step_count" and a "return"`,
-		`{"e":{"t":{"m":{"seed_1":{"step_1":{"return":"x"}}}}}}`:                  "step_1: return is string, want a list",
-		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1,"return":3}}}}}}`:     "step_1: return is number, want a list",
-		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":"1","return":[3]}}}}}}`: "step_1: step_count is string, want a whole number",
-		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":-1,"return":[3]}}}}}}`:  "step_1: step_count is -1, want 0 or more",
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"return":"x"}}}}}}`:                        "step_1: return is string, want a list",
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1,"return":3}}}}}}`:           "step_1: return is number, want a list",
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":"1","return":[3]}}}}}}`:       "step_1: step_count is string, want a number",
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":-1,"return":[3]}}}}}}`:        "step_1: step_count is -1, want a whole number, 0 or more",
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1.5,"return":[3]}}}}}}`:       "step_1: step_count is 1.5, want a whole number, 0 or more",
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1,"return":[-Infinity]}}}}}}`: "a number is infinite, want finite ones",
 	} {
 		_, err := ReadMarlEval([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "Go ") {

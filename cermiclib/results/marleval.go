@@ -98,6 +98,10 @@ func meanOf(x []float64) float64 {
 // ReadMarlEval reads a file in the format of marl-eval, of BenchMARL for example, as complete records of budget
 // "imported", so that they can be drawn and compared with ours. The score of an episode is its "return".
 func ReadMarlEval(data []byte) ([]*Record, error) {
+	data, err := withoutNaN(data)
+	if err != nil {
+		return nil, err
+	}
 	var file marlEval
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("not a file of marl-eval, which nests environment, task, algorithm, seed and step: %w", plain(err))
@@ -140,19 +144,21 @@ func importRun(steps map[string]json.RawMessage) (*Record, error) {
 			continue
 		}
 		var step struct {
-			Frames *int      `json:"step_count"`
-			Return []float64 `json:"return"`
+			Frames *float64   `json:"step_count"` // some writers give it a point
+			Return []*float64 `json:"return"`
 		}
 		if err := json.Unmarshal(steps[name], &step); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, plain(err))
 		}
-		if step.Frames == nil || len(step.Return) == 0 {
+		scores := present(step.Return)
+		if step.Frames == nil || len(scores) == 0 {
 			continue // a step that logged something else
 		}
-		if *step.Frames < 0 {
-			return nil, fmt.Errorf("%s: %s is %d, want 0 or more", name, stepCount, *step.Frames)
+		frames := *step.Frames
+		if frames < 0 || frames > 1<<53 || frames != math.Trunc(frames) {
+			return nil, fmt.Errorf("%s: %s is %v, want a whole number, 0 or more", name, stepCount, frames)
 		}
-		r.addEval(Eval{Frames: *step.Frames, Scores: step.Return})
+		r.addEval(Eval{Frames: int(frames), Scores: scores})
 	}
 	if len(r.Evals) == 0 {
 		return nil, fmt.Errorf("no step has a %q and a %q", stepCount, returnMetric)
@@ -167,6 +173,6 @@ func plain(err error) error {
 	if !ok {
 		return err
 	}
-	want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number", reflect.Slice: "a list", reflect.Map: "an object"}[wrong.Type.Kind()]
+	want := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number", reflect.String: "a text", reflect.Slice: "a list", reflect.Map: "an object"}[wrong.Type.Kind()]
 	return fmt.Errorf("%s is %s, want %s", cmp.Or(wrong.Field, "all of it"), wrong.Value, want)
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"bytes"
+	"compress/gzip"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func zipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// As Python's json writes it: whole numbers with a point, and NaN where an episode has no value. In a name NaN is a name.
+func TestFilesOfOtherProgramsAreReadInEveryForm(t *testing.T) {
+	const text = `{"vmas": {"Balance": {"NaN \"NaN": {"seed_2": {"step_0": {"step_count": 6000.0, "return": [1.5, NaN, 2.5]},
+		"step_1": {"step_count": 12000, "return": [NaN]}}}}}}`
+	for _, data := range [][]byte{[]byte(text), zipped(t, text)} {
+		rs, err := Import(data)
+		if err != nil || len(rs) != 1 || rs[0].Method != `NaN "NaN` || rs[0].Seed != 2 || len(rs[0].Evals) != 1 ||
+			rs[0].Evals[0].Frames != 6000 || !slices.Equal(rs[0].Evals[0].Scores, []float64{1.5, 2.5}) {
+			t.Errorf("got %+v, %v", rs, err)
+		}
+	}
+	const curve = `{"schema": "benchmarl-curves/1", "algorithm": "mappo", "task": "balance", "runs": [{"seed": 1, "evals": [{"frames": 6000, "returns": [1, NaN]}]}]}`
+	for _, data := range [][]byte{[]byte(curve), zipped(t, curve), recordedFile(t)} {
+		rs, err := Import(data)
+		if err != nil || rs[0].Method != "BenchMARL mappo" || rs[0].Task != "vmas/balance" || rs[0].Evals[0].Frames != 6000 {
+			t.Errorf("recorded curves: %+v, %v", rs, err)
+		}
+	}
+	for want, data := range map[string][]byte{
+		`schema is "benchmarl-curves/2", want "benchmarl-curves/1"`: []byte(`{"schema": "benchmarl-curves/2"}`),
+		"the gzip file is damaged":                                  zipped(t, text)[:30],
+		"which nests environment":                                   []byte("frames,return"),
+	} {
+		if _, err := Import(data); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %q", data, err, want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+func TestCurvesOfNothingSayHowToTrainThem(t *testing.T) {
+	for want, args := range map[string][]string{
+		"vmas/navigation trained on the sparse reward at budget paper in STORE: go run ./reproduce train -task navigation -budget paper -set task.reward=sparse": {
+			"-task", "navigation", "-reward", "sparse", "-budget", "paper"},
+		"vmas/balance by mappo,qmix at budget custom in STORE: go run ./reproduce train -task balance -method mappo,qmix -set budget.frames=60000": {
+			"-method", "MAPPO,qmix", "-budget", "custom"},
+	} {
+		store := t.TempDir()
+		_, err := command(t, append([]string{"curves", "-store", store}, args...)...)
+		if err == nil || err.Error() != "no complete run of "+strings.Replace(want, "STORE", store, 1) {
+			t.Errorf("%v: %v\nwant %s", args, err, want)
+		}
+	}
+}
+
+func TestCurvesOfOneMethodHaveOnlyThePeerOfItsLearner(t *testing.T) {
+	records := []*results.Record{
+		{Task: "vmas/balance", Method: "mappo task.reward=dense", Experiment: []byte(`{"task":{"reward":"dense"}}`)},
+		{Task: "vmas/balance", Method: "mine explore.alpha=1", Experiment: []byte(`{"task":{"reward":"dense"}}`)},
+	}
+	for list, want := range map[string]string{
+		"":           "mappo mine, BenchMARL mappo BenchMARL qmix",
+		"MAPPO":      "mappo, BenchMARL mappo",
+		"mine,mappo": "mappo mine, BenchMARL mappo",
+		"mine":       "mine,",
+	} {
+		methods, err := methodsOf(list, records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		own := ofMethods(records, methods)
+		for _, r := range own {
+			got = append(got, ownName(r))
+		}
+		got[len(got)-1] += ","
+		for _, s := range peer(own, methods) {
+			got = append(got, s.Label)
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("-method %q draws %q, want %q", list, text, want)
+		}
+	}
+}
+
+// marlEvalFile writes a run of one method and seed on Balance, as BenchMARL does, and returns the file's path.
+func marlEvalFile(t *testing.T, path, method string, seed int, score float64) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`{"vmas": {"Balance": {%q: {"seed_%d": {"step_0": {"step_count": 6000.0, "return": [%g]}, "step_1": {"step_count": 600000.0, "return": [%g]}}}}}}`,
+		method, seed, score, score)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestSeedsInFilesOfTheirOwnAreOneImportedCurve(t *testing.T) {
+	dir := t.TempDir()
+	one := func(name, method string, seed int) string {
+		return marlEvalFile(t, filepath.Join(dir, name), method, seed, 40+float64(seed))
+	}
+	seeds := []string{one("a.json", "mappo", 0), one("b.json", "mappo", 1), one("c.json", "mappo", 2), one("d.json", "qmix", 0)}
+	labels := func(series []viz.Series) (out []string) {
+		for _, s := range series {
+			out = append(out, fmt.Sprintf("%s × %d", s.Label, len(s.Y)))
+			if !s.Reference {
+				t.Errorf("%s has the look of a method of ours", s.Label)
+			}
+		}
+		return out
+	}
+	series, err := imported(seeds, "vmas/balance")
+	if got, want := labels(series), []string{"imported mappo × 3", "imported qmix × 1"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("a file for every seed: %q, %v, want %q", got, err, want)
+	}
+	series, err = imported([]string{one("x/run.json", "mappo", 0), one("y/run.json", "mappo", 0), one("y/other.json", "mappo", 1)}, "vmas/balance")
+	if got, want := labels(series), []string{"imported mappo, x/run.json × 1", "imported mappo, y/run.json × 1", "imported mappo, other.json × 1"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("two files with one seed: %q, %v, want %q", got, err, want)
+	}
+	if _, err := imported([]string{seeds[0], filepath.Join(dir, "x", "..", "a.json")}, "vmas/balance"); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("one file twice: %v", err)
+	}
+	if _, err := imported(seeds, "vmas/wheel"); err == nil || !strings.Contains(err.Error(), "a.json has no run of vmas/wheel, but of vmas/Balance") {
+		t.Errorf("another task: %v", err)
+	}
+}
