@@ -111,21 +111,59 @@ func (b Budget) apply(e *run.Experiment) {
 	shared := e.Task.Shared()
 	shared.Copies = b.Copies
 	e.Task = e.Task.WithShared(shared)
-	switch c := e.Learner.(type) {
+	e.Learner, e.Explore = b.learner(e.Learner), b.explorer(e.Explore)
+}
+
+// learner sets the schedule of a learner.
+func (b Budget) learner(l learn.Config) learn.Config {
+	switch c := l.(type) {
 	case learn.MAPPO:
-		e.Learner = b.MAPPO(c)
+		return b.MAPPO(c)
 	case learn.Q:
 		c.EpsFrames = b.Budget.Frames / annealShare
-		e.Learner = b.Q(c)
+		return b.Q(c)
 	}
-	switch c := e.Explore.(type) {
+	return l
+}
+
+// explorer sets the schedule of an explorer.
+func (b Budget) explorer(x explore.Config) explore.Config {
+	switch c := x.(type) {
 	case explore.Epsilon:
 		c.Frames = b.Budget.Frames / annealShare
-		e.Explore = c
+		return c
 	case explore.ICES: // a quarter of the value learner's steps, for all of the run
 		c.Steps, c.RatioFrames = b.Q(learn.DefaultQ()).Steps/4, b.Budget.Frames
-		e.Explore = c
+		return c
 	case cermic.Config:
-		e.Explore = b.Cermic(c)
+		return b.Cermic(c)
 	}
+	return x
+}
+
+// set changes one setting. A part of another kind gets the budget's schedule, and a bonus that begins to fade fades over all of the
+// budget, but for what the same assignment says of that.
+func (b Budget) set(e *run.Experiment, key, value string) error {
+	before := conf.Keys(*e)
+	if err := conf.Set(e, key, value); err != nil {
+		return err
+	}
+	now := conf.Keys(*e)
+	changed := func(key string) bool {
+		was, _ := find(before, key)
+		is, _ := find(now, key)
+		return was != is
+	}
+	if changed("learner") {
+		e.Learner = b.learner(e.Learner)
+	}
+	if changed("explore") {
+		e.Explore = b.explorer(e.Explore)
+	}
+	if fade, _ := find(now, "explore.int_anneal"); changed("explore.int_anneal") && fade == explore.AnnealLinear {
+		if err := conf.Set(e, "explore.int_anneal_frames", fmt.Sprint(b.Budget.Frames)); err != nil {
+			return err
+		}
+	}
+	return conf.Set(e, key, value) // once more: a part that is of its kind already keeps what else it has
 }

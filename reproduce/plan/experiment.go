@@ -3,12 +3,14 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/vmas"
@@ -28,8 +30,11 @@ type Request struct {
 // New makes the experiment. Starred tasks of the paper, and tasks that are not in it, are trained on the sparse reward;
 // the others, which the paper calls originally sparse, on the benchmark's own.
 //
+// A part that a setting chooses, as explore=db does, is trained on the budget's schedule like those of the methods.
+//
 // The method's label is its name, followed by each setting that differs from its defaults at that budget: runs of equal
-// label and budget differ in task and seed only. A changed budget is called "custom".
+// label and budget differ in task and seed only. Parts that compose another method, or none, are named after the one that is
+// nearest, whichever was asked for. A changed budget is called "custom".
 func New(q Request) (run.Experiment, error) {
 	task, err := FindTask(q.Task)
 	if err != nil {
@@ -51,37 +56,35 @@ func New(q Request) (run.Experiment, error) {
 		e.Budget.Frames, e.Budget.EvalEvery = q.Frames, max(1, q.Frames/10)
 	}
 	for _, assignment := range outerFirst(q.Set) {
-		if err := set(&e, assignment); err != nil {
+		if err := allowed(assignment); err != nil {
+			return run.Experiment{}, err
+		}
+		key, value, _ := strings.Cut(assignment, "=")
+		if err := budget.set(&e, strings.TrimSpace(key), value); err != nil {
 			return run.Experiment{}, err
 		}
 	}
 	if e.Budget != budget.Budget {
 		e.Budget.Name = CustomBudget
 	}
-	if e.Method, err = label(e, task, method, budget); err != nil {
+	e.Seed = q.Seed
+	if err := e.Validate(); err != nil {
 		return run.Experiment{}, err
 	}
-	e.Seed = q.Seed
-	return e, e.Validate()
+	e.Method, err = title(e, task, method, budget)
+	return e, err
 }
 
-// outerFirst orders assignments so that what chooses a component, explore.memory=graph, comes before its settings, as in labels it does
-// not.
+// outerFirst orders assignments so that what chooses a part, explore.memory=graph, comes before the settings of that part, and what
+// makes a bonus fade before how long that takes; in labels they are in alphabetical order.
 func outerFirst(assignments []string) []string {
-	depth := func(s string) int {
+	key := func(s string) string {
 		key, _, _ := strings.Cut(s, "=")
-		return strings.Count(key, ".")
+		return strings.TrimSuffix(strings.TrimSpace(key), ".kind") // explore.kind=db is explore=db
 	}
-	return slices.SortedStableFunc(slices.Values(assignments), func(a, b string) int { return depth(a) - depth(b) })
-}
-
-// set applies one assignment.
-func set(e *run.Experiment, assignment string) error {
-	if err := allowed(assignment); err != nil {
-		return err
-	}
-	key, value, _ := strings.Cut(assignment, "=")
-	return conf.Set(e, strings.TrimSpace(key), value)
+	return slices.SortedStableFunc(slices.Values(assignments), func(a, b string) int {
+		return cmp.Or(strings.Count(key(a), ".")-strings.Count(key(b), "."), strings.Compare(key(a), key(b)))
+	})
 }
 
 // allowed returns one sentence if an assignment is none, or if another flag is there for what it sets.
@@ -129,19 +132,27 @@ type discretiser interface {
 	WithDiscrete(vmas.Discrete) envs.Config
 }
 
-// label names e after method, or after another one if settings have made it that one's composition, and the settings in
-// which it differs.
+// title is the label of e after the method asked for, or if settings have replaced a part of that, after the one that is nearest.
+func title(e run.Experiment, task Task, asked Method, budget Budget) (string, error) {
+	if asked.composes(e) {
+		return label(e, task, asked, budget)
+	}
+	if err := keepsPolicy(asked, e); err != nil {
+		return "", err
+	}
+	return nearestLabel(e, task, budget)
+}
+
+// label names e after method and the settings in which it differs.
 func label(e run.Experiment, task Task, method Method, budget Budget) (string, error) {
-	if !method.composes(e) {
-		if i := slices.IndexFunc(Methods(), func(m Method) bool { return m.composes(e) }); i >= 0 {
-			method = Methods()[i]
-		}
+	if err := keepsPolicy(method, e); err != nil {
+		return "", err
 	}
 	reference, err := defaults(task, method, budget)
 	if err != nil {
 		return "", err
 	}
-	changes, err := changes(e, reference)
+	changes, err := changes(e, reference, budget)
 	name := paper.Label(method.ID, changes)
 	if len(e.Forks) > 0 {
 		name += " (" + e.History() + ")"
@@ -149,9 +160,22 @@ func label(e run.Experiment, task Task, method Method, budget Budget) (string, e
 	return name, err
 }
 
+// keepsPolicy refuses e if it has lost a policy that is the method's own, without which the method is another one.
+func keepsPolicy(method Method, e run.Experiment) error {
+	if method.Policy.Kind() == policy.DefaultMLP().Kind() || method.Policy.Kind() == e.Policy.Kind() {
+		return nil
+	}
+	plain := "mappo"
+	if mixer(e.Learner) != "" {
+		plain = "qmix"
+	}
+	return fmt.Errorf("%s acts by a policy of its own, which policy=%s replaces: set policy.core=gru or mlp for another network inside that, or ask for %s",
+		method.ID, e.Policy.Kind(), plain)
+}
+
 // changes lists the settings of e that differ from those of reference, as sorted assignments; settings inside a part of
-// another kind are compared with that kind's defaults. Budget and seed have columns of their own and are left out.
-func changes(e, reference run.Experiment) ([]string, error) {
+// another kind are compared with that kind's defaults at the budget. Budget and seed have columns of their own and are left out.
+func changes(e, reference run.Experiment, budget Budget) ([]string, error) {
 	var out []string
 	then := conf.Keys(reference)
 	for _, kinds := range []bool{true, false} { // parts first: they decide which keys there are
@@ -163,7 +187,7 @@ func changes(e, reference run.Experiment) ([]string, error) {
 				continue
 			}
 			out = append(out, now.Key+"="+now.Value)
-			if err := conf.Set(&reference, now.Key, now.Value); err != nil {
+			if err := budget.set(&reference, now.Key, now.Value); err != nil {
 				return nil, err
 			}
 			then = conf.Keys(reference)

@@ -243,6 +243,9 @@ func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
 		{func(q *Request) { q.Set = []string{"seed=3"} }, "-set seed: seeds are counted by -seeds"},
 		{func(q *Request) { q.Set = []string{"task=vmas/balance"} }, "-set task: tasks are chosen by -task"},
 		{func(q *Request) { q.Set = []string{"learner.clip_epsilon=2"} }, "learner.clip_epsilon is 2"},
+		{func(q *Request) { q.Set = []string{"learner=null"} }, "an experiment needs a task, a learner"},
+		{func(q *Request) { q.Method, q.Set = "cpm", []string{"policy=gru"} }, "set policy.core=gru or mlp for another network inside that, or ask for mappo"},
+		{func(q *Request) { q.Method, q.Set = "qmix-spectra", []string{"policy=mlp"} }, "or ask for qmix"},
 	} {
 		q := good
 		c.change(&q)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/explore"
+)
+
+// TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that part has.
+func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
+	for _, b := range Budgets {
+		for _, c := range []struct {
+			method, set, like string // the part that set chooses is that of the method like
+		}{
+			{"mappo", "explore=epsilon", "mappo-eps"}, {"mappo", "explore.kind=epsilon", "mappo-eps"}, {"mappo", "explore=cermic", "mappo-cermic"},
+			{"qmix", "explore=cermic", "qmix-cermic"}, {"qmix", "explore=ices", "qplex-ices"}, {"qmix", "explore=db", "mappo-db"},
+			{"mappo", "learner=q", "qmix"}, {"qmix", "learner=mappo", "mappo"}, {"qmix-spectra-native", "learner=mappo", "mappo"},
+		} {
+			e := make1(t, Request{Task: "navigation", Method: c.method, Budget: b.Budget.Name, Set: []string{c.set}})
+			want := make1(t, Request{Task: "navigation", Method: c.like, Budget: b.Budget.Name})
+			if strings.HasPrefix(c.set, "learner") {
+				if !reflect.DeepEqual(e.Learner, want.Learner) {
+					t.Errorf("%s, %s %s: %+v, want %+v", b.Budget.Name, c.method, c.set, e.Learner, want.Learner)
+				}
+			} else if !reflect.DeepEqual(e.Explore, want.Explore) {
+				t.Errorf("%s, %s %s: %+v, want %+v", b.Budget.Name, c.method, c.set, e.Explore, want.Explore)
+			}
+		}
+	}
+}
+
+// TestACombinationThatIsAMethodIsThatMethodsRun, with its identity and its name.
+func TestACombinationThatIsAMethodIsThatMethodsRun(t *testing.T) {
+	for _, b := range Budgets {
+		for _, c := range []struct{ method, set, like string }{
+			{"mappo", "explore=epsilon", "mappo-eps"}, {"mappo", "policy=cpm", "cpm"}, {"mappo-cermic", "explore=db", "mappo-db"},
+			{"mace", "explore=none learner.critic=", "mappo"}, {"qmix", "explore=cermic learner.int_at=sample", "qmix-cermic"},
+			{"mappo", "learner=q task.discrete=product9", "qmix"}, {"qmix", "learner=mappo task.discrete=none", "mappo"},
+		} {
+			e := make1(t, Request{Task: "balance", Method: c.method, Budget: b.Budget.Name, Set: strings.Fields(c.set), Seed: 3})
+			want := make1(t, Request{Task: "balance", Method: c.like, Budget: b.Budget.Name, Seed: 3})
+			if e.Method != c.like || !reflect.DeepEqual(e, want) {
+				t.Errorf("%s, %s %s is called %q and is %+v, want %+v", b.Budget.Name, c.method, c.set, e.Method, e, want)
+			}
+		}
+	}
+}
+
+// TestSettingsStandAboveTheSchedule, wherever they are written.
+func TestSettingsStandAboveTheSchedule(t *testing.T) {
+	for _, c := range []struct {
+		set       []string
+		key, want string
+	}{
+		{[]string{"explore.egreedy_anneal_frames=7", "explore=epsilon"}, "explore.egreedy_anneal_frames", "7"},
+		{[]string{"explore.egreedy_anneal_frames=7", "explore.kind=epsilon"}, "explore.egreedy_anneal_frames", "7"},
+		{[]string{`explore={"kind":"epsilon","egreedy_anneal_frames":7}`}, "explore.egreedy_anneal_frames", "7"},
+		{[]string{"explore.n_neg=4", "explore=cermic"}, "explore.cermic_frac", "0.1"},
+		{[]string{"explore=ices", "explore=cermic"}, "explore.cermic_frac", "0.1"}, // the last one counts
+		{[]string{"explore.int_anneal=linear_to_zero", "explore=db"}, "explore.int_anneal_frames", "600000"},
+		{[]string{"explore.int_anneal_frames=3000000", "explore.int_anneal=linear_to_zero", "explore=mace"}, "explore.int_anneal_frames", "3000000"},
+		{[]string{`explore={"kind":"db","int_anneal":"linear_to_zero"}`}, "explore.int_anneal_frames", "600000"},
+		{[]string{`explore={"kind":"db","int_anneal":"linear_to_zero","int_anneal_frames":9}`}, "explore.int_anneal_frames", "9"},
+		{[]string{"explore=db"}, "explore.int_anneal_frames", "3000000"}, // read by nobody
+	} {
+		e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
+		if got, ok := find(conf.Keys(e), c.key); !ok || got != c.want {
+			t.Errorf("%v: %s is %q, want %s", c.set, c.key, got, c.want)
+		}
+	}
+}
+
+func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
+	for _, b := range Budgets {
+		for method, bonus := range map[string]func(explore.Config) explore.Bonus{
+			"mappo-db":     func(c explore.Config) explore.Bonus { return c.(explore.DB).Bonus },
+			"mace":         func(c explore.Config) explore.Bonus { return c.(explore.MACE).Bonus },
+			"mappo-cermic": func(c explore.Config) explore.Bonus { return c.(cermic.Config).Bonus },
+		} {
+			e := make1(t, Request{Task: "balance", Method: method, Budget: b.Budget.Name, Set: []string{"explore.int_anneal=linear_to_zero"}})
+			if got := bonus(e.Explore).IntAnnealFrames; got != b.Budget.Frames || e.Method != method+" explore.int_anneal=linear_to_zero" {
+				t.Errorf("%s at %s, called %q: fades over %d frames, want %d", method, b.Budget.Name, e.Method, got, b.Budget.Frames)
+			}
+		}
+	}
+}
+
+// TestLabelsAreRequestsAndEachRunHasOne: whichever method was asked for, equal runs have equal labels, and asked for by its label a run is
+// the same one.
+func TestLabelsAreRequestsAndEachRunHasOne(t *testing.T) {
+	label := map[string]string{}
+	for _, c := range []struct{ method, set, want string }{
+		{"mappo", "policy=gru", "mappo policy=gru"}, {"mace", "explore=none learner.critic= policy=gru", "mappo policy=gru"},
+		{"mappo-db", "policy=gru", "mappo-db policy=gru"}, {"mappo", "explore=db policy=gru", "mappo-db policy=gru"},
+		{"mappo", "explore=ices", "mappo explore=ices"}, {"qplex-ices", "learner=mappo task.discrete=none", "mappo explore=ices"},
+		{"qmix", "explore=ices", "qmix explore=ices"}, {"cpm", "explore=db", "cpm explore=db"}, {"mappo-db", "policy=cpm", "cpm explore=db"},
+		{"qmix", "explore=ices explore.ices_steps=450", "qmix explore.ices_steps=450 explore=ices"},
+		{"qmix", "learner.mixer=spectra policy=gru", "qmix learner.mixer=spectra policy=gru"},
+		{"mappo-cermic-literal", "explore.alpha=1", "mappo-cermic-literal explore.alpha=1"},
+	} {
+		e := make1(t, Request{Task: "balance", Method: c.method, Budget: "short", Set: strings.Fields(c.set)})
+		id, err := e.ID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Method != c.want {
+			t.Errorf("%s %s is called %q, want %q", c.method, c.set, e.Method, c.want)
+		}
+		if other, ok := label[id]; ok && other != e.Method {
+			t.Errorf("%s %s is called %q and %q", c.method, c.set, e.Method, other)
+		}
+		label[id] = e.Method
+		words := strings.Fields(e.Method)
+		if again, err := make1(t, Request{Task: "balance", Method: words[0], Budget: "short", Set: words[1:]}).ID(); err != nil || again != id {
+			t.Errorf("%q is run %s, but asked for by that label %s (%v)", e.Method, id, again, err)
+		}
+	}
+}
