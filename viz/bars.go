@@ -40,6 +40,7 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 			}
 		}
 	}
+	b.styles = Styles(b.labels...)
 	p := newPlot(f.X, f.Y)
 	above := header{title: f.Title}
 	if !f.Unlabelled {
@@ -55,7 +56,10 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 type bars struct {
 	groups []Group
 	labels []string // all names in order of appearance
+	styles []Style  // one a name
 }
+
+func (b *bars) style(bar Bar) Style { return b.styles[slices.Index(b.labels, bar.Label)] }
 
 // place returns the centre and the width of bar k in group g, in data units.
 func (b *bars) place(g, k int) (x, width float64) {
@@ -71,7 +75,7 @@ func (b *bars) names() []plot.Tick {
 	var out []plot.Tick
 	if len(b.groups) == 1 {
 		for k, bar := range b.groups[0].Bars {
-			out = append(out, plot.Tick{Value: float64(k), Label: StyleOf(bar.Label, k).Name})
+			out = append(out, plot.Tick{Value: float64(k), Label: b.style(bar).Name})
 		}
 		return out
 	}
@@ -85,8 +89,7 @@ func (b *bars) names() []plot.Tick {
 func (b *bars) entries() []entry {
 	var out []entry
 	published := false
-	for i, label := range b.labels {
-		style := StyleOf(label, i)
+	for _, style := range b.styles {
 		out = append(out, entry{style.Name, func(c draw.Canvas) {
 			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
 		}})
@@ -135,7 +138,7 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 			x, width := b.place(g, k)
 			left, right, centre := tx(x-width/2), tx(x+width/2), tx(x)
 			if !math.IsNaN(bar.Value) {
-				style := StyleOf(bar.Label, slices.Index(b.labels, bar.Label))
+				style := b.style(bar)
 				c.FillPolygon(style.Color, rectangle(left, ty(0), right, ty(bar.Value)))
 			}
 			if !math.IsNaN(bar.Low + bar.High) {

@@ -36,19 +36,12 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	ends := &endLabels{}
 	order := slices.Clone(series)
 	slices.SortStableFunc(order, func(a, b Series) int { return cmp.Compare(rank(a), rank(b)) })
-	references := 0
+	looks := looksOf(series)
 	for _, s := range order {
 		if err := s.check(); err != nil {
 			return nil, err
 		}
-		style := StyleOf(s.Label, slices.IndexFunc(series, func(o Series) bool { return o.Label == s.Label }))
-		if s.Reference {
-			style = Style{s.Label, ink, [][]vg.Length{dotted, dashDot}[references%2], vg.Points(1.1)}
-			references++
-		}
-		if s.Faint {
-			style.Width = vg.Points(1)
-		}
+		style := looks(s)
 		draw := drawMean
 		if f.PerSeed {
 			draw = drawSeeds
@@ -73,6 +66,30 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 		p.Y.Min, p.Y.Max = f.Low, f.High
 	}
 	return p, nil
+}
+
+// looksOf says how each of the series of a figure is drawn. References come in their order.
+func looksOf(series []Series) func(Series) Style {
+	labels, references := make([]string, len(series)), 0
+	for i, s := range series {
+		if !s.Reference {
+			labels[i] = s.Label
+		}
+	}
+	styles := Styles(labels...)
+	return func(s Series) Style {
+		if s.Reference {
+			n := len(referenceDashes)
+			style := Style{s.Label, ink, referenceDashes[references%n], vg.Points(1.1 + 0.7*float64(references/n%3))}
+			references++
+			return style
+		}
+		style := styles[slices.Index(labels, s.Label)]
+		if s.Faint {
+			style.Width = vg.Points(1)
+		}
+		return style
+	}
 }
 
 // vacant implements plot.Plotter: it says that there is nothing to see, where axes alone could be taken for a result.

@@ -17,8 +17,7 @@ type entry struct {
 // lineEntries are the samples of labelled lines.
 func lineEntries(labels []string) []entry {
 	out := make([]entry, len(labels))
-	for i, label := range labels {
-		style := StyleOf(label, i)
+	for i, style := range Styles(labels...) {
 		out[i] = entry{style.Name, func(c draw.Canvas) {
 			c.StrokeLine2(style.Line(), c.Min.X, c.Center().Y, c.Max.X, c.Center().Y)
 		}}

@@ -101,10 +101,10 @@ func pathRow(episodes []*results.Inside, points [][2]float64, suffix string, f F
 	return row, nil
 }
 
-// shortLabel is the method's name without changed settings, as StyleOf prints it.
+// shortLabel is the method's name without changed settings, as Styles prints it.
 func shortLabel(method string) string {
 	name, _, _ := strings.Cut(method, " ")
-	return StyleOf(name, 0).Name
+	return Styles(name)[0].Name
 }
 
 // pathPanel draws the paths of an episode's agents, and other points over them if there are any.

@@ -26,9 +26,13 @@ type Cloud struct {
 func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
 	p := newPlot(f.X, f.Y)
 	above := header{title: f.Title}
+	labels := make([]string, len(clouds))
 	for i, cloud := range clouds {
-		first := slices.IndexFunc(clouds, func(o Cloud) bool { return o.Label == cloud.Label })
-		style := StyleOf(cloud.Label, first)
+		labels[i] = cloud.Label
+	}
+	styles := Styles(labels...)
+	for i, cloud := range clouds {
+		first, style := slices.Index(labels, cloud.Label), styles[i]
 		if cloud.Dark != nil && len(cloud.Dark) != len(cloud.Points) {
 			return nil, fmt.Errorf("cloud %q: %d marks of %d points", cloud.Label, len(cloud.Dark), len(cloud.Points))
 		}

@@ -3,13 +3,14 @@
 // Package viz turns results into pictures and tables: learning curves, bars, panels, grids of numbers, scenes.
 //
 // Data goes in, a *plot.Plot, an image or a Grid comes out; nothing here reads a store, trains, or imports GoMLX, so a
-// notebook cell that only plots compiles and links quickly. A method has one look everywhere, given by StyleOf.
+// notebook cell that only plots compiles and links quickly. A method has one look everywhere, given by Styles.
 package viz
 
 import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,10 +62,24 @@ var (
 
 var (
 	solid   []vg.Length
-	dashed  = []vg.Length{vg.Points(6), vg.Points(2.5)}
-	dotted  = []vg.Length{vg.Points(1.5), vg.Points(2)}
-	dashDot = []vg.Length{vg.Points(5), vg.Points(2), vg.Points(1.5), vg.Points(2)}
+	dashed  = pattern(6, 2.5)
+	dotted  = pattern(1.5, 2)
+	dashDot = pattern(5, 2, 1.5, 2)
 )
+
+// dashes are the patterns that lines of one colour take one after the other.
+var dashes = [][]vg.Length{solid, dashed, pattern(12, 3), pattern(7, 2, 1.5, 2, 1.5, 2), dashDot, dotted, pattern(2.5, 4), pattern(12, 2, 3, 2)}
+
+// referenceDashes are those of what somebody else recorded, which has one colour, close to black.
+var referenceDashes = [][]vg.Length{dotted, dashDot, pattern(2.5, 4), pattern(7, 2, 1.5, 2, 1.5, 2), pattern(12, 2, 3, 2), dashed, pattern(12, 3), pattern(1, 5)}
+
+func pattern(points ...float64) []vg.Length {
+	out := make([]vg.Length, len(points))
+	for i, v := range points {
+		out[i] = vg.Points(v)
+	}
+	return out
+}
 
 // methods lists the rows of the paper's main table. Learners that explore with CERMIC are drawn solid and heavy, policy
 // gradient methods solid, value-based ones dashed: a second cue beside colour.
@@ -84,21 +99,92 @@ var methods = map[string]Style{
 // spare are the looks of labels that are no method of the paper, in order of appearance.
 var spare = []color.NRGBA{vermilion, blue, green, pink, orange, sky, wine, violet, black, grey}
 
-// StyleOf returns the look of a method by its identifier or its name ("mappo-cermic", "MAPPO-CERMIC"). Any other label, for
-// example a method with changed settings, takes its colour from its position among the labels of the figure.
-func StyleOf(label string, position int) Style {
-	method, settings, changed := strings.Cut(label, " ")
-	known, ok := methods[identifier(method)]
-	if ok && !changed {
-		return known
+// Styles returns the looks of the labels of one figure, each another one. A method, by its identifier or its name ("mappo-cermic",
+// "MAPPO-CERMIC"), has its own colour, also with changed settings, which have other dashes. Where there is
+// only one method, each of its settings has another colour, as labels have that are no method: in their order, "" keeping a place free.
+func Styles(labels ...string) []Style {
+	out, used := make([]Style, len(labels)), map[string]bool{}
+	own := map[color.NRGBA]bool{} // colours of methods
+	several := len(methodsOf(labels)) > 1
+	for i, label := range labels {
+		known, ok := methods[methodOf(label)]
+		plain := ok && !strings.Contains(label, " ")
+		if plain || ok && several {
+			own[known.Color] = true
+		}
+		if plain {
+			out[i], used[known.key()] = known, true
+		}
 	}
-	n := len(spare)
-	s := Style{Name: label, Color: spare[position%n], Width: vg.Points(1.8)}
-	if ok { // "mappo-cermic explore.alpha=0.5"
-		s.Name = known.Name + " " + strings.ReplaceAll(settings, "explore.", "")
+	for i, label := range labels {
+		if first := slices.Index(labels, label); first < i {
+			out[i] = out[first]
+		} else if out[i].Name == "" {
+			known, ok := methods[methodOf(label)]
+			if ok && several {
+				out[i] = known.variant(used)
+			} else {
+				out[i] = other(i, own, used)
+			}
+			out[i].Name = label
+			if _, settings, _ := strings.Cut(label, " "); ok { // "mappo-cermic explore.alpha=0.5"
+				out[i].Name = known.Name + " " + strings.ReplaceAll(settings, "explore.", "")
+			}
+			used[out[i].key()] = label != ""
+		}
 	}
-	s.Dashes = [][]vg.Length{solid, dashed, dotted}[position/n%3]
+	return out
+}
+
+// key tells styles apart.
+func (s Style) key() string { return fmt.Sprint(s.Color, s.Dashes, s.Width) }
+
+// variant is the first look of a method that is not used yet: its own, then other dashes, then other widths.
+func (s Style) variant(used map[string]bool) Style {
+	for _, width := range []vg.Length{s.Width, s.Width * 0.6, s.Width * 1.5} {
+		for i, d := range dashes {
+			v := s
+			if v.Width = width; i > 0 || width != s.Width {
+				v.Dashes = d
+			}
+			if !used[v.key()] {
+				return v
+			}
+		}
+	}
 	return s
+}
+
+// other is the look of a label that is no method, by its place among the labels: a colour that no method of the figure has, if
+// there is one.
+func other(place int, own map[color.NRGBA]bool, used map[string]bool) Style {
+	n := len(spare)
+	for _, strict := range []bool{true, false} {
+		for k := place; k < place+n*len(dashes); k++ {
+			s := Style{Color: spare[k%n], Dashes: dashes[k/n%len(dashes)], Width: vg.Points(1.8)}
+			if !used[s.key()] && !(strict && own[s.Color]) {
+				return s
+			}
+		}
+	}
+	return Style{Color: spare[place%n], Width: vg.Points(1.8)}
+}
+
+// methodsOf are the methods among labels.
+func methodsOf(labels []string) map[string]bool {
+	out := map[string]bool{}
+	for _, l := range labels {
+		if _, ok := methods[methodOf(l)]; ok {
+			out[methodOf(l)] = true
+		}
+	}
+	return out
+}
+
+// methodOf is the identifier of the method that a label begins with.
+func methodOf(label string) string {
+	method, _, _ := strings.Cut(label, " ")
+	return identifier(method)
 }
 
 // identifier is what the paper's name of a method is called in our labels.

@@ -3,8 +3,11 @@
 package viz
 
 import (
+	"fmt"
 	"image/color"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -73,21 +76,61 @@ func distance(a, b [3]float64) float64 {
 }
 
 func TestAMethodHasOneLookEverywhere(t *testing.T) {
-	for position := range 3 {
-		if got := StyleOf("MAPPO-CERMIC", position).Color; got != vermilion {
-			t.Errorf("MAPPO-CERMIC at position %d is %v, want %v", position, got, vermilion)
-		}
-	}
 	for key, style := range methods {
-		if got := StyleOf(style.Name, 7); got.Color != methods[key].Color {
-			t.Errorf("%s has another colour by its name %s", key, style.Name)
+		got := Styles("x", key, style.Name, key+" task.reward=dense", "mace task.reward=dense", "qmix task.reward=dense")
+		if got[1].key() != style.key() || got[2].key() != style.key() {
+			t.Errorf("%s and %s are drawn as %v and %v, want %v", key, style.Name, got[1], got[2], style)
+		}
+		if got[3].Color != style.Color || got[3].key() == style.key() {
+			t.Errorf("%s with a changed setting is drawn as %v, want another line of the same colour", key, got[3])
+		}
+		if got[0].Color == style.Color {
+			t.Errorf("a label that is no method has the colour of %s beside it", key)
 		}
 	}
-	if got := StyleOf("mappo-cermic explore.alpha=0.5", 1).Name; got != "MAPPO-CERMIC alpha=0.5" {
+	if got := Styles("mappo-cermic explore.alpha=0.5")[0].Name; got != "MAPPO-CERMIC alpha=0.5" {
 		t.Errorf("a method with a changed setting is called %q", got)
 	}
-	if StyleOf("alpha=0.1", 0).Color == StyleOf("alpha=0.2", 1).Color {
-		t.Error("two settings in one figure share a colour")
+	one := Styles("mappo-cermic", "mappo-cermic explore.alpha=0.5", "mappo-cermic explore.alpha=1")
+	if one[0].Color != vermilion || one[1].Color == vermilion || one[2].Color == one[1].Color {
+		t.Errorf("three settings of one method alone are drawn as %v, want three colours", one)
+	}
+}
+
+func TestNoTwoLinesOfAFigureLookAlike(t *testing.T) {
+	var all, changed, settings, others []string
+	for _, key := range slices.Sorted(maps.Keys(methods)) {
+		all, changed = append(all, key), append(changed, key+" task.reward=dense")
+	}
+	for i := range 16 {
+		settings, others = append(settings, fmt.Sprintf("mappo learner.lr=%d", i)), append(others, fmt.Sprintf("alpha=%d", i))
+	}
+	for _, labels := range [][]string{others, settings, slices.Concat(all, changed), slices.Concat(changed, all), slices.Concat(others, all),
+		slices.Concat(all, settings), append(settings[:15:15], "qmix"), {"mappo", "mappo a=1", "mappo b=2", "MAPPO c=1"}} {
+		seen := map[string]string{}
+		for i, s := range Styles(labels...) {
+			if before, ok := seen[s.key()]; ok {
+				t.Errorf("%s and %s look alike among %q", before, labels[i], labels)
+			}
+			seen[s.key()] = labels[i]
+		}
+	}
+	references := make([]Series, 16)
+	for i := range references {
+		references[i] = Series{Label: fmt.Sprint("imported ", i), Reference: true}
+	}
+	looks, seen := looksOf(references), map[string]bool{}
+	for _, r := range references {
+		s := looks(r)
+		if seen[s.key()] {
+			t.Errorf("%s looks like another reference", r.Label)
+		}
+		seen[s.key()] = true
+		for _, m := range methods {
+			if m.Color == s.Color {
+				t.Errorf("%s has the colour of %s", r.Label, m.Name)
+			}
+		}
 	}
 }
 
