@@ -15,7 +15,7 @@ import (
 // Bar is one measured value with its interval.
 type Bar struct {
 	Label     string  // a method's name gives the method's look
-	Value     float64 // NaN: nothing measured, the place stays empty
+	Value     float64 // NaN: nothing measured, which is said in the place of the bar
 	Low, High float64 // bootstrap 95 % interval; NaN: none
 	Published float64 // drawn as a hollow diamond; NaN: none
 }
@@ -49,6 +49,10 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	p.Add(b, above)
 	p.X.Tick.Marker = plot.ConstantTicks(b.names())
 	p.X.Tick.LineStyle.Width, p.X.LineStyle.Width = 0, 0
+	if f.Note == "" && b.has(func(bar Bar) bool { return !math.IsNaN(bar.Low + bar.High) }) {
+		f.Note = "mean and bootstrap 95 % interval over seeds"
+	}
+	setNote(p, f.Note)
 	return p, nil
 }
 
@@ -70,6 +74,11 @@ func (b *bars) place(g, k int) (x, width float64) {
 	return float64(g) + (float64(k)-float64(len(b.groups[g].Bars)-1)/2)*pitch, pitch * 0.86
 }
 
+// has reports whether some bar is so.
+func (b *bars) has(is func(Bar) bool) bool {
+	return slices.ContainsFunc(b.groups, func(g Group) bool { return slices.ContainsFunc(g.Bars, is) })
+}
+
 // names are the labels under the axis.
 func (b *bars) names() []plot.Tick {
 	var out []plot.Tick
@@ -88,21 +97,15 @@ func (b *bars) names() []plot.Tick {
 // entries are the names of the bars, where the axis does not give them, and the diamond, if there is one.
 func (b *bars) entries() []entry {
 	var out []entry
-	published := false
 	for _, style := range b.styles {
 		out = append(out, entry{style.Name, func(c draw.Canvas) {
 			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
 		}})
 	}
-	for _, g := range b.groups {
-		for _, bar := range g.Bars {
-			published = published || !math.IsNaN(bar.Published)
-		}
-	}
 	if len(b.groups) == 1 {
 		out = nil
 	}
-	if published {
+	if b.has(func(bar Bar) bool { return !math.IsNaN(bar.Published) }) {
 		out = append(out, entry{"published", func(c draw.Canvas) { diamond(c, c.Center()) }})
 	}
 	return out
@@ -123,6 +126,9 @@ func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 			}
 		}
 	}
+	if ymin == ymax { // nothing is measured, or zeros alone
+		ymax = 1
+	}
 	margin := (ymax - ymin) * 0.04
 	if ymin < 0 {
 		ymin -= margin
@@ -140,6 +146,12 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 			if !math.IsNaN(bar.Value) {
 				style := b.style(bar)
 				c.FillPolygon(style.Color, rectangle(left, ty(0), right, ty(bar.Value)))
+			} else {
+				above := ty(0)
+				if d := ty(bar.Published) - above; d > -diamondRadius && d < 14 { // the diamond lies where the words would
+					above = ty(bar.Published) + diamondRadius
+				}
+				notRun(c, vg.Point{X: centre, Y: above}, right-left)
 			}
 			if !math.IsNaN(bar.Low + bar.High) {
 				whisker(c, centre, ty(bar.Low), ty(bar.High), min((right-left)/4, 4))
@@ -150,6 +162,18 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 	c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.8)}, c.Min.X, ty(0), c.Max.X, ty(0))
+}
+
+// notRun says so above a height, upright where the bar would be narrow: an empty place there reads as a score of 0.
+func notRun(c draw.Canvas, at vg.Point, width vg.Length) {
+	const text = "not run"
+	style := typeface(8.5, false)
+	style.Color = grey
+	style.YAlign = draw.YBottom
+	if at.Y += 3; style.Width(text) > width {
+		style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XLeft, draw.YCenter
+	}
+	c.FillText(style, at, text)
 }
 
 // whisker draws an interval, on a light border so that it can be seen on any bar.
@@ -163,9 +187,11 @@ func whisker(c draw.Canvas, x, low, high, half vg.Length) {
 	c.StrokeLines(draw.LineStyle{Color: ink, Width: vg.Points(1.1)}, shape...)
 }
 
+const diamondRadius = vg.Length(4)
+
 // diamond marks a published value.
 func diamond(c draw.Canvas, at vg.Point) {
-	const r = 4
+	const r = diamondRadius
 	shape := []vg.Point{
 		{X: at.X, Y: at.Y - r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r},
 	}

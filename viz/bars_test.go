@@ -78,3 +78,13 @@ func TestPanelsLookAsBefore(t *testing.T) {
 	panels.Width, panels.Height = 2.6*vg.Inch, 2*vg.Inch
 	checkImage(t, "panels", panels.Image())
 }
+
+// An empty place would read as a score of 0.
+func TestBarsSayWhatWasNotRun(t *testing.T) {
+	p, err := viz.Bars(viz.Figure{Title: "Two of four", X: "parts in which the reward is paid", Y: "score"}, viz.Group{Bars: []viz.Bar{
+		{"1", none, none, none, none}, {"2", 22, 20, 24, none}, {"4", none, none, none, none}, {"dense", 31, none, none, none}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "missing", viz.Image(p, viz.Width, viz.Height))
+}

@@ -22,6 +22,7 @@ import (
 type Figure struct {
 	Title, X, Y string  // X and Y name the axes, with units
 	PerSeed     bool    // one thin line a seed in the place of mean and interval
+	Note        string  // small, under the plot: what bands or whiskers are; empty: as reckoned from the data
 	Unlabelled  bool    // no names at the ends of the lines: for panels that share a legend
 	Low, High   float64 // limits of the vertical axis; High ≤ Low: as the data need
 	Marks       []Mark  // on the horizontal axis
@@ -50,7 +51,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("series %q: %w", s.Label, err)
 		}
-		if !math.IsNaN(end) {
+		if !math.IsNaN(end) && style.Name != "" {
 			ends.add(style, end)
 		}
 	}
@@ -65,6 +66,10 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	if f.High > f.Low {
 		p.Y.Min, p.Y.Max = f.Low, f.High
 	}
+	if f.Note == "" && !f.PerSeed {
+		f.Note = bandNote(series)
+	}
+	setNote(p, f.Note)
 	return p, nil
 }
 
@@ -219,90 +224,4 @@ func addLine(p *plot.Plot, xy plotter.XYs, look draw.LineStyle) error {
 	line.LineStyle = look
 	p.Add(line)
 	return nil
-}
-
-// endLabels writes the name of each line at its right end, moved apart where they would overlap.
-type endLabels struct {
-	names  []string
-	colors []color.Color
-	values []float64
-}
-
-func (l *endLabels) add(s Style, y float64) {
-	l.names, l.colors, l.values = append(l.names, brief(s.Name)), append(l.colors, s.Color), append(l.values, y)
-}
-
-// longestName is how many letters of a name stand beside a line: longer ones would leave no room for the lines themselves.
-const longestName = 30
-
-func brief(name string) string {
-	if r := []rune(name); len(r) > longestName {
-		return string(r[:longestName-1]) + "…"
-	}
-	return name
-}
-
-const labelGap = 5 // points between the end of a line and its name
-
-// Plot implements plot.Plotter.
-func (l *endLabels) Plot(c draw.Canvas, p *plot.Plot) {
-	_, ty := p.Transforms(&c)
-	style := typeface(9, true)
-	style.XAlign = draw.XLeft
-	order := make([]int, len(l.values))
-	at := make([]float64, len(l.values))
-	for i, v := range l.values {
-		order[i], at[i] = i, float64(ty(v))
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
-	sorted := make([]float64, len(order))
-	for k, i := range order {
-		sorted[k] = at[i]
-	}
-	spread(sorted, float64(style.Height("Ag"))*1.25, float64(c.Min.Y), float64(c.Max.Y))
-	for k, i := range order {
-		style.Color = l.colors[i]
-		c.FillText(style, vg.Point{X: c.Max.X + vg.Points(labelGap), Y: vg.Length(sorted[k])}, l.names[i])
-	}
-}
-
-// GlyphBoxes implements plot.GlyphBoxer: it makes the plot leave room for the longest name.
-func (l *endLabels) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	widest := vg.Length(0)
-	for _, name := range l.names {
-		widest = max(widest, typeface(9, true).Width(name))
-	}
-	if widest == 0 {
-		return nil
-	}
-	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + vg.Points(labelGap+2)}}}}
-}
-
-// spread moves ascending positions apart to at least gap, as little as possible, and keeps them in [low, high] if they
-// fit: overlapping neighbours become a block around the mean of its members, which grows until nothing overlaps.
-func spread(at []float64, gap, low, high float64) {
-	type block struct{ sum, n float64 }
-	place := func(b block) float64 { // centre of the block's first label
-		half := gap * (b.n - 1) / 2
-		centre := min(b.sum/b.n, high-half)
-		return max(centre, low+half) - half
-	}
-	var blocks []block
-	for _, y := range at {
-		blocks = append(blocks, block{y, 1})
-		for n := len(blocks); n > 1; n = len(blocks) {
-			a, b := blocks[n-2], blocks[n-1]
-			if place(a)+a.n*gap <= place(b) {
-				break
-			}
-			blocks = append(blocks[:n-2], block{a.sum + b.sum, a.n + b.n})
-		}
-	}
-	i := 0
-	for _, b := range blocks {
-		for k := range int(b.n) {
-			at[i] = place(b) + float64(k)*gap
-			i++
-		}
-	}
 }

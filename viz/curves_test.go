@@ -3,6 +3,7 @@
 package viz_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -110,4 +111,18 @@ func TestLongNamesLeaveRoomForTheLines(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the picture is still being drawn")
 	}
+}
+
+// So many names do not fit beside the ends of their lines: they stand in a column that keeps to the frame.
+func TestManyCurvesLookAsBefore(t *testing.T) {
+	var series []viz.Series
+	for i := range 20 {
+		series = append(series, rising(fmt.Sprintf("mappo-cermic explore.memory.pretrained=weights learner.lr=%d", i), 20+float64(2*i), 1e5, 1))
+	}
+	series = append(series, rising("qmix", -10, 1e5, 2))
+	p, err := viz.Curves(viz.Figure{Title: "Many", X: "frames", Y: "score"}, series...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, "many", viz.Image(p, viz.Width, viz.Height))
 }

@@ -67,7 +67,7 @@ func ExamplePanels() {
 	panels := viz.NewPanels(2, p, p)
 	panels.Legend = []string{"mappo"}
 	fmt.Println(panels.Image().Bounds().Size())
-	// Output: (899,380)
+	// Output: (899,408)
 }
 
 // Ours beside what the paper printed.

@@ -51,7 +51,11 @@ func (p Panels) Image() image.Image {
 	if p.Title != "" {
 		head += 24
 	}
-	height := p.Height*vg.Length(len(grid)) + head + 2*margin
+	note, foot := commonNote(grid), vg.Length(0)
+	if note != "" {
+		foot = noteRow + 3
+	}
+	height := p.Height*vg.Length(len(grid)) + head + foot + 2*margin
 
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
 	c := draw.Crop(draw.New(img), margin, -margin, margin, -margin)
@@ -64,7 +68,10 @@ func (p Panels) Image() image.Image {
 	if len(grid) == 0 || columns == 0 {
 		return img.Image()
 	}
-	body := draw.Crop(c, 0, 0, 0, -head)
+	if note != "" {
+		c.FillText(noteStyle(), vg.Point{X: c.Center().X, Y: c.Min.Y + 2}, note)
+	}
+	body := draw.Crop(c, 0, 0, foot, -head)
 	tiles := draw.Tiles{Rows: len(grid), Cols: columns, PadX: 10, PadY: 10, PadTop: 4}
 	for i, row := range plot.Align(grid, tiles, body) {
 		for j, at := range row {
@@ -76,13 +83,37 @@ func (p Panels) Image() image.Image {
 	return img.Image()
 }
 
-// fit returns the plot with fewer ticks where a panel is small.
+// commonNote takes the note of the panels away from them, if all that have one have the same.
+func commonNote(grid [][]*plot.Plot) string {
+	common := ""
+	for _, row := range grid {
+		for _, p := range row {
+			if p == nil || noteOf(p) == "" {
+				continue
+			}
+			if common != "" && noteOf(p) != common {
+				return ""
+			}
+			common = noteOf(p)
+		}
+	}
+	for _, row := range grid {
+		for _, p := range row {
+			if p != nil {
+				setNote(p, "")
+			}
+		}
+	}
+	return common
+}
+
+// fit returns a copy of the plot, with fewer ticks where a panel is small.
 func (p Panels) fit(full *plot.Plot) *plot.Plot {
-	if full == nil || p.Width >= 4*vg.Inch {
-		return full
+	if full == nil {
+		return nil
 	}
 	small := *full
-	if _, ok := small.X.Tick.Marker.(ticks); ok {
+	if _, ok := small.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
 		small.X.Tick.Marker = ticks{about: 3}
 	}
 	return &small

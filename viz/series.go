@@ -16,6 +16,7 @@ type Series struct {
 	X         []float64   // [P] ascending; frames unless the figure says otherwise
 	Y         [][]float64 // [seed][P]; NaN where a seed has no value
 	Low, High []float64   // [P] a band that is given, in the place of the bootstrap interval over seeds
+	Band      string      // what a given band is, for the note under the plot
 	Reference bool        // recorded by somebody else: drawn thin and dotted
 	Faint     bool        // context for the others: drawn thin
 	Branched  bool        // it begins on another line, where a ring is drawn
