@@ -120,30 +120,50 @@ func interval(i stats.Interval) string {
 	return fmt.Sprintf("%.2f [%.2f, %.2f]", i.Value, i.Low, i.High)
 }
 
-// profileLevels are the scaled scores at which a profile is drawn.
-const profileLevels = 61
+// profileReach is how far from play without learning, 0 and 1, scores may lie that a profile shows: single runs on a task on which
+// the script earns little more than chance would take all the room.
+const profileReach = 3
 
-// Profiles are the performance profiles: for each method the share of runs above a scaled score, with pointwise 95 %
-// intervals.
+// Profiles are the performance profiles: for each method the share of runs above a scaled score, with pointwise 95 % intervals.
+// They fall at the scores that there are and are level between them, from below the smallest score of all to above the largest.
 func (a Aggregate) Profiles() []viz.Series {
-	levels := make([]float64, profileLevels)
-	for i := range levels {
-		levels[i] = -0.25 + 1.75*float64(i)/(profileLevels-1)
+	if len(a.Tasks) == 0 {
+		return nil
 	}
+	low, high := a.profileRange()
 	var out []viz.Series
 	for i, method := range a.Methods {
-		if len(a.Tasks) == 0 {
-			break
+		levels := []float64{low}
+		for _, score := range slices.Sorted(slices.Values(slices.Concat(a.Scores[i]...))) {
+			if score > levels[len(levels)-1] && score < high {
+				levels = append(levels, score)
+			}
 		}
 		profile := func(s [][]float64) []float64 { return stats.Profile(s, levels) }
-		s := viz.Series{Label: method, X: levels, Y: make([][]float64, 1)}
-		for _, point := range stats.BootstrapEach(a.Scores[i], profile, resamples, rng.New(0, "paper/profile")) {
-			s.Y[0] = append(s.Y[0], point.Value)
+		s := viz.Series{Label: method, Y: make([][]float64, 1), Band: "pointwise bootstrap 95 % interval"}
+		for k, point := range stats.BootstrapEach(a.Scores[i], profile, resamples, rng.New(0, "paper/profile")) {
+			until := high
+			if k+1 < len(levels) {
+				until = levels[k+1]
+			}
+			s.X, s.Y[0] = append(s.X, levels[k], until), append(s.Y[0], point.Value, point.Value)
 			if !math.IsNaN(point.Low) {
-				s.Low, s.High = append(s.Low, point.Low), append(s.High, point.High)
+				s.Low, s.High = append(s.Low, point.Low, point.Low), append(s.High, point.High, point.High)
 			}
 		}
 		out = append(out, s)
 	}
 	return out
+}
+
+// profileRange reaches a little beyond the smallest and the largest score of all, within profileReach of play without learning.
+func (a Aggregate) profileRange() (low, high float64) {
+	low, high = 0, 1
+	for _, method := range a.Scores {
+		for _, x := range slices.Concat(method...) {
+			low, high = min(low, x), max(high, x)
+		}
+	}
+	margin := 0.02 * (high - low)
+	return max(low-margin, -profileReach), min(high+margin, 1+profileReach)
 }

@@ -72,6 +72,11 @@ func TestAggregatesTakeTheTasksThatEveryMethodHas(t *testing.T) {
 	if len(profiles) != 2 || profiles[1].Y[0][0] != 1 || profiles[1].Y[0][len(profiles[1].X)-1] != 0 {
 		t.Errorf("profiles do not fall from 1 to 0: %v", profiles[1].Y[0])
 	}
+	for k := 1; k < len(profiles[0].X); k++ {
+		if x, y := profiles[0].X, profiles[0].Y[0]; x[k] != x[k-1] && y[k] != y[k-1] {
+			t.Errorf("the profile is slanted from %g to %g, want it level between scores", x[k-1], x[k])
+		}
+	}
 	if empty, err := Sota.Aggregate(st, "paper", scale); err != nil || len(empty.Summary().Rows) != 0 || len(empty.Profiles()) != 0 {
 		t.Errorf("of nothing: %+v, %v", empty, err)
 	}
