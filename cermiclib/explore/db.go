@@ -163,9 +163,7 @@ func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err != nil {
 		return nil, err
 	}
-	for row, r := range x.Extrinsic {
-		x.Intrinsic[row] += float32(m.cfg.ExtCoef-1) * r
-	}
+	x.ExtrinsicWeight = float32(m.cfg.ExtCoef)
 	return m.Pay(x, m.raw, "db"), nil
 }
 

@@ -342,17 +342,19 @@ func TestBottleneckPaysTheDivergenceOfTheCode(t *testing.T) {
 			if x.Alive[row] == 0 {
 				want = 0
 			}
-			want -= 0.75 * float64(x.Extrinsic[row]) // what ext_coef takes from the extrinsic reward
 			if got := float64(x.Intrinsic[row]); math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
 				t.Errorf("agent step %d is paid %g, want %g", row, got, want)
 			}
+		}
+		if x.ExtrinsicWeight != 0.25 {
+			t.Errorf("the extrinsic reward has weight %g, want that of ext_coef, 0.25", x.ExtrinsicWeight)
 		}
 		again := make([]float32, x.Rows())
 		if err := m.Score(t.Context(), again, obs, acts); err != nil {
 			t.Fatal(err)
 		}
 		for row, got := range again {
-			if want := x.Intrinsic[row] + 0.75*x.Extrinsic[row]; x.Alive[row] != 0 && math.Abs(float64(got-want)) > 1e-5 {
+			if want := x.Intrinsic[row]; x.Alive[row] != 0 && math.Abs(float64(got-want)) > 1e-5 {
 				t.Errorf("agent step %d is scored %g, was paid %g", row, got, want)
 			}
 		}

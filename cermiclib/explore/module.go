@@ -20,7 +20,8 @@ type Module interface {
 	Behave(frames int, in *rl.Obs, d *rl.Dist) error
 	// Reward and Update return ctx's error soon after it is cancelled; the run then goes back to where the iteration began.
 	//
-	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were during collection.
+	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were during collection. It may set
+	// x.ExtrinsicWeight, to the same in every collection.
 	Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 	// Update trains the module on the rollout: own loss, own optimiser, own variables.
 	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)

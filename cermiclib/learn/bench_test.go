@@ -42,7 +42,7 @@ func benchmarkStep(b *testing.B, c Q, p policy.Config) {
 	step := uint64(0)
 	for b.Loop() {
 		l.replay.Sample(l.slots, rng.New(1, "replay", 0, step))
-		if err := l.feed(b.Context()); err != nil {
+		if err := l.feed(b.Context(), 1); err != nil {
 			b.Fatal(err)
 		}
 		if err := l.update.Run(); err != nil {

@@ -16,7 +16,7 @@ import (
 type Learner interface {
 	// Act computes the action distributions of all E·N rows in one graph call; it samples nothing.
 	Act(in *rl.Obs, out *rl.Dist) error
-	// Update trains on the rollout, whose reward is Extrinsic + Intrinsic, and reports its scalars. It returns ctx's error soon
+	// Update trains on the rollout, whose reward is ExtrinsicWeight·Extrinsic + Intrinsic, and reports its scalars. It returns ctx's error soon
 	// after that is cancelled; the run then goes back to where the iteration began.
 	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 	// CarryLen is C, the length of the policy's recurrent state.

@@ -24,7 +24,7 @@ import (
 //
 // where
 //
-//  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it;
+//  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it; the weight of the former is not stored;
 //  2. minibatches are single frames, drawn uniformly and with replacement from the replay;
 //  3. one Adam moves utilities and mixer; the target networks Q⁻ follow after every step;
 //  4. each agent takes a uniform allowed action with probability ε, which falls in a straight line;
@@ -251,7 +251,7 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 			return nil, err
 		}
 		l.replay.Sample(l.slots, rng.New(l.build.Seed, "replay", uint64(x.Iteration), uint64(step)))
-		if err := l.feed(ctx); err != nil {
+		if err := l.feed(ctx, x.ExtrinsicWeight); err != nil {
 			return nil, err
 		}
 		if err := l.update.Run(); err != nil {

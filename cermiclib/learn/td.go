@@ -184,7 +184,7 @@ func (l *q) loss(d *Node) *Node {
 }
 
 // feed writes the frames of l.slots into the graph.
-func (l *q) feed(ctx context.Context) error {
+func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	s, r := l.build.Spec, l.replay
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
 	l.feedRows("obs", l.slots, r.Look)
@@ -222,7 +222,7 @@ func (l *q) feed(ctx context.Context) error {
 	}
 	l.update.Feed(l.update.Input("reward"), func(dst []float32) {
 		for b, slot := range l.slots {
-			dst[b] = r.Reward(slot) + bonus[b]
+			dst[b] = extrinsic*r.Reward(slot) + bonus[b]
 		}
 	})
 	return nil

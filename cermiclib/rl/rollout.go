@@ -40,6 +40,7 @@ type Rollout struct {
 	Importance            []float32    // [T,E,N] weight in a policy-gradient loss; 1 unless Dist.Ratio says otherwise
 	Value                 []float32    // [T,E,N] filled by learners that use it
 	Extrinsic, Intrinsic  []float32    // [T,E,N] Algorithm 1 adds them
+	ExtrinsicWeight       float32      // of Extrinsic in that sum; 1 unless an explorer says otherwise
 	Dense, Score          []float32    // [T,E,N], [T,E] for statistics only
 	Terminated, Truncated []uint8      // [T,E]
 	Started               []uint8      // [T,E] 1 where row t is the first of an episode
@@ -111,7 +112,7 @@ func (x *Rollout) KeepLabels() {
 // KeepContext makes room for what an explorer tells actors, width numbers each.
 func (x *Rollout) KeepContext(width int) { x.Context = make([]float32, x.Rows()*width) }
 
-// Clear forgets the last observations of the previous collection and zeroes the intrinsic reward.
+// Clear forgets the last observations of the previous collection and all that an explorer has made of the reward.
 func (x *Rollout) Clear() {
 	for i := range x.last.index {
 		x.last.index[i] = -1
@@ -119,6 +120,7 @@ func (x *Rollout) Clear() {
 	x.last.n, x.last.obs, x.last.cells, x.last.state = 0, x.last.obs[:0], x.last.cells[:0], x.last.state[:0]
 	x.last.mask = x.last.mask[:0]
 	clear(x.Intrinsic)
+	x.ExtrinsicWeight = 1
 }
 
 // See copies s, what the agents see before action t, into row t of the [T+1] fields.

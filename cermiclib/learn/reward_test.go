@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+)
+
+// TestOnlyTheTasksRewardIsShared: with share_reward=mean, the bonus of the first of three agents stays its own, and with a discount of 0
+// it is what its value target holds beside the team's mean.
+func TestOnlyTheTasksRewardIsShared(t *testing.T) {
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		share           string
+		weight          float32
+		extrinsic, want []float32
+	}{
+		{"mean", 1, []float32{0, 0, 0}, []float32{3, 0, 0}},
+		{"mean", 1, []float32{6, 0, 3}, []float32{6, 3, 3}},
+		{"mean", 0.5, []float32{6, 0, 3}, []float32{4.5, 1.5, 1.5}},
+		{"mean", 0, []float32{6, 0, 3}, []float32{3, 0, 0}},
+		{"native", 1, []float32{6, 0, 3}, []float32{9, 0, 3}},
+		{"native", 0.5, []float32{6, 0, 3}, []float32{6, 0, 1.5}},
+	} {
+		spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 3, Obs: []int{3}, State: 4, Act: envs.ActSpec{Choices: 3}}
+		cfg := DefaultMAPPO()
+		cfg.Frames, cfg.Epochs, cfg.Minibatch, cfg.CriticHidden, cfg.Discount, cfg.ShareReward = 2, 1, 2, []int{4}, 0, c.share
+		built, err := cfg.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := rl.NewRollout(spec, 2, 0)
+		x.ExtrinsicWeight = c.weight
+		copy(x.Extrinsic, c.extrinsic)
+		x.Intrinsic[0] = 3
+		l := built.(*mappo)
+		if err := l.targets(x); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.want {
+			// the target is an advantage and a value in float32, both of order 1
+			if math.Abs(float64(l.ret[i]-want)) > 1e-5 {
+				t.Errorf("%s, weight %g: value targets %v, want %v", c.share, c.weight, l.ret[:3], c.want)
+				break
+			}
+		}
+	}
+}
+
+// flat scores every agent step alike.
+type flat float32
+
+func (f flat) Score(_ context.Context, dst, _, _ []float32) error {
+	for i := range dst {
+		dst[i] = float32(f)
+	}
+	return nil
+}
+
+// TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored: with a discount of 0, the mean target of a value learner is the weighted mean
+// reward of its minibatch and the bonus, as of collection or of now.
+func TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored(t *testing.T) {
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{IntAtCollect, IntAtSample} {
+		for _, weight := range []float32{0, 0.5, 1} {
+			c := sixSteps(QMIX{Embed: 3, Layers: 1, Hidden: 4})
+			c.Discount, c.Steps, c.IntAt = 0, 1, at
+			b := &nn.Build{Spec: tdSpec(false), Backend: backend, Store: nn.NewStore(5), Seed: 5}
+			built, err := c.Build(b, plain)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := built.(*q)
+			if err := l.Rescore(flat(2)); err != nil {
+				t.Fatal(err)
+			}
+			x := randomRollout(b.Spec, 10)
+			x.ExtrinsicWeight = weight
+			copy(x.Intrinsic, slices.Repeat([]float32{2}, len(x.Intrinsic)))
+			got, err := l.Update(t.Context(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := 0.0
+			for _, slot := range l.slots {
+				want += (float64(weight)*float64(l.replay.Reward(slot)) + 2) / float64(len(l.slots))
+			}
+			// float32 means of a few numbers of order 1
+			if math.Abs(got["q_target"]-want) > 1e-5 {
+				t.Errorf("%s, weight %g: mean target %g, want %g", at, weight, got["q_target"], want)
+			}
+		}
+	}
+}
+
+var _ rl.Scorer = flat(0)
