@@ -20,10 +20,10 @@ import (
 // of the run, and keeps the policy's state before each: KeepCarry.
 type Replay struct {
 	spec       *envs.Spec
-	chunk      int // L
-	rows       int // R: time steps in the ring, one more than the frames kept need
-	steps      int // seen since the start
-	limit      int64
+	chunk      int       // L
+	rows       int       // R: time steps in the ring, one more than the frames kept need
+	steps      int       // seen since the start
+	limit      int64     // of bytes, for the settings to keep to
 	obs        []float32 // [R,E,N,O]; [R,E,N,X] beside cells
 	cells      []uint16  // [R,E,N,H,W] or nil
 	state      []float32 // [R,E,S]
@@ -43,6 +43,10 @@ type Replay struct {
 
 // GB is what memory limits are counted in.
 const GB = 1e9
+
+// endsEvery is how many frames are taken to end one episode when memory is counted in advance: about a battle of SMACv2. Where episodes
+// are shorter, a replay grows beyond its limit: no run may end in the middle for what its agents do.
+const endsEvery = 50
 
 // NewReplay makes room for frames, rounded down to whole steps of all copies, unless that takes more than limit bytes. Then the
 // error says how many it takes.
@@ -106,16 +110,24 @@ func (p *Replay) size(finals int) int64 {
 	return int64(p.rows*p.spec.Copies)*(seen+5*int64(p.spec.Agents)+each) + int64(finals)*seen + 4*int64(p.chunkRows()*p.eachCarry())
 }
 
-// fits refuses what is beyond the limit, or beyond the machine.
+// frames is how many are kept in the end.
+func (p *Replay) frames() int { return (p.rows - 1) * p.spec.Copies }
+
+// fits refuses what will be beyond the limit, or beyond the machine.
 func (p *Replay) fits() error {
-	size, frames := p.size(p.finals.n), (p.rows-1)*p.spec.Copies
-	switch machine := machineMemory(); {
-	case size > p.limit:
+	if size := p.size(p.frames() / endsEvery); size > p.limit {
 		return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB allowed: keep fewer frames or allow more",
-			frames, p.spec.Name, float64(size)/GB, float64(p.limit)/GB)
-	case machine > 0 && size > machine:
+			p.frames(), p.spec.Name, float64(size)/GB, float64(p.limit)/GB)
+	}
+	return p.fitsMachine(p.frames() / endsEvery)
+}
+
+// fitsMachine refuses so many last observations as this machine has no memory for.
+func (p *Replay) fitsMachine(finals int) error {
+	size, machine := p.size(finals), machineMemory()
+	if machine > 0 && size > machine {
 		return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: keep fewer frames",
-			frames, p.spec.Name, float64(size)/GB, float64(machine)/GB)
+			p.frames(), p.spec.Name, float64(size)/GB, float64(machine)/GB)
 	}
 	return nil
 }
@@ -153,7 +165,7 @@ func (p *Replay) Add(x *Rollout) error {
 		}
 	}
 	p.steps += x.T
-	return p.fits()
+	return p.fitsMachine(p.finals.n)
 }
 
 // mean of v, summed in order.

@@ -182,10 +182,11 @@ func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 	s := replaySpec()
 	// 1001 steps of 2 copies: 6+5 float32, 8 bytes of mask, 2 choices of agents that are alive or not, and 14 bytes of the rest.
 	const size = 2002 * (11*4 + 8 + 2*5 + 14)
-	if _, err := NewReplay(s, 2000, size-1); err == nil || !strings.Contains(err.Error(), "0.00 GB") {
+	const ends = 2000 / 50 * (11*4 + 8)
+	if _, err := NewReplay(s, 2000, size+ends-1); err == nil || !strings.Contains(err.Error(), "0.00 GB") {
 		t.Errorf("got %v, want an error with the size", err)
 	}
-	p, err := NewReplay(s, 2000, size)
+	p, err := NewReplay(s, 2000, size+ends)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,8 +196,45 @@ func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 	}
 	balance := &envs.Spec{Name: "vmas/balance", Copies: 60, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
 	big := Replay{spec: balance, chunk: 1, rows: 1_500_000/60 + 1}
-	if size := big.size(1_500_000 / 100); size > 2.5*GB {
+	if size := big.size(1_500_000 / endsEvery); size > 2.5*GB {
 		t.Errorf("the paper's replay of balance takes %.2f GB, want at most 2.5", float64(size)/GB)
+	}
+}
+
+// TestAReplayThatWasAcceptedTakesInWhateverItsAgentsDo: its limit is the least that is accepted, and each step ends an episode.
+func TestAReplayThatWasAcceptedTakesInWhateverItsAgentsDo(t *testing.T) {
+	s := newStory(1)
+	least := func(build func(limit int64) error) int64 {
+		low, high := int64(0), int64(1<<20)
+		for low+1 < high {
+			if limit := (low + high) / 2; build(limit) == nil {
+				high = limit
+			} else {
+				low = limit
+			}
+		}
+		return high
+	}
+	make1 := func(limit int64) (*Replay, error) {
+		p, err := NewReplay(s.spec, 200, limit)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.KeepCarry(3, 2)
+	}
+	p, err := make1(least(func(limit int64) error { _, err := make1(limit); return err }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := NewRollout(s.spec, 50, 3)
+	for range 5 {
+		s.collect(x)
+		if err := p.Add(x); err != nil {
+			t.Fatalf("after %d frames: %v", p.Len(), err)
+		}
+	}
+	if p.size(p.finals.n) <= p.limit {
+		t.Error("the ends of episodes stayed within the limit: the test would notice nothing")
 	}
 }
 
