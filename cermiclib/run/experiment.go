@@ -75,6 +75,10 @@ func (e Experiment) Validate() error {
 	if err := e.Explore.Validate(); err != nil {
 		return err
 	}
+	if _, ok := e.Explore.(explore.Epsilon); ok && e.Learner.Kind() == (learn.Q{}).Kind() {
+		return fmt.Errorf("explore=epsilon is for policy gradients, a value learner has an ε of its own: set explore=none, " +
+			"and learner.eps_init, learner.eps_end and learner.exploration_anneal_frames")
+	}
 	b := e.Budget
 	if b.Frames < 1 || b.EvalEvery < 1 || b.EvalEpisodes < 1 {
 		return fmt.Errorf("budget: frames %d, eval_every %d and eval_episodes %d must all be at least 1", b.Frames, b.EvalEvery, b.EvalEpisodes)

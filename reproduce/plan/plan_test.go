@@ -244,6 +244,8 @@ func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
 		{func(q *Request) { q.Set = []string{"task=vmas/balance"} }, "-set task: tasks are chosen by -task"},
 		{func(q *Request) { q.Set = []string{"learner.clip_epsilon=2"} }, "learner.clip_epsilon is 2"},
 		{func(q *Request) { q.Set = []string{"learner=null"} }, "an experiment needs a task, a learner"},
+		{func(q *Request) { q.Method, q.Set = "qmix", []string{"explore=epsilon"} }, "a value learner has an ε of its own: set explore=none"},
+		{func(q *Request) { q.Method, q.Set = "mappo-eps", []string{"learner=q", "task.discrete=product9"} }, "learner.eps_init"},
 		{func(q *Request) { q.Method, q.Set = "cpm", []string{"policy=gru"} }, "set policy.core=gru or mlp for another network inside that, or ask for mappo"},
 		{func(q *Request) { q.Method, q.Set = "qmix-spectra", []string{"policy=mlp"} }, "or ask for qmix"},
 	} {
