@@ -24,7 +24,7 @@ import (
 //
 // where
 //
-//  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it; the weight of the former is not stored;
+//  1. the team's reward is the mean over agents, and so is the intrinsic reward that is added to it;
 //  2. minibatches are single frames, drawn uniformly and with replacement from the replay;
 //  3. one Adam moves utilities and mixer; the target networks Q⁻ follow after every step;
 //  4. each agent takes a uniform allowed action with probability ε, which falls in a straight line;

@@ -183,7 +183,7 @@ func (l *q) loss(d *Node) *Node {
 	return ReduceAllMean(Where(LessThan(far, OnesLike(far)), MulScalar(Square(d), 0.5), AddScalar(far, -0.5)))
 }
 
-// feed writes the frames of l.slots into the graph.
+// feed writes the frames of l.slots into the graph; extrinsic is the weight of the reward that the replay holds without one.
 func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	s, r := l.build.Spec, l.replay
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
