@@ -5,6 +5,7 @@ package viz
 import (
 	"fmt"
 	"html"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,7 +34,7 @@ func (t Table) HTML() string {
 	}
 	line("th", t.Header)
 	for _, row := range t.Rows {
-		line("td", row)
+		line("td", signed(row))
 	}
 	b.WriteString("</table></div>\n")
 	for _, note := range t.Notes {
@@ -44,7 +45,10 @@ func (t Table) HTML() string {
 
 // Text renders the table in aligned columns.
 func (t Table) Text() string {
-	lines := append([][]string{t.Header}, t.Rows...)
+	lines := [][]string{t.Header}
+	for _, row := range t.Rows {
+		lines = append(lines, signed(row))
+	}
 	width := make([]int, len(t.Header))
 	for _, line := range lines {
 		for j, c := range line {
@@ -67,3 +71,14 @@ func (t Table) Text() string {
 	}
 	return b.String()
 }
+
+// signed is a line of cells with real minus signs, however their numbers were written; the hyphens of names stay.
+func signed(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = negative.ReplaceAllString(c, "$1−$2")
+	}
+	return out
+}
+
+var negative = regexp.MustCompile(`(^|[\s\[(])-(\.?\d)`)
