@@ -85,8 +85,9 @@ func (p painter) lookOf(s envs.Shape) look {
 	return l
 }
 
-// drawScene draws what under does, then the shapes of s in their order, on its mosaics if it has any, then the numbers of agents
-// and the names of targets above all of them. The painter that it returns can draw more.
+// drawScene draws what under does, then the shapes of s in their order, on its mosaics if it has any, then the numbers beside small
+// agents and the names of targets above all of them. A number inside an agent belongs to its disc: who lies above it hides both.
+// The painter that it returns can draw more.
 func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 	if s.Mosaics == nil {
 		c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))
@@ -97,6 +98,9 @@ func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 		p.shape(shape)
 		if shape.Role == envs.RoleAgent { // a number must not hide another agent
 			p.taken.add(p.at(shape.X, shape.Y), p.reach(shape), p.reach(shape))
+			if p.holdsNumber(shape) {
+				p.number(shape)
+			}
 		}
 	}
 	targets := 0
@@ -107,7 +111,7 @@ func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 	}
 	for _, shape := range s.Shapes {
 		switch {
-		case shape.Role == envs.RoleAgent:
+		case shape.Role == envs.RoleAgent && !p.holdsNumber(shape):
 			p.number(shape)
 		case shape.Role == envs.RoleTarget && targets > 1 && targets < 6: // more would hide what they name
 			p.name(shape)
@@ -188,8 +192,8 @@ func (p painter) corners(s envs.Shape) []vg.Point {
 // number writes the number of an agent, from 1, inside it, or beside it where it is too small.
 func (p painter) number(s envs.Shape) {
 	r, at, text := p.reach(s), p.at(s.X, s.Y), strconv.Itoa(s.Agent+1)
-	if inside := float64(r) * 1.3; inside >= 5 {
-		style := typeface(min(inside, 14), true)
+	if p.holdsNumber(s) {
+		style := typeface(min(float64(r)*1.3, 14), true)
 		style.Color = paper
 		if s.Hollow {
 			style.Color = agentColor(s.Agent)
@@ -201,6 +205,9 @@ func (p painter) number(s envs.Shape) {
 	style.Color = agentColor(s.Agent)
 	p.FillText(style, p.beside(at, r, style.Font.Size, style.Width(text)), text)
 }
+
+// holdsNumber reports whether an agent is large enough for its number.
+func (p painter) holdsNumber(s envs.Shape) bool { return float64(p.reach(s))*1.3 >= 5 }
 
 // name writes the label of a shape above it.
 func (p painter) name(s envs.Shape) {

@@ -189,3 +189,30 @@ func TestATrailEndsWhereSomebodyIsPutElsewhere(t *testing.T) {
 		t.Errorf("the middle of the leap is %v, the ground beside it %v", middle, aside)
 	}
 }
+
+// Two numerals over one another are read as neither.
+func TestTheUpperOfTwoAgentsHidesTheNumberOfTheOther(t *testing.T) {
+	scene := func(agents ...int) []envs.Scene {
+		s := envs.Scene{MinX: -1, MinY: -1, MaxX: 1, MaxY: 1}
+		for _, a := range agents {
+			s.Shapes = append(s.Shapes, envs.Shape{Role: envs.RoleAgent, Agent: a, Radius: 0.2})
+		}
+		return []envs.Scene{s}
+	}
+	alone, err := viz.Still(scene(1), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := viz.Still(scene(0, 1), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := alone.Bounds()
+	for y := b.Dy() * 46 / 100; y < b.Dy()*54/100; y++ { // well inside of the disc
+		for x := b.Dx() * 46 / 100; x < b.Dx()*54/100; x++ {
+			if got, want := both.At(x, y), alone.At(x, y); got != want {
+				t.Fatalf("at %d, %d there is %v, want %v as of the upper agent alone", x, y, got, want)
+			}
+		}
+	}
+}
