@@ -147,6 +147,10 @@ func (a *PretrainingAxis) Quality() (viz.Table, error) {
 func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 	var plots []*plot.Plot
 	for _, t := range a.tasks {
+		known, err := FindTask(t.name)
+		if err != nil {
+			return viz.Panels{}, err
+		}
 		var series []viz.Series
 		for _, arm := range t.arms {
 			records, err := arm.complete(st)
@@ -155,7 +159,7 @@ func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 			}
 			series = append(series, append(viz.Evals(records), viz.Series{Label: arm.label})[0]) // an empty one keeps the others' colours
 		}
-		p, err := viz.Curves(viz.Figure{Title: path.Base(t.name), X: "frames", Y: "score"}, series...)
+		p, err := viz.Curves(viz.Figure{Title: path.Base(t.name), X: "frames", Y: known.Score()}, series...)
 		if err != nil {
 			return viz.Panels{}, err
 		}
