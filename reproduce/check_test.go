@@ -44,7 +44,7 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if said, err := again(); err == nil || !strings.Contains(said, "the return at 1000 frames is") {
+	if said, err := again(); err == nil || !strings.Contains(said, "the return of episode 1 at 1000 frames is") {
 		t.Errorf("a changed score is not found (%v):\n%s", err, said)
 	}
 }
