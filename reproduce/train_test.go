@@ -23,7 +23,7 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"1 balance mappo", "2 balance mappo", "1000/1000", "frames/s", "2 seeds", "budget custom",
-		"preset default, changed", "sparse one over 300 steps", "own over 100", "learner.critic_hidden=[16]"} {
+		"preset default with single changes", "sparse one over 300 steps", "own over 100", "learner.critic_hidden=[16]"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("training does not say %q:\n%s", want, first)
 		}

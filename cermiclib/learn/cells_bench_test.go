@@ -45,8 +45,8 @@ func BenchmarkCells(b *testing.B) {
 			x.Cells[i] = uint16(r.IntN(len(s.Pixels) / 192))
 		}
 		m.unfold(m.order, x)
-		m.feed(m.updates[variant{}], variant{}, x, 0)
-		b.Run(name+"-update", func(b *testing.B) { run(b, m.updates[variant{}]) })
+		m.feed(m.update, x, 0)
+		b.Run(name+"-update", func(b *testing.B) { run(b, m.update) })
 		b.Run(name+"-act", func(b *testing.B) { run(b, m.actor.forward) })
 	}
 }

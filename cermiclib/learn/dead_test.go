@@ -59,11 +59,10 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 		name     string
 		cfg      Config
 		networks []string // that only the living train
-		other    string   // that the dead train too
 	}{
-		{"mappo", ppo, []string{"/actor", "/critic"}, ""},
-		{"mappo with a critic of own observations", own, []string{"/actor"}, "/critic"},
-		{"qmix", qmix, []string{"/q/utility"}, ""},
+		{"mappo", ppo, []string{"/actor", "/critic"}},
+		{"mappo with a critic of own observations", own, []string{"/actor", "/critic"}},
+		{"qmix", qmix, []string{"/q/utility"}},
 	} {
 		x := randomRollout(tdSpec(true), 10)
 		for row := range x.Act.Choice {
@@ -71,9 +70,6 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 		}
 		clear(x.Alive)
 		dead := moved(t, c.cfg, x, true)
-		if c.other != "" && !dead[c.other] {
-			t.Errorf("%s: dead agents do not train %s, although what it says of them counts in returns", c.name, c.other)
-		}
 		for frame := range x.T * x.E {
 			x.Alive[frame*x.N+1] = 1
 		}
@@ -89,9 +85,9 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 	}
 }
 
-// TestAnOwnCriticLearnsWhatTheDeadStillEarn: an agent sees 1 and is paid nothing, then is dead, sees 0, and gets the team's 1 in each of
-// 5 steps. V of both must become the plain return, which V of the dead, had nothing trained it, would hide from the last living step.
-func TestAnOwnCriticLearnsWhatTheDeadStillEarn(t *testing.T) {
+// An agent sees 1 and is paid nothing, then is dead, sees 0, and the team gets 1 in each of 5 steps: the target of its living step is
+// what was earned after it, whatever its critic, which nothing trains on it, says of the dead.
+func TestWhatTheTeamEarnsAfterADeathCountsAsItWasEarned(t *testing.T) {
 	backend, err := nn.OpenConfig("go:parallelism=-1")
 	if err != nil {
 		t.Fatal(err)
@@ -112,12 +108,9 @@ func TestAnOwnCriticLearnsWhatTheDeadStillEarn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// In all 5 steps the dead see the same and are paid 1, after 4 of which as much follows again: V = 1 + 0.5·0.8·V = 5/3 is the mean of
-	// its targets. The living step is paid 0 and followed by V of the dead: 5/6. 2,000 steps of Adam come within a few hundredths.
-	for row, want := range []float64{5.0 / 6, 5.0 / 3} {
-		if math.Abs(float64(x.Value[row])-want) > 0.05 {
-			t.Errorf("V of agent step %d is %g, want %g", row, x.Value[row], want)
-		}
+	// 1/2 + 1/4 + 1/8 + 1/16 + 1/32 after 2,000 steps of Adam.
+	if want := 31.0 / 32; math.Abs(float64(x.Value[0])-want) > 0.02 {
+		t.Errorf("V of the living step is %g, want %g", x.Value[0], want)
 	}
 }
 

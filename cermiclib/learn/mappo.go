@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
@@ -29,8 +28,8 @@ import (
 //  3. minibatches are whole frames, all agents of a frame together, drawn without replacement;
 //  4. actor and critic have an Adam each, clipped by their own gradient norm;
 //  5. a time limit counts as termination, a cut of the collection does not;
-//  6. dead agents do not train the actor, but they train a critic of own observations: the team's reward goes on, some are
-//     revived, and the return of their last living step takes in V of what they see dead. A central critic never looks at one agent.
+//  6. dead agents train neither actor nor a critic of own observations; what the team still earns counts in the return of an
+//     agent's last living step as it was earned, since V of what the dead see would be what an untrained network says.
 //
 // A recurrent policy is trained on chunks of successive steps instead of single frames: minibatch_size frames are then as many
 // whole chunks as fit, each starting from the state that the policy had there when it acted; a chunk that the end of the
@@ -114,13 +113,14 @@ type mappo struct {
 	actor            *actor
 	critic           *critic
 	model            policy.Policy
+	update           *nn.Program
 	own              policy.Training
-	updates          map[variant]*nn.Program // the plain one, and others made when they are first needed
-	batch            int                     // frames of a minibatch, also of the last one, which is padded
-	order            []int32                 // [⌈T/L⌉·E] permutation of the chunks
-	frames           []int32                 // [batch] of the present minibatch, see unfold
-	reward, adv, ret []float32               // [T,E,N]
-	value, last      []float32               // [T+1,E,V], [T,E,V] with V values of a frame: 1, or N with learner.critic=own
+	mixed            *nn.Program // update for actions of which a share was uniform; made when they first come
+	batch            int         // frames of a minibatch, also of the last one, which is padded
+	order            []int32     // [⌈T/L⌉·E] permutation of the chunks
+	frames           []int32     // [batch] of the present minibatch, see unfold
+	reward, adv, ret []float32   // [T,E,N]
+	value, last      []float32   // [T+1,E,V], [T,E,V] with V values of a frame: 1, or N with learner.critic=own
 	scalars          []float32
 }
 
@@ -142,7 +142,7 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	m := &mappo{
 		MAPPO: c, build: b, model: model, steps: t, chunk: l, batch: max(1, min(c.Minibatch/l, chunks)) * l,
 		order: make([]int32, chunks), reward: make([]float32, rows), adv: make([]float32, rows),
-		ret: make([]float32, rows), scalars: make([]float32, len(mappoScalars)), updates: map[variant]*nn.Program{},
+		ret: make([]float32, rows), scalars: make([]float32, len(mappoScalars)),
 	}
 	m.frames = make([]int32, m.batch)
 	if m.actor, err = newActor(b, model, "actor"); err != nil {
@@ -152,7 +152,7 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, err
 	}
 	m.value, m.last = make([]float32, (t+1)*s.Copies*m.critic.each()), make([]float32, t*s.Copies*m.critic.each())
-	if _, err = m.updateFor(variant{}); err != nil {
+	if m.update, err = m.newUpdate(model, false); err != nil {
 		return nil, err
 	}
 	m.own, err = policy.TrainerOf(model, b, "actor")
@@ -170,8 +170,7 @@ func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := m.targets(x); err != nil {
 		return nil, err
 	}
-	v := m.variantOf(x)
-	update, err := m.updateFor(v)
+	update, err := m.updateFor(x)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +180,7 @@ func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		rng.New(m.build.Seed, "minibatches", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
 		for at := 0; at < len(m.order); at += chunks {
 			m.unfold(m.order[at:min(at+chunks, len(m.order))], x)
-			m.feed(update, v, x, uint64(steps))
+			m.feed(update, x, uint64(steps))
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -207,26 +206,15 @@ func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return sums, err
 }
 
-// variant is what a collection has that the plain update knows nothing of: without it nothing changes for those who have none.
-type variant struct {
-	mixed bool // a share of the actions was uniform
-	dead  bool // agents were dead before a critic of their own observations
-}
-
-func (m *mappo) variantOf(x *rl.Rollout) variant {
-	return variant{mixed: x.Eps != 0, dead: m.critic.own && slices.Contains(x.Alive[:x.Rows()], 0)}
-}
-
-// updateFor returns the graph that collections of a variant are trained on with.
-func (m *mappo) updateFor(v variant) (*nn.Program, error) {
-	if m.updates[v] == nil {
-		p, err := m.newUpdate(m.model, v)
-		if err != nil {
-			return nil, err
-		}
-		m.updates[v] = p
+// updateFor returns the graph that x is trained on with.
+func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Program, err error) {
+	if x.Eps == 0 {
+		return m.update, nil
 	}
-	return m.updates[v], nil
+	if m.mixed == nil {
+		m.mixed, err = m.newUpdate(m.model, true)
+	}
+	return m.mixed, err
 }
 
 // targets fills reward, advantages and returns of the whole collection.
@@ -243,6 +231,9 @@ func (m *mappo) targets(x *rl.Rollout) error {
 		x.Value[row] = m.valueOf(row)
 	}
 	m.payAll(x)
+	if m.critic.own {
+		x.EarnedByDead(m.reward, m.value, m.last, float32(m.Discount))
+	}
 	x.Advantages(m.adv, m.ret, m.reward, m.value, m.last, float32(m.Discount), float32(m.Lambda), m.BootstrapOnTimeout)
 	if m.AdvantageNorm {
 		standardise(m.adv, x.Alive)

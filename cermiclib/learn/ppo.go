@@ -27,7 +27,6 @@ type ppoIn struct {
 	logp   *Node // [B,N] of the behaviour policy
 	adv    *Node // [B,N]
 	weight *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
-	valued *Node // [B,N] the same for the critic, where it learns from dead agents; nil where that is weight
 	state  *Node // [B,S] for a central critic of vectors
 	ret    *Node // [B,N] value targets
 	value  *Node // [B,V] before the update
@@ -39,7 +38,7 @@ type ppoIn struct {
 }
 
 // inputs declares them for a minibatch.
-func (m *mappo) inputs(v variant) []nn.Input {
+func (m *mappo) inputs(mixed bool) []nn.Input {
 	s, b := m.build.Spec, m.batch
 	n := s.Agents
 	in := []nn.Input{nn.F32("obs", b, n, s.InLen())}
@@ -53,11 +52,8 @@ func (m *mappo) inputs(v variant) []nn.Input {
 		in = append(in, nn.F32("state", b, s.State))
 	}
 	in = append(in, nn.F32("ret", b, n), nn.F32("value", b, m.critic.each()))
-	if v.mixed {
+	if mixed {
 		in = append(in, nn.F32("eps", 1))
-	}
-	if v.dead {
-		in = append(in, nn.F32("valued", b, n))
 	}
 	if c := m.model.CarryLen(); c > 0 {
 		in = append(in, nn.F32("carry", b/m.chunk, n, c))
@@ -71,14 +67,15 @@ func (m *mappo) inputs(v variant) []nn.Input {
 	return in
 }
 
-// newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams.
-func (m *mappo) newUpdate(p policy.Policy, v variant) (*nn.Program, error) {
-	inputs := m.inputs(v)
+// newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for actions of
+// which a share was uniform; without it nothing changes for those who have none.
+func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Program, error) {
+	inputs := m.inputs(mixed)
 	return nn.NewProgram(m.build, "ppo", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		at := nn.Named(inputs, nodes)
 		in := ppoIn{
 			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
-			weight: at["weight"], valued: at["valued"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
+			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
 			carry: at["carry"], keep: at["keep"], told: at["context"],
 		}
 		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in, p))
@@ -177,9 +174,6 @@ func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 		near := Add(in.value, ClipScalar(Sub(value, in.value), -m.ValueClip, m.ValueClip))
 		square = Max(square, Square(Sub(near, in.ret)))
 	}
-	if in.valued != nil {
-		return weighted(square, in.valued)
-	}
 	return weighted(square, in.weight)
 }
 
@@ -201,7 +195,7 @@ func (m *mappo) unfold(chunks []int32, x *rl.Rollout) {
 }
 
 // feed gathers the frames of one minibatch for p; step counts the minibatches of an iteration.
-func (m *mappo) feed(p *nn.Program, v variant, x *rl.Rollout, step uint64) {
+func (m *mappo) feed(p *nn.Program, x *rl.Rollout, step uint64) {
 	s := m.build.Spec
 	n, k := s.Agents, s.Act.Choices
 	rows := func(input string, width int, src []float32) {
@@ -224,16 +218,13 @@ func (m *mappo) feed(p *nn.Program, v variant, x *rl.Rollout, step uint64) {
 	}
 	rows("logp", n, x.LogP)
 	rows("adv", n, m.adv)
-	p.Feed(p.Input("weight"), func(dst []float32) { m.feedWeight(dst, x, false) })
-	if v.dead {
-		p.Feed(p.Input("valued"), func(dst []float32) { m.feedWeight(dst, x, true) })
-	}
+	p.Feed(p.Input("weight"), func(dst []float32) { m.feedWeight(dst, x) })
 	if m.critic.readsState() {
 		rows("state", s.State, x.State)
 	}
 	rows("ret", n, m.ret)
 	rows("value", m.critic.each(), m.value)
-	if v.mixed {
+	if x.Eps > 0 {
 		p.Feed(p.Input("eps"), func(dst []float32) { dst[0] = x.Eps })
 	}
 	if c := m.model.CarryLen(); c > 0 {
@@ -248,14 +239,12 @@ func (m *mappo) feed(p *nn.Program, v variant, x *rl.Rollout, step uint64) {
 	}
 }
 
-// feedWeight writes which agent steps of the minibatch count, [B,N]; those of dead agents do if dead is set.
-func (m *mappo) feedWeight(dst []float32, x *rl.Rollout, dead bool) {
+// feedWeight writes which agent steps of the minibatch count, [B,N].
+func (m *mappo) feedWeight(dst []float32, x *rl.Rollout) {
 	clear(dst)
 	for b, f := range m.frames {
 		for i := 0; i < x.N && f >= 0; i++ {
-			if dead || x.Alive[int(f)*x.N+i] != 0 {
-				dst[b*x.N+i] = 1
-			}
+			dst[b*x.N+i] = float32(x.Alive[int(f)*x.N+i])
 		}
 	}
 }

@@ -31,3 +31,23 @@ func (x *Rollout) Advantages(adv, target, reward, value, last []float32, gamma, 
 		}
 	}
 }
+
+// EarnedByDead replaces V of what dead agents see, which no loss trains, by what the rollout shows that they still earn:
+//
+//	V(s_t) = r_t + γ·(1 − done_t)·V(s_{t+1})
+//
+// and by 0 where the rollout is cut. value is [T+1,E,N], reward and last are [T,E,N], as for Advantages.
+func (x *Rollout) EarnedByDead(reward, value, last []float32, gamma float32) {
+	step := x.E * x.N
+	for row := len(value) - 1; row >= 0; row-- {
+		switch {
+		case x.Alive[row] != 0:
+		case row >= x.T*step:
+			value[row] = 0
+		case x.Done(row/step, row%step/x.N):
+			value[row], last[row] = reward[row], 0
+		default:
+			value[row] = reward[row] + gamma*value[row+step]
+		}
+	}
+}

@@ -4,6 +4,7 @@ package rl
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"cermic/envs"
@@ -156,5 +157,21 @@ func TestActionVectorIsOneHotOrScaledToTheBox(t *testing.T) {
 	x.ActionVector(one, 1)
 	if one[0] != 0 || one[1] != 0 || one[2] != 1 {
 		t.Errorf("choice 2 became %v", one)
+	}
+}
+
+// One agent, γ = 1/2, dead at steps 1, 2 and 4 and at the cut; step 2 ends an episode at its time limit.
+//
+//	r = 1 2 3 4 5: V4 = 5 + 0.5·0, V2 = 3, V1 = 2 + 0.5·3; V of the living steps 0 and 3 stays
+func TestTheDeadAreWorthWhatTheyStillEarn(t *testing.T) {
+	x := NewRollout(&envs.Spec{Copies: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}, 5, 0)
+	x.Alive[0], x.Alive[3], x.Truncated[2] = 1, 1, 1
+	value, last := []float32{70, 71, 72, 73, 74, 75}, []float32{90, 91, 92, 93, 94}
+	x.EarnedByDead([]float32{1, 2, 3, 4, 5}, value, last, 0.5)
+	if want := []float32{70, 3.5, 3, 73, 5, 0}; !slices.Equal(value, want) {
+		t.Errorf("V is %v, want %v", value, want)
+	}
+	if last[2] != 0 || last[3] != 93 {
+		t.Errorf("V at the true ends is %v: that of the dead at a time limit is as little trained", last)
 	}
 }
