@@ -10,16 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
@@ -155,20 +152,12 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 	if len(others) < 3 {
 		return fmt.Sprintf("%s: the last return is %.4g, the record's %.4g; too few seeds for an interval", about, got.Score(), want.Score()), true
 	}
-	low, high := expected(others)
+	near := stats.Further(others)
 	x := got.Score()
-	if x < low || x > high {
-		return fmt.Sprintf("%s: the last return is %.4g, outside [%.4g, %.4g], where 95 %% of further seeds would be", about, x, low, high), false
+	if near.Excludes(x) {
+		return fmt.Sprintf("%s: the last return is %.4g, outside [%.4g, %.4g], where 95 %% of further seeds would be", about, x, near.Low, near.High), false
 	}
-	return fmt.Sprintf("%s: the last return is %.4g, within [%.4g, %.4g], where 95 %% of further seeds would be", about, x, low, high), true
-}
-
-// expected is the interval in which a further draw lies with probability 95 %, if draws are normal (Student's t).
-func expected(x []float64) (low, high float64) {
-	m, s := stat.MeanStdDev(x, nil)
-	n := float64(len(x))
-	reach := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * s * math.Sqrt(1+1/n)
-	return m - reach, m + reach
+	return fmt.Sprintf("%s: the last return is %.4g, within [%.4g, %.4g], where 95 %% of further seeds would be", about, x, near.Low, near.High), true
 }
 
 // firstDifference names the first number in which two records differ and both its values, "" if none does: evaluations in their order,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
 )
 
 func TestCommittedRecordsComeOutAgain(t *testing.T) {
@@ -104,8 +105,8 @@ func TestOtherMachinesAreComparedByInterval(t *testing.T) {
 	}
 	all := []*results.Record{record(10, "a"), record(11, "a"), record(12, "a")}
 	// Student's t with 2 degrees of freedom: 4.303 · 1 · √(4/3) = 4.968 either side of 11.
-	if low, high := expected([]float64{10, 11, 12}); math.Abs(low-6.032) > 1e-3 || math.Abs(high-15.968) > 1e-3 {
-		t.Errorf("interval [%g, %g]", low, high)
+	if i := stats.Further([]float64{10, 11, 12}); math.Abs(i.Low-6.032) > 1e-3 || math.Abs(i.High-15.968) > 1e-3 {
+		t.Errorf("interval [%g, %g]", i.Low, i.High)
 	}
 	for score, want := range map[float64]bool{15.9: true, 16: false, 6: false, 6.1: true} {
 		if verdict, same := compare(all[0], record(score, "b"), all); same != want {

@@ -41,10 +41,10 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if kept, _ := os.ReadDir(store); len(records) == 0 && slices.ContainsFunc(kept, fs.DirEntry.IsDir) {
-		return fmt.Errorf("no run in %s can be read", store) // what is wrong with each has been said
-	}
 	if len(records) == 0 {
+		if kept, _ := os.ReadDir(store); slices.ContainsFunc(kept, fs.DirEntry.IsDir) {
+			return fmt.Errorf("no run in %s can be read", store) // what is wrong with each has been said
+		}
 		fmt.Fprintf(out, "No runs in %s yet: go run ./reproduce train\n", store)
 		return nil
 	}

@@ -54,6 +54,24 @@ func (s setup) thumbnails(books []string) error {
 
 // firstPicture is the first PNG among the outputs of a notebook, nil if there is none.
 func firstPicture(path string) ([]byte, error) {
+	outputs, err := outputsOf(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, data := range outputs {
+		if raw, ok := data["image/png"]; ok {
+			var encoded string
+			if err := json.Unmarshal(raw, &encoded); err != nil {
+				return nil, fmt.Errorf("%s: a picture is no text: %w", path, err)
+			}
+			return base64.StdEncoding.DecodeString(strings.ReplaceAll(encoded, "\n", ""))
+		}
+	}
+	return nil, nil
+}
+
+// outputsOf is what the cells of a notebook show, in their order, each by its media types.
+func outputsOf(path string) ([]map[string]json.RawMessage, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -68,18 +86,13 @@ func firstPicture(path string) ([]byte, error) {
 	if err := json.Unmarshal(text, &book); err != nil {
 		return nil, fmt.Errorf("%s is no notebook: %w", path, err)
 	}
+	var all []map[string]json.RawMessage
 	for _, cell := range book.Cells {
 		for _, out := range cell.Outputs {
-			if raw, ok := out.Data["image/png"]; ok {
-				var encoded string
-				if err := json.Unmarshal(raw, &encoded); err != nil {
-					return nil, fmt.Errorf("%s: a picture is no text: %w", path, err)
-				}
-				return base64.StdEncoding.DecodeString(strings.ReplaceAll(encoded, "\n", ""))
-			}
+			all = append(all, out.Data)
 		}
 	}
-	return nil, nil
+	return all, nil
 }
 
 // thumbnail is the upper part of a picture, as wide as it is and at most as high, made small.

@@ -26,6 +26,12 @@ func Welch(x, y []float64) Interval {
 	return student(mean(x)-mean(y), a+b, (a+b)*(a+b)/(a*a/(n-1)+b*b/(m-1)))
 }
 
+// Further is the interval in which one more run lies as often as Level says, around the mean of runs x.
+func Further(x []float64) Interval {
+	n := float64(len(x))
+	return student(mean(x), stat.Variance(x, nil)*(1+1/n), n-1)
+}
+
 // student is the interval of an estimate with this variance and as many degrees of freedom.
 func student(value, variance, freedom float64) Interval {
 	switch {
