@@ -44,7 +44,15 @@ func New(q Request) (run.Experiment, error) {
 	if err != nil {
 		return run.Experiment{}, err
 	}
-	budget, err := FindBudget(q.Budget)
+	named, err := FindBudget(q.Budget)
+	if err != nil {
+		return run.Experiment{}, err
+	}
+	cfg, err := envs.Default(task.ID)
+	if err != nil {
+		return run.Experiment{}, err
+	}
+	budget, err := named.On(cfg)
 	if err != nil {
 		return run.Experiment{}, err
 	}

@@ -34,7 +34,11 @@ func TestEveryTaskAndMethodMakesAValidExperimentAtEveryBudget(t *testing.T) {
 		for _, method := range Methods() {
 			for _, budget := range Budgets {
 				e := make1(t, Request{Task: task.ID, Method: method.ID, Budget: budget.Budget.Name, Seed: 1})
-				if e.Method != method.ID || e.Task.Kind() != task.ID || e.Budget != budget.Budget {
+				here, err := budget.On(e.Task)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Method != method.ID || e.Task.Kind() != task.ID || e.Budget != here.Budget {
 					t.Errorf("%s on %s at %s is called %q", method.ID, task.ID, budget.Budget.Name, e.Method)
 				}
 				if frames := e.Learner.CollectFrames(); frames%e.Task.Shared().Copies != 0 || e.Budget.Frames%frames != 0 && budget.Budget.Name != "paper" && method.Copies == 0 {
@@ -42,6 +46,28 @@ func TestEveryTaskAndMethodMakesAValidExperimentAtEveryBudget(t *testing.T) {
 						e.Budget.Frames, frames, e.Task.Shared().Copies)
 				}
 			}
+		}
+	}
+}
+
+// TestPicturesAreLearntFromOnFewerFrames: at short, and with as many gradient steps after each collection.
+func TestPicturesAreLearntFromOnFewerFrames(t *testing.T) {
+	for _, c := range []struct {
+		task, budget string
+		frames       int
+		epochs       int
+		minibatch    int
+	}{
+		{"balance", "short", 600_000, 10, 1200},
+		{"protoss_5_vs_5", "short", 600_000, 10, 1200},
+		{"chicken_in_the_matrix__repeated", "short", 240_000, 10, 1200},
+		{"clean_up", "short", 60_000, 2, 240},
+		{"clean_up", "paper", 3_000_000, 30, 2400},
+	} {
+		e := make1(t, Request{Task: c.task, Method: "mappo", Budget: c.budget})
+		l := e.Learner.(learn.MAPPO)
+		if e.Budget.Name != c.budget || e.Budget.Frames != c.frames || l.Epochs != c.epochs || l.Minibatch != c.minibatch {
+			t.Errorf("%s at %s: %+v, %d epochs of minibatches of %d frames, want %+v", c.task, c.budget, e.Budget, l.Epochs, l.Minibatch, c)
 		}
 	}
 }
