@@ -48,8 +48,10 @@ func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
 		return v
 	}
 	grid := func(table *paper.Table) shown { g, err := table.Grid(st, budget); return must(g, err) }
-	rewards, err := paper.DenseAndSparse(st, budget, []string{"mappo", "mappo-cermic"})
-	must(rewards, err)
+	rewards := func(suite paper.Suite, methods ...string) shown {
+		t, err := paper.DenseAndSparse(st, budget, suite, methods)
+		return must(t, err)
+	}
 	endings, err := plan.Endings(st, []string{"navigation", "balance"}, budget, "dense")
 	must(endings, err)
 	against := func(task string) shown {
@@ -60,8 +62,10 @@ func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
 		return plan.Against(rs)
 	}
 	for name, tables := range map[string][]shown{
-		"t1_performance": {grid(paper.Sota), rewards}, "t2_agents": {grid(paper.Agents)}, "t3_ablations": {grid(paper.Ablation)},
-		"t4_density": {grid(paper.Density), rewards}, "f_curves": {endings}, "f_memory": {against("navigation"), against("flocking")},
+		"t1_performance": {grid(paper.Sota), rewards(paper.VMAS, "mappo", "mappo-cermic")}, "t2_agents": {grid(paper.Agents)}, "t3_ablations": {grid(paper.Ablation)},
+		"t4_density": {grid(paper.Density), rewards(paper.VMAS, "mappo", "mappo-cermic")},
+		"s_battles":  {rewards(paper.SMACv2, "mappo", "mappo-cermic"), rewards(paper.SMACv2, "qmix", "qmix-cermic")},
+		"f_curves":   {endings}, "f_memory": {against("navigation"), against("flocking")},
 	} {
 		book := shownBy(t, name)
 		for _, table := range tables {

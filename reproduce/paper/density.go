@@ -23,15 +23,15 @@ func RewardTrial(t Task, method, reward string) Trial {
 	return trial
 }
 
-// DenseAndSparse puts, for every task of the table, what methods score when trained on the dense reward beside what they
+// DenseAndSparse puts, for every task of a suite, what methods score when trained on the dense reward beside what they
 // score when trained on the sparse one and the published number, with a sentence on which the published one is nearer to.
 // Columns are one method after the other; changes, each "key=value" as for -set, are of CERMIC's runs.
-func DenseAndSparse(st *results.Store, budget string, methods []string, changes ...string) (viz.Table, error) {
+func DenseAndSparse(st *results.Store, budget string, suite Suite, methods []string, changes ...string) (viz.Table, error) {
 	runs, err := measured(st, budget)
 	if err != nil {
 		return viz.Table{}, err
 	}
-	t := viz.Table{Title: "Trained on the dense and on the sparse reward, and published", Header: []string{"task"}, Notes: densityNotes(budget, changes)}
+	t := viz.Table{Title: "Trained on the dense and on the sparse reward, and published", Header: []string{"task"}, Notes: densityNotes(budget, suite, changes)}
 	for _, method := range methods {
 		m, err := FindMethod(method)
 		if err != nil {
@@ -40,7 +40,7 @@ func DenseAndSparse(st *results.Store, budget string, methods []string, changes 
 		t.Header = append(t.Header, m.Name+" dense", "sparse", "published", "")
 	}
 	for j, task := range Tasks {
-		if task.Suite != VMAS {
+		if task.Suite != suite {
 			continue
 		}
 		row := []string{task.Abbreviation}
@@ -63,9 +63,13 @@ func DenseAndSparse(st *results.Store, budget string, methods []string, changes 
 }
 
 // densityNotes say how DenseAndSparse is read.
-func densityNotes(budget string, changes []string) []string {
+func densityNotes(budget string, suite Suite, changes []string) []string {
+	scored := "on the benchmark's own dense reward"
+	if suite == SMACv2 {
+		scored = "the share of battles won"
+	}
 	notes := []string{
-		"Mean over seeds and bootstrap 95 % interval of the last evaluation × seeds, on the benchmark's own dense reward. Budget " + budget +
+		"Mean over seeds and bootstrap 95 % interval of the last evaluation × seeds, " + scored + ". Budget " + budget +
 			"; the paper trains 3,000,000 frames. The paper trains tasks with a star on the sparse reward, the others on their own.",
 		"The sentence says in which of our two intervals the published number lies, else which of our two means it is nearer to; the reward makes little " +
 			"difference where Welch's interval of the difference includes 0 and the means differ by less than a twentieth. " + stats.Caution,

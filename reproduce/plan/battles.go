@@ -191,7 +191,7 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 	}
 	panels := viz.NewPanels(2, plots...)
 	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
-	said := fmt.Sprintf("%d runs in the simulator, trained on the %s reward at budget %s.", count, reward, budget)
+	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.", reward, budget, count)
 	if count == 0 {
 		said = fmt.Sprintf("**Nobody has trained a battle here yet** at budget %s on the %s reward: the lines are published ones alone.", budget, reward)
 	}

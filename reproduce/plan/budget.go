@@ -24,7 +24,7 @@ type Budget struct {
 	Q      func(learn.Q) learn.Q             // sets the schedule of a value learner
 	Cermic func(cermic.Config) cermic.Config // sets the schedule of CERMIC's module
 
-	// Pictured is what changes where agents see pictures, a frame of which takes 2 to 100 times as long to learn from; nil: nothing.
+	// Pictured is what changes where agents see pictures, a frame of which takes up to 100 times as long to learn from; nil: nothing.
 	Pictured func(b Budget, agents int) Budget
 }
 
@@ -49,7 +49,7 @@ var Budgets = []Budget{
 	},
 	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
-		About: "600,000 frames, as the recorded BenchMARL curves, 240,000 and for clean_up 60,000 of Melting Pot; " +
+		About: "600,000 frames, as the recorded BenchMARL curves, and 60,000 of clean_up; " +
 			"CERMIC learns from a tenth of the agent steps in each pass, on 8 negatives",
 		Budget: run.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60},
 		Copies: 60,
@@ -61,7 +61,7 @@ var Budgets = []Budget{
 			c.Frames, c.Steps, c.Batch, c.Replay, c.LR = 6000, 100, 1024, 600_000, 3e-4
 			return c
 		},
-		Cermic: sparing, Pictured: fewer,
+		Cermic: sparing, Pictured: picturesShort,
 	},
 	{
 		// Evaluation is not in the paper: every third collection, 60 episodes, which cost next to nothing.
@@ -95,14 +95,14 @@ func sparing(c cermic.Config) cermic.Config {
 	return c
 }
 
-// fewer trains on fewer frames and is judged by fewer episodes, which are ten times as long. Many agents (clean_up has seven, whose
-// pictures are five times as large) take as many gradient steps as elsewhere, each on a fifth of the rows.
-func fewer(b Budget, agents int) Budget {
-	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes = 240_000, 24_000, 20
-	if agents <= 2 {
-		return b
+// picturesShort is judged by fewer episodes, which are ten times as long, and takes as many gradient steps as elsewhere after a
+// collection, each on a fifth of the rows: rows are what pictures cost. With many agents (clean_up has seven, whose pictures are five
+// times as large) it has a tenth of the frames.
+func picturesShort(b Budget, agents int) Budget {
+	b.Budget.EvalEpisodes = 20
+	if agents > 2 {
+		b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes = 60_000, 12_000, 10
 	}
-	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes = 60_000, 12_000, 10
 	onPolicy, offPolicy := b.MAPPO, b.Q
 	b.MAPPO = func(c learn.MAPPO) learn.MAPPO {
 		c = onPolicy(c)
@@ -117,20 +117,33 @@ func fewer(b Budget, agents int) Budget {
 	return b
 }
 
-// On is the budget on a task.
-func (b Budget) On(task envs.Config) (Budget, error) {
+// On is the budget on a registered task.
+func (b Budget) On(task string) (Budget, error) {
 	if b.Pictured == nil {
 		return b, nil
 	}
-	env, err := alone(task)
-	if err != nil {
+	agents, err := pictured(task)
+	if err != nil || agents == 0 {
 		return b, err
+	}
+	return b.Pictured(b, agents), nil
+}
+
+// pictured is how many agents see pictures in a registered task; 0: they see vectors.
+func pictured(task string) (agents int, err error) {
+	cfg, err := envs.Default(task)
+	if err != nil {
+		return 0, err
+	}
+	env, err := alone(cfg)
+	if err != nil {
+		return 0, err
 	}
 	defer envs.Close(env)
 	if s := env.Spec(); s.CellLen() > 0 {
-		return b.Pictured(b, s.Agents), nil
+		return s.Agents, nil
 	}
-	return b, nil
+	return 0, nil
 }
 
 // FindBudget returns the budget of a name.

@@ -15,14 +15,17 @@ import (
 	"cermic/viz"
 )
 
-// Cost is what the runs of one method in a list of experiments still need.
+// Cost is what the runs of one method in a list of experiments still need, on tasks of one kind: a frame of pictures takes many times
+// as long as one of vectors.
 type Cost struct {
 	Method   string  // without changed settings
+	Pictured int     // agents that see pictures; 0: they see vectors
 	Runs     int     // in the list
 	Done     int     // complete in the store
 	Frames   int     // that are missing, those of begun runs left out
+	Longest  int     // frames of the longest run that is missing
 	Rate     float64 // frames a second, median over the Measured runs, else of a sample (see MeasureRates); 0: neither is there
-	Measured int     // complete runs of the method at these budgets, on any task, on a processor like this one
+	Measured int     // complete runs of the method at these budgets, on any task of the kind, on a processor like this one
 }
 
 // Left is how long the missing frames take, one run at a time; 0 if the rate is unknown.
@@ -33,7 +36,19 @@ func (c Cost) Left() time.Duration {
 	return time.Duration(float64(c.Frames) / c.Rate * float64(time.Second))
 }
 
-// Costs estimates what es need beyond what st holds, one entry a method in the order of es. Rates are those of runs in the
+// kinds tells how many agents see pictures in a task, which it looks up once; 0 for vectors, and for a task that is not registered.
+type kinds map[string]int
+
+func (k kinds) of(task string) int {
+	n, ok := k[task]
+	if !ok {
+		n, _ = pictured(task)
+		k[task] = n
+	}
+	return n
+}
+
+// Costs estimates what es need beyond what st holds, one entry a method and kind of task in the order of es. Rates are those of runs in the
 // store that were trained on a processor like this one; nothing is assumed of a method that never ran on one.
 func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 	cpu := results.CollectHost("").CPU
@@ -46,13 +61,18 @@ func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 		return nil, err
 	}
 	var costs []Cost
+	kinds := kinds{}
 	for _, e := range es {
-		method := base(e.Label())
-		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method })
+		method, kind := base(e.Label()), kinds.of(e.Task.Kind())
+		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.Pictured == kind })
 		if i < 0 {
 			i = len(costs)
-			rates := rates(known, method, e.Budget.Name, cpu)
-			costs = append(costs, Cost{Method: method, Measured: len(rates), Rate: sampled[[2]string{method, e.Budget.Name}]})
+			rates := rates(known, method, e.Budget.Name, cpu, func(r *results.Record) bool { return kinds.of(r.Task) == kind })
+			c := Cost{Method: method, Pictured: kind, Measured: len(rates)}
+			if kind == 0 {
+				c.Rate = sampled[[2]string{method, e.Budget.Name}]
+			}
+			costs = append(costs, c)
 			if len(rates) > 0 {
 				costs[i].Rate = rates[len(rates)/2]
 			}
@@ -62,14 +82,16 @@ func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 			return nil, err
 		}
 		costs[i].Runs++
-		switch {
-		case r != nil && r.Complete:
+		if r != nil && r.Complete {
 			costs[i].Done++
-		case r != nil:
-			costs[i].Frames += max(0, e.Budget.Frames-r.Frames)
-		default:
-			costs[i].Frames += e.Budget.Frames
+			continue
 		}
+		left := e.Budget.Frames
+		if r != nil {
+			left = max(0, left-r.Frames)
+		}
+		costs[i].Frames += left
+		costs[i].Longest = max(costs[i].Longest, left)
 	}
 	return costs, nil
 }
@@ -113,20 +135,31 @@ func CostTable(costs []Cost) viz.Table {
 			rate, left = fmt.Sprintf("%s (%d measured)", viz.Short(c.Rate), c.Measured), viz.Clock(c.Left().Seconds())
 		} else if c.Rate > 0 {
 			rate, left = viz.Short(c.Rate)+" (a sample)", viz.Clock(c.Left().Seconds())
-		} else if c.Frames > 0 {
+		} else if c.Pictured > 0 {
+			rate = "known after a first run"
+		}
+		if c.Rate == 0 && c.Frames > 0 {
 			unknown = ", and what is not measured yet"
 		}
 		total += c.Left()
-		t.Rows = append(t.Rows, []string{c.Method, fmt.Sprint(c.Runs), fmt.Sprint(c.Done), viz.Short(float64(c.Frames)), rate, left})
+		t.Rows = append(t.Rows, []string{c.name(), fmt.Sprint(c.Runs), fmt.Sprint(c.Done), viz.Short(float64(c.Frames)), rate, left})
 	}
 	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share the processor.", viz.Clock(total.Seconds()), unknown)}
 	return t
 }
 
-// rates are the frames a second of the complete runs of a method, in ascending order.
-func rates(known []*results.Record, method, budget, cpu string) (out []float64) {
+// name says of which method and kind of task the cost is.
+func (c Cost) name() string {
+	if c.Pictured == 0 {
+		return c.Method
+	}
+	return fmt.Sprintf("%s, pictures of %d agents", c.Method, c.Pictured)
+}
+
+// rates are the frames a second of the complete runs of a method on tasks of one kind, in ascending order.
+func rates(known []*results.Record, method, budget, cpu string, ofKind func(*results.Record) bool) (out []float64) {
 	for _, r := range known {
-		if base(r.Method) == method && r.Budget == budget && r.Host.CPU == cpu && r.Host.Seconds > 0 {
+		if base(r.Method) == method && r.Budget == budget && r.Host.CPU == cpu && r.Host.Seconds > 0 && ofKind(r) {
 			out = append(out, float64(r.Frames)/r.Host.Seconds)
 		}
 	}

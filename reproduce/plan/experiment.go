@@ -48,11 +48,7 @@ func New(q Request) (run.Experiment, error) {
 	if err != nil {
 		return run.Experiment{}, err
 	}
-	cfg, err := envs.Default(task.ID)
-	if err != nil {
-		return run.Experiment{}, err
-	}
-	budget, err := named.On(cfg)
+	budget, err := named.On(task.ID)
 	if err != nil {
 		return run.Experiment{}, err
 	}

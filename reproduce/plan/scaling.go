@@ -38,7 +38,7 @@ const extrapolated = "Measured is one run at a time on this machine. The columns
 // Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others; nodes is the size
 // of the cluster.
 func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
-	t := viz.Table{Header: []string{"table", "budget", "runs", "done", "frames to go", "methods measured"}}
+	t := viz.Table{Header: []string{"table", "budget", "runs", "done", "frames to go", "rates known"}}
 	where := machines(nodes)
 	for _, m := range where {
 		t.Header = append(t.Header, m.name)
@@ -53,7 +53,7 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 			t.Rows = append(t.Rows, overviewRow(table.Name, budget, costs, where))
 		}
 	}
-	t.Notes = []string{extrapolated, "≥: that, and what the methods take that have no rate here yet; -measure gives them one."}
+	t.Notes = []string{extrapolated, "≥: that, and what has no rate here yet. -measure gives methods one on tasks of vectors; pictures, which take many times as long, have one after a first run."}
 	return t, nil
 }
 
@@ -68,7 +68,7 @@ func overviewRow(table string, budget Budget, costs []Cost, where []machine) []s
 			rated++
 		}
 		if c.Rate > 0 && c.Frames > 0 {
-			longest = max(longest, time.Duration(float64(budget.Budget.Frames)/c.Rate*float64(time.Second)))
+			longest = max(longest, time.Duration(float64(c.Longest)/c.Rate*float64(time.Second)))
 		}
 	}
 	row := []string{table, budget.Budget.Name, fmt.Sprint(runs), fmt.Sprint(done), viz.Short(float64(frames)), fmt.Sprintf("%d of %d", rated, len(costs))}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"cermic/cermiclib/results"
@@ -126,6 +128,37 @@ func TestGrowthIsMeasuredAtThreeSizesOfEachMethod(t *testing.T) {
 		}
 	}
 	if _, err := g.Plot(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPicturesHaveRatesOfTheirOwn: what vectors take says nothing of them.
+func TestPicturesHaveRatesOfTheirOwn(t *testing.T) {
+	st := emptyStore(t)
+	cpu := results.CollectHost("").CPU
+	if err := appendSample(st.Dir(), sample{cpu, "go", "mappo", "short", 1000}); err != nil {
+		t.Fatal(err)
+	}
+	var es []run.Experiment
+	for _, task := range []string{"balance", "chicken_in_the_matrix__repeated", "clean_up", "navigation", "stag_hunt_in_the_matrix__repeated"} {
+		es = append(es, make1(t, Request{Task: task, Method: "mappo", Budget: "short", Seed: 1}))
+	}
+	costs, err := Costs(es, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Cost{
+		{Method: "mappo", Runs: 2, Frames: 1_200_000, Longest: 600_000, Rate: 1000},
+		{Method: "mappo", Pictured: 2, Runs: 2, Frames: 1_200_000, Longest: 600_000},
+		{Method: "mappo", Pictured: 7, Runs: 1, Frames: 60_000, Longest: 60_000},
+	}
+	if !slices.Equal(costs, want) {
+		t.Errorf("%+v, want %+v", costs, want)
+	}
+	if _, _, known := strings.Cut(CostTable(costs).Notes[0], "and what is not measured yet"); !known {
+		t.Errorf("%q leaves out that pictures have no rate", CostTable(costs).Notes[0])
+	}
+	if err := MeasureRates(t.Context(), es[1:3], st, func(method, budget string, _ float64) { t.Errorf("measured %s at %s", method, budget) }); err != nil {
 		t.Error(err)
 	}
 }
