@@ -42,7 +42,8 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 	return out, nil
 }
 
-// play runs one episode in every copy of env and appends as many as are still wanted to out.
+// play runs one episode in every copy of env until as many are over as are still wanted, those of the first copies, and appends these to
+// out.
 func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, watch Watcher) error {
 	s := env.Spec()
 	step, act := newBuffers(env)
@@ -56,7 +57,8 @@ func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, wat
 	if watch != nil {
 		watch(0, env, step)
 	}
-	over, left := make([]bool, s.Copies), s.Copies
+	left := min(s.Copies, t.exp.Budget.EvalEpisodes-len(out.Scores))
+	over := make([]bool, left)
 	for k := 0; left > 0 && k < s.Horizon; k++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -89,7 +91,7 @@ func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, wat
 			}
 		}
 	}
-	for c := 0; c < s.Copies && len(out.Scores) < t.exp.Budget.EvalEpisodes; c++ {
+	for c := range over {
 		success := 0.0
 		if s.Succeeds(sparse[c]) {
 			success = 1
