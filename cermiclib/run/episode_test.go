@@ -29,3 +29,23 @@ func TestEpisodeIsTheFirstOfTheLastEvaluation(t *testing.T) {
 		t.Errorf("%d scenes of %d steps, want the reset and one a step", len(scenes), eval.Lengths[0])
 	}
 }
+
+// TestFewerEpisodesAreTheFirstOfMore: an evaluation stops with the last one that counts, and plays it as a longer one does.
+func TestFewerEpisodesAreTheFirstOfMore(t *testing.T) {
+	few, many := tiny(1), tiny(1)
+	few.Budget.EvalEpisodes, many.Budget.EvalEpisodes = 1, 5
+	a, err := Run(t.Context(), few, open(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Run(t.Context(), many, open(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range a.Evals {
+		more := b.Evals[i]
+		if len(e.Scores) != 1 || len(more.Scores) != 5 || e.Scores[0] != more.Scores[0] || e.Sparse[0] != more.Sparse[0] || e.Lengths[0] != more.Lengths[0] {
+			t.Errorf("at %d frames %v in %v steps, want the first of %v in %v", e.Frames, e.Scores, e.Lengths, more.Scores, more.Lengths)
+		}
+	}
+}
