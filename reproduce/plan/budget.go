@@ -49,7 +49,7 @@ var Budgets = []Budget{
 	},
 	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
-		About: "600,000 frames, as the recorded BenchMARL curves, and 60,000 of clean_up; " +
+		About: "600,000 frames, as the recorded BenchMARL curves, and 30,000 of clean_up; " +
 			"CERMIC learns from a tenth of the agent steps in each pass, on 8 negatives",
 		Budget: run.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60},
 		Copies: 60,
@@ -97,11 +97,11 @@ func sparing(c cermic.Config) cermic.Config {
 
 // picturesShort is judged by fewer episodes, which are ten times as long, and takes as many gradient steps as elsewhere after a
 // collection, each on a fifth of the rows: rows are what pictures cost. With many agents (clean_up has seven, whose pictures are five
-// times as large) it has a tenth of the frames, of a fifth of the copies: all act until the last episode of an evaluation is over.
+// times as large) it has a twentieth of the frames, of a fifth of the copies: all act until the last episode of an evaluation is over.
 func picturesShort(b Budget, agents int) Budget {
 	b.Budget.EvalEpisodes = 20
 	if agents > 2 {
-		b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 60_000, 30_000, 12, 12
+		b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 30_000, 15_000, 12, 12
 	}
 	onPolicy, offPolicy := b.MAPPO, b.Q
 	b.MAPPO = func(c learn.MAPPO) learn.MAPPO {

@@ -61,7 +61,7 @@ func TestPicturesAreLearntFromInSmallMinibatches(t *testing.T) {
 		{"balance", "short", 600_000, 10, 1200},
 		{"protoss_5_vs_5", "short", 600_000, 10, 1200},
 		{"chicken_in_the_matrix__repeated", "short", 600_000, 2, 240},
-		{"clean_up", "short", 60_000, 2, 240},
+		{"clean_up", "short", 30_000, 2, 240},
 		{"clean_up", "paper", 3_000_000, 30, 2400},
 	} {
 		e := make1(t, Request{Task: c.task, Method: "mappo", Budget: c.budget})
