@@ -29,22 +29,19 @@ type Cost struct {
 }
 
 // Left is how long the missing frames take, one run at a time; 0 if the rate is unknown.
-func (c Cost) Left() time.Duration {
+func (c Cost) Left() time.Duration { return c.takes(c.Frames) }
+
+// takes is how long one run of so many frames takes; 0 if the rate is unknown.
+func (c Cost) takes(frames int) time.Duration {
 	if c.Rate == 0 {
 		return 0
 	}
-	return time.Duration(float64(c.Frames) / c.Rate * float64(time.Second))
+	return time.Duration(float64(frames) / c.Rate * float64(time.Second))
 }
 
-// kinds tells how many agents see pictures in a task, which it looks up once; 0 for vectors, and for a task that is not registered.
-type kinds map[string]int
-
-func (k kinds) of(task string) int {
-	n, ok := k[task]
-	if !ok {
-		n, _ = pictured(task)
-		k[task] = n
-	}
+// kind is how many agents see pictures in a task; 0 for vectors, and for a task that is not registered here.
+func kind(task string) int {
+	n, _ := pictured(task)
 	return n
 }
 
@@ -61,21 +58,20 @@ func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 		return nil, err
 	}
 	var costs []Cost
-	kinds := kinds{}
 	for _, e := range es {
-		method, kind := base(e.Label()), kinds.of(e.Task.Kind())
-		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.Pictured == kind })
+		method, agents := base(e.Label()), kind(e.Task.Kind())
+		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.Pictured == agents })
 		if i < 0 {
 			i = len(costs)
-			rates := rates(known, method, e.Budget.Name, cpu, func(r *results.Record) bool { return kinds.of(r.Task) == kind })
-			c := Cost{Method: method, Pictured: kind, Measured: len(rates)}
-			if kind == 0 {
+			rates := rates(known, method, agents, e.Budget.Name, cpu)
+			c := Cost{Method: method, Pictured: agents, Measured: len(rates)}
+			if agents == 0 {
 				c.Rate = sampled[[2]string{method, e.Budget.Name}]
 			}
-			costs = append(costs, c)
 			if len(rates) > 0 {
-				costs[i].Rate = rates[len(rates)/2]
+				c.Rate = rates[len(rates)/2]
 			}
+			costs = append(costs, c)
 		}
 		r, err := begun(e, st)
 		if err != nil {
@@ -157,9 +153,9 @@ func (c Cost) name() string {
 }
 
 // rates are the frames a second of the complete runs of a method on tasks of one kind, in ascending order.
-func rates(known []*results.Record, method, budget, cpu string, ofKind func(*results.Record) bool) (out []float64) {
+func rates(known []*results.Record, method string, agents int, budget, cpu string) (out []float64) {
 	for _, r := range known {
-		if base(r.Method) == method && r.Budget == budget && r.Host.CPU == cpu && r.Host.Seconds > 0 && ofKind(r) {
+		if base(r.Method) == method && r.Budget == budget && r.Host.CPU == cpu && r.Host.Seconds > 0 && kind(r.Task) == agents {
 			out = append(out, float64(r.Frames)/r.Host.Seconds)
 		}
 	}

@@ -91,10 +91,9 @@ func MeasureRates(ctx context.Context, es []run.Experiment, st *results.Store, t
 		return err
 	}
 	var seen [][2]string
-	kinds := kinds{}
 	for _, e := range es {
 		key := [2]string{base(e.Label()), e.Budget.Name}
-		if slices.Contains(seen, key) || kinds.of(e.Task.Kind()) > 0 { // one collection of pictures can take hours at the paper's budget
+		if slices.Contains(seen, key) || kind(e.Task.Kind()) > 0 { // one collection of pictures can take hours at the paper's budget
 			continue
 		}
 		seen = append(seen, key)

@@ -50,7 +50,7 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 			if err != nil {
 				return t, err
 			}
-			t.Rows = append(t.Rows, overviewRow(table.Name, budget, costs, where))
+			t.Rows = append(t.Rows, overviewRow(table.Name, budget.Budget.Name, costs, where))
 		}
 	}
 	t.Notes = []string{extrapolated, "≥: that, and what has no rate here yet. -measure gives methods one on tasks of vectors; pictures, which take many times as long, have one after a first run."}
@@ -58,7 +58,7 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 }
 
 // overviewRow is one table at one budget.
-func overviewRow(table string, budget Budget, costs []Cost, where []machine) []string {
+func overviewRow(table, budget string, costs []Cost, where []machine) []string {
 	var runs, done, frames int
 	var left, longest time.Duration
 	rated := 0
@@ -67,11 +67,9 @@ func overviewRow(table string, budget Budget, costs []Cost, where []machine) []s
 		if c.Rate > 0 || c.Frames == 0 {
 			rated++
 		}
-		if c.Rate > 0 && c.Frames > 0 {
-			longest = max(longest, time.Duration(float64(c.Longest)/c.Rate*float64(time.Second)))
-		}
+		longest = max(longest, c.takes(c.Longest))
 	}
-	row := []string{table, budget.Budget.Name, fmt.Sprint(runs), fmt.Sprint(done), viz.Short(float64(frames)), fmt.Sprintf("%d of %d", rated, len(costs))}
+	row := []string{table, budget, fmt.Sprint(runs), fmt.Sprint(done), viz.Short(float64(frames)), fmt.Sprintf("%d of %d", rated, len(costs))}
 	for _, m := range where {
 		row = append(row, hours(left, longest, m, rated < len(costs)))
 	}
