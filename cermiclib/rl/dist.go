@@ -53,10 +53,8 @@ func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 		d.uniform(row, r, act)
 	case d.Share > 0 && r.Float64() < float64(d.Share):
 		act.Choice[row] = int32(d.categorical(d.Other, row, r))
-	case d.Greedy:
-		d.Mode(row, act)
 	default:
-		d.draw(row, r, act)
+		d.Draw(row, r, act)
 	}
 	base := d.logBase(row, act)
 	d.Importance[row] = 1
@@ -74,8 +72,12 @@ func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 	return float32(mixture)
 }
 
-// draw samples from the base, which is not Greedy.
-func (d *Dist) draw(row int, r *rng.Rand, act *envs.Actions) {
+// Draw samples the action of row from the base alone, without what an explorer mixes in.
+func (d *Dist) Draw(row int, r *rng.Rand, act *envs.Actions) {
+	if d.Greedy {
+		d.Mode(row, act)
+		return
+	}
 	if d.Spec.Choices > 0 {
 		act.Choice[row] = int32(d.categorical(d.Logits, row, r))
 		return

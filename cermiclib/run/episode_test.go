@@ -3,12 +3,22 @@
 package run
 
 import (
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
 
 func TestEpisodeIsTheFirstOfTheLastEvaluation(t *testing.T) {
-	e, st := tiny(1), open(t)
+	for _, sampled := range []bool{false, true} {
+		e := tiny(1)
+		e.Budget.Sampled = sampled
+		episodeIsTheFirst(t, e)
+	}
+}
+
+func episodeIsTheFirst(t *testing.T, e Experiment) {
+	st := open(t)
 	if _, _, err := Episode(t.Context(), e, st); err == nil || !strings.Contains(err.Error(), "train it first") {
 		t.Errorf("before training: %v, want a sentence that says to train", err)
 	}
@@ -46,6 +56,28 @@ func TestFewerEpisodesAreTheFirstOfMore(t *testing.T) {
 		more := b.Evals[i]
 		if len(e.Scores) != 1 || len(more.Scores) != 5 || e.Scores[0] != more.Scores[0] || e.Sparse[0] != more.Sparse[0] || e.Lengths[0] != more.Lengths[0] {
 			t.Errorf("at %d frames %v in %v steps, want the first of %v in %v", e.Frames, e.Scores, e.Lengths, more.Scores, more.Lengths)
+		}
+	}
+}
+
+// TestSampledEvaluationsLeaveTrainingAsItIs: they play otherwise, unless a value learner does, which has nothing to draw from.
+func TestSampledEvaluationsLeaveTrainingAsItIs(t *testing.T) {
+	for name, kind := range map[string]func(uint64) Experiment{"mappo": tiny, "q": tinyQ} {
+		greedy, sampled := kind(1), kind(1)
+		sampled.Budget.Sampled = true
+		a, err := Run(t.Context(), greedy, open(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Run(t.Context(), sampled, open(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprint(b.Scalars), fmt.Sprint(a.Scalars); got != want {
+			t.Errorf("%s: training notes %s, want %s", name, got, want)
+		}
+		if same := reflect.DeepEqual(a.Evals, b.Evals); same != (name == "q") {
+			t.Errorf("%s: sampled evaluations equal to greedy ones: %t", name, same)
 		}
 	}
 }

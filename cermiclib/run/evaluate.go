@@ -17,7 +17,7 @@ import (
 // Watcher sees every step of an evaluation's copies, as they are after reset (t = 0) and after each action.
 type Watcher func(t int, env envs.Env, s *envs.Step)
 
-// evaluate plays greedy episodes in fresh copies, explorer off. Score is the benchmark's own metric over its own horizon; the
+// evaluate plays episodes in fresh copies, explorer off, greedily or as the budget says. Score is the benchmark's own metric over its own horizon; the
 // sparse return runs on to the horizon of the reward that was trained on.
 func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, error) {
 	out := &results.Eval{Frames: t.frames}
@@ -27,7 +27,7 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 		if err != nil {
 			return nil, err
 		}
-		err = t.aside(func() error { return t.play(ctx, env, out, watch) })
+		err = t.aside(func() error { return t.play(ctx, env, round, out, watch) })
 		envs.Close(env)
 		if err != nil {
 			return nil, err
@@ -44,12 +44,13 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 
 // play runs one episode in every copy of env until as many are over as are still wanted, those of the first copies, and appends these to
 // out.
-func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, watch Watcher) error {
+func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch Watcher) error {
 	s := env.Spec()
 	step, act := newBuffers(env)
 	score, sparse := make([]float64, s.Copies), make([]float64, s.Copies)
 	length := make([]int, s.Copies)
 	carry, started := make([]float32, len(t.carry)), slices.Repeat([]uint8{1}, s.Copies)
+	t.seedEvaluation(round, s.Copies*s.Agents)
 	env.Reset(nil, step)
 	if err := envs.Err(env); err != nil {
 		return err
@@ -68,9 +69,7 @@ func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, wat
 			return err
 		}
 		clear(started)
-		for row := range s.Copies * s.Agents {
-			t.dist.Mode(row, act)
-		}
+		t.choose(s.Copies*s.Agents, act)
 		copy(carry, t.dist.Carry)
 		env.Step(act, step)
 		if watch != nil {
@@ -102,6 +101,24 @@ func (t *trainer) play(ctx context.Context, env envs.Env, out *results.Eval, wat
 		out.Lengths = append(out.Lengths, length[c])
 	}
 	return nil
+}
+
+// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before each collection.
+func (t *trainer) seedEvaluation(round uint64, rows int) {
+	for row := range t.streams[:rows] {
+		t.streams[row].Seed(t.exp.Seed, "evaluation's actions", uint64(t.frames), round, uint64(row))
+	}
+}
+
+// choose writes the actions of an evaluation's step into act.
+func (t *trainer) choose(rows int, act *envs.Actions) {
+	for row := range rows {
+		if t.exp.Budget.Sampled {
+			t.dist.Draw(row, &t.streams[row], act)
+		} else {
+			t.dist.Mode(row, act)
+		}
+	}
 }
 
 func teamMean(v []float32) float64 {

@@ -35,6 +35,10 @@ type Budget struct {
 	Frames       int    `json:"frames"`        // environment steps, summed over copies; rounded up to whole collections
 	EvalEvery    int    `json:"eval_every"`    // frames between evaluations; one more follows the first collection
 	EvalEpisodes int    `json:"eval_episodes"` // episodes an evaluation
+
+	// Sampled draws the actions of evaluations from the policy; otherwise they are its most likely ones (BenchMARL's
+	// evaluation_deterministic_actions). A value learner is greedy either way.
+	Sampled bool `json:"sampled,omitzero"`
 }
 
 // Label is the method's name in curves and tables.

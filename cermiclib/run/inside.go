@@ -86,7 +86,7 @@ func restored(e Experiment, backend nn.Backend, st *results.Store) (*trainer, er
 	return t, nil
 }
 
-// watched plays an episode of the only copy greedily into a rollout of its own length, and notes scenes, labels and score.
+// watched plays an episode of the only copy, as evaluations play, into a rollout of its own length, and notes scenes, labels and score.
 func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout, error) {
 	env, err := t.exp.Task.Build(rng.New(t.exp.Seed, "evaluation", uint64(t.frames), 0).Uint64(), 1)
 	if err != nil {
@@ -103,6 +103,7 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout,
 	x.Started[0] = 1
 	step, act := newBuffers(env)
 	carry := make([]float32, len(t.carry))
+	t.seedEvaluation(0, s.Agents)
 	env.Reset(nil, step)
 	if err := envs.Err(env); err != nil {
 		return nil, err
@@ -120,9 +121,7 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout,
 		if err := t.look(&obs, x.Started[in.Steps:in.Steps+1]); err != nil {
 			return nil, err
 		}
-		for row := range s.Agents {
-			t.dist.Mode(row, act)
-		}
+		t.choose(s.Agents, act)
 		copy(carry, t.dist.Carry)
 		copy(x.Act.Choice[in.Steps*len(act.Choice):], act.Choice)
 		copy(x.Act.Force[in.Steps*len(act.Force):], act.Force)
