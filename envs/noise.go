@@ -49,6 +49,10 @@ func (n *Noise) Validate(task string) error {
 		return fmt.Errorf("%s: noise.width is %g and noise.height is %g; want both above 0, or both 0 for no noise",
 			task, n.Width, n.Height)
 	}
+	if !n.On() && *n != (Noise{}) { // it would change nothing but the identity of the run
+		return fmt.Errorf("%s: noise has a place or a scale but no box; set noise.width and noise.height above 0, or leave out noise.x, noise.y and noise.scale",
+			task)
+	}
 	return nil
 }
 

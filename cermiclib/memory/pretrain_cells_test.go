@@ -22,7 +22,7 @@ func pictures(t *testing.T) envs.Env {
 	return env
 }
 
-// TestADetectorLearnsToSeePlayersInPictures pre-trains on cells, most of which show grass, resources and walls.
+// TestADetectorLearnsToSeePlayersInPictures pre-trains on cells, most of which show bare floor, resources and walls.
 func TestADetectorLearnsToSeePlayersInPictures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("convolves for seconds")

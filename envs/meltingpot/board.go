@@ -2,6 +2,8 @@
 
 package meltingpot
 
+import "slices"
+
 // facing is one of the four directions; adding is turning right. The map's y axis points south.
 type facing uint8
 
@@ -120,7 +122,7 @@ func newBoard(l *layout) board {
 	cells, n, room := len(l.wall), l.players, 2*len(l.sites)+32*l.players
 	return board{
 		layout: l, avatars: make([]avatar, n), sites: make([]site, len(l.sites)), reward: make([]float64, n),
-		events: make([]event, 0, room), who: make([]int8, cells), floor: make([]uint16, cells), beams: make([]uint8, cells),
+		events: make([]event, 0, room), who: make([]int8, cells), floor: slices.Clone(l.ground), beams: make([]uint8, cells),
 		lit: make([]int32, 0, cells), code: make([]uint16, cells), queue: make([]op, 0, room), next: make([]op, 0, room),
 		turns: make([]int8, n), spare: make([]int32, 0, len(l.spawns)),
 	}

@@ -16,7 +16,6 @@ func TestTasksKeepTheContract(t *testing.T) {
 	}
 }
 
-// allTasks are the defaults of this package.
 // The rules again where copies end while others go on, which takes a thousand steps with the defaults.
 func TestShortEpisodesKeepTheContract(t *testing.T) {
 	apples, chicken := DefaultCleanUp(), DefaultChicken()
@@ -26,6 +25,7 @@ func TestShortEpisodesKeepTheContract(t *testing.T) {
 	t.Run("chicken", func(t *testing.T) { envtest.Check(t, chicken) })
 }
 
+// allTasks are the defaults of this package.
 func allTasks(t testing.TB) []envs.Config {
 	t.Helper()
 	var all []envs.Config

@@ -33,11 +33,10 @@ type moment struct {
 	Reward   []float64
 	StepType int `json:"step_type"`
 	Obs      struct {
-		Inventory    [][]float64   `json:"INVENTORY"`
-		Ready        []float64     `json:"READY_TO_SHOOT"`
-		Inventories  [][][]float64 `json:"INTERACTION_INVENTORIES"`
-		OthersClean  []float64     `json:"NUM_OTHERS_WHO_CLEANED_THIS_STEP"`
-		InteractedIn []float64     `json:"INTERACTED_THIS_STEP"`
+		Inventory   [][]float64   `json:"INVENTORY"`
+		Ready       []float64     `json:"READY_TO_SHOOT"`
+		Inventories [][][]float64 `json:"INTERACTION_INVENTORIES"`
+		OthersClean []float64     `json:"NUM_OTHERS_WHO_CLEANED_THIS_STEP"`
 	}
 	Events  []json.RawMessage
 	Avatars []struct {
@@ -54,10 +53,10 @@ type moment struct {
 		Collected    bool
 		ColorReward  float64 `json:"color_reward"`
 	}
-	Objs        []tuple
-	Ops         []tuple
-	Dirt, Clean int
-	RGB         *struct {
+	Objs []tuple
+	Ops  []tuple
+	Dirt int
+	RGB  *struct {
 		World   []byte
 		Players [][]byte
 	}

@@ -3,11 +3,12 @@
 package meltingpot
 
 import (
-	"cermic/envs/envtest"
 	"hash/fnv"
 	"os"
 	"reflect"
 	"testing"
+
+	"cermic/envs/envtest"
 )
 
 // What is drawn is what was recorded.

@@ -4,11 +4,8 @@ package meltingpot
 
 import (
 	"fmt"
-	"math"
-	"slices"
+	"strconv"
 	"testing"
-
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"cermic/envs"
 	"cermic/envs/envtest"
@@ -38,7 +35,7 @@ type recordedRates struct {
 	}
 }
 
-// census counts every draw that a copy makes.
+// census counts what a copy draws that recordings count too; chances_test.go counts the rest, at known chances.
 type census struct {
 	dice
 	b      *board
@@ -61,13 +58,8 @@ func (c *census) order(s stage, dst []int8) {
 
 func (c *census) chance(r rule, at int, p float64) bool {
 	yes := c.dice.chance(r, at, p)
-	switch {
-	case r == ruleClass:
+	if r == ruleClass {
 		c.count("class", yes)
-	case r == ruleFoul:
-		c.count("foul", yes)
-	case r == ruleGrow:
-		c.count("grow", yes)
 	}
 	return yes
 }
@@ -88,7 +80,7 @@ func (c *census) home(player int, free []int32) (int32, facing) {
 	return cell, face
 }
 
-// play lets everyone of a substrate act at random, more often shooting than not, so that all rules are used.
+// play lets everyone of a substrate act at random and fire two times in five, so that all rules are used.
 func (c *census) play(t *testing.T, cfg envs.Config, episodes, steps int) {
 	e, _, act := build(t, cfg, 1, 1)
 	g := e.games[0]
@@ -109,8 +101,8 @@ func (c *census) play(t *testing.T, cfg envs.Config, episodes, steps int) {
 	}
 }
 
-// The frequency of every draw is that of the original: a test of homogeneity between our counts and the recorded ones,
-// significant at 1 in 10,000; the seed is fixed, so this either always holds or never.
+// The frequency of every draw is that of the original: our counts are homogeneous with the recorded ones, and recorded counts of
+// what happens with a chance that we know fit this chance.
 func TestDrawsAreAsFrequentAsInTheOriginal(t *testing.T) {
 	for _, file := range envtest.Statistics(t, "meltingpot", "rates.*.json") {
 		var want recordedRates
@@ -130,105 +122,54 @@ func TestDrawsAreAsFrequentAsInTheOriginal(t *testing.T) {
 			homogeneous(t, "who moves first", c.counts["first"], r.First, map[string]string{"2": "0", "4": "1"})
 			homogeneous(t, "phase of the water", c.counts["water"], r.Water,
 				map[string]string{"water_1": "0", "water_2": "1", "water_3": "2", "water_4": "3"})
-			homogeneous(t, "steps with new dirt", c.counts["foul"], r.Foul, map[string]string{"0": "false", "1": "true"})
-			if n := r.Regrow["trial"]; n > 0 {
-				homogeneous(t, "resources that come back", c.counts["grow"],
-					map[string]float64{"true": r.Regrow["hit"], "false": n - r.Regrow["hit"]}, nil)
+			if x, ok := c.b.rules.(*cleanUp); ok {
+				compareRiver(t, &want, x)
+			} else {
+				compareReturns(t, r.Age, returnAge)
+				binomial(t, "resources that come back", r.Regrow["hit"], r.Regrow["trial"], regrowChance)
+				if r.Early["hit"] > 0 {
+					t.Errorf("resources came back early in the recordings: %v", r.Early)
+				}
 			}
-			constants(t, &want, c.b)
 		})
 	}
 }
 
-// constants compares what is not left to chance.
-func constants(t *testing.T, want *recordedRates, b *board) {
+// compareReturns compares for how long players are away.
+func compareReturns(t *testing.T, recorded map[string]float64, ours int) {
 	t.Helper()
-	r, away := &want.Rates, returnAge
-	if len(r.Apples) > 0 {
-		away = zapAway
-		dirty := 0
-		for _, cell := range b.layout.sites {
-			if b.letters[cell] == 'F' {
-				dirty++
-			}
-		}
-		x := newRiver()
-		if key := fmt.Sprintf("%d,%d", dirty, len(x.dirt)-dirty); len(r.Dirt) != 1 || r.Dirt[key] == 0 {
-			t.Errorf("at the start dirty and clean cells are %s, recorded %v", key, r.Dirt)
-		}
-		if r.FoulEarly["1"] > 0 {
-			t.Errorf("dirt spreads before step %d in the recordings: %v", foulAfter+1, r.FoulEarly)
-		}
-		apples(t, want)
-	}
-	if got := fmt.Sprint(away); len(r.Age) != 1 || r.Age[got] == 0 {
-		t.Errorf("players come back at age %s, recorded %v", got, r.Age)
-	}
-	if r.Early["hit"] > 0 {
-		t.Errorf("resources came back early in the recordings: %v", r.Early)
+	if len(recorded) != 1 || recorded[fmt.Sprint(ours)] == 0 {
+		t.Errorf("players come back at age %d, recorded %v", ours, recorded)
 	}
 }
 
-// apples checks our chance of growth against the recorded numbers of apples: a sum of draws of known chances lies within
-// four standard deviations. A bucket holds shares of dirt from its key to 0.05 above.
-func apples(t *testing.T, want *recordedRates) {
+// compareRiver compares the rules of clean_up.
+func compareRiver(t *testing.T, want *recordedRates, x *cleanUp) {
 	t.Helper()
-	draws := 0.0
-	for key, bucket := range want.Rates.Apples {
-		var low float64
-		if _, err := fmt.Sscan(key, &low); err != nil {
-			t.Fatal(err)
-		}
-		most, least := bucket.Draws*max(growth(low), 0), bucket.Draws*max(growth(low+0.05), 0)
-		if off := 4 * math.Sqrt(most); bucket.Grown > most+off || bucket.Grown < least-off {
-			t.Errorf("%g apples grew where %s of the river is dirty, we expect %g to %g", bucket.Grown, key, least, most)
-		}
-		draws += bucket.Draws
+	r := &want.Rates
+	compareReturns(t, r.Age, zapAway)
+	x.reset(&dice{})
+	dirty := x.dirty()
+	if key := fmt.Sprintf("%d,%d", dirty, len(x.river.dirt)-dirty); len(r.Dirt) != 1 || r.Dirt[key] == 0 {
+		t.Errorf("at the start dirty and clean cells are %s, recorded %v", key, r.Dirt)
 	}
-	if draws == 0 {
+	if r.FoulEarly["1"] > 0 {
+		t.Errorf("dirt spreads before step %d in the recordings: %v", foulAfter+1, r.FoulEarly)
+	}
+	binomial(t, "steps with new dirt", r.Foul["1"], r.Foul["0"]+r.Foul["1"], foulChance)
+	if len(r.Apples) == 0 {
 		t.Error("no draw of an apple is recorded")
 	}
-}
-
-func sum(a, b map[string]float64) map[string]float64 {
-	out := map[string]float64{}
-	for _, m := range []map[string]float64{a, b} {
-		for k, v := range m {
-			out[k] += v
+	for key, bucket := range r.Apples { // of shares of dirt from the key to 0.05 above
+		low, err := strconv.ParseFloat(key, 64)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	return out
-}
-
-// homogeneous tests whether two tables of counts are draws from one distribution; names translates recorded keys to ours.
-func homogeneous(t *testing.T, what string, ours, theirs map[string]float64, names map[string]string) {
-	t.Helper()
-	if len(theirs) == 0 {
-		return // no rule of this substrate
-	}
-	renamed := map[string]float64{}
-	for k, v := range theirs {
-		if n, ok := names[k]; ok {
-			k = n
+		// The expected number is a sum of chances at shares that are not recorded, rounded to two places.
+		least, most := bucket.Draws*max(growth(low+0.05), 0), bucket.Draws*max(growth(low), 0)
+		if bucket.Expected < least-0.01 || bucket.Expected > most+0.01 {
+			t.Errorf("%g apples were expected where %s of the river is dirty, our chances add up to %g to %g", bucket.Expected, key, least, most)
 		}
-		renamed[k] = v
-	}
-	var keys []string
-	n, m := 0.0, 0.0
-	for k := range sum(ours, renamed) {
-		keys = append(keys, k)
-		n, m = n+ours[k], m+renamed[k]
-	}
-	slices.Sort(keys)
-	square := 0.0
-	for _, k := range keys {
-		both := ours[k] + renamed[k]
-		a, b := both*n/(n+m), both*m/(n+m)
-		square += (ours[k]-a)*(ours[k]-a)/a + (renamed[k]-b)*(renamed[k]-b)/b
-	}
-	p := distuv.ChiSquared{K: float64(len(keys) - 1)}.Survival(square)
-	t.Logf("%s: %.0f and %.0f counts in %d classes, p = %.3f", what, n, m, len(keys), p)
-	if !(p > 1e-4) || len(keys) < 2 {
-		t.Errorf("%s: ours %v, recorded %v (p = %g)", what, ours, renamed, p)
+		binomial(t, "apples where the share of dirt is "+key, bucket.Grown, bucket.Draws, bucket.Expected/bucket.Draws)
 	}
 }

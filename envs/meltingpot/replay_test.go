@@ -15,7 +15,8 @@ import (
 )
 
 // Every step of every recording is repeated from the recorded state before it, with the recorded outcomes of chance: the
-// state, rewards, observations, events and pixels that follow are the recorded ones, without any tolerance.
+// state, rewards, observations, events and pixels that follow are the recorded ones, without any tolerance. What was recorded also
+// happens as often as the chances ask for that the rules give it.
 func TestStepsFollowRecordings(t *testing.T) {
 	all := envtest.Agreements{Source: "Melting Pot 2.4.1"}
 	t.Cleanup(func() {
@@ -50,6 +51,11 @@ func TestStepsFollowRecordings(t *testing.T) {
 			if steps == 0 || pictures == 0 && envtest.OwnRecordings() {
 				t.Fatal("nothing was compared")
 			}
+			for r, n := range f.drawn {
+				if n.draws > 0 {
+					binomial(t, [...]string{ruleGrow: "growth", ruleFoul: "new dirt"}[r], n.hits, n.draws, n.expected/n.draws)
+				}
+			}
 			all.Add(f.e.spec.Name, steps, envs.Agreement{}) // no difference is allowed
 		})
 	}
@@ -68,7 +74,8 @@ type follower struct {
 	marker  map[int]int // player whose marker a recorded object is
 	player  map[int]int // player that a recorded object is
 	water   map[int]int32
-	m       *moment // whose outcomes are played back
+	m       *moment                                               // whose outcomes are played back
+	drawn   [ruleFoul + 1]struct{ hits, draws, expected float64 } // outcomes of each rule, and what our chances add up to
 }
 
 func newFollower(t *testing.T, h *header) *follower {
@@ -272,14 +279,22 @@ func (f *follower) order(s stage, dst []int8) {
 }
 
 // chance returns whether the operation was recorded.
-func (f *follower) chance(r rule, at int, _ float64) bool {
+func (f *follower) chance(r rule, at int, p float64) bool {
+	happened := false
 	switch r {
 	case ruleGrow:
-		return f.grew(f.object[at])
+		happened = f.grew(f.object[at])
 	case ruleFoul:
-		return f.fouled() >= 0
+		happened = f.fouled() >= 0
+	default:
+		panic("a draw that recordings do not hold")
 	}
-	panic("a draw that recordings do not hold")
+	n := &f.drawn[r]
+	n.draws, n.expected = n.draws+1, n.expected+p
+	if happened {
+		n.hits++
+	}
+	return happened
 }
 
 func (f *follower) grew(k int) bool {

@@ -151,30 +151,3 @@ func TestScoresCountWhatTheySay(t *testing.T) {
 		}
 	}
 }
-
-// The first moment at which an episode can end by chance is step 1099, and the mean length is that of the draws.
-func TestEpisodesEndByChanceAtRecordedSteps(t *testing.T) {
-	e, out, act := build(t, DefaultStagHunt(), 256, 0)
-	ends, left := map[int]int{}, 256
-	over := make([]bool, 256)
-	for at := 1; left > 0; at++ {
-		e.Step(act, out)
-		for c := range over {
-			if !over[c] && out.Terminated[c]|out.Truncated[c] != 0 {
-				over[c] = true
-				ends[at]++
-				left--
-				if late := at == 2500; late != (out.Truncated[c] == 1) || !late && (at < 1099 || (at+1)%100 != 0) {
-					t.Errorf("an episode ends at step %d (truncated %d)", at, out.Truncated[c])
-				}
-			}
-		}
-	}
-	// 20.6 % last to the end; four standard errors of 256 episodes.
-	if n := ends[2500]; n < 27 || n > 79 {
-		t.Errorf("%d of 256 episodes last to the horizon, want about 53", n)
-	}
-	if ends[1099] == 0 {
-		t.Error("no episode ends at the first moment at which it can")
-	}
-}

@@ -61,7 +61,7 @@ func playRandomly(t *testing.T, cfg envs.Config, copies, limit int) []played {
 }
 
 // Whole episodes of random play have the recorded mean length, return and number of events of every kind, and so have the
-// first 100 steps. Five standard errors of the difference: the seed is fixed, and there are about thirty comparisons.
+// first 100 steps. Five standard errors of the difference: the seed is fixed, and each file makes eight comparisons.
 func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
 	for _, file := range envtest.Statistics(t, "meltingpot", "stats.*.json") {
 		var want struct {

@@ -10,7 +10,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// stand puts players somewhere: column, row, direction.
+// standAt puts players somewhere: column, row, direction.
 func standAt(e *env, places ...[3]int) {
 	b := e.games[0].base()
 	for i := range b.avatars {

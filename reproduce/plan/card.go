@@ -4,7 +4,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -65,7 +64,7 @@ func action(s *envs.Spec) string {
 
 func success(s *envs.Spec) string {
 	switch {
-	case math.IsInf(float64(s.Solved), 1):
+	case !s.HasSuccess():
 		return "none: nobody says when it is solved"
 	case s.Solved > 0:
 		return fmt.Sprintf("pays each agent %g", s.Solved)
@@ -117,8 +116,8 @@ func Difficulty(episodes int, seed uint64) (viz.Table, error) {
 // WithNoise is the registered default of a task with a noise box of the given side round the origin; 0 is none.
 func WithNoise(task string, side float64) (envs.Config, error) {
 	cfg, err := envs.Default(task)
-	if err != nil {
-		return nil, err
+	if err != nil || side == 0 {
+		return cfg, err
 	}
 	shared := cfg.Shared()
 	shared.Noise = envs.DefaultNoise()
