@@ -9,6 +9,8 @@
 // Register; everything else (command line, notebooks, conformance tests) finds it there.
 package envs
 
+import "math"
+
 // Env steps E copies of a task in lockstep.
 //
 // The protocol: Reset(nil, out) once, then Step, then Reset(mask, out) with the copies that have Terminated or Truncated
@@ -47,10 +49,14 @@ type Spec struct {
 	Masked      bool     // actions can be unavailable: Step.Mask is filled
 	Horizon     int      // steps until truncation, of the configured reward mode
 	EvalHorizon int      // steps over which Score is counted: the benchmark's own
+	Early       int      // steps at the beginning of an episode whose Score evaluations note beside the whole; 0: none
 	Metric      string   // what the mean of Score's sum over an episode is called: "reward", "mean return", "win rate"
 	Sparse      bool     // Step.Sparse is what the learner is trained on
 	Solved      float32  // what Sparse adds up to, for each agent, over an episode that succeeds; 0: any pay; +Inf: none does
 }
+
+// HasSuccess reports whether the task says what a success is.
+func (s *Spec) HasSuccess() bool { return !math.IsInf(float64(s.Solved), 1) }
 
 // Succeeds reports whether an episode in which agents were paid sparse on average, all steps together, is a success.
 func (s *Spec) Succeeds(sparse float64) bool {

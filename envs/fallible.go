@@ -7,6 +7,8 @@ package envs
 type Fallible interface {
 	// Err is why the environment cannot go on, or nil. What a Reset or Step showed after which it is not nil means nothing.
 	Err() error
+	// Broken reports whether the episode of copy c that ended in the last Step was broken off by a failure: it is no result.
+	Broken(c int) bool
 	// Close gives back what the environment holds. It is of no use afterwards.
 	Close()
 }
@@ -17,6 +19,13 @@ func Err(env Env) error {
 		return f.Err()
 	}
 	return nil
+}
+
+// Broken reports whether the episode of copy c that has just ended was broken off: never where nothing can fail. Whoever counts
+// episodes leaves such a one out.
+func Broken(env Env, c int) bool {
+	f, ok := env.(Fallible)
+	return ok && f.Broken(c)
 }
 
 // Close gives back what env holds, if it holds anything.

@@ -106,17 +106,18 @@ func exportMarlEval(_ *results.Store, rs []*results.Record, to string) error {
 func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	_ = w.Write([]string{"run", "task", "method", "budget", "seed", "frames", "episode", "score", "success"})
-	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	_ = w.Write([]string{"run", "task", "method", "budget", "seed", "frames", "episode", "score", "early", "success"})
+	number := func(of []float64, i int) string { // nothing where a task has no such number
+		if i >= len(of) {
+			return ""
+		}
+		return strconv.FormatFloat(of[i], 'g', -1, 64)
+	}
 	for _, r := range rs {
 		for _, e := range r.Evals {
-			for i, score := range e.Scores {
-				success := ""
-				if i < len(e.Success) {
-					success = number(e.Success[i])
-				}
+			for i := range e.Scores {
 				_ = w.Write([]string{r.ID, r.Task, r.Method, r.Budget, strconv.FormatUint(r.Seed, 10), strconv.Itoa(e.Frames),
-					strconv.Itoa(i), number(score), success})
+					strconv.Itoa(i), number(e.Scores, i), number(e.Early, i), number(e.Success, i)})
 			}
 		}
 	}

@@ -36,6 +36,7 @@ func verbs() []verb {
 		{"campaign", "train what a table of the paper lacks, and say before what it costs", runCampaign},
 		{"work", "train a part of a campaign's manifest: what a job array does", runWork},
 		{"pretrain", "pre-train a memory on random play of tasks", runPretrain},
+		{"evaluate", "evaluate a trained run again: with sampled actions, more episodes, another score", runEvaluate},
 		{"table", "print a table of the paper with ours beside it: sota, agents, ablation, density", runTable},
 		{"curves", "draw the learning curves of a task as a PNG, BenchMARL's beside ours", runCurves},
 		{"export", "write runs for other programs: csv, marl-eval, tensorboard, weights", runExport},

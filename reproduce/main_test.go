@@ -38,6 +38,8 @@ func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
 		{[]string{"train", "-seeds", "0"}, "-seeds is 0"},
 		{[]string{"train", "-seeds", "three"}, "train: invalid value"},
 		{[]string{"bench", "-only", "updat"}, `unknown group "updat"; did you mean update`},
+		{[]string{"evaluate"}, "evaluate: want the ID of a run"},
+		{[]string{"evaluate", "nosuchrun"}, `no run "nosuchrun" in runs: go run ./reproduce status`},
 		{[]string{"table", "sotta"}, `unknown table "sotta"; did you mean sota`},
 		{[]string{"table", "sota", "-format", "latx"}, `unknown format "latx"; did you mean latex`},
 		{[]string{"table", "-budget", "papr"}, `unknown budget "papr"; did you mean paper`},

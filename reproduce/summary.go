@@ -50,11 +50,11 @@ func summarise(out io.Writer, es []run.Experiment, st *results.Store) error {
 
 // printOutcome prints the last evaluation of every seed of e, and the conditions under which it was reached.
 func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) error {
-	var scores, success []float64
+	var scores, early, success []float64
 	var each []string
 	for _, r := range records {
 		last := r.Evals[len(r.Evals)-1]
-		scores, success = append(scores, last.Score()), append(success, stat.Mean(last.Success, nil))
+		scores, early, success = append(scores, last.Score()), append(early, last.Early...), append(success, last.Success...)
 		each = append(each, fmt.Sprintf("%.4g", last.Score()))
 	}
 	env, err := e.Task.Build(1, 1)
@@ -65,7 +65,12 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), e.Label())
 	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
-	fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(success, nil))
+	if len(early) > 0 {
+		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(early, nil), spec.Early)
+	}
+	if len(success) > 0 {
+		fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(success, nil))
+	}
 	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Label()))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
 	for _, d := range paper.Deviations(records[0].Experiment) {
@@ -76,7 +81,10 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 
 // rewardMode says what was trained on and what is scored.
 func rewardMode(reward envs.Reward, spec *envs.Spec) string {
-	if reward == envs.Dense {
+	switch {
+	case reward == envs.Dense && spec.Horizon != spec.EvalHorizon:
+		return fmt.Sprintf("trained on the benchmark's own over %d steps, scored on the first %d of them", spec.Horizon, spec.EvalHorizon)
+	case reward == envs.Dense:
 		return fmt.Sprintf("trained and scored on the benchmark's own over %d steps", spec.EvalHorizon)
 	}
 	return fmt.Sprintf("trained on the sparse one over %d steps, scored on the benchmark's own over %d", spec.Horizon, spec.EvalHorizon)

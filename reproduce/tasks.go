@@ -66,8 +66,11 @@ func printPlayed(out io.Writer, task string, played []*plan.Played) {
 	}
 }
 
-// meanAndSpread formats mean ± standard deviation.
+// meanAndSpread formats mean ± standard deviation, of a single number itself.
 func meanAndSpread(x []float64) string {
+	if len(x) == 1 {
+		return fmt.Sprintf("%.2f", x[0])
+	}
 	centre, spread := stat.MeanStdDev(x, nil)
 	return fmt.Sprintf("%.2f ± %.2f", centre, spread)
 }

@@ -68,6 +68,15 @@ func TestAForkIsTrainedFromItsParentAndNamedAfterIt(t *testing.T) {
 	if err != nil || len(parent) != 1 {
 		t.Fatalf("%d runs, %v", len(parent), err)
 	}
+	again, err := command(t, "evaluate", parent[0].ID[:6], "-set", "budget.sampled=true", "-set", "budget.eval_episodes=7", "-store", store)
+	if err != nil || !strings.Contains(again, "at 2000 frames: 7 sampled episodes\n  score ") || !strings.Contains(again, "success") {
+		t.Errorf("evaluated again (%v):\n%s", err, again)
+	}
+	for _, wrong := range []string{"learner.lr=1", "task.vmas_fov=-1"} {
+		if _, err := command(t, "evaluate", parent[0].ID, "-set", wrong, "-store", store); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want a sentence", wrong, err)
+		}
+	}
 	from := parent[0].ID[:6] + "@1000"
 	out, err := command(t, "train", "-fork", from, "-set", "learner.entropy_coef=0.1", "-store", store)
 	name := "mappo learner.critic_hidden=[16] learner.entropy_coef=0.1 policy.hidden=[16] (learner.entropy_coef=0 until 1k)"

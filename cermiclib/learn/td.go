@@ -29,15 +29,15 @@ func (l *q) inputs(carry int) []nn.Input {
 	inputs := []nn.Input{
 		nn.F32("obs", b, s.Agents, s.InLen()), nn.I32("choice", b, s.Agents),
 		nn.F32("next", width, s.Agents, s.InLen()), // true next observations of the last step
+		nn.F32("alive", b, s.Agents),               // 1 for who could act
 		nn.F32("reward", b),                        // of the team
 		nn.F32("goes_on", b),                       // 1 where the next value counts
 	}
 	if l.readsState() {
 		inputs = append(inputs, nn.F32("state", b, s.State), nn.F32("next_state", b, s.State))
 	}
-	if s.Masked { // what was allowed, and who could act
-		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices), nn.F32("next_mask", b, s.Agents, s.Act.Choices),
-			nn.F32("alive", b, s.Agents))
+	if s.Masked { // what was allowed
+		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices), nn.F32("next_mask", b, s.Agents, s.Act.Choices))
 	}
 	if carry > 0 { // state before the first step, and 0 where a step begins an episode
 		inputs = append(inputs, nn.F32("carry", width, s.Agents, carry), nn.F32("keep", l.chunk+1, width, s.Agents))
@@ -154,11 +154,8 @@ func (l *q) followed(in map[string]*Node) *Node {
 }
 
 // ofLiving lets no gradient through the utilities [B,N,K] of agents that are dead: what they see and do says nothing about the
-// game, though their utility counts in the team's value as ever. alive [B,N] may be nil: all are.
+// game, though their utility counts in the team's value as ever. alive is [B,N].
 func ofLiving(utility, alive *Node) *Node {
-	if alive == nil {
-		return utility
-	}
 	alive = ExpandAxes(alive, -1)
 	return Add(Mul(utility, alive), Mul(StopGradient(utility), OneMinus(alive)))
 }
@@ -210,8 +207,8 @@ func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	if s.Masked {
 		l.feedBytes("mask", r.Mask)
 		l.feedBytes("next_mask", r.NextMask)
-		l.feedBytes("alive", r.Alive)
 	}
+	l.feedBytes("alive", r.Alive)
 	if l.CarryLen() > 0 {
 		l.feedRows("carry", l.slots[:len(last)], func(dst []float32, slot int32) { copy(dst, r.Carry(slot)) })
 		l.feedKeep(len(last))

@@ -27,6 +27,9 @@ func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, 
 	if target == TargetState && !tracked {
 		return nil, fmt.Errorf("%s does not tell its simulator's state: leave node_target=%s out", s.Name, target)
 	}
+	if err := rl.Fits(s, frames/s.Copies, 0); err != nil {
+		return nil, err
+	}
 	x := &play{Rollout: rl.NewRollout(s, frames/s.Copies, 0)}
 	x.KeepLabels()
 	if target == TargetState {
@@ -36,6 +39,9 @@ func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, 
 	done := slices.Repeat([]uint8{1}, s.Copies)
 	env.Reset(nil, out)
 	for t := range x.T {
+		if err := envs.Err(env); err != nil {
+			return nil, err
+		}
 		x.See(t, out)
 		copy(x.Started[t*x.E:], done)
 		if x.truth != nil {

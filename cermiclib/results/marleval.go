@@ -28,7 +28,7 @@ const (
 )
 
 // MarlEval writes records in the format of marl-eval. Every evaluation becomes a step with the scores of its episodes as
-// "return" and, where the task has one, with "success". The absolute metrics are those of the evaluation with the best
+// "return" and, where the task has them, with "early_return" and "success". The absolute metrics are those of the evaluation with the best
 // mean score. Two records of one task, method and seed are an error that names them: their budgets or settings differ.
 func MarlEval(records []*Record) ([]byte, error) {
 	file := marlEval{}
@@ -64,6 +64,9 @@ func marlEvalSteps(r *Record) (map[string]json.RawMessage, error) {
 	}
 	metrics := func(e *Eval) map[string]any {
 		m := map[string]any{returnMetric: e.Scores}
+		if len(e.Early) > 0 {
+			m["early_return"] = e.Early
+		}
 		if len(e.Success) > 0 {
 			m["success"] = e.Success
 		}

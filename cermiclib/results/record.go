@@ -40,8 +40,9 @@ type Host struct {
 type Eval struct {
 	Frames  int       `json:"frames"`            // trained when evaluated
 	Scores  []float64 `json:"scores"`            // one an episode
+	Early   []float64 `json:"early,omitempty"`   // score of their first steps, envs.Spec.Early, where the task asks for it
 	Sparse  []float64 `json:"sparse,omitempty"`  // sparse return of the same episodes, mean over agents
-	Success []float64 `json:"success,omitempty"` // 1 where the success condition was met
+	Success []float64 `json:"success,omitempty"` // 1 where the success condition was met; none if the task has no such condition
 	Lengths []int     `json:"lengths,omitempty"` // steps until the episode ended
 }
 

@@ -26,13 +26,16 @@ const (
 	valueSimple      = 2
 )
 
-// WriteTensorBoard writes a record as a TensorBoard event file: "eval/return" and "eval/success", the means of every
-// evaluation, and every scalar under "train/", each at the number of frames trained. Wall times are 0, so that equal
+// WriteTensorBoard writes a record as a TensorBoard event file: "eval/return" and, where the task has them,
+// "eval/early_return" and "eval/success", the means of every evaluation, and every scalar under "train/", each at the number of frames trained. Wall times are 0, so that equal
 // records give equal bytes. TensorBoard wants such files in a folder a run, named events.out.tfevents.<anything>.
 func WriteTensorBoard(w io.Writer, r *Record) error {
 	events := [][]byte{protowire.AppendString(protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType), "brain.Event:2")}
 	for _, e := range r.Evals {
 		events = append(events, scalarEvent("eval/return", e.Frames, meanOf(e.Scores)))
+		if len(e.Early) > 0 {
+			events = append(events, scalarEvent("eval/early_return", e.Frames, meanOf(e.Early)))
+		}
 		if len(e.Success) > 0 {
 			events = append(events, scalarEvent("eval/success", e.Frames, meanOf(e.Success)))
 		}

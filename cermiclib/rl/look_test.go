@@ -104,8 +104,8 @@ func TestAReplayOfCellsShowsWhatTheCollectionShowed(t *testing.T) {
 	vectors := *x.Spec
 	vectors.Obs, vectors.Scalars = []int{8}, 0
 	q, err := NewReplay(&vectors, x.T*x.E, 1<<20)
-	if err != nil || q.size(0)-p.size(0) != int64(p.rows*2*2*6*2) {
-		t.Errorf("cells take %d bytes, the same as float32 %d (%v): want two bytes less for each cell", p.size(0), q.size(0), err)
+	if err != nil || q.size(0)-p.size(0) != float64(p.rows*2*2*6*2) {
+		t.Errorf("cells take %g bytes, the same as float32 %g (%v): want two bytes less for each cell", p.size(0), q.size(0), err)
 	}
 }
 
@@ -115,8 +115,8 @@ func TestACollectionBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 	machineMemory = func() int64 { return 100_000_000 }
 	s := &envs.Spec{Name: "cells", Copies: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, State: 21, Act: envs.ActSpec{Choices: 9}}
 	// 36,000 frames of 7 agents, each 12 + 242 + 1 bytes seen and 28 kept, and 84 + 11 a frame: about 74 MB.
-	if size := rolloutSize(s, 600, 0); math.Abs(float64(size)/36000-(7*(255+28)+84+11)) > 5 {
-		t.Errorf("36,000 frames take %d bytes", size)
+	if size := rolloutSize(s, 600, 0); math.Abs(size/36000-(7*(255+28)+84+11)) > 5 {
+		t.Errorf("36,000 frames take %g bytes", size)
 	}
 	if err := Fits(s, 600, 0); err != nil {
 		t.Error(err)
@@ -124,5 +124,8 @@ func TestACollectionBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 	err := Fits(s, 6000, 0)
 	if err == nil || !strings.Contains(err.Error(), "0.75 GB of memory, more than the 0.10 GB of this machine: collect fewer frames") {
 		t.Errorf("got %v", err)
+	}
+	if Fits(s, math.MaxInt/60, 0) == nil { // an integer of bytes would overflow
+		t.Error("a collection of all the frames that an integer counts is accepted")
 	}
 }

@@ -101,13 +101,13 @@ func (p *Replay) cellLen() int { return p.spec.Agents * p.spec.CellLen() }
 func (p *Replay) maskLen() int { return p.spec.Agents * p.spec.Act.Choices }
 
 // size is the number of bytes that the replay takes with that many last observations apart.
-func (p *Replay) size(finals int) int64 {
-	seen := 4*int64(p.obsLen()+p.spec.State) + 2*int64(p.cellLen())
+func (p *Replay) size(finals int) float64 {
+	seen := 4*float64(p.obsLen()+p.spec.State) + 2*float64(p.cellLen())
 	if p.spec.Masked {
-		seen += int64(p.maskLen())
+		seen += float64(p.maskLen())
 	}
 	const each = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
-	return int64(p.rows*p.spec.Copies)*(seen+5*int64(p.spec.Agents)+each) + int64(finals)*seen + 4*int64(p.chunkRows()*p.eachCarry())
+	return float64(p.rows)*float64(p.spec.Copies)*(seen+5*float64(p.spec.Agents)+each) + float64(finals)*seen + 4*float64(p.chunkRows())*float64(p.eachCarry())
 }
 
 // frames is how many are kept in the end.
@@ -115,19 +115,19 @@ func (p *Replay) frames() int { return (p.rows - 1) * p.spec.Copies }
 
 // fits refuses what will be beyond the limit, or beyond the machine.
 func (p *Replay) fits() error {
-	if size := p.size(p.frames() / endsEvery); size > p.limit {
+	if size := p.size(p.frames() / endsEvery); size > float64(p.limit) {
 		return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB allowed: keep fewer frames or allow more",
-			p.frames(), p.spec.Name, float64(size)/GB, float64(p.limit)/GB)
+			p.frames(), p.spec.Name, size/GB, float64(p.limit)/GB)
 	}
 	return p.fitsMachine(p.frames() / endsEvery)
 }
 
 // fitsMachine refuses so many last observations as this machine has no memory for.
 func (p *Replay) fitsMachine(finals int) error {
-	size, machine := p.size(finals), machineMemory()
+	size, machine := p.size(finals), float64(machineMemory())
 	if machine > 0 && size > machine {
 		return fmt.Errorf("a replay of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: keep fewer frames",
-			p.frames(), p.spec.Name, float64(size)/GB, float64(machine)/GB)
+			p.frames(), p.spec.Name, size/GB, machine/GB)
 	}
 	return nil
 }

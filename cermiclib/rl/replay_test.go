@@ -233,7 +233,7 @@ func TestAReplayThatWasAcceptedTakesInWhateverItsAgentsDo(t *testing.T) {
 			t.Fatalf("after %d frames: %v", p.Len(), err)
 		}
 	}
-	if p.size(p.finals.n) <= p.limit {
+	if p.size(p.finals.n) <= float64(p.limit) {
 		t.Error("the ends of episodes stayed within the limit: the test would notice nothing")
 	}
 }
@@ -248,6 +248,9 @@ func TestReplayBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 	_, err := NewReplay(replaySpec(), 2_000_000, 1<<40)
 	if err == nil || !strings.Contains(err.Error(), "0.15 GB of memory, more than the 0.10 GB of this machine") {
 		t.Errorf("got %v", err)
+	}
+	if _, err := NewReplay(replaySpec(), math.MaxInt/2, 1<<40); err == nil || strings.Contains(err.Error(), "-") { // bytes overflow an integer
+		t.Errorf("got %v, want a refusal with the size", err)
 	}
 }
 

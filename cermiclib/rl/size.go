@@ -9,28 +9,28 @@ import (
 )
 
 // rolloutSize is the number of bytes that a rollout takes, its labels and last observations apart. The paper's collection of 36,000
-// frames takes 0.1 GB with 7 agents and 11 by 11 cells, each of which is two bytes.
-func rolloutSize(s *envs.Spec, t, carry int) int64 {
-	e, n, k := int64(s.Copies), int64(s.Agents), int64(s.Act.Choices)
-	seen := n*int64(4*s.ObsLen()+2*s.CellLen()+1) + 4*int64(s.State)
+// frames takes 0.1 GB with 7 agents and 11 by 11 cells, each of which is two bytes. It is no integer: absurd settings overflow one.
+func rolloutSize(s *envs.Spec, t, carry int) float64 {
+	e, n, k := float64(s.Copies), float64(s.Agents), float64(s.Act.Choices)
+	seen := n*float64(4*s.ObsLen()+2*s.CellLen()+1) + 4*float64(s.State)
 	if s.Masked {
 		seen += n * k
 	}
-	action := int64(4)
+	action := 4.0
 	if k == 0 {
-		action = 8 * int64(s.Act.Dim) // before and after squashing
+		action = 8 * float64(s.Act.Dim) // before and after squashing
 	}
 	const row = 4 * 6         // log-probability, importance, value, both rewards, dense
 	const frame = 4 + 3*1 + 4 // score, three flags, place of a last observation
-	return e * (int64(t+1)*seen + int64(t)*(n*(action+row+4*int64(carry))+frame))
+	return e * (float64(t+1)*seen + float64(t)*(n*(action+row+4*float64(carry))+frame))
 }
 
 // Fits refuses a rollout of t steps for spec that this machine has no memory for; carry is as in NewRollout.
 func Fits(spec *envs.Spec, t, carry int) error {
-	size, machine := rolloutSize(spec, t, carry), machineMemory()
+	size, machine := rolloutSize(spec, t, carry), float64(machineMemory())
 	if machine > 0 && size > machine {
 		return fmt.Errorf("a collection of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: collect fewer frames",
-			t*spec.Copies, spec.Name, float64(size)/GB, float64(machine)/GB)
+			t*spec.Copies, spec.Name, size/GB, machine/GB)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
@@ -42,7 +43,8 @@ func newCellEnv(copies int, seed uint64) *cellEnv {
 	e := &cellEnv{steps: make([]uint16, copies), count: make([]uint16, copies*agents*4), last: make([]uint16, copies*agents)}
 	e.spec = envs.Spec{
 		Name: "test/cells", Copies: copies, Agents: agents, Teams: make([]int, agents), Obs: []int{2, 2}, State: 1,
-		Act: envs.ActSpec{Choices: 4}, Masked: true, Horizon: cellSteps, EvalHorizon: cellSteps, Metric: "reward",
+		Act: envs.ActSpec{Choices: 4}, Masked: true, Horizon: cellSteps, EvalHorizon: cellSteps, Early: 3, Metric: "reward",
+		Solved: float32(math.Inf(1)),
 	}
 	for i := range e.last {
 		e.last[i] = uint16(seed) % 4

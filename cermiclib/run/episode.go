@@ -37,3 +37,18 @@ func Episode(ctx context.Context, e Experiment, st *results.Store) ([]envs.Scene
 	})
 	return scenes, eval, err
 }
+
+// Evaluate plays an evaluation as an experiment says, with the weights that e's run was last saved with: its own evaluation, with more
+// episodes, sampled actions or another score of the task. The run may be partial; it is not changed.
+func Evaluate(ctx context.Context, e, as Experiment, st *results.Store) (*results.Eval, error) {
+	backend, err := nn.Open()
+	if err != nil {
+		return nil, err
+	}
+	t, err := restoredAs(e, as, backend, st)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	return t.evaluate(ctx, nil)
+}

@@ -35,6 +35,16 @@ func episodeIsTheFirst(t *testing.T, e Experiment) {
 		t.Errorf("played %v in %v steps at %d frames, want %v in %v at %d", eval.Scores[0], eval.Lengths[0], eval.Frames,
 			last.Scores[0], last.Lengths[0], last.Frames)
 	}
+	again, err := Evaluate(t.Context(), e, e, st)
+	if err != nil || !reflect.DeepEqual(*again, last) {
+		t.Errorf("evaluated again: %+v, %v, want the last evaluation %+v", again, err, last)
+	}
+	more := e
+	more.Budget.EvalEpisodes, more.Budget.Sampled = len(last.Scores)+3, !e.Budget.Sampled
+	other, err := Evaluate(t.Context(), e, more, st)
+	if err != nil || len(other.Scores) != len(last.Scores)+3 || other.Scores[0] == last.Scores[0] {
+		t.Errorf("evaluated otherwise: %+v, %v, want other scores, three more than %v", other, err, last.Scores)
+	}
 	if len(scenes) != eval.Lengths[0]+1 {
 		t.Errorf("%d scenes of %d steps, want the reset and one a step", len(scenes), eval.Lengths[0])
 	}
@@ -78,6 +88,20 @@ func TestSampledEvaluationsLeaveTrainingAsItIs(t *testing.T) {
 		}
 		if same := reflect.DeepEqual(a.Evals, b.Evals); same != (name == "q") {
 			t.Errorf("%s: sampled evaluations equal to greedy ones: %t", name, same)
+		}
+	}
+}
+
+// TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole on a task that knows no success. Greedy choices alternate, and the k-th time that
+// one is taken pays k: 1 1 2 2 3 3 4.
+func TestTheBeginningOfAnEpisodeIsScoredBesideTheWhole(t *testing.T) {
+	r, err := Run(t.Context(), cells(), open(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range r.Evals {
+		if fmt.Sprint(e.Scores, e.Early) != "[16 16 16] [4 4 4]" || e.Success != nil {
+			t.Errorf("at %d frames scores %v, of 3 steps %v, success %v; want 16, 4 and none", e.Frames, e.Scores, e.Early, e.Success)
 		}
 	}
 }

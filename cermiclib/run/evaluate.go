@@ -17,24 +17,29 @@ import (
 // Watcher sees every step of an evaluation's copies, as they are after reset (t = 0) and after each action.
 type Watcher func(t int, env envs.Env, s *envs.Step)
 
-// evaluate plays episodes in fresh copies, explorer off, greedily or as the budget says. Score is the benchmark's own metric over its own horizon; the
-// sparse return runs on to the horizon of the reward that was trained on.
+// evaluate plays episodes in fresh copies, explorer off, greedily or as the budget says. Score is the benchmark's own metric over its
+// own horizon; the sparse return runs on to the horizon of the reward that was trained on. Episodes that are broken off do not count:
+// others are played in their place, unless that happens more often than there are episodes to play.
 func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, error) {
-	out := &results.Eval{Frames: t.frames}
-	for round := uint64(0); len(out.Scores) < t.exp.Budget.EvalEpisodes; round++ {
+	out, begun, want := &results.Eval{Frames: t.frames}, 0, t.exp.Budget.EvalEpisodes
+	for round := uint64(0); len(out.Scores) < want; round++ {
 		seed := rng.New(t.exp.Seed, "evaluation", uint64(t.frames), round).Uint64()
 		env, err := t.exp.Task.Build(seed, 0)
 		if err != nil {
 			return nil, err
 		}
+		begun += min(env.Spec().Copies, want-len(out.Scores))
 		err = t.aside(func() error { return t.play(ctx, env, round, out, watch) })
 		envs.Close(env)
 		if err != nil {
 			return nil, err
 		}
+		if broken := begun - len(out.Scores); broken > want {
+			return nil, fmt.Errorf("%d episodes of %s were broken off in an evaluation of %d", broken, env.Spec().Name, want)
+		}
 		watch = nil // the first round is enough to look at
 	}
-	for _, score := range slices.Concat(out.Scores, out.Sparse) {
+	for _, score := range slices.Concat(out.Scores, out.Early, out.Sparse) {
 		if math.IsNaN(score) || math.IsInf(score, 0) {
 			return nil, fmt.Errorf("an episode's score became %g in the evaluation at %d frames", score, t.frames)
 		}
@@ -42,12 +47,12 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 	return out, nil
 }
 
-// play runs one episode in every copy of env until as many are over as are still wanted, those of the first copies, and appends these to
-// out.
+// play runs one episode in every copy of env until as many are over as are still wanted, those of the first copies, and appends those of
+// them that were not broken off to out.
 func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch Watcher) error {
 	s := env.Spec()
 	step, act := newBuffers(env)
-	score, sparse := make([]float64, s.Copies), make([]float64, s.Copies)
+	score, early, sparse := make([]float64, s.Copies), make([]float64, s.Copies), make([]float64, s.Copies)
 	length := make([]int, s.Copies)
 	carry, started := make([]float32, len(t.carry)), slices.Repeat([]uint8{1}, s.Copies)
 	t.seedEvaluation(round, s.Copies*s.Agents)
@@ -59,7 +64,7 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		watch(0, env, step)
 	}
 	left := min(s.Copies, t.exp.Budget.EvalEpisodes-len(out.Scores))
-	over := make([]bool, left)
+	over, broken := make([]bool, left), make([]bool, left)
 	for k := 0; left > 0 && k < s.Horizon; k++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -83,21 +88,32 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 			if k < s.EvalHorizon {
 				score[c] += float64(step.Score[c])
 			}
+			if k < s.Early {
+				early[c] += float64(step.Score[c])
+			}
 			sparse[c] += teamMean(step.Sparse[c*s.Agents : (c+1)*s.Agents])
 			if step.Terminated[c]|step.Truncated[c] != 0 {
-				over[c] = true
+				over[c], broken[c] = true, envs.Broken(env, c)
 				left--
 			}
 		}
 	}
 	for c := range over {
-		success := 0.0
-		if s.Succeeds(sparse[c]) {
-			success = 1
+		if broken[c] {
+			continue
 		}
 		out.Scores = append(out.Scores, score[c])
+		if s.Early > 0 {
+			out.Early = append(out.Early, early[c])
+		}
 		out.Sparse = append(out.Sparse, sparse[c])
-		out.Success = append(out.Success, success)
+		if s.HasSuccess() {
+			success := 0.0
+			if s.Succeeds(sparse[c]) {
+				success = 1
+			}
+			out.Success = append(out.Success, success)
+		}
 		out.Lengths = append(out.Lengths, length[c])
 	}
 	return nil

@@ -58,6 +58,16 @@ func Through(ctx context.Context, e, lens Experiment, st *results.Store) (*resul
 
 // restored builds e for one copy of its task, with the weights that its run was last saved with.
 func restored(e Experiment, backend nn.Backend, st *results.Store) (*trainer, error) {
+	as := e
+	// One copy is enough, and no weight depends on their number.
+	shared := e.Task.Shared()
+	shared.Copies = 1
+	as.Task = e.Task.WithShared(shared)
+	return restoredAs(e, as, backend, st)
+}
+
+// restoredAs makes a trainer of the experiment as with the weights that e's run was last saved with, and without a curriculum.
+func restoredAs(e, as Experiment, backend nn.Backend, st *results.Store) (*trainer, error) {
 	id, err := e.ID()
 	if err != nil {
 		return nil, err
@@ -66,11 +76,8 @@ func restored(e Experiment, backend nn.Backend, st *results.Store) (*trainer, er
 	if err != nil {
 		return nil, fmt.Errorf("%s on %s with seed %d has no weights here (%w): train it first", e.Label(), e.Task.Kind(), e.Seed, err)
 	}
-	// One copy is enough, and no weight depends on their number.
-	shared := e.Task.Shared()
-	shared.Copies = 1
-	e.Task, e.Curriculum = e.Task.WithShared(shared), Curriculum{}
-	t, err := newTrainer(e, backend, st.Dir())
+	as.Curriculum = Curriculum{}
+	t, err := newTrainer(as, backend, st.Dir())
 	if err != nil {
 		return nil, err
 	}

@@ -45,20 +45,50 @@ func onRealGames(e Experiment) Experiment {
 }
 
 // TestARunTrainsAndEvaluatesOnRealGames: evaluation has games of its own, which serve every evaluation, and all games can be
-// used again by the next run. One game fails in the middle.
+// used again by the next run. One game of training and one of the evaluation fail in the middle of a battle: these battles do not count.
 func TestARunTrainsAndEvaluatesOnRealGames(t *testing.T) {
 	servers := realGames(t, 4)
 	servers[0].Faults = map[int]sc2test.Fault{40: sc2test.Drop}
+	servers[3].Faults = map[int]sc2test.Fault{40: sc2test.Drop} // the third one replaces the first
+	broken := 0.0
 	for seed := range uint64(2) {
-		r, err := Run(t.Context(), onRealGames(tiny(seed)), open(t))
+		e := onRealGames(tiny(seed))
+		r, err := Run(t.Context(), e, open(t), func(e results.Event) {
+			broken += e.Scalars["episodes_broken_off"]
+			if length, ok := e.Scalars["train_length"]; ok && length != 20 {
+				t.Errorf("episodes of training in which nothing happens end after %g steps", length)
+			}
+		})
 		if err != nil || !r.Complete || len(r.Evals) != 3 {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		for _, length := range r.Evals[2].Lengths {
-			if length != 20 {
-				t.Errorf("an episode in which nothing happens ends after %d steps", length)
+		for _, eval := range r.Evals {
+			if n := len(eval.Lengths); n != e.Budget.EvalEpisodes || len(eval.Scores) != n {
+				t.Errorf("%d episodes of an evaluation, want %d", n, e.Budget.EvalEpisodes)
+			}
+			for _, length := range eval.Lengths {
+				if length != 20 {
+					t.Errorf("an episode in which nothing happens ends after %d steps", length)
+				}
 			}
 		}
+	}
+	if broken != 1 || servers[3].Requests() < 40 {
+		t.Errorf("%g battles of training were broken off, want 1", broken)
+	}
+}
+
+// TestAnEvaluationEndsWhenEveryBattleIsBrokenOff: games that start, and fail in every battle, would otherwise be started for ever.
+func TestAnEvaluationEndsWhenEveryBattleIsBrokenOff(t *testing.T) {
+	for _, server := range realGames(t, 4)[2:] {
+		server.Faults = map[int]sc2test.Fault{}
+		for request := 12; request < 1000; request += 12 { // opening takes 6, the start of a battle 4
+			server.Faults[request] = sc2test.Drop
+		}
+	}
+	_, err := Run(t.Context(), onRealGames(tiny(1)), open(t))
+	if err == nil || !strings.Contains(err.Error(), "8 episodes of smac/zerg_5_vs_5 were broken off in an evaluation of 7") {
+		t.Errorf("error %v, want one that says how many battles were lost", err)
 	}
 }
 

@@ -297,7 +297,11 @@ func (t *trainer) endEpisodes(k int, done *episodes) {
 		}
 		any = true
 		t.x.End(k, c, t.step)
-		done.add(t.score[c], t.length[c])
+		if envs.Broken(t.env, c) {
+			done.broken++
+		} else {
+			done.add(t.score[c], t.length[c])
+		}
 		t.score[c], t.length[c] = 0, 0
 		n := len(t.carry) / t.spec.Copies
 		clear(t.carry[c*n : (c+1)*n])
@@ -309,7 +313,7 @@ func (t *trainer) endEpisodes(k int, done *episodes) {
 
 // episodes sums up the training episodes that ended in a collection.
 type episodes struct {
-	n             int
+	n, broken     int // to their end; broken off, which are in no mean
 	score, length float64
 }
 
@@ -325,6 +329,9 @@ func (e *episodes) scalars(x *rl.Rollout) rl.Scalars {
 	if e.n > 0 {
 		out["train_score"] = e.score / float64(e.n)
 		out["train_length"] = e.length / float64(e.n)
+	}
+	if e.broken > 0 {
+		out["episodes_broken_off"] = float64(e.broken)
 	}
 	sum := 0.0
 	for _, r := range x.Extrinsic {

@@ -88,11 +88,13 @@ func newEnv(name string, of func() *substrate, common envs.Common, settings Sett
 			Name: name, Copies: copies, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
 			Pixels: s.layout.palette.pixels, Painted: settings.RGB, Scalars: x, Entities: []envs.Entity{{Name: "player", Kind: envs.Own, To: x}},
 			State: n * x, Act: envs.ActSpec{Choices: s.actions}, Horizon: settings.MaxSteps, EvalHorizon: settings.MaxSteps,
-			Metric: settings.Score.metric(), Sparse: common.Reward == envs.Sparse, Solved: float32(math.Inf(1)),
+			Metric: settings.metric(), Sparse: common.Reward == envs.Sparse, Solved: float32(math.Inf(1)),
 		},
 	}
 	if settings.Score.short() {
 		e.spec.EvalHorizon = min(shortScore, settings.MaxSteps)
+	} else if settings.MaxSteps > shortScore {
+		e.spec.Early = shortScore
 	}
 	if settings.Score == ScoreMean || settings.Score == ScoreMean100 {
 		e.weight = 1 / float64(n)

@@ -41,14 +41,14 @@ const shortScore = 100
 // short reports whether a score counts the first steps only.
 func (s Score) short() bool { return s == ScoreMean100 || s == ScoreSum100 }
 
-// metric says in words what a score is.
-func (s Score) metric() string {
+// metric says in words what the score is.
+func (s *Settings) metric() string {
 	name := "mean return"
-	if s == ScoreSum || s == ScoreSum100 {
+	if s.Score == ScoreSum || s.Score == ScoreSum100 {
 		name = "total return"
 	}
-	if s.short() {
-		name += fmt.Sprintf(" of %d steps", shortScore)
+	if s.Score.short() {
+		name += fmt.Sprintf(" of %d steps", min(shortScore, s.MaxSteps))
 	}
 	return name
 }

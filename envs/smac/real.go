@@ -6,17 +6,34 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"cermic/envs"
 	"cermic/envs/smac/sc2"
 	"cermic/envs/smac/sc2api"
 )
 
-// realEnv is an env on real games. What they do cannot be repeated, and they can fail: an episode whose game does so ends, unpaid
-// and not won, and the next one has another game.
+// realEnv is an env on real games. What they do cannot be repeated, and they can fail: an episode whose game does so is broken off,
+// unpaid, and the next one has another game.
 type realEnv struct{ *env }
 
 var _ envs.Fallible = realEnv{}
+
+// manyGames is how many games need no warning.
+const manyGames = 8
+
+var warnOfMany sync.Once
+
+// Reset starts new episodes, and the first time games.
+func (e realEnv) Reset(mask []uint8, out *envs.Step) {
+	if n := len(e.copies); n > manyGames && len(e.copies[0].field.(*realField).options.Addresses) == 0 {
+		warnOfMany.Do(func() {
+			slog.Warn("StarCraft II is started once for every copy, and as often again for evaluation; each takes gigabytes of memory: set task.copies to what fits",
+				"copies", n)
+		})
+	}
+	e.env.Reset(mask, out)
+}
 
 // Err is why the first copy that cannot start an episode cannot.
 func (e realEnv) Err() error {
@@ -28,9 +45,14 @@ func (e realEnv) Err() error {
 	return nil
 }
 
-// Load continues from what Save wrote. Episodes that were being played then are over at the next step.
+// Broken reports whether the battle of copy c was broken off.
+func (e realEnv) Broken(c int) bool { return e.copies[c].Over == aborted }
+
+// Load continues from what Save wrote. Episodes that were being played then are over at the next step; the games stay.
 func (e realEnv) Load(state []byte) error {
-	e.Close()
+	for c := range e.copies {
+		e.copies[c].field.(*realField).interrupted = true
+	}
 	return e.env.Load(state)
 }
 
@@ -44,11 +66,12 @@ func (e realEnv) Close() {
 // realField is the Field that StarCraft II itself is. It takes a game when it first needs one.
 type realField struct {
 	*rules
-	options sc2.Options
-	game    *sc2.Game // nil before the first episode, and after a failure
-	list    []sc2.Placement
-	orders  []sc2.Order
-	ground  Terrain
+	options     sc2.Options
+	game        *sc2.Game // nil before the first episode, and after a failure
+	interrupted bool      // the game does not fight the battle that is to go on
+	list        []sc2.Placement
+	orders      []sc2.Order
+	ground      Terrain
 }
 
 func newRealField(k *rules) *realField {
@@ -63,9 +86,11 @@ func newRealField(k *rules) *realField {
 const deployTries = 3
 
 // Deploy creates the units, on another game if the present one fails.
+//
+// Deviation: where units do not come into being, SMACv2 draws new teams and places. Here another game gets the same ones, so that a copy's
+// k-th episode begins as the seed says; no lineup is harder to create than another.
 func (f *realField) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
-	var failure error
-	for range deployTries {
+	for tries := 1; ; tries++ {
 		if f.game == nil {
 			game, err := sc2.Acquire(f.options)
 			if err != nil {
@@ -74,19 +99,40 @@ func (f *realField) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
 			f.game = game
 			f.ground = Terrain(*game.Ground())
 		}
-		units, err := f.game.Deploy(f.placements(l))
+		seen, err := f.create(l, seen)
 		if err == nil {
-			return f.sightings(units, seen), nil
+			f.interrupted = false
+			return seen, nil
 		}
-		failure = err
-		f.drop(err)
+		f.drop()
+		if tries == deployTries {
+			return nil, fmt.Errorf("StarCraft II fails to start an episode, %d times: %w", tries, err)
+		}
+		slog.Warn("StarCraft II failed to start a battle, which begins anew on another game", "error", err)
 	}
-	return nil, fmt.Errorf("StarCraft II fails to start an episode, %d times: %w", deployTries, failure)
+}
+
+// create creates the units and makes sure that they are those that were asked for.
+func (f *realField) create(l *Lineup, seen []Sighting) ([]Sighting, error) {
+	units, err := f.game.Deploy(f.placements(l))
+	if err != nil {
+		return nil, err
+	}
+	seen = f.sightings(units, seen)
+	own, enemies := 0, 0
+	for i := range seen {
+		own += count(!seen[i].Enemy)
+		enemies += count(seen[i].Enemy)
+	}
+	if own != f.n || enemies != f.m {
+		return nil, fmt.Errorf("the game has %d agents and %d enemies of known types, want %d and %d; is the map that of SMACv2?", own, enemies, f.n, f.m)
+	}
+	return seen, nil
 }
 
 // Play gives the orders. When the game fails, the episode is over; the next one has another game.
 func (f *realField) Play(orders []Command, seen []Sighting) ([]Sighting, error) {
-	if f.game == nil {
+	if f.game == nil || f.interrupted {
 		return nil, errInterrupted
 	}
 	f.orders = f.orders[:0]
@@ -102,7 +148,8 @@ func (f *realField) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 	}
 	units, err := f.game.Play(f.orders, loopsPerStep)
 	if err != nil {
-		f.drop(err)
+		f.drop()
+		slog.Warn("StarCraft II failed; its battle is not counted and the next one has another game", "error", err)
 		return nil, err
 	}
 	return f.sightings(units, seen), nil
@@ -123,8 +170,7 @@ func (f *realField) release() {
 }
 
 // drop gives a game up that has failed.
-func (f *realField) drop(err error) {
-	slog.Warn("StarCraft II failed; its battle is not counted and another game is started", "error", err)
+func (f *realField) drop() {
 	f.game.Discard()
 	f.game = nil
 }

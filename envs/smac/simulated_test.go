@@ -4,15 +4,18 @@ package smac
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
 
 	"cermic/envs"
 	"cermic/envs/rng"
+	"cermic/envs/smac/sc2"
 	"cermic/envs/smac/sc2/sc2test"
 	"cermic/envs/smac/sc2api"
 )
@@ -130,6 +133,7 @@ type playing struct {
 	act             *envs.Actions
 	r               *rng.Rand
 	steps, episodes int
+	broken          int     // episodes that were broken off
 	score           float64 // of finished episodes
 }
 
@@ -146,6 +150,9 @@ func (p *playing) next() {
 	p.score += float64(p.out.Sparse[0])
 	if p.out.Terminated[0]|p.out.Truncated[0] != 0 {
 		p.episodes++
+		if envs.Broken(p.env, 0) {
+			p.broken++
+		}
 		p.env.Reset(nil, p.out)
 	}
 }
@@ -176,7 +183,9 @@ func TestAFaultOfTheGameCostsOneEpisodeOnly(t *testing.T) {
 			// Opening the game takes 6 requests, an episode 4 to start and 3 a step: request 24 lets the loops of the fifth step pass.
 			server := &sc2test.Server{Game: simulated(k, 5), Faults: map[int]sc2test.Fault{24: fault}}
 			env := realOn(t, DefaultSettings(), &zergRace, serve(t, server))
-			env.copies[0].field.(*realField).options.ReplyTimeout /= 25
+			if fault == sc2test.Silence { // all others are told at once, however busy the machine is
+				env.copies[0].field.(*realField).options.ReplyTimeout /= 5
+			}
 			p := newPlay(env)
 			hit := false
 			for p.steps < 60 || p.episodes < 3 {
@@ -188,12 +197,12 @@ func TestAFaultOfTheGameCostsOneEpisodeOnly(t *testing.T) {
 				if before >= 24 || server.Requests() < 24 {
 					continue
 				}
-				if hit = true; p.steps != 5 || p.episodes != 1 || p.score != 0 {
+				if hit = true; p.steps != 5 || p.episodes != 1 || p.score != 0 || p.broken != 1 {
 					t.Fatalf("the fault left %d episodes and a score of %g after %d steps, want one unpaid after 5", p.episodes, p.score, p.steps)
 				}
 			}
-			if !hit {
-				t.Error("the fault did not happen")
+			if !hit || p.broken != 1 {
+				t.Errorf("%d episodes were broken off by one fault", p.broken)
 			}
 			if p.score == 0 || math.IsNaN(p.score) {
 				t.Error("no episode was paid after the fault")
@@ -209,6 +218,15 @@ func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 	wrong.Version = "5.0.13"
 	few := simulated(k, 1)
 	few.Types = 5
+	strange := simulated(k, 1)
+	known := strange.Live
+	strange.Live = func(created []*sc2api.DebugCreateUnit, orders []*sc2api.ActionRawUnitCommand, loops uint32) []*sc2api.Unit {
+		units := known(created, orders, loops)
+		if len(units) > 0 {
+			units[0].UnitType = proto.Uint32(5)
+		}
+		return units
+	}
 	never := simulated(k, 1)
 	never.Delay = 1 << 20
 	for name, c := range map[string]struct {
@@ -216,8 +234,9 @@ func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 		version string
 		want    string
 	}{
-		"version":  {serve(t, &sc2test.Server{Game: wrong}), "4.10", "task.sc2_version=5.0.13"},
+		"version":  {serve(t, &sc2test.Server{Game: wrong}), "4.10", "task.sc2_version=5.0 "},
 		"map":      {serve(t, &sc2test.Server{Game: few}), "", "SMACv2"},
+		"types":    {serve(t, &sc2test.Server{Game: strange}), "", "4 agents and 5 enemies of known types, want 5 and 5"},
 		"no units": {serve(t, &sc2test.Server{Game: never}), "", "after 1000 loops"},
 		"silent":   {serve(t, &sc2test.Server{Game: simulated(k, 1), Loading: 1 << 20}), "", "no StarCraft II answers"},
 		"no port":  {"the-other-room", "", `CERMIC_SC2_ADDRESS names "the-other-room", want host:port`},
@@ -226,7 +245,9 @@ func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := realOn(t, DefaultSettings(), &zergRace, c.address)
 			f := env.copies[0].field.(*realField)
-			f.options.StartTimeout /= 50
+			if name == "silent" {
+				f.options.StartTimeout /= 50
+			}
 			f.options.Version = c.version
 			env.Reset(nil, envs.NewStep(env.Spec()))
 			err := env.Err()
@@ -254,7 +275,8 @@ func TestMoreCopiesThanRunningGamesIsTold(t *testing.T) {
 // A run that was stopped cannot take up its battles on the real game; they end, and new ones begin.
 func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
 	k := newRules(DefaultSettings(), &zergRace)
-	env := realOn(t, DefaultSettings(), &zergRace, serve(t, &sc2test.Server{Game: simulated(k, 2)}))
+	yard := simulated(k, 2)
+	env := realOn(t, DefaultSettings(), &zergRace, serve(t, &sc2test.Server{Game: yard}))
 	p := newPlay(env)
 	for range 3 {
 		p.next()
@@ -273,6 +295,32 @@ func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
 	}
 	if err := env.Err(); err != nil || p.score == 0 {
 		t.Error(fmt.Errorf("score %g after going on: %w", p.score, err))
+	}
+	if n := len(yard.Races); n != 1 {
+		t.Errorf("%d games were opened, want the one that was there", n)
+	}
+}
+
+// As many games as copies can be more than a machine holds, so that somebody who has not thought of it is told beforehand, once.
+func TestManyGamesAreAnnounced(t *testing.T) {
+	var log strings.Builder
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	t.Setenv(sc2.FolderVariable, t.TempDir()) // nothing is installed there
+	t.Setenv(sc2.AddressVariable, "")
+	warnOfMany = sync.Once{}
+	for _, copies := range []int{manyGames, manyGames + 1, manyGames + 1} {
+		task := DefaultZerg()
+		task.Engine, task.Copies = SC2, copies
+		env, err := task.Build(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env.Reset(nil, envs.NewStep(env.Spec()))
+	}
+	if strings.Count(log.String(), "task.copies") != 1 || !strings.Contains(log.String(), "copies=9") {
+		t.Errorf("the log has %q, want one warning of 9 games", log.String())
 	}
 }
 

@@ -34,7 +34,7 @@ const CustomBudget = "custom"
 // Budgets are the named ones, from the shortest to the paper's.
 var Budgets = []Budget{
 	{
-		About:  "seconds: does it run?",
+		About:  "seconds (on pictures a minute or two): does it run?",
 		Budget: run.Budget{Name: "smoke", Frames: 3000, EvalEvery: 3000, EvalEpisodes: 20},
 		Copies: 20,
 		MAPPO: func(c learn.MAPPO) learn.MAPPO {
@@ -45,7 +45,7 @@ var Budgets = []Budget{
 			c.Frames, c.Steps, c.Batch, c.Replay = 1000, 8, 250, 3000
 			return c
 		},
-		Cermic: sparing,
+		Cermic: sparing, Pictured: picturesSmoke,
 	},
 	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
@@ -93,6 +93,23 @@ var Budgets = []Budget{
 func sparing(c cermic.Config) cermic.Config {
 	c.Fraction, c.Negatives = 0.1, 8
 	return c
+}
+
+// picturesSmoke is a tenth of everything: an episode of pictures is ten times as long, and a frame costs more.
+func picturesSmoke(b Budget, _ int) Budget {
+	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 300, 300, 2, 2
+	onPolicy, offPolicy := b.MAPPO, b.Q
+	b.MAPPO = func(c learn.MAPPO) learn.MAPPO {
+		c = onPolicy(c)
+		c.Frames, c.Minibatch = 100, 25
+		return c
+	}
+	b.Q = func(c learn.Q) learn.Q {
+		c = offPolicy(c)
+		c.Frames, c.Batch, c.Replay = 100, 25, 300
+		return c
+	}
+	return b
 }
 
 // picturesShort is judged by fewer episodes, which are ten times as long, and takes as many gradient steps as elsewhere after a

@@ -48,17 +48,15 @@ func Stored(st *results.Store, id string) (run.Experiment, error) {
 	if err != nil {
 		return run.Experiment{}, err
 	}
-	var known []string
 	var found []*results.Record
 	for _, r := range all {
-		known = append(known, r.ID)
 		if id != "" && strings.HasPrefix(r.ID, id) {
 			found = append(found, r)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return run.Experiment{}, fmt.Errorf("no run %q in %s%s", id, st.Dir(), conf.Near(id, known))
+		return run.Experiment{}, fmt.Errorf("no run %q in %s: go run ./reproduce status names those that are there", id, st.Dir())
 	case 1:
 	default:
 		return run.Experiment{}, fmt.Errorf("%d runs in %s begin with %q: give more of the ID", len(found), st.Dir(), id)

@@ -4,7 +4,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"cermic/cermiclib/conf"
@@ -127,7 +126,11 @@ func Players(cfg envs.Config) ([]Player, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer envs.Close(env)
 	env.Reset(nil, envs.NewStep(env.Spec()))
+	if err := envs.Err(env); err != nil {
+		return nil, err
+	}
 	if s, ok := env.(envs.Scripter); ok && s.Script(envs.NewActions(env.Spec())) {
 		return []Player{Random, Scripted}, nil
 	}
@@ -185,22 +188,27 @@ func play(cfg envs.Config, player Player, episodes int, seed uint64, look func(e
 		look = func(envs.Env) {}
 	}
 	defer envs.Close(env)
-	if !p.count(env, choose, look) {
-		return nil, envs.Err(env)
+	if ok, err := p.count(env, choose, look); !ok || err != nil {
+		return nil, err
 	}
-	return p, envs.Err(env)
+	return p, nil
 }
 
-// count runs the first episode of every copy to its end; it reports false as soon as choose does.
-func (p *Played) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool, look func(envs.Env)) bool {
+// count runs the first episode of every copy to its end, and the next one in place of one that is broken off; it reports false as soon as
+// choose does.
+func (p *Played) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool, look func(envs.Env)) (bool, error) {
 	spec := env.Spec()
 	out, act, n := envs.NewStep(spec), envs.NewActions(spec), spec.Agents
 	over, left, done := make([]bool, spec.Copies), spec.Copies, make([]uint8, spec.Copies)
+	broken, end := 0, spec.Horizon
 	env.Reset(nil, out)
 	look(env)
-	for t := 0; t < spec.Horizon && left > 0; t++ {
+	for t := 0; t < end && left > 0; t++ {
+		if err := envs.Err(env); err != nil {
+			return false, err
+		}
 		if !choose(out, act) {
-			return false
+			return false, nil
 		}
 		env.Step(act, out)
 		look(env)
@@ -212,22 +220,29 @@ func (p *Played) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool
 			for _, r := range out.Sparse[c*n : (c+1)*n] {
 				p.Sparse[c] += float64(r) / float64(n)
 			}
-			if done[c] != 0 {
+			switch {
+			case done[c] != 0 && envs.Broken(env, c):
+				p.Dense[c], p.Sparse[c] = 0, 0
+				broken, end = broken+1, t+1+spec.Horizon
+			case done[c] != 0:
 				over[c] = true
 				left--
 			}
+		}
+		if broken > spec.Copies {
+			return false, fmt.Errorf("%d episodes of %s were broken off, and %d were to be played", broken, spec.Name, spec.Copies)
 		}
 		if left > 0 {
 			env.Reset(done, out) // no one may step an episode that has ended
 		}
 	}
 	p.judge(spec)
-	return true
+	return true, nil
 }
 
 // judge fills Success.
 func (p *Played) judge(spec *envs.Spec) {
-	if math.IsInf(float64(spec.Solved), 1) {
+	if !spec.HasSuccess() {
 		return
 	}
 	p.Success = make([]float64, len(p.Sparse))

@@ -62,14 +62,16 @@ func FromEnvironment(version string, race Race) Options {
 	return o
 }
 
-// games are the idle games of the program, by what they were opened for, the number of others, and the addresses in use.
+// games are the idle games of the program, by what they were opened for, the number of others, the addresses in use, and those whose last
+// game failed.
 // Starting a game takes long, so that those of an evaluation wait for the next one while training has its own.
 var games = struct {
 	sync.Mutex
 	idle   map[string][]*Game
 	busy   int
 	leased map[string]bool
-}{idle: map[string][]*Game{}, leased: map[string]bool{}}
+	failed map[string]bool
+}{idle: map[string][]*Game{}, leased: map[string]bool{}, failed: map[string]bool{}}
 
 // key tells what an idle game can be used for.
 func (o *Options) key() string {
@@ -120,7 +122,7 @@ func takeIdle(key string) *Game {
 	return idle[len(idle)-1]
 }
 
-// attach connects to a running game that nobody uses.
+// attach connects to a running game that nobody uses, if there is one that has not failed to such a one.
 func attach(o *Options) (*Game, error) {
 	for _, address := range o.Addresses {
 		_, port, err := net.SplitHostPort(address)
@@ -129,7 +131,10 @@ func attach(o *Options) (*Game, error) {
 		}
 	}
 	games.Lock()
-	free := slices.IndexFunc(o.Addresses, func(a string) bool { return !games.leased[a] })
+	free := slices.IndexFunc(o.Addresses, func(a string) bool { return !games.leased[a] && !games.failed[a] })
+	if free < 0 {
+		free = slices.IndexFunc(o.Addresses, func(a string) bool { return !games.leased[a] })
+	}
 	if free < 0 {
 		games.Unlock()
 		return nil, fmt.Errorf("all %d games of %s are in use; name one for each copy, and as many again for evaluation", len(o.Addresses), AddressVariable)
@@ -144,7 +149,7 @@ func attach(o *Options) (*Game, error) {
 			return g, nil
 		}
 	}
-	g.end(0)
+	g.fail()
 	return nil, err
 }
 
@@ -160,13 +165,14 @@ func launchOne(o *Options) (_ *Game, final bool, err error) {
 			return g, false, nil
 		}
 	}
-	g.end(0)
+	g.fail()
 	return nil, errors.As(err, new(lastingError)), err
 }
 
 // Release gives a game back that works.
 func (g *Game) Release() {
 	games.Lock()
+	delete(games.failed, g.address)
 	games.idle[g.options.key()] = append(games.idle[g.options.key()], g)
 	games.Unlock()
 	leave()
@@ -174,8 +180,18 @@ func (g *Game) Release() {
 
 // Discard drops the connection and ends the game if this program started it.
 func (g *Game) Discard() {
-	g.end(0)
+	g.fail()
 	leave()
+}
+
+// fail ends a game that does not work. If it was running already, others are tried before its address is used again.
+func (g *Game) fail() {
+	g.end(0)
+	if g.proc == nil {
+		games.Lock()
+		games.failed[g.address] = true
+		games.Unlock()
+	}
 }
 
 // leave counts one busy game less. Once nobody has one any more, the idle ones are ended.

@@ -24,6 +24,9 @@ type conn struct {
 	id      uint32
 }
 
+// direct uses no proxy, as the game is near, and keeps no connection but one that the game has accepted.
+var direct = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
 // dial connects to a game that may still be starting. It tries again until it succeeds, ended says that there is no game
 // any more, or patience runs out.
 func dial(o *Options, address string, ended func() error) (*conn, error) {
@@ -31,9 +34,8 @@ func dial(o *Options, address string, ended func() error) (*conn, error) {
 	deadline := time.Now().Add(o.StartTimeout)
 	for tries := 1; ; tries++ {
 		ctx, cancel := context.WithDeadline(context.Background(), deadline)
-		ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{
-			HTTPClient:      &http.Client{Transport: &http.Transport{}}, // no proxy: the game is near
-			CompressionMode: websocket.CompressionDisabled,
+		ws, answer, err := websocket.Dial(ctx, url, &websocket.DialOptions{
+			HTTPClient: direct, CompressionMode: websocket.CompressionDisabled,
 		})
 		cancel()
 		if err == nil {
@@ -42,6 +44,10 @@ func dial(o *Options, address string, ended func() error) (*conn, error) {
 		}
 		if err := ended(); err != nil {
 			return nil, err
+		}
+		// 404 is what a game that is still loading answers: whether it is one, only time can tell.
+		if answer != nil && answer.StatusCode != http.StatusNotFound {
+			return nil, fmt.Errorf("something else than StarCraft II listens at %s: it answers %s", address, answer.Status)
 		}
 		if tries == 1 && len(o.Addresses) > 0 { // one that is said to run answers at once, unless the address is wrong
 			slog.Warn("StarCraft II does not answer yet", "address", address, "waiting for", o.StartTimeout)

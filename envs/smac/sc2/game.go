@@ -105,7 +105,7 @@ func (g *Game) checkVersion(have string) error {
 		return nil
 	}
 	return lastingError{fmt.Errorf("the StarCraft II at %s has version %s, want %s; results of versions do not compare: set task.sc2_version=%s if it is meant",
-		g.address, have, want, have)}
+		g.address, have, want, short(have))}
 }
 
 // create opens the map. The computer player exists for its side only: the map gives its units their orders.

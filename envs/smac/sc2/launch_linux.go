@@ -22,10 +22,16 @@ var starts = sync.OnceValue(func() chan func() {
 })
 
 // launch starts cmd so that it ends with this program, however that ends: a game takes gigabytes. The kernel ties it to the
-// thread that starts it, which therefore must live as long as the program.
+// thread that starts it, which therefore must live as long as the program. It has a process group of its own: Ctrl-C in a
+// terminal is for this program alone, which would take a game that dies of it for a broken one and start another.
+//
+// Only the process that cmd starts is tied, so that a script in the game's place had better exec the game.
 func launch(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	result := make(chan error)
 	starts() <- func() { result <- cmd.Start() }
 	return <-result
 }
+
+// kill ends what launch started and all that came of it.
+func kill(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -4,7 +4,6 @@ package sc2
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -27,9 +26,24 @@ type process struct {
 	output tail
 }
 
-// builds are the numbers of the folders that versions of the game are installed in, and of their data.
-var builds = map[string]struct{ base, data string }{
+// build is the number of the folder that a version of the game is installed in, and of its data.
+type build struct{ base, data string }
+
+// builds are those of the versions that can be asked for, by the first two numbers of the version.
+var builds = map[string]build{
 	"4.10": {"Base75689", "B89B5D6FA7CBF6452E721311BFBC6CB2"},
+}
+
+// build is that of the wanted version, if it is known.
+func (o *Options) build() (b build, ok bool) {
+	b, ok = builds[short(o.Version)]
+	return b, ok
+}
+
+// short is the first two numbers of a version: "4.10" of "4.10.0".
+func short(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
 // executable finds the game's program: that of the wanted version if its folder is known, else that of the newest.
@@ -42,7 +56,7 @@ func executable(o *Options) (string, error) {
 	if err != nil || len(found) == 0 {
 		return "", fmt.Errorf("no StarCraft II in %s (no Versions/Base*/%s); install it there, or set SC2PATH to where it is", o.Folder, name)
 	}
-	if b, ok := builds[o.Version]; ok {
+	if b, ok := o.build(); ok {
 		file := filepath.Join(o.Folder, "Versions", b.base, name)
 		if !slices.Contains(found, file) {
 			return "", fmt.Errorf("StarCraft II %s (%s) is not in %s; install it, or set task.sc2_version to what is", o.Version, b.base, o.Folder)
@@ -79,6 +93,7 @@ func start(o *Options) (*process, string, error) {
 	}
 	p.cmd = exec.Command(file, arguments(o, port, p.dir)...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
+	p.cmd.WaitDelay = outputDelay
 	p.cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Join(o.Folder, "Libs")+string(os.PathListSeparator)+os.Getenv("LD_LIBRARY_PATH"))
 	if runtime.GOOS == "windows" {
 		p.cmd.Dir = filepath.Join(o.Folder, "Support64")
@@ -96,7 +111,7 @@ func arguments(o *Options, port int, dir string) []string {
 	args := []string{
 		"-listen", "127.0.0.1", "-port", strconv.Itoa(port), "-dataDir", o.Folder + separator, "-tempDir", dir + separator,
 	}
-	if b, ok := builds[o.Version]; ok {
+	if b, ok := o.build(); ok {
 		args = append(args, "-dataVersion", b.data)
 	}
 	if runtime.GOOS != "linux" { // elsewhere it would take the whole screen
@@ -105,9 +120,12 @@ func arguments(o *Options, port int, dir string) []string {
 	return args
 }
 
+// outputDelay is how long the game's output is read on once the game has ended: a process that it left behind may hold it open for ever.
+const outputDelay = 2 * time.Second
+
 // freePort is a port that nobody listens on. Somebody else may take it before the game does; then the game ends at once,
-// and is started again with another one.
-func freePort() (int, error) {
+// and is started again with another one. Tests replace it.
+var freePort = func() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, fmt.Errorf("no free port for the game: %w", err)
@@ -118,6 +136,7 @@ func freePort() (int, error) {
 
 func (p *process) wait() {
 	p.err = p.cmd.Wait()
+	_ = kill(p.cmd)         // what a script in the game's place has left behind; nothing, as a rule
 	_ = os.RemoveAll(p.dir) // temporary files, of use to nobody
 	close(p.done)
 }
@@ -139,9 +158,7 @@ func (p *process) stop(moment time.Duration) {
 		return
 	case <-time.After(moment):
 	}
-	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return // not ours to end any more
-	}
+	_ = kill(p.cmd) // fails if it has just ended
 	<-p.done
 }
 

@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,12 +52,13 @@ func standIn(behaviour string) int {
 	if err := os.WriteFile(note, []byte(text), 0o644); err != nil {
 		return 1
 	}
-	if behaviour == "dies" || behaviour == "dies once" && len(starts) == 0 {
-		fmt.Fprintln(os.Stderr, "starting\nport already in use")
+	if behaviour == "dies" {
+		fmt.Fprintln(os.Stderr, "starting\nno memory left")
 		return 3
 	}
 	l, err := net.Listen("tcp", args["-listen"]+":"+args["-port"])
 	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	server := &sc2test.Server{Game: sc2test.NewYard(), Loading: 4, OnFault: func(sc2test.Fault) { os.Exit(9) }, OnQuit: func() { os.Exit(0) }}
@@ -191,22 +194,151 @@ func TestAGameIsStartedUsedAgainAndEnded(t *testing.T) {
 }
 
 func TestAGameThatDiesAtItsStartIsStartedAgain(t *testing.T) {
-	o, notes := install(t, "Base75689", "dies once")
-	g, err := Acquire(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Discard()
-	if n := len(started(t, notes)); n != 2 {
-		t.Errorf("%d starts, want 2", n)
-	}
-	o, notes = install(t, "Base75689", "dies")
-	_, err = Acquire(o)
-	if err == nil || !strings.Contains(err.Error(), "port already in use") || strings.Contains(err.Error(), "\n") {
+	o, notes := install(t, "Base75689", "dies")
+	_, err := Acquire(o)
+	if err == nil || !strings.Contains(err.Error(), "no memory left") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v, want one sentence with the game's last words", err)
 	}
 	if n := len(started(t, notes)); n != startTries {
 		t.Errorf("%d starts, want %d", n, startTries)
+	}
+}
+
+// A port may be taken by somebody who answers as a game that is still loading does, or otherwise, before the game has it. The next game
+// has another.
+func TestAGameThatLosesItsPortIsStartedAgain(t *testing.T) {
+	for _, status := range []int{http.StatusNotFound, http.StatusOK} {
+		taken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		defer taken.Close()
+		o, notes := install(t, "Base75689", "plays")
+		really, ports := freePort, 0
+		freePort = func() (int, error) {
+			if ports++; ports == 1 {
+				return taken.Listener.Addr().(*net.TCPAddr).Port, nil
+			}
+			return really()
+		}
+		g, err := Acquire(o)
+		if freePort = really; err != nil {
+			t.Fatal(err)
+		}
+		g.Discard()
+		if n := len(started(t, notes)); ports != 2 || n < 1 || n > 2 { // the first may be ended before it has left its note
+			t.Errorf("status %d: %d ports and %d starts, want 2", status, ports, n)
+		}
+	}
+}
+
+// What is told to be a game and answers as something else is told at once.
+func TestSomethingElseAtAnAddressIsTold(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer other.Close()
+	o := Options{Addresses: []string{other.Listener.Addr().String()}, StartTimeout: time.Minute, RetryEvery: time.Millisecond}
+	begin := time.Now()
+	_, err := Acquire(o)
+	if err == nil || !strings.Contains(err.Error(), "something else than StarCraft II") || time.Since(begin) > o.StartTimeout/2 {
+		t.Errorf("error %v after %v", err, time.Since(begin))
+	}
+}
+
+// A game that loads for minutes answers hundreds of connections with 404: none of them may stay.
+func TestWaitingForAGameKeepsNoConnections(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go (&sc2test.Server{Game: sc2test.NewYard(), Loading: 200}).Serve(l)
+	o := Options{StartTimeout: time.Minute, RetryEvery: time.Millisecond}
+	before := runtime.NumGoroutine()
+	c, err := dial(&o, l.Addr().String(), func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	left := 0
+	for range 200 { // closed connections need a moment to end
+		if left = runtime.NumGoroutine() - before; left < 20 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("200 attempts have left %d goroutines", left)
+}
+
+// An address whose game has failed is the last to be tried.
+func TestOtherAddressesAreTriedBeforeOneThatFailed(t *testing.T) {
+	o := Options{StartTimeout: 5 * time.Second, RetryEvery: time.Millisecond, ReplyTimeout: time.Second, Folder: t.TempDir()}
+	var servers []net.Listener
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go (&sc2test.Server{Game: sc2test.NewYard()}).Serve(l)
+		servers, o.Addresses = append(servers, l), append(o.Addresses, l.Addr().String())
+	}
+	first, err := Acquire(o)
+	if err != nil || first.address != o.Addresses[0] {
+		t.Fatalf("the first address is %q (%v)", first.address, err)
+	}
+	servers[0].Close()
+	first.Discard()
+	for range 2 {
+		g, err := Acquire(o)
+		if err != nil || g.address != o.Addresses[1] {
+			t.Fatalf("the first address has failed, and is used again (%v)", err)
+		}
+		g.Release()
+	}
+}
+
+// A script in the game's place is killed with the game that it runs.
+func TestAGameBehindAScriptIsEnded(t *testing.T) {
+	o, _ := install(t, "Base75689", "plays")
+	file := filepath.Join(o.Folder, "Versions", "Base75689", "SC2_x64")
+	script, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, []byte(strings.Replace(string(script), "exec ", "", 1)+"exit $?\n"), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Acquire(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan bool)
+	go func() {
+		g.Discard()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the game is still waited for after 20 seconds")
+	}
+	if c, err := net.Dial("tcp", g.address); err == nil {
+		c.Close()
+		t.Error("the game still listens")
+	}
+}
+
+func TestAVersionIsFoundByItsFirstTwoNumbers(t *testing.T) {
+	o, _ := install(t, "Base75689", "plays")
+	newest := filepath.Join(o.Folder, "Versions", "Base99999", "SC2_x64")
+	if err := os.MkdirAll(filepath.Dir(newest), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(newest, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]string{"4.10": "Base75689", "4.10.0": "Base75689", "": "Base99999", "4.1": "Base99999", "5": "Base99999"} {
+		o.Version = version
+		if file, err := executable(&o); err != nil || !strings.Contains(file, want) {
+			t.Errorf("version %q is %s (%v), want %s", version, file, err, want)
+		}
 	}
 }
 
@@ -282,7 +414,7 @@ func TestWhatIsNotInstalledIsNamed(t *testing.T) {
 	}{
 		{"nothing", func(o *Options) { o.Folder = t.TempDir() }, "SC2PATH"},
 		{"version", func(*Options) {}, "Base75689"},
-		{"newest", func(o *Options) { o.Version = "5.0.0" }, "task.sc2_version=4.10.0"},
+		{"newest", func(o *Options) { o.Version = "5.0.0" }, "task.sc2_version=4.10 "},
 		{"map", func(o *Options) {
 			o.Version = ""
 			if err := os.RemoveAll(filepath.Join(o.Folder, "Maps")); err != nil {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+
+	"cermic/cermiclib/run"
+	"cermic/reproduce/plan"
+)
+
+// runEvaluate plays an evaluation with the weights of a run, and says what came of it. Nothing is stored.
+func runEvaluate(ctx context.Context, out io.Writer, args []string) error {
+	var store string
+	var set repeated
+	rest, err := parse("evaluate", out, args, 1, func(f *flag.FlagSet) {
+		f.Var(&set, "set", "change a `setting` of task or budget: budget.sampled=true, budget.eval_episodes=200, task.score=sum100; may be given more than once")
+		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		backendFlag(f)
+	})
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return usagef("evaluate: want the ID of a run, which go run ./reproduce status prints")
+	}
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	trained, as, err := plan.Evaluation(st, rest[0], set)
+	if err != nil {
+		return usageError{err}
+	}
+	e, err := run.Evaluate(ctx, trained, as, st)
+	if err != nil {
+		return err
+	}
+	env, err := as.Task.Build(1, 1)
+	if err != nil {
+		return err
+	}
+	spec, how := env.Spec(), "greedy"
+	if as.Budget.Sampled {
+		how = "sampled"
+	}
+	mean, spread := stat.MeanStdDev(e.Scores, nil)
+	fmt.Fprintf(out, "%s  %s, seed %d, at %d frames: %d %s episodes\n", trained.Task.Kind(), trained.Label(), trained.Seed, e.Frames, len(e.Scores), how)
+	fmt.Fprintf(out, "  score      %.4g %s (standard error %.2g)\n", mean, spec.Metric, spread/math.Sqrt(float64(len(e.Scores))))
+	if len(e.Early) > 0 {
+		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(e.Early, nil), spec.Early)
+	}
+	if len(e.Success) > 0 {
+		fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(e.Success, nil))
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+)
+
+// Evaluation returns the experiment of a run of st, whose ID may be shortened, and how to evaluate it: with settings of the task and of
+// the budget's evaluations changed.
+func Evaluation(st *results.Store, id string, settings []string) (trained, as run.Experiment, err error) {
+	if trained, err = Stored(st, id); err != nil {
+		return trained, as, err
+	}
+	as = trained
+	for _, assignment := range settings {
+		if err := allowed(assignment); err != nil {
+			return trained, as, err
+		}
+		key, value, _ := strings.Cut(assignment, "=")
+		key = strings.TrimSpace(key)
+		if part, _, _ := strings.Cut(key, "."); part != "task" && part != "budget" {
+			return trained, as, fmt.Errorf("-set %s: a trained run can be evaluated on other settings of task and budget only", key)
+		}
+		if err := conf.Set(&as, key, value); err != nil {
+			return trained, as, err
+		}
+	}
+	return trained, as, as.Validate()
+}
