@@ -233,7 +233,7 @@ func episodesEnd(t *testing.T, cfg envs.Config) {
 }
 
 func saveAndLoadContinue(t *testing.T, cfg envs.Config) {
-	a, b := build(t, cfg, copies, 1, 1), build(t, cfg, copies, 1, 2)
+	a, used, fresh := build(t, cfg, copies, 1, 1), build(t, cfg, copies, 1, 2), build(t, cfg, copies, 1, 1)
 	a.reset()
 	for range steps / 2 {
 		a.next()
@@ -242,20 +242,24 @@ func saveAndLoadContinue(t *testing.T, cfg envs.Config) {
 	if !strings.HasPrefix(string(state), "before") {
 		t.Fatal("Save does not append to what it is given")
 	}
-	b.reset()
-	b.next() // whatever b was, it is forgotten
-	if err := b.env.Load(state[len("before"):]); err != nil {
-		t.Fatalf("Load of what Save wrote: %v", err)
+	used.reset() // whatever it was, it is forgotten
+	used.next()
+	for _, b := range []*player{used, fresh} { // as a resumed run does, fresh loads before any reset
+		if err := b.env.Load(state[len("before"):]); err != nil {
+			t.Fatalf("Load of what Save wrote: %v", err)
+		}
+		b.t = a.t
+		// Masks of the moment of saving are part of the last Step, which the caller keeps.
+		copy(b.out.Mask, a.out.Mask)
 	}
-	b.t = a.t
-	// Masks of the moment of saving are part of the last Step, which the caller keeps.
-	copy(b.out.Mask, a.out.Mask)
 	for range steps {
 		a.next()
-		b.next()
-		for c := range copies {
-			if field := a.row(c).difference(b.row(c)); field != "" {
-				t.Fatalf("%s of copy %d differs from the uninterrupted run at step %d", field, c, a.t)
+		for name, b := range map[string]*player{"a used environment": used, "a fresh one": fresh} {
+			b.next()
+			for c := range copies {
+				if field := a.row(c).difference(b.row(c)); field != "" {
+					t.Fatalf("%s of copy %d, loaded into %s, differs from the uninterrupted run at step %d", field, c, name, a.t)
+				}
 			}
 		}
 	}

@@ -53,8 +53,9 @@ func (r *Rand) Float32() float32 { return float32(r.pcg.Uint64()>>40) * (1.0 / (
 // Float64 returns a number in [0, 1), a multiple of 2⁻⁵³.
 func (r *Rand) Float64() float64 { return float64(r.pcg.Uint64()>>11) * (1.0 / (1 << 53)) }
 
-// Uniform returns a number in [low, high).
-func (r *Rand) Uniform(low, high float32) float32 { return low + (high-low)*r.Float32() }
+// Uniform returns a number in [low, high). The conversion keeps the compiler from fusing product and sum, which would give
+// other numbers on other processors.
+func (r *Rand) Uniform(low, high float32) float32 { return low + float32((high-low)*r.Float32()) }
 
 // IntN returns a number in [0, n). It panics for n ≤ 0.
 func (r *Rand) IntN(n int) int {
@@ -66,7 +67,7 @@ func (r *Rand) IntN(n int) int {
 }
 
 // Norm returns a standard normal number (Box and Muller 1958; the second one of the pair is not kept, so that every call
-// consumes the same two draws).
+// consumes the same two draws). Its last bit may differ between processors, as that of logarithms and cosines does.
 func (r *Rand) Norm() float32 {
 	u := 1 - r.Float64() // in (0, 1]
 	return float32(math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*r.Float64()))

@@ -75,6 +75,17 @@ func TestDistributionsHaveTheirMoments(t *testing.T) {
 	}
 }
 
+// A processor that fuses products and sums must not do so here. Processors without that cannot fail.
+func TestUniformRoundsTheProductBeforeTheSum(t *testing.T) {
+	a, b := New(1, "uniform"), New(1, "uniform")
+	for range 1000 {
+		product := float64(float32(float64(float32(0.05)-float32(-0.05)) * float64(a.Float32()))) // exact, then rounded
+		if x, want := b.Uniform(-0.05, 0.05), float32(float64(float32(-0.05))+product); x != want {
+			t.Fatalf("got %g, want %g", x, want)
+		}
+	}
+}
+
 func TestPermIsAFairPermutation(t *testing.T) {
 	const n, rounds = 4, 24000
 	r, p := New(1, "perm"), make([]int32, n)

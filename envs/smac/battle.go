@@ -92,7 +92,7 @@ func (b *battle) begin(seen []Sighting) {
 	for e := range b.finder {
 		b.finder[e] = -1
 	}
-	earn := float64(b.m)*b.RewardDeath + b.RewardWin
+	earn := float64(float64(b.m)*b.RewardDeath) + b.RewardWin
 	for i := range b.units {
 		u := &b.units[i]
 		b.before[i] = u.strength()

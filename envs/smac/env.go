@@ -214,7 +214,11 @@ func (e *env) show(c int, out *envs.Step) {
 // label writes which allies each agent sees, and where all of them are relative to it, in half sides of the map. The dead
 // see nobody, are not seen, and are nowhere.
 //
-// paper:detector  agent i perceives agent j: j's features show in i's observation
+// paper:detector  y_k = 1 if agent k is inside the observer's field of view, or within one body length
+// Reading: the field of view is the one that observations have, the sight of the observer's own type (8 to 10 cells) and with
+// conic_fov its cone, so that a label says whether the ally's row is filled. A common 9 cells would ask a zergling's detector for
+// allies that it is not shown, and call those unseen that a stalker is shown. Within a body length of oneself lies, without a
+// cone, only what is in sight anyway; with one, what touches the agent from behind is not shown, and not labelled either.
 func (b *battle) label(seen []uint8, rel []float32) {
 	clear(seen)
 	clear(rel)

@@ -86,8 +86,19 @@ func (l *Lineup) reflect(r *rng.Rand) {
 	}
 }
 
-// diagonals are the four lines on which enemies surround the agents: from near the centre to the corner.
-var diagonals = [4]struct{ near, corner [2]float32 }{
+// diagonal is a line from near the centre to a corner.
+type diagonal struct{ near, corner [2]float32 }
+
+// at is the point of the line at share t of the way from the corner. Products are rounded before they are added: see square.
+func (d *diagonal) at(t float32) [2]float32 {
+	return [2]float32{
+		float32(t*d.near[0]) + float32((1-t)*d.corner[0]),
+		float32(t*d.near[1]) + float32((1-t)*d.corner[1]),
+	}
+}
+
+// diagonals are the four lines on which enemies surround the agents.
+var diagonals = [4]diagonal{
 	{[2]float32{14, 14}, [2]float32{0, 0}},
 	{[2]float32{14, 18}, [2]float32{0, mapSide}},
 	{[2]float32{18, 18}, [2]float32{mapSide, mapSide}},
@@ -109,8 +120,7 @@ func (l *Lineup) surround(r *rng.Rand) {
 	r.Perm(lines[:])
 	i := l.Agents
 	for g := range groups {
-		t, line := r.Float32(), &diagonals[lines[g]]
-		place := [2]float32{t*line.near[0] + (1-t)*line.corner[0], t*line.near[1] + (1-t)*line.corner[1]}
+		place := diagonals[lines[g]].at(r.Float32())
 		for range size[g] {
 			l.At[i] = place
 			i++

@@ -85,7 +85,7 @@ func (p *physics) ladder() {
 // slowClock takes the game second for the 22.4 loops that a second on the wall has at the speed Faster.
 func (p *physics) slowClock() {
 	const stretch = 22.4 / gameSecond
-	longer := func(n int32) int32 { return int32(float32(n)*stretch + 0.5) }
+	longer := func(n int32) int32 { return int32(float32(float32(n)*stretch) + 0.5) }
 	for t := range p.kinds {
 		k := &p.kinds[t]
 		k.speed, k.missile, k.period = k.speed/stretch, k.missile/stretch, k.period*stretch

@@ -101,12 +101,7 @@ func (r *replay) first() float64 {
 
 func (r *replay) episode(e int) {
 	ep := &r.g.Episodes[e]
-	clear(r.b.hidden)
-	for i, row := range ep.EnemyMask {
-		for j, hides := range row {
-			r.b.hidden[i*r.b.m+j] = uint8(hides)
-		}
-	}
+	r.hide(ep)
 	for f := range ep.Frames {
 		frame := &ep.Frames[f]
 		if f == 0 {
@@ -122,6 +117,16 @@ func (r *replay) episode(e int) {
 		r.compare(e, f, frame)
 		if r.Failed() {
 			return
+		}
+	}
+}
+
+// hide sets which enemies an episode's agents learn nothing about.
+func (r *replay) hide(ep *goldenEpisode) {
+	clear(r.b.hidden)
+	for i, row := range ep.EnemyMask {
+		for j, hides := range row {
+			r.b.hidden[i*r.b.m+j] = uint8(hides)
 		}
 	}
 }

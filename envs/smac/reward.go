@@ -78,7 +78,7 @@ func (b *battle) damage() float64 {
 	if b.RewardPositive {
 		return max(theirs, 0)
 	}
-	return theirs - b.RewardNegative*ours
+	return theirs - float64(b.RewardNegative*ours) // here as in begin, the conversion keeps the compiler from fusing
 }
 
 // sparse is the reward of the appendix for an ending.

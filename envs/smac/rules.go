@@ -52,6 +52,9 @@ type rules struct {
 
 func newRules(s Settings, r *race) *rules {
 	k := &rules{Settings: s, race: r, ground: flat(), n: s.Agents, m: s.Enemies}
+	if newPhysics(s.Otherwise).rim { // from the start: a battle that is loaded needs the ground before any field shows it
+		k.ground = rimmed()
+	}
 	k.attack = actLook
 	if s.ConicFOV {
 		k.attack += s.LookActions

@@ -157,10 +157,16 @@ func (s *Settings) wantShare(task, key string, x float64) error {
 	return nil
 }
 
-// wantScale keeps the divisor of the dense reward above 0: lives are, but what a death or a win pays may be negative.
+// wantScale keeps the divisor of the dense reward above 0: lives are, but what a death or a win pays may be negative. A rate that
+// is not above 0 would leave no reward, or turn it round.
 func (s *Settings) wantScale(task string) error {
-	if s.RewardScale && (s.RewardDeath < 0 || s.RewardWin < 0) {
+	switch {
+	case !s.RewardScale:
+		return nil
+	case s.RewardDeath < 0 || s.RewardWin < 0:
 		return fmt.Errorf("%s: reward_death_value is %g and reward_win %g, want 0 or more, or reward_scale=false", task, s.RewardDeath, s.RewardWin)
+	case s.ScaleRate <= 0:
+		return fmt.Errorf("%s: reward_scale_rate is %g, want more than 0, or reward_scale=false", task, s.ScaleRate)
 	}
 	return nil
 }

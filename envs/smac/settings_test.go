@@ -23,6 +23,8 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		"mask_probability":   func(s *Settings) { s.EnemyMask = math.NaN() },
 		"reward_win":         func(s *Settings) { s.RewardWin = -1 },
 		"reward_scale_rate":  func(s *Settings) { s.ScaleRate = math.Inf(1) },
+		"scale_rate is 0,":   func(s *Settings) { s.ScaleRate = 0 },
+		"scale_rate is -20,": func(s *Settings) { s.ScaleRate = -20 },
 		"sparse_loss":        func(s *Settings) { s.SparseLoss = float32(math.NaN()) },
 		"sparse_win":         func(s *Settings) { s.SparseDraw = 2 },
 		"reward_death_value": func(s *Settings) { s.RewardDeath = math.NaN() },

@@ -12,7 +12,7 @@ import (
 // numbers. What those leave open is decided here, under the numbers of the list in README.md.
 //
 // DECISION 23: one named stream a copy drives teams, places, orders and weapon jitter, so that equal seeds give equal
-// battles everywhere.
+// battles on all processors; only conic_fov and otherwise=turning use sines and arc tangents, whose last bits may differ.
 type simulator struct {
 	*physics
 	agents int
@@ -53,9 +53,6 @@ func newSimulator(k *rules, chance *rng.Rand) *simulator {
 	all := k.n + k.m
 	s := &simulator{
 		physics: newPhysics(k.Otherwise), agents: k.n, units: make([]soldier, all), order: make([]int32, all), chance: chance, ground: k.ground,
-	}
-	if s.rim {
-		s.ground = rimmed()
 	}
 	// One attack strikes each unit twice at most, and no unit attacks again before its last blow has landed or is the
 	// only one left: missiles fly for at most as many loops as a weapon's period.
@@ -157,6 +154,12 @@ func (s *simulator) loop() {
 // living agent.
 //
 // DECISION 6: orders stick until the target is dead.
+// DECISION 25: an enemy notices that its target is dead when it acts next, not before.
+// Reading: if the target dies in the loop before the script's (or the one before that, during the enemy's wind-up), the script
+// still finds the enemy busy, and with no agent within scanRange the enemy stands still until the script runs again, 8 loops
+// later. The script asks whose queue of orders is empty; whether the game empties it when the target dies or on the unit's own
+// turn, and whether the script runs before or after the units, neither data nor recordings tell. If it looked at the targets,
+// an enemy would be sent one loop of 1/16 s earlier on average.
 func (s *simulator) trigger() {
 	for i := s.agents; i < len(s.units); i++ {
 		if u := &s.units[i]; u.Health > 0 && u.Order == Stop {
