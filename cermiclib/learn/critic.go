@@ -21,8 +21,9 @@ const (
 
 // critic estimates values in blocks of one shape. A frame has one value, or one for each agent.
 //
-// Where agents see cells, a central critic reads what all of them see, each through the same convolutions, which are its own: the
-// cells hold what the state of such tasks leaves out.
+// Reading: where agents see cells, a central critic reads what all of them see, each through the same convolutions, which are its
+// own: the cells hold what the state of such tasks leaves out. BenchMARL's convolves over a picture of the whole world, of which the
+// paper says nothing; all views together show what anybody can see of it.
 type critic struct {
 	spec    *envs.Spec
 	own     bool

@@ -150,6 +150,9 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 }
 
 // advance steps copies [from, to); it runs on several cores at once.
+//
+// Deviation: an episode that reaches its horizon is Truncated, so that learners can tell it from one that ended by chance and, where
+// bootstrap_on_timeout says so, value what would have followed. The original gives both the discount 0.
 func (e *env) advance(from, to int) {
 	n, out := e.spec.Agents, e.out
 	for c := from; c < to; c++ {
