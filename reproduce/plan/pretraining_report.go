@@ -15,7 +15,7 @@ import (
 
 // ReportFrames are sizes of pre-training that a report knows, the best first: the usual one, and those for tasks or machines on which
 // it takes too long.
-var ReportFrames = []int{PretrainFrames, 20_000, 5000}
+var ReportFrames = []int{PretrainFrames, 20_000, 5000, 3000}
 
 // PretrainingReport tabulates what pre-training a memory, by its kind and with default settings, was worth on every task: the largest
 // pre-training of ReportFrames that the store or the committed records know. Tasks without any are named in a note.
