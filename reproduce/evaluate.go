@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -50,14 +49,12 @@ func runEvaluate(ctx context.Context, out io.Writer, args []string) error {
 	if as.Budget.Sampled {
 		how = "sampled"
 	}
-	mean, spread := stat.MeanStdDev(e.Scores, nil)
+	precision := ""
+	if n := float64(len(e.Scores)); n > 1 {
+		precision = fmt.Sprintf(" (standard error %.2g)", stat.StdErr(stat.StdDev(e.Scores, nil), n))
+	}
 	fmt.Fprintf(out, "%s  %s, seed %d, at %d frames: %d %s episodes\n", trained.Task.Kind(), trained.Label(), trained.Seed, e.Frames, len(e.Scores), how)
-	fmt.Fprintf(out, "  score      %.4g %s (standard error %.2g)\n", mean, spec.Metric, spread/math.Sqrt(float64(len(e.Scores))))
-	if len(e.Early) > 0 {
-		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(e.Early, nil), spec.Early)
-	}
-	if len(e.Success) > 0 {
-		fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(e.Success, nil))
-	}
+	fmt.Fprintf(out, "  score      %.4g %s%s\n", e.Score(), spec.Metric, precision)
+	printBeside(out, spec, e.Early, e.Success)
 	return nil
 }

@@ -65,18 +65,23 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), e.Label())
 	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
-	if len(early) > 0 {
-		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(early, nil), spec.Early)
-	}
-	if len(success) > 0 {
-		fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(success, nil))
-	}
+	printBeside(out, spec, early, success)
 	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Label()))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
 	for _, d := range paper.Deviations(records[0].Experiment) {
 		fmt.Fprintf(out, "  departs in %s\n", d)
 	}
 	return nil
+}
+
+// printBeside prints what evaluations note of episodes beside their scores, where the task has it.
+func printBeside(out io.Writer, spec *envs.Spec, early, success []float64) {
+	if len(early) > 0 {
+		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(early, nil), spec.Early)
+	}
+	if len(success) > 0 {
+		fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(success, nil))
+	}
 }
 
 // rewardMode says what was trained on and what is scored.

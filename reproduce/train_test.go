@@ -72,6 +72,9 @@ func TestAForkIsTrainedFromItsParentAndNamedAfterIt(t *testing.T) {
 	if err != nil || !strings.Contains(again, "at 2000 frames: 7 sampled episodes\n  score ") || !strings.Contains(again, "success") {
 		t.Errorf("evaluated again (%v):\n%s", err, again)
 	}
+	if one, err := command(t, "evaluate", parent[0].ID, "-set", "budget.eval_episodes=1", "-store", store); err != nil || strings.Contains(one, "NaN") {
+		t.Errorf("a single episode (%v):\n%s", err, one)
+	}
 	for _, wrong := range []string{"learner.lr=1", "task.vmas_fov=-1"} {
 		if _, err := command(t, "evaluate", parent[0].ID, "-set", wrong, "-store", store); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want a sentence", wrong, err)

@@ -36,7 +36,7 @@ type Host struct {
 	Seconds float64 `json:"seconds,omitempty"` // wall time of training, summed over resumes
 }
 
-// Eval is one evaluation: greedy play, raw score of every episode under the benchmark's own metric.
+// Eval is one evaluation, greedy unless its budget says otherwise: raw score of every episode under the benchmark's own metric.
 type Eval struct {
 	Frames  int       `json:"frames"`            // trained when evaluated
 	Scores  []float64 `json:"scores"`            // one an episode

@@ -98,18 +98,7 @@ func sparing(c cermic.Config) cermic.Config {
 // picturesSmoke is a tenth of everything: an episode of pictures is ten times as long, and a frame costs more.
 func picturesSmoke(b Budget, _ int) Budget {
 	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 300, 300, 2, 2
-	onPolicy, offPolicy := b.MAPPO, b.Q
-	b.MAPPO = func(c learn.MAPPO) learn.MAPPO {
-		c = onPolicy(c)
-		c.Frames, c.Minibatch = 100, 25
-		return c
-	}
-	b.Q = func(c learn.Q) learn.Q {
-		c = offPolicy(c)
-		c.Frames, c.Batch, c.Replay = 100, 25, 300
-		return c
-	}
-	return b
+	return b.then(func(c *learn.MAPPO) { c.Frames, c.Minibatch = 100, 25 }, func(c *learn.Q) { c.Frames, c.Batch, c.Replay = 100, 25, 300 })
 }
 
 // picturesShort is judged by fewer episodes, which are ten times as long, and takes as many gradient steps as elsewhere after a
@@ -120,15 +109,20 @@ func picturesShort(b Budget, agents int) Budget {
 	if agents > 2 {
 		b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 30_000, 15_000, 12, 12
 	}
-	onPolicy, offPolicy := b.MAPPO, b.Q
+	return b.then(func(c *learn.MAPPO) { c.Epochs, c.Minibatch = c.Epochs/5, c.Minibatch/5 }, func(c *learn.Q) { c.Batch /= 5 })
+}
+
+// then is b with learners' schedules changed further.
+func (b Budget) then(onPolicy func(*learn.MAPPO), offPolicy func(*learn.Q)) Budget {
+	mappo, q := b.MAPPO, b.Q
 	b.MAPPO = func(c learn.MAPPO) learn.MAPPO {
-		c = onPolicy(c)
-		c.Epochs, c.Minibatch = c.Epochs/5, c.Minibatch/5
+		c = mappo(c)
+		onPolicy(&c)
 		return c
 	}
 	b.Q = func(c learn.Q) learn.Q {
-		c = offPolicy(c)
-		c.Batch /= 5
+		c = q(c)
+		offPolicy(&c)
 		return c
 	}
 	return b
