@@ -11,7 +11,7 @@ import (
 	"cermic/envs"
 )
 
-// Episode plays the first episode of an evaluation with the weights that e's run was last saved with, and returns its
+// Episode plays the first episode of an evaluation that is not broken off with the weights that e's run was last saved with, and returns its
 // scenes, one a step and the reset first, and its score. The run may be partial; it is not changed.
 func Episode(ctx context.Context, e Experiment, st *results.Store) ([]envs.Scene, *results.Eval, error) {
 	backend, err := nn.Open()
@@ -29,7 +29,10 @@ func Episode(ctx context.Context, e Experiment, st *results.Store) ([]envs.Scene
 	t.exp.Budget.EvalEpisodes = 1
 	var scenes []envs.Scene
 	over := false
-	eval, err := t.evaluate(ctx, func(_ int, env envs.Env, s *envs.Step) {
+	eval, err := t.evaluate(ctx, func(k int, env envs.Env, s *envs.Step) {
+		if k == 0 { // again, where the first was broken off
+			scenes, over = nil, false
+		}
 		if !over {
 			scenes = append(scenes, env.(envs.Scener).Scene(0))
 		}

@@ -37,7 +37,9 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 		if broken := begun - len(out.Scores); broken > want {
 			return nil, fmt.Errorf("%d episodes of %s were broken off in an evaluation of %d", broken, env.Spec().Name, want)
 		}
-		watch = nil // the first round is enough to look at
+		if len(out.Scores) > 0 {
+			watch = nil // one round that counts is enough to look at
+		}
 	}
 	for _, score := range slices.Concat(out.Scores, out.Early, out.Sparse) {
 		if math.IsNaN(score) || math.IsInf(score, 0) {

@@ -138,6 +138,9 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout,
 		}
 		over = step.Terminated[0]|step.Truncated[0] != 0
 	}
+	if envs.Broken(env, 0) {
+		return nil, fmt.Errorf("an episode of %s was broken off: look again", s.Name)
+	}
 	in.Scenes = append(in.Scenes, scener.Scene(0))
 	x.See(in.Steps, step)
 	x.T = in.Steps

@@ -123,3 +123,32 @@ func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
 		}
 	}
 }
+
+// TestABattleThatIsBrokenOffIsNotFilmed: another is, and who looks inside one is told.
+func TestABattleThatIsBrokenOffIsNotFilmed(t *testing.T) {
+	realGames(t, 4)
+	st, e := open(t), onRealGames(tiny(1))
+	if _, err := Run(t.Context(), e, st); err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range realGames(t, 2) {
+		server.Faults = map[int]sc2test.Fault{20: sc2test.Drop}
+	}
+	scenes, eval, err := Episode(t.Context(), e, st)
+	if err != nil || len(scenes) != 21 || len(eval.Lengths) != 1 || eval.Lengths[0] != 20 {
+		t.Errorf("%d scenes, %+v, %v: want the 21 of a whole battle", len(scenes), eval, err)
+	}
+	curious := remembering()
+	curious.Task = e.Task
+	realGames(t, 4)
+	if _, err := Run(t.Context(), curious, st); err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range realGames(t, 3) {
+		server.Faults = map[int]sc2test.Fault{20: sc2test.Drop}
+	}
+	_, err = Inside(t.Context(), curious, st)
+	if err == nil || !strings.Contains(err.Error(), "was broken off: look again") {
+		t.Errorf("error %v, want one that says that the battle was broken off", err)
+	}
+}
