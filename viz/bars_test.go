@@ -43,7 +43,7 @@ func TestBarsRefuseInfiniteValues(t *testing.T) {
 
 // A row whose interval leaves out that of the first is filled.
 func TestForestsLookAsBefore(t *testing.T) {
-	p, err := viz.Forest(viz.Figure{Title: "Focused fire", X: "win rate"},
+	p, err := viz.Forest(viz.Figure{Title: "Focused fire", X: "win rate", Note: "mean and 95 % interval over episodes"},
 		viz.Bar{Label: "as decided", Value: 0.45, Low: 0.43, High: 0.47}, viz.Bar{Label: "no_collision", Value: 0.44, Low: 0.42, High: 0.46},
 		viz.Bar{Label: "retarget", Value: 0.52, Low: 0.5, High: 0.54}, viz.Bar{Label: "ladder", Value: 0.4, Low: 0.37, High: 0.43})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Forest draws one row a bar, from top to bottom in their order: its name at the left, its value as a dot on its interval. The
 // first one is what the others are compared with: its interval goes through all rows as a band, and dots whose own interval leaves
-// that band out are filled.
+// that band out are filled. What the intervals are is for f.Note to say.
 func Forest(f Figure, rows ...Bar) (*plot.Plot, error) {
 	for _, row := range rows {
 		if math.IsInf(row.Value+row.Low+row.High, 0) || math.IsNaN(row.Value+row.Low+row.High) {
@@ -24,6 +24,7 @@ func Forest(f Figure, rows ...Bar) (*plot.Plot, error) {
 	p.Y.Tick.Marker = plot.ConstantTicks(forestNames(rows))
 	p.Y.LineStyle.Width, p.Y.Tick.LineStyle.Width = 0, 0
 	p.Add(forest(rows), header{title: f.Title})
+	setNote(p, f.Note)
 	return p, nil
 }
 

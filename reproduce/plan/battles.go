@@ -72,7 +72,8 @@ func (s *Sensitivity) Plot() (*plot.Plot, error) {
 		rows[i] = viz.Bar{Label: label, Value: c.Wins.Value, Low: c.Wins.Low, High: c.Wins.High}
 	}
 	who := map[Player]string{Random: "random play", Scripted: "the script"}[s.Player]
-	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s, %d episodes a row", who, s.Episodes)}, rows...)
+	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s, %d episodes a row", who, s.Episodes),
+		Note: "mean and bootstrap 95 % interval over episodes; the band is that of the first row"}, rows...)
 }
 
 // SensitivityTable puts players beside each other, with the difference that each decision makes.
