@@ -57,6 +57,9 @@ func mapped(episodes []*results.Inside) (rows [][]float64, err error) {
 		return nil, errors.New("no episode to draw")
 	}
 	for _, in := range episodes {
+		if len(in.Predicted) == 0 {
+			return nil, fmt.Errorf("%s predicts nothing, as it has no L_explore (explore.alpha=0): choose a run that has", in.Method)
+		}
 		if in.Agents != episodes[0].Agents || in.Steps < 1 || len(in.Embed) != in.Steps*in.Agents || len(in.Predicted) != len(in.Embed) {
 			return nil, fmt.Errorf("%d embeddings and %d predictions of %d steps of %d agents: want one each of an agent step, and the agents of %s",
 				len(in.Embed), len(in.Predicted), in.Steps, in.Agents, episodes[0].Method)

@@ -34,7 +34,8 @@ func (c Config) lowerLevel() float64 {
 
 // Band is where both exploitation losses vanish without a correction by h, in the units of the levels, and the same in nats
 // of KL(p‖q). It is computed for codes with σ = 1, where Σ_Ψ = 2·KL: KL/n ± β·√(2·KL)/n = level, with n = d_x under
-// psi_norm=per_dim and 1 under none. An empty band has From > To.
+// psi_norm=per_dim and 1 under none. An empty band has From > To. A lower level between -β²/(2n) and 0 is met near KL = 0 as well, and
+// the band is then the part above, unless L_UB forbids all of it.
 type Band struct{ From, To, NatsFrom, NatsTo float64 }
 
 // Band computes the feasible band of these settings. Under psi_norm=running the levels have no absolute meaning and there
@@ -56,9 +57,12 @@ func (c Config) Band() Band {
 	if upper >= 0 {
 		to = math.Pow((math.Sqrt(b*b+4*upper)-b)/2, 2)
 	}
-	from := 0.0 // a level below 0 is met by KL = 0
-	if lower >= 0 {
-		from = math.Pow((math.Sqrt(b*b+4*lower)+b)/2, 2)
+	from := 0.0 // a level below -b²/4 is met by every KL
+	if root := b*b + 4*lower; root >= 0 {
+		from = math.Pow((math.Sqrt(root)+b)/2, 2)
+		if lower < 0 && from > to { // what is left is where both are met by a code that says next to nothing
+			from, to = 0, min(to, math.Pow((b-math.Sqrt(root))/2, 2))
+		}
 	}
 	return Band{from, to, from * scale, to * scale}
 }
@@ -82,8 +86,12 @@ func (c Config) validateLevels() error {
 		}
 	}
 	if band := c.Band(); c.Exploit && band.From > band.To {
+		larger := "d_x or eps"
+		if c.PsiNorm == PsiNone {
+			larger = "or eps" // d_x does not count
+		}
 		return fmt.Errorf("no code can satisfy both exploitation losses: with beta = %.3f and d_x = %d, L_LB wants KL above %.1f nats and "+
-			"L_UB below %.1f; raise c_bar - c_low = %g, d_x or eps", c.beta(), c.Latent, band.NatsFrom, max(band.NatsTo, 0), c.Upper-c.lowerLevel())
+			"L_UB below %.1f; raise c_bar - c_low = %g, %s", c.beta(), c.Latent, band.NatsFrom, max(band.NatsTo, 0), c.Upper-c.lowerLevel(), larger)
 	}
 	return nil
 }

@@ -88,14 +88,38 @@ func TestBandMatchesTheSpecifiedTable(t *testing.T) {
 }
 
 func TestBandEndsWhereTheLossesStart(t *testing.T) {
-	c := Default()
-	c.Lower = 0.1
-	band := c.Band()
-	for _, kl := range []float64{band.From, band.To} {
-		q := math.Sqrt(2 * kl / float64(c.Latent))
-		upper, lower := kl+c.beta()*q-c.Upper, c.Lower-kl+c.beta()*q
-		if math.Abs(max(upper, lower)) > 1e-12 {
-			t.Errorf("at the end %g of the band the arguments of the two ReLUs are %g and %g, want the larger one at 0", kl, upper, lower)
+	for _, level := range []float64{0.1, -0.05} { // the second is met by KL = 0 as well, but not by what follows
+		c := Default()
+		c.Lower = level
+		band := c.Band()
+		for _, kl := range []float64{band.From, band.To} {
+			if _, _, worse := violations(c, kl); math.Abs(worse) > 1e-12 {
+				t.Errorf("c_low %g: at the end %g of the band the larger argument of the two ReLUs is %g, want 0", level, kl, worse)
+			}
 		}
+		if _, _, worse := violations(c, (band.From+band.To)/2); worse > 0 {
+			t.Errorf("c_low %g: within the band a loss is %g", level, worse)
+		}
+	}
+}
+
+// violations are the arguments of the two ReLUs at a KL per dimension, and the larger of them.
+func violations(c Config, kl float64) (upper, lower, worse float64) {
+	q := math.Sqrt(2 * kl / float64(c.Latent))
+	upper, lower = kl+c.beta()*q-c.Upper, c.Lower-kl+c.beta()*q
+	return upper, lower, max(upper, lower)
+}
+
+// With d_x = 32 no code that says something meets both levels, only one that says next to nothing if c_low is negative.
+func TestBandOfANegativeLevelIsNextToNothingWhereTheUpperOneForbidsTheRest(t *testing.T) {
+	c := Default()
+	c.Latent, c.Lower = 32, -0.05
+	band := c.Band()
+	if _, lower, worse := violations(c, band.To); band.From != 0 || band.To > 0.02 || math.Abs(lower) > 1e-12 || worse > 1e-12 {
+		t.Errorf("band %+v, want one from 0 to where L_LB begins", band)
+	}
+	c.Lower = -10
+	if band := c.Band(); band.From != 0 || band.To < 0.2 {
+		t.Errorf("a level that everything meets: band %+v, want all below the upper one", band)
 	}
 }

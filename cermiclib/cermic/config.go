@@ -46,7 +46,7 @@ type Config struct {
 	NegKind           string  `json:"neg_kind"`        // negatives: marginal (f_n of other agent steps, as in the appendix) or noise (f_n plus noise)
 	NegScale          float64 `json:"neg_scale"`       // spread of that noise, in units of f_n's spread over the minibatch
 	Negatives         int     `json:"n_neg"`           // number of negatives for each agent step
-	ConsistencyDecay  float64 `json:"gamma_ema"`       // decay of the running mean of γ over gradient steps
+	ConsistencyDecay  float64 `json:"gamma_ema"`       // decay of the running mean of γ over gradient steps, and of Ψ's moments under psi_norm=running
 	ConsistencyGrad   bool    `json:"gamma_grad"`      // true: L_exploit may move the critic through γ
 	ConsistencyCoef   float64 `json:"nce_coef"`        // weight of the critic's own loss, which the paper's total does not show
 	ConsistencyMemory bool    `json:"nce_into_memory"` // that loss trains the memory too

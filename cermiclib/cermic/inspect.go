@@ -33,13 +33,16 @@ func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Insid
 	return err
 }
 
-// codes appends s_t, the mean of x_t and the ŝ_{t+1} decoded from it, of every agent step.
+// codes appends s_t, the mean of x_t and the ŝ_{t+1} decoded from it, of every agent step; without L_explore nothing is decoded.
 func (m *module) codes(x *rl.Rollout, into *results.Inside) error {
 	o, a, c := x.Spec.InLen(), m.cfg.actLen(x.Spec), m.cfg
 	inputs := []nn.Input{nn.F32("obs", scoreBatch, o), nn.F32("act", scoreBatch, a)}
 	p, err := nn.NewProgram(m.build, "cermic.inspect", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		s := c.embed(sc.At(scope), x.Spec, in[0])
 		mean, _ := c.latent(sc.At(scope), s, in[1])
+		if c.Alpha == 0 { // nothing has trained a decoder
+			return []*graph.Node{s, mean}
+		}
 		return []*graph.Node{s, mean, c.decode(sc.At(scope), mean)}
 	})
 	if err != nil {
@@ -53,6 +56,9 @@ func (m *module) codes(x *rl.Rollout, into *results.Inside) error {
 		{c.Embed, make([]float32, scoreBatch*c.Embed), &into.Embed},
 		{c.Latent, make([]float32, scoreBatch*c.Latent), &into.Latent},
 		{c.Embed, make([]float32, scoreBatch*c.Embed), &into.Predicted},
+	}
+	if c.Alpha == 0 {
+		codes = codes[:2]
 	}
 	for from := 0; from < x.Rows(); from += scoreBatch {
 		count := min(scoreBatch, x.Rows()-from)

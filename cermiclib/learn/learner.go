@@ -50,5 +50,8 @@ type Config interface {
 	CollectFrames() int
 }
 
+// Brancher is a Config that cannot go on from the state of every other of its kind: BranchesFrom says why not from parent's.
+type Brancher interface{ BranchesFrom(parent Config) error }
+
 // Register makes a learner known by its Kind.
 func Register(proto Config) { conf.Register(proto) }

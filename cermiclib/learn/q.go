@@ -276,6 +276,14 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return sums, err
 }
 
+// BranchesFrom implements Brancher: what a bonus was when its frame was collected cannot be known later.
+func (c Q) BranchesFrom(parent Config) error {
+	if p, ok := parent.(Q); ok && p.IntAt == IntAtSample && c.IntAt == IntAtCollect {
+		return fmt.Errorf("learner.int_at was %s, so the replay holds no bonuses for %s: leave it as it is", IntAtSample, IntAtCollect)
+	}
+	return nil
+}
+
 // Save returns the stored intrinsic rewards and recurrent states; all else in the replay comes back by playing its actions again.
 func (l *q) Save() []byte { return l.replay.Save(l.paid && l.IntAt == IntAtCollect) }
 

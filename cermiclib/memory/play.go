@@ -77,9 +77,10 @@ func randomActions(s *envs.Spec, out *envs.Step, act *envs.Actions, r *rng.Rand)
 }
 
 // split lists the first agent steps of samples of chunk consecutive ones: those to train on and those held out, which end in the last
-// tenth of the play. Samples in which the agent is dead throughout are in neither.
+// tenth of the play, or are the last ones of it if none does. Samples in which the agent is dead throughout are in neither.
 func (x *play) split(chunk int) (train, held []int32) {
 	agents := x.E * x.N
+	from := min(x.Rows()/10*9, (x.T/chunk*chunk-1)*agents)
 	for first := range x.T / chunk * agents {
 		row, alive := first/agents*chunk*agents+first%agents, uint8(0)
 		last := row + (chunk-1)*agents
@@ -88,7 +89,7 @@ func (x *play) split(chunk int) (train, held []int32) {
 		}
 		switch {
 		case alive == 0:
-		case last >= x.Rows()/10*9:
+		case last >= from:
 			held = append(held, int32(row))
 		default:
 			train = append(train, int32(row))

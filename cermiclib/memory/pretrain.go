@@ -87,6 +87,10 @@ func (p Pretraining) Run(ctx context.Context, c Config, env envs.Env) (*Pretrain
 	if s.Batch = p.Batch / s.chunk() * s.chunk(); s.Batch == 0 {
 		return nil, Quality{}, fmt.Errorf("pre-training with minibatches of %d: want a chunk of %d steps at least", p.Batch, s.chunk())
 	}
+	if train, held := play.split(s.chunk()); len(train)*s.chunk() < s.Batch || len(held) == 0 {
+		return nil, Quality{}, fmt.Errorf("pre-training: of %d frames, %d agent steps are left to train on and %d to hold out, want a minibatch of %d and one: play more frames",
+			p.Frames, len(train)*s.chunk(), len(held)*s.chunk(), s.Batch)
+	}
 	if err := s.compile(); err != nil {
 		return nil, Quality{}, err
 	}
@@ -108,6 +112,9 @@ func Bare(c Config) (Config, error) {
 	switch c := c.(type) {
 	case DynamicGraph:
 		c.Pretrain, c.Weights = PretrainNone, ""
+		if c.Slots == SlotsType {
+			return nil, fmt.Errorf("memory graph: det_slots is %q, but a pre-trained detector tells agents apart; leave it out", c.Slots)
+		}
 		return c, nil
 	case GRU:
 		c.Start = Start{}

@@ -205,6 +205,13 @@ func TestSamplesAreWholeChunksAndTheLastAreHeldOut(t *testing.T) {
 	if want := []int32{61, 62, 63}; !slices.Equal(held, want) {
 		t.Errorf("chunks held out begin at %v, want %v", held, want)
 	}
+	train, held = x.split(7) // whose last ends before the last tenth begins
+	if want := []int32{0, 1, 2, 3}; !slices.Equal(train, want) {
+		t.Errorf("chunks of 7 to train on begin at %v, want %v", train, want)
+	}
+	if want := []int32{29, 30, 31}; !slices.Equal(held, want) {
+		t.Errorf("chunks of 7 held out begin at %v, want %v", held, want)
+	}
 	if train, held = x.split(1); len(train) != 18*3+1 || held[0] != 73 {
 		t.Errorf("of single steps %d are to train on and %d is the first held out, want %d and 73", len(train), held[0], 18*3+1)
 	}
@@ -239,11 +246,17 @@ func TestNodeTargetsAreWhatTheSimulatorKnows(t *testing.T) {
 func TestPretrainingRefusesWhatItCannotDo(t *testing.T) {
 	gated := withoutDetector[1].(GRU)
 	gated.Gated = true
-	for name, p := range map[string]Pretraining{"target": {Frames: 400, Epochs: 1, Batch: 60, Target: "simstate"}, "batch": {Frames: 400, Epochs: 1, Batch: 4}} {
+	for name, p := range map[string]Pretraining{"target": {Frames: 400, Epochs: 1, Batch: 60, Target: "simstate"}, "batch": {Frames: 400, Epochs: 1, Batch: 4},
+		"number of frames": {Frames: 200, Epochs: 1, Batch: 512}} {
 		p.Backend = pureGo(t)
 		if _, _, err := p.Run(t.Context(), withoutDetector[1], newScatter(false)); err == nil {
 			t.Errorf("an impossible %s is accepted", name)
 		}
+	}
+	types := DefaultGraph()
+	types.Slots = SlotsType
+	if _, err := Bare(types); err == nil || !strings.Contains(err.Error(), "det_slots") {
+		t.Errorf("a detector of types is answered with %v", err)
 	}
 	if _, err := Bare(gated); err == nil || !strings.Contains(err.Error(), "gru_gated") {
 		t.Errorf("a gated GRU is answered with %v", err)

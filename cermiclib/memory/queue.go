@@ -160,7 +160,8 @@ func (q *queue) save() []byte {
 // load continues from what save returned.
 func (q *queue) load(src []byte) error {
 	const size = 10 // bytes of a moment
-	bad := fmt.Errorf("memory graph: the saved queue does not fit %d observers with %d moments of %d numbers", len(q.lanes), q.keep, q.obs)
+	bad := fmt.Errorf("memory graph: the saved queue does not fit %d observers with %d moments of %d numbers: mem_history and its sizes stay as they were",
+		len(q.lanes), q.keep, q.obs)
 	floats, embedded := q.keep*q.obs, q.keep*q.width
 	for lane := range q.next.moments {
 		if len(src) < 1 || int(src[0]) > q.keep || len(src) < 1+size*int(src[0])+4*(floats+embedded) {

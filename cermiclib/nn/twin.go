@@ -3,6 +3,7 @@
 package nn
 
 import (
+	"path"
 	"strings"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -13,6 +14,7 @@ import (
 // slowly following copy: a target network, a momentum encoder. No optimiser moves them, and they start with the values of
 // their originals. Call it wherever such a graph is built; later calls change nothing.
 func Twin(original, twin *model.Scope) {
+	twin.SetParam(twinOf, [2]string{original.Scope(), twin.Scope()})
 	for _, v := range Variables(twin.Store(), twin.Scope()) {
 		if !v.Trainable {
 			continue // has been made a twin before, and may have moved since
@@ -26,6 +28,19 @@ func Twin(original, twin *model.Scope) {
 			panic(err)
 		}
 	}
+}
+
+// twinOf is the parameter of a twin's scope that has the paths of the original and of itself.
+const twinOf = "twin_of"
+
+// Original returns the path of the variable that the one at a path is a Twin of; empty if it is none.
+func Original(store *model.Store, variable string) string {
+	value, _ := store.Scope(path.Dir(variable)).GetParam(twinOf)
+	pair, ok := value.([2]string)
+	if !ok {
+		return ""
+	}
+	return pair[0] + strings.TrimPrefix(variable, pair[1])
 }
 
 // Follow moves a Twin towards its originals in graph g: twin ← (1 − τ)·twin + τ·original. After an optimiser in the same

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -99,6 +100,9 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.Cells, byName, "cells"),
 		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"))
 	if err == nil && t.build.Labels {
+		if _, kept := byName[statePrefix+"seen"]; !kept {
+			return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")
+		}
 		err = firstError(fill(t.step.Seen, byName, "seen"), fill(t.step.RelPos, byName, "positions"))
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 )
@@ -26,8 +27,8 @@ type Fork struct {
 }
 
 // Branch returns the experiment that goes on from e's state at a number of frames, an end of one of its collections, with some
-// settings changed: "explore.alpha=0.3". Whatever leaves the networks and the shapes of the task as they are can be changed; a
-// changed task begins with new episodes.
+// settings changed: "explore.alpha=0.3". What leaves the networks, the shapes of the task and what the run has stored (labels of the
+// simulator, queues of a memory, bonuses of a replay) as they are can be changed; a changed task begins with new episodes.
 //
 // The state is taken from e's checkpoint if that is of those frames. Otherwise e is trained up to there again, which gives
 // the same. Keeping a checkpoint of every evaluation instead would take 130 MB a run of MAPPO-CERMIC (12 MB each, 24 with the
@@ -137,6 +138,11 @@ func (e Experiment) validateFork(now *envs.Spec) error {
 	case at >= e.Budget.Frames:
 		return fmt.Errorf("a fork at %d frames has nothing left to train of %d: set budget.frames as well", at, e.Budget.Frames)
 	}
+	if own, ok := e.Learner.(learn.Brancher); ok {
+		if err := own.BranchesFrom(parent.Learner); err != nil {
+			return err
+		}
+	}
 	env, err := parent.Task.Build(parent.Seed, 1)
 	if err != nil {
 		return err
@@ -167,7 +173,7 @@ func (s *session) branchOff(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("run %s cannot go on from run %s (%w): a fork can only change what leaves the networks as they are", s.claim.Record().ID, f.Parent, err)
+		return fmt.Errorf("run %s cannot go on from run %s: %w; fork with other settings, or train a run of its own", s.claim.Record().ID, f.Parent, err)
 	}
 	s.note(fmt.Sprintf("branched off run %s at %d frames", f.Parent, f.At))
 	return nil
@@ -239,7 +245,8 @@ func (s *session) trainerAt(ctx context.Context, e Experiment, saved results.Che
 }
 
 // fitted is a checkpoint of another experiment with the variables of this one: those that only the other has are left out, and
-// those that only this one has begin as they always do. So α can become 0, which has no decoder, and more than that again.
+// those that only this one has begin as they always do, twins as copies of what the other has learned. So α can become 0, which has no
+// decoder and no momentum encoder, and more than that again.
 func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	own, err := t.checkpoint(0)
 	if err != nil {
@@ -255,7 +262,12 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 		if !isWeight(x) {
 			continue
 		}
-		if old, ok := given[x.Name]; ok {
+		old, ok := given[x.Name]
+		if !ok {
+			old, ok = given[weightsPrefix+nn.Original(t.build.Store, strings.TrimPrefix(x.Name, weightsPrefix))]
+		}
+		if ok {
+			old.Name = x.Name
 			x = old
 		}
 		out = append(out, x)

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"path/filepath"
@@ -11,7 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 )
 
@@ -141,6 +146,74 @@ func TestAlphaCanBecomeZeroAndMoreAgain(t *testing.T) {
 	}
 }
 
+// Where a run without L_explore gets one, its momentum encoder is a copy of the encoder as it has been trained.
+func TestATwinThatAForkAddsIsACopyOfWhatWasLearned(t *testing.T) {
+	parent, st := small("mappo-cermic"), open(t)
+	without := parent
+	c := without.Explore.(cermic.Config)
+	c.Alpha = 0
+	without.Explore = c
+	stopAt(t, without, 100, st)
+	saved, err := st.Checkpoint(idOf(t, without))
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := newTrainer(branch(t, without, 100, "explore.alpha=0.5"), backend, st.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.close()
+	fitted, err := child.fitted(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained, twins := map[string][]byte{}, 0
+	for _, x := range saved.Tensors {
+		trained[x.Name] = x.Data
+	}
+	for _, x := range fitted.Tensors {
+		if strings.Contains(x.Name, "/momentum/") {
+			twins++
+			if original := trained[strings.Replace(x.Name, "/momentum/", "/encoder/", 1)]; len(original) == 0 || !bytes.Equal(x.Data, original) {
+				t.Errorf("%s is no copy of the trained encoder", x.Name)
+			}
+		}
+	}
+	if twins == 0 {
+		t.Error("the fork has no momentum encoder")
+	}
+}
+
+func TestAForkCannotPayBonusesThatWereNeverStored(t *testing.T) {
+	if _, err := tinyCurious(learn.IntAtSample)(1).Branch(200, "learner.int_at=collect"); err == nil || !strings.Contains(err.Error(), "holds no bonuses") {
+		t.Errorf("error %v, want one that says that the replay holds no bonuses", err)
+	}
+	if _, err := tinyCurious(learn.IntAtCollect)(1).Branch(200, "learner.int_at=sample"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A fork that needs what its parent did not store says what that is.
+func TestAForkSaysWhatItsParentDidNotKeep(t *testing.T) {
+	st, parent := open(t), remembering()
+	c := parent.Explore.(cermic.Config)
+	g := c.Memory.(memory.DynamicGraph)
+	g.Online = false
+	c.Memory = g
+	parent.Explore = c
+	stopAt(t, parent, 50, st)
+	for set, want := range map[string]string{"explore.memory.det_online=true": "kept no labels", "explore.memory.mem_history=cached": "mem_history"} {
+		_, err := Run(t.Context(), branch(t, parent, 50, set), st)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "networks") {
+			t.Errorf("%s: error %v, want one with %q", set, err, want)
+		}
+	}
+}
+
 // idOf is the ID of e.
 func idOf(t *testing.T, e Experiment) string {
 	t.Helper()
@@ -192,19 +265,19 @@ func TestImpossibleForksAreRefusedInASentence(t *testing.T) {
 		at  int
 		set string
 	}{
-		"use 100 or 150":                  {110, "explore.alpha=0.5"},
-		"trains from 0 to 250":            {300, "explore.alpha=0.5"},
-		"set budget.frames as well":       {250, "explore.alpha=0.5"},
-		"changes at least one setting":    {100, "explore.alpha=0.2"},
-		"cannot change explore.memory":    {100, "explore.memory=gru"},
-		"cannot change how many copies":   {100, "task.copies=10"},
-		"did you mean explore.alpha":      {100, "explore.alfa=1"},
-		"not by \"explore.alpha\"":        {100, "explore.alpha"},
-		"not by \"forks=[]\"":             {100, "forks=[]"},
-		"alpha is -1":                     {100, "explore.alpha=-1"},
-		"cannot change task,":             {100, "task=vmas/wheel"},
-		"undoing it gives":                {-1, ""},
-		"leaves the networks as they are": {-2, ""},
+		"use 100 or 150":                {110, "explore.alpha=0.5"},
+		"trains from 0 to 250":          {300, "explore.alpha=0.5"},
+		"set budget.frames as well":     {250, "explore.alpha=0.5"},
+		"changes at least one setting":  {100, "explore.alpha=0.2"},
+		"cannot change explore.memory":  {100, "explore.memory=gru"},
+		"cannot change how many copies": {100, "task.copies=10"},
+		"did you mean explore.alpha":    {100, "explore.alfa=1"},
+		"not by \"explore.alpha\"":      {100, "explore.alpha"},
+		"not by \"forks=[]\"":           {100, "forks=[]"},
+		"alpha is -1":                   {100, "explore.alpha=-1"},
+		"cannot change task,":           {100, "task=vmas/wheel"},
+		"undoing it gives":              {-1, ""},
+		"fork with other settings":      {-2, ""},
 	} {
 		var err error
 		switch try.at {

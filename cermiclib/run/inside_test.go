@@ -91,6 +91,21 @@ func TestInsideNeedsARunWithCuriosityAndWeights(t *testing.T) {
 	}
 }
 
+// Without L_explore there is no decoder to say what x_t predicts.
+func TestInsideARunWithoutADecoderPredictsNothing(t *testing.T) {
+	e, st := remembering(), open(t)
+	c := e.Explore.(cermic.Config)
+	c.Alpha = 0
+	e.Explore = c
+	if _, err := Run(t.Context(), e, st); err != nil {
+		t.Fatal(err)
+	}
+	in, err := Inside(t.Context(), e, st)
+	if err != nil || len(in.Predicted) != 0 || len(in.Latent) == 0 {
+		t.Errorf("%d predictions of %d codes (%v), want none", len(in.Predicted), len(in.Latent), err)
+	}
+}
+
 func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 	curious, plain, st := remembering(), small("mappo"), open(t)
 	plain.Budget = curious.Budget

@@ -21,11 +21,11 @@ func PathsTable(episodes ...*results.Inside) viz.Table {
 	unit := spread(episodes)
 	for _, in := range episodes {
 		p := pathsOf(in)
-		row := []string{in.Method, fmt.Sprint(in.Steps), fmt.Sprintf("%.3g", in.Score), fmt.Sprintf("%.0f %%", 100*p.met.mean())}
+		row := []string{in.Method, fmt.Sprint(in.Steps), fmt.Sprintf("%.3g", in.Score), percent(p.met.mean())}
 		for _, m := range []average{p.nearest, p.apart, p.off, p.moved} {
 			row = append(row, number(m.mean()/unit))
 		}
-		row = append(row, fmt.Sprintf("%.0f %%", 100*p.ahead.mean()), number(p.bonusSeen.mean()), number(p.bonusAlone.mean()))
+		row = append(row, percent(p.ahead.mean()), number(p.bonusSeen.mean()), number(p.bonusAlone.mean()))
 		t.Rows = append(t.Rows, row)
 	}
 	return t
@@ -37,6 +37,14 @@ func number(v float64) string {
 		return viz.Missing
 	}
 	return fmt.Sprintf("%.3g", v)
+}
+
+// percent is a share in whole percent, or a dash where nothing was averaged.
+func percent(v float64) string {
+	if math.IsNaN(v) {
+		return viz.Missing
+	}
+	return fmt.Sprintf("%.0f %%", 100*v)
 }
 
 // average adds up.
@@ -67,10 +75,14 @@ func pathsOf(in *results.Inside) (p paths) {
 					p.apart.add(floats.Distance(s, in.Embed[in.Row(t, j)], 2))
 				}
 			}
-			p.off.add(floats.Distance(in.Predicted[row], s, 2))
+			if len(in.Predicted) > 0 {
+				p.off.add(floats.Distance(in.Predicted[row], s, 2))
+			}
 			if t+1 < in.Steps {
 				p.moved.add(floats.Distance(in.Embed[in.Row(t+1, i)], s, 2))
-				p.ahead.add(one(floats.Distance(in.Predicted[row], end, 2) < floats.Distance(s, end, 2)))
+				if len(in.Predicted) > 0 {
+					p.ahead.add(one(floats.Distance(in.Predicted[row], end, 2) < floats.Distance(s, end, 2)))
+				}
 			}
 			sees := in.Sees(t, i)
 			p.met.add(one(sees))

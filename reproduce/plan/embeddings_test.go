@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/viz"
 )
 
 // TestPathsAreMeasuredAsByHand has two agents on a line. The first goes from 0 to 1, always predicts 1, and sees the second,
@@ -29,5 +30,9 @@ func TestPathsAreMeasuredAsByHand(t *testing.T) {
 	table := PathsTable(in)
 	if row := table.Rows[0]; len(row) != len(table.Header) || !slices.Equal(row[:4], []string{"mappo", "2", "7", "25 %"}) {
 		t.Errorf("the table's row is %q under %q", row, table.Header)
+	}
+	in.Predicted = nil // a run without L_explore
+	if row := PathsTable(in).Rows[0]; row[6] != viz.Missing || row[8] != viz.Missing || row[7] == viz.Missing {
+		t.Errorf("without predictions the table's row is %q under %q", row, table.Header)
 	}
 }
