@@ -3,16 +3,20 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"path"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
 	"cermic/viz"
 )
 
@@ -45,6 +49,17 @@ func ofCermic(method string, knobs []string) ([]string, error) {
 	return knobs, nil
 }
 
+// noiseArms are the complete runs of a method on a task without, and with, the box.
+func noiseArms(st *results.Store, task, method, budget string, seeds int, box, knobs []string) (arms [2][]*results.Record, err error) {
+	own, err := ofCermic(method, knobs)
+	for i, settings := range [][]string{nil, box} {
+		if err == nil {
+			arms[i], err = stored(st, task, method, budget, seeds, slices.Concat(settings, own))
+		}
+	}
+	return arms, err
+}
+
 // NoiseCurves draws the learning curves of NoiseGrid, a row a task, on one scale within a row: the runs of the store that are
 // complete.
 func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seeds int, box, knobs []string) (viz.Panels, error) {
@@ -54,27 +69,24 @@ func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seed
 		if err != nil {
 			return viz.Panels{}, err
 		}
-		var row []*plot.Plot
-		low, high := math.Inf(1), math.Inf(-1)
-		for i, settings := range [][]string{nil, box} {
-			var records []*results.Record
-			for _, method := range methods {
-				own, err := ofCermic(method, knobs)
-				if err != nil {
-					return viz.Panels{}, err
-				}
-				found, err := stored(st, task, method, budget, seeds, slices.Concat(settings, own))
-				if err != nil {
-					return viz.Panels{}, err
-				}
-				records = append(records, found...)
-			}
-			title := path.Base(task) + []string{", calm", ", with the noise box"}[i]
-			p, err := viz.Curves(viz.Figure{Title: title, X: "frames", Y: known.Score()}, viz.Evals(records)...)
+		var records [2][]*results.Record
+		for _, method := range methods {
+			arms, err := noiseArms(st, task, method, budget, seeds, box, knobs)
 			if err != nil {
 				return viz.Panels{}, err
 			}
-			if len(records) > 0 {
+			for i := range arms {
+				records[i] = append(records[i], arms[i]...)
+			}
+		}
+		var row []*plot.Plot
+		low, high := math.Inf(1), math.Inf(-1)
+		for i, title := range []string{"calm", "with the noise box"} {
+			p, err := viz.Curves(viz.Figure{Title: path.Base(task) + ", " + title, X: "frames", Y: known.Score()}, viz.Evals(records[i])...)
+			if err != nil {
+				return viz.Panels{}, err
+			}
+			if len(records[i]) > 0 {
 				low, high = min(low, p.Y.Min), max(high, p.Y.Max)
 			}
 			row = append(row, p)
@@ -87,6 +99,62 @@ func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seed
 		rows = append(rows, row)
 	}
 	return viz.Panels{Rows: rows, Width: 4.6 * vg.Inch, Height: 2.8 * vg.Inch}, nil
+}
+
+// NoiseTable says what the box costs each method of NoiseGrid, by the last evaluations, and how far its seeds lie apart: the paper's
+// claim is about both.
+func NoiseTable(st *results.Store, tasks, methods []string, budget string, seeds int, box, knobs []string) (viz.Table, error) {
+	t := viz.Table{Title: "What the box costs", Header: []string{"task", "method", "seeds", "calm", "with the box", "difference", "apart, calm", "apart, with the box"},
+		Notes: []string{"Mean over seeds of the last evaluation with its bootstrap 95 % interval. " + stats.Caution +
+			" °: not surely a difference, Welch's interval includes 0. Apart: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + budget + "."}}
+	r := rng.New(0, "plan/noise")
+	for _, task := range tasks {
+		for _, method := range methods {
+			arms, err := noiseArms(st, task, method, budget, seeds, box, knobs)
+			if err != nil {
+				return t, err
+			}
+			row := []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(arms[0]), len(arms[1]))}
+			var last [2][]float64
+			for i, records := range arms {
+				for _, record := range records {
+					last[i] = append(last[i], record.Score())
+				}
+				cell := viz.Missing
+				if len(records) > 0 {
+					cell = spanned(stats.Bootstrap([][]float64{last[i]}, stats.Mean, comparisonReps, r))
+				}
+				row = append(row, cell)
+			}
+			difference := viz.Missing
+			if len(last[0]) > 0 && len(last[1]) > 0 {
+				d := stats.Difference([][]float64{last[1]}, [][]float64{last[0]}, stats.Mean, comparisonReps, r)
+				if difference = spanned(d); !stats.Differ(last[1], last[0], d) {
+					difference += "°"
+				}
+			}
+			t.Rows = append(t.Rows, append(row, difference, number(apart(arms[0])), number(apart(arms[1]))))
+		}
+	}
+	return t, nil
+}
+
+// apart is the standard deviation over runs of their scores, averaged over the evaluations of the second half; NaN below two runs.
+func apart(rs []*results.Record) float64 {
+	var all average
+	for k := 0; len(rs) > 1; k++ {
+		var scores []float64
+		for _, r := range rs {
+			if k >= len(r.Evals) {
+				return all.mean()
+			}
+			scores = append(scores, stat.Mean(r.Evals[k].Scores, nil))
+		}
+		if rs[0].Evals[k].Frames > rs[0].Frames/2 {
+			all.add(stat.StdDev(scores, nil))
+		}
+	}
+	return all.mean()
 }
 
 // stored are the complete runs of one method on one task, labelled by the method alone.

@@ -3,11 +3,13 @@
 package plan
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/viz"
 )
 
 func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
@@ -34,6 +36,32 @@ func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
 	panels, err := NoiseCurves(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...), nil)
 	if err != nil || len(panels.Rows) != 1 || len(panels.Rows[0]) != 2 || panels.Rows[0][0].Y.Min != panels.Rows[0][1].Y.Min {
 		t.Errorf("%+v, %v", panels.Rows, err)
+	}
+	table, err := NoiseTable(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...), nil)
+	want := []string{"ball_trajectory", "mappo", "0, 1", viz.Missing, number(noisy[0].Score()), viz.Missing, viz.Missing, viz.Missing}
+	if err != nil || len(table.Rows) != 1 || !slices.Equal(table.Rows[0], want) {
+		t.Errorf("%q, %v, want %q", table.Rows, err, want)
+	}
+}
+
+// Of two runs, 2 and 4 apart in the second half of training, and one that is shorter.
+func TestSeedsAreApartByHand(t *testing.T) {
+	run := func(scores ...float64) *results.Record {
+		r := &results.Record{Frames: 400}
+		for k, score := range scores {
+			r.Evals = append(r.Evals, results.Eval{Frames: 100 * (k + 1), Scores: []float64{score - 1, score + 1}})
+		}
+		return r
+	}
+	a, b := run(0, 0, 1, 1), run(9, 9, 3, 5)
+	if got, want := apart([]*results.Record{a, b}), (2+4)/2/math.Sqrt2; math.Abs(got-want) > 1e-12 {
+		t.Errorf("two runs are %g apart, want %g", got, want)
+	}
+	if got, want := apart([]*results.Record{a, b, run(0, 0, 2)}), 1.0; math.Abs(got-want) > 1e-12 {
+		t.Errorf("with a shorter one they are %g apart, want %g", got, want)
+	}
+	if got := apart([]*results.Record{a}); !math.IsNaN(got) {
+		t.Errorf("one run is %g apart", got)
 	}
 }
 
