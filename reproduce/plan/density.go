@@ -42,22 +42,32 @@ func DensityAxis(task, method, budget string, seeds int, parts []int, changes ..
 	return d, add("dense", "task.reward=dense")
 }
 
-// Groups are the last scores of the runs that the store has: for each point the mean over seeds with its bootstrap 95 %
+// Scores are the last scores of the runs that the store has: for each point the mean over seeds with its bootstrap 95 %
 // interval, empty where none is complete.
-func (d *Density) Groups(st *results.Store) ([]viz.Group, error) {
+func (d *Density) Scores(st *results.Store) ([]viz.Group, error) {
+	return d.bars(st, (*results.Record).Score)
+}
+
+// Successes are the shares of episodes of the last evaluation that met the sparse goal, likewise: the benchmark's score may count
+// other things, too.
+func (d *Density) Successes(st *results.Store) ([]viz.Group, error) { return d.bars(st, lastSuccess) }
+
+func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]viz.Group, error) {
 	g := viz.Group{}
 	for _, a := range d.arms {
 		records, err := a.complete(st)
 		if err != nil {
 			return nil, err
 		}
-		var scores []float64
+		var values []float64
 		for _, r := range records {
-			scores = append(scores, r.Score())
+			if v := of(r); !math.IsNaN(v) {
+				values = append(values, v)
+			}
 		}
 		bar := viz.Bar{Label: a.label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
-		if len(scores) > 0 {
-			i := stats.Bootstrap([][]float64{scores}, stats.Mean, 2000, rng.New(0, "plan/density"))
+		if len(values) > 0 {
+			i := stats.Bootstrap([][]float64{values}, stats.Mean, 2000, rng.New(0, "plan/density"))
 			bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High
 		}
 		g.Bars = append(g.Bars, bar)

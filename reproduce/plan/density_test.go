@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/viz"
 )
 
 func TestTheDensityAxisGoesFromOnePartToTheDenseReward(t *testing.T) {
@@ -28,9 +29,15 @@ func TestTheDensityAxisGoesFromOnePartToTheDenseReward(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, err := axis.Groups(st)
-	if err != nil || len(groups) != 1 || len(groups[0].Bars) != 3 || groups[0].Bars[1].Label != "4" || !math.IsNaN(groups[0].Bars[1].Value) {
-		t.Errorf("an empty store gives %+v, %v", groups, err)
+	for _, bars := range []func(*results.Store) ([]viz.Group, error){axis.Scores, axis.Successes} {
+		groups, err := bars(st)
+		if err != nil || len(groups) != 1 || len(groups[0].Bars) != 3 || groups[0].Bars[1].Label != "4" || !math.IsNaN(groups[0].Bars[1].Value) {
+			t.Errorf("an empty store gives %+v, %v", groups, err)
+		}
+	}
+	last := &results.Record{Evals: []results.Eval{{Success: []float64{1, 1}}, {Success: []float64{1, 0, 0, 0}}}}
+	if got := lastSuccess(last); got != 0.25 || !math.IsNaN(lastSuccess(&results.Record{})) {
+		t.Errorf("one of four last episodes succeeds: %g", got)
 	}
 	if _, err := DensityAxis("dispersion", "mappo", "smoke", 1, []int{2}); err == nil || !strings.Contains(err.Error(), "milestones") {
 		t.Errorf("a task without parts: %v", err)

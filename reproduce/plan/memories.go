@@ -100,13 +100,18 @@ func Against(rs []*results.Record) viz.Table {
 func successes(rs []*results.Record) string {
 	var out []string
 	for _, r := range rs {
-		share := viz.Missing
-		if n := len(r.Evals); n > 0 && len(r.Evals[n-1].Success) > 0 {
-			share = fmt.Sprintf("%.0f %%", 100*stat.Mean(r.Evals[n-1].Success, nil))
-		}
-		out = append(out, share)
+		out = append(out, percent(lastSuccess(r)))
 	}
 	return strings.Join(out, ", ")
+}
+
+// lastSuccess is the share of episodes of the last evaluation that succeeded, NaN where a task knows no success.
+func lastSuccess(r *results.Record) float64 {
+	n := len(r.Evals)
+	if n == 0 || len(r.Evals[n-1].Success) == 0 {
+		return math.NaN()
+	}
+	return stat.Mean(r.Evals[n-1].Success, nil)
 }
 
 // spanned writes an estimate with its interval.
