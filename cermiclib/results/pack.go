@@ -18,17 +18,20 @@ import (
 const packSuffix = ".json.gz"
 
 // Pack returns a complete record as one gzipped JSON object, to be kept under version control as <ID>.json.gz and read
-// through Store.Base. Scores are kept as they are, scalars to five digits, which halves the size. Equal records give equal
+// through Store.Base. Scores are kept as they are, scalars to five digits and by columns. Equal records give equal
 // bytes.
 func Pack(r *Record) ([]byte, error) {
 	if !r.Complete {
 		return nil, fmt.Errorf("run %s is not complete", r.ID)
 	}
-	short := *r
-	short.Scalars = make(map[string][]Point, len(r.Scalars))
+	short := packed{*r, make(map[string]columns, len(r.Scalars))}
 	for name, points := range r.Scalars {
+		var c columns
 		for _, p := range points {
-			short.Scalars[name] = append(short.Scalars[name], Point{p.Frames, digits(p.Value, packedDigits)})
+			c.Frames, c.Values = append(c.Frames, p.Frames), append(c.Values, digits(p.Value, packedDigits))
+		}
+		if len(points) > 0 {
+			short.Scalars[name] = c
 		}
 	}
 	text, err := compact(&short) // encoding/json sorts the names of the scalars
@@ -43,6 +46,32 @@ func Pack(r *Record) ([]byte, error) {
 	_, err = w.Write(text)
 	err = errors.Join(err, w.Close())
 	return b.Bytes(), err
+}
+
+// packed is a record as it is packed: with scalars by columns, which take half as much as points.
+type packed struct {
+	Record
+	Scalars map[string]columns `json:"scalars"`
+}
+
+// columns are the points of a scalar.
+type columns struct {
+	Frames []int     `json:"frames"`
+	Values []float64 `json:"values"`
+}
+
+// UnmarshalJSON also reads a list of points, which older packs have.
+func (c *columns) UnmarshalJSON(data []byte) error {
+	if !bytes.HasPrefix(data, []byte("[")) {
+		type plain columns
+		return json.Unmarshal(data, (*plain)(c))
+	}
+	var points []Point
+	err := json.Unmarshal(data, &points)
+	for _, p := range points {
+		c.Frames, c.Values = append(c.Frames, p.Frames), append(c.Values, p.Value)
+	}
+	return err
 }
 
 // Digits of scalars in packed records: now, and in older ones.
@@ -77,9 +106,19 @@ func Unpack(data []byte) (*Record, error) {
 	if in.Len() > 0 {
 		return nil, fmt.Errorf("%d bytes follow the record: %w", in.Len(), ErrDamaged)
 	}
-	r := &Record{}
-	if err := json.Unmarshal(text, r); err != nil {
+	var p packed
+	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	r := &p.Record
+	r.Scalars = make(map[string][]Point, len(p.Scalars))
+	for name, c := range p.Scalars {
+		if len(c.Frames) != len(c.Values) {
+			return nil, fmt.Errorf("%s has %d values at %d frames: %w", name, len(c.Values), len(c.Frames), ErrDamaged)
+		}
+		for i, frames := range c.Frames {
+			r.Scalars[name] = append(r.Scalars[name], Point{frames, c.Values[i]})
+		}
 	}
 	if err := checkID(r.ID); err != nil || !r.Complete {
 		return nil, fmt.Errorf("it is not a complete record of a run: %w", ErrDamaged)
