@@ -93,21 +93,21 @@ func TestBandEndsWhereTheLossesStart(t *testing.T) {
 		c.Lower = level
 		band := c.Band()
 		for _, kl := range []float64{band.From, band.To} {
-			if _, _, worse := violations(c, kl); math.Abs(worse) > 1e-12 {
+			if _, worse := violations(c, kl); math.Abs(worse) > 1e-12 {
 				t.Errorf("c_low %g: at the end %g of the band the larger argument of the two ReLUs is %g, want 0", level, kl, worse)
 			}
 		}
-		if _, _, worse := violations(c, (band.From+band.To)/2); worse > 0 {
+		if _, worse := violations(c, (band.From+band.To)/2); worse > 0 {
 			t.Errorf("c_low %g: within the band a loss is %g", level, worse)
 		}
 	}
 }
 
-// violations are the arguments of the two ReLUs at a KL per dimension, and the larger of them.
-func violations(c Config, kl float64) (upper, lower, worse float64) {
+// violations are the argument of L_LB's ReLU at a KL per dimension, and the larger of it and L_UB's.
+func violations(c Config, kl float64) (lower, worse float64) {
 	q := math.Sqrt(2 * kl / float64(c.Latent))
-	upper, lower = kl+c.beta()*q-c.Upper, c.Lower-kl+c.beta()*q
-	return upper, lower, max(upper, lower)
+	lower = c.Lower - kl + c.beta()*q
+	return lower, max(lower, kl+c.beta()*q-c.Upper)
 }
 
 // With d_x = 32 no code that says something meets both levels, only one that says next to nothing if c_low is negative.
@@ -115,7 +115,7 @@ func TestBandOfANegativeLevelIsNextToNothingWhereTheUpperOneForbidsTheRest(t *te
 	c := Default()
 	c.Latent, c.Lower = 32, -0.05
 	band := c.Band()
-	if _, lower, worse := violations(c, band.To); band.From != 0 || band.To > 0.02 || math.Abs(lower) > 1e-12 || worse > 1e-12 {
+	if lower, worse := violations(c, band.To); band.From != 0 || band.To > 0.02 || math.Abs(lower) > 1e-12 || worse > 1e-12 {
 		t.Errorf("band %+v, want one from 0 to where L_LB begins", band)
 	}
 	c.Lower = -10

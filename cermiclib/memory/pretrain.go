@@ -87,9 +87,9 @@ func (p Pretraining) Run(ctx context.Context, c Config, env envs.Env) (*Pretrain
 	if s.Batch = p.Batch / s.chunk() * s.chunk(); s.Batch == 0 {
 		return nil, Quality{}, fmt.Errorf("pre-training with minibatches of %d: want a chunk of %d steps at least", p.Batch, s.chunk())
 	}
-	if train, held := play.split(s.chunk()); len(train)*s.chunk() < s.Batch || len(held) == 0 {
+	if s.taught, s.held = play.split(s.chunk()); len(s.taught)*s.chunk() < s.Batch || len(s.held) == 0 {
 		return nil, Quality{}, fmt.Errorf("pre-training: of %d frames, %d agent steps are left to train on and %d to hold out, want a minibatch of %d and one: play more frames",
-			p.Frames, len(train)*s.chunk(), len(held)*s.chunk(), s.Batch)
+			p.Frames, len(s.taught)*s.chunk(), len(s.held)*s.chunk(), s.Batch)
 	}
 	if err := s.compile(); err != nil {
 		return nil, Quality{}, err
@@ -193,6 +193,8 @@ type pretrainer struct {
 	lesson
 	build    *nn.Build
 	play     *play
+	taught   []int32       // first agent steps of the samples to train on, and
+	held     []int32       // of those held out
 	steps    []*nn.Program // of every stage
 	evaluate *nn.Program
 	detects  int // outputs of evaluate before the offsets: 1 with a detector, else 0
@@ -240,7 +242,7 @@ func (s *pretrainer) samples(rows []int32, first []int32) []int32 {
 
 // train runs one stage and leaves the weights of its best epoch.
 func (s *pretrainer) train(ctx context.Context, i int) error {
-	order, held := s.play.split(s.chunk())
+	order := slices.Clone(s.taught)
 	name, size := s.stages()[i].name, s.Batch/s.chunk()
 	rows, best, idle := []int32{}, math.Inf(1), 0
 	var kept map[string][]float32
@@ -263,7 +265,7 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 				return err
 			}
 		}
-		loss, err := s.heldOut(held, i)
+		loss, err := s.heldOut(i)
 		if err != nil {
 			return err
 		}
@@ -283,12 +285,12 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 	return putBack(s.build.Store, kept)
 }
 
-// each runs the evaluation graph over samples; visit gets the agent steps of a minibatch, of which the last count only fills up.
-func (s *pretrainer) each(first []int32, visit func(rows []int32)) error {
+// each runs the evaluation graph over the samples held out; visit gets the agent steps of a minibatch, of which the last count only fills up.
+func (s *pretrainer) each(visit func(rows []int32)) error {
 	if err := s.watch(); err != nil {
 		return err
 	}
-	size, l := s.Batch/s.chunk(), s.chunk()
+	first, size, l := s.held, s.Batch/s.chunk(), s.chunk()
 	batch, rows := make([]int32, size), []int32{}
 	for from := 0; from < len(first); from += size {
 		count := copy(batch, first[from:])
@@ -306,9 +308,9 @@ func (s *pretrainer) each(first []int32, visit func(rows []int32)) error {
 }
 
 // heldOut is the mean of a stage's loss over the held-out agent steps.
-func (s *pretrainer) heldOut(held []int32, stage int) (mean float64, err error) {
-	losses, count := make([]float32, s.Batch), float64(len(held)*s.chunk())
-	err = s.each(held, func(rows []int32) {
+func (s *pretrainer) heldOut(stage int) (mean float64, err error) {
+	losses, count := make([]float32, s.Batch), float64(len(s.held)*s.chunk())
+	err = s.each(func(rows []int32) {
 		s.evaluate.Read(s.detects+1+stage, losses)
 		for k := range rows {
 			mean += float64(losses[k]) / count
@@ -319,13 +321,12 @@ func (s *pretrainer) heldOut(held []int32, stage int) (mean float64, err error) 
 
 // quality measures detector and positions on the held-out play.
 func (s *pretrainer) quality() (Quality, error) {
-	_, held := s.play.split(s.chunk())
 	n := s.play.N
 	p, offset := make([]float32, s.Batch*n), make([]float32, 2*s.Batch*n)
 	var scores []float64
 	var labels []bool
 	var seen errorSum
-	err := s.each(held, func(rows []int32) {
+	err := s.each(func(rows []int32) {
 		if s.detects > 0 {
 			s.evaluate.Read(0, p)
 		}

@@ -85,10 +85,7 @@ func Against(rs []*results.Record) viz.Table {
 		if first == nil {
 			first = x
 		} else {
-			d := stats.Difference(x, first, stats.Mean, comparisonReps, r)
-			if row[3] = spanned(d); !stats.Differ(x[0], first[0], d) {
-				row[3] += "°"
-			}
+			row[3] = versus(x[0], first[0], r)
 			row[4] = spanned(stats.BootstrapTwo(x, first, stats.Improvement, comparisonReps, r))
 		}
 		t.Rows = append(t.Rows, row)
@@ -112,6 +109,15 @@ func lastSuccess(r *results.Record) float64 {
 		return math.NaN()
 	}
 	return stat.Mean(r.Evals[n-1].Success, nil)
+}
+
+// versus writes how much higher the mean of x is than that of y, with ° where that is not sure.
+func versus(x, y []float64, r *rng.Rand) string {
+	d := stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, comparisonReps, r)
+	if stats.Differ(x, y, d) {
+		return spanned(d)
+	}
+	return spanned(d) + "°"
 }
 
 // spanned writes an estimate with its interval.

@@ -128,10 +128,7 @@ func NoiseTable(st *results.Store, tasks, methods []string, budget string, seeds
 			}
 			difference := viz.Missing
 			if len(last[0]) > 0 && len(last[1]) > 0 {
-				d := stats.Difference([][]float64{last[1]}, [][]float64{last[0]}, stats.Mean, comparisonReps, r)
-				if difference = spanned(d); !stats.Differ(last[1], last[0], d) {
-					difference += "°"
-				}
+				difference = versus(last[1], last[0], r)
 			}
 			t.Rows = append(t.Rows, append(row, difference, number(apart(arms[0])), number(apart(arms[1]))))
 		}
