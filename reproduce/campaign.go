@@ -64,6 +64,9 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	case !only && measure:
 		return usagef("-measure measures for a plan: add -plan")
 	}
+	if err := cluster.check(store); err != nil {
+		return err
+	}
 	es, err := chosen(out, task, method, table, budget, seeds, set)
 	if err != nil {
 		return usageError{err}

@@ -146,7 +146,7 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 		if err := results.WriteTensorBoard(&b, r); err != nil {
 			return err
 		}
-		dir := filepath.Join(to, filepath.FromSlash(r.Task), strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed))
+		dir := filepath.Join(to, filepath.FromSlash(r.Task), folderName(r.Method), fmt.Sprintf("seed_%d", r.Seed))
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
@@ -155,6 +155,14 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 		}
 	}
 	return nil
+}
+
+// folderName is a method's label as one part of a path.
+func folderName(label string) string {
+	if label = strings.ReplaceAll(label, "/", "_"); label == "." || label == ".." {
+		return strings.ReplaceAll(label, ".", "_")
+	}
+	return label
 }
 
 // withWeights are the runs that were trained in this store and whose weights can be read; it says which of the others are left out.

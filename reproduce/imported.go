@@ -3,7 +3,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,11 +49,10 @@ func imported(files []string, task string) ([]viz.Series, error) {
 
 // importedRuns are the runs of a task in one file. Other programs write a task's name in letters of another case.
 func importedRuns(file, task string) ([]*results.Record, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
+	all, err := results.ImportFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	all, err := results.Import(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

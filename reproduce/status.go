@@ -65,7 +65,7 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 // metric names what a run is scored by, once for each task with its settings; it is empty if this program does not know them.
 func metric(r *results.Record, known map[string]string) string {
 	var e run.Experiment
-	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+	if err := conf.Unmarshal(r.Experiment, &e); err != nil || e.Task == nil {
 		return ""
 	}
 	task := plan.Single(e.Task)

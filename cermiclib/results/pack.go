@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -93,18 +92,12 @@ func digits(v float64, n int) float64 {
 
 // Unpack reads what Pack wrote. Damage is an error that wraps ErrDamaged.
 func Unpack(data []byte) (*Record, error) {
-	in := bytes.NewReader(data)
-	z, err := gzip.NewReader(in)
+	text, rest, err := inflate(data, maxPack)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
-	z.Multistream(false)
-	text, err := io.ReadAll(z) // reads on to gzip's own checksum
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
-	}
-	if in.Len() > 0 {
-		return nil, fmt.Errorf("%d bytes follow the record: %w", in.Len(), ErrDamaged)
+	if rest > 0 {
+		return nil, fmt.Errorf("%d bytes follow the record: %w", rest, ErrDamaged)
 	}
 	var p packed
 	if err := json.Unmarshal(text, &p); err != nil {
@@ -122,6 +115,9 @@ func Unpack(data []byte) (*Record, error) {
 	}
 	if err := checkID(r.ID); err != nil || !r.Complete {
 		return nil, fmt.Errorf("it is not a complete record of a run: %w", ErrDamaged)
+	}
+	if err := errors.Join(checkTask(r.Task), printable("method", r.Method)); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
 	return r, nil
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 )
 
@@ -51,7 +50,7 @@ type done struct {
 
 // readHeader reads who a run is, without what it found.
 func readHeader(dir string) (*Record, error) {
-	data, err := os.ReadFile(filepath.Join(dir, experimentFile))
+	data, err := ReadFile(filepath.Join(dir, experimentFile), maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +60,9 @@ func readHeader(dir string) (*Record, error) {
 func parseHeader(data []byte, id string) (*Record, error) {
 	var h header
 	if err := readSealed(data, &h); err != nil {
+		return nil, fmt.Errorf("%s of run %s: %w: %w", experimentFile, id, err, ErrDamaged)
+	}
+	if err := errors.Join(checkTask(h.Task), printable("method", h.Method)); err != nil {
 		return nil, fmt.Errorf("%s of run %s: %w: %w", experimentFile, id, err, ErrDamaged)
 	}
 	if h.ID != id {
@@ -114,7 +116,7 @@ func readRun(dir string) (r *Record, notes []string, err error) {
 func readResultFiles(dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, name := range resultFiles {
-		data, err := os.ReadFile(filepath.Join(dir, name))
+		data, err := ReadFile(filepath.Join(dir, name), maxFile)
 		if err != nil && (name == experimentFile || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
@@ -126,7 +128,7 @@ func readResultFiles(dir string) (map[string][]byte, error) {
 // readDone reads the file that a complete run has.
 func readDone(dir string) (end done, isDone bool, err error) {
 	path := filepath.Join(dir, doneFile)
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return done{}, false, nil
 	}
@@ -157,7 +159,7 @@ func digest(data []byte) string {
 // readHost reads where the run was trained; it is not part of the result, so a run without it is still whole.
 func readHost(dir string, h *Host) error {
 	path := filepath.Join(dir, hostFile)
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
