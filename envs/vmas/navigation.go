@@ -87,7 +87,7 @@ func (n Navigation) validate() error {
 		return fmt.Errorf("%s: split_goals is true, but agents_with_same_goal is %d of n_agents %d; want half of them",
 			n.Kind(), n.AgentsWithSameGoal, n.Agents)
 	}
-	return crowded(n.Kind(), "n_agents or agent_radius", n.field(), n.order())
+	return crowded(n.Kind(), "n_agents or agent_radius, or more of world_spawning_x or world_spawning_y", n.field(), n.order())
 }
 
 // field is where agents and goals start.

@@ -276,16 +276,7 @@ func (r *recorded) row(g *golden, t, c int) []float32 {
 }
 
 // slot returns the memory of copy c under a name.
-func (f *follower) slot(c int, name string) []float32 {
-	from := 0
-	for _, s := range f.e.world.spec.Memory {
-		if s.Name == name {
-			return f.e.world.Memory(c)[from : from+s.Len]
-		}
-		from += s.Len
-	}
-	return nil
-}
+func (f *follower) slot(c int, name string) []float32 { return f.e.term(c, name) }
 
 func (f *follower) seat(t int) {
 	f.g.seat(f.e.world, t)
