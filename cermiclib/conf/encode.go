@@ -22,7 +22,7 @@ import (
 // bytes. A number that is not finite, which JSON cannot hold, is an error that names its dotted key.
 //
 // Settings that were added later leave older configs their identity: a field with the tag option omitzero is left out while
-// it is zero, which registered defaults must keep it; one with omitdefault while it has the value of the config's registered
+// it is zero, or as a method IsZero of its own says, which registered defaults must keep it; one with omitdefault while it has the value of the config's registered
 // default, which must never change again. A list with the tag option scalar is written as its entry if it has only one.
 func Marshal(v any) ([]byte, error) {
 	if v == nil {
@@ -120,7 +120,7 @@ func (e *encoder) object(path string, v reflect.Value) error {
 	}
 	usual, known := registered(kind, v.Type())
 	keys = slices.DeleteFunc(keys, func(f field) bool {
-		return f.omitZero && v.FieldByIndex(f.index).IsZero() ||
+		return f.omitZero && isZero(v.FieldByIndex(f.index)) ||
 			f.omitDefault && known && reflect.DeepEqual(v.FieldByIndex(f.index).Interface(), usual.FieldByIndex(f.index).Interface())
 	})
 	slices.SortFunc(keys, func(a, b field) int { return cmp.Compare(a.name, b.name) })
@@ -141,6 +141,14 @@ func (e *encoder) object(path string, v reflect.Value) error {
 	}
 	e.WriteByte('}')
 	return nil
+}
+
+// isZero reports whether a field tagged omitzero is to be left out.
+func isZero(v reflect.Value) bool {
+	if z, ok := v.Interface().(interface{ IsZero() bool }); ok {
+		return z.IsZero()
+	}
+	return v.IsZero()
 }
 
 // text writes s as a JSON string, without the escapes for HTML that would make it harder to read.

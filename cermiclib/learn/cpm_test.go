@@ -12,7 +12,7 @@ import (
 // smallCPM predicts with networks that the pure Go backend trains in a moment.
 func smallCPM() policy.CPM {
 	c := policy.DefaultCPM()
-	c.Core, c.Hidden, c.Latent, c.Minibatch, c.LR = policy.MLP{Hidden: []int{16}}, 16, 8, 64, 0.01
+	c.Core, c.Hidden, c.Latent, c.Minibatch, c.LR, c.Lag = policy.MLP{Hidden: []int{16}}, 16, 8, 64, 0.01, 128*4
 	return c
 }
 
@@ -84,7 +84,7 @@ func TestCPMActsOnItsOwnObservationAndMemoryOnly(t *testing.T) {
 func TestCPMLearnsWithValuesToo(t *testing.T) {
 	for _, input := range []string{policy.SelfPred, policy.TruePrev} {
 		c := smallCPM()
-		c.PeerInput, c.Label = input, policy.ArgmaxLabel
+		c.PeerInput, c.Label, c.Lag = input, policy.ArgmaxLabel, 128*40 // a dozen collections are few to adjust to what peers are thought to do
 		e := toy(libtest.DefaultIdentity(), smallQ(), 128*12)
 		e.Policy = c
 		libtest.CheckLearns(t, e, 3.8)

@@ -28,7 +28,9 @@ import (
 //  2. minibatches are single frames, drawn uniformly and with replacement from the replay;
 //  3. one Adam moves utilities and mixer; the target networks Q⁻ follow after every step;
 //  4. each agent takes a uniform allowed action with probability ε, which falls in a straight line;
-//  5. a time limit counts as the end of an episode.
+//  5. a time limit counts as the end of an episode;
+//  6. Deviation: the utilities of dead agents count in the team's value but are not trained, since what the dead see and do says nothing
+//     about the game; BenchMARL trains them like all others.
 //
 // td_lambda mixes the targets of all steps of a chunk, as pymarl and SPECTra do, where G is Q_tot⁻ after the last of them:
 //

@@ -19,11 +19,14 @@ import (
 //
 //	x = embedding of each agent's row,  z = LayerNorm( x + MHA(x; X) )
 //	t = MLP(z), u = another MLP(z)                 weight and bias tokens, ReLU after both layers
-//	W = mean over heads of ⟨t_i, t_j⟩/√d  [N,N]    b = the same of one learned seed and u_j  [N]
+//	W = mean over heads of ⟨Q·t_i, K·t_j⟩/√d  [N,N]    b = mean over heads of ⟨Q'·seed, K'·u_j⟩/√d  [N]
 //
 // and with q the utilities in a row
 //
 //	Q_tot = Σ_k [ ELU( q·|W₁| + b₁ )·|W₂| + b₂ ]_k
+//
+// where Q, K, Q' and K' are linear maps with biases, without which W would be symmetric and, of tokens that are not negative, |W| = W;
+// the one seed is learned, from N(0,1).
 //
 // Source: the description of the authors' code (funny-rl/SPECTra). Reconstructed: the row of an agent is its observation, as tasks
 // here have no state by unit; for the same reason there are no rows of enemies, and neither last action nor time in the rows. Where an
@@ -33,7 +36,12 @@ type SPECTra struct {
 	Embed int    `json:"mixing_embed_dim"`     // of rows and tokens; the authors': 32
 	Heads int    `json:"mixing_heads"`         // the authors': 4
 	Rows  string `json:"mixing_rows,omitzero"` // of the agents: all that each observes, or "own", the numbers that are about no entity
+
+	Revision int `json:"revision"` // of this program; results of different ones do not compare
 }
+
+// spectraRevision is 2 since tokens are projected before they are multiplied.
+const spectraRevision = 2
 
 // OwnRows is the other value of mixing_rows.
 const OwnRows = "own"
@@ -43,7 +51,7 @@ var _ MixerConfig = SPECTra{}
 func init() { RegisterMixer(DefaultSPECTra()) }
 
 // DefaultSPECTra has the authors' sizes.
-func DefaultSPECTra() SPECTra { return SPECTra{Embed: 32, Heads: 4} }
+func DefaultSPECTra() SPECTra { return SPECTra{Embed: 32, Heads: 4, Revision: spectraRevision} }
 
 // Kind is "spectra".
 func (SPECTra) Kind() string { return "spectra" }
@@ -55,6 +63,9 @@ func (c SPECTra) Validate() error {
 	}
 	if c.Rows != "" && c.Rows != OwnRows {
 		return fmt.Errorf("learner.mixer.mixing_rows is %q, want %s, or nothing at all", c.Rows, OwnRows)
+	}
+	if c.Revision != spectraRevision {
+		return fmt.Errorf("learner.mixer.revision is %d, which was made by an earlier program; this one makes %d", c.Revision, spectraRevision)
 	}
 	return nil
 }
@@ -103,13 +114,17 @@ func (m spectra) hyper(sc *model.Scope, agents *Node) (weight, bias *Node) {
 	x := nn.Linear(sc.At("embed"), Reshape(agents, d[0]*d[1], d[2]), m.Embed)
 	z := nn.Normalize(Add(x, m.attention(sc.At("attention"), x, d[0], d[1])))
 	token := func(name string) *Node {
-		return Reshape(nn.ReLU(nn.Linear(sc.At("%s_out", name), nn.ReLU(nn.Linear(sc.At("%s", name), z, m.Embed)), m.Embed)), d[0], d[1], m.Embed)
+		return nn.ReLU(nn.Linear(sc.At("%s_out", name), nn.ReLU(nn.Linear(sc.At("%s", name), z, m.Embed)), m.Embed))
 	}
 	t, u := token("weight"), token("bias")
-	seed := nn.Weight(sc, x, "seed", nn.FanIn(m.Embed), m.Embed)
+	seed := nn.Weight(sc, x, "seed", nn.Normal, 1, m.Embed)
+	project := func(name string, x *Node) *Node { return nn.Linear(sc.At("%s", name), x, m.Embed) }
+	each := func(x *Node) *Node { return Reshape(x, d[0], d[1], m.Embed) }
 	// The mean over heads of their dot products is one dot product of all.
 	scale := 1 / (float64(m.Heads) * math.Sqrt(float64(m.Embed/m.Heads)))
-	return MulScalar(pairs(t, t), scale), MulScalar(ReduceSum(Mul(u, ExpandLeftToRank(seed, 3)), -1), scale)
+	w := pairs(each(project("weight_query", t)), each(project("weight_key", t)))
+	b := ReduceSum(Mul(each(project("bias_key", u)), ExpandLeftToRank(project("bias_query", seed), 3)), -1)
+	return MulScalar(w, scale), MulScalar(b, scale)
 }
 
 // attention lets the agents, rows [B·N,E], ask one another by several heads.

@@ -5,6 +5,13 @@ package learn
 import (
 	"math"
 	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/envs"
+	"cermic/envs/rng"
 )
 
 // spectra computes the mixer in float64.
@@ -49,12 +56,13 @@ func (r *tdReference) hyper(p map[string][]float64, name string, in mixed) (weig
 		t[i], u[i] = tokens("weight", heard), tokens("bias", heard)
 	}
 	weight, bias = make([][]float64, n), make([]float64, n)
+	project := func(kind string, x []float64) []float64 { return linear(p, name+"/"+kind, x, false) }
 	for i := range n {
 		weight[i] = make([]float64, n)
 		for j := range n {
-			weight[i][j] = headMean(t[i], t[j], cfg.Heads)
+			weight[i][j] = headMean(project("weight_query", t[i]), project("weight_key", t[j]), cfg.Heads)
 		}
-		bias[i] = headMean(p[name+"/seed"], u[i], cfg.Heads)
+		bias[i] = headMean(project("bias_query", p[name+"/seed"]), project("bias_key", u[i]), cfg.Heads)
 	}
 	return weight, bias
 }
@@ -113,8 +121,57 @@ func normalize(v []float64) {
 
 func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, double := range []bool{false, true} {
-		c := sixSteps(SPECTra{Embed: 4, Heads: 2})
+		c := sixSteps(SPECTra{Embed: 4, Heads: 2, Revision: spectraRevision})
 		c.DoubleQ = double
 		checkUpdate(t, c, plain, tdSpec(double))
+	}
+}
+
+// TestSPECTraWeighsBySignedAndAsymmetricProducts: what agent i says to hidden number k is not what agent k says to i, and products are of
+// both signs, so that |W| is more than W; the learned seed starts as N(0,1).
+func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
+	const rows, agents, obs, embed = 50, 4, 5, 256
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &nn.Build{Spec: &envs.Spec{Name: "fake", Agents: agents, Obs: []int{obs}}, Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	c := DefaultSPECTra()
+	c.Embed = embed
+	p, err := nn.NewProgram(b, "weigh", []nn.Input{nn.F32("obs", rows, agents, obs)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		w, _ := spectra{c, b.Spec}.hyper(sc.At("first"), in[0])
+		return []*graph.Node{w}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rng.New(1, "rows")
+	p.Feed(0, func(dst []float32) {
+		for i := range dst {
+			dst[i] = r.Norm()
+		}
+	})
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	w := make([]float32, rows*agents*agents)
+	p.Read(0, w)
+	negative, crossed := 0, 0.0
+	for at := range w {
+		row, i, k := at/(agents*agents), at/agents%agents, at%agents
+		if w[at] < 0 {
+			negative++
+		}
+		crossed = max(crossed, math.Abs(float64(w[at]-w[row*agents*agents+k*agents+i])))
+	}
+	if negative == 0 || negative == len(w) || crossed < 1e-3 {
+		t.Errorf("%d of %d weights are negative, and W differs from its transpose by at most %g", negative, len(w), crossed)
+	}
+	square := 0.0
+	for _, v := range values(b.Store, "/first/seed") {
+		square += v * v / embed
+	}
+	if math.Abs(square-1) > 4*math.Sqrt(2./embed) { // four standard errors of a variance
+		t.Errorf("the seed's mean square is %g, want that of N(0,1)", square)
 	}
 }

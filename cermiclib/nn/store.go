@@ -66,6 +66,13 @@ func Constant(value float32) Init {
 	}
 }
 
+// Normal draws N(0,1).
+func Normal(r *rng.Rand, dst []float32, _ []int) {
+	for i := range dst {
+		dst[i] = r.Norm()
+	}
+}
+
 // FanIn draws U(±1/√n), which is torch's default for the weights and the bias of a linear layer with n inputs.
 func FanIn(n int) Init {
 	return func(r *rng.Rand, dst []float32, _ []int) {

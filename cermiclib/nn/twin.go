@@ -52,6 +52,15 @@ func Follow(g *Graph, original, twin *model.Scope, tau float64) {
 	}
 }
 
+// FollowBy is Follow with a share that the graph is told when it runs, tau [1]. A share of 0 moves nothing.
+func FollowBy(original, twin *model.Scope, tau *Node) {
+	tau = Reshape(tau)
+	for _, v := range Variables(twin.Store(), twin.Scope()) {
+		now := originalOf(v, original, twin).NodeValue(tau.Graph())
+		v.SetNodeValue(Add(Mul(v.NodeValue(tau.Graph()), OneMinus(tau)), Mul(now, tau)))
+	}
+}
+
 // originalOf returns the variable below original that has the place of v below twin.
 func originalOf(v *model.Variable, original, twin *model.Scope) *model.Variable {
 	return original.Store().GetVariable(original.Scope() + strings.TrimPrefix(v.Path(), twin.Scope()))

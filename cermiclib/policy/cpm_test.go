@@ -293,7 +293,7 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 			t.Errorf("%s of the acting network moved", name)
 		}
 		if part, ok := strings.CutPrefix(name, "/cpm/following/"); ok {
-			checkFollows(t, name, c.Tau, v, after[name], after["/cpm/online/"+part])
+			checkFollows(t, name, 1-math.Exp(-float64(x.T*x.E)/float64(c.Lag)), v, after[name], after["/cpm/online/"+part])
 		}
 		if !strings.HasPrefix(name, "/cpm/online/") || strings.Contains(name, "/adam/") {
 			continue
@@ -327,6 +327,47 @@ func checkFollows(t *testing.T, name string, tau float64, before, after, trained
 		if want := (1-tau)*before[i] + tau*trained[i]; math.Abs(after[i]-want) > 1e-6 { // rounding of float32
 			t.Errorf("%s[%d] is %g after a step, want %g", name, i, after[i], want)
 		}
+	}
+}
+
+// TestTheCopyToActOnFollowsOncePerCollection: by the same share whether a collection has one gradient step or many, and after a lag's
+// worth of collections of any size it has 1/e of the way left.
+func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
+	for _, c := range []struct{ minibatch, epochs int }{{1000, 1}, {4, 1}, {3, 5}} {
+		cfg, b := smallCPM(), build(t)
+		cfg.Minibatch, cfg.Epochs, cfg.Lag = c.minibatch, c.epochs, 40
+		b.Spec.Act = envs.ActSpec{Choices: 3}
+		p, err := cfg.Build(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		train, err := TrainerOf(p, b, "actor")
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, before := cpmRollout(b.Spec, p.CarryLen()), weights(b.Store)
+		if _, err := train(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+		after := weights(b.Store)
+		for name, v := range before {
+			if part, ok := strings.CutPrefix(name, "/cpm/following/"); ok {
+				checkFollows(t, name, 1-math.Exp(-float64(x.T*x.E)/40), v, after[name], after["/cpm/online/"+part])
+			}
+		}
+	}
+	for _, run := range []struct{ frames, collection int }{{3000, 1000}, {600_000, 6000}, {3_000_000, 36_000}} {
+		cfg, left := CPM{Lag: run.frames / 3}, 1.0
+		at := 0
+		for ; at < cfg.Lag; at += run.collection {
+			left *= 1 - cfg.share(run.collection)
+		}
+		if want := math.Exp(-float64(at) / float64(cfg.Lag)); math.Abs(left-want) > 1e-9 {
+			t.Errorf("a run of %d frames: %.4f of the way is left after a third, want %.4f", run.frames, left, want)
+		}
+	}
+	if got := (CPM{}).share(10); got != 1 {
+		t.Errorf("without a lag, the copy goes %g of the way, want all", got)
 	}
 }
 
@@ -380,7 +421,7 @@ func TestImpossibleCPMsGetASentence(t *testing.T) {
 	for name, change := range map[string]func(*CPM){
 		"no core": func(c *CPM) { c.Core = nil }, "core in core": func(c *CPM) { c.Core = DefaultCPM() },
 		"set core": func(c *CPM) { c.Core = DefaultSPECTra() }, "input": func(c *CPM) { c.PeerInput = "x" }, "label": func(c *CPM) { c.Label = "hard" },
-		"latent": func(c *CPM) { c.Latent = 0 }, "tau": func(c *CPM) { c.Tau = 0 }, "lr": func(c *CPM) { c.LR = math.NaN() }, "width": func(c *CPM) { c.Core = MLP{Hidden: []int{0}} },
+		"latent": func(c *CPM) { c.Latent = 0 }, "lag": func(c *CPM) { c.Lag = -1 }, "lr": func(c *CPM) { c.LR = math.NaN() }, "width": func(c *CPM) { c.Core = MLP{Hidden: []int{0}} },
 	} {
 		c := smallCPM()
 		change(&c)

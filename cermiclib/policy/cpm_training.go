@@ -31,7 +31,7 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 	f := &foresight{cpm: p, seed: b.Seed, names: []string{"cpm/loss", "cpm/grad_norm"}}
 	inputs := []nn.Input{
 		nn.F32("obs", p.Minibatch, s.Agents, s.InLen()), nn.F32("carry", p.Minibatch, s.Agents, p.CarryLen()),
-		nn.F32("weight", p.Minibatch, s.Agents),
+		nn.F32("weight", p.Minibatch, s.Agents), nn.F32("tau", 1),
 	}
 	if s.Act.Choices > 0 {
 		inputs = append(inputs, nn.F32("mask", p.Minibatch, s.Agents, s.Act.Choices))
@@ -49,7 +49,7 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 	return f.train, err
 }
 
-// descend takes one gradient step, lets the copy to act on follow, and reports the names' values.
+// descend takes one gradient step, lets the copy to act on follow by the share tau, and reports the names' values.
 func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node {
 	y, _ := f.Net(acting, in["obs"], in["carry"], f.vector)
 	last, _ := f.split(in["carry"])
@@ -57,7 +57,7 @@ func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node 
 	raw := f.predict(trained, f.seen(acting, in["obs"]), last)
 	nn.Twin(trained, following)
 	report := f.improve(trained, y, raw, in)
-	nn.Follow(raw.Graph(), trained, following, f.Tau)
+	nn.FollowBy(trained, following, in["tau"])
 	return report
 }
 
@@ -114,7 +114,15 @@ func (f *foresight) divergence(truth, raw *Node) *Node {
 	return ReduceSum(AddScalar(each, -0.5), -1)
 }
 
-// train takes cpm_pred_epochs passes over the collection.
+// share is τ, how far the copy to act on follows after a collection of so many frames.
+func (c CPM) share(frames int) float64 {
+	if c.Lag == 0 {
+		return 1
+	}
+	return -math.Expm1(-float64(frames) / float64(c.Lag))
+}
+
+// train takes cpm_pred_epochs passes over the collection. The copy to act on follows once, in the last step.
 func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if len(f.frames) != x.T*x.E {
 		f.frames = make([]int32, x.T*x.E)
@@ -127,6 +135,12 @@ func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error
 				return nil, err
 			}
 			f.feed(x, f.frames[at:min(at+f.Minibatch, len(f.frames))])
+			last := epoch == f.Epochs-1 && at+f.Minibatch >= len(f.frames)
+			f.step.Feed(f.step.Input("tau"), func(dst []float32) {
+				if dst[0] = 0; last {
+					dst[0] = float32(f.share(len(f.frames)))
+				}
+			})
 			if err := f.step.Run(); err != nil {
 				return nil, err
 			}

@@ -67,7 +67,7 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 	frank.PeerInput = TruePrev
 	for _, c := range []Config{
 		told.Core, GRU{Width: 7, Steps: steps, AgentID: OneHotID}, smallCPM(), told, paired, frank,
-		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps},
+		SPECTra{Width: 6, Heads: 2, Core: CoreGRU, Steps: steps, Revision: spectraRevision},
 	} {
 		b := build(t)
 		p, err := c.Build(b)
@@ -150,8 +150,9 @@ func TestAgentsDifferOnlyByTheirID(t *testing.T) {
 func TestImpossiblePoliciesGetASentence(t *testing.T) {
 	for _, c := range []Config{
 		MLP{Hidden: []int{0}}, MLP{AgentID: "two-hot"}, GRU{Steps: 1}, GRU{Width: 1}, GRU{Width: 1, Steps: 1, Hidden: []int{-1}},
-		GRU{Width: 1, Steps: 1, AgentID: "none"}, SPECTra{Width: 6, Heads: 4, Core: CoreGRU, Steps: 1},
-		SPECTra{Width: 4, Heads: 2, Core: "lstm", Steps: 1}, SPECTra{Width: 4, Heads: 2, Core: CoreGRU},
+		GRU{Width: 1, Steps: 1, AgentID: "none"}, SPECTra{Width: 6, Heads: 4, Core: CoreGRU, Steps: 1, Revision: spectraRevision},
+		SPECTra{Width: 4, Heads: 2, Core: "lstm", Steps: 1, Revision: spectraRevision}, SPECTra{Width: 4, Heads: 2, Core: CoreGRU, Revision: spectraRevision},
+		SPECTra{Width: 4, Heads: 2, Core: CoreGRU, Steps: 1, Revision: 1},
 	} {
 		if c.Validate() == nil {
 			t.Errorf("%+v: accepted", c)

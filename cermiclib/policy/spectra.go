@@ -21,7 +21,7 @@ import (
 //	x   = embedding of own, ally and object rows, one linear map for each type
 //	z   = LayerNorm( x_own + MHA(x_own; X) )        only the own row asks, all rows answer: the cost grows with their number
 //	h'  = GRU(z, h)
-//	Q_k = linear in h' for actions that aim at nothing, mean over heads of ⟨W·h', x_j⟩/√d for the one that aims at object j
+//	Q_k = linear in h' for actions that aim at nothing, mean over heads of ⟨Q·h', K·x_j⟩/√d for the one that aims at object j
 //
 // The order of allies does not matter; that of objects permutes the actions that aim at them. Source: the description of the
 // authors' code (funny-rl/SPECTra). Reconstructed: the split of observations that are no list of units. It is the task's
@@ -34,7 +34,12 @@ type SPECTra struct {
 	Mask  bool   `json:"spectra_mask"`  // entities whose row is all zero are absent and not attended to; the authors do
 	Core  string `json:"core"`          // "gru", as the authors', or "mlp": one hidden layer with ReLU in its place
 	Steps int    `json:"bptt"`          // L, steps that gradients pass through
+
+	Revision int `json:"revision"` // of this program; results of different ones do not compare
 }
+
+// spectraRevision is 2 since objects are projected before actions that aim at them are valued.
+const spectraRevision = 2
 
 // The cores of SPECTra.
 const (
@@ -49,7 +54,7 @@ func init() { Register(DefaultSPECTra()) }
 // DefaultSPECTra has the authors' sizes. Absent entities are masked, unlike in the authors' code: the tasks here write zeros for
 // what an agent does not see.
 func DefaultSPECTra() SPECTra {
-	return SPECTra{Width: 64, Heads: 4, Mask: true, Core: CoreGRU, Steps: 20}
+	return SPECTra{Width: 64, Heads: 4, Mask: true, Core: CoreGRU, Steps: 20, Revision: spectraRevision}
 }
 
 // Kind is "spectra".
@@ -65,6 +70,8 @@ func (c SPECTra) Validate() error {
 		return fmt.Errorf("policy.core is %q, want gru or mlp%s", c.Core, conf.Near(c.Core, cores))
 	case c.Steps < 1:
 		return fmt.Errorf("policy.bptt is %d, want at least 1", c.Steps)
+	case c.Revision != spectraRevision:
+		return fmt.Errorf("policy.revision is %d, which was made by an earlier program; this one makes %d", c.Revision, spectraRevision)
 	}
 	return nil
 }
@@ -181,10 +188,10 @@ func (p spectra) values(sc *model.Scope, h, objects *Node, out int) *Node {
 	}
 	free := nn.Linear(sc.At("out"), h, out-p.targets)
 	query := p.split(nn.Linear(sc.At("aim"), h, p.Width))
-	d := objects.Shape().Dimensions
-	each := ReduceSum(Mul(InsertAxes(query, 1), Reshape(objects, d[0], d[1], p.Heads, -1)), -1) // [R,J,H]
-	aim := ReduceMean(p.scaled(each), -1)
-	return Concatenate([]*Node{free, Slice(aim, AxisRange(), AxisRange(0, p.targets))}, -1)
+	aimed := Slice(objects, AxisRange(), AxisRange(0, p.targets)) // [R,J,W]
+	key := Reshape(nn.Linear(sc.At("aimed"), rows(aimed), p.Width), -1, p.targets, p.Heads, p.Width/p.Heads)
+	aim := ReduceMean(p.scaled(ReduceSum(Mul(InsertAxes(query, 1), key), -1)), -1)
+	return Concatenate([]*Node{free, aim}, -1)
 }
 
 // recurrentSPECTra is the network with the GRU core.

@@ -82,7 +82,7 @@ func utilities(t *testing.T, c SPECTra, v view) []float32 {
 }
 
 func cores() []SPECTra {
-	gru := SPECTra{Width: 8, Heads: 2, Mask: true, Core: CoreGRU, Steps: 3}
+	gru := SPECTra{Width: 8, Heads: 2, Mask: true, Core: CoreGRU, Steps: 3, Revision: spectraRevision}
 	mlp := gru
 	mlp.Core = CoreMLP
 	return []SPECTra{gru, mlp}
@@ -171,5 +171,44 @@ func TestEntitiesOfTheTasksAreSplitAsTheySay(t *testing.T) {
 	s := &envs.Spec{Obs: []int{6}, Entities: []envs.Entity{{Kind: envs.Own, From: 0, To: 4}, {Kind: envs.Object, From: 2, To: 4}}}
 	if e := splitEntities(s); !slices.Equal(e.own, []span{{0, 6}}) || len(e.objects) != 1 {
 		t.Errorf("got %+v", e)
+	}
+}
+
+// TestAimedActionsAreProductsOfProjections: Q of an action that aims at object j is the mean over heads of ⟨Q·h, K·x_j⟩/√d, both projections
+// linear maps with biases, computed here in float64.
+func TestAimedActionsAreProductsOfProjections(t *testing.T) {
+	const enemies, width, heads = 3, 8, 2
+	b := battle(t, 0, enemies)
+	p := spectra{SPECTra: cores()[0], spec: b.Spec, choices: b.Spec.Act.Choices, targets: enemies}
+	r := rng.New(6, "aims")
+	h, objects := normals(width, r), normals(enemies*width, r)
+	inputs := []nn.Input{nn.F32("h", 1, width), nn.F32("objects", 1, enemies, width)}
+	prog := program(t, b, inputs, [][]float32{h, objects}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{p.values(sc.At("net"), in[0], in[1], b.Spec.Act.Choices)}
+	})
+	got := make([]float32, b.Spec.Act.Choices)
+	prog.Read(0, got)
+	params := weights(b.Store)
+	project := func(name string, x []float32) []float64 {
+		w, y := params["/net/"+name+"/weights"], slices.Clone(params["/net/"+name+"/bias"])
+		if y == nil {
+			t.Fatalf("there is no projection %s", name)
+		}
+		for o := range y {
+			for i, v := range x {
+				y[o] += w[i*width+o] * float64(v)
+			}
+		}
+		return y
+	}
+	query := project("aim", h)
+	for j := range enemies {
+		key, want := project("aimed", objects[j*width:(j+1)*width]), 0.0
+		for e := range key {
+			want += query[e] * key[e] / heads / math.Sqrt(width/heads)
+		}
+		if off := math.Abs(float64(got[free+j]) - want); off > 1e-5 { // rounding of float32
+			t.Errorf("the action that aims at object %d is worth %g, want %g", j, got[free+j], want)
+		}
 	}
 }

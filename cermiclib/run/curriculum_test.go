@@ -22,7 +22,7 @@ func tinyCurriculum(seed uint64) Experiment {
 	task.Agents = 3
 	e.Task = task.WithDiscrete(vmas.Product9).WithShared(envs.Common{Copies: 5, Reward: envs.Dense})
 	l := e.Learner.(learn.Q)
-	l.Mixer = learn.SPECTra{Embed: 4, Heads: 2}
+	l.Mixer = learn.SPECTra{Embed: 4, Heads: 2, Revision: 2}
 	e.Learner, e.Curriculum = l, Curriculum{Share: 0.4, Set: []string{"n_agents=2"}} // 320 of 800 frames, collected by 200
 	return e
 }
@@ -123,7 +123,7 @@ func TestFewUnitsTeachMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rows, want := range map[string]string{"": "mixing_rows=own", learn.OwnRows: ""} {
-		l.Mixer = learn.SPECTra{Embed: 4, Heads: 2, Rows: rows}
+		l.Mixer = learn.SPECTra{Embed: 4, Heads: 2, Rows: rows, Revision: 2}
 		e.Learner = l
 		tr, err := newTrainer(e, backend, "")
 		switch {

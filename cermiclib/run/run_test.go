@@ -62,7 +62,7 @@ func tinyGRU(seed uint64) Experiment {
 // run keeps the states that they began in.
 func tinyRecurrentQ(seed uint64) Experiment {
 	e := tinyQ(seed)
-	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Mask: true, Core: policy.CoreGRU, Steps: 3}
+	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Mask: true, Core: policy.CoreGRU, Steps: 3, Revision: 2}
 	return e
 }
 

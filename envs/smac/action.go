@@ -18,8 +18,8 @@ func (b *battle) available(i int, mask []uint8) {
 	mask[actStop] = 1
 	for d, step := range compass {
 		// Half a move ahead; conversion truncates towards zero, so that a unit within the first cell may go on.
-		const ahead = moveAmount / 2
-		if b.ground.walkable(int(u.X+ahead*step[0]), int(u.Y+ahead*step[1])) {
+		ahead := float64(b.MoveAmount) / 2
+		if b.ground.walkable(int(float64(u.X)+ahead*step[0]), int(float64(u.Y)+ahead*step[1])) {
 			mask[actNorth+d] = 1
 		}
 	}
@@ -91,7 +91,8 @@ func (b *battle) commands(actions []int32, dst []Command) {
 			c.Verb = Stop
 		case a >= actNorth && a <= actWest:
 			step := compass[a-actNorth]
-			c.Verb, c.X, c.Y = Move, u.X+moveAmount*step[0], u.Y+moveAmount*step[1]
+			a := float64(b.MoveAmount) // added in double precision, as in the original, and rounded once
+			c.Verb, c.X, c.Y = Move, float32(float64(u.X)+a*step[0]), float32(float64(u.Y)+a*step[1])
 		case a >= b.attack && b.canShoot(i, a-b.attack): // out of range nothing is sent (only without an action mask)
 			c.Verb, c.Target = Attack, b.tags[b.n+a-b.attack]
 		}

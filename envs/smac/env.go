@@ -56,7 +56,7 @@ func build(name string, common envs.Common, s Settings, r *race, seed uint64, wo
 	if err := common.Validate(name); err != nil {
 		return nil, err
 	}
-	if err := s.validate(name); err != nil {
+	if err := s.validate(name, r); err != nil {
 		return nil, err
 	}
 	e := newEnv(name, common, newRules(s, r), seed, workers)

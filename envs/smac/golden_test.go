@@ -15,8 +15,8 @@ import (
 // golden is one recording of the original; testdata/golden/README.md describes every field.
 type golden struct {
 	Name     string
-	Args     goldenArgs `json:"env_args"`
-	Base     uint32     `json:"base_unit_type"`
+	Args     arguments `json:"env_args"`
+	Base     uint32    `json:"base_unit_type"`
 	Map      goldenMap
 	Dims     goldenDims
 	Episodes []goldenEpisode
@@ -26,40 +26,6 @@ type golden struct {
 		Draws int `json:"battles_draw"`
 		Late  int `json:"timeouts"`
 	}
-}
-
-type goldenArgs struct {
-	MapName        string  `json:"map_name"`
-	ObsAllHealth   bool    `json:"obs_all_health"`
-	ObsOwnHealth   bool    `json:"obs_own_health"`
-	ObsOwnPos      bool    `json:"obs_own_pos"`
-	ObsLastAction  bool    `json:"obs_last_action"`
-	ObsPathing     bool    `json:"obs_pathing_grid"`
-	ObsHeight      bool    `json:"obs_terrain_height"`
-	ObsTimestep    bool    `json:"obs_timestep_number"`
-	ConicFOV       bool    `json:"conic_fov"`
-	LookActions    int     `json:"num_fov_actions"`
-	StateLast      bool    `json:"state_last_action"`
-	StateTimestep  bool    `json:"state_timestep_number"`
-	RewardSparse   bool    `json:"reward_sparse"`
-	RewardPositive bool    `json:"reward_only_positive"`
-	RewardDeath    float64 `json:"reward_death_value"`
-	RewardWin      float64 `json:"reward_win"`
-	RewardDefeat   float64 `json:"reward_defeat"`
-	RewardNegative float64 `json:"reward_negative_scale"`
-	RewardScale    bool    `json:"reward_scale"`
-	ScaleRate      float64 `json:"reward_scale_rate"`
-	UnitRanges     bool    `json:"use_unit_ranges"`
-	ProbObsEnemy   float64 `json:"prob_obs_enemy"`
-	ActionMask     bool    `json:"action_mask"`
-	Continuing     bool    `json:"continuing_episode"`
-	Capability     struct {
-		Agents  int `json:"n_units"`
-		Enemies int `json:"n_enemies"`
-		TeamGen struct {
-			Observe bool
-		} `json:"team_gen"`
-	} `json:"capability_config"`
 }
 
 type goldenMap struct {
@@ -159,20 +125,16 @@ func sessions(t *testing.T, messages bool, visit func(t *testing.T, s *session))
 	}
 }
 
-// rules are those that a recording was made with.
-func (g *golden) rules() *rules {
-	a, s := &g.Args, DefaultSettings()
-	s.Agents, s.Enemies, s.MaxSteps = a.Capability.Agents, a.Capability.Enemies, g.Dims.Limit
-	s.ObsAllHealth, s.ObsOwnHealth, s.ObsOwnPos, s.ObsLastAction = a.ObsAllHealth, a.ObsOwnHealth, a.ObsOwnPos, a.ObsLastAction
-	s.ObsPathing, s.ObsHeight, s.ObsTimestep, s.ObsTypes = a.ObsPathing, a.ObsHeight, a.ObsTimestep, a.Capability.TeamGen.Observe
-	s.ConicFOV, s.LookActions, s.StateLast, s.StateTimestep = a.ConicFOV, a.LookActions, a.StateLast, a.StateTimestep
-	s.RewardSparse, s.RewardPositive, s.RewardDeath = a.RewardSparse, a.RewardPositive, a.RewardDeath
-	s.RewardWin, s.RewardDefeat, s.RewardNegative = a.RewardWin, a.RewardDefeat, a.RewardNegative
-	s.RewardScale, s.ScaleRate = a.RewardScale, a.ScaleRate
-	s.UnitRanges, s.ProbObsEnemy, s.ActionMask = a.UnitRanges, a.ProbObsEnemy, a.ActionMask
-	race := &protossRace
-	if strings.Contains(a.MapName, zergRace.name) {
-		race = &zergRace
+// rules are those that a recording was made with. An argument that the port does not have fails the test.
+func (g *golden) rules(t *testing.T) *rules {
+	t.Helper()
+	s, race, err := g.Args.settings()
+	if err == nil {
+		s.MaxSteps = g.Dims.Limit
+		err = s.validate(g.Name, race)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	k := newRules(s, race)
 	k.ground = g.Map.terrain()

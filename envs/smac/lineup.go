@@ -26,15 +26,25 @@ func (l *Lineup) draw(k *rules, r *rng.Rand) {
 	if same := copy(l.Types[n:], l.Types[:n]); same < k.m {
 		k.race.team(l.Types[n+same:], r)
 	}
-	if r.Float64() > surroundedAbove {
+	switch {
+	case k.Start == FixedStart:
+		l.fix()
+	case r.Float64() > float64(k.StartP):
 		l.surround(r)
-	} else {
+	default:
 		l.reflect(r)
 	}
 }
 
-// surroundedAbove is the share of starts in which the teams face each other.
-const surroundedAbove = 0.5
+// fix places each team on one point, a quarter of the map from its side.
+func (l *Lineup) fix() {
+	for i := range l.At {
+		l.At[i] = [2]float32{mapSide / 4, mapSide / 2}
+		if i >= l.Agents {
+			l.At[i][0] = 3 * mapSide / 4
+		}
+	}
+}
 
 // team draws a team's types by weight, again as long as all of it is of a kind that cannot win alone. Independent draws
 // need no shuffling.

@@ -27,10 +27,10 @@ func (b *battle) observeOne(i int, chance luck, dst []float32) {
 	}
 	dst = dst[len(compass):]
 	if b.ObsPathing {
-		dst = b.ground.paths(u.X, u.Y, dst)
+		dst = b.ground.paths(u.X, u.Y, int(b.MoveAmount), dst)
 	}
 	if b.ObsHeight {
-		dst = b.ground.levels(u.X, u.Y, dst)
+		dst = b.ground.levels(u.X, u.Y, int(b.MoveAmount), dst)
 	}
 	b.observeEnemies(i, chance, dst[:b.m*b.enemyLen])
 	dst = dst[b.m*b.enemyLen:]
@@ -136,7 +136,7 @@ func (b *battle) observeLife(x *Unit, dst []float32) []float32 {
 
 func (b *battle) observeSelf(i int, dst []float32) {
 	u := &b.units[i]
-	if b.ObsOwnHealth {
+	if b.showsOwnHealth() {
 		dst = b.observeLife(u, dst)
 	}
 	if b.ObsOwnPos {

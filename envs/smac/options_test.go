@@ -19,7 +19,7 @@ import (
 func TestWithoutTheWipeAgentsSeeAllThatIsVisibleAndFound(t *testing.T) {
 	shown, more := 0, 0
 	sessions(t, false, func(t *testing.T, s *session) {
-		k := s.rules()
+		k := s.rules(t)
 		k.ObsWipe = false
 		r := &replay{T: t, g: &s.golden, b: newBattle(k)}
 		obs, want := make([]float32, k.n*k.obs), make([]float32, k.enemyLen)
@@ -133,7 +133,7 @@ func TestNoUnitLeavesTheMap(t *testing.T) {
 
 // Both agents are exactly 4 cells away: for the script, and for an idle enemy that looks around by itself.
 func TestOfTwoAgentsEquallyNearTheFirstIsAttacked(t *testing.T) {
-	for _, loop := range []int32{1, loopsPerStep} {
+	for _, loop := range []int32{1, scriptPeriod} {
 		s := arrange(post{Zealot, false, 20, 16}, post{Zealot, false, 12, 16}, post{Zealot, true, 16, 16})
 		s.clock.Loop = loop
 		if s.loop(); s.units[2].Order != Attack || s.units[2].Target != 0 {
@@ -144,7 +144,7 @@ func TestOfTwoAgentsEquallyNearTheFirstIsAttacked(t *testing.T) {
 
 // The map's script does not see that a target has just died: the enemy waits for its next run.
 func TestAnEnemyNoticesADeathWhenItActsNext(t *testing.T) {
-	for died, sent := range map[int32]int32{loopsPerStep - 2: loopsPerStep, loopsPerStep - 1: 2 * loopsPerStep} {
+	for died, sent := range map[int32]int32{scriptPeriod - 2: scriptPeriod, scriptPeriod - 1: 2 * scriptPeriod} {
 		s := arrange(post{Zealot, false, 10, 16}, post{Zealot, false, 30, 16}, post{Zealot, true, 8, 16})
 		s.units[2].Order, s.units[2].Target, s.units[2].Cooldown = Attack, 0, 100
 		s.clock.Loop = died

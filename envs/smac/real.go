@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
 
 	"cermic/envs"
@@ -77,10 +78,12 @@ type realField struct {
 
 func newRealField(k *rules) *realField {
 	race := sc2.Protoss
-	if k.race == &zergRace {
+	if k.race.name == zergRace.name {
 		race = sc2.Zerg
 	}
-	return &realField{rules: k, options: sc2.FromEnvironment(k.Version, race)}
+	options := sc2.FromEnvironment(k.Version, race)
+	options.Difficulty = sc2.Difficulty(1 + slices.Index(difficulties, string(k.Difficulty)))
+	return &realField{rules: k, options: options}
 }
 
 // deployTries is how often an episode is started anew, with another game if need be, before giving up.
@@ -149,7 +152,7 @@ func (f *realField) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 			f.orders = append(f.orders, sc2.Order{Unit: c.Tag, Ability: abilityAttack, Target: c.Target})
 		}
 	}
-	units, err := f.game.Play(f.orders, loopsPerStep)
+	units, err := f.game.Play(f.orders, uint32(f.LoopsPerStep))
 	if err != nil {
 		f.drop()
 		slog.Warn("StarCraft II failed; its battle is not counted and the next one has another game", "error", err)

@@ -63,7 +63,7 @@ func TestInterfaceIsThatOfTheOriginal(t *testing.T) {
 }
 
 func replayCase(t *testing.T, g *golden, field func(*rules) Field) *replay {
-	r := &replay{T: t, g: g, b: newBattle(g.rules())}
+	r := &replay{T: t, g: g, b: newBattle(g.rules(t))}
 	if field != nil {
 		r.field = field(r.b.rules)
 	}
@@ -171,7 +171,7 @@ func (r *replay) step(e, f int, frame *goldenFrame) {
 		r.Errorf("episode %d frame %d: ending %d, want terminated to be %v", e, f, end, frame.Terminated)
 	}
 	agents, enemies := b.alive()
-	got := goldenInfo{Won: end == won, Allies: b.n - agents, Foes: b.m - enemies, Limit: end == timedOut && r.g.Args.Continuing}
+	got := goldenInfo{Won: end == won, Allies: b.n - agents, Foes: b.m - enemies, Limit: end == timedOut && string(r.g.Args["continuing_episode"]) == "true"}
 	if got != *frame.Info {
 		r.Errorf("episode %d frame %d: info %+v, want %+v", e, f, got, *frame.Info)
 	}

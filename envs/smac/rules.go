@@ -21,15 +21,12 @@ const (
 
 // Fixed parts of the interface. From: oxwhirl/smacv2, smacv2/env/starcraft2/starcraft2.py, 577ab5a
 const (
-	moveAmount     = 2 // cells
-	loopsPerStep   = 8
-	minAttackRange = 2
-	fixedSight     = 9 // without use_unit_ranges
-	fixedShoot     = 6
+	fixedSight = 9 // without use_unit_ranges
+	fixedShoot = 6
 )
 
 // steps of the four moves, in cells.
-var compass = [4][2]float32{{0, 1}, {0, -1}, {1, 0}, {-1, 0}}
+var compass = [4][2]float64{{0, 1}, {0, -1}, {1, 0}, {-1, 0}}
 
 // rules are what all copies share: settings, and what follows from them.
 type rules struct {
@@ -51,7 +48,7 @@ type rules struct {
 }
 
 func newRules(s Settings, r *race) *rules {
-	k := &rules{Settings: s, race: r, ground: flat(), n: s.Agents, m: s.Enemies}
+	k := &rules{Settings: s, race: s.teams(r), ground: flat(), n: s.Agents, m: s.Enemies}
 	if newPhysics(s.Otherwise).rim { // from the start: a battle that is loaded needs the ground before any field shows it
 		k.ground = rimmed()
 	}
@@ -63,7 +60,7 @@ func newRules(s Settings, r *race) *rules {
 	for t := range kinds {
 		k.sight[t], k.shoot[t] = fixedSight, fixedShoot
 		if s.UnitRanges {
-			k.sight[t], k.shoot[t] = kinds[t].sight, max(kinds[t].shoot, minAttackRange)
+			k.sight[t], k.shoot[t] = kinds[t].sight, max(kinds[t].shoot, float64(s.MinAttack))
 		}
 	}
 	for bit, t := range r.types {
@@ -79,12 +76,15 @@ func (k *rules) measure() {
 	k.moveLen = 4 + 8*count(k.ObsPathing) + 9*count(k.ObsHeight)
 	k.enemyLen = 4 + life*count(k.ObsAllHealth) + bits
 	k.allyLen = k.enemyLen + k.choices*count(k.ObsLastAction)
-	k.ownLen = life*count(k.ObsOwnHealth) + 2*count(k.ObsOwnPos) + 2*count(k.ConicFOV) + bits
+	k.ownLen = life*count(k.showsOwnHealth()) + 2*count(k.ObsOwnPos) + 2*count(k.ConicFOV) + bits
 	k.obs = k.moveLen + k.m*k.enemyLen + (k.n-1)*k.allyLen + k.ownLen + count(k.ObsTimestep)
 	k.allyState = 3 + life + 2*count(k.ConicFOV) + bits
 	k.enemyState = 2 + life + bits
 	k.state = k.n*k.allyState + k.m*k.enemyState + k.n*k.choices*count(k.StateLast) + count(k.StateTimestep)
 }
+
+// showsOwnHealth reports whether agents perceive their own health: without obs_own_health they still do with that of others.
+func (s *Settings) showsOwnHealth() bool { return s.ObsOwnHealth || s.ObsAllHealth }
 
 // count is 1 if x, else 0.
 func count(x bool) int {

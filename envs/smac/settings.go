@@ -23,12 +23,14 @@ type Settings struct {
 	Engine  Engine `json:"engine"`      // what the battle is fought in
 	Version string `json:"sc2_version"` // of the real game; results of different versions do not compare
 
+	Arguments
+
 	// Otherwise names one decision of the simulator to be taken otherwise, for measuring what hangs on it; see Alternatives.
 	Otherwise string `json:"otherwise,omitzero"`
 
 	// What an agent perceives.
 	ObsAllHealth   bool    `json:"obs_all_health"`      // health and shield of others
-	ObsOwnHealth   bool    `json:"obs_own_health"`      // one's own health and shield
+	ObsOwnHealth   bool    `json:"obs_own_health"`      // one's own health and shield, which obs_all_health shows in any case
 	ObsOwnPos      bool    `json:"obs_own_pos"`         // one's own place on the map
 	ObsLastAction  bool    `json:"obs_last_action"`     // the last action of visible allies
 	ObsPathing     bool    `json:"obs_pathing_grid"`    // which of 8 points round the agent can be walked on
@@ -65,7 +67,8 @@ type Settings struct {
 // From: oxwhirl/smacv2, smacv2/examples/configs, 577ab5a
 func DefaultSettings() Settings {
 	return Settings{
-		Agents: 5, Enemies: 5, MaxSteps: 200, Engine: Simulator, Version: "4.10",
+		Arguments: DefaultArguments(),
+		Agents:    5, Enemies: 5, MaxSteps: 200, Engine: Simulator, Version: "4.10",
 		ObsAllHealth: true, ObsOwnHealth: true, ObsOwnPos: true, ObsTypes: true, ObsWipe: true, ProbObsEnemy: 1,
 		LookActions: 12, UnitRanges: true, ActionMask: true, StateLast: true,
 		RewardPositive: true, RewardDeath: 10, RewardWin: 200, RewardNegative: 0.5, RewardScale: true, ScaleRate: 20,
@@ -98,7 +101,7 @@ const (
 )
 
 // validate returns one sentence about the first impossible setting.
-func (s *Settings) validate(task string) error {
+func (s *Settings) validate(task string, r *race) error {
 	if s.Engine != Simulator && s.Engine != SC2 {
 		return fmt.Errorf("%s: unknown engine %q%s", task, s.Engine, conf.Near(string(s.Engine), []string{string(Simulator), string(SC2)}))
 	}
@@ -121,7 +124,8 @@ func (s *Settings) validate(task string) error {
 		wantFinite(task, "sparse_win", float64(s.SparseWin)),
 		wantFinite(task, "sparse_loss", float64(s.SparseLoss)),
 		wantFinite(task, "sparse_draw", float64(s.SparseDraw)),
-		s.wantScale(task),
+		s.wantScale(task, r),
+		s.Arguments.validate(task, r, s),
 		s.wantWin(task),
 	)
 }
@@ -159,12 +163,18 @@ func (s *Settings) wantShare(task, key string, x float64) error {
 
 // wantScale keeps the divisor of the dense reward above 0: lives are, but what a death or a win pays may be negative. A rate that
 // is not above 0 would leave no reward, or turn it round.
-func (s *Settings) wantScale(task string) error {
+func (s *Settings) wantScale(task string, r *race) error {
+	frail := math.Inf(1) // life and shields of the weakest enemy
+	for _, t := range r.types {
+		frail = min(frail, float64(kinds[t].life+kinds[t].shield))
+	}
+	least := s.RewardWin + float64(s.Enemies)*(s.RewardDeath+frail)
 	switch {
 	case !s.RewardScale:
 		return nil
-	case s.RewardDeath < 0 || s.RewardWin < 0:
-		return fmt.Errorf("%s: reward_death_value is %g and reward_win %g, want 0 or more, or reward_scale=false", task, s.RewardDeath, s.RewardWin)
+	case least <= 0:
+		return fmt.Errorf("%s: with reward_death_value %g and reward_win %g a team can earn %g in all, want more than 0, or reward_scale=false",
+			task, s.RewardDeath, s.RewardWin, least)
 	case s.ScaleRate <= 0:
 		return fmt.Errorf("%s: reward_scale_rate is %g, want more than 0, or reward_scale=false", task, s.ScaleRate)
 	}

@@ -31,7 +31,7 @@ func simulated(k *rules, seed uint64) *sc2test.Yard {
 		case len(created) > 0:
 			generation += 1000 // the real game never uses a tag again
 			seen, _ = s.Deploy(requested(k, base, created), nil)
-		case len(orders) > 0 || loops == loopsPerStep:
+		case len(orders) > 0 || loops == uint32(k.LoopsPerStep):
 			seen, _ = s.Play(commandsOf(orders, generation), nil)
 		default: // waiting for units, or for their removal
 			return nil

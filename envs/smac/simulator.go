@@ -16,6 +16,7 @@ import (
 type simulator struct {
 	*physics
 	agents int
+	loops  int // of one step
 	units  []soldier // [N+M] agents first, in order of creation
 	flying []blow    // the first Clock.Flying are on their way, in order of launch
 	clock  simClock
@@ -45,6 +46,7 @@ type soldier struct {
 
 // Fixed parts of the simulation.
 const (
+	scriptPeriod = 8     // loops; DECISION 6: the map's script runs every half game second
 	settlePasses = 10    // DECISION 13: units that have just appeared are pushed apart that often
 	edge         = 31.99 // cells; DECISION 12: no unit leaves the map
 )
@@ -52,7 +54,8 @@ const (
 func newSimulator(k *rules, chance *rng.Rand) *simulator {
 	all := k.n + k.m
 	s := &simulator{
-		physics: newPhysics(k.Otherwise), agents: k.n, units: make([]soldier, all), order: make([]int32, all), chance: chance, ground: k.ground,
+		physics: newPhysics(k.Otherwise), agents: k.n, loops: int(k.LoopsPerStep), units: make([]soldier, all), order: make([]int32, all),
+		chance: chance, ground: k.ground,
 	}
 	// One attack strikes each unit twice at most, and no unit attacks again before its last blow has landed or is the
 	// only one left: missiles fly for at most as many loops as a weapon's period.
@@ -77,12 +80,12 @@ func (s *simulator) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
 	return s.look(seen, true), nil
 }
 
-// Play hands out the commands and lets eight loops pass.
+// Play hands out the commands and lets the loops of a step pass.
 func (s *simulator) Play(orders []Command, seen []Sighting) ([]Sighting, error) {
 	for i := range orders {
 		s.command(&orders[i])
 	}
-	for range loopsPerStep {
+	for range s.loops {
 		s.loop()
 	}
 	return s.look(seen, false), nil
@@ -132,7 +135,7 @@ func (s *simulator) command(c *Command) {
 
 // loop is one game loop: orders of the map's script, units, blows, collisions, growth.
 func (s *simulator) loop() {
-	if s.clock.Loop%loopsPerStep == 0 {
+	if s.clock.Loop%scriptPeriod == 0 {
 		s.trigger()
 	}
 	s.chance.Perm(s.order)

@@ -48,14 +48,14 @@ func (t *Terrain) cell(x, y int) (int, bool) {
 	return y*t.Width + x, x >= 0 && y >= 0 && x < t.Width && y < t.Height
 }
 
-// around are the points that agents perceive the ground at, relative to their own cell and in units of moveAmount: 8 for
+// around are the points that agents perceive the ground at, relative to their own cell and in units of move_amount: 8 for
 // paths, and one more for heights.
 var around = [9][2]int{{0, 2}, {0, -2}, {2, 0}, {-2, 0}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1}, {0, 0}}
 
 // paths writes whether the 8 points round (x, y) can be walked on; points outside the map count as such.
-func (t *Terrain) paths(x, y float32, dst []float32) []float32 {
+func (t *Terrain) paths(x, y float32, move int, dst []float32) []float32 {
 	for _, d := range around[:8] {
-		at, ok := t.cell(int(x)+d[0]*moveAmount, int(y)+d[1]*moveAmount)
+		at, ok := t.cell(int(x)+d[0]*move, int(y)+d[1]*move)
 		if !ok || t.Pathable[at] {
 			dst[0] = 1
 		}
@@ -65,10 +65,10 @@ func (t *Terrain) paths(x, y float32, dst []float32) []float32 {
 }
 
 // levels writes the heights of the 8 points round (x, y) and of its own; points outside the map count as 1.
-func (t *Terrain) levels(x, y float32, dst []float32) []float32 {
+func (t *Terrain) levels(x, y float32, move int, dst []float32) []float32 {
 	for i, d := range around {
 		dst[i] = 1
-		if at, ok := t.cell(int(x)+d[0]*moveAmount, int(y)+d[1]*moveAmount); ok {
+		if at, ok := t.cell(int(x)+d[0]*move, int(y)+d[1]*move); ok {
 			dst[i] = float32(float64(t.Level[at]) / 255)
 		}
 	}

@@ -47,7 +47,7 @@ type kind struct {
 
 	// The benchmark's interface. From: oxwhirl/smacv2, smacv2/env/starcraft2/starcraft2.py, 577ab5a
 	sight       float64
-	shoot       float64 // before the minimum of minAttackRange
+	shoot       float64 // before min_attack_range
 	maxCooldown float64 // by which the state divides; stalker and colossus are exchanged there, too
 	maxShield   float64 // by which shields are divided
 }

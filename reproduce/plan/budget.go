@@ -9,6 +9,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/reproduce/paper"
@@ -172,13 +173,25 @@ func FindBudget(name string) (Budget, error) {
 // annealShare is the part of all frames over which ε falls: a third, BenchMARL's default.
 const annealShare = 3
 
+// lagShare is the part of all frames that CPM's copy to act on is behind: a third.
+const lagShare = 3
+
+// policy sets the schedule of a policy.
+func (b Budget) policy(p policy.Config) policy.Config {
+	if c, ok := p.(policy.CPM); ok {
+		c.Lag = b.Budget.Frames / lagShare
+		return c
+	}
+	return p
+}
+
 // apply sets the budget and the schedules that go with it.
 func (b Budget) apply(e *run.Experiment) {
 	e.Budget = b.Budget
 	shared := e.Task.Shared()
 	shared.Copies = b.Copies
 	e.Task = e.Task.WithShared(shared)
-	e.Learner, e.Explore = b.learner(e.Learner), b.explorer(e.Explore)
+	e.Learner, e.Policy, e.Explore = b.learner(e.Learner), b.policy(e.Policy), b.explorer(e.Explore)
 }
 
 // learner sets the schedule of a learner.
@@ -223,6 +236,9 @@ func (b Budget) set(e *run.Experiment, key, value string) error {
 	}
 	if changed("learner") {
 		e.Learner = b.learner(e.Learner)
+	}
+	if changed("policy") {
+		e.Policy = b.policy(e.Policy)
 	}
 	if changed("explore") {
 		e.Explore = b.explorer(e.Explore)

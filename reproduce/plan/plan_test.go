@@ -340,6 +340,26 @@ func TestFramesCutABudgetShort(t *testing.T) {
 	}
 }
 
+// TestCPMLagsByAThirdOfTheRunAtEveryBudget, also where the policy is chosen beside another method's parts.
+func TestCPMLagsByAThirdOfTheRunAtEveryBudget(t *testing.T) {
+	for _, budget := range Budgets {
+		for _, q := range []Request{
+			{Task: "navigation", Method: "cpm", Budget: budget.Budget.Name},
+			{Task: "navigation", Method: "mappo", Budget: budget.Budget.Name, Set: []string{"policy=cpm"}},
+			{Task: "clean_up", Method: "cpm", Budget: budget.Budget.Name},
+		} {
+			e := make1(t, q)
+			if lag := e.Policy.(policy.CPM).Lag; lag != e.Budget.Frames/3 {
+				t.Errorf("%s of %s at %s lags by %d of %d frames", q.Method, q.Task, q.Budget, lag, e.Budget.Frames)
+			}
+		}
+	}
+	e := make1(t, Request{Task: "navigation", Method: "cpm", Budget: "short", Set: []string{"policy.cpm_lag_frames=0"}})
+	if lag := e.Policy.(policy.CPM).Lag; lag != 0 {
+		t.Errorf("a lag that is set to 0 is %d", lag)
+	}
+}
+
 // TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget: 8 parallel copies, an update of 128 episodes for each 8 collected, a replay of
 // 5,000, all taken as 100 steps.
 func TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget(t *testing.T) {

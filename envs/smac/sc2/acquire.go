@@ -24,6 +24,8 @@ type Options struct {
 	Race      Race     // of both players
 	Addresses []string // "host:port" of games that run already; empty: start some
 
+	Difficulty Difficulty // of the computer player, whose units the map leads; 0: very hard, as in SMACv2
+
 	StartTimeout time.Duration // until a game that was started answers
 	RetryEvery   time.Duration // between two attempts to connect
 	ReplyTimeout time.Duration // for one answer
@@ -31,6 +33,9 @@ type Options struct {
 
 // Race is a player's race.
 type Race = sc2api.Race
+
+// Difficulty is how well a computer player plays.
+type Difficulty = sc2api.Difficulty
 
 // The races.
 const (
@@ -75,7 +80,7 @@ var games = struct {
 
 // key tells what an idle game can be used for.
 func (o *Options) key() string {
-	return fmt.Sprintf("%s|%s|%v|%q", o.Folder, o.Version, o.Race, o.Addresses)
+	return fmt.Sprintf("%s|%s|%v|%v|%q", o.Folder, o.Version, o.Race, o.Difficulty, o.Addresses)
 }
 
 // startTries is how often a game is started before giving up: one that loses its port to somebody, or that dies, is worth

@@ -8,6 +8,7 @@
 package sc2
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -120,7 +121,7 @@ func (g *Game) create() error {
 		return lastingError{fmt.Errorf("the map is missing: unpack SMACv2's maps so that %s exists: %w", file, err)}
 	}
 	computer := &sc2api.PlayerSetup{
-		Type: sc2api.PlayerType_Computer.Enum(), Race: g.options.Race.Enum(), Difficulty: sc2api.Difficulty_VeryHard.Enum(),
+		Type: sc2api.PlayerType_Computer.Enum(), Race: g.options.Race.Enum(), Difficulty: cmp.Or(g.options.Difficulty, sc2api.Difficulty_VeryHard).Enum(),
 	}
 	resp, err := g.call(&sc2api.Request{Request: &sc2api.Request_CreateGame{CreateGame: &sc2api.RequestCreateGame{
 		LocalMap:    local,

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/conf"
+)
+
+// Arguments are constructor arguments of SMACv2 that both tasks leave alone. Each is left out of JSON where it has the benchmark's
+// value, so that older configs keep their identity.
+type Arguments struct {
+	LoopsPerStep int     `json:"step_mul,omitdefault"`         // game loops of one step
+	MoveAmount   float64 `json:"move_amount,omitdefault"`      // cells that a move aims away; half of it ahead must be free
+	MinAttack    float64 `json:"min_attack_range,omitdefault"` // cells; the least shoot range of a type, with use_unit_ranges
+	Difficulty   string  `json:"difficulty,omitdefault"`       // of the computer player, which the map leaves without effect
+
+	// What SMACv2 calls capability_config: whom teams are made of, and where they start.
+	Weights    [3]float64 `json:"team_weights,omitzero"`         // probability of each type, in the order of the observed types; 0,0,0: the benchmark's
+	Exceptions string     `json:"exception_unit_types,omitzero"` // no team is made of these types only; "none", or "" for the benchmark's
+	Start      string     `json:"start_positions,omitdefault"`   // where episodes begin
+	StartP     float64    `json:"start_positions_p,omitdefault"` // probability that teams face each other, with surrounded_and_reflect
+}
+
+// DefaultArguments returns what SMACv2's constructor and the configs of 5 against 5 have.
+//
+// From: oxwhirl/smacv2, smacv2/env/starcraft2/starcraft2.py and smacv2/examples/configs, 577ab5a
+func DefaultArguments() Arguments {
+	return Arguments{LoopsPerStep: 8, MoveAmount: 2, MinAttack: 2, Difficulty: "7", Start: SurroundedAndReflect, StartP: 0.5}
+}
+
+// The ways to start an episode.
+const (
+	SurroundedAndReflect = "surrounded_and_reflect" // one of the two by chance
+	FixedStart           = "fixed"                  // SMACv2 without start_positions: each team on one point
+)
+
+// difficulties are the names of the computer player's levels, weakest first.
+var difficulties = []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "A"}
+
+// stepLimit is the most loops of one step: a minute and more of play without a decision.
+const stepLimit = 1000
+
+// noExceptions lets teams be of any types.
+const noExceptions = "none"
+
+// validate returns one sentence about the first impossible argument.
+func (a *Arguments) validate(task string, r *race, s *Settings) error {
+	return cmp.Or(
+		s.wantCount(task, "step_mul", a.LoopsPerStep, stepLimit),
+		a.wantMove(task, s),
+		wantFinite(task, "min_attack_range", a.MinAttack),
+		wantName(task, "difficulty", a.Difficulty, difficulties),
+		wantName(task, "start_positions", a.Start, []string{SurroundedAndReflect, FixedStart}),
+		s.wantShare(task, "start_positions_p", a.StartP),
+		a.wantTeams(task, r),
+	)
+}
+
+func wantName(task, key, name string, names []string) error {
+	if !slices.Contains(names, name) {
+		return fmt.Errorf("%s: %s is %q, want one of %s%s", task, key, name, strings.Join(names, ", "), conf.Near(name, names))
+	}
+	return nil
+}
+
+// wantMove refuses moves of nowhere, and broken ones where the ground is perceived: its points are cells, a and 2a away.
+func (a *Arguments) wantMove(task string, s *Settings) error {
+	m := a.MoveAmount
+	switch {
+	case !(m > 0 && m <= mapSide):
+		return fmt.Errorf("%s: move_amount is %g, want more than 0 and at most %d", task, m, mapSide)
+	case m != math.Trunc(m) && (s.ObsPathing || s.ObsHeight):
+		return fmt.Errorf("%s: move_amount is %g, want a whole number with obs_pathing_grid or obs_terrain_height", task, m)
+	}
+	return nil
+}
+
+// wantTeams refuses weights that are no probabilities, types of another race, and teams that would be drawn for ever.
+func (a *Arguments) wantTeams(task string, r *race) error {
+	sum := 0.0
+	for _, w := range a.Weights {
+		if !(w >= 0) {
+			sum = math.NaN()
+		}
+		sum += w
+	}
+	if a.Weights != [3]float64{} && !(math.Abs(sum-1) <= 1e-8) {
+		return fmt.Errorf("%s: team_weights are %v, want three numbers, 0 or more, that add up to 1", task, a.Weights)
+	}
+	never, err := r.exceptions(a.Exceptions)
+	if err != nil {
+		return fmt.Errorf("%s: %w", task, err)
+	}
+	teams := a.apply(r, never)
+	for i, t := range teams.types {
+		if teams.weights[i] > 0 && !teams.barred(t) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: all types of team_weights %v are in exception_unit_types, so that no team could be drawn", task, teams.weights)
+}
+
+// exceptions reads exception_unit_types: the types that no team is made of alone.
+func (r *race) exceptions(text string) ([]Type, error) {
+	switch text {
+	case "":
+		return r.never, nil
+	case noExceptions:
+		return nil, nil
+	}
+	var never []Type
+	var names []string
+	for _, t := range r.types {
+		names = append(names, t.String())
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		at := slices.Index(names, strings.TrimSpace(name))
+		if at < 0 {
+			return nil, fmt.Errorf("exception_unit_types is %q, want %s, or some of %s with commas between them", text, noExceptions, strings.Join(names, ", "))
+		}
+		never = append(never, r.types[at])
+	}
+	return never, nil
+}
+
+// teams are the race as the arguments, which are valid, change it.
+func (a *Arguments) teams(r *race) *race {
+	never, err := r.exceptions(a.Exceptions)
+	if err != nil {
+		panic("smac: " + err.Error()) // validate refuses it
+	}
+	return a.apply(r, never)
+}
+
+func (a *Arguments) apply(r *race, never []Type) *race {
+	teams := *r
+	teams.never = never
+	if a.Weights != [3]float64{} {
+		teams.weights = a.Weights[:]
+	}
+	return &teams
+}

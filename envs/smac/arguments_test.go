@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package smac
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs/rng"
+)
+
+// arguments are those of SMACv2's constructor, by name.
+type arguments map[string]json.RawMessage
+
+// What SMACv2's constructor takes besides what Settings have under the same name.
+var (
+	silent = []string{ // no effect on what is recorded; continuing_episode is compared with the step's information
+		"game_version", "seed", "debug", "replay_dir", "replay_prefix", "window_size_x", "window_size_y", "kill_unit_step_mul", "continuing_episode",
+	}
+	fixed = map[string]bool{ // there is no other value in this port
+		"obs_instead_of_state": false, "obs_starcraft": true, "fully_observable": false, "heuristic_ai": false, "heuristic_rest": false,
+	}
+)
+
+// capability is capability_config: teams, places and masks.
+type capability struct {
+	Agents  int `json:"n_units"`
+	Enemies int `json:"n_enemies"`
+	Team    *struct {
+		Kind       string   `json:"dist_type"`
+		Agents     int      `json:"n_units"`
+		Enemies    int      `json:"n_enemies"`
+		Types      []string `json:"unit_types"`
+		Weights    []float64
+		Exceptions []string `json:"exception_unit_types"`
+		Observe    bool
+	} `json:"team_gen"`
+	Start *struct {
+		Kind    string `json:"dist_type"`
+		Agents  int    `json:"n_units"`
+		Enemies int    `json:"n_enemies"`
+		P       float64
+		X       int `json:"map_x"`
+		Y       int `json:"map_y"`
+	} `json:"start_positions"`
+	Mask *struct {
+		Kind  string  `json:"dist_type"`
+		Shows float64 `json:"mask_probability"`
+	} `json:"enemy_mask"`
+}
+
+// settings are the port's for the arguments, or an error that names the first one that it does not have.
+func (a arguments) settings() (s Settings, r *race, err error) {
+	s, rest := DefaultSettings(), map[string]json.RawMessage{}
+	for name, value := range a {
+		want, only := fixed[name]
+		switch {
+		case name == "map_name" || name == "capability_config" || slices.Contains(silent, name):
+		case only && string(value) != fmt.Sprint(want):
+			return s, nil, fmt.Errorf("argument %s is %s, and %v is all that there is here", name, value, want)
+		case !only:
+			rest[name] = value
+		}
+	}
+	data, err := json.Marshal(rest)
+	if err != nil {
+		return s, nil, err
+	}
+	if err := conf.Unmarshal(data, &s); err != nil {
+		return s, nil, fmt.Errorf("an argument that is no setting: %w", err)
+	}
+	var name string
+	if err := json.Unmarshal(a["map_name"], &name); err != nil {
+		return s, nil, fmt.Errorf("map_name: %w", err)
+	}
+	for _, known := range []*race{&protossRace, &zergRace} {
+		if name == "10gen_"+known.name {
+			r = known
+		}
+	}
+	if r == nil {
+		return s, nil, fmt.Errorf("map_name is %q, want that of a task here", name)
+	}
+	var c capability
+	in := json.NewDecoder(bytes.NewReader(a["capability_config"]))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&c); err != nil {
+		return s, nil, fmt.Errorf("capability_config: %w", err)
+	}
+	return s, r, c.apply(&s, r)
+}
+
+func (c *capability) apply(s *Settings, r *race) error {
+	s.Agents, s.Enemies, s.Start = c.Agents, c.Enemies, FixedStart
+	if c.Team == nil || c.Team.Kind != "weighted_teams" {
+		return fmt.Errorf("capability_config.team_gen is %+v, want weighted_teams", c.Team)
+	}
+	s.ObsTypes = c.Team.Observe
+	for i, name := range c.Team.Types {
+		bit := slices.IndexFunc(r.types, func(t Type) bool { return t.String() == name })
+		if bit < 0 {
+			return fmt.Errorf("capability_config.team_gen.unit_types has %q, no type of %s", name, r.name)
+		}
+		s.Weights[bit] = c.Team.Weights[i]
+	}
+	if s.Exceptions = noExceptions; len(c.Team.Exceptions) > 0 {
+		s.Exceptions = strings.Join(c.Team.Exceptions, ",")
+	}
+	if p := c.Start; p != nil {
+		if s.Start, s.StartP = p.Kind, p.P; p.X != mapSide || p.Y != mapSide {
+			return fmt.Errorf("capability_config.start_positions is for a map of %d × %d, want %d × %d", p.X, p.Y, mapSide, mapSide)
+		}
+	}
+	if m := c.Mask; m != nil {
+		if s.EnemyMask = 1 - m.Shows; m.Kind != "mask" {
+			return fmt.Errorf("capability_config.enemy_mask is %+v, want a mask", *m)
+		}
+	}
+	return nil
+}
+
+// An argument that the port does not have is named, wherever it stands.
+func TestUnknownArgumentsOfRecordingsAreNamed(t *testing.T) {
+	const whole = `"map_name":"10gen_zerg","capability_config":{"n_units":5,"n_enemies":5,"team_gen":{"dist_type":"weighted_teams"}}`
+	for args, want := range map[string]string{
+		`{"move_ammount":3,` + whole + `}`:                                              "move_ammount",
+		`{"fully_observable":true,` + whole + `}`:                                       "fully_observable is true",
+		`{"obs_starcraft":false,` + whole + `}`:                                         "obs_starcraft is false",
+		strings.Replace(`{`+whole+`}`, `"n_units"`, `"attack":{},"n_units"`, 1):         "attack",
+		strings.Replace(`{`+whole+`}`, "weighted_teams", "all_teams", 1):                "all_teams",
+		strings.Replace(`{`+whole+`}`, "10gen_zerg", "10gen_terran", 1):                 "10gen_terran",
+		strings.Replace(`{`+whole+`}`, `"weighted_teams"`, `"weighted_teams","p":1`, 1): `"p"`,
+	} {
+		var a arguments
+		if err := json.Unmarshal([]byte(args), &a); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := a.settings(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one that names %s", args, err, want)
+		}
+	}
+}
+
+// Arguments with the benchmark's values leave no trace in JSON, others do, and both read back.
+func TestArgumentsLeaveOlderConfigsTheirIdentity(t *testing.T) {
+	cfg := DefaultZerg()
+	data, err := conf.Marshal(cfg)
+	if err != nil || strings.Contains(string(data), "move_amount") || strings.Contains(string(data), "start_positions") {
+		t.Errorf("defaults: %s, %v", data, err)
+	}
+	for key, text := range map[string]string{
+		"step_mul": "4", "move_amount": "1.5", "min_attack_range": "0", "difficulty": `"A"`, "start_positions": `"fixed"`, "start_positions_p": "0",
+		"team_weights": "[0.5,0,0.5]", "exception_unit_types": `"none"`,
+	} {
+		changed := cfg
+		if err := conf.Unmarshal([]byte(`{"`+key+`":`+text+`}`), &changed); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := conf.Marshal(changed); err != nil || !strings.Contains(string(data), `"`+key+`":`+text) {
+			t.Errorf("%s=%s: %s, %v", key, text, data, err)
+		}
+		if _, err := changed.Build(1, 1); err != nil {
+			t.Errorf("%s=%s: %v", key, text, err)
+		}
+	}
+}
+
+// Teams are of the given types, and of the excepted ones only where that is allowed; starts are where the settings say.
+func TestTeamsAndStartsAreThoseOfTheArguments(t *testing.T) {
+	s := DefaultSettings()
+	s.Agents, s.Enemies, s.Start = 2, 2, FixedStart
+	s.Weights, s.Exceptions = [3]float64{0.5, 0, 0.5}, "zergling, baneling"
+	if err := s.validate("smac/test", &zergRace); err == nil || !strings.Contains(err.Error(), "exception_unit_types") {
+		t.Errorf("error %v, want one that says that no team can be drawn", err)
+	}
+	counts, chance := map[[2]Type]int{}, rng.New(1, "teams")
+	for _, exceptions := range []string{noExceptions, "zergling"} {
+		s.Exceptions = exceptions
+		k := newRules(s, &zergRace)
+		l := newLineup(k)
+		for range 400 {
+			l.draw(k, chance)
+			counts[[2]Type(l.Types[:2])]++
+			if want := [2]float32{8, 16}; l.At[0] != want || l.At[1] != want || l.At[2] != [2]float32{24, 16} || l.At[3] != [2]float32{24, 16} {
+				t.Fatalf("units start at %v", l.At)
+			}
+		}
+		zerglings := counts[[2]Type{Zergling, Zergling}]
+		if got, want := zerglings > 0, exceptions == noExceptions; got != want || len(counts) != 3+count(want) {
+			t.Errorf("exceptions %q: teams %v", exceptions, counts)
+		}
+		clear(counts)
+	}
+	s.Start = SurroundedAndReflect
+	for p, want := range map[float64]int{0: 0, 1: 400} { // starts face to face
+		s.StartP = p
+		k, faced := newRules(s, &zergRace), 0
+		l := newLineup(k)
+		for range 400 {
+			l.draw(k, chance)
+			faced += count(l.At[0] != [2]float32{16, 16})
+		}
+		if faced != want {
+			t.Errorf("start_positions_p=%g: %d of 400 episodes begin face to face, want %d", p, faced, want)
+		}
+	}
+}
+
+// A step of step_mul loops moves a unit as far, and shots and the map's script know nothing of steps.
+func TestStepMulIsTheLoopsOfAStep(t *testing.T) {
+	walk := func(loops int, steps int) float32 {
+		s := DefaultSettings()
+		s.Agents, s.Enemies, s.LoopsPerStep = 1, 1, loops
+		k := newRules(s, &zergRace)
+		sim := newSimulator(k, rng.New(1, "walk"))
+		seen, _ := sim.Deploy(&Lineup{Agents: 1, Types: []Type{Baneling, Baneling}, At: [][2]float32{{2, 2}, {30, 30}}}, nil)
+		from := seen[0].X
+		for range steps {
+			seen, _ = sim.Play([]Command{{Verb: Move, Tag: 1, X: 30, Y: seen[0].Y}}, seen)
+		}
+		return seen[0].X - from
+	}
+	for loops, steps := range map[int]int{1: 16, 4: 4, 8: 2, 16: 1} {
+		if got, want := walk(loops, steps), float32(16*2.5/gameSecond); got < want-1e-4 || got > want+1e-4 {
+			t.Errorf("%d steps of %d loops: %g cells, want %g", steps, loops, got, want)
+		}
+	}
+}
+
+// obs_own_health=false takes one's own health out of the observation only where obs_all_health=false has taken that of others.
+func TestOwnHealthIsHiddenOnlyWithThatOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		all, own bool
+		want     int
+	}{{true, true, 92}, {true, false, 92}, {false, true, 92 - 9*2}, {false, false, 92 - 10*2}} {
+		s := DefaultSettings()
+		s.ObsAllHealth, s.ObsOwnHealth = c.all, c.own
+		if got := newRules(s, &protossRace).obs; got != c.want {
+			t.Errorf("obs_all_health=%v, obs_own_health=%v: %d numbers, want %d", c.all, c.own, got, c.want)
+		}
+	}
+}
