@@ -28,7 +28,7 @@ func maceSpec(discrete bool) *envs.Spec {
 // smallMACE trains in one step on all of a small rollout, with networks small enough for differences of losses.
 func smallMACE() MACE {
 	c := DefaultMACE()
-	c.HindsightHidden, c.HindsightEpochs, c.NoveltyWidth, c.NoveltyLayers, c.NoveltyOut, c.NoveltyEpochs = []int{5}, 1, 4, 1, 3, 1
+	c.HindsightHidden, c.HindsightSteps, c.NoveltyWidth, c.NoveltyLayers, c.NoveltyOut, c.NoveltyEpochs = []int{5}, 1, 4, 1, 3, 1
 	c.NoveltyKeep, c.NoveltyNorm, c.Minibatch, c.IntNorm, c.IntCoef = 1, false, 9, NormNone, 2
 	c.LR, c.Eps, c.Adam.Clip = 0.01, 1e-3, 1e9
 	return c
