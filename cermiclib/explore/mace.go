@@ -34,6 +34,7 @@ type MACE struct {
 	Discount        float64 `json:"hdd_discount"`            // γ of z; the authors': 0.99
 	Reduce          bool    `json:"hdd_reduce"`              // h_i is given the sum of all peers' z instead of each alone; the same for two agents
 	RatioClip       float64 `json:"hdd_logratio_clip"`       // bound of |log h/π|
+	HindsightBase   string  `json:"hdd_base"`                // what h starts from: policy or none, which is the authors'
 	HindsightHidden []int   `json:"hdd_hidden"`              // widths of h's layers; the authors': 64
 	HindsightBuffer int     `json:"hdd_buffer"`              // rollout batches that h is trained on, the last ones; the authors': about ten
 	HindsightFrames int     `json:"hdd_frames"`              // most frames of them together, an equal part of each drawn at random; the authors': 100,000
@@ -64,7 +65,7 @@ func init() { Register(DefaultMACE()) }
 // for what is new.
 func DefaultMACE() MACE {
 	return MACE{
-		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5, HindsightHidden: []int{64, 64},
+		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5, HindsightBase: BasePolicy, HindsightHidden: []int{64, 64},
 		HindsightBuffer: 10, HindsightFrames: 100_000, HindsightSteps: 450, NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25, NoveltyNorm: true,
 		Minibatch: 600,
 		Bonus:     Bonus{IntNorm: NormStd, IntMemory: 1, IntClip: 5, IntCoef: 0.01, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
@@ -79,6 +80,9 @@ func (MACE) Kind() string { return "mace" }
 func (c MACE) Validate() error {
 	if shares := []string{ShareTrain, ShareNone}; !slices.Contains(shares, c.Share) {
 		return fmt.Errorf("explore.mace_share is %q%s", c.Share, conf.Near(c.Share, shares))
+	}
+	if bases := []string{BasePolicy, BaseNone}; !slices.Contains(bases, c.HindsightBase) {
+		return fmt.Errorf("explore.hdd_base is %q%s", c.HindsightBase, conf.Near(c.HindsightBase, bases))
 	}
 	for _, f := range []struct {
 		name  string
@@ -143,8 +147,13 @@ func (c MACE) Build(b *nn.Build) (Module, error) {
 	return m, err
 }
 
-// Behave leaves the policy's distribution as it is.
-func (*mace) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
+// Behave leaves the policy's distribution as it is, and keeps it for hindsight to start from.
+func (m *mace) Behave(_ int, _ *rl.Obs, d *rl.Dist) error {
+	if m.hindsight != nil && m.HindsightBase == BasePolicy {
+		m.hindsight.rememberPolicy(d)
+	}
+	return nil
+}
 
 // Reward finds what is new, learns in hindsight which actions lead to it, and pays.
 func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {

@@ -15,17 +15,18 @@ import (
 
 // frameLayout says how one frame lies in a flat []float32 of width W, as hindsight reads it: for each of the N agents in turn
 //
-//	observation [F], z [P], alive [1], action [D] or [1], mask [K] of discrete actions
+//	observation [F], z [P], alive [1], parameters of the policy's distribution [K] or [2D], action [1] or [D], mask [K] of discrete actions
 type frameLayout struct {
-	spec                              *envs.Spec
-	given, alive, action, mask, agent int // offsets of the parts within an agent's numbers, and how many numbers an agent has
+	spec                                      *envs.Spec
+	given, alive, policy, action, mask, agent int // offsets of the parts within an agent's numbers, and how many numbers an agent has
 }
 
 // newFrameLayout is the layout of frames of s where each agent is given peers z.
 func newFrameLayout(s *envs.Spec, peers int) frameLayout {
 	l := frameLayout{spec: s, given: nn.SeenLen(s)}
 	l.alive = l.given + peers
-	l.action = l.alive + 1
+	l.policy = l.alive + 1
+	l.action = l.policy + nn.ActionOutputs(&s.Act)
 	l.mask = l.action + max(1, s.Act.Dim)
 	l.agent = l.mask + s.Act.Choices
 	return l
@@ -34,14 +35,16 @@ func newFrameLayout(s *envs.Spec, peers int) frameLayout {
 // width is W.
 func (l frameLayout) width() int { return l.spec.Agents * l.agent }
 
-// write fills dst [W] with a frame of x; look returns what was observed at an agent step [F], and z holds what it is given [P].
-func (l frameLayout) write(dst []float32, x *rl.Rollout, frame int, look func(row int) []float32, z []float32) {
-	peers, k := l.alive-l.given, l.spec.Act.Choices
+// write fills dst [W] with a frame of x: look returns what was observed at an agent step [F], z holds what each is given [T,E,N,P], and
+// policy the parameters of the distributions that the actions were drawn from [T,E,N,K] or [T,E,N,2D].
+func (l frameLayout) write(dst []float32, x *rl.Rollout, frame int, look func(row int) []float32, z, policy []float32) {
+	peers, outputs, k := l.alive-l.given, l.action-l.policy, l.spec.Act.Choices
 	for i := range x.N {
 		row, to := frame*x.N+i, dst[i*l.agent:(i+1)*l.agent]
 		copy(to, look(row))
 		copy(to[l.given:], z[row*peers:(row+1)*peers])
 		to[l.alive] = float32(x.Alive[row])
+		copy(to[l.policy:], policy[row*outputs:(row+1)*outputs])
 		if k == 0 {
 			d := l.spec.Act.Dim
 			copy(to[l.action:l.mask], x.Raw[row*d:])

@@ -33,6 +33,7 @@ type hindsight struct {
 	upper    float64   // scale of z: its 95 % quantile over the buffer
 	negative int       // rollout batches in a row whose mean influence was negative
 	given    []float32 // [T,E,N,P] z
+	policy   []float32 // [T,E,N,K] or [T,E,N,2D] of the distributions that actions were drawn from, as far as the rollout batch has got
 	order    []int32   // [T·E] permutation of the frames of the rollout batch
 	drawn    []int32   // permutation of the frames of the buffer
 	scratch  []float32 // [Minibatch,W]
@@ -52,7 +53,7 @@ func newHindsight(c MACE, b *nn.Build, u *novelty) (*hindsight, error) {
 	m.block, m.scratch = make([]float32, c.Minibatch*s.Agents*m.peers), make([]float32, c.Minibatch*m.buffer.width())
 	inputs := []nn.Input{
 		nn.F32("obs", c.Minibatch, s.Agents, nn.SeenLen(s)), nn.F32("given", c.Minibatch, s.Agents, m.peers),
-		nn.F32("weight", c.Minibatch, s.Agents),
+		nn.F32("weight", c.Minibatch, s.Agents), nn.F32("policy", c.Minibatch, s.Agents, nn.ActionOutputs(&s.Act)),
 	}
 	if k := s.Act.Choices; k > 0 {
 		inputs = append(inputs, nn.I32("choice", c.Minibatch, s.Agents), nn.F32("mask", c.Minibatch, s.Agents, k))
@@ -91,14 +92,14 @@ func (m *hindsight) logProb(sc *model.Scope, in map[string]*Node) *Node {
 	}
 	x := Concatenate(parts, -1)
 	act := &m.spec.Act
-	y := nn.MLP(sc.At(hindsightScope), Reshape(x, b*n*p, -1), m.HindsightHidden, nn.ReLU, nn.ActionOutputs(act))
-	y = Reshape(y, b, n, p, -1)
+	y := Reshape(m.outputs(sc.At(hindsightScope), Reshape(x, b*n*p, -1)), b, n, p, -1)
+	policy := every(in["policy"])
 	if act.Choices > 0 {
 		choice := BroadcastToDims(InsertAxes(in["choice"], -1), b, n, p)
-		logp, _ := nn.LogProbCategorical(y, every(in["mask"]), choice)
+		logp, _ := nn.LogProbCategorical(m.logits(y, policy), every(in["mask"]), choice)
 		return logp
 	}
-	mean, scale := nn.Gaussian(y)
+	mean, scale := m.gaussian(y, policy)
 	return nn.LogProbGaussian(every(in["raw"]), mean, scale, act)
 }
 
@@ -119,7 +120,11 @@ func peerCodes(n int) [][][]float32 {
 
 // reward adds λ·Σ z·log(h/π) to raw [T,E,N], given z [T,E,N].
 func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout) (rl.Scalars, error) {
+	var err error
 	m.give(z, x)
+	if m.policy, err = m.policyOf(x); err != nil {
+		return nil, err
+	}
 	m.remember(x)
 	loss, err := m.train(ctx, x.Iteration)
 	if err != nil {
@@ -146,6 +151,7 @@ func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout)
 			sum += v * float64(x.Alive[row])
 		}
 	}
+	m.policy = m.policy[:0]
 	mean := sum / float64(x.Rows())
 	return rl.Scalars{
 		"mace/influence": mean, "mace/hindsight_loss": loss, "mace/z_upper": m.upper, "mace/warn_influence": m.check(mean),
@@ -200,7 +206,7 @@ func (m *hindsight) give(z []float32, x *rl.Rollout) {
 
 // write fills dst [W] with a frame of the rollout batch.
 func (m *hindsight) write(dst []float32, x *rl.Rollout, frame int) {
-	m.buffer.write(dst, x, frame, m.novelty.sight.now, m.given)
+	m.buffer.write(dst, x, frame, m.novelty.sight.now, m.given, m.policy)
 }
 
 // remember puts frames of x into the buffer and takes the scale of z from all that it holds.
@@ -263,7 +269,8 @@ func (m *hindsight) feed(p *nn.Program, count int, frame func(k int) []float32) 
 		})
 	})
 	p.Feed(p.Input("weight"), func(dst []float32) { clear(dst) })
-	part("weight", l.alive, l.action)
+	part("weight", l.alive, l.policy)
+	part("policy", l.policy, l.action)
 	if m.spec.Act.Choices == 0 {
 		part("raw", l.action, l.mask)
 		return
