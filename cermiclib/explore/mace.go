@@ -60,17 +60,23 @@ var _ Config = MACE{}
 
 func init() { Register(DefaultMACE()) }
 
-// DefaultMACE has the authors' coefficients and networks, and CERMIC's weight of the bonus beside the extrinsic reward. Five
-// times as much, 0.05, pays up to four times what the dense Navigation does: agents then give up a task that they had learned
-// for what is new.
+// DefaultMACE has the authors' coefficients and networks, and the bonus on the scale of all methods.
 func DefaultMACE() MACE {
 	return MACE{
 		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5, HindsightBase: BasePolicy, HindsightHidden: []int{64, 64},
 		HindsightBuffer: 10, HindsightFrames: 100_000, HindsightSteps: 450, NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25, NoveltyNorm: true,
 		Minibatch: 600,
-		Bonus:     Bonus{IntNorm: NormStd, IntMemory: 1, IntClip: 5, IntCoef: 0.01, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
+		Bonus:     DefaultBonus("mace"),
 		Adam:      nn.Adam{LR: 3e-4, Eps: 1e-5, Clip: 10},
 	}
+}
+
+// NativeMACE is DefaultMACE with the authors' own bonus: neither novelty nor the whole is normalised, all of it is added to the
+// extrinsic reward, and hindsight learns the actions' distribution from nothing. Their learner normalises advantages.
+func NativeMACE() MACE {
+	c := DefaultMACE()
+	c.NoveltyNorm, c.HindsightBase, c.IntNorm, c.IntCoef = false, BaseNone, NormNone, 1
+	return c
 }
 
 // Kind is "mace".
