@@ -274,7 +274,7 @@ func TestICESRefusesTasksItCannotModel(t *testing.T) {
 	}
 	for name, change := range map[string]func(*ICES){
 		"ratio": func(c *ICES) { c.Ratio = 1 }, "entropy": func(c *ICES) { c.Entropy = math.NaN() }, "hidden": func(c *ICES) { c.Hidden = []int{0} },
-		"steps": func(c *ICES) { c.Steps = 0 }, "clip": func(c *ICES) { c.CodeClip = 0 }, "delta": func(c *ICES) { c.DeltaClip = 0 },
+		"steps": func(c *ICES) { c.Steps = 0 }, "clip": func(c *ICES) { c.CodeClamp = 0 }, "delta": func(c *ICES) { c.DeltaClip = 0 },
 		"penalty": func(c *ICES) { c.StepPenalty = -0.02 },
 	} {
 		c := smallICES()

@@ -212,8 +212,12 @@ func (b Budget) explorer(x explore.Config) explore.Config {
 	case explore.Epsilon:
 		c.Frames = b.Budget.Frames / annealShare
 		return c
-	case explore.ICES: // a quarter of the value learner's steps, for all of the run
-		c.Steps, c.RatioFrames = b.Q(learn.DefaultQ()).Steps/4, b.Budget.Frames
+	case explore.ICES: // a step of the world models for each of the value learner's, for all of the run
+		c.Steps, c.RatioFrames = b.Q(learn.DefaultQ()).Steps, b.Budget.Frames
+		return c
+	case explore.MACE: // as many steps of hindsight as the policy takes
+		l := b.MAPPO(learn.DefaultMAPPO())
+		c.HindsightSteps = l.Epochs * ((l.Frames + l.Minibatch - 1) / l.Minibatch)
 		return c
 	case cermic.Config:
 		return b.Cermic(c)
