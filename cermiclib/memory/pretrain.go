@@ -210,7 +210,7 @@ func (s *pretrainer) compile() error {
 				v.SetTrainable(stage.trains(v.Path()))
 			}
 			loss := ReduceAllMean(out.losses[i])
-			adam.Minimize(sc.Store().Scope(preScope), loss)
+			adam.Minimize(sc.Store().Scope(preScope), loss) // on moments that train sets back
 			return []*Node{loss}
 		})
 		if err != nil {
@@ -244,6 +244,9 @@ func (s *pretrainer) samples(rows []int32, first []int32) []int32 {
 func (s *pretrainer) train(ctx context.Context, i int) error {
 	order := slices.Clone(s.taught)
 	name, size := s.stages()[i].name, s.Batch/s.chunk()
+	if err := s.forget(); err != nil {
+		return err
+	}
 	rows, best, idle := []int32{}, math.Inf(1), 0
 	var kept map[string][]float32
 	for epoch := range s.Epochs {
@@ -283,6 +286,17 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 		}
 	}
 	return putBack(s.build.Store, kept)
+}
+
+// forget sets the optimiser back to its start: each stage has another loss and trains other variables, for which the moments and the
+// number of steps of the stage before would be wrong.
+func (s *pretrainer) forget() error {
+	for _, v := range nn.Variables(s.build.Store, preScope+"/adam") {
+		if err := v.SetValue(tensors.FromShape(v.Shape())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // each runs the evaluation graph over the samples held out; visit gets the agent steps of a minibatch, of which the last count only fills up.
