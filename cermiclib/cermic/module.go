@@ -111,7 +111,10 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 		inReward:   nn.F32("reward", rows),
 		inNegative: nn.F32("negative", rows, c.Negatives),
 	}
-	if c.NegKind == NegativesMarginal {
+	switch {
+	case c.NegKind == NegativesMarginal && c.NegFilter:
+		inputs[inNegative] = nn.I32("negative", rows, c.Negatives+drawColumns)
+	case c.NegKind == NegativesMarginal:
 		inputs[inNegative] = nn.I32("negative", rows, c.Negatives)
 	}
 	if m.mem != nil {
@@ -211,9 +214,12 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 		}
 	})
 	negatives := m.stream("cermic negatives", x.Iteration, step)
-	if m.cfg.NegKind == NegativesMarginal {
+	switch {
+	case m.cfg.NegKind == NegativesMarginal && m.cfg.NegFilter:
+		m.step.FeedInt(inNegative, func(dst []int32) { draws(dst, m.cfg.Negatives, x, rows, negatives) })
+	case m.cfg.NegKind == NegativesMarginal:
 		m.step.FeedInt(inNegative, func(dst []int32) { strangers(dst, m.cfg.Negatives, x, rows, weight, negatives) })
-	} else {
+	default:
 		m.step.Feed(inNegative, func(dst []float32) { normal(dst, negatives) })
 	}
 	if m.mem != nil {

@@ -23,9 +23,6 @@ const (
 // predictHidden is the width of φ and ψ; the transition and generative networks of Dynamic Bottleneck.
 const predictHidden = 256
 
-// Clamp of the learned log-spread of p_ψ.
-var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
-
 // latent maps s_t [B,S] and the action [B,A] to the mean and log σ of x_t, both [B,X].
 //
 // paper:g_phi  x_t ~ g_φ(s_t, a_t) = N(μ, diag σ²)
@@ -46,18 +43,11 @@ func (c Config) latent(sc *model.Scope, s, act *Node) (mean, logScale *Node) {
 
 func withAction(x, act *Node) *Node { return Concatenate([]*Node{x, act}, -1) }
 
-// predict maps x_t [B,X] to the mean of s_{t+1} [B,S] and the log of its spread, a scalar.
+// decode maps x_t [B,X] to the mean ŝ_{t+1} [B,S] of p_ψ.
 //
 // paper:p_psi  p_ψ(s_{t+1}|x_t) = N(ŝ_{t+1}, σ_ψ²·I)
 //
-// Reading: the figure calls this decoder ψ, the text p_φ and an encoder; the spread is one learned number (D4).
-func (c Config) predict(sc *model.Scope, x *Node) (mean, logSpread *Node) {
-	mean = c.decode(sc, x)
-	spread := nn.Weight(sc.At("decoder"), x, "log_spread", nn.AllZero)
-	return mean, ClipScalar(spread, logSpreadMin, logSpreadMax)
-}
-
-// decode is the mean of predict.
+// Reading: the figure calls this decoder ψ, the text p_φ and an encoder; spread.go has σ_ψ (D4).
 func (c Config) decode(sc *model.Scope, x *Node) *Node {
 	sc = sc.At("decoder")
 	y := nn.LeakyReLU(nn.Linear(sc.At("in"), x, predictHidden))

@@ -43,7 +43,7 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 		return nil, err
 	}
 	paid := m.bonus.Pay(x, m.raw, "cermic")
-	paid["cermic/int_alive"] = alive(paid)
+	judgeBonus(paid, x, m.raw)
 	m.health.check(paid)
 	return paid, nil
 }

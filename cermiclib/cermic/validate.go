@@ -32,6 +32,7 @@ func (c Config) validateChoices() error {
 		allowed     []string
 	}{
 		{"explore_reduce", c.ExploreReduce, []string{OverMean, OverSum}},
+		{"psi_spread", c.PsiSpread, []string{SpreadOptimal, SpreadLearned, SpreadUnit}},
 		{"psi_norm", c.PsiNorm, []string{PsiPerDim, PsiRunning, PsiNone}},
 		{"lb_sign", c.LowerSign, []string{SignDerived, SignPrinted}},
 		{"calib_form", c.CalibForm, []string{CalibBounded, CalibAnchored, CalibResidual, CalibPlain}},

@@ -128,9 +128,7 @@ func pretrainingOf(e run.Experiment, budget string) (Pretraining, error) {
 	if !ok {
 		return p, fmt.Errorf("%s has no memory to pre-train: choose mappo-cermic or qmix-cermic", e.Label())
 	}
-	var err error
-	p.Memory, err = memory.Bare(c.Memory)
-	return p, err
+	return p, p.of(c.Memory)
 }
 
 // Quality lists what the pre-training of each task was worth.
