@@ -42,7 +42,7 @@ type module struct {
 	mem       memory.Memory // nil without L_exploit
 	told      *teller       // nil unless actor_uses_context
 	minibatch int           // B
-	score     *nn.Program   // reward.go
+	form      form          // formula of r^i: form.go
 	step      *nn.Program   // one gradient step
 	names     []string      // of what step reports
 	sampler   sampler
@@ -51,7 +51,6 @@ type module struct {
 	health    health
 	last      []float32 // [E,N] r^e of the step before the next rollout; nil before the first one
 	raw       []float32 // [T,E,N] r^i of the last rollout
-	kl        []float32 // [scoreBatch]
 }
 
 var _ explore.Module = (*module)(nil)
@@ -60,10 +59,13 @@ var _ rl.Scorer = (*module)(nil)
 
 // Build compiles the module's two graphs: one that scores agent steps, one that takes a gradient step.
 func (c Config) Build(b *nn.Build) (explore.Module, error) {
+	if c.Form == nil {
+		c.Form = KL{}
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	m := &module{cfg: c, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, kl: make([]float32, scoreBatch), bonus: explore.NewPayer(c.Bonus)}
+	m := &module{cfg: c, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, bonus: explore.NewPayer(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {
@@ -73,7 +75,7 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 		m.sampler.chunk = m.mem.Shape().Chunk
 		m.minibatch = max(1, c.Minibatch/m.sampler.chunk) * m.sampler.chunk
 	}
-	if m.score, err = c.scorer(b); err != nil {
+	if m.form, err = c.Form.build(c, b); err != nil {
 		return nil, err
 	}
 	if err := m.compile(b); err != nil {
@@ -200,7 +202,7 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	m.step.Feed(inNext, func(dst []float32) { x.Next(dst, rows) })
 	m.step.Feed(inAct, func(dst []float32) {
 		for k, row := range rows {
-			m.action(x, dst[k*a:(k+1)*a], int(row))
+			m.cfg.action(x, dst[k*a:(k+1)*a], int(row))
 		}
 	})
 	m.step.Feed(inNoise, func(dst []float32) { normal(dst, m.stream("cermic latent", x.Iteration, step)) })
@@ -230,7 +232,7 @@ func (c Config) actLen(s *envs.Spec) int {
 }
 
 // action writes what φ sees of the action of an agent step.
-func (m *module) action(x *rl.Rollout, dst []float32, row int) {
+func (c Config) action(x *rl.Rollout, dst []float32, row int) {
 	a := x.Spec.Act.Len()
 	x.ActionVector(dst[:a], row)
 	oneHot(dst[a:], row%x.N)

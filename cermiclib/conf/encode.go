@@ -19,7 +19,7 @@ import (
 
 // Marshal returns the canonical JSON of v, a config or a struct of configs: keys sorted, every value written out whether
 // or not it is a default, the shortest decimal that reads back as the same float, no spaces. Equal configs have equal
-// bytes. Only a field with the tag option omitzero is left out while it is zero, so that a setting which was added later
+// bytes. Only a field with the tag option omitzero is left out while it is zero or, of a config, while its method IsZero says so, so that a setting which was added later
 // and is off leaves older configs their identity; registered defaults must keep such fields zero. A number that is not finite, which JSON cannot hold, is an error that names its dotted key.
 func Marshal(v any) ([]byte, error) {
 	if v == nil {
@@ -115,7 +115,7 @@ func (e *encoder) object(path string, v reflect.Value) error {
 	if isConfig {
 		keys = append(keys, field{name: kindKey})
 	}
-	keys = slices.DeleteFunc(keys, func(f field) bool { return f.omitZero && v.FieldByIndex(f.index).IsZero() })
+	keys = slices.DeleteFunc(keys, func(f field) bool { return f.omitZero && isZero(v.FieldByIndex(f.index)) })
 	slices.SortFunc(keys, func(a, b field) int { return cmp.Compare(a.name, b.name) })
 	e.WriteByte('{')
 	for i, f := range keys {
@@ -134,6 +134,17 @@ func (e *encoder) object(path string, v reflect.Value) error {
 	}
 	e.WriteByte('}')
 	return nil
+}
+
+// isZero reports whether a field with the tag option omitzero is left out. As in encoding/json, a config may say so itself: one of
+// several kinds in a field is then the one that was there before the field was.
+func isZero(v reflect.Value) bool {
+	if v.Kind() == reflect.Interface && !v.IsNil() {
+		if z, ok := v.Interface().(interface{ IsZero() bool }); ok {
+			return z.IsZero()
+		}
+	}
+	return v.IsZero()
 }
 
 // text writes s as a JSON string, without the escapes for HTML that would make it harder to read.
