@@ -41,16 +41,29 @@ type form interface {
 	score(ctx context.Context, dst []float32, from steps) error
 }
 
+// observant is a form that reads the memory: the module lets that watch a rollout before the form's turn.
+type observant interface{ use(m *module) error }
+
+// preceding is a form that has something to do before the module's gradient steps.
+type preceding interface{ beforeUpdate() error }
+
+// errNeedsRollout is what a form says that knows a step's bonus only in its rollout.
+func errNeedsRollout(setting string) error {
+	return fmt.Errorf("cermic: %s needs to know what came before or after a step, which a sampled one does not tell: set learner.int_at=collect", setting)
+}
+
 // steps are agent steps as a form reads them: row counts from 0 among the steps that are asked for.
 type steps struct {
 	obs   func(to []float32, row int) // [I]
 	act   func(to []float32, row int) // [A]
+	next  func(to []float32, row int) // [I] o_{t+1} as a third input; nil for graphs that have none
 	agent func(row int) int
 }
 
 func init() {
-	conf.Register[Form](KL{})
-	conf.Register[Form](DefaultElliptical())
+	for _, f := range []Form{KL{}, DefaultAggregate(), DefaultContext(), DefaultElliptical(), Progress{}} {
+		conf.Register(f)
+	}
 }
 
 // validateForm returns one sentence about the first impossible setting of the form of r^i.
@@ -60,6 +73,16 @@ func (c Config) validateForm() error {
 	}
 	if err := c.Form.Validate(); err != nil {
 		return fmt.Errorf("int_form %s: %w", c.Form.Kind(), err)
+	}
+	switch c.Form.(type) {
+	case Context:
+		if !c.Exploit {
+			return fmt.Errorf("int_form is context and exploit is false, which leaves out the memory that it needs; change one of them")
+		}
+	case Progress:
+		if c.Alpha == 0 {
+			return fmt.Errorf("int_form is progress and alpha is 0, which leaves out the decoder that it needs; change one of them")
+		}
 	}
 	return nil
 }
@@ -82,8 +105,8 @@ func (KL) IsZero() bool { return true }
 func (KL) Validate() error { return nil }
 
 func (KL) build(c Config, b *nn.Build) (form, error) {
-	s, err := c.newScorer(b, "cermic.reward", func(sc *model.Scope, obs, act *graph.Node) []*graph.Node {
-		mu, _ := psiMoments(c.latent(sc, c.embed(sc, b.Spec, obs), act))
+	s, err := c.newScorer(b, "cermic.reward", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		mu, _ := psiMoments(c.latent(sc, c.embed(sc, b.Spec, in[0]), in[1]))
 		return []*graph.Node{mu}
 	})
 	return &kl{s, make([]float32, scoreBatch)}, err

@@ -16,6 +16,7 @@ import (
 type ellipsoid struct {
 	sum    blas64.Symmetric  // Λ, upper triangle
 	factor blas64.Triangular // U of Λ = UᵀU
+	scale  scaling           // of features
 	block  blas64.General    // [ellipsoidRows,D] η of a few steps at once
 	rows   []int             // which these are
 }
@@ -23,8 +24,10 @@ type ellipsoid struct {
 // ellipsoidRows is the number of steps whose outer products are added at once.
 const ellipsoidRows = 256
 
-func newEllipsoid(dims int, lambda float64) *ellipsoid {
+func newEllipsoid(s scaling, lambda float64) *ellipsoid {
+	dims := len(s.by) + 1
 	e := &ellipsoid{
+		scale: s,
 		sum:   blas64.Symmetric{N: dims, Stride: dims, Data: make([]float64, dims*dims), Uplo: blas.Upper},
 		block: blas64.General{Cols: dims, Stride: dims, Data: make([]float64, ellipsoidRows*dims)},
 	}
@@ -35,8 +38,8 @@ func newEllipsoid(dims int, lambda float64) *ellipsoid {
 }
 
 // add adds w·ηηᵀ for each of the features [B,D-1] that counts.
-func (e *ellipsoid) add(features []float32, s scaling, counts func(row int) bool, w float64) {
-	e.blocks(features, s, counts, func() { blas64.Syrk(blas.Trans, w, e.block, 1, e.sum) })
+func (e *ellipsoid) add(features []float32, counts func(row int) bool, w float64) {
+	e.blocks(features, counts, func() { blas64.Syrk(blas.Trans, w, e.block, 1, e.sum) })
 }
 
 // factorise computes U; distance needs it.
@@ -52,9 +55,9 @@ func (e *ellipsoid) factorise() error {
 }
 
 // distance writes ηᵀΛ⁻¹η of each of the features [B,D-1] that counts into dst [B].
-func (e *ellipsoid) distance(dst, features []float32, s scaling, counts func(row int) bool) {
+func (e *ellipsoid) distance(dst, features []float32, counts func(row int) bool) {
 	d := e.sum.N
-	e.blocks(features, s, counts, func() {
+	e.blocks(features, counts, func() {
 		blas64.Trsm(blas.Right, blas.NoTrans, 1, e.factor, e.block) // η U⁻¹, whose square length is ηᵀΛ⁻¹η
 		for k, row := range e.rows {
 			total := 0.0
@@ -67,7 +70,7 @@ func (e *ellipsoid) distance(dst, features []float32, s scaling, counts func(row
 }
 
 // blocks calls f with η of the features that count in e.block, a few at a time.
-func (e *ellipsoid) blocks(features []float32, s scaling, counts func(row int) bool, f func()) {
+func (e *ellipsoid) blocks(features []float32, counts func(row int) bool, f func()) {
 	d := e.sum.N
 	flush := func() {
 		if e.block.Rows = len(e.rows); e.block.Rows > 0 {
@@ -80,7 +83,7 @@ func (e *ellipsoid) blocks(features []float32, s scaling, counts func(row int) b
 			continue
 		}
 		k := len(e.rows)
-		s.eta(e.block.Data[k*d:(k+1)*d], features[row*(d-1):(row+1)*(d-1)])
+		e.scale.eta(e.block.Data[k*d:(k+1)*d], features[row*(d-1):(row+1)*(d-1)])
 		if e.rows = append(e.rows, row); len(e.rows) == ellipsoidRows {
 			flush()
 		}

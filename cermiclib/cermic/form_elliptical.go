@@ -135,8 +135,8 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 			return nil, err
 		}
 	}
-	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, obs, act *Node) []*Node {
-		return []*Node{e.features(c, b, sc, obs, act)}
+	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*Node) []*Node {
+		return []*Node{e.features(c, b, sc, in[0], in[1])}
 	})
 	return f, err
 }
@@ -148,7 +148,6 @@ type elliptical struct {
 	agents   int
 	width    int // F
 	past     *reservoir
-	scale    scaling      // of features, as of the last rollout
 	known    []*ellipsoid // Λ as of the last rollout: one, or one for each agent; nil before the first
 	episodes *episodes    // Λ of the running episodes; nil with scope=global
 	now, old []float32    // [B,F] features of the rollout and of the reservoir
@@ -186,8 +185,7 @@ func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) err
 
 func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error {
 	if f.Features == FeatureNext || f.Scope != ScopeGlobal {
-		return fmt.Errorf("cermic: int_form.features=next and int_form.scope other than global need to know what came after and before a step, " +
-			"which a sampled one does not tell: set learner.int_at=collect")
+		return errNeedsRollout("int_form.features=next, as any int_form.scope but global,")
 	}
 	if f.known == nil {
 		if err := f.learn(ctx, nil); err != nil {
@@ -230,20 +228,20 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 	if err := f.measure(ctx, &f.old, f.past.rows(), f.past.steps()); err != nil {
 		return err
 	}
-	alive := func(row int) bool { return x.Alive[row] != 0 }
-	var m moments
-	m.add(f.old, f.width, func(int) bool { return true })
-	if x != nil {
-		m.add(f.now, f.width, alive)
-	}
-	f.scale = m.scaling(f.Scale, f.width)
 	f.known = f.known[:0]
 	for k := range f.owners() {
-		e := newEllipsoid(f.width+1, f.Lambda)
 		mine := func(agent int) bool { return f.Whose == WhoseAll || agent == k }
-		e.add(f.old, f.scale, func(row int) bool { return mine(int(f.past.Agent[row])) }, f.past.weight(k, f.Whose))
+		old := func(row int) bool { return mine(int(f.past.Agent[row])) }
+		now := func(row int) bool { return mine(row%x.N) && x.Alive[row] != 0 }
+		var m moments
+		m.add(f.old, f.width, old)
 		if x != nil {
-			e.add(f.now, f.scale, func(row int) bool { return mine(row%x.N) && alive(row) }, 1)
+			m.add(f.now, f.width, now)
+		}
+		e := newEllipsoid(m.scaling(f.Scale, f.width), f.Lambda)
+		e.add(f.old, old, f.past.weight(k, f.Whose))
+		if x != nil {
+			e.add(f.now, now, 1)
 		}
 		if err := e.factorise(); err != nil {
 			return err
@@ -274,7 +272,8 @@ func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) 
 		}
 		r := f.shaped(dst[row])
 		if ep != nil {
-			within := f.shaped(float32(ep.visit(row%(x.E*x.N), x.Started[row/x.N] != 0, features[row*f.width:(row+1)*f.width], f.scale)))
+			scale := f.known[row%x.N%len(f.known)].scale
+			within := f.shaped(float32(ep.visit(row%(x.E*x.N), x.Started[row/x.N] != 0, features[row*f.width:(row+1)*f.width], scale)))
 			if f.Scope == ScopeEpisode {
 				r = within
 			} else {
@@ -288,7 +287,7 @@ func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) 
 // global writes x = ηᵀΛ⁻¹η of the steps that count into dst [B].
 func (f *elliptical) global(dst, features []float32, agent func(row int) int, counts func(row int) bool) {
 	for k, e := range f.known {
-		e.distance(dst, features, f.scale, func(row int) bool { return counts(row) && (f.Whose == WhoseAll || agent(row) == k) })
+		e.distance(dst, features, func(row int) bool { return counts(row) && (f.Whose == WhoseAll || agent(row) == k) })
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"fmt"
+	"slices"
 
 	"cermic/envs/rng"
 
@@ -21,7 +22,9 @@ type reservoir struct {
 	obs, act int       // lengths
 	Obs, Act []float32 // [≤M,I], [≤M,A]
 	Agent    []int32   // [≤M]
+	Episode  []uint64  // [≤M] names of their episodes
 	Count    []float64 // [N] steps of each agent so far, as much of them as is not forgotten
+	Number   []uint32  // [E] episodes so far
 }
 
 func newReservoir(room, act int, b *nn.Build) (*reservoir, error) {
@@ -30,7 +33,7 @@ func newReservoir(room, act int, b *nn.Build) (*reservoir, error) {
 		return nil, fmt.Errorf("cermic: int_form.reservoir is %d steps of %d numbers, %d MiB, more than %d: lower it",
 			room, obs+act, size>>20, reservoirBytes>>20)
 	}
-	return &reservoir{room: room, seed: b.Seed, obs: obs, act: act, Count: make([]float64, b.Spec.Agents)}, nil
+	return &reservoir{room: room, seed: b.Seed, obs: obs, act: act, Count: make([]float64, b.Spec.Agents), Number: make([]uint32, b.Spec.Copies)}, nil
 }
 
 func (r *reservoir) rows() int { return len(r.Agent) }
@@ -38,9 +41,9 @@ func (r *reservoir) rows() int { return len(r.Agent) }
 // steps are those that are kept.
 func (r *reservoir) steps() steps {
 	return steps{
-		func(to []float32, row int) { copy(to, r.Obs[row*r.obs:(row+1)*r.obs]) },
-		func(to []float32, row int) { copy(to, r.Act[row*r.act:(row+1)*r.act]) },
-		func(row int) int { return int(r.Agent[row]) },
+		obs:   func(to []float32, row int) { copy(to, r.Obs[row*r.obs:(row+1)*r.obs]) },
+		act:   func(to []float32, row int) { copy(to, r.Act[row*r.act:(row+1)*r.act]) },
+		agent: func(row int) int { return int(r.Agent[row]) },
 	}
 }
 
@@ -73,8 +76,25 @@ func (r *reservoir) fade(keep float64) {
 	}
 }
 
+// episode names the episodes of x, [T,E]; take must not have seen x yet.
+func (r *reservoir) episodes(x *rl.Rollout) []uint64 {
+	names, number := make([]uint64, x.T*x.E), slices.Clone(r.Number)
+	for frame := range names {
+		c := frame % x.E
+		if x.Started[frame] != 0 {
+			number[c]++
+		}
+		names[frame] = uint64(c)<<32 | uint64(number[c])
+	}
+	return names
+}
+
 // take samples the agent steps of x that are alive; from has what is kept of them.
 func (r *reservoir) take(x *rl.Rollout, from steps) {
+	names := r.episodes(x)
+	for frame, first := range x.Started {
+		r.Number[frame%x.E] += uint32(first)
+	}
 	random := rng.New(r.seed, "cermic reservoir", uint64(x.Iteration))
 	total := r.total()
 	for row := range x.Rows() {
@@ -91,11 +111,11 @@ func (r *reservoir) take(x *rl.Rollout, from steps) {
 		} else {
 			r.Obs = append(r.Obs, make([]float32, r.obs)...)
 			r.Act = append(r.Act, make([]float32, r.act)...)
-			r.Agent = append(r.Agent, 0)
+			r.Agent, r.Episode = append(r.Agent, 0), append(r.Episode, 0)
 		}
 		from.obs(r.Obs[at*r.obs:(at+1)*r.obs], row)
 		from.act(r.Act[at*r.act:(at+1)*r.act], row)
-		r.Agent[at] = int32(row % x.N)
+		r.Agent[at], r.Episode[at] = int32(row%x.N), names[row/x.N]
 	}
 }
 
@@ -103,13 +123,15 @@ func (r *reservoir) take(x *rl.Rollout, from steps) {
 type formState struct {
 	Obs, Act []float32
 	Agent    []int32
+	Episode  []uint64
 	Count    []float64
+	Number   []uint32
 	Inverse  []float64
 }
 
 // encodeForm saves a reservoir and, if there are any, the running episodes.
 func encodeForm(r *reservoir, p *episodes) []byte {
-	s := formState{Obs: r.Obs, Act: r.Act, Agent: r.Agent, Count: r.Count}
+	s := formState{Obs: r.Obs, Act: r.Act, Agent: r.Agent, Episode: r.Episode, Count: r.Count, Number: r.Number}
 	if p != nil {
 		s.Inverse = p.Inverse
 	}
@@ -130,11 +152,13 @@ func decodeForm(state []byte, r *reservoir, p *episodes) error {
 	if p != nil {
 		inverse = len(p.Inverse)
 	}
-	if n := len(s.Agent); n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act || len(s.Count) != len(r.Count) || len(s.Inverse) != inverse {
+	n := len(s.Agent)
+	if n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act || len(s.Episode) != n || len(s.Count) != len(r.Count) ||
+		len(s.Number) != len(r.Number) || len(s.Inverse) != inverse {
 		return fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d agent steps of %d agents, want at most %d of %d",
 			n, len(s.Count), r.room, len(r.Count))
 	}
-	r.Obs, r.Act, r.Agent, r.Count = s.Obs, s.Act, s.Agent, s.Count
+	r.Obs, r.Act, r.Agent, r.Episode, r.Count, r.Number = s.Obs, s.Act, s.Agent, s.Episode, s.Count, s.Number
 	if p != nil {
 		p.Inverse = s.Inverse
 	}

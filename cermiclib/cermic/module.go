@@ -45,6 +45,7 @@ type module struct {
 	form      form          // formula of r^i: form.go
 	step      *nn.Program   // one gradient step
 	names     []string      // of what step reports
+	watched   bool          // the memory has seen the rollout that Update will get
 	sampler   sampler
 	bonus     explore.Payer
 	extrinsic rl.Running // of r^e, for reward_feat=running_std
@@ -80,6 +81,11 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	}
 	if err := m.compile(b); err != nil {
 		return nil, err
+	}
+	if o, ok := m.form.(observant); ok {
+		if err := o.use(m); err != nil {
+			return nil, err
+		}
 	}
 	if c.ActorContext {
 		m.told, err = c.newTeller(b)
@@ -145,8 +151,12 @@ func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 //
 // Reading: once for each collection, as in Algorithm 1; the introduction has it at each episode (D16).
 func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	if w, ok := m.mem.(memory.Watcher); ok {
-		if err := w.Watch(x); err != nil {
+	if err := m.watch(x); err != nil {
+		return nil, err
+	}
+	m.watched = false
+	if p, ok := m.form.(preceding); ok {
+		if err := p.beforeUpdate(); err != nil {
 			return nil, err
 		}
 	}
@@ -184,6 +194,17 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	m.health.updates++
 	m.health.check(out)
 	return out, nil
+}
+
+// watch lets a memory that wants to see x in time order do so, once.
+func (m *module) watch(x *rl.Rollout) error {
+	if w, ok := m.mem.(memory.Watcher); ok && !m.watched {
+		if err := w.Watch(x); err != nil {
+			return err
+		}
+	}
+	m.watched = true
+	return nil
 }
 
 // stream names the random numbers of one purpose within an iteration.

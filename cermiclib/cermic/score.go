@@ -22,18 +22,22 @@ type scorer struct {
 	prog *nn.Program
 }
 
-// newScorer compiles fn, which gets the module's scope.
-func (c Config) newScorer(b *nn.Build, name string, fn func(sc *model.Scope, obs, act *graph.Node) []*graph.Node) (*scorer, error) {
+// newScorer compiles fn, which gets the module's scope, o_t, the actions and further inputs.
+func (c Config) newScorer(b *nn.Build, name string, fn func(sc *model.Scope, in []*graph.Node) []*graph.Node, further ...nn.Input) (*scorer, error) {
 	inputs := []nn.Input{nn.F32("obs", scoreBatch, b.Spec.InLen()), nn.F32("act", scoreBatch, c.actLen(b.Spec))}
-	prog, err := nn.NewProgram(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		return fn(sc.At(scope), in[0], in[1])
+	prog, err := nn.NewProgram(b, name, append(inputs, further...), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		return fn(sc.At(scope), in)
 	})
 	return &scorer{c, prog}, err
 }
 
 // of returns all agent steps of x.
 func (s *scorer) of(x *rl.Rollout) steps {
-	return steps{x.Look, func(to []float32, row int) { s.cfg.action(x, to, row) }, func(row int) int { return row % x.N }}
+	return steps{
+		obs:   x.Look,
+		act:   func(to []float32, row int) { s.cfg.action(x, to, row) },
+		agent: func(row int) int { return row % x.N },
+	}
 }
 
 // each runs the graph on rows agent steps in turn; read finds in its outputs those from first to last-1, and nothing behind them.
@@ -43,13 +47,10 @@ func (s *scorer) each(ctx context.Context, rows int, from steps, read func(first
 			return err
 		}
 		last := min(first+scoreBatch, rows)
-		for input, write := range []func(to []float32, row int){from.obs, from.act} {
-			s.prog.Feed(input, func(flat []float32) {
-				width := len(flat) / scoreBatch
-				for row := first; row < last; row++ {
-					write(flat[(row-first)*width:(row-first+1)*width], row)
-				}
-			})
+		s.feed(0, first, last, from.obs)
+		s.feed(1, first, last, from.act)
+		if from.next != nil {
+			s.feed(2, first, last, from.next)
 		}
 		if err := s.prog.Run(); err != nil {
 			return err
@@ -59,4 +60,14 @@ func (s *scorer) each(ctx context.Context, rows int, from steps, read func(first
 		}
 	}
 	return nil
+}
+
+// feed writes agent steps from first to last-1 into an input of the graph.
+func (s *scorer) feed(input, first, last int, write func(to []float32, row int)) {
+	s.prog.Feed(input, func(flat []float32) {
+		width := len(flat) / scoreBatch
+		for row := first; row < last; row++ {
+			write(flat[(row-first)*width:(row-first+1)*width], row)
+		}
+	})
 }
