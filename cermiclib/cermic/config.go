@@ -57,7 +57,9 @@ type Config struct {
 
 	ActorContext bool `json:"actor_uses_context,omitzero"` // the actor sees f_n beside its observation, with MAPPO: actor.go; the paper is of two minds (D15)
 
-	// Intrinsic reward: reward.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
+	// Intrinsic reward: reward.go, form.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
+	Form   Form    `json:"int_form,omitzero"`   // formula of r^i: kl, the paper's letter, or another of form_*.go
+	Others float64 `json:"int_others,omitzero"` // r^i of each peer counts as much to an agent, in training only; the paper, and every agent on its own: 0
 	explore.Bonus
 
 	// Training: module.go, sampling.go
@@ -85,7 +87,7 @@ func Default() Config {
 		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true,
 		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, NegKind: NegativesMarginal, NegScale: 1, NegFilter: true, Negatives: 16,
 		ConsistencyDecay: 0.99, ConsistencyCoef: 1, ConsistencyMemory: true, RewardFeature: FeatureSymlog,
-		Bonus:  bonus(),
+		Form: KL{}, Bonus: bonus(),
 		Epochs: 3, Fraction: 0.25, Minibatch: 512, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}
 }
@@ -103,6 +105,15 @@ func Literal() Config {
 	c.Contrast = 0
 	c.IntNorm = explore.NormNone
 	c.IntCoef = 1
+	return c
+}
+
+// Novelty returns Default with a bonus that fades where an agent has been: the elliptical form, in units of its own standard deviation
+// over all of training.
+func Novelty() Config {
+	c := Default()
+	c.Form = DefaultElliptical()
+	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormStd, 1, 0.05
 	return c
 }
 

@@ -30,6 +30,12 @@ const predictHidden = 256
 // Reading: a clamp bounds σ from below. Without it KL grows without bound while a deterministic dimension adds at most ½ to
 // Σ_Ψ, so that the variance term does not restrain it (D3).
 func (c Config) latent(sc *model.Scope, s, act *Node) (mean, logScale *Node) {
+	out := Split(nn.Linear(sc.At("transition").At("out"), withAction(c.hidden(sc, s, act), act), 2*c.Latent), -1, 2)
+	return out[0], ClipScalar(out[1], c.LogScaleMin, c.LogScaleMax)
+}
+
+// hidden is φ's last hidden layer [B,predictHidden].
+func (c Config) hidden(sc *model.Scope, s, act *Node) *Node {
 	sc = sc.At("transition")
 	x := nn.LeakyReLU(nn.Linear(sc.At("in"), withAction(s, act), predictHidden))
 	for i := range 2 {
@@ -37,8 +43,7 @@ func (c Config) latent(sc *model.Scope, s, act *Node) (mean, logScale *Node) {
 		y := nn.LeakyReLU(nn.Linear(block.At("first"), withAction(x, act), predictHidden))
 		x = Add(x, nn.Linear(block.At("second"), withAction(y, act), predictHidden))
 	}
-	out := Split(nn.Linear(sc.At("out"), withAction(x, act), 2*c.Latent), -1, 2)
-	return out[0], ClipScalar(out[1], c.LogScaleMin, c.LogScaleMax)
+	return x
 }
 
 func withAction(x, act *Node) *Node { return Concatenate([]*Node{x, act}, -1) }

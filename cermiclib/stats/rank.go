@@ -43,3 +43,20 @@ func ranks(x []float64) []float64 {
 	}
 	return out
 }
+
+// Exceeds is the probability that a value of a is larger than one of b, ties counting half (the area under the curve of telling them
+// apart): .5 for equal distributions.
+func Exceeds(a, b []float64) float64 {
+	total := 0.0
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case x > y:
+				total++
+			case x == y:
+				total += 0.5
+			}
+		}
+	}
+	return total / float64(len(a)*len(b))
+}

@@ -28,3 +28,9 @@ func TestRankCorrelation(t *testing.T) {
 		t.Errorf("with a NaN it is %g", got)
 	}
 }
+
+func TestExceeds(t *testing.T) {
+	if got := Exceeds([]float64{1, 2}, []float64{1, 3}); got != 0.375 { // of four pairs one is larger, one equal
+		t.Errorf("probability of the larger value is %g, want .375", got)
+	}
+}
