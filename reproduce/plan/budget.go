@@ -9,6 +9,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/reproduce/paper"
@@ -23,6 +24,8 @@ type Budget struct {
 	MAPPO  func(learn.MAPPO) learn.MAPPO     // sets the schedule of a MAPPO
 	Q      func(learn.Q) learn.Q             // sets the schedule of a value learner
 	Cermic func(cermic.Config) cermic.Config // sets the schedule of CERMIC's module
+	Policy func(policy.Config) policy.Config // sets the size of the policy; nil: it keeps its own
+	Longer map[string]int                    // frames on the tasks that have others than the rest
 
 	// Pictured is what changes where agents see pictures, a frame of which takes up to 100 times as long to learn from; nil: nothing.
 	Pictured func(b Budget, agents int) Budget
@@ -47,6 +50,7 @@ var Budgets = []Budget{
 		},
 		Cermic: sparing, Pictured: picturesSmoke,
 	},
+	explorationBudget,
 	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
 		About: "600,000 frames, as the recorded BenchMARL curves, and 30,000 of clean_up; " +
@@ -130,6 +134,9 @@ func (b Budget) then(onPolicy func(*learn.MAPPO), offPolicy func(*learn.Q)) Budg
 
 // On is the budget on a registered task.
 func (b Budget) On(task string) (Budget, error) {
+	if frames, ok := b.Longer[task]; ok {
+		b.Budget.Frames, b.Budget.EvalEvery = frames, frames/10
+	}
 	if b.Pictured == nil {
 		return b, nil
 	}
@@ -179,6 +186,9 @@ func (b Budget) apply(e *run.Experiment) {
 	shared.Copies = b.Copies
 	e.Task = e.Task.WithShared(shared)
 	e.Learner, e.Explore = b.learner(e.Learner), b.explorer(e.Explore)
+	if b.Policy != nil {
+		e.Policy = b.Policy(e.Policy)
+	}
 }
 
 // learner sets the schedule of a learner.
@@ -226,6 +236,9 @@ func (b Budget) set(e *run.Experiment, key, value string) error {
 	}
 	if changed("explore") {
 		e.Explore = b.explorer(e.Explore)
+	}
+	if changed("policy") && b.Policy != nil {
+		e.Policy = b.Policy(e.Policy)
 	}
 	if fade, _ := find(now, "explore.int_anneal"); changed("explore.int_anneal") && fade == explore.AnnealLinear {
 		if err := conf.Set(e, "explore.int_anneal_frames", fmt.Sprint(b.Budget.Frames)); err != nil {
