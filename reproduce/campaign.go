@@ -31,7 +31,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&table, "table", "", "the `table`: sota, agents, ablation, density; or choose by -task and -method")
 		f.StringVar(&task, "task", "", "`tasks`, separated by commas")
 		f.StringVar(&method, "method", "", "`methods`, separated by commas")
-		f.StringVar(&budget, "budget", "short", "smoke, short or paper")
+		f.StringVar(&budget, "budget", "short", "smoke, explore, short or paper")
 		f.IntVar(&seeds, "seeds", 3, "runs of each, with seeds 1 to `n`")
 		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")

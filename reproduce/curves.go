@@ -27,7 +27,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if _, err := parse("curves", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "balance", "the `task`")
 		f.StringVar(&method, "method", "", "only runs of these `methods`, separated by commas")
-		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short, paper or custom")
+		f.StringVar(&budget, "budget", "short", "of the runs: smoke, explore, short, paper or custom")
 		f.StringVar(&reward, "reward", "", "only runs trained on this reward: dense or sparse")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&file, "o", "curves.png", "`file` to write; it ends in .png, .svg or .pdf")

@@ -24,6 +24,8 @@ type Budget struct {
 	MAPPO  func(learn.MAPPO) learn.MAPPO     // sets the schedule of a MAPPO
 	Q      func(learn.Q) learn.Q             // sets the schedule of a value learner
 	Cermic func(cermic.Config) cermic.Config // sets the schedule of CERMIC's module
+	Policy func(policy.Config) policy.Config // sets the size of the policy; nil: it keeps its own
+	Longer map[string]int                    // frames on the tasks that have others than the rest
 
 	// Pictured is what changes where agents see pictures, a frame of which takes up to 100 times as long to learn from; nil: nothing.
 	Pictured func(b Budget, agents int) Budget
@@ -48,6 +50,7 @@ var Budgets = []Budget{
 		},
 		Cermic: sparing, Pictured: picturesSmoke,
 	},
+	explorationBudget,
 	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
 		About: "600,000 frames, as the recorded BenchMARL curves, and 30,000 of clean_up; " +
@@ -131,6 +134,9 @@ func (b Budget) then(onPolicy func(*learn.MAPPO), offPolicy func(*learn.Q)) Budg
 
 // On is the budget on a registered task.
 func (b Budget) On(task string) (Budget, error) {
+	if frames, ok := b.Longer[task]; ok {
+		b.Budget.Frames, b.Budget.EvalEvery = frames, frames/10
+	}
 	if b.Pictured == nil {
 		return b, nil
 	}
@@ -178,6 +184,9 @@ const lagShare = 3
 
 // policy sets the schedule of a policy.
 func (b Budget) policy(p policy.Config) policy.Config {
+	if b.Policy != nil {
+		p = b.Policy(p)
+	}
 	if c, ok := p.(policy.CPM); ok {
 		c.Lag = b.Budget.Frames / lagShare
 		return c
