@@ -318,6 +318,9 @@ func (g *giveWay) charge(w *World, c int) {
 		if g.EnergyCost != 0 {
 			m[giveWayEnergy+i] = -g.EnergyCost * w.Control(c, i).Norm() / (math.Sqrt2 * g.strongest)
 		}
+		if g.PassagePenalty == 0 && g.ObstaclePenalty == 0 {
+			continue
+		}
 		for b := giveWayWall; b < w.landmarks; b++ {
 			penalty := g.ObstaclePenalty
 			if g.ofNiche(b) {
