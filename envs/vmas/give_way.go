@@ -21,17 +21,17 @@ type GiveWay struct {
 	DoneOnCompletion bool    `json:"done_on_completion"` // the episode ends when both have arrived
 	FinalReward      float32 `json:"final_reward"`       // of each step in which both are at their goals
 
-	BoxAgents      bool    `json:"box_agents,omitzero"`            // agents are boxes that do not turn; else circles
-	SpeedLimit     float32 `json:"v_range,omitdefault"`            // metres a second: of each component of velocities, and of commands
-	Acceleration   float64 `json:"a_range,omitdefault"`            // newtons: with linear_friction, the limit of each component of forces
-	LinearFriction float64 `json:"linear_friction,omitdefault"`    //
-	ObsNoise       float32 `json:"obs_noise,omitzero"`             // every observed number is off by up to this
-	PosShaping     float32 `json:"pos_shaping_factor,omitdefault"` // what coming nearer to the goals counts for
+	BoxAgents      bool    `json:"box_agents,omitzero"`                   // agents are boxes that do not turn; else circles
+	SpeedLimit     float32 `json:"v_range" conf:"omitdefault"`            // metres a second: of each component of velocities, and of commands
+	Acceleration   float64 `json:"a_range" conf:"omitdefault"`            // newtons: with linear_friction, the limit of each component of forces
+	LinearFriction float64 `json:"linear_friction" conf:"omitdefault"`    //
+	ObsNoise       float32 `json:"obs_noise,omitzero"`                    // every observed number is off by up to this
+	PosShaping     float32 `json:"pos_shaping_factor" conf:"omitdefault"` // what coming nearer to the goals counts for
 
 	// The velocity controller. Without it, actions are forces, and the two settings below mean nothing.
-	UseController bool    `json:"use_velocity_controller,omitdefault"`
-	SlowestInput  float32 `json:"min_input_norm,omitdefault"` // metres a second: commands below it count as 0
-	Delay         int     `json:"dt_delay,omitzero"`          // steps after which commands are obeyed
+	UseController bool    `json:"use_velocity_controller" conf:"omitdefault"`
+	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault"` // metres a second: commands below it count as 0
+	Delay         int     `json:"dt_delay,omitzero"`                 // steps after which commands are obeyed
 
 	// Rewards, to be negative if they shall punish, of each step.
 	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // what is paid for full force along both axes; costs if positive
