@@ -194,22 +194,23 @@ func (g *giveWay) World() WorldSpec {
 	return s
 }
 
-// wall is one of the lines that bound the corridor and its niches.
-type wall struct {
+// giveWayLine is one of the lines that bound the corridor and its niches.
+type giveWayLine struct {
 	name   string
 	length float32
 }
 
 // lines lists the walls, in the order of their bodies.
-func (g *giveWay) lines() []wall {
-	all := []wall{
+func (g *giveWay) lines() []giveWayLine {
+	all := []giveWayLine{
 		{"wall 0", 0.4}, {"wall 1", 0.4}, {"ceil 1 0", 2.3}, {"ceil 1 1", 2.3},
 		{"ceil 2 0", 0.48}, {"ceil 2 1", 0.48}, {"ceil 2 2", 0.4},
 	}
-	if !g.MirrorPassage {
-		return append(all, wall{"floor", 5})
+	below := []giveWayLine{{"floor", 5}}
+	if g.MirrorPassage {
+		below = []giveWayLine{{"ceil 12 0", 2.3}, {"ceil 12 1", 2.3}, {"ceil 22 0", 0.48}, {"ceil 22 1", 0.48}, {"ceil 22 2", 0.4}}
 	}
-	return append(all, wall{"ceil 12 0", 2.3}, wall{"ceil 12 1", 2.3}, wall{"ceil 22 0", 0.48}, wall{"ceil 22 1", 0.48}, wall{"ceil 22 2", 0.4})
+	return append(all, below...)
 }
 
 func (g *giveWay) Reset(w *World, c int, r *rng.Rand) {
