@@ -21,9 +21,9 @@ import (
 // or not it is a default, the shortest decimal that reads back as the same float, no spaces. Equal configs have equal
 // bytes. A number that is not finite, which JSON cannot hold, is an error that names its dotted key.
 //
-// Settings that were added later leave older configs their identity: a field with the tag option omitzero is left out while
-// it is zero, or as a method IsZero of its own says, which registered defaults must keep it; one with omitdefault while it has the value of the config's registered
-// default, which must never change again. A list with the tag option scalar is written as its entry if it has only one.
+// Settings that were added later leave older configs their identity: a field tagged json:",omitzero" is left out while it is
+// zero, or its own method IsZero says so, which registered defaults must keep it; one tagged conf:"omitdefault" while it has the value of the config's
+// registered default, which must never change again. A list tagged conf:"scalar" is written as its entry if it has only one.
 func Marshal(v any) ([]byte, error) {
 	if v == nil {
 		return []byte("null"), nil

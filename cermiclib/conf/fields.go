@@ -18,9 +18,9 @@ type field struct {
 	index []int // for reflect.Value.FieldByIndex
 	depth int   // embedding depth: 0 for a field of the struct itself
 
-	omitZero    bool // tagged omitzero: left out of JSON while it is zero
-	omitDefault bool // tagged omitdefault: left out of JSON while it is what the registered default has
-	scalar      bool // a list tagged scalar: one entry is written and read without brackets
+	omitZero    bool // json:",omitzero": left out of JSON while it is zero
+	omitDefault bool // conf:"omitdefault": left out of JSON while it is what the registered default has
+	scalar      bool // conf:"scalar", of a list: one entry is written and read without brackets
 }
 
 // in returns the field's value in v as it is written: of a list tagged scalar that has one entry, the entry.
@@ -81,10 +81,10 @@ func collect(t reflect.Type, at []int, all []field) ([]field, error) {
 		case name == "":
 			name = f.Name
 		}
-		tags := strings.Split(options, ",")
+		ours := strings.Split(f.Tag.Get("conf"), ",")
 		all = append(all, field{
-			name: name, index: index, depth: len(at), omitZero: slices.Contains(tags, "omitzero"),
-			omitDefault: slices.Contains(tags, "omitdefault"), scalar: slices.Contains(tags, "scalar"),
+			name: name, index: index, depth: len(at), omitZero: slices.Contains(strings.Split(options, ","), "omitzero"),
+			omitDefault: slices.Contains(ours, "omitdefault"), scalar: slices.Contains(ours, "scalar"),
 		})
 	}
 	return all, nil

@@ -11,9 +11,9 @@ import (
 // rayed is balance with settings that were added later and whose defaults are not zero.
 type rayed struct {
 	shared
-	Rays int       `json:"rays,omitdefault"`
-	Fog  []float32 `json:"fog,omitdefault,scalar"`
-	Cov  []float32 `json:"cov,scalar"`
+	Rays int       `json:"rays" conf:"omitdefault"`
+	Fog  []float32 `json:"fog" conf:"omitdefault,scalar"`
+	Cov  []float32 `json:"cov" conf:"scalar"`
 }
 
 func (rayed) Kind() string { return "test/rayed" }

@@ -19,7 +19,7 @@ type BallTrajectory struct {
 
 	// What the three errors count for whose decrease is paid: of the ball's speed, the square root of its distance from
 	// the circle of radius 0.5 round the origin, and the sum of both agents' distances to it.
-	SpeedShaping float32 `json:"speed_shaping_factor,omitdefault"`
+	SpeedShaping float32 `json:"speed_shaping_factor" conf:"omitdefault"`
 	PosShaping   float32 `json:"pos_shaping_factor,omitzero"`
 	DistShaping  float32 `json:"dist_shaping_factor,omitzero"`
 }

@@ -2,51 +2,53 @@
 
 package vmas
 
-// Script pulls the ball along a diagonal, on which forces are largest; round the circle, if that is paid; without rods,
-// one agent pushes it.
+// Script pulls the ball along a diagonal, on which forces are largest, or onto the circle and round it, if that is paid.
+// Without rods, the agents push it along the line on which they start, or hold it between them on the circle.
 func (b *ballTrajectory) Script(w *World, c, agent int) Vec {
 	switch {
-	case !b.Joints:
-		return b.shove(w, c, agent)
-	case b.PosShaping != 0:
-		return b.orbit(w, c).Sub(w.Vel(c, 0)).Mul(10)
+	case b.Joints && b.PosShaping > 0:
+		return b.orbit(w, c)
+	case b.Joints:
+		return Vec{1, 1}
+	case b.PosShaping > 0:
+		return b.hold(w, c, agent)
 	}
-	return Vec{1, 1}
+	return b.shove(w, c, agent)
 }
 
-// orbit is the velocity with which the ball gets onto the circle and stays on it, leftwards round the origin.
+// orbit brings the ball to the circle and turns it leftwards, if speed is paid.
 func (b *ballTrajectory) orbit(w *World, c int) Vec {
-	const gain = 2 // metres to metres per second
-	ball := w.Pos(c, 0)
+	ball, vel := w.Pos(c, 0), w.Vel(c, 0)
 	r := ball.Norm()
 	if r == 0 {
-		return Vec{ballSpeed, 0}
+		return Vec{1, 0}
 	}
 	out := ball.Mul(1 / r)
-	return out.Left().Add(out.Mul(gain * (ballCircle - r))).Shorten(ballSpeed)
+	speed := 2 * (ballCircle - r)
+	if b.SpeedShaping <= 0 {
+		return out.Mul(speed).Sub(vel).Mul(10)
+	}
+	round := vel.Dot(out.Left())
+	u := out.Mul(10*(speed-vel.Dot(out)) - 3*round*round/ballCircle) // three masses are kept from going straight on
+	return u.Add(out.Left().Mul(10 * (ballSpeed - round)))
 }
 
-// shove sends the agent that is further behind the ball against it, and the other one out of the way, if it is in it, or
-// else after the ball.
+// hold presses both agents against the ball along x and moves it to the circle.
+func (b *ballTrajectory) hold(w *World, c, agent int) Vec {
+	ball, vel, self := w.Pos(c, 0), w.Vel(c, 0), w.Pos(c, w.Agent(agent))
+	place := sqrt(max(0, ballCircle*ballCircle-ball.Y*ball.Y)) * side(ball.X)
+	press := 0.4 * side(ball.X-self.X)
+	align := 10*(ball.Y-self.Y) - 3*w.Vel(c, w.Agent(agent)).Y
+	return Vec{press + 2*(place-ball.X) - 2*vel.X, align}
+}
+
+// shove sends the agent on the left against the ball and the other one out of its way.
 func (b *ballTrajectory) shove(w *World, c, agent int) Vec {
-	const side = 0.2 // from the ball's way
-	ahead := Vec{1, 0}
-	if b.PosShaping != 0 {
-		ahead = b.orbit(w, c)
-		if n := ahead.Norm(); n > 0 {
-			ahead = ahead.Mul(1 / n)
-		}
+	const aside = 0.2
+	ball, self := w.Pos(c, 0), w.Pos(c, w.Agent(agent))
+	vel := w.Vel(c, w.Agent(agent))
+	if other := w.Pos(c, w.Agent(1-agent)); self.X > other.X || self.X == other.X && agent == 1 {
+		return ball.Add(Vec{0, aside}).Sub(self).Mul(10).Sub(vel)
 	}
-	ball, self, other := w.Pos(c, 0), w.Pos(c, w.Agent(agent)), w.Pos(c, w.Agent(1-agent))
-	place := ball
-	offset := self.Sub(ball)
-	mine, theirs := offset.Dot(ahead), other.Sub(ball).Dot(ahead)
-	if pushes := mine < theirs || mine == theirs && agent == 0; !pushes {
-		place = ball.Add(ahead.Left().Mul(side))
-	} else if mine < -ballRadius/2 {
-		place = ball.Sub(ahead.Left().Mul(3 * offset.Dot(ahead.Left()))).Add(ahead)
-	} else {
-		place = ball.Sub(ahead.Mul(3 * ballRadius)).Add(ahead.Left().Mul(2 * ballRadius))
-	}
-	return place.Sub(self).Mul(10).Sub(w.Vel(c, w.Agent(agent)))
+	return Vec{1, 10*(ball.Y-self.Y) - 3*vel.Y}
 }

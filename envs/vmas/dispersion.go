@@ -18,8 +18,8 @@ type Dispersion struct {
 	Food           int     `json:"n_food"`
 	SharedReward   bool    `json:"share_reward"` // everybody is paid for every piece; else those who are at it share 1
 	FoodRadius     float32 `json:"food_radius"`
-	PenaliseByTime bool    `json:"penalise_by_time"`      // a step without pay costs 0.01
-	PosRange       float32 `json:"pos_range,omitdefault"` // the world is |x|, |y| ≤ this; food lies anywhere in it
+	PenaliseByTime bool    `json:"penalise_by_time"`             // a step without pay costs 0.01
+	PosRange       float32 `json:"pos_range" conf:"omitdefault"` // the world is |x|, |y| ≤ this; food lies anywhere in it
 }
 
 // DefaultDispersion returns the settings of BenchMARL 1.5.2 (conf/task/vmas/dispersion.yaml).

@@ -18,10 +18,10 @@ type Flocking struct {
 	Settings
 	Agents          int     `json:"n_agents"`
 	Obstacles       int     `json:"n_obstacles"`
-	CollisionReward float32 `json:"collision_reward"`                      // for each step and each other agent that is touched
-	MinDistance     float32 `json:"min_dist_between_entities,omitdefault"` // of centres, at the start of an episode
-	LidarRays       int     `json:"n_lidar_rays,omitdefault"`
-	DistShaping     float32 `json:"dist_shaping_factor,omitdefault"` // what coming closer counts for
+	CollisionReward float32 `json:"collision_reward"`                             // for each step and each other agent that is touched
+	MinDistance     float32 `json:"min_dist_between_entities" conf:"omitdefault"` // of centres, at the start of an episode
+	LidarRays       int     `json:"n_lidar_rays" conf:"omitdefault"`
+	DistShaping     float32 `json:"dist_shaping_factor" conf:"omitdefault"` // what coming closer counts for
 }
 
 // DefaultFlocking returns the settings of BenchMARL 1.5.2 (conf/task/vmas/flocking.yaml).

@@ -21,17 +21,17 @@ type GiveWay struct {
 	DoneOnCompletion bool    `json:"done_on_completion"` // the episode ends when both have arrived
 	FinalReward      float32 `json:"final_reward"`       // of each step in which both are at their goals
 
-	BoxAgents      bool    `json:"box_agents,omitzero"`            // agents are boxes that do not turn; else circles
-	SpeedLimit     float32 `json:"v_range,omitdefault"`            // metres a second: of each component of velocities, and of commands
-	Acceleration   float64 `json:"a_range,omitdefault"`            // newtons: with linear_friction, the limit of each component of forces
-	LinearFriction float64 `json:"linear_friction,omitdefault"`    //
-	ObsNoise       float32 `json:"obs_noise,omitzero"`             // every observed number is off by up to this
-	PosShaping     float32 `json:"pos_shaping_factor,omitdefault"` // what coming nearer to the goals counts for
+	BoxAgents      bool    `json:"box_agents,omitzero"`                   // agents are boxes that do not turn; else circles
+	SpeedLimit     float32 `json:"v_range" conf:"omitdefault"`            // metres a second: of each component of velocities, and of commands
+	Acceleration   float64 `json:"a_range" conf:"omitdefault"`            // newtons: with linear_friction, the limit of each component of forces
+	LinearFriction float64 `json:"linear_friction" conf:"omitdefault"`    //
+	ObsNoise       float32 `json:"obs_noise,omitzero"`                    // every observed number is off by up to this
+	PosShaping     float32 `json:"pos_shaping_factor" conf:"omitdefault"` // what coming nearer to the goals counts for
 
 	// The velocity controller. Without it, actions are forces, and the two settings below mean nothing.
-	UseController bool    `json:"use_velocity_controller,omitdefault"`
-	SlowestInput  float32 `json:"min_input_norm,omitdefault"` // metres a second: commands below it count as 0
-	Delay         int     `json:"dt_delay,omitzero"`          // steps after which commands are obeyed
+	UseController bool    `json:"use_velocity_controller" conf:"omitdefault"`
+	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault"` // metres a second: commands below it count as 0
+	Delay         int     `json:"dt_delay,omitzero"`                 // steps after which commands are obeyed
 
 	// Rewards, to be negative if they shall punish, of each step.
 	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // what is paid for full force along both axes; costs if positive
@@ -194,22 +194,23 @@ func (g *giveWay) World() WorldSpec {
 	return s
 }
 
-// wall is one of the lines that bound the corridor and its niches.
-type wall struct {
+// giveWayLine is one of the lines that bound the corridor and its niches.
+type giveWayLine struct {
 	name   string
 	length float32
 }
 
 // lines lists the walls, in the order of their bodies.
-func (g *giveWay) lines() []wall {
-	all := []wall{
+func (g *giveWay) lines() []giveWayLine {
+	all := []giveWayLine{
 		{"wall 0", 0.4}, {"wall 1", 0.4}, {"ceil 1 0", 2.3}, {"ceil 1 1", 2.3},
 		{"ceil 2 0", 0.48}, {"ceil 2 1", 0.48}, {"ceil 2 2", 0.4},
 	}
-	if !g.MirrorPassage {
-		return append(all, wall{"floor", 5})
+	below := []giveWayLine{{"floor", 5}}
+	if g.MirrorPassage {
+		below = []giveWayLine{{"ceil 12 0", 2.3}, {"ceil 12 1", 2.3}, {"ceil 22 0", 0.48}, {"ceil 22 1", 0.48}, {"ceil 22 2", 0.4}}
 	}
-	return append(all, wall{"ceil 12 0", 2.3}, wall{"ceil 12 1", 2.3}, wall{"ceil 22 0", 0.48}, wall{"ceil 22 1", 0.48}, wall{"ceil 22 2", 0.4})
+	return append(all, below...)
 }
 
 func (g *giveWay) Reset(w *World, c int, r *rng.Rand) {
@@ -317,6 +318,9 @@ func (g *giveWay) charge(w *World, c int) {
 	for i := range 2 {
 		if g.EnergyCost != 0 {
 			m[giveWayEnergy+i] = -g.EnergyCost * w.Control(c, i).Norm() / (math.Sqrt2 * g.strongest)
+		}
+		if g.PassagePenalty == 0 && g.ObstaclePenalty == 0 {
+			continue
 		}
 		for b := giveWayWall; b < w.landmarks; b++ {
 			penalty := g.ObstaclePenalty

@@ -25,14 +25,14 @@ type Navigation struct {
 	LidarRange         float32 `json:"lidar_range"`
 	AgentRadius        float32 `json:"agent_radius"`
 
-	SpawningX        float32 `json:"world_spawning_x,omitdefault"` // agents and goals start within |x| ≤ this
-	SpawningY        float32 `json:"world_spawning_y,omitdefault"` // and |y| ≤ this
-	EnforceBounds    bool    `json:"enforce_bounds,omitzero"`      // centres cannot leave that field
-	LidarRays        int     `json:"n_lidar_rays,omitdefault"`
-	CommsRange       float32 `json:"comms_range,omitzero"`                // distance up to which pictures show a line between agents
-	PosShaping       float32 `json:"pos_shaping_factor,omitdefault"`      // what coming nearer to the goal counts for
-	FinalReward      float32 `json:"final_reward,omitdefault"`            // of each step in which all are at their goals' centres
-	CollisionPenalty float32 `json:"agent_collision_penalty,omitdefault"` // of each step and each other agent that is touched
+	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault"` // agents and goals start within |x| ≤ this
+	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault"` // and |y| ≤ this
+	EnforceBounds    bool    `json:"enforce_bounds,omitzero"`             // centres cannot leave that field
+	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault"`
+	CommsRange       float32 `json:"comms_range,omitzero"`                       // distance up to which pictures show a line between agents
+	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault"`      // what coming nearer to the goal counts for
+	FinalReward      float32 `json:"final_reward" conf:"omitdefault"`            // of each step in which all are at their goals' centres
+	CollisionPenalty float32 `json:"agent_collision_penalty" conf:"omitdefault"` // of each step and each other agent that is touched
 }
 
 // DefaultNavigation returns the settings of BenchMARL 1.5.2 (conf/task/vmas/navigation.yaml).

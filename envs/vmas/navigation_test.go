@@ -105,7 +105,8 @@ func TestCommunicationShowsInPicturesOnly(t *testing.T) {
 // Bounds hold centres within the field; without them agents leave it.
 func TestNavigationEnforcesBoundsIfSoSet(t *testing.T) {
 	outside := 0
-	twins(t, `{"kind":"vmas/navigation","world_spawning_x":0.7,"world_spawning_y":0.4}`, `{"enforce_bounds":true}`, 100, func(a, b *env, x, y *envs.Step) {
+	base := `{"kind":"vmas/navigation","world_spawning_x":0.7,"world_spawning_y":0.4}`
+	twins(t, base, `{"enforce_bounds":true}`, 100, func(a, b *env, _, _ *envs.Step) {
 		leaves := func(e *env) (count int) {
 			for c := range e.spec.Copies {
 				for i := range e.spec.Agents {

@@ -21,16 +21,16 @@ type Sampling struct {
 	SharedReward bool      `json:"shared_rew"` // everybody is paid for the samples of all
 	Gaussians    int       `json:"n_gaussians"`
 	LidarRange   float32   `json:"lidar_range"`
-	Variances    []float32 `json:"cov,scalar"` // of the Gaussians along both axes: one for all, or one for each
+	Variances    []float32 `json:"cov" conf:"scalar"` // of the Gaussians along both axes: one for all, or one for each
 	Collisions   bool      `json:"collisions"`
 	SpawnSamePos bool      `json:"spawn_same_pos"` // agents start at one place; not available
 
-	XDim        float64 `json:"xdim,omitdefault"`         // the field is |x| ≤ this
-	YDim        float64 `json:"ydim,omitdefault"`         // and |y| ≤ this
-	GridSpacing float64 `json:"grid_spacing,omitdefault"` // side of a cell
-	AgentRadius float64 `json:"agent_radius,omitdefault"`
-	Norm        bool    `json:"norm,omitdefault"`     // rewards are shares of the field's peak, as observations are; else the bare density
-	CommsRange  float32 `json:"comms_range,omitzero"` // distance up to which pictures show a line between agents
+	XDim        float64 `json:"xdim" conf:"omitdefault"`         // the field is |x| ≤ this
+	YDim        float64 `json:"ydim" conf:"omitdefault"`         // and |y| ≤ this
+	GridSpacing float64 `json:"grid_spacing" conf:"omitdefault"` // side of a cell
+	AgentRadius float64 `json:"agent_radius" conf:"omitdefault"`
+	Norm        bool    `json:"norm" conf:"omitdefault"` // rewards are shares of the field's peak, as observations are; else the bare density
+	CommsRange  float32 `json:"comms_range,omitzero"`    // distance up to which pictures show a line between agents
 }
 
 // DefaultSampling returns the settings of BenchMARL 1.5.2 (conf/task/vmas/sampling.yaml).
