@@ -22,10 +22,15 @@ import (
 //	r_i = c_self·u_i(o'_i) + c_other·Σ_{j≠i} u_j(o'_j) + λ·Σ_{j≠i} z_j·log( h_i(a_i | o_i, z_j) / π_i(a_i | o_i) )
 //	z_j(t) = Σ_{t'≥t} γ^{t'−t} u_j(o'_j,t')   within the episode
 //
+// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes: see hindsight, and mace_base.go for
+// why it starts from π. u is by default divided by the agent's own running standard deviation, and the whole scaled as every bonus is
+// (DefaultBonus).
+//
 // Source: the description of the authors' code (SigmaBM/MACE), which is for discrete actions and independent learners; use it
 // with learner.critic=own. Peers exchange one number a step, in training only: policies see none of it.
-// Reconstructed: the sharing of h_i by all agents, told apart by an index; its squashed Gaussian for continuous actions; the
-// scale of z; the bound of the log-ratio; the weight of the whole beside the extrinsic reward.
+// Reconstructed: the sharing of h_i by all agents, told apart by an index; its squashed Gaussian for continuous actions, and π as what
+// it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the buffer; the bound of the log-ratio; the
+// weight of the whole beside the extrinsic reward (NativeMACE has the authors').
 type MACE struct {
 	Share           string  `json:"mace_share"`              // train: peers' novelty shapes the reward; none: each agent is alone, in training too
 	Self            float64 `json:"mace_self"`               // c_self; the authors': 1

@@ -179,6 +179,7 @@ func conditions(shown []*results.Record) []string {
 	if len(scores) > 0 {
 		out = append(out, "Episodes of Melting Pot scored by task.score="+list(scores, ", ")+".")
 	}
+	add(&out, bonusSpread(shown))
 	if d := departures(shown); len(d) > 0 {
 		out = append(out, "Not the paper's letter: "+strings.Join(d, ", ")+".")
 	}
