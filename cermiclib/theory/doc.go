@@ -39,7 +39,7 @@
 //
 //   - The main text's "lower bound" is a loss: it falls as I grows, and exceeds I for every I ≤ 2 at N = 16.
 //   - The appendix' I^c + log N stays below I for these Gaussian pairs, with independent negatives, and never exceeds one nat. It is no
-//     lower bound in general, because its sum leaves out the positive: for z and f that are fair coins, equal with probability 3/4,
+//     lower bound in general, because its sum leaves out the positive ([Coins]): for z and f that are fair coins, equal with probability 3/4,
 //     and a critic that is 1 where they are equal and 0 elsewhere, I = 0.1308 and the estimate is 0.1899, 0.1438 and 0.1367 at
 //     N = 2, 8 and 16. For an unbounded critic it fails for Gaussian pairs too (2.50 at I = 2).
 //   - Proven for every critic is log(N+1) + E log softmax with the positive in the sum, which scores in [0,1] keep below

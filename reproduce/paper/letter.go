@@ -45,8 +45,15 @@ func (d Deviation) String() string {
 	return fmt.Sprintf("%s=%s (paper: %s, %s)", d.Key, d.Value, strings.Join(d.Values, " or "), d.About)
 }
 
+// Always are departures that no setting undoes, with what takes the place of a value.
+var Always = []Deviation{
+	{Letter{"bias of the critic", []string{"a bilinear layer"}, "Sec. 4.2 and App. C"}, "none"},
+	{Letter{"networks behind r^i", []string{"expectation over Θ"}, "the reward of Sec. 4.4"}, "one"},
+	{Letter{"s_{t+1} in r^i", []string{"conditioned on"}, "the reward of Sec. 4.4"}, "no part"},
+}
+
 // Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is empty
-// for methods without the module. The sparse horizon, about which the paper prints nothing, is told by Setting.
+// for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which the paper prints nothing, is told by Setting.
 func Deviations(experiment json.RawMessage) []Deviation {
 	if Setting(experiment, "explore") != "cermic" {
 		return nil

@@ -16,8 +16,11 @@ func TestAPartOfATableKeepsItsCells(t *testing.T) {
 	if err != nil || len(part.Columns) != 2 || part.Rows[9].Cells[0].Value != 67.3 || part.Rows[9].Cells[1].Trial.Task != "vmas/navigation" {
 		t.Errorf("%v, %v", part, err)
 	}
-	// α = 0.2 and memory graph stand in two groups of Table 3.
-	if memory, err := Ablation.Row("Memory", "Graph"); err != nil || memory.Rows[0].Cells[0].Trial.Set[0] != "explore.memory=graph" {
+	if memory, err := Ablation.Row("Memory", "GRU"); err != nil || memory.Rows[0].Cells[0].Trial.Set[0] != "explore.memory=gru" {
+		t.Errorf("%v, %v", memory, err)
+	}
+	// MAPPO-CERMIC, α = 0.2 and memory graph are one trial in three groups of Table 3.
+	if memory, err := Ablation.Row("Memory", "Graph"); err != nil || len(memory.Rows[0].Cells[0].Trial.Set) != 0 {
 		t.Errorf("%v, %v", memory, err)
 	}
 	for _, call := range []func() (*Table, error){
