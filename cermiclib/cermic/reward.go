@@ -47,7 +47,9 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32) error {
 }
 
 // Rate writes r^i of the agent steps of x, whole episodes, into dst [T,E,N], neither normalised nor weighted, and takes nothing in.
-func (m *module) Rate(ctx context.Context, dst []float32, x *rl.Rollout) error { return m.form.look(ctx, dst, x) }
+func (m *module) Rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	return m.form.look(ctx, dst, x)
+}
 
 // fit makes m.raw as long as x.
 func (m *module) fit(x *rl.Rollout) {

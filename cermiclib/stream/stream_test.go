@@ -4,6 +4,8 @@ package stream
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"cermic/cermiclib/cermic"
@@ -46,9 +48,17 @@ func TestTable(t *testing.T) {
 		{"elliptical embed", e(func(f *cermic.Elliptical) { f.Features = "embed" })},
 		{"elliptical next", e(func(f *cermic.Elliptical) { f.Features = "next" })},
 		{"elliptical product", e(func(f *cermic.Elliptical) { f.Scope = "product" })},
+		{"waves embed", e(func(f *cermic.Elliptical) { f.Features = "embed"; f.Squash = "fourier" })},
+		{"waves code", e(func(f *cermic.Elliptical) { f.Squash = "fourier" })},
+		{"waves next", e(func(f *cermic.Elliptical) { f.Features = "next"; f.Squash = "fourier" })},
+		{"waves next 1", e(func(f *cermic.Elliptical) { f.Features = "next"; f.Squash = "fourier"; f.Bandwidth = 1 })},
+		{"waves next .25", e(func(f *cermic.Elliptical) { f.Features = "next"; f.Squash = "fourier"; f.Bandwidth = .25 })},
 		{"rnd", RND()},
 	} {
-		for seed := range uint64(2) {
+		if w := os.Getenv("STREAM_ONLY"); w != "" && !slices.Contains(strings.Split(w, ","), c.name) {
+			continue
+		}
+		for seed := range uint64(1) {
 			s := Default()
 			s.Seed = seed
 			if os.Getenv("STREAM") == "short" {
