@@ -109,7 +109,7 @@ func (f *aggregate) score(ctx context.Context, dst []float32, from steps) error 
 // rate writes r^i of agent steps beside the codes that are kept, without those of the episode that a step is in.
 func (f *aggregate) rate(ctx context.Context, dst []float32, from steps, episode func(row int) uint64) error {
 	flat := make([]float32, scoreBatch*2*f.width)
-	err := f.codes.each(ctx, f.past.rows(), f.past.steps(), func(first, last int) error {
+	err := f.codes.each(ctx, f.past.rows(), f.past.steps(nil), func(first, last int) error {
 		f.codes.prog.Read(0, flat)
 		f.prog.Feed(2, func(codes []float32) { copy(codes[first*2*f.width:], flat[:(last-first)*2*f.width]) })
 		return nil

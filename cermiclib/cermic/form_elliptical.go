@@ -14,6 +14,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
 )
 
 // Elliptical is the bonus of the paper's Theorem 1 on learned features: how little the agent steps so far say about this one.
@@ -28,12 +29,14 @@ import (
 // they have now. Over episodes: Henaff et al. 2022; the product of both scopes: arXiv 2306.03236.
 type Elliptical struct {
 	Features  string  `json:"features"`  // what η is made of: code, hidden, embed or next
-	Squash    string  `json:"squash"`    // of each feature before it is scaled: none, relu or tanh
+	Squash    string  `json:"squash"`    // of each feature before it is scaled: none, relu, tanh, or fourier: cosines of random mixtures
+	Waves     int     `json:"waves"`     // number of these cosines, for fourier
+	Bandwidth float64 `json:"bandwidth"` // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
 	Scale     string  `json:"scale"`     // rms: by the root mean square over all features; std: each to mean 0, variance 1
 	Lambda    float64 `json:"lambda"`    // λ; the smaller, the finer the differences of features that tell steps apart
 	Scope     string  `json:"scope"`     // steps that make up Λ: global, all so far; episode, those of this episode before; product, √x of both multiplied
 	Whose     string  `json:"whose"`     // all: one global Λ of all agents' steps, as they share Θ, too; own: one for each agent
-	Reservoir int     `json:"reservoir"` // earlier agent steps that are kept, of all agents together
+	Reservoir int     `json:"reservoir"` // earlier agent steps that are kept, of all agents together; each rollout uses at most as many of them as it has
 	Keep      float64 `json:"keep"`      // weight that earlier agent steps keep from one rollout to the next: 1, they are never forgotten
 	Shape     string  `json:"shape"`     // of r^i over x: root or log
 }
@@ -49,6 +52,7 @@ const (
 // Other settings of Elliptical that have names.
 const (
 	SquashNone, SquashReLU, SquashTanh      = "none", "relu", "tanh"
+	SquashFourier                           = "fourier"
 	ScaleRMS, ScaleStd                      = "rms", "std"
 	ScopeGlobal, ScopeEpisode, ScopeProduct = "global", "episode", "product"
 	WhoseAll, WhoseOwn                      = "all", "own"
@@ -58,7 +62,7 @@ const (
 
 // DefaultElliptical returns one Λ of all agents' codes over all of training.
 func DefaultElliptical() Elliptical {
-	return Elliptical{Features: FeatureCode, Squash: SquashNone, Scale: ScaleRMS, Lambda: 1, Scope: ScopeGlobal, Whose: WhoseAll,
+	return Elliptical{Features: FeatureCode, Squash: SquashNone, Waves: 128, Bandwidth: 0.5, Scale: ScaleRMS, Lambda: 1, Scope: ScopeGlobal, Whose: WhoseAll,
 		Reservoir: 8192, Keep: 1, Shape: ShapeRoot}
 }
 
@@ -72,7 +76,7 @@ func (e Elliptical) Validate() error {
 		allowed     []string
 	}{
 		{"features", e.Features, []string{FeatureCode, FeatureHidden, FeatureEmbed, FeatureNext}},
-		{"squash", e.Squash, []string{SquashNone, SquashReLU, SquashTanh}},
+		{"squash", e.Squash, []string{SquashNone, SquashReLU, SquashTanh, SquashFourier}},
 		{"scale", e.Scale, []string{ScaleRMS, ScaleStd}},
 		{"scope", e.Scope, []string{ScopeGlobal, ScopeEpisode, ScopeProduct}},
 		{"whose", e.Whose, []string{WhoseAll, WhoseOwn}},
@@ -83,6 +87,10 @@ func (e Elliptical) Validate() error {
 		}
 	}
 	switch {
+	case e.Waves < 1:
+		return fmt.Errorf("waves is %d, want 1 or more", e.Waves)
+	case !(e.Bandwidth > 0) || math.IsInf(e.Bandwidth, 0):
+		return fmt.Errorf("bandwidth is %g, want a positive number", e.Bandwidth)
 	case !(e.Lambda > 0) || math.IsInf(e.Lambda, 0):
 		return fmt.Errorf("lambda is %g, want a positive number", e.Lambda)
 	case e.Reservoir < 1:
@@ -109,12 +117,36 @@ func (e Elliptical) features(c Config, b *nn.Build, sc *model.Scope, obs, act *N
 		f = nn.ReLU(f)
 	case SquashTanh:
 		f = Tanh(f)
+	case SquashFourier:
+		f = e.fourier(f, b.Seed)
 	}
 	return f
 }
 
+// fourier maps features [B,F] to cosines of random mixtures [B,Waves] (Rahimi and Recht 2007). Their inner products are about
+// exp(−‖f−f'‖²/(2·F·bandwidth²)) of features that are normalised in each step, so that Λ is that of a kernel: with a narrow one √x counts
+// visits of what is near, where Λ of the features themselves knows no place that lies between others.
+func (e Elliptical) fourier(f *Node, seed uint64) *Node {
+	width := f.Shape().Dimensions[1]
+	r := rng.New(seed, "cermic waves")
+	mix, phase := make([]float32, width*e.Waves), make([]float32, e.Waves)
+	normal(mix, r)
+	for i := range mix {
+		mix[i] /= float32(e.Bandwidth * math.Sqrt(float64(width)))
+	}
+	for i := range phase {
+		phase[i] = r.Uniform(0, 2*math.Pi)
+	}
+	g := f.Graph()
+	w, at := Reshape(Const(g, mix), width, e.Waves), Reshape(Const(g, phase), 1, e.Waves)
+	return Cos(Add(Dot(nn.Normalize(f), w).Product(), at))
+}
+
 // width is the length F of the features.
 func (e Elliptical) width(c Config) int {
+	if e.Squash == SquashFourier {
+		return e.Waves
+	}
 	switch e.Features {
 	case FeatureCode:
 		return c.Latent
@@ -225,13 +257,19 @@ func (f *elliptical) measure(ctx context.Context, dst *[]float32, rows int, from
 
 // learn makes Λ of the reservoir and of the rollout x, whose features are in f.now; nil for the reservoir alone.
 func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
-	if err := f.measure(ctx, &f.old, f.past.rows(), f.past.steps()); err != nil {
+	most, iteration := f.past.rows(), 0
+	if x != nil { // no more than the rollout has steps, so that its own bonus costs as much as that of earlier ones
+		most, iteration = x.Rows(), x.Iteration
+	}
+	rows := f.past.draw(most, iteration)
+	earlier := f.past.steps(rows)
+	if err := f.measure(ctx, &f.old, len(rows), earlier); err != nil {
 		return err
 	}
 	f.known = f.known[:0]
 	for k := range f.owners() {
 		mine := func(agent int) bool { return f.Whose == WhoseAll || agent == k }
-		old := func(row int) bool { return mine(int(f.past.Agent[row])) }
+		old := func(row int) bool { return mine(earlier.agent(row)) }
 		now := func(row int) bool { return mine(row%x.N) && x.Alive[row] != 0 }
 		var m moments
 		m.add(f.old, f.width, old)
@@ -239,7 +277,7 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 			m.add(f.now, f.width, now)
 		}
 		e := newEllipsoid(m.scaling(f.Scale, f.width), f.Lambda)
-		e.add(f.old, old, f.past.weight(k, f.Whose))
+		e.add(f.old, old, f.weight(k, len(rows), old))
 		if x != nil {
 			e.add(f.now, now, 1)
 		}
@@ -249,6 +287,20 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 		f.known = append(f.known, e)
 	}
 	return nil
+}
+
+// weight is how many earlier steps each of those drawn stands for that count for the k-th Λ.
+func (f *elliptical) weight(k, drawn int, counts func(row int) bool) float64 {
+	kept, all := 0.0, f.past.Count[k]
+	for row := range drawn {
+		if counts(row) {
+			kept++
+		}
+	}
+	if f.Whose == WhoseAll {
+		all = f.past.total()
+	}
+	return all / max(kept, 1)
 }
 
 // owners is the number of global Λ.

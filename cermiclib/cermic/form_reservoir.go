@@ -38,27 +38,28 @@ func newReservoir(room, act int, b *nn.Build) (*reservoir, error) {
 
 func (r *reservoir) rows() int { return len(r.Agent) }
 
-// steps are those that are kept.
-func (r *reservoir) steps() steps {
-	return steps{
-		obs:   func(to []float32, row int) { copy(to, r.Obs[row*r.obs:(row+1)*r.obs]) },
-		act:   func(to []float32, row int) { copy(to, r.Act[row*r.act:(row+1)*r.act]) },
-		agent: func(row int) int { return int(r.Agent[row]) },
-	}
+// draw returns at most as many of the steps that are kept, at random.
+func (r *reservoir) draw(most, iteration int) []int32 {
+	rows := make([]int32, r.rows())
+	rng.New(r.seed, "cermic reservoir draw", uint64(iteration)).Perm(rows)
+	rows = rows[:min(most, len(rows))]
+	slices.Sort(rows)
+	return rows
 }
 
-// weight is how many steps each that is kept stands for, of agent k or of all.
-func (r *reservoir) weight(k int, whose string) float64 {
-	if whose == WhoseAll {
-		return r.total() / max(float64(r.rows()), 1)
-	}
-	kept := 0.0
-	for _, agent := range r.Agent {
-		if int(agent) == k {
-			kept++
+// steps are those of rows, or all that are kept where rows is nil.
+func (r *reservoir) steps(rows []int32) steps {
+	at := func(k int) int {
+		if rows == nil {
+			return k
 		}
+		return int(rows[k])
 	}
-	return r.Count[k] / max(kept, 1)
+	return steps{
+		obs:   func(to []float32, k int) { copy(to, r.Obs[at(k)*r.obs:(at(k)+1)*r.obs]) },
+		act:   func(to []float32, k int) { copy(to, r.Act[at(k)*r.act:(at(k)+1)*r.act]) },
+		agent: func(k int) int { return int(r.Agent[at(k)]) },
+	}
 }
 
 // total is the number of steps so far.

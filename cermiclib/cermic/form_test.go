@@ -20,9 +20,11 @@ func formsUnderTest() map[string]Form {
 	episode.Scope, episode.Shape = ScopeProduct, ShapeLog
 	next.Features, next.Scale = FeatureNext, ScaleStd
 	hidden.Features, hidden.Squash = FeatureHidden, SquashTanh
+	waves := DefaultElliptical()
+	waves.Features, waves.Squash = FeatureEmbed, SquashFourier
 	return map[string]Form{
 		"kl": KL{}, "aggregate": Aggregate{Codes: 16, Keep: 0.5}, "context": DefaultContext(), "progress": Progress{},
-		"elliptical": DefaultElliptical(), "own": own, "episode": episode, "next": next, "hidden": hidden,
+		"elliptical": DefaultElliptical(), "own": own, "episode": episode, "next": next, "hidden": hidden, "waves": waves,
 	}
 }
 

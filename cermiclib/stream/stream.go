@@ -126,8 +126,9 @@ func (s Stream) draw(r *rng.Rand) int {
 // measure shows every room for a rollout and adds what the explorer makes of it.
 func (s Stream) measure(ctx context.Context, m explore.Module, done int, t *Trace) error {
 	spec := s.spec()
-	steps, rarity := make([][]float64, len(s.Rooms)), make([]float64, len(s.Rooms))
+	steps := make([][]float64, len(s.Rooms))
 	means, noisy, rarest := make([]float64, len(s.Rooms)), 0, 0
+	var plain, rare []float64
 	for i, room := range s.Rooms {
 		x := s.rollout(spec, done, "show "+room.Name, func(*rng.Rand) int { return i })
 		bonus, err := rate(ctx, m, x)
@@ -138,18 +139,18 @@ func (s Stream) measure(ctx context.Context, m explore.Module, done int, t *Trac
 			steps[i] = append(steps[i], float64(r))
 			means[i] += float64(r) / float64(len(bonus))
 		}
-		rarity[i] = -room.Share
 		if room.Noisy {
 			noisy = i
+		} else if !room.Alone {
+			plain, rare = append(plain, means[i]), append(rare, -room.Share)
 		}
 		if room.Share < s.Rooms[rarest].Share {
 			rarest = i
 		}
 	}
-	without := func(v []float64) []float64 { return append(append([]float64(nil), v[:noisy]...), v[noisy+1:]...) }
 	t.Iterations = append(t.Iterations, done)
 	t.Bonus = append(t.Bonus, means)
-	t.Rarity = append(t.Rarity, stats.RankCorrelation(without(means), without(rarity)))
+	t.Rarity = append(t.Rarity, stats.RankCorrelation(plain, rare))
 	t.Unvisited = append(t.Unvisited, stats.Exceeds(steps[rarest], steps[0]))
 	t.Noise = append(t.Noise, stats.Exceeds(steps[noisy], steps[0]))
 	return nil
