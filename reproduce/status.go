@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"text/tabwriter"
@@ -38,7 +37,7 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	records, err := st.Summaries(results.Query{})
+	records, err := st.Find(results.Query{})
 	if err != nil {
 		return err
 	}
@@ -54,11 +53,11 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	metrics := map[string]string{}
 	for _, r := range records {
 		score := viz.Missing
-		if !math.IsNaN(r.Score) {
-			score = fmt.Sprintf("%.4g %s", r.Score, metric(r.Record, metrics))
+		if len(r.Evals) > 0 {
+			score = fmt.Sprintf("%.4g %s", r.Score(), metric(r, metrics))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", r.Task, r.Method, r.Budget, r.Seed,
-			viz.Short(float64(r.Frames)), score, state(st, r.Record), r.ID)
+			viz.Short(float64(r.Frames)), score, state(st, r), r.ID)
 	}
 	return w.Flush()
 }

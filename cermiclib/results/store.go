@@ -22,8 +22,8 @@ type Store struct {
 	// Note receives one line about each damaged file that Get and Find step over; slog.Warn by default.
 	Note   func(string)
 	dir    string
-	base   map[string]*pack // what the layers hold, by ID
-	layers []fs.FS          // that Base was given
+	base   map[string]*Record
+	layers []fs.FS // that Base was given
 	life   life
 }
 
@@ -39,14 +39,14 @@ func Open(dir string) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*pack{}, life: living()}, nil
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*Record{}, life: living()}, nil
 }
 
 // Dir returns the folder of the store.
 func (s *Store) Dir() string { return s.dir }
 
-// Base adds the packed records (see Pack) at the top of fsys, below those of the store's folder. It reads their names only: a record is
-// unpacked when it is first asked for, and a damaged one is noted then. Call it before the store is shared between goroutines.
+// Base adds the packed records (see Pack) at the top of fsys, below those of the store's folder. Call it before the store
+// is shared between goroutines.
 func (s *Store) Base(fsys fs.FS) error {
 	s.layers = append(s.layers, fsys)
 	names, err := fs.Glob(fsys, "*"+packSuffix)
@@ -54,8 +54,16 @@ func (s *Store) Base(fsys fs.FS) error {
 		return err
 	}
 	for _, name := range names {
-		p := newPack(fsys, name)
-		s.base[p.id] = p
+		data, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		r, err := Unpack(data)
+		if err != nil {
+			s.Note(fmt.Sprintf("%s: %v", name, err))
+			continue
+		}
+		s.base[r.ID] = r
 	}
 	return nil
 }
@@ -79,7 +87,7 @@ func (s *Store) Get(id string) (*Record, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
-	base := s.committed(id)
+	base := s.base[id]
 	r, notes, err := readRun(filepath.Join(s.dir, id))
 	for _, note := range notes {
 		s.Note(note)
@@ -102,32 +110,27 @@ func (s *Store) Get(id string) (*Record, error) {
 type Query struct {
 	Task, Method, Budget string
 	Seeds                []uint64
-	IDs                  []string
 	Complete             bool // only complete runs
 }
 
 func (q Query) matches(r *Record) bool {
 	return (q.Task == "" || q.Task == r.Task) && (q.Method == "" || q.Method == r.Method) &&
-		(q.Budget == "" || q.Budget == r.Budget) && (len(q.Seeds) == 0 || slices.Contains(q.Seeds, r.Seed)) &&
-		(len(q.IDs) == 0 || slices.Contains(q.IDs, r.ID))
+		(q.Budget == "" || q.Budget == r.Budget) && (len(q.Seeds) == 0 || slices.Contains(q.Seeds, r.Seed))
 }
 
 // Find returns the runs that q selects, ordered by task, method, budget, seed and ID. Damaged ones are left out with a
-// note. Only what q selects is read as a whole; see Summaries for what needs no scores and scalars. The records are shared: do not
-// change them.
+// note. The records are shared: do not change them.
 func (s *Store) Find(q Query) ([]*Record, error) {
-	ids, err := s.ids(q)
+	ids, err := s.ids()
 	if err != nil {
 		return nil, err
 	}
-	// The header alone decides most cases; a header that cannot be read is for Get to report.
-	ids = slices.DeleteFunc(ids, func(id string) bool {
-		h, err := s.header(id)
-		return err == nil && !q.matches(h)
-	})
-	s.unpack(ids)
 	var found []*Record
 	for _, id := range ids {
+		// The header alone decides most cases; a header that cannot be read is for Get to report.
+		if h, err := readHeader(filepath.Join(s.dir, id)); err == nil && s.base[id] == nil && !q.matches(h) {
+			continue
+		}
 		r, err := s.Get(id)
 		if errors.Is(err, ErrDamaged) {
 			s.Note(err.Error())
@@ -143,31 +146,15 @@ func (s *Store) Find(q Query) ([]*Record, error) {
 			found = append(found, r)
 		}
 	}
-	slices.SortFunc(found, inOrder)
+	slices.SortFunc(found, func(a, b *Record) int {
+		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Budget, b.Budget),
+			cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.ID, b.ID))
+	})
 	return found, nil
 }
 
-// inOrder compares records by task, method, budget, seed and ID.
-func inOrder(a, b *Record) int {
-	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Budget, b.Budget),
-		cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.ID, b.ID))
-}
-
-// header is who the run called id is, without what it found; of a run that is both in the folder and committed, the folder's.
-func (s *Store) header(id string) (*Record, error) {
-	h, err := readHeader(filepath.Join(s.dir, id))
-	if p := s.base[id]; err != nil && p != nil {
-		return p.header()
-	}
-	return h, err
-}
-
-// ids lists the names of all runs, each once, in order, or those that q names.
-func (s *Store) ids(q Query) ([]string, error) {
-	if len(q.IDs) > 0 {
-		ids := slices.Sorted(slices.Values(q.IDs))
-		return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return checkID(id) != nil }), nil
-	}
+// ids lists the names of all runs, each once, in order.
+func (s *Store) ids() ([]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -365,13 +365,8 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	var notes []string
 	s.Note = func(note string) { notes = append(notes, note) }
-	if err := s.Base(committed); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if found, err := s.Find(Query{}); err != nil || len(found) != 1 || len(notes) != 1 || !strings.Contains(notes[0], "broken") {
-			t.Errorf("%d found, notes %q, %v, want one about the broken record", len(found), notes, err)
-		}
+	if err := s.Base(committed); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "broken") {
+		t.Errorf("notes %q, %v, want one about the broken record", notes, err)
 	}
 	claimTest(t, s).Close() // a partial run in the folder does not hide a complete one below
 	for _, points := range want.Scalars {

@@ -49,7 +49,7 @@ func kind(task string) int {
 // store that were trained on a processor like this one; nothing is assumed of a method that never ran on one.
 func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 	cpu := results.CollectHost("").CPU
-	known, err := st.Summaries(results.Query{Complete: true})
+	known, err := st.Find(results.Query{Complete: true})
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (c Cost) name() string {
 }
 
 // rates are the frames a second of the complete runs of a method on tasks of one kind, in ascending order.
-func rates(known []*results.Summary, method string, agents int, budget, cpu string) (out []float64) {
+func rates(known []*results.Record, method string, agents int, budget, cpu string) (out []float64) {
 	for _, r := range known {
 		if base(r.Method) == method && r.Budget == budget && r.Host.CPU == cpu && r.Host.Seconds > 0 && kind(r.Task) == agents {
 			out = append(out, float64(r.Frames)/r.Host.Seconds)

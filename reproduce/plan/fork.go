@@ -44,11 +44,11 @@ func branch(e run.Experiment, at int, settings []string) (run.Experiment, error)
 
 // Stored reads the experiment of a run of st, whose ID may be shortened.
 func Stored(st *results.Store, id string) (run.Experiment, error) {
-	all, err := st.Summaries(results.Query{})
+	all, err := st.Find(results.Query{})
 	if err != nil {
 		return run.Experiment{}, err
 	}
-	var found []*results.Summary
+	var found []*results.Record
 	for _, r := range all {
 		if id != "" && strings.HasPrefix(r.ID, id) {
 			found = append(found, r)
