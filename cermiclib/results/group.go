@@ -59,10 +59,14 @@ func Groups(rs []*Record) []Group {
 	return out
 }
 
-// Flat are the runs of all groups.
+// Flat are the runs of all groups, each under its group's label.
 func Flat(gs []Group) (out []*Record) {
 	for _, g := range gs {
-		out = append(out, g.Runs...)
+		for _, r := range g.Runs {
+			own := *r // the store's records are shared
+			own.Method = g.Label
+			out = append(out, &own)
+		}
 	}
 	return out
 }
