@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -76,11 +77,15 @@ func describe(text json.RawMessage) (description, error) {
 			if err != nil {
 				return best, err
 			}
-			changes, err := s.changes(reference, b)
+			limit := math.MaxInt
+			if best.method != "" {
+				limit = len(best.changes)
+			}
+			changes, err := s.changes(reference, b, limit)
 			if err != nil {
 				return best, err
 			}
-			if best.method == "" || len(changes) < len(best.changes) {
+			if len(changes) < limit {
 				best = description{method: m.ID, changes: changes}
 				if s.e.Budget.Name != b.Budget.Name {
 					best.base = b.Budget.Name
@@ -139,8 +144,9 @@ func (s stored) earlier() bool {
 }
 
 // changes lists the settings that differ from those of reference, as sorted assignments; settings inside a part of another kind are
-// compared with that kind's defaults at the budget. Names of budgets and seeds have columns of their own and are left out.
-func (s stored) changes(reference run.Experiment, budget Budget) ([]string, error) {
+// compared with that kind's defaults at the budget. Names of budgets and seeds have columns of their own and are left out. It ends at
+// the limit, from which on nobody needs more.
+func (s stored) changes(reference run.Experiment, budget Budget, limit int) ([]string, error) {
 	out := slices.Clone(s.unread)
 	for _, key := range s.missing {
 		out = append(out, key+"="+viz.Missing)
@@ -156,6 +162,9 @@ func (s stored) changes(reference run.Experiment, budget Budget) ([]string, erro
 			}
 			if before, ok := find(then, now.Key); ok && before == now.Value {
 				continue
+			}
+			if len(out) >= limit {
+				return out, nil
 			}
 			out = append(out, now.Key+"="+now.Value)
 			if err := budget.set(&reference, now.Key, now.Value); err != nil {
