@@ -142,20 +142,14 @@ func (s *Store) Get(id string) (*Record, error) {
 }
 
 // Head returns the run called id as Get does, but without evaluations and scalars, which take a hundred times as long to read: who it
-// is and, of a complete one, its frames and its host. Files of the store's folder that are damaged elsewhere are for Get to report.
+// is and, of a complete one, its frames and its host.
 func (s *Store) Head(id string) (*Record, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(s.dir, id)
-	r, err := readHeader(dir)
-	if err == nil {
-		var end done
-		if end, r.Complete, err = readDone(dir); r.Complete {
-			r.Frames = end.Frames
-			_ = readHost(dir, &r.Host) // a run without it is still whole
-			return r, nil
-		}
+	r, err := readHead(filepath.Join(s.dir, id))
+	if err == nil && r.Complete {
+		return r, nil
 	}
 	if base := s.committedHead(id); base != nil {
 		return base, nil
