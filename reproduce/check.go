@@ -67,10 +67,11 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 	if err := committed.Base(fsys); err != nil {
 		return err
 	}
-	all, err := committed.Find(results.Query{Task: task, Method: method, Budget: budget, Complete: true})
+	all, err := committed.Find(results.Query{Task: task, Budget: budget, Complete: true})
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(plan.Labelled(all), func(r *results.Record) bool { return method != "" && r.Method != method })
 	if len(all) == 0 {
 		return errors.New("no record of that task, method and budget is committed: status -committed lists those that are, export records -o reproduce/records adds runs")
 	}
@@ -150,7 +151,7 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 	}
 	var others []float64
 	for _, r := range all {
-		if r.Task == want.Task && r.Method == want.Method && r.Budget == want.Budget {
+		if r.SameExperiment(want) {
 			others = append(others, r.Score())
 		}
 	}

@@ -57,7 +57,7 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	if err := storedBudget(budget); err != nil {
 		return err
 	}
-	q := results.Query{Method: method, Budget: budget, Complete: true}
+	q := results.Query{Budget: budget, Complete: true}
 	if task != "" {
 		t, err := plan.FindTask(task)
 		if err != nil {
@@ -69,9 +69,19 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	records, err := st.Find(q)
+	found, err := st.Find(q)
 	if err != nil {
 		return err
+	}
+	var records []*results.Record
+	for i, r := range plan.Labelled(found) {
+		if method != "" && r.Method != method {
+			continue
+		}
+		if names[0] == "records" { // as they are
+			r = found[i]
+		}
+		records = append(records, r)
 	}
 	if len(records) == 0 {
 		return fmt.Errorf("no complete run of that kind in %s: go run ./reproduce status lists what there is", store)

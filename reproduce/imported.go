@@ -33,6 +33,7 @@ func imported(files []string, task string) ([]viz.Series, error) {
 	for i, rs := range byFile {
 		for _, r := range rs {
 			own := *r
+			own.Task, own.Experiment = task, nil // its name alone says of which experiment it is
 			own.Method = "imported " + r.Method
 			if clashes(byFile, r.Method) {
 				own.Method += ", " + shortest(files, i)
@@ -40,7 +41,7 @@ func imported(files []string, task string) ([]viz.Series, error) {
 			all = append(all, &own)
 		}
 	}
-	series := viz.Evals(all)
+	series := viz.Evals(results.Groups(all))
 	for i := range series {
 		series[i].Reference = true
 	}

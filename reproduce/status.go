@@ -51,7 +51,7 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "task\tmethod\tbudget\tseed\tframes\tscore\tstate\trun")
 	metrics := map[string]string{}
-	for _, r := range records {
+	for _, r := range plan.Labelled(records) {
 		score := viz.Missing
 		if len(r.Evals) > 0 {
 			score = fmt.Sprintf("%.4g %s", r.Score(), metric(r, metrics))

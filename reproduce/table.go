@@ -61,7 +61,7 @@ func runTable(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	grid, err := table.Grid(st, budget)
+	grid, err := table.Grid(plan.At(st, budget))
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func measured(g viz.Grid) bool {
 
 // hint says at which budgets there are runs, when a table of another one is empty.
 func hint(out io.Writer, st *results.Store, budget string) error {
-	records, err := st.Find(results.Query{Complete: true})
+	records, err := st.Heads(results.Query{Complete: true})
 	if err != nil {
 		return err
 	}

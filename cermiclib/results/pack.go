@@ -122,6 +122,38 @@ func Unpack(data []byte) (*Record, error) {
 	return r, nil
 }
 
+// unpackHead reads a packed record up to its evaluations.
+func unpackHead(data []byte) (*Record, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	r := &Record{Scalars: map[string][]Point{}}
+	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
+		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host}
+	in := json.NewDecoder(z)
+	_, err = in.Token() // the opening brace
+	for err == nil {
+		var key json.Token
+		if key, err = in.Token(); err != nil {
+			break
+		}
+		name, _ := key.(string)
+		field, ok := fields[name]
+		if !ok {
+			break
+		}
+		err = in.Decode(field)
+	}
+	if err == nil && (checkID(r.ID) != nil || !r.Complete) {
+		err = errors.New("it is not a complete record of a run")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	return r, nil
+}
+
 // WritePack packs r into folder dir, which is made if need be, and returns the path.
 func WritePack(dir string, r *Record) (string, error) {
 	data, err := Pack(r)

@@ -57,6 +57,33 @@ func readHeader(dir string) (*Record, error) {
 	return parseHeader(data, filepath.Base(dir))
 }
 
+// readHead is readRun without what the run found, the files of which are only compared with what was written.
+func readHead(dir string) (*Record, error) {
+	r, err := readHeader(dir)
+	if err != nil {
+		return nil, err
+	}
+	end, isDone, err := readDone(dir)
+	if err != nil || !isDone {
+		return r, err
+	}
+	files, err := readResultFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	if name := end.firstMismatch(files); name != "" {
+		return nil, notWritten(dir, name)
+	}
+	r.Complete, r.Frames = true, end.Frames
+	_ = readHost(dir, &r.Host) // a run without it is still whole
+	return r, nil
+}
+
+// notWritten is the error for a file of a complete run that has changed.
+func notWritten(dir, name string) error {
+	return fmt.Errorf("%s is not what was written; train the run again to repair it: %w", filepath.Join(dir, name), ErrDamaged)
+}
+
 func parseHeader(data []byte, id string) (*Record, error) {
 	var h header
 	if err := readSealed(data, &h); err != nil {
@@ -87,8 +114,7 @@ func readRun(dir string) (r *Record, notes []string, err error) {
 	}
 	if isDone {
 		if name := end.firstMismatch(files); name != "" {
-			return nil, nil, fmt.Errorf("%s is not what was written; train the run again to repair it: %w",
-				filepath.Join(dir, name), ErrDamaged)
+			return nil, nil, notWritten(dir, name)
 		}
 	}
 	if r, err = parseHeader(files[experimentFile], filepath.Base(dir)); err != nil {

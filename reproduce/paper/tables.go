@@ -201,11 +201,8 @@ func density() *Table {
 	return t
 }
 
-// Label is how records of the trial name their method: see the function Label.
-func (t Trial) Label() string { return Label(t.Method, t.Set) }
-
 // Label is the name of a method with changed settings, each "key=value", in sorted order: "mappo-cermic
-// explore.alpha=0.5". Runs of equal label and budget differ in task and seed only.
+// explore.alpha=0.5".
 func Label(method string, changes []string) string {
 	return strings.Join(append([]string{method}, slices.Sorted(slices.Values(changes))...), " ")
 }

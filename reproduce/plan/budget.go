@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"sync"
 
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/conf"
@@ -147,8 +148,14 @@ func (b Budget) On(task string) (Budget, error) {
 	return b.Pictured(b, agents), nil
 }
 
+// picturedBy remembers what pictured has found out: building a task takes its time, and every label asks.
+var picturedBy sync.Map // name -> agents
+
 // pictured is how many agents see pictures in a registered task; 0: they see vectors.
 func pictured(task string) (agents int, err error) {
+	if known, ok := picturedBy.Load(task); ok {
+		return known.(int), nil
+	}
 	cfg, err := envs.Default(task)
 	if err != nil {
 		return 0, err
@@ -159,9 +166,10 @@ func pictured(task string) (agents int, err error) {
 	}
 	defer envs.Close(env)
 	if s := env.Spec(); s.CellLen() > 0 {
-		return s.Agents, nil
+		agents = s.Agents
 	}
-	return 0, nil
+	picturedBy.Store(task, agents)
+	return agents, nil
 }
 
 // FindBudget returns the budget of a name.
