@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/explore"
 	"cermic/cermiclib/results"
 )
+
+// spreadScalar is explore.SpreadScalar, whose package needs GoMLX.
+const spreadScalar = "explore/spread"
 
 // bonusSpread is a sentence on how much the bonus of each method varies from step to step, which is what a policy gradient feels of it
 // (SpreadScalar): the mean over its runs in their first and in their last rollout batch. It is empty where no run has recorded it.
@@ -18,7 +20,7 @@ func bonusSpread(shown []*results.Record) string {
 	spread, seen := map[string]ends{}, map[string]bool{}
 	var methods []string
 	for _, r := range shown {
-		points := r.Scalars[explore.SpreadScalar]
+		points := r.Scalars[spreadScalar]
 		if len(points) == 0 || seen[r.ID] {
 			continue
 		}

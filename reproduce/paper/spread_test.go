@@ -5,7 +5,6 @@ package paper
 import (
 	"testing"
 
-	"cermic/cermiclib/explore"
 	"cermic/cermiclib/results"
 )
 
@@ -14,7 +13,7 @@ func TestSpreadOfTheBonusIsToldByMethod(t *testing.T) {
 	run := func(id, method string, spread ...float64) *results.Record {
 		r := &results.Record{ID: id, Method: method, Scalars: map[string][]results.Point{}}
 		for k, v := range spread {
-			r.Scalars[explore.SpreadScalar] = append(r.Scalars[explore.SpreadScalar], results.Point{Frames: 6000 * (k + 1), Value: v})
+			r.Scalars[spreadScalar] = append(r.Scalars[spreadScalar], results.Point{Frames: 6000 * (k + 1), Value: v})
 		}
 		return r
 	}
