@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 )
@@ -58,6 +59,7 @@ type steps struct {
 	act   func(to []float32, row int) // [A]
 	next  func(to []float32, row int) // [I] o_{t+1} as a third input; nil for graphs that have none
 	agent func(row int) int
+	by    func(row int) uint64 // bit i is set where agent i detects that of the step; nil where nobody asks
 }
 
 func init() {
@@ -74,7 +76,11 @@ func (c Config) validateForm() error {
 	if err := c.Form.Validate(); err != nil {
 		return fmt.Errorf("int_form %s: %w", c.Form.Kind(), err)
 	}
-	switch c.Form.(type) {
+	switch f := c.Form.(type) {
+	case Elliptical:
+		if g, ok := c.Memory.(memory.DynamicGraph); f.Peers && (!ok || g.Slots != memory.SlotsIdentity || !c.Exploit) {
+			return fmt.Errorf("int_form.peers is true, which needs a memory that detects each other agent: set memory=graph without det_slots, and exploit=true")
+		}
 	case Context:
 		if !c.Exploit {
 			return fmt.Errorf("int_form is context and exploit is false, which leaves out the memory that it needs; change one of them")

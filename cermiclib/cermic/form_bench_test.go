@@ -15,6 +15,8 @@ func BenchmarkForms(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	waves := DefaultElliptical()
+	waves.Features, waves.Squash = FeatureEmbed, SquashFourier
 	hidden := DefaultElliptical()
 	hidden.Features = FeatureHidden
 	episodic := DefaultElliptical()
@@ -22,7 +24,7 @@ func BenchmarkForms(b *testing.B) {
 	for _, f := range []struct {
 		name string
 		form Form
-	}{{"kl", KL{}}, {"elliptical", DefaultElliptical()}, {"hidden", hidden}, {"product", episodic}} {
+	}{{"kl", KL{}}, {"aggregate", DefaultAggregate()}, {"context", DefaultContext()}, {"progress", Progress{}}, {"waves", waves}, {"elliptical", DefaultElliptical()}, {"hidden", hidden}, {"product", episodic}} {
 		spec := paperSpec()
 		c := Default()
 		c.Form = f.form

@@ -9,9 +9,11 @@ import (
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs/rng"
@@ -36,6 +38,7 @@ type Elliptical struct {
 	Lambda    float64 `json:"lambda"`    // λ; the smaller, the finer the differences of features that tell steps apart
 	Scope     string  `json:"scope"`     // steps that make up Λ: global, all so far; episode, those of this episode before; product, √x of both multiplied
 	Whose     string  `json:"whose"`     // all: one global Λ of all agents' steps, as they share Θ, too; own: one for each agent
+	Peers     bool    `json:"peers"`     // with whose=own: steps of a peer in sight count in Λ, too, with weight γ; reads peers' steps in training
 	Reservoir int     `json:"reservoir"` // earlier agent steps that are kept, of all agents together; each rollout uses at most as many of them as it has
 	Keep      float64 `json:"keep"`      // weight that earlier agent steps keep from one rollout to the next: 1, they are never forgotten
 	Shape     string  `json:"shape"`     // of r^i over x: root or log
@@ -95,6 +98,8 @@ func (e Elliptical) Validate() error {
 		return fmt.Errorf("lambda is %g, want a positive number", e.Lambda)
 	case e.Reservoir < 1:
 		return fmt.Errorf("reservoir is %d, want 1 or more", e.Reservoir)
+	case e.Peers && e.Whose != WhoseOwn:
+		return fmt.Errorf("peers is true and whose is %s, which counts the steps of all agents anyway; set whose=%s or peers=false", e.Whose, WhoseOwn)
 	case !(e.Keep >= 0 && e.Keep <= 1):
 		return fmt.Errorf("keep is %g, want a number from 0 to 1", e.Keep)
 	}
@@ -167,6 +172,7 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 			return nil, err
 		}
 	}
+	f.store = b.Store
 	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*Node) []*Node {
 		return []*Node{e.features(c, b, sc, in[0], in[1])}
 	})
@@ -178,14 +184,24 @@ type elliptical struct {
 	Elliptical
 	*scorer
 	agents   int
-	width    int // F
+	width    int          // F
+	store    *model.Store // for γ
+	m        *module      // for the memory, which tells who is in sight
 	past     *reservoir
 	known    []*ellipsoid // Λ as of the last rollout: one, or one for each agent; nil before the first
 	episodes *episodes    // Λ of the running episodes; nil with scope=global
 	now, old []float32    // [B,F] features of the rollout and of the reservoir
 }
 
+// use keeps the module, whose memory there is by now.
+func (f *elliptical) use(m *module) error { f.m = m; return nil }
+
 func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	if f.Peers {
+		if err := f.m.watch(x); err != nil {
+			return err
+		}
+	}
 	f.past.fade(f.Keep)
 	if err := f.measure(ctx, &f.now, x.Rows(), f.stepsOf(x)); err != nil {
 		return err
@@ -241,6 +257,15 @@ func (f *elliptical) stepsOf(x *rl.Rollout) steps {
 	if f.Features == FeatureNext {
 		from.obs = x.NextLook
 	}
+	if f.Peers {
+		seen := f.m.mem.(memory.Detecting).Detected()
+		from.by = func(row int) (bits uint64) {
+			for i, first := 0, row-row%x.N; i < x.N; i++ {
+				bits |= seen[first+i] >> (row % x.N) & 1 << i
+			}
+			return bits
+		}
+	}
 	return from
 }
 
@@ -281,12 +306,27 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 		if x != nil {
 			e.add(f.now, now, 1)
 		}
+		if f.Peers {
+			f.addPeers(e, k, x, earlier, len(rows))
+		}
 		if err := e.factorise(); err != nil {
 			return err
 		}
 		f.known = append(f.known, e)
 	}
 	return nil
+}
+
+// addPeers adds to the Λ of agent k the steps of the peers that it detected, γ of each: what they have explored is not all new to it.
+func (f *elliptical) addPeers(e *ellipsoid, k int, x *rl.Rollout, earlier steps, drawn int) {
+	var gamma float64
+	tensors.MustConstFlatData(f.store.GetVariable("/"+scope+"/critic/gamma_lo").MustValue(), func(flat []float32) { gamma = max(float64(flat[0]), 0) })
+	e.add(f.old, func(row int) bool { return earlier.agent(row) != k && earlier.by(row)>>k&1 != 0 }, gamma*f.past.total()/max(float64(drawn), 1))
+	if x == nil {
+		return
+	}
+	now := f.stepsOf(x)
+	e.add(f.now, func(row int) bool { return row%x.N != k && x.Alive[row] != 0 && now.by(row)>>k&1 != 0 }, gamma)
 }
 
 // weight is how many earlier steps each of those drawn stands for that count for the k-th Λ.

@@ -9,7 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 	"cermic/envs/rng"
 )
 
@@ -190,4 +194,57 @@ func TestReservoirIsUniform(t *testing.T) {
 	if !slices.IsSorted(fading) || math.Abs(fading[5]-0.5) > 0.05 {
 		t.Errorf("with half of the weight forgotten, rollouts have shares of %.3f", fading)
 	}
+}
+
+// Steps of a peer count as much as γ for an agent that detects it, and not for others.
+func TestPeersInSightCountInLambda(t *testing.T) {
+	spec := fakeSpec(2)
+	f := DefaultElliptical()
+	f.Whose, f.Peers = WhoseOwn, true
+	c := withForm(f)
+	c.Memory = memory.DefaultGraph()
+	m, store := newModule(t, c, spec, 1)
+	e := m.form.(*elliptical)
+	m.mem = sighted{m.mem, func(row int) uint64 { return map[int]uint64{0: 1 << 1}[row%3] }} // agent 0 sees agent 1; nobody else sees anybody
+	x := fakeRollout(spec, 9, 0)
+	lambdas := func(gamma float32) (flat [][]float64) {
+		tensors.MustMutableFlatData(store.GetVariable("/cermic/critic/gamma_lo").MustValue(), func(flat []float32) { flat[0] = gamma })
+		if err := e.measure(t.Context(), &e.now, x.Rows(), e.stepsOf(x)); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.learn(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range e.known {
+			flat = append(flat, slices.Clone(k.sum.Data))
+		}
+		return flat
+	}
+	none, half := lambdas(0), lambdas(0.5)
+	last := len(none[0]) - 1 // of the constant: the number of steps, and λ
+	if got, want := none[0][last], 18.0+1; math.Abs(got-want) > 1e-9 {
+		t.Errorf("without γ, Λ holds %g steps, want %g", got, want)
+	}
+	if got, want := half[0][last], 18+9.0+1; math.Abs(got-want) > 1e-9 {
+		t.Errorf("with γ = 1/2, Λ holds %g steps, want %g", got, want)
+	}
+	if !slices.Equal(none[1], half[1]) || !slices.Equal(none[2], half[2]) {
+		t.Error("agents that see nobody count steps of others")
+	}
+}
+
+// sighted is a memory with detections of its own.
+type sighted struct {
+	memory.Memory
+	seen func(row int) uint64
+}
+
+func (s sighted) Watch(*rl.Rollout) error { return nil }
+
+func (s sighted) Detected() []uint64 {
+	seen := make([]uint64, 9*2*3)
+	for row := range seen {
+		seen[row] = s.seen(row)
+	}
+	return seen
 }

@@ -23,6 +23,7 @@ type reservoir struct {
 	Obs, Act []float32 // [≤M,I], [≤M,A]
 	Agent    []int32   // [≤M]
 	Episode  []uint64  // [≤M] names of their episodes
+	By       []uint64  // [≤M] who detected the agent
 	Count    []float64 // [N] steps of each agent so far, as much of them as is not forgotten
 	Number   []uint32  // [E] episodes so far
 }
@@ -59,6 +60,7 @@ func (r *reservoir) steps(rows []int32) steps {
 		obs:   func(to []float32, k int) { copy(to, r.Obs[at(k)*r.obs:(at(k)+1)*r.obs]) },
 		act:   func(to []float32, k int) { copy(to, r.Act[at(k)*r.act:(at(k)+1)*r.act]) },
 		agent: func(k int) int { return int(r.Agent[at(k)]) },
+		by:    func(k int) uint64 { return r.By[at(k)] },
 	}
 }
 
@@ -112,11 +114,14 @@ func (r *reservoir) take(x *rl.Rollout, from steps) {
 		} else {
 			r.Obs = append(r.Obs, make([]float32, r.obs)...)
 			r.Act = append(r.Act, make([]float32, r.act)...)
-			r.Agent, r.Episode = append(r.Agent, 0), append(r.Episode, 0)
+			r.Agent, r.Episode, r.By = append(r.Agent, 0), append(r.Episode, 0), append(r.By, 0)
 		}
 		from.obs(r.Obs[at*r.obs:(at+1)*r.obs], row)
 		from.act(r.Act[at*r.act:(at+1)*r.act], row)
 		r.Agent[at], r.Episode[at] = int32(row%x.N), names[row/x.N]
+		if from.by != nil {
+			r.By[at] = from.by(row)
+		}
 	}
 }
 
@@ -125,6 +130,7 @@ type formState struct {
 	Obs, Act []float32
 	Agent    []int32
 	Episode  []uint64
+	By       []uint64
 	Count    []float64
 	Number   []uint32
 	Inverse  []float64
@@ -132,7 +138,7 @@ type formState struct {
 
 // encodeForm saves a reservoir and, if there are any, the running episodes.
 func encodeForm(r *reservoir, p *episodes) []byte {
-	s := formState{Obs: r.Obs, Act: r.Act, Agent: r.Agent, Episode: r.Episode, Count: r.Count, Number: r.Number}
+	s := formState{Obs: r.Obs, Act: r.Act, Agent: r.Agent, Episode: r.Episode, By: r.By, Count: r.Count, Number: r.Number}
 	if p != nil {
 		s.Inverse = p.Inverse
 	}
@@ -154,12 +160,12 @@ func decodeForm(state []byte, r *reservoir, p *episodes) error {
 		inverse = len(p.Inverse)
 	}
 	n := len(s.Agent)
-	if n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act || len(s.Episode) != n || len(s.Count) != len(r.Count) ||
+	if n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act || len(s.Episode) != n || len(s.By) != n || len(s.Count) != len(r.Count) ||
 		len(s.Number) != len(r.Number) || len(s.Inverse) != inverse {
 		return fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d agent steps of %d agents, want at most %d of %d",
 			n, len(s.Count), r.room, len(r.Count))
 	}
-	r.Obs, r.Act, r.Agent, r.Episode, r.Count, r.Number = s.Obs, s.Act, s.Agent, s.Episode, s.Count, s.Number
+	r.Obs, r.Act, r.Agent, r.Episode, r.By, r.Count, r.Number = s.Obs, s.Act, s.Agent, s.Episode, s.By, s.Count, s.Number
 	if p != nil {
 		p.Inverse = s.Inverse
 	}

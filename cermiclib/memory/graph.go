@@ -157,7 +157,7 @@ type graphMemory struct {
 	peek        func(*Node) // sees the attention of each graph layer as it is built, if not nil: [heads,M,N,B]
 }
 
-var _ Watcher = (*graphMemory)(nil)
+var _ Detecting = (*graphMemory)(nil)
 var _ rl.Saver = (*graphMemory)(nil)
 
 func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk} }
@@ -284,6 +284,9 @@ func (m *graphMemory) gatherLabels(p *nn.Program, first int, x *rl.Rollout, rows
 		}
 	})
 }
+
+// Detected returns whom each agent step of the rollout last watched detects.
+func (m *graphMemory) Detected() []uint64 { return m.seen }
 
 // Watch notes whom each agent detects at each step of x, with the weights as they are, and where its graph advances.
 func (m *graphMemory) Watch(x *rl.Rollout) error {

@@ -36,6 +36,13 @@ type Watcher interface {
 	Watch(x *rl.Rollout) error
 }
 
+// Detecting is implemented by memories that tell which other agents are in sight.
+type Detecting interface {
+	Watcher
+	// Detected returns [T,E,N] of the rollout last watched: bit j is set where an agent step detects agent j.
+	Detected() []uint64
+}
+
 // Shape describes a memory to its owner.
 type Shape struct {
 	Width int // F, length of a feature

@@ -17,7 +17,7 @@ import (
 // short is a stream that a test can wait for.
 func short(seed uint64) Stream {
 	s := Default()
-	s.Iterations, s.Every, s.Copies, s.Seed = 40, 40, 16, seed
+	s.Iterations, s.Every, s.Copies, s.Seed = 30, 30, 16, seed
 	return s
 }
 
