@@ -166,6 +166,7 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 			r.Seed(e.seed, "start", uint64(c), uint64(e.episode[c]))
 			e.game.reset(s, r)
 		}
+		e.wander(c)
 		clear(e.chosen[c*n : (c+1)*n])
 		e.show(c, out)
 		e.pay(c, result{}, out)
@@ -201,11 +202,7 @@ func (e *env) advance(from, to int) {
 			chosen[i] = k
 		}
 		e.frame[c]++
-		if e.tv == Peer {
-			r := &e.dice[c]
-			r.Seed(e.seed, "random peer", uint64(c), uint64(e.episode[c]), uint64(e.frame[c]))
-			e.game.wander(s, r)
-		}
+		e.wander(c)
 		res := e.game.step(s, chosen)
 		e.show(c, out)
 		e.pay(c, res, out)
@@ -216,6 +213,16 @@ func (e *env) advance(from, to int) {
 			out.Truncated[c] = 1
 		}
 	}
+}
+
+// wander moves the peer that acts at random, if copy c has one, also at the start of an episode.
+func (e *env) wander(c int) {
+	if e.tv != Peer {
+		return
+	}
+	r := &e.dice[c]
+	r.Seed(e.seed, "random peer", uint64(c), uint64(e.episode[c]), uint64(e.frame[c]))
+	e.game.wander(e.words(c), r)
 }
 
 // pay writes one result for all agents of copy c.
