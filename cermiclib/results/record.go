@@ -74,6 +74,7 @@ type Event struct {
 	Metric    string             // what the mean of an evaluation's scores is called: "reward", "win rate"
 	Eval      *Eval              // a new evaluation
 	Scalars   map[string]float64 // a finished iteration
+	Visits    *Visits            // with Scalars: the cells visited so far, nil if the task declares none
 	FromStore bool               // the record was found complete, nothing was trained
 	Failed    string             // why the run ended without a result; then only Record's task, method, budget, seed and ID are set
 	Note      string             // one line for the user: backend in use, a waiting lock, a damaged file set aside

@@ -56,6 +56,7 @@ func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) 
 		results.NewTensor(statePrefix+"mask", t.step.Mask),
 		results.NewTensor(statePrefix+"alive", t.step.Alive),
 	)
+	c.Tensors = append(c.Tensors, t.visited.tensors()...)
 	if t.build.Labels {
 		c.Tensors = append(c.Tensors,
 			results.NewTensor(statePrefix+"seen", t.step.Seen), results.NewTensor(statePrefix+"positions", t.step.RelPos))
@@ -98,7 +99,7 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	err = firstError(
 		fill(t.fresh, byName, "fresh"), fill(t.carry, byName, "carry"), fill(t.score, byName, "score"),
 		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.Cells, byName, "cells"),
-		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"))
+		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"), t.visited.restore(byName))
 	if err == nil && t.build.Labels {
 		if _, kept := byName[statePrefix+"seen"]; !kept {
 			return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")

@@ -257,7 +257,7 @@ func (s *session) write(done *iteration) error {
 	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
 		return err
 	}
-	s.tell(s.event(done.fps, results.Event{Scalars: done.scalars}))
+	s.tell(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visits()}))
 	if done.eval == nil {
 		return nil
 	}

@@ -38,8 +38,9 @@ type trainer struct {
 	ended     []uint8   // [E] reset mask
 	streams   []rng.Rand
 	played    []uint8 // [frames,N] every choice so far, if the learner trains on old experience
-	iteration int     // completed
-	frames    int     // completed
+	visited   *coverage
+	iteration int // completed
+	frames    int // completed
 
 	first *trainer // of the curriculum's easier variant; nil without one and after it
 	until int      // frames that it trains
@@ -52,7 +53,7 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 		return nil, err
 	}
 	s := env.Spec()
-	t := &trainer{exp: e, env: env, spec: s}
+	t := &trainer{exp: e, env: env, spec: s, visited: newCoverage(env)}
 	t.build = &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(e.Seed), Seed: e.Seed, Files: files}
 	defer func() {
 		if err != nil {
@@ -190,7 +191,9 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done.scalars(t.x), nil
+	scalars := done.scalars(t.x)
+	t.visited.scalar(scalars)
+	return scalars, nil
 }
 
 // gather fills the rollout with T steps of every copy; act writes the actions of step k into t.act and what belongs to them into
@@ -210,6 +213,7 @@ func (t *trainer) gather(ctx context.Context, act func(k int) error) (done episo
 			return done, err
 		}
 		t.env.Step(t.act, t.step)
+		t.visited.note()
 		t.keep(k)
 		t.endEpisodes(k, &done)
 		if err := envs.Err(t.env); err != nil {

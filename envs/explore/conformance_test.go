@@ -46,27 +46,33 @@ func TestScriptReachesTheOptimum(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec := env.Spec()
-			out, act := envs.NewStep(spec), envs.NewActions(spec)
-			env.Reset(nil, out)
-			score, over := make([]float32, spec.Copies), make([]bool, spec.Copies)
-			for range spec.Horizon {
-				if !env.(envs.Scripter).Script(act) {
-					t.Fatal("no script")
-				}
-				env.Step(act, out)
-				for c := range score {
-					if !over[c] {
-						score[c] += out.Score[c]
-					}
-					over[c] = over[c] || out.Terminated[c] != 0
-				}
-			}
-			for c, x := range score {
-				if x != spec.Optimum {
-					t.Errorf("copy %d scores %g, the optimum is %g", c, x, spec.Optimum)
-				}
-			}
+			scriptReachesTheOptimum(t, env)
 		})
 	})
+}
+
+// scriptReachesTheOptimum plays one episode in every copy.
+func scriptReachesTheOptimum(t *testing.T, env envs.Env) {
+	t.Helper()
+	spec := env.Spec()
+	out, act := envs.NewStep(spec), envs.NewActions(spec)
+	env.Reset(nil, out)
+	score, over := make([]float32, spec.Copies), make([]bool, spec.Copies)
+	for range spec.Horizon {
+		if !env.(envs.Scripter).Script(act) {
+			t.Fatal("no script")
+		}
+		env.Step(act, out)
+		for c := range score {
+			if !over[c] {
+				score[c] += out.Score[c]
+			}
+			over[c] = over[c] || out.Terminated[c] != 0
+		}
+	}
+	for c, x := range score {
+		if x != spec.Optimum {
+			t.Errorf("copy %d scores %g, the optimum is %g", c, x, spec.Optimum)
+		}
+	}
 }

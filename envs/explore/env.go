@@ -6,7 +6,8 @@
 //
 // An agent observes, in this order,
 //
-//	own     what the task says of the agent itself; all agents' own spans together are the state for critics
+//	own     what the task says of the agent itself, and its number, one-hot: agents that share a policy may have to act differently in
+//	        one state. All agents' own spans without the number are the state for critics
 //	screen  8 random numbers in a step in which the agent watches the screen, else zeros; only with tv=screen
 //	ally    what it perceives of each peer, in the order of their numbers, its own left out
 //	ally    the same of one more peer that acts at random and has no say in the task; only with tv=peer
@@ -109,7 +110,7 @@ func newEnv(cfg envs.Config, tv TV, g game, seed uint64, workers int) (envs.Env,
 			Deterministic: h.deterministic && tv == Off,
 		},
 	}
-	e.span("own", envs.Own, h.own)
+	e.span("own", envs.Own, h.own+n)
 	if tv == Screen {
 		e.span("screen", envs.Object, screenLen)
 		if h.watch {
@@ -165,6 +166,7 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 			r.Seed(e.seed, "start", uint64(c), uint64(e.episode[c]))
 			e.game.reset(s, r)
 		}
+		e.wander(c)
 		clear(e.chosen[c*n : (c+1)*n])
 		e.show(c, out)
 		e.pay(c, result{}, out)
@@ -200,11 +202,7 @@ func (e *env) advance(from, to int) {
 			chosen[i] = k
 		}
 		e.frame[c]++
-		if e.tv == Peer {
-			r := &e.dice[c]
-			r.Seed(e.seed, "random peer", uint64(c), uint64(e.episode[c]), uint64(e.frame[c]))
-			e.game.wander(s, r)
-		}
+		e.wander(c)
 		res := e.game.step(s, chosen)
 		e.show(c, out)
 		e.pay(c, res, out)
@@ -215,6 +213,16 @@ func (e *env) advance(from, to int) {
 			out.Truncated[c] = 1
 		}
 	}
+}
+
+// wander moves the peer that acts at random, if copy c has one, also at the start of an episode.
+func (e *env) wander(c int) {
+	if e.tv != Peer {
+		return
+	}
+	r := &e.dice[c]
+	r.Seed(e.seed, "random peer", uint64(c), uint64(e.episode[c]), uint64(e.frame[c]))
+	e.game.wander(e.words(c), r)
 }
 
 // pay writes one result for all agents of copy c.
@@ -235,7 +243,8 @@ func (e *env) show(c int, out *envs.Step) {
 		clear(obs)
 		e.game.own(s, i, obs[:own])
 		copy(out.State[row*own:(row+1)*own], obs)
-		at := own
+		obs[own+i] = 1
+		at := own + n
 		if e.tv == Screen {
 			if e.chosen[row] == watching || !e.shape.watch && e.game.watches(s, i) {
 				e.picture(c, i, obs[at:at+screenLen])

@@ -107,6 +107,7 @@ func (b *balance) World() WorldSpec {
 		{Name: "package", Kind: envs.Object, From: 4, To: 6},
 		{Name: "line", Kind: envs.Object, From: 6, To: 8},
 	}
+	s.Cover = []int{balancePackage}
 	s.Memory = []Slot{{"global_shaping", 1}, {"on_the_ground", 1}, {"pos_rew", 1}, {"ground_rew", 1}, {"start", 1}}
 	// Within the benchmark's 100 steps four agents lift the package by 0.58, less than any goal needs.
 	s.SparseMax = 300

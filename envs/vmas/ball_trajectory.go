@@ -100,6 +100,7 @@ func (b *ballTrajectory) World() WorldSpec {
 			s.Hinge(1+i, len(s.Landmarks)+i, 0)
 		}
 	}
+	s.Cover = []int{0}
 	s.Obs = 8
 	s.Entities = []envs.Entity{
 		{Name: "agent", Kind: envs.Own, From: 0, To: 4},

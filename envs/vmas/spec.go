@@ -34,6 +34,7 @@ type WorldSpec struct {
 	Memory    []Slot        // what the task remembers about a copy between steps
 	Kept      int           // how many of the last numbers of memory outlive a reset
 	HalfSize  float32       // world units that relative positions are divided by
+	Cover     []int         // bodies whose places coverage counts, such as a package; none: every agent's own
 	SparseMax int           // horizon of the sparse reward; 0: the same as max_steps
 	// SparseIsDense marks tasks with one reward only, because the original one already is sparse, or because there is no
 	// success to pay: both streams are equal then, and Outcome pays nothing.
@@ -196,6 +197,11 @@ func (s *WorldSpec) validate(task string) error {
 		}
 		if !(body.Shape.Bound() > 0) {
 			return fmt.Errorf("%s: size of %s is not positive", task, body.Name)
+		}
+	}
+	for _, b := range s.Cover {
+		if b < 0 || b >= bodies {
+			return fmt.Errorf("%s: coverage counts the places of body %d of %d", task, b, bodies)
 		}
 	}
 	for _, j := range s.Joints {

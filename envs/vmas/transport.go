@@ -105,6 +105,7 @@ func (t *transport) World() WorldSpec {
 	for i := range t.Packages {
 		name := fmt.Sprintf("package %d", i)
 		load := Body{Name: name, Shape: t.shape(), Mass: t.PackageMass, Movable: true, Collides: true}
+		s.Cover = append(s.Cover, len(s.Landmarks))
 		s.Landmarks = append(s.Landmarks, load)
 		s.Entities = append(s.Entities, envs.Entity{Name: name, Kind: envs.Object, From: 4 + 7*i, To: 11 + 7*i})
 	}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import "cermic/envs"
+
+// Visits says how often a run has visited each cell of the projection that its task declares (envs.Coverer): plain data, to be drawn.
+type Visits struct {
+	Projection envs.Projection
+	Frames     int      // that the run had trained
+	Counts     []uint64 // [Rows·Columns] agent steps that ended in the cell since training began
+}
+
+// Coverage is the share of the cells that can be visited which have been.
+func (v *Visits) Coverage() float64 {
+	seen := 0
+	for _, n := range v.Counts {
+		if n > 0 {
+			seen++
+		}
+	}
+	return float64(seen) / float64(v.Projection.Cells())
+}

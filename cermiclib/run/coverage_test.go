@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/explore"
+)
+
+// tinyLock is tiny on the combination lock, whose positions coverage counts.
+func tinyLock(seed uint64) Experiment {
+	e := tiny(seed)
+	lock := explore.DefaultLock()
+	lock.Copies, lock.Length, lock.MaxSteps = 5, 3, 10
+	e.Task = lock
+	return e
+}
+
+// TestCoverageCountsTheCellsVisitedSinceTrainingBegan: visits add up to the agent steps, never fall, and say what coverage says.
+func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := tinyLock(1)
+	var last *results.Visits
+	if _, err := Run(context.Background(), e, st, func(event results.Event) {
+		if event.Scalars == nil {
+			return
+		}
+		v, sum := event.Visits, uint64(0)
+		for cell, n := range v.Counts {
+			if sum += n; last != nil && n < last.Counts[cell] {
+				t.Errorf("cell %d was visited %d times at %d frames, and %d times before", cell, n, event.Frames, last.Counts[cell])
+			}
+		}
+		if want := uint64(event.Frames * 2); sum != want || v.Frames != event.Frames {
+			t.Errorf("%d visits at %d frames, want %d at %d", sum, v.Frames, want, event.Frames)
+		}
+		if got := event.Scalars["coverage"]; got != v.Coverage() || got <= 0 || got > 1 {
+			t.Errorf("coverage is %g, of the visits %g", got, v.Coverage())
+		}
+		last = v
+	}); err != nil {
+		t.Fatal(err)
+	}
+	stored, scene, err := Visits(e, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last == nil || !slices.Equal(stored.Counts, last.Counts) || stored.Frames != e.Budget.Frames || len(scene.Shapes) == 0 {
+		t.Errorf("stored are %+v over %d shapes, last told %+v", stored, len(scene.Shapes), last)
+	}
+}
+
+// TestAStoppedRunGoesOnCountingVisits: stopped after its first iteration, it ends with the visits of one that was not.
+func TestAStoppedRunGoesOnCountingVisits(t *testing.T) {
+	e := tinyLock(2)
+	visits := func(stop bool) []uint64 {
+		st, err := results.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stop {
+			ctx, cancel := context.WithCancel(context.Background())
+			_, err := Run(ctx, e, st, func(event results.Event) {
+				if event.Scalars != nil {
+					cancel()
+				}
+			})
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("a stopped run returns %v", err)
+			}
+		}
+		if _, err := Run(context.Background(), e, st); err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := Visits(e, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Counts
+	}
+	if whole, stopped := visits(false), visits(true); !slices.Equal(whole, stopped) {
+		t.Errorf("visits are %v of a whole run, %v of a stopped one", whole, stopped)
+	}
+}
+
+// uncounted is a task that declares no projection.
+type uncounted struct{ envs.Env }
+
+func TestATaskWithoutAProjectionHasNoCoverage(t *testing.T) {
+	env, err := explore.DefaultLock().Build(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, scalars := newCoverage(uncounted{env}), map[string]float64{}
+	v.note()
+	v.scalar(scalars)
+	if v != nil || len(scalars) > 0 || v.snapshot(0) != nil || v.tensors() != nil || v.restore(nil) != nil {
+		t.Errorf("it has %+v, %v", v, scalars)
+	}
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import "cermic/envs"
+
+// Climbing is the task explore/climbing: a game of one step whose best joint action costs dearly when only one agent takes part in it.
+//
+// From: Claus and Boutilier 1998, The Dynamics of Reinforcement Learning in Cooperative Multiagent Systems
+type Climbing struct {
+	envs.Common
+	Matrix
+}
+
+// DefaultClimbing is the game as published.
+func DefaultClimbing() Climbing {
+	return Climbing{Common: envs.DefaultCommon(), Matrix: defaultMatrix()}
+}
+
+func init() { envs.Register(DefaultClimbing()) }
+
+// Kind is the task's name.
+func (Climbing) Kind() string { return "explore/climbing" }
+
+// WithShared returns a copy with the settings that every task has.
+func (g Climbing) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
+
+// Build makes the environment.
+func (g Climbing) Build(seed uint64, workers int) (envs.Env, error) {
+	return newMatrix(g, g.Matrix, [][][]float32{{{11, -30, 0}, {-30, 7, 6}, {0, 0, 5}}}, seed, workers)
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"cmp"
+	"slices"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Matrix are the settings that the matrix games share; their configs embed it, so that they read as one flat struct.
+type Matrix struct {
+	MaxSteps int `json:"max_steps"` // with tv=screen: steps within which the game must be played, which watching puts off
+	TV       TV  `json:"tv"`
+}
+
+func defaultMatrix() Matrix { return Matrix{MaxSteps: 10, TV: Off} }
+
+// matrixAgents play every matrix game.
+const matrixAgents = 2
+
+// matrix is the rules of a game of one payoff table, or of several of which agent 0 chooses one in a step before. Both agents choose at
+// once and both get what the table says; then the episode ends. While any agent watches a screen, nothing happens.
+//
+// A state is the phase, the last choice of each agent, -1 for none, and that of the peer that acts at random. Phase 0 is the start. With one
+// table, phase 1 is the end; with T of them, phase 1+k is before table k and phase 1+T+k after it.
+type matrix struct {
+	Matrix
+	pay [][][]float32 // [T,K,K] of agent 0's and agent 1's choice
+}
+
+// newMatrix makes the environment of a game with these tables.
+func newMatrix(cfg envs.Config, m Matrix, pay [][][]float32, seed uint64, workers int) (envs.Env, error) {
+	g := &matrix{m, pay}
+	if err := cmp.Or(validate(cfg, m.TV), within(cfg.Kind(), "max_steps", m.MaxSteps, g.rounds(), 100_000)); err != nil {
+		return nil, err
+	}
+	return newEnv(cfg, m.TV, g, seed, workers)
+}
+
+// rounds is the number of steps of a game that nobody puts off.
+func (m *matrix) rounds() int { return min(len(m.pay), 2) }
+
+// phases counts them.
+func (m *matrix) phases() int {
+	if len(m.pay) == 1 {
+		return 2
+	}
+	return 1 + 2*len(m.pay)
+}
+
+// table is that which is played in s, or has been; over is true where it has; -1 before one is chosen.
+func (m *matrix) table(s []int32) (k int, over bool) {
+	phase, tables := int(s[0]), len(m.pay)
+	switch {
+	case tables == 1:
+		return 0, phase == 1
+	case phase > tables:
+		return phase - 1 - tables, true
+	}
+	return phase - 1, false
+}
+
+// choices is K.
+func (m *matrix) choices() int { return len(m.pay[0]) }
+
+// best is the largest payoff, and where it is.
+func (m *matrix) best() (pay float32, table, row, column int) {
+	pay = m.pay[0][0][0]
+	for k, rows := range m.pay {
+		for i, line := range rows {
+			if j := slices.Index(line, slices.Max(line)); line[j] > pay {
+				pay, table, row, column = line[j], k, i, j
+			}
+		}
+	}
+	return pay, table, row, column
+}
+
+func (m *matrix) shape() shape {
+	pay, _, _, _ := m.best()
+	k := m.choices()
+	h := shape{
+		agents: matrixAgents, words: matrixAgents + 2, own: m.phases(), ally: k, choices: k, watch: true, horizon: m.rounds(),
+		metric: "payoff", solved: pay, optimum: pay, deterministic: true,
+		cover: envs.Projection{About: "joint action", Columns: k * len(m.pay), Rows: k},
+	}
+	if m.TV == Screen {
+		h.horizon = m.MaxSteps
+	}
+	return h
+}
+
+func (m *matrix) limit(k int) (low, count int32) {
+	if k == 0 {
+		return 0, int32(m.phases())
+	}
+	return -1, int32(m.choices()) + 1
+}
+
+func (m *matrix) reset(s []int32, _ *rng.Rand) {
+	s[0] = 0
+	for k := range s[1:] {
+		s[1+k] = -1
+	}
+}
+
+func (m *matrix) step(s, act []int32) (out result) {
+	k, over := m.table(s)
+	if over {
+		return out
+	}
+	copy(s[1:], act)
+	if act[0] == watching || act[1] == watching {
+		return out
+	}
+	if k < 0 { // more choices than tables choose the last one
+		s[0] = 1 + min(act[0], int32(len(m.pay)-1))
+		return out
+	}
+	if s[0]++; len(m.pay) > 1 {
+		s[0] += int32(len(m.pay)) - 1
+	}
+	pay := m.pay[k][act[0]][act[1]]
+	return result{sparse: pay, dense: pay, score: pay, over: true}
+}
+
+// own is the phase, one-hot.
+func (m *matrix) own(s []int32, _ int, dst []float32) { dst[s[0]] = 1 }
+
+// ally is the peer's last choice, one-hot. Both agents sit at one table, side by side.
+func (m *matrix) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32) {
+	if k := s[1+j]; k >= 0 {
+		dst[k] = 1
+	}
+	return true, float32(j - i), 0
+}
+
+func (m *matrix) watches([]int32, int) bool { return false }
+
+func (m *matrix) wander(s []int32, r *rng.Rand) { s[len(s)-1] = int32(r.IntN(m.choices())) }
+
+func (m *matrix) script(s []int32, _ int, act []int32) {
+	_, table, row, column := m.best()
+	act[0], act[1] = int32(row), int32(column)
+	if k, _ := m.table(s); k < 0 {
+		act[0], act[1] = int32(table), 0
+	}
+}
+
+// cell is the joint action that has been played.
+func (m *matrix) cell(s []int32, _ int) int32 {
+	k, over := m.table(s)
+	if !over {
+		return -1
+	}
+	n := m.choices()
+	return s[1]*int32(n*len(m.pay)) + int32(k*n) + s[2]
+}
+
+// scene draws the tables side by side: a row for each choice of agent 0, the best payoff as a goal, the joint action that was played filled,
+// and the agents at the row and column that they chose.
+func (m *matrix) scene(s []int32) envs.Scene {
+	n := m.choices()
+	wide := float64(n*len(m.pay) + len(m.pay) - 1)
+	out := envs.Scene{MinX: -1, MinY: 0, MaxX: wide, MaxY: float64(n) + 1}
+	_, best, row, column := m.best()
+	now, over := m.table(s)
+	for k := range m.pay {
+		for i := range n {
+			for j := range n {
+				box := envs.Shape{Role: envs.RoleObstacle, Agent: -1, X: float64(k*(n+1)+j) + 0.5, Y: float64(n-i) - 0.5, Width: 0.9, Height: 0.9, Hollow: true}
+				if k == best && i == row && j == column {
+					box.Role = envs.RoleTarget
+				}
+				if over && k == now && int(s[1]) == i && int(s[2]) == j {
+					box.Hollow = false
+				}
+				out.Shapes = append(out.Shapes, box)
+			}
+		}
+	}
+	at := float64(max(now, 0) * (n + 1))
+	first, second := envs.Shape{Role: envs.RoleAgent, Agent: 0, X: -0.5, Y: float64(n) + 0.5, Radius: 0.3}, envs.Shape{
+		Role: envs.RoleAgent, Agent: 1, X: at, Y: float64(n) + 0.5, Radius: 0.3}
+	if s[1] >= 0 {
+		first.Y = float64(n) - 0.5 - float64(s[1])
+	}
+	if s[2] >= 0 {
+		second.X = at + float64(s[2]) + 0.5
+	}
+	out.Shapes = append(out.Shapes, first, second)
+	return out
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import "cermic/envs"
+
+// NonMonotonic is the task explore/nonmonotonic: the game of one step whose payoff no monotonic mixer of agents' utilities can represent.
+//
+// From: Wang et al. 2021, QPLEX, the payoff matrix of its didactic example
+type NonMonotonic struct {
+	envs.Common
+	Matrix
+}
+
+// DefaultNonMonotonic is the game as published.
+func DefaultNonMonotonic() NonMonotonic {
+	return NonMonotonic{Common: envs.DefaultCommon(), Matrix: defaultMatrix()}
+}
+
+func init() { envs.Register(DefaultNonMonotonic()) }
+
+// Kind is the task's name.
+func (NonMonotonic) Kind() string { return "explore/nonmonotonic" }
+
+// WithShared returns a copy with the settings that every task has.
+func (g NonMonotonic) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
+
+// Build makes the environment.
+func (g NonMonotonic) Build(seed uint64, workers int) (envs.Env, error) {
+	return newMatrix(g, g.Matrix, [][][]float32{{{8, -12, -12}, {-12, 0, 0}, {-12, 0, 0}}}, seed, workers)
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"fmt"
+
+	"cermic/envs"
+)
+
+// Penalty is the task explore/penalty: a game of one step with two best joint actions, between which a mismatch is punished.
+//
+// From: Claus and Boutilier 1998, The Dynamics of Reinforcement Learning in Cooperative Multiagent Systems
+type Penalty struct {
+	envs.Common
+	Matrix
+	K float32 `json:"k"` // what a mismatch pays, 0 or less
+}
+
+// DefaultPenalty has the penalty that learners of the literature fail at.
+func DefaultPenalty() Penalty {
+	return Penalty{Common: envs.DefaultCommon(), Matrix: defaultMatrix(), K: -100}
+}
+
+func init() { envs.Register(DefaultPenalty()) }
+
+// Kind is the task's name.
+func (Penalty) Kind() string { return "explore/penalty" }
+
+// WithShared returns a copy with the settings that every task has.
+func (g Penalty) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
+
+// Build makes the environment.
+func (g Penalty) Build(seed uint64, workers int) (envs.Env, error) {
+	if !(g.K <= 0 && g.K >= -1e6) {
+		return nil, fmt.Errorf("%s: k is %g, want -1e6 to 0", g.Kind(), g.K)
+	}
+	return newMatrix(g, g.Matrix, [][][]float32{{{10, 0, g.K}, {0, 2, 0}, {g.K, 0, 10}}}, seed, workers)
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import "cermic/envs"
+
+// TwoStep is the task explore/two_step: agent 0 chooses which of two games is played in the second step, a safe one that always pays 7, or
+// one that pays 8 if both agents find it and less if not.
+//
+// From: Rashid et al. 2018, QMIX, the two-step game
+type TwoStep struct {
+	envs.Common
+	Matrix
+}
+
+// DefaultTwoStep is the game as published.
+func DefaultTwoStep() TwoStep { return TwoStep{Common: envs.DefaultCommon(), Matrix: defaultMatrix()} }
+
+func init() { envs.Register(DefaultTwoStep()) }
+
+// Kind is the task's name.
+func (TwoStep) Kind() string { return "explore/two_step" }
+
+// WithShared returns a copy with the settings that every task has.
+func (g TwoStep) WithShared(s envs.Common) envs.Config { g.Common = s; return g }
+
+// Build makes the environment.
+func (g TwoStep) Build(seed uint64, workers int) (envs.Env, error) {
+	return newMatrix(g, g.Matrix, [][][]float32{{{7, 7}, {7, 7}}, {{0, 1}, {1, 8}}}, seed, workers)
+}
