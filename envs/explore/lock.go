@@ -73,7 +73,7 @@ type lock struct {
 
 func (l *lock) shape() shape {
 	h := shape{
-		agents: l.Agents, words: l.Agents + 2, own: l.positions() + l.Levers + l.Agents, ally: l.Levers, choices: l.Levers, watch: true,
+		agents: l.Agents, words: l.Agents + 2, own: l.positions() + l.Levers, ally: l.Levers, choices: l.Levers, watch: true,
 		horizon: l.MaxSteps, metric: "success rate", solved: 1, optimum: 1, deterministic: true,
 		cover: envs.Projection{About: "position of the lock", Columns: l.positions(), Rows: 1},
 	}
@@ -137,12 +137,10 @@ func (l *lock) pulled(act []int32, at, beside int) bool {
 	return true
 }
 
-// own is the position, the lever pulled last and which agent it is, all one-hot: agents that share a policy and see the same could
-// not pull different levers.
+// own is the position and the lever pulled last, both one-hot.
 func (l *lock) own(s []int32, i int, dst []float32) {
 	dst[s[0]] = 1
 	l.lever(s, i, dst[l.positions():])
-	dst[l.positions()+l.Levers+i] = 1
 }
 
 // ally is the lever that a peer pulled last; it stands before it, and all agents stand in one room.
