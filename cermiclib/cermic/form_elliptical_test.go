@@ -205,7 +205,7 @@ func TestPeersInSightCountInLambda(t *testing.T) {
 	c.Memory = memory.DefaultGraph()
 	m, store := newModule(t, c, spec, 1)
 	e := m.form.(*elliptical)
-	m.mem = sighted{m.mem, func(row int) uint64 { return map[int]uint64{0: 1 << 1}[row%3] }} // agent 0 sees agent 1; nobody else sees anybody
+	m.mem = sightedMemory{m.mem, func(row int) uint64 { return map[int]uint64{0: 1 << 1}[row%3] }} // agent 0 sees agent 1; nobody else sees anybody
 	x := fakeRollout(spec, 9, 0)
 	lambdas := func(gamma float32) (flat [][]float64) {
 		tensors.MustMutableFlatData(store.GetVariable("/cermic/critic/gamma_lo").MustValue(), func(flat []float32) { flat[0] = gamma })
@@ -233,15 +233,15 @@ func TestPeersInSightCountInLambda(t *testing.T) {
 	}
 }
 
-// sighted is a memory with detections of its own.
-type sighted struct {
+// sightedMemory is a memory with detections of its own.
+type sightedMemory struct {
 	memory.Memory
 	seen func(row int) uint64
 }
 
-func (s sighted) Watch(*rl.Rollout) error { return nil }
+func (s sightedMemory) Watch(*rl.Rollout) error { return nil }
 
-func (s sighted) Detected() []uint64 {
+func (s sightedMemory) Detected() []uint64 {
 	seen := make([]uint64, 9*2*3)
 	for row := range seen {
 		seen[row] = s.seen(row)
