@@ -53,6 +53,9 @@ type Spec struct {
 	Metric      string   // what the mean of Score's sum over an episode is called: "reward", "mean return", "win rate"
 	Sparse      bool     // Step.Sparse is what the learner is trained on
 	Solved      float32  // what Sparse adds up to, for each agent, over an episode that succeeds; 0: any pay; +Inf: none does
+	Optimum     float32  // the largest sum of Score over an episode that a policy can count on; 0: unknown
+
+	Deterministic bool // equal actions lead to equal episodes: seeds change nothing
 }
 
 // HasSuccess reports whether the task says what a success is.

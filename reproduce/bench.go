@@ -113,13 +113,17 @@ func taskFigures() (out []figure) {
 // runBench measures the figures and prints each beside its peer's.
 func runBench(ctx context.Context, out io.Writer, args []string) error {
 	var only string
-	var lines bool
+	var lines, beside bool
 	if _, err := parse("bench", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(groups(), ", ")+"; "+methodsGroup+" takes minutes and is left out of all, "+gpuGroup+" is what a GPU is for")
 		backendFlag(f)
 		f.BoolVar(&lines, "json", false, "one JSON object a line")
+		f.BoolVar(&beside, "peers", false, "take turns with VMAS, BenchMARL and torch on this machine, five each, and print the ratios; installs them into "+peersFolder+" the first time (5.6 GB)")
 	}); err != nil {
 		return err
+	}
+	if beside {
+		return benchPeers(ctx, out, only, lines)
 	}
 	known := append(groups(), gpuGroup)
 	if only != "" && !slices.Contains(known, only) {
@@ -193,7 +197,7 @@ func printMachine(out io.Writer, lines bool) error {
 		return err
 	}
 	h := results.CollectHost(backend.Label)
-	_, err = fmt.Fprintf(out, "%s, %s, %s, %s\n%-40s %9s          peer, and how many times better this is\n", h.CPU, plural(h.Cores, "core"), h.Go, h.Backend, "", "here")
+	_, err = fmt.Fprintf(out, "%s (%s), %s, %s, %s\n%-40s %9s          peer, and how many times better this is\n", h.CPU, h.ISA, plural(h.Cores, "core"), h.Go, h.Backend, "", "here")
 	return err
 }
 

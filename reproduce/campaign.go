@@ -31,7 +31,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&table, "table", "", "the `table`: sota, agents, ablation, density; or choose by -task and -method")
 		f.StringVar(&task, "task", "", "`tasks`, separated by commas")
 		f.StringVar(&method, "method", "", "`methods`, separated by commas")
-		f.StringVar(&budget, "budget", "short", "smoke, short or paper")
+		f.StringVar(&budget, "budget", "short", "smoke, explore, short or paper")
 		f.IntVar(&seeds, "seeds", 3, "runs of each, with seeds 1 to `n`")
 		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
@@ -63,6 +63,9 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		return usagef("-on slurm keeps a manifest of its own: leave out -manifest")
 	case !only && measure:
 		return usagef("-measure measures for a plan: add -plan")
+	}
+	if err := cluster.check(store); err != nil {
+		return err
 	}
 	es, err := chosen(out, task, method, table, budget, seeds, set)
 	if err != nil {

@@ -67,10 +67,11 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 	if err := committed.Base(fsys); err != nil {
 		return err
 	}
-	all, err := committed.Find(results.Query{Task: task, Method: method, Budget: budget, Complete: true})
+	all, err := committed.Find(results.Query{Task: task, Budget: budget, Complete: true})
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(plan.Labelled(all), func(r *results.Record) bool { return method != "" && r.Method != method })
 	if len(all) == 0 {
 		return errors.New("no record of that task, method and budget is committed: status -committed lists those that are, export records -o reproduce/records adds runs")
 	}
@@ -133,22 +134,27 @@ func again(ctx context.Context, r *results.Record, st *results.Store) (*results.
 	return run.Run(ctx, e, st)
 }
 
-// compare says in a sentence whether got is what want promises.
+// compare says in a sentence whether got is what want promises: the same bits where backend, processor and instruction set are the
+// same, elsewhere those bits or a score within the spread over seeds.
 func compare(want, got *results.Record, all []*results.Record) (verdict string, same bool) {
 	a, b := want.Host, got.Host
-	if a.Backend == b.Backend && a.CPU == b.CPU {
-		if where := firstDifference(want, got); where != "" {
-			return fmt.Sprintf("differs although backend and processor are the same: %s", where), false
-		}
+	alike := a.Backend == b.Backend && a.CPU == b.CPU && a.ISA == b.ISA
+	about := fmt.Sprintf("trained with %s, the record with %s", machine(b), machine(a))
+	where := firstDifference(want, got)
+	switch {
+	case where == "" && !alike:
+		return "equal in every bit, although " + about, true
+	case where == "":
 		return fmt.Sprintf("equal in every bit: %s, %s", plural(len(want.Evals), "evaluation"), plural(len(want.Scalars), "scalar")), true
+	case alike:
+		return fmt.Sprintf("differs although backend, processor and instruction set are the same: %s", where), false
 	}
 	var others []float64
 	for _, r := range all {
-		if r.Task == want.Task && r.Method == want.Method && r.Budget == want.Budget {
+		if r.SameExperiment(want) {
 			others = append(others, r.Score())
 		}
 	}
-	about := fmt.Sprintf("trained with %s on %s, the record with %s on %s", b.Backend, b.CPU, a.Backend, a.CPU)
 	if len(others) < 3 {
 		return fmt.Sprintf("%s: the last return is %.4g, the record's %.4g; too few seeds for an interval", about, got.Score(), want.Score()), true
 	}
@@ -189,6 +195,15 @@ func firstDifference(want, got *results.Record) string {
 		}
 	}
 	return ""
+}
+
+// machine is what the bits of a result depend on beside its settings.
+func machine(h results.Host) string {
+	isa := h.ISA
+	if isa == "" {
+		isa = "instruction set not recorded"
+	}
+	return fmt.Sprintf("%s on %s (%s)", h.Backend, h.CPU, isa)
 }
 
 // firstUnequal is the first place at which two lists differ, -1 if none is.

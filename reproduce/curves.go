@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -27,7 +28,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if _, err := parse("curves", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "balance", "the `task`")
 		f.StringVar(&method, "method", "", "only runs of these `methods`, separated by commas")
-		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short, paper or custom")
+		f.StringVar(&budget, "budget", "short", "of the runs: smoke, explore, short, paper or custom")
 		f.StringVar(&reward, "reward", "", "only runs trained on this reward: dense or sparse")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&file, "o", "curves.png", "`file` to write; it ends in .png, .svg or .pdf")
@@ -53,31 +54,31 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	methods, err := methodsOf(method, records)
+	title, shared := known.Name, []string(nil)
+	if reward != "" {
+		records, title, shared = plan.TrainedOn(records, reward), title+", trained on the "+reward+" reward", []string{"task.reward"}
+	}
+	groups := plan.Groups(records, shared...)
+	methods, err := methodsOf(method, groups)
 	if err != nil {
 		return err
 	}
-	title := known.Name
-	if reward != "" {
-		records, title = plan.TrainedOn(records, reward), title+", trained on the "+reward+" reward"
-	}
-	records = ofMethods(records, methods)
-	if len(records) == 0 {
+	if groups = ofMethods(groups, methods); len(groups) == 0 {
 		return nothingToDraw(task, known, methods, budget, reward, store)
 	}
 	others, err := imported(with, known.ID)
 	if err != nil {
 		return err
 	}
-	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, records, slices.Concat(others, peer(records, methods))); err != nil {
+	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, groups, slices.Concat(others, peer(groups, methods))); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: mean and bootstrap 95 %% interval over seeds of %s\n", file, plural(len(records), "run"))
+	fmt.Fprintf(out, "%s: mean and bootstrap 95 %% interval over seeds of %s\n", file, plural(len(results.Flat(groups)), "run"))
 	return nil
 }
 
-// methodsOf are the methods that a list names, none for an empty one. Known are those of the program and of the records.
-func methodsOf(list string, records []*results.Record) ([]string, error) {
+// methodsOf are the methods that a list names, each once, none for an empty one. Known are those of the program and of the runs.
+func methodsOf(list string, groups []results.Group) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
@@ -85,8 +86,8 @@ func methodsOf(list string, records []*results.Record) ([]string, error) {
 	for _, m := range plan.Methods() {
 		known = append(known, m.ID)
 	}
-	for _, r := range records {
-		if name := ownName(r); !slices.Contains(known, name) {
+	for _, g := range groups {
+		if name := methodOf(g); !slices.Contains(known, name) {
 			known = append(known, name)
 		}
 	}
@@ -97,20 +98,19 @@ func methodsOf(list string, records []*results.Record) ([]string, error) {
 		if !slices.Contains(known, name) {
 			return nil, usagef("unknown method %q%s", name, conf.Near(name, known))
 		}
-		out = append(out, name)
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
 	}
 	return out, nil
 }
 
-// ownName is the method of a record without its changed settings.
-func ownName(r *results.Record) string {
-	name, _, _ := strings.Cut(r.Method, " ")
-	return name
-}
+// methodOf is the method of runs without its changed settings, the label of those that are of none.
+func methodOf(g results.Group) string { return cmp.Or(g.Method, g.Label) }
 
-// ofMethods are the records of these methods, whatever their settings; of all if there are none.
-func ofMethods(records []*results.Record, methods []string) []*results.Record {
-	return slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return len(methods) > 0 && !slices.Contains(methods, ownName(r)) })
+// ofMethods are the runs of these methods, whatever their settings; of all if there are none.
+func ofMethods(groups []results.Group, methods []string) []results.Group {
+	return slices.DeleteFunc(slices.Clone(groups), func(g results.Group) bool { return len(methods) > 0 && !slices.Contains(methods, methodOf(g)) })
 }
 
 // nothingToDraw says which command trains what was asked for.
@@ -131,23 +131,21 @@ func nothingToDraw(task string, known plan.Task, methods []string, budget, rewar
 	return fmt.Errorf("no complete run of %s%s at budget %s in %s: %s", known.ID, of, budget, store, command)
 }
 
-// drawCurves writes the evaluations of records and, as references, what others recorded.
-func drawCurves(file string, around viz.Figure, records []*results.Record, others []viz.Series) error {
-	p, err := viz.Curves(around, slices.Concat(viz.Evals(records), others)...)
+// drawCurves writes the evaluations of runs and, as references, what others recorded.
+func drawCurves(file string, around viz.Figure, groups []results.Group, others []viz.Series) error {
+	p, err := viz.Curves(around, slices.Concat(viz.Evals(groups), others)...)
 	if err != nil {
 		return err
 	}
 	return viz.Write(file, p, 18*vg.Centimeter, 10*vg.Centimeter)
 }
 
-// peer is BenchMARL's recorded curves on the task of records, if one of them was trained on the dense reward, as they were: those
-// of the learners that the chosen methods are built on, after which they are called.
-func peer(records []*results.Record, methods []string) []viz.Series {
-	if len(plan.TrainedOn(records, string(envs.Dense))) == 0 {
+// peer is BenchMARL's recorded curves on the task of runs, if some of them were trained on the dense reward, as they were: those
+// of the learners that the chosen methods are built on.
+func peer(groups []results.Group, methods []string) []viz.Series {
+	runs := plan.TrainedOn(results.Flat(groups), string(envs.Dense))
+	if len(runs) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(plan.Recorded(records[0].Task), func(s viz.Series) bool {
-		learner := strings.TrimPrefix(s.Label, "BenchMARL ")
-		return len(methods) > 0 && !slices.ContainsFunc(methods, func(m string) bool { return strings.HasPrefix(m, learner) })
-	})
+	return plan.Recorded(runs[0].Task, methods...)
 }

@@ -30,24 +30,23 @@ func TestCurvesOfNothingSayHowToTrainThem(t *testing.T) {
 }
 
 func TestCurvesOfOneMethodHaveOnlyThePeerOfItsLearner(t *testing.T) {
-	records := []*results.Record{
-		{Task: "vmas/balance", Method: "mappo task.reward=dense", Experiment: []byte(`{"task":{"reward":"dense"}}`)},
-		{Task: "vmas/balance", Method: "mine explore.alpha=1", Experiment: []byte(`{"task":{"reward":"dense"}}`)},
-	}
+	run := []*results.Record{{Task: "vmas/balance", Experiment: []byte(`{"task":{"reward":"dense"}}`)}}
+	groups := []results.Group{{Label: "mappo task.reward=dense", Method: "mappo", Runs: run}, {Label: "mine", Runs: run}}
 	for list, want := range map[string]string{
-		"":           "mappo mine, BenchMARL mappo BenchMARL qmix",
-		"MAPPO":      "mappo, BenchMARL mappo",
-		"mine,mappo": "mappo mine, BenchMARL mappo",
-		"mine":       "mine,",
+		"":            "mappo mine, BenchMARL mappo BenchMARL qmix",
+		"MAPPO":       "mappo, BenchMARL mappo",
+		"MAPPO,mappo": "mappo, BenchMARL mappo",
+		"mine,mappo":  "mappo mine, BenchMARL mappo",
+		"mine":        "mine,",
 	} {
-		methods, err := methodsOf(list, records)
+		methods, err := methodsOf(list, groups)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		own := ofMethods(records, methods)
-		for _, r := range own {
-			got = append(got, ownName(r))
+		own := ofMethods(groups, methods)
+		for _, g := range own {
+			got = append(got, methodOf(g))
 		}
 		got[len(got)-1] += ","
 		for _, s := range peer(own, methods) {

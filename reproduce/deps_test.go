@@ -17,7 +17,7 @@ import (
 var layers = [][]string{
 	{"cermiclib/conf", "envs/rng", "envs/internal"},
 	{"envs"},
-	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/envtest"},
+	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/explore", "envs/envtest"},
 	{"cermiclib/rl", "cermiclib/stats", "cermiclib/theory"},
 	{"cermiclib/nn", "cermiclib/results"},
 	{"cermiclib/policy", "cermiclib/memory"},

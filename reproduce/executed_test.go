@@ -47,9 +47,9 @@ func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
 		}
 		return v
 	}
-	grid := func(table *paper.Table) shown { g, err := table.Grid(st, budget); return must(g, err) }
+	grid := func(table *paper.Table) shown { g, err := table.Grid(plan.At(st, budget)); return must(g, err) }
 	rewards := func(suite paper.Suite, methods ...string) shown {
-		t, err := paper.DenseAndSparse(st, budget, suite, methods)
+		t, err := paper.DenseAndSparse(plan.At(st, budget), suite, methods)
 		return must(t, err)
 	}
 	endings, err := plan.Endings(st, []string{"navigation", "balance"}, budget, "dense")
@@ -59,7 +59,8 @@ func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return plan.Against(rs)
+		table, err := plan.Against(rs)
+		return must(table, err)
 	}
 	for name, tables := range map[string][]shown{
 		"t1_performance": {grid(paper.Sota), rewards(paper.VMAS, "mappo", "mappo-cermic")}, "t2_agents": {grid(paper.Agents)}, "t3_ablations": {grid(paper.Ablation)},

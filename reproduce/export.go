@@ -40,7 +40,7 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	names, err := parse("export", out, args, 1, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "", "only runs of this `task`")
 		f.StringVar(&method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
-		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short, paper or custom")
+		f.StringVar(&budget, "budget", "short", "of the runs: smoke, explore, short, paper or custom")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&to, "o", "", "`file` (csv, marl-eval) or folder (tensorboard, weights, records) to write; by default called after the form")
 	})
@@ -57,7 +57,7 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	if err := storedBudget(budget); err != nil {
 		return err
 	}
-	q := results.Query{Method: method, Budget: budget, Complete: true}
+	q := results.Query{Budget: budget, Complete: true}
 	if task != "" {
 		t, err := plan.FindTask(task)
 		if err != nil {
@@ -69,9 +69,19 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	records, err := st.Find(q)
+	found, err := st.Find(q)
 	if err != nil {
 		return err
+	}
+	var records []*results.Record
+	for i, r := range plan.Labelled(found) {
+		if method != "" && r.Method != method {
+			continue
+		}
+		if names[0] == "records" { // as they are
+			r = found[i]
+		}
+		records = append(records, r)
 	}
 	if len(records) == 0 {
 		return fmt.Errorf("no complete run of that kind in %s: go run ./reproduce status lists what there is", store)
@@ -146,7 +156,7 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 		if err := results.WriteTensorBoard(&b, r); err != nil {
 			return err
 		}
-		dir := filepath.Join(to, filepath.FromSlash(r.Task), strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed))
+		dir := filepath.Join(to, filepath.FromSlash(r.Task), folderName(r.Method), fmt.Sprintf("seed_%d", r.Seed))
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
@@ -155,6 +165,14 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 		}
 	}
 	return nil
+}
+
+// folderName is a method's label as one part of a path.
+func folderName(label string) string {
+	if label = strings.ReplaceAll(label, "/", "_"); label == "." || label == ".." {
+		return strings.ReplaceAll(label, ".", "_")
+	}
+	return label
 }
 
 // withWeights are the runs that were trained in this store and whose weights can be read; it says which of the others are left out.

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,7 @@ func imported(files []string, task string) ([]viz.Series, error) {
 	for i, rs := range byFile {
 		for _, r := range rs {
 			own := *r
+			own.Task, own.Experiment = task, nil // its name alone says of which experiment it is
 			own.Method = "imported " + r.Method
 			if clashes(byFile, r.Method) {
 				own.Method += ", " + shortest(files, i)
@@ -38,7 +41,7 @@ func imported(files []string, task string) ([]viz.Series, error) {
 			all = append(all, &own)
 		}
 	}
-	series := viz.Evals(all)
+	series := viz.Evals(results.Groups(all))
 	for i := range series {
 		series[i].Reference = true
 	}
@@ -47,11 +50,10 @@ func imported(files []string, task string) ([]viz.Series, error) {
 
 // importedRuns are the runs of a task in one file. Other programs write a task's name in letters of another case.
 func importedRuns(file, task string) ([]*results.Record, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
+	all, err := results.ImportFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	all, err := results.Import(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -22,7 +22,7 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 	if _, err := parse("list", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&q.Method, "method", "", "list the settings of this `method` instead")
 		f.StringVar(&q.Task, "task", "balance", "`task` of these settings")
-		f.StringVar(&q.Budget, "budget", "paper", "`budget` of these settings: smoke, short or paper")
+		f.StringVar(&q.Budget, "budget", "paper", "`budget` of these settings: smoke, explore, short or paper")
 	}); err != nil {
 		return err
 	}

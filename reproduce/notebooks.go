@@ -17,6 +17,7 @@ import (
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
 )
 
 // runNotebooks executes the notebooks from top to bottom, without a browser, through the kernel that a reader gets.
@@ -100,7 +101,7 @@ func (s setup) execute(books []string, budget string, cell time.Duration, write 
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, copied, 0o666); err != nil {
+		if err := results.WriteFile(path, copied); err != nil {
 			return err
 		}
 	}

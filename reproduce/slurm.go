@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
@@ -38,6 +39,24 @@ func (s *slurm) flags(f *flag.FlagSet) {
 	f.StringVar(&s.time, "time", "", "with -on slurm: limit of each task, for example `4:00:00`; a run that does not finish is queued again and goes on")
 	f.IntVar(&s.bundle, "bundle", 1, "with -on slurm: `runs` that one task trains, one after the other")
 	f.BoolVar(&s.dry, "dry-run", false, "with -on slurm: print the script and submit nothing")
+}
+
+// maxBundle is more than any node trains within a cluster's limits.
+const maxBundle = 1000
+
+// check returns one sentence about what cannot stand in a script.
+func (s slurm) check(store string) error {
+	for _, v := range []struct{ flag, value string }{
+		{"store", store}, {"account", s.account}, {"partition", s.partition}, {"gpus", s.gpus}, {"time", s.time},
+	} {
+		if strings.ContainsFunc(v.value, unicode.IsControl) {
+			return usagef("-%s is %.80q: it has control characters, which would become lines of the job's script", v.flag, v.value)
+		}
+	}
+	if s.bundle < 1 || s.bundle > maxBundle {
+		return usagef("-bundle is %d, want 1 to %d runs", s.bundle, maxBundle)
+	}
+	return nil
 }
 
 // manifestLine is one run of a campaign's manifest.

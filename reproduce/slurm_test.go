@@ -33,6 +33,18 @@ func TestTheScriptPassesOnWhatTheClusterNeeds(t *testing.T) {
 	}
 }
 
+func TestAScriptHasNoLinesOfTheUsersOwn(t *testing.T) {
+	for _, bad := range [][]string{
+		{"-account", "lab\ncurl evil"}, {"-partition", "a\rb"}, {"-gpus", "1\n"}, {"-time", "1:00\n#SBATCH"}, {"-bundle", "1000000000"},
+		{"-bundle", "9223372036854775807"}, {"-store", "runs\nrm"},
+	} {
+		out, err := command(t, tinyCampaign(t.TempDir(), append([]string{"-on", "slurm", "-dry-run"}, bad...)...)...)
+		if err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q is accepted, or is refused in more than one line: %v\n%s", bad, err, out)
+		}
+	}
+}
+
 func TestAManifestReadsBackAndIsWorkedOffInBundles(t *testing.T) {
 	store := t.TempDir()
 	set := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"text/tabwriter"
@@ -39,7 +38,7 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	records, err := st.Summaries(results.Query{})
+	records, err := st.Find(results.Query{})
 	if err != nil {
 		return err
 	}
@@ -53,13 +52,13 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "task\tmethod\tbudget\tseed\tframes\tscore\tstate\trun")
 	metrics := map[string]string{}
-	for _, r := range records {
+	for _, r := range plan.Labelled(records) {
 		score := viz.Missing
-		if !math.IsNaN(r.Score) {
-			score = fmt.Sprintf("%.4g %s", r.Score, metric(r.Record, metrics))
+		if len(r.Evals) > 0 {
+			score = fmt.Sprintf("%.4g %s", r.Score(), metric(r, metrics))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", r.Task, r.Method, r.Budget, r.Seed,
-			viz.Short(float64(r.Frames)), score, state(st, r.Record), r.ID)
+			viz.Short(float64(r.Frames)), score, state(st, r), r.ID)
 	}
 	return w.Flush()
 }
@@ -74,7 +73,7 @@ func metric(r *results.Record, known map[string]string) string {
 	name, ok := known[string(e.Task)]
 	if !ok {
 		var task envs.Config
-		if err := conf.Unmarshal(e.Task, &task); err == nil {
+		if err := conf.Unmarshal(e.Task, &task); err == nil && task != nil {
 			name = plan.Metric(plan.Single(task))
 		}
 		known[string(e.Task)] = name

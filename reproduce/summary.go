@@ -5,43 +5,36 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 
 	"gonum.org/v1/gonum/stat"
 )
 
-// summarise prints the outcome of es, seeds of one method on one task together, and everything that a reader must know
+// summarise prints the outcome of es, seeds of one experiment together, and everything that a reader must know
 // to judge it.
 func summarise(out io.Writer, es []run.Experiment, st *results.Store) error {
-	for len(es) > 0 {
-		first := es[0]
-		same := func(e run.Experiment) bool {
-			return e.Task.Kind() == first.Task.Kind() && e.Label() == first.Label() && e.Budget == first.Budget
+	var records []*results.Record
+	of := map[string]run.Experiment{}
+	for _, e := range es {
+		id, err := e.ID()
+		if err != nil {
+			return err
 		}
-		var records []*results.Record
-		for _, e := range es {
-			if !same(e) {
-				continue
-			}
-			id, err := e.ID()
-			if err != nil {
-				return err
-			}
-			r, err := st.Get(id)
-			if err != nil {
-				return err
-			}
-			records = append(records, r)
+		r, err := st.Get(id)
+		if err != nil {
+			return err
 		}
-		es = slices.DeleteFunc(es, same)
-		if err := printOutcome(out, first, records); err != nil {
+		records, of[id] = append(records, r), e
+	}
+	for _, g := range plan.Groups(records) {
+		if err := printOutcome(out, of[g.Runs[0].ID], g); err != nil {
 			return err
 		}
 	}
@@ -49,10 +42,13 @@ func summarise(out io.Writer, es []run.Experiment, st *results.Store) error {
 }
 
 // printOutcome prints the last evaluation of every seed of e, and the conditions under which it was reached.
-func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) error {
+func printOutcome(out io.Writer, e run.Experiment, g results.Group) error {
+	if err := g.Check(); err != nil {
+		return err
+	}
 	var scores, early, success []float64
 	var each []string
-	for _, r := range records {
+	for _, r := range g.Runs {
 		last := r.Evals[len(r.Evals)-1]
 		scores, early, success = append(scores, last.Score()), append(early, last.Early...), append(success, last.Success...)
 		each = append(each, fmt.Sprintf("%.4g", last.Score()))
@@ -62,13 +58,13 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 		return err
 	}
 	spec := env.Spec()
-	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), e.Label())
+	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), g.Label)
 	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
 	printBeside(out, spec, early, success)
-	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Label()))
+	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(g.Runs[0].Frames)), paper.Preset(g))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
-	for _, d := range paper.Deviations(records[0].Experiment) {
+	for _, d := range paper.Deviations(g.Runs[0].Experiment) {
 		fmt.Fprintf(out, "  departs in %s\n", d)
 	}
 	return nil

@@ -36,7 +36,7 @@ var formatNames = []string{"text", "markdown", "csv", "latex", "html"}
 func runTable(_ context.Context, out io.Writer, args []string) error {
 	var budget, format, store string
 	names, err := parse("table", out, args, 1, func(f *flag.FlagSet) {
-		f.StringVar(&budget, "budget", "paper", "of the runs: smoke, short or paper")
+		f.StringVar(&budget, "budget", "paper", "of the runs: smoke, explore, short or paper")
 		f.StringVar(&format, "format", "text", strings.Join(formatNames, ", "))
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 	})
@@ -61,7 +61,7 @@ func runTable(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	grid, err := table.Grid(st, budget)
+	grid, err := table.Grid(plan.At(st, budget))
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func measured(g viz.Grid) bool {
 
 // hint says at which budgets there are runs, when a table of another one is empty.
 func hint(out io.Writer, st *results.Store, budget string) error {
-	records, err := st.Find(results.Query{Complete: true})
+	records, err := st.Heads(results.Query{Complete: true})
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&method, "method", "mappo-cermic", "`methods` to train, separated by commas")
 		f.StringVar(&table, "table", "", "train what this `table` of the paper needs, instead of -task and -method")
 		f.StringVar(&fork, "fork", "", "go on from run ID at so many frames, `ID@FRAMES`, with what -set changes, as a run of its own")
-		f.StringVar(&budget, "budget", "smoke", "smoke, short or paper")
+		f.StringVar(&budget, "budget", "smoke", "smoke, explore, short or paper")
 		f.IntVar(&seeds, "seeds", 1, "runs of each, with seeds 1 to `n`")
 		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")

@@ -74,7 +74,7 @@ func TestPanelsLookAsBefore(t *testing.T) {
 		plots = append(plots, p)
 	}
 	panels := viz.NewPanels(3, plots...)
-	panels.Title, panels.Legend = "Five tasks, three seeds", []string{"mappo", "qmix-cermic", "mappo-cermic"}
+	panels.Title, panels.Legend = "Five tasks, three seeds", viz.Styles("mappo", "qmix-cermic", "mappo-cermic")
 	panels.Width, panels.Height = 2.6*vg.Inch, 2*vg.Inch
 	checkImage(t, "panels", panels.Image())
 }

@@ -75,13 +75,13 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 
 // looksOf says how each of the series of a figure is drawn. References come in their order.
 func looksOf(series []Series) func(Series) Style {
-	labels, references := make([]string, len(series)), 0
+	names, references := make([]name, len(series)), 0
 	for i, s := range series {
 		if !s.Reference {
-			labels[i] = s.Label
+			names[i] = s.name()
 		}
 	}
-	styles := Styles(labels...)
+	styles := stylesOf(names)
 	return func(s Series) Style {
 		if s.Reference {
 			n := len(referenceDashes)
@@ -89,7 +89,7 @@ func looksOf(series []Series) func(Series) Style {
 			references++
 			return style
 		}
-		style := styles[slices.Index(labels, s.Label)]
+		style := styles[slices.Index(names, s.name())]
 		if s.Faint {
 			style.Width = vg.Points(1)
 		}

@@ -79,20 +79,32 @@ func TestCurvesRefuseInfiniteValues(t *testing.T) {
 	}
 }
 
-func TestEvalsGroupSeedsByMethodAndAlignFrames(t *testing.T) {
-	rs := []*results.Record{
-		{Method: "mappo", Seed: 0, Evals: []results.Eval{{Frames: 0, Scores: []float64{1, 3}}, {Frames: 100, Scores: []float64{5}}}},
-		{Method: "qmix", Seed: 0, Evals: []results.Eval{{Frames: 0, Scores: []float64{7}}}},
-		{Method: "mappo", Seed: 1, Evals: []results.Eval{{Frames: 0, Scores: []float64{4}}}},
-		{Method: "cpm", Seed: 0},
+func TestEvalsAlignTheFramesOfAGroupsSeeds(t *testing.T) {
+	gs := []results.Group{
+		{Label: "mappo", Runs: []*results.Record{
+			{Seed: 0, Evals: []results.Eval{{Frames: 0, Scores: []float64{1, 3}}, {Frames: 100, Scores: []float64{5}}}},
+			{Seed: 1, Evals: []results.Eval{{Frames: 0, Scores: []float64{4}}}},
+		}},
+		{Label: "qmix", Runs: []*results.Record{{Seed: 0, Evals: []results.Eval{{Frames: 0, Scores: []float64{7}}}}}},
+		{Label: "cpm", Runs: []*results.Record{{Seed: 0}}},
 	}
-	got := viz.Evals(rs)
+	got := viz.Evals(gs)
 	if len(got) != 2 || got[0].Label != "mappo" || got[1].Label != "qmix" {
 		t.Fatalf("got %+v, want mappo and qmix", got)
 	}
 	m := got[0]
 	if len(m.X) != 2 || m.Y[0][0] != 2 || m.Y[0][1] != 5 || m.Y[1][0] != 4 || !math.IsNaN(m.Y[1][1]) {
 		t.Errorf("mappo is %+v, want the episode means and a gap where seed 1 has no value", m)
+	}
+}
+
+func TestALineCountsEverySeedOnce(t *testing.T) {
+	run := func(id string) *results.Record {
+		return &results.Record{ID: id, Seed: 1, Evals: []results.Eval{{Frames: 1, Scores: []float64{1}}}}
+	}
+	twice := viz.Evals([]results.Group{{Label: "mappo", Runs: []*results.Record{run("a"), run("b")}}})
+	if _, err := viz.Curves(viz.Figure{}, twice...); err == nil || !strings.Contains(err.Error(), `"mappo": two runs have seed 1`) {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -117,7 +129,9 @@ func TestLongNamesLeaveRoomForTheLines(t *testing.T) {
 func TestManyCurvesLookAsBefore(t *testing.T) {
 	var series []viz.Series
 	for i := range 20 {
-		series = append(series, rising(fmt.Sprintf("mappo-cermic explore.memory.pretrained=weights learner.lr=%d", i), 20+float64(2*i), 1e5, 1))
+		s := rising(fmt.Sprintf("mappo-cermic explore.memory.pretrained=weights learner.lr=%d", i), 20+float64(2*i), 1e5, 1)
+		s.Method = "mappo-cermic"
+		series = append(series, s)
 	}
 	series = append(series, rising("qmix", -10, 1e5, 2))
 	p, err := viz.Curves(viz.Figure{Title: "Many", X: "frames", Y: "score"}, series...)

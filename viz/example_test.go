@@ -65,7 +65,7 @@ func ExamplePanels() {
 		log.Fatal(err)
 	}
 	panels := viz.NewPanels(2, p, p)
-	panels.Legend = []string{"mappo"}
+	panels.Legend = viz.Styles("mappo")
 	fmt.Println(panels.Image().Bounds().Size())
 	// Output: (899,408)
 }

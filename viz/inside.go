@@ -108,10 +108,16 @@ func Codes(in *results.Inside, seed uint64) (Panels, error) {
 		above, below = append(above, p), append(below, q)
 	}
 	panels.Rows = [][]*plot.Plot{above, below}
-	for i := range in.Agents {
-		panels.Legend = append(panels.Legend, fmt.Sprintf("agent %d", i+1))
-	}
+	panels.Legend = Styles(agentNames(in.Agents)...)
 	return panels, nil
+}
+
+// agentNames are what agents are called in legends.
+func agentNames(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf("agent %d", i+1))
+	}
+	return out
 }
 
 // byAgent sorts points, which are in time order with the agents of a step beside each other, into one cloud an agent.

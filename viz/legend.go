@@ -15,9 +15,9 @@ type entry struct {
 }
 
 // lineEntries are the samples of labelled lines.
-func lineEntries(labels []string) []entry {
-	out := make([]entry, len(labels))
-	for i, style := range Styles(labels...) {
+func lineEntries(styles []Style) []entry {
+	out := make([]entry, len(styles))
+	for i, style := range styles {
 		out[i] = entry{style.Name, func(c draw.Canvas) {
 			c.StrokeLine2(style.Line(), c.Min.X, c.Center().Y, c.Max.X, c.Center().Y)
 		}}

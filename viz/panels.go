@@ -16,7 +16,7 @@ import (
 type Panels struct {
 	Title  string
 	Rows   [][]*plot.Plot // rows may differ in length; nil leaves a place empty
-	Legend []string       // names of lines, explained once above the panels; nil: no legend
+	Legend []Style        // looks of lines, explained once above the panels; nil: no legend
 	Width  vg.Length      // of one panel; Height likewise
 	Height vg.Length
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
@@ -45,9 +44,7 @@ func Paths(seed uint64, episodes ...*results.Inside) (Panels, error) {
 	}
 	below, err := pathRow(episodes, layout, ", t-SNE", Figure{})
 	panels.Rows = [][]*plot.Plot{above, below}
-	for i := range episodes[0].Agents {
-		panels.Legend = append(panels.Legend, fmt.Sprintf("agent %d", i+1))
-	}
+	panels.Legend = Styles(agentNames(episodes[0].Agents)...)
 	return panels, err
 }
 
@@ -104,11 +101,8 @@ func pathRow(episodes []*results.Inside, points [][2]float64, suffix string, f F
 	return row, nil
 }
 
-// shortLabel is the method's name without changed settings, as Styles prints it.
-func shortLabel(method string) string {
-	name, _, _ := strings.Cut(method, " ")
-	return Styles(name)[0].Name
-}
+// shortLabel is a label as Styles prints it, of a length that a title has room for.
+func shortLabel(label string) string { return cut(Styles(label)[0].Name, longestName/2) }
 
 // pathPanel draws the paths of an episode's agents, and other points over them if there are any.
 func pathPanel(in *results.Inside, path, over [][2]float64, title string, f Figure) (*plot.Plot, error) {

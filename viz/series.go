@@ -12,9 +12,11 @@ import (
 
 // Series is one labelled quantity over training, measured in several seeds.
 type Series struct {
-	Label     string      // name in the figure; a method's name gives the method's look
+	Label     string      // name in the figure
+	Method    string      // whose look it has; empty: that of the label, if it is a method's name
 	X         []float64   // [P] ascending; frames unless the figure says otherwise
 	Y         [][]float64 // [seed][P]; NaN where a seed has no value
+	Seeds     []uint64    // [seed], each once; nil: not known
 	Low, High []float64   // [P] a band that is given, in the place of the bootstrap interval over seeds
 	Band      string      // what a given band is, for the note under the plot
 	Reference bool        // recorded by somebody else: drawn thin and dotted
@@ -25,6 +27,9 @@ type Series struct {
 // Line is a series of a single line, for example a formula.
 func Line(label string, x, y []float64) Series { return Series{Label: label, X: x, Y: [][]float64{y}} }
 
+// name is how the series is called.
+func (s Series) name() name { return name{s.Label, s.Method} }
+
 // check reports what would draw nonsense.
 func (s Series) check() error {
 	if !slices.IsSorted(s.X) {
@@ -32,6 +37,11 @@ func (s Series) check() error {
 	}
 	if s.Low != nil && (len(s.Low) != len(s.X) || len(s.High) != len(s.X)) {
 		return fmt.Errorf("series %q: a band of %d and %d values, want %d, one for each x", s.Label, len(s.Low), len(s.High), len(s.X))
+	}
+	for i, seed := range s.Seeds {
+		if slices.Contains(s.Seeds[:i], seed) {
+			return fmt.Errorf("series %q: two runs have seed %d, and a mean counts every seed once", s.Label, seed)
+		}
 	}
 	for i, y := range s.Y {
 		if len(y) != len(s.X) {
@@ -57,10 +67,10 @@ func (s Series) at(j int) []float64 {
 	return v
 }
 
-// Evals turns records into one series a method: the mean score of each evaluation's episodes, one line a seed. Series
-// are in the order in which their methods first appear. A fork begins on the line of its parent, if that is among them.
-func Evals(rs []*results.Record) []Series {
-	return collect(rs, func(r *results.Record) []results.Point {
+// Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one line a seed.
+// A fork begins on the line of its parent, if that is among the runs.
+func Evals(gs []results.Group) []Series {
+	return collect(gs, func(r *results.Record) []results.Point {
 		points := make([]results.Point, len(r.Evals))
 		for i, e := range r.Evals {
 			points[i] = results.Point{Frames: e.Frames, Value: e.Score()}
@@ -69,27 +79,28 @@ func Evals(rs []*results.Record) []Series {
 	})
 }
 
-// Scalar turns records into one series a method of a named training scalar. Records without it contribute nothing.
-func Scalar(rs []*results.Record, name string) []Series {
-	return collect(rs, func(r *results.Record) []results.Point { return r.Scalars[name] })
+// Scalar turns groups of runs into one series each of a named training scalar. Runs without it contribute nothing.
+func Scalar(gs []results.Group, name string) []Series {
+	return collect(gs, func(r *results.Record) []results.Point { return r.Scalars[name] })
 }
 
-// collect groups records by method and lines their points up on the union of their frames.
-func collect(rs []*results.Record, points func(*results.Record) []results.Point) []Series {
+// collect lines the points of each group's runs up on the union of their frames.
+func collect(gs []results.Group, points func(*results.Record) []results.Point) []Series {
 	var out []Series
-	lines := map[string][][]results.Point{}
-	for _, r := range rs {
-		ps, branched := grown(r, rs, points)
-		if len(ps) == 0 {
-			continue
+	all := results.Flat(gs)
+	for _, g := range gs {
+		s := Series{Label: g.Label, Method: g.Method}
+		var lines [][]results.Point
+		for _, r := range g.Runs {
+			if ps, branched := grown(r, all, points); len(ps) > 0 {
+				s.Seeds, s.Branched = append(s.Seeds, r.Seed), s.Branched || branched
+				lines = append(lines, ps)
+			}
 		}
-		if lines[r.Method] == nil {
-			out = append(out, Series{Label: r.Method, Branched: branched})
+		if len(lines) > 0 {
+			s.X, s.Y = align(lines)
+			out = append(out, s)
 		}
-		lines[r.Method] = append(lines[r.Method], ps)
-	}
-	for i := range out {
-		out[i].X, out[i].Y = align(lines[out[i].Label])
 	}
 	return out
 }

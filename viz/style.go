@@ -100,37 +100,62 @@ var methods = map[string]Style{
 var spare = []color.NRGBA{vermilion, blue, green, pink, orange, sky, wine, violet, black, grey}
 
 // Styles returns the looks of the labels of one figure, each another one. A method, by its identifier or its name ("mappo-cermic",
-// "MAPPO-CERMIC"), has its own colour, also with changed settings, which have other dashes. Where there is
-// only one method, each of its settings has another colour, as labels have that are no method: in their order, "" keeping a place free.
+// "MAPPO-CERMIC"), has its own colour; other labels have the others, in their order, "" keeping a place free.
 func Styles(labels ...string) []Style {
-	out, used := make([]Style, len(labels)), map[string]bool{}
-	own := map[color.NRGBA]bool{} // colours of methods
-	several := len(methodsOf(labels)) > 1
+	names := make([]name, len(labels))
 	for i, label := range labels {
-		known, ok := methods[methodOf(label)]
-		plain := ok && !strings.Contains(label, " ")
-		if plain || ok && several {
-			own[known.Color] = true
-		}
-		if plain {
-			out[i], used[known.key()] = known, true
+		names[i].label = label
+	}
+	return stylesOf(names)
+}
+
+// name is what is written beside a line.
+type name struct{ label, method string } // method: whose look it has; empty: that of the label, if it is a method's name
+
+// known is the method's own look; changed tells that the name stands for other settings of the method.
+func (n name) known() (s Style, ok, changed bool) {
+	if s, ok = methods[identifier(n.label)]; ok {
+		return s, true, false
+	}
+	s, ok = methods[n.method]
+	return s, ok, ok
+}
+
+// stylesOf are the looks of the names of one figure. A method with changed settings has its colour and other dashes; where there is only
+// one method, each of its settings has another colour, as labels have that are no method.
+func stylesOf(names []name) []Style {
+	out, used := make([]Style, len(names)), map[string]bool{}
+	own, different := map[color.NRGBA]bool{}, map[string]bool{} // colours of methods, and their names
+	for _, n := range names {
+		if s, ok, _ := n.known(); ok {
+			different[s.Name] = true
 		}
 	}
-	for i, label := range labels {
-		if first := slices.Index(labels, label); first < i {
+	several := len(different) > 1
+	for i, n := range names {
+		s, ok, changed := n.known()
+		if ok && (several || !changed) {
+			own[s.Color] = true
+		}
+		if ok && !changed {
+			out[i], used[s.key()] = s, true
+		}
+	}
+	for i, n := range names {
+		if first := slices.Index(names, n); first < i {
 			out[i] = out[first]
 		} else if out[i].Name == "" {
-			known, ok := methods[methodOf(label)]
+			s, ok, _ := n.known()
 			if ok && several {
-				out[i] = known.variant(used)
+				out[i] = s.variant(used)
 			} else {
 				out[i] = other(i, own, used)
 			}
-			out[i].Name = label
-			if _, settings, _ := strings.Cut(label, " "); ok { // "mappo-cermic explore.alpha=0.5"
-				out[i].Name = known.Name + " " + strings.ReplaceAll(settings, "explore.", "")
+			out[i].Name = n.label
+			if settings, begins := strings.CutPrefix(n.label, n.method+" "); ok && begins { // "mappo-cermic explore.alpha=0.5"
+				out[i].Name = s.Name + " " + strings.ReplaceAll(settings, "explore.", "")
 			}
-			used[out[i].key()] = label != ""
+			used[out[i].key()] = n.label != ""
 		}
 	}
 	return out
@@ -168,23 +193,6 @@ func other(place int, own map[color.NRGBA]bool, used map[string]bool) Style {
 		}
 	}
 	return Style{Color: spare[place%n], Width: vg.Points(1.8)}
-}
-
-// methodsOf are the methods among labels.
-func methodsOf(labels []string) map[string]bool {
-	out := map[string]bool{}
-	for _, l := range labels {
-		if _, ok := methods[methodOf(l)]; ok {
-			out[methodOf(l)] = true
-		}
-	}
-	return out
-}
-
-// methodOf is the identifier of the method that a label begins with.
-func methodOf(label string) string {
-	method, _, _ := strings.Cut(label, " ")
-	return identifier(method)
 }
 
 // identifier is what the paper's name of a method is called in our labels.

@@ -77,7 +77,7 @@ func distance(a, b [3]float64) float64 {
 
 func TestAMethodHasOneLookEverywhere(t *testing.T) {
 	for key, style := range methods {
-		got := Styles("x", key, style.Name, key+" task.reward=dense", "mace task.reward=dense", "qmix task.reward=dense")
+		got := stylesOf([]name{{"x", ""}, {key, ""}, {style.Name, ""}, {key + " task.reward=dense", key}, {"mace task.reward=dense", "mace"}, {"qmix task.reward=dense", "qmix"}})
 		if got[1].key() != style.key() || got[2].key() != style.key() {
 			t.Errorf("%s and %s are drawn as %v and %v, want %v", key, style.Name, got[1], got[2], style)
 		}
@@ -88,31 +88,39 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 			t.Errorf("a label that is no method has the colour of %s beside it", key)
 		}
 	}
-	if got := Styles("mappo-cermic explore.alpha=0.5")[0].Name; got != "MAPPO-CERMIC alpha=0.5" {
+	if got := stylesOf([]name{{"mappo-cermic explore.alpha=0.5", "mappo-cermic"}})[0].Name; got != "MAPPO-CERMIC alpha=0.5" {
 		t.Errorf("a method with a changed setting is called %q", got)
 	}
-	one := Styles("mappo-cermic", "mappo-cermic explore.alpha=0.5", "mappo-cermic explore.alpha=1")
+	one := stylesOf([]name{{"mappo-cermic", "mappo-cermic"}, {"mappo-cermic explore.alpha=0.5", "mappo-cermic"}, {"mappo-cermic explore.alpha=1", "mappo-cermic"}})
 	if one[0].Color != vermilion || one[1].Color == vermilion || one[2].Color == one[1].Color {
 		t.Errorf("three settings of one method alone are drawn as %v, want three colours", one)
 	}
 }
 
+// A look follows from the method that a line is said to be of, never from how its label reads.
+func TestALabelIsNotReadForItsLook(t *testing.T) {
+	got := stylesOf([]name{{"mappo of somebody else", ""}, {"a variant", "mappo"}, {"qmix", ""}})
+	if got[0].Color == black || got[1].Color != black || got[1].Name != "a variant" {
+		t.Errorf("drawn as %v", got)
+	}
+}
+
 func TestNoTwoLinesOfAFigureLookAlike(t *testing.T) {
-	var all, changed, settings, others []string
+	var all, changed, settings, others []name
 	for _, key := range slices.Sorted(maps.Keys(methods)) {
-		all, changed = append(all, key), append(changed, key+" task.reward=dense")
+		all, changed = append(all, name{key, key}), append(changed, name{key + " task.reward=dense", key})
 	}
 	for i := range 16 {
-		settings, others = append(settings, fmt.Sprintf("mappo learner.lr=%d", i)), append(others, fmt.Sprintf("alpha=%d", i))
+		settings, others = append(settings, name{fmt.Sprintf("mappo learner.lr=%d", i), "mappo"}), append(others, name{fmt.Sprintf("alpha=%d", i), ""})
 	}
-	for _, labels := range [][]string{others, settings, slices.Concat(all, changed), slices.Concat(changed, all), slices.Concat(others, all),
-		slices.Concat(all, settings), append(settings[:15:15], "qmix"), {"mappo", "mappo a=1", "mappo b=2", "MAPPO c=1"}} {
-		seen := map[string]string{}
-		for i, s := range Styles(labels...) {
+	for _, names := range [][]name{others, settings, slices.Concat(all, changed), slices.Concat(changed, all), slices.Concat(others, all),
+		slices.Concat(all, settings), append(settings[:15:15], name{"qmix", ""}), {{"mappo", ""}, {"mappo a=1", "mappo"}, {"mappo b=2", "mappo"}, {"MAPPO c=1", "mappo"}}} {
+		seen := map[string]name{}
+		for i, s := range stylesOf(names) {
 			if before, ok := seen[s.key()]; ok {
-				t.Errorf("%s and %s look alike among %q", before, labels[i], labels)
+				t.Errorf("%s and %s look alike among %q", before, names[i], names)
 			}
-			seen[s.key()] = labels[i]
+			seen[s.key()] = names[i]
 		}
 	}
 	references := make([]Series, 16)

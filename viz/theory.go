@@ -53,8 +53,11 @@ func Learning(curves []theory.Learning) (Panels, error) {
 	var bonus, regret []Series
 	at := map[string]int{}
 	for _, c := range curves {
-		label := "r^i"
-		if c.Bonus == theory.UCB {
+		label := fmt.Sprintf("%s, ζ = %g", c.Bonus, c.Zeta)
+		switch c.Bonus {
+		case theory.Information: // has no ζ
+			label = "r^i"
+		case theory.UCB:
 			label = fmt.Sprintf("r^ucb, ζ = %g", c.Zeta)
 		}
 		i, known := at[label]

@@ -21,33 +21,31 @@ type Measure struct {
 // Score names the measure that is no scalar: the mean score of each evaluation.
 const Score = ""
 
-// Training draws one panel a measure with one line a method, and a legend for all: the run in front, and those that it
-// is to be compared with thin behind it. front may be a run without results yet, and it may be among the others, where an
-// older state of it can lie.
-func Training(front *results.Record, others []*results.Record, columns int, measures ...Measure) (Panels, error) {
+// Training draws one panel a measure with one line a group of runs, and a legend for all: the group of the run in front, and those that
+// it is to be compared with thin behind it. front may be a run without results yet.
+func Training(front *results.Record, gs []results.Group, columns int, measures ...Measure) (Panels, error) {
 	p := NewPanels(columns)
 	p.Width, p.Height = vg.Length(9.3/float64(columns))*vg.Inch, 2.2*vg.Inch
-	rs := slices.DeleteFunc(slices.Clone(others), func(r *results.Record) bool { return r.ID == front.ID })
-	rs = append(rs, front)
+	gs = slices.DeleteFunc(slices.Clone(gs), func(g results.Group) bool { return g.Label == "" })
 	// A setting keeps its colour when another comes to the front.
-	slices.SortStableFunc(rs, func(a, b *results.Record) int { return cmp.Compare(a.Method, b.Method) })
-	for _, r := range rs {
-		if r.Method != "" && !slices.Contains(p.Legend, r.Method) {
-			p.Legend = append(p.Legend, r.Method)
-		}
+	slices.SortStableFunc(gs, func(a, b results.Group) int { return cmp.Compare(a.Label, b.Label) })
+	names := make([]name, len(gs))
+	for k, g := range gs {
+		names[k] = name{g.Label, g.Method}
 	}
+	p.Legend = stylesOf(names)
 	for i, m := range measures {
-		lines := Scalar(rs, m.Name)
+		lines := Scalar(gs, m.Name)
 		if m.Name == Score {
-			lines = Evals(rs)
+			lines = Evals(gs)
 		}
-		series := make([]Series, len(p.Legend)) // one a method, also where it is empty: its place gives its colour
-		for k, label := range p.Legend {
-			series[k].Label = label
-			if j := slices.IndexFunc(lines, func(s Series) bool { return s.Label == label }); j >= 0 {
+		series := make([]Series, len(gs)) // one a group, also where it is empty: its place gives its colour
+		for k, g := range gs {
+			series[k] = Series{Label: g.Label, Method: g.Method}
+			if j := slices.IndexFunc(lines, func(s Series) bool { return s.Label == g.Label }); j >= 0 {
 				series[k] = lines[j]
 			}
-			series[k].Faint = label != front.Method
+			series[k].Faint = !slices.ContainsFunc(g.Runs, func(r *results.Record) bool { return r.ID == front.ID })
 		}
 		plot, err := Curves(Figure{Title: m.Title, X: "frames", Unlabelled: true}, series...)
 		if err != nil {

@@ -23,15 +23,20 @@ func trained(id, method string, pace float64, frames int) *results.Record {
 	return r
 }
 
+// ofCermic are groups of one run each, variants of one method.
+func ofCermic(rs ...*results.Record) (out []results.Group) {
+	for _, r := range rs {
+		out = append(out, results.Group{Label: r.Method, Method: "mappo-cermic", Runs: []*results.Record{r}})
+	}
+	return out
+}
+
 var measures = []viz.Measure{{viz.Score, "mean episodic reward"}, {"bonus", "intrinsic reward"}, {"none", "consistency γ"}}
 
 func TestTrainingLooksAsBefore(t *testing.T) {
-	others := []*results.Record{
-		trained("a", "mappo-cermic", 2e5, 600_000),
-		trained("b", "mappo-cermic explore.alpha=0.5", 1e5, 600_000),
-		trained("c", "mappo-cermic explore.alpha=1", 3e5, 100_000), // an older state of the run in front
-	}
-	p, err := viz.Training(trained("c", "mappo-cermic explore.alpha=1", 3e5, 380_000), others, 3, measures...)
+	front := trained("c", "mappo-cermic explore.alpha=1", 3e5, 380_000)
+	all := ofCermic(trained("a", "mappo-cermic", 2e5, 600_000), trained("b", "mappo-cermic explore.alpha=0.5", 1e5, 600_000), front)
+	p, err := viz.Training(front, all, 3, measures...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +61,12 @@ func TestForksBranchOffTheirParents(t *testing.T) {
 		fork("d", "mappo-cermic explore.alpha=0 (explore.alpha=0.2 until 500k)", "a", 500_000, 3e5, 560_000),
 		fork("e", "elsewhere", "not here", 500_000, 3e5, 560_000),
 	}
-	p, err := viz.Training(runs[1], runs, 2, measures[:2]...)
+	p, err := viz.Training(runs[1], ofCermic(runs...), 2, measures[:2]...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkImage(t, "forks", p.Image())
-	lines := viz.Scalar(runs, "bonus")
+	lines := viz.Scalar(ofCermic(runs...), "bonus")
 	at := func(i, x int) float64 { return lines[i].Y[0][slices.Index(lines[i].X, float64(x))] }
 	if got, want := at(1, 210_000), (at(0, 200_000)+at(0, 220_000))/2; math.Abs(got-want) > 1e-12 { // rounding of the mean
 		t.Errorf("a fork between two points begins at %g, want %g on the line between them", got, want)
@@ -75,11 +80,11 @@ func TestForksBranchOffTheirParents(t *testing.T) {
 }
 
 func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
-	p, err := viz.Training(&results.Record{}, []*results.Record{trained("a", "mappo-cermic", 2e5, 600_000)}, 2, measures...)
+	p, err := viz.Training(&results.Record{}, ofCermic(trained("a", "mappo-cermic", 2e5, 600_000)), 2, measures...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(p.Legend) != "[mappo-cermic]" || len(p.Rows) != 2 || len(p.Rows[1]) != 1 {
+	if len(p.Legend) != 1 || p.Legend[0].Name != "MAPPO-CERMIC" || len(p.Rows) != 2 || len(p.Rows[1]) != 1 {
 		t.Errorf("legend %v and %d rows, want the one method and three panels in two rows", p.Legend, len(p.Rows))
 	}
 	p.Image() // must not panic
@@ -87,9 +92,10 @@ func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
 
 // BenchmarkTraining draws and encodes what a live plot shows of three runs.
 func BenchmarkTraining(b *testing.B) {
-	others := []*results.Record{trained("a", "mappo", 2e5, 600_000), trained("b", "mappo-cermic", 1e5, 600_000)}
+	front := trained("c", "mappo-cermic explore.alpha=1", 3e5, 380_000)
+	all := ofCermic(trained("a", "mappo", 2e5, 600_000), trained("b", "mappo-cermic", 1e5, 600_000), front)
 	for b.Loop() {
-		p, err := viz.Training(trained("c", "mappo-cermic explore.alpha=1", 3e5, 380_000), others, 3, measures...)
+		p, err := viz.Training(front, all, 3, measures...)
 		if err != nil {
 			b.Fatal(err)
 		}

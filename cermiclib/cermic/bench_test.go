@@ -7,6 +7,7 @@ import (
 
 	"cermic/envs"
 
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 )
 
@@ -63,7 +64,9 @@ func benchModule(b *testing.B) (*module, *envs.Spec) {
 		b.Fatal(err)
 	}
 	spec := paperSpec()
-	m, err := Default().Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})
+	c := Default()
+	c.Memory = memory.DefaultMLP()
+	m, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // Reading: h(γf, μ_Ψ) has no architecture in the paper. A free one can satisfy both exploitation losses by itself and switch
 // the constraint off; the bounded one stays within κ·√Σ_Ψ of μ_Ψ, and with γ = 0 leaves it as it is (D8).
 const (
-	CalibBounded  = "bounded"  // m + κ·q·tanh(M(γf, m) - M(0, m))
+	CalibBounded  = "bounded"  // m + κ·q·t, t = tanh(M(γf, m) - M(0, m)), or t - its mean
 	CalibAnchored = "anchored" // m + M(γf, m) - M(0, m)
 	CalibResidual = "residual" // m + M(γf, m)
 	CalibPlain    = "plain"    // M(γf, m)
@@ -23,10 +23,15 @@ const (
 // calibHidden is the width of M's hidden layer.
 const calibHidden = 128
 
-// calibration returns h as a function of γ, a scalar node, for the agent steps of context [B,F], m and q [B].
+// calibration returns h as a function of γ, a scalar node, for the agent steps of context [B,F], m and q [B]; weight [B] is 1 for
+// those that count.
 //
 // paper:h  μ_Ψ(f_n|γ) = h(γ·f_n, μ_Ψ)
-func (c Config) calibration(sc *model.Scope, context, m, q *Node) func(gamma *Node) *Node {
+//
+// Reading: L_UB always pushes h down while L_LB is silent, so that h relaxes the one constraint that is felt everywhere, by all that
+// its form allows, whatever the context is: β = 3.22 becomes 2.22, and peers calibrate nothing. With calib_centre the mean correction
+// over the minibatch is subtracted, gradients included: tolerance can only be taken from one situation for another (D25).
+func (c Config) calibration(sc *model.Scope, context, m, q, weight *Node) func(gamma *Node) *Node {
 	sc = sc.At("calibration")
 	width := context.Shape().Dimensions[1]
 	// γ is one number for the minibatch, so W·(γf) = γ·(W·f): the product is taken once for every value of γ.
@@ -44,18 +49,26 @@ func (c Config) calibration(sc *model.Scope, context, m, q *Node) func(gamma *No
 		}
 		return y
 	}
+	centred := func(x *Node) *Node {
+		if c.CalibCentre {
+			return Sub(x, average(x, weight))
+		}
+		return x
+	}
 	return func(gamma *Node) *Node {
 		correction := head(Add(Mul(fromContext, gamma), still))
 		switch c.CalibForm {
 		case CalibPlain:
-			return correction
-		case CalibResidual:
-			return Add(m, correction)
+			if !c.CalibCentre {
+				return correction
+			}
+			correction = Sub(correction, m)
+		case CalibAnchored:
+			correction = Sub(correction, head(still))
+		case CalibBounded:
+			correction = centred(Tanh(Sub(correction, head(still))))
+			return Add(m, Mul(MulScalar(q, c.CalibKappa), correction))
 		}
-		correction = Sub(correction, head(still))
-		if c.CalibForm == CalibBounded {
-			correction = Mul(MulScalar(q, c.CalibKappa), Tanh(correction))
-		}
-		return Add(m, correction)
+		return Add(m, centred(correction))
 	}
 }

@@ -26,6 +26,7 @@ type Config struct {
 	// L_explore: predict.go
 	Alpha         float64 `json:"alpha"`          // weight of L_explore; the paper: 0.2, ablated with 0.5 and 1; 0: no L_explore
 	Contrast      float64 `json:"explore_nce"`    // weight of the contrastive term inside L_explore; the paper has none: 0
+	PsiSpread     string  `json:"psi_spread"`     // σ_ψ: optimal, learned or unit; spread.go
 	ExploreReduce string  `json:"explore_reduce"` // log-likelihood over the components of s_{t+1}: mean or sum
 
 	// L_exploit: psi.go, beta.go, exploit.go
@@ -40,11 +41,13 @@ type Config struct {
 
 	// Calibration: consistency.go, calibration.go
 	CalibForm         string  `json:"calib_form"`      // h: bounded, anchored, residual or plain
-	CalibKappa        float64 `json:"calib_kappa"`     // largest correction of the bounded h, in units of √Σ_Ψ
+	CalibKappa        float64 `json:"calib_kappa"`     // largest correction of the bounded h before it is centred, in units of √Σ_Ψ
+	CalibCentre       bool    `json:"calib_centre"`    // corrections have mean 0 over the minibatch: context moves tolerance from some situations to others
 	MIBounds          string  `json:"mi_bounds"`       // γ from the critic's scores: sound, appendix or printed
 	CriticSquash      string  `json:"critic_squash"`   // how scores get into [0,1]: sigmoid or softmax
 	NegKind           string  `json:"neg_kind"`        // negatives: marginal (f_n of other agent steps, as in the appendix) or noise (f_n plus noise)
 	NegScale          float64 `json:"neg_scale"`       // spread of that noise, in units of f_n's spread over the minibatch
+	NegFilter         bool    `json:"neg_filter"`      // negatives are f_n of agent steps that have an f_{n-1}, as positives are; negatives.go
 	Negatives         int     `json:"n_neg"`           // number of negatives for each agent step
 	ConsistencyDecay  float64 `json:"gamma_ema"`       // decay of the running mean of γ over gradient steps, and of Ψ's moments under psi_norm=running
 	ConsistencyGrad   bool    `json:"gamma_grad"`      // true: L_exploit may move the critic through γ
@@ -54,7 +57,9 @@ type Config struct {
 
 	ActorContext bool `json:"actor_uses_context,omitzero"` // the actor sees f_n beside its observation, with MAPPO: actor.go; the paper is of two minds (D15)
 
-	// Intrinsic reward: reward.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
+	// Intrinsic reward: reward.go, form.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
+	Form   Form    `json:"int_form,omitzero"`   // formula of r^i: kl, the paper's letter, or another of form_*.go
+	Others float64 `json:"int_others,omitzero"` // r^i of each peer counts as much to an agent, in training only; the paper, and every agent on its own: 0
 	explore.Bonus
 
 	// Training: module.go, sampling.go
@@ -71,34 +76,44 @@ var _ explore.Config = Config{}
 func init() { explore.Register(Default()) }
 
 // Default returns the settings of our runs: the paper's numbers where it has any, else the reading that each field of
-// Config describes. The memory is the MLP; the paper's default, the graph, costs several times as much on a CPU:
-// -set explore.memory=graph.
+// Config describes. The memory is the graph, as in the paper; the MLP costs a fraction of it on a CPU: -set explore.memory=mlp.
 func Default() Config {
 	return Config{
-		Memory: memory.DefaultMLP(),
+		Memory: memory.DefaultGraph(),
 		Embed:  64, Latent: 64, Polyak: 0.005, EmbedNorm: true, LogScaleMin: -2.3, LogScaleMax: 1,
-		Alpha: 0.2, Contrast: 0.1, ExploreReduce: OverMean,
+		Alpha: 0.2, Contrast: 0.1, PsiSpread: SpreadOptimal, ExploreReduce: OverMean,
 		Exploit: true, PsiNorm: PsiPerDim, Upper: 1, Lower: 0, LowerSign: SignDerived,
 		Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
-		CalibForm: CalibBounded, CalibKappa: 1,
-		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, NegKind: NegativesMarginal, NegScale: 1, Negatives: 16,
+		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true,
+		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, NegKind: NegativesMarginal, NegScale: 1, NegFilter: true, Negatives: 16,
 		ConsistencyDecay: 0.99, ConsistencyCoef: 1, ConsistencyMemory: true, RewardFeature: FeatureSymlog,
-		Bonus:  bonus(),
+		Form: KL{}, Bonus: bonus(),
 		Epochs: 3, Fraction: 0.25, Minibatch: 512, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}
 }
 
 // Literal returns the preset that follows the letter of the paper's main text where Default departs from it: the printed sign of
-// c̲, noise for negatives, the appendix's bounds on the mutual information, a free h, no contrastive term, and r^i added as it is.
+// c̲, noise for negatives, the appendix's bounds on the mutual information, a free h whose corrections are not centred, one learned
+// σ_ψ, no contrastive term, and r^i added as it is. γ keeps its last value where no f_{n-1} exists.
 func Literal() Config {
 	c := Default()
 	c.LowerSign = SignPrinted
-	c.NegKind = NegativesNoise
+	c.NegKind, c.NegFilter = NegativesNoise, false
 	c.MIBounds = BoundsAppendix
-	c.CalibForm = CalibPlain
+	c.CalibForm, c.CalibCentre = CalibPlain, false
+	c.PsiSpread = SpreadLearned
 	c.Contrast = 0
 	c.IntNorm = explore.NormNone
 	c.IntCoef = 1
+	return c
+}
+
+// Novelty returns Default with a bonus that fades where an agent has been: the elliptical form, in units of its own standard deviation
+// over all of training.
+func Novelty() Config {
+	c := Default()
+	c.Form = DefaultElliptical()
+	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormStd, 1, 0.05
 	return c
 }
 

@@ -29,25 +29,12 @@ const (
 	SquashSoftmax = "softmax" // over the candidates of each agent step
 )
 
-// What negatives are (neg_kind).
-//
-// Reading: the main text adds noise to f_n, the appendix draws negatives independently, which its proof needs. With noise the
-// critic measures denoising, and γ_lo is positive even for independent variables. The features suffer, too: on navigation,
-// after 90,000 frames, their spread is 0.21 with noise and 0.80 without, γ 0.20 to 0.29 and 0.79 to 0.88. So the appendix's is the default (D9).
-const (
-	NegativesMarginal = "marginal" // f_n of other agent steps of the minibatch, from other copies of the task where it holds some
-	NegativesNoise    = "noise"    // f_n plus noise
-)
-
 // What the critic sees of r^e_{t-1} (reward_feat). Reading: rewards can be 200 or 0.01, so they are squashed (D11).
 const (
 	FeatureSymlog     = "symlog"      // sign(r)·log(1+|r|)
 	FeatureRaw        = "raw"         //
 	FeatureRunningStd = "running_std" // r / running standard deviation
 )
-
-// spreadTiny keeps the length of a vector differentiable at zero.
-const spreadTiny = 1e-12
 
 // consistency is what the critic says about a minibatch; all scalars.
 type consistency struct {
@@ -57,7 +44,7 @@ type consistency struct {
 }
 
 // consistencyOf scores [r^e_{t-1}, f_{n-1}] against f_n and against negatives. reward [B], negative as negativeScores says,
-// weight [B] is 1 for the agent steps that have an f_{n-1}.
+// weight [B] is 1 for the agent steps that have an f_{n-1}; with neg_filter, γ is 0 while none has.
 //
 // paper:Eq4  I^c ≤ I([r^e_{t-1}, f_{n-1}]; f_n) ≤ I^{1-c}
 //
@@ -74,7 +61,8 @@ func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negativ
 	w := nn.Weight(sc, now, "weights", nn.FanIn(width), width+2, width)
 	z := Concatenate([]*Node{InsertAxes(reward, -1), before, OnesLike(InsertAxes(reward, -1))}, -1)
 	query := DivScalar(Dot(z, w).Product(), math.Sqrt(float64(width))) // [B,F]
-	pos, neg := c.squash(ReduceSum(Mul(query, now), -1), c.negativeScores(query, now, negative, weight))
+	against, weight := c.negativeScores(query, now, negative, weight)
+	pos, neg := c.squash(ReduceSum(Mul(query, now), -1), against)
 
 	all := Log(Add(Exp(pos), ReduceSum(Exp(neg), -1)))
 	hit := average(Sub(pos, all), weight)
@@ -82,42 +70,15 @@ func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negativ
 	if !c.ConsistencyGrad {
 		lo, hi = StopGradient(lo), StopGradient(hi)
 	}
-	return consistency{
-		lo:   c.runningOver(sc, "gamma_lo", lo, weight, nn.AllZero),
-		hi:   c.runningOver(sc, "gamma_hi", hi, weight, nn.AllZero),
-		loss: Neg(hit),
-		hit:  hit,
+	running := func(name string, value *Node) *Node {
+		gamma := c.runningOver(sc, name, value, weight, nn.AllZero)
+		if !c.NegFilter {
+			return gamma
+		}
+		some := GreaterThan(ReduceAllSum(weight), ScalarZero(weight.Graph(), weight.DType()))
+		return Where(some, gamma, ZerosLike(gamma)) // nothing foretells what has no past
 	}
-}
-
-// negativeScores returns the critic's scores of the negatives [B,K], for query [B,F] and f_n [B,F].
-//
-// For noise, negative [B,K] holds standard normal numbers. A negative is f_n + κ·s⊙ε with ε ~ N(0, I) and s the spread of f_n over
-// the minibatch, and its score g is linear in it: g(f_n) + κ·⟨query⊙s, ε⟩, and the inner product is N(0, ‖query⊙s‖²). So one
-// number for each score has exactly the distribution of drawing all F components of the noise, for 1/F of the work.
-//
-// Reading: gradients pass through f_n and s in its negatives, too. Stopping either leaves the loss with a way out that the
-// paper cannot mean: features that are the same for everyone, with γ = 0. (Spread of f_n after 750 gradient steps, from
-// 0.58: 0.06 with a fixed s, 0.09 within 500 with a fixed f_n, 0.27 as it is, with γ from 0.24 to 0.34. With
-// critic_squash=softmax it still collapses to 0.09.)
-//
-// For marginal, negative [B,K] holds the minibatch rows of other agent steps, as int32.
-func (c Config) negativeScores(query, now, negative, weight *Node) *Node {
-	if c.NegKind == NegativesMarginal {
-		return pick(Dot(query, Transpose(now, 0, 1)).Product(), negative)
-	}
-	variance := Mul(Square(query), componentVariance(now, weight))
-	length := Sqrt(AddScalar(ReduceAndKeep(variance, ReduceSum, -1), spreadTiny))
-	centre := ReduceAndKeep(Mul(query, now), ReduceSum, -1)
-	return Add(centre, Mul(MulScalar(length, c.NegScale), negative))
-}
-
-// pick returns scores[b, rows[b,k]] [B,K] for scores [B,B].
-func pick(scores, rows *Node) *Node {
-	dims := rows.Shape().Dimensions
-	own := Iota(rows.Graph(), rows.Shape(), 0)
-	at := Concatenate([]*Node{InsertAxes(own, -1), InsertAxes(rows, -1)}, -1) // [B,K,2]
-	return Reshape(Gather(scores, at), dims...)
+	return consistency{lo: running("gamma_lo", lo), hi: running("gamma_hi", hi), loss: Neg(hit), hit: hit}
 }
 
 // squash brings the scores of the positive [B] and of the negatives [B,K] into [0,1].

@@ -52,7 +52,8 @@ func TestNoiseInScoreSpaceIsNoiseInFeatureSpace(t *testing.T) {
 	c := Default()
 	c.NegKind, c.NegScale = NegativesNoise, 1.7
 	out := evaluate(t, nn.NewStore(1), func(_ *model.Scope, in []*Node) []*Node {
-		return []*Node{c.negativeScores(in[0], in[1], in[2], in[3])}
+		scores, _ := c.negativeScores(in[0], in[1], in[2], in[3])
+		return []*Node{scores}
 	}, query, now, table(r, rows, draws), weight)[0]
 
 	flat := func(x *tensors.Tensor) (values []float64) {
@@ -141,7 +142,7 @@ func TestSoundBoundsAreOrderedAndInRange(t *testing.T) {
 func TestConsistencyLossHasTheRightGradientInTheFeatures(t *testing.T) {
 	for _, kind := range []string{NegativesNoise, NegativesMarginal} {
 		c := Default()
-		c.NegKind = kind
+		c.NegKind, c.NegFilter = kind, false
 		r := rng.New(3, "negatives gradient")
 		features := [2]*tensors.Tensor{table(r, 5, 4), table(r, 5, 4)} // f_n, f_{n-1}
 		reward, noise, store := table(r, 5, 1), any(table(r, 5, 3)), nn.NewStore(2)
@@ -225,13 +226,13 @@ func TestCalibrationIsTheMLPOfItsFormula(t *testing.T) {
 	for _, form := range []string{CalibBounded, CalibAnchored, CalibResidual, CalibPlain} {
 		for _, gamma := range []float64{0, 0.6} {
 			c := Default()
-			c.CalibForm, c.CalibKappa = form, 0.8
+			c.CalibForm, c.CalibKappa, c.CalibCentre = form, 0.8, false
 			out := evaluate(t, nn.NewStore(5), func(sc *model.Scope, in []*Node) []*Node {
 				f, m, q := in[0], Squeeze(in[1], -1), Abs(Squeeze(in[2], -1))
 				at := sc.At("calibration")
 				nn.Weight(at, f, "out", nn.FanIn(calibHidden), calibHidden) // not zero, so that M has something to say
 				nn.Weight(at, f, "offset", nn.Constant(0.3))
-				h := c.calibration(sc, f, m, q)(Scalar(f.Graph(), f.DType(), gamma))
+				h := c.calibration(sc, f, m, q, OnesLike(m))(Scalar(f.Graph(), f.DType(), gamma))
 				// M as one MLP over the concatenated input.
 				first := Concatenate([]*Node{nn.Weight(at, f, "context", nil, width, calibHidden), InsertAxes(nn.Weight(at, f, "mean", nil, calibHidden), 0)}, 0)
 				mlp := func(f *Node) *Node {

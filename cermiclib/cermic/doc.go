@@ -6,9 +6,10 @@
 //
 // # Reading order
 //
-// config.go, every setting and its reading; encoder.go and predict.go, from observations to codes and back; psi.go, moments of
-// Ψ; beta.go and exploit.go, the robust constraint and its losses; consistency.go and calibration.go, γ and h; loss.go, all of it
-// together; reward.go, the intrinsic reward; module.go, sampling.go and state.go, how an experiment runs it; actor.go, what an actor
+// config.go, every setting and its reading; encoder.go, predict.go and spread.go, from observations to codes and back; psi.go, moments
+// of Ψ; beta.go and exploit.go, the robust constraint and its losses; consistency.go, negatives.go and calibration.go, γ and h; loss.go,
+// all of it together; reward.go and score.go, the intrinsic reward; form.go, its
+// formulas, each in a form_*.go of its own; module.go, sampling.go and state.go, how an experiment runs it; actor.go, what an actor
 // may read of it.
 //
 // "Dk" in a comment numbers a place where the paper is silent, ambiguous or in conflict with itself; the comment beside it says
@@ -32,6 +33,8 @@
 //	α                Alpha                    weight of L_explore
 //	τ                Polyak                   rate at which θᵐ follows θ
 //	r^e, r^i         Extrinsic, Intrinsic     reward of the task, reward of this module
+//	η, Λ             Elliptical, ellipsoid    features of an agent step; λI plus the sum of their outer products
+//	q_D, q_ω         Aggregate, Context       what stands for N(0, I) in r^i
 //	B, K                                      agent steps of a minibatch, negatives of each
 //
 // The paper also writes γ for the discount: that is Discount wherever it appears.
@@ -43,7 +46,8 @@
 //	cermic/int_mean, int_std            r^i
 //	cermic/int_norm_mean, int_norm_std  r^i normalised and clipped, before int_coef
 //	cermic/int_coef                     int_coef after annealing
-//	cermic/int_alive                    share of the bonus that tells agent steps apart; below 0.2 it is nearly a constant
+//	cermic/int_variation                standard deviation over |mean| of r^i before it is normalised; below 0.1 it is nearly a constant
+//	cermic/int_rarity                   rank correlation of r^i with inverse visit counts, -1 to 1; only where the task counts visits
 //
 // From Update, means over its gradient steps:
 //
@@ -58,10 +62,14 @@
 //	cermic/kl, psi_std                  μ_Ψ and √Σ_Ψ per dimension of x
 //	cermic/upper_active, lower_active   share of agent steps on which each ReLU is positive; useful between 0.05 and 0.6
 //	cermic/band                         share on which both are zero
+//	cermic/loss_prior                   loss of q_ω in nats a component; only with int_form=context
 //	cermic/gamma_lo, gamma_hi           γ as L_UB and L_LB use it
+//	cermic/gamma_share                  γ_lo over the most that it can be with n_neg negatives: the scale on which runs compare (D28)
+//	cermic/calib_mean, calib_std        mean and spread over agent steps of the correction of h for L_UB, in units of √Σ_Ψ
 //	cermic/enc_std                      spread of s_t over the minibatch, mean over components; below 0.1 it has collapsed
 //	cermic/context_std                  the same of f_n; below 0.05 it has collapsed
 //	cermic/context_before               share of agent steps that have an f_{n-1}; 0 where a graph memory detects nobody
 //	cermic/decoder_std                  σ_ψ
+//	cermic/decoder_rmse                 root of the decoder's mean squared error, over agent steps and components of s_{t+1}
 //	cermic/warn_*                       1 where a scalar of this name left the range in health.go
 package cermic

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
@@ -59,6 +60,7 @@ func Example_ownLearner() {
 	defer build.Close()
 	settings := cermic.Default()
 	settings.Alpha, settings.Minibatch = 0.5, 64 // any setting, by its field
+	settings.Memory = memory.DefaultMLP()        // the graph's detector learns from labels, which x would have to keep
 	curiosity := must(settings.Build(build))
 
 	mine, x := climber{chance: rng.New(1, "climber")}, rl.NewRollout(s, 40, 0)

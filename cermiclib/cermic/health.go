@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"cermic/cermiclib/rl"
+	"cermic/cermiclib/stats"
 )
 
 // healthRanges are the values between which a claim about the module is worth making.
@@ -24,7 +25,8 @@ var healthRanges = []struct {
 	{"upper_active", 0.05, 0.6, "", "L_UB is violated nearly everywhere"},
 	{"lower_active", 0.05, 0.6, "", "L_LB is violated nearly everywhere"},
 	{"detector_gain", -0.02, 1, "the detector is worse than one that always says the same", ""},
-	{"int_alive", 0.2, 1, "the bonus is nearly the same everywhere", ""},
+	{"int_variation", 0.1, math.Inf(1), "the bonus is nearly the same everywhere", ""},
+	{"int_rarity", 0.1, 1, "the bonus does not go with rarity: it is no larger where the task has been visited less", ""},
 }
 
 // healthSettle is the number of updates before a warning is logged: the first ones bring the code from KL = 0 into its band.
@@ -64,9 +66,24 @@ func (h *health) check(s rl.Scalars) {
 	}
 }
 
-// alive is the share of the bonus that tells agent steps apart, of what Reward reported: 1 for a centred one that varies, 0 for
-// one that is the same everywhere.
-func alive(paid rl.Scalars) float64 {
-	spread := paid["cermic/int_norm_std"]
-	return spread / max(spread+math.Abs(paid["cermic/int_norm_mean"]), 1e-12) // a bonus that is 0 everywhere tells nothing apart
+// judgeBonus adds to what Reward reported how healthy r^i is before it is normalised: after that, every bonus has the spread that
+// its normalisation gives it, and none looks dead (D27).
+//
+//	int_variation  standard deviation over |mean| of r^i over agent steps; 0 for a bonus that is 0 everywhere
+//	int_rarity     rank correlation of r^i with the inverse of the visit counts, where x has these
+func judgeBonus(s rl.Scalars, x *rl.Rollout, raw []float32) {
+	s["cermic/int_variation"] = 0
+	if mean := math.Abs(s["cermic/int_mean"]); mean > 0 {
+		s["cermic/int_variation"] = s["cermic/int_std"] / mean
+	}
+	if len(x.Visits) != len(raw) {
+		return
+	}
+	var paid, rarity []float64
+	for row, r := range raw {
+		if x.Alive[row] != 0 {
+			paid, rarity = append(paid, float64(r)), append(rarity, -float64(x.Visits[row])) // ranks as the inverse does
+		}
+	}
+	s["cermic/int_rarity"] = stats.RankCorrelation(paid, rarity)
 }

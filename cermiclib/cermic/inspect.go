@@ -17,7 +17,8 @@ import (
 // Inspect fills in what the module makes of x, a collection that begins with an episode: s_t, the mean of x_t and what it
 // predicts, r^i, and the memory's graphs if it has any.
 func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) (err error) {
-	if err := m.scoreAll(ctx, x); err != nil {
+	m.fit(x)
+	if err := m.form.look(ctx, m.raw, x); err != nil {
 		return err
 	}
 	into.Bonus = make([]float64, x.Rows())
@@ -65,7 +66,7 @@ func (m *module) codes(x *rl.Rollout, into *results.Inside) error {
 		p.Feed(0, func(dst []float32) { x.LookFrom(dst[:count*o], from) })
 		p.Feed(1, func(dst []float32) {
 			for k := range count {
-				m.action(x, dst[k*a:(k+1)*a], from+k)
+				c.action(x, dst[k*a:(k+1)*a], from+k)
 			}
 		})
 		if err := p.Run(); err != nil {

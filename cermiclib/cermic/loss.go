@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/memory"
+	"cermic/cermiclib/theory"
 	"cermic/envs"
 )
 
@@ -18,7 +19,7 @@ type batch struct {
 	noise     *Node   // [B,X] standard normal, for x_t
 	weight    *Node   // [B] 1 where the agent step counts, 0 where it only fills up
 	reward    *Node   // [B] r^e_{t-1} as reward_feat says
-	negative  *Node   // [B,K] as negativeScores says
+	negative  *Node   // as negatives.go says
 	memory    []*Node // what the memory declared
 }
 
@@ -47,8 +48,12 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		m, q := c.normalisePsi(sc, mu, variance, b.weight)
 		f := mem.Context(sc.At("memory"), b.memory)
 		gamma := c.consistencyOf(sc, f, b.reward, b.negative, Mul(b.weight, f.Exists))
-		h := c.calibration(sc, f.Now, m, q)
-		upper, lower := c.upperLoss(h(gamma.lo), q), c.lowerLoss(h(gamma.hi), q)
+		h := c.calibration(sc, f.Now, m, q, b.weight)
+		calibrated := h(gamma.lo)
+		upper, lower := c.upperLoss(calibrated, q), c.lowerLoss(h(gamma.hi), q)
+		correction := Div(Sub(calibrated, m), q)
+		report("calib_mean", average(correction, b.weight))
+		report("calib_std", spread(InsertAxes(correction, -1), b.weight))
 		upperMean, lowerMean := average(upper, b.weight), average(lower, b.weight)
 		total = Add(total, Add(upperMean, lowerMean))
 		total = Add(total, MulScalar(gamma.loss, c.ConsistencyCoef))
@@ -63,6 +68,12 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 			report("detector_gain", Sub(right, Max(present, OneMinus(present))))
 		}
 
+		if prior, ok := c.Form.(Context); ok {
+			fit := average(prior.fit(c, sc, mean, logScale, f.Now), b.weight)
+			total = Add(total, fit)
+			report("loss_prior", fit)
+		}
+
 		above, below := active(upper), active(lower)
 		report("loss_upper", upperMean)
 		report("loss_lower", lowerMean)
@@ -70,6 +81,11 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		report("context_std", spread(f.Now, b.weight))
 		report("context_before", average(f.Exists, b.weight))
 		report("gamma_lo", gamma.lo)
+		// γ_lo cannot exceed 0.83 with 8 negatives and 0.90 with 16, so that a share of that is what runs compare by (D28). Of the
+		// printed bounds neither is an estimate that a largest value would be reached by.
+		if c.MIBounds == BoundsSound {
+			report("gamma_share", DivScalar(gamma.lo, theory.BoundedLimit(c.Negatives)))
+		}
 		report("gamma_hi", gamma.hi)
 		report("upper_active", average(above, b.weight))
 		report("lower_active", average(below, b.weight))
@@ -78,9 +94,13 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 	if c.Alpha > 0 {
 		x := Add(mean, Mul(Exp(logScale), b.noise))
 		next := c.embedNext(sc, b.spec, b.next)
-		predicted, logSpread := c.predict(sc, x)
+		predicted := c.decode(sc, x)
+		square := average(ReduceMean(Square(Sub(next, predicted)), -1), b.weight)
+		c.followError(sc, square)
+		logSpread := c.logSpread(sc, x)
 		explore := average(c.logLikelihood(next, predicted, logSpread), b.weight)
 		report("explore", explore)
+		report("decoder_rmse", Sqrt(square))
 		report("decoder_std", Exp(logSpread))
 		if c.Contrast > 0 {
 			contrast := average(c.contrast(sc, predicted, next, b.weight), b.weight)

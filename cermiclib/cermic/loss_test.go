@@ -224,18 +224,31 @@ func TestPartsThatAreSwitchedOffHaveNoVariables(t *testing.T) {
 	}
 }
 
-// Where nobody has been detected yet, no agent step has an f_{n-1}: that says nothing about γ.
-func TestGammaStaysWhereNoAgentStepHasAFeatureBefore(t *testing.T) {
-	c := trialConfig()
-	c.ConsistencyDecay = 0.9
-	tr := newTrial(t, c, total)
-	tensors.MustMutableFlatData(tr.args[len(tr.args)-1].(*tensors.Tensor), func(exists []float64) { clear(exists) })
-	tr.set("critic/gamma_lo", 0.3)
-	tr.set("critic/gamma_hi", 0.4)
-	for range 3 {
-		// 0.9·γ + 0.1·γ, in float64.
-		if _, _, s := tr.run(); math.Abs(s["gamma_lo"]-0.3) > 1e-12 || math.Abs(s["gamma_hi"]-0.4) > 1e-12 || s["loss_nce"] != 0 {
-			t.Fatalf("γ is %g and %g with a loss of %g, want 0.3, 0.4 and 0", s["gamma_lo"], s["gamma_hi"], s["loss_nce"])
+// Where nobody has been detected yet, no agent step has an f_{n-1}: there is nothing that the memory could foretell, and γ is 0. Without
+// neg_filter it keeps its last value. Either way its running mean stays.
+func TestGammaIsZeroWhereNoAgentStepHasAFeatureBefore(t *testing.T) {
+	for _, filter := range []bool{true, false} {
+		c := trialConfig()
+		c.ConsistencyDecay, c.NegFilter = 0.9, filter
+		tr := newTrial(t, c, total)
+		exists := tr.args[len(tr.args)-1].(*tensors.Tensor)
+		var kept []float64
+		tensors.MustMutableFlatData(exists, func(flat []float64) { kept = slices.Clone(flat); clear(flat) })
+		tr.set("critic/gamma_lo", 0.3)
+		tr.set("critic/gamma_hi", 0.4)
+		lo, hi := 0.3, 0.4
+		if filter {
+			lo, hi = 0, 0
+		}
+		for range 3 {
+			// 0.9·γ + 0.1·γ, in float64.
+			if _, _, s := tr.run(); math.Abs(s["gamma_lo"]-lo) > 1e-12 || math.Abs(s["gamma_hi"]-hi) > 1e-12 || s["loss_nce"] != 0 {
+				t.Fatalf("neg_filter=%v: γ is %g and %g with a loss of %g, want %g, %g and 0", filter, s["gamma_lo"], s["gamma_hi"], s["loss_nce"], lo, hi)
+			}
+		}
+		tensors.MustMutableFlatData(exists, func(flat []float64) { copy(flat, kept) })
+		if _, _, s := tr.run(); s["gamma_lo"] < 0.9*0.3 {
+			t.Errorf("neg_filter=%v: γ goes on from %g, want at least nine tenths of what it was, 0.3", filter, s["gamma_lo"])
 		}
 	}
 }

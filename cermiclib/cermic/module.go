@@ -42,16 +42,16 @@ type module struct {
 	mem       memory.Memory // nil without L_exploit
 	told      *teller       // nil unless actor_uses_context
 	minibatch int           // B
-	score     *nn.Program   // reward.go
+	form      form          // formula of r^i: form.go
 	step      *nn.Program   // one gradient step
 	names     []string      // of what step reports
+	watched   bool          // the memory has seen the rollout that Update will get
 	sampler   sampler
 	bonus     explore.Payer
 	extrinsic rl.Running // of r^e, for reward_feat=running_std
 	health    health
 	last      []float32 // [E,N] r^e of the step before the next rollout; nil before the first one
 	raw       []float32 // [T,E,N] r^i of the last rollout
-	kl        []float32 // [scoreBatch]
 }
 
 var _ explore.Module = (*module)(nil)
@@ -60,10 +60,13 @@ var _ rl.Scorer = (*module)(nil)
 
 // Build compiles the module's two graphs: one that scores agent steps, one that takes a gradient step.
 func (c Config) Build(b *nn.Build) (explore.Module, error) {
+	if c.Form == nil {
+		c.Form = KL{}
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	m := &module{cfg: c, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, kl: make([]float32, scoreBatch), bonus: explore.NewPayer(c.Bonus)}
+	m := &module{cfg: c, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, bonus: explore.NewPayer(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {
@@ -73,11 +76,16 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 		m.sampler.chunk = m.mem.Shape().Chunk
 		m.minibatch = max(1, c.Minibatch/m.sampler.chunk) * m.sampler.chunk
 	}
-	if m.score, err = c.scorer(b); err != nil {
+	if m.form, err = c.Form.build(c, b); err != nil {
 		return nil, err
 	}
 	if err := m.compile(b); err != nil {
 		return nil, err
+	}
+	if o, ok := m.form.(observant); ok {
+		if err := o.use(m); err != nil {
+			return nil, err
+		}
 	}
 	if c.ActorContext {
 		m.told, err = c.newTeller(b)
@@ -111,7 +119,10 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 		inReward:   nn.F32("reward", rows),
 		inNegative: nn.F32("negative", rows, c.Negatives),
 	}
-	if c.NegKind == NegativesMarginal {
+	switch {
+	case c.NegKind == NegativesMarginal && c.NegFilter:
+		inputs[inNegative] = nn.I32("negative", rows, c.Negatives+drawColumns)
+	case c.NegKind == NegativesMarginal:
 		inputs[inNegative] = nn.I32("negative", rows, c.Negatives)
 	}
 	if m.mem != nil {
@@ -143,8 +154,12 @@ func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 //
 // Reading: once for each collection, as in Algorithm 1; the introduction has it at each episode (D16).
 func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	if w, ok := m.mem.(memory.Watcher); ok {
-		if err := w.Watch(x); err != nil {
+	if err := m.watch(x); err != nil {
+		return nil, err
+	}
+	m.watched = false
+	if p, ok := m.form.(preceding); ok {
+		if err := p.beforeUpdate(); err != nil {
 			return nil, err
 		}
 	}
@@ -184,6 +199,17 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	return out, nil
 }
 
+// watch lets a memory that wants to see x in time order do so, once.
+func (m *module) watch(x *rl.Rollout) error {
+	if w, ok := m.mem.(memory.Watcher); ok && !m.watched {
+		if err := w.Watch(x); err != nil {
+			return err
+		}
+	}
+	m.watched = true
+	return nil
+}
+
 // stream names the random numbers of one purpose within an iteration.
 func (m *module) stream(purpose string, iteration, index int) *rng.Rand {
 	return rng.New(m.seed, purpose, uint64(iteration), uint64(index))
@@ -200,7 +226,7 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	m.step.Feed(inNext, func(dst []float32) { x.Next(dst, rows) })
 	m.step.Feed(inAct, func(dst []float32) {
 		for k, row := range rows {
-			m.action(x, dst[k*a:(k+1)*a], int(row))
+			m.cfg.action(x, dst[k*a:(k+1)*a], int(row))
 		}
 	})
 	m.step.Feed(inNoise, func(dst []float32) { normal(dst, m.stream("cermic latent", x.Iteration, step)) })
@@ -211,9 +237,12 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 		}
 	})
 	negatives := m.stream("cermic negatives", x.Iteration, step)
-	if m.cfg.NegKind == NegativesMarginal {
+	switch {
+	case m.cfg.NegKind == NegativesMarginal && m.cfg.NegFilter:
+		m.step.FeedInt(inNegative, func(dst []int32) { draws(dst, m.cfg.Negatives, x, rows, negatives) })
+	case m.cfg.NegKind == NegativesMarginal:
 		m.step.FeedInt(inNegative, func(dst []int32) { strangers(dst, m.cfg.Negatives, x, rows, weight, negatives) })
-	} else {
+	default:
 		m.step.Feed(inNegative, func(dst []float32) { normal(dst, negatives) })
 	}
 	if m.mem != nil {
@@ -230,7 +259,7 @@ func (c Config) actLen(s *envs.Spec) int {
 }
 
 // action writes what φ sees of the action of an agent step.
-func (m *module) action(x *rl.Rollout, dst []float32, row int) {
+func (c Config) action(x *rl.Rollout, dst []float32, row int) {
 	a := x.Spec.Act.Len()
 	x.ActionVector(dst[:a], row)
 	oneHot(dst[a:], row%x.N)

@@ -103,6 +103,7 @@ func newModule(t testing.TB, c Config, spec *envs.Spec, seed uint64) (*module, *
 // small returns the defaults with as much training as a test can wait for.
 func small() Config {
 	c := Default()
+	c.Memory = memory.DefaultMLP()
 	c.Minibatch, c.Fraction = 16, 0.1
 	return c
 }
@@ -160,9 +161,9 @@ func TestParameterCounts(t *testing.T) {
 	_, store := newModule(t, c, spec, 1)
 	// The counts of the specification, at 18 observed numbers, 2 numbers of force and F = 512.
 	for path, want := range map[string]int{
-		"encoder": 27_200, "transition": 315_520, "decoder": 296_257, "critic": 263_168, "calibration": 65_921 - 1, "contrast": 64 * 64,
+		"encoder": 27_200, "transition": 315_520, "decoder": 296_257 - 1, "critic": 263_168, "calibration": 65_921 - 1, "contrast": 64 * 64,
 		"momentum": 0, // a copy that no optimiser trains
-		// The calibration's count includes an offset that would cancel in the default form of h.
+		// The calibration's count includes an offset that would cancel in the default form of h, the decoder's a learned σ_ψ.
 	} {
 		if got := nn.NumParameters(store, "/cermic/"+path); got != want {
 			t.Errorf("%s has %d parameters, want %d", path, got, want)
@@ -287,10 +288,11 @@ func TestTrainingSeesTheTrueLastObservation(t *testing.T) {
 	})
 }
 
-func TestLiteralPresetChangesSevenSettings(t *testing.T) {
+func TestLiteralPresetChangesTenSettings(t *testing.T) {
 	want := Default()
 	want.LowerSign, want.NegKind, want.MIBounds, want.CalibForm = "printed", "noise", "appendix", "plain"
 	want.Contrast, want.IntNorm, want.IntCoef = 0, "none", 1
+	want.NegFilter, want.CalibCentre, want.PsiSpread = false, false, "learned"
 	if Literal() != want {
 		t.Errorf("Literal() is %+v, want %+v", Literal(), want)
 	}
@@ -368,20 +370,42 @@ func TestTheLogWarnsOnceOfARangeThatIsLeft(t *testing.T) {
 	}
 }
 
-func TestAliveIsTheShareOfTheBonusThatVaries(t *testing.T) {
-	for _, c := range []struct{ mean, spread, want float64 }{{0, 1, 1}, {0.45, 0.05, 0.1}, {-3, 1, 0.25}, {7, 0, 0}, {0, 0, 0}} {
-		if got := alive(rl.Scalars{"cermic/int_norm_mean": c.mean, "cermic/int_norm_std": c.spread}); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%g ± %g: %g, want %g", c.mean, c.spread, got, c.want)
-		}
+// A bonus that is nearly a constant is told from one that varies before normalisation: afterwards both have the same spread.
+func TestHealthJudgesTheBonusBeforeItIsNormalised(t *testing.T) {
+	spec := fakeSpec(2)
+	m, _ := newModule(t, small(), spec, 1) // centred, in units of its spread
+	x := fakeRollout(spec, 4, 0)
+	s, _ := reward(t, m, x)
+	if s["cermic/int_norm_std"] < 0.9 || s["cermic/int_variation"] != s["cermic/int_std"]/s["cermic/int_mean"] {
+		t.Fatalf("the bonus is %g ± %g and normalised %g ± %g: int_variation %g", s["cermic/int_mean"], s["cermic/int_std"], s["cermic/int_norm_mean"],
+			s["cermic/int_norm_std"], s["cermic/int_variation"])
 	}
-}
-
-func TestABonusThatIsAConstantDrawsAWarning(t *testing.T) {
-	spec, c := fakeSpec(2), small()
-	c.IntNorm = explore.NormNone
-	m, _ := newModule(t, c, spec, 1)
-	s, _ := reward(t, m, fakeRollout(spec, 4, 0))
-	if s["cermic/warn_int_alive"] != 1 {
-		t.Errorf("%g ± %g draws no warning", s["cermic/int_norm_mean"], s["cermic/int_norm_std"])
+	if _, there := s["cermic/int_rarity"]; there {
+		t.Error("a task that counts no visits has a rarity")
+	}
+	for _, c := range []struct {
+		name           string
+		raw            func(row int) float32
+		constant, rare float64 // warnings
+	}{
+		{"the same everywhere", func(int) float32 { return 7 }, 1, 1},
+		{"nearly the same everywhere", func(row int) float32 { return 7 + 0.05*float32(row%2) }, 1, 1},
+		{"larger where the task has been less", func(row int) float32 { return 1 / float32(1+row) }, 0, 0},
+		{"larger where the task has been more", func(row int) float32 { return float32(1 + row) }, 0, 1},
+	} {
+		x.Visits = make([]float32, x.Rows())
+		raw := make([]float32, x.Rows())
+		for row := range raw {
+			raw[row], x.Visits[row] = c.raw(row), float32(1+row*row)
+		}
+		clear(x.Intrinsic)
+		payer := explore.NewPayer(small().Bonus)
+		s := payer.Pay(x, raw, "cermic")
+		judgeBonus(s, x, raw)
+		new(health).check(s)
+		if s["cermic/warn_int_variation"] != c.constant || s["cermic/warn_int_rarity"] != c.rare {
+			t.Errorf("%s: variation %g, rarity %g, warnings %g and %g", c.name, s["cermic/int_variation"], s["cermic/int_rarity"],
+				s["cermic/warn_int_variation"], s["cermic/warn_int_rarity"])
+		}
 	}
 }

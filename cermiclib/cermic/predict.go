@@ -23,9 +23,6 @@ const (
 // predictHidden is the width of φ and ψ; the transition and generative networks of Dynamic Bottleneck.
 const predictHidden = 256
 
-// Clamp of the learned log-spread of p_ψ.
-var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
-
 // latent maps s_t [B,S] and the action [B,A] to the mean and log σ of x_t, both [B,X].
 //
 // paper:g_phi  x_t ~ g_φ(s_t, a_t) = N(μ, diag σ²)
@@ -33,6 +30,12 @@ var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
 // Reading: a clamp bounds σ from below. Without it KL grows without bound while a deterministic dimension adds at most ½ to
 // Σ_Ψ, so that the variance term does not restrain it (D3).
 func (c Config) latent(sc *model.Scope, s, act *Node) (mean, logScale *Node) {
+	out := Split(nn.Linear(sc.At("transition").At("out"), withAction(c.hidden(sc, s, act), act), 2*c.Latent), -1, 2)
+	return out[0], ClipScalar(out[1], c.LogScaleMin, c.LogScaleMax)
+}
+
+// hidden is φ's last hidden layer [B,predictHidden].
+func (c Config) hidden(sc *model.Scope, s, act *Node) *Node {
 	sc = sc.At("transition")
 	x := nn.LeakyReLU(nn.Linear(sc.At("in"), withAction(s, act), predictHidden))
 	for i := range 2 {
@@ -40,24 +43,16 @@ func (c Config) latent(sc *model.Scope, s, act *Node) (mean, logScale *Node) {
 		y := nn.LeakyReLU(nn.Linear(block.At("first"), withAction(x, act), predictHidden))
 		x = Add(x, nn.Linear(block.At("second"), withAction(y, act), predictHidden))
 	}
-	out := Split(nn.Linear(sc.At("out"), withAction(x, act), 2*c.Latent), -1, 2)
-	return out[0], ClipScalar(out[1], c.LogScaleMin, c.LogScaleMax)
+	return x
 }
 
 func withAction(x, act *Node) *Node { return Concatenate([]*Node{x, act}, -1) }
 
-// predict maps x_t [B,X] to the mean of s_{t+1} [B,S] and the log of its spread, a scalar.
+// decode maps x_t [B,X] to the mean ŝ_{t+1} [B,S] of p_ψ.
 //
 // paper:p_psi  p_ψ(s_{t+1}|x_t) = N(ŝ_{t+1}, σ_ψ²·I)
 //
-// Reading: the figure calls this decoder ψ, the text p_φ and an encoder; the spread is one learned number (D4).
-func (c Config) predict(sc *model.Scope, x *Node) (mean, logSpread *Node) {
-	mean = c.decode(sc, x)
-	spread := nn.Weight(sc.At("decoder"), x, "log_spread", nn.AllZero)
-	return mean, ClipScalar(spread, logSpreadMin, logSpreadMax)
-}
-
-// decode is the mean of predict.
+// Reading: the figure calls this decoder ψ, the text p_φ and an encoder; spread.go has σ_ψ (D4).
 func (c Config) decode(sc *model.Scope, x *Node) *Node {
 	sc = sc.At("decoder")
 	y := nn.LeakyReLU(nn.Linear(sc.At("in"), x, predictHidden))

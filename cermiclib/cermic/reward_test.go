@@ -112,7 +112,8 @@ func TestRewardDependsOnCodeAlone(t *testing.T) {
 	spec := fakeSpec(2)
 	m, store := newModule(t, small(), spec, 1)
 	x := fakeRollout(spec, 4, 0)
-	if err := m.scoreAll(t.Context(), x); err != nil {
+	m.fit(x)
+	if err := m.form.look(t.Context(), m.raw, x); err != nil {
 		t.Fatal(err)
 	}
 	first := slices.Clone(m.raw)
@@ -125,7 +126,8 @@ func TestRewardDependsOnCodeAlone(t *testing.T) {
 			})
 		}
 	}
-	if err := m.scoreAll(t.Context(), x); err != nil {
+	m.fit(x)
+	if err := m.form.look(t.Context(), m.raw, x); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(first, m.raw) {

@@ -61,7 +61,7 @@ func (c Config) Shares(b *nn.Build, x *rl.Rollout) (s Shares, err error) {
 			return s, err
 		}
 	}
-	s.Reward = quickest(func() error { return m.scoreAll(context.Background(), x) }, &err)
+	s.Reward = quickest(func() error { m.fit(x); return m.form.look(context.Background(), m.raw, x) }, &err)
 	s.Gather = quickest(func() error { m.feed(x, rows, weight, 0); return nil }, &err)
 	s.Forward, s.Backward, s.Optimiser = parts[0], parts[1]-parts[0], step-parts[1]
 	return s, err

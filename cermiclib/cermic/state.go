@@ -16,12 +16,13 @@ type state struct {
 	Last      []float32
 	Memory    []byte // of a memory that is a rl.Saver
 	Told      []byte `json:",omitempty"` // the same of the one that actors read
+	Form      []byte `json:",omitempty"` // what the formula of r^i has taken in
 }
 
 // Save returns the running statistics and what the memory carries from one collection to the next. The running means of γ are
 // variables of the store.
 func (m *module) Save() []byte {
-	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last}
+	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Form: m.form.Save()}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		s.Memory = saver.Save()
 	}
@@ -50,6 +51,9 @@ func (m *module) Load(data []byte) error {
 		if err := m.told.load(s.Told); err != nil {
 			return err
 		}
+	}
+	if err := m.form.Load(s.Form); err != nil {
+		return fmt.Errorf("cermic: %w", err)
 	}
 	if err := m.bonus.Load(s.Bonus); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 )
 
 // Sizes of a trial's minibatch: small, since finite differences evaluate it once for every direction.
@@ -31,6 +32,7 @@ func trialConfig() Config {
 	c := Default()
 	c.Embed, c.Latent, c.Negatives = 4, 6, 3
 	c.ConsistencyDecay = 0
+	c.PsiSpread = SpreadLearned // a running mean would forget too little
 	c.Memory = memory.MLP{Embed: 4, Hidden: 8, Width: 8}
 	return c
 }
@@ -123,6 +125,15 @@ func trialBatch(c Config) []any {
 			rows[i] = int32((i/c.Negatives + 1 + i%c.Negatives) % trialCount)
 		}
 		args[inNegative] = tensors.FromFlatDataAndDimensions(rows, trialRows, c.Negatives)
+		if c.NegFilter { // of one agent step of each of as many copies
+			spec, steps := &envs.Spec{Copies: trialRows, Agents: 1, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}, make([]int32, trialRows)
+			for i := range steps {
+				steps[i] = int32(i)
+			}
+			drawn := make([]int32, trialRows*(c.Negatives+drawColumns))
+			draws(drawn, c.Negatives, rl.NewRollout(spec, 1, 0), steps, r)
+			args[inNegative] = tensors.FromFlatDataAndDimensions(drawn, trialRows, c.Negatives+drawColumns)
+		}
 	}
 	exists := tensors.FromFlatDataAndDimensions([]float64{1, 0, 1, 1, 1, 0, 1}, trialRows)
 	return append(args, normals(trialRows, trialObs), normals(trialRows, trialObs), exists)

@@ -18,7 +18,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("cermic: memory is not set, want one of %v", conf.Kinds[memory.Config]())
 	}
 	for _, check := range []func() error{c.Memory.Validate, c.validateChoices, c.validateCounts, c.validateNumbers, c.validateLevels,
-		c.Bonus.Validate} {
+		c.Bonus.Validate, c.validateForm} {
 		if err := check(); err != nil {
 			return fmt.Errorf("cermic: %w", err)
 		}
@@ -32,6 +32,7 @@ func (c Config) validateChoices() error {
 		allowed     []string
 	}{
 		{"explore_reduce", c.ExploreReduce, []string{OverMean, OverSum}},
+		{"psi_spread", c.PsiSpread, []string{SpreadOptimal, SpreadLearned, SpreadUnit}},
 		{"psi_norm", c.PsiNorm, []string{PsiPerDim, PsiRunning, PsiNone}},
 		{"lb_sign", c.LowerSign, []string{SignDerived, SignPrinted}},
 		{"calib_form", c.CalibForm, []string{CalibBounded, CalibAnchored, CalibResidual, CalibPlain}},
@@ -88,6 +89,7 @@ func (c Config) validateNumbers() error {
 		{"neg_scale", c.NegScale, 0, inf},
 		{"gamma_ema", c.ConsistencyDecay, 0, 1},
 		{"nce_coef", c.ConsistencyCoef, 0, inf},
+		{"int_others", c.Others, 0, inf},
 	} {
 		if !(f.value >= f.min && f.value <= f.max) || math.IsInf(f.value, 0) {
 			return fmt.Errorf("%s is %g, want a number from %g to %g", f.name, f.value, f.min, f.max)

@@ -65,6 +65,18 @@ func lookup(group reflect.Type, kind string) (Kinder, error) {
 	return clone(reflect.ValueOf(proto)).Interface().(Kinder), nil
 }
 
+// registered returns the registered default of a kind that has type t, in whatever group it is.
+func registered(kind string, t reflect.Type) (reflect.Value, bool) {
+	registry.RLock()
+	defer registry.RUnlock()
+	for _, group := range registry.groups {
+		if proto, ok := group[kind]; ok && reflect.TypeOf(proto) == t {
+			return reflect.ValueOf(proto), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
 func kinds(group reflect.Type) []string {
 	registry.RLock()
 	defer registry.RUnlock()

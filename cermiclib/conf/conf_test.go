@@ -366,3 +366,28 @@ func TestANameOfAllOtherLettersIsNotNear(t *testing.T) {
 		}
 	}
 }
+
+// Values of a config's JSON are those that Keys lists, and a file that fits no config has its values, too.
+func TestValuesAreThoseOfKeys(t *testing.T) {
+	e := example(t)
+	data, err := Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Values(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range Keys(e) {
+		if got[k.Key] != k.Value {
+			t.Errorf("%s is %q, want %q", k.Key, got[k.Key], k.Value)
+		}
+	}
+	got, err = Values([]byte(`{"explore":{"kind":"gone","old":[1, 2]}}`))
+	if err != nil || len(got) != 2 || got["explore"] != "gone" || got["explore.old"] != "[1, 2]" {
+		t.Errorf("a file of no config: %q, %v", got, err)
+	}
+	if _, err := Values([]byte(`{"explore":`)); err == nil {
+		t.Error("half a file has values")
+	}
+}

@@ -160,7 +160,11 @@ func (d *decoder) object(path string, obj object, dst reflect.Value) error {
 		if i < 0 {
 			return d.unknown(path, m.key, kind, keys)
 		}
-		if err := d.value(join(path, m.key), m.value, dst.FieldByIndex(keys[i].index)); err != nil {
+		src := m.value
+		if _, isList := src.([]any); keys[i].scalar && !isList {
+			src = []any{src}
+		}
+		if err := d.value(join(path, m.key), src, dst.FieldByIndex(keys[i].index)); err != nil {
 			return err
 		}
 	}

@@ -19,10 +19,11 @@ import (
 
 // Marshal returns the canonical JSON of v, a config or a struct of configs: keys sorted, every value written out whether
 // or not it is a default, the shortest decimal that reads back as the same float, no spaces. Equal configs have equal
-// bytes. Only a field with the tag option omitzero is left out while it is zero, so that a setting which was added later
-// and is off leaves older configs their identity; registered defaults must keep such fields zero. As in encoding/json, a type's
-// own method IsZero says what zero is, for settings whose default is another value. A number that is not finite, which JSON
-// cannot hold, is an error that names its dotted key.
+// bytes. A number that is not finite, which JSON cannot hold, is an error that names its dotted key.
+//
+// Settings that were added later leave older configs their identity: a field tagged json:",omitzero" is left out while it is
+// zero, or its own method IsZero says so, which registered defaults must keep it; one tagged conf:"omitdefault" while it has the value of the config's
+// registered default, which must never change again. A list tagged conf:"scalar" is written as its entry if it has only one.
 func Marshal(v any) ([]byte, error) {
 	if v == nil {
 		return []byte("null"), nil
@@ -117,7 +118,11 @@ func (e *encoder) object(path string, v reflect.Value) error {
 	if isConfig {
 		keys = append(keys, field{name: kindKey})
 	}
-	keys = slices.DeleteFunc(keys, func(f field) bool { return f.omitZero && isZero(v.FieldByIndex(f.index)) })
+	usual, known := registered(kind, v.Type())
+	keys = slices.DeleteFunc(keys, func(f field) bool {
+		return f.omitZero && isZero(v.FieldByIndex(f.index)) ||
+			f.omitDefault && known && reflect.DeepEqual(v.FieldByIndex(f.index).Interface(), usual.FieldByIndex(f.index).Interface())
+	})
 	slices.SortFunc(keys, func(a, b field) int { return cmp.Compare(a.name, b.name) })
 	e.WriteByte('{')
 	for i, f := range keys {
@@ -130,7 +135,7 @@ func (e *encoder) object(path string, v reflect.Value) error {
 			e.text(kind)
 			continue
 		}
-		if err := e.value(join(path, f.name), v.FieldByIndex(f.index)); err != nil {
+		if err := e.value(join(path, f.name), f.in(v)); err != nil {
 			return err
 		}
 	}

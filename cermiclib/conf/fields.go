@@ -14,10 +14,22 @@ const kindKey = "kind"
 
 // field is one key of a config struct.
 type field struct {
-	name     string
-	index    []int // for reflect.Value.FieldByIndex
-	depth    int   // embedding depth: 0 for a field of the struct itself
-	omitZero bool  // tagged omitzero: left out of JSON while it is zero
+	name  string
+	index []int // for reflect.Value.FieldByIndex
+	depth int   // embedding depth: 0 for a field of the struct itself
+
+	omitZero    bool // json:",omitzero": left out of JSON while it is zero
+	omitDefault bool // conf:"omitdefault": left out of JSON while it is what the registered default has
+	scalar      bool // conf:"scalar", of a list: one entry is written and read without brackets
+}
+
+// in returns the field's value in v as it is written: of a list tagged scalar that has one entry, the entry.
+func (f *field) in(v reflect.Value) reflect.Value {
+	x := v.FieldByIndex(f.index)
+	if f.scalar && x.Len() == 1 {
+		return x.Index(0)
+	}
+	return x
 }
 
 // fields lists the keys of struct type t in declaration order, embedded structs flattened as encoding/json does: of two
@@ -69,7 +81,11 @@ func collect(t reflect.Type, at []int, all []field) ([]field, error) {
 		case name == "":
 			name = f.Name
 		}
-		all = append(all, field{name, index, len(at), slices.Contains(strings.Split(options, ","), "omitzero")})
+		ours := strings.Split(f.Tag.Get("conf"), ",")
+		all = append(all, field{
+			name: name, index: index, depth: len(at), omitZero: slices.Contains(strings.Split(options, ","), "omitzero"),
+			omitDefault: slices.Contains(ours, "omitdefault"), scalar: slices.Contains(ours, "scalar"),
+		})
 	}
 	return all, nil
 }

@@ -58,7 +58,7 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		return all // Marshal and Unmarshal report it
 	}
 	for _, f := range known {
-		all = keys(join(path, f.name), v.FieldByIndex(f.index), all)
+		all = keys(join(path, f.name), f.in(v), all)
 	}
 	return all
 }

@@ -38,6 +38,18 @@ const (
 	AnnealLinear = "linear_to_zero"
 )
 
+// DefaultCoef are the weights of the methods' bonuses by the Kind of the explorer: one point of the grid 0.002, 0.01, 0.05, 0.2 for each
+// method, the same for all tasks.
+var DefaultCoef = map[string]float64{"mace": 0.01, "db": 0.05}
+
+// DefaultBonus is the rule by which the bonus of every curiosity method is scaled, of the explorer of that Kind: divided by its running
+// standard deviation over all of training, and weighted by DefaultCoef. Methods then differ in what they find new, and in how fast that
+// fades, not in units. Where episodes have a fixed length, what PPO feels of a bonus is the standard deviation of coef × normalised
+// r^i a step, which Payer.Pay reports. Presets of the authors' own schemes set the fields themselves.
+func DefaultBonus(kind string) Bonus {
+	return Bonus{IntNorm: NormStd, IntMemory: 1, IntClip: 5, IntCoef: DefaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
+}
+
 // returnDiscount is the discount of the sum that return_std normalises by; the paper's discount factor.
 const returnDiscount = 0.99
 
@@ -91,8 +103,12 @@ type stats struct {
 // statTiny keeps a spread that is still zero from dividing by zero.
 const statTiny = 1e-8
 
+// SpreadScalar is the name of the standard deviation, over the agent steps of a rollout batch, of the bonus as it is added to the
+// extrinsic reward: int_coef × normalised r^i. Every run with a bonus reports it.
+const SpreadScalar = "explore/spread"
+
 // Pay takes in the reward raw [T,E,N] of a rollout and adds it, normalised and weighted, to the intrinsic reward of every agent
-// that is alive. name begins the names of the scalars.
+// that is alive. name begins the names of the scalars, but for SpreadScalar.
 func (p *Payer) Pay(x *rl.Rollout, raw []float32, name string) rl.Scalars {
 	var now, normed rl.Running
 	p.take(x, raw, &now)
@@ -107,6 +123,7 @@ func (p *Payer) Pay(x *rl.Rollout, raw []float32, name string) rl.Scalars {
 	return rl.Scalars{
 		name + "/int_mean": now.Mean, name + "/int_std": now.Std(),
 		name + "/int_norm_mean": normed.Mean, name + "/int_norm_std": normed.Std(), name + "/int_coef": p.Coef,
+		SpreadScalar: p.Coef * normed.Std(),
 	}
 }
 

@@ -49,6 +49,35 @@ func TestNormalisationByHand(t *testing.T) {
 	}
 }
 
+// TestSpreadIsThatOfWhatIsAdded: rewards 1, 2 and 6 over their standard deviation √(14/3), the last one clipped to 2, times 0.5.
+func TestSpreadIsThatOfWhatIsAdded(t *testing.T) {
+	p, x := NewPayer(Bonus{IntNorm: NormStd, IntClip: 2, IntCoef: 0.5, IntAnneal: AnnealNone}), lone(1, 1, 1)
+	got := p.Pay(x, []float32{1, 2, 6}, "test")[SpreadScalar]
+	var added rl.Running
+	for _, v := range x.Intrinsic {
+		added.Add(float64(v))
+	}
+	// of 0.2315, 0.4629 and 1: mean 0.5648, deviations -0.3333, -0.1019 and 0.4352
+	if math.Abs(got-0.3219) > 1e-4 || math.Abs(got-added.Std()) > 1e-6 {
+		t.Errorf("the spread is %g, that of what was added %g, want 0.3219", got, added.Std())
+	}
+}
+
+// TestAllBonusesHaveOneScale: by default, only what the bonus is and its weight tell methods apart.
+func TestAllBonusesHaveOneScale(t *testing.T) {
+	for _, b := range []Bonus{DefaultMACE().Bonus, DefaultDB().Bonus} {
+		if b.IntCoef = 0; b != DefaultBonus("") {
+			t.Errorf("a bonus of %+v, want %+v but for the weight", b, DefaultBonus(""))
+		}
+	}
+	if b := NativeMACE().Bonus; b.IntNorm != NormNone || b.IntCoef != 1 || NativeMACE().NoveltyNorm {
+		t.Errorf("MACE's own bonus is %+v", b)
+	}
+	if b := NativeDB().Bonus; b.IntNorm != NormReturnStd || b.IntMemory != 1 || b.IntCoef != 1 {
+		t.Errorf("the bottleneck's own bonus is %+v", b)
+	}
+}
+
 func TestStatisticsRememberAsMuchAsTheyShall(t *testing.T) {
 	for memory, want := range map[float64]float64{ // weighted squares about the weighted mean, by hand
 		1:   5 / math.Sqrt(22.0/6),   // of 1 2 6 4 5 6

@@ -21,6 +21,7 @@ type dbIn struct {
 	next   *Node // [B,I] true next observations
 	noise  *Node // [B,Z] standard normal
 	weight *Node // [B] 0 for padding and dead agents
+	sample *Node // [B,S] standard normal, of the generator
 }
 
 // scaleFloor keeps the spread of z away from 0.
@@ -92,24 +93,32 @@ func (c DB) train(sc *model.Scope, in dbIn) []*Node {
 	kl := divergence(mean, scale)
 	z := Mul(Sub(next, predicted), Exp(Neg(logSpread)))
 	likelihood := ReduceSum(Neg(AddScalar(Add(MulScalar(Square(z), 0.5), logSpread), 0.5*math.Log(2*math.Pi))), -1)
-	contrast := c.contrast(online, momentum, predicted, next, in.weight)
+	sampled := Add(predicted, Mul(Exp(logSpread), in.sample))
+	contrast := c.contrast(online, momentum, sampled, next, in.weight)
 
 	terms := []*Node{average(kl, in.weight), average(likelihood, in.weight), average(contrast, in.weight)}
 	loss := Sub(MulScalar(terms[0], c.WeightKL), Add(MulScalar(terms[1], c.WeightL2), MulScalar(terms[2], c.WeightNCE)))
-	for _, part := range []string{"encoder", "projection"} {
+	for _, part := range dbTwins {
 		nn.Twin(online.At("%s", part), momentum.At("%s", part))
 	}
 	norm := c.Adam.Minimize(online, loss)
-	for _, part := range []string{"encoder", "projection"} {
-		nn.Follow(loss.Graph(), online.At("%s", part), momentum.At("%s", part), c.Momentum)
-	}
 	return []*Node{Stack([]*Node{loss, terms[0], terms[1], terms[2], norm}, 0)}
 }
 
-// contrast is the log-probability [B] with which each prediction picks its own s' among those of the minibatch, by a bilinear
+// dbTwins are the parts of the module that have a momentum copy.
+var dbTwins = []string{"encoder", "projection"}
+
+// follow moves the momentum copies, as the authors do after each epoch. node is any of the graph.
+func (c DB) follow(sc *model.Scope, node *Node) {
+	for _, part := range dbTwins {
+		nn.Follow(node.Graph(), sc.At("online").At("%s", part), sc.At("momentum").At("%s", part), c.Momentum)
+	}
+}
+
+// contrast is the log-probability [B] with which each sample of the generator picks its own s' among those of the minibatch, by a bilinear
 // form of both projections; the one of s' is a momentum copy.
-func (c DB) contrast(online, momentum *model.Scope, predicted, next, weight *Node) *Node {
-	query := c.project(online.At("projection"), predicted)
+func (c DB) contrast(online, momentum *model.Scope, sampled, next, weight *Node) *Node {
+	query := c.project(online.At("projection"), sampled)
 	key := StopGradient(c.project(momentum.At("projection"), next))
 	width := c.Hidden / 2
 	w := nn.Weight(online.At("bilinear"), query, "weights", nn.FanIn(width), width, width)

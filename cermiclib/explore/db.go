@@ -35,11 +35,11 @@ type DB struct {
 	WeightKL  float64 `json:"db_kl"`        // w_kl; the authors': 0.1, or 0.001
 	WeightL2  float64 `json:"db_l2"`        // w_l2; the authors': 0.1
 	WeightNCE float64 `json:"db_nce"`       // w_nce; the authors': 0.01, or 0.1
-	Momentum  float64 `json:"db_tau"`       // share of the way that momentum copies go in a step; the authors': 0.001
+	Momentum  float64 `json:"db_tau_epoch"` // share of the way that momentum copies go after each epoch; the authors': 0.001
 	Epochs    int     `json:"db_epochs"`    // passes over a collection; the authors': 3
 	Minibatch int     `json:"db_minibatch"` // agent steps of a gradient step, also each other's negatives
 	ExtCoef   float64 `json:"ext_coef"`     // weight of the extrinsic reward; the authors explore without: 0
-	Bonus             // normalisation and weight of r; the authors': return_std, 1
+	Bonus             // normalisation and weight of r; the authors': NativeDB
 	nn.Adam           // the authors': lr 1e-4, clip 50
 }
 
@@ -47,18 +47,23 @@ var _ Config = DB{}
 
 func init() { Register(DefaultDB()) }
 
-// DefaultDB has the authors' weights and CERMIC's sizes.
-//
-// Deviation: the bonus is divided by the spread that its discounted sums have in this collection; the authors take in all of training.
-// Within 36,000 frames of Navigation KL falls from 9.9 to 0.07, and beside the sums of its first moments a step is then
-// paid 0.00002, where the task pays 0.005; by this collection's it is paid 0.0008. int_memory=1 selects theirs.
+// DefaultDB has the authors' weights, CERMIC's sizes, and the bonus on the scale of all methods.
 func DefaultDB() DB {
 	return DB{
 		Feat: 64, Latent: 64, Hidden: 256, FeatNorm: true, WeightKL: 0.1, WeightL2: 0.1, WeightNCE: 0.01, Momentum: 0.001,
 		Epochs: 3, Minibatch: 2400, ExtCoef: 1,
-		Bonus: Bonus{IntNorm: NormReturnStd, IntMemory: 0, IntClip: 5, IntCoef: 0.05, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
+		Bonus: DefaultBonus("db"),
 		Adam:  nn.Adam{LR: 1e-4, Eps: 1e-6, Clip: 50},
 	}
+}
+
+// NativeDB is DefaultDB with the authors' own bonus: divided by the standard deviation of its discounted sums over all of training, and
+// added to the reward as it is. Their learner normalises advantages, so that the scale of the bonus cancels where nothing else is
+// rewarded, as in their experiments (ext_coef=0).
+func NativeDB() DB {
+	c := DefaultDB()
+	c.IntNorm, c.IntCoef = NormReturnStd, 1
+	return c
 }
 
 // Kind is "db".
@@ -87,7 +92,7 @@ func (c DB) Validate() error {
 		}
 	}
 	if !(c.Momentum >= 0 && c.Momentum <= 1) {
-		return fmt.Errorf("explore.db_tau is %g, want 0 to 1", c.Momentum)
+		return fmt.Errorf("explore.db_tau_epoch is %g, want 0 to 1", c.Momentum)
 	}
 	if err := c.Bonus.Validate(); err != nil {
 		return fmt.Errorf("explore.%w", err)
@@ -110,6 +115,7 @@ type db struct {
 	seed  uint64
 	score *nn.Program // observations and actions to KL
 	step  *nn.Program // one gradient step
+	track *nn.Program // one step of the momentum copies
 	order []int32     // [T,E,N] permutation of the agent steps
 	raw   []float32   // [T,E,N] r of the last rollout
 	kl    []float32   // [Minibatch]
@@ -141,9 +147,17 @@ func (c DB) Build(b *nn.Build) (Module, error) {
 	}
 	inputs := []nn.Input{
 		nn.F32("obs", rows, o), nn.F32("act", rows, a), nn.F32("next", rows, o), nn.F32("noise", rows, c.Latent), nn.F32("weight", rows),
+		nn.F32("sample", rows, c.Feat),
 	}
 	m.step, err = nn.NewProgram(b, "db.update", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		return c.train(sc.At(dbScope), dbIn{spec: b.Spec, obs: in[0], act: in[1], next: in[2], noise: in[3], weight: in[4]})
+		return c.train(sc.At(dbScope), dbIn{spec: b.Spec, obs: in[0], act: in[1], next: in[2], noise: in[3], weight: in[4], sample: in[5]})
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.track, err = nn.NewProgram(b, "db.momentum", []nn.Input{nn.F32("unused", 1)}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		c.follow(sc.At(dbScope), in[0])
+		return in
 	})
 	return m, err
 }
@@ -229,6 +243,9 @@ func (m *db) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 			}
 			steps++
 		}
+		if err := m.track.Run(); err != nil {
+			return nil, err
+		}
 	}
 	for name := range out {
 		out[name] /= float64(steps)
@@ -250,12 +267,14 @@ func (m *db) feed(x *rl.Rollout, rows []int32, step uint64) {
 		}
 	})
 	m.step.Feed(2, func(dst []float32) { x.Next(dst, rows) })
-	m.step.Feed(3, func(dst []float32) {
-		r := rng.New(m.seed, "db noise", uint64(x.Iteration), step)
-		for i := range dst {
-			dst[i] = r.Norm()
-		}
-	})
+	for input, purpose := range map[int]string{3: "db noise", 5: "db sample"} {
+		m.step.Feed(input, func(dst []float32) {
+			r := rng.New(m.seed, purpose, uint64(x.Iteration), step)
+			for i := range dst {
+				dst[i] = r.Norm()
+			}
+		})
+	}
 	m.step.Feed(4, func(dst []float32) {
 		clear(dst)
 		for k, row := range rows {

@@ -200,7 +200,7 @@ func (r *dbReference) project(net string, s []float64) []float64 {
 }
 
 // loss of the agent steps rows with their noise, and its terms.
-func (r *dbReference) loss(x *rl.Rollout, rows []int32, noise []float64) (loss, kl, likelihood, contrast float64) {
+func (r *dbReference) loss(x *rl.Rollout, rows []int32, noise, sample []float64) (loss, kl, likelihood, contrast float64) {
 	var queries, keys [][]float64
 	var counted []bool
 	count := 0.0
@@ -214,7 +214,11 @@ func (r *dbReference) loss(x *rl.Rollout, rows []int32, noise []float64) (loss, 
 			z[i] = mean[i] + scale[i]*noise[k*len(z)+i]
 		}
 		predicted, next := r.generate(z), r.encode("momentum", x.NextRow(int(row)))
-		queries, keys = append(queries, r.project("online", predicted)), append(keys, r.project("momentum", next))
+		drawn := slices.Clone(predicted)
+		for i := range drawn {
+			drawn[i] += spread * sample[k*len(drawn)+i]
+		}
+		queries, keys = append(queries, r.project("online", drawn)), append(keys, r.project("momentum", next))
 		counted = append(counted, x.Alive[row] != 0)
 		if x.Alive[row] == 0 {
 			continue
@@ -270,11 +274,15 @@ func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 	rows := make([]int32, x.Rows())
 	rng.New(3, "db rows", 0, 0).Perm(rows)
-	r, noise := rng.New(3, "db noise", 0, 0), make([]float64, c.Minibatch*c.Latent)
-	for i := range noise {
-		noise[i] = float64(r.Norm())
+	drawn := func(purpose string, n int) []float64 {
+		r, out := rng.New(3, purpose, 0, 0), make([]float64, n)
+		for i := range out {
+			out[i] = float64(r.Norm())
+		}
+		return out
 	}
-	loss, kl, likelihood, contrast := ref.loss(x, rows, noise)
+	noise, sample := drawn("db noise", c.Minibatch*c.Latent), drawn("db sample", c.Minibatch*c.Feat)
+	loss, kl, likelihood, contrast := ref.loss(x, rows, noise, sample)
 	for name, want := range map[string]float64{"loss": loss, "kl": kl, "log_likelihood": likelihood, "contrast": contrast} {
 		// float32 against float64
 		if math.Abs(got["db/"+name]-want) > 1e-4*(1+math.Abs(want)) {
@@ -293,9 +301,9 @@ func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 			const h = 1e-5
 			old := p[i]
 			p[i] = old + h
-			up, _, _, _ := ref.loss(x, rows, noise)
+			up, _, _, _ := ref.loss(x, rows, noise, sample)
 			p[i] = old - h
-			down, _, _, _ := ref.loss(x, rows, noise)
+			down, _, _, _ := ref.loss(x, rows, noise, sample)
 			p[i] = old
 			g := (up - down) / (2 * h)
 			want := old - c.LR*g/(math.Abs(g)+c.Eps) // the first step of Adam
@@ -314,6 +322,29 @@ func TestBottleneckFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, name := range []string{"encoder/layer_0/weights", "projection/out/bias"} {
 		for i, v := range after.params["momentum/"+name] {
 			if want := 0.9*ref.params["online/"+name][i] + 0.1*after.params["online/"+name][i]; math.Abs(v-want) > 1e-6 {
+				t.Fatalf("momentum copy of %s[%d] is %g, want %g", name, i, v, want)
+			}
+		}
+	}
+}
+
+// TestMomentumCopiesMoveOnceAnEpoch: after an epoch of four gradient steps they have gone a tenth of the way from where the networks began to
+// where these have ended, and nothing of the way to where they have been in between.
+func TestMomentumCopiesMoveOnceAnEpoch(t *testing.T) {
+	c := smallDB()
+	c.Minibatch, c.LR, c.Momentum = 2, 0.01, 0.1
+	m, store := newDB(t, c, dbSpec())
+	before, x := reference(c, store), dbRollout(dbSpec(), 2)
+	if _, err := m.Reward(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	after := reference(c, store)
+	for _, name := range []string{"encoder/layer_0/weights", "projection/out/bias"} {
+		for i, v := range after.params["momentum/"+name] {
+			if want := 0.9*before.params["online/"+name][i] + 0.1*after.params["online/"+name][i]; math.Abs(v-want) > 1e-6 {
 				t.Fatalf("momentum copy of %s[%d] is %g, want %g", name, i, v, want)
 			}
 		}

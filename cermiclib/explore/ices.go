@@ -31,7 +31,7 @@ type ICES struct {
 	RatioEnd    float64 `json:"int_ratio_end"`              // in the end; the authors', for StarCraft: 0.05
 	RatioFrames int     `json:"int_ratio_frames"`           // frames between the two: the whole run
 	Entropy     float64 `json:"ices_ent"`                   // c_ent; the authors': 0.001 to 0.5
-	Steps       int     `json:"ices_steps"`                 // gradient steps a collection; the authors take one for each of the learner's
+	Steps       int     `json:"ices_steps"`                 // gradient steps after a rollout batch; the authors take one for each of the learner's, and budgets set that
 	Batch       int     `json:"ices_batch"`                 // frames of a gradient step
 	Embed       int     `json:"ices_embed"`                 // length of an action's embedding; the authors': 4
 	Latent      int     `json:"ices_latent"`                // length of z; the authors': 16
@@ -41,7 +41,7 @@ type ICES struct {
 	Log2        bool    `json:"ices_log2"`                  // the divergence takes log₂ of the spreads' ratio, as the authors' code does
 	StepPenalty float64 `json:"ices_step_penalty,omitzero"` // what every step costs the learner; the authors', for StarCraft: 0.02
 	ModelLR     float64 `json:"ices_model_lr"`              // step size of the world models; the authors': 1e-4
-	CodeClip    float64 `json:"ices_code_clip"`             // norm to which the gradient of the codes is clipped; the authors': 0.1
+	CodeClamp   float64 `json:"ices_code_clamp"`            // bound of each element of the codes' gradient; the authors': 0.1
 	BaseClip    float64 `json:"ices_prediction_clip"`       // the same of the first predictions; the authors': 10
 	nn.Adam             // of π^x and V^x; the authors': lr 5e-4 for football, 0.01 for StarCraft
 }
@@ -50,11 +50,12 @@ var _ Config = ICES{}
 
 func init() { Register(DefaultICES()) }
 
-// DefaultICES has the authors' sizes; its world models take a quarter of the paper's 1800 gradient steps a collection.
+// DefaultICES has the authors' sizes and, for football, weights; its world models take the paper's 1800 gradient steps a rollout batch,
+// as the value learner does. Its contributions are small, and so is the weight of π^x's entropy: at 0.01 it stays near uniform.
 func DefaultICES() ICES {
 	return ICES{
-		Ratio: 0.2, RatioEnd: 0.05, RatioFrames: 3_000_000, Entropy: 0.01, Steps: 450, Batch: 1024, Embed: 4, Latent: 16,
-		Hidden: []int{64, 64}, PolicyWidth: []int{256, 256}, DeltaClip: 5, ModelLR: 1e-4, CodeClip: 0.1, BaseClip: 10,
+		Ratio: 0.2, RatioEnd: 0.05, RatioFrames: 3_000_000, Entropy: 0.002, Steps: 1800, Batch: 1024, Embed: 4, Latent: 16,
+		Hidden: []int{64, 64}, PolicyWidth: []int{256, 256}, DeltaClip: 5, ModelLR: 1e-4, CodeClamp: 0.1, BaseClip: 10,
 		Adam: nn.Adam{LR: 5e-4, Eps: 1e-6, Clip: 5},
 	}
 }
@@ -95,4 +96,6 @@ func (c ICES) Validate() error {
 
 // baseAdam and codeAdam move the world models.
 func (c ICES) baseAdam() nn.Adam { return nn.Adam{LR: c.ModelLR, Eps: c.Eps, Clip: c.BaseClip} }
-func (c ICES) codeAdam() nn.Adam { return nn.Adam{LR: c.ModelLR, Eps: c.Eps, Clip: c.CodeClip} }
+func (c ICES) codeAdam() nn.Adam {
+	return nn.Adam{LR: c.ModelLR, Eps: c.Eps, Clip: c.CodeClamp, Elementwise: true}
+}

@@ -63,10 +63,9 @@ func rectified(x float64) float64 { return max(x, 0) }
 
 // given is the state of frame b beside the embedded actions, without that of one agent (-1: with all).
 func (r *icesReference) given(net, model string, b, without int) []float64 {
-	s := r.m.build.Spec
 	out := []float64{float64(r.m.replay.State(r.slots[b])[0])}
 	for i, choice := range r.m.replay.Choice(r.slots[b]) {
-		at := (i*s.Act.Choices + int(choice)) * r.m.Embed
+		at := int(choice) * r.m.Embed
 		for _, v := range r.params[net+"/"+model+"/actions"][at : at+r.m.Embed] {
 			if i == without {
 				v = 0
@@ -193,7 +192,7 @@ func (r *icesReference) value(b, i int) float64 {
 func TestICESFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	c := smallICES()
 	c.Hidden, c.PolicyWidth, c.Batch, c.Steps, c.Embed = []int{5}, []int{5}, 6, 1, 3
-	c.Entropy, c.Clip, c.BaseClip, c.CodeClip = 0.1, 1e6, 1e6, 1e6 // a clipped gradient would only be hidden by Adam's first step
+	c.Entropy, c.Clip, c.BaseClip, c.CodeClamp = 0.1, 1e6, 1e6, 1e6 // a clipped gradient would only be hidden by Adam's first step
 	m := newICES(t, c, icesSpec())
 	r := &icesReference{m: m, params: icesParams(t, m), slots: make([]int32, c.Batch)}
 	got, err := m.Update(t.Context(), icesRollout(icesSpec(), 4))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
@@ -199,6 +200,38 @@ func TestContributionIsTheDivergenceOfTheCodes(t *testing.T) {
 	}
 }
 
+// TestOneTableOfEmbeddingsServesAllAgents, drawn from N(0, 1); and the gradients of the codes are clamped element by element.
+func TestOneTableOfEmbeddingsServesAllAgents(t *testing.T) {
+	c := smallICES()
+	c.Embed = 100
+	m := newICES(t, c, icesSpec())
+	tables := 0
+	for _, v := range nn.Variables(m.build.Store, "/"+icesScope) {
+		if !strings.HasSuffix(v.Path(), "/actions") || strings.Contains(v.Path(), "/adam/") {
+			continue
+		}
+		tables++
+		flat, err := tensors.CopyFlatData[float32](v.MustValue())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var over rl.Running
+		for _, x := range flat {
+			over.Add(float64(x))
+		}
+		// 300 values: the standard deviation has an error of 0.04
+		if !slices.Equal(v.Shape().Dimensions, []int{3, 100}) || math.Abs(over.Std()-1) > 0.15 {
+			t.Errorf("%s is %v with standard deviation %.2f, want a row for each action with 1", v.Path(), v.Shape().Dimensions, over.Std())
+		}
+	}
+	if tables != 4 { // of both models' first predictions and codes
+		t.Errorf("%d tables, want 4", tables)
+	}
+	if a := DefaultICES().codeAdam(); !a.Elementwise || a.Clip != 0.1 || DefaultICES().Entropy != 0.002 {
+		t.Errorf("the codes' optimiser is %+v, the weight of the entropy %g", a, DefaultICES().Entropy)
+	}
+}
+
 func TestICESPaysNothing(t *testing.T) {
 	s := icesSpec()
 	m, x := newICES(t, smallICES(), s), icesRollout(s, 4)
@@ -274,7 +307,7 @@ func TestICESRefusesTasksItCannotModel(t *testing.T) {
 	}
 	for name, change := range map[string]func(*ICES){
 		"ratio": func(c *ICES) { c.Ratio = 1 }, "entropy": func(c *ICES) { c.Entropy = math.NaN() }, "hidden": func(c *ICES) { c.Hidden = []int{0} },
-		"steps": func(c *ICES) { c.Steps = 0 }, "clip": func(c *ICES) { c.CodeClip = 0 }, "delta": func(c *ICES) { c.DeltaClip = 0 },
+		"steps": func(c *ICES) { c.Steps = 0 }, "clip": func(c *ICES) { c.CodeClamp = 0 }, "delta": func(c *ICES) { c.DeltaClip = 0 },
 		"penalty": func(c *ICES) { c.StepPenalty = -0.02 },
 	} {
 		c := smallICES()

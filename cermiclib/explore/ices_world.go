@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs/rng"
 )
 
 // worldModel is one of the two models of ICES: a first prediction of the change of state, and a variational code of what the
@@ -47,12 +48,19 @@ func (c ICES) gaussian(sc *model.Scope, x *Node, out int) gauss {
 	return gauss{parts[0], Exp(ClipScalar(parts[1], math.Log(codeFloor), math.Log(codeCeiling)))}
 }
 
-// given is the state beside the embedded actions, [B, S+N·E]; each agent has a table of its own.
+// given is the state beside the embedded actions, [B, S+N·E]; one table serves all agents.
 func (w worldModel) given(sc *model.Scope, in worldIn) *Node {
 	d := in.taken.Shape().Dimensions
-	table := nn.Weight(sc.At("%s", w.name), in.state, "actions", nn.FanIn(w.Embed), d[1], d[2], w.Embed)
+	table := nn.Weight(sc.At("%s", w.name), in.state, "actions", standardNormal, d[2], w.Embed)
 	known := Mul(in.taken, InsertAxes(in.known, -1))
-	return besides(in.state, Reshape(Einsum("bnk,nke->bne", known, table), d[0], d[1]*w.Embed))
+	return besides(in.state, Reshape(Einsum("bnk,ke->bne", known, table), d[0], d[1]*w.Embed))
+}
+
+// standardNormal draws from N(0, 1), as torch does for embeddings.
+func standardNormal(r *rng.Rand, dst []float32, _ []int) {
+	for i := range dst {
+		dst[i] = r.Norm()
+	}
 }
 
 // predict is Δŝ [B,S].

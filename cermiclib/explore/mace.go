@@ -4,6 +4,7 @@ package explore
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -21,10 +22,15 @@ import (
 //	r_i = c_self·u_i(o'_i) + c_other·Σ_{j≠i} u_j(o'_j) + λ·Σ_{j≠i} z_j·log( h_i(a_i | o_i, z_j) / π_i(a_i | o_i) )
 //	z_j(t) = Σ_{t'≥t} γ^{t'−t} u_j(o'_j,t')   within the episode
 //
+// h is trained on the last hdd_buffer rollout batches, by as many gradient steps as the policy takes: see hindsight, and mace_base.go for
+// why it starts from π. u is by default divided by the agent's own running standard deviation, and the whole scaled as every bonus is
+// (DefaultBonus).
+//
 // Source: the description of the authors' code (SigmaBM/MACE), which is for discrete actions and independent learners; use it
 // with learner.critic=own. Peers exchange one number a step, in training only: policies see none of it.
-// Reconstructed: the sharing of h_i by all agents, told apart by an index; its squashed Gaussian for continuous actions; the
-// scale of z; the bound of the log-ratio; the weight of the whole beside the extrinsic reward.
+// Reconstructed: the sharing of h_i by all agents, told apart by an index; its squashed Gaussian for continuous actions, and π as what
+// it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the buffer; the bound of the log-ratio; the
+// weight of the whole beside the extrinsic reward (NativeMACE has the authors').
 type MACE struct {
 	Share           string  `json:"mace_share"`              // train: peers' novelty shapes the reward; none: each agent is alone, in training too
 	Self            float64 `json:"mace_self"`               // c_self; the authors': 1
@@ -33,8 +39,11 @@ type MACE struct {
 	Discount        float64 `json:"hdd_discount"`            // γ of z; the authors': 0.99
 	Reduce          bool    `json:"hdd_reduce"`              // h_i is given the sum of all peers' z instead of each alone; the same for two agents
 	RatioClip       float64 `json:"hdd_logratio_clip"`       // bound of |log h/π|
+	HindsightBase   string  `json:"hdd_base"`                // what h starts from: policy or none, which is the authors'
 	HindsightHidden []int   `json:"hdd_hidden"`              // widths of h's layers; the authors': 64
-	HindsightEpochs int     `json:"hdd_epochs"`              // passes over a collection; the authors': 40 over far smaller ones
+	HindsightBuffer int     `json:"hdd_buffer"`              // rollout batches that h is trained on, the last ones; the authors': about ten
+	HindsightFrames int     `json:"hdd_frames"`              // most frames of them together, an equal part of each drawn at random; the authors': 100,000
+	HindsightSteps  int     `json:"hdd_steps"`               // gradient steps on them after each rollout batch, no fewer than the policy's; the authors': 40 epochs to its 10
 	NoveltyWidth    int     `json:"rnd_hidden"`              // width of the layers of the novelty networks; the authors': 64
 	NoveltyLayers   int     `json:"rnd_layers"`              // hidden layers of the target; the predictor has two more; the authors': 2
 	NoveltyOut      int     `json:"rnd_out"`                 // outputs compared; the authors': 32
@@ -56,17 +65,23 @@ var _ Config = MACE{}
 
 func init() { Register(DefaultMACE()) }
 
-// DefaultMACE has the authors' coefficients and networks, and CERMIC's weight of the bonus beside the extrinsic reward. Five
-// times as much, 0.05, pays up to four times what the dense Navigation does: agents then give up a task that they had learned
-// for what is new.
+// DefaultMACE has the authors' coefficients and networks, and the bonus on the scale of all methods.
 func DefaultMACE() MACE {
 	return MACE{
-		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5, HindsightHidden: []int{64, 64},
-		HindsightEpochs: 3, NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25, NoveltyNorm: true,
+		Share: ShareTrain, Self: 1, Other: 1, Influence: 0.1, Discount: 0.99, Reduce: true, RatioClip: 5, HindsightBase: BasePolicy, HindsightHidden: []int{64, 64},
+		HindsightBuffer: 10, HindsightFrames: 100_000, HindsightSteps: 450, NoveltyWidth: 64, NoveltyLayers: 2, NoveltyOut: 32, NoveltyEpochs: 10, NoveltyKeep: 0.25, NoveltyNorm: true,
 		Minibatch: 600,
-		Bonus:     Bonus{IntNorm: NormStd, IntMemory: 1, IntClip: 5, IntCoef: 0.01, IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000},
+		Bonus:     DefaultBonus("mace"),
 		Adam:      nn.Adam{LR: 3e-4, Eps: 1e-5, Clip: 10},
 	}
+}
+
+// NativeMACE is DefaultMACE with the authors' own bonus: neither novelty nor the whole is normalised, all of it is added to the
+// extrinsic reward, and hindsight learns the actions' distribution from nothing. Their learner normalises advantages.
+func NativeMACE() MACE {
+	c := DefaultMACE()
+	c.NoveltyNorm, c.HindsightBase, c.IntNorm, c.IntCoef = false, BaseNone, NormNone, 1
+	return c
 }
 
 // Kind is "mace".
@@ -77,11 +92,14 @@ func (c MACE) Validate() error {
 	if shares := []string{ShareTrain, ShareNone}; !slices.Contains(shares, c.Share) {
 		return fmt.Errorf("explore.mace_share is %q%s", c.Share, conf.Near(c.Share, shares))
 	}
+	if bases := []string{BasePolicy, BaseNone}; !slices.Contains(bases, c.HindsightBase) {
+		return fmt.Errorf("explore.hdd_base is %q%s", c.HindsightBase, conf.Near(c.HindsightBase, bases))
+	}
 	for _, f := range []struct {
 		name  string
 		value int
 	}{
-		{"hdd_epochs", c.HindsightEpochs}, {"rnd_hidden", c.NoveltyWidth}, {"rnd_layers", c.NoveltyLayers}, {"rnd_out", c.NoveltyOut},
+		{"hdd_buffer", c.HindsightBuffer}, {"hdd_frames", c.HindsightFrames}, {"hdd_steps", c.HindsightSteps}, {"rnd_hidden", c.NoveltyWidth}, {"rnd_layers", c.NoveltyLayers}, {"rnd_out", c.NoveltyOut},
 		{"rnd_epochs", c.NoveltyEpochs}, {"mace_minibatch", c.Minibatch}, {"hdd_hidden", slices.Min(append([]int{1}, c.HindsightHidden...))},
 	} {
 		if f.value < 1 {
@@ -140,8 +158,13 @@ func (c MACE) Build(b *nn.Build) (Module, error) {
 	return m, err
 }
 
-// Behave leaves the policy's distribution as it is.
-func (*mace) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
+// Behave leaves the policy's distribution as it is, and keeps it for hindsight to start from.
+func (m *mace) Behave(_ int, _ *rl.Obs, d *rl.Dist) error {
+	if m.hindsight != nil && m.HindsightBase == BasePolicy {
+		m.hindsight.rememberPolicy(d)
+	}
+	return nil
+}
 
 // Reward finds what is new, learns in hindsight which actions lead to it, and pays.
 func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
@@ -155,7 +178,7 @@ func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	m.payNovelty(x)
 	out := rl.Scalars{"mace/novelty": average64(m.new, x.Alive)}
 	if m.hindsight != nil {
-		influence, err := m.hindsight.pay(ctx, m.raw, m.ahead, x)
+		influence, err := m.hindsight.reward(ctx, m.raw, m.ahead, x)
 		if err != nil {
 			return nil, err
 		}
@@ -214,39 +237,54 @@ func (m *mace) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return m.novelty.train(ctx, x)
 }
 
-// maceState is what goes on from one collection to the next besides weights.
+// maceState is what goes on from one rollout batch to the next besides weights and the buffer of hindsight.
 type maceState struct {
-	Pay     json.RawMessage
-	Inputs  []rl.Running // of each observed number
-	Novelty rl.Running   // of u
-	Upper   float64      // scale of z
+	Pay      json.RawMessage
+	Inputs   []rl.Running // of each observed number
+	Novelty  []rl.Running // of each agent's u
+	Negative int          // rollout batches in a row of negative influence
 }
 
-// Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
+// Save returns the length of the statistics as JSON, these (encoding/json writes floats so that they read back bit for bit) and the
+// frames of hindsight's buffer.
 func (m *mace) Save() []byte {
 	s := maceState{Pay: m.pay.Save(), Inputs: m.novelty.inputs, Novelty: m.novelty.spread}
 	if m.hindsight != nil {
-		s.Upper = m.hindsight.upper
+		s.Negative = m.hindsight.negative
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
 		panic("explore: running statistics of mace are not finite: " + err.Error())
 	}
-	return data
+	out := append(binary.LittleEndian.AppendUint64(nil, uint64(len(data))), data...)
+	if m.hindsight != nil {
+		out = m.hindsight.buffer.save(out)
+	}
+	return out
 }
 
 // Load continues from what Save returned.
 func (m *mace) Load(state []byte) error {
 	var s maceState
-	if err := json.Unmarshal(state, &s); err != nil {
+	const header = 8
+	if len(state) < header || binary.LittleEndian.Uint64(state) > uint64(len(state)-header) {
+		return fmt.Errorf("explore: %d bytes are no saved state of mace", len(state))
+	}
+	text, frames := state[header:], []byte(nil)
+	text, frames = text[:binary.LittleEndian.Uint64(state)], text[binary.LittleEndian.Uint64(state):]
+	if err := json.Unmarshal(text, &s); err != nil {
 		return fmt.Errorf("explore: these are no saved statistics of mace: %w", err)
 	}
-	if len(s.Inputs) != len(m.novelty.inputs) {
-		return fmt.Errorf("explore: the saved statistics are of %d observed numbers, want %d", len(s.Inputs), len(m.novelty.inputs))
+	if len(s.Inputs) != len(m.novelty.inputs) || len(s.Novelty) != len(m.novelty.spread) {
+		return fmt.Errorf("explore: the saved statistics are of %d observed numbers of %d agents, want %d of %d",
+			len(s.Inputs), len(s.Novelty), len(m.novelty.inputs), len(m.novelty.spread))
 	}
 	m.novelty.inputs, m.novelty.spread = s.Inputs, s.Novelty
 	if m.hindsight != nil {
-		m.hindsight.upper = s.Upper
+		m.hindsight.negative = s.Negative
+		if err := m.hindsight.buffer.load(frames); err != nil {
+			return err
+		}
 	}
 	return m.pay.Load(s.Pay)
 }

@@ -4,7 +4,7 @@ package explore
 
 import (
 	"context"
-	"slices"
+	"log/slog"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -16,39 +16,44 @@ import (
 )
 
 // hindsight is h_i(a | o_i, z): what an agent must have done, given what became new to its peers afterwards. It is trained by
-// maximum likelihood on the collection itself; an action that it finds likelier than the policy did has caused z.
+// maximum likelihood on the most recent rollout batches, the present one among them; an action that it finds likelier than the
+// policy did has caused z. A well-trained h is no worse than the policy at foretelling actions, so that the mean of z·log(h/π) is at
+// least 0; where it stays negative, h is under-fitted, and what it reports is not influence.
 //
 // One network serves all agents, each told by a one-hot who it is and, where peers count one by one, whose z it is given.
 type hindsight struct {
 	MACE
-	spec  *envs.Spec
-	seed  uint64
-	eyes  *novelty // standardises observations
-	peers int      // P: how many z are given one after the other, 1 for their sum
-	score *nn.Program
-	step  *nn.Program
-	upper float64   // scale of z: a running mean of its 95 % quantile
-	given []float32 // [T,E,N,P] z
-	order []int32   // [T·E] permutation of the frames
-	block []float32 // [Minibatch,N,P]
+	spec     *envs.Spec
+	seed     uint64
+	novelty  *novelty // encodes and standardises observations
+	peers    int      // P: how many z are given one after the other, 1 for their sum
+	score    *nn.Program
+	step     *nn.Program
+	buffer   frameBuffer
+	upper    float64   // scale of z: its 95 % quantile over the buffer
+	negative int       // rollout batches in a row whose mean influence was negative
+	given    []float32 // [T,E,N,P] z
+	policy   []float32 // [T,E,N,K] or [T,E,N,2D] of the distributions that actions were drawn from, as far as the rollout batch has got
+	order    []int32   // [T·E] permutation of the frames of the rollout batch
+	drawn    []int32   // permutation of the frames of the buffer
+	scratch  []float32 // [Minibatch,W]
+	block    []float32 // [Minibatch,N,P]
 }
 
-// Reading: the authors set the scale of z by hand for each game. Here it is an exponential mean over collections.
-const (
-	upperQuantile = 0.95
-	upperMemory   = 0.9
-)
+// upperQuantile of z is its scale. Reading: the authors set the scale by hand for each game.
+const upperQuantile = 0.95
 
-func newHindsight(c MACE, b *nn.Build, eyes *novelty) (*hindsight, error) {
+func newHindsight(c MACE, b *nn.Build, u *novelty) (*hindsight, error) {
 	s := b.Spec
-	m := &hindsight{MACE: c, spec: s, seed: b.Seed, eyes: eyes, peers: s.Agents - 1}
+	m := &hindsight{MACE: c, spec: s, seed: b.Seed, novelty: u, peers: s.Agents - 1}
 	if c.Reduce {
 		m.peers = 1
 	}
-	m.block = make([]float32, c.Minibatch*s.Agents*m.peers)
+	m.buffer = frameBuffer{frameLayout: newFrameLayout(s, m.peers), batches: c.HindsightBuffer, limit: c.HindsightFrames}
+	m.block, m.scratch = make([]float32, c.Minibatch*s.Agents*m.peers), make([]float32, c.Minibatch*m.buffer.width())
 	inputs := []nn.Input{
 		nn.F32("obs", c.Minibatch, s.Agents, nn.SeenLen(s)), nn.F32("given", c.Minibatch, s.Agents, m.peers),
-		nn.F32("weight", c.Minibatch, s.Agents),
+		nn.F32("weight", c.Minibatch, s.Agents), nn.F32("policy", c.Minibatch, s.Agents, nn.ActionOutputs(&s.Act)),
 	}
 	if k := s.Act.Choices; k > 0 {
 		inputs = append(inputs, nn.I32("choice", c.Minibatch, s.Agents), nn.F32("mask", c.Minibatch, s.Agents, k))
@@ -87,14 +92,14 @@ func (m *hindsight) logProb(sc *model.Scope, in map[string]*Node) *Node {
 	}
 	x := Concatenate(parts, -1)
 	act := &m.spec.Act
-	y := nn.MLP(sc.At(hindsightScope), Reshape(x, b*n*p, -1), m.HindsightHidden, nn.ReLU, nn.ActionOutputs(act))
-	y = Reshape(y, b, n, p, -1)
+	y := Reshape(m.outputs(sc.At(hindsightScope), Reshape(x, b*n*p, -1)), b, n, p, -1)
+	policy := every(in["policy"])
 	if act.Choices > 0 {
 		choice := BroadcastToDims(InsertAxes(in["choice"], -1), b, n, p)
-		logp, _ := nn.LogProbCategorical(y, every(in["mask"]), choice)
+		logp, _ := nn.LogProbCategorical(m.logits(y, policy), every(in["mask"]), choice)
 		return logp
 	}
-	mean, scale := nn.Gaussian(y)
+	mean, scale := m.gaussian(y, policy)
 	return nn.LogProbGaussian(every(in["raw"]), mean, scale, act)
 }
 
@@ -113,35 +118,62 @@ func peerCodes(n int) [][][]float32 {
 	return codes
 }
 
-// pay adds the reward for influence to raw [T,E,N], given z [T,E,N].
-func (m *hindsight) pay(ctx context.Context, raw, z []float32, x *rl.Rollout) (rl.Scalars, error) {
+// reward adds λ·Σ z·log(h/π) to raw [T,E,N], given z [T,E,N].
+func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout) (rl.Scalars, error) {
+	var err error
 	m.give(z, x)
-	loss, err := m.train(ctx, x)
+	if m.policy, err = m.policyOf(x); err != nil {
+		return nil, err
+	}
+	m.remember(x)
+	loss, err := m.train(ctx, x.Iteration)
 	if err != nil {
 		return nil, err
 	}
-	for k := range m.order {
-		m.order[k] = int32(k)
-	}
-	sum := 0.0
-	for from := 0; from < len(m.order); from += m.Minibatch {
+	sum, w := 0.0, m.buffer.width()
+	for from := 0; from < x.T*x.E; from += m.Minibatch {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		frames := m.order[from:min(from+m.Minibatch, len(m.order))]
-		m.feed(m.score, x, frames)
+		count := min(m.Minibatch, x.T*x.E-from)
+		for k := range count {
+			m.write(m.scratch[k*w:(k+1)*w], x, from+k)
+		}
+		m.feed(m.score, count, func(k int) []float32 { return m.scratch[k*w : (k+1)*w] })
 		if err := m.score.Run(); err != nil {
 			return nil, err
 		}
 		m.score.Read(0, m.block)
-		for k := range len(frames) * x.N {
+		for k := range count * x.N {
 			row := from*x.N + k
 			v := m.influence(row, m.block[k*m.peers:(k+1)*m.peers], x)
 			raw[row] += float32(m.Influence * v)
 			sum += v * float64(x.Alive[row])
 		}
 	}
-	return rl.Scalars{"mace/influence": sum / float64(x.Rows()), "mace/hindsight_loss": loss, "mace/z_upper": m.upper}, nil
+	m.policy = m.policy[:0]
+	mean := sum / float64(x.Rows())
+	return rl.Scalars{
+		"mace/influence": mean, "mace/hindsight_loss": loss, "mace/z_upper": m.upper, "mace/warn_influence": m.check(mean),
+	}, nil
+}
+
+// check is 1 where the influence has been negative for as many rollout batches in a row as the buffer holds, else 0; it warns once
+// in each such stretch.
+func (m *hindsight) check(influence float64) float64 {
+	if influence >= 0 {
+		m.negative = 0
+		return 0
+	}
+	m.negative++
+	if m.negative == m.HindsightBuffer {
+		slog.Warn("mace: the influence on peers stays negative: hindsight is under-fitted, set a larger explore.hdd_steps",
+			"scalar", "mace/influence", "value", influence)
+	}
+	if m.negative < m.HindsightBuffer {
+		return 0
+	}
+	return 1
 }
 
 // influence is Σ z·log(h/π) of agent step row, given log h [P].
@@ -154,7 +186,7 @@ func (m *hindsight) influence(row int, logh []float32, x *rl.Rollout) float64 {
 	return sum
 }
 
-// give sorts z [T,E,N] by who is given it, and takes its scale in.
+// give sorts z [T,E,N] by who is given it.
 func (m *hindsight) give(z []float32, x *rl.Rollout) {
 	if len(m.given) != x.Rows()*m.peers {
 		m.given, m.order = make([]float32, x.Rows()*m.peers), make([]int32, x.T*x.E)
@@ -170,70 +202,81 @@ func (m *hindsight) give(z []float32, x *rl.Rollout) {
 			p = min(p+1, m.peers-1)
 		}
 	}
-	sorted := slices.Clone(m.given)
-	slices.Sort(sorted)
-	now := max(float64(sorted[int(upperQuantile*float64(len(sorted)-1))]), statTiny)
-	if m.upper == 0 {
-		m.upper = now
-	}
-	m.upper += (1 - upperMemory) * (now - m.upper)
 }
 
-// train takes hdd_epochs passes over the collection and returns the mean loss.
-func (m *hindsight) train(ctx context.Context, x *rl.Rollout) (float64, error) {
-	sum, steps := 0.0, 0.0
-	for epoch := range m.HindsightEpochs {
-		rng.New(m.seed, "mace hindsight", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
-		for at := 0; at < len(m.order); at += m.Minibatch {
-			if err := ctx.Err(); err != nil {
-				return 0, err
+// write fills dst [W] with a frame of the rollout batch.
+func (m *hindsight) write(dst []float32, x *rl.Rollout, frame int) {
+	m.buffer.write(dst, x, frame, m.novelty.sight.now, m.given, m.policy)
+}
+
+// remember puts frames of x into the buffer and takes the scale of z from all that it holds.
+func (m *hindsight) remember(x *rl.Rollout) {
+	m.buffer.add(m.order, rng.New(m.seed, "mace buffer", uint64(x.Iteration)), func(dst []float32, f int32) { m.write(dst, x, int(f)) })
+	m.upper = max(m.buffer.upper(upperQuantile), statTiny)
+}
+
+// train takes hdd_steps gradient steps on the buffer, whose frames come in random order, and returns the mean loss.
+func (m *hindsight) train(ctx context.Context, iteration int) (float64, error) {
+	if len(m.drawn) != m.buffer.len() {
+		m.drawn = make([]int32, m.buffer.len())
+	}
+	sum, at, epoch := 0.0, len(m.drawn), uint64(0)
+	for range m.HindsightSteps {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if at == len(m.drawn) {
+			rng.New(m.seed, "mace hindsight", uint64(iteration), epoch).Perm(m.drawn)
+			at, epoch = 0, epoch+1
+		}
+		frames := m.drawn[at:min(at+m.Minibatch, len(m.drawn))]
+		at += len(frames)
+		m.feed(m.step, len(frames), func(k int) []float32 { return m.buffer.frame(frames[k]) })
+		if err := m.step.Run(); err != nil {
+			return 0, err
+		}
+		sum += m.step.Scalar(0)
+	}
+	return sum / float64(m.HindsightSteps), nil
+}
+
+// feed writes count frames [W]; what is beyond them counts nothing.
+func (m *hindsight) feed(p *nn.Program, count int, frame func(k int) []float32) {
+	n, l := m.spec.Agents, m.buffer.frameLayout
+	each := func(visit func(row int, agent []float32)) {
+		for b := range count {
+			f := frame(b)
+			for i := range n {
+				visit(b*n+i, f[i*l.agent:(i+1)*l.agent])
 			}
-			m.feed(m.step, x, m.order[at:min(at+m.Minibatch, len(m.order))])
-			if err := m.step.Run(); err != nil {
-				return 0, err
-			}
-			sum, steps = sum+m.step.Scalar(0), steps+1
 		}
 	}
-	return sum / steps, nil
-}
-
-// feed writes frames; what is beyond them counts nothing.
-func (m *hindsight) feed(p *nn.Program, x *rl.Rollout, frames []int32) {
-	n, o, k := x.N, nn.SeenLen(m.spec), m.spec.Act.Choices
-	rows := func(input string, width int, copyRow func(dst []float32, row int)) {
+	part := func(input string, from, to int) {
 		p.Feed(p.Input(input), func(dst []float32) {
-			for b, f := range frames {
-				for i := range n {
-					at := (b*n + i) * width
-					copyRow(dst[at:at+width], int(f)*n+i)
-				}
-			}
+			each(func(row int, agent []float32) { copy(dst[row*(to-from):(row+1)*(to-from)], agent[from:to]) })
 		})
 	}
-	rows("obs", o, func(dst []float32, row int) { m.eyes.standardise(dst, m.eyes.sight.now(row)) })
-	rows("given", m.peers, func(dst []float32, row int) {
-		for i := range dst {
-			dst[i] = m.given[row*m.peers+i] / float32(m.upper)
-		}
+	p.Feed(p.Input("obs"), func(dst []float32) {
+		each(func(row int, agent []float32) {
+			m.novelty.standardise(dst[row*l.given:(row+1)*l.given], agent[:l.given])
+		})
 	})
-	p.Feed(p.Input("weight"), func(dst []float32) { feedAlive(dst, x, frames) })
-	if k == 0 {
-		d := m.spec.Act.Dim
-		rows("raw", d, func(dst []float32, row int) { copy(dst, x.Raw[row*d:]) })
+	p.Feed(p.Input("given"), func(dst []float32) {
+		each(func(row int, agent []float32) {
+			for k, z := range agent[l.given:l.alive] {
+				dst[row*m.peers+k] = z / float32(m.upper)
+			}
+		})
+	})
+	p.Feed(p.Input("weight"), func(dst []float32) { clear(dst) })
+	part("weight", l.alive, l.policy)
+	part("policy", l.policy, l.action)
+	if m.spec.Act.Choices == 0 {
+		part("raw", l.action, l.mask)
 		return
 	}
 	p.FeedInt(p.Input("choice"), func(dst []int32) {
-		for b, f := range frames {
-			copy(dst[b*n:(b+1)*n], x.Act.Choice[int(f)*n:])
-		}
+		each(func(row int, agent []float32) { dst[row] = int32(agent[l.action]) })
 	})
-	rows("mask", k, func(dst []float32, row int) {
-		for i := range dst {
-			dst[i] = 1
-			if x.Mask != nil {
-				dst[i] = float32(x.Mask[row*k+i])
-			}
-		}
-	})
+	part("mask", l.mask, l.agent)
 }

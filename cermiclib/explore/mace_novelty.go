@@ -4,6 +4,7 @@ package explore
 
 import (
 	"context"
+	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -30,7 +31,7 @@ type novelty struct {
 	inputs []rl.Running // [F] of each observed number
 	mean   []float32    // [F] of inputs, as of the present collection
 	scale  []float32    // [F] 1 / standard deviation, likewise
-	spread rl.Running   // of u
+	spread []rl.Running // [N] of each agent's u
 	block  []float32    // [Minibatch,N]
 	frames []int32      // [T·E] permutation of the frames
 }
@@ -55,7 +56,7 @@ func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 	}
 	m := &novelty{
 		MACE: c, spec: s, seed: b.Seed, sight: sight, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
-		block: make([]float32, c.Minibatch*s.Agents),
+		block: make([]float32, c.Minibatch*s.Agents), spread: make([]rl.Running, s.Agents),
 	}
 	obs := nn.F32("obs", c.Minibatch, s.Agents, o)
 	m.rating, err = nn.NewProgram(b, "mace.novelty", []nn.Input{obs}, func(sc *model.Scope, in []*Node) []*Node {
@@ -88,9 +89,19 @@ func (m *novelty) surprise(sc *model.Scope, obs *Node) *Node {
 // net maps x [N,B,F] to [N,B,out], a network for each agent.
 func (m *novelty) net(sc *model.Scope, x *Node, layers int) *Node {
 	for i := range layers {
-		x = nn.ReLU(nn.LinearEach(sc.At("layer_%d", i), x, m.NoveltyWidth))
+		x = nn.ReLU(orthogonalEach(sc.At("layer_%d", i), x, m.NoveltyWidth))
 	}
-	return nn.LinearEach(sc.At("out"), x, m.NoveltyOut)
+	return orthogonalEach(sc.At("out"), x, m.NoveltyOut)
+}
+
+// orthogonalEach maps x [N,B,in] to [N,B,out] by weights that start orthogonal with gain √2, and a bias that starts at 0, as the authors'
+// do. The default of nn.Linear lets the output of a random target hardly depend on its input: its bias is all that there is to learn,
+// and everything is known within three rollout batches.
+func orthogonalEach(sc *model.Scope, x *Node, out int) *Node {
+	groups, in := x.Shape().Dimensions[0], x.Shape().Dimensions[2]
+	w := nn.Weight(sc, x, "weights", nn.Orthogonal(math.Sqrt2), groups, in, out)
+	b := nn.Weight(sc, x, "bias", nn.AllZero, groups, 1, out)
+	return Add(Einsum("gbi,gio->gbo", x, w), b)
 }
 
 // rate takes in what was seen and writes u of the true next observations of x into dst [T,E,N]: 0 for the dead, and where an
@@ -117,18 +128,19 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 		m.rating.Read(0, m.block)
 		copy(dst[from*n:], m.block[:count*n])
 	}
-	m.spread.Fade(m.IntMemory)
+	for i := range m.spread {
+		m.spread[i].Fade(m.IntMemory)
+	}
 	for row, u := range dst {
 		if frame := row / n; x.Alive[row] == 0 || x.Done(frame/x.E, frame%x.E) {
 			dst[row] = 0
 			continue
 		}
-		m.spread.Add(float64(u))
+		m.spread[row%n].Add(float64(u))
 	}
 	if m.NoveltyNorm {
-		scale := float32(1 / (m.spread.Std() + statTiny))
 		for row := range dst {
-			dst[row] *= scale
+			dst[row] /= float32(m.spread[row%n].Std() + statTiny)
 		}
 	}
 	return nil

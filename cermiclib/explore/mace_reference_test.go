@@ -22,6 +22,7 @@ type maceReference struct {
 	params map[string][]float64 // by path below MACE's scope
 	mean   []float64
 	std    []float64
+	policy []float32 // [T,E,N,K] or [T,E,N,2D] that h starts from
 }
 
 func maceWeights(store *model.Store) map[string][]float64 {
@@ -159,9 +160,30 @@ func (r *maceReference) logHindsight(row int, upper float64) (logs, z []float64)
 		for k := range hidden {
 			hidden[k] = max(hidden[k], 0)
 		}
-		logs = append(logs, r.logAction(row, r.rows("hindsight/out", hidden)))
+		logs = append(logs, r.logAction(row, r.from(row, r.rows("hindsight/out", hidden))))
 	}
 	return logs, z
+}
+
+// from turns what hindsight's network returns for agent step row into the logits, or mean and scale, of h.
+func (r *maceReference) from(row int, y []float64) []float64 {
+	none := r.cfg.HindsightBase == BaseNone
+	var base []float32
+	if !none {
+		base = r.policy[row*len(y) : (row+1)*len(y)]
+	}
+	switch {
+	case r.x.Spec.Act.Choices == 0 && none:
+		y[1] = math.Log1p(math.Exp(y[1]+math.Log(math.Exp(0.99)-1))) + 0.01
+	case r.x.Spec.Act.Choices == 0:
+		y[0] = float64(base[0]) + float64(base[1])*y[0]
+		y[1] = float64(base[1]) * math.Exp(min(max(y[1], -2), 2))
+	case !none:
+		for i := range y {
+			y[i] += float64(base[i])
+		}
+	}
+	return y
 }
 
 // rows is W·x + b with W stored [out,in].
@@ -185,7 +207,7 @@ func (r *maceReference) logAction(row int, y []float64) float64 {
 	}
 	a := &r.x.Spec.Act
 	u, half := float64(r.x.Raw[row]), float64(a.High[0]-a.Low[0])/2
-	scale := math.Log1p(math.Exp(y[1]+math.Log(math.Exp(0.99)-1))) + 0.01
+	scale := y[1]
 	return -(u-y[0])*(u-y[0])/scale/scale/2 - math.Log(scale) - math.Log(2*math.Pi)/2 - math.Log(half*(1-math.Tanh(u)*math.Tanh(u)))
 }
 

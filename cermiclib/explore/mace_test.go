@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
@@ -28,7 +29,7 @@ func maceSpec(discrete bool) *envs.Spec {
 // smallMACE trains in one step on all of a small rollout, with networks small enough for differences of losses.
 func smallMACE() MACE {
 	c := DefaultMACE()
-	c.HindsightHidden, c.HindsightEpochs, c.NoveltyWidth, c.NoveltyLayers, c.NoveltyOut, c.NoveltyEpochs = []int{5}, 1, 4, 1, 3, 1
+	c.HindsightHidden, c.HindsightSteps, c.NoveltyWidth, c.NoveltyLayers, c.NoveltyOut, c.NoveltyEpochs = []int{5}, 1, 4, 1, 3, 1
 	c.NoveltyKeep, c.NoveltyNorm, c.Minibatch, c.IntNorm, c.IntCoef = 1, false, 9, NormNone, 2
 	c.LR, c.Eps, c.Adam.Clip = 0.01, 1e-3, 1e9
 	return c
@@ -68,6 +69,43 @@ func maceRollout(s *envs.Spec, steps int) *rl.Rollout {
 	return x
 }
 
+// acted lets m see policies of random distributions at every step of x.
+func acted(t *testing.T, m *mace, x *rl.Rollout) {
+	t.Helper()
+	d, r := rl.NewDist(x.Spec, 0), rng.New(2, "policies")
+	for range x.T {
+		for _, v := range [][]float32{d.Logits, d.Mean} {
+			for i := range v {
+				v[i] = r.Norm()
+			}
+		}
+		for i := range d.Scale {
+			d.Scale[i] = r.Uniform(0.5, 1.5)
+		}
+		if err := m.Behave(0, nil, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// unsettle gives the variables that start at 0 random values: ReLU has no gradient there, and hindsight's last layer lets none through.
+func unsettle(t *testing.T, store *model.Store) {
+	t.Helper()
+	r := rng.New(4, "unsettled")
+	for _, v := range nn.Variables(store, "/"+maceScope) {
+		if strings.Contains(v.Path(), "/adam/") || !strings.Contains(v.Path(), "/bias") && !strings.Contains(v.Path(), hindsightScope+"/out/") {
+			continue
+		}
+		flat := make([]float32, v.Shape().Size())
+		for i := range flat {
+			flat[i] = r.Uniform(-0.5, 0.5)
+		}
+		if err := v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func newMACE(t *testing.T, c MACE, s *envs.Spec) (*mace, *model.Store) {
 	t.Helper()
 	backend, err := nn.OpenConfig("go:parallelism=-1")
@@ -87,9 +125,15 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 		for _, reduce := range []bool{true, false} {
 			c, s := smallMACE(), maceSpec(discrete)
 			c.Reduce, c.Self, c.Other, c.Influence = reduce, 0.7, 0.4, 0.5
+			if reduce != discrete {
+				c.HindsightBase = BaseNone
+			}
 			x := maceRollout(s, 4)
 			m, store := newMACE(t, c, s)
+			unsettle(t, store)
+			acted(t, m, x)
 			ref := newMACEReference(c, x, store)
+			ref.policy = slices.Clone(m.hindsight.policy)
 			got, err := m.Reward(t.Context(), x)
 			if err != nil {
 				t.Fatal(err)
@@ -195,10 +239,11 @@ func TestNoveltyFadesWhereOneStays(t *testing.T) {
 
 func TestSavedMACEGoesOnBitExactly(t *testing.T) {
 	c := smallMACE()
-	c.NoveltyNorm, c.IntNorm, c.NoveltyKeep = true, NormReturnStd, 0.5
+	c.NoveltyNorm, c.IntNorm, c.NoveltyKeep, c.HindsightBuffer, c.HindsightFrames = true, NormReturnStd, 0.5, 2, 10
 	iterate := func(m *mace, k int) []float32 {
 		x := maceRollout(maceSpec(true), 6)
 		x.Iteration = k
+		acted(t, m, x)
 		if _, err := m.Reward(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +253,9 @@ func TestSavedMACEGoesOnBitExactly(t *testing.T) {
 		return x.Intrinsic
 	}
 	one, store := newMACE(t, c, maceSpec(true))
-	iterate(one, 0)
+	for k := range 3 { // the buffer has gone round
+		iterate(one, k)
+	}
 	two, copied := newMACE(t, c, maceSpec(true))
 	for _, v := range nn.Variables(store, "/") {
 		value, err := v.MustValue().LocalClone()
@@ -222,7 +269,7 @@ func TestSavedMACEGoesOnBitExactly(t *testing.T) {
 	if err := two.Load(one.Save()); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := iterate(one, 1), iterate(two, 1); !slices.Equal(a, b) {
+	if a, b := iterate(one, 3), iterate(two, 3); !slices.Equal(a, b) {
 		t.Errorf("it goes on with %v, want %v", b, a)
 	}
 }
@@ -231,6 +278,7 @@ func TestImpossibleMACEsGetASentence(t *testing.T) {
 	for name, change := range map[string]func(*MACE){
 		"share": func(c *MACE) { c.Share = "all" }, "self": func(c *MACE) { c.Self = -1 }, "discount": func(c *MACE) { c.Discount = 1.1 },
 		"keep": func(c *MACE) { c.NoveltyKeep = math.NaN() }, "layers": func(c *MACE) { c.NoveltyLayers = 0 },
+		"base": func(c *MACE) { c.HindsightBase = "old" }, "buffer": func(c *MACE) { c.HindsightBuffer = 0 }, "steps": func(c *MACE) { c.HindsightSteps = 0 },
 		"hidden": func(c *MACE) { c.HindsightHidden = []int{8, 0} }, "norm": func(c *MACE) { c.IntNorm = "x" }, "lr": func(c *MACE) { c.LR = 0 },
 		"clip": func(c *MACE) { c.RatioClip = math.Inf(1) },
 	} {

@@ -67,31 +67,10 @@ func (p Pretraining) validate(s *envs.Spec) error {
 
 // Run pre-trains c on env's task.
 func (p Pretraining) Run(ctx context.Context, c Config, env envs.Env) (*Pretrained, Quality, error) {
-	if err := p.validate(env.Spec()); err != nil {
-		return nil, Quality{}, err
-	}
-	c, err := Bare(c)
-	if err != nil {
-		return nil, Quality{}, err
-	}
 	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
 	defer b.Close()
-	play, err := playRandomly(env, p.Frames, p.Seed, p.Target)
+	s, err := p.prepare(c, env, b)
 	if err != nil {
-		return nil, Quality{}, err
-	}
-	s := &pretrainer{Pretraining: p, build: b, play: play}
-	if s.lesson, err = lessonOf(c, b, play); err != nil {
-		return nil, Quality{}, err
-	}
-	if s.Batch = p.Batch / s.chunk() * s.chunk(); s.Batch == 0 {
-		return nil, Quality{}, fmt.Errorf("pre-training with minibatches of %d: want a chunk of %d steps at least", p.Batch, s.chunk())
-	}
-	if s.taught, s.held = play.split(s.chunk()); len(s.taught)*s.chunk() < s.Batch || len(s.held) == 0 {
-		return nil, Quality{}, fmt.Errorf("pre-training: of %d frames, %d agent steps are left to train on and %d to hold out, want a minibatch of %d and one: play more frames",
-			p.Frames, len(s.taught)*s.chunk(), len(s.held)*s.chunk(), s.Batch)
-	}
-	if err := s.compile(); err != nil {
 		return nil, Quality{}, err
 	}
 	for i := range s.stages() {
@@ -105,6 +84,33 @@ func (p Pretraining) Run(ctx context.Context, c Config, env envs.Env) (*Pretrain
 	}
 	weights, err := collectWeights(b.Store, c.Kind(), s.parts())
 	return weights, q, err
+}
+
+// prepare plays and compiles.
+func (p Pretraining) prepare(c Config, env envs.Env, b *nn.Build) (*pretrainer, error) {
+	if err := p.validate(env.Spec()); err != nil {
+		return nil, err
+	}
+	c, err := Bare(c)
+	if err != nil {
+		return nil, err
+	}
+	play, err := playRandomly(env, p.Frames, p.Seed, p.Target)
+	if err != nil {
+		return nil, err
+	}
+	s := &pretrainer{Pretraining: p, build: b, play: play}
+	if s.lesson, err = lessonOf(c, b, play); err != nil {
+		return nil, err
+	}
+	if s.Batch = p.Batch / s.chunk() * s.chunk(); s.Batch == 0 {
+		return nil, fmt.Errorf("pre-training with minibatches of %d: want a chunk of %d steps at least", p.Batch, s.chunk())
+	}
+	if s.taught, s.held = play.split(s.chunk()); len(s.taught)*s.chunk() < s.Batch || len(s.held) == 0 {
+		return nil, fmt.Errorf("pre-training: of %d frames, %d agent steps are left to train on and %d to hold out, want a minibatch of %d and one: play more frames",
+			p.Frames, len(s.taught)*s.chunk(), len(s.held)*s.chunk(), s.Batch)
+	}
+	return s, s.compile()
 }
 
 // Bare is c without pre-trained weights, as it is pre-trained itself; a memory that cannot be is refused with one sentence.
@@ -210,7 +216,7 @@ func (s *pretrainer) compile() error {
 				v.SetTrainable(stage.trains(v.Path()))
 			}
 			loss := ReduceAllMean(out.losses[i])
-			adam.Minimize(sc.Store().Scope(preScope), loss)
+			adam.Minimize(sc.Store().Scope(preScope), loss) // on moments that train sets back
 			return []*Node{loss}
 		})
 		if err != nil {
@@ -244,6 +250,9 @@ func (s *pretrainer) samples(rows []int32, first []int32) []int32 {
 func (s *pretrainer) train(ctx context.Context, i int) error {
 	order := slices.Clone(s.taught)
 	name, size := s.stages()[i].name, s.Batch/s.chunk()
+	if err := s.forget(); err != nil {
+		return err
+	}
 	rows, best, idle := []int32{}, math.Inf(1), 0
 	var kept map[string][]float32
 	for epoch := range s.Epochs {
@@ -283,6 +292,17 @@ func (s *pretrainer) train(ctx context.Context, i int) error {
 		}
 	}
 	return putBack(s.build.Store, kept)
+}
+
+// forget sets the optimiser back to its start: each stage has another loss and trains other variables, for which the moments and the
+// number of steps of the stage before would be wrong.
+func (s *pretrainer) forget() error {
+	for _, v := range nn.Variables(s.build.Store, preScope+"/adam") {
+		if err := v.SetValue(tensors.FromShape(v.Shape())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // each runs the evaluation graph over the samples held out; visit gets the agent steps of a minibatch, of which the last count only fills up.

@@ -127,6 +127,27 @@ func TestPretrainingFindsPeersOnlyWhereObservationsShowThem(t *testing.T) {
 	}
 }
 
+// A stage of the graph's pre-training starts with an optimiser of its own, which has taken no steps.
+func TestStagesDoNotShareTheOptimisersState(t *testing.T) {
+	p := DefaultPretraining(pureGo(t))
+	p.Frames, p.Epochs, p.Batch = 400, 1, 60
+	env := newScatter(false)
+	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
+	s, err := p.prepare(smallGraph(), env, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := float32(len(s.taught) * s.chunk() / s.Batch) // gradient steps of an epoch
+	for i, stage := range s.stages() {
+		if err := s.train(t.Context(), i); err != nil {
+			t.Fatal(err)
+		}
+		if got := snapshot(b.Store)[preScope+"/adam/steps"]; len(got) != 1 || got[0] != want {
+			t.Errorf("after its only epoch the stage %q has taken %v steps by its optimiser's count, want %g", stage.name, got, want)
+		}
+	}
+}
+
 func TestAreaUnderCurveByHand(t *testing.T) {
 	for _, c := range []struct {
 		scores []float64

@@ -16,6 +16,9 @@ type Adam struct {
 	LR   float64 `json:"lr"`        // step size; the paper's table: 1e-4
 	Eps  float64 `json:"adam_eps"`  // added to √v̂; the paper's table: 1e-6
 	Clip float64 `json:"clip_grad"` // global norm above which the gradient is scaled down; BenchMARL: 5
+
+	// Elementwise clamps each element of the gradient to ±Clip instead, as Pyro's ClippedAdam does.
+	Elementwise bool `json:"-"`
 }
 
 // Decay of the first and second moment: the defaults of torch and of BenchMARL.
@@ -65,6 +68,9 @@ func (a Adam) Minimize(sc *model.Scope, loss *Node) (norm *Node) {
 	unbias2 := OneMinus(Pow(ConstAs(t, adamBeta2), t))
 	for i, v := range vars {
 		d := Mul(grads[i], scale)
+		if a.Elementwise {
+			d = ClipScalar(grads[i], -a.Clip, a.Clip)
+		}
 		name := model.EscapeScopeName(v.Path())
 		m := Frozen(moments, loss, name+".m", AllZero, v.Shape().Dimensions...)
 		s := Frozen(moments, loss, name+".v", AllZero, v.Shape().Dimensions...)

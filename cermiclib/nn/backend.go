@@ -14,6 +14,8 @@ import (
 
 	"github.com/gomlx/compute"
 	_ "github.com/gomlx/compute/gobackend" // the backend that always works
+
+	"cermic/cermiclib/nn/xlacache"
 )
 
 // goConfig keeps independent matrix products from deadlocking the worker pool of the Go backend, and is its fastest mode.
@@ -91,9 +93,12 @@ func open(config string) (b Backend, err error) {
 			err = firstLine(fmt.Errorf("%v", r))
 		}
 	}()
-	if name := label(config); strings.HasPrefix(name, "xla:"+cuda) {
-		path, _, _ := strings.Cut(strings.TrimPrefix(config, "xla:"), ",")
+	path, _, _ := strings.Cut(strings.TrimPrefix(config, "xla:"), ",")
+	switch name := label(config); {
+	case strings.HasPrefix(name, "xla:"+cuda):
 		helpCUDA(path)
+	case name == "xla:"+cpu:
+		keepCompiled(path)
 	}
 	var c compute.Backend
 	quietly(func() { c, err = compute.NewWithConfig(config) })
@@ -101,6 +106,25 @@ func open(config string) (b Backend, err error) {
 		return Backend{}, firstLine(err)
 	}
 	return Backend{Backend: c, Label: label(config)}, nil
+}
+
+// keptGraphs is the environment variable that says where compiled graphs are kept: a folder, or "off".
+const keptGraphs = "CERMIC_XLA_CACHE"
+
+// keepCompiled lets the plug-in at path load what it has compiled in an earlier process. Where that is not possible it compiles.
+func keepCompiled(path string) {
+	dir := os.Getenv(keptGraphs)
+	if dir == "off" {
+		return
+	}
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return
+		}
+		dir = filepath.Join(user, "cermic", "xla")
+	}
+	_ = xlacache.Install(path, dir) // without it every process compiles anew, which is slower and nothing else
 }
 
 // quietly drops what f prints with package fmt: the Go backend announces each of its options on the standard output, where

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -47,7 +46,7 @@ func (c Checkpoint) write(path, id string, at map[string]mark) error {
 
 // readCheckpoint reads the checkpoint of run id at path and the places, as text, that it belongs to.
 func readCheckpoint(path, id string) (c Checkpoint, at map[string]string, err error) {
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if err != nil {
 		return c, nil, err
 	}

@@ -18,7 +18,7 @@ import (
 // the versions of Go and GoMLX, and the processor. backend is the name of the one that trains. What cannot be found out
 // stays empty; Seconds is for the caller to fill.
 func CollectHost(backend string) Host {
-	h := Host{Go: runtime.Version(), Backend: backend, CPU: cpuModel(), Cores: runtime.NumCPU()}
+	h := Host{Go: runtime.Version(), Backend: backend, CPU: cpuModel(), ISA: instructionSet(), Cores: runtime.NumCPU()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {
 			if module.Path == "github.com/gomlx/gomlx" {

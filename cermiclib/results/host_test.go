@@ -22,3 +22,31 @@ func TestHostNamesProgramAndMachine(t *testing.T) {
 		t.Errorf("commit is %q, want %s", h.Commit, head)
 	}
 }
+
+func TestInstructionSetIsCappedByTheFlagOfXLA(t *testing.T) {
+	t.Setenv("XLA_FLAGS", "")
+	widest := instructionSet()
+	if widest == "" {
+		t.Skip("a processor whose instruction sets are not told apart")
+	}
+	for flags, want := range map[string]string{
+		"--xla_cpu_max_isa=" + widest:            widest,
+		"--other=1 --xla_cpu_max_isa=SSE4_2":     narrowest(widest),
+		"--xla_cpu_max_isa=SSE4_2 --other=2":     narrowest(widest),
+		"--xla_cpu_enable_fast_math=false":       widest,
+		"--xla_cpu_max_isa_of_another_name=AVX2": widest,
+	} {
+		t.Setenv("XLA_FLAGS", flags)
+		if got := instructionSet(); got != want {
+			t.Errorf("XLA_FLAGS=%q: %q, want %q", flags, got, want)
+		}
+	}
+}
+
+// narrowest is what a cap at SSE4_2 leaves of a processor whose widest instruction set is given.
+func narrowest(widest string) string {
+	if strings.HasPrefix(widest, "AVX") || widest == "SSE4_2" {
+		return "SSE4_2"
+	}
+	return ""
+}

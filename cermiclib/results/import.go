@@ -4,11 +4,9 @@ package results
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // Import reads the runs of other programs: a file of marl-eval or BenchMARL, or one of recorded curves as this program's own are,
@@ -32,15 +30,11 @@ func unzipped(data []byte) ([]byte, error) {
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return data, nil
 	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("the gzip file is damaged: %w", err)
+	text, rest, err := inflate(data, maxText)
+	if err == nil && rest > 0 {
+		err = fmt.Errorf("%d bytes follow the gzip file's end", rest)
 	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		return nil, fmt.Errorf("the gzip file is damaged: %w", err)
-	}
-	return text, nil
+	return text, err
 }
 
 // withoutNaN writes null where Python's JSON has NaN, which is none, and refuses its Infinity.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -93,18 +92,12 @@ func digits(v float64, n int) float64 {
 
 // Unpack reads what Pack wrote. Damage is an error that wraps ErrDamaged.
 func Unpack(data []byte) (*Record, error) {
-	in := bytes.NewReader(data)
-	z, err := gzip.NewReader(in)
+	text, rest, err := inflate(data, maxPack)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
-	z.Multistream(false)
-	text, err := io.ReadAll(z) // reads on to gzip's own checksum
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
-	}
-	if in.Len() > 0 {
-		return nil, fmt.Errorf("%d bytes follow the record: %w", in.Len(), ErrDamaged)
+	if rest > 0 {
+		return nil, fmt.Errorf("%d bytes follow the record: %w", rest, ErrDamaged)
 	}
 	var p packed
 	if err := json.Unmarshal(text, &p); err != nil {
@@ -122,6 +115,41 @@ func Unpack(data []byte) (*Record, error) {
 	}
 	if err := checkID(r.ID); err != nil || !r.Complete {
 		return nil, fmt.Errorf("it is not a complete record of a run: %w", ErrDamaged)
+	}
+	if err := errors.Join(checkTask(r.Task), printable("method", r.Method)); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	return r, nil
+}
+
+// unpackHead reads a packed record up to its evaluations.
+func unpackHead(data []byte) (*Record, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	r := &Record{Scalars: map[string][]Point{}}
+	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
+		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host}
+	in := json.NewDecoder(z)
+	_, err = in.Token() // the opening brace
+	for err == nil {
+		var key json.Token
+		if key, err = in.Token(); err != nil {
+			break
+		}
+		name, _ := key.(string)
+		field, ok := fields[name]
+		if !ok {
+			break
+		}
+		err = in.Decode(field)
+	}
+	if err == nil && (checkID(r.ID) != nil || !r.Complete) {
+		err = errors.New("it is not a complete record of a run")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
 	return r, nil
 }

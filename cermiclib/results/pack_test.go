@@ -15,7 +15,7 @@ func TestPackedScalarsAreReadFromPointsAndColumns(t *testing.T) {
 	squeezed := func(scalars string) []byte {
 		var b bytes.Buffer
 		w := gzip.NewWriter(&b)
-		if _, err := w.Write([]byte(`{"id":"0123456789abcdef","complete":true,"scalars":` + scalars + `}`)); err != nil {
+		if _, err := w.Write([]byte(`{"id":"0123456789abcdef","task":"vmas/balance","method":"mappo","complete":true,"scalars":` + scalars + `}`)); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Close(); err != nil {

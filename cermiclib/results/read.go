@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 )
 
@@ -51,16 +50,46 @@ type done struct {
 
 // readHeader reads who a run is, without what it found.
 func readHeader(dir string) (*Record, error) {
-	data, err := os.ReadFile(filepath.Join(dir, experimentFile))
+	data, err := ReadFile(filepath.Join(dir, experimentFile), maxFile)
 	if err != nil {
 		return nil, err
 	}
 	return parseHeader(data, filepath.Base(dir))
 }
 
+// readHead is readRun without what the run found, the files of which are only compared with what was written.
+func readHead(dir string) (*Record, error) {
+	r, err := readHeader(dir)
+	if err != nil {
+		return nil, err
+	}
+	end, isDone, err := readDone(dir)
+	if err != nil || !isDone {
+		return r, err
+	}
+	files, err := readResultFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	if name := end.firstMismatch(files); name != "" {
+		return nil, notWritten(dir, name)
+	}
+	r.Complete, r.Frames = true, end.Frames
+	_ = readHost(dir, &r.Host) // a run without it is still whole
+	return r, nil
+}
+
+// notWritten is the error for a file of a complete run that has changed.
+func notWritten(dir, name string) error {
+	return fmt.Errorf("%s is not what was written; train the run again to repair it: %w", filepath.Join(dir, name), ErrDamaged)
+}
+
 func parseHeader(data []byte, id string) (*Record, error) {
 	var h header
 	if err := readSealed(data, &h); err != nil {
+		return nil, fmt.Errorf("%s of run %s: %w: %w", experimentFile, id, err, ErrDamaged)
+	}
+	if err := errors.Join(checkTask(h.Task), printable("method", h.Method)); err != nil {
 		return nil, fmt.Errorf("%s of run %s: %w: %w", experimentFile, id, err, ErrDamaged)
 	}
 	if h.ID != id {
@@ -85,8 +114,7 @@ func readRun(dir string) (r *Record, notes []string, err error) {
 	}
 	if isDone {
 		if name := end.firstMismatch(files); name != "" {
-			return nil, nil, fmt.Errorf("%s is not what was written; train the run again to repair it: %w",
-				filepath.Join(dir, name), ErrDamaged)
+			return nil, nil, notWritten(dir, name)
 		}
 	}
 	if r, err = parseHeader(files[experimentFile], filepath.Base(dir)); err != nil {
@@ -114,7 +142,7 @@ func readRun(dir string) (r *Record, notes []string, err error) {
 func readResultFiles(dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, name := range resultFiles {
-		data, err := os.ReadFile(filepath.Join(dir, name))
+		data, err := ReadFile(filepath.Join(dir, name), maxFile)
 		if err != nil && (name == experimentFile || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
@@ -126,7 +154,7 @@ func readResultFiles(dir string) (map[string][]byte, error) {
 // readDone reads the file that a complete run has.
 func readDone(dir string) (end done, isDone bool, err error) {
 	path := filepath.Join(dir, doneFile)
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return done{}, false, nil
 	}
@@ -157,7 +185,7 @@ func digest(data []byte) string {
 // readHost reads where the run was trained; it is not part of the result, so a run without it is still whole.
 func readHost(dir string, h *Host) error {
 	path := filepath.Join(dir, hostFile)
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -32,6 +32,7 @@ type Host struct {
 	GoMLX   string  `json:"gomlx,omitempty"`
 	Backend string  `json:"backend,omitempty"`
 	CPU     string  `json:"cpu,omitempty"`
+	ISA     string  `json:"isa,omitempty"` // instruction set that the backend may use: "AVX512", "AVX2"; empty in records of before it was kept
 	Cores   int     `json:"cores,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"` // wall time of training, summed over resumes
 }

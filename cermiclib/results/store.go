@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 )
 
 // ErrDamaged is wrapped by the error for a finished run whose files no longer are what was written.
@@ -22,8 +24,8 @@ type Store struct {
 	// Note receives one line about each damaged file that Get and Find step over; slog.Warn by default.
 	Note   func(string)
 	dir    string
-	base   map[string]*pack // what the layers hold, by ID
-	layers []fs.FS          // that Base was given
+	base   map[string]*committed
+	layers []fs.FS // that Base was given
 	life   life
 }
 
@@ -39,25 +41,66 @@ func Open(dir string) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*pack{}, life: living()}, nil
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*committed{}, life: living()}, nil
 }
 
 // Dir returns the folder of the store.
 func (s *Store) Dir() string { return s.dir }
 
-// Base adds the packed records (see Pack) at the top of fsys, below those of the store's folder. It reads their names only: a record is
-// unpacked when it is first asked for, and a damaged one is noted then. Call it before the store is shared between goroutines.
+// Base adds the packed records (see Pack) at the top of fsys, below those of the store's folder. They are read when they are asked for.
+// Call it before the store is shared between goroutines.
 func (s *Store) Base(fsys fs.FS) error {
 	s.layers = append(s.layers, fsys)
 	names, err := fs.Glob(fsys, "*"+packSuffix)
-	if err != nil {
-		return err
-	}
 	for _, name := range names {
-		p := newPack(fsys, name)
-		s.base[p.id] = p
+		s.base[strings.TrimSuffix(name, packSuffix)] = &committed{fsys: fsys, name: name}
 	}
-	return nil
+	return err
+}
+
+// committed is a packed record, unpacked once.
+type committed struct {
+	fsys       fs.FS
+	name       string
+	whole, top sync.Once
+	record     *Record // nil: it is damaged
+	head       *Record // the same without evaluations and scalars
+}
+
+// committed returns the packed record of a run, nil if there is none, or a damaged one, of which it notes so once.
+func (s *Store) committed(id string) *Record {
+	if s.committedHead(id) == nil {
+		return nil
+	}
+	c := s.base[id]
+	c.whole.Do(func() { c.record = s.unpack(c, Unpack) })
+	return c.record
+}
+
+// committedHead is committed without evaluations and scalars.
+func (s *Store) committedHead(id string) *Record {
+	c := s.base[id]
+	if c == nil {
+		return nil
+	}
+	c.top.Do(func() { c.head = s.unpack(c, unpackHead) })
+	return c.head
+}
+
+func (s *Store) unpack(c *committed, unpack func([]byte) (*Record, error)) *Record {
+	data, err := fs.ReadFile(c.fsys, c.name)
+	var r *Record
+	if err == nil {
+		r, err = unpack(data)
+	}
+	if err == nil && r.ID+packSuffix != c.name {
+		err = fmt.Errorf("it belongs to run %s: %w", r.ID, ErrDamaged)
+	}
+	if err != nil {
+		s.Note(fmt.Sprintf("%s: %v", c.name, err))
+		return nil
+	}
+	return r
 }
 
 // File reads a small file that belongs to no single run, by its slash-separated path: from the store's folder, else from what Base
@@ -79,56 +122,75 @@ func (s *Store) Get(id string) (*Record, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
-	base := s.committed(id)
 	r, notes, err := readRun(filepath.Join(s.dir, id))
 	for _, note := range notes {
 		s.Note(note)
 	}
-	switch {
-	case err == nil && (r.Complete || base == nil):
+	if err == nil && r.Complete {
 		return r, nil
-	case base != nil:
+	}
+	if base := s.committed(id); base != nil {
 		if errors.Is(err, ErrDamaged) {
 			s.Note(err.Error())
 		}
 		return base, nil
-	case errors.Is(err, fs.ErrNotExist):
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no run %s in %s: %w", id, s.dir, fs.ErrNotExist)
 	}
-	return nil, err
+	return r, err
+}
+
+// Head returns the run called id as Get does, but without evaluations and scalars, which take a hundred times as long to read: who it
+// is and, of a complete one, its frames and its host.
+func (s *Store) Head(id string) (*Record, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	r, err := readHead(filepath.Join(s.dir, id))
+	if err == nil && r.Complete {
+		return r, nil
+	}
+	if base := s.committedHead(id); base != nil {
+		return base, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no run %s in %s: %w", id, s.dir, fs.ErrNotExist)
+	}
+	return r, err
 }
 
 // Query selects records; an empty field selects all.
 type Query struct {
-	Task, Method, Budget string
-	Seeds                []uint64
-	IDs                  []string
-	Complete             bool // only complete runs
+	Task, Budget string
+	Seeds        []uint64
+	Complete     bool // only complete runs
 }
 
 func (q Query) matches(r *Record) bool {
-	return (q.Task == "" || q.Task == r.Task) && (q.Method == "" || q.Method == r.Method) &&
-		(q.Budget == "" || q.Budget == r.Budget) && (len(q.Seeds) == 0 || slices.Contains(q.Seeds, r.Seed)) &&
-		(len(q.IDs) == 0 || slices.Contains(q.IDs, r.ID))
+	return (q.Task == "" || q.Task == r.Task) && (q.Budget == "" || q.Budget == r.Budget) &&
+		(len(q.Seeds) == 0 || slices.Contains(q.Seeds, r.Seed)) && (r.Complete || !q.Complete)
 }
 
 // Find returns the runs that q selects, ordered by task, method, budget, seed and ID. Damaged ones are left out with a
-// note. Only what q selects is read as a whole; see Summaries for what needs no scores and scalars. The records are shared: do not
-// change them.
-func (s *Store) Find(q Query) ([]*Record, error) {
-	ids, err := s.ids(q)
+// note. The records are shared: do not change them.
+func (s *Store) Find(q Query) ([]*Record, error) { return s.find(q, s.Get) }
+
+// Heads is Find, but without evaluations and scalars; see Head.
+func (s *Store) Heads(q Query) ([]*Record, error) { return s.find(q, s.Head) }
+
+func (s *Store) find(q Query, get func(id string) (*Record, error)) ([]*Record, error) {
+	ids, err := s.IDs()
 	if err != nil {
 		return nil, err
 	}
-	// The header alone decides most cases; a header that cannot be read is for Get to report.
-	ids = slices.DeleteFunc(ids, func(id string) bool {
-		h, err := s.header(id)
-		return err == nil && !q.matches(h)
-	})
-	s.unpack(ids)
 	var found []*Record
 	for _, id := range ids {
-		r, err := s.Get(id)
+		// The head alone decides most cases; one that cannot be read is for Get to report.
+		if h, err := s.Head(id); err == nil && !q.matches(h) {
+			continue
+		}
+		r, err := get(id)
 		if errors.Is(err, ErrDamaged) {
 			s.Note(err.Error())
 			continue
@@ -139,35 +201,19 @@ func (s *Store) Find(q Query) ([]*Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		if q.matches(r) && (r.Complete || !q.Complete) {
+		if q.matches(r) {
 			found = append(found, r)
 		}
 	}
-	slices.SortFunc(found, inOrder)
+	slices.SortFunc(found, func(a, b *Record) int {
+		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Budget, b.Budget),
+			cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.ID, b.ID))
+	})
 	return found, nil
 }
 
-// inOrder compares records by task, method, budget, seed and ID.
-func inOrder(a, b *Record) int {
-	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Budget, b.Budget),
-		cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.ID, b.ID))
-}
-
-// header is who the run called id is, without what it found; of a run that is both in the folder and committed, the folder's.
-func (s *Store) header(id string) (*Record, error) {
-	h, err := readHeader(filepath.Join(s.dir, id))
-	if p := s.base[id]; err != nil && p != nil {
-		return p.header()
-	}
-	return h, err
-}
-
-// ids lists the names of all runs, each once, in order, or those that q names.
-func (s *Store) ids(q Query) ([]string, error) {
-	if len(q.IDs) > 0 {
-		ids := slices.Sorted(slices.Values(q.IDs))
-		return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return checkID(id) != nil }), nil
-	}
+// IDs lists the IDs of all runs, each once, in order; a folder that a claim is just making may be among them.
+func (s *Store) IDs() ([]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

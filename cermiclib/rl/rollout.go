@@ -48,6 +48,7 @@ type Rollout struct {
 	Context               []float32    // [T,E,N,F] as in Obs; nil unless KeepContext was called
 	Seen                  []uint8      // [T+1,E,N,N] detector labels as in envs.Step; nil unless KeepLabels was called
 	RelPos                []float32    // [T+1,E,N,N,2] likewise; neither is ever shown to a policy
+	Visits                []float32    // [T,E,N] how often the task has been where each agent step was, this one included; nil where it cannot count
 	Iteration, Frames     int          // collections and frames completed before this one
 	Eps                   float32      // share of uniform actions in the behaviour policy that LogP belongs to
 	last                  finals

@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
@@ -57,13 +58,15 @@ func fighters(t *testing.T) map[string]Experiment {
 	ppo, q, mlp := tiny(1).Learner.(learn.MAPPO), tinyQ(1).Learner.(learn.Q), policy.DefaultMLP()
 	own, spectra, anew := ppo, q, q
 	own.Critic, spectra.Mixer, anew.IntAt = learn.OwnCritic, learn.DefaultSPECTra(), learn.IntAtSample
+	curious := cermic.Default()
+	curious.Memory = memory.DefaultMLP() // the least to compile
 	uniform := explore.DefaultEpsilon()
 	uniform.Frames = 400 // half of all actions or more are uniform
 	return map[string]Experiment{
 		"mappo": fighter(t, ppo, mlp, explore.None{}), "mappo-eps": fighter(t, ppo, mlp, uniform),
 		"mappo-db": fighter(t, ppo, mlp, explore.DefaultDB()), "mace": fighter(t, own, mlp, explore.DefaultMACE()),
-		"cpm": fighter(t, ppo, policy.DefaultCPM(), explore.None{}), "mappo-cermic": fighter(t, ppo, mlp, cermic.Default()),
-		"qmix": fighter(t, q, mlp, explore.None{}), "qmix-cermic": fighter(t, anew, mlp, cermic.Default()),
+		"cpm": fighter(t, ppo, policy.DefaultCPM(), explore.None{}), "mappo-cermic": fighter(t, ppo, mlp, curious),
+		"qmix": fighter(t, q, mlp, explore.None{}), "qmix-cermic": fighter(t, anew, mlp, curious),
 		"qmix-spectra": fighter(t, spectra, policy.DefaultSPECTra(), explore.None{}),
 		"qplex-ices":   fighter(t, q.WithQPLEX(), mlp, explore.DefaultICES()),
 	}

@@ -84,6 +84,44 @@ func (b Bounds) Violated(information float64) [6]bool {
 	}
 }
 
+// Coins is the counterexample to the appendix' lower bound: fair coins z and f, equal with probability same, a critic that is 1 where
+// they are equal and 0 elsewhere, and n independent negatives. It returns the true mutual information and the expectations of the
+// estimators, all exact, in nats.
+func Coins(same float64, n int) (information float64, b Bounds) {
+	entropy := func(p float64) float64 {
+		if p <= 0 || p >= 1 {
+			return 0
+		}
+		return -p*math.Log(p) - (1-p)*math.Log(1-p)
+	}
+	weight := math.Pow(0.5, float64(n)) // that k of the negatives equal z: binomial
+	for k := range n + 1 {
+		for positive, p := range []float64{1 - same, same} {
+			scores, flipped := make([]float64, n+1), make([]float64, n+1)
+			scores[0] = float64(positive)
+			for j := range k {
+				scores[1+j] = 1
+			}
+			for j, c := range scores {
+				flipped[j] = 1 - c
+			}
+			var one Bounds
+			one.add(scores, flipped)
+			b = b.plus(one, weight*p)
+		}
+		weight *= float64(n-k) / float64(k+1)
+	}
+	return math.Ln2 - entropy(same), b
+}
+
+// plus is b + w·o, estimator by estimator.
+func (b Bounds) plus(o Bounds, w float64) Bounds {
+	return Bounds{
+		b.MainLower + w*o.MainLower, b.AppendixLower + w*o.AppendixLower, b.SoundLower + w*o.SoundLower,
+		b.MainUpper + w*o.MainUpper, b.AppendixUpper + w*o.AppendixUpper, b.ContrastUpper + w*o.ContrastUpper,
+	}
+}
+
 // BoundedLimit is the most that a sound lower bound can reach with scores in [0,1] and n negatives: less than one nat.
 func BoundedLimit(n int) float64 {
 	return math.Log(float64(n+1) * math.E / (float64(n) + math.E))

@@ -152,6 +152,24 @@ func TestBoundedLimitIsReachedByPerfectScores(t *testing.T) {
 	}
 }
 
+// With scores in [0,1] and independent negatives, the appendix' I^c + log N is above the truth here; the sound bound is not.
+func TestTheAppendixBoundFailsForTwoCoins(t *testing.T) {
+	for n, want := range map[int]float64{2: 0.1899, 8: 0.1438, 16: 0.1367} {
+		information, b := Coins(0.75, n)
+		near(t, "I", information, 0.1308, 5e-5)
+		near(t, "I^c + log N", b.AppendixLower, want, 5e-5)
+		if b.AppendixLower <= information || b.SoundLower >= information {
+			t.Errorf("N = %d: the appendix' estimate is %g, the sound one %g, the truth %g", n, b.AppendixLower, b.SoundLower, information)
+		}
+	}
+	// By hand at N = 2: ¾ + log 2 - (¼·log 2e + ½·log(e+1) + ¼·log 2).
+	_, b := Coins(0.75, 2)
+	near(t, "by hand", b.AppendixLower, 0.75+math.Ln2-(math.Log(2*math.E)/4+math.Log(math.E+1)/2+math.Ln2/4), 1e-14)
+	if information, b := Coins(0.5, 8); information != 0 || b.SoundLower > 0 {
+		t.Errorf("coins that know nothing of each other share %g, and the sound bound is %g", information, b.SoundLower)
+	}
+}
+
 func TestImpossiblePairsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*Pair){
 		"information": func(p *Pair) { p.Information = -1 }, "coordinates": func(p *Pair) { p.Dim = 0 },

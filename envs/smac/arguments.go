@@ -13,29 +13,19 @@ import (
 )
 
 // Arguments are constructor arguments of SMACv2 that both tasks leave alone. Each is left out of JSON where it has the benchmark's
-// value, so that a setting added later leaves older configs their identity: that is what the IsZero methods say.
+// value, so that older configs keep their identity.
 type Arguments struct {
-	LoopsPerStep LoopsPerStep   `json:"step_mul,omitzero"`         // game loops of one step
-	MoveAmount   MoveAmount     `json:"move_amount,omitzero"`      // cells that a move aims away; half of it ahead must be free
-	MinAttack    MinAttackRange `json:"min_attack_range,omitzero"` // cells; the least shoot range of a type, with use_unit_ranges
-	Difficulty   Difficulty     `json:"difficulty,omitzero"`       // of the computer player, which the map leaves without effect
+	LoopsPerStep int     `json:"step_mul" conf:"omitdefault"`         // game loops of one step
+	MoveAmount   float64 `json:"move_amount" conf:"omitdefault"`      // cells that a move aims away; half of it ahead must be free
+	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault"` // cells; the least shoot range of a type, with use_unit_ranges
+	Difficulty   string  `json:"difficulty" conf:"omitdefault"`       // of the computer player, which the map leaves without effect
 
 	// What SMACv2 calls capability_config: whom teams are made of, and where they start.
-	Weights    [3]float64 `json:"team_weights,omitzero"`         // probability of each type, in the order of the observed types; 0,0,0: the benchmark's
-	Exceptions string     `json:"exception_unit_types,omitzero"` // no team is made of these types only; "none", or "" for the benchmark's
-	Start      Start      `json:"start_positions,omitzero"`      // where episodes begin
-	StartP     StartShare `json:"start_positions_p,omitzero"`    // probability that teams face each other, with surrounded_and_reflect
+	Weights    [3]float64 `json:"team_weights,omitzero"`                // probability of each type, in the order of the observed types; 0,0,0: the benchmark's
+	Exceptions string     `json:"exception_unit_types,omitzero"`        // no team is made of these types only; "none", or "" for the benchmark's
+	Start      string     `json:"start_positions" conf:"omitdefault"`   // where episodes begin
+	StartP     float64    `json:"start_positions_p" conf:"omitdefault"` // probability that teams face each other, with surrounded_and_reflect
 }
-
-// The types of Arguments, each with a default of its own.
-type (
-	LoopsPerStep   int
-	MoveAmount     float64
-	MinAttackRange float64
-	Difficulty     string
-	Start          string
-	StartShare     float64
-)
 
 // DefaultArguments returns what SMACv2's constructor and the configs of 5 against 5 have.
 //
@@ -44,28 +34,10 @@ func DefaultArguments() Arguments {
 	return Arguments{LoopsPerStep: 8, MoveAmount: 2, MinAttack: 2, Difficulty: "7", Start: SurroundedAndReflect, StartP: 0.5}
 }
 
-// IsZero reports whether n is the benchmark's.
-func (n LoopsPerStep) IsZero() bool { return n == DefaultArguments().LoopsPerStep }
-
-// IsZero reports whether a is the benchmark's.
-func (a MoveAmount) IsZero() bool { return a == DefaultArguments().MoveAmount }
-
-// IsZero reports whether r is the benchmark's.
-func (r MinAttackRange) IsZero() bool { return r == DefaultArguments().MinAttack }
-
-// IsZero reports whether d is the benchmark's.
-func (d Difficulty) IsZero() bool { return d == DefaultArguments().Difficulty }
-
-// IsZero reports whether s is the benchmark's.
-func (s Start) IsZero() bool { return s == DefaultArguments().Start }
-
-// IsZero reports whether p is the benchmark's.
-func (p StartShare) IsZero() bool { return p == DefaultArguments().StartP }
-
 // The ways to start an episode.
 const (
-	SurroundedAndReflect Start = "surrounded_and_reflect" // one of the two by chance
-	FixedStart           Start = "fixed"                  // SMACv2 without start_positions: each team on one point
+	SurroundedAndReflect = "surrounded_and_reflect" // one of the two by chance
+	FixedStart           = "fixed"                  // SMACv2 without start_positions: each team on one point
 )
 
 // difficulties are the names of the computer player's levels, weakest first.
@@ -80,12 +52,12 @@ const noExceptions = "none"
 // validate returns one sentence about the first impossible argument.
 func (a *Arguments) validate(task string, r *race, s *Settings) error {
 	return cmp.Or(
-		s.wantCount(task, "step_mul", int(a.LoopsPerStep), stepLimit),
+		s.wantCount(task, "step_mul", a.LoopsPerStep, stepLimit),
 		a.wantMove(task, s),
-		wantFinite(task, "min_attack_range", float64(a.MinAttack)),
-		wantName(task, "difficulty", string(a.Difficulty), difficulties),
-		wantName(task, "start_positions", string(a.Start), []string{string(SurroundedAndReflect), string(FixedStart)}),
-		s.wantShare(task, "start_positions_p", float64(a.StartP)),
+		wantFinite(task, "min_attack_range", a.MinAttack),
+		wantName(task, "difficulty", a.Difficulty, difficulties),
+		wantName(task, "start_positions", a.Start, []string{SurroundedAndReflect, FixedStart}),
+		s.wantShare(task, "start_positions_p", a.StartP),
 		a.wantTeams(task, r),
 	)
 }
@@ -99,7 +71,7 @@ func wantName(task, key, name string, names []string) error {
 
 // wantMove refuses moves of nowhere, and broken ones where the ground is perceived: its points are cells, a and 2a away.
 func (a *Arguments) wantMove(task string, s *Settings) error {
-	m := float64(a.MoveAmount)
+	m := a.MoveAmount
 	switch {
 	case !(m > 0 && m <= mapSide):
 		return fmt.Errorf("%s: move_amount is %g, want more than 0 and at most %d", task, m, mapSide)

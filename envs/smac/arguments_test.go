@@ -112,7 +112,7 @@ func (c *capability) apply(s *Settings, r *race) error {
 		s.Exceptions = strings.Join(c.Team.Exceptions, ",")
 	}
 	if p := c.Start; p != nil {
-		if s.Start, s.StartP = Start(p.Kind), StartShare(p.P); p.X != mapSide || p.Y != mapSide {
+		if s.Start, s.StartP = p.Kind, p.P; p.X != mapSide || p.Y != mapSide {
 			return fmt.Errorf("capability_config.start_positions is for a map of %d × %d, want %d × %d", p.X, p.Y, mapSide, mapSide)
 		}
 	}
@@ -197,7 +197,7 @@ func TestTeamsAndStartsAreThoseOfTheArguments(t *testing.T) {
 		clear(counts)
 	}
 	s.Start = SurroundedAndReflect
-	for p, want := range map[StartShare]int{0: 0, 1: 400} { // starts face to face
+	for p, want := range map[float64]int{0: 0, 1: 400} { // starts face to face
 		s.StartP = p
 		k, faced := newRules(s, &zergRace), 0
 		l := newLineup(k)
@@ -213,7 +213,7 @@ func TestTeamsAndStartsAreThoseOfTheArguments(t *testing.T) {
 
 // A step of step_mul loops moves a unit as far, and shots and the map's script know nothing of steps.
 func TestStepMulIsTheLoopsOfAStep(t *testing.T) {
-	walk := func(loops LoopsPerStep, steps int) float32 {
+	walk := func(loops int, steps int) float32 {
 		s := DefaultSettings()
 		s.Agents, s.Enemies, s.LoopsPerStep = 1, 1, loops
 		k := newRules(s, &zergRace)
@@ -225,7 +225,7 @@ func TestStepMulIsTheLoopsOfAStep(t *testing.T) {
 		}
 		return seen[0].X - from
 	}
-	for loops, steps := range map[LoopsPerStep]int{1: 16, 4: 4, 8: 2, 16: 1} {
+	for loops, steps := range map[int]int{1: 16, 4: 4, 8: 2, 16: 1} {
 		if got, want := walk(loops, steps), float32(16*2.5/gameSecond); got < want-1e-4 || got > want+1e-4 {
 			t.Errorf("%d steps of %d loops: %g cells, want %g", steps, loops, got, want)
 		}

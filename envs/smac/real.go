@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 
@@ -121,7 +122,9 @@ func (f *realField) create(l *Lineup, seen []Sighting) ([]Sighting, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen = f.sightings(units, seen)
+	if seen, err = f.sightings(units, seen); err != nil {
+		return nil, err
+	}
 	own, enemies := 0, 0
 	for i := range seen {
 		own += count(!seen[i].Enemy)
@@ -155,7 +158,12 @@ func (f *realField) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 		slog.Warn("StarCraft II failed; its battle is not counted and the next one has another game", "error", err)
 		return nil, err
 	}
-	return f.sightings(units, seen), nil
+	seen, err = f.sightings(units, seen)
+	if err != nil {
+		f.drop()
+		slog.Warn("StarCraft II answers with what no unit has; its battle is not counted and the next one has another game", "error", err)
+	}
+	return seen, err
 }
 
 // Ground is the real map's.
@@ -191,8 +199,9 @@ func (f *realField) placements(l *Lineup) []sc2.Placement {
 	return f.list
 }
 
-// sightings are the game's units in its order. Units of other types (there are none on this map) do not count.
-func (f *realField) sightings(units []*sc2api.Unit, seen []Sighting) []Sighting {
+// sightings are the game's units in its order. Units of other types (there are none on this map) do not count. Numbers that are none
+// would reach rewards and observations: they are an error.
+func (f *realField) sightings(units []*sc2api.Unit, seen []Sighting) ([]Sighting, error) {
 	seen = seen[:0]
 	for _, u := range units {
 		s := Sighting{Tag: u.GetTag(), Enemy: u.GetOwner() != 1}
@@ -206,9 +215,18 @@ func (f *realField) sightings(units []*sc2api.Unit, seen []Sighting) []Sighting 
 					Type: Type(t), X: u.GetPos().GetX(), Y: u.GetPos().GetY(), Health: u.GetHealth(), HealthMax: u.GetHealthMax(),
 					Shield: u.GetShield(), ShieldMax: u.GetShieldMax(), Cooldown: u.GetWeaponCooldown(),
 				}
+				if !s.Unit.finite() {
+					return nil, fmt.Errorf("unit %d has a place, health, shield or cooldown that is no finite number", s.Tag)
+				}
 				seen = append(seen, s)
 			}
 		}
 	}
-	return seen
+	return seen, nil
+}
+
+// finite reports whether all that the game says of a unit is a number.
+func (u *Unit) finite() bool {
+	sum := u.X + u.Y + u.Health + u.HealthMax + u.Shield + u.ShieldMax + u.Cooldown
+	return !math.IsNaN(float64(sum)) && !math.IsInf(float64(sum), 0)
 }

@@ -4,6 +4,7 @@ package smac
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -91,4 +92,17 @@ func TestClientSpeaksAsTheOriginalDoes(t *testing.T) {
 			})
 		}
 	})
+}
+
+func TestNumbersThatAreNoneNeverReachTheTask(t *testing.T) {
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
+		for _, u := range []Unit{{X: bad}, {Y: bad}, {Health: bad}, {HealthMax: bad}, {Shield: bad}, {ShieldMax: bad}, {Cooldown: bad}} {
+			if u.finite() {
+				t.Errorf("%+v counts as finite", u)
+			}
+		}
+	}
+	if !(&Unit{X: 1, Health: 45}).finite() {
+		t.Error("a unit as any other does not count as finite")
+	}
 }

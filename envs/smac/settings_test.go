@@ -30,7 +30,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		"step_mul":           func(s *Settings) { s.LoopsPerStep = 0 },
 		"move_amount":        func(s *Settings) { s.MoveAmount = 0 },
 		"whole number":       func(s *Settings) { s.MoveAmount, s.ObsPathing = 1.5, true },
-		"min_attack_range":   func(s *Settings) { s.MinAttack = MinAttackRange(math.NaN()) },
+		"min_attack_range":   func(s *Settings) { s.MinAttack = float64(math.NaN()) },
 		"difficulty":         func(s *Settings) { s.Difficulty = "10" },
 		"start_positions":    func(s *Settings) { s.Start = "reflect" },
 		"start_positions_p":  func(s *Settings) { s.StartP = 2 },

@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -10,16 +11,22 @@ import (
 )
 
 // BallTrajectory is the task vmas/ball_trajectory: two agents, joined by rods to a ball between them, keep it rolling at a
-// given speed.
+// given speed, and if so set on a circle and near to them.
 type BallTrajectory struct {
 	envs.Common
 	Settings
 	Joints bool `json:"joints"` // without rods, agents can only push the ball
+
+	// What the three errors count for whose decrease is paid: of the ball's speed, the square root of its distance from
+	// the circle of radius 0.5 round the origin, and the sum of both agents' distances to it.
+	SpeedShaping float32 `json:"speed_shaping_factor" conf:"omitdefault"`
+	PosShaping   float32 `json:"pos_shaping_factor,omitzero"`
+	DistShaping  float32 `json:"dist_shaping_factor,omitzero"`
 }
 
 // DefaultBallTrajectory returns the settings of BenchMARL 1.5.2 (conf/task/vmas/ball_trajectory.yaml).
 func DefaultBallTrajectory() BallTrajectory {
-	b := BallTrajectory{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Joints: true}
+	b := BallTrajectory{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Joints: true, SpeedShaping: 1}
 	b.Reward = envs.Dense
 	return b
 }
@@ -37,6 +44,13 @@ func (b BallTrajectory) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; r
 
 // Build makes the environment.
 func (b BallTrajectory) Build(seed uint64, workers int) (envs.Env, error) {
+	if err := cmp.Or(
+		wantReward(b.Kind(), "speed_shaping_factor", b.SpeedShaping),
+		wantReward(b.Kind(), "pos_shaping_factor", b.PosShaping),
+		wantReward(b.Kind(), "dist_shaping_factor", b.DistShaping),
+	); err != nil {
+		return nil, err
+	}
 	return New(b.Kind(), b.Common, b.Settings, &ballTrajectory{b}, seed, workers)
 }
 
@@ -54,11 +68,16 @@ const (
 	ballAgents      = 2
 	ballAgentRadius = 0.03
 	ballRodLength   = 0.2
-	ballSpeed       = 1 // that is wanted
+	ballSpeed       = 1   // that is wanted
+	ballCircle      = 0.5 // radius of the circle
 )
 
-// Memory: the error of the ball's speed after the last step, then two terms that the original weighs with 0.
-const ballShaping = 0
+// Memory, in the order of WorldSpec.Memory: each error times its factor after the last step.
+const (
+	ballSpeedShaping = iota
+	ballPosShaping
+	ballDistShaping
+)
 
 func (b *ballTrajectory) World() WorldSpec {
 	s := DefaultWorld()
@@ -106,7 +125,7 @@ func (b *ballTrajectory) Reset(w *World, c int, r *rng.Rand) {
 			w.PlaceRod(c, 1+i, w.Agent(i), 0)
 		}
 	}
-	w.Memory(c)[ballShaping] = b.speedError(w, c)
+	b.renew(w, c)
 }
 
 func (b *ballTrajectory) Observe(w *World, c, agent int, dst []float32) {
@@ -115,20 +134,33 @@ func (b *ballTrajectory) Observe(w *World, c, agent int, dst []float32) {
 	put(dst, pos, w.Vel(c, self), pos.Sub(w.Pos(c, 0)), pos) // the position twice, as in the original
 }
 
-// Reward pays the whole decrease of the error to the first agent: the original computes it for each agent in turn and
-// forgets the old error at the first one, so that nothing is left for the second.
+// Reward pays the whole decrease of the errors to the first agent: the original computes it for each agent in turn and
+// forgets the old errors at the first one, so that nothing is left for the second.
 func (b *ballTrajectory) Reward(w *World, c int, dst []float32) {
-	m, now := w.Memory(c), b.speedError(w, c)
-	dst[0], dst[1] = m[ballShaping]-now, 0
-	m[ballShaping] = now
+	dst[0], dst[1] = b.renew(w, c), 0
+}
+
+// renew remembers the errors of now, each times its factor, and returns by how much their sum has decreased.
+//
+// Deviation: in the original, the reset of one copy sets the distance from the circle that all copies remember to its own.
+func (b *ballTrajectory) renew(w *World, c int) (decrease float32) {
+	m := w.Memory(c)
+	now := [3]float32{ballSpeedShaping: b.SpeedShaping * abs(w.Vel(c, 0).Norm()-ballSpeed)}
+	ball := w.Pos(c, 0)
+	if b.PosShaping != 0 && ball != (Vec{}) {
+		now[ballPosShaping] = b.PosShaping * sqrt(abs(ball.Norm()-ballCircle))
+	}
+	if b.DistShaping != 0 {
+		for i := range ballAgents {
+			now[ballDistShaping] += b.DistShaping * w.Pos(c, w.Agent(i)).Sub(ball).Norm()
+		}
+	}
+	for k, x := range now {
+		decrease += m[k] - x
+		m[k] = x
+	}
+	return decrease
 }
 
 // Outcome: there is no end.
 func (b *ballTrajectory) Outcome(*World, int) (success, over bool) { return false, false }
-
-func (b *ballTrajectory) speedError(w *World, c int) float32 {
-	return abs(w.Vel(c, 0).Norm() - ballSpeed)
-}
-
-// Script pulls the ball along a diagonal, on which forces are largest. It counts on the rods.
-func (b *ballTrajectory) Script(*World, int, int) Vec { return Vec{1, 1} }

@@ -18,14 +18,15 @@ type Dispersion struct {
 	Food           int     `json:"n_food"`
 	SharedReward   bool    `json:"share_reward"` // everybody is paid for every piece; else those who are at it share 1
 	FoodRadius     float32 `json:"food_radius"`
-	PenaliseByTime bool    `json:"penalise_by_time"` // a step without pay costs 0.01
+	PenaliseByTime bool    `json:"penalise_by_time"`             // a step without pay costs 0.01
+	PosRange       float32 `json:"pos_range" conf:"omitdefault"` // the world is |x|, |y| ≤ this; food lies anywhere in it
 }
 
 // DefaultDispersion returns the settings of BenchMARL 1.5.2 (conf/task/vmas/dispersion.yaml).
 func DefaultDispersion() Dispersion {
 	return Dispersion{
 		Common: envs.DefaultCommon(), Settings: DefaultSettings(),
-		Agents: 4, Food: 4, SharedReward: true, FoodRadius: 0.02,
+		Agents: 4, Food: 4, SharedReward: true, FoodRadius: 0.02, PosRange: 1,
 	}
 }
 
@@ -46,6 +47,7 @@ func (d Dispersion) Build(seed uint64, workers int) (envs.Env, error) {
 		wantCount(d.Kind(), "n_agents", d.Agents, 1, 100),
 		wantCount(d.Kind(), "n_food", d.Food, 1, 100),
 		wantPositive(d.Kind(), "food_radius", d.FoodRadius),
+		wantPositive(d.Kind(), "pos_range", d.PosRange),
 	); err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ const (
 
 func (d *dispersion) World() WorldSpec {
 	s := DefaultWorld()
-	s.XLimit, s.YLimit = 1, 1
+	s.XLimit, s.YLimit, s.HalfSize = d.PosRange, d.PosRange, d.PosRange
 	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: 4}}
 	for i := range d.Food {
 		name := fmt.Sprintf("food_%d", i)
@@ -102,7 +104,7 @@ func (d *dispersion) fullReturn() float32 {
 // Reset scatters the food; agents stay in the middle.
 func (d *dispersion) Reset(w *World, c int, r *rng.Rand) {
 	for food := range d.Food {
-		w.Place(c, food, Vec{r.Uniform(-1, 1), r.Uniform(-1, 1)})
+		w.Place(c, food, Vec{r.Uniform(-d.PosRange, d.PosRange), r.Uniform(-d.PosRange, d.PosRange)})
 	}
 }
 

@@ -115,7 +115,8 @@ func (e *env) describe(name string, common envs.Common) {
 // Spec describes the shapes.
 func (e *env) Spec() *envs.Spec { return &e.spec }
 
-// Reset starts new episodes. The state of a copy after its k-th reset depends on the seed, the copy's number and k alone.
+// Reset starts new episodes. The state of a copy after its k-th reset depends on the seed, the copy's number and k alone,
+// but for what the task keeps (WorldSpec.Kept).
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
 	if mask != nil && len(mask) != e.spec.Copies {
@@ -189,6 +190,9 @@ func (e *env) show(c int, out *envs.Step) {
 	for i, agent := range e.policy {
 		row := rows[i*o : (i+1)*o : (i+1)*o]
 		e.task.Observe(e.world, c, agent, row)
+		if e.world.spec.ObsNoise > 0 {
+			e.disturb(c, i, row)
+		}
 		if e.noise.On() {
 			pos := e.world.Pos(c, e.world.Agent(agent))
 			e.noise.Cover(row, pos.X, pos.Y, e.seed, uint64(c), uint64(e.episode[c]), uint64(e.steps[c]), uint64(i))
@@ -197,6 +201,17 @@ func (e *env) show(c int, out *envs.Step) {
 	}
 	copy(out.State[c*n*o:(c+1)*n*o], rows)
 	e.label(c, out)
+}
+
+// disturb adds the task's own noise to what policy agent i of copy c observes. It depends on nothing but the seed and the
+// moment.
+func (e *env) disturb(c, i int, row []float32) {
+	var r rng.Rand
+	r.Seed(e.seed, "vmas observation noise", uint64(c), uint64(e.episode[c]), uint64(e.steps[c]), uint64(i))
+	n := e.world.spec.ObsNoise
+	for k := range row {
+		row[k] += r.Uniform(-n, n)
+	}
 }
 
 // score is the step's share of BenchMARL's metric: the dense reward, averaged over the agents of a team and then over

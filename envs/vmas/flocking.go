@@ -18,14 +18,17 @@ type Flocking struct {
 	Settings
 	Agents          int     `json:"n_agents"`
 	Obstacles       int     `json:"n_obstacles"`
-	CollisionReward float32 `json:"collision_reward"` // for each step and each other agent that is touched
+	CollisionReward float32 `json:"collision_reward"`                             // for each step and each other agent that is touched
+	MinDistance     float32 `json:"min_dist_between_entities" conf:"omitdefault"` // of centres, at the start of an episode
+	LidarRays       int     `json:"n_lidar_rays" conf:"omitdefault"`
+	DistShaping     float32 `json:"dist_shaping_factor" conf:"omitdefault"` // what coming closer counts for
 }
 
 // DefaultFlocking returns the settings of BenchMARL 1.5.2 (conf/task/vmas/flocking.yaml).
 func DefaultFlocking() Flocking {
 	return Flocking{
 		Common: envs.DefaultCommon(), Settings: DefaultSettings(),
-		Agents: 4, Obstacles: 5, CollisionReward: -0.1,
+		Agents: 4, Obstacles: 5, CollisionReward: -0.1, MinDistance: 0.15, LidarRays: 12, DistShaping: 1,
 	}
 }
 
@@ -46,10 +49,13 @@ func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
 		wantCount(f.Kind(), "n_agents", f.Agents, 1, 100),
 		wantCount(f.Kind(), "n_obstacles", f.Obstacles, 0, 100),
 		wantReward(f.Kind(), "collision_reward", f.CollisionReward),
+		wantNonNegative(f.Kind(), "min_dist_between_entities", f.MinDistance),
+		wantCount(f.Kind(), "n_lidar_rays", f.LidarRays, 1, rayLimit),
+		wantReward(f.Kind(), "dist_shaping_factor", f.DistShaping),
 	); err != nil {
 		return nil, err
 	}
-	if err := crowded(f.Kind(), "n_agents or n_obstacles", 1, f.order()); err != nil {
+	if err := crowded(f.Kind(), "n_agents, n_obstacles or min_dist_between_entities", flockingField, f.order()); err != nil {
 		return nil, err
 	}
 	return New(f.Kind(), f.Common, f.Settings, &flocking{f, f.order()}, seed, workers)
@@ -57,7 +63,7 @@ func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
 
 // order is that of placing bodies: the target, obstacles, agents.
 func (f Flocking) order() []Spawn {
-	const gap = 0.15
+	gap := f.MinDistance
 	order := append(spawns(f.Obstacles, 1, 0), spawns(0, f.Obstacles, gap)...)
 	return append(order, spawns(f.Obstacles+1, f.Agents, gap)...)
 }
@@ -79,7 +85,6 @@ var (
 const (
 	flockingAgentRadius    = 0.05
 	flockingObstacleRadius = 0.1
-	flockingRays           = 12
 	flockingRange          = 0.2
 	flockingDistance       = 0.1   // of centres: the best one
 	flockingTouch          = 0.005 // of surfaces: what counts as a contact
@@ -90,6 +95,9 @@ const (
 // original has no success and never ends.
 // Reading: the paper names no predicate; within this one all five bodies fit into a circle of about 0.3 across.
 const flockingTight = 0.02
+
+// flockingField is where obstacles and agents start: |x|, |y| ≤ 1.
+var flockingField = Vec{1, 1}
 
 // flockingTarget is the target's number among the agents.
 const flockingTarget = 0
@@ -106,40 +114,44 @@ func (f *flocking) World() WorldSpec {
 	s.Agents = []Agent{target}
 	for i := range f.Agents {
 		a := DefaultAgent(fmt.Sprintf("agent_%d", i), flockingAgentRadius)
-		a.Lidar = Lidar{Angles: Rays(flockingRays, 0, 2*math.Pi), Range: flockingRange, Sees: numbers(0, f.Obstacles)}
+		a.Lidar = Lidar{Angles: Rays(f.LidarRays, 0, 2*math.Pi), Range: flockingRange, Sees: numbers(0, f.Obstacles)}
 		s.Agents = append(s.Agents, a)
 	}
-	s.Obs = 6 + flockingRays
+	s.Obs = 6 + f.LidarRays
 	s.Entities = []envs.Entity{
 		{Name: "agent", Kind: envs.Own, From: 0, To: s.Obs}, // rays have no row of their own
 		{Name: "target", Kind: envs.Object, From: 4, To: 6},
 	}
 	s.Memory = []Slot{
 		{"distance_shaping", f.Agents}, {"agent_distance_rew", f.Agents}, {"agent_collision_rew", f.Agents}, {"t", 1},
-		{"start", 1},
+		{"start", 1}, {"spread", f.Agents},
 	}
 	return s
 }
 
 // flockingMemory is the task's memory of a copy.
 type flockingMemory struct {
-	spread     []float32 // [N] mean square of each agent's distances, less the best one, after the last step
+	shaping    []float32 // [N] dist_shaping_factor × spread
 	closing    []float32 // [N] reward terms of the last step
 	collisions []float32 // [N]
 	clock      *float32  // steps since the reset
 	start      *float32  // what the worst spread was above flockingTight at the start of the episode
+	spread     []float32 // [N] mean square of each agent's distances, less the best one, after the last step
 }
 
 func (f *flocking) memory(w *World, c int) flockingMemory {
 	m, k := w.Memory(c), f.Agents
-	return flockingMemory{m[:k], m[k : 2*k], m[2*k : 3*k], &m[3*k], &m[3*k+1]}
+	return flockingMemory{m[:k], m[k : 2*k], m[2*k : 3*k], &m[3*k], &m[3*k+1], m[3*k+2:]}
 }
 
 func (f *flocking) Reset(w *World, c int, r *rng.Rand) {
 	w.Place(c, w.Agent(flockingTarget), Vec{0, -1})
-	w.Scatter(c, r, 1, f.order, 1)
+	w.Scatter(c, r, flockingField, f.order, 1)
 	m := f.memory(w, c)
 	f.measure(w, c, m.spread, nil)
+	for i, spread := range m.spread {
+		m.shaping[i] = f.DistShaping * spread
+	}
 	*m.start = f.missing(w, c)
 }
 
@@ -162,10 +174,10 @@ func (f *flocking) Observe(w *World, c, agent int, dst []float32) {
 func (f *flocking) Reward(w *World, c int, dst []float32) {
 	m := f.memory(w, c)
 	*m.clock++
-	copy(m.closing, m.spread)
 	f.measure(w, c, m.spread, m.collisions)
 	for i := range dst {
-		m.closing[i] -= m.spread[i]
+		now := f.DistShaping * m.spread[i]
+		m.closing[i], m.shaping[i] = m.shaping[i]-now, now
 		dst[i] = m.closing[i] + m.collisions[i]
 	}
 }

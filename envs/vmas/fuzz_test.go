@@ -5,7 +5,6 @@ package vmas
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,30 +42,19 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// randomSettings returns a task with up to three settings replaced, as JSON.
+// randomSettings returns a task with up to four settings replaced, as JSON.
 func randomSettings(r *rng.Rand) []byte {
 	name := envs.Names()[r.IntN(len(envs.Names()))]
 	cfg, _ := envs.Default(name)
-	raw, _ := conf.Marshal(cfg)
-	var all map[string]any
-	_ = json.Unmarshal(raw, &all)
-	var keys []string
-	for key, value := range all {
-		if _, isText := value.(string); !isText {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
+	keys := conf.Keys(cfg)
 	overlay := map[string]any{"kind": name, "copies": 2}
-	for range 1 + r.IntN(3) {
+	for range 1 + r.IntN(4) {
 		key := keys[r.IntN(len(keys))]
-		switch all[key].(type) {
-		case bool:
-			overlay[key] = r.IntN(2) == 0
-		case float64:
-			if key != "copies" {
-				overlay[key] = oddities[r.IntN(len(oddities))]
-			}
+		switch {
+		case key.Type == "true or false":
+			overlay[key.Key] = r.IntN(2) == 0
+		case strings.Contains(key.Type, "number") && !strings.Contains(key.Key, ".") && key.Key != "copies":
+			overlay[key.Key] = oddities[r.IntN(len(oddities))]
 		}
 	}
 	if r.IntN(3) == 0 {

@@ -3,7 +3,7 @@
 package vmas
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 
@@ -12,19 +12,40 @@ import (
 )
 
 // GiveWay is the task vmas/give_way: two agents swap sides of a corridor that fits one of them. In its middle a niche
-// lets one give way. Actions are velocities, which a controller follows.
+// lets one give way. Actions are velocities, which a controller follows, or forces.
 type GiveWay struct {
 	envs.Common
 	Settings
-	MirrorPassage    bool    `json:"mirror_passage"`     // a second niche below the corridor; not available
+	MirrorPassage    bool    `json:"mirror_passage"`     // a second niche below the corridor
 	ObserveRelPos    bool    `json:"observe_rel_pos"`    // agents perceive where the other one is
 	DoneOnCompletion bool    `json:"done_on_completion"` // the episode ends when both have arrived
 	FinalReward      float32 `json:"final_reward"`       // of each step in which both are at their goals
+
+	BoxAgents      bool    `json:"box_agents,omitzero"`                   // agents are boxes that do not turn; else circles
+	SpeedLimit     float32 `json:"v_range" conf:"omitdefault"`            // metres a second: of each component of velocities, and of commands
+	Acceleration   float64 `json:"a_range" conf:"omitdefault"`            // newtons: with linear_friction, the limit of each component of forces
+	LinearFriction float64 `json:"linear_friction" conf:"omitdefault"`    //
+	ObsNoise       float32 `json:"obs_noise,omitzero"`                    // every observed number is off by up to this
+	PosShaping     float32 `json:"pos_shaping_factor" conf:"omitdefault"` // what coming nearer to the goals counts for
+
+	// The velocity controller. Without it, actions are forces, and the two settings below mean nothing.
+	UseController bool    `json:"use_velocity_controller" conf:"omitdefault"`
+	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault"` // metres a second: commands below it count as 0
+	Delay         int     `json:"dt_delay,omitzero"`                 // steps after which commands are obeyed
+
+	// Rewards, to be negative if they shall punish, of each step.
+	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // what is paid for full force along both axes; costs if positive
+	AgentPenalty    float32 `json:"agent_collision_penalty,omitzero"`    // of both agents for touching each other
+	PassagePenalty  float32 `json:"passage_collision_penalty,omitzero"`  // of an agent for each line of a niche that it touches
+	ObstaclePenalty float32 `json:"obstacle_collision_penalty,omitzero"` // of an agent for each other line that it touches
 }
 
 // DefaultGiveWay returns the settings of BenchMARL 1.5.2 (conf/task/vmas/give_way.yaml).
 func DefaultGiveWay() GiveWay {
-	return GiveWay{Common: envs.DefaultCommon(), Settings: DefaultSettings(), FinalReward: 0.01}
+	return GiveWay{
+		Common: envs.DefaultCommon(), Settings: DefaultSettings(), FinalReward: 0.01,
+		SpeedLimit: 0.5, Acceleration: 1, LinearFriction: 0.1, PosShaping: 1, UseController: true, SlowestInput: 0.08,
+	}
 }
 
 func init() { envs.Register(DefaultGiveWay()) }
@@ -40,17 +61,38 @@ func (g GiveWay) WithDiscrete(d Discrete) envs.Config { g.Discrete = d; return g
 
 // Build makes the environment.
 func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
-	if g.MirrorPassage {
-		return nil, errors.New("vmas/give_way: mirror_passage is true, but this corridor has one niche only; want false")
-	}
-	if err := wantReward(g.Kind(), "final_reward", g.FinalReward); err != nil {
+	if err := g.validate(); err != nil {
 		return nil, err
 	}
-	return New(g.Kind(), g.Common, g.Settings, &giveWay{g}, seed, workers)
+	return New(g.Kind(), g.Common, g.Settings, &giveWay{g, float32(g.force()), float32(30 * g.force())}, seed, workers)
 }
 
+func (g GiveWay) validate() error {
+	return cmp.Or(
+		wantPositive(g.Kind(), "v_range", g.SpeedLimit),
+		wantPositive(g.Kind(), "a_range", float32(g.Acceleration)),
+		wantNonNegative(g.Kind(), "linear_friction", float32(g.LinearFriction)),
+		wantNonNegative(g.Kind(), "obs_noise", g.ObsNoise),
+		wantNonNegative(g.Kind(), "min_input_norm", g.SlowestInput),
+		wantCount(g.Kind(), "dt_delay", g.Delay, 0, 1000),
+		wantReward(g.Kind(), "final_reward", g.FinalReward),
+		wantReward(g.Kind(), "pos_shaping_factor", g.PosShaping),
+		wantReward(g.Kind(), "energy_rew_coeff", g.EnergyCost),
+		wantReward(g.Kind(), "agent_collision_penalty", g.AgentPenalty),
+		wantReward(g.Kind(), "passage_collision_penalty", g.PassagePenalty),
+		wantReward(g.Kind(), "obstacle_collision_penalty", g.ObstaclePenalty),
+	)
+}
+
+// force is the limit of each component of an agent's force, in newtons.
+func (g GiveWay) force() float64 { return g.Acceleration + g.LinearFriction }
+
 // giveWay is the task's behaviour.
-type giveWay struct{ GiveWay }
+type giveWay struct {
+	GiveWay
+	strongest float32 // limit of each component of forces
+	windUp    float32 // limit of each component of the controller's sum of errors
+}
 
 var (
 	_ Task       = (*giveWay)(nil)
@@ -67,62 +109,72 @@ const (
 	giveWayCeiling  = 4 // left and right of the niche
 	giveWaySide     = 6 // of the niche
 	giveWayNicheTop = 8
-	giveWayFloor    = 9
+	giveWayFloor    = 9 // with one niche
+	giveWayMirror   = 9 // with two, the lower one's five lines in the order of the upper one's
 )
 
 // Memory, in the order of WorldSpec.Memory.
 const (
-	giveWayShaping    = 0 // distance of each agent to its goal after the last step
+	giveWayShaping    = 0 // pos_shaping_factor × distance of each agent to its goal after the last step
 	giveWayArrived    = 2 // 1 if both are at their goals
 	giveWaySumErrors  = 3 // of each agent's controller: sum of velocity errors over time, as a vector
 	giveWayLastError  = 7 // of each agent's controller: velocity error in the step before, as a vector
 	giveWayPosReward  = 11
 	giveWayGoalReward = 12
 	giveWayStart      = 13 // of both agents together at the start of the episode: distance to the goals' edges
+	giveWayEnergy     = 14 // of each agent: reward terms of the last step
+	giveWayAgents     = 16
+	giveWayObstacles  = 18
+	giveWayQueue      = 20 // of each agent: the actions of the last dt_delay steps, oldest first, as vectors
 )
 
 // From: VMAS 1.5.2, scenarios/give_way.py
 const (
 	giveWayRadius     = 0.16
 	giveWayGoalRadius = 0.08
-	giveWaySpeed      = 0.5  // fastest command
-	giveWaySlowest    = 0.08 // commands below it count as 0
 	giveWayDt         = 0.05
+	giveWayTouch      = 0.005 // of surfaces: what counts as a contact
 )
+
+// giveWayBox is the form of agents that are boxes.
+// From: VMAS 1.5.2, scenarios/give_way.py
+var giveWayBox = Box(0.32, 0.24)
 
 // From: VMAS 1.5.2, the velocity controller with the parameters of the task
 const (
 	giveWayGain           = 2
 	giveWayIntegralTime   = 6     // seconds
 	giveWayDerivativeTime = 0.002 // seconds
-	giveWayWindUp         = 33    // limit of the sum of errors
 	giveWayRest           = 1e-3  // commands below it make the controller forget
 )
 
 func (g *giveWay) World() WorldSpec {
 	s := DefaultWorld()
-	s.Dt, s.Substeps, s.Drag, s.LinearFriction, s.CollisionForce = giveWayDt, 5, 0, 0.1, 500
+	s.Dt, s.Substeps, s.Drag, s.LinearFriction, s.CollisionForce = giveWayDt, 5, 0, float32(g.LinearFriction), 500
+	if g.BoxAgents {
+		s.Substeps, s.CollisionForce = 16, 10000
+	}
 	s.HalfSize = 2.5
 	for i := range 2 {
 		s.Landmarks = append(s.Landmarks, Body{Name: fmt.Sprintf("goal_%d", i), Shape: Sphere(giveWayGoalRadius), Mass: 1})
 	}
-	for _, wall := range []struct {
-		name   string
-		length float32
-	}{
-		{"wall 0", 0.4}, {"wall 1", 0.4}, {"ceil 1 0", 2.3}, {"ceil 1 1", 2.3},
-		{"ceil 2 0", 0.48}, {"ceil 2 1", 0.48}, {"ceil 2 2", 0.4}, {"floor", 5},
-	} {
-		s.Landmarks = append(s.Landmarks, Body{Name: wall.name, Shape: Line(wall.length), Mass: 1, Collides: true})
+	for _, line := range g.lines() {
+		s.Landmarks = append(s.Landmarks, Body{Name: line.name, Shape: Line(line.length), Mass: 1, Collides: true})
 	}
-	friction := float32(0.1)
+	friction := float32(g.LinearFriction)
 	for i := range 2 {
 		a := DefaultAgent(fmt.Sprintf("agent_%d", i), giveWayRadius)
-		a.Rotatable, a.Range, a.MaxForceXY = false, giveWaySpeed, 1.1
-		a.LinearFriction, a.MaxVelocity = &friction, giveWaySpeed
+		if g.BoxAgents {
+			a.Shape = giveWayBox
+		}
+		a.Rotatable, a.Range, a.MaxForceXY = false, g.SpeedLimit, g.strongest
+		if !g.UseController {
+			a.Range = g.strongest
+		}
+		a.LinearFriction, a.MaxVelocity = &friction, g.SpeedLimit
 		s.Agents = append(s.Agents, a)
 	}
-	s.Obs = 4
+	s.Obs, s.ObsNoise = 4, g.ObsNoise
 	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: 4}}
 	if g.ObserveRelPos {
 		s.Obs = 6
@@ -130,11 +182,35 @@ func (g *giveWay) World() WorldSpec {
 	}
 	s.Memory = []Slot{
 		{"shaping", 2}, {"goal_reached", 1}, {"ctrl_accum_errs", 4}, {"ctrl_prev_err", 4}, {"pos_rew", 1}, {"final_rew", 1},
-		{"start", 1},
+		{"start", 1}, {"energy_rew", 2}, {"agent_collision_rew", 2}, {"obstacle_collision_rew", 2},
 	}
-	// The goals are 4.21 m away, at most 0.5 m/s: out of reach within the benchmark's 100 steps of 0.05 s.
-	s.SparseMax = 500
+	if g.UseController && g.Delay > 0 {
+		s.Memory = append(s.Memory, Slot{"input_queue", 4 * g.Delay})
+		s.Kept = 4 * g.Delay
+	}
+	// The goals are 4.21 m away, at most 0.5 m/s: out of reach within the benchmark's 100 steps of 0.05 s. Slower agents
+	// have the time that they need for the same way.
+	s.SparseMax = int(500 * max(1, 0.5/g.SpeedLimit))
 	return s
+}
+
+// giveWayLine is one of the lines that bound the corridor and its niches.
+type giveWayLine struct {
+	name   string
+	length float32
+}
+
+// lines lists the walls, in the order of their bodies.
+func (g *giveWay) lines() []giveWayLine {
+	all := []giveWayLine{
+		{"wall 0", 0.4}, {"wall 1", 0.4}, {"ceil 1 0", 2.3}, {"ceil 1 1", 2.3},
+		{"ceil 2 0", 0.48}, {"ceil 2 1", 0.48}, {"ceil 2 2", 0.4},
+	}
+	below := []giveWayLine{{"floor", 5}}
+	if g.MirrorPassage {
+		below = []giveWayLine{{"ceil 12 0", 2.3}, {"ceil 12 1", 2.3}, {"ceil 22 0", 0.48}, {"ceil 22 1", 0.48}, {"ceil 22 2", 0.4}}
+	}
+	return append(all, below...)
 }
 
 func (g *giveWay) Reset(w *World, c int, r *rng.Rand) {
@@ -144,37 +220,65 @@ func (g *giveWay) Reset(w *World, c int, r *rng.Rand) {
 		w.Place(c, giveWayGoal+i, Vec{-side * 2.29, 0})
 		w.Place(c, giveWayWall+i, Vec{side * 2.5, 0})
 		w.Rotate(c, giveWayWall+i, math.Pi/2)
-		w.Place(c, giveWayCeiling+i, Vec{-side * 1.35, 0.2})
-		w.Place(c, giveWaySide+i, Vec{side * 0.2, 0.44})
-		w.Rotate(c, giveWaySide+i, math.Pi/2)
 	}
-	w.Place(c, giveWayNicheTop, Vec{0, 0.68})
-	w.Place(c, giveWayFloor, Vec{0, -0.2})
+	g.placeNiche(w, c, giveWayCeiling, 1)
+	if g.MirrorPassage {
+		g.placeNiche(w, c, giveWayMirror, -1)
+	} else {
+		w.Place(c, giveWayFloor, Vec{0, -0.2})
+	}
 	m := w.Memory(c)
 	for i := range 2 {
-		m[giveWayShaping+i] = g.toGoal(w, c, i)
+		m[giveWayShaping+i] = g.PosShaping * g.toGoal(w, c, i)
 	}
 	m[giveWayStart] = g.way(w, c)
 }
 
-// Control is a velocity controller in the standard form of PID: F = K·(e + ∫e/Ti + Td·ė), per unit of mass.
+// placeNiche places the five lines of a niche, of which first is the first one, above the corridor or below it.
+func (g *giveWay) placeNiche(w *World, c, first int, up float32) {
+	for i, side := range [2]float32{-1, 1} {
+		w.Place(c, first+i, Vec{-side * 1.35, up * 0.2})
+		w.Place(c, first+2+i, Vec{side * 0.2, up * 0.44})
+		w.Rotate(c, first+2+i, math.Pi/2)
+	}
+	w.Place(c, first+4, Vec{0, up * 0.68})
+}
+
+// Control is a velocity controller in the standard form of PID: F = K·(e + ∫e/Ti + Td·ė), per unit of mass. Without it, the
+// action is the force.
 func (g *giveWay) Control(w *World, c, agent int, u Vec) Vec {
-	u = u.Shorten(giveWaySpeed)
-	if u.Norm() < giveWaySlowest {
-		u = Vec{}
+	if !g.UseController {
+		return u
 	}
 	m := w.Memory(c)
+	if g.Delay > 0 {
+		u = g.delayed(m, agent, u)
+	}
+	u = u.Shorten(g.SpeedLimit)
+	if u.Norm() < g.SlowestInput {
+		u = Vec{}
+	}
 	sum, last := m[giveWaySumErrors+2*agent:][:2], m[giveWayLastError+2*agent:][:2]
 	if u.Norm() < giveWayRest {
 		clear(sum)
 		clear(last)
 	}
 	e := u.Sub(w.Vel(c, w.Agent(agent)))
-	area := Vec{sum[0], sum[1]}.Add(e.Mul(giveWayDt)).Clamp(giveWayWindUp)
+	area := Vec{sum[0], sum[1]}.Add(e.Mul(giveWayDt)).Clamp(g.windUp)
 	slope := e.Sub(Vec{last[0], last[1]}).Mul(1 / float32(giveWayDt))
 	put(sum, area)
 	put(last, e)
 	return e.Add(area.Mul(1 / float32(giveWayIntegralTime))).Add(slope.Mul(giveWayDerivativeTime)).Mul(giveWayGain)
+}
+
+// delayed returns the action of dt_delay steps ago, and remembers that of now. An episode begins with the last actions of
+// the one before, as in the original; only the very first one begins with none.
+func (g *giveWay) delayed(m []float32, agent int, u Vec) Vec {
+	queue := m[giveWayQueue+2*g.Delay*agent:][:2*g.Delay]
+	oldest := Vec{queue[0], queue[1]}
+	copy(queue, queue[2:])
+	put(queue[len(queue)-2:], u)
+	return oldest
 }
 
 func (g *giveWay) Observe(w *World, c, agent int, dst []float32) {
@@ -191,15 +295,48 @@ func (g *giveWay) Reward(w *World, c int, dst []float32) {
 	m[giveWayPosReward], m[giveWayArrived], m[giveWayGoalReward] = 0, 1, g.FinalReward
 	for i := range 2 {
 		d := g.toGoal(w, c, i)
-		m[giveWayPosReward] += m[giveWayShaping+i] - d
-		m[giveWayShaping+i] = d
+		now := g.PosShaping * d
+		m[giveWayPosReward] += m[giveWayShaping+i] - now
+		m[giveWayShaping+i] = now
 		if !(d < giveWayGoalRadius) {
 			m[giveWayArrived], m[giveWayGoalReward] = 0, 0
 		}
 	}
+	g.charge(w, c)
 	for i := range dst {
-		dst[i] = m[giveWayPosReward] + m[giveWayGoalReward]
+		dst[i] = m[giveWayPosReward] + m[giveWayGoalReward] + m[giveWayAgents+i] + m[giveWayObstacles+i] + m[giveWayEnergy+i]
 	}
+}
+
+// charge sets the reward terms of each agent by itself.
+func (g *giveWay) charge(w *World, c int) {
+	m := w.Memory(c)
+	clear(m[giveWayEnergy:giveWayQueue])
+	if g.AgentPenalty != 0 && w.Distance(c, w.Agent(0), w.Agent(1)) <= giveWayTouch {
+		m[giveWayAgents], m[giveWayAgents+1] = g.AgentPenalty, g.AgentPenalty
+	}
+	for i := range 2 {
+		if g.EnergyCost != 0 {
+			m[giveWayEnergy+i] = -g.EnergyCost * w.Control(c, i).Norm() / (math.Sqrt2 * g.strongest)
+		}
+		if g.PassagePenalty == 0 && g.ObstaclePenalty == 0 {
+			continue
+		}
+		for b := giveWayWall; b < w.landmarks; b++ {
+			penalty := g.ObstaclePenalty
+			if g.ofNiche(b) {
+				penalty = g.PassagePenalty
+			}
+			if penalty != 0 && w.Near(c, w.Agent(i), b) && w.Distance(c, w.Agent(i), b) <= giveWayTouch {
+				m[giveWayObstacles+i] += penalty
+			}
+		}
+	}
+}
+
+// ofNiche reports whether a line is a side or the end of a niche.
+func (g *giveWay) ofNiche(b int) bool {
+	return giveWaySide <= b && b <= giveWayNicheTop || g.MirrorPassage && b >= giveWayMirror+2
 }
 
 // Outcome: a success is both agents at their goals.
@@ -222,5 +359,10 @@ func (g *giveWay) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, giveWayGoal+agent)).Norm()
 }
 
-// Paint cuts the picture to the height of the corridor with its niche.
-func (g *giveWay) Paint(_ *World, _ int, scene *envs.Scene) { scene.MinY, scene.MaxY = -0.35, 0.85 }
+// Paint cuts the picture to the height of the corridor with its niches.
+func (g *giveWay) Paint(_ *World, _ int, scene *envs.Scene) {
+	scene.MinY, scene.MaxY = -0.35, 0.85
+	if g.MirrorPassage {
+		scene.MinY = -0.85
+	}
+}

@@ -34,6 +34,7 @@ type golden struct {
 	AgentU               [][][][2]float32 `json:"agent_u"`
 	AgentForce           [][][][2]float32 `json:"agent_force"`
 	Obs                  [][][][]float32  `json:"obs"`
+	ObsClean             [][][][]float32  `json:"obs_clean"` // without observation noise, if there is any
 	Rewards              [][][]float32    `json:"rewards"`
 	Dones, Terminated    [][]uint8        //
 	Infos                map[string][][][]float32

@@ -43,8 +43,8 @@ func (w *World) Lidar(c, agent int, dst []float32) int {
 	return len(rays)
 }
 
-// hit returns the distance at which a ray from the origin meets the body. An origin inside a sphere or box gives a
-// negative or odd number, which the original also reports.
+// hit returns the distance at which a ray from the origin meets the body. From inside a box no ray does; from inside a
+// sphere those that point to the side on which its centre lies do, at a negative distance. Both are so in the original.
 func (b *placed) hit(ray Vec) (float32, bool) {
 	switch b.shape.Kind {
 	case SphereShape:
@@ -82,7 +82,7 @@ func (b *placed) hitBox(ray Vec) (float32, bool) {
 	nearX, farX := slab(from.X, ray.Dot(b.heading), b.halfLength)
 	nearY, farY := slab(from.Y, ray.Dot(across), b.halfWidth)
 	enter, leave := max(nearX, nearY), min(farX, farY)
-	return enter, leave >= enter && leave > 0
+	return enter, leave >= enter && enter > 0
 }
 
 // slab returns where a ray enters and leaves |x| ≤ half. A ray along the slab divides by zero, which sorts out right:

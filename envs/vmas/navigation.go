@@ -24,6 +24,15 @@ type Navigation struct {
 	SharedReward       bool    `json:"shared_rew"`            // everybody is paid for the progress of all
 	LidarRange         float32 `json:"lidar_range"`
 	AgentRadius        float32 `json:"agent_radius"`
+
+	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault"` // agents and goals start within |x| ≤ this
+	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault"` // and |y| ≤ this
+	EnforceBounds    bool    `json:"enforce_bounds,omitzero"`             // centres cannot leave that field
+	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault"`
+	CommsRange       float32 `json:"comms_range,omitzero"`                       // distance up to which pictures show a line between agents
+	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault"`      // what coming nearer to the goal counts for
+	FinalReward      float32 `json:"final_reward" conf:"omitdefault"`            // of each step in which all are at their goals' centres
+	CollisionPenalty float32 `json:"agent_collision_penalty" conf:"omitdefault"` // of each step and each other agent that is touched
 }
 
 // DefaultNavigation returns the settings of BenchMARL 1.5.2 (conf/task/vmas/navigation.yaml).
@@ -31,6 +40,7 @@ func DefaultNavigation() Navigation {
 	return Navigation{
 		Common: envs.DefaultCommon(), Settings: DefaultSettings(),
 		Agents: 3, Collisions: true, AgentsWithSameGoal: 1, LidarRange: 0.35, AgentRadius: 0.1,
+		SpawningX: 1, SpawningY: 1, LidarRays: 12, PosShaping: 1, FinalReward: 0.01, CollisionPenalty: -1,
 	}
 }
 
@@ -63,11 +73,25 @@ func (n Navigation) validate() error {
 		wantCount(n.Kind(), "agents_with_same_goal", n.AgentsWithSameGoal, 1, n.Agents),
 		wantPositive(n.Kind(), "agent_radius", n.AgentRadius),
 		wantNonNegative(n.Kind(), "lidar_range", n.LidarRange),
+		wantPositive(n.Kind(), "world_spawning_x", n.SpawningX),
+		wantPositive(n.Kind(), "world_spawning_y", n.SpawningY),
+		wantCount(n.Kind(), "n_lidar_rays", n.LidarRays, 0, rayLimit),
+		wantNonNegative(n.Kind(), "comms_range", n.CommsRange),
+		wantReward(n.Kind(), "pos_shaping_factor", n.PosShaping),
+		wantReward(n.Kind(), "final_reward", n.FinalReward),
+		wantReward(n.Kind(), "agent_collision_penalty", n.CollisionPenalty),
 	); err != nil {
 		return err
 	}
-	return crowded(n.Kind(), "n_agents or agent_radius", 1, n.order())
+	if n.SplitGoals && 2*n.AgentsWithSameGoal != n.Agents {
+		return fmt.Errorf("%s: split_goals is true, but agents_with_same_goal is %d of n_agents %d; want half of them",
+			n.Kind(), n.AgentsWithSameGoal, n.Agents)
+	}
+	return crowded(n.Kind(), "n_agents or agent_radius, or more of world_spawning_x or world_spawning_y", n.field(), n.order())
 }
+
+// field is where agents and goals start.
+func (n Navigation) field() Vec { return Vec{n.SpawningX, n.SpawningY} }
 
 // order is that of placing bodies: agents, then goals.
 func (n Navigation) order() []Spawn {
@@ -75,9 +99,9 @@ func (n Navigation) order() []Spawn {
 	return append(spawns(n.Agents, n.Agents, gap), spawns(0, n.Agents, gap)...)
 }
 
-// goal returns the goal of an agent; goals are the first bodies.
-// Reading: only goals of their own are recorded; the meaning of the two settings for shared ones is that of their names.
-func (n Navigation) goal(agent int) int {
+// place returns the number of the agent at whose goal's place an agent's goal lies: everybody has a goal, but those of a
+// group lie at one place.
+func (n Navigation) place(agent int) int {
 	switch {
 	case n.SplitGoals:
 		return agent / n.AgentsWithSameGoal
@@ -87,7 +111,7 @@ func (n Navigation) goal(agent int) int {
 	return agent
 }
 
-// navigation is the task's behaviour.
+// navigation is the task's behaviour. The goal of agent i is body i.
 type navigation struct {
 	Navigation
 	order []Spawn
@@ -97,19 +121,20 @@ var (
 	_ Task       = (*navigation)(nil)
 	_ Progresser = (*navigation)(nil)
 	_ Scripter   = (*navigation)(nil)
+	_ Painter    = (*navigation)(nil)
 )
 
 // From: VMAS 1.5.2, scenarios/navigation.py
 const (
-	navigationGoalRadius  = 0.05
-	navigationRays        = 12
-	navigationCollision   = -1
-	navigationFinalReward = 0.01
+	navigationGoalRadius = 0.05
 )
 
 func (n *navigation) World() WorldSpec {
 	s := DefaultWorld()
-	s.Substeps = 2
+	s.Substeps, s.HalfSize = 2, max(n.SpawningX, n.SpawningY)
+	if n.EnforceBounds {
+		s.XLimit, s.YLimit = n.SpawningX, n.SpawningY
+	}
 	for i := range n.Agents {
 		goal := Body{Name: fmt.Sprintf("goal %d", i), Shape: Sphere(navigationGoalRadius), Mass: 1}
 		s.Landmarks = append(s.Landmarks, goal)
@@ -120,7 +145,7 @@ func (n *navigation) World() WorldSpec {
 		if n.Collisions {
 			others := numbers(n.Agents, n.Agents)
 			a.Lidar = Lidar{
-				Angles: Rays(navigationRays, 0, 2*math.Pi), Range: n.LidarRange, Sees: append(others[:i:i], others[i+1:]...),
+				Angles: Rays(n.LidarRays, 0, 2*math.Pi), Range: n.LidarRange, Sees: append(others[:i:i], others[i+1:]...),
 			}
 		}
 		s.Agents = append(s.Agents, a)
@@ -131,7 +156,7 @@ func (n *navigation) World() WorldSpec {
 	}
 	s.Obs = 4 + 2*goals
 	if n.Collisions {
-		s.Obs += navigationRays
+		s.Obs += n.LidarRays
 	}
 	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: s.Obs}} // rays have no row of their own
 	for i := range goals {
@@ -146,7 +171,7 @@ func (n *navigation) World() WorldSpec {
 
 // navigationMemory is the task's memory of a copy.
 type navigationMemory struct {
-	shaping    []float32 // [N] distance to the goal after the last step
+	shaping    []float32 // [N] pos_shaping_factor × distance to the goal after the last step
 	progress   []float32 // [N] reward terms of the last step
 	collisions []float32 // [N]
 	final      *float32
@@ -159,10 +184,13 @@ func (n *navigation) memory(w *World, c int) navigationMemory {
 }
 
 func (n *navigation) Reset(w *World, c int, r *rng.Rand) {
-	w.Scatter(c, r, 1, n.order, 0)
+	w.Scatter(c, r, n.field(), n.order, 0)
+	for i := n.Agents - 1; i >= 0; i-- { // backwards: a group's place is that of its first goal
+		w.Place(c, i, w.Pos(c, n.place(i)))
+	}
 	m := n.memory(w, c)
 	for i := range m.shaping {
-		m.shaping[i] = n.toGoal(w, c, i)
+		m.shaping[i] = n.PosShaping * n.toGoal(w, c, i)
 	}
 	*m.start = n.missing(w, c)
 }
@@ -173,10 +201,10 @@ func (n *navigation) Observe(w *World, c, agent int, dst []float32) {
 	at := put(dst, pos, w.Vel(c, self))
 	if n.ObserveAllGoals {
 		for i := range n.Agents {
-			at += put(dst[at:], pos.Sub(w.Pos(c, n.goal(i))))
+			at += put(dst[at:], pos.Sub(w.Pos(c, i)))
 		}
 	} else {
-		at += put(dst[at:], pos.Sub(w.Pos(c, n.goal(agent))))
+		at += put(dst[at:], pos.Sub(w.Pos(c, agent)))
 	}
 	if n.Collisions {
 		w.Lidar(c, agent, dst[at:])
@@ -192,14 +220,14 @@ func (n *navigation) Reward(w *World, c int, dst []float32) {
 	sum, arrived := float32(0), true
 	for i := range dst {
 		d := n.toGoal(w, c, i)
-		m.progress[i] = m.shaping[i] - d
-		m.shaping[i] = d
+		now := n.PosShaping * d
+		m.progress[i], m.shaping[i] = m.shaping[i]-now, now
 		sum += m.progress[i]
 		arrived = arrived && d < navigationGoalRadius
 	}
 	*m.final = 0
 	if arrived {
-		*m.final = navigationFinalReward
+		*m.final = n.FinalReward
 	}
 	n.countCollisions(w, c, m.collisions)
 	for i := range dst {
@@ -223,8 +251,8 @@ func (n *navigation) countCollisions(w *World, c int, dst []float32) {
 	for i := range dst {
 		for j := range i {
 			if w.Distance(c, w.Agent(i), w.Agent(j)) <= 0 {
-				dst[i] += navigationCollision
-				dst[j] += navigationCollision
+				dst[i] += n.CollisionPenalty
+				dst[j] += n.CollisionPenalty
 			}
 		}
 	}
@@ -254,10 +282,13 @@ func (n *navigation) missing(w *World, c int) float32 {
 }
 
 func (n *navigation) toGoal(w *World, c, agent int) float32 {
-	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, n.goal(agent))).Norm()
+	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, agent)).Norm()
 }
 
 // Script steers to the goal round those whom the lidar sees.
 func (n *navigation) Script(w *World, c, agent int) Vec {
-	return w.steer(c, agent, w.Pos(c, n.goal(agent)), Vec{}, w.spec.Agents[agent].Lidar.Sees, 0.05)
+	return w.steer(c, agent, w.Pos(c, agent), Vec{}, w.spec.Agents[agent].Lidar.Sees, 0.05)
 }
+
+// Paint shows who can talk to whom.
+func (n *navigation) Paint(w *World, c int, scene *envs.Scene) { w.link(c, n.CommsRange, scene) }

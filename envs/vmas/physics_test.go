@@ -13,7 +13,7 @@ func TestPhysicsFollowsRecordings(t *testing.T) {
 			defer m.report()
 			w := newWorld(g.spec(), g.Copies)
 			checkBodies(t, g, w)
-			skip := skipped(g)
+			skip := g.culled()
 			actions := decode[[][][2]float32](t, g.Actions)
 			for at := range g.T {
 				g.seat(w, at)
@@ -23,7 +23,7 @@ func TestPhysicsFollowsRecordings(t *testing.T) {
 					u := Vec{actions[at][c][0], actions[at][c][1]}.Clamp(agent.Range).Mul(agent.Gain)
 					w.push[c*w.agents] = agent.limit(u)
 					w.step(c)
-					if !skip[[2]int{at, c}] {
+					if !skip[moment{at, c}] {
 						compareStates(m, g, w, at+1, c)
 						compareForces(m, g, w, at, c)
 					}
@@ -45,22 +45,31 @@ func checkBodies(t *testing.T, g *golden, w *World) {
 	}
 }
 
-// skipped lists the (step, copy) pairs whose recording depends on other copies of the batch. Where motion does, the
-// original left out a contact by its bounding circles, which this engine, that never leaves out a force, computes. Where
-// only rewards do, they asked for the circles of other copies; ours ask for those of their own copy, as the original does
-// in a batch of one.
-func skipped(g *golden) map[[2]int]bool {
-	skip := map[[2]int]bool{}
-	mark := func(entries [][]float64, motion bool) {
-		for _, entry := range entries { // step, copy, largest difference of states and observations, of rewards
-			if motion == (entry[2] != 0) {
-				skip[[2]int{int(entry[0]), int(entry[1])}] = true
-			}
+// moment is a step and a copy of a recording.
+type moment [2]int
+
+// culled lists the moments at which the original left out a contact because bounding circles were apart in all copies of the
+// batch. This engine never leaves out a force.
+func (g *golden) culled() map[moment]bool {
+	list := map[moment]bool{}
+	for _, entry := range g.CullDependent { // step, copy, largest difference of states and observations, of rewards
+		if entry[2] != 0 {
+			list[moment{int(entry[0]), int(entry[1])}] = true
 		}
 	}
-	mark(g.CullDependent, true)
-	mark(g.BatchCoupled, false)
-	return skip
+	return list
+}
+
+// paidForOthers lists the moments at which rewards depend on other copies of the batch: those of two tasks ask for bounding
+// circles, the original for those of any copy, these for those of their own, as the original does in a batch of one.
+func (g *golden) paidForOthers() map[moment]bool {
+	list := map[moment]bool{}
+	for _, entry := range g.BatchCoupled {
+		if entry[3] != 0 && (g.Scenario == "navigation" || g.Scenario == "give_way") {
+			list[moment{int(entry[0]), int(entry[1])}] = true
+		}
+	}
+	return list
 }
 
 func compareStates(m *meter, g *golden, w *World, at, c int) {

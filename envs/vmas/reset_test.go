@@ -3,6 +3,8 @@
 package vmas
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -19,6 +21,7 @@ type resetStats struct {
 	RotMean      []float64       `json:"rot_mean"`
 	RotStd       []float64       `json:"rot_std"`
 	PairDistance [][]float64     `json:"pair_dist_mean"`
+	PairLeast    [][]float64     `json:"pair_dist_min"`
 }
 
 // levels are the probabilities of the recorded quantiles.
@@ -27,7 +30,6 @@ var levels = [7]float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
 func TestResetsAreDistributedAsInTheOriginal(t *testing.T) {
 	var file struct{ Scenarios map[string]resetStats }
 	envtest.ReadRecording(t, envtest.Statistics(t, "vmas", "reset_stats.json.gz")[0], &file)
-	const copies = 2048
 	for _, name := range envs.Names() {
 		scenario := strings.TrimPrefix(name, "vmas/")
 		t.Run(scenario, func(t *testing.T) {
@@ -35,23 +37,42 @@ func TestResetsAreDistributedAsInTheOriginal(t *testing.T) {
 			if !ok {
 				t.Fatalf("no recording of resets of %s", scenario)
 			}
-			cfg, err := envs.Default(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			built, err := cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}).Build(5, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e := built.(*env)
-			e.Reset(nil, envs.NewStep(e.Spec()))
-			if len(ref.Names) != e.world.count {
-				t.Fatalf("%d bodies, want %d", e.world.count, len(ref.Names))
-			}
-			for b := range ref.Names {
-				checkBody(t, e.world, &ref, b)
-			}
+			checkResets(t, map[string]any{"kind": name}, &ref)
 		})
+	}
+}
+
+// Keyword arguments move what resets place, and keep things apart.
+func TestResetsWithOtherSettingsAreDistributedAsInTheOriginal(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Scenario string
+			Kwargs   json.RawMessage
+			resetStats
+		}
+	}
+	envtest.ReadRecording(t, envtest.Statistics(t, "vmas", "reset_stats_kwargs.json.gz")[0], &file)
+	if len(file.Cases) == 0 {
+		t.Fatal("no recording of resets with other settings")
+	}
+	for k, c := range file.Cases {
+		t.Run(fmt.Sprintf("%s-%d", c.Scenario, k), func(t *testing.T) {
+			checkResets(t, withKwargs(t, c.Scenario, c.Kwargs), &c.resetStats)
+		})
+	}
+}
+
+// checkResets compares the distributions of everything that a reset of the task with these settings places.
+func checkResets(t *testing.T, overlay map[string]any, ref *resetStats) {
+	t.Helper()
+	overlay["copies"] = 2048
+	e := buildOverlay(t, overlay, 5, 1)
+	e.Reset(nil, envs.NewStep(e.Spec()))
+	if len(ref.Names) != e.world.count {
+		t.Fatalf("%d bodies, want %d", e.world.count, len(ref.Names))
+	}
+	for b := range ref.Names {
+		checkBody(t, e.world, ref, b)
 	}
 }
 
@@ -77,6 +98,7 @@ func checkBody(t *testing.T, w *World, ref *resetStats, b int) {
 		}
 		_, std := moments(d)
 		checkMean(t, name+": distance to "+ref.Names[other], d, ref.PairDistance[b][other], std, ref.Copies)
+		checkLeast(t, name+": distance to "+ref.Names[other], d, ref.PairLeast[b][other], ref.Copies)
 	}
 }
 
@@ -109,6 +131,21 @@ func checkMean(t *testing.T, what string, sample []float64, want, wantStd float6
 	limit := 4*math.Sqrt(std*std/float64(len(sample))+wantStd*wantStd/float64(copies)) + 1e-4
 	if math.Abs(mean-want) > limit {
 		t.Errorf("%s is %.4f on average, want %.4f within %.4f", what, mean, want, limit)
+	}
+}
+
+// checkLeast looks for numbers below the recorded least one. If both samples are of one distribution, each number below is as
+// likely one of ours as their sizes say; that all of k are is then less likely than 1e-6.
+func checkLeast(t *testing.T, what string, sample []float64, least float64, copies int) {
+	t.Helper()
+	n, below := float64(len(sample)), 0
+	for _, x := range sample {
+		if x < least-1e-6 { // rounding of positions
+			below++
+		}
+	}
+	if k := math.Log(1e-6) / math.Log(n/(n+float64(copies))); float64(below) > k {
+		t.Errorf("%s is below the recorded least of %.4f in %d of %.0f resets, want at most %.0f", what, least, below, n, k)
 	}
 }
 

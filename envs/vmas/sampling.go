@@ -17,20 +17,28 @@ import (
 type Sampling struct {
 	envs.Common
 	Settings
-	Agents       int     `json:"n_agents"`
-	SharedReward bool    `json:"shared_rew"` // everybody is paid for the samples of all
-	Gaussians    int     `json:"n_gaussians"`
-	LidarRange   float32 `json:"lidar_range"`
-	Variance     float32 `json:"cov"` // of each Gaussian, along both axes
-	Collisions   bool    `json:"collisions"`
-	SpawnSamePos bool    `json:"spawn_same_pos"` // agents start at one place; not available
+	Agents       int       `json:"n_agents"`
+	SharedReward bool      `json:"shared_rew"` // everybody is paid for the samples of all
+	Gaussians    int       `json:"n_gaussians"`
+	LidarRange   float32   `json:"lidar_range"`
+	Variances    []float32 `json:"cov" conf:"scalar"` // of the Gaussians along both axes: one for all, or one for each
+	Collisions   bool      `json:"collisions"`
+	SpawnSamePos bool      `json:"spawn_same_pos"` // agents start at one place; not available
+
+	XDim        float64 `json:"xdim" conf:"omitdefault"`         // the field is |x| ≤ this
+	YDim        float64 `json:"ydim" conf:"omitdefault"`         // and |y| ≤ this
+	GridSpacing float64 `json:"grid_spacing" conf:"omitdefault"` // side of a cell
+	AgentRadius float64 `json:"agent_radius" conf:"omitdefault"`
+	Norm        bool    `json:"norm" conf:"omitdefault"` // rewards are shares of the field's peak, as observations are; else the bare density
+	CommsRange  float32 `json:"comms_range,omitzero"`    // distance up to which pictures show a line between agents
 }
 
 // DefaultSampling returns the settings of BenchMARL 1.5.2 (conf/task/vmas/sampling.yaml).
 func DefaultSampling() Sampling {
 	return Sampling{
 		Common: envs.DefaultCommon(), Settings: DefaultSettings(),
-		Agents: 3, Gaussians: 3, LidarRange: 0.2, Variance: 0.05, Collisions: true,
+		Agents: 3, Gaussians: 3, LidarRange: 0.2, Variances: []float32{0.05}, Collisions: true,
+		XDim: 1, YDim: 1, GridSpacing: 0.05, AgentRadius: 0.025, Norm: true,
 	}
 }
 
@@ -50,7 +58,7 @@ func (s Sampling) Build(seed uint64, workers int) (envs.Env, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	return New(s.Kind(), s.Common, s.Settings, &sampling{s}, seed, workers)
+	return New(s.Kind(), s.Common, s.Settings, newSampling(s), seed, workers)
 }
 
 func (s Sampling) validate() error {
@@ -58,11 +66,26 @@ func (s Sampling) validate() error {
 		wantCount(s.Kind(), "n_agents", s.Agents, 1, 100),
 		wantCount(s.Kind(), "n_gaussians", s.Gaussians, 1, 100),
 		wantNonNegative(s.Kind(), "lidar_range", s.LidarRange),
-		wantPositive(s.Kind(), "cov", s.Variance),
+		wantPositive(s.Kind(), "xdim", float32(s.XDim)),
+		wantPositive(s.Kind(), "ydim", float32(s.YDim)),
+		wantPositive(s.Kind(), "grid_spacing", float32(s.GridSpacing)),
+		wantPositive(s.Kind(), "agent_radius", float32(s.AgentRadius)),
+		wantNonNegative(s.Kind(), "comms_range", s.CommsRange),
+		s.wantVariances(),
 	)
 	switch {
 	case err != nil:
 		return err
+	case s.XDim/s.GridSpacing != math.Trunc(s.XDim/s.GridSpacing):
+		return fmt.Errorf("vmas/sampling: xdim is %g, which is no multiple of grid_spacing %g; the original refuses that, too, in double precision",
+			s.XDim, s.GridSpacing)
+	case s.YDim/s.GridSpacing != math.Trunc(s.YDim/s.GridSpacing):
+		return fmt.Errorf("vmas/sampling: ydim is %g, which is no multiple of grid_spacing %g; the original refuses that, too, in double precision",
+			s.YDim, s.GridSpacing)
+	case 4*s.XDim/s.GridSpacing*s.YDim/s.GridSpacing > samplingMost:
+		return fmt.Errorf("vmas/sampling: grid_spacing is %g, which cuts the field into more than %d cells; want more", s.GridSpacing, samplingMost)
+	case s.AgentRadius >= min(s.XDim, s.YDim):
+		return fmt.Errorf("vmas/sampling: agent_radius is %g, but the field ends at xdim %g and ydim %g; want less", s.AgentRadius, s.XDim, s.YDim)
 	case !s.Collisions:
 		return errors.New("vmas/sampling: collisions is false, but agents that do not collide have no lidar to observe; want true")
 	case s.SpawnSamePos:
@@ -71,8 +94,53 @@ func (s Sampling) validate() error {
 	return nil
 }
 
+// samplingMost keeps the memory of a copy below one megabyte.
+const samplingMost = 250_000
+
+// wantVariances returns one sentence about an impossible number of variances, or an impossible one.
+func (s Sampling) wantVariances() error {
+	if n := len(s.Variances); n != 1 && n != s.Gaussians {
+		return fmt.Errorf("vmas/sampling: cov has %d entries, want 1 or as many as n_gaussians, %d", n, s.Gaussians)
+	}
+	for _, v := range s.Variances {
+		if err := wantPositive(s.Kind(), "cov", v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sampling is the task's behaviour.
-type sampling struct{ Sampling }
+type sampling struct {
+	Sampling
+	nx, ny   int       // cells along x and y
+	size     Vec       // the field is |x| ≤ size.X, |y| ≤ size.Y
+	limit    Vec       // where it ends for centres of agents
+	cell     float32   // side of a cell
+	double   []float32 // [G] twice the variance of each Gaussian
+	weight   []float32 // [G] each Gaussian's density at its centre as a share of the first one's
+	visiting float32   // square of the distance at which an agent has visited a centre
+}
+
+func newSampling(s Sampling) *sampling {
+	// Sums and quotients are rounded once, as in the original.
+	t := &sampling{
+		Sampling: s, cell: float32(s.GridSpacing),
+		nx: int(2 * s.XDim / s.GridSpacing), ny: int(2 * s.YDim / s.GridSpacing),
+		size: Vec{float32(s.XDim), float32(s.YDim)}, limit: Vec{float32(s.XDim - s.AgentRadius), float32(s.YDim - s.AgentRadius)},
+	}
+	// Reading: one and a half cells, or as near as an agent gets to a centre in a corner.
+	near := 1.5 * max(s.GridSpacing, s.AgentRadius)
+	t.visiting = float32(near * near)
+	for k := range s.Gaussians {
+		v := s.Variances[k%len(s.Variances)]
+		t.double, t.weight = append(t.double, 2*v), append(t.weight, s.Variances[0]/v)
+	}
+	return t
+}
+
+// variance returns that of Gaussian k.
+func (s *sampling) variance(k int) float32 { return s.Variances[k%len(s.Variances)] }
 
 var (
 	_ Task       = (*sampling)(nil)
@@ -81,27 +149,18 @@ var (
 	_ Painter    = (*sampling)(nil)
 )
 
+// samplingRays is the number of an agent's rays.
 // From: VMAS 1.5.2, scenarios/sampling.py
-const (
-	samplingRadius = 0.025
-	samplingSize   = 1 // the field is |x|, |y| ≤ 1
-	samplingLimit  = samplingSize - samplingRadius
-	samplingCell   = 0.05
-	samplingCells  = 40 // along each axis
-	samplingRays   = 12
-)
-
-// samplingNear is the distance at which an agent has visited a centre: one and a half cells.
-const samplingNear = 1.5 * samplingCell
+const samplingRays = 12
 
 // samplingAround lists the cells around an agent in the order of its observation.
 var samplingAround = [8]Vec{{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}}
 
 func (s *sampling) World() WorldSpec {
 	w := DefaultWorld()
-	w.XLimit, w.YLimit = samplingLimit, samplingLimit
+	w.XLimit, w.YLimit, w.HalfSize = s.limit.X, s.limit.Y, max(s.size.X, s.size.Y)
 	for i := range s.Agents {
-		a := DefaultAgent(fmt.Sprintf("agent_%d", i), samplingRadius)
+		a := DefaultAgent(fmt.Sprintf("agent_%d", i), float32(s.AgentRadius))
 		others := numbers(0, s.Agents)
 		const first = 0.05 // of the angles, in radians
 		a.Lidar = Lidar{
@@ -112,7 +171,7 @@ func (s *sampling) World() WorldSpec {
 	w.Obs = 4 + samplingRays + len(samplingAround)
 	w.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: w.Obs}} // rays and cells have no row of their own
 	w.Memory = []Slot{
-		{"locs", 2 * s.Gaussians}, {"max_pdf", 1}, {"sampled", samplingCells * samplingCells}, {"agent_sample", s.Agents},
+		{"locs", 2 * s.Gaussians}, {"max_pdf", 1}, {"sampled", s.nx * s.ny}, {"agent_sample", s.Agents},
 		{"visited", s.Gaussians},
 	}
 	return w
@@ -121,8 +180,8 @@ func (s *sampling) World() WorldSpec {
 // samplingMemory is the task's memory of a copy.
 type samplingMemory struct {
 	centres []float32 // [G,2] of the Gaussians
-	peak    *float32  // what the field is divided by
-	sampled []float32 // [40,40] by x, then y: 1 for cells that have paid
+	peak    *float32  // the field's largest density, by which observations and rewards are divided
+	sampled []float32 // [nx,ny] by x, then y: 1 for cells that have paid
 	samples []float32 // [N] reward terms of the last step
 	visited []float32 // [G] 1 for centres that an agent has been near to
 }
@@ -130,62 +189,75 @@ type samplingMemory struct {
 func (s *sampling) memory(w *World, c int) samplingMemory {
 	m, g := w.Memory(c), s.Gaussians
 	grid := 2*g + 1
-	samples := grid + samplingCells*samplingCells
+	samples := grid + s.nx*s.ny
 	return samplingMemory{m[:2*g], &m[2*g], m[grid:samples], m[samples : samples+s.Agents], m[samples+s.Agents:]}
 }
 
 func (s *sampling) Reset(w *World, c int, r *rng.Rand) {
 	m := s.memory(w, c)
-	for i := range m.centres {
-		m.centres[i] = r.Uniform(-samplingSize, samplingSize)
+	for k := 0; k < len(m.centres); k += 2 {
+		put(m.centres[k:], s.anywhere(r))
 	}
 	for i := range s.Agents {
-		p := Vec{r.Uniform(-samplingSize, samplingSize), r.Uniform(-samplingSize, samplingSize)}
-		w.Place(c, w.Agent(i), p.Clamp(samplingLimit))
+		w.Place(c, w.Agent(i), s.inside(s.anywhere(r)))
 	}
 	*m.peak = s.peak(m.centres)
 }
 
-// peak returns the largest value of the field at the lower left corners of the cells. A Gaussian is the product of one
-// along x and one along y.
-func (s *sampling) peak(centres []float32) (top float32) {
-	var field [samplingCells][samplingCells]float32
-	for k := 0; k < len(centres); k += 2 {
-		var along [2][samplingCells]float32
-		for axis := range along {
-			for i := range along[axis] {
-				x := clamp(-samplingSize+samplingCell*float32(i), samplingLimit) - centres[k+axis]
-				along[axis][i] = float32(math.Exp(float64(-x * x / (2 * s.Variance))))
-			}
-		}
-		for i, x := range along[0] {
-			for j, y := range along[1] {
-				field[i][j] += x * y
-			}
-		}
-	}
-	for i := range field {
-		for _, v := range field[i] {
-			top = max(top, v)
-		}
-	}
-	return top / (2 * math.Pi * s.Variance)
+// anywhere returns a uniformly drawn place in the field.
+func (s *sampling) anywhere(r *rng.Rand) Vec {
+	x := r.Uniform(-s.size.X, s.size.X)
+	return Vec{x, r.Uniform(-s.size.Y, s.size.Y)}
 }
 
-// value returns the field at p as a share of its peak.
+// inside moves a place to where the centre of an agent can be.
+func (s *sampling) inside(p Vec) Vec { return Vec{clamp(p.X, s.limit.X), clamp(p.Y, s.limit.Y)} }
+
+// peak returns the largest density of the field at the lower left corners of the cells. A Gaussian is the product of one
+// along x and one along y.
+//
+// Deviation: where all corners are so far from all Gaussians that the original divides by nothing, this divides by 1e-30.
+func (s *sampling) peak(centres []float32) (top float32) {
+	along, across := make([]float32, s.Gaussians*s.nx), make([]float32, s.Gaussians*s.ny)
+	for k := range s.Gaussians {
+		for i := range s.nx {
+			x := clamp(-s.size.X+s.cell*float32(i), s.limit.X) - centres[2*k]
+			along[k*s.nx+i] = s.weight[k] * float32(math.Exp(float64(-x*x/s.double[k])))
+		}
+		for j := range s.ny {
+			y := clamp(-s.size.Y+s.cell*float32(j), s.limit.Y) - centres[2*k+1]
+			across[k*s.ny+j] = float32(math.Exp(float64(-y * y / s.double[k])))
+		}
+	}
+	for i := range s.nx {
+		for j := range s.ny {
+			sum := float32(0)
+			for k := range s.Gaussians {
+				sum += along[k*s.nx+i] * across[k*s.ny+j]
+			}
+			top = max(top, sum)
+		}
+	}
+	return max(s.density(top), 1e-30)
+}
+
+// density turns a sum of Gaussians of height 1, each times its weight, into a density.
+func (s *sampling) density(sum float32) float32 { return sum / (2 * math.Pi * s.Variances[0]) }
+
+// value returns the density of the field at p.
 func (s *sampling) value(m *samplingMemory, p Vec) float32 {
 	sum := float32(0)
-	for k := 0; k < len(m.centres); k += 2 {
-		d := p.Sub(Vec{m.centres[k], m.centres[k+1]})
-		sum += float32(math.Exp(float64(-square(d) / (2 * s.Variance))))
+	for k, double := range s.double {
+		d := p.Sub(Vec{m.centres[2*k], m.centres[2*k+1]})
+		sum += s.weight[k] * float32(math.Exp(float64(-square(d)/double)))
 	}
-	return sum / (2 * math.Pi * s.Variance) / *m.peak
+	return s.density(sum)
 }
 
-// samplingIndex returns the cell of a position within the limits, and some cell for one that is not a number.
-func samplingIndex(p Vec) int {
-	x, y := int(p.X/samplingCell+samplingCells/2), int(p.Y/samplingCell+samplingCells/2)
-	return min(max(x, 0), samplingCells-1)*samplingCells + min(max(y, 0), samplingCells-1)
+// index returns the cell of a position within the limits, and some cell for one that is not a number.
+func (s *sampling) index(p Vec) int {
+	x, y := int(p.X/s.cell+float32(s.nx)/2), int(p.Y/s.cell+float32(s.ny)/2)
+	return min(max(x, 0), s.nx-1)*s.ny + min(max(y, 0), s.ny-1)
 }
 
 func (s *sampling) Observe(w *World, c, agent int, dst []float32) {
@@ -195,17 +267,17 @@ func (s *sampling) Observe(w *World, c, agent int, dst []float32) {
 	at := put(dst, pos, w.Vel(c, self))
 	at += w.Lidar(c, agent, dst[at:])
 	for i, side := range samplingAround {
-		dst[at+i] = s.unsampled(&m, pos.Add(side.Mul(samplingCell)))
+		dst[at+i] = s.unsampled(&m, pos.Add(side.Mul(s.cell))) / *m.peak
 	}
 }
 
-// unsampled returns the value of the field at p, 0 where it is outside of the field or in a cell that has paid.
+// unsampled returns the density of the field at p, 0 where it is outside of the field or in a cell that has paid.
 func (s *sampling) unsampled(m *samplingMemory, p Vec) float32 {
-	if !(max(abs(p.X), abs(p.Y)) <= samplingSize) {
+	if !(abs(p.X) <= s.size.X && abs(p.Y) <= s.size.Y) {
 		return 0
 	}
-	p = p.Clamp(samplingLimit)
-	if m.sampled[samplingIndex(p)] != 0 {
+	p = s.inside(p)
+	if m.sampled[s.index(p)] != 0 {
 		return 0
 	}
 	return s.value(m, p)
@@ -216,9 +288,12 @@ func (s *sampling) Reward(w *World, c int, dst []float32) {
 	m := s.memory(w, c)
 	sum := float32(0)
 	for i := range dst {
-		p := w.Pos(c, w.Agent(i)).Clamp(samplingLimit)
+		p := s.inside(w.Pos(c, w.Agent(i)))
 		m.samples[i] = s.unsampled(&m, p)
-		m.sampled[samplingIndex(p)] = 1
+		if s.Norm {
+			m.samples[i] /= *m.peak
+		}
+		m.sampled[s.index(p)] = 1
 		sum += m.samples[i]
 	}
 	copy(dst, m.samples)
@@ -236,7 +311,7 @@ func (s *sampling) Outcome(w *World, c int) (success, over bool) {
 	for k := range m.visited {
 		centre := Vec{m.centres[2*k], m.centres[2*k+1]}
 		for i := range s.Agents {
-			if square(w.Pos(c, w.Agent(i)).Sub(centre)) <= samplingNear*samplingNear {
+			if square(w.Pos(c, w.Agent(i)).Sub(centre)) <= s.visiting {
 				m.visited[k] = 1
 			}
 		}
@@ -260,22 +335,26 @@ func (s *sampling) Progress(w *World, c int) float32 {
 func (s *sampling) Paint(w *World, c int, scene *envs.Scene) {
 	m := s.memory(w, c)
 	for k, paid := range m.sampled {
-		if x, y := k/samplingCells, k%samplingCells; paid != 0 {
+		if middle := s.middle(k/s.ny, k%s.ny); paid != 0 {
 			scene.Shapes = append(scene.Shapes, envs.Shape{
-				Role: envs.RoleObstacle, Agent: -1, X: samplingMiddle(x), Y: samplingMiddle(y), Width: samplingCell, Height: samplingCell,
+				Role: envs.RoleObstacle, Agent: -1, X: float64(middle.X), Y: float64(middle.Y), Width: s.GridSpacing, Height: s.GridSpacing,
 			})
 		}
 	}
 	for k, visited := range m.visited {
 		ring := envs.Shape{
 			Role: envs.RoleTarget, Agent: -1, X: float64(m.centres[2*k]), Y: float64(m.centres[2*k+1]),
-			Radius: math.Sqrt(float64(s.Variance)), Hollow: true,
+			Radius: math.Sqrt(float64(s.variance(k))), Hollow: true,
 		}
 		scene.Shapes = append(scene.Shapes, ring)
-		if ring.Hollow, ring.Radius = false, samplingRadius; visited == 0 {
+		if ring.Hollow, ring.Radius = false, s.AgentRadius; visited == 0 {
 			scene.Shapes = append(scene.Shapes, ring)
 		}
 	}
+	w.link(c, s.CommsRange, scene)
 }
 
-func samplingMiddle(cell int) float64 { return (float64(cell)+0.5)*samplingCell - samplingSize }
+// middle returns that of a cell.
+func (s *sampling) middle(x, y int) Vec {
+	return Vec{float32((float64(x)+0.5)*s.GridSpacing - s.XDim), float32((float64(y)+0.5)*s.GridSpacing - s.YDim)}
+}

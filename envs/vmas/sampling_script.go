@@ -22,13 +22,13 @@ func (s *sampling) Script(w *World, c, agent int) Vec {
 // bestCell returns the middle of a cell near p.
 func (s *sampling) bestCell(m *samplingMemory, p Vec) Vec {
 	const view = 4 // cells to each side
-	index := samplingIndex(p)
-	x, y := index/samplingCells, index%samplingCells
+	index := s.index(p)
+	x, y := index/s.ny, index%s.ny
 	best, most := p, float32(-1)
-	for i := max(0, x-view); i <= min(samplingCells-1, x+view); i++ {
-		for j := max(0, y-view); j <= min(samplingCells-1, y+view); j++ {
-			middle := Vec{float32(samplingMiddle(i)), float32(samplingMiddle(j))}
-			worth := s.unsampled(m, middle) / (samplingCell + middle.Sub(p).Norm())
+	for i := max(0, x-view); i <= min(s.nx-1, x+view); i++ {
+		for j := max(0, y-view); j <= min(s.ny-1, y+view); j++ {
+			middle := s.middle(i, j)
+			worth := s.unsampled(m, middle) / *m.peak / (s.cell + middle.Sub(p).Norm())
 			if worth > most {
 				best, most = middle, worth
 			}

@@ -5,11 +5,13 @@ package vmas
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"testing"
 
+	"cermic/cermiclib/conf"
 	"cermic/envs"
 	"cermic/envs/envtest"
 )
@@ -24,12 +26,16 @@ func TestTasksFollowRecordings(t *testing.T) {
 	for _, g := range goldens(t, "scenario") {
 		t.Run(g.key, func(t *testing.T) {
 			e := g.build(t)
-			checkWorld(t, g, e)
 			m := newMeter(t, tol(g.key).OneStep)
 			m.tol["control"] = 1e-5 // the recordings' own figure for agent_u and agent_force
+			if g.ObsClean != nil {  // the noise cannot be repeated, see TestObservationNoiseIsThatOfTheOriginal
+				e = g.buildWith(t, map[string]any{"obs_noise": 0})
+				m.tol["obs"] = 2 * max(m.tol["pos"], m.tol["vel"]) // differences of two positions, velocities
+			}
+			checkWorld(t, g, e)
 			defer m.report()
 			f := newFollower(t, g, e)
-			skip, steps := skipped(g), 0
+			skip, coupled, steps := g.culled(), g.paidForOthers(), 0
 			f.seat(0)
 			for c := range g.Copies {
 				e.show(c, f.out)
@@ -39,10 +45,14 @@ func TestTasksFollowRecordings(t *testing.T) {
 				f.seat(at)
 				f.step(at)
 				for c := range g.Copies {
-					if !skip[[2]int{at, c}] {
-						f.compare(m, at, c)
-						steps++
+					if skip[moment{at, c}] {
+						continue
 					}
+					f.compare(m, at, c)
+					if !coupled[moment{at, c}] {
+						f.compareRewards(m, at, c)
+					}
+					steps++
 				}
 			}
 			state := max(m.largest["pos"], m.largest["vel"], m.largest["rot"], m.largest["ang_vel"])
@@ -67,12 +77,12 @@ func TestTasksStayOnRecordingsFor30Steps(t *testing.T) {
 			f := newFollower(t, g, g.build(t))
 			m := newMeter(t, map[string]float64{"pos": max(limit, 1e-5)})
 			defer m.report()
-			skip, off := skipped(g), make([]bool, g.Copies)
+			skip, off := g.culled(), make([]bool, g.Copies)
 			f.seat(0)
 			for at := range min(30, g.T) {
 				f.step(at)
 				for c := range g.Copies {
-					off[c] = off[c] || skip[[2]int{at, c}]
+					off[c] = off[c] || skip[moment{at, c}]
 					for k, b := range g.DynamicEntities {
 						if p, want := f.e.world.Pos(c, b), g.States[at+1][c][k]; !off[c] {
 							m.same("pos", p.X, want[0], "x", at, c, b)
@@ -85,35 +95,51 @@ func TestTasksStayOnRecordingsFor30Steps(t *testing.T) {
 	}
 }
 
-// build makes the task that a recording is of: the registered default vmas/<scenario> overlaid with the recorded kwargs.
+// build makes the task that a recording is of: the registered default vmas/<scenario> overlaid with the recorded kwargs. A
+// keyword that the task does not have fails the test by its name.
 func (g *golden) build(t *testing.T) *env {
 	t.Helper()
-	proto, err := envs.Default("vmas/" + g.Scenario)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return g.buildWith(t, nil)
+}
+
+// buildWith is build with some kwargs replaced.
+func (g *golden) buildWith(t *testing.T, changed map[string]any) *env {
+	t.Helper()
 	kind := Continuous
 	if !g.ContinuousActions {
 		kind = Product9
 	}
-	overlay := map[string]any{
-		"copies": g.Copies, "reward": envs.Dense, "max_steps": g.MaxSteps, "discrete": kind,
-	}
-	if len(g.Kwargs) > 0 {
-		if err := json.Unmarshal(g.Kwargs, &overlay); err != nil {
+	overlay := withKwargs(t, g.Scenario, g.Kwargs)
+	maps.Copy(overlay, map[string]any{"copies": g.Copies, "reward": envs.Dense, "max_steps": g.MaxSteps, "discrete": kind})
+	maps.Copy(overlay, changed)
+	return buildOverlay(t, overlay, 1, 1)
+}
+
+// withKwargs returns the settings that recorded kwargs stand for.
+func withKwargs(t *testing.T, scenario string, kwargs json.RawMessage) map[string]any {
+	t.Helper()
+	overlay := map[string]any{}
+	if len(kwargs) > 0 {
+		if err := json.Unmarshal(kwargs, &overlay); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cfg := reflect.New(reflect.TypeOf(proto))
-	cfg.Elem().Set(reflect.ValueOf(proto))
+	overlay["kind"] = "vmas/" + scenario
+	return overlay
+}
+
+// buildOverlay builds a task from settings that its JSON may hold.
+func buildOverlay(t *testing.T, overlay map[string]any, seed uint64, workers int) *env {
+	t.Helper()
 	raw, err := json.Marshal(overlay)
-	if err == nil {
-		err = json.Unmarshal(raw, cfg.Interface())
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, err := cfg.Elem().Interface().(envs.Config).Build(1, 1)
+	var cfg envs.Config
+	if err := conf.Unmarshal(raw, &cfg); err != nil {
+		t.Fatal(err)
+	}
+	built, err := cfg.Build(seed, workers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +195,7 @@ type follower struct {
 	actions [][][][]float32
 	memory  map[string]recorded // by slot
 	rows    []int               // row in Step.Obs of each recorded policy agent
+	seen    [][][][]float32     // recorded observations, without the noise that they may have
 }
 
 // recorded is a series for one memory slot: width numbers per time (if timed) and copy.
@@ -181,7 +208,17 @@ type recorded struct {
 func newFollower(t *testing.T, g *golden, e *env) *follower {
 	f := &follower{
 		t: t, g: g, e: e, out: envs.NewStep(&e.spec), act: envs.NewActions(&e.spec),
-		actions: decode[[][][][]float32](t, g.Actions), memory: map[string]recorded{},
+		actions: decode[[][][][]float32](t, g.Actions), memory: map[string]recorded{}, seen: g.Obs,
+	}
+	if g.ObsClean != nil {
+		f.seen = g.ObsClean
+	}
+	longest := 0
+	for k := range g.PolicyAgents {
+		longest = max(longest, len(f.seen[0][k][0]))
+	}
+	if longest != e.spec.Obs[0] {
+		t.Fatalf("agents observe %d numbers, want %d", e.spec.Obs[0], longest)
 	}
 	slots := map[string]int{}
 	for _, s := range e.world.spec.Memory {
@@ -195,8 +232,8 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 		}
 		f.memory[name] = recorded{numbers, width, true}
 	}
-	if g.Sampled != nil {
-		f.memory["sampled"] = recorded{g.grid(), samplingCells * samplingCells, true}
+	if task, ok := e.task.(*sampling); ok {
+		f.memory["sampled"] = recorded{g.grid(task.nx, task.ny), task.nx * task.ny, true}
 	}
 	for name, raw := range g.InternalsStatic {
 		if width, ok := slots[name]; ok {
@@ -214,9 +251,9 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 	return f
 }
 
-// grid turns the recorded lists of cells that were sampled at each time into the sampled cells [T+1,E,40,40].
-func (g *golden) grid() []float32 {
-	size := g.Copies * samplingCells * samplingCells
+// grid turns the recorded lists of cells that were sampled at each time into the sampled cells [T+1,E,nx,ny].
+func (g *golden) grid(nx, ny int) []float32 {
+	size := g.Copies * nx * ny
 	grid := make([]float32, (g.T+1)*size)
 	for t, cells := range g.Sampled {
 		now := grid[t*size : (t+1)*size]
@@ -224,7 +261,7 @@ func (g *golden) grid() []float32 {
 			copy(now, grid[(t-1)*size:t*size])
 		}
 		for _, cell := range cells {
-			now[(cell[0]*samplingCells+cell[1])*samplingCells+cell[2]] = 1
+			now[(cell[0]*nx+cell[1])*ny+cell[2]] = 1
 		}
 	}
 	return grid
@@ -239,16 +276,7 @@ func (r *recorded) row(g *golden, t, c int) []float32 {
 }
 
 // slot returns the memory of copy c under a name.
-func (f *follower) slot(c int, name string) []float32 {
-	from := 0
-	for _, s := range f.e.world.spec.Memory {
-		if s.Name == name {
-			return f.e.world.Memory(c)[from : from+s.Len]
-		}
-		from += s.Len
-	}
-	return nil
-}
+func (f *follower) slot(c int, name string) []float32 { return f.e.term(c, name) }
 
 func (f *follower) seat(t int) {
 	f.g.seat(f.e.world, t)
@@ -276,7 +304,7 @@ func (f *follower) step(t int) {
 }
 
 func (f *follower) compare(m *meter, t, c int) {
-	g, e, n := f.g, f.e, f.e.spec.Agents
+	g, e := f.g, f.e
 	compareStates(m, g, e.world, t+1, c)
 	for agent := range e.world.agents {
 		u, push := e.world.control[c*e.world.agents+agent], e.world.push[c*e.world.agents+agent]
@@ -287,16 +315,6 @@ func (f *follower) compare(m *meter, t, c int) {
 		m.same("control", push.Y, wantF[1], "force", t, c, agent)
 	}
 	f.compareObs(m, t+1, c)
-	for k, row := range f.rows {
-		m.same("reward", f.out.Dense[c*n+row], g.Rewards[t][k][c], t, c, k)
-		for name, series := range g.Infos {
-			got := float32(0) // of terms that the task does not have with these settings
-			if terms := f.slot(c, name); terms != nil {
-				got = terms[min(row, len(terms)-1)]
-			}
-			m.same("reward", got, series[t][k][c], name, t, c, k)
-		}
-	}
 	for name, r := range f.memory {
 		for k, want := range r.row(g, t+1, c) {
 			m.same("reward", f.slot(c, name)[k], want, name, t, c, k)
@@ -308,12 +326,29 @@ func (f *follower) compare(m *meter, t, c int) {
 	}
 }
 
+func (f *follower) compareRewards(m *meter, t, c int) {
+	g, n := f.g, f.e.spec.Agents
+	for k, row := range f.rows {
+		m.same("reward", f.out.Dense[c*n+row], g.Rewards[t][k][c], t, c, k)
+		for name, series := range g.Infos {
+			got := float32(0) // of terms that the task does not have with these settings
+			if terms := f.slot(c, name); terms != nil {
+				got = terms[min(row, len(terms)-1)]
+			}
+			m.same("reward", got, series[t][k][c], name, t, c, k)
+		}
+	}
+}
+
 func (f *follower) compareObs(m *meter, t, c int) {
 	n, o := f.e.spec.Agents, f.e.spec.Obs[0]
 	angle, hasAngle := anglesModPi[f.g.Scenario]
 	for k, row := range f.rows {
-		got := f.out.Obs[(c*n+row)*o : (c*n+row+1)*o]
-		for i, want := range f.g.Obs[t][k][c] {
+		got, series := f.out.Obs[(c*n+row)*o:(c*n+row+1)*o], f.seen[t][k][c]
+		for i, x := range got[len(series):] {
+			m.same("obs", x, 0, t, c, k, len(series)+i) // the rest of a row that is shorter than other agents'
+		}
+		for i, want := range series {
 			x := got[i]
 			if hasAngle && i == angle && abs(abs(x-want)-math.Pi) < 1e-4 {
 				x = want + abs(x-want) - math.Pi

@@ -3,6 +3,7 @@
 package vmas
 
 import (
+	"math"
 	"slices"
 
 	"cermic/envs"
@@ -68,6 +69,23 @@ func (w *World) shape(c, b int, role envs.Role, agent int) envs.Shape {
 	return envs.Shape{
 		Role: role, Agent: agent, X: float64(p.X), Y: float64(p.Y), Angle: float64(w.Rot(c, b)),
 		Radius: float64(s.Radius), Width: float64(s.Length), Height: float64(s.Width), Hollow: s.Hollow,
+	}
+}
+
+// link draws a line between any two agents whose centres are within a range, which changes nothing but the picture.
+func (w *World) link(c int, within float32, scene *envs.Scene) {
+	for i := range w.agents {
+		for j := range i {
+			from, to := w.Pos(c, w.Agent(i)), w.Pos(c, w.Agent(j))
+			way := to.Sub(from)
+			if d := way.Norm(); within > 0 && d > 0 && d <= within {
+				middle := from.Add(to).Mul(0.5)
+				scene.Shapes = append(scene.Shapes, envs.Shape{
+					Role: envs.RoleJoint, Agent: -1, X: float64(middle.X), Y: float64(middle.Y),
+					Angle: math.Atan2(float64(way.Y), float64(way.X)), Width: float64(d),
+				})
+			}
+		}
 	}
 }
 

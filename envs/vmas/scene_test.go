@@ -51,3 +51,38 @@ func TestScenesHoldTheAgentsAndWhatTheyAreAfter(t *testing.T) {
 		}
 	}
 }
+
+// Pictures hold what settings add, as large as they make it.
+func TestScenesGoBySettings(t *testing.T) {
+	for _, c := range []struct {
+		settings string
+		half     Vec // the picture reaches at least so far both ways
+		want     map[envs.Role]int
+	}{
+		{`{"kind":"vmas/give_way","mirror_passage":true}`, Vec{2.5, 0.7}, map[envs.Role]int{envs.RoleTarget: 2, envs.RoleObstacle: 12}},
+		{`{"kind":"vmas/dispersion","pos_range":2.5}`, Vec{2.5, 2.5}, map[envs.Role]int{envs.RoleTarget: 4}},
+		{`{"kind":"vmas/navigation","n_agents":4,"collisions":false,"agents_with_same_goal":4,"world_spawning_y":3}`, Vec{3, 3},
+			map[envs.Role]int{envs.RoleTarget: 4, envs.RoleSensor: 0}},
+		{`{"kind":"vmas/navigation","n_lidar_rays":5}`, Vec{1, 1}, map[envs.Role]int{envs.RoleTarget: 3, envs.RoleSensor: 15}},
+		{`{"kind":"vmas/sampling","xdim":0.5,"ydim":2}`, Vec{2, 2}, map[envs.Role]int{envs.RoleTarget: 6}},
+		{`{"kind":"vmas/simple_adversary","n_agents":5,"n_adversaries":3}`, Vec{1, 1}, map[envs.Role]int{envs.RoleTarget: 4}},
+		{`{"kind":"vmas/flocking","n_obstacles":2,"n_lidar_rays":3}`, Vec{1, 1}, map[envs.Role]int{envs.RoleObstacle: 2, envs.RoleSensor: 12}},
+		{`{"kind":"vmas/transport","n_packages":3,"package_length":0.4}`, Vec{1.46, 1.46}, map[envs.Role]int{envs.RoleObject: 3}},
+		{`{"kind":"vmas/ball_trajectory","joints":false}`, Vec{1, 1}, map[envs.Role]int{envs.RoleObject: 1, envs.RoleJoint: 0}},
+	} {
+		scene, count := buildCopies(t, configOf(t, c.settings), 1).Scene(0), map[envs.Role]int{}
+		for _, s := range scene.Shapes {
+			count[s.Role]++
+		}
+		for role, n := range c.want {
+			if count[role] != n {
+				t.Errorf("%s: %d shapes of role %s, want %d", c.settings, count[role], role, n)
+			}
+		}
+		x, y := float64(c.half.X), float64(c.half.Y)
+		if scene.MinX > -x || scene.MaxX < x || scene.MinY > -y || scene.MaxY < y {
+			t.Errorf("%s: the picture is of [%g, %g] by [%g, %g], want ±%g by ±%g",
+				c.settings, scene.MinX, scene.MaxX, scene.MinY, scene.MaxY, x, y)
+		}
+	}
+}

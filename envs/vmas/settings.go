@@ -48,6 +48,9 @@ const (
 	Literal  SparseHorizon = "literal" // max_steps for every task
 )
 
+// rayLimit keeps observations and the work of lidars sane.
+const rayLimit = 1000
+
 // horizonLimit keeps step counters and buffers sane.
 const horizonLimit = 1_000_000
 

@@ -49,12 +49,41 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"flocking", "n_agents", "-1"},
 		{"flocking", "n_agents", "100"}, // too many to place
 		{"flocking", "n_obstacles", "-1"},
-		{"give_way", "mirror_passage", "true"},
+		{"ball_trajectory", "speed_shaping_factor", "1e7"},
+		{"ball_trajectory", "pos_shaping_factor", "-1e7"},
+		{"ball_trajectory", "dist_shaping_factor", "1e7"},
+		{"dispersion", "pos_range", "0"},
+		{"flocking", "min_dist_between_entities", "-1"},
+		{"flocking", "min_dist_between_entities", "0.9"}, // too far apart to place
+		{"flocking", "n_lidar_rays", "0"},
+		{"flocking", "dist_shaping_factor", "1e7"},
+		{"give_way", "v_range", "0"},
+		{"give_way", "a_range", "0"},
+		{"give_way", "linear_friction", "-0.1"},
+		{"give_way", "obs_noise", "-1"},
+		{"give_way", "min_input_norm", "-1"},
+		{"give_way", "dt_delay", "-1"},
+		{"give_way", "dt_delay", "1001"},
+		{"give_way", "pos_shaping_factor", "1e7"},
+		{"give_way", "energy_rew_coeff", "1e7"},
+		{"give_way", "agent_collision_penalty", "1e7"},
+		{"give_way", "passage_collision_penalty", "1e7"},
+		{"give_way", "obstacle_collision_penalty", "1e7"},
 		{"passage", "n_passages", "0"},
 		{"passage", "n_passages", "21"},
 		{"sampling", "n_agents", "0"},
 		{"sampling", "n_gaussians", "0"},
 		{"sampling", "cov", "0"},
+		{"sampling", "cov", "[0.05,0.05]"},
+		{"sampling", "cov", "[]"},
+		{"sampling", "cov", "[0.05,0,0.05]"},
+		{"sampling", "xdim", "0.02"}, // no whole number of cells
+		{"sampling", "ydim", "0.6"},  // 0.6/0.05 is 11.999999999999998
+		{"sampling", "grid_spacing", "0.3"},
+		{"sampling", "grid_spacing", "0.001953125"}, // 512 cells a side and more
+		{"sampling", "agent_radius", "1"},
+		{"sampling", "agent_radius", "0"},
+		{"sampling", "comms_range", "-1"},
 		{"sampling", "lidar_range", "-1"},
 		{"sampling", "collisions", "false"},
 		{"sampling", "spawn_same_pos", "true"},
@@ -68,6 +97,14 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"navigation", "agents_with_same_goal", "0"},
 		{"navigation", "agents_with_same_goal", "2"}, // they would collide
 		{"navigation", "milestones", "0"},
+		{"navigation", "split_goals", "true"}, // not half of three agents
+		{"navigation", "world_spawning_x", "0"},
+		{"navigation", "world_spawning_y", "0.01"}, // no room in a line
+		{"navigation", "n_lidar_rays", "-1"},
+		{"navigation", "comms_range", "-1"},
+		{"navigation", "pos_shaping_factor", "1e7"},
+		{"navigation", "final_reward", "1e7"},
+		{"navigation", "agent_collision_penalty", "-1e7"},
 		{"transport", "n_agents", "0"},
 		{"transport", "n_agents", "60"}, // too many to leave room for the package
 		{"transport", "n_packages", "0"},

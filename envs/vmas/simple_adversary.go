@@ -11,7 +11,8 @@ import (
 )
 
 // SimpleAdversary is the task vmas/simple_adversary: good agents want one of them near a goal and adversaries far from
-// it. Only the good ones know which of the landmarks is the goal. The two teams have learners of their own.
+// it. Only the good ones know which of the landmarks, one fewer than agents, is the goal. The two teams have learners of
+// their own.
 type SimpleAdversary struct {
 	envs.Common
 	Settings
@@ -48,8 +49,8 @@ func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
 	return New(a.Kind(), a.Common, a.Settings, &simpleAdversary{a}, seed, workers)
 }
 
-// simpleAdversary is the task's behaviour. Bodies are the landmarks, as many as good agents, then the adversaries, then
-// the good agents. The memory is one number: which landmark is the goal.
+// simpleAdversary is the task's behaviour. Bodies are the landmarks, one fewer than agents, then the adversaries, then the
+// good agents. The memory is one number: which landmark is the goal.
 type simpleAdversary struct{ SimpleAdversary }
 
 var (
@@ -66,8 +67,7 @@ const (
 
 func (a *simpleAdversary) World() WorldSpec {
 	s := DefaultWorld()
-	good := a.Agents - a.Adversaries
-	for i := range good {
+	for i := range a.Agents - 1 {
 		landmark := Body{Name: fmt.Sprintf("landmark %d", i), Shape: Sphere(adversaryLandmarkRadius), Mass: 1}
 		s.Landmarks = append(s.Landmarks, landmark)
 	}
@@ -81,7 +81,7 @@ func (a *simpleAdversary) World() WorldSpec {
 		s.Agents = append(s.Agents, agent)
 	}
 	// Observations have no named spans: those of the two teams differ.
-	s.Obs = 2 * (1 + good + a.Agents - 1)
+	s.Obs = 2 * (1 + 2*(a.Agents-1)) // of the good ones; adversaries have no goal to observe
 	s.Memory = []Slot{{"goal", 1}}
 	// What one team wants the other one does not, so that no success could pay all.
 	s.SparseIsDense = true

@@ -24,13 +24,13 @@ func spawns(first, n int, gap float32) []Spawn {
 	return list
 }
 
-// Scatter places the bodies order[from:] of copy c one after the other, uniformly in the square |x|, |y| ≤ half. A place
+// Scatter places the bodies order[from:] of copy c one after the other, uniformly in |x| ≤ half.X, |y| ≤ half.Y. A place
 // that is too near to a body before it in order is drawn again; when that does not help, all start again. It ends soon
 // where crowded allows it.
-func (w *World) Scatter(c int, r *rng.Rand, half float32, order []Spawn, from int) {
+func (w *World) Scatter(c int, r *rng.Rand, half Vec, order []Spawn, from int) {
 	const tries = 1000
 	for k, tried := from, 0; k < len(order); tried++ {
-		p := Vec{r.Uniform(-half, half), r.Uniform(-half, half)}
+		p := Vec{r.Uniform(-half.X, half.X), r.Uniform(-half.Y, half.Y)}
 		if w.isFree(c, p, order[k].Gap, order[:k]) {
 			w.Place(c, order[k].Body, p)
 			k, tried = k+1, 0
@@ -50,14 +50,19 @@ func (w *World) isFree(c int, p Vec, gap float32, bodies []Spawn) bool {
 	return true
 }
 
-// crowded refuses to scatter bodies over a square in which that would take long; keys names the settings to change.
-// Discs dropped at random come to a stop when they cover 0.547 of a plane (Feder 1980); here they may cover 0.4.
-func crowded(task, keys string, half float32, order []Spawn) error {
+// crowded refuses to scatter bodies over a field in which that would take long; keys names the settings to change.
+// Discs dropped at random come to a stop when they cover 0.547 of a plane (Feder 1980); here they may cover 0.4, and 0.5 of
+// a field that is so narrow that they stop when they cover 0.748 of its length (Rényi 1958).
+func crowded(task, keys string, half Vec, order []Spawn) error {
 	for k, s := range order {
-		disc, side := math.Pi*float64(s.Gap)*float64(s.Gap)/4, float64(2*half+s.Gap) // discs may stick out by half a gap
-		if float64(k+1)*disc > 0.4*side*side {
-			return fmt.Errorf("%s: %d bodies do not fit into a square of side %g with centres %g apart; want less of %s",
-				task, len(order), 2*half, s.Gap, keys)
+		gap, x, y := float64(s.Gap), float64(2*half.X+s.Gap), float64(2*half.Y+s.Gap) // discs may stick out by half a gap
+		tight := float64(k+1)*math.Pi*gap*gap/4 > 0.4*x*y
+		if narrow := float64(2 * min(half.X, half.Y)); narrow < gap {
+			tight = float64(k+1)*gap > 0.5*max(x, y)
+		}
+		if tight {
+			return fmt.Errorf("%s: %d bodies do not fit into a field of %g by %g with centres %g apart; want less of %s",
+				task, len(order), 2*half.X, 2*half.Y, s.Gap, keys)
 		}
 	}
 	return nil

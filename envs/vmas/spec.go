@@ -29,8 +29,10 @@ type WorldSpec struct {
 	Ignore    [][2]int // pairs of bodies that never collide, besides those joined without distance
 
 	Obs       int           // O: numbers in the longest agent observation; shorter ones end in zeros
+	ObsNoise  float32       // every observed number is off by up to this, uniformly, anew at every observation
 	Entities  []envs.Entity // named spans of an observation
 	Memory    []Slot        // what the task remembers about a copy between steps
+	Kept      int           // how many of the last numbers of memory outlive a reset
 	HalfSize  float32       // world units that relative positions are divided by
 	SparseMax int           // horizon of the sparse reward; 0: the same as max_steps
 	// SparseIsDense marks tasks with one reward only, because the original one already is sparse, or because there is no

@@ -26,8 +26,8 @@ import (
 type Task interface {
 	// World declares bodies, physics and sizes. It is called once.
 	World() WorldSpec
-	// Reset places copy c, whose bodies are all at the origin at rest and whose memory is zero, and sets memory that
-	// rewards compare with to the value of the new state.
+	// Reset places copy c, whose bodies are all at the origin at rest and whose memory is zero, but for what
+	// WorldSpec.Kept says, and sets memory that rewards compare with to the value of the new state.
 	Reset(w *World, c int, r *rng.Rand)
 	// Observe fills dst [O], which is zero.
 	Observe(w *World, c, agent int, dst []float32)

@@ -16,8 +16,8 @@ type Transport struct {
 	Settings
 	Agents        int     `json:"n_agents"`
 	Packages      int     `json:"n_packages"`
-	PackageWidth  float32 `json:"package_width"`
-	PackageLength float32 `json:"package_length"`
+	PackageWidth  float64 `json:"package_width"`  // along y
+	PackageLength float64 `json:"package_length"` // along x
 	PackageMass   float32 `json:"package_mass"`
 }
 
@@ -52,16 +52,21 @@ func (t Transport) validate() error {
 	if err := cmp.Or(
 		wantCount(t.Kind(), "n_agents", t.Agents, 1, 100),
 		wantCount(t.Kind(), "n_packages", t.Packages, 1, 100),
-		wantPositive(t.Kind(), "package_width", t.PackageWidth),
-		wantPositive(t.Kind(), "package_length", t.PackageLength),
+		wantPositive(t.Kind(), "package_width", float32(t.PackageWidth)),
+		wantPositive(t.Kind(), "package_length", float32(t.PackageLength)),
 		wantPositive(t.Kind(), "package_mass", t.PackageMass),
 	); err != nil {
 		return err
 	}
-	return crowded(t.Kind(), "n_agents, n_packages, package_width or package_length", 1, t.order())
+	return crowded(t.Kind(), "n_agents, n_packages, package_width or package_length", transportField, t.order())
 }
 
-func (t Transport) shape() Shape { return Box(t.PackageLength, t.PackageWidth) }
+func (t Transport) shape() Shape { return Box(float32(t.PackageLength), float32(t.PackageWidth)) }
+
+// halfSize is where the world ends for centres. The sum is rounded once, as in the original.
+func (t Transport) halfSize() float32 {
+	return float32(1 + 2*transportAgentRadius + max(t.PackageLength, t.PackageWidth))
+}
 
 // order is that of placing bodies: agents, then the goal, then packages.
 func (t Transport) order() []Spawn {
@@ -85,13 +90,16 @@ var (
 const (
 	transportGoalRadius  = 0.15
 	transportAgentRadius = 0.03
-	transportHalfSize    = 1.21
 	transportShapingGain = 100
 )
 
+// transportField is where everything starts: |x|, |y| ≤ 1.
+var transportField = Vec{1, 1}
+
 func (t *transport) World() WorldSpec {
 	s := DefaultWorld()
-	s.XLimit, s.YLimit, s.HalfSize = transportHalfSize, transportHalfSize, transportHalfSize
+	half := t.halfSize()
+	s.XLimit, s.YLimit, s.HalfSize = half, half, half
 	s.Landmarks = []Body{{Name: "goal", Shape: Sphere(transportGoalRadius), Mass: 1}}
 	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: 4}}
 	for i := range t.Packages {
@@ -120,8 +128,8 @@ func (t *transport) memory(w *World, c int) (shaping, onGoal []float32, start *f
 }
 
 func (t *transport) Reset(w *World, c int, r *rng.Rand) {
-	w.Scatter(c, r, 1, t.order[:t.Agents], 0)
-	w.Scatter(c, r, 1, t.order, t.Agents)
+	w.Scatter(c, r, transportField, t.order[:t.Agents], 0)
+	w.Scatter(c, r, transportField, t.order, t.Agents)
 	shaping, _, start := t.memory(w, c)
 	for i := range shaping {
 		shaping[i] = transportShapingGain * t.toGoal(w, c, i)

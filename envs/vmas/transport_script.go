@@ -18,9 +18,10 @@ func (t *transport) Script(w *World, c, agent int) Vec {
 	onX := int(math.Round(float64(float32(t.Agents) * abs(way.X) / (abs(way.X) + abs(way.Y)))))
 	preference := aheadX.Sub(aheadY)
 	takesX := func(i int) bool { return t.rank(w, c, i, preference, nil) < onX }
-	f := face{load, aheadX, t.PackageLength / 2, t.PackageWidth / 2}
+	size := t.shape()
+	f := face{load, aheadX, size.Length / 2, size.Width / 2}
 	if !takesX(agent) {
-		f = face{load, aheadY, t.PackageWidth / 2, t.PackageLength / 2}
+		f = face{load, aheadY, size.Width / 2, size.Length / 2}
 	}
 	mates, mine := 0, takesX(agent)
 	for i := range t.Agents {

@@ -110,7 +110,7 @@ func resolve(b *Body, spec *WorldSpec) body {
 
 func (w *World) at(c, b int) int { return c*w.count + b }
 
-// clear puts every body of copy c at rest at the origin and forgets what the task remembered.
+// clear puts every body of copy c at rest at the origin and forgets what the task remembered, except for what is Kept.
 func (w *World) clear(c int) {
 	from, to := c*w.count, (c+1)*w.count
 	clear(w.pos[from:to])
@@ -121,7 +121,7 @@ func (w *World) clear(c int) {
 	clear(w.torque[from:to])
 	clear(w.control[c*w.agents : (c+1)*w.agents])
 	clear(w.push[c*w.agents : (c+1)*w.agents])
-	clear(w.slots[c*w.memory : (c+1)*w.memory])
+	clear(w.slots[c*w.memory : (c+1)*w.memory-w.spec.Kept])
 	for k, j := range w.spec.Joints {
 		w.fixedRot[c*len(w.spec.Joints)+k] = j.FixedRotation
 	}
@@ -177,6 +177,9 @@ func (w *World) Heading(c, b int) Vec { return w.heading[w.at(c, b)] }
 // Spin returns the angular velocity of body b in copy c.
 func (w *World) Spin(c, b int) float32 { return w.spin[w.at(c, b)] }
 
+// Control returns what an agent of copy c asked for in the last step: its action times gain, after the task's Control.
+func (w *World) Control(c, agent int) Vec { return w.control[c*w.agents+agent] }
+
 // Place moves body b of copy c.
 func (w *World) Place(c, b int, p Vec) { w.pos[w.at(c, b)] = p }
 
@@ -186,7 +189,8 @@ func (w *World) Rotate(c, b int, angle float32) {
 	w.face(w.at(c, b), &w.body[b])
 }
 
-// Memory returns the task's own numbers of copy c, in the order of WorldSpec.Memory. A reset zeroes them.
+// Memory returns the task's own numbers of copy c, in the order of WorldSpec.Memory. A reset zeroes them, but
+// for the last WorldSpec.Kept.
 func (w *World) Memory(c int) []float32 { return w.slots[c*w.memory : (c+1)*w.memory] }
 
 // SetFixedRotation sets the rotation that stiff joint k keeps in copy c, until its next reset.

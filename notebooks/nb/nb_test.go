@@ -25,7 +25,7 @@ var record = &results.Record{
 }
 
 func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
-	plot, err := viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals([]*results.Record{record})...)
+	plot, err := viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals(results.Groups([]*results.Record{record}))...)
 	if err != nil {
 		t.Fatal(err)
 	}

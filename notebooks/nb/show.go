@@ -21,7 +21,7 @@ import (
 // content is one value in every format that a front end may choose from.
 type content = map[protocol.MIMEType]any
 
-// Show displays values one below the other: plots, panels, images, films, grids, tables, records, and text as Markdown. An error
+// Show displays values one below the other: plots, panels, images, films, grids, tables, records and groups of them, and text as Markdown. An error
 // among them ends the cell with its sentence and nil is skipped, so that results can be shown as they come:
 //
 //	nb.Show(viz.Curves(figure, series...))
@@ -60,6 +60,8 @@ func render(v any) (content, error) {
 		return summary([]*results.Record{v}), nil
 	case []*results.Record:
 		return summary(v), nil
+	case []results.Group:
+		return summary(results.Flat(v)), nil
 	case string:
 		return content{protocol.MIMETextMarkdown: v, protocol.MIMETextPlain: v}, nil
 	default:

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/viz"
@@ -33,24 +32,22 @@ type Aggregate struct {
 	Left    []string      // tasks that were left out because a method lacks runs or there is no scale
 }
 
-// Aggregate gathers the scaled last scores of the table's rows at a budget, of the methods that were measured at all.
+// Aggregate gathers the scaled last scores of the table's rows, of the methods that were measured at all.
 // scale gives the scale of a task by its ID, zero if there is none. A row counts as one method under its head.
-func (t *Table) Aggregate(st *results.Store, budget string, scale func(task string) (Scale, error)) (Aggregate, error) {
-	runs, err := measured(st, budget)
-	if err != nil {
-		return Aggregate{}, err
-	}
+func (t *Table) Aggregate(src Source, scale func(task string) (Scale, error)) (Aggregate, error) {
+	runs := asked{src: src}
 	var a Aggregate
 	var rows []Row
 	for _, row := range t.Rows {
-		if slices.ContainsFunc(row.Cells, func(c Cell) bool { return len(runs.of(c.Trial)) > 0 }) {
+		if slices.ContainsFunc(row.Cells, func(c Cell) bool { return len(runs.of(c.Trial).Runs) > 0 }) {
 			rows = append(rows, row)
 			a.Methods, a.Scores = append(a.Methods, row.Head), append(a.Scores, nil)
 		}
 	}
 	for j, column := range t.Columns {
-		lacks := func(r Row) bool { return len(runs.of(r.Cells[j].Trial)) == 0 || r.Cells[j].Minus != nil }
+		lacks := func(r Row) bool { return len(runs.of(r.Cells[j].Trial).Runs) == 0 || r.Cells[j].Minus != nil }
 		var known Scale
+		var err error
 		if len(rows) > 0 && !slices.ContainsFunc(rows, lacks) {
 			if known, err = scale(rows[0].Cells[j].Trial.Task); err != nil {
 				return Aggregate{}, err
@@ -69,7 +66,7 @@ func (t *Table) Aggregate(st *results.Store, budget string, scale func(task stri
 			a.Scores[i] = append(a.Scores[i], scores)
 		}
 	}
-	return a, nil
+	return a, runs.err
 }
 
 // about says what was averaged, and on which scales.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/viz"
@@ -26,12 +25,9 @@ func RewardTrial(t Task, method, reward string) Trial {
 // DenseAndSparse puts, for every task of a suite, what methods score when trained on the dense reward beside what they
 // score when trained on the sparse one and the published number, with a sentence on which the published one is nearer to.
 // Columns are one method after the other; changes, each "key=value" as for -set, are of CERMIC's runs.
-func DenseAndSparse(st *results.Store, budget string, suite Suite, methods []string, changes ...string) (viz.Table, error) {
-	runs, err := measured(st, budget)
-	if err != nil {
-		return viz.Table{}, err
-	}
-	t := viz.Table{Title: "Trained on the dense and on the sparse reward, and published", Header: []string{"task"}, Notes: densityNotes(budget, suite, changes)}
+func DenseAndSparse(src Source, suite Suite, methods []string, changes ...string) (viz.Table, error) {
+	runs := asked{src: src}
+	t := viz.Table{Title: "Trained on the dense and on the sparse reward, and published", Header: []string{"task"}, Notes: densityNotes(src.Budget(), suite, changes)}
 	for _, method := range methods {
 		m, err := FindMethod(method)
 		if err != nil {
@@ -59,7 +55,7 @@ func DenseAndSparse(st *results.Store, budget string, suite Suite, methods []str
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t, nil
+	return t, runs.err
 }
 
 // densityNotes say how DenseAndSparse is read.

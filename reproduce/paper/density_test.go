@@ -18,7 +18,7 @@ func TestEveryTaskSaysWhichRewardThePublishedScoreIsLike(t *testing.T) {
 		"vmas/balance mappo task.reward=dense: 30 30|vmas/balance mappo: 30 31":    "the reward makes little difference here",
 		"vmas/balance mappo task.reward=dense: 30 30|vmas/navigation mappo: 30 31": "not known yet",
 	} {
-		table, err := DenseAndSparse(storeOf(t, strings.Split(lines, "|")...), "short", VMAS, []string{"mappo"})
+		table, err := DenseAndSparse(sourceOf(t, strings.Split(lines, "|")...), VMAS, []string{"mappo"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,18 +35,18 @@ func TestEveryTaskSaysWhichRewardThePublishedScoreIsLike(t *testing.T) {
 			}
 		}
 	}
-	battles, err := DenseAndSparse(storeOf(t, "smac/zerg_5_vs_5 mappo task.reward=dense: 0.2 0.25"), "short", SMACv2, []string{"mappo"})
+	battles, err := DenseAndSparse(sourceOf(t, "smac/zerg_5_vs_5 mappo task.reward=dense: 0.2 0.25"), SMACv2, []string{"mappo"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if rows := battles.Rows; len(rows) != 2 || rows[1][1] != "0.22 [0.20, 0.25] × 2" || !strings.Contains(battles.Notes[0], "share of battles won") {
 		t.Errorf("battles: %q, %q", battles.Rows, battles.Notes[0])
 	}
-	if _, err := DenseAndSparse(storeOf(t), "short", VMAS, []string{"mapo"}); err == nil {
+	if _, err := DenseAndSparse(sourceOf(t), VMAS, []string{"mapo"}); err == nil {
 		t.Error("an unknown method has a column")
 	}
-	changed, err := DenseAndSparse(storeOf(t, "vmas/balance mappo-cermic explore.alpha=0.5 task.reward=dense: 1 2", "vmas/balance mappo task.reward=dense: 3 4"),
-		"short", VMAS, []string{"mappo", "mappo-cermic"}, "explore.alpha=0.5")
+	changed, err := DenseAndSparse(sourceOf(t, "vmas/balance mappo-cermic explore.alpha=0.5 task.reward=dense: 1 2", "vmas/balance mappo task.reward=dense: 3 4"),
+		VMAS, []string{"mappo", "mappo-cermic"}, "explore.alpha=0.5")
 	if err != nil {
 		t.Fatal(err)
 	}

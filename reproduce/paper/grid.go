@@ -17,62 +17,66 @@ import (
 // resamples of each bootstrap interval in a table: enough for the digits that are printed.
 const resamples = 2000
 
-// Grid puts the complete runs of the store at one budget beside the published numbers. A run's score is the mean over
+// Source finds the complete runs at one budget of what trials train: all seeds that there are of exactly those experiments.
+type Source interface {
+	Budget() string
+	Runs(Trial) (results.Group, error)
+}
+
+// Grid puts complete runs at one budget beside the published numbers. A run's score is the mean over
 // the episodes of its last evaluation; ours is the mean over seeds with its bootstrap 95 % interval. The caption names
 // what a reader must know of the runs: budget, presets, reward, and where they depart from the paper's letter.
-func (t *Table) Grid(st *results.Store, budget string) (viz.Grid, error) {
-	runs, err := measured(st, budget)
-	if err != nil {
-		return viz.Grid{}, err
-	}
-	g := viz.Grid{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns, Budget: budget}
-	var shown []*results.Record
+func (t *Table) Grid(src Source) (viz.Grid, error) {
+	runs := asked{src: src}
+	g := viz.Grid{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns, Budget: src.Budget()}
+	var shown []results.Group
 	for _, row := range t.Rows {
 		out := viz.Row{Group: row.Group, Head: row.Head}
 		for _, cell := range row.Cells {
-			out.Cells = append(out.Cells, cell.measure(runs))
-			shown = append(shown, runs.of(cell.Trial)...)
+			out.Cells = append(out.Cells, cell.measure(&runs))
+			shown = append(shown, runs.of(cell.Trial))
 		}
 		g.Rows = append(g.Rows, out)
 	}
-	t.embolden(g, runs)
-	g.Caption = strings.Join(append([]string{t.Note, "Budget " + budget + "."}, conditions(shown)...), " ")
-	return g, nil
+	t.embolden(g, &runs)
+	g.Caption = strings.Join(append([]string{t.Note, "Budget " + src.Budget() + "."}, conditions(shown)...), " ")
+	return g, runs.err
 }
 
-// runs are the complete runs of a store at one budget, by task and label.
-type runs map[[2]string][]*results.Record
-
-// measured are the runs that st has complete at a budget.
-func measured(st *results.Store, budget string) (runs, error) {
-	records, err := st.Find(results.Query{Budget: budget, Complete: true})
-	out := runs{}
-	for _, r := range records {
-		key := [2]string{r.Task, r.Method}
-		out[key] = append(out[key], r)
-	}
-	return out, err
+// asked is a source and the first error that it gave; after that there are no runs.
+type asked struct {
+	src Source
+	err error
 }
-
-// key is what the runs of a trial have in common.
-func (t Trial) key() [2]string { return [2]string{t.Task, t.Label()} }
 
 // of are the runs of a trial.
-func (rs runs) of(t Trial) []*results.Record { return rs[t.key()] }
-
-// scores are the final scores of a trial, one a run, an agent each if the trial says so.
-func (rs runs) scores(t Trial) []float64 {
-	var out []float64
-	for _, r := range rs.of(t) {
-		if len(r.Evals) > 0 {
-			out = append(out, r.Score()/float64(max(1, t.Agents)))
+func (a *asked) of(t Trial) (g results.Group) {
+	if a.err == nil {
+		if g, a.err = a.src.Runs(t); a.err == nil {
+			return g
 		}
+	}
+	return results.Group{}
+}
+
+// scores are the final scores of a trial, one a seed, an agent each if the trial says so.
+func (a *asked) scores(t Trial) []float64 {
+	out, err := a.of(t).Scores()
+	if err != nil {
+		a.err = err
+		return nil
+	}
+	for i := range out {
+		out[i] /= float64(max(1, t.Agents))
 	}
 	return out
 }
 
+// same reports whether two trials, which both have runs, are one.
+func (a *asked) same(t, u Trial) bool { return a.of(t).Runs[0].ID == a.of(u).Runs[0].ID }
+
 // measure is the cell with ours beside the published number.
-func (c Cell) measure(runs runs) viz.Cell {
+func (c Cell) measure(runs *asked) viz.Cell {
 	out := viz.Cell{Published: &c.Value, Decimals: c.Decimals, Low: math.NaN(), High: math.NaN()}
 	if c.HasSpread {
 		out.Spread = &c.Spread
@@ -89,9 +93,10 @@ func (c Cell) measure(runs runs) viz.Cell {
 		}
 		interval = difference(x, y)
 	}
+	own := runs.of(c.Trial).Runs
 	out.Ours, out.Low, out.High = interval.Value, interval.Low, interval.High
-	out.Seeds, out.Frames = len(x), runs.of(c.Trial)[0].Frames
-	out.Departures = departures(runs.of(c.Trial))
+	out.Seeds, out.Frames = len(x), own[0].Frames
+	out.Departures = departures(own)
 	if c.Minus != nil {
 		out.Seeds = min(out.Seeds, len(runs.scores(*c.Minus)))
 	}
@@ -124,7 +129,7 @@ func difference(x, y []float64) stats.Interval {
 
 // embolden marks in each column the row that is surely above every other measured one (stats.Differ). Rows that show the same
 // trial count once; differences are not compared.
-func (t *Table) embolden(g viz.Grid, runs runs) {
+func (t *Table) embolden(g viz.Grid, runs *asked) {
 	for j := range t.Columns {
 		for i, row := range t.Rows {
 			cell := row.Cells[j]
@@ -133,7 +138,7 @@ func (t *Table) embolden(g viz.Grid, runs runs) {
 			for _, other := range t.Rows {
 				theirs := other.Cells[j].Trial
 				y := runs.scores(theirs)
-				if !better || len(y) == 0 || theirs.key() == cell.Trial.key() {
+				if !better || len(y) == 0 || runs.same(theirs, cell.Trial) {
 					continue
 				}
 				others++
@@ -146,16 +151,20 @@ func (t *Table) embolden(g viz.Grid, runs runs) {
 }
 
 // conditions are sentences about the runs in a table: presets, reward mode, deviations.
-func conditions(shown []*results.Record) []string {
+func conditions(shown []results.Group) []string {
 	var presets, horizons, scores, rewards []string
-	for _, r := range shown {
-		add(&presets, Preset(r.Method))
-		reward := Setting(r.Experiment, "task.reward")
+	for _, g := range shown {
+		if len(g.Runs) == 0 {
+			continue
+		}
+		add(&presets, Preset(g))
+		settings := g.Runs[0].Experiment // but for the seed those of all
+		reward := Setting(settings, "task.reward")
 		add(&rewards, reward)
 		if reward == "sparse" {
-			add(&horizons, Setting(r.Experiment, "task.sparse_horizon"))
+			add(&horizons, Setting(settings, "task.sparse_horizon"))
 		}
-		add(&scores, Setting(r.Experiment, "task.score"))
+		add(&scores, Setting(settings, "task.score"))
 	}
 	list := func(of []string, separator string) string {
 		slices.Sort(of) // whatever order the store has
@@ -179,7 +188,8 @@ func conditions(shown []*results.Record) []string {
 	if len(scores) > 0 {
 		out = append(out, "Episodes of Melting Pot scored by task.score="+list(scores, ", ")+".")
 	}
-	if d := departures(shown); len(d) > 0 {
+	add(&out, bonusSpread(results.Flat(shown)))
+	if d := departures(results.Flat(shown)); len(d) > 0 {
 		out = append(out, "Not the paper's letter: "+strings.Join(d, ", ")+".")
 	}
 	return out
@@ -188,15 +198,13 @@ func conditions(shown []*results.Record) []string {
 // literalSuffix ends the name of a method whose settings follow the paper's letter.
 const literalSuffix = "-literal"
 
-// Preset names the settings behind a label: "default" are ours, "literal" follow the paper's letter; where the label lists single
-// changes it says so.
-func Preset(label string) string {
-	id, _, changed := strings.Cut(label, " ")
+// Preset names the settings of runs: "default" are ours, "literal" follow the paper's letter; where single settings are changed it says so.
+func Preset(g results.Group) string {
 	preset := "default"
-	if strings.HasSuffix(id, literalSuffix) {
+	if strings.HasSuffix(g.Method, literalSuffix) {
 		preset = "literal"
 	}
-	if changed {
+	if g.Label != g.Method {
 		preset += " with single changes"
 	}
 	return preset

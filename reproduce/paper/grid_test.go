@@ -9,46 +9,55 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/viz"
 )
 
-// storeOf returns a store that holds a run for each line "task label: score score …", one a seed, at budget short.
-func storeOf(t *testing.T, lines ...string) *results.Store {
+// source holds groups of runs by task and label, all at budget short.
+type source struct {
+	budget string
+	groups map[string]results.Group
+}
+
+func (s source) Budget() string { return s.budget }
+
+func (s source) Runs(t Trial) (results.Group, error) {
+	if s.budget != "short" {
+		return results.Group{}, nil
+	}
+	return s.groups[Label(t.Task+" "+t.Method, t.Set)], nil
+}
+
+// at is the same at another budget.
+func (s source) at(budget string) source { return source{budget, s.groups} }
+
+// sourceOf returns a source that holds a run for each line "task label: score score …", one a seed, at budget short.
+func sourceOf(t *testing.T, lines ...string) source {
 	t.Helper()
-	files := fstest.MapFS{}
+	s, n := source{"short", map[string]results.Group{}}, 0
 	for _, line := range lines {
 		name, scores, _ := strings.Cut(line, ":")
-		task, method, _ := strings.Cut(name, " ")
+		task, label, _ := strings.Cut(name, " ")
+		method, _, _ := strings.Cut(label, " ")
+		g := results.Group{Label: label, Method: method}
 		for seed, text := range strings.Fields(scores) {
 			var score float64
 			if _, err := fmt.Sscan(text, &score); err != nil {
 				t.Fatal(err)
 			}
-			r := &results.Record{ID: fmt.Sprintf("%016x", len(files)+1), Task: task, Method: method, Budget: "short", Seed: uint64(seed + 1),
+			n++
+			g.Runs = append(g.Runs, &results.Record{ID: fmt.Sprintf("%016x", n), Task: task, Method: label, Budget: "short", Seed: uint64(seed + 1),
 				Complete: true, Frames: 600_000,
 				Experiment: json.RawMessage(`{"explore":{"alpha":0.5,"int_coef":0.05,"kind":"cermic","memory":{"d_f":256,"kind":"mlp"}},"task":{"kind":"` +
 					task + `","reward":"sparse","sparse_horizon":"default"}}`),
 				// Two episodes around the score, and an earlier evaluation that must not count.
-				Evals: []results.Eval{{Frames: 6000, Scores: []float64{-100}}, {Frames: 600_000, Scores: []float64{score - 1, score + 1}}}}
-			packed, err := results.Pack(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files[r.ID+".json.gz"] = &fstest.MapFile{Data: packed}
+				Evals: []results.Eval{{Frames: 6000, Scores: []float64{-100}}, {Frames: 600_000, Scores: []float64{score - 1, score + 1}}}})
 		}
+		s.groups[name] = g
 	}
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Base(files); err != nil {
-		t.Fatal(err)
-	}
-	return st
+	return s
 }
 
 // at returns the cell of a grid in the row and column with these heads.
@@ -68,9 +77,9 @@ func at(t *testing.T, g viz.Grid, head, column string) viz.Cell {
 	return viz.Cell{}
 }
 
-func grid(t *testing.T, table *Table, st *results.Store, budget string) viz.Grid {
+func grid(t *testing.T, table *Table, src Source) viz.Grid {
 	t.Helper()
-	g, err := table.Grid(st, budget)
+	g, err := table.Grid(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +87,8 @@ func grid(t *testing.T, table *Table, st *results.Store, budget string) viz.Grid
 }
 
 func TestGridShowsTheLastEvaluationOfEverySeedBesideThePublishedNumber(t *testing.T) {
-	st := storeOf(t, "vmas/balance mappo: 50 52 54", "vmas/balance mappo-cermic: 60 61 62")
-	g := grid(t, Sota, st, "short")
+	src := sourceOf(t, "vmas/balance mappo: 50 52 54", "vmas/balance mappo-cermic: 60 61 62")
+	g := grid(t, Sota, src)
 	c := at(t, g, "MAPPO", "Balanc*")
 	if c.Ours != 52 || c.Seeds != 3 || c.Frames != 600_000 || *c.Published != 60.3 || !(50 <= c.Low && c.Low < 52 && 52 < c.High && c.High <= 54) {
 		t.Errorf("got %+v (published %g)", c, *c.Published)
@@ -87,7 +96,7 @@ func TestGridShowsTheLastEvaluationOfEverySeedBesideThePublishedNumber(t *testin
 	if missing := at(t, g, "QMIX", "Balanc*"); missing.Seeds != 0 || *missing.Published != 48.5 {
 		t.Errorf("a method without runs shows %+v", missing)
 	}
-	if other := grid(t, Sota, st, "paper"); at(t, other, "MAPPO", "Balanc*").Seeds != 0 {
+	if other := grid(t, Sota, src.at("paper")); at(t, other, "MAPPO", "Balanc*").Seeds != 0 {
 		t.Error("runs of one budget are shown at another")
 	}
 	for _, want := range []string{"Budget short.", "Preset default.", "sparse_horizon=default", "explore.memory=mlp", "explore.int_coef=0.05"} {
@@ -98,13 +107,13 @@ func TestGridShowsTheLastEvaluationOfEverySeedBesideThePublishedNumber(t *testin
 }
 
 func TestBoldNeedsEveryDifferenceToExcludeZero(t *testing.T) {
-	clear := grid(t, Sota, storeOf(t, "vmas/balance mappo: 50 52 54", "vmas/balance qmix: 40 41 42", "vmas/balance mappo-cermic: 60 61 62"), "short")
+	clear := grid(t, Sota, sourceOf(t, "vmas/balance mappo: 50 52 54", "vmas/balance qmix: 40 41 42", "vmas/balance mappo-cermic: 60 61 62"))
 	if !at(t, clear, "MAPPO-CERMIC", "Balanc*").Bold || at(t, clear, "MAPPO", "Balanc*").Bold || at(t, clear, "QMIX", "Balanc*").Bold {
 		t.Error("the one row above all others must be bold, and no other")
 	}
-	close := grid(t, Sota, storeOf(t, "vmas/balance mappo: 50 52 64", "vmas/balance mappo-cermic: 53 60 61"), "short")
-	alone := grid(t, Sota, storeOf(t, "vmas/balance mappo-cermic: 53 60 61"), "short")
-	single := grid(t, Sota, storeOf(t, "vmas/balance mappo: 50", "vmas/balance mappo-cermic: 60"), "short")
+	close := grid(t, Sota, sourceOf(t, "vmas/balance mappo: 50 52 64", "vmas/balance mappo-cermic: 53 60 61"))
+	alone := grid(t, Sota, sourceOf(t, "vmas/balance mappo-cermic: 53 60 61"))
+	single := grid(t, Sota, sourceOf(t, "vmas/balance mappo: 50", "vmas/balance mappo-cermic: 60"))
 	for name, g := range map[string]viz.Grid{"overlapping": close, "alone": alone, "one seed": single} {
 		if at(t, g, "MAPPO-CERMIC", "Balanc*").Bold {
 			t.Errorf("%s: bold", name)
@@ -113,19 +122,19 @@ func TestBoldNeedsEveryDifferenceToExcludeZero(t *testing.T) {
 }
 
 func TestContributionsAreDividedByTheAgents(t *testing.T) {
-	g := grid(t, Agents, storeOf(t, "vmas/balance mappo-cermic: 60 64", "vmas/balance mappo-cermic task.n_agents=8: 80 88"), "short")
+	g := grid(t, Agents, sourceOf(t, "vmas/balance mappo-cermic: 60 64", "vmas/balance mappo-cermic task.n_agents=8: 80 88"))
 	if four, eight := at(t, g, "MAPPO-CERMIC", "4 agents"), at(t, g, "MAPPO-CERMIC", "8 agents"); four.Ours != 15.5 || eight.Ours != 10.5 {
 		t.Errorf("4 agents: %g, want 15.5; 8 agents: %g, want 10.5", four.Ours, eight.Ours)
 	}
 }
 
 func TestTable4ShowsTheDifferenceOfItsTwoTrials(t *testing.T) {
-	g := grid(t, Density, storeOf(t, "vmas/balance mappo-cermic: 60 62", "vmas/balance mappo-cermic task.reward=dense: 70 71 72"), "short")
+	g := grid(t, Density, sourceOf(t, "vmas/balance mappo-cermic: 60 62", "vmas/balance mappo-cermic task.reward=dense: 70 71 72"))
 	d := at(t, g, "MAPPO-CERMIC", "Balanc* Δ")
 	if d.Ours != 10 || d.Seeds != 2 || math.IsNaN(d.Low) || d.Bold {
 		t.Errorf("got %+v, want 71 − 61", d)
 	}
-	half := grid(t, Density, storeOf(t, "vmas/balance mappo-cermic task.reward=dense: 70 71 72"), "short")
+	half := grid(t, Density, sourceOf(t, "vmas/balance mappo-cermic task.reward=dense: 70 71 72"))
 	if at(t, half, "MAPPO-CERMIC", "Balanc* Δ").Seeds != 0 {
 		t.Error("a difference is shown although one side is missing")
 	}
@@ -165,7 +174,7 @@ func TestConditionsSayWhatWasScored(t *testing.T) {
 		{`{"kind":"smac/zerg_5_vs_5","reward":"sparse"}`, []string{"Trained on the sparse reward, scored on the benchmark's own."}},
 		{`{"kind":"meltingpot/clean_up","reward":"dense","score":"sum100"}`, []string{"Episodes of Melting Pot scored by task.score=sum100."}},
 	} {
-		got := conditions([]*results.Record{{Method: "mappo", Experiment: []byte(`{"task":` + c.task + `}`)}})
+		got := conditions([]results.Group{{Label: "mappo", Method: "mappo", Runs: []*results.Record{{Experiment: []byte(`{"task":` + c.task + `}`)}}}})
 		if !slices.Equal(got, append([]string{"Preset default."}, c.want...)) {
 			t.Errorf("%s: %q, want %q", c.task, got, c.want)
 		}
@@ -173,13 +182,13 @@ func TestConditionsSayWhatWasScored(t *testing.T) {
 }
 
 func TestTheCaptionTellsColumnsOfEitherRewardApart(t *testing.T) {
-	run := func(label, task string) *results.Record {
-		return &results.Record{Method: label, Experiment: []byte(`{"task":` + task + `}`)}
+	run := func(label, task string) results.Group {
+		return results.Group{Label: label, Method: "mappo", Runs: []*results.Record{{Experiment: []byte(`{"task":` + task + `}`)}}}
 	}
 	sparse, dense := run("mappo", `{"reward":"sparse","sparse_horizon":"default"}`), run("mappo task.reward=dense", `{"reward":"dense"}`)
 	want := []string{"Preset default; default with single changes.", "Columns with a star, unless they say dense, trained on the sparse reward " +
 		"with sparse_horizon=default, the others on the benchmark's own; all scored on that."}
-	for _, order := range [][]*results.Record{{sparse, dense}, {dense, sparse}} {
+	for _, order := range [][]results.Group{{sparse, dense}, {dense, sparse}} {
 		if got := conditions(order); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -188,12 +197,21 @@ func TestTheCaptionTellsColumnsOfEitherRewardApart(t *testing.T) {
 
 // Differences that three seeds show by the bootstrap alone are no reason to print a number bold.
 func TestBoldNeedsWelchsIntervalToo(t *testing.T) {
-	g := grid(t, Sota, storeOf(t, "vmas/balance mappo: 30 50 51", "vmas/balance mappo-cermic: 53 60 61"), "short")
+	g := grid(t, Sota, sourceOf(t, "vmas/balance mappo: 30 50 51", "vmas/balance mappo-cermic: 53 60 61"))
 	x, y := []float64{53, 60, 61}, []float64{30, 50, 51}
 	if d := difference(x, y); !d.Excludes(0) || stats.Welch(x, y).Excludes(0) {
 		t.Fatalf("the example must differ by the bootstrap alone: %v, %v", d, stats.Welch(x, y))
 	}
 	if at(t, g, "MAPPO-CERMIC", "Balanc*").Bold {
 		t.Error("bold by the bootstrap alone")
+	}
+}
+
+// A cell whose runs include one seed twice is an error, not a mean.
+func TestACellCountsEverySeedOnce(t *testing.T) {
+	src := sourceOf(t, "vmas/balance mappo: 50 52 54")
+	src.groups["vmas/balance mappo"].Runs[2].Seed = 2
+	if _, err := Sota.Grid(src); err == nil || !strings.Contains(err.Error(), "two runs of mappo on vmas/balance have seed 2") {
+		t.Errorf("got %v", err)
 	}
 }

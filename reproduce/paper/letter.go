@@ -22,7 +22,10 @@ var Letters = []Letter{
 	{"explore.memory", []string{"graph"}, "the intention model of Sec. 4.2"},
 	{"explore.explore_reduce", []string{"sum"}, "the log-likelihood in L_explore"},
 	{"explore.explore_nce", []string{"0"}, "no contrastive term in L_explore"},
+	{"explore.calib_form", []string{"plain"}, "h(γ·f_n, μ_Ψ), a function without a bound"},
+	{"explore.calib_centre", []string{"false"}, "that function itself, not less its mean over the minibatch"},
 	{"explore.lb_sign", []string{"printed"}, "the sign of c̲ in L_LB"},
+	{"explore.critic_squash", []string{"softmax"}, "bilinear and softmax in Sec. 4.2 and in App. C"},
 	{"explore.neg_kind", []string{"noise", "marginal"}, "f_n plus noise in Sec. 4.2, independent samples in App. C"},
 	{"explore.mi_bounds", []string{"printed", "appendix"}, "the InfoNCE forms of Eq. 4 and of App. C"},
 	{"explore.reward_feat", []string{"raw"}, "the received reward itself beside f_{n-1}"},
@@ -42,8 +45,15 @@ func (d Deviation) String() string {
 	return fmt.Sprintf("%s=%s (paper: %s, %s)", d.Key, d.Value, strings.Join(d.Values, " or "), d.About)
 }
 
+// Always are departures that no setting undoes, with what takes the place of a value.
+var Always = []Deviation{
+	{Letter{"bias of the critic", []string{"a bilinear layer"}, "Sec. 4.2 and App. C"}, "none"},
+	{Letter{"networks behind r^i", []string{"expectation over Θ"}, "the reward of Sec. 4.4"}, "one"},
+	{Letter{"s_{t+1} in r^i", []string{"conditioned on"}, "the reward of Sec. 4.4"}, "no part"},
+}
+
 // Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is empty
-// for methods without the module. The sparse horizon, about which the paper prints nothing, is told by Setting.
+// for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which the paper prints nothing, is told by Setting.
 func Deviations(experiment json.RawMessage) []Deviation {
 	if Setting(experiment, "explore") != "cermic" {
 		return nil

@@ -68,19 +68,18 @@ func (t *Table) With(changes ...string) *Table {
 	return &with
 }
 
-// Runs are the complete runs of a store at one budget that the table's cells are measured with, each once.
-func (t *Table) Runs(st *results.Store, budget string) ([]*results.Record, error) {
-	known, err := measured(st, budget)
-	if err != nil {
-		return nil, err
-	}
-	var out []*results.Record
+// Runs are the complete runs at one budget that the table's cells are measured with, each experiment once.
+func (t *Table) Runs(src Source) ([]results.Group, error) {
+	var out []results.Group
 	for _, row := range t.Rows {
 		for _, cell := range row.Cells {
-			for _, r := range known.of(cell.Trial) {
-				if !slices.Contains(out, r) {
-					out = append(out, r)
-				}
+			g, err := src.Runs(cell.Trial)
+			if err != nil {
+				return nil, err
+			}
+			same := func(o results.Group) bool { return o.Runs[0].ID == g.Runs[0].ID }
+			if len(g.Runs) > 0 && !slices.ContainsFunc(out, same) {
+				out = append(out, g)
 			}
 		}
 	}

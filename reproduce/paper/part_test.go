@@ -5,6 +5,8 @@ package paper
 import (
 	"strings"
 	"testing"
+
+	"cermic/cermiclib/results"
 )
 
 func TestAPartOfATableKeepsItsCells(t *testing.T) {
@@ -16,8 +18,11 @@ func TestAPartOfATableKeepsItsCells(t *testing.T) {
 	if err != nil || len(part.Columns) != 2 || part.Rows[9].Cells[0].Value != 67.3 || part.Rows[9].Cells[1].Trial.Task != "vmas/navigation" {
 		t.Errorf("%v, %v", part, err)
 	}
-	// α = 0.2 and memory graph stand in two groups of Table 3.
-	if memory, err := Ablation.Row("Memory", "Graph"); err != nil || memory.Rows[0].Cells[0].Trial.Set[0] != "explore.memory=graph" {
+	if memory, err := Ablation.Row("Memory", "GRU"); err != nil || memory.Rows[0].Cells[0].Trial.Set[0] != "explore.memory=gru" {
+		t.Errorf("%v, %v", memory, err)
+	}
+	// MAPPO-CERMIC, α = 0.2 and memory graph are one trial in three groups of Table 3.
+	if memory, err := Ablation.Row("Memory", "Graph"); err != nil || len(memory.Rows[0].Cells[0].Trial.Set) != 0 {
 		t.Errorf("%v, %v", memory, err)
 	}
 	for _, call := range []func() (*Table, error){
@@ -31,15 +36,16 @@ func TestAPartOfATableKeepsItsCells(t *testing.T) {
 }
 
 func TestKnobsChangeTheRowsOfCERMICAlone(t *testing.T) {
+	label := func(t Trial) string { return Label(t.Method, t.Set) }
 	with := Density.With("explore.memory=gru")
 	for i, row := range with.Rows {
 		for j, c := range row.Cells {
 			before, cermic := Density.Rows[i].Cells[j], row.Head == "MAPPO-CERMIC"
-			if changed := c.Trial.Label() != before.Trial.Label(); changed != cermic {
-				t.Errorf("%s, %s: trial %q", row.Head, with.Columns[j], c.Trial.Label())
+			if changed := label(c.Trial) != label(before.Trial); changed != cermic {
+				t.Errorf("%s, %s: trial %q", row.Head, with.Columns[j], label(c.Trial))
 			}
-			if c.Minus != nil && (c.Minus.Label() != before.Minus.Label()) != cermic {
-				t.Errorf("%s, %s: subtracts %q", row.Head, with.Columns[j], c.Minus.Label())
+			if c.Minus != nil && (label(*c.Minus) != label(*before.Minus)) != cermic {
+				t.Errorf("%s, %s: subtracts %q", row.Head, with.Columns[j], label(*c.Minus))
 			}
 		}
 	}
@@ -49,11 +55,11 @@ func TestKnobsChangeTheRowsOfCERMICAlone(t *testing.T) {
 }
 
 func TestAggregatesTakeTheTasksThatEveryMethodHas(t *testing.T) {
-	st := storeOf(t, "vmas/balance mappo: 0 10 20", "vmas/balance mappo-cermic: 30 40 50", "vmas/navigation mappo: 1 1 1",
+	src := sourceOf(t, "vmas/balance mappo: 0 10 20", "vmas/balance mappo-cermic: 30 40 50", "vmas/navigation mappo: 1 1 1",
 		"vmas/navigation mappo-cermic: 2 2 2", "vmas/wheel mappo: 3")
 	scales := map[string]Scale{"vmas/balance": {To: 100, Episodes: 64}, "vmas/navigation": {To: 2}, "vmas/wheel": {To: 1}}
 	scale := func(task string) (Scale, error) { return scales[task], nil }
-	a, err := Sota.Aggregate(st, "short", scale)
+	a, err := Sota.Aggregate(src, scale)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,22 +83,22 @@ func TestAggregatesTakeTheTasksThatEveryMethodHas(t *testing.T) {
 			t.Errorf("the profile is slanted from %g to %g, want it level between scores", x[k-1], x[k])
 		}
 	}
-	if empty, err := Sota.Aggregate(st, "paper", scale); err != nil || len(empty.Summary().Rows) != 0 || len(empty.Profiles()) != 0 {
+	if empty, err := Sota.Aggregate(src.at("paper"), scale); err != nil || len(empty.Summary().Rows) != 0 || len(empty.Profiles()) != 0 {
 		t.Errorf("of nothing: %+v, %v", empty, err)
 	}
 }
 
 func TestRunsOfAPartAreThoseThatItsCellsAreMeasuredWith(t *testing.T) {
-	st := storeOf(t, "vmas/navigation mappo-cermic: 1 2", "vmas/navigation mappo-cermic explore.alpha=0.5: 3", "vmas/navigation mappo: 4")
+	src := sourceOf(t, "vmas/navigation mappo-cermic: 1 2", "vmas/navigation mappo-cermic explore.alpha=0.5: 3", "vmas/navigation mappo: 4")
 	part, err := Ablation.Only("Naviga")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// α = 0.2 stands in two rows.
-	if runs, err := part.Runs(st, "short"); err != nil || len(runs) != 3 {
-		t.Errorf("%d runs, %v; want the three of CERMIC, each once", len(runs), err)
+	if runs, err := part.Runs(src); err != nil || len(runs) != 2 || len(results.Flat(runs)) != 3 {
+		t.Errorf("%d experiments, %v; want the three runs of CERMIC's two, each once", len(runs), err)
 	}
-	if runs, err := part.Runs(st, "paper"); err != nil || len(runs) != 0 {
+	if runs, err := part.Runs(src.at("paper")); err != nil || len(runs) != 0 {
 		t.Errorf("%d runs of another budget, %v", len(runs), err)
 	}
 }

@@ -133,8 +133,8 @@ func agents() *Table {
 // balanceAgents is the benchmark's own number of agents in Balance; a trial with it is a trial of Table 1.
 const balanceAgents = 4
 
-// ablationRows are the rows of Table 3 in its order. Two of them are MAPPO-CERMIC as it is and share one trial; the last
-// one asks for its memory by name, so that a run with another memory never stands there.
+// ablationRows are the rows of Table 3 in its order. Three of them are MAPPO-CERMIC as it is, which has the graph memory, and share
+// one trial.
 var ablationRows = []struct {
 	group, head, inFile, key string
 	set                      []string
@@ -146,7 +146,7 @@ var ablationRows = []struct {
 	{"Coverage level α", "0.5", "coverage_level_alpha", "0.5", []string{"explore.alpha=0.5"}},
 	{"Coverage level α", "0.2", "coverage_level_alpha", "0.2", nil},
 	{"Memory type (α = 0.2)", "GRU", "memory_type_alpha_0.2", "GRU", []string{"explore.memory=gru"}},
-	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", "Graph", []string{"explore.memory=graph"}},
+	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", "Graph", nil},
 }
 
 func ablation() *Table {
@@ -201,11 +201,8 @@ func density() *Table {
 	return t
 }
 
-// Label is how records of the trial name their method: see the function Label.
-func (t Trial) Label() string { return Label(t.Method, t.Set) }
-
 // Label is the name of a method with changed settings, each "key=value", in sorted order: "mappo-cermic
-// explore.alpha=0.5". Runs of equal label and budget differ in task and seed only.
+// explore.alpha=0.5".
 func Label(method string, changes []string) string {
 	return strings.Join(append([]string{method}, slices.Sorted(slices.Values(changes))...), " ")
 }

@@ -181,7 +181,7 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 		if err != nil {
 			return viz.Panels{}, "", err
 		}
-		p, err := viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate", High: 1}, append(viz.Evals(own), published...)...)
+		p, err := viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate", High: 1}, append(viz.Evals(Groups(own, "task.reward")), published...)...)
 		if err != nil {
 			return viz.Panels{}, "", err
 		}

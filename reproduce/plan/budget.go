@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"sync"
 
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/conf"
@@ -24,6 +25,8 @@ type Budget struct {
 	MAPPO  func(learn.MAPPO) learn.MAPPO     // sets the schedule of a MAPPO
 	Q      func(learn.Q) learn.Q             // sets the schedule of a value learner
 	Cermic func(cermic.Config) cermic.Config // sets the schedule of CERMIC's module
+	Policy func(policy.Config) policy.Config // sets the size of the policy; nil: it keeps its own
+	Longer map[string]int                    // frames on the tasks that have others than the rest
 
 	// Pictured is what changes where agents see pictures, a frame of which takes up to 100 times as long to learn from; nil: nothing.
 	Pictured func(b Budget, agents int) Budget
@@ -48,6 +51,7 @@ var Budgets = []Budget{
 		},
 		Cermic: sparing, Pictured: picturesSmoke,
 	},
+	explorationBudget,
 	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
 		About: "600,000 frames, as the recorded BenchMARL curves, and 30,000 of clean_up; " +
@@ -131,6 +135,9 @@ func (b Budget) then(onPolicy func(*learn.MAPPO), offPolicy func(*learn.Q)) Budg
 
 // On is the budget on a registered task.
 func (b Budget) On(task string) (Budget, error) {
+	if frames, ok := b.Longer[task]; ok {
+		b.Budget.Frames, b.Budget.EvalEvery = frames, frames/10
+	}
 	if b.Pictured == nil {
 		return b, nil
 	}
@@ -141,8 +148,14 @@ func (b Budget) On(task string) (Budget, error) {
 	return b.Pictured(b, agents), nil
 }
 
+// picturedBy remembers what pictured has found out: building a task takes its time, and every label asks.
+var picturedBy sync.Map // name -> agents
+
 // pictured is how many agents see pictures in a registered task; 0: they see vectors.
 func pictured(task string) (agents int, err error) {
+	if known, ok := picturedBy.Load(task); ok {
+		return known.(int), nil
+	}
 	cfg, err := envs.Default(task)
 	if err != nil {
 		return 0, err
@@ -153,9 +166,10 @@ func pictured(task string) (agents int, err error) {
 	}
 	defer envs.Close(env)
 	if s := env.Spec(); s.CellLen() > 0 {
-		return s.Agents, nil
+		agents = s.Agents
 	}
-	return 0, nil
+	picturedBy.Store(task, agents)
+	return agents, nil
 }
 
 // FindBudget returns the budget of a name.
@@ -178,6 +192,9 @@ const lagShare = 3
 
 // policy sets the schedule of a policy.
 func (b Budget) policy(p policy.Config) policy.Config {
+	if b.Policy != nil {
+		p = b.Policy(p)
+	}
 	if c, ok := p.(policy.CPM); ok {
 		c.Lag = b.Budget.Frames / lagShare
 		return c
@@ -212,8 +229,12 @@ func (b Budget) explorer(x explore.Config) explore.Config {
 	case explore.Epsilon:
 		c.Frames = b.Budget.Frames / annealShare
 		return c
-	case explore.ICES: // a quarter of the value learner's steps, for all of the run
-		c.Steps, c.RatioFrames = b.Q(learn.DefaultQ()).Steps/4, b.Budget.Frames
+	case explore.ICES: // a step of the world models for each of the value learner's, for all of the run
+		c.Steps, c.RatioFrames = b.Q(learn.DefaultQ()).Steps, b.Budget.Frames
+		return c
+	case explore.MACE: // as many steps of hindsight as the policy takes
+		l := b.MAPPO(learn.DefaultMAPPO())
+		c.HindsightSteps = l.Epochs * ((l.Frames + l.Minibatch - 1) / l.Minibatch)
 		return c
 	case cermic.Config:
 		return b.Cermic(c)

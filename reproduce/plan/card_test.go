@@ -26,7 +26,7 @@ func TestEveryTaskHasACard(t *testing.T) {
 
 func TestACardHasTheSettingsAndTheMeasuredAgreement(t *testing.T) {
 	for name, says := range map[string][]string{
-		"balance":        {"package_mass=5", "1200 steps of vmas 1.5.2", "300 when trained, 100 when scored"},
+		"balance":        {"package_mass=5", "1360 steps of vmas 1.5.2", "300 when trained, 100 when scored"},
 		"clean_up":       {"11 × 11 cells", "and 3 numbers", "scored by mean return", "of Melting Pot 2.4.1"},
 		"protoss_5_vs_5": {"92 numbers", "of SMACv2's interface", "obs_wipe=true"},
 	} {

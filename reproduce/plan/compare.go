@@ -5,7 +5,6 @@ package plan
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
@@ -20,22 +19,30 @@ const comparisonReps = 2000
 // evaluation, its difference, and the probability that a run of the second method scores higher than one of the first, each with
 // its bootstrap 95 % interval.
 func Compare(rs []*results.Record) (viz.Table, error) {
-	var methods []string
-	last := map[string][]float64{}
-	for _, r := range rs {
-		if len(r.Evals) == 0 {
-			return viz.Table{}, fmt.Errorf("seed %d of %s has not been evaluated yet: train it first", r.Seed, r.Method)
+	groups := Groups(rs)
+	if len(groups) != 2 {
+		var labels []string
+		for _, g := range groups {
+			labels = append(labels, g.Label)
 		}
-		if r.Task != rs[0].Task {
-			return viz.Table{}, fmt.Errorf("runs on %s cannot be compared with runs on %s", r.Task, rs[0].Task)
-		}
-		if !slices.Contains(methods, r.Method) {
-			methods = append(methods, r.Method)
-		}
-		last[r.Method] = append(last[r.Method], r.Score())
+		return viz.Table{}, fmt.Errorf("a comparison takes the runs of two methods, these are of %d: %v", len(groups), labels)
 	}
-	if len(methods) != 2 {
-		return viz.Table{}, fmt.Errorf("a comparison takes the runs of two methods, these are of %d: %v", len(methods), methods)
+	var methods []string
+	var last [][]float64
+	for _, g := range groups {
+		for _, r := range g.Runs {
+			if len(r.Evals) == 0 {
+				return viz.Table{}, fmt.Errorf("seed %d of %s has not been evaluated yet: train it first", r.Seed, g.Label)
+			}
+			if r.Task != rs[0].Task {
+				return viz.Table{}, fmt.Errorf("runs on %s cannot be compared with runs on %s", r.Task, rs[0].Task)
+			}
+		}
+		scores, err := g.Scores()
+		if err != nil {
+			return viz.Table{}, err
+		}
+		methods, last = append(methods, g.Label), append(last, scores)
 	}
 	t := viz.Table{Title: rs[0].Task, Header: []string{"", "value", "95 % interval", "seeds"}}
 	row := func(name string, i stats.Interval, seeds string) {
@@ -45,7 +52,7 @@ func Compare(rs []*results.Record) (viz.Table, error) {
 		}
 		t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%.4g", i.Value), interval, seeds})
 	}
-	x, y, r := [][]float64{last[methods[1]]}, [][]float64{last[methods[0]]}, rng.New(0, "plan/compare")
+	x, y, r := [][]float64{last[1]}, [][]float64{last[0]}, rng.New(0, "plan/compare")
 	for k, scores := range [][][]float64{y, x} {
 		row("last score of "+methods[k], stats.Bootstrap(scores, stats.Mean, comparisonReps, r), fmt.Sprint(len(scores[0])))
 	}

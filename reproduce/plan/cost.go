@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/viz"
@@ -49,17 +49,18 @@ func kind(task string) int {
 // store that were trained on a processor like this one; nothing is assumed of a method that never ran on one.
 func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 	cpu := results.CollectHost("").CPU
-	known, err := st.Summaries(results.Query{Complete: true})
+	heads, err := st.Heads(results.Query{Complete: true})
 	if err != nil {
 		return nil, err
 	}
+	known := Groups(heads)
 	sampled, err := samples(st, cpu)
 	if err != nil {
 		return nil, err
 	}
 	var costs []Cost
 	for _, e := range es {
-		method, agents := base(e.Label()), kind(e.Task.Kind())
+		method, agents := methodOf(e), kind(e.Task.Kind())
 		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.Pictured == agents })
 		if i < 0 {
 			i = len(costs)
@@ -113,7 +114,10 @@ func begun(e run.Experiment, st *results.Store) (*results.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := st.Get(id)
+	r, err := st.Head(id)
+	if err == nil && !r.Complete {
+		r, err = st.Get(id) // which counts its frames
+	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
 		return nil, nil
 	}
@@ -153,18 +157,30 @@ func (c Cost) name() string {
 }
 
 // rates are the frames a second of the complete runs of a method on tasks of one kind, in ascending order.
-func rates(known []*results.Summary, method string, agents int, budget, cpu string) (out []float64) {
-	for _, r := range known {
-		if base(r.Method) == method && r.Budget == budget && r.Host.CPU == cpu && r.Host.Seconds > 0 && kind(r.Task) == agents {
-			out = append(out, float64(r.Frames)/r.Host.Seconds)
+func rates(known []results.Group, method string, agents int, budget, cpu string) (out []float64) {
+	for _, g := range known {
+		if first := g.Runs[0]; g.Method != method || first.Budget != budget || kind(first.Task) != agents {
+			continue
+		}
+		for _, r := range g.Runs {
+			if r.Host.CPU == cpu && r.Host.Seconds > 0 {
+				out = append(out, float64(r.Frames)/r.Host.Seconds)
+			}
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// base is a label without its changed settings.
-func base(label string) string {
-	method, _, _ := strings.Cut(label, " ")
-	return method
+// methodOf is the registered method of which an experiment is a variant, or its label if there is none.
+func methodOf(e run.Experiment) string {
+	text, err := conf.Marshal(e)
+	if err != nil {
+		return e.Label()
+	}
+	d, err := describe(text)
+	if err != nil {
+		return e.Label()
+	}
+	return d.method
 }

@@ -5,7 +5,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -16,7 +15,8 @@ import (
 	"cermic/viz"
 )
 
-// Grid lists the experiments of every method on every task, with seeds 1 to seeds and the same changed settings.
+// Grid lists the experiments of every method on every task, with seeds 1 to seeds and the same changed settings. What is named twice, under
+// whatever names, is listed once.
 func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]run.Experiment, error) {
 	var es []run.Experiment
 	for _, task := range tasks {
@@ -30,32 +30,28 @@ func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]r
 			}
 		}
 	}
-	return es, nil
+	return unique(es)
 }
 
-// TrainedOn picks the records that were trained on one reward, "dense" or "sparse", and takes that reward, which they share,
-// out of their labels.
+// TrainedOn picks the records that were trained on one reward, "dense" or "sparse".
 func TrainedOn(records []*results.Record, reward string) []*results.Record {
-	var out []*results.Record
-	for _, r := range records {
-		if paper.Setting(r.Experiment, "task.reward") == reward {
-			short := *r // the store's records are shared
-			short.Method = strings.Replace(r.Method, " task.reward="+reward, "", 1)
-			out = append(out, &short)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return paper.Setting(r.Experiment, "task.reward") != reward })
 }
 
 // recordedLearners are those of which there are runs of BenchMARL.
 var recordedLearners = []string{"mappo", "qmix"}
 
-// Recorded are BenchMARL's curves on a task, drawn as references; there are none of most tasks.
-func Recorded(task string) []viz.Series {
+// Recorded are BenchMARL's curves on a task of the learners that the methods are built on, or of all if no method is named, drawn as
+// references; there are none of most tasks.
+func Recorded(task string, methods ...string) []viz.Series {
 	var out []viz.Series
 	for _, learner := range recordedLearners {
-		if rs, err := results.BenchMARL(learner, task); err == nil {
-			out = append(out, viz.Evals(rs)...)
+		built := func(method string) bool {
+			m, err := FindMethod(method)
+			return err == nil && (m.Learner.Kind() == learner || mixer(m.Learner) == learner)
+		}
+		if rs, err := results.BenchMARL(learner, task); err == nil && (len(methods) == 0 || slices.ContainsFunc(methods, built)) {
+			out = append(out, viz.Evals(results.Groups(rs))...)
 		}
 	}
 	for i := range out {
@@ -80,7 +76,7 @@ func CurvesOf(st *results.Store, budget, reward string) (viz.Panels, error) {
 	most := 0
 	for _, t := range Tasks() {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != t.ID })
-		series := viz.Evals(own)
+		series := viz.Evals(Groups(own, "task.reward"))
 		if reward == "dense" {
 			series = append(series, Recorded(t.ID)...)
 		}

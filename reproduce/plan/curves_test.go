@@ -3,19 +3,20 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"cermic/cermiclib/results"
 )
 
 func TestCurvesOfOneRewardLeaveItOutOfTheirLabels(t *testing.T) {
-	record := func(method, reward string) *results.Record {
-		return &results.Record{Method: method, Experiment: []byte(`{"task":{"reward":"` + reward + `"}}`)}
+	var all []*results.Record
+	for _, set := range []string{"", "learner.lr=0.1 task.reward=dense", "task.reward=dense"} {
+		all = append(all, recorded(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: strings.Fields(set), Seed: 1}))
 	}
-	all := []*results.Record{record("mappo", "sparse"), record("mappo learner.lr=0.1 task.reward=dense", "dense"), record("mappo task.reward=dense", "dense")}
-	dense := TrainedOn(all, "dense")
-	if len(dense) != 2 || dense[0].Method != "mappo learner.lr=0.1" || dense[1].Method != "mappo" || all[2].Method != "mappo task.reward=dense" {
-		t.Errorf("got %d: %q", len(dense), dense[0].Method)
+	dense := Groups(TrainedOn(all, "dense"), "task.reward")
+	if len(dense) != 2 || dense[0].Label != "mappo learner.lr=0.1" || dense[1].Label != "mappo" || dense[1].Method != "mappo" {
+		t.Errorf("got %+v", dense)
 	}
 }
 

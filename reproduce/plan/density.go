@@ -53,14 +53,14 @@ func (d *Density) Scores(st *results.Store) ([]viz.Group, error) {
 func (d *Density) Successes(st *results.Store) ([]viz.Group, error) { return d.bars(st, lastSuccess) }
 
 func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]viz.Group, error) {
-	g := viz.Group{}
+	all := viz.Group{}
 	for _, a := range d.arms {
-		records, err := a.complete(st)
+		g, err := a.complete(st)
 		if err != nil {
 			return nil, err
 		}
 		var values []float64
-		for _, r := range records {
+		for _, r := range g.Runs {
 			if v := of(r); !math.IsNaN(v) {
 				values = append(values, v)
 			}
@@ -70,9 +70,9 @@ func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]v
 			i := stats.Bootstrap([][]float64{values}, stats.Mean, 2000, rng.New(0, "plan/density"))
 			bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High
 		}
-		g.Bars = append(g.Bars, bar)
+		all.Bars = append(all.Bars, bar)
 	}
-	return []viz.Group{g}, nil
+	return []viz.Group{all}, nil
 }
 
 // AgentsTable is what random and scripted play contribute on a task, an agent each, for several numbers of agents: how much of

@@ -3,11 +3,10 @@
 package plan
 
 import (
-	"slices"
-
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
+	"cermic/reproduce/paper"
 	"cermic/viz"
 )
 
@@ -18,7 +17,7 @@ func Endings(st *results.Store, tasks []string, budget, reward string) (viz.Tabl
 	t := viz.Table{Title: "How they end", Header: []string{""},
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
 			" °: not surely above random play, by this interval or by Student's. Trained on the " + reward + " reward, budget " + budget + "."}}
-	rows := endingRows(reward)
+	rows, runs := endingRows(reward), At(st, budget)
 	for _, row := range rows {
 		t.Rows = append(t.Rows, []string{row.name})
 	}
@@ -27,17 +26,17 @@ func Endings(st *results.Store, tasks []string, budget, reward string) (viz.Tabl
 		if err != nil {
 			return t, err
 		}
-		all, err := st.Find(results.Query{Task: task.ID, Budget: budget, Complete: true})
-		if err != nil {
-			return t, err
-		}
-		e := ended{task: task.ID, trained: TrainedOn(all, reward)}
+		e := ended{task: task.ID}
 		if e.chance, e.script, _, err = Anchors(task.ID); err != nil {
 			return t, err
 		}
 		t.Header = append(t.Header, task.Name)
 		for i, row := range rows {
-			t.Rows[i] = append(t.Rows[i], row.cell(e))
+			cell, err := row.cell(e, runs)
+			if err != nil {
+				return t, err
+			}
+			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
 	return t, nil
@@ -46,53 +45,52 @@ func Endings(st *results.Store, tasks []string, budget, reward string) (viz.Tabl
 // ended is what a column of Endings is made of.
 type ended struct {
 	task           string
-	chance, script float64           // mean scores of play without learning
-	trained        []*results.Record // complete runs of all methods
+	chance, script float64 // mean scores of play without learning
 }
 
 // endingRow is a row of Endings.
 type endingRow struct {
 	name string
-	cell func(ended) string
+	cell func(ended, *Archive) (string, error)
 }
 
 // endingRows are play without learning, every named method and, beside runs on the dense reward, BenchMARL's.
 func endingRows(reward string) []endingRow {
 	rows := []endingRow{
-		{"random play", func(e ended) string { return number(e.chance) }},
-		{"script", func(e ended) string { return number(e.script) }},
+		{"random play", func(e ended, _ *Archive) (string, error) { return number(e.chance), nil }},
+		{"script", func(e ended, _ *Archive) (string, error) { return number(e.script), nil }},
 	}
 	for _, m := range Methods() {
-		rows = append(rows, endingRow{m.ID, func(e ended) string {
-			own := slices.DeleteFunc(slices.Clone(e.trained), func(r *results.Record) bool { return r.Method != m.ID })
-			return ending(own, e.chance)
+		rows = append(rows, endingRow{m.ID, func(e ended, runs *Archive) (string, error) {
+			g, err := runs.Runs(paper.Trial{Task: e.task, Method: m.ID, Set: []string{"task.reward=" + reward}})
+			if err != nil {
+				return "", err
+			}
+			return ending(g, e.chance)
 		}})
 	}
 	if reward != "dense" {
 		return rows
 	}
 	for _, learner := range recordedLearners {
-		rows = append(rows, endingRow{"BenchMARL " + learner, func(e ended) string {
+		rows = append(rows, endingRow{"BenchMARL " + learner, func(e ended, _ *Archive) (string, error) {
 			rs, _ := results.BenchMARL(learner, e.task) // of most tasks there are none
-			return ending(rs, e.chance)
+			return ending(results.Group{Runs: rs}, e.chance)
 		}})
 	}
 	return rows
 }
 
 // ending is the last score of runs, marked where it may be that of chance.
-func ending(rs []*results.Record, chance float64) string {
-	x := [][]float64{nil}
-	for _, r := range rs {
-		x[0] = append(x[0], r.Score())
+func ending(g results.Group, chance float64) (string, error) {
+	scores, err := g.Scores()
+	if err != nil || len(scores) == 0 {
+		return viz.Missing, err
 	}
-	if len(rs) == 0 {
-		return viz.Missing
-	}
-	i := stats.Bootstrap(x, stats.Mean, comparisonReps, rng.New(0, "plan/endings"))
+	i := stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, rng.New(0, "plan/endings"))
 	mark := ""
-	if low := min(i.Low, stats.Student(x[0]).Low); low <= chance || len(rs) == 1 {
+	if low := min(i.Low, stats.Student(scores).Low); low <= chance || len(scores) == 1 {
 		mark = "°"
 	}
-	return spanned(i) + mark + " × " + number(float64(len(rs)))
+	return spanned(i) + mark + " × " + number(float64(len(scores))), nil
 }

@@ -40,18 +40,18 @@ func TestEndingsStandBesidePlayWithoutLearningAndTheRecordedOnes(t *testing.T) {
 }
 
 func TestWhatMayBeChanceIsMarked(t *testing.T) {
-	run := func(score float64) *results.Record {
-		return &results.Record{Evals: []results.Eval{{Scores: []float64{score}}}}
+	run := func(seed uint64, score float64) *results.Record {
+		return &results.Record{Seed: seed, Evals: []results.Eval{{Scores: []float64{score}}}}
 	}
 	for _, c := range []struct {
 		scores []float64
 		marked bool
 	}{{[]float64{2.6, 3, 3.4}, false}, {[]float64{2, 3, 4}, true}, {[]float64{0.5, 3, 4}, true}, {[]float64{5}, true}, {[]float64{-1, -2, -3}, true}} {
-		var rs []*results.Record
-		for _, s := range c.scores {
-			rs = append(rs, run(s))
+		var g results.Group
+		for i, s := range c.scores {
+			g.Runs = append(g.Runs, run(uint64(i), s))
 		}
-		if got := ending(rs, 1); strings.Contains(got, "°") != c.marked {
+		if got, err := ending(g, 1); err != nil || strings.Contains(got, "°") != c.marked {
 			t.Errorf("%v above chance at 1: %q", c.scores, got)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 // Watch plays the first episode of an evaluation with the weights of the first of some runs that st has weights of, and says
 // in a sentence whose it is and what it scored. Where there are none, as of committed records, there are no scenes, and the
 // sentence says that.
-func Watch(ctx context.Context, st *results.Store, rs []*results.Record) (scenes []envs.Scene, about string, err error) {
+func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes []envs.Scene, about string, err error) {
+	rs := results.Flat(gs)
 	for _, r := range rs {
 		if _, err := st.Checkpoint(r.ID); errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -8,13 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/learn"
-	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/vmas"
-	"cermic/reproduce/paper"
 )
 
 // Request asks for an experiment in words.
@@ -32,9 +29,8 @@ type Request struct {
 //
 // A part that a setting chooses, as explore=db does, is trained on the budget's schedule like those of the methods.
 //
-// The method's label is its name, followed by each setting that differs from its defaults at that budget: runs of equal
-// label and budget differ in task and seed only. Parts that compose another method, or none, are named after the one that is
-// nearest, whichever was asked for. A changed budget is called "custom".
+// The experiment's label is a method's name, followed by each setting that differs from its defaults at that budget. Parts that compose
+// another method than the one asked for, or none, are named after the one that is nearest. A changed budget is called "custom".
 func New(q Request) (run.Experiment, error) {
 	task, err := FindTask(q.Task)
 	if err != nil {
@@ -75,7 +71,10 @@ func New(q Request) (run.Experiment, error) {
 	if err := e.Validate(); err != nil {
 		return run.Experiment{}, err
 	}
-	e.Method, err = title(e, task, method, budget)
+	if err := keepsPolicy(method, e); err != nil && !method.composes(e) {
+		return run.Experiment{}, err
+	}
+	e.Method, err = title(e)
 	return e, err
 }
 
@@ -134,78 +133,4 @@ func defaults(task Task, method Method, budget Budget) (run.Experiment, error) {
 // discretiser is a task of continuous actions that has a finite set for value learners.
 type discretiser interface {
 	WithDiscrete(vmas.Discrete) envs.Config
-}
-
-// title is the label of e after the method asked for, or if settings have replaced a part of that, after the one that is nearest.
-func title(e run.Experiment, task Task, asked Method, budget Budget) (string, error) {
-	if asked.composes(e) {
-		return label(e, task, asked, budget)
-	}
-	if err := keepsPolicy(asked, e); err != nil {
-		return "", err
-	}
-	return nearestLabel(e, task, budget)
-}
-
-// label names e after method and the settings in which it differs.
-func label(e run.Experiment, task Task, method Method, budget Budget) (string, error) {
-	if err := keepsPolicy(method, e); err != nil {
-		return "", err
-	}
-	reference, err := defaults(task, method, budget)
-	if err != nil {
-		return "", err
-	}
-	changes, err := changes(e, reference, budget)
-	name := paper.Label(method.ID, changes)
-	if len(e.Forks) > 0 {
-		name += " (" + e.History() + ")"
-	}
-	return name, err
-}
-
-// keepsPolicy refuses e if it has lost a policy that is the method's own, without which the method is another one.
-func keepsPolicy(method Method, e run.Experiment) error {
-	if method.Policy.Kind() == policy.DefaultMLP().Kind() || method.Policy.Kind() == e.Policy.Kind() {
-		return nil
-	}
-	plain := "mappo"
-	if mixer(e.Learner) != "" {
-		plain = "qmix"
-	}
-	return fmt.Errorf("%s acts by a policy of its own, which policy=%s replaces: set policy.core=gru or mlp for another network inside that, or ask for %s",
-		method.ID, e.Policy.Kind(), plain)
-}
-
-// changes lists the settings of e that differ from those of reference, as sorted assignments; settings inside a part of
-// another kind are compared with that kind's defaults at the budget. Budget and seed have columns of their own and are left out.
-func changes(e, reference run.Experiment, budget Budget) ([]string, error) {
-	var out []string
-	then := conf.Keys(reference)
-	for _, kinds := range []bool{true, false} { // parts first: they decide which keys there are
-		for _, now := range conf.Keys(e) {
-			if (now.Kinds != nil) != kinds || strings.HasPrefix(now.Key, "budget.") || now.Key == "seed" || now.Key == "forks" {
-				continue
-			}
-			if before, ok := find(then, now.Key); ok && before == now.Value {
-				continue
-			}
-			out = append(out, now.Key+"="+now.Value)
-			if err := budget.set(&reference, now.Key, now.Value); err != nil {
-				return nil, err
-			}
-			then = conf.Keys(reference)
-		}
-	}
-	slices.Sort(out)
-	return out, nil
-}
-
-// find returns the value of key among keys.
-func find(keys []conf.KeyDoc, key string) (string, bool) {
-	i := slices.IndexFunc(keys, func(k conf.KeyDoc) bool { return k.Key == key })
-	if i < 0 {
-		return "", false
-	}
-	return keys[i].Value, true
 }

@@ -4,7 +4,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,18 +38,22 @@ func branch(e run.Experiment, at int, settings []string) (run.Experiment, error)
 	if err != nil {
 		return child, err
 	}
-	return child, relabel(&child)
+	relabel(&child)
+	return child, nil
 }
 
 // Stored reads the experiment of a run of st, whose ID may be shortened.
 func Stored(st *results.Store, id string) (run.Experiment, error) {
-	all, err := st.Summaries(results.Query{})
+	all, err := st.IDs()
 	if err != nil {
 		return run.Experiment{}, err
 	}
-	var found []*results.Summary
-	for _, r := range all {
-		if id != "" && strings.HasPrefix(r.ID, id) {
+	var found []*results.Record
+	for _, known := range all {
+		if id == "" || !strings.HasPrefix(known, id) {
+			continue
+		}
+		if r, err := st.Head(known); err == nil {
 			found = append(found, r)
 		}
 	}
@@ -69,54 +72,17 @@ func Stored(st *results.Store, id string) (run.Experiment, error) {
 	return e, nil
 }
 
-// relabel names a fork after the method that its parts compose, or where none does after the one from which it differs least, with its
-// history and the settings that differ; those of a custom budget are compared with the budget from which it differs least.
-func relabel(e *run.Experiment) error {
-	task, err := FindTask(e.Task.Kind())
-	if err != nil {
-		return nil // of a task that has no name here: its own label is all there is to say
-	}
-	i := slices.IndexFunc(Budgets, func(b Budget) bool { return b.Budget.Name == e.Budget.Name })
-	if i < 0 {
-		var names []string
-		for _, b := range Budgets {
-			name, err := nearestLabel(*e, task, b)
-			if err != nil {
-				return err
-			}
-			names = append(names, name)
-		}
-		e.Method = shortest(names)
-		return nil
-	}
-	if e.Method, err = nearestLabel(*e, task, Budgets[i]); err == nil && e.Budget != Budgets[i].Budget {
-		e.Budget.Name = CustomBudget
-	}
-	return err
-}
-
-// nearestLabel is the label of e after the method that its parts compose, or where none does after the one that needs the fewest
-// settings beside it; "" if e has a part that is registered nowhere.
-func nearestLabel(e run.Experiment, task Task, b Budget) (string, error) {
-	all := Methods()
-	if i := slices.IndexFunc(all, func(m Method) bool { return m.composes(e) }); i >= 0 {
-		return label(e, task, all[i], b)
-	}
-	var names []string
-	for _, m := range all {
-		if name, err := label(e, task, m, b); err == nil {
-			names = append(names, name)
+// relabel names a fork by its settings and its history. One that changes a named budget has a custom one.
+func relabel(e *run.Experiment) {
+	named, err := FindBudget(e.Budget.Name)
+	if err == nil {
+		if named, err = named.On(e.Task.Kind()); err == nil && e.Budget != named.Budget {
+			e.Budget.Name = CustomBudget
 		}
 	}
-	return shortest(names), nil
-}
-
-// shortest is the name with the fewest settings, the first of equals; "" of none.
-func shortest(names []string) string {
-	if len(names) == 0 {
-		return ""
+	if label, err := title(*e); err == nil { // else of a task that has no name here: its own label is all there is to say
+		e.Method = label
 	}
-	return slices.MinFunc(names, func(a, b string) int { return strings.Count(a, "=") - strings.Count(b, "=") })
 }
 
 // Turn returns the experiment that goes on from now, as far as st has it, with the settings of next. Where now is in the

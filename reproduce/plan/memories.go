@@ -3,11 +3,14 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
@@ -20,68 +23,71 @@ import (
 // Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing but the memory
 // and what it starts with, changes ("key=value" as for -set) to all of CERMIC's apart. They are named after that: "mappo", "mlp", "graph",
 // "graph, pre-trained: full". The learner comes first, then the memories in alphabetical order.
-func Memories(st *results.Store, task, learner, budget string, changes ...string) ([]*results.Record, error) {
-	found, err := FindTask(task)
+func Memories(st *results.Store, task, learner, budget string, changes ...string) ([]results.Group, error) {
+	plain, err := At(st, budget).Runs(paper.Trial{Task: task, Method: learner})
 	if err != nil {
 		return nil, err
 	}
-	all, err := st.Find(results.Query{Task: found.ID, Budget: budget, Complete: true})
+	curious, err := New(Request{Task: task, Method: learner + "-cermic", Budget: budget, Set: changes})
 	if err != nil {
 		return nil, err
 	}
-	var out []*results.Record
-	for _, r := range all {
-		named := *r // the store's records are shared
-		set := strings.Fields(r.Method)
-		switch {
-		case r.Method == learner:
-		case set[0] == learner+"-cermic" && onlyMemory(set[1:], changes):
-			named.Method = paper.Setting(r.Experiment, "explore.memory")
-			if start := paper.Setting(r.Experiment, "explore.memory.pretrain"); start != "" && start != "none" {
-				named.Method += ", pre-trained: " + start
-			}
-		default:
-			continue
-		}
-		out = append(out, &named)
+	like, err := conf.Marshal(curious)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(out, func(a, b *results.Record) int {
-		if (a.Method == learner) != (b.Method == learner) {
-			return map[bool]int{true: -1, false: 1}[a.Method == learner]
+	records, err := st.Find(results.Query{Task: curious.Task.Kind(), Budget: budget, Complete: true})
+	if err != nil {
+		return nil, err
+	}
+	records = slices.DeleteFunc(records, func(r *results.Record) bool { return !onlyMemory(r.Experiment, like) })
+	memories := named(results.Groups(records), func(r *results.Record) (method, label string) {
+		label = paper.Setting(r.Experiment, "explore.memory")
+		if start := paper.Setting(r.Experiment, "explore.memory.pretrain"); start != "" && start != "none" {
+			label += ", pre-trained: " + start
 		}
-		return strings.Compare(a.Method, b.Method)
+		return "", label
 	})
-	return out, nil
-}
-
-// onlyMemory reports whether a label's settings are all the changes and else such of the memory.
-func onlyMemory(set, changes []string) bool {
-	for _, c := range changes {
-		if !slices.Contains(set, c) {
-			return false
-		}
+	slices.SortStableFunc(memories, func(a, b results.Group) int { return strings.Compare(a.Label, b.Label) })
+	if len(plain.Runs) > 0 {
+		memories = slices.Insert(memories, 0, plain)
 	}
-	return !slices.ContainsFunc(set, func(s string) bool { return !strings.HasPrefix(s, "explore.memory") && !slices.Contains(changes, s) })
+	return memories, nil
 }
 
-// Against says how each label's runs stand to those of the first one: the mean over seeds of the last evaluation, its difference to
-// the first label's and the probability that a run scores higher than one of the first, with bootstrap 95 % intervals.
-func Against(rs []*results.Record) viz.Table {
+// onlyMemory reports whether two experiments, in their JSON form, differ in nothing but CERMIC's memory and the seed.
+func onlyMemory(a, b json.RawMessage) bool {
+	rest := func(text json.RawMessage) map[string]string {
+		values, err := conf.Values(text)
+		if err != nil {
+			return nil
+		}
+		maps.DeleteFunc(values, func(key, _ string) bool { return key == "seed" || strings.HasPrefix(key, "explore.memory") })
+		return values
+	}
+	x := rest(a)
+	return x != nil && maps.Equal(x, rest(b))
+}
+
+// Against says how each group's runs stand to those of the first one: the mean over seeds of the last evaluation, its difference to
+// the first group's and the probability that a run scores higher than one of the first, with bootstrap 95 % intervals.
+func Against(gs []results.Group) (viz.Table, error) {
 	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
 		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. " + stats.Caution +
 			" °: not surely a difference, Welch's interval includes 0. The last column is of the last evaluation, seed by seed: the score is the benchmark's own, and need not rise with success."}}
-	if len(rs) == 0 {
-		return t
+	if len(gs) == 0 {
+		return t, nil
 	}
-	t.Title = rs[0].Task
+	t.Title = gs[0].Runs[0].Task
 	r := rng.New(0, "plan/against")
 	var first [][]float64
-	for _, group := range labelled(rs) {
-		x := [][]float64{nil}
-		for _, run := range group {
-			x[0] = append(x[0], run.Score())
+	for _, g := range gs {
+		scores, err := g.Scores()
+		if err != nil {
+			return t, err
 		}
-		row := []string{group[0].Method, fmt.Sprint(len(group)), spanned(stats.Bootstrap(x, stats.Mean, comparisonReps, r)), viz.Missing, viz.Missing, successes(group)}
+		x := [][]float64{scores}
+		row := []string{g.Label, fmt.Sprint(len(g.Runs)), spanned(stats.Bootstrap(x, stats.Mean, comparisonReps, r)), viz.Missing, viz.Missing, successes(g.Runs)}
 		if first == nil {
 			first = x
 		} else {
@@ -90,7 +96,7 @@ func Against(rs []*results.Record) viz.Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t
+	return t, nil
 }
 
 // successes are the shares of episodes of the last evaluation that succeeded, one a run.
@@ -128,38 +134,27 @@ func spanned(i stats.Interval) string {
 	return fmt.Sprintf("%.3g [%.3g, %.3g]", i.Value, i.Low, i.High)
 }
 
-// labelled groups runs by their label, in the order in which labels first appear.
-func labelled(rs []*results.Record) (groups [][]*results.Record) {
-	for _, r := range rs {
-		i := slices.IndexFunc(groups, func(g []*results.Record) bool { return g[0].Method == r.Method })
-		if i < 0 {
-			i, groups = len(groups), append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
-	return groups
-}
-
 // vitals are what explains how CERMIC's module does, in the order of its data flow.
 var vitals = []struct{ title, scalar string }{
 	{"spread of s_t", "enc_std"}, {"KL / d_x", "kl"}, {"L_UB active", "upper_active"}, {"L_LB active", "lower_active"},
-	{"spread of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"}, {"γ_lo", "gamma_lo"}, {"γ_hi", "gamma_hi"},
-	{"detector over guessing", "detector_gain"}, {"L_explore", "explore"}, {"r^i", "int_mean"}, {"its spread", "int_std"},
+	{"spread of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"}, {"γ_lo / its limit", "gamma_share"}, {"γ_hi", "gamma_hi"},
+	{"detector over guessing", "detector_gain"}, {"correction of h", "calib_mean"}, {"its spread", "calib_std"},
+	{"decoder's error", "decoder_rmse"}, {"σ_ψ", "decoder_std"}, {"r^i", "int_mean"}, {"std / mean of r^i", "int_variation"},
 }
 
-// Vitals says for each label of runs with CERMIC in what state its module was over the last tenth of training, mean over seeds.
-func Vitals(rs []*results.Record) viz.Table {
+// Vitals says for each group of runs with CERMIC in what state its module was over the last tenth of training, mean over seeds.
+func Vitals(gs []results.Group) viz.Table {
 	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
-		"Active: the share of agent steps on which the loss is not zero. Detector over guessing: how much more often it is right than always saying the same. A dash: the memory has no such part."}}
+		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s spread. Detector over guessing: how much more often it is right than always saying the same. A dash: the memory has no such part."}}
 	for _, v := range vitals {
 		t.Header = append(t.Header, v.title)
 	}
-	for _, group := range labelled(rs) {
-		row := []string{group[0].Method}
+	for _, g := range gs {
+		row := []string{g.Label}
 		known := false
 		for _, v := range vitals {
 			var mean average
-			for _, r := range group {
+			for _, r := range g.Runs {
 				points := r.Scalars["cermic/"+v.scalar]
 				for _, p := range points[min(len(points)*9/10, max(0, len(points)-1)):] {
 					mean.add(p.Value)

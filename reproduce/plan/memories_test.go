@@ -3,27 +3,29 @@
 package plan
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/records"
 )
 
-// named are runs with one label, one a score.
-func named(label string, scores ...float64) []*results.Record {
-	var out []*results.Record
+// scoring is a group of runs, one a score.
+func scoring(label string, scores ...float64) results.Group {
+	g := results.Group{Label: label}
 	for i, s := range scores {
-		r := &results.Record{Task: "vmas/navigation", Method: label, Seed: uint64(i + 1), Complete: true, Evals: []results.Eval{{Scores: []float64{s}, Success: []float64{0, 1, 1, 1}}}}
+		r := &results.Record{Task: "vmas/navigation", Seed: uint64(i + 1), Complete: true, Evals: []results.Eval{{Scores: []float64{s}, Success: []float64{0, 1, 1, 1}}}}
 		if label != "mappo" {
 			for k := range 20 { // only the last two count
 				r.Scalars = map[string][]results.Point{"cermic/kl": append(r.Scalars["cermic/kl"], results.Point{Frames: k, Value: float64(k / 18)})}
 			}
 		}
-		out = append(out, r)
+		g.Runs = append(g.Runs, r)
 	}
-	return out
+	return g
 }
 
 func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
@@ -34,32 +36,45 @@ func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rs, err := Memories(st, "navigation", "mappo", "short")
+	gs, err := Memories(st, "navigation", "mappo", "short")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var labels []string
-	for _, group := range labelled(rs) {
-		labels = append(labels, group[0].Method)
+	for _, g := range gs {
+		labels = append(labels, g.Label)
 	}
 	if len(labels) < 2 || labels[0] != "mappo" || !slices.Contains(labels, "mlp") || !slices.IsSorted(labels[1:]) {
 		t.Errorf("the committed runs are of %q, want mappo first and mlp among the memories in order", labels)
 	}
-	if rs[0].Method != "mappo" || len(labelled(rs)[0]) != 3 {
-		t.Errorf("%d runs of %s come first, want three of mappo", len(labelled(rs)[0]), rs[0].Method)
+	if len(gs[0].Runs) != 3 {
+		t.Errorf("%d runs of %s come first, want three of mappo", len(gs[0].Runs), gs[0].Label)
 	}
 }
 
 func TestMemoriesAreThoseOfTheChangesAlone(t *testing.T) {
-	for set, want := range map[string]bool{"": false, "explore.alpha=0.5": true, "explore.alpha=0.5 explore.memory=graph": true, "explore.alpha=0.5 explore.ext_coef=2": false} {
-		if onlyMemory(strings.Fields(set), []string{"explore.alpha=0.5"}) != want {
+	text := func(set string) json.RawMessage {
+		e := make1(t, Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: strings.Fields(set), Seed: uint64(len(set))})
+		text, err := conf.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	like := text("explore.alpha=0.5")
+	for set, want := range map[string]bool{"": false, "explore.alpha=0.5": true, "explore.alpha=0.5 explore.memory=graph": true, "explore.alpha=0.5 explore.lr=0.5": false} {
+		if onlyMemory(text(set), like) != want {
 			t.Errorf("%q with α changed to 0.5: want %t", set, want)
 		}
 	}
 }
 
 func TestAgainstTheFirstLabel(t *testing.T) {
-	rows := Against(slices.Concat(named("mappo", 1, 2, 3), named("graph", 11, 12, 13))).Rows
+	table, err := Against([]results.Group{scoring("mappo", 1, 2, 3), scoring("graph", 11, 12, 13)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := table.Rows
 	if len(rows) != 2 || !strings.HasPrefix(rows[0][2], "2 [") || rows[0][3] != "–" {
 		t.Errorf("the first row is %q, want a mean of 2 and no difference", rows[0])
 	}
@@ -69,7 +84,7 @@ func TestAgainstTheFirstLabel(t *testing.T) {
 }
 
 func TestVitalsAreThoseOfTheEndAndOfCERMICAlone(t *testing.T) {
-	v := Vitals(slices.Concat(named("mappo", 1), named("graph", 11, 12)))
+	v := Vitals([]results.Group{scoring("mappo", 1), scoring("graph", 11, 12)})
 	at := slices.Index(v.Header, "KL / d_x")
 	if len(v.Rows) != 1 || v.Rows[0][0] != "graph" || v.Rows[0][at] != "1" || v.Rows[0][1] != "–" {
 		t.Errorf("got %q, want one row of graph with a KL of 1 and nothing else known", v.Rows)

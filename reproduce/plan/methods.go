@@ -53,6 +53,18 @@ var methods = []Method{
 	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{
+		ID: "qplex", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.None{},
+		About: "QPLEX alone: what qplex-ices has without its explorer",
+	},
+	{
+		ID: "mace-native", Learner: standardised(independent(learn.DefaultMAPPO())), Policy: policy.DefaultMLP(), Explore: explore.NativeMACE(),
+		About: "mace with the authors' own scale of the bonus, and advantages normalised as theirs",
+	},
+	{
+		ID: "mappo-db-native", Learner: standardised(learn.DefaultMAPPO()), Policy: policy.DefaultMLP(), Explore: explore.NativeDB(),
+		About: "mappo-db with the authors' own scale of the bonus, and advantages normalised as theirs",
+	},
+	{
 		ID: "qmix-spectra-native", Learner: learn.DefaultQ().WithNativeSPECTra(), Policy: unmasked(policy.DefaultSPECTra()), Explore: explore.None{},
 		Copies: 8, About: "qmix-spectra trained as its authors do, on their schedule",
 	},
@@ -85,6 +97,12 @@ func scoredAnew(c learn.Q) learn.Q {
 // independent lets each agent's critic see no more than the agent does.
 func independent(c learn.MAPPO) learn.MAPPO {
 	c.Critic = learn.OwnCritic
+	return c
+}
+
+// standardised normalises advantages, which lets the scale of a bonus cancel where nothing else is rewarded.
+func standardised(c learn.MAPPO) learn.MAPPO {
+	c.AdvantageNorm = true
 	return c
 }
 

@@ -37,7 +37,7 @@ func NoiseGrid(tasks, methods []string, budget string, seeds int, box, knobs []s
 			es = append(es, some...)
 		}
 	}
-	return es, nil
+	return unique(es)
 }
 
 // ofCermic is knobs for a method that has CERMIC's module, nothing for others.
@@ -50,11 +50,11 @@ func ofCermic(method string, knobs []string) ([]string, error) {
 }
 
 // noiseArms are the complete runs of a method on a task without, and with, the box.
-func noiseArms(st *results.Store, task, method, budget string, seeds int, box, knobs []string) (arms [2][]*results.Record, err error) {
+func noiseArms(st *results.Store, task, method, budget string, seeds int, box, knobs []string) (arms [2]results.Group, err error) {
 	own, err := ofCermic(method, knobs)
 	for i, settings := range [][]string{nil, box} {
 		if err == nil {
-			arms[i], err = stored(st, task, method, budget, seeds, slices.Concat(settings, own))
+			arms[i], err = runsOf(st, task, method, budget, seeds, slices.Concat(settings, own))
 		}
 	}
 	return arms, err
@@ -69,24 +69,24 @@ func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seed
 		if err != nil {
 			return viz.Panels{}, err
 		}
-		var records [2][]*results.Record
+		var groups [2][]results.Group
 		for _, method := range methods {
 			arms, err := noiseArms(st, task, method, budget, seeds, box, knobs)
 			if err != nil {
 				return viz.Panels{}, err
 			}
 			for i := range arms {
-				records[i] = append(records[i], arms[i]...)
+				groups[i] = append(groups[i], arms[i])
 			}
 		}
 		var row []*plot.Plot
 		low, high := math.Inf(1), math.Inf(-1)
 		for i, title := range []string{"calm", "with the noise box"} {
-			p, err := viz.Curves(viz.Figure{Title: path.Base(task) + ", " + title, X: "frames", Y: known.Score()}, viz.Evals(records[i])...)
+			p, err := viz.Curves(viz.Figure{Title: path.Base(task) + ", " + title, X: "frames", Y: known.Score()}, viz.Evals(groups[i])...)
 			if err != nil {
 				return viz.Panels{}, err
 			}
-			if len(records[i]) > 0 {
+			if len(results.Flat(groups[i])) > 0 {
 				low, high = min(low, p.Y.Min), max(high, p.Y.Max)
 			}
 			row = append(row, p)
@@ -114,14 +114,14 @@ func NoiseTable(st *results.Store, tasks, methods []string, budget string, seeds
 			if err != nil {
 				return t, err
 			}
-			row := []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(arms[0]), len(arms[1]))}
+			row := []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(arms[0].Runs), len(arms[1].Runs))}
 			var last [2][]float64
-			for i, records := range arms {
-				for _, record := range records {
-					last[i] = append(last[i], record.Score())
+			for i, g := range arms {
+				if last[i], err = g.Scores(); err != nil {
+					return t, err
 				}
 				cell := viz.Missing
-				if len(records) > 0 {
+				if len(last[i]) > 0 {
 					cell = spanned(stats.Bootstrap([][]float64{last[i]}, stats.Mean, comparisonReps, r))
 				}
 				row = append(row, cell)
@@ -130,7 +130,7 @@ func NoiseTable(st *results.Store, tasks, methods []string, budget string, seeds
 			if len(last[0]) > 0 && len(last[1]) > 0 {
 				difference = versus(last[1], last[0], r)
 			}
-			t.Rows = append(t.Rows, append(row, difference, number(apart(arms[0])), number(apart(arms[1]))))
+			t.Rows = append(t.Rows, append(row, difference, number(apart(arms[0].Runs)), number(apart(arms[1].Runs))))
 		}
 	}
 	return t, nil
@@ -154,11 +154,11 @@ func apart(rs []*results.Record) float64 {
 	return all.mean()
 }
 
-// stored are the complete runs of one method on one task, labelled by the method alone.
-func stored(st *results.Store, task, method, budget string, seeds int, set []string) ([]*results.Record, error) {
+// runsOf are the complete runs of one method on one task, labelled by the method alone.
+func runsOf(st *results.Store, task, method, budget string, seeds int, set []string) (results.Group, error) {
 	es, err := Grid([]string{task}, []string{method}, budget, seeds, set...)
 	if err != nil {
-		return nil, err
+		return results.Group{}, err
 	}
 	return arm{method, es}.complete(st)
 }

@@ -26,19 +26,19 @@ func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
 	if _, err := run.Run(t.Context(), es[0], st); err != nil {
 		t.Fatal(err)
 	}
-	noisy, err := stored(st, "vmas/ball_trajectory", "mappo", "smoke", 2, append(box, tiny...))
-	if err != nil || len(noisy) != 1 || noisy[0].Method != "mappo" {
-		t.Errorf("with the box %d runs, %v; want the one", len(noisy), err)
+	noisy, err := runsOf(st, "vmas/ball_trajectory", "mappo", "smoke", 2, append(box, tiny...))
+	if err != nil || len(noisy.Runs) != 1 || noisy.Label != "mappo" {
+		t.Errorf("with the box %d runs, %v; want the one", len(noisy.Runs), err)
 	}
-	if calm, err := stored(st, "vmas/ball_trajectory", "mappo", "smoke", 2, tiny); err != nil || len(calm) != 0 {
-		t.Errorf("without it %d runs, %v; want none", len(calm), err)
+	if calm, err := runsOf(st, "vmas/ball_trajectory", "mappo", "smoke", 2, tiny); err != nil || len(calm.Runs) != 0 {
+		t.Errorf("without it %d runs, %v; want none", len(calm.Runs), err)
 	}
 	panels, err := NoiseCurves(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...), nil)
 	if err != nil || len(panels.Rows) != 1 || len(panels.Rows[0]) != 2 || panels.Rows[0][0].Y.Min != panels.Rows[0][1].Y.Min {
 		t.Errorf("%+v, %v", panels.Rows, err)
 	}
 	table, err := NoiseTable(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...), nil)
-	want := []string{"ball_trajectory", "mappo", "0, 1", viz.Missing, number(noisy[0].Score()), viz.Missing, viz.Missing, viz.Missing}
+	want := []string{"ball_trajectory", "mappo", "0, 1", viz.Missing, number(noisy.Runs[0].Score()), viz.Missing, viz.Missing, viz.Missing}
 	if err != nil || len(table.Rows) != 1 || !slices.Equal(table.Rows[0], want) {
 		t.Errorf("%q, %v, want %q", table.Rows, err, want)
 	}

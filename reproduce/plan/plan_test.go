@@ -140,7 +140,8 @@ func TestLabelsNameWhatDiffersHoweverItWasWritten(t *testing.T) {
 		{[]string{"learner.clip_epsilon=0.2"}, "mappo"}, // the default
 		{[]string{"learner.clip_epsilon=.30"}, "mappo learner.clip_epsilon=0.3"},
 		{[]string{"task.reward=dense", "learner.clip_epsilon=3e-1"}, "mappo learner.clip_epsilon=0.3 task.reward=dense"},
-		{[]string{"budget.eval_episodes=7"}, "mappo"}, // has a column of its own
+		{[]string{"budget.eval_episodes=7"}, "mappo budget.eval_episodes=7 (else short)"},
+		{[]string{"budget.frames=36000", "learner.lr=0.001"}, "mappo budget.frames=36000 learner.lr=0.001 (else short)"},
 	} {
 		e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
 		if e.Method != c.want {
@@ -196,7 +197,7 @@ func TestAChangedBudgetIsCustom(t *testing.T) {
 	}
 }
 
-func TestTrialsOfThePaperAreCalledAsTheTablesLookThemUp(t *testing.T) {
+func TestTrialsOfThePaperAreCalledByTheirSettings(t *testing.T) {
 	checked := 0
 	for _, table := range paper.Tables {
 		for _, row := range table.Rows {
@@ -206,8 +207,8 @@ func TestTrialsOfThePaperAreCalledAsTheTablesLookThemUp(t *testing.T) {
 					continue // the other tests say which are registered
 				}
 				checked++
-				if e.Method != cell.Trial.Label() || e.Task.Kind() != cell.Trial.Task {
-					t.Errorf("table %d, %s: trained as %q, looked up as %q", table.Number, row.Head, e.Method, cell.Trial.Label())
+				if want := paper.Label(cell.Trial.Method, cell.Trial.Set); e.Method != want || e.Task.Kind() != cell.Trial.Task {
+					t.Errorf("table %d, %s: called %q, want %q", table.Number, row.Head, e.Method, want)
 				}
 			}
 		}
@@ -329,10 +330,10 @@ func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
 func TestFramesCutABudgetShort(t *testing.T) {
 	whole := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short"})
 	cut := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short", Frames: 60_000})
-	if cut.Budget != (run.Budget{Name: "custom", Frames: 60_000, EvalEvery: 6000, EvalEpisodes: 60}) || cut.Method != "qmix" {
+	if cut.Budget != (run.Budget{Name: "custom", Frames: 60_000, EvalEvery: 6000, EvalEpisodes: 60}) || cut.Method != "qmix budget.eval_every=6000 budget.frames=60000 (else short)" {
 		t.Errorf("got %+v, called %q", cut.Budget, cut.Method)
 	}
-	if cut.Budget = whole.Budget; !reflect.DeepEqual(cut, whole) {
+	if cut.Budget, cut.Method = whole.Budget, whole.Method; !reflect.DeepEqual(cut, whole) {
 		t.Errorf("got %+v, want %+v", cut, whole)
 	}
 	if e := make1(t, Request{Task: "balance", Method: "qmix", Budget: "smoke", Frames: 60_000}); e.Budget.Name != "smoke" {

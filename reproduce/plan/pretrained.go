@@ -113,7 +113,7 @@ func (t *pretrainedTask) addPretrained(st *results.Store, grow func(label string
 		if err != nil {
 			return false, err
 		}
-		missing = missing || !here && len(done) < len(arm.es)
+		missing = missing || !here && len(done.Runs) < len(arm.es)
 	}
 	return missing, nil
 }
@@ -128,9 +128,7 @@ func pretrainingOf(e run.Experiment, budget string) (Pretraining, error) {
 	if !ok {
 		return p, fmt.Errorf("%s has no memory to pre-train: choose mappo-cermic or qmix-cermic", e.Label())
 	}
-	var err error
-	p.Memory, err = memory.Bare(c.Memory)
-	return p, err
+	return p, p.of(c.Memory)
 }
 
 // Quality lists what the pre-training of each task was worth.
@@ -153,11 +151,11 @@ func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 		}
 		var series []viz.Series
 		for _, arm := range t.arms {
-			records, err := arm.complete(st)
+			runs, err := arm.complete(st)
 			if err != nil {
 				return viz.Panels{}, err
 			}
-			series = append(series, append(viz.Evals(records), viz.Series{Label: arm.label})[0]) // an empty one keeps the others' colours
+			series = append(series, append(viz.Evals([]results.Group{runs}), viz.Series{Label: arm.label})[0]) // an empty one keeps the others' colours
 		}
 		p, err := viz.Curves(viz.Figure{Title: path.Base(t.name), X: "frames", Y: known.Score()}, series...)
 		if err != nil {

@@ -27,6 +27,7 @@ type Pretraining struct {
 	Epochs int           `json:"epochs"`               // at most
 	Seed   uint64        `json:"seed"`                 //
 	Target string        `json:"node_target,omitzero"` // what the weights learn to tell of peers; see memory.Pretraining
+	Stages int           `json:"stages,omitzero"`      // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
 }
 
 // The usual size of a pre-training.
@@ -50,8 +51,16 @@ func NewPretraining(task, kind string) (Pretraining, error) {
 	if err != nil {
 		return p, err
 	}
+	return p, p.of(c)
+}
+
+// of sets the memory.
+func (p *Pretraining) of(c memory.Config) (err error) {
+	if _, graph := c.(memory.DynamicGraph); graph {
+		p.Stages = 2
+	}
 	p.Memory, err = memory.Bare(c)
-	return p, err
+	return err
 }
 
 // unrewarded is a task for pre-training, which sees no reward: those that learn on either stream share their weights.

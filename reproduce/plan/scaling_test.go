@@ -43,7 +43,7 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 	cpu := results.CollectHost("").CPU
 	methods := map[string]bool{}
 	for _, e := range density {
-		methods[base(e.Label())] = true
+		methods[methodOf(e)] = true
 	}
 	for method := range methods {
 		for _, s := range []sample{{cpu, "go", method, "short", 1}, {cpu, "go", method, "short", 1000}, {"another processor", "go", method, "short", 7}} {

@@ -4,9 +4,11 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/run"
@@ -156,7 +158,10 @@ func Departures(method string, changes ...string) (viz.Table, error) {
 	if err != nil {
 		return t, err
 	}
-	for _, d := range paper.Deviations(text) {
+	if e.Explore.Kind() != (cermic.Config{}).Kind() {
+		return t, nil
+	}
+	for _, d := range slices.Concat(paper.Deviations(text), paper.Always) {
 		t.Rows = append(t.Rows, []string{d.Key, d.Value, strings.Join(d.Values, " or ")})
 	}
 	return t, nil

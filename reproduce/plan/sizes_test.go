@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,9 +48,18 @@ func TestDeparturesNameWhatIsPrinted(t *testing.T) {
 	if err != nil || len(table.Rows) == 0 {
 		t.Fatalf("%v, %v", table, err)
 	}
-	closer, err := Departures("mappo-cermic", "explore.memory=graph")
-	if err != nil || len(closer.Rows) != len(table.Rows)-1 {
-		t.Errorf("with the paper's memory, %v of %v are left (%v)", closer.Rows, table.Rows, err)
+	farther, err := Departures("mappo-cermic", "explore.memory=mlp")
+	if err != nil || len(farther.Rows) != len(table.Rows)+1 {
+		t.Errorf("with the MLP, which is not the paper's memory, %v after %v (%v)", farther.Rows, table.Rows, err)
+	}
+	for _, want := range []string{"explore.critic_squash", "explore.calib_form", "explore.calib_centre", "explore.mi_bounds"} {
+		if !slices.ContainsFunc(table.Rows, func(row []string) bool { return row[0] == want }) {
+			t.Errorf("%s is not listed", want)
+		}
+	}
+	literal, err := Departures("mappo-cermic-literal")
+	if err != nil || len(literal.Rows) == 0 || slices.ContainsFunc(literal.Rows, func(row []string) bool { return row[0] == "explore.calib_form" }) {
+		t.Errorf("the literal preset departs in %v (%v)", literal.Rows, err)
 	}
 	if none, err := Departures("mappo"); err != nil || len(none.Rows) != 0 {
 		t.Errorf("mappo departs in %v, %v", none.Rows, err)

@@ -6,12 +6,14 @@ package plan
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"cermic/envs"
-	_ "cermic/envs/meltingpot" // registers its tasks
-	_ "cermic/envs/smac"       // so does this
+	_ "cermic/envs/explore"    // registers its tasks
+	_ "cermic/envs/meltingpot" // so does this
+	_ "cermic/envs/smac"       // and this
 	_ "cermic/envs/vmas"       // and this
 	"cermic/reproduce/paper"
 )
@@ -64,7 +66,7 @@ func Tasks() []Task {
 	return out
 }
 
-// FindTask accepts every spelling that the paper package does, and the names of other registered tasks.
+// FindTask accepts every spelling that the paper package does, and the names of other registered tasks, with or without their family.
 func FindTask(name string) (Task, error) {
 	t, err := paper.FindTask(name)
 	id := t.ID
@@ -73,7 +75,7 @@ func FindTask(name string) (Task, error) {
 	}
 	var known []string
 	for _, t := range Tasks() {
-		if t.ID == id {
+		if t.ID == id || !t.Paper && path.Base(t.ID) == id {
 			return t, nil
 		}
 		known = append(known, t.ID)

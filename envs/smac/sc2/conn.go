@@ -17,6 +17,9 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
+// maxAnswer is the longest answer that is read: the list of all unit types alone has hundreds of kilobytes.
+const maxAnswer = 64 << 20
+
 // conn exchanges messages with one game: one request, one response, in order. After an error it is of no use any more.
 type conn struct {
 	ws      *websocket.Conn
@@ -39,7 +42,7 @@ func dial(o *Options, address string, ended func() error) (*conn, error) {
 		})
 		cancel()
 		if err == nil {
-			ws.SetReadLimit(-1) // the list of all unit types alone has hundreds of kilobytes
+			ws.SetReadLimit(maxAnswer)
 			return &conn{ws: ws, patient: o.ReplyTimeout}, nil
 		}
 		if err := ended(); err != nil {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+func TestCentredCorrectionsHaveMeanZeroInEveryForm(t *testing.T) {
+	const rows, width = 5, 7
+	r := rng.New(4, "centred")
+	context, m, q := table(r, rows, width), table(r, rows, 1), table(r, rows, 1)
+	weight := []float64{1, 1, 0, 1, 1}
+	for _, form := range []string{CalibBounded, CalibAnchored, CalibResidual, CalibPlain} {
+		c := Default()
+		c.CalibForm = form
+		out := evaluate(t, nn.NewStore(5), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			f, m, q := in[0], graph.Squeeze(in[1], -1), graph.AddScalar(graph.Abs(graph.Squeeze(in[2], -1)), 0.1)
+			nn.Weight(sc.At("calibration"), f, "out", nn.FanIn(calibHidden), calibHidden) // not zero, so that M has something to say
+			h := c.calibration(sc, f, m, q, in[3])(graph.Scalar(f.Graph(), f.DType(), 0.6))
+			return []*graph.Node{graph.Sub(h, m), q}
+		}, context, m, q, weight)
+		sum, largest := 0.0, 0.0
+		for b, correction := range out[0] {
+			if form == CalibBounded { // tolerance is shared out in units of √Σ_Ψ
+				correction /= out[1][b]
+			}
+			sum += correction * weight[b]
+			largest = max(largest, math.Abs(correction))
+		}
+		if math.Abs(sum) > 1e-12 || largest < 1e-3 {
+			t.Errorf("%s: corrections %v sum to %g over the rows that count", form, out[0], sum)
+		}
+	}
+}
+
+// sighted is play in which half of the copies have a peer in sight all the time, which pushes the agent about: what it sees next
+// cannot be foretold there, and can elsewhere. Observations are a place (3), whether a peer is in sight, and where it is.
+func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
+	x := rl.NewRollout(spec, steps, 0)
+	x.Iteration = iteration
+	r := rng.New(3, "sighted", uint64(iteration))
+	see := envs.NewStep(spec)
+	for i := range see.Alive {
+		see.Alive[i] = 1
+	}
+	for c := range spec.Copies {
+		x.Started[c] = 1
+	}
+	for i := range see.Obs {
+		see.Obs[i] = r.Norm()
+	}
+	for t := 0; ; t++ {
+		for row := range spec.Copies * spec.Agents {
+			o := see.Obs[row*5 : row*5+5]
+			if o[3], o[4] = 0, 0; row/spec.Agents%2 == 1 {
+				o[3], o[4] = 1, r.Norm()
+			}
+		}
+		x.See(t, see)
+		if t == steps {
+			return x
+		}
+		for row := range spec.Copies * spec.Agents {
+			force := x.Act.Force[(t*spec.Copies*spec.Agents+row)*2:][:2]
+			force[0], force[1] = r.Uniform(-1, 1), r.Uniform(-1, 1)
+			o := see.Obs[row*5 : row*5+5]
+			if row/spec.Agents%2 == 1 {
+				o[0], o[1], o[2] = r.Norm(), r.Norm(), r.Norm()
+			} else {
+				o[0], o[1], o[2] = 0.8*o[0]+force[0], 0.8*o[1]+force[1], 0.8*o[2]+force[0]*force[1]
+			}
+		}
+	}
+}
+
+// corrections returns the means of (H_lo - m)/q over the agent steps of x without and with a peer in sight, and over all of them mean
+// and spread.
+func corrections(t *testing.T, m *module, x *rl.Rollout) (without, with, mean, spread float64) {
+	t.Helper()
+	c, b := m.cfg, m.minibatch
+	p, err := m.program(m.build, "probe", func(sc *model.Scope, in batch) []*graph.Node {
+		mu, variance := psiMoments(c.latent(sc, c.embed(sc, in.spec, in.obs), in.act))
+		mean, q := c.normalisePsi(sc, mu, variance, in.weight)
+		f := m.mem.Context(sc.At("memory"), in.memory)
+		gamma := nn.Frozen(sc.At("critic"), mean, "gamma_lo", nn.AllZero).NodeValue(mean)
+		h := c.calibration(sc, f.Now, mean, q, in.weight)(gamma)
+		return []*graph.Node{graph.Div(graph.Sub(h, mean), q)}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, weight := m.sampler.draw(x, 1, b, rng.New(1, "probe"))
+	step := m.step
+	m.step = p
+	m.feed(x, rows[:b], weight[:b], 0)
+	m.step = step
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	values := make([]float32, b)
+	p.Read(0, values)
+	var of [2]rl.Running
+	var all rl.Running
+	for k, v := range values {
+		of[int(rows[k])/x.N%2].Add(float64(v))
+		all.Add(float64(v))
+	}
+	return of[0].Mean, of[1].Mean, all.Mean, all.Std()
+}
+
+// Peers that make what comes next unpredictable are what calibration is for: corrections of situations with them and without them
+// must differ by half of what the form allows, κ·q. Corrections that are not centred all end at -κ·q, the largest relief from L_UB.
+func TestCalibrationTellsSituationsWithPeersFromOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a thousand gradient steps")
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := fakeSpec(16)
+	for _, centre := range []bool{true, false} {
+		c := small()
+		c.Memory = memory.MLP{Embed: 16, Hidden: 16, Width: 16}
+		c.Embed, c.Negatives, c.Minibatch, c.Fraction, c.Epochs, c.LR = 16, 8, 128, 0.5, 1, 2e-3
+		c.CalibCentre = centre
+		built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := built.(*module)
+		for it := range 32 {
+			if _, err = m.Update(t.Context(), sighted(spec, 60, it)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		without, with, mean, spread := corrections(t, m, sighted(spec, 60, 1000))
+		t.Logf("calib_centre=%v: corrections are %.3f without peers and %.3f with them, %.3f ± %.3f in all", centre, without, with, mean, spread)
+		if apart := with - without; (apart >= 1) != centre { // twice what is asked for; without centring the gap still closes here
+			t.Errorf("calib_centre=%v: corrections without and with peers in sight, %g and %g, are %g times κ·q apart", centre, without, with, apart)
+		}
+		if centre && math.Abs(mean) > 1e-5 {
+			t.Errorf("the mean correction is %g, want 0", mean)
+		}
+	}
+}

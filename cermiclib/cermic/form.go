@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// Form is a formula of r^i with its settings (int_form). All are functions of what one agent saw and did, need no gradient and come
+// from Θ as it was during the rollout.
+//
+// paper:eq:int_r  r^i = E_Θ[ KL( p(Θ|τ,s,a,s') ‖ p(Θ|τ) ) ]^½ ≈ KL( p_φ(x|s_t,a_t) ‖ q(x) )^½
+//
+// The left side is an information gain, which fades where an agent has been; the paper's own surrogate on the right does not, since the
+// exploitation losses hold that KL inside one band everywhere. The other forms stay closer to the left side; the comment of each says
+// where it leaves the paper's derivation (D31).
+type Form interface {
+	conf.Kinder
+	// Validate returns one sentence about the first impossible setting.
+	Validate() error
+	build(c Config, b *nn.Build) (form, error)
+}
+
+// form is a Form in a running experiment. Save returns what its next rollout depends on, beside the variable store; nil for nothing.
+type form interface {
+	rl.Saver
+	// reward writes r^i of x into dst [T,E,N] and takes x in.
+	reward(ctx context.Context, dst []float32, x *rl.Rollout) error
+	// look is reward, but takes nothing in.
+	look(ctx context.Context, dst []float32, x *rl.Rollout) error
+	// score writes r^i of agent steps of any rollout into dst [B], as of the last one that was taken in.
+	score(ctx context.Context, dst []float32, from steps) error
+}
+
+// observant is a form that reads the memory: the module lets that watch a rollout before the form's turn.
+type observant interface{ use(m *module) error }
+
+// preceding is a form that has something to do before the module's gradient steps.
+type preceding interface{ beforeUpdate() error }
+
+// errNeedsRollout is what a form says that knows a step's bonus only in its rollout.
+func errNeedsRollout(setting string) error {
+	return fmt.Errorf("cermic: %s needs to know what came before or after a step, which a sampled one does not tell: set learner.int_at=collect", setting)
+}
+
+// steps are agent steps as a form reads them: row counts from 0 among the steps that are asked for.
+type steps struct {
+	obs   func(to []float32, row int) // [I]
+	act   func(to []float32, row int) // [A]
+	next  func(to []float32, row int) // [I] o_{t+1} as a third input; nil for graphs that have none
+	agent func(row int) int
+}
+
+func init() {
+	for _, f := range []Form{KL{}, DefaultAggregate(), DefaultContext(), DefaultElliptical(), Progress{}} {
+		conf.Register(f)
+	}
+}
+
+// validateForm returns one sentence about the first impossible setting of the form of r^i.
+func (c Config) validateForm() error {
+	if c.Form == nil {
+		return nil // KL
+	}
+	if err := c.Form.Validate(); err != nil {
+		return fmt.Errorf("int_form %s: %w", c.Form.Kind(), err)
+	}
+	switch c.Form.(type) {
+	case Context:
+		if !c.Exploit {
+			return fmt.Errorf("int_form is context and exploit is false, which leaves out the memory that it needs; change one of them")
+		}
+	case Progress:
+		if c.Alpha == 0 {
+			return fmt.Errorf("int_form is progress and alpha is 0, which leaves out the decoder that it needs; change one of them")
+		}
+	}
+	return nil
+}
+
+// KL is the paper's letter: the square root of the code's information content.
+//
+// paper:eq:int_r  r^i = KL( p_φ(x|s_t,a_t) ‖ N(0,I) )^½
+//
+// Reading: the expectation over Θ is that of one network. s_{t+1} does not enter, although the definition conditions on it
+// (D21). Neither memory, γ nor ψ has a part in it. It says nothing about novelty: on a stream of rooms all get the same.
+type KL struct{}
+
+// Kind is "kl".
+func (KL) Kind() string { return "kl" }
+
+// IsZero tells that this form was there before int_form was: it is not written out.
+func (KL) IsZero() bool { return true }
+
+// Validate has nothing to refuse.
+func (KL) Validate() error { return nil }
+
+func (KL) build(c Config, b *nn.Build) (form, error) {
+	s, err := c.newScorer(b, "cermic.reward", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		mu, _ := psiMoments(c.latent(sc, c.embed(sc, b.Spec, in[0]), in[1]))
+		return []*graph.Node{mu}
+	})
+	return &kl{s, make([]float32, scoreBatch)}, err
+}
+
+type kl struct {
+	*scorer
+	block []float32 // [scoreBatch]
+}
+
+func (f *kl) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	return f.score(ctx, dst, f.of(x))
+}
+
+func (f *kl) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	return f.reward(ctx, dst, x)
+}
+
+func (f *kl) score(ctx context.Context, dst []float32, from steps) error {
+	return f.each(ctx, len(dst), from, func(first, last int) error {
+		f.prog.Read(0, f.block)
+		for k, kl := range f.block[:last-first] {
+			dst[first+k] = float32(math.Sqrt(max(float64(kl), 0))) // rounding may leave a KL of zero slightly negative
+		}
+		return nil
+	})
+}
+
+func (*kl) Save() []byte { return nil }
+
+func (*kl) Load([]byte) error { return nil }

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// Elliptical is the bonus of the paper's Theorem 1 on learned features: how little the agent steps so far say about this one.
+//
+//	η = [features / scale, 1]   Λ = λI + Σ ηηᵀ   x = ηᵀΛ⁻¹η
+//	r^i = √x (root), LSVI-UCB's bonus with ζ = 1, or √(½·log(1+x)) (log), the information gain of one output; the theorem: within
+//	a factor √2 of each other, where x ≤ 2.51
+//
+// Relation to eq:int_r: where s_{t+1} is linear in η with Gaussian noise, ½·log(1+x) for each of its components is exactly the mean of
+// the KL between posterior and prior on the left side; no q(x) is put in its place. Features move while Θ learns, so Λ is that of a
+// uniform reservoir of earlier agent steps, weighted to their true number, and of the present rollout, all with the features that
+// they have now. Over episodes: Henaff et al. 2022; the product of both scopes: arXiv 2306.03236.
+type Elliptical struct {
+	Features  string  `json:"features"`  // what η is made of: code, hidden, embed or next
+	Squash    string  `json:"squash"`    // of each feature before it is scaled: none, relu, tanh, or fourier: cosines of random mixtures
+	Waves     int     `json:"waves"`     // number of these cosines, for fourier
+	Bandwidth float64 `json:"bandwidth"` // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
+	Scale     string  `json:"scale"`     // rms: by the root mean square over all features; std: each to mean 0, variance 1
+	Lambda    float64 `json:"lambda"`    // λ; the smaller, the finer the differences of features that tell steps apart
+	Scope     string  `json:"scope"`     // steps that make up Λ: global, all so far; episode, those of this episode before; product, √x of both multiplied
+	Whose     string  `json:"whose"`     // all: one global Λ of all agents' steps, as they share Θ, too; own: one for each agent
+	Reservoir int     `json:"reservoir"` // earlier agent steps that are kept, of all agents together; each rollout uses at most as many of them as it has
+	Keep      float64 `json:"keep"`      // weight that earlier agent steps keep from one rollout to the next: 1, they are never forgotten
+	Shape     string  `json:"shape"`     // of r^i over x: root or log
+}
+
+// What η is made of (features).
+const (
+	FeatureCode   = "code"   // mean of x_t ~ p_φ(x|s_t,a_t) [X]
+	FeatureHidden = "hidden" // φ's last hidden layer [256]
+	FeatureEmbed  = "embed"  // s_t = θ(o_t) [S]; the action does not count
+	FeatureNext   = "next"   // θ(o_{t+1}) [S] of the true next observation: where the step leads
+)
+
+// Other settings of Elliptical that have names.
+const (
+	SquashNone, SquashReLU, SquashTanh      = "none", "relu", "tanh"
+	SquashFourier                           = "fourier"
+	ScaleRMS, ScaleStd                      = "rms", "std"
+	ScopeGlobal, ScopeEpisode, ScopeProduct = "global", "episode", "product"
+	WhoseAll, WhoseOwn                      = "all", "own"
+	ShapeRoot, ShapeLog                     = "root", "log"
+	reservoirBytes                          = 256 << 20 // most that a reservoir, or the Λ of running episodes, may take
+)
+
+// DefaultElliptical returns one Λ of all agents' codes over all of training.
+func DefaultElliptical() Elliptical {
+	return Elliptical{Features: FeatureCode, Squash: SquashNone, Waves: 128, Bandwidth: 0.5, Scale: ScaleRMS, Lambda: 1, Scope: ScopeGlobal, Whose: WhoseAll,
+		Reservoir: 8192, Keep: 1, Shape: ShapeRoot}
+}
+
+// Kind is "elliptical".
+func (Elliptical) Kind() string { return "elliptical" }
+
+// Validate returns one sentence about the first impossible setting.
+func (e Elliptical) Validate() error {
+	for _, f := range []struct {
+		name, value string
+		allowed     []string
+	}{
+		{"features", e.Features, []string{FeatureCode, FeatureHidden, FeatureEmbed, FeatureNext}},
+		{"squash", e.Squash, []string{SquashNone, SquashReLU, SquashTanh, SquashFourier}},
+		{"scale", e.Scale, []string{ScaleRMS, ScaleStd}},
+		{"scope", e.Scope, []string{ScopeGlobal, ScopeEpisode, ScopeProduct}},
+		{"whose", e.Whose, []string{WhoseAll, WhoseOwn}},
+		{"shape", e.Shape, []string{ShapeRoot, ShapeLog}},
+	} {
+		if !slices.Contains(f.allowed, f.value) {
+			return fmt.Errorf("%s is %q%s", f.name, f.value, conf.Near(f.value, f.allowed))
+		}
+	}
+	switch {
+	case e.Waves < 1:
+		return fmt.Errorf("waves is %d, want 1 or more", e.Waves)
+	case !(e.Bandwidth > 0) || math.IsInf(e.Bandwidth, 0):
+		return fmt.Errorf("bandwidth is %g, want a positive number", e.Bandwidth)
+	case !(e.Lambda > 0) || math.IsInf(e.Lambda, 0):
+		return fmt.Errorf("lambda is %g, want a positive number", e.Lambda)
+	case e.Reservoir < 1:
+		return fmt.Errorf("reservoir is %d, want 1 or more", e.Reservoir)
+	case !(e.Keep >= 0 && e.Keep <= 1):
+		return fmt.Errorf("keep is %g, want a number from 0 to 1", e.Keep)
+	}
+	return nil
+}
+
+// features of agent steps [B,F].
+func (e Elliptical) features(c Config, b *nn.Build, sc *model.Scope, obs, act *Node) (f *Node) {
+	s := c.embed(sc, b.Spec, obs)
+	switch e.Features {
+	case FeatureCode:
+		f, _ = c.latent(sc, s, act)
+	case FeatureHidden:
+		f = c.hidden(sc, s, act)
+	default:
+		f = s
+	}
+	switch e.Squash {
+	case SquashReLU:
+		f = nn.ReLU(f)
+	case SquashTanh:
+		f = Tanh(f)
+	case SquashFourier:
+		f = e.fourier(f, b.Seed)
+	}
+	return f
+}
+
+// fourier maps features [B,F] to cosines of random mixtures [B,Waves] (Rahimi and Recht 2007). Their inner products are about
+// exp(−‖f−f'‖²/(2·F·bandwidth²)) of features that are normalised in each step, so that Λ is that of a kernel: with a narrow one √x counts
+// visits of what is near, where Λ of the features themselves knows no place that lies between others.
+func (e Elliptical) fourier(f *Node, seed uint64) *Node {
+	width := f.Shape().Dimensions[1]
+	r := rng.New(seed, "cermic waves")
+	mix, phase := make([]float32, width*e.Waves), make([]float32, e.Waves)
+	normal(mix, r)
+	for i := range mix {
+		mix[i] /= float32(e.Bandwidth * math.Sqrt(float64(width)))
+	}
+	for i := range phase {
+		phase[i] = r.Uniform(0, 2*math.Pi)
+	}
+	g := f.Graph()
+	w, at := Reshape(Const(g, mix), width, e.Waves), Reshape(Const(g, phase), 1, e.Waves)
+	return Cos(Add(Dot(nn.Normalize(f), w).Product(), at))
+}
+
+// width is the length F of the features.
+func (e Elliptical) width(c Config) int {
+	if e.Squash == SquashFourier {
+		return e.Waves
+	}
+	switch e.Features {
+	case FeatureCode:
+		return c.Latent
+	case FeatureHidden:
+		return predictHidden
+	}
+	return c.Embed
+}
+
+func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
+	past, err := newReservoir(e.Reservoir, c.actLen(b.Spec), b)
+	if err != nil {
+		return nil, err
+	}
+	f := &elliptical{Elliptical: e, past: past, agents: b.Spec.Agents, width: e.width(c)}
+	if e.Scope != ScopeGlobal {
+		if f.episodes, err = newEpisodes(b.Spec.Copies*b.Spec.Agents, f.width+1, e.Lambda); err != nil {
+			return nil, err
+		}
+	}
+	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*Node) []*Node {
+		return []*Node{e.features(c, b, sc, in[0], in[1])}
+	})
+	return f, err
+}
+
+// elliptical is an Elliptical in a running experiment.
+type elliptical struct {
+	Elliptical
+	*scorer
+	agents   int
+	width    int // F
+	past     *reservoir
+	known    []*ellipsoid // Λ as of the last rollout: one, or one for each agent; nil before the first
+	episodes *episodes    // Λ of the running episodes; nil with scope=global
+	now, old []float32    // [B,F] features of the rollout and of the reservoir
+}
+
+func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	f.past.fade(f.Keep)
+	if err := f.measure(ctx, &f.now, x.Rows(), f.stepsOf(x)); err != nil {
+		return err
+	}
+	if err := f.learn(ctx, x); err != nil {
+		return err
+	}
+	f.rate(dst, f.now, x, f.episodes)
+	f.past.take(x, f.stepsOf(x))
+	return nil
+}
+
+func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	if f.known == nil {
+		if err := f.learn(ctx, nil); err != nil {
+			return err
+		}
+	}
+	if err := f.measure(ctx, &f.now, x.Rows(), f.stepsOf(x)); err != nil {
+		return err
+	}
+	var fresh *episodes
+	if f.episodes != nil {
+		fresh, _ = newEpisodes(x.E*x.N, f.width+1, f.Lambda)
+	}
+	f.rate(dst, f.now, x, fresh)
+	return nil
+}
+
+func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error {
+	if f.Features == FeatureNext || f.Scope != ScopeGlobal {
+		return errNeedsRollout("int_form.features=next, as any int_form.scope but global,")
+	}
+	if f.known == nil {
+		if err := f.learn(ctx, nil); err != nil {
+			return err
+		}
+	}
+	var features []float32
+	if err := f.measure(ctx, &features, len(dst), from); err != nil {
+		return err
+	}
+	f.global(dst, features, from.agent, func(int) bool { return true })
+	for i, x := range dst {
+		dst[i] = f.shaped(x)
+	}
+	return nil
+}
+
+// stepsOf are the agent steps of x as the features want them.
+func (f *elliptical) stepsOf(x *rl.Rollout) steps {
+	from := f.of(x)
+	if f.Features == FeatureNext {
+		from.obs = x.NextLook
+	}
+	return from
+}
+
+// measure fills dst [rows,F] with features.
+func (f *elliptical) measure(ctx context.Context, dst *[]float32, rows int, from steps) error {
+	*dst = slices.Grow((*dst)[:0], (rows+scoreBatch)*f.width)[:(rows+scoreBatch)*f.width] // Read fills whole blocks
+	err := f.each(ctx, rows, from, func(first, _ int) error {
+		f.prog.Read(0, (*dst)[first*f.width:(first+scoreBatch)*f.width])
+		return nil
+	})
+	*dst = (*dst)[:rows*f.width]
+	return err
+}
+
+// learn makes Λ of the reservoir and of the rollout x, whose features are in f.now; nil for the reservoir alone.
+func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
+	most, iteration := f.past.rows(), 0
+	if x != nil { // no more than the rollout has steps, so that its own bonus costs as much as that of earlier ones
+		most, iteration = x.Rows(), x.Iteration
+	}
+	rows := f.past.draw(most, iteration)
+	earlier := f.past.steps(rows)
+	if err := f.measure(ctx, &f.old, len(rows), earlier); err != nil {
+		return err
+	}
+	f.known = f.known[:0]
+	for k := range f.owners() {
+		mine := func(agent int) bool { return f.Whose == WhoseAll || agent == k }
+		old := func(row int) bool { return mine(earlier.agent(row)) }
+		now := func(row int) bool { return mine(row%x.N) && x.Alive[row] != 0 }
+		var m moments
+		m.add(f.old, f.width, old)
+		if x != nil {
+			m.add(f.now, f.width, now)
+		}
+		e := newEllipsoid(m.scaling(f.Scale, f.width), f.Lambda)
+		e.add(f.old, old, f.weight(k, len(rows), old))
+		if x != nil {
+			e.add(f.now, now, 1)
+		}
+		if err := e.factorise(); err != nil {
+			return err
+		}
+		f.known = append(f.known, e)
+	}
+	return nil
+}
+
+// weight is how many earlier steps each of those drawn stands for that count for the k-th Λ.
+func (f *elliptical) weight(k, drawn int, counts func(row int) bool) float64 {
+	kept, all := 0.0, f.past.Count[k]
+	for row := range drawn {
+		if counts(row) {
+			kept++
+		}
+	}
+	if f.Whose == WhoseAll {
+		all = f.past.total()
+	}
+	return all / max(kept, 1)
+}
+
+// owners is the number of global Λ.
+func (f *elliptical) owners() int {
+	if f.Whose == WhoseOwn {
+		return f.agents
+	}
+	return 1
+}
+
+// rate writes r^i of the rollout x with these features into dst [T,E,N], 0 for the dead.
+func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) {
+	alive := func(row int) bool { return x.Alive[row] != 0 }
+	clear(dst)
+	if f.Scope != ScopeEpisode {
+		f.global(dst, features, func(row int) int { return row % x.N }, alive)
+	}
+	for row := range dst {
+		if !alive(row) {
+			continue
+		}
+		r := f.shaped(dst[row])
+		if ep != nil {
+			scale := f.known[row%x.N%len(f.known)].scale
+			within := f.shaped(float32(ep.visit(row%(x.E*x.N), x.Started[row/x.N] != 0, features[row*f.width:(row+1)*f.width], scale)))
+			if f.Scope == ScopeEpisode {
+				r = within
+			} else {
+				r *= within
+			}
+		}
+		dst[row] = r
+	}
+}
+
+// global writes x = ηᵀΛ⁻¹η of the steps that count into dst [B].
+func (f *elliptical) global(dst, features []float32, agent func(row int) int, counts func(row int) bool) {
+	for k, e := range f.known {
+		e.distance(dst, features, func(row int) bool { return counts(row) && (f.Whose == WhoseAll || agent(row) == k) })
+	}
+}
+
+// shaped is r^i for x.
+func (f *elliptical) shaped(x float32) float32 {
+	if f.Shape == ShapeLog {
+		return float32(math.Sqrt(0.5 * math.Log1p(float64(x))))
+	}
+	return float32(math.Sqrt(float64(x)))
+}
+
+// Save returns the reservoir and Λ of the running episodes.
+func (f *elliptical) Save() []byte { return encodeForm(f.past, f.episodes) }
+
+// Load continues from what Save returned.
+func (f *elliptical) Load(state []byte) error {
+	f.known = nil
+	return decodeForm(state, f.past, f.episodes)
+}

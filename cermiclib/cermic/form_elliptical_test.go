@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"cermic/cermiclib/nn"
+	"cermic/envs/rng"
+)
+
+// unscaled leaves features as they are.
+func unscaled(width int) scaling {
+	return scaling{make([]float64, width), slices.Repeat([]float64{1}, width)}
+}
+
+func everyRow(int) bool { return true }
+
+// ηᵀΛ⁻¹η of many blocks of steps agrees with a plain inverse.
+func TestEllipsoidIsTheInverse(t *testing.T) {
+	const width, rows, lambda, weight = 6, 2*ellipsoidRows + 17, 0.3, 2.5
+	r := rng.New(1, "ellipsoid")
+	features := make([]float32, rows*width)
+	for i := range features {
+		features[i] = r.Norm()
+	}
+	s := unscaled(width)
+	s.shift[2], s.by[3] = 0.5, 4
+	counts := func(row int) bool { return row%5 != 0 }
+	e := newEllipsoid(s, lambda)
+	e.add(features, counts, weight)
+	if err := e.factorise(); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, rows)
+	e.distance(got, features, everyRow)
+
+	sum := mat.NewSymDense(width+1, nil)
+	eta := mat.NewVecDense(width+1, nil)
+	for i := range width + 1 {
+		sum.SetSym(i, i, lambda)
+	}
+	for row := range rows {
+		if counts(row) {
+			s.eta(eta.RawVector().Data, features[row*width:(row+1)*width])
+			sum.SymRankOne(sum, weight, eta)
+		}
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(sum); err != nil {
+		t.Fatal(err)
+	}
+	for row := range rows {
+		s.eta(eta.RawVector().Data, features[row*width:(row+1)*width])
+		if want := mat.Inner(eta, &inverse, eta); math.Abs(float64(got[row])-want) > 1e-6*want { // got is a float32
+			t.Fatalf("row %d has distance %g, want %g", row, got[row], want)
+		}
+	}
+}
+
+// The running inverse of an episode is that of its steps so far, and of these alone.
+func TestEpisodesForgetAtTheirEnd(t *testing.T) {
+	const width, lambda = 3, 0.5
+	p, err := newEpisodes(2, width+1, lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, s := rng.New(2, "episodes"), unscaled(width)
+	var e *ellipsoid
+	for step := range 60 {
+		if step%20 == 0 {
+			e = newEllipsoid(s, lambda)
+		}
+		f := []float32{r.Norm(), r.Norm(), r.Norm()}
+		if err := e.factorise(); err != nil {
+			t.Fatal(err)
+		}
+		want := make([]float32, 1)
+		e.distance(want, f, everyRow)
+		if got := p.visit(1, step%20 == 0, f, s); math.Abs(got-float64(want[0])) > 1e-6*got {
+			t.Fatalf("step %d has distance %g, want %g", step, got, want[0])
+		}
+		e.add(f, everyRow, 1)
+		p.visit(0, false, []float32{9, 9, 9}, s) // another agent
+	}
+}
+
+// Where features tell steps apart without error, the bonus is that of counting: r^i = (λ + n)^-½.
+func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
+	const kinds, lambda = 4, 1
+	visits := []int{1, 10, 100, 1000}
+	s := unscaled(kinds)
+	s.by = slices.Repeat([]float64{1e3}, kinds) // so large that the constant, which all share, tells nothing
+	e := newEllipsoid(s, lambda)
+	for kind, n := range visits {
+		f := make([]float32, kinds)
+		f[kind] = 1
+		for range n {
+			e.add(f, everyRow, 1)
+		}
+	}
+	if err := e.factorise(); err != nil {
+		t.Fatal(err)
+	}
+	for kind, n := range visits {
+		f, got := make([]float32, kinds), make([]float32, 1)
+		f[kind] = 1
+		e.distance(got, f, everyRow)
+		if want := 1 / float64(n); math.Abs(float64(got[0])-want) > 0.01*want { // λ beside 1e6·n, and the constant
+			t.Errorf("after %d visits x is %g, want %g", n, got[0], want)
+		}
+	}
+}
+
+// A step that comes again and again pays less and less; one that has never been pays more.
+func TestEllipticalBonusFades(t *testing.T) {
+	spec := fakeSpec(4)
+	for _, features := range []string{FeatureCode, FeatureHidden, FeatureEmbed, FeatureNext} {
+		for _, whose := range []string{WhoseAll, WhoseOwn} {
+			f := DefaultElliptical()
+			f.Features, f.Whose = features, whose
+			m, _ := newModule(t, withForm(f), spec, 1)
+			x := fakeRollout(spec, 9, 0)
+			mean := func() float64 {
+				reward(t, m, x)
+				sum := 0.0
+				for _, r := range m.raw {
+					sum += float64(r)
+				}
+				return sum / float64(len(m.raw))
+			}
+			first := mean()
+			for range 8 {
+				mean()
+			}
+			x.Iteration++
+			ninth := mean()
+			// After ten times as many of the same steps, 10^-½ = .32 of it is left where λ counts little; it still does at first.
+			if ninth > 0.6*first {
+				t.Errorf("%s, %s: the bonus of the same steps is %g at first and %g in the tenth rollout", features, whose, first, ninth)
+			}
+			y := fakeRollout(spec, 9, 55)
+			if reward(t, m, y); float64(slices.Max(m.raw)) < 1.5*ninth {
+				t.Errorf("%s, %s: new steps get at most %g, known ones %g", features, whose, slices.Max(m.raw), ninth)
+			}
+		}
+	}
+}
+
+// Every agent step so far is as likely to be kept, whenever it came; one that forgets prefers the last rollouts.
+func TestReservoirIsUniform(t *testing.T) {
+	spec := fakeSpec(4)
+	b := &nn.Build{Spec: spec, Seed: 3}
+	kept := func(keep float64, seeds int) []float64 {
+		share := make([]float64, 6)
+		for seed := range seeds {
+			b.Seed = uint64(seed)
+			r, err := newReservoir(60, 2, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for it := range share {
+				x := fakeRollout(spec, 9, it) // 108 agent steps
+				for row := range x.Rows() {
+					x.ObsRow(row)[0] = float32(it)
+				}
+				r.fade(keep)
+				r.take(x, steps{obs: x.Look, act: func([]float32, int) {}})
+			}
+			for row := range r.rows() {
+				share[int(r.Obs[row*5])] += 1 / float64(r.rows()*seeds)
+			}
+			if total := r.total(); keep == 1 && total != 648 {
+				t.Fatalf("%g steps were counted, want 648", total)
+			}
+		}
+		return share
+	}
+	for it, share := range kept(1, 50) {
+		// 3,000 draws at 1/6: a standard deviation of .007.
+		if math.Abs(share-1.0/6) > 0.035 {
+			t.Errorf("rollout %d of 6 has a share of %.3f", it, share)
+		}
+	}
+	fading := kept(0.5, 50)
+	if !slices.IsSorted(fading) || math.Abs(fading[5]-0.5) > 0.05 {
+		t.Errorf("with half of the weight forgotten, rollouts have shares of %.3f", fading)
+	}
+}

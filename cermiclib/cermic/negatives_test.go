@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// drawnRows are the filtered negatives of a minibatch and which rows count.
+func drawnRows(t *testing.T, k int, x *rl.Rollout, rows []int32, weight []float64, r *rng.Rand) (negatives [][]int, counted []float64) {
+	t.Helper()
+	drawn := make([]int32, len(rows)*(k+drawColumns))
+	draws(drawn, k, x, rows, r)
+	out := evaluate(t, nn.NewStore(1), func(_ *model.Scope, in []*Node) []*Node {
+		negatives, counted := others(in[0], in[1])
+		return []*Node{ConvertDType(negatives, in[1].DType()), counted}
+	}, tensors.FromFlatDataAndDimensions(drawn, len(rows), k+drawColumns), weight)
+	for b := range rows {
+		var own []int
+		for _, v := range out[0][b*k : (b+1)*k] {
+			own = append(own, int(v))
+		}
+		negatives = append(negatives, own)
+	}
+	return negatives, out[1]
+}
+
+func TestFilteredNegativesAreDrawnEvenlyFromThePositivesOfOtherCopies(t *testing.T) {
+	const k = 4000
+	x := fakeRollout(fakeSpec(3), 4, 0) // rows 0-8 are those of the first step: three agents of each of three copies
+	rows := []int32{0, 3, 9, 6, 12, 1, 21, 5, 26, 2}
+	weight := []float64{1, 1, 0, 1, 0, 1, 1, 0, 1, 1} // of the third and the fifth, f_{n-1} does not exist
+	copyOf := func(b int) int32 { return rows[b] / 3 % 3 }
+	negatives, counted := drawnRows(t, k, x, rows, weight, rng.New(1, "negatives"))
+	for b := range rows {
+		if counted[b] != weight[b] {
+			t.Errorf("row %d counts %g, want %g", b, counted[b], weight[b])
+		}
+		times, candidates := make([]int, len(rows)), 0
+		for _, n := range negatives[b] {
+			times[n]++
+		}
+		for n := range rows {
+			if weight[n] != 0 && copyOf(n) != copyOf(b) {
+				candidates++
+			}
+		}
+		for n, got := range times {
+			want := 0.0
+			if weight[n] != 0 && copyOf(n) != copyOf(b) {
+				want = k / float64(candidates)
+			}
+			if weight[b] != 0 && math.Abs(float64(got)-want) > 5*math.Sqrt(want) { // five standard deviations, at most
+				t.Errorf("row %d is set against row %d %d times of %d, want %g", b, n, got, k, want)
+			}
+		}
+	}
+}
+
+func TestWithOneCopyARowIsNeverItsOwnNegative(t *testing.T) {
+	x := fakeRollout(fakeSpec(1), 10, 0)
+	rows := []int32{4, 20, 7, 9, 11}
+	weight := []float64{1, 1, 0, 1, 1}
+	negatives, counted := drawnRows(t, 500, x, rows, weight, rng.New(2, "negatives"))
+	for b, own := range negatives {
+		for _, n := range own {
+			if weight[b] != 0 && (n == b || weight[n] == 0) {
+				t.Fatalf("row %d has the negative %d", b, n)
+			}
+		}
+		if counted[b] != weight[b] {
+			t.Errorf("row %d counts %g, want %g", b, counted[b], weight[b])
+		}
+	}
+	// A row that nothing can be set against does not count.
+	if _, counted := drawnRows(t, 5, x, rows, []float64{0, 0, 1, 0, 0}, rng.New(3, "negatives")); counted[2] != 0 {
+		t.Error("the only row of a minibatch counts")
+	}
+}
+
+// gammaWithoutInformation trains the critic on features that share nothing with what came before, in minibatches of which a share of
+// the rows has an f_{n-1} at all; the others have the one feature of an empty graph. It returns γ_lo over 50 fresh minibatches.
+func gammaWithoutInformation(t *testing.T, filter bool, share float64) float64 {
+	t.Helper()
+	const b, width, steps = 256, 8, 400
+	c := Default()
+	c.Negatives, c.NegFilter, c.LR, c.ConsistencyDecay = 8, filter, 1e-2, 0
+	spec := fakeSpec(16)
+	x := rl.NewRollout(spec, 60, 0)
+	build := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
+	columns := c.Negatives
+	if filter {
+		columns += drawColumns
+	}
+	inputs := []nn.Input{nn.F32("now", b, width), nn.F32("before", b, width), nn.F32("exists", b), nn.I32("negative", b, columns)}
+	p, err := nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		f := memory.Context{Now: in[0], Before: in[1], Exists: in[2]}
+		got := c.consistencyOf(sc.At(scope), f, ZerosLike(in[2]), in[3], f.Exists)
+		c.adam().Minimize(sc.At(scope), got.loss)
+		return []*Node{got.lo}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, s, gamma := rng.New(1, "no information"), sampler{chunk: 1}, 0.0
+	for step := range steps {
+		for i := range x.Alive {
+			x.Alive[i] = 1
+		}
+		rows, _ := s.draw(x, float64(b)/float64(x.Rows()), b, r)
+		exists, all := make([]float32, b), make([]float32, b)
+		for i := range exists {
+			all[i] = 1
+			if float64(i) < share*b {
+				exists[i] = 1
+			}
+		}
+		p.Feed(0, func(dst []float32) {
+			for i := range dst {
+				switch seen := exists[i/width] != 0; {
+				case i%width > 0 && seen:
+					dst[i] = r.Norm()
+				case i%width > 0:
+					dst[i] = 1
+				case seen:
+					dst[i] = 4
+				default:
+					dst[i] = -4
+				}
+			}
+		})
+		p.Feed(1, func(dst []float32) { normal(dst, r) })
+		p.Feed(2, func(dst []float32) { copy(dst, exists) })
+		p.FeedInt(3, func(dst []int32) {
+			if filter {
+				draws(dst, c.Negatives, x, rows, r)
+			} else {
+				strangers(dst, c.Negatives, x, rows, all, r)
+			}
+		})
+		if err := p.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if step >= steps-50 {
+			gamma += float64(p.Scalar(0)) / 50
+		}
+	}
+	return gamma
+}
+
+// At no mutual information at all, γ_lo is 0, however few agent steps have an f_{n-1}. With negatives from all rows it tells how
+// many these are: 0.67, 0.52 and 0.36 where 4, 20 and 40 % do (specification, D24).
+func TestGammaIsZeroWithoutInformationHoweverFewHaveAFeatureBefore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains six critics")
+	}
+	for _, c := range []struct{ share, unfiltered float64 }{{0.04, 0.668}, {0.2, 0.523}, {0.4, 0.363}} {
+		// Ten rows a minibatch leave the critic's sampling noise, of which γ_lo sees what lies above 0.
+		if got := gammaWithoutInformation(t, true, c.share); got > 0.06 {
+			t.Errorf("with %g %% of the rows γ_lo is %g, want 0", 100*c.share, got)
+		}
+		got := gammaWithoutInformation(t, false, c.share)
+		t.Logf("%g %% of the rows: %.3f unfiltered", 100*c.share, got)
+		if math.Abs(got-c.unfiltered) > 0.12 {
+			t.Errorf("with %g %% of the rows and all of them for negatives γ_lo is %g, want about %g", 100*c.share, got, c.unfiltered)
+		}
+	}
+}

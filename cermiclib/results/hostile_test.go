@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package results
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// packedOf is a packed record of a task and a method, whatever their names.
+func packedOf(t *testing.T, task, method string) []byte {
+	t.Helper()
+	data, err := Pack(&Record{ID: "0a", Task: task, Method: method, Budget: "short", Complete: true, Experiment: []byte("{}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestNamesThatWouldLeadOutOfAFolderAreRefused(t *testing.T) {
+	for _, bad := range [][2]string{
+		{"../../x", "mappo"}, {"/etc/x", "mappo"}, {"vmas//x", "mappo"}, {"vmas/./x", "mappo"}, {`vmas\x`, "mappo"}, {"", "mappo"},
+		{"vmas/x\n", "mappo"}, {"vmas/x", ""}, {"vmas/x", "a\x1b[2J"}, {"vmas/x", strings.Repeat("a", maxName+1)},
+	} {
+		if _, err := Unpack(packedOf(t, bad[0], bad[1])); err == nil {
+			t.Errorf("task %.40q, method %.40q: a record with these names is read", bad[0], bad[1])
+		}
+	}
+	if _, err := Unpack(packedOf(t, "vmas/balance", "mappo (learner.lr=1e-3, α=.5)")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFilesThatUnpackToGigabytesAreRefused(t *testing.T) {
+	bomb := zipped(t, strings.Repeat("0", maxText+1))
+	if _, err := Import(bomb); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
+		t.Errorf("an imported file of %d bytes: %v", len(bomb), err)
+	}
+	if _, err := Unpack(bomb); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
+		t.Errorf("a packed record of %d bytes: %v", len(bomb), err)
+	}
+}
+
+func TestAPipeIsRefusedWithoutWaiting(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "0a", experimentFile)
+	if err := os.Mkdir(filepath.Dir(pipe), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	st, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 2)
+	go func() {
+		_, err := st.Find(Query{})
+		done <- err
+		_, err = ImportFile(pipe)
+		done <- err
+	}()
+	for range 2 {
+		select {
+		case err = <-done:
+		case <-time.After(10 * time.Second):
+			t.Fatal("reading waits for somebody who writes into the pipe")
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("importing a pipe: %v", err)
+	}
+}

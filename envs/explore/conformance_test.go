@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+	"cermic/envs/envtest"
+)
+
+// variants are all tasks with every source of noise.
+func variants(t testing.TB, visit func(name string, cfg envs.Config)) {
+	t.Helper()
+	for _, name := range envs.Names() {
+		for _, tv := range []TV{Off, Screen, Peer} {
+			holder := struct {
+				Task envs.Config `json:"task"`
+			}{}
+			var err error
+			if holder.Task, err = envs.Default(name); err != nil {
+				t.Fatal(err)
+			}
+			if err := conf.Set(&holder, "task.tv", string(tv)); err != nil {
+				t.Fatal(err)
+			}
+			visit(strings.TrimPrefix(name, "explore/")+"/"+string(tv), holder.Task)
+		}
+	}
+}
+
+func TestTasksKeepTheContract(t *testing.T) {
+	variants(t, func(name string, cfg envs.Config) {
+		t.Run(name, func(t *testing.T) { envtest.Check(t, cfg) })
+	})
+}
+
+func TestScriptReachesTheOptimum(t *testing.T) {
+	variants(t, func(name string, cfg envs.Config) {
+		t.Run(name, func(t *testing.T) {
+			shared := cfg.Shared()
+			shared.Copies = 50
+			env, err := cfg.WithShared(shared).Build(3, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec := env.Spec()
+			out, act := envs.NewStep(spec), envs.NewActions(spec)
+			env.Reset(nil, out)
+			score, over := make([]float32, spec.Copies), make([]bool, spec.Copies)
+			for range spec.Horizon {
+				if !env.(envs.Scripter).Script(act) {
+					t.Fatal("no script")
+				}
+				env.Step(act, out)
+				for c := range score {
+					if !over[c] {
+						score[c] += out.Score[c]
+					}
+					over[c] = over[c] || out.Terminated[c] != 0
+				}
+			}
+			for c, x := range score {
+				if x != spec.Optimum {
+					t.Errorf("copy %d scores %g, the optimum is %g", c, x, spec.Optimum)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package explore holds small tasks that take exploring: a combination lock, rooms behind doors that only two agents can open, and
+// matrix games whose best joint action lies behind bad ones. One file a task. Every task is exact: its dynamics are integers, its
+// optimum is known (envs.Spec.Optimum) and a script reaches it.
+//
+// An agent observes, in this order,
+//
+//	own     what the task says of the agent itself; all agents' own spans together are the state for critics
+//	screen  8 random numbers in a step in which the agent watches the screen, else zeros; only with tv=screen
+//	ally    what it perceives of each peer, in the order of their numbers, its own left out
+//	ally    the same of one more peer that acts at random and has no say in the task; only with tv=peer
+//
+// Sparse is the reward of success alone. Dense adds a potential-based shaping to it (Ng, Harada and Russell 1999, without discount),
+// except in matrix games, where both are the payoff.
+package explore
+
+import (
+	"fmt"
+
+	"cermic/envs"
+	"cermic/envs/internal/pool"
+	"cermic/envs/rng"
+)
+
+// game is the exact rules of one task. A copy's state is a short row of numbers, which game alone reads; the last one belongs to the
+// peer that acts at random.
+type game interface {
+	shape() shape
+	// reset starts an episode in s; r is nil if shape.deterministic.
+	reset(s []int32, r *rng.Rand)
+	// step applies the agents' choices, of which one that only watches is watching.
+	step(s []int32, act []int32) result
+	// own writes what agent i observes of itself.
+	own(s []int32, i int, dst []float32)
+	// ally writes what agent i observes of peer j, who is the one that acts at random if j is N, and returns whether i perceives j
+	// and where j is, relative to i, in units of half the world's size.
+	ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32)
+	// watches reports whether agent i stands where the screen is; in tasks without places the choice watching says it.
+	watches(s []int32, i int) bool
+	// wander makes a random move of the peer that acts at random.
+	wander(s []int32, r *rng.Rand)
+	// limit is how many values number k of a state can have, from low on.
+	limit(k int) (low, count int32)
+	// script writes what a policy does that reaches the optimum; t is the number of steps played.
+	script(s []int32, t int, act []int32)
+	// cell is the coverage cell of agent i, -1 for none.
+	cell(s []int32, i int) int32
+	// scene draws s.
+	scene(s []int32) envs.Scene
+}
+
+// shape is the constants of a game.
+type shape struct {
+	agents, words int  // N, length of a state
+	own, ally     int  // lengths of spans
+	choices       int  // K without the screen
+	watch         bool // watching is a choice: there are no places
+	horizon       int
+	metric        string
+	solved        float32
+	optimum       float32
+	deterministic bool // reset draws nothing
+	cover         envs.Projection
+}
+
+// result is what one step brings to all agents alike.
+type result struct {
+	sparse, dense, score float32
+	over                 bool
+}
+
+// watching stands for the choice of an agent that watches the screen and does nothing else.
+const watching = -1
+
+// env steps copies of a game.
+type env struct {
+	spec    envs.Spec
+	game    game
+	shape   shape
+	tv      TV
+	print   string // names all settings
+	seed    uint64
+	state   []int32    // [E,words]
+	frame   []int32    // [E] steps of the running episode
+	episode []uint32   // [E] resets so far
+	chosen  []int32    // [E,N] the choices of the last step, watching among them
+	dice    []rng.Rand // [E] named anew before each use
+	choices []int32    // of the Step in progress
+	out     *envs.Step
+	job     *pool.Job
+}
+
+// grain is the least number of copies worth handing to another core: about 20 µs of work.
+const grain = 128
+
+// newEnv makes the environment of a game whose settings are valid.
+func newEnv(cfg envs.Config, tv TV, g game, seed uint64, workers int) (envs.Env, error) {
+	common, h := cfg.Shared(), g.shape()
+	n, copies := h.agents, common.Copies
+	e := &env{
+		game: g, shape: h, tv: tv, print: fmt.Sprintf("%+v", cfg), seed: seed,
+		state: make([]int32, copies*h.words), frame: make([]int32, copies), episode: make([]uint32, copies),
+		chosen: make([]int32, copies*n), dice: make([]rng.Rand, copies),
+		spec: envs.Spec{
+			Name: cfg.Kind(), Copies: copies, Agents: n, Teams: make([]int, n), State: n * h.own,
+			Act: envs.ActSpec{Choices: h.choices}, Horizon: h.horizon, EvalHorizon: h.horizon, Metric: h.metric,
+			Sparse: common.Reward == envs.Sparse, Solved: h.solved, Optimum: h.optimum,
+			Deterministic: h.deterministic && tv == Off,
+		},
+	}
+	e.span("own", envs.Own, h.own)
+	if tv == Screen {
+		e.span("screen", envs.Object, screenLen)
+		if h.watch {
+			e.spec.Act.Choices++
+		}
+	}
+	for j := 1; j < n; j++ {
+		e.span(fmt.Sprintf("ally %d", j), envs.Ally, h.ally)
+	}
+	if tv == Peer {
+		e.span("random peer", envs.Ally, h.ally)
+	}
+	e.job = pool.New(copies, grain, workers, e.advance)
+	return e, nil
+}
+
+// span appends numbers to an agent's observation.
+func (e *env) span(name string, kind envs.EntityKind, length int) {
+	from := 0
+	if len(e.spec.Obs) > 0 {
+		from = e.spec.Obs[0]
+	}
+	if length > 0 {
+		e.spec.Entities = append(e.spec.Entities, envs.Entity{Name: name, Kind: kind, From: from, To: from + length})
+	}
+	e.spec.Obs = []int{from + length}
+}
+
+// Spec describes the shapes.
+func (e *env) Spec() *envs.Spec { return &e.spec }
+
+// words is the state of copy c.
+func (e *env) words(c int) []int32 { return e.state[c*e.shape.words : (c+1)*e.shape.words] }
+
+// Reset starts new episodes. How copy c starts its k-th one depends on the seed, c and k alone.
+func (e *env) Reset(mask []uint8, out *envs.Step) {
+	e.check(out)
+	if mask != nil && len(mask) != e.spec.Copies {
+		panic(fmt.Sprintf("explore: Reset of a mask of %d copies, want %d", len(mask), e.spec.Copies))
+	}
+	n := e.spec.Agents
+	for c := range e.frame {
+		if mask != nil && mask[c] == 0 {
+			continue
+		}
+		e.episode[c]++
+		e.frame[c] = 0
+		s := e.words(c)
+		if e.shape.deterministic {
+			e.game.reset(s, nil)
+		} else {
+			r := &e.dice[c]
+			r.Seed(e.seed, "start", uint64(c), uint64(e.episode[c]))
+			e.game.reset(s, r)
+		}
+		clear(e.chosen[c*n : (c+1)*n])
+		e.show(c, out)
+		e.pay(c, result{}, out)
+		out.Terminated[c], out.Truncated[c] = 0, 0
+	}
+}
+
+// Step advances every copy. It panics on actions of another number, or outside [0, K).
+func (e *env) Step(act *envs.Actions, out *envs.Step) {
+	e.check(out)
+	if rows := e.spec.Copies * e.spec.Agents; len(act.Choice) != rows {
+		panic(fmt.Sprintf("explore: Step with %d choices, want %d", len(act.Choice), rows))
+	}
+	for row, k := range act.Choice {
+		if k < 0 || int(k) >= e.spec.Act.Choices {
+			panic(fmt.Sprintf("explore: choice %d of row %d, want 0 to %d", k, row, e.spec.Act.Choices-1))
+		}
+	}
+	e.choices, e.out = act.Choice, out
+	e.job.Run()
+	e.choices, e.out = nil, nil
+}
+
+// advance steps copies [from, to); it runs on several cores at once.
+func (e *env) advance(from, to int) {
+	n, out := e.spec.Agents, e.out
+	for c := from; c < to; c++ {
+		s, chosen := e.words(c), e.chosen[c*n:(c+1)*n]
+		for i, k := range e.choices[c*n : (c+1)*n] {
+			if int(k) >= e.shape.choices {
+				k = watching
+			}
+			chosen[i] = k
+		}
+		e.frame[c]++
+		if e.tv == Peer {
+			r := &e.dice[c]
+			r.Seed(e.seed, "random peer", uint64(c), uint64(e.episode[c]), uint64(e.frame[c]))
+			e.game.wander(s, r)
+		}
+		res := e.game.step(s, chosen)
+		e.show(c, out)
+		e.pay(c, res, out)
+		out.Terminated[c], out.Truncated[c] = 0, 0
+		if res.over {
+			out.Terminated[c] = 1
+		} else if int(e.frame[c]) >= e.spec.Horizon {
+			out.Truncated[c] = 1
+		}
+	}
+}
+
+// pay writes one result for all agents of copy c.
+func (e *env) pay(c int, r result, out *envs.Step) {
+	out.Score[c] = r.score
+	for row := c * e.spec.Agents; row < (c+1)*e.spec.Agents; row++ {
+		out.Dense[row], out.Sparse[row] = r.dense, r.sparse
+	}
+}
+
+// show writes what the agents of copy c perceive, and the labels.
+func (e *env) show(c int, out *envs.Step) {
+	n, o, own := e.spec.Agents, e.spec.Obs[0], e.shape.own
+	s := e.words(c)
+	for i := range n {
+		row := c*n + i
+		obs := out.Obs[row*o : (row+1)*o]
+		clear(obs)
+		e.game.own(s, i, obs[:own])
+		copy(out.State[row*own:(row+1)*own], obs)
+		at := own
+		if e.tv == Screen {
+			if e.chosen[row] == watching || !e.shape.watch && e.game.watches(s, i) {
+				e.picture(c, i, obs[at:at+screenLen])
+			}
+			at += screenLen
+		}
+		for j := range n {
+			label := row*n + j
+			if j == i {
+				out.Seen[label], out.RelPos[2*label], out.RelPos[2*label+1] = 0, 0, 0
+				continue
+			}
+			seen, dx, dy := e.game.ally(s, i, j, obs[at:at+e.shape.ally])
+			out.Seen[label], out.RelPos[2*label], out.RelPos[2*label+1] = 0, dx, dy
+			if seen {
+				out.Seen[label] = 1
+			}
+			at += e.shape.ally
+		}
+		if e.tv == Peer {
+			e.game.ally(s, i, n, obs[at:])
+		}
+		out.Alive[row] = 1
+	}
+}
+
+// check panics on buffers of another shape: everything behind it indexes without looking.
+func (e *env) check(out *envs.Step) {
+	rows := e.spec.Copies * e.spec.Agents
+	if len(out.Obs) != rows*e.spec.Obs[0] || len(out.State) != rows*e.shape.own || len(out.Dense) != rows {
+		panic(fmt.Sprintf("explore: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
+	}
+}
+
+var _ envs.Scripter = (*env)(nil)
+
+// Script fills act with a policy that reaches the optimum.
+func (e *env) Script(act *envs.Actions) bool {
+	n := e.spec.Agents
+	for c := range e.frame {
+		e.game.script(e.words(c), int(e.frame[c]), act.Choice[c*n:(c+1)*n])
+	}
+	return true
+}
+
+var _ envs.Scener = (*env)(nil)
+
+// Scene draws copy c.
+func (e *env) Scene(c int) envs.Scene { return e.game.scene(e.words(c)) }
+
+var _ envs.Coverer = (*env)(nil)
+
+// Coverage is the projection that coverage is counted on.
+func (e *env) Coverage() envs.Projection { return e.shape.cover }
+
+// Cover writes the cell of every agent, [E,N].
+func (e *env) Cover(dst []int32) {
+	n := e.spec.Agents
+	for c := range e.frame {
+		for i := range n {
+			dst[c*n+i] = e.game.cell(e.words(c), i)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"cmp"
+	"fmt"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Lock is the task explore/lock: a combination lock for several agents. In every step each agent pulls one lever. The right joint
+// pull moves the lock one position on, any other returns it to the start; the last position opens it, which pays 1 and ends the episode.
+// Chance opens it with probability (1/levers^agents)^length in as many steps.
+//
+// From: the combination locks of the literature on provable exploration (Misra et al. 2020, Kinematic State Abstraction; their false
+// leads are "anti-shaped" rewards), with a joint action in place of a single agent's.
+type Lock struct {
+	envs.Common
+	Agents      int     `json:"n_agents"`
+	Levers      int     `json:"levers"`
+	Length      int     `json:"length"`      // right joint pulls in a row that open it
+	Combination uint64  `json:"combination"` // names the right pulls, which are drawn from it
+	FalseLeads  int     `json:"false_leads"` // positions, from the start on, in which one wrong joint pull pays a little and jams the lock
+	FalseReward float32 `json:"false_reward"`
+	MaxSteps    int     `json:"max_steps"`
+	TV          TV      `json:"tv"`
+}
+
+// DefaultLock is two agents, three levers and eight positions, without false leads.
+func DefaultLock() Lock {
+	return Lock{
+		Common: envs.DefaultCommon(), Agents: 2, Levers: 3, Length: 8, Combination: 1, FalseReward: 0.1, MaxSteps: 20, TV: Off,
+	}
+}
+
+func init() { envs.Register(DefaultLock()) }
+
+// Kind is the task's name.
+func (Lock) Kind() string { return "explore/lock" }
+
+// WithShared returns a copy with the settings that every task has.
+func (l Lock) WithShared(s envs.Common) envs.Config { l.Common = s; return l }
+
+// Build makes the environment.
+func (l Lock) Build(seed uint64, workers int) (envs.Env, error) {
+	name := l.Kind()
+	if err := cmp.Or(
+		validate(l, l.TV), within(name, "n_agents", l.Agents, 1, 16), within(name, "levers", l.Levers, 2, 64),
+		within(name, "length", l.Length, 1, 1000), within(name, "false_leads", l.FalseLeads, 0, l.Length-1),
+		within(name, "max_steps", l.MaxSteps, l.Length, 100_000),
+	); err != nil {
+		return nil, err
+	}
+	if !(l.FalseReward >= 0 && l.FalseReward < 1) {
+		return nil, fmt.Errorf("%s: false_reward is %g, want 0 up to but not 1, which opening the lock pays", name, l.FalseReward)
+	}
+	g := &lock{Lock: l, right: make([]int32, l.Length*l.Agents)}
+	r := rng.New(l.Combination, "combination")
+	for k := range g.right {
+		g.right[k] = int32(r.IntN(l.Levers))
+	}
+	return newEnv(l, l.TV, g, seed, workers)
+}
+
+// lock is the task's rules. A state is the position and the lever that each agent pulled last, -1 for none; position Length is
+// open, Length+1 is jammed.
+type lock struct {
+	Lock
+	right []int32 // [Length,N]
+}
+
+func (l *lock) shape() shape {
+	h := shape{
+		agents: l.Agents, words: l.Agents + 2, own: l.positions() + l.Levers + l.Agents, ally: l.Levers, choices: l.Levers, watch: true,
+		horizon: l.MaxSteps, metric: "success rate", solved: 1, optimum: 1, deterministic: true,
+		cover: envs.Projection{About: "position of the lock", Columns: l.positions(), Rows: 1},
+	}
+	return h
+}
+
+// positions counts what the lock shows: 0 to Length, and jammed if it can be.
+func (l *lock) positions() int {
+	if l.FalseLeads > 0 {
+		return l.Length + 2
+	}
+	return l.Length + 1
+}
+
+func (l *lock) limit(k int) (low, count int32) {
+	if k == 0 {
+		return 0, int32(l.positions())
+	}
+	return -1, int32(l.Levers) + 1
+}
+
+func (l *lock) reset(s []int32, _ *rng.Rand) {
+	s[0] = 0
+	for k := range s[1:] {
+		s[1+k] = -1
+	}
+}
+
+func (l *lock) step(s, act []int32) (out result) {
+	copy(s[1:], act)
+	at := int(s[0])
+	if at >= l.Length { // open or jammed
+		return out
+	}
+	switch {
+	case l.pulled(act, at, 0):
+		s[0]++
+	case at < l.FalseLeads && l.pulled(act, at, 1):
+		s[0], out.sparse = int32(l.Length)+1, l.FalseReward
+	default:
+		s[0] = 0
+	}
+	after := 0
+	if int(s[0]) <= l.Length {
+		after = int(s[0])
+	}
+	if after == l.Length {
+		out.sparse, out.score, out.over = 1, 1, true
+	}
+	out.dense = out.sparse + float32(after-at)/float32(l.Length)
+	return out
+}
+
+// pulled reports whether every agent pulled the lever that lies by as many beside the right one.
+func (l *lock) pulled(act []int32, at, beside int) bool {
+	for i, k := range act {
+		if k == watching || int(k) != (int(l.right[at*l.Agents+i])+beside)%l.Levers {
+			return false
+		}
+	}
+	return true
+}
+
+// own is the position, the lever pulled last and which agent it is, all one-hot: agents that share a policy and see the same could
+// not pull different levers.
+func (l *lock) own(s []int32, i int, dst []float32) {
+	dst[s[0]] = 1
+	l.lever(s, i, dst[l.positions():])
+	dst[l.positions()+l.Levers+i] = 1
+}
+
+// ally is the lever that a peer pulled last; it stands before it, and all agents stand in one room.
+func (l *lock) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32) {
+	l.lever(s, j, dst)
+	half := float32(l.Levers-1) / 2
+	if i < l.Agents && j < l.Agents {
+		dx, dy = float32(s[1+j]-s[1+i])/half, float32(j-i)/float32(l.Agents)
+	}
+	return true, dx, dy
+}
+
+func (l *lock) lever(s []int32, i int, dst []float32) {
+	if k := s[1+i]; k >= 0 {
+		dst[k] = 1
+	}
+}
+
+func (l *lock) watches([]int32, int) bool { return false }
+
+func (l *lock) wander(s []int32, r *rng.Rand) { s[len(s)-1] = int32(r.IntN(l.Levers)) }
+
+func (l *lock) script(s []int32, _ int, act []int32) {
+	at := int(s[0])
+	if at >= l.Length {
+		clear(act)
+		return
+	}
+	copy(act, l.right[at*l.Agents:(at+1)*l.Agents])
+}
+
+func (l *lock) cell(s []int32, _ int) int32 { return s[0] }
+
+// scene draws the positions as a row of boxes, those passed filled, and below it the levers with whoever pulled them last.
+func (l *lock) scene(s []int32) envs.Scene {
+	wide := float64(l.Length)
+	out := envs.Scene{MinX: -0.5, MinY: -3, MaxX: wide + 0.5, MaxY: 1.2}
+	for k := range l.Length {
+		out.Shapes = append(out.Shapes, envs.Shape{
+			Role: envs.RoleObject, Agent: -1, X: float64(k) + 0.5, Y: 0.5, Width: 0.9, Height: 0.9, Hollow: k >= int(s[0]) || int(s[0]) > l.Length,
+		})
+	}
+	if int(s[0]) > l.Length {
+		out.Shapes = append(out.Shapes, envs.Shape{Role: envs.RoleNoise, Agent: -1, X: wide / 2, Y: 0.5, Width: wide, Height: 1})
+	}
+	step := wide / float64(l.Levers)
+	for k := range l.Levers {
+		out.Shapes = append(out.Shapes, envs.Shape{
+			Role: envs.RoleObstacle, Agent: -1, X: (float64(k) + 0.5) * step, Y: -0.9, Width: step * 0.8, Height: 0.4,
+		})
+	}
+	for i := range l.Agents {
+		x := -0.2
+		if s[1+i] >= 0 {
+			x = (float64(s[1+i])+0.5)*step + (float64(i)-float64(l.Agents-1)/2)*min(0.6, 0.8*step/float64(l.Agents))
+		}
+		out.Shapes = append(out.Shapes, envs.Shape{Role: envs.RoleAgent, Agent: i, X: x, Y: -1.8, Radius: 0.25})
+	}
+	return out
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"cmp"
+	"fmt"
+
+	"cermic/envs"
+)
+
+// Pass is the task explore/pass: two rooms and a door that is open while an agent stands on a switch, of which each room has one. Both
+// agents start in the first room and succeed when both are in the second: one holds the door open for the other, who then holds it open from
+// the other side.
+//
+// From: the Pass task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
+type Pass struct {
+	envs.Common
+	Size     int `json:"size"` // columns and rows of the grid
+	MaxSteps int `json:"max_steps"`
+	TV       TV  `json:"tv"`
+}
+
+// DefaultPass is a grid of 10 × 10 with 50 steps.
+func DefaultPass() Pass { return Pass{Common: envs.DefaultCommon(), Size: 10, MaxSteps: 50, TV: Off} }
+
+func init() { envs.Register(DefaultPass()) }
+
+// Kind is the task's name.
+func (Pass) Kind() string { return "explore/pass" }
+
+// WithShared returns a copy with the settings that every task has.
+func (p Pass) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
+
+// Build makes the environment.
+func (p Pass) Build(seed uint64, workers int) (envs.Env, error) {
+	if err := cmp.Or(
+		validate(p, p.TV), within(p.Kind(), "size", p.Size, 5, 30), within(p.Kind(), "max_steps", p.MaxSteps, 1, 100_000),
+	); err != nil {
+		return nil, err
+	}
+	// The wall is in the middle, the door in its middle. The switch of the first room lies in the corner below the agents' start, that of
+	// the second in the far corner above.
+	n, wall := p.Size, p.Size/2
+	g := newGrid(n, n, p.MaxSteps)
+	g.carve(0, 0, 0, wall, n)
+	g.carve(1, wall+1, 0, n-wall-1, n)
+	g.hang(wall, n/2)
+	g.pad[g.at(0, n-2)], g.pad[g.at(n-1, 1)] = 0, 1
+	g.startIn(0, 0, 2, 2)
+	g.goalIn(1)
+	g.screen = g.at(wall-1, 0)
+	if err := g.finish(fmt.Sprintf("%s with size=%d", p.Kind(), n)); err != nil {
+		return nil, err
+	}
+	return newEnv(p, p.TV, g, seed, workers)
+}
+
+// startIn lets agents start on the cells from (x, y) on, w wide and h high.
+func (g *grid) startIn(x, y, w, h int) {
+	for dy := range h {
+		for dx := range w {
+			g.start = append(g.start, g.at(x+dx, y+dy))
+		}
+	}
+}
+
+// goalIn makes goal cells of a room.
+func (g *grid) goalIn(room int8) {
+	for cell, k := range g.room {
+		g.goal[cell] = k == room
+	}
+}

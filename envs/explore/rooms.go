@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"cmp"
+	"fmt"
+
+	"cermic/envs"
+)
+
+// Rooms is the task explore/rooms: a chain of square rooms. The door to the next room opens, for good, when both agents stand on the two
+// switches of the room before it at once; they succeed when both are in the last room.
+type Rooms struct {
+	envs.Common
+	Rooms    int `json:"rooms"`
+	Size     int `json:"size"` // columns and rows of a room
+	MaxSteps int `json:"max_steps"`
+	TV       TV  `json:"tv"`
+}
+
+// DefaultRooms is a chain of four rooms of 4 × 4 with 60 steps.
+func DefaultRooms() Rooms {
+	return Rooms{Common: envs.DefaultCommon(), Rooms: 4, Size: 4, MaxSteps: 60, TV: Off}
+}
+
+func init() { envs.Register(DefaultRooms()) }
+
+// Kind is the task's name.
+func (Rooms) Kind() string { return "explore/rooms" }
+
+// WithShared returns a copy with the settings that every task has.
+func (r Rooms) WithShared(s envs.Common) envs.Config { r.Common = s; return r }
+
+// Build makes the environment.
+func (r Rooms) Build(seed uint64, workers int) (envs.Env, error) {
+	if err := cmp.Or(
+		validate(r, r.TV), within(r.Kind(), "rooms", r.Rooms, 2, 16), within(r.Kind(), "size", r.Size, 3, 16),
+		within(r.Kind(), "max_steps", r.MaxSteps, 1, 100_000),
+	); err != nil {
+		return nil, err
+	}
+	n := r.Size
+	g := newGrid(r.Rooms*(n+1)-1, n, r.MaxSteps)
+	g.latched = true
+	for k := range r.Rooms {
+		x := k * (n + 1)
+		g.carve(k, x, 0, n, n)
+		if k == r.Rooms-1 {
+			break
+		}
+		g.hang(x+n, n/2)
+		// Two corners of the room, one above and one below.
+		g.pad[g.at(x+n-1, 0)], g.pad[g.at(x, n-1)] = int8(k), int8(k)
+	}
+	g.startIn(0, 0, 2, 2)
+	g.goalIn(int8(r.Rooms - 1))
+	g.screen = g.at(n-1, n-1)
+	if err := g.finish(fmt.Sprintf("%s with rooms=%d and size=%d", r.Kind(), r.Rooms, n)); err != nil {
+		return nil, err
+	}
+	return newEnv(r, r.TV, g, seed, workers)
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"cmp"
+	"fmt"
+
+	"cermic/envs"
+)
+
+// Secret is the task explore/secret: one large room, and several small ones beside it whose doors are all open while an agent stands on a
+// switch: that of the large room, or that of the secret room, one of the small ones. The agents start in the large room and succeed when
+// both are in the secret one; which it is, nothing says.
+//
+// From: the Secret Room task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
+type Secret struct {
+	envs.Common
+	Rooms    int `json:"rooms"`  // small rooms
+	Secret   int `json:"secret"` // which of them is the secret one, from 0, the uppermost
+	Size     int `json:"size"`   // rows of a small room; the grid is as wide as it is high
+	MaxSteps int `json:"max_steps"`
+	TV       TV  `json:"tv"`
+}
+
+// DefaultSecret has three small rooms of three rows; the lowest is the secret one.
+func DefaultSecret() Secret {
+	return Secret{Common: envs.DefaultCommon(), Rooms: 3, Secret: 2, Size: 3, MaxSteps: 60, TV: Off}
+}
+
+func init() { envs.Register(DefaultSecret()) }
+
+// Kind is the task's name.
+func (Secret) Kind() string { return "explore/secret" }
+
+// WithShared returns a copy with the settings that every task has.
+func (c Secret) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
+
+// Build makes the environment.
+func (c Secret) Build(seed uint64, workers int) (envs.Env, error) {
+	if err := cmp.Or(
+		validate(c, c.TV), within(c.Kind(), "rooms", c.Rooms, 2, 8), within(c.Kind(), "secret", c.Secret, 0, c.Rooms-1),
+		within(c.Kind(), "size", c.Size, 2, 8), within(c.Kind(), "max_steps", c.MaxSteps, 1, 100_000),
+	); err != nil {
+		return nil, err
+	}
+	n := c.Rooms*(c.Size+1) - 1
+	wall := n / 2
+	g := newGrid(n, n, c.MaxSteps)
+	g.carve(0, 0, 0, wall, n)
+	for k := range c.Rooms {
+		y := k * (c.Size + 1)
+		g.carve(1+k, wall+1, y, n-wall-1, c.Size)
+		g.hang(wall, y+c.Size/2)
+	}
+	g.pad[g.at(0, n-1)] = 0
+	g.pad[g.at(n-1, c.Secret*(c.Size+1))] = int8(1 + c.Secret)
+	g.startIn(0, 0, 2, 2)
+	g.goalIn(int8(1 + c.Secret))
+	g.screen = g.at(wall-1, 0)
+	if err := g.finish(fmt.Sprintf("%s with rooms=%d, secret=%d and size=%d", c.Kind(), c.Rooms, c.Secret, c.Size)); err != nil {
+		return nil, err
+	}
+	return newEnv(c, c.TV, g, seed, workers)
+}

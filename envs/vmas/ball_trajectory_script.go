@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+// Script pulls the ball along a diagonal, on which forces are largest, or onto the circle and round it, if that is paid.
+// Without rods, the agents push it along the line on which they start, or hold it between them on the circle.
+func (b *ballTrajectory) Script(w *World, c, agent int) Vec {
+	switch {
+	case b.Joints && b.PosShaping > 0:
+		return b.orbit(w, c)
+	case b.Joints:
+		return Vec{1, 1}
+	case b.PosShaping > 0:
+		return b.hold(w, c, agent)
+	}
+	return b.shove(w, c, agent)
+}
+
+// orbit brings the ball to the circle and turns it leftwards, if speed is paid.
+func (b *ballTrajectory) orbit(w *World, c int) Vec {
+	ball, vel := w.Pos(c, 0), w.Vel(c, 0)
+	r := ball.Norm()
+	if r == 0 {
+		return Vec{1, 0}
+	}
+	out := ball.Mul(1 / r)
+	speed := 2 * (ballCircle - r)
+	if b.SpeedShaping <= 0 {
+		return out.Mul(speed).Sub(vel).Mul(10)
+	}
+	round := vel.Dot(out.Left())
+	u := out.Mul(10*(speed-vel.Dot(out)) - 3*round*round/ballCircle) // three masses are kept from going straight on
+	return u.Add(out.Left().Mul(10 * (ballSpeed - round)))
+}
+
+// hold presses both agents against the ball along x and moves it to the circle.
+func (b *ballTrajectory) hold(w *World, c, agent int) Vec {
+	ball, vel, self := w.Pos(c, 0), w.Vel(c, 0), w.Pos(c, w.Agent(agent))
+	place := sqrt(max(0, ballCircle*ballCircle-ball.Y*ball.Y)) * side(ball.X)
+	press := 0.4 * side(ball.X-self.X)
+	align := 10*(ball.Y-self.Y) - 3*w.Vel(c, w.Agent(agent)).Y
+	return Vec{press + 2*(place-ball.X) - 2*vel.X, align}
+}
+
+// shove sends the agent on the left against the ball and the other one out of its way.
+func (b *ballTrajectory) shove(w *World, c, agent int) Vec {
+	const aside = 0.2
+	ball, self := w.Pos(c, 0), w.Pos(c, w.Agent(agent))
+	vel := w.Vel(c, w.Agent(agent))
+	if other := w.Pos(c, w.Agent(1-agent)); self.X > other.X || self.X == other.X && agent == 1 {
+		return ball.Add(Vec{0, aside}).Sub(self).Mul(10).Sub(vel)
+	}
+	return Vec{1, 10*(ball.Y-self.Y) - 3*vel.Y}
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import "testing"
+
+// Scripts go by the settings: what they solve at the defaults they solve with other walls, controls, goals and fields.
+func TestScriptsSucceedWithOtherSettings(t *testing.T) {
+	const copies = 32
+	for _, c := range []struct {
+		settings string
+		want     int // episodes of 32 that succeed at least
+	}{
+		{`{"kind":"vmas/give_way","mirror_passage":true}`, 32},
+		{`{"kind":"vmas/give_way","box_agents":true,"mirror_passage":true,"use_velocity_controller":false}`, 32},
+		{`{"kind":"vmas/give_way","use_velocity_controller":false,"a_range":0.3}`, 32},
+		{`{"kind":"vmas/give_way","a_range":0.2}`, 32},
+		{`{"kind":"vmas/give_way","a_range":3,"v_range":1}`, 32},
+		{`{"kind":"vmas/give_way","v_range":0.2}`, 32}, // the sparse horizon grows
+		{`{"kind":"vmas/give_way","min_input_norm":0.4}`, 32},
+		{`{"kind":"vmas/give_way","dt_delay":20}`, 32}, // a second
+		{`{"kind":"vmas/give_way","linear_friction":1,"max_steps":1000}`, 32},
+		{`{"kind":"vmas/give_way","dt_delay":5,"min_input_norm":0.2,"v_range":0.4,"a_range":2,"obs_noise":1}`, 32},
+		{`{"kind":"vmas/navigation","n_agents":6,"collisions":false,"agents_with_same_goal":3,"split_goals":true}`, 32},
+		{`{"kind":"vmas/navigation","n_agents":2,"world_spawning_x":1.5,"world_spawning_y":0.4,"n_lidar_rays":0}`, 32},
+		{`{"kind":"vmas/sampling","xdim":0.5,"ydim":0.8,"grid_spacing":0.1,"agent_radius":0.04}`, 32},
+		{`{"kind":"vmas/sampling","agent_radius":0.2,"norm":false,"cov":[0.02,0.05,0.1]}`, 32},
+		{`{"kind":"vmas/flocking","min_dist_between_entities":0.3,"n_lidar_rays":3,"dist_shaping_factor":2}`, 10},
+		{`{"kind":"vmas/transport","n_agents":2,"package_width":0.3,"package_length":0.1,"package_mass":1}`, 32},
+		{`{"kind":"vmas/transport","n_packages":2,"package_width":0.2,"package_length":0.1,"package_mass":4}`, 28},
+	} {
+		e := buildCopies(t, configOf(t, c.settings), copies)
+		paid := make([]bool, copies)
+		playScript(t, e, e.spec.Horizon, func(c int, sparse []float32) { paid[c] = paid[c] || sparse[0] > 0 })
+		count := 0
+		for _, p := range paid {
+			if p {
+				count++
+			}
+		}
+		if count < c.want {
+			t.Errorf("%s: %d of %d episodes succeed, want %d", c.settings, count, copies, c.want)
+		}
+	}
+}
+
+// Whatever is paid and with or without rods, the script earns more than random play, which earns nothing or loses.
+func TestBallTrajectoryScriptsEarnWithOtherSettings(t *testing.T) {
+	for _, settings := range []string{
+		`"joints":false`, `"pos_shaping_factor":2`, `"joints":false,"pos_shaping_factor":2`, `"joints":false,"dist_shaping_factor":1`,
+		`"speed_shaping_factor":0,"pos_shaping_factor":1`, `"joints":false,"speed_shaping_factor":0,"pos_shaping_factor":1`,
+	} {
+		cfg := configOf(t, `{"kind":"vmas/ball_trajectory",`+settings+`}`)
+		random, _ := playOnce(t, cfg, false)
+		scripted, _ := playOnce(t, cfg, true)
+		if scripted < 0.05 || scripted < random+0.05 {
+			t.Errorf("%s: the script earns %.3f, random play %.3f", settings, scripted, random)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/run"
+)
+
+// explorationBudget is for the tasks of envs/explore: small networks and small rollout batches, so that a run takes less than a minute on
+// two cores and many seeds can be compared.
+var explorationBudget = Budget{
+	About: "150,000 frames of the small exploration tasks, 400,000 where agents walk through rooms; networks of 64 units, " +
+		"rollout batches of 3,000 frames",
+	Budget: run.Budget{Name: "explore", Frames: 150_000, EvalEvery: 15_000, EvalEpisodes: 60},
+	Longer: map[string]int{"explore/pass": 400_000, "explore/secret": 400_000, "explore/rooms": 400_000},
+	Copies: 60,
+	MAPPO: func(c learn.MAPPO) learn.MAPPO {
+		c.Frames, c.Epochs, c.Minibatch, c.LR, c.CriticHidden = 3000, 10, 750, 7e-4, []int{64, 64}
+		return c
+	},
+	Q: func(c learn.Q) learn.Q {
+		c.Frames, c.Steps, c.Batch, c.Replay, c.LR = 3000, 50, 512, 150_000, 7e-4
+		return c
+	},
+	Cermic: sparing,
+	Policy: func(c policy.Config) policy.Config {
+		if mlp, ok := c.(policy.MLP); ok {
+			mlp.Hidden = []int{64, 64}
+			return mlp
+		}
+		return c
+	},
+}

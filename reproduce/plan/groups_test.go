@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/results"
+	"cermic/reproduce/paper"
+)
+
+// recorded is a complete run of what is asked for that scores its seed; edits are made to the settings of its explorer, as an earlier
+// program would have written them.
+func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.RawMessage)) *results.Record {
+	t.Helper()
+	e := make1(t, q)
+	text, err := conf.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := e.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, edit := range edits {
+		var all, explore map[string]json.RawMessage
+		if err := errors.Join(json.Unmarshal(text, &all), json.Unmarshal(all["explore"], &explore)); err != nil {
+			t.Fatal(err)
+		}
+		edit(explore)
+		if all["explore"], err = json.Marshal(explore); err == nil {
+			text, err = json.Marshal(all)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(text)
+		id = hex.EncodeToString(sum[:8])
+	}
+	return &results.Record{ID: id, Task: e.Task.Kind(), Method: q.Method, Budget: e.Budget.Name, Seed: q.Seed, Complete: true, Frames: e.Budget.Frames,
+		Experiment: text, Evals: []results.Eval{{Frames: e.Budget.Frames, Scores: []float64{float64(q.Seed)}}}}
+}
+
+// committed is a store with packed records alone.
+func committed(t *testing.T, rs ...*results.Record) *results.Store {
+	t.Helper()
+	files := fstest.MapFS{}
+	for _, r := range rs {
+		data, err := results.Pack(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[r.ID+".json.gz"] = &fstest.MapFile{Data: data}
+	}
+	st := emptyStore(t)
+	if err := st.Base(files); err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// shown are labels with their numbers of runs.
+func shown(gs []results.Group) map[string]int {
+	out := map[string]int{}
+	for _, g := range gs {
+		out[g.Label] += len(g.Runs)
+	}
+	return out
+}
+
+// A table's cell and a task's lines, whatever the records are called: today's runs, those of an earlier program, whose settings lacked one
+// and had another, those of a default that has changed since.
+func TestRunsOfAnEarlierProgramHaveLinesOfTheirOwn(t *testing.T) {
+	ask := func(seed uint64) Request {
+		return Request{Task: "balance", Method: "mappo-db", Budget: "short", Seed: seed}
+	}
+	type settings = map[string]json.RawMessage
+	st := committed(t, recorded(t, ask(1)), recorded(t, ask(2)),
+		recorded(t, ask(3), func(explore settings) { delete(explore, "db_hidden") }),
+		recorded(t, ask(4), func(explore settings) { explore["abolished"] = json.RawMessage(`[1,2]`) }),
+		recorded(t, ask(5), func(explore settings) { explore["db_hidden"] = json.RawMessage(`17`) }))
+	grid, err := paper.Sota.Grid(At(st, "short"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := 0
+	for i, row := range grid.Rows {
+		for j, c := range row.Cells {
+			if counted += c.Seeds; c.Seeds > 0 && (paper.Sota.Rows[i].Cells[j].Trial.Method != "mappo-db" || c.Ours != 1.5) {
+				t.Errorf("%s, %s is %g of %d seeds", row.Head, grid.Columns[j], c.Ours, c.Seeds)
+			}
+		}
+	}
+	if counted != 2 {
+		t.Errorf("%d runs are counted in the table, want the two of today's program", counted)
+	}
+	found, err := st.Find(results.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"mappo-db": 2, "mappo-db explore.db_hidden=– (earlier program)": 1, "mappo-db explore.abolished=[1,2] (earlier program)": 1,
+		"mappo-db explore.db_hidden=17": 1}
+	if got := shown(Groups(found)); !maps.Equal(got, want) {
+		t.Errorf("lines %v, want %v", got, want)
+	}
+	for _, g := range Groups(found) {
+		if g.Method != "mappo-db" {
+			t.Errorf("%s has the look of %q", g.Label, g.Method)
+		}
+	}
+}
+
+// A part that is refused today was of use to an earlier program.
+func TestRunsThatThisProgramWouldRefuseCanBeSeen(t *testing.T) {
+	r := recorded(t, Request{Task: "balance", Method: "mappo-db", Budget: "short", Seed: 1}, func(explore map[string]json.RawMessage) {
+		explore["int_norm"] = json.RawMessage(`"abolished"`)
+	})
+	if got := Groups([]*results.Record{r})[0].Label; got != "mappo-db explore.int_norm=abolished (earlier program)" {
+		t.Errorf("called %q", got)
+	}
+	strange := &results.Record{ID: "a", Task: "mine/task", Method: "my method", Experiment: []byte(`{"task":{"kind":"mine/task"},"seed":1}`)}
+	if got := Groups([]*results.Record{strange})[0]; got.Label != "my method" || got.Method != "" {
+		t.Errorf("of a task that is not registered here: %+v", got)
+	}
+}
+
+func TestRunsOfTwoCustomBudgetsAreTwoLines(t *testing.T) {
+	ask := func(seed uint64, budget string, set ...string) *results.Record {
+		return recorded(t, Request{Task: "balance", Method: "mappo", Budget: budget, Set: set, Seed: seed})
+	}
+	rs := []*results.Record{ask(1, "short", "budget.frames=36000"), ask(2, "short", "budget.frames=36000"), ask(1, "short", "budget.frames=300000"),
+		ask(1, "smoke", "budget.frames=36000")}
+	want := map[string]int{"mappo budget.frames=36000 (else short)": 2, "mappo budget.frames=300000 (else short)": 1, "mappo budget.frames=36000 (else smoke)": 1}
+	if got := shown(Groups(rs)); !maps.Equal(got, want) {
+		t.Errorf("lines %v, want %v", got, want)
+	}
+	want = map[string]int{"mappo budget.name=smoke": 1, "mappo budget.name=short": 1}
+	if got := shown(Groups([]*results.Record{ask(1, "smoke"), ask(1, "short")})); !maps.Equal(got, want) {
+		t.Errorf("two named budgets in one figure: %v, want %v", got, want)
+	}
+}
+
+// What a figure leaves out of its labels, as everything in it has it, tells runs apart where that is not so.
+func TestNoTwoLinesHaveOneLabel(t *testing.T) {
+	rs := []*results.Record{recorded(t, Request{Task: "balance", Method: "mappo", Budget: "short", Seed: 1}),
+		recorded(t, Request{Task: "balance", Method: "mappo", Budget: "short", Seed: 1, Set: []string{"task.reward=dense"}})}
+	want := map[string]int{"mappo task.reward=sparse": 1, "mappo task.reward=dense": 1}
+	if got := shown(Groups(rs, "task.reward")); !maps.Equal(got, want) {
+		t.Errorf("lines %v, want %v", got, want)
+	}
+}
+
+func TestNamesGivenTwiceAreOne(t *testing.T) {
+	es, err := Grid([]string{"balance", "vmas/balance", "Balance*"}, []string{"qmix", "QMIX"}, "short", 2)
+	if err != nil || len(es) != 2 || es[0].Seed != 1 || es[1].Seed != 2 {
+		t.Errorf("%d experiments, %v, want seeds 1 and 2 of one", len(es), err)
+	}
+}
+
+// A seed that no command would have counted up to is found, too.
+func TestACellHasAllSeedsOfItsExperiment(t *testing.T) {
+	ask := func(seed uint64, method string) *results.Record {
+		return recorded(t, Request{Task: "balance", Method: method, Budget: "short", Seed: seed})
+	}
+	a := At(committed(t, ask(12345, "mappo"), ask(2, "mappo"), ask(3, "qmix")), "short")
+	for method, want := range map[string][]uint64{"mappo": {2, 12345}, "MAPPO": {2, 12345}, "qmix": {3}, "mace": nil} {
+		g, err := a.Runs(paper.Trial{Task: "vmas/balance", Method: method})
+		var seeds []uint64
+		for _, r := range g.Runs {
+			seeds = append(seeds, r.Seed)
+		}
+		if err != nil || !slices.Equal(seeds, want) {
+			t.Errorf("%s has seeds %v, %v, want %v", method, seeds, err, want)
+		}
+	}
+}
+
+// Settings of the memory that are not its kind nor its start were one line once.
+func TestMemoriesOfOtherSizesAreOtherLines(t *testing.T) {
+	ask := func(seed uint64, set ...string) *results.Record {
+		return recorded(t, Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: set, Seed: seed})
+	}
+	st := committed(t, ask(1, "explore.memory=gru"), ask(2, "explore.memory=gru"), ask(1, "explore.memory=gru", "explore.memory.gru_layers=3"),
+		recorded(t, Request{Task: "navigation", Method: "mappo", Budget: "short", Seed: 1}))
+	gs, err := Memories(st, "navigation", "mappo", "short")
+	if err != nil || len(gs) != 3 || gs[0].Label != "mappo" || len(gs[1].Runs) != 2 || !strings.HasPrefix(gs[2].Label, "gru explore.memory.gru_layers=3") {
+		t.Errorf("got %v, %v", shown(gs), err)
+	}
+}
+
+func BenchmarkLabel(b *testing.B) {
+	e, err := New(Request{Task: "balance", Method: "mappo-cermic", Budget: "short", Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	text, err := conf.Marshal(e)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := describe(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
