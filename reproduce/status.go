@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
+	"cermic/envs"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -62,21 +63,20 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	return w.Flush()
 }
 
-// metric names what a run is scored by, once for each task with its settings; it is empty if this program does not know them.
+// metric names what a run is scored by, once for each task with its settings; it is empty if this program does not know them. Other parts
+// of the experiment may be of another version of this program.
 func metric(r *results.Record, known map[string]string) string {
-	var e run.Experiment
-	if err := conf.Unmarshal(r.Experiment, &e); err != nil || e.Task == nil {
+	var e struct{ Task json.RawMessage }
+	if err := json.Unmarshal(r.Experiment, &e); err != nil {
 		return ""
 	}
-	task := plan.Single(e.Task)
-	key, err := conf.Marshal(task)
-	if err != nil {
-		return ""
-	}
-	name, ok := known[string(key)]
+	name, ok := known[string(e.Task)]
 	if !ok {
-		name = plan.Metric(task)
-		known[string(key)] = name
+		var task envs.Config
+		if err := conf.Unmarshal(e.Task, &task); err == nil && task != nil {
+			name = plan.Metric(plan.Single(task))
+		}
+		known[string(e.Task)] = name
 	}
 	return name
 }
