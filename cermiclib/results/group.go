@@ -50,7 +50,8 @@ func Groups(rs []*Record) []Group {
 			at[key], out = i, append(out, Group{Label: r.Method})
 		}
 		g := &out[i]
-		g.Runs = slices.DeleteFunc(g.Runs, func(o *Record) bool { return r.ID != "" && o.ID == r.ID && o.Seed == r.Seed }) // programs of others may not name runs apart
+		// Seeds are compared, too, as other programs' runs may all have one ID.
+		g.Runs = slices.DeleteFunc(g.Runs, func(o *Record) bool { return r.ID != "" && o.ID == r.ID && o.Seed == r.Seed })
 		g.Runs = append(g.Runs, r)
 		slices.SortStableFunc(g.Runs, func(a, b *Record) int { return cmp.Compare(a.Seed, b.Seed) })
 	}
