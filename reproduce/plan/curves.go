@@ -51,11 +51,18 @@ func TrainedOn(records []*results.Record, reward string) []*results.Record {
 var recordedLearners = []string{"mappo", "qmix"}
 
 // Recorded are BenchMARL's curves on a task, drawn as references; there are none of most tasks.
-func Recorded(task string) []viz.Series {
+func Recorded(task string) []viz.Series { return recordedSeries(task, viz.Evals) }
+
+// RecordedGroup is Recorded for the returns of one group of a task whose groups are trained apart.
+func RecordedGroup(task, group string) []viz.Series {
+	return recordedSeries(task, func(rs []*results.Record) []viz.Series { return viz.GroupEvals(rs, group) })
+}
+
+func recordedSeries(task string, of func([]*results.Record) []viz.Series) []viz.Series {
 	var out []viz.Series
 	for _, learner := range recordedLearners {
 		if rs, err := results.BenchMARL(learner, task); err == nil {
-			out = append(out, viz.Evals(rs)...)
+			out = append(out, of(rs)...)
 		}
 	}
 	for i := range out {
