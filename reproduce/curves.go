@@ -22,13 +22,14 @@ import (
 // runCurves draws the learning curves of a task from the store, with BenchMARL's recorded ones of the same learners beside runs on
 // the dense reward, and with curves from files of marl-eval or BenchMARL.
 func runCurves(_ context.Context, out io.Writer, args []string) error {
-	var task, method, budget, reward, store, file string
+	var task, method, budget, reward, group, store, file string
 	var with repeated
 	if _, err := parse("curves", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "balance", "the `task`")
 		f.StringVar(&method, "method", "", "only runs of these `methods`, separated by commas")
 		f.StringVar(&budget, "budget", "short", "of the runs: smoke, short, paper or custom")
 		f.StringVar(&reward, "reward", "", "only runs trained on this reward: dense or sparse")
+		f.StringVar(&group, "group", "", "return of one `group` of agents that is trained apart: adversary or agent of simple_adversary")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&file, "o", "curves.png", "`file` to write; it ends in .png, .svg or .pdf")
 		f.Var(&with, "with", "`file` of marl-eval or BenchMARL whose curves of the task are drawn too; may be given more than once")
@@ -44,6 +45,9 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	known, err := plan.FindTask(task)
 	if err != nil {
 		return usageError{err}
+	}
+	if err := knownGroup(known.ID, group); err != nil {
+		return err
 	}
 	st, err := openStore(store)
 	if err != nil {
@@ -65,11 +69,16 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if len(records) == 0 {
 		return nothingToDraw(task, known, methods, budget, reward, store)
 	}
-	others, err := imported(with, known.ID)
+	of := viz.Evals
+	if group != "" {
+		title += ", group " + group
+		of = func(rs []*results.Record) []viz.Series { return viz.GroupEvals(rs, group) }
+	}
+	others, err := imported(with, known.ID, of)
 	if err != nil {
 		return err
 	}
-	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, records, slices.Concat(others, peer(records, methods))); err != nil {
+	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, of(records), slices.Concat(others, peer(records, methods, group))); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s: mean and bootstrap 95 %% interval over seeds of %s\n", file, plural(len(records), "run"))
@@ -131,9 +140,23 @@ func nothingToDraw(task string, known plan.Task, methods []string, budget, rewar
 	return fmt.Errorf("no complete run of %s%s at budget %s in %s: %s", known.ID, of, budget, store, command)
 }
 
-// drawCurves writes the evaluations of records and, as references, what others recorded.
-func drawCurves(file string, around viz.Figure, records []*results.Record, others []viz.Series) error {
-	p, err := viz.Curves(around, slices.Concat(viz.Evals(records), others)...)
+// knownGroup refuses the name of a group that the task has not.
+func knownGroup(task, group string) error {
+	names, err := plan.Groups(task)
+	switch {
+	case group == "" || slices.Contains(names, group):
+		return nil
+	case err != nil:
+		return err
+	case len(names) == 0:
+		return usagef("-group %s: all agents of %s are one group, leave it out", group, task)
+	}
+	return usagef("-group is %q, want %s%s", group, strings.Join(names, " or "), conf.Near(group, names))
+}
+
+// drawCurves writes our curves and, as references, what others recorded.
+func drawCurves(file string, around viz.Figure, ours, others []viz.Series) error {
+	p, err := viz.Curves(around, slices.Concat(ours, others)...)
 	if err != nil {
 		return err
 	}
@@ -141,12 +164,16 @@ func drawCurves(file string, around viz.Figure, records []*results.Record, other
 }
 
 // peer is BenchMARL's recorded curves on the task of records, if one of them was trained on the dense reward, as they were: those
-// of the learners that the chosen methods are built on, after which they are called.
-func peer(records []*results.Record, methods []string) []viz.Series {
+// of the learners that the chosen methods are built on, after which they are called; of the group, if one is named.
+func peer(records []*results.Record, methods []string, group string) []viz.Series {
 	if len(plan.TrainedOn(records, string(envs.Dense))) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(plan.Recorded(records[0].Task), func(s viz.Series) bool {
+	recorded := plan.Recorded(records[0].Task)
+	if group != "" {
+		recorded = plan.RecordedGroup(records[0].Task, group)
+	}
+	return slices.DeleteFunc(recorded, func(s viz.Series) bool {
 		learner := strings.TrimPrefix(s.Label, "BenchMARL ")
 		return len(methods) > 0 && !slices.ContainsFunc(methods, func(m string) bool { return strings.HasPrefix(m, learner) })
 	})

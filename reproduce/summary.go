@@ -51,11 +51,15 @@ func summarise(out io.Writer, es []run.Experiment, st *results.Store) error {
 // printOutcome prints the last evaluation of every seed of e, and the conditions under which it was reached.
 func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) error {
 	var scores, early, success []float64
+	groups := map[string][]float64{}
 	var each []string
 	for _, r := range records {
 		last := r.Evals[len(r.Evals)-1]
 		scores, early, success = append(scores, last.Score()), append(early, last.Early...), append(success, last.Success...)
 		each = append(each, fmt.Sprintf("%.4g", last.Score()))
+		for name, returns := range last.Groups {
+			groups[name] = append(groups[name], returns...)
+		}
 	}
 	env, err := e.Task.Build(1, 1)
 	if err != nil {
@@ -65,7 +69,7 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), e.Label())
 	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
-	printBeside(out, spec, early, success)
+	printBeside(out, spec, early, success, groups)
 	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(records[0].Frames)), paper.Preset(e.Label()))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
 	for _, d := range paper.Deviations(records[0].Experiment) {
@@ -75,7 +79,10 @@ func printOutcome(out io.Writer, e run.Experiment, records []*results.Record) er
 }
 
 // printBeside prints what evaluations note of episodes beside their scores, where the task has it.
-func printBeside(out io.Writer, spec *envs.Spec, early, success []float64) {
+func printBeside(out io.Writer, spec *envs.Spec, early, success []float64, groups map[string][]float64) {
+	for _, g := range spec.Groups {
+		fmt.Fprintf(out, "  %-10s %.4g\n", g.Name, stat.Mean(groups[g.Name], nil))
+	}
 	if len(early) > 0 {
 		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(early, nil), spec.Early)
 	}

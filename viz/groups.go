@@ -2,7 +2,12 @@
 
 package viz
 
-import "cermic/cermiclib/results"
+import (
+	"maps"
+	"slices"
+
+	"cermic/cermiclib/results"
+)
 
 // GroupEvals is Evals for the return of one group of agents that is trained apart: the mean over each evaluation's episodes. Records
 // without that group contribute nothing.
@@ -15,4 +20,36 @@ func GroupEvals(rs []*results.Record, group string) []Series {
 		}
 		return points
 	})
+}
+
+// ofGroups are the measures as the records have them: where a scalar is written for each group of agents that is trained apart, one
+// measure a group.
+func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
+	var names []string
+	for _, r := range rs {
+		for _, e := range r.Evals {
+			names = slices.AppendSeq(names, maps.Keys(e.Groups))
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	has := func(name string) bool {
+		return slices.ContainsFunc(rs, func(r *results.Record) bool { return len(r.Scalars[name]) > 0 })
+	}
+	for _, m := range measures {
+		own := []Measure{m}
+		if m.Name != Score && !has(m.Name) {
+			own = nil
+			for _, group := range names {
+				if has(group + "/" + m.Name) {
+					own = append(own, Measure{group + "/" + m.Name, m.Title + ", " + group})
+				}
+			}
+		}
+		if len(own) == 0 {
+			own = []Measure{m}
+		}
+		out = append(out, own...)
+	}
+	return out
 }

@@ -21,7 +21,7 @@ type Measure struct {
 // Score names the measure that is no scalar: the mean score of each evaluation.
 const Score = ""
 
-// Training draws one panel a measure with one line a method, and a legend for all: the run in front, and those that it
+// Training draws one panel a measure, for each group of agents that is trained apart, with one line a method, and a legend for all: the run in front, and those that it
 // is to be compared with thin behind it. front may be a run without results yet, and it may be among the others, where an
 // older state of it can lie.
 func Training(front *results.Record, others []*results.Record, columns int, measures ...Measure) (Panels, error) {
@@ -36,7 +36,7 @@ func Training(front *results.Record, others []*results.Record, columns int, meas
 			p.Legend = append(p.Legend, r.Method)
 		}
 	}
-	for i, m := range measures {
+	for i, m := range ofGroups(rs, measures) {
 		lines := Scalar(rs, m.Name)
 		if m.Name == Score {
 			lines = Evals(rs)
