@@ -38,7 +38,11 @@ type Spec struct {
 	Name        string   // as registered: "vmas/balance"
 	Copies      int      // E
 	Agents      int      // N
-	Teams       []int    // [N] agents with equal numbers share one learner and one score group
+	Teams       []int    // [N] of which of the Groups each agent is; all 0 where there is one
+	Groups      []Group  // groups of agents, each with a learner of its own; nil: all agents are one
+	PeersAcross bool     // peers, whom Seen and RelPos tell of, are the agents of all groups, and not one's own group alone
+	Group       string   // in a group's View: its name; else ""
+	Opponents   []int    // in a group's View: groups of those whom columns N and further of Seen and RelPos tell of; else nil
 	Obs         []int    // shape of one agent's observation: [18]; or cells [H W] whose values index Pixels
 	Pixels      []uint8  // [V,8,8,3] RGB of each cell value; nil for vector observations
 	Painted     bool     // networks read the painted pictures, pixel by pixel, and not the cells: the same at many times the cost
@@ -57,6 +61,16 @@ type Spec struct {
 
 	Deterministic bool // equal actions lead to equal episodes: seeds change nothing
 }
+
+// Group are agents of one kind, which BenchMARL trains apart from others: own networks, optimisers and buffers.
+type Group struct {
+	Name     string   // the benchmark's: "adversary"
+	Obs      int      // O of its agents' vector observations; the rest of their rows of Step.Obs is zeros
+	Entities []Entity // named spans of them; may be empty
+}
+
+// Peers is the number of agents whom Step.Seen and Step.RelPos tell of: the N agents first, then the Opponents of a View.
+func (s *Spec) Peers() int { return s.Agents + len(s.Opponents) }
 
 // HasSuccess reports whether the task says what a success is.
 func (s *Spec) HasSuccess() bool { return !math.IsInf(float64(s.Solved), 1) }
@@ -124,8 +138,8 @@ type Step struct {
 	Dense, Sparse         []float32 // [E,N] the original reward; the sparse reward of the appendix
 	Score                 []float32 // [E] this step's share of the benchmark's own metric
 	Terminated, Truncated []uint8   // [E] never both
-	Seen                  []uint8   // [E,N,N] presence labels of the detector (App. A): Seen[i,j] = i perceives j; pre-training only
-	RelPos                []float32 // [E,N,N,2] position of j relative to i in world half sizes; same restriction
+	Seen                  []uint8   // [E,N,P] presence labels of the detector (App. A): Seen[i,j] = i perceives j; pre-training only; P = Spec.Peers() is N
+	RelPos                []float32 // [E,N,P,2] position of j relative to i in world half sizes; same restriction
 }
 
 // Actions holds one action for every agent of every copy: Choice if the spec is discrete, else Force. Step cuts a force beyond
@@ -147,8 +161,8 @@ func NewStep(s *Spec) *Step {
 		Score:      make([]float32, e),
 		Terminated: make([]uint8, e),
 		Truncated:  make([]uint8, e),
-		Seen:       make([]uint8, e*n*n),
-		RelPos:     make([]float32, e*n*n*2),
+		Seen:       make([]uint8, e*n*s.Peers()),
+		RelPos:     make([]float32, e*n*s.Peers()*2),
 	}
 	if cells := s.CellLen(); cells > 0 {
 		out.Cells = make([]uint16, e*n*cells)

@@ -174,10 +174,17 @@ func firstDifference(want, got *results.Record) string {
 	}
 	for i := range want.Evals {
 		a, b := want.Evals[i], got.Evals[i]
-		for _, of := range []struct {
+		lists := []struct {
 			name      string
 			want, got []float64
-		}{{"return", a.Scores, b.Scores}, {"success", a.Success, b.Success}} {
+		}{{"return", a.Scores, b.Scores}, {"success", a.Success, b.Success}}
+		for _, group := range slices.Sorted(maps.Keys(a.Groups)) {
+			lists = append(lists, struct {
+				name      string
+				want, got []float64
+			}{group + " return", a.Groups[group], b.Groups[group]})
+		}
+		for _, of := range lists {
 			if k := firstUnequal(of.want, of.got); k >= 0 {
 				return fmt.Sprintf("the %s of episode %d at %d frames is %s, not %s", of.name, k+1, a.Frames, value(of.got, k), value(of.want, k))
 			}

@@ -23,13 +23,14 @@ import (
 // runCurves draws the learning curves of a task from the store, with BenchMARL's recorded ones of the same learners beside runs on
 // the dense reward, and with curves from files of marl-eval or BenchMARL.
 func runCurves(_ context.Context, out io.Writer, args []string) error {
-	var task, method, budget, reward, store, file string
+	var task, method, budget, reward, group, store, file string
 	var with repeated
 	if _, err := parse("curves", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "balance", "the `task`")
 		f.StringVar(&method, "method", "", "only runs of these `methods`, separated by commas")
 		f.StringVar(&budget, "budget", "short", "of the runs: smoke, explore, short, paper or custom")
 		f.StringVar(&reward, "reward", "", "only runs trained on this reward: dense or sparse")
+		f.StringVar(&group, "group", "", "return of one `group` of agents that is trained apart: adversary or agent of simple_adversary")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&file, "o", "curves.png", "`file` to write; it ends in .png, .svg or .pdf")
 		f.Var(&with, "with", "`file` of marl-eval or BenchMARL whose curves of the task are drawn too; may be given more than once")
@@ -45,6 +46,9 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	known, err := plan.FindTask(task)
 	if err != nil {
 		return usageError{err}
+	}
+	if err := knownGroup(known.ID, group); err != nil {
+		return err
 	}
 	st, err := openStore(store)
 	if err != nil {
@@ -66,11 +70,16 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if groups = ofMethods(groups, methods); len(groups) == 0 {
 		return nothingToDraw(task, known, methods, budget, reward, store)
 	}
-	others, err := imported(with, known.ID)
+	of := viz.Evals
+	if group != "" {
+		title += ", group " + group
+		of = func(gs []results.Group) []viz.Series { return viz.GroupReturns(gs, group) }
+	}
+	others, err := imported(with, known.ID, of)
 	if err != nil {
 		return err
 	}
-	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, groups, slices.Concat(others, peer(groups, methods))); err != nil {
+	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, of(groups), slices.Concat(others, peer(groups, methods, group))); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s: mean and bootstrap 95 %% interval over seeds of %s\n", file, plural(len(results.Flat(groups)), "run"))
@@ -131,9 +140,23 @@ func nothingToDraw(task string, known plan.Task, methods []string, budget, rewar
 	return fmt.Errorf("no complete run of %s%s at budget %s in %s: %s", known.ID, of, budget, store, command)
 }
 
-// drawCurves writes the evaluations of runs and, as references, what others recorded.
-func drawCurves(file string, around viz.Figure, groups []results.Group, others []viz.Series) error {
-	p, err := viz.Curves(around, slices.Concat(viz.Evals(groups), others)...)
+// knownGroup refuses the name of a group that the task has not.
+func knownGroup(task, group string) error {
+	names, err := plan.GroupNames(task)
+	switch {
+	case group == "" || slices.Contains(names, group):
+		return nil
+	case err != nil:
+		return err
+	case len(names) == 0:
+		return usagef("-group %s: all agents of %s are one group, leave it out", group, task)
+	}
+	return usagef("-group is %q, want %s%s", group, strings.Join(names, " or "), conf.Near(group, names))
+}
+
+// drawCurves writes our curves and, as references, what others recorded.
+func drawCurves(file string, around viz.Figure, ours, others []viz.Series) error {
+	p, err := viz.Curves(around, slices.Concat(ours, others)...)
 	if err != nil {
 		return err
 	}
@@ -141,11 +164,14 @@ func drawCurves(file string, around viz.Figure, groups []results.Group, others [
 }
 
 // peer is BenchMARL's recorded curves on the task of runs, if some of them were trained on the dense reward, as they were: those
-// of the learners that the chosen methods are built on.
-func peer(groups []results.Group, methods []string) []viz.Series {
+// of the learners that the chosen methods are built on; of the group of agents, if one is named.
+func peer(groups []results.Group, methods []string, group string) []viz.Series {
 	runs := plan.TrainedOn(results.Flat(groups), string(envs.Dense))
-	if len(runs) == 0 {
+	switch {
+	case len(runs) == 0:
 		return nil
+	case group != "":
+		return plan.RecordedGroup(runs[0].Task, group, methods...)
 	}
 	return plan.Recorded(runs[0].Task, methods...)
 }

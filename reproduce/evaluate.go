@@ -55,6 +55,6 @@ func runEvaluate(ctx context.Context, out io.Writer, args []string) error {
 	}
 	fmt.Fprintf(out, "%s  %s, seed %d, at %d frames: %d %s episodes\n", trained.Task.Kind(), trained.Label(), trained.Seed, e.Frames, len(e.Scores), how)
 	fmt.Fprintf(out, "  score      %.4g %s%s\n", e.Score(), spec.Metric, precision)
-	printBeside(out, spec, e.Early, e.Success)
+	printBeside(out, spec, e.Early, e.Success, e.Groups)
 	return nil
 }

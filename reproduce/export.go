@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,11 +113,28 @@ func exportMarlEval(_ *results.Store, rs []*results.Record, to string) error {
 	return results.WriteFile(to, data)
 }
 
-// exportCSV writes one line for every episode of every evaluation: nothing is averaged.
+// groupsOf are the names of groups that are trained apart, of all runs, in alphabetical order.
+func groupsOf(rs []*results.Record) (names []string) {
+	for _, r := range rs {
+		for _, e := range r.Evals {
+			names = slices.AppendSeq(names, maps.Keys(e.Groups))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// exportCSV writes one line for every episode of every evaluation: nothing is averaged. Runs of tasks with several groups add a column
+// for the return of each.
 func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	_ = w.Write([]string{"run", "task", "method", "budget", "seed", "frames", "episode", "score", "early", "success"})
+	groups := groupsOf(rs)
+	head := []string{"run", "task", "method", "budget", "seed", "frames", "episode", "score", "early", "success"}
+	for _, name := range groups {
+		head = append(head, name+"_return")
+	}
+	_ = w.Write(head)
 	number := func(of []float64, i int) string { // nothing where a task has no such number
 		if i >= len(of) {
 			return ""
@@ -126,8 +144,12 @@ func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 	for _, r := range rs {
 		for _, e := range r.Evals {
 			for i := range e.Scores {
-				_ = w.Write([]string{r.ID, r.Task, r.Method, r.Budget, strconv.FormatUint(r.Seed, 10), strconv.Itoa(e.Frames),
-					strconv.Itoa(i), number(e.Scores, i), number(e.Early, i), number(e.Success, i)})
+				line := []string{r.ID, r.Task, r.Method, r.Budget, strconv.FormatUint(r.Seed, 10), strconv.Itoa(e.Frames),
+					strconv.Itoa(i), number(e.Scores, i), number(e.Early, i), number(e.Success, i)}
+				for _, name := range groups {
+					line = append(line, number(e.Groups[name], i))
+				}
+				_ = w.Write(line)
 			}
 		}
 	}

@@ -47,11 +47,15 @@ func printOutcome(out io.Writer, e run.Experiment, g results.Group) error {
 		return err
 	}
 	var scores, early, success []float64
+	groups := map[string][]float64{}
 	var each []string
 	for _, r := range g.Runs {
 		last := r.Evals[len(r.Evals)-1]
 		scores, early, success = append(scores, last.Score()), append(early, last.Early...), append(success, last.Success...)
 		each = append(each, fmt.Sprintf("%.4g", last.Score()))
+		for name, returns := range last.Groups {
+			groups[name] = append(groups[name], returns...)
+		}
 	}
 	env, err := e.Task.Build(1, 1)
 	if err != nil {
@@ -61,7 +65,7 @@ func printOutcome(out io.Writer, e run.Experiment, g results.Group) error {
 	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), g.Label)
 	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
-	printBeside(out, spec, early, success)
+	printBeside(out, spec, early, success, groups)
 	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(g.Runs[0].Frames)), paper.Preset(g))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
 	for _, d := range paper.Deviations(g.Runs[0].Experiment) {
@@ -71,7 +75,10 @@ func printOutcome(out io.Writer, e run.Experiment, g results.Group) error {
 }
 
 // printBeside prints what evaluations note of episodes beside their scores, where the task has it.
-func printBeside(out io.Writer, spec *envs.Spec, early, success []float64) {
+func printBeside(out io.Writer, spec *envs.Spec, early, success []float64, groups map[string][]float64) {
+	for _, g := range spec.Groups {
+		fmt.Fprintf(out, "  %-10s %.4g\n", g.Name, stat.Mean(groups[g.Name], nil))
+	}
 	if len(early) > 0 {
 		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(early, nil), spec.Early)
 	}

@@ -72,7 +72,8 @@ func sights(in *results.Inside, agent int) []Mark {
 }
 
 // Codes draws s_t and x_t of an episode in two dimensions, one colour an agent: their principal components, and below them a
-// t-SNE of at most 600 agent steps, in which only nearness means something.
+// t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that are trained apart have encoders of their
+// own, so that their codes are near or far for no reason.
 func Codes(in *results.Inside, seed uint64) (Panels, error) {
 	const most, perplexity = 600, 20
 	panels := NewPanels(2)

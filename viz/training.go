@@ -21,7 +21,7 @@ type Measure struct {
 // Score names the measure that is no scalar: the mean score of each evaluation.
 const Score = ""
 
-// Training draws one panel a measure with one line a group of runs, and a legend for all: the group of the run in front, and those that
+// Training draws one panel a measure, for each group of agents that is trained apart, with one line a group of runs, and a legend for all: the group of the run in front, and those that
 // it is to be compared with thin behind it. front may be a run without results yet.
 func Training(front *results.Record, gs []results.Group, columns int, measures ...Measure) (Panels, error) {
 	p := NewPanels(columns)
@@ -34,7 +34,7 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		names[k] = name{g.Label, g.Method}
 	}
 	p.Legend = stylesOf(names)
-	for i, m := range measures {
+	for i, m := range ofGroups(results.Flat(gs), measures) {
 		lines := Scalar(gs, m.Name)
 		if m.Name == Score {
 			lines = Evals(gs)

@@ -16,7 +16,7 @@ func TestToyTasksKeepTheContract(t *testing.T) {
 	late := libtest.DefaultIdentity()
 	late.Late, late.Masked, late.Symbols = true, true, 6
 	for name, c := range map[string]envs.Config{
-		"rooms": libtest.DefaultRooms(), "identity": libtest.DefaultIdentity(), "late identity": late,
+		"rooms": libtest.DefaultRooms(), "identity": libtest.DefaultIdentity(), "late identity": late, "quarrel": libtest.DefaultQuarrel(),
 	} {
 		t.Run(name, func(t *testing.T) { envtest.Check(t, c) })
 	}

@@ -65,10 +65,10 @@ func detections(p *nn.Program, x *rl.Rollout, threshold float64, seen []uint64, 
 	})
 }
 
-// detected calls visit with the detector's probabilities [N] at every agent step of x; they are valid during the call. embedded
+// detected calls visit with the detector's probabilities [P] at every agent step of x; they are valid during the call. embedded
 // is as detections says.
 func detected(p *nn.Program, x *rl.Rollout, embedded []float32, visit func(row int, probability []float32)) error {
-	rows, n, d := x.Rows(), x.N, len(embedded)/x.Rows()
+	rows, n, d := x.Rows(), x.Spec.Peers(), len(embedded)/x.Rows()
 	probability, e := make([]float32, detectRows*n), make([]float32, detectRows*d)
 	for from := 0; from < rows; from += detectRows {
 		to := min(from+detectRows, rows)

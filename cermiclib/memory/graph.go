@@ -111,10 +111,10 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if b.Spec.Agents > 64 {
-		return nil, fmt.Errorf("memory graph: %s has %d agents, want at most 64", b.Spec.Name, b.Spec.Agents)
+	if b.Spec.Peers() > 64 {
+		return nil, fmt.Errorf("memory graph: %s has %d agents, want at most 64", b.Spec.Name, b.Spec.Peers())
 	}
-	rows, n, o := b.Spec.Copies*b.Spec.Agents, b.Spec.Agents, b.Spec.InLen()
+	rows, n, o := b.Spec.Copies*b.Spec.Agents, b.Spec.Peers(), b.Spec.InLen()
 	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o}
 	m.queue = m.newQueue(rows)
 	if c.Slots == SlotsType {
@@ -138,7 +138,7 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 func (c DynamicGraph) shapes(s *envs.Spec) map[string][2]int {
 	shapes := encoderShapes(s, c.Embed)
 	maps.Copy(shapes, map[string][2]int{
-		"detector/out/weights": {s.Agents, detectorHidden}, "node/subject": {PairHidden, s.Agents}, "node/out/weights": {c.Node, PairHidden},
+		"detector/out/weights": {s.Peers(), detectorHidden}, "node/subject": {PairHidden, s.Peers()}, "node/out/weights": {c.Node, PairHidden},
 		"edge/out/weights": {c.Edge, PairHidden},
 	})
 	return shapes
@@ -147,8 +147,8 @@ func (c DynamicGraph) shapes(s *envs.Spec) map[string][2]int {
 type graphMemory struct {
 	DynamicGraph
 	build       *nn.Build
-	agents, obs int         // N, I
-	types       [][]float32 // [K,N] 1 where an agent is of a type, with det_slots=type; else nil
+	agents, obs int         // P, I; the observers are the first N of the P agents
+	types       [][]float32 // [K,P] 1 where an agent is of a type, with det_slots=type; else nil
 	queue       *queue
 	seen        []uint64    // [T,E,N] detections of the rollout last watched
 	scope       string      // where Context made the variables
@@ -164,7 +164,7 @@ func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chun
 
 // newQueue is an empty queue for a number of observers.
 func (m *graphMemory) newQueue(observers int) *queue {
-	q := newQueue(observers, m.agents, m.obs, m.Queue+2)
+	q := newQueue(observers, m.obs, m.Queue+2)
 	if m.History == HistoryCached {
 		q.embedding(m.Embed)
 	}
@@ -218,7 +218,7 @@ func (m *graphMemory) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int
 	p.Feed(first+2, func(dst []float32) {
 		clear(dst)
 		for c := range chunks {
-			dst[int(rows[c*l])%n*chunks+c] = 1
+			dst[int(rows[c*l])%x.N*chunks+c] = 1
 		}
 	})
 	p.Feed(first+3, func(dst []float32) {
@@ -280,7 +280,7 @@ func (m *graphMemory) gatherLabels(p *nn.Program, first int, x *rl.Rollout, rows
 			for j, y := range x.Seen[int(row)*n : (int(row)+1)*n] {
 				dst[k*n+j] = float32(y)
 			}
-			m.labelTypes(dst[k*n:(k+1)*n], int(row)%n)
+			m.labelTypes(dst[k*n:(k+1)*n], int(row)%x.N)
 		}
 	})
 }

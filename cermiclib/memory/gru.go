@@ -59,8 +59,8 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 	}
 	if c.Gated {
 		b.Labels = true
-		m.gates = &gates{agents: b.Spec.Agents, met: make([]uint8, rows)}
-		m.moved, m.probability = make([]float32, rows*c.Layers*c.Width), make([]float32, rows*b.Spec.Agents)
+		m.gates = &gates{agents: b.Spec.Peers(), met: make([]uint8, rows)}
+		m.moved, m.probability = make([]float32, rows*c.Layers*c.Width), make([]float32, rows*b.Spec.Peers())
 	}
 	return m, nil
 }
@@ -100,7 +100,7 @@ type gru struct {
 	before  []uint8     // [E·N] known, as it was before that rollout
 
 	gates              *gates    // nil without gru_gated
-	moved, probability []float32 // [E·N,layers·F], [E·N,N] of one step
+	moved, probability []float32 // [E·N,layers·F], [E·N,P] of one step
 }
 
 // stateLen is H.

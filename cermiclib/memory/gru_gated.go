@@ -20,7 +20,7 @@ const gateThreshold = 0.5
 // Reading: the paper gates its graph alone. For the GRU the same rule is n → n+1 at the first step of an episode and wherever the
 // detector sees anyone; between, the hidden state stays. Its detector reads the memory's embedding and always learns online.
 type gates struct {
-	agents int     // N
+	agents int     // P, those whom an observer can see, itself among them
 	met    []uint8 // [E·N] 1 where the state in force has one before it in the episode
 	open   []uint8 // [T,E,N] 1 where the state moved, of the rollout last watched
 	exists []uint8 // [T,E,N] met after each step
@@ -49,12 +49,12 @@ func (g *gates) gather(p *nn.Program, first, l int, x *rl.Rollout, rows []int32)
 	p.Feed(first+2, func(dst []float32) {
 		clear(dst)
 		for k, row := range rows {
-			dst[(k%l*chunks+k/l)*n+int(row)%n] = 1
+			dst[(k%l*chunks+k/l)*n+int(row)%x.N] = 1
 		}
 	})
 }
 
-// note decides at every agent of step t whether its state moves, from the detector's probabilities [E·N,N]; visit hears of it.
+// note decides at every agent of step t whether its state moves, from the detector's probabilities [E·N,P]; visit hears of it.
 func (g *gates) note(x *rl.Rollout, t int, known []uint8, probability []float32, visit func(agent int, moved bool)) {
 	rows := x.E * x.N
 	for a := range rows {

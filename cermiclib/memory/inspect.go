@@ -33,7 +33,7 @@ func (m *graphMemory) Inspect(x *rl.Rollout) ([]results.Graph, error) {
 	err := detected(m.detector, x, nil, func(row int, probability []float32) {
 		p := make([]float64, m.agents)
 		for j, v := range probability {
-			if j != row%m.agents {
+			if j != row%x.N {
 				p[j] = float64(v)
 			}
 		}
@@ -48,7 +48,7 @@ func (m *graphMemory) Inspect(x *rl.Rollout) ([]results.Graph, error) {
 // present are the nodes of the graph in force at an agent step.
 func (m *graphMemory) present(row int) []bool {
 	out := make([]bool, m.agents)
-	out[row%m.agents] = true
+	out[row%m.build.Spec.Agents] = true
 	m.queue.behind(row%len(m.queue.lanes), int(m.queue.number[row]), m.Queue+1, func(_ int, at moment) {
 		for j := range out {
 			out[j] = out[j] || at.seen>>j&1 != 0

@@ -59,6 +59,9 @@ func (p Pretraining) validate(s *envs.Spec) error {
 	if p.Target != TargetEncoder && p.Target != TargetState {
 		return fmt.Errorf("pre-training: node_target is %q%s, or nothing at all", p.Target, conf.Near(p.Target, []string{TargetState}))
 	}
+	if len(s.Groups) > 0 {
+		return fmt.Errorf("pre-training on %s: its groups have a memory each, of their own observations, and an experiment names weights for one", s.Name)
+	}
 	if s.Agents < 2 {
 		return fmt.Errorf("pre-training on %s: want two or more agents", s.Name)
 	}

@@ -24,11 +24,11 @@ type moment struct {
 // Reading: an episode starts with G_0 of its first observation, which holds the observer alone unless someone is detected
 // there; G_0 counts as f_{n-1} of G_1 but a moment without detections is no entry of the attention's history.
 type queue struct {
-	agents, obs int        // N, I
-	keep        int        // moments that a row can refer to: the present one, the one before, and the history of that
-	lanes       [][]moment // [E·N] of the rollout last watched
-	number      []int32    // [T·E·N] index of the moment in force at each agent step in its lane
-	past, next  past       // of the rollout last watched, and for the one after it
+	obs        int        // I
+	keep       int        // moments that a row can refer to: the present one, the one before, and the history of that
+	lanes      [][]moment // [E·N] of the rollout last watched
+	number     []int32    // [T·E·N] index of the moment in force at each agent step in its lane
+	past, next past       // of the rollout last watched, and for the one after it
 
 	width    int       // D, length of the embedding kept beside each observation; 0 for none
 	embedded []float32 // [T,E,N,D] of the rollout to watch
@@ -41,9 +41,9 @@ type past struct {
 	embed   []float32  // [E·N,keep,D]
 }
 
-func newQueue(rows, agents, obs, keep int) *queue {
+func newQueue(rows, obs, keep int) *queue {
 	make1 := func() past { return past{moments: make([][]moment, rows), obs: make([]float32, rows*keep*obs)} }
-	return &queue{agents: agents, obs: obs, keep: keep, lanes: make([][]moment, rows), past: make1(), next: make1()}
+	return &queue{obs: obs, keep: keep, lanes: make([][]moment, rows), past: make1(), next: make1()}
 }
 
 // embedding makes a new queue keep an embedding of the given width beside each observation.
@@ -68,7 +68,7 @@ func (q *queue) watch(x *rl.Rollout, seen []uint64) {
 				bits = 0 // the dead see nobody
 			}
 			if bits != 0 {
-				bits |= 1 << (lane % q.agents)
+				bits |= 1 << (lane % x.N)
 			}
 			first := x.Started[row/x.N] != 0 || len(list) == 0
 			if first || bits != 0 {

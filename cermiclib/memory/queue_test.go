@@ -44,7 +44,7 @@ func history(q *queue, x *rl.Rollout, row int) (obs []float32, seen []uint64) {
 
 func TestGraphAdvancesAtDetectionsOnly(t *testing.T) {
 	x := wander(oneCopy(), 10, 1, 0)
-	q := newQueue(2, 2, 1, 4)
+	q := newQueue(2, 1, 4)
 	q.watch(x, detectionsOf(x, 2, 5, 9))
 	for step, want := range []int32{0, 0, 1, 1, 1, 2, 2, 2, 2, 3} {
 		if got := q.number[step*2]; got != want {
@@ -74,7 +74,7 @@ func TestGraphAdvancesAtDetectionsOnly(t *testing.T) {
 
 func TestDetectionAtTheFirstStepLeavesNoGraphBefore(t *testing.T) {
 	x := wander(oneCopy(), 4, 1, 0)
-	q := newQueue(2, 2, 1, 4)
+	q := newQueue(2, 1, 4)
 	q.watch(x, detectionsOf(x, 0, 3))
 	if q.hasBefore(0) || q.hasBefore(2*2) || !q.hasBefore(3*2) {
 		t.Error("f_{n-1} must exist from the second detection on")
@@ -83,7 +83,7 @@ func TestDetectionAtTheFirstStepLeavesNoGraphBefore(t *testing.T) {
 
 func TestQueueHoldsTheLastMomentsOnly(t *testing.T) {
 	x := wander(oneCopy(), 7, 1, 0)
-	q := newQueue(2, 2, 1, 3)
+	q := newQueue(2, 1, 3)
 	q.watch(x, detectionsOf(x, 1, 2, 3, 4, 6))
 	obs, _ := history(q, x, 6*2)
 	if want := []float32{x.Obs[6*2], x.Obs[4*2], x.Obs[3*2]}; !slices.Equal(obs, want) {
@@ -93,7 +93,7 @@ func TestQueueHoldsTheLastMomentsOnly(t *testing.T) {
 
 func TestQueueForgetsWhenAnEpisodeStarts(t *testing.T) {
 	x := wander(oneCopy(), 6, 1, 0, 3)
-	q := newQueue(2, 2, 1, 4)
+	q := newQueue(2, 1, 4)
 	q.watch(x, detectionsOf(x, 1, 4))
 	for step, want := range [][]float32{0: {x.Obs[0]}, 1: {x.Obs[2], x.Obs[0]}, 3: {x.Obs[6]}, 4: {x.Obs[8], x.Obs[6]}, 5: {x.Obs[8], x.Obs[6]}} {
 		if obs, _ := history(q, x, step*2); want != nil && !slices.Equal(obs, want) {
@@ -105,7 +105,7 @@ func TestQueueForgetsWhenAnEpisodeStarts(t *testing.T) {
 func TestTheDeadSeeNobody(t *testing.T) {
 	x := wander(oneCopy(), 4, 1, 0)
 	x.Alive[2*2] = 0
-	q := newQueue(2, 2, 1, 4)
+	q := newQueue(2, 1, 4)
 	q.watch(x, detectionsOf(x, 1, 2))
 	if q.number[3*2] != 1 {
 		t.Errorf("the graph is G_%d, want G_1: the detection at step 2 is a dead agent's", q.number[3*2])
@@ -116,10 +116,10 @@ func TestTheDeadSeeNobody(t *testing.T) {
 func TestQueueGoesOnAcrossRollouts(t *testing.T) {
 	whole := wander(oneCopy(), 12, 1, 0, 10)
 	steps := []int{1, 2, 4, 7, 9, 11}
-	want := newQueue(2, 2, 1, 4)
+	want := newQueue(2, 1, 4)
 	want.watch(whole, detectionsOf(whole, steps...))
 
-	got := newQueue(2, 2, 1, 4)
+	got := newQueue(2, 1, 4)
 	for part := range 3 { // of 4 steps
 		x := rl.NewRollout(oneCopy(), 4, 0)
 		copy(x.Obs, whole.Obs[part*8:])
@@ -131,7 +131,7 @@ func TestQueueGoesOnAcrossRollouts(t *testing.T) {
 				local = append(local, s-part*4)
 			}
 		}
-		loaded := newQueue(2, 2, 1, 4) // through a checkpoint each time
+		loaded := newQueue(2, 1, 4) // through a checkpoint each time
 		if err := loaded.load(got.save()); err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +148,8 @@ func TestQueueGoesOnAcrossRollouts(t *testing.T) {
 }
 
 func TestForeignQueueIsRefused(t *testing.T) {
-	q := newQueue(2, 2, 1, 4)
-	for _, state := range [][]byte{nil, {1}, newQueue(2, 2, 2, 4).save(), newQueue(3, 3, 1, 4).save(), append(q.save(), 0)} {
+	q := newQueue(2, 1, 4)
+	for _, state := range [][]byte{nil, {1}, newQueue(2, 2, 4).save(), newQueue(3, 1, 4).save(), append(q.save(), 0)} {
 		if q.load(state) == nil {
 			t.Errorf("a saved state of %d bytes is accepted, want %d", len(state), len(q.save()))
 		}

@@ -8,14 +8,14 @@ import (
 	"cermic/envs"
 )
 
-// typesOf lists, for every team of a task, its agents: [K,N], 1 where agent j is in team k.
+// typesOf lists, for every group of a task, its agents among the observers' peers: [K,P], 1 where agent j is of group k.
 //
-// Reading: a type is what looks alike. An environment does not tell looks, but teams are trained apart, and of the tasks here
-// only they differ for the whole of a run. Where all agents are one team, the single slot says whether anyone is in sight (D19).
+// Reading: a type is what looks alike. An environment does not tell looks, but its groups differ for the whole of a run. Where all peers
+// are of one group, as they are unless the task says that opponents are peers, the single slot says whether anyone is in sight (D19).
 func typesOf(s *envs.Spec) [][]float32 {
-	teams := s.Teams
-	if teams == nil {
-		teams = make([]int, s.Agents)
+	teams := slices.Concat(s.Teams, s.Opponents)
+	if s.Teams == nil {
+		teams = make([]int, s.Peers())
 	}
 	var known []int
 	var out [][]float32
@@ -23,14 +23,14 @@ func typesOf(s *envs.Spec) [][]float32 {
 		k := slices.Index(known, team)
 		if k < 0 {
 			k = len(known)
-			known, out = append(known, team), append(out, make([]float32, s.Agents))
+			known, out = append(known, team), append(out, make([]float32, s.Peers()))
 		}
 		out[k][j] = 1
 	}
 	return out
 }
 
-// labelTypes marks every other agent of a type as present where one of them is: labels [N] of an observer, in place. Without
+// labelTypes marks every other agent of a type as present where one of them is: labels [P] of an observer, in place. Without
 // det_slots=type it changes nothing.
 func (m *graphMemory) labelTypes(labels []float32, observer int) {
 	for _, members := range m.types {

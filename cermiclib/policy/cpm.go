@@ -132,6 +132,9 @@ func (c CPM) Build(b *nn.Build) (Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if b.Spec.Agents < 2 && b.Spec.Group != "" {
+		return c.Core.Build(b) // who is alone in its group has no peers to predict
+	}
 	if b.Spec.Agents < 2 {
 		return nil, fmt.Errorf("policy cpm predicts peers, %s has a single agent: choose another policy", b.Spec.Name)
 	}

@@ -58,8 +58,9 @@ type curves struct {
 	Runs      []struct {
 		Seed  uint64 `json:"seed"`
 		Evals []struct {
-			Frames  int        `json:"frames"`
-			Returns []*float64 `json:"returns"` // one an episode
+			Frames  int                   `json:"frames"`
+			Returns []*float64            `json:"returns"` // one an episode
+			Groups  map[string][]*float64 `json:"groups"`  // returns of each group, where there are several
 		} `json:"evals"`
 		Seconds float64 `json:"seconds_one_thread"` // wall time of the run
 	} `json:"runs"`
@@ -99,7 +100,7 @@ func readCurves(text []byte) ([]*Record, error) {
 		}
 		for _, e := range run.Evals {
 			if scores := present(e.Returns); len(scores) > 0 {
-				r.addEval(Eval{Frames: e.Frames, Scores: scores})
+				r.addEval(Eval{Frames: e.Frames, Scores: scores, Groups: presentIn(e.Groups)})
 			}
 		}
 		rs = append(rs, r)

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -161,4 +162,66 @@ func fields(t *testing.T, data []byte) map[protowire.Number]any {
 		data = data[n:]
 	}
 	return out
+}
+
+// twoGroups is a record of a task with two groups.
+func twoGroups() *Record {
+	r := exported()
+	r.Evals = []Eval{{Frames: 6000, Scores: []float64{1, 2}, Groups: map[string][]float64{"adversary": {-4, -2}, "agent": {6, 6}}}}
+	r.Scalars = map[string][]Point{"adversary/actor_loss": {{6000, 0.5}}, "collection/agent/reward/reward_mean": {{6000, 0.25}}}
+	return r
+}
+
+func TestGroupsLeaveAndComeBackAsBenchMARLWritesThem(t *testing.T) {
+	data, err := MarlEval([]*Record{twoGroups()})
+	if err != nil || !strings.Contains(string(data), `"adversary_return"`) {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	back, err := ReadMarlEval(data)
+	if err != nil || len(back) != 1 || !reflect.DeepEqual(back[0].Evals, twoGroups().Evals) {
+		t.Errorf("got %+v, %v", back[0].Evals, err)
+	}
+	var b bytes.Buffer
+	if err := WriteTensorBoard(&b, twoGroups()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range []string{
+		"eval/adversary/reward/episode_reward_mean", "eval/agent/reward/episode_reward_mean", "train/adversary/actor_loss",
+		"collection/agent/reward/reward_mean",
+	} {
+		if !strings.Contains(b.String(), tag) {
+			t.Errorf("no scalar is called %s", tag)
+		}
+	}
+	if strings.Contains(b.String(), "train/collection") {
+		t.Error("a scalar of the collection stands under train/")
+	}
+}
+
+// The recordings give each group's returns beside the metric, which is the mean over groups.
+func TestRecordedCurvesHaveTheirGroups(t *testing.T) {
+	want := map[string][]float64{ // mean over seeds at each evaluation, as the README says
+		"adversary": {-113.4, -105.9, -117.1, -106.9, -91.9, -84.6, -76.4, -70.7, -67.9, -67.0, -64.0},
+		"agent":     {37.5, 52.5, 67.8, 63.9, 51.5, 40.5, 30.9, 32.4, 26.8, 31.9, 30.1},
+	}
+	rs, err := BenchMARL("mappo", "vmas/simple_adversary")
+	if err != nil || len(rs) != 3 {
+		t.Fatalf("%d runs, %v", len(rs), err)
+	}
+	for name, means := range want {
+		for k, x := range means {
+			mean := 0.0
+			for _, r := range rs {
+				mean += r.Evals[k].Group(name) / float64(len(rs))
+			}
+			if math.Abs(mean-x) > 0.051 {
+				t.Errorf("%s, evaluation %d: mean return %.2f, want %.1f", name, k, mean, x)
+			}
+		}
+	}
+	for i, score := range rs[0].Evals[0].Scores {
+		if g := rs[0].Evals[0].Groups; math.Abs((g["adversary"][i]+g["agent"][i])/2-score) > 1e-3 {
+			t.Errorf("episode %d: %g and %g, but the metric is %g", i, g["adversary"][i], g["agent"][i], score)
+		}
+	}
 }

@@ -70,3 +70,17 @@ func present(all []*float64) []float64 {
 	}
 	return out
 }
+
+// presentIn is present for each group; nil for no groups.
+func presentIn(groups map[string][]*float64) map[string][]float64 {
+	var out map[string][]float64
+	for name, all := range groups {
+		if values := present(all); len(values) > 0 {
+			if out == nil {
+				out = map[string][]float64{}
+			}
+			out[name] = values
+		}
+	}
+	return out
+}

@@ -25,10 +25,12 @@ const (
 	absoluteMetrics = "absolute_metrics"
 	stepCount       = "step_count"
 	returnMetric    = "return"
+	earlyMetric     = "early_return"
+	groupSuffix     = "_return" // behind a group's name, as BenchMARL writes it: "adversary_return"
 )
 
 // MarlEval writes records in the format of marl-eval. Every evaluation becomes a step with the scores of its episodes as
-// "return" and, where the task has them, with "early_return" and "success". The absolute metrics are those of the evaluation with the best
+// "return" and, where the task has them, with "early_return", "success" and the returns of groups, "adversary_return". The absolute metrics are those of the evaluation with the best
 // mean score. Two records of one task, method and seed are an error that names them: their budgets or settings differ.
 func MarlEval(records []*Record) ([]byte, error) {
 	file := marlEval{}
@@ -65,7 +67,10 @@ func marlEvalSteps(r *Record) (map[string]json.RawMessage, error) {
 	metrics := func(e *Eval) map[string]any {
 		m := map[string]any{returnMetric: e.Scores}
 		if len(e.Early) > 0 {
-			m["early_return"] = e.Early
+			m[earlyMetric] = e.Early
+		}
+		for name, returns := range e.Groups {
+			m[name+groupSuffix] = returns
 		}
 		if len(e.Success) > 0 {
 			m["success"] = e.Success
@@ -161,13 +166,41 @@ func importRun(steps map[string]json.RawMessage) (*Record, error) {
 		if frames < 0 || frames > 1<<53 || frames != math.Trunc(frames) {
 			return nil, fmt.Errorf("%s: %s is %v, want a whole number, 0 or more", name, stepCount, frames)
 		}
-		r.addEval(Eval{Frames: int(frames), Scores: scores})
+		groups, err := groupsOf(steps[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		r.addEval(Eval{Frames: int(frames), Scores: scores, Groups: groups})
 	}
 	if len(r.Evals) == 0 {
 		return nil, fmt.Errorf("no step has a %q and a %q", stepCount, returnMetric)
 	}
 	slices.SortStableFunc(r.Evals, func(a, b Eval) int { return cmp.Compare(a.Frames, b.Frames) })
 	return r, nil
+}
+
+// groupsOf are the returns of groups in a step. BenchMARL writes that of a task's only group, too, which is the return: it is left out.
+func groupsOf(step json.RawMessage) (map[string][]float64, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(step, &all); err != nil {
+		return nil, plain(err)
+	}
+	groups := map[string][]*float64{}
+	for key, text := range all {
+		name, ok := strings.CutSuffix(key, groupSuffix)
+		if !ok || key == earlyMetric {
+			continue
+		}
+		var returns []*float64
+		if err := json.Unmarshal(text, &returns); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, plain(err))
+		}
+		groups[name] = returns
+	}
+	if len(groups) < 2 {
+		return nil, nil
+	}
+	return presentIn(groups), nil
 }
 
 // plain says without Go's types what of a file's JSON has the wrong one.

@@ -45,7 +45,17 @@ type Eval struct {
 	Sparse  []float64 `json:"sparse,omitempty"`  // sparse return of the same episodes, mean over agents
 	Success []float64 `json:"success,omitempty"` // 1 where the success condition was met; none if the task has no such condition
 	Lengths []int     `json:"lengths,omitempty"` // steps until the episode ended
+
+	// Groups are returns of the same episodes for each group of agents that is trained apart, by its name: the dense reward, summed over
+	// the benchmark's horizon, mean over the group's agents. None where all agents are one group.
+	Groups map[string][]float64 `json:"groups,omitempty"`
 }
+
+// CollectionPrefix begins the names of scalars that BenchMARL has for each group: "collection/agent/reward/reward_mean".
+const CollectionPrefix = "collection/"
+
+// Group is the mean over episodes of a group's return, NaN if the evaluation has none.
+func (e Eval) Group(name string) float64 { return meanOf(e.Groups[name]) }
 
 // Score is the mean over episodes.
 func (e Eval) Score() float64 { return meanOf(e.Scores) }

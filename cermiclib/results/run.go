@@ -52,7 +52,7 @@ func (r *Run) AppendEval(e Eval) error {
 	if n := len(r.record.Evals); n > 0 && e.Frames <= r.record.Evals[n-1].Frames {
 		return fmt.Errorf("an evaluation at %d frames cannot follow one at %d", e.Frames, r.record.Evals[n-1].Frames)
 	}
-	for _, x := range slices.Concat(e.Scores, e.Early, e.Sparse, e.Success) {
+	for _, x := range slices.Concat(append(slices.Collect(maps.Values(e.Groups)), e.Scores, e.Early, e.Sparse, e.Success)...) {
 		if err := finite("an episode's score", e.Frames, x); err != nil {
 			return err
 		}

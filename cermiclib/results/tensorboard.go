@@ -11,6 +11,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -27,8 +28,9 @@ const (
 )
 
 // WriteTensorBoard writes a record as a TensorBoard event file: "eval/return" and, where the task has them,
-// "eval/early_return" and "eval/success", the means of every evaluation, and every scalar under "train/", each at the number of frames trained. Wall times are 0, so that equal
-// records give equal bytes. TensorBoard wants such files in a folder a run, named events.out.tfevents.<anything>.
+// "eval/early_return" and "eval/success", the means of every evaluation, and every scalar under "train/", each at the number of frames
+// trained. Groups that are trained apart have BenchMARL's names: "eval/agent/reward/episode_reward_mean", "collection/agent/reward/…",
+// "train/agent/…". Wall times are 0, so that equal records give equal bytes. TensorBoard wants such files in a folder a run, named events.out.tfevents.<anything>.
 func WriteTensorBoard(w io.Writer, r *Record) error {
 	events := [][]byte{protowire.AppendString(protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType), "brain.Event:2")}
 	for _, e := range r.Evals {
@@ -39,10 +41,17 @@ func WriteTensorBoard(w io.Writer, r *Record) error {
 		if len(e.Success) > 0 {
 			events = append(events, scalarEvent("eval/success", e.Frames, meanOf(e.Success)))
 		}
+		for _, name := range slices.Sorted(maps.Keys(e.Groups)) {
+			events = append(events, scalarEvent("eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name)))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Scalars)) {
+		tag := "train/" + name
+		if strings.HasPrefix(name, CollectionPrefix) {
+			tag = name
+		}
 		for _, p := range r.Scalars[name] {
-			events = append(events, scalarEvent("train/"+name, p.Frames, p.Value))
+			events = append(events, scalarEvent(tag, p.Frames, p.Value))
 		}
 	}
 	for _, event := range events {

@@ -46,8 +46,8 @@ type Rollout struct {
 	Started               []uint8      // [T,E] 1 where row t is the first of an episode
 	Carry                 []float32    // [T,E,N,C] policy state before each action; zero where an episode starts
 	Context               []float32    // [T,E,N,F] as in Obs; nil unless KeepContext was called
-	Seen                  []uint8      // [T+1,E,N,N] detector labels as in envs.Step; nil unless KeepLabels was called
-	RelPos                []float32    // [T+1,E,N,N,2] likewise; neither is ever shown to a policy
+	Seen                  []uint8      // [T+1,E,N,P] detector labels as in envs.Step; nil unless KeepLabels was called
+	RelPos                []float32    // [T+1,E,N,P,2] likewise; neither is ever shown to a policy
 	Visits                []float32    // [T,E,N] how often the task has been where each agent step was, this one included; nil where it cannot count
 	Iteration, Frames     int          // collections and frames completed before this one
 	Eps                   float32      // share of uniform actions in the behaviour policy that LogP belongs to
@@ -106,7 +106,7 @@ func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
 
 // KeepLabels makes room for the simulator's presence labels and relative positions, for components that train a detector.
 func (x *Rollout) KeepLabels() {
-	x.Seen = make([]uint8, (x.T+1)*x.E*x.N*x.N)
+	x.Seen = make([]uint8, (x.T+1)*x.E*x.N*x.Spec.Peers())
 	x.RelPos = make([]float32, 2*len(x.Seen))
 }
 
@@ -134,8 +134,9 @@ func (x *Rollout) See(t int, s *envs.Step) {
 		copy(x.Mask[t*x.E*x.N*x.Spec.Act.Choices:], s.Mask)
 	}
 	if x.Seen != nil {
-		copy(x.Seen[t*x.E*x.N*x.N:], s.Seen)
-		copy(x.RelPos[2*t*x.E*x.N*x.N:], s.RelPos)
+		at := t * x.E * x.N * x.Spec.Peers()
+		copy(x.Seen[at:], s.Seen)
+		copy(x.RelPos[2*at:], s.RelPos)
 	}
 }
 

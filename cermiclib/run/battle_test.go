@@ -115,7 +115,7 @@ func TestAnInterruptedBattleGoesOnExactly(t *testing.T) {
 // weights are all trainable numbers of a trainer by the path of their variable.
 func (t *trainer) weights(scope string) map[string]string {
 	out := map[string]string{}
-	for _, v := range nn.Variables(t.build.Store, scope) {
+	for _, v := range nn.Variables(t.groups[0].build.Store, scope) {
 		if v.Trainable {
 			out[v.Path()] = fmt.Sprint(v.MustValue().Value())
 		}
@@ -153,9 +153,9 @@ func trained(t *testing.T, e Experiment, change func(*trainer)) (before, after m
 	change(r)
 	before = r.weights("")
 	for _, stage := range []func() error{
-		func() error { _, err := r.module.Reward(t.Context(), r.x); return err },
-		func() error { _, err := r.learner.Update(t.Context(), r.x); return err },
-		func() error { _, err := r.module.Update(t.Context(), r.x); return err },
+		func() error { _, err := r.groups[0].module.Reward(t.Context(), r.groups[0].x); return err },
+		func() error { _, err := r.groups[0].learner.Update(t.Context(), r.groups[0].x); return err },
+		func() error { _, err := r.groups[0].module.Update(t.Context(), r.groups[0].x); return err },
 	} {
 		if err := stage(); err != nil {
 			t.Fatal(err)
@@ -174,11 +174,11 @@ func TestTheDeadTrainNothing(t *testing.T) {
 		if testing.Short() && slow[name] {
 			continue
 		}
-		before, after, r := trained(t, e, func(r *trainer) { clear(r.x.Alive) })
+		before, after, r := trained(t, e, func(r *trainer) { clear(r.groups[0].x.Alive) })
 		if got := moved(before, after); !slices.Equal(got, team[name]) {
 			t.Errorf("%s: the dead train %v, want only %v", name, got, team[name])
 		}
-		if slices.ContainsFunc(r.x.Intrinsic, func(v float32) bool { return v != 0 }) {
+		if slices.ContainsFunc(r.groups[0].x.Intrinsic, func(v float32) bool { return v != 0 }) {
 			t.Errorf("%s: the dead are paid", name)
 		}
 	}
@@ -204,8 +204,8 @@ func TestTheLivingTrainEverything(t *testing.T) {
 			continue // the same learners as others
 		}
 		_, other, _ := trained(t, e, func(r *trainer) {
-			for i := range r.x.State {
-				r.x.State[i] *= 2
+			for i := range r.groups[0].x.State {
+				r.groups[0].x.State[i] *= 2
 			}
 		})
 		got, own := moved(after, other), name == "mace" || name == "qmix-spectra"

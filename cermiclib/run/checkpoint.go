@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
@@ -39,15 +41,18 @@ func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) 
 		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+name, state))
 	}
 	add("environment", t.env.Save(nil))
-	for name, part := range map[string]any{"learner": t.learner, "explorer": t.module} {
-		if s, ok := part.(rl.Saver); ok {
-			add(name, s.Save())
+	add("fresh", t.fresh)
+	for _, g := range t.groups {
+		for name, part := range g.savers() {
+			add(name, part.Save())
+		}
+		add(g.path()+"played", g.played)
+		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"carry", g.carry))
+		if g.returns != nil {
+			c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"return", g.returns))
 		}
 	}
-	add("fresh", t.fresh)
-	add("played", t.played)
 	c.Tensors = append(c.Tensors,
-		results.NewTensor(statePrefix+"carry", t.carry),
 		results.NewTensor(statePrefix+"score", t.score),
 		results.NewTensor(statePrefix+"length", t.length),
 		results.NewTensor(statePrefix+"observation", t.step.Obs),
@@ -57,25 +62,48 @@ func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) 
 		results.NewTensor(statePrefix+"alive", t.step.Alive),
 	)
 	c.Tensors = append(c.Tensors, t.visited.tensors()...)
-	if t.build.Labels {
+	if t.labels() {
 		c.Tensors = append(c.Tensors,
 			results.NewTensor(statePrefix+"seen", t.step.Seen), results.NewTensor(statePrefix+"positions", t.step.RelPos))
 	}
 	return c, nil
 }
 
+// savers are the parts of the group that keep state outside the variables, by the names of their tensors.
+func (g *group) savers() map[string]rl.Saver {
+	out := map[string]rl.Saver{}
+	for name, part := range map[string]any{"learner": g.learner, "explorer": g.module} {
+		if s, ok := part.(rl.Saver); ok {
+			out[g.path()+name] = s
+		}
+	}
+	return out
+}
+
+// labels reports whether a component of a group needs the simulator's detector labels.
+func (t *trainer) labels() bool {
+	return slices.ContainsFunc(t.groups, func(g *group) bool { return g.build.Labels })
+}
+
+// tensorOf is the name of a variable of the group among a checkpoint's tensors.
+func (g *group) tensorOf(path string) string {
+	return weightsPrefix + "/" + g.path() + strings.TrimPrefix(path, "/")
+}
+
 // variables copies all of them.
 func (t *trainer) variables() (all []results.Tensor, err error) {
-	for _, v := range nn.Variables(t.build.Store, "/") {
-		value, err := v.Value()
-		if err != nil {
-			return nil, err
+	for _, g := range t.groups {
+		for _, v := range nn.Variables(g.build.Store, "/") {
+			value, err := v.Value()
+			if err != nil {
+				return nil, err
+			}
+			flat, err := tensors.CopyFlatData[float32](value)
+			if err != nil {
+				return nil, fmt.Errorf("variable %s: %w", v.Path(), err)
+			}
+			all = append(all, results.NewTensor(g.tensorOf(v.Path()), flat, v.Shape().Dimensions...))
 		}
-		flat, err := tensors.CopyFlatData[float32](value)
-		if err != nil {
-			return nil, fmt.Errorf("variable %s: %w", v.Path(), err)
-		}
-		all = append(all, results.NewTensor(weightsPrefix+v.Path(), flat, v.Shape().Dimensions...))
 	}
 	return all, nil
 }
@@ -97,10 +125,16 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 		return 0, err
 	}
 	err = firstError(
-		fill(t.fresh, byName, "fresh"), fill(t.carry, byName, "carry"), fill(t.score, byName, "score"),
+		fill(t.fresh, byName, "fresh"), fill(t.score, byName, "score"),
 		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.Cells, byName, "cells"),
 		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"), t.visited.restore(byName))
-	if err == nil && t.build.Labels {
+	for _, g := range t.groups {
+		err = firstError(err, fill(g.carry, byName, g.path()+"carry"))
+		if g.returns != nil {
+			err = firstError(err, fill(g.returns, byName, g.path()+"return"))
+		}
+	}
+	if err == nil && t.labels() {
 		if _, kept := byName[statePrefix+"seen"]; !kept {
 			return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")
 		}
@@ -109,6 +143,7 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	t.look()
 	if t.iteration, err = strconv.Atoi(c.Meta["iteration"]); err != nil {
 		return 0, fmt.Errorf("its iteration is %q", c.Meta["iteration"])
 	}
@@ -127,9 +162,9 @@ func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]result
 	if err := t.restoreWeights(byName); err != nil {
 		return nil, err
 	}
-	for name, part := range map[string]any{"learner": t.learner, "explorer": t.module} {
-		if s, ok := part.(rl.Saver); ok {
-			if err := s.Load(byName[statePrefix+name].Data); err != nil {
+	for _, g := range t.groups {
+		for name, part := range g.savers() {
+			if err := part.Load(byName[statePrefix+name].Data); err != nil {
 				return nil, err
 			}
 		}
@@ -146,27 +181,38 @@ func (t *trainer) restoreWeights(byName map[string]results.Tensor) error {
 			stored++
 		}
 	}
-	vars := nn.Variables(t.build.Store, "/")
-	if stored != len(vars) {
-		return fmt.Errorf("it has %d variables, the experiment %d", stored, len(vars))
+	made := 0
+	for _, g := range t.groups {
+		made += len(nn.Variables(g.build.Store, "/"))
 	}
-	for _, v := range vars {
-		x, ok := byName[weightsPrefix+v.Path()]
-		if !ok {
-			return fmt.Errorf("variable %s is missing", v.Path())
-		}
-		flat, err := results.Values[float32](x)
-		if err != nil {
-			return err
-		}
-		if len(flat) != v.Shape().Size() {
-			return fmt.Errorf("variable %s has %d values, the experiment's %d", v.Path(), len(flat), v.Shape().Size())
-		}
-		if err := v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...)); err != nil {
-			return err
+	if stored != made {
+		return fmt.Errorf("it has %d variables, the experiment %d", stored, made)
+	}
+	for _, g := range t.groups {
+		for _, v := range nn.Variables(g.build.Store, "/") {
+			if err := restoreVariable(v, g.tensorOf(v.Path()), byName); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// restoreVariable puts the tensor of that name into a variable of its shape.
+func restoreVariable(v *model.Variable, name string, byName map[string]results.Tensor) error {
+	x, ok := byName[name]
+	name = strings.TrimPrefix(name, weightsPrefix)
+	if !ok {
+		return fmt.Errorf("variable %s is missing", name)
+	}
+	flat, err := results.Values[float32](x)
+	if err != nil {
+		return err
+	}
+	if len(flat) != v.Shape().Size() {
+		return fmt.Errorf("variable %s has %d values, the experiment's %d", name, len(flat), v.Shape().Size())
+	}
+	return v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...))
 }
 
 // fill copies a stored tensor into dst, which must have its length.

@@ -98,12 +98,14 @@ func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
 			}
 			sameState(t, "an iteration later", one, two)
 			// What the next stages saw: a buffer that a checkpoint forgets shows here even where no weight depends on it.
-			a, b := *one.x, *two.x
-			a.Spec, b.Spec = nil, nil // may hold +Inf, of which JSON knows nothing
-			x, err := json.Marshal(a)
-			y, yerr := json.Marshal(b)
-			if err != nil || yerr != nil || !bytes.Equal(x, y) {
-				t.Errorf("the collections differ (%v, %v):\n%s\n%s", err, yerr, x, y)
+			for i := range one.groups {
+				a, b := *one.groups[i].x, *two.groups[i].x
+				a.Spec, b.Spec = nil, nil // may hold +Inf, of which JSON knows nothing
+				x, err := json.Marshal(a)
+				y, yerr := json.Marshal(b)
+				if err != nil || yerr != nil || !bytes.Equal(x, y) {
+					t.Errorf("the collections differ (%v, %v):\n%s\n%s", err, yerr, x, y)
+				}
 			}
 		})
 	}

@@ -70,7 +70,7 @@ func (t *trainer) enrol(files string) error {
 	if err != nil {
 		return err
 	}
-	if t.first, err = newTrainer(first, t.build.Backend, files); err != nil {
+	if t.first, err = newTrainer(first, t.backend, files); err != nil {
 		return err
 	}
 	t.until = t.exp.Curriculum.frames(t.exp.Budget)

@@ -5,11 +5,11 @@ package run
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/rng"
 )
@@ -41,7 +41,7 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 			watch = nil // one round that counts is enough to look at
 		}
 	}
-	for _, score := range slices.Concat(out.Scores, out.Early, out.Sparse) {
+	for _, score := range slices.Concat(append(slices.Collect(maps.Values(out.Groups)), out.Scores, out.Early, out.Sparse)...) {
 		if math.IsNaN(score) || math.IsInf(score, 0) {
 			return nil, fmt.Errorf("an episode's score became %g in the evaluation at %d frames", score, t.frames)
 		}
@@ -56,8 +56,8 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 	step, act := newBuffers(env)
 	score, early, sparse := make([]float64, s.Copies), make([]float64, s.Copies), make([]float64, s.Copies)
 	length := make([]int, s.Copies)
-	carry, started := make([]float32, len(t.carry)), slices.Repeat([]uint8{1}, s.Copies)
-	t.seedEvaluation(round, s.Copies*s.Agents)
+	seats, started := t.seats(step, act), slices.Repeat([]uint8{1}, s.Copies)
+	t.seedEvaluation(round, s.Copies)
 	env.Reset(nil, step)
 	if err := envs.Err(env); err != nil {
 		return err
@@ -71,14 +71,14 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		in := rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Carry: carry}
-		if err := t.look(&in, started); err != nil {
+		if err := t.takeTurns(seats, step, act, started); err != nil {
 			return err
 		}
 		clear(started)
-		t.choose(s.Copies*s.Agents, act)
-		copy(carry, t.dist.Carry)
 		env.Step(act, step)
+		for i := range seats {
+			seats[i].earn(k, s.EvalHorizon, step, over)
+		}
 		if watch != nil {
 			watch(k+1, env, step)
 		}
@@ -117,24 +117,73 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 			out.Success = append(out.Success, success)
 		}
 		out.Lengths = append(out.Lengths, length[c])
+		for _, p := range seats {
+			if p.returns != nil {
+				if out.Groups == nil {
+					out.Groups = map[string][]float64{}
+				}
+				out.Groups[p.view.Name] = append(out.Groups[p.view.Name], p.returns[c])
+			}
+		}
 	}
 	return nil
 }
 
-// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before each collection.
-func (t *trainer) seedEvaluation(round uint64, rows int) {
-	for row := range t.streams[:rows] {
-		t.streams[row].Seed(t.exp.Seed, "evaluation's actions", uint64(t.frames), round, uint64(row))
+// seat is a group in another environment than the one that it trains in: an evaluation's.
+type seat struct {
+	*group
+	step    *envs.Step // what its agents see there
+	act     *envs.Actions
+	carry   []float32
+	returns []float64 // [E] dense, mean over its agents, within the benchmark's horizon; nil for a task's only group
+}
+
+// seats are those of all groups, in copies that have just begun; step and act are the environment's.
+func (t *trainer) seats(step *envs.Step, act *envs.Actions) []seat {
+	out := make([]seat, len(t.groups))
+	for i, g := range t.groups {
+		out[i] = seat{group: g, step: g.view.Step(step), act: g.view.Actions(act), carry: make([]float32, len(g.carry))}
+		if !g.view.All() {
+			out[i].returns = make([]float64, len(step.Score))
+		}
+	}
+	return out
+}
+
+// takeTurns lets every group choose its actions on what step shows; started [E] is 1 where an episode begins.
+func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, started []uint8) error {
+	for _, p := range seats {
+		p.view.Look(p.step, step)
+		in := seen(p.step, p.carry)
+		if err := p.look(&in, started); err != nil {
+			return err
+		}
+		p.choose(p.spec.Copies*p.spec.Agents, p.act, t.exp.Budget.Sampled)
+		copy(p.carry, p.dist.Carry)
+		p.view.Act(act, p.act)
+	}
+	return nil
+}
+
+// earn adds what step k paid to the returns of episodes that go on.
+func (p *seat) earn(k, horizon int, step *envs.Step, over []bool) {
+	if p.returns == nil || k >= horizon {
+		return
+	}
+	p.view.Look(p.step, step)
+	n := p.spec.Agents
+	for c := range over {
+		if !over[c] {
+			p.returns[c] += teamMean(p.step.Dense[c*n : (c+1)*n])
+		}
 	}
 }
 
-// choose writes the actions of an evaluation's step into act.
-func (t *trainer) choose(rows int, act *envs.Actions) {
-	for row := range rows {
-		if t.exp.Budget.Sampled {
-			t.dist.Draw(row, &t.streams[row], act)
-		} else {
-			t.dist.Mode(row, act)
+// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before each collection.
+func (t *trainer) seedEvaluation(round uint64, copies int) {
+	for _, g := range t.groups {
+		for row := range g.streams[:copies*g.spec.Agents] {
+			g.streams[row].Seed(g.seed, "evaluation's actions", uint64(t.frames), round, uint64(row))
 		}
 	}
 }

@@ -264,7 +264,7 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 		}
 		old, ok := given[x.Name]
 		if !ok {
-			old, ok = given[weightsPrefix+nn.Original(t.build.Store, strings.TrimPrefix(x.Name, weightsPrefix))]
+			old, ok = given[t.original(x.Name)]
 		}
 		if ok {
 			old.Name = x.Name
@@ -274,6 +274,16 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	}
 	c.Tensors = out
 	return c, nil
+}
+
+// original is the name of the tensor that a twin with a tensor of that name was copied from; see nn.Original.
+func (t *trainer) original(name string) string {
+	for _, g := range t.groups {
+		if path, ok := strings.CutPrefix(name, g.tensorOf("")); ok {
+			return g.tensorOf(nn.Original(g.build.Store, "/"+path))
+		}
+	}
+	return ""
 }
 
 // adopt goes on from a checkpoint of the experiment from, whose settings may differ: on its episodes if the task is the same,
@@ -294,7 +304,7 @@ func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Experime
 		_, err = t.restore(c)
 		return err
 	}
-	if _, ok := t.learner.(learn.Rememberer); ok {
+	if _, ok := t.groups[0].learner.(learn.Rememberer); ok { // all have the same
 		return errors.New("its learner trains on experience of the task as it was")
 	}
 	if _, err := t.restoreLearned(c); err != nil {

@@ -41,19 +41,67 @@ func Through(ctx context.Context, e, lens Experiment, st *results.Store) (*resul
 		return nil, err
 	}
 	defer viewer.close()
-	module, ok := viewer.module.(inspector)
-	if !ok {
-		return nil, fmt.Errorf("%s has no curiosity to look into: choose a run with CERMIC", lens.Label())
+	for _, g := range viewer.groups {
+		if _, ok := g.module.(inspector); !ok {
+			return nil, fmt.Errorf("%s has no curiosity to look into: choose a run with CERMIC", lens.Label())
+		}
 	}
 	if a, b := player.spec, viewer.spec; a.Name != b.Name || a.Agents != b.Agents || a.InLen() != b.InLen() || a.Act.Len() != b.Act.Len() {
 		return nil, fmt.Errorf("%s on %s sees or does something else than %s on %s: choose runs on one task", e.Label(), a.Name, lens.Label(), b.Name)
 	}
 	in := &results.Inside{Task: e.Task.Kind(), Method: e.Label(), Frames: player.frames, Agents: player.spec.Agents}
-	x, err := player.watched(ctx, in)
+	xs, err := player.watched(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	return in, module.Inspect(ctx, x, in)
+	for i, g := range viewer.groups {
+		if err := g.inspect(ctx, xs[i], in); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// inspect fills in what the group's explorer makes of x, at the places of the group's agents. Codes of different groups are those of
+// different encoders.
+func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) error {
+	if g.view.All() {
+		return g.module.(inspector).Inspect(ctx, x, into)
+	}
+	own := &results.Inside{}
+	if err := g.module.(inspector).Inspect(ctx, x, own); err != nil {
+		return g.named(err)
+	}
+	place := func(row int) int { return into.Row(row/x.N, g.view.Agent(row%x.N)) }
+	scatter(&into.Bonus, own.Bonus, into, place)
+	scatter(&into.Embed, own.Embed, into, place)
+	scatter(&into.Latent, own.Latent, into, place)
+	scatter(&into.Predicted, own.Predicted, into, place)
+	for i := range own.Graphs {
+		own.Graphs[i] = g.wide(own.Graphs[i], into.Agents)
+	}
+	scatter(&into.Graphs, own.Graphs, into, place)
+	return nil
+}
+
+// scatter puts values, one an agent step of a group, into their places among those of all agents; no values leave dst as it is.
+func scatter[T any](dst *[]T, values []T, in *results.Inside, place func(row int) int) {
+	if len(values) > 0 && *dst == nil {
+		*dst = make([]T, in.Steps*in.Agents)
+	}
+	for row, v := range values {
+		(*dst)[place(row)] = v
+	}
+}
+
+// wide is a graph of the group with a node for every agent of the task, of whom those that are no peers are absent.
+func (g *group) wide(graph results.Graph, agents int) results.Graph {
+	out := results.Graph{Present: make([]bool, agents), Probability: make([]float64, agents), Attention: make([]float64, agents), Advanced: graph.Advanced}
+	for j := range graph.Present {
+		at := g.view.Agent(j)
+		out.Present[at], out.Probability[at], out.Attention[at] = graph.Present[j], graph.Probability[j], graph.Attention[j]
+	}
+	return out
 }
 
 // restored builds e for one copy of its task, with the weights that its run was last saved with.
@@ -93,8 +141,9 @@ func restoredAs(e, as Experiment, backend nn.Backend, st *results.Store) (*train
 	return t, nil
 }
 
-// watched plays an episode of the only copy, as evaluations play, into a rollout of its own length, and notes scenes, labels and score.
-func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout, error) {
+// watched plays an episode of the only copy, as evaluations play, into a rollout of its own length for each group, and notes scenes,
+// labels and score.
+func (t *trainer) watched(ctx context.Context, in *results.Inside) ([]*rl.Rollout, error) {
 	env, err := t.exp.Task.Build(rng.New(t.exp.Seed, "evaluation", uint64(t.frames), 0).Uint64(), 1)
 	if err != nil {
 		return nil, err
@@ -105,12 +154,15 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout,
 	}
 	defer envs.Close(env)
 	s := env.Spec()
-	x := rl.NewRollout(s, s.Horizon, t.learner.CarryLen())
-	x.KeepLabels()
-	x.Started[0] = 1
+	xs := make([]*rl.Rollout, len(t.groups))
+	for i, g := range t.groups {
+		xs[i] = rl.NewRollout(g.spec, s.Horizon, g.learner.CarryLen())
+		xs[i].KeepLabels()
+		xs[i].Started[0] = 1
+	}
 	step, act := newBuffers(env)
-	carry := make([]float32, len(t.carry))
-	t.seedEvaluation(0, s.Agents)
+	seats := t.seats(step, act)
+	t.seedEvaluation(0, 1)
 	env.Reset(nil, step)
 	if err := envs.Err(env); err != nil {
 		return nil, err
@@ -123,15 +175,14 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout,
 		for _, y := range step.Seen {
 			in.Seen = append(in.Seen, y != 0)
 		}
-		x.See(in.Steps, step)
-		obs := rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Carry: carry}
-		if err := t.look(&obs, x.Started[in.Steps:in.Steps+1]); err != nil {
+		if err := t.takeTurns(seats, step, act, xs[0].Started[in.Steps:in.Steps+1]); err != nil {
 			return nil, err
 		}
-		t.choose(s.Agents, act)
-		copy(carry, t.dist.Carry)
-		copy(x.Act.Choice[in.Steps*len(act.Choice):], act.Choice)
-		copy(x.Act.Force[in.Steps*len(act.Force):], act.Force)
+		for i, p := range seats {
+			xs[i].See(in.Steps, p.step)
+			copy(xs[i].Act.Choice[in.Steps*len(p.act.Choice):], p.act.Choice)
+			copy(xs[i].Act.Force[in.Steps*len(p.act.Force):], p.act.Force)
+		}
 		env.Step(act, step)
 		if in.Steps < s.EvalHorizon {
 			in.Score += float64(step.Score[0])
@@ -142,7 +193,10 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) (*rl.Rollout,
 		return nil, fmt.Errorf("an episode of %s was broken off: look again", s.Name)
 	}
 	in.Scenes = append(in.Scenes, scener.Scene(0))
-	x.See(in.Steps, step)
-	x.T = in.Steps
-	return x, nil
+	for i, p := range seats {
+		p.view.Look(p.step, step)
+		xs[i].See(in.Steps, p.step)
+		xs[i].T = in.Steps
+	}
+	return xs, nil
 }

@@ -11,7 +11,7 @@ import (
 
 // Part is a network of an experiment: a learner's, or one of its explorer's.
 type Part struct {
-	Name       string // its scope: "actor", "cermic/encoder"
+	Name       string // its scope: "actor", "cermic/encoder"; with the group's name before it where there are several
 	Parameters int    // trainable numbers
 	Frozen     int    // numbers that no optimiser changes: momentum copies, targets, random targets of novelty
 }
@@ -31,24 +31,26 @@ func Parts(e Experiment) ([]Part, *envs.Spec, error) {
 	defer t.close()
 	var parts []Part
 	at := map[string]int{}
-	for _, v := range nn.Variables(t.build.Store, "") {
-		path := strings.Split(strings.TrimPrefix(v.Path(), "/"), "/")
-		if strings.Contains(v.Path(), "/adam/") {
-			continue
-		}
-		name := path[0]
-		if len(path) > 2 && !strings.HasPrefix(path[1], "layer_") && path[1] != "out" {
-			name += "/" + path[1]
-		}
-		i, ok := at[name]
-		if !ok {
-			i = len(parts)
-			at[name], parts = i, append(parts, Part{Name: name})
-		}
-		if size := v.Shape().Size(); v.Trainable {
-			parts[i].Parameters += size
-		} else {
-			parts[i].Frozen += size
+	for _, g := range t.groups {
+		for _, v := range nn.Variables(g.build.Store, "") {
+			path := strings.Split(strings.TrimPrefix(v.Path(), "/"), "/")
+			if strings.Contains(v.Path(), "/adam/") {
+				continue
+			}
+			name := g.path() + path[0]
+			if len(path) > 2 && !strings.HasPrefix(path[1], "layer_") && path[1] != "out" {
+				name += "/" + path[1]
+			}
+			i, ok := at[name]
+			if !ok {
+				i = len(parts)
+				at[name], parts = i, append(parts, Part{Name: name})
+			}
+			if size := v.Shape().Size(); v.Trainable {
+				parts[i].Parameters += size
+			} else {
+				parts[i].Frozen += size
+			}
 		}
 	}
 	return parts, t.spec, nil

@@ -18,30 +18,29 @@ import (
 // each, and a run that goes on plays them again, in seconds, before it trains.
 
 // record keeps the actions of the collection that was just trained on.
-func (t *trainer) record() {
-	if _, ok := t.learner.(learn.Rememberer); !ok {
+func (g *group) record() {
+	if _, ok := g.learner.(learn.Rememberer); !ok {
 		return
 	}
-	for _, choice := range t.x.Act.Choice {
-		t.played = append(t.played, uint8(choice))
+	for _, choice := range g.x.Act.Choice {
+		g.played = append(g.played, uint8(choice))
 	}
 }
 
 // canRecord refuses a task whose choices do not fit a byte, for a learner whose actions are kept.
-func (t *trainer) canRecord() error {
-	if _, ok := t.learner.(learn.Rememberer); ok && t.spec.Act.Choices > 256 {
-		return fmt.Errorf("%s has %d choices, a value learner can have 256 at most", t.spec.Name, t.spec.Act.Choices)
+func (g *group) canRecord() error {
+	if _, ok := g.learner.(learn.Rememberer); ok && g.spec.Act.Choices > 256 {
+		return fmt.Errorf("%s has %d choices, a value learner can have 256 at most", g.spec.Name, g.spec.Act.Choices)
 	}
 	return nil
 }
 
-// remember plays the actions of c in the untouched environment and lets the learner have the collections.
+// remember plays the actions of c in the untouched environment and lets the learners have the collections.
 func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
 	if now := t.learning(c.Frames); now != t {
 		return now.remember(ctx, c)
 	}
-	learner, ok := t.learner.(learn.Rememberer)
-	if !ok {
+	if _, ok := t.groups[0].learner.(learn.Rememberer); !ok { // all have the same
 		return nil
 	}
 	if _, ok := t.env.(envs.Fallible); ok {
@@ -51,25 +50,44 @@ func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
 	for _, x := range c.Tensors {
 		state[x.Name] = x.Data
 	}
-	actions, rows, each := state[statePrefix+"played"], len(t.streams), t.x.Rows()
-	for ; len(actions) >= each; actions = actions[each:] {
-		_, err := t.gather(ctx, func(k int) error {
-			for row, choice := range actions[k*rows : (k+1)*rows] {
-				t.act.Choice[row] = int32(choice)
+	actions, collections := make(map[*group][]byte, len(t.groups)), 0
+	for _, g := range t.groups {
+		actions[g] = state[statePrefix+g.path()+"played"]
+		collections = len(actions[g]) / g.x.Rows()
+	}
+	for range collections {
+		_, err := t.gather(ctx, func(g *group, k int) error {
+			rows := len(g.streams)
+			if len(actions[g]) < rows {
+				return errForgotten
 			}
-			copy(t.x.Act.Choice[k*rows:], t.act.Choice)
+			for row, choice := range actions[g][:rows] {
+				g.act.Choice[row] = int32(choice)
+			}
+			actions[g] = actions[g][rows:]
+			copy(g.x.Act.Choice[k*rows:], g.act.Choice)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if err := learner.Remember(t.x); err != nil {
-			return err
+		for _, g := range t.groups {
+			if err := g.learner.(learn.Rememberer).Remember(g.x); err != nil {
+				return err
+			}
+			g.record()
 		}
-		t.record()
 	}
-	if len(actions) > 0 || !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"]) {
-		return errors.New("its actions no longer lead to where they led: the task has changed since")
+	for _, left := range actions {
+		if len(left) > 0 {
+			return errForgotten
+		}
+	}
+	if !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"]) {
+		return errForgotten
 	}
 	return nil
 }
+
+// errForgotten says that old actions do not belong to this program's task.
+var errForgotten = errors.New("its actions no longer lead to where they led: the task has changed since")

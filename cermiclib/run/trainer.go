@@ -9,35 +9,25 @@ import (
 	"math"
 	"slices"
 
-	"cermic/cermiclib/explore"
-	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
-	"cermic/envs/rng"
 )
 
-// trainer is an experiment in memory.
+// trainer is an experiment in memory. It steps the environment and keeps count of its episodes; its groups decide and learn.
 type trainer struct {
 	exp       Experiment
-	build     *nn.Build
+	backend   nn.Backend
 	env       envs.Env
 	spec      *envs.Spec
-	learner   learn.Learner
-	module    explore.Module
-	informer  explore.Informer // nil unless module is one
-	step      *envs.Step       // what the agents see now
+	groups    []*group
+	step      *envs.Step // what all agents see now
 	act       *envs.Actions
-	x         *rl.Rollout
-	dist      *rl.Dist
-	carry     []float32 // [E,N,C]
-	context   []float32 // [E,N,F] of the informer
 	fresh     []uint8   // [E] 1 where an episode has just started
 	score     []float32 // [E] of the running episodes
 	length    []int32   // [E] steps of the running episodes
 	ended     []uint8   // [E] reset mask
-	streams   []rng.Rand
-	played    []uint8 // [frames,N] every choice so far, if the learner trains on old experience
 	visited   *coverage
 	iteration int // completed
 	frames    int // completed
@@ -52,47 +42,27 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	if err != nil {
 		return nil, err
 	}
-	s := env.Spec()
-	t := &trainer{exp: e, env: env, spec: s, visited: newCoverage(env)}
-	t.build = &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(e.Seed), Seed: e.Seed, Files: files}
+	t := &trainer{exp: e, backend: backend, env: env, spec: env.Spec(), visited: newCoverage(env)}
 	defer func() {
 		if err != nil {
 			t.close()
 		}
 	}()
-	if c, ok := e.Explore.(explore.Informed); ok {
-		if t.build.Context, err = c.ContextLen(t.build); err != nil {
-			return nil, err
+	for _, view := range envs.Views(t.spec) {
+		g, err := newGroup(e, view, backend, files)
+		if err != nil {
+			if view.All() {
+				return nil, err
+			}
+			return nil, fmt.Errorf("group %s: %w", view.Name, err)
 		}
-	}
-	// What does not fit even without recurrent states is refused before any graph is compiled.
-	if err := rl.Fits(s, e.Learner.CollectFrames()/s.Copies, t.build.Context); err != nil {
-		return nil, err
-	}
-	if t.learner, err = e.Learner.Build(t.build, e.Policy); err != nil {
-		return nil, err
-	}
-	if t.module, err = e.Explore.Build(t.build); err != nil {
-		return nil, err
-	}
-	if l, ok := t.learner.(learn.Rescorer); ok {
-		scorer, _ := t.module.(rl.Scorer)
-		if err := l.Rescore(scorer); err != nil {
-			return nil, err
-		}
-	}
-	if l, ok := t.learner.(learn.Replayer); ok {
-		if m, ok := t.module.(explore.Replayed); ok {
-			m.UseReplay(l.Experience())
-		}
-	}
-	if err := t.canRecord(); err != nil {
-		return nil, err
+		t.groups = append(t.groups, g)
 	}
 	if err := t.makeRoom(); err != nil {
 		return nil, err
 	}
 	t.env.Reset(nil, t.step)
+	t.look()
 	for c := range t.fresh {
 		t.fresh[c] = 1
 	}
@@ -107,24 +77,14 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 // makeRoom makes the buffers of a collection, if the machine has the memory.
 func (t *trainer) makeRoom() error {
 	t.step, t.act = newBuffers(t.env)
-	s, e := t.spec, t.exp
-	rows, c := s.Copies*s.Agents, t.learner.CarryLen()
-	if err := rl.Fits(s, e.Learner.CollectFrames()/s.Copies, c+t.build.Context); err != nil {
-		return err
+	for _, g := range t.groups {
+		if err := g.makeRoom(t.exp.Learner.CollectFrames(), t.step, t.act); err != nil {
+			return g.named(err)
+		}
 	}
-	t.x = rl.NewRollout(s, e.Learner.CollectFrames()/s.Copies, c)
-	if t.build.Labels {
-		t.x.KeepLabels()
-	}
-	if f := t.build.Context; f > 0 {
-		t.informer, t.context = t.module.(explore.Informer), make([]float32, rows*f)
-		t.x.KeepContext(f)
-	}
-	t.dist = rl.NewDist(s, c)
-	t.carry = make([]float32, rows*c)
-	t.fresh, t.ended = make([]uint8, s.Copies), make([]uint8, s.Copies)
-	t.score, t.length = make([]float32, s.Copies), make([]int32, s.Copies)
-	t.streams = make([]rng.Rand, rows)
+	e := t.spec.Copies
+	t.fresh, t.ended = make([]uint8, e), make([]uint8, e)
+	t.score, t.length = make([]float32, e), make([]int32, e)
 	return nil
 }
 
@@ -133,13 +93,22 @@ func (t *trainer) close() {
 	if t.first != nil {
 		t.first.close()
 	}
-	t.build.Close()
+	for _, g := range t.groups {
+		g.build.Close()
+	}
 	envs.Close(t.env)
 }
 
 // newBuffers makes the step and action buffers of env.
 func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
 	return envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
+}
+
+// look shows every group what its agents see now.
+func (t *trainer) look() {
+	for _, g := range t.groups {
+		g.view.Look(g.step, t.step)
+	}
 }
 
 // iterate is one pass of the outer loop of Algorithm 1.
@@ -156,21 +125,26 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 	if err := t.finite(scalars); err != nil {
 		return nil, err
 	}
-	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){t.module.Reward, t.learner.Update, t.module.Update} {
-		s, err := stage(ctx, t.x)
+	for _, g := range t.groups {
+		err := g.learn(ctx, func(s rl.Scalars) error {
+			own := make(rl.Scalars, len(s))
+			for name, v := range s {
+				own[g.path()+name] = v
+			}
+			maps.Copy(scalars, own)
+			return t.finite(own)
+		})
 		if err != nil {
 			return nil, err
 		}
-		if err := t.finite(s); err != nil {
-			return nil, err
-		}
-		maps.Copy(scalars, s)
 	}
-	t.record()
 	t.iteration++
-	t.frames += t.x.T * t.x.E
+	t.frames += t.collected()
 	return scalars, nil
 }
+
+// collected is the number of frames of a collection.
+func (t *trainer) collected() int { return t.groups[0].x.T * t.spec.Copies }
 
 // finite names the first scalar, in alphabetical order, that is no number to go on with.
 func (t *trainer) finite(s rl.Scalars) error {
@@ -182,110 +156,68 @@ func (t *trainer) finite(s rl.Scalars) error {
 	return nil
 }
 
-// collect fills the rollout with T steps of every copy and reports the episodes that ended in it.
+// collect fills the rollouts with T steps of every copy and reports the episodes that ended in them.
 func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
-	for row := range t.streams {
-		t.streams[row].Seed(t.exp.Seed, "actions", uint64(t.iteration), uint64(row))
+	for _, g := range t.groups {
+		for row := range g.streams {
+			g.streams[row].Seed(g.seed, "actions", uint64(t.iteration), uint64(row))
+		}
 	}
-	done, err := t.gather(ctx, t.decide)
+	done, err := t.gather(ctx, func(g *group, k int) error { return g.decide(k, t.frames, t.fresh) })
 	if err != nil {
 		return nil, err
 	}
-	scalars := done.scalars(t.x)
+	scalars := done.scalars(t.groups)
 	t.visited.scalar(scalars)
 	return scalars, nil
 }
 
-// gather fills the rollout with T steps of every copy; act writes the actions of step k into t.act and what belongs to them into
-// the rollout.
-func (t *trainer) gather(ctx context.Context, act func(k int) error) (done episodes, err error) {
-	x := t.x
-	x.Clear()
-	x.Iteration, x.Frames = t.iteration, t.frames
-	for k := range x.T {
+// gather fills the rollouts with T steps of every copy; act writes a group's actions of step k into its act and what belongs to them
+// into its rollout.
+func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (done episodes, err error) {
+	done.returns = make([]float64, len(t.groups))
+	steps, e := t.groups[0].x.T, t.spec.Copies
+	for _, g := range t.groups {
+		g.x.Clear()
+		g.x.Iteration, g.x.Frames = t.iteration, t.frames
+	}
+	for k := range steps {
 		if err := ctx.Err(); err != nil {
 			return done, err
 		}
-		x.See(k, t.step)
-		copy(x.Started[k*x.E:], t.fresh)
-		copy(x.Carry[k*len(t.carry):], t.carry)
-		if err := act(k); err != nil {
-			return done, err
+		for _, g := range t.groups {
+			g.x.See(k, g.step)
+			copy(g.x.Started[k*e:], t.fresh)
+			copy(g.x.Carry[k*len(g.carry):], g.carry)
+			if err := act(g, k); err != nil {
+				return done, err
+			}
+			g.view.Act(t.act, g.act)
 		}
 		t.env.Step(t.act, t.step)
 		t.visited.note()
-		t.keep(k)
+		t.look()
+		for _, g := range t.groups {
+			g.keep(k)
+		}
 		t.endEpisodes(k, &done)
 		if err := envs.Err(t.env); err != nil {
 			return done, err
 		}
 	}
-	x.See(x.T, t.step)
+	for _, g := range t.groups {
+		g.x.See(steps, g.step)
+	}
 	return done, nil
-}
-
-// decide samples the actions of step k, each agent from its own stream.
-func (t *trainer) decide(k int) error {
-	x, rows := t.x, len(t.streams)
-	in := rl.Obs{Obs: t.step.Obs, Cells: t.step.Cells, State: t.step.State, Mask: t.step.Mask, Alive: t.step.Alive, Carry: t.carry,
-		Frames: t.frames}
-	if err := t.look(&in, t.fresh); err != nil {
-		return err
-	}
-	copy(x.Context[k*len(t.context):], t.context)
-	if err := t.module.Behave(t.frames, &in, t.dist); err != nil {
-		return err
-	}
-	for row := range rows {
-		x.LogP[k*rows+row] = t.dist.Sample(row, &t.streams[row], t.act)
-	}
-	copy(x.Importance[k*rows:], t.dist.Importance)
-	x.Eps = 0
-	if t.dist.Ratio == rl.RatioMixture {
-		x.Eps = t.dist.Eps
-	}
-	copy(t.carry, t.dist.Carry)
-	if x.Act.Choice != nil {
-		copy(x.Act.Choice[k*rows:], t.act.Choice)
-		return nil
-	}
-	d := t.spec.Act.Dim
-	copy(x.Act.Force[k*rows*d:], t.act.Force)
-	copy(x.Raw[k*rows*d:], t.dist.Raw)
-	return nil
-}
-
-// look lets the learner act on what the agents see, and on what an informer tells them; started [E] is 1 where an episode begins.
-func (t *trainer) look(in *rl.Obs, started []uint8) error {
-	if t.informer != nil {
-		if err := t.informer.Inform(in, started, t.context); err != nil {
-			return err
-		}
-		in.Context = t.context
-	}
-	return t.learner.Act(in, t.dist)
 }
 
 // aside lets f look at other episodes from their start.
 func (t *trainer) aside(f func() error) error {
-	if t.informer == nil {
-		return f()
+	for _, g := range t.groups {
+		inner := f
+		f = func() error { return g.aside(inner) }
 	}
-	return t.informer.Aside(f)
-}
-
-// keep stores what step k returned.
-func (t *trainer) keep(k int) {
-	x, s, rows := t.x, t.step, len(t.streams)
-	reward := s.Dense
-	if t.spec.Sparse {
-		reward = s.Sparse
-	}
-	copy(x.Extrinsic[k*rows:], reward)
-	copy(x.Dense[k*rows:], s.Dense)
-	copy(x.Score[k*x.E:], s.Score)
-	copy(x.Terminated[k*x.E:], s.Terminated)
-	copy(x.Truncated[k*x.E:], s.Truncated)
+	return f()
 }
 
 // endEpisodes keeps the true last observations of the copies that are done and starts their next episode.
@@ -300,18 +232,19 @@ func (t *trainer) endEpisodes(k int, done *episodes) {
 			continue
 		}
 		any = true
-		t.x.End(k, c, t.step)
 		if envs.Broken(t.env, c) {
 			done.broken++
 		} else {
-			done.add(t.score[c], t.length[c])
+			done.add(t.score[c], t.length[c], t.groups, c)
+		}
+		for _, g := range t.groups {
+			g.end(k, c)
 		}
 		t.score[c], t.length[c] = 0, 0
-		n := len(t.carry) / t.spec.Copies
-		clear(t.carry[c*n : (c+1)*n])
 	}
 	if any {
 		t.env.Reset(t.ended, t.step)
+		t.look()
 	}
 }
 
@@ -319,16 +252,23 @@ func (t *trainer) endEpisodes(k int, done *episodes) {
 type episodes struct {
 	n, broken     int // to their end; broken off, which are in no mean
 	score, length float64
+	returns       []float64 // [groups] of the reward that is trained on, mean over agents
 }
 
-func (e *episodes) add(score float32, length int32) {
+func (e *episodes) add(score float32, length int32, groups []*group, c int) {
 	e.n++
 	e.score += float64(score)
 	e.length += float64(length)
+	for i, g := range groups {
+		if g.returns != nil {
+			e.returns[i] += float64(g.returns[c])
+		}
+	}
 }
 
-// scalars are present only where they mean something: a collection without an ended episode has no train_score.
-func (e *episodes) scalars(x *rl.Rollout) rl.Scalars {
+// scalars are present only where they mean something: a collection without an ended episode has no train_score. Those of a group
+// among several have BenchMARL's names.
+func (e *episodes) scalars(groups []*group) rl.Scalars {
 	out := rl.Scalars{"episodes": float64(e.n)}
 	if e.n > 0 {
 		out["train_score"] = e.score / float64(e.n)
@@ -337,10 +277,22 @@ func (e *episodes) scalars(x *rl.Rollout) rl.Scalars {
 	if e.broken > 0 {
 		out["episodes_broken_off"] = float64(e.broken)
 	}
-	sum := 0.0
-	for _, r := range x.Extrinsic {
-		sum += float64(r)
+	all, rows := 0.0, 0
+	for i, g := range groups {
+		sum := 0.0
+		for _, r := range g.x.Extrinsic {
+			sum += float64(r)
+		}
+		all, rows = all+sum, rows+len(g.x.Extrinsic)
+		if g.view.All() {
+			continue
+		}
+		name := results.CollectionPrefix + g.path() + "reward/"
+		out[name+"reward_mean"] = sum / float64(len(g.x.Extrinsic))
+		if e.n > 0 {
+			out[name+"episode_reward_mean"] = e.returns[i] / float64(e.n)
+		}
 	}
-	out["extrinsic"] = sum / float64(len(x.Extrinsic))
+	out["extrinsic"] = all / float64(rows)
 	return out
 }

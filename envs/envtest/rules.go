@@ -33,10 +33,36 @@ func specIsComplete(t *testing.T, cfg envs.Config) {
 	case s.Act.Choices < 1 && (s.Act.Dim < 1 || len(s.Act.Low) != s.Act.Dim || len(s.Act.High) != s.Act.Dim):
 		t.Errorf("Act is %+v, want Choices, or Dim with as many bounds", s.Act)
 	}
+	if len(s.Groups) == 0 {
+		if slices.Max(s.Teams) != 0 || slices.Min(s.Teams) != 0 {
+			t.Errorf("Teams is %v without Groups, want 0 for every agent", s.Teams)
+		}
+		entitiesAreSpans(t, s, s.Entities, s.ObsLen())
+		return
+	}
+	names := map[string]bool{}
+	for k, g := range s.Groups {
+		if g.Name == "" || names[g.Name] || !slices.Contains(s.Teams, k) {
+			t.Errorf("group %d is called %q, want a name of its own and an agent at least in Teams %v", k, g.Name, s.Teams)
+		}
+		names[g.Name] = true
+		if len(s.Obs) == 1 && (g.Obs < 1 || g.Obs > s.ObsLen()) {
+			t.Errorf("group %s observes %d numbers, want 1 to %d", g.Name, g.Obs, s.ObsLen())
+		}
+		entitiesAreSpans(t, s, g.Entities, g.Obs)
+	}
+	if slices.Max(s.Teams) >= len(s.Groups) || slices.Min(s.Teams) < 0 {
+		t.Errorf("Teams is %v, want numbers below %d, one for each group", s.Teams, len(s.Groups))
+	}
+}
+
+// entitiesAreSpans checks the named spans of an observation of that many numbers.
+func entitiesAreSpans(t *testing.T, s *envs.Spec, entities []envs.Entity, width int) {
+	t.Helper()
 	length, objects := map[envs.EntityKind]int{}, 0
-	for _, x := range s.Entities {
-		if x.From < 0 || x.To <= x.From || x.To > s.ObsLen() {
-			t.Errorf("entity %q spans [%d, %d) of %d observation numbers", x.Name, x.From, x.To, s.ObsLen())
+	for _, x := range entities {
+		if x.From < 0 || x.To <= x.From || x.To > width {
+			t.Errorf("entity %q spans [%d, %d) of %d observation numbers", x.Name, x.From, x.To, width)
 		}
 		if n, ok := length[x.Kind]; ok && n != x.To-x.From {
 			t.Errorf("entity %q has %d numbers, others of kind %q have %d: they could not share an encoder", x.Name, x.To-x.From, x.Kind, n)

@@ -16,7 +16,7 @@ import (
 type simulator struct {
 	*physics
 	agents int
-	loops  int // of one step
+	loops  int       // of one step
 	units  []soldier // [N+M] agents first, in order of creation
 	flying []blow    // the first Clock.Flying are on their way, in order of launch
 	clock  simClock

@@ -96,7 +96,7 @@ func (e *env) describe(name string, common envs.Common) {
 		e.weight = append(e.weight, 1/float32(len(size)*size[team]))
 	}
 	e.spec = envs.Spec{
-		Name: name, Copies: common.Copies, Agents: len(e.policy), Teams: teams, Obs: []int{w.Obs},
+		Name: name, Copies: common.Copies, Agents: len(e.policy), Teams: teams, Groups: w.Groups, PeersAcross: w.Across, Obs: []int{w.Obs},
 		Entities: w.Entities, State: len(e.policy) * w.Obs, Act: actionSpec(e.choices, limit),
 		Horizon: e.settings.MaxSteps, EvalHorizon: e.settings.MaxSteps, Metric: "reward",
 		Sparse: common.Reward == envs.Sparse, Solved: e.settings.SuccessReward,

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"strings"
 )
 
 // Save appends everything that the next Step or Reset depends on. The layout is the little-endian concatenation of the
@@ -58,6 +59,11 @@ func (e *env) state() []any {
 // fingerprint tells differently configured environments apart.
 func (e *env) fingerprint() uint64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%+v %+v %s %+v", e.spec, e.settings, e.config, e.world.body)
+	// Without groups a spec reads as it did before there were any, so that states that were saved then can be loaded.
+	spec := strings.Replace(fmt.Sprintf("%+v", e.spec), ungrouped, "", 1)
+	fmt.Fprintf(h, "%s %+v %s %+v", spec, e.settings, e.config, e.world.body)
 	return h.Sum64()
 }
+
+// ungrouped is what a printed envs.Spec holds of groups where all agents are one.
+const ungrouped = " Groups:[] PeersAcross:false Group: Opponents:[]"

@@ -11,18 +11,20 @@ import (
 )
 
 // SimpleAdversary is the task vmas/simple_adversary: good agents want one of them near a goal and adversaries far from
-// it. Only the good ones know which of the landmarks, one fewer than agents, is the goal. The two teams have learners of
-// their own.
+// it. Only the good ones know which of the landmarks, one fewer than agents, is the goal. The two groups are trained apart: each has a
+// learner of its own.
 type SimpleAdversary struct {
 	envs.Common
 	Settings
 	Agents      int `json:"n_agents"` // adversaries included
 	Adversaries int `json:"n_adversaries"`
+
+	Opponents Opponents `json:"opponents"` // what agents of the other group are to an agent
 }
 
 // DefaultSimpleAdversary returns the settings of BenchMARL 1.5.2 (conf/task/vmas/simple_adversary.yaml).
 func DefaultSimpleAdversary() SimpleAdversary {
-	a := SimpleAdversary{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Agents: 3, Adversaries: 1}
+	a := SimpleAdversary{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Agents: 3, Adversaries: 1, Opponents: AsObjects}
 	a.Reward = envs.Dense
 	return a
 }
@@ -43,6 +45,7 @@ func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
 	if err := cmp.Or(
 		wantCount(a.Kind(), "n_agents", a.Agents, 2, 100),
 		wantCount(a.Kind(), "n_adversaries", a.Adversaries, 1, a.Agents-1),
+		a.Opponents.validate(a.Kind()),
 	); err != nil {
 		return nil, err
 	}
@@ -80,7 +83,7 @@ func (a *simpleAdversary) World() WorldSpec {
 		agent.Collides, agent.Team = false, team
 		s.Agents = append(s.Agents, agent)
 	}
-	// Observations have no named spans: those of the two teams differ.
+	s.Groups, s.Across = a.groups(len(s.Landmarks)), a.Opponents == AsPeers
 	s.Obs = 2 * (1 + 2*(a.Agents-1)) // of the good ones; adversaries have no goal to observe
 	s.Memory = []Slot{{"goal", 1}}
 	// What one team wants the other one does not, so that no success could pay all.

@@ -31,6 +31,8 @@ type WorldSpec struct {
 	Obs       int           // O: numbers in the longest agent observation; shorter ones end in zeros
 	ObsNoise  float32       // every observed number is off by up to this, uniformly, anew at every observation
 	Entities  []envs.Entity // named spans of an observation
+	Groups    []envs.Group  // what Agent.Team counts, of tasks whose agents are trained apart; nil: all are one
+	Across    bool          // agents of all groups are peers: envs.Spec.PeersAcross
 	Memory    []Slot        // what the task remembers about a copy between steps
 	Kept      int           // how many of the last numbers of memory outlive a reset
 	HalfSize  float32       // world units that relative positions are divided by
@@ -82,7 +84,7 @@ type Agent struct {
 	MaxForce   float32 // limit of the force's length; 0: none
 	MaxForceXY float32 // limit of each component of the force; 0: none
 	Scripted   bool    // driven by the task's Control; has no observation, action or reward
-	Team       int     // agents of one team share a learner
+	Team       int     // of which of WorldSpec.Groups it is
 	Lidar      Lidar
 }
 

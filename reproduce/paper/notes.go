@@ -38,5 +38,6 @@ var Notes = []Note{
 		"It decodes. The paragraph on the MLP memory breaks off; edge features have 2 numbers in the text and 16 in Table 5; node features of 256 are regressed onto embeddings of 64."},
 	{"Task names", "WheelGathering, StagHuntRepeated, …",
 		"Renamed from VMAS wheel and Melting Pot stag_hunt_in_the_matrix__repeated, and so on."},
-	{"Noise figure", "Simple Adversary and Ball Trajectory", "Not among the 15 tasks; both exist in VMAS."},
+	{"Noise figure", "Simple Adversary and Ball Trajectory", "Not among the 15 tasks; both exist in VMAS. Whether an adversary's memory knows its opponents is not said: " +
+		"BenchMARL trains each group on its own agents' experience, so that it does not (task.opponents=objects)."},
 }

@@ -43,7 +43,14 @@ var recordedLearners = []string{"mappo", "qmix"}
 
 // Recorded are BenchMARL's curves on a task of the learners that the methods are built on, or of all if no method is named, drawn as
 // references; there are none of most tasks.
-func Recorded(task string, methods ...string) []viz.Series {
+func Recorded(task string, methods ...string) []viz.Series { return peerCurves(task, viz.Evals, methods) }
+
+// RecordedGroup is Recorded for the returns of one group of a task whose groups are trained apart.
+func RecordedGroup(task, group string, methods ...string) []viz.Series {
+	return peerCurves(task, func(gs []results.Group) []viz.Series { return viz.GroupReturns(gs, group) }, methods)
+}
+
+func peerCurves(task string, of func([]results.Group) []viz.Series, methods []string) []viz.Series {
 	var out []viz.Series
 	for _, learner := range recordedLearners {
 		built := func(method string) bool {
@@ -51,7 +58,7 @@ func Recorded(task string, methods ...string) []viz.Series {
 			return err == nil && (m.Learner.Kind() == learner || mixer(m.Learner) == learner)
 		}
 		if rs, err := results.BenchMARL(learner, task); err == nil && (len(methods) == 0 || slices.ContainsFunc(methods, built)) {
-			out = append(out, viz.Evals(results.Groups(rs))...)
+			out = append(out, of(results.Groups(rs))...)
 		}
 	}
 	for i := range out {

@@ -26,7 +26,7 @@ func TestCurvesStandBesideTheRecordedOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	panels, err := CurvesOf(st, "short", "dense")
-	if err != nil || len(panels.Rows) != 4 { // eight tasks have recorded curves
+	if err != nil || len(panels.Rows) != 5 { // nine tasks have recorded curves
 		t.Errorf("%d rows of panels, %v", len(panels.Rows), err)
 	}
 	if _, err := CurvesOf(st, "short", "sparse"); err == nil {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"maps"
+	"slices"
+
+	"cermic/cermiclib/results"
+)
+
+// GroupReturns is Evals for the return of one group of agents that is trained apart: the mean over each evaluation's episodes. Records
+// without that group contribute nothing.
+func GroupReturns(gs []results.Group, group string) []Series {
+	return collect(gs, func(r *results.Record) (points []results.Point) {
+		for _, e := range r.Evals {
+			if len(e.Groups[group]) > 0 {
+				points = append(points, results.Point{Frames: e.Frames, Value: e.Group(group)})
+			}
+		}
+		return points
+	})
+}
+
+// ofGroups are the measures as the records have them: where a scalar is written for each group of agents that is trained apart, one
+// measure a group.
+func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
+	var names []string
+	for _, r := range rs {
+		for _, e := range r.Evals {
+			names = slices.AppendSeq(names, maps.Keys(e.Groups))
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	has := func(name string) bool {
+		return slices.ContainsFunc(rs, func(r *results.Record) bool { return len(r.Scalars[name]) > 0 })
+	}
+	for _, m := range measures {
+		own := []Measure{m}
+		if m.Name != Score && !has(m.Name) {
+			own = nil
+			for _, group := range names {
+				if has(group + "/" + m.Name) {
+					own = append(own, Measure{group + "/" + m.Name, m.Title + ", " + group})
+				}
+			}
+		}
+		if len(own) == 0 {
+			own = []Measure{m}
+		}
+		out = append(out, own...)
+	}
+	return out
+}
