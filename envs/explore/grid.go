@@ -202,7 +202,7 @@ func (g *grid) script(s []int32, _ int, act []int32) {
 }
 
 // scene draws the cells, one unit wide; the lowest row is y = 0.
-func (g *grid) scene(s []int32) envs.Scene {
+func (g *grid) scene(s []int32, tv TV) envs.Scene {
 	out := envs.Scene{MaxX: float64(g.w), MaxY: float64(g.h)}
 	box := func(cell int, role envs.Role, size float64, hollow bool) {
 		out.Shapes = append(out.Shapes, envs.Shape{
@@ -221,6 +221,12 @@ func (g *grid) scene(s []int32) envs.Scene {
 		case g.goal[cell]:
 			box(cell, envs.RoleTarget, 1, false)
 		}
+	}
+	switch tv {
+	case Screen:
+		box(int(g.screen), envs.RoleNoise, 0.9, false)
+	case Peer:
+		box(int(s[gridPeer]), envs.RoleNoise, 0.6, false)
 	}
 	for i := range gridAgents {
 		cell := int(s[i])
