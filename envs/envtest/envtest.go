@@ -40,6 +40,7 @@ func Check(t *testing.T, cfg envs.Config) {
 		{"SaveAndLoadContinueExactly", saveAndLoadContinue},
 		{"ForeignStatesAreRefused", foreignStatesAreRefused},
 		{"RewardModesShareOneGame", rewardModesShareOneGame},
+		{"CoverageCellsExist", coverageCellsExist},
 	} {
 		t.Run(rule.name, func(t *testing.T) { rule.test(t, cfg) })
 	}

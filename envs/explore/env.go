@@ -47,8 +47,8 @@ type game interface {
 	script(s []int32, t int, act []int32)
 	// cell is the coverage cell of agent i, -1 for none.
 	cell(s []int32, i int) int32
-	// scene draws s.
-	scene(s []int32) envs.Scene
+	// scene draws s, and the source of noise.
+	scene(s []int32, tv TV) envs.Scene
 }
 
 // shape is the constants of a game.
@@ -293,7 +293,7 @@ func (e *env) Script(act *envs.Actions) bool {
 var _ envs.Scener = (*env)(nil)
 
 // Scene draws copy c.
-func (e *env) Scene(c int) envs.Scene { return e.game.scene(e.words(c)) }
+func (e *env) Scene(c int) envs.Scene { return e.game.scene(e.words(c), e.tv) }
 
 var _ envs.Coverer = (*env)(nil)
 

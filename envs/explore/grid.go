@@ -13,17 +13,18 @@ import (
 //
 // A state is the cells of agent 0 and 1, the stage (doors opened for good) and the cell of the peer that acts at random.
 type grid struct {
-	w, h    int
-	wall    []bool   // [w·h] the uppermost row first
-	door    []int8   // [w·h] number of the door on the cell, -1 for none
-	pad     []int8   // [w·h] number of the switch's room, -1 for no switch
-	goal    []bool   // [w·h]
-	room    []int8   // [w·h] number of the room, -1 for walls and doors
-	start   []int32  // cells in which agents start
-	screen  int32    // cell from which the screen can be watched
-	doors   int      //
-	latched bool     // doors open in their order and for good, each when both switches of its room are held at once; else all are
-	about   string   // open while any switch is held
+	w, h   int
+	wall   []bool  // [w·h] the uppermost row first
+	door   []int8  // [w·h] number of the door on the cell, -1 for none
+	pad    []int8  // [w·h] number of the switch's room, -1 for no switch
+	goal   []bool  // [w·h]
+	room   []int8  // [w·h] number of the room, -1 for walls and doors
+	start  []int32 // cells in which agents start
+	screen int32   // cell from which the screen can be watched
+	doors  int     //
+	// latched doors open in their order and for good, each when both switches of its room are held at once; others are open while any
+	// switch is held.
+	latched bool
 	horizon int      //
 	next    []int32  // [w·h,5] where a move leads if no door is shut
 	left    []uint16 // [stages,w·h,w·h] steps to success of a shortest plan; unsolvable where there is none
@@ -201,7 +202,7 @@ func (g *grid) script(s []int32, _ int, act []int32) {
 }
 
 // scene draws the cells, one unit wide; the lowest row is y = 0.
-func (g *grid) scene(s []int32) envs.Scene {
+func (g *grid) scene(s []int32, tv TV) envs.Scene {
 	out := envs.Scene{MaxX: float64(g.w), MaxY: float64(g.h)}
 	box := func(cell int, role envs.Role, size float64, hollow bool) {
 		out.Shapes = append(out.Shapes, envs.Shape{
@@ -220,6 +221,12 @@ func (g *grid) scene(s []int32) envs.Scene {
 		case g.goal[cell]:
 			box(cell, envs.RoleTarget, 1, false)
 		}
+	}
+	switch tv {
+	case Screen:
+		box(int(g.screen), envs.RoleNoise, 0.9, false)
+	case Peer:
+		box(int(s[gridPeer]), envs.RoleNoise, 0.6, false)
 	}
 	for i := range gridAgents {
 		cell := int(s[i])

@@ -175,7 +175,7 @@ func (l *lock) script(s []int32, _ int, act []int32) {
 func (l *lock) cell(s []int32, _ int) int32 { return s[0] }
 
 // scene draws the positions as a row of boxes, those passed filled, and below it the levers with whoever pulled them last.
-func (l *lock) scene(s []int32) envs.Scene {
+func (l *lock) scene(s []int32, tv TV) envs.Scene {
 	wide := float64(l.Length)
 	out := envs.Scene{MinX: -0.5, MinY: -3, MaxX: wide + 0.5, MaxY: 1.2}
 	for k := range l.Length {
@@ -192,8 +192,11 @@ func (l *lock) scene(s []int32) envs.Scene {
 			Role: envs.RoleObstacle, Agent: -1, X: (float64(k) + 0.5) * step, Y: -0.9, Width: step * 0.8, Height: 0.4,
 		})
 	}
-	for i := range l.Agents {
-		x := -0.2
+	if k := s[len(s)-1]; tv == Peer && k >= 0 {
+		out.Shapes = append(out.Shapes, envs.Shape{Role: envs.RoleNoise, Agent: -1, X: (float64(k) + 0.5) * step, Y: -2.5, Radius: 0.25})
+	}
+	for i := range l.Agents { // who has pulled nothing stands aside
+		x := -0.2 + 0.5*float64(i)
 		if s[1+i] >= 0 {
 			x = (float64(s[1+i])+0.5)*step + (float64(i)-float64(l.Agents-1)/2)*min(0.6, 0.8*step/float64(l.Agents))
 		}

@@ -162,7 +162,7 @@ func (m *matrix) cell(s []int32, _ int) int32 {
 
 // scene draws the tables side by side: a row for each choice of agent 0, the best payoff as a goal, the joint action that was played filled,
 // and the agents at the row and column that they chose.
-func (m *matrix) scene(s []int32) envs.Scene {
+func (m *matrix) scene(s []int32, _ TV) envs.Scene {
 	n := m.choices()
 	wide := float64(n*len(m.pay) + len(m.pay) - 1)
 	out := envs.Scene{MinX: -1, MinY: 0, MaxX: wide, MaxY: float64(n) + 1}

@@ -19,9 +19,9 @@ type Rooms struct {
 	TV       TV  `json:"tv"`
 }
 
-// DefaultRooms is a chain of four rooms of 4 × 4 with 60 steps.
+// DefaultRooms is a chain of three rooms of 4 × 4 with 50 steps.
 func DefaultRooms() Rooms {
-	return Rooms{Common: envs.DefaultCommon(), Rooms: 4, Size: 4, MaxSteps: 60, TV: Off}
+	return Rooms{Common: envs.DefaultCommon(), Rooms: 3, Size: 4, MaxSteps: 50, TV: Off}
 }
 
 func init() { envs.Register(DefaultRooms()) }
