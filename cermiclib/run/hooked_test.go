@@ -118,3 +118,8 @@ func (e spoiledEnv) Step(act *envs.Actions, out *envs.Step) {
 	e.Env.Step(act, out)
 	e.spoil(out)
 }
+
+// Coverage and Cover are those of the environment that is spoiled, so that a run goes on counting visits without it.
+func (e spoiledEnv) Coverage() envs.Projection { return e.Env.(envs.Coverer).Coverage() }
+
+func (e spoiledEnv) Cover(dst []int32) { e.Env.(envs.Coverer).Cover(dst) }
