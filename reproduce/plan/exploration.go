@@ -13,7 +13,7 @@ import (
 var explorationBudget = Budget{
 	About: "150,000 frames of the small exploration tasks, 399,000 where agents walk through rooms; networks of 64 units, " +
 		"rollout batches of 3,000 frames",
-	Budget: run.Budget{Name: "explore", Frames: 150_000, EvalEvery: 15_000, EvalEpisodes: 60},
+	Budget: run.Budget{Name: "explore", Frames: 150_000, EvalEvery: 15_000, EvalEpisodes: 60, Sampled: true},
 	Longer: map[string]int{"explore/pass": 399_000, "explore/secret": 399_000, "explore/rooms": 399_000},
 	Copies: 60,
 	MAPPO: func(c learn.MAPPO) learn.MAPPO {
