@@ -4,100 +4,137 @@ package cermic
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 	"gonum.org/v1/gonum/mat"
+
+	"cermic/cermiclib/nn"
 )
 
-// ellipsoid is Λ = λI + Σ w·ηηᵀ [D,D] and what ηᵀΛ⁻¹η needs of it, in float64: sums of a million outer products of features that
-// hardly differ lose what tells them apart in float32.
-type ellipsoid struct {
-	sum    blas64.Symmetric  // Λ, upper triangle
-	factor blas64.Triangular // U of Λ = UᵀU
-	scale  scaling           // of features
-	block  blas64.General    // [ellipsoidRows,D] η of a few steps at once
-	rows   []int             // which these are
+// ellipsoidRows is the number of steps whose outer products, or distances, one call of a graph makes.
+const ellipsoidRows = 512
+
+// algebra holds the graphs that do the work of an ellipsoid, η of ellipsoidRows steps at a time: XLA multiplies matrices fifty times as
+// fast as plain Go does.
+type algebra struct {
+	dims  int         // D
+	outer *nn.Program // η [R,D] to Σ ηηᵀ [D,D]
+	far   *nn.Program // η [R,D] and U⁻¹ [D,D] to |ηU⁻¹|² [R]
+	block []float32   // [D,D] what outer returned
 }
 
-// ellipsoidRows is the number of steps whose outer products are added at once.
-const ellipsoidRows = 256
-
-func newEllipsoid(s scaling, lambda float64) *ellipsoid {
-	dims := len(s.by) + 1
-	e := &ellipsoid{
-		scale: s,
-		sum:   blas64.Symmetric{N: dims, Stride: dims, Data: make([]float64, dims*dims), Uplo: blas.Upper},
-		block: blas64.General{Cols: dims, Stride: dims, Data: make([]float64, ellipsoidRows*dims)},
+// newAlgebra compiles them for η of dims numbers.
+func newAlgebra(b *nn.Build, dims int) (a *algebra, err error) {
+	a = &algebra{dims: dims, block: make([]float32, dims*dims)}
+	eta := nn.F32("eta", ellipsoidRows, dims)
+	a.outer, err = nn.NewProgram(b, "cermic.outer", []nn.Input{eta}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{graph.Dot(graph.Transpose(in[0], 0, 1), in[0]).Product()}
+	})
+	if err != nil {
+		return nil, err
 	}
-	for i := range dims {
-		e.sum.Data[i*dims+i] = lambda
+	a.far, err = nn.NewProgram(b, "cermic.distance", []nn.Input{eta, nn.F32("inverse", dims, dims)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{graph.ReduceSum(graph.Square(graph.Dot(in[0], in[1]).Product()), -1)}
+	})
+	return a, err
+}
+
+// ellipsoid is Λ = λI + Σ w·ηηᵀ [D,D] and what ηᵀΛ⁻¹η needs of it. Each call of a graph sums a few hundred outer products in float32; their
+// sums are added, weighted and factorised in float64, since sums of a million that hardly differ lose what tells them apart.
+type ellipsoid struct {
+	*algebra
+	sum     *mat.SymDense // Λ
+	inverse []float32     // U⁻¹ [D,D] of Λ = UᵀU
+	scale   scaling       // of features
+	rows    []int         // which steps are in the block
+}
+
+func newEllipsoid(a *algebra, s scaling, lambda float64) *ellipsoid {
+	e := &ellipsoid{algebra: a, scale: s, sum: mat.NewSymDense(a.dims, nil)}
+	for i := range a.dims {
+		e.sum.SetSym(i, i, lambda)
 	}
 	return e
 }
 
 // add adds w·ηηᵀ for each of the features [B,D-1] that counts.
-func (e *ellipsoid) add(features []float32, counts func(row int) bool, w float64) {
-	e.blocks(features, counts, func() { blas64.Syrk(blas.Trans, w, e.block, 1, e.sum) })
-}
-
-// factorise computes U; distance needs it.
-func (e *ellipsoid) factorise() error {
-	var c mat.Cholesky
-	if !c.Factorize(mat.NewSymDense(e.sum.N, e.sum.Data)) {
-		return errors.New("cermic: the elliptical bonus got features that are not finite, or beyond float64 beside int_form.lambda; raise that")
-	}
-	var u mat.TriDense
-	c.UTo(&u)
-	e.factor = u.RawTriangular()
-	return nil
-}
-
-// distance writes ηᵀΛ⁻¹η of each of the features [B,D-1] that counts into dst [B].
-func (e *ellipsoid) distance(dst, features []float32, counts func(row int) bool) {
-	d := e.sum.N
-	e.blocks(features, counts, func() {
-		blas64.Trsm(blas.Right, blas.NoTrans, 1, e.factor, e.block) // η U⁻¹, whose square length is ηᵀΛ⁻¹η
-		for k, row := range e.rows {
-			total := 0.0
-			for _, v := range e.block.Data[k*d : (k+1)*d] {
-				total += v * v
-			}
-			dst[row] = float32(total)
+func (e *ellipsoid) add(features []float32, counts func(row int) bool, w float64) error {
+	sum := e.sum.RawSymmetric().Data
+	return e.blocks(e.outer, features, counts, func() {
+		e.outer.Read(0, e.block)
+		for i, v := range e.block {
+			sum[i] += w * float64(v)
 		}
 	})
 }
 
-// blocks calls f with η of the features that count in e.block, a few at a time.
-func (e *ellipsoid) blocks(features []float32, counts func(row int) bool, f func()) {
-	d := e.sum.N
-	flush := func() {
-		if e.block.Rows = len(e.rows); e.block.Rows > 0 {
-			f()
-		}
-		e.rows = e.rows[:0]
+// factorise computes U⁻¹ of Λ = UᵀU; distance needs it.
+func (e *ellipsoid) factorise() error {
+	var c mat.Cholesky
+	if !c.Factorize(e.sum) {
+		return errors.New("cermic: the elliptical bonus got features that are not finite, or beyond float64 beside int_form.lambda; raise that")
 	}
-	for row := range len(features) / (d - 1) {
-		if !counts(row) {
-			continue
-		}
-		k := len(e.rows)
-		e.scale.eta(e.block.Data[k*d:(k+1)*d], features[row*(d-1):(row+1)*(d-1)])
-		if e.rows = append(e.rows, row); len(e.rows) == ellipsoidRows {
-			flush()
+	var u, inverse mat.TriDense
+	c.UTo(&u)
+	if err := inverse.InverseTri(&u); err != nil {
+		return fmt.Errorf("cermic: the elliptical bonus got features that differ too much; raise int_form.lambda (%w)", err)
+	}
+	e.inverse = make([]float32, e.dims*e.dims)
+	for i := range e.dims {
+		for j := i; j < e.dims; j++ {
+			e.inverse[i*e.dims+j] = float32(inverse.At(i, j))
 		}
 	}
-	flush()
+	return nil
+}
+
+// distance writes ηᵀΛ⁻¹η of each of the features [B,D-1] that counts into dst [B].
+func (e *ellipsoid) distance(dst, features []float32, counts func(row int) bool) error {
+	far := make([]float32, ellipsoidRows)
+	e.far.Feed(1, func(dst []float32) { copy(dst, e.inverse) })
+	return e.blocks(e.far, features, counts, func() {
+		e.far.Read(0, far)
+		for k, row := range e.rows {
+			dst[row] = far[k]
+		}
+	})
+}
+
+// blocks runs p with η of the features that count, some hundred at a time and the rest filled up with zeros, and calls f after each.
+func (e *ellipsoid) blocks(p *nn.Program, features []float32, counts func(row int) bool, f func()) error {
+	width, row := e.dims-1, 0
+	for row < len(features)/width {
+		p.Feed(0, func(flat []float32) {
+			for e.rows = e.rows[:0]; len(e.rows) < ellipsoidRows && row < len(features)/width; row++ {
+				if counts(row) {
+					k := len(e.rows)
+					eta(e.scale, flat[k*e.dims:(k+1)*e.dims], features[row*width:(row+1)*width])
+					e.rows = append(e.rows, row)
+				}
+			}
+			clear(flat[len(e.rows)*e.dims:])
+		})
+		if len(e.rows) == 0 {
+			break
+		}
+		if err := p.Run(); err != nil {
+			return err
+		}
+		f()
+	}
+	return nil
 }
 
 // scaling makes η of features: (v - shift)·by for each, and a constant.
 type scaling struct{ shift, by []float64 } // [D-1]
 
 // eta writes η [D] of features [D-1].
-func (s scaling) eta(dst []float64, features []float32) {
+func eta[T float32 | float64](s scaling, dst []T, features []float32) {
 	for i, v := range features {
-		dst[i] = (float64(v) - s.shift[i]) * s.by[i]
+		dst[i] = T((float64(v) - s.shift[i]) * s.by[i])
 	}
 	dst[len(features)] = 1
 }

@@ -173,6 +173,9 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 		}
 	}
 	f.store = b.Store
+	if f.maths, err = newAlgebra(b, f.width+1); err != nil {
+		return nil, err
+	}
 	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*Node) []*Node {
 		return []*Node{e.features(c, b, sc, in[0], in[1])}
 	})
@@ -188,6 +191,7 @@ type elliptical struct {
 	store    *model.Store // for γ
 	m        *module      // for the memory, which tells who is in sight
 	past     *reservoir
+	maths    *algebra
 	known    []*ellipsoid // Λ as of the last rollout: one, or one for each agent; nil before the first
 	episodes *episodes    // Λ of the running episodes; nil with scope=global
 	now, old []float32    // [B,F] features of the rollout and of the reservoir
@@ -209,7 +213,9 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 	if err := f.learn(ctx, x); err != nil {
 		return err
 	}
-	f.rate(dst, f.now, x, f.episodes)
+	if err := f.rate(dst, f.now, x, f.episodes); err != nil {
+		return err
+	}
 	f.past.take(x, f.stepsOf(x))
 	return nil
 }
@@ -227,8 +233,7 @@ func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) err
 	if f.episodes != nil {
 		fresh, _ = newEpisodes(x.E*x.N, f.width+1, f.Lambda)
 	}
-	f.rate(dst, f.now, x, fresh)
-	return nil
+	return f.rate(dst, f.now, x, fresh)
 }
 
 func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error {
@@ -244,7 +249,9 @@ func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error
 	if err := f.measure(ctx, &features, len(dst), from); err != nil {
 		return err
 	}
-	f.global(dst, features, from.agent, func(int) bool { return true })
+	if err := f.global(dst, features, from.agent, func(int) bool { return true }); err != nil {
+		return err
+	}
 	for i, x := range dst {
 		dst[i] = f.shaped(x)
 	}
@@ -301,15 +308,18 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 		if x != nil {
 			m.add(f.now, f.width, now)
 		}
-		e := newEllipsoid(m.scaling(f.Scale, f.width), f.Lambda)
-		e.add(f.old, old, f.weight(k, len(rows), old))
-		if x != nil {
-			e.add(f.now, now, 1)
+		e := newEllipsoid(f.maths, m.scaling(f.Scale, f.width), f.Lambda)
+		err := e.add(f.old, old, f.weight(k, len(rows), old))
+		if err == nil && x != nil {
+			err = e.add(f.now, now, 1)
 		}
-		if f.Peers {
-			f.addPeers(e, k, x, earlier, len(rows))
+		if err == nil && f.Peers {
+			err = f.addPeers(e, k, x, earlier, len(rows))
 		}
-		if err := e.factorise(); err != nil {
+		if err == nil {
+			err = e.factorise()
+		}
+		if err != nil {
 			return err
 		}
 		f.known = append(f.known, e)
@@ -318,15 +328,15 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 }
 
 // addPeers adds to the Λ of agent k the steps of the peers that it detected, γ of each: what they have explored is not all new to it.
-func (f *elliptical) addPeers(e *ellipsoid, k int, x *rl.Rollout, earlier steps, drawn int) {
+func (f *elliptical) addPeers(e *ellipsoid, k int, x *rl.Rollout, earlier steps, drawn int) error {
 	var gamma float64
 	tensors.MustConstFlatData(f.store.GetVariable("/"+scope+"/critic/gamma_lo").MustValue(), func(flat []float32) { gamma = max(float64(flat[0]), 0) })
-	e.add(f.old, func(row int) bool { return earlier.agent(row) != k && earlier.by(row)>>k&1 != 0 }, gamma*f.past.total()/max(float64(drawn), 1))
-	if x == nil {
-		return
+	err := e.add(f.old, func(row int) bool { return earlier.agent(row) != k && earlier.by(row)>>k&1 != 0 }, gamma*f.past.total()/max(float64(drawn), 1))
+	if err != nil || x == nil {
+		return err
 	}
 	now := f.stepsOf(x)
-	e.add(f.now, func(row int) bool { return row%x.N != k && x.Alive[row] != 0 && now.by(row)>>k&1 != 0 }, gamma)
+	return e.add(f.now, func(row int) bool { return row%x.N != k && x.Alive[row] != 0 && now.by(row)>>k&1 != 0 }, gamma)
 }
 
 // weight is how many earlier steps each of those drawn stands for that count for the k-th Λ.
@@ -352,11 +362,13 @@ func (f *elliptical) owners() int {
 }
 
 // rate writes r^i of the rollout x with these features into dst [T,E,N], 0 for the dead.
-func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) {
+func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) error {
 	alive := func(row int) bool { return x.Alive[row] != 0 }
 	clear(dst)
 	if f.Scope != ScopeEpisode {
-		f.global(dst, features, func(row int) int { return row % x.N }, alive)
+		if err := f.global(dst, features, func(row int) int { return row % x.N }, alive); err != nil {
+			return err
+		}
 	}
 	for row := range dst {
 		if !alive(row) {
@@ -374,13 +386,17 @@ func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) 
 		}
 		dst[row] = r
 	}
+	return nil
 }
 
 // global writes x = ηᵀΛ⁻¹η of the steps that count into dst [B].
-func (f *elliptical) global(dst, features []float32, agent func(row int) int, counts func(row int) bool) {
+func (f *elliptical) global(dst, features []float32, agent func(row int) int, counts func(row int) bool) error {
 	for k, e := range f.known {
-		e.distance(dst, features, func(row int) bool { return counts(row) && (f.Whose == WhoseAll || agent(row) == k) })
+		if err := e.distance(dst, features, func(row int) bool { return counts(row) && (f.Whose == WhoseAll || agent(row) == k) }); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // shaped is r^i for x.

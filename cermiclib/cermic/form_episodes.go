@@ -54,7 +54,7 @@ func (p *episodes) visit(a int, isFirst bool, features []float32, s scaling) flo
 		p.start(a)
 	}
 	inverse := p.of(a)
-	s.eta(p.eta.Data, features)
+	eta(s, p.eta.Data, features)
 	blas64.Symv(1, inverse, p.eta, 0, p.half)
 	x := max(blas64.Dot(p.eta, p.half), 0)
 	blas64.Syr(-1/(1+x), p.half, inverse)
