@@ -16,7 +16,7 @@ func BenchmarkForms(b *testing.B) {
 		b.Fatal(err)
 	}
 	waves := DefaultElliptical()
-	waves.Features, waves.Squash = FeatureEmbed, SquashFourier
+	waves.Features, waves.Squash, waves.Waves = FeatureEmbed, SquashFourier, 512
 	hidden := DefaultElliptical()
 	hidden.Features = FeatureHidden
 	episodic := DefaultElliptical()

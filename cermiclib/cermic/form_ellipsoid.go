@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 	"gonum.org/v1/gonum/mat"
@@ -23,15 +24,18 @@ type algebra struct {
 	dims  int         // D
 	outer *nn.Program // η [R,D] to Σ ηηᵀ [D,D]
 	far   *nn.Program // η [R,D] and U⁻¹ [D,D] to |ηU⁻¹|² [R]
-	block []float32   // [D,D] what outer returned
+	block []float32   // [2,D,D] what outer returned: a sum is that of both
 }
 
 // newAlgebra compiles them for η of dims numbers.
 func newAlgebra(b *nn.Build, dims int) (a *algebra, err error) {
-	a = &algebra{dims: dims, block: make([]float32, dims*dims)}
+	a = &algebra{dims: dims, block: make([]float32, 2*dims*dims)}
 	eta := nn.F32("eta", ellipsoidRows, dims)
 	a.outer, err = nn.NewProgram(b, "cermic.outer", []nn.Input{eta}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
-		return []*graph.Node{graph.Dot(graph.Transpose(in[0], 0, 1), in[0]).Product()}
+		x := graph.ConvertDType(in[0], dtypes.Float64)
+		sum := graph.Dot(graph.Transpose(x, 0, 1), x).Product()
+		top := graph.ConvertDType(sum, dtypes.Float32) // outputs are float32: the sum, and what that leaves of it
+		return []*graph.Node{top, graph.ConvertDType(graph.Sub(sum, graph.ConvertDType(top, dtypes.Float64)), dtypes.Float32)}
 	})
 	if err != nil {
 		return nil, err
@@ -42,8 +46,8 @@ func newAlgebra(b *nn.Build, dims int) (a *algebra, err error) {
 	return a, err
 }
 
-// ellipsoid is Λ = λI + Σ w·ηηᵀ [D,D] and what ηᵀΛ⁻¹η needs of it. Each call of a graph sums a few hundred outer products in float32; their
-// sums are added, weighted and factorised in float64, since sums of a million that hardly differ lose what tells them apart.
+// ellipsoid is Λ = λI + Σ w·ηηᵀ [D,D] and what ηᵀΛ⁻¹η needs of it. Λ is summed and factorised in float64, since sums of a million outer
+// products that hardly differ lose in float32 what tells them apart.
 type ellipsoid struct {
 	*algebra
 	sum     *mat.SymDense // Λ
@@ -64,9 +68,11 @@ func newEllipsoid(a *algebra, s scaling, lambda float64) *ellipsoid {
 func (e *ellipsoid) add(features []float32, counts func(row int) bool, w float64) error {
 	sum := e.sum.RawSymmetric().Data
 	return e.blocks(e.outer, features, counts, func() {
-		e.outer.Read(0, e.block)
-		for i, v := range e.block {
-			sum[i] += w * float64(v)
+		top, rest := e.block[:len(sum)], e.block[len(sum):]
+		e.outer.Read(0, top)
+		e.outer.Read(1, rest)
+		for i := range sum {
+			sum[i] += w * (float64(top[i]) + float64(rest[i]))
 		}
 	})
 }
