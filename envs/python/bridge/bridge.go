@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"cermic/cermiclib/conf"
@@ -95,7 +96,8 @@ func configure(task string, settings []byte, copies int) (envs.Config, error) {
 			text = quoted
 		}
 		if err := conf.Set(&holder, "task."+key, text); err != nil {
-			return nil, fmt.Errorf("%s: %w", task, err)
+			plain := strings.NewReplacer(` task.`, ` `, `"task.`, `"`).Replace(" " + err.Error()) // as the caller wrote it
+			return nil, fmt.Errorf("%s:%s", task, plain)
 		}
 	}
 	shared := holder.Task.Shared()
