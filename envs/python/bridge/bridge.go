@@ -39,8 +39,8 @@ type Env struct {
 
 // The largest sizes: beyond them the runtime of Go would run out of memory, and take the caller's program with it.
 const (
-	mostBytes   = 16 << 30 // of one Step
-	fewCopies   = 256      // are built without asking how large they will be
+	mostBytes   = 4 << 30 // of one Step, without pixels: what an environment keeps for itself grows with it
+	fewCopies   = 256     // are built without asking how large they will be
 	mostWorkers = 4096
 )
 
@@ -116,8 +116,9 @@ func affordable(cfg envs.Config, copies int) error {
 	}
 	defer envs.Close(env)
 	bytes := 0
-	for _, b := range Buffers(env.Spec()) {
-		bytes += b.Bytes()
+	all := Buffers(env.Spec())
+	for k := range all[:Pixels] {
+		bytes += all[k].Bytes()
 	}
 	if bytes > mostBytes/copies {
 		return fmt.Errorf("%s: num_envs is %d, and the arrays of each take %d bytes; want at most %d GiB in all", cfg.Kind(), copies, bytes, mostBytes>>30)
