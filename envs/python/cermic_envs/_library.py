@@ -65,6 +65,7 @@ def _load(file: Path) -> ctypes.CDLL:
     }.items():
         function = getattr(lib, name)
         function.argtypes, function.restype = arguments, pointer
+    lib.cermic_open.argtypes, lib.cermic_open.restype = [], i64
     lib.cermic_free.argtypes, lib.cermic_free.restype = [pointer], None
     return lib
 

@@ -6,7 +6,7 @@
 //
 //	go build -buildmode=c-shared -o libcermic_envs.so ./envs/python/lib
 //
-// Every function returns NULL, or a sentence that the caller gives back with cermic_free. Its first letter says what kind of error it is:
+// Every function but cermic_open and cermic_free returns NULL, or a sentence that the caller gives back with cermic_free. Its first letter says what kind of error it is:
 // 'm' for a mistake of the caller, 'f' for a failure of the environment. Arrays belong to the caller: the library writes them during a call
 // and keeps no pointer to them. All functions may be called from any thread.
 package main
@@ -172,6 +172,15 @@ func cermic_script(id C.int64_t, actions unsafe.Pointer, ok *C.uint8_t) (failure
 		*ok = 1
 	}
 	return answer(err)
+}
+
+// cermic_open counts the open environments.
+//
+//export cermic_open
+func cermic_open() C.int64_t {
+	open.RLock()
+	defer open.RUnlock()
+	return C.int64_t(len(open.envs))
 }
 
 // cermic_close closes an environment. Closing one that is closed already does nothing.

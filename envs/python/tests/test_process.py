@@ -14,6 +14,7 @@ import numpy as np
 from common import TASKS
 
 import cermic_envs
+from cermic_envs._library import library
 
 FORK = """
 import os, sys, numpy as np, cermic_envs
@@ -60,7 +61,7 @@ class Process(unittest.TestCase):
     @unittest.skipUnless(os.path.exists("/proc/self/statm"), "memory is read from /proc")
     def test_a_thousand_environments_leave_nothing_behind(self) -> None:
         def round_trip(i: int) -> None:
-            env = cermic_envs.make(TASKS[i % len(TASKS)], 4)
+            env = cermic_envs.make(TASKS[i % len(TASKS)], 16)
             step = env.reset()
             env.step(env.sample(np.random.default_rng(i)), out=step)
             if i % 2:
@@ -69,11 +70,12 @@ class Process(unittest.TestCase):
         for i in range(200):
             round_trip(i)
         gc.collect()
-        before = resident()
+        before, opened = resident(), library().cermic_open()
         for i in range(1000):
             round_trip(i)
         gc.collect()
-        # One that stayed would hold its arrays and Go's state, 100 KiB and more on average; allocators keep a few MiB.
+        self.assertEqual(library().cermic_open(), opened)
+        # If their arrays or Go's state stayed, they would hold about 100 MiB; allocators keep a few.
         self.assertLess(resident() - before, 24 << 20)
 
 
