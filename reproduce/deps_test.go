@@ -18,6 +18,7 @@ var layers = [][]string{
 	{"cermiclib/conf", "envs/rng", "envs/internal"},
 	{"envs"},
 	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/explore", "envs/envtest"},
+	{"envs/python"},
 	{"cermiclib/rl", "cermiclib/stats", "cermiclib/theory"},
 	{"cermiclib/nn", "cermiclib/results"},
 	{"cermiclib/policy", "cermiclib/memory"},

@@ -45,6 +45,7 @@ func verbs() []verb {
 		{"bench", "measure this machine, beside the recorded figures of VMAS, torch and BenchMARL", runBench},
 		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},
 		{"setup", "put JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin", runSetup},
+		{"python", "build the environments as a package for Python, and install or check it", runPython},
 		{"notebooks", "execute the notebooks without a browser", runNotebooks},
 	}
 }

@@ -189,9 +189,13 @@ func TestKernelStartsFromWhereverTheRepositoryLies(t *testing.T) {
 }
 
 func TestEveryPythonPackageIsPinnedByVersionAndHash(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "notebooks", "requirements*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no requirements: %v", err)
+	var files []string
+	for _, folder := range []string{"notebooks", filepath.Join("envs", "python")} {
+		found, err := filepath.Glob(filepath.Join("..", folder, "requirements*.txt"))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no requirements in %s: %v", folder, err)
+		}
+		files = append(files, found...)
 	}
 	pinned := regexp.MustCompile(`(?m)^[a-z0-9_-]+==[^ ]+ .*\\\n +--hash=sha256:[0-9a-f]{64}`)
 	named := regexp.MustCompile(`(?m)^[a-z]`)

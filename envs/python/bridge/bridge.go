@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bridge makes environments usable from another language: each operation takes plain memory, answers every mistake with one
+// sentence, and may be called from several threads at once. It knows nothing of C or Python; package lib exports it.
+package bridge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+	_ "cermic/envs/explore"    // registers its tasks
+	_ "cermic/envs/meltingpot" // so does this
+	_ "cermic/envs/smac"       // and this
+	_ "cermic/envs/vmas"       // and this
+)
+
+// Misuse is a mistake of the caller, who can go on; any other error is a failure of the environment.
+type Misuse struct{ error }
+
+func misuse(format string, args ...any) error { return Misuse{fmt.Errorf(format, args...)} }
+
+// Env is an environment behind a lock, which refuses what the protocol of envs.Env forbids.
+type Env struct {
+	mu      sync.Mutex
+	cfg     envs.Config
+	workers int
+	env     envs.Env // nil once closed
+	act     *envs.Actions
+	started bool
+	ended   []bool // [E] copies that have to be reset before the next step
+}
+
+// The largest sizes: beyond them the runtime of Go would run out of memory, and take the caller's program with it.
+const (
+	mostBytes   = 4 << 30 // of one Step, without pixels: what an environment keeps for itself grows with it
+	fewCopies   = 256     // are built without asking how large they will be
+	mostWorkers = 4096
+)
+
+// Make builds a task with settings, a JSON object whose keys and values are those of the task's config, for that many copies.
+// Workers is the number of goroutines to spread copies over (0: one per core).
+func Make(task string, settings []byte, copies int, seed uint64, workers int) (_ *Env, err error) {
+	defer rescue(&err)
+	cfg, err := configure(task, settings, copies)
+	if err != nil {
+		return nil, Misuse{err}
+	}
+	if workers < 0 || workers > mostWorkers {
+		return nil, misuse("%s: workers is %d, want 0 (one for each core) to %d", task, workers, mostWorkers)
+	}
+	if copies > fewCopies {
+		if err := affordable(cfg, copies); err != nil {
+			return nil, Misuse{err}
+		}
+	}
+	env, err := cfg.Build(seed, workers)
+	if err != nil {
+		return nil, Misuse{err}
+	}
+	return &Env{
+		cfg: cfg, workers: workers, env: env, act: envs.NewActions(env.Spec()), ended: make([]bool, env.Spec().Copies),
+	}, nil
+}
+
+// configure overlays settings on the default of a task.
+func configure(task string, settings []byte, copies int) (envs.Config, error) {
+	cfg, err := envs.Default(task)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(settings, &values); err != nil {
+		return nil, fmt.Errorf("%s: the settings are no JSON object: %w", task, err)
+	}
+	holder := struct {
+		Task envs.Config `json:"task"`
+	}{cfg}
+	keys := make([]string, 0, len(values))
+	for key := range values {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys) // so that of several mistakes the same one is reported
+	for _, key := range keys {
+		if key == "copies" || key == "kind" {
+			return nil, fmt.Errorf("%s: %s is no setting here; the number of parallel environments is num_envs, the task is the first argument", task, key)
+		}
+		text := string(values[key])
+		if quoted := ""; json.Unmarshal(values[key], &quoted) == nil && text != "null" {
+			text = quoted
+		}
+		if err := conf.Set(&holder, "task."+key, text); err != nil {
+			plain := strings.NewReplacer(` task.`, ` `, `"task.`, `"`).Replace(" " + err.Error()) // as the caller wrote it
+			return nil, fmt.Errorf("%s:%s", task, plain)
+		}
+	}
+	shared := holder.Task.Shared()
+	shared.Copies = copies
+	cfg = holder.Task.WithShared(shared)
+	return cfg, shared.Validate(task)
+}
+
+// affordable refuses environments that would not fit into memory.
+func affordable(cfg envs.Config, copies int) error {
+	shared := cfg.Shared()
+	shared.Copies = 1
+	env, err := cfg.WithShared(shared).Build(0, 1)
+	if err != nil {
+		return err
+	}
+	defer envs.Close(env)
+	bytes := 0
+	all := Buffers(env.Spec())
+	for k := range all[:Pixels] {
+		bytes += all[k].Bytes()
+	}
+	if bytes > mostBytes/copies {
+		return fmt.Errorf("%s: num_envs is %d, and the arrays of each take %d bytes; want at most %d GiB in all", cfg.Kind(), copies, bytes, mostBytes>>30)
+	}
+	return nil
+}
+
+var errClosed = errors.New("the environment is closed")
+
+// Spec describes the shapes. It does not change, not even when the environment is closed.
+func (e *Env) Spec() (*envs.Spec, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.env == nil {
+		return nil, errClosed
+	}
+	return e.env.Spec(), nil
+}
+
+// Reset starts new episodes in the copies of mask [E], or in all if mask is nil, and writes their rows of out. With a seed, all random
+// streams begin anew, as in an environment that was made with it. Pixels [E,N,8H,8W,3] are painted too unless nil.
+func (e *Env) Reset(out *envs.Step, pixels []uint8, mask []uint8, seed *uint64) (err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer rescue(&err)
+	if e.env == nil {
+		return errClosed
+	}
+	if !e.started && mask != nil {
+		return misuse("the first reset has to be one of all environments; leave mask out")
+	}
+	if seed != nil {
+		if mask != nil {
+			return misuse("a seed restarts all environments; leave mask out, or seed")
+		}
+		fresh, err := e.cfg.Build(*seed, e.workers)
+		if err != nil {
+			return err
+		}
+		envs.Close(e.env)
+		e.env = fresh
+	}
+	if mask != nil {
+		mask = slices.Clone(mask) // other threads of the caller may write to it
+	}
+	e.started = false
+	e.env.Reset(mask, out)
+	if err := envs.Err(e.env); err != nil {
+		return err
+	}
+	e.started = true
+	for c := range e.ended {
+		if mask == nil || mask[c] != 0 {
+			e.ended[c] = false
+			e.paint(out, pixels, c, c+1)
+		}
+	}
+	return nil
+}
+
+// Step advances all copies by choices [E,N] or forces [E,N,D], whichever the task takes; the other one is nil.
+func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []float32) (err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer rescue(&err)
+	if e.env == nil {
+		return errClosed
+	}
+	if !e.started {
+		return misuse("the environment has to be reset before its first step")
+	}
+	if c := slices.Index(e.ended, true); c >= 0 {
+		return misuse("the episode of environment %d has ended; reset it before the next step", c)
+	}
+	if err := e.take(choices, forces); err != nil {
+		return err
+	}
+	e.env.Step(e.act, out)
+	if err := envs.Err(e.env); err != nil {
+		e.started = false
+		return err
+	}
+	for c := range e.ended {
+		e.ended[c] = out.Terminated[c] != 0 || out.Truncated[c] != 0
+	}
+	e.paint(out, pixels, 0, len(e.ended))
+	return nil
+}
+
+// take copies and checks the actions; the environment never reads memory that another thread of the caller may write to.
+func (e *Env) take(choices []int32, forces []float32) error {
+	if len(choices) != len(e.act.Choice) || len(forces) != len(e.act.Force) {
+		return misuse("%d choices and %d components of continuous actions, want %d and %d", len(choices), len(forces), len(e.act.Choice), len(e.act.Force))
+	}
+	copy(e.act.Choice, choices)
+	copy(e.act.Force, forces)
+	s := e.env.Spec()
+	for row, k := range e.act.Choice {
+		if k < 0 || int(k) >= s.Act.Choices {
+			return misuse("the action of agent %d in environment %d is %d, want 0 to %d", row%s.Agents, row/s.Agents, k, s.Act.Choices-1)
+		}
+	}
+	for at, x := range e.act.Force {
+		if y := float64(x); math.IsNaN(y) || math.IsInf(y, 0) {
+			row := at / s.Act.Dim
+			return misuse("the action of agent %d in environment %d has a component that is %g, want finite numbers", row%s.Agents, row/s.Agents, x)
+		}
+	}
+	return nil
+}
+
+// paint writes the pictures of the copies [from, to).
+func (e *Env) paint(out *envs.Step, pixels []uint8, from, to int) {
+	if pixels == nil {
+		return
+	}
+	s := e.env.Spec()
+	cells := s.Agents * s.CellLen()
+	bytes := cells * envs.CellPixels * envs.CellPixels * 3
+	s.RGB(pixels[from*bytes:to*bytes], out.Cells[from*cells:to*cells])
+}
+
+// Script writes the actions of the task's hand-written policy; ok is false where there is none.
+func (e *Env) Script(choices []int32, forces []float32) (ok bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer rescue(&err)
+	if e.env == nil {
+		return false, errClosed
+	}
+	if !e.started {
+		return false, misuse("the environment has to be reset before its script can act")
+	}
+	script, ok := e.env.(envs.Scripter)
+	if !ok || !script.Script(e.act) {
+		return false, nil
+	}
+	copy(choices, e.act.Choice)
+	copy(forces, e.act.Force)
+	return true, nil
+}
+
+// Close gives back what the environment holds. All further calls return an error.
+func (e *Env) Close() (err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer rescue(&err)
+	if e.env == nil {
+		return nil
+	}
+	env := e.env
+	e.env = nil
+	envs.Close(env)
+	return nil
+}
+
+// rescue turns a panic into an error. Environments check their input before they hand work to other goroutines, where a panic could not
+// be recovered from.
+func rescue(err *error) {
+	if p := recover(); p != nil {
+		*err = Misuse{fmt.Errorf("%v", p)}
+	}
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"cermic/envs"
+)
+
+var regen = flag.Bool("regen", false, "write ../tests/known.json anew")
+
+// The rollout whose sums tests/known.json holds, so that the tests in Python compare with environments that no bridge has touched.
+const (
+	knownCopies = 3
+	knownSteps  = 10
+	knownSeed   = 7
+)
+
+// known is one task's sums of every buffer over all steps, the reset among them.
+type known map[string]map[string]float64
+
+// recipe writes actions that need no random numbers: tests/common.py has the same.
+func recipe(s *envs.Spec, t int, mask []uint8, act *envs.Actions) {
+	for row := range act.Choice {
+		k := s.Act.Choices
+		var allowed []int32
+		for a := range k {
+			if mask == nil || mask[row*k+a] != 0 {
+				allowed = append(allowed, int32(a))
+			}
+		}
+		act.Choice[row] = allowed[(7*t+3*row)%len(allowed)]
+	}
+	for at := range act.Force {
+		row, d := at/s.Act.Dim, at%s.Act.Dim
+		act.Force[at] = s.Act.Low[d] + (s.Act.High[d]-s.Act.Low[d])*float32((7*t+3*row+5*d)%11)/10
+	}
+}
+
+// newStep makes a Step and pixels from the list of buffers, as another language does.
+func newStep(s *envs.Spec) (*envs.Step, []uint8) {
+	all := Buffers(s)
+	floats := func(k int) []float32 { return make([]float32, all[k].Len()) }
+	flags := func(k int) []uint8 { return make([]uint8, all[k].Len()) }
+	out := &envs.Step{
+		Obs: floats(Obs), State: floats(State), Alive: flags(Alive), Dense: floats(Dense), Sparse: floats(Sparse), Score: floats(Score),
+		Terminated: flags(Terminated), Truncated: flags(Truncated), Seen: flags(Seen), RelPos: floats(RelPos),
+	}
+	if all[Mask].Len() > 0 {
+		out.Mask = flags(Mask)
+	}
+	var pixels []uint8
+	if all[Cells].Len() > 0 {
+		out.Cells, pixels = make([]uint16, all[Cells].Len()), flags(Pixels)
+	}
+	return out, pixels
+}
+
+func total[T float32 | uint8 | uint16](x []T) (sum float64) {
+	for _, v := range x {
+		sum += float64(v)
+	}
+	return sum
+}
+
+// add adds the sums of a Step's buffers.
+func add(sums map[string]float64, s *envs.Step, pixels []uint8) {
+	for name, x := range map[string]float64{
+		"obs": total(s.Obs), "cells": total(s.Cells), "state": total(s.State), "mask": total(s.Mask), "alive": total(s.Alive),
+		"dense": total(s.Dense), "sparse": total(s.Sparse), "score": total(s.Score), "terminated": total(s.Terminated),
+		"truncated": total(s.Truncated), "seen": total(s.Seen), "rel_pos": total(s.RelPos), "pixels": total(pixels),
+	} {
+		sums[name] += x
+	}
+}
+
+// The bridge shows, bit by bit, what an environment shows that is built without it.
+func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
+	found := known{}
+	for _, name := range envs.Names() {
+		cfg, err := envs.Default(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		common := cfg.Shared()
+		common.Copies = knownCopies
+		direct, err := cfg.WithShared(common).Build(knownSeed, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := direct.Spec()
+		bridged, err := Make(name, []byte("{}"), knownCopies, 0, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, act := envs.NewStep(s), envs.NewActions(s)
+		got, pixels := newStep(s)
+		painted := make([]uint8, len(pixels))
+		found[name] = map[string]float64{}
+		seed := uint64(knownSeed)
+		direct.Reset(nil, want)
+		if err := bridged.Reset(got, pixels, nil, &seed); err != nil {
+			t.Fatal(err)
+		}
+		for step := range knownSteps + 1 {
+			if s.CellLen() > 0 {
+				s.RGB(painted, want.Cells)
+			}
+			if !reflect.DeepEqual(got, want) || !bytes.Equal(pixels, painted) {
+				t.Errorf("%s differs in step %d", name, step)
+				break
+			}
+			add(found[name], want, painted)
+			mask := make([]uint8, s.Copies)
+			for c := range mask {
+				mask[c] = want.Terminated[c] | want.Truncated[c]
+			}
+			direct.Reset(mask, want)
+			if err := bridged.Reset(got, pixels, mask, nil); err != nil {
+				t.Fatal(err)
+			}
+			recipe(s, step, want.Mask, act)
+			direct.Step(act, want)
+			if err := bridged.Step(got, pixels, act.Choice, act.Force); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	file := filepath.Join("..", "tests", "known.json")
+	if *regen {
+		text, err := json.MarshalIndent(found, "", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, append(text, '\n'), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored known
+	if err := json.Unmarshal(text, &stored); err != nil {
+		t.Fatal(err)
+	}
+	for name, sums := range found {
+		for buffer, x := range sums {
+			// Other processors round otherwise: physics of ten steps keeps five digits.
+			if y := stored[name][buffer]; math.Abs(x-y) > 1e-3+1e-5*math.Abs(y) {
+				t.Errorf("%s: %s adds up to %g, and to %g in %s", name, buffer, x, y, file)
+			}
+		}
+	}
+}
+
+func TestMistakesAreAnsweredWithOneSentence(t *testing.T) {
+	for name, c := range map[string]struct {
+		task, settings string
+		copies         int
+		workers        int
+		want           string
+	}{
+		"task":     {"vmas/balnce", "{}", 1, 0, "did you mean vmas/balance?"},
+		"key":      {"vmas/balance", `{"n_agnts": 3}`, 1, 0, `unknown key "n_agnts"; did you mean n_agents?`},
+		"value":    {"vmas/balance", `{"n_agents": "many"}`, 1, 0, "want a whole number"},
+		"nested":   {"vmas/balance", `{"noise": {"depth": 3}}`, 1, 0, "noise.depth"},
+		"JSON":     {"vmas/balance", `[]`, 1, 0, "no JSON object"},
+		"copies":   {"vmas/balance", `{"copies": 3}`, 1, 0, "num_envs"},
+		"kind":     {"vmas/balance", `{"kind": "vmas/wheel"}`, 1, 0, "no setting"},
+		"none":     {"vmas/balance", `{}`, 0, 0, "want 1 to 65536"},
+		"too many": {"vmas/balance", `{}`, 1 << 20, 0, "want 1 to 65536"},
+		"memory":   {"vmas/navigation", `{"n_agents": 100, "world_spawning_x": 50, "world_spawning_y": 50}`, 1 << 16, 0, "GiB"},
+		"workers":  {"vmas/balance", `{}`, 1, -1, "workers is -1"},
+	} {
+		_, err := Make(c.task, []byte(c.settings), c.copies, 0, c.workers)
+		if _, ok := err.(Misuse); !ok || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want a Misuse with %q", name, err, c.want)
+		}
+	}
+}
+
+func TestProtocolIsKept(t *testing.T) {
+	env, err := Make("explore/climbing", []byte("{}"), 2, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := env.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _ := newStep(spec)
+	seed := uint64(1)
+	for _, c := range []struct {
+		want string
+		call func() error
+	}{
+		{"before its first step", func() error { return env.Step(out, nil, make([]int32, 4), nil) }},
+		{"one of all environments", func() error { return env.Reset(out, nil, []uint8{1, 0}, nil) }},
+		{"", func() error { return env.Reset(out, nil, nil, nil) }},
+		{"leave mask out", func() error { return env.Reset(out, nil, []uint8{1, 0}, &seed) }},
+		{"3 choices", func() error { return env.Step(out, nil, make([]int32, 3), nil) }},
+		{"want 0 to 2", func() error { return env.Step(out, nil, []int32{0, 0, 3, 0}, nil) }},
+		{"want 0 to 2", func() error { return env.Step(out, nil, []int32{0, 0, -1, 0}, nil) }},
+		{"other shapes", func() error { return env.Step(&envs.Step{}, nil, make([]int32, 4), nil) }},
+		{"", func() error { return env.Step(out, nil, make([]int32, 4), nil) }},
+		{"has ended", func() error { return env.Step(out, nil, make([]int32, 4), nil) }},
+		{"", func() error { return env.Close() }},
+		{"", func() error { return env.Close() }},
+		{"closed", func() error { return env.Step(out, nil, make([]int32, 4), nil) }},
+		{"closed", func() error { return env.Reset(out, nil, nil, nil) }},
+	} {
+		if err := c.call(); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// Calls to one environment wait for each other, and one that is closed meanwhile is an error and no crash.
+func TestEnvironmentIsSafeForManyThreads(t *testing.T) {
+	for range 3 {
+		env, err := Make("vmas/balance", []byte("{}"), 8, 0, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, err := env.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				out, _ := newStep(spec)
+				act := envs.NewActions(spec)
+				for step := range 50 {
+					if step%10 == 0 {
+						_ = env.Reset(out, nil, nil, nil) // may be closed
+					}
+					_ = env.Step(out, nil, nil, act.Force)
+					if i == 0 && step == 40 {
+						_ = env.Close()
+					}
+				}
+			})
+		}
+		all.Wait()
+		if _, err := env.Spec(); err == nil {
+			t.Error("a closed environment has a spec")
+		}
+	}
+}
+
+// Whatever the settings are, the answer is an environment that can be reset and stepped, or a sentence.
+func FuzzMake(f *testing.F) {
+	for _, name := range envs.Names() {
+		f.Add(name, `{"reward": "dense"}`, 2)
+	}
+	f.Add("vmas/balance", `{"n_agents": 1e3, "noise": {"width": -1}}`, 1)
+	f.Add("vmas/navigation", `{"n_agents": null, "": 3}`, 1)
+	f.Add("smac/zerg_5_vs_5", `{"unit_types": ["zergling", 3], "": {}}`, -1)
+	f.Fuzz(func(t *testing.T, task, settings string, copies int) {
+		if strings.Contains(settings, "sc2") {
+			t.Skip("needs the game")
+		}
+		env, err := Make(task, []byte(settings), copies%8, 1, 1)
+		if err != nil {
+			if !strings.Contains(err.Error(), " ") {
+				t.Errorf("got %q, want a sentence", err)
+			}
+			return
+		}
+		spec, err := env.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, pixels := newStep(spec)
+		if err := env.Reset(out, pixels, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		act := envs.NewActions(spec)
+		recipe(spec, 0, out.Mask, act)
+		if err := env.Step(out, pixels, act.Choice, act.Force); err != nil {
+			t.Fatal(err)
+		}
+		if err := env.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build cgo
+
+// Command lib is the shared library behind the Python package cermic_envs: package bridge as C functions.
+//
+//	go build -buildmode=c-shared -o libcermic_envs.so ./envs/python/lib
+//
+// Every function but cermic_open and cermic_free returns NULL, or a sentence that the caller gives back with cermic_free. Its first letter says what kind of error it is:
+// 'm' for a mistake of the caller, 'f' for a failure of the environment. Arrays belong to the caller: the library writes them during a call
+// and keeps no pointer to them. All functions may be called from any thread.
+package main
+
+/*
+#include <stdint.h>
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"cermic/envs"
+	"cermic/envs/python/bridge"
+)
+
+func main() {} // never runs in a shared library
+
+// open holds the environments by their handles, so that a handle of a closed one is an error and never a stray pointer.
+var open = struct {
+	sync.RWMutex
+	envs map[int64]*handle
+	next int64
+}{envs: map[int64]*handle{}}
+
+// handle is an environment with the lengths of its arrays.
+type handle struct {
+	env  *bridge.Env
+	spec *envs.Spec
+	len  [bridge.BufferCount]int
+}
+
+func find(id C.int64_t) (*handle, error) {
+	open.RLock()
+	defer open.RUnlock()
+	if h := open.envs[int64(id)]; h != nil {
+		return h, nil
+	}
+	return nil, errors.New("the environment is closed")
+}
+
+// answer turns an error into what a function returns.
+func answer(err error) *C.char {
+	if err == nil {
+		return nil
+	}
+	kind := "f"
+	if errors.As(err, new(bridge.Misuse)) {
+		kind = "m"
+	}
+	return C.CString(kind + err.Error())
+}
+
+// rescue answers a panic as an error.
+func rescue(out **C.char) {
+	if p := recover(); p != nil {
+		*out = answer(fmt.Errorf("%v", p))
+	}
+}
+
+// give stores v as JSON in *out.
+func give(out **C.char, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	*out = C.CString(string(text))
+	return nil
+}
+
+//export cermic_free
+func cermic_free(text *C.char) { C.free(unsafe.Pointer(text)) }
+
+// cermic_tasks stores a JSON list of all tasks and their settings in *out.
+//
+//export cermic_tasks
+func cermic_tasks(out **C.char) (failure *C.char) {
+	defer rescue(&failure)
+	tasks, err := bridge.Tasks()
+	if err != nil {
+		return answer(err)
+	}
+	return answer(give(out, tasks))
+}
+
+// cermic_make makes an environment and stores its handle in *id and its spec, as JSON, in *out.
+//
+//export cermic_make
+func cermic_make(task, settings *C.char, copies C.int64_t, seed C.uint64_t, workers C.int64_t, id *C.int64_t, out **C.char) (failure *C.char) {
+	defer rescue(&failure)
+	env, err := bridge.Make(C.GoString(task), []byte(C.GoString(settings)), int(copies), uint64(seed), int(workers))
+	if err != nil {
+		return answer(err)
+	}
+	spec, err := env.Spec()
+	if err != nil {
+		return answer(err)
+	}
+	if err := give(out, bridge.Describe(spec)); err != nil {
+		return answer(err)
+	}
+	h := &handle{env: env, spec: spec}
+	for k, b := range bridge.Buffers(spec) {
+		h.len[k] = b.Len()
+	}
+	open.Lock()
+	defer open.Unlock()
+	open.next++
+	open.envs[open.next] = h
+	*id = C.int64_t(open.next)
+	return nil
+}
+
+// cermic_reset resets the copies of mask, or all if it is NULL; table holds the addresses of the buffers, NULL for those that the task does
+// not have and for pixels that nobody wants.
+//
+//export cermic_reset
+func cermic_reset(id C.int64_t, table *unsafe.Pointer, mask *C.uint8_t, seed *C.uint64_t) (failure *C.char) {
+	defer rescue(&failure)
+	h, err := find(id)
+	if err != nil {
+		return answer(err)
+	}
+	var chosen []uint8
+	if mask != nil {
+		chosen = unsafe.Slice((*uint8)(mask), h.spec.Copies)
+	}
+	out, pixels := h.step(table)
+	return answer(h.env.Reset(&out, pixels, chosen, (*uint64)(seed)))
+}
+
+// cermic_step advances all copies; actions is [E,N] of int32 or [E,N,D] of float32.
+//
+//export cermic_step
+func cermic_step(id C.int64_t, table *unsafe.Pointer, actions unsafe.Pointer) (failure *C.char) {
+	defer rescue(&failure)
+	h, err := find(id)
+	if err != nil {
+		return answer(err)
+	}
+	out, pixels := h.step(table)
+	choices, forces := h.actions(actions)
+	return answer(h.env.Step(&out, pixels, choices, forces))
+}
+
+// cermic_script writes the actions of the task's hand-written policy, if it has one, which *ok says.
+//
+//export cermic_script
+func cermic_script(id C.int64_t, actions unsafe.Pointer, ok *C.uint8_t) (failure *C.char) {
+	defer rescue(&failure)
+	h, err := find(id)
+	if err != nil {
+		return answer(err)
+	}
+	scripted, err := h.env.Script(h.actions(actions))
+	*ok = 0
+	if scripted {
+		*ok = 1
+	}
+	return answer(err)
+}
+
+// cermic_open counts the open environments.
+//
+//export cermic_open
+func cermic_open() C.int64_t {
+	open.RLock()
+	defer open.RUnlock()
+	return C.int64_t(len(open.envs))
+}
+
+// cermic_close closes an environment. Closing one that is closed already does nothing.
+//
+//export cermic_close
+func cermic_close(id C.int64_t) (failure *C.char) {
+	defer rescue(&failure)
+	open.Lock()
+	h := open.envs[int64(id)]
+	delete(open.envs, int64(id))
+	open.Unlock()
+	if h == nil {
+		return nil
+	}
+	return answer(h.env.Close())
+}
+
+// actions is the caller's memory as the one of the two forms that the task takes.
+func (h *handle) actions(at unsafe.Pointer) ([]int32, []float32) {
+	rows := h.spec.Copies * h.spec.Agents
+	if h.spec.Act.Choices > 0 {
+		return unsafe.Slice((*int32)(at), rows), nil
+	}
+	return nil, unsafe.Slice((*float32)(at), rows*h.spec.Act.Dim)
+}
+
+// step is the caller's memory as a Step and pixels.
+func (h *handle) step(table *unsafe.Pointer) (envs.Step, []uint8) {
+	at := unsafe.Slice(table, bridge.BufferCount)
+	bytes := func(k int) []uint8 { return unsafe.Slice((*uint8)(at[k]), h.length(at, k)) }
+	floats := func(k int) []float32 { return unsafe.Slice((*float32)(at[k]), h.length(at, k)) }
+	return envs.Step{
+		Obs: floats(bridge.Obs), Cells: unsafe.Slice((*uint16)(at[bridge.Cells]), h.length(at, bridge.Cells)), State: floats(bridge.State),
+		Mask: bytes(bridge.Mask), Alive: bytes(bridge.Alive), Dense: floats(bridge.Dense), Sparse: floats(bridge.Sparse),
+		Score: floats(bridge.Score), Terminated: bytes(bridge.Terminated), Truncated: bytes(bridge.Truncated),
+		Seen: bytes(bridge.Seen), RelPos: floats(bridge.RelPos),
+	}, bytes(bridge.Pixels)
+}
+
+// length is that of buffer k, or 0 where the caller has none.
+func (h *handle) length(at []unsafe.Pointer, k int) int {
+	if at[k] == nil {
+		return 0
+	}
+	return h.len[k]
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// runPython builds the Python package of the environments as a wheel, and installs or checks it if asked to.
+func runPython(ctx context.Context, out io.Writer, args []string) error {
+	var install, check, torch bool
+	if _, err := parse("python", out, args, 0, func(f *flag.FlagSet) {
+		f.BoolVar(&install, "install", false, "install the wheel and NumPy into .venv")
+		f.BoolVar(&check, "check", false, "run the tests of the package with NumPy, Gymnasium and PettingZoo, in an environment of its own in .dist")
+		f.BoolVar(&torch, "torch", false, "with -check: those of TorchRL and BenchMARL, too, which takes several gigabytes")
+	}); err != nil {
+		return err
+	}
+	if torch && !check {
+		return usagef("-torch goes with -check: it adds the tests of TorchRL and BenchMARL")
+	}
+	root, err := repository()
+	if err != nil {
+		return err
+	}
+	s := setup{ctx: ctx, out: out, root: root}
+	file, err := s.wheel()
+	if err != nil {
+		return err
+	}
+	if install {
+		if err := s.environment(); err != nil {
+			return err
+		}
+		if err := s.step("install", "NumPy and the wheel into .venv", func() error { return s.installWheel(s.python(), file, "requirements.txt") }); err != nil {
+			return err
+		}
+	}
+	if !check {
+		return nil
+	}
+	requirements := "requirements-check.txt"
+	if torch {
+		requirements = "requirements-torch.txt"
+	}
+	return s.checkWheel(file, requirements)
+}
+
+// library names the shared library of an operating system, as cermic_envs looks for it, and the platform of a wheel that holds it.
+func library(system, arch string) (file, platform string, err error) {
+	switch system + "/" + arch {
+	case "linux/amd64":
+		return "libcermic_envs.so", "linux_x86_64", nil
+	case "linux/arm64":
+		return "libcermic_envs.so", "linux_aarch64", nil
+	case "darwin/amd64":
+		return "libcermic_envs.dylib", "macosx_12_0_x86_64", nil
+	case "darwin/arm64":
+		return "libcermic_envs.dylib", "macosx_12_0_arm64", nil
+	case "windows/amd64":
+		return "cermic_envs.dll", "win_amd64", nil
+	}
+	return "", "", fmt.Errorf("there is no shared library for %s/%s; build on Linux, macOS or Windows", system, arch)
+}
+
+// wheel builds the shared library and packs it with the Python files into .dist.
+func (s setup) wheel() (string, error) {
+	name, platform, err := library(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		return "", err
+	}
+	if !s.compiler() {
+		return "", errors.New("a shared library needs cgo and a C compiler: install gcc (on Debian and Ubuntu: apt install gcc libc6-dev), or set CGO_ENABLED=1")
+	}
+	if err := os.MkdirAll(s.path(".dist"), 0o777); err != nil {
+		return "", err
+	}
+	lib := s.path(".dist", name)
+	if err := s.step("library", "the environments as a shared library", func() error {
+		if _, err := s.output("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", lib, "./envs/python/lib"); err != nil {
+			return fmt.Errorf("go could not build the shared library: %w", err)
+		}
+		return nil
+	}); err != nil {
+		return "", err
+	}
+	file, err := packWheel(s.path(".dist"), s.path("envs", "python", "cermic_envs"), lib, s.path("LICENSE"), platform)
+	if err != nil {
+		return "", err
+	}
+	shown, err := filepath.Rel(s.root, file)
+	if err != nil {
+		return "", err
+	}
+	s.ready("wheel", shown)
+	return file, nil
+}
+
+// installWheel installs pinned packages and then the wheel, which needs nothing beyond them.
+func (s setup) installWheel(python, wheel, requirements string) error {
+	pip := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}
+	if _, err := s.output(python, append(pip, "--require-hashes", "-r", s.path("envs", "python", requirements))...); err != nil {
+		return fmt.Errorf("pip could not install envs/python/%s (is there a network?): %w", requirements, err)
+	}
+	if _, err := s.output(python, append(pip, "--no-index", "--no-deps", "--force-reinstall", wheel)...); err != nil {
+		return fmt.Errorf("pip could not install the wheel: %w", err)
+	}
+	return nil
+}
+
+// checkWheel runs the tests in a virtual environment that has the pinned packages and the wheel.
+func (s setup) checkWheel(wheel, requirements string) error {
+	folder := s.path(".dist", strings.TrimSuffix(requirements, ".txt"))
+	python := filepath.Join(folder, "bin", "python")
+	if runtime.GOOS == "windows" {
+		python = filepath.Join(folder, "Scripts", "python.exe")
+	}
+	if err := s.step("packages", "of "+requirements, func() error {
+		if _, err := os.Stat(python); err != nil {
+			name := os.Getenv("PYTHON")
+			if name == "" {
+				name = "python3"
+			}
+			if _, err := s.output(name, "-m", "venv", folder); err != nil {
+				os.RemoveAll(folder) // half of one would look like a whole one the next time
+				return fmt.Errorf("%s cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv): %w", name, err)
+			}
+		}
+		return s.installWheel(python, wheel, requirements)
+	}); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(s.ctx, python, "-m", "unittest", "discover", "-v", "-s", s.path("envs", "python", "tests"))
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.path(".dist"), s.out, s.out
+	cmd.Env = append(os.Environ(), "CERMIC_ENVS_LIBRARY=", "CERMIC_ENVS_REQUIRE="+requirements)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the tests of the Python package failed: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// pack packs the package of this repository with a stand-in for the library.
+func pack(t *testing.T) string {
+	t.Helper()
+	lib := filepath.Join(t.TempDir(), "libcermic_envs.so")
+	write(t, lib, "a library", 0o777)
+	file, err := packWheel(t.TempDir(), filepath.Join("..", "envs", "python", "cermic_envs"), lib, filepath.Join("..", "LICENSE"), "linux_x86_64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// PyPA's format: every file but RECORD itself is in RECORD, with its checksum and its length.
+func TestWheelRecordsAllItHolds(t *testing.T) {
+	file := pack(t)
+	if want := "cermic_envs-0.1.0-py3-none-linux_x86_64.whl"; filepath.Base(file) != want {
+		t.Errorf("the wheel is called %s, want %s", filepath.Base(file), want)
+	}
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	texts, record := map[string]string{}, ""
+	for _, f := range z.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(f.Name, "/RECORD") {
+			record = string(text)
+			continue
+		}
+		texts[f.Name] = string(text)
+	}
+	for name, text := range texts {
+		sum := sha256.Sum256([]byte(text))
+		if line := fmt.Sprintf("%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(text)); !strings.Contains(record, line) {
+			t.Errorf("RECORD lacks %s", line)
+		}
+	}
+	if lines := strings.Count(record, "\n"); lines != len(texts)+1 {
+		t.Errorf("RECORD has %d lines, want %d", lines, len(texts)+1)
+	}
+	for _, name := range []string{
+		"cermic_envs/__init__.py", "cermic_envs/benchmarl.py", "cermic_envs/py.typed", "cermic_envs/libcermic_envs.so",
+		"cermic_envs-0.1.0.dist-info/METADATA", "cermic_envs-0.1.0.dist-info/WHEEL", "cermic_envs-0.1.0.dist-info/licenses/LICENSE",
+	} {
+		if texts[name] == "" {
+			t.Errorf("the wheel lacks %s", name)
+		}
+	}
+}
+
+func TestEqualFilesMakeEqualWheels(t *testing.T) {
+	one, err := os.ReadFile(pack(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := os.ReadFile(pack(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(one, two) {
+		t.Error("the second wheel differs")
+	}
+}
+
+// The package looks for the library under the name that it is built by.
+func TestLibraryHasTheNameThatPythonLooksFor(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "envs", "python", "cermic_envs", "_library.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		name, _, err := library(system, "amd64")
+		if err != nil || !strings.Contains(string(text), `"`+name+`"`) {
+			t.Errorf("%s: %q is not in _library.py (%v)", system, name, err)
+		}
+	}
+	if _, _, err := library("plan9", "386"); err == nil {
+		t.Error("plan9 has a library")
+	}
+}
+
+func TestTorchIsCheckedOnRequestAlone(t *testing.T) {
+	if err := runPython(t.Context(), io.Discard, []string{"-torch"}); err == nil || !strings.Contains(err.Error(), "-check") {
+		t.Errorf("got %v, want that -torch goes with -check", err)
+	}
+}
