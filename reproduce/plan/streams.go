@@ -36,22 +36,21 @@ type StreamBonus struct {
 // streamMinibatch is of CERMIC's module on the stream, whose rollouts are small.
 const streamMinibatch = 60
 
-// StreamBonuses are every form of r^i, those that peers have a part in twice, and random network distillation.
+// StreamBonuses are every form of r^i and random network distillation. The memory enters r^i only where the label names it; elsewhere it is
+// the cheapest.
 func StreamBonuses() []StreamBonus {
 	form := func(label string, f cermic.Form, m memory.Config) StreamBonus {
 		c := cermic.Default()
-		c.Form, c.Minibatch = f, streamMinibatch
-		if m != nil {
-			c.Memory = m
-		}
+		c.Form, c.Memory, c.Minibatch = f, m, streamMinibatch
 		return StreamBonus{label, c}
 	}
 	peers := cermic.DefaultElliptical()
 	peers.Whose, peers.Peers = cermic.WhoseOwn, true
+	mlp, graph := memory.DefaultMLP(), memory.DefaultGraph()
 	return []StreamBonus{
-		form("kl", cermic.KL{}, nil), form("aggregate", cermic.DefaultAggregate(), nil), form("context", cermic.DefaultContext(), nil),
-		form("elliptical", cermic.DefaultElliptical(), nil), form("elliptical, with peers", peers, memory.DefaultGraph()),
-		form("progress", cermic.Progress{}, nil), {"rnd", stream.RND()},
+		form("kl", cermic.KL{}, mlp), form("aggregate", cermic.DefaultAggregate(), mlp), form("context of mlp", cermic.DefaultContext(), mlp),
+		form("context of graph", cermic.DefaultContext(), graph), form("elliptical", cermic.DefaultElliptical(), mlp),
+		form("elliptical with peers of graph", peers, graph), form("progress", cermic.Progress{}, mlp), {"rnd", stream.RND()},
 	}
 }
 
