@@ -141,3 +141,54 @@ func TestCellsCountTheRunsOfTheirExperimentsAlone(t *testing.T) {
 		t.Errorf("coverage of the lock ends at %g frames, want 150,000", p.X.Max)
 	}
 }
+
+func TestWorldsAreTasksWithTheSettingsBehindThem(t *testing.T) {
+	q := In(Request{Task: "explore/rooms task.tv=screen", Method: "mappo", Budget: "explore", Set: []string{"task.rooms=2"}})
+	e := make1(t, q)
+	cfg, err := World("rooms task.rooms=2 task.tv=screen")
+	if err != nil || q.Task != "explore/rooms" {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	if e.Task = e.Task.WithShared(cfg.Shared()); e.Task != cfg {
+		t.Errorf("a request makes %+v, the world is %+v", e.Task, cfg)
+	}
+	for _, bad := range []string{"", "rooms seed=1", "rooms task.tv=radio", "room"} {
+		if cfg, err := World(bad); err == nil {
+			_, err = cfg.Build(1, 1)
+			if err == nil {
+				t.Errorf("%q makes a world", bad)
+			}
+		}
+	}
+	table, err := Explored{Tasks: []string{"explore/lock", "explore/rooms task.tv=peer"}}.Played(50, 1)
+	if err != nil || len(table.Rows) != 2 || !slices.Equal(table.Rows[0], []string{"lock", "20", "0 %", "100 %"}) {
+		t.Errorf("played: %q, %v", table.Rows, err)
+	}
+}
+
+func TestOnlyRunsInTheSameWorldStandBesideEachOther(t *testing.T) {
+	st := openEmpty(t)
+	ask := func(task string, seed uint64) run.Experiment {
+		return make1(t, In(Request{Task: task, Method: "mappo", Budget: "explore", Seed: seed}))
+	}
+	for _, e := range []run.Experiment{ask("rooms", 1), ask("rooms task.tv=peer", 1), ask("rooms", 2)} {
+		record(t, st, e, 0)
+	}
+	other := make1(t, Request{Task: "rooms", Method: "mace", Budget: "explore", Seed: 1})
+	record(t, st, other, 0)
+	id, err := other.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, err := st.Get(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gs, err := Beside(st, front)
+	if err != nil || len(gs) != 2 || len(results.Flat(gs)) != 2 {
+		t.Errorf("%d groups of %d runs, %v; want mace and mappo, one each", len(gs), len(results.Flat(gs)), err)
+	}
+	if none, err := Beside(st, &results.Record{}); err != nil || none != nil {
+		t.Errorf("beside nothing: %v, %v", none, err)
+	}
+}
