@@ -16,32 +16,68 @@ import (
 type coverage struct {
 	of     envs.Coverer
 	visits results.Visits
-	cells  []int32 // [E,N]
+	agents int
+	cells  []int32 // [T,E,N] in which the agent steps of the last rollout batch ended
 }
 
-// visitsTensor is the name of the counts in a checkpoint.
-const visitsTensor = "visits"
+// Names of the numbers in a checkpoint.
+const (
+	visitsTensor = "visits"
+	recentTensor = "visits_recent"
+	bonusTensor  = "visits_bonus"
+)
 
-func newCoverage(env envs.Env) *coverage {
+// newCoverage counts for rollout batches of so many frames. The environment has just been reset.
+func newCoverage(env envs.Env, frames int) *coverage {
 	of, ok := env.(envs.Coverer)
 	if !ok {
 		return nil
 	}
 	p, s := of.Coverage(), env.Spec()
-	return &coverage{
-		of: of, visits: results.Visits{Projection: p, Counts: make([]uint64, p.Columns*p.Rows)}, cells: make([]int32, s.Copies*s.Agents),
+	n := p.Columns * p.Rows
+	v := &coverage{of: of, agents: s.Agents, cells: make([]int32, frames*s.Agents), visits: results.Visits{
+		Projection: p, Counts: make([]uint64, n), Recent: make([]uint64, n), Bonus: make([]float64, n),
+	}}
+	if drawn, ok := env.(envs.Scener); ok {
+		v.visits.Scene = drawn.Scene(0)
 	}
+	return v
 }
 
-// note counts the cells in which a step left the agents.
-func (v *coverage) note() {
+// note counts the cells in which step k of a rollout batch of e copies left the agents.
+func (v *coverage) note(k, e int) {
 	if v == nil {
 		return
 	}
-	v.of.Cover(v.cells)
-	for _, cell := range v.cells {
+	if k == 0 {
+		clear(v.visits.Recent)
+	}
+	cells := v.cells[k*e*v.agents : (k+1)*e*v.agents]
+	v.of.Cover(cells)
+	for _, cell := range cells {
 		if cell >= 0 {
 			v.visits.Counts[cell]++
+			v.visits.Recent[cell]++
+		}
+	}
+}
+
+// pay notes what the agent steps of the rollout batch have earned beside the task's reward.
+func (v *coverage) pay(groups []*group) {
+	if v == nil {
+		return
+	}
+	clear(v.visits.Bonus)
+	for _, g := range groups {
+		for row, r := range g.x.Intrinsic {
+			if cell := v.cells[row/g.x.N*v.agents+g.view.Agent(row%g.x.N)]; cell >= 0 {
+				v.visits.Bonus[cell] += float64(r)
+			}
+		}
+	}
+	for cell, n := range v.visits.Recent {
+		if n > 0 {
+			v.visits.Bonus[cell] /= float64(n)
 		}
 	}
 }
@@ -60,6 +96,7 @@ func (v *coverage) snapshot(frames int) *results.Visits {
 	}
 	out := v.visits
 	out.Frames, out.Counts = frames, slices.Clone(out.Counts)
+	out.Recent, out.Bonus = slices.Clone(out.Recent), slices.Clone(out.Bonus)
 	return &out
 }
 
@@ -71,49 +108,57 @@ func (v *coverage) tensors() []results.Tensor {
 	if v == nil {
 		return nil
 	}
-	return []results.Tensor{results.NewTensor(statePrefix+visitsTensor, v.visits.Counts)}
+	return []results.Tensor{
+		results.NewTensor(statePrefix+visitsTensor, v.visits.Counts), results.NewTensor(statePrefix+recentTensor, v.visits.Recent),
+		results.NewTensor(statePrefix+bonusTensor, v.visits.Bonus),
+	}
 }
 
-// restore takes in a checkpoint. One that was written before visits were counted has none: counting then starts anew.
+// restore takes in a checkpoint. One that was written before visits were counted has none: counting then starts anew, as do the numbers
+// of the last rollout batch where only these are missing.
 func (v *coverage) restore(byName map[string]results.Tensor) error {
-	if _, kept := byName[statePrefix+visitsTensor]; v == nil || !kept {
+	kept := func(name string) bool { _, ok := byName[statePrefix+name]; return ok }
+	if v == nil || !kept(visitsTensor) {
 		return nil
 	}
-	return fill(v.visits.Counts, byName, visitsTensor)
+	err := fill(v.visits.Counts, byName, visitsTensor)
+	if kept(recentTensor) && kept(bonusTensor) {
+		err = firstError(err, fill(v.visits.Recent, byName, recentTensor), fill(v.visits.Bonus, byName, bonusTensor))
+	}
+	return err
 }
 
-// Visits returns how often e's run had visited each cell when it was last saved, and how the task looks at the start of an episode, to draw
-// them on. The run may be partial; it is not changed. While a run trains, every results.Event of an iteration carries its visits.
-func Visits(e Experiment, st *results.Store) (*results.Visits, envs.Scene, error) {
+// Visits returns how often e's run had visited each cell when it was last saved, and what its last rollout batch was paid there. The run
+// may be partial; it is not changed. While a run trains, every results.Event of an iteration carries its visits.
+func Visits(e Experiment, st *results.Store) (*results.Visits, error) {
 	id, err := e.ID()
 	if err != nil {
-		return nil, envs.Scene{}, err
+		return nil, err
 	}
 	saved, err := st.Checkpoint(id)
 	if err != nil {
-		return nil, envs.Scene{}, fmt.Errorf("%s on %s with seed %d has no weights here (%w): train it first", e.Label(), e.Task.Kind(), e.Seed, err)
+		return nil, fmt.Errorf("%s on %s with seed %d has no weights here (%w): train it first", e.Label(), e.Task.Kind(), e.Seed, err)
 	}
 	shared := e.Task.Shared()
 	shared.Copies = 1
 	env, err := e.Task.WithShared(shared).Build(e.Seed, 1)
 	if err != nil {
-		return nil, envs.Scene{}, err
+		return nil, err
 	}
 	defer envs.Close(env)
-	v := newCoverage(env)
-	for _, x := range saved.Tensors {
-		if v == nil || x.Name != statePrefix+visitsTensor {
-			continue
-		}
-		if err := fill(v.visits.Counts, map[string]results.Tensor{x.Name: x}, visitsTensor); err != nil {
-			return nil, envs.Scene{}, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
-		}
-		env.Reset(nil, envs.NewStep(env.Spec()))
-		var scene envs.Scene
-		if s, ok := env.(envs.Scener); ok {
-			scene = s.Scene(0)
-		}
-		return v.snapshot(saved.Frames), scene, envs.Err(env)
+	env.Reset(nil, envs.NewStep(env.Spec()))
+	if err := envs.Err(env); err != nil {
+		return nil, err
 	}
-	return nil, envs.Scene{}, fmt.Errorf("nobody counted the visits of run %s on %s", id, e.Task.Kind())
+	v, byName := newCoverage(env, 1), map[string]results.Tensor{}
+	for _, x := range saved.Tensors {
+		byName[x.Name] = x
+	}
+	if _, counted := byName[statePrefix+visitsTensor]; v == nil || !counted {
+		return nil, fmt.Errorf("nobody counted the visits of run %s on %s", id, e.Task.Kind())
+	}
+	if err := v.restore(byName); err != nil {
+		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
+	}
+	return v.snapshot(saved.Frames), nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/explore"
 )
@@ -50,12 +51,12 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	stored, scene, err := Visits(e, st)
+	stored, err := Visits(e, st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last == nil || !slices.Equal(stored.Counts, last.Counts) || stored.Frames != e.Budget.Frames || len(scene.Shapes) == 0 {
-		t.Errorf("stored are %+v over %d shapes, last told %+v", stored, len(scene.Shapes), last)
+	if last == nil || !slices.Equal(stored.Counts, last.Counts) || stored.Frames != e.Budget.Frames || len(stored.Scene.Shapes) == 0 {
+		t.Errorf("stored are %+v, last told %+v", stored, last)
 	}
 }
 
@@ -81,7 +82,7 @@ func TestAStoppedRunGoesOnCountingVisits(t *testing.T) {
 		if _, err := Run(context.Background(), e, st); err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := Visits(e, st)
+		v, err := Visits(e, st)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,6 +90,21 @@ func TestAStoppedRunGoesOnCountingVisits(t *testing.T) {
 	}
 	if whole, stopped := visits(false), visits(true); !slices.Equal(whole, stopped) {
 		t.Errorf("visits are %v of a whole run, %v of a stopped one", whole, stopped)
+	}
+}
+
+// TestTheBonusOfACellIsTheMeanOfItsAgentSteps: two copies of two agents for two steps, of which the second agent is in the first group.
+func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
+	v := &coverage{agents: 2, cells: []int32{0, 1, 0, -1, 2, 1, 0, 0}, visits: results.Visits{Recent: []uint64{4, 2, 1, 0}, Bonus: []float64{9, 9, 9, 9}}}
+	spec := &envs.Spec{Agents: 2, Copies: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}, Teams: []int{1, 0}, Groups: []envs.Group{{Name: "b", Obs: 1}, {Name: "a", Obs: 1}}}
+	views := envs.Views(spec)
+	var groups []*group
+	for i, paid := range [][]float32{{1, 50, 3, 4}, {10, 20, 30, 40}} {
+		groups = append(groups, &group{view: views[i], x: &rl.Rollout{N: 1, Intrinsic: paid}})
+	}
+	v.pay(groups)
+	if want := []float64{(10 + 20 + 40 + 4) / 4., (1 + 3) / 2., 30, 0}; !slices.Equal(v.visits.Bonus, want) {
+		t.Errorf("cells are paid %v, want %v", v.visits.Bonus, want)
 	}
 }
 
@@ -100,8 +116,9 @@ func TestATaskWithoutAProjectionHasNoCoverage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, scalars := newCoverage(uncounted{env}), map[string]float64{}
-	v.note()
+	v, scalars := newCoverage(uncounted{env}, 1), map[string]float64{}
+	v.note(0, 1)
+	v.pay(nil)
 	v.scalar(scalars)
 	if v != nil || len(scalars) > 0 || v.snapshot(0) != nil || v.tensors() != nil || v.restore(nil) != nil {
 		t.Errorf("it has %+v, %v", v, scalars)

@@ -42,7 +42,7 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	if err != nil {
 		return nil, err
 	}
-	t := &trainer{exp: e, backend: backend, env: env, spec: env.Spec(), visited: newCoverage(env)}
+	t := &trainer{exp: e, backend: backend, env: env, spec: env.Spec()}
 	defer func() {
 		if err != nil {
 			t.close()
@@ -62,6 +62,7 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 		return nil, err
 	}
 	t.env.Reset(nil, t.step)
+	t.visited = newCoverage(env, t.collected())
 	t.look()
 	for c := range t.fresh {
 		t.fresh[c] = 1
@@ -138,6 +139,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 			return nil, err
 		}
 	}
+	t.visited.pay(t.groups)
 	t.iteration++
 	t.frames += t.collected()
 	return scalars, nil
@@ -195,7 +197,7 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 			g.view.Act(t.act, g.act)
 		}
 		t.env.Step(t.act, t.step)
-		t.visited.note()
+		t.visited.note(k, e)
 		t.look()
 		for _, g := range t.groups {
 			g.keep(k)

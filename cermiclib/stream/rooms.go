@@ -65,6 +65,7 @@ type walker struct {
 func (s Stream) rollout(spec *envs.Spec, iteration int, purpose string, choose func(r *rng.Rand) int) *rl.Rollout {
 	r := rng.New(s.Seed, "stream "+purpose, uint64(iteration))
 	x := rl.NewRollout(spec, s.Steps, 0)
+	x.KeepLabels()
 	x.Iteration, x.Frames = iteration, iteration*s.Steps*s.Copies
 	step := envs.NewStep(spec)
 	walkers := make([]walker, s.Copies*agents)
@@ -78,6 +79,7 @@ func (s Stream) rollout(spec *envs.Spec, iteration int, purpose string, choose f
 	show := func() {
 		for i := range walkers {
 			s.show(step.Obs[i*spec.ObsLen():(i+1)*spec.ObsLen()], &walkers[i], r)
+			walkers[i].label(step.Seen[i*agents:(i+1)*agents], step.RelPos[2*i*agents:2*(i+1)*agents])
 		}
 	}
 	show()
@@ -126,6 +128,17 @@ func (w *walker) move(k int, r *rng.Rand) {
 	walk(&w.at, k)
 	for j := range w.peers {
 		walk(&w.peers[j].at, r.IntN(len(moves)))
+	}
+}
+
+// label says which peers are in sight and where, for a memory that learns to detect them: [N] and [N,2], relative to the agent.
+func (w *walker) label(seen []uint8, relative []float32) {
+	clear(seen)
+	clear(relative)
+	for j, p := range w.peers {
+		if p.seen {
+			seen[j], relative[2*j], relative[2*j+1] = 1, p.at[0]-w.at[0], p.at[1]-w.at[1]
+		}
 	}
 }
 

@@ -117,7 +117,11 @@ func TestOnlyTheScreenIsNoisy(t *testing.T) {
 			}
 			noisy = noisy || slices.ContainsFunc(obs[marks+place:marks+place+screen], func(v float32) bool { return v != 0 })
 			for j := range agents {
-				seen += int(obs[marks+place+screen+j*peer])
+				at := marks + place + screen + j*peer
+				seen += int(obs[at])
+				if label := row*agents + j; x.Seen[label] != uint8(obs[at]) || !slices.Equal(x.RelPos[2*label:2*label+2], obs[at+1:at+3]) {
+					t.Fatalf("room %s: agent step %d is labelled %d at %v of peer %d, and observes %v", room.Name, row, x.Seen[label], x.RelPos[2*label:2*label+2], j, obs[at:at+3])
+				}
 			}
 		}
 		share := float64(seen) / float64(x.Rows()*(agents-1))

@@ -107,6 +107,39 @@ func (l *Live) Watch(e results.Event) {
 	}
 }
 
+// Map is a picture of a run's visits that is redrawn in place while a cell runs.
+type Map struct{ block }
+
+// NewMap keeps a place for the picture, which appears with the first rollout batch of a run whose task declares cells to visit.
+func NewMap() *Map {
+	m := &Map{newBlock()}
+	m.Clear()
+	return m
+}
+
+// Clear takes the picture away: another run begins, which may have no cells.
+func (m *Map) Clear() {
+	m.next = time.Time{}
+	m.put(content{protocol.MIMETextHTML: "", protocol.MIMETextPlain: ""})
+}
+
+// Redraw draws now; nil draws nothing. It does nothing outside a notebook.
+func (m *Map) Redraw(v *results.Visits) {
+	if v == nil || !gonbui.IsNotebook {
+		return
+	}
+	start := time.Now()
+	m.put(Must(render(Must(viz.Visits(v)))))
+	m.took(start, time.Since(start))
+}
+
+// Watch is a watcher of a run.
+func (m *Map) Watch(e results.Event) {
+	if e.Visits != nil && (ended(e) || m.due(time.Now())) {
+		m.Redraw(e.Visits)
+	}
+}
+
 // ended reports whether nothing more will come, so that the last state is drawn whatever the clock says.
 func ended(e results.Event) bool { return e.FromStore || e.Total > 0 && e.Frames >= e.Total }
 

@@ -77,6 +77,7 @@ func TestOutsideANotebookNothingHappens(t *testing.T) {
 	l.Watch(e)
 	p.Watch(e)
 	NewScreen().Show("x")
+	NewMap().Watch(results.Event{Record: record, Frames: 1, Total: 1, Visits: &results.Visits{}}) // which cannot be drawn
 	if drawn {
 		t.Error("a live plot was drawn for nobody")
 	}

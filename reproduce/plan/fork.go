@@ -10,6 +10,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/envs"
 )
 
 // Branch makes the experiment that goes on from a run of st, given as ID@FRAMES, with some settings changed. The beginning of
@@ -100,6 +101,9 @@ func Turn(st *results.Store, now, next run.Experiment) (run.Experiment, error) {
 	if len(settings) == 0 {
 		return now, nil // moved, and moved back
 	}
+	if same, err := sameShapes(now.Task, next.Task); err != nil || !same {
+		return next, err // networks of other sizes
+	}
 	r, err := st.Get(id)
 	if err != nil || r.Complete {
 		return next, nil
@@ -109,4 +113,19 @@ func Turn(st *results.Store, now, next run.Experiment) (run.Experiment, error) {
 		return next, nil // nothing to go on from
 	}
 	return branch(now, saved.Frames, settings)
+}
+
+// sameShapes reports whether agents of two variants of a task see and do as much.
+func sameShapes(a, b envs.Config) (bool, error) {
+	var specs [2]*envs.Spec
+	for i, cfg := range []envs.Config{a, b} {
+		env, err := alone(cfg)
+		if err != nil {
+			return false, err
+		}
+		defer envs.Close(env)
+		specs[i] = env.Spec()
+	}
+	x, y := specs[0], specs[1]
+	return x.Agents == y.Agents && x.InLen() == y.InLen() && x.State == y.State && x.Act.Len() == y.Act.Len(), nil
 }

@@ -12,6 +12,37 @@ import (
 	"cermic/cermiclib/run"
 )
 
+// Where agents see more than before, a run of its own begins, also in the middle of training; with other lengths of episodes it branches.
+func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
+	t.Setenv("GOMLX_BACKEND", "go")
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(set ...string) run.Experiment {
+		return make1(t, Request{Task: "explore/rooms", Method: "mappo", Budget: "smoke", Seed: 1, Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	now := ask()
+	if _, err := run.Run(ctx, now, st, func(e results.Event) {
+		if e.Frames == 1000 {
+			stop()
+		}
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		setting string
+		forks   int
+	}{{"task.tv=screen", 0}, {"task.tv=peer", 0}, {"task.max_steps=40", 1}} {
+		e, err := Turn(st, now, ask(c.setting))
+		if err != nil || len(e.Forks) != c.forks {
+			t.Errorf("%s: %d forks, %v; want %d", c.setting, len(e.Forks), err, c.forks)
+		}
+	}
+}
+
 // A control that moves while a run trains makes it branch off; where that is impossible or pointless, a run of its own.
 func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "go") // compiles such small networks in no time

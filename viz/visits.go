@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package viz
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"cermic/cermiclib/results"
+	"cermic/envs"
+)
+
+// Visits draws three maps over the cells of a run's projection: all visits so far and those of the last rollout batch, both on a logarithmic
+// scale, and the mean intrinsic reward of the last batch. Where a cell is one unit of the world, as in the rooms of envs/explore, walls, doors,
+// switches and goals are drawn as they are when an episode starts.
+func Visits(v *results.Visits) (Panels, error) {
+	q := v.Projection
+	n := q.Columns * q.Rows
+	if n < 1 || len(v.Counts) != n || len(v.Recent) != n || len(v.Bonus) != n || q.Blocked != nil && len(q.Blocked) != n {
+		return Panels{}, fmt.Errorf("visits to %d, %d and %d cells, want %d × %d of each", len(v.Counts), len(v.Recent), len(v.Bonus), q.Columns, q.Rows)
+	}
+	all, recent, bonus := newHeat(v), newHeat(v), newHeat(v)
+	for cell := range n {
+		all.set(cell, float64(v.Counts[cell]), v.Counts[cell] > 0)
+		recent.set(cell, float64(v.Recent[cell]), v.Recent[cell] > 0)
+		bonus.set(cell, v.Bonus[cell], v.Recent[cell] > 0)
+	}
+	all.log, recent.log = true, true
+	p := NewPanels(3,
+		all.plot(fmt.Sprintf("visits in %s frames: %.0f %% of cells", Short(float64(v.Frames)), 100*v.Coverage())),
+		recent.plot("visits, last rollout batch"), bonus.plot("r^i, last rollout batch"))
+	p.Height = min(max(p.Width*vg.Length(q.Rows)/vg.Length(q.Columns), 0.35*vg.Inch), 2.6*vg.Inch) + 0.7*vg.Inch
+	return p, nil
+}
+
+// heat implements plot.Plotter: a number for each cell as a colour, and what the colours say below.
+type heat struct {
+	columns, rows int
+	blocked       []bool
+	value         []float64 // [rows·columns]; NaN: never visited
+	log           bool      // colours go with the logarithm of a count
+	world         []envs.Shape
+}
+
+// newHeat is a map without values. Agents are left out: they are everywhere.
+func newHeat(v *results.Visits) *heat {
+	q, s := v.Projection, v.Scene
+	h := &heat{columns: q.Columns, rows: q.Rows, blocked: q.Blocked, value: make([]float64, q.Columns*q.Rows)}
+	if s.MinX != 0 || s.MinY != 0 || s.MaxX != float64(q.Columns) || s.MaxY != float64(q.Rows) {
+		return h
+	}
+	for _, shape := range s.Shapes {
+		if shape.Role != envs.RoleAgent && shape.Role != envs.RoleObstacle { // walls are blocked cells
+			shape.Hollow = true
+			h.world = append(h.world, shape)
+		}
+	}
+	return h
+}
+
+func (h *heat) set(cell int, value float64, known bool) {
+	if h.value[cell] = value; !known {
+		h.value[cell] = math.NaN()
+	}
+}
+
+func (h *heat) plot(title string) *plot.Plot {
+	p := newPlot("", "")
+	p.HideAxes()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	p.Add(h, header{title: title})
+	return p
+}
+
+// limits are the least and the greatest value; without any, low > high.
+func (h *heat) limits() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, v := range h.value {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if h.log && high > 0 {
+		low = 1
+	}
+	return low, high
+}
+
+// share places a value between the limits, from 0 to 1.
+func (h *heat) share(v, low, high float64) float64 {
+	if h.log {
+		v, low, high = math.Log(v), math.Log(low), math.Log(high)
+	}
+	if !(high > low) {
+		return 1
+	}
+	return (v - low) / (high - low)
+}
+
+// scaleRow is the height of the line that says what colours mean.
+const scaleRow = vg.Length(16)
+
+// Plot implements plot.Plotter.
+func (h *heat) Plot(c draw.Canvas, _ *plot.Plot) {
+	field := draw.Crop(c, 0, 0, scaleRow, 0)
+	p := newPainter(field, envs.Scene{MaxX: float64(h.columns), MaxY: float64(h.rows)})
+	low, high := h.limits()
+	for cell, v := range h.value {
+		x, y := float64(cell%h.columns), float64(h.rows-1-cell/h.columns)
+		a, b := p.at(x, y), p.at(x+1, y+1)
+		fill := color.Color(paper)
+		switch {
+		case h.blocked != nil && h.blocked[cell]:
+			fill = slate
+		case !math.IsNaN(v):
+			fill = warmth(h.share(v, low, high))
+		}
+		p.FillPolygon(fill, rectangle(a.X, a.Y, b.X, b.Y))
+	}
+	for _, shape := range h.world {
+		p.shape(shape)
+	}
+	a, b := p.at(0, 0), p.at(float64(h.columns), float64(h.rows))
+	frame := rectangle(a.X, a.Y, b.X, b.Y)
+	c.StrokeLines(draw.LineStyle{Color: stone, Width: vg.Points(0.8)}, append(frame, frame[0]))
+	h.scale(c, low, high)
+}
+
+// scale draws the colours between their ends.
+func (h *heat) scale(c draw.Canvas, low, high float64) {
+	style := typeface(8, false)
+	y := c.Min.Y + 5
+	if low > high {
+		c.FillText(style, vg.Point{X: c.Center().X, Y: y}, "no visits yet")
+		return
+	}
+	const steps, width = 24, vg.Length(90)
+	left := c.Center().X - width/2
+	for k := range steps {
+		x := left + width*vg.Length(k)/steps
+		c.FillPolygon(warmth(float64(k)/(steps-1)), rectangle(x, y-3, x+width/steps, y+3))
+	}
+	style.XAlign = text.XRight
+	c.FillText(style, vg.Point{X: left - 4, Y: y}, Short(low))
+	style.XAlign = text.XLeft
+	c.FillText(style, vg.Point{X: left + width + 4, Y: y}, Short(high))
+}
+
+// The colours of a map, from little to much: one hue whose lightness falls evenly, so that it reads in grey, too.
+var warmths = []color.NRGBA{rgb(0xfdf0d5), rgb(0xf2a65a), rgb(0xb5382f), rgb(0x3f0d28)}
+
+// warmth is the colour of a share from 0 to 1.
+func warmth(share float64) color.NRGBA {
+	at := min(max(share, 0), 1) * float64(len(warmths)-1)
+	k := min(int(at), len(warmths)-2)
+	part, a, b := at-float64(k), warmths[k], warmths[k+1]
+	mix := func(x, y uint8) uint8 { return uint8(math.Round(float64(x) + part*(float64(y)-float64(x)))) }
+	return color.NRGBA{R: mix(a.R, b.R), G: mix(a.G, b.G), B: mix(a.B, b.B), A: 0xff}
+}
