@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -87,6 +88,16 @@ func Check(err error) {
 func Must[T any](v T, err error) T {
 	Check(err)
 	return v
+}
+
+// Known is Must for what needs a run's weights. Where they are not here, it says so in one sentence and returns false, so that a notebook
+// that trains nothing runs to its end.
+func Known[T any](v T, err error) (T, bool) {
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Println("There is nothing to see yet: no run with these settings has its weights here. Set train to true to train it.")
+		return v, false
+	}
+	return Must(v, err), true
 }
 
 // send displays data, or replaces the block with its DisplayID, and waits until the kernel has it: a program that ends
