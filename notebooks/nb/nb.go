@@ -21,6 +21,7 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/reproduce/records"
+	"cermic/viz"
 )
 
 // Headless reports whether nobody is watching: NB_HEADLESS is set by `reproduce notebooks`.
@@ -90,11 +91,11 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Known is Must for what needs a run's weights. Where they are not here, it says so in one sentence and returns false, so that a notebook
-// that trains nothing runs to its end.
+// Known is Must for what needs a run's weights. Where they are not here, it shows an empty figure whose title says so and returns false, so
+// that a notebook that trains nothing runs to its end.
 func Known[T any](v T, err error) (T, bool) {
 	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Println("There is nothing to see yet: no run with these settings has its weights here. Set train to true to train it.")
+		Show(viz.Curves(viz.Figure{Title: "No such run has its weights here yet: set train to true."}))
 		return v, false
 	}
 	return Must(v, err), true
