@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"cermiclib/nn", "cermiclib/results"},
 	{"cermiclib/policy", "cermiclib/memory"},
 	{"cermiclib/learn", "cermiclib/explore"},
-	{"cermiclib/cermic"},
+	{"cermiclib/cermic", "cermiclib/stream"},
 	{"cermiclib/run"},
 	{"cermiclib/libtest"},
 	{"viz"},

@@ -10,6 +10,7 @@ import (
 
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/explore"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/envs/rng"
 )
@@ -24,6 +25,7 @@ func short(seed uint64) Stream {
 func withForm(f cermic.Form) cermic.Config {
 	c := cermic.Default()
 	c.Form, c.Minibatch = f, 60
+	c.Memory = memory.DefaultMLP() // a stream of rooms tells no detector where peers are
 	return c
 }
 

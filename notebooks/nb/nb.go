@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/reproduce/records"
+	"cermic/viz"
 )
 
 // Headless reports whether nobody is watching: NB_HEADLESS is set by `reproduce notebooks`.
@@ -87,6 +89,16 @@ func Check(err error) {
 func Must[T any](v T, err error) T {
 	Check(err)
 	return v
+}
+
+// Known is Must for what needs a run's weights. Where they are not here, it shows an empty figure whose title says so and returns false, so
+// that a notebook that trains nothing runs to its end.
+func Known[T any](v T, err error) (T, bool) {
+	if errors.Is(err, fs.ErrNotExist) {
+		Show(viz.Curves(viz.Figure{Title: "No such run has its weights here yet: set train to true."}))
+		return v, false
+	}
+	return Must(v, err), true
 }
 
 // send displays data, or replaces the block with its DisplayID, and waits until the kernel has it: a program that ends

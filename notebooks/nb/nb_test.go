@@ -3,9 +3,11 @@
 package nb
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -173,5 +175,14 @@ func TestACellTrainsOnlyWhenAskedTo(t *testing.T) {
 	}
 	if first, none := Chosen(false, []int{1, 2}), Chosen(false, []int{}); len(first) != 1 || len(none) != 0 {
 		t.Errorf("got %v and %v", first, none)
+	}
+}
+
+func TestWhatHasNoWeightsIsNotKnown(t *testing.T) {
+	if _, ok := Known(0, fmt.Errorf("no weights here (%w)", fs.ErrNotExist)); ok {
+		t.Error("a run without weights is known")
+	}
+	if v, ok := Known(7, nil); !ok || v != 7 {
+		t.Errorf("got %d, %t", v, ok)
 	}
 }

@@ -25,7 +25,7 @@ var Concepts = []Concept{
 	{"h", "cermiclib/cermic/calibration.go", "Sec. 4.2: the calibrated mean h(γ·f_n, μ_Ψ)"},
 	{"Eq4", "cermiclib/cermic/consistency.go", "Sec. 4.2: γ from InfoNCE"},
 	{"eq:loss", "cermiclib/cermic/loss.go", "Sec. 4.3: the loss of the module"},
-	{"eq:int_r", "cermiclib/cermic/reward.go", "Sec. 4.4: the intrinsic reward"},
+	{"eq:int_r", "cermiclib/cermic/form.go", "Sec. 4.4: the intrinsic reward"},
 	{"Algorithm1", "cermiclib/run/trainer.go", "Sec. 4.4: one training iteration"},
 	{"Theorem1", "cermiclib/theory/sandwich.go", "Sec. 4.4 and App. D: r^i beside the UCB bonus in linear MDPs"},
 	{"Theorem1", "cermiclib/theory/surprise.go", "App. D: expected and realised surprise"},

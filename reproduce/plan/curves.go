@@ -43,7 +43,9 @@ var recordedLearners = []string{"mappo", "qmix"}
 
 // Recorded are BenchMARL's curves on a task of the learners that the methods are built on, or of all if no method is named, drawn as
 // references; there are none of most tasks.
-func Recorded(task string, methods ...string) []viz.Series { return peerCurves(task, viz.Evals, methods) }
+func Recorded(task string, methods ...string) []viz.Series {
+	return peerCurves(task, viz.Evals, methods)
+}
 
 // RecordedGroup is Recorded for the returns of one group of a task whose groups are trained apart.
 func RecordedGroup(task, group string, methods ...string) []viz.Series {
