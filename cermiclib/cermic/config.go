@@ -108,12 +108,17 @@ func Literal() Config {
 	return c
 }
 
-// Novelty returns Default with a bonus that fades where an agent has been: the elliptical form, in units of its own standard deviation
-// over all of training.
+// Novelty returns Default with a bonus that fades where agents have been: the elliptical form on random waves of s_t, which tell
+// observations apart as counting would, centred and scaled over all of training, with the peers' novelty added in training as MACE does.
+//
+// Reading: a constant part of r^i would reward not finishing an episode that ends at success, and what √KL leaves when it is centred says
+// nothing about novelty (D31).
 func Novelty() Config {
 	c := Default()
-	c.Form = DefaultElliptical()
-	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormStd, 1, 0.05
+	e := DefaultElliptical()
+	e.Features, e.Squash, e.Waves, e.Bandwidth, e.Lambda = FeatureEmbed, SquashFourier, 512, 1, 0.1
+	c.Form, c.Others = e, 1
+	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormCenterStd, 1, 0.05
 	return c
 }
 

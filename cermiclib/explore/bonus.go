@@ -42,12 +42,14 @@ const (
 // method, the same for all tasks.
 var DefaultCoef = map[string]float64{"mace": 0.01, "db": 0.05}
 
-// DefaultBonus is the rule by which the bonus of every curiosity method is scaled, of the explorer of that Kind: divided by its running
-// standard deviation over all of training, and weighted by DefaultCoef. Methods then differ in what they find new, and in how fast that
+// DefaultBonus is the rule by which the bonus of every curiosity method is scaled, of the explorer of that Kind: the running mean over
+// all of training taken off, divided by the running standard deviation, and weighted by DefaultCoef. What is left without centring rewards
+// not finishing an episode that ends at success: on explore/rooms MACE finds the goal either way and gets there in every episode only when
+// its bonus is centred. Methods then differ in what they find new, and in how fast that
 // fades, not in units. Where episodes have a fixed length, what PPO feels of a bonus is the standard deviation of coef × normalised
 // r^i a step, which Payer.Pay reports. Presets of the authors' own schemes set the fields themselves.
 func DefaultBonus(kind string) Bonus {
-	return Bonus{IntNorm: NormStd, IntMemory: 1, IntClip: 5, IntCoef: DefaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
+	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: DefaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
 }
 
 // returnDiscount is the discount of the sum that return_std normalises by; the paper's discount factor.

@@ -69,6 +69,10 @@ var methods = []Method{
 		Copies: 8, About: "qmix-spectra trained as its authors do, on their schedule",
 	},
 	{
+		ID: "mappo-cermic-novelty", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Novelty(),
+		About: "mappo-cermic with a bonus that measures novelty: the elliptical form of its Theorem 1 on features of s_t",
+	},
+	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
 		About: "mappo-cermic with the module's settings closer to the paper's letter",
 	},
