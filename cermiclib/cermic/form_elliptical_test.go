@@ -138,6 +138,9 @@ func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
 
 // A step that comes again and again pays less and less; one that has never been pays more.
 func TestEllipticalBonusFades(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a module for each form")
+	}
 	spec := fakeSpec(4)
 	for _, features := range []string{FeatureCode, FeatureHidden, FeatureEmbed, FeatureNext} {
 		for _, whose := range []string{WhoseAll, WhoseOwn} {

@@ -39,6 +39,9 @@ func withForm(f Form) Config {
 }
 
 func TestEveryFormContinuesBitExactly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a module for each form")
+	}
 	spec := fakeSpec(4)
 	for name, f := range formsUnderTest() {
 		c := withForm(f)
@@ -66,6 +69,9 @@ func TestEveryFormContinuesBitExactly(t *testing.T) {
 
 // Looking at a rollout, as figures do, changes nothing about training.
 func TestLookingAtAFormTakesNothingIn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a module for each form")
+	}
 	spec := fakeSpec(4)
 	for name, f := range formsUnderTest() {
 		c := withForm(f)

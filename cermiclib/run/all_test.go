@@ -108,7 +108,7 @@ func TestRunsThatAnotherTrainsComeLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := st.Claim(t.Context(), id, text, results.Record{Task: es[0].Task.Kind(), Seed: 1}, false, nil)
+	other, err := st.Claim(t.Context(), id, text, results.Record{Task: es[0].Task.Kind(), Method: es[0].Label(), Seed: 1}, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func fighters(t *testing.T) map[string]Experiment {
 }
 
 // slow are the methods whose modules take seconds to compile or train on this backend.
-var slow = map[string]bool{"cpm": true, "mappo-db": true, "mappo-cermic": true, "qmix-cermic": true}
+var slow = map[string]bool{"cpm": true, "mace": true, "mappo-db": true, "mappo-cermic": true, "qmix-cermic": true}
 
 // TestEveryMethodPlaysBattlesWithinItsMasks: the task panics at the first forbidden action, of training as of evaluation, so that a
 // run that ends in order sent none. Episodes end by the death of all on one side.

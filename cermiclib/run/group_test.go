@@ -134,6 +134,9 @@ func TestTwoGroupsGoOnExactly(t *testing.T) {
 		"recurrent qmix": recurrent, "qmix-cermic": opposed(small("qmix-cermic")), "told": informed,
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "gated" {
+				t.Skip("compiles for seconds")
+			}
 			e.Budget.Frames = 3 * e.Learner.CollectFrames()
 			e.Budget.EvalEvery = e.Learner.CollectFrames()
 			whole, parts := open(t), open(t)
