@@ -106,11 +106,15 @@ func (c spoiledTask) WithShared(s envs.Common) envs.Config { c.Common = s; retur
 
 func (c spoiledTask) Build(seed uint64, workers int) (envs.Env, error) {
 	env, err := c.Balance.Build(seed, workers)
-	return spoiledEnv{env, c.spoil}, err
+	if err != nil {
+		return nil, err
+	}
+	return spoiledEnv{env, env.(envs.Coverer), c.spoil}, nil
 }
 
 type spoiledEnv struct {
 	envs.Env
+	envs.Coverer
 	spoil func(*envs.Step)
 }
 
