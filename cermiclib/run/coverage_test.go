@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last == nil || !slices.Equal(stored.Counts, last.Counts) || stored.Frames != e.Budget.Frames || len(stored.Scene.Shapes) == 0 {
+	if last == nil || !reflect.DeepEqual(stored, last) || stored.Frames != e.Budget.Frames || len(stored.Scene.Shapes) == 0 {
 		t.Errorf("stored are %+v, last told %+v", stored, last)
 	}
 }
@@ -63,7 +64,7 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 // TestAStoppedRunGoesOnCountingVisits: stopped after its first iteration, it ends with the visits of one that was not.
 func TestAStoppedRunGoesOnCountingVisits(t *testing.T) {
 	e := tinyLock(2)
-	visits := func(stop bool) []uint64 {
+	visits := func(stop bool) *results.Visits {
 		st, err := results.Open(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
@@ -86,9 +87,9 @@ func TestAStoppedRunGoesOnCountingVisits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v.Counts
+		return v
 	}
-	if whole, stopped := visits(false), visits(true); !slices.Equal(whole, stopped) {
+	if whole, stopped := visits(false), visits(true); !reflect.DeepEqual(whole, stopped) {
 		t.Errorf("visits are %v of a whole run, %v of a stopped one", whole, stopped)
 	}
 }
