@@ -67,7 +67,7 @@ func TestWheelRecordsAllItHolds(t *testing.T) {
 		"cermic_envs/__init__.py", "cermic_envs/benchmarl.py", "cermic_envs/py.typed", "cermic_envs/libcermic_envs.so",
 		"cermic_envs-0.1.0.dist-info/METADATA", "cermic_envs-0.1.0.dist-info/WHEEL", "cermic_envs-0.1.0.dist-info/licenses/LICENSE",
 	} {
-		if texts[name] == "" {
+		if _, there := texts[name]; !there {
 			t.Errorf("the wheel lacks %s", name)
 		}
 	}

@@ -35,6 +35,7 @@ type Env struct {
 	act     *envs.Actions
 	started bool
 	ended   []bool // [E] copies that have to be reset before the next step
+	painter *painter
 }
 
 // The largest sizes: beyond them the runtime of Go would run out of memory, and take the caller's program with it.
@@ -65,7 +66,7 @@ func Make(task string, settings []byte, copies int, seed uint64, workers int) (_
 		return nil, Misuse{err}
 	}
 	return &Env{
-		cfg: cfg, workers: workers, env: env, act: envs.NewActions(env.Spec()), ended: make([]bool, env.Spec().Copies),
+		cfg: cfg, workers: workers, env: env, act: envs.NewActions(env.Spec()), ended: make([]bool, copies), painter: newPainter(copies, workers),
 	}, nil
 }
 
@@ -173,10 +174,9 @@ func (e *Env) Reset(out *envs.Step, pixels []uint8, mask []uint8, seed *uint64) 
 	for c := range e.ended {
 		if mask == nil || mask[c] != 0 {
 			e.ended[c] = false
-			e.paint(out, pixels, c, c+1)
 		}
 	}
-	return nil
+	return e.painter.paint(e.env.Spec(), pixels, out.Cells, mask)
 }
 
 // Step advances all copies by choices [E,N] or forces [E,N,D], whichever the task takes; the other one is nil.
@@ -204,8 +204,7 @@ func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []flo
 	for c := range e.ended {
 		e.ended[c] = out.Terminated[c] != 0 || out.Truncated[c] != 0
 	}
-	e.paint(out, pixels, 0, len(e.ended))
-	return nil
+	return e.painter.paint(e.env.Spec(), pixels, out.Cells, nil)
 }
 
 // take copies and checks the actions; the environment never reads memory that another thread of the caller may write to.
@@ -228,17 +227,6 @@ func (e *Env) take(choices []int32, forces []float32) error {
 		}
 	}
 	return nil
-}
-
-// paint writes the pictures of the copies [from, to).
-func (e *Env) paint(out *envs.Step, pixels []uint8, from, to int) {
-	if pixels == nil {
-		return
-	}
-	s := e.env.Spec()
-	cells := s.Agents * s.CellLen()
-	bytes := cells * envs.CellPixels * envs.CellPixels * 3
-	s.RGB(pixels[from*bytes:to*bytes], out.Cells[from*cells:to*cells])
 }
 
 // Script writes the actions of the task's hand-written policy; ok is false where there is none.

@@ -226,6 +226,29 @@ func TestProtocolIsKept(t *testing.T) {
 	}
 }
 
+// Cells are memory that another thread of the caller may spoil.
+func TestCellWithoutPictureIsAnError(t *testing.T) {
+	env, err := Make("meltingpot/clean_up", []byte("{}"), 9, 0, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := env.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, pixels := newStep(spec)
+	if err := env.painter.paint(spec, pixels, out.Cells, nil); err != nil {
+		t.Fatal(err)
+	}
+	out.Cells[len(out.Cells)-1] = math.MaxUint16
+	if err := env.painter.paint(spec, pixels, out.Cells, nil); err == nil {
+		t.Error("a cell of unknown number is painted")
+	}
+	if err := env.Reset(out, pixels, nil, nil); err != nil { // which writes all cells anew
+		t.Error(err)
+	}
+}
+
 // Calls to one environment wait for each other, and one that is closed meanwhile is an error and no crash.
 func TestEnvironmentIsSafeForManyThreads(t *testing.T) {
 	for range 3 {

@@ -6,9 +6,9 @@
 //
 //	go build -buildmode=c-shared -o libcermic_envs.so ./envs/python/lib
 //
-// Every function but cermic_open and cermic_free returns NULL, or a sentence that the caller gives back with cermic_free. Its first letter says what kind of error it is:
-// 'm' for a mistake of the caller, 'f' for a failure of the environment. Arrays belong to the caller: the library writes them during a call
-// and keeps no pointer to them. All functions may be called from any thread.
+// Every function but cermic_open and cermic_free returns NULL, or a sentence that the caller gives back with cermic_free. Its first letter
+// says what kind of error it is: 'm' for a mistake of the caller, 'f' for a failure of the environment. Arrays belong to the caller: the
+// library writes them during a call and keeps no pointer to them. All functions may be called from any thread.
 package main
 
 /*

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bridge
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"cermic/envs"
+	"cermic/envs/internal/pool"
+)
+
+// painter paints views made of cells as images, on several cores at once.
+type painter struct {
+	job    *pool.Job
+	failed atomic.Bool
+
+	// of the work in progress
+	spec   *envs.Spec
+	pixels []uint8
+	cells  []uint16
+	mask   []uint8
+}
+
+func newPainter(copies, workers int) *painter {
+	p := &painter{}
+	p.job = pool.New(copies, 1, workers, p.advance)
+	return p
+}
+
+// paint writes pixels [E,N,8H,8W,3] of the copies in mask, or of all if it is nil; without pixels it does nothing.
+func (p *painter) paint(s *envs.Spec, pixels []uint8, cells []uint16, mask []uint8) error {
+	if pixels == nil {
+		return nil
+	}
+	p.failed.Store(false)
+	p.spec, p.pixels, p.cells, p.mask = s, pixels, cells, mask
+	p.job.Run()
+	p.pixels, p.cells, p.mask = nil, nil, nil
+	if p.failed.Load() {
+		return errors.New("a cell has a number that no picture has; its array must not be written to during a step")
+	}
+	return nil
+}
+
+// advance paints copies [from, to).
+func (p *painter) advance(from, to int) {
+	defer func() { // cells are the caller's memory, and nobody else could recover from a panic on another goroutine
+		if recover() != nil {
+			p.failed.Store(true)
+		}
+	}()
+	cells := p.spec.Agents * p.spec.CellLen()
+	bytes := cells * envs.CellPixels * envs.CellPixels * 3
+	for c := from; c < to; c++ {
+		if p.mask == nil || p.mask[c] != 0 {
+			p.spec.RGB(p.pixels[c*bytes:(c+1)*bytes], p.cells[c*cells:(c+1)*cells])
+		}
+	}
+}
