@@ -20,6 +20,7 @@ type batch struct {
 	weight    *Node   // [B] 1 where the agent step counts, 0 where it only fills up
 	reward    *Node   // [B] r^e_{t-1} as reward_feat says
 	negative  *Node   // as negatives.go says
+	alpha     *Node   // scalar α; of no account where Config.Alpha is 0
 	memory    []*Node // what the memory declared
 }
 
@@ -107,7 +108,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 			report("explore_nce", contrast)
 			explore = Add(explore, MulScalar(contrast, c.Contrast))
 		}
-		total = Sub(total, MulScalar(explore, c.Alpha))
+		total = Sub(total, Mul(explore, b.alpha))
 	}
 	report("loss", total)
 	return total, terms

@@ -21,7 +21,11 @@ import (
 // scope holds all variables of the module.
 const scope = "cermic"
 
-// Inputs of the training graph, in this order; the memory's follow.
+// alphaInput is the weight of L_explore, an input of the training graph so that a run with another one, or a knob that moves, needs no graph
+// compiled anew.
+const alphaInput = "alpha"
+
+// Inputs of the training graph, in this order; the memory's follow, and then alphaInput.
 const (
 	inObs = iota
 	inNext
@@ -128,10 +132,12 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 	if m.mem != nil {
 		inputs = append(inputs, m.mem.Inputs(rows)...)
 	}
+	inputs = append(inputs, nn.F32(alphaInput))
 	return nn.NewProgram(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		last := len(in) - 1
 		return fn(sc.At(scope), batch{
-			spec: b.Spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
-			negative: in[inNegative], memory: in[inMemory:],
+			alpha: in[last], spec: b.Spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
+			negative: in[inNegative], memory: in[inMemory:last],
 		})
 	})
 }
@@ -248,6 +254,7 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	if m.mem != nil {
 		m.mem.Gather(m.step, inMemory, x, rows)
 	}
+	m.step.Feed(m.step.Input(alphaInput), func(dst []float32) { dst[0] = float32(m.cfg.Alpha) })
 }
 
 // actLen is the length of what φ sees of an action.

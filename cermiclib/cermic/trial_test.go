@@ -62,7 +62,7 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 	build := func(sc *model.Scope, in []*Node) (value, total *Node, terms []term) {
 		total, terms = c.losses(sc.At(scope), mem, batch{
 			spec: spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
-			negative: in[inNegative], memory: in[inMemory:],
+			negative: in[inNegative], memory: in[inMemory:], alpha: ConstAs(in[inReward], c.Alpha),
 		})
 		named := map[string]*Node{}
 		for _, term := range terms {

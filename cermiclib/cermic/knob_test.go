@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"testing"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/xlacache"
+)
+
+// α is an input of the graph: a knob that moves it finds what has been compiled before.
+func TestAnotherAlphaCompilesNothing(t *testing.T) {
+	build := func(alpha float64) {
+		backend, err := nn.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Default()
+		c.Alpha = alpha
+		b := &nn.Build{Spec: fakeSpec(3), Backend: backend, Store: nn.NewStore(1), Seed: 1}
+		defer b.Close()
+		if _, err := c.Build(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build(0.2)
+	loaded, compiled := xlacache.Counts()
+	if loaded+compiled == 0 {
+		t.Skip("this backend keeps no compiled graphs")
+	}
+	build(0.7)
+	if l, c := xlacache.Counts(); c != compiled || l == loaded {
+		t.Errorf("another α loads %d graphs and compiles %d, want none compiled", l-loaded, c-compiled)
+	}
+}
