@@ -269,6 +269,10 @@ func (x Explored) Verdict(st *results.Store) (string, error) {
 				none = append(none, who)
 			}
 		}
+		if missing == len(rows) {
+			fmt.Fprintf(&b, "- **%s**: not tested, no run is complete.\n", taskLabel(task))
+			continue
+		}
 		fmt.Fprintf(&b, "- **%s**: solved by %s", taskLabel(task), listed(some))
 		if len(none) > 0 {
 			fmt.Fprintf(&b, "; not by %s", listed(none))
