@@ -45,23 +45,7 @@ func TestEveryFormContinuesBitExactly(t *testing.T) {
 	spec := fakeSpec(4)
 	for name, f := range formsUnderTest() {
 		c := withForm(f)
-		whole, wholeStore := newModule(t, c, spec, 1)
-		iterate(t, whole, wholeStore, spec, 0, 2)
-		state := whole.Save()
-		resumed, resumedStore := newModule(t, c, spec, 1)
-		for _, v := range nn.Variables(wholeStore, "") {
-			value, err := v.MustValue().LocalClone()
-			if err == nil {
-				err = resumedStore.GetVariable(v.Path()).SetValue(value)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := resumed.Load(state); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(iterate(t, whole, wholeStore, spec, 2, 4), iterate(t, resumed, resumedStore, spec, 2, 4)) {
+		if !continues(t, c, spec, 2, 4) {
 			t.Errorf("%s: the resumed module departs from the uninterrupted one", name)
 		}
 	}

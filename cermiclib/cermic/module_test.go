@@ -242,8 +242,20 @@ func TestSavedModuleContinuesBitExactly(t *testing.T) {
 	spec := fakeSpec(4)
 	c := small()
 	c.IntNorm, c.RewardFeature = explore.NormReturnStd, FeatureRunningStd // both keep state on the host
+	if !continues(t, c, spec, 1, 3) {
+		t.Error("the resumed module departs from the uninterrupted one")
+	}
+	m, _ := newModule(t, c, spec, 1)
+	if err := m.Load([]byte("[]")); err == nil {
+		t.Error("a state of another shape is accepted")
+	}
+}
+
+// continues reports whether a module that is saved after some iterations and loaded anew does the same until the last as one that never was.
+func continues(t *testing.T, c Config, spec *envs.Spec, saved, last int) bool {
+	t.Helper()
 	whole, wholeStore := newModule(t, c, spec, 1)
-	iterate(t, whole, wholeStore, spec, 0, 1)
+	iterate(t, whole, wholeStore, spec, 0, saved)
 	state := whole.Save()
 	resumed, resumedStore := newModule(t, c, spec, 1)
 	for _, v := range nn.Variables(wholeStore, "") {
@@ -258,12 +270,7 @@ func TestSavedModuleContinuesBitExactly(t *testing.T) {
 	if err := resumed.Load(state); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(iterate(t, whole, wholeStore, spec, 1, 3), iterate(t, resumed, resumedStore, spec, 1, 3)) {
-		t.Error("the resumed module departs from the uninterrupted one")
-	}
-	if err := resumed.Load([]byte("[]")); err == nil {
-		t.Error("a state of another shape is accepted")
-	}
+	return slices.Equal(iterate(t, whole, wholeStore, spec, saved, last), iterate(t, resumed, resumedStore, spec, saved, last))
 }
 
 // The bonus of an agent's last step and its prediction must rest on what the agent saw last, not on the episode after.
