@@ -129,6 +129,7 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 		}
 		r := &e.streams[c]
 		r.Seed(e.seed, "vmas reset", uint64(c), uint64(e.episode[c]))
+		e.world.common.Seed(e.seed, "vmas common", uint64(e.episode[c]))
 		e.episode[c]++
 		e.steps[c], e.paid[c] = 0, 0
 		e.world.clear(c)

@@ -5,7 +5,9 @@ package vmas
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
+	"cermic/cermiclib/conf"
 	"cermic/envs"
 	"cermic/envs/rng"
 )
@@ -20,11 +22,31 @@ type SimpleAdversary struct {
 	Adversaries int `json:"n_adversaries"`
 
 	Opponents Opponents `json:"opponents"` // what agents of the other group are to an agent
+	Goal      GoalDraw  `json:"goal"`      // which copies have the same landmark for a goal
+}
+
+// GoalDraw says which copies draw the goal together.
+//
+// The original draws one index for all copies whenever all begin anew, which this task, whose episodes have one length, always makes them do:
+// every collection of one episode a copy is then about one landmark. Drawn by each copy, a collection shows all of them.
+type GoalDraw string
+
+// The values of goal.
+const (
+	GoalOfWorld GoalDraw = "world"
+	GoalOfCopy  GoalDraw = "copy"
+)
+
+func (g GoalDraw) validate(task string) error {
+	if known := []string{string(GoalOfWorld), string(GoalOfCopy)}; !slices.Contains(known, string(g)) {
+		return fmt.Errorf("%s: goal is %q%s", task, g, conf.Near(string(g), known))
+	}
+	return nil
 }
 
 // DefaultSimpleAdversary returns the settings of BenchMARL 1.5.2 (conf/task/vmas/simple_adversary.yaml).
 func DefaultSimpleAdversary() SimpleAdversary {
-	a := SimpleAdversary{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Agents: 3, Adversaries: 1, Opponents: AsObjects}
+	a := SimpleAdversary{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Agents: 3, Adversaries: 1, Opponents: AsObjects, Goal: GoalOfWorld}
 	a.Reward = envs.Dense
 	return a
 }
@@ -46,6 +68,7 @@ func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
 		wantCount(a.Kind(), "n_agents", a.Agents, 2, 100),
 		wantCount(a.Kind(), "n_adversaries", a.Adversaries, 1, a.Agents-1),
 		a.Opponents.validate(a.Kind()),
+		a.Goal.validate(a.Kind()),
 	); err != nil {
 		return nil, err
 	}
@@ -94,6 +117,9 @@ func (a *simpleAdversary) World() WorldSpec {
 func (a *simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
 	for b := range w.count {
 		w.Place(c, b, Vec{r.Uniform(-1, 1), r.Uniform(-1, 1)})
+	}
+	if a.Goal == GoalOfWorld {
+		r = w.Common()
 	}
 	w.Memory(c)[0] = float32(r.IntN(w.landmarks))
 }

@@ -79,3 +79,28 @@ func TestScoreWeighsTeamsEqually(t *testing.T) {
 		t.Errorf("rewards %v and %v differ in a task that has one reward", d, out.Sparse)
 	}
 }
+
+// TestGoalOfWorld checks that all copies have one goal in an episode and another one in later ones, unless each copy draws its own.
+func TestGoalOfWorld(t *testing.T) {
+	for goal, shared := range map[GoalDraw]bool{GoalOfWorld: true, GoalOfCopy: false} {
+		cfg := DefaultSimpleAdversary()
+		cfg.Goal, cfg.Copies = goal, 8
+		built, err := cfg.Build(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := built.(*env)
+		out := envs.NewStep(e.Spec())
+		seen, mixed := map[float32]bool{}, false
+		for range 20 {
+			e.Reset(nil, out)
+			for c := range cfg.Copies {
+				seen[e.world.Memory(c)[0]] = true
+				mixed = mixed || e.world.Memory(c)[0] != e.world.Memory(0)[0]
+			}
+		}
+		if len(seen) != 2 || mixed == shared {
+			t.Errorf("goal=%s: %d goals in 20 episodes, copies differ: %v; want 2 goals, %v", goal, len(seen), mixed, !shared)
+		}
+	}
+}

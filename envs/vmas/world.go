@@ -2,7 +2,11 @@
 
 package vmas
 
-import "math"
+import (
+	"math"
+
+	"cermic/envs/rng"
+)
 
 // World is the state of E copies of one WorldSpec: struct of arrays, copy-major, so that a worker walks through memory
 // once per step. Index at(c, b) is body b of copy c. Tasks read and write it through the methods below.
@@ -29,6 +33,7 @@ type World struct {
 	push      []Vec     // [E,agents] control within the agent's force limits
 	fixedRot  []float32 // [E,joints] rotation that stiff joints keep
 	slots     []float32 // [E,memory]
+	common    rng.Rand  // of the episode that begins: Common
 }
 
 // lineReach is the distance at which lines and boxes begin to push: they have no radius.
@@ -192,6 +197,10 @@ func (w *World) Rotate(c, b int, angle float32) {
 // Memory returns the task's own numbers of copy c, in the order of WorldSpec.Memory. A reset zeroes them, but
 // for the last WorldSpec.Kept.
 func (w *World) Memory(c int) []float32 { return w.slots[c*w.memory : (c+1)*w.memory] }
+
+// Common returns the random numbers that the k-th reset of every copy shares, for tasks that draw one value for the whole world. Only for
+// use inside Task.Reset.
+func (w *World) Common() *rng.Rand { return &w.common }
 
 // SetFixedRotation sets the rotation that stiff joint k keeps in copy c, until its next reset.
 func (w *World) SetFixedRotation(c, k int, angle float32) { w.fixedRot[c*len(w.spec.Joints)+k] = angle }
