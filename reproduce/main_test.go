@@ -94,4 +94,21 @@ func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
 			t.Errorf("list -method does not show %s:\n%s", setting, settings)
 		}
 	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"list", "-method", "mappo"}, "discount factor γ, 0 to 1; the paper: 0.99\n"},
+		{[]string{"list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"}, "* explore.alpha=0.5 "},
+		{[]string{"list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"}, "(default: 0.2)\n"},
+		{[]string{"list", "-method", "mappo-cermic"}, "one of optimal, learned, unit\n"},
+		{[]string{"list", "-task", "lock"}, "  task.levers=3 "},
+	} {
+		if got, err := command(t, c.args...); err != nil || !strings.Contains(got, c.want) {
+			t.Errorf("%v does not say %q (%v):\n%s", c.args, c.want, err, got)
+		}
+	}
+	if got, _ := command(t, "list", "-task", "lock"); strings.Contains(got, "learner.") || strings.Contains(got, "* ") {
+		t.Errorf("list -task lists more than the task's settings, or marks one that was not changed:\n%s", got)
+	}
 }

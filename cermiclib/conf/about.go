@@ -3,6 +3,7 @@
 package conf
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -106,14 +107,42 @@ func Explain(v any, err error) error {
 			meant = append(meant, k)
 		}
 	}
+	if own := slices.DeleteFunc(slices.Clone(meant), func(k KeyDoc) bool { return !strings.HasPrefix(err.Error(), partOf(v, k.Key)+": ") }); len(own) > 0 {
+		meant = own // the sentence begins with the kind of the part that refuses
+	}
 	meant = slices.CompactFunc(meant, func(a, b KeyDoc) bool { return a.About == b.About })
 	if len(meant) != 1 { // several parts have a setting of this name: which is meant, the sentence alone does not tell
 		return err
 	}
-	return fmt.Errorf("%w (%s: %s)", err, meant[0].Key, meant[0].About)
+	return fmt.Errorf("%w (%s)", err, meant[0].Sentence())
+}
+
+// partOf is the kind of the config that a key belongs to.
+func partOf(v any, key string) (kind string) {
+	for _, k := range Keys(v) {
+		if k.Kinds != nil && strings.HasPrefix(key, k.Key+".") {
+			kind = k.Value // of several the innermost, which comes last
+		}
+	}
+	return kind
 }
 
 var keyIs = regexp.MustCompile(`([a-zA-Z0-9_.]+) is `)
+
+// Sentence says what the setting is, and what it can be where that is a choice: "reward stream …; one of dense, sparse".
+func (k KeyDoc) Sentence() string {
+	kind := ""
+	switch {
+	case k.Kinds != nil:
+		kind = oneOf(k.Kinds)
+	case strings.HasPrefix(k.Type, "one of "):
+		kind = k.Type
+	}
+	if k.About == "" || kind == "" {
+		return cmp.Or(k.About, kind, k.Type)
+	}
+	return k.About + "; " + kind
+}
 
 // CheckChoices returns one sentence about the first setting of v, a struct, that is none of the choices its field lists in a tag:
 //
@@ -126,18 +155,10 @@ func CheckChoices(v any) error {
 	}
 	for _, f := range known {
 		if value := at.FieldByIndex(f.index); f.choices != nil && !slices.Contains(f.choices, value.String()) {
-			return fmt.Errorf("%s is %q, want %s%s", f.name, value.String(), oneOf(f.choices), hint(value.String(), f.choices))
+			return fmt.Errorf("%s is %q%s", f.name, value.String(), Near(value.String(), f.choices))
 		}
 	}
 	return nil
-}
-
-// hint is what Near adds where a name is close; the choices themselves stand before it.
-func hint(given string, known []string) string {
-	if near := Near(given, known); strings.HasPrefix(near, "; did") {
-		return near
-	}
-	return ""
 }
 
 // oneOf lists choices as a help text does; an empty one is called so.

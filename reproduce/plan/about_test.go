@@ -109,3 +109,19 @@ func TestTheListedChoicesAreThoseThatAreAccepted(t *testing.T) {
 		t.Errorf("only %d texts were looked at", texts)
 	}
 }
+
+func TestSettingsPutsChangedOnesFirst(t *testing.T) {
+	table, err := Settings("mappo-cermic", "explore.alpha=0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := table.Rows[0]; got[0] != "explore.alpha" || got[1] != "0.5" || got[2] != "0.2" || !strings.Contains(got[3], "weight of L_explore") {
+		t.Errorf("the first line is %q", got)
+	}
+	if len(table.Marked) != 1 || table.Marked[0] != 0 || !table.Search {
+		t.Errorf("marked are %v; search: %v", table.Marked, table.Search)
+	}
+	if _, err := Settings("mappo-cermic", "explore.alpah=0.5"); err == nil {
+		t.Error("an unknown setting is accepted")
+	}
+}
