@@ -38,6 +38,7 @@ func verbs() []verb {
 		{"pretrain", "pre-train a memory on random play of tasks", runPretrain},
 		{"evaluate", "evaluate a trained run again: with sampled actions, more episodes, another score", runEvaluate},
 		{"table", "print a table of the paper with ours beside it: sota, agents, ablation, density", runTable},
+		{"results", "print every run, task by task, beside random play, BenchMARL and the paper", runResults},
 		{"claims", "say of each claim of the paper whether the records support or contradict it", runClaims},
 		{"curves", "draw the learning curves of a task as a PNG, BenchMARL's beside ours", runCurves},
 		{"export", "write runs for other programs: csv, marl-eval, tensorboard, weights", runExport},

@@ -101,3 +101,28 @@ func signed(cells []string) []string {
 }
 
 var negative = regexp.MustCompile(`(^|[\s\[(])-(\.?\d)`)
+
+// Markdown renders the table as GitHub shows it.
+func (t Table) Markdown() string {
+	var b strings.Builder
+	if t.Title != "" {
+		b.WriteString("**" + t.Title + "**\n\n")
+	}
+	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	line(t.Header)
+	b.WriteString(strings.Repeat("|---", len(t.Header)) + "|\n")
+	for i, row := range t.Rows {
+		cells := signed(row)
+		for j := range cells {
+			cells[j] = strings.ReplaceAll(cells[j], "|", `\|`)
+			if slices.Contains(t.Marked, i) {
+				cells[j] = "**" + cells[j] + "**"
+			}
+		}
+		line(cells)
+	}
+	for _, note := range t.Notes {
+		b.WriteString("\n" + note + "\n")
+	}
+	return b.String()
+}

@@ -50,3 +50,11 @@ func TestMarkedRowsStandOutAndASearchFieldCanBeAsked(t *testing.T) {
 		t.Errorf("a search field that nobody asked for: %s", got)
 	}
 }
+
+func TestTablesHaveAMarkdownForm(t *testing.T) {
+	table := viz.Table{Title: "T", Header: []string{"a", "b"}, Rows: [][]string{{"x|y", "-1"}, {"z", "2"}}, Marked: []int{1}, Notes: []string{"n"}}
+	const want = "**T**\n\n| a | b |\n|---|---|\n| x\\|y | −1 |\n| **z** | **2** |\n\nn\n"
+	if got := table.Markdown(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
