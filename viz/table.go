@@ -28,9 +28,8 @@ func (t Table) HTML() string {
 	if t.Title != "" {
 		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", html.EscapeString(t.Title))
 	}
-	b.WriteString("<div>")
 	if t.Search {
-		b.WriteString(`<input type="search" placeholder="search" oninput="` + search + `">`)
+		b.WriteString(`<div><input type="search" placeholder="search" oninput="` + search + `">`)
 	}
 	b.WriteString(`<div style="overflow-x:auto"><table style="font-size:90%">` + "\n")
 	line := func(tag, style string, cells []string) {
@@ -48,7 +47,10 @@ func (t Table) HTML() string {
 		}
 		line("td", style, signed(row))
 	}
-	b.WriteString("</table></div></div>\n")
+	b.WriteString("</table></div>\n")
+	if t.Search {
+		b.WriteString("</div>\n")
+	}
 	for _, note := range t.Notes {
 		fmt.Fprintf(&b, "<p><small>%s</small></p>\n", html.EscapeString(note))
 	}
