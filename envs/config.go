@@ -32,8 +32,8 @@ const (
 
 // Common holds the settings that every task has; task configs embed it, so that they read as one flat struct.
 type Common struct {
-	Copies int    `json:"copies"` // E: environments stepped together; the paper's 60
-	Reward Reward `json:"reward"` // stream used for training: dense or sparse
+	Copies int    `json:"copies" range:"1..65536"` // E: environments stepped together; the paper's 60
+	Reward Reward `json:"reward"`                  // stream used for training: dense or sparse
 	Noise  Noise  `json:"noise,omitzero"`
 }
 

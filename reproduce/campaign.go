@@ -36,6 +36,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
+		forceFlag(f, &ctx)
 		f.StringVar(&on, "on", "here", "where to train: here, or slurm for a job array of that scheduler")
 		cluster.flags(f)
 		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing; without -table and -task for every table at every budget")

@@ -3,14 +3,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/run"
 )
 
 // parse reads the flags that declare adds and returns the arguments between and after them; want is how many there may
@@ -38,6 +41,17 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 func backendFlag(f *flag.FlagSet) {
 	f.Func("backend", "what graphs run on: `name` is go, xla, xla:cpu, xla:cuda, or xla:cuda,tf32 for faster and less exact matrix products (default: a GPU, else XLA, else go)",
 		func(name string) error { return os.Setenv("GOMLX_BACKEND", name) })
+}
+
+// forceFlag declares -force, which lets training begin that seems to need more memory than there is.
+func forceFlag(f *flag.FlagSet, ctx *context.Context) {
+	f.BoolFunc("force", "train even what seems to need more memory than there is", func(value string) error {
+		force, err := strconv.ParseBool(value)
+		if force {
+			*ctx = run.Force(*ctx)
+		}
+		return err
+	})
 }
 
 // flagError turns what package flag reports into one sentence with near names.

@@ -35,6 +35,7 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
+		forceFlag(f, &ctx)
 		backendFlag(f)
 	})
 	if err != nil {

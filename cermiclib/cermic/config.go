@@ -15,13 +15,13 @@ type Config struct {
 	Memory memory.Config `json:"memory"` // intention model: -set explore.memory=mlp
 
 	// Representations: encoder.go, predict.go
-	Embed       int     `json:"d_s"`             // length of s_t; the paper's observation encoder: 64
-	Latent      int     `json:"d_x"`             // length of x_t; not in the paper, whose linear theory has dim x = dim s
-	Polyak      float64 `json:"ema_tau"`         // θᵐ ← (1-τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
-	AgentID     bool    `json:"cermic_agent_id"` // φ sees which agent acts, beside the action; for agents that differ
-	EmbedNorm   bool    `json:"enc_ln"`          // s_t has mean 0, variance 1 over its components
-	LogScaleMin float64 `json:"logstd_min"`      // clamp of log σ of x_t; without one the code becomes deterministic
-	LogScaleMax float64 `json:"logstd_max"`      //
+	Embed       int     `json:"d_s" range:"2..8192"` // length of s_t; the paper's observation encoder: 64
+	Latent      int     `json:"d_x" range:"1..8192"` // length of x_t; not in the paper, whose linear theory has dim x = dim s
+	Polyak      float64 `json:"ema_tau"`             // θᵐ ← (1-τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
+	AgentID     bool    `json:"cermic_agent_id"`     // φ sees which agent acts, beside the action; for agents that differ
+	EmbedNorm   bool    `json:"enc_ln"`              // s_t has mean 0, variance 1 over its components
+	LogScaleMin float64 `json:"logstd_min"`          // clamp of log σ of x_t; without one the code becomes deterministic
+	LogScaleMax float64 `json:"logstd_max"`          //
 
 	// L_explore: predict.go
 	Alpha         float64 `json:"alpha"`          // weight of L_explore; the paper: 0.2, ablated with 0.5 and 1; 0: no L_explore
@@ -40,20 +40,20 @@ type Config struct {
 	SpreadRadius float64 `json:"amb_gamma2"` // γ₂ of the ambiguity set, > max(γ₁, 1)
 
 	// Calibration: consistency.go, calibration.go
-	CalibForm         string  `json:"calib_form"`      // h: bounded, anchored, residual or plain
-	CalibKappa        float64 `json:"calib_kappa"`     // largest correction of the bounded h before it is centred, in units of √Σ_Ψ
-	CalibCentre       bool    `json:"calib_centre"`    // corrections have mean 0 over the minibatch: context moves tolerance from some situations to others
-	MIBounds          string  `json:"mi_bounds"`       // γ from the critic's scores: sound, appendix or printed
-	CriticSquash      string  `json:"critic_squash"`   // how scores get into [0,1]: sigmoid or softmax
-	NegKind           string  `json:"neg_kind"`        // negatives: marginal (f_n of other agent steps, as in the appendix) or noise (f_n plus noise)
-	NegScale          float64 `json:"neg_scale"`       // spread of that noise, in units of f_n's spread over the minibatch
-	NegFilter         bool    `json:"neg_filter"`      // negatives are f_n of agent steps that have an f_{n-1}, as positives are; negatives.go
-	Negatives         int     `json:"n_neg"`           // number of negatives for each agent step
-	ConsistencyDecay  float64 `json:"gamma_ema"`       // decay of the running mean of γ over gradient steps, and of Ψ's moments under psi_norm=running
-	ConsistencyGrad   bool    `json:"gamma_grad"`      // true: L_exploit may move the critic through γ
-	ConsistencyCoef   float64 `json:"nce_coef"`        // weight of the critic's own loss, which the paper's total does not show
-	ConsistencyMemory bool    `json:"nce_into_memory"` // that loss trains the memory too
-	RewardFeature     string  `json:"reward_feat"`     // r^e_{t-1} as the critic sees it: symlog, raw or running_std
+	CalibForm         string  `json:"calib_form"`            // h: bounded, anchored, residual or plain
+	CalibKappa        float64 `json:"calib_kappa"`           // largest correction of the bounded h before it is centred, in units of √Σ_Ψ
+	CalibCentre       bool    `json:"calib_centre"`          // corrections have mean 0 over the minibatch: context moves tolerance from some situations to others
+	MIBounds          string  `json:"mi_bounds"`             // γ from the critic's scores: sound, appendix or printed
+	CriticSquash      string  `json:"critic_squash"`         // how scores get into [0,1]: sigmoid or softmax
+	NegKind           string  `json:"neg_kind"`              // negatives: marginal (f_n of other agent steps, as in the appendix) or noise (f_n plus noise)
+	NegScale          float64 `json:"neg_scale"`             // spread of that noise, in units of f_n's spread over the minibatch
+	NegFilter         bool    `json:"neg_filter"`            // negatives are f_n of agent steps that have an f_{n-1}, as positives are; negatives.go
+	Negatives         int     `json:"n_neg" range:"1..4096"` // number of negatives for each agent step
+	ConsistencyDecay  float64 `json:"gamma_ema"`             // decay of the running mean of γ over gradient steps, and of Ψ's moments under psi_norm=running
+	ConsistencyGrad   bool    `json:"gamma_grad"`            // true: L_exploit may move the critic through γ
+	ConsistencyCoef   float64 `json:"nce_coef"`              // weight of the critic's own loss, which the paper's total does not show
+	ConsistencyMemory bool    `json:"nce_into_memory"`       // that loss trains the memory too
+	RewardFeature     string  `json:"reward_feat"`           // r^e_{t-1} as the critic sees it: symlog, raw or running_std
 
 	ActorContext bool `json:"actor_uses_context,omitzero"` // the actor sees f_n beside its observation, with MAPPO: actor.go; the paper is of two minds (D15)
 
@@ -63,12 +63,12 @@ type Config struct {
 	explore.Bonus
 
 	// Training: module.go, sampling.go
-	Epochs    int     `json:"cermic_epochs"`    // passes over each collection; not in the paper, Dynamic Bottleneck: 3
-	Fraction  float64 `json:"cermic_frac"`      // share of the agent steps, drawn afresh, that a pass covers
-	Minibatch int     `json:"cermic_minibatch"` // agent steps of a gradient step
-	LR        float64 `json:"lr"`               // Adam's step size; the paper: 1e-4
-	AdamEps   float64 `json:"adam_eps"`         // Adam's ε; the paper: 1e-6
-	GradClip  float64 `json:"grad_clip"`        // global norm above which a gradient is scaled down
+	Epochs    int     `json:"cermic_epochs" range:"0..10000"`        // passes over each collection; not in the paper, Dynamic Bottleneck: 3
+	Fraction  float64 `json:"cermic_frac"`                           // share of the agent steps, drawn afresh, that a pass covers
+	Minibatch int     `json:"cermic_minibatch" range:"2..100000000"` // agent steps of a gradient step
+	LR        float64 `json:"lr"`                                    // Adam's step size; the paper: 1e-4
+	AdamEps   float64 `json:"adam_eps"`                              // Adam's ε; the paper: 1e-6
+	GradClip  float64 `json:"grad_clip"`                             // global norm above which a gradient is scaled down
 }
 
 var _ explore.Config = Config{}

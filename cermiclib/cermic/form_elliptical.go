@@ -29,18 +29,18 @@ import (
 // uniform reservoir of earlier agent steps, weighted to their true number, and of the present rollout, all with the features that
 // they have now. Over episodes: Henaff et al. 2022; the product of both scopes: arXiv 2306.03236.
 type Elliptical struct {
-	Features  string  `json:"features"`  // what η is made of: code, hidden, embed or next
-	Squash    string  `json:"squash"`    // of each feature before it is scaled: none, relu, tanh, or fourier: cosines of random mixtures
-	Waves     int     `json:"waves"`     // number of these cosines, for fourier
-	Bandwidth float64 `json:"bandwidth"` // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
-	Scale     string  `json:"scale"`     // rms: by the root mean square over all features; std: each to mean 0, variance 1
-	Lambda    float64 `json:"lambda"`    // λ; the smaller, the finer the differences of features that tell steps apart
-	Scope     string  `json:"scope"`     // steps that make up Λ: global, all so far; episode, those of this episode before; product, √x of both multiplied
-	Whose     string  `json:"whose"`     // all: one global Λ of all agents' steps, as they share Θ, too; own: one for each agent
-	Peers     bool    `json:"peers"`     // with whose=own: steps of a peer in sight count in Λ, too, with weight γ; reads peers' steps in training
-	Reservoir int     `json:"reservoir"` // earlier agent steps that are kept, of all agents together; each rollout uses at most as many of them as it has
-	Keep      float64 `json:"keep"`      // weight that earlier agent steps keep from one rollout to the next: 1, they are never forgotten
-	Shape     string  `json:"shape"`     // of r^i over x: root or log
+	Features  string  `json:"features"`                      // what η is made of: code, hidden, embed or next
+	Squash    string  `json:"squash"`                        // of each feature before it is scaled: none, relu, tanh, or fourier: cosines of random mixtures
+	Waves     int     `json:"waves" range:"1..8192"`        // number of these cosines, for fourier
+	Bandwidth float64 `json:"bandwidth"`                     // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
+	Scale     string  `json:"scale"`                         // rms: by the root mean square over all features; std: each to mean 0, variance 1
+	Lambda    float64 `json:"lambda"`                        // λ; the smaller, the finer the differences of features that tell steps apart
+	Scope     string  `json:"scope"`                         // steps that make up Λ: global, all so far; episode, those of this episode before; product, √x of both multiplied
+	Whose     string  `json:"whose"`                         // all: one global Λ of all agents' steps, as they share Θ, too; own: one for each agent
+	Peers     bool    `json:"peers"`                         // with whose=own: steps of a peer in sight count in Λ, too, with weight γ; reads peers' steps in training
+	Reservoir int     `json:"reservoir" range:"1..10000000"` // earlier agent steps that are kept, of all agents together; each rollout uses at most as many of them as it has
+	Keep      float64 `json:"keep"`                          // weight that earlier agent steps keep from one rollout to the next: 1, they are never forgotten
+	Shape     string  `json:"shape"`                         // of r^i over x: root or log
 }
 
 // What η is made of (features).

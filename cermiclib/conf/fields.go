@@ -21,6 +21,8 @@ type field struct {
 	omitZero    bool // json:",omitzero": left out of JSON while it is zero
 	omitDefault bool // conf:"omitdefault": left out of JSON while it is what the registered default has
 	scalar      bool // conf:"scalar", of a list: one entry is written and read without brackets
+
+	bounds *Bounds // range:"1..4096"; nil: none are declared
 }
 
 // in returns the field's value in v as it is written: of a list tagged scalar that has one entry, the entry.
@@ -85,6 +87,7 @@ func collect(t reflect.Type, at []int, all []field) ([]field, error) {
 		all = append(all, field{
 			name: name, index: index, depth: len(at), omitZero: slices.Contains(strings.Split(options, ","), "omitzero"),
 			omitDefault: slices.Contains(ours, "omitdefault"), scalar: slices.Contains(ours, "scalar"),
+			bounds: bounds(f),
 		})
 	}
 	return all, nil

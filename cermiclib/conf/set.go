@@ -17,6 +17,8 @@ type KeyDoc struct {
 	Type  string   // "a number", "a list of whole numbers", "an explorer"
 	Value string   // present value, in the form that Set reads
 	Kinds []string // what the key of a config can be set to; nil for other keys
+
+	Bounds *Bounds // of a whole number, or of the entries of a list; nil: none are declared. Type says them, too
 }
 
 // Keys lists every key of v, a struct or config or a pointer to one, in the order of declaration. The key of a config
@@ -58,7 +60,14 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		return all // Marshal and Unmarshal report it
 	}
 	for _, f := range known {
-		all = keys(join(path, f.name), f.in(v), all)
+		n := len(all)
+		if all = keys(join(path, f.name), f.in(v), all); f.bounds != nil {
+			about := fmt.Sprintf("a whole number from %d to %d", f.bounds.Min, f.bounds.Max)
+			if t := f.in(v).Type(); t.Kind() == reflect.Slice {
+				about = "a list, each entry " + about
+			}
+			all[n].Bounds, all[n].Type = f.bounds, about
+		}
 	}
 	return all
 }

@@ -15,12 +15,12 @@ import (
 // Bonus says how an intrinsic reward is normalised and weighted before it is added to the extrinsic one. Configs of explorers
 // embed it.
 type Bonus struct {
-	IntNorm         string  `json:"int_norm"`          // none, std, return_std or center_std
-	IntMemory       float64 `json:"int_memory"`        // weight that the statistics keep from one collection to the next: 1 all of training, 0 none
-	IntClip         float64 `json:"int_clip"`          // the normalised reward is clipped to ±int_clip; not applied by none
-	IntCoef         float64 `json:"int_coef"`          // weight beside the extrinsic reward
-	IntAnneal       string  `json:"int_anneal"`        // of int_coef over training: none or linear_to_zero
-	IntAnnealFrames int     `json:"int_anneal_frames"` // frames until linear_to_zero reaches 0
+	IntNorm         string  `json:"int_norm"`                                   // none, std, return_std or center_std
+	IntMemory       float64 `json:"int_memory"`                                 // weight that the statistics keep from one collection to the next: 1 all of training, 0 none
+	IntClip         float64 `json:"int_clip"`                                   // the normalised reward is clipped to ±int_clip; not applied by none
+	IntCoef         float64 `json:"int_coef"`                                   // weight beside the extrinsic reward
+	IntAnneal       string  `json:"int_anneal"`                                 // of int_coef over training: none or linear_to_zero
+	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000"` // frames until linear_to_zero reaches 0
 }
 
 // How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a collection in before it

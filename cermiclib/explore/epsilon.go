@@ -21,10 +21,10 @@ import (
 // action that looks random moves π less, since ∇log μ = (1−ε)·π/μ · ∇log π. The critic then values the ε-soft policy, and
 // evaluation takes π alone.
 type Epsilon struct {
-	Init   float64 `json:"egreedy_eps_init"`      // ε at the start; the paper's table: 0.8
-	End    float64 `json:"egreedy_eps_end"`       // ε in the end; the paper's table: 0.01
-	Frames int     `json:"egreedy_anneal_frames"` // frames between the two; BenchMARL: a third of all frames
-	Ratio  string  `json:"egreedy_ratio"`         // what a policy gradient compares: mixture, target or naive
+	Init   float64 `json:"egreedy_eps_init"`                               // ε at the start; the paper's table: 0.8
+	End    float64 `json:"egreedy_eps_end"`                                // ε in the end; the paper's table: 0.01
+	Frames int     `json:"egreedy_anneal_frames" range:"1..1000000000000"` // frames between the two; BenchMARL: a third of all frames
+	Ratio  string  `json:"egreedy_ratio"`                                  // what a policy gradient compares: mixture, target or naive
 }
 
 // The ratios of egreedy_ratio by name.

@@ -33,9 +33,9 @@ import (
 // observation has a part for each peer, so has its row: mixing_rows=own leaves all entities out of it, and then no weight depends
 // on how many agents there are.
 type SPECTra struct {
-	Embed int    `json:"mixing_embed_dim"`     // of rows and tokens; the authors': 32
-	Heads int    `json:"mixing_heads"`         // the authors': 4
-	Rows  string `json:"mixing_rows,omitzero"` // of the agents: all that each observes, or "own", the numbers that are about no entity
+	Embed int    `json:"mixing_embed_dim" range:"1..8192"` // of rows and tokens; the authors': 32
+	Heads int    `json:"mixing_heads" range:"1..256"`      // the authors': 4
+	Rows  string `json:"mixing_rows,omitzero"`             // of the agents: all that each observes, or "own", the numbers that are about no entity
 
 	Revision int `json:"revision"` // of this program; results of different ones do not compare
 }

@@ -14,8 +14,8 @@ import (
 
 // MLP is a feed-forward network with Tanh between layers.
 type MLP struct {
-	Hidden  []int `json:"hidden"`            // width of each hidden layer; BenchMARL's mlp.yaml: 256, 256
-	AgentID ID    `json:"agent_id,omitzero"` // what is appended to observations: nothing, or onehot
+	Hidden  []int `json:"hidden" range:"1..8192"` // width of each hidden layer; BenchMARL's mlp.yaml: 256, 256
+	AgentID ID    `json:"agent_id,omitzero"`      // what is appended to observations: nothing, or onehot
 }
 
 var _ Config = MLP{}

@@ -29,11 +29,11 @@ import (
 // no entity are the agent's own. LayerNorm has no gain and bias, which the linear map after it makes redundant. With a mixer of
 // the same kind it is QMIX-SPECTra.
 type SPECTra struct {
-	Width int    `json:"spectra_width"` // of embeddings and state; the authors': 64
-	Heads int    `json:"spectra_heads"` // the authors': 4
-	Mask  bool   `json:"spectra_mask"`  // entities whose row is all zero are absent and not attended to; the authors do
-	Core  string `json:"core"`          // "gru", as the authors', or "mlp": one hidden layer with ReLU in its place
-	Steps int    `json:"bptt"`          // L, steps that gradients pass through
+	Width int    `json:"spectra_width" range:"1..8192"` // of embeddings and state; the authors': 64
+	Heads int    `json:"spectra_heads" range:"1..256"`  // the authors': 4
+	Mask  bool   `json:"spectra_mask"`                  // entities whose row is all zero are absent and not attended to; the authors do
+	Core  string `json:"core"`                          // "gru", as the authors', or "mlp": one hidden layer with ReLU in its place
+	Steps int    `json:"bptt" range:"1..1000"`         // L, steps that gradients pass through
 
 	Revision int `json:"revision"` // of this program; results of different ones do not compare
 }

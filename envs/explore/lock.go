@@ -18,13 +18,13 @@ import (
 // leads are "anti-shaped" rewards), with a joint action in place of a single agent's.
 type Lock struct {
 	envs.Common
-	Agents      int     `json:"n_agents"`
-	Levers      int     `json:"levers"`
-	Length      int     `json:"length"`      // right joint pulls in a row that open it
-	Combination uint64  `json:"combination"` // names the right pulls, which are drawn from it
-	FalseLeads  int     `json:"false_leads"` // positions, from the start on, in which one wrong joint pull pays a little and jams the lock
+	Agents      int     `json:"n_agents" range:"1..16"`
+	Levers      int     `json:"levers" range:"2..64"`
+	Length      int     `json:"length" range:"1..1000"`     // right joint pulls in a row that open it
+	Combination uint64  `json:"combination"`                // names the right pulls, which are drawn from it
+	FalseLeads  int     `json:"false_leads" range:"0..999"` // positions, from the start on, in which one wrong joint pull pays a little and jams the lock
 	FalseReward float32 `json:"false_reward"`
-	MaxSteps    int     `json:"max_steps"`
+	MaxSteps    int     `json:"max_steps" range:"1..100000"`
 	TV          TV      `json:"tv"`
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Matrix are the settings that the matrix games share; their configs embed it, so that they read as one flat struct.
 type Matrix struct {
-	MaxSteps int `json:"max_steps"` // with tv=screen: steps within which the game must be played, which watching puts off
+	MaxSteps int `json:"max_steps" range:"1..100000"` // with tv=screen: steps within which the game must be played, which watching puts off
 	TV       TV  `json:"tv"`
 }
 

@@ -16,8 +16,8 @@ import (
 // From: the Pass task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
 type Pass struct {
 	envs.Common
-	Size     int `json:"size"` // columns and rows of the grid
-	MaxSteps int `json:"max_steps"`
+	Size     int `json:"size" range:"5..30"` // columns and rows of the grid
+	MaxSteps int `json:"max_steps" range:"1..100000"`
 	TV       TV  `json:"tv"`
 }
 

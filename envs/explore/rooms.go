@@ -13,9 +13,9 @@ import (
 // switches of the room before it at once; they succeed when both are in the last room.
 type Rooms struct {
 	envs.Common
-	Rooms    int `json:"rooms"`
-	Size     int `json:"size"` // columns and rows of a room
-	MaxSteps int `json:"max_steps"`
+	Rooms    int `json:"rooms" range:"2..16"`
+	Size     int `json:"size" range:"3..16"` // columns and rows of a room
+	MaxSteps int `json:"max_steps" range:"1..100000"`
 	TV       TV  `json:"tv"`
 }
 

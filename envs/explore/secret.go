@@ -16,10 +16,10 @@ import (
 // From: the Secret Room task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
 type Secret struct {
 	envs.Common
-	Rooms    int `json:"rooms"`  // small rooms
-	Secret   int `json:"secret"` // which of them is the secret one, from 0, the uppermost
-	Size     int `json:"size"`   // rows of a small room; the grid is as wide as it is high
-	MaxSteps int `json:"max_steps"`
+	Rooms    int `json:"rooms" range:"2..8"`  // small rooms
+	Secret   int `json:"secret" range:"0..7"` // which of them is the secret one, from 0, the uppermost
+	Size     int `json:"size" range:"2..8"`   // rows of a small room; the grid is as wide as it is high
+	MaxSteps int `json:"max_steps" range:"1..100000"`
 	TV       TV  `json:"tv"`
 }
 

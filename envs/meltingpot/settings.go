@@ -11,8 +11,8 @@ import (
 
 // Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
 type Settings struct {
-	MaxSteps int   `json:"max_steps"` // horizon; episodes of more than 1000 steps can end earlier, by chance
-	Score    Score `json:"score"`     // what the benchmark's metric counts
+	MaxSteps int   `json:"max_steps" range:"1..1000000"` // horizon; episodes of more than 1000 steps can end earlier, by chance
+	Score    Score `json:"score"`                        // what the benchmark's metric counts
 
 	// RGB lets networks convolve over the pixels, as the original's users do, and not over the table of tiles. Both give the same.
 	RGB bool `json:"rgb,omitzero"`

@@ -15,10 +15,10 @@ import (
 // Arguments are constructor arguments of SMACv2 that both tasks leave alone. Each is left out of JSON where it has the benchmark's
 // value, so that older configs keep their identity.
 type Arguments struct {
-	LoopsPerStep int     `json:"step_mul" conf:"omitdefault"`         // game loops of one step
-	MoveAmount   float64 `json:"move_amount" conf:"omitdefault"`      // cells that a move aims away; half of it ahead must be free
-	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault"` // cells; the least shoot range of a type, with use_unit_ranges
-	Difficulty   string  `json:"difficulty" conf:"omitdefault"`       // of the computer player, which the map leaves without effect
+	LoopsPerStep int     `json:"step_mul" conf:"omitdefault" range:"1..1000"` // game loops of one step
+	MoveAmount   float64 `json:"move_amount" conf:"omitdefault"`              // cells that a move aims away; half of it ahead must be free
+	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault"`         // cells; the least shoot range of a type, with use_unit_ranges
+	Difficulty   string  `json:"difficulty" conf:"omitdefault"`               // of the computer player, which the map leaves without effect
 
 	// What SMACv2 calls capability_config: whom teams are made of, and where they start.
 	Weights    [3]float64 `json:"team_weights,omitzero"`                // probability of each type, in the order of the observed types; 0,0,0: the benchmark's

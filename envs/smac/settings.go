@@ -16,9 +16,9 @@ import (
 // Settings are what both tasks share; their configs embed it, so that they read as one flat struct. The benchmark's own
 // settings keep the names that SMACv2 gives them.
 type Settings struct {
-	Agents   int `json:"n_agents"`
-	Enemies  int `json:"n_enemies"`
-	MaxSteps int `json:"max_steps"` // the episode limit: of training and of evaluation
+	Agents   int `json:"n_agents" range:"1..64"`
+	Enemies  int `json:"n_enemies" range:"1..64"`
+	MaxSteps int `json:"max_steps" range:"1..1000000"` // the episode limit: of training and of evaluation
 
 	Engine  Engine `json:"engine"`      // what the battle is fought in
 	Version string `json:"sc2_version"` // of the real game; results of different versions do not compare
@@ -29,21 +29,21 @@ type Settings struct {
 	Otherwise string `json:"otherwise,omitzero"`
 
 	// What an agent perceives.
-	ObsAllHealth   bool    `json:"obs_all_health"`      // health and shield of others
-	ObsOwnHealth   bool    `json:"obs_own_health"`      // one's own health and shield, which obs_all_health shows in any case
-	ObsOwnPos      bool    `json:"obs_own_pos"`         // one's own place on the map
-	ObsLastAction  bool    `json:"obs_last_action"`     // the last action of visible allies
-	ObsPathing     bool    `json:"obs_pathing_grid"`    // which of 8 points round the agent can be walked on
-	ObsHeight      bool    `json:"obs_terrain_height"`  // the ground's height there and below the agent
-	ObsTimestep    bool    `json:"obs_timestep_number"` // share of the episode limit that is over
-	ObsTypes       bool    `json:"obs_ally_types"`      // types of allies; SMACv2's team_gen.observe
-	ObsWipe        bool    `json:"obs_wipe"`            // the rule of June 2023 that hides found enemies, too
-	ProbObsEnemy   float64 `json:"prob_obs_enemy"`      // probability that others see an enemy that one agent found
-	EnemyMask      float64 `json:"mask_probability"`    // probability that what an enemy is stays hidden; SMACv2's number is that it shows
-	ConicFOV       bool    `json:"conic_fov"`           // agents see a cone and can turn it
-	LookActions    int     `json:"num_fov_actions"`     // directions to look in, with conic_fov
-	UnitRanges     bool    `json:"use_unit_ranges"`     // sight and shoot range of each type; else 9 and 6
-	ActionMask     bool    `json:"action_mask"`         // only enemies in range can be attacked
+	ObsAllHealth   bool    `json:"obs_all_health"`                 // health and shield of others
+	ObsOwnHealth   bool    `json:"obs_own_health"`                 // one's own health and shield, which obs_all_health shows in any case
+	ObsOwnPos      bool    `json:"obs_own_pos"`                    // one's own place on the map
+	ObsLastAction  bool    `json:"obs_last_action"`                // the last action of visible allies
+	ObsPathing     bool    `json:"obs_pathing_grid"`               // which of 8 points round the agent can be walked on
+	ObsHeight      bool    `json:"obs_terrain_height"`             // the ground's height there and below the agent
+	ObsTimestep    bool    `json:"obs_timestep_number"`            // share of the episode limit that is over
+	ObsTypes       bool    `json:"obs_ally_types"`                 // types of allies; SMACv2's team_gen.observe
+	ObsWipe        bool    `json:"obs_wipe"`                       // the rule of June 2023 that hides found enemies, too
+	ProbObsEnemy   float64 `json:"prob_obs_enemy"`                 // probability that others see an enemy that one agent found
+	EnemyMask      float64 `json:"mask_probability"`               // probability that what an enemy is stays hidden; SMACv2's number is that it shows
+	ConicFOV       bool    `json:"conic_fov"`                      // agents see a cone and can turn it
+	LookActions    int     `json:"num_fov_actions" range:"1..360"` // directions to look in, with conic_fov
+	UnitRanges     bool    `json:"use_unit_ranges"`                // sight and shoot range of each type; else 9 and 6
+	ActionMask     bool    `json:"action_mask"`                    // only enemies in range can be attacked
 	StateLast      bool    `json:"state_last_action"`
 	StateTimestep  bool    `json:"state_timestep_number"`
 	RewardSparse   bool    `json:"reward_sparse"`        // SMACv2's own sparse reward in place of its dense one

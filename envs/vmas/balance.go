@@ -15,7 +15,7 @@ import (
 type Balance struct {
 	envs.Common
 	Settings
-	Agents                 int     `json:"n_agents"`
+	Agents                 int     `json:"n_agents" range:"2..100"`
 	RandomPackagePosOnLine bool    `json:"random_package_pos_on_line"` // else it starts at the line's middle
 	PackageMass            float32 `json:"package_mass"`
 }

@@ -14,8 +14,8 @@ import (
 type Dispersion struct {
 	envs.Common
 	Settings
-	Agents         int     `json:"n_agents"`
-	Food           int     `json:"n_food"`
+	Agents         int     `json:"n_agents" range:"1..100"`
+	Food           int     `json:"n_food" range:"1..100"`
 	SharedReward   bool    `json:"share_reward"` // everybody is paid for every piece; else those who are at it share 1
 	FoodRadius     float32 `json:"food_radius"`
 	PenaliseByTime bool    `json:"penalise_by_time"`             // a step without pay costs 0.01

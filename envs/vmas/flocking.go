@@ -16,11 +16,11 @@ import (
 type Flocking struct {
 	envs.Common
 	Settings
-	Agents          int     `json:"n_agents"`
-	Obstacles       int     `json:"n_obstacles"`
+	Agents          int     `json:"n_agents" range:"1..100"`
+	Obstacles       int     `json:"n_obstacles" range:"0..100"`
 	CollisionReward float32 `json:"collision_reward"`                             // for each step and each other agent that is touched
 	MinDistance     float32 `json:"min_dist_between_entities" conf:"omitdefault"` // of centres, at the start of an episode
-	LidarRays       int     `json:"n_lidar_rays" conf:"omitdefault"`
+	LidarRays       int     `json:"n_lidar_rays" conf:"omitdefault" range:"1..1000"`
 	DistShaping     float32 `json:"dist_shaping_factor" conf:"omitdefault"` // what coming closer counts for
 }
 

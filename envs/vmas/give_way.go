@@ -31,7 +31,7 @@ type GiveWay struct {
 	// The velocity controller. Without it, actions are forces, and the two settings below mean nothing.
 	UseController bool    `json:"use_velocity_controller" conf:"omitdefault"`
 	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault"` // metres a second: commands below it count as 0
-	Delay         int     `json:"dt_delay,omitzero"`                 // steps after which commands are obeyed
+	Delay         int     `json:"dt_delay,omitzero" range:"0..1000"` // steps after which commands are obeyed
 
 	// Rewards, to be negative if they shall punish, of each step.
 	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // what is paid for full force along both axes; costs if positive

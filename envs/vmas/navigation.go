@@ -16,19 +16,19 @@ import (
 type Navigation struct {
 	envs.Common
 	Settings
-	Agents             int     `json:"n_agents"`
-	Collisions         bool    `json:"collisions"`            // agents collide, pay for it, and have a lidar to avoid it
-	AgentsWithSameGoal int     `json:"agents_with_same_goal"` // size of a group of agents that share a goal
-	SplitGoals         bool    `json:"split_goals"`           // all agents are in such groups; else the first ones only
-	ObserveAllGoals    bool    `json:"observe_all_goals"`     // agents perceive everybody's goal; else their own
-	SharedReward       bool    `json:"shared_rew"`            // everybody is paid for the progress of all
+	Agents             int     `json:"n_agents" range:"1..100"`
+	Collisions         bool    `json:"collisions"`                           // agents collide, pay for it, and have a lidar to avoid it
+	AgentsWithSameGoal int     `json:"agents_with_same_goal" range:"1..100"` // size of a group of agents that share a goal
+	SplitGoals         bool    `json:"split_goals"`                          // all agents are in such groups; else the first ones only
+	ObserveAllGoals    bool    `json:"observe_all_goals"`                    // agents perceive everybody's goal; else their own
+	SharedReward       bool    `json:"shared_rew"`                           // everybody is paid for the progress of all
 	LidarRange         float32 `json:"lidar_range"`
 	AgentRadius        float32 `json:"agent_radius"`
 
 	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault"` // agents and goals start within |x| ≤ this
 	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault"` // and |y| ≤ this
 	EnforceBounds    bool    `json:"enforce_bounds,omitzero"`             // centres cannot leave that field
-	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault"`
+	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault" range:"0..1000"`
 	CommsRange       float32 `json:"comms_range,omitzero"`                       // distance up to which pictures show a line between agents
 	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault"`      // what coming nearer to the goal counts for
 	FinalReward      float32 `json:"final_reward" conf:"omitdefault"`            // of each step in which all are at their goals' centres

@@ -17,9 +17,9 @@ import (
 type Sampling struct {
 	envs.Common
 	Settings
-	Agents       int       `json:"n_agents"`
+	Agents       int       `json:"n_agents" range:"1..100"`
 	SharedReward bool      `json:"shared_rew"` // everybody is paid for the samples of all
-	Gaussians    int       `json:"n_gaussians"`
+	Gaussians    int       `json:"n_gaussians" range:"1..100"`
 	LidarRange   float32   `json:"lidar_range"`
 	Variances    []float32 `json:"cov" conf:"scalar"` // of the Gaussians along both axes: one for all, or one for each
 	Collisions   bool      `json:"collisions"`

@@ -18,8 +18,8 @@ import (
 type SimpleAdversary struct {
 	envs.Common
 	Settings
-	Agents      int `json:"n_agents"` // adversaries included
-	Adversaries int `json:"n_adversaries"`
+	Agents      int `json:"n_agents" range:"2..100"` // adversaries included
+	Adversaries int `json:"n_adversaries" range:"1..99"`
 
 	Opponents Opponents `json:"opponents"` // what agents of the other group are to an agent
 	Goal      GoalDraw  `json:"goal"`      // which copies have the same landmark for a goal

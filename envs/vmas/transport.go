@@ -14,8 +14,8 @@ import (
 type Transport struct {
 	envs.Common
 	Settings
-	Agents        int     `json:"n_agents"`
-	Packages      int     `json:"n_packages"`
+	Agents        int     `json:"n_agents" range:"1..100"`
+	Packages      int     `json:"n_packages" range:"1..100"`
 	PackageWidth  float64 `json:"package_width"`  // along y
 	PackageLength float64 `json:"package_length"` // along x
 	PackageMass   float32 `json:"package_mass"`

@@ -15,7 +15,7 @@ import (
 type Wheel struct {
 	envs.Common
 	Settings
-	Agents          int     `json:"n_agents"`
+	Agents          int     `json:"n_agents" range:"1..100"`
 	LineLength      float32 `json:"line_length"`
 	LineMass        float32 `json:"line_mass"`
 	DesiredVelocity float32 `json:"desired_velocity"` // radians per second, either way
