@@ -10,19 +10,29 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"cermic/cermiclib/nn"
 )
 
-// runLab opens JupyterLab on the notebooks. Its arguments are JupyterLab's own.
+// runLab opens JupyterLab on the notebooks. What stands behind -- are JupyterLab's own flags.
 func runLab(ctx context.Context, out io.Writer, args []string) error {
-	if len(args) > 0 && isHelp(args[0]) {
-		fmt.Fprint(out, "go run ./reproduce lab [-- flags of jupyter lab]\n  for example: lab -- --no-browser --port 8890\n")
-		return flag.ErrHelp
+	var own []string
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, own = args[:i], args[i+1:]
 	}
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
+	var quiet bool
+	var port int
+	if _, err := parse("lab", out, args, 0, func(f *flag.FlagSet) {
+		f.BoolVar(&quiet, "no-browser", false, "print the address and open no browser")
+		f.IntVar(&port, "port", 0, "the `port` to listen on; 0: JupyterLab's own choice, 8888 or the next free one")
+	}); err != nil {
+		return err
 	}
+	if port < 0 || port > 65535 {
+		return usagef("-port is %d, want 1 to 65535", port)
+	}
+	own = append(labFlags(quiet, port, os.Geteuid() == 0, inContainer()), own...)
 	root, err := repository()
 	if err != nil {
 		return err
@@ -35,7 +45,7 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	// Not bound to ctx: an interrupt reaches JupyterLab by itself, and it asks before it ends.
-	lab := exec.Command(s.python(), append([]string{"-m", "jupyterlab"}, args...)...)
+	lab := exec.Command(s.python(), append([]string{"-m", "jupyterlab"}, own...)...)
 	lab.Dir = s.path("notebooks")
 	lab.Env = append(os.Environ(), s.jupyterPath())
 	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, out, os.Stderr
@@ -43,6 +53,31 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 		return fmt.Errorf("JupyterLab ended: %w", err)
 	}
 	return nil
+}
+
+// labFlags are JupyterLab's flags for ours. It refuses to run as root, which is what a person is in most containers; there it is no more
+// dangerous than as anybody else, and there is no browser.
+func labFlags(quiet bool, port int, root, container bool) (flags []string) {
+	if quiet || container {
+		flags = append(flags, "--no-browser")
+	}
+	if port > 0 {
+		flags = append(flags, fmt.Sprintf("--port=%d", port))
+	}
+	if root && container {
+		flags = append(flags, "--allow-root")
+	}
+	return flags
+}
+
+// inContainer reports whether this process runs in a container of Docker, Podman or Kubernetes.
+func inContainer() bool {
+	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if _, err := os.Stat(mark); err == nil {
+			return true
+		}
+	}
+	return os.Getenv("KUBERNETES_SERVICE_HOST") != ""
 }
 
 // jupyterPath is the environment variable that makes Jupyter find this repository's kernel.

@@ -21,8 +21,8 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 	q := plan.Request{}
 	if _, err := parse("list", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&q.Method, "method", "", "list the settings of this `method` instead")
-		f.StringVar(&q.Task, "task", "balance", "`task` of these settings")
-		f.StringVar(&q.Budget, "budget", "paper", "`budget` of these settings: smoke, explore, short or paper")
+		f.StringVar(&q.Task, "task", defaultTask, "`task` of these settings")
+		f.StringVar(&q.Budget, "budget", plan.DefaultBudget, "`budget` of these settings: "+budgetNames())
 	}); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"math"
 	"strings"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
@@ -38,6 +39,9 @@ func runPretrain(ctx context.Context, out io.Writer, args []string) error {
 			return usageError{err}
 		}
 		p.Frames, p.Epochs, p.Seed, p.Target = frames, epochs, seed, target
+		if err := conf.InRange(p); err != nil {
+			return usagef("pre-training: %w", err)
+		}
 		list = append(list, p)
 	}
 	st, err := openStore(store)
