@@ -192,7 +192,7 @@ func measureRates(ctx context.Context, out io.Writer, es []run.Experiment, st *r
 		fmt.Fprintf(out, "measured: %s at %s, %s frames/s\n", method, budget, viz.Short(fps))
 	})
 	if ctx.Err() != nil {
-		return errStopped
+		return ctx.Err()
 	}
 	return err
 }

@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"cermic/cermiclib/nn"
 )
@@ -44,15 +46,43 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 	if err := s.quiet(); err != nil {
 		return err
 	}
-	// Not bound to ctx: an interrupt reaches JupyterLab by itself, and it asks before it ends.
 	lab := exec.Command(s.python(), append([]string{"-m", "jupyterlab"}, own...)...)
 	lab.Dir = s.path("notebooks")
 	lab.Env = append(os.Environ(), s.jupyterPath())
 	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, out, os.Stderr
-	if err := lab.Run(); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("JupyterLab ended: %w", err)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return nil
+	return attend(lab, signals)
+}
+
+// attend runs JupyterLab and waits for its end. The first signal is passed on as SIGTERM, on which it asks its kernels to end and asks nobody
+// else; the second one kills it, since without this process nobody would know of it. A stop is reported as context.Canceled.
+func attend(lab *exec.Cmd, signals <-chan os.Signal) error {
+	if err := lab.Start(); err != nil {
+		return fmt.Errorf("JupyterLab does not start: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- lab.Wait() }()
+	for asked := false; ; asked = true {
+		select {
+		case err := <-ended:
+			switch {
+			case asked:
+				return context.Canceled
+			case err != nil:
+				return fmt.Errorf("JupyterLab ended: %w", err)
+			}
+			return nil
+		case <-signals:
+			if asked || lab.Process.Signal(syscall.SIGTERM) != nil { // Windows knows no SIGTERM
+				_ = lab.Process.Kill()
+			}
+		}
+	}
 }
 
 // labFlags are JupyterLab's flags for ours. It refuses to run as root, which is what a person is in most containers; there it is no more

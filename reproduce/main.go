@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"cermic/cermiclib/conf"
@@ -55,17 +56,16 @@ func verbs() []verb {
 // usageError is a mistake in the command line, answered with exit code 2.
 type usageError struct{ error }
 
-// errStopped ends a verb that the user stopped; it has said so itself.
-var errStopped = errors.New("stopped")
-
 // usagef makes a usageError.
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func main() {
-	// The first interrupt, or a scheduler's request to end, lets a run save itself; a second one ends the program at once.
+	// The first interrupt, or a scheduler's request to end, stops the verb, which saves what it trains; a second one ends the program at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	err := dispatch(ctx, os.Stdout, os.Args[1:])
+	done := make(chan error, 1)
+	go func() { done <- dispatch(ctx, os.Stdout, os.Args[1:]) }()
+	err := ended(ctx, os.Stdout, strings.Join(os.Args[1:min(2, len(os.Args))], ""), done)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -82,9 +81,6 @@ func pretrain(ctx context.Context, out io.Writer, st *results.Store, p plan.Pret
 	made, err := p.Run(ctx, st, func(stage string, epoch int, loss float64) {
 		fmt.Fprintf(out, "%s, %s, epoch %d: held-out loss %.4f\n", task, stage, epoch, loss)
 	})
-	if errors.Is(err, context.Canceled) {
-		return errStopped
-	}
 	if err != nil {
 		return err
 	}
