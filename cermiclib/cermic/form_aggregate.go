@@ -24,7 +24,7 @@ import (
 // prior: Tomczak and Welling 2017; the estimate of its KL: Hershey and Olsen 2007. It has no counterpart in Theorem 1.
 type Aggregate struct {
 	Codes int     `json:"codes" range:"2..8192"` // M
-	Keep  float64 `json:"keep"`                   // weight that earlier agent steps keep from one rollout to the next in the draw of codes: 1, all of training alike
+	Keep  float64 `json:"keep"`                  // weight that earlier agent steps keep from one rollout to the next in the draw of codes: 1, all of training alike
 }
 
 // DefaultAggregate returns 256 codes, half of them of the last rollout.

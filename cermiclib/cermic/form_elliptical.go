@@ -31,7 +31,7 @@ import (
 type Elliptical struct {
 	Features  string  `json:"features"`                      // what η is made of: code, hidden, embed or next
 	Squash    string  `json:"squash"`                        // of each feature before it is scaled: none, relu, tanh, or fourier: cosines of random mixtures
-	Waves     int     `json:"waves" range:"1..8192"`        // number of these cosines, for fourier
+	Waves     int     `json:"waves" range:"1..8192"`         // number of these cosines, for fourier
 	Bandwidth float64 `json:"bandwidth"`                     // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
 	Scale     string  `json:"scale"`                         // rms: by the root mean square over all features; std: each to mean 0, variance 1
 	Lambda    float64 `json:"lambda"`                        // λ; the smaller, the finer the differences of features that tell steps apart

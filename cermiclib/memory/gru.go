@@ -21,7 +21,7 @@ type GRU struct {
 	Embed  int  `json:"d_obs_enc" range:"1..8192"` // length of the observation embedding; the paper's table of memory sizes: 64
 	Layers int  `json:"gru_layers" range:"1..64"`  // same table: 2
 	Width  int  `json:"d_f" range:"1..8192"`       // F, width of each layer; same table: 256
-	Chunk  int  `json:"bptt" range:"1..1000"`     // L, steps that gradients pass through; not in the paper
+	Chunk  int  `json:"bptt" range:"1..1000"`      // L, steps that gradients pass through; not in the paper
 	Gated  bool `json:"gru_gated,omitzero"`        // the state moves only where a detector sees another agent; see gru_gated.go
 	Start
 }

@@ -21,7 +21,7 @@ import (
 type GRU struct {
 	Width   int   `json:"gru_width" range:"1..8192"` // C, length of the state; BenchMARL: 128
 	Hidden  []int `json:"hidden" range:"1..8192"`    // width of each layer of the feed-forward part; BenchMARL: 256, 256
-	Steps   int   `json:"bptt" range:"1..1000"`     // L, steps that gradients pass through
+	Steps   int   `json:"bptt" range:"1..1000"`      // L, steps that gradients pass through
 	AgentID ID    `json:"agent_id,omitzero"`         // what is appended to observations: nothing, or onehot
 }
 

@@ -33,7 +33,7 @@ type SPECTra struct {
 	Heads int    `json:"spectra_heads" range:"1..256"`  // the authors': 4
 	Mask  bool   `json:"spectra_mask"`                  // entities whose row is all zero are absent and not attended to; the authors do
 	Core  string `json:"core"`                          // "gru", as the authors', or "mlp": one hidden layer with ReLU in its place
-	Steps int    `json:"bptt" range:"1..1000"`         // L, steps that gradients pass through
+	Steps int    `json:"bptt" range:"1..1000"`          // L, steps that gradients pass through
 
 	Revision int `json:"revision"` // of this program; results of different ones do not compare
 }

@@ -4,13 +4,14 @@ package rl
 
 import (
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
 )
 
 // machineMemory is the number of bytes of memory that this process may have, 0 if it cannot be told: the machine's, or what its
-// container or a limit of address space (ulimit -v) leaves of that.
+// container, a limit of address space (ulimit -v) or Go's own (GOMEMLIMIT) leaves of that.
 var machineMemory = func() int64 {
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) != nil {
@@ -30,5 +31,5 @@ var machineMemory = func() int64 {
 	if syscall.Getrlimit(syscall.RLIMIT_AS, &space) == nil && space.Cur > 0 && space.Cur < uint64(least) {
 		least = int64(space.Cur)
 	}
-	return least
+	return min(least, debug.SetMemoryLimit(-1))
 }
