@@ -91,6 +91,7 @@ func collect(t reflect.Type, at []int, all []field) ([]field, error) {
 		all = append(all, field{
 			choices: choices, name: name, index: index, depth: len(at), omitZero: slices.Contains(strings.Split(options, ","), "omitzero"),
 			omitDefault: slices.Contains(ours, "omitdefault"), scalar: slices.Contains(ours, "scalar"),
+			bounds: bounds(f),
 		})
 	}
 	return all, nil

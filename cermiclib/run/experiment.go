@@ -68,6 +68,9 @@ func (e Experiment) Validate() error {
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
 		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
 	}
+	if err := conf.InRange(e); err != nil {
+		return err
+	}
 	if err := e.Learner.Validate(); err != nil {
 		return err
 	}
@@ -81,22 +84,18 @@ func (e Experiment) Validate() error {
 		return fmt.Errorf("explore=epsilon is for policy gradients, a value learner has an ε of its own: set explore=none, " +
 			"and learner.eps_init, learner.eps_end and learner.exploration_anneal_frames")
 	}
-	b := e.Budget
-	if b.Frames < 1 || b.EvalEvery < 1 || b.EvalEpisodes < 1 {
-		return fmt.Errorf("budget: frames %d, eval_every %d and eval_episodes %d must all be at least 1", b.Frames, b.EvalEvery, b.EvalEpisodes)
-	}
-	env, err := e.Task.Build(e.Seed, 1)
+	spec, err := e.spec()
 	if err != nil {
 		return err
 	}
-	if copies, frames := env.Spec().Copies, e.Learner.CollectFrames(); frames%copies != 0 {
+	if copies, frames := spec.Copies, e.Learner.CollectFrames(); frames%copies != 0 {
 		return fmt.Errorf("a collection has %d frames, want a multiple of the %d copies of %s", frames, copies, e.Task.Kind())
 	}
 	if e.Curriculum.on() {
 		return e.validateCurriculum()
 	}
 	if len(e.Forks) > 0 {
-		return e.validateFork(env.Spec())
+		return e.validateFork(spec)
 	}
 	return nil
 }
