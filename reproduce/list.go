@@ -23,8 +23,8 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 	var set repeated
 	if _, err := parse("list", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&q.Method, "method", "", "list the settings of this `method` instead")
-		f.StringVar(&q.Task, "task", "", "list the settings of this `task`; with -method, of the method on it (default balance)")
-		f.StringVar(&q.Budget, "budget", "paper", "`budget` of these settings: smoke, explore, short or paper")
+		f.StringVar(&q.Task, "task", "", "list the settings of this `task`; with -method, of the method on it (default "+defaultTask+")")
+		f.StringVar(&q.Budget, "budget", plan.DefaultBudget, "`budget` of these settings: "+budgetNames())
 		f.Var(&set, "set", "change a setting, `key=value`: a star marks what differs from the default; may be repeated")
 	}); err != nil {
 		return err
@@ -32,7 +32,7 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 	q.Set = set
 	switch {
 	case q.Method != "":
-		q.Task = cmp.Or(q.Task, "balance")
+		q.Task = cmp.Or(q.Task, defaultTask)
 		return listSettings(out, q, "")
 	case q.Task != "":
 		q.Method = "mappo"

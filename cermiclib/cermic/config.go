@@ -15,13 +15,13 @@ type Config struct {
 	Memory memory.Config `json:"memory"` // memory that infers the peers' intention f_n^o; the paper: graph
 
 	// Representations: encoder.go, predict.go
-	Embed       int     `json:"d_s"`             // length of s_t, the observation embedding; the paper: 64
-	Latent      int     `json:"d_x"`             // length of x_t, the latent code; not in the paper, whose linear theory has dim x = dim s
-	Polyak      float64 `json:"ema_tau"`         // τ of the target encoder, θᵐ ← (1−τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
-	AgentID     bool    `json:"cermic_agent_id"` // φ observes which agent acts, beside the action; for agents that differ
-	EmbedNorm   bool    `json:"enc_ln"`          // s_t has mean 0 and variance 1 over its components
-	LogScaleMin float64 `json:"logstd_min"`      // lower bound of log σ of x_t; without one the code becomes deterministic
-	LogScaleMax float64 `json:"logstd_max"`      // upper bound of log σ of x_t
+	Embed       int     `json:"d_s" range:"2..8192"` // length of s_t, the observation embedding; the paper: 64
+	Latent      int     `json:"d_x" range:"1..8192"` // length of x_t, the latent code; not in the paper, whose linear theory has dim x = dim s
+	Polyak      float64 `json:"ema_tau"`             // τ of the target encoder, θᵐ ← (1−τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
+	AgentID     bool    `json:"cermic_agent_id"`     // φ observes which agent acts, beside the action; for agents that differ
+	EmbedNorm   bool    `json:"enc_ln"`              // s_t has mean 0 and variance 1 over its components
+	LogScaleMin float64 `json:"logstd_min"`          // lower bound of log σ of x_t; without one the code becomes deterministic
+	LogScaleMax float64 `json:"logstd_max"`          // upper bound of log σ of x_t
 
 	// L_explore: predict.go
 	Alpha         float64 `json:"alpha"`                                   // α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1; 0: no L_explore
@@ -48,7 +48,7 @@ type Config struct {
 	NegKind           string  `json:"neg_kind" oneof:"marginal,noise"`                    // negatives of InfoNCE; marginal: f_n of other agent steps, as in the appendix, noise: f_n plus noise
 	NegScale          float64 `json:"neg_scale"`                                          // standard deviation of that noise, in units of f_n's over the minibatch; with neg_kind=noise
 	NegFilter         bool    `json:"neg_filter"`                                         // negatives are drawn from agent steps that have an f_{n-1}, as positives are
-	Negatives         int     `json:"n_neg"`                                              // number of negatives for each agent step
+	Negatives         int     `json:"n_neg" range:"1..4096"`                              // number of negatives for each agent step
 	ConsistencyDecay  float64 `json:"gamma_ema"`                                          // decay, 0 to 1, of the running mean of γ over gradient steps, and of Ψ's moments under psi_norm=running
 	ConsistencyGrad   bool    `json:"gamma_grad"`                                         // L_exploit may train the critic through γ; else γ is a constant there
 	ConsistencyCoef   float64 `json:"nce_coef"`                                           // weight of the critic's InfoNCE loss, which the paper's total does not show
@@ -63,12 +63,12 @@ type Config struct {
 	explore.Bonus
 
 	// Training: module.go, sampling.go
-	Epochs    int     `json:"cermic_epochs"`    // epochs of the module over each rollout batch; not in the paper, Dynamic Bottleneck: 3
-	Fraction  float64 `json:"cermic_frac"`      // share, 0 to 1, of the agent steps, drawn anew, that an epoch covers
-	Minibatch int     `json:"cermic_minibatch"` // agent steps of a gradient step of the module
-	LR        float64 `json:"lr"`               // Adam's step size for the module; the paper: 1e-4
-	AdamEps   float64 `json:"adam_eps"`         // Adam's ε for the module; the paper: 1e-6
-	GradClip  float64 `json:"grad_clip"`        // global norm above which the module's gradient is scaled down
+	Epochs    int     `json:"cermic_epochs" range:"0..10000"`        // epochs of the module over each rollout batch; not in the paper, Dynamic Bottleneck: 3
+	Fraction  float64 `json:"cermic_frac"`                           // share, 0 to 1, of the agent steps, drawn anew, that an epoch covers
+	Minibatch int     `json:"cermic_minibatch" range:"2..100000000"` // agent steps of a gradient step of the module
+	LR        float64 `json:"lr"`                                    // Adam's step size for the module; the paper: 1e-4
+	AdamEps   float64 `json:"adam_eps"`                              // Adam's ε for the module; the paper: 1e-6
+	GradClip  float64 `json:"grad_clip"`                             // global norm above which the module's gradient is scaled down
 }
 
 var _ explore.Config = Config{}

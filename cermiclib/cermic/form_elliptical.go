@@ -31,14 +31,14 @@ import (
 type Elliptical struct {
 	Features  string  `json:"features" oneof:"code,hidden,embed,next"` // features η of an agent step: the code x_t, a hidden layer, the embedding s_t, or s_{t+1}
 	Squash    string  `json:"squash" oneof:"none,relu,tanh,fourier"`   // function of each feature before scaling; fourier: cosines of random mixtures
-	Waves     int     `json:"waves"`                                   // number of these cosines; with squash=fourier
+	Waves     int     `json:"waves" range:"1..8192"`                   // number of these cosines; with squash=fourier
 	Bandwidth float64 `json:"bandwidth"`                               // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
 	Scale     string  `json:"scale" oneof:"rms,std"`                   // scaling of features; rms: by the root mean square over all, std: each to mean 0 and variance 1
 	Lambda    float64 `json:"lambda"`                                  // λ, ridge term of Λ; the smaller, the finer the differences of features that tell steps apart
 	Scope     string  `json:"scope" oneof:"global,episode,product"`    // steps that make up Λ; global: all so far, episode: those of this episode before, product: √ of both multiplied
 	Whose     string  `json:"whose" oneof:"all,own"`                   // all: one Λ of all agents' steps, as they share Θ; own: one for each agent
 	Peers     bool    `json:"peers"`                                   // with whose=own: steps of a detected peer count in Λ, too, with weight γ; reads peers' steps in training
-	Reservoir int     `json:"reservoir"`                               // earlier agent steps that are kept, of all agents together; each rollout batch uses at most as many of them as it has
+	Reservoir int     `json:"reservoir" range:"1..10000000"`           // earlier agent steps that are kept, of all agents together; each rollout batch uses at most as many of them as it has
 	Keep      float64 `json:"keep"`                                    // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next; 1: they are never forgotten
 	Shape     string  `json:"shape" oneof:"root,log"`                  // r^i as a function of x = ηᵀΛ⁻¹η: √x, or √(½·log(1+x))
 }

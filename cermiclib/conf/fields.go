@@ -22,6 +22,7 @@ type field struct {
 	omitDefault bool // conf:"omitdefault": left out of JSON while it is what the registered default has
 	scalar      bool // conf:"scalar", of a list: one entry is written and read without brackets
 
+	bounds  *Bounds  // range:"1..4096"; nil: none are declared
 	choices []string // oneof:"a,b": what a text can be, as help texts list it and CheckChoices demands; nil: anything
 }
 

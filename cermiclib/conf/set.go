@@ -18,6 +18,8 @@ type KeyDoc struct {
 	Value string   // present value, in the form that Set reads
 	Kinds []string // what the key of a config can be set to; nil for other keys
 	About string   // what it is: the comment of its field, where Document has made the source known; else empty
+
+	Bounds *Bounds // of a whole number, or of the entries of a list; nil: none are declared. Type says them, too
 }
 
 // Keys lists every key of v, a struct or config or a pointer to one, in the order of declaration. The key of a config
@@ -65,8 +67,15 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 			continue // a struct has no key of its own
 		}
 		all[from].About = about(v.Type(), f.index)
-		if f.choices != nil {
+		switch {
+		case f.choices != nil:
 			all[from].Type = oneOf(f.choices)
+		case f.bounds != nil:
+			kind := fmt.Sprintf("a whole number from %d to %d", f.bounds.Min, f.bounds.Max)
+			if f.in(v).Kind() == reflect.Slice {
+				kind = "a list, each entry " + kind
+			}
+			all[from].Bounds, all[from].Type = f.bounds, kind
 		}
 	}
 	return all

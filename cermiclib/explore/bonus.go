@@ -19,7 +19,7 @@ type Bonus struct {
 	IntClip         float64 `json:"int_clip"`                                        // the normalised reward is clipped to ± this; not applied by int_norm=none
 	IntCoef         float64 `json:"int_coef"`                                        // weight of the intrinsic reward beside the extrinsic one; the paper: 1
 	IntAnneal       string  `json:"int_anneal" oneof:"none,linear_to_zero"`          // schedule of int_coef over training
-	IntAnnealFrames int     `json:"int_anneal_frames"`                               // frames until int_coef reaches 0 under linear_to_zero
+	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000"`      // frames until int_coef reaches 0 under linear_to_zero
 }
 
 // How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a collection in before it

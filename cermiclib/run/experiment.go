@@ -31,10 +31,10 @@ type Experiment struct {
 
 // Budget says how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never mixed.
 type Budget struct {
-	Name         string `json:"name"`          // name of the budget: smoke, explore, short, paper, or custom
-	Frames       int    `json:"frames"`        // environment steps of training, summed over parallel environments, rounded up to whole rollout batches
-	EvalEvery    int    `json:"eval_every"`    // frames between evaluations; one more follows the first rollout batch
-	EvalEpisodes int    `json:"eval_episodes"` // episodes of an evaluation
+	Name         string `json:"name"`                                // name of the budget: smoke, explore, short, paper, or custom
+	Frames       int    `json:"frames" range:"1..1000000000000"`     // environment steps of training, summed over parallel environments, rounded up to whole rollout batches
+	EvalEvery    int    `json:"eval_every" range:"1..1000000000000"` // frames between evaluations; one more follows the first rollout batch
+	EvalEpisodes int    `json:"eval_episodes" range:"1..100000"`     // episodes of an evaluation
 
 	Sampled bool `json:"sampled,omitzero"` // evaluations sample actions from the policy; else they take the most likely ones, as BenchMARL; a value learner is greedy either way
 }

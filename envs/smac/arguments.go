@@ -15,7 +15,7 @@ import (
 // Arguments are constructor arguments of SMACv2 that both tasks leave alone. Each is left out of JSON where it has the benchmark's
 // value, so that older configs keep their identity.
 type Arguments struct {
-	LoopsPerStep int     `json:"step_mul" conf:"omitdefault"`                               // game loops per step; SMACv2: 8, of 22.4 a second
+	LoopsPerStep int     `json:"step_mul" conf:"omitdefault" range:"1..1000"`               // game loops per step; SMACv2: 8, of 22.4 a second
 	MoveAmount   float64 `json:"move_amount" conf:"omitdefault"`                            // distance that a move aims at, in cells; half of it ahead must be free
 	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault"`                       // least shooting range of a unit type, in cells; with use_unit_ranges
 	Difficulty   string  `json:"difficulty" conf:"omitdefault" oneof:"1,2,3,4,5,6,7,8,9,A"` // level of the computer player, which has no effect on this map

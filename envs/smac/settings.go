@@ -16,9 +16,9 @@ import (
 // Settings are what both tasks share; their configs embed it, so that they read as one flat struct. The benchmark's own
 // settings keep the names that SMACv2 gives them.
 type Settings struct {
-	Agents   int `json:"n_agents"`  // number of allied units, each controlled by an agent
-	Enemies  int `json:"n_enemies"` // number of enemy units, which the built-in script controls
-	MaxSteps int `json:"max_steps"` // episode length, in steps
+	Agents   int `json:"n_agents" range:"1..64"`       // number of allied units, each controlled by an agent
+	Enemies  int `json:"n_enemies" range:"1..64"`      // number of enemy units, which the built-in script controls
+	MaxSteps int `json:"max_steps" range:"1..1000000"` // episode length, in steps
 
 	Engine  Engine `json:"engine" oneof:"simulator,sc2"` // what the battle runs in: the simulator of this package, or an installed StarCraft II
 	Version string `json:"sc2_version"`                  // version of the real game; results of different versions do not compare
@@ -40,7 +40,7 @@ type Settings struct {
 	ProbObsEnemy   float64 `json:"prob_obs_enemy"`                       // probability, 0 to 1, that other agents observe an enemy that one agent found
 	EnemyMask      float64 `json:"mask_probability"`                     // probability, 0 to 1, that the features of an enemy stay hidden; SMACv2's own number is that they show
 	ConicFOV       bool    `json:"conic_fov"`                            // agents observe a cone only, which actions turn; else a circle
-	LookActions    int     `json:"num_fov_actions"`                      // number of directions in which the cone can be turned; with conic_fov
+	LookActions    int     `json:"num_fov_actions" range:"1..360"`       // number of directions in which the cone can be turned; with conic_fov
 	UnitRanges     bool    `json:"use_unit_ranges"`                      // sight and shooting range of each unit type; else 9 and 6 cells for all
 	ActionMask     bool    `json:"action_mask"`                          // enemies out of range cannot be attacked; else attacks on them do nothing
 	StateLast      bool    `json:"state_last_action"`                    // the central state contains the last actions of all agents

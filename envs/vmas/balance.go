@@ -15,7 +15,7 @@ import (
 type Balance struct {
 	envs.Common
 	Settings
-	Agents                 int     `json:"n_agents"`                   // number of agents that carry the line
+	Agents                 int     `json:"n_agents" range:"2..100"`    // number of agents that carry the line
 	RandomPackagePosOnLine bool    `json:"random_package_pos_on_line"` // package starts anywhere on the line; else in its middle
 	PackageMass            float32 `json:"package_mass"`               // mass of the package, in kilograms of the simulation; an agent has 1
 }

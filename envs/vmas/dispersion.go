@@ -14,8 +14,8 @@ import (
 type Dispersion struct {
 	envs.Common
 	Settings
-	Agents         int     `json:"n_agents"`                     // number of agents
-	Food           int     `json:"n_food"`                       // number of pieces of food
+	Agents         int     `json:"n_agents" range:"1..100"`      // number of agents
+	Food           int     `json:"n_food" range:"1..100"`        // number of pieces of food
 	SharedReward   bool    `json:"share_reward"`                 // each agent is rewarded for every piece that is eaten; else those that touch it share 1
 	FoodRadius     float32 `json:"food_radius"`                  // radius of a piece of food, in world units
 	PenaliseByTime bool    `json:"penalise_by_time"`             // a step in which an agent eats nothing costs it 0.01

@@ -31,7 +31,7 @@ type GiveWay struct {
 	// The velocity controller. Without it, actions are forces, and the two settings below mean nothing.
 	UseController bool    `json:"use_velocity_controller" conf:"omitdefault"` // actions are commanded velocities that a controller follows; else forces
 	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault"`          // commands slower than this count as 0, in metres a second; with use_velocity_controller
-	Delay         int     `json:"dt_delay,omitzero"`                          // steps after which a command is obeyed; with use_velocity_controller
+	Delay         int     `json:"dt_delay,omitzero" range:"0..1000"`          // steps after which a command is obeyed; with use_velocity_controller
 
 	// Rewards, to be negative if they shall punish, of each step.
 	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // reward of a step at full force along both axes; a cost if negative

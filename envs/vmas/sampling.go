@@ -17,13 +17,13 @@ import (
 type Sampling struct {
 	envs.Common
 	Settings
-	Agents       int       `json:"n_agents"`          // number of agents
-	SharedReward bool      `json:"shared_rew"`        // each agent is rewarded for the samples of all; else for its own
-	Gaussians    int       `json:"n_gaussians"`       // number of Gaussians that the field to sample is a sum of
-	LidarRange   float32   `json:"lidar_range"`       // range of the lidar, in world units
-	Variances    []float32 `json:"cov" conf:"scalar"` // variance of the Gaussians along both axes, in square world units: one number for all, or one for each
-	Collisions   bool      `json:"collisions"`        // agents collide and observe a lidar
-	SpawnSamePos bool      `json:"spawn_same_pos"`    // all agents start at one place; not implemented, must be false
+	Agents       int       `json:"n_agents" range:"1..100"`    // number of agents
+	SharedReward bool      `json:"shared_rew"`                 // each agent is rewarded for the samples of all; else for its own
+	Gaussians    int       `json:"n_gaussians" range:"1..100"` // number of Gaussians that the field to sample is a sum of
+	LidarRange   float32   `json:"lidar_range"`                // range of the lidar, in world units
+	Variances    []float32 `json:"cov" conf:"scalar"`          // variance of the Gaussians along both axes, in square world units: one number for all, or one for each
+	Collisions   bool      `json:"collisions"`                 // agents collide and observe a lidar
+	SpawnSamePos bool      `json:"spawn_same_pos"`             // all agents start at one place; not implemented, must be false
 
 	XDim        float64 `json:"xdim" conf:"omitdefault"`         // the field is |x| ≤ this, in world units
 	YDim        float64 `json:"ydim" conf:"omitdefault"`         // the field is |y| ≤ this, in world units
