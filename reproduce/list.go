@@ -37,8 +37,6 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 	case q.Task != "":
 		q.Method = "mappo"
 		return listSettings(out, q, "task")
-	case len(set) > 0:
-		return usagef("list -set: say of which method or task, with -method or -task")
 	}
 	fmt.Fprintln(out, "Tasks (* = trained on a sparse reward)")
 	for _, t := range plan.Tasks() {

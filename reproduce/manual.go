@@ -33,8 +33,8 @@ const argument = "ARGUMENT"
 // manuals are those of all verbs, by name.
 var manuals = map[string]manual{
 	"list": {
-		examples: []string{"list", "list -method mappo-cermic -task navigation -budget short"},
-		ways:     []way{{with: "method", reads: "task budget"}, {}},
+		examples: []string{"list -method mappo-cermic -task navigation -set explore.alpha=0.5", "list -task lock"},
+		ways:     []way{{with: "method", reads: "task budget set"}, {with: "task", reads: "budget set"}, {}},
 	},
 	"tasks": {
 		args: "[TASK]", says: "a task, as list names it; without one all tasks are run",
@@ -86,6 +86,12 @@ var manuals = map[string]manual{
 	"table": {
 		args: "[TABLE]", says: "sota, agents, ablation or density; without one sota",
 		examples: []string{"table sota -budget short", "table ablation -budget short -format latex"},
+	},
+	"results": {examples: []string{"results", "results -write"}, ways: []way{{with: "write", why: "it is of the committed records alone"}, {reads: "store"}}},
+	"claims": {
+		args: "[CLAIM]", says: "a claim as claims lists it, to be told why; without one all claims are listed",
+		examples: []string{"claims", "claims lifts-mappo"},
+		ways:     []way{{with: "write", why: "it is of the committed records alone"}, {reads: "store"}},
 	},
 	"curves": {examples: []string{"curves -task balance -reward dense -budget short", "curves -task navigation -method mappo,qmix -budget short -o navigation.svg"}},
 	"export": {

@@ -29,6 +29,8 @@ var kept = map[string]string{
 	"evaluate":  startsAnew,
 	"watch":     startsAnew,
 	"table":     nothingChanged,
+	"results":   nothingChanged,
+	"claims":    nothingChanged,
 	"curves":    startsAnew,
 	"export":    "Stopped: every file that was written is whole, and the same command writes all of them again.",
 	"status":    nothingChanged,
