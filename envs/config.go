@@ -32,9 +32,9 @@ const (
 
 // Common holds the settings that every task has; task configs embed it, so that they read as one flat struct.
 type Common struct {
-	Copies int    `json:"copies"` // E: environments stepped together; the paper's 60
-	Reward Reward `json:"reward"` // stream used for training: dense or sparse
-	Noise  Noise  `json:"noise,omitzero"`
+	Copies int    `json:"copies" range:"1..65536"`     // environments stepped in parallel, E; the paper: 60
+	Reward Reward `json:"reward" oneof:"dense,sparse"` // reward stream that learners are trained on, evaluation always uses the benchmark's metric; dense: every step, sparse: success alone
+	Noise  Noise  `json:"noise,omitzero"`              // region in which observations are noise
 }
 
 // DefaultCommon returns the paper's 60 copies (its hyper-parameter table) with the sparse reward.

@@ -141,7 +141,7 @@ func runBench(ctx context.Context, out io.Writer, args []string) error {
 		}
 		value, err := f.measure(ctx)
 		if ctx.Err() != nil {
-			return errStopped
+			return ctx.Err()
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)

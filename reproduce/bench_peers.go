@@ -75,7 +75,7 @@ func benchPeers(ctx context.Context, out io.Writer, only string, lines bool) err
 			}
 			o, err := p.Measure(ctx, peerRounds)
 			if ctx.Err() != nil {
-				return errStopped
+				return ctx.Err()
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.Name, err)

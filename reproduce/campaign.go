@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"cermic/cermiclib/results"
@@ -21,21 +22,24 @@ import (
 // runCampaign trains everything that a table of the paper needs and the store lacks: it first says what that costs, goes on
 // after a kill, and is not stopped by a run that fails.
 func runCampaign(ctx context.Context, out io.Writer, args []string) error {
-	var task, method, budget, table, store string
-	var seeds, workers, nodes int
-	var set repeated
+	var c choice
+	var store, on, manifest, order string
+	var workers, nodes int
 	var only, measure bool
-	var on, manifest string
 	var cluster slurm
+	var given *flag.FlagSet
 	if _, err := parse("campaign", out, args, 0, func(f *flag.FlagSet) {
-		f.StringVar(&table, "table", "", "the `table`: sota, agents, ablation, density; or choose by -task and -method")
-		f.StringVar(&task, "task", "", "`tasks`, separated by commas")
-		f.StringVar(&method, "method", "", "`methods`, separated by commas")
-		f.StringVar(&budget, "budget", "short", "smoke, explore, short or paper")
-		f.IntVar(&seeds, "seeds", 3, "runs of each, with seeds 1 to `n`")
-		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
+		given = f
+		f.StringVar(&c.table, "table", "", "the `table`: sota, agents, ablation, density; or choose by -task and -method")
+		f.StringVar(&c.task, "task", "", "`tasks`, separated by commas")
+		f.StringVar(&c.method, "method", "", "`methods`, separated by commas")
+		f.StringVar(&order, "order", "", "value: what all tables lack, most information an hour first")
+		f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames()+"; with -order value "+plan.TableBudget+" where none is given")
+		f.IntVar(&c.seeds, "seeds", 3, "runs of each, with seeds 1 to `n`")
+		f.Var(&c.set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
+		forceFlag(f, &ctx)
 		f.StringVar(&on, "on", "here", "where to train: here, or slurm for a job array of that scheduler")
 		cluster.flags(f)
 		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing; without -table and -task for every table at every budget")
@@ -46,28 +50,38 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	}); err != nil {
 		return err
 	}
+	has := func(name string) (found bool) {
+		given.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+		return found
+	}
 	switch {
-	case seeds < 1 || workers < 1 || cluster.bundle < 1 || nodes < 1:
-		return usagef("-seeds is %d, -workers is %d, -bundle is %d and -nodes is %d, want at least 1", seeds, workers, cluster.bundle, nodes)
-	case only && table == "" && task == "" && method == "":
-		return printOverview(ctx, out, store, seeds, nodes, measure)
+	case min(c.seeds, workers, cluster.bundle, nodes) < 1 || max(c.seeds, cluster.bundle, nodes) > maxRuns:
+		return usagef("-seeds is %d, -workers is %d, -bundle is %d and -nodes is %d, want 1 to %d, and of workers at least 1",
+			c.seeds, workers, cluster.bundle, nodes, maxRuns)
+	case order != "" && order != "value":
+		return usagef("-order is %q, want value", order)
+	case order != "":
+		if !has("budget") {
+			c.budget = plan.TableBudget
+		}
+		return valuable(ctx, out, store, c.budget, c.seeds, workers, only)
+	case only && c.table == "" && c.task == "" && c.method == "":
+		return printOverview(ctx, out, store, c.seeds, nodes, measure)
 	case on != "here" && on != "slurm":
 		return usagef("-on is %q, want here or slurm", on)
-	case table == "" && (task == "" || method == ""):
-		return usagef("a campaign needs -table, or -task and -method")
-	case table != "" && (task != "" || method != ""):
+	case c.table == "" && (c.task == "" || c.method == ""):
+		return usagef("a campaign needs -table, or -task and -method, or -order value")
+	case c.table != "" && (c.task != "" || c.method != ""):
 		return usagef("-table chooses tasks and methods; leave out -task and -method")
 	case on != "slurm" && cluster != slurm{bundle: 1}:
-		return usagef("-account, -partition, -gpus, -time, -bundle and -dry-run are for a scheduler: add -on slurm")
-	case on == "slurm" && manifest != "":
-		return usagef("-on slurm keeps a manifest of its own: leave out -manifest")
-	case !only && measure:
-		return usagef("-measure measures for a plan: add -plan")
+		return usagef("-account, -partition, -gpus, -time, -bundle and -dry-run are for a scheduler: use -on slurm")
+	case on == "slurm" && has("workers"):
+		return usagef("-workers counts runs on this machine, and -on slurm trains elsewhere: use -bundle, or leave out -workers")
 	}
 	if err := cluster.check(store); err != nil {
 		return err
 	}
-	es, err := chosen(out, task, method, table, budget, seeds, set)
+	es, err := c.experiments(out)
 	if err != nil {
 		return usageError{err}
 	}
@@ -96,7 +110,20 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	if on == "slurm" {
 		return cluster.submit(ctx, out, es, st)
 	}
+	return trainAll(ctx, out, es, st, workers)
+}
+
+// trainAll trains what es lack, shows how far it is, and is not stopped by a run that fails.
+func trainAll(ctx context.Context, out io.Writer, es []run.Experiment, st *results.Store, workers int) error {
+	if err := backendHere(); err != nil {
+		return err
+	}
+	takes, err := plan.Durations(es, st)
+	if err != nil {
+		return err
+	}
 	b := newBoard(out, len(es))
+	b.takes = takes
 	err = run.RunAll(ctx, es, st, workers, b.watch)
 	b.end()
 	if errors.Is(err, context.Canceled) {
@@ -107,6 +134,33 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		return fmt.Errorf("%s of %d failed; the reasons stand above", plural(n, "run"), len(es))
 	}
 	return err
+}
+
+// valuable trains what the tables lack at a budget, or says what that is, in the order of what an hour of it tells.
+func valuable(ctx context.Context, out io.Writer, store, budget string, seeds, workers int, only bool) error {
+	if _, err := plan.FindBudget(budget); err != nil {
+		return usageError{err}
+	}
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	steps, err := plan.ByValue(st, budget, seeds)
+	if err != nil {
+		return err
+	}
+	show := len(steps)
+	if !only {
+		show = min(show, 10)
+	}
+	if _, err := io.WriteString(out, plan.ValueTable(steps, show).Text()); err != nil || only || len(steps) == 0 {
+		return err
+	}
+	es := make([]run.Experiment, len(steps))
+	for i, s := range steps {
+		es[i] = s.Experiment
+	}
+	return trainAll(ctx, out, es, st, workers)
 }
 
 // printOverview says what every table costs at every budget.
@@ -138,7 +192,7 @@ func measureRates(ctx context.Context, out io.Writer, es []run.Experiment, st *r
 		fmt.Fprintf(out, "measured: %s at %s, %s frames/s\n", method, budget, viz.Short(fps))
 	})
 	if ctx.Err() != nil {
-		return errStopped
+		return ctx.Err()
 	}
 	return err
 }
@@ -148,14 +202,16 @@ func measureRates(ctx context.Context, out io.Writer, es []run.Experiment, st *r
 type board struct {
 	*progress
 	training []results.Event
-	stored   int
-	failed   map[string]bool // by experiment
+	old      map[string]bool          // that were found complete, by ID
+	from     map[string]int           // frames at which runs were when this program first saw them, by ID
+	failed   map[string]bool          // by experiment
+	takes    map[string]time.Duration // of the whole of each run, as estimated, by ID; nil or without one that nobody has measured
 	since    time.Time
 	lines    int // that stand on the terminal
 }
 
 func newBoard(out io.Writer, runs int) *board {
-	return &board{progress: newProgress(out, runs), failed: map[string]bool{}, since: time.Now()}
+	return &board{progress: newProgress(out, runs), failed: map[string]bool{}, old: map[string]bool{}, from: map[string]int{}, since: time.Now()}
 }
 
 // watch takes one event.
@@ -171,13 +227,16 @@ func (b *board) watch(e results.Event) {
 			b.say(e.Note)
 		}
 	case e.FromStore:
-		b.stored++
+		b.old[e.Record.ID] = true
 		b.finished[e.Record.ID] = true
 	case e.Frames >= e.Total && e.Eval != nil: // the evaluation that follows the last iteration
 		b.drop(e.Record)
 		b.finished[e.Record.ID] = true
 		b.say("done    " + name(e.Record) + b.describe(e))
 	default:
+		if _, seen := b.from[e.Record.ID]; !seen {
+			b.from[e.Record.ID] = e.Frames
+		}
 		b.drop(e.Record)
 		b.training = append(b.training, e)
 		b.now()
@@ -193,11 +252,61 @@ func (b *board) drop(r *results.Record) {
 func (b *board) count() string {
 	left := b.runs - len(b.finished) - len(b.failed)
 	text := fmt.Sprintf("%d done, %d training, %d failed, %d to go", len(b.finished), len(b.training), len(b.failed), left-len(b.training))
-	if done := len(b.finished) - b.stored; done > 0 && left > 0 {
-		each := time.Since(b.since) / time.Duration(done)
-		text += fmt.Sprintf("; about %s left", viz.Clock((each * time.Duration(left)).Seconds()))
+	if t := b.left(); left > 0 && t > 0 {
+		text += fmt.Sprintf("; about %s left", viz.Clock(t.Seconds()))
+	}
+	if b.live {
+		text = bar(float64(len(b.finished)+len(b.failed))+b.underWay(), float64(b.runs)) + " " + text
 	}
 	return text
+}
+
+// underWay is what the runs in training have behind them, in runs.
+func (b *board) underWay() (sum float64) {
+	for _, e := range b.training {
+		sum += min(1, float64(e.Frames)/float64(max(1, e.Total)))
+	}
+	return sum
+}
+
+// left is how long the rest takes at the pace so far, if runs take as long as estimated relative to each other; 0 before there is a pace.
+func (b *board) left() time.Duration {
+	var whole, done, stored time.Duration
+	for _, t := range b.takes {
+		whole += t
+	}
+	mean := time.Minute // where nothing is known all runs take as long
+	if n := len(b.takes); n > 0 {
+		mean = whole / time.Duration(n)
+	}
+	of := func(id string) time.Duration {
+		if t, ok := b.takes[id]; ok {
+			return t
+		}
+		return mean
+	}
+	whole += mean * time.Duration(b.runs-len(b.takes))
+	for id := range b.finished {
+		if b.old[id] {
+			stored += of(id)
+		} else {
+			done += of(id)
+		}
+	}
+	for _, e := range b.training {
+		done += time.Duration(float64(of(e.Record.ID)) * float64(e.Frames-b.from[e.Record.ID]) / float64(max(1, e.Total)))
+	}
+	if done <= 0 {
+		return 0
+	}
+	return time.Duration(float64(whole-stored-done) / float64(done) * float64(time.Since(b.since)))
+}
+
+// bar draws how much of something is done.
+func bar(done, of float64) string {
+	const width = 24
+	full := int(width * min(1, done/max(1, of)))
+	return "[" + strings.Repeat("#", full) + strings.Repeat("-", width-full) + "]"
 }
 
 // say writes a line that stays.

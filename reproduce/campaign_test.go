@@ -65,16 +65,18 @@ func TestRunsThatFailDoNotStopACampaign(t *testing.T) {
 
 func TestCampaignMistakesAreOneSentence(t *testing.T) {
 	for want, args := range map[string][]string{
-		"needs -table":          {"campaign"},
-		"leave out -task":       {"campaign", "-table", "sota", "-task", "balance"},
-		"did you mean sota":     {"campaign", "-table", "soto"},
-		"-seeds is 0":           {"campaign", "-table", "sota", "-seeds", "0"},
-		"want here or slurm":    {"campaign", "-table", "sota", "-on", "slrum"},
-		"did you mean mappo":    {"campaign", "-task", "balance", "-method", "mapo"},
-		"add -on slurm":         {"campaign", "-table", "sota", "-dry-run"},
-		"leave out -manifest":   {"campaign", "-table", "sota", "-on", "slurm", "-manifest", "x"},
-		"add -plan":             {"campaign", "-table", "sota", "-measure"},
-		"want something like 4": {"campaign", "-plan", "-nodes", "2,4"},
+		"needs -table":           {"campaign"},
+		"leave out -task":        {"campaign", "-table", "sota", "-task", "balance"},
+		"did you mean sota":      {"campaign", "-table", "soto"},
+		"-seeds is 0":            {"campaign", "-table", "sota", "-seeds", "0"},
+		"want here or slurm":     {"campaign", "-table", "sota", "-on", "slrum"},
+		"did you mean mappo":     {"campaign", "-task", "balance", "-method", "mapo"},
+		"-dry-run only with -on": {"campaign", "-table", "sota", "-dry-run"},
+		"use -on slurm":          {"campaign", "-table", "sota", "-on", "here", "-dry-run"},
+		"leave out -workers":     {"campaign", "-table", "sota", "-on", "slurm", "-workers", "2"},
+		"does not read -on":      {"campaign", "-table", "sota", "-on", "slurm", "-manifest", "x"},
+		"only with -plan":        {"campaign", "-table", "sota", "-measure"},
+		"want something like 4":  {"campaign", "-plan", "-nodes", "2,4"},
 	} {
 		if _, err := command(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
@@ -87,14 +89,14 @@ func TestTheLiveBoardRewritesOnlyItsOwnLines(t *testing.T) {
 	b := newBoard(&out, 3)
 	b.live = true
 	b.watch(someEvent())
-	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "216k/600k") || lines[1] != "0 done, 1 training, 0 failed, 2 to go" {
+	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "216k/600k") || lines[1] != "[##----------------------] 0 done, 1 training, 0 failed, 2 to go" {
 		t.Errorf("first %q", lines)
 	}
 	out.Reset()
 	end := someEvent()
 	end.Frames, end.Eval = end.Total, &end.Record.Evals[0]
 	b.watch(end)
-	if text := out.String(); !strings.HasPrefix(text, "\x1b[2A\x1b[Jdone    2 balance") || !strings.Contains(text, "1 done, 0 training, 0 failed, 2 to go; about ") {
+	if text := out.String(); !strings.HasPrefix(text, "\x1b[2A\x1b[Jdone    2 balance") || !strings.Contains(text, "[########----------------] 1 done, 0 training, 0 failed, 2 to go; about ") {
 		t.Errorf("then %q", text)
 	}
 	out.Reset()

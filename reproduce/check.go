@@ -83,8 +83,8 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 	for _, want := range sample(all, count, seed) {
 		fmt.Fprintf(out, "%s  %s  %s, seed %d, budget %s\n", want.ID, want.Task, want.Method, want.Seed, want.Budget)
 		got, err := again(ctx, want, fresh)
-		if errors.Is(err, context.Canceled) {
-			return errStopped
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if err != nil { // of another version, or begun with pre-trained weights that are not here: the others can be checked all the same
 			fmt.Fprintln(out, "  cannot be trained here:", err)

@@ -26,9 +26,9 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	var task, method, budget, reward, group, store, file string
 	var with repeated
 	if _, err := parse("curves", out, args, 0, func(f *flag.FlagSet) {
-		f.StringVar(&task, "task", "balance", "the `task`")
+		f.StringVar(&task, "task", defaultTask, "the `task`")
 		f.StringVar(&method, "method", "", "only runs of these `methods`, separated by commas")
-		f.StringVar(&budget, "budget", "short", "of the runs: smoke, explore, short, paper or custom")
+		f.StringVar(&budget, "budget", plan.DefaultBudget, "of the runs: "+budgetNames()+" or "+plan.CustomBudget)
 		f.StringVar(&reward, "reward", "", "only runs trained on this reward: dense or sparse")
 		f.StringVar(&group, "group", "", "return of one `group` of agents that is trained apart: adversary or agent of simple_adversary")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")

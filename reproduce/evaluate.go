@@ -35,11 +35,11 @@ func runEvaluate(ctx context.Context, out io.Writer, args []string) error {
 	}
 	trained, as, err := plan.Evaluation(st, rest[0], set)
 	if err != nil {
-		return usageError{err}
+		return usageError{located(err)}
 	}
 	e, err := run.Evaluate(ctx, trained, as, st)
 	if err != nil {
-		return err
+		return offered(err, trained)
 	}
 	env, err := as.Task.Build(1, 1)
 	if err != nil {

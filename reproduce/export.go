@@ -41,7 +41,7 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	names, err := parse("export", out, args, 1, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "", "only runs of this `task`")
 		f.StringVar(&method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
-		f.StringVar(&budget, "budget", "short", "of the runs: smoke, explore, short, paper or custom")
+		f.StringVar(&budget, "budget", plan.DefaultBudget, "of the runs: "+budgetNames()+" or "+plan.CustomBudget)
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&to, "o", "", "`file` (csv, marl-eval) or folder (tensorboard, weights, records) to write; by default called after the form")
 	})

@@ -3,54 +3,163 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"cermic/cermiclib/conf"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/run"
+	"cermic/reproduce/plan"
 )
 
 // parse reads the flags that declare adds and returns the arguments between and after them; want is how many there may
-// be. Help is printed to out and reported as flag.ErrHelp.
+// be. An argument KEY=VALUE is the flag KEY, or a setting as for -set, where the verb has such. A flag that counts for nothing in the way in
+// which the verb is used is refused (see manuals), and so is one that is given twice. Help is printed to out and reported as flag.ErrHelp.
 func parse(name string, out io.Writer, args []string, want int, declare func(*flag.FlagSet)) ([]string, error) {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(io.Discard) // the sentence below says it better
 	declare(set)
+	set.VisitAll(func(f *flag.Flag) {
+		if _, often := f.Value.(*repeated); !often {
+			f.Value = &single{Value: f.Value}
+		}
+	})
 	var plain []string
 	for len(args) > 0 {
-		if err := set.Parse(args); err != nil {
-			return nil, flagError(name, out, set, err)
+		if args[0] == "-m" && set.Lookup("multirun") != nil { // Hydra's short form
+			args = append([]string{"-multirun"}, args[1:]...)
+		}
+		if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
+			help := flag.NewFlagSet(name, flag.ContinueOnError) // with the defaults as declared
+			declare(help)
+			manuals[name].print(out, name, help)
+			return nil, flag.ErrHelp
+		} else if err != nil {
+			return nil, flagError(name, set, err)
 		}
 		if args = set.Args(); len(args) > 0 { // flags may follow an argument: table sota -format csv
 			plain, args = append(plain, args[0]), args[1:]
 		}
 	}
-	if len(plain) > want {
-		return nil, usagef("%s takes no argument %q", name, plain[want])
+	plain, err := assign(name, set, plain)
+	if err != nil {
+		return nil, err
 	}
-	return plain, nil
+	if len(plain) > want {
+		return nil, usagef("%s takes no argument %q%s", name, plain[want], meant(set, plain[want]))
+	}
+	given := []string{}
+	set.Visit(func(f *flag.Flag) { given = append(given, f.Name) })
+	if len(plain) > 0 {
+		given = append(given, argument)
+	}
+	return plain, manuals[name].check(name, given)
+}
+
+// single is the value of a flag that may be given once: of two the first would count for nothing.
+type single struct {
+	flag.Value
+	set bool
+}
+
+// Set takes the first value.
+func (o *single) Set(text string) error {
+	if o.set {
+		return errors.New("the flag is given twice")
+	}
+	o.set = true
+	return o.Value.Set(text)
+}
+
+// IsBoolFlag reports whether the flag needs no value.
+func (o *single) IsBoolFlag() bool {
+	b, ok := o.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// hydraFlags are flags that Hydra's users know by another name, as in BenchMARL.
+var hydraFlags = map[string]string{"algorithm": "method"}
+
+// assign takes arguments KEY=VALUE, as Hydra has them, for flags and settings, and returns the others.
+func assign(verb string, set *flag.FlagSet, args []string) (others []string, err error) {
+	for _, arg := range args {
+		key, value, ok := strings.Cut(strings.TrimLeft(arg, "+"), "=")
+		if known := hydraFlags[key]; known != "" && set.Lookup(known) != nil {
+			key = known
+		}
+		switch {
+		case ok && key != "set" && set.Lookup(key) != nil:
+			err = set.Set(key, value)
+		case ok && set.Lookup("set") != nil:
+			err = set.Set("set", key+"="+value)
+		default:
+			others = append(others, arg)
+		}
+		if err != nil {
+			return nil, usagef("%s: %s: %w", verb, arg, err)
+		}
+	}
+	return others, nil
+}
+
+// meant says which flag an argument that a verb does not take could belong to.
+func meant(set *flag.FlagSet, arg string) string {
+	if _, err := plan.FindMethod(arg); err == nil && set.Lookup("method") != nil {
+		return "; did you mean -method " + arg + "?"
+	}
+	if _, err := plan.FindTask(arg); err == nil && set.Lookup("task") != nil {
+		return "; did you mean -task " + arg + "?"
+	}
+	return ""
 }
 
 // backendFlag declares the choice of what graphs run on, which programs that this one starts inherit.
 func backendFlag(f *flag.FlagSet) {
 	f.Func("backend", "what graphs run on: `name` is go, xla, xla:cpu, xla:cuda, or xla:cuda,tf32 for faster and less exact matrix products (default: a GPU, else XLA, else go)",
-		func(name string) error { return os.Setenv("GOMLX_BACKEND", name) })
+		func(name string) error {
+			kind, _, _ := strings.Cut(name, ":")
+			if kind, _, _ = strings.Cut(kind, ","); kind != "go" && kind != "xla" {
+				return fmt.Errorf("unknown backend%s", conf.Near(name, []string{"go", "xla", "xla:cpu", "xla:cuda"}))
+			}
+			return os.Setenv("GOMLX_BACKEND", name)
+		})
+}
+
+// backendHere is an error if the backend that was asked for cannot be used here, also where every result is stored and nothing runs on it.
+func backendHere() error {
+	if os.Getenv("GOMLX_BACKEND") == "" {
+		return nil
+	}
+	_, err := nn.Open()
+	return err
+}
+
+// forceFlag declares -force, which lets training begin that seems to need more memory than there is.
+func forceFlag(f *flag.FlagSet, ctx *context.Context) {
+	f.BoolFunc("force", "train even what seems to need more memory than there is", func(value string) error {
+		force, err := strconv.ParseBool(value)
+		if force {
+			*ctx = run.Force(*ctx)
+		}
+		return err
+	})
 }
 
 // flagError turns what package flag reports into one sentence with near names.
-func flagError(name string, out io.Writer, set *flag.FlagSet, err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		set.SetOutput(out)
-		fmt.Fprintf(out, "go run ./reproduce %s\n", name)
-		set.PrintDefaults()
-		return flag.ErrHelp
-	}
+func flagError(name string, set *flag.FlagSet, err error) error {
 	if given, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		var known []string
 		set.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
+		if keys := settingsCalled(given); len(keys) > 0 && slices.Contains(known, "set") {
+			return usagef("%s has no flag -%s; did you mean -set %s=…?", name, given, strings.Join(keys, "=… or -set "))
+		}
 		return usagef("%s has no flag -%s%s", name, given, conf.Near(given, known))
 	}
 	said, _ := strings.CutSuffix(err.Error(), ": parse error")
@@ -58,6 +167,22 @@ func flagError(name string, out io.Writer, set *flag.FlagSet, err error) error {
 		said += ", want something like " + set.Lookup(after).DefValue
 	}
 	return usagef("%s: %s", name, said)
+}
+
+// settingsCalled are the keys of settings whose last part is a name, as a user types it who takes it for a flag: of "frames" it is
+// budget.frames, of "lr" learner.lr and others.
+func settingsCalled(name string) (keys []string) {
+	e, err := plan.New(plan.Request{Task: defaultTask, Method: defaultMethod, Budget: plan.DefaultBudget})
+	if err != nil {
+		return nil
+	}
+	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	for _, k := range conf.Keys(e) {
+		if k.Key == name || strings.HasSuffix(k.Key, "."+name) {
+			keys = append(keys, k.Key)
+		}
+	}
+	return keys[:min(3, len(keys))]
 }
 
 // repeated collects the values of a flag that may be given more than once.

@@ -9,20 +9,32 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"slices"
+	"syscall"
 
 	"cermic/cermiclib/nn"
 )
 
-// runLab opens JupyterLab on the notebooks. Its arguments are JupyterLab's own.
+// runLab opens JupyterLab on the notebooks. What stands behind -- are JupyterLab's own flags.
 func runLab(ctx context.Context, out io.Writer, args []string) error {
-	if len(args) > 0 && isHelp(args[0]) {
-		fmt.Fprint(out, "go run ./reproduce lab [-- flags of jupyter lab]\n  for example: lab -- --no-browser --port 8890\n")
-		return flag.ErrHelp
+	var own []string
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, own = args[:i], args[i+1:]
 	}
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
+	var quiet bool
+	var port int
+	if _, err := parse("lab", out, args, 0, func(f *flag.FlagSet) {
+		f.BoolVar(&quiet, "no-browser", false, "print the address and open no browser")
+		f.IntVar(&port, "port", 0, "the `port` to listen on; 0: JupyterLab's own choice, 8888 or the next free one")
+	}); err != nil {
+		return err
 	}
+	if port < 0 || port > 65535 {
+		return usagef("-port is %d, want 1 to 65535", port)
+	}
+	own = append(labFlags(quiet, port, os.Geteuid() == 0, inContainer()), own...)
 	root, err := repository()
 	if err != nil {
 		return err
@@ -34,15 +46,68 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 	if err := s.quiet(); err != nil {
 		return err
 	}
-	// Not bound to ctx: an interrupt reaches JupyterLab by itself, and it asks before it ends.
-	lab := exec.Command(s.python(), append([]string{"-m", "jupyterlab"}, args...)...)
+	lab := exec.Command(s.python(), append([]string{"-m", "jupyterlab"}, own...)...)
 	lab.Dir = s.path("notebooks")
 	lab.Env = append(os.Environ(), s.jupyterPath())
 	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, out, os.Stderr
-	if err := lab.Run(); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("JupyterLab ended: %w", err)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return nil
+	return attend(lab, signals)
+}
+
+// attend runs JupyterLab and waits for its end. The first signal is passed on as SIGTERM, on which it asks its kernels to end and asks nobody
+// else; the second one kills it, since without this process nobody would know of it. A stop is reported as context.Canceled.
+func attend(lab *exec.Cmd, signals <-chan os.Signal) error {
+	if err := lab.Start(); err != nil {
+		return fmt.Errorf("JupyterLab does not start: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- lab.Wait() }()
+	for asked := false; ; asked = true {
+		select {
+		case err := <-ended:
+			switch {
+			case asked:
+				return context.Canceled
+			case err != nil:
+				return fmt.Errorf("JupyterLab ended: %w", err)
+			}
+			return nil
+		case <-signals:
+			if asked || lab.Process.Signal(syscall.SIGTERM) != nil { // Windows knows no SIGTERM
+				_ = lab.Process.Kill()
+			}
+		}
+	}
+}
+
+// labFlags are JupyterLab's flags for ours. It refuses to run as root, which is what a person is in most containers; there it is no more
+// dangerous than as anybody else, and there is no browser.
+func labFlags(quiet bool, port int, root, container bool) (flags []string) {
+	if quiet || container {
+		flags = append(flags, "--no-browser")
+	}
+	if port > 0 {
+		flags = append(flags, fmt.Sprintf("--port=%d", port))
+	}
+	if root && container {
+		flags = append(flags, "--allow-root")
+	}
+	return flags
+}
+
+// inContainer reports whether this process runs in a container of Docker, Podman or Kubernetes.
+func inContainer() bool {
+	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if _, err := os.Stat(mark); err == nil {
+			return true
+		}
+	}
+	return os.Getenv("KUBERNETES_SERVICE_HOST") != ""
 }
 
 // jupyterPath is the environment variable that makes Jupyter find this repository's kernel.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -19,15 +20,23 @@ import (
 // runList names what can be trained or, asked for a method, what can be set.
 func runList(_ context.Context, out io.Writer, args []string) error {
 	q := plan.Request{}
+	var set repeated
 	if _, err := parse("list", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&q.Method, "method", "", "list the settings of this `method` instead")
-		f.StringVar(&q.Task, "task", "balance", "`task` of these settings")
-		f.StringVar(&q.Budget, "budget", "paper", "`budget` of these settings: smoke, explore, short or paper")
+		f.StringVar(&q.Task, "task", "", "list the settings of this `task`; with -method, of the method on it (default "+defaultTask+")")
+		f.StringVar(&q.Budget, "budget", plan.DefaultBudget, "`budget` of these settings: "+budgetNames())
+		f.Var(&set, "set", "change a setting, `key=value`: a star marks what differs from the default; may be repeated")
 	}); err != nil {
 		return err
 	}
-	if q.Method != "" {
-		return listSettings(out, q)
+	q.Set = set
+	switch {
+	case q.Method != "":
+		q.Task = cmp.Or(q.Task, defaultTask)
+		return listSettings(out, q, "")
+	case q.Task != "":
+		q.Method = "mappo"
+		return listSettings(out, q, "task")
 	}
 	fmt.Fprintln(out, "Tasks (* = trained on a sparse reward)")
 	for _, t := range plan.Tasks() {
@@ -37,7 +46,7 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 		}
 		entry(out, t.ID, star+" "+t.About)
 	}
-	fmt.Fprintln(out, "\nMethods (settings of one: list -method NAME)")
+	fmt.Fprintln(out, "\nMethods (what can be set: list -method NAME, list -task NAME)")
 	for _, m := range plan.Methods() {
 		entry(out, m.ID, "  "+m.About)
 	}
@@ -52,21 +61,23 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 	return nil
 }
 
-// listSettings prints every key that -set takes, with its value.
-func listSettings(out io.Writer, q plan.Request) error {
-	e, err := plan.New(q)
+// listSettings prints every key that -set takes, with its value and what it is. Of a task alone it prints the task's. A star marks what -set
+// moved away from its default.
+func listSettings(out io.Writer, q plan.Request, within string) error {
+	settings, err := plan.SettingsOf(q)
 	if err != nil {
 		return usageError{err}
 	}
-	for _, k := range conf.Keys(e) {
-		if k.Key == "seed" || k.Key == "budget.name" || k.Key == "forks" {
-			continue // -seeds, -budget and -fork
+	for _, s := range settings {
+		if !strings.HasPrefix(s.Key, within) {
+			continue
 		}
-		about := k.Type
-		if k.Kinds != nil {
-			about += ": " + strings.Join(k.Kinds, ", ")
+		about := s.Sentence()
+		if s.Changed {
+			fmt.Fprintf(out, "* %-44s  %s (default: %s)\n", s.Key+"="+s.Value, about, s.Default)
+			continue
 		}
-		entry(out, k.Key+"="+k.Value, "  "+about)
+		fmt.Fprintf(out, "  %-44s  %s\n", s.Key+"="+s.Value, about)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"cermic/cermiclib/conf"
@@ -30,17 +31,21 @@ type verb struct {
 // verbs in the order in which a newcomer needs them.
 func verbs() []verb {
 	return []verb{
-		{"list", "name every task and method, with one line on each", runList},
+		{"list", "name every task and method, with one line on each, or the settings of one", runList},
 		{"tasks", "play every task at random and by script, for each way of paying the sparse reward", runTasks},
 		{"train", "train a method on a task, or go on with it", runTrain},
 		{"campaign", "train what a table of the paper lacks, and say before what it costs", runCampaign},
 		{"work", "train a part of a campaign's manifest: what a job array does", runWork},
 		{"pretrain", "pre-train a memory on random play of tasks", runPretrain},
 		{"evaluate", "evaluate a trained run again: with sampled actions, more episodes, another score", runEvaluate},
+		{"watch", "film an episode of a trained run as a GIF", runWatch},
 		{"table", "print a table of the paper with ours beside it: sota, agents, ablation, density", runTable},
+		{"results", "print every run, task by task, beside random play, BenchMARL and the paper", runResults},
+		{"claims", "say of each claim of the paper whether the records support or contradict it", runClaims},
 		{"curves", "draw the learning curves of a task as a PNG, BenchMARL's beside ours", runCurves},
 		{"export", "write runs for other programs: csv, marl-eval, tensorboard, weights", runExport},
 		{"status", "show what has been trained and what is training", runStatus},
+		{"delete", "delete runs with their weights, after asking", runDelete},
 		{"check", "train a sample of the committed records again and compare", runCheck},
 		{"bench", "measure this machine, beside the recorded figures of VMAS, torch and BenchMARL", runBench},
 		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},
@@ -53,24 +58,23 @@ func verbs() []verb {
 // usageError is a mistake in the command line, answered with exit code 2.
 type usageError struct{ error }
 
-// errStopped ends a verb that the user stopped; it has said so itself.
-var errStopped = errors.New("stopped")
-
 // usagef makes a usageError.
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func main() {
-	// The first interrupt, or a scheduler's request to end, lets a run save itself; a second one ends the program at once.
+	// The first interrupt, or a scheduler's request to end, stops the verb, which saves what it trains; a second one ends the program at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	err := dispatch(ctx, os.Stdout, os.Args[1:])
+	done := make(chan error, 1)
+	go func() { done <- dispatch(ctx, os.Stdout, os.Args[1:]) }()
+	err := ended(ctx, os.Stdout, strings.Join(os.Args[1:min(2, len(os.Args))], ""), done)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return
 	}
 	if errors.Is(err, errStopped) {
 		os.Exit(130) // as shells report an interrupt
 	}
-	fmt.Fprintln(os.Stderr, "reproduce:", err)
+	fmt.Fprintln(os.Stderr, "reproduce:", quoted(err.Error(), os.Args[1:]))
 	if errors.As(err, new(usageError)) {
 		os.Exit(2)
 	}
@@ -98,7 +102,7 @@ func usage(out io.Writer) {
 	for _, v := range verbs() {
 		fmt.Fprintf(out, "  %-10s %s\n", v.name, v.about)
 	}
-	fmt.Fprint(out, "\nEvery verb answers -h with its flags.\n")
+	fmt.Fprint(out, "\nEvery verb answers -h with examples and its flags.\n")
 }
 
 func isHelp(arg string) bool {

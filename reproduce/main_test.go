@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +40,7 @@ func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
 		{[]string{"train", "-method", "mappo", "-set", "learner.gae_lambda=2"}, "learner.gae_lambda is 2"},
 		{[]string{"train", "-seeds", "0"}, "-seeds is 0"},
 		{[]string{"train", "-seeds", "three"}, "train: invalid value"},
+		{[]string{"evaluate", "0123", "budget.frames=3"}, "no run"},
 		{[]string{"bench", "-only", "updat"}, `unknown group "updat"; did you mean update`},
 		{[]string{"evaluate"}, "evaluate: want the ID of a run"},
 		{[]string{"evaluate", "nosuchrun"}, `no run "nosuchrun" in runs: go run ./reproduce status`},
@@ -66,11 +70,81 @@ func TestHelpNamesEveryVerb(t *testing.T) {
 	}
 }
 
-func TestEveryVerbAnswersHelp(t *testing.T) {
+// flagsOf are the flags that a verb's help lists.
+func flagsOf(t *testing.T, verb string) (names []string) {
+	t.Helper()
+	out, err := command(t, verb, "-h")
+	if !errors.Is(err, flag.ErrHelp) {
+		t.Fatalf("%s -h: %v", verb, err)
+	}
+	for _, found := range regexp.MustCompile(`(?m)^  -(\S+)`).FindAllStringSubmatch(out, -1) {
+		names = append(names, found[1])
+	}
+	return names
+}
+
+func TestEveryVerbsHelpIsASentenceTwoExamplesAndItsArguments(t *testing.T) {
 	for _, v := range verbs() {
 		out, err := command(t, v.name, "-h")
-		if !errors.Is(err, flag.ErrHelp) || !strings.Contains(out, "go run ./reproduce "+v.name) {
+		m := manuals[v.name]
+		sentence, rest, _ := strings.Cut(out, "\n")
+		if !errors.Is(err, flag.ErrHelp) || !strings.EqualFold(sentence, v.about+".") || !strings.Contains(rest, "go run ./reproduce "+v.name) {
 			t.Errorf("%s -h: %q, %v", v.name, out, err)
+		}
+		if len(m.examples) != 2 || (m.args == "") != (m.says == "") || !strings.Contains(rest, m.args) {
+			t.Errorf("%s has %d examples, want 2, and arguments %q: %q", v.name, len(m.examples), m.args, m.says)
+		}
+		known := flagsOf(t, v.name)
+		for _, line := range m.examples {
+			words := strings.Fields(line)
+			if words[0] != v.name || !strings.Contains(out, line) {
+				t.Errorf("%s has the example %q", v.name, line)
+			}
+			for _, word := range words[1:] {
+				if word == "--" {
+					break
+				}
+				if name := strings.TrimPrefix(word, "-"); name != word && !slices.Contains(known, name) {
+					t.Errorf("%s: %q has no flag of %v", v.name, line, known)
+				}
+			}
+		}
+	}
+	if len(manuals) != len(verbs()) {
+		t.Errorf("%d verbs have %d manuals", len(verbs()), len(manuals))
+	}
+}
+
+func TestEveryFlagIsReadInSomeWayAndEveryWayReadsFlags(t *testing.T) {
+	for _, v := range verbs() {
+		known, read := flagsOf(t, v.name), map[string]bool{}
+		ways := manuals[v.name].ways
+		for _, w := range ways {
+			for _, name := range strings.Fields(w.with + " " + w.without + " " + w.reads) {
+				if read[name] = true; name != argument && !slices.Contains(known, name) {
+					t.Errorf("%s: a way of use names -%s, which is no flag", v.name, name)
+				}
+			}
+		}
+		for _, name := range known {
+			if len(ways) > 0 && !read[name] {
+				t.Errorf("%s declares -%s, and no way of use reads it: add it in manual.go", v.name, name)
+			}
+		}
+	}
+}
+
+func TestQuotedNamesAreShortAndShowControlCharacters(t *testing.T) {
+	long := strings.Repeat("a", 300)
+	for _, c := range []struct{ said, arg, want string }{
+		{"unknown task \"" + long + "\"", "task=" + long, "unknown task \"" + long[:59] + "…" + long[:20] + "\""},
+		{"no run a\x1b[2Jb here", "a\x1b[2Jb", `no run a\x1b[2Jb here`},
+		{"-set a\nb: want key=value", "a\nb", `-set a\nb: want key=value`},
+		{"one\ntwo", "three", "one\ntwo"},
+		{"open " + os.TempDir() + "/" + long, os.TempDir() + "/" + long, "open " + os.TempDir() + "/" + long},
+	} {
+		if got := quoted(c.said, []string{c.arg}); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
 }
@@ -85,7 +159,7 @@ func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
 			t.Errorf("list does not name %s:\n%s", name, all)
 		}
 	}
-	settings, err := command(t, "list", "-method", "mappo-cermic")
+	settings, err := command(t, "list", "-method", "mappo-cermic", "-budget", "paper")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,5 +167,22 @@ func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
 		if !strings.Contains(settings, "  "+setting+" ") {
 			t.Errorf("list -method does not show %s:\n%s", setting, settings)
 		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"list", "-method", "mappo"}, "discount factor γ, 0 to 1; the paper: 0.99\n"},
+		{[]string{"list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"}, "* explore.alpha=0.5 "},
+		{[]string{"list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"}, "(default: 0.2)\n"},
+		{[]string{"list", "-method", "mappo-cermic"}, "one of optimal, learned, unit\n"},
+		{[]string{"list", "-task", "lock"}, "  task.levers=3 "},
+	} {
+		if got, err := command(t, c.args...); err != nil || !strings.Contains(got, c.want) {
+			t.Errorf("%v does not say %q (%v):\n%s", c.args, c.want, err, got)
+		}
+	}
+	if got, _ := command(t, "list", "-task", "lock"); strings.Contains(got, "learner.") || strings.Contains(got, "* ") {
+		t.Errorf("list -task lists more than the task's settings, or marks one that was not changed:\n%s", got)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 )
 
 // runNotebooks executes the notebooks from top to bottom, without a browser, through the kernel that a reader gets.
@@ -26,7 +27,7 @@ func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
 	var write, thumbnails bool
 	cell := time.Hour
 	_, err := parse("notebooks", out, args, 0, func(set *flag.FlagSet) {
-		set.StringVar(&budget, "budget", "", "override the budget of every notebook (smoke), with an empty store of runs")
+		set.StringVar(&budget, "budget", "", "override the `budget` of every notebook ("+budgetNames()+"), with an empty store of runs")
 		set.StringVar(&only, "only", "", "execute this notebook alone, for example 00_start")
 		set.BoolVar(&write, "write", false, "put the executed copies in the place of the notebooks")
 		set.BoolVar(&thumbnails, "thumbnails", false, "execute nothing, but draw notebooks/thumbnails from the pictures that are there")
@@ -34,6 +35,14 @@ func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
 	})
 	if err != nil {
 		return err
+	}
+	if cell < time.Second {
+		return usagef("-cell is %v, want at least 1s", cell)
+	}
+	if budget != "" {
+		if _, err := plan.FindBudget(budget); err != nil {
+			return usageError{err}
+		}
 	}
 	root, err := repository()
 	if err != nil {

@@ -4,13 +4,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math"
 	"strings"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
@@ -38,6 +38,9 @@ func runPretrain(ctx context.Context, out io.Writer, args []string) error {
 			return usageError{err}
 		}
 		p.Frames, p.Epochs, p.Seed, p.Target = frames, epochs, seed, target
+		if err := conf.InRange(p); err != nil {
+			return usagef("pre-training: %w", err)
+		}
 		list = append(list, p)
 	}
 	st, err := openStore(store)
@@ -78,9 +81,6 @@ func pretrain(ctx context.Context, out io.Writer, st *results.Store, p plan.Pret
 	made, err := p.Run(ctx, st, func(stage string, epoch int, loss float64) {
 		fmt.Fprintf(out, "%s, %s, epoch %d: held-out loss %.4f\n", task, stage, epoch, loss)
 	})
-	if errors.Is(err, context.Canceled) {
-		return errStopped
-	}
 	if err != nil {
 		return err
 	}

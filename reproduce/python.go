@@ -25,9 +25,6 @@ func runPython(ctx context.Context, out io.Writer, args []string) error {
 	}); err != nil {
 		return err
 	}
-	if torch && !check {
-		return usagef("-torch goes with -check: it adds the tests of TorchRL and BenchMARL")
-	}
 	root, err := repository()
 	if err != nil {
 		return err

@@ -158,8 +158,24 @@ func TestExecutedCopiesReplaceTheNotebooksOnlyOnRequestAndSuccess(t *testing.T) 
 
 func TestLabExplainsItsFlags(t *testing.T) {
 	var out bytes.Buffer
-	if err := runLab(context.Background(), &out, []string{"-h"}); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), "--port") {
+	if err := runLab(context.Background(), &out, []string{"-h"}); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), "-port") {
 		t.Errorf("got %q, %v", out.String(), err)
+	}
+}
+
+func TestLabRunsAsRootInAContainerOnly(t *testing.T) {
+	for _, c := range []struct {
+		quiet           bool
+		port            int
+		root, container bool
+		want            string
+	}{
+		{false, 0, false, false, ""}, {true, 8890, false, false, "--no-browser --port=8890"},
+		{false, 0, true, true, "--no-browser --allow-root"}, {false, 0, true, false, ""}, {false, 0, false, true, "--no-browser"},
+	} {
+		if got := strings.Join(labFlags(c.quiet, c.port, c.root, c.container), " "); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
 	}
 }
 

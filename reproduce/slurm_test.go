@@ -48,7 +48,7 @@ func TestAScriptHasNoLinesOfTheUsersOwn(t *testing.T) {
 func TestAManifestReadsBackAndIsWorkedOffInBundles(t *testing.T) {
 	store := t.TempDir()
 	set := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}
-	es, err := chosen(os.Stderr, "balance", "mappo", "", "smoke", 3, set)
+	es, err := choice{task: "balance", method: "mappo", budget: "smoke", seeds: 3, set: set}.experiments(os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ var formatNames = []string{"text", "markdown", "csv", "latex", "html"}
 func runTable(_ context.Context, out io.Writer, args []string) error {
 	var budget, format, store string
 	names, err := parse("table", out, args, 1, func(f *flag.FlagSet) {
-		f.StringVar(&budget, "budget", "paper", "of the runs: smoke, explore, short or paper")
+		f.StringVar(&budget, "budget", plan.DefaultBudget, "of the runs: "+budgetNames())
 		f.StringVar(&format, "format", "text", strings.Join(formatNames, ", "))
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 	})

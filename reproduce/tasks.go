@@ -45,7 +45,7 @@ func runTasks(ctx context.Context, out io.Writer, args []string) error {
 			return err
 		}
 		if ctx.Err() != nil {
-			return errStopped
+			return ctx.Err()
 		}
 		printPlayed(out, t.ID, played)
 	}

@@ -18,43 +18,84 @@ import (
 	"cermic/reproduce/records"
 )
 
+// What verbs take where nothing is named; plan.DefaultBudget is the budget.
+const (
+	defaultTask   = "balance"
+	defaultMethod = "mappo-cermic"
+)
+
+// budgetNames are the named budgets, as help texts list them.
+func budgetNames() string {
+	var names []string
+	for _, b := range plan.Budgets {
+		names = append(names, b.Budget.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// choice is what the flags of train and campaign choose.
+type choice struct {
+	task, method, table, budget string
+	seeds                       int
+	set                         repeated
+	multirun                    bool // a run with each of the values that a setting lists
+}
+
 // runTrain trains what the flags name, or goes on with it, and sums up.
 func runTrain(ctx context.Context, out io.Writer, args []string) error {
-	var task, method, budget, table, fork, store string
-	var seeds, workers int
-	var set repeated
-	var given *flag.FlagSet
-	_, err := parse("train", out, args, 0, func(f *flag.FlagSet) {
-		given = f
-		f.StringVar(&task, "task", "balance", "`tasks` to train on, separated by commas")
-		f.StringVar(&method, "method", "mappo-cermic", "`methods` to train, separated by commas")
-		f.StringVar(&table, "table", "", "train what this `table` of the paper needs, instead of -task and -method")
+	var c choice
+	var fork, store string
+	var workers int
+	var again bool
+	ids, err := parse("train", out, args, maxRuns, func(f *flag.FlagSet) {
+		f.StringVar(&c.task, "task", defaultTask, "`tasks` to train on, separated by commas")
+		f.StringVar(&c.method, "method", defaultMethod, "`methods` to train, separated by commas")
+		f.StringVar(&c.table, "table", "", "train what this `table` of the paper needs, instead of -task and -method")
 		f.StringVar(&fork, "fork", "", "go on from run ID at so many frames, `ID@FRAMES`, with what -set changes, as a run of its own")
-		f.StringVar(&budget, "budget", "smoke", "smoke, explore, short or paper")
-		f.IntVar(&seeds, "seeds", 1, "runs of each, with seeds 1 to `n`")
-		f.Var(&set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
+		f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames())
+		f.IntVar(&c.seeds, "seeds", 1, "runs of each, with seeds 1 to `n`")
+		f.Var(&c.set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
+		f.BoolVar(&c.multirun, "multirun", false, "train with each value that a setting lists: learner.lr=1e-3,3e-4; also -m")
+		f.BoolVar(&again, "again", false, "train here what is complete without its weights, as committed records are: runs named by ID, or what other flags choose")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
+		forceFlag(f, &ctx)
 		backendFlag(f)
 	})
 	if err != nil {
 		return err
 	}
-	if seeds < 1 || workers < 1 {
-		return usagef("-seeds is %d and -workers is %d, want at least 1", seeds, workers)
+	if c.seeds < 1 || c.seeds > maxRuns || workers < 1 {
+		return usagef("-seeds is %d and -workers is %d, want 1 to %d seeds and at least 1 worker", c.seeds, workers, maxRuns)
+	}
+	if len(ids) > 0 && !again {
+		return usagef("train takes no argument %q: it names a run only with -again", ids[0])
 	}
 	st, err := openStore(store)
 	if err != nil {
 		return err
 	}
 	var es []run.Experiment
-	if fork != "" {
-		es, err = forked(given, st, fork, set)
-	} else {
-		es, err = chosen(out, task, method, table, budget, seeds, set)
+	switch {
+	case fork != "":
+		var e run.Experiment
+		e, err = plan.Branch(st, fork, c.set)
+		es = []run.Experiment{e}
+	case len(ids) > 0:
+		es, err = storedRuns(st, ids)
+	default:
+		es, err = c.experiments(out)
 	}
 	if err != nil {
-		return usageError{err}
+		return usageError{located(err)}
+	}
+	if err := backendHere(); err != nil {
+		return err
+	}
+	if again {
+		if st, err = anew(store, es); err != nil {
+			return err
+		}
 	}
 	p := newProgress(out, len(es))
 	err = run.RunAll(ctx, es, st, workers, p.watch)
@@ -69,38 +110,150 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 	return summarise(out, es, st)
 }
 
-// forked makes the experiment that goes on from another run, which says all that other flags would.
-func forked(given *flag.FlagSet, st *results.Store, from string, set []string) ([]run.Experiment, error) {
-	var extra error
-	given.Visit(func(f *flag.Flag) {
-		if !slices.Contains([]string{"fork", "set", "store"}, f.Name) {
-			extra = fmt.Errorf("-%s is given by the run that -fork goes on from: change its settings by -set", f.Name)
-		}
-	})
-	if extra != nil {
-		return nil, extra
-	}
-	e, err := plan.Branch(st, from, set)
-	return []run.Experiment{e}, err
-}
+// maxRuns is how many runs a command line names at most.
+const maxRuns = 1000
 
-// chosen makes the experiments that the flags of train name.
-func chosen(out io.Writer, task, method, table, budget string, seeds int, set []string) ([]run.Experiment, error) {
-	if table != "" && len(set) > 0 {
-		return nil, errors.New("-set changes what the table compares: use it with -task and -method")
+// anew is the store without the committed records, which have no weights, so that what only these have is trained.
+func anew(store string, es []run.Experiment) (*results.Store, error) {
+	st, err := results.Open(store)
+	if err != nil {
+		return nil, err
 	}
-	if table != "" {
-		t, err := paper.FindTable(table)
+	for _, e := range es {
+		id, err := e.ID()
 		if err != nil {
 			return nil, err
 		}
-		es, missing := plan.Table(t, budget, seeds)
-		for _, err := range missing {
-			fmt.Fprintln(out, "left out:", err)
+		r, err := st.Head(id)
+		if err != nil || !r.Complete {
+			continue
 		}
-		return es, nil
+		if _, err := st.Checkpoint(id); err != nil {
+			return nil, fmt.Errorf("run %s is complete in %s, but its weights are gone (%w): go run ./reproduce delete %s, then train it again", id, store, err, id)
+		}
 	}
-	return plan.Grid(strings.Split(task, ","), strings.Split(method, ","), budget, seeds, set...)
+	return st, nil
+}
+
+// storedRuns are the experiments of runs in st, which must be of this program: trained again they have the same IDs.
+func storedRuns(st *results.Store, ids []string) (es []run.Experiment, err error) {
+	for _, id := range ids {
+		e, err := plan.Stored(st, id)
+		if err != nil {
+			return nil, err
+		}
+		now, err := e.ID()
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasPrefix(now, id) {
+			return nil, fmt.Errorf("run %s is of another version of this program, where its settings have the identity %s: train that with -task, -method and -set", id, now)
+		}
+		es = append(es, e)
+	}
+	return es, nil
+}
+
+// experiments are those that the flags of train and campaign choose.
+func (c choice) experiments(out io.Writer) ([]run.Experiment, error) {
+	if c.table == "" {
+		return c.grid()
+	}
+	if len(c.set) > 0 {
+		return nil, errors.New("-set changes what the table compares: use it with -task and -method")
+	}
+	t, err := paper.FindTable(c.table)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := plan.FindBudget(c.budget); err != nil {
+		return nil, err
+	}
+	es, missing := plan.Table(t, c.budget, c.seeds)
+	if len(es) == 0 {
+		return nil, errors.Join(missing...)
+	}
+	for _, err := range missing {
+		fmt.Fprintln(out, "left out:", err)
+	}
+	return es, nil
+}
+
+// grid is every task with every method and, with -multirun, every combination of the values that settings list.
+func (c choice) grid() ([]run.Experiment, error) {
+	sets := [][]string{c.set}
+	if c.multirun {
+		sets = combinations(c.set)
+	}
+	var es []run.Experiment
+	known := map[string]bool{} // 1e-3 and 0.001 are one value
+	for _, set := range sets {
+		some, err := plan.Grid(strings.Split(c.task, ","), strings.Split(c.method, ","), c.budget, c.seeds, set...)
+		if err != nil && !c.multirun && len(combinations(c.set)) > 1 {
+			err = fmt.Errorf("%w; to train with each of the values add -multirun", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range some {
+			id, err := e.ID()
+			if err != nil {
+				return nil, err
+			}
+			if !known[id] {
+				known[id], es = true, append(es, e)
+			}
+		}
+		if c.multirun && len(es) > maxRuns {
+			return nil, fmt.Errorf("-multirun makes more than %d runs: list fewer values", maxRuns)
+		}
+	}
+	return es, nil
+}
+
+// combinations are all choices of one value for each setting, where "key=a,b" lists two. Commas within brackets belong to a value.
+func combinations(set []string) [][]string {
+	out := [][]string{nil}
+	for _, assignment := range set {
+		key, values, ok := strings.Cut(assignment, "=")
+		each := []string{assignment} // which is refused by name
+		if ok {
+			each = listed(values)
+			for i := range each {
+				each[i] = key + "=" + each[i]
+			}
+		}
+		var next [][]string
+		for _, before := range out {
+			for _, one := range each {
+				next = append(next, append(slices.Clone(before), one))
+			}
+			if len(next) > maxRuns {
+				break
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// listed splits a list at its commas outside of brackets and quotes.
+func listed(values string) (out []string) {
+	from, depth, text := 0, 0, false
+	for i, r := range values {
+		switch {
+		case r == '"':
+			text = !text
+		case text:
+		case r == '[' || r == '{':
+			depth++
+		case r == ']' || r == '}':
+			depth--
+		case r == ',' && depth == 0:
+			out, from = append(out, values[from:i]), i+1
+		}
+	}
+	return append(out, values[from:])
 }
 
 // defaultStore is where runs are kept, seen from the repository's root.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 )
 
 func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
@@ -29,12 +30,13 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 			t.Errorf("training does not say %q:\n%s", want, first)
 		}
 	}
-	second, err := command(t, append(args, "-method", "MAPPO,mappo", "-task", "vmas/balance,Balance")...) // names given twice are one
+	args[2], args[4] = "MAPPO,mappo", "vmas/balance,Balance" // names given twice are one
+	second, err := command(t, args...)
 	if err != nil || strings.Count(second, "in the store") != 2 || strings.Contains(second, "frames/s") || strings.Count(second, "reward, 2 seeds (") != 1 {
 		t.Errorf("the second time trains again, or counts seeds twice (%v):\n%s", err, second)
 	}
 	table, err := command(t, "table", "agents", "-store", store)
-	if err != nil || !strings.Contains(table, "No run of this table at budget paper") || !strings.Contains(table, "2 runs at budget custom.") {
+	if err != nil || !strings.Contains(table, "No run of this table at budget "+plan.DefaultBudget) || !strings.Contains(table, "2 runs at budget custom.") {
 		t.Errorf("table (%v):\n%s", err, table)
 	}
 	picture := filepath.Join(store, "curves.png")

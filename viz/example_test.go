@@ -88,8 +88,8 @@ func ExampleGrid() {
 	//
 	// Ours: mean of 3 seeds of 600k frames, bootstrap 95 % interval.
 	// Published: as printed in the paper, then ours − published. Bootstrap
-	// intervals of few seeds are too narrow: with three seeds they cover two
-	// times in three, not 95 %.
+	// intervals of few seeds are too narrow: with three seeds they cover the
+	// mean 75 times in 100, not 95 (two: 50, ten: 90).
 }
 
 // Three moments of an episode beside each other.

@@ -38,7 +38,7 @@ type Cell struct {
 	Published *float64 // nil: none
 	Spread    *float64 // the published ±; nil: none
 	Decimals  int      // digits after the point
-	Bold      bool     // surely above every other row that has runs (stats.Differ)
+	Bold      bool     // significantly above every other row that has runs (stats.Differ)
 
 	Departures []string // settings of ours, "key=value", that depart from the paper's letter, for CSV
 }

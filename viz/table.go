@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,6 +17,9 @@ type Table struct {
 	Header []string
 	Rows   [][]string // of the header's length
 	Notes  []string
+
+	Search bool  // a notebook shows a field above the table that hides the rows without the text in it
+	Marked []int // rows that stand out
 }
 
 // HTML renders the table for a notebook. It sets no colours, so that it reads on light and dark pages.
@@ -24,24 +28,38 @@ func (t Table) HTML() string {
 	if t.Title != "" {
 		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", html.EscapeString(t.Title))
 	}
+	if t.Search {
+		b.WriteString(`<div><input type="search" placeholder="search" oninput="` + search + `">`)
+	}
 	b.WriteString(`<div style="overflow-x:auto"><table style="font-size:90%">` + "\n")
-	line := func(tag string, cells []string) {
+	line := func(tag, style string, cells []string) {
 		b.WriteString("<tr>")
 		for _, c := range cells {
-			fmt.Fprintf(&b, `<%s style="text-align:left">%s</%s>`, tag, html.EscapeString(c), tag)
+			fmt.Fprintf(&b, `<%s style="text-align:left%s">%s</%s>`, tag, style, html.EscapeString(c), tag)
 		}
 		b.WriteString("</tr>\n")
 	}
-	line("th", t.Header)
-	for _, row := range t.Rows {
-		line("td", signed(row))
+	line("th", "", t.Header)
+	for i, row := range t.Rows {
+		style := ""
+		if slices.Contains(t.Marked, i) {
+			style = ";font-weight:bold"
+		}
+		line("td", style, signed(row))
 	}
 	b.WriteString("</table></div>\n")
+	if t.Search {
+		b.WriteString("</div>\n")
+	}
 	for _, note := range t.Notes {
 		fmt.Fprintf(&b, "<p><small>%s</small></p>\n", html.EscapeString(note))
 	}
 	return b.String()
 }
+
+// search hides the rows of the table beside a field that do not hold the field's text.
+const search = `for (const r of this.parentNode.querySelectorAll('tr')) ` +
+	`r.hidden = r.querySelector('td') && !r.textContent.toLowerCase().includes(this.value.toLowerCase())`
 
 // Text renders the table in aligned columns.
 func (t Table) Text() string {
@@ -59,8 +77,11 @@ func (t Table) Text() string {
 	if t.Title != "" {
 		b.WriteString(t.Title + "\n")
 	}
-	for _, line := range lines {
+	for i, line := range lines {
 		var out strings.Builder
+		if len(t.Marked) > 0 {
+			out.WriteString(map[bool]string{true: "* ", false: "  "}[slices.Contains(t.Marked, i-1)])
+		}
 		for j, c := range line {
 			out.WriteString(pad(c, width[j]+2))
 		}
@@ -82,3 +103,28 @@ func signed(cells []string) []string {
 }
 
 var negative = regexp.MustCompile(`(^|[\s\[(])-(\.?\d)`)
+
+// Markdown renders the table as GitHub shows it.
+func (t Table) Markdown() string {
+	var b strings.Builder
+	if t.Title != "" {
+		b.WriteString("**" + t.Title + "**\n\n")
+	}
+	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	line(t.Header)
+	b.WriteString(strings.Repeat("|---", len(t.Header)) + "|\n")
+	for i, row := range t.Rows {
+		cells := signed(row)
+		for j := range cells {
+			cells[j] = strings.ReplaceAll(cells[j], "|", `\|`)
+			if slices.Contains(t.Marked, i) {
+				cells[j] = "**" + cells[j] + "**"
+			}
+		}
+		line(cells)
+	}
+	for _, note := range t.Notes {
+		b.WriteString("\n" + note + "\n")
+	}
+	return b.String()
+}

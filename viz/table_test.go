@@ -37,3 +37,24 @@ func TestTablesHaveRealMinusSigns(t *testing.T) {
 		}
 	}
 }
+
+func TestMarkedRowsStandOutAndASearchFieldCanBeAsked(t *testing.T) {
+	table := viz.Table{Header: []string{"a"}, Rows: [][]string{{"x"}, {"y"}}, Marked: []int{1}, Search: true}
+	if got := table.HTML(); strings.Count(got, "bold") != 1 || !strings.Contains(got, `bold">y<`) || !strings.Contains(got, `<input type="search"`) {
+		t.Errorf("got %s", got)
+	}
+	if got := table.Text(); !strings.Contains(got, "\n  x\n* y\n") {
+		t.Errorf("got %q", got)
+	}
+	if got := (viz.Table{Header: []string{"a"}}).HTML(); strings.Contains(got, "<input") {
+		t.Errorf("a search field that nobody asked for: %s", got)
+	}
+}
+
+func TestTablesHaveAMarkdownForm(t *testing.T) {
+	table := viz.Table{Title: "T", Header: []string{"a", "b"}, Rows: [][]string{{"x|y", "-1"}, {"z", "2"}}, Marked: []int{1}, Notes: []string{"n"}}
+	const want = "**T**\n\n| a | b |\n|---|---|\n| x\\|y | −1 |\n| **z** | **2** |\n\nn\n"
+	if got := table.Markdown(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -12,63 +12,63 @@ import (
 //
 // Where the paper leaves something open, a field selects the reading and its comment says which one the default is.
 type Config struct {
-	Memory memory.Config `json:"memory"` // intention model: -set explore.memory=mlp
+	Memory memory.Config `json:"memory"` // memory that infers the peers' intention f_n^o; the paper: graph
 
 	// Representations: encoder.go, predict.go
-	Embed       int     `json:"d_s"`             // length of s_t; the paper's observation encoder: 64
-	Latent      int     `json:"d_x"`             // length of x_t; not in the paper, whose linear theory has dim x = dim s
-	Polyak      float64 `json:"ema_tau"`         // θᵐ ← (1-τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
-	AgentID     bool    `json:"cermic_agent_id"` // φ sees which agent acts, beside the action; for agents that differ
-	EmbedNorm   bool    `json:"enc_ln"`          // s_t has mean 0, variance 1 over its components
-	LogScaleMin float64 `json:"logstd_min"`      // clamp of log σ of x_t; without one the code becomes deterministic
-	LogScaleMax float64 `json:"logstd_max"`      //
+	Embed       int     `json:"d_s" range:"2..8192"` // length of s_t, the observation embedding; the paper: 64
+	Latent      int     `json:"d_x" range:"1..8192"` // length of x_t, the latent code; not in the paper, whose linear theory has dim x = dim s
+	Polyak      float64 `json:"ema_tau"`             // τ of the target encoder, θᵐ ← (1−τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
+	AgentID     bool    `json:"cermic_agent_id"`     // φ observes which agent acts, beside the action; for agents that differ
+	EmbedNorm   bool    `json:"enc_ln"`              // s_t has mean 0 and variance 1 over its components
+	LogScaleMin float64 `json:"logstd_min"`          // lower bound of log σ of x_t; without one the code becomes deterministic
+	LogScaleMax float64 `json:"logstd_max"`          // upper bound of log σ of x_t
 
 	// L_explore: predict.go
-	Alpha         float64 `json:"alpha"`          // weight of L_explore; the paper: 0.2, ablated with 0.5 and 1; 0: no L_explore
-	Contrast      float64 `json:"explore_nce"`    // weight of the contrastive term inside L_explore; the paper has none: 0
-	PsiSpread     string  `json:"psi_spread"`     // σ_ψ: optimal, learned or unit; spread.go
-	ExploreReduce string  `json:"explore_reduce"` // log-likelihood over the components of s_{t+1}: mean or sum
+	Alpha         float64 `json:"alpha"`                                   // α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1; 0: no L_explore
+	Contrast      float64 `json:"explore_nce"`                             // weight of the contrastive term inside L_explore; the paper has none: 0
+	PsiSpread     string  `json:"psi_spread" oneof:"optimal,learned,unit"` // σ_ψ, standard deviation of the decoder: a running mean of its error, learned, or 1
+	ExploreReduce string  `json:"explore_reduce" oneof:"mean,sum"`         // how the log-likelihood is reduced over the components of s_{t+1}
 
 	// L_exploit: psi.go, beta.go, exploit.go
-	Exploit      bool    `json:"exploit"`    // false: neither L_UB nor L_LB, and no memory, as in the paper's ablation
-	PsiNorm      string  `json:"psi_norm"`   // Ψ before it meets the levels: per_dim, running or none
-	Upper        float64 `json:"c_bar"`      // c̄, the level that Ψ may exceed with probability ε only
-	Lower        float64 `json:"c_low"`      // c̲, the level that it may fall below with probability ε only
-	LowerSign    string  `json:"lb_sign"`    // of c̲ in L_LB: derived or printed
-	Chance       float64 `json:"eps"`        // ε
-	MeanRadius   float64 `json:"amb_gamma1"` // γ₁ of the ambiguity set
-	SpreadRadius float64 `json:"amb_gamma2"` // γ₂ of the ambiguity set, > max(γ₁, 1)
+	Exploit      bool    `json:"exploit"`                               // L_exploit (both L_UB and L_LB) and the memory are used; false: the paper's ablation without them
+	PsiNorm      string  `json:"psi_norm" oneof:"per_dim,running,none"` // normalisation of Ψ before it meets the levels; per_dim: divided by d_x
+	Upper        float64 `json:"c_bar"`                                 // c̄, level that Ψ may exceed with probability ε only; not in the paper
+	Lower        float64 `json:"c_low"`                                 // c̲, level that Ψ may fall below with probability ε only; not in the paper
+	LowerSign    string  `json:"lb_sign" oneof:"derived,printed"`       // sign of c̲ in L_LB; derived: as Cantelli's inequality gives it, printed: as in the paper
+	Chance       float64 `json:"eps"`                                   // ε, probability, 0 to 1, with which a level may be violated
+	MeanRadius   float64 `json:"amb_gamma1"`                            // γ₁, radius of the ambiguity set around the mean
+	SpreadRadius float64 `json:"amb_gamma2"`                            // γ₂, radius of the ambiguity set around the second moment, > max(γ₁, 1)
 
 	// Calibration: consistency.go, calibration.go
-	CalibForm         string  `json:"calib_form"`      // h: bounded, anchored, residual or plain
-	CalibKappa        float64 `json:"calib_kappa"`     // largest correction of the bounded h before it is centred, in units of √Σ_Ψ
-	CalibCentre       bool    `json:"calib_centre"`    // corrections have mean 0 over the minibatch: context moves tolerance from some situations to others
-	MIBounds          string  `json:"mi_bounds"`       // γ from the critic's scores: sound, appendix or printed
-	CriticSquash      string  `json:"critic_squash"`   // how scores get into [0,1]: sigmoid or softmax
-	NegKind           string  `json:"neg_kind"`        // negatives: marginal (f_n of other agent steps, as in the appendix) or noise (f_n plus noise)
-	NegScale          float64 `json:"neg_scale"`       // spread of that noise, in units of f_n's spread over the minibatch
-	NegFilter         bool    `json:"neg_filter"`      // negatives are f_n of agent steps that have an f_{n-1}, as positives are; negatives.go
-	Negatives         int     `json:"n_neg"`           // number of negatives for each agent step
-	ConsistencyDecay  float64 `json:"gamma_ema"`       // decay of the running mean of γ over gradient steps, and of Ψ's moments under psi_norm=running
-	ConsistencyGrad   bool    `json:"gamma_grad"`      // true: L_exploit may move the critic through γ
-	ConsistencyCoef   float64 `json:"nce_coef"`        // weight of the critic's own loss, which the paper's total does not show
-	ConsistencyMemory bool    `json:"nce_into_memory"` // that loss trains the memory too
-	RewardFeature     string  `json:"reward_feat"`     // r^e_{t-1} as the critic sees it: symlog, raw or running_std
+	CalibForm         string  `json:"calib_form" oneof:"bounded,anchored,residual,plain"` // form of the calibration h(γf, μ)
+	CalibKappa        float64 `json:"calib_kappa"`                                        // κ, largest correction of the bounded h before centring, in units of √Σ_Ψ
+	CalibCentre       bool    `json:"calib_centre"`                                       // corrections have mean 0 over the minibatch: context moves tolerance from some situations to others
+	MIBounds          string  `json:"mi_bounds" oneof:"sound,appendix,printed"`           // bounds of the mutual information that γ is made of; appendix, printed: as the paper has them
+	CriticSquash      string  `json:"critic_squash" oneof:"sigmoid,softmax"`              // function that maps the critic's scores into [0,1]
+	NegKind           string  `json:"neg_kind" oneof:"marginal,noise"`                    // negatives of InfoNCE; marginal: f_n of other agent steps, as in the appendix, noise: f_n plus noise
+	NegScale          float64 `json:"neg_scale"`                                          // standard deviation of that noise, in units of f_n's over the minibatch; with neg_kind=noise
+	NegFilter         bool    `json:"neg_filter"`                                         // negatives are drawn from agent steps that have an f_{n-1}, as positives are
+	Negatives         int     `json:"n_neg" range:"1..4096"`                              // number of negatives for each agent step
+	ConsistencyDecay  float64 `json:"gamma_ema"`                                          // decay, 0 to 1, of the running mean of γ over gradient steps, and of Ψ's moments under psi_norm=running
+	ConsistencyGrad   bool    `json:"gamma_grad"`                                         // L_exploit may train the critic through γ; else γ is a constant there
+	ConsistencyCoef   float64 `json:"nce_coef"`                                           // weight of the critic's InfoNCE loss, which the paper's total does not show
+	ConsistencyMemory bool    `json:"nce_into_memory"`                                    // the InfoNCE loss trains the memory too; else the critic alone
+	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std"`         // form in which the critic receives the last extrinsic reward r^e_{t−1}
 
-	ActorContext bool `json:"actor_uses_context,omitzero"` // the actor sees f_n beside its observation, with MAPPO: actor.go; the paper is of two minds (D15)
+	ActorContext bool `json:"actor_uses_context,omitzero"` // the actor receives the context f_n beside its observation, with MAPPO; the paper says both (D15)
 
 	// Intrinsic reward: reward.go, form.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
-	Form   Form    `json:"int_form,omitzero"`   // formula of r^i: kl, the paper's letter, or another of form_*.go
-	Others float64 `json:"int_others,omitzero"` // r^i of each peer counts as much to an agent, in training only; the paper, and every agent on its own: 0
+	Form   Form    `json:"int_form,omitzero"`   // formula of the intrinsic reward r^i; kl: the paper's √KL
+	Others float64 `json:"int_others,omitzero"` // weight of each peer's r^i in an agent's, in training only; the paper: 0, every agent its own
 	explore.Bonus
 
 	// Training: module.go, sampling.go
-	Epochs    int     `json:"cermic_epochs"`    // passes over each collection; not in the paper, Dynamic Bottleneck: 3
-	Fraction  float64 `json:"cermic_frac"`      // share of the agent steps, drawn afresh, that a pass covers
-	Minibatch int     `json:"cermic_minibatch"` // agent steps of a gradient step
-	LR        float64 `json:"lr"`               // Adam's step size; the paper: 1e-4
-	AdamEps   float64 `json:"adam_eps"`         // Adam's ε; the paper: 1e-6
-	GradClip  float64 `json:"grad_clip"`        // global norm above which a gradient is scaled down
+	Epochs    int     `json:"cermic_epochs" range:"0..10000"`        // epochs of the module over each rollout batch; not in the paper, Dynamic Bottleneck: 3
+	Fraction  float64 `json:"cermic_frac"`                           // share, 0 to 1, of the agent steps, drawn anew, that an epoch covers
+	Minibatch int     `json:"cermic_minibatch" range:"2..100000000"` // agent steps of a gradient step of the module
+	LR        float64 `json:"lr"`                                    // Adam's step size for the module; the paper: 1e-4
+	AdamEps   float64 `json:"adam_eps"`                              // Adam's ε for the module; the paper: 1e-6
+	GradClip  float64 `json:"grad_clip"`                             // global norm above which the module's gradient is scaled down
 }
 
 var _ explore.Config = Config{}

@@ -29,18 +29,18 @@ import (
 // uniform reservoir of earlier agent steps, weighted to their true number, and of the present rollout, all with the features that
 // they have now. Over episodes: Henaff et al. 2022; the product of both scopes: arXiv 2306.03236.
 type Elliptical struct {
-	Features  string  `json:"features"`  // what η is made of: code, hidden, embed or next
-	Squash    string  `json:"squash"`    // of each feature before it is scaled: none, relu, tanh, or fourier: cosines of random mixtures
-	Waves     int     `json:"waves"`     // number of these cosines, for fourier
-	Bandwidth float64 `json:"bandwidth"` // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
-	Scale     string  `json:"scale"`     // rms: by the root mean square over all features; std: each to mean 0, variance 1
-	Lambda    float64 `json:"lambda"`    // λ; the smaller, the finer the differences of features that tell steps apart
-	Scope     string  `json:"scope"`     // steps that make up Λ: global, all so far; episode, those of this episode before; product, √x of both multiplied
-	Whose     string  `json:"whose"`     // all: one global Λ of all agents' steps, as they share Θ, too; own: one for each agent
-	Peers     bool    `json:"peers"`     // with whose=own: steps of a peer in sight count in Λ, too, with weight γ; reads peers' steps in training
-	Reservoir int     `json:"reservoir"` // earlier agent steps that are kept, of all agents together; each rollout uses at most as many of them as it has
-	Keep      float64 `json:"keep"`      // weight that earlier agent steps keep from one rollout to the next: 1, they are never forgotten
-	Shape     string  `json:"shape"`     // of r^i over x: root or log
+	Features  string  `json:"features" oneof:"code,hidden,embed,next"` // features η of an agent step: the code x_t, a hidden layer, the embedding s_t, or s_{t+1}
+	Squash    string  `json:"squash" oneof:"none,relu,tanh,fourier"`   // function of each feature before scaling; fourier: cosines of random mixtures
+	Waves     int     `json:"waves" range:"1..8192"`                   // number of these cosines; with squash=fourier
+	Bandwidth float64 `json:"bandwidth"`                               // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
+	Scale     string  `json:"scale" oneof:"rms,std"`                   // scaling of features; rms: by the root mean square over all, std: each to mean 0 and variance 1
+	Lambda    float64 `json:"lambda"`                                  // λ, ridge term of Λ; the smaller, the finer the differences of features that tell steps apart
+	Scope     string  `json:"scope" oneof:"global,episode,product"`    // steps that make up Λ; global: all so far, episode: those of this episode before, product: √ of both multiplied
+	Whose     string  `json:"whose" oneof:"all,own"`                   // all: one Λ of all agents' steps, as they share Θ; own: one for each agent
+	Peers     bool    `json:"peers"`                                   // with whose=own: steps of a detected peer count in Λ, too, with weight γ; reads peers' steps in training
+	Reservoir int     `json:"reservoir" range:"1..10000000"`           // earlier agent steps that are kept, of all agents together; each rollout batch uses at most as many of them as it has
+	Keep      float64 `json:"keep"`                                    // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next; 1: they are never forgotten
+	Shape     string  `json:"shape" oneof:"root,log"`                  // r^i as a function of x = ηᵀΛ⁻¹η: √x, or √(½·log(1+x))
 }
 
 // What η is made of (features).
@@ -73,20 +73,8 @@ func (Elliptical) Kind() string { return "elliptical" }
 
 // Validate returns one sentence about the first impossible setting.
 func (e Elliptical) Validate() error {
-	for _, f := range []struct {
-		name, value string
-		allowed     []string
-	}{
-		{"features", e.Features, []string{FeatureCode, FeatureHidden, FeatureEmbed, FeatureNext}},
-		{"squash", e.Squash, []string{SquashNone, SquashReLU, SquashTanh, SquashFourier}},
-		{"scale", e.Scale, []string{ScaleRMS, ScaleStd}},
-		{"scope", e.Scope, []string{ScopeGlobal, ScopeEpisode, ScopeProduct}},
-		{"whose", e.Whose, []string{WhoseAll, WhoseOwn}},
-		{"shape", e.Shape, []string{ShapeRoot, ShapeLog}},
-	} {
-		if !slices.Contains(f.allowed, f.value) {
-			return fmt.Errorf("%s is %q%s", f.name, f.value, conf.Near(f.value, f.allowed))
-		}
+	if err := conf.CheckChoices(e); err != nil {
+		return err
 	}
 	switch {
 	case e.Waves < 1:

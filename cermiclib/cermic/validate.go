@@ -5,7 +5,6 @@ package cermic
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
@@ -27,23 +26,8 @@ func (c Config) Validate() error {
 }
 
 func (c Config) validateChoices() error {
-	for _, f := range []struct {
-		name, value string
-		allowed     []string
-	}{
-		{"explore_reduce", c.ExploreReduce, []string{OverMean, OverSum}},
-		{"psi_spread", c.PsiSpread, []string{SpreadOptimal, SpreadLearned, SpreadUnit}},
-		{"psi_norm", c.PsiNorm, []string{PsiPerDim, PsiRunning, PsiNone}},
-		{"lb_sign", c.LowerSign, []string{SignDerived, SignPrinted}},
-		{"calib_form", c.CalibForm, []string{CalibBounded, CalibAnchored, CalibResidual, CalibPlain}},
-		{"mi_bounds", c.MIBounds, []string{BoundsSound, BoundsAppendix, BoundsPrinted}},
-		{"critic_squash", c.CriticSquash, []string{SquashSigmoid, SquashSoftmax}},
-		{"neg_kind", c.NegKind, []string{NegativesNoise, NegativesMarginal}},
-		{"reward_feat", c.RewardFeature, []string{FeatureSymlog, FeatureRaw, FeatureRunningStd}},
-	} {
-		if !slices.Contains(f.allowed, f.value) {
-			return fmt.Errorf("%s is %q%s", f.name, f.value, conf.Near(f.value, f.allowed))
-		}
+	if err := conf.CheckChoices(c); err != nil {
+		return err
 	}
 	if c.Alpha == 0 && !c.Exploit {
 		return fmt.Errorf("alpha is 0 and exploit is false, which leaves nothing to train; set one of them, or explore=none")

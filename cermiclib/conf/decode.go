@@ -164,7 +164,11 @@ func (d *decoder) object(path string, obj object, dst reflect.Value) error {
 		if _, isList := src.([]any); keys[i].scalar && !isList {
 			src = []any{src}
 		}
-		if err := d.value(join(path, m.key), src, dst.FieldByIndex(keys[i].index)); err != nil {
+		to := dst.FieldByIndex(keys[i].index)
+		if err := d.value(join(path, m.key), src, to); err != nil {
+			if what := about(dst.Type(), keys[i].index); what != "" && to.Kind() != reflect.Struct && to.Kind() != reflect.Interface {
+				return fmt.Errorf("%w (%s)", err, what)
+			}
 			return err
 		}
 	}

@@ -21,6 +21,9 @@ type field struct {
 	omitZero    bool // json:",omitzero": left out of JSON while it is zero
 	omitDefault bool // conf:"omitdefault": left out of JSON while it is what the registered default has
 	scalar      bool // conf:"scalar", of a list: one entry is written and read without brackets
+
+	bounds  *Bounds  // range:"1..4096"; nil: none are declared
+	choices []string // oneof:"a,b": what a text can be, as help texts list it and CheckChoices demands; nil: anything
 }
 
 // in returns the field's value in v as it is written: of a list tagged scalar that has one entry, the entry.
@@ -82,9 +85,14 @@ func collect(t reflect.Type, at []int, all []field) ([]field, error) {
 			name = f.Name
 		}
 		ours := strings.Split(f.Tag.Get("conf"), ",")
+		var choices []string
+		if list, ok := f.Tag.Lookup("oneof"); ok {
+			choices = strings.Split(list, ",")
+		}
 		all = append(all, field{
-			name: name, index: index, depth: len(at), omitZero: slices.Contains(strings.Split(options, ","), "omitzero"),
+			choices: choices, name: name, index: index, depth: len(at), omitZero: slices.Contains(strings.Split(options, ","), "omitzero"),
 			omitDefault: slices.Contains(ours, "omitdefault"), scalar: slices.Contains(ours, "scalar"),
+			bounds: bounds(f),
 		})
 	}
 	return all, nil

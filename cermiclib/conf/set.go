@@ -14,9 +14,12 @@ import (
 // KeyDoc describes one key of a config for help texts.
 type KeyDoc struct {
 	Key   string   // full dotted key: "explore.alpha"
-	Type  string   // "a number", "a list of whole numbers", "an explorer"
+	Type  string   // "a finite number", "one of dense, sparse", "an explorer"
 	Value string   // present value, in the form that Set reads
 	Kinds []string // what the key of a config can be set to; nil for other keys
+	About string   // what it is: the comment of its field, where Document has made the source known; else empty
+
+	Bounds *Bounds // of a whole number, or of the entries of a list; nil: none are declared. Type says them, too
 }
 
 // Keys lists every key of v, a struct or config or a pointer to one, in the order of declaration. The key of a config
@@ -58,7 +61,22 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		return all // Marshal and Unmarshal report it
 	}
 	for _, f := range known {
+		from := len(all)
 		all = keys(join(path, f.name), f.in(v), all)
+		if from == len(all) || all[from].Key != join(path, f.name) {
+			continue // a struct has no key of its own
+		}
+		all[from].About = about(v.Type(), f.index)
+		switch {
+		case f.choices != nil:
+			all[from].Type = oneOf(f.choices)
+		case f.bounds != nil:
+			kind := fmt.Sprintf("a whole number from %d to %d", f.bounds.Min, f.bounds.Max)
+			if f.in(v).Kind() == reflect.Slice {
+				kind = "a list, each entry " + kind
+			}
+			all[from].Bounds, all[from].Type = f.bounds, kind
+		}
 	}
 	return all
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/rl"
@@ -15,12 +14,12 @@ import (
 // Bonus says how an intrinsic reward is normalised and weighted before it is added to the extrinsic one. Configs of explorers
 // embed it.
 type Bonus struct {
-	IntNorm         string  `json:"int_norm"`          // none, std, return_std or center_std
-	IntMemory       float64 `json:"int_memory"`        // weight that the statistics keep from one collection to the next: 1 all of training, 0 none
-	IntClip         float64 `json:"int_clip"`          // the normalised reward is clipped to ±int_clip; not applied by none
-	IntCoef         float64 `json:"int_coef"`          // weight beside the extrinsic reward
-	IntAnneal       string  `json:"int_anneal"`        // of int_coef over training: none or linear_to_zero
-	IntAnnealFrames int     `json:"int_anneal_frames"` // frames until linear_to_zero reaches 0
+	IntNorm         string  `json:"int_norm" oneof:"none,std,return_std,center_std"` // normalisation of the intrinsic reward by running statistics; none: as it is
+	IntMemory       float64 `json:"int_memory"`                                      // weight, 0 to 1, that these statistics keep from one rollout batch to the next; 1: all of training, 0: each batch alone
+	IntClip         float64 `json:"int_clip"`                                        // the normalised reward is clipped to ± this; not applied by int_norm=none
+	IntCoef         float64 `json:"int_coef"`                                        // weight of the intrinsic reward beside the extrinsic one; the paper: 1
+	IntAnneal       string  `json:"int_anneal" oneof:"none,linear_to_zero"`          // schedule of int_coef over training
+	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000"`      // frames until int_coef reaches 0 under linear_to_zero
 }
 
 // How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a collection in before it
@@ -57,14 +56,12 @@ const returnDiscount = 0.99
 
 // Validate returns one sentence about the first impossible setting.
 func (b Bonus) Validate() error {
-	norms, anneals := []string{NormNone, NormStd, NormReturnStd, NormCenterStd}, []string{AnnealNone, AnnealLinear}
+	if err := conf.CheckChoices(b); err != nil {
+		return err
+	}
 	switch {
-	case !slices.Contains(norms, b.IntNorm):
-		return fmt.Errorf("int_norm is %q%s", b.IntNorm, conf.Near(b.IntNorm, norms))
 	case !(b.IntMemory >= 0 && b.IntMemory <= 1):
 		return fmt.Errorf("int_memory is %g, want a number from 0 to 1", b.IntMemory)
-	case !slices.Contains(anneals, b.IntAnneal):
-		return fmt.Errorf("int_anneal is %q%s", b.IntAnneal, conf.Near(b.IntAnneal, anneals))
 	case !(b.IntClip > 0) || math.IsInf(b.IntClip, 0):
 		return fmt.Errorf("int_clip is %g, want a positive number", b.IntClip)
 	case !(b.IntCoef >= 0) || math.IsInf(b.IntCoef, 0):

@@ -27,13 +27,13 @@ import (
 // agents, summed over heads; b_i = V(s)/n; the attention logits are kept small by a penalty on their squares. Reconstructed: its
 // queries share a hidden layer.
 type QPLEX struct {
-	Head      string  `json:"qplex_head"`        // of w and b: "dueling", as QPLEX, or "qatten"
-	Hidden    int     `json:"hypernet_hidden"`   // width of hidden layers; the authors': 64
-	Heads     int     `json:"adv_heads"`         // K; the authors': 4, or 10 in their toy games
-	AdvLayers int     `json:"adv_layers"`        // of key, g and c; the authors': 1, or 3 in their toy games
-	Attention int     `json:"qatten_heads"`      // the authors': 4
-	Embed     int     `json:"qatten_embed"`      // length of queries and keys; the authors': 32
-	Penalty   float64 `json:"qatten_logit_cost"` // weight of the mean squared attention logit; the authors': 0.001
+	Head      string  `json:"qplex_head" oneof:"dueling,qatten"` // network behind the weights w and biases b: dueling, as in QPLEX, or qatten
+	Hidden    int     `json:"hypernet_hidden" range:"1..8192"`   // width of the hidden layers; the authors: 64
+	Heads     int     `json:"adv_heads" range:"1..256"`          // number K of attention heads of the advantage part; the authors: 4, or 10 in their toy games
+	AdvLayers int     `json:"adv_layers" range:"1..64"`          // layers of the advantage part's networks; the authors: 1, or 3 in their toy games
+	Attention int     `json:"qatten_heads" range:"1..256"`       // attention heads of qplex_head=qatten; the authors: 4
+	Embed     int     `json:"qatten_embed" range:"1..8192"`      // length of queries and keys of qplex_head=qatten; the authors: 32
+	Penalty   float64 `json:"qatten_logit_cost"`                 // weight of the mean squared attention logit in the loss; the authors: 0.001
 }
 
 // The heads of qplex_head.

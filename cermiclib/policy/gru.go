@@ -19,10 +19,10 @@ import (
 // steps, each starting from the state that the agent had there when it acted (Kapturowski et al. 2019, "stored state"): a
 // graph of hundreds of unrolled steps takes minutes to compile.
 type GRU struct {
-	Width   int   `json:"gru_width"`         // C, length of the state; BenchMARL: 128
-	Hidden  []int `json:"hidden"`            // width of each layer of the feed-forward part; BenchMARL: 256, 256
-	Steps   int   `json:"bptt"`              // L, steps that gradients pass through
-	AgentID ID    `json:"agent_id,omitzero"` // what is appended to observations: nothing, or onehot
+	Width   int   `json:"gru_width" range:"1..8192"`         // C, length of the hidden state; BenchMARL: 128
+	Hidden  []int `json:"hidden" range:"1..8192"`            // widths of the layers of the feed-forward part; BenchMARL: 256, 256
+	Steps   int   `json:"bptt" range:"1..1000"`              // L, steps of truncated backpropagation through time
+	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot"` // what is appended to observations; empty: nothing, onehot: the agent's index
 }
 
 var _ Config = GRU{}

@@ -2,13 +2,34 @@
 
 package rl
 
-import "syscall"
+import (
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+)
 
-// machineMemory is the number of bytes of memory that this machine has, 0 if it cannot be told.
+// machineMemory is the number of bytes of memory that this process may have, 0 if it cannot be told: the machine's, or what its
+// container, a limit of address space (ulimit -v) or Go's own (GOMEMLIMIT) leaves of that.
 var machineMemory = func() int64 {
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) != nil {
 		return 0
 	}
-	return int64(uint64(info.Totalram) * uint64(info.Unit))
+	least := int64(uint64(info.Totalram) * uint64(info.Unit))
+	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && limit > 0 {
+			least = min(least, limit)
+		}
+	}
+	var space syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &space) == nil && space.Cur > 0 && space.Cur < uint64(least) {
+		least = int64(space.Cur)
+	}
+	return min(least, debug.SetMemoryLimit(-1))
 }

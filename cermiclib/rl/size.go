@@ -34,3 +34,14 @@ func Fits(spec *envs.Spec, t, carry int) error {
 	}
 	return nil
 }
+
+// RolloutBytes is what a collection of so many frames of s takes, recurrent states apart.
+func RolloutBytes(s *envs.Spec, frames int) float64 { return rolloutSize(s, frames/s.Copies, 0) }
+
+// ReplayBytes is what a replay of so many frames of s takes, recurrent states and the last observations of episodes apart.
+func ReplayBytes(s *envs.Spec, frames int) float64 {
+	return (&Replay{spec: s, chunk: 1, rows: frames/s.Copies + 1}).size(0)
+}
+
+// Memory is the number of bytes of memory that this process may have, 0 if it cannot be told.
+func Memory() int64 { return machineMemory() }

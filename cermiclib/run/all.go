@@ -25,6 +25,11 @@ func RunAll(ctx context.Context, es []Experiment, st *results.Store, workers int
 			w(e)
 		}
 	}
+	if workers > 1 {
+		if err := Fits(ctx, es, workers); err != nil {
+			return err
+		}
+	}
 	todo, errs := make([]int, len(es)), make([]error, len(es))
 	for i := range todo {
 		todo[i] = i
@@ -54,7 +59,7 @@ func RunAll(ctx context.Context, es []Experiment, st *results.Store, workers int
 func share(ctx context.Context, todo []int, workers int, do func(i int)) {
 	next := make(chan int)
 	var group sync.WaitGroup
-	for range max(1, workers) {
+	for range min(max(1, workers), len(todo)) {
 		group.Go(func() {
 			for i := range next {
 				do(i)

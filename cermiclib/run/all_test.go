@@ -27,7 +27,7 @@ func TestOneRunThatFailsDoesNotStopTheOthers(t *testing.T) {
 	es := []Experiment{tiny(1), broken, tiny(3), other}
 	for _, workers := range []int{0, 3} {
 		err := RunAll(t.Context(), es, st, workers)
-		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.HasPrefix(err.Error(), "budget:") || !contains(err, "an experiment needs") {
+		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.HasPrefix(err.Error(), "budget.eval_episodes is 0") || !contains(err, "an experiment needs") {
 			t.Errorf("%d workers: got %v, want both mistakes in the order of the experiments", workers, err)
 		}
 	}

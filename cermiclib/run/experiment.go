@@ -16,29 +16,27 @@ import (
 
 // Experiment is everything that a result depends on. Its canonical JSON is its identity.
 type Experiment struct {
-	Task    envs.Config    `json:"task"`
-	Learner learn.Config   `json:"learner"`
-	Policy  policy.Config  `json:"policy"`
-	Explore explore.Config `json:"explore"`
-	Budget  Budget         `json:"budget"`
-	Seed    uint64         `json:"seed"`
-	Forks   []Fork         `json:"forks,omitzero"` // where it branched off other runs; see Branch
+	Task    envs.Config    `json:"task"`           // task with its settings
+	Learner learn.Config   `json:"learner"`        // reinforcement learner: mappo, or q with a mixer
+	Policy  policy.Config  `json:"policy"`         // policy network of the agents
+	Explore explore.Config `json:"explore"`        // exploration module
+	Budget  Budget         `json:"budget"`         // training length and evaluation
+	Seed    uint64         `json:"seed"`           // seed of every random stream of the run
+	Forks   []Fork         `json:"forks,omitzero"` // runs that this one branched off; see Branch
 
-	Curriculum Curriculum `json:"curriculum,omitzero"` // an easier variant of the task to begin with
+	Curriculum Curriculum `json:"curriculum,omitzero"` // easier variant of the task to begin with
 
 	Method string `json:"-"` // label of curves and tables; empty: made from learner and explorer
 }
 
 // Budget says how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never mixed.
 type Budget struct {
-	Name         string `json:"name"`          // "smoke", "short", "paper" or "custom"
-	Frames       int    `json:"frames"`        // environment steps, summed over copies; rounded up to whole collections
-	EvalEvery    int    `json:"eval_every"`    // frames between evaluations; one more follows the first collection
-	EvalEpisodes int    `json:"eval_episodes"` // episodes an evaluation
+	Name         string `json:"name"`                                // name of the budget: smoke, explore, short, paper, or custom
+	Frames       int    `json:"frames" range:"1..1000000000000"`     // environment steps of training, summed over parallel environments, rounded up to whole rollout batches
+	EvalEvery    int    `json:"eval_every" range:"1..1000000000000"` // frames between evaluations; one more follows the first rollout batch
+	EvalEpisodes int    `json:"eval_episodes" range:"1..100000"`     // episodes of an evaluation
 
-	// Sampled draws the actions of evaluations from the policy; otherwise they are its most likely ones (BenchMARL's
-	// evaluation_deterministic_actions). A value learner is greedy either way.
-	Sampled bool `json:"sampled,omitzero"`
+	Sampled bool `json:"sampled,omitzero"` // evaluations sample actions from the policy; else they take the most likely ones, as BenchMARL; a value learner is greedy either way
 }
 
 // Label is the method's name in curves and tables.
@@ -70,6 +68,9 @@ func (e Experiment) Validate() error {
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
 		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
 	}
+	if err := conf.InRange(e); err != nil {
+		return err
+	}
 	if err := e.Learner.Validate(); err != nil {
 		return err
 	}
@@ -83,22 +84,18 @@ func (e Experiment) Validate() error {
 		return fmt.Errorf("explore=epsilon is for policy gradients, a value learner has an ε of its own: set explore=none, " +
 			"and learner.eps_init, learner.eps_end and learner.exploration_anneal_frames")
 	}
-	b := e.Budget
-	if b.Frames < 1 || b.EvalEvery < 1 || b.EvalEpisodes < 1 {
-		return fmt.Errorf("budget: frames %d, eval_every %d and eval_episodes %d must all be at least 1", b.Frames, b.EvalEvery, b.EvalEpisodes)
-	}
-	env, err := e.Task.Build(e.Seed, 1)
+	spec, err := e.spec()
 	if err != nil {
 		return err
 	}
-	if copies, frames := env.Spec().Copies, e.Learner.CollectFrames(); frames%copies != 0 {
+	if copies, frames := spec.Copies, e.Learner.CollectFrames(); frames%copies != 0 {
 		return fmt.Errorf("a collection has %d frames, want a multiple of the %d copies of %s", frames, copies, e.Task.Kind())
 	}
 	if e.Curriculum.on() {
 		return e.validateCurriculum()
 	}
 	if len(e.Forks) > 0 {
-		return e.validateFork(env.Spec())
+		return e.validateFork(spec)
 	}
 	return nil
 }

@@ -53,10 +53,6 @@ func newGroup(e Experiment, view *envs.View, backend nn.Backend, files string) (
 			return nil, err
 		}
 	}
-	// What does not fit even without recurrent states is refused before any graph is compiled.
-	if err := rl.Fits(s, e.Learner.CollectFrames()/s.Copies, g.build.Context); err != nil {
-		return nil, err
-	}
 	if g.learner, err = e.Learner.Build(g.build, e.Policy); err != nil {
 		return nil, err
 	}
@@ -77,13 +73,10 @@ func newGroup(e Experiment, view *envs.View, backend nn.Backend, files string) (
 	return g, g.canRecord()
 }
 
-// makeRoom makes the buffers of a collection, if the machine has the memory; whole and act are those of the environment.
+// makeRoom makes the buffers of a collection; whole and act are those of the environment.
 func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error {
 	s := g.spec
 	rows, c := s.Copies*s.Agents, g.learner.CarryLen()
-	if err := rl.Fits(s, frames/s.Copies, c+g.build.Context); err != nil {
-		return err
-	}
 	g.step, g.act = g.view.Step(whole), g.view.Actions(act)
 	g.x = rl.NewRollout(s, frames/s.Copies, c)
 	if g.build.Labels {

@@ -4,7 +4,9 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
@@ -104,6 +106,10 @@ func (g *group) wide(graph results.Graph, agents int) results.Graph {
 	return out
 }
 
+// ErrNoWeights is wrapped by the error of playing a run whose weights are not in the store: it was never trained there, as committed records
+// were not, or its checkpoint is gone.
+var ErrNoWeights = errors.New("it has no weights here")
+
 // restored builds e for one copy of its task, with the weights that its run was last saved with.
 func restored(e Experiment, backend nn.Backend, st *results.Store) (*trainer, error) {
 	as := e
@@ -122,7 +128,10 @@ func restoredAs(e, as Experiment, backend nn.Backend, st *results.Store) (*train
 	}
 	saved, err := st.Checkpoint(id)
 	if err != nil {
-		return nil, fmt.Errorf("%s on %s with seed %d has no weights here (%w): train it first", e.Label(), e.Task.Kind(), e.Seed, err)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = ErrNoWeights
+		}
+		return nil, fmt.Errorf("%s on %s with seed %d: %w: train it first", e.Label(), e.Task.Kind(), e.Seed, err)
 	}
 	as.Curriculum = Curriculum{}
 	t, err := newTrainer(as, backend, st.Dir())

@@ -51,6 +51,9 @@ func start(ctx context.Context, e Experiment, st *results.Store, wait bool, watc
 	if who, _ := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
 		return nil, fmt.Errorf("run %s is being trained by %s: %w", id, who, results.ErrBusy)
 	}
+	if err := Fits(ctx, []Experiment{e}, 1); err != nil {
+		return nil, err
+	}
 	defer s.release()
 	if err := s.build(ctx); err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 	return t, envs.Err(t.env)
 }
 
-// makeRoom makes the buffers of a collection, if the machine has the memory.
+// makeRoom makes the buffers of a rollout batch.
 func (t *trainer) makeRoom() error {
 	t.step, t.act = newBuffers(t.env)
 	for _, g := range t.groups {

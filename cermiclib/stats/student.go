@@ -9,9 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Caution is what a reader of bootstrap intervals of few runs must know; a test has the numbers.
-const Caution = "Bootstrap intervals of few seeds are too narrow: with three seeds they cover two times in three, not 95 %."
-
 // Student is the mean of runs with Student's t interval, which covers as often as it says however few normal runs there are.
 // Without two runs it has no bounds.
 func Student(x []float64) Interval {
@@ -44,6 +41,6 @@ func student(value, variance, freedom float64) Interval {
 	return Interval{value, value - half, value + half}
 }
 
-// Differ reports whether the means of runs x and y surely differ: both Welch's interval and d, the bootstrap's of their difference,
+// Differ reports whether the means of runs x and y differ significantly at 1 − Level: both Welch's interval and d, the bootstrap's of their difference,
 // exclude 0. The bootstrap alone calls every fifth pair of equal methods different that has three runs each.
 func Differ(x, y []float64, d Interval) bool { return d.Excludes(0) && Welch(x, y).Excludes(0) }

@@ -12,8 +12,8 @@ import (
 
 // Matrix are the settings that the matrix games share; their configs embed it, so that they read as one flat struct.
 type Matrix struct {
-	MaxSteps int `json:"max_steps"` // with tv=screen: steps within which the game must be played, which watching puts off
-	TV       TV  `json:"tv"`
+	MaxSteps int `json:"max_steps" range:"1..100000"` // episode length with tv=screen, in steps: watching puts the game off until then at most
+	TV       TV  `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
 }
 
 func defaultMatrix() Matrix { return Matrix{MaxSteps: 10, TV: Off} }

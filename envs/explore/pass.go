@@ -16,9 +16,9 @@ import (
 // From: the Pass task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
 type Pass struct {
 	envs.Common
-	Size     int `json:"size"` // columns and rows of the grid
-	MaxSteps int `json:"max_steps"`
-	TV       TV  `json:"tv"`
+	Size     int `json:"size" range:"5..30"`          // columns and rows of the grid, in cells
+	MaxSteps int `json:"max_steps" range:"1..100000"` // episode length, in steps
+	TV       TV  `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
 }
 
 // DefaultPass is a grid of 10 × 10 with 50 steps.

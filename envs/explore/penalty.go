@@ -14,7 +14,7 @@ import (
 type Penalty struct {
 	envs.Common
 	Matrix
-	K float32 `json:"k"` // what a mismatch pays, 0 or less
+	K float32 `json:"k"` // reward of a mismatch, 0 or less; the more negative, the harder the game
 }
 
 // DefaultPenalty has the penalty that learners of the literature fail at.

@@ -11,11 +11,10 @@ import (
 
 // Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
 type Settings struct {
-	MaxSteps int   `json:"max_steps"` // horizon; episodes of more than 1000 steps can end earlier, by chance
-	Score    Score `json:"score"`     // what the benchmark's metric counts
+	MaxSteps int   `json:"max_steps" range:"1..1000000"`          // episode length, in steps; episodes longer than 1000 can end earlier, by chance
+	Score    Score `json:"score" oneof:"mean,sum,mean100,sum100"` // what the metric counts: return of a whole episode or of its first 100 steps (BenchMARL's default), as mean or sum over players
 
-	// RGB lets networks convolve over the pixels, as the original's users do, and not over the table of tiles. Both give the same.
-	RGB bool `json:"rgb,omitzero"`
+	RGB bool `json:"rgb,omitzero"` // observations are pixels, as in the original; else the equivalent table of numbered tiles, with the same result
 }
 
 // DefaultSettings returns the headline score over whole episodes of that many steps at most.

@@ -15,16 +15,16 @@ import (
 // Arguments are constructor arguments of SMACv2 that both tasks leave alone. Each is left out of JSON where it has the benchmark's
 // value, so that older configs keep their identity.
 type Arguments struct {
-	LoopsPerStep int     `json:"step_mul" conf:"omitdefault"`         // game loops of one step
-	MoveAmount   float64 `json:"move_amount" conf:"omitdefault"`      // cells that a move aims away; half of it ahead must be free
-	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault"` // cells; the least shoot range of a type, with use_unit_ranges
-	Difficulty   string  `json:"difficulty" conf:"omitdefault"`       // of the computer player, which the map leaves without effect
+	LoopsPerStep int     `json:"step_mul" conf:"omitdefault" range:"1..1000"`               // game loops per step; SMACv2: 8, of 22.4 a second
+	MoveAmount   float64 `json:"move_amount" conf:"omitdefault"`                            // distance that a move aims at, in cells; half of it ahead must be free
+	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault"`                       // least shooting range of a unit type, in cells; with use_unit_ranges
+	Difficulty   string  `json:"difficulty" conf:"omitdefault" oneof:"1,2,3,4,5,6,7,8,9,A"` // level of the computer player, which has no effect on this map
 
 	// What SMACv2 calls capability_config: whom teams are made of, and where they start.
-	Weights    [3]float64 `json:"team_weights,omitzero"`                // probability of each type, in the order of the observed types; 0,0,0: the benchmark's
-	Exceptions string     `json:"exception_unit_types,omitzero"`        // no team is made of these types only; "none", or "" for the benchmark's
-	Start      string     `json:"start_positions" conf:"omitdefault"`   // where episodes begin
-	StartP     float64    `json:"start_positions_p" conf:"omitdefault"` // probability that teams face each other, with surrounded_and_reflect
+	Weights    [3]float64 `json:"team_weights,omitzero"`                                                   // probability of each unit type, in the order in which they are observed; 0,0,0: the benchmark's
+	Exceptions string     `json:"exception_unit_types,omitzero"`                                           // unit types of which alone no team consists; none, or empty for the benchmark's
+	Start      string     `json:"start_positions" conf:"omitdefault" oneof:"surrounded_and_reflect,fixed"` // where teams start; surrounded_and_reflect: either way by chance, fixed: each team on one point
+	StartP     float64    `json:"start_positions_p" conf:"omitdefault"`                                    // probability, 0 to 1, that teams face each other; with surrounded_and_reflect
 }
 
 // DefaultArguments returns what SMACv2's constructor and the configs of 5 against 5 have.

@@ -16,50 +16,49 @@ import (
 // Settings are what both tasks share; their configs embed it, so that they read as one flat struct. The benchmark's own
 // settings keep the names that SMACv2 gives them.
 type Settings struct {
-	Agents   int `json:"n_agents"`
-	Enemies  int `json:"n_enemies"`
-	MaxSteps int `json:"max_steps"` // the episode limit: of training and of evaluation
+	Agents   int `json:"n_agents" range:"1..64"`       // number of allied units, each controlled by an agent
+	Enemies  int `json:"n_enemies" range:"1..64"`      // number of enemy units, which the built-in script controls
+	MaxSteps int `json:"max_steps" range:"1..1000000"` // episode length, in steps
 
-	Engine  Engine `json:"engine"`      // what the battle is fought in
-	Version string `json:"sc2_version"` // of the real game; results of different versions do not compare
+	Engine  Engine `json:"engine" oneof:"simulator,sc2"` // what the battle runs in: the simulator of this package, or an installed StarCraft II
+	Version string `json:"sc2_version"`                  // version of the real game; results of different versions do not compare
 
 	Arguments
 
-	// Otherwise names one decision of the simulator to be taken otherwise, for measuring what hangs on it; see Alternatives.
-	Otherwise string `json:"otherwise,omitzero"`
+	Otherwise string `json:"otherwise,omitzero"` // one decision of the simulator to be taken otherwise, for measuring the sensitivity to it; see Alternatives
 
 	// What an agent perceives.
-	ObsAllHealth   bool    `json:"obs_all_health"`      // health and shield of others
-	ObsOwnHealth   bool    `json:"obs_own_health"`      // one's own health and shield, which obs_all_health shows in any case
-	ObsOwnPos      bool    `json:"obs_own_pos"`         // one's own place on the map
-	ObsLastAction  bool    `json:"obs_last_action"`     // the last action of visible allies
-	ObsPathing     bool    `json:"obs_pathing_grid"`    // which of 8 points round the agent can be walked on
-	ObsHeight      bool    `json:"obs_terrain_height"`  // the ground's height there and below the agent
-	ObsTimestep    bool    `json:"obs_timestep_number"` // share of the episode limit that is over
-	ObsTypes       bool    `json:"obs_ally_types"`      // types of allies; SMACv2's team_gen.observe
-	ObsWipe        bool    `json:"obs_wipe"`            // the rule of June 2023 that hides found enemies, too
-	ProbObsEnemy   float64 `json:"prob_obs_enemy"`      // probability that others see an enemy that one agent found
-	EnemyMask      float64 `json:"mask_probability"`    // probability that what an enemy is stays hidden; SMACv2's number is that it shows
-	ConicFOV       bool    `json:"conic_fov"`           // agents see a cone and can turn it
-	LookActions    int     `json:"num_fov_actions"`     // directions to look in, with conic_fov
-	UnitRanges     bool    `json:"use_unit_ranges"`     // sight and shoot range of each type; else 9 and 6
-	ActionMask     bool    `json:"action_mask"`         // only enemies in range can be attacked
-	StateLast      bool    `json:"state_last_action"`
-	StateTimestep  bool    `json:"state_timestep_number"`
-	RewardSparse   bool    `json:"reward_sparse"`        // SMACv2's own sparse reward in place of its dense one
-	RewardPositive bool    `json:"reward_only_positive"` // losses cost nothing
-	RewardDeath    float64 `json:"reward_death_value"`
-	RewardWin      float64 `json:"reward_win"`
-	RewardDefeat   float64 `json:"reward_defeat"`
-	RewardNegative float64 `json:"reward_negative_scale"` // weight of losses, without reward_only_positive
-	RewardScale    bool    `json:"reward_scale"`          // divide by the most that a team can earn ...
-	ScaleRate      float64 `json:"reward_scale_rate"`     // ... and multiply by this
-	MaxReward      Divisor `json:"max_reward"`            // the most that a team can earn: of which team
+	ObsAllHealth   bool    `json:"obs_all_health"`                       // agents observe health and shield of other units
+	ObsOwnHealth   bool    `json:"obs_own_health"`                       // agents observe their own health and shield, which obs_all_health shows in any case
+	ObsOwnPos      bool    `json:"obs_own_pos"`                          // agents observe their own position on the map
+	ObsLastAction  bool    `json:"obs_last_action"`                      // agents observe the last action of visible allies
+	ObsPathing     bool    `json:"obs_pathing_grid"`                     // agents observe which of 8 points around them can be walked on
+	ObsHeight      bool    `json:"obs_terrain_height"`                   // agents observe the height of the ground below them and at 8 points around them
+	ObsTimestep    bool    `json:"obs_timestep_number"`                  // agents observe the share of max_steps that is over
+	ObsTypes       bool    `json:"obs_ally_types"`                       // agents observe the unit types of allies; SMACv2's team_gen.observe
+	ObsWipe        bool    `json:"obs_wipe"`                             // found enemies are hidden again as SMACv2 does since June 2023
+	ProbObsEnemy   float64 `json:"prob_obs_enemy"`                       // probability, 0 to 1, that other agents observe an enemy that one agent found
+	EnemyMask      float64 `json:"mask_probability"`                     // probability, 0 to 1, that the features of an enemy stay hidden; SMACv2's own number is that they show
+	ConicFOV       bool    `json:"conic_fov"`                            // agents observe a cone only, which actions turn; else a circle
+	LookActions    int     `json:"num_fov_actions" range:"1..360"`       // number of directions in which the cone can be turned; with conic_fov
+	UnitRanges     bool    `json:"use_unit_ranges"`                      // sight and shooting range of each unit type; else 9 and 6 cells for all
+	ActionMask     bool    `json:"action_mask"`                          // enemies out of range cannot be attacked; else attacks on them do nothing
+	StateLast      bool    `json:"state_last_action"`                    // the central state contains the last actions of all agents
+	StateTimestep  bool    `json:"state_timestep_number"`                // the central state contains the share of max_steps that is over
+	RewardSparse   bool    `json:"reward_sparse"`                        // SMACv2's own sparse reward, for the outcome alone, takes the place of its dense one
+	RewardPositive bool    `json:"reward_only_positive"`                 // losses of one's own units cost nothing
+	RewardDeath    float64 `json:"reward_death_value"`                   // dense reward for each enemy that dies, before scaling
+	RewardWin      float64 `json:"reward_win"`                           // dense reward for winning the battle, before scaling
+	RewardDefeat   float64 `json:"reward_defeat"`                        // dense reward (0 or negative) for losing the battle, before scaling
+	RewardNegative float64 `json:"reward_negative_scale"`                // weight of losses of one's own units; without reward_only_positive
+	RewardScale    bool    `json:"reward_scale"`                         // the dense reward is divided by the most that a team can earn, see max_reward, and multiplied by reward_scale_rate
+	ScaleRate      float64 `json:"reward_scale_rate"`                    // largest return after scaling; SMACv2: 20
+	MaxReward      Divisor `json:"max_reward" oneof:"first,per_episode"` // enemy team that reward_scale divides by: that of the first episode, as in SMACv2, or that of each episode
 
 	// The sparse reward of the appendix, paid to every agent once, at the end of the battle.
-	SparseWin  float32 `json:"sparse_win"`
-	SparseLoss float32 `json:"sparse_loss"`
-	SparseDraw float32 `json:"sparse_draw"` // both teams dead, or the episode limit reached
+	SparseWin  float32 `json:"sparse_win"`  // sparse reward of each agent at the end of a battle that is won; the paper: large and positive
+	SparseLoss float32 `json:"sparse_loss"` // sparse reward of each agent at the end of a battle that is lost; the paper: negative or zero
+	SparseDraw float32 `json:"sparse_draw"` // sparse reward of each agent when both teams are dead or max_steps is reached; the paper: zero or slightly negative
 }
 
 // DefaultSettings returns SMACv2's settings for 5 against 5.

@@ -15,13 +15,11 @@ import (
 type BallTrajectory struct {
 	envs.Common
 	Settings
-	Joints bool `json:"joints"` // without rods, agents can only push the ball
+	Joints bool `json:"joints"` // rods join the agents to the ball; without them agents can only push it
 
-	// What the three errors count for whose decrease is paid: of the ball's speed, the square root of its distance from
-	// the circle of radius 0.5 round the origin, and the sum of both agents' distances to it.
-	SpeedShaping float32 `json:"speed_shaping_factor" conf:"omitdefault"`
-	PosShaping   float32 `json:"pos_shaping_factor,omitzero"`
-	DistShaping  float32 `json:"dist_shaping_factor,omitzero"`
+	SpeedShaping float32 `json:"speed_shaping_factor" conf:"omitdefault"` // reward per unit by which the error of the ball's speed decreases
+	PosShaping   float32 `json:"pos_shaping_factor,omitzero"`             // reward per unit by which the root of the ball's distance from the circle of radius 0.5 decreases
+	DistShaping  float32 `json:"dist_shaping_factor,omitzero"`            // reward per world unit by which the agents' distances to the ball decrease, summed
 }
 
 // DefaultBallTrajectory returns the settings of BenchMARL 1.5.2 (conf/task/vmas/ball_trajectory.yaml).

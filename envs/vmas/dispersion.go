@@ -14,12 +14,12 @@ import (
 type Dispersion struct {
 	envs.Common
 	Settings
-	Agents         int     `json:"n_agents"`
-	Food           int     `json:"n_food"`
-	SharedReward   bool    `json:"share_reward"` // everybody is paid for every piece; else those who are at it share 1
-	FoodRadius     float32 `json:"food_radius"`
-	PenaliseByTime bool    `json:"penalise_by_time"`             // a step without pay costs 0.01
-	PosRange       float32 `json:"pos_range" conf:"omitdefault"` // the world is |x|, |y| ≤ this; food lies anywhere in it
+	Agents         int     `json:"n_agents" range:"1..100"`      // number of agents
+	Food           int     `json:"n_food" range:"1..100"`        // number of pieces of food
+	SharedReward   bool    `json:"share_reward"`                 // each agent is rewarded for every piece that is eaten; else those that touch it share 1
+	FoodRadius     float32 `json:"food_radius"`                  // radius of a piece of food, in world units
+	PenaliseByTime bool    `json:"penalise_by_time"`             // a step in which an agent eats nothing costs it 0.01
+	PosRange       float32 `json:"pos_range" conf:"omitdefault"` // half the side of the world, in world units; food lies anywhere in it
 }
 
 // DefaultDispersion returns the settings of BenchMARL 1.5.2 (conf/task/vmas/dispersion.yaml).

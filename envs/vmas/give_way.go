@@ -16,28 +16,28 @@ import (
 type GiveWay struct {
 	envs.Common
 	Settings
-	MirrorPassage    bool    `json:"mirror_passage"`     // a second niche below the corridor
-	ObserveRelPos    bool    `json:"observe_rel_pos"`    // agents perceive where the other one is
-	DoneOnCompletion bool    `json:"done_on_completion"` // the episode ends when both have arrived
-	FinalReward      float32 `json:"final_reward"`       // of each step in which both are at their goals
+	MirrorPassage    bool    `json:"mirror_passage"`     // the corridor has a second niche, below
+	ObserveRelPos    bool    `json:"observe_rel_pos"`    // agents observe where the other one is
+	DoneOnCompletion bool    `json:"done_on_completion"` // the episode ends when both agents have arrived
+	FinalReward      float32 `json:"final_reward"`       // reward of each step in which both agents are at their goals
 
 	BoxAgents      bool    `json:"box_agents,omitzero"`                   // agents are boxes that do not turn; else circles
-	SpeedLimit     float32 `json:"v_range" conf:"omitdefault"`            // metres a second: of each component of velocities, and of commands
-	Acceleration   float64 `json:"a_range" conf:"omitdefault"`            // newtons: with linear_friction, the limit of each component of forces
-	LinearFriction float64 `json:"linear_friction" conf:"omitdefault"`    //
-	ObsNoise       float32 `json:"obs_noise,omitzero"`                    // every observed number is off by up to this
-	PosShaping     float32 `json:"pos_shaping_factor" conf:"omitdefault"` // what coming nearer to the goals counts for
+	SpeedLimit     float32 `json:"v_range" conf:"omitdefault"`            // limit of each component of velocities and of commanded velocities, in metres a second
+	Acceleration   float64 `json:"a_range" conf:"omitdefault"`            // with linear_friction, limit of each component of forces, in newtons
+	LinearFriction float64 `json:"linear_friction" conf:"omitdefault"`    // friction of agents with the floor, as VMAS defines it
+	ObsNoise       float32 `json:"obs_noise,omitzero"`                    // each observed number is off by up to this, uniformly; 0: exact
+	PosShaping     float32 `json:"pos_shaping_factor" conf:"omitdefault"` // reward per world unit that an agent comes nearer to its goal
 
 	// The velocity controller. Without it, actions are forces, and the two settings below mean nothing.
-	UseController bool    `json:"use_velocity_controller" conf:"omitdefault"`
-	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault"` // metres a second: commands below it count as 0
-	Delay         int     `json:"dt_delay,omitzero"`                 // steps after which commands are obeyed
+	UseController bool    `json:"use_velocity_controller" conf:"omitdefault"` // actions are commanded velocities that a controller follows; else forces
+	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault"`          // commands slower than this count as 0, in metres a second; with use_velocity_controller
+	Delay         int     `json:"dt_delay,omitzero" range:"0..1000"`          // steps after which a command is obeyed; with use_velocity_controller
 
 	// Rewards, to be negative if they shall punish, of each step.
-	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // what is paid for full force along both axes; costs if positive
-	AgentPenalty    float32 `json:"agent_collision_penalty,omitzero"`    // of both agents for touching each other
-	PassagePenalty  float32 `json:"passage_collision_penalty,omitzero"`  // of an agent for each line of a niche that it touches
-	ObstaclePenalty float32 `json:"obstacle_collision_penalty,omitzero"` // of an agent for each other line that it touches
+	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // reward of a step at full force along both axes; a cost if negative
+	AgentPenalty    float32 `json:"agent_collision_penalty,omitzero"`    // reward (negative) of each step in which the agents touch, to both
+	PassagePenalty  float32 `json:"passage_collision_penalty,omitzero"`  // reward (negative) of each step and each wall of a niche that an agent touches
+	ObstaclePenalty float32 `json:"obstacle_collision_penalty,omitzero"` // reward (negative) of each step and each other wall that an agent touches
 }
 
 // DefaultGiveWay returns the settings of BenchMARL 1.5.2 (conf/task/vmas/give_way.yaml).

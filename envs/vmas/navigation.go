@@ -16,23 +16,23 @@ import (
 type Navigation struct {
 	envs.Common
 	Settings
-	Agents             int     `json:"n_agents"`
-	Collisions         bool    `json:"collisions"`            // agents collide, pay for it, and have a lidar to avoid it
-	AgentsWithSameGoal int     `json:"agents_with_same_goal"` // size of a group of agents that share a goal
-	SplitGoals         bool    `json:"split_goals"`           // all agents are in such groups; else the first ones only
-	ObserveAllGoals    bool    `json:"observe_all_goals"`     // agents perceive everybody's goal; else their own
-	SharedReward       bool    `json:"shared_rew"`            // everybody is paid for the progress of all
-	LidarRange         float32 `json:"lidar_range"`
-	AgentRadius        float32 `json:"agent_radius"`
+	Agents             int     `json:"n_agents" range:"1..100"`              // number of agents, each with a goal
+	Collisions         bool    `json:"collisions"`                           // agents collide, are penalised for it, and observe a lidar
+	AgentsWithSameGoal int     `json:"agents_with_same_goal" range:"1..100"` // number of agents in a group that shares one goal; 1: each has its own
+	SplitGoals         bool    `json:"split_goals"`                          // all agents are in such groups; else the first agents_with_same_goal only
+	ObserveAllGoals    bool    `json:"observe_all_goals"`                    // agents observe the goals of all agents; else their own
+	SharedReward       bool    `json:"shared_rew"`                           // each agent is rewarded for the progress of all; else for its own
+	LidarRange         float32 `json:"lidar_range"`                          // range of the lidar, in world units
+	AgentRadius        float32 `json:"agent_radius"`                         // radius of an agent, in world units; a goal is as large
 
-	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault"` // agents and goals start within |x| ≤ this
-	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault"` // and |y| ≤ this
-	EnforceBounds    bool    `json:"enforce_bounds,omitzero"`             // centres cannot leave that field
-	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault"`
-	CommsRange       float32 `json:"comms_range,omitzero"`                       // distance up to which pictures show a line between agents
-	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault"`      // what coming nearer to the goal counts for
-	FinalReward      float32 `json:"final_reward" conf:"omitdefault"`            // of each step in which all are at their goals' centres
-	CollisionPenalty float32 `json:"agent_collision_penalty" conf:"omitdefault"` // of each step and each other agent that is touched
+	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault"`             // agents and goals start within |x| ≤ this, in world units
+	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault"`             // agents and goals start within |y| ≤ this, in world units
+	EnforceBounds    bool    `json:"enforce_bounds,omitzero"`                         // agents cannot leave the field in which they start
+	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault" range:"0..1000"` // number of lidar rays of an agent, equally spaced
+	CommsRange       float32 `json:"comms_range,omitzero"`                            // distance up to which rendered images draw a line between agents, in world units; no effect on the task
+	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault"`           // reward per world unit that an agent comes nearer to its goal
+	FinalReward      float32 `json:"final_reward" conf:"omitdefault"`                 // reward of each step in which all agents are at their goals
+	CollisionPenalty float32 `json:"agent_collision_penalty" conf:"omitdefault"`      // reward (negative) of each step and each other agent that an agent touches
 }
 
 // DefaultNavigation returns the settings of BenchMARL 1.5.2 (conf/task/vmas/navigation.yaml).

@@ -15,8 +15,8 @@ import (
 type Passage struct {
 	envs.Common
 	Settings
-	Passages     int  `json:"n_passages"`    // holes
-	SharedReward bool `json:"shared_reward"` // agents are paid for the progress of all, and pay for each other's touching
+	Passages     int  `json:"n_passages" range:"1..20"` // number of holes in the wall
+	SharedReward bool `json:"shared_reward"`            // agents are rewarded for the progress, and penalised for the collisions, of all; else for their own
 }
 
 // DefaultPassage returns the settings of BenchMARL 1.5.2 (conf/task/vmas/passage.yaml).

@@ -17,20 +17,20 @@ import (
 type Sampling struct {
 	envs.Common
 	Settings
-	Agents       int       `json:"n_agents"`
-	SharedReward bool      `json:"shared_rew"` // everybody is paid for the samples of all
-	Gaussians    int       `json:"n_gaussians"`
-	LidarRange   float32   `json:"lidar_range"`
-	Variances    []float32 `json:"cov" conf:"scalar"` // of the Gaussians along both axes: one for all, or one for each
-	Collisions   bool      `json:"collisions"`
-	SpawnSamePos bool      `json:"spawn_same_pos"` // agents start at one place; not available
+	Agents       int       `json:"n_agents" range:"1..100"`    // number of agents
+	SharedReward bool      `json:"shared_rew"`                 // each agent is rewarded for the samples of all; else for its own
+	Gaussians    int       `json:"n_gaussians" range:"1..100"` // number of Gaussians that the field to sample is a sum of
+	LidarRange   float32   `json:"lidar_range"`                // range of the lidar, in world units
+	Variances    []float32 `json:"cov" conf:"scalar"`          // variance of the Gaussians along both axes, in square world units: one number for all, or one for each
+	Collisions   bool      `json:"collisions"`                 // agents collide and observe a lidar
+	SpawnSamePos bool      `json:"spawn_same_pos"`             // all agents start at one place; not implemented, must be false
 
-	XDim        float64 `json:"xdim" conf:"omitdefault"`         // the field is |x| ≤ this
-	YDim        float64 `json:"ydim" conf:"omitdefault"`         // and |y| ≤ this
-	GridSpacing float64 `json:"grid_spacing" conf:"omitdefault"` // side of a cell
-	AgentRadius float64 `json:"agent_radius" conf:"omitdefault"`
-	Norm        bool    `json:"norm" conf:"omitdefault"` // rewards are shares of the field's peak, as observations are; else the bare density
-	CommsRange  float32 `json:"comms_range,omitzero"`    // distance up to which pictures show a line between agents
+	XDim        float64 `json:"xdim" conf:"omitdefault"`         // the field is |x| ≤ this, in world units
+	YDim        float64 `json:"ydim" conf:"omitdefault"`         // the field is |y| ≤ this, in world units
+	GridSpacing float64 `json:"grid_spacing" conf:"omitdefault"` // side of a cell of the field, each of which is rewarded once, in world units
+	AgentRadius float64 `json:"agent_radius" conf:"omitdefault"` // radius of an agent, in world units
+	Norm        bool    `json:"norm" conf:"omitdefault"`         // rewards and observations are shares of the field's peak; else rewards are the density itself
+	CommsRange  float32 `json:"comms_range,omitzero"`            // distance up to which rendered images draw a line between agents, in world units; no effect on the task
 }
 
 // DefaultSampling returns the settings of BenchMARL 1.5.2 (conf/task/vmas/sampling.yaml).

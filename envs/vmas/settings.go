@@ -12,12 +12,12 @@ import (
 
 // Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
 type Settings struct {
-	MaxSteps      int           `json:"max_steps"`      // the benchmark's horizon: of evaluation, and of training on the dense reward
-	Discrete      Discrete      `json:"discrete"`       // action set of learners that need one
-	SparseHorizon SparseHorizon `json:"sparse_horizon"` // horizon of training on the sparse reward
-	SuccessReward float32       `json:"success_reward"` // what a success pays every agent, once an episode
-	Milestones    int           `json:"milestones"`     // equal parts in which it is paid; 1: all at the success
-	FieldOfView   float32       `json:"vmas_fov"`       // distance at which agents without a lidar count as seeing each other (labels only)
+	MaxSteps      int           `json:"max_steps" range:"1..1000000"`           // episode length of evaluation, and of training on the dense reward, in steps; BenchMARL: 100
+	Discrete      Discrete      `json:"discrete" oneof:"none,product9,cross5"`  // finite action set, for learners that need one; none: continuous forces, product9: each axis −, 0 or +, cross5: one axis at a time
+	SparseHorizon SparseHorizon `json:"sparse_horizon" oneof:"default,literal"` // episode length of training on the sparse reward; default: longer where success takes longer than max_steps, literal: max_steps
+	SuccessReward float32       `json:"success_reward"`                         // reward of each agent for success, once an episode; the paper gives no number: 10
+	Milestones    int           `json:"milestones" range:"1..1000"`             // reward density: number of equal partial rewards that success_reward is split into on the way; 1: all at success
+	FieldOfView   float32       `json:"vmas_fov"`                               // field of view of agents without a lidar, in world units; for the detector's labels only
 }
 
 // DefaultSettings returns the benchmark's horizon of 100 steps, continuous actions and a bonus of 10 paid at once.

@@ -18,11 +18,11 @@ import (
 type SimpleAdversary struct {
 	envs.Common
 	Settings
-	Agents      int `json:"n_agents"` // adversaries included
-	Adversaries int `json:"n_adversaries"`
+	Agents      int `json:"n_agents" range:"2..100"`     // number of agents, adversaries included
+	Adversaries int `json:"n_adversaries" range:"1..99"` // number of adversaries, which do not know the goal
 
-	Opponents Opponents `json:"opponents"` // what agents of the other group are to an agent
-	Goal      GoalDraw  `json:"goal"`      // which copies have the same landmark for a goal
+	Opponents Opponents `json:"opponents" oneof:"objects,peers"` // what agents of the other group are to detectors and memories; objects: like landmarks, peers: like an agent's own group
+	Goal      GoalDraw  `json:"goal" oneof:"world,copy"`         // which environments share a goal landmark; world: all of them, as in the original, copy: each draws its own
 }
 
 // GoalDraw says which copies draw the goal together.

@@ -17,6 +17,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"cermic/cermiclib/results"
+	"cermic/reproduce/paper"
 	"cermic/viz"
 )
 
@@ -185,4 +186,25 @@ func TestWhatHasNoWeightsIsNotKnown(t *testing.T) {
 	if v, ok := Known(7, nil); !ok || v != 7 {
 		t.Errorf("got %d, %t", v, ok)
 	}
+}
+
+func TestVerdictBoxesAreShownWithTheirState(t *testing.T) {
+	claim, err := paper.FindClaim("theorem-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := claim.Decide()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := render(v.Box())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain} {
+		if text, ok := shown[form].(string); !ok || !strings.Contains(text, "contradicted") || !strings.Contains(text, "theo:1") {
+			t.Errorf("%s: %v", form, shown[form])
+		}
+	}
+	Verdict("theorem-1") // a silent no-op outside a notebook
 }

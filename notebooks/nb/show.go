@@ -21,7 +21,7 @@ import (
 // content is one value in every format that a front end may choose from.
 type content = map[protocol.MIMEType]any
 
-// Show displays values one below the other: plots, panels, images, films, grids, tables, records and groups of them, and text as Markdown. An error
+// Show displays values one below the other: plots, panels, images, films, grids, tables, boxes, records and groups of them, and text as Markdown. An error
 // among them ends the cell with its sentence and nil is skipped, so that results can be shown as they come:
 //
 //	nb.Show(viz.Curves(figure, series...))
@@ -54,6 +54,8 @@ func render(v any) (content, error) {
 			return nil, err
 		}
 		return content{protocol.MIMETextHTML: v.HTML(), protocol.MIMETextPlain: v.Text(100)}, nil
+	case viz.Box:
+		return content{protocol.MIMETextHTML: v.HTML(), protocol.MIMETextPlain: v.Plain()}, nil
 	case viz.Table:
 		return content{protocol.MIMETextHTML: v.HTML(), protocol.MIMETextPlain: v.Text()}, nil
 	case *results.Record:

@@ -127,7 +127,7 @@ func difference(x, y []float64) stats.Interval {
 	return stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, resamples, rng.New(0, "paper/table"))
 }
 
-// embolden marks in each column the row that is surely above every other measured one (stats.Differ). Rows that show the same
+// embolden marks in each column the row that is significantly above every other measured one (stats.Differ). Rows that show the same
 // trial count once; differences are not compared.
 func (t *Table) embolden(g viz.Grid, runs *asked) {
 	for j := range t.Columns {

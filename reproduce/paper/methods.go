@@ -38,8 +38,8 @@ var Methods = []Method{
 	{"cpm", "CPM", SoTA, "MAPPO whose policy first predicts what its peers will do", "CPM"},
 	{"qmix-spectra", "QMIX-SPECTra", SoTA, "QMIX with attention over entities in policy and mixer", "QMIX-SPECTra"},
 	{"mappo-db", "MAPPO-DB", Curiosity, "MAPPO with the dynamic-bottleneck bonus: curiosity without context", "MAPPO-DB"},
-	{"mace", "MACE", Curiosity, "independent PPO paid for novelty, its own, its peers' and what it causes them", "MACE"},
-	{"qplex-ices", "QPLEX-ICES", Curiosity, "QPLEX with an exploration policy paid for individual contribution", "QPLEX-ICES"},
+	{"mace", "MACE", Curiosity, "independent PPO rewarded for its own novelty, its peers' and its influence on them", "MACE"},
+	{"qplex-ices", "QPLEX-ICES", Curiosity, "QPLEX with an exploration policy rewarded for individual contributions", "QPLEX-ICES"},
 	{"qmix-cermic", "QMIX-CERMIC", Ours, "QMIX with the paper's module", "QMIX-CERMIC"},
 	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO with the paper's module", "MAPPO-CERMIC"},
 }

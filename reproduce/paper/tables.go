@@ -81,6 +81,18 @@ func FindTable(name string) (*Table, error) {
 	return nil, fmt.Errorf("unknown table %q%s", name, conf.Near(name, known))
 }
 
+// Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false where there is none.
+func (t *Table) Published(task, method string) (printed string, ok bool) {
+	for _, row := range t.Rows {
+		for _, c := range row.Cells {
+			if c.Trial.Task == task && c.Trial.Method == method && len(c.Trial.Set) == 0 {
+				return c.Printed(), true
+			}
+		}
+	}
+	return "", false
+}
+
 func sota() *Table {
 	t := &Table{Number: 1, Name: "sota", Label: data.Sota.Label,
 		Caption: "Performance of ten methods on fifteen tasks; * marks tasks adapted to a sparse reward.",

@@ -32,6 +32,12 @@ type Budget struct {
 	Pictured func(b Budget, agents int) Budget
 }
 
+// DefaultBudget is what every verb of the command line takes where none is named, so that curves, table and export show what train made.
+const DefaultBudget = "smoke"
+
+// TableBudget is the budget at which the committed records fill the paper's tables.
+const TableBudget = "short"
+
 // CustomBudget is the name of every budget that -set has changed.
 const CustomBudget = "custom"
 

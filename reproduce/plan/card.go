@@ -65,11 +65,11 @@ func action(s *envs.Spec) string {
 func success(s *envs.Spec) string {
 	switch {
 	case !s.HasSuccess():
-		return "none: nobody says when it is solved"
+		return "not defined"
 	case s.Solved > 0:
-		return fmt.Sprintf("pays each agent %g", s.Solved)
+		return fmt.Sprintf("rewards each agent with %g", s.Solved)
 	}
-	return "any pay"
+	return "any reward"
 }
 
 // settings are the assignments that -set takes.
@@ -93,7 +93,7 @@ func agreement(task string) string {
 // Difficulty sums up so many episodes of every player on every task.
 func Difficulty(episodes int, seed uint64) (viz.Table, error) {
 	out := viz.Table{
-		Header: []string{"task", "player", "success", "score", "spread of the score"},
+		Header: []string{"task", "player", "success", "score", "standard deviation"},
 		Notes:  []string{fmt.Sprintf("%d episodes, seed %d. Success within the sparse horizon; score and its standard deviation by the benchmark's own metric.", episodes, seed)},
 	}
 	for _, t := range Tasks() {

@@ -60,7 +60,7 @@ func Compare(rs []*results.Record) (viz.Table, error) {
 	row(methods[1]+" minus "+methods[0], stats.Difference(x, y, stats.Mean, comparisonReps, r), both)
 	row("the same, Welch's interval", stats.Welch(x[0], y[0]), both)
 	row("probability of improvement", stats.BootstrapTwo(x, y, stats.Improvement, comparisonReps, r), both)
-	t.Notes = []string{"The methods differ for sure only where both intervals of the difference exclude 0. Intervals are over seeds, the bootstrap's unless it is said. " +
+	t.Notes = []string{"The difference is significant at 5 % only where both of its intervals exclude 0. Intervals are over seeds and of the bootstrap unless another is named. " +
 		stats.Caution}
 	return t, nil
 }

@@ -24,8 +24,9 @@ type Cost struct {
 	Done     int     // complete in the store
 	Frames   int     // that are missing, those of begun runs left out
 	Longest  int     // frames of the longest run that is missing
-	Rate     float64 // frames a second, median over the Measured runs, else of a sample (see MeasureRates); 0: neither is there
-	Measured int     // complete runs of the method at these budgets, on any task of the kind, on a processor like this one
+	Rate     float64 // frames a second; 0: nobody knows
+	Measured int     // complete runs of the method at these budgets, on any task of the kind, on a processor like this one, whose median it is
+	Source   Source  // where it comes from otherwise
 }
 
 // Left is how long the missing frames take, one run at a time; 0 if the rate is unknown.
@@ -46,15 +47,9 @@ func kind(task string) int {
 }
 
 // Costs estimates what es need beyond what st holds, one entry a method and kind of task in the order of es. Rates are those of runs in the
-// store that were trained on a processor like this one; nothing is assumed of a method that never ran on one.
+// store that were trained on a processor like this one, or what Rates makes of others; nothing is assumed of a method without a run.
 func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
-	cpu := results.CollectHost("").CPU
-	heads, err := st.Heads(results.Query{Complete: true})
-	if err != nil {
-		return nil, err
-	}
-	known := Groups(heads)
-	sampled, err := samples(st, cpu)
+	known, err := NewRates(st)
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +59,8 @@ func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.Pictured == agents })
 		if i < 0 {
 			i = len(costs)
-			rates := rates(known, method, agents, e.Budget.Name, cpu)
-			c := Cost{Method: method, Pictured: agents, Measured: len(rates)}
-			if agents == 0 {
-				c.Rate = sampled[[2]string{method, e.Budget.Name}]
-			}
-			if len(rates) > 0 {
-				c.Rate = rates[len(rates)/2]
-			}
+			r := known.of(method, e.Budget.Name, agents)
+			c := Cost{Method: method, Pictured: agents, Rate: r.FPS, Measured: r.Runs, Source: r.Source}
 			costs = append(costs, c)
 		}
 		r, err := begun(e, st)
@@ -131,12 +120,16 @@ func CostTable(costs []Cost) viz.Table {
 	unknown := ""
 	for _, c := range costs {
 		rate, left := "not measured yet", viz.Missing
-		if c.Measured > 0 {
-			rate, left = fmt.Sprintf("%s (%d measured)", viz.Short(c.Rate), c.Measured), viz.Clock(c.Left().Seconds())
-		} else if c.Rate > 0 {
-			rate, left = viz.Short(c.Rate)+" (a sample)", viz.Clock(c.Left().Seconds())
-		} else if c.Pictured > 0 {
+		switch {
+		case c.Measured > 0:
+			rate = fmt.Sprintf("%s (%d measured)", viz.Short(c.Rate), c.Measured)
+		case c.Rate > 0:
+			rate = fmt.Sprintf("%s (%s)", viz.Short(c.Rate), c.Source)
+		case c.Pictured > 0:
 			rate = "known after a first run"
+		}
+		if c.Rate > 0 {
+			left = viz.Clock(c.Left().Seconds())
 		}
 		if c.Rate == 0 && c.Frames > 0 {
 			unknown = ", and what is not measured yet"
@@ -154,22 +147,6 @@ func (c Cost) name() string {
 		return c.Method
 	}
 	return fmt.Sprintf("%s, pictures of %d agents", c.Method, c.Pictured)
-}
-
-// rates are the frames a second of the complete runs of a method on tasks of one kind, in ascending order.
-func rates(known []results.Group, method string, agents int, budget, cpu string) (out []float64) {
-	for _, g := range known {
-		if first := g.Runs[0]; g.Method != method || first.Budget != budget || kind(first.Task) != agents {
-			continue
-		}
-		for _, r := range g.Runs {
-			if r.Host.CPU == cpu && r.Host.Seconds > 0 {
-				out = append(out, float64(r.Frames)/r.Host.Seconds)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // methodOf is the registered method of which an experiment is a variant, or its label if there is none.

@@ -16,7 +16,7 @@ import (
 func Endings(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
 	t := viz.Table{Title: "How they end", Header: []string{""},
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
-			" °: not surely above random play, by this interval or by Student's. Trained on the " + reward + " reward, budget " + budget + "."}}
+			" °: not significantly above random play, by this interval or by Student's t. Trained on the " + reward + " reward, budget " + budget + "."}}
 	rows, runs := endingRows(reward), At(st, budget)
 	for _, row := range rows {
 		t.Rows = append(t.Rows, []string{row.name})

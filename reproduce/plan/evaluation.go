@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cermic/cermiclib/conf"
@@ -26,6 +27,9 @@ func Evaluation(st *results.Store, id string, settings []string) (trained, as ru
 		key = strings.TrimSpace(key)
 		if part, _, _ := strings.Cut(key, "."); part != "task" && part != "budget" {
 			return trained, as, fmt.Errorf("-set %s: a trained run can be evaluated on other settings of task and budget only", key)
+		}
+		if slices.Contains([]string{"budget.frames", "budget.eval_every", "budget.name"}, key) {
+			return trained, as, fmt.Errorf("-set %s: it is about training; an evaluation reads budget.eval_episodes, budget.sampled and the settings of the task", key)
 		}
 		if err := conf.Set(&as, key, value); err != nil {
 			return trained, as, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/cermiclib/conf"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/run"
 	"cermic/envs"
@@ -69,7 +70,7 @@ func New(q Request) (run.Experiment, error) {
 	}
 	e.Seed = q.Seed
 	if err := e.Validate(); err != nil {
-		return run.Experiment{}, err
+		return run.Experiment{}, conf.Explain(e, err)
 	}
 	if err := keepsPolicy(method, e); err != nil && !method.composes(e) {
 		return run.Experiment{}, err

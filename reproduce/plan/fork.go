@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/envs"
@@ -41,36 +40,6 @@ func branch(e run.Experiment, at int, settings []string) (run.Experiment, error)
 	}
 	relabel(&child)
 	return child, nil
-}
-
-// Stored reads the experiment of a run of st, whose ID may be shortened.
-func Stored(st *results.Store, id string) (run.Experiment, error) {
-	all, err := st.IDs()
-	if err != nil {
-		return run.Experiment{}, err
-	}
-	var found []*results.Record
-	for _, known := range all {
-		if id == "" || !strings.HasPrefix(known, id) {
-			continue
-		}
-		if r, err := st.Head(known); err == nil {
-			found = append(found, r)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return run.Experiment{}, fmt.Errorf("no run %q in %s: go run ./reproduce status names those that are there", id, st.Dir())
-	case 1:
-	default:
-		return run.Experiment{}, fmt.Errorf("%d runs in %s begin with %q: give more of the ID", len(found), st.Dir(), id)
-	}
-	var e run.Experiment
-	if err := conf.Unmarshal(found[0].Experiment, &e); err != nil {
-		return e, fmt.Errorf("run %s is of another version of this program: %w", found[0].ID, err)
-	}
-	e.Method = found[0].Method
-	return e, nil
 }
 
 // relabel names a fork by its settings and its history. One that changes a named budget has a custom one.

@@ -74,7 +74,7 @@ func onlyMemory(a, b json.RawMessage) bool {
 func Against(gs []results.Group) (viz.Table, error) {
 	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
 		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. " + stats.Caution +
-			" °: not surely a difference, Welch's interval includes 0. The last column is of the last evaluation, seed by seed: the score is the benchmark's own, and need not rise with success."}}
+			" °: no significant difference, Welch's 95 % interval includes 0. The last column is of the last evaluation, seed by seed: the score is the benchmark's own, and need not rise with success."}}
 	if len(gs) == 0 {
 		return t, nil
 	}

@@ -106,7 +106,7 @@ func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seed
 func NoiseTable(st *results.Store, tasks, methods []string, budget string, seeds int, box, knobs []string) (viz.Table, error) {
 	t := viz.Table{Title: "What the box costs", Header: []string{"task", "method", "seeds", "calm", "with the box", "difference", "apart, calm", "apart, with the box"},
 		Notes: []string{"Mean over seeds of the last evaluation with its bootstrap 95 % interval. " + stats.Caution +
-			" °: not surely a difference, Welch's interval includes 0. Apart: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + budget + "."}}
+			" °: no significant difference, Welch's 95 % interval includes 0. Apart: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + budget + "."}}
 	r := rng.New(0, "plan/noise")
 	for _, task := range tasks {
 		for _, method := range methods {

@@ -23,11 +23,11 @@ import (
 type Pretraining struct {
 	Task   envs.Config   `json:"task"`
 	Memory memory.Config `json:"memory"`
-	Frames int           `json:"frames"`               // of random play
-	Epochs int           `json:"epochs"`               // at most
-	Seed   uint64        `json:"seed"`                 //
-	Target string        `json:"node_target,omitzero"` // what the weights learn to tell of peers; see memory.Pretraining
-	Stages int           `json:"stages,omitzero"`      // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
+	Frames int           `json:"frames" range:"1..100000000"`  // of random play
+	Epochs int           `json:"epochs" range:"1..10000"`      // at most
+	Seed   uint64        `json:"seed"`                         //
+	Target string        `json:"node_target,omitzero"`         // what the weights learn to tell of peers; see memory.Pretraining
+	Stages int           `json:"stages,omitzero" range:"0..2"` // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
 }
 
 // The usual size of a pre-training.

@@ -97,11 +97,11 @@ func MeasureRates(ctx context.Context, es []run.Experiment, st *results.Store, t
 			continue
 		}
 		seen = append(seen, key)
-		costs, err := Costs([]run.Experiment{e}, st)
+		known, err := NewRates(st)
 		if err != nil {
 			return err
 		}
-		if costs[0].Rate > 0 {
+		if known.measured(key[0], key[1]) {
 			continue
 		}
 		speed, err := MeasureSpeed(ctx, e, 2)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/envs"
+)
+
+// Bytes counts encoder, latent and negatives of a gradient step, and the memory's layers; with negatives of the marginal kind each agent
+// step is scored against all others of the minibatch. See explore.Sized.
+func (c Config) Bytes(s *envs.Spec, _ int) float64 {
+	rows := float64(c.Minibatch)
+	sum := nn.Bytes(rows, float64(nn.SeenLen(s)), c.Embed, c.Latent) + 4*rows*float64(c.Negatives+2*s.InLen())
+	if !c.Exploit {
+		return sum
+	}
+	if c.NegKind == NegativesMarginal {
+		sum += 4 * rows * rows
+	}
+	if m, ok := c.Memory.(memory.Sized); ok {
+		sum += m.Bytes(s, rows)
+	}
+	return sum
+}

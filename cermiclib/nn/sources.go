@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nn
+
+import (
+	"embed"
+
+	"cermic/cermiclib/conf"
+)
+
+// sources are this package's files, whose comments explain its settings to users; the patterns leave out those of tests.
+//
+//go:embed *[^t].go
+var sources embed.FS
+
+func init() { conf.Document[Adam](sources) }

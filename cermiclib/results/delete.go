@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Delete removes the run called id from the store's folder, with its weights. A run that a process is training is kept, and the error names
+// that process and wraps ErrBusy; one that the folder does not have is an error that wraps fs.ErrNotExist. Committed records stay.
+func (s *Store) Delete(id string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	dir := filepath.Join(s.dir, id)
+	if _, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("no run %s in %s: %w", id, s.dir, fs.ErrNotExist)
+	}
+	w := watch{life: s.life}
+	l, holder, err := w.acquire(dir)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		return fmt.Errorf("run %s is being trained by %s: %w", id, holder, ErrBusy)
+	}
+	// What makes a run complete goes first, so that a deletion that is cut short leaves no result that looks whole.
+	err = os.Remove(filepath.Join(dir, doneFile))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.RemoveAll(dir)
+	}
+	if err != nil {
+		return errors.Join(err, l.release(false))
+	}
+	return l.release(true)
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"math"
+	"testing"
+
+	"cermic/envs/rng"
+)
+
+// Expected values: scipy.stats.ttest_ind(x, y, equal_var=False), f.cdf, and by hand for Holm.
+func TestContrastOfTwoGroupsIsWelchsTest(t *testing.T) {
+	x, y := scoresX[0], []float64{0.25, 0.1, 0.48}
+	got, p := Contrast([][]float64{x, y}, []float64{1, -1})
+	want := Welch(x, y)
+	if got != want {
+		t.Errorf("got %v, Welch says %v", got, want)
+	}
+	if inside := p > 0.05; inside == want.Excludes(0) {
+		t.Errorf("p = %g, and the interval is %v", p, want)
+	}
+	// Half of a group against a quarter of the other: value and variance by hand.
+	got, _ = Contrast([][]float64{{1, 3}, {2, 6}}, []float64{0.5, -0.25})
+	if got.Value != 0.5*2-0.25*4 {
+		t.Errorf("got %v", got)
+	}
+	if i, p := Contrast([][]float64{{1}, {2, 3}}, []float64{1, -1}); !math.IsNaN(p) || !math.IsNaN(i.Low) {
+		t.Errorf("one run has an interval: %v, p = %g", i, p)
+	}
+	for want, y := range map[float64][]float64{0: {2, 2}, 1: {1, 1}} {
+		if _, p := Contrast([][]float64{{1, 1}, y}, []float64{1, -1}); p != want {
+			t.Errorf("equal runs: p = %g, want %g", p, want)
+		}
+	}
+}
+
+func TestContrastIsSignificantByChanceAsOftenAsItsLevelSays(t *testing.T) {
+	const trials = 2000
+	r := rng.New(1, "stats/contrast")
+	low, wide := 0., 0.
+	for range trials {
+		g := make([][]float64, 2)
+		for k := range g {
+			for range 3 {
+				g[k] = append(g[k], float64(r.Norm()))
+			}
+		}
+		if _, p := Contrast(g, []float64{1, -1}); p < 0.05 {
+			low += 1. / trials
+		}
+		if _, p := VarianceRatio(g[0], g[1]); p < 0.05 {
+			wide += 1. / trials
+		}
+	}
+	if low > 0.06 || low < 0.02 || math.Abs(wide-0.05) > 0.015 { // Welch's test of three runs is somewhat careful
+		t.Errorf("means differ in %.3f, variances in %.3f of the trials", low, wide)
+	}
+}
+
+func TestVarianceRatioHasNoBoundsWithoutVariance(t *testing.T) {
+	i, p := VarianceRatio([]float64{0, 2}, []float64{0, 1})
+	if i.Value != 4 || i.Low >= 4 || i.High <= 4 || p <= 0.05 {
+		t.Errorf("got %v, p = %g", i, p)
+	}
+	if _, p := VarianceRatio([]float64{1, 1}, []float64{0, 1}); !math.IsNaN(p) {
+		t.Errorf("p = %g", p)
+	}
+}
+
+func TestHolmMultipliesTheSmallestByTheNumberOfTests(t *testing.T) {
+	got := Holm([]float64{0.04, math.NaN(), 0.01, 0.03, 0.9})
+	for i, want := range []float64{0.09, math.NaN(), 0.04, 0.09, 0.9} { // 0.04·2 = 0.08 is raised to 0.03·3 = 0.09
+		if math.IsNaN(want) != math.IsNaN(got[i]) || math.Abs(got[i]-want) > 1e-12 {
+			t.Errorf("got %v", got)
+		}
+	}
+}

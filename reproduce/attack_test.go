@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"cermic/cermiclib/conf"
+	"cermic/reproduce/plan"
+)
+
+// Flags of the attack; more than a CI can wait for is run by hand: go test ./reproduce -run Attack -attack 2000 -timeout 0.
+var (
+	attacks    = flag.Int("attack", 100, "command lines of TestAttack")
+	attackSeed = flag.Uint64("attackseed", 1, "of their choice")
+	attackTime = flag.Duration("attacktime", 30*time.Second, "after which a line must still obey an interrupt")
+)
+
+// Limits of a line. What a run needs is estimated from below, so it is told of less memory than it may take.
+const (
+	attackMemory = 2 << 30
+	attackTold   = "1GiB"
+)
+
+// nasty are values that no flag or setting wants, by class. FOLDER holds a FIFO, an unreadable file, an empty one and one of noise.
+var nasty = map[string][]string{
+	"empty":     {"", " "},
+	"negative":  {"-1", "-0.5", "-9223372036854775808"},
+	"zero":      {"0", "0.0", "-0"},
+	"huge":      {"1000000000", "9223372036854775807", "18446744073709551615", "1e18", "1e300", "99999999999999999999999999"},
+	"NaN":       {"NaN", "nan", "Inf", "-inf", "1e999"},
+	"type":      {"abc", "true", "[]", "[1,2]", "{}", "null", "1.5", "0x10", "1,2,3", "[[", `{"kind":"mlp"}`, "٣", "１"},
+	"control":   {"a\x1b[2Jb", "a\nb", "\r", "\xff\xfe", "a\tb", "\u202e"},
+	"path":      {"../../../x", "/dev/null", "/dev/full", "FOLDER/fifo", "FOLDER/noise", "FOLDER/empty", "FOLDER", "/proc/self/mem", "/", ".", "~"},
+	"long":      {strings.Repeat("a", 5000), strings.Repeat("../", 1000), strings.Repeat("9", 400)},
+	"shell":     {"$(touch hacked)", "; touch hacked", "`touch hacked`", "%s%n", "--", "-", "-h"},
+	"separator": {",", ",,", "=", "@", "0@0", "ID@-1", "@1"},
+}
+
+// target is what the attack knows of the program: verbs with command lines that work, their flags, and settings.
+type target struct {
+	lines    [][]string          // RUN stands for the ID of a trained run in the store
+	flags    map[string][]string // by verb
+	settings []conf.KeyDoc
+}
+
+// aim collects what there is to attack from the program's own declarations.
+func aim(t *testing.T) target {
+	a := target{flags: map[string][]string{}}
+	for _, v := range verbs() {
+		a.flags[v.name] = flagsOf(t, v.name)
+	}
+	seen := map[string]bool{}
+	for _, m := range plan.Methods() {
+		e, err := plan.New(plan.Request{Task: "balance", Method: m.ID, Budget: "smoke", Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range conf.Keys(e) {
+			if !seen[k.Key] {
+				seen[k.Key] = true
+				a.settings = append(a.settings, k)
+			}
+		}
+	}
+	for _, line := range []string{
+		"list", "list -method mappo-cermic -task navigation", "tasks balance -episodes 2", "campaign -table sota -plan", "campaign -plan -budget smoke",
+		"campaign -task balance -method mappo -manifest new.jsonl", "campaign -task balance -method mappo -on slurm -dry-run", "work m.jsonl -index 0",
+		"pretrain -task navigation -memory mlp -frames 1300 -epochs 1", "evaluate RUN", "watch RUN -o film.gif", "train -fork RUN@100 -set learner.lr=0.001",
+		"table sota", "table ablation -format latex", "curves -task balance -reward dense -o c.png", "curves -task balance -with FOLDER/noise", "export csv -o csv",
+		"export tensorboard -o tb", "export weights -o w", "status", "status -committed", "delete -yes RUN", "check -task balance -method nothing", "bench -only nothing",
+		"setup", "lab", "python", "notebooks -only nothing",
+	} {
+		a.lines = append(a.lines, strings.Fields(line))
+	}
+	for range 6 { // training has the most settings
+		for _, method := range []string{"mappo", "mappo-cermic"} {
+			a.lines = append(a.lines, tinyTraining(method, "runs"))
+		}
+	}
+	return a
+}
+
+// line draws a command line: one that works, with one to three things wrong. set is what it set last, key=value, or empty.
+func (a target) line(r *rand.Rand) (args []string, set string) {
+	args = slices.Clone(a.lines[r.IntN(len(a.lines))])
+	verb := args[0]
+	classes := make([]string, 0, len(nasty))
+	for class := range nasty {
+		classes = append(classes, class)
+	}
+	slices.Sort(classes)
+	value := func() string {
+		of := nasty[classes[r.IntN(len(classes))]]
+		return of[r.IntN(len(of))]
+	}
+	for range 1 + r.IntN(3) {
+		switch known := a.flags[verb]; r.IntN(8) {
+		case 0: // absent
+			if at := 1 + r.IntN(len(args)); at < len(args) {
+				args = slices.Delete(args, at, at+1)
+			}
+		case 1: // twice
+			if at := 1 + r.IntN(len(args)); at < len(args) {
+				args = append(args, args[at:min(at+2, len(args))]...)
+			}
+		case 2: // another in its place
+			if at := 1 + r.IntN(len(args)); at < len(args) {
+				args[at] = value()
+			}
+		case 3: // misspelled, or an argument that nobody wants
+			args = append(args, []string{"-sett", "--", "-x=1", "extra", value()}[r.IntN(5)])
+		case 4, 5: // a flag of the verb
+			if len(known) == 0 {
+				continue
+			}
+			args = append(args, "-"+known[r.IntN(len(known))]+"="+value())
+		default: // a setting
+			if !slices.Contains(known, "set") {
+				continue
+			}
+			k := a.settings[r.IntN(len(a.settings))]
+			v := value()
+			if k.Bounds != nil && r.IntN(2) == 0 {
+				v = fmt.Sprint([]int64{k.Bounds.Min - 1, k.Bounds.Min, k.Bounds.Max, k.Bounds.Max + 1}[r.IntN(4)])
+			}
+			if k.Kinds != nil && r.IntN(2) == 0 {
+				v = k.Kinds[r.IntN(len(k.Kinds))]
+			}
+			set = k.Key + "=" + v
+			args = append(args, "-set", set)
+		}
+	}
+	return args, set
+}
+
+// battlefield is a folder in which lines are run, with a store that holds one trained run.
+type battlefield struct {
+	t      *testing.T
+	dir    string // template, copied for each line
+	folder string
+	run    string // ID
+}
+
+func newBattlefield(t *testing.T) battlefield {
+	b := battlefield{t: t, dir: t.TempDir(), folder: t.TempDir()}
+	finish(t, tinyTraining("mappo", filepath.Join(b.dir, "runs"))...)
+	found, err := filepath.Glob(filepath.Join(b.dir, "runs", "*", "experiment.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	b.run = filepath.Base(filepath.Dir(found[0]))
+	finish(t, "campaign", "-task", "balance", "-method", "mappo", "-budget", "smoke", "-manifest", filepath.Join(b.dir, "m.jsonl"), "-store", filepath.Join(b.dir, "runs"))
+	noise := make([]byte, 1000)
+	for i := range noise {
+		noise[i] = byte(rand.Uint32())
+	}
+	for name, data := range map[string][]byte{"noise": noise, "empty": nil} {
+		if err := os.WriteFile(filepath.Join(b.folder, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := exec.Command("mkfifo", filepath.Join(b.folder, "fifo")).Run(); err != nil {
+		t.Skipf("no FIFO can be made here: %v", err)
+	}
+	return b
+}
+
+// fight runs one line and returns what is wrong with how it ends, or an empty text, and its exit code.
+func (b battlefield) fight(args []string, set string) (wrong string, code int) {
+	dir, err := os.MkdirTemp("", "attack")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.CopyFS(dir, os.DirFS(b.dir)); err != nil {
+		b.t.Fatal(err)
+	}
+	args = slices.Clone(args)
+	for i := range args {
+		args[i] = strings.NewReplacer("RUN", b.run, "FOLDER", b.folder).Replace(args[i])
+	}
+	ctx, done := context.WithCancel(b.t.Context())
+	defer done()
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), asCommand+"=1", "GOMLX_BACKEND=go", "GOMEMLIMIT="+attackTold, "PYTHON=python-that-nobody-has")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		b.t.Fatalf("%q: %v", args, err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	peak, begun, asked := int64(0), time.Now(), time.Time{}
+	for over := false; !over; {
+		select {
+		case <-ended:
+			over = true
+		case <-time.After(50 * time.Millisecond):
+			if peak = max(peak, resident(cmd.Process.Pid)); peak > attackMemory {
+				_ = cmd.Process.Kill()
+				<-ended
+				return fmt.Sprintf("takes %.1f GB", float64(peak)/1e9), -1
+			}
+			if asked.IsZero() && time.Since(begun) > *attackTime {
+				asked = time.Now()
+				_ = cmd.Process.Signal(os.Interrupt)
+			}
+			if !asked.IsZero() && time.Since(asked) > stopTime+slack()+2*time.Second {
+				_ = cmd.Process.Kill()
+				<-ended
+				return "hangs, deaf to an interrupt", -1
+			}
+		}
+	}
+	code = cmd.ProcessState.ExitCode()
+	said, all := stderr.String(), stdout.String()+stderr.String()
+	for _, trace := range []string{"goroutine ", "panic", "runtime error", ".go:", "fatal error", "SIG"} {
+		if strings.Contains(all, trace) {
+			return "shows its inside: " + trace, code
+		}
+	}
+	switch _, err := os.Stat(filepath.Join(dir, "hacked")); {
+	case err == nil:
+		return "ran a shell", code
+	case !asked.IsZero() && code == 130:
+		return "", code
+	case code == 0 && stdout.Len() == 0:
+		return "ends well without a word", code
+	case code == 0 && args[0] == "train" && set != "":
+		return unset(filepath.Join(dir, "runs"), set), code
+	case code == 0:
+		return "", code
+	case code != 1 && code != 2:
+		return "ends with another code", code
+	case !strings.HasPrefix(said, "reproduce: ") || strings.Count(said, "\n") != 1 || len(said) > 1500:
+		return "does not say one sentence", code
+	}
+	return "", code
+}
+
+// unset says that no run of a store has the setting that a line which ended well set.
+func unset(store, set string) string {
+	key, want, _ := strings.Cut(set, "=")
+	found := []string{}
+	_ = filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "experiment.json" {
+			data, err := os.ReadFile(path)
+			if values, bad := conf.Values(data); err == nil && bad == nil {
+				if v, ok := values[key]; ok {
+					found = append(found, v)
+				}
+			}
+		}
+		return nil
+	})
+	if slices.ContainsFunc(found, func(got string) bool { return alike(got, want) }) {
+		return ""
+	}
+	return fmt.Sprintf("ends well, but %s is %q in its runs", key, found)
+}
+
+// alike reports whether two texts write the same value.
+func alike(got, want string) bool {
+	plain := func(s string) string { return strings.Trim(strings.ReplaceAll(strings.TrimSpace(s), " ", ""), "[]\"") }
+	if plain(got) == plain(want) {
+		return true
+	}
+	a, err := strconv.ParseFloat(plain(got), 64)
+	b, other := strconv.ParseFloat(plain(want), 64)
+	if err == nil && other == nil && a == b {
+		return true
+	}
+	yes, err := strconv.ParseBool(plain(want))
+	return err == nil && plain(got) == strconv.FormatBool(yes)
+}
+
+// resident is how much memory a process has, 0 where that cannot be told.
+func resident(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
+		pages, _ := strconv.ParseInt(fields[1], 10, 64)
+		return pages * int64(os.Getpagesize())
+	}
+	return 0
+}
+
+// Whatever is typed ends within limits of memory and time: with exit code 1 or 2 and one sentence, or with 0 and an effect.
+func TestAttack(t *testing.T) {
+	needSignals(t)
+	n := *attacks
+	if testing.Short() {
+		n = min(n, 15)
+	}
+	a, b := aim(t), newBattlefield(t)
+	r := rand.New(rand.NewPCG(*attackSeed, 29))
+	codes, failures := map[int]int{}, 0
+	for i := range n {
+		args, set := a.line(r)
+		wrong, code := b.fight(args, set)
+		codes[code]++
+		if wrong != "" {
+			failures++
+			t.Errorf("line %d %s, exit code %d:\n  %.700q", i, wrong, code, args)
+		}
+	}
+	t.Logf("%d lines, %d failures, by exit code %v", n, failures, codes)
+}
+
+// The attack notices what it is there for.
+func TestAttackNoticesWhatIsWrong(t *testing.T) {
+	if !alike("[64,64]", "64, 64") || !alike("true", "1") || !alike("0.001", "1e-3") || alike("60", "61") || alike("false", "1") {
+		t.Error("values are compared wrongly")
+	}
+	if got := unset(t.TempDir(), "learner.lr=1"); !strings.Contains(got, "learner.lr") {
+		t.Errorf("a setting that no run has: %q", got)
+	}
+	if pid := os.Getpid(); resident(pid) < 1<<20 && errors.Is(exec.Command("test", "-d", "/proc/self").Run(), nil) {
+		t.Errorf("this process has %d bytes", resident(pid))
+	}
+}

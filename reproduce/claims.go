@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"cermic/cermiclib/results"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+	"cermic/reproduce/records"
+)
+
+// claimsFile and resultsFile are generated from the committed records, as seen from the repository's root.
+const (
+	claimsFile  = "reproduce/CLAIMS.md"
+	resultsFile = "reproduce/RESULTS.md"
+)
+
+// claimBudgets are asked in this order: the paper's own first.
+var claimBudgets = []string{"paper", "short"}
+
+// runClaims prints what the records say of each claim of the paper.
+func runClaims(_ context.Context, out io.Writer, args []string) error {
+	var store string
+	var write bool
+	ids, err := parse("claims", out, args, 1, func(f *flag.FlagSet) {
+		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		f.BoolVar(&write, "write", false, "write "+claimsFile+" from the committed records instead")
+	})
+	if err != nil {
+		return err
+	}
+	if write {
+		return writeGenerated(claimsFile, claimsPage)
+	}
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	claims := paper.Claims
+	if len(ids) > 0 {
+		one, err := paper.FindClaim(ids[0])
+		if err != nil {
+			return usageError{err}
+		}
+		claims = []paper.Claim{one}
+	}
+	verdicts, err := decide(st, claims)
+	if err != nil {
+		return err
+	}
+	for _, v := range verdicts {
+		fmt.Fprintf(out, "%-13s %s: %s\n", v.State, v.ID, v.Says)
+		if len(ids) > 0 {
+			for _, line := range v.Lines() {
+				fmt.Fprintln(out, "  "+line)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		fmt.Fprintln(out, "\nWhy: go run ./reproduce claims ID")
+	}
+	return nil
+}
+
+// decide derives the verdicts from the runs of a store.
+func decide(st *results.Store, claims []paper.Claim) (out []paper.Verdict, err error) {
+	var sources []paper.Source
+	for _, budget := range claimBudgets {
+		sources = append(sources, plan.At(st, budget))
+	}
+	for _, c := range claims {
+		v, err := c.Decide(sources...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// claimsPage is the text of claimsFile.
+func claimsPage(st *results.Store) (string, error) {
+	verdicts, err := decide(st, paper.Claims)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("# The paper's claims and what the records say of them\n\n" +
+		"Generated from the committed records by `go run ./reproduce claims -write`; a test keeps it current. `go run ./reproduce claims` includes your own runs.\n\n" +
+		"A claim is **supported** or **contradicted** where its comparisons differ significantly (5 %, Welch's t test, of variances the F test, Holm's correction over the claim's\n" +
+		"comparisons) as its rule demands. Otherwise it is **not tested**, also where runs exist that do not decide it. Runs at the paper's budget count before those at `short`.\n\n" +
+		"| claim | the paper, in our words | where | verdict | shown in |\n|---|---|---|---|---|\n")
+	for _, v := range verdicts {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | `%s` | %s | [%s](../notebooks/%s.ipynb) |\n", v.ID, v.ID, v.Says, v.Label, v.State, v.Shown, v.Shown)
+	}
+	for _, v := range verdicts {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n**%s.** %s\n", v.ID, v.Says, v.State, v.Reason)
+		if d := v.Demand(); d != "" {
+			fmt.Fprintf(&b, "Supported if significant %s.\n", d)
+		}
+		if len(v.Findings) > 0 {
+			fmt.Fprintf(&b, "\nBudget `%s`:\n\n", v.Budget)
+		}
+		for _, f := range v.Findings {
+			fmt.Fprintf(&b, "- %s\n", f)
+		}
+	}
+	return b.String(), nil
+}
+
+// writeGenerated writes a page from the committed records alone.
+func writeGenerated(file string, page func(*results.Store) (string, error)) error {
+	st, done, err := committedStore()
+	if err != nil {
+		return err
+	}
+	defer done()
+	text, err := page(st)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o666)
+}
+
+// committedStore has the committed records and nothing else.
+func committedStore() (*results.Store, func(), error) {
+	dir, err := os.MkdirTemp("", "committed")
+	if err != nil {
+		return nil, nil, err
+	}
+	done := func() { os.RemoveAll(dir) }
+	st, err := results.Open(dir)
+	if err == nil {
+		err = st.Base(records.FS)
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return st, done, nil
+}

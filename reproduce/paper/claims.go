@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/viz"
+)
+
+// Claim is a sentence of the paper about results, and how records decide it.
+type Claim struct {
+	ID    string // "lifts-mappo"
+	Label string // where the paper says so: a LaTeX label
+	Says  string // in our words
+	Shown string // notebook that shows the records
+	Why   string // why no record can decide it; else empty
+
+	rule  rule
+	tests func() []comparison
+	proof func() (State, string) // of what mathematics decides, not records
+}
+
+// State is what records say of a claim.
+type State string
+
+// The states. NotTested also covers runs that exist but decide nothing; the verdict's reason tells.
+const (
+	Supported    State = "supported"
+	Contradicted State = "contradicted"
+	NotTested    State = "not tested"
+)
+
+// rule says how comparisons make a verdict. What counts is significance at 5 % after Holm's correction over the claim's comparisons.
+type rule string
+
+const (
+	every  rule = "on every one"    // all significant support it; one significantly against it contradicts it
+	most   rule = "on most"         // more than half support it, or are against it
+	some   rule = "on at least one" // one supports it; all against it contradict it
+	twelve rule = "on 12"           // twelve support it; so many against it that twelve are out of reach contradict it
+)
+
+// comparison is one number that the claim says to be above 0 (of a ratio: above 1), from the runs of some trials.
+type comparison struct {
+	on      string // task, or what stands for it
+	of      string // "MAPPO-CERMIC − MAPPO"
+	trials  []Trial
+	score   func(results.Group) ([]float64, error) // one number a run; nil: the last evaluation
+	measure func([][]float64) (stats.Interval, float64)
+	null    float64
+}
+
+// Finding is a comparison that has runs.
+type Finding struct {
+	On, Of   string
+	Estimate stats.Interval // 95 %
+	Null     float64        // what the estimate is if nothing differs: 0, or 1 of a ratio
+	P        float64        // two-sided, adjusted by Holm over the claim's comparisons; NaN: too few runs
+	Seeds    []int          // of each group of runs
+	Frames   int            // of a run
+}
+
+// Significant reports whether the estimate differs from Null at 5 %.
+func (f Finding) Significant() bool { return f.P < 1-stats.Level }
+
+// Verdict is what records say of a claim.
+type Verdict struct {
+	Claim
+	State    State
+	Reason   string // one sentence
+	Budget   string // of the runs
+	Findings []Finding
+	Asked    int // comparisons that the claim is made of
+}
+
+// FindClaim returns the claim with an ID. The error names near ones.
+func FindClaim(id string) (Claim, error) {
+	var known []string
+	for _, c := range Claims {
+		if c.ID == id {
+			return c, nil
+		}
+		known = append(known, c.ID)
+	}
+	return Claim{}, fmt.Errorf("unknown claim %q%s", id, conf.Near(id, known))
+}
+
+// Decide derives the verdict from the runs of the first of the sources that has any; sources stand for budgets, the one that the claim is
+// about first.
+func (c Claim) Decide(sources ...Source) (Verdict, error) {
+	v := Verdict{Claim: c, State: NotTested}
+	switch {
+	case c.proof != nil:
+		v.State, v.Reason = c.proof()
+		return v, nil
+	case c.tests == nil:
+		v.Reason = c.Why
+		return v, nil
+	}
+	tests := c.tests()
+	v.Asked = len(tests)
+	for _, src := range sources {
+		var err error
+		if v.Findings, err = findings(tests, src); err != nil {
+			return v, err
+		}
+		if v.Budget = src.Budget(); len(v.Findings) > 0 {
+			break
+		}
+	}
+	v.State, v.Reason = c.rule.decide(v.Findings, v.Asked)
+	return v, nil
+}
+
+// findings measures the comparisons whose trials all have runs.
+func findings(tests []comparison, src Source) (out []Finding, err error) {
+	var ps []float64
+	for _, t := range tests {
+		f := Finding{On: t.on, Of: t.of, Null: t.null}
+		var groups [][]float64
+		for _, trial := range t.trials {
+			g, err := src.Runs(trial)
+			if err != nil {
+				return nil, err
+			}
+			scores, err := t.read(g, trial)
+			if err != nil {
+				return nil, err
+			}
+			if len(scores) == 0 {
+				break
+			}
+			groups, f.Seeds, f.Frames = append(groups, scores), append(f.Seeds, len(scores)), g.Runs[0].Frames
+		}
+		if len(groups) < len(t.trials) {
+			continue
+		}
+		var p float64
+		f.Estimate, p = t.measure(groups)
+		out, ps = append(out, f), append(ps, p)
+	}
+	for i, p := range stats.Holm(ps) {
+		out[i].P = p
+	}
+	return out, nil
+}
+
+// read is one number for each run of a trial.
+func (t comparison) read(g results.Group, trial Trial) ([]float64, error) {
+	if t.score != nil {
+		return t.score(g)
+	}
+	scores, err := g.Scores()
+	for i := range scores {
+		scores[i] /= float64(max(1, trial.Agents))
+	}
+	return scores, err
+}
+
+// decide counts the significant findings.
+func (r rule) decide(found []Finding, asked int) (State, string) {
+	pro, contra := 0, 0
+	for _, f := range found {
+		switch {
+		case f.Significant() && f.Estimate.Value > f.Null:
+			pro++
+		case f.Significant() && f.Estimate.Value < f.Null:
+			contra++
+		}
+	}
+	count := fmt.Sprintf("%d of %d comparisons have runs; significantly %d support the claim and %d contradict it.", len(found), asked, pro, contra)
+	switch {
+	case len(found) == 0:
+		return NotTested, fmt.Sprintf("None of its %d comparisons has runs of all its methods.", asked)
+	case r == every && contra > 0, r == most && 2*contra > asked, r == some && contra == asked, r == twelve && contra > asked-12:
+		return Contradicted, count
+	case r == every && pro == asked, r == most && 2*pro > asked, r == some && pro > 0, r == twelve && pro >= 12:
+		return Supported, count
+	}
+	return NotTested, count + " That does not decide it."
+}
+
+// Lines are everything that a reader must know of a verdict, without markup: what decides, budget and findings.
+func (v Verdict) Lines() []string {
+	out := []string{v.Reason}
+	if len(v.Findings) > 0 {
+		out = append(out, "Budget "+v.Budget+". Decided "+v.Demand()+".")
+	}
+	for _, f := range v.Findings {
+		out = append(out, f.String())
+	}
+	return out
+}
+
+// Box is the verdict as it stands at the top of a notebook.
+func (v Verdict) Box() viz.Box {
+	return viz.Box{Head: string(v.State), Text: v.Says + " (the paper, " + v.Label + ")", Lines: v.Lines(), Mark: marks[v.State]}
+}
+
+// marks tell states apart by more than a word.
+var marks = map[State]viz.BoxMark{Supported: viz.Good, Contradicted: viz.Bad, NotTested: viz.Open}
+
+// Demand says what the records must show for the claim to be supported.
+func (c Claim) Demand() string {
+	if c.tests == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s of %d comparisons, at 5 %% by Welch's t test (of variances: the F test) with Holm's correction", c.rule, len(c.tests()))
+}
+
+// String is the finding in one line: estimate, interval and its kind, p, seeds × frames.
+func (f Finding) String() string {
+	interval, p := "no interval", "p unknown"
+	if !math.IsNaN(f.Estimate.Low) {
+		interval = fmt.Sprintf("95 %% t interval %s to %s", digits(f.Estimate.Low), digits(f.Estimate.High))
+		if f.Null == 1 {
+			interval = strings.Replace(interval, " t ", " F ", 1)
+		}
+	}
+	if !math.IsNaN(f.P) {
+		p = fmt.Sprintf("p = %.2g", f.P)
+		if f.P < 0.001 {
+			p = "p < 0.001"
+		}
+	}
+	seeds := strings.Trim(fmt.Sprint(f.Seeds), "[]")
+	verdict := "not significant"
+	if f.Significant() {
+		verdict = "significant"
+	}
+	return fmt.Sprintf("%s: %s = %s [%s], %s, %s; seeds %s × %d frames", f.On, f.Of, digits(f.Estimate.Value), interval, p, verdict,
+		strings.ReplaceAll(seeds, " ", " and "), f.Frames)
+}
+
+// digits writes three significant ones with a real minus sign.
+func digits(x float64) string { return strings.Replace(fmt.Sprintf("%.3g", x), "-", "−", 1) }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+)
+
+// scripted is a source whose runs of a trial have the scores that the function gives; nil: there are none.
+type scripted func(Trial) []float64
+
+func (scripted) Budget() string { return "short" }
+
+func (s scripted) Runs(t Trial) (g results.Group, err error) {
+	for i, x := range s(t) {
+		evals := []results.Eval{{Frames: 10, Scores: []float64{-x}}, {Frames: 100, Scores: []float64{x}}}
+		points := make([]results.Point, 20)
+		for k := range points {
+			points[k].Value = x - float64(k) // r^i falls
+		}
+		g.Runs = append(g.Runs, &results.Record{ID: Label(t.Task+t.Method, t.Set), Task: t.Task, Seed: uint64(i), Frames: 100, Evals: evals,
+			Scalars: map[string][]results.Point{"cermic/int_mean": points}})
+	}
+	return g, nil
+}
+
+func around(mean float64) []float64 { return []float64{mean - 0.1, mean, mean + 0.1} }
+
+func TestClaimsAreDecidedByTheRuns(t *testing.T) {
+	level := func(of map[string]float64) scripted {
+		return func(t Trial) []float64 {
+			if m, ok := of[t.Method]; ok {
+				return around(m)
+			}
+			return nil
+		}
+	}
+	except := func(s scripted, task string, scores ...float64) scripted { // CERMIC scores otherwise on a task
+		return func(t Trial) []float64 {
+			if t.Task == task && strings.HasSuffix(t.Method, "-cermic") {
+				return scores
+			}
+			return s(t)
+		}
+	}
+	better := level(map[string]float64{"mappo": 1, "mappo-cermic": 5, "qmix": 1, "qmix-cermic": 4})
+	ten := scripted(func(t Trial) []float64 {
+		if strings.HasSuffix(t.Method, "-cermic") {
+			return around(5)
+		}
+		return around(1)
+	})
+	set := func(key string, with, without []float64) scripted {
+		return func(t Trial) []float64 {
+			if strings.Contains(strings.Join(t.Set, " "), key) {
+				return with
+			}
+			return without
+		}
+	}
+	wide, narrow := []float64{-1000, 0, 1000, 500, -500}, []float64{-1, 0, 1, 0.5, -0.5}
+	for _, c := range []struct {
+		claim  string
+		source scripted
+		want   State
+	}{
+		{"lifts-mappo", better, Supported},
+		{"lifts-qmix", better, Supported},
+		{"lifts-mappo", except(better, "vmas/balance", around(-3)...), Contradicted},
+		{"lifts-mappo", except(better, "vmas/balance", 0, 1, 2), NotTested},
+		{"lifts-mappo", except(better, "vmas/balance"), NotTested},
+		{"lifts-mappo", level(nil), NotTested},
+		{"slower-start", better, Supported}, // scores of the first quarter have the opposite sign
+		{"slower-start", level(map[string]float64{"mappo": 5, "mappo-cermic": 1}), Contradicted},
+		{"best-on-12", ten, Supported},
+		{"best-on-12", except(except(except(ten, "vmas/balance", around(-3)...), "vmas/wheel", around(-3)...), "vmas/passage", around(-3)...), Supported},
+		{"best-on-12", except(except(except(except(ten, "vmas/balance", around(-3)...), "vmas/wheel", around(-3)...), "vmas/passage", around(-3)...),
+			"vmas/flocking", around(-3)...), Contradicted},
+		{"curiosity-above-standard", level(map[string]float64{"mappo": 1, "qmix": 1, "mappo-eps": 1, "mappo-db": 3, "mace": 3, "qplex-ices": 3}), Supported},
+		{"curiosity-above-standard", level(map[string]float64{"mappo": 1, "qmix": 1, "mappo-eps": 1, "mappo-db": 3, "mace": 3}), NotTested},
+		{"agents-above-db", level(map[string]float64{"mappo-db": 8, "mappo-cermic": 80}), Supported},
+		{"db-falls-with-agents", level(map[string]float64{"mappo-db": 80}), Supported}, // one score, shared among more agents
+		{"explore-loss-needed", set("explore.alpha=0", around(1), around(5)), Supported},
+		{"exploit-loss-needed", set("explore.exploit=false", around(5), around(1)), Contradicted},
+		{"exploit-loss-stabilises", set("explore.exploit=false", wide, narrow), Supported},
+		{"alpha-stabilises", set("explore.alpha=1", wide, narrow), Contradicted},
+		{"graph-above-gru", set("explore.memory=gru", around(1), around(5)), Supported},
+		{"dense-training-lower", set("task.reward=dense", around(1), around(5)), Supported},
+		{"smaller-drop", scripted(func(t Trial) []float64 {
+			if strings.Contains(strings.Join(t.Set, " "), "task.reward=dense") && t.Method != "mappo-cermic" {
+				return around(1)
+			}
+			return around(5)
+		}), Supported},
+		{"noise-stable", scripted(func(t Trial) []float64 {
+			if len(t.Set) != 3 {
+				return nil // only the noisy variant is asked for
+			}
+			if t.Method == "mappo" {
+				return wide
+			}
+			return narrow
+		}), Supported},
+		{"strongest-on-melting-pot", scripted(func(t Trial) []float64 {
+			gain := map[bool]float64{true: 9, false: 1}[strings.HasPrefix(t.Task, "meltingpot/")]
+			if t.Method == "mappo" {
+				return around(10)
+			}
+			return around(10 + gain)
+		}), Supported},
+		{"roles-gain", scripted(func(t Trial) []float64 {
+			if t.Method == "mappo" {
+				return around(10)
+			}
+			return around(map[bool]float64{true: 10.5, false: 19}[t.Task == "vmas/simple_adversary"])
+		}), Contradicted},
+		{"bonus-fades", ten, Supported},
+		{"theorem-1", level(nil), Contradicted},
+		{"encounters-raise-bonus", ten, NotTested},
+	} {
+		claim, err := FindClaim(c.claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := claim.Decide(level(nil), c.source)
+		if err != nil || v.State != c.want || v.Reason == "" {
+			t.Errorf("%s is %s, want %s (%v): %s", c.claim, v.State, c.want, err, strings.Join(v.Lines(), "\n  "))
+		}
+		if box := v.Box(); box.Head != string(c.want) || !strings.Contains(box.Text, claim.Label) {
+			t.Errorf("%s: the box says %s: %s", c.claim, box.Head, box.Text)
+		}
+	}
+}
+
+func TestEveryClaimHasWhatDecidesIt(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range Claims {
+		ways := 0
+		for _, has := range []bool{c.tests != nil, c.proof != nil, c.Why != ""} {
+			if has {
+				ways++
+			}
+		}
+		if ways != 1 || seen[c.ID] || c.Label == "" || c.Says == "" || (c.tests != nil) != (c.rule != "") {
+			t.Errorf("%s is decided in %d ways, or incomplete, or twice in the list", c.ID, ways)
+		}
+		seen[c.ID] = true
+		if c.tests != nil && len(c.tests()) == 0 {
+			t.Errorf("%s compares nothing", c.ID)
+		}
+	}
+	if len(Claims) < 20 {
+		t.Errorf("%d claims", len(Claims))
+	}
+}
+
+func TestAFindingSaysEstimateIntervalKindSeedsAndFrames(t *testing.T) {
+	claim, _ := FindClaim("lifts-mappo")
+	v, err := claim.Decide(scripted(func(t Trial) []float64 {
+		return map[string][]float64{"mappo": around(1), "mappo-cermic": around(3)}[t.Method]
+	}))
+	if err != nil || len(v.Findings) != len(Tasks) || math.IsNaN(v.Findings[0].P) {
+		t.Fatalf("%v: %d findings", err, len(v.Findings))
+	}
+	const want = "Disperse: MAPPO-CERMIC − MAPPO = 2 [95 % t interval 1.77 to 2.23], p < 0.001, significant; seeds 3 and 3 × 100 frames"
+	if got := v.Findings[0].String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

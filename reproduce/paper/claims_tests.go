@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/stats"
+)
+
+// minus is the difference of two means by Welch's test.
+func minus(g [][]float64) (stats.Interval, float64) { return stats.Contrast(g, []float64{1, -1}) }
+
+// twoOf compares the last evaluations of two trials.
+func twoOf(on, of string, x, y Trial) comparison {
+	return comparison{on: on, of: of, trials: []Trial{x, y}, measure: minus}
+}
+
+// against compares a method with each of others on each of tasks, trained as Table 1 has it, with changed settings.
+func against(tasks []Task, method string, others ...string) (out []comparison) {
+	var names, set []string
+	for _, o := range others {
+		if strings.Contains(o, "=") {
+			set = append(set, o)
+			continue
+		}
+		names = append(names, o)
+	}
+	for _, t := range tasks {
+		for _, other := range names {
+			of := mustMethod(method).Name + " − " + mustMethod(other).Name
+			out = append(out, twoOf(t.Title(), of, Trial{Task: t.ID, Method: method, Set: set}, Trial{Task: t.ID, Method: other, Set: set}))
+		}
+	}
+	return out
+}
+
+// rowsOf compares two rows of a table, column by column.
+func rowsOf(t *Table, upper, lower string, columns []string) (out []comparison) {
+	for j, column := range t.Columns {
+		if columns == nil || slices.Contains(columns, column) {
+			out = append(out, twoOf(column, upper+" − "+lower, t.trial(upper, j), t.trial(lower, j)))
+		}
+	}
+	return out
+}
+
+// trial is that of a cell.
+func (t *Table) trial(head string, column int) Trial { return t.cell(head, column).Trial }
+
+// variances turns comparisons of means into such of the variances over seeds.
+func variances(cs []comparison) []comparison {
+	for i := range cs {
+		cs[i].of = "variance of " + strings.Replace(cs[i].of, " − ", " / variance of ", 1)
+		cs[i].null = 1
+		cs[i].measure = func(g [][]float64) (stats.Interval, float64) { return stats.VarianceRatio(g[0], g[1]) }
+	}
+	return cs
+}
+
+// starred are the tasks adapted to a sparse reward.
+func starred(tasks []Task) (out []Task) {
+	for _, t := range tasks {
+		if t.Star {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// suite are the tasks of Table 1 in a suite.
+func suite(s Suite) (out []Task) {
+	for _, t := range Tasks {
+		if t.Suite == s {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// curiosity compares on each task the mean over the curiosity-driven methods with the mean over the traditional ones, CERMIC left out.
+func curiosity() (out []comparison) {
+	for _, t := range Tasks {
+		c := comparison{on: t.Title(), of: "mean of curiosity-driven methods − mean of traditional ones"}
+		var weights []float64
+		for _, m := range Methods {
+			switch m.Group {
+			case Curiosity:
+				weights = append(weights, 1./3)
+			case Baseline:
+				weights = append(weights, -1./3)
+			default:
+				continue
+			}
+			c.trials = append(c.trials, Trial{Task: t.ID, Method: m.ID})
+		}
+		c.measure = func(g [][]float64) (stats.Interval, float64) { return stats.Contrast(g, weights) }
+		out = append(out, c)
+	}
+	return out
+}
+
+// best compares on each task the better of the two methods with CERMIC with the best of the others, which are both chosen by their means.
+func best() (out []comparison) {
+	for _, t := range Tasks {
+		c := comparison{on: t.Title(), of: "the best with CERMIC − the best without"}
+		var ours []bool
+		for _, m := range Methods {
+			c.trials, ours = append(c.trials, Trial{Task: t.ID, Method: m.ID}), append(ours, m.Group == Ours)
+		}
+		c.measure = func(g [][]float64) (stats.Interval, float64) {
+			top := map[bool][]float64{}
+			for k, x := range g {
+				if top[ours[k]] == nil || average(x) > average(top[ours[k]]) {
+					top[ours[k]] = x
+				}
+			}
+			return minus([][]float64{top[true], top[false]})
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// strongest compares the relative gain on Melting Pot with that on the other suites.
+func strongest() []comparison {
+	return []comparison{gains("Melting Pot against VMAS", suite(MeltingPot), suite(VMAS)), gains("Melting Pot against SMACv2", suite(MeltingPot), suite(SMACv2))}
+}
+
+// gains compares the mean over upper of (MAPPO-CERMIC − MAPPO)/|MAPPO| with that over lower. Shares take MAPPO's mean as known.
+func gains(on string, upper, lower []Task) comparison {
+	c := comparison{on: on, of: "relative gain over MAPPO, difference"}
+	sign := slices.Repeat([]float64{1 / float64(len(upper))}, len(upper))
+	sign = append(sign, slices.Repeat([]float64{-1 / float64(len(lower))}, len(lower))...)
+	for _, t := range slices.Concat(upper, lower) {
+		c.trials = append(c.trials, Trial{Task: t.ID, Method: "mappo-cermic"}, Trial{Task: t.ID, Method: "mappo"})
+	}
+	c.measure = func(g [][]float64) (stats.Interval, float64) {
+		var weights []float64
+		for k, s := range sign {
+			share := s / max(abs(average(g[2*k+1])), 1e-9)
+			weights = append(weights, share, -share)
+		}
+		return stats.Contrast(g, weights)
+	}
+	return c
+}
+
+// densityRow is a method's trials of Table 4 on a task: sparse, dense.
+func densityRow(head string, task int) (sparse, dense Trial) {
+	return Density.trial(head, 3*task), Density.trial(head, 3*task+1)
+}
+
+// densityTasks are the tasks of Table 4.
+func densityTasks() (out []string) {
+	for j := 0; j < len(Density.Columns); j += 3 {
+		out = append(out, strings.TrimSuffix(Density.Columns[j], " sparse"))
+	}
+	return out
+}
+
+// drops compares training on the sparse reward with training on the dense one.
+func drops() (out []comparison) {
+	for _, row := range Density.Rows {
+		for k, task := range densityTasks() {
+			sparse, dense := densityRow(row.Head, k)
+			out = append(out, twoOf(task, row.Head+", trained on the sparse − on the dense reward", sparse, dense))
+		}
+	}
+	return out
+}
+
+// smallerDrops compares the drop of other methods with CERMIC's.
+func smallerDrops() (out []comparison) {
+	const ours = "MAPPO-CERMIC"
+	for _, row := range Density.Rows {
+		if row.Head == ours {
+			continue
+		}
+		for k, task := range densityTasks() {
+			a, b := densityRow(row.Head, k)
+			x, y := densityRow(ours, k)
+			out = append(out, comparison{on: task, of: "drop of " + row.Head + " − drop of " + ours, trials: []Trial{a, b, x, y},
+				measure: func(g [][]float64) (stats.Interval, float64) { return stats.Contrast(g, []float64{1, -1, -1, 1}) }})
+		}
+	}
+	return out
+}
+
+func average(x []float64) float64 { return stats.Mean([][]float64{x}) }
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// Title is the paper's name with its star.
+func (t Task) Title() string {
+	if t.Star {
+		return t.Name + "*"
+	}
+	return t.Name
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+)
+
+// Source says where a rate that no run on a processor like this one has comes from.
+type Source string
+
+// The sources, the best first.
+const (
+	Sampled   Source = "a sample"             // two rollout batches were trained here; see MeasureRates
+	Elsewhere Source = "on another processor" // the median of runs that were trained there
+	Estimated Source = "estimated"            // from the method's runs at another budget or on vectors, beside MAPPO's
+)
+
+// Rate is how fast one run trains.
+type Rate struct {
+	FPS    float64 // frames a second; 0: nobody knows
+	Runs   int     // on a processor like this one at that budget on such tasks, whose median it is; 0: Source says where it is from
+	Source Source
+}
+
+// Rates are what the complete runs of a store, the committed ones among them, tell of how fast methods train.
+type Rates struct {
+	here, all map[rateKey][]float64 // frames a second, in ascending order
+	sampled   map[[2]string]float64
+}
+
+type rateKey struct {
+	method, budget string
+	agents         int // that see pictures; 0: vectors
+}
+
+// baseline is the method that others are compared with: its runs are at every budget and on all kinds of tasks.
+const baseline = "mappo"
+
+// NewRates reads the rates of st.
+func NewRates(st *results.Store) (*Rates, error) {
+	cpu := results.CollectHost("").CPU
+	heads, err := st.Heads(results.Query{Complete: true})
+	if err != nil {
+		return nil, err
+	}
+	r := &Rates{here: map[rateKey][]float64{}, all: map[rateKey][]float64{}}
+	if r.sampled, err = samples(st, cpu); err != nil {
+		return nil, err
+	}
+	for _, g := range Groups(heads) {
+		for _, record := range g.Runs {
+			if record.Host.Seconds <= 0 {
+				continue
+			}
+			key, fps := rateKey{g.Method, record.Budget, kind(record.Task)}, float64(record.Frames)/record.Host.Seconds
+			r.all[key] = append(r.all[key], fps)
+			if record.Host.CPU == cpu {
+				r.here[key] = append(r.here[key], fps)
+			}
+		}
+	}
+	for _, rates := range []map[rateKey][]float64{r.here, r.all} {
+		for _, list := range rates {
+			slices.Sort(list)
+		}
+	}
+	return r, nil
+}
+
+// measured reports whether a method has a rate on vectors that was taken on a processor like this one.
+func (r *Rates) measured(method, budget string) bool {
+	return len(r.here[rateKey{method, budget, 0}]) > 0 || r.sampled[[2]string{method, budget}] > 0
+}
+
+// Of is the rate of an experiment.
+func (r *Rates) Of(e run.Experiment) Rate {
+	return r.of(methodOf(e), e.Budget.Name, kind(e.Task.Kind()))
+}
+
+func (r *Rates) of(method, budget string, agents int) Rate {
+	key := rateKey{method, budget, agents}
+	if own := r.here[key]; len(own) > 0 {
+		return Rate{FPS: own[len(own)/2], Runs: len(own)}
+	}
+	if fps := r.sampled[[2]string{method, budget}]; fps > 0 && agents == 0 {
+		return Rate{FPS: fps, Source: Sampled}
+	}
+	if fps := r.median(key); fps > 0 {
+		return Rate{FPS: fps, Source: Elsewhere}
+	}
+	return Rate{FPS: r.estimate(key), Source: Estimated}
+}
+
+// median is that of all runs, wherever they were trained; 0 if there are none.
+func (r *Rates) median(key rateKey) float64 {
+	if all := r.all[key]; len(all) > 0 {
+		return all[len(all)/2]
+	}
+	return 0
+}
+
+// estimate takes a method to be as many times slower than MAPPO as it is at another budget on vectors, and MAPPO at another budget to be
+// slower as it takes more gradient rows a frame. It is 0 where there is nothing to start from.
+func (r *Rates) estimate(key rateKey) float64 {
+	base := r.median(rateKey{baseline, key.budget, key.agents})
+	if base == 0 {
+		base = r.scaled(key)
+	}
+	if key.method == baseline || base == 0 {
+		return base
+	}
+	for _, budget := range append([]string{key.budget, TableBudget}, budgetNames()...) {
+		own, mappo := r.median(rateKey{key.method, budget, 0}), r.median(rateKey{baseline, budget, 0})
+		if own > 0 && mappo > 0 {
+			return base * own / mappo
+		}
+	}
+	return 0
+}
+
+// scaled is MAPPO's rate at a budget from its rate at another one with networks of the same size.
+func (r *Rates) scaled(key rateKey) float64 {
+	to, err := FindBudget(key.budget)
+	if err != nil || to.Policy != nil {
+		return 0
+	}
+	for _, from := range Budgets {
+		if known := r.median(rateKey{baseline, from.Budget.Name, key.agents}); known > 0 && from.Policy == nil {
+			return known * rowsPerFrame(from) / rowsPerFrame(to)
+		}
+	}
+	return 0
+}
+
+// rowsPerFrame is how many rows MAPPO's networks compute for each frame: one to act, and forward and backward, about three, for each epoch.
+func rowsPerFrame(b Budget) float64 { return 1 + 3*float64(b.MAPPO(learn.DefaultMAPPO()).Epochs) }
+
+// budgetNames are the named budgets.
+func budgetNames() []string {
+	var names []string
+	for _, b := range Budgets {
+		names = append(names, b.Budget.Name)
+	}
+	return names
+}
+
+// slowest is the smallest rate known at a budget on tasks of one kind, what an unknown method is taken to have; 0 if none is known.
+func (r *Rates) slowest(budget string, agents int) float64 {
+	least := math.Inf(1)
+	for _, m := range methods {
+		if rate := r.of(m.ID, budget, agents); rate.FPS > 0 {
+			least = min(least, rate.FPS)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least
+}
+
+// Durations is how long each of es takes from its beginning to its end, by ID; those of which nothing is known are left out.
+func Durations(es []run.Experiment, st *results.Store) (map[string]time.Duration, error) {
+	known, err := NewRates(st)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]time.Duration{}
+	for _, e := range es {
+		id, err := e.ID()
+		if err != nil {
+			return nil, err
+		}
+		if r := known.Of(e); r.FPS > 0 {
+			out[id] = time.Duration(float64(e.Budget.Frames) / r.FPS * float64(time.Second))
+		}
+	}
+	return out, nil
+}

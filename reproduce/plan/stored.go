@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/conf"
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/run"
+	"cermic/envs"
+)
+
+// Find returns the head of the run of st that an ID, which may be shortened, names.
+func Find(st *results.Store, id string) (*results.Record, error) {
+	all, err := st.IDs()
+	if err != nil {
+		return nil, err
+	}
+	var found []*results.Record
+	for _, known := range all {
+		if id == "" || !strings.HasPrefix(known, id) {
+			continue
+		}
+		if r, err := st.Head(known); err == nil {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("no run %q in %s: go run ./reproduce status names those that are there", id, st.Dir())
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("%d runs in %s begin with %q: give more of the ID", len(found), st.Dir(), id)
+}
+
+// Stored reads the experiment of a run of st, whose ID may be shortened. A part that this program does not have is a ForeignError.
+func Stored(st *results.Store, id string) (run.Experiment, error) {
+	r, err := Find(st, id)
+	if err != nil {
+		return run.Experiment{}, err
+	}
+	var e run.Experiment
+	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+		if foreign := foreignPart(r); foreign != nil {
+			return e, foreign
+		}
+		return e, fmt.Errorf("run %s is of another version of this program: %w", r.ID, err)
+	}
+	e.Method = r.Method
+	return e, nil
+}
+
+// ForeignError is the error for a run with a part that this program does not have: a notebook or a program of somebody's own has it.
+type ForeignError struct {
+	Run  string // ID
+	Part string // "task", "learner", "policy" or "explorer"
+	Kind string // "mine/meet"
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("run %s has the %s %q, which this program does not have: a notebook or a program of somebody's own registers it", e.Run, e.Part, e.Kind)
+}
+
+// foreignPart is the first part of a run that is not registered here, nil if all are.
+func foreignPart(r *results.Record) error {
+	type kind struct{ Kind string }
+	var e struct{ Task, Learner, Policy, Explore kind }
+	if json.Unmarshal(r.Experiment, &e) != nil {
+		return nil
+	}
+	for _, part := range []struct {
+		name, kind string
+		known      []string
+	}{
+		{"task", e.Task.Kind, envs.Names()}, {"learner", e.Learner.Kind, conf.Kinds[learn.Config]()},
+		{"policy", e.Policy.Kind, conf.Kinds[policy.Config]()}, {"explorer", e.Explore.Kind, conf.Kinds[explore.Config]()},
+	} {
+		if part.kind != "" && !slices.Contains(part.known, part.kind) {
+			return &ForeignError{r.ID, part.name, part.kind}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+	"cermic/viz"
+)
+
+// runResults prints every complete run of the store, task by task.
+func runResults(_ context.Context, out io.Writer, args []string) error {
+	var store string
+	var write bool
+	if _, err := parse("results", out, args, 0, func(f *flag.FlagSet) {
+		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		f.BoolVar(&write, "write", false, "write "+resultsFile+" from the committed records instead")
+	}); err != nil {
+		return err
+	}
+	if write {
+		return writeGenerated(resultsFile, resultsPage)
+	}
+	st, err := openStore(store)
+	if err != nil {
+		return err
+	}
+	text, err := resultsPage(st)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+const resultsHead = `# Results
+
+Generated from the committed records by ` + "`go run ./reproduce results -write`" + `; a test keeps it current. ` + "`go run ./reproduce results`" + ` includes your own runs.
+What the records say of the paper's claims: [CLAIMS.md](CLAIMS.md). Curves, intervals and films: [notebooks](../notebooks/README.md).
+
+Each line is one experiment: the score of the last evaluation (mean over its episodes) of each seed or, of more than five seeds, the mean with its bootstrap 95 %
+interval; the share of its episodes that succeed; seeds × frames. Evaluations take the most likely actions and score by the benchmark's own
+metric, whatever the reward of training. Random play and the hand-written script of each task give the scale; BenchMARL's lines are its recorded runs with the
+same settings; published numbers are the paper's, after 3,000,000 frames with Table 1's reward. A method that is missing has no committed run of its present program.
+`
+
+// resultNotes are what a reader must know of a family's scores.
+var resultNotes = map[string]string{
+	"meltingpot": "Scores are returns of whole episodes, mean over players. BenchMARL counts the first 100 steps unless told otherwise, and the paper does not say which " +
+		"score it prints, so the last column may not compare; `evaluate ID -set task.score=mean100` scores a run by the first 100 steps.",
+	"explore": "A success here is an episode that solves the task; tasks and budget are not the paper's.",
+}
+
+// resultsPage is the text of resultsFile.
+func resultsPage(st *results.Store) (string, error) {
+	all, err := st.Find(results.Query{Complete: true})
+	if err != nil {
+		return "", err
+	}
+	of := map[string][]*results.Record{}
+	for _, r := range all {
+		of[r.Task] = append(of[r.Task], r)
+	}
+	var b strings.Builder
+	b.WriteString(resultsHead + stats.Caution + "\n")
+	var families []string
+	for _, t := range plan.Tasks() {
+		if f := path.Dir(t.ID); len(of[t.ID]) > 0 && !slices.Contains(families, f) {
+			families = append(families, f)
+		}
+	}
+	for _, family := range families {
+		fmt.Fprintf(&b, "\n## %s\n", family)
+		if note := resultNotes[family]; note != "" {
+			fmt.Fprintf(&b, "\n%s\n", note)
+		}
+		for _, t := range plan.Tasks() {
+			if len(of[t.ID]) == 0 || path.Dir(t.ID) != family {
+				continue
+			}
+			table, err := taskResults(t, of[t.ID])
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&b, "\n### %s\n\n%s", path.Base(t.ID), table.Markdown())
+		}
+	}
+	return b.String(), nil
+}
+
+// taskResults is a line for each experiment on a task, and for what it compares with.
+func taskResults(t plan.Task, rs []*results.Record) (viz.Table, error) {
+	random, script, episodes, err := plan.Anchors(t.ID)
+	if err != nil {
+		return viz.Table{}, err
+	}
+	out := viz.Table{
+		Header: []string{"method", "reward", "budget", "score (" + t.Score() + ")", "success, %", "seeds × frames", "published"},
+		Rows:   [][]string{{"random play", "", "", short(random), "", fmt.Sprintf("%d episodes", episodes), ""}},
+	}
+	if !math.IsNaN(script) {
+		out.Rows = append(out.Rows, []string{"script", "", "", short(script), "", fmt.Sprintf("%d episodes", episodes), ""})
+	}
+	for _, g := range plan.Groups(rs, "task.reward") {
+		row, err := resultRow(t, g)
+		if err != nil {
+			return out, err
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	for _, learner := range []string{"mappo", "qmix"} {
+		recorded, err := results.BenchMARL(learner, t.ID)
+		if err != nil {
+			continue // of most tasks there are none
+		}
+		row, err := resultRow(t, results.Group{Label: "BenchMARL " + learner, Runs: recorded})
+		if err != nil {
+			return out, err
+		}
+		row[1] = "dense"
+		out.Rows = append(out.Rows, row)
+	}
+	return out, nil
+}
+
+// resultRow is an experiment's line.
+func resultRow(t plan.Task, g results.Group) ([]string, error) {
+	scores, err := g.Scores()
+	if err != nil {
+		return nil, err
+	}
+	r := g.Runs[0]
+	reward := paper.Setting(r.Experiment, "task.reward")
+	label := strings.Replace(g.Label, " task.reward="+reward, "", 1) // it has a column
+	row := []string{label, reward, r.Budget, seeds(scores), successes(g), fmt.Sprintf("%d × %s", len(scores), viz.Short(float64(r.Frames))), ""}
+	starred := map[bool]string{true: "sparse", false: "dense"}[t.Star]
+	if p, ok := paper.Sota.Published(t.ID, label); ok && reward == starred {
+		row[6] = p
+	}
+	return row, nil
+}
+
+// seeds are the scores one by one, of more than five their mean and its interval.
+func seeds(x []float64) string {
+	if len(x) > 5 {
+		i := stats.Bootstrap([][]float64{x}, stats.Mean, 2000, rng.New(0, "reproduce/results"))
+		return fmt.Sprintf("%s [%s, %s]", short(i.Value), short(i.Low), short(i.High))
+	}
+	return each(x)
+}
+
+// successes are the shares of the last evaluation's episodes that succeed, of more than five seeds from the least to the most; empty where
+// the task has no success.
+func successes(g results.Group) string {
+	var x []float64
+	for _, r := range g.Runs {
+		if n := len(r.Evals); n > 0 && len(r.Evals[n-1].Success) > 0 {
+			x = append(x, stat.Mean(r.Evals[n-1].Success, nil))
+		}
+	}
+	if len(x) > 5 {
+		return fmt.Sprintf("%.0f to %.0f", 100*slices.Min(x), 100*slices.Max(x))
+	}
+	for i := range x {
+		x[i] = math.Round(100 * x[i])
+	}
+	return each(x)
+}
+
+// each lists numbers.
+func each(x []float64) string {
+	var out []string
+	for _, v := range x {
+		out = append(out, short(v))
+	}
+	return strings.Join(out, ", ")
+}
+
+// short writes three significant digits, and whole numbers in full.
+func short(x float64) string {
+	if math.Abs(x) >= 100 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}

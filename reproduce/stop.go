@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+)
+
+// errStopped ends a verb that the user stopped; it has said so itself.
+var errStopped = errors.New("stopped")
+
+// grace is how long a stopped verb may take to end by itself. Saving a run takes a moment; what looks at no context, such as compiling or
+// reading many records, is left where it is: files are replaced at once or not at all, so that a process may end at any time.
+const grace = 1700 * time.Millisecond
+
+// kept says for each verb, by name, what is left of it after a stop and how to go on.
+var kept = map[string]string{
+	"list":      nothingChanged,
+	"tasks":     startsAnew,
+	"train":     goesOn,
+	"campaign":  goesOn,
+	"work":      goesOn,
+	"pretrain":  "Stopped: pre-training that was done is kept, and the same command begins the one that was not.",
+	"evaluate":  startsAnew,
+	"watch":     startsAnew,
+	"table":     nothingChanged,
+	"results":   nothingChanged,
+	"claims":    nothingChanged,
+	"curves":    startsAnew,
+	"export":    "Stopped: every file that was written is whole, and the same command writes all of them again.",
+	"status":    nothingChanged,
+	"delete":    "Stopped: runs that were deleted are gone, the others are whole; the same command names those that are left.",
+	"check":     startsAnew,
+	"bench":     startsAnew,
+	"lab":       "Stopped: notebooks are as they were saved, and the same command opens them again.",
+	"setup":     "Stopped: what was installed is kept, and the same command goes on with the rest.",
+	"python":    "Stopped: what was installed is kept, and the same command goes on with the rest.",
+	"notebooks": "Stopped: executed copies are in notebooks/.executed, and the same command executes all of them again.",
+}
+
+const (
+	nothingChanged = "Stopped: nothing was changed."
+	startsAnew     = "Stopped: nothing of it is kept, and the same command starts anew."
+	goesOn         = "Stopped: what was saved is kept, the last ten seconds perhaps not; the same command goes on from there."
+)
+
+// ended waits for a verb that runs, after a stop no longer than a grace, and returns its error; errStopped is one that has been told of.
+// lab waits for JupyterLab, which asks its kernels to end.
+func ended(ctx context.Context, out io.Writer, verb string, done <-chan error) error {
+	select {
+	case err := <-done:
+		return stopped(ctx, out, verb, err)
+	case <-ctx.Done():
+	}
+	var late <-chan time.Time
+	if verb != "lab" {
+		late = time.After(grace)
+	}
+	select {
+	case err := <-done:
+		return stopped(ctx, out, verb, err)
+	case <-late:
+		return stopped(ctx, out, verb, ctx.Err())
+	}
+}
+
+// stopped turns the error with which a stop ends a verb, or a program that it has started, into the sentence that says so.
+func stopped(ctx context.Context, out io.Writer, verb string, err error) error {
+	said := errors.Is(err, errStopped)
+	if ctx.Err() == nil || err == nil || !said && !errors.Is(err, ctx.Err()) && !errors.As(err, new(*exec.ExitError)) {
+		return err
+	}
+	if !said {
+		fmt.Fprintln(out, kept[verb])
+	}
+	return errStopped
+}

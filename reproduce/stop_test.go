@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// stops is how many signals each verb gets at random times.
+var stops = flag.Int("stops", 1, "signals that each verb gets at random times in TestEveryVerbStopsAtOnceAndSaysWhatIsKept")
+
+func TestEveryVerbSaysWhatAStopLeaves(t *testing.T) {
+	for _, v := range verbs() {
+		if text := kept[v.name]; !strings.HasPrefix(text, "Stopped: ") || !strings.HasSuffix(text, ".") {
+			t.Errorf("%s says %q of a stop", v.name, text)
+		}
+	}
+	if len(kept) != len(verbs()) {
+		t.Errorf("%d verbs, %d sentences", len(verbs()), len(kept))
+	}
+}
+
+// A verb that looks at no context is left where it is.
+func TestAVerbThatDoesNotListenIsLeftBehind(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var out bytes.Buffer
+	began := time.Now()
+	err := ended(ctx, &out, "status", make(chan error))
+	if took := time.Since(began); !errors.Is(err, errStopped) || out.String() != kept["status"]+"\n" || took > stopTime {
+		t.Errorf("got %v and %q after %v", err, out.String(), took)
+	}
+	failed := errors.New("run 1 was stopped, but its state could not be saved")
+	for want, err := range map[error]error{errStopped: context.Canceled, failed: failed, nil: nil} {
+		done := make(chan error, 1)
+		done <- err
+		if got := ended(ctx, &out, "train", done); got != want {
+			t.Errorf("a stop after which the verb ends with %v gives %v, want %v", err, got, want)
+		}
+	}
+}
+
+// long are command lines that take longer than anybody waits, one for each verb that can. PARENT stands for the ID of a trained run in STORE.
+func long(store string) []string {
+	big := " -set policy.hidden=64 -set budget.frames=1000000 -set budget.eval_every=50 -set budget.eval_episodes=100"
+	return []string{
+		"train -task balance -method mappo -budget short -store " + store + big,
+		"train -task balance -method mappo-cermic -budget short -seeds 3 -workers 2 -store " + store,
+		"campaign -table sota -budget smoke -store " + store,
+		"campaign -plan -budget paper -store " + store,
+		"pretrain -task navigation -store " + store,
+		"tasks -episodes 2000",
+		"bench -only envs",
+		"check -n 3",
+		"table sota -store " + store,
+		"curves -task balance -o " + filepath.Join(store, "curves.png") + " -store " + store,
+		"export csv -o " + filepath.Join(store, "csv") + " -store " + store,
+		"status -committed -store " + store,
+		"list -method mappo-cermic",
+	}
+}
+
+// Every verb ends within two seconds of the first signal, with one sentence on what is kept, whatever it was doing.
+func TestEveryVerbStopsAtOnceAndSaysWhatIsKept(t *testing.T) {
+	needSignals(t)
+	if testing.Short() {
+		t.Skip("needs seconds for each verb")
+	}
+	r := rand.New(rand.NewPCG(uint64(*stops), 7))
+	for _, line := range long(t.TempDir()) {
+		cut := 0
+		for range *stops {
+			sig := []os.Signal{os.Interrupt, syscall.SIGTERM}[r.IntN(2)]
+			moment := 100*time.Millisecond + time.Duration(r.Int64N(int64(3*time.Second)))
+			p := start(t, strings.Fields(line)...)
+			time.Sleep(moment)
+			sent := time.Now()
+			_ = p.Process.Signal(sig)
+			code := p.end()
+			took := time.Since(sent)
+			switch {
+			case code == 0: // it was done
+			case code == -1 && p.output() == "\n": // it had not begun
+			case code != 130 || p.stderr.Len() > 0 || len(p.said) == 0 || !strings.HasPrefix(p.said[len(p.said)-1], "Stopped"):
+				t.Errorf("%s: after %v at %v it ends with exit code %d:\n%s", line, sig, moment, code, p.output())
+			default:
+				if cut++; took > stopTime+slack() {
+					t.Errorf("%s: it took %v to end after %v at %v", line, took, sig, moment)
+				}
+			}
+		}
+		t.Logf("%s: %d of %d stopped", line, cut, *stops)
+	}
+}
+
+// slack is what a machine that does other things takes to wake a process.
+func slack() time.Duration {
+	began := time.Now()
+	for range 20 {
+		time.Sleep(time.Millisecond)
+	}
+	return 20 * (time.Since(began) - 20*time.Millisecond)
+}
+
+// JupyterLab, for which a shell script stands, is told of the first signal and waited for; a second one ends it at once.
+func TestLabPassesTheFirstSignalOnAndWaits(t *testing.T) {
+	needSignals(t)
+	for _, c := range []struct {
+		trap  string // what it does on SIGTERM
+		twice bool
+		want  string // of what it leaves
+	}{
+		{"sleep 0.3; echo saved > left; exit 0", false, "saved\n"},
+		{"echo deaf > left", true, "deaf\n"},
+	} {
+		dir := t.TempDir()
+		script := fmt.Sprintf("trap '%s' TERM\necho ready > ready\nwhile :; do sleep 0.05; done\n", c.trap)
+		lab := exec.Command("sh", "-c", script)
+		lab.Dir = dir
+		signals, done := make(chan os.Signal, 2), make(chan error, 1)
+		go func() { done <- attend(lab, signals) }()
+		appears(t, filepath.Join(dir, "ready"))
+		signals <- os.Interrupt
+		appears(t, filepath.Join(dir, "left"))
+		if c.twice {
+			signals <- syscall.SIGTERM
+		}
+		select {
+		case err := <-done:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: got %v, want a stop", c.trap, err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: it still waits", c.trap)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, "left")); string(text) != c.want {
+			t.Errorf("%s: it left %q, %v", c.trap, text, err)
+		}
+		if lab.ProcessState == nil {
+			t.Errorf("%s: it was not waited for", c.trap)
+		}
+	}
+	lab := exec.Command("sh", "-c", "exit 3")
+	if err := attend(lab, nil); err == nil || !strings.Contains(err.Error(), "JupyterLab ended") {
+		t.Errorf("an end of its own gives %v", err)
+	}
+}
+
+// appears waits for a file.
+func appears(t *testing.T, path string) {
+	t.Helper()
+	for range 2000 {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s does not appear", path)
+}

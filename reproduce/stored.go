@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"cermic/cermiclib/run"
+	"cermic/reproduce/plan"
+)
+
+// located adds to the error about a run of somebody's own task or method in which notebooks its code is.
+func located(err error) error {
+	var foreign *plan.ForeignError
+	if !errors.As(err, &foreign) {
+		return err
+	}
+	where := "the file that it was trained from"
+	if root, err := repository(); err == nil {
+		if books := notebooksWith(root, foreign.Kind); len(books) > 0 {
+			where = strings.Join(books, " or ")
+		}
+	}
+	return fmt.Errorf("%w; its code is in %s: evaluate it there, with run.Evaluate", err, where)
+}
+
+// notebooksWith are the notebooks of the repository that name a kind in their code.
+func notebooksWith(root, kind string) (books []string) {
+	all, _ := filepath.Glob(filepath.Join(root, "notebooks", "*.ipynb"))
+	for _, path := range all {
+		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(`return \"`+kind+`\"`)) {
+			books = append(books, "notebooks/"+filepath.Base(path))
+		}
+	}
+	return books
+}
+
+// offered is the error of playing e's run with, where its weights are not here, the command that trains them.
+func offered(err error, e run.Experiment) error {
+	if !errors.Is(err, run.ErrNoWeights) {
+		return err
+	}
+	id, other := e.ID()
+	if other != nil {
+		return err
+	}
+	return fmt.Errorf("run %s has no weights here, only its record: go run ./reproduce train -again %s trains it again", id, id)
+}
