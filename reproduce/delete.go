@@ -89,15 +89,16 @@ func deletable(st *results.Store, id string) (whole, about string, err error) {
 	return "", "", err
 }
 
-// confirm asks on the terminal. Where nobody can answer, -yes must say it.
-func confirm(out io.Writer, in *os.File, n int) error {
-	if info, err := in.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return usagef("delete asks before it deletes %s, and nobody can answer here: add -yes", plural(n, "run"))
-	}
+// confirm asks on the terminal. Where nobody answers, -yes must say it.
+func confirm(out io.Writer, in io.Reader, n int) error {
 	fmt.Fprintf(out, "Delete %s with all results and weights? [y/N] ", plural(n, "run"))
-	answer, _ := bufio.NewReader(in).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("nothing was deleted")
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	switch a := strings.ToLower(strings.TrimSpace(answer)); {
+	case a == "y" || a == "yes":
+		return nil
+	case err != nil && a == "":
+		fmt.Fprintln(out)
+		return usagef("nothing was deleted: nobody answered, and -yes was not given")
 	}
-	return nil
+	return errors.New("nothing was deleted")
 }

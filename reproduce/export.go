@@ -85,7 +85,7 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 		records = append(records, r)
 	}
 	if len(records) == 0 {
-		return fmt.Errorf("no complete run of that kind in %s: go run ./reproduce status lists what there is", store)
+		return fmt.Errorf("no complete run of that kind at budget %s in %s: go run ./reproduce status lists what there is", budget, store)
 	}
 	if names[0] == "weights" {
 		if records, err = withWeights(out, st, records); err != nil {

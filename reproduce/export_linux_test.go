@@ -13,7 +13,7 @@ import (
 
 // A full disk must cost neither an older file nor leave half of a new one, which looks like a result.
 func TestAFullDiskLeavesOlderExportsAsTheyWere(t *testing.T) {
-	for _, args := range []string{"export csv -task balance -o runs.csv", "export tensorboard -task balance -o events", "curves -o curves.svg"} {
+	for _, args := range []string{"export csv -task balance -budget short -o runs.csv", "export tensorboard -task balance -budget short -o events", "curves -budget short -o curves.svg"} {
 		dir, store := disk(t), t.TempDir()
 		fields := strings.Fields(args)
 		to := filepath.Join(dir, fields[len(fields)-1])

@@ -121,11 +121,11 @@ func checkWeights(t *testing.T, st *results.Store, id string, data []byte) {
 func TestExportMistakesAreOneSentence(t *testing.T) {
 	store := t.TempDir()
 	for want, args := range map[string][]string{
-		"did you mean tensorboard": {"export", "tensorbord"},
-		"export to what":           {"export"},
-		"did you mean balance":     {"export", "csv", "-task", "balence"},
-		"no complete run":          {"export", "csv", "-budget", "paper"},
-		"runs has weights here":    {"export", "weights"}, // the committed ones
+		"did you mean tensorboard":     {"export", "tensorbord"},
+		"export to what":               {"export"},
+		"did you mean balance":         {"export", "csv", "-task", "balence"},
+		"of that kind at budget paper": {"export", "csv", "-budget", "paper"},
+		"runs has weights here":        {"export", "weights", "-budget", "short"}, // the committed ones
 	} {
 		if _, err := command(t, append(args, "-store", store)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)

@@ -34,7 +34,11 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 	if port < 0 || port > 65535 {
 		return usagef("-port is %d, want 1 to 65535", port)
 	}
-	own = append(labFlags(quiet, port, os.Geteuid() == 0, inContainer()), own...)
+	for _, flag := range labFlags(quiet, port, os.Geteuid() == 0, inContainer()) {
+		if !slices.Contains(own, flag) {
+			own = append(own, flag)
+		}
+	}
 	root, err := repository()
 	if err != nil {
 		return err

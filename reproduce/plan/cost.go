@@ -53,6 +53,11 @@ func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 	if err != nil {
 		return nil, err
 	}
+	return costsAt(known, es, st)
+}
+
+// costsAt is Costs at known rates.
+func costsAt(known *Rates, es []run.Experiment, st *results.Store) ([]Cost, error) {
 	var costs []Cost
 	for _, e := range es {
 		method, agents := methodOf(e), kind(e.Task.Kind())

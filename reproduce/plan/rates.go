@@ -95,7 +95,10 @@ func (r *Rates) of(method, budget string, agents int) Rate {
 	if fps := r.median(key); fps > 0 {
 		return Rate{FPS: fps, Source: Elsewhere}
 	}
-	return Rate{FPS: r.estimate(key), Source: Estimated}
+	if fps := r.estimate(key); fps > 0 {
+		return Rate{FPS: fps, Source: Estimated}
+	}
+	return Rate{}
 }
 
 // median is that of all runs, wherever they were trained; 0 if there are none.

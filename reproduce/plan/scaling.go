@@ -31,7 +31,8 @@ func machines(nodes int) []machine {
 	}
 }
 
-const extrapolated = "Measured is one run at a time on this machine. The columns for more cores are extrapolated from it: as many runs at the " +
+const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, its rate is that of records from another processor, " +
+	"or is estimated from its slowdown against MAPPO at another budget. The columns for more cores are extrapolated from it: as many runs at the " +
 	"same time as there are times the cores, none slowing another down, and never less than the longest run. GPU: not measured yet; " +
 	"go run ./reproduce bench -only gpu does."
 
@@ -43,17 +44,21 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 	for _, m := range where {
 		t.Header = append(t.Header, m.name)
 	}
+	known, err := NewRates(st)
+	if err != nil {
+		return t, err
+	}
 	for _, table := range paper.Tables {
 		for _, budget := range Budgets {
 			es, _ := Table(table, budget.Budget.Name, seeds)
-			costs, err := Costs(es, st)
+			costs, err := costsAt(known, es, st)
 			if err != nil {
 				return t, err
 			}
 			t.Rows = append(t.Rows, overviewRow(table.Name, budget.Budget.Name, costs, where))
 		}
 	}
-	t.Notes = []string{extrapolated, "≥: that, and what has no rate here yet. -measure gives methods one on tasks of vectors; pictures, which take many times as long, have one after a first run."}
+	t.Notes = []string{extrapolated, "≥: that, and methods that no record has. -measure gives them a rate on tasks of vectors; pictures, which take many times as long, have one after a first run."}
 	return t, nil
 }
 

@@ -148,7 +148,7 @@ func TestPicturesHaveRatesOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Cost{
-		{Method: "mappo", Runs: 2, Frames: 1_200_000, Longest: 600_000, Rate: 1000},
+		{Method: "mappo", Runs: 2, Frames: 1_200_000, Longest: 600_000, Rate: 1000, Source: Sampled},
 		{Method: "mappo", Pictured: 2, Runs: 2, Frames: 1_200_000, Longest: 600_000},
 		{Method: "mappo", Pictured: 7, Runs: 1, Frames: 30_000, Longest: 30_000},
 	}
