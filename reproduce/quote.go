@@ -59,9 +59,12 @@ func escaped(text string) string {
 	return out.String()
 }
 
+// longestPath is how many characters of a path a sentence quotes.
+const longestPath = 300
+
 // leads reports whether a word is a path to something, or to a place where something could be made.
 func leads(word string) bool {
-	if strings.ContainsFunc(word, unicode.IsControl) || !strings.ContainsRune(word, filepath.Separator) {
+	if len(word) > longestPath || strings.ContainsFunc(word, unicode.IsControl) || !strings.ContainsRune(word, filepath.Separator) {
 		return false
 	}
 	if _, err := os.Stat(word); err == nil {
