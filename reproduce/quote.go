@@ -20,7 +20,8 @@ const longest = 80
 func quoted(said string, args []string) string {
 	var words []string
 	for _, arg := range args {
-		words = append(words, arg)
+		_, value, _ := strings.Cut(arg, "=")
+		words = append(words, arg, value)
 		words = append(words, strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune("=,.@:+- \t\n{}[]\"", r) })...)
 	}
 	slices.SortFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the whole before its parts
@@ -60,7 +61,7 @@ func escaped(text string) string {
 }
 
 // longestPath is how many characters of a path a sentence quotes.
-const longestPath = 300
+const longestPath = 400
 
 // leads reports whether a word is a path to something, or to a place where something could be made.
 func leads(word string) bool {
