@@ -7,12 +7,13 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
 // machineMemory is the number of bytes of memory that this process may have, 0 if it cannot be told: the machine's, or what its
-// container, a limit of address space (ulimit -v) or Go's own (GOMEMLIMIT) leaves of that.
-var machineMemory = func() int64 {
+// container, a limit of address space (ulimit -v) or Go's own (GOMEMLIMIT) leaves of that. It is asked once.
+var machineMemory = sync.OnceValue(func() int64 {
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) != nil {
 		return 0
@@ -32,4 +33,4 @@ var machineMemory = func() int64 {
 		least = int64(space.Cur)
 	}
 	return min(least, debug.SetMemoryLimit(-1))
-}
+})
