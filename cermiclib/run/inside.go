@@ -107,8 +107,14 @@ func (g *group) wide(graph results.Graph, agents int) results.Graph {
 }
 
 // ErrNoWeights is wrapped by the error of playing a run whose weights are not in the store: it was never trained there, as committed records
-// were not, or its checkpoint is gone.
-var ErrNoWeights = errors.New("it has no weights here")
+// were not, or its checkpoint is gone. It is an fs.ErrNotExist.
+var ErrNoWeights error = noWeights{}
+
+type noWeights struct{}
+
+func (noWeights) Error() string { return "it has no weights here" }
+
+func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
 
 // restored builds e for one copy of its task, with the weights that its run was last saved with.
 func restored(e Experiment, backend nn.Backend, st *results.Store) (*trainer, error) {
