@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/theory"
 	"cermic/viz"
 )
 
@@ -56,5 +57,13 @@ func TestTablesHaveAMarkdownForm(t *testing.T) {
 	const want = "**T**\n\n| a | b |\n|---|---|\n| x\\|y | −1 |\n| **z** | **2** |\n\nn\n"
 	if got := table.Markdown(); got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A table of theory is shown whole.
+func TestTheoryTableKeepsEveryPart(t *testing.T) {
+	from := theory.Table{Title: "T", Header: []string{"a"}, Rows: [][]string{{"x"}}, Notes: []string{"n"}}
+	if got := viz.TheoryTable(&from).Text(); got != "T\na\nx\nn\n" {
+		t.Errorf("got %q", got)
 	}
 }

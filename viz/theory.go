@@ -12,6 +12,11 @@ import (
 	"cermic/cermiclib/theory"
 )
 
+// TheoryTable is a table of package theory as a notebook shows it.
+func TheoryTable(t *theory.Table) Table {
+	return Table{Title: t.Title, Header: t.Header, Rows: t.Rows, Notes: t.Notes}
+}
+
 // Sandwich draws Theorem 1 over x: r^i between its bounds, and where it leaves them.
 func Sandwich(s theory.Sandwich) (*plot.Plot, error) {
 	f := Figure{Title: "Theorem 1", X: "x, uncertainty of the visit", Y: "√nats", Marks: []Mark{{From: s.Root, Label: fmt.Sprintf("x* = %.2f", s.Root)}}}

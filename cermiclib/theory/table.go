@@ -18,9 +18,6 @@ type Table struct {
 	Header []string
 	Rows   [][]string
 	Notes  []string
-
-	Search bool  // as Marked, of use only where the table is converted to a viz.Table, whose fields these are
-	Marked []int // rows that stand out
 }
 
 // WriteText writes the table in aligned columns, with its title above and its notes below.
