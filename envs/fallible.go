@@ -13,9 +13,10 @@ type Fallible interface {
 	Close()
 }
 
-// Err is why env cannot go on: nil for one that cannot fail. Whoever plays asks after every Reset and Step.
+// Err is why env cannot go on: nil for one that cannot fail. Whoever plays asks after every Reset and Step. An environment that does as it is
+// told may have nothing of Fallible but this: what is wrong with the task that somebody wrote for it.
 func Err(env Env) error {
-	if f, ok := env.(Fallible); ok {
+	if f, ok := env.(interface{ Err() error }); ok {
 		return f.Err()
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 )
 
 // serve makes a stand-in for the game answer at an address until the test ends.
-func serve(t *testing.T, s *sc2test.Server) string {
+func serve(t testing.TB, s *sc2test.Server) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -31,7 +31,7 @@ func serve(t *testing.T, s *sc2test.Server) string {
 }
 
 // installed makes a folder that has the map.
-func installed(t *testing.T, data []byte) string {
+func installed(t testing.TB, data []byte) string {
 	t.Helper()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "Maps", "SMAC_Maps", "32x32_flat.SC2Map")

@@ -5,8 +5,11 @@ package smac
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
+	"slices"
 )
 
 // Save appends everything that the next Step or Reset depends on. The layout is the little-endian concatenation of the
@@ -65,9 +68,56 @@ func (a *arena) load(state []byte) error {
 			return err
 		}
 	}
+	if !a.sound() {
+		return errors.New("it is damaged")
+	}
 	a.refresh()
 	return nil
 }
+
+// sound reports whether an arena's numbers are such as a battle can have: units, targets and actions that exist, and finite places.
+func (a *arena) sound() bool {
+	b, all := a.battle, int32(len(a.units))
+	if a.Over > aborted || b.Steps < 0 || !finite(b.Divisor) {
+		return false
+	}
+	for i := range b.units {
+		if u := &b.units[i]; u.Type >= typeCount || !u.finite() || !finite(b.before[i]) {
+			return false
+		}
+	}
+	for e := range b.finder {
+		if b.finder[e] < -1 || int(b.finder[e]) >= b.n {
+			return false
+		}
+	}
+	for i := range b.last {
+		if b.last[i] < -1 || int(b.last[i]) >= b.choices || !finite(b.gaze[i][0]+b.gaze[i][1]) {
+			return false
+		}
+	}
+	s, simulated := a.field.(*simulator)
+	return !simulated || !slices.ContainsFunc(b.tags, func(tag uint64) bool { return tag > uint64(all) }) && s.sound()
+}
+
+// sound is that of what only the simulator knows.
+func (s *simulator) sound() bool {
+	all := int32(len(s.units))
+	exists := func(i int32) bool { return i >= 0 && i < all }
+	if s.clock.Loop < 0 || s.clock.Flying < 0 || int(s.clock.Flying) > len(s.flying) {
+		return false
+	}
+	for i := range s.units {
+		u := &s.units[i]
+		numbers := u.X + u.Y + u.Health + u.Shield + u.Cooldown + u.GoalX + u.GoalY + u.Facing
+		if !finite(float64(numbers)) || u.Type >= typeCount || !exists(u.Target) || u.Order > Attack && u.Order != burst || u.WindUp < 0 {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.flying[:s.clock.Flying], func(b blow) bool { return !exists(b.From) || !exists(b.At) })
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // state lists what differs between two moments of one copy. Distances and masks are recomputed.
 func (a *arena) state() []any {

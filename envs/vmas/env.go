@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"cermic/envs"
 	"cermic/envs/internal/pool"
@@ -36,6 +37,8 @@ type env struct {
 	job     *pool.Job
 	actions *envs.Actions // of the Step in progress
 	out     *envs.Step
+
+	mistake atomic.Pointer[error] // in the task's Observe
 }
 
 // grain is the least number of copies worth handing to another core: about 20 µs of work.
@@ -185,6 +188,7 @@ func (e *env) advance(from, to int) {
 
 // show writes what the agents of copy c perceive, and the labels.
 func (e *env) show(c int, out *envs.Step) {
+	defer e.explain(c)
 	n, o := e.spec.Agents, e.spec.Obs[0]
 	rows := out.Obs[c*n*o : (c+1)*n*o]
 	clear(rows)

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +42,16 @@ func (e *env) Load(state []byte) error {
 	for _, part := range e.state() {
 		if err := binary.Read(in, binary.LittleEndian, part); err != nil {
 			return fmt.Errorf("%s: saved state: %w", e.spec.Name, err)
+		}
+	}
+	for c := range e.spec.Copies {
+		if checker, ok := e.task.(Checker); ok && !checker.Sound(e.world, c) || e.steps[c] < 0 {
+			return fmt.Errorf("%s: saved state of copy %d is damaged", e.spec.Name, c)
+		}
+	}
+	for _, part := range e.state() {
+		if numbers, ok := part.([]float32); ok && slices.ContainsFunc(numbers, func(x float32) bool { return !isFinite(x) }) {
+			return fmt.Errorf("%s: saved state is damaged: a number in it is not finite", e.spec.Name)
 		}
 	}
 	for c := range e.spec.Copies {

@@ -126,6 +126,12 @@ func (a *simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
 
 func (a *simpleAdversary) goal(w *World, c int) Vec { return w.Pos(c, int(w.Memory(c)[0])) }
 
+// Sound wants the number of a landmark.
+func (a *simpleAdversary) Sound(w *World, c int) bool {
+	goal := w.Memory(c)[0]
+	return goal >= 0 && goal < float32(w.landmarks) && goal == float32(int(goal))
+}
+
 func (a *simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
 	bodies, self := w.Positions(c), w.Agent(agent)
 	pos := bodies[self]

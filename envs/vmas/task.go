@@ -52,6 +52,12 @@ type Progresser interface {
 	Progress(w *World, c int) float32
 }
 
+// Checker is a Task whose memory can hold what no state does, as the number of a landmark that there is not.
+type Checker interface {
+	// Sound reports whether the memory of copy c, just loaded, is one that an episode can have.
+	Sound(w *World, c int) bool
+}
+
 // Scripter is a Task with a hand-written policy.
 type Scripter interface {
 	// Script returns the action of an agent in the current state of copy c. Components beyond ±Range are cut.

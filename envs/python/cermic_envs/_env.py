@@ -115,6 +115,9 @@ class Step:
     __slots__ = ("spec", "_table", "_memory", "obs", "cells", "state", "mask", "alive", "dense", "sparse", "score",
                  "terminated", "truncated", "seen", "rel_pos", "pixels")  # fmt: skip
 
+    spec: Spec
+    _table: Any  # of addresses, for the library
+    _memory: list[np.ndarray | None]
     obs: np.ndarray
     cells: np.ndarray | None
     state: np.ndarray
@@ -134,9 +137,10 @@ class Step:
         memory: list[np.ndarray | None] = []
         for name, dtype, shape in spec.buffers:
             absent = shape == (0,) or (name == "pixels" and not pixels)
-            memory.append(None if absent else np.zeros(shape, dtype))
+            array = None if absent else np.zeros(shape, dtype)
+            memory.append(array)
             # A view: an array that owns its memory could be resized, and the library would write to memory that is gone.
-            put(self, name, None if absent else memory[-1][...])
+            put(self, name, None if array is None else array[...])
         put(self, "spec", spec)
         put(self, "_memory", memory)
         put(self, "_table", (ctypes.c_void_p * len(memory))(*(None if a is None else a.ctypes.data for a in memory)))
@@ -150,7 +154,7 @@ class Step:
         """The same in arrays of its own."""
         twin = Step(self.spec, self.pixels is not None)
         for to, of in zip(twin._memory, self._memory):
-            if to is not None:
+            if to is not None and of is not None:
                 to[...] = of
         return twin
 
@@ -244,11 +248,13 @@ class Env:
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """Uniformly random actions, allowed ones where there is a mask, after the last step that this environment wrote for itself."""
         if not self.spec.choices:
-            return rng.uniform(self.spec.low, self.spec.high, self.spec.action_shape).astype(np.float32)
+            forces: np.ndarray = rng.uniform(self.spec.low, self.spec.high, self.spec.action_shape).astype(np.float32)
+            return forces
         scores = rng.random((*self.spec.action_shape, self.spec.choices))
         if self._step.mask is not None:
             scores[~self._step.mask] = -1
-        return scores.argmax(-1).astype(np.int32)
+        choices: np.ndarray = scores.argmax(-1).astype(np.int32)
+        return choices
 
     def close(self) -> None:
         """Gives back what the environment holds. Closing twice does nothing."""

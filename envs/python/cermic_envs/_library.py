@@ -70,8 +70,10 @@ def _load(file: Path) -> ctypes.CDLL:
     return lib
 
 
-def take(lib: ctypes.CDLL, at: int) -> str:
+def take(lib: ctypes.CDLL, at: int | None) -> str:
     """The text at an address that the library returned, which is given back."""
+    if at is None:
+        raise RuntimeError("the shared library returned no text: it is not the one that this package was built with")
     text = ctypes.string_at(at).decode()
     lib.cermic_free(at)
     return text

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from . import _spaces
@@ -39,7 +40,7 @@ class CermicParallelEnv(ParallelEnv):
         self._length = {self.possible_agents[i]: group.obs for group in spec.groups for i in group.agents}
         self.observation_spaces = {name: _spaces.observation(spec, self._env.pixels, length) for name, length in self._length.items()}
         self.action_spaces = {name: _spaces.action(spec) for name in self.possible_agents}
-        self.state_space = _spaces.spaces.Box(-np.inf, np.inf, (spec.state,), np.float32)
+        self.state_space = spaces.Box(-np.inf, np.inf, (spec.state,), np.float32)
         self._step: Step | None = None
 
     def observation_space(self, agent: str) -> Any:
@@ -52,9 +53,9 @@ class CermicParallelEnv(ParallelEnv):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Starts an episode; without a seed the next one of the same stream. options have no meaning."""
-        self._step = self._env.reset(seed=seed)
+        step = self._step = self._env.reset(seed=seed)
         self.agents = list(self.possible_agents)
-        return self._observe(), self._infos()
+        return self._observe(step), self._infos(step)
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
         """Advances the episode by one action of every agent."""
@@ -73,11 +74,11 @@ class CermicParallelEnv(ParallelEnv):
         step = self._step = self._env.step(taken)
         ended, late = bool(step.terminated[0]), bool(step.truncated[0])
         out = (
-            self._observe(),
+            self._observe(step),
             {name: float(step.reward[0, i]) for i, name in enumerate(self.possible_agents)},
             dict.fromkeys(self.agents, ended),
             dict.fromkeys(self.agents, late),
-            self._infos(),
+            self._infos(step),
         )
         if ended or late:
             self.agents = []
@@ -87,7 +88,8 @@ class CermicParallelEnv(ParallelEnv):
         """The centralised state, [S]."""
         if self._step is None:
             raise RuntimeError("there is no state before the first reset")
-        return self._step.state[0].copy()
+        state: np.ndarray = self._step.state[0].copy()
+        return state
 
     def render(self) -> None:
         """Nothing: there are no render modes."""
@@ -107,9 +109,9 @@ class CermicParallelEnv(ParallelEnv):
             raise ValueError(f"the action of {name} is {int(array)}, want 0 to {self._env.spec.choices - 1}")
         return array
 
-    def _observe(self) -> dict[str, Any]:
-        return {name: _spaces.copied(_spaces.observed(self._step, (0, i), self._length[name])) for i, name in enumerate(self.agents)}
+    def _observe(self, step: Step) -> dict[str, Any]:
+        return {name: _spaces.copied(_spaces.observed(step, (0, i), self._length[name])) for i, name in enumerate(self.agents)}
 
-    def _infos(self) -> dict[str, Any]:
-        score = float(self._step.score[0])
-        return {name: {"alive": bool(self._step.alive[0, i]), "score": score} for i, name in enumerate(self.agents)}
+    def _infos(self, step: Step) -> dict[str, Any]:
+        score = float(step.score[0])
+        return {name: {"alive": bool(step.alive[0, i]), "score": score} for i, name in enumerate(self.agents)}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package envtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/conf"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// fuzzSteps is how long a fuzzed environment is played.
+const fuzzSteps = 12
+
+// odd are values as no setting expects them.
+var odd = []string{
+	"", "-1", "0", "1", "2", "3", "5", "7", "64", "1000", "1000000", "9223372036854775807", "-9223372036854775808", "0.001", "0.5", "1.5", "-0.5",
+	"1e-30", "1e9", "1e30", "3e38", "1e999", "NaN", "Inf", "true", "false", "none", "null", "[]", "[1,2,3]", "{}", "abc", "a\x1b[2J", "..",
+}
+
+// FuzzSettings changes settings of the registered tasks to anything: the answer is one sentence, or an environment that can be played.
+func FuzzSettings(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed, "")
+	}
+	for i, text := range odd {
+		f.Add(uint64(100+i), text)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, text string) {
+		if strings.Contains(text, "sc2") {
+			t.Skip("needs the game")
+		}
+		r := rng.New(seed, "fuzzed settings")
+		cfg, err := envs.Default(envs.Names()[r.IntN(len(envs.Names()))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg = cfg.WithShared(envs.Common{Copies: 2, Reward: []envs.Reward{envs.Dense, envs.Sparse}[r.IntN(2)]})
+		for range 1 + r.IntN(3) {
+			key := conf.Keys(cfg)[r.IntN(len(conf.Keys(cfg)))]
+			value := odd[r.IntN(len(odd))]
+			if r.IntN(2) == 0 {
+				value = text
+			}
+			if key.Key == "copies" || key.Key == "engine" {
+				continue
+			}
+			if err := conf.Set(&cfg, key.Key, value); err != nil {
+				sentence(t, err)
+				return
+			}
+		}
+		if err := conf.InRange(cfg); err != nil {
+			sentence(t, err)
+			return
+		}
+		env, err := cfg.Build(seed, 1)
+		if err != nil {
+			sentence(t, err)
+			if !strings.HasPrefix(err.Error(), cfg.Kind()) {
+				t.Errorf("%q does not begin with the task", err)
+			}
+			return
+		}
+		playSome(t, env)
+		envs.Close(env)
+	})
+}
+
+// FuzzLoad changes bytes of saved states: the answer is an error, or an environment that can be played. Whatever the answer is, a
+// full Reset makes it as good as new.
+func FuzzLoad(f *testing.F) {
+	for task := range len(envs.Names()) {
+		f.Add(uint8(task), uint32(20), []byte{0xff})
+		f.Add(uint8(task), uint32(100), []byte{0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0x80})
+		f.Add(uint8(task), uint32(300), []byte{0, 0, 0xc0, 0x7f})
+		f.Add(uint8(task), uint32(7), []byte(nil))
+	}
+	f.Fuzz(func(t *testing.T, task uint8, at uint32, bytes []byte) {
+		cfg, err := envs.Default(envs.Names()[int(task)%len(envs.Names())])
+		if err != nil {
+			t.Fatal(err)
+		}
+		env, err := cfg.WithShared(envs.Common{Copies: 2, Reward: envs.Dense}).Build(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := playSome(t, env)
+		state := env.Save(nil)
+		if len(bytes) == 0 {
+			state = state[:int(at)%len(state)]
+		}
+		const head = 16 // a fingerprint, which tells other settings, and the seed
+		for i, b := range bytes {
+			state[head+(int(at)+i)%(len(state)-head)] ^= b
+		}
+		if err := env.Load(state); err != nil {
+			sentence(t, err)
+		} else {
+			p.loaded(t)
+		}
+		playSome(t, env)
+		envs.Close(env)
+	})
+}
+
+// playSome resets an environment and plays it for a while.
+func playSome(t *testing.T, env envs.Env) *player {
+	t.Helper()
+	p := &player{env: env, spec: env.Spec()}
+	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
+	p.reset()
+	p.onward(t)
+	return p
+}
+
+// loaded plays on from a state that was changed, of which the last Step does not know what it allows: an action that it forbids, to send
+// which is a mistake of whoever plays, ends it.
+func (p *player) loaded(t *testing.T) {
+	t.Helper()
+	defer func() {
+		if got := recover(); got != nil && !strings.Contains(fmt.Sprint(got), "which its mask forbids") {
+			panic(got)
+		}
+	}()
+	p.onward(t)
+}
+
+// onward goes on playing.
+func (p *player) onward(t *testing.T) {
+	t.Helper()
+	for range fuzzSteps {
+		p.next()
+		for c := range p.spec.Copies {
+			if p.out.Terminated[c] > 1 || p.out.Truncated[c] > 1 {
+				t.Fatalf("copy %d ends with %d, %d", c, p.out.Terminated[c], p.out.Truncated[c])
+			}
+		}
+	}
+}
+
+// sentence fails unless an error is one line without control characters.
+func sentence(t *testing.T, err error) {
+	t.Helper()
+	if text := err.Error(); text == "" || strings.Contains(text, "\n") {
+		t.Errorf("not one sentence: %q", text)
+	}
+}

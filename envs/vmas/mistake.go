@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vmas
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// explain turns a panic in the task's Observe into an error of the environment where the reason is that World declares fewer numbers
+// than Observe writes. It is deferred around Observe.
+func (e *env) explain(c int) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	declared := e.spec.Obs[0]
+	written := e.written(c)
+	if _, ok := r.(runtime.Error); !ok || written <= declared {
+		panic(r) // of something else
+	}
+	err := fmt.Errorf("%s: Observe wrote %d numbers, w.Obs is %d: set it in World", e.spec.Name, written, declared)
+	e.mistake.CompareAndSwap(nil, &err)
+}
+
+// written is the least room in which Observe does not panic for any agent of copy c; 0 if there is none of a reasonable size.
+func (e *env) written(c int) int {
+	most := 0
+	for _, agent := range e.policy {
+		room := e.spec.Obs[0]
+		for fits := false; !fits; room++ {
+			if room > 4096 {
+				return 0
+			}
+			if fits = e.fits(c, agent, room); fits {
+				most = max(most, room)
+			}
+		}
+	}
+	return most
+}
+
+// fits reports whether Observe does not panic with room for so many numbers.
+func (e *env) fits(c, agent, room int) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	e.task.Observe(e.world, c, agent, make([]float32, room))
+	return true
+}
+
+// Err is what is wrong with the task, found while it was observed.
+func (e *env) Err() error {
+	if err := e.mistake.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
