@@ -67,7 +67,7 @@ func (c Config) calibration(sc *model.Scope, context, m, q, weight *Node) func(g
 			correction = Sub(correction, head(still))
 		case CalibBounded:
 			correction = centred(Tanh(Sub(correction, head(still))))
-			return Add(m, Mul(MulScalar(q, c.CalibKappa), correction))
+			return Add(m, Mul(nn.Times(q, "cermic/calib_kappa", c.CalibKappa), correction))
 		}
 		return Add(m, centred(correction))
 	}

@@ -15,13 +15,14 @@ type Config struct {
 	Memory memory.Config `json:"memory"` // memory that infers the peers' intention f_n^o; the paper: graph
 
 	// Representations: encoder.go, predict.go
-	Embed       int     `json:"d_s" range:"2..8192"` // length of s_t, the observation embedding; the paper: 64
-	Latent      int     `json:"d_x" range:"1..8192"` // length of x_t, the latent code; not in the paper, whose linear theory has dim x = dim s
-	Polyak      float64 `json:"ema_tau"`             // τ of the target encoder, θᵐ ← (1−τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
-	AgentID     bool    `json:"cermic_agent_id"`     // φ observes which agent acts, beside the action; for agents that differ
-	EmbedNorm   bool    `json:"enc_ln"`              // s_t has mean 0 and variance 1 over its components
-	LogScaleMin float64 `json:"logstd_min"`          // lower bound of log σ of x_t; without one the code becomes deterministic
-	LogScaleMax float64 `json:"logstd_max"`          // upper bound of log σ of x_t
+	Embed       int     `json:"d_s" range:"2..8192"`                 // length of s_t, the observation embedding; the paper: 64
+	Latent      int     `json:"d_x" range:"1..8192"`                 // length of x_t, the latent code; not in the paper, whose linear theory has dim x = dim s
+	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192"` // width of φ and ψ; not in the paper; 0: 256, Dynamic Bottleneck's
+	Polyak      float64 `json:"ema_tau"`                             // τ of the target encoder, θᵐ ← (1−τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
+	AgentID     bool    `json:"cermic_agent_id"`                     // φ observes which agent acts, beside the action; for agents that differ
+	EmbedNorm   bool    `json:"enc_ln"`                              // s_t has mean 0 and variance 1 over its components
+	LogScaleMin float64 `json:"logstd_min"`                          // lower bound of log σ of x_t; without one the code becomes deterministic
+	LogScaleMax float64 `json:"logstd_max"`                          // upper bound of log σ of x_t
 
 	// L_explore: predict.go
 	Alpha         float64 `json:"alpha"`                                   // α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1; 0: no L_explore
@@ -108,15 +109,17 @@ func Literal() Config {
 	return c
 }
 
-// Novelty returns Default with a bonus that fades where agents have been: the elliptical form on random waves of s_t, which tell
-// observations apart as counting would, centred and scaled over all of training, with the peers' novelty added in training as MACE does.
+// Novelty returns Default with a bonus that fades where agents have been: the elliptical form on random waves of what the decoder expects to
+// follow a step, ŝ_{t+1}, centred and scaled over all of training, with the peers' novelty added in training as MACE does.
 //
 // Reading: a constant part of r^i would reward not finishing an episode that ends at success, and what √KL leaves when it is centred says
-// nothing about novelty (D31).
+// nothing about novelty (D31). Waves tell places apart as counting would; what cannot be foretold leaves no trace in an expectation, so that
+// noise that a trained module has learned to expect is old.
 func Novelty() Config {
 	c := Default()
 	e := DefaultElliptical()
-	e.Features, e.Squash, e.Waves, e.Bandwidth, e.Lambda = FeatureEmbed, SquashFourier, 512, 1, 0.1
+	e.Features, e.Squash, e.Waves, e.Bandwidth, e.Lambda = FeaturePred, SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
+	e.Sample = 2048
 	c.Form, c.Others = e, 1
 	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormCenterStd, 1, 0.05
 	return c

@@ -16,7 +16,7 @@ import (
 )
 
 // ellipsoidRows is the number of steps whose outer products, or distances, one call of a graph makes.
-const ellipsoidRows = 512
+const ellipsoidRows = 1024
 
 // algebra holds the graphs that do the work of an ellipsoid, η of ellipsoidRows steps at a time: XLA multiplies matrices fifty times as
 // fast as plain Go does.

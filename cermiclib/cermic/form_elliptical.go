@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
 )
 
 // Elliptical is the bonus of the paper's Theorem 1 on learned features: how little the agent steps so far say about this one.
@@ -29,26 +30,28 @@ import (
 // uniform reservoir of earlier agent steps, weighted to their true number, and of the present rollout, all with the features that
 // they have now. Over episodes: Henaff et al. 2022; the product of both scopes: arXiv 2306.03236.
 type Elliptical struct {
-	Features  string  `json:"features" oneof:"code,hidden,embed,next"` // features η of an agent step: the code x_t, a hidden layer, the embedding s_t, or s_{t+1}
-	Squash    string  `json:"squash" oneof:"none,relu,tanh,fourier"`   // function of each feature before scaling; fourier: cosines of random mixtures
-	Waves     int     `json:"waves" range:"1..8192"`                   // number of these cosines; with squash=fourier
-	Bandwidth float64 `json:"bandwidth"`                               // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
-	Scale     string  `json:"scale" oneof:"rms,std"`                   // scaling of features; rms: by the root mean square over all, std: each to mean 0 and variance 1
-	Lambda    float64 `json:"lambda"`                                  // λ, ridge term of Λ; the smaller, the finer the differences of features that tell steps apart
-	Scope     string  `json:"scope" oneof:"global,episode,product"`    // steps that make up Λ; global: all so far, episode: those of this episode before, product: √ of both multiplied
-	Whose     string  `json:"whose" oneof:"all,own"`                   // all: one Λ of all agents' steps, as they share Θ; own: one for each agent
-	Peers     bool    `json:"peers"`                                   // with whose=own: steps of a detected peer count in Λ, too, with weight γ; reads peers' steps in training
-	Reservoir int     `json:"reservoir" range:"1..10000000"`           // earlier agent steps that are kept, of all agents together; each rollout batch uses at most as many of them as it has
-	Keep      float64 `json:"keep"`                                    // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next; 1: they are never forgotten
-	Shape     string  `json:"shape" oneof:"root,log"`                  // r^i as a function of x = ηᵀΛ⁻¹η: √x, or √(½·log(1+x))
+	Features  string  `json:"features" oneof:"code,hidden,embed,predicted,next"` // features η of an agent step: the code x_t, a hidden layer, the embedding s_t, what the decoder expects to follow, or s_{t+1}
+	Squash    string  `json:"squash" oneof:"none,relu,tanh,fourier"`             // function of each feature before scaling; fourier: cosines of random mixtures
+	Waves     int     `json:"waves" range:"1..8192"`                             // number of these cosines; with squash=fourier
+	Bandwidth float64 `json:"bandwidth"`                                         // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
+	Scale     string  `json:"scale" oneof:"rms,std"`                             // scaling of features; rms: by the root mean square over all, std: each to mean 0 and variance 1
+	Lambda    float64 `json:"lambda"`                                            // λ, ridge term of Λ; the smaller, the finer the differences of features that tell steps apart
+	Scope     string  `json:"scope" oneof:"global,episode,product"`              // steps that make up Λ; global: all so far, episode: those of this episode before, product: √ of both multiplied
+	Whose     string  `json:"whose" oneof:"all,own"`                             // all: one Λ of all agents' steps, as they share Θ; own: one for each agent
+	Peers     bool    `json:"peers"`                                             // with whose=own: steps of a detected peer count in Λ, too, with weight γ; reads peers' steps in training
+	Reservoir int     `json:"reservoir" range:"1..10000000"`                     // earlier agent steps that are kept, of all agents together; each rollout batch uses at most as many of them as it has
+	Sample    int     `json:"sample,omitzero" range:"0..10000000"`               // agent steps of a rollout batch, and as many earlier ones, that Λ is summed over, each with the weight of those it stands for; 0: all
+	Keep      float64 `json:"keep"`                                              // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next; 1: they are never forgotten
+	Shape     string  `json:"shape" oneof:"root,log"`                            // r^i as a function of x = ηᵀΛ⁻¹η: √x, or √(½·log(1+x))
 }
 
 // What η is made of (features).
 const (
-	FeatureCode   = "code"   // mean of x_t ~ p_φ(x|s_t,a_t) [X]
-	FeatureHidden = "hidden" // φ's last hidden layer [256]
-	FeatureEmbed  = "embed"  // s_t = θ(o_t) [S]; the action does not count
-	FeatureNext   = "next"   // θ(o_{t+1}) [S] of the true next observation: where the step leads
+	FeatureCode   = "code"      // mean of x_t ~ p_φ(x|s_t,a_t) [X]
+	FeatureHidden = "hidden"    // φ's last hidden layer [H]
+	FeatureEmbed  = "embed"     // s_t = θ(o_t) [S]; the action does not count
+	FeaturePred   = "predicted" // ŝ_{t+1} = ψ(mean of x_t) [S]: what the code knows of where the step leads, without what cannot be foretold
+	FeatureNext   = "next"      // θ(o_{t+1}) [S] of the true next observation: where the step leads
 )
 
 // Other settings of Elliptical that have names.
@@ -83,6 +86,8 @@ func (e Elliptical) Validate() error {
 		return fmt.Errorf("bandwidth is %g, want a positive number", e.Bandwidth)
 	case !(e.Lambda > 0) || math.IsInf(e.Lambda, 0):
 		return fmt.Errorf("lambda is %g, want a positive number", e.Lambda)
+	case e.Sample < 0:
+		return fmt.Errorf("sample is %d, want 0 (all) or more", e.Sample)
 	case e.Reservoir < 1:
 		return fmt.Errorf("reservoir is %d, want 1 or more", e.Reservoir)
 	case e.Peers && e.Whose != WhoseOwn:
@@ -225,16 +230,20 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 	if x != nil { // no more than the rollout has steps, so that its own bonus costs as much as that of earlier ones
 		most, iteration = x.Rows(), x.Iteration
 	}
+	if f.Sample > 0 {
+		most = min(most, f.Sample)
+	}
 	rows := f.past.draw(most, iteration)
 	earlier := f.past.steps(rows)
 	if err := f.measure(ctx, &f.old, len(rows), earlier); err != nil {
 		return err
 	}
+	present := f.present(x)
 	f.known = f.known[:0]
 	for k := range f.owners() {
 		mine := func(agent int) bool { return f.Whose == WhoseAll || agent == k }
 		old := func(row int) bool { return mine(earlier.agent(row)) }
-		now := func(row int) bool { return mine(row%x.N) && x.Alive[row] != 0 }
+		now := func(row int) bool { return mine(row%x.N) && x.Alive[row] != 0 && (present == nil || present[row]) }
 		var m moments
 		m.add(f.old, f.width, old)
 		if x != nil {
@@ -243,7 +252,7 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 		e := newEllipsoid(f.maths, m.scaling(f.Scale, f.width), f.Lambda)
 		err := e.add(f.old, old, f.weight(k, len(rows), old))
 		if err == nil && x != nil {
-			err = e.add(f.now, now, 1)
+			err = e.add(f.now, now, standsFor(x, mine, present))
 		}
 		if err == nil && f.Peers {
 			err = f.addPeers(e, k, x, earlier, len(rows))
@@ -257,6 +266,38 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 		f.known = append(f.known, e)
 	}
 	return nil
+}
+
+// present tells which agent steps of x Λ is summed over; nil for all.
+func (f *elliptical) present(x *rl.Rollout) []bool {
+	if x == nil || f.Sample == 0 || f.Sample >= x.Rows() {
+		return nil
+	}
+	order := make([]int32, x.Rows())
+	rng.New(f.past.seed, "cermic reservoir present", uint64(x.Iteration)).Perm(order)
+	chosen := make([]bool, x.Rows())
+	for _, row := range order[:f.Sample] {
+		chosen[row] = true
+	}
+	return chosen
+}
+
+// standsFor is how many agent steps of x each of those present stands for, among those of the agents that are mine.
+func standsFor(x *rl.Rollout, mine func(agent int) bool, present []bool) float64 {
+	if present == nil {
+		return 1
+	}
+	kept, all := 0.0, 0.0
+	for row := range x.Rows() {
+		if x.Alive[row] == 0 || !mine(row%x.N) {
+			continue
+		}
+		all++
+		if present[row] {
+			kept++
+		}
+	}
+	return all / max(kept, 1)
 }
 
 // addPeers adds to the Λ of agent k the steps of the peers that it detected, γ of each: what they have explored is not all new to it.

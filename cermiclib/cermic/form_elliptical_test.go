@@ -142,7 +142,7 @@ func TestEllipticalBonusFades(t *testing.T) {
 		t.Skip("compiles a module for each form")
 	}
 	spec := fakeSpec(4)
-	for _, features := range []string{FeatureCode, FeatureHidden, FeatureEmbed, FeatureNext} {
+	for _, features := range []string{FeatureCode, FeatureHidden, FeatureEmbed, FeaturePred, FeatureNext} {
 		for _, whose := range []string{WhoseAll, WhoseOwn} {
 			f := DefaultElliptical()
 			f.Features, f.Whose = features, whose
@@ -171,6 +171,33 @@ func TestEllipticalBonusFades(t *testing.T) {
 				t.Errorf("%s, %s: new steps get at most %g, known ones %g", features, whose, slices.Max(m.raw), ninth)
 			}
 		}
+	}
+}
+
+// Λ of a sample of the agent steps, each with the weight of those it stands for, is about that of all: the bonus of a step goes with it.
+func TestSampledLambdaGoesWithTheWhole(t *testing.T) {
+	spec := fakeSpec(4)
+	ratings := func(sample int) []float32 {
+		f := DefaultElliptical()
+		f.Sample = sample
+		m, _ := newModule(t, withForm(f), spec, 1)
+		x := fakeRollout(spec, 64, 0)
+		for range 3 {
+			reward(t, m, x)
+			x.Iteration++
+		}
+		return slices.Clone(m.raw)
+	}
+	all, half := ratings(0), ratings(fakeRollout(spec, 64, 0).Rows()/2)
+	var a, b float64
+	for i := range all {
+		a, b = a+float64(all[i]), b+float64(half[i])
+	}
+	if ratio := b / a; math.Abs(ratio-1) > 0.15 {
+		t.Errorf("the mean bonus with half of the steps is %.3f of that with all, want about 1", ratio)
+	}
+	if slices.Equal(all, half) {
+		t.Error("the sample changes nothing")
 	}
 }
 

@@ -20,6 +20,9 @@ func (e Elliptical) features(c Config, b *nn.Build, sc *model.Scope, obs, act *N
 		f, _ = c.latent(sc, s, act)
 	case FeatureHidden:
 		f = c.hidden(sc, s, act)
+	case FeaturePred:
+		mean, _ := c.latent(sc, s, act)
+		f = c.decode(sc, mean)
 	default:
 		f = s
 	}
@@ -62,7 +65,7 @@ func (e Elliptical) width(c Config) int {
 	case FeatureCode:
 		return c.Latent
 	case FeatureHidden:
-		return predictHidden
+		return c.phi()
 	}
 	return c.Embed
 }

@@ -22,9 +22,11 @@ func formsUnderTest() map[string]Form {
 	hidden.Features, hidden.Squash = FeatureHidden, SquashTanh
 	waves := DefaultElliptical()
 	waves.Features, waves.Squash = FeatureEmbed, SquashFourier
+	foretold := DefaultElliptical()
+	foretold.Features, foretold.Sample = FeaturePred, 16
 	return map[string]Form{
 		"kl": KL{}, "aggregate": Aggregate{Codes: 16, Keep: 0.5}, "context": DefaultContext(), "progress": Progress{},
-		"elliptical": DefaultElliptical(), "own": own, "episode": episode, "next": next, "hidden": hidden, "waves": waves,
+		"elliptical": DefaultElliptical(), "own": own, "episode": episode, "next": next, "hidden": hidden, "waves": waves, "predicted": foretold,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/theory"
 	"cermic/envs"
 )
@@ -57,7 +58,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		report("calib_std", spread(InsertAxes(correction, -1), b.weight))
 		upperMean, lowerMean := average(upper, b.weight), average(lower, b.weight)
 		total = Add(total, Add(upperMean, lowerMean))
-		total = Add(total, MulScalar(gamma.loss, c.ConsistencyCoef))
+		total = Add(total, nn.Times(gamma.loss, "cermic/nce_coef", c.ConsistencyCoef))
 		if f.Loss != nil {
 			own := average(f.Loss, b.weight)
 			total = Add(total, own)
@@ -106,7 +107,7 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 		if c.Contrast > 0 {
 			contrast := average(c.contrast(sc, predicted, next, b.weight), b.weight)
 			report("explore_nce", contrast)
-			explore = Add(explore, MulScalar(contrast, c.Contrast))
+			explore = Add(explore, nn.Times(contrast, "cermic/explore_nce", c.Contrast))
 		}
 		total = Sub(total, Mul(explore, b.alpha))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs/rng"
 )
@@ -49,7 +50,7 @@ func (c Config) negativeScores(query, now, negative, weight *Node) (scores, coun
 	variance := Mul(Square(query), componentVariance(now, weight))
 	length := Sqrt(AddScalar(ReduceAndKeep(variance, ReduceSum, -1), spreadTiny))
 	centre := ReduceAndKeep(Mul(query, now), ReduceSum, -1)
-	return Add(centre, Mul(MulScalar(length, c.NegScale), negative)), weight
+	return Add(centre, Mul(nn.Times(length, "cermic/neg_scale", c.NegScale), negative)), weight
 }
 
 // pick returns scores[b, rows[b,k]] [B,K] for scores [B,B].

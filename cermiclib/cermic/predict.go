@@ -20,8 +20,16 @@ const (
 	OverSum  = "sum"
 )
 
-// predictHidden is the width of φ and ψ; the transition and generative networks of Dynamic Bottleneck.
+// predictHidden is the width of φ and ψ where phi_hidden says nothing; that of Dynamic Bottleneck's transition and generative networks.
 const predictHidden = 256
+
+// phi is the width H of φ and ψ.
+func (c Config) phi() int {
+	if c.Hidden > 0 {
+		return c.Hidden
+	}
+	return predictHidden
+}
 
 // latent maps s_t [B,S] and the action [B,A] to the mean and log σ of x_t, both [B,X].
 //
@@ -31,17 +39,17 @@ const predictHidden = 256
 // Σ_Ψ, so that the variance term does not restrain it (D3).
 func (c Config) latent(sc *model.Scope, s, act *Node) (mean, logScale *Node) {
 	out := Split(nn.Linear(sc.At("transition").At("out"), withAction(c.hidden(sc, s, act), act), 2*c.Latent), -1, 2)
-	return out[0], ClipScalar(out[1], c.LogScaleMin, c.LogScaleMax)
+	return out[0], ClipScalar(out[1], c.LogScaleMin, c.LogScaleMax) // constants: as settings of their own they change the bits of what is trained
 }
 
-// hidden is φ's last hidden layer [B,predictHidden].
+// hidden is φ's last hidden layer [B,H].
 func (c Config) hidden(sc *model.Scope, s, act *Node) *Node {
 	sc = sc.At("transition")
-	x := nn.LeakyReLU(nn.Linear(sc.At("in"), withAction(s, act), predictHidden))
+	x := nn.LeakyReLU(nn.Linear(sc.At("in"), withAction(s, act), c.phi()))
 	for i := range 2 {
 		block := sc.At("block_%d", i)
-		y := nn.LeakyReLU(nn.Linear(block.At("first"), withAction(x, act), predictHidden))
-		x = Add(x, nn.Linear(block.At("second"), withAction(y, act), predictHidden))
+		y := nn.LeakyReLU(nn.Linear(block.At("first"), withAction(x, act), c.phi()))
+		x = Add(x, nn.Linear(block.At("second"), withAction(y, act), c.phi()))
 	}
 	return x
 }
@@ -55,10 +63,10 @@ func withAction(x, act *Node) *Node { return Concatenate([]*Node{x, act}, -1) }
 // Reading: the figure calls this decoder ψ, the text p_φ and an encoder; spread.go has σ_ψ (D4).
 func (c Config) decode(sc *model.Scope, x *Node) *Node {
 	sc = sc.At("decoder")
-	y := nn.LeakyReLU(nn.Linear(sc.At("in"), x, predictHidden))
+	y := nn.LeakyReLU(nn.Linear(sc.At("in"), x, c.phi()))
 	for i := range 2 {
 		block := sc.At("block_%d", i)
-		y = Add(y, nn.Linear(block.At("second"), nn.LeakyReLU(nn.Linear(block.At("first"), y, predictHidden)), predictHidden))
+		y = Add(y, nn.Linear(block.At("second"), nn.LeakyReLU(nn.Linear(block.At("first"), y, c.phi())), c.phi()))
 	}
 	return nn.Linear(sc.At("out"), y, c.Embed)
 }

@@ -65,7 +65,7 @@ func (c Config) normalisePsi(sc *model.Scope, mu, variance, weight *Node) (m, q 
 // running moves the running mean sc/name, a scalar that starts as init says, towards value and returns it.
 func (c Config) running(sc *model.Scope, name string, value *Node, init nn.Init) *Node {
 	v := nn.Frozen(sc, value, name, init)
-	next := Add(MulScalar(v.NodeValue(value), c.ConsistencyDecay), MulScalar(value, 1-c.ConsistencyDecay))
+	next := Add(nn.Times(v.NodeValue(value), "cermic/gamma_ema", c.ConsistencyDecay), nn.Times(value, "cermic/gamma_ema/rest", 1-c.ConsistencyDecay))
 	v.SetNodeValue(StopGradient(next))
 	return next
 }

@@ -46,6 +46,7 @@ func (c Config) validateCounts() error {
 	}{
 		{"d_s", c.Embed, 2}, // normalising a single component would leave nothing
 		{"d_x", c.Latent, 1},
+		{"phi_hidden", c.Hidden, 0}, // 0: Dynamic Bottleneck's
 		{"n_neg", c.Negatives, 1},
 		{"cermic_epochs", c.Epochs, 0},
 		{"cermic_minibatch", c.Minibatch, 2}, // spreads and contrasts need company

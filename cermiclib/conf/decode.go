@@ -156,6 +156,9 @@ func (d *decoder) object(path string, obj object, dst reflect.Value) error {
 			}
 			continue
 		}
+		if m.key == codeKey && isConfig && codeOf(dst.Type()) != "" {
+			continue // of a run: the code is that of this program, whatever it was then
+		}
 		i := slices.IndexFunc(keys, func(f field) bool { return f.name == m.key })
 		if i < 0 {
 			return d.unknown(path, m.key, kind, keys)

@@ -118,10 +118,16 @@ func (e *encoder) object(path string, v reflect.Value) error {
 	if isConfig {
 		keys = append(keys, field{name: kindKey})
 	}
+	code := ""
+	if isConfig {
+		if code = codeOf(v.Type()); code != "" {
+			keys = append(keys, field{name: codeKey})
+		}
+	}
 	usual, known := registered(kind, v.Type())
 	keys = slices.DeleteFunc(keys, func(f field) bool {
-		return f.omitZero && isZero(v.FieldByIndex(f.index)) ||
-			f.omitDefault && known && reflect.DeepEqual(v.FieldByIndex(f.index).Interface(), usual.FieldByIndex(f.index).Interface())
+		return f.index != nil && (f.omitZero && isZero(v.FieldByIndex(f.index)) ||
+			f.omitDefault && known && reflect.DeepEqual(v.FieldByIndex(f.index).Interface(), usual.FieldByIndex(f.index).Interface()))
 	})
 	slices.SortFunc(keys, func(a, b field) int { return cmp.Compare(a.name, b.name) })
 	e.WriteByte('{')
@@ -132,7 +138,7 @@ func (e *encoder) object(path string, v reflect.Value) error {
 		e.text(f.name)
 		e.WriteByte(':')
 		if f.index == nil {
-			e.text(kind)
+			e.text(map[string]string{kindKey: kind, codeKey: code}[f.name])
 			continue
 		}
 		if err := e.value(join(path, f.name), f.in(v)); err != nil {

@@ -45,8 +45,8 @@ func fields(t reflect.Type) ([]field, error) {
 	isConfig := reflect.PointerTo(t).Implements(kinderType)
 	best := map[string]field{}
 	for _, f := range all {
-		if f.name == kindKey && isConfig {
-			return nil, fmt.Errorf("conf: %s has a field for the key %q, which is reserved", t, kindKey)
+		if isConfig && (f.name == kindKey || f.name == codeKey) {
+			return nil, fmt.Errorf("conf: %s has a field for the key %q, which is reserved", t, f.name)
 		}
 		other, seen := best[f.name]
 		if seen && other.depth == f.depth {

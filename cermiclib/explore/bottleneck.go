@@ -97,7 +97,7 @@ func (c DB) train(sc *model.Scope, in dbIn) []*Node {
 	contrast := c.contrast(online, momentum, sampled, next, in.weight)
 
 	terms := []*Node{average(kl, in.weight), average(likelihood, in.weight), average(contrast, in.weight)}
-	loss := Sub(MulScalar(terms[0], c.WeightKL), Add(MulScalar(terms[1], c.WeightL2), MulScalar(terms[2], c.WeightNCE)))
+	loss := Sub(nn.Times(terms[0], "db/kl", c.WeightKL), Add(nn.Times(terms[1], "db/l2", c.WeightL2), nn.Times(terms[2], "db/nce", c.WeightNCE)))
 	for _, part := range dbTwins {
 		nn.Twin(online.At("%s", part), momentum.At("%s", part))
 	}

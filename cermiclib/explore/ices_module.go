@@ -147,7 +147,7 @@ func (m *ices) explorers(sc *model.Scope, in map[string]*Node, taken, contributi
 	entropy = average(Neg(ReduceSum(Mul(Exp(logp), logp), -1)), alive)
 	missing := Sub(contribution, Reshape(m.head(sc.At(icesValue), in["obs"], in["state"], 1), d[0], d[1]))
 	gain := average(Mul(StopGradient(missing), ReduceSum(Mul(logp, taken), -1)), alive)
-	return Neg(Add(gain, MulScalar(entropy, m.Entropy))), average(Square(missing), alive), entropy
+	return Neg(Add(gain, nn.Times(entropy, "ices/entropy", m.Entropy))), average(Square(missing), alive), entropy
 }
 
 // UseReplay lets the module train on the learner's old experience.

@@ -43,7 +43,7 @@ func (m *ices) change(sc *model.Scope, in map[string]*Node) *Node {
 	}
 	moved := Sub(m.stateOf(sc, nil, in["next"]), m.stateOf(sc, nil, in["obs"]))
 	centred := Sub(moved, ExpandLeftToRank(in["mean"], 2))
-	return ClipScalar(Mul(centred, ExpandLeftToRank(in["scale"], 2)), -m.DeltaClip, m.DeltaClip)
+	return nn.Within(Mul(centred, ExpandLeftToRank(in["scale"], 2)), "ices/delta_clip", -m.DeltaClip, m.DeltaClip)
 }
 
 // measure takes the changes of state in x in.

@@ -70,23 +70,29 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 // newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for actions of
 // which a share was uniform; without it nothing changes for those who have none.
 func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Program, error) {
-	inputs := m.inputs(mixed)
-	return nn.NewProgram(m.build, "ppo", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
-		at := nn.Named(inputs, nodes)
-		in := ppoIn{
-			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
-			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
-			carry: at["carry"], keep: at["keep"], told: at["context"],
-		}
+	return m.program("ppo", mixed, func(sc *model.Scope, in ppoIn) []*Node {
 		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in, p))
 		criticLoss := m.criticLoss(in, m.estimate(sc, in))
 		actorNorm := m.Adam.Minimize(sc.At("actor"), surrogate)
-		criticNorm := m.Adam.Minimize(sc.At("critic"), MulScalar(criticLoss, m.CriticCoef))
+		criticNorm := m.Adam.Minimize(sc.At("critic"), nn.Times(criticLoss, "learner/critic_coef", m.CriticCoef))
 		all := append([]*Node{surrogate, criticLoss}, append(report, actorNorm, criticNorm)...)
 		for i := range all {
 			all[i] = Reshape(all[i], 1)
 		}
 		return []*Node{Concatenate(all, 0)}
+	})
+}
+
+// program compiles fn on the inputs of one minibatch, which feed fills.
+func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppoIn) []*Node) (*nn.Program, error) {
+	inputs := m.inputs(mixed)
+	return nn.NewProgram(m.build, name, inputs, func(sc *model.Scope, nodes []*Node) []*Node {
+		at := nn.Named(inputs, nodes)
+		return fn(sc, ppoIn{
+			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
+			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
+			carry: at["carry"], keep: at["keep"], told: at["context"],
+		})
 	})
 }
 
@@ -137,14 +143,14 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	}
 	change := Sub(logp, in.logp)
 	ratio := Exp(change)
-	band := Exp(ClipScalar(change, math.Log(1-m.Clip), math.Log(1+m.Clip)))
+	band := Exp(nn.Within(change, "learner/clip_epsilon", math.Log(1-m.Clip), math.Log(1+m.Clip)))
 	objective := weighted(Min(Mul(ratio, in.adv), Mul(band, in.adv)), in.weight)
 	bonus := weighted(entropy, in.weight)
 	loss = Neg(objective)
 	if m.EntropyCoef > 0 {
-		loss = Sub(loss, MulScalar(bonus, m.EntropyCoef))
+		loss = Sub(loss, nn.Times(bonus, "learner/entropy_coef", m.EntropyCoef))
 	}
-	low, high := ConstAs(change, math.Log(1-m.Clip)), ConstAs(change, math.Log(1+m.Clip))
+	low, high := nn.Setting(change, "learner/clip_epsilon/low", math.Log(1-m.Clip)), nn.Setting(change, "learner/clip_epsilon/high", math.Log(1+m.Clip))
 	clipped := ConvertDType(LogicalOr(LessThan(change, low), GreaterThan(change, high)), ratio.DType())
 	return loss, []*Node{bonus, weighted(ratio, in.weight), weighted(clipped, in.weight), weighted(Neg(change), in.weight)}
 }
@@ -171,7 +177,7 @@ func logMixture(logp *Node, in ppoIn, act *envs.ActSpec) *Node {
 func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 	square := Square(Sub(value, in.ret))
 	if m.ValueClip > 0 {
-		near := Add(in.value, ClipScalar(Sub(value, in.value), -m.ValueClip, m.ValueClip))
+		near := Add(in.value, nn.Within(Sub(value, in.value), "learner/value_clip", -m.ValueClip, m.ValueClip))
 		square = Max(square, Square(Sub(near, in.ret)))
 	}
 	return weighted(square, in.weight)

@@ -157,5 +157,5 @@ func (m qplex) PenaltyOf(sc *model.Scope, in QIn) *Node {
 	if m.Head != HeadQatten || m.Penalty == 0 {
 		return nil
 	}
-	return MulScalar(ReduceAllMean(Square(m.logits(sc, in))), m.Penalty)
+	return nn.Times(ReduceAllMean(Square(m.logits(sc, in))), sc.Scope()+"/penalty", m.Penalty)
 }

@@ -18,14 +18,14 @@ import (
 //	y_t = r_t + γ·goes_on_t·( (1 − λ)·Q_{t+1} + λ·y_{t+1} ),   y_L = Q_L
 func (l *q) returns(reward, goesOn, next *Node) *Node {
 	if l.Lambda == 0 {
-		return Add(reward, MulScalar(Mul(goesOn, next), l.Discount))
+		return Add(reward, nn.Times(Mul(goesOn, next), "learner/discount", l.Discount))
 	}
 	width := next.Shape().Dimensions[0] / l.chunk
 	at := func(x *Node, t int) *Node { return Slice(x, AxisRange(t*width, (t+1)*width)) }
 	y, steps := at(next, l.chunk-1), make([]*Node, l.chunk)
 	for t := l.chunk - 1; t >= 0; t-- {
-		ahead := Add(MulScalar(at(next, t), 1-l.Lambda), MulScalar(y, l.Lambda))
-		y = Add(at(reward, t), MulScalar(Mul(at(goesOn, t), ahead), l.Discount))
+		ahead := Add(nn.Times(at(next, t), "learner/td_lambda/ahead", 1-l.Lambda), nn.Times(y, "learner/td_lambda", l.Lambda))
+		y = Add(at(reward, t), nn.Times(Mul(at(goesOn, t), ahead), "learner/discount", l.Discount))
 		steps[t] = y
 	}
 	return Concatenate(steps, 0)

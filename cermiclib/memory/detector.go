@@ -41,7 +41,7 @@ func detectionLoss(logits, labels, own *Node) *Node {
 
 // detect fills in what a detector of these logits that learns has to say; all [B,N], own one-hot of the observer.
 func (out *Context) detect(logits, labels, own *Node, threshold, coef float64) {
-	out.Loss = MulScalar(detectionLoss(logits, labels, own), coef)
+	out.Loss = nn.Times(detectionLoss(logits, labels, own), "memory/det_coef", coef)
 	said := ConvertDType(GreaterOrEqual(Sigmoid(logits), ConstAs(logits, threshold)), logits.DType())
 	others := float64(max(logits.Shape().Dimensions[1]-1, 1))
 	share := func(x *Node) *Node { return DivScalar(ReduceSum(Mul(x, OneMinus(own)), -1), others) }

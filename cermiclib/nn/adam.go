@@ -58,7 +58,8 @@ func (a Adam) Minimize(sc *model.Scope, loss *Node) (norm *Node) {
 		square = Add(square, ReduceAllSum(Square(d)))
 	}
 	norm = Sqrt(square)
-	scale := MinScalar(Div(ConstAs(norm, a.Clip), AddScalar(norm, 1e-6)), 1.0) // torch.nn.utils.clip_grad_norm_
+	at := sc.Scope() + "/adam/"
+	scale := MinScalar(Div(Setting(norm, at+"clip_grad", a.Clip), AddScalar(norm, 1e-6)), 1.0) // torch.nn.utils.clip_grad_norm_
 
 	moments := sc.At("adam")
 	steps := Frozen(moments, loss, "steps", AllZero)
@@ -69,7 +70,7 @@ func (a Adam) Minimize(sc *model.Scope, loss *Node) (norm *Node) {
 	for i, v := range vars {
 		d := Mul(grads[i], scale)
 		if a.Elementwise {
-			d = ClipScalar(grads[i], -a.Clip, a.Clip)
+			d = Within(grads[i], at+"clip_grad", -a.Clip, a.Clip)
 		}
 		name := model.EscapeScopeName(v.Path())
 		m := Frozen(moments, loss, name+".m", AllZero, v.Shape().Dimensions...)
@@ -78,8 +79,8 @@ func (a Adam) Minimize(sc *model.Scope, loss *Node) (norm *Node) {
 		spread := Add(MulScalar(s.NodeValue(g), adamBeta2), MulScalar(Square(d), 1-adamBeta2))
 		m.SetNodeValue(mean)
 		s.SetNodeValue(spread)
-		denominator := AddScalar(Sqrt(Div(spread, unbias2)), a.Eps)
-		v.SetNodeValue(Sub(nodes[i], MulScalar(Div(Div(mean, unbias1), denominator), a.LR)))
+		denominator := Plus(Sqrt(Div(spread, unbias2)), at+"eps", a.Eps)
+		v.SetNodeValue(Sub(nodes[i], Times(Div(Div(mean, unbias1), denominator), at+"lr", a.LR)))
 	}
 	return norm
 }

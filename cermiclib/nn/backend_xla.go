@@ -7,6 +7,7 @@ package nn
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,12 +36,24 @@ func plugins() []string {
 	return append(found, installed(cpu, "")...)
 }
 
-// installed lists backend configurations, with options, for the XLA plugins of a kind, in .venv of the working directory or of one above it,
-// in an active virtual environment, and in the folders of PJRT_PLUGIN_LIBRARY_PATH. A plugin is named by its absolute
-// path, which also keeps go-xla from searching and from downloading; it would not find the one for CUDA by its name.
+// installed lists backend configurations, with options, for the XLA plugins of a kind: first those in the folders of
+// PJRT_PLUGIN_LIBRARY_PATH, by which somebody prefers a build of another origin, then those in .venv of the working directory or of one
+// above it and in an active virtual environment. A plugin is named by its absolute path, which also keeps go-xla from searching and from
+// downloading; it would not find the one for CUDA by its name.
 func installed(kind, options string) []string {
-	roots := sites()
 	var found []string
+	for _, dir := range filepath.SplitList(os.Getenv(PluginVariable)) {
+		for _, glob := range pluginGlobs[kind] {
+			f, err := filepath.Abs(filepath.Join(dir, filepath.Base(glob)))
+			if err != nil {
+				continue
+			}
+			if c := config(f, options); !slices.Contains(found, c) && exists(f) {
+				found = append(found, c)
+			}
+		}
+	}
+	roots := sites()
 	for _, glob := range pluginGlobs[kind] {
 		for _, root := range roots {
 			files, _ := filepath.Glob(filepath.Join(root, glob))
@@ -48,14 +61,13 @@ func installed(kind, options string) []string {
 				found = append(found, config(f, options))
 			}
 		}
-		for _, dir := range filepath.SplitList(os.Getenv("PJRT_PLUGIN_LIBRARY_PATH")) {
-			f := filepath.Join(dir, filepath.Base(glob))
-			if _, err := os.Stat(f); err == nil {
-				found = append(found, config(f, options))
-			}
-		}
 	}
 	return found
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // sites are the folders of Python packages that a plugin may lie in.

@@ -81,6 +81,20 @@ func TestAnInstalledPluginIsFoundUnderEitherName(t *testing.T) {
 	}
 }
 
+// A build of another origin, which somebody names, comes before the one that set-up installs; one that is not there changes nothing.
+func TestANamedPluginComesFirst(t *testing.T) {
+	_, onCPU := machine(t, false)
+	dir := t.TempDir()
+	t.Setenv(PluginVariable, dir)
+	if got := plugins(); !slices.Equal(got, []string{"xla:" + onCPU}) {
+		t.Errorf("with an empty folder got %q", got)
+	}
+	own := place(t, dir, "pjrt_c_api_cpu_plugin.so")
+	if got := plugins(); !slices.Equal(got, []string{"xla:" + own, "xla:" + onCPU}) {
+		t.Errorf("got %q, want %s first", got, own)
+	}
+}
+
 func TestTF32IsOffUnlessItIsAskedForAndRecordsSayWhichItWas(t *testing.T) {
 	onCUDA, onCPU := machine(t, false) // who names a plugin gets it
 	for name, want := range map[string][2]string{

@@ -15,9 +15,22 @@ import (
 	"cermic/envs"
 )
 
+// TestMain keeps compiled graphs in a folder of its own: the first backend of a process says where, for all that follow.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "kept")
+	if err == nil {
+		err = os.Setenv(KeptGraphs, dir)
+	}
+	if err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
 func TestGraphCompiledBeforeIsLoaded(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv(keptGraphs, dir)
+	dir := os.Getenv(KeptGraphs)
 	backend, err := Open()
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,11 @@ func NewProgram(b *Build, name string, inputs []Input, fn func(sc *model.Scope, 
 		g.args = append(g.args, t)
 	}
 	err := catch(func() error {
-		exec, err := model.NewExec(b.Backend.Backend, b.Store, fn)
+		exec, err := model.NewExec(b.Backend.Backend, b.Store, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			stores.Store(in[0].Graph(), b.Store)
+			defer stores.Delete(in[0].Graph())
+			return fn(sc, in)
+		})
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func Original(store *model.Store, variable string) string {
 func Follow(g *Graph, original, twin *model.Scope, tau float64) {
 	for _, v := range Variables(twin.Store(), twin.Scope()) {
 		now := originalOf(v, original, twin).NodeValue(g)
-		v.SetNodeValue(Add(MulScalar(v.NodeValue(g), 1-tau), MulScalar(now, tau)))
+		v.SetNodeValue(Add(Times(v.NodeValue(g), twin.Scope()+"/stay", 1-tau), Times(now, twin.Scope()+"/follow", tau)))
 	}
 }
 

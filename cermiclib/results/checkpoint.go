@@ -18,6 +18,7 @@ type Checkpoint struct {
 	Frames  int               // trained so far
 	Tensors []Tensor          // weights, optimiser moments, environment and carry states
 	Meta    map[string]string // anything else; keys that start with "run." are reserved
+	Bare    bool              // Tensors are weights alone, to play with and not to go on from
 }
 
 // Metadata keys that the store adds. The marks say how long the files of the result were, and with which checksum: a
@@ -50,6 +51,10 @@ func readCheckpoint(path, id string) (c Checkpoint, at map[string]string, err er
 	if err != nil {
 		return c, nil, err
 	}
+	return parseCheckpoint(data, id)
+}
+
+func parseCheckpoint(data []byte, id string) (c Checkpoint, at map[string]string, err error) {
 	var meta map[string]string
 	if c.Tensors, meta, err = ReadTensors(data); err != nil {
 		return c, nil, err
@@ -60,7 +65,7 @@ func readCheckpoint(path, id string) (c Checkpoint, at map[string]string, err er
 	if meta[metaID] != id {
 		return c, nil, fmt.Errorf("it belongs to run %q", meta[metaID])
 	}
-	if c.Frames, err = strconv.Atoi(meta[metaFrames]); err != nil {
+	if c.Frames, err = strconv.Atoi(meta[metaFrames]); err != nil || c.Frames < 0 {
 		return c, nil, fmt.Errorf("%s is %q", metaFrames, meta[metaFrames])
 	}
 	at, c.Meta = map[string]string{}, map[string]string{}

@@ -175,7 +175,7 @@ func (r *Run) checkDone() (complete bool, err error) {
 func (r *Run) rewind() error {
 	found := map[string]lines{}
 	for _, name := range resultFiles[1:] {
-		data, err := os.ReadFile(r.path(name))
+		data, err := ReadFile(r.path(name), maxFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -98,7 +98,13 @@ func readCurves(text []byte) ([]*Record, error) {
 			Task: "vmas/" + c.Task, Method: "BenchMARL " + c.Algorithm, Budget: "recorded", Seed: run.Seed, Complete: true,
 			Experiment: settings, Host: Host{Backend: "torch", Cores: 1, Seconds: run.Seconds}, Scalars: map[string][]Point{},
 		}
+		if err := r.checkNames(); err != nil {
+			return nil, fmt.Errorf("recorded curves: %w", err)
+		}
 		for _, e := range run.Evals {
+			if e.Frames < 0 {
+				return nil, fmt.Errorf("recorded curves: an evaluation is at %d frames, want 0 or more", e.Frames)
+			}
 			if scores := present(e.Returns); len(scores) > 0 {
 				r.addEval(Eval{Frames: e.Frames, Scores: scores, Groups: presentIn(e.Groups)})
 			}

@@ -5,6 +5,7 @@
 package results
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,14 +61,22 @@ func TestAPipeIsRefusedWithoutWaiting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error, 2)
+	locked := filepath.Join(dir, "0b")
+	if err := errors.Join(os.Mkdir(locked, 0o700), syscall.Mkfifo(filepath.Join(locked, lockName+".1"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 4)
 	go func() {
 		_, err := st.Find(Query{})
+		done <- err
+		st.Owner("0b")
+		done <- nil
+		_, err = st.Claim(t.Context(), "0b", []byte(testExperiment), testHeader(), false, nil)
 		done <- err
 		_, err = ImportFile(pipe)
 		done <- err
 	}()
-	for range 2 {
+	for range 4 {
 		select {
 		case err = <-done:
 		case <-time.After(10 * time.Second):

@@ -72,7 +72,7 @@ func (w *watch) holds(s state) string {
 		return o.String()
 	}
 	now := w.now()
-	if w.since.IsZero() || !s.same(w.last) {
+	if w.since.IsZero() || !s.same(w.last) || now.Before(w.since) { // the clock may have been set back
 		w.last, w.since = s, now
 	}
 	if now.Sub(w.since) > w.silence {

@@ -207,8 +207,17 @@ func newestLock(dir string) (state, error) {
 	}
 }
 
-// readLock opens a lock file, so that a network file system asks its server, and reads it.
+// maxLock is more than a lock file ever has in bytes.
+const maxLock = 1 << 16
+
+// readLock opens a lock file, so that a network file system asks its server, and reads it. What is no regular file is refused before: to
+// open a pipe would wait for somebody who writes.
 func readLock(path string) (content []byte, changed time.Time, err error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, changed, err
+	} else if !info.Mode().IsRegular() {
+		return nil, changed, fmt.Errorf("%s is no regular file (%s)", path, info.Mode().Type())
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, changed, err
@@ -218,7 +227,7 @@ func readLock(path string) (content []byte, changed time.Time, err error) {
 	if err != nil {
 		return nil, changed, err
 	}
-	content, err = io.ReadAll(f)
+	content, err = io.ReadAll(io.LimitReader(f, maxLock))
 	return content, info.ModTime(), err
 }
 

@@ -119,11 +119,13 @@ func ReadMarlEval(data []byte) ([]*Record, error) {
 		for _, task := range slices.Sorted(maps.Keys(file[env])) {
 			for _, method := range slices.Sorted(maps.Keys(file[env][task])) {
 				for i, seed := range slices.Sorted(maps.Keys(file[env][task][method])) {
-					r, err := importRun(file[env][task][method][seed])
-					if err != nil {
-						return nil, fmt.Errorf("%s/%s, %s, %s: %w", env, task, method, seed, err)
+					r := &Record{ID: "imported", Task: env + "/" + task, Method: method, Seed: seedOf(seed, i), Budget: "imported", Complete: true}
+					if err := cmp.Or(r.checkNames(), printable("run", seed)); err != nil {
+						return nil, fmt.Errorf("%.80q, %.80q: %w", r.Task, method, err)
 					}
-					r.ID, r.Task, r.Method, r.Seed = "imported", env+"/"+task, method, seedOf(seed, i)
+					if err := r.importSteps(file[env][task][method][seed]); err != nil {
+						return nil, fmt.Errorf("%s, %s, %s: %w", r.Task, method, seed, err)
+					}
 					records = append(records, r)
 				}
 			}
@@ -144,19 +146,22 @@ func seedOf(name string, place int) uint64 {
 	return n
 }
 
-// importRun reads the steps of one run in order of their frames.
-func importRun(steps map[string]json.RawMessage) (*Record, error) {
-	r := &Record{Budget: "imported", Complete: true, Scalars: map[string][]Point{}}
+// importSteps reads the steps of one run in order of their frames.
+func (r *Record) importSteps(steps map[string]json.RawMessage) error {
+	r.Scalars = map[string][]Point{}
 	for _, name := range slices.Sorted(maps.Keys(steps)) {
 		if name == absoluteMetrics {
 			continue
+		}
+		if err := printable("step", name); err != nil {
+			return err
 		}
 		var step struct {
 			Frames *float64   `json:"step_count"` // some writers give it a point
 			Return []*float64 `json:"return"`
 		}
 		if err := json.Unmarshal(steps[name], &step); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, plain(err))
+			return fmt.Errorf("%s: %w", name, plain(err))
 		}
 		scores := present(step.Return)
 		if step.Frames == nil || len(scores) == 0 {
@@ -164,19 +169,19 @@ func importRun(steps map[string]json.RawMessage) (*Record, error) {
 		}
 		frames := *step.Frames
 		if frames < 0 || frames > 1<<53 || frames != math.Trunc(frames) {
-			return nil, fmt.Errorf("%s: %s is %v, want a whole number, 0 or more", name, stepCount, frames)
+			return fmt.Errorf("%s: %s is %v, want a whole number, 0 or more", name, stepCount, frames)
 		}
 		groups, err := groupsOf(steps[name])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		r.addEval(Eval{Frames: int(frames), Scores: scores, Groups: groups})
 	}
 	if len(r.Evals) == 0 {
-		return nil, fmt.Errorf("no step has a %q and a %q", stepCount, returnMetric)
+		return fmt.Errorf("no step has a %q and a %q", stepCount, returnMetric)
 	}
 	slices.SortStableFunc(r.Evals, func(a, b Eval) int { return cmp.Compare(a.Frames, b.Frames) })
-	return r, nil
+	return nil
 }
 
 // groupsOf are the returns of groups in a step. BenchMARL writes that of a task's only group, too, which is the return: it is left out.

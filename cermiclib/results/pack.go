@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -116,22 +117,34 @@ func Unpack(data []byte) (*Record, error) {
 	if err := checkID(r.ID); err != nil || !r.Complete {
 		return nil, fmt.Errorf("it is not a complete record of a run: %w", ErrDamaged)
 	}
-	if err := errors.Join(checkTask(r.Task), printable("method", r.Method)); err != nil {
+	if err := r.checkNames(); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
 	return r, nil
 }
 
 // unpackHead reads a packed record up to its evaluations.
-func unpackHead(data []byte) (*Record, error) {
+func unpackHead(data []byte) (*Record, error) { return unpackUntil(data, "evals") }
+
+// unpackBrief reads a packed record up to its scalars, and keeps of its evaluations the last.
+func unpackBrief(data []byte) (*Record, error) {
+	r, err := unpackUntil(data, "scalars")
+	if err != nil {
+		return nil, err
+	}
+	return r.brief(), nil
+}
+
+// unpackUntil reads a packed record up to a field.
+func unpackUntil(data []byte, last string) (*Record, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
 	r := &Record{Scalars: map[string][]Point{}}
 	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
-		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host}
-	in := json.NewDecoder(z)
+		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights}
+	in := json.NewDecoder(io.LimitReader(z, maxPack))
 	_, err = in.Token() // the opening brace
 	for err == nil {
 		var key json.Token
@@ -147,6 +160,9 @@ func unpackHead(data []byte) (*Record, error) {
 	}
 	if err == nil && (checkID(r.ID) != nil || !r.Complete) {
 		err = errors.New("it is not a complete record of a run")
+	}
+	if err == nil {
+		err = r.checkNames()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)

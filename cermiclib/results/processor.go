@@ -29,8 +29,8 @@ func ProcessorSeconds() (float64, error) {
 	return (user + system) / ticks, errors.Join(errUser, errSystem)
 }
 
-// isaFlag caps, in the environment variable XLA_FLAGS, the instruction set that XLA's CPU compiler uses.
-const isaFlag = "--xla_cpu_max_isa="
+// ISAFlag caps, in the environment variable XLA_FLAGS, the instruction set that XLA's CPU compiler uses.
+const ISAFlag = "--xla_cpu_max_isa="
 
 // instructionSets are the widest first, under the names that XLA's flag has for them.
 var instructionSets = []struct {
@@ -49,7 +49,7 @@ var instructionSets = []struct {
 func instructionSet() string {
 	capped := ""
 	for _, flag := range strings.Fields(os.Getenv("XLA_FLAGS")) {
-		if isa, ok := strings.CutPrefix(flag, isaFlag); ok {
+		if isa, ok := strings.CutPrefix(flag, ISAFlag); ok {
 			capped = isa
 		}
 	}

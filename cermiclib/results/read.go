@@ -59,6 +59,15 @@ func readHeader(dir string) (*Record, error) {
 
 // readHead is readRun without what the run found, the files of which are only compared with what was written.
 func readHead(dir string) (*Record, error) {
+	r, err := readBrief(dir)
+	if err != nil {
+		return nil, err
+	}
+	return r.head(), nil
+}
+
+// readBrief is readHead with the frames and the scores of a complete run's last evaluation.
+func readBrief(dir string) (*Record, error) {
 	r, err := readHeader(dir)
 	if err != nil {
 		return nil, err
@@ -76,7 +85,29 @@ func readHead(dir string) (*Record, error) {
 	}
 	r.Complete, r.Frames = true, end.Frames
 	_ = readHost(dir, &r.Host) // a run without it is still whole
-	return r, nil
+	if l := readLines(files[evalsFile]); len(l.bodies) > 0 {
+		if err := r.add(evalsFile, l.bodies[len(l.bodies)-1:]); err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", filepath.Join(dir, evalsFile), err, ErrDamaged)
+		}
+		r.Frames = end.Frames
+	}
+	return r.brief(), nil
+}
+
+// brief is r with the frames and the scores of its last evaluation as all that it found.
+func (r *Record) brief() *Record {
+	short := r.head()
+	if n := len(r.Evals); n > 0 {
+		short.Evals = []Eval{{Frames: r.Evals[n-1].Frames, Scores: r.Evals[n-1].Scores}}
+	}
+	return short
+}
+
+// head is r without what it found.
+func (r *Record) head() *Record {
+	short := *r
+	short.Evals, short.Scalars = nil, map[string][]Point{}
+	return &short
 }
 
 // notWritten is the error for a file of a complete run that has changed.
@@ -89,16 +120,17 @@ func parseHeader(data []byte, id string) (*Record, error) {
 	if err := readSealed(data, &h); err != nil {
 		return nil, fmt.Errorf("%s of run %s: %w: %w", experimentFile, id, err, ErrDamaged)
 	}
-	if err := errors.Join(checkTask(h.Task), printable("method", h.Method)); err != nil {
-		return nil, fmt.Errorf("%s of run %s: %w: %w", experimentFile, id, err, ErrDamaged)
-	}
 	if h.ID != id {
 		return nil, fmt.Errorf("%s of run %s belongs to run %s: %w", experimentFile, id, h.ID, ErrDamaged)
 	}
-	return &Record{
+	r := &Record{
 		ID: h.ID, Task: h.Task, Method: h.Method, Budget: h.Budget, Seed: h.Seed, Experiment: h.Experiment,
 		Scalars: map[string][]Point{},
-	}, nil
+	}
+	if err := r.checkNames(); err != nil {
+		return nil, fmt.Errorf("%s of run %s: %w: %w", experimentFile, id, err, ErrDamaged)
+	}
+	return r, nil
 }
 
 // readRun reads a run's folder without holding its lock. Of a partial run, which may be growing, it takes the lines that

@@ -11,17 +11,18 @@ import (
 
 // Record is one run: one experiment with one seed.
 type Record struct {
-	ID         string             `json:"id"`         // hash of the canonical experiment
-	Task       string             `json:"task"`       // "vmas/balance"
-	Method     string             `json:"method"`     // "mappo-cermic"; the label of a curve
-	Budget     string             `json:"budget"`     // "smoke", "short", "paper" or "custom"
-	Seed       uint64             `json:"seed"`       //
-	Complete   bool               `json:"complete"`   // false: partial, resumable
-	Frames     int                `json:"frames"`     // trained so far
-	Experiment json.RawMessage    `json:"experiment"` // complete, including every default
-	Host       Host               `json:"host"`       //
-	Evals      []Eval             `json:"evals"`      // in order of Frames
-	Scalars    map[string][]Point `json:"scalars"`    // losses, consistency, Psi moments, intrinsic reward, …
+	ID         string             `json:"id"`                // hash of the canonical experiment
+	Task       string             `json:"task"`              // "vmas/balance"
+	Method     string             `json:"method"`            // "mappo-cermic"; the label of a curve
+	Budget     string             `json:"budget"`            // "smoke", "short", "paper" or "custom"
+	Seed       uint64             `json:"seed"`              //
+	Complete   bool               `json:"complete"`          // false: partial, resumable
+	Frames     int                `json:"frames"`            // trained so far
+	Experiment json.RawMessage    `json:"experiment"`        // complete, including every default
+	Host       Host               `json:"host"`              //
+	Weights    string             `json:"weights,omitempty"` // SHA-256 of the file of weights that a packed record brings along; see Store.Weights
+	Evals      []Eval             `json:"evals"`             // in order of Frames
+	Scalars    map[string][]Point `json:"scalars"`           // losses, consistency, Psi moments, intrinsic reward, …
 }
 
 // Host says where and with what a run was trained. It never enters the ID.
@@ -85,6 +86,8 @@ type Event struct {
 	Eval      *Eval              // a new evaluation
 	Scalars   map[string]float64 // a finished iteration
 	Visits    *Visits            // with Scalars: the cells visited so far, nil if the task declares none
+	State     string             // "compiling" before the first iteration, "attached" where one begins to follow another process, "stopped" once a run that was stopped is saved; else empty
+	Changed   string             // ID of a run with the same settings whose code, of a cell's own task or method, was another
 	FromStore bool               // the record was found complete, nothing was trained
 	Failed    string             // why the run ended without a result; then only Record's task, method, budget, seed and ID are set
 	Note      string             // one line for the user: backend in use, a waiting lock, a damaged file set aside

@@ -68,6 +68,14 @@ func inflate(data []byte, limit int64) (text []byte, rest int, err error) {
 // maxName is the longest name of a task or method in bytes.
 const maxName = 1000
 
+// checkNames refuses a record whose names nothing should be called by, wherever it comes from.
+func (r *Record) checkNames() error {
+	if err := checkTask(r.Task); err != nil {
+		return err
+	}
+	return printable("method", r.Method)
+}
+
 // checkTask keeps a task's name, which export makes a path of, from leading out of a folder.
 func checkTask(name string) error {
 	if err := printable("task", name); err != nil {

@@ -60,11 +60,12 @@ func (s *Store) Base(fsys fs.FS) error {
 
 // committed is a packed record, unpacked once.
 type committed struct {
-	fsys       fs.FS
-	name       string
-	whole, top sync.Once
-	record     *Record // nil: it is damaged
-	head       *Record // the same without evaluations and scalars
+	fsys            fs.FS
+	name            string
+	whole, top, mid sync.Once
+	record          *Record // nil: it is damaged
+	head            *Record // the same without evaluations and scalars
+	brief           *Record // the same with the last evaluation's scores
 }
 
 // committed returns the packed record of a run, nil if there is none, or a damaged one, of which it notes so once.
@@ -85,6 +86,16 @@ func (s *Store) committedHead(id string) *Record {
 	}
 	c.top.Do(func() { c.head = s.unpack(c, unpackHead) })
 	return c.head
+}
+
+// committedBrief is committedHead with the scores of the last evaluation.
+func (s *Store) committedBrief(id string) *Record {
+	c := s.base[id]
+	if c == nil {
+		return nil
+	}
+	c.mid.Do(func() { c.brief = s.unpack(c, unpackBrief) })
+	return c.brief
 }
 
 func (s *Store) unpack(c *committed, unpack func([]byte) (*Record, error)) *Record {
@@ -174,23 +185,67 @@ func (q Query) matches(r *Record) bool {
 
 // Find returns the runs that q selects, ordered by task, method, budget, seed and ID. Damaged ones are left out with a
 // note. The records are shared: do not change them.
-func (s *Store) Find(q Query) ([]*Record, error) { return s.find(q, s.Get) }
+func (s *Store) Find(q Query) ([]*Record, error) {
+	return s.find(q, func(x *index, id string) (*Record, error) {
+		// The head alone decides most cases; one that cannot be read is for Get to report.
+		if h, err := s.headIn(x, id); err == nil && !q.matches(h) {
+			return h, nil
+		}
+		return s.Get(id)
+	})
+}
 
 // Heads is Find, but without evaluations and scalars; see Head.
-func (s *Store) Heads(q Query) ([]*Record, error) { return s.find(q, s.Head) }
+func (s *Store) Heads(q Query) ([]*Record, error) { return s.find(q, s.headIn) }
 
-func (s *Store) find(q Query, get func(id string) (*Record, error)) ([]*Record, error) {
+// Briefs is Find, but without scalars, and of the evaluations with the frames and the scores of the last alone: what a list of runs shows. Thousands
+// of complete runs are listed in a moment, from an index in the store's folder.
+func (s *Store) Briefs(q Query) ([]*Record, error) {
+	return s.find(q, func(x *index, id string) (*Record, error) {
+		r, err := s.own(x, id)
+		if err == nil && r.Complete {
+			return r, nil
+		}
+		if base := s.committedBrief(id); base != nil {
+			return base, nil
+		}
+		if r, err = s.Get(id); err != nil {
+			return nil, err
+		}
+		return r.brief(), nil
+	})
+}
+
+// own is the brief of a complete run of the store's folder, or the head of another one.
+func (s *Store) own(x *index, id string) (*Record, error) {
+	return x.brief(id, func() (*Record, error) { return readBrief(filepath.Join(s.dir, id)) })
+}
+
+// headIn is Head with an index.
+func (s *Store) headIn(x *index, id string) (*Record, error) {
+	r, err := s.own(x, id)
+	if err != nil {
+		return s.Head(id)
+	}
+	if !r.Complete {
+		if base := s.committedHead(id); base != nil {
+			return base, nil
+		}
+	}
+	return r.head(), nil
+}
+
+func (s *Store) find(q Query, get func(x *index, id string) (*Record, error)) ([]*Record, error) {
 	ids, err := s.IDs()
 	if err != nil {
 		return nil, err
 	}
+	x := openIndex(s.dir)
+	x.forget(ids)
+	defer x.save()
 	var found []*Record
 	for _, id := range ids {
-		// The head alone decides most cases; one that cannot be read is for Get to report.
-		if h, err := s.Head(id); err == nil && !q.matches(h) {
-			continue
-		}
-		r, err := get(id)
+		r, err := get(x, id)
 		if errors.Is(err, ErrDamaged) {
 			s.Note(err.Error())
 			continue

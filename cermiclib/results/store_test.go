@@ -87,7 +87,7 @@ func train(r *Run, after func()) error {
 		}
 		if frames%(3*testStep) != testStep {
 			tensors := []Tensor{NewTensor("state", state), NewTensor("z", make([]uint8, ballast))}
-			c := Checkpoint{frames, tensors, map[string]string{"note": fmt.Sprint(frames)}}
+			c := Checkpoint{Frames: frames, Tensors: tensors, Meta: map[string]string{"note": fmt.Sprint(frames)}}
 			if err := r.SaveCheckpoint(c); err != nil {
 				return err
 			}

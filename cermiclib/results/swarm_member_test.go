@@ -24,6 +24,7 @@ type member struct {
 	Skew             time.Duration // of the machine's clock
 	Rate             float64       // by which it runs fast or slow
 	Silence          time.Duration
+	Slow             time.Duration // most that a change of the store takes to arrive, as over a slow network
 }
 
 func swarmID(run int) string { return fmt.Sprintf("%016x", 0x5eed+run) }
@@ -45,6 +46,9 @@ func swarmChild(text string) error {
 	s.life.me.Host, s.life.beat, s.life.silence, s.life.poll = m.Host, m.Silence/40, m.Silence, m.Silence/40
 	s.life.now = func() time.Time {
 		return began.Add(m.Skew + time.Duration(float64(time.Since(began))*m.Rate))
+	}
+	if m.Slow > 0 {
+		s.life.step = func() { time.Sleep(time.Duration(rand.Int64N(int64(m.Slow)))) }
 	}
 	log, err := os.OpenFile(m.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {

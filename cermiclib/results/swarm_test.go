@@ -30,7 +30,8 @@ type swarm struct {
 	group     sync.WaitGroup
 }
 
-// start adds a process on one of three machines, whose clocks show other times and run up to a quarter too fast or too slow.
+// start adds a process on one of three machines, whose clocks show other times and run up to a quarter too fast or too slow; to two of them
+// the store is a folder on a slow network.
 func (w *swarm) start() {
 	m := w.member
 	m.Seed = w.random.Uint64()
@@ -38,6 +39,7 @@ func (w *swarm) start() {
 	m.Host = fmt.Sprintf("machine-%d", machine)
 	m.Skew = []time.Duration{0, 9 * time.Hour, -100 * time.Hour}[machine]
 	m.Rate = []float64{1, 0.8, 1.25}[machine]
+	m.Slow = []time.Duration{0, 10 * time.Millisecond, 50 * time.Millisecond}[machine]
 	text, err := json.Marshal(m)
 	if err != nil {
 		w.t.Fatal(err)

@@ -159,7 +159,7 @@ func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]result
 	for _, x := range c.Tensors {
 		byName[x.Name] = x
 	}
-	if err := t.restoreWeights(byName); err != nil {
+	if err := t.restoreWeights(byName, false); err != nil {
 		return nil, err
 	}
 	for _, g := range t.groups {
@@ -173,26 +173,33 @@ func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]result
 	return byName, nil
 }
 
-// restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes.
-func (t *trainer) restoreWeights(byName map[string]results.Tensor) error {
+// restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes; if bare, all but those
+// of optimisers.
+func (t *trainer) restoreWeights(byName map[string]results.Tensor, bare bool) error {
 	stored := 0
 	for name := range byName {
 		if strings.HasPrefix(name, weightsPrefix+"/") {
 			stored++
 		}
 	}
-	made := 0
-	for _, g := range t.groups {
-		made += len(nn.Variables(g.build.Store, "/"))
+	type place struct {
+		variable *model.Variable
+		tensor   string
 	}
-	if stored != made {
-		return fmt.Errorf("it has %d variables, the experiment %d", stored, made)
-	}
+	var places []place
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
-			if err := restoreVariable(v, g.tensorOf(v.Path()), byName); err != nil {
-				return err
+			if !bare || !results.Optimiser(v.Path()) {
+				places = append(places, place{v, g.tensorOf(v.Path())})
 			}
+		}
+	}
+	if stored != len(places) {
+		return fmt.Errorf("it has %d variables, the experiment %d", stored, len(places))
+	}
+	for _, p := range places {
+		if err := restoreVariable(p.variable, p.tensor, byName); err != nil {
+			return err
 		}
 	}
 	return nil

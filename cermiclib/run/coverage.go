@@ -62,6 +62,29 @@ func (v *coverage) note(k, e int) {
 	}
 }
 
+// tell writes into the rollout batch of each group how often training has been where each agent step ended; 0 outside the projection.
+func (v *coverage) tell(groups []*group) {
+	if v == nil {
+		return
+	}
+	for _, g := range groups {
+		if g.x.Visits == nil {
+			g.x.Visits = make([]float32, len(g.x.Intrinsic))
+		}
+		for row := range g.x.Visits {
+			g.x.Visits[row] = 0
+			if cell := v.cell(g, row); cell >= 0 {
+				g.x.Visits[row] = float32(v.visits.Counts[cell])
+			}
+		}
+	}
+}
+
+// cell is where row of the rollout batch of g ended, -1 for outside the projection.
+func (v *coverage) cell(g *group, row int) int32 {
+	return v.cells[row/g.x.N*v.agents+g.view.Agent(row%g.x.N)]
+}
+
 // pay notes what the agent steps of the rollout batch have earned beside the task's reward.
 func (v *coverage) pay(groups []*group) {
 	if v == nil {
@@ -70,7 +93,7 @@ func (v *coverage) pay(groups []*group) {
 	clear(v.visits.Bonus)
 	for _, g := range groups {
 		for row, r := range g.x.Intrinsic {
-			if cell := v.cells[row/g.x.N*v.agents+g.view.Agent(row%g.x.N)]; cell >= 0 {
+			if cell := v.cell(g, row); cell >= 0 {
 				v.visits.Bonus[cell] += float64(r)
 			}
 		}

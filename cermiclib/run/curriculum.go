@@ -127,5 +127,5 @@ func (t *trainer) takeWeights(from *trainer) error {
 	for _, x := range weights {
 		byName[x.Name] = x
 	}
-	return t.restoreWeights(byName)
+	return t.restoreWeights(byName, false)
 }

@@ -23,8 +23,30 @@ func Episode(ctx context.Context, e Experiment, st *results.Store) ([]envs.Scene
 		return nil, nil, err
 	}
 	defer t.close()
+	return t.filmed(ctx)
+}
+
+// Untrained is Episode with the weights that e's training begins with.
+func Untrained(ctx context.Context, e Experiment) ([]envs.Scene, *results.Eval, error) {
+	backend, err := nn.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	shared := e.Task.Shared()
+	shared.Copies = 1 // enough, and no weight depends on their number
+	e.Task, e.Curriculum = e.Task.WithShared(shared), Curriculum{}
+	t, err := newTrainer(e, backend, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer t.close()
+	return t.filmed(ctx)
+}
+
+// filmed plays an episode with the weights as they are.
+func (t *trainer) filmed(ctx context.Context) ([]envs.Scene, *results.Eval, error) {
 	if _, ok := t.env.(envs.Scener); !ok {
-		return nil, nil, fmt.Errorf("%s cannot be drawn", e.Task.Kind())
+		return nil, nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())
 	}
 	t.exp.Budget.EvalEpisodes = 1
 	var scenes []envs.Scene

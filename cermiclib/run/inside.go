@@ -132,7 +132,7 @@ func restoredAs(e, as Experiment, backend nn.Backend, st *results.Store) (*train
 	if err != nil {
 		return nil, err
 	}
-	saved, err := st.Checkpoint(id)
+	saved, err := st.Weights(id)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = ErrNoWeights
@@ -148,7 +148,7 @@ func restoredAs(e, as Experiment, backend nn.Backend, st *results.Store) (*train
 	for _, x := range saved.Tensors {
 		byName[x.Name] = x
 	}
-	if err := t.restoreWeights(byName); err != nil {
+	if err := t.restoreWeights(byName, saved.Bare); err != nil {
 		t.close()
 		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
 	}

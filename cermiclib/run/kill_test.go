@@ -103,7 +103,7 @@ func child(dir string) error {
 	_, err = Run(context.Background(), small(os.Getenv(childMethod)), st, func(e results.Event) {
 		if e.Note != "" {
 			fmt.Println("note", e.Note)
-		} else {
+		} else if e.State == "" { // something was trained
 			fmt.Println("event")
 		}
 	})

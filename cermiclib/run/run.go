@@ -54,11 +54,18 @@ func start(ctx context.Context, e Experiment, st *results.Store, wait bool, watc
 	if err := Fits(ctx, []Experiment{e}, 1); err != nil {
 		return nil, err
 	}
-	defer s.release()
-	if err := s.build(ctx); err != nil {
+	if err := s.compareCode(id, text); err != nil {
 		return nil, err
 	}
+	defer s.release()
 	header := results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
+	s.tellState("compiling", id, header)
+	if err := s.build(ctx); err != nil {
+		if ctx.Err() != nil {
+			s.tellState("stopped", id, header)
+		}
+		return nil, err
+	}
 	if s.claim, err = st.Claim(ctx, id, text, header, wait, s.note); err != nil {
 		return nil, err
 	}
@@ -87,6 +94,7 @@ type session struct {
 	saved    time.Time
 	began    time.Time
 	before   float64 // seconds trained by earlier sessions
+	changed  string  // run with the same settings and other code; see results.Event
 }
 
 func (s *session) tell(e results.Event) {
@@ -96,6 +104,29 @@ func (s *session) tell(e results.Event) {
 }
 
 func (s *session) note(line string) { s.tell(results.Event{Note: line}) }
+
+// tellState tells of a run that is not claimed: with what the store has of it.
+func (s *session) tellState(state, id string, header results.Record) {
+	header.ID = id
+	if r, err := s.store.Get(id); err == nil {
+		header = *r
+	}
+	s.tell(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state, Changed: s.changed})
+}
+
+// compareCode says so if a run begins of which there is one with other code.
+func (s *session) compareCode(id string, text []byte) error {
+	if _, err := s.store.Head(id); err == nil {
+		return nil // it has begun before
+	}
+	other, err := s.store.OtherCode(text)
+	if err != nil || other == nil {
+		return err
+	}
+	s.changed = other.ID
+	s.note(fmt.Sprintf("your code changed since run %s: training anew", other.ID))
+	return nil
+}
 
 // tellStored tells of a record that needs no training.
 func (s *session) tellStored(r *results.Record) {
@@ -280,7 +311,7 @@ func (s *session) due(before, frames int) bool {
 
 func (s *session) event(fps float64, e results.Event) results.Event {
 	e.Record, e.Frames, e.Total, e.FPS = s.claim.Record(), s.trainer.frames, s.exp.Budget.Frames, fps
-	e.Metric = s.trainer.spec.Metric
+	e.Metric, e.Changed = s.trainer.spec.Metric, s.changed
 	if fps > 0 {
 		e.ETA = float64(max(0, e.Total-e.Frames)) / fps
 	}
@@ -292,6 +323,9 @@ func (s *session) stopped(ctx context.Context, err error) error {
 	id, at, saving := s.claim.Record().ID, s.snapshot.Frames, s.save()
 	switch {
 	case ctx.Err() != nil && saving == nil:
+		e := s.event(0, results.Event{State: "stopped"})
+		e.Frames = at
+		s.tell(e)
 		return ctx.Err()
 	case ctx.Err() != nil:
 		return fmt.Errorf("run %s was stopped, but its state at %d frames could not be saved: %w", id, at, saving)

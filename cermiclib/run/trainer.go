@@ -210,6 +210,7 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 	for _, g := range t.groups {
 		g.x.See(steps, g.step)
 	}
+	t.visited.tell(t.groups)
 	return done, nil
 }
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// saidOnce fails unless an error that a file's content causes is one sentence.
+func saidOnce(t *testing.T, err error) {
+	t.Helper()
+	if text := err.Error(); text == "" || strings.ContainsAny(text, "\n\r\x1b") {
+		t.Errorf("not one sentence: %q", text)
+	}
+}
+
+// FuzzUnpack reads any packed record: what is accepted survives being packed again, and its head is its own.
+func FuzzUnpack(f *testing.F) {
+	want := testHeader()
+	want.ID, want.Experiment, want.Complete, want.Frames = testID, []byte(testExperiment), true, 200
+	want.Scalars = map[string][]Point{"loss": {{100, 1.5}, {200, -0.25}}}
+	want.addEval(Eval{Frames: 200, Scores: []float64{1, 2}, Lengths: []int{5, 6}})
+	data, err := Pack(&want)
+	if err != nil {
+		f.Fatal(err)
+	}
+	text, _, err := inflate(data, maxPack)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(bytes.ReplaceAll(text, []byte("vmas/balance"), []byte("../../x")))
+	f.Add([]byte(`{"id":"0a","task":"t","method":"m","complete":true,"experiment":{},"scalars":{"a":{"frames":[1],"values":[]}}}`))
+	f.Add([]byte(`{"id":"0a","task":"t","method":"m","complete":true,"scalars":{"a":[{"frames":1,"value":1e308}]}}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		data := zipped(t, string(text))
+		r, err := Unpack(data)
+		head, headErr := unpackHead(data)
+		if headErr != nil && !errors.Is(headErr, ErrDamaged) {
+			t.Errorf("head: %v", headErr)
+		}
+		if headErr == nil && (checkTask(head.Task) != nil || printable("method", head.Method) != nil) {
+			t.Errorf("a head of task %q, method %q is accepted", head.Task, head.Method)
+		}
+		if err != nil {
+			if saidOnce(t, err); !errors.Is(err, ErrDamaged) {
+				t.Error(err)
+			}
+			return
+		}
+		again, err := Pack(r)
+		if err != nil {
+			return // JSON within the record that is not JSON alone
+		}
+		back, err := Unpack(again)
+		if err != nil || back.ID != r.ID || back.Task != r.Task || len(back.Evals) != len(r.Evals) {
+			t.Errorf("%+v is read back as %+v, %v", r, back, err)
+		}
+	})
+}
+
+// FuzzRecord reads any three files of a run's folder that have the right checksums.
+func FuzzRecord(f *testing.F) {
+	f.Add(`{"id":"0a","task":"vmas/balance","method":"mappo","experiment":{}}`, `{"frames":1,"scores":[1,null]}`, `{"frames":1,"values":{"loss":1}}`)
+	f.Add(`{"id":"0a","task":"../x","method":"mappo","seed":-1}`, `{"frames":-5,"groups":{"a":[]}}`+"\n"+`{}`, `{"values":null}`)
+	f.Add(`[]`, `null`, `"\ud800"`)
+	f.Fuzz(func(t *testing.T, head, evals, scalars string) {
+		r, err := parseHeader(sealedLines(head), "0a")
+		if err != nil {
+			if saidOnce(t, err); !errors.Is(err, ErrDamaged) {
+				t.Error(err)
+			}
+			return
+		}
+		for name, text := range map[string]string{evalsFile: evals, scalarsFile: scalars} {
+			l := readLines(sealedLines(strings.Split(text, "\n")...))
+			if l.bad || l.torn {
+				t.Fatalf("%q: a good line is damaged", text)
+			}
+			if err := r.add(name, l.bodies); err != nil {
+				saidOnce(t, err)
+				return
+			}
+			if cut := readLines([]byte(text)); len(cut.bodies) > 0 && !json.Valid(cut.bodies[0]) && cut.marks[1].chain == 0 {
+				t.Errorf("%q counts as a line", cut.bodies[0])
+			}
+		}
+		_ = r.Score()
+		if _, err := MarlEval([]*Record{r}); err != nil {
+			saidOnce(t, err)
+		}
+	})
+}
+
+// sealedLines are texts as sealed lines, each after the one before.
+func sealedLines(texts ...string) []byte {
+	var all []byte
+	chain := uint32(0)
+	for _, text := range texts {
+		_, next, _ := unseal(chain, fmt.Appendf(nil, sealHead+"%s"+sealTail, 0, text)) // for its checksum
+		all, chain = fmt.Appendf(all, sealHead+"%s"+sealTail, next, text), next
+	}
+	return all
+}
+
+// FuzzImport reads any file of marl-eval, of BenchMARL or of recorded curves, gzipped or not.
+func FuzzImport(f *testing.F) {
+	f.Add([]byte(`{"vmas":{"balance":{"MAPPO":{"seed_0":{"step_0":{"step_count":6000,"return":[1,NaN,2.5]},"absolute_metrics":{"return":[2]}}}}}}`))
+	f.Add([]byte(`{"vmas":{"simple_adversary":{"mappo":{"run_3":{"a":{"step_count":1.0,"return":[0],"agent_return":[1],"adversary_return":[NaN]}}}}}}`))
+	f.Add([]byte(`{"schema":"benchmarl-curves/1","algorithm":"mappo","task":"balance","reward":"dense","runs":[{"seed":1,"evals":[{"frames":1,"returns":[1,null]}]}]}`))
+	f.Add([]byte(`{"schema":"benchmarl-curves/1","task":"../../x\u001b[2J","runs":[{"seed":1,"evals":[{"frames":-1,"returns":[1e308]}]}]}`))
+	f.Add([]byte(`{"a":{"../..":{"\n":{"":{"s":{"step_count":1e30,"return":[1]}}}}}}`))
+	f.Add([]byte{0x1f, 0x8b, 8, 0, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, data := range [][]byte{data, zipped(t, string(data))} {
+			records, err := Import(data)
+			if err != nil {
+				saidOnce(t, err)
+				continue
+			}
+			for _, r := range records {
+				if err := errors.Join(checkTask(r.Task), printable("method", r.Method)); err != nil {
+					t.Errorf("%q: %v", path.Join(r.Task, r.Method), err)
+				}
+				for _, e := range r.Evals {
+					if e.Frames < 0 || len(e.Scores) == 0 {
+						t.Errorf("an evaluation at %d frames of %d episodes", e.Frames, len(e.Scores))
+					}
+				}
+			}
+		}
+	})
+}
+
+// FuzzCheckpoint reads any checkpoint with the right checksum: what is accepted has a frame count and says where it belongs.
+func FuzzCheckpoint(f *testing.F) {
+	good := map[string]string{metaID: "0a", metaFrames: "100", metaMark + evalsFile: "0 00000000", "note": "x"}
+	meta, err := json.Marshal(good)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(meta), "weights/w", []byte{0, 0, 128, 63})
+	f.Add(`{"run.id":"0a","run.frames":"-1"}`, "", []byte{1})
+	f.Add(`{"run.id":"0a","run.frames":"1e9","a":"\u0000"}`, metadataKey, []byte(nil))
+	f.Fuzz(func(t *testing.T, text, name string, data []byte) {
+		var meta map[string]string
+		if json.Unmarshal([]byte(text), &meta) != nil {
+			return
+		}
+		var file bytes.Buffer
+		if err := WriteTensors(&file, []Tensor{NewTensor(name, data)}, meta); err != nil {
+			saidOnce(t, err)
+			return
+		}
+		c, at, err := parseCheckpoint(file.Bytes(), "0a")
+		if err != nil {
+			saidOnce(t, err)
+			return
+		}
+		if c.Frames < 0 || len(c.Tensors) != 1 || !reflect.DeepEqual(at[evalsFile], meta[metaMark+evalsFile]) {
+			t.Errorf("%q is read as %+v at %v", text, c, at)
+		}
+		if _, _, err := parseCheckpoint(file.Bytes(), "0b"); err == nil {
+			t.Error("it is taken for another run's")
+		}
+		if n := file.Len(); n > 9 {
+			bad := bytes.Clone(file.Bytes())
+			bad[n-1] ^= 1
+			if _, _, err := parseCheckpoint(bad, "0a"); err == nil {
+				t.Error("a flipped bit is not seen")
+			}
+		}
+	})
+}
