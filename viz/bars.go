@@ -18,7 +18,14 @@ type Bar struct {
 	Value     float64 // NaN: nothing measured, which is said in the place of the bar
 	Low, High float64 // bootstrap 95 % interval; NaN: none
 	Published float64 // drawn as a hollow diamond; NaN: none
+
+	Method string    // whose look the bar has, whatever it is called; empty: as Label says
+	Seeds  []float64 // up to five are drawn as dots, in the place of the interval
+	Noisy  bool      // hatched: measured with noise
 }
+
+// dotted reports whether the bar's seeds are drawn one by one.
+func (b Bar) dotted() bool { return len(b.Seeds) > 1 && len(b.Seeds) <= dotSeeds }
 
 // Group is a cluster of bars with a common name, for example a task.
 type Group struct {
@@ -49,7 +56,11 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	p.Add(b, above)
 	p.X.Tick.Marker = plot.ConstantTicks(b.names())
 	p.X.Tick.LineStyle.Width, p.X.LineStyle.Width = 0, 0
-	if f.Note == "" && b.has(func(bar Bar) bool { return !math.IsNaN(bar.Low + bar.High) }) {
+	switch {
+	case f.Note != "":
+	case b.has(Bar.dotted):
+		f.Note = "mean of seeds, which are the dots"
+	case b.has(func(bar Bar) bool { return !math.IsNaN(bar.Low + bar.High) }):
 		f.Note = "mean and bootstrap 95 % interval over seeds"
 	}
 	setNote(p, f.Note)
@@ -63,7 +74,13 @@ type bars struct {
 	styles []Style  // one a name
 }
 
-func (b *bars) style(bar Bar) Style { return b.styles[slices.Index(b.labels, bar.Label)] }
+func (b *bars) style(bar Bar) Style {
+	style := b.styles[slices.Index(b.labels, bar.Label)]
+	if own, ok := methods[bar.Method]; ok {
+		style.Color = own.Color
+	}
+	return style
+}
 
 // place returns the centre and the width of bar k in group g, in data units.
 func (b *bars) place(g, k int) (x, width float64) {
@@ -119,7 +136,7 @@ func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 			n = len(g.Bars)
 		}
 		for _, bar := range g.Bars {
-			for _, v := range []float64{bar.Value, bar.Low, bar.High, bar.Published} {
+			for _, v := range append([]float64{bar.Value, bar.Low, bar.High, bar.Published}, bar.Seeds...) {
 				if !math.IsNaN(v) {
 					ymin, ymax = min(ymin, v), max(ymax, v)
 				}
@@ -146,6 +163,9 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 			if !math.IsNaN(bar.Value) {
 				style := b.style(bar)
 				c.FillPolygon(style.Color, rectangle(left, ty(0), right, ty(bar.Value)))
+				if bar.Noisy {
+					hatch(c, left, ty(0), right, ty(bar.Value))
+				}
 			} else {
 				above := ty(0)
 				if d := ty(bar.Published) - above; d > -diamondRadius && d < 14 { // the diamond lies where the words would
@@ -153,7 +173,11 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 				}
 				notRun(c, vg.Point{X: centre, Y: above}, right-left)
 			}
-			if !math.IsNaN(bar.Low + bar.High) {
+			if bar.dotted() {
+				for i, v := range bar.Seeds {
+					seedDot(c, vg.Point{X: centre + (right-left)*vg.Length(float64(i)-float64(len(bar.Seeds)-1)/2)*0.12, Y: ty(v)})
+				}
+			} else if !math.IsNaN(bar.Low + bar.High) {
 				whisker(c, centre, ty(bar.Low), ty(bar.High), min((right-left)/4, 4))
 			}
 			if !math.IsNaN(bar.Published) {
@@ -162,6 +186,30 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 	c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.8)}, c.Min.X, ty(0), c.Max.X, ty(0))
+}
+
+// hatch draws light strokes across a bar.
+func hatch(c draw.Canvas, left, bottom, right, top vg.Length) {
+	low, high := min(bottom, top), max(bottom, top)
+	look := draw.LineStyle{Color: fade(paper, 0xc0), Width: vg.Points(1.2)}
+	for at := low - (right - left); at < high; at += 5 {
+		x0, x1 := left, right // the stroke y = at + (x − left) within the bar
+		if at < low {
+			x0 = left + low - at
+		}
+		if at+right-left > high {
+			x1 = left + high - at
+		}
+		if x1 > x0 {
+			c.StrokeLine2(look, x0, at+x0-left, x1, at+x1-left)
+		}
+	}
+}
+
+// seedDot is one seed's value, on a light border so that it can be seen on any bar.
+func seedDot(c draw.Canvas, at vg.Point) {
+	c.FillPolygon(fade(paper, 0xd0), ring(at, 2.9))
+	c.FillPolygon(ink, ring(at, 1.9))
 }
 
 // notRun says so above a height, upright where the bar would be narrow: an empty place there reads as a score of 0.

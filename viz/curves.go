@@ -28,8 +28,8 @@ type Figure struct {
 	Marks       []Mark  // on the horizontal axis
 }
 
-// Curves draws one line a series with its name at its end. A line is the mean over seeds, its band the bootstrap 95 %
-// interval of that mean; both are drawn where every seed has a value, and a single seed has no band. References are
+// Curves draws one line a series with its name at its end. A line is the mean over seeds. Up to five seeds are dots beside it, or thin lines
+// where there are many points; of more the band is the bootstrap 95 % interval of the mean. Both are drawn where every seed has a value. References are
 // thin, dotted and beneath the others. Series without a value are left out, so that a live plot may begin empty; it then says so.
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	p := newPlot(f.X, f.Y)
@@ -85,7 +85,7 @@ func looksOf(series []Series) func(Series) Style {
 	return func(s Series) Style {
 		if s.Reference {
 			n := len(referenceDashes)
-			style := Style{s.Label, ink, referenceDashes[references%n], vg.Points(1.1 + 0.7*float64(references/n%3))}
+			style := Style{s.Label, brown, referenceDashes[references%n], vg.Points(1.1 + 0.7*float64(references/n%3))}
 			references++
 			return style
 		}
@@ -145,7 +145,7 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 		case s.Low != nil:
 			low = append(low, plotter.XY{X: x, Y: s.Low[j]})
 			high = append(high, plotter.XY{X: x, Y: s.High[j]})
-		case len(v) > 1:
+		case len(v) > dotSeeds:
 			i := stats.Bootstrap([][]float64{v}, stats.Mean, bandReps, rng.New(0, "viz/band"))
 			low = append(low, plotter.XY{X: x, Y: i.Low})
 			high = append(high, plotter.XY{X: x, Y: i.High})
@@ -163,10 +163,50 @@ func drawMean(p *plot.Plot, s Series, style Style) (end float64, err error) {
 		band.Color, band.LineStyle.Width = style.Band(), 0
 		p.Add(band)
 	}
+	if n := len(s.Y); s.Low == nil && n > 1 && n <= dotSeeds {
+		if err := drawEach(p, s, style, len(line)); err != nil {
+			return 0, err
+		}
+	}
 	if s.Branched {
 		p.Add(branches{line[0], style.Color})
 	}
 	return line[len(line)-1].Y, addLine(p, line, style.Line())
+}
+
+// dotSeeds are shown one by one: a bootstrap interval of so few is hardly more than their range.
+const dotSeeds = 5
+
+// manyPoints are too many for dots.
+const manyPoints = 25
+
+// drawEach adds what the seeds of a mean line say: dots, or thin lines.
+func drawEach(p *plot.Plot, s Series, style Style, points int) error {
+	var dots plotter.XYs
+	for _, y := range s.Y {
+		var line plotter.XYs
+		for j, v := range y {
+			if !math.IsNaN(v) && len(s.at(j)) == len(s.Y) {
+				line = append(line, plotter.XY{X: s.X[j], Y: v})
+			}
+		}
+		if points > manyPoints {
+			if err := addLine(p, line, draw.LineStyle{Color: fade(style.Color, 0x48), Width: vg.Points(0.6)}); err != nil {
+				return err
+			}
+		}
+		dots = append(dots, line...)
+	}
+	if points > manyPoints {
+		return nil
+	}
+	seeds, err := plotter.NewScatter(dots)
+	if err != nil {
+		return err
+	}
+	seeds.GlyphStyle = draw.GlyphStyle{Color: fade(style.Color, 0x90), Radius: vg.Points(1.5), Shape: draw.CircleGlyph{}}
+	p.Add(seeds)
+	return nil
 }
 
 // branches implements plot.Plotter: a ring where one line leaves another.

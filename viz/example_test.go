@@ -99,7 +99,7 @@ func ExampleStrip() {
 		log.Fatal(err)
 	}
 	fmt.Println(m.Bounds().Size())
-	// Output: (1156,422)
+	// Output: (1072,394)
 }
 
 // An episode as an animated GIF.

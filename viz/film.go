@@ -34,7 +34,7 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 	const gap, foot, margin = 8, 16, 6
 	columns := view.columns(frames)
 	rows := (frames + columns - 1) / columns
-	side := max(8.2*vg.Inch/vg.Length(columns)-gap, 1.3*vg.Inch)
+	side := max(7.6*vg.Inch/vg.Length(columns)-gap, 1.3*vg.Inch)
 	width, height := view.size(min(side, 4*vg.Inch))
 	total, tall := (width+gap)*vg.Length(columns)-gap, (height+foot)*vg.Length(rows)
 	img := vgimg.NewWith(vgimg.UseWH(total+2*margin, tall+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))

@@ -22,6 +22,18 @@ func GroupReturns(gs []results.Group, group string) []Series {
 	})
 }
 
+// Early is Evals for the score of an episode's first steps, where the task counts them apart. Records without contribute nothing.
+func Early(gs []results.Group) []Series {
+	return collect(gs, func(r *results.Record) (points []results.Point) {
+		for _, e := range r.Evals {
+			if len(e.Early) > 0 {
+				points = append(points, results.Point{Frames: e.Frames, Value: mean(e.Early)})
+			}
+		}
+		return points
+	})
+}
+
 // ofGroups are the measures as the records have them: where a scalar is written for each group of agents that is trained apart, one
 // measure a group.
 func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {

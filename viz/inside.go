@@ -147,7 +147,7 @@ func Memory(in *results.Inside, observer, frames int) (image.Image, error) {
 	}
 	const gap, foot, margin = 8, 18, 6
 	frames = min(frames, in.Steps)
-	width, height := view.size(8.4*vg.Inch/vg.Length(max(frames, 2)) - gap)
+	width, height := view.size(7.7*vg.Inch/vg.Length(max(frames, 2)) - gap)
 	img := vgimg.NewWith(vgimg.UseWH((width+gap)*vg.Length(frames)-gap+2*margin, height+foot+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
 	c := vgdraw.New(img)
 	for k := range frames {

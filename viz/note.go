@@ -62,26 +62,47 @@ func (n noted) Draw(c vg.Canvas, name string, style text.Style, at vg.Point) {
 	n.Handler.Draw(c, strings.TrimSpace(name), style, at.Add(vg.Point{Y: noteRow}))
 }
 
-// bandNote says what the bands of series are: the means that are drawn have bootstrap intervals where there are seeds for one.
+// bandNote says what stands around the means of series: up to five seeds each by itself, of more a bootstrap interval.
 func bandNote(series []Series) string {
-	var notes []string
-	fewest, most := 0, 0
+	var given []string
+	var few, more [2]int // the fewest and the most seeds of series of either kind
+	count := func(n int, of *[2]int) {
+		if of[0] == 0 || n < of[0] {
+			of[0] = n
+		}
+		of[1] = max(of[1], n)
+	}
+	thin := false
 	for _, s := range series {
 		switch n := len(s.Y); {
-		case s.Low != nil && s.Band != "" && !slices.Contains(notes, s.Band):
-			notes = append(notes, s.Band)
-		case s.Low == nil && n > 1 && fewest == 0:
-			fewest, most = n, n
-		case s.Low == nil && n > 1:
-			fewest, most = min(fewest, n), max(most, n)
+		case s.Low != nil && s.Band != "" && !slices.Contains(given, s.Band):
+			given = append(given, s.Band)
+		case s.Low != nil || n < 2:
+		case n <= dotSeeds:
+			count(n, &few)
+			thin = thin || len(s.X) > manyPoints
+		default:
+			count(n, &more)
 		}
 	}
-	if most > 0 {
-		seeds := fmt.Sprintf("%d seeds", most)
-		if fewest < most {
-			seeds = fmt.Sprintf("%d to %d seeds", fewest, most)
+	var notes []string
+	if few[1] > 0 {
+		shape := "dots"
+		if thin {
+			shape = "thin lines"
 		}
-		notes = append([]string{"mean and bootstrap 95 % interval over " + seeds}, notes...)
+		notes = append(notes, "mean of "+seeds(few)+", which are the "+shape)
 	}
-	return strings.Join(notes, "; ")
+	if more[1] > 0 {
+		notes = append(notes, "mean and bootstrap 95 % interval over "+seeds(more))
+	}
+	return strings.Join(append(notes, given...), "; ")
+}
+
+// seeds names a number of seeds, or the range of several.
+func seeds(n [2]int) string {
+	if n[0] < n[1] {
+		return fmt.Sprintf("%d to %d seeds", n[0], n[1])
+	}
+	return fmt.Sprintf("%d seeds", n[1])
 }

@@ -27,8 +27,19 @@ func NewPanels(columns int, plots ...*plot.Plot) Panels {
 	return Panels{Rows: slices.Collect(slices.Chunk(plots, columns)), Width: 3.1 * vg.Inch, Height: 2.3 * vg.Inch}
 }
 
+// MaxWidth is that of the widest figure: 1,098 pixels, which fit a notebook's column.
+const MaxWidth = 7.84 * vg.Inch
+
 // Image draws all panels with equal data areas.
 func (p Panels) Image() image.Image {
+	width, height, paint := p.layout()
+	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+	paint(draw.New(img))
+	return img.Image()
+}
+
+// layout is the size of the picture, and what draws it. Panels that together were wider than MaxWidth become narrower.
+func (p Panels) layout() (width, height vg.Length, paint func(draw.Canvas)) {
 	columns := 0
 	for _, row := range p.Rows {
 		columns = max(columns, len(row))
@@ -41,7 +52,7 @@ func (p Panels) Image() image.Image {
 		}
 	}
 	const margin = 8
-	width := p.Width*vg.Length(columns) + 2*margin
+	width = min(p.Width*vg.Length(columns)+2*margin, MaxWidth)
 	entries := lineEntries(p.Legend)
 	_, head := layout(entries, width-2*margin)
 	if len(entries) == 0 {
@@ -55,32 +66,31 @@ func (p Panels) Image() image.Image {
 	if note != "" {
 		foot = noteRow + 3
 	}
-	height := p.Height*vg.Length(len(grid)) + head + foot + 2*margin
-
-	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
-	c := draw.Crop(draw.New(img), margin, -margin, margin, -margin)
-	if p.Title != "" {
-		c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y - 8}, p.Title)
-		drawLegend(draw.Crop(c, 0, 0, 0, -24), entries)
-	} else {
-		drawLegend(c, entries)
-	}
-	if len(grid) == 0 || columns == 0 {
-		return img.Image()
-	}
-	if note != "" {
-		c.FillText(noteStyle(), vg.Point{X: c.Center().X, Y: c.Min.Y + 2}, note)
-	}
-	body := draw.Crop(c, 0, 0, foot, -head)
-	tiles := draw.Tiles{Rows: len(grid), Cols: columns, PadX: 10, PadY: 10, PadTop: 4}
-	for i, row := range plot.Align(grid, tiles, body) {
-		for j, at := range row {
-			if grid[i][j] != nil {
-				grid[i][j].Draw(at)
+	height = p.Height*vg.Length(len(grid)) + head + foot + 2*margin
+	return width, height, func(whole draw.Canvas) {
+		c := draw.Crop(whole, margin, -margin, margin, -margin)
+		if p.Title != "" {
+			c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y - 8}, p.Title)
+			drawLegend(draw.Crop(c, 0, 0, 0, -24), entries)
+		} else {
+			drawLegend(c, entries)
+		}
+		if len(grid) == 0 || columns == 0 {
+			return
+		}
+		if note != "" {
+			c.FillText(noteStyle(), vg.Point{X: c.Center().X, Y: c.Min.Y + 2}, note)
+		}
+		body := draw.Crop(c, 0, 0, foot, -head)
+		tiles := draw.Tiles{Rows: len(grid), Cols: columns, PadX: 10, PadY: 10, PadTop: 4}
+		for i, row := range plot.Align(grid, tiles, body) {
+			for j, at := range row {
+				if grid[i][j] != nil {
+					grid[i][j].Draw(at)
+				}
 			}
 		}
 	}
-	return img.Image()
 }
 
 // commonNote takes the note of the panels away from them, if all that have one have the same.

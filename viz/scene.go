@@ -13,7 +13,7 @@ import (
 	"cermic/envs"
 )
 
-// The colours of scenes. Agents take the spare colours in order, so that agent 1 is the same in every picture.
+// The colours of scenes. Agents take these colours in order, so that agent 1 is the same in every picture.
 var (
 	ground   = rgb(0xf7f8fa)
 	gold     = rgb(0xf5c542)
@@ -25,7 +25,9 @@ var (
 )
 
 // agentColor is the colour of agent i (from 0).
-func agentColor(i int) color.NRGBA { return spare[max(i, 0)%len(spare)] }
+func agentColor(i int) color.NRGBA { return agentColors[max(i, 0)%len(agentColors)] }
+
+var agentColors = []color.NRGBA{vermilion, blue, green, rgb(0xcc79a7), orange, sky, wine, violet, black, grey}
 
 // painter draws world units into a rectangle of the canvas, with one scale for both axes.
 type painter struct {

@@ -22,13 +22,15 @@ type Series struct {
 	Reference bool        // recorded by somebody else: drawn thin and dotted
 	Faint     bool        // context for the others: drawn thin
 	Branched  bool        // it begins on another line, where a ring is drawn
+
+	cues cues
 }
 
 // Line is a series of a single line, for example a formula.
 func Line(label string, x, y []float64) Series { return Series{Label: label, X: x, Y: [][]float64{y}} }
 
 // name is how the series is called.
-func (s Series) name() name { return name{s.Label, s.Method} }
+func (s Series) name() name { return name{s.Label, s.Method, s.cues} }
 
 // check reports what would draw nonsense.
 func (s Series) check() error {
@@ -89,7 +91,7 @@ func collect(gs []results.Group, points func(*results.Record) []results.Point) [
 	var out []Series
 	all := results.Flat(gs)
 	for _, g := range gs {
-		s := Series{Label: g.Label, Method: g.Method}
+		s := Series{Label: g.Label, Method: g.Method, cues: groupName(g).cues}
 		var lines [][]results.Point
 		for _, r := range g.Runs {
 			if ps, branched := grown(r, all, points); len(ps) > 0 {

@@ -38,7 +38,7 @@ func (s Style) Line() draw.LineStyle {
 // Band is the colour of an interval around the line, light enough for several to overlap.
 func (s Style) Band() color.NRGBA { return fade(s.Color, 0x30) }
 
-// The colours of Okabe and Ito (2008), chosen to stay apart under every common colour deficiency, with violet in the
+// The colours of methods: those of Okabe and Ito (2008), chosen to stay apart under every common colour deficiency, with violet in the
 // place of yellow, which is hard to see on white, and two more. TestColoursStayApart measures the distances.
 var (
 	black     = rgb(0x1a1a1a)
@@ -48,9 +48,20 @@ var (
 	violet    = rgb(0x7a45dd)
 	blue      = rgb(0x0060a8)
 	vermilion = rgb(0xd55e00)
-	pink      = rgb(0xcc79a7)
+	pink      = rgb(0xc880b0)
 	wine      = rgb(0x7a1f4f)
 	grey      = rgb(0x8c8c8c)
+)
+
+// The colours of everything else: of what somebody else recorded, and of labels that are no method.
+var (
+	brown      = rgb(0x8a5a2b)
+	teal       = rgb(0x007890)
+	crimson    = rgb(0xa80048)
+	olive      = rgb(0x907830)
+	periwinkle = rgb(0x6090f0)
+	lime       = rgb(0x78d878)
+	navy       = rgb(0x0000c0)
 )
 
 // Ink, mist and paper are the neutral tones: text and outlines, grid lines and frames, background.
@@ -70,7 +81,7 @@ var (
 // dashes are the patterns that lines of one colour take one after the other.
 var dashes = [][]vg.Length{solid, dashed, pattern(12, 3), pattern(7, 2, 1.5, 2, 1.5, 2), dashDot, dotted, pattern(2.5, 4), pattern(12, 2, 3, 2)}
 
-// referenceDashes are those of what somebody else recorded, which has one colour, close to black.
+// referenceDashes are those of what somebody else recorded, which has one colour, brown.
 var referenceDashes = [][]vg.Length{dotted, dashDot, pattern(2.5, 4), pattern(7, 2, 1.5, 2, 1.5, 2), pattern(12, 2, 3, 2), dashed, pattern(12, 3), pattern(1, 5)}
 
 func pattern(points ...float64) []vg.Length {
@@ -96,8 +107,8 @@ var methods = map[string]Style{
 	"mappo-cermic": {"MAPPO-CERMIC", vermilion, solid, vg.Points(2.2)},
 }
 
-// spare are the looks of labels that are no method of the paper, in order of appearance.
-var spare = []color.NRGBA{vermilion, blue, green, pink, orange, sky, wine, violet, black, grey}
+// spare are the colours of labels that are no method of the paper, in order of appearance; none is a method's.
+var spare = []color.NRGBA{teal, crimson, olive, periwinkle, lime, navy}
 
 // Styles returns the looks of the labels of one figure, each another one. A method, by its identifier or its name ("mappo-cermic",
 // "MAPPO-CERMIC"), has its own colour; other labels have the others, in their order, "" keeping a place free.
@@ -110,7 +121,10 @@ func Styles(labels ...string) []Style {
 }
 
 // name is what is written beside a line.
-type name struct{ label, method string } // method: whose look it has; empty: that of the label, if it is a method's name
+type name struct {
+	label, method string // method: whose look it has; empty: that of the label, if it is a method's name
+	cues          cues
+}
 
 // known is the method's own look; changed tells that the name stands for other settings of the method.
 func (n name) known() (s Style, ok, changed bool) {
@@ -125,7 +139,7 @@ func (n name) known() (s Style, ok, changed bool) {
 // one method, each of its settings has another colour, as labels have that are no method.
 func stylesOf(names []name) []Style {
 	out, used := make([]Style, len(names)), map[string]bool{}
-	own, different := map[color.NRGBA]bool{}, map[string]bool{} // colours of methods, and their names
+	different := map[string]bool{} // names of methods
 	for _, n := range names {
 		if s, ok, _ := n.known(); ok {
 			different[s.Name] = true
@@ -134,9 +148,6 @@ func stylesOf(names []name) []Style {
 	several := len(different) > 1
 	for i, n := range names {
 		s, ok, changed := n.known()
-		if ok && (several || !changed) {
-			own[s.Color] = true
-		}
 		if ok && !changed {
 			out[i], used[s.key()] = s, true
 		}
@@ -146,10 +157,15 @@ func stylesOf(names []name) []Style {
 			out[i] = out[first]
 		} else if out[i].Name == "" {
 			s, ok, _ := n.known()
-			if ok && several {
+			switch {
+			case ok && n.cues.any():
+				out[i] = n.cues.on(s).variant(used)
+			case ok && several:
 				out[i] = s.variant(used)
-			} else {
-				out[i] = other(i, own, used)
+			default:
+				if out[i] = agentStyle(n.label); out[i].Color.A == 0 || used[out[i].key()] {
+					out[i] = other(i, used)
+				}
 			}
 			out[i].Name = n.label
 			if settings, begins := strings.CutPrefix(n.label, n.method+" "); ok && begins { // "mappo-cermic explore.alpha=0.5"
@@ -180,19 +196,25 @@ func (s Style) variant(used map[string]bool) Style {
 	return s
 }
 
-// other is the look of a label that is no method, by its place among the labels: a colour that no method of the figure has, if
-// there is one.
-func other(place int, own map[color.NRGBA]bool, used map[string]bool) Style {
+// other is the look of a label that is no method, by its place among the labels.
+func other(place int, used map[string]bool) Style {
 	n := len(spare)
-	for _, strict := range []bool{true, false} {
-		for k := place; k < place+n*len(dashes); k++ {
-			s := Style{Color: spare[k%n], Dashes: dashes[k/n%len(dashes)], Width: vg.Points(1.8)}
-			if !used[s.key()] && !(strict && own[s.Color]) {
-				return s
-			}
+	for k := place; k < place+n*len(dashes); k++ {
+		s := Style{Color: spare[k%n], Dashes: dashes[k/n%len(dashes)], Width: vg.Points(1.8)}
+		if !used[s.key()] {
+			return s
 		}
 	}
 	return Style{Color: spare[place%n], Width: vg.Points(1.8)}
+}
+
+// agentStyle is the look of a line that is called after an agent, "agent 1": the colour that the agent has in pictures of its world.
+func agentStyle(label string) Style {
+	number, err := strconv.Atoi(strings.TrimPrefix(label, "agent "))
+	if err != nil || number < 1 || label != fmt.Sprintf("agent %d", number) {
+		return Style{}
+	}
+	return Style{Color: agentColor(number - 1), Width: vg.Points(1.8)}
 }
 
 // identifier is what the paper's name of a method is called in our labels.

@@ -31,9 +31,31 @@ func TestColoursStayApart(t *testing.T) {
 				if len(x.Dashes) != len(y.Dashes) {
 					want = 8
 				}
+				if name == "deuteranopia" && slices.Equal(x.Dashes, y.Dashes) && x.Width == y.Width {
+					want = 20 // no other cue
+				}
 				if d := distance(lab(x.Color, m), lab(y.Color, m)); d < want {
 					t.Errorf("%s: %s and %s are only %.1f apart, want %.0f", name, a, b, d, want)
 				}
+			}
+		}
+	}
+}
+
+func TestOtherColoursAreNoMethods(t *testing.T) {
+	for _, m := range methods {
+		for _, c := range append([]color.NRGBA{brown}, spare...) {
+			if c == m.Color {
+				t.Errorf("%s shares its colour with what is no method", m.Name)
+			}
+		}
+	}
+	look := methods["mappo-cermic"]
+	for _, a := range []string{"mlp", "gru"} {
+		x := cues{memory: a}.on(look)
+		for _, y := range []Style{look, {Color: brown}, methods["mappo"], cues{memory: map[string]string{"mlp": "gru", "gru": "mlp"}[a]}.on(look)} {
+			if d := distance(lab(x.Color, deficiencies["deuteranopia"]), lab(y.Color, deficiencies["deuteranopia"])); d < 20 && len(y.Name) > 0 {
+				t.Errorf("the memory %s is %.0f from %s, want 20", a, d, y.Name)
 			}
 		}
 	}
@@ -77,7 +99,7 @@ func distance(a, b [3]float64) float64 {
 
 func TestAMethodHasOneLookEverywhere(t *testing.T) {
 	for key, style := range methods {
-		got := stylesOf([]name{{"x", ""}, {key, ""}, {style.Name, ""}, {key + " task.reward=dense", key}, {"mace task.reward=dense", "mace"}, {"qmix task.reward=dense", "qmix"}})
+		got := stylesOf([]name{{label: "x", method: ""}, {label: key}, {label: style.Name}, {label: key + " task.reward=dense", method: key}, {label: "mace task.reward=dense", method: "mace"}, {label: "qmix task.reward=dense", method: "qmix"}})
 		if got[1].key() != style.key() || got[2].key() != style.key() {
 			t.Errorf("%s and %s are drawn as %v and %v, want %v", key, style.Name, got[1], got[2], style)
 		}
@@ -88,10 +110,10 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 			t.Errorf("a label that is no method has the colour of %s beside it", key)
 		}
 	}
-	if got := stylesOf([]name{{"mappo-cermic explore.alpha=0.5", "mappo-cermic"}})[0].Name; got != "MAPPO-CERMIC alpha=0.5" {
+	if got := stylesOf([]name{{label: "mappo-cermic explore.alpha=0.5", method: "mappo-cermic"}})[0].Name; got != "MAPPO-CERMIC alpha=0.5" {
 		t.Errorf("a method with a changed setting is called %q", got)
 	}
-	one := stylesOf([]name{{"mappo-cermic", "mappo-cermic"}, {"mappo-cermic explore.alpha=0.5", "mappo-cermic"}, {"mappo-cermic explore.alpha=1", "mappo-cermic"}})
+	one := stylesOf([]name{{label: "mappo-cermic", method: "mappo-cermic"}, {label: "mappo-cermic explore.alpha=0.5", method: "mappo-cermic"}, {label: "mappo-cermic explore.alpha=1", method: "mappo-cermic"}})
 	if one[0].Color != vermilion || one[1].Color == vermilion || one[2].Color == one[1].Color {
 		t.Errorf("three settings of one method alone are drawn as %v, want three colours", one)
 	}
@@ -99,7 +121,7 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 
 // A look follows from the method that a line is said to be of, never from how its label reads.
 func TestALabelIsNotReadForItsLook(t *testing.T) {
-	got := stylesOf([]name{{"mappo of somebody else", ""}, {"a variant", "mappo"}, {"qmix", ""}})
+	got := stylesOf([]name{{label: "mappo of somebody else", method: ""}, {label: "a variant", method: "mappo"}, {label: "qmix", method: ""}})
 	if got[0].Color == black || got[1].Color != black || got[1].Name != "a variant" {
 		t.Errorf("drawn as %v", got)
 	}
@@ -108,17 +130,17 @@ func TestALabelIsNotReadForItsLook(t *testing.T) {
 func TestNoTwoLinesOfAFigureLookAlike(t *testing.T) {
 	var all, changed, settings, others []name
 	for _, key := range slices.Sorted(maps.Keys(methods)) {
-		all, changed = append(all, name{key, key}), append(changed, name{key + " task.reward=dense", key})
+		all, changed = append(all, name{label: key, method: key}), append(changed, name{label: key + " task.reward=dense", method: key})
 	}
 	for i := range 16 {
-		settings, others = append(settings, name{fmt.Sprintf("mappo learner.lr=%d", i), "mappo"}), append(others, name{fmt.Sprintf("alpha=%d", i), ""})
+		settings, others = append(settings, name{label: fmt.Sprintf("mappo learner.lr=%d", i), method: "mappo"}), append(others, name{label: fmt.Sprintf("alpha=%d", i)})
 	}
 	for _, names := range [][]name{others, settings, slices.Concat(all, changed), slices.Concat(changed, all), slices.Concat(others, all),
-		slices.Concat(all, settings), append(settings[:15:15], name{"qmix", ""}), {{"mappo", ""}, {"mappo a=1", "mappo"}, {"mappo b=2", "mappo"}, {"MAPPO c=1", "mappo"}}} {
+		slices.Concat(all, settings), append(settings[:15:15], name{label: "qmix", method: ""}), {{label: "mappo", method: ""}, {label: "mappo a=1", method: "mappo"}, {label: "mappo b=2", method: "mappo"}, {label: "MAPPO c=1", method: "mappo"}}} {
 		seen := map[string]name{}
 		for i, s := range stylesOf(names) {
 			if before, ok := seen[s.key()]; ok {
-				t.Errorf("%s and %s look alike among %q", before, names[i], names)
+				t.Errorf("%s and %s look alike among %v", before.label, names[i].label, names)
 			}
 			seen[s.key()] = names[i]
 		}

@@ -25,13 +25,13 @@ const Score = ""
 // it is to be compared with thin behind it. front may be a run without results yet.
 func Training(front *results.Record, gs []results.Group, columns int, measures ...Measure) (Panels, error) {
 	p := NewPanels(columns)
-	p.Width, p.Height = vg.Length(9.3/float64(columns))*vg.Inch, 2.2*vg.Inch
+	p.Width, p.Height = vg.Length(7.6/float64(columns))*vg.Inch, 2.2*vg.Inch
 	gs = slices.DeleteFunc(slices.Clone(gs), func(g results.Group) bool { return g.Label == "" })
 	// A setting keeps its colour when another comes to the front.
 	slices.SortStableFunc(gs, func(a, b results.Group) int { return cmp.Compare(a.Label, b.Label) })
 	names := make([]name, len(gs))
 	for k, g := range gs {
-		names[k] = name{g.Label, g.Method}
+		names[k] = groupName(g)
 	}
 	p.Legend = stylesOf(names)
 	for i, m := range ofGroups(results.Flat(gs), measures) {
@@ -41,7 +41,7 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		}
 		series := make([]Series, len(gs)) // one a group, also where it is empty: its place gives its colour
 		for k, g := range gs {
-			series[k] = Series{Label: g.Label, Method: g.Method}
+			series[k] = Series{Label: g.Label, Method: g.Method, cues: names[k].cues}
 			if j := slices.IndexFunc(lines, func(s Series) bool { return s.Label == g.Label }); j >= 0 {
 				series[k] = lines[j]
 			}
@@ -57,4 +57,13 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		p.Rows[len(p.Rows)-1] = append(p.Rows[len(p.Rows)-1], plot)
 	}
 	return p, nil
+}
+
+// groupName is how a group of runs is called and drawn.
+func groupName(g results.Group) name {
+	n := name{label: g.Label, method: g.Method}
+	if len(g.Runs) > 0 {
+		n.cues = cuesOf(g.Runs[0].Experiment)
+	}
+	return n
 }
