@@ -15,7 +15,6 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/comms"
-	"github.com/janpfeifer/gonb/gonbui/dom"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
@@ -23,29 +22,32 @@ import (
 type Controls struct {
 	block
 	id      string // of the element on the page
+	line    block  // the settings in words, which a saved notebook keeps
 	items   []*Control
 	changed chan struct{} // holds one token if something moved since the last round
 }
 
 // Control is one setting.
 type Control struct {
-	name, address, tag string
-	mu                 sync.Mutex
-	value, next        string
+	name, address string
+	tag           func() string // HTML
+	mu            sync.Mutex
+	value, next   string
 }
 
 // NewControls returns an empty row. It keeps its place: what is shown later stands below it.
 func NewControls() *Controls {
-	c := &Controls{block: newBlock(), id: "controls-" + gonbui.UniqueId(), changed: make(chan struct{}, 1)}
+	c := &Controls{block: newBlock(), id: "controls-" + gonbui.UniqueId(), line: newBlock(), changed: make(chan struct{}, 1)}
 	c.put(content{protocol.MIMETextHTML: "", protocol.MIMETextPlain: ""})
+	c.line.put(content{protocol.MIMETextHTML: "", protocol.MIMETextPlain: ""})
 	return c
 }
 
 // Slider adds a number between low and high.
 func (c *Controls) Slider(name string, low, high, step, value float64) *Control {
 	return c.add(name, fmt.Sprint(value), func(k *Control) string {
-		return fmt.Sprintf(`<input type="range" data-address="%s" min="%g" max="%g" step="%g" value="%g"> <output>%g</output>`,
-			k.address, low, high, step, value, value)
+		return fmt.Sprintf(`<input type="range" data-lm-suppress-shortcuts disabled data-address="%s" min="%g" max="%g" step="%g" value="%s"> <output>%s</output>`,
+			k.address, low, high, step, k.next, k.next)
 	})
 }
 
@@ -53,10 +55,10 @@ func (c *Controls) Slider(name string, low, high, step, value float64) *Control 
 func (c *Controls) Menu(name, value string, options ...string) *Control {
 	return c.add(name, value, func(k *Control) string {
 		var b strings.Builder
-		fmt.Fprintf(&b, `<select data-address="%s">`, k.address)
+		fmt.Fprintf(&b, `<select data-lm-suppress-shortcuts disabled data-address="%s">`, k.address)
 		for _, o := range options {
 			chosen := ""
-			if o == value {
+			if o == k.next {
 				chosen = " selected"
 			}
 			fmt.Fprintf(&b, `<option%s>%s</option>`, chosen, html.EscapeString(o))
@@ -67,7 +69,7 @@ func (c *Controls) Menu(name, value string, options ...string) *Control {
 
 func (c *Controls) add(name, value string, tag func(*Control) string) *Control {
 	k := &Control{name: name, value: value, next: value, address: "/cermic/" + gonbui.UniqueId()}
-	k.tag = fmt.Sprintf("<label>%s %s</label>", html.EscapeString(name), tag(k))
+	k.tag = func() string { return fmt.Sprintf("<label>%s %s</label>", html.EscapeString(name), tag(k)) }
 	c.items = append(c.items, k)
 	return k
 }
@@ -92,9 +94,15 @@ const settle = 300 * time.Millisecond
 // button. Where no browser answers there is exactly one round, with the defaults.
 func (c *Controls) Rounds(ctx context.Context) iter.Seq[context.Context] {
 	return func(yield func(context.Context) bool) {
-		c.rounds(ctx, c.connect(ctx), yield)
-		c.put(c.settings()) // the saved notebook says what the last output was made with
+		c.rounds(ctx, c.connect(ctx) != nil, yield)
+		c.end("")
 	}
+}
+
+// end replaces the controls by the settings in words: the saved notebook says what the last output was made with.
+func (c *Controls) end(why string) {
+	c.line.put(content{protocol.MIMETextHTML: "", protocol.MIMETextPlain: ""})
+	c.put(c.settings(why))
 }
 
 func (c *Controls) rounds(ctx context.Context, connected bool, yield func(context.Context) bool) {
@@ -168,24 +176,44 @@ func (c *Controls) set(k *Control, value string) {
 	}
 }
 
-// settings is the row as text.
-func (c *Controls) settings() content {
+// settings is the row as text, with what is to be said of it.
+func (c *Controls) settings(remark string) content {
 	var parts []string
 	for _, k := range c.items {
 		parts = append(parts, k.name+" = "+k.value)
 	}
 	line := strings.Join(parts, ", ")
+	if remark != "" {
+		line += " · " + remark
+	}
 	return content{protocol.MIMETextHTML: "<small>" + html.EscapeString(line) + "</small>", protocol.MIMETextPlain: line}
 }
 
-// connect shows the row and reports whether a browser answers.
-func (c *Controls) connect(ctx context.Context) bool {
-	if !gonbui.IsNotebook || Headless() || !browser(ctx) {
-		return false
+// positions are the newest settings, by name, and take sets them before the controls are shown.
+func (c *Controls) positions() map[string]string {
+	out := map[string]string{}
+	for _, k := range c.items {
+		out[k.name] = k.value
+	}
+	return out
+}
+
+func (c *Controls) take(positions map[string]string) {
+	for _, k := range c.items {
+		if v, ok := positions[k.name]; ok {
+			k.value, k.next = v, v
+		}
+	}
+}
+
+// connect shows the row; it returns nil if no browser answers.
+func (c *Controls) connect(ctx context.Context) *page {
+	if !gonbui.IsNotebook || Headless() {
+		return nil
 	}
 	tags := make([]string, len(c.items))
 	for i, k := range c.items {
-		tags[i] = k.tag
+		tags[i] = k.tag()
 		positions := comms.Listen[string](k.address).LatestOnly()
 		go func() {
 			for value := range positions.C {
@@ -193,35 +221,20 @@ func (c *Controls) connect(ctx context.Context) bool {
 			}
 		}()
 	}
-	page := fmt.Sprintf(`<div id="%s" style="display:flex;flex-wrap:wrap;gap:2em;align-items:center">%s</div>`, c.id, strings.Join(tags, "\n"))
-	c.put(content{protocol.MIMETextHTML: page, protocol.MIMETextPlain: c.settings()[protocol.MIMETextPlain]})
-	dom.TransientJavascript(fmt.Sprintf(script, c.id))
-	return true
+	c.put(content{protocol.MIMETextHTML: fmt.Sprintf(rowPage, c.id, strings.Join(tags, "\n")), protocol.MIMETextPlain: ""})
+	p := openPage(ctx, c.id)
+	if p == nil {
+		c.put(content{protocol.MIMETextHTML: "", protocol.MIMETextPlain: ""})
+	}
+	return p
 }
 
-// script sends every change of a control to its address, as text, and writes a slider's number beside it.
-const script = `(() => {
-	for (const k of document.getElementById(%q).querySelectorAll("[data-address]")) {
-		k.addEventListener("input", () => {
-			if (k.nextElementSibling) { k.nextElementSibling.value = k.value; }
-			globalThis.gonb_comm.send(k.dataset.address, String(k.value));
-		});
-	}
-})();`
-
-// browser asks the page for a sign of life. Where scripts do not run or the page cannot reach the kernel (VS Code, some
-// proxies, no browser at all) none comes.
-func browser(ctx context.Context) bool {
-	address := "/ping/" + gonbui.UniqueId()
-	answer := comms.Listen[string](address).LatestOnly()
-	comms.Start()
-	dom.TransientJavascript(fmt.Sprintf(`globalThis.gonb_comm?.send(%q, "here");`, address))
-	select {
-	case <-answer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	case <-time.After(5 * time.Second):
-		return false
-	}
-}
+// rowPage is the row as a page keeps it: grey until the script of a page that is connected brings it to life.
+const rowPage = `<style>
+.cermic-controls { display: flex; flex-wrap: wrap; gap: .3em 2em; align-items: center }
+.cermic-controls:not(.cermic-live) label { opacity: .4 }
+.cermic-controls:not(.cermic-live) output, .cermic-controls:not(.cermic-live) input::-webkit-slider-thumb { visibility: hidden }
+.cermic-controls:not(.cermic-live) select { color: transparent }
+.cermic-controls.cermic-live .cermic-hint { display: none }
+</style><div id="%s" class="cermic-controls">%s
+<small class="cermic-hint">not connected: run this cell to attach to its training, or to begin</small></div>`

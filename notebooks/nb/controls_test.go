@@ -25,7 +25,7 @@ func TestControlsWithoutABrowserMakeOneRoundWithTheDefaults(t *testing.T) {
 }
 
 func TestTheMenuShowsItsDefault(t *testing.T) {
-	tag := NewControls().Menu("memory", "gru", "graph", "gru").tag
+	tag := NewControls().Menu("memory", "gru", "graph", "gru").tag()
 	if !strings.Contains(tag, "<option>graph</option><option selected>gru</option>") {
 		t.Errorf("got %s", tag)
 	}

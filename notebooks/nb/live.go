@@ -101,8 +101,9 @@ func (l *Live) Redraw(r *results.Record) {
 
 // Watch is a watcher of a run.
 func (l *Live) Watch(e results.Event) {
-	due := e.Eval != nil || e.Scalars != nil && l.due(time.Now()) // an evaluation is rare and what one waits for
-	if e.Record != nil && (ended(e) || due) {
+	due := e.Eval != nil || e.Scalars != nil && l.due(time.Now())                                                // an evaluation is rare and what one waits for
+	begins := (e.State == "compiling" || e.State == "attached") && e.Record != nil && e.Record.Experiment != nil // with what there is of it
+	if e.Record != nil && (ended(e) || due || begins) {
 		l.Redraw(e.Record)
 	}
 }
@@ -135,6 +136,9 @@ func (m *Map) Redraw(v *results.Visits) {
 
 // Watch is a watcher of a run.
 func (m *Map) Watch(e results.Event) {
+	if e.State == "compiling" || e.FromStore && e.Visits == nil {
+		m.Clear()
+	}
 	if e.Visits != nil && (ended(e) || m.due(time.Now())) {
 		m.Redraw(e.Visits)
 	}
@@ -149,11 +153,14 @@ type Progress struct {
 	now   results.Event // the last one that told of a record
 	score float64
 	note  string
+
+	began     time.Time     // of compiling; zero while it does not
+	compiling time.Duration // how long it took until the first iteration the last time
 }
 
 // NewProgress shows an empty bar.
 func NewProgress() *Progress {
-	p := &Progress{block: newBlock(), score: math.NaN()}
+	p := &Progress{block: newBlock(), score: math.NaN(), compiling: 6 * time.Second}
 	p.put(p.bar("starting"))
 	return p
 }
@@ -178,7 +185,16 @@ func (p *Progress) Watch(e results.Event) {
 	if ended(e) {
 		p.note = ""
 	}
-	if p.due(time.Now()) || ended(e) {
+	switch e.State {
+	case "compiling":
+		p.began = time.Now()
+	case "":
+		if !p.began.IsZero() && !e.FromStore {
+			p.compiling = time.Since(p.began)
+		}
+		p.began = time.Time{}
+	}
+	if p.due(time.Now()) || ended(e) || e.State != "" {
 		p.put(p.bar(p.line()))
 	}
 }
@@ -195,6 +211,12 @@ func (p *Progress) line() string {
 		s += fmt.Sprintf(" · %s %.4g", e.Metric, p.score)
 	}
 	switch {
+	case e.State == "compiling":
+		s += fmt.Sprintf(" · compiling, about %s", viz.Clock(math.Ceil(p.compiling.Seconds())))
+	case e.State == "attached":
+		s += " · trained by a process of its own"
+	case e.State == "stopped":
+		s += fmt.Sprintf(" · stopped at %s, saved", viz.Short(float64(e.Frames)))
 	case e.FromStore:
 		s += " · from the store"
 	case ended(e):
@@ -209,6 +231,11 @@ func (p *Progress) line() string {
 func (p *Progress) bar(line string) content {
 	page := fmt.Sprintf(`<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small>%s</small>`,
 		p.now.Frames, max(p.now.Total, 1), html.EscapeString(line))
+	if p.now.Changed != "" {
+		changed := "your code changed since run " + p.now.Changed + ": training anew"
+		page += "<br><small>" + changed + "</small>"
+		line += "\n" + changed
+	}
 	if p.note != "" {
 		page += fmt.Sprintf(`<br><small style="opacity:.75">%s</small>`, html.EscapeString(p.note))
 		line += "\n" + p.note

@@ -39,6 +39,7 @@ func Budget(name string) string {
 // cell five seconds after the button; a run needs less to save itself. Should it be busy with something that cannot be
 // stopped, the cell ends just before, with a word: what was saved last is safe.
 func Interruptible() context.Context {
+	ready()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	if !gonbui.IsNotebook {
 		context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
@@ -66,20 +67,29 @@ func onChange(get func() int, every time.Duration, do func()) {
 // Store opens the runs of this repository: one's own under runs/, and below them the committed ones. NB_STORE names
 // another folder.
 func Store() *results.Store {
-	folder := os.Getenv("NB_STORE")
-	if folder == "" {
-		folder = filepath.Join("..", "runs") // a cell runs in its notebook's folder
-	}
-	st := Must(results.Open(folder))
+	ready()
+	st := Must(results.Open(storeFolder()))
 	Check(st.Base(records.FS))
 	return st
 }
 
-// Check ends the cell with one sentence if err is an error. A run that was stopped is none.
+func storeFolder() string {
+	if folder := os.Getenv("NB_STORE"); folder != "" {
+		return folder
+	}
+	return filepath.Join("..", "runs") // a cell runs in its notebook's folder
+}
+
+// Check ends the cell with one sentence if err is an error. A run that was stopped is none, but the cells behind say that it was.
 func Check(err error) {
-	if err == nil || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) {
+		interrupted(nil)
 		return
 	}
+	if err == nil {
+		return
+	}
+	ready()
 	fmt.Fprintln(os.Stderr, err)
 	gonbui.Sync()
 	os.Exit(1)
@@ -87,6 +97,10 @@ func Check(err error) {
 
 // Must is Check for a call that also returns a value.
 func Must[T any](v T, err error) T {
+	if r, ok := any(v).(*results.Record); ok && r != nil && errors.Is(err, context.Canceled) {
+		interrupted(r)
+		return v
+	}
 	Check(err)
 	return v
 }
@@ -107,6 +121,7 @@ func send(data *protocol.DisplayData) {
 	if !gonbui.IsNotebook {
 		return
 	}
+	ready()
 	gonbui.SendData(data)
 	gonbui.Sync()
 }

@@ -37,8 +37,8 @@ func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
 		value any
 		want  []protocol.MIMEType
 	}{
-		"plot":    {plot, []protocol.MIMEType{protocol.MIMEImagePNG}},
-		"panels":  {viz.NewPanels(1, plot), []protocol.MIMEType{protocol.MIMEImagePNG}},
+		"plot":    {plot, []protocol.MIMEType{protocol.MIMEImagePNG, protocol.MIMEImageSVG}},
+		"panels":  {viz.NewPanels(1, plot), []protocol.MIMEType{protocol.MIMEImagePNG, protocol.MIMEImageSVG}},
 		"image":   {image.Image(frame), []protocol.MIMEType{protocol.MIMEImagePNG}},
 		"film":    {&gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{5}}, []protocol.MIMEType{protocol.MIMEImagePNG, protocol.MIMETextHTML}},
 		"grid":    {viz.Grid{}, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
@@ -207,4 +207,20 @@ func TestVerdictBoxesAreShownWithTheirState(t *testing.T) {
 		}
 	}
 	Verdict("theorem-1") // a silent no-op outside a notebook
+}
+
+func TestFiguresAreSavedInTheFormatOfTheirName(t *testing.T) {
+	p, err := viz.Curves(viz.Figure{X: "frames", Y: "return"}, viz.Evals(results.Groups([]*results.Record{record}))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, begins := range map[string]string{"a.pdf": "%PDF", "a.svg": "<?xml", "a.png": "\x89PNG"} {
+		for _, value := range []any{p, viz.NewPanels(1, p)} {
+			file := filepath.Join(t.TempDir(), name)
+			Save(file, value, nil)
+			if data, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(data), begins) {
+				t.Errorf("%s of a %T begins with %.8q, %v", name, value, data, err)
+			}
+		}
+	}
 }

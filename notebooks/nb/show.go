@@ -9,6 +9,7 @@ import (
 	"html"
 	"image"
 	"image/gif"
+	"path/filepath"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -38,13 +39,13 @@ func Show(values ...any) {
 	}
 }
 
-// render turns a value into content. Plots become bitmaps, because every viewer of notebooks shows those.
+// render turns a value into content. Plots are sharp at any size as SVG; beside it stands a bitmap, because every viewer of notebooks shows those.
 func render(v any) (content, error) {
 	switch v := v.(type) {
 	case *plot.Plot:
-		return picture(viz.Image(v, viz.Width, viz.Height))
+		return drawing(viz.Image(v, viz.Width, viz.Height))(viz.SVG(v, viz.Width, viz.Height))
 	case viz.Panels:
-		return picture(v.Image())
+		return drawing(v.Image())(v.SVG())
 	case image.Image:
 		return picture(v)
 	case *gif.GIF:
@@ -69,6 +70,48 @@ func render(v any) (content, error) {
 	default:
 		return content{protocol.MIMETextPlain: fmt.Sprint(v)}, nil
 	}
+}
+
+// drawing is a figure as bitmap and as SVG. One that is much larger than its bitmap, as of many thousand points, is left out.
+func drawing(m image.Image) func(svg []byte, err error) (content, error) {
+	return func(svg []byte, err error) (content, error) {
+		if err != nil {
+			return nil, err
+		}
+		out, err := picture(m)
+		if err == nil && len(svg) <= maxSVG {
+			out[protocol.MIMEImageSVG] = string(svg)
+		}
+		return out, err
+	}
+}
+
+// maxSVG is the size in bytes above which a notebook would grow too much.
+const maxSVG = 250_000
+
+// Save writes a plot, panels or an image into a file, whose name ends in .pdf, .svg or .png, in the place of showing it:
+//
+//	nb.Save("curves.pdf", viz.Curves(figure, series...))
+//
+// Images and films of worlds are bitmaps: they go to .png alone.
+func Save(file string, value any, err ...error) {
+	for _, e := range err {
+		Check(e)
+	}
+	switch v := value.(type) {
+	case *plot.Plot:
+		Check(viz.Write(file, v, viz.Width, viz.Height))
+	case viz.Panels:
+		Check(viz.WritePanels(file, v))
+	case image.Image:
+		if filepath.Ext(file) != ".png" {
+			Check(fmt.Errorf("%s: this picture is a bitmap, want a name that ends in .png", file))
+		}
+		Check(viz.WritePNG(file, v))
+	default:
+		Check(fmt.Errorf("%s: want a plot, panels or an image to write, not a %T", file, value))
+	}
+	Show("Written: " + file)
 }
 
 func picture(m image.Image) (content, error) {
@@ -96,6 +139,26 @@ func film(g *gif.GIF) (content, error) {
 	out[protocol.MIMETextHTML] = fmt.Sprintf(`<img alt="film of %d frames" src="data:image/gif;base64,%s">`,
 		len(g.Image), base64.StdEncoding.EncodeToString(b.Bytes()))
 	return out, nil
+}
+
+// Beside shows films beside each other, each under its caption.
+func Beside(captions []string, films ...*gif.GIF) {
+	var page strings.Builder
+	page.WriteString(`<div style="display:flex;flex-wrap:wrap;gap:12px">`)
+	var out content
+	for i, g := range films {
+		one := Must(film(g))
+		if out == nil {
+			out = content{protocol.MIMEImagePNG: one[protocol.MIMEImagePNG], protocol.MIMETextPlain: strings.Join(captions, " | ")}
+		}
+		caption := ""
+		if i < len(captions) {
+			caption = captions[i]
+		}
+		fmt.Fprintf(&page, "<figure style=\"margin:0\"><figcaption>%s</figcaption>%s</figure>", html.EscapeString(caption), one[protocol.MIMETextHTML])
+	}
+	out[protocol.MIMETextHTML] = page.String() + "</div>"
+	send(&protocol.DisplayData{Data: out})
 }
 
 // summary is one line a record: what was run, how far it got, how it played last.

@@ -2,13 +2,26 @@
 
 package nb
 
-import "cermic/reproduce/paper"
+import (
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+)
 
 // Verdict shows what records say of a claim of the paper, by its ID in paper.Claims: supported, contradicted or not tested, with task,
-// budget, estimate, interval, significance and seeds. Of several sources the first one that has runs for it counts:
+// budget, estimate, interval, significance and seeds. Of several sources the first one that has runs for it counts; without one these are the
+// runs of the paper's budget, and then those of the committed tables:
 //
-//	nb.Verdict("lifts-mappo", plan.At(nb.Store(), "paper"), plan.At(nb.Store(), "short"))
+//	nb.Verdict("lifts-mappo")
 func Verdict(claim string, sources ...paper.Source) {
+	if len(sources) == 0 {
+		sources = []paper.Source{plan.At(Store(), "paper"), plan.At(Store(), plan.TableBudget)}
+	}
 	v := Must(Must(paper.FindClaim(claim)).Decide(sources...))
 	Show(v.Box())
 }
+
+// Settings shows every setting of a method with what it is, in a table that can be searched. Settings that the given changes, as for -set, move
+// away from their defaults stand first:
+//
+//	nb.Settings("mappo-cermic", "explore.alpha=0.5")
+func Settings(method string, changes ...string) { Show(Must(plan.Settings(method, changes...))) }
