@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stands between Jupyter and GoNB and passes their messages on, for what GoNB 0.11 leaves undone.
+
+    relay.py CONNECTION_FILE GONB FLAGS...
+
+GoNB calls a cell successful whose program failed, and goes on with the cells behind one that did not compile. Here such a cell
+ends with status "error", its page shows a sentence that names the cure where one is known, and the cells that were asked for behind it are
+aborted. A page that opens while a cell runs learns at once what the kernel is, and widgets connect to the page that ran the cell last.
+
+The folder NB_KERNEL, in the environment of the cells, holds notes between this relay and the package nb: `cell`, the cell that runs;
+`uses`, which a cell makes that uses nb; `failed`, the last cell of that kind that failed and has not been run again; `asked`, that
+another page asks for the cell that runs; `left`, that the page of the cell that runs is gone.
+"""
+
+import datetime
+import hashlib
+import hmac
+import html
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+import zmq
+
+DELIMITER = b"<IDS|MSG>"
+CHANNELS = ("shell", "control", "stdin", "iopub", "hb")
+ENDED = re.compile(r"(?:\^C\n)?(exit status \d+|signal: [^\n]*)\n")  # what GoNB writes of a program that failed, in a message of its own
+
+
+class Message:
+    """The four parts of a message, and the frames before them."""
+
+    def __init__(self, idents, parts):
+        self.idents = idents
+        self.header, self.parent, self.metadata, self.content = (json.loads(p or b"{}") for p in parts[:4])
+
+    @property
+    def kind(self):
+        return self.header.get("msg_type", "")
+
+
+def read(frames):
+    at = frames.index(DELIMITER)
+    return Message(frames[:at], frames[at + 2 :])
+
+
+CURES = (
+    (
+        re.compile(r"expected declaration, found"),
+        "statements need a line %% above them: declarations stand before it, what is to run behind it",
+    ),
+    (
+        re.compile(r"no required module provides package ([^\s;:]+)|module lookup disabled by GOPROXY=off|cannot find module providing package ([^\s;:]+)"),
+        "this package is in no module of go.mod: run `go get` for it in the folder of the repository and restart the kernel, "
+        "or correct the line that imports it",
+    ),
+    (
+        re.compile(r"package (\S+) is not in std"),
+        "there is no such package: packages of this repository begin with cermic/, those of others with a host name",
+    ),
+)
+
+
+def cure(text):
+    """The sentence that helps against a compiler's complaint, or nothing."""
+    text = html.unescape(re.sub(r"<[^>]*>", "", text))
+    for pattern, sentence in CURES:
+        if found := pattern.search(text):
+            name = next((g for g in found.groups() if g), "")
+            return (name + ": " + sentence if name else sentence[0].upper() + sentence[1:]) + "."
+    return ""
+
+
+class Cell:
+    """A cell that was asked for: its request, and what GoNB has told of it so far."""
+
+    def __init__(self, frames, message):
+        self.frames, self.message = frames, message
+        self.id = message.header["msg_id"]
+        self.session = message.header.get("session", "")
+        self.code = message.content.get("code", "")
+        given = message.metadata.get("cellId") or message.metadata.get("cell_id")
+        self.name = given or hashlib.sha256(self.code.encode()).hexdigest()[:16]
+        self.number = None
+        self.said = ""  # what it has written, for the cure of an error
+        self.end = None  # frames that say that its program failed, held back
+        self.reply = self.idle = self.error = None
+
+    @property
+    def counts(self):
+        return self.message.content.get("store_history", True) and not self.message.content.get("silent", False)
+
+
+class Relay:
+    def __init__(self, connection_file, command):
+        self.context = zmq.Context()
+        info = json.loads(pathlib.Path(connection_file).read_text())
+        self.key = info["key"].encode()
+        self.session = uuid.uuid4().hex
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cermic-kernel-"))
+        inner = dict(info, transport="tcp", ip="127.0.0.1", **{f"{c}_port": port for c, port in zip(CHANNELS, free_ports(len(CHANNELS)))})
+        path = self.folder / pathlib.Path(connection_file).name  # GoNB finds the kernel's ID in this name
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(inner))
+        self.front, self.back = {}, {}
+        kinds = {"shell": zmq.ROUTER, "control": zmq.ROUTER, "stdin": zmq.ROUTER, "iopub": zmq.PUB, "hb": zmq.REP}
+        for channel in CHANNELS:
+            self.front[channel] = self.context.socket(kinds[channel])
+            self.front[channel].linger = 500
+            self.front[channel].bind(address(info, channel))
+            if channel == "hb":
+                continue
+            self.back[channel] = self.context.socket(zmq.SUB if channel == "iopub" else zmq.DEALER)
+            self.back[channel].linger = 0
+            self.back[channel].reconnect_ivl = 20
+            if channel == "iopub":
+                self.back[channel].subscribe(b"")
+            else:
+                self.back[channel].identity = self.session.encode()  # GoNB asks for input on the socket with the identity of the request
+        env = dict(os.environ, NB_KERNEL=str(self.folder))
+        self.kernel = subprocess.Popen([*command[:1], "--kernel", str(path), *command[1:]], env=env)
+        for channel, back in self.back.items():
+            back.connect(address(inner, channel))
+        self.cell, self.queue, self.count = None, [], 0
+        self.page, self.comm, self.old_comm = None, None, None
+
+    # Messages of the relay itself.
+
+    def pack(self, idents, kind, content, parent):
+        header = {
+            "msg_id": uuid.uuid4().hex,
+            "msg_type": kind,
+            "username": "kernel",
+            "session": self.session,
+            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(),
+            "version": "5.3",
+        }
+        parts = [json.dumps(p).encode() for p in (header, parent, {}, content)]
+        return [*idents, DELIMITER, self.sign(parts), *parts]
+
+    def sign(self, parts):
+        if not self.key:
+            return b""
+        mac = hmac.new(self.key, digestmod=hashlib.sha256)
+        for part in parts:
+            mac.update(part)
+        return mac.hexdigest().encode()
+
+    def publish(self, kind, content, parent):
+        self.front["iopub"].send_multipart(self.pack([kind.encode()], kind, content, parent))
+
+    def reply(self, message, kind, content):
+        self.front["shell"].send_multipart(self.pack(message.idents, kind, content, message.header))
+
+    # The start: GoNB is there once it answers, and its messages arrive once one of them has.
+
+    def meet(self):
+        deadline = time.monotonic() + 300
+        self.info, heard, asked = None, False, 0.0
+        while self.info is None or not heard:
+            if self.kernel.poll() is not None or time.monotonic() > deadline:
+                sys.exit("GoNB does not start; .bin/kernel.log may say why")
+            if time.monotonic() - asked > (0.5 if self.info is None else 0.02):
+                asked = time.monotonic()
+                self.back["shell"].send_multipart(self.pack([b"relay"], "kernel_info_request", {}, {}))
+            if self.back["shell"].poll(10):
+                answer = read(self.back["shell"].recv_multipart())
+                if answer.kind == "kernel_info_reply":
+                    self.info = answer.content
+            if self.back["iopub"].poll(0):
+                self.back["iopub"].recv_multipart()
+                heard = True
+
+    def run(self):
+        """Passes messages on until GoNB ends."""
+        self.meet()
+        poller = zmq.Poller()
+        for s in (*self.front.values(), *self.back.values()):
+            if s is not self.front["iopub"]:
+                poller.register(s, zmq.POLLIN)
+        while True:
+            ready = dict(poller.poll(500))
+            for s in ready:
+                self.hand_on(s, s.recv_multipart())
+            if not ready and self.kernel.poll() is not None:
+                return self.kernel.returncode
+
+    def hand_on(self, s, frames):
+        if s is self.front["hb"]:
+            s.send_multipart(frames)
+        elif s is self.front["shell"]:
+            self.asked(frames)
+        elif s is self.back["shell"]:
+            self.answered(frames)
+        elif s is self.back["iopub"]:
+            self.told(frames)
+        else:
+            for channel in ("control", "stdin"):
+                if s is self.front[channel]:
+                    self.back[channel].send_multipart(frames)
+                elif s is self.back[channel]:
+                    self.front[channel].send_multipart(frames)
+
+    # What pages ask for.
+
+    def asked(self, frames):
+        message = read(frames)
+        if message.kind == "execute_request":
+            self.queue.append(Cell(frames, message))
+            self.want(self.queue[-1])
+            self.next()
+        elif message.kind == "kernel_info_request":
+            self.introduce(message)
+        elif message.kind.startswith("comm_") and not self.connected(message):
+            return
+        else:
+            self.back["shell"].send_multipart(frames)
+
+    def introduce(self, message):
+        """Tells a page what the kernel is; GoNB would do so only after the cell that runs."""
+        self.publish("status", {"execution_state": "busy"}, message.header)
+        self.reply(message, "kernel_info_reply", dict(self.info, cermic_left=left()))
+        self.publish("status", {"execution_state": "idle"}, message.header)
+        if self.cell:
+            self.publish("status", {"execution_state": "busy"}, self.cell.message.header)
+
+    def connected(self, message):
+        """Whether a message of widgets is of the page that ran a cell last. GoNB connects to one page only and would keep the first."""
+        comm = message.content.get("comm_id")
+        if message.kind == "comm_open":
+            self.comm, self.old_comm = comm, None
+        return comm is None or comm != self.old_comm
+
+    def want(self, cell):
+        """Notes that another page asks for the cell that runs, so that it makes room."""
+        now = self.cell
+        if now and cell.session != now.session and (cell.name == now.name or cell.code == now.code):
+            (self.folder / "asked").touch()
+
+    def next(self):
+        """Begins with the next cell if none runs."""
+        if self.cell or not self.queue:
+            return
+        self.cell = cell = self.queue.pop(0)
+        if cell.counts:
+            self.count += 1
+            cell.number = self.count
+        if cell.session != self.page:
+            self.page, self.old_comm = cell.session, self.comm
+        for name in ("asked", "uses", "left"):
+            (self.folder / name).unlink(missing_ok=True)
+        write(self.folder / "cell", {"number": cell.number, "name": cell.name})
+        self.back["shell"].send_multipart(cell.frames)
+
+    # What GoNB tells.
+
+    def answered(self, frames):
+        message = read(frames)
+        if self.cell and message.kind == "execute_reply" and message.parent.get("msg_id") == self.cell.id:
+            self.cell.reply = message
+            self.finish()
+        elif b"relay" not in message.idents:
+            self.front["shell"].send_multipart(frames)
+
+    def told(self, frames):
+        at = frames.index(DELIMITER)
+        parent = json.loads(frames[at + 3] or b"{}")
+        cell = self.cell
+        if parent.get("session") == self.session:
+            return  # of the start
+        if cell is None or parent.get("msg_id") != cell.id:
+            self.front["iopub"].send_multipart(frames)
+            return
+        kind = json.loads(frames[at + 2]).get("msg_type")
+        if kind == "status" and json.loads(frames[at + 5]).get("execution_state") == "idle":
+            cell.idle = frames
+            self.finish()
+            return
+        if cell.end is not None and kind in ("stream", "display_data", "execute_result"):
+            self.front["iopub"].send_multipart(cell.end)
+            cell.end = None
+        if kind == "stream":
+            text = json.loads(frames[at + 5]).get("text", "")
+            cell.said = (cell.said + text)[-20000:]
+            if ENDED.fullmatch(text):
+                cell.end = frames
+                return
+        elif kind == "display_data" and len(frames[at + 5]) < 20000:
+            cell.said += json.loads(frames[at + 5]).get("data", {}).get("text/html", "")
+        elif kind == "error":
+            cell.error = read(frames).content
+            return
+        self.front["iopub"].send_multipart(frames)
+
+    def finish(self):
+        """Ends the cell that runs once GoNB has told all of it."""
+        cell = self.cell
+        if cell.reply is None or cell.idle is None:
+            return
+        content = cell.reply.content
+        if content.get("execution_count"):
+            self.count = content["execution_count"]
+        error = self.failure(cell)
+        if error:
+            self.publish("error", error, cell.message.header)
+            content = dict(error, status="error", execution_count=content.get("execution_count", self.count))
+        self.mark(cell, bool(error))
+        self.reply(cell.message, "execute_reply", content)
+        self.front["iopub"].send_multipart(cell.idle)
+        self.cell = None
+        if error and cell.message.content.get("stop_on_error", True):
+            self.abort(self.queue)
+        elif (self.folder / "left").exists():
+            self.abort([c for c in self.queue if c.session == cell.session])
+        self.next()
+
+    def failure(self, cell):
+        """What to say of a cell that failed, None of one that did not."""
+        if cell.end is not None:
+            how = ENDED.fullmatch(read(cell.end).content["text"]).group(1)
+            name = "Interrupted" if how == "signal: interrupt" else "Failed"
+            lines = [line for line in cell.said.splitlines() if line.strip()][:-1]
+            value = {"exit status 1": lines[-1] if lines else how}.get(how, how)
+            return {"ename": name, "evalue": value, "traceback": [f"{place(cell)} {'was interrupted' if name == 'Interrupted' else 'failed'} ({how})"]}
+        if cell.reply.content.get("status") != "error":
+            return None
+        error = cell.error or {key: cell.reply.content.get(key) for key in ("ename", "evalue", "traceback")}
+        if helps := cure(cell.said + str(error.get("evalue")) + "".join(error.get("traceback") or [])):
+            return {"ename": "Mistake", "evalue": helps, "traceback": [helps]}
+        return error
+
+    def mark(self, cell, failed):
+        """Leaves a note of a cell that failed, so that later ones do not build on half of it."""
+        note = self.folder / "failed"
+        if failed and (self.folder / "uses").exists():
+            if not note.exists() or json.loads(note.read_text())["name"] == cell.name:
+                write(note, {"number": cell.number, "name": cell.name})
+        elif not failed and note.exists() and json.loads(note.read_text())["name"] == cell.name:
+            note.unlink()
+
+    def abort(self, cells):
+        """Answers requests behind a cell that failed, which shall not run."""
+        for cell in list(cells):
+            self.queue.remove(cell)
+            self.publish("status", {"execution_state": "busy"}, cell.message.header)
+            self.reply(cell.message, "execute_reply", {"status": "aborted"})
+            self.publish("status", {"execution_state": "idle"}, cell.message.header)
+
+    def close(self):
+        if self.kernel.poll() is None:
+            self.kernel.terminate()
+            try:
+                self.kernel.wait(2)
+            except subprocess.TimeoutExpired:
+                self.kernel.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def left():
+    """What processes train that cells of this notebook have left behind; see notebooks/nb/left.go."""
+    store = pathlib.Path(os.environ.get("NB_STORE") or os.path.join("..", "runs"))
+    found = []
+    for note in store.glob(".left/*/training.json"):
+        try:
+            alive = time.time() - note.with_name("alive").stat().st_mtime < 4
+            training = json.loads(note.read_text())
+        except (OSError, ValueError):
+            continue
+        if alive and training["notebook"] == os.path.basename(os.environ.get("JPY_SESSION_NAME", "")):
+            found.append(f"{training['method']} (run {training['run']})")
+    return found
+
+
+def place(cell):
+    return "This cell" if cell.number is None else f"Cell [{cell.number}]"
+
+
+def write(path, value):
+    draft = path.with_suffix(".new")
+    draft.write_text(json.dumps(value))
+    draft.replace(path)
+
+
+def address(info, channel):
+    between = "-" if info["transport"] == "ipc" else ":"
+    return f"{info['transport']}://{info['ip']}{between}{info[channel + '_port']}"
+
+
+def free_ports(n):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+def main(connection_file, *command):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the stop button is a message
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    relay = Relay(connection_file, command)
+    try:
+        sys.exit(relay.run())
+    finally:
+        relay.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
