@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -30,7 +31,8 @@ type figure struct {
 var figures = slices.Concat([]figure{
 	{"env", "Balance alone, 60 copies", "frames/s", 16_200, "VMAS", false, stepping("vmas/balance", 60)},
 	{"env", "Balance alone, 1024 copies", "frames/s", 127_000, "VMAS", false, stepping("vmas/balance", 1024)},
-	{"update", "MAPPO update of 2400 frames", "ms", 31.3, "torch", true, updating},
+	{"update", "MAPPO update of 2400 frames", "ms", 31.3, "torch", true, updatingOnce},
+}, updateFigures(), []figure{
 	{"train", "MAPPO at the paper's settings", "frames/s", 1430, "BenchMARL", false, mappoFPS},
 	{"train", "a paper run of it", "h", 0, "", true, paperHours},
 	{"train", "its peak memory", "MiB", 0, "", true, peakMemory},
@@ -114,23 +116,34 @@ func taskFigures() (out []figure) {
 func runBench(ctx context.Context, out io.Writer, args []string) error {
 	var only string
 	var lines, beside bool
+	rounds := peerRounds
 	if _, err := parse("bench", out, args, 0, func(f *flag.FlagSet) {
-		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(groups(), ", ")+"; "+methodsGroup+" takes minutes and is left out of all, "+gpuGroup+" is what a GPU is for")
+		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(groups(), ", ")+"; "+methodsGroup+" takes minutes and is left out of all, "+
+			gpuGroup+" is what a GPU is for, where there is none a prediction for one, "+compileGroup+" lists the graphs of every method and the times of smoke runs")
 		backendFlag(f)
 		f.BoolVar(&lines, "json", false, "one JSON object a line")
-		f.BoolVar(&beside, "peers", false, "take turns with VMAS, BenchMARL and torch on this machine, five each, and print the ratios; installs them into "+peersFolder+" the first time (5.6 GB)")
+		f.BoolVar(&beside, "peers", false, "take turns with VMAS, BenchMARL, torch and Melting Pot on this machine, five each, and print the ratios; installs them into "+peersFolder+" the first time (6.3 GB); -only names a group of "+strings.Join(peerGroups, ", ")+", or "+learningGroup+", which trains for an hour; env/balance is a part of one")
+		f.IntVar(&rounds, "rounds", rounds, "with -peers: how often each side of a pair is measured")
 	}); err != nil {
 		return err
 	}
-	if beside {
-		return benchPeers(ctx, out, only, lines)
+	if rounds < 1 {
+		return usagef("-rounds is %d, want 1 or more", rounds)
 	}
-	known := append(groups(), gpuGroup)
+	if beside {
+		return benchPeers(ctx, out, only, rounds, lines)
+	}
+	known := append(groups(), gpuGroup, compileGroup)
 	if only != "" && !slices.Contains(known, only) {
 		return usagef("unknown group %q%s", only, conf.Near(only, known))
 	}
-	if err := gpuFor(only); err != nil {
-		return err
+	if only == compileGroup {
+		return benchCompile(ctx, out, lines)
+	}
+	if only == gpuGroup {
+		if gpu, err := onGPU(); err != nil || !gpu {
+			return errors.Join(err, benchGPUPaper(ctx, out))
+		}
 	}
 	if err := printMachine(out, lines); err != nil {
 		return err
@@ -162,18 +175,6 @@ func (f figure) in(only string) bool {
 		return slices.Contains([]string{"update", "train", "many", "seeds"}, f.group)
 	}
 	return only == "" && f.group != methodsGroup || f.group == only
-}
-
-// gpuFor is an error if the group is for a GPU and graphs run on something else.
-func gpuFor(only string) error {
-	if only != gpuGroup {
-		return nil
-	}
-	backend, err := nn.Open()
-	if err == nil && !strings.HasPrefix(backend.Label, "xla:cuda") {
-		err = fmt.Errorf("graphs run on %s here: bench -only gpu needs an NVIDIA GPU and XLA's plug-in for it, which go run ./reproduce setup installs where it sees one", backend.Label)
-	}
-	return err
 }
 
 // groups are the names that -only takes.

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"cermic/cermiclib/conf"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/peers"
 )
@@ -16,73 +18,161 @@ import (
 // peersFolder is where bench -peers installs what it measures beside this program.
 const peersFolder = ".peers"
 
-// peerRounds is how often each side of a pair is measured.
+// peerRounds is how often each side of a pair is measured unless told otherwise.
 const peerRounds = 5
 
-// pairs are what bench -peers measures, in groups as bench's own figures.
-func pairs(python peers.Python) map[string][]peers.Pair {
-	theirs := func(args ...string) func(context.Context) (float64, error) {
-		return func(ctx context.Context) (float64, error) { return python.Measure(ctx, args...) }
-	}
-	var env []peers.Pair
-	for _, r := range recorded {
-		scenario := strings.TrimPrefix(r.task, "vmas/")
-		for _, copies := range []int{60, 1024} {
-			env = append(env, peers.Pair{Name: fmt.Sprintf("%s, %d copies", r.task, copies), Unit: "frames/s", Peer: "VMAS",
-				Ours: stepping(r.task, copies), Theirs: theirs("steps", scenario, fmt.Sprint(copies))})
+// peerGroups are measured in this order; learningGroup only where it is asked for.
+var peerGroups = []string{"update", "train", "env", "python", "meltingpot", "collect"}
+
+// beside is a pair in its group, and which environments of Python it takes.
+type beside struct {
+	group string
+	peers.Pair
+	wheel, lab bool // our package in Python, Melting Pot
+}
+
+// installed are the environments of Python, made when a pair needs them.
+type installed struct{ benchMARL, lab peers.Python }
+
+// of measures in BenchMARL's environment, which is only known when it is measured.
+func (in *installed) of(args ...string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) { return in.benchMARL.Measure(ctx, args...) }
+}
+
+// pairs are what bench -peers measures.
+func (in *installed) pairs() []beside {
+	return slices.Concat(in.trainingPairs(), in.steppingPairs(), in.labPairs(), []beside{
+		{"collect", peers.Pair{Name: "BenchMARL's collection on Balance", Unit: "frames/s", Peer: "VMAS", Ours: in.of("collect", "cermic"), Theirs: in.of("collect", "vmas")}, true, false},
+	})
+}
+
+// steppingPairs are VMAS's tasks, from Go and from Python.
+func (in *installed) steppingPairs() (out []beside) {
+	for _, group := range []string{"env", "python"} {
+		for _, r := range recorded {
+			for _, copies := range []int{60, 1024} {
+				name := fmt.Sprintf("%s, %d copies", strings.TrimPrefix(r.task, "vmas/"), copies)
+				ours := stepping(r.task, copies)
+				if group == "python" {
+					name, ours = "Python: "+name, in.of("python", r.task, fmt.Sprint(copies))
+				}
+				out = append(out, beside{group, peers.Pair{Name: name, Unit: "frames/s", Peer: "VMAS", Ours: ours,
+					Theirs: in.of("steps", strings.TrimPrefix(r.task, "vmas/"), fmt.Sprint(copies))}, group == "python", false})
+			}
 		}
 	}
+	return out
+}
+
+// labPairs are Melting Pot's substrates from Python: ours as cells and as images, theirs always as images, of one environment at a time.
+func (in *installed) labPairs() (out []beside) {
+	for _, r := range recordedSubstrates {
+		substrate := strings.TrimPrefix(r.task, "meltingpot/")
+		for _, view := range []string{"cells", "pixels"} {
+			out = append(out, beside{"meltingpot", peers.Pair{Name: strings.TrimSuffix(substrate, "_in_the_matrix__repeated") + ", 60 copies, " + view, Unit: "frames/s", Peer: "Melting Pot",
+				Ours: in.of("python", r.task, "60", view), Theirs: func(ctx context.Context) (float64, error) { return in.lab.Measure(ctx, "substrate", substrate) }}, true, true})
+		}
+	}
+	return out
+}
+
+// trainingPairs are one update beside torch's and training beside BenchMARL's.
+func (in *installed) trainingPairs() []beside {
 	h := paper.Hyper
 	onPolicy := []string{fmt.Sprint("on_policy_collected_frames_per_batch=", h.OnPolicy.Frames), fmt.Sprint("on_policy_n_envs_per_worker=", h.OnPolicy.Copies),
 		fmt.Sprint("on_policy_n_minibatch_iters=", h.OnPolicy.Epochs), fmt.Sprint("on_policy_minibatch_size=", h.OnPolicy.Minibatch), fmt.Sprint("lr=", h.General.LearningRate)}
 	offPolicy := []string{"off_policy_collected_frames_per_batch=6000", "off_policy_n_envs_per_worker=60", "off_policy_n_optimizer_steps=100",
 		"off_policy_train_batch_size=1024", "off_policy_memory_size=600000", "lr=3e-4"}
-	return map[string][]peers.Pair{
-		"env":    env,
-		"update": {{Name: "MAPPO update of 2400 frames", Unit: "ms", Peer: "torch", Smaller: true, Ours: updating, Theirs: theirs("update", "2400", "20")}},
-		"train": {
-			{Name: "MAPPO, the paper's settings", Unit: "frames/s", Peer: "BenchMARL", Ours: training("mappo"),
-				Theirs: theirs(append([]string{"train", "mappo", "2"}, onPolicy...)...)},
-			{Name: "QMIX, settings of short", Unit: "frames/s", Peer: "BenchMARL", Ours: func(ctx context.Context) (float64, error) {
-				s, err := iterations(ctx, "qmix", "vmas/balance")
-				return s.FPS, err
-			}, Theirs: theirs(append([]string{"train", "qmix", "3"}, offPolicy...)...)},
-		},
+	qmix := func(ctx context.Context) (float64, error) {
+		s, err := iterations(ctx, "qmix", "vmas/balance")
+		return s.FPS, err
+	}
+	return []beside{
+		{"update", peers.Pair{Name: "MAPPO update of 2400 frames", Unit: "ms", Peer: "torch", Smaller: true, Ours: updating, Theirs: in.of("update", "2400", "10")}, false, false},
+		{"train", peers.Pair{Name: "MAPPO, the paper's settings", Unit: "frames/s", Peer: "BenchMARL", Ours: training("mappo"),
+			Theirs: in.of(append([]string{"train", "mappo", "2"}, onPolicy...)...)}, false, false},
+		{"train", peers.Pair{Name: "QMIX, settings of short", Unit: "frames/s", Peer: "BenchMARL", Ours: qmix,
+			Theirs: in.of(append([]string{"train", "qmix", "3"}, offPolicy...)...)}, false, false},
 	}
 }
 
-// benchPeers measures this program and its peers by turns and prints the ratios of the turns.
-func benchPeers(ctx context.Context, out io.Writer, only string, lines bool) error {
+// chosen are the pairs of a group, or of a part of it that is named after a stroke, as env/balance; of all groups if none is named.
+func chosen(all []beside, only string) ([]beside, error) {
+	group, part, _ := strings.Cut(only, "/")
+	if only != "" && !slices.Contains(peerGroups, group) {
+		return nil, usagef("-peers measures the groups %s and %s, not %q%s", strings.Join(peerGroups, ", "), learningGroup, only, conf.Near(group, peerGroups))
+	}
+	var out []beside
+	for _, g := range peerGroups {
+		for _, p := range all {
+			if p.group == g && (only == "" || g == group && strings.Contains(strings.ToLower(p.Name), strings.ToLower(part))) {
+				out = append(out, p)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, usagef("no pair of the group %s has %q in its name", group, part)
+	}
+	return out, nil
+}
+
+// install makes the environments that pairs take.
+func (in *installed) install(ctx context.Context, out io.Writer, wheel, lab bool) (err error) {
 	root, err := repository()
 	if err != nil {
 		return err
 	}
-	python, err := peers.Install(ctx, setup{root: root}.path(peersFolder), func(line string) { fmt.Fprintln(out, line) })
+	s := setup{ctx: ctx, out: out, root: root}
+	say := func(line string) { fmt.Fprintln(out, line) }
+	if in.benchMARL, err = peers.Install(ctx, s.path(peersFolder), peers.BenchMARL, say); err != nil {
+		return err
+	}
+	if lab {
+		if in.lab, err = peers.Install(ctx, s.path(peersFolder, "meltingpot"), peers.MeltingPot, say); err != nil {
+			return err
+		}
+	}
+	if !wheel {
+		return nil
+	}
+	s.out = io.Discard
+	file, err := s.wheel()
 	if err != nil {
+		return err
+	}
+	if err := in.benchMARL.Add(ctx, file); err != nil {
+		return fmt.Errorf("pip could not install %s: %w", file, err)
+	}
+	return nil
+}
+
+// benchPeers measures this program and its peers by turns and prints the ratios of the turns.
+func benchPeers(ctx context.Context, out io.Writer, only string, rounds int, lines bool) error {
+	var in installed
+	if only == learningGroup {
+		return in.learn(ctx, out)
+	}
+	list, err := chosen(in.pairs(), only)
+	if err != nil {
+		return err
+	}
+	wheel := slices.ContainsFunc(list, func(p beside) bool { return p.wheel })
+	if err := in.install(ctx, out, wheel, slices.ContainsFunc(list, func(p beside) bool { return p.lab })); err != nil {
 		return err
 	}
 	if err := printMachine(out, lines); err != nil {
 		return err
 	}
-	all := pairs(python)
-	if _, ok := all[only]; only != "" && !ok {
-		return usagef("-peers measures the groups env, update and train, not %q", only)
-	}
-	for _, group := range []string{"update", "train", "env"} {
-		for _, p := range all[group] {
-			if only != "" && only != group {
-				continue
-			}
-			o, err := p.Measure(ctx, peerRounds)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", p.Name, err)
-			}
-			if err := printTurns(out, o, lines); err != nil {
-				return err
-			}
+	for _, p := range list {
+		o, err := p.Measure(ctx, rounds)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		if err := printTurns(out, o, lines); err != nil {
+			return err
 		}
 	}
 	return nil

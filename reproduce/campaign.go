@@ -47,6 +47,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&manifest, "manifest", "", "write the runs that are missing to a `file` for the verb work, and train nothing")
 		f.IntVar(&nodes, "nodes", 4, "with -plan: `size` of the cluster in its last column but one")
 		backendFlag(f)
+		portableFlag(f)
 	}); err != nil {
 		return err
 	}
@@ -217,6 +218,7 @@ func newBoard(out io.Writer, runs int) *board {
 // watch takes one event.
 func (b *board) watch(e results.Event) {
 	switch {
+	case e.State != "": // nothing is trained before it, or after
 	case e.Failed != "":
 		b.drop(e.Record)
 		b.failed[name(e.Record)+e.Record.Task] = true

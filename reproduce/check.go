@@ -39,6 +39,7 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 		f.StringVar(&budget, "budget", "", "only records of this `budget`")
 		f.IntVar(&count, "n", 3, "records to train again")
 		f.Uint64Var(&seed, "seed", 1, "of the choice")
+		portableFlag(f)
 	}); err != nil {
 		return err
 	}

@@ -163,10 +163,13 @@ func drawCurves(file string, around viz.Figure, ours, others []viz.Series) error
 	return viz.Write(file, p, 18*vg.Centimeter, 10*vg.Centimeter)
 }
 
-// peer is BenchMARL's recorded curves on the task of runs, if some of them were trained on the dense reward, as they were: those
-// of the learners that the chosen methods are built on; of the group of agents, if one is named.
+// peer is BenchMARL's recorded curves on the task of runs, if some of them were trained on the dense reward, as they were, or if the task has no
+// other: those of the learners that the chosen methods are built on; of the group of agents, if one is named.
 func peer(groups []results.Group, methods []string, group string) []viz.Series {
-	runs := plan.TrainedOn(results.Flat(groups), string(envs.Dense))
+	runs := results.Flat(groups)
+	if len(runs) > 0 && !plan.OneReward(runs[0].Task) {
+		runs = plan.TrainedOn(runs, string(envs.Dense))
+	}
 	switch {
 	case len(runs) == 0:
 		return nil

@@ -58,6 +58,21 @@ func TestCurvesOfOneMethodHaveOnlyThePeerOfItsLearner(t *testing.T) {
 	}
 }
 
+func TestCurvesOfATaskWithOneRewardHaveThePeerWhateverItsName(t *testing.T) {
+	for task, want := range map[string]int{"vmas/simple_adversary": 1, "vmas/balance": 0} {
+		run := []*results.Record{{Task: task, Experiment: []byte(`{"task":{"reward":"sparse"}}`)}}
+		if got := peer([]results.Group{{Label: "mappo", Method: "mappo", Runs: run}}, []string{"mappo"}, ""); len(got) != want {
+			t.Errorf("%s trained on its sparse reward is drawn beside %d curves, want %d", task, len(got), want)
+		}
+	}
+	run := []*results.Record{{Task: "vmas/simple_adversary", Experiment: []byte(`{"task":{"reward":"sparse"}}`)}}
+	for _, group := range []string{"adversary", "agent"} {
+		if got := peer([]results.Group{{Label: "mappo", Method: "mappo", Runs: run}}, nil, group); len(got) != 1 || !got[0].Reference {
+			t.Errorf("group %s is drawn beside %d curves, want BenchMARL's", group, len(got))
+		}
+	}
+}
+
 // marlEvalFile writes a run of one method and seed on Balance, as BenchMARL does, and returns the file's path.
 func marlEvalFile(t *testing.T, path, method string, seed int, score float64) string {
 	t.Helper()

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -38,11 +39,13 @@ var exportNames = []string{"csv", "marl-eval", "tensorboard", "weights", "record
 // runExport writes runs in forms that other programs read.
 func runExport(_ context.Context, out io.Writer, args []string) error {
 	var task, method, budget, store, to string
+	var bring repeated
 	names, err := parse("export", out, args, 1, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "", "only runs of this `task`")
 		f.StringVar(&method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
 		f.StringVar(&budget, "budget", plan.DefaultBudget, "of the runs: "+budgetNames()+" or "+plan.CustomBudget)
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		f.Var(&bring, "weights", "records: only the run with this `ID`, and its weights beside its record; may be given more than once")
 		f.StringVar(&to, "o", "", "`file` (csv, marl-eval) or folder (tensorboard, weights, records) to write; by default called after the form")
 	})
 	if err != nil {
@@ -54,6 +57,9 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	write, ok := exports[names[0]]
 	if !ok {
 		return usagef("unknown form %q%s", names[0], conf.Near(names[0], exportNames))
+	}
+	if len(bring) > 0 && names[0] != "records" {
+		return usagef("export %s does not read -weights: that is for records", names[0])
 	}
 	if err := storedBudget(budget); err != nil {
 		return err
@@ -83,6 +89,11 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 			r = found[i]
 		}
 		records = append(records, r)
+	}
+	if len(bring) > 0 {
+		if records, err = bringing(st, records, bring, cmp.Or(to, names[0])); err != nil {
+			return err
+		}
 	}
 	if len(records) == 0 {
 		return fmt.Errorf("no complete run of that kind at budget %s in %s: go run ./reproduce status lists what there is", budget, store)
@@ -171,6 +182,26 @@ func exportRecords(st *results.Store, rs []*results.Record, to string) error {
 	return plan.ExportPretrained(st, rs, to)
 }
 
+// bringing are those of the runs that IDs name, with the hashes of their weights, which it writes into the folder of records.
+func bringing(st *results.Store, rs []*results.Record, ids []string, to string) (out []*results.Record, err error) {
+	for _, id := range ids {
+		i := slices.IndexFunc(rs, func(r *results.Record) bool { return r.ID == id })
+		if i < 0 {
+			return nil, usagef("-weights %s: no complete run of that ID among those to export", id)
+		}
+		c, err := st.Weights(id)
+		if err != nil {
+			return nil, fmt.Errorf("run %s has no weights here: go run ./reproduce train -again %s", id, id)
+		}
+		r, err := results.PackWeights(to, rs[i], c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
 // exportTensorBoard writes a folder for every run: <task>/<method>/seed_<n>.
 func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error {
 	for _, r := range rs {
@@ -202,7 +233,7 @@ func withWeights(out io.Writer, st *results.Store, rs []*results.Record) ([]*res
 	var own []*results.Record
 	damaged := 0
 	for _, r := range rs {
-		switch _, err := st.Checkpoint(r.ID); {
+		switch _, err := st.Weights(r.ID); {
 		case err == nil:
 			own = append(own, r)
 		case !errors.Is(err, fs.ErrNotExist):
@@ -242,23 +273,15 @@ func exportWeights(st *results.Store, rs []*results.Record, to string) error {
 		return err
 	}
 	for _, r := range rs {
-		c, err := st.Checkpoint(r.ID)
+		c, err := st.Weights(r.ID)
 		if err != nil {
 			return err
 		}
-		var weights []results.Tensor
-		for _, t := range c.Tensors {
-			if name, ok := strings.CutPrefix(t.Name, "weights/"); ok && !strings.Contains(name, "/adam/") {
-				t.Name = name
-				weights = append(weights, t)
-			}
-		}
-		var b bytes.Buffer
-		meta := map[string]string{"run": r.ID, "task": r.Task, "method": r.Method, "seed": strconv.FormatUint(r.Seed, 10), "frames": strconv.Itoa(c.Frames)}
-		if err := results.WriteTensors(&b, weights, meta); err != nil {
+		data, err := results.EncodeWeights(r, c)
+		if err != nil {
 			return err
 		}
-		if err := results.WriteFile(filepath.Join(to, r.ID+".safetensors"), b.Bytes()); err != nil {
+		if err := results.WriteFile(filepath.Join(to, r.ID+".safetensors"), data); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 func TestRunsAreExportedInEveryForm(t *testing.T) {
 	store, to := t.TempDir(), t.TempDir()
-	if _, err := command(t, "train", "-method", "mappo", "-task", "balance", "-store", store, "-set", "budget.frames=1000",
+	if _, err := command(t, "train", "-method", "mappo", "-task", "balance", "-budget", "smoke", "-store", store, "-set", "budget.frames=1000",
 		"-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"); err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +59,13 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 		t.Error("the event file names no return")
 	}
 	checkWeights(t, st, r.ID, export("weights", "weights"))
-	// Committed records of other machines stand beside one's own runs.
+	// Committed records of other machines stand beside one's own runs; some bring their weights along.
+	committed, err := filepath.Glob(filepath.Join("records", "weights", "*.safetensors"))
+	if err != nil || len(committed) == 0 {
+		t.Fatalf("no committed weights: %v", err)
+	}
 	if said, err := command(t, "export", "weights", "-budget", "", "-store", store, "-o", filepath.Join(to, "own")); err != nil ||
-		!strings.Contains(said, "left out: ") || !strings.HasSuffix(said, ": 1 run\n") {
+		!strings.Contains(said, "left out: ") || !strings.HasSuffix(said, fmt.Sprintf(": %d runs\n", 1+len(committed))) {
 		t.Errorf("weights beside records that have none: %q, %v", said, err)
 	}
 
@@ -125,7 +130,7 @@ func TestExportMistakesAreOneSentence(t *testing.T) {
 		"export to what":               {"export"},
 		"did you mean balance":         {"export", "csv", "-task", "balence"},
 		"of that kind at budget paper": {"export", "csv", "-budget", "paper"},
-		"runs has weights here":        {"export", "weights", "-budget", "short"}, // the committed ones
+		"runs has weights here":        {"export", "weights", "-budget", "short", "-task", "wheel"}, // committed without weights
 	} {
 		if _, err := command(t, append(args, "-store", store)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)

@@ -15,6 +15,7 @@ import (
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/reproduce/plan"
 )
@@ -129,6 +130,21 @@ func backendFlag(f *flag.FlagSet) {
 				return fmt.Errorf("unknown backend%s", conf.Near(name, []string{"go", "xla", "xla:cpu", "xla:cuda"}))
 			}
 			return os.Setenv("GOMLX_BACKEND", name)
+		})
+}
+
+// portableISA is what -portable caps XLA's code at: x86-64 processors have it since 2013.
+const portableISA = "AVX2"
+
+// portableFlag declares -portable, which must be known before XLA's plug-in is loaded, as programs that this one starts must.
+func portableFlag(f *flag.FlagSet) {
+	f.BoolFunc("portable", "train with the instructions of "+portableISA+" alone, slower where there is AVX-512, for runs that are to be compared with those of processors without it; the record says which it was",
+		func(value string) error {
+			on, err := strconv.ParseBool(value)
+			if on {
+				err = os.Setenv("XLA_FLAGS", strings.TrimSpace(os.Getenv("XLA_FLAGS")+" "+results.ISAFlag+portableISA))
+			}
+			return err
 		})
 }
 

@@ -34,11 +34,7 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 	if port < 0 || port > 65535 {
 		return usagef("-port is %d, want 1 to 65535", port)
 	}
-	for _, flag := range labFlags(quiet, port, os.Geteuid() == 0, inContainer()) {
-		if !slices.Contains(own, flag) {
-			own = append(own, flag)
-		}
-	}
+	own = append(labFlags(quiet, port, os.Geteuid() == 0, inContainer()), own...) // of two the last one counts
 	root, err := repository()
 	if err != nil {
 		return err
@@ -89,9 +85,13 @@ func attend(lab *exec.Cmd, signals <-chan os.Signal) error {
 	}
 }
 
+// firstPage is what JupyterLab opens on.
+const firstPage = "/lab/tree/00_start.ipynb"
+
 // labFlags are JupyterLab's flags for ours. It refuses to run as root, which is what a person is in most containers; there it is no more
 // dangerous than as anybody else, and there is no browser.
-func labFlags(quiet bool, port int, root, container bool) (flags []string) {
+func labFlags(quiet bool, port int, root, container bool) []string {
+	flags := []string{"--LabApp.default_url=" + firstPage}
 	if quiet || container {
 		flags = append(flags, "--no-browser")
 	}
@@ -116,7 +116,7 @@ func inContainer() bool {
 
 // jupyterPath is the environment variable that makes Jupyter find this repository's kernel.
 func (s setup) jupyterPath() string {
-	path := s.path("notebooks")
+	path := s.path("reproduce", "jupyter")
 	if others := os.Getenv("JUPYTER_PATH"); others != "" {
 		path += string(filepath.ListSeparator) + others
 	}

@@ -154,7 +154,7 @@ func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append(envs.Names(), "mappo-cermic", "smoke", "short", "paper", "explore") {
+	for _, name := range append(envs.Names(), "mappo-cermic", "smoke", "demo", "short", "paper", "explore") {
 		if !strings.Contains(all, "  "+name+" ") {
 			t.Errorf("list does not name %s:\n%s", name, all)
 		}

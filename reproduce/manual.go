@@ -48,22 +48,22 @@ var manuals = map[string]manual{
 			"train task=balance method=mappo -multirun learner.lr=1e-3,3e-4",
 		},
 		ways: []way{
-			{with: "fork", reads: "set store force backend", why: "the run that it goes on from says it, and -set changes settings"},
-			{with: "again " + argument, reads: "store workers force backend", why: "the run says it"},
-			{with: "table", reads: "budget seeds store workers force again backend", why: "the table says what is compared"},
-			{reads: "task method budget seeds set multirun store workers force again backend"},
+			{with: "fork", reads: "set store force backend portable", why: "the run that it goes on from says it, and -set changes settings"},
+			{with: "again " + argument, reads: "store workers force backend portable", why: "the run says it"},
+			{with: "table", reads: "budget seeds store workers force again backend portable", why: "the table says what is compared"},
+			{reads: "task method budget seeds set multirun store workers force again backend portable"},
 		},
 	},
 	"campaign": {
 		args: "[KEY=VALUE...]", says: "a setting as for -set, or a flag: table=sota budget=short",
 		examples: []string{"campaign -table sota -budget short -plan", "campaign -order value -workers 2"},
 		ways: []way{
-			{with: "order", reads: "plan budget seeds workers force store backend", why: "it is about what the tables show, as they show it"},
+			{with: "order", reads: "plan budget seeds workers force store backend portable", why: "it is about what the tables show, as they show it"},
 			{with: "plan", without: "table task method", reads: "seeds nodes measure store backend", why: "it is about every table at every budget"},
 			{with: "plan", reads: "table task method budget seeds set measure store backend", why: "a plan trains nothing"},
 			{with: "manifest", reads: "table task method budget seeds set store", why: "a manifest trains nothing"},
 			{with: "on", reads: "table task method budget seeds set store workers force backend account partition gpus time bundle dry-run"},
-			{reads: "table task method budget seeds set store workers force backend"},
+			{reads: "table task method budget seeds set store workers force backend portable"},
 		},
 	},
 	"work": {

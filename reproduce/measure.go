@@ -96,7 +96,6 @@ func drawn(spec *envs.Spec, n int) []*envs.Actions {
 // rows), networks of 256-256. Gathering the minibatch on the host is in it, and so are the targets, once in 20
 // minibatches. Median of seven times 20.
 func updating(ctx context.Context) (float64, error) {
-	const frames, epochs = 2400, 20
 	env, err := balance(60)
 	if err != nil {
 		return 0, err
@@ -105,13 +104,11 @@ func updating(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	cfg := learn.DefaultMAPPO()
-	cfg.Frames, cfg.Minibatch, cfg.Epochs = frames, frames, epochs
-	learner, err := cfg.Build(&nn.Build{Spec: env.Spec(), Backend: backend, Store: nn.NewStore(1), Seed: 1}, policy.DefaultMLP())
+	learner, err := updateMAPPO().Build(&nn.Build{Spec: env.Spec(), Backend: backend, Store: nn.NewStore(1), Seed: 1}, policy.DefaultMLP())
 	if err != nil {
 		return 0, err
 	}
-	x, err := collect(env, learner, frames)
+	x, err := collect(env, learner, updateFrames)
 	if err != nil {
 		return 0, err
 	}
@@ -124,11 +121,14 @@ func updating(ctx context.Context) (float64, error) {
 		if _, err := learner.Update(ctx, x); err != nil {
 			return 0, err
 		}
-		ms[i] = time.Since(start).Seconds() * 1000 / epochs
+		ms[i] = time.Since(start).Seconds() * 1000 / updateEpochs
 	}
 	slices.Sort(ms)
 	return ms[len(ms)/2], nil
 }
+
+// updatingOnce is updating for several figures.
+var updatingOnce = once(updating)
 
 // collect fills one rollout with the learner's own actions.
 func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, error) {

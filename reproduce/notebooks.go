@@ -30,7 +30,7 @@ func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
 		set.StringVar(&budget, "budget", "", "override the `budget` of every notebook ("+budgetNames()+"), with an empty store of runs")
 		set.StringVar(&only, "only", "", "execute this notebook alone, for example 00_start")
 		set.BoolVar(&write, "write", false, "put the executed copies in the place of the notebooks")
-		set.BoolVar(&thumbnails, "thumbnails", false, "execute nothing, but draw notebooks/thumbnails from the pictures that are there")
+		set.BoolVar(&thumbnails, "thumbnails", false, "execute nothing, but draw reproduce/jupyter/thumbnails from the pictures that are there")
 		set.DurationVar(&cell, "cell", cell, "the longest that one cell may take")
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (s setup) notebooks(only string) ([]string, error) {
 // execute runs the notebooks one after the other; copies go to notebooks/.executed.
 func (s setup) execute(books []string, budget string, cell time.Duration, write bool) error {
 	executed := s.path("notebooks", ".executed")
-	args := []string{s.path("notebooks", "kernels", "execute.py"), executed, strconv.Itoa(int(cell.Seconds()))}
+	args := []string{s.path("reproduce", "jupyter", "kernels", "execute.py"), executed, strconv.Itoa(int(cell.Seconds()))}
 	cmd := exec.CommandContext(s.ctx, s.python(), append(args, books...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, s.out, s.out

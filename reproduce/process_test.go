@@ -101,7 +101,7 @@ func finish(t *testing.T, args ...string) string {
 // tinyTraining is a training of 6 iterations on small networks, of 3 with CERMIC, which takes longer. Each is evaluated and
 // thus prints a line.
 func tinyTraining(method, store string, more ...string) []string {
-	args := []string{"train", "-task", "vmas/balance", "-method", method, "-store", store}
+	args := []string{"train", "-task", "vmas/balance", "-method", method, "-budget", "smoke", "-store", store}
 	settings := []string{"policy.hidden=8", "learner.critic_hidden=8", "learner.frames_per_batch=50", "learner.minibatch_size=35",
 		"task.copies=5", "budget.frames=300", "budget.eval_every=50", "budget.eval_episodes=3"}
 	if method == "mappo-cermic" {

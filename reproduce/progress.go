@@ -44,6 +44,8 @@ func isTerminal(out io.Writer) bool {
 // watch shows one event.
 func (p *progress) watch(e results.Event) {
 	switch {
+	case e.State != "": // nothing is trained before it, or after
+		return
 	case e.Failed != "":
 		if p.runs > 1 { // of a single one, the verb's own error says it
 			p.line("failed  " + name(e.Record) + ": " + e.Failed)

@@ -13,6 +13,45 @@ import (
 	"cermic/reproduce/records"
 )
 
+// Notebooks film these runs in a clone that has trained nothing.
+func TestCommittedWeightsAreThoseThatRecordsName(t *testing.T) {
+	st, err := openStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads, err := st.Heads(results.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, r := range heads {
+		if r.Weights == "" {
+			continue
+		}
+		named++
+		if _, err := st.Weights(r.ID); err != nil {
+			t.Errorf("%s, %s on %s: %v", r.ID, r.Method, r.Task, err)
+		}
+	}
+	files, err := fs.ReadDir(records.FS, "weights")
+	if err != nil && named > 0 || len(files) != named {
+		t.Errorf("%d files of weights, and %d records name theirs: %v", len(files), named, err)
+	}
+	all := int64(0)
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all += info.Size(); info.Size() > 1<<20 {
+			t.Errorf("%s has %d bytes, want at most 1 MiB", f.Name(), info.Size())
+		}
+	}
+	if all > 15<<20 {
+		t.Errorf("all weights have %d bytes, want at most 15 MiB", all)
+	}
+}
+
 // Tables and figures count what today's defaults train: a record of other ones stands on a line of its own, and no cell has it.
 func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
 	names, err := fs.Glob(records.FS, "*.json.gz")

@@ -136,7 +136,7 @@ func (s setup) environment() error {
 
 // packages installs one file of pinned requirements, once.
 func (s setup) packages(name, what, file string, flags ...string) error {
-	requirements := s.path("notebooks", file)
+	requirements := s.path("reproduce", "jupyter", file)
 	stamp := s.path(".venv", "installed-"+file)
 	if upToDate(stamp, requirements) {
 		s.ready(name, "already there")
@@ -145,15 +145,22 @@ func (s setup) packages(name, what, file string, flags ...string) error {
 	return s.step(name, what, func() error {
 		args := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", requirements}
 		if _, err := s.output(s.python(), append(args, flags...)...); err != nil {
-			return fmt.Errorf("pip could not install notebooks/%s (is there a network? is .venv damaged? then delete it): %w", file, err)
+			return fmt.Errorf("pip could not install reproduce/jupyter/%s (is there a network? is .venv damaged? then delete it): %w", file, err)
 		}
 		return mark(stamp, requirements)
 	})
 }
 
+// cpuPlugin is the library of XLA's CPU plug-in as its wheel has it. The wheel, lammps-jax-pjrt-cpu 0.11.2, is published by one person for another
+// project; pip compares the whole of it with the hash in requirements-xla.txt, and what it unpacked is compared with this one at every set-up.
+const (
+	cpuPlugin       = "pjrt_c_api_cpu_plugin.so"
+	cpuPluginSHA256 = "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"
+)
+
 // plugins installs XLA where it can run. Nothing here is an error: without XLA the pure Go backend does the work.
 func (s setup) plugins() {
-	const slower = "graphs will run on the pure Go backend, about six times slower"
+	const slower = "graphs will run on the pure Go backend, " + nn.Slower
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		s.ready("xla", "there is no plug-in for "+runtime.GOOS+"/"+runtime.GOARCH+": "+slower)
 		return
@@ -162,7 +169,9 @@ func (s setup) plugins() {
 		s.ready("xla", "there is no C compiler: "+slower+"; install gcc and run setup again")
 		return
 	}
-	if err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps"); err != nil {
+	if own := ownPlugin(); own != "" {
+		s.ready("xla", "the plug-in of "+nn.PluginVariable+" is used, "+own)
+	} else if err := cmp.Or(s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps", "--force-reinstall"), s.checkPlugin()); err != nil {
 		s.ready("", err.Error()+"; "+slower)
 	}
 	if !s.gpu {
@@ -171,6 +180,40 @@ func (s setup) plugins() {
 	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", "requirements-cuda.txt", "--no-deps"); err != nil {
 		s.ready("", err.Error()+"; graphs will run on the CPU")
 	}
+}
+
+// ownPlugin is the CPU plug-in in the folders that the user names, "" if there is none.
+func ownPlugin() string {
+	for _, dir := range filepath.SplitList(os.Getenv(nn.PluginVariable)) {
+		path := filepath.Join(dir, cpuPlugin)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
+}
+
+// checkPlugin compares the installed library with what the wheel holds. Another one is moved aside, where no program looks for it.
+func (s setup) checkPlugin() error {
+	found, err := filepath.Glob(s.path(".venv", "lib", "python3*", "site-packages", "lammps_jax_pjrt_cpu", cpuPlugin))
+	if err != nil || len(found) == 0 {
+		return errors.New("the wheel of XLA's plug-in did not bring " + cpuPlugin)
+	}
+	for _, path := range found {
+		sum, err := digest(path)
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(sum) == cpuPluginSHA256 {
+			continue
+		}
+		if err := os.Rename(path, path+".unknown"); err != nil {
+			return err
+		}
+		os.Remove(s.path(".venv", "installed-requirements-xla.txt")) // so that the next set-up installs it anew
+		return fmt.Errorf("%s is not the library that the wheel holds (SHA-256 %s): it was renamed to *.unknown; run setup again to install it anew", path, strings.TrimSpace(sum))
+	}
+	return nil
 }
 
 // compiler reports whether Go would build with cgo, which XLA needs.
@@ -207,7 +250,7 @@ func (s setup) tools() error {
 		if _, err := kernel.output("go", "install", "github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports"); err != nil {
 			return fmt.Errorf("go could not build the kernel: %w", err)
 		}
-		// The first cell would have to build all that it imports, with the setting of notebooks/kernels/gonb/start.
+		// The first cell would have to build all that it imports, with the setting of reproduce/jupyter/kernels/gonb/start.
 		if _, err := s.with("GOEXPERIMENT=simd").output("go", "build", "./notebooks/...", "./cermiclib/..."); err != nil {
 			return fmt.Errorf("go could not build the library: %w", err)
 		}

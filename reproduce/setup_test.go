@@ -10,12 +10,15 @@ import (
 	"flag"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"cermic/cermiclib/nn"
 )
 
 // emptyRepository is a folder that passes for this repository, made the working directory.
@@ -23,7 +26,7 @@ func emptyRepository(t *testing.T) setup {
 	t.Helper()
 	root := t.TempDir()
 	write(t, filepath.Join(root, "go.mod"), "module cermic\n", 0o666)
-	write(t, filepath.Join(root, "notebooks", "requirements.txt"), "x==1\n", 0o666)
+	write(t, filepath.Join(root, "reproduce", "jupyter", "requirements.txt"), "x==1\n", 0o666)
 	t.Chdir(root)
 	return setup{ctx: t.Context(), out: io.Discard, root: root}
 }
@@ -75,8 +78,8 @@ func TestSetupInstallsXLAForAGPUOnlyWhereOneIs(t *testing.T) {
 	for _, gpu := range []bool{false, true} {
 		s := emptyRepository(t)
 		s.gpu = gpu
-		write(t, s.path("notebooks", "requirements-xla.txt"), "cpu==1\n", 0o666)
-		write(t, s.path("notebooks", "requirements-cuda.txt"), "cuda==1\n", 0o666)
+		write(t, s.path("reproduce", "jupyter", "requirements-xla.txt"), "cpu==1\n", 0o666)
+		write(t, s.path("reproduce", "jupyter", "requirements-cuda.txt"), "cuda==1\n", 0o666)
 		write(t, s.python(), "#!/bin/sh\necho \"$@\" >> "+s.path("asked")+"\n", 0o777)
 		if !s.compiler() {
 			t.Skip("without a C compiler no plug-in is installed")
@@ -94,7 +97,7 @@ func TestSetupInstallsXLAForAGPUOnlyWhereOneIs(t *testing.T) {
 
 func TestWorkIsDoneAgainOnlyWhenItsFileChanges(t *testing.T) {
 	s := emptyRepository(t)
-	file, stamp := s.path("notebooks", "requirements.txt"), s.path("stamp")
+	file, stamp := s.path("reproduce", "jupyter", "requirements.txt"), s.path("stamp")
 	if upToDate(stamp, file) {
 		t.Error("up to date before anything was done")
 	}
@@ -173,14 +176,18 @@ func TestLabRunsAsRootInAContainerOnly(t *testing.T) {
 		{false, 0, false, false, ""}, {true, 8890, false, false, "--no-browser --port=8890"},
 		{false, 0, true, true, "--no-browser --allow-root"}, {false, 0, true, false, ""}, {false, 0, false, true, "--no-browser"},
 	} {
-		if got := strings.Join(labFlags(c.quiet, c.port, c.root, c.container), " "); got != c.want {
+		flags := labFlags(c.quiet, c.port, c.root, c.container)
+		if _, err := os.Stat(filepath.Join("..", "notebooks", path.Base(flags[0]))); err != nil {
+			t.Errorf("JupyterLab opens on what is not there: %v", err)
+		}
+		if got := strings.Join(flags[1:], " "); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
 }
 
 func TestKernelStartsFromWhereverTheRepositoryLies(t *testing.T) {
-	folder := filepath.Join("..", "notebooks", "kernels", "gonb")
+	folder := filepath.Join("..", "reproduce", "jupyter", "kernels", "gonb")
 	text, err := os.ReadFile(filepath.Join(folder, "kernel.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +213,7 @@ func TestKernelStartsFromWhereverTheRepositoryLies(t *testing.T) {
 
 func TestEveryPythonPackageIsPinnedByVersionAndHash(t *testing.T) {
 	var files []string
-	for _, folder := range []string{"notebooks", filepath.Join("envs", "python")} {
+	for _, folder := range []string{filepath.Join("reproduce", "jupyter"), filepath.Join("envs", "python")} {
 		found, err := filepath.Glob(filepath.Join("..", folder, "requirements*.txt"))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no requirements in %s: %v", folder, err)
@@ -223,5 +230,50 @@ func TestEveryPythonPackageIsPinnedByVersionAndHash(t *testing.T) {
 		if p, n := len(pinned.FindAll(text, -1)), len(named.FindAll(text, -1)); p != n || n == 0 {
 			t.Errorf("%s names %d packages and pins %d", file, n, p)
 		}
+	}
+}
+
+// A library that is not the wheel's is moved out of the way, and the next set-up installs the wheel anew.
+func TestALibraryThatTheWheelDoesNotHoldIsMovedAside(t *testing.T) {
+	s := setup{root: t.TempDir(), out: io.Discard}
+	if err := s.checkPlugin(); err == nil || !strings.Contains(err.Error(), "did not bring") {
+		t.Errorf("without a library: %v", err)
+	}
+	library := s.path(".venv", "lib", "python3.12", "site-packages", "lammps_jax_pjrt_cpu", cpuPlugin)
+	stamp := s.path(".venv", "installed-requirements-xla.txt")
+	if err := os.MkdirAll(filepath.Dir(library), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{library, stamp} {
+		if err := os.WriteFile(path, []byte("something else"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.checkPlugin(); err == nil || !strings.Contains(err.Error(), "is not the library that the wheel holds") {
+		t.Errorf("a foreign library: %v", err)
+	}
+	for _, path := range []string{library, stamp} {
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("%s is still there (%v)", path, err)
+		}
+	}
+	if _, err := os.Stat(library + ".unknown"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Set-up installs no wheel where somebody names a plug-in.
+func TestSetUpLeavesTheWheelToThoseWhoNameNoPlugin(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(nn.PluginVariable, t.TempDir()+string(filepath.ListSeparator)+dir)
+	if got := ownPlugin(); got != "" {
+		t.Errorf("found %s in empty folders", got)
+	}
+	own := filepath.Join(dir, cpuPlugin)
+	if err := os.WriteFile(own, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := ownPlugin(); got != own {
+		t.Errorf("found %q, want %s", got, own)
 	}
 }

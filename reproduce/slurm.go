@@ -252,7 +252,9 @@ func runWork(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.IntVar(&index, "index", 0, "number of the bundle")
 		f.IntVar(&bundle, "bundle", 1, "`runs` of a bundle")
+		forceFlag(f, &ctx)
 		backendFlag(f)
+		portableFlag(f)
 	})
 	if err != nil {
 		return err

@@ -116,7 +116,7 @@ func waitFor(t *testing.T, limit time.Duration, what string, ready func() bool) 
 func slowCampaign(store string, more ...string) []string {
 	args := tinyTraining("mappo", store, "learner.minibatch_iterations=60")
 	args[0] = "campaign"
-	return append(args, append([]string{"-budget", "smoke", "-seeds", "4"}, more...)...)
+	return append(args, append([]string{"-seeds", "4"}, more...)...)
 }
 
 // owners are the process ids of the store's runs in training, by run.

@@ -38,7 +38,7 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	records, err := st.Find(results.Query{})
+	records, err := st.Briefs(results.Query{})
 	if err != nil {
 		return err
 	}

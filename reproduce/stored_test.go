@@ -19,7 +19,7 @@ import (
 func TestATrainedRunIsFilmedAndDeleted(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "go")
 	store := t.TempDir()
-	tiny := []string{"train", "task=balance", "method=mappo", "-m", "learner.lr=1e-3,3e-4,0.001", "budget.frames=1000", "policy.hidden=[8,8]", "learner.critic_hidden=8", "-store", store}
+	tiny := []string{"train", "task=balance", "method=mappo", "budget=smoke", "-m", "learner.lr=1e-3,3e-4,0.001", "budget.frames=1000", "policy.hidden=[8,8]", "learner.critic_hidden=8", "-store", store}
 	out, err := command(t, tiny...)
 	if err != nil || strings.Count(out, "1000/1000") != 2 || !strings.Contains(out, "learner.lr=0.0003") || !strings.Contains(out, "policy.hidden=[8,8]") {
 		t.Fatalf("a run for each of two rates (%v):\n%s", err, out)

@@ -96,6 +96,9 @@ func hint(out io.Writer, st *results.Store, budget string) error {
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		fmt.Fprintf(out, " %s at budget %s.", plural(count[name], "run"), name)
 	}
+	if count[plan.TableBudget] > 0 && budget != plan.TableBudget {
+		fmt.Fprintf(out, " Add -budget %s.", plan.TableBudget)
+	}
 	fmt.Fprintln(out)
 	return nil
 }

@@ -15,16 +15,23 @@ import (
 
 	"golang.org/x/image/draw"
 
+	"cermic/cermiclib/results"
 	"cermic/viz"
 )
 
 // thumbnailWidth is in pixels. The height follows, up to as much.
 const thumbnailWidth = 200
 
-// thumbnails draws notebooks/thumbnails anew, which the index of notebooks shows: the first picture of each notebook or, where it is
+// Sizes beyond which no notebook and no picture is what it should be, in bytes and in pixels.
+const (
+	maxNotebook = 256 << 20
+	maxPixels   = 64 << 20
+)
+
+// thumbnails draws reproduce/jupyter/thumbnails anew, which the index of notebooks shows: the first picture of each notebook or, where it is
 // kept without its outputs, of its executed copy, if there is one. Thumbnails of notebooks without any picture stay as they are.
 func (s setup) thumbnails(books []string) error {
-	folder := s.path("notebooks", "thumbnails")
+	folder := s.path("reproduce", "jupyter", "thumbnails")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
@@ -47,7 +54,7 @@ func (s setup) thumbnails(books []string) error {
 		if err := viz.WritePNG(filepath.Join(folder, name), small); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.out, filepath.Join("notebooks", "thumbnails", name))
+		fmt.Fprintln(s.out, filepath.Join("reproduce", "jupyter", "thumbnails", name))
 	}
 	return nil
 }
@@ -60,22 +67,36 @@ func firstPicture(path string) ([]byte, error) {
 	}
 	for _, data := range outputs {
 		if raw, ok := data["image/png"]; ok {
-			var encoded string
-			if err := json.Unmarshal(raw, &encoded); err != nil {
-				return nil, fmt.Errorf("%s: a picture is no text: %w", path, err)
-			}
-			return base64.StdEncoding.DecodeString(strings.ReplaceAll(encoded, "\n", ""))
+			return decodePicture(raw, path)
 		}
 	}
 	return nil, nil
 }
 
+// decodePicture reads a picture among a notebook's outputs: base64, in lines or not.
+func decodePicture(raw json.RawMessage, path string) ([]byte, error) {
+	var encoded string
+	if err := json.Unmarshal(raw, &encoded); err != nil {
+		return nil, fmt.Errorf("%s: a picture is no text: %w", path, err)
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(encoded, "\n", ""))
+	if err != nil {
+		return nil, fmt.Errorf("%s: a picture is not in base64: %w", path, err)
+	}
+	return data, nil
+}
+
 // outputsOf is what the cells of a notebook show, in their order, each by its media types.
 func outputsOf(path string) ([]map[string]json.RawMessage, error) {
-	text, err := os.ReadFile(path)
+	text, err := results.ReadFile(path, maxNotebook)
 	if err != nil {
 		return nil, err
 	}
+	return readOutputs(text, path)
+}
+
+// readOutputs is outputsOf for the text of a notebook.
+func readOutputs(text []byte, path string) ([]map[string]json.RawMessage, error) {
 	var book struct {
 		Cells []struct {
 			Outputs []struct {
@@ -97,6 +118,13 @@ func outputsOf(path string) ([]map[string]json.RawMessage, error) {
 
 // thumbnail is the upper part of a picture, as wide as it is and at most as high, made small.
 func thumbnail(data []byte) (image.Image, error) {
+	size, err := png.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if size.Width > maxPixels/max(1, size.Height) {
+		return nil, fmt.Errorf("the picture has %d × %d pixels, want at most %d in all", size.Width, size.Height, maxPixels)
+	}
 	full, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func TestThumbnailsAreOfTheFirstPictureAlsoOfAnExecutedCopy(t *testing.T) {
 	if err := s.thumbnails(books); err != nil {
 		t.Fatal(err)
 	}
-	made, err := filepath.Glob(s.path("notebooks", "thumbnails", "*"))
+	made, err := filepath.Glob(s.path("reproduce", "jupyter", "thumbnails", "*"))
 	if err != nil || len(made) != 2 {
 		t.Fatalf("thumbnails %v: %v, want those of the two notebooks with a picture", made, err)
 	}

@@ -20,8 +20,16 @@ import (
 
 // What verbs take where nothing is named; plan.DefaultBudget is the budget.
 const (
-	defaultTask   = "balance"
-	defaultMethod = "mappo-cermic"
+	defaultTask    = "balance"
+	defaultMethod  = "mappo-cermic"
+	demoMethods    = "mappo,mappo-cermic" // of train without a task, a method or a setting
+	demoSetting    = "task.reward=dense"  // of train without a task: chance does not find the sparse reward of Balance
+	demoDirections = `
+What next
+  go run ./reproduce curves -reward dense       draws these runs beside BenchMARL's: curves.png
+  go run ./reproduce table sota -budget short   the paper's first table beside the committed runs
+  go run ./reproduce lab                        the notebooks: 00_start begins with these runs
+`
 )
 
 // budgetNames are the named budgets, as help texts list them.
@@ -48,8 +56,8 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 	var workers int
 	var again bool
 	ids, err := parse("train", out, args, maxRuns, func(f *flag.FlagSet) {
-		f.StringVar(&c.task, "task", defaultTask, "`tasks` to train on, separated by commas")
-		f.StringVar(&c.method, "method", defaultMethod, "`methods` to train, separated by commas")
+		f.StringVar(&c.task, "task", "", "`tasks` to train on, separated by commas; without one "+defaultTask+" on its dense reward")
+		f.StringVar(&c.method, "method", "", "`methods` to train, separated by commas; without one "+defaultMethod+", and with neither task nor setting mappo beside it")
 		f.StringVar(&c.table, "table", "", "train what this `table` of the paper needs, instead of -task and -method")
 		f.StringVar(&fork, "fork", "", "go on from run ID at so many frames, `ID@FRAMES`, with what -set changes, as a run of its own")
 		f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames())
@@ -61,6 +69,7 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
 		forceFlag(f, &ctx)
 		backendFlag(f)
+		portableFlag(f)
 	})
 	if err != nil {
 		return err
@@ -76,6 +85,7 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	var es []run.Experiment
+	demo := false
 	switch {
 	case fork != "":
 		var e run.Experiment
@@ -84,6 +94,7 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 	case len(ids) > 0:
 		es, err = storedRuns(st, ids)
 	default:
+		demo = c.complete()
 		es, err = c.experiments(out)
 	}
 	if err != nil {
@@ -107,7 +118,30 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	return summarise(out, es, st)
+	if err := summarise(out, es, st); err != nil || !demo {
+		return err
+	}
+	_, err = io.WriteString(out, demoDirections)
+	return err
+}
+
+// complete fills in what is not named, and reports whether nothing was: then it is a demonstration.
+func (c *choice) complete() (demo bool) {
+	demo = c.task == "" && c.method == "" && c.table == "" && len(c.set) == 0
+	rewarded := slices.ContainsFunc(c.set, func(s string) bool { return strings.HasPrefix(s, "task.reward=") })
+	if c.method == "" {
+		c.method = defaultMethod
+		if demo {
+			c.method = demoMethods
+		}
+	}
+	if c.task == "" {
+		c.task = defaultTask
+		if c.table == "" && !rewarded {
+			c.set = append(c.set, demoSetting)
+		}
+	}
+	return demo
 }
 
 // maxRuns is how many runs a command line names at most.

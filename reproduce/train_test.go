@@ -18,7 +18,7 @@ import (
 
 func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 	store := t.TempDir()
-	args := []string{"train", "-method", "mappo", "-task", "balance", "-seeds", "2", "-store", store,
+	args := []string{"train", "-method", "mappo", "-task", "balance", "-budget", "smoke", "-seeds", "2", "-store", store,
 		"-set", "budget.frames=1000", "-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"} // this is not about learning
 	first, err := command(t, args...)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 		t.Errorf("the second time trains again, or counts seeds twice (%v):\n%s", err, second)
 	}
 	table, err := command(t, "table", "agents", "-store", store)
-	if err != nil || !strings.Contains(table, "No run of this table at budget "+plan.DefaultBudget) || !strings.Contains(table, "2 runs at budget custom.") {
+	if err != nil || !strings.Contains(table, "No run of this table at budget "+plan.DefaultBudget) || !strings.Contains(table, "2 runs at budget custom.") || !strings.Contains(table, "Add -budget short.") {
 		t.Errorf("table (%v):\n%s", err, table)
 	}
 	picture := filepath.Join(store, "curves.png")
@@ -58,7 +58,7 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 func TestAForkIsTrainedFromItsParentAndNamedAfterIt(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "go") // compiles such small networks in no time
 	store := t.TempDir()
-	args := []string{"train", "-method", "mappo", "-task", "balance", "-store", store, "-set", "budget.frames=2000",
+	args := []string{"train", "-method", "mappo", "-task", "balance", "-budget", "smoke", "-store", store, "-set", "budget.frames=2000",
 		"-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"}
 	if _, err := command(t, args...); err != nil {
 		t.Fatal(err)
@@ -167,5 +167,47 @@ func TestAPipedLogHasOneLineForEachEvaluation(t *testing.T) {
 	p.watch(e)
 	if strings.Count(out.String(), "\n") != 1 || strings.ContainsAny(out.String(), "\r\x1b") || !strings.Contains(out.String(), "reward 43") {
 		t.Errorf("an evaluation wrote %q", out.String())
+	}
+}
+
+func TestTrainWithoutAnythingNamedIsADemonstration(t *testing.T) {
+	for _, c := range []struct {
+		given        choice
+		task, method string
+		set          string
+		demo         bool
+	}{
+		{choice{}, "balance", "mappo,mappo-cermic", "task.reward=dense", true},
+		{choice{method: "mace"}, "balance", "mace", "task.reward=dense", false},
+		{choice{task: "wheel"}, "wheel", "mappo-cermic", "", false},
+		{choice{set: repeated{"task.reward=sparse"}}, "balance", "mappo-cermic", "task.reward=sparse", false},
+		{choice{set: repeated{"explore.alpha=1"}}, "balance", "mappo-cermic", "explore.alpha=1 task.reward=dense", false},
+		{choice{table: "sota"}, "balance", "mappo-cermic", "", false},
+	} {
+		got := c.given
+		if demo := got.complete(); demo != c.demo || got.task != c.task || got.method != c.method || strings.Join(got.set, " ") != c.set {
+			t.Errorf("%+v becomes %+v, a demonstration: %v", c.given, got, demo)
+		}
+	}
+	e, err := choice{task: "balance", method: demoMethods, budget: plan.DefaultBudget, seeds: 1, set: repeated{demoSetting}}.grid()
+	if err != nil || len(e) != 2 || e[1].Label() != "mappo-cermic task.reward=dense" {
+		t.Errorf("%v, %v", e, err)
+	}
+}
+
+func TestEveryVerbHasTheSameDefaultBudget(t *testing.T) {
+	asked := 0
+	for _, v := range verbs() {
+		var help bytes.Buffer
+		_ = v.run(t.Context(), &help, []string{"-h"})
+		_, budget, ok := strings.Cut(help.String(), "\n  -budget ")
+		if budget, _, _ = strings.Cut(budget, "\n  -"); ok && v.name != "notebooks" && v.name != "check" {
+			if asked++; !strings.Contains(budget, `(default "`+plan.DefaultBudget+`")`) {
+				t.Errorf("%s: -budget %s", v.name, budget)
+			}
+		}
+	}
+	if asked < 5 {
+		t.Errorf("%d verbs take a budget", asked)
 	}
 }

@@ -6,9 +6,11 @@ package peers
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,34 +22,105 @@ import (
 //go:embed peers.py
 var script string
 
-//go:embed requirements.txt
-var requirements string
+// Kind is what an environment is made for.
+type Kind struct {
+	what, size   string
+	requirements string
+	source       string // one more package, which has to be built here
+}
 
-// Python is an environment in which the peers are installed.
+// BenchMARL has VMAS and torch beside it.
+var BenchMARL = Kind{what: "BenchMARL, VMAS and torch", size: "5.6 GB", requirements: benchMARL}
+
+// MeltingPot has DeepMind Lab2D and no TensorFlow, which only trained bots need.
+var MeltingPot = Kind{what: "Melting Pot and DeepMind Lab2D", size: "0.7 GB", requirements: meltingPot, source: "dm-meltingpot==2.4.1"}
+
+//go:embed requirements.txt
+var benchMARL string
+
+//go:embed requirements-meltingpot.txt
+var meltingPot string
+
+// Python is an environment in which peers are installed.
 type Python struct{ dir string }
 
-// Install makes the environment in folder dir, unless it is there; say is called before what takes minutes.
-func Install(ctx context.Context, dir string, say func(string)) (Python, error) {
+// Install makes an environment in folder dir, unless it is there; say is called before what takes minutes.
+func Install(ctx context.Context, dir string, k Kind, say func(string)) (Python, error) {
 	p := Python{dir}
 	stamp := filepath.Join(dir, "installed")
-	if was, err := os.ReadFile(stamp); err == nil && string(was) == requirements {
+	if was, err := os.ReadFile(stamp); err == nil && string(was) == k.requirements {
 		return p, nil
 	}
-	say("installing BenchMARL, VMAS and torch into " + dir + ": 5.6 GB, some minutes")
+	say("installing " + k.what + " into " + dir + ": " + k.size + ", some minutes")
 	if _, err := output(ctx, "python3", "-m", "venv", dir); err != nil {
 		return p, fmt.Errorf("python3 cannot make an environment in %s: %w", dir, err)
 	}
 	list := filepath.Join(dir, "requirements.txt")
-	if err := os.WriteFile(list, []byte(requirements), 0o666); err != nil {
+	if err := os.WriteFile(list, []byte(k.requirements), 0o666); err != nil {
 		return p, err
 	}
-	if _, err := output(ctx, p.program(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", list); err != nil {
-		return p, fmt.Errorf("pip could not install BenchMARL (is there a network?): %w", err)
+	if err := p.pip(ctx, "-r", list); err != nil {
+		return p, fmt.Errorf("pip could not install %s (is there a network?): %w", k.what, err)
 	}
-	return p, os.WriteFile(stamp, []byte(requirements), 0o666)
+	if k.source != "" {
+		if err := p.build(ctx, k.source); err != nil {
+			return p, fmt.Errorf("pip could not build %s: %w", k.source, err)
+		}
+	}
+	return p, os.WriteFile(stamp, []byte(k.requirements), 0o666)
+}
+
+// Add installs a wheel that needs nothing beyond what is there, unless it is there.
+func (p Python) Add(ctx context.Context, wheel string) error {
+	data, err := os.ReadFile(wheel)
+	if err != nil {
+		return err
+	}
+	stamp, sum := filepath.Join(p.dir, filepath.Base(wheel)+".sha256"), fmt.Sprintf("%x", sha256.Sum256(data))
+	if was, err := os.ReadFile(stamp); err == nil && string(was) == sum {
+		return nil
+	}
+	if err := p.pip(ctx, "--no-index", "--no-deps", "--force-reinstall", wheel); err != nil {
+		return err
+	}
+	return os.WriteFile(stamp, []byte(sum), 0o666)
+}
+
+func (p Python) pip(ctx context.Context, args ...string) error {
+	_, err := output(ctx, p.program(), append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, args...)...)
+	return err
+}
+
+// build installs Melting Pot's source without its trained bots: its set-up would download them, but takes an archive that lies in the folder
+// for temporary files.
+func (p Python) build(ctx context.Context, source string) error {
+	dir, err := os.MkdirTemp("", "peers")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	bots := filepath.Join(dir, "bots", "assets")
+	if err := os.MkdirAll(bots, 0o777); err != nil {
+		return err
+	}
+	const pack = `import shutil, sys; shutil.make_archive(sys.argv[1], "gztar", sys.argv[2])`
+	if _, err := output(ctx, p.program(), "-c", pack, filepath.Join(dir, "meltingpot-assets-2.3.0"), filepath.Dir(bots)); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, p.program(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", source)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	_, err = finish(cmd)
+	return err
 }
 
 func (p Python) program() string { return filepath.Join(p.dir, "bin", "python") }
+
+// Learn trains a run, as the head of the script says, and returns its JSON; progress gets a line after each evaluation.
+func (p Python) Learn(ctx context.Context, side string, seed int, progress io.Writer) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, p.program(), "-W", "ignore", "-c", script, "learn", side, strconv.Itoa(seed))
+	cmd.Env, cmd.Stderr = append(os.Environ(), "OMP_NUM_THREADS=1", "TQDM_DISABLE=1"), progress
+	return cmd.Output()
+}
 
 // Measure runs the script with args, as its head says, and returns the number that it prints.
 func (p Python) Measure(ctx context.Context, args ...string) (float64, error) {
@@ -65,7 +138,11 @@ func (p Python) Measure(ctx context.Context, args ...string) (float64, error) {
 
 // output runs a program and returns what it prints; its error is the last line of what it prints beside that.
 func output(ctx context.Context, name string, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, name, args...).Output()
+	return finish(exec.CommandContext(ctx, name, args...))
+}
+
+func finish(cmd *exec.Cmd) (string, error) {
+	out, err := cmd.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
 		lines := strings.Split(strings.TrimSpace(string(failed.Stderr)), "\n")

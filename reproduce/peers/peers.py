@@ -2,11 +2,17 @@
 """Measures one figure of VMAS, BenchMARL or torch and prints it as a number.
 
     peers.py steps TASK COPIES        frames a second of a VMAS task, random actions, copies reset where they end
+    peers.py python TASK COPIES [pixels]
+                                      frames a second of cermic_envs, in the same way
+    peers.py substrate NAME           steps a second of a substrate of Melting Pot, random actions
     peers.py train ALGORITHM ITERATIONS KEY=VALUE...
                                       frames a second of BenchMARL on Balance: collecting and updating, the first iteration left out
+    peers.py collect SIDE             frames a second of BenchMARL's collection alone, one thread, on Balance of VMAS or of cermic_envs
+    peers.py learn SIDE SEED          a whole run of BenchMARL's MAPPO on Balance, dense reward, as JSON: returns of each evaluation
     peers.py update FRAMES STEPS      milliseconds of one minibatch of MAPPO in torch alone: the same networks, loss and Adam, no framework
 """
 
+import json
 import sys
 import time
 
@@ -23,7 +29,7 @@ def steps(task, copies):
         actions = [[env.get_random_action(agent) for agent in env.agents] for _ in range(8)]
         for _ in range(4):
             start, done = time.perf_counter(), 0
-            while time.perf_counter() - start < 0.5:
+            while time.perf_counter() - start < 0.25:
                 _, _, ended, _ = env.step(actions[done % len(actions)])
                 if bool(ended.any()):
                     for index in ended.nonzero().flatten().tolist():
@@ -33,7 +39,118 @@ def steps(task, copies):
     return best
 
 
+def ours(task, copies, pixels):
+    import cermic_envs
+    import numpy as np
+
+    env = cermic_envs.make(task, copies, reward="dense", pixels=pixels)
+    rng = np.random.default_rng(0)
+    env.reset()
+    actions = [env.sample(rng) for _ in range(8)]
+    best = 0.0
+    for _ in range(4):
+        start, done = time.perf_counter(), 0
+        while time.perf_counter() - start < 0.25:
+            step = env.step(actions[done % len(actions)])
+            ended = step.terminated | step.truncated
+            if ended.any():
+                env.reset(ended)
+            done += 1
+        best = max(best, done * copies / (time.perf_counter() - start))
+    return best
+
+
+def lab2d(name):
+    from unittest import mock
+
+    sys.modules["tensorflow"] = mock.MagicMock()  # of trained bots, which have no part in this
+    from meltingpot import substrate
+    import numpy as np
+
+    roles = substrate.get_config(name).default_player_roles
+    env = substrate.build(name, roles=roles)
+    env.reset()
+    actions = np.random.default_rng(0).integers(0, env.action_spec()[0].num_values, (997, len(roles))).tolist()
+    best = 0.0
+    for _ in range(4):
+        start, done = time.perf_counter(), 0
+        while time.perf_counter() - start < 0.5:
+            if env.step(actions[done % len(actions)]).last():
+                env.reset()
+            done += 1
+        best = max(best, done / (time.perf_counter() - start))
+    return best
+
+
 def train(algorithm, iterations, settings):
+    at, frames = [], {}
+
+    def built(config):
+        for setting in settings:
+            key, value = setting.split("=")
+            if not hasattr(config, key):
+                raise SystemExit(f"BenchMARL has no setting {key}")
+            setattr(config, key, type(getattr(config, key))(float(value)))
+        config.evaluation, config.max_n_iters, config.max_n_frames = False, iterations, None
+        frames["a batch"] = config.on_policy_collected_frames_per_batch if algorithm == "mappo" else config.off_policy_collected_frames_per_batch
+
+    benchmarl(algorithm, "vmas", 0, 2, built, on_train_end=lambda *_: at.append(time.perf_counter()))
+    return max(frames["a batch"] / (b - a) for a, b in zip(at, at[1:]))
+
+
+def collect(side):
+    """Between the end of an update and the next batch; the update is one minibatch, and the first two collections warm up."""
+    spans, began = [], [time.perf_counter()]
+
+    def built(config):
+        learning(config)
+        config.on_policy_n_minibatch_iters, config.on_policy_minibatch_size = 1, 6000
+        config.evaluation, config.max_n_iters, config.max_n_frames = False, 6, None
+
+    benchmarl("mappo", side, 0, 1, built, on_batch_collected=lambda *_: spans.append(time.perf_counter() - began[0]),
+              on_train_end=lambda *_: began.__setitem__(0, time.perf_counter()))  # fmt: skip
+    return 6000 / min(spans[2:])
+
+
+def learn(side, seed):
+    """The settings that cermiclib/results has recorded curves of. Seconds are of the processor, all threads: other programs do not change them."""
+    evals, parts, last, frames = [], {"collection": 0.0, "training": 0.0, "evaluation": 0.0}, [time.process_time()], [0]
+
+    def ended(part):
+        now = time.process_time()
+        parts[part] += now - last[0]
+        last[0] = now
+
+    def collected(batch):
+        ended("collection")
+        frames[0] += batch.numel()
+
+    def evaluated(rollouts):
+        ended("evaluation")
+        returns = []
+        for rollout in rollouts:
+            done = rollout["next", "done"].flatten().nonzero()
+            reward = rollout["next", "agents", "reward"][..., 0].mean(-1)
+            returns.append(round(float(reward[: int(done[0]) + 1 if len(done) else None].sum()), 4))
+        evals.append({"frames": frames[0], "returns": returns})
+        print(f"{side}, seed {seed}: {sum(returns) / len(returns):.2f} after {frames[0]} frames", file=sys.stderr, flush=True)
+
+    started = time.perf_counter()
+    benchmarl("mappo", side, seed, 1, learning, on_batch_collected=collected,
+              on_train_end=lambda *_: ended("training"), on_evaluation_end=evaluated)  # fmt: skip
+    return {"seed": seed, "evals": evals, "seconds_one_thread": round(time.perf_counter() - started, 1),
+            "processor_seconds": {k: round(v, 2) for k, v in parts.items()}}  # fmt: skip
+
+
+def learning(config):
+    config.lr, config.gamma, config.max_n_frames = 3e-4, 0.99, 600_000
+    config.on_policy_collected_frames_per_batch, config.on_policy_n_envs_per_worker = 6000, 60
+    config.on_policy_n_minibatch_iters, config.on_policy_minibatch_size = 10, 1200
+    config.evaluation, config.evaluation_interval, config.evaluation_episodes, config.create_json = True, 60_000, 60, True
+
+
+def benchmarl(algorithm, side, seed, threads, configure, **calls):
+    """Runs an experiment of BenchMARL on Balance, side "vmas" or "cermic"; nothing but the task differs between them."""
     import logging
     import tempfile
 
@@ -44,42 +161,46 @@ def train(algorithm, iterations, settings):
     from benchmarl.models.mlp import MlpConfig
 
     class Clock(Callback):
-        def __init__(self):
-            super().__init__()
-            self.at = []
+        def on_batch_collected(self, batch):
+            calls.get("on_batch_collected", nothing)(batch)
 
         def on_train_end(self, training_td, group):
-            self.at.append(time.perf_counter())
+            calls.get("on_train_end", nothing)(training_td, group)
+
+        def on_evaluation_end(self, rollouts):
+            calls.get("on_evaluation_end", nothing)(rollouts)
 
     Clock.__qualname__ = "Clock"
     globals()["Clock"] = Clock  # BenchMARL pickles its callbacks
     logging.disable(logging.WARNING)
-    torch.set_num_threads(2)
-    config = ExperimentConfig.get_from_yaml()
-    config.sampling_device = config.train_device = config.buffer_device = "cpu"
-    config.evaluation, config.loggers, config.create_json, config.checkpoint_at_end = False, [], False, False
-    config.save_folder = tempfile.mkdtemp()
-    for setting in settings:
-        key, value = setting.split("=")
-        if not hasattr(config, key):
-            raise SystemExit(f"BenchMARL has no setting {key}")
-        setattr(config, key, type(getattr(config, key))(float(value)))
-    frames = config.on_policy_collected_frames_per_batch if algorithm == "mappo" else config.off_policy_collected_frames_per_batch
-    config.max_n_iters, config.max_n_frames = iterations, None
-    clock = Clock()
-    experiment = Experiment(
-        task=VmasTask.BALANCE.get_from_yaml(),
-        algorithm_config={"mappo": MappoConfig, "qmix": QmixConfig}[algorithm].get_from_yaml(),
-        model_config=mlp(MlpConfig, torch),
-        critic_model_config=mlp(MlpConfig, torch),
-        seed=0,
-        config=config,
-        callbacks=[clock],
-    )
-    stdout, sys.stdout = sys.stdout, sys.stderr
-    experiment.run()
-    sys.stdout = stdout
-    return max(frames / (b - a) for a, b in zip(clock.at, clock.at[1:]))
+    torch.set_num_threads(threads)
+    if side == "cermic":
+        from cermic_envs.benchmarl import CermicTask
+
+        task = CermicTask.BALANCE.get_task(config={"reward": "dense"})
+    else:
+        task = VmasTask.BALANCE.get_from_yaml()
+    with tempfile.TemporaryDirectory() as folder:
+        config = ExperimentConfig.get_from_yaml()
+        config.sampling_device = config.train_device = config.buffer_device = "cpu"
+        config.loggers, config.create_json, config.checkpoint_at_end, config.render, config.save_folder = [], False, False, False, folder
+        configure(config)
+        experiment = Experiment(
+            task=task,
+            algorithm_config={"mappo": MappoConfig, "qmix": QmixConfig}[algorithm].get_from_yaml(),
+            model_config=mlp(MlpConfig, torch),
+            critic_model_config=mlp(MlpConfig, torch),
+            seed=seed,
+            config=config,
+            callbacks=[Clock()],
+        )
+        stdout, sys.stdout = sys.stdout, sys.stderr
+        experiment.run()
+        sys.stdout = stdout
+
+
+def nothing(*_):
+    pass
 
 
 def mlp(config, torch):
@@ -140,6 +261,14 @@ if __name__ == "__main__":
         print(steps(rest[0], int(rest[1])))
     elif verb == "train":
         print(train(rest[0], int(rest[1]), rest[2:]))
+    elif verb == "python":
+        print(ours(rest[0], int(rest[1]), rest[2:] == ["pixels"]))
+    elif verb == "substrate":
+        print(lab2d(rest[0]))
+    elif verb == "collect":
+        print(collect(rest[0]))
+    elif verb == "learn":
+        print(json.dumps(learn(rest[0], int(rest[1]))))
     elif verb == "update":
         print(update(int(rest[0]), int(rest[1])))
     else:

@@ -10,6 +10,7 @@ import (
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
 	"cermic/envs"
@@ -25,6 +26,7 @@ type Budget struct {
 	MAPPO  func(learn.MAPPO) learn.MAPPO     // sets the schedule of a MAPPO
 	Q      func(learn.Q) learn.Q             // sets the schedule of a value learner
 	Cermic func(cermic.Config) cermic.Config // sets the schedule of CERMIC's module
+	DB     func(explore.DB) explore.DB       // sets the schedule of the Dynamic Bottleneck; nil: it keeps its own
 	Policy func(policy.Config) policy.Config // sets the size of the policy; nil: it keeps its own
 	Longer map[string]int                    // frames on the tasks that have others than the rest
 
@@ -33,7 +35,7 @@ type Budget struct {
 }
 
 // DefaultBudget is what every verb of the command line takes where none is named, so that curves, table and export show what train made.
-const DefaultBudget = "smoke"
+const DefaultBudget = "demo"
 
 // TableBudget is the budget at which the committed records fill the paper's tables.
 const TableBudget = "short"
@@ -59,19 +61,25 @@ var Budgets = []Budget{
 	},
 	explorationBudget,
 	{
+		// The beginning of budget short, with the smallest of CERMIC's memories: the graph would take three times as long.
+		About:  "120,000 frames with the settings of short, half a minute to a minute on two cores: enough to see Balance learnt; CERMIC has its MLP memory",
+		Budget: run.Budget{Name: "demo", Frames: 120_000, EvalEvery: 12_000, EvalEpisodes: 60},
+		Copies: 60,
+		MAPPO:  shortMAPPO, Q: shortQ,
+		Cermic: func(c cermic.Config) cermic.Config {
+			c = sparing(c)
+			c.Memory = memory.DefaultMLP()
+			return c
+		},
+		Pictured: picturesDemo,
+	},
+	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
 		About: "600,000 frames, as the recorded BenchMARL curves, and 30,000 of clean_up; " +
 			"CERMIC learns from a tenth of the agent steps in each pass, on 8 negatives",
 		Budget: run.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60},
 		Copies: 60,
-		MAPPO: func(c learn.MAPPO) learn.MAPPO {
-			c.Frames, c.Epochs, c.Minibatch, c.LR = 6000, 10, 1200, 3e-4
-			return c
-		},
-		Q: func(c learn.Q) learn.Q {
-			c.Frames, c.Steps, c.Batch, c.Replay, c.LR = 6000, 100, 1024, 600_000, 3e-4
-			return c
-		},
+		MAPPO:  shortMAPPO, Q: shortQ,
 		Cermic: sparing, Pictured: picturesShort,
 	},
 	{
@@ -99,6 +107,18 @@ var Budgets = []Budget{
 	},
 }
 
+// shortMAPPO is the schedule of the recorded BenchMARL runs of MAPPO.
+func shortMAPPO(c learn.MAPPO) learn.MAPPO {
+	c.Frames, c.Epochs, c.Minibatch, c.LR = 6000, 10, 1200, 3e-4
+	return c
+}
+
+// shortQ is the schedule of the recorded BenchMARL runs of QMIX.
+func shortQ(c learn.Q) learn.Q {
+	c.Frames, c.Steps, c.Batch, c.Replay, c.LR = 6000, 100, 1024, 600_000, 3e-4
+	return c
+}
+
 // sparing is what a machine without a GPU can afford of CERMIC: each of its three passes over a collection takes a tenth of the
 // agent steps, not a quarter, and sets 8 negatives against each, not 16.
 func sparing(c cermic.Config) cermic.Config {
@@ -110,6 +130,12 @@ func sparing(c cermic.Config) cermic.Config {
 func picturesSmoke(b Budget, _ int) Budget {
 	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 300, 300, 2, 2
 	return b.then(func(c *learn.MAPPO) { c.Frames, c.Minibatch = 100, 25 }, func(c *learn.Q) { c.Frames, c.Batch, c.Replay = 100, 25, 300 })
+}
+
+// picturesDemo is a twentieth of the frames in small rollout batches: minutes, which are too few to learn from pictures.
+func picturesDemo(b Budget, _ int) Budget {
+	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 6000, 3000, 4, 10
+	return b.then(func(c *learn.MAPPO) { c.Frames, c.Epochs, c.Minibatch = 1000, 2, 250 }, func(c *learn.Q) { c.Frames, c.Steps, c.Batch, c.Replay = 1000, 8, 100, 6000 })
 }
 
 // picturesShort is judged by fewer episodes, which are ten times as long, and takes as many gradient steps as elsewhere after a
@@ -242,6 +268,10 @@ func (b Budget) explorer(x explore.Config) explore.Config {
 		l := b.MAPPO(learn.DefaultMAPPO())
 		c.HindsightSteps = l.Epochs * ((l.Frames + l.Minibatch - 1) / l.Minibatch)
 		return c
+	case explore.DB:
+		if b.DB != nil {
+			return b.DB(c)
+		}
 	case cermic.Config:
 		return b.Cermic(c)
 	}

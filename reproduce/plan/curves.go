@@ -3,11 +3,7 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
@@ -67,41 +63,4 @@ func peerCurves(task string, of func([]results.Group) []viz.Series, methods []st
 		out[i].Reference = true
 	}
 	return out
-}
-
-// CurvesOf draws one panel for every task that has complete runs at a budget, trained on a reward, or curves recorded from
-// BenchMARL, which was trained on the dense one.
-//
-// Runs that start from pre-trained weights are left out: Memories has them, and by the weights' names nobody could tell them apart here.
-func CurvesOf(st *results.Store, budget, reward string) (viz.Panels, error) {
-	records, err := st.Find(results.Query{Budget: budget, Complete: true})
-	if err != nil {
-		return viz.Panels{}, err
-	}
-	records = slices.DeleteFunc(TrainedOn(records, reward), func(r *results.Record) bool {
-		return paper.Setting(r.Experiment, "explore.memory.pretrained") != ""
-	})
-	var plots []*plot.Plot
-	most := 0
-	for _, t := range Tasks() {
-		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != t.ID })
-		series := viz.Evals(Groups(own, "task.reward"))
-		if reward == "dense" {
-			series = append(series, Recorded(t.ID)...)
-		}
-		if len(series) == 0 {
-			continue
-		}
-		p, err := viz.Curves(viz.Figure{Title: t.Name, X: "frames", Y: t.Score()}, series...)
-		if err != nil {
-			return viz.Panels{}, err
-		}
-		plots, most = append(plots, p), max(most, len(series))
-	}
-	if len(plots) == 0 {
-		return viz.Panels{}, fmt.Errorf("no complete run at budget %s was trained on the %s reward; set train to true, or choose another", budget, reward)
-	}
-	panels := viz.NewPanels(2, plots...)
-	panels.Width, panels.Height = 4.6*vg.Inch, max(2.8*vg.Inch, vg.Length(0.6+0.18*float64(most))*vg.Inch) // a line's name takes 0.18 inch
-	return panels, nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/viz"
 )
 
 func TestCurvesOfOneRewardLeaveItOutOfTheirLabels(t *testing.T) {
@@ -25,12 +26,12 @@ func TestCurvesStandBesideTheRecordedOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	panels, err := CurvesOf(st, "short", "dense")
-	if err != nil || len(panels.Rows) != 5 { // nine tasks have recorded curves
-		t.Errorf("%d rows of panels, %v", len(panels.Rows), err)
+	drawn, err := CurvesOf(st, "vmas", "short", "dense")
+	if panels, ok := drawn.(viz.Panels); err != nil || !ok || len(panels.Rows) != 9 { // nine tasks have recorded curves
+		t.Errorf("%v, %v", drawn, err)
 	}
-	if _, err := CurvesOf(st, "short", "sparse"); err == nil {
-		t.Error("curves of nothing")
+	if said, err := CurvesOf(st, "smac", "short", "sparse"); err != nil || !strings.Contains(said.(string), "No complete run of smac") {
+		t.Errorf("curves of nothing: %v, %v", said, err)
 	}
 	if len(Recorded("vmas/balance")) != 2 || len(Recorded("vmas/passage")) != 0 {
 		t.Error("MAPPO and QMIX were recorded on balance, nothing on passage")

@@ -68,7 +68,8 @@ func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]v
 		bar := viz.Bar{Label: a.label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
 		if len(values) > 0 {
 			i := stats.Bootstrap([][]float64{values}, stats.Mean, 2000, rng.New(0, "plan/density"))
-			bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High
+			bar.Value, bar.Low, bar.High, bar.Seeds = i.Value, i.Low, i.High, values
+			bar.Method = Groups(g.Runs[:1])[0].Method
 		}
 		all.Bars = append(all.Bars, bar)
 	}

@@ -14,12 +14,12 @@ import (
 )
 
 // Watch plays the first episode of an evaluation with the weights of the first of some runs that st has weights of, and says
-// in a sentence whose it is and what it scored. Where there are none, as of committed records, there are no scenes, and the
+// in a sentence whose it is and what it scored. Where there are none, as of most committed records, there are no scenes, and the
 // sentence says that.
 func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes []envs.Scene, about string, err error) {
 	rs := results.Flat(gs)
 	for _, r := range rs {
-		if _, err := st.Checkpoint(r.ID); errors.Is(err, fs.ErrNotExist) {
+		if _, err := st.Weights(r.ID); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		e, err := Stored(st, r.ID)
@@ -35,5 +35,5 @@ func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes [
 	if len(rs) == 0 {
 		return nil, "There are no such runs here yet.", nil
 	}
-	return nil, fmt.Sprintf("None of these %d runs has its weights here, only its record: train one to watch it.", len(rs)), nil
+	return nil, fmt.Sprintf("None of these %d runs has its weights here, only its record: go run ./reproduce train -again %s trains the first one again.", len(rs), rs[0].ID), nil
 }

@@ -36,7 +36,7 @@ func TestTheFirstRunWithWeightsIsWatched(t *testing.T) {
 	if err != nil || len(scenes) < 2 || !strings.Contains(about, "seed 2, trained for 1000 frames") {
 		t.Errorf("%d scenes, %q, %v; want those of seed 2", len(scenes), about, err)
 	}
-	if scenes, about, err := Watch(t.Context(), st, Groups(rs[:1])); err != nil || scenes != nil || !strings.Contains(about, "train one") {
+	if scenes, about, err := Watch(t.Context(), st, Groups(rs[:1])); err != nil || scenes != nil || !strings.Contains(about, "train -again "+rs[0].ID) {
 		t.Errorf("%d scenes, %q, %v; want none and what to do", len(scenes), about, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 type Request struct {
 	Task   string   // any spelling that FindTask knows
 	Method string   // any spelling that FindMethod knows
-	Budget string   // smoke, short or paper
+	Budget string   // smoke, demo, explore, short or paper
 	Frames int      // train at most as many, evaluated in tenths; 0: the whole budget
 	Set    []string // changes of settings: "explore.alpha=0.5"
 	Seed   uint64
@@ -33,6 +33,9 @@ type Request struct {
 // The experiment's label is a method's name, followed by each setting that differs from its defaults at that budget. Parts that compose
 // another method than the one asked for, or none, are named after the one that is nearest. A changed budget is called "custom".
 func New(q Request) (run.Experiment, error) {
+	if q.Frames < 0 {
+		return run.Experiment{}, fmt.Errorf("Request.Frames is %d, want a number of frames to train, or 0 for the whole budget", q.Frames)
+	}
 	task, err := FindTask(q.Task)
 	if err != nil {
 		return run.Experiment{}, err

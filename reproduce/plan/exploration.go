@@ -3,7 +3,10 @@
 package plan
 
 import (
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
 )
@@ -24,7 +27,11 @@ var explorationBudget = Budget{
 		c.Frames, c.Steps, c.Batch, c.Replay, c.LR = 3000, 50, 512, 150_000, 7e-4
 		return c
 	},
-	Cermic: sparing,
+	Cermic: smallModule,
+	DB: func(c explore.DB) explore.DB { // as smallModule
+		c.Hidden, c.Minibatch, c.LR = 64, 512, 1e-3
+		return c
+	},
 	Policy: func(c policy.Config) policy.Config {
 		if mlp, ok := c.(policy.MLP); ok {
 			mlp.Hidden = []int{64, 64}
@@ -32,4 +39,23 @@ var explorationBudget = Budget{
 		}
 		return c
 	},
+}
+
+// smallModule is a module in proportion to networks of 64 units. It takes larger steps than the paper's 1e-4: fifty rollout batches of
+// 3,000 frames are all that there is to learn from.
+func smallModule(c cermic.Config) cermic.Config {
+	c = sparing(c)
+	c.Hidden, c.LR = 64, 3e-3
+	switch m := c.Memory.(type) {
+	case memory.MLP:
+		m.Hidden, m.Width = 64, 64
+		c.Memory = m
+	case memory.GRU:
+		m.Width = 64
+		c.Memory = m
+	case memory.DynamicGraph:
+		m.Node, m.Hidden, m.Width = 64, 64, 64
+		c.Memory = m
+	}
+	return c
 }

@@ -5,6 +5,7 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -77,8 +78,37 @@ func (x Explored) Played(episodes int, seed uint64) (viz.Table, error) {
 	return t, nil
 }
 
-// Beside are the runs of st in the same world as front, with its budget and seed, and front itself. A record without a task has none.
+// Beside are the runs of st that branched off one another with front among them, and front itself. A record without a task has none.
 func Beside(st *results.Store, front *results.Record) ([]results.Group, error) {
+	same, err := alike(st, front)
+	if err != nil || front.Task == "" {
+		return nil, err
+	}
+	family := map[string]bool{front.ID: true}
+	for grown := true; grown; {
+		grown = false
+		for _, r := range append(same, front) {
+			parent, _ := r.Fork()
+			if parent != "" && family[r.ID] != family[parent] {
+				family[r.ID], family[parent], grown = true, true, true
+			}
+		}
+	}
+	same = slices.DeleteFunc(same, func(r *results.Record) bool { return !family[r.ID] })
+	return Groups(append(same, front)), nil
+}
+
+// BesideAll are all runs of st in the same world as front, with its reward, budget and seed, and front itself.
+func BesideAll(st *results.Store, front *results.Record) ([]results.Group, error) {
+	same, err := alike(st, front)
+	if err != nil || front.Task == "" {
+		return nil, err
+	}
+	return Groups(append(same, front)), nil
+}
+
+// alike are the runs of st with the task, its settings, the budget and the seed of front.
+func alike(st *results.Store, front *results.Record) ([]*results.Record, error) {
 	if front.Task == "" {
 		return nil, nil
 	}
@@ -98,5 +128,5 @@ func Beside(st *results.Store, front *results.Record) ([]results.Group, error) {
 			same = append(same, r)
 		}
 	}
-	return Groups(append(same, front)), nil
+	return same, nil
 }

@@ -184,11 +184,11 @@ func TestOnlyRunsInTheSameWorldStandBesideEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gs, err := Beside(st, front)
+	gs, err := BesideAll(st, front)
 	if err != nil || len(gs) != 2 || len(results.Flat(gs)) != 2 {
 		t.Errorf("%d groups of %d runs, %v; want mace and mappo, one each", len(gs), len(results.Flat(gs)), err)
 	}
-	if none, err := Beside(st, &results.Record{}); err != nil || none != nil {
+	if none, err := BesideAll(st, &results.Record{}); err != nil || none != nil {
 		t.Errorf("beside nothing: %v, %v", none, err)
 	}
 }

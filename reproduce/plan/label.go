@@ -58,9 +58,11 @@ func describe(text json.RawMessage) (description, error) {
 	if err != nil {
 		return description{}, err
 	}
-	budgets := Budgets
+	var budgets []Budget
 	if i := slices.IndexFunc(Budgets, func(b Budget) bool { return b.Budget.Name == s.e.Budget.Name }); i >= 0 {
 		budgets = Budgets[i : i+1]
+	} else { // demo is the beginning of short: of two that are equally near, short gives the name
+		budgets = slices.SortedStableFunc(slices.Values(Budgets), func(a, b Budget) int { return isDemo(a) - isDemo(b) })
 	}
 	candidates := slices.DeleteFunc(Methods(), func(m Method) bool { return !m.composes(s.e) })
 	if len(candidates) == 0 {
@@ -98,6 +100,14 @@ func describe(text json.RawMessage) (description, error) {
 	}
 	best.earlier, best.history = s.earlier(), s.e.History()
 	return best, nil
+}
+
+// isDemo is 1 for the default budget.
+func isDemo(b Budget) int {
+	if b.Budget.Name == DefaultBudget {
+		return 1
+	}
+	return 0
 }
 
 // stored is an experiment from its JSON, as far as this program can read it. It is not validated: what an earlier program trained must

@@ -46,7 +46,7 @@ func Memories(st *results.Store, task, learner, budget string, changes ...string
 		if start := paper.Setting(r.Experiment, "explore.memory.pretrain"); start != "" && start != "none" {
 			label += ", pre-trained: " + start
 		}
-		return "", label
+		return learner + "-cermic", label
 	})
 	slices.SortStableFunc(memories, func(a, b results.Group) int { return strings.Compare(a.Label, b.Label) })
 	if len(plain.Runs) > 0 {

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/memory"
@@ -140,30 +138,32 @@ func (a *PretrainingAxis) Quality() (viz.Table, error) {
 	return TabulatePretraining(a.store, list)
 }
 
-// Curves draws one panel a task with the runs that the store has complete, by what their memory started with, and MAPPO's beside
-// them. A panel without runs stays empty.
+// Curves draws a row a task with the runs that the store has complete, by what their memory started with, and MAPPO's beside
+// them: evaluations and the return of training. A panel without runs stays empty.
 func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 	var plots []*plot.Plot
+	columns := 1
 	for _, t := range a.tasks {
 		known, err := FindTask(t.name)
 		if err != nil {
 			return viz.Panels{}, err
 		}
-		var series []viz.Series
+		var gs []results.Group
 		for _, arm := range t.arms {
-			runs, err := arm.complete(st)
+			g, err := arm.complete(st)
 			if err != nil {
 				return viz.Panels{}, err
 			}
-			series = append(series, append(viz.Evals([]results.Group{runs}), viz.Series{Label: arm.label})[0]) // an empty one keeps the others' colours
+			if len(g.Runs) > 0 {
+				g.Method = Groups(g.Runs[:1])[0].Method
+			}
+			gs = append(gs, g)
 		}
-		p, err := viz.Curves(viz.Figure{Title: path.Base(t.name), X: "frames", Y: known.Score()}, series...)
+		row, err := returns(known, gs)
 		if err != nil {
 			return viz.Panels{}, err
 		}
-		plots = append(plots, p)
+		plots, columns = append(plots, row...), len(row)
 	}
-	panels := viz.NewPanels(2, plots...)
-	panels.Width, panels.Height = 4.6*vg.Inch, 2.8*vg.Inch
-	return panels, nil
+	return rows(plots, columns, 4), nil
 }

@@ -37,7 +37,7 @@ type StreamBonus struct {
 const streamMinibatch = 60
 
 // StreamBonuses are every form of r^i and random network distillation. The memory enters r^i only where the label names it; elsewhere it is
-// the cheapest.
+// the cheapest. Waves of expectations are the form of mappo-cermic-novelty, once with the steps that it takes at budget explore.
 func StreamBonuses() []StreamBonus {
 	form := func(label string, f cermic.Form, m memory.Config) StreamBonus {
 		c := cermic.Default()
@@ -47,10 +47,18 @@ func StreamBonuses() []StreamBonus {
 	peers := cermic.DefaultElliptical()
 	peers.Whose, peers.Peers = cermic.WhoseOwn, true
 	mlp, graph := memory.DefaultMLP(), memory.DefaultGraph()
+	expected := func(label string, lr float64) StreamBonus {
+		b := form(label, cermic.Novelty().Form, mlp)
+		c := b.Config.(cermic.Config)
+		c.LR = lr
+		b.Config = c
+		return b
+	}
 	return []StreamBonus{
 		form("kl", cermic.KL{}, mlp), form("aggregate", cermic.DefaultAggregate(), mlp), form("context of mlp", cermic.DefaultContext(), mlp),
 		form("context of graph", cermic.DefaultContext(), graph), form("elliptical", cermic.DefaultElliptical(), mlp),
-		form("elliptical with peers of graph", peers, graph), form("progress", cermic.Progress{}, mlp), {"rnd", stream.RND()},
+		form("elliptical with peers of graph", peers, graph), form("progress", cermic.Progress{}, mlp),
+		expected("waves of expectations", cermic.Default().LR), expected("waves of expectations, lr 3e-3", 3e-3), {"rnd", stream.RND()},
 	}
 }
 

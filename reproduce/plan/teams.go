@@ -35,6 +35,20 @@ func GroupNames(task string) ([]string, error) {
 	return names, nil
 }
 
+// OneReward reports whether a task's sparse reward is its dense one, because it has no success: Simple Adversary, Ball Trajectory, Melting Pot.
+func OneReward(task string) bool {
+	cfg, err := envs.Default(task)
+	if err != nil {
+		return false
+	}
+	env, err := Single(cfg).Build(1, 1)
+	if err != nil {
+		return false
+	}
+	defer envs.Close(env)
+	return !env.Spec().HasSuccess()
+}
+
 // GroupCurves draws one panel for each group of a task whose groups are trained apart: the group's returns in runs on that task, beside
 // those of BenchMARL's recordings, which were trained on the dense reward.
 func GroupCurves(rs []*results.Record, task string) (viz.Panels, error) {

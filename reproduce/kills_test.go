@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"flag"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// More kills than a CI can wait for: go test ./reproduce -run TestKills -kills 1000 -timeout 0.
+var (
+	killCount = flag.Int("kills", 12, "processes that TestKills kills")
+	killSeed  = flag.Uint64("killseed", 1, "of their moments")
+)
+
+// errand is a command that writes into a store, with what it starts from and what it leaves when nobody disturbs it.
+type errand struct {
+	name  string
+	from  string   // store to copy, "" for an empty one
+	args  []string // without -store
+	lasts time.Duration
+	want  map[string]string
+	kills int
+}
+
+// lasting are the files of a store that do not depend on when and how often its writers were stopped.
+func lasting(t *testing.T, store string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(store, path)
+		if err != nil {
+			return err
+		}
+		result := slices.Contains([]string{"experiment.json", "evals.jsonl", "scalars.jsonl"}, d.Name()) || strings.HasPrefix(name, "pretrained")
+		switch {
+		case strings.Contains(d.Name(), ".damaged-"):
+			t.Errorf("a kill left %s", name)
+		case result && !strings.Contains(d.Name(), ".tmp"):
+			data, err := os.ReadFile(path)
+			out[name] = string(data)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// with is the errand's command line on a store: flags come before arguments.
+func (e *errand) with(store string) []string {
+	return slices.Insert(slices.Clone(e.args), 1, "-store", store)
+}
+
+// errands are all kinds of work that a kill can meet.
+func errands(t *testing.T) []*errand {
+	trained := t.TempDir()
+	finish(t, tinyTraining("mappo", trained)...)
+	found, err := filepath.Glob(filepath.Join(trained, "*", "experiment.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	id := filepath.Base(filepath.Dir(found[0]))
+	without := func(args []string) []string { // -store and its value
+		at := slices.Index(args, "-store")
+		return slices.Delete(slices.Clone(args), at, at+2)
+	}
+	all := []*errand{
+		{name: "training", args: without(tinyTraining("mappo", ""))},
+		{name: "training with CERMIC", args: without(tinyTraining("mappo-cermic", ""))},
+		{name: "pre-training", args: strings.Fields("pretrain -task navigation -memory mlp -frames 1300 -epochs 1")},
+		{name: "evaluation", from: trained, args: strings.Fields("evaluate -set budget.sampled=true " + id)},
+		{name: "fork", from: trained, args: strings.Fields("train -fork " + id + "@100 -set learner.lr=0.001")},
+		{name: "campaign of four workers", args: append([]string{"campaign", "-seeds", "4", "-workers", "4"}, without(tinyTraining("mappo", ""))[1:]...)},
+	}
+	for _, e := range all {
+		store := e.store(t)
+		began := time.Now()
+		finish(t, e.with(store)...)
+		e.lasts, e.want = time.Since(began), lasting(t, store)
+		if len(e.want) == 0 {
+			t.Fatalf("%s leaves nothing", e.name)
+		}
+	}
+	return all
+}
+
+// store is a new one for the errand.
+func (e *errand) store(t *testing.T) string {
+	t.Helper()
+	store, err := os.MkdirTemp(t.TempDir(), "store")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.from != "" {
+		if err := os.CopyFS(store, os.DirFS(e.from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return store
+}
+
+// disturbed does the errand in a new store while its processes are killed, until one ends by itself, and compares what it leaves. It returns
+// the number of kills.
+func (e *errand) disturbed(t *testing.T, r *rand.Rand, most int) (kills int) {
+	t.Helper()
+	store := e.store(t)
+	defer os.RemoveAll(store)
+	for kills < most {
+		p := start(t, e.with(store)...)
+		moment := time.AfterFunc(time.Duration(r.Int64N(int64(e.lasts))), func() { _ = p.Process.Kill() })
+		code := p.end()
+		moment.Stop()
+		if code == 0 {
+			break
+		}
+		if code != -1 {
+			t.Fatalf("%s: a process that found what %d kills left ends with exit code %d:\n%s", e.name, kills, code, p.output())
+		}
+		kills++
+	}
+	finish(t, e.with(store)...)
+	got := lasting(t, store)
+	sameResult(t, e.want, got)
+	for name := range got {
+		if _, ok := e.want[name]; !ok {
+			t.Errorf("%s: after %d kills there is %s, which an undisturbed one does not leave", e.name, kills, name)
+		}
+	}
+	return kills
+}
+
+// Processes are killed at any moment of whatever they do. What is left in the end are the very bytes of undisturbed ones.
+func TestKills(t *testing.T) {
+	needSignals(t)
+	n := *killCount
+	if testing.Short() {
+		n = min(n, 6)
+	}
+	all, r := errands(t), rand.New(rand.NewPCG(*killSeed, 9))
+	total, ends := 0, 0
+	for round := 0; total < n && !t.Failed(); round++ {
+		e := all[round%len(all)]
+		kills := e.disturbed(t, r, min(4, n-total))
+		e.kills += kills
+		total += kills
+		ends++
+		if round > 20*n+20 {
+			t.Fatalf("only %d of %d processes could be killed before their end", total, n)
+		}
+	}
+	for _, e := range all {
+		t.Logf("%s, %v: %d kills", e.name, e.lasts.Round(time.Millisecond), e.kills)
+	}
+	t.Logf("%d kills; %d stores compared by bytes", total, ends)
+}
