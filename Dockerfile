@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 #   docker build -t cermic .                   # 2 GB on top of BASE
-#   docker run --rm -p 8888:8888 cermic        # then open the address that it prints
+#   docker run --rm -p 127.0.0.1:8888:8888 cermic    # then open the address that it prints, with JupyterLab's token; only this machine reaches it
 #
 #   docker build -t cermic:gpu --build-arg GPU=1 .              # with XLA for NVIDIA GPUs, 4 GB more
-#   docker run --rm --gpus all -p 8888:8888 cermic:gpu          # the host has the driver and NVIDIA's container toolkit
+#   docker run --rm --gpus all -p 127.0.0.1:8888:8888 cermic:gpu          # the host has the driver and NVIDIA's container toolkit
 #
 # BASE is any Debian or Ubuntu with Python 3.11 or newer. One without Go, such as debian:bookworm-slim, gets the official
 # archive by checksum. Python packages and Go modules are those that the repository names, by version and checksum.
+#
+# A tag can be moved to another image. To pin the base by what it is, look its digest up once, compare it with the registry's page, and build
+# with both: docker buildx imagetools inspect golang:1.26.8-bookworm --format '{{.Manifest.Digest}}', then
+# docker build --build-arg BASE=golang:1.26.8-bookworm@sha256:... , which fails if the image is another one.
 ARG BASE=golang:1.26.8-bookworm
 FROM ${BASE}
 
@@ -31,7 +35,7 @@ RUN go build -o .bin/reproduce ./reproduce
 
 # What NVIDIA's container toolkit brings in; without it they mean nothing.
 ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
-ENV JUPYTER_PATH=/home/researcher/cermic/notebooks
+ENV JUPYTER_PATH=/home/researcher/cermic/reproduce/jupyter
 EXPOSE 8888
 ENTRYPOINT ["tini", "-g", "--"]
 CMD [".bin/reproduce", "lab", "--", "--no-browser", "--ip=0.0.0.0", "--port=8888"]

@@ -1,0 +1,488 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives notebooks in a real JupyterLab with Chromium, as their readers do, and compares what pages say with the store.
+
+    browser.py [SCREENSHOTS]
+
+Prints how long each thing took; the first thing that is wrong ends it with exit code 1. Screenshots go to a folder if one is named.
+"""
+
+import glob
+import json
+import os
+import pathlib
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / ".bin" / "selenium"))
+
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+PLAY, TRAIN, TASK, EXPERIMENT = "controls.Train", "nb.Train", "type Meet struct", "func experiment()"
+FRAMES = re.compile(r"([\d.]+)(k?) of ([\d.]+)(k?) frames")
+
+
+class Wrong(Exception):
+    """Something is not as it should be."""
+
+
+def check(ok, why):
+    if not ok:
+        raise Wrong(why)
+
+
+def wait(what, get, seconds, every=0.05):
+    """The first true value of get, and how long it took."""
+    start = time.monotonic()
+    while True:
+        value = get()
+        took = time.monotonic() - start
+        if value:
+            return value, took
+        if took > seconds:
+            raise Wrong(f"{what}: not within {seconds} s")
+        time.sleep(every)
+
+
+class Store:
+    """The folder of the runs, read as the files that they are."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    def runs(self):
+        out = {}
+        for path in glob.glob(str(self.folder / "*" / "experiment.json")):
+            try:
+                text = pathlib.Path(path).read_text()
+                body = json.loads(text)["v"]
+            except (OSError, ValueError):
+                continue  # just being made
+            run = pathlib.Path(path).parent
+            out[run.name] = {"head": body, "frames": self.frames(run), "done": (run / "done").exists(), "owned": any(run.glob("lock.*")) and not (run / "done").exists()}
+        return out
+
+    def frames(self, run):
+        try:
+            lines = (run / "scalars.jsonl").read_text().splitlines()
+        except OSError:
+            return 0
+        found = [re.search(r'"frames":(\d+)', line) for line in lines]
+        return max((int(f.group(1)) for f in found if f), default=0)
+
+    def training(self):
+        """Processes that were left a training, by the time of their last sign of life."""
+        alive = [p for p in self.folder.glob(".left/*/alive") if time.time() - p.stat().st_mtime < 4]
+        return [int(p.read_text()) for p in alive]
+
+
+class Lab:
+    """JupyterLab on copies of the notebooks, and a browser."""
+
+    def __init__(self, folder, budget):
+        self.folder, self.store = folder, Store(folder / "runs")
+        for name in ("01_playground", "91_your_task"):
+            book = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
+            for cell in book["cells"]:
+                if cell["cell_type"] == "code":
+                    cell["outputs"], cell["execution_count"] = [], None
+            (folder / f"{name}.ipynb").write_text(json.dumps(book))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.token = secrets.token_hex(16)
+        env = dict(os.environ, JUPYTER_PATH=str(ROOT / "reproduce" / "jupyter"), NB_STORE=str(folder / "runs"), JUPYTER_CONFIG_DIR=str(folder / "config"))
+        env.pop("NB_HEADLESS", None)
+        if budget:
+            env["NB_BUDGET"] = budget
+        flags = ["--no-browser", f"--port={self.port}", "--allow-root", f"--IdentityProvider.token={self.token}", "--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={folder}"]
+        self.log = open(folder / "jupyter.log", "w")
+        self.server = subprocess.Popen([ROOT / ".venv/bin/python", "-m", "jupyterlab", *flags], env=env, stdout=self.log, stderr=self.log, cwd=folder)
+        options = webdriver.ChromeOptions()
+        for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,1000"):
+            options.add_argument(flag)
+        options.binary_location = shutil.which("chromium") or ""
+        self.browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+        wait("JupyterLab answers", lambda: self.api("kernels") is not None, 60)
+
+    def api(self, path):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/api/{path}", headers={"Authorization": f"token {self.token}"})
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.load(answer)
+        except OSError:
+            return None
+
+    def busy(self):
+        return [k for k in self.api("kernels") or [] if k["execution_state"] == "busy"]
+
+    def js(self, script, *args):
+        return self.browser.execute_script("const app = window.jupyterapp, panel = app?.shell ? [...app.shell.widgets('main')].find(w => w.content?.widgets && w.sessionContext) : null, book = panel?.content;" + script, *args)
+
+    def open(self, name, workspace="auto-a"):
+        """Opens a notebook and waits for its kernel."""
+        self.browser.get(f"http://127.0.0.1:{self.port}/lab/workspaces/{workspace}/tree/{name}.ipynb?token={self.token}")
+        self.ready()
+
+    def ready(self):
+        wait("the notebook opens", lambda: self.js("return panel?.context?.isReady && book?.widgets?.length > 3 && panel.sessionContext.session?.kernel?.connectionStatus === 'connected'"), 90)
+        self.js("app.shell.activateById(panel.id); app.shell.collapseLeft(); return 0")
+
+    def cell(self, text):
+        """The index of the code cell that holds a text."""
+        at = self.js("return book.widgets.findIndex(w => w.model.type === 'code' && w.model.sharedModel.source.includes(arguments[0]))", text)
+        check(at >= 0, f"no cell with {text!r}")
+        return at
+
+    def run(self, text):
+        """Runs the cell that holds a text, as shift-enter does, and returns at once."""
+        self.js("const at = arguments[0]; book.activeCellIndex = at; book.deselectAll(); app.commands.execute('notebook:run-cell'); book.scrollToItem(at, 'start')", self.cell(text))
+
+    def run_to_end(self, text, seconds=240):
+        self.run(text)
+        wait(f"the cell with {text!r} ends", lambda: self.js("const w = book.widgets[arguments[0]]; return w.model.executionState === 'idle' && w.model.executionCount !== null && w.prompt !== '*'", self.cell(text)), seconds)
+
+    def declare(self, before):
+        """Runs the code cells before the one that holds a text."""
+        for at in range(self.cell(before)):
+            if self.js("return book.widgets[arguments[0]].model.type === 'code'", at):
+                self.js("book.activeCellIndex = arguments[0]; book.deselectAll(); app.commands.execute('notebook:run-cell')", at)
+        wait("the cells before end", lambda: not self.busy() and self.js("return book.widgets.slice(0, arguments[0]).every(w => w.model.type !== 'code' || w.model.executionCount !== null)", self.cell(before)), 300)
+
+    def said(self, text):
+        """What the outputs of a cell say, as a saved notebook keeps it."""
+        outputs = self.js("return book.widgets[arguments[0]].model.outputs.toJSON()", self.cell(text))
+        return "\n".join(str(o.get("text") or o.get("data", {}).get("text/plain") or o.get("evalue", "")) for o in outputs)
+
+    def edit(self, text, old, new):
+        source = self.js("return book.widgets[arguments[0]].model.sharedModel.source", self.cell(text))
+        check(old in source, f"no {old!r} in the cell with {text!r}")
+        self.js("book.widgets[arguments[0]].model.sharedModel.setSource(arguments[1])", self.cell(text), source.replace(old, new, 1))
+
+    def live(self):
+        return self.js("return !!book.node.querySelector('.cermic-live')")
+
+    def line(self):
+        """What the progress line says: frames, whole budget and its text."""
+        for line in self.said(PLAY).splitlines():
+            if found := FRAMES.search(line):
+                number = lambda n, k: round(float(n) * (1000 if k else 1))
+                return number(*found.group(1, 2)), number(*found.group(3, 4)), line
+        return 0, 0, ""
+
+    def trains(self, mark=""):
+        """Whether the line shows frames of a run that holds a mark, and the store has as many."""
+        frames, total, line = self.line()
+        return frames and "frames/s" in line and mark in line and line
+
+    def picture(self, name):
+        if len(sys.argv) > 1:
+            folder = pathlib.Path(sys.argv[1])
+            folder.mkdir(parents=True, exist_ok=True)
+            self.browser.save_screenshot(str(folder / f"{name}.png"))
+
+    def close(self):
+        self.browser.quit()
+        self.server.send_signal(signal.SIGTERM)
+        try:
+            self.server.wait(20)
+        except subprocess.TimeoutExpired:
+            self.server.kill()
+        for pid in self.store.training():
+            os.kill(pid, signal.SIGINT)
+
+
+def told(what, seconds=None):
+    print(f"{what:<64}" + ("" if seconds is None else f"{seconds:6.1f} s"), flush=True)
+
+
+def agrees(lab):
+    """The line of the page belongs to a run of the store that has about its frames."""
+    frames, _, line = lab.line()
+    label = line.split(" · ")[0]
+    near = [r for r in lab.store.runs().values() if r["head"]["method"] == label and abs(r["frames"] - frames) <= 6000]
+    check(near, f"the page says {line!r}, which is no run of the store: {[(r['head']['method'], r['frames']) for r in lab.store.runs().values()]}")
+
+
+def playground(lab):
+    lab.open("01_playground")
+    lab.declare(PLAY)
+    lab.run(PLAY)
+    _, took = wait("the controls come to life", lab.live, 60)
+    told("01: run, until the controls live", took)
+    _, took = wait("the first run trains", lambda: lab.trains() or "from the store" in lab.said(PLAY), 90)
+    told("01: then, until frames", took)
+    agrees(lab)
+    lab.picture("01_light")
+    slider(lab)
+    menu(lab)
+    reload(lab)
+    closed(lab)
+    two(lab)
+    looks(lab)
+    stop(lab)
+    restart(lab)
+
+
+def looks(lab):
+    """Figures in a narrow window and in both themes."""
+    lab.browser.set_window_size(760, 1000)
+    lab.js("book.scrollToItem(arguments[0], 'end')", lab.cell(PLAY))
+    time.sleep(1.5)
+    # The smallest letters of curves have 7.5 points at 140 dots an inch, 14.6 pixels of their own.
+    def letters():
+        lab.js("book.scrollToItem(arguments[0], 'end')", lab.cell(PLAY))  # a notebook keeps on the page what is near
+        shares = lab.js("return [...book.node.querySelectorAll('.jp-RenderedImage img, .jp-RenderedSVG img')].filter(i => i.naturalWidth && i.clientWidth).map(i => i.clientWidth / i.naturalWidth)")
+        return min(shares, default=0) * 14.6 >= 9
+
+    wait("letters of figures have 9 pixels", letters, 15, 0.5)
+    lab.picture("01_760_light")
+    lab.js("return app.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    wait("the theme is dark", lambda: lab.js("return document.body.dataset.jpThemeLight === 'false'"), 20)
+    wait("figures have a dark ground in the dark theme", lambda: lab.js("return [...book.node.querySelectorAll('.jp-RenderedImage img, .jp-RenderedSVG img')].every(i => getComputedStyle(i).filter.includes('invert'))"), 5)
+    lab.picture("01_760_dark")
+    lab.browser.set_window_size(1280, 1000)
+    time.sleep(1)
+    lab.picture("01_dark")
+    lab.js("return app.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
+
+
+def slider(lab):
+    knob = lab.browser.find_element(By.CSS_SELECTOR, ".cermic-live input[type=range]")
+    lab.js("arguments[0].scrollIntoView({block: 'center'})", knob)
+    at = lab.js("return book.activeCellIndex")
+    knob.click()
+    was = float(knob.get_attribute("value"))
+    wait("the click is trained", lambda: lab.trains(f"alpha={was:g}"), 60)
+    for _ in range(5):
+        ActionChains(lab.browser).send_keys(Keys.ARROW_RIGHT).perform()
+    now = float(knob.get_attribute("value"))
+    check(abs(now - was - 0.05) < 1e-6, f"five keys moved α from {was} to {now}")
+    check(lab.js("return book.activeCellIndex") == at, "the arrow keys moved the notebook's selection")
+    before = set(lab.store.runs())
+    _, took = wait("the keyed α is trained", lambda: lab.trains(f"alpha={now:g}"), 60)
+    told("01: α by keyboard, until its frames", took)
+    agrees(lab)
+    check(lab.js("return document.activeElement === arguments[0]", knob), "the slider lost the keyboard")
+    runs = len(lab.store.runs())
+    ActionChains(lab.browser).click_and_hold(knob).move_by_offset(15, 0).move_by_offset(15, 0).move_by_offset(15, 0).release().perform()
+    moved = float(knob.get_attribute("value"))
+    check(moved != now, "dragging moved nothing")
+    _, took = wait("the dragged α is trained", lambda: lab.trains(f"alpha={moved:g}"), 60)
+    told("01: α by mouse, until its frames", took)
+    agrees(lab)
+    check(len(lab.store.runs()) <= runs + 2, f"one drag made {len(lab.store.runs()) - runs} runs")
+
+
+def menu(lab):
+    menus = lab.browser.find_elements(By.CSS_SELECTOR, ".cermic-live select")
+    memory = next(Select(m) for m in menus if "gru" in m.text)
+    memory.select_by_visible_text("gru")
+    _, took = wait("the line is of the new memory", lambda: "memory=gru" in lab.line()[2], 30)
+    told("01: memory menu, until its line", took)
+    _, took = wait("the new memory trains", lambda: lab.trains("memory=gru"), 60)
+    told("01: then, until frames", took)
+    agrees(lab)
+
+
+def free(lab, why, start):
+    wait("the kernel is free", lambda: not lab.busy(), 20)
+    took = time.monotonic() - start
+    told(f"{why}, until the kernel is free", took)
+    check(took < 7, f"the kernel was busy for {took:.1f} s")
+    check(lab.store.training(), "nobody goes on with the training")
+
+
+def attach(lab, mark, limit=3):
+    """Runs the cell again: it shows what is being trained."""
+    lab.run(PLAY)
+    _, took = wait("the cell attaches", lambda: lab.live() and mark in lab.line()[2] and lab.js("return [...book.node.querySelectorAll('.cermic-live select')].some(s => s.value === 'gru')"), 30)
+    told("01: run again, until it shows what is trained", took)
+    check(took < limit + 3, f"attaching took {took:.1f} s")
+    frames = lab.line()[0]
+    wait("frames grow", lambda: lab.line()[0] > frames, 60)
+    agrees(lab)
+
+
+def reload(lab):
+    lab.js("return app.commands.execute('docmanager:save')")
+    time.sleep(1)
+    start = time.monotonic()
+    lab.js("setTimeout(() => location.reload(), 0)")
+    free(lab, "01: page loaded again", start)
+    lab.ready()
+    check(not lab.live(), "the controls of a page without connection look alive")
+    lab.js("book.scrollToItem(arguments[0], 'start')", lab.cell(PLAY))
+    hint = wait("the page says how to attach", lambda: lab.js("return [...book.node.querySelectorAll('.cermic-hint')].some(h => getComputedStyle(h).display !== 'none')"), 20)
+    check(hint, "no hint")
+    notice, _ = wait("the page says that training goes on", lambda: lab.js("return document.querySelector('.cermic-notice')?.textContent"), 5)
+    check(any(name in notice for name in lab.store.runs()), f"the notice names no run of the store: {notice!r}")
+    lab.picture("01_reloaded")
+    attach(lab, "memory=gru")
+
+
+def closed(lab):
+    old = lab.browser.current_window_handle
+    lab.browser.switch_to.new_window("tab")
+    new = lab.browser.current_window_handle
+    lab.browser.switch_to.window(old)
+    start = time.monotonic()
+    lab.browser.close()
+    lab.browser.switch_to.window(new)
+    free(lab, "01: tab closed", start)
+    lab.open("01_playground", "auto-b")
+    attach(lab, "memory=gru")
+
+
+def two(lab):
+    first = lab.browser.current_window_handle
+    lab.browser.switch_to.new_window("tab")
+    lab.open("01_playground", "auto-c")
+    attach(lab, "memory=gru")
+    second = lab.browser.current_window_handle
+    lab.browser.switch_to.window(first)
+    wait("the first page lets go", lambda: not lab.live(), 10)
+    lab.browser.close()
+    lab.browser.switch_to.window(second)
+
+
+def stop(lab):
+    lab.js("app.commands.execute('notebook:interrupt-kernel')")
+    _, took = wait("the cell ends", lambda: not lab.busy(), 15)
+    told("01: stop, until the kernel is free", took)
+    wait("the line says so", lambda: "stopped at" in lab.said(PLAY), 5)
+    frames, _, line = lab.line()
+    exact = [r for r in lab.store.runs().values() if not r["done"] and r["head"]["method"] == line.split(" · ")[0]]
+    check(exact, f"the page says {line!r}, the store has no such run")
+    wait("no process is left", lambda: not lab.store.training(), 10)
+
+
+def restart(lab):
+    lab.run(PLAY)
+    wait("it trains", lambda: lab.live() and lab.trains(), 90)
+    start = time.monotonic()
+    lab.js("panel.sessionContext.restartKernel()")
+    wait("the run is given back", lambda: not any(r["owned"] for r in lab.store.runs().values()) or settled(lab), 30)
+    told("01: kernel restart, until nothing trains", time.monotonic() - start)
+    check(not lab.store.training(), "a training was left behind")
+
+
+def settled(lab):
+    """Whether no run has grown for a while, though an owner that was killed has left its lock."""
+    was = {name: r["frames"] for name, r in lab.store.runs().items()}
+    time.sleep(3)
+    return was == {name: r["frames"] for name, r in lab.store.runs().items()}
+
+
+def task(lab):
+    lab.open("91_your_task", "auto-d")
+    lab.edit("const frames", "150_000", "6_000")
+    lab.edit(EXPERIMENT, "return nb.Must(plan.New(", "panic(\"no experiment\")\n\treturn nb.Must(plan.New(")
+    lab.js("app.commands.execute('notebook:run-all-cells')")
+    wait("Run All stops", lambda: not lab.busy() and "panic: no experiment" in lab.said(TRAIN), 300, 0.5)
+    time.sleep(1)
+    check(not lab.busy(), "the kernel goes on behind a failed cell")
+    check(not lab.said("run.Episode"), f"a cell behind the failed one ran: {lab.said('run.Episode')}")
+    ids = {name for name, r in lab.store.runs().items() if r["head"]["task"] == "mine/meet"}
+    check(not ids, "a failed cell has trained")
+    told("91: a failed cell ends Run All")
+    lab.run_to_end("run.Episode")
+    check("failed: run it again first" in lab.said("run.Episode"), f"a cell behind the failed one says {lab.said('run.Episode')!r}")
+    lab.edit(EXPERIMENT, "panic(\"no experiment\")\n\t", "")
+    lab.run_to_end(EXPERIMENT)
+    lab.run_to_end(TRAIN)
+    edited(lab)
+
+
+def edited(lab):
+    def own():
+        return {name: r for name, r in lab.store.runs().items() if r["head"]["task"] == "mine/meet" and r["done"]}
+
+    check(len(own()) == 1, f"{len(own())} runs after the first training")
+    first = set(own())
+    lab.edit(TASK, "dst[i] = -m.away", "dst[i] = m.away")
+    lab.run_to_end(TASK)
+    lab.run_to_end(TRAIN)
+    said = lab.said(TRAIN)
+    check(f"your code changed since run {next(iter(first))}: training anew" in said, f"after an edit the cell says {said!r}")
+    second = set(own()) - first
+    check(len(second) == 1 and next(iter(second))[:8] in said, f"the edited task has no run of its own: {said!r}")
+    lab.edit(TASK, "dst[i] = m.away", "dst[i] = -m.away")
+    lab.run_to_end(TASK)
+    lab.run_to_end(TRAIN)
+    said = lab.said(TRAIN)
+    check("from the store" in said and next(iter(first))[:8] in said, f"the first task again says {said!r}")
+    status = reproduce("status", "-store", lab.store.folder)
+    check(all(name in status for name in first | second), f"status shows not both: {status}")
+    told("91: edited code trains anew, the old code is in the store")
+
+
+def reproduce(*args):
+    """What the command line prints."""
+    program = ROOT / ".bin" / "reproduce"
+    start = [program] if program.exists() else ["go", "run", "./reproduce"]
+    return subprocess.run([*start, *args], capture_output=True, text=True, cwd=ROOT).stdout
+
+
+def bin_folder():
+    """A folder within the repository, where programs find what setup has installed, that git ignores."""
+    (ROOT / ".bin").mkdir(exist_ok=True)
+    return ROOT / ".bin"
+
+
+def left(lab):
+    """A training cell without controls, whose page is loaded again."""
+    lab.open("91_your_task", "auto-e")
+    lab.edit("const frames", "6_000", "150_000") if "6_000" in lab.js("return book.widgets[arguments[0]].model.sharedModel.source", lab.cell("const frames")) else None
+    lab.declare(TRAIN)
+    lab.run(TRAIN)
+    wait("it trains", lambda: "frames/s" in lab.said(TRAIN), 90)
+    start = time.monotonic()
+    lab.js("setTimeout(() => location.reload(), 0)")
+    free(lab, "91: page loaded again", start)
+    lab.ready()
+    lab.run(TRAIN)
+    _, took = wait("the cell attaches", lambda: "trained by a process of its own" in lab.said(TRAIN) or "frames/s" in lab.said(TRAIN), 30)
+    told("91: run again, until it shows what is trained", took)
+    lab.js("app.commands.execute('notebook:interrupt-kernel')")
+    wait("the cell ends", lambda: not lab.busy() and "stopped at" in lab.said(TRAIN), 15)
+    wait("no process is left", lambda: not lab.store.training(), 10)
+    lab.run_to_end("run.Episode")
+    check("was interrupted at" in lab.said("run.Episode"), f"the cell behind says {lab.said('run.Episode')!r}")
+    told("91: the cell behind names the interrupted training")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="browser-", dir=bin_folder()) as folder:
+        lab = Lab(pathlib.Path(folder), "")
+        try:
+            for part in (playground, task, left):
+                if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
+                    part(lab)
+        except Exception as wrong:
+            lab.picture("wrong")
+            for text in (PLAY, TRAIN):
+                try:
+                    print(f"--- the cell with {text}:\n{lab.said(text)}", file=sys.stderr)
+                except Exception:
+                    pass
+            if not isinstance(wrong, Wrong):
+                raise
+            sys.exit(f"WRONG: {wrong}")
+        finally:
+            lab.close()
+
+
+if __name__ == "__main__":
+    main()
