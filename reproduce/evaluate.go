@@ -39,7 +39,7 @@ func runEvaluate(ctx context.Context, out io.Writer, args []string) error {
 	}
 	e, err := run.Evaluate(ctx, trained, as, st)
 	if err != nil {
-		return offered(err, trained)
+		return err
 	}
 	env, err := as.Task.Build(1, 1)
 	if err != nil {

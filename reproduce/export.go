@@ -191,7 +191,7 @@ func bringing(st *results.Store, rs []*results.Record, ids []string, to string) 
 		}
 		c, err := st.Weights(id)
 		if err != nil {
-			return nil, fmt.Errorf("run %s has no weights here: go run ./reproduce train -again %s", id, id)
+			return nil, fmt.Errorf("run %s has no weights here: go run ./reproduce train -again %s trains it again", id, id)
 		}
 		r, err := results.PackWeights(to, rs[i], c)
 		if err != nil {

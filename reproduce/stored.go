@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"cermic/cermiclib/run"
 	"cermic/reproduce/plan"
 )
 
@@ -38,16 +37,4 @@ func notebooksWith(root, kind string) (books []string) {
 		}
 	}
 	return books
-}
-
-// offered is the error of playing e's run with, where its weights are not here, the command that trains them.
-func offered(err error, e run.Experiment) error {
-	if !errors.Is(err, run.ErrNoWeights) {
-		return err
-	}
-	id, other := e.ID()
-	if other != nil {
-		return err
-	}
-	return fmt.Errorf("run %s has no weights here, only its record: go run ./reproduce train -again %s trains it again", id, id)
 }

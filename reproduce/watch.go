@@ -50,7 +50,7 @@ func runWatch(ctx context.Context, out io.Writer, args []string) error {
 	}
 	scenes, eval, err := run.Episode(ctx, e, st)
 	if err != nil {
-		return offered(err, e)
+		return err
 	}
 	film, err := viz.Animate(scenes, speed)
 	if err != nil {

@@ -160,7 +160,7 @@ func Visits(e Experiment, st *results.Store) (*results.Visits, error) {
 	}
 	saved, err := st.Checkpoint(id)
 	if err != nil {
-		return nil, fmt.Errorf("%s on %s with seed %d has no weights here (%w): train it first", e.Label(), e.Task.Kind(), e.Seed, err)
+		return nil, e.unsaved(id, st, err)
 	}
 	shared := e.Task.Shared()
 	shared.Copies = 1

@@ -3,10 +3,14 @@
 package run
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
+
+	"cermic/cermiclib/results"
 )
 
 func TestEpisodeIsTheFirstOfTheLastEvaluation(t *testing.T) {
@@ -30,6 +34,7 @@ func episodeIsTheFirst(t *testing.T, e Experiment) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	recordAlone(t, e, r)
 	last := r.Evals[len(r.Evals)-1]
 	if eval.Scores[0] != last.Scores[0] || eval.Lengths[0] != last.Lengths[0] || eval.Frames != last.Frames {
 		t.Errorf("played %v in %v steps at %d frames, want %v in %v at %d", eval.Scores[0], eval.Lengths[0], eval.Frames,
@@ -47,6 +52,22 @@ func episodeIsTheFirst(t *testing.T, e Experiment) {
 	}
 	if len(scenes) != eval.Lengths[0]+1 {
 		t.Errorf("%d scenes of %d steps, want the reset and one a step", len(scenes), eval.Lengths[0])
+	}
+}
+
+// recordAlone: where a run's record is committed without its weights, to train it would show the record; the sentence says what trains it again.
+func recordAlone(t *testing.T, e Experiment, r *results.Record) {
+	t.Helper()
+	st, packed := open(t), t.TempDir()
+	if _, err := results.WritePack(packed, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Base(os.DirFS(packed)); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := Episode(t.Context(), e, st)
+	if !errors.Is(err, ErrNoWeights) || !strings.Contains(err.Error(), "train -again "+r.ID) || strings.Contains(err.Error(), "train it first") {
+		t.Errorf("of a record without weights: %v", err)
 	}
 }
 

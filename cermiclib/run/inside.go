@@ -116,6 +116,19 @@ func (noWeights) Error() string { return "it has no weights here" }
 
 func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
 
+// unsaved is the error of playing e's run where reading its weights failed. A run that is not complete is trained on request, by whatever trains
+// it; of a complete one, of which st has the record alone, that would show the record, so that the sentence names the command that does train it.
+func (e Experiment) unsaved(id string, st *results.Store, err error) error {
+	what := fmt.Sprintf("%s on %s with seed %d", e.Label(), e.Task.Kind(), e.Seed)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the weights of %s, run %s: %w", what, id, err)
+	}
+	if r, none := st.Head(id); none == nil && r.Complete {
+		return fmt.Errorf("%s: %w, only its record: go run ./reproduce train -again %s trains it again", what, ErrNoWeights, id)
+	}
+	return fmt.Errorf("%s: %w: train it first", what, ErrNoWeights)
+}
+
 // restored builds e for one copy of its task, with the weights that its run was last saved with.
 func restored(e Experiment, backend nn.Backend, st *results.Store) (*trainer, error) {
 	as := e
@@ -134,10 +147,7 @@ func restoredAs(e, as Experiment, backend nn.Backend, st *results.Store) (*train
 	}
 	saved, err := st.Weights(id)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = ErrNoWeights
-		}
-		return nil, fmt.Errorf("%s on %s with seed %d: %w: train it first", e.Label(), e.Task.Kind(), e.Seed, err)
+		return nil, e.unsaved(id, st, err)
 	}
 	as.Curriculum = Curriculum{}
 	t, err := newTrainer(as, backend, st.Dir())
