@@ -371,7 +371,9 @@ def left():
     found = []
     for note in store.glob(".left/*/training.json"):
         try:
-            alive = time.time() - note.with_name("alive").stat().st_mtime < 4
+            sign = note.with_name("alive")
+            os.kill(int(sign.read_text()), 0)  # an OSError if there is no such process
+            alive = time.time() - sign.stat().st_mtime < 30
             training = json.loads(note.read_text())
         except (OSError, ValueError):
             continue
