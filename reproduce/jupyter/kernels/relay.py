@@ -6,6 +6,7 @@
 GoNB calls a cell successful whose program failed, and goes on with the cells behind one that did not compile. Here such a cell
 ends with status "error", its page shows a sentence that names the cure where one is known, and the cells that were asked for behind it are
 aborted. A page that opens while a cell runs learns at once what the kernel is, and widgets connect to the page that ran the cell last.
+Until a cell shows something of its own, its page has a line that counts the seconds of compiling and of running.
 
 The folder NB_KERNEL, in the environment of the cells, holds notes between this relay and the package nb: `cell`, the cell that runs;
 `uses`, which a cell makes that uses nb; `failed`, the last cell of that kind that failed and has not been run again; `asked`, that
@@ -34,6 +35,8 @@ import zmq
 DELIMITER = b"<IDS|MSG>"
 CHANNELS = ("shell", "control", "stdin", "iopub", "hb")
 ENDED = re.compile(r"(?:\^C\n)?(exit status \d+|signal: [^\n]*)\n")  # what GoNB writes of a program that failed, in a message of its own
+
+SHOWN = ("stream", "display_data", "execute_result", "clear_output")  # messages that put something in the place of the line above
 
 
 class Message:
@@ -94,6 +97,8 @@ class Cell:
         self.said = ""  # what it has written, for the cure of an error
         self.end = None  # frames that say that its program failed, held back
         self.reply = self.idle = self.error = None
+        self.began, self.compiled = time.monotonic(), None  # when it was handed to GoNB, and when its program was first seen to run
+        self.line, self.shown = None, False  # what its page reads meanwhile, until something of its own was shown
 
     @property
     def counts(self):
@@ -191,6 +196,7 @@ class Relay:
             ready = dict(poller.poll(500))
             for s in ready:
                 self.hand_on(s, s.recv_multipart())
+            self.count_seconds()
             if not ready and self.kernel.poll() is not None:
                 return self.kernel.returncode
 
@@ -259,7 +265,33 @@ class Relay:
         for name in ("asked", "uses", "left"):
             (self.folder / name).unlink(missing_ok=True)
         write(self.folder / "cell", {"number": cell.number, "name": cell.name})
+        cell.began = time.monotonic()
         self.back["shell"].send_multipart(cell.frames)
+
+    # What a page reads before the cell shows something.
+
+    def count_seconds(self):
+        """Says that a cell compiles, or runs, and since when."""
+        cell, now = self.cell, time.monotonic()
+        if cell is None or cell.shown or not cell.counts or now - cell.began < 1 or os.environ.get("NB_HEADLESS"):
+            return
+        if cell.compiled is None and (self.folder / "uses").exists():
+            cell.compiled = now
+        line = f"compiling · {now - cell.began:.0f} s"
+        if cell.compiled is not None:
+            line = f"compiled in {cell.compiled - cell.began:.0f} s · running · {now - cell.compiled:.0f} s"
+        if line == cell.line:
+            return
+        kind = "display_data" if cell.line is None else "update_display_data"
+        cell.line = line
+        data = {"text/plain": line, "text/html": f"<small>{line}</small>"}
+        self.publish(kind, {"data": data, "metadata": {}, "transient": {"display_id": cell.id}}, cell.message.header)
+
+    def clear(self, cell):
+        """Takes the line away: something of the cell's own follows, or nothing more does."""
+        if cell.line is not None and not cell.shown:
+            self.publish("clear_output", {"wait": cell.reply is None}, cell.message.header)
+        cell.shown = True
 
     # What GoNB tells.
 
@@ -299,6 +331,8 @@ class Relay:
         elif kind == "error":
             cell.error = read(frames).content
             return
+        if kind in SHOWN:
+            self.clear(cell)
         self.front["iopub"].send_multipart(frames)
 
     def finish(self):
@@ -310,6 +344,7 @@ class Relay:
         if content.get("execution_count"):
             self.count = content["execution_count"]
         error = self.failure(cell)
+        self.clear(cell)
         if error:
             self.publish("error", error, cell.message.header)
             content = dict(error, status="error", execution_count=content.get("execution_count", self.count))
