@@ -5,6 +5,7 @@ package nb
 import (
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
 // Verdict shows what records say of a claim of the paper, by its ID in paper.Claims: supported, contradicted or not tested, with task,
@@ -19,6 +20,11 @@ func Verdict(claim string, sources ...paper.Source) {
 	v := Must(Must(paper.FindClaim(claim)).Decide(sources...))
 	Show(v.Box())
 }
+
+// NoClaim stands in the place of a verdict where what the paper shows claims nothing that runs could decide, and says what it shows instead:
+//
+//	nb.NoClaim("Figure 1 shows how the module is built.")
+func NoClaim(instead string) { Show(viz.Box{Head: "no claim", Text: instead}) }
 
 // Settings shows every setting of a method with what it is, in a table that can be searched. Settings that the given changes, as for -set, move
 // away from their defaults stand first:

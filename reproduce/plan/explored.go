@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/cermiclib/stats"
+	"cermic/reproduce/paper"
 	"cermic/viz"
 )
 
@@ -244,45 +245,89 @@ func (x Explored) Coverage(st *results.Store) (viz.Panels, error) {
 	return panels, nil
 }
 
-// Verdict says in a line a task who solves it, as far as st knows: counts of complete runs, nothing more.
-func (x Explored) Verdict(st *results.Store) (string, error) {
+// Verdict counts, on each task, the complete runs of st that solve it: supported where a method with a bonus solves what none without one does, on
+// every task; contradicted where on none, and all have runs of both. It is a count without a test of significance.
+func (x Explored) Verdict(st *results.Store) (viz.Box, error) {
 	rows, err := x.rows()
 	if err != nil {
-		return "", err
+		return viz.Box{}, err
 	}
-	var b strings.Builder
+	found, asked := 0, 0
+	var lines []string
 	for i, task := range x.Tasks {
-		var some, none []string
-		missing := 0
-		for _, row := range rows {
-			solved, n, err := row.arms[i].solving(st)
-			if err != nil {
-				return "", err
-			}
-			who := fmt.Sprintf("%s %d/%d", row.name(), solved, n)
-			switch {
-			case n == 0:
-				missing++
-			case solved > 0:
-				some = append(some, who)
-			default:
-				none = append(none, who)
-			}
+		t, err := x.tally(st, rows, i)
+		if err != nil {
+			return viz.Box{}, err
 		}
-		if missing == len(rows) {
-			fmt.Fprintf(&b, "- **%s**: not tested, no run is complete.\n", taskLabel(task))
+		if t.curious > 0 && t.plain > 0 {
+			asked++
+		}
+		if t.solvedCurious && !t.solvedPlain && t.plain > 0 {
+			found++
+		}
+		lines = append(lines, taskLabel(task)+": "+t.sentence(len(rows)))
+	}
+	state, mark := paper.NotTested, viz.Open
+	switch {
+	case found == len(x.Tasks):
+		state, mark = paper.Supported, viz.Good
+	case found == 0 && asked == len(x.Tasks):
+		state, mark = paper.Contradicted, viz.Bad
+	}
+	lines = append([]string{fmt.Sprintf("So on %d of %d tasks, by counting runs; significance is not tested.", found, len(x.Tasks))}, lines...)
+	return viz.Box{Mark: mark, Head: string(state), Text: "A method with an intrinsic reward solves what no method without one does.", Lines: lines}, nil
+}
+
+// tally is who solves one task.
+type tally struct {
+	some, none                 []string // settings with and without a run that solves it
+	curious, plain             int      // settings with and without a bonus that have complete runs
+	solvedCurious, solvedPlain bool
+}
+
+// tally counts the runs of each row on task number i.
+func (x Explored) tally(st *results.Store, rows []exploredRow, i int) (t tally, err error) {
+	for _, row := range rows {
+		solved, n, err := row.arms[i].solving(st)
+		if err != nil {
+			return t, err
+		}
+		if n == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "- **%s**: solved by %s", taskLabel(task), listed(some))
-		if len(none) > 0 {
-			fmt.Fprintf(&b, "; not by %s", listed(none))
+		bonus, err := x.weightOf(strings.Fields(x.Tasks[i])[0], strings.Fields(row.label))
+		if err != nil {
+			return t, err
 		}
-		if missing > 0 {
-			fmt.Fprintf(&b, "; %d of %d settings have no complete run", missing, len(rows))
+		if bonus != "" {
+			t.curious, t.solvedCurious = t.curious+1, t.solvedCurious || solved > 0
+		} else {
+			t.plain, t.solvedPlain = t.plain+1, t.solvedPlain || solved > 0
 		}
-		b.WriteString(".\n")
+		who := fmt.Sprintf("%s %d/%d", row.name(), solved, n)
+		if solved > 0 {
+			t.some = append(t.some, who)
+		} else {
+			t.none = append(t.none, who)
+		}
 	}
-	return b.String(), nil
+	return t, nil
+}
+
+// sentence says who solves the task, of so many settings.
+func (t tally) sentence(settings int) string {
+	tried := t.curious + t.plain
+	if tried == 0 {
+		return "no run is complete."
+	}
+	out := "solved by " + listed(t.some)
+	if len(t.none) > 0 {
+		out += "; not by " + listed(t.none)
+	}
+	if missing := settings - tried; missing > 0 {
+		out += fmt.Sprintf("; %d of %d settings have no complete run", missing, settings)
+	}
+	return out + "."
 }
 
 // name tells a row from the others.
@@ -296,7 +341,7 @@ func (r exploredRow) name() string {
 // listed joins names, or says that there are none.
 func listed(names []string) string {
 	if len(names) == 0 {
-		return "nobody"
+		return "no method"
 	}
 	return strings.Join(names, ", ")
 }

@@ -16,61 +16,74 @@ import (
 	"cermic/viz"
 )
 
+// memoryKinds are the columns of Table 5.
+var memoryKinds = []string{memory.DefaultGraph().Kind(), memory.DefaultMLP().Kind(), memory.DefaultGRU().Kind()}
+
+// memoryLine is a row of Table 5.
+type memoryLine struct {
+	name, key string // the setting explore.memory.<key>
+	paper     func(paper.MemorySize) *int
+}
+
+var memoryLines = []memoryLine{
+	{"output of the observation encoder", "d_obs_enc", func(m paper.MemorySize) *int { return m.Encoder }},
+	{"node embedding", "d_node", func(m paper.MemorySize) *int { return m.Node }},
+	{"edge embedding", "d_edge", func(m paper.MemorySize) *int { return m.Edge }},
+	{"output f_n", "d_f", func(m paper.MemorySize) *int { return m.Output }},
+	{"graph layers", "gnn_layers", func(m paper.MemorySize) *int { return m.GNNLayers }},
+	{"width of the graph layers", "gnn_hidden", func(m paper.MemorySize) *int { return m.GNNHidden }},
+	{"heads", "gnn_heads", func(m paper.MemorySize) *int { return m.GNNHeads }},
+	{"units of the MLP's hidden layers", "hidden", func(m paper.MemorySize) *int { return m.MLPUnits }},
+	{"GRU layers", "gru_layers", func(m paper.MemorySize) *int { return m.GRULayers }},
+}
+
+// ours is the setting of an experiment with that kind of memory.
+func (l memoryLine) ours(kind string, e run.Experiment) string {
+	if k, ok := find(conf.Keys(e), "explore.memory."+l.key); ok {
+		return k
+	}
+	if l.key == "hidden" && kind == memory.DefaultGraph().Kind() { // fixed, of its node and edge encoders
+		return strconv.Itoa(memory.PairHidden)
+	}
+	return viz.Missing
+}
+
+// printed is what the paper has.
+func (l memoryLine) printed(kind string) string {
+	if n := l.paper(paper.Memories[kind]); n != nil {
+		return strconv.Itoa(*n)
+	}
+	return viz.Missing
+}
+
+func memoryExperiment(task, kind string) (run.Experiment, error) {
+	return New(Request{Task: task, Method: "mappo-cermic", Budget: "paper", Seed: 1, Set: []string{"explore.memory=" + kind}})
+}
+
 // MemoryTable is Table 5 of the paper, the sizes of the three memories, beside those of the registered defaults; the numbers
 // of parameters are counted in the networks that MAPPO-CERMIC builds for the task.
 func MemoryTable(task string) (viz.Table, error) {
-	kinds := []string{"graph", "mlp", "gru"}
-	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: append([]string{""}, kinds...),
+	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: append([]string{""}, memoryKinds...),
 		Notes: []string{"Parameters as counted in the networks built for " + task + ". A dash: the memory has no such part, or the paper prints none."}}
-	experiments := map[string]run.Experiment{}
-	for _, kind := range kinds {
-		e, err := New(Request{Task: task, Method: "mappo-cermic", Budget: "paper", Seed: 1, Set: []string{"explore.memory=" + kind}})
+	last := []string{"parameters"}
+	for _, line := range memoryLines {
+		t.Rows = append(t.Rows, []string{line.name})
+	}
+	for _, kind := range memoryKinds {
+		e, err := memoryExperiment(task, kind)
 		if err != nil {
 			return t, err
 		}
-		experiments[kind] = e
-	}
-	printed := func(n *int) string {
-		if n == nil {
-			return viz.Missing
+		for i, line := range memoryLines {
+			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%s (%s)", line.ours(kind, e), line.printed(kind)))
 		}
-		return strconv.Itoa(*n)
-	}
-	for _, line := range []struct {
-		name, key string
-		paper     func(paper.MemorySize) *int
-	}{
-		{"output of the observation encoder", "d_obs_enc", func(m paper.MemorySize) *int { return m.Encoder }},
-		{"node embedding", "d_node", func(m paper.MemorySize) *int { return m.Node }},
-		{"edge embedding", "d_edge", func(m paper.MemorySize) *int { return m.Edge }},
-		{"output f_n", "d_f", func(m paper.MemorySize) *int { return m.Output }},
-		{"graph layers", "gnn_layers", func(m paper.MemorySize) *int { return m.GNNLayers }},
-		{"width of the graph layers", "gnn_hidden", func(m paper.MemorySize) *int { return m.GNNHidden }},
-		{"heads", "gnn_heads", func(m paper.MemorySize) *int { return m.GNNHeads }},
-		{"units of the MLP's hidden layers", "hidden", func(m paper.MemorySize) *int { return m.MLPUnits }},
-		{"GRU layers", "gru_layers", func(m paper.MemorySize) *int { return m.GRULayers }},
-	} {
-		row := []string{line.name}
-		for _, kind := range kinds {
-			ours := viz.Missing
-			if k, ok := find(conf.Keys(experiments[kind]), "explore.memory."+line.key); ok {
-				ours = k
-			} else if line.key == "hidden" && kind == memory.DefaultGraph().Kind() { // fixed, of its node and edge encoders
-				ours = strconv.Itoa(memory.PairHidden)
-			}
-			row = append(row, fmt.Sprintf("%s (%s)", ours, printed(line.paper(paper.Memories[kind]))))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	row := []string{"parameters"}
-	for _, kind := range kinds {
-		parts, _, err := run.Parts(experiments[kind])
+		parts, _, err := run.Parts(e)
 		if err != nil {
 			return t, err
 		}
-		row = append(row, fmt.Sprintf("%s (%s)", thousands(parameters(parts, "cermic/memory")), paper.Memories[kind].Parameters))
+		last = append(last, fmt.Sprintf("%s (%s)", thousands(parameters(parts, "cermic/memory")), paper.Memories[kind].Parameters))
 	}
-	t.Rows = append(t.Rows, row)
+	t.Rows = append(t.Rows, last)
 	return t, nil
 }
 
@@ -115,14 +128,14 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 		{"learning rate (Adam)", fmt.Sprint(h.General.LearningRate), "mappo", "learner.lr"},
 		{"ε of Adam", strconv.FormatFloat(h.General.AdamEps, 'f', -1, 64), "mappo", "learner.adam_eps"},
 		{"soft target updates, τ", fmt.Sprint(h.TargetUpdates.Polyak), "qmix", "learner.polyak_tau"},
-		{"first ε of exploration", fmt.Sprint(h.Exploration.EpsInit), "qmix", "learner.eps_init"},
-		{"last ε of exploration", fmt.Sprint(h.Exploration.EpsEnd), "qmix", "learner.eps_end"},
+		{"initial ε of exploration", fmt.Sprint(h.Exploration.EpsInit), "qmix", "learner.eps_init"},
+		{"final ε of exploration", fmt.Sprint(h.Exploration.EpsEnd), "qmix", "learner.eps_end"},
 		{"frames", fmt.Sprint(h.Duration.MaxFrames), "mappo", "budget.frames"},
-		{"on-policy: frames a collection", fmt.Sprint(h.OnPolicy.Frames), "mappo", "learner.frames_per_batch"},
-		{"on-policy: environments", fmt.Sprint(h.OnPolicy.Copies), "mappo", "task.copies"},
-		{"on-policy: passes", fmt.Sprint(h.OnPolicy.Epochs), "mappo", "learner.minibatch_iterations"},
+		{"on-policy: frames of a rollout batch", fmt.Sprint(h.OnPolicy.Frames), "mappo", "learner.frames_per_batch"},
+		{"on-policy: parallel environments", fmt.Sprint(h.OnPolicy.Copies), "mappo", "task.copies"},
+		{"on-policy: epochs over a batch", fmt.Sprint(h.OnPolicy.Epochs), "mappo", "learner.minibatch_iterations"},
 		{"on-policy: minibatch", fmt.Sprint(h.OnPolicy.Minibatch), "mappo", "learner.minibatch_size"},
-		{"off-policy: updates a collection", fmt.Sprint(h.OffPolicy.Steps), "qmix", "learner.optimizer_steps_per_collection"},
+		{"off-policy: updates after a rollout batch", fmt.Sprint(h.OffPolicy.Steps), "qmix", "learner.optimizer_steps_per_collection"},
 		{"off-policy: batch", fmt.Sprint(h.OffPolicy.TrainBatch), "qmix", "learner.train_batch_size"},
 		{"off-policy: replay", fmt.Sprint(h.OffPolicy.Replay), "qmix", "learner.replay_buffer_size"},
 	} {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"cermic/viz"
 )
 
 // The paper orders its memories by size: graph high, GRU medium, MLP low.
@@ -25,6 +27,23 @@ func TestMemoriesHaveThePrintedSizesAndOrder(t *testing.T) {
 	last := table.Rows[len(table.Rows)-1]
 	if want := "parameters|1 007 059 (High)|85 056 (Low)|669 248 (Medium)"; strings.Join(last, "|") != want {
 		t.Errorf("got %v, want %s", last, want)
+	}
+}
+
+// One value that is another makes the box at the top of a notebook say so.
+func TestPrintedValuesAreComparedOneByOne(t *testing.T) {
+	memories, err := MemoryVerdict("navigation")
+	if err != nil || memories.Head != "as printed" || !strings.Contains(memories.Text, "15 of 15") {
+		t.Errorf("memories: %+v, %v", memories, err)
+	}
+	hyper, err := HyperVerdict()
+	if err != nil || hyper.Head != "as printed" || !strings.Contains(hyper.Text, "14 of 14") {
+		t.Errorf("hyper-parameters: %+v, %v", hyper, err)
+	}
+	for printed, want := range map[string]string{"5": "as printed", "6": "not as printed", viz.Missing: "as printed"} {
+		if box := asPrinted("Numbers", []compared{{"a", "5", printed}, {"b", "x", "x"}}); box.Head != want {
+			t.Errorf("5 beside %s is %q", printed, box.Head)
+		}
 	}
 }
 
