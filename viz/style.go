@@ -57,7 +57,7 @@ var (
 var (
 	brown      = rgb(0x8a5a2b)
 	teal       = rgb(0x007890)
-	crimson    = rgb(0xa80048)
+	crimson    = rgb(0xa00038)
 	olive      = rgb(0x907830)
 	periwinkle = rgb(0x6090f0)
 	lime       = rgb(0x78d878)

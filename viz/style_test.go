@@ -42,6 +42,32 @@ func TestColoursStayApart(t *testing.T) {
 	}
 }
 
+// Whatever stands together in one figure, methods, other labels, settings of one method, memories and recorded curves: lines that share dashes
+// differ by 20 under deuteranopia.
+func TestLinesOfAFigureDifferInDashesOrColour(t *testing.T) {
+	var names []name
+	for _, key := range slices.Sorted(maps.Keys(methods)) {
+		names = append(names, name{label: key, method: key})
+	}
+	for i := range spare {
+		names = append(names, name{label: fmt.Sprint("label ", i)})
+	}
+	for _, memory := range []string{"gru", "mlp"} {
+		names = append(names, name{"mappo-cermic explore.memory=" + memory, "mappo-cermic", cues{memory: memory}})
+	}
+	styles := stylesOf(names)
+	looks := looksOf([]Series{{Label: "recorded", Reference: true}})
+	styles = append(styles, looks(Series{Label: "recorded", Reference: true}))
+	for i, x := range styles {
+		for _, y := range styles[:i] {
+			d := distance(lab(x.Color, deficiencies["deuteranopia"]), lab(y.Color, deficiencies["deuteranopia"]))
+			if slices.Equal(x.Dashes, y.Dashes) && d < 20 {
+				t.Errorf("%s and %s share their dashes and are %.1f apart", x.Name, y.Name, d)
+			}
+		}
+	}
+}
+
 func TestOtherColoursAreNoMethods(t *testing.T) {
 	for _, m := range methods {
 		for _, c := range append([]color.NRGBA{brown}, spare...) {
