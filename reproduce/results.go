@@ -60,8 +60,9 @@ same settings; published numbers are the paper's, after 3,000,000 frames with Ta
 
 // resultNotes are what a reader must know of a family's scores.
 var resultNotes = map[string]string{
-	"meltingpot": "Scores are returns of whole episodes, mean over players. BenchMARL counts the first 100 steps unless told otherwise, and the paper does not say which " +
-		"score it prints, so the last column may not compare; `evaluate ID -set task.score=mean100` scores a run by the first 100 steps.",
+	"meltingpot": "There are two scores, both mean over players: the return of whole episodes, and that of their first 100 steps, which BenchMARL counts unless told otherwise. " +
+		"The paper does not say which it prints, so the last column may compare with either. A dash: these runs did not note it; `evaluate ID -set task.score=mean100` scores " +
+		"a run that has its weights so.",
 	"explore": "A success here is an episode that solves the task; tasks and budget are not the paper's.",
 }
 
@@ -108,6 +109,10 @@ func taskResults(t plan.Task, rs []*results.Record) (viz.Table, error) {
 	if err != nil {
 		return viz.Table{}, err
 	}
+	firstRandom, firstScript, steps, err := plan.FirstAnchors(t.ID)
+	if err != nil {
+		return viz.Table{}, err
+	}
 	out := viz.Table{
 		Header: []string{"method", "reward", "budget", "score (" + t.Score() + ")", "success, %", "seeds × frames", "published"},
 		Rows:   [][]string{{"random play", "", "", short(random), "", fmt.Sprintf("%d episodes", episodes), ""}},
@@ -115,7 +120,8 @@ func taskResults(t plan.Task, rs []*results.Record) (viz.Table, error) {
 	if !math.IsNaN(script) {
 		out.Rows = append(out.Rows, []string{"script", "", "", short(script), "", fmt.Sprintf("%d episodes", episodes), ""})
 	}
-	for _, g := range plan.Groups(rs, "task.reward") {
+	groups := plan.Groups(rs, "task.reward")
+	for _, g := range groups {
 		row, err := resultRow(t, g)
 		if err != nil {
 			return out, err
@@ -134,7 +140,37 @@ func taskResults(t plan.Task, rs []*results.Record) (viz.Table, error) {
 		row[1] = "dense"
 		out.Rows = append(out.Rows, row)
 	}
+	if steps > 0 {
+		firstColumn(&out, steps, groups, firstRandom, firstScript)
+	}
 	return out, nil
+}
+
+// firstColumn puts the score of the first steps behind that of whole episodes. The table begins with random and, where there is one, scripted play,
+// before a line for each group.
+func firstColumn(t *viz.Table, steps int, groups []results.Group, random, script float64) {
+	first := []string{short(random)}
+	if !math.IsNaN(script) {
+		first = append(first, short(script))
+	}
+	for _, g := range groups {
+		var x []float64
+		for _, r := range g.Runs {
+			if n := len(r.Evals); n > 0 && len(r.Evals[n-1].Early) > 0 {
+				x = append(x, stat.Mean(r.Evals[n-1].Early, nil))
+			}
+		}
+		if len(x) < len(g.Runs) {
+			first = append(first, viz.Missing)
+		} else {
+			first = append(first, seeds(x))
+		}
+	}
+	const at = 4 // behind the score
+	t.Header = slices.Insert(t.Header, at, fmt.Sprintf("first %d steps", steps))
+	for i, text := range first {
+		t.Rows[i] = slices.Insert(t.Rows[i], at, text)
+	}
 }
 
 // resultRow is an experiment's line.

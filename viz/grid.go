@@ -40,12 +40,16 @@ type Cell struct {
 	Decimals  int      // digits after the point
 	Bold      bool     // significantly above every other row that has runs (stats.Differ)
 
-	Departures []string // settings of ours, "key=value", that depart from the paper's letter, for CSV
+	// Of a task with two scores, of whole episodes and of their first steps, Ours is the first, and it is not known which of the two is published.
+	FirstSteps int     // steps that the second counts; 0: the task has one score
+	First      float64 // mean over seeds; NaN where the runs did not note it
+
+	Departures []string // settings of ours, "key=value", that depart from the paper's, for CSV
 }
 
-// Difference is ours − published, NaN if either is missing.
+// Difference is ours − published, NaN if either is missing or they may be different scores.
 func (c Cell) Difference() float64 {
-	if c.Published == nil || c.Seeds == 0 {
+	if c.Published == nil || c.Seeds == 0 || c.FirstSteps > 0 {
 		return math.NaN()
 	}
 	return c.Ours - *c.Published
@@ -110,6 +114,14 @@ func (c Cell) interval() string {
 		return ""
 	}
 	return "[" + c.number(c.Low) + ", " + c.number(c.High) + "]"
+}
+
+// first is "first 100 steps: 3.2", empty of a task with one score.
+func (c Cell) first() string {
+	if c.Seeds == 0 || c.FirstSteps == 0 {
+		return ""
+	}
+	return fmt.Sprintf("first %d steps: %s", c.FirstSteps, c.number(c.First))
 }
 
 // effort is "3 × 600k": seeds and frames, empty if not run.
@@ -187,6 +199,10 @@ func (g Grid) guide() string {
 	}
 	if g.any(func(c Cell) bool { return c.Published != nil }) {
 		parts = append(parts, "Published: as printed in the paper, then ours − published.")
+	}
+	if g.any(func(c Cell) bool { return c.first() != "" }) {
+		parts = append(parts, "Where an episode has two scores, ours is that of the whole one; the published number may be either, so no difference is taken. "+
+			Missing+" behind first steps: the runs did not note it.")
 	}
 	if g.any(func(c Cell) bool { return c.interval() != "" && c.Seeds < fewSeeds }) {
 		parts = append(parts, stats.Caution)

@@ -53,6 +53,7 @@ func (c Cell) html(perCell bool) string {
 		}
 	}
 	small(c.interval())
+	small(c.first())
 	if perCell {
 		small(c.effort())
 	}
@@ -173,7 +174,7 @@ func (g Grid) textCells() [][]string {
 			if c.Bold {
 				line = "★" + line
 			}
-			line += before(" ", c.interval())
+			line += before(" ", c.interval()) + before(", ", c.first())
 			if perCell {
 				line += before(" ", c.effort())
 			}
@@ -205,13 +206,16 @@ func pad(s string, width int) string {
 func (g Grid) CSV() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b) // a strings.Builder does not fail
-	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold", "budget", "departures"})
+	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold", "budget", "departures", "first_steps"})
 	for _, r := range g.Rows {
 		for j, c := range r.Cells {
 			line := []string{r.Group, r.Head, g.Columns[j], "", "", "", strconv.Itoa(c.Seeds), strconv.Itoa(c.Frames),
-				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold), g.Budget, strings.Join(c.Departures, " ")}
+				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold), g.Budget, strings.Join(c.Departures, " "), ""}
 			if c.Seeds > 0 {
 				line[3], line[4], line[5] = exact(c.Ours), exact(c.Low), exact(c.High)
+				if c.FirstSteps > 0 {
+					line[len(line)-1] = exact(c.First)
+				}
 			}
 			w.Write(line)
 		}
@@ -260,7 +264,7 @@ func (g Grid) LaTeX() string {
 			if c.Bold {
 				value = "\\textbf{" + value + "}"
 			}
-			ours += " & " + value + scriptsize(c.interval())
+			ours += " & " + value + scriptsize(c.interval()) + scriptsize(c.first())
 			if perCell {
 				ours += scriptsize(c.effort())
 			}

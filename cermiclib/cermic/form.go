@@ -96,7 +96,7 @@ func (c Config) validateForm() error {
 	return nil
 }
 
-// KL is the paper's letter: the square root of the code's information content.
+// KL is the paper's form: the square root of the code's information content.
 //
 // paper:eq:int_r  r^i = KL( p_φ(x|s_t,a_t) ‖ N(0,I) )^½
 //

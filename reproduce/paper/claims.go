@@ -5,6 +5,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"cermic/cermiclib/conf"
@@ -63,6 +64,7 @@ type Finding struct {
 	Null     float64        // what the estimate is if nothing differs: 0, or 1 of a ratio
 	P        float64        // two-sided, adjusted by Holm over the claim's comparisons; NaN: too few runs
 	Seeds    []int          // of each group of runs
+	Beside   string         // the same from a task's other score, which decides nothing; empty where it has one
 	Frames   int            // of a run
 }
 
@@ -123,6 +125,8 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 	var ps []float64
 	for _, t := range tests {
 		f := Finding{On: t.on, Of: t.of, Null: t.null}
+		whole, noted := false, true // of tasks with two scores: the one that decides, and whether all runs note the other
+		var first [][]float64
 		var groups [][]float64
 		for _, trial := range t.trials {
 			g, err := src.Runs(trial)
@@ -137,12 +141,22 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 				break
 			}
 			groups, f.Seeds, f.Frames = append(groups, scores), append(f.Seeds, len(scores)), g.Runs[0].Frames
+			steps, early := firstScores(trial, g)
+			whole, noted, first = whole || steps > 0 && t.score == nil, noted && len(early) == len(scores), append(first, early)
 		}
 		if len(groups) < len(t.trials) {
 			continue
 		}
 		var p float64
 		f.Estimate, p = t.measure(groups)
+		if whole {
+			f.On += ", whole episodes"
+			f.Beside = "first " + strconv.Itoa(twoScores) + " steps: not noted by all runs"
+			if noted {
+				other, _ := t.measure(first)
+				f.Beside = fmt.Sprintf("first %d steps: %s", twoScores, digits(other.Value))
+			}
+		}
 		out, ps = append(out, f), append(ps, p)
 	}
 	for i, p := range stats.Holm(ps) {
@@ -234,8 +248,12 @@ func (f Finding) String() string {
 	if f.Significant() {
 		verdict = "significant"
 	}
-	return fmt.Sprintf("%s: %s = %s [%s], %s, %s; seeds %s × %d frames", f.On, f.Of, digits(f.Estimate.Value), interval, p, verdict,
+	line := fmt.Sprintf("%s: %s = %s [%s], %s, %s; seeds %s × %d frames", f.On, f.Of, digits(f.Estimate.Value), interval, p, verdict,
 		strings.ReplaceAll(seeds, " ", " and "), f.Frames)
+	if f.Beside != "" {
+		line += "; " + f.Beside
+	}
+	return line
 }
 
 // digits writes three significant ones with a real minus sign.

@@ -171,3 +171,39 @@ func TestAFindingSaysEstimateIntervalKindSeedsAndFrames(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// A finding on Melting Pot names the score that decides, and gives the other.
+func TestAFindingOnMeltingPotGivesBothScores(t *testing.T) {
+	claim, _ := FindClaim("lifts-mappo")
+	src := scripted(func(t Trial) []float64 {
+		if t.Task != "meltingpot/clean_up" {
+			return nil
+		}
+		return map[string][]float64{"mappo": around(1), "mappo-cermic": around(3)}[t.Method]
+	})
+	v, err := claim.Decide(src)
+	if err != nil || len(v.Findings) != 1 {
+		t.Fatalf("%v: %d findings", err, len(v.Findings))
+	}
+	if got := v.Findings[0].String(); !strings.Contains(got, "whole episodes: MAPPO-CERMIC − MAPPO = 2 ") || !strings.HasSuffix(got, "; first 100 steps: not noted by all runs") {
+		t.Error(got)
+	}
+	v, err = claim.Decide(both{src})
+	if err != nil || len(v.Findings) != 1 {
+		t.Fatalf("%v: %d findings", err, len(v.Findings))
+	}
+	if got := v.Findings[0].String(); !strings.HasSuffix(got, "; first 100 steps: 20") {
+		t.Error(got)
+	}
+}
+
+// both is a source whose runs note ten times their score for the first steps.
+type both struct{ scripted }
+
+func (b both) Runs(t Trial) (results.Group, error) {
+	g, err := b.scripted.Runs(t)
+	for _, r := range g.Runs {
+		r.Evals[1].Early = []float64{10 * r.Evals[1].Scores[0]}
+	}
+	return g, err
+}

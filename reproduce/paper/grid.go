@@ -25,7 +25,7 @@ type Source interface {
 
 // Grid puts complete runs at one budget beside the published numbers. A run's score is the mean over
 // the episodes of its last evaluation; ours is the mean over seeds with its bootstrap 95 % interval. The caption names
-// what a reader must know of the runs: budget, presets, reward, and where they depart from the paper's letter.
+// what a reader must know of the runs: budget, presets, reward, and where they depart from the paper's settings.
 func (t *Table) Grid(src Source) (viz.Grid, error) {
 	runs := asked{src: src}
 	g := viz.Grid{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns, Budget: src.Budget()}
@@ -97,10 +97,34 @@ func (c Cell) measure(runs *asked) viz.Cell {
 	out.Ours, out.Low, out.High = interval.Value, interval.Low, interval.High
 	out.Seeds, out.Frames = len(x), own[0].Frames
 	out.Departures = departures(own)
+	if steps, first := firstScores(c.Trial, runs.of(c.Trial)); c.Minus == nil && steps > 0 {
+		out.FirstSteps, out.First = steps, math.NaN()
+		if len(first) == len(own) {
+			out.First = average(first)
+		}
+	}
 	if c.Minus != nil {
 		out.Seeds = min(out.Seeds, len(runs.scores(*c.Minus)))
 	}
 	return out
+}
+
+// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless told otherwise. The paper does not say
+// which of the two it prints.
+const twoScores = 100
+
+// firstScores are the second scores of the last evaluations of a trial's runs, one for each run that noted it, and the steps that they count: 0 of a
+// task that has one score.
+func firstScores(trial Trial, g results.Group) (steps int, scores []float64) {
+	if !strings.HasPrefix(trial.Task, "meltingpot/") {
+		return 0, nil
+	}
+	for _, r := range g.Runs {
+		if n := len(r.Evals); n > 0 && len(r.Evals[n-1].Early) > 0 {
+			scores = append(scores, average(r.Evals[n-1].Early)/float64(max(1, trial.Agents)))
+		}
+	}
+	return twoScores, scores
 }
 
 // departures are the settings, "key=value" in order, in which runs depart from what the paper prints.
@@ -190,12 +214,12 @@ func conditions(shown []results.Group) []string {
 	}
 	add(&out, bonusSpread(results.Flat(shown)))
 	if d := departures(results.Flat(shown)); len(d) > 0 {
-		out = append(out, "Not the paper's letter: "+strings.Join(d, ", ")+".")
+		out = append(out, "Departs from the paper's settings: "+strings.Join(d, ", ")+".")
 	}
 	return out
 }
 
-// literalSuffix ends the name of a method whose settings follow the paper's letter.
+// literalSuffix ends the name of a method whose settings are the paper's wherever it prints them.
 const literalSuffix = "-literal"
 
 // Preset names the settings of runs: "default" are ours, "literal" follow the paper's letter; where single settings are changed it says so.

@@ -181,6 +181,30 @@ func TestConditionsSayWhatWasScored(t *testing.T) {
 	}
 }
 
+// The paper does not say which of Melting Pot's two scores it prints: both of ours are shown, and no difference.
+func TestMeltingPotShowsBothScoresAndNoDifference(t *testing.T) {
+	src := sourceOf(t, "meltingpot/clean_up mappo: 10 20", "meltingpot/clean_up qmix: 1 3", "vmas/balance mappo: 50 52")
+	for i, r := range src.groups["meltingpot/clean_up mappo"].Runs {
+		r.Evals[1].Early = []float64{float64(i), float64(i) + 2} // 1 and 2 on average
+	}
+	g := grid(t, Sota, src)
+	noted, silent, one := at(t, g, "MAPPO", "CleaUp"), at(t, g, "QMIX", "CleaUp"), at(t, g, "MAPPO", "Balanc*")
+	if noted.Ours != 15 || noted.First != 1.5 || noted.FirstSteps != 100 || !math.IsNaN(noted.Difference()) {
+		t.Errorf("with both scores %+v, difference %v", noted, noted.Difference())
+	}
+	if silent.FirstSteps != 100 || !math.IsNaN(silent.First) || !math.IsNaN(silent.Difference()) {
+		t.Errorf("of runs that noted one %+v", silent)
+	}
+	if one.FirstSteps != 0 || math.IsNaN(one.Difference()) {
+		t.Errorf("of a task with one score %+v", one)
+	}
+	for _, text := range []string{g.HTML(), g.Markdown(), g.Text(200), g.LaTeX()} {
+		if !strings.Contains(text, "first 100 steps: 1.5") || !strings.Contains(text, "no difference") {
+			t.Errorf("both scores are not in\n%s", text)
+		}
+	}
+}
+
 func TestTheCaptionTellsColumnsOfEitherRewardApart(t *testing.T) {
 	run := func(label, task string) results.Group {
 		return results.Group{Label: label, Method: "mappo", Runs: []*results.Record{{Experiment: []byte(`{"task":` + task + `}`)}}}

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -30,10 +31,12 @@ func returns(task Task, gs []results.Group, others ...viz.Series) ([]*plot.Plot,
 		{"evaluations", slices.Concat(viz.Evals(gs), others)},
 		{"return while training", viz.Scalar(gs, trainingReturn)},
 	}
-	if early := viz.Early(gs); len(early) > 0 {
+	if steps, err := firstSteps(task.ID); err != nil {
+		return nil, err
+	} else if steps > 0 { // empty where no run noted it
 		figures[0].about = "evaluations, whole episode"
 		figures = slices.Insert(figures, 1, figures[0])
-		figures[1].about, figures[1].series = "evaluations, first 100 steps", early
+		figures[1].about, figures[1].series = fmt.Sprintf("evaluations, first %d steps", steps), viz.Early(gs)
 	}
 	var out []*plot.Plot
 	for _, f := range figures {
@@ -58,6 +61,20 @@ func Returns(task string, gs []results.Group, others ...viz.Series) (viz.Panels,
 		return viz.Panels{}, err
 	}
 	return rows(plots, len(plots), len(gs)+len(others)), nil
+}
+
+// firstSteps are the steps at the beginning of an episode that a task scores apart; 0: none.
+func firstSteps(task string) (int, error) {
+	cfg, err := envs.Default(task)
+	if err != nil {
+		return 0, err
+	}
+	env, err := alone(rewarded(cfg, envs.Dense))
+	if err != nil {
+		return 0, err
+	}
+	defer envs.Close(env)
+	return env.Spec().Early, nil
 }
 
 // rows are panels with the names of so many lines at their ends.

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -26,6 +27,24 @@ func Anchors(task string) (random, script float64, episodes int, err error) {
 	if err != nil {
 		return 0, 0, 0, err
 	}
+	return anchors(cfg)
+}
+
+// FirstAnchors are Anchors for the score of an episode's first steps, and the number of these: 0 of a task that has one score.
+func FirstAnchors(task string) (random, script float64, steps int, err error) {
+	if steps, err = firstSteps(task); err != nil || steps == 0 {
+		return math.NaN(), math.NaN(), 0, err
+	}
+	cfg, err := variant(task, "score=mean"+strconv.Itoa(steps), "max_steps="+strconv.Itoa(steps))
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	random, script, _, err = anchors(cfg)
+	return random, script, steps, err
+}
+
+// anchors are those of a task with its settings.
+func anchors(cfg envs.Config) (random, script float64, episodes int, err error) {
 	cfg = rewarded(cfg, envs.Dense) // whose episodes end with what is scored
 	env, err := alone(cfg)
 	if err != nil {

@@ -156,10 +156,10 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 	return t, nil
 }
 
-// Departures lists where a method, with its defaults or changes of them as for -set, differs from the paper's letter, with
+// Departures lists where a method, with its defaults or changes of them as for -set, differs from the paper's settings, with
 // what the paper prints.
 func Departures(method string, changes ...string) (viz.Table, error) {
-	t := viz.Table{Title: "Where " + method + " departs from the paper's letter", Header: []string{"setting", "ours", "printed"}}
+	t := viz.Table{Title: "Where " + method + " departs from the paper's settings", Header: []string{"setting", "ours", "printed"}}
 	e, err := New(Request{Task: "balance", Method: method, Budget: "paper", Seed: 1, Set: changes})
 	if err != nil {
 		return t, err
