@@ -60,5 +60,22 @@ func Register(proto Config) { conf.Register(proto) }
 // Default returns the registered default of a task, or an error that lists near names.
 func Default(name string) (Config, error) { return conf.New[Config](name) }
 
+// Discrete names a finite set of actions of a task whose actions are continuous; "none" is no such set.
+type Discrete string
+
+// Product9 is the set that value learners get: nothing, −range or +range per axis.
+const Product9 Discrete = "product9"
+
+// Discretiser is a Config of continuous actions with finite sets of them, for learners that need one.
+type Discretiser interface{ WithDiscrete(Discrete) Config }
+
+// Discretised is the task with finitely many actions: c itself, unless it has a choice.
+func Discretised(c Config) Config {
+	if d, ok := c.(Discretiser); ok {
+		return d.WithDiscrete(Product9)
+	}
+	return c
+}
+
 // Names lists all registered tasks in alphabetical order.
 func Names() []string { return conf.Kinds[Config]() }

@@ -54,7 +54,7 @@ func (c Config) ContextLen(b *nn.Build) (int, error) {
 
 // newTeller compiles the graph of one step. The variables must exist already.
 func (c Config) newTeller(b *nn.Build) (*teller, error) {
-	mem, err := oneStep(c.Memory).Build(b)
+	mem, err := memory.OneStep(c.Memory).Build(b)
 	if err != nil {
 		return nil, err
 	}
@@ -72,19 +72,6 @@ func (c Config) newTeller(b *nn.Build) (*teller, error) {
 	})
 	t.new = t.save()
 	return t, err
-}
-
-// oneStep is a memory of the same weights whose chunks are single steps.
-func oneStep(c memory.Config) memory.Config {
-	switch c := c.(type) {
-	case memory.GRU:
-		c.Chunk = 1
-		return c
-	case memory.DynamicGraph:
-		c.Chunk = 1
-		return c
-	}
-	return c
 }
 
 // Inform writes f_n of every agent into dst [E,N,F].

@@ -57,6 +57,15 @@ func DefaultDB() DB {
 	}
 }
 
+// Scheduled keeps the module in proportion to small networks; it then takes larger steps, since fifty small rollout batches are all that
+// there is to learn from.
+func (c DB) Scheduled(s rl.Schedule) Config {
+	if s.Width > 0 {
+		c.Hidden, c.Minibatch, c.LR = s.Width, 512, 1e-3
+	}
+	return c
+}
+
 // NativeDB is DefaultDB with the authors' own bonus: divided by the standard deviation of its discounted sums over all of training, and
 // added to the reward as it is. Their learner normalises advantages, so that the scale of the bonus cancels where nothing else is
 // rewarded, as in their experiments (ext_coef=0).

@@ -40,6 +40,12 @@ var _ Module = epsilon{}
 
 func init() { Register(DefaultEpsilon()) }
 
+// Scheduled lets ε fall within the training.
+func (c Epsilon) Scheduled(s rl.Schedule) Config {
+	c.Frames = s.Within()
+	return c
+}
+
 // DefaultEpsilon has the schedule of the paper's table and the mixture ratio.
 func DefaultEpsilon() Epsilon {
 	return Epsilon{Init: 0.8, End: 0.01, Frames: 1_000_000, Ratio: RatioMixture}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 )
 
 // ICES explores where an agent's own action makes a difference (Li et al. 2024). Two world models predict a code z of the change
@@ -58,6 +59,12 @@ func DefaultICES() ICES {
 		Hidden: []int{64, 64}, PolicyWidth: []int{256, 256}, DeltaClip: 5, ModelLR: 1e-4, CodeClamp: 0.1, BaseClip: 10,
 		Adam: nn.Adam{LR: 5e-4, Eps: 1e-6, Clip: 5},
 	}
+}
+
+// Scheduled takes a step of the world models for each of the value learner's, and explores for all of the training.
+func (c ICES) Scheduled(s rl.Schedule) Config {
+	c.Steps, c.RatioFrames = s.Steps, s.Frames
+	return c
 }
 
 // Kind is "ices".

@@ -76,6 +76,12 @@ func DefaultMACE() MACE {
 	}
 }
 
+// Scheduled takes as many steps of hindsight as the policy takes.
+func (c MACE) Scheduled(s rl.Schedule) Config {
+	c.HindsightSteps = s.Epochs * ((s.Rollout + s.Minibatch - 1) / s.Minibatch)
+	return c
+}
+
 // NativeMACE is DefaultMACE with the authors' own bonus: neither novelty nor the whole is normalised, all of it is added to the
 // extrinsic reward, and hindsight learns the actions' distribution from nothing. Their learner normalises advantages.
 func NativeMACE() MACE {

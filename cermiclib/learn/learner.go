@@ -53,5 +53,8 @@ type Config interface {
 // Brancher is a Config that cannot go on from the state of every other of its kind: BranchesFrom says why not from parent's.
 type Brancher interface{ BranchesFrom(parent Config) error }
 
+// ValueBased is a Config whose learner compares the values of finitely many actions and explores by an ε of its own.
+type ValueBased interface{ ValueBased() }
+
 // Register makes a learner known by its Kind.
 func Register(proto Config) { conf.Register(proto) }

@@ -56,6 +56,18 @@ var _ Config = MAPPO{}
 
 func init() { Register(DefaultMAPPO()) }
 
+// Scheduled sets what a rollout batch is and how often it is learnt from.
+func (c MAPPO) Scheduled(s rl.Schedule) Config {
+	c.Frames, c.Epochs, c.Minibatch = s.Rollout, s.Epochs, s.Minibatch
+	if s.LR > 0 {
+		c.LR = s.LR
+	}
+	if s.Width > 0 {
+		c.CriticHidden = []int{s.Width, s.Width}
+	}
+	return c
+}
+
 // DefaultMAPPO holds every number of the paper's hyper-parameter table, and BenchMARL's where the table is silent.
 func DefaultMAPPO() MAPPO {
 	return MAPPO{

@@ -75,6 +75,18 @@ var _ Config = Q{}
 
 func init() { Register(DefaultQ()) }
 
+// Scheduled sets what a rollout batch is, what is kept and how often it is learnt from, and lets ε fall within the training.
+func (c Q) Scheduled(s rl.Schedule) Config {
+	c.Frames, c.Steps, c.Batch, c.Replay, c.EpsFrames = s.Rollout, s.Steps, s.Batch, s.Replay, s.Within()
+	if s.LR > 0 {
+		c.LR = s.LR
+	}
+	return c
+}
+
+// ValueBased is what Q is.
+func (Q) ValueBased() {}
+
 // DefaultQ holds every number of the paper's hyper-parameter table, and BenchMARL's where the table is silent.
 func DefaultQ() Q {
 	return Q{

@@ -64,6 +64,29 @@ func DefaultGraph() DynamicGraph {
 		Chunk: 10, Pretrain: PretrainNone}
 }
 
+// Scheduled has nodes and layers of the schedule's width.
+func (c DynamicGraph) Scheduled(s rl.Schedule) Config {
+	if s.Width > 0 {
+		c.Node, c.Hidden, c.Width = s.Width, s.Width, s.Width
+	}
+	return c
+}
+
+// OneStep is the memory with chunks of single steps.
+func (c DynamicGraph) OneStep() Config {
+	c.Chunk = 1
+	return c
+}
+
+// bare is the memory as it is pre-trained itself.
+func (c DynamicGraph) bare() (Config, error) {
+	c.Pretrain, c.Weights = PretrainNone, ""
+	if c.Slots == SlotsType {
+		return nil, fmt.Errorf("memory graph: det_slots is %q, but a pre-trained detector tells agents apart; leave it out", c.Slots)
+	}
+	return c, nil
+}
+
 // Kind is "graph".
 func (DynamicGraph) Kind() string { return "graph" }
 

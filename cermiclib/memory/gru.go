@@ -31,6 +31,29 @@ func init() { Register(DefaultGRU()) }
 // DefaultGRU returns the sizes of the paper's table, and chunks of 20 steps.
 func DefaultGRU() GRU { return GRU{Embed: 64, Layers: 2, Width: 256, Chunk: 20} }
 
+// Scheduled has layers of the schedule's width.
+func (c GRU) Scheduled(s rl.Schedule) Config {
+	if s.Width > 0 {
+		c.Width = s.Width
+	}
+	return c
+}
+
+// OneStep is the memory with chunks of single steps.
+func (c GRU) OneStep() Config {
+	c.Chunk = 1
+	return c
+}
+
+// bare is the memory as it is pre-trained itself.
+func (c GRU) bare() (Config, error) {
+	c.Start = Start{}
+	if c.Gated {
+		return nil, fmt.Errorf("memory gru: gru_gated is true, and a detector that moves the state cannot be pre-trained; leave it out")
+	}
+	return c, nil
+}
+
 // Kind is "gru".
 func (GRU) Kind() string { return "gru" }
 

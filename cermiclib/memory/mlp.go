@@ -30,6 +30,20 @@ func init() { Register(DefaultMLP()) }
 // DefaultMLP returns the sizes of the paper's table.
 func DefaultMLP() MLP { return MLP{Embed: 64, Hidden: 128, Width: 256} }
 
+// Scheduled has layers of the schedule's width.
+func (c MLP) Scheduled(s rl.Schedule) Config {
+	if s.Width > 0 {
+		c.Hidden, c.Width = s.Width, s.Width
+	}
+	return c
+}
+
+// bare is the memory as it is pre-trained itself.
+func (c MLP) bare() (Config, error) {
+	c.Start = Start{}
+	return c, nil
+}
+
 // Kind is "mlp".
 func (MLP) Kind() string { return "mlp" }
 

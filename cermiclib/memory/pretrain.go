@@ -19,8 +19,8 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// Pretraining trains a memory on random play, before any policy exists. What it learns there depends on its kind: lesson_graph.go
-// and lesson_heads.go. Common to all are the play, the targets and the loop.
+// Pretraining trains a memory on random play, before any policy exists. What it learns there depends on its kind: objective_graph.go
+// and objective_heads.go. Common to all are the play, the targets and the loop.
 //
 // Reading: s_j, what nodes are to tell of agent j, is a random encoding of what j itself sees; the text asks for its state, too, and
 // node_target selects (D12).
@@ -103,37 +103,31 @@ func (p Pretraining) prepare(c Config, env envs.Env, b *nn.Build) (*pretrainer, 
 		return nil, err
 	}
 	s := &pretrainer{Pretraining: p, build: b, play: play}
-	if s.lesson, err = lessonOf(c, b, play); err != nil {
+	if s.objective, err = c.(playLearner).objective(b, play); err != nil {
 		return nil, err
 	}
 	if s.Batch = p.Batch / s.chunk() * s.chunk(); s.Batch == 0 {
 		return nil, fmt.Errorf("pre-training with minibatches of %d: want a chunk of %d steps at least", p.Batch, s.chunk())
 	}
-	if s.taught, s.held = play.split(s.chunk()); len(s.taught)*s.chunk() < s.Batch || len(s.held) == 0 {
+	if s.training, s.held = play.split(s.chunk()); len(s.training)*s.chunk() < s.Batch || len(s.held) == 0 {
 		return nil, fmt.Errorf("pre-training: of %d frames, %d agent steps are left to train on and %d to hold out, want a minibatch of %d and one: play more frames",
-			p.Frames, len(s.taught)*s.chunk(), len(s.held)*s.chunk(), s.Batch)
+			p.Frames, len(s.training)*s.chunk(), len(s.held)*s.chunk(), s.Batch)
 	}
 	return s, s.compile()
 }
 
+// playLearner is a Config whose memory can learn on random play.
+type playLearner interface {
+	// bare is the config without pre-trained weights, or one sentence that says why such a memory cannot be pre-trained.
+	bare() (Config, error)
+	// objective builds the memory and what it learns on x.
+	objective(b *nn.Build, x *play) (objective, error)
+}
+
 // Bare is c without pre-trained weights, as it is pre-trained itself; a memory that cannot be is refused with one sentence.
 func Bare(c Config) (Config, error) {
-	switch c := c.(type) {
-	case DynamicGraph:
-		c.Pretrain, c.Weights = PretrainNone, ""
-		if c.Slots == SlotsType {
-			return nil, fmt.Errorf("memory graph: det_slots is %q, but a pre-trained detector tells agents apart; leave it out", c.Slots)
-		}
-		return c, nil
-	case GRU:
-		c.Start = Start{}
-		if c.Gated {
-			return nil, fmt.Errorf("memory gru: gru_gated is true, and a detector that moves the state cannot be pre-trained; leave it out")
-		}
-		return c, nil
-	case MLP:
-		c.Start = Start{}
-		return c, nil
+	if p, ok := c.(playLearner); ok {
+		return p.bare()
 	}
 	return nil, fmt.Errorf("memory %s cannot be pre-trained: choose graph, gru or mlp", c.Kind())
 }
@@ -141,8 +135,8 @@ func Bare(c Config) (Config, error) {
 // preScope is where the weights are while they are pre-trained, heads below it.
 const preScope = "/pretrain/memory"
 
-// lesson is what a kind of memory learns from random play, in stages.
-type lesson interface {
+// objective is what a kind of memory learns from random play, in stages.
+type objective interface {
 	chunk() int // L, consecutive steps of one agent that make one sample
 	stages() []stage
 	parts() []string // scopes below the memory's that are kept
@@ -154,13 +148,13 @@ type lesson interface {
 	watch() error
 }
 
-// stage is a part of a lesson with a loss of its own.
+// stage is a part of an objective with a loss of its own.
 type stage struct {
 	name   string
 	trains func(path string) bool // whether it trains the variable
 }
 
-// outcome is what a lesson says about B agent steps.
+// outcome is what an objective says about B agent steps.
 type outcome struct {
 	probability *Node   // [B,N] of the detector; nil without one
 	offset      *Node   // [2,N,B] where the others are, relative to the observer
@@ -176,33 +170,12 @@ func (o outcome) nodes() []*Node {
 	return out
 }
 
-// lessonOf builds the memory c and what it learns.
-func lessonOf(c Config, b *nn.Build, x *play) (lesson, error) {
-	if graph, ok := c.(DynamicGraph); ok {
-		graph.Online = true // the detector is a part of it
-		c = graph
-	}
-	m, err := c.Build(b)
-	if err != nil {
-		return nil, err
-	}
-	switch m := m.(type) {
-	case *graphMemory:
-		return &graphLesson{m, x}, nil
-	case *gru:
-		return &headsLesson{m, x, m.Embed, m.parts()}, nil
-	case *mlp:
-		return &headsLesson{m, x, m.Embed, mlpParts}, nil
-	}
-	panic("memory: Bare let a memory without a lesson pass")
-}
-
 type pretrainer struct {
 	Pretraining
-	lesson
+	objective
 	build    *nn.Build
 	play     *play
-	taught   []int32       // first agent steps of the samples to train on, and
+	training []int32       // first agent steps of the samples to train on, and
 	held     []int32       // of those held out
 	steps    []*nn.Program // of every stage
 	evaluate *nn.Program
@@ -251,7 +224,7 @@ func (s *pretrainer) samples(rows []int32, first []int32) []int32 {
 
 // train runs one stage and leaves the weights of its best epoch.
 func (s *pretrainer) train(ctx context.Context, i int) error {
-	order := slices.Clone(s.taught)
+	order := slices.Clone(s.training)
 	name, size := s.stages()[i].name, s.Batch/s.chunk()
 	if err := s.forget(); err != nil {
 		return err

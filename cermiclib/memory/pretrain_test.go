@@ -137,7 +137,7 @@ func TestStagesDoNotShareTheOptimisersState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := float32(len(s.taught) * s.chunk() / s.Batch) // gradient steps of an epoch
+	want := float32(len(s.training) * s.chunk() / s.Batch) // gradient steps of an epoch
 	for i, stage := range s.stages() {
 		if err := s.train(t.Context(), i); err != nil {
 			t.Fatal(err)

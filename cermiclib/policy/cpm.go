@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 	"cermic/envs"
 )
 
@@ -78,6 +79,12 @@ func DefaultCPM() CPM {
 
 // Kind is "cpm".
 func (CPM) Kind() string { return "cpm" }
+
+// Scheduled lets the predictor that actions use lag behind by a third of the training.
+func (c CPM) Scheduled(s rl.Schedule) Config {
+	c.Lag = s.Within()
+	return c
+}
 
 // Validate returns one sentence about the first impossible setting.
 func (c CPM) Validate() error {

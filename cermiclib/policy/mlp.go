@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 	"cermic/envs"
 )
 
@@ -24,6 +25,14 @@ func init() { Register(DefaultMLP()) }
 
 // DefaultMLP is BenchMARL's model for VMAS and SMACv2 (conf/model/layers/mlp.yaml).
 func DefaultMLP() MLP { return MLP{Hidden: []int{256, 256}} }
+
+// Scheduled has layers of the schedule's width.
+func (c MLP) Scheduled(s rl.Schedule) Config {
+	if s.Width > 0 {
+		c.Hidden = []int{s.Width, s.Width}
+	}
+	return c
+}
 
 // Kind is "mlp".
 func (MLP) Kind() string { return "mlp" }

@@ -80,7 +80,8 @@ func (e Experiment) Validate() error {
 	if err := e.Explore.Validate(); err != nil {
 		return err
 	}
-	if _, ok := e.Explore.(explore.Epsilon); ok && e.Learner.Kind() == (learn.Q{}).Kind() {
+	_, greedy := e.Learner.(learn.ValueBased)
+	if _, ok := e.Explore.(explore.Epsilon); ok && greedy {
 		return fmt.Errorf("explore=epsilon is for policy gradients, a value learner has an ε of its own: set explore=none, " +
 			"and learner.eps_init, learner.eps_end and learner.exploration_anneal_frames")
 	}

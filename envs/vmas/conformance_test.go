@@ -29,10 +29,7 @@ func TestDiscreteTasksKeepTheContract(t *testing.T) {
 		for _, set := range []Discrete{Product9, Cross5} {
 			label := strings.TrimPrefix(name, "vmas/") + "/" + string(set)
 			t.Run(label, func(t *testing.T) {
-				discrete := cfg.(interface {
-					WithDiscrete(Discrete) envs.Config
-				}).WithDiscrete(set)
-				envtest.Check(t, discrete)
+				envtest.Check(t, cfg.(envs.Discretiser).WithDiscrete(set))
 			})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"cermic/cermiclib/conf"
+	"cermic/envs"
 )
 
 // Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
@@ -28,13 +29,13 @@ func DefaultSettings() Settings {
 }
 
 // Discrete names a finite set of actions.
-type Discrete string
+type Discrete = envs.Discrete
 
 // The action sets.
 const (
-	Continuous Discrete = "none"     // a force in the plane; BenchMARL's choice for policy gradients
-	Product9   Discrete = "product9" // per axis nothing, −range or +range; BenchMARL's choice for value learners
-	Cross5     Discrete = "cross5"   // nothing, −x, +x, −y, +y; VMAS before 2024
+	Continuous Discrete = "none"        // a force in the plane; BenchMARL's choice for policy gradients
+	Product9            = envs.Product9 // per axis nothing, −range or +range; BenchMARL's choice for value learners
+	Cross5     Discrete = "cross5"      // nothing, −x, +x, −y, +y; VMAS before 2024
 )
 
 // SparseHorizon says how long episodes of the sparse reward are.

@@ -12,7 +12,6 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/run"
 	"cermic/envs"
-	"cermic/envs/vmas"
 )
 
 // Request asks for an experiment in words.
@@ -122,8 +121,8 @@ func defaults(task Task, method Method, budget Budget) (run.Experiment, error) {
 	if task.Paper && !task.Star {
 		shared.Reward = envs.Dense
 	}
-	if t, ok := cfg.(discretiser); ok && method.Learner.Kind() == (learn.Q{}).Kind() {
-		cfg = t.WithDiscrete(vmas.Product9)
+	if _, ok := method.Learner.(learn.ValueBased); ok {
+		cfg = envs.Discretised(cfg)
 	}
 	e := run.Experiment{Task: cfg.WithShared(shared), Learner: method.Learner, Policy: method.Policy, Explore: method.Explore}
 	budget.apply(&e)
@@ -132,9 +131,4 @@ func defaults(task Task, method Method, budget Budget) (run.Experiment, error) {
 		e.Task, e.Learner = e.Task.WithShared(shared), method.Learner
 	}
 	return e, nil
-}
-
-// discretiser is a task of continuous actions that has a finite set for value learners.
-type discretiser interface {
-	WithDiscrete(vmas.Discrete) envs.Config
 }

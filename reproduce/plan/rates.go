@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"cermic/cermiclib/learn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 )
@@ -131,11 +130,11 @@ func (r *Rates) estimate(key rateKey) float64 {
 // scaled is MAPPO's rate at a budget from its rate at another one with networks of the same size.
 func (r *Rates) scaled(key rateKey) float64 {
 	to, err := FindBudget(key.budget)
-	if err != nil || to.Policy != nil {
+	if err != nil || to.Schedule.Width > 0 {
 		return 0
 	}
 	for _, from := range Budgets {
-		if known := r.median(rateKey{baseline, from.Budget.Name, key.agents}); known > 0 && from.Policy == nil {
+		if known := r.median(rateKey{baseline, from.Budget.Name, key.agents}); known > 0 && from.Schedule.Width == 0 {
 			return known * rowsPerFrame(from) / rowsPerFrame(to)
 		}
 	}
@@ -143,7 +142,7 @@ func (r *Rates) scaled(key rateKey) float64 {
 }
 
 // rowsPerFrame is how many rows MAPPO's networks compute for each frame: one to act, and forward and backward, about three, for each epoch.
-func rowsPerFrame(b Budget) float64 { return 1 + 3*float64(b.MAPPO(learn.DefaultMAPPO()).Epochs) }
+func rowsPerFrame(b Budget) float64 { return 1 + 3*float64(b.Schedule.Epochs) }
 
 // budgetNames are the named budgets.
 func budgetNames() []string {

@@ -11,7 +11,7 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// graphLesson is what a graph memory learns before there is a policy: first the detector and the edge encoder with the observation's
+// graphObjective is what a graph memory learns before there is a policy: first the detector and the edge encoder with the observation's
 // encoder below both, then, detector and that encoder frozen, the node and the edge encoder.
 //
 // paper:app:pretraining_details_v3  detector: Σ BCE; nodes: Σ_{j≠k} p_{k→j}·‖P·z_{k→j} - s_j‖²; edges: ‖P·f_kj - (Δx, Δy)‖²
@@ -23,27 +23,36 @@ import (
 //
 // Deviation: the encoder learns from positions as well as from presence. One that has learnt presence alone is frozen with little
 // in it that a position could be read from.
-type graphLesson struct {
+type graphObjective struct {
 	m *graphMemory
 	x *play
 }
 
-func (graphLesson) chunk() int      { return 1 }
-func (graphLesson) parts() []string { return graphParts }
-func (graphLesson) watch() error    { return nil }
+func (c DynamicGraph) objective(b *nn.Build, x *play) (objective, error) {
+	c.Online = true // the detector is a part of it
+	m, err := c.Build(b)
+	if err != nil {
+		return nil, err
+	}
+	return &graphObjective{m.(*graphMemory), x}, nil
+}
 
-func (graphLesson) stages() []stage {
+func (graphObjective) chunk() int      { return 1 }
+func (graphObjective) parts() []string { return graphParts }
+func (graphObjective) watch() error    { return nil }
+
+func (graphObjective) stages() []stage {
 	return []stage{
 		{"detector", func(path string) bool { return ofDetector(path) || strings.Contains(path, "/edge/") }},
 		{"encoders", func(path string) bool { return !ofDetector(path) }},
 	}
 }
 
-func (l *graphLesson) inputs(b int) []nn.Input {
+func (l *graphObjective) inputs(b int) []nn.Input {
 	return append([]nn.Input{nn.F32("obs", b, l.m.obs)}, l.x.inputs(b)...)
 }
 
-func (l *graphLesson) feed(p *nn.Program, rows []int32) {
+func (l *graphObjective) feed(p *nn.Program, rows []int32) {
 	o := l.m.obs
 	p.Feed(0, func(dst []float32) {
 		for k, row := range rows {
@@ -53,7 +62,7 @@ func (l *graphLesson) feed(p *nn.Program, rows []int32) {
 	l.x.feed(p, 1, rows)
 }
 
-func (l *graphLesson) outputs(sc *model.Scope, in []*Node) outcome {
+func (l *graphObjective) outputs(sc *model.Scope, in []*Node) outcome {
 	m, n := l.m, l.m.agents
 	own, label := in[1+inOwn], in[1+inLabel]
 	b := own.Shape().Dimensions[1]
@@ -82,7 +91,7 @@ func (l *graphLesson) outputs(sc *model.Scope, in []*Node) outcome {
 	return outcome{probability, offset, []*Node{Add(presence, learning), Add(nodeLoss, edgeLoss)}}
 }
 
-// offsetLoss is the squared error [B] of relative positions [2,N,B] of peers in sight; in are the inputs that every lesson has.
+// offsetLoss is the squared error [B] of relative positions [2,N,B] of peers in sight; in are the inputs that every objective has.
 func offsetLoss(offset *Node, in []*Node) *Node {
 	sight := Mul(Transpose(in[inLabel], 0, 1), OneMinus(in[inOwn]))
 	return ReduceSum(Mul(ReduceSum(Square(Sub(offset, in[inOffset])), 0), sight), 0)

@@ -9,44 +9,54 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// headsLesson is what a memory without detector, nodes and edges learns before there is a policy: linear heads on f predict, of
+// headsObjective is what a memory without detector, nodes and edges learns before there is a policy: linear heads on f predict, of
 // every peer in sight, s_j and where it is; they are dropped afterwards.
 //
 //	Σ_{j≠k} y_kj·( ‖P_j·f - s_j‖²/D + ‖E_j·f - (Δx, Δy)‖² )
 //
 // Reading: the appendix pre-trains the graph alone. Weights are the true presence y, since there is no detector to ask; s_j counts
 // by its mean over components, since its D numbers would drown the two of a position in the one f that both are read from.
-type headsLesson struct {
+type headsObjective struct {
 	m     Memory
 	x     *play
 	embed int      // D of a random encoding
 	kept  []string // parts
 }
 
-func (l *headsLesson) chunk() int      { return l.m.Shape().Chunk }
-func (l *headsLesson) parts() []string { return l.kept }
+func (c GRU) objective(b *nn.Build, x *play) (objective, error) {
+	m, err := c.Build(b)
+	return &headsObjective{m, x, c.Embed, c.parts()}, err
+}
+
+func (c MLP) objective(b *nn.Build, x *play) (objective, error) {
+	m, err := c.Build(b)
+	return &headsObjective{m, x, c.Embed, mlpParts}, err
+}
+
+func (l *headsObjective) chunk() int      { return l.m.Shape().Chunk }
+func (l *headsObjective) parts() []string { return l.kept }
 
 // stages is one: all weights learn from both heads.
-func (*headsLesson) stages() []stage {
+func (*headsObjective) stages() []stage {
 	return []stage{{"heads", func(string) bool { return true }}}
 }
 
 // watch walks the play from its beginning, so that hidden states are those of the present weights.
-func (l *headsLesson) watch() error {
+func (l *headsObjective) watch() error {
 	if w, ok := l.m.(Watcher); ok {
 		return w.Watch(l.x.Rollout)
 	}
 	return nil
 }
 
-func (l *headsLesson) inputs(b int) []nn.Input { return append(l.x.inputs(b), l.m.Inputs(b)...) }
+func (l *headsObjective) inputs(b int) []nn.Input { return append(l.x.inputs(b), l.m.Inputs(b)...) }
 
-func (l *headsLesson) feed(p *nn.Program, rows []int32) {
+func (l *headsObjective) feed(p *nn.Program, rows []int32) {
 	l.x.feed(p, 0, rows)
 	l.m.Gather(p, len(l.x.inputs(1)), l.x.Rollout, rows)
 }
 
-func (l *headsLesson) outputs(sc *model.Scope, in []*Node) outcome {
+func (l *headsObjective) outputs(sc *model.Scope, in []*Node) outcome {
 	n, b := l.x.N, in[inOwn].Shape().Dimensions[1]
 	f := l.m.Context(sc, in[len(l.x.inputs(1)):]).Now
 	target := l.x.targets(sc.Store(), in[inTarget], l.embed)
