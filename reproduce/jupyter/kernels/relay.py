@@ -287,10 +287,10 @@ class Relay:
         data = {"text/plain": line, "text/html": f"<small>{line}</small>"}
         self.publish(kind, {"data": data, "metadata": {}, "transient": {"display_id": cell.id}}, cell.message.header)
 
-    def clear(self, cell):
-        """Takes the line away: something of the cell's own follows, or nothing more does."""
+    def clear(self, cell, follows):
+        """Takes the line away, at once or with what follows it."""
         if cell.line is not None and not cell.shown:
-            self.publish("clear_output", {"wait": cell.reply is None}, cell.message.header)
+            self.publish("clear_output", {"wait": follows}, cell.message.header)
         cell.shown = True
 
     # What GoNB tells.
@@ -332,7 +332,7 @@ class Relay:
             cell.error = read(frames).content
             return
         if kind in SHOWN:
-            self.clear(cell)
+            self.clear(cell, True)
         self.front["iopub"].send_multipart(frames)
 
     def finish(self):
@@ -344,7 +344,7 @@ class Relay:
         if content.get("execution_count"):
             self.count = content["execution_count"]
         error = self.failure(cell)
-        self.clear(cell)
+        self.clear(cell, error is not None)
         if error:
             self.publish("error", error, cell.message.header)
             content = dict(error, status="error", execution_count=content.get("execution_count", self.count))

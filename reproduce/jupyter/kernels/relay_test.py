@@ -106,6 +106,8 @@ class Standin:
 class Relayed(unittest.TestCase):
     """A relay with a stand-in behind it, and a client before it."""
 
+    counts_seconds = "counts_seconds"  # in the names of tests whose relay does
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -115,6 +117,8 @@ class Relayed(unittest.TestCase):
         program.chmod(0o755)
         self.file, _ = write_connection_file(str(self.folder / "kernel-1.json"))
         env = dict(os.environ, TMPDIR=str(self.folder), NB_STORE=str(self.folder / "runs"), JPY_SESSION_NAME="/books/mine.ipynb")
+        if self.counts_seconds not in self._testMethodName:
+            env["NB_HEADLESS"] = "1"  # no line of seconds in what a slow machine tells
         self.relay = subprocess.Popen([sys.executable, str(HERE / "relay.py"), self.file, str(program)], env=env)
         self.addCleanup(self.end)
         self.client = self.page()
@@ -163,6 +167,11 @@ class Relayed(unittest.TestCase):
                 continue
             told.append(message)
 
+    def begun(self):
+        """Waits until the relay has begun with a cell: it takes away the notes about the one before."""
+        while not (self.notes / "cell").exists():
+            time.sleep(0.01)
+
     def run_cell(self, *lines, **more):
         return self.reply(self.ask(*lines, **more))
 
@@ -170,6 +179,38 @@ class Relayed(unittest.TestCase):
         reply, told = self.run_cell("say one", "say two")
         self.assertEqual((reply["status"], reply["execution_count"]), ("ok", 1))
         self.assertEqual([m["content"]["text"] for m in told], ["one\n", "two\n"])
+
+    def test_a_page_counts_seconds_until_the_cell_shows_something(self):
+        asked = self.ask("uses", f"wait {self.folder / 'go'}", "say one", "say two")
+        lines, told = [], []
+        while True:
+            message = self.client.get_iopub_msg(timeout=LONG)
+            if message["parent_header"].get("msg_id") != asked:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind == "status" and content["execution_state"] == "idle":
+                break
+            if kind in ("display_data", "update_display_data"):
+                lines.append(content["data"]["text/plain"])
+                if len(lines) == 2:
+                    (self.folder / "go").touch()
+            elif kind != "status":
+                told.append(content.get("text") or (kind, content.get("wait")))
+        self.assertTrue(all(line.startswith("compiled in ") and " running " in line for line in lines), lines)
+        self.assertEqual(told, [("clear_output", True), "one\n", "two\n"])
+
+    def test_a_page_counts_seconds_of_a_cell_that_shows_nothing(self):
+        asked = self.ask(f"wait {self.folder / 'go'}")
+        kinds = []
+        while not kinds or kinds[-1] != "idle":
+            message = self.client.get_iopub_msg(timeout=LONG)
+            if message["parent_header"].get("msg_id") != asked:
+                continue
+            if message["msg_type"] == "display_data":
+                self.assertTrue(message["content"]["data"]["text/plain"].startswith("compiling"))
+                (self.folder / "go").touch()
+            kinds.append(message["content"].get("execution_state") or message["msg_type"])
+        self.assertIn("clear_output", kinds)
 
     def test_a_program_that_fails_ends_its_cell_with_an_error(self):
         reply, told = self.run_cell("say no such task", "exit 1")
@@ -228,6 +269,7 @@ class Relayed(unittest.TestCase):
         go, other = self.folder / "go", self.page()
         first, second = self.ask(f"wait {go}"), self.ask("say second")
         third = self.ask("say third", client=other)
+        self.begun()
         (self.notes / "left").touch()
         go.touch()
         self.assertEqual(self.reply(first)[0]["status"], "ok")
@@ -237,6 +279,7 @@ class Relayed(unittest.TestCase):
     def test_another_page_that_asks_for_the_cell_is_noted(self):
         go, other = self.folder / "go", self.page()
         first = self.ask(f"wait {go}", name="train")
+        self.begun()
         same = self.ask(f"wait {go}", name="train")  # the same page again is no reason to make room
         third = self.ask("say x", client=other, name="else")
         self.assertEqual(other.kernel_info(reply=True, timeout=LONG)["content"]["implementation"], "stand-in")  # in the middle of a cell
