@@ -48,7 +48,7 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 	}
 	lab := exec.Command(s.python(), append([]string{"-m", "jupyterlab"}, own...)...)
 	lab.Dir = s.path("notebooks")
-	lab.Env = append(os.Environ(), s.jupyterPath())
+	lab.Env = append(os.Environ(), s.jupyterPath(), s.jupyterConfig())
 	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, out, os.Stderr
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -116,11 +116,20 @@ func inContainer() bool {
 
 // jupyterPath is the environment variable that makes Jupyter find this repository's kernel.
 func (s setup) jupyterPath() string {
-	path := s.path("reproduce", "jupyter")
-	if others := os.Getenv("JUPYTER_PATH"); others != "" {
-		path += string(filepath.ListSeparator) + others
+	return inFront("JUPYTER_PATH", s.path("reproduce", "jupyter"))
+}
+
+// jupyterConfig is the environment variable that makes JupyterLab keep outputs out of tracked notebooks.
+func (s setup) jupyterConfig() string {
+	return inFront("JUPYTER_CONFIG_PATH", s.path("reproduce", "jupyter", "config"))
+}
+
+// inFront puts a folder before those that a variable of the environment names.
+func inFront(variable, folder string) string {
+	if others := os.Getenv(variable); others != "" {
+		folder += string(filepath.ListSeparator) + others
 	}
-	return "JUPYTER_PATH=" + path
+	return variable + "=" + folder
 }
 
 // quiet keeps JupyterLab from asking for news and updates of its own over the network, unless settings exist already.

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps what running a notebook leaves out of the files that git tracks.
+
+The notebooks of this repository are committed with their outputs. JupyterLab saves a notebook every two minutes, and would replace them by those of whoever
+runs it. Here the outputs of a saved notebook go to .outputs beside it, which git ignores, and come back when it is opened. The notebook itself gets
+what was edited: a cell that says what it says in git keeps the outputs that it has there, any other cell has its own. A notebook that git does not
+track is saved as it is.
+"""
+
+import asyncio
+import pathlib
+import subprocess
+
+import nbformat
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+
+FOLDER = ".outputs"
+
+
+def beside(path):
+    """The file with the outputs of a notebook."""
+    path = pathlib.Path(path)
+    return path.parent / FOLDER / path.name
+
+
+def tracked(path):
+    """A notebook as it is in git's index; None if git does not track it, or there is no git."""
+    path = pathlib.Path(path)
+    try:
+        shown = subprocess.run(["git", "show", f":./{path.name}"], cwd=path.parent, capture_output=True, timeout=60)
+        return nbformat.reads(shown.stdout.decode(), as_version=4) if shown.returncode == 0 else None
+    except (OSError, subprocess.TimeoutExpired, ValueError, nbformat.ValidationError):
+        return None
+
+
+def with_outputs(notebook, other):
+    """A notebook whose code cells have the outputs of another one, where they have the same source."""
+    found = {(cell.get("id"), cell.source): cell for cell in other.cells if cell.cell_type == "code"}
+    notebook = nbformat.from_dict(notebook)
+    for i, cell in enumerate(notebook.cells):
+        if cell.cell_type == "code" and (same := found.get((cell.get("id"), cell.source))):
+            notebook.cells[i] = nbformat.from_dict(dict(cell, outputs=same.outputs, execution_count=same.execution_count))
+    return notebook
+
+
+def as_in(published, notebook):
+    """A notebook as it is to be saved, given the one that git tracks."""
+    notebook = with_outputs(notebook, published)
+    if notebook.metadata.get("kernelspec", {}).get("name") == published.metadata.get("kernelspec", {}).get("name"):
+        for key in ("kernelspec", "language_info"):  # which a kernel fills in by its version
+            if key in published.metadata:
+                notebook.metadata[key] = published.metadata[key]
+    return notebook
+
+
+class Notebooks(AsyncLargeFileManager):
+    """JupyterLab's own way to files, except for the outputs of notebooks that git tracks."""
+
+    async def _save_notebook(self, os_path, nb, capture_validation_error=None):
+        published, outputs = await asyncio.to_thread(tracked, os_path), beside(os_path)
+        if published is None:
+            outputs.unlink(missing_ok=True)
+        else:
+            outputs.parent.mkdir(exist_ok=True)
+            await super()._save_notebook(str(outputs), nb)
+            nb = as_in(published, nb)
+        await super()._save_notebook(os_path, nb, capture_validation_error)
+
+    async def _read_notebook(self, os_path, as_version=4, capture_validation_error=None, raw=False):
+        read = await super()._read_notebook(os_path, as_version, capture_validation_error, raw)
+        notebook, *rest = read if raw else (read,)
+        try:
+            notebook = with_outputs(notebook, nbformat.read(beside(os_path), as_version))
+        except FileNotFoundError:
+            pass
+        except Exception as damaged:  # nobody should lose a notebook for its outputs
+            self.log.warning("%s cannot be read (%s): %s opens with the outputs that it has in git", beside(os_path), damaged, os_path)
+        return (notebook, *rest) if raw else notebook
+
+    async def rename_file(self, old_path, new_path):
+        old, new = (beside(self._get_os_path(path.strip("/"))) for path in (old_path, new_path))
+        await super().rename_file(old_path, new_path)
+        if old != new and old.exists():
+            new.parent.mkdir(exist_ok=True)
+            old.replace(new)
+
+    async def delete_file(self, path):
+        outputs = beside(self._get_os_path(path.strip("/")))
+        await super().delete_file(path)
+        outputs.unlink(missing_ok=True)

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+# JupyterLab's settings for the notebooks of this repository, beside those of whoever runs it.
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+c.ServerApp.contents_manager_class = "cermic_contents.Notebooks"  # noqa: F821
