@@ -43,7 +43,10 @@ def check(ok, why):
         raise Wrong(why)
 
 
-def wait(what, get, seconds, every=0.05):
+PATIENCE = 300  # seconds, for what comes within a few on an idle machine: how long things take is told, not judged
+
+
+def wait(what, get, seconds=PATIENCE, every=0.2):
     """The first true value of get, and how long it took."""
     start = time.monotonic()
     while True:
@@ -83,9 +86,16 @@ class Store:
         return max((int(f.group(1)) for f in found if f), default=0)
 
     def training(self):
-        """Processes that were left a training, by the time of their last sign of life."""
-        alive = [p for p in self.folder.glob(".left/*/alive") if time.time() - p.stat().st_mtime < 4]
-        return [int(p.read_text()) for p in alive]
+        """Processes that were left a training."""
+        out = []
+        for path in self.folder.glob(".left/*/alive"):
+            try:
+                pid = int(path.read_text())
+                os.kill(pid, 0)
+            except (OSError, ValueError):
+                continue  # it has ended
+            out.append(pid)
+        return out
 
 
 class Lab:
@@ -98,11 +108,14 @@ class Lab:
             for cell in book["cells"]:
                 if cell["cell_type"] == "code":
                     cell["outputs"], cell["execution_count"] = [], None
-            (folder / f"{name}.ipynb").write_text(json.dumps(book))
+            (folder / f"{name}.ipynb").write_text(json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        (folder / ".gitignore").write_text("*\n!*.ipynb\n.*/\n")
+        for command in (["init", "-q"], ["add", "."]):
+            subprocess.run(["git", *command], cwd=folder, check=True)
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self.token = secrets.token_hex(16)
-        env = dict(os.environ, JUPYTER_PATH=str(ROOT / "reproduce" / "jupyter"), NB_STORE=str(folder / "runs"), JUPYTER_CONFIG_DIR=str(folder / "config"))
+        env = dict(os.environ, JUPYTER_PATH=str(ROOT / "reproduce" / "jupyter"), JUPYTER_CONFIG_PATH=str(ROOT / "reproduce" / "jupyter" / "config"), NB_STORE=str(folder / "runs"), JUPYTER_CONFIG_DIR=str(folder / "config"))
         env.pop("NB_HEADLESS", None)
         if budget:
             env["NB_BUDGET"] = budget
@@ -114,7 +127,7 @@ class Lab:
             options.add_argument(flag)
         options.binary_location = shutil.which("chromium") or ""
         self.browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
-        wait("JupyterLab answers", lambda: self.api("kernels") is not None, 60)
+        self.browser.set_script_timeout(PATIENCE)
 
     def api(self, path):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}/api/{path}", headers={"Authorization": f"token {self.token}"})
@@ -132,11 +145,12 @@ class Lab:
 
     def open(self, name, workspace="auto-a"):
         """Opens a notebook and waits for its kernel."""
+        wait("JupyterLab answers", lambda: self.api("kernels") is not None)
         self.browser.get(f"http://127.0.0.1:{self.port}/lab/workspaces/{workspace}/tree/{name}.ipynb?token={self.token}")
         self.ready()
 
     def ready(self):
-        wait("the notebook opens", lambda: self.js("return panel?.context?.isReady && book?.widgets?.length > 3 && panel.sessionContext.session?.kernel?.connectionStatus === 'connected'"), 90)
+        wait("the notebook opens", lambda: self.js("return panel?.context?.isReady && book?.widgets?.length > 3 && panel.sessionContext.session?.kernel?.connectionStatus === 'connected'"))
         self.js("app.shell.activateById(panel.id); app.shell.collapseLeft(); return 0")
 
     def cell(self, text):
@@ -158,7 +172,7 @@ class Lab:
         for at in range(self.cell(before)):
             if self.js("return book.widgets[arguments[0]].model.type === 'code'", at):
                 self.js("book.activeCellIndex = arguments[0]; book.deselectAll(); app.commands.execute('notebook:run-cell')", at)
-        wait("the cells before end", lambda: not self.busy() and self.js("return book.widgets.slice(0, arguments[0]).every(w => w.model.type !== 'code' || w.model.executionCount !== null)", self.cell(before)), 300)
+        wait("the cells before end", lambda: not self.busy() and self.js("return book.widgets.slice(0, arguments[0]).every(w => w.model.type !== 'code' || w.model.executionCount !== null)", self.cell(before)))
 
     def said(self, text):
         """What the outputs of a cell say, as a saved notebook keeps it."""
@@ -169,6 +183,12 @@ class Lab:
         source = self.js("return book.widgets[arguments[0]].model.sharedModel.source", self.cell(text))
         check(old in source, f"no {old!r} in the cell with {text!r}")
         self.js("book.widgets[arguments[0]].model.sharedModel.setSource(arguments[1])", self.cell(text), source.replace(old, new, 1))
+
+    def changed(self):
+        """The lines of files that git calls changed once the notebook is saved."""
+        self.js("return panel.context.save().then(() => 0)")
+        diff = subprocess.run(["git", "diff", "--unified=0"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        return [line for line in diff.splitlines() if re.match(r"[-+](?![-+])", line)]
 
     def live(self):
         return self.js("return !!book.node.querySelector('.cermic-live')")
@@ -191,6 +211,17 @@ class Lab:
             folder = pathlib.Path(sys.argv[1])
             folder.mkdir(parents=True, exist_ok=True)
             self.browser.save_screenshot(str(folder / f"{name}.png"))
+
+    def state(self):
+        """What the store, the processes that were left a training and the logs say, for whoever looks for the cause of a failure."""
+        out = [f"{name} {r['head']['method']} frames={r['frames']} done={r['done']} owned={r['owned']}" for name, r in self.store.runs().items()]
+        for path in sorted(self.store.folder.glob(".left/*/*")):
+            if path.name in ("alive", "log", "training.json"):
+                out.append(f"{path.parent.name}/{path.name}, {time.time() - path.stat().st_mtime:.1f} s old: {path.read_text()[-1500:].strip()}")
+        for path in (self.folder / "jupyter.log", ROOT / ".bin" / "kernel.log"):
+            if path.exists():
+                out.append(f"--- {path.name}:\n" + "\n".join(path.read_text(errors="replace").splitlines()[-40:]))
+        return "\n".join(out)
 
     def close(self):
         self.browser.quit()
@@ -219,9 +250,9 @@ def playground(lab):
     lab.open("01_playground")
     lab.declare(PLAY)
     lab.run(PLAY)
-    _, took = wait("the controls come to life", lab.live, 60)
+    _, took = wait("the controls come to life", lab.live)
     told("01: run, until the controls live", took)
-    _, took = wait("the first run trains", lambda: lab.trains() or "from the store" in lab.said(PLAY), 90)
+    _, took = wait("the first run trains", lambda: lab.trains() or "from the store" in lab.said(PLAY))
     told("01: then, until frames", took)
     agrees(lab)
     lab.picture("01_light")
@@ -246,11 +277,11 @@ def looks(lab):
         shares = lab.js("return [...book.node.querySelectorAll('.jp-RenderedImage img, .jp-RenderedSVG img')].filter(i => i.naturalWidth && i.clientWidth).map(i => i.clientWidth / i.naturalWidth)")
         return min(shares, default=0) * 14.6 >= 9
 
-    wait("letters of figures have 9 pixels", letters, 15, 0.5)
+    wait("letters of figures have 9 pixels", letters, every=0.5)
     lab.picture("01_760_light")
     lab.js("return app.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-    wait("the theme is dark", lambda: lab.js("return document.body.dataset.jpThemeLight === 'false'"), 20)
-    wait("figures have a dark ground in the dark theme", lambda: lab.js("return [...book.node.querySelectorAll('.jp-RenderedImage img, .jp-RenderedSVG img')].every(i => getComputedStyle(i).filter.includes('invert'))"), 5)
+    wait("the theme is dark", lambda: lab.js("return document.body.dataset.jpThemeLight === 'false'"))
+    wait("figures have a dark ground in the dark theme", lambda: lab.js("return [...book.node.querySelectorAll('.jp-RenderedImage img, .jp-RenderedSVG img')].every(i => getComputedStyle(i).filter.includes('invert'))"))
     lab.picture("01_760_dark")
     lab.browser.set_window_size(1280, 1000)
     time.sleep(1)
@@ -264,14 +295,14 @@ def slider(lab):
     at = lab.js("return book.activeCellIndex")
     knob.click()
     was = float(knob.get_attribute("value"))
-    wait("the click is trained", lambda: lab.trains(f"alpha={was:g}"), 60)
+    wait("the click is trained", lambda: lab.trains(f"alpha={was:g}"))
     for _ in range(5):
         ActionChains(lab.browser).send_keys(Keys.ARROW_RIGHT).perform()
     now = float(knob.get_attribute("value"))
     check(abs(now - was - 0.05) < 1e-6, f"five keys moved α from {was} to {now}")
     check(lab.js("return book.activeCellIndex") == at, "the arrow keys moved the notebook's selection")
     before = set(lab.store.runs())
-    _, took = wait("the keyed α is trained", lambda: lab.trains(f"alpha={now:g}"), 60)
+    _, took = wait("the keyed α is trained", lambda: lab.trains(f"alpha={now:g}"))
     told("01: α by keyboard, until its frames", took)
     agrees(lab)
     check(lab.js("return document.activeElement === arguments[0]", knob), "the slider lost the keyboard")
@@ -279,7 +310,7 @@ def slider(lab):
     ActionChains(lab.browser).click_and_hold(knob).move_by_offset(15, 0).move_by_offset(15, 0).move_by_offset(15, 0).release().perform()
     moved = float(knob.get_attribute("value"))
     check(moved != now, "dragging moved nothing")
-    _, took = wait("the dragged α is trained", lambda: lab.trains(f"alpha={moved:g}"), 60)
+    _, took = wait("the dragged α is trained", lambda: lab.trains(f"alpha={moved:g}"))
     told("01: α by mouse, until its frames", took)
     agrees(lab)
     check(len(lab.store.runs()) <= runs + 2, f"one drag made {len(lab.store.runs()) - runs} runs")
@@ -289,29 +320,26 @@ def menu(lab):
     menus = lab.browser.find_elements(By.CSS_SELECTOR, ".cermic-live select")
     memory = next(Select(m) for m in menus if "gru" in m.text)
     memory.select_by_visible_text("gru")
-    _, took = wait("the line is of the new memory", lambda: "memory=gru" in lab.line()[2], 30)
+    _, took = wait("the line is of the new memory", lambda: "memory=gru" in lab.line()[2])
     told("01: memory menu, until its line", took)
-    _, took = wait("the new memory trains", lambda: lab.trains("memory=gru"), 60)
+    _, took = wait("the new memory trains", lambda: lab.trains("memory=gru"))
     told("01: then, until frames", took)
     agrees(lab)
 
 
 def free(lab, why, start):
-    wait("the kernel is free", lambda: not lab.busy(), 20)
-    took = time.monotonic() - start
-    told(f"{why}, until the kernel is free", took)
-    check(took < 7, f"the kernel was busy for {took:.1f} s")
-    check(lab.store.training(), "nobody goes on with the training")
+    wait("the kernel is free", lambda: not lab.busy())
+    told(f"{why}, until the kernel is free", time.monotonic() - start)
+    wait("a process goes on with the training", lab.store.training)
 
 
-def attach(lab, mark, limit=3):
+def attach(lab, mark):
     """Runs the cell again: it shows what is being trained."""
     lab.run(PLAY)
-    _, took = wait("the cell attaches", lambda: lab.live() and mark in lab.line()[2] and lab.js("return [...book.node.querySelectorAll('.cermic-live select')].some(s => s.value === 'gru')"), 30)
+    _, took = wait("the cell attaches", lambda: lab.live() and mark in lab.line()[2] and lab.js("return [...book.node.querySelectorAll('.cermic-live select')].some(s => s.value === 'gru')"))
     told("01: run again, until it shows what is trained", took)
-    check(took < limit + 3, f"attaching took {took:.1f} s")
     frames = lab.line()[0]
-    wait("frames grow", lambda: lab.line()[0] > frames, 60)
+    wait("frames grow", lambda: lab.line()[0] > frames)
     agrees(lab)
 
 
@@ -324,10 +352,9 @@ def reload(lab):
     lab.ready()
     check(not lab.live(), "the controls of a page without connection look alive")
     lab.js("book.scrollToItem(arguments[0], 'start')", lab.cell(PLAY))
-    hint = wait("the page says how to attach", lambda: lab.js("return [...book.node.querySelectorAll('.cermic-hint')].some(h => getComputedStyle(h).display !== 'none')"), 20)
-    check(hint, "no hint")
-    notice, _ = wait("the page says that training goes on", lambda: lab.js("return document.querySelector('.cermic-notice')?.textContent"), 5)
-    check(any(name in notice for name in lab.store.runs()), f"the notice names no run of the store: {notice!r}")
+    wait("the page says how to attach", lambda: lab.js("return [...book.node.querySelectorAll('.cermic-hint')].some(h => getComputedStyle(h).display !== 'none')"))
+    notice = lambda: lab.js("return document.querySelector('.cermic-notice')?.textContent") or ""
+    wait("the page says which run of the store goes on", lambda: any(name in notice() for name in lab.store.runs()))
     lab.picture("01_reloaded")
     attach(lab, "memory=gru")
 
@@ -352,30 +379,33 @@ def two(lab):
     attach(lab, "memory=gru")
     second = lab.browser.current_window_handle
     lab.browser.switch_to.window(first)
-    wait("the first page lets go", lambda: not lab.live(), 10)
+    wait("the first page lets go", lambda: not lab.live())
     lab.browser.close()
     lab.browser.switch_to.window(second)
 
 
 def stop(lab):
     lab.js("app.commands.execute('notebook:interrupt-kernel')")
-    _, took = wait("the cell ends", lambda: not lab.busy(), 15)
+    _, took = wait("the cell ends", lambda: not lab.busy())
     told("01: stop, until the kernel is free", took)
-    wait("the line says so", lambda: "stopped at" in lab.said(PLAY), 5)
+    wait("the line says so", lambda: "stopped at" in lab.said(PLAY))
     frames, _, line = lab.line()
     exact = [r for r in lab.store.runs().values() if not r["done"] and r["head"]["method"] == line.split(" · ")[0]]
     check(exact, f"the page says {line!r}, the store has no such run")
-    wait("no process is left", lambda: not lab.store.training(), 10)
+    wait("no process is left", lambda: not lab.store.training())
 
 
 def restart(lab):
     lab.run(PLAY)
-    wait("it trains", lambda: lab.live() and lab.trains(), 90)
+    wait("it trains", lambda: lab.live() and lab.trains())
     start = time.monotonic()
     lab.js("panel.sessionContext.restartKernel()")
-    wait("the run is given back", lambda: not any(r["owned"] for r in lab.store.runs().values()) or settled(lab), 30)
+    wait("the run is given back", lambda: not any(r["owned"] for r in lab.store.runs().values()) or settled(lab))
     told("01: kernel restart, until nothing trains", time.monotonic() - start)
-    check(not lab.store.training(), "a training was left behind")
+    wait("nothing is left behind", lambda: not lab.store.training())
+    changed = lab.changed()
+    check(not changed, f"running the notebook has changed its file: {changed}")
+    told("01: no tracked file has changed")
 
 
 def settled(lab):
@@ -390,7 +420,7 @@ def task(lab):
     lab.edit("const frames", "150_000", "6_000")
     lab.edit(EXPERIMENT, "return nb.Must(plan.New(", "panic(\"no experiment\")\n\treturn nb.Must(plan.New(")
     lab.js("app.commands.execute('notebook:run-all-cells')")
-    wait("Run All stops", lambda: not lab.busy() and "panic: no experiment" in lab.said(TRAIN), 300, 0.5)
+    wait("Run All stops", lambda: not lab.busy() and "panic: no experiment" in lab.said(TRAIN), every=0.5)
     time.sleep(1)
     check(not lab.busy(), "the kernel goes on behind a failed cell")
     check(not lab.said("run.Episode"), f"a cell behind the failed one ran: {lab.said('run.Episode')}")
@@ -426,6 +456,8 @@ def edited(lab):
     status = reproduce("status", "-store", lab.store.folder)
     check(all(name in status for name in first | second), f"status shows not both: {status}")
     told("91: edited code trains anew, the old code is in the store")
+    changed = lab.changed()
+    check(len(changed) == 2 and all("const frames" in line for line in changed), f"one line was edited, of the file these have changed: {changed}")
 
 
 def reproduce(*args):
@@ -447,23 +479,24 @@ def left(lab):
     lab.edit("const frames", "6_000", "150_000") if "6_000" in lab.js("return book.widgets[arguments[0]].model.sharedModel.source", lab.cell("const frames")) else None
     lab.declare(TRAIN)
     lab.run(TRAIN)
-    wait("it trains", lambda: "frames/s" in lab.said(TRAIN), 90)
+    wait("it trains", lambda: "frames/s" in lab.said(TRAIN))
     start = time.monotonic()
     lab.js("setTimeout(() => location.reload(), 0)")
     free(lab, "91: page loaded again", start)
     lab.ready()
     lab.run(TRAIN)
-    _, took = wait("the cell attaches", lambda: "trained by a process of its own" in lab.said(TRAIN) or "frames/s" in lab.said(TRAIN), 30)
+    _, took = wait("the cell attaches", lambda: "trained by a process of its own" in lab.said(TRAIN) or "frames/s" in lab.said(TRAIN))
     told("91: run again, until it shows what is trained", took)
     lab.js("app.commands.execute('notebook:interrupt-kernel')")
-    wait("the cell ends", lambda: not lab.busy() and "stopped at" in lab.said(TRAIN), 15)
-    wait("no process is left", lambda: not lab.store.training(), 10)
+    wait("the cell ends", lambda: not lab.busy() and "stopped at" in lab.said(TRAIN))
+    wait("no process is left", lambda: not lab.store.training())
     lab.run_to_end("run.Episode")
     check("was interrupted at" in lab.said("run.Episode"), f"the cell behind says {lab.said('run.Episode')!r}")
     told("91: the cell behind names the interrupted training")
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # closes browser and server
     with tempfile.TemporaryDirectory(prefix="browser-", dir=bin_folder()) as folder:
         lab = Lab(pathlib.Path(folder), "")
         try:
@@ -477,6 +510,7 @@ def main():
                     print(f"--- the cell with {text}:\n{lab.said(text)}", file=sys.stderr)
                 except Exception:
                     pass
+            print(lab.state(), file=sys.stderr)
             if not isinstance(wrong, Wrong):
                 raise
             sys.exit(f"WRONG: {wrong}")

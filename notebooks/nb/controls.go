@@ -94,7 +94,10 @@ const settle = 300 * time.Millisecond
 // button. Where no browser answers there is exactly one round, with the defaults.
 func (c *Controls) Rounds(ctx context.Context) iter.Seq[context.Context] {
 	return func(yield func(context.Context) bool) {
-		c.rounds(ctx, c.connect(ctx) != nil, yield)
+		connected := sync.OnceValue(func() bool { return c.connect(ctx) != nil })
+		go connected()
+		c.rounds(ctx, connected, yield)
+		connected() // or what shows that no page answers would replace what is said at the end
 		c.end("")
 	}
 }
@@ -105,16 +108,15 @@ func (c *Controls) end(why string) {
 	c.put(c.settings(why))
 }
 
-func (c *Controls) rounds(ctx context.Context, connected bool, yield func(context.Context) bool) {
+// rounds waits for a page, by calling connected, where a round has ended: the first one begins at once.
+func (c *Controls) rounds(ctx context.Context, connected func() bool, yield func(context.Context) bool) {
 	for {
 		c.apply()
 		round, cancel := context.WithCancel(ctx)
-		if connected {
-			go c.cancelOnChange(round, cancel)
-		}
+		go c.cancelOnChange(round, cancel)
 		again := yield(round)
 		cancel()
-		if !connected || !again || !c.wait(ctx) {
+		if !again || !connected() || !c.wait(ctx) {
 			return
 		}
 	}

@@ -36,7 +36,7 @@ func TestMovingAControlEndsTheRoundAndStartsOneWithTheNewSettings(t *testing.T) 
 	alpha := c.Slider("α", 0, 1, 0.05, 0.2)
 	ctx, stop := context.WithCancel(context.Background())
 	var seen []float64
-	c.rounds(ctx, true, func(round context.Context) bool {
+	c.rounds(ctx, func() bool { return true }, func(round context.Context) bool {
 		seen = append(seen, alpha.Number())
 		switch len(seen) {
 		case 1:
@@ -65,7 +65,7 @@ func TestStopEndsTheRounds(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan bool)
 	go func() {
-		c.rounds(ctx, true, func(round context.Context) bool { <-round.Done(); return true })
+		c.rounds(ctx, func() bool { return true }, func(round context.Context) bool { <-round.Done(); return true })
 		close(done)
 	}()
 	stop()

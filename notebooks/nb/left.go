@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"cermic/cermiclib/conf"
@@ -82,10 +83,14 @@ func (l *left) experiment() (e run.Experiment, err error) {
 	return e, err
 }
 
+// lost is the age of a sign of life at which its process is taken for gone, though there is one with its number: it may be another's by now. A busy
+// machine delays signs by seconds.
+const lost = 30 * time.Second
+
 // process is the process that trains; nil if it has ended.
 func (l *left) process() *os.Process {
 	info, err := os.Stat(l.path(aliveFile))
-	if err != nil || time.Since(info.ModTime()) > 4*time.Second {
+	if err != nil || time.Since(info.ModTime()) > lost {
 		return nil
 	}
 	var pid int
@@ -97,7 +102,7 @@ func (l *left) process() *os.Process {
 		return nil
 	}
 	p, err := os.FindProcess(pid)
-	if err != nil {
+	if err != nil || p.Signal(syscall.Signal(0)) != nil {
 		return nil
 	}
 	return p
@@ -175,9 +180,13 @@ func leftEnvironment(folder string) (env []string) {
 	return append(env, leftVariable+"="+folder, "GONB_TMP_DIR="+folder, "NB_STORE="+store, "NB_HEADLESS=1")
 }
 
-// live writes the sign of life of a process.
+// live writes the sign of life of a process, which is never seen half written.
 func (l *left) live(pid int) error {
-	return os.WriteFile(l.path(aliveFile), []byte(fmt.Sprintln(pid)), 0o644)
+	draft := l.path(aliveFile + ".new")
+	if err := os.WriteFile(draft, []byte(fmt.Sprintln(pid)), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(draft, l.path(aliveFile))
 }
 
 // keepAlive shows that this process, which has been left a training, goes on; ended takes the sign away.

@@ -56,13 +56,12 @@ func (c *Controls) Train(ctx context.Context, st *results.Store, ask func() run.
 	}
 	s := thisCell(ctx, st, c.connect)
 	var last *results.Record
+	stored := false
 	tell := func(e results.Event) {
 		if e.FromStore {
+			stored = true
 			if v, err := run.Visits(now, st); err == nil { // the last event that there is
 				e.Visits = v
-			}
-			if s.page != nil && len(c.items) > 0 {
-				c.line.put(c.settings("from the store: move a control to begin a run"))
 			}
 		}
 		for _, w := range watch {
@@ -70,21 +69,23 @@ func (c *Controls) Train(ctx context.Context, st *results.Store, ask func() run.
 		}
 	}
 	first := true
-	c.rounds(s.ctx, s.page != nil, func(round context.Context) bool {
+	c.rounds(s.ctx, s.watched, func(round context.Context) bool {
 		if !first {
 			s.left.stop()
 			now = Must(plan.Turn(st, now, ask()))
 		}
-		first = false
-		if s.page != nil {
-			c.line.put(c.settings(""))
-		}
+		first, stored = false, false
+		c.line.put(c.settings(""))
 		r, err := s.train(round, now, tell)
 		if last = r; s.ctx.Err() == nil {
 			Check(err)
 		}
+		if stored && len(c.items) > 0 && s.watched() {
+			c.line.put(c.settings("from the store: move a control to begin a run"))
+		}
 		return true
 	})
+	s.watched() // or what shows that no page answers would replace what is said at the end
 	if why := s.why(); why != nil {
 		c.end(why.Error())
 	} else {
@@ -103,9 +104,10 @@ func (c *Controls) Train(ctx context.Context, st *results.Store, ask func() run.
 type session struct {
 	ctx   context.Context // cancelled by the stop button, and with a reason by what becomes of the page
 	store *results.Store
-	page  *page // nil: nobody watches
 	left  *left
-	ended func() // takes away the sign of life of a process that was left a training; nil in a cell
+	tried chan struct{} // closed once it is known whether a page answers
+	page  *page         // that does; nil if none
+	ended func()        // takes away the sign of life of a process that was left a training; nil in a cell
 }
 
 var cellSession struct {
@@ -116,21 +118,33 @@ var cellSession struct {
 // thisCell is the session of this program; open looks for its page.
 func thisCell(ctx context.Context, st *results.Store, open func(context.Context) *page) *session {
 	cellSession.Do(func() {
-		s := &session{store: st, left: leftHere(st)}
+		s := &session{store: st, left: leftHere(st), tried: make(chan struct{})}
 		cellSession.session = s
 		if mine := isLeft(); mine != nil {
 			s.ctx, s.left = ctx, mine
 			s.ended = mine.keepAlive()
+			close(s.tried)
 			return
 		}
 		ctx, cancel := context.WithCancelCause(ctx)
 		context.AfterFunc(ctx, func() { cancel(nil) })
-		s.ctx, s.page = ctx, open(ctx)
-		if s.page != nil {
-			go s.page.watch(ctx, cancel)
-		}
+		s.ctx = ctx
+		go makeRoom(ctx, cancel)
+		go func() { // training need not wait for a page
+			s.page = open(ctx)
+			close(s.tried)
+			if s.page != nil {
+				s.page.watch(ctx, cancel)
+			}
+		}()
 	})
 	return cellSession.session
+}
+
+// watched waits until it is known whether a page answers, and reports whether one does.
+func (s *session) watched() bool {
+	<-s.tried
+	return s.page != nil
 }
 
 // round is a context that ends with the cell's and with ctx.

@@ -225,16 +225,18 @@ class Relay:
             self.want(self.queue[-1])
             self.next()
         elif message.kind == "kernel_info_request":
-            self.introduce(message)
+            self.answer(message, dict(self.info, cermic_left=left()))
+        elif message.kind == "history_request":  # GoNB is silent; a page that asks for nothing else first would never learn that there is a kernel
+            self.answer(message, {"status": "ok", "history": []})
         elif message.kind.startswith("comm_") and not self.connected(message):
             return
         else:
             self.back["shell"].send_multipart(frames)
 
-    def introduce(self, message):
-        """Tells a page what the kernel is; GoNB would do so only after the cell that runs."""
+    def answer(self, message, content):
+        """Answers a page at once, and tells it whether a cell runs; GoNB would do so only after the cell that runs."""
         self.publish("status", {"execution_state": "busy"}, message.header)
-        self.reply(message, "kernel_info_reply", dict(self.info, cermic_left=left()))
+        self.reply(message, message.kind.replace("_request", "_reply"), content)
         self.publish("status", {"execution_state": "idle"}, message.header)
         if self.cell:
             self.publish("status", {"execution_state": "busy"}, self.cell.message.header)

@@ -304,6 +304,15 @@ class Relayed(unittest.TestCase):
         self.client.control_channel.send(self.client.session.msg("interrupt_request", {}))
         self.assertEqual(self.client.get_control_msg(timeout=LONG)["msg_type"], "interrupt_reply")
 
+    def test_a_page_whose_first_question_is_the_history_learns_that_the_kernel_is_idle(self):
+        asked, states = self.client.history(), []
+        self.assertEqual(self.client.get_shell_msg(timeout=LONG)["content"]["history"], [])
+        while len(states) < 2:
+            message = self.client.get_iopub_msg(timeout=LONG)
+            if message["parent_header"]["msg_id"] == asked:
+                states.append(message["content"]["execution_state"])
+        self.assertEqual(states, ["busy", "idle"])
+
     def test_a_page_learns_what_is_trained_without_one(self):
         note = self.folder / "runs" / ".left" / "1" / "training.json"
         note.parent.mkdir(parents=True)

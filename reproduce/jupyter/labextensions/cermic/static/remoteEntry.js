@@ -21,8 +21,7 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
   }
 
   // reason says why a notebook that has run nothing on this page yet is not at rest; empty if it is.
-  function reason(panel, info) {
-    const left = info?.cermic_left ?? [];
+  function reason(panel, left) {
     if (left.length > 0) {
       return `Training goes on without a page: ${left.join("; ")}. Run its cell to see it.`;
     }
@@ -30,6 +29,21 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
       return "The kernel runs a cell that another page has started. Run the same cell here to take it over, or stop it with the stop button.";
     }
     return "";
+  }
+
+  // trained is what is trained without a page, as the kernel says: asked for again when a cell has ended, which may have left a training behind while this
+  // page was loaded, and from time to time until such a training ends.
+  async function trained(kernel, state) {
+    const busy = kernel.status === "busy", age = Date.now() - state.asked;
+    if (kernel.connectionStatus !== "connected") {
+      state.asked = 0;
+    } else if ((state.busy && !busy && age > 2000) || (state.left.length > 0 && age > 10000) || state.asked === 0) {
+      state.asked = Date.now();
+      state.left = (await kernel.requestKernelInfo())?.content?.cermic_left ?? [];
+      state.busy = busy;
+    }
+    state.busy = state.busy || busy;
+    return state.left;
   }
 
   // notice shows the reason above a notebook until one of its cells runs here.
@@ -40,11 +54,11 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
     }
     let state = notices.get(panel);
     if (!state || state.kernel !== kernel.id) {
-      state = { kernel: kernel.id, ran: false, node: state?.node };
+      state = { kernel: kernel.id, ran: false, node: state?.node, left: [], busy: false, asked: 0 };
       notices.set(panel, state);
     }
     state.ran = state.ran || panel.content.widgets.some(w => w.model.type === "code" && w.model.executionState === "running");
-    const text = state.ran ? "" : reason(panel, await kernel.info);
+    const text = state.ran ? "" : reason(panel, await trained(kernel, state));
     if (!text) {
       state.node?.remove();
       return;
