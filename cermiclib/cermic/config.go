@@ -111,7 +111,8 @@ func Literal() Config {
 }
 
 // Novelty returns Default with a bonus that fades where agents have been: the elliptical form on random waves of what the decoder expects to
-// follow a step, ŝ_{t+1}, centred and scaled over all of training, with the peers' novelty added in training as MACE does.
+// follow a step, ŝ_{t+1}, each agent's by its own steps, centred and scaled over all of training, with the peers' novelty added in training as
+// MACE does. It is that of the methods mappo-cermic and qmix-cermic.
 //
 // Reading: a constant part of r^i would reward not finishing an episode that ends at success, and what √KL leaves when it is centred says
 // nothing about novelty (D31). Waves tell places apart as counting would; what cannot be foretold leaves no trace in an expectation, so that
@@ -120,9 +121,9 @@ func Novelty() Config {
 	c := Default()
 	e := DefaultElliptical()
 	e.Features, e.Squash, e.Waves, e.Bandwidth, e.Lambda = FeaturePred, SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
-	e.Sample = 2048
+	e.Whose, e.Sample = WhoseOwn, 2048
 	c.Form, c.Others = e, 1
-	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormCenterStd, 1, 0.05
+	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormCenterStd, 1, 0.01
 	return c
 }
 
@@ -153,7 +154,7 @@ func (c Config) Scheduled(s rl.Schedule) explore.Config {
 		c.Memory = memory.DefaultMLP()
 	}
 	if s.Width > 0 {
-		c.Hidden, c.LR = s.Width, 3e-3
+		c.Hidden, c.LR = s.Width, 1e-3
 	}
 	c.Memory = rl.OnSchedule(c.Memory, s)
 	return c

@@ -50,8 +50,8 @@ var methods = []Method{
 	{ID: "qmix-spectra", Learner: mixedBy(learn.DefaultSPECTra()), Policy: policy.DefaultSPECTra(), Explore: explore.None{}},
 	{ID: "mappo-db", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultDB()},
 	{ID: "qplex-ices", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.DefaultICES()},
-	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
-	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
+	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Novelty()},
+	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Novelty()},
 	{
 		ID: "qplex", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.None{},
 		About: "QPLEX alone: what qplex-ices has without its explorer",
@@ -69,8 +69,8 @@ var methods = []Method{
 		Copies: 8, About: "qmix-spectra trained as its authors do, on their schedule",
 	},
 	{
-		ID: "mappo-cermic-novelty", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Novelty(),
-		About: "mappo-cermic with a bonus that measures novelty: the elliptical form of its Theorem 1 on features of s_t",
+		ID: "mappo-cermic-kl", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default(),
+		About: "mappo-cermic with the intrinsic reward that the paper prints, √KL to N(0, I), which does not measure novelty",
 	},
 	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),

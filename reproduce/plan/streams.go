@@ -37,7 +37,7 @@ type StreamBonus struct {
 const streamMinibatch = 60
 
 // StreamBonuses are every form of r^i and random network distillation. The memory enters r^i only where the label names it; elsewhere it is
-// the cheapest. Waves of expectations are the form of mappo-cermic-novelty, once with the steps that it takes at budget explore.
+// the cheapest. Waves of expectations are the form of mappo-cermic, once with the steps that it takes at budget explore.
 func StreamBonuses() []StreamBonus {
 	form := func(label string, f cermic.Form, m memory.Config) StreamBonus {
 		c := cermic.Default()
@@ -58,7 +58,7 @@ func StreamBonuses() []StreamBonus {
 		form("kl", cermic.KL{}, mlp), form("aggregate", cermic.DefaultAggregate(), mlp), form("context of mlp", cermic.DefaultContext(), mlp),
 		form("context of graph", cermic.DefaultContext(), graph), form("elliptical", cermic.DefaultElliptical(), mlp),
 		form("elliptical with peers of graph", peers, graph), form("progress", cermic.Progress{}, mlp),
-		expected("waves of expectations", cermic.Default().LR), expected("waves of expectations, lr 3e-3", 3e-3), {"rnd", stream.RND()},
+		expected("waves of expectations", cermic.Default().LR), expected("waves of expectations, lr 1e-3", 1e-3), {"rnd", stream.RND()},
 	}
 }
 
