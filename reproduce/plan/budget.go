@@ -211,7 +211,7 @@ func (b Budget) set(e *run.Experiment, key, value string) error {
 		e.Policy = rl.OnSchedule(e.Policy, b.schedule())
 	}
 	if changed("explore") {
-		e.Explore = rl.OnSchedule(e.Explore, b.schedule())
+		e.Explore = rl.OnSchedule(ofMethods(e.Explore), b.schedule())
 	}
 	if fade, _ := find(now, "explore.int_anneal"); changed("explore.int_anneal") && fade == explore.AnnealLinear {
 		if err := conf.Set(e, "explore.int_anneal_frames", fmt.Sprint(b.Budget.Frames)); err != nil {

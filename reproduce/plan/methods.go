@@ -78,6 +78,14 @@ var methods = []Method{
 	},
 }
 
+// ofMethods is an explorer of the kind of x as the first method that has one chooses it.
+func ofMethods(x explore.Config) explore.Config {
+	if i := slices.IndexFunc(methods, func(m Method) bool { return m.Explore.Kind() == x.Kind() }); i >= 0 {
+		return methods[i].Explore
+	}
+	return x
+}
+
 // mixedBy is the default value learner with another mixer.
 func mixedBy(m learn.MixerConfig) learn.Q {
 	c := learn.DefaultQ()

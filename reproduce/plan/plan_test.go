@@ -114,9 +114,9 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 }
 
 func TestOnlyBudgetsBelowThePapersSpareCermicsModule(t *testing.T) {
-	sparing := cermic.Default()
+	sparing := cermic.Novelty()
 	sparing.Fraction, sparing.Negatives = 0.1, 8
-	for budget, want := range map[string]cermic.Config{"smoke": sparing, "short": sparing, "paper": cermic.Default()} {
+	for budget, want := range map[string]cermic.Config{"smoke": sparing, "short": sparing, "paper": cermic.Novelty()} {
 		e := make1(t, Request{Task: "balance", Method: "mappo-cermic", Budget: budget})
 		if e.Explore != want || e.Method != "mappo-cermic" {
 			t.Errorf("%s: %q with %+v, want %+v", budget, e.Method, e.Explore, want)
