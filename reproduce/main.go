@@ -32,7 +32,7 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"list", "name every task and method, with one line on each, or the settings of one", runList},
-		{"tasks", "play every task at random and by script, for each way of paying the sparse reward", runTasks},
+		{"tasks", "play every task at random and by script, for each density of the sparse reward", runTasks},
 		{"train", "train a method on a task, or go on with it", runTrain},
 		{"campaign", "train what a table of the paper lacks, and say before what it costs", runCampaign},
 		{"work", "train a part of a campaign's manifest: what a job array does", runWork},

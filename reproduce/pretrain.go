@@ -26,7 +26,7 @@ func runPretrain(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&target, "target", target, "what it learns to tell of peers: nothing for what they see, encoded at random, or "+memory.TargetState)
 		f.StringVar(&store, "store", store, "`folder` of the runs; weights go into pretrained below it")
 		f.IntVar(&frames, "frames", frames, "frames of random play")
-		f.IntVar(&epochs, "epochs", epochs, "passes over them at most")
+		f.IntVar(&epochs, "epochs", epochs, "epochs over them at most")
 		f.Uint64Var(&seed, "seed", seed, "of play and weights")
 	}); err != nil {
 		return err

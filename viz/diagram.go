@@ -87,7 +87,8 @@ func (d Diagram) Image() image.Image {
 	}
 	width := vg.Length(columns*diagramColumn + diagramBox + 2*diagramMargin)
 	height := vg.Length(rows*diagramRow+diagramRow*0.72+2*diagramMargin) + head
-	c := draw.New(vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper)))
+	sharp := int(dpi * min(1, MaxWidth/width)) // no wider than other figures
+	c := draw.New(vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(sharp), vgimg.UseBackgroundColor(paper)))
 	title := typeface(11, true)
 	c.FillText(title, vg.Point{X: width / 2, Y: height - 14}, d.Title)
 	boxes := map[string]vg.Rectangle{}

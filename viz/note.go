@@ -72,12 +72,13 @@ func bandNote(series []Series) string {
 		}
 		of[1] = max(of[1], n)
 	}
-	thin := false
+	thin, alone := false, false
 	for _, s := range series {
 		switch n := len(s.Y); {
 		case s.Low != nil && s.Band != "" && !slices.Contains(given, s.Band):
 			given = append(given, s.Band)
 		case s.Low != nil || n < 2:
+			alone = alone || s.Low == nil && n == 1 && !s.Reference
 		case n <= dotSeeds:
 			count(n, &few)
 			thin = thin || len(s.X) > manyPoints
@@ -96,7 +97,10 @@ func bandNote(series []Series) string {
 	if more[1] > 0 {
 		notes = append(notes, "mean and bootstrap 95 % interval over "+seeds(more))
 	}
-	return strings.Join(append(notes, given...), "; ")
+	if notes = append(notes, given...); alone && len(notes) > 0 {
+		notes = append(notes, "other lines are one seed each")
+	}
+	return strings.Join(notes, "; ")
 }
 
 // seeds names a number of seeds, or the range of several.

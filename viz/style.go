@@ -146,6 +146,8 @@ func stylesOf(names []name) []Style {
 		}
 	}
 	several := len(different) > 1
+	first := slices.IndexFunc(names, func(n name) bool { return n.label != "" })
+	cued := slices.ContainsFunc(names, func(n name) bool { return n.label != "" && n.cues != names[first].cues }) // what all have in common tells none apart
 	for i, n := range names {
 		s, ok, changed := n.known()
 		if ok && !changed {
@@ -158,7 +160,7 @@ func stylesOf(names []name) []Style {
 		} else if out[i].Name == "" {
 			s, ok, _ := n.known()
 			switch {
-			case ok && n.cues.any():
+			case ok && cued && n.cues.any():
 				out[i] = n.cues.on(s).variant(used)
 			case ok && several:
 				out[i] = s.variant(used)

@@ -145,6 +145,19 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 	}
 }
 
+// A cue that all lines have in common leaves the colour to what tells them apart.
+func TestSettingsOfOneMethodDifferInColourWhateverTheyShare(t *testing.T) {
+	shared := cues{memory: "mlp"}
+	got := stylesOf([]name{{"mappo-cermic explore.alpha=0", "mappo-cermic", shared}, {"mappo-cermic explore.alpha=1", "mappo-cermic", shared}, {}})
+	if got[0].Color == got[1].Color {
+		t.Errorf("two α of one memory are drawn as %v", got[:2])
+	}
+	got = stylesOf([]name{{"mappo-cermic explore.memory=mlp", "mappo-cermic", shared}, {"mappo-cermic explore.memory=gru", "mappo-cermic", cues{memory: "gru"}}})
+	if got[0].Color == got[1].Color || got[0].Color != shared.on(methods["mappo-cermic"]).Color {
+		t.Errorf("memories that differ are drawn as %v, want shades of the method's colour", got)
+	}
+}
+
 // A look follows from the method that a line is said to be of, never from how its label reads.
 func TestALabelIsNotReadForItsLook(t *testing.T) {
 	got := stylesOf([]name{{label: "mappo of somebody else", method: ""}, {label: "a variant", method: "mappo"}, {label: "qmix", method: ""}})
@@ -196,6 +209,22 @@ func TestShortNumbers(t *testing.T) {
 	} {
 		if got := Short(v); got != want {
 			t.Errorf("Short(%g) = %q, want %q", v, got, want)
+		}
+	}
+}
+
+// The note counts the seeds of means, and does not let a line of one seed pass for one.
+func TestTheNoteSaysWhichLinesAreOneSeed(t *testing.T) {
+	one, three := Line("one", []float64{0, 1}, []float64{0, 1}), Series{Label: "three", X: []float64{0, 1}, Y: [][]float64{{0, 1}, {1, 2}, {2, 3}}}
+	level := one
+	level.Reference = true
+	for want, series := range map[string][]Series{
+		"":                                    {one, level},
+		"mean of 3 seeds, which are the dots": {three, level},
+		"mean of 3 seeds, which are the dots; other lines are one seed each": {three, one},
+	} {
+		if got := bandNote(series); got != want {
+			t.Errorf("the note is %q, want %q", got, want)
 		}
 	}
 }

@@ -32,15 +32,15 @@ func Violations(v theory.Violations) (Panels, error) {
 		one[i], counts[i], first[i] = 1, float64(v.Violations[i]), float64(v.FirstVisits[i])
 	}
 	mark := []Mark{{From: theory.Root(), Label: fmt.Sprintf("%.2f", theory.Root())}}
-	allowed := Line("allowed", v.Scale, one)
+	allowed := Line("permitted", v.Scale, one)
 	allowed.Reference = true
-	low, err := Curves(Figure{Title: "smallest r^i/(ρ·r^ucb)", X: "‖η‖²/λ", Marks: mark}, Line("seen", v.Scale, v.MinRatio), allowed)
+	low, err := Curves(Figure{Title: "smallest r^i/(ρ·r^ucb)", X: "‖η‖²/λ", Marks: mark}, Line("observed", v.Scale, v.MinRatio), allowed)
 	if err != nil {
 		return Panels{}, err
 	}
 	visits := Line("first visits", v.Scale, first)
 	visits.Reference = true
-	often, err := Curves(Figure{Title: "violations", X: "‖η‖²/λ", Marks: []Mark{{From: theory.Root()}}}, Line("seen", v.Scale, counts), visits)
+	often, err := Curves(Figure{Title: "violations", X: "‖η‖²/λ", Marks: []Mark{{From: theory.Root()}}}, Line("observed", v.Scale, counts), visits)
 	return wide(low, often), err
 }
 

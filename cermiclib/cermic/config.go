@@ -57,7 +57,7 @@ type Config struct {
 	ConsistencyMemory bool    `json:"nce_into_memory"`                                    // the InfoNCE loss trains the memory too; else the critic alone
 	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std"`         // form in which the critic receives the last extrinsic reward r^e_{t−1}
 
-	ActorContext bool `json:"actor_uses_context,omitzero"` // the actor receives the context f_n beside its observation, with MAPPO; the paper says both (D15)
+	ActorContext bool `json:"actor_uses_context,omitzero"` // the actor receives the context f_n beside its observation, with MAPPO; the paper says both
 
 	// Intrinsic reward: reward.go, form.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
 	Form   Form    `json:"int_form,omitzero"`   // formula of the intrinsic reward r^i; kl: the paper's √KL

@@ -15,7 +15,7 @@ var Notes = []Note{
 		"Table 1 has 15 columns. CERMIC is best in 12, one of them (Zerg5v5, 0.48) a tie with QPLEX-ICES, of which only MAPPO-CERMIC is bold."},
 	{"Tables 1 and 3", "MAPPO-CERMIC in both",
 		"The values differ in four of five columns: Navigation 1.44 and 1.43, Passage 172 and 171, Cleanup 78.3 and 78.1, ChickenGameRepeated 10.03 and 10.02. " +
-			"Table 1 has no spread; the ± of Table 3 is not defined and the number of seeds is not given."},
+			"Table 1 has no standard deviation; the ± of Table 3 is not defined and the number of seeds is not given."},
 	{"Sec. 5.2", "CERMIC consistently enhances its base algorithms",
 		"True of the printed numbers: MAPPO-CERMIC is above MAPPO and QMIX-CERMIC above QMIX in all 15 columns."},
 	{"Table 2", "MAPPO-DB's per-agent contribution decreases with the number of agents",
@@ -23,11 +23,11 @@ var Notes = []Note{
 	{"Table 4 and App. E", "tested in a sparse-reward setting; final performance measured on the dense reward",
 		"The sparse columns repeat Table 1, so Table 1 is trained on the sparse reward; which reward it evaluates stays open. Δ is dense − sparse, printed negative and called a drop."},
 	{"Table 1", "tasks without a star are originally sparse",
-		"True of Disperse, which pays for food only. Navigation is shaped by distance in the benchmark's default."},
-	{"App. E", "SMACv2: a loss pays \"negative or zero\", a draw \"neutral or slightly negative\"",
+		"True of Disperse, which rewards food only. Navigation is shaped by distance in the benchmark's default."},
+	{"App. E", "SMACv2: a loss is rewarded with \"negative or zero\", a draw \"neutral or slightly negative\"",
 		"The values are not given."},
 	{"Table 6", "hyper-parameters",
-		"Fields of BenchMARL, but not its defaults. Absent: off-policy collection size, length of the ε schedule, clip norm, GAE λ, PPO clip, evaluation protocol, c̄, c̲, ε, γ₁, γ₂, " +
+		"Fields of BenchMARL, but not its defaults. Absent: size of the off-policy rollout batch, length of the ε schedule, clip norm, GAE λ, PPO clip, evaluation protocol, c̄, c̲, ε, γ₁, γ₂, " +
 			"number and noise of negatives, queue length, detector threshold, size of x_t, epochs of the module. The rows on target networks do not apply to MAPPO."},
 	{"References", "sources of MAPPO and QMIX", "Not the original papers, and QMIX's differs between text and table."},
 	{"α", "Eq. 1, the loss, Table 3, the text and App. H",

@@ -96,7 +96,7 @@ func (t *Table) Published(task, method string) (printed string, ok bool) {
 func sota() *Table {
 	t := &Table{Number: 1, Name: "sota", Label: data.Sota.Label,
 		Caption: "Performance of ten methods on fifteen tasks; * marks tasks adapted to a sparse reward.",
-		Note:    "No spread and no number of seeds is printed."}
+		Note:    "No standard deviation and no number of seeds is printed."}
 	for _, task := range Tasks {
 		t.Columns = append(t.Columns, task.Abbreviation)
 	}

@@ -125,3 +125,16 @@ func TestSettingsPutsChangedOnesFirst(t *testing.T) {
 		t.Error("an unknown setting is accepted")
 	}
 }
+
+func TestEveryTaskAndMethodHasOneLine(t *testing.T) {
+	for _, task := range Tasks() {
+		if len(strings.Fields(task.About)) < 3 {
+			t.Errorf("%s: %q", task.ID, task.About)
+		}
+	}
+	for _, m := range Methods() {
+		if len(strings.Fields(m.About)) < 3 {
+			t.Errorf("%s: %q", m.ID, m.About)
+		}
+	}
+}

@@ -39,7 +39,7 @@ const CustomBudget = "custom"
 // Budgets are the named ones, from the shortest to the paper's.
 var Budgets = []Budget{
 	{
-		About:  "seconds (on pictures a minute or two): does it run?",
+		About:  "seconds (with image observations a minute or two): does it run?",
 		Budget: run.Budget{Name: "smoke", Frames: 3000, EvalEvery: 3000, EvalEpisodes: 20},
 		Copies: 20,
 		Schedule: rl.Schedule{

@@ -26,7 +26,7 @@ func Card(t Task) (viz.Table, error) {
 	}
 	s := env.Spec()
 	name := t.ID
-	if t.Paper {
+	if t.About != "" {
 		name += ": " + t.About
 	}
 	return viz.Table{Title: name, Header: []string{"", ""}, Rows: [][]string{

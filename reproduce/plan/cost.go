@@ -151,7 +151,7 @@ func (c Cost) name() string {
 	if c.Pictured == 0 {
 		return c.Method
 	}
-	return fmt.Sprintf("%s, pictures of %d agents", c.Method, c.Pictured)
+	return fmt.Sprintf("%s, images of %d agents", c.Method, c.Pictured)
 }
 
 // methodOf is the registered method of which an experiment is a variant, or its label if there is none.

@@ -32,8 +32,8 @@ var GrowthAxes = []struct {
 	Sizes     []int
 	Memories  []string // of CERMIC
 }{
-	{"agents, 60 copies", "n_agents", []int{2, 4, 8}, []string{"mlp", "gru", "graph"}},
-	{"copies, 4 agents", "copies", []int{20, 60, 180}, []string{"mlp"}},
+	{"agents, 60 environments", "n_agents", []int{2, 4, 8}, []string{"mlp", "gru", "graph"}},
+	{"environments, 4 agents", "copies", []int{20, 60, 180}, []string{"mlp"}},
 }
 
 // MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC: three collections of so many steps, five passes over minibatches of

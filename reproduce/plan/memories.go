@@ -136,16 +136,16 @@ func spanned(i stats.Interval) string {
 
 // vitals are what explains how CERMIC's module does, in the order of its data flow.
 var vitals = []struct{ title, scalar string }{
-	{"spread of s_t", "enc_std"}, {"KL / d_x", "kl"}, {"L_UB active", "upper_active"}, {"L_LB active", "lower_active"},
-	{"spread of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"}, {"γ_lo / its limit", "gamma_share"}, {"γ_hi", "gamma_hi"},
-	{"detector over guessing", "detector_gain"}, {"correction of h", "calib_mean"}, {"its spread", "calib_std"},
+	{"std of s_t", "enc_std"}, {"KL / d_x", "kl"}, {"L_UB active", "upper_active"}, {"L_LB active", "lower_active"},
+	{"std of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"}, {"γ_lo / its limit", "gamma_share"}, {"γ_hi", "gamma_hi"},
+	{"detector above chance", "detector_gain"}, {"correction of h", "calib_mean"}, {"its std", "calib_std"},
 	{"decoder's error", "decoder_rmse"}, {"σ_ψ", "decoder_std"}, {"r^i", "int_mean"}, {"std / mean of r^i", "int_variation"},
 }
 
 // Vitals says for each group of runs with CERMIC in what state its module was over the last tenth of training, mean over seeds.
 func Vitals(gs []results.Group) viz.Table {
 	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
-		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s spread. Detector over guessing: how much more often it is right than always saying the same. A dash: the memory has no such part."}}
+		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s standard deviation. Detector above chance: its accuracy minus that of the constant answer. A dash: the memory has no such part."}}
 	for _, v := range vitals {
 		t.Header = append(t.Header, v.title)
 	}

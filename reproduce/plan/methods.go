@@ -74,7 +74,7 @@ var methods = []Method{
 	},
 	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
-		About: "mappo-cermic with the module's settings closer to the paper's letter",
+		About: "mappo-cermic with the module's settings closer to the paper's text",
 	},
 }
 

@@ -81,7 +81,7 @@ func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seed
 		}
 		var row []*plot.Plot
 		low, high := math.Inf(1), math.Inf(-1)
-		for i, title := range []string{"calm", "with the noise box"} {
+		for i, title := range []string{"without noise", "with the noise region"} {
 			p, err := viz.Curves(viz.Figure{Title: path.Base(task) + ", " + title, X: "frames", Y: known.Score()}, viz.Evals(groups[i])...)
 			if err != nil {
 				return viz.Panels{}, err
@@ -101,12 +101,12 @@ func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seed
 	return viz.Panels{Rows: rows, Width: 4.6 * vg.Inch, Height: 2.8 * vg.Inch}, nil
 }
 
-// NoiseTable says what the box costs each method of NoiseGrid, by the last evaluations, and how far its seeds lie apart: the paper's
+// NoiseTable compares the last evaluations of each method of NoiseGrid without and with the noise region, and the standard deviations over its seeds: the paper's
 // claim is about both.
 func NoiseTable(st *results.Store, tasks, methods []string, budget string, seeds int, box, knobs []string) (viz.Table, error) {
-	t := viz.Table{Title: "What the box costs", Header: []string{"task", "method", "seeds", "calm", "with the box", "difference", "apart, calm", "apart, with the box"},
+	t := viz.Table{Title: "Scores without and with the noise region", Header: []string{"task", "method", "seeds", "without", "with", "difference", "std, without", "std, with"},
 		Notes: []string{"Mean over seeds of the last evaluation with its bootstrap 95 % interval. " + stats.Caution +
-			" °: no significant difference, Welch's 95 % interval includes 0. Apart: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + budget + "."}}
+			" °: no significant difference, Welch's 95 % interval includes 0. Std: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + budget + "."}}
 	r := rng.New(0, "plan/noise")
 	for _, task := range tasks {
 		for _, method := range methods {

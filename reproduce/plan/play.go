@@ -230,7 +230,7 @@ func (p *Played) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool
 			}
 		}
 		if broken > spec.Copies {
-			return false, fmt.Errorf("%d episodes of %s were broken off, and %d were to be played", broken, spec.Name, spec.Copies)
+			return false, fmt.Errorf("%d episodes of %s were aborted, and %d were to be played", broken, spec.Name, spec.Copies)
 		}
 		if left > 0 {
 			env.Reset(done, out) // no one may step an episode that has ended

@@ -47,7 +47,7 @@ func TestABattleThatIsBrokenOffIsPlayedAnew(t *testing.T) {
 	for request := 12; request < 1000; request += 12 {
 		always[request] = sc2test.Drop
 	}
-	if _, err := Play(onRealGames(t, always), Random, 1, 1); err == nil || !strings.Contains(err.Error(), "broken off") {
+	if _, err := Play(onRealGames(t, always), Random, 1, 1); err == nil || !strings.Contains(err.Error(), "aborted") {
 		t.Errorf("error %v, want one that says that battles were broken off", err)
 	}
 }

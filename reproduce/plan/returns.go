@@ -34,13 +34,18 @@ func returns(task Task, gs []results.Group, others ...viz.Series) ([]*plot.Plot,
 	if steps, err := firstSteps(task.ID); err != nil {
 		return nil, err
 	} else if steps > 0 { // empty where no run noted it
-		figures[0].about = "evaluations, whole episode"
+		figures[0].about = "whole episode"
 		figures = slices.Insert(figures, 1, figures[0])
-		figures[1].about, figures[1].series = fmt.Sprintf("evaluations, first %d steps", steps), viz.Early(gs)
+		figures[1].about, figures[1].series = fmt.Sprintf("first %d steps", steps), viz.Early(gs)
+		figures[2].about = "while training"
 	}
 	var out []*plot.Plot
 	for _, f := range figures {
-		p, err := viz.Curves(viz.Figure{Title: task.Name + ": " + f.about, X: "frames", Y: task.Score()}, f.series...)
+		figure := viz.Figure{Title: task.Name + ": " + f.about, X: "frames", Y: task.Score()}
+		if len(figures) > 2 { // too narrow for both in a title
+			figure.Title, figure.Y = task.Name, figure.Y+", "+f.about
+		}
+		p, err := viz.Curves(figure, f.series...)
 		if err != nil {
 			return nil, err
 		}

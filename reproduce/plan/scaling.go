@@ -58,7 +58,7 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 			t.Rows = append(t.Rows, overviewRow(table.Name, budget.Budget.Name, costs, where))
 		}
 	}
-	t.Notes = []string{extrapolated, "≥: that, and methods that no record has. -measure gives them a rate on tasks of vectors; pictures, which take many times as long, have one after a first run."}
+	t.Notes = []string{extrapolated, "≥: that, and methods that no record has. -measure gives them a rate on tasks with vector observations; those with image observations, which take many times as long, have one after a first run."}
 	return t, nil
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Task is one registered task.
 type Task struct {
-	paper.Task      // Name and what else the paper says; only ID is set for a task of someone's own
+	paper.Task      // Name and what else the paper says; of a task of someone's own only ID is set
 	Paper      bool // the paper has it
 }
 
@@ -61,9 +61,21 @@ func Tasks() []Task {
 		}
 	}
 	for _, id := range registered {
-		out = append(out, Task{Task: paper.Task{Name: id, ID: id}})
+		out = append(out, Task{Task: paper.Task{Name: id, ID: id, About: abouts[id]}})
 	}
 	return out
+}
+
+// abouts are one line for each task that the paper does not have.
+var abouts = map[string]string{
+	"explore/climbing":     "2 agents play one joint action of 3 × 3, the best of which is costly when one agent takes it alone",
+	"explore/lock":         "2 agents open a combination lock by 8 correct joint pulls in a row",
+	"explore/nonmonotonic": "2 agents play one joint action whose payoffs no monotonic mixer can represent",
+	"explore/pass":         "2 agents pass a door that is open while one of them stands on a switch",
+	"explore/penalty":      "2 agents play one joint action with two best pairs and a penalty for a mismatch",
+	"explore/rooms":        "2 agents go through rooms whose doors open when both stand on switches at once",
+	"explore/secret":       "2 agents find which of the small rooms is the secret one, opening doors for each other",
+	"explore/two_step":     "2 agents play two steps, the first of which chooses between a safe game and a better one",
 }
 
 // FindTask accepts every spelling that the paper package does, and the names of other registered tasks, with or without their family.
