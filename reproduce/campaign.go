@@ -79,6 +79,9 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	case on == "slurm" && has("workers"):
 		return usagef("-workers counts runs on this machine, and -on slurm trains elsewhere: use -bundle, or leave out -workers")
 	}
+	for _, arg := range handedOn(given, "backend", "force", "portable") {
+		cluster.work += " " + quote(arg)
+	}
 	if err := cluster.check(store); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
@@ -67,7 +68,8 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 // single is the value of a flag that may be given once: of two the first would count for nothing.
 type single struct {
 	flag.Value
-	set bool
+	set  bool
+	text string // what was given
 }
 
 // Set takes the first value.
@@ -75,8 +77,18 @@ func (o *single) Set(text string) error {
 	if o.set {
 		return errors.New("the flag is given twice")
 	}
-	o.set = true
+	o.set, o.text = true, text
 	return o.Value.Set(text)
+}
+
+// handedOn are the flags among names that were given, written for the command line of another process.
+func handedOn(given *flag.FlagSet, names ...string) (args []string) {
+	given.Visit(func(f *flag.Flag) {
+		if v, ok := f.Value.(*single); ok && slices.Contains(names, f.Name) {
+			args = append(args, "-"+f.Name+"="+v.text)
+		}
+	})
+	return args
 }
 
 // IsBoolFlag reports whether the flag needs no value.
@@ -126,7 +138,7 @@ func backendFlag(f *flag.FlagSet) {
 	f.Func("backend", "what graphs run on: `name` is go, xla, xla:cpu, xla:cuda, or xla:cuda,tf32 for faster and less exact matrix products (default: a GPU, else XLA, else go)",
 		func(name string) error {
 			kind, _, _ := strings.Cut(name, ":")
-			if kind, _, _ = strings.Cut(kind, ","); kind != "go" && kind != "xla" {
+			if kind, _, _ = strings.Cut(kind, ","); kind != "go" && kind != "xla" || strings.ContainsFunc(name, unicode.IsControl) {
 				return fmt.Errorf("unknown backend%s", conf.Near(name, []string{"go", "xla", "xla:cpu", "xla:cuda"}))
 			}
 			return os.Setenv("GOMLX_BACKEND", name)

@@ -62,7 +62,7 @@ var manuals = map[string]manual{
 			{with: "plan", without: "table task method", reads: "seeds nodes measure store backend", why: "it is about every table at every budget"},
 			{with: "plan", reads: "table task method budget seeds set measure store backend", why: "a plan trains nothing"},
 			{with: "manifest", reads: "table task method budget seeds set store", why: "a manifest trains nothing"},
-			{with: "on", reads: "table task method budget seeds set store workers force backend account partition gpus time bundle dry-run"},
+			{with: "on", reads: "table task method budget seeds set store workers force backend portable account partition gpus time bundle dry-run"},
 			{reads: "table task method budget seeds set store workers force backend portable"},
 		},
 	},

@@ -29,6 +29,7 @@ type slurm struct {
 	account, partition, gpus, time string // passed through to sbatch; empty: the cluster's own default
 	bundle                         int    // runs that one task of the array trains, one after the other
 	dry                            bool   // print the script instead of submitting it
+	work                           string // flags of the verb work that say how a task trains, for a shell
 }
 
 // flags declares them.
@@ -220,7 +221,7 @@ func (s slurm) script(here, store, folder string, tasks int) string {
 		line("#SBATCH --ntasks=1")
 	}
 	line("cd %s || exit 1", quote(here))
-	line("%s work -store %s -index \"$SLURM_ARRAY_TASK_ID\" -bundle %d %s &", quote(folder+"/reproduce"), quote(store), s.bundle, quote(folder+"/manifest.jsonl"))
+	line("%s work -store %s -index \"$SLURM_ARRAY_TASK_ID\" -bundle %d%s %s &", quote(folder+"/reproduce"), quote(store), s.bundle, s.work, quote(folder+"/manifest.jsonl"))
 	line("child=$!")
 	line("trap 'kill -TERM \"$child\"' TERM")
 	line("wait \"$child\"")

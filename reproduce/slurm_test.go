@@ -11,14 +11,17 @@ import (
 )
 
 func TestTheScriptPassesOnWhatTheClusterNeeds(t *testing.T) {
+	for _, name := range []string{"GOMLX_BACKEND", "XLA_FLAGS"} { // which -backend and -portable set
+		t.Setenv(name, os.Getenv(name))
+	}
 	store := t.TempDir()
 	script, err := command(t, tinyCampaign(store, "-on", "slurm", "-dry-run", "-account", "lab", "-partition", "gpu", "-gpus", "1",
-		"-time", "4:00:00", "-bundle", "2")...)
+		"-time", "4:00:00", "-bundle", "2", "-force", "-backend", "xla:cuda,tf32", "-portable")...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"#!/bin/bash\n", "--array=0-0", "--requeue", "--account=lab", "--partition=gpu", "--gpus-per-task=1", "--time=4:00:00",
-		"--signal=B:TERM@60", "-bundle 2", "scontrol requeue", " = RUNNING ]"} {
+		"--signal=B:TERM@60", "-bundle 2 '-backend=xla:cuda,tf32' '-force=true' '-portable=true' '", "scontrol requeue", " = RUNNING ]"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("no %q in\n%s", want, script)
 		}
@@ -36,7 +39,7 @@ func TestTheScriptPassesOnWhatTheClusterNeeds(t *testing.T) {
 func TestAScriptHasNoLinesOfTheUsersOwn(t *testing.T) {
 	for _, bad := range [][]string{
 		{"-account", "lab\ncurl evil"}, {"-partition", "a\rb"}, {"-gpus", "1\n"}, {"-time", "1:00\n#SBATCH"}, {"-bundle", "1000000000"},
-		{"-bundle", "9223372036854775807"}, {"-store", "runs\nrm"},
+		{"-bundle", "9223372036854775807"}, {"-store", "runs\nrm"}, {"-backend", "go:\nrm"},
 	} {
 		out, err := command(t, tinyCampaign(t.TempDir(), append([]string{"-on", "slurm", "-dry-run"}, bad...)...)...)
 		if err == nil || strings.Contains(err.Error(), "\n") {

@@ -18,7 +18,7 @@ import (
 )
 
 // trainerOf builds e on the backend of these tests.
-func trainerOf(t *testing.T, e Experiment) *trainer {
+func trainerOf(t testing.TB, e Experiment) *trainer {
 	t.Helper()
 	b, err := nn.Open()
 	if err != nil {
@@ -33,7 +33,7 @@ func trainerOf(t *testing.T, e Experiment) *trainer {
 }
 
 // stateOf is all that the next iteration depends on, in a fixed order.
-func stateOf(t *testing.T, tr *trainer) results.Checkpoint {
+func stateOf(t testing.TB, tr *trainer) results.Checkpoint {
 	t.Helper()
 	c, err := tr.checkpoint(0)
 	if err != nil {

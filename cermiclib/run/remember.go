@@ -62,6 +62,9 @@ func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
 				return errForgotten
 			}
 			for row, choice := range actions[g][:rows] {
+				if k := g.spec.Act.Choices; int(choice) >= k || g.step.Mask != nil && g.step.Mask[row*k+int(choice)] == 0 {
+					return errForgotten
+				}
 				g.act.Choice[row] = int32(choice)
 			}
 			actions[g] = actions[g][rows:]
