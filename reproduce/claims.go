@@ -126,7 +126,7 @@ func writeGenerated(file string, page func(*results.Store) (string, error)) erro
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(text), 0o666)
+	return results.WriteFile(file, []byte(text))
 }
 
 // committedStore has the committed records and nothing else.

@@ -10,11 +10,14 @@ import (
 	"testing"
 )
 
-// disk mounts a file system of 256 KiB, or skips the test.
+// diskSize is room for a store of a few small runs and what is exported from it.
+const diskSize = 4 << 20
+
+// disk mounts a file system of diskSize, or skips the test.
 func disk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=256k"); err != nil {
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=4m"); err != nil {
 		t.Skipf("a disk that can be filled needs the right to mount one: %v", err)
 	}
 	t.Cleanup(func() {
@@ -28,7 +31,7 @@ func disk(t *testing.T) string {
 func TestAFullDiskIsNamedAndGoneOnFromOnceThereIsSpace(t *testing.T) {
 	store, whole := disk(t), t.TempDir()
 	filler := filepath.Join(store, "filler")
-	if err := os.WriteFile(filler, make([]byte, 256<<10-5*4096), 0o666); err != nil { // room for the header and some lines
+	if err := os.WriteFile(filler, make([]byte, diskSize-5*4096), 0o666); err != nil { // room for the header and some lines
 		t.Fatal(err)
 	}
 	finish(t, tinyTraining("mappo", whole)...)

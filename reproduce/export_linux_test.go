@@ -23,7 +23,7 @@ func TestAFullDiskLeavesOlderExportsAsTheyWere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 256<<10-2*4096), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, diskSize-2*4096), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		fields[len(fields)-1] = to
@@ -39,5 +39,32 @@ func TestAFullDiskLeavesOlderExportsAsTheyWere(t *testing.T) {
 				t.Errorf("%s: left %s behind", args, path)
 			}
 		}
+	}
+}
+
+// Notebooks, which hold what somebody wrote, are replaced by whole copies or not at all.
+func TestAFullDiskLeavesNotebooksAsTheyWere(t *testing.T) {
+	dir, executed := disk(t), t.TempDir()
+	var books []string
+	for _, name := range []string{"a.ipynb", "b.ipynb"} {
+		books = append(books, filepath.Join(dir, name))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("older"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(executed, name), make([]byte, 3*4096), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(t, filepath.Join(dir, "filler"), 5*4096) // room for one of them
+	if err := replaceBooks(books, executed); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the disk is full at "+books[1]) {
+		t.Errorf("it says %v", err)
+	}
+	for i, want := range []int{3 * 4096, len("older")} {
+		if got, err := os.ReadFile(books[i]); err != nil || len(got) != want {
+			t.Errorf("%s has %d bytes, want %d: %v", books[i], len(got), want, err)
+		}
+	}
+	if left := globbed(t, filepath.Join(dir, "*")); len(left) != 3 {
+		t.Errorf("it leaves %v", left)
 	}
 }

@@ -105,6 +105,11 @@ func (s setup) execute(books []string, budget string, cell time.Duration, write 
 	if !write {
 		return nil
 	}
+	return replaceBooks(books, executed)
+}
+
+// replaceBooks puts the executed copies in the place of notebooks, each at once.
+func replaceBooks(books []string, executed string) error {
 	for _, path := range books {
 		copied, err := os.ReadFile(filepath.Join(executed, filepath.Base(path)))
 		if err != nil {

@@ -114,6 +114,16 @@ func tinyTraining(method, store string, more ...string) []string {
 	return args
 }
 
+// used is a store of one trained run, its ID, and a manifest of other runs.
+func used(t *testing.T) (store, id, manifest string) {
+	t.Helper()
+	store, manifest = t.TempDir(), filepath.Join(t.TempDir(), "m.jsonl")
+	finish(t, tinyTraining("mappo", store)...)
+	found := globbed(t, filepath.Join(store, "*", "experiment.json"))
+	finish(t, append([]string{"campaign", "-manifest", manifest}, tinyTraining("mappo", store, "learner.lr=0.003")[1:]...)...)
+	return store, filepath.Base(filepath.Dir(found[0])), manifest
+}
+
 // resultIn reads the files that make up the result of the only run in a store.
 func resultIn(t *testing.T, store string) (files map[string]string) {
 	t.Helper()

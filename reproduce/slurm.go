@@ -165,7 +165,7 @@ func fileManifest(out io.Writer, path string, es []run.Experiment, st *results.S
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, manifest, 0o644); err != nil {
+	if err := results.WriteFile(path, manifest); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "%s in %s. The n-th, from 0: go run ./reproduce work -index n -store %s %s\n", plural(len(missing), "run"), path, st.Dir(), path)

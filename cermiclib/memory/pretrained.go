@@ -124,11 +124,7 @@ func (p *Pretrained) Save(folder string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	temp := path + ".tmp"
-	if err := os.WriteFile(temp, p.data, 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(temp, path)
+	return path, results.WriteFile(path, p.data)
 }
 
 // loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that id is the

@@ -104,6 +104,8 @@ func allowed(assignment string) error {
 		return fmt.Errorf("-set seed: seeds are counted by -seeds")
 	case key == "task" || key == "task.kind":
 		return fmt.Errorf("-set %s: tasks are chosen by -task", key)
+	case key == "budget.name":
+		return fmt.Errorf("-set budget.name: budgets are chosen by -budget, and one that -set changes is called %s", CustomBudget)
 	case key == "forks":
 		return fmt.Errorf("-set forks: a run branches off another by -fork ID@FRAMES")
 	}

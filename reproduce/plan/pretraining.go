@@ -178,15 +178,12 @@ func (r Pretrained) save(p Pretraining, st *results.Store) error {
 	return writeBeside(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
 }
 
-// writeBeside replaces a file of a store at once.
+// writeBeside replaces a file of a store at once, in a folder that it makes.
 func writeBeside(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".tmp", data, 0o666); err != nil {
-		return err
-	}
-	return os.Rename(file+".tmp", file)
+	return results.WriteFile(file, data)
 }
 
 // ExportPretrained copies what a store knows of the pre-trained weights that runs name into a folder of records.
