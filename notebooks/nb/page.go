@@ -42,7 +42,7 @@ func openPage(ctx context.Context, id string) *page {
 	}
 	p := &page{id: id, address: "/cermic/page/" + gonbui.UniqueId()}
 	p.answers = comms.Listen[string](p.address).WithBuffer(16)
-	for range 4 { // GoNB connects to another page only if it has not heard of the one before for a second
+	for range 8 { // GoNB connects to another page only if it has not heard of the one before for a second; a busy one takes longer
 		p.script()
 		select {
 		case <-p.answers.C:

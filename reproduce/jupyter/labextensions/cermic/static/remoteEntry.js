@@ -4,7 +4,7 @@
 (() => {
   const css = `
 .jp-OutputArea-output.jp-RenderedImage, .jp-OutputArea-output.jp-RenderedSVG { overflow-x: auto }
-body[data-jp-theme-light="false"] :is(.jp-RenderedImage, .jp-RenderedSVG) img { filter: invert(0.92) hue-rotate(180deg) }
+body[data-jp-theme-light="false"] :is(.jp-RenderedImage img, .jp-RenderedSVG img, img[alt^="film of"]) { filter: invert(0.92) hue-rotate(180deg) }
 .cermic-notice { padding: 4px 12px; color: var(--jp-ui-font-color1); background: var(--jp-warn-color3); font-size: var(--jp-ui-font-size1) }
 body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-color3) }
 `;
