@@ -5,7 +5,7 @@ package envs
 import (
 	"fmt"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // Config is a task with all its settings: a plain struct that builds itself. Registered values are complete defaults.

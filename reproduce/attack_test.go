@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 

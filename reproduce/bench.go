@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 )
 
 // figure is one measurement beside the recorded one of a peer. The peers were recorded on two x86-64 cores: VMAS 1.5.2

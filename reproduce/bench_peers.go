@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/peers"
 )

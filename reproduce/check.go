@@ -13,10 +13,10 @@ import (
 	"os"
 	"slices"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/cermiclib/stats"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"

@@ -13,9 +13,9 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )

@@ -15,7 +15,7 @@ import (
 // layers is the import order of the module: a package may import only packages of earlier layers. A folder stands for
 // every package below it that has no entry of its own; packages of one folder may import each other.
 var layers = [][]string{
-	{"cermiclib/conf", "envs/rng", "envs/internal"},
+	{"envs/conf", "envs/rng", "envs/internal"},
 	{"envs"},
 	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/explore", "envs/envtest"},
 	{"envs/python"},
@@ -33,7 +33,7 @@ var layers = [][]string{
 }
 
 // light are the folders that must stay free of GoMLX, so that looking at results compiles in a moment and works anywhere.
-var light = []string{"envs", "cermiclib/conf", "cermiclib/results", "cermiclib/stats", "viz", "reproduce/paper", "reproduce/records"}
+var light = []string{"envs", "cermiclib/results", "cermiclib/stats", "viz", "reproduce/paper", "reproduce/records"}
 
 // pkg is what `go list -json` tells of one package.
 type pkg struct {

@@ -19,8 +19,8 @@ import (
 	"strconv"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 

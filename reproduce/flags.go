@@ -14,10 +14,10 @@ import (
 	"strings"
 	"unicode"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 

@@ -10,10 +10,10 @@ import (
 	"io"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 

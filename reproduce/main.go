@@ -19,7 +19,7 @@ import (
 	"strings"
 	"syscall"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // verb is one thing that the command can do.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // manual is what a verb's help says beside its flags, and the only place that says which flags its ways of use read.

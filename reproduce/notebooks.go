@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 

@@ -10,9 +10,9 @@ import (
 	"math"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 )

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 )

@@ -18,9 +18,9 @@ import (
 	"strings"
 	"unicode"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 

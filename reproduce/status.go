@@ -14,9 +14,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"

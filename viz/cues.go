@@ -7,7 +7,7 @@ import (
 	"image/color"
 	"strconv"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 	"gonum.org/v1/plot/vg"
 )
 

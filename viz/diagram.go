@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // Node is a box of a Diagram.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/stats"
+	"cermic/envs/conf"
 )
 
 // Grid is a table of measured numbers beside published ones. HTML, Markdown, Text, CSV and LaTeX render it.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
+	"cermic/envs/conf"
 )
 
 // decisions lists, for every place where the paper leaves something open, the settings that select a reading, each with a value

@@ -10,10 +10,10 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Form is a formula of r^i with its settings (int_form). All are functions of what one agent saw and did, need no gradient and come

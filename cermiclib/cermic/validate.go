@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
+	"cermic/envs/conf"
 )
 
 // Validate returns one sentence about the first impossible setting. It also computes the band of KL(p‖q) in which both

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"math"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Bonus says how an intrinsic reward is normalised and weighted before it is added to the extrinsic one. Configs of explorers

@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Epsilon makes a policy ε-greedy that is not so by itself, as value learners' are: each agent takes a uniform allowed action (a

@@ -10,9 +10,9 @@ import (
 	"math"
 	"slices"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // MACE (Jiang, Ding and Lu 2024) pays an agent for what is new to it, for what is new to its peers, and for having caused the

@@ -7,9 +7,9 @@ package explore
 import (
 	"context"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Module is an explorer in a running experiment. The run calls, per iteration: Behave at every step of the collection, then

@@ -6,10 +6,10 @@ package learn
 import (
 	"context"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Learner trains a policy. Act and Update never overlap.

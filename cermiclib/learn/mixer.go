@@ -6,8 +6,8 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
+	"cermic/envs/conf"
 )
 
 // Mixer is graph code that makes the value of a joint action out of the agents' utilities. Raising one agent's utility must

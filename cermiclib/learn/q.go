@@ -9,10 +9,10 @@ import (
 	"math"
 	"slices"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 

@@ -10,8 +10,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
+	"cermic/envs/conf"
 )
 
 // QPLEX mixes utilities by a duplex dueling network, which represents every joint value whose greedy joint action is made of

@@ -5,9 +5,9 @@ package memory_test
 import (
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/memory"
+	"cermic/envs/conf"
 )
 
 // Narrow versions, so that the pure Go backend takes a moment only.

@@ -10,10 +10,10 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // DynamicGraph is the paper's memory (Section 3.2, Appendix A): a graph with a node for every agent seen so far, which advances

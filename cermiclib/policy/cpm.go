@@ -9,10 +9,10 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // CPM is the Cournot policy model (Li et al. 2024): an agent first predicts the policy vector p_j of each peer, then acts on its

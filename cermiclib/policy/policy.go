@@ -10,9 +10,9 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Policy is graph code, shared by all agents of a team: row (b, i) of its output may depend on row (b, i) of its inputs only,

@@ -5,7 +5,7 @@ package policy
 import (
 	"embed"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // sources are this package's files, whose comments explain its settings to users; the patterns leave out those of tests.

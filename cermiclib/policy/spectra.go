@@ -10,9 +10,9 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // SPECTra is the agent network of SPECTra (Park, Seong and Ko 2025): an observation is a set of entities, read by single-agent query

@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // recorded holds learning curves of BenchMARL on VMAS; its README says how they were made.

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 func contains(err error, text string) bool { return strings.Contains(err.Error(), text) }

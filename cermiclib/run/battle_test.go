@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
@@ -18,6 +17,7 @@ import (
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/smac"
 )
 

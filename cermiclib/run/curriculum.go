@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // Curriculum lets a run begin on an easier variant of its task, say with fewer agents, as SPECTra can (Park, Seong and Ko 2025: 5

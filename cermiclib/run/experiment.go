@@ -7,11 +7,11 @@ package run
 import (
 	"fmt"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Experiment is everything that a result depends on. Its canonical JSON is its identity.

@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Fork is a place where a run branched off another: it went on from the other's state, with some settings changed. The

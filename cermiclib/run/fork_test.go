@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 )
 
 // branch is e's branch at 400 frames, which must be possible.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
+	"cermic/envs/conf"
 )
 
 // remembering is small("mappo-cermic") with a small graph memory.

@@ -5,10 +5,10 @@ package run
 import (
 	"fmt"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Policy is what a run has learned, ready to act for all its agents in E parallel environments. Close it when it is no longer needed. It must

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // saveEvery is the time between two checkpoints on disk. A kill costs at most this and the iteration it hits; a stop costs

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 

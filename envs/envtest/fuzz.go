@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/envtest"
 )
 

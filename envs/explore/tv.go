@@ -5,8 +5,8 @@ package explore
 import (
 	"fmt"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Role names a hand-written player. Such a player knows the whole map, which no learner does.

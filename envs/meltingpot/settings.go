@@ -5,8 +5,8 @@ package meltingpot
 import (
 	"fmt"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Each row is a setting with a value that Build refuses, and what the sentence says.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // Arguments are constructor arguments of SMACv2 that both tasks leave alone. Each is left out of JSON where it has the benchmark's

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Settings are what both tasks share; their configs embed it, so that they read as one flat struct. The benchmark's own

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/envtest"
 	"cermic/envs/rng"
 )

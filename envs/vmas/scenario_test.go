@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/envtest"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 func TestImpossibleSettingsAreNamed(t *testing.T) {

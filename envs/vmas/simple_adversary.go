@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 

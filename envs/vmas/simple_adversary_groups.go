@@ -5,8 +5,8 @@ package vmas
 import (
 	"fmt"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Opponents says what the agents of another group are to an agent.

@@ -14,8 +14,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 

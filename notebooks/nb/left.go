@@ -17,9 +17,9 @@ import (
 	"syscall"
 	"time"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 )
 
 // A cell whose page is gone leaves its training to a process that outlives it: a copy of the cell's own program, which goes on where the

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 

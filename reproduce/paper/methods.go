@@ -5,7 +5,7 @@ package paper
 import (
 	"fmt"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // Group is a block of rows in Table 1.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 )
 
 // Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near heads.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // Table is one of the paper's four tables of results: rows and columns of published numbers, each with the trial that

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // Suite is one of the paper's three benchmark suites.

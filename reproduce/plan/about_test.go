@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // every calls f with each registered default, behind a pointer so that Set can change it, and what says whether it is possible.

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 	"cermic/envs/smac"
 	"cermic/viz"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 )
 
 // eachSetting calls look for the settings of every part that an experiment can be made of, each kind once.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"sync"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/rl"
 	"cermic/cermiclib/run"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
+	"cermic/envs/conf"
 )
 
 // TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that part has.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 

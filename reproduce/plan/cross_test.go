@@ -15,13 +15,13 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/vmas"
 )
 

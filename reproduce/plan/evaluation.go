@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 )
 
 // Evaluation returns the experiment of a run of st, whose ID may be shortened, and how to evaluate it: with settings of the task and of

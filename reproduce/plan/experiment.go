@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/run"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Request asks for an experiment in words.

@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/cermiclib/stats"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )

@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 

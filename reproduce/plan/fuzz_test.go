@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 )
 
 // FuzzSet sets any two things of any method on any task: the answer is one sentence, or an experiment that has what was set and that the

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )

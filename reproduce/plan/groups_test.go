@@ -13,8 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 )
 

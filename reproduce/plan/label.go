@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )

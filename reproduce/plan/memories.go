@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 	"cermic/reproduce/paper"
 	"cermic/viz"

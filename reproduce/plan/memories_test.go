@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 )
 
 // scoring is a group of runs, one a score.

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 )
 

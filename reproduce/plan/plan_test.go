@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/run"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 

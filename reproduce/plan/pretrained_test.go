@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 

@@ -12,11 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Pretraining asks for a memory's pre-training on random play of a task: all that its weights follow from.

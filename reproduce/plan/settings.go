@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 

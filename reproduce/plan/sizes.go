@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )

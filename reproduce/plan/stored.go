@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Find returns the head of the run of st that an ID, which may be shortened, names.

@@ -18,12 +18,12 @@ import (
 	"gonum.org/v1/plot"
 
 	"cermic/cermiclib/cermic"
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stream"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"cermic/cermiclib/conf"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/run"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 

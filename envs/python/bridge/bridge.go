@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 	_ "cermic/envs/explore"    // registers its tasks
 	_ "cermic/envs/meltingpot" // so does this
 	_ "cermic/envs/smac"       // and this

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"cermic/cermiclib/conf"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // Buffer is one array of a Step.
