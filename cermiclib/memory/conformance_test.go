@@ -7,6 +7,7 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/memory"
+	"cermic/cermiclib/rl"
 	"cermic/envs/conf"
 )
 
@@ -32,9 +33,14 @@ func TestEveryMemoryKeepsTheContract(t *testing.T) {
 		t.Run(c.Kind(), func(t *testing.T) { libtest.CheckMemory(t, c, false) })
 	}
 	for _, kind := range conf.Kinds[memory.Config]() {
-		if !known[kind] {
-			t.Errorf("memory %q is registered but not tested", kind)
+		if known[kind] {
+			continue
 		}
+		c, err := conf.New[memory.Config](kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(kind, func(t *testing.T) { libtest.CheckMemory(t, rl.OnSchedule(c, rl.Schedule{Width: 16}), false) })
 	}
 }
 

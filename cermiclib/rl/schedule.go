@@ -2,6 +2,11 @@
 
 package rl
 
+import (
+	"fmt"
+	"reflect"
+)
+
 // Schedule is what a budget says of training, to whatever takes part in it.
 type Schedule struct {
 	Frames  int // of the whole training, summed over parallel environments
@@ -27,10 +32,15 @@ type Scheduled[C any] interface {
 	Scheduled(s Schedule) C
 }
 
-// OnSchedule is c as it is trained on the schedule: c itself, if its settings are the same at every budget.
+// OnSchedule is c as it is trained on the schedule: c itself, if its settings are the same at every budget. It panics if Scheduled returns
+// another type, as that of an embedded config does.
 func OnSchedule[C any](c C, s Schedule) C {
 	if of, ok := any(c).(Scheduled[C]); ok {
-		return of.Scheduled(s)
+		next := of.Scheduled(s)
+		if reflect.TypeOf(next) != reflect.TypeOf(c) {
+			panic(fmt.Sprintf("rl: Scheduled of a %T returns a %T", c, next))
+		}
+		return next
 	}
 	return c
 }

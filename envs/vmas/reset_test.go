@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"cermic/envs"
@@ -30,15 +29,11 @@ var levels = [7]float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
 func TestResetsAreDistributedAsInTheOriginal(t *testing.T) {
 	var file struct{ Scenarios map[string]resetStats }
 	envtest.ReadRecording(t, envtest.Statistics(t, "vmas", "reset_stats.json.gz")[0], &file)
-	for _, name := range envs.Names() {
-		scenario := strings.TrimPrefix(name, "vmas/")
-		t.Run(scenario, func(t *testing.T) {
-			ref, ok := file.Scenarios[scenario]
-			if !ok {
-				t.Fatalf("no recording of resets of %s", scenario)
-			}
-			checkResets(t, map[string]any{"kind": name}, &ref)
-		})
+	if len(file.Scenarios) == 0 {
+		t.Fatal("no recording of resets")
+	}
+	for scenario, ref := range file.Scenarios {
+		t.Run(scenario, func(t *testing.T) { checkResets(t, map[string]any{"kind": "vmas/" + scenario}, &ref) })
 	}
 }
 

@@ -154,10 +154,10 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 	if err := json.Unmarshal(text, &stored); err != nil {
 		t.Fatal(err)
 	}
-	for name, sums := range found {
-		for buffer, x := range sums {
+	for name, sums := range stored {
+		for buffer, y := range sums {
 			// Other processors round otherwise: physics of ten steps keeps five digits.
-			if y := stored[name][buffer]; math.Abs(x-y) > 1e-3+1e-5*math.Abs(y) {
+			if x := found[name][buffer]; math.Abs(x-y) > 1e-3+1e-5*math.Abs(y) {
 				t.Errorf("%s: %s adds up to %g, and to %g in %s", name, buffer, x, y, file)
 			}
 		}
