@@ -22,38 +22,42 @@ import (
 // collection, and no gradient of the actor passes into the memory. Execution then needs the memory, and nothing of other agents.
 // It costs a pass of the memory for every agent step, also in evaluation, and as many more inputs of the actor as f_n has numbers.
 
-// teller is the intention model as actors read it: f_n of the running episodes, one step at a time. It shares its weights with the
+// actorContext is the intention model as actors read it: f_n of the running episodes, one step at a time. It shares its weights with the
 // memory that the module trains, and has a past of its own, since that one sees a collection as a whole and only after it.
-type teller struct {
-	mem  memory.Memory
-	now  *rl.Rollout // of a single step, which the agents see now
-	rows []int32     // [E·N] all of its agent steps
-	tell *nn.Program // f_n of rows
-	new  []byte      // past of a teller that has seen nothing
+type actorContext struct {
+	mem     memory.Memory
+	now     *rl.Rollout // of a single step, which the agents see now
+	rows    []int32     // [E·N] all of its agent steps
+	program *nn.Program // f_n of rows
+	new     []byte      // past of one that has seen nothing
 }
 
 var (
-	_ explore.Informed = Config{}
-	_ explore.Informer = (*module)(nil)
+	_ explore.Requirer        = Config{}
+	_ explore.ContextProvider = (*module)(nil)
 )
 
-// ContextLen is the length of f_n with actor_uses_context, else 0.
-func (c Config) ContextLen(b *nn.Build) (int, error) {
-	if !c.ActorContext {
-		return 0, nil
+// Requires are the labels that a detector learns from, and f_n with actor_uses_context.
+func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
+	if !c.Exploit {
+		return needs, nil
 	}
 	if err := c.Validate(); err != nil {
-		return 0, err
+		return needs, err
 	}
 	mem, err := c.Memory.Build(b)
 	if err != nil {
-		return 0, err
+		return needs, err
 	}
-	return mem.Shape().Width, nil
+	needs.Labels = mem.Shape().Labels
+	if c.ActorContext {
+		needs.Context = mem.Shape().Width
+	}
+	return needs, nil
 }
 
-// newTeller compiles the graph of one step. The variables must exist already.
-func (c Config) newTeller(b *nn.Build) (*teller, error) {
+// newActorContext compiles the graph of one step. The variables must exist already.
+func (c Config) newActorContext(b *nn.Build) (*actorContext, error) {
 	mem, err := memory.OneStep(c.Memory).Build(b)
 	if err != nil {
 		return nil, err
@@ -62,49 +66,49 @@ func (c Config) newTeller(b *nn.Build) (*teller, error) {
 	if mem.Shape().Chunk != 1 {
 		return nil, errors.New("cermic: actor_uses_context needs a memory that can go on by single steps, and this one cannot")
 	}
-	t := &teller{mem: mem, now: rl.NewRollout(b.Spec, 1, 0), rows: make([]int32, rows)}
+	t := &actorContext{mem: mem, now: rl.NewRollout(b.Spec, 1, 0), rows: make([]int32, rows)}
 	t.now.KeepLabels() // a detector that learns wants some, for a loss that is not computed here
 	for row := range t.rows {
 		t.rows[row] = int32(row)
 	}
-	t.tell, err = nn.NewProgram(b, "cermic.context", mem.Inputs(rows), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	t.program, err = nn.NewProgram(b, "cermic.context", mem.Inputs(rows), func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{mem.Context(sc.At(scope).At("memory"), in).Now}
 	})
 	t.new = t.save()
 	return t, err
 }
 
-// Inform writes f_n of every agent into dst [E,N,F].
-func (m *module) Inform(in *rl.Obs, started []uint8, dst []float32) error {
-	t := m.told
+// ContextFor writes f_n of every agent into dst [E,N,F].
+func (m *module) ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error {
+	t := m.context
 	copy(t.now.Obs, in.Obs)
 	copy(t.now.Cells, in.Cells)
 	copy(t.now.Alive, in.Alive)
-	copy(t.now.Started, started)
+	copy(t.now.Started, isFirst)
 	if w, ok := t.mem.(memory.Watcher); ok {
 		if err := w.Watch(t.now); err != nil {
 			return err
 		}
 	}
-	t.mem.Gather(t.tell, 0, t.now, t.rows)
-	if err := t.tell.Run(); err != nil {
+	t.mem.Gather(t.program, 0, t.now, t.rows)
+	if err := t.program.Run(); err != nil {
 		return err
 	}
-	t.tell.Read(0, dst)
+	t.program.Read(0, dst)
 	return nil
 }
 
-// Aside calls f with an empty past and then goes on with this one.
-func (m *module) Aside(f func() error) error {
-	past := m.told.save()
-	if err := m.told.load(m.told.new); err != nil {
+// WithFreshState calls f with an empty past and then goes on with this one.
+func (m *module) WithFreshState(f func() error) error {
+	past := m.context.save()
+	if err := m.context.load(m.context.new); err != nil {
 		return err
 	}
-	return errors.Join(f(), m.told.load(past))
+	return errors.Join(f(), m.context.load(past))
 }
 
 // save returns the past of the running episodes, nil if the memory has none.
-func (t *teller) save() []byte {
+func (t *actorContext) save() []byte {
 	if s, ok := t.mem.(rl.Saver); ok {
 		return s.Save()
 	}
@@ -112,7 +116,7 @@ func (t *teller) save() []byte {
 }
 
 // load continues from what save returned.
-func (t *teller) load(past []byte) error {
+func (t *actorContext) load(past []byte) error {
 	if s, ok := t.mem.(rl.Saver); ok {
 		return s.Load(past)
 	}

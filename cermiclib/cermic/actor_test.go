@@ -64,7 +64,7 @@ func seen(x *rl.Rollout, t int) *rl.Obs {
 func tell(t *testing.T, m *module, x *rl.Rollout, k int, in *rl.Obs) []float32 {
 	t.Helper()
 	dst := make([]float32, x.E*x.N*12)
-	if err := m.Inform(in, x.Started[k*x.E:(k+1)*x.E], dst); err != nil {
+	if err := m.ContextFor(in, x.Started[k*x.E:(k+1)*x.E], dst); err != nil {
 		t.Fatal(err)
 	}
 	return dst
@@ -165,7 +165,7 @@ func TestWhatActorsAreToldOutlivesASaveAndAnEvaluation(t *testing.T) {
 			}
 			for range 2 { // an evaluation knows nothing of the one before either
 				var first []float32
-				err := asided.Aside(func() error {
+				err := asided.WithFreshState(func() error {
 					first = tell(t, asided, other, 2, seen(other, 2))
 					tell(t, asided, other, 3, seen(other, 3))
 					return nil

@@ -6,7 +6,6 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/envs"
 )
@@ -23,12 +22,12 @@ const (
 //
 // Reading: θ is the module's own; actor and critic neither share nor train it, which keeps the module a plug-in (D22).
 func (c Config) embed(sc *model.Scope, spec *envs.Spec, obs *Node) *Node {
-	return memory.Encode(sc.At(encoderScope), spec, obs, c.Embed, c.EmbedNorm)
+	return nn.Encode(sc.At(encoderScope), spec, obs, c.Embed, c.EmbedNorm)
 }
 
 // embedNext maps o_{t+1} [B,I] to s_{t+1} = θᵐ(o_{t+1}) [B,S], through which no gradient passes. embed must have made θ before.
 func (c Config) embedNext(sc *model.Scope, spec *envs.Spec, next *Node) *Node {
-	s := memory.Encode(sc.At(momentumScope), spec, next, c.Embed, c.EmbedNorm)
+	s := nn.Encode(sc.At(momentumScope), spec, next, c.Embed, c.EmbedNorm)
 	nn.Twin(sc.At(encoderScope), sc.At(momentumScope))
 	return StopGradient(s)
 }

@@ -13,6 +13,7 @@ import (
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
 	"cermic/envs/rng"
 )
@@ -286,6 +287,8 @@ type sightedMemory struct {
 }
 
 func (s sightedMemory) Watch(*rl.Rollout) error { return nil }
+
+func (s sightedMemory) Inspect(*rl.Rollout) ([]results.Graph, error) { return nil, nil }
 
 func (s sightedMemory) Detected() []uint64 {
 	seen := make([]uint64, 9*2*3)

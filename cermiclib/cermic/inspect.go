@@ -28,7 +28,7 @@ func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Insid
 	if err = m.codes(x, into); err != nil {
 		return err
 	}
-	if g, ok := m.mem.(memory.Inspector); ok {
+	if g, ok := m.mem.(memory.Detecting); ok {
 		into.Graphs, err = g.Inspect(x)
 	}
 	return err

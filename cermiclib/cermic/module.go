@@ -44,7 +44,7 @@ type module struct {
 	agents    int           // N
 	build     *nn.Build     // for Inspect
 	mem       memory.Memory // nil without L_exploit
-	told      *teller       // nil unless actor_uses_context
+	context   *actorContext // nil unless actor_uses_context
 	minibatch int           // B
 	form      form          // formula of r^i: form.go
 	step      *nn.Program   // one gradient step
@@ -92,7 +92,7 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 		}
 	}
 	if c.ActorContext {
-		m.told, err = c.newTeller(b)
+		m.context, err = c.newActorContext(b)
 	}
 	return m, err
 }

@@ -15,8 +15,8 @@ type state struct {
 	Extrinsic rl.Running
 	Last      []float32
 	Memory    []byte // of a memory that is a rl.Saver
-	Told      []byte `json:",omitempty"` // the same of the one that actors read
-	Form      []byte `json:",omitempty"` // what the formula of r^i has taken in
+	Context   []byte `json:"Told,omitempty"` // the same of the one that actors read
+	Form      []byte `json:",omitempty"`     // what the formula of r^i has taken in
 }
 
 // Save returns the running statistics and what the memory carries from one collection to the next. The running means of γ are
@@ -26,8 +26,8 @@ func (m *module) Save() []byte {
 	if saver, ok := m.mem.(rl.Saver); ok {
 		s.Memory = saver.Save()
 	}
-	if m.told != nil {
-		s.Told = m.told.save()
+	if m.context != nil {
+		s.Context = m.context.save()
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -47,8 +47,8 @@ func (m *module) Load(data []byte) error {
 			return err
 		}
 	}
-	if m.told != nil {
-		if err := m.told.load(s.Told); err != nil {
+	if m.context != nil {
+		if err := m.context.load(s.Context); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/envs"
 )
@@ -32,7 +31,7 @@ var logSpreadMin, logSpreadMax = math.Log(0.1), 2.0
 
 // encode maps o [B,I] to s [B,S].
 func (c DB) encode(sc *model.Scope, s *envs.Spec, obs *Node) *Node {
-	return memory.Encode(sc.At("encoder"), s, obs, c.Feat, c.FeatNorm)
+	return nn.Encode(sc.At("encoder"), s, obs, c.Feat, c.FeatNorm)
 }
 
 // transition maps s [B,S] and the action [B,A] to mean and spread of z, both [B,Z].

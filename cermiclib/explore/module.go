@@ -33,20 +33,25 @@ type Replayed interface {
 	UseReplay(p *rl.Replay)
 }
 
-// Informed is a Config whose module may be an Informer.
-type Informed interface {
-	// ContextLen is F, the length of what its module tells each actor; 0 if it tells nothing.
-	ContextLen(b *nn.Build) (int, error)
+// Requirements are what a module needs of a run.
+type Requirements struct {
+	Labels  bool // rollouts hold the simulator's detector labels
+	Context int  // F, length of the context that it gives each actor, as a ContextProvider; 0: it gives none
 }
 
-// Informer is a Module that tells every actor a context beside its observation, made of that agent's own past and of nothing else:
+// Requirer is a Config whose module has Requirements. They are known before anything is built: the actor's networks depend on them.
+type Requirer interface {
+	Requires(b *nn.Build) (Requirements, error)
+}
+
+// ContextProvider is a Module that gives every actor a context beside its observation, made of that agent's own past and of nothing else:
 // execution stays without communication, and actors get it in evaluation, too.
-type Informer interface {
-	// Inform writes what the agents are told before they act into dst [E,N,F]. It is called at every step, in time order; started [E]
+type ContextProvider interface {
+	// ContextFor writes what the agents are given before they act into dst [E,N,F]. It is called at every step, in time order; isFirst [E]
 	// is 1 where an episode begins.
-	Inform(in *rl.Obs, started []uint8, dst []float32) error
-	// Aside calls f, which informs about other episodes from their start, and then goes on as if it had not.
-	Aside(f func() error) error
+	ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error
+	// WithFreshState calls f, which plays other episodes from their start, and then goes on as if it had not.
+	WithFreshState(f func() error) error
 }
 
 // Config is an explorer with all its settings; registered values are complete defaults.

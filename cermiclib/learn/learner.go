@@ -23,20 +23,13 @@ type Learner interface {
 	CarryLen() int
 }
 
-// Rememberer is a Learner that trains on experience of earlier collections. No checkpoint holds that: when a run goes on, its
-// actions are played again, and Remember gets every collection anew, in order, all but the intrinsic reward.
-type Rememberer interface {
-	Remember(x *rl.Rollout) error
-}
-
-// Replayer is a Learner that keeps old experience.
-type Replayer interface {
+// OffPolicy is a Learner that trains on experience of earlier rollout batches.
+type OffPolicy interface {
+	Learner
+	// Experience holds it, for explorers that train on it as well. No checkpoint does: when a run goes on, its action log is played again,
+	// and the replay gets every rollout batch anew, in order, all but the intrinsic reward.
 	Experience() *rl.Replay
-}
-
-// Rescorer is a Learner that can pay the intrinsic reward of old experience anew.
-type Rescorer interface {
-	// Rescore is called once, with nil if the explorer cannot score; the error says what to do then.
+	// Rescore is called once, with what can score old experience anew, or nil if the explorer cannot; the error says what to do then.
 	Rescore(s rl.Scorer) error
 }
 
@@ -50,11 +43,11 @@ type Config interface {
 	CollectFrames() int
 }
 
-// Brancher is a Config that cannot go on from the state of every other of its kind: BranchesFrom says why not from parent's.
-type Brancher interface{ BranchesFrom(parent Config) error }
-
-// ValueBased is a Config whose learner compares the values of finitely many actions and explores by an ε of its own.
-type ValueBased interface{ ValueBased() }
+// ValueBased is a Config whose learner, an OffPolicy one, compares the values of finitely many actions and explores by an ε of its own.
+type ValueBased interface {
+	// BranchesFrom says why a run cannot go on from the state of one with parent's settings, nil if it can.
+	BranchesFrom(parent Config) error
+}
 
 // Register makes a learner known by its Kind.
 func Register(proto Config) { conf.Register(proto) }

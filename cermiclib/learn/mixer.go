@@ -15,6 +15,8 @@ import (
 type Mixer interface {
 	// Mix returns Q_tot [B]; its variables lie below sc.
 	Mix(sc *model.Scope, in QIn) *graph.Node
+	// Cost returns a cost of the mixer's own beside the temporal difference, a scalar, or nil for none; the arguments are those of Mix.
+	Cost(sc *model.Scope, in QIn) *graph.Node
 }
 
 // QIn is what a mixer may use of B frames. It is used in training only.
@@ -24,12 +26,6 @@ type QIn struct {
 	OneHot *graph.Node // [B,N,K] chosen actions
 	Obs    *graph.Node // [B,N,O]; of cells, their features [B,N,F] as the same network sees them, through which no gradient passes
 	State  *graph.Node // [B,S]; of cells, Obs of all agents [B,N·F]
-}
-
-// Penalised is a Mixer with a cost of its own beside the temporal difference.
-type Penalised interface {
-	// PenaltyOf returns what is added to the loss, a scalar, or nil; the arguments are those of Mix.
-	PenaltyOf(sc *model.Scope, in QIn) *graph.Node
 }
 
 // MixerConfig is a mixer with all its settings; registered values are complete defaults.

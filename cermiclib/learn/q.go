@@ -84,9 +84,6 @@ func (c Q) Scheduled(s rl.Schedule) Config {
 	return c
 }
 
-// ValueBased is what Q is.
-func (Q) ValueBased() {}
-
 // DefaultQ holds every number of the paper's hyper-parameter table, and BenchMARL's where the table is silent.
 func DefaultQ() Q {
 	return Q{
@@ -166,9 +163,8 @@ type q struct {
 }
 
 var (
-	_ Rememberer = (*q)(nil)
-	_ Replayer   = (*q)(nil)
-	_ Rescorer   = (*q)(nil)
+	_ OffPolicy  = (*q)(nil)
+	_ ValueBased = Q{}
 	_ rl.Saver   = (*q)(nil)
 )
 
@@ -245,9 +241,6 @@ func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
 	return l.actor.act(in, out)
 }
 
-// Remember puts a collection into the replay.
-func (l *q) Remember(x *rl.Rollout) error { return l.replay.Add(x) }
-
 // Experience is the replay, for explorers that train on it too.
 func (l *q) Experience() *rl.Replay { return l.replay }
 
@@ -290,7 +283,7 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return sums, err
 }
 
-// BranchesFrom implements Brancher: what a bonus was when its frame was collected cannot be known later.
+// BranchesFrom implements ValueBased: what a bonus was when its frame was collected cannot be known later.
 func (c Q) BranchesFrom(parent Config) error {
 	if p, ok := parent.(Q); ok && p.IntAt == IntAtSample && c.IntAt == IntAtCollect {
 		return fmt.Errorf("learner.int_at was %s, so the replay holds no bonuses for %s: leave it as it is", IntAtSample, IntAtCollect)

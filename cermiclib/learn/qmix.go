@@ -56,6 +56,9 @@ func (c QMIX) Build(b *nn.Build) (Mixer, error) {
 
 type qmix struct{ QMIX }
 
+// Cost is none.
+func (qmix) Cost(*model.Scope, QIn) *Node { return nil }
+
 // Mix returns Q_tot [B] from utilities [B,N] and state [B,S].
 func (m qmix) Mix(sc *model.Scope, in QIn) *Node {
 	b, n := in.Chosen.Shape().Dimensions[0], in.Chosen.Shape().Dimensions[1]

@@ -42,10 +42,7 @@ const (
 	HeadQatten  = "qatten"
 )
 
-var (
-	_ MixerConfig = QPLEX{}
-	_ Penalised   = qplex{}
-)
+var _ MixerConfig = QPLEX{}
 
 func init() { RegisterMixer(DefaultQPLEX()) }
 
@@ -152,8 +149,8 @@ func (m qplex) mlp(sc *model.Scope, x *Node, layers, out int) *Node {
 	return nn.Linear(sc.At("out"), x, out)
 }
 
-// PenaltyOf is the cost of large attention logits, a scalar, or nil where there is no attention.
-func (m qplex) PenaltyOf(sc *model.Scope, in QIn) *Node {
+// Cost is that of large attention logits, a scalar, or nil where there is no attention.
+func (m qplex) Cost(sc *model.Scope, in QIn) *Node {
 	if m.Head != HeadQatten || m.Penalty == 0 {
 		return nil
 	}

@@ -93,6 +93,9 @@ type spectra struct {
 	spec *envs.Spec
 }
 
+// Cost is none.
+func (spectra) Cost(*model.Scope, QIn) *Node { return nil }
+
 // Mix returns Q_tot [B] from utilities [B,N] and observations [B,N,O].
 func (m spectra) Mix(sc *model.Scope, in QIn) *Node {
 	rows := in.Obs

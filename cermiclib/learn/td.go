@@ -56,10 +56,8 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
 		total := m.Mix(online.At(mixerScope), now)
 		y := l.target(online, target, p, m, next, in)
 		loss := l.loss(Sub(total, y))
-		if extra, ok := m.(Penalised); ok {
-			if cost := extra.PenaltyOf(online.At(mixerScope), now); cost != nil {
-				loss = Add(loss, cost)
-			}
+		if cost := m.Cost(online.At(mixerScope), now); cost != nil {
+			loss = Add(loss, cost)
 		}
 		norm := l.Adam.Minimize(online, loss)
 		if l.TargetFrames == 0 {

@@ -153,7 +153,6 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 		}
 		m.Online = false
 	}
-	b.Labels = b.Labels || m.Online
 	return m, nil
 }
 
@@ -183,7 +182,7 @@ type graphMemory struct {
 var _ Detecting = (*graphMemory)(nil)
 var _ rl.Saver = (*graphMemory)(nil)
 
-func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk} }
+func (m *graphMemory) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk, Labels: m.Online} }
 
 // newQueue is an empty queue for a number of observers.
 func (m *graphMemory) newQueue(observers int) *queue {
@@ -347,7 +346,7 @@ func (m *graphMemory) Watch(x *rl.Rollout) error {
 
 // encode embeds observations [B,I]: [B,D].
 func (m *graphMemory) encode(sc *model.Scope, obs *Node) *Node {
-	return Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
+	return nn.Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
 }
 
 // logits is the detector on embeddings [B,D]: [B,N]. With det_slots=type, agents of one type share theirs.

@@ -81,7 +81,6 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 		return nil, err
 	}
 	if c.Gated {
-		b.Labels = true
 		m.gates = &gates{agents: b.Spec.Peers(), met: make([]uint8, rows)}
 		m.moved, m.probability = make([]float32, rows*c.Layers*c.Width), make([]float32, rows*b.Spec.Peers())
 	}
@@ -137,7 +136,7 @@ func (m *gru) stateLen() int {
 var _ Watcher = (*gru)(nil)
 var _ rl.Saver = (*gru)(nil)
 
-func (m *gru) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk} }
+func (m *gru) Shape() Shape { return Shape{Width: m.Width, Chunk: m.Chunk, Labels: m.Gated} }
 
 // Inputs are time-major, C = b/L chunks side by side.
 func (m *gru) Inputs(b int) []nn.Input {
@@ -210,7 +209,7 @@ func (m *gru) Context(sc *model.Scope, in []*Node) Context {
 // last step [C,F].
 func (m *gru) unroll(sc *model.Scope, obs, keep, hidden *Node) (x *Node, last []*Node) {
 	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
-	x = Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
+	x = nn.Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
 	for i := range m.Layers {
 		cell := nn.NewGRU(sc.At("gru_%d", i), x, m.Width)
 		states := cell.Unroll(Reshape(x, l, c, -1), keep, m.part(hidden, i))
@@ -230,7 +229,7 @@ func at(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
 // advance maps obs [B,I], keep [B,1] and hidden [B,H] to the next hidden of all layers [B,layers·F] and, with gru_gated, to
 // the detector's probabilities [B,N].
 func (m *gru) advance(sc *model.Scope, obs, keep, hidden *Node) []*Node {
-	x := Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
+	x := nn.Encode(sc.At("encoder"), m.build.Spec, obs, m.Embed, true)
 	var seen []*Node
 	if m.Gated {
 		seen = append(seen, Sigmoid(detect(sc.At("detector"), x, m.gates.agents)))

@@ -87,7 +87,7 @@ func (g *gates) resize(rows int) {
 func (m *gru) gatedContext(sc *model.Scope, in []*Node) (out Context) {
 	obs, keep, hidden, open, labels, observer := in[0], in[1], in[2], in[4], in[5], in[6]
 	l, c := obs.Shape().Dimensions[0], obs.Shape().Dimensions[1]
-	e := Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
+	e := nn.Encode(sc.At("encoder"), m.build.Spec, Reshape(obs, l*c, m.obs), m.Embed, true)
 	rows := func(x *Node) *Node { return Reshape(Transpose(Reshape(x, l, c, -1), 0, 1), l*c, -1) }
 	out.detect(detect(sc.At("detector"), rows(e), m.gates.agents), rows(labels), rows(observer), gateThreshold, 1)
 

@@ -11,15 +11,6 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Inspector is implemented by memories that hold something to look at.
-type Inspector interface {
-	// Inspect returns the graph of every agent step of x, a collection that begins with an episode. What the memory carried from
-	// the collection before is lost.
-	Inspect(x *rl.Rollout) ([]results.Graph, error)
-}
-
-var _ Inspector = (*graphMemory)(nil)
-
 // inspectRows is the number of agent steps that one call of the inspecting graph takes.
 const inspectRows = 32
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
 	"cermic/envs/conf"
 )
@@ -41,12 +42,17 @@ type Detecting interface {
 	Watcher
 	// Detected returns [T,E,N] of the rollout last watched: bit j is set where an agent step detects agent j.
 	Detected() []uint64
+	// Inspect returns the graph of every agent step of x, a collection that begins with an episode. What the memory carried from
+	// the collection before is lost.
+	Inspect(x *rl.Rollout) ([]results.Graph, error)
 }
 
 // Shape describes a memory to its owner.
 type Shape struct {
 	Width int // F, length of a feature
 	Chunk int // L, consecutive steps of one agent that make one sample; 1 where steps are drawn one by one
+
+	Labels bool // rollouts must hold the simulator's detector labels
 }
 
 // Context holds the features of B agent steps.

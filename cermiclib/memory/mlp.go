@@ -128,6 +128,6 @@ func (m *mlp) Context(sc *model.Scope, in []*graph.Node) Context {
 // feature maps observations [B,I] to [B,F], of fixed scale: negatives for the critic are drawn in units of its spread, which
 // a growing scale would make meaningless.
 func (m *mlp) feature(sc *model.Scope, obs *graph.Node) *graph.Node {
-	e := Encode(sc.At("encoder"), m.spec, obs, m.Embed, true)
+	e := nn.Encode(sc.At("encoder"), m.spec, obs, m.Embed, true)
 	return nn.Normalize(nn.MLP(sc.At("feature"), e, []int{m.Hidden, m.Hidden}, nn.LeakyReLU, m.Width))
 }

@@ -104,5 +104,5 @@ func (x *play) targets(store *model.Store, in *Node, width int) *Node {
 	if x.truth != nil {
 		return in
 	}
-	return Encode(store.Scope("/pretrain/target"), x.Spec, in, width, true)
+	return nn.Encode(store.Scope("/pretrain/target"), x.Spec, in, width, true)
 }

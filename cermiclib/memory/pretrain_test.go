@@ -331,7 +331,7 @@ func TestMemoryStartsWithThePretrainedWeightsThatItNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Labels {
+		if m.Shape().Labels {
 			t.Errorf("%s, %s: it asks for labels", c.Kind(), x.kind)
 		}
 		if _, err := nn.NewProgram(b, "probe", m.Inputs(10), func(sc *model.Scope, in []*graph.Node) []*graph.Node {

@@ -159,9 +159,9 @@ func (p *Pretrained) fits(kind string, shapes map[string][2]int) error {
 	return nil
 }
 
-// encoderShapes are the shapes of Encode's weights.
+// encoderShapes are the shapes of nn.Encode's weights.
 func encoderShapes(s *envs.Spec, width int) map[string][2]int {
-	layers := encoderLayers(s)
+	layers := nn.EncoderLayers(s)
 	if layers == nil {
 		return map[string][2]int{"encoder/out/weights": {width, nn.SeenLen(s)}}
 	}

@@ -17,15 +17,14 @@ import (
 	"cermic/envs/rng"
 )
 
-// Build is everything that a component may depend on when it makes its graphs.
+// Build is everything that a component may depend on when it makes its graphs. No component changes it for another.
 type Build struct {
 	Spec    *envs.Spec
 	Backend Backend
 	Store   *model.Store // made by NewStore
 	Seed    uint64       // of the run; streams are named by (Seed, purpose, index)
 	Files   string       // folder of the results store, for weights that an experiment names; empty: none
-	Context int          // F, numbers that an explorer tells each actor beside its observation; 0: none
-	Labels  bool         // set by a component while it is built: rollouts must hold the simulator's detector labels
+	Context int          // F, numbers that an explorer gives each actor beside its observation; 0: none
 
 	programs []*Program
 }

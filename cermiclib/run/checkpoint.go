@@ -82,7 +82,7 @@ func (g *group) savers() map[string]rl.Saver {
 
 // labels reports whether a component of a group needs the simulator's detector labels.
 func (t *trainer) labels() bool {
-	return slices.ContainsFunc(t.groups, func(g *group) bool { return g.build.Labels })
+	return slices.ContainsFunc(t.groups, func(g *group) bool { return g.needs.Labels })
 }
 
 // tensorOf is the name of a variable of the group among a checkpoint's tensors.

@@ -29,7 +29,7 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 			return nil, err
 		}
 		begun += min(env.Spec().Copies, want-len(out.Scores))
-		err = t.aside(func() error { return t.play(ctx, env, round, out, watch) })
+		err = t.withFreshState(func() error { return t.play(ctx, env, round, out, watch) })
 		envs.Close(env)
 		if err != nil {
 			return nil, err

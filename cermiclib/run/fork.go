@@ -138,7 +138,7 @@ func (e Experiment) validateFork(now *envs.Spec) error {
 	case at >= e.Budget.Frames:
 		return fmt.Errorf("a fork at %d frames has nothing left to train of %d: set budget.frames as well", at, e.Budget.Frames)
 	}
-	if own, ok := e.Learner.(learn.Brancher); ok {
+	if own, ok := e.Learner.(learn.ValueBased); ok {
 		if err := own.BranchesFrom(parent.Learner); err != nil {
 			return err
 		}
@@ -304,7 +304,7 @@ func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Experime
 		_, err = t.restore(c)
 		return err
 	}
-	if _, ok := t.groups[0].learner.(learn.Rememberer); ok { // all have the same
+	if _, ok := t.groups[0].learner.(learn.OffPolicy); ok { // all have the same
 		return errors.New("its learner trains on experience of the task as it was")
 	}
 	if _, err := t.restoreLearned(c); err != nil {

@@ -23,13 +23,14 @@ type group struct {
 	build    *nn.Build  // with variables of its own
 	learner  learn.Learner
 	module   explore.Module
-	informer explore.Informer // nil unless module is one
-	step     *envs.Step       // what the group's agents see now
+	needs    explore.Requirements
+	provider explore.ContextProvider // nil unless module is one
+	step     *envs.Step              // what the group's agents see now
 	act      *envs.Actions
 	x        *rl.Rollout
 	dist     *rl.Dist
 	carry    []float32 // [E,N,C]
-	context  []float32 // [E,N,F] of the informer
+	context  []float32 // [E,N,F] of the provider
 	streams  []rng.Rand
 	played   []uint8   // [frames,N] every choice so far, if the learner trains on old experience
 	returns  []float32 // [E] mean over agents, of the running episodes; nil where there is one group, whose score says it
@@ -48,10 +49,11 @@ func newGroup(e Experiment, view *envs.View, backend nn.Backend, files string) (
 			g.build.Close()
 		}
 	}()
-	if c, ok := e.Explore.(explore.Informed); ok {
-		if g.build.Context, err = c.ContextLen(g.build); err != nil {
+	if c, ok := e.Explore.(explore.Requirer); ok {
+		if g.needs, err = c.Requires(g.build); err != nil {
 			return nil, err
 		}
+		g.build.Context = g.needs.Context
 	}
 	if g.learner, err = e.Learner.Build(g.build, e.Policy); err != nil {
 		return nil, err
@@ -59,13 +61,11 @@ func newGroup(e Experiment, view *envs.View, backend nn.Backend, files string) (
 	if g.module, err = e.Explore.Build(g.build); err != nil {
 		return nil, err
 	}
-	if l, ok := g.learner.(learn.Rescorer); ok {
+	if l, ok := g.learner.(learn.OffPolicy); ok {
 		scorer, _ := g.module.(rl.Scorer)
 		if err := l.Rescore(scorer); err != nil {
 			return nil, err
 		}
-	}
-	if l, ok := g.learner.(learn.Replayer); ok {
 		if m, ok := g.module.(explore.Replayed); ok {
 			m.UseReplay(l.Experience())
 		}
@@ -79,11 +79,11 @@ func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error 
 	rows, c := s.Copies*s.Agents, g.learner.CarryLen()
 	g.step, g.act = g.view.Step(whole), g.view.Actions(act)
 	g.x = rl.NewRollout(s, frames/s.Copies, c)
-	if g.build.Labels {
+	if g.needs.Labels {
 		g.x.KeepLabels()
 	}
-	if f := g.build.Context; f > 0 {
-		g.informer, g.context = g.module.(explore.Informer), make([]float32, rows*f)
+	if f := g.needs.Context; f > 0 {
+		g.provider, g.context = g.module.(explore.ContextProvider), make([]float32, rows*f)
 		g.x.KeepContext(f)
 	}
 	g.dist = rl.NewDist(s, c)
@@ -162,10 +162,10 @@ func seen(step *envs.Step, carry []float32) rl.Obs {
 	return rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Carry: carry}
 }
 
-// look lets the learner act on what the agents see, and on what an informer tells them; started [E] is 1 where an episode begins.
+// look lets the learner act on what the agents see, and on the context that an explorer gives them; started [E] is 1 where an episode begins.
 func (g *group) look(in *rl.Obs, started []uint8) error {
-	if g.informer != nil {
-		if err := g.informer.Inform(in, started, g.context); err != nil {
+	if g.provider != nil {
+		if err := g.provider.ContextFor(in, started, g.context); err != nil {
 			return err
 		}
 		in.Context = g.context
@@ -173,12 +173,12 @@ func (g *group) look(in *rl.Obs, started []uint8) error {
 	return g.learner.Act(in, g.dist)
 }
 
-// aside lets f look at other episodes from their start.
-func (g *group) aside(f func() error) error {
-	if g.informer == nil {
+// withFreshState lets f play other episodes from their start.
+func (g *group) withFreshState(f func() error) error {
+	if g.provider == nil {
 		return f()
 	}
-	return g.informer.Aside(f)
+	return g.provider.WithFreshState(f)
 }
 
 // keep stores what step k returned.

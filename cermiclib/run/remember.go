@@ -19,7 +19,7 @@ import (
 
 // record keeps the actions of the collection that was just trained on.
 func (g *group) record() {
-	if _, ok := g.learner.(learn.Rememberer); !ok {
+	if _, ok := g.learner.(learn.OffPolicy); !ok {
 		return
 	}
 	for _, choice := range g.x.Act.Choice {
@@ -29,7 +29,7 @@ func (g *group) record() {
 
 // canRecord refuses a task whose choices do not fit a byte, for a learner whose actions are kept.
 func (g *group) canRecord() error {
-	if _, ok := g.learner.(learn.Rememberer); ok && g.spec.Act.Choices > 256 {
+	if _, ok := g.learner.(learn.OffPolicy); ok && g.spec.Act.Choices > 256 {
 		return fmt.Errorf("%s has %d choices, a value learner can have 256 at most", g.spec.Name, g.spec.Act.Choices)
 	}
 	return nil
@@ -40,7 +40,7 @@ func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
 	if now := t.learning(c.Frames); now != t {
 		return now.remember(ctx, c)
 	}
-	if _, ok := t.groups[0].learner.(learn.Rememberer); !ok { // all have the same
+	if _, ok := t.groups[0].learner.(learn.OffPolicy); !ok { // all have the same
 		return nil
 	}
 	if _, ok := t.env.(envs.Fallible); ok {
@@ -75,7 +75,7 @@ func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
 			return err
 		}
 		for _, g := range t.groups {
-			if err := g.learner.(learn.Rememberer).Remember(g.x); err != nil {
+			if err := g.learner.(learn.OffPolicy).Experience().Add(g.x); err != nil {
 				return err
 			}
 			g.record()

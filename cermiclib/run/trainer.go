@@ -214,11 +214,11 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 	return done, nil
 }
 
-// aside lets f look at other episodes from their start.
-func (t *trainer) aside(f func() error) error {
+// withFreshState lets f play other episodes from their start.
+func (t *trainer) withFreshState(f func() error) error {
 	for _, g := range t.groups {
 		inner := f
-		f = func() error { return g.aside(inner) }
+		f = func() error { return g.withFreshState(inner) }
 	}
 	return f()
 }

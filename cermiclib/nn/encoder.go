@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package memory
+package nn
 
 import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/nn"
 	"cermic/envs"
 )
 
-// EncoderHidden is the width of the encoder's two hidden layers; the paper's table of memory sizes: 128.
-const EncoderHidden = 128
+// encoderHidden is the width of the encoder's two hidden layers; the paper's table of memory sizes: 128.
+const encoderHidden = 128
 
-// Encode maps observations [B,I] to embeddings [B,width]: vectors through two hidden layers, cells through nn.See and one linear
+// Encode maps observations [B,I] to embeddings [B,width]: vectors through two hidden layers, cells through See and one linear
 // layer, as its dense layer is hidden too. With normalise, each embedding has mean 0 and variance 1 over its components, so that
 // a collapse to a constant cannot hide in a small scale.
 //
 // The memories and the module's own encoder θ have this shape and weights of their own.
 func Encode(sc *model.Scope, s *envs.Spec, obs *Node, width int, normalise bool) *Node {
-	e := nn.MLP(sc, nn.See(sc, s, obs), encoderLayers(s), nn.LeakyReLU, width)
+	e := MLP(sc, See(sc, s, obs), EncoderLayers(s), LeakyReLU, width)
 	if normalise {
-		e = nn.Normalize(e)
+		e = Normalize(e)
 	}
 	return e
 }
 
-// encoderLayers are the widths of an encoder's hidden layers behind nn.See.
-func encoderLayers(s *envs.Spec) []int {
+// EncoderLayers are the widths of an encoder's hidden layers behind See.
+func EncoderLayers(s *envs.Spec) []int {
 	if s.CellLen() > 0 {
 		return nil
 	}
-	return []int{EncoderHidden, EncoderHidden}
+	return []int{encoderHidden, encoderHidden}
 }
