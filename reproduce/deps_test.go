@@ -15,7 +15,7 @@ import (
 // layers is the import order of the module: a package may import only packages of earlier layers. A folder stands for
 // every package below it that has no entry of its own; packages of one folder may import each other.
 var layers = [][]string{
-	{"envs/conf", "envs/rng", "envs/internal"},
+	{"envs/conf", "envs/rng", "envs/internal", "cermiclib"},
 	{"envs"},
 	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/explore", "envs/envtest"},
 	{"envs/python"},

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn_test
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/explore"
+)
+
+// A learner is a config, built for a task with a policy of one's choice. Acting fills a distribution for every agent of every copy.
+func Example() {
+	env, err := explore.DefaultClimbing().WithShared(envs.Common{Copies: 4, Reward: envs.Dense}).Build(1, 1)
+	if err != nil {
+		panic(err)
+	}
+	backend, err := nn.OpenPure()
+	if err != nil {
+		panic(err)
+	}
+	spec := env.Spec()
+	build := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	defer build.Close()
+	settings := learn.DefaultMAPPO()
+	settings.Frames, settings.Minibatch = 40, 20 // any setting, by its field
+	learner, err := settings.Build(build, policy.MLP{Hidden: []int{16}})
+	if err != nil {
+		panic(err)
+	}
+	step, dist := envs.NewStep(spec), rl.NewDist(spec, learner.CarryLen())
+	env.Reset(nil, step)
+	if err := learner.Act(&rl.Obs{Obs: step.Obs, State: step.State, Mask: step.Mask, Alive: step.Alive}, dist); err != nil {
+		panic(err)
+	}
+	fmt.Println("one logit for each choice:", len(dist.Logits) == spec.Copies*spec.Agents*spec.Act.Choices)
+	// Output: one logit for each choice: true
+}

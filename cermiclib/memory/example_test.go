@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memory_test
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/envs"
+	"cermic/envs/conf"
+)
+
+// A memory says how wide its context is, and in how many successive steps of an agent it is trained.
+func Example() {
+	task := &envs.Spec{Copies: 2, Agents: 3, Obs: []int{18}}
+	for _, kind := range []string{"mlp", "gru"} {
+		c, err := conf.New[memory.Config](kind)
+		if err != nil {
+			panic(err)
+		}
+		m, err := c.Build(&nn.Build{Spec: task})
+		if err != nil {
+			panic(err)
+		}
+		one, err := memory.OneStep(c).Build(&nn.Build{Spec: task})
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(kind, "has", m.Shape().Width, "numbers, trained on", m.Shape().Chunk, "steps, acts on", one.Shape().Chunk)
+	}
+	// Output:
+	// mlp has 256 numbers, trained on 1 steps, acts on 1
+	// gru has 256 numbers, trained on 20 steps, acts on 1
+}
