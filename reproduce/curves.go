@@ -82,7 +82,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, of(groups), slices.Concat(others, peer(groups, methods, group))); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: mean and bootstrap 95 %% interval over seeds of %s\n", file, plural(len(results.Flat(groups)), "run"))
+	fmt.Fprintf(out, "%s: learning curves of %s; the small line in the figure says what stands around them\n", file, plural(len(results.Flat(groups)), "run"))
 	return nil
 }
 
