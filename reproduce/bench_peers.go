@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"cermic/envs/conf"
+	"cermic/reproduce/bench"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/peers"
 )
@@ -49,15 +50,15 @@ func (in *installed) pairs() []beside {
 // steppingPairs are VMAS's tasks, from Go and from Python.
 func (in *installed) steppingPairs() (out []beside) {
 	for _, group := range []string{"env", "python"} {
-		for _, r := range recorded {
+		for _, r := range bench.Recorded {
 			for _, copies := range []int{60, 1024} {
-				name := fmt.Sprintf("%s, %d copies", strings.TrimPrefix(r.task, "vmas/"), copies)
-				ours := stepping(r.task, copies)
+				name := fmt.Sprintf("%s, %d copies", strings.TrimPrefix(r.Task, "vmas/"), copies)
+				ours := bench.Stepping(r.Task, copies)
 				if group == "python" {
-					name, ours = "Python: "+name, in.of("python", r.task, fmt.Sprint(copies))
+					name, ours = "Python: "+name, in.of("python", r.Task, fmt.Sprint(copies))
 				}
 				out = append(out, beside{group, peers.Pair{Name: name, Unit: "frames/s", Peer: "VMAS", Ours: ours,
-					Theirs: in.of("steps", strings.TrimPrefix(r.task, "vmas/"), fmt.Sprint(copies))}, group == "python", false})
+					Theirs: in.of("steps", strings.TrimPrefix(r.Task, "vmas/"), fmt.Sprint(copies))}, group == "python", false})
 			}
 		}
 	}
@@ -66,11 +67,11 @@ func (in *installed) steppingPairs() (out []beside) {
 
 // labPairs are Melting Pot's substrates from Python: ours as cells and as images, theirs always as images, of one environment at a time.
 func (in *installed) labPairs() (out []beside) {
-	for _, r := range recordedSubstrates {
-		substrate := strings.TrimPrefix(r.task, "meltingpot/")
+	for _, r := range bench.RecordedSubstrates {
+		substrate := strings.TrimPrefix(r.Task, "meltingpot/")
 		for _, view := range []string{"cells", "pixels"} {
 			out = append(out, beside{"meltingpot", peers.Pair{Name: strings.TrimSuffix(substrate, "_in_the_matrix__repeated") + ", 60 copies, " + view, Unit: "frames/s", Peer: "Melting Pot",
-				Ours: in.of("python", r.task, "60", view), Theirs: func(ctx context.Context) (float64, error) { return in.lab.Measure(ctx, "substrate", substrate) }}, true, true})
+				Ours: in.of("python", r.Task, "60", view), Theirs: func(ctx context.Context) (float64, error) { return in.lab.Measure(ctx, "substrate", substrate) }}, true, true})
 		}
 	}
 	return out
@@ -84,12 +85,12 @@ func (in *installed) trainingPairs() []beside {
 	offPolicy := []string{"off_policy_collected_frames_per_batch=6000", "off_policy_n_envs_per_worker=60", "off_policy_n_optimizer_steps=100",
 		"off_policy_train_batch_size=1024", "off_policy_memory_size=600000", "lr=3e-4"}
 	qmix := func(ctx context.Context) (float64, error) {
-		s, err := iterations(ctx, "qmix", "vmas/balance")
+		s, err := bench.Iterations(ctx, "qmix", "vmas/balance")
 		return s.FPS, err
 	}
 	return []beside{
-		{"update", peers.Pair{Name: "MAPPO update of 2400 frames", Unit: "ms", Peer: "torch", Smaller: true, Ours: updating, Theirs: in.of("update", "2400", "10")}, false, false},
-		{"train", peers.Pair{Name: "MAPPO, the paper's settings", Unit: "frames/s", Peer: "BenchMARL", Ours: training("mappo"),
+		{"update", peers.Pair{Name: "MAPPO update of 2400 frames", Unit: "ms", Peer: "torch", Smaller: true, Ours: bench.Updating, Theirs: in.of("update", "2400", "10")}, false, false},
+		{"train", peers.Pair{Name: "MAPPO, the paper's settings", Unit: "frames/s", Peer: "BenchMARL", Ours: bench.Training("mappo"),
 			Theirs: in.of(append([]string{"train", "mappo", "2"}, onPolicy...)...)}, false, false},
 		{"train", peers.Pair{Name: "QMIX, settings of short", Unit: "frames/s", Peer: "BenchMARL", Ours: qmix,
 			Theirs: in.of(append([]string{"train", "qmix", "3"}, offPolicy...)...)}, false, false},
@@ -160,7 +161,7 @@ func benchPeers(ctx context.Context, out io.Writer, only string, rounds int, lin
 	if err := in.install(ctx, out, wheel, slices.ContainsFunc(list, func(p beside) bool { return p.lab })); err != nil {
 		return err
 	}
-	if err := printMachine(out, lines); err != nil {
+	if err := bench.PrintMachine(out, lines); err != nil {
 		return err
 	}
 	for _, p := range list {
@@ -191,7 +192,7 @@ func printTurns(out io.Writer, o peers.Outcome, lines bool) error {
 			Ratios []float64 `json:"ratios"`
 		}{o.Name, o.Unit, o.Peer, o.Here, o.There, r})
 	}
-	_, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", o.Name, amount(peers.Median(o.Here)), o.Unit, o.Peer,
-		amount(peers.Median(o.There)), peers.Median(r), r[0], r[len(r)-1], plural(len(r), "turn"))
+	_, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", o.Name, bench.Amount(peers.Median(o.Here)), o.Unit, o.Peer,
+		bench.Amount(peers.Median(o.There)), peers.Median(r), r[0], r[len(r)-1], plural(len(r), "turn"))
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 )
 
@@ -54,5 +55,16 @@ func TestKeptCurvesComeBack(t *testing.T) {
 	runs, seconds, err := learning(root, "vmas")
 	if err != nil || len(runs) != 2 || runs[1].Seed != 3 || runs[0].Evals[0].Score() != 2 || seconds["collection"] != 2 {
 		t.Errorf("%v, %v, %v", runs, seconds, err)
+	}
+}
+
+func TestWithoutAGPUItsFiguresAreNamedAndPredicted(t *testing.T) {
+	backend, err := nn.Open()
+	if err != nil || backend.Label != "xla:cpu" {
+		t.Skipf("graphs run on %s here (%v)", backend.Label, err)
+	}
+	out, err := command(t, "bench", "-only", "gpu")
+	if err != nil || !strings.Contains(out, "MAPPO update of 2400 frames (ms)") || !strings.Contains(out, "8 seeds in one program") {
+		t.Errorf("got %q (%v)", out, err)
 	}
 }

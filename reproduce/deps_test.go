@@ -29,6 +29,7 @@ var layers = [][]string{
 	{"viz"},
 	{"reproduce/paper", "reproduce/records"},
 	{"reproduce/plan"},
+	{"reproduce/bench"},
 	{"reproduce", "notebooks"},
 }
 

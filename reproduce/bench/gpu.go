@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"context"
@@ -78,11 +78,11 @@ func (a accelerator) gain(it iteration, seeds int) float64 {
 	return float64(seeds) * a.time(it, 1).Seconds() / a.time(it, seeds).Seconds()
 }
 
-// benchGPUPaper prints, where there is no GPU, what one would be asked to show, and what is expected of it.
-func benchGPUPaper(ctx context.Context, out io.Writer) error {
+// PredictGPU prints, where there is no GPU, what one would be asked to show, and what is expected of it.
+func PredictGPU(ctx context.Context, out io.Writer) error {
 	fmt.Fprintln(out, "There is no NVIDIA GPU with XLA's plug-in for it here. On one, this verb measures:")
-	for _, f := range figures {
-		if f.in(gpuGroup) {
+	for _, f := range Figures {
+		if f.In(GPUGroup) {
 			fmt.Fprintf(out, "  %s (%s)\n", f.name, f.unit)
 		}
 	}
@@ -111,7 +111,7 @@ func (a accelerator) print(out io.Writer, it iteration) {
 	}
 	took := a.time(it, 1)
 	fps := float64(it.frames) / took.Seconds()
-	fmt.Fprintf(out, "  MAPPO at the paper's settings: %.2g s an iteration of %d frames, %s frames/s, %.2g h a paper run\n", took.Seconds(), it.frames, amount(fps),
+	fmt.Fprintf(out, "  MAPPO at the paper's settings: %.2g s an iteration of %d frames, %s frames/s, %.2g h a paper run\n", took.Seconds(), it.frames, Amount(fps),
 		float64(it.totalFrames)/fps/3600)
 	for _, seeds := range []int{2, 4, 8} {
 		fmt.Fprintf(out, "  %d seeds in one program: %.2f times as fast as one after the other\n", seeds, a.gain(it, seeds))
@@ -160,7 +160,7 @@ func paperIteration(ctx context.Context) (it iteration, err error) {
 	if err != nil {
 		return it, err
 	}
-	fps, err := stepping("vmas/balance", s.Copies)(ctx)
+	fps, err := Stepping("vmas/balance", s.Copies)(ctx)
 	if err != nil {
 		return it, err
 	}
@@ -177,8 +177,8 @@ func paperIteration(ctx context.Context) (it iteration, err error) {
 	return it, nil
 }
 
-// onGPU says whether graphs run on an NVIDIA GPU.
-func onGPU() (bool, error) {
+// OnGPU says whether graphs run on an NVIDIA GPU.
+func OnGPU() (bool, error) {
 	backend, err := nn.Open()
 	return err == nil && strings.HasPrefix(backend.Label, "xla:cuda"), err
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"context"
@@ -25,10 +25,10 @@ func balance(copies int) (envs.Env, error) {
 	return cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}).Build(1, 0)
 }
 
-// stepping returns a measurement of frames a second of a task alone, dense reward: actions drawn beforehand in, or the next
+// Stepping returns a measurement of frames a second of a task alone, dense reward: actions drawn beforehand in, or the next
 // ones that are allowed, observations, rewards and labels out, finished copies reset. Best of several quarters of a second, since other programs
 // can only slow it down.
-func stepping(task string, copies int) func(context.Context) (float64, error) {
+func Stepping(task string, copies int) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
 		cfg, err := envs.Default(task)
 		if err != nil {
@@ -92,10 +92,10 @@ func drawn(spec *envs.Spec, n int) []*envs.Actions {
 	return acts
 }
 
-// updating measures the milliseconds of one MAPPO minibatch on Balance: 2,400 frames (9,600 actor rows, 2,400 critic
+// Updating measures the milliseconds of one MAPPO minibatch on Balance: 2,400 frames (9,600 actor rows, 2,400 critic
 // rows), networks of 256-256. Gathering the minibatch on the host is in it, and so are the targets, once in 20
 // minibatches. Median of seven times 20.
-func updating(ctx context.Context) (float64, error) {
+func Updating(ctx context.Context) (float64, error) {
 	env, err := balance(60)
 	if err != nil {
 		return 0, err
@@ -127,8 +127,8 @@ func updating(ctx context.Context) (float64, error) {
 	return ms[len(ms)/2], nil
 }
 
-// updatingOnce is updating for several figures.
-var updatingOnce = once(updating)
+// updatingOnce is Updating for several figures.
+var updatingOnce = once(Updating)
 
 // collect fills one rollout with the learner's own actions.
 func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"context"
@@ -72,11 +72,11 @@ func updatePart(part func(updateCost) float64) func(context.Context) (float64, e
 }
 
 // updateFigures say what bounds the update: its rate beside that of its largest product, and where its time goes.
-func updateFigures() []figure {
+func updateFigures() []Figure {
 	share := func(of func(updateCost) time.Duration) func(context.Context) (float64, error) {
 		return updatePart(func(u updateCost) float64 { return u.share(of(u)) })
 	}
-	return []figure{
+	return []Figure{
 		{"update", "its matrix products", "GFLOP", 0, "", true, updatePart(func(u updateCost) float64 { return u.flops / 1e9 })},
 		{"update", "the update", "GFLOP/s", 0, "", false, updatePart(func(u updateCost) float64 { return u.rate() / 1e9 })},
 		{"update", "its largest product alone", "GFLOP/s", 0, "", false, updatePart(func(u updateCost) float64 { return u.product / 1e9 })},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// compileGroup lists the graphs of every method, how large they are and how long they take to compile.
-const compileGroup = "compile"
+// CompileGroup lists the graphs of every method, how large they are and how long they take to compile.
+const CompileGroup = "compile"
 
 // variant is a method, with a memory where it has one to choose.
 type variant struct{ method, memory string }
@@ -80,8 +80,8 @@ func (c compiled) took() (sum time.Duration) {
 	return sum
 }
 
-// benchCompile trains smoke runs of every variant twice, with a folder of compiled graphs that is empty at first.
-func benchCompile(ctx context.Context, out io.Writer, lines bool) error {
+// Compile trains smoke runs of every variant twice, with a folder of compiled graphs that is empty at first.
+func Compile(ctx context.Context, out io.Writer, lines bool) error {
 	dir, err := os.MkdirTemp("", "cermic-compile")
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func benchCompile(ctx context.Context, out io.Writer, lines bool) error {
 	if err := os.Setenv(nn.KeptGraphs, dir); err != nil {
 		return err
 	}
-	if err := printMachine(out, lines); err != nil {
+	if err := PrintMachine(out, lines); err != nil {
 		return err
 	}
 	for _, v := range variants() {
@@ -167,7 +167,7 @@ func (c compiled) print(out io.Writer, v variant, lines bool) error {
 		return nil
 	}
 	_, err := fmt.Fprintf(out, "%s: %d instructions in %s; compiled in %.2f s; a smoke run takes %.2f s, with its graphs on disk %.2f s\n",
-		v, c.instructions(), plural(len(c.graphs), "graph"), c.took().Seconds(), c.cold.Seconds(), c.warm.Seconds())
+		v, c.instructions(), count(len(c.graphs), "graph"), c.took().Seconds(), c.cold.Seconds(), c.warm.Seconds())
 	for _, g := range c.graphs {
 		if err == nil {
 			_, err = fmt.Fprintf(out, "  %-38s %9d instructions %8.2f s\n", graphName(g.Name), g.Instructions, g.Took.Seconds())

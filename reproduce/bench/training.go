@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// training returns a measurement of end-to-end frames a second of a method on Balance with the dense reward, at every
+// Training returns a measurement of end-to-end frames a second of a method on Balance with the dense reward, at every
 // setting of the paper but those of set: collection and updates, evaluation left out, as the peer's figure does. The first iteration
 // compiles; the second counts.
-func training(method string, set ...string) func(context.Context) (float64, error) {
+func Training(method string, set ...string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
 		e, err := plan.New(plan.Request{Task: "vmas/balance", Method: method, Budget: "paper", Set: append(set, "task.reward=dense"), Seed: 1})
 		if err != nil {
@@ -27,7 +27,7 @@ func training(method string, set ...string) func(context.Context) (float64, erro
 }
 
 // mappoFPS is measured once, for two figures.
-var mappoFPS = once(training("mappo"))
+var mappoFPS = once(Training("mappo"))
 
 // once remembers the first value of a measurement that succeeds.
 func once(measure func(context.Context) (float64, error)) func(context.Context) (float64, error) {
@@ -48,7 +48,7 @@ func slowdown(memory string) func(context.Context) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		curious, err := training("mappo-cermic", "explore.memory="+memory)(ctx)
+		curious, err := Training("mappo-cermic", "explore.memory="+memory)(ctx)
 		return plain / curious, err
 	}
 }

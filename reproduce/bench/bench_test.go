@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"bytes"
@@ -23,14 +23,14 @@ import (
 
 func TestRatioSaysHowManyTimesBetter(t *testing.T) {
 	for _, c := range []struct {
-		f     figure
+		f     Figure
 		value float64
 		want  float64
 	}{
-		{figure{peer: 100}, 250, 2.5},              // frames a second: more is better
-		{figure{peer: 30, smaller: true}, 15, 2},   // milliseconds: less is better
-		{figure{peer: 30, smaller: true}, 60, 0.5}, //
-		{figure{smaller: true}, 60, 0},             // no peer
+		{Figure{peer: 100}, 250, 2.5},              // frames a second: more is better
+		{Figure{peer: 30, smaller: true}, 15, 2},   // milliseconds: less is better
+		{Figure{peer: 30, smaller: true}, 60, 0.5}, //
+		{Figure{smaller: true}, 60, 0},             // no peer
 	} {
 		if got := c.f.ratio(c.value); got != c.want {
 			t.Errorf("%+v at %g: %g, want %g", c.f, c.value, got, c.want)
@@ -40,8 +40,8 @@ func TestRatioSaysHowManyTimesBetter(t *testing.T) {
 
 func TestJSONFiguresAreOneObjectALineWithNullForNoPeer(t *testing.T) {
 	var out bytes.Buffer
-	for _, f := range []figure{{name: "a", unit: "ms", peer: 30, of: "torch", smaller: true}, {name: "b", unit: "MiB"}} {
-		if err := f.print(&out, 15, true); err != nil {
+	for _, f := range []Figure{{name: "a", unit: "ms", peer: 30, of: "torch", smaller: true}, {name: "b", unit: "MiB"}} {
+		if err := f.Print(&out, 15, true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,15 +63,15 @@ func TestBenchmarksPlayWhatIsAllowed(t *testing.T) {
 	if allow(dst, []int32{2, 1, 0}, nil); !slices.Equal(dst, []int32{2, 1, 0}) {
 		t.Errorf("without a mask %v, want what was drawn", dst)
 	}
-	if got := figures[slices.IndexFunc(figures, func(f figure) bool { return f.name == "smac/zerg_5_vs_5, 60 copies" })]; got.of != "SMAX" {
+	if got := Figures[slices.IndexFunc(Figures, func(f Figure) bool { return f.name == "smac/zerg_5_vs_5, 60 copies" })]; got.of != "SMAX" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestTextFiguresNameThePeer(t *testing.T) {
 	var out bytes.Buffer
-	f := figure{name: "Balance alone", unit: "frames/s", peer: 16_200, of: "VMAS"}
-	if err := f.print(&out, 32_400, false); err != nil {
+	f := Figure{name: "Balance alone", unit: "frames/s", peer: 16_200, of: "VMAS"}
+	if err := f.Print(&out, 32_400, false); err != nil {
 		t.Fatal(err)
 	}
 	if line := strings.Join(strings.Fields(out.String()), " "); line != "Balance alone 32400 frames/s VMAS 16200: 2×" {
@@ -163,33 +163,25 @@ func TestProcessorTimeIsThatOfThisProcess(t *testing.T) {
 // TestEveryMethodOfThePaperIsMeasured: a figure for its speed and one for its processor time, on two tasks.
 func TestEveryMethodOfThePaperIsMeasured(t *testing.T) {
 	count := map[string]int{}
-	for _, f := range figures {
-		if name, _, ok := strings.Cut(f.name, ", "); ok && f.group == methodsGroup {
+	for _, f := range Figures {
+		if name, _, ok := strings.Cut(f.name, ", "); ok && f.group == MethodsGroup {
 			count[name]++
 		}
 	}
 	for _, m := range paper.Methods {
 		if count[m.ID] != 4 {
-			t.Errorf("%s has %d figures, want 4", m.ID, count[m.ID])
+			t.Errorf("%s has %d Figures, want 4", m.ID, count[m.ID])
 		}
 	}
 }
 
-func TestWithoutAGPUItsFiguresAreNamedAndPredicted(t *testing.T) {
-	backend, err := nn.Open()
-	if err != nil || backend.Label != "xla:cpu" {
-		t.Skipf("graphs run on %s here (%v)", backend.Label, err)
-	}
-	out, err := command(t, "bench", "-only", "gpu")
-	if err != nil || !strings.Contains(out, "MAPPO update of 2400 frames (ms)") || !strings.Contains(out, "8 seeds in one program") {
-		t.Errorf("got %q (%v)", out, err)
-	}
+func TestEachFigureIsInItsGroups(t *testing.T) {
 	chosen := 0
-	for _, f := range figures {
-		if f.in(gpuGroup) {
+	for _, f := range Figures {
+		if f.In(GPUGroup) {
 			chosen++
 		}
-		if f.in(gpuGroup) && f.group == "env" || f.in("") != (f.group != methodsGroup) || !f.in(f.group) {
+		if f.In(GPUGroup) && f.group == "env" || f.In("") != (f.group != MethodsGroup) || !f.In(f.group) {
 			t.Errorf("%s is in the wrong groups", f.name)
 		}
 	}

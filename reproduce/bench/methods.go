@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"context"
@@ -15,22 +15,22 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// methodsGroup is measured only where it is asked for: it takes minutes.
-const methodsGroup = "methods"
+// MethodsGroup is measured only where it is asked for: it takes minutes.
+const MethodsGroup = "methods"
 
 // methodFigures are the speeds of the paper's ten methods at the short budget, on two tasks with the reward that the benchmark pays.
-func methodFigures() (out []figure) {
+func methodFigures() (out []Figure) {
 	for _, task := range []string{"vmas/navigation", "vmas/balance"} {
 		name := strings.TrimPrefix(task, "vmas/")
 		for _, m := range paper.Methods {
 			both := new(plan.Speed)
 			measured := once(func(ctx context.Context) (_ float64, err error) {
-				*both, err = iterations(ctx, m.ID, task)
+				*both, err = Iterations(ctx, m.ID, task)
 				return both.FPS, err
 			})
 			out = append(out,
-				figure{methodsGroup, m.ID + ", " + name, "frames/s", 0, "", false, measured},
-				figure{methodsGroup, m.ID + ", " + name + ": processor", "s an iteration", 0, "", true, func(ctx context.Context) (float64, error) {
+				Figure{MethodsGroup, m.ID + ", " + name, "frames/s", 0, "", false, measured},
+				Figure{MethodsGroup, m.ID + ", " + name + ": processor", "s an iteration", 0, "", true, func(ctx context.Context) (float64, error) {
 					_, err := measured(ctx)
 					return both.Processor, err
 				}})
@@ -39,8 +39,8 @@ func methodFigures() (out []figure) {
 	return out
 }
 
-// iterations trains a method for three iterations of the short budget; the first compiles, and the better one of the others counts.
-func iterations(ctx context.Context, method, task string) (best plan.Speed, err error) {
+// Iterations trains a method for three iterations of the short budget; the first compiles, and the better one of the others counts.
+func Iterations(ctx context.Context, method, task string) (best plan.Speed, err error) {
 	e, err := plan.New(plan.Request{Task: task, Method: method, Budget: "short", Set: []string{"task.reward=dense"}, Seed: 1})
 	if err != nil {
 		return best, err
@@ -49,7 +49,7 @@ func iterations(ctx context.Context, method, task string) (best plan.Speed, err 
 }
 
 // stepFigures are the times of one gradient step of value learners on Balance, at the paper's sizes: 1,024 frames.
-func stepFigures() (out []figure) {
+func stepFigures() (out []Figure) {
 	for _, method := range []string{"qmix", "qplex-ices", "qmix-spectra"} {
 		var processor float64
 		measured := once(func(ctx context.Context) (wall float64, err error) {
@@ -57,8 +57,8 @@ func stepFigures() (out []figure) {
 			return wall, err
 		})
 		out = append(out,
-			figure{"q", "a step of " + method + "'s learner", "ms", 0, "", true, measured},
-			figure{"q", "a step of " + method + "'s: processor", "ms", 0, "", true, func(ctx context.Context) (float64, error) {
+			Figure{"q", "a step of " + method + "'s learner", "ms", 0, "", true, measured},
+			Figure{"q", "a step of " + method + "'s: processor", "ms", 0, "", true, func(ctx context.Context) (float64, error) {
 				_, err := measured(ctx)
 				return processor, err
 			}})
