@@ -28,7 +28,7 @@ func (c Config) embed(sc *model.Scope, spec *envs.Spec, obs *Node) *Node {
 // embedNext maps o_{t+1} [B,I] to s_{t+1} = θᵐ(o_{t+1}) [B,S], through which no gradient passes. embed must have made θ before.
 func (c Config) embedNext(sc *model.Scope, spec *envs.Spec, next *Node) *Node {
 	s := nn.Encode(sc.At(momentumScope), spec, next, c.Embed, c.EmbedNorm)
-	nn.Twin(sc.At(encoderScope), sc.At(momentumScope))
+	nn.TargetCopy(sc.At(encoderScope), sc.At(momentumScope))
 	return StopGradient(s)
 }
 

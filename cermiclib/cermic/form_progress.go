@@ -42,7 +42,7 @@ func (Progress) build(c Config, b *nn.Build) (form, error) {
 			return c.decode(sc, mean)
 		}
 		after, before := predict(sc), predict(sc.At(beforeScope))
-		followed(sc, nn.Twin)
+		followed(sc, nn.TargetCopy)
 		next := c.embedNext(sc, b.Spec, in[2])
 		off := func(predicted *Node) *Node { return ReduceMean(Square(Sub(next, predicted)), -1) }
 		return []*Node{MulScalar(Sub(off(before), off(after)), 0.5)}

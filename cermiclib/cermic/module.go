@@ -51,7 +51,7 @@ type module struct {
 	names     []string      // of what step reports
 	watched   bool          // the memory has seen the rollout that Update will get
 	sampler   sampler
-	bonus     explore.Payer
+	bonus     explore.RewardNormaliser
 	extrinsic rl.Running // of r^e, for reward_feat=running_std
 	health    health
 	last      []float32 // [E,N] r^e of the step before the next rollout; nil before the first one
@@ -70,7 +70,7 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	m := &module{cfg: c, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, bonus: explore.NewPayer(c.Bonus)}
+	m := &module{cfg: c, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, bonus: explore.NewRewardNormaliser(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {

@@ -406,8 +406,8 @@ func TestHealthJudgesTheBonusBeforeItIsNormalised(t *testing.T) {
 			raw[row], x.Visits[row] = c.raw(row), float32(1+row*row)
 		}
 		clear(x.Intrinsic)
-		payer := explore.NewPayer(small().Bonus)
-		s := payer.Pay(x, raw, "cermic")
+		payer := explore.NewRewardNormaliser(small().Bonus)
+		s := payer.Apply(x, raw, "cermic")
 		judgeBonus(s, x, raw)
 		new(health).check(s)
 		if s["cermic/warn_int_variation"] != c.constant || s["cermic/warn_int_rarity"] != c.rare {

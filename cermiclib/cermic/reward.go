@@ -16,7 +16,7 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 		return nil, err
 	}
 	m.cfg.shareOut(m.raw, x.Alive, x.N)
-	paid := m.bonus.Pay(x, m.raw, "cermic")
+	paid := m.bonus.Apply(x, m.raw, "cermic")
 	judgeBonus(paid, x, m.raw)
 	m.health.check(paid)
 	return paid, nil
@@ -41,7 +41,7 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32) error {
 	}
 	m.cfg.shareOut(dst, nil, m.agents)
 	for i, r := range dst {
-		dst[i] = m.bonus.Price(r)
+		dst[i] = m.bonus.Scaled(r)
 	}
 	return nil
 }

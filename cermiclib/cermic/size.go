@@ -12,7 +12,7 @@ import (
 // step is scored against all others of the minibatch. See explore.Sized.
 func (c Config) Bytes(s *envs.Spec, _ int) float64 {
 	rows := float64(c.Minibatch)
-	sum := nn.Bytes(rows, float64(nn.SeenLen(s)), c.Embed, c.Latent) + 4*rows*float64(c.Negatives+2*s.InLen())
+	sum := nn.Bytes(rows, float64(nn.ObsFeatures(s)), c.Embed, c.Latent) + 4*rows*float64(c.Negatives+2*s.InLen())
 	if !c.Exploit {
 		return sum
 	}

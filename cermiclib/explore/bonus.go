@@ -46,7 +46,7 @@ var DefaultCoef = map[string]float64{"mace": 0.01, "db": 0.05}
 // not finishing an episode that ends at success: on explore/rooms MACE finds the goal either way and gets there in every episode only when
 // its bonus is centred. Methods then differ in what they find new, and in how fast that
 // fades, not in units. Where episodes have a fixed length, what PPO feels of a bonus is the standard deviation of coef × normalised
-// r^i a step, which Payer.Pay reports. Presets of the authors' own schemes set the fields themselves.
+// r^i a step, which RewardNormaliser.Apply reports. Presets of the authors' own schemes set the fields themselves.
 func DefaultBonus(kind string) Bonus {
 	return Bonus{IntNorm: NormCenterStd, IntMemory: 1, IntClip: 5, IntCoef: DefaultCoef[kind], IntAnneal: AnnealNone, IntAnnealFrames: 3_000_000}
 }
@@ -80,16 +80,18 @@ func (b Bonus) coef(frames int) float64 {
 	return b.IntCoef
 }
 
-// Payer adds an intrinsic reward to rollouts as a Bonus says. Explorers embed it or hold one; its Save and Load are part of theirs.
-type Payer struct {
+// RewardNormaliser adds an intrinsic reward to rollouts as a Bonus says. Explorers embed it or hold one; its Save and Load are part of theirs.
+type RewardNormaliser struct {
 	Bonus
 	stats
 }
 
-// NewPayer returns a payer that has seen nothing yet.
-func NewPayer(b Bonus) Payer { return Payer{b, stats{Scale: 1, Coef: b.coef(0)}} }
+// NewRewardNormaliser returns a payer that has seen nothing yet.
+func NewRewardNormaliser(b Bonus) RewardNormaliser {
+	return RewardNormaliser{b, stats{Scale: 1, Coef: b.coef(0)}}
+}
 
-// stats is what a Payer carries from one collection to the next.
+// stats is what a RewardNormaliser carries from one collection to the next.
 type stats struct {
 	Raw     rl.Running // of r
 	Sum     rl.Running // of its discounted sum
@@ -106,9 +108,9 @@ const statTiny = 1e-8
 // extrinsic reward: int_coef × normalised r^i. Every run with a bonus reports it.
 const SpreadScalar = "explore/spread"
 
-// Pay takes in the reward raw [T,E,N] of a rollout and adds it, normalised and weighted, to the intrinsic reward of every agent
+// Apply takes in the reward raw [T,E,N] of a rollout and adds it, normalised and weighted, to the intrinsic reward of every agent
 // that is alive. name begins the names of the scalars, but for SpreadScalar.
-func (p *Payer) Pay(x *rl.Rollout, raw []float32, name string) rl.Scalars {
+func (p *RewardNormaliser) Apply(x *rl.Rollout, raw []float32, name string) rl.Scalars {
 	var now, normed rl.Running
 	p.take(x, raw, &now)
 	p.Coef = p.coef(x.Frames)
@@ -127,7 +129,7 @@ func (p *Payer) Pay(x *rl.Rollout, raw []float32, name string) rl.Scalars {
 }
 
 // take updates the statistics with a rollout.
-func (p *Payer) take(x *rl.Rollout, raw []float32, now *rl.Running) {
+func (p *RewardNormaliser) take(x *rl.Rollout, raw []float32, now *rl.Running) {
 	if len(p.Returns) != x.E*x.N {
 		p.Returns = make([]float64, x.E*x.N)
 	}
@@ -155,7 +157,7 @@ func (p *Payer) take(x *rl.Rollout, raw []float32, now *rl.Running) {
 }
 
 // normalised is r as int_norm wants it.
-func (p *Payer) normalised(r float32) float64 {
+func (p *RewardNormaliser) normalised(r float32) float64 {
 	v := (float64(r) - p.Shift) / p.Scale
 	if p.IntNorm == NormNone {
 		return v
@@ -163,8 +165,8 @@ func (p *Payer) normalised(r float32) float64 {
 	return min(max(v, -p.IntClip), p.IntClip)
 }
 
-// Price is what Pay would add for r with the statistics of the last rollout.
-func (p *Payer) Price(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
+// Scaled is what Pay would add for r with the statistics of the last rollout.
+func (p *RewardNormaliser) Scaled(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
 
 // Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
 func (s *stats) Save() []byte {

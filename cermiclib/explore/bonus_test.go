@@ -29,10 +29,10 @@ func TestNormalisationByHand(t *testing.T) {
 		NormCenterStd: {-2 / std, -1 / std, 3 / std},
 		NormReturnStd: {1 / 3.382395, 2 / 3.382395, 6 / 3.382395},
 	} {
-		p := NewPayer(Bonus{IntNorm: norm, IntClip: 10, IntCoef: 0.5, IntAnneal: AnnealNone})
+		p := NewRewardNormaliser(Bonus{IntNorm: norm, IntClip: 10, IntCoef: 0.5, IntAnneal: AnnealNone})
 		x := lone(1, 1, 1)
 		x.Intrinsic[0] = 100
-		p.Pay(x, []float32{1, 2, 6}, "test")
+		p.Apply(x, []float32{1, 2, 6}, "test")
 		for k := range want {
 			got := float64(x.Intrinsic[k])
 			if k == 0 {
@@ -42,7 +42,7 @@ func TestNormalisationByHand(t *testing.T) {
 			if math.Abs(got-0.5*want[k]) > 1e-5 {
 				t.Errorf("%s, step %d: %g, want %g", norm, k, got, 0.5*want[k])
 			}
-			if price := float64(p.Price([]float32{1, 2, 6}[k])); math.Abs(price-0.5*want[k]) > 1e-6 {
+			if price := float64(p.Scaled([]float32{1, 2, 6}[k])); math.Abs(price-0.5*want[k]) > 1e-6 {
 				t.Errorf("%s, step %d: its price is %g, want %g", norm, k, price, 0.5*want[k])
 			}
 		}
@@ -51,8 +51,8 @@ func TestNormalisationByHand(t *testing.T) {
 
 // TestSpreadIsThatOfWhatIsAdded: rewards 1, 2 and 6 over their standard deviation √(14/3), the last one clipped to 2, times 0.5.
 func TestSpreadIsThatOfWhatIsAdded(t *testing.T) {
-	p, x := NewPayer(Bonus{IntNorm: NormStd, IntClip: 2, IntCoef: 0.5, IntAnneal: AnnealNone}), lone(1, 1, 1)
-	got := p.Pay(x, []float32{1, 2, 6}, "test")[SpreadScalar]
+	p, x := NewRewardNormaliser(Bonus{IntNorm: NormStd, IntClip: 2, IntCoef: 0.5, IntAnneal: AnnealNone}), lone(1, 1, 1)
+	got := p.Apply(x, []float32{1, 2, 6}, "test")[SpreadScalar]
 	var added rl.Running
 	for _, v := range x.Intrinsic {
 		added.Add(float64(v))
@@ -84,10 +84,10 @@ func TestStatisticsRememberAsMuchAsTheyShall(t *testing.T) {
 		0.5: 5 / math.Sqrt(13.0/4.5), // of the same, 1 2 6 at half the weight
 		0:   5 / math.Sqrt(2.0/3),    // of 4 5 6
 	} {
-		p := NewPayer(Bonus{IntNorm: NormStd, IntMemory: memory, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
-		p.Pay(lone(1, 1, 1), []float32{1, 2, 6}, "test")
+		p := NewRewardNormaliser(Bonus{IntNorm: NormStd, IntMemory: memory, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
+		p.Apply(lone(1, 1, 1), []float32{1, 2, 6}, "test")
 		x := lone(1, 1, 1)
-		p.Pay(x, []float32{4, 5, 6}, "test")
+		p.Apply(x, []float32{4, 5, 6}, "test")
 		if got := float64(x.Intrinsic[1]); math.Abs(got-want) > 1e-6 {
 			t.Errorf("int_memory %g: got %g, want %g", memory, got, want)
 		}
@@ -99,10 +99,10 @@ func TestStatisticsRememberAsMuchAsTheyShall(t *testing.T) {
 func TestForgettingKeepsACentredBonusAlive(t *testing.T) {
 	spread := map[float64]float64{}
 	for _, memory := range []float64{0, 1} {
-		p := NewPayer(Bonus{IntNorm: NormCenterStd, IntMemory: memory, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
-		p.Pay(lone(1, 1, 1), []float32{2.3, 2.4, 2.5}, "test")
+		p := NewRewardNormaliser(Bonus{IntNorm: NormCenterStd, IntMemory: memory, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
+		p.Apply(lone(1, 1, 1), []float32{2.3, 2.4, 2.5}, "test")
 		for range 9 {
-			s := p.Pay(lone(1, 1, 1), []float32{6.9, 7, 7.1}, "test")
+			s := p.Apply(lone(1, 1, 1), []float32{6.9, 7, 7.1}, "test")
 			spread[memory] = s["test/int_norm_std"]
 		}
 	}
@@ -113,19 +113,19 @@ func TestForgettingKeepsACentredBonusAlive(t *testing.T) {
 }
 
 func TestTheDeadAreNeitherPaidNorCounted(t *testing.T) {
-	p := NewPayer(Bonus{IntNorm: NormCenterStd, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
+	p := NewRewardNormaliser(Bonus{IntNorm: NormCenterStd, IntClip: 10, IntCoef: 1, IntAnneal: AnnealNone})
 	x := lone(1, 0, 1)
-	s := p.Pay(x, []float32{1, 500, 3}, "test")
+	s := p.Apply(x, []float32{1, 500, 3}, "test")
 	if x.Intrinsic[0] != -1 || x.Intrinsic[1] != 0 || x.Intrinsic[2] != 1 || s["test/int_mean"] != 2 {
 		t.Errorf("paid %v with mean %g, want -1 0 1 with mean 2", x.Intrinsic, s["test/int_mean"])
 	}
 }
 
 func TestBonusIsClippedAndAnnealed(t *testing.T) {
-	p := NewPayer(Bonus{IntNorm: NormCenterStd, IntClip: 1, IntCoef: 2, IntAnneal: AnnealLinear, IntAnnealFrames: 100})
+	p := NewRewardNormaliser(Bonus{IntNorm: NormCenterStd, IntClip: 1, IntCoef: 2, IntAnneal: AnnealLinear, IntAnnealFrames: 100})
 	x := lone(1, 1, 1)
 	x.Frames = 75
-	p.Pay(x, []float32{1, 2, 6}, "test")
+	p.Apply(x, []float32{1, 2, 6}, "test")
 	// -2/√(14/3) is -0.926, 3/√(14/3) is 1.389: only the last is beyond 1. A quarter of the weight is left.
 	if got := float64(x.Intrinsic[2]); math.Abs(got-0.5) > 1e-6 {
 		t.Errorf("got %g, want the clip 1 times the weight 0.5", got)
@@ -137,14 +137,14 @@ func TestBonusIsClippedAndAnnealed(t *testing.T) {
 
 func TestSavedStatisticsGoOnBitExactly(t *testing.T) {
 	bonus := Bonus{IntNorm: NormReturnStd, IntMemory: 0.9, IntClip: 5, IntCoef: 1, IntAnneal: AnnealNone}
-	a, b := NewPayer(bonus), NewPayer(bonus)
-	a.Pay(lone(1, 1, 1), []float32{0.1, 0.7, 0.3}, "test")
+	a, b := NewRewardNormaliser(bonus), NewRewardNormaliser(bonus)
+	a.Apply(lone(1, 1, 1), []float32{0.1, 0.7, 0.3}, "test")
 	if err := b.Load(a.Save()); err != nil {
 		t.Fatal(err)
 	}
 	x, y := lone(1, 1, 1), lone(1, 1, 1)
-	a.Pay(x, []float32{0.4, 0.9, 0.2}, "test")
-	b.Pay(y, []float32{0.4, 0.9, 0.2}, "test")
+	a.Apply(x, []float32{0.4, 0.9, 0.2}, "test")
+	b.Apply(y, []float32{0.4, 0.9, 0.2}, "test")
 	for k := range x.Intrinsic {
 		if x.Intrinsic[k] != y.Intrinsic[k] {
 			t.Errorf("step %d: %g became %g", k, x.Intrinsic[k], y.Intrinsic[k])

@@ -98,7 +98,7 @@ func (c DB) train(sc *model.Scope, in dbIn) []*Node {
 	terms := []*Node{average(kl, in.weight), average(likelihood, in.weight), average(contrast, in.weight)}
 	loss := Sub(nn.Times(terms[0], "db/kl", c.WeightKL), Add(nn.Times(terms[1], "db/l2", c.WeightL2), nn.Times(terms[2], "db/nce", c.WeightNCE)))
 	for _, part := range dbTwins {
-		nn.Twin(online.At("%s", part), momentum.At("%s", part))
+		nn.TargetCopy(online.At("%s", part), momentum.At("%s", part))
 	}
 	norm := c.Adam.Minimize(online, loss)
 	return []*Node{Stack([]*Node{loss, terms[0], terms[1], terms[2], norm}, 0)}

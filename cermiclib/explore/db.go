@@ -128,7 +128,7 @@ type db struct {
 	order []int32     // [T,E,N] permutation of the agent steps
 	raw   []float32   // [T,E,N] r of the last rollout
 	kl    []float32   // [Minibatch]
-	Payer
+	RewardNormaliser
 }
 
 var (
@@ -142,7 +142,7 @@ func (c DB) Build(b *nn.Build) (Module, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	m := &db{cfg: c, seed: b.Seed, kl: make([]float32, c.Minibatch), Payer: NewPayer(c.Bonus)}
+	m := &db{cfg: c, seed: b.Seed, kl: make([]float32, c.Minibatch), RewardNormaliser: NewRewardNormaliser(c.Bonus)}
 	rows, o, a := c.Minibatch, b.Spec.InLen(), b.Spec.Act.Len()
 	var err error
 	m.score, err = nn.NewProgram(b, "db.reward", []nn.Input{nn.F32("obs", rows, o), nn.F32("act", rows, a)},
@@ -187,7 +187,7 @@ func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		return nil, err
 	}
 	x.ExtrinsicWeight = float32(m.cfg.ExtCoef)
-	return m.Pay(x, m.raw, "db"), nil
+	return m.Apply(x, m.raw, "db"), nil
 }
 
 // Score computes the bonus of old agent steps, as rl.Scorer says.
@@ -198,7 +198,7 @@ func (m *db) Score(ctx context.Context, dst, obs, act []float32) error {
 		copy(toAct, act[row*a:(row+1)*a])
 	})
 	for row, r := range dst {
-		dst[row] = m.Price(r)
+		dst[row] = m.Scaled(r)
 	}
 	return err
 }

@@ -40,7 +40,7 @@ type ices struct {
 	replay *rl.Replay   // the learner's, or one of a single collection
 	own    bool         // the replay is this module's
 	delta  []rl.Running // [S] change of state in one step
-	sight  *eyes        // what states are made of where agents see cells
+	sight  *obsEncoder  // what states are made of where agents see cells
 	slots  []int32      // [B]
 }
 
@@ -65,7 +65,7 @@ func (c ICES) Build(b *nn.Build) (Module, error) {
 	m := &ices{ICES: c, build: b, logits: make([]float32, s.Copies*s.Agents*s.Act.Choices), slots: make([]int32, c.Batch)}
 	m.delta = make([]rl.Running, m.stateLen())
 	var err error
-	if m.sight, err = newEyes(b, icesScope); err != nil {
+	if m.sight, err = newObsEncoder(b, icesScope); err != nil {
 		return nil, err
 	}
 	seen := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.InLen())}
@@ -106,7 +106,7 @@ func (m *ices) inputs() []nn.Input {
 
 // head is π^x or V^x: obs [B,N,I] and state [B,S] to [B,N,out].
 func (m *ices) head(sc *model.Scope, obs, state *Node, out int) *Node {
-	obs = nn.See(sc, m.build.Spec, obs)
+	obs = nn.ReadObs(sc, m.build.Spec, obs)
 	d := obs.Shape().Dimensions
 	each := BroadcastToDims(InsertAxes(state, 1), d[0], d[1], state.Shape().Dimensions[1])
 	x := Reshape(Concatenate([]*Node{obs, each}, -1), d[0]*d[1], -1)

@@ -25,7 +25,7 @@ func (m *ices) stateLen() int {
 	if m.readsState() {
 		return m.build.Spec.State
 	}
-	return m.build.Spec.Agents * nn.SeenLen(m.build.Spec)
+	return m.build.Spec.Agents * nn.ObsFeatures(m.build.Spec)
 }
 
 // stateOf is the state [B,S], given the task's own or, of cells, obs [B,N,I].
@@ -33,7 +33,7 @@ func (m *ices) stateOf(sc *model.Scope, state, obs *Node) *Node {
 	if m.readsState() {
 		return state
 	}
-	return Reshape(frozenSee(sc.At("eyes"), m.build.Spec, obs), -1, m.stateLen())
+	return Reshape(frozenObs(sc.At("eyes"), m.build.Spec, obs), -1, m.stateLen())
 }
 
 // change is the standardised change of state [B,S].

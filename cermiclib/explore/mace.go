@@ -137,7 +137,7 @@ type mace struct {
 	MACE
 	novelty   *novelty
 	hindsight *hindsight // nil where agents are alone
-	pay       Payer
+	pay       RewardNormaliser
 	new       []float32 // [T,E,N] u of the true next observations
 	ahead     []float32 // [T,E,N] z
 	raw       []float32 // [T,E,N] the whole, before it is normalised
@@ -153,7 +153,7 @@ func (c MACE) Build(b *nn.Build) (Module, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	m := &mace{MACE: c, pay: NewPayer(c.Bonus)}
+	m := &mace{MACE: c, pay: NewRewardNormaliser(c.Bonus)}
 	var err error
 	if m.novelty, err = newNovelty(c, b); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 			out[name] = v
 		}
 	}
-	for name, v := range m.pay.Pay(x, m.raw, "mace") {
+	for name, v := range m.pay.Apply(x, m.raw, "mace") {
 		out[name] = v
 	}
 	return out, nil

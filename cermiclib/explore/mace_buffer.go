@@ -23,7 +23,7 @@ type frameLayout struct {
 
 // newFrameLayout is the layout of frames of s where each agent is given peers z.
 func newFrameLayout(s *envs.Spec, peers int) frameLayout {
-	l := frameLayout{spec: s, given: nn.SeenLen(s)}
+	l := frameLayout{spec: s, given: nn.ObsFeatures(s)}
 	l.alive = l.given + peers
 	l.policy = l.alive + 1
 	l.action = l.policy + nn.ActionOutputs(&s.Act)

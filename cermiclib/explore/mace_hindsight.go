@@ -52,7 +52,7 @@ func newHindsight(c MACE, b *nn.Build, u *novelty) (*hindsight, error) {
 	m.buffer = frameBuffer{frameLayout: newFrameLayout(s, m.peers), batches: c.HindsightBuffer, limit: c.HindsightFrames}
 	m.block, m.scratch = make([]float32, c.Minibatch*s.Agents*m.peers), make([]float32, c.Minibatch*m.buffer.width())
 	inputs := []nn.Input{
-		nn.F32("obs", c.Minibatch, s.Agents, nn.SeenLen(s)), nn.F32("given", c.Minibatch, s.Agents, m.peers),
+		nn.F32("obs", c.Minibatch, s.Agents, nn.ObsFeatures(s)), nn.F32("given", c.Minibatch, s.Agents, m.peers),
 		nn.F32("weight", c.Minibatch, s.Agents), nn.F32("policy", c.Minibatch, s.Agents, nn.ActionOutputs(&s.Act)),
 	}
 	if k := s.Act.Choices; k > 0 {

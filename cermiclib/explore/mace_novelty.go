@@ -25,7 +25,7 @@ type novelty struct {
 	MACE
 	spec   *envs.Spec
 	seed   uint64
-	sight  *eyes
+	sight  *obsEncoder
 	rating *nn.Program
 	step   *nn.Program
 	inputs []rl.Running // [F] of each observed number
@@ -49,8 +49,8 @@ const inputClip = 5
 
 func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 	s := b.Spec
-	o := nn.SeenLen(s)
-	sight, err := newEyes(b, maceScope)
+	o := nn.ObsFeatures(s)
+	sight, err := newObsEncoder(b, maceScope)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 		return err
 	}
 	m.see(x)
-	n, o := x.N, nn.SeenLen(m.spec)
+	n, o := x.N, nn.ObsFeatures(m.spec)
 	for from := 0; from < x.T*x.E; from += m.Minibatch {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -192,7 +192,7 @@ func (m *novelty) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 
 // feed writes the frames of a gradient step; what is beyond them counts nothing.
 func (m *novelty) feed(x *rl.Rollout, frames []int32) {
-	o := nn.SeenLen(m.spec)
+	o := nn.ObsFeatures(m.spec)
 	m.step.Feed(0, func(dst []float32) {
 		for k, f := range frames {
 			for i := range x.N {

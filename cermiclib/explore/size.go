@@ -23,7 +23,7 @@ func (c DB) Bytes(s *envs.Spec, _ int) float64 {
 
 // Bytes counts the world models and the policy that explores.
 func (c ICES) Bytes(s *envs.Spec, _ int) float64 {
-	rows, in := float64(c.Batch)*float64(s.Agents), float64(nn.SeenLen(s))
+	rows, in := float64(c.Batch)*float64(s.Agents), float64(nn.ObsFeatures(s))
 	return nn.Bytes(rows, in, append(slices.Clone(c.Hidden), c.Latent)...) + nn.Bytes(rows, in, c.PolicyWidth...)
 }
 
@@ -32,6 +32,6 @@ func (c MACE) Bytes(s *envs.Spec, frames int) float64 {
 	l := newFrameLayout(s, 0)
 	kept := min(float64(c.HindsightFrames), float64(c.HindsightBuffer)*float64(frames))
 	rows := float64(c.Minibatch) * float64(s.Agents)
-	sum := 4*(kept+float64(c.Minibatch))*float64(l.width()) + nn.Bytes(rows, float64(nn.SeenLen(s)), c.HindsightHidden...)
-	return sum + nn.Bytes(rows, float64(nn.SeenLen(s)), append(slices.Repeat([]int{c.NoveltyWidth}, c.NoveltyLayers), c.NoveltyOut)...)
+	sum := 4*(kept+float64(c.Minibatch))*float64(l.width()) + nn.Bytes(rows, float64(nn.ObsFeatures(s)), c.HindsightHidden...)
+	return sum + nn.Bytes(rows, float64(nn.ObsFeatures(s)), append(slices.Repeat([]int{c.NoveltyWidth}, c.NoveltyLayers), c.NoveltyOut)...)
 }

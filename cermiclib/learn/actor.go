@@ -30,7 +30,7 @@ func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
 	}
 	forward, err := nn.NewProgram(b, "act", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		in := nn.Named(inputs, nodes)
-		y, next := p.Net(below(sc, path...), informed(in["obs"], in["context"]), in["carry"], nn.ActionOutputs(&s.Act))
+		y, next := p.Net(below(sc, path...), withContext(in["obs"], in["context"]), in["carry"], nn.ActionOutputs(&s.Act))
 		out := []*Node{y}
 		if s.Act.Choices == 0 {
 			mean, scale := nn.Gaussian(y)
@@ -52,8 +52,8 @@ func below(sc *model.Scope, names ...string) *model.Scope {
 	return sc
 }
 
-// informed is what an actor reads: obs [...,I] and, behind it, what it is told, context [...,F]; nil for nothing.
-func informed(obs, context *Node) *Node {
+// withContext is what an actor reads: obs [...,I] and, behind it, what it is told, context [...,F]; nil for nothing.
+func withContext(obs, context *Node) *Node {
 	if context == nil {
 		return obs
 	}

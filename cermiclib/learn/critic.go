@@ -70,7 +70,7 @@ func (c *critic) net(sc *model.Scope, in *Node) *Node {
 	sc = sc.At("critic")
 	if !c.readsState() {
 		b := in.Shape().Dimensions[0]
-		in = Reshape(nn.See(sc, c.spec, Reshape(in, -1, c.spec.InLen())), b, -1)
+		in = Reshape(nn.ReadObs(sc, c.spec, Reshape(in, -1, c.spec.InLen())), b, -1)
 	}
 	return Reshape(nn.MLP(sc, in, c.hidden, Tanh, 1), -1)
 }

@@ -20,21 +20,21 @@ var mappoScalars = []string{"actor_loss", "critic_loss", "entropy", "ratio", "cl
 
 // ppoIn are the inputs of one update by name; those that a task or policy does not need are nil.
 type ppoIn struct {
-	obs    *Node // [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
-	raw    *Node // [B,N,D] unsquashed action
-	choice *Node // [B,N] int32
-	mask   *Node // [B,N,K] discrete only
-	logp   *Node // [B,N] of the behaviour policy
-	adv    *Node // [B,N]
-	weight *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
-	state  *Node // [B,S] for a central critic of vectors
-	ret    *Node // [B,N] value targets
-	value  *Node // [B,V] before the update
-	noise  *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian
-	eps    *Node // [1] share of uniform actions, where there are any
-	carry  *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
-	keep   *Node // [B,N] 0 where an episode starts; where chunks have several steps
-	told   *Node // [B,N,F] what an explorer told the actor; nothing trains it
+	obs     *Node // [B,N,I]; chunks of a recurrent policy are time-major, B = L·chunks
+	raw     *Node // [B,N,D] unsquashed action
+	choice  *Node // [B,N] int32
+	mask    *Node // [B,N,K] discrete only
+	logp    *Node // [B,N] of the behaviour policy
+	adv     *Node // [B,N]
+	weight  *Node // [B,N] 1 for agent steps that count, 0 for padding and dead agents
+	state   *Node // [B,S] for a central critic of vectors
+	ret     *Node // [B,N] value targets
+	value   *Node // [B,V] before the update
+	noise   *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian
+	eps     *Node // [1] share of uniform actions, where there are any
+	carry   *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
+	keep    *Node // [B,N] 0 where an episode starts; where chunks have several steps
+	context *Node // [B,N,F] what an explorer told the actor; nothing trains it
 }
 
 // inputs declares them for a minibatch.
@@ -91,14 +91,14 @@ func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppo
 		return fn(sc, ppoIn{
 			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
 			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
-			carry: at["carry"], keep: at["keep"], told: at["context"],
+			carry: at["carry"], keep: at["keep"], context: at["context"],
 		})
 	})
 }
 
 // output is what the policy network returns for the minibatch, [B,N,out].
 func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
-	out, obs := nn.ActionOutputs(&m.build.Spec.Act), informed(in.obs, in.told)
+	out, obs := nn.ActionOutputs(&m.build.Spec.Act), withContext(in.obs, in.context)
 	if m.chunk == 1 {
 		y, _ := p.Net(sc, obs, in.carry, out)
 		return y

@@ -27,7 +27,7 @@ func (c MAPPO) Bytes(s *envs.Spec, p policy.Config) float64 {
 	frames := float64(min(c.Minibatch, c.Frames))
 	rows, in := frames, float64(s.State)
 	if c.Critic == OwnCritic {
-		rows, in = frames*float64(s.Agents), float64(nn.SeenLen(s))
+		rows, in = frames*float64(s.Agents), float64(nn.ObsFeatures(s))
 	}
 	return ofPolicy(p, s, frames*float64(s.Agents)) + nn.Bytes(rows, in, c.CriticHidden...)
 }

@@ -115,7 +115,7 @@ func (l *q) situation(eyes *model.Scope, obs, state *Node) (_, _ *Node) {
 	if l.readsState() {
 		return obs, state
 	}
-	obs = StopGradient(nn.See(eyes, l.build.Spec, obs))
+	obs = StopGradient(nn.ReadObs(eyes, l.build.Spec, obs))
 	return obs, Reshape(obs, obs.Shape().Dimensions[0], -1)
 }
 
@@ -136,7 +136,7 @@ func (l *q) target(online, target *model.Scope, p policy.Policy, m Mixer, choose
 		Chosen: ReduceSum(Mul(utility, chosen), -1), Max: ReduceMax(allowed, -1), OneHot: chosen, Obs: obs, State: state,
 	})
 	for _, part := range []string{utilityScope, mixerScope} {
-		nn.Twin(online.At("%s", part), target.At("%s", part))
+		nn.TargetCopy(online.At("%s", part), target.At("%s", part))
 	}
 	return StopGradient(l.returns(in["reward"], in["goes_on"], next))
 }

@@ -163,9 +163,9 @@ func (p *Pretrained) fits(kind string, shapes map[string][2]int) error {
 func encoderShapes(s *envs.Spec, width int) map[string][2]int {
 	layers := nn.EncoderLayers(s)
 	if layers == nil {
-		return map[string][2]int{"encoder/out/weights": {width, nn.SeenLen(s)}}
+		return map[string][2]int{"encoder/out/weights": {width, nn.ObsFeatures(s)}}
 	}
-	return map[string][2]int{"encoder/layer_0/weights": {layers[0], nn.SeenLen(s)}, "encoder/out/weights": {width, layers[len(layers)-1]}}
+	return map[string][2]int{"encoder/layer_0/weights": {layers[0], nn.ObsFeatures(s)}, "encoder/out/weights": {width, layers[len(layers)-1]}}
 }
 
 // fill is install for all parts of a memory at sc whose variables were made just now; p may be nil.

@@ -16,18 +16,18 @@ type Sized interface {
 
 // Bytes counts the layers.
 func (c MLP) Bytes(s *envs.Spec, rows float64) float64 {
-	return nn.Bytes(rows, float64(nn.SeenLen(s)), c.Embed, c.Hidden, c.Hidden, c.Width)
+	return nn.Bytes(rows, float64(nn.ObsFeatures(s)), c.Embed, c.Hidden, c.Hidden, c.Width)
 }
 
 // Bytes counts the gates of each layer.
 func (c GRU) Bytes(s *envs.Spec, rows float64) float64 {
 	w := float64(c.Width)
-	sum := nn.Bytes(rows, float64(nn.SeenLen(s)), c.Embed) + nn.Bytes(rows, float64(c.Embed)+w, 3*c.Width)
+	sum := nn.Bytes(rows, float64(nn.ObsFeatures(s)), c.Embed) + nn.Bytes(rows, float64(c.Embed)+w, 3*c.Width)
 	return sum + float64(c.Layers-1)*nn.Bytes(rows, 2*w, 3*c.Width)
 }
 
 // Bytes counts the layers on one node of each agent step; its history and its peers come on top.
 func (c DynamicGraph) Bytes(s *envs.Spec, rows float64) float64 {
 	hidden := append(slices.Repeat([]int{c.Hidden}, max(0, c.Layers-1)), c.Width)
-	return nn.Bytes(rows, float64(nn.SeenLen(s)), c.Embed) + nn.Bytes(rows, float64(c.Node), hidden...)
+	return nn.Bytes(rows, float64(nn.ObsFeatures(s)), c.Embed) + nn.Bytes(rows, float64(c.Node), hidden...)
 }

@@ -145,7 +145,7 @@ func (c CPM) Build(b *nn.Build) (Policy, error) {
 	if b.Spec.Agents < 2 {
 		return nil, fmt.Errorf("policy cpm predicts peers, %s has a single agent: choose another policy", b.Spec.Name)
 	}
-	if err := untold(b, c); err != nil {
+	if err := refuseContext(b, c); err != nil {
 		return nil, err
 	}
 	core, err := c.Core.Build(b)

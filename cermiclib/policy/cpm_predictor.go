@@ -36,7 +36,7 @@ func (p *cpm) seen(sc *model.Scope, obs *Node) *Node {
 	if p.spec.CellLen() == 0 {
 		return obs
 	}
-	return StopGradient(nn.See(sc, p.spec, obs))
+	return StopGradient(nn.ReadObs(sc, p.spec, obs))
 }
 
 // predict maps obs [B,N,F] and the peers' last vectors [B,N,J·P] to the decoder's outputs [B,N,J,P]:

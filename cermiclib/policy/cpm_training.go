@@ -55,7 +55,7 @@ func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node 
 	last, _ := f.split(in["carry"])
 	trained, following := sc.At(trainedScope), sc.At(followerScope)
 	raw := f.predict(trained, f.seen(acting, in["obs"]), last)
-	nn.Twin(trained, following)
+	nn.TargetCopy(trained, following)
 	report := f.improve(trained, y, raw, in)
 	nn.FollowBy(trained, following, in["tau"])
 	return report

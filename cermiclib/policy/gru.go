@@ -64,7 +64,7 @@ func (p gru) Chunk() int { return p.Steps }
 func (p gru) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
-	x := nn.See(sc, p.spec, rows(p.AgentID.append(obs)))
+	x := nn.ReadObs(sc, p.spec, rows(p.AgentID.append(obs)))
 	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
 	h := cell.Step(cell.Drive(x), rows(carry))
 	return Reshape(p.head(sc, h, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
@@ -75,7 +75,7 @@ func (p gru) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
 	obs.AssertRank(4)
 	d := obs.Shape().Dimensions
 	agents := d[1] * d[2]
-	x := nn.See(sc, p.spec, rows(p.AgentID.append(obs)))
+	x := nn.ReadObs(sc, p.spec, rows(p.AgentID.append(obs)))
 	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
 	h := cell.Unroll(Reshape(x, d[0], agents, -1), Reshape(keep, d[0], agents, 1), rows(carry))
 	return Reshape(p.head(sc, rows(h), out), d[0], d[1], d[2], out)

@@ -61,6 +61,6 @@ func (mlp) CarryLen() int { return 0 }
 func (p mlp) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
-	y = nn.MLP(sc, nn.See(sc, p.spec, rows(p.AgentID.append(obs))), p.Hidden, Tanh, out)
+	y = nn.MLP(sc, nn.ReadObs(sc, p.spec, rows(p.AgentID.append(obs))), p.Hidden, Tanh, out)
 	return Reshape(y, d[0], d[1], out), nil
 }

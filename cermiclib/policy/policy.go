@@ -21,7 +21,7 @@ type Policy interface {
 	// CarryLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
 	CarryLen() int
 	// Net maps obs [B,N,I] and carry [B,N,C] (nil if C is 0) to y [B,N,out] and the next carry. I is Spec.InLen(), and what an
-	// explorer tells actors, Build.Context numbers, follows behind; nn.See(sc, ...)
+	// explorer tells actors, Build.Context numbers, follows behind; nn.ReadObs(sc, ...)
 	// comes first, so that others find there how the policy sees.
 	Net(sc *model.Scope, obs, carry *graph.Node, out int) (y, next *graph.Node)
 }
@@ -64,8 +64,8 @@ func TrainerOf(p Policy, b *nn.Build, path ...string) (Training, error) {
 	return func(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }, nil
 }
 
-// untold refuses a policy that cannot read what an explorer tells actors behind their observation.
-func untold(b *nn.Build, c Config) error {
+// refuseContext refuses a policy that cannot read what an explorer tells actors behind their observation.
+func refuseContext(b *nn.Build, c Config) error {
 	if b.Context == 0 {
 		return nil
 	}

@@ -15,19 +15,19 @@ type Sized interface {
 
 // Bytes counts the hidden layers.
 func (c MLP) Bytes(s *envs.Spec, rows float64) float64 {
-	return nn.Bytes(rows, float64(nn.SeenLen(s)), append(c.Hidden[:len(c.Hidden):len(c.Hidden)], nn.ActionOutputs(&s.Act))...)
+	return nn.Bytes(rows, float64(nn.ObsFeatures(s)), append(c.Hidden[:len(c.Hidden):len(c.Hidden)], nn.ActionOutputs(&s.Act))...)
 }
 
 // Bytes counts the gates' weights and results, and the layers behind them.
 func (c GRU) Bytes(s *envs.Spec, rows float64) float64 {
-	in, w := float64(nn.SeenLen(s)), float64(c.Width)
+	in, w := float64(nn.ObsFeatures(s)), float64(c.Width)
 	return nn.Bytes(rows, in+w, 3*c.Width) + nn.Bytes(rows, w, c.Hidden...)
 }
 
 // Bytes counts the network that acts and the predictor's layers, which see pairs of agents.
 func (c CPM) Bytes(s *envs.Spec, rows float64) float64 {
 	pairs := min(rows, float64(c.Minibatch)*float64(s.Agents)) * float64(max(0, s.Agents-1))
-	sum := nn.Bytes(pairs, float64(nn.SeenLen(s)), c.Hidden, c.Latent)
+	sum := nn.Bytes(pairs, float64(nn.ObsFeatures(s)), c.Hidden, c.Latent)
 	if core, ok := c.Core.(Sized); ok {
 		sum += core.Bytes(s, rows)
 	}

@@ -81,7 +81,7 @@ func (c SPECTra) Build(b *nn.Build) (Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := untold(b, c); err != nil {
+	if err := refuseContext(b, c); err != nil {
 		return nil, err
 	}
 	p := spectra{SPECTra: c, spec: b.Spec, entities: splitEntities(b.Spec), choices: b.Spec.Act.Choices, targets: b.Spec.Act.Targets}
@@ -146,8 +146,8 @@ func (p spectra) attend(sc *model.Scope, obs *Node) (z, objects *Node) {
 //
 // Reading: the authors' tasks have no pictures. Features are those of the first convolution, as later ones belong to no cell.
 func (p spectra) attendCells(sc *model.Scope, obs *Node) (z *Node) {
-	own := nn.Linear(sc.At("own"), nn.See(sc, p.spec, obs), p.Width)
-	_, tiles := nn.SeeTiles(sc, p.spec, obs)
+	own := nn.Linear(sc.At("own"), nn.ReadObs(sc, p.spec, obs), p.Width)
+	_, tiles := nn.ReadTiles(sc, p.spec, obs)
 	d := tiles.Shape().Dimensions
 	places := make([][]float32, d[1])
 	for k := range places {

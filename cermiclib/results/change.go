@@ -19,18 +19,18 @@ func (r *Run) temp(name string) string {
 
 // write makes the file that rename will give its name, durably.
 func (r *Run) write(name string, content func(io.Writer) error) error {
-	r.life.step()
+	r.lease.step()
 	return writeFile(r.temp(name), content)
 }
 
 // rename gives a file the name that it is read by, if the run is still ours. A temporary file made before a takeover is gone after
 // it, so that nothing is renamed late.
 func (r *Run) rename(from, name string) error {
-	r.life.step()
+	r.lease.step()
 	if err := r.lock.held(); err != nil {
 		return err
 	}
-	r.life.step()
+	r.lease.step()
 	return os.Rename(from, r.path(name))
 }
 

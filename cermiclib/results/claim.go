@@ -36,7 +36,7 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 		return nil, fmt.Errorf("the experiment of run %s is not JSON: %w", id, err)
 	}
 	header.ID, header.Experiment = id, text.Bytes()
-	r := &Run{dir: filepath.Join(s.dir, id), note: note, life: s.life}
+	r := &Run{dir: filepath.Join(s.dir, id), note: note, lease: s.lease}
 	if found, notes, err := readRun(r.dir); err == nil && found.Complete && len(notes) == 0 {
 		if err := sameExperiment(found, header.Experiment); err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 
 // lockUp takes the run's lock, waiting for it if asked to.
 func (r *Run) lockUp(ctx context.Context, wait bool) error {
-	w := watch{life: r.life}
+	w := watch{lease: r.lease}
 	for told := false; ; {
 		l, holder, err := w.acquire(r.dir)
 		if err != nil {
@@ -78,7 +78,7 @@ func (r *Run) lockUp(ctx context.Context, wait bool) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(r.life.poll):
+		case <-time.After(r.lease.poll):
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (r *Run) removeTemps() error {
 		if !strings.HasSuffix(e.Name(), tempSuffix) {
 			continue
 		}
-		r.life.step()
+		r.lease.step()
 		if err := os.Remove(r.path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

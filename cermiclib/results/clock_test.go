@@ -20,7 +20,7 @@ func TestAWatchersClockMayJump(t *testing.T) {
 		"back a minute":  {-time.Minute, 11},
 		"forward a year": {365 * 24 * time.Hour, 4},
 	} {
-		w, now := watch{life: living()}, time.Unix(1e9, 0)
+		w, now := watch{lease: newLease()}, time.Unix(1e9, 0)
 		w.now = func() time.Time { return now }
 		looks := 0
 		for w.holds(elsewhere) != "" && looks < 100 {
@@ -34,7 +34,7 @@ func TestAWatchersClockMayJump(t *testing.T) {
 		}
 	}
 	// None of this happens to a process that runs: its clock has a part that only goes on.
-	if now := living().now(); now == now.Round(0) {
+	if now := newLease().now(); now == now.Round(0) {
 		t.Error("the clock of a process can be set")
 	}
 }

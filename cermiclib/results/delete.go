@@ -20,7 +20,7 @@ func (s *Store) Delete(id string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("no run %s in %s: %w", id, s.dir, fs.ErrNotExist)
 	}
-	w := watch{life: s.life}
+	w := watch{lease: s.lease}
 	l, holder, err := w.acquire(dir)
 	if err != nil {
 		return err

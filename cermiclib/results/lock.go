@@ -24,7 +24,7 @@ import (
 //  1. The lock files of a run are numbered. A claim makes the next number, which only one of many can; the files before it
 //     are removed after. No number comes back while the run is unfinished, so that nobody removes the lock of somebody else by
 //     mistake, however late.
-//  2. The owner of the newest one changes its content every few seconds. One that is not seen to change for silence, by the
+//  2. The owner of the newest one changes its content every few seconds. One that is not seen to change for the time-to-live, by the
 //     watcher's own clock, is void.
 //  3. An owner that was only asleep does no harm when it wakes. It writes under names that carry its number, and gives a file
 //     its real name only after a look at its lock; its successor removes first the lock, then all such names, and only then
@@ -41,7 +41,7 @@ const lockName = "lock"
 
 // lock is the newest lock file of a run, made by this process.
 type lock struct {
-	life
+	lease
 	path    string
 	number  int
 	content []byte // its first line
@@ -65,7 +65,7 @@ func (w *watch) acquire(dir string) (*lock, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	l := &lock{life: w.life, number: before.number + 1, content: append(line, '\n'), stop: make(chan struct{})}
+	l := &lock{lease: w.lease, number: before.number + 1, content: append(line, '\n'), stop: make(chan struct{})}
 	l.path = filepath.Join(dir, lockName+"."+strconv.Itoa(l.number))
 	w.step()
 	draft, err := l.draft(dir)
@@ -90,7 +90,7 @@ func (w *watch) acquire(dir string) (*lock, string, error) {
 		return nil, "", err
 	}
 	l.beating.Add(1)
-	go l.beatOn(l.beat)
+	go l.keepBeating(l.heartbeat)
 	return l, "", nil
 }
 
@@ -180,7 +180,7 @@ func (s *Store) Owner(id string) (who string, silent time.Duration) {
 	if err != nil {
 		return "", 0
 	}
-	w := watch{life: s.life}
+	w := watch{lease: s.lease}
 	if w.holds(newest) == "" {
 		return "", 0
 	}
@@ -231,8 +231,8 @@ func readLock(path string) (content []byte, changed time.Time, err error) {
 	return content, info.ModTime(), err
 }
 
-// beatOn gives a sign of life until the lock is released.
-func (l *lock) beatOn(every time.Duration) {
+// keepBeating gives a sign of life until the lock is released.
+func (l *lock) keepBeating(every time.Duration) {
 	defer l.beating.Done()
 	tick := time.NewTicker(every)
 	defer tick.Stop()

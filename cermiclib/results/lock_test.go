@@ -48,11 +48,11 @@ func lockOf(t *testing.T, o owner) []byte {
 	return append(content, '\n')
 }
 
-// onHost gives s the life of a process on another machine, whose clock advances by each at every look at it.
+// onHost gives s the lease of a process on another machine, whose clock advances by each at every look at it.
 func onHost(s *Store, host string, each time.Duration) *Store {
-	s.life.me.Host, s.life.poll = host, time.Microsecond
+	s.lease.me.Host, s.lease.poll = host, time.Microsecond
 	clock := time.Unix(0, 0).Add(time.Duration(len(host)) * 1e6 * time.Hour) // no two machines agree
-	s.life.now = func() time.Time {
+	s.lease.now = func() time.Time {
 		clock = clock.Add(each)
 		return clock
 	}
@@ -84,14 +84,14 @@ func TestALockIsVoidWhenItsOwnerIsGoneOrSilent(t *testing.T) {
 			plant(t, dir, file, c.content)
 			s := openTest(t, dir)
 			clock := time.Now()
-			s.life.now = func() time.Time { return clock }
-			w := watch{life: s.life}
+			s.lease.now = func() time.Time { return clock }
+			w := watch{lease: s.lease}
 			l, holder, err := w.acquire(filepath.Join(dir, testID))
 			if err != nil || (l == nil) != (c.at != "") || !strings.Contains(holder, c.at) {
 				t.Errorf("%s, %s: at once %v, %q, %v, want %q", name, file, l, holder, err, c.at)
 			}
 			if l == nil {
-				clock = clock.Add(silenceHere(s) - time.Second)
+				clock = clock.Add(ttlHere(s) - time.Second)
 				if l, _, err := w.acquire(filepath.Join(dir, testID)); l != nil || err != nil {
 					t.Fatalf("%s, %s: taken over too early, %v", name, file, err)
 				}
@@ -114,20 +114,20 @@ func TestALockIsVoidWhenItsOwnerIsGoneOrSilent(t *testing.T) {
 	}
 }
 
-func silenceHere(s *Store) time.Duration { return s.life.silence }
+func ttlHere(s *Store) time.Duration { return s.lease.ttl }
 
 func TestASignOfLifeKeepsALockHoweverTheClocksGo(t *testing.T) {
 	for _, elsewhere := range []time.Duration{-1e6 * time.Hour, 0, 1e6 * time.Hour} {
 		dir := t.TempDir()
 		owner := claimTest(t, onHost(openTest(t, dir), "elsewhere", 0))
-		w := watch{life: living()}
+		w := watch{lease: newLease()}
 		clock := time.Now()
 		w.now = func() time.Time { return clock }
 		for n := range uint64(10) {
 			if l, _, err := w.acquire(owner.dir); l != nil || err != nil {
 				t.Fatalf("taken over at the %d-th sign of life, %v", n, err)
 			}
-			clock = clock.Add(w.silence - time.Second)
+			clock = clock.Add(w.ttl - time.Second)
 			owner.lock.touch(n)
 			// The time that the file system shows is the owner's own where nobody corrects it.
 			if err := os.Chtimes(owner.lock.path, clock.Add(elsewhere), clock.Add(elsewhere)); err != nil {
@@ -173,7 +173,7 @@ func TestALostLockStopsTheWriter(t *testing.T) {
 func TestTheOwnerGivesSignsOfLife(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, dir)
-	s.life.beat = time.Millisecond
+	s.lease.heartbeat = time.Millisecond
 	r := claimTest(t, s)
 	first, err := newestLock(r.dir)
 	if err != nil {
@@ -212,7 +212,7 @@ func TestOneOfManyTakesAVoidLockOver(t *testing.T) {
 			var wg sync.WaitGroup
 			for range cap(won) {
 				wg.Go(func() {
-					w := watch{life: living()}
+					w := watch{lease: newLease()}
 					l, _, err := w.acquire(filepath.Join(dir, testID))
 					if err != nil {
 						t.Error(err)
@@ -241,7 +241,7 @@ func TestOneOfManyTakesAVoidLockOver(t *testing.T) {
 // The system's links are taken away by a folder that has none: the lock is then made under its name at once.
 func TestWithoutLinksALockIsMadeExclusively(t *testing.T) {
 	dir := t.TempDir()
-	l := &lock{life: living(), path: filepath.Join(dir, "lock.1"), content: []byte("{\"host\":\"a\"}\n")}
+	l := &lock{lease: newLease(), path: filepath.Join(dir, "lock.1"), content: []byte("{\"host\":\"a\"}\n")}
 	other := filepath.Join(t.TempDir(), "gone", "draft") // its link fails as one into another file system does
 	if won, err := l.link(other); won || err != nil {
 		t.Errorf("without its draft a claim gets %v, %v", won, err)
@@ -257,7 +257,7 @@ func TestWithoutLinksALockIsMadeExclusively(t *testing.T) {
 	if won, err := l.link(draft); !won || err != nil || l.held() != nil {
 		t.Errorf("the first claim gets %v, %v", won, err)
 	}
-	second := &lock{life: living(), path: l.path, content: []byte("{\"host\":\"b\"}\n")}
+	second := &lock{lease: newLease(), path: l.path, content: []byte("{\"host\":\"b\"}\n")}
 	if won, err := second.link(draft); won || err != nil {
 		t.Errorf("the second claim gets %v, %v", won, err)
 	}

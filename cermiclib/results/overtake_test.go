@@ -84,7 +84,7 @@ func sleepAt(t *testing.T, name, dir string, at, writes int, want map[string]str
 	s := onHost(openTest(t, dir), "sleeper", time.Hour)
 	s.Note = func(string) {}
 	steps, finished := 0, false
-	s.life.step = func() {
+	s.lease.step = func() {
 		if steps++; steps-1 != at {
 			return
 		}

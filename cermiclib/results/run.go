@@ -19,7 +19,7 @@ import (
 type Run struct {
 	dir            string
 	note           func(string)
-	life           life
+	lease          lease
 	lock           *lock
 	record         *Record
 	resume         *Checkpoint
@@ -110,7 +110,7 @@ func (r *Run) append(name string, f *os.File, v any) error {
 	if err != nil {
 		return err
 	}
-	r.life.step()
+	r.lease.step()
 	if _, err := f.WriteAt(line, int64(at.bytes)); err != nil {
 		_ = f.Truncate(int64(at.bytes)) // if this fails too the torn line stays, and readers drop it
 		r.failed = diskError(r.path(name), err)
@@ -133,7 +133,7 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := r.sync(); err != nil {
 		return err
 	}
-	r.life.step()
+	r.lease.step()
 	if err := c.write(r.temp(checkpointFile), r.record.ID, r.at); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (r *Run) Finish(host Host) error {
 		return err
 	}
 	r.record.Complete, r.record.Host = true, host
-	r.life.step()
+	r.lease.step()
 	if err := os.Remove(r.path(previousFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

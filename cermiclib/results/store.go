@@ -26,7 +26,7 @@ type Store struct {
 	dir    string
 	base   map[string]*committed
 	layers []fs.FS // that Base was given
-	life   life
+	lease  lease
 }
 
 // Open returns the store in folder dir. The folder is made when the first run is claimed; until then the store is empty.
@@ -41,7 +41,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*committed{}, life: living()}, nil
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*committed{}, lease: newLease()}, nil
 }
 
 // Dir returns the folder of the store.

@@ -46,7 +46,7 @@ func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) 
 		for name, part := range g.savers() {
 			add(name, part.Save())
 		}
-		add(g.path()+"played", g.played)
+		add(g.path()+"played", g.actionLog)
 		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"carry", g.carry))
 		if g.returns != nil {
 			c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"return", g.returns))

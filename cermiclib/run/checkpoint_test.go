@@ -84,7 +84,7 @@ func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
 				}
 			}
 			saved := stateOf(t, one)
-			if err := two.remember(t.Context(), saved); err != nil {
+			if err := two.replayActions(t.Context(), saved); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := two.restore(saved); err != nil {

@@ -64,8 +64,8 @@ func (e Experiment) validateCurriculum() error {
 	return nil
 }
 
-// enrol builds the trainer of e's easier variant, with the same networks as t.
-func (t *trainer) enrol(files string) error {
+// beginCurriculum builds the trainer of e's easier variant, with the same networks as t.
+func (t *trainer) beginCurriculum(files string) error {
 	first, err := t.exp.lesson()
 	if err != nil {
 		return err
@@ -89,8 +89,8 @@ func (t *trainer) learning(frames int) *trainer {
 	return t
 }
 
-// study is iterate on the easier variant, after which t has learned as much.
-func (t *trainer) study(ctx context.Context) (rl.Scalars, error) {
+// trainFirst is iterate on the easier variant, after which t has learned as much.
+func (t *trainer) trainFirst(ctx context.Context) (rl.Scalars, error) {
 	s, err := t.first.iterate(ctx)
 	if err != nil {
 		return nil, err

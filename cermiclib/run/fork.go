@@ -298,7 +298,7 @@ func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Experime
 		return err
 	}
 	if string(was) == string(now) {
-		if err := t.remember(ctx, c); err != nil {
+		if err := t.replayActions(ctx, c); err != nil {
 			return err
 		}
 		_, err = t.restore(c)

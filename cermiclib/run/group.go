@@ -17,23 +17,23 @@ import (
 // group are agents that are trained together: one learner, one explorer with its memory, one rollout, one set of variables. Groups of
 // one task share the environment and nothing else (BenchMARL's groups).
 type group struct {
-	view     *envs.View
-	spec     *envs.Spec // of the view
-	seed     uint64     // names the group's random streams and its initial weights
-	build    *nn.Build  // with variables of its own
-	learner  learn.Learner
-	module   explore.Module
-	needs    explore.Requirements
-	provider explore.ContextProvider // nil unless module is one
-	step     *envs.Step              // what the group's agents see now
-	act      *envs.Actions
-	x        *rl.Rollout
-	dist     *rl.Dist
-	carry    []float32 // [E,N,C]
-	context  []float32 // [E,N,F] of the provider
-	streams  []rng.Rand
-	played   []uint8   // [frames,N] every choice so far, if the learner trains on old experience
-	returns  []float32 // [E] mean over agents, of the running episodes; nil where there is one group, whose score says it
+	view      *envs.View
+	spec      *envs.Spec // of the view
+	seed      uint64     // names the group's random streams and its initial weights
+	build     *nn.Build  // with variables of its own
+	learner   learn.Learner
+	module    explore.Module
+	needs     explore.Requirements
+	provider  explore.ContextProvider // nil unless module is one
+	step      *envs.Step              // what the group's agents see now
+	act       *envs.Actions
+	x         *rl.Rollout
+	dist      *rl.Dist
+	carry     []float32 // [E,N,C]
+	context   []float32 // [E,N,F] of the provider
+	streams   []rng.Rand
+	actionLog []uint8   // [frames,N] every choice so far, if the learner trains on old experience
+	returns   []float32 // [E] mean over agents, of the running episodes; nil where there is one group, whose score says it
 }
 
 // newGroup builds the learner and the explorer of a view. The only group of a task has the experiment's own seed.
@@ -70,7 +70,7 @@ func newGroup(e Experiment, view *envs.View, backend nn.Backend, files string) (
 			m.UseReplay(l.Experience())
 		}
 	}
-	return g, g.canRecord()
+	return g, g.canLog()
 }
 
 // makeRoom makes the buffers of a collection; whole and act are those of the environment.
@@ -122,7 +122,7 @@ func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 			return err
 		}
 	}
-	g.record()
+	g.logActions()
 	return nil
 }
 

@@ -122,7 +122,7 @@ func TestAGroupSeesItsOwnObservation(t *testing.T) {
 // TestTwoGroupsGoOnExactly: restored from a checkpoint, and stopped after every iteration, a run of two groups goes on as it would have.
 func TestTwoGroupsGoOnExactly(t *testing.T) {
 	recurrent := opposed(tinyRecurrentQ(4))
-	informed := opposed(told(smallGRU()))
+	informed := opposed(withContext(smallGRU()))
 	gated := remembering()
 	c := gated.Explore.(cermic.Config)
 	m := smallGRU()
@@ -152,7 +152,7 @@ func TestTwoGroupsGoOnExactly(t *testing.T) {
 				t.Fatal(err)
 			}
 			saved := stateOf(t, one)
-			if err := two.remember(t.Context(), saved); err != nil {
+			if err := two.replayActions(t.Context(), saved); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := two.restore(saved); err != nil {

@@ -58,7 +58,7 @@ func small(method string) Experiment {
 	}
 	switch method {
 	case "told":
-		return told(smallGRU())
+		return withContext(smallGRU())
 	case "mappo-db":
 		e, c := tiny(11), explore.DefaultDB()
 		c.Hidden, c.Feat, c.Latent, c.Epochs, c.Minibatch = 8, 8, 4, 1, 100

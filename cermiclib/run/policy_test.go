@@ -14,7 +14,7 @@ import (
 // TestALoadedPolicyPlaysAsItsEvaluationDid: on the environments of an evaluation it takes the same actions, whether it is recurrent, reads a
 // memory, or is one of a value learner, and the score of every episode is the recorded one.
 func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
-	for name, e := range map[string]Experiment{"mlp": tiny(3), "gru": tinyGRU(3), "qmix": tinyQ(3), "memory": told(smallGRU())} {
+	for name, e := range map[string]Experiment{"mlp": tiny(3), "gru": tinyGRU(3), "qmix": tinyQ(3), "memory": withContext(smallGRU())} {
 		e.Budget.EvalEpisodes = e.Task.Shared().Copies // one round
 		st := open(t)
 		r, err := Run(t.Context(), e, st)

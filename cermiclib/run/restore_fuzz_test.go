@@ -44,7 +44,7 @@ func FuzzRestore(f *testing.F) {
 		}
 		x.Name, x.DType, x.Data = name, dtype, data
 		tr := trainerOf(t, experiments[which])
-		err := tr.remember(t.Context(), bad)
+		err := tr.replayActions(t.Context(), bad)
 		if err == nil {
 			_, err = tr.restore(bad)
 		}

@@ -207,7 +207,7 @@ func (s *session) release() {
 // train runs iterations until the budget is spent.
 func (s *session) train(ctx context.Context) (err error) {
 	if c, ok := s.claim.LoadCheckpoint(); ok {
-		if err = s.trainer.remember(ctx, c); err == nil {
+		if err = s.trainer.replayActions(ctx, c); err == nil {
 			s.before, err = s.trainer.restore(c)
 		}
 		if ctx.Err() != nil {

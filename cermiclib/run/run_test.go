@@ -261,7 +261,7 @@ func TestAChangedTaskIsNotResumed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.remember(t.Context(), c); (err == nil) != (name == "nothing") {
+		if err := tr.replayActions(t.Context(), c); (err == nil) != (name == "nothing") {
 			t.Errorf("%s changed: %v", name, err)
 		}
 	}

@@ -68,7 +68,7 @@ func newTrainer(e Experiment, backend nn.Backend, files string) (_ *trainer, err
 		t.fresh[c] = 1
 	}
 	if e.Curriculum.on() {
-		if err := t.enrol(files); err != nil {
+		if err := t.beginCurriculum(files); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +117,7 @@ func (t *trainer) look() {
 // paper:Algorithm1  collect with r^i added → update actor and critic → update the curiosity module
 func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 	if t.learning(t.frames) != t {
-		return t.study(ctx)
+		return t.trainFirst(ctx)
 	}
 	scalars, err := t.collect(ctx)
 	if err != nil {

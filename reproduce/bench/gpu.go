@@ -156,7 +156,7 @@ func paperIteration(ctx context.Context) (it iteration, err error) {
 	if err != nil {
 		return it, err
 	}
-	shares, err := cfg.Shares(b, policy.DefaultMLP(), x)
+	shares, err := cfg.TimeProfile(b, policy.DefaultMLP(), x)
 	if err != nil {
 		return it, err
 	}

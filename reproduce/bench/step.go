@@ -15,7 +15,7 @@ import (
 
 // stepCost is what CERMIC's module with the graph memory takes on Balance, at its defaults.
 type stepCost struct {
-	cermic.Shares
+	cermic.TimeProfile
 	collection time.Duration // of as many frames as Shares.Reward scores
 }
 
@@ -72,6 +72,6 @@ func measureStep() (s stepCost, err error) {
 	s.collection = time.Since(start)
 	c := cermic.Default()
 	c.Memory = memory.DefaultGraph()
-	s.Shares, err = c.Shares(b, x)
+	s.TimeProfile, err = c.TimeProfile(b, x)
 	return s, err
 }

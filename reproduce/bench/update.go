@@ -41,7 +41,7 @@ func updateFlops(s *envs.Spec) float64 {
 
 // updateCost is what one update takes, and what it is compared with.
 type updateCost struct {
-	learn.Shares
+	learn.TimeProfile
 	whole   time.Duration // one update, as part of a whole iteration
 	tanh    time.Duration // of the hidden layers, alone
 	flops   float64       // of the update's products
@@ -136,7 +136,7 @@ func measureUpdate(ctx context.Context) (u updateCost, err error) {
 	if err != nil {
 		return u, err
 	}
-	u.Shares, err = updateMAPPO().Shares(own, policy.DefaultMLP(), x)
+	u.TimeProfile, err = updateMAPPO().TimeProfile(own, policy.DefaultMLP(), x)
 	return u, err
 }
 

@@ -49,11 +49,11 @@ func TestTheUpdatesProductsAreCountedAsInItsGraph(t *testing.T) {
 // Parts are differences of times, so their sum is a step's time whatever else the machine does.
 func TestSharesOfTheUpdateAddUp(t *testing.T) {
 	m := newSmall(t, learn.DefaultMAPPO().Epochs)
-	s, err := m.cfg.Shares(m.build, m.policy, m.rollout)
+	s, err := m.cfg.TimeProfile(m.build, m.policy, m.rollout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := updateCost{Shares: s}
+	u := updateCost{TimeProfile: s}
 	sum := u.share(s.Transfer) + u.share(s.Forward) + u.share(s.Activations) + u.share(s.Weights) + u.share(s.Optimiser)
 	if s.Forward <= 0 || s.Transfer <= 0 || math.Abs(sum-100) > 1e-6 {
 		t.Errorf("%+v: shares add up to %g %%", s, sum)
@@ -63,7 +63,7 @@ func TestSharesOfTheUpdateAddUp(t *testing.T) {
 // Every figure of the group comes from one measurement.
 func TestFiguresOfTheUpdateShareOneMeasurement(t *testing.T) {
 	defer func() { costOfUpdate = nil }()
-	costOfUpdate = &updateCost{flops: 5e9, product: 2e11, whole: 5e7, Shares: learn.Shares{Forward: 3e7, Weights: 1e7}}
+	costOfUpdate = &updateCost{flops: 5e9, product: 2e11, whole: 5e7, TimeProfile: learn.TimeProfile{Forward: 3e7, Weights: 1e7}}
 	values := map[string]float64{}
 	for _, f := range updateFigures() {
 		v, err := f.measure(context.Background())

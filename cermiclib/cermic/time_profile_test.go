@@ -16,7 +16,7 @@ import (
 func TestSharesTimeEveryPartAndLeaveTheModuleUsable(t *testing.T) {
 	spec := fakeSpec(4)
 	b := &nn.Build{Spec: spec, Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
-	s, err := small().Shares(b, fakeRollout(spec, 9, 0))
+	s, err := small().TimeProfile(b, fakeRollout(spec, 9, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,9 @@ import (
 	"cermic/envs/vmas"
 )
 
-// told is tiny with actors that read a memory, whose past goes on from one collection of 12 steps to the next and must not mix with
+// withContext is tiny with actors that read a memory, whose past goes on from one collection of 12 steps to the next and must not mix with
 // that of evaluations.
-func told(mem memory.Config) Experiment {
+func withContext(mem memory.Config) Experiment {
 	e := tiny(5)
 	l := e.Learner.(learn.MAPPO)
 	l.Frames, l.Minibatch, l.Epochs = 60, 60, 1
@@ -33,7 +33,7 @@ func smallGRU() memory.GRU { return memory.GRU{Embed: 8, Layers: 2, Width: 12, C
 // TestActorsThatReadAMemoryGoOnExactly: stopped after every iteration, with evaluations in between, a run ends with the same bytes. Package
 // cermic has the same of what is told by every memory.
 func TestActorsThatReadAMemoryGoOnExactly(t *testing.T) {
-	whole, parts, e := open(t), open(t), told(smallGRU())
+	whole, parts, e := open(t), open(t), withContext(smallGRU())
 	want, err := Run(t.Context(), e, whole)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestActorsThatReadAMemoryGoOnExactly(t *testing.T) {
 // TestReadingAMemoryIsASettingOfItsOwn: with actor_uses_context off, a run's experiment and record are what they are
 // without the setting.
 func TestReadingAMemoryIsASettingOfItsOwn(t *testing.T) {
-	on := told(memory.MLP{Embed: 8, Hidden: 8, Width: 12})
+	on := withContext(memory.MLP{Embed: 8, Hidden: 8, Width: 12})
 	off := on
 	c := off.Explore.(cermic.Config)
 	c.ActorContext = false
@@ -77,7 +77,7 @@ func TestWhereActorsCannotReadAMemoryARunIsRefused(t *testing.T) {
 		},
 		"policy cpm": func(e *Experiment) { e.Policy = policy.DefaultCPM() },
 	} {
-		e := told(smallGRU())
+		e := withContext(smallGRU())
 		change(&e)
 		if _, err := Run(t.Context(), e, open(t)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v, want a sentence with %s", err, want)

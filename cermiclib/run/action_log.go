@@ -17,28 +17,28 @@ import (
 // environment's part in it follows from the seed and the actions, so a checkpoint holds all actions since the start, a byte
 // each, and a run that goes on plays them again, in seconds, before it trains.
 
-// record keeps the actions of the collection that was just trained on.
-func (g *group) record() {
+// logActions keeps the actions of the collection that was just trained on.
+func (g *group) logActions() {
 	if _, ok := g.learner.(learn.OffPolicy); !ok {
 		return
 	}
 	for _, choice := range g.x.Act.Choice {
-		g.played = append(g.played, uint8(choice))
+		g.actionLog = append(g.actionLog, uint8(choice))
 	}
 }
 
-// canRecord refuses a task whose choices do not fit a byte, for a learner whose actions are kept.
-func (g *group) canRecord() error {
+// canLog refuses a task whose choices do not fit a byte, for a learner whose actions are kept.
+func (g *group) canLog() error {
 	if _, ok := g.learner.(learn.OffPolicy); ok && g.spec.Act.Choices > 256 {
 		return fmt.Errorf("%s has %d choices, a value learner can have 256 at most", g.spec.Name, g.spec.Act.Choices)
 	}
 	return nil
 }
 
-// remember plays the actions of c in the untouched environment and lets the learners have the collections.
-func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
+// replayActions plays the actions of c in the untouched environment and lets the learners have the collections.
+func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error {
 	if now := t.learning(c.Frames); now != t {
-		return now.remember(ctx, c)
+		return now.replayActions(ctx, c)
 	}
 	if _, ok := t.groups[0].learner.(learn.OffPolicy); !ok { // all have the same
 		return nil
@@ -78,7 +78,7 @@ func (t *trainer) remember(ctx context.Context, c results.Checkpoint) error {
 			if err := g.learner.(learn.OffPolicy).Experience().Add(g.x); err != nil {
 				return err
 			}
-			g.record()
+			g.logActions()
 		}
 	}
 	for _, left := range actions {

@@ -40,7 +40,7 @@ func tiledView(s *envs.Spec, rows, extra int) []float32 {
 	return v
 }
 
-// seePixels is what See does, written as plain convolutions over the picture [B,8H,8W,3] and with See's own variables.
+// seePixels is what ReadObs does, written as plain convolutions over the picture [B,8H,8W,3] and with See's own variables.
 func seePixels(sc *model.Scope, picture, numbers *Node) *Node {
 	sc = sc.At("see")
 	x := DivScalar(picture, 255)
@@ -59,7 +59,7 @@ func TestCellsAreSeenAsThePixelsThatTheyStandFor(t *testing.T) {
 	b, s := goBuild(t, 5), tiledSpec()
 	view, width := tiledView(s, rows, extra), s.InLen()+extra
 	see, err := NewProgram(b, "see", []Input{F32("in", 1, rows, width)}, func(sc *model.Scope, in []*Node) []*Node {
-		return []*Node{See(sc, s, in[0])}
+		return []*Node{ReadObs(sc, s, in[0])}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -105,8 +105,8 @@ func TestCellsAreSeenAsThePixelsThatTheyStandFor(t *testing.T) {
 	if live < rows*64 || got[0] == got[256+3] {
 		t.Errorf("%d of %d features are positive, and the first of two views is %g and %g", live, len(want), got[0], got[256+3])
 	}
-	if SeenLen(s) != 256+2 {
-		t.Errorf("an observation becomes %d features, said to be %d", 256+2, SeenLen(s))
+	if ObsFeatures(s) != 256+2 {
+		t.Errorf("an observation becomes %d features, said to be %d", 256+2, ObsFeatures(s))
 	}
 }
 
@@ -119,7 +119,7 @@ func TestPaintedCellsAreSeenAsTheTableShowsThem(t *testing.T) {
 		s.Painted = k == 1
 		view := tiledView(s, rows, 0)
 		p, err := NewProgram(b, "see", []Input{F32("in", rows, s.InLen())}, func(sc *model.Scope, in []*Node) []*Node {
-			y := See(sc, s, in[0])
+			y := ReadObs(sc, s, in[0])
 			w := Weight(sc.At("see").At("conv_0"), y, "weights", AllZero, 8*8*3, pictureChannels)
 			return []*Node{y, Gradient(ReduceAllSum(Square(y)), w)[0]}
 		})
@@ -151,13 +151,13 @@ func TestPaintedCellsAreSeenAsTheTableShowsThem(t *testing.T) {
 func TestVectorsAreSeenAsTheyAre(t *testing.T) {
 	b, s := goBuild(t, 5), &envs.Spec{Obs: []int{4}}
 	_, err := NewProgram(b, "see", []Input{F32("in", 2, 3, 4)}, func(sc *model.Scope, in []*Node) []*Node {
-		if See(sc, s, in[0]) != in[0] {
+		if ReadObs(sc, s, in[0]) != in[0] {
 			t.Error("a vector is not the node that it was")
 		}
 		return in
 	})
-	if err != nil || NumParameters(b.Store, "") != 0 || SeenLen(s) != 4 || s.InLen() != 4 {
-		t.Errorf("%d parameters, features of length %d, error %v", NumParameters(b.Store, ""), SeenLen(s), err)
+	if err != nil || NumParameters(b.Store, "") != 0 || ObsFeatures(s) != 4 || s.InLen() != 4 {
+		t.Errorf("%d parameters, features of length %d, error %v", NumParameters(b.Store, ""), ObsFeatures(s), err)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestGridsTooSmallForThreeConvolutionsAreRefused(t *testing.T) {
 	b, s := goBuild(t, 5), tiledSpec()
 	s.Obs = []int{5, 4}
 	_, err := NewProgram(b, "see", []Input{F32("in", 1, s.InLen())}, func(sc *model.Scope, in []*Node) []*Node {
-		return []*Node{See(sc, s, in[0])}
+		return []*Node{ReadObs(sc, s, in[0])}
 	})
 	if want := "networks read grids of 5 by 5 cells or more"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
@@ -176,7 +176,7 @@ func TestViewsWithoutNumbersAreSeen(t *testing.T) {
 	b, s := goBuild(t, 5), tiledSpec()
 	s.Scalars = 0
 	_, err := NewProgram(b, "see", []Input{F32("in", 4, s.InLen())}, func(sc *model.Scope, in []*Node) []*Node {
-		out := See(sc, s, in[0])
+		out := ReadObs(sc, s, in[0])
 		out.AssertDims(4, 256)
 		return []*Node{out}
 	})

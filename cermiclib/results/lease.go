@@ -35,25 +35,25 @@ func self() owner {
 	return owner{host, processSpace(), pid, start, 0}
 }
 
-// life is how the owners of runs show that they live, and how others find out. Only differences of one process's own
+// lease is how the owners of runs show that they live, and how others find out. Only differences of one process's own
 // clock count, so that clocks of different machines may show what they like.
-type life struct {
-	me      owner
-	beat    time.Duration // between two signs of life of a lock's owner
-	silence time.Duration // without one, after which an owner on another machine counts as gone
-	poll    time.Duration // between two looks at a lock that is being waited for
-	now     func() time.Time
-	step    func() // called before each change of a run's folder; tests cut in here
+type lease struct {
+	me        owner
+	heartbeat time.Duration // between two signs of life of a lock's owner
+	ttl       time.Duration // without one, after which an owner on another machine counts as gone
+	poll      time.Duration // between two looks at a lock that is being waited for
+	now       func() time.Time
+	step      func() // called before each change of a run's folder; tests cut in here
 }
 
-// living is the life of a process. An owner may miss five beats, or have a clock that is five times as slow as the others'.
-func living() life {
-	return life{me: self(), beat: 10 * time.Second, silence: time.Minute, poll: 250 * time.Millisecond, now: time.Now, step: func() {}}
+// newLease is the lease of a process. An owner may miss five beats, or have a clock that is five times as slow as the others'.
+func newLease() lease {
+	return lease{me: self(), heartbeat: 10 * time.Second, ttl: time.Minute, poll: 250 * time.Millisecond, now: time.Now, step: func() {}}
 }
 
 // watch looks at one lock again and again.
 type watch struct {
-	life
+	lease
 	last  state     // at the last look
 	since time.Time // when it was first seen so
 }
@@ -75,10 +75,10 @@ func (w *watch) holds(s state) string {
 	if w.since.IsZero() || !s.same(w.last) || now.Before(w.since) { // the clock may have been set back
 		w.last, w.since = s, now
 	}
-	if now.Sub(w.since) > w.silence {
+	if now.Sub(w.since) > w.ttl {
 		return ""
 	}
-	return fmt.Sprintf("%s (silent for %v; after %v its run may be taken over)", o, now.Sub(w.since).Round(time.Second), w.silence)
+	return fmt.Sprintf("%s (silent for %v; after %v its run may be taken over)", o, now.Sub(w.since).Round(time.Second), w.ttl)
 }
 
 // state is what the folder of a run says about its lock: the newest lock file, and what is in it.

@@ -13,8 +13,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Shares says what one minibatch step of MAPPO spends its time on.
-type Shares struct {
+// TimeProfile says what one minibatch step of MAPPO spends its time on.
+type TimeProfile struct {
 	Transfer    time.Duration // gathering the minibatch on the host, into the inputs
 	Forward     time.Duration // networks and losses, the tanh of hidden layers among them
 	Activations time.Duration // gradients of what layers return
@@ -23,16 +23,16 @@ type Shares struct {
 }
 
 // Step is the time of the whole minibatch step.
-func (s Shares) Step() time.Duration {
+func (s TimeProfile) Step() time.Duration {
 	return s.Transfer + s.Forward + s.Activations + s.Weights + s.Optimiser
 }
 
-// sharesRuns is how often each part is timed; the quickest counts, since other programs can only slow it down.
-const sharesRuns = 25
+// profileRuns is how often each part is timed; the quickest counts, since other programs can only slow it down.
+const profileRuns = 25
 
-// Shares builds the learner and times the parts of a minibatch step on x. The parts are graphs of their own, each with one part more than the one
+// TimeProfile builds the learner and times the parts of a minibatch step on x. The parts are graphs of their own, each with one part more than the one
 // before, so that differences of their times add up to that of the step.
-func (c MAPPO) Shares(b *nn.Build, p policy.Config, x *rl.Rollout) (s Shares, err error) {
+func (c MAPPO) TimeProfile(b *nn.Build, p policy.Config, x *rl.Rollout) (s TimeProfile, err error) {
 	built, err := c.Build(b, p)
 	if err != nil {
 		return s, err
@@ -97,7 +97,7 @@ func (m *mappo) gradients(sc *model.Scope, in ppoIn, inputs, weights bool) (out 
 // quickest is the least time that each step takes. They take turns, so that a busy machine slows all of them alike.
 func quickest(steps []func() error) ([]time.Duration, error) {
 	least := make([]time.Duration, len(steps))
-	for round := range sharesRuns {
+	for round := range profileRuns {
 		for i, step := range steps {
 			start := time.Now()
 			if err := step(); err != nil {

@@ -15,8 +15,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Shares says what one gradient step of the module spends its time on, and what comes before the first one.
-type Shares struct {
+// TimeProfile says what one gradient step of the module spends its time on, and what comes before the first one.
+type TimeProfile struct {
 	Compile   time.Duration // of the graphs of score and step
 	Reward    time.Duration // r^i of a whole rollout
 	Gather    time.Duration // filling the inputs, on the host
@@ -25,12 +25,12 @@ type Shares struct {
 	Optimiser time.Duration // norm, clip, Adam and the momentum encoder
 }
 
-// sharesRuns is how often each part is timed; the quickest counts, since other programs can only slow it down.
-const sharesRuns = 9
+// profileRuns is how often each part is timed; the quickest counts, since other programs can only slow it down.
+const profileRuns = 9
 
-// Shares builds the module and times its parts on x, a rollout of b's task with labels. Forward and backward are graphs of their
+// TimeProfile builds the module and times its parts on x, a rollout of b's task with labels. Forward and backward are graphs of their
 // own, so the parts are differences between the times of graphs and add up to that of a step.
-func (c Config) Shares(b *nn.Build, x *rl.Rollout) (s Shares, err error) {
+func (c Config) TimeProfile(b *nn.Build, x *rl.Rollout) (s TimeProfile, err error) {
 	start := time.Now()
 	built, err := c.Build(b)
 	if err != nil {
@@ -101,7 +101,7 @@ func (m *module) quickest(p *nn.Program, x *rl.Rollout, rows []int32, weight []f
 
 // quickest is the least time that f takes; an error of f goes into err.
 func quickest(f func() error, err *error) (least time.Duration) {
-	for i := range sharesRuns {
+	for i := range profileRuns {
 		start := time.Now()
 		if e := f(); e != nil {
 			*err = e

@@ -17,21 +17,21 @@ import (
 const (
 	pictureChannels = 32 // of the first convolution, kernel 8, stride 8: one result for each cell
 	cellChannels    = 64 // of the second and the third, kernel 3
-	seeWidth        = 256
+	obsWidth        = 256
 )
 
 // leastGrid is the height and the width below which two convolutions of kernel 3 leave nothing.
 const leastGrid = 5
 
-// SeenLen is F, the length of what See returns for one observation of a task.
-func SeenLen(s *envs.Spec) int {
+// ObsFeatures is F, the length of what ReadObs returns for one observation of a task.
+func ObsFeatures(s *envs.Spec) int {
 	if s.CellLen() == 0 {
 		return s.ObsLen()
 	}
-	return seeWidth + s.Scalars
+	return obsWidth + s.Scalars
 }
 
-// See is the first part of every network that reads observations in [...,I], I = Spec.InLen(): vectors pass unchanged, cells go
+// ReadObs is the first part of every network that reads observations in [...,I], I = Spec.InLen(): vectors pass unchanged, cells go
 // through the convolutional network of the paper's table and become features [...,F], the observed numbers last. Numbers behind
 // the observation, an agent's one-hot say, pass too. Its variables lie below sc's own scope "see".
 //
@@ -41,21 +41,21 @@ func SeenLen(s *envs.Spec) int {
 //
 // Reading: the paper gives only the number of convolutions. Kernels 8, 3, 3 without padding end at the same grids, 7 by 7 for 88
 // by 88 pixels and 1 by 1 for 40 by 40, as the usual 8, 4, 3 with strides 4, 2, 1.
-func See(sc *model.Scope, s *envs.Spec, in *Node) *Node {
+func ReadObs(sc *model.Scope, s *envs.Spec, in *Node) *Node {
 	if s.CellLen() == 0 {
 		return in
 	}
 	d := in.Shape().Clone().Dimensions
-	numbers, tiles := SeeTiles(sc, s, in)
-	seen := seeGrid(sc.At("see"), Reshape(tiles, -1, s.Obs[0], s.Obs[1], pictureChannels))
+	numbers, tiles := ReadTiles(sc, s, in)
+	seen := readGrid(sc.At("see"), Reshape(tiles, -1, s.Obs[0], s.Obs[1], pictureChannels))
 	out := Concatenate(append([]*Node{seen}, numbers...), -1)
 	d[len(d)-1] = out.Shape().Dimensions[1]
 	return Reshape(out, d...)
 }
 
-// SeeTiles is the first convolution alone: observations [...,I] to the numbers before and behind the cells [B,·], as
+// ReadTiles is the first convolution alone: observations [...,I] to the numbers before and behind the cells [B,·], as
 // far as there are any, and the tiles' features [B,H·W,32].
-func SeeTiles(sc *model.Scope, s *envs.Spec, in *Node) (numbers []*Node, tiles *Node) {
+func ReadTiles(sc *model.Scope, s *envs.Spec, in *Node) (numbers []*Node, tiles *Node) {
 	d := in.Shape().Dimensions
 	in = Reshape(in, -1, d[len(d)-1])
 	part := func(from, to int) *Node { return Slice(in, AxisRange(), AxisRange(from, to)) }
@@ -104,12 +104,12 @@ func pictures(like *Node, s *envs.Spec) *Node {
 	return ConvertDType(Const(like.Graph(), all), like.DType())
 }
 
-// seeGrid is what follows the first convolution: x [B,H,W,32] to [B,256].
-func seeGrid(sc *model.Scope, x *Node) *Node {
+// readGrid is what follows the first convolution: x [B,H,W,32] to [B,256].
+func readGrid(sc *model.Scope, x *Node) *Node {
 	for i := range 2 {
 		x = LeakyReLU(conv3(sc.At("conv_%d", i+1), x, cellChannels))
 	}
-	return LeakyReLU(Linear(sc.At("dense"), Reshape(x, x.Shape().Dimensions[0], -1), seeWidth))
+	return LeakyReLU(Linear(sc.At("dense"), Reshape(x, x.Shape().Dimensions[0], -1), obsWidth))
 }
 
 // conv3 is a convolution with kernel 3 and without padding, x [B,H,W,C] to [B,H-2,W-2,out], as one matrix product over the
