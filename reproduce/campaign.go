@@ -8,12 +8,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/run"
+	"cermic/reproduce/cluster"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -26,7 +28,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	var store, on, manifest, order string
 	var workers, nodes int
 	var only, measure bool
-	var cluster slurm
+	var job cluster.Slurm
 	var given *flag.FlagSet
 	if _, err := parse("campaign", out, args, 0, func(f *flag.FlagSet) {
 		given = f
@@ -41,7 +43,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
 		forceFlag(f, &ctx)
 		f.StringVar(&on, "on", "here", "where to train: here, or slurm for a job array of that scheduler")
-		cluster.flags(f)
+		job.Flags(f)
 		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing; without -table and -task for every table at every budget")
 		f.BoolVar(&measure, "measure", false, "with -plan: first train two collections of each method that has no rate here yet, on tasks of vectors")
 		f.StringVar(&manifest, "manifest", "", "write the runs that are missing to a `file` for the verb work, and train nothing")
@@ -56,9 +58,9 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		return found
 	}
 	switch {
-	case min(c.seeds, workers, cluster.bundle, nodes) < 1 || max(c.seeds, cluster.bundle, nodes) > maxRuns:
+	case min(c.seeds, workers, job.Bundle, nodes) < 1 || max(c.seeds, job.Bundle, nodes) > maxRuns:
 		return usagef("-seeds is %d, -workers is %d, -bundle is %d and -nodes is %d, want 1 to %d, and of workers at least 1",
-			c.seeds, workers, cluster.bundle, nodes, maxRuns)
+			c.seeds, workers, job.Bundle, nodes, maxRuns)
 	case order != "" && order != "value":
 		return usagef("-order is %q, want value", order)
 	case order != "":
@@ -74,16 +76,14 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		return usagef("a campaign needs -table, or -task and -method, or -order value")
 	case c.table != "" && (c.task != "" || c.method != ""):
 		return usagef("-table chooses tasks and methods; leave out -task and -method")
-	case on != "slurm" && cluster != slurm{bundle: 1}:
+	case on != "slurm" && !reflect.DeepEqual(job, cluster.Slurm{Bundle: 1}):
 		return usagef("-account, -partition, -gpus, -time, -bundle and -dry-run are for a scheduler: use -on slurm")
 	case on == "slurm" && has("workers"):
 		return usagef("-workers counts runs on this machine, and -on slurm trains elsewhere: use -bundle, or leave out -workers")
 	}
-	for _, arg := range handedOn(given, "backend", "force", "portable") {
-		cluster.work += " " + quote(arg)
-	}
-	if err := cluster.check(store); err != nil {
-		return err
+	job.Work = handedOn(given, "backend", "force", "portable")
+	if err := job.Check(store); err != nil {
+		return usageError{err}
 	}
 	es, err := c.experiments(out)
 	if err != nil {
@@ -93,11 +93,11 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if on == "slurm" && cluster.dry {
-		return cluster.submit(ctx, out, es, st)
+	if on == "slurm" && job.Dry {
+		return job.Submit(ctx, out, es, st)
 	}
 	if manifest != "" {
-		return fileManifest(out, manifest, es, st)
+		return cluster.FileManifest(out, manifest, es, st)
 	}
 	if only && measure {
 		if err := measureRates(ctx, out, es, st); err != nil {
@@ -112,7 +112,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	if on == "slurm" {
-		return cluster.submit(ctx, out, es, st)
+		return job.Submit(ctx, out, es, st)
 	}
 	return trainAll(ctx, out, es, st, workers)
 }

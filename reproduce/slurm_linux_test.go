@@ -18,8 +18,8 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// cluster starts a Slurm of one node of its own, without systemd, and stops it when the test ends.
-func cluster(t *testing.T) {
+// startCluster starts a Slurm of one node of its own, without systemd, and stops it when the test ends.
+func startCluster(t *testing.T) {
 	t.Helper()
 	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
@@ -138,7 +138,7 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a scheduler")
 	}
-	cluster(t)
+	startCluster(t)
 	whole, store := t.TempDir(), filepath.Join(t.TempDir(), "my runs") // a space must not split it
 	if out := finish(t, slowCampaign(store, "-on", "slurm", "-bundle", "2")...); !strings.Contains(out, "Submitted batch job") || !strings.Contains(out, "4 runs in 2 tasks") {
 		t.Fatalf("submission:\n%s", out)

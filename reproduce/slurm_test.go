@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cermic/reproduce/cluster"
 )
 
 func TestTheScriptPassesOnWhatTheClusterNeeds(t *testing.T) {
@@ -61,7 +63,7 @@ func TestAManifestReadsBackAndIsWorkedOffInBundles(t *testing.T) {
 	if err != nil || !strings.Contains(said, "3 runs in "+path) {
 		t.Fatalf("the manifest (%v):\n%s", err, said)
 	}
-	back, err := readManifest(path)
+	back, err := cluster.ReadManifest(path)
 	if err != nil || len(back) != 3 {
 		t.Fatalf("%d experiments, %v", len(back), err)
 	}

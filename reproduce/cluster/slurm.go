@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package cluster hands a campaign to a scheduler: as a job array of Slurm, or as a manifest for another one.
+package cluster
 
 import (
 	"bytes"
@@ -24,38 +25,39 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// slurm is how a campaign is handed to the Slurm scheduler: one job array over the runs that the store lacks.
-type slurm struct {
-	account, partition, gpus, time string // passed through to sbatch; empty: the cluster's own default
-	bundle                         int    // runs that one task of the array trains, one after the other
-	dry                            bool   // print the script instead of submitting it
-	work                           string // flags of the verb work that say how a task trains, for a shell
+// Slurm is how a campaign is handed to the Slurm scheduler: one job array over the runs that the store lacks.
+type Slurm struct {
+	Account, Partition, GPUs, Time string // passed through to sbatch; empty: the cluster's own default
+	Bundle                         int    // runs that one task of the array trains, one after the other
+	Dry                            bool   // print the script instead of submitting it
+
+	Work []string // flags of the verb work that say how a task trains
 }
 
-// flags declares them.
-func (s *slurm) flags(f *flag.FlagSet) {
-	f.StringVar(&s.account, "account", "", "with -on slurm: the `account` to charge")
-	f.StringVar(&s.partition, "partition", "", "with -on slurm: the `partition`")
-	f.StringVar(&s.gpus, "gpus", "", "with -on slurm: GPUs of each task, `n` or type:n")
-	f.StringVar(&s.time, "time", "", "with -on slurm: limit of each task, for example `4:00:00`; a run that does not finish is queued again and goes on")
-	f.IntVar(&s.bundle, "bundle", 1, "with -on slurm: `runs` that one task trains, one after the other")
-	f.BoolVar(&s.dry, "dry-run", false, "with -on slurm: print the script and submit nothing")
+// Flags declares them.
+func (s *Slurm) Flags(f *flag.FlagSet) {
+	f.StringVar(&s.Account, "account", "", "with -on slurm: the `account` to charge")
+	f.StringVar(&s.Partition, "partition", "", "with -on slurm: the `partition`")
+	f.StringVar(&s.GPUs, "gpus", "", "with -on slurm: GPUs of each task, `n` or type:n")
+	f.StringVar(&s.Time, "time", "", "with -on slurm: limit of each task, for example `4:00:00`; a run that does not finish is queued again and goes on")
+	f.IntVar(&s.Bundle, "bundle", 1, "with -on slurm: `runs` that one task trains, one after the other")
+	f.BoolVar(&s.Dry, "dry-run", false, "with -on slurm: print the script and submit nothing")
 }
 
 // maxBundle is more than any node trains within a cluster's limits.
 const maxBundle = 1000
 
-// check returns one sentence about what cannot stand in a script.
-func (s slurm) check(store string) error {
+// Check returns one sentence about what cannot stand in a script.
+func (s Slurm) Check(store string) error {
 	for _, v := range []struct{ flag, value string }{
-		{"store", store}, {"account", s.account}, {"partition", s.partition}, {"gpus", s.gpus}, {"time", s.time},
+		{"store", store}, {"account", s.Account}, {"partition", s.Partition}, {"gpus", s.GPUs}, {"time", s.Time},
 	} {
 		if strings.ContainsFunc(v.value, unicode.IsControl) {
-			return usagef("-%s is %.80q: it has control characters, which would become lines of the job's script", v.flag, v.value)
+			return fmt.Errorf("-%s is %.80q: it has control characters, which would become lines of the job's script", v.flag, v.value)
 		}
 	}
-	if s.bundle < 1 || s.bundle > maxBundle {
-		return usagef("-bundle is %d, want 1 to %d runs", s.bundle, maxBundle)
+	if s.Bundle < 1 || s.Bundle > maxBundle {
+		return fmt.Errorf("-bundle is %d, want 1 to %d runs", s.Bundle, maxBundle)
 	}
 	return nil
 }
@@ -66,9 +68,9 @@ type manifestLine struct {
 	Experiment json.RawMessage `json:"experiment"`
 }
 
-// submit writes manifest, program and script below the store and hands the script to sbatch. The store must be on a file
+// Submit writes manifest, program and script below the store and hands the script to sbatch. The store must be on a file
 // system that all nodes share.
-func (s slurm) submit(ctx context.Context, out io.Writer, es []run.Experiment, st *results.Store) error {
+func (s Slurm) Submit(ctx context.Context, out io.Writer, es []run.Experiment, st *results.Store) error {
 	missing, err := plan.Missing(es, st)
 	if err != nil {
 		return err
@@ -91,8 +93,8 @@ func (s slurm) submit(ctx context.Context, out io.Writer, es []run.Experiment, s
 	if err != nil {
 		return err
 	}
-	script := s.script(here, store, folder, (len(missing)+s.bundle-1)/s.bundle)
-	if s.dry {
+	script := s.script(here, store, folder, (len(missing)+s.Bundle-1)/s.Bundle)
+	if s.Dry {
 		_, err := io.WriteString(out, script)
 		return err
 	}
@@ -130,7 +132,7 @@ func (s slurm) submit(ctx context.Context, out io.Writer, es []run.Experiment, s
 		return fmt.Errorf("sbatch: %s", strings.Join(strings.Fields(string(said)), " "))
 	}
 	fmt.Fprintf(out, "%s: %s in %s\nScript, manifest and logs are in %s. To follow: go run ./reproduce status\n",
-		strings.TrimSpace(string(said)), plural(len(missing), "run"), plural((len(missing)+s.bundle-1)/s.bundle, "task"), folder)
+		strings.TrimSpace(string(said)), count(len(missing), "run"), count((len(missing)+s.Bundle-1)/s.Bundle, "task"), folder)
 	return nil
 }
 
@@ -151,8 +153,8 @@ func writeManifest(es []run.Experiment) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// fileManifest leaves the manifest of what st lacks in a file, for another scheduler.
-func fileManifest(out io.Writer, path string, es []run.Experiment, st *results.Store) error {
+// FileManifest leaves the manifest of what st lacks in a file, for another scheduler.
+func FileManifest(out io.Writer, path string, es []run.Experiment, st *results.Store) error {
 	missing, err := plan.Missing(es, st)
 	if err != nil {
 		return err
@@ -168,12 +170,12 @@ func fileManifest(out io.Writer, path string, es []run.Experiment, st *results.S
 	if err := results.WriteFile(path, manifest); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s in %s. The n-th, from 0: go run ./reproduce work -index n -store %s %s\n", plural(len(missing), "run"), path, st.Dir(), path)
+	_, err = fmt.Fprintf(out, "%s in %s. The n-th, from 0: go run ./reproduce work -index n -store %s %s\n", count(len(missing), "run"), path, st.Dir(), path)
 	return err
 }
 
-// readManifest reads it back.
-func readManifest(path string) ([]run.Experiment, error) {
+// ReadManifest reads what FileManifest and Submit write.
+func ReadManifest(path string) ([]run.Experiment, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -200,7 +202,7 @@ func readManifest(path string) ([]run.Experiment, error) {
 // script is the job. A task that was stopped, by its limit or by the cluster, has saved its run and asks to be queued again; so
 // does one that was killed, a few times. One that the user cancels gets the same signal, but Slurm no longer calls it running:
 // queued again, it would come back however often it is cancelled.
-func (s slurm) script(here, store, folder string, tasks int) string {
+func (s Slurm) script(here, store, folder string, tasks int) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("#!/bin/bash")
@@ -211,17 +213,17 @@ func (s slurm) script(here, store, folder string, tasks int) string {
 	line("#SBATCH --signal=B:TERM@60")
 	line("#SBATCH --output=\"%s/%%A_%%a.log\"", folder) // sbatch knows quotes
 	for _, option := range []struct{ name, value string }{
-		{"account", s.account}, {"partition", s.partition}, {"gpus-per-task", s.gpus}, {"time", s.time},
+		{"account", s.Account}, {"partition", s.Partition}, {"gpus-per-task", s.GPUs}, {"time", s.Time},
 	} {
 		if option.value != "" {
 			line("#SBATCH --%s=%s", option.name, option.value)
 		}
 	}
-	if s.gpus != "" {
+	if s.GPUs != "" {
 		line("#SBATCH --ntasks=1")
 	}
 	line("cd %s || exit 1", quote(here))
-	line("%s work -store %s -index \"$SLURM_ARRAY_TASK_ID\" -bundle %d%s %s &", quote(folder+"/reproduce"), quote(store), s.bundle, s.work, quote(folder+"/manifest.jsonl"))
+	line("%s work -store %s -index \"$SLURM_ARRAY_TASK_ID\" -bundle %d%s %s &", quote(folder+"/reproduce"), quote(store), s.Bundle, s.work(), quote(folder+"/manifest.jsonl"))
 	line("child=$!")
 	line("trap 'kill -TERM \"$child\"' TERM")
 	line("wait \"$child\"")
@@ -242,46 +244,21 @@ const (
 	stoppedTries = 500
 )
 
+// work are the flags of the verb work, for a shell.
+func (s Slurm) work() (flags string) {
+	for _, arg := range s.Work {
+		flags += " " + quote(arg)
+	}
+	return flags
+}
+
 // quote makes one word of text for the shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// runWork trains one bundle of a manifest: what a task of a job array does.
-func runWork(ctx context.Context, out io.Writer, args []string) error {
-	var store string
-	var index, bundle int
-	names, err := parse("work", out, args, 1, func(f *flag.FlagSet) {
-		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-		f.IntVar(&index, "index", 0, "number of the bundle")
-		f.IntVar(&bundle, "bundle", 1, "`runs` of a bundle")
-		forceFlag(f, &ctx)
-		backendFlag(f)
-		portableFlag(f)
-	})
-	if err != nil {
-		return err
+// count writes a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
 	}
-	if len(names) == 0 || index < 0 || bundle < 1 {
-		return usagef("work needs a manifest, an index of at least 0 and bundles of at least 1")
-	}
-	es, err := readManifest(names[0])
-	if err != nil {
-		return err
-	}
-	if index > (len(es)-1)/bundle {
-		return fmt.Errorf("%s has %s, so bundle %d is empty", names[0], plural(len(es), "run"), index)
-	}
-	st, err := openStore(store)
-	if err != nil {
-		return err
-	}
-	es = es[index*bundle:]
-	es = es[:min(bundle, len(es))]
-	p := newProgress(out, len(es))
-	err = run.RunAll(ctx, es, st, 1, p.watch)
-	p.done()
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(out, "Stopped and saved.")
-		return errStopped
-	}
-	return err
+	return fmt.Sprintf("%d %ss", n, thing)
 }
