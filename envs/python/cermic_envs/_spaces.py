@@ -13,10 +13,10 @@ from ._env import Spec, Step
 ILLEGAL = ("raise", "replace")
 
 
-def observation(spec: Spec, pixels: bool, length: int) -> spaces.Space:
+def observation(spec: Spec, pixels: bool, length: int) -> spaces.Space[Any]:
     """What one agent observes: a Box [O], or a Dict of an image or cells and of numbers; with a mask beside it where actions have one."""
     box = spaces.Box(-np.inf, np.inf, (length,), np.float32)
-    base: spaces.Space = box
+    base: spaces.Space[Any] = box
     if spec.view is not None:
         h, w = spec.view
         if pixels:
@@ -28,7 +28,7 @@ def observation(spec: Spec, pixels: bool, length: int) -> spaces.Space:
     return base
 
 
-def action(spec: Spec) -> spaces.Space:
+def action(spec: Spec) -> spaces.Space[Any]:
     """What one agent can do."""
     if spec.choices:
         return spaces.Discrete(spec.choices)

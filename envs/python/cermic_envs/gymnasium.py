@@ -89,7 +89,7 @@ class CermicVectorEnv(VectorEnv):
         if array.dtype.kind not in ("iu" if spec.choices else "f"):
             raise TypeError(f"actions have dtype {array.dtype}, want {'whole numbers' if spec.choices else 'float32'}")
         if array.shape != self.action_space.shape:
-            raise ValueError(f"actions have shape {list(array.shape)}, want {list(self.action_space.shape)}")
+            raise ValueError(f"actions have shape {list(array.shape)}, want {list(self.action_space.shape or ())}")
         if spec.choices and array.size and not (array.min() >= 0 and array.max() < spec.choices):
             raise ValueError(f"actions are {array.min()} to {array.max()}, want 0 to {spec.choices - 1}")
         array = np.ascontiguousarray(array.reshape(spec.action_shape), spec.action_dtype)

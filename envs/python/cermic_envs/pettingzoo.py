@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from pettingzoo import ParallelEnv
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from . import _spaces
 from ._env import Env, Step
 
 
-class CermicParallelEnv(ParallelEnv):
+class CermicParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo is not marked as typed
     """All agents act at once and an episode ends for all of them at once.
 
     An observation is a Box [O]; of views, a Dict of "rgb" [8H,8W,3] (with pixels=False of "cells" [H,W]) and "vector" [X]. Where actions can be
@@ -104,7 +104,7 @@ class CermicParallelEnv(ParallelEnv):
         if array.dtype.kind not in kinds:
             raise TypeError(f"the action of {name} is {action!r}, want one of {space}")
         if array.shape != space.shape:
-            raise ValueError(f"the action of {name} has shape {list(array.shape)}, want {list(space.shape)}")
+            raise ValueError(f"the action of {name} has shape {list(array.shape)}, want {list(space.shape or ())}")
         if self._env.spec.choices and not 0 <= int(array) < self._env.spec.choices:
             raise ValueError(f"the action of {name} is {int(array)}, want 0 to {self._env.spec.choices - 1}")
         return array

@@ -43,7 +43,8 @@ class CermicEnv(EnvBase):
             env.close()
             env = Env(task, num_envs, seed, workers, True, settings)
         super().__init__(device=device, batch_size=torch.Size([num_envs]))
-        self.env, self.cermic_spec, self._next_seed, self._with_state = env, env.spec, None, state
+        self.env, self.cermic_spec, self._with_state = env, env.spec, state
+        self._next_seed: int | None = None
         self._last: Step | None = None
         self.group_map = {g.name: [env.spec.agents[i] for i in g.agents] for g in env.spec.groups}
         self._describe(env.spec)
@@ -111,7 +112,7 @@ class CermicEnv(EnvBase):
 
     def _actions(self, tensordict: TensorDictBase) -> np.ndarray:
         spec = self.cermic_spec
-        whole: np.ndarray | None = None
+        whole = np.zeros(spec.action_shape, spec.action_dtype)
         for group in spec.groups:
             action = tensordict.get((group.name, "action"))
             want = (spec.num_envs, len(group.agents), *spec.action_shape[2:])
@@ -126,8 +127,6 @@ class CermicEnv(EnvBase):
             array = np.ascontiguousarray(action.detach().numpy(), spec.action_dtype)
             if len(spec.groups) == 1:
                 return array
-            if whole is None:
-                whole = np.zeros(spec.action_shape, spec.action_dtype)
             whole[:, group.columns()] = array
         return whole
 
