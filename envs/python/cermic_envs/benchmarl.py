@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 from typing import Any, Callable
 
-from benchmarl.environments.common import Task, TaskClass
-from torchrl.data import Composite
-from torchrl.envs import EnvBase
+from benchmarl.environments.common import Task, TaskClass  # type: ignore[import-untyped]
+from torchrl.data import Composite  # type: ignore[import-untyped]
+from torchrl.envs import EnvBase  # type: ignore[import-untyped]
 
 from . import settings, tasks
 from .torchrl import CermicEnv
@@ -22,10 +22,10 @@ def task_name(member: str) -> str:
     for name in tasks():
         if name.rpartition("/")[2].upper() == member.upper():
             return name
-    raise ValueError(f"no task is called {member}; want one of {', '.join(t.name for t in CermicTask)}")
+    raise ValueError(f"no task is called {member}; want one of {', '.join(CermicTask.__members__)}")
 
 
-class CermicClass(TaskClass):
+class CermicClass(TaskClass):  # type: ignore[misc]  # BenchMARL is not marked as typed
     """What BenchMARL asks of a task."""
 
     def get_env_fun(self, num_envs: int, continuous_actions: bool, seed: int | None, device: Any) -> Callable[[], EnvBase]:
@@ -50,7 +50,7 @@ class CermicClass(TaskClass):
 
     def max_steps(self, env: EnvBase) -> int:
         """Length of an evaluation episode: of the task's metric."""
-        return env.cermic_spec.eval_horizon
+        return int(env.cermic_spec.eval_horizon)
 
     def has_render(self, env: EnvBase) -> bool:
         """No."""
@@ -58,7 +58,8 @@ class CermicClass(TaskClass):
 
     def group_map(self, env: EnvBase) -> dict[str, list[str]]:
         """Agents' names by group."""
-        return env.group_map
+        groups: dict[str, list[str]] = env.group_map
+        return groups
 
     def observation_spec(self, env: EnvBase) -> Composite:
         """Observations alone."""
@@ -97,7 +98,7 @@ class CermicClass(TaskClass):
         return spec
 
 
-class CermicTask(Task):
+class CermicTask(Task):  # type: ignore[misc]
     """All tasks."""
 
     # VMAS

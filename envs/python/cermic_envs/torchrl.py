@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from tensordict import TensorDict, TensorDictBase
-from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
-from torchrl.envs import EnvBase
+from tensordict import TensorDict, TensorDictBase  # type: ignore[import-untyped]
+from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded  # type: ignore[import-untyped]
+from torchrl.envs import EnvBase  # type: ignore[import-untyped]
 
 from ._env import Env, Group, Spec, Step
 
 
-class CermicEnv(EnvBase):
+class CermicEnv(EnvBase):  # type: ignore[misc]  # TorchRL is not marked as typed
     """Tensors are the memory that the library writes into: every step gets arrays of its own, and nothing is copied.
 
     Under each group's name ("agents" where there is one) are
