@@ -43,7 +43,7 @@ def check(ok, why):
         raise Wrong(why)
 
 
-PATIENCE = 1200  # seconds, for what comes within a few on an idle machine: how long things take is told, not judged
+PATIENCE = 600  # seconds, for what comes within a few on an idle machine: how long things take is told, not judged
 
 
 def wait(what, get, seconds=PATIENCE, every=0.2):

@@ -33,7 +33,7 @@ func Visits(v *results.Visits) (Panels, error) {
 	}
 	all.log, recent.log = true, true
 	p := NewPanels(3,
-		all.plot(fmt.Sprintf("visits in %s frames: %.0f %% of cells", Short(float64(v.Frames)), 100*v.Coverage())),
+		all.plot(fmt.Sprintf("visits: %.0f %% of cells", 100*v.Coverage())),
 		recent.plot("visits, last rollout batch"), bonus.plot("r^i, last rollout batch"))
 	p.Height = min(max(p.Width*vg.Length(q.Rows)/vg.Length(q.Columns), 0.35*vg.Inch), 2.6*vg.Inch) + 0.7*vg.Inch
 	return p, nil
