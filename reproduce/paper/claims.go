@@ -120,7 +120,7 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 	return v, nil
 }
 
-// findings measures the comparisons whose trials all have runs.
+// findings measures the comparisons whose trials all have runs, and enough of them.
 func findings(tests []comparison, src Source) (out []Finding, err error) {
 	var ps []float64
 	for _, t := range tests {
@@ -149,6 +149,9 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 		}
 		var p float64
 		f.Estimate, p = t.measure(groups)
+		if math.IsNaN(f.Estimate.Value) { // the variance of one run
+			continue
+		}
 		if whole {
 			f.On += ", whole episodes"
 			f.Beside = "first " + strconv.Itoa(twoScores) + " steps: not noted by all runs"

@@ -118,6 +118,7 @@ func TestClaimsAreDecidedByTheRuns(t *testing.T) {
 			}
 			return around(map[bool]float64{true: 10.5, false: 19}[t.Task == "vmas/simple_adversary"])
 		}), Contradicted},
+		{"narrower-bands", scripted(func(t Trial) []float64 { return wide[:1] }), NotTested}, // one run has no variance
 		{"bonus-fades", ten, Supported},
 		{"theorem-1", level(nil), Contradicted},
 		{"encounters-raise-bonus", ten, NotTested},
@@ -206,4 +207,12 @@ func (b both) Runs(t Trial) (results.Group, error) {
 		r.Evals[1].Early = []float64{10 * r.Evals[1].Scores[0]}
 	}
 	return g, err
+}
+
+func TestOneRunHasNoVarianceToCompare(t *testing.T) {
+	claim, _ := FindClaim("narrower-bands")
+	v, err := claim.Decide(scripted(func(Trial) []float64 { return []float64{1} }))
+	if err != nil || len(v.Findings) != 0 {
+		t.Errorf("%v: %v", err, v.Findings)
+	}
 }

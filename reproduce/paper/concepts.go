@@ -38,7 +38,7 @@ var Concepts = []Concept{
 	{"app:graph_structure", "cermiclib/memory/context.go", "App. A: nodes, relations, attention over the queue, graph network"},
 	{"detector", "cermiclib/memory/detector.go", "App. A: the detector"},
 	{"eq:detector_loss_condensed", "cermiclib/memory/detector.go", "App. A: the detector's loss"},
-	{"app:pretraining_details_v3", "cermiclib/memory/lesson_graph.go", "App. A: pre-training of detector, nodes and edges"},
+	{"app:pretraining_details_v3", "cermiclib/memory/objective_graph.go", "App. A: pre-training of detector, nodes and edges"},
 	{"detector", "envs/vmas/labels.go", "App. A: who sees whom, the detector's labels"},
 	{"detector", "envs/smac/env.go", "App. A: the same, in battles"},
 	{"Cantelli", "cermiclib/theory/cantelli.go", "App. B: Cantelli's inequality"},
