@@ -141,6 +141,7 @@ func PublishedBattles(task string, frames float64) ([]viz.Series, error) {
 			}
 			s.X, s.Y[0] = append(s.X, x), append(s.Y[0], r.Win[i])
 			s.Low, s.High = append(s.Low, r.Win[i]-r.Spread[i]), append(s.High, r.Win[i]+r.Spread[i])
+			s.Band = "bands: standard deviation over runs"
 		}
 		out = append(out, s)
 	}
