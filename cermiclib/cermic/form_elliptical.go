@@ -157,14 +157,19 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 	return nil
 }
 
+// look rates beside earlier steps alone; where none are kept, as with the weights of a record, beside the other steps of x.
 func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
-	if f.known == nil {
-		if err := f.learn(ctx, nil); err != nil {
-			return err
-		}
-	}
 	if err := f.measure(ctx, &f.now, x.Rows(), f.stepsOf(x)); err != nil {
 		return err
+	}
+	if f.known == nil {
+		beside := x
+		if f.past.rows() > 0 {
+			beside = nil
+		}
+		if err := f.learn(ctx, beside); err != nil {
+			return err
+		}
 	}
 	var fresh *episodes
 	if f.episodes != nil {

@@ -159,15 +159,43 @@ func decodeForm(state []byte, r *reservoir, p *episodes) error {
 	if p != nil {
 		inverse = len(p.Inverse)
 	}
-	n := len(s.Agent)
-	if n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act || len(s.Episode) != n || len(s.By) != n || len(s.Count) != len(r.Count) ||
-		len(s.Number) != len(r.Number) || len(s.Inverse) != inverse {
-		return fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d agent steps of %d agents, want at most %d of %d",
-			n, len(s.Count), r.room, len(r.Count))
+	if err := r.fits(s); err != nil {
+		return err
 	}
-	r.Obs, r.Act, r.Agent, r.Episode, r.By, r.Count, r.Number = s.Obs, s.Act, s.Agent, s.Episode, s.By, s.Count, s.Number
+	if len(s.Inverse) != inverse || len(s.Number) != len(r.Number) {
+		return fmt.Errorf("the saved state of int_form does not fit its scope or the number of copies: it holds %d copies, want %d", len(s.Number), len(r.Number))
+	}
+	r.restore(s)
+	r.Number = s.Number
 	if p != nil {
 		p.Inverse = s.Inverse
 	}
 	return nil
+}
+
+// recallForm is decodeForm without what counts running episodes, of which there are as many as copies.
+func recallForm(state []byte, r *reservoir) error {
+	var s formState
+	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
+		return fmt.Errorf("this is no saved state of int_form: %w", err)
+	}
+	if err := r.fits(s); err != nil {
+		return err
+	}
+	r.restore(s)
+	return nil
+}
+
+// fits returns an error unless s holds earlier agent steps of this experiment.
+func (r *reservoir) fits(s formState) error {
+	n := len(s.Agent)
+	if n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act || len(s.Episode) != n || len(s.By) != n || len(s.Count) != len(r.Count) {
+		return fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d agent steps of %d agents, want at most %d of %d",
+			n, len(s.Count), r.room, len(r.Count))
+	}
+	return nil
+}
+
+func (r *reservoir) restore(s formState) {
+	r.Obs, r.Act, r.Agent, r.Episode, r.By, r.Count = s.Obs, s.Act, s.Agent, s.Episode, s.By, s.Count
 }

@@ -61,3 +61,23 @@ func (m *module) Load(data []byte) error {
 	m.extrinsic, m.last = s.Extrinsic, s.Last
 	return nil
 }
+
+// Recall takes from what Save returned the earlier agent steps that int_form keeps.
+func (m *module) Recall(data []byte) error {
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("cermic: this is no saved state of the module: %w", err)
+	}
+	var err error
+	switch f := m.form.(type) {
+	case *elliptical:
+		f.known = nil
+		err = recallForm(s.Form, f.past)
+	case *aggregate:
+		err = recallForm(s.Form, f.past)
+	}
+	if err != nil {
+		return fmt.Errorf("cermic: %w", err)
+	}
+	return nil
+}

@@ -162,6 +162,17 @@ func restoredAs(e, as Experiment, backend nn.Backend, st *results.Store) (*train
 		t.close()
 		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
 	}
+	for _, g := range t.groups {
+		r, recalls := g.module.(rl.Recaller)
+		kept, there := byName[statePrefix+g.path()+"explorer"]
+		if !recalls || !there { // exported weights keep no state
+			continue
+		}
+		if err := r.Recall(kept.Data); err != nil {
+			t.close()
+			return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
+		}
+	}
 	t.frames = saved.Frames
 	return t, nil
 }

@@ -139,3 +139,32 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 		t.Errorf("an episode of fewer agents: %v", err)
 	}
 }
+
+// TestInsideRatesBesideWhatTrainingHasCounted: r^i over an episode that is looked at is as large as what training last paid for such steps,
+// although the trainer that plays it has counted nothing itself; with several scopes, and where weights alone are left.
+func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
+	for _, scope := range []string{cermic.ScopeGlobal, cermic.ScopeProduct} {
+		e, st := remembering(), open(t)
+		c := e.Explore.(cermic.Config)
+		f := cermic.Novelty().Form.(cermic.Elliptical)
+		f.Waves, f.Scope = 15, scope
+		c.Form, c.Others = f, 0
+		e.Explore = c
+		record, err := Run(t.Context(), e, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := Inside(t.Context(), e, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := 0.0
+		for _, r := range in.Bonus {
+			mean += float64(r) / float64(len(in.Bonus))
+		}
+		paid := record.Scalars["cermic/int_mean"]
+		if last := paid[len(paid)-1].Value; !(mean > last/4 && mean < 4*last) {
+			t.Errorf("scope %s: r^i is %g on average, training last paid %g", scope, mean, last)
+		}
+	}
+}
