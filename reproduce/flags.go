@@ -47,12 +47,12 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 			return nil, flagError(name, set, err)
 		}
 		if args = set.Args(); len(args) > 0 { // flags may follow an argument: table sota -format csv
-			plain, args = append(plain, args[0]), args[1:]
+			others, err := assign(name, set, args[:1]) // at its place, so that what comes later counts
+			if err != nil {
+				return nil, err
+			}
+			plain, args = append(plain, others...), args[1:]
 		}
-	}
-	plain, err := assign(name, set, plain)
-	if err != nil {
-		return nil, err
 	}
 	if len(plain) > want {
 		return nil, usagef("%s takes no argument %q%s", name, plain[want], meant(set, plain[want]))

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,5 +131,15 @@ func TestImpossibleCommandsAreRefusedInOneSentence(t *testing.T) {
 		if _, err := os.Stat(store); err == nil {
 			t.Errorf("%s: left a store behind", c.args)
 		}
+	}
+}
+
+// TestSettingsKeepTheOrderOfTheCommandLine: given as arguments KEY=VALUE or with -set, so that the last one counts.
+func TestSettingsKeepTheOrderOfTheCommandLine(t *testing.T) {
+	var set repeated
+	line := strings.Fields("explore.d_x=8 -set explore.d_x=16 explore.d_x=32 -set explore.d_x=64")
+	plain, err := parse("train", io.Discard, line, 0, func(f *flag.FlagSet) { f.Var(&set, "set", "") })
+	if want := "explore.d_x=8 explore.d_x=16 explore.d_x=32 explore.d_x=64"; err != nil || len(plain) != 0 || set.String() != want {
+		t.Errorf("%s, arguments %q, error %v; want %s", set.String(), plain, err, want)
 	}
 }

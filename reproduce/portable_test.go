@@ -28,7 +28,7 @@ func TestPortableCapsTheInstructionSetAndIsRecorded(t *testing.T) {
 
 func TestPortableIsRefusedWhereNothingTrains(t *testing.T) {
 	t.Setenv("XLA_FLAGS", "")
-	for _, args := range [][]string{{"status", "-portable"}, {"evaluate", "0123abcd", "-portable"}, {"campaign", "-plan", "-portable"}, {"campaign", "-on", "slurm", "-portable"}} {
+	for _, args := range [][]string{{"status", "-portable"}, {"evaluate", "0123abcd", "-portable"}, {"campaign", "-plan", "-portable"}} {
 		_, err := command(t, args...)
 		if err == nil || !strings.Contains(err.Error(), "portable") {
 			t.Errorf("%v: %v", args, err)

@@ -78,9 +78,6 @@ func (c Config) validateForm() error {
 	}
 	switch f := c.Form.(type) {
 	case Elliptical:
-		if f.Features == FeaturePred && c.Alpha == 0 {
-			return fmt.Errorf("int_form.features is predicted and alpha is 0, which leaves out the decoder that it needs; change one of them")
-		}
 		if g, ok := c.Memory.(memory.DynamicGraph); f.Peers && (!ok || g.Slots != memory.SlotsIdentity || !c.Exploit) {
 			return fmt.Errorf("int_form.peers is true, which needs a memory that detects each other agent: set memory=graph without det_slots, and exploit=true")
 		}

@@ -50,7 +50,7 @@ const (
 	FeatureCode   = "code"      // mean of x_t ~ p_φ(x|s_t,a_t) [X]
 	FeatureHidden = "hidden"    // φ's last hidden layer [H]
 	FeatureEmbed  = "embed"     // s_t = θ(o_t) [S]; the action does not count
-	FeaturePred   = "predicted" // ŝ_{t+1} = ψ(mean of x_t) [S]: what the code knows of where the step leads, without what cannot be foretold
+	FeaturePred   = "predicted" // ŝ_{t+1} = ψ(mean of x_t) [S]: what the code knows of where the step leads, without what cannot be foretold; with α = 0 nobody trains ψ, a random map of the code
 	FeatureNext   = "next"      // θ(o_{t+1}) [S] of the true next observation: where the step leads
 )
 

@@ -141,14 +141,17 @@ func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
 }
 
 // TestInsideRatesBesideWhatTrainingHasCounted: r^i over an episode that is looked at is as large as what training last paid for such steps,
-// although the trainer that plays it has counted nothing itself; with several scopes, and where weights alone are left.
+// although the trainer that plays it has counted nothing itself.
 func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
-	for _, scope := range []string{cermic.ScopeGlobal, cermic.ScopeProduct} {
+	for _, as := range []struct {
+		scope string
+		alpha float64 // without a trained decoder, too
+	}{{cermic.ScopeGlobal, 0.2}, {cermic.ScopeGlobal, 0}, {cermic.ScopeProduct, 0.2}} {
 		e, st := remembering(), open(t)
 		c := e.Explore.(cermic.Config)
 		f := cermic.Novelty().Form.(cermic.Elliptical)
-		f.Waves, f.Scope = 15, scope
-		c.Form, c.Others = f, 0
+		f.Waves, f.Scope = 15, as.scope
+		c.Form, c.Others, c.Alpha = f, 0, as.alpha
 		e.Explore = c
 		record, err := Run(t.Context(), e, st)
 		if err != nil {
@@ -164,7 +167,7 @@ func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
 		}
 		paid := record.Scalars["cermic/int_mean"]
 		if last := paid[len(paid)-1].Value; !(mean > last/4 && mean < 4*last) {
-			t.Errorf("scope %s: r^i is %g on average, training last paid %g", scope, mean, last)
+			t.Errorf("scope %s, α = %g: r^i is %g on average, training last paid %g", as.scope, as.alpha, mean, last)
 		}
 	}
 }

@@ -78,8 +78,11 @@ var methods = []Method{
 	},
 }
 
-// ofMethods is an explorer of the kind of x as the first method that has one chooses it.
+// ofMethods is an explorer of the kind of x as the first method that has one chooses it; nil stays nil, which is refused later.
 func ofMethods(x explore.Config) explore.Config {
+	if x == nil {
+		return nil
+	}
 	if i := slices.IndexFunc(methods, func(m Method) bool { return m.Explore.Kind() == x.Kind() }); i >= 0 {
 		return methods[i].Explore
 	}
