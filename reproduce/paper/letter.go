@@ -30,6 +30,8 @@ var Letters = []Letter{
 	{"explore.mi_bounds", []string{"printed", "appendix"}, "the InfoNCE forms of Eq. 4 and of App. C"},
 	{"explore.reward_feat", []string{"raw"}, "the received reward itself beside f_{n-1}"},
 	{"explore.nce_coef", []string{"0"}, "no InfoNCE term in the loss"},
+	{"explore.int_form", []string{"kl"}, "√KL between the code's distribution and N(0, I) in Sec. 4.4"},
+	{"explore.int_others", []string{"0"}, "an agent's own r^i"},
 	{"explore.int_norm", []string{"none"}, "r^i as it is"},
 	{"explore.int_coef", []string{"1"}, "r = r^e + r^i"},
 }
