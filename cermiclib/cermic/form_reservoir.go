@@ -151,16 +151,13 @@ func encodeForm(r *reservoir, p *episodes) []byte {
 
 // decodeForm is the way back.
 func decodeForm(state []byte, r *reservoir, p *episodes) error {
-	var s formState
-	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
-		return fmt.Errorf("this is no saved state of int_form: %w", err)
+	s, err := r.read(state)
+	if err != nil {
+		return err
 	}
 	inverse := 0
 	if p != nil {
 		inverse = len(p.Inverse)
-	}
-	if err := r.fits(s); err != nil {
-		return err
 	}
 	if len(s.Inverse) != inverse || len(s.Number) != len(r.Number) {
 		return fmt.Errorf("the saved state of int_form does not fit its scope or the number of copies: it holds %d copies, want %d", len(s.Number), len(r.Number))
@@ -175,25 +172,24 @@ func decodeForm(state []byte, r *reservoir, p *episodes) error {
 
 // recallForm is decodeForm without what counts running episodes, of which there are as many as copies.
 func recallForm(state []byte, r *reservoir) error {
-	var s formState
-	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
-		return fmt.Errorf("this is no saved state of int_form: %w", err)
+	s, err := r.read(state)
+	if err == nil {
+		r.restore(s)
 	}
-	if err := r.fits(s); err != nil {
-		return err
-	}
-	r.restore(s)
-	return nil
+	return err
 }
 
-// fits returns an error unless s holds earlier agent steps of this experiment.
-func (r *reservoir) fits(s formState) error {
+// read decodes a state and returns an error unless it holds earlier agent steps of this experiment.
+func (r *reservoir) read(state []byte) (s formState, err error) {
+	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
+		return s, fmt.Errorf("this is no saved state of int_form: %w", err)
+	}
 	n := len(s.Agent)
 	if n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act || len(s.Episode) != n || len(s.By) != n || len(s.Count) != len(r.Count) {
-		return fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d agent steps of %d agents, want at most %d of %d",
+		return s, fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d agent steps of %d agents, want at most %d of %d",
 			n, len(s.Count), r.room, len(r.Count))
 	}
-	return nil
+	return s, nil
 }
 
 func (r *reservoir) restore(s formState) {

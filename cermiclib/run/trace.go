@@ -158,20 +158,17 @@ func restoredAs(e, as Experiment, backend nn.Backend, st *results.Store) (*train
 	for _, x := range saved.Tensors {
 		byName[x.Name] = x
 	}
-	if err := t.restoreWeights(byName, saved.Bare); err != nil {
-		t.close()
-		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
-	}
+	err = t.restoreWeights(byName, saved.Bare)
 	for _, g := range t.groups {
 		r, recalls := g.module.(rl.Recaller)
 		kept, there := byName[statePrefix+g.path()+"explorer"]
-		if !recalls || !there { // exported weights keep no state
-			continue
+		if err == nil && recalls && there { // exported weights keep no state
+			err = r.Recall(kept.Data)
 		}
-		if err := r.Recall(kept.Data); err != nil {
-			t.close()
-			return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
-		}
+	}
+	if err != nil {
+		t.close()
+		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
 	}
 	t.frames = saved.Frames
 	return t, nil
