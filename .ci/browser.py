@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives notebooks in a real JupyterLab with Chromium, as their readers do, and compares what pages say with the store.
 
-    browser.py [SCREENSHOTS]
+    browser.py [SCREENSHOTS [PART...]]
 
-Prints how long each thing took; the first thing that is wrong ends it with exit code 1. Screenshots go to a folder if one is named.
+Prints how long each thing took; the first thing that is wrong ends it with exit code 1. Screenshots go to a folder if one is named. The part
+"every", which runs all cells of every notebook as it is committed, is left out unless it is named: it takes a quarter of an hour.
 """
 
 import glob
@@ -103,12 +104,12 @@ class Lab:
 
     def __init__(self, folder, budget):
         self.folder, self.store = folder, Store(folder / "runs")
-        for name in ("01_playground", "91_your_task"):
-            book = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())
+        for path in (ROOT / "notebooks").glob("*.ipynb"):
+            book = json.loads(path.read_text())
             for cell in book["cells"]:
                 if cell["cell_type"] == "code":
                     cell["outputs"], cell["execution_count"] = [], None
-            (folder / f"{name}.ipynb").write_text(json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+            (folder / path.name).write_text(json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
         (folder / ".gitignore").write_text("*\n!*.ipynb\n.*/\n")
         for command in (["init", "-q"], ["add", "."]):
             subprocess.run(["git", *command], cwd=folder, check=True)
@@ -496,13 +497,36 @@ def left(lab):
     told("91: the cell behind names the interrupted training")
 
 
+def every(lab):
+    """All cells of every notebook but the playground, whose controls wait for a hand; a picture of each cell that shows something."""
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        if path.stem == "01_playground":
+            continue
+        lab.open(path.stem, f"auto-{path.stem[:3]}")
+        start = time.monotonic()
+        lab.js("app.commands.execute('notebook:run-all-cells')")
+        time.sleep(2)
+        ended = "return book.widgets.every(w => w.model.type !== 'code' || w.model.executionCount !== null && w.prompt !== '*')"
+        _, took = wait(f"{path.stem} ends", lambda: not lab.busy() and lab.js(ended), every=1)
+        errors = lab.js("return book.widgets.filter(w => w.model.type === 'code').flatMap(w => w.model.outputs.toJSON()).filter(o => o.output_type === 'error').map(o => o.evalue)")
+        check(not errors, f"{path.stem}: {errors[:1]}")
+        told(f"{path.stem}: all cells", took)
+        shown = lab.js("return book.widgets.flatMap((w, i) => w.model.type === 'code' && w.model.outputs.toJSON().some(o => o.data) ? [i] : [])")
+        for at in shown:
+            lab.js("book.activeCellIndex = arguments[0]; book.scrollToItem(arguments[0], 'start')", at)
+            time.sleep(0.7)
+            lab.picture(f"{path.stem}_{at:02d}")
+        lab.js("return panel.sessionContext.shutdown().then(() => 0)")
+        told(f"{path.stem}: from its opening to the last picture", time.monotonic() - start)
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # closes browser and server
     with tempfile.TemporaryDirectory(prefix="browser-", dir=bin_folder()) as folder:
         lab = Lab(pathlib.Path(folder), "")
         try:
-            for part in (playground, task, left):
-                if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
+            for part in (playground, task, left, every):
+                if part.__name__ in sys.argv[2:] or len(sys.argv) < 3 and part != every:
                     part(lab)
         except Exception as wrong:
             lab.picture("wrong")

@@ -53,6 +53,7 @@ type Spec struct {
 	Masked      bool     // actions can be unavailable: Step.Mask is filled
 	Horizon     int      // steps until truncation, of the configured reward mode
 	EvalHorizon int      // steps over which Score is counted: the benchmark's own
+	SolvableIn  int      // steps that are enough for a success, where the benchmark's own are too few; 0: those are enough
 	Early       int      // steps at the beginning of an episode whose Score evaluations note beside the whole; 0: none
 	Metric      string   // what the mean of Score's sum over an episode is called: "reward", "mean return", "win rate"
 	Sparse      bool     // Step.Sparse is what the learner is trained on

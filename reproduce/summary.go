@@ -83,8 +83,16 @@ func printBeside(out io.Writer, spec *envs.Spec, early, success []float64, group
 		fmt.Fprintf(out, "  early      %.4g in the first %d steps\n", stat.Mean(early, nil), spec.Early)
 	}
 	if len(success) > 0 {
-		fmt.Fprintf(out, "  success    %.0f %% of episodes\n", 100*stat.Mean(success, nil))
+		fmt.Fprintf(out, "  success    %.0f %% of episodes%s\n", 100*stat.Mean(success, nil), tooShort(spec))
 	}
+}
+
+// tooShort says, of a task whose episodes end before anybody can have succeeded, that a success of 0 % is no failure.
+func tooShort(spec *envs.Spec) string {
+	if spec.Horizon >= spec.SolvableIn {
+		return ""
+	}
+	return fmt.Sprintf(": %d steps, the benchmark's own, are too few for one; with task.reward=sparse there are %d", spec.Horizon, spec.SolvableIn)
 }
 
 // rewardMode says what was trained on and what is scored.

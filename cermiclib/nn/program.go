@@ -4,6 +4,7 @@ package nn
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -127,8 +128,23 @@ func (g *Program) Input(name string) int {
 	panic(fmt.Sprintf("nn: graph %s has no input %s", g.name, name))
 }
 
+// ran is told of every run of a Program.
+var ran atomic.Pointer[func(name string)]
+
+// WatchRuns lets f know the name of every Program that runs from now on, possibly from several goroutines at once; nil ends it.
+func WatchRuns(f func(name string)) {
+	if f == nil {
+		ran.Store(nil)
+		return
+	}
+	ran.Store(&f)
+}
+
 // Run executes the graph on the inputs as they are.
 func (g *Program) Run() error {
+	if told := ran.Load(); told != nil {
+		(*told)(g.name)
+	}
 	for _, t := range g.out {
 		t.MustFinalizeAll()
 	}

@@ -110,6 +110,9 @@ func (e *env) describe(name string, common envs.Common) {
 			e.spec.Solved = float32(math.Inf(1))
 		}
 	}
+	if w.SparseMax > e.settings.MaxSteps && e.spec.HasSuccess() {
+		e.spec.SolvableIn = w.SparseMax
+	}
 	if e.spec.Sparse && e.settings.SparseHorizon == Extended {
 		e.spec.Horizon = max(e.spec.Horizon, w.SparseMax)
 	}

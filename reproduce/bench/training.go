@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/nn/xlacache"
 	"cermic/reproduce/plan"
 )
 
@@ -50,6 +53,58 @@ func slowdown(memory string) func(context.Context) (float64, error) {
 		}
 		curious, err := Training("mappo-cermic", "explore.memory="+memory)(ctx)
 		return plain / curious, err
+	}
+}
+
+// productsRatio returns a measurement of how many times as many floating-point operations the matrix products of a whole iteration of MAPPO-CERMIC
+// with a memory take as those of MAPPO, at equal settings: the slowdown that is left if all else costs nothing and every product runs at one speed.
+func productsRatio(memory string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		plain, err := mappoProducts(ctx)
+		if err != nil {
+			return 0, err
+		}
+		curious, err := products("mappo-cermic", "explore.memory="+memory)(ctx)
+		return curious / plain, err
+	}
+}
+
+// mappoProducts is counted once, for three figures.
+var mappoProducts = once(products("mappo"))
+
+// products counts the operations of the matrix products of the one iteration that it trains, evaluation among it: at the paper's settings less
+// than a hundredth.
+func products(method string, set ...string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (total float64, err error) {
+		e, err := plan.New(plan.Request{Task: "vmas/balance", Method: method, Budget: "paper", Set: append(set, "task.reward=dense"), Seed: 1})
+		if err != nil {
+			return 0, err
+		}
+		flops, runs := map[string]float64{}, map[string]float64{}
+		var lock sync.Mutex
+		xlacache.Watch(func(g xlacache.Graph) {
+			lock.Lock()
+			defer lock.Unlock()
+			flops[graphName(g.Name)] = g.Flops
+		})
+		defer xlacache.Watch(nil)
+		nn.WatchRuns(func(name string) {
+			lock.Lock()
+			defer lock.Unlock()
+			runs[strings.ReplaceAll(name, ".", "_")]++
+		})
+		defer nn.WatchRuns(nil)
+		if _, err := plan.MeasureSpeed(ctx, e, 1); err != nil {
+			return 0, err
+		}
+		for name, n := range runs {
+			one, counted := flops[name]
+			if !counted {
+				return 0, fmt.Errorf("the graph %s ran and its products were not counted: that needs XLA's plug-in for the CPU, which go run ./reproduce setup installs", name)
+			}
+			total += n * one
+		}
+		return total, nil
 	}
 }
 

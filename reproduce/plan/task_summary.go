@@ -67,7 +67,11 @@ func success(s *envs.Spec) string {
 	case !s.HasSuccess():
 		return "not defined"
 	case s.Solved > 0:
-		return fmt.Sprintf("rewards each agent with %g", s.Solved)
+		said := fmt.Sprintf("rewards each agent with %g", s.Solved)
+		if s.Horizon < s.SolvableIn {
+			said += fmt.Sprintf("; out of reach in %d steps, episodes of the sparse reward have %d", s.Horizon, s.SolvableIn)
+		}
+		return said
 	}
 	return "any reward"
 }
