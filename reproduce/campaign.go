@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/cluster"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
@@ -118,7 +118,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 }
 
 // trainAll trains what es lack, shows how far it is, and is not stopped by a run that fails.
-func trainAll(ctx context.Context, out io.Writer, es []run.Experiment, st *results.Store, workers int) error {
+func trainAll(ctx context.Context, out io.Writer, es []experiment.Config, st *results.Store, workers int) error {
 	if err := backendHere(); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func trainAll(ctx context.Context, out io.Writer, es []run.Experiment, st *resul
 	}
 	b := newBoard(out, len(es))
 	b.takes = takes
-	err = run.RunAll(ctx, es, st, workers, b.watch)
+	err = experiment.RunAll(ctx, es, st, workers, b.watch)
 	b.end()
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(out, "Stopped and saved: the same command goes on from here.")
@@ -160,7 +160,7 @@ func valuable(ctx context.Context, out io.Writer, store, budget string, seeds, w
 	if _, err := io.WriteString(out, plan.ValueTable(steps, show).Text()); err != nil || only || len(steps) == 0 {
 		return err
 	}
-	es := make([]run.Experiment, len(steps))
+	es := make([]experiment.Config, len(steps))
 	for i, s := range steps {
 		es[i] = s.Experiment
 	}
@@ -191,7 +191,7 @@ func printOverview(ctx context.Context, out io.Writer, store string, seeds, node
 }
 
 // measureRates measures what es lack, and says so line by line.
-func measureRates(ctx context.Context, out io.Writer, es []run.Experiment, st *results.Store) error {
+func measureRates(ctx context.Context, out io.Writer, es []experiment.Config, st *results.Store) error {
 	err := plan.MeasureRates(ctx, es, st, func(method, budget string, fps float64) {
 		fmt.Fprintf(out, "measured: %s at %s, %s frames/s\n", method, budget, viz.Short(fps))
 	})

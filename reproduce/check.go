@@ -13,8 +13,8 @@ import (
 	"os"
 	"slices"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/cermiclib/stats"
 	"cermic/envs/conf"
 	"cermic/envs/rng"
@@ -120,7 +120,7 @@ func sample(all []*results.Record, count int, seed uint64) []*results.Record {
 
 // again trains what a record says.
 func again(ctx context.Context, r *results.Record, st *results.Store) (*results.Record, error) {
-	var e run.Experiment
+	var e experiment.Config
 	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
 		return nil, fmt.Errorf("its settings are of another version of this program: %w", err)
 	}
@@ -132,7 +132,7 @@ func again(ctx context.Context, r *results.Record, st *results.Store) (*results.
 	if id != r.ID {
 		return nil, fmt.Errorf("its settings now have the identity %s: settings were added since it was trained", id)
 	}
-	return run.Run(ctx, e, st)
+	return experiment.Run(ctx, e, st)
 }
 
 // compare says in a sentence whether got is what want promises: the same bits where backend, processor and instruction set are the

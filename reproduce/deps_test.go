@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"cermiclib/policy", "cermiclib/memory"},
 	{"cermiclib/learn", "cermiclib/explore"},
 	{"cermiclib/cermic", "cermiclib/stream"},
-	{"cermiclib/run"},
+	{"cermiclib/experiment"},
 	{"cermiclib/libtest"},
 	{"viz"},
 	{"reproduce/paper", "reproduce/records"},

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"cermic/cermiclib/run"
+	"cermic/cermiclib/experiment"
 	"cermic/reproduce/plan"
 )
 
@@ -37,7 +37,7 @@ func runEvaluate(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return usageError{located(err)}
 	}
-	e, err := run.Evaluate(ctx, trained, as, st)
+	e, err := experiment.Evaluate(ctx, trained, as, st)
 	if err != nil {
 		return err
 	}

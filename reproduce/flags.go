@@ -14,9 +14,9 @@ import (
 	"strings"
 	"unicode"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
@@ -174,7 +174,7 @@ func forceFlag(f *flag.FlagSet, ctx *context.Context) {
 	f.BoolFunc("force", "train even what seems to need more memory than there is", func(value string) error {
 		force, err := strconv.ParseBool(value)
 		if force {
-			*ctx = run.Force(*ctx)
+			*ctx = experiment.Force(*ctx)
 		}
 		return err
 	})

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
@@ -75,7 +75,7 @@ func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
 		if len(data) > most {
 			t.Errorf("%s has %d bytes, want at most %d KiB", name, len(data), most>>10)
 		}
-		var e run.Experiment
+		var e experiment.Config
 		if err := conf.Unmarshal(r.Experiment, &e); err != nil {
 			t.Errorf("%s, %s on %s: %v", name, r.Method, r.Task, err)
 			continue

@@ -25,7 +25,7 @@ func located(err error) error {
 			where = strings.Join(books, " or ")
 		}
 	}
-	return fmt.Errorf("%w; its code is in %s: evaluate it there, with run.Evaluate", err, where)
+	return fmt.Errorf("%w; its code is in %s: evaluate it there, with experiment.Evaluate", err, where)
 }
 
 // notebooksWith are the notebooks of the repository that name a kind in their code.

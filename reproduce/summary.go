@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
@@ -19,9 +19,9 @@ import (
 
 // summarise prints the outcome of es, seeds of one experiment together, and everything that a reader must know
 // to judge it.
-func summarise(out io.Writer, es []run.Experiment, st *results.Store) error {
+func summarise(out io.Writer, es []experiment.Config, st *results.Store) error {
 	var records []*results.Record
-	of := map[string]run.Experiment{}
+	of := map[string]experiment.Config{}
 	for _, e := range es {
 		id, err := e.ID()
 		if err != nil {
@@ -42,7 +42,7 @@ func summarise(out io.Writer, es []run.Experiment, st *results.Store) error {
 }
 
 // printOutcome prints the last evaluation of every seed of e, and the conditions under which it was reached.
-func printOutcome(out io.Writer, e run.Experiment, g results.Group) error {
+func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	if err := g.Check(); err != nil {
 		return err
 	}

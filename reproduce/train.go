@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
@@ -84,13 +84,13 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	var es []run.Experiment
+	var es []experiment.Config
 	demo := false
 	switch {
 	case fork != "":
-		var e run.Experiment
+		var e experiment.Config
 		e, err = plan.Branch(st, fork, c.set)
-		es = []run.Experiment{e}
+		es = []experiment.Config{e}
 	case len(ids) > 0:
 		es, err = storedRuns(st, ids)
 	default:
@@ -109,7 +109,7 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 		}
 	}
 	p := newProgress(out, len(es))
-	err = run.RunAll(ctx, es, st, workers, p.watch)
+	err = experiment.RunAll(ctx, es, st, workers, p.watch)
 	p.done()
 	if errors.Is(err, context.Canceled) { // and nothing else went wrong
 		fmt.Fprintln(out, "Stopped and saved: the same command goes on from here.")
@@ -148,7 +148,7 @@ func (c *choice) complete() (demo bool) {
 const maxRuns = 1000
 
 // anew is the store without the committed records, which have no weights, so that what only these have is trained.
-func anew(store string, es []run.Experiment) (*results.Store, error) {
+func anew(store string, es []experiment.Config) (*results.Store, error) {
 	st, err := results.Open(store)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func anew(store string, es []run.Experiment) (*results.Store, error) {
 }
 
 // storedRuns are the experiments of runs in st, which must be of this program: trained again they have the same IDs.
-func storedRuns(st *results.Store, ids []string) (es []run.Experiment, err error) {
+func storedRuns(st *results.Store, ids []string) (es []experiment.Config, err error) {
 	for _, id := range ids {
 		e, err := plan.Stored(st, id)
 		if err != nil {
@@ -189,7 +189,7 @@ func storedRuns(st *results.Store, ids []string) (es []run.Experiment, err error
 }
 
 // experiments are those that the flags of train and campaign choose.
-func (c choice) experiments(out io.Writer) ([]run.Experiment, error) {
+func (c choice) experiments(out io.Writer) ([]experiment.Config, error) {
 	if c.table == "" {
 		return c.grid()
 	}
@@ -214,12 +214,12 @@ func (c choice) experiments(out io.Writer) ([]run.Experiment, error) {
 }
 
 // grid is every task with every method and, with -multirun, every combination of the values that settings list.
-func (c choice) grid() ([]run.Experiment, error) {
+func (c choice) grid() ([]experiment.Config, error) {
 	sets := [][]string{c.set}
 	if c.multirun {
 		sets = combinations(c.set)
 	}
-	var es []run.Experiment
+	var es []experiment.Config
 	known := map[string]bool{} // 1e-3 and 0.001 are one value
 	for _, set := range sets {
 		some, err := plan.Grid(strings.Split(c.task, ","), strings.Split(c.method, ","), c.budget, c.seeds, set...)

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -48,7 +48,7 @@ func runWatch(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return usageError{located(err)}
 	}
-	scenes, eval, err := run.Episode(ctx, e, st)
+	scenes, eval, err := experiment.Episode(ctx, e, st)
 	if err != nil {
 		return err
 	}

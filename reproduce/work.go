@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"cermic/cermiclib/run"
+	"cermic/cermiclib/experiment"
 	"cermic/reproduce/cluster"
 )
 
@@ -45,7 +45,7 @@ func runWork(ctx context.Context, out io.Writer, args []string) error {
 	es = es[index*bundle:]
 	es = es[:min(bundle, len(es))]
 	p := newProgress(out, len(es))
-	err = run.RunAll(ctx, es, st, 1, p.watch)
+	err = experiment.RunAll(ctx, es, st, 1, p.watch)
 	p.done()
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(out, "Stopped and saved.")

@@ -5,23 +5,23 @@ package explore_test
 import (
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 )
 
 func TestMain(m *testing.M) { libtest.Main(m) }
 
 // toy is a short MAPPO on a small task with an explorer.
-func toy(task envs.Config, e explore.Config, frames int) run.Experiment {
+func toy(task envs.Config, e explore.Config, frames int) experiment.Config {
 	l := learn.DefaultMAPPO()
 	l.Frames, l.Epochs, l.Minibatch, l.LR, l.CriticHidden = 128, 8, 50, 0.01, []int{16}
-	return run.Experiment{
+	return experiment.Config{
 		Task: task, Learner: l, Policy: policy.MLP{Hidden: []int{16}}, Explore: e,
-		Budget: run.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
+		Budget: experiment.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"math"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/vmas"
 )
@@ -32,10 +32,10 @@ func identities() map[string]libtest.Identity {
 	return map[string]libtest.Identity{"discrete": libtest.DefaultIdentity(), "masked": masked, "continuous": continuous}
 }
 
-func toy(task envs.Config, l learn.Config, frames int) run.Experiment {
-	return run.Experiment{
+func toy(task envs.Config, l learn.Config, frames int) experiment.Config {
+	return experiment.Config{
 		Task: task, Learner: l, Policy: policy.MLP{Hidden: []int{16}}, Explore: explore.None{},
-		Budget: run.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
+		Budget: experiment.Budget{Name: "custom", Frames: frames, EvalEvery: frames, EvalEpisodes: 64}, Seed: 1,
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/rng"
 )
@@ -127,13 +127,13 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 }
 
 // Train runs the experiment in a fresh store and returns its record.
-func Train(t testing.TB, e run.Experiment) *results.Record {
+func Train(t testing.TB, e experiment.Config) *results.Record {
 	t.Helper()
 	st, err := results.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := run.Run(t.Context(), e, st)
+	r, err := experiment.Run(t.Context(), e, st)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func Train(t testing.TB, e run.Experiment) *results.Record {
 }
 
 // CheckLearns fails if the last evaluation's mean score of the experiment stays below want. Short tests leave it out.
-func CheckLearns(t *testing.T, e run.Experiment, want float64) {
+func CheckLearns(t *testing.T, e experiment.Config, want float64) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("learning takes seconds")

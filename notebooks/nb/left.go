@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 )
 
@@ -77,7 +77,7 @@ func (l *left) read() error {
 }
 
 // experiment is the one that is trained, with its label.
-func (l *left) experiment() (e run.Experiment, err error) {
+func (l *left) experiment() (e experiment.Config, err error) {
 	err = conf.Unmarshal(l.Experiment, &e)
 	e.Method = l.Method
 	return e, err
@@ -120,7 +120,7 @@ func (l *left) stop() {
 }
 
 // start begins the process with a copy of this program.
-func (l *left) start(e run.Experiment, settings map[string]string) (err error) {
+func (l *left) start(e experiment.Config, settings map[string]string) (err error) {
 	if l.Experiment, err = conf.Marshal(e); err != nil {
 		return err
 	}

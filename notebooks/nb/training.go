@@ -14,15 +14,15 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/plan"
 )
 
-// Train is run.Run for a cell that survives its page: once the page is closed or loaded again, within five seconds, the training is
+// Train is experiment.Run for a cell that survives its page: once the page is closed or loaded again, within five seconds, the training is
 // left to a process of its own and the cell ends, so that the kernel is free. The same cell, run again, follows what is trained there. The stop button
 // saves and ends either; a kernel that ends saves and leaves nothing behind but what was left before.
-func Train(ctx context.Context, e run.Experiment, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
+func Train(ctx context.Context, e experiment.Config, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
 	s := thisCell(ctx, st, func(ctx context.Context) *page {
 		if !gonbui.IsNotebook || Headless() {
 			return nil
@@ -40,7 +40,7 @@ func Train(ctx context.Context, e run.Experiment, st *results.Store, watch ...fu
 
 // Train trains what the controls ask for, and something else whenever one was moved: where a run is in the middle of its training and
 // the settings can change within it, a branch of it; see plan.Turn. It ends with the stop button. The page is watched as by the function Train.
-func (c *Controls) Train(ctx context.Context, st *results.Store, ask func() run.Experiment, watch ...func(results.Event)) {
+func (c *Controls) Train(ctx context.Context, st *results.Store, ask func() experiment.Config, watch ...func(results.Event)) {
 	l := leftHere(st)
 	mine := isLeft()
 	if mine != nil {
@@ -60,7 +60,7 @@ func (c *Controls) Train(ctx context.Context, st *results.Store, ask func() run.
 	tell := func(e results.Event) {
 		if e.FromStore {
 			stored = true
-			if v, err := run.Visits(now, st); err == nil { // the last event that there is
+			if v, err := experiment.Visits(now, st); err == nil { // the last event that there is
 				e.Visits = v
 			}
 		}
@@ -163,13 +163,13 @@ func (s *session) why() error {
 }
 
 // train trains here, or follows the process that does.
-func (s *session) train(ctx context.Context, e run.Experiment, watch ...func(results.Event)) (*results.Record, error) {
+func (s *session) train(ctx context.Context, e experiment.Config, watch ...func(results.Event)) (*results.Record, error) {
 	if isLeft() == nil && s.left.process() != nil {
 		if r, err := s.follow(ctx, e, watch); r != nil || err != nil {
 			return r, err
 		}
 	}
-	r, err := run.Run(ctx, e, s.store, watch...)
+	r, err := experiment.Run(ctx, e, s.store, watch...)
 	if s.ended != nil && ctx.Err() != nil {
 		s.ended() // now that it is saved
 		os.Exit(0)
@@ -178,7 +178,7 @@ func (s *session) train(ctx context.Context, e run.Experiment, watch ...func(res
 }
 
 // leaveIf ends the cell if its page is gone, with what it trains left to a process.
-func (s *session) leaveIf(e run.Experiment, settings map[string]string, r *results.Record) {
+func (s *session) leaveIf(e experiment.Config, settings map[string]string, r *results.Record) {
 	why := s.why()
 	if why == nil {
 		return
@@ -201,7 +201,7 @@ func (s *session) leaveIf(e run.Experiment, settings map[string]string, r *resul
 
 // follow tells of a run that another process of this cell trains as if it were trained here. It returns neither a record nor an error if the
 // process ended before the run; a stop, or a control that was moved, ends the process.
-func (s *session) follow(ctx context.Context, e run.Experiment, watch []func(results.Event)) (*results.Record, error) {
+func (s *session) follow(ctx context.Context, e experiment.Config, watch []func(results.Event)) (*results.Record, error) {
 	id, err := e.ID()
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (s *session) follow(ctx context.Context, e run.Experiment, watch []func(res
 
 // follower looks at a run that grows in the store.
 type follower struct {
-	exp    run.Experiment
+	exp    experiment.Config
 	id     string
 	store  *results.Store
 	metric string
@@ -295,7 +295,7 @@ func (f *follower) look() *results.Record {
 // visits are those of the last checkpoint, nil if there are none.
 func (f *follower) visits() *results.Visits {
 	f.mapped = time.Now()
-	v, err := run.Visits(f.exp, f.store)
+	v, err := experiment.Visits(f.exp, f.store)
 	if err != nil {
 		return nil
 	}
@@ -314,7 +314,7 @@ func latest(r *results.Record) map[string]float64 {
 }
 
 // goesOn notes that a training goes on without its cell, for the cells behind.
-func goesOn(e run.Experiment, r *results.Record) {
+func goesOn(e experiment.Config, r *results.Record) {
 	if r == nil {
 		id, err := e.ID()
 		if err != nil {

@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/nn/xlacache"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 )
@@ -50,7 +50,7 @@ func variants() (out []variant) {
 }
 
 // smoke is the variant's smoke run on Balance.
-func (v variant) smoke(seed uint64) (run.Experiment, error) {
+func (v variant) smoke(seed uint64) (experiment.Config, error) {
 	set := []string{"task.reward=dense"}
 	if v.memory != "" {
 		set = append(set, "explore.memory="+v.memory)
@@ -135,7 +135,7 @@ func (v variant) compile(ctx context.Context) (c compiled, err error) {
 }
 
 // trainOnce trains e and keeps nothing.
-func trainOnce(ctx context.Context, e run.Experiment) error {
+func trainOnce(ctx context.Context, e experiment.Config) error {
 	dir, err := os.MkdirTemp("", "cermic-once")
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func trainOnce(ctx context.Context, e run.Experiment) error {
 	if err != nil {
 		return err
 	}
-	_, err = run.Run(ctx, e, st)
+	_, err = experiment.Run(ctx, e, st)
 	return err
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/rng"
 	"cermic/reproduce/plan"
 )
@@ -34,7 +34,7 @@ func paperHours(ctx context.Context) (float64, error) {
 // with the settings of the budget short, all of them together: from when each has done one iteration until the first one is at its end.
 func together(runs int) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		var es []run.Experiment
+		var es []experiment.Config
 		for seed := range runs {
 			e, err := plan.New(plan.Request{Task: "vmas/balance", Method: "mappo", Budget: "short", Set: []string{"task.reward=dense"}, Seed: uint64(seed + 1)})
 			if err != nil {
@@ -54,7 +54,7 @@ func together(runs int) func(context.Context) (float64, error) {
 			return 0, err
 		}
 		s := span{runs: runs, began: map[uint64]bool{}}
-		if err := run.RunAll(ctx, es, st, runs, s.watch); err != nil {
+		if err := experiment.RunAll(ctx, es, st, runs, s.watch); err != nil {
 			return 0, err
 		}
 		return s.rate()

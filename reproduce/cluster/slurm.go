@@ -19,8 +19,8 @@ import (
 	"strings"
 	"unicode"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
@@ -70,7 +70,7 @@ type manifestLine struct {
 
 // Submit writes manifest, program and script below the store and hands the script to sbatch. The store must be on a file
 // system that all nodes share.
-func (s Slurm) Submit(ctx context.Context, out io.Writer, es []run.Experiment, st *results.Store) error {
+func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config, st *results.Store) error {
 	missing, err := plan.Missing(es, st)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []run.Experiment, s
 }
 
 // writeManifest is one line an experiment.
-func writeManifest(es []run.Experiment) ([]byte, error) {
+func writeManifest(es []experiment.Config) ([]byte, error) {
 	var b bytes.Buffer
 	for _, e := range es {
 		text, err := conf.Marshal(e)
@@ -154,7 +154,7 @@ func writeManifest(es []run.Experiment) ([]byte, error) {
 }
 
 // FileManifest leaves the manifest of what st lacks in a file, for another scheduler.
-func FileManifest(out io.Writer, path string, es []run.Experiment, st *results.Store) error {
+func FileManifest(out io.Writer, path string, es []experiment.Config, st *results.Store) error {
 	missing, err := plan.Missing(es, st)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func FileManifest(out io.Writer, path string, es []run.Experiment, st *results.S
 }
 
 // ReadManifest reads what FileManifest and Submit write.
-func ReadManifest(path string) ([]run.Experiment, error) {
+func ReadManifest(path string) ([]experiment.Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -183,10 +183,10 @@ func ReadManifest(path string) ([]run.Experiment, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, fmt.Errorf("%s is empty, want a manifest as campaign -manifest writes it", path)
 	}
-	var es []run.Experiment
+	var es []experiment.Config
 	for i, text := range bytes.Split(bytes.TrimSpace(data), []byte("\n")) {
 		var line manifestLine
-		var e run.Experiment
+		var e experiment.Config
 		if err := json.Unmarshal(text, &line); err != nil {
 			return nil, fmt.Errorf("%s, line %d: this is no run of a manifest, write it anew with campaign -manifest: %w", path, i+1, err)
 		}

@@ -26,7 +26,7 @@ var Concepts = []Concept{
 	{"Eq4", "cermiclib/cermic/consistency.go", "Sec. 4.2: γ from InfoNCE"},
 	{"eq:loss", "cermiclib/cermic/loss.go", "Sec. 4.3: the loss of the module"},
 	{"eq:int_r", "cermiclib/cermic/form.go", "Sec. 4.4: the intrinsic reward"},
-	{"Algorithm1", "cermiclib/run/trainer.go", "Sec. 4.4: one training iteration"},
+	{"Algorithm1", "cermiclib/experiment/trainer.go", "Sec. 4.4: one training iteration"},
 	{"Theorem1", "cermiclib/theory/sandwich.go", "Sec. 4.4 and App. D: r^i beside the UCB bonus in linear MDPs"},
 	{"Theorem1", "cermiclib/theory/surprise.go", "App. D: expected and realised surprise"},
 	{"fig1", "reproduce/plan/workflow.go", "Fig. 1: the module's objective and networks"},

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/conf"
 )
@@ -59,7 +59,7 @@ func TestEverySettingIsExplainedInOneSentence(t *testing.T) {
 		cfg, _ := fresh()
 		check(kind, cfg)
 	})
-	check("experiment", run.Experiment{})
+	check("experiment", experiment.Config{})
 	if n < 300 {
 		t.Errorf("only %d settings were looked at", n)
 	}

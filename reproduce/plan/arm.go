@@ -6,14 +6,14 @@ import (
 	"errors"
 	"io/fs"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 )
 
 // arm is one of the things that a study compares: the experiments of one label.
 type arm struct {
 	label string
-	es    []run.Experiment // one a seed
+	es    []experiment.Config // one a seed
 }
 
 // complete are those of an arm's runs that st has complete, under its label.
@@ -41,7 +41,7 @@ func (a arm) complete(st *results.Store) (results.Group, error) {
 }
 
 // unique leaves out experiments that were listed before, under whatever names.
-func unique(es []run.Experiment) (out []run.Experiment, err error) {
+func unique(es []experiment.Config) (out []experiment.Config, err error) {
 	seen := map[string]bool{}
 	for _, e := range es {
 		id, err := e.ID()

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/run"
+	"cermic/cermiclib/experiment"
 	"cermic/envs/conf"
 )
 
 // eachSetting calls look for the settings of every part that an experiment can be made of, each kind once.
-func eachSetting(t *testing.T, e run.Experiment, seen map[string]bool, look func(e run.Experiment, k conf.KeyDoc)) {
+func eachSetting(t *testing.T, e experiment.Config, seen map[string]bool, look func(e experiment.Config, k conf.KeyDoc)) {
 	for _, k := range conf.Keys(e) {
 		if k.Kinds == nil {
 			look(e, k)
@@ -40,7 +40,7 @@ func TestEveryWholeNumberIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	met := map[string]bool{}
-	eachSetting(t, e, map[string]bool{}, func(e run.Experiment, k conf.KeyDoc) {
+	eachSetting(t, e, map[string]bool{}, func(e experiment.Config, k conf.KeyDoc) {
 		if !strings.Contains(k.Type, "whole number") || k.Key == "seed" || strings.HasSuffix(k.Key, ".combination") || strings.HasSuffix(k.Key, ".revision") {
 			return // seeds have no sense of size, and a revision is told by its own sentence
 		}
@@ -76,7 +76,7 @@ func TestTasksKeepToTheirOwnBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eachSetting(t, e, map[string]bool{}, func(e run.Experiment, k conf.KeyDoc) {
+	eachSetting(t, e, map[string]bool{}, func(e experiment.Config, k conf.KeyDoc) {
 		if k.Bounds == nil || !strings.HasPrefix(k.Key, "task.") {
 			return
 		}

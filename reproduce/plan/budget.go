@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"sync"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/rl"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
@@ -18,7 +18,7 @@ import (
 // never comparable, and it is part of a run's identity.
 type Budget struct {
 	About    string
-	Budget   run.Budget
+	Budget   experiment.Budget
 	Copies   int            // E
 	Schedule rl.Schedule    // of learner, policy and explorer; its Frames are those of the Budget
 	Longer   map[string]int // frames on the tasks that have others than the rest
@@ -40,7 +40,7 @@ const CustomBudget = "custom"
 var Budgets = []Budget{
 	{
 		About:  "seconds (with image observations a minute or two): does it run?",
-		Budget: run.Budget{Name: "smoke", Frames: 3000, EvalEvery: 3000, EvalEpisodes: 20},
+		Budget: experiment.Budget{Name: "smoke", Frames: 3000, EvalEvery: 3000, EvalEpisodes: 20},
 		Copies: 20,
 		Schedule: rl.Schedule{
 			Rollout: 1000, Epochs: 2, Minibatch: 250, Steps: 8, Batch: 250, Replay: 3000, Sparing: true,
@@ -51,7 +51,7 @@ var Budgets = []Budget{
 		// Networks in proportion to the tasks, so that a run takes less than a minute on two cores and many seeds can be compared.
 		About: "150,000 frames of the small exploration tasks, 399,000 where agents walk through rooms; networks of 64 units, " +
 			"rollout batches of 3,000 frames",
-		Budget: run.Budget{Name: "explore", Frames: 150_000, EvalEvery: 15_000, EvalEpisodes: 60, Sampled: true},
+		Budget: experiment.Budget{Name: "explore", Frames: 150_000, EvalEvery: 15_000, EvalEpisodes: 60, Sampled: true},
 		Longer: map[string]int{"explore/pass": 399_000, "explore/secret": 399_000, "explore/rooms": 399_000},
 		Copies: 60,
 		Schedule: rl.Schedule{
@@ -61,7 +61,7 @@ var Budgets = []Budget{
 	{
 		// The beginning of budget short, with the smallest of CERMIC's memories.
 		About:    "120,000 frames with the settings of short, half a minute to a minute on two cores: enough to see Balance learnt; CERMIC has its MLP memory",
-		Budget:   run.Budget{Name: "demo", Frames: 120_000, EvalEvery: 12_000, EvalEpisodes: 60},
+		Budget:   experiment.Budget{Name: "demo", Frames: 120_000, EvalEvery: 12_000, EvalEpisodes: 60},
 		Copies:   60,
 		Schedule: benchmarl(true),
 		Pictured: picturesDemo,
@@ -70,7 +70,7 @@ var Budgets = []Budget{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
 		About: "600,000 frames, as the recorded BenchMARL curves, and 30,000 of clean_up; " +
 			"CERMIC learns from a tenth of the agent steps in each pass, on 8 negatives",
-		Budget:   run.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60},
+		Budget:   experiment.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60},
 		Copies:   60,
 		Schedule: benchmarl(false),
 		Pictured: picturesShort,
@@ -82,7 +82,7 @@ var Budgets = []Budget{
 		// Reading: the paper prints one size of a collection, for policy gradients. Taking it for value learners too keeps the
 		// grid of evaluations the same for all methods; BenchMARL's own would cost six times the updates.
 		About: "3,000,000 frames: every number of the paper's hyper-parameter table",
-		Budget: run.Budget{Name: "paper", Frames: paper.Hyper.Duration.MaxFrames,
+		Budget: experiment.Budget{Name: "paper", Frames: paper.Hyper.Duration.MaxFrames,
 			EvalEvery: 3 * paper.Hyper.OnPolicy.Frames, EvalEpisodes: 60},
 		Copies: paper.Hyper.OnPolicy.Copies,
 		Schedule: rl.Schedule{
@@ -182,7 +182,7 @@ func (b Budget) schedule() rl.Schedule {
 }
 
 // apply sets the budget and the schedules that go with it.
-func (b Budget) apply(e *run.Experiment) {
+func (b Budget) apply(e *experiment.Config) {
 	e.Budget = b.Budget
 	shared := e.Task.Shared()
 	shared.Copies = b.Copies
@@ -193,7 +193,7 @@ func (b Budget) apply(e *run.Experiment) {
 
 // set changes one setting. A part of another kind gets the budget's schedule, and a bonus that begins to fade fades over all of the
 // budget, but for what the same assignment says of that.
-func (b Budget) set(e *run.Experiment, key, value string) error {
+func (b Budget) set(e *experiment.Config, key, value string) error {
 	before := conf.Keys(*e)
 	if err := conf.Set(e, key, value); err != nil {
 		return err

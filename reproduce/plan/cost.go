@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/viz"
 )
@@ -48,7 +48,7 @@ func kind(task string) int {
 
 // Costs estimates what es need beyond what st holds, one entry a method and kind of task in the order of es. Rates are those of runs in the
 // store that were trained on a processor like this one, or what Rates makes of others; nothing is assumed of a method without a run.
-func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
+func Costs(es []experiment.Config, st *results.Store) ([]Cost, error) {
 	known, err := NewRates(st)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func Costs(es []run.Experiment, st *results.Store) ([]Cost, error) {
 }
 
 // costsAt is Costs at known rates.
-func costsAt(known *Rates, es []run.Experiment, st *results.Store) ([]Cost, error) {
+func costsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, error) {
 	var costs []Cost
 	for _, e := range es {
 		method, agents := methodOf(e), kind(e.Task.Kind())
@@ -88,8 +88,8 @@ func costsAt(known *Rates, es []run.Experiment, st *results.Store) ([]Cost, erro
 }
 
 // Missing are the experiments without a complete run in st.
-func Missing(es []run.Experiment, st *results.Store) ([]run.Experiment, error) {
-	var missing []run.Experiment
+func Missing(es []experiment.Config, st *results.Store) ([]experiment.Config, error) {
+	var missing []experiment.Config
 	for _, e := range es {
 		r, err := begun(e, st)
 		if err != nil {
@@ -103,7 +103,7 @@ func Missing(es []run.Experiment, st *results.Store) ([]run.Experiment, error) {
 }
 
 // begun is what st has of e's run; nil for nothing, or for what is damaged and will be done again.
-func begun(e run.Experiment, st *results.Store) (*results.Record, error) {
+func begun(e experiment.Config, st *results.Store) (*results.Record, error) {
 	id, err := e.ID()
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (c Cost) name() string {
 }
 
 // methodOf is the registered method of which an experiment is a variant, or its label if there is none.
-func methodOf(e run.Experiment) string {
+func methodOf(e experiment.Config) string {
 	text, err := conf.Marshal(e)
 	if err != nil {
 		return e.Label()

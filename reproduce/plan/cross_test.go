@@ -15,11 +15,11 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/envs/vmas"
@@ -42,7 +42,7 @@ var tiny = []string{
 }
 
 // small applies tiny to e.
-func small(t *testing.T, e *run.Experiment) {
+func small(t *testing.T, e *experiment.Config) {
 	t.Helper()
 	for _, assignment := range tiny {
 		key, value, _ := strings.Cut(assignment, "=")
@@ -59,7 +59,7 @@ func small(t *testing.T, e *run.Experiment) {
 var cores = []string{"mlp", "gru"}
 
 // withCore makes e's policy feed-forward or recurrent.
-func withCore(t *testing.T, e *run.Experiment, core string) {
+func withCore(t *testing.T, e *experiment.Config, core string) {
 	t.Helper()
 	key := "policy"
 	if _, ok := find(conf.Keys(*e), "policy.core"); ok {
@@ -97,7 +97,7 @@ func everywhere(f func(name, method, task, core string)) {
 var refused = map[string]string{}
 
 // combination is a tiny experiment of the matrix.
-func combination(t *testing.T, method, task, core string) run.Experiment {
+func combination(t *testing.T, method, task, core string) experiment.Config {
 	t.Helper()
 	e := make1(t, Request{Task: task, Method: method, Budget: "smoke", Seed: 1})
 	withCore(t, &e, core)
@@ -160,12 +160,12 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 		t.Run(method+" "+task, func(t *testing.T) {
 			e := combination(t, method, task, "mlp")
 			whole, parts := openStore(t), openStore(t)
-			want, err := run.Run(t.Context(), e, whole)
+			want, err := experiment.Run(t.Context(), e, whole)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithCancel(t.Context())
-			_, err = run.Run(ctx, e, parts, func(e results.Event) {
+			_, err = experiment.Run(ctx, e, parts, func(e results.Event) {
 				if e.Scalars != nil {
 					stop()
 				}
@@ -174,7 +174,7 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 				t.Fatalf("not stopped: %v", err)
 			}
 			resumed := false
-			if _, err = run.Run(t.Context(), e, parts, func(e results.Event) {
+			if _, err = experiment.Run(t.Context(), e, parts, func(e results.Event) {
 				resumed = resumed || strings.HasPrefix(e.Note, "going on at")
 			}); err != nil || !resumed {
 				t.Fatalf("resumed %v, %v", resumed, err)
@@ -263,7 +263,7 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 					}
 				}
 				t.Run(name, func(t *testing.T) {
-					r, err := run.Run(t.Context(), e, openStore(t))
+					r, err := experiment.Run(t.Context(), e, openStore(t))
 					if at == learn.IntAtSample && !scores[kind] {
 						if err == nil || !strings.Contains(err.Error(), "int_at") {
 							t.Errorf("want a refusal that speaks of int_at, got %v", err)

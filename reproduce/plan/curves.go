@@ -5,16 +5,16 @@ package plan
 import (
 	"slices"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )
 
 // Grid lists the experiments of every method on every task, with seeds 1 to seeds and the same changed settings. What is named twice, under
 // whatever names, is listed once.
-func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]run.Experiment, error) {
-	var es []run.Experiment
+func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]experiment.Config, error) {
+	var es []experiment.Config
 	for _, task := range tasks {
 		for _, method := range methods {
 			for seed := 1; seed <= seeds; seed++ {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/reproduce/paper"
@@ -18,7 +18,7 @@ import (
 
 // Density is a task and method over how densely the reward is paid: in one part, in several, and the dense reward itself.
 type Density struct {
-	Experiments []run.Experiment
+	Experiments []experiment.Config
 	arms        []arm // by the number of parts
 }
 

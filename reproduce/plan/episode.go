@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 )
 
@@ -26,7 +26,7 @@ func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes [
 		if err != nil {
 			return nil, "", err
 		}
-		scenes, eval, err := run.Episode(ctx, e, st)
+		scenes, eval, err := experiment.Episode(ctx, e, st)
 		if err != nil {
 			return nil, "", err
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 )
 
 func TestTheFirstRunWithWeightsIsWatched(t *testing.T) {
@@ -23,7 +23,7 @@ func TestTheFirstRunWithWeightsIsWatched(t *testing.T) {
 	}
 	var rs []*results.Record
 	for _, e := range es {
-		r, err := run.Run(t.Context(), e, st)
+		r, err := experiment.Run(t.Context(), e, st)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 )
 
 // Evaluation returns the experiment of a run of st, whose ID may be shortened, and how to evaluate it: with settings of the task and of
 // the budget's evaluations changed.
-func Evaluation(st *results.Store, id string, settings []string) (trained, as run.Experiment, err error) {
+func Evaluation(st *results.Store, id string, settings []string) (trained, as experiment.Config, err error) {
 	if trained, err = Stored(st, id); err != nil {
 		return trained, as, err
 	}

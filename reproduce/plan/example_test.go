@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"log"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/plan"
 )
 
@@ -22,7 +22,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	record, err := run.Run(context.Background(), e, store)
+	record, err := experiment.Run(context.Background(), e, store)
 	if err != nil {
 		log.Fatal(err)
 	}

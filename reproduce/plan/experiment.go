@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/learn"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/conf"
 )
@@ -31,40 +31,40 @@ type Request struct {
 //
 // The experiment's label is a method's name, followed by each setting that differs from its defaults at that budget. Parts that compose
 // another method than the one asked for, or none, are named after the one that is nearest. A changed budget is called "custom".
-func New(q Request) (run.Experiment, error) {
+func New(q Request) (experiment.Config, error) {
 	if q.Frames < 0 {
-		return run.Experiment{}, fmt.Errorf("Request.Frames is %d, want a number of frames to train, or 0 for the whole budget", q.Frames)
+		return experiment.Config{}, fmt.Errorf("Request.Frames is %d, want a number of frames to train, or 0 for the whole budget", q.Frames)
 	}
 	task, err := FindTask(q.Task)
 	if err != nil {
-		return run.Experiment{}, err
+		return experiment.Config{}, err
 	}
 	method, err := FindMethod(q.Method)
 	if err != nil {
-		return run.Experiment{}, err
+		return experiment.Config{}, err
 	}
 	named, err := FindBudget(q.Budget)
 	if err != nil {
-		return run.Experiment{}, err
+		return experiment.Config{}, err
 	}
 	budget, err := named.On(task.ID)
 	if err != nil {
-		return run.Experiment{}, err
+		return experiment.Config{}, err
 	}
 	e, err := defaults(task, method, budget)
 	if err != nil {
-		return run.Experiment{}, err
+		return experiment.Config{}, err
 	}
 	if q.Frames > 0 && q.Frames < e.Budget.Frames { // schedules stay those of the whole budget, of which this is the beginning
 		e.Budget.Frames, e.Budget.EvalEvery = q.Frames, max(1, q.Frames/10)
 	}
 	for _, assignment := range outerFirst(q.Set) {
 		if err := allowed(assignment); err != nil {
-			return run.Experiment{}, err
+			return experiment.Config{}, err
 		}
 		key, value, _ := strings.Cut(assignment, "=")
 		if err := budget.set(&e, strings.TrimSpace(key), value); err != nil {
-			return run.Experiment{}, err
+			return experiment.Config{}, err
 		}
 	}
 	if e.Budget != budget.Budget {
@@ -72,10 +72,10 @@ func New(q Request) (run.Experiment, error) {
 	}
 	e.Seed = q.Seed
 	if err := e.Validate(); err != nil {
-		return run.Experiment{}, conf.Explain(e, err)
+		return experiment.Config{}, conf.Explain(e, err)
 	}
 	if err := keepsPolicy(method, e); err != nil && !method.composes(e) {
-		return run.Experiment{}, err
+		return experiment.Config{}, err
 	}
 	e.Method, err = title(e)
 	return e, err
@@ -113,10 +113,10 @@ func allowed(assignment string) error {
 }
 
 // defaults composes the method on the task at the budget.
-func defaults(task Task, method Method, budget Budget) (run.Experiment, error) {
+func defaults(task Task, method Method, budget Budget) (experiment.Config, error) {
 	cfg, err := envs.Default(task.ID)
 	if err != nil {
-		return run.Experiment{}, err
+		return experiment.Config{}, err
 	}
 	shared := cfg.Shared()
 	shared.Reward = envs.Sparse
@@ -126,7 +126,7 @@ func defaults(task Task, method Method, budget Budget) (run.Experiment, error) {
 	if _, ok := method.Learner.(learn.ValueBased); ok {
 		cfg = envs.Discretised(cfg)
 	}
-	e := run.Experiment{Task: cfg.WithShared(shared), Learner: method.Learner, Policy: method.Policy, Explore: method.Explore}
+	e := experiment.Config{Task: cfg.WithShared(shared), Learner: method.Learner, Policy: method.Policy, Explore: method.Explore}
 	budget.apply(&e)
 	if method.Copies > 0 {
 		shared.Copies = method.Copies

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/cermiclib/stats"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
@@ -76,7 +76,7 @@ func (x Explored) rows() (out []exploredRow, err error) {
 }
 
 // experiments are those of one cell, one a seed; none where the method has no bonus to weigh.
-func (x Explored) experiments(task, method, weight string) ([]run.Experiment, error) {
+func (x Explored) experiments(task, method, weight string) ([]experiment.Config, error) {
 	t, m := strings.Fields(task), strings.Fields(method)
 	if len(t) == 0 || len(m) == 0 {
 		return nil, fmt.Errorf("task %q and method %q: want a name each, with settings behind it", task, method)
@@ -108,12 +108,12 @@ func (x Explored) weightOf(task string, method []string) (string, error) {
 }
 
 // Experiments lists the study's experiments, each once.
-func (x Explored) Experiments() ([]run.Experiment, error) {
+func (x Explored) Experiments() ([]experiment.Config, error) {
 	rows, err := x.rows()
 	if err != nil {
 		return nil, err
 	}
-	var es []run.Experiment
+	var es []experiment.Config
 	for _, row := range rows {
 		for _, a := range row.arms {
 			es = append(es, a.es...)

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )
 
 // record stores a complete run of e without training it, which ends with so many successes in four episodes.
-func record(t *testing.T, st *results.Store, e run.Experiment, successes int) {
+func record(t *testing.T, st *results.Store, e experiment.Config, successes int) {
 	t.Helper()
 	id, err := e.ID()
 	if err != nil {
@@ -175,10 +175,10 @@ func TestWorldsAreTasksWithTheSettingsBehindThem(t *testing.T) {
 
 func TestOnlyRunsInTheSameWorldStandBesideEachOther(t *testing.T) {
 	st := openEmpty(t)
-	ask := func(task string, seed uint64) run.Experiment {
+	ask := func(task string, seed uint64) experiment.Config {
 		return make1(t, In(Request{Task: task, Method: "mappo", Budget: "explore", Seed: seed}))
 	}
-	for _, e := range []run.Experiment{ask("rooms", 1), ask("rooms task.tv=peer", 1), ask("rooms", 2)} {
+	for _, e := range []experiment.Config{ask("rooms", 1), ask("rooms task.tv=peer", 1), ask("rooms", 2)} {
 		record(t, st, e, 0)
 	}
 	other := make1(t, Request{Task: "rooms", Method: "mace", Budget: "explore", Seed: 1})

@@ -7,18 +7,18 @@ import (
 	"strconv"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 )
 
 // Branch makes the experiment that goes on from a run of st, given as ID@FRAMES, with some settings changed. The beginning of
 // an ID is enough where no other run's begins alike.
-func Branch(st *results.Store, from string, settings []string) (run.Experiment, error) {
+func Branch(st *results.Store, from string, settings []string) (experiment.Config, error) {
 	id, frames, ok := strings.Cut(from, "@")
 	at, err := strconv.Atoi(strings.ReplaceAll(frames, "_", ""))
 	if !ok || err != nil {
-		return run.Experiment{}, fmt.Errorf("-fork %s: want ID@FRAMES, for example 0123abcd@300000", from)
+		return experiment.Config{}, fmt.Errorf("-fork %s: want ID@FRAMES, for example 0123abcd@300000", from)
 	}
 	parent, err := Stored(st, id)
 	if err != nil {
@@ -28,7 +28,7 @@ func Branch(st *results.Store, from string, settings []string) (run.Experiment, 
 }
 
 // branch is e.Branch with a label that says what differs from the method's defaults and what was before.
-func branch(e run.Experiment, at int, settings []string) (run.Experiment, error) {
+func branch(e experiment.Config, at int, settings []string) (experiment.Config, error) {
 	for _, s := range settings {
 		if err := allowed(s); err != nil {
 			return e, err
@@ -43,7 +43,7 @@ func branch(e run.Experiment, at int, settings []string) (run.Experiment, error)
 }
 
 // relabel names a fork by its settings and its history. One that changes a named budget has a custom one.
-func relabel(e *run.Experiment) {
+func relabel(e *experiment.Config) {
 	named, err := FindBudget(e.Budget.Name)
 	if err == nil {
 		if named, err = named.On(e.Task.Kind()); err == nil && e.Budget != named.Budget {
@@ -58,12 +58,12 @@ func relabel(e *run.Experiment) {
 // Turn returns the experiment that goes on from now, as far as st has it, with the settings of next. Where now is in the
 // middle of its training, and next differs in what a fork can change, that is a branch of it; else it is next itself: a run of
 // its own, new or stored.
-func Turn(st *results.Store, now, next run.Experiment) (run.Experiment, error) {
+func Turn(st *results.Store, now, next experiment.Config) (experiment.Config, error) {
 	id, err := now.ID()
 	if err != nil {
 		return now, err
 	}
-	settings, err := run.Differences(next, now)
+	settings, err := experiment.Differences(next, now)
 	if err != nil {
 		return next, nil // other networks, or another task
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 )
 
 // Where agents see more than before, a run of its own begins, also in the middle of training; with other lengths of episodes it branches.
@@ -19,13 +19,13 @@ func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(set ...string) run.Experiment {
+	ask := func(set ...string) experiment.Config {
 		return make1(t, Request{Task: "explore/rooms", Method: "mappo", Budget: "smoke", Seed: 1, Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	now := ask()
-	if _, err := run.Run(ctx, now, st, func(e results.Event) {
+	if _, err := experiment.Run(ctx, now, st, func(e results.Event) {
 		if e.Frames == 1000 {
 			stop()
 		}
@@ -50,7 +50,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(set ...string) run.Experiment {
+	ask := func(set ...string) experiment.Config {
 		e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1,
 			Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
 		if err != nil {
@@ -58,7 +58,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 		}
 		return e
 	}
-	turn := func(now, next run.Experiment) run.Experiment {
+	turn := func(now, next experiment.Config) experiment.Config {
 		e, err := Turn(st, now, next)
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	if _, err := run.Run(ctx, now, st, func(e results.Event) {
+	if _, err := experiment.Run(ctx, now, st, func(e results.Event) {
 		if e.Frames == 1000 {
 			stop()
 		}
@@ -88,7 +88,7 @@ func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
 	if e := turn(now, ask("explore=cermic")); len(e.Forks) != 0 || e.Explore.Kind() != "cermic" {
 		t.Errorf("another explorer: %+v, want a run of its own", e.Forks)
 	}
-	if _, err := run.Run(t.Context(), now, st); err != nil {
+	if _, err := experiment.Run(t.Context(), now, st); err != nil {
 		t.Fatal(err)
 	}
 	if e := turn(now, next); len(e.Forks) != 0 {

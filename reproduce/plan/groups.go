@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/viz"
@@ -135,7 +135,7 @@ func (a *Archive) Runs(t paper.Trial) (results.Group, error) {
 	if err != nil {
 		return results.Group{}, nil
 	}
-	var es []run.Experiment
+	var es []experiment.Config
 	for _, seed := range slices.Sorted(slices.Values(a.seeds[task.ID])) {
 		e.Seed = seed
 		es = append(es, e)

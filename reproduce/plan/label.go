@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/viz"
@@ -113,7 +113,7 @@ func isDemo(b Budget) int {
 // stored is an experiment from its JSON, as far as this program can read it. It is not validated: what an earlier program trained must
 // remain to be seen.
 type stored struct {
-	e       run.Experiment
+	e       experiment.Config
 	unread  []string // settings that the program no longer has, "key=value"
 	missing []string // keys of settings that were added since
 }
@@ -156,7 +156,7 @@ func (s stored) earlier() bool {
 // changes lists the settings that differ from those of reference, as sorted assignments; settings inside a part of another kind are
 // compared with that kind's defaults at the budget. Names of budgets and seeds have columns of their own and are left out. It ends at
 // the limit, from which on nobody needs more.
-func (s stored) changes(reference run.Experiment, budget Budget, limit int) ([]string, error) {
+func (s stored) changes(reference experiment.Config, budget Budget, limit int) ([]string, error) {
 	out := slices.Clone(s.unread)
 	for _, key := range s.missing {
 		out = append(out, key+"="+viz.Missing)
@@ -188,7 +188,7 @@ func (s stored) changes(reference run.Experiment, budget Budget, limit int) ([]s
 }
 
 // title labels an experiment that was just composed.
-func title(e run.Experiment) (string, error) {
+func title(e experiment.Config) (string, error) {
 	text, err := conf.Marshal(e)
 	if err != nil {
 		return "", err
@@ -198,7 +198,7 @@ func title(e run.Experiment) (string, error) {
 }
 
 // keepsPolicy refuses e if it has lost a policy that is the method's own, without which the method is another one.
-func keepsPolicy(method Method, e run.Experiment) error {
+func keepsPolicy(method Method, e experiment.Config) error {
 	if method.Policy.Kind() == policy.DefaultMLP().Kind() || method.Policy.Kind() == e.Policy.Kind() {
 		return nil
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 )
@@ -27,7 +27,7 @@ type Method struct {
 }
 
 // composes reports whether e is put together from the parts of m, whatever their settings.
-func (m Method) composes(e run.Experiment) bool {
+func (m Method) composes(e experiment.Config) bool {
 	return m.Learner.Kind() == e.Learner.Kind() && mixer(m.Learner) == mixer(e.Learner) &&
 		m.Policy.Kind() == e.Policy.Kind() && m.Explore.Kind() == e.Explore.Kind()
 }

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/viz"
@@ -22,8 +22,8 @@ import (
 
 // NoiseGrid lists the experiments of methods on tasks without, and then with, a noise box. The settings in knobs are for those of the
 // methods that have CERMIC's module.
-func NoiseGrid(tasks, methods []string, budget string, seeds int, box, knobs []string) ([]run.Experiment, error) {
-	var es []run.Experiment
+func NoiseGrid(tasks, methods []string, budget string, seeds int, box, knobs []string) ([]experiment.Config, error) {
+	var es []experiment.Config
 	for _, settings := range [][]string{nil, box} {
 		for _, method := range methods {
 			own, err := ofCermic(method, knobs)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/viz"
 )
 
@@ -23,7 +23,7 @@ func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.Run(t.Context(), es[0], st); err != nil {
+	if _, err := experiment.Run(t.Context(), es[0], st); err != nil {
 		t.Fatal(err)
 	}
 	noisy, err := runsOf(st, "vmas/ball_trajectory", "mappo", "smoke", 2, append(box, tiny...))

@@ -9,18 +9,18 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 )
 
 // make1 is New for requests that must succeed.
-func make1(t *testing.T, q Request) run.Experiment {
+func make1(t *testing.T, q Request) experiment.Config {
 	t.Helper()
 	e, err := New(q)
 	if err != nil {
@@ -108,7 +108,7 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 		c.EpsInit != 0.8 || c.EpsEnd != 0.01 || c.EpsFrames != 200_000 || c.Polyak != 0.005 || q.Budget != e.Budget {
 		t.Errorf("got %+v", c)
 	}
-	if e.Budget != (run.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60}) {
+	if e.Budget != (experiment.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60}) {
 		t.Errorf("got %+v", e.Budget)
 	}
 }
@@ -293,7 +293,7 @@ func TestAnExperimentReadsBackFromItsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back run.Experiment
+	var back experiment.Config
 	if err := conf.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
 func TestFramesCutABudgetShort(t *testing.T) {
 	whole := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short"})
 	cut := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short", Frames: 60_000})
-	if cut.Budget != (run.Budget{Name: "custom", Frames: 60_000, EvalEvery: 6000, EvalEpisodes: 60}) || cut.Method != "qmix budget.eval_every=6000 budget.frames=60000 (else short)" {
+	if cut.Budget != (experiment.Budget{Name: "custom", Frames: 60_000, EvalEvery: 6000, EvalEpisodes: 60}) || cut.Method != "qmix budget.eval_every=6000 budget.frames=60000 (else short)" {
 		t.Errorf("got %+v, called %q", cut.Budget, cut.Method)
 	}
 	if cut.Budget, cut.Method = whole.Budget, whole.Method; !reflect.DeepEqual(cut, whole) {

@@ -12,16 +12,16 @@ import (
 	"gonum.org/v1/plot"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/viz"
 )
 
 // PretrainingAxis is a method with the graph memory on some tasks, over what its memory starts with.
 type PretrainingAxis struct {
-	Missing     []Pretraining    // to be run before the experiments with their weights can be listed, which need the hash, or trained
-	Experiments []run.Experiment // of a task those with pre-trained weights first, if their hash is known
+	Missing     []Pretraining       // to be run before the experiments with their weights can be listed, which need the hash, or trained
+	Experiments []experiment.Config // of a task those with pre-trained weights first, if their hash is known
 	tasks       []pretrainedTask
 	store       *results.Store
 }
@@ -117,7 +117,7 @@ func (t *pretrainedTask) addPretrained(st *results.Store, grow func(label string
 }
 
 // pretrainingOf is the pre-training for the memory of e on its task.
-func pretrainingOf(e run.Experiment, budget string) (Pretraining, error) {
+func pretrainingOf(e experiment.Config, budget string) (Pretraining, error) {
 	p := Pretraining{Task: unrewarded(e.Task), Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
 	if budget == Budgets[0].Budget.Name {
 		p.Frames, p.Epochs = 4000, 2

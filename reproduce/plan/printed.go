@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"cermic/cermiclib/run"
+	"cermic/cermiclib/experiment"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )
@@ -15,7 +15,7 @@ import (
 type compared struct{ what, ours, printed string }
 
 // sizesOf are a memory's settings beside those of Table 5, without its number of parameters, of which the paper prints none.
-func sizesOf(kind string, e run.Experiment) (out []compared) {
+func sizesOf(kind string, e experiment.Config) (out []compared) {
 	for _, line := range memoryLines {
 		out = append(out, compared{line.name + " (" + kind + ")", line.ours(kind, e), line.printed(kind)})
 	}
@@ -32,7 +32,7 @@ func MemoryVerdict(task string) (viz.Box, error) {
 		if err != nil {
 			return viz.Box{}, err
 		}
-		parts, _, err := run.Parts(e)
+		parts, _, err := experiment.Parts(e)
 		if err != nil {
 			return viz.Box{}, err
 		}

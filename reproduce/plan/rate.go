@@ -14,9 +14,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 )
 
 // Speed is what one iteration of a method takes.
@@ -27,7 +27,7 @@ type Speed struct {
 
 // MeasureSpeed trains so many collections of e, at least 2, of which the first compiles and the best of the others counts, since other programs can
 // only slow them down.
-func MeasureSpeed(ctx context.Context, e run.Experiment, collections int) (best Speed, err error) {
+func MeasureSpeed(ctx context.Context, e experiment.Config, collections int) (best Speed, err error) {
 	e.Budget.Frames = collections * e.Learner.CollectFrames()
 	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = CustomBudget, e.Budget.Frames, 1
 	dir, err := os.MkdirTemp("", "cermic-speed")
@@ -40,7 +40,7 @@ func MeasureSpeed(ctx context.Context, e run.Experiment, collections int) (best 
 		return best, err
 	}
 	done, before := 0, 0.0
-	_, err = run.Run(ctx, e, st, func(ev results.Event) {
+	_, err = experiment.Run(ctx, e, st, func(ev results.Event) {
 		now, failed := results.ProcessorSeconds()
 		if used := now - before; ev.Scalars != nil {
 			if done++; done > 1 {
@@ -85,7 +85,7 @@ func samples(st *results.Store, cpu string) (map[[2]string]float64, error) {
 
 // MeasureRates measures the methods of es, each at its budget on the first of its tasks of vectors, that have no rate on a processor like
 // this one, and keeps what it finds in the folder of st. told gets each as it comes.
-func MeasureRates(ctx context.Context, es []run.Experiment, st *results.Store, told func(method, budget string, fps float64)) error {
+func MeasureRates(ctx context.Context, es []experiment.Config, st *results.Store, told func(method, budget string, fps float64)) error {
 	backend, err := nn.Open()
 	if err != nil {
 		return err

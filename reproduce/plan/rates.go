@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 )
 
 // Source says where a rate that no run on a processor like this one has comes from.
@@ -79,7 +79,7 @@ func (r *Rates) measured(method, budget string) bool {
 }
 
 // Of is the rate of an experiment.
-func (r *Rates) Of(e run.Experiment) Rate {
+func (r *Rates) Of(e experiment.Config) Rate {
 	return r.of(methodOf(e), e.Budget.Name, kind(e.Task.Kind()))
 }
 
@@ -168,7 +168,7 @@ func (r *Rates) slowest(budget string, agents int) float64 {
 }
 
 // Durations is how long each of es takes from its beginning to its end, by ID; those of which nothing is known are left out.
-func Durations(es []run.Experiment, st *results.Store) (map[string]time.Duration, error) {
+func Durations(es []experiment.Config, st *results.Store) (map[string]time.Duration, error) {
 	known, err := NewRates(st)
 	if err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/viz"
 )
@@ -126,7 +126,7 @@ func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
 
 // Context are the lines beside which a learning curve can be judged, up to the frames of e: random play, the script where the task has one,
 // and, of runs on the dense reward, BenchMARL's recorded ones of the same learner.
-func Context(e run.Experiment) ([]viz.Series, error) {
+func Context(e experiment.Config) ([]viz.Series, error) {
 	task := e.Task.Kind()
 	chance, script, _, err := Anchors(task)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )
@@ -89,14 +89,14 @@ func TestATornRateIsMeasuredAgain(t *testing.T) {
 		}
 	}
 	for range 2 { // the second time it is there
-		if err := MeasureRates(t.Context(), []run.Experiment{e, e}, st, tell); err != nil {
+		if err := MeasureRates(t.Context(), []experiment.Config{e, e}, st, tell); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if told != 1 {
 		t.Errorf("measured %d times", told)
 	}
-	costs, err := Costs([]run.Experiment{e}, st)
+	costs, err := Costs([]experiment.Config{e}, st)
 	if err != nil || len(costs) != 1 || !(costs[0].Rate > 0) || costs[0].Measured != 0 {
 		t.Errorf("costs %+v, %v", costs, err)
 	}
@@ -139,7 +139,7 @@ func TestPicturesHaveRatesOfTheirOwn(t *testing.T) {
 	if err := appendSample(st.Dir(), sample{cpu, "go", "mappo", "short", 1000}); err != nil {
 		t.Fatal(err)
 	}
-	var es []run.Experiment
+	var es []experiment.Config
 	for _, task := range []string{"balance", "chicken_in_the_matrix__repeated", "clean_up", "navigation", "stag_hunt_in_the_matrix__repeated"} {
 		es = append(es, make1(t, Request{Task: task, Method: "mappo", Budget: "short", Seed: 1}))
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/viz"
@@ -38,7 +38,7 @@ var memoryLines = []memoryLine{
 }
 
 // ours is the setting of an experiment with that kind of memory.
-func (l memoryLine) ours(kind string, e run.Experiment) string {
+func (l memoryLine) ours(kind string, e experiment.Config) string {
 	if k, ok := find(conf.Keys(e), "explore.memory."+l.key); ok {
 		return k
 	}
@@ -56,7 +56,7 @@ func (l memoryLine) printed(kind string) string {
 	return viz.Missing
 }
 
-func memoryExperiment(task, kind string) (run.Experiment, error) {
+func memoryExperiment(task, kind string) (experiment.Config, error) {
 	return New(Request{Task: task, Method: "mappo-cermic", Budget: "paper", Seed: 1, Set: []string{"explore.memory=" + kind}})
 }
 
@@ -77,7 +77,7 @@ func MemoryTable(task string) (viz.Table, error) {
 		for i, line := range memoryLines {
 			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%s (%s)", line.ours(kind, e), line.printed(kind)))
 		}
-		parts, _, err := run.Parts(e)
+		parts, _, err := experiment.Parts(e)
 		if err != nil {
 			return t, err
 		}
@@ -88,8 +88,8 @@ func MemoryTable(task string) (viz.Table, error) {
 }
 
 // PartsTable lists the networks of an experiment with their numbers of parameters.
-func PartsTable(e run.Experiment) (viz.Table, error) {
-	parts, _, err := run.Parts(e)
+func PartsTable(e experiment.Config) (viz.Table, error) {
+	parts, _, err := experiment.Parts(e)
 	t := viz.Table{Title: e.Label() + " on " + e.Task.Kind(), Header: []string{"network", "parameters", "not trained by an optimiser"}}
 	total := 0
 	for _, p := range parts {
@@ -100,7 +100,7 @@ func PartsTable(e run.Experiment) (viz.Table, error) {
 	return t, err
 }
 
-func parameters(parts []run.Part, name string) int {
+func parameters(parts []experiment.Part, name string) int {
 	for _, p := range parts {
 		if p.Name == name {
 			return p.Parameters

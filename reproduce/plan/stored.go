@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs"
 	"cermic/envs/conf"
 )
@@ -42,12 +42,12 @@ func Find(st *results.Store, id string) (*results.Record, error) {
 }
 
 // Stored reads the experiment of a run of st, whose ID may be shortened. A part that this program does not have is a ForeignError.
-func Stored(st *results.Store, id string) (run.Experiment, error) {
+func Stored(st *results.Store, id string) (experiment.Config, error) {
 	r, err := Find(st, id)
 	if err != nil {
-		return run.Experiment{}, err
+		return experiment.Config{}, err
 	}
-	var e run.Experiment
+	var e experiment.Config
 	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
 		if foreign := foreignPart(r); foreign != nil {
 			return e, foreign

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan turns the paper's names into experiments: a task, a method and a budget make a run.Experiment; a table
+// Package plan turns the paper's names into experiments: a task, a method and a budget make an experiment.Config; a table
 // makes a list of them. Everything that the command line can do starts here, and a program or notebook can do the same.
 package plan
 

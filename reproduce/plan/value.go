@@ -7,15 +7,15 @@ import (
 	"fmt"
 	"slices"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )
 
 // Step is one run that the paper's tables lack, and what it is worth.
 type Step struct {
-	Experiment run.Experiment
+	Experiment experiment.Config
 	Cells      []string // that show it: "sota: MAPPO, Balance*"
 	Before     int      // complete seeds that these cells have when it is trained
 	Hours      float64  // that it still takes, one run at a time
@@ -93,7 +93,7 @@ func displayedTrials() (all []displayed) {
 }
 
 // lacks appends the seeds of the trial that are missing.
-func (t displayed) lacks(steps []Step, e run.Experiment, rate Rate, seeds int, st *results.Store) ([]Step, error) {
+func (t displayed) lacks(steps []Step, e experiment.Config, rate Rate, seeds int, st *results.Store) ([]Step, error) {
 	var missing []Step
 	have := 0
 	for seed := 1; seed <= seeds; seed++ {

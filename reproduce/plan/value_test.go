@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 )
 
 // plant puts a complete run of e without evaluations into st.
-func plant(t *testing.T, st *results.Store, e run.Experiment) string {
+func plant(t *testing.T, st *results.Store, e experiment.Config) string {
 	t.Helper()
 	id, err := e.ID()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
-	"cermic/cermiclib/run"
 	"cermic/envs/conf"
 	"cermic/viz"
 )
@@ -16,11 +16,11 @@ import (
 // parameters of the networks that the experiment builds. Dashed arrows pass no gradient.
 //
 // paper:fig1  the module's objective and networks
-func Workflow(e run.Experiment) (viz.Diagram, error) {
+func Workflow(e experiment.Config) (viz.Diagram, error) {
 	if e.Explore.Kind() != "cermic" {
 		return viz.Diagram{}, fmt.Errorf("%s has no CERMIC module to draw; want mappo-cermic or qmix-cermic", e.Label())
 	}
-	parts, spec, err := run.Parts(e)
+	parts, spec, err := experiment.Parts(e)
 	if err != nil {
 		return viz.Diagram{}, err
 	}

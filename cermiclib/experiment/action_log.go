@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/results"
+	"cermic/envs"
+)
+
+// A learner that trains on old experience has up to gigabytes of it, too much for a checkpoint every few seconds. The
+// environment's part in it follows from the seed and the actions, so a checkpoint holds all actions since the start, a byte
+// each, and a run that goes on plays them again, in seconds, before it trains.
+
+// logActions keeps the actions of the collection that was just trained on.
+func (g *group) logActions() {
+	if _, ok := g.learner.(learn.OffPolicy); !ok {
+		return
+	}
+	for _, choice := range g.x.Act.Choice {
+		g.actionLog = append(g.actionLog, uint8(choice))
+	}
+}
+
+// canLog refuses a task whose choices do not fit a byte, for a learner whose actions are kept.
+func (g *group) canLog() error {
+	if _, ok := g.learner.(learn.OffPolicy); ok && g.spec.Act.Choices > 256 {
+		return fmt.Errorf("%s has %d choices, a value learner can have 256 at most", g.spec.Name, g.spec.Act.Choices)
+	}
+	return nil
+}
+
+// replayActions plays the actions of c in the untouched environment and lets the learners have the collections.
+func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error {
+	if now := t.learning(c.Frames); now != t {
+		return now.replayActions(ctx, c)
+	}
+	if _, ok := t.groups[0].learner.(learn.OffPolicy); !ok { // all have the same
+		return nil
+	}
+	if _, ok := t.env.(envs.Fallible); ok {
+		return fmt.Errorf("what happened in %s cannot be played again, and a value learner needs all of it", t.spec.Name)
+	}
+	state := map[string][]byte{}
+	for _, x := range c.Tensors {
+		state[x.Name] = x.Data
+	}
+	actions, collections := make(map[*group][]byte, len(t.groups)), 0
+	for _, g := range t.groups {
+		actions[g] = state[statePrefix+g.path()+"played"]
+		collections = len(actions[g]) / g.x.Rows()
+	}
+	for range collections {
+		_, err := t.gather(ctx, func(g *group, k int) error {
+			rows := len(g.streams)
+			if len(actions[g]) < rows {
+				return errForgotten
+			}
+			for row, choice := range actions[g][:rows] {
+				if k := g.spec.Act.Choices; int(choice) >= k || g.step.Mask != nil && g.step.Mask[row*k+int(choice)] == 0 {
+					return errForgotten
+				}
+				g.act.Choice[row] = int32(choice)
+			}
+			actions[g] = actions[g][rows:]
+			copy(g.x.Act.Choice[k*rows:], g.act.Choice)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, g := range t.groups {
+			if err := g.learner.(learn.OffPolicy).Experience().Add(g.x); err != nil {
+				return err
+			}
+			g.logActions()
+		}
+	}
+	for _, left := range actions {
+		if len(left) > 0 {
+			return errForgotten
+		}
+	}
+	if !bytes.Equal(t.env.Save(nil), state[statePrefix+"environment"]) {
+		return errForgotten
+	}
+	return nil
+}
+
+// errForgotten says that old actions do not belong to this program's task.
+var errForgotten = errors.New("its actions no longer lead to where they led: the task has changed since")

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"cermic/cermiclib/results"
+)
+
+// RunAll runs several experiments, at most workers at a time (0: one), in order of es; those that another process trains come last, so
+// that machines that are given the same list share it out. One that fails does not stop the
+// others; their errors are returned joined, in order of es. When ctx is cancelled no further one is begun, those that run are
+// saved, and ctx's error is returned unless there are others: then something was lost or failed, and that is what to know.
+// Watchers may be called from several goroutines, one event at a time.
+func RunAll(ctx context.Context, es []Config, st *results.Store, workers int, watch ...func(results.Event)) error {
+	var one sync.Mutex
+	tell := func(e results.Event) {
+		one.Lock()
+		defer one.Unlock()
+		for _, w := range watch {
+			w(e)
+		}
+	}
+	if workers > 1 {
+		if err := Fits(ctx, es, workers); err != nil {
+			return err
+		}
+	}
+	todo, errs := make([]int, len(es)), make([]error, len(es))
+	for i := range todo {
+		todo[i] = i
+	}
+	for _, wait := range []bool{false, true} {
+		busy := make([]bool, len(es))
+		share(ctx, todo, workers, func(i int) {
+			_, err := start(ctx, es[i], st, wait, tell)
+			switch {
+			case err == nil || errors.Is(err, ctx.Err()):
+			case errors.Is(err, results.ErrBusy) && !wait:
+				busy[i] = true
+			default:
+				errs[i] = err
+				tell(failure(es[i], err))
+			}
+		})
+		todo = slices.DeleteFunc(todo, func(i int) bool { return !busy[i] })
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// share has workers do all of todo, in order, until ctx is cancelled.
+func share(ctx context.Context, todo []int, workers int, do func(i int)) {
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range min(max(1, workers), len(todo)) {
+		group.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for _, i := range todo {
+		if ctx.Err() != nil {
+			break
+		}
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	group.Wait()
+}
+
+// failure tells that e ended without a result.
+func failure(e Config, err error) results.Event {
+	r := &results.Record{Method: e.Method, Budget: e.Budget.Name, Seed: e.Seed}
+	if e.Learner != nil { // its absence may be the failure
+		r.Method = e.Label()
+	}
+	r.ID, _ = e.ID() // "" if even that fails
+	if e.Task != nil {
+		r.Task = e.Task.Kind()
+	}
+	return results.Event{Record: r, Failed: err.Error()}
+}

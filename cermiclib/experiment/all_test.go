@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/conf"
+)
+
+func contains(err error, text string) bool { return strings.Contains(err.Error(), text) }
+
+func TestOneRunThatFailsDoesNotStopTheOthers(t *testing.T) {
+	st := open(t)
+	broken := tiny(2)
+	broken.Budget.EvalEpisodes = 0
+	other := tiny(4)
+	other.Learner = nil
+	es := []Config{tiny(1), broken, tiny(3), other}
+	for _, workers := range []int{0, 3} {
+		err := RunAll(t.Context(), es, st, workers)
+		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.HasPrefix(err.Error(), "budget.eval_episodes is 0") || !contains(err, "an experiment needs") {
+			t.Errorf("%d workers: got %v, want both mistakes in the order of the experiments", workers, err)
+		}
+	}
+	if found, err := st.Find(results.Query{Complete: true}); err != nil || len(found) != 2 {
+		t.Errorf("%d runs are complete, want 2 (%v)", len(found), err)
+	}
+}
+
+func TestAStopBeginsNoFurtherRun(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		st := open(t)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var started atomic.Int32
+		var es []Config
+		for seed := range uint64(5) {
+			first := true
+			es = append(es, hooked(tiny(seed), func(context.Context, string) error {
+				if first {
+					first = false
+					started.Add(1)
+				}
+				stop()
+				return nil
+			}))
+		}
+		err := RunAll(ctx, es, st, workers)
+		if err != context.Canceled {
+			t.Errorf("%d workers: got %v, want the context's error alone", workers, err)
+		}
+		entries, rerr := os.ReadDir(st.Dir())
+		if rerr != nil || int(started.Load()) > workers || len(entries) > workers {
+			t.Errorf("%d workers: %d runs were begun, the store has %d (%v)", workers, started.Load(), len(entries), rerr)
+		}
+	}
+}
+
+func TestAFailureIsNotHiddenByAStop(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	broken := tiny(1)
+	broken.Task = broken.Task.WithShared(envs.Common{Copies: 7, Reward: envs.Dense})
+	stopping := hooked(tiny(2), func(context.Context, string) error { stop(); return nil })
+	err := RunAll(ctx, []Config{broken, stopping}, open(t), 1)
+	if err == nil || errors.Is(err, context.Canceled) || !contains(err, "want a multiple of the 7 copies") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheSameExperimentTwiceIsTrainedOnce(t *testing.T) {
+	st := open(t)
+	var trained, stored int // events come one at a time
+	watch := func(e results.Event) {
+		if e.Eval != nil {
+			trained++
+		}
+		if e.FromStore {
+			stored++
+		}
+	}
+	if err := RunAll(t.Context(), []Config{tiny(1), tiny(1)}, st, 2, watch); err != nil {
+		t.Fatal(err)
+	}
+	if trained != 3 || stored != 1 {
+		t.Errorf("%d evaluations and %d runs from the store, want 3 and 1", trained, stored)
+	}
+}
+
+// Two machines get the same list: the second finds the first run taken and goes on with the next instead of waiting.
+func TestRunsThatAnotherTrainsComeLast(t *testing.T) {
+	st := open(t)
+	es := []Config{tiny(1), tiny(2), tiny(3)}
+	id, err := es[0].ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := conf.Marshal(es[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := st.Claim(t.Context(), id, text, results.Record{Task: es[0].Task.Kind(), Method: es[0].Label(), Seed: 1}, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []uint64
+	err = RunAll(t.Context(), es, st, 1, func(e results.Event) {
+		if e.Record == nil || e.Frames < e.Total || e.Eval == nil {
+			return
+		}
+		order = append(order, e.Record.Seed)
+		if e.Record.Seed == 3 {
+			if err := other.Close(); err != nil { // the first machine stops
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil || !slices.Equal(order, []uint64{2, 3, 1}) {
+		t.Errorf("the runs end in the order %v, %v", order, err)
+	}
+}

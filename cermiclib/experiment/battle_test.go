@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/conf"
+	"cermic/envs/smac"
+)
+
+// battle is e with a task whose agents die and may not do everything: it refuses forbidden actions.
+func battle(e Config) Config {
+	e.Task = smac.DefaultZerg().WithShared(envs.Common{Copies: 5, Reward: envs.Sparse})
+	return e
+}
+
+// little are settings that make any module and policy small; those that an experiment does not have are left out.
+var little = []string{
+	"policy.hidden=16", "policy.spectra_width=8", "policy.cpm_hidden=8", "policy.cpm_pred_minibatch=70",
+	"explore.db_hidden=8", "explore.db_minibatch=70", "explore.db_epochs=1",
+	"explore.mace_minibatch=70", "explore.rnd_epochs=1", "explore.rnd_hidden=8",
+	"explore.cermic_minibatch=70", "explore.cermic_epochs=1", "explore.d_s=8", "explore.d_x=8", "explore.c_bar=8", "explore.n_neg=2",
+	"explore.memory.hidden=8", "explore.memory.d_f=8",
+	"explore.ices_hidden=8", "explore.ices_policy_hidden=8", "explore.ices_batch=16", "explore.ices_steps=2",
+}
+
+// fighter puts a method together for battles.
+func fighter(t *testing.T, l learn.Config, p policy.Config, m explore.Config) Config {
+	t.Helper()
+	e := battle(tiny(1))
+	e.Learner, e.Policy, e.Explore = l, p, m
+	for _, assignment := range little {
+		key, value, _ := strings.Cut(assignment, "=")
+		if slices.ContainsFunc(conf.Keys(e), func(k conf.KeyDoc) bool { return k.Key == key }) {
+			if err := conf.Set(&e, key, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return e
+}
+
+// fighters are the paper's ten methods.
+func fighters(t *testing.T) map[string]Config {
+	ppo, q, mlp := tiny(1).Learner.(learn.MAPPO), tinyQ(1).Learner.(learn.Q), policy.DefaultMLP()
+	own, spectra, anew := ppo, q, q
+	own.Critic, spectra.Mixer, anew.IntAt = learn.OwnCritic, learn.DefaultSPECTra(), learn.IntAtSample
+	curious := cermic.Default()
+	curious.Memory = memory.DefaultMLP() // the least to compile
+	uniform := explore.DefaultEpsilon()
+	uniform.Frames = 400 // half of all actions or more are uniform
+	return map[string]Config{
+		"mappo": fighter(t, ppo, mlp, explore.None{}), "mappo-eps": fighter(t, ppo, mlp, uniform),
+		"mappo-db": fighter(t, ppo, mlp, explore.DefaultDB()), "mace": fighter(t, own, mlp, explore.DefaultMACE()),
+		"cpm": fighter(t, ppo, policy.DefaultCPM(), explore.None{}), "mappo-cermic": fighter(t, ppo, mlp, curious),
+		"qmix": fighter(t, q, mlp, explore.None{}), "qmix-cermic": fighter(t, anew, mlp, curious),
+		"qmix-spectra": fighter(t, spectra, policy.DefaultSPECTra(), explore.None{}),
+		"qplex-ices":   fighter(t, q.WithQPLEX(), mlp, explore.DefaultICES()),
+	}
+}
+
+// slow are the methods whose modules take seconds to compile or train on this backend.
+var slow = map[string]bool{"cpm": true, "mace": true, "mappo-db": true, "mappo-cermic": true, "qmix-cermic": true}
+
+// TestEveryMethodPlaysBattlesWithinItsMasks: the task panics at the first forbidden action, of training as of evaluation, so that a
+// run that ends in order sent none. Episodes end by the death of all on one side.
+func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
+	all := fighters(t)
+	all["mappo-gru"], all["qplex"] = battle(tinyGRU(1)), fighter(t, tinyQ(1).Learner.(learn.Q).WithQPLEX(), policy.DefaultMLP(), explore.None{})
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) {
+			e, metric := all[name], ""
+			if slow[name] {
+				if testing.Short() {
+					t.Skip("takes seconds to compile and train")
+				}
+				e.Budget.Frames, e.Budget.EvalEvery = 200, 200
+			}
+			r, err := Run(t.Context(), e, open(t), func(ev results.Event) { metric = ev.Metric })
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := r.Evals[len(r.Evals)-1]
+			if len(last.Scores) != e.Budget.EvalEpisodes || slices.Max(last.Lengths) >= 200 || metric != "win rate" {
+				t.Errorf("%d episodes of lengths %v, scored by %q", len(last.Scores), last.Lengths, metric)
+			}
+		})
+	}
+}
+
+func TestAnInterruptedBattleGoesOnExactly(t *testing.T) {
+	whole, pieces := open(t), open(t)
+	e := battle(tiny(1))
+	r, err := Run(t.Context(), e, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainInPieces(t, e, pieces)
+	sameRecord(t, record(t, whole, r.ID), record(t, pieces, r.ID))
+}
+
+// weights are all trainable numbers of a trainer by the path of their variable.
+func (t *trainer) weights(scope string) map[string]string {
+	out := map[string]string{}
+	for _, v := range nn.Variables(t.groups[0].build.Store, scope) {
+		if v.Trainable {
+			out[v.Path()] = fmt.Sprint(v.MustValue().Value())
+		}
+	}
+	return out
+}
+
+// moved lists the networks, two scopes deep, of which x has a number that y has otherwise.
+func moved(x, y map[string]string) []string {
+	seen := map[string]bool{}
+	for path := range x {
+		if x[path] != y[path] {
+			parts := strings.SplitN(strings.TrimPrefix(path, "/"), "/", 3)
+			seen[strings.Join(parts[:min(2, len(parts)-1)], "/")] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// trained are the weights after one iteration on experience that change has altered, and before.
+func trained(t *testing.T, e Config, change func(*trainer)) (before, after map[string]string, r *trainer) {
+	t.Helper()
+	backend, err := nn.OpenConfig("go:parallelism=-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err = newTrainer(e, backend, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.close)
+	if _, err := r.collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	change(r)
+	before = r.weights("")
+	for _, stage := range []func() error{
+		func() error { _, err := r.groups[0].module.Reward(t.Context(), r.groups[0].x); return err },
+		func() error { _, err := r.groups[0].learner.Update(t.Context(), r.groups[0].x); return err },
+		func() error { _, err := r.groups[0].module.Update(t.Context(), r.groups[0].x); return err },
+	} {
+		if err := stage(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return before, r.weights(""), r
+}
+
+// TestTheDeadTrainNothing: with all agents of all frames dead, one iteration of any method moves no network that is any agent's,
+// and pays nobody. What sees the team's state alone, mixers and the world model of ICES, may learn from it, and does.
+func TestTheDeadTrainNothing(t *testing.T) {
+	team := map[string][]string{
+		"qmix": {"q/mixer"}, "qmix-cermic": {"q/mixer"}, "qmix-spectra": {"q/mixer"}, "qplex-ices": {"ices/code", "ices/prediction", "q/mixer"},
+	}
+	for name, e := range fighters(t) {
+		if testing.Short() && slow[name] {
+			continue
+		}
+		before, after, r := trained(t, e, func(r *trainer) { clear(r.groups[0].x.Alive) })
+		if got := moved(before, after); !slices.Equal(got, team[name]) {
+			t.Errorf("%s: the dead train %v, want only %v", name, got, team[name])
+		}
+		if slices.ContainsFunc(r.groups[0].x.Intrinsic, func(v float32) bool { return v != 0 }) {
+			t.Errorf("%s: the dead are paid", name)
+		}
+	}
+}
+
+// TestTheLivingTrainEverything makes sure that the test above would notice, and that the state of a battle reaches what is central:
+// a state of twice the numbers trains critics and mixers otherwise. MACE's critics see what their agents see, and SPECTra mixes by
+// the agents' own observations.
+func TestTheLivingTrainEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains ten methods twice")
+	}
+	for name, e := range fighters(t) {
+		before, after, _ := trained(t, e, func(*trainer) {})
+		all := moved(before, nil)
+		still := func(network string) bool {
+			return strings.Contains(network, "target") || strings.Contains(network, "momentum")
+		}
+		if got := moved(before, after); !slices.Equal(got, slices.DeleteFunc(all, still)) {
+			t.Errorf("%s: the living train %v, want all but targets of %v", name, got, moved(before, nil))
+		}
+		if slow[name] {
+			continue // the same learners as others
+		}
+		_, other, _ := trained(t, e, func(r *trainer) {
+			for i := range r.groups[0].x.State {
+				r.groups[0].x.State[i] *= 2
+			}
+		})
+		got, own := moved(after, other), name == "mace" || name == "qmix-spectra"
+		central := slices.ContainsFunc(got, func(network string) bool {
+			return strings.HasPrefix(network, "critic/") || network == "q/mixer"
+		})
+		if central == own {
+			t.Errorf("%s: another state trains %v otherwise", name, got)
+		}
+	}
+}

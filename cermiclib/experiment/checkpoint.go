@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+)
+
+// Names of a checkpoint's tensors: variables by path below weights, everything else below state.
+const (
+	weightsPrefix = "weights"
+	statePrefix   = "state/"
+)
+
+// checkpoint copies everything that the next iteration depends on. Random streams need no place in it: they are named by
+// the iteration.
+func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) {
+	if now := t.learning(t.frames); now != t {
+		return now.checkpoint(seconds)
+	}
+	c = results.Checkpoint{Frames: t.frames, Meta: map[string]string{
+		"iteration": strconv.Itoa(t.iteration),
+		"seconds":   strconv.FormatFloat(seconds, 'f', 3, 64),
+	}}
+	if c.Tensors, err = t.variables(); err != nil {
+		return c, err
+	}
+	add := func(name string, state []byte) {
+		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+name, state))
+	}
+	add("environment", t.env.Save(nil))
+	add("fresh", t.fresh)
+	for _, g := range t.groups {
+		for name, part := range g.savers() {
+			add(name, part.Save())
+		}
+		add(g.path()+"played", g.actionLog)
+		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"carry", g.carry))
+		if g.returns != nil {
+			c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"return", g.returns))
+		}
+	}
+	c.Tensors = append(c.Tensors,
+		results.NewTensor(statePrefix+"score", t.score),
+		results.NewTensor(statePrefix+"length", t.length),
+		results.NewTensor(statePrefix+"observation", t.step.Obs),
+		results.NewTensor(statePrefix+"cells", t.step.Cells),
+		results.NewTensor(statePrefix+"state", t.step.State),
+		results.NewTensor(statePrefix+"mask", t.step.Mask),
+		results.NewTensor(statePrefix+"alive", t.step.Alive),
+	)
+	c.Tensors = append(c.Tensors, t.visited.tensors()...)
+	if t.labels() {
+		c.Tensors = append(c.Tensors,
+			results.NewTensor(statePrefix+"seen", t.step.Seen), results.NewTensor(statePrefix+"positions", t.step.RelPos))
+	}
+	return c, nil
+}
+
+// savers are the parts of the group that keep state outside the variables, by the names of their tensors.
+func (g *group) savers() map[string]rl.Saver {
+	out := map[string]rl.Saver{}
+	for name, part := range map[string]any{"learner": g.learner, "explorer": g.module} {
+		if s, ok := part.(rl.Saver); ok {
+			out[g.path()+name] = s
+		}
+	}
+	return out
+}
+
+// labels reports whether a component of a group needs the simulator's detector labels.
+func (t *trainer) labels() bool {
+	return slices.ContainsFunc(t.groups, func(g *group) bool { return g.needs.Labels })
+}
+
+// tensorOf is the name of a variable of the group among a checkpoint's tensors.
+func (g *group) tensorOf(path string) string {
+	return weightsPrefix + "/" + g.path() + strings.TrimPrefix(path, "/")
+}
+
+// variables copies all of them.
+func (t *trainer) variables() (all []results.Tensor, err error) {
+	for _, g := range t.groups {
+		for _, v := range nn.Variables(g.build.Store, "/") {
+			value, err := v.Value()
+			if err != nil {
+				return nil, err
+			}
+			flat, err := tensors.CopyFlatData[float32](value)
+			if err != nil {
+				return nil, fmt.Errorf("variable %s: %w", v.Path(), err)
+			}
+			all = append(all, results.NewTensor(g.tensorOf(v.Path()), flat, v.Shape().Dimensions...))
+		}
+	}
+	return all, nil
+}
+
+// restore continues from c and returns the seconds trained before it. To train on, remember must come first.
+func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
+	if now := t.learning(c.Frames); now != t {
+		if seconds, err = now.restore(c); err == nil {
+			t.iteration, err = now.iteration, t.catchUp()
+		}
+		return seconds, err
+	}
+	byName, err := t.restoreLearned(c)
+	if err != nil {
+		return 0, err
+	}
+	t.graduate()
+	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
+		return 0, err
+	}
+	err = firstError(
+		fill(t.fresh, byName, "fresh"), fill(t.score, byName, "score"),
+		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.Cells, byName, "cells"),
+		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"), t.visited.restore(byName))
+	for _, g := range t.groups {
+		err = firstError(err, fill(g.carry, byName, g.path()+"carry"))
+		if g.returns != nil {
+			err = firstError(err, fill(g.returns, byName, g.path()+"return"))
+		}
+	}
+	if err == nil && t.labels() {
+		if _, kept := byName[statePrefix+"seen"]; !kept {
+			return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")
+		}
+		err = firstError(fill(t.step.Seen, byName, "seen"), fill(t.step.RelPos, byName, "positions"))
+	}
+	if err != nil {
+		return 0, err
+	}
+	t.look()
+	if t.iteration, err = strconv.Atoi(c.Meta["iteration"]); err != nil {
+		return 0, fmt.Errorf("its iteration is %q", c.Meta["iteration"])
+	}
+	if seconds, err = strconv.ParseFloat(c.Meta["seconds"], 64); err != nil || math.IsNaN(seconds) {
+		seconds = 0 // informative only
+	}
+	return seconds, nil
+}
+
+// restoreLearned restores what a run has learned and nothing else: enough to play. It returns the tensors of c by name.
+func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]results.Tensor, err error) {
+	byName = make(map[string]results.Tensor, len(c.Tensors))
+	for _, x := range c.Tensors {
+		byName[x.Name] = x
+	}
+	if err := t.restoreWeights(byName, false); err != nil {
+		return nil, err
+	}
+	for _, g := range t.groups {
+		for name, part := range g.savers() {
+			if err := part.Load(byName[statePrefix+name].Data); err != nil {
+				return nil, err
+			}
+		}
+	}
+	t.frames = c.Frames
+	return byName, nil
+}
+
+// restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes; if bare, all but those
+// of optimisers.
+func (t *trainer) restoreWeights(byName map[string]results.Tensor, bare bool) error {
+	stored := 0
+	for name := range byName {
+		if strings.HasPrefix(name, weightsPrefix+"/") {
+			stored++
+		}
+	}
+	type place struct {
+		variable *model.Variable
+		tensor   string
+	}
+	var places []place
+	for _, g := range t.groups {
+		for _, v := range nn.Variables(g.build.Store, "/") {
+			if !bare || !results.Optimiser(v.Path()) {
+				places = append(places, place{v, g.tensorOf(v.Path())})
+			}
+		}
+	}
+	if stored != len(places) {
+		return fmt.Errorf("it has %d variables, the experiment %d", stored, len(places))
+	}
+	for _, p := range places {
+		if err := restoreVariable(p.variable, p.tensor, byName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoreVariable puts the tensor of that name into a variable of its shape.
+func restoreVariable(v *model.Variable, name string, byName map[string]results.Tensor) error {
+	x, ok := byName[name]
+	name = strings.TrimPrefix(name, weightsPrefix)
+	if !ok {
+		return fmt.Errorf("variable %s is missing", name)
+	}
+	flat, err := results.Values[float32](x)
+	if err != nil {
+		return err
+	}
+	if len(flat) != v.Shape().Size() {
+		return fmt.Errorf("variable %s has %d values, the experiment's %d", name, len(flat), v.Shape().Size())
+	}
+	return v.SetValue(tensors.FromFlatDataAndDimensions(flat, v.Shape().Dimensions...))
+}
+
+// fill copies a stored tensor into dst, which must have its length.
+func fill[E results.Element](dst []E, byName map[string]results.Tensor, name string) error {
+	x, ok := byName[statePrefix+name]
+	if !ok {
+		return fmt.Errorf("%s is missing", name)
+	}
+	values, err := results.Values[E](x)
+	if err != nil {
+		return err
+	}
+	if len(values) != len(dst) {
+		return fmt.Errorf("%s has %d values, the experiment %d", name, len(values), len(dst))
+	}
+	copy(dst, values)
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package experiment trains experiments: it collects, trains, evaluates and writes down what happened, so that a run can be stopped at
+// any moment and goes on as if it had not been. Read run.go beside Algorithm 1 of the paper.
+package experiment
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/policy"
+	"cermic/envs"
+	"cermic/envs/conf"
+)
+
+// Config is everything that a result depends on. Its canonical JSON is its identity.
+type Config struct {
+	Task    envs.Config    `json:"task"`           // task with its settings
+	Learner learn.Config   `json:"learner"`        // reinforcement learner: mappo, or q with a mixer
+	Policy  policy.Config  `json:"policy"`         // policy network of the agents
+	Explore explore.Config `json:"explore"`        // exploration module
+	Budget  Budget         `json:"budget"`         // training length and evaluation
+	Seed    uint64         `json:"seed"`           // seed of every random stream of the run
+	Forks   []Fork         `json:"forks,omitzero"` // runs that this one branched off; see Branch
+
+	Curriculum Curriculum `json:"curriculum,omitzero"` // easier variant of the task to begin with
+
+	Method string `json:"-"` // label of curves and tables; empty: made from learner and explorer
+}
+
+// Budget says how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never mixed.
+type Budget struct {
+	Name         string `json:"name"`                                // name of the budget: smoke, explore, short, paper, or custom
+	Frames       int    `json:"frames" range:"1..1000000000000"`     // environment steps of training, summed over parallel environments, rounded up to whole rollout batches
+	EvalEvery    int    `json:"eval_every" range:"1..1000000000000"` // frames between evaluations; one more follows the first rollout batch
+	EvalEpisodes int    `json:"eval_episodes" range:"1..100000"`     // episodes of an evaluation
+
+	Sampled bool `json:"sampled,omitzero"` // evaluations sample actions from the policy; else they take the most likely ones, as BenchMARL; a value learner is greedy either way
+}
+
+// Label is the method's name in curves and tables.
+func (e Config) Label() string {
+	switch {
+	case e.Method != "":
+		return e.Method
+	case e.Learner == nil || e.Explore == nil:
+		return "incomplete" // Validate says what is missing
+	}
+	name := e.Learner.Kind()
+	if l, ok := e.Learner.(interface{ Label() string }); ok {
+		name = l.Label() // a value learner is called after its mixer
+	}
+	if e.Explore.Kind() != "none" {
+		name += "-" + e.Explore.Kind()
+	}
+	if len(e.Forks) > 0 {
+		name += " (" + e.History() + ")"
+	}
+	return name
+}
+
+// ID is the hash that names the run of the experiment.
+func (e Config) ID() (string, error) { return conf.Hash(e) }
+
+// Validate returns one sentence about the first impossible setting.
+func (e Config) Validate() error {
+	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
+		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
+	}
+	if err := conf.InRange(e); err != nil {
+		return err
+	}
+	if err := e.Learner.Validate(); err != nil {
+		return err
+	}
+	if err := e.Policy.Validate(); err != nil {
+		return err
+	}
+	if err := e.Explore.Validate(); err != nil {
+		return err
+	}
+	_, greedy := e.Learner.(learn.ValueBased)
+	if _, ok := e.Explore.(explore.Epsilon); ok && greedy {
+		return fmt.Errorf("explore=epsilon is for policy gradients, a value learner has an ε of its own: set explore=none, " +
+			"and learner.eps_init, learner.eps_end and learner.exploration_anneal_frames")
+	}
+	spec, err := e.spec()
+	if err != nil {
+		return err
+	}
+	if copies, frames := spec.Copies, e.Learner.CollectFrames(); frames%copies != 0 {
+		return fmt.Errorf("a collection has %d frames, want a multiple of the %d copies of %s", frames, copies, e.Task.Kind())
+	}
+	if e.Curriculum.on() {
+		return e.validateCurriculum()
+	}
+	if len(e.Forks) > 0 {
+		return e.validateFork(spec)
+	}
+	return nil
+}

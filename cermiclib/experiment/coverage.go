@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"fmt"
+	"slices"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+)
+
+// coverage counts which cells of a task's declared projection training has visited. It looks at the environment, draws nothing and
+// touches nothing, so a run learns the same with it as without. A nil coverage is of a task that declares no projection.
+type coverage struct {
+	of     envs.Coverer
+	visits results.Visits
+	agents int
+	cells  []int32 // [T,E,N] in which the agent steps of the last rollout batch ended
+}
+
+// Names of the numbers in a checkpoint.
+const (
+	visitsTensor = "visits"
+	recentTensor = "visits_recent"
+	bonusTensor  = "visits_bonus"
+)
+
+// newCoverage counts for rollout batches of so many frames. The environment has just been reset.
+func newCoverage(env envs.Env, frames int) *coverage {
+	of, ok := env.(envs.Coverer)
+	if !ok {
+		return nil
+	}
+	p, s := of.Coverage(), env.Spec()
+	n := p.Columns * p.Rows
+	v := &coverage{of: of, agents: s.Agents, cells: make([]int32, frames*s.Agents), visits: results.Visits{
+		Projection: p, Counts: make([]uint64, n), Recent: make([]uint64, n), Bonus: make([]float64, n),
+	}}
+	if drawn, ok := env.(envs.Scener); ok {
+		v.visits.Scene = drawn.Scene(0)
+	}
+	return v
+}
+
+// note counts the cells in which step k of a rollout batch of e copies left the agents.
+func (v *coverage) note(k, e int) {
+	if v == nil {
+		return
+	}
+	if k == 0 {
+		clear(v.visits.Recent)
+	}
+	cells := v.cells[k*e*v.agents : (k+1)*e*v.agents]
+	v.of.Cover(cells)
+	for _, cell := range cells {
+		if cell >= 0 {
+			v.visits.Counts[cell]++
+			v.visits.Recent[cell]++
+		}
+	}
+}
+
+// tell writes into the rollout batch of each group how often training has been where each agent step ended; 0 outside the projection.
+func (v *coverage) tell(groups []*group) {
+	if v == nil {
+		return
+	}
+	for _, g := range groups {
+		if g.x.Visits == nil {
+			g.x.Visits = make([]float32, len(g.x.Intrinsic))
+		}
+		for row := range g.x.Visits {
+			g.x.Visits[row] = 0
+			if cell := v.cell(g, row); cell >= 0 {
+				g.x.Visits[row] = float32(v.visits.Counts[cell])
+			}
+		}
+	}
+}
+
+// cell is where row of the rollout batch of g ended, -1 for outside the projection.
+func (v *coverage) cell(g *group, row int) int32 {
+	return v.cells[row/g.x.N*v.agents+g.view.Agent(row%g.x.N)]
+}
+
+// pay notes what the agent steps of the rollout batch have earned beside the task's reward.
+func (v *coverage) pay(groups []*group) {
+	if v == nil {
+		return
+	}
+	clear(v.visits.Bonus)
+	for _, g := range groups {
+		for row, r := range g.x.Intrinsic {
+			if cell := v.cell(g, row); cell >= 0 {
+				v.visits.Bonus[cell] += float64(r)
+			}
+		}
+	}
+	for cell, n := range v.visits.Recent {
+		if n > 0 {
+			v.visits.Bonus[cell] /= float64(n)
+		}
+	}
+}
+
+// scalar adds coverage to out: the share of the cells that any agent has visited since training began.
+func (v *coverage) scalar(out rl.Scalars) {
+	if v != nil {
+		out["coverage"] = v.visits.Coverage()
+	}
+}
+
+// snapshot copies the counts, nil if there are none.
+func (v *coverage) snapshot(frames int) *results.Visits {
+	if v == nil {
+		return nil
+	}
+	out := v.visits
+	out.Frames, out.Counts = frames, slices.Clone(out.Counts)
+	out.Recent, out.Bonus = slices.Clone(out.Recent), slices.Clone(out.Bonus)
+	return &out
+}
+
+// visits are those of the environment that t trains in now.
+func (t *trainer) visits() *results.Visits { return t.learning(t.frames).visited.snapshot(t.frames) }
+
+// tensors is what a checkpoint keeps of it.
+func (v *coverage) tensors() []results.Tensor {
+	if v == nil {
+		return nil
+	}
+	return []results.Tensor{
+		results.NewTensor(statePrefix+visitsTensor, v.visits.Counts), results.NewTensor(statePrefix+recentTensor, v.visits.Recent),
+		results.NewTensor(statePrefix+bonusTensor, v.visits.Bonus),
+	}
+}
+
+// restore takes in a checkpoint. One that was written before visits were counted has none: counting then starts anew, as do the numbers
+// of the last rollout batch where only these are missing.
+func (v *coverage) restore(byName map[string]results.Tensor) error {
+	kept := func(name string) bool { _, ok := byName[statePrefix+name]; return ok }
+	if v == nil || !kept(visitsTensor) {
+		return nil
+	}
+	err := fill(v.visits.Counts, byName, visitsTensor)
+	if kept(recentTensor) && kept(bonusTensor) {
+		err = firstError(err, fill(v.visits.Recent, byName, recentTensor), fill(v.visits.Bonus, byName, bonusTensor))
+	}
+	return err
+}
+
+// Visits returns how often e's run had visited each cell when it was last saved, and what its last rollout batch was paid there. The run
+// may be partial; it is not changed. While a run trains, every results.Event of an iteration carries its visits.
+func Visits(e Config, st *results.Store) (*results.Visits, error) {
+	id, err := e.ID()
+	if err != nil {
+		return nil, err
+	}
+	saved, err := st.Checkpoint(id)
+	if err != nil {
+		return nil, e.unsaved(id, st, err)
+	}
+	shared := e.Task.Shared()
+	shared.Copies = 1
+	env, err := e.Task.WithShared(shared).Build(e.Seed, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer envs.Close(env)
+	env.Reset(nil, envs.NewStep(env.Spec()))
+	if err := envs.Err(env); err != nil {
+		return nil, err
+	}
+	v, byName := newCoverage(env, 1), map[string]results.Tensor{}
+	for _, x := range saved.Tensors {
+		byName[x.Name] = x
+	}
+	if _, counted := byName[statePrefix+visitsTensor]; v == nil || !counted {
+		return nil, fmt.Errorf("nobody counted the visits of run %s on %s", id, e.Task.Kind())
+	}
+	if err := v.restore(byName); err != nil {
+		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
+	}
+	return v.snapshot(saved.Frames), nil
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// Watcher sees every step of an evaluation's copies, as they are after reset (t = 0) and after each action.
+type Watcher func(t int, env envs.Env, s *envs.Step)
+
+// evaluate plays episodes in fresh copies, explorer off, greedily or as the budget says. Score is the benchmark's own metric over its
+// own horizon; the sparse return runs on to the horizon of the reward that was trained on. Episodes that are broken off do not count:
+// others are played in their place, unless that happens more often than there are episodes to play.
+func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, error) {
+	out, begun, want := &results.Eval{Frames: t.frames}, 0, t.exp.Budget.EvalEpisodes
+	for round := uint64(0); len(out.Scores) < want; round++ {
+		seed := rng.New(t.exp.Seed, "evaluation", uint64(t.frames), round).Uint64()
+		env, err := t.exp.Task.Build(seed, 0)
+		if err != nil {
+			return nil, err
+		}
+		begun += min(env.Spec().Copies, want-len(out.Scores))
+		err = t.withFreshState(func() error { return t.play(ctx, env, round, out, watch) })
+		envs.Close(env)
+		if err != nil {
+			return nil, err
+		}
+		if broken := begun - len(out.Scores); broken > want {
+			return nil, fmt.Errorf("%d episodes of %s were broken off in an evaluation of %d", broken, env.Spec().Name, want)
+		}
+		if len(out.Scores) > 0 {
+			watch = nil // one round that counts is enough to look at
+		}
+	}
+	for _, score := range slices.Concat(append(slices.Collect(maps.Values(out.Groups)), out.Scores, out.Early, out.Sparse)...) {
+		if math.IsNaN(score) || math.IsInf(score, 0) {
+			return nil, fmt.Errorf("an episode's score became %g in the evaluation at %d frames", score, t.frames)
+		}
+	}
+	return out, nil
+}
+
+// play runs one episode in every copy of env until as many are over as are still wanted, those of the first copies, and appends those of
+// them that were not broken off to out.
+func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch Watcher) error {
+	s := env.Spec()
+	step, act := newBuffers(env)
+	score, early, sparse := make([]float64, s.Copies), make([]float64, s.Copies), make([]float64, s.Copies)
+	length := make([]int, s.Copies)
+	seats, started := t.seats(step, act), slices.Repeat([]uint8{1}, s.Copies)
+	t.seedEvaluation(round, s.Copies)
+	env.Reset(nil, step)
+	if err := envs.Err(env); err != nil {
+		return err
+	}
+	if watch != nil {
+		watch(0, env, step)
+	}
+	left := min(s.Copies, t.exp.Budget.EvalEpisodes-len(out.Scores))
+	over, broken := make([]bool, left), make([]bool, left)
+	for k := 0; left > 0 && k < s.Horizon; k++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.takeTurns(seats, step, act, started); err != nil {
+			return err
+		}
+		clear(started)
+		env.Step(act, step)
+		for i := range seats {
+			seats[i].earn(k, s.EvalHorizon, step, over)
+		}
+		if watch != nil {
+			watch(k+1, env, step)
+		}
+		for c := range over {
+			if over[c] {
+				continue
+			}
+			length[c]++
+			if k < s.EvalHorizon {
+				score[c] += float64(step.Score[c])
+			}
+			if k < s.Early {
+				early[c] += float64(step.Score[c])
+			}
+			sparse[c] += teamMean(step.Sparse[c*s.Agents : (c+1)*s.Agents])
+			if step.Terminated[c]|step.Truncated[c] != 0 {
+				over[c], broken[c] = true, envs.Broken(env, c)
+				left--
+			}
+		}
+	}
+	for c := range over {
+		if broken[c] {
+			continue
+		}
+		out.Scores = append(out.Scores, score[c])
+		if s.Early > 0 {
+			out.Early = append(out.Early, early[c])
+		}
+		out.Sparse = append(out.Sparse, sparse[c])
+		if s.HasSuccess() {
+			success := 0.0
+			if s.Succeeds(sparse[c]) {
+				success = 1
+			}
+			out.Success = append(out.Success, success)
+		}
+		out.Lengths = append(out.Lengths, length[c])
+		for _, p := range seats {
+			if p.returns != nil {
+				if out.Groups == nil {
+					out.Groups = map[string][]float64{}
+				}
+				out.Groups[p.view.Name] = append(out.Groups[p.view.Name], p.returns[c])
+			}
+		}
+	}
+	return nil
+}
+
+// seat is a group in another environment than the one that it trains in: an evaluation's.
+type seat struct {
+	*group
+	step    *envs.Step // what its agents see there
+	act     *envs.Actions
+	carry   []float32
+	returns []float64 // [E] dense, mean over its agents, within the benchmark's horizon; nil for a task's only group
+}
+
+// seats are those of all groups, in copies that have just begun; step and act are the environment's.
+func (t *trainer) seats(step *envs.Step, act *envs.Actions) []seat {
+	out := make([]seat, len(t.groups))
+	for i, g := range t.groups {
+		out[i] = seat{group: g, step: g.view.Step(step), act: g.view.Actions(act), carry: make([]float32, len(g.carry))}
+		if !g.view.All() {
+			out[i].returns = make([]float64, len(step.Score))
+		}
+	}
+	return out
+}
+
+// takeTurns lets every group choose its actions on what step shows; started [E] is 1 where an episode begins.
+func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, started []uint8) error {
+	for _, p := range seats {
+		p.view.Look(p.step, step)
+		in := seen(p.step, p.carry)
+		if err := p.look(&in, started); err != nil {
+			return err
+		}
+		p.choose(p.spec.Copies*p.spec.Agents, p.act, t.exp.Budget.Sampled)
+		copy(p.carry, p.dist.Carry)
+		p.view.Act(act, p.act)
+	}
+	return nil
+}
+
+// earn adds what step k paid to the returns of episodes that go on.
+func (p *seat) earn(k, horizon int, step *envs.Step, over []bool) {
+	if p.returns == nil || k >= horizon {
+		return
+	}
+	p.view.Look(p.step, step)
+	n := p.spec.Agents
+	for c := range over {
+		if !over[c] {
+			p.returns[c] += teamMean(p.step.Dense[c*n : (c+1)*n])
+		}
+	}
+}
+
+// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before each collection.
+func (t *trainer) seedEvaluation(round uint64, copies int) {
+	for _, g := range t.groups {
+		for row := range g.streams[:copies*g.spec.Agents] {
+			g.streams[row].Seed(g.seed, "evaluation's actions", uint64(t.frames), round, uint64(row))
+		}
+	}
+}
+
+func teamMean(v []float32) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x)
+	}
+	return sum / float64(len(v))
+}

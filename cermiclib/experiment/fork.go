@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/conf"
+)
+
+// Fork is a place where a run branched off another: it went on from the other's state, with some settings changed. The
+// settings of an experiment with forks are those after the last one; Was leads back to the parent, so that the run can be
+// repeated from nothing but its experiment.
+type Fork struct {
+	Parent string   `json:"parent"`                      // ID of the run that this one branched off
+	At     int      `json:"at" range:"1..1000000000000"` // frames that the parent had trained
+	Was    []string `json:"was"`                         // settings of the parent that were changed: explore.alpha=0.2
+}
+
+// Branch returns the experiment that goes on from e's state at a number of frames, an end of one of its collections, with some
+// settings changed: "explore.alpha=0.3". What leaves the networks, the shapes of the task and what the run has stored (labels of the
+// simulator, queues of a memory, bonuses of a replay) as they are can be changed; a changed task begins with new episodes.
+//
+// The state is taken from e's checkpoint if that is of those frames. Otherwise e is trained up to there again, which gives
+// the same. Keeping a checkpoint of every evaluation instead would take 130 MB a run of MAPPO-CERMIC (12 MB each, 24 with the
+// graph memory), a thousand times what a run's results take.
+func (e Config) Branch(at int, set ...string) (Config, error) {
+	id, err := e.ID()
+	if err != nil {
+		return e, err
+	}
+	child := e
+	for _, assignment := range set {
+		key, value, ok := strings.Cut(assignment, "=")
+		if !ok || key == "forks" {
+			return e, fmt.Errorf("a fork changes settings by key=value, for example explore.alpha=0.3, not by %q", assignment)
+		}
+		if err := conf.Set(&child, strings.TrimSpace(key), value); err != nil {
+			return e, err
+		}
+	}
+	was, err := Differences(e, child)
+	if err != nil {
+		return e, fmt.Errorf("a fork cannot change %w, or its networks would be others: train a run of its own", err)
+	}
+	if len(was) == 0 {
+		return e, errors.New("a fork changes at least one setting, for example explore.alpha=0.3")
+	}
+	child.Forks = append(slices.Clone(e.Forks), Fork{Parent: id, At: at, Was: was})
+	child.Method = ""
+	return child, child.Validate()
+}
+
+// Differences are the settings of e, as key=value, whose values differ in other. Where the two are made of other parts, so that
+// they do not have the same settings, the error is the first key that differs.
+func Differences(e, other Config) ([]string, error) {
+	here, there := conf.Keys(e), conf.Keys(other)
+	var out []string
+	for i, k := range here {
+		switch {
+		case i >= len(there) || there[i].Key != k.Key || k.Kinds != nil && there[i].Value != k.Value:
+			return nil, errors.New(k.Key)
+		case k.Key != "forks" && there[i].Value != k.Value:
+			out = append(out, k.Key+"="+k.Value)
+		}
+	}
+	if len(there) > len(here) {
+		return nil, errors.New(there[len(here)].Key)
+	}
+	return out, nil
+}
+
+// Parent undoes the last fork of e, which has one.
+func (e Config) Parent() (Config, error) {
+	last := len(e.Forks) - 1
+	f, parent := e.Forks[last], e
+	parent.Method, parent.Forks = "", nil
+	if last > 0 {
+		parent.Forks = e.Forks[:last:last]
+	}
+	for _, assignment := range f.Was {
+		key, value, _ := strings.Cut(assignment, "=")
+		if err := conf.Set(&parent, key, value); err != nil {
+			return parent, err
+		}
+	}
+	id, err := parent.ID()
+	if err == nil && id != f.Parent {
+		err = fmt.Errorf("the fork at %d frames names run %s as its parent, but undoing it gives run %s", f.At, f.Parent, id)
+	}
+	return parent, err
+}
+
+// History says what the settings were before each fork, those of the budget left out, which say nothing of what was learned:
+// "explore.alpha=0.2 until 246k".
+func (e Config) History() string {
+	var parts []string
+	for _, f := range e.Forks {
+		at := strconv.Itoa(f.At)
+		if f.At%1000 == 0 {
+			at = strconv.Itoa(f.At/1000) + "k"
+		}
+		was := slices.DeleteFunc(slices.Clone(f.Was), func(s string) bool { return strings.HasPrefix(s, "budget.") })
+		parts = append(parts, strings.Join(append(was, "until", at), " "))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// validateFork returns one sentence if the last fork of e cannot be.
+func (e Config) validateFork(now *envs.Spec) error {
+	parent, err := e.Parent()
+	if err != nil {
+		return err
+	}
+	if err := parent.Validate(); err != nil {
+		return err
+	}
+	at, each := e.Forks[len(e.Forks)-1].At, parent.Learner.CollectFrames()
+	first := 0
+	if n := len(parent.Forks); n > 0 {
+		first = parent.Forks[n-1].At
+	}
+	end := (parent.Budget.Frames + each - 1) / each * each
+	switch {
+	case at%each != 0:
+		return fmt.Errorf("a fork at %d frames lies within a collection of %d: use %d or %d", at, each, at/each*each, (at/each+1)*each)
+	case at <= first || at > end:
+		return fmt.Errorf("a fork at %d frames: its parent trains from %d to %d", at, first, end)
+	case at >= e.Budget.Frames:
+		return fmt.Errorf("a fork at %d frames has nothing left to train of %d: set budget.frames as well", at, e.Budget.Frames)
+	}
+	if own, ok := e.Learner.(learn.ValueBased); ok {
+		if err := own.BranchesFrom(parent.Learner); err != nil {
+			return err
+		}
+	}
+	env, err := parent.Task.Build(parent.Seed, 1)
+	if err != nil {
+		return err
+	}
+	was := env.Spec()
+	if was.Copies != now.Copies || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
+		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
+		return errors.New("a fork cannot change how many copies, agents, observations or actions the task has: train a run of its own")
+	}
+	return nil
+}
+
+// branchOff brings the trainer to where its experiment branches off.
+func (s *session) branchOff(ctx context.Context) error {
+	parent, err := s.exp.Parent()
+	if err != nil {
+		return err
+	}
+	f := s.exp.Forks[len(s.exp.Forks)-1]
+	c, err := s.stateOf(ctx, parent, f.At)
+	if err != nil {
+		return err
+	}
+	if c, err = s.trainer.fitted(c); err == nil {
+		err = s.trainer.adopt(ctx, c, parent)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("run %s cannot go on from run %s: %w; fork with other settings, or train a run of its own", s.claim.Record().ID, f.Parent, err)
+	}
+	s.note(fmt.Sprintf("branched off run %s at %d frames", f.Parent, f.At))
+	return nil
+}
+
+// stateOf returns the state of e's run after a number of frames: its checkpoint, or what training it in memory leads to.
+func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Checkpoint, error) {
+	id, err := e.ID()
+	if err != nil {
+		return results.Checkpoint{}, err
+	}
+	saved, err := s.store.Checkpoint(id)
+	if err == nil && saved.Frames == frames {
+		return saved, nil
+	}
+	t, err := s.trainerAt(ctx, e, saved, err == nil && saved.Frames < frames)
+	if err != nil {
+		return results.Checkpoint{}, err
+	}
+	defer t.close()
+	s.note(fmt.Sprintf("training run %s again from %d to %d frames, where this one branches off", id, t.frames, frames))
+	for told := t.frames; t.frames < frames; {
+		if _, err := t.iterate(ctx); err != nil {
+			return results.Checkpoint{}, err
+		}
+		if t.frames-told >= e.Budget.EvalEvery {
+			told = t.frames
+			s.note(fmt.Sprintf("at %d of %d frames of run %s", told, frames, id))
+		}
+	}
+	return t.checkpoint(0)
+}
+
+// trainerAt returns a trainer of e at a checkpoint of its run if that is of use, else where e begins: at nothing, or where it
+// branches off itself.
+func (s *session) trainerAt(ctx context.Context, e Config, saved results.Checkpoint, use bool) (*trainer, error) {
+	t, err := newTrainer(e, s.backend, s.files)
+	if err != nil {
+		return nil, err
+	}
+	if use {
+		err = t.adopt(ctx, saved, e)
+		if err == nil || ctx.Err() != nil {
+			return t, err
+		}
+		t.close() // of another program: from the start, then
+		if t, err = newTrainer(e, s.backend, s.files); err != nil {
+			return nil, err
+		}
+	}
+	if len(e.Forks) == 0 {
+		return t, nil
+	}
+	parent, err := e.Parent()
+	if err == nil {
+		saved, err = s.stateOf(ctx, parent, e.Forks[len(e.Forks)-1].At)
+	}
+	if err == nil {
+		saved, err = t.fitted(saved)
+	}
+	if err == nil {
+		err = t.adopt(ctx, saved, parent)
+	}
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// fitted is a checkpoint of another experiment with the variables of this one: those that only the other has are left out, and
+// those that only this one has begin as they always do, twins as copies of what the other has learned. So α can become 0, which has no
+// decoder and no momentum encoder, and more than that again.
+func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
+	own, err := t.checkpoint(0)
+	if err != nil {
+		return c, err
+	}
+	isWeight := func(x results.Tensor) bool { return strings.HasPrefix(x.Name, weightsPrefix+"/") }
+	given := map[string]results.Tensor{}
+	for _, x := range c.Tensors {
+		given[x.Name] = x
+	}
+	out := slices.DeleteFunc(slices.Clone(c.Tensors), isWeight)
+	for _, x := range own.Tensors {
+		if !isWeight(x) {
+			continue
+		}
+		old, ok := given[x.Name]
+		if !ok {
+			old, ok = given[t.original(x.Name)]
+		}
+		if ok {
+			old.Name = x.Name
+			x = old
+		}
+		out = append(out, x)
+	}
+	c.Tensors = out
+	return c, nil
+}
+
+// original is the name of the tensor that a twin with a tensor of that name was copied from; see nn.Original.
+func (t *trainer) original(name string) string {
+	for _, g := range t.groups {
+		if path, ok := strings.CutPrefix(name, g.tensorOf("")); ok {
+			return g.tensorOf(nn.Original(g.build.Store, "/"+path))
+		}
+	}
+	return ""
+}
+
+// adopt goes on from a checkpoint of the experiment from, whose settings may differ: on its episodes if the task is the same,
+// else with what was learned on new ones.
+func (t *trainer) adopt(ctx context.Context, c results.Checkpoint, from Config) error {
+	was, err := conf.Marshal(from.Task)
+	if err != nil {
+		return err
+	}
+	now, err := conf.Marshal(t.exp.Task)
+	if err != nil {
+		return err
+	}
+	if string(was) == string(now) {
+		if err := t.replayActions(ctx, c); err != nil {
+			return err
+		}
+		_, err = t.restore(c)
+		return err
+	}
+	if _, ok := t.groups[0].learner.(learn.OffPolicy); ok { // all have the same
+		return errors.New("its learner trains on experience of the task as it was")
+	}
+	if _, err := t.restoreLearned(c); err != nil {
+		return err
+	}
+	t.iteration, err = strconv.Atoi(c.Meta["iteration"])
+	return err
+}

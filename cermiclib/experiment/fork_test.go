@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/envs/conf"
+)
+
+// branch is e's branch at 400 frames, which must be possible.
+func branch(t *testing.T, e Config, at int, set ...string) Config {
+	t.Helper()
+	child, err := e.Branch(at, set...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child
+}
+
+// stopAt runs e until it has trained so many frames.
+func stopAt(t *testing.T, e Config, frames int, st *results.Store) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	got, err := Run(ctx, e, st, func(e results.Event) {
+		if e.Frames >= frames {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || got.Frames != frames {
+		t.Fatalf("stopped at %d frames (%v), want %d", got.Frames, err, frames)
+	}
+}
+
+// notes runs e to its end and returns its record and what it told.
+func notes(t *testing.T, e Config, st *results.Store) (*results.Record, string) {
+	t.Helper()
+	var told []string
+	r, err := Run(t.Context(), e, st, func(e results.Event) { told = append(told, e.Note) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, strings.Join(told, "\n")
+}
+
+// What a fork leaves as it was goes on as if it had not been: longer evaluations are all that differs here, so that what is
+// trained must be the parent's to the last digit.
+func TestAForkGoesOnWhereItsParentWas(t *testing.T) {
+	for name, kind := range kinds {
+		if kind(3).Curriculum.on() {
+			continue // is refused
+		}
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "mappo" && name != "qmix" {
+				t.Skip("states of the same kinds as the others'")
+			}
+			st := open(t)
+			whole, _ := notes(t, kind(3), st)
+			fork, told := notes(t, branch(t, kind(3), 400, "budget.eval_episodes=9"), st)
+			if !strings.Contains(told, "training run "+whole.ID+" again from 0 to 400 frames") {
+				t.Errorf("the parent is complete, so it had to be trained again; told:\n%s", told)
+			}
+			for name, points := range whole.Scalars {
+				after := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Frames <= 400 })
+				if !reflect.DeepEqual(after, fork.Scalars[name]) && len(after)+len(fork.Scalars[name]) > 0 {
+					t.Errorf("%s is %v, want the parent's %v", name, fork.Scalars[name], after)
+				}
+			}
+			if n := len(fork.Evals); n == 0 || len(fork.Evals[0].Scores) != 9 || fork.Evals[0].Frames <= 400 {
+				t.Errorf("evaluations %+v, want 9 episodes each and only after the fork", fork.Evals)
+			}
+		})
+	}
+}
+
+func TestAForkIsTheSameFromTheStoreAndFromNothing(t *testing.T) {
+	parent := small("mappo-cermic")
+	parent.Budget.Frames = 200
+	fork := branch(t, parent, 100, "explore.alpha=0.9")
+	again := branch(t, fork, 150, "explore.alpha=0.1", "task.package_mass=4")
+	stored, empty := open(t), open(t)
+	stopAt(t, parent, 100, stored)
+	first, told := notes(t, fork, stored)
+	if strings.Contains(told, "again") || !strings.Contains(told, "branched off") {
+		t.Errorf("the parent's checkpoint was not used:\n%s", told)
+	}
+	last, _ := notes(t, again, stored)
+	if _, told := notes(t, again, empty); strings.Count(told, "again from") != 2 {
+		t.Errorf("a fork of a fork in an empty store trains both again; told:\n%s", told)
+	}
+	sameRecord(t, record(t, stored, last.ID), record(t, empty, last.ID))
+	if _, err := Run(t.Context(), fork, empty); err != nil {
+		t.Fatal(err)
+	}
+	sameRecord(t, record(t, stored, first.ID), record(t, empty, first.ID))
+
+	whole, _ := notes(t, parent, stored)
+	if reflect.DeepEqual(first.Scalars["cermic/loss"][0], whole.Scalars["cermic/loss"][2]) {
+		t.Error("α = 0.9 trains as α = 0.2 did")
+	}
+}
+
+func TestAStoppedForkEndsAsAnUninterruptedOneWhateverBecomesOfItsParent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("forks are killed in short tests too")
+	}
+	parent := small("mappo-cermic")
+	fork := branch(t, parent, 100, "explore.alpha=0.9")
+	whole, parts := open(t), open(t)
+	want, _ := notes(t, fork, whole)
+	stopAt(t, parent, 100, parts)
+	stopAt(t, fork, 150, parts)
+	notes(t, parent, parts) // its checkpoint is at its end now
+	if _, told := notes(t, fork, parts); strings.Contains(told, "again") || !strings.Contains(told, "going on at 150") {
+		t.Errorf("the fork did not go on from its own checkpoint:\n%s", told)
+	}
+	sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
+}
+
+// Without L_explore there is no decoder; with it again there is a new one.
+func TestAlphaCanBecomeZeroAndMoreAgain(t *testing.T) {
+	parent, st := small("mappo-cermic"), open(t)
+	stopAt(t, parent, 100, st)
+	without := branch(t, parent, 100, "explore.alpha=0")
+	stopAt(t, without, 150, st)
+	r, _ := notes(t, branch(t, without, 150, "explore.alpha=0.5"), st)
+	if n := len(r.Scalars["cermic/explore"]); n != 2 {
+		t.Errorf("L_explore has %d values after its return, want 2", n)
+	}
+	record, err := st.Get(idOf(t, without))
+	if err != nil || len(record.Scalars["cermic/explore"]) != 0 || len(record.Scalars["cermic/loss"]) == 0 {
+		t.Errorf("without L_explore: %v (%v)", record.Scalars, err)
+	}
+}
+
+// Where a run without L_explore gets one, its momentum encoder is a copy of the encoder as it has been trained.
+func TestATwinThatAForkAddsIsACopyOfWhatWasLearned(t *testing.T) {
+	parent, st := small("mappo-cermic"), open(t)
+	without := parent
+	c := without.Explore.(cermic.Config)
+	c.Alpha = 0
+	without.Explore = c
+	stopAt(t, without, 100, st)
+	saved, err := st.Checkpoint(idOf(t, without))
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := newTrainer(branch(t, without, 100, "explore.alpha=0.5"), backend, st.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.close()
+	fitted, err := child.fitted(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained, twins := map[string][]byte{}, 0
+	for _, x := range saved.Tensors {
+		trained[x.Name] = x.Data
+	}
+	for _, x := range fitted.Tensors {
+		if strings.Contains(x.Name, "/momentum/") {
+			twins++
+			if original := trained[strings.Replace(x.Name, "/momentum/", "/encoder/", 1)]; len(original) == 0 || !bytes.Equal(x.Data, original) {
+				t.Errorf("%s is no copy of the trained encoder", x.Name)
+			}
+		}
+	}
+	if twins == 0 {
+		t.Error("the fork has no momentum encoder")
+	}
+}
+
+func TestAForkCannotPayBonusesThatWereNeverStored(t *testing.T) {
+	if _, err := tinyCurious(learn.IntAtSample)(1).Branch(200, "learner.int_at=collect"); err == nil || !strings.Contains(err.Error(), "holds no bonuses") {
+		t.Errorf("error %v, want one that says that the replay holds no bonuses", err)
+	}
+	if _, err := tinyCurious(learn.IntAtCollect)(1).Branch(200, "learner.int_at=sample"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A fork that needs what its parent did not store says what that is.
+func TestAForkSaysWhatItsParentDidNotKeep(t *testing.T) {
+	st, parent := open(t), remembering()
+	c := parent.Explore.(cermic.Config)
+	g := c.Memory.(memory.DynamicGraph)
+	g.Online = false
+	c.Memory = g
+	parent.Explore = c
+	stopAt(t, parent, 50, st)
+	for set, want := range map[string]string{"explore.memory.det_online=true": "kept no labels", "explore.memory.mem_history=cached": "mem_history"} {
+		_, err := Run(t.Context(), branch(t, parent, 50, set), st)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "networks") {
+			t.Errorf("%s: error %v, want one with %q", set, err, want)
+		}
+	}
+}
+
+// idOf is the ID of e.
+func idOf(t *testing.T, e Config) string {
+	t.Helper()
+	id, err := e.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestAForkKnowsItsLineage(t *testing.T) {
+	parent := small("mappo-cermic")
+	id := idOf(t, parent)
+	fork := branch(t, parent, 100, "explore.alpha=0.9", "explore.lr=0.001")
+	want := Fork{Parent: id, At: 100, Was: []string{"explore.alpha=0.2", "explore.lr=0.0001"}}
+	if len(fork.Forks) != 1 || !reflect.DeepEqual(fork.Forks[0], want) {
+		t.Errorf("forks %+v, want %+v", fork.Forks, want)
+	}
+	if label := fork.Label(); label != "mappo-cermic (explore.alpha=0.2 explore.lr=0.0001 until 100)" {
+		t.Errorf("label %q", label)
+	}
+	if longer := branch(t, parent, 250, "budget.frames=5000"); longer.Label() != "mappo-cermic (until 250)" {
+		t.Errorf("gone on beyond its end: label %q", longer.Label())
+	}
+	text, err := conf.Marshal(fork)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Config
+	if err := conf.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	back, err := read.Parent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := back.ID(); err != nil || again != id {
+		t.Errorf("undoing the fork gives run %s (%v), want %s", again, err, id)
+	}
+	read.Forks[0].Parent = "0123456789abcdef"
+	if err := read.Validate(); err == nil || !strings.Contains(err.Error(), "names run 0123456789abcdef as its parent") {
+		t.Errorf("a fork of another run: %v", err)
+	}
+}
+
+func TestImpossibleForksAreRefusedInASentence(t *testing.T) {
+	e, st := small("mappo-cermic"), open(t)
+	for want, try := range map[string]struct {
+		at  int
+		set string
+	}{
+		"use 100 or 150":                {110, "explore.alpha=0.5"},
+		"trains from 0 to 250":          {300, "explore.alpha=0.5"},
+		"set budget.frames as well":     {250, "explore.alpha=0.5"},
+		"changes at least one setting":  {100, "explore.alpha=0.2"},
+		"cannot change explore.memory":  {100, "explore.memory=gru"},
+		"cannot change how many copies": {100, "task.copies=10"},
+		"did you mean explore.alpha":    {100, "explore.alfa=1"},
+		"not by \"explore.alpha\"":      {100, "explore.alpha"},
+		"not by \"forks=[]\"":           {100, "forks=[]"},
+		"alpha is -1":                   {100, "explore.alpha=-1"},
+		"cannot change task,":           {100, "task=vmas/wheel"},
+		"undoing it gives":              {-1, ""},
+		"fork with other settings":      {-2, ""},
+	} {
+		var err error
+		switch try.at {
+		case -1:
+			bad := branch(t, e, 100, "explore.alpha=0.5")
+			bad.Forks[0].Was = []string{"explore.alpha=0.3"}
+			err = bad.Validate()
+		case -2:
+			_, err = Run(t.Context(), branch(t, e, 100, "explore.d_x=9"), st)
+		default:
+			_, err = e.Branch(try.at, try.set)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d frames and %q: got %v, want a sentence with %q", try.at, try.set, err, want)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(st.Dir(), "*", "checkpoint*")); err != nil || len(left) > 0 {
+		t.Errorf("a fork that cannot be left %v (%v)", left, err)
+	}
+}

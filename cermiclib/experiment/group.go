@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"fmt"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// group are agents that are trained together: one learner, one explorer with its memory, one rollout, one set of variables. Groups of
+// one task share the environment and nothing else (BenchMARL's groups).
+type group struct {
+	view      *envs.View
+	spec      *envs.Spec // of the view
+	seed      uint64     // names the group's random streams and its initial weights
+	build     *nn.Build  // with variables of its own
+	learner   learn.Learner
+	module    explore.Module
+	needs     explore.Requirements
+	provider  explore.ContextProvider // nil unless module is one
+	step      *envs.Step              // what the group's agents see now
+	act       *envs.Actions
+	x         *rl.Rollout
+	dist      *rl.Dist
+	carry     []float32 // [E,N,C]
+	context   []float32 // [E,N,F] of the provider
+	streams   []rng.Rand
+	actionLog []uint8   // [frames,N] every choice so far, if the learner trains on old experience
+	returns   []float32 // [E] mean over agents, of the running episodes; nil where there is one group, whose score says it
+}
+
+// newGroup builds the learner and the explorer of a view. The only group of a task has the experiment's own seed.
+func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *group, err error) {
+	s := view.Spec
+	g := &group{view: view, spec: s, seed: e.Seed}
+	if !view.All() {
+		g.seed = rng.New(e.Seed, "group "+view.Name).Uint64()
+	}
+	g.build = &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(g.seed), Seed: g.seed, Files: files}
+	defer func() {
+		if err != nil {
+			g.build.Close()
+		}
+	}()
+	if c, ok := e.Explore.(explore.Requirer); ok {
+		if g.needs, err = c.Requires(g.build); err != nil {
+			return nil, err
+		}
+		g.build.Context = g.needs.Context
+	}
+	if g.learner, err = e.Learner.Build(g.build, e.Policy); err != nil {
+		return nil, err
+	}
+	if g.module, err = e.Explore.Build(g.build); err != nil {
+		return nil, err
+	}
+	if l, ok := g.learner.(learn.OffPolicy); ok {
+		scorer, _ := g.module.(rl.Scorer)
+		if err := l.Rescore(scorer); err != nil {
+			return nil, err
+		}
+		if m, ok := g.module.(explore.Replayed); ok {
+			m.UseReplay(l.Experience())
+		}
+	}
+	return g, g.canLog()
+}
+
+// makeRoom makes the buffers of a collection; whole and act are those of the environment.
+func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error {
+	s := g.spec
+	rows, c := s.Copies*s.Agents, g.learner.CarryLen()
+	g.step, g.act = g.view.Step(whole), g.view.Actions(act)
+	g.x = rl.NewRollout(s, frames/s.Copies, c)
+	if g.needs.Labels {
+		g.x.KeepLabels()
+	}
+	if f := g.needs.Context; f > 0 {
+		g.provider, g.context = g.module.(explore.ContextProvider), make([]float32, rows*f)
+		g.x.KeepContext(f)
+	}
+	g.dist = rl.NewDist(s, c)
+	g.carry = make([]float32, rows*c)
+	g.streams = make([]rng.Rand, rows)
+	if !g.view.All() {
+		g.returns = make([]float32, s.Copies)
+	}
+	return nil
+}
+
+// path is what the names of the group's variables, scalars and stored parts begin with: "" or "adversary/".
+func (g *group) path() string {
+	if g.view.All() {
+		return ""
+	}
+	return g.view.Name + "/"
+}
+
+// named puts the group's name before an error, if there are others.
+func (g *group) named(err error) error {
+	if err == nil || g.view.All() {
+		return err
+	}
+	return fmt.Errorf("group %s: %w", g.view.Name, err)
+}
+
+// learn is what follows a collection: the explorer's reward, the learner's update, the explorer's.
+func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
+	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){g.module.Reward, g.learner.Update, g.module.Update} {
+		s, err := stage(ctx, g.x)
+		if err != nil {
+			return err
+		}
+		if err := done(s); err != nil {
+			return err
+		}
+	}
+	g.logActions()
+	return nil
+}
+
+// decide samples the actions of step k, each agent from its own stream; started is as of look, frames those trained so far.
+func (g *group) decide(k, frames int, started []uint8) error {
+	x, rows := g.x, len(g.streams)
+	in := seen(g.step, g.carry)
+	in.Frames = frames
+	if err := g.look(&in, started); err != nil {
+		return err
+	}
+	copy(x.Context[k*len(g.context):], g.context)
+	if err := g.module.Behave(frames, &in, g.dist); err != nil {
+		return err
+	}
+	for row := range rows {
+		x.LogP[k*rows+row] = g.dist.Sample(row, &g.streams[row], g.act)
+	}
+	copy(x.Importance[k*rows:], g.dist.Importance)
+	x.Eps = 0
+	if g.dist.Ratio == rl.RatioMixture {
+		x.Eps = g.dist.Eps
+	}
+	copy(g.carry, g.dist.Carry)
+	if x.Act.Choice != nil {
+		copy(x.Act.Choice[k*rows:], g.act.Choice)
+		return nil
+	}
+	d := g.spec.Act.Dim
+	copy(x.Act.Force[k*rows*d:], g.act.Force)
+	copy(x.Raw[k*rows*d:], g.dist.Raw)
+	return nil
+}
+
+// seen is what the agents of a step see, with their policies' states.
+func seen(step *envs.Step, carry []float32) rl.Obs {
+	return rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Carry: carry}
+}
+
+// look lets the learner act on what the agents see, and on the context that an explorer gives them; started [E] is 1 where an episode begins.
+func (g *group) look(in *rl.Obs, started []uint8) error {
+	if g.provider != nil {
+		if err := g.provider.ContextFor(in, started, g.context); err != nil {
+			return err
+		}
+		in.Context = g.context
+	}
+	return g.learner.Act(in, g.dist)
+}
+
+// withFreshState lets f play other episodes from their start.
+func (g *group) withFreshState(f func() error) error {
+	if g.provider == nil {
+		return f()
+	}
+	return g.provider.WithFreshState(f)
+}
+
+// keep stores what step k returned.
+func (g *group) keep(k int) {
+	x, s, rows := g.x, g.step, len(g.streams)
+	reward := s.Dense
+	if g.spec.Sparse {
+		reward = s.Sparse
+	}
+	copy(x.Extrinsic[k*rows:], reward)
+	copy(x.Dense[k*rows:], s.Dense)
+	copy(x.Score[k*x.E:], s.Score)
+	copy(x.Terminated[k*x.E:], s.Terminated)
+	copy(x.Truncated[k*x.E:], s.Truncated)
+	for c := range g.returns {
+		for _, r := range reward[c*x.N : (c+1)*x.N] {
+			g.returns[c] += r / float32(x.N)
+		}
+	}
+}
+
+// end keeps the true last observation of copy c, whose episode ended with step k, and forgets the rest of the episode.
+func (g *group) end(k, c int) {
+	g.x.End(k, c, g.step)
+	n := len(g.carry) / g.spec.Copies
+	clear(g.carry[c*n : (c+1)*n])
+	if g.returns != nil {
+		g.returns[c] = 0
+	}
+}
+
+// choose writes the actions of an evaluation's step into act, sampled or the likeliest ones.
+func (g *group) choose(rows int, act *envs.Actions, sampled bool) {
+	for row := range rows {
+		if sampled {
+			g.dist.Draw(row, &g.streams[row], act)
+		} else {
+			g.dist.Mode(row, act)
+		}
+	}
+}

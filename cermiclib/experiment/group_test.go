@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/vmas"
+)
+
+// opposed is e on the task with two groups, in episodes of 20 steps.
+func opposed(e Config) Config {
+	task := vmas.DefaultSimpleAdversary()
+	task.MaxSteps = 20
+	if e.Learner.Kind() == (learn.Q{}).Kind() {
+		task.Discrete = vmas.Product9
+	}
+	e.Task = task.WithShared(envs.Common{Copies: 5, Reward: envs.Dense})
+	return e
+}
+
+// acrossPeers is e with opponents that are peers.
+func acrossPeers(e Config) Config {
+	task := e.Task.(vmas.SimpleAdversary)
+	task.Opponents = vmas.AsPeers
+	e.Task = task
+	return e
+}
+
+// variablesOf are the values of a group's variables by their path.
+func variablesOf(t *testing.T, tr *trainer, group string) map[string]string {
+	t.Helper()
+	all, err := tr.variables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, v := range all {
+		if name, ok := strings.CutPrefix(v.Name, weightsPrefix+"/"+group+"/"); ok {
+			out[name] = string(v.Data)
+		}
+	}
+	return out
+}
+
+// TestGroupsAreTrainedApart: each group has variables of its own, which begin differently, are of its own observation's size, and which
+// the other group's learning leaves as they are.
+func TestGroupsAreTrainedApart(t *testing.T) {
+	for name, e := range map[string]Config{"mappo": opposed(small("mappo")), "cermic": opposed(remembering()), "qmix": opposed(tinyQ(3))} {
+		t.Run(name, func(t *testing.T) {
+			tr := trainerOf(t, e)
+			if len(tr.groups) != 2 {
+				t.Fatalf("%d groups, want the adversary's and the good agents'", len(tr.groups))
+			}
+			before := []map[string]string{variablesOf(t, tr, "adversary"), variablesOf(t, tr, "agent")}
+			shared, equal := 0, 0
+			for path, a := range before[0] {
+				if b, ok := before[1][path]; ok && len(a) == len(b) && strings.Contains(path, "weights") && !strings.Contains(path, "adam") {
+					shared++
+					if a == b {
+						equal++
+					}
+				}
+			}
+			if len(before[0]) == 0 || shared == 0 || equal > 0 {
+				t.Errorf("%d variables; of %d weights of one size, %d are the same in both groups", len(before[0]), shared, equal)
+			}
+			if _, err := tr.collect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for k, g := range tr.groups {
+				if err := g.learn(t.Context(), func(rl.Scalars) error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+				after := []map[string]string{variablesOf(t, tr, "adversary"), variablesOf(t, tr, "agent")}
+				if maps.Equal(before[k], after[k]) {
+					t.Errorf("group %s learned nothing", g.view.Name)
+				}
+				if other := 1 - k; !maps.Equal(before[other], after[other]) {
+					t.Errorf("the learning of group %s changed the other's variables", g.view.Name)
+				}
+				before = after
+			}
+		})
+	}
+}
+
+// TestAGroupSeesItsOwnObservation: an adversary's networks read the 8 numbers that it sees, a good agent's 10, and critics those of
+// the group.
+func TestAGroupSeesItsOwnObservation(t *testing.T) {
+	tr := trainerOf(t, opposed(small("mappo")))
+	all, err := tr.variables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{
+		"adversary/actor/layer_0/weights": 8, "agent/actor/layer_0/weights": 10, "adversary/critic/layer_0/weights": 8, "agent/critic/layer_0/weights": 20,
+	} {
+		i := slices.IndexFunc(all, func(v results.Tensor) bool { return v.Name == weightsPrefix+"/"+name })
+		if i < 0 || !slices.Contains(all[i].Shape, want) {
+			var names []string
+			for _, v := range all {
+				names = append(names, fmt.Sprint(v.Name, v.Shape))
+			}
+			t.Errorf("%s: want one that reads %d numbers, have %v", name, want, names)
+		}
+	}
+}
+
+// TestTwoGroupsGoOnExactly: restored from a checkpoint, and stopped after every iteration, a run of two groups goes on as it would have.
+func TestTwoGroupsGoOnExactly(t *testing.T) {
+	recurrent := opposed(tinyRecurrentQ(4))
+	informed := opposed(withContext(smallGRU()))
+	gated := remembering()
+	c := gated.Explore.(cermic.Config)
+	m := smallGRU()
+	m.Gated = true
+	c.Memory = m
+	gated.Explore = c
+	for name, e := range map[string]Config{
+		"mappo-cermic": opposed(small("mappo-cermic")), "graph": acrossPeers(opposed(remembering())), "gated": acrossPeers(opposed(gated)),
+		"recurrent qmix": recurrent, "qmix-cermic": opposed(small("qmix-cermic")), "told": informed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "gated" {
+				t.Skip("compiles for seconds")
+			}
+			e.Budget.Frames = 3 * e.Learner.CollectFrames()
+			e.Budget.EvalEvery = e.Learner.CollectFrames()
+			whole, parts := open(t), open(t)
+			want, err := Run(t.Context(), e, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trainInPieces(t, e, parts)
+			sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
+
+			one, two := trainerOf(t, e), trainerOf(t, e)
+			if _, err := one.iterate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			saved := stateOf(t, one)
+			if err := two.replayActions(t.Context(), saved); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := two.restore(saved); err != nil {
+				t.Fatal(err)
+			}
+			for _, tr := range []*trainer{one, two} {
+				if _, err := tr.iterate(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			sameState(t, "an iteration later", one, two)
+		})
+	}
+}
+
+// TestResultsOfGroupsStandBesideTheWhole: returns of each group in every evaluation, whose mean is the benchmark's metric, and
+// scalars under the group's name.
+func TestResultsOfGroupsStandBesideTheWhole(t *testing.T) {
+	e := opposed(remembering())
+	st := open(t)
+	r, err := Run(t.Context(), e, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, eval := range r.Evals {
+		a, b := eval.Groups["adversary"], eval.Groups["agent"]
+		if len(a) != len(eval.Scores) || len(b) != len(a) || len(eval.Groups) != 2 {
+			t.Fatalf("%d and %d returns of %d groups for %d episodes", len(a), len(b), len(eval.Groups), len(eval.Scores))
+		}
+		for i, score := range eval.Scores {
+			if a[i] >= 0 || math.Abs((a[i]+b[i])/2-score) > 1e-4 {
+				t.Errorf("episode %d: the groups return %g and %g, the metric is %g", i, a[i], b[i], score)
+			}
+		}
+	}
+	for _, name := range []string{
+		"adversary/actor_loss", "agent/actor_loss", "adversary/cermic/loss", "agent/cermic/loss", "collection/adversary/reward/reward_mean",
+		"collection/agent/reward/reward_mean", "collection/agent/reward/episode_reward_mean", "extrinsic", "train_score",
+	} {
+		if len(r.Scalars[name]) == 0 {
+			t.Errorf("no scalar is called %s; there are %v", name, slices.Sorted(maps.Keys(r.Scalars)))
+		}
+	}
+	if _, ok := r.Scalars["actor_loss"]; ok {
+		t.Error("a scalar of both groups is called actor_loss")
+	}
+	score, a, b := r.Scalars["train_score"][0], r.Scalars["collection/adversary/reward/episode_reward_mean"][0], r.Scalars["collection/agent/reward/episode_reward_mean"][0]
+	if math.Abs((a.Value+b.Value)/2-score.Value) > 1e-3 {
+		t.Errorf("training returns %g and %g, the metric is %g", a.Value, b.Value, score.Value)
+	}
+	parts, _, err := Parts(e)
+	if err != nil || !slices.ContainsFunc(parts, func(p Part) bool { return p.Name == "adversary/actor" }) ||
+		!slices.ContainsFunc(parts, func(p Part) bool { return p.Name == "agent/cermic/memory" }) {
+		t.Errorf("parts are %v, %v", parts, err)
+	}
+}
+
+// TestInsideShowsBothGroups: every agent step has what its own group's explorer makes of it, and nodes of graphs are agents of the whole.
+func TestInsideShowsBothGroups(t *testing.T) {
+	for name, e := range map[string]Config{"objects": opposed(remembering()), "peers": acrossPeers(opposed(remembering()))} {
+		t.Run(name, func(t *testing.T) {
+			st := open(t)
+			if _, err := Run(t.Context(), e, st); err != nil {
+				t.Fatal(err)
+			}
+			in, err := Trace(t.Context(), e, st)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if in.Agents != 3 || len(in.Bonus) != 3*in.Steps || len(in.Embed) != 3*in.Steps || len(in.Graphs) != 3*in.Steps || len(in.Scenes) != in.Steps+1 {
+				t.Fatalf("%d agents, %d steps: %d bonuses, %d codes, %d graphs", in.Agents, in.Steps, len(in.Bonus), len(in.Embed), len(in.Graphs))
+			}
+			across := false
+			for row, g := range in.Graphs {
+				own := row % 3
+				if len(g.Present) != 3 || !g.Present[own] || g.Probability[own] != 0 || in.Embed[row] == nil {
+					t.Fatalf("agent step %d has the graph %+v", row, g)
+				}
+				for j := range 3 {
+					if (own == 0) != (j == 0) {
+						across = across || g.Probability[j] > 0
+					}
+				}
+			}
+			if across != (name == "peers") {
+				t.Errorf("opponents are detected: %v", across)
+			}
+		})
+	}
+}
+
+// TestWhetherOpponentsArePeersIsPartOfARunsIdentity, and weights pre-trained for one memory are refused by two.
+func TestWhetherOpponentsArePeersIsPartOfARunsIdentity(t *testing.T) {
+	e := opposed(small("mappo"))
+	a, errA := e.ID()
+	b, errB := acrossPeers(e).ID()
+	if errA != nil || errB != nil || a == b {
+		t.Errorf("ids are %s and %s, %v, %v", a, b, errA, errB)
+	}
+	task := e.Task.(vmas.SimpleAdversary)
+	task.Opponents = "peer"
+	e.Task = task
+	if err := e.Validate(); err == nil || !strings.Contains(err.Error(), `opponents is "peer", want "objects" or "peers"`) {
+		t.Errorf("got %v", err)
+	}
+	tr := trainerOf(t, opposed(small("mappo")))
+	if _, _, err := memory.DefaultPretraining(tr.backend).Run(t.Context(), memory.DefaultGraph(), tr.env); err == nil ||
+		!strings.Contains(err.Error(), "its groups have a memory each") {
+		t.Errorf("pre-training of two groups: %v", err)
+	}
+}
+
+// A lone adversary has nobody to predict: CPM's network for it is the core alone.
+func TestWhoIsAloneInItsGroupNeedsNoPeers(t *testing.T) {
+	e := opposed(tinyCPM(2))
+	if _, ok := e.Policy.(policy.CPM); !ok {
+		t.Fatal("the policy is another")
+	}
+	tr := trainerOf(t, e)
+	if _, err := tr.iterate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := tr.groups[0].learner.CarryLen(), tr.groups[1].learner.CarryLen(); a >= b {
+		t.Errorf("the adversary carries %d numbers, good agents %d", a, b)
+	}
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/results"
+)
+
+// childStore and childMethod make a process of this test train small(method) in a store, saving at every iteration.
+const (
+	childStore  = "CERMIC_TEST_STORE"
+	childMethod = "CERMIC_TEST_METHOD"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childStore); dir != "" {
+		if err := child(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if os.Getenv("GOMLX_BACKEND") == "" {
+		os.Setenv("GOMLX_BACKEND", "go") // the one that every machine has
+	}
+	// Runs write durably; on a busy disk these tests would do little but wait for it.
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
+		if dir, err := os.MkdirTemp("/dev/shm", "run"); err == nil {
+			defer os.RemoveAll(dir)
+			os.Setenv("TMPDIR", dir)
+		}
+	}
+	m.Run()
+}
+
+// small is tiny with a method: mappo, mappo-db, mappo-cermic, a fork of the latter, qmix-cermic, told, or another of kinds.
+func small(method string) Config {
+	longer := func(e Config) Config {
+		e.Budget.Frames, e.Budget.EvalEvery = 1600, 400 // 8 iterations, every other one evaluated
+		return e
+	}
+	if kind, ok := kinds[method]; ok && method != "mappo" {
+		return longer(kind(11))
+	}
+	switch method {
+	case "told":
+		return withContext(smallGRU())
+	case "mappo-db":
+		e, c := tiny(11), explore.DefaultDB()
+		c.Hidden, c.Feat, c.Latent, c.Epochs, c.Minibatch = 8, 8, 4, 1, 100
+		e.Explore = c
+		return longer(e)
+	case "qmix-cermic": // paid anew for old experience
+		e := tinyCurious(learn.IntAtSample)(11)
+		e.Explore = small("mappo-cermic").Explore
+		return longer(e)
+	case "fork":
+		e, err := small("mappo-cermic").Branch(100, "explore.alpha=0.9", "budget.frames=350")
+		if err != nil {
+			panic(err) // a mistake in this test
+		}
+		return e
+	}
+	e := tiny(11)
+	l := e.Learner.(learn.MAPPO)
+	l.Frames = 50
+	e.Learner = l
+	e.Budget.Frames, e.Budget.EvalEvery = 500, 100 // 10 iterations, every other one evaluated
+	if method == "mappo" {
+		return e
+	}
+	e.Budget.Frames = 250
+	c := cermic.Default()
+	c.Embed, c.Latent, c.Negatives, c.Epochs, c.Fraction, c.Minibatch = 8, 8, 2, 1, 0.2, 40
+	c.Upper, c.IntNorm = 8, explore.NormReturnStd // codes of 8 numbers vary more; the norm that keeps the most state
+	c.RewardFeature = cermic.FeatureRunningStd
+	c.Memory = memory.MLP{Embed: 8, Hidden: 8, Width: 8}
+	e.Explore = c
+	return e
+}
+
+// child is what the other process does.
+func child(dir string) error {
+	saveEvery = 0
+	st, err := results.Open(dir)
+	if err != nil {
+		return err
+	}
+	_, err = Run(context.Background(), small(os.Getenv(childMethod)), st, func(e results.Event) {
+		if e.Note != "" {
+			fmt.Println("note", e.Note)
+		} else if e.State == "" { // something was trained
+			fmt.Println("event")
+		}
+	})
+	return err
+}
+
+// killedChild trains in another process and kills it a moment after its n-th event. It returns the notes of the run, and
+// whether the process was done before.
+func killedChild(t *testing.T, dir, method string, n int, moment time.Duration) (notes []string, done bool) {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), childStore+"="+dir, childMethod+"="+method)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for in := bufio.NewScanner(out); in.Scan(); {
+		if note, ok := strings.CutPrefix(in.Text(), "note "); ok {
+			notes = append(notes, note)
+		} else if n--; n == 0 {
+			time.AfterFunc(moment, func() { _ = c.Process.Kill() })
+		}
+	}
+	return notes, c.Wait() == nil
+}
+
+func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		method string
+		kills  int
+		spread time.Duration // about as long as an iteration takes: a kill meets any stage of it
+	}{
+		{"mappo", 6, 20 * time.Millisecond}, {"mappo-cermic", 3, 100 * time.Millisecond}, {"fork", 3, 100 * time.Millisecond},
+		{"qmix spectra", 3, 30 * time.Millisecond}, {"qplex ices", 3, 30 * time.Millisecond},
+		{"cpm gru mace", 3, 30 * time.Millisecond}, {"mappo-db", 2, 30 * time.Millisecond}, {"qmix-cermic", 2, 100 * time.Millisecond}, {"told", 2, 100 * time.Millisecond}, {"curriculum", 2, 30 * time.Millisecond},
+	} {
+		if testing.Short() {
+			c.kills = 2
+		}
+		whole, parts := open(t), open(t)
+		want, err := Run(t.Context(), small(c.method), whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		killed, resumed := 0, 0
+		for range c.kills {
+			notes, done := killedChild(t, parts.Dir(), c.method, 1+r.IntN(2), time.Duration(r.Int64N(int64(c.spread))))
+			if !done {
+				killed++
+			}
+			for _, note := range notes {
+				if strings.HasPrefix(note, "going on at") {
+					resumed++
+				} else if strings.Contains(note, "set aside") {
+					t.Errorf("%s: a kill left damage: %s", c.method, note)
+				}
+			}
+		}
+		if _, err := Run(t.Context(), small(c.method), parts); err != nil {
+			t.Fatal(err)
+		}
+		sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
+		t.Logf("%s: %d of %d processes were killed, %d went on from a checkpoint", c.method, killed, c.kills, resumed)
+		if killed == 0 || resumed == 0 {
+			t.Errorf("%s: %d killed, %d resumed: nothing was tested", c.method, killed, resumed)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"fmt"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/conf"
+)
+
+// Policy is what a run has learned, ready to act for all its agents in E parallel environments. Close it when it is no longer needed. It must
+// not be used by several goroutines at once.
+type Policy struct {
+	Experiment Config // of the run
+	Frames     int    // that it had trained when its weights were saved
+
+	// Sampled draws actions from the policy's distribution; otherwise they are its most likely ones. A value learner is greedy either way.
+	Sampled bool
+
+	trainer *trainer
+	seats   []seat
+	step    *envs.Step // what seats look at
+	act     *envs.Actions
+	hidden  [][]float32 // recurrent states [E,N,C], one a group
+	starts  []uint8     // [E] is_first: 1 where an episode starts
+}
+
+// Load returns the policy of run id of st, with the weights that it was last saved with, for copies parallel environments. The run may be
+// partial. A run without weights in st is an error that wraps ErrNoWeights.
+func Load(st *results.Store, id string, copies int) (*Policy, error) {
+	r, err := st.Head(id)
+	if err != nil {
+		return nil, err
+	}
+	var e Config
+	if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+		return nil, fmt.Errorf("run %s cannot be built here: %w", id, err)
+	}
+	e.Method = r.Method
+	return e.Trained(st, copies)
+}
+
+// Trained is Load by the experiment.
+func (e Config) Trained(st *results.Store, copies int) (*Policy, error) {
+	if copies < 1 {
+		return nil, fmt.Errorf("a policy for %d parallel environments, want at least 1", copies)
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		return nil, err
+	}
+	as, shared := e, e.Task.Shared()
+	shared.Copies = copies
+	as.Task = e.Task.WithShared(shared)
+	t, err := restoredAs(e, as, backend, st)
+	if err != nil {
+		return nil, err
+	}
+	p := &Policy{Experiment: e, Frames: t.frames, Sampled: e.Budget.Sampled, trainer: t, starts: make([]uint8, copies)}
+	for _, g := range t.groups {
+		p.hidden = append(p.hidden, make([]float32, len(g.carry)))
+	}
+	t.seedEvaluation(0, copies)
+	p.Reset(nil)
+	return p, nil
+}
+
+// Env builds the parallel environments of the task that the policy was trained on; seed names their random streams.
+func (p *Policy) Env(seed uint64) (envs.Env, error) { return p.trainer.exp.Task.Build(seed, 0) }
+
+// Spec describes the environments that the policy acts in.
+func (p *Policy) Spec() *envs.Spec { return p.trainer.spec }
+
+// Reset tells the policy in which parallel environments an episode starts, those with mask[c] != 0 (nil: all), so that it forgets the one before:
+// call it with every Env.Reset but the first.
+func (p *Policy) Reset(mask []uint8) {
+	for c := range p.starts {
+		if mask != nil && mask[c] == 0 {
+			continue
+		}
+		p.starts[c] = 1
+		for _, h := range p.hidden {
+			n := len(h) / len(p.starts)
+			clear(h[c*n : (c+1)*n])
+		}
+	}
+}
+
+// Act writes into act what every agent does on what step shows. Both are buffers of environments with the policy's Spec.
+func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
+	s := p.Spec()
+	if len(step.Score) != s.Copies || len(step.Obs) != s.Copies*s.Agents*s.ObsLen() || len(act.Choice)+len(act.Force) != s.Copies*s.Agents*max(1, s.Act.Dim) {
+		return fmt.Errorf("a policy for %d environments of %s with %d agents got %d scores, %d numbers of observations and %d of actions: make the buffers "+
+			"from its Spec", s.Copies, s.Name, s.Agents, len(step.Score), len(step.Obs), len(act.Choice)+len(act.Force))
+	}
+	if p.step != step || p.act != act {
+		p.seats, p.step, p.act = p.trainer.seats(step, act), step, act
+		for i := range p.seats {
+			p.seats[i].carry = p.hidden[i]
+		}
+	}
+	p.trainer.exp.Budget.Sampled = p.Sampled
+	if err := p.trainer.takeTurns(p.seats, step, act, p.starts); err != nil {
+		return err
+	}
+	clear(p.starts)
+	return nil
+}
+
+// Close gives back what the policy's graphs hold.
+func (p *Policy) Close() { p.trainer.close() }

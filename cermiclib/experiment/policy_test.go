@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// TestALoadedPolicyPlaysAsItsEvaluationDid: on the environments of an evaluation it takes the same actions, whether it is recurrent, reads a
+// memory, or is one of a value learner, and the score of every episode is the recorded one.
+func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
+	for name, e := range map[string]Config{"mlp": tiny(3), "gru": tinyGRU(3), "qmix": tinyQ(3), "memory": withContext(smallGRU())} {
+		e.Budget.EvalEpisodes = e.Task.Shared().Copies // one round
+		st := open(t)
+		r, err := Run(t.Context(), e, st)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		p, err := Load(st, r.ID, e.Task.Shared().Copies)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		want := r.Evals[len(r.Evals)-1]
+		for round := range 2 { // the second time after Reset
+			got := playOnce(t, p, rng.New(e.Seed, "evaluation", uint64(p.Frames), 0).Uint64())
+			for c := range want.Scores {
+				if got[c] != want.Scores[c] {
+					t.Errorf("%s, round %d: episode %d scores %g, its evaluation %g", name, round, c, got[c], want.Scores[c])
+				}
+			}
+			p.Reset(nil)
+		}
+		p.Close()
+	}
+}
+
+// playOnce plays the first episode of every copy and returns the scores.
+func playOnce(t *testing.T, p *Policy, seed uint64) []float64 {
+	t.Helper()
+	env, err := p.Env(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer envs.Close(env)
+	s := env.Spec()
+	step, act := envs.NewStep(s), envs.NewActions(s)
+	scores, over := make([]float64, s.Copies), make([]bool, s.Copies)
+	env.Reset(nil, step)
+	for k := range s.Horizon {
+		if err := p.Act(step, act); err != nil {
+			t.Fatal(err)
+		}
+		env.Step(act, step)
+		for c := range scores {
+			if !over[c] && k < s.EvalHorizon {
+				scores[c] += float64(step.Score[c])
+			}
+			over[c] = over[c] || step.Terminated[c]|step.Truncated[c] != 0
+		}
+	}
+	return scores
+}
+
+func TestAPolicyThatCannotBeLoadedOrPlayedIsASentence(t *testing.T) {
+	e, st := tiny(1), open(t)
+	if _, err := e.Trained(st, 1); !errors.Is(err, ErrNoWeights) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("without weights: %v", err)
+	}
+	if _, err := Load(st, "0123abcd", 1); err == nil || !strings.Contains(err.Error(), "no run 0123abcd") {
+		t.Errorf("without a run: %v", err)
+	}
+	r, err := Run(t.Context(), e, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(st, r.ID, 0); err == nil || !strings.Contains(err.Error(), "want at least 1") {
+		t.Errorf("for no environment: %v", err)
+	}
+	p, err := Load(st, r.ID, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	other := *p.Spec()
+	other.Copies = 3
+	if err := p.Act(envs.NewStep(&other), envs.NewActions(&other)); err == nil || !strings.Contains(err.Error(), "make the buffers from its Spec") {
+		t.Errorf("on buffers of others: %v", err)
+	}
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
+)
+
+// saveEvery is the time between two checkpoints on disk. A kill costs at most this and the iteration it hits; a stop costs
+// nothing but the iteration, because the state at its start is kept in memory.
+var saveEvery = 10 * time.Second
+
+// patience is how long a stop waits for the stage that it interrupts.
+const patience = time.Second
+
+// Run returns the stored record of e if one is complete, else it trains e, or goes on training it, and returns the new one.
+// If another process trains it, Run waits and says so. When ctx is cancelled it saves and returns the partial record with
+// ctx's error, at most a moment later; the same call later goes on. watch is called from this goroutine after every iteration.
+//
+// An experiment that cannot be built leaves nothing in the store. One whose loss, reward or score becomes NaN or infinite is
+// saved where that iteration began and ends with an error. It is never complete: a run depends on nothing but its experiment,
+// so the same call repeats that iteration and ends alike.
+func Run(ctx context.Context, e Config, st *results.Store, watch ...func(results.Event)) (*results.Record, error) {
+	return start(ctx, e, st, true, watch...)
+}
+
+// start is Run, which waits for a run that another process trains, or without waiting ends with an error that wraps results.ErrBusy.
+func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ...func(results.Event)) (*results.Record, error) {
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	id, err := e.ID()
+	if err != nil {
+		return nil, err
+	}
+	text, err := conf.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	s := session{exp: e, store: st, files: st.Dir(), watch: watch, began: time.Now()}
+	if found := s.stored(id, st); found != nil {
+		return found, nil
+	}
+	if who, _ := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
+		return nil, fmt.Errorf("run %s is being trained by %s: %w", id, who, results.ErrBusy)
+	}
+	if err := Fits(ctx, []Config{e}, 1); err != nil {
+		return nil, err
+	}
+	if err := s.compareCode(id, text); err != nil {
+		return nil, err
+	}
+	defer s.release()
+	header := results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}
+	s.tellState("compiling", id, header)
+	if err := s.build(ctx); err != nil {
+		if ctx.Err() != nil {
+			s.tellState("stopped", id, header)
+		}
+		return nil, err
+	}
+	if s.claim, err = st.Claim(ctx, id, text, header, wait, s.note); err != nil {
+		return nil, err
+	}
+	if s.claim.Complete() {
+		s.tellStored(s.claim.Record())
+	} else {
+		err = s.train(ctx)
+	}
+	if closing := s.claim.Close(); err == nil {
+		err = closing
+	}
+	return s.claim.Record(), err
+}
+
+// session is one process's share of a run.
+type session struct {
+	exp      Config
+	claim    *results.Run
+	trainer  *trainer
+	backend  nn.Backend
+	store    *results.Store
+	files    string // folder of the store
+	watch    []func(results.Event)
+	left     <-chan error       // ends the stage that a stop has left behind; nil if there is none
+	snapshot results.Checkpoint // at the start of the iteration
+	saved    time.Time
+	began    time.Time
+	before   float64 // seconds trained by earlier sessions
+	changed  string  // run with the same settings and other code; see results.Event
+}
+
+func (s *session) tell(e results.Event) {
+	for _, w := range s.watch {
+		w(e)
+	}
+}
+
+func (s *session) note(line string) { s.tell(results.Event{Note: line}) }
+
+// tellState tells of a run that is not claimed: with what the store has of it.
+func (s *session) tellState(state, id string, header results.Record) {
+	header.ID = id
+	if r, err := s.store.Get(id); err == nil {
+		header = *r
+	}
+	s.tell(results.Event{Record: &header, Frames: header.Frames, Total: s.exp.Budget.Frames, State: state, Changed: s.changed})
+}
+
+// compareCode says so if a run begins of which there is one with other code.
+func (s *session) compareCode(id string, text []byte) error {
+	if _, err := s.store.Head(id); err == nil {
+		return nil // it has begun before
+	}
+	other, err := s.store.OtherCode(text)
+	if err != nil || other == nil {
+		return err
+	}
+	s.changed = other.ID
+	s.note(fmt.Sprintf("your code changed since run %s: training anew", other.ID))
+	return nil
+}
+
+// tellStored tells of a record that needs no training.
+func (s *session) tellStored(r *results.Record) {
+	s.tell(results.Event{Record: r, Frames: r.Frames, Total: r.Frames, FromStore: true})
+}
+
+// stored returns the complete record of run id, nil if there is none.
+func (s *session) stored(id string, st *results.Store) *results.Record {
+	var damage []string
+	look := *st
+	look.Note = func(line string) { damage = append(damage, line) }
+	found, err := look.Get(id)
+	if err != nil || !found.Complete {
+		return nil // whatever is damaged, Claim names and repairs it
+	}
+	for _, line := range damage {
+		s.note(line)
+	}
+	s.tellStored(found)
+	return found
+}
+
+// build opens the backend and compiles the experiment.
+func (s *session) build(ctx context.Context) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.backend, err = nn.Open(); err != nil {
+		return err
+	}
+	note := "backend " + s.backend.Label
+	if s.backend.Note != "" {
+		note = s.backend.Note
+	}
+	s.note(note)
+	return s.patiently(ctx, func() (err error) {
+		s.trainer, err = newTrainer(s.exp, s.backend, s.files)
+		return err
+	})
+}
+
+// patiently runs one stage of the work. Stages look at ctx between graph calls, but one call, or compiling a graph, may take
+// longer than somebody waits who has asked for a stop: after a moment the stage is left to end by itself.
+func (s *session) patiently(ctx context.Context, stage func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- stage() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		s.left = done
+		return ctx.Err()
+	}
+}
+
+// release gives back what the graphs hold, once nothing runs on them any more.
+func (s *session) release() {
+	closeAll := func() {
+		if s.trainer != nil {
+			s.trainer.close()
+		}
+	}
+	if s.left == nil {
+		closeAll()
+		return
+	}
+	go func() {
+		<-s.left
+		closeAll()
+	}()
+}
+
+// train runs iterations until the budget is spent.
+func (s *session) train(ctx context.Context) (err error) {
+	if c, ok := s.claim.LoadCheckpoint(); ok {
+		if err = s.trainer.replayActions(ctx, c); err == nil {
+			s.before, err = s.trainer.restore(c)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", s.claim.Record().ID, err)
+		}
+		s.note(fmt.Sprintf("going on at %d frames", s.trainer.frames))
+		s.saved = time.Now()
+	} else if len(s.exp.Forks) > 0 {
+		if err := s.patiently(ctx, func() error { return s.branchOff(ctx) }); err != nil {
+			return err
+		}
+	} else {
+		s.saved = time.Now() // a fork saves where it begins: its parent may move on
+	}
+	for s.trainer.frames < s.exp.Budget.Frames {
+		if s.snapshot, err = s.trainer.checkpoint(s.seconds()); err != nil {
+			return err
+		}
+		if time.Since(s.saved) > saveEvery {
+			if err := s.save(); err != nil {
+				return err
+			}
+		}
+		var done iteration // a new one each time: a stage that was left behind may still write into it
+		if err := s.patiently(ctx, func() error { return s.iterate(ctx, &done) }); err != nil {
+			return s.stopped(ctx, err)
+		}
+		if err := s.write(&done); err != nil {
+			return err
+		}
+	}
+	if s.snapshot, err = s.trainer.checkpoint(s.seconds()); err != nil {
+		return err
+	}
+	if err := s.save(); err != nil {
+		return err
+	}
+	return s.claim.Finish(s.host())
+}
+
+func (s *session) seconds() float64 { return s.before + time.Since(s.began).Seconds() }
+
+// host says where the run was trained and for how long.
+func (s *session) host() results.Host {
+	h := results.CollectHost(s.backend.Label)
+	h.Seconds = s.seconds()
+	return h
+}
+
+func (s *session) save() error {
+	s.saved = time.Now()
+	return s.claim.SaveCheckpoint(s.snapshot)
+}
+
+// iteration is what one iteration found.
+type iteration struct {
+	scalars rl.Scalars
+	eval    *results.Eval // nil if none was due
+	fps     float64       // frames a second, evaluation left out
+}
+
+// iterate trains one iteration and evaluates if that is due.
+func (s *session) iterate(ctx context.Context, out *iteration) (err error) {
+	start, before := time.Now(), s.trainer.frames
+	if out.scalars, err = s.trainer.iterate(ctx); err != nil {
+		return err
+	}
+	out.fps = float64(s.trainer.frames-before) / time.Since(start).Seconds()
+	if s.due(before, s.trainer.frames) {
+		out.eval, err = s.trainer.evaluate(ctx, nil)
+	}
+	return err
+}
+
+// write appends a finished iteration to the files, which are thus always in step with the snapshot at its start or with the
+// one at its end.
+func (s *session) write(done *iteration) error {
+	if err := s.claim.AppendScalars(s.trainer.frames, done.scalars); err != nil {
+		return err
+	}
+	s.tell(s.event(done.fps, results.Event{Scalars: done.scalars, Visits: s.trainer.visits()}))
+	if done.eval == nil {
+		return nil
+	}
+	if err := s.claim.AppendEval(*done.eval); err != nil {
+		return err
+	}
+	s.tell(s.event(done.fps, results.Event{Eval: done.eval}))
+	return nil
+}
+
+// due says whether an evaluation belongs between before and frames: after the first collection, at every multiple of the
+// cadence, and at the end.
+func (s *session) due(before, frames int) bool {
+	every := s.exp.Budget.EvalEvery
+	return before == 0 || frames/every > before/every || frames >= s.exp.Budget.Frames
+}
+
+func (s *session) event(fps float64, e results.Event) results.Event {
+	e.Record, e.Frames, e.Total, e.FPS = s.claim.Record(), s.trainer.frames, s.exp.Budget.Frames, fps
+	e.Metric, e.Changed = s.trainer.spec.Metric, s.changed
+	if fps > 0 {
+		e.ETA = float64(max(0, e.Total-e.Frames)) / fps
+	}
+	return e
+}
+
+// stopped saves where the interrupted iteration began, and turns its error into one that says how to go on.
+func (s *session) stopped(ctx context.Context, err error) error {
+	id, at, saving := s.claim.Record().ID, s.snapshot.Frames, s.save()
+	switch {
+	case ctx.Err() != nil && saving == nil:
+		e := s.event(0, results.Event{State: "stopped"})
+		e.Frames = at
+		s.tell(e)
+		return ctx.Err()
+	case ctx.Err() != nil:
+		return fmt.Errorf("run %s was stopped, but its state at %d frames could not be saved: %w", id, at, saving)
+	case saving != nil:
+		return fmt.Errorf("run %s stopped: %w; its state at %d frames could not be saved: %w", id, err, at, saving)
+	}
+	return fmt.Errorf("run %s stopped: %w; its last checkpoint is at %d frames, where the same command tries again", id, err, at)
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/vmas"
+)
+
+// tiny is an experiment of 4 iterations that trains in about a second on any backend.
+func tiny(seed uint64) Config {
+	learner := learn.DefaultMAPPO()
+	learner.Frames, learner.Epochs, learner.Minibatch, learner.CriticHidden = 200, 2, 70, []int{16}
+	return Config{
+		Task: vmas.DefaultBalance().WithShared(envs.Common{Copies: 5, Reward: envs.Dense}), Learner: learner, Policy: policy.MLP{Hidden: []int{16}},
+		Explore: explore.None{}, Budget: Budget{Name: "custom", Frames: 800, EvalEvery: 400, EvalEpisodes: 7}, Seed: seed,
+	}
+}
+
+// tinyQ is tiny with a value learner, whose replay is smaller than the run.
+func tinyQ(seed uint64) Config {
+	e := tiny(seed)
+	task := e.Task.(vmas.Balance)
+	learner := learn.DefaultQ()
+	learner.Frames, learner.Steps, learner.Batch, learner.Replay, learner.EpsFrames = 200, 3, 32, 500, 400
+	e.Task, e.Learner = task.WithDiscrete(vmas.Product9), learner
+	return e
+}
+
+// tinyCurious is tinyQ with a bonus, which is kept with the experience or computed anew.
+func tinyCurious(at string) func(uint64) Config {
+	return func(seed uint64) Config {
+		e := tinyQ(seed)
+		learner := e.Learner.(learn.Q)
+		learner.IntAt = at
+		e.Learner, e.Explore = learner, curious{}
+		return e
+	}
+}
+
+// tinyGRU is tiny with a recurrent policy, whose state goes on from one collection to the next.
+func tinyGRU(seed uint64) Config {
+	e := tiny(seed)
+	e.Policy = policy.GRU{Width: 8, Hidden: []int{16}, Steps: 3}
+	return e
+}
+
+// tinyRecurrentQ is tinyQ with a recurrent policy: chunks go over the border of collections, and a replay that is smaller than the
+// run keeps the states that they began in.
+func tinyRecurrentQ(seed uint64) Config {
+	e := tinyQ(seed)
+	e.Policy = policy.SPECTra{Width: 8, Heads: 2, Mask: true, Core: policy.CoreGRU, Steps: 3, Revision: 2}
+	return e
+}
+
+// tinyCPM is tinyGRU with a policy that predicts its peers, and a bonus with statistics of its own.
+func tinyCPM(seed uint64) Config {
+	e := tinyGRU(seed)
+	c := policy.DefaultCPM()
+	c.Core, c.Hidden, c.Latent, c.Minibatch = e.Policy, 8, 4, 70
+	m := explore.DefaultMACE()
+	m.HindsightHidden, m.NoveltyWidth, m.NoveltyOut, m.NoveltyEpochs, m.Minibatch = []int{8}, 8, 4, 1, 70
+	e.Policy, e.Explore = c, m
+	return e
+}
+
+// tinyICES is a QPLEX whose explorer trains on the learner's replay.
+func tinyICES(seed uint64) Config {
+	e := tinyQ(seed)
+	l := e.Learner.(learn.Q).WithQPLEX()
+	c := explore.DefaultICES()
+	c.Hidden, c.PolicyWidth, c.Batch, c.Steps = []int{8}, []int{8}, 16, 3
+	e.Learner, e.Explore = l, c
+	return e
+}
+
+// kinds are the experiments that must be repeatable and resumable.
+var kinds = map[string]func(uint64) Config{
+	"mappo": tiny, "mappo gru": tinyGRU, "cpm gru mace": tinyCPM, "qmix": tinyQ, "qmix spectra": tinyRecurrentQ,
+	"qplex ices": tinyICES, "curriculum": tinyCurriculum,
+	"bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
+}
+
+func open(t *testing.T) *results.Store {
+	t.Helper()
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// record returns the files whose bytes are a run's result.
+func record(t *testing.T, st *results.Store, id string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range []string{"experiment.json", "evals.jsonl", "scalars.jsonl"} {
+		data, err := os.ReadFile(filepath.Join(st.Dir(), id, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = string(data)
+	}
+	return out
+}
+
+func sameRecord(t *testing.T, a, b map[string]string) {
+	t.Helper()
+	for name := range a {
+		if a[name] != b[name] {
+			t.Errorf("%s differs:\n%s\n%s", name, a[name], b[name])
+		}
+	}
+}
+
+func TestSameSeedGivesSameBytes(t *testing.T) {
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			one, two := open(t), open(t)
+			first, err := Run(t.Context(), kind(3), one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Run(t.Context(), kind(3), two); err != nil {
+				t.Fatal(err)
+			}
+			sameRecord(t, record(t, one, first.ID), record(t, two, first.ID))
+			if !first.Complete || len(first.Evals) != 3 || len(first.Evals[0].Scores) != 7 {
+				t.Errorf("complete %v with %d evaluations, want 3 of 7 episodes", first.Complete, len(first.Evals))
+			}
+		})
+	}
+}
+
+func TestInterruptedRunEndsAsAnUninterruptedOne(t *testing.T) {
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			whole, parts := open(t), open(t)
+			want, err := Run(t.Context(), kind(4), whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trainInPieces(t, kind(4), parts)
+			sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
+		})
+	}
+}
+
+// trainInPieces stops the run after every single iteration until it is complete.
+func trainInPieces(t *testing.T, e Config, st *results.Store) {
+	t.Helper()
+	for stops := 0; ; stops++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		seen := 0
+		got, err := Run(ctx, e, st, func(e results.Event) {
+			if e.Scalars != nil {
+				seen++
+			}
+			if seen == 1 && e.Eval == nil && e.Scalars != nil {
+				cancel()
+			}
+		})
+		cancel()
+		if err == nil {
+			if stops < 2 || !got.Complete {
+				t.Errorf("finished after %d stops, complete %v", stops, got.Complete)
+			}
+			return
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if got.Complete {
+			t.Error("an interrupted run is marked complete")
+		}
+	}
+}
+
+// TestWhenTheBonusIsComputedMatters keeps the two readings of int_at from being one.
+func TestWhenTheBonusIsComputedMatters(t *testing.T) {
+	losses := map[string]float64{}
+	for _, at := range []string{learn.IntAtCollect, learn.IntAtSample} {
+		r, err := Run(t.Context(), tinyCurious(at)(1), open(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		points := r.Scalars["q_loss"]
+		losses[at] = points[len(points)-1].Value
+	}
+	if losses[learn.IntAtCollect] == losses[learn.IntAtSample] {
+		t.Errorf("both ways to pay a bonus train to a loss of %g", losses[learn.IntAtSample])
+	}
+}
+
+func TestScoringAnewNeedsAnExplorerThatCan(t *testing.T) {
+	e := tinyQ(1)
+	learner := e.Learner.(learn.Q)
+	learner.IntAt = learn.IntAtSample
+	e.Learner = learner
+	if _, err := Run(t.Context(), e, open(t)); err == nil || !strings.Contains(err.Error(), "int_at") {
+		t.Errorf("got %v, want a sentence about int_at", err)
+	}
+}
+
+// TestAChangedTaskIsNotResumed: what a replay is rebuilt from is only good for the task that it was recorded on.
+func TestAChangedTaskIsNotResumed(t *testing.T) {
+	e, st := tinyQ(1), open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if _, err := Run(ctx, e, st, func(e results.Event) {
+		if e.Scalars != nil {
+			cancel()
+		}
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	id, err := e.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := st.Checkpoint(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, err := nn.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(e *Config, actions []uint8) []uint8{
+		"nothing": func(_ *Config, actions []uint8) []uint8 { return actions },
+		"physics": func(e *Config, actions []uint8) []uint8 {
+			task := e.Task.(vmas.Balance)
+			task.PackageMass = 3
+			e.Task = task
+			return actions
+		},
+		"action": func(_ *Config, actions []uint8) []uint8 { actions[100] = (actions[100] + 1) % 9; return actions },
+		"end":    func(_ *Config, actions []uint8) []uint8 { return actions[:len(actions)-1] },
+	} {
+		changed, c := e, saved
+		c.Tensors = slices.Clone(saved.Tensors)
+		for i, x := range c.Tensors {
+			if x.Name == statePrefix+"played" {
+				c.Tensors[i] = results.NewTensor(x.Name, change(&changed, slices.Clone(x.Data)))
+			}
+		}
+		tr, err := newTrainer(changed, backend, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.replayActions(t.Context(), c); (err == nil) != (name == "nothing") {
+			t.Errorf("%s changed: %v", name, err)
+		}
+	}
+}
+
+func TestStoredRunIsNotTrainedAgain(t *testing.T) {
+	st := open(t)
+	if _, err := Run(t.Context(), tiny(5), st); err != nil {
+		t.Fatal(err)
+	}
+	fromStore := false
+	if _, err := Run(t.Context(), tiny(5), st, func(e results.Event) { fromStore = fromStore || e.FromStore }); err != nil {
+		t.Fatal(err)
+	}
+	if !fromStore {
+		t.Error("the second run was trained")
+	}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+	"cermic/envs/vmas"
+)
+
+// sized is an experiment of Balance whose bytes can be counted by hand: 60 copies of 4 agents.
+func sized() Config {
+	l := learn.DefaultMAPPO()
+	l.Frames, l.Minibatch, l.CriticHidden = 600, 600, nil
+	e := tiny(1)
+	e.Task, e.Learner, e.Policy = vmas.DefaultBalance(), l, policy.MLP{}
+	return e
+}
+
+func TestBytesAreThoseOfWeightsAndRows(t *testing.T) {
+	bytes := func(e Config) float64 {
+		t.Helper()
+		b, err := e.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	small, wide := sized(), sized()
+	wide.Policy = policy.MLP{Hidden: []int{1000}}
+	spec, err := small.spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A layer of 1000 between the 4·O inputs and 2·D outputs: weights with gradient and two moments, and 600·4 rows of results.
+	in, out := float64(spec.ObsLen()), float64(2*spec.Act.Dim)
+	want := 4*(4*(in+1)*1000+600*4*1000) + 4*4*(1001-(in+1))*out
+	if got := bytes(wide) - bytes(small); math.Abs(got-want) > 1 {
+		t.Errorf("a layer of 1000 counts %g bytes, want %g", got, want)
+	}
+	if got, least := bytes(small), rl.RolloutBytes(spec, 600); got < least || got > 1.5*least {
+		t.Errorf("without hidden layers it counts %g bytes, want little more than the %g of the rollout batch", got, least)
+	}
+	value := sized()
+	q := learn.DefaultQ()
+	value.Task, value.Learner = vmas.DefaultBalance().WithDiscrete(vmas.Product9), q
+	discrete, err := value.spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, least := bytes(value), rl.ReplayBytes(discrete, q.Replay); got < least || least < 1e8 {
+		t.Errorf("a value learner counts %g bytes, less than the %g of its replay", got, least)
+	}
+	curious := sized()
+	c := cermic.Default()
+	c.Minibatch = 1_000_000
+	curious.Explore = c
+	if got := bytes(curious); got < 1e9 {
+		t.Errorf("a minibatch of a million agent steps counts %g bytes", got)
+	}
+}
+
+func TestWhatDoesNotFitIsRefusedBeforeItIsCompiled(t *testing.T) {
+	if rl.Memory() == 0 {
+		t.Skip("the memory of this machine cannot be told")
+	}
+	e := sized()
+	l := e.Learner.(learn.MAPPO)
+	l.Frames, l.Minibatch = 60_000_000, 60_000_000
+	e.Learner, e.Policy = l, policy.MLP{Hidden: []int{8192, 8192}}
+	if err := e.Validate(); err != nil {
+		t.Fatal(err) // every number is within its bounds
+	}
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(context.Background(), e, st)
+	if err == nil || !strings.Contains(err.Error(), "GB of memory, more than the") || !strings.Contains(err.Error(), "-force") {
+		t.Errorf("got %v", err)
+	}
+	if rs, _ := st.Find(results.Query{}); len(rs) > 0 {
+		t.Error("it left a run in the store")
+	}
+	if err := Fits(Force(context.Background()), []Config{e}, 1); err != nil {
+		t.Errorf("with -force: %v", err)
+	}
+
+	small := sized()
+	size, err := small.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := make([]Config, int(float64(rl.Memory())/size)+1)
+	for i := range many {
+		many[i] = small
+	}
+	if err := Fits(context.Background(), many[:2], 1<<62); err != nil {
+		t.Errorf("two small ones with any number of workers: %v", err)
+	}
+	if len(many) > 100_000 {
+		t.Skipf("%d of them fit", len(many))
+	}
+	if err := Fits(context.Background(), many, 1); err != nil {
+		t.Errorf("one by one: %v", err)
+	}
+	if err := Fits(context.Background(), many, len(many)); err == nil || !strings.Contains(err.Error(), "at the same time need at least") {
+		t.Errorf("all at once: %v", err)
+	}
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"cermic/cermiclib/results"
+)
+
+// stopIn starts a run of tiny(seed) that is stopped in the second of its iterations, in the given stage, and returns how long
+// it took to end. While stubborn is open the stage does not notice that it should end.
+func stopIn(t *testing.T, st *results.Store, seed uint64, stage string, stubborn <-chan struct{}) time.Duration {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var stopped time.Time
+	iterations := 0
+	e := hooked(tiny(seed), func(_ context.Context, now string) error {
+		if now != stage || iterations != 1 || !stopped.IsZero() {
+			return nil
+		}
+		stopped = time.Now()
+		stop()
+		if stubborn != nil {
+			<-stubborn
+		}
+		return nil
+	})
+	e.Budget.EvalEvery = 200 // every iteration has every stage
+	got, err := Run(ctx, e, st, func(event results.Event) {
+		if event.Eval != nil {
+			iterations++
+		}
+	})
+	if !errors.Is(err, context.Canceled) || got.Complete {
+		t.Fatalf("stopped in stage %s: complete %v, %v", stage, got.Complete, err)
+	}
+	if got.Frames != 200 || len(got.Evals) != 1 {
+		t.Errorf("stopped in stage %s of the second iteration: %d frames and %d evaluations, want those of the first", stage, got.Frames, len(got.Evals))
+	}
+	return time.Since(stopped)
+}
+
+func TestAStopInAnyStageIsSavedAndGoneOnFrom(t *testing.T) {
+	e := tiny(6)
+	e.Budget.EvalEvery = 200
+	whole := open(t)
+	want, err := Run(t.Context(), e, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stage := range stages {
+		st := open(t)
+		took := stopIn(t, st, 6, stage, nil)
+		// Every stage looks at the context before its next graph call, which takes a millisecond here.
+		if took > patience {
+			t.Errorf("a stop in stage %s took %v", stage, took)
+		}
+		if _, err := Run(t.Context(), e, st); err != nil {
+			t.Fatal(err)
+		}
+		sameRecord(t, record(t, whole, want.ID), record(t, st, want.ID))
+	}
+}
+
+func TestAStageThatDoesNotNoticeAStopIsLeftBehind(t *testing.T) {
+	e := tiny(7)
+	e.Budget.EvalEvery = 200
+	whole, parts := open(t), open(t)
+	want, err := Run(t.Context(), e, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	stubborn := make(chan struct{})
+	if took := stopIn(t, parts, 7, learning, stubborn); took < patience || took > 2*time.Second {
+		t.Errorf("a stop took %v, want from %v to 2 s", took, patience)
+	}
+	// The run goes on, here in the same process, while the stage that was left behind still hangs.
+	if _, err := Run(t.Context(), e, parts); err != nil {
+		t.Fatal(err)
+	}
+	sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
+	close(stubborn)
+	settle(t, before)
+}
+
+// settle waits until no more than want goroutines are left.
+func settle(t *testing.T, want int) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > want; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines are left, want %d", runtime.NumGoroutine(), want)
+		}
+	}
+}
+
+func TestARunLeavesNoGoroutine(t *testing.T) {
+	if _, err := Run(t.Context(), tiny(8), open(t)); err != nil { // starts those that the whole program shares
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	if _, err := Run(t.Context(), tiny(9), open(t)); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, before)
+}
+
+func TestAStopBeforeTheStartTouchesNothing(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	st := open(t)
+	if _, err := Run(ctx, tiny(1), st); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if entries, err := os.ReadDir(st.Dir()); err != nil || len(entries) > 0 {
+		t.Errorf("the store has %v, %v", entries, err)
+	}
+}
+
+func TestAStopThatCannotBeSavedSaysSo(t *testing.T) {
+	st := open(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var got error
+	e := hooked(tiny(2), func(_ context.Context, stage string) error {
+		stop()
+		// Somebody removes the run while it trains.
+		if got == nil {
+			got = os.RemoveAll(st.Dir())
+		}
+		return nil
+	})
+	_, err := Run(ctx, e, st)
+	if err == nil || errors.Is(err, context.Canceled) || got != nil {
+		t.Errorf("got %v, %v: a lost state passes for a saved one", err, got)
+	}
+	if want := "its state at 0 frames could not be saved"; err != nil && !contains(err, want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if err := RunAll(ctx, []Config{e}, st, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("RunAll with a stopped context returns %v", err)
+	}
+}

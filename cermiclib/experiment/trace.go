@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/rng"
+)
+
+// inspector is an explorer that can be looked into.
+type inspector interface {
+	Inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) error
+}
+
+// Trace plays the first episode of an evaluation, as Episode does, with the weights that e's run was last saved with, and
+// returns what its explorer makes of every step. The run may be partial; it is not changed.
+func Trace(ctx context.Context, e Config, st *results.Store) (*results.Inside, error) {
+	return TraceOf(ctx, e, e, st)
+}
+
+// TraceOf is Trace for any run on a task: e plays, and the explorer of another run looks at what e sees. Episodes of runs
+// with one seed and as many frames begin alike.
+func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.Inside, error) {
+	backend, err := nn.Open()
+	if err != nil {
+		return nil, err
+	}
+	player, err := restored(e, backend, st)
+	if err != nil {
+		return nil, err
+	}
+	defer player.close()
+	viewer, err := restored(lens, backend, st)
+	if err != nil {
+		return nil, err
+	}
+	defer viewer.close()
+	for _, g := range viewer.groups {
+		if _, ok := g.module.(inspector); !ok {
+			return nil, fmt.Errorf("%s has no curiosity to look into: choose a run with CERMIC", lens.Label())
+		}
+	}
+	if a, b := player.spec, viewer.spec; a.Name != b.Name || a.Agents != b.Agents || a.InLen() != b.InLen() || a.Act.Len() != b.Act.Len() {
+		return nil, fmt.Errorf("%s on %s sees or does something else than %s on %s: choose runs on one task", e.Label(), a.Name, lens.Label(), b.Name)
+	}
+	in := &results.Inside{Task: e.Task.Kind(), Method: e.Label(), Frames: player.frames, Agents: player.spec.Agents}
+	xs, err := player.watched(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	for i, g := range viewer.groups {
+		if err := g.inspect(ctx, xs[i], in); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// inspect fills in what the group's explorer makes of x, at the places of the group's agents. Codes of different groups are those of
+// different encoders.
+func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) error {
+	if g.view.All() {
+		return g.module.(inspector).Inspect(ctx, x, into)
+	}
+	own := &results.Inside{}
+	if err := g.module.(inspector).Inspect(ctx, x, own); err != nil {
+		return g.named(err)
+	}
+	place := func(row int) int { return into.Row(row/x.N, g.view.Agent(row%x.N)) }
+	scatter(&into.Bonus, own.Bonus, into, place)
+	scatter(&into.Embed, own.Embed, into, place)
+	scatter(&into.Latent, own.Latent, into, place)
+	scatter(&into.Predicted, own.Predicted, into, place)
+	for i := range own.Graphs {
+		own.Graphs[i] = g.wide(own.Graphs[i], into.Agents)
+	}
+	scatter(&into.Graphs, own.Graphs, into, place)
+	return nil
+}
+
+// scatter puts values, one an agent step of a group, into their places among those of all agents; no values leave dst as it is.
+func scatter[T any](dst *[]T, values []T, in *results.Inside, place func(row int) int) {
+	if len(values) > 0 && *dst == nil {
+		*dst = make([]T, in.Steps*in.Agents)
+	}
+	for row, v := range values {
+		(*dst)[place(row)] = v
+	}
+}
+
+// wide is a graph of the group with a node for every agent of the task, of whom those that are no peers are absent.
+func (g *group) wide(graph results.Graph, agents int) results.Graph {
+	out := results.Graph{Present: make([]bool, agents), Probability: make([]float64, agents), Attention: make([]float64, agents), Advanced: graph.Advanced}
+	for j := range graph.Present {
+		at := g.view.Agent(j)
+		out.Present[at], out.Probability[at], out.Attention[at] = graph.Present[j], graph.Probability[j], graph.Attention[j]
+	}
+	return out
+}
+
+// ErrNoWeights is wrapped by the error of playing a run whose weights are not in the store: it was never trained there, as committed records
+// were not, or its checkpoint is gone. It is an fs.ErrNotExist.
+var ErrNoWeights error = noWeights{}
+
+type noWeights struct{}
+
+func (noWeights) Error() string { return "it has no weights here" }
+
+func (noWeights) Is(target error) bool { return target == fs.ErrNotExist }
+
+// unsaved is the error of playing e's run where reading its weights failed. A run that is not complete is trained on request, by whatever trains
+// it; of a complete one, of which st has the record alone, that would show the record, so that the sentence names the command that does train it.
+func (e Config) unsaved(id string, st *results.Store, err error) error {
+	what := fmt.Sprintf("%s on %s with seed %d", e.Label(), e.Task.Kind(), e.Seed)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the weights of %s, run %s: %w", what, id, err)
+	}
+	if r, none := st.Head(id); none == nil && r.Complete {
+		return fmt.Errorf("%s: %w, only its record: go run ./reproduce train -again %s trains it again", what, ErrNoWeights, id)
+	}
+	return fmt.Errorf("%s: %w: train it first", what, ErrNoWeights)
+}
+
+// restored builds e for one copy of its task, with the weights that its run was last saved with.
+func restored(e Config, backend nn.Backend, st *results.Store) (*trainer, error) {
+	as := e
+	// One copy is enough, and no weight depends on their number.
+	shared := e.Task.Shared()
+	shared.Copies = 1
+	as.Task = e.Task.WithShared(shared)
+	return restoredAs(e, as, backend, st)
+}
+
+// restoredAs makes a trainer of the experiment as with the weights that e's run was last saved with, and without a curriculum.
+func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, error) {
+	id, err := e.ID()
+	if err != nil {
+		return nil, err
+	}
+	saved, err := st.Weights(id)
+	if err != nil {
+		return nil, e.unsaved(id, st, err)
+	}
+	as.Curriculum = Curriculum{}
+	t, err := newTrainer(as, backend, st.Dir())
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]results.Tensor, len(saved.Tensors))
+	for _, x := range saved.Tensors {
+		byName[x.Name] = x
+	}
+	err = t.restoreWeights(byName, saved.Bare)
+	for _, g := range t.groups {
+		r, recalls := g.module.(rl.Recaller)
+		kept, there := byName[statePrefix+g.path()+"explorer"]
+		if err == nil && recalls && there { // exported weights keep no state
+			err = r.Recall(kept.Data)
+		}
+	}
+	if err != nil {
+		t.close()
+		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)
+	}
+	t.frames = saved.Frames
+	return t, nil
+}
+
+// watched plays an episode of the only copy, as evaluations play, into a rollout of its own length for each group, and notes scenes,
+// labels and score.
+func (t *trainer) watched(ctx context.Context, in *results.Inside) ([]*rl.Rollout, error) {
+	env, err := t.exp.Task.Build(rng.New(t.exp.Seed, "evaluation", uint64(t.frames), 0).Uint64(), 1)
+	if err != nil {
+		return nil, err
+	}
+	scener, ok := env.(envs.Scener)
+	if !ok {
+		return nil, fmt.Errorf("%s cannot be drawn", t.exp.Task.Kind())
+	}
+	defer envs.Close(env)
+	s := env.Spec()
+	xs := make([]*rl.Rollout, len(t.groups))
+	for i, g := range t.groups {
+		xs[i] = rl.NewRollout(g.spec, s.Horizon, g.learner.CarryLen())
+		xs[i].KeepLabels()
+		xs[i].Started[0] = 1
+	}
+	step, act := newBuffers(env)
+	seats := t.seats(step, act)
+	t.seedEvaluation(0, 1)
+	env.Reset(nil, step)
+	if err := envs.Err(env); err != nil {
+		return nil, err
+	}
+	for over := false; !over && in.Steps < s.Horizon; in.Steps++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		in.Scenes = append(in.Scenes, scener.Scene(0))
+		for _, y := range step.Seen {
+			in.Seen = append(in.Seen, y != 0)
+		}
+		if err := t.takeTurns(seats, step, act, xs[0].Started[in.Steps:in.Steps+1]); err != nil {
+			return nil, err
+		}
+		for i, p := range seats {
+			xs[i].See(in.Steps, p.step)
+			copy(xs[i].Act.Choice[in.Steps*len(p.act.Choice):], p.act.Choice)
+			copy(xs[i].Act.Force[in.Steps*len(p.act.Force):], p.act.Force)
+		}
+		env.Step(act, step)
+		if in.Steps < s.EvalHorizon {
+			in.Score += float64(step.Score[0])
+		}
+		over = step.Terminated[0]|step.Truncated[0] != 0
+	}
+	if envs.Broken(env, 0) {
+		return nil, fmt.Errorf("an episode of %s was broken off: look again", s.Name)
+	}
+	in.Scenes = append(in.Scenes, scener.Scene(0))
+	for i, p := range seats {
+		p.view.Look(p.step, step)
+		xs[i].See(in.Steps, p.step)
+		xs[i].T = in.Steps
+	}
+	return xs, nil
+}

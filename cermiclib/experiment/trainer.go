@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+)
+
+// trainer is an experiment in memory. It steps the environment and keeps count of its episodes; its groups decide and learn.
+type trainer struct {
+	exp       Config
+	backend   nn.Backend
+	env       envs.Env
+	spec      *envs.Spec
+	groups    []*group
+	step      *envs.Step // what all agents see now
+	act       *envs.Actions
+	fresh     []uint8   // [E] 1 where an episode has just started
+	score     []float32 // [E] of the running episodes
+	length    []int32   // [E] steps of the running episodes
+	ended     []uint8   // [E] reset mask
+	visited   *coverage
+	iteration int // completed
+	frames    int // completed
+
+	first *trainer // of the curriculum's easier variant; nil without one and after it
+	until int      // frames that it trains
+}
+
+// newTrainer builds the experiment; files is the folder of its store, where pre-trained weights lie.
+func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err error) {
+	env, err := e.Task.Build(e.Seed, 0)
+	if err != nil {
+		return nil, err
+	}
+	t := &trainer{exp: e, backend: backend, env: env, spec: env.Spec()}
+	defer func() {
+		if err != nil {
+			t.close()
+		}
+	}()
+	for _, view := range envs.Views(t.spec) {
+		g, err := newGroup(e, view, backend, files)
+		if err != nil {
+			if view.All() {
+				return nil, err
+			}
+			return nil, fmt.Errorf("group %s: %w", view.Name, err)
+		}
+		t.groups = append(t.groups, g)
+	}
+	if err := t.makeRoom(); err != nil {
+		return nil, err
+	}
+	t.env.Reset(nil, t.step)
+	t.visited = newCoverage(env, t.collected())
+	t.look()
+	for c := range t.fresh {
+		t.fresh[c] = 1
+	}
+	if e.Curriculum.on() {
+		if err := t.beginCurriculum(files); err != nil {
+			return nil, err
+		}
+	}
+	return t, envs.Err(t.env)
+}
+
+// makeRoom makes the buffers of a rollout batch.
+func (t *trainer) makeRoom() error {
+	t.step, t.act = newBuffers(t.env)
+	for _, g := range t.groups {
+		if err := g.makeRoom(t.exp.Learner.CollectFrames(), t.step, t.act); err != nil {
+			return g.named(err)
+		}
+	}
+	e := t.spec.Copies
+	t.fresh, t.ended = make([]uint8, e), make([]uint8, e)
+	t.score, t.length = make([]float32, e), make([]int32, e)
+	return nil
+}
+
+// close gives back what the graphs and the environment hold.
+func (t *trainer) close() {
+	if t.first != nil {
+		t.first.close()
+	}
+	for _, g := range t.groups {
+		g.build.Close()
+	}
+	envs.Close(t.env)
+}
+
+// newBuffers makes the step and action buffers of env.
+func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
+	return envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
+}
+
+// look shows every group what its agents see now.
+func (t *trainer) look() {
+	for _, g := range t.groups {
+		g.view.Look(g.step, t.step)
+	}
+}
+
+// iterate is one pass of the outer loop of Algorithm 1.
+//
+// paper:Algorithm1  collect with r^i added → update actor and critic → update the curiosity module
+func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
+	if t.learning(t.frames) != t {
+		return t.trainFirst(ctx)
+	}
+	scalars, err := t.collect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.finite(scalars); err != nil {
+		return nil, err
+	}
+	for _, g := range t.groups {
+		err := g.learn(ctx, func(s rl.Scalars) error {
+			own := make(rl.Scalars, len(s))
+			for name, v := range s {
+				own[g.path()+name] = v
+			}
+			maps.Copy(scalars, own)
+			return t.finite(own)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	t.visited.pay(t.groups)
+	t.iteration++
+	t.frames += t.collected()
+	return scalars, nil
+}
+
+// collected is the number of frames of a collection.
+func (t *trainer) collected() int { return t.groups[0].x.T * t.spec.Copies }
+
+// finite names the first scalar, in alphabetical order, that is no number to go on with.
+func (t *trainer) finite(s rl.Scalars) error {
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if v := s[name]; math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%s became %g in iteration %d", name, v, t.iteration)
+		}
+	}
+	return nil
+}
+
+// collect fills the rollouts with T steps of every copy and reports the episodes that ended in them.
+func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
+	for _, g := range t.groups {
+		for row := range g.streams {
+			g.streams[row].Seed(g.seed, "actions", uint64(t.iteration), uint64(row))
+		}
+	}
+	done, err := t.gather(ctx, func(g *group, k int) error { return g.decide(k, t.frames, t.fresh) })
+	if err != nil {
+		return nil, err
+	}
+	scalars := done.scalars(t.groups)
+	t.visited.scalar(scalars)
+	return scalars, nil
+}
+
+// gather fills the rollouts with T steps of every copy; act writes a group's actions of step k into its act and what belongs to them
+// into its rollout.
+func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (done episodes, err error) {
+	done.returns = make([]float64, len(t.groups))
+	steps, e := t.groups[0].x.T, t.spec.Copies
+	for _, g := range t.groups {
+		g.x.Clear()
+		g.x.Iteration, g.x.Frames = t.iteration, t.frames
+	}
+	for k := range steps {
+		if err := ctx.Err(); err != nil {
+			return done, err
+		}
+		for _, g := range t.groups {
+			g.x.See(k, g.step)
+			copy(g.x.Started[k*e:], t.fresh)
+			copy(g.x.Carry[k*len(g.carry):], g.carry)
+			if err := act(g, k); err != nil {
+				return done, err
+			}
+			g.view.Act(t.act, g.act)
+		}
+		t.env.Step(t.act, t.step)
+		t.visited.note(k, e)
+		t.look()
+		for _, g := range t.groups {
+			g.keep(k)
+		}
+		t.endEpisodes(k, &done)
+		if err := envs.Err(t.env); err != nil {
+			return done, err
+		}
+	}
+	for _, g := range t.groups {
+		g.x.See(steps, g.step)
+	}
+	t.visited.tell(t.groups)
+	return done, nil
+}
+
+// withFreshState lets f play other episodes from their start.
+func (t *trainer) withFreshState(f func() error) error {
+	for _, g := range t.groups {
+		inner := f
+		f = func() error { return g.withFreshState(inner) }
+	}
+	return f()
+}
+
+// endEpisodes keeps the true last observations of the copies that are done and starts their next episode.
+func (t *trainer) endEpisodes(k int, done *episodes) {
+	any := false
+	for c := range t.ended {
+		t.score[c] += t.step.Score[c]
+		t.length[c]++
+		t.ended[c] = t.step.Terminated[c] | t.step.Truncated[c]
+		t.fresh[c] = t.ended[c]
+		if t.ended[c] == 0 {
+			continue
+		}
+		any = true
+		if envs.Broken(t.env, c) {
+			done.broken++
+		} else {
+			done.add(t.score[c], t.length[c], t.groups, c)
+		}
+		for _, g := range t.groups {
+			g.end(k, c)
+		}
+		t.score[c], t.length[c] = 0, 0
+	}
+	if any {
+		t.env.Reset(t.ended, t.step)
+		t.look()
+	}
+}
+
+// episodes sums up the training episodes that ended in a collection.
+type episodes struct {
+	n, broken     int // to their end; broken off, which are in no mean
+	score, length float64
+	returns       []float64 // [groups] of the reward that is trained on, mean over agents
+}
+
+func (e *episodes) add(score float32, length int32, groups []*group, c int) {
+	e.n++
+	e.score += float64(score)
+	e.length += float64(length)
+	for i, g := range groups {
+		if g.returns != nil {
+			e.returns[i] += float64(g.returns[c])
+		}
+	}
+}
+
+// scalars are present only where they mean something: a collection without an ended episode has no train_score. Those of a group
+// among several have BenchMARL's names.
+func (e *episodes) scalars(groups []*group) rl.Scalars {
+	out := rl.Scalars{"episodes": float64(e.n)}
+	if e.n > 0 {
+		out["train_score"] = e.score / float64(e.n)
+		out["train_length"] = e.length / float64(e.n)
+	}
+	if e.broken > 0 {
+		out["episodes_broken_off"] = float64(e.broken)
+	}
+	all, rows := 0.0, 0
+	for i, g := range groups {
+		sum := 0.0
+		for _, r := range g.x.Extrinsic {
+			sum += float64(r)
+		}
+		all, rows = all+sum, rows+len(g.x.Extrinsic)
+		if g.view.All() {
+			continue
+		}
+		name := results.CollectionPrefix + g.path() + "reward/"
+		out[name+"reward_mean"] = sum / float64(len(g.x.Extrinsic))
+		if e.n > 0 {
+			out[name+"episode_reward_mean"] = e.returns[i] / float64(e.n)
+		}
+	}
+	out["extrinsic"] = all / float64(rows)
+	return out
+}
