@@ -5,8 +5,9 @@ package meltingpot
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"math"
+
+	"cermic/envs"
 )
 
 // codec writes or reads a state: one list of fields serves both, so that they cannot differ.
@@ -130,20 +131,18 @@ func (e *env) state(c *codec) {
 
 // Save appends everything that the next Step or Reset depends on, behind a fingerprint of the configuration.
 func (e *env) Save(dst []byte) []byte {
-	c := codec{bytes: binary.LittleEndian.AppendUint64(dst, e.fingerprint())}
+	c := codec{bytes: envs.SaveParts(dst, e.fingerprint())}
 	e.state(&c)
 	return c.bytes
 }
 
 // Load continues from a state that Save wrote.
 func (e *env) Load(state []byte) error {
-	if want := len(e.Save(nil)); len(state) != want {
-		return fmt.Errorf("%s: saved state has %d bytes, want %d; was it written with other settings?", e.spec.Name, len(state), want)
+	body, err := envs.SavedBody(e.spec.Name, state, e.fingerprint(), len(e.Save(nil))-8)
+	if err != nil {
+		return err
 	}
-	if binary.LittleEndian.Uint64(state) != e.fingerprint() {
-		return fmt.Errorf("%s: saved state was written with other settings; build the task as it was then", e.spec.Name)
-	}
-	c := codec{bytes: state[8:], reading: true}
+	c := codec{bytes: body, reading: true}
 	if e.state(&c); c.damaged {
 		return fmt.Errorf("%s: saved state is damaged", e.spec.Name)
 	}
@@ -156,7 +155,5 @@ func (e *env) Load(state []byte) error {
 
 // fingerprint tells differently configured environments apart.
 func (e *env) fingerprint() uint64 {
-	h := fnv.New64a()
-	fmt.Fprint(h, e.spec.Name, e.spec.Copies, e.spec.Sparse, e.settings)
-	return h.Sum64()
+	return envs.Fingerprint(fmt.Sprint(e.spec.Name, e.spec.Copies, e.spec.Sparse, e.settings))
 }

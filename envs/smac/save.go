@@ -3,33 +3,25 @@
 package smac
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
+
+	"cermic/envs"
 )
 
-// Save appends everything that the next Step or Reset depends on. The layout is the little-endian concatenation of the
-// arrays that state lists, copy by copy, behind a fingerprint of the configuration.
+// Save appends everything that the next Step or Reset depends on, copy by copy.
 func (e *env) Save(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, e.fingerprint())
-	dst = binary.LittleEndian.AppendUint64(dst, e.seed)
+	parts := []any{&e.seed}
 	for c := range e.copies {
-		a := &e.copies[c]
-		var err error
-		if dst, err = a.chance.AppendBinary(dst); err != nil {
+		chance, err := e.copies[c].chance.AppendBinary(nil)
+		if err != nil {
 			panic(err) // a stream always has a state
 		}
-		for _, part := range a.state() {
-			if dst, err = binary.Append(dst, binary.LittleEndian, part); err != nil {
-				panic(err) // every part is made of fixed-size numbers
-			}
-		}
+		parts = append(append(parts, chance), e.copies[c].state()...)
 	}
-	return dst
+	return envs.SaveParts(dst, e.fingerprint(), parts...)
 }
 
 // streamSize is the length of a stream's state.
@@ -37,41 +29,25 @@ const streamSize = 20
 
 // Load continues from a state that Save wrote.
 func (e *env) Load(state []byte) error {
-	size := 0
-	for _, part := range e.copies[0].state() {
-		size += binary.Size(part)
-	}
-	if want := 16 + len(e.copies)*(size+streamSize); len(state) != want {
-		return fmt.Errorf("%s: saved state has %d bytes, want %d; was it written with other settings?", e.spec.Name, len(state), want)
-	}
-	if binary.LittleEndian.Uint64(state) != e.fingerprint() {
-		return fmt.Errorf("%s: saved state was written with other settings; build the task as it was then", e.spec.Name)
-	}
-	e.seed = binary.LittleEndian.Uint64(state[8:])
-	in := state[16:]
+	parts, chances := []any{&e.seed}, make([][]byte, len(e.copies))
 	for c := range e.copies {
-		if err := e.copies[c].load(in[:streamSize+size]); err != nil {
-			return fmt.Errorf("%s: saved state of copy %d: %w", e.spec.Name, c, err)
-		}
-		in = in[streamSize+size:]
+		chances[c] = make([]byte, streamSize)
+		parts = append(append(parts, chances[c]), e.copies[c].state()...)
 	}
-	return nil
-}
-
-func (a *arena) load(state []byte) error {
-	if err := a.chance.UnmarshalBinary(state[:streamSize]); err != nil {
+	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), parts...); err != nil {
 		return err
 	}
-	in := bytes.NewReader(state[streamSize:])
-	for _, part := range a.state() {
-		if err := binary.Read(in, binary.LittleEndian, part); err != nil {
-			return err
+	for c := range e.copies {
+		a := &e.copies[c]
+		err := a.chance.UnmarshalBinary(chances[c])
+		if err == nil && !a.sound() {
+			err = errors.New("it is damaged")
 		}
+		if err != nil {
+			return fmt.Errorf("%s: saved state of copy %d: %w", e.spec.Name, c, err)
+		}
+		a.refresh()
 	}
-	if !a.sound() {
-		return errors.New("it is damaged")
-	}
-	a.refresh()
 	return nil
 }
 
@@ -133,7 +109,5 @@ func (a *arena) state() []any {
 
 // fingerprint tells differently configured environments apart.
 func (e *env) fingerprint() uint64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%+v %+v", e.spec, e.Settings)
-	return h.Sum64()
+	return envs.Fingerprint(fmt.Sprintf("%+v %+v", e.spec, e.Settings))
 }

@@ -3,46 +3,22 @@
 package vmas
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
+
+	"cermic/envs"
 )
 
-// Save appends everything that the next Step or Reset depends on. The layout is the little-endian concatenation of the
-// arrays that state lists, behind a fingerprint of the configuration.
+// Save appends everything that the next Step or Reset depends on.
 func (e *env) Save(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, e.fingerprint())
-	dst = binary.LittleEndian.AppendUint64(dst, e.seed)
-	for _, part := range e.state() {
-		var err error
-		if dst, err = binary.Append(dst, binary.LittleEndian, part); err != nil {
-			panic(err) // every part is a slice of fixed-size numbers
-		}
-	}
-	return dst
+	return envs.SaveParts(dst, e.fingerprint(), append([]any{&e.seed}, e.state()...)...)
 }
 
 // Load continues from a state that Save wrote.
 func (e *env) Load(state []byte) error {
-	size := 16
-	for _, part := range e.state() {
-		size += binary.Size(part)
-	}
-	if len(state) != size {
-		return fmt.Errorf("%s: saved state has %d bytes, want %d; was it written with other settings?", e.spec.Name, len(state), size)
-	}
-	if binary.LittleEndian.Uint64(state) != e.fingerprint() {
-		return fmt.Errorf("%s: saved state was written with other settings; build the task as it was then", e.spec.Name)
-	}
-	e.seed = binary.LittleEndian.Uint64(state[8:])
-	in := bytes.NewReader(state[16:])
-	for _, part := range e.state() {
-		if err := binary.Read(in, binary.LittleEndian, part); err != nil {
-			return fmt.Errorf("%s: saved state: %w", e.spec.Name, err)
-		}
+	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), append([]any{&e.seed}, e.state()...)...); err != nil {
+		return err
 	}
 	for c := range e.spec.Copies {
 		if checker, ok := e.task.(Checker); ok && !checker.Sound(e.world, c) || e.steps[c] < 0 {
@@ -69,11 +45,9 @@ func (e *env) state() []any {
 
 // fingerprint tells differently configured environments apart.
 func (e *env) fingerprint() uint64 {
-	h := fnv.New64a()
 	// Without groups a spec reads as it did before there were any, so that states that were saved then can be loaded.
 	spec := strings.Replace(fmt.Sprintf("%+v", e.spec), ungrouped, "", 1)
-	fmt.Fprintf(h, "%s %+v %s %+v", spec, e.settings, e.config, e.world.body)
-	return h.Sum64()
+	return envs.Fingerprint(fmt.Sprintf("%s %+v %s %+v", spec, e.settings, e.config, e.world.body))
 }
 
 // ungrouped is what a printed envs.Spec holds of groups where all agents are one.
