@@ -68,23 +68,15 @@ class Store:
 
     def runs(self):
         out = {}
-        for path in glob.glob(str(self.folder / "*" / "experiment.json")):
+        for path in glob.glob(str(self.folder / "*" / "record.json")):
             try:
                 text = pathlib.Path(path).read_text()
                 body = json.loads(text)["v"]
             except (OSError, ValueError):
                 continue  # just being made
             run = pathlib.Path(path).parent
-            out[run.name] = {"head": body, "frames": self.frames(run), "done": (run / "done").exists(), "owned": any(run.glob("lock.*")) and not (run / "done").exists()}
+            out[run.name] = {"head": body, "frames": body["frames"], "done": body["complete"], "owned": any(run.glob("lock.*")) and not body["complete"]}
         return out
-
-    def frames(self, run):
-        try:
-            lines = (run / "scalars.jsonl").read_text().splitlines()
-        except OSError:
-            return 0
-        found = [re.search(r'"frames":(\d+)', line) for line in lines]
-        return max((int(f.group(1)) for f in found if f), default=0)
 
     def training(self):
         """Processes that were left a training."""

@@ -159,7 +159,7 @@ type battlefield struct {
 func newBattlefield(t *testing.T) battlefield {
 	b := battlefield{t: t, dir: t.TempDir(), folder: t.TempDir()}
 	finish(t, tinyTraining("mappo", filepath.Join(b.dir, "runs"))...)
-	found, err := filepath.Glob(filepath.Join(b.dir, "runs", "*", "experiment.json"))
+	found, err := filepath.Glob(filepath.Join(b.dir, "runs", "*", "record.json"))
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
@@ -290,7 +290,7 @@ func unset(store, set string) string {
 	key, want, _ := strings.Cut(set, "=")
 	found, runs := []string{}, 0
 	_ = filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Name() == "experiment.json" {
+		if err == nil && d.Name() == "record.json" {
 			data, err := os.ReadFile(path)
 			if values, bad := conf.Values(data); err == nil && bad == nil {
 				runs++

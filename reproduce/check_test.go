@@ -79,7 +79,7 @@ func checkBeside(t *testing.T, committed string) {
 func TestTheFirstDifferenceIsNamedWithBothValues(t *testing.T) {
 	record := func(score, success, kl float64, other ...results.Point) *results.Record {
 		return &results.Record{Evals: []results.Eval{{Frames: 60, Scores: []float64{1, score}, Success: []float64{0, success}}},
-			Scalars: map[string][]results.Point{"kl": append([]results.Point{{Frames: 6, Value: 1}}, results.Point{Frames: 12, Value: kl}), "entropy": other}}
+			Scalars: map[string]results.Points{"kl": append([]results.Point{{Frames: 6, Value: 1}}, results.Point{Frames: 12, Value: kl}), "entropy": other}}
 	}
 	want := record(2, 1, 3)
 	for _, c := range []struct {

@@ -42,14 +42,11 @@ func lasting(t *testing.T, store string) map[string]string {
 		if err != nil {
 			return err
 		}
-		result := slices.Contains([]string{"experiment.json", "evals.jsonl", "scalars.jsonl"}, d.Name()) || strings.HasPrefix(name, "pretrained")
 		switch {
 		case strings.Contains(d.Name(), ".damaged-"):
 			t.Errorf("a kill left %s", name)
-		case result && !strings.Contains(d.Name(), ".tmp"):
-			data, err := os.ReadFile(path)
-			out[name] = string(data)
-			return err
+		case d.Name() == "record.json" || strings.HasPrefix(name, "pretrained") && !strings.Contains(d.Name(), ".tmp"):
+			out[name] = result(t, path)
 		}
 		return nil
 	})
@@ -68,7 +65,7 @@ func (e *errand) with(store string) []string {
 func errands(t *testing.T) []*errand {
 	trained := t.TempDir()
 	finish(t, tinyTraining("mappo", trained)...)
-	found, err := filepath.Glob(filepath.Join(trained, "*", "experiment.json"))
+	found, err := filepath.Glob(filepath.Join(trained, "*", "record.json"))
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}

@@ -3,7 +3,11 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"cermic/cermiclib/experiment"
@@ -50,6 +54,57 @@ func TestCommittedWeightsAreThoseThatRecordsName(t *testing.T) {
 	if all > 15<<20 {
 		t.Errorf("all weights have %d bytes, want at most 15 MiB", all)
 	}
+}
+
+// What is committed is never written anew, so it must be read as it is; what has today's form is what packing it again gives.
+func TestCommittedRecordsAreReadToTheLastNumber(t *testing.T) {
+	names, err := fs.Glob(records.FS, "*.json.gz")
+	if err != nil || len(names) < 222 {
+		t.Fatalf("%d records, %v", len(names), err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(records.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := results.Unpack(data)
+		if err != nil || r.ID+".json.gz" != name || len(r.Evals) == 0 || len(r.Scalars) == 0 {
+			t.Errorf("%s is read as %+v, %v", name, r, err)
+			continue
+		}
+		again, err := results.Pack(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := unzipped(t, data)
+		if points := strings.Count(text, `{"frames":`) > len(r.Evals)+len(r.Scalars); points {
+			if n := strings.Count(text, `"value":`); n == 0 || n != numbers(r) {
+				t.Errorf("%s has %d values, %d are read", name, n, numbers(r))
+			}
+		} else if unzipped(t, again) != text {
+			t.Errorf("%s is something else when it is packed again", name)
+		}
+	}
+}
+
+func unzipped(t *testing.T, data []byte) string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func numbers(r *results.Record) (n int) {
+	for _, points := range r.Scalars {
+		n += len(points)
+	}
+	return n
 }
 
 // Tables and figures count what today's defaults train: a record of other ones stands on a line of its own, and no cell has it.

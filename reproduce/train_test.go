@@ -117,7 +117,7 @@ func TestAStoreInWhichNothingCanBeReadIsNotCalledEmpty(t *testing.T) {
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "experiment.json"), []byte("{"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "record.json"), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := command(t, "status", "-store", store); err == nil || !strings.Contains(err.Error(), "can be read") || strings.Contains(out, "No runs") {

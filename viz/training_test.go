@@ -14,7 +14,7 @@ import (
 
 // trained is a synthetic run of a setting; its curves rise at the given pace.
 func trained(id, method string, pace float64, frames int) *results.Record {
-	r := &results.Record{ID: id, Method: method, Scalars: map[string][]results.Point{}}
+	r := &results.Record{ID: id, Method: method, Scalars: map[string]results.Points{}}
 	for f := 0; f <= frames; f += 20_000 {
 		x := float64(f) / pace
 		r.Evals = append(r.Evals, results.Eval{Frames: f, Scores: []float64{50 * (1 - math.Exp(-x))}})

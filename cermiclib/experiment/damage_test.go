@@ -52,7 +52,7 @@ func TestDamagedFilesOfAStoppedRunAreNamedAndDoneAgain(t *testing.T) {
 	}
 	stopped := open(t)
 	stopIn(t, stopped, 12, learning, nil)
-	for _, file := range []string{"checkpoint.safetensors", "experiment.json", "evals.jsonl", "scalars.jsonl"} {
+	for _, file := range []string{"checkpoint.safetensors", "record.json"} {
 		for name, damage := range damages {
 			if testing.Short() && name != "a flipped bit" {
 				continue
@@ -65,9 +65,7 @@ func TestDamagedFilesOfAStoppedRunAreNamedAndDoneAgain(t *testing.T) {
 			if !strings.Contains(notes, file) {
 				t.Errorf("%s with %s is not named:\n%s", file, name, notes)
 			}
-			// A file of lines that ends early has lost what was in it; there is nothing to set aside.
-			lines := strings.HasSuffix(file, ".jsonl") && name != "a flipped bit" && name != "something else"
-			if aside := strings.Contains(notes, "set aside as "+file+".damaged-1"); !aside && !lines {
+			if !strings.Contains(notes, "set aside as "+file+".damaged-1") {
 				t.Errorf("%s with %s was not set aside:\n%s", file, name, notes)
 			}
 			sameRecord(t, record(t, whole, want.ID), record(t, st, want.ID))
@@ -82,10 +80,10 @@ func TestADamagedFinishedRunIsTrainedAgainAndSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := record(t, st, first.ID)
-	for _, file := range []string{"done", "experiment.json", "evals.jsonl", "scalars.jsonl"} {
-		notes := repair(t, st, e, first.ID, file, damages["a flipped bit"])
-		if !strings.Contains(notes, file) || !strings.Contains(notes, "set aside") {
-			t.Errorf("damage of %s is told as:\n%s", file, notes)
+	for name, damage := range damages {
+		notes := repair(t, st, e, first.ID, "record.json", damage)
+		if !strings.Contains(notes, "record.json") || !strings.Contains(notes, "set aside") {
+			t.Errorf("%s is told as:\n%s", name, notes)
 		}
 		sameRecord(t, want, record(t, st, first.ID))
 	}

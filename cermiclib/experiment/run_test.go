@@ -4,9 +4,8 @@ package experiment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -103,26 +102,26 @@ func open(t *testing.T) *results.Store {
 	return st
 }
 
-// record returns the files whose bytes are a run's result.
-func record(t *testing.T, st *results.Store, id string) map[string]string {
+// record is a run's result: its record but for the host, as JSON.
+func record(t *testing.T, st *results.Store, id string) string {
 	t.Helper()
-	out := map[string]string{}
-	for _, name := range []string{"experiment.json", "evals.jsonl", "scalars.jsonl"} {
-		data, err := os.ReadFile(filepath.Join(st.Dir(), id, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[name] = string(data)
+	found, err := st.Get(id)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	r := *found
+	r.Host = results.Host{}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
-func sameRecord(t *testing.T, a, b map[string]string) {
+func sameRecord(t *testing.T, a, b string) {
 	t.Helper()
-	for name := range a {
-		if a[name] != b[name] {
-			t.Errorf("%s differs:\n%s\n%s", name, a[name], b[name])
-		}
+	if a != b {
+		t.Errorf("a record differs:\n%s\n%s", a, b)
 	}
 }
 

@@ -3,10 +3,13 @@
 package results
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
+	"time"
 )
 
 // This file holds the only ways in which a run's folder is changed. Each is safe against a process that is stopped at any place,
@@ -43,46 +46,40 @@ func (r *Run) publish(name string) error {
 	return syncDir(r.dir)
 }
 
-// replaceSealed makes a file hold v as one sealed line: a reader, or a machine that loses power, sees the old file or the new one.
-func (r *Run) replaceSealed(name string, v any) error {
-	line, _, err := seal(0, v)
+// writeRecord makes record.json hold a record: a reader, or a machine that loses power, sees the one before or this one.
+func (r *Run) writeRecord(record *Record) error {
+	began := time.Now()
+	data, err := seal(record)
 	if err != nil {
 		return err
 	}
-	err = r.write(name, func(w io.Writer) error {
-		_, err := w.Write(line)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return r.publish(name)
-}
-
-// anew makes a file with that content in place of an old one, open for appending. Another process that still has the old one open
-// cannot change the new one.
-func (r *Run) anew(name string, content []byte) (*os.File, error) {
-	err := r.write(name, func(w io.Writer) error {
-		_, err := w.Write(content)
+	err = r.write(recordFile, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = r.publish(recordFile)
 	}
-	f, err := os.OpenFile(r.temp(name), os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	return f, r.publish(name)
+	r.written = time.Now()
+	r.took = r.written.Sub(began)
+	return err
 }
 
-// aside renames a file that cannot be used to the first free name.damaged-N and returns that.
-func (r *Run) aside(path, name string) (string, error) {
+// setAside renames a file that cannot be used to the first free name.damaged-N and says why.
+func (r *Run) setAside(name, why string) error {
 	for n := 1; ; n++ {
 		aside := fmt.Sprintf("%s.damaged-%d", name, n)
 		if _, err := os.Lstat(r.path(aside)); err == nil {
 			continue
 		}
-		return aside, r.rename(path, aside)
+		err := r.rename(r.path(name), aside)
+		if errors.Is(err, fs.ErrNotExist) {
+			r.note(why)
+			return nil
+		}
+		if err == nil {
+			r.note(fmt.Sprintf("%s; set aside as %s", why, aside))
+		}
+		return err
 	}
 }

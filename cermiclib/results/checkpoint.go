@@ -21,21 +21,21 @@ type Checkpoint struct {
 	Bare    bool              // Tensors are weights alone, to play with and not to go on from
 }
 
-// Metadata keys that the store adds. The marks say how long the files of the result were, and with which checksum: a
-// checkpoint is used only together with exactly the lines that led to it.
+// Metadata keys that the store adds. A checkpoint holds the record that led to it, so that it is all that it takes to go on.
 const (
 	reserved   = "run."
 	metaID     = reserved + "id"
 	metaFrames = reserved + "frames"
-	metaMark   = reserved + "mark." // + file name
+	metaRecord = reserved + "record" // JSON; missing in checkpoints of earlier versions
 )
 
-// write stores c, which belongs to run id and to these places in its files, in a new file at path.
-func (c Checkpoint) write(path, id string, at map[string]mark) error {
-	meta := map[string]string{metaID: id, metaFrames: strconv.Itoa(c.Frames)}
-	for name, m := range at {
-		meta[metaMark+name] = m.String()
+// write stores c and the record that led to it in a new file at path.
+func (c Checkpoint) write(path string, record *Record) error {
+	text, err := compact(record)
+	if err != nil {
+		return err
 	}
+	meta := map[string]string{metaID: record.ID, metaFrames: strconv.Itoa(c.Frames), metaRecord: string(text)}
 	for key, value := range c.Meta {
 		if strings.HasPrefix(key, reserved) {
 			return fmt.Errorf("the metadata key %q is reserved: keys must not start with %q", key, reserved)
@@ -45,38 +45,32 @@ func (c Checkpoint) write(path, id string, at map[string]mark) error {
 	return writeFile(path, func(w io.Writer) error { return WriteTensors(w, c.Tensors, meta) })
 }
 
-// readCheckpoint reads the checkpoint of run id at path and the places, as text, that it belongs to.
-func readCheckpoint(path, id string) (c Checkpoint, at map[string]string, err error) {
+// readCheckpoint reads the checkpoint of run id at path and the JSON of the record that led to it.
+func readCheckpoint(path, id string) (c Checkpoint, record string, err error) {
 	data, err := ReadFile(path, maxFile)
 	if err != nil {
-		return c, nil, err
+		return c, "", err
 	}
 	return parseCheckpoint(data, id)
 }
 
-func parseCheckpoint(data []byte, id string) (c Checkpoint, at map[string]string, err error) {
+func parseCheckpoint(data []byte, id string) (c Checkpoint, record string, err error) {
 	var meta map[string]string
 	if c.Tensors, meta, err = ReadTensors(data); err != nil {
-		return c, nil, err
+		return c, "", err
 	}
 	if meta[checksumKey] == "" {
-		return c, nil, errors.New("the checksum is missing")
+		return c, "", errors.New("the checksum is missing")
 	}
 	if meta[metaID] != id {
-		return c, nil, fmt.Errorf("it belongs to run %q", meta[metaID])
+		return c, "", fmt.Errorf("it belongs to run %q", meta[metaID])
 	}
 	if c.Frames, err = strconv.Atoi(meta[metaFrames]); err != nil || c.Frames < 0 {
-		return c, nil, fmt.Errorf("%s is %q", metaFrames, meta[metaFrames])
+		return c, "", fmt.Errorf("%s is %q", metaFrames, meta[metaFrames])
 	}
-	at, c.Meta = map[string]string{}, map[string]string{}
-	for key, value := range maps.All(meta) {
-		if name, ok := strings.CutPrefix(key, metaMark); ok {
-			at[name] = value
-		} else if !strings.HasPrefix(key, reserved) && key != checksumKey {
-			c.Meta[key] = value
-		}
-	}
-	return c, at, nil
+	record, c.Meta = meta[metaRecord], meta
+	maps.DeleteFunc(c.Meta, func(key, _ string) bool { return strings.HasPrefix(key, reserved) || key == checksumKey })
+	return c, record, nil
 }
 
 // Checkpoint returns what the run called id was last saved with, without claiming the run: to look at, not to go on from.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,9 +15,9 @@ import (
 	"time"
 )
 
-// Claim takes the run called id for training and brings its folder to a state to go on from: what a crash or a full disk
-// tore is cut off, what is damaged is set aside under the name *.damaged-N, each with a line to note, and the files are
-// cut back to the newest checkpoint that fits them. Without one the run starts from nothing.
+// Claim takes the run called id for training and brings its folder to a state to go on from: what is damaged is set aside
+// under the name *.damaged-N, with a line to note, and the record is the one that led to the newest whole checkpoint.
+// Without one the run starts from nothing. A run that an earlier version has begun and not finished is an error.
 //
 // experiment is the canonical JSON whose hash id is; of header, Task, Method, Budget, Seed and Host are used, and only
 // the first claim's are kept (but for Host). If another process trains the run, Claim waits until it stops or, without
@@ -37,12 +36,15 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 	}
 	header.ID, header.Experiment = id, text.Bytes()
 	r := &Run{dir: filepath.Join(s.dir, id), note: note, lease: s.lease}
-	if found, notes, err := readRun(r.dir); err == nil && found.Complete && len(notes) == 0 {
+	if found, err := readRun(r.dir); err == nil && found.Complete {
 		if err := sameExperiment(found, header.Experiment); err != nil {
 			return nil, err
 		}
 		r.record = found // needs no lock, and may be in a folder that cannot be written
 		return r, nil
+	}
+	if begunEarlier(r.dir) {
+		return nil, fmt.Errorf("an earlier version of this program began %s: let that one finish it, or remove the folder to train the run anew", r.dir)
 	}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, diskError(r.dir, err)
@@ -88,18 +90,32 @@ func (r *Run) recover(want Record) error {
 	if err := r.removeTemps(); err != nil {
 		return err
 	}
-	if err := r.recoverHeader(want); err != nil {
-		return err
+	r.record = &Record{ID: want.ID, Task: want.Task, Method: want.Method, Budget: want.Budget, Seed: want.Seed, Experiment: want.Experiment,
+		Scalars: map[string]Points{}}
+	found, err := readRun(r.dir)
+	switch {
+	case errors.Is(err, ErrDamaged):
+		err = r.setAside(recordFile, err.Error())
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err == nil && found.Complete:
+		r.record = found
+		return sameExperiment(found, want.Experiment)
+	case err == nil:
+		r.record = found.head()
+		r.record.Frames = 0
 	}
-	complete, err := r.checkDone()
-	if err != nil || complete {
-		return err
+	if err == nil {
+		err = r.pickCheckpoint()
 	}
-	if err := r.replaceSealed(hostFile, want.Host); err != nil {
+	if err == nil {
+		err = sameExperiment(r.record, want.Experiment)
+	}
+	if err != nil {
 		return err
 	}
 	r.record.Host = want.Host
-	return r.rewind()
+	return r.writeRecord(r.record)
 }
 
 // removeTemps deletes the unfinished files of an interrupted write, and of an owner before this one that only seemed gone: what
@@ -121,29 +137,6 @@ func (r *Run) removeTemps() error {
 	return nil
 }
 
-// recoverHeader reads experiment.json, or writes it if it is missing or damaged.
-func (r *Run) recoverHeader(want Record) error {
-	found, err := readHeader(r.dir)
-	if errors.Is(err, ErrDamaged) {
-		if err := r.setAside(experimentFile, err.Error()); err != nil {
-			return err
-		}
-		err = fs.ErrNotExist
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		h := header{want.ID, want.Task, want.Method, want.Budget, want.Seed, want.Experiment}
-		if err := r.replaceSealed(experimentFile, h); err != nil {
-			return err
-		}
-		found, err = readHeader(r.dir)
-	}
-	if err != nil {
-		return err
-	}
-	r.record = found
-	return sameExperiment(found, want.Experiment)
-}
-
 // sameExperiment guards against an ID that is no hash of the experiment.
 func sameExperiment(found *Record, experiment []byte) error {
 	if !bytes.Equal(found.Experiment, experiment) {
@@ -152,69 +145,19 @@ func sameExperiment(found *Record, experiment []byte) error {
 	return nil
 }
 
-// checkDone says whether the run is complete and undamaged, and then takes its record. A complete run that is damaged
-// becomes a partial one.
-func (r *Run) checkDone() (complete bool, err error) {
-	record, notes, err := readRun(r.dir)
-	if errors.Is(err, ErrDamaged) {
-		return false, r.setAside(doneFile, err.Error())
-	}
-	if err != nil || !record.Complete {
-		return false, err
-	}
-	r.record = record
-	for _, n := range notes { // with the result intact, they are about host.json
-		if err := r.setAside(hostFile, n); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// rewind cuts the files back to the newest checkpoint that fits them and reads what remains.
-func (r *Run) rewind() error {
-	found := map[string]lines{}
-	for _, name := range resultFiles[1:] {
-		data, err := ReadFile(r.path(name), maxFile)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		found[name] = readLines(data)
-		if found[name].torn {
-			r.note(fmt.Sprintf("the last line of %s was cut off and is done again", r.path(name)))
-		}
-		if found[name].bad {
-			// The good lines stay in place; the copy keeps all of it for whoever wants to look.
-			if err := r.keepCopy(name, data, len(found[name].bodies)); err != nil {
-				return err
-			}
-		}
-	}
-	if err := r.pickCheckpoint(found); err != nil {
-		return err
-	}
-	for _, name := range resultFiles[1:] {
-		if err := r.reopen(name, found[name]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pickCheckpoint chooses the newest checkpoint that is whole and belongs to lines that are, sets the others aside, and
-// notes the places in the files to go on from.
-func (r *Run) pickCheckpoint(found map[string]lines) error {
-	r.at = atStart()
+// pickCheckpoint chooses the newest checkpoint that is whole, takes the record that led to it and sets the others aside.
+func (r *Run) pickCheckpoint() error {
 	for _, name := range []string{checkpointFile, previousFile} {
-		c, at, err := readCheckpoint(r.path(name), r.record.ID)
+		c, text, err := readCheckpoint(r.path(name), r.record.ID)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		var record *Record
 		if err == nil {
-			err = r.locate(at, found)
+			record, err = decode([]byte(text))
 		}
 		if err == nil {
-			r.resume, r.record.Frames = &c, c.Frames
+			r.resume, r.record = &c, record
 			if name == previousFile {
 				r.note(fmt.Sprintf("run %s goes on from its checkpoint before last, at %d frames", r.record.ID, c.Frames))
 				return r.rename(r.path(previousFile), checkpointFile)
@@ -225,81 +168,5 @@ func (r *Run) pickCheckpoint(found map[string]lines) error {
 			return err
 		}
 	}
-	r.at = atStart()
-	return nil
-}
-
-// atStart are the places before the first line of every file.
-func atStart() map[string]mark {
-	at := map[string]mark{}
-	for _, name := range resultFiles[1:] {
-		at[name] = mark{}
-	}
-	return at
-}
-
-// locate finds the places that a checkpoint belongs to among the good lines.
-func (r *Run) locate(at map[string]string, found map[string]lines) error {
-	for _, name := range resultFiles[1:] {
-		fits := false
-		for _, m := range found[name].marks {
-			if m.String() == at[name] {
-				r.at[name], fits = m, true
-			}
-		}
-		if !fits {
-			return fmt.Errorf("%s lacks lines that led to it", name)
-		}
-	}
-	return nil
-}
-
-// reopen takes what a file of lines holds up to its place into the record and puts a new file with just that in its place, open
-// for appending.
-func (r *Run) reopen(name string, l lines) error {
-	for i, m := range l.marks {
-		if m == r.at[name] {
-			if err := r.record.add(name, l.bodies[:i]); err != nil {
-				return fmt.Errorf("%s: %w", r.path(name), err)
-			}
-		}
-	}
-	f, err := r.anew(name, l.data[:r.at[name].bytes])
-	if name == evalsFile {
-		r.evals = f
-	} else {
-		r.scalars = f
-	}
-	return err
-}
-
-// setAside renames a file that cannot be used and says why.
-func (r *Run) setAside(name, why string) error {
-	aside, err := r.aside(r.path(name), name)
-	if errors.Is(err, fs.ErrNotExist) {
-		r.note(why)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	r.note(fmt.Sprintf("%s; set aside as %s", why, aside))
-	return nil
-}
-
-// keepCopy sets a copy of a damaged file of lines aside.
-func (r *Run) keepCopy(name string, data []byte, good int) error {
-	err := r.write(name, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	aside, err := r.aside(r.temp(name), name)
-	if err != nil {
-		return err
-	}
-	r.note(fmt.Sprintf("%s is damaged after line %d; set aside as %s", r.path(name), good, aside))
 	return nil
 }

@@ -96,7 +96,7 @@ func readCurves(text []byte) ([]*Record, error) {
 		r := &Record{
 			ID:   fmt.Sprintf("benchmarl-%s-%s-%d", c.Algorithm, c.Task, run.Seed),
 			Task: "vmas/" + c.Task, Method: "BenchMARL " + c.Algorithm, Budget: "recorded", Seed: run.Seed, Complete: true,
-			Experiment: settings, Host: Host{Backend: "torch", Cores: 1, Seconds: run.Seconds}, Scalars: map[string][]Point{},
+			Experiment: settings, Host: Host{Backend: "torch", Cores: 1, Seconds: run.Seconds}, Scalars: map[string]Points{},
 		}
 		if err := r.checkNames(); err != nil {
 			return nil, fmt.Errorf("recorded curves: %w", err)

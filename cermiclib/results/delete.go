@@ -29,8 +29,12 @@ func (s *Store) Delete(id string) error {
 		return fmt.Errorf("run %s is being trained by %s: %w", id, holder, ErrBusy)
 	}
 	// What makes a run complete goes first, so that a deletion that is cut short leaves no result that looks whole.
-	err = os.Remove(filepath.Join(dir, doneFile))
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	for _, name := range []string{recordFile, earlierDone} {
+		if e := os.Remove(filepath.Join(dir, name)); err == nil && !errors.Is(e, fs.ErrNotExist) {
+			err = e
+		}
+	}
+	if err == nil {
 		err = os.RemoveAll(dir)
 	}
 	if err != nil {

@@ -23,7 +23,7 @@ func exported() *Record {
 			{Frames: 6000, Scores: []float64{9, 7}, Success: []float64{1, 0}},
 			{Frames: 12000, Scores: []float64{2, 4}, Success: []float64{0, 0}},
 		},
-		Scalars: map[string][]Point{"loss": {{6000, 0.5}, {12000, 0.25}}},
+		Scalars: map[string]Points{"loss": {{6000, 0.5}, {12000, 0.25}}},
 	}
 }
 
@@ -168,7 +168,7 @@ func fields(t *testing.T, data []byte) map[protowire.Number]any {
 func twoGroups() *Record {
 	r := exported()
 	r.Evals = []Eval{{Frames: 6000, Scores: []float64{1, 2}, Groups: map[string][]float64{"adversary": {-4, -2}, "agent": {6, 6}}}}
-	r.Scalars = map[string][]Point{"adversary/actor_loss": {{6000, 0.5}}, "collection/agent/reward/reward_mean": {{6000, 0.25}}}
+	r.Scalars = map[string]Points{"adversary/actor_loss": {{6000, 0.5}}, "collection/agent/reward/reward_mean": {{6000, 0.25}}}
 	return r
 }
 

@@ -50,7 +50,7 @@ func TestFilesThatUnpackToGigabytesAreRefused(t *testing.T) {
 
 func TestAPipeIsRefusedWithoutWaiting(t *testing.T) {
 	dir := t.TempDir()
-	pipe := filepath.Join(dir, "0a", experimentFile)
+	pipe := filepath.Join(dir, "0a", recordFile)
 	if err := os.Mkdir(filepath.Dir(pipe), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -18,40 +17,26 @@ import (
 )
 
 // indexFile, in the folder of the store, holds the briefs of its complete runs, so that listing thousands does not read all of them. It is a
-// shortcut and nothing else: an entry counts only while every file of its run has the size and the time of modification that it was made
+// shortcut and nothing else: an entry counts only while its run's record has the size and the time of modification that it was made
 // from, a file that is damaged is made anew, and a store that cannot be written does without.
 const indexFile = "index"
 
 // indexVersion begins the file; another layout needs another one.
-const indexVersion = "cermic index 1\n"
-
-// stampedFiles are those of a complete run that its brief comes from.
-var stampedFiles = []string{experimentFile, evalsFile, scalarsFile, hostFile, doneFile}
+const indexVersion = "cermic index 2\n"
 
 // settled is how long a file must not have changed before it may be told by its time: file systems may count in steps of up to two seconds.
 const settled = 3 * time.Second
 
-// stamp is the size and the time of modification of each of stampedFiles, -1 for one that does not exist.
-type stamp [5][2]int64
+// stamp is the size and the time of modification of a run's record.
+type stamp [2]int64
 
 // stampOf reads the stamp of a run's folder; ok is false if it has just changed, or cannot be told.
 func stampOf(dir string) (s stamp, ok bool) {
-	newest := time.Time{}
-	for i, name := range stampedFiles {
-		info, err := os.Lstat(filepath.Join(dir, name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			s[i] = [2]int64{-1, -1}
-			continue
-		case err != nil || !info.Mode().IsRegular():
-			return s, false
-		}
-		s[i] = [2]int64{info.Size(), info.ModTime().UnixNano()}
-		if info.ModTime().After(newest) {
-			newest = info.ModTime()
-		}
+	info, err := os.Lstat(filepath.Join(dir, recordFile))
+	if err != nil || !info.Mode().IsRegular() {
+		return s, false
 	}
-	return s, time.Since(newest) > settled
+	return stamp{info.Size(), info.ModTime().UnixNano()}, time.Since(info.ModTime()) > settled
 }
 
 // indexed is an entry: a brief and what it was made from.
@@ -148,8 +133,7 @@ func (x *index) bytes() []byte {
 // append adds the entry to body: its stamp, then each field of the brief behind its length.
 func (e indexed) append(body []byte) []byte {
 	for _, s := range e.stamp {
-		body = binary.LittleEndian.AppendUint64(body, uint64(s[0]))
-		body = binary.LittleEndian.AppendUint64(body, uint64(s[1]))
+		body = binary.LittleEndian.AppendUint64(body, uint64(s))
 	}
 	r := e.brief
 	host, _ := json.Marshal(r.Host) // strings, numbers and a flag: it does not fail
@@ -231,9 +215,9 @@ func (in *indexReader) field() []byte { return in.take(in.number()) }
 // entry reads one entry.
 func (in *indexReader) entry() (e indexed) {
 	for i := range e.stamp {
-		e.stamp[i] = [2]int64{int64(in.fixed()), int64(in.fixed())}
+		e.stamp[i] = int64(in.fixed())
 	}
-	r := &Record{Complete: true, Scalars: map[string][]Point{}}
+	r := &Record{Complete: true, Scalars: map[string]Points{}}
 	r.ID, r.Task, r.Method, r.Budget = string(in.field()), string(in.field()), string(in.field()), string(in.field())
 	r.Experiment = in.field()
 	in.short = json.Unmarshal(in.field(), &r.Host) != nil || in.short

@@ -42,13 +42,14 @@ type lease struct {
 	heartbeat time.Duration // between two signs of life of a lock's owner
 	ttl       time.Duration // without one, after which an owner on another machine counts as gone
 	poll      time.Duration // between two looks at a lock that is being waited for
+	rest      time.Duration // that must have passed before scalars make the record be written anew, in times of the last writing
 	now       func() time.Time
 	step      func() // called before each change of a run's folder; tests cut in here
 }
 
 // newLease is the lease of a process. An owner may miss five beats, or have a clock that is five times as slow as the others'.
 func newLease() lease {
-	return lease{me: self(), heartbeat: 10 * time.Second, ttl: time.Minute, poll: 250 * time.Millisecond, now: time.Now, step: func() {}}
+	return lease{me: self(), heartbeat: 10 * time.Second, ttl: time.Minute, poll: 250 * time.Millisecond, rest: 20, now: time.Now, step: func() {}}
 }
 
 // watch looks at one lock again and again.

@@ -28,10 +28,10 @@ import (
 //     watcher's own clock, is void.
 //  3. An owner that was only asleep does no harm when it wakes. It writes under names that carry its number, and gives a file
 //     its real name only after a look at its lock; its successor removes first the lock, then all such names, and only then
-//     reads. The files that grow line by line are made anew by each owner: what a late one appends is in no folder any more.
+//     reads.
 //
 // A late owner that was still bringing the folder in order may set a good checkpoint aside, which costs work and no result:
-// every line and checkpoint is checked when it is read.
+// every record and checkpoint is checked when it is read.
 
 // ErrBusy is wrapped by the error of a claim on a run that another process is training.
 var ErrBusy = errors.New("the run is being trained elsewhere")

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -165,7 +164,7 @@ func TestALostLockStopsTheWriter(t *testing.T) {
 	if found := locks(t, dir); len(found) != 1 || found[0] != path {
 		t.Errorf("the locks are now %v", found)
 	}
-	if got := resultOf(t, dir); !reflect.DeepEqual(got, before) {
+	if got := resultOf(t, dir); got != before {
 		t.Errorf("a writer without its lock wrote %v", got)
 	}
 }

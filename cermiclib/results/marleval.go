@@ -148,7 +148,7 @@ func seedOf(name string, place int) uint64 {
 
 // importSteps reads the steps of one run in order of their frames.
 func (r *Record) importSteps(steps map[string]json.RawMessage) error {
-	r.Scalars = map[string][]Point{}
+	r.Scalars = map[string]Points{}
 	for _, name := range slices.Sorted(maps.Keys(steps)) {
 		if name == absoluteMetrics {
 			continue

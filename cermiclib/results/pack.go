@@ -5,7 +5,6 @@ package results
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,14 +23,11 @@ func Pack(r *Record) ([]byte, error) {
 	if !r.Complete {
 		return nil, fmt.Errorf("run %s is not complete", r.ID)
 	}
-	short := packed{*r, make(map[string]columns, len(r.Scalars))}
+	short := *r
+	short.Scalars = make(map[string]Points, len(r.Scalars))
 	for name, points := range r.Scalars {
-		var c columns
 		for _, p := range points {
-			c.Frames, c.Values = append(c.Frames, p.Frames), append(c.Values, digits(p.Value, packedDigits))
-		}
-		if len(points) > 0 {
-			short.Scalars[name] = c
+			short.Scalars[name] = append(short.Scalars[name], Point{p.Frames, digits(p.Value, packedDigits)})
 		}
 	}
 	text, err := compact(&short) // encoding/json sorts the names of the scalars
@@ -46,32 +42,6 @@ func Pack(r *Record) ([]byte, error) {
 	_, err = w.Write(text)
 	err = errors.Join(err, w.Close())
 	return b.Bytes(), err
-}
-
-// packed is a record as it is packed: with scalars by columns, which take half as much as points.
-type packed struct {
-	Record
-	Scalars map[string]columns `json:"scalars"`
-}
-
-// columns are the points of a scalar.
-type columns struct {
-	Frames []int     `json:"frames"`
-	Values []float64 `json:"values"`
-}
-
-// UnmarshalJSON also reads a list of points, which older packs have.
-func (c *columns) UnmarshalJSON(data []byte) error {
-	if !bytes.HasPrefix(data, []byte("[")) {
-		type plain columns
-		return json.Unmarshal(data, (*plain)(c))
-	}
-	var points []Point
-	err := json.Unmarshal(data, &points)
-	for _, p := range points {
-		c.Frames, c.Values = append(c.Frames, p.Frames), append(c.Values, p.Value)
-	}
-	return err
 }
 
 // Digits of scalars in packed records: now, and in older ones.
@@ -100,24 +70,15 @@ func Unpack(data []byte) (*Record, error) {
 	if rest > 0 {
 		return nil, fmt.Errorf("%d bytes follow the record: %w", rest, ErrDamaged)
 	}
-	var p packed
-	if err := json.Unmarshal(text, &p); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	return unpacked(decode(text))
+}
+
+// unpacked refuses what is no complete record.
+func unpacked(r *Record, err error) (*Record, error) {
+	if err == nil && !r.Complete {
+		err = errors.New("it is not a complete record of a run")
 	}
-	r := &p.Record
-	r.Scalars = make(map[string][]Point, len(p.Scalars))
-	for name, c := range p.Scalars {
-		if len(c.Frames) != len(c.Values) {
-			return nil, fmt.Errorf("%s has %d values at %d frames: %w", name, len(c.Values), len(c.Frames), ErrDamaged)
-		}
-		for i, frames := range c.Frames {
-			r.Scalars[name] = append(r.Scalars[name], Point{frames, c.Values[i]})
-		}
-	}
-	if err := checkID(r.ID); err != nil || !r.Complete {
-		return nil, fmt.Errorf("it is not a complete record of a run: %w", ErrDamaged)
-	}
-	if err := r.checkNames(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
 	return r, nil
@@ -141,33 +102,7 @@ func unpackUntil(data []byte, last string) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
-	r := &Record{Scalars: map[string][]Point{}}
-	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
-		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights}
-	in := json.NewDecoder(io.LimitReader(z, maxPack))
-	_, err = in.Token() // the opening brace
-	for err == nil {
-		var key json.Token
-		if key, err = in.Token(); err != nil {
-			break
-		}
-		name, _ := key.(string)
-		field, ok := fields[name]
-		if !ok {
-			break
-		}
-		err = in.Decode(field)
-	}
-	if err == nil && (checkID(r.ID) != nil || !r.Complete) {
-		err = errors.New("it is not a complete record of a run")
-	}
-	if err == nil {
-		err = r.checkNames()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
-	}
-	return r, nil
+	return unpacked(decodeUntil(io.LimitReader(z, maxPack), last))
 }
 
 // WritePack packs r into folder dir, which is made if need be, and returns the path.

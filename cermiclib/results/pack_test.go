@@ -23,7 +23,7 @@ func TestPackedScalarsAreReadFromPointsAndColumns(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	want := map[string][]Point{"kl": {{10, 0.5}, {20, 0.25}}}
+	want := map[string]Points{"kl": {{10, 0.5}, {20, 0.25}}}
 	for _, scalars := range []string{`{"kl":[{"frames":10,"value":0.5},{"frames":20,"value":0.25}]}`, `{"kl":{"frames":[10,20],"values":[0.5,0.25]}}`} {
 		r, err := Unpack(squeezed(scalars))
 		if err != nil || !reflect.DeepEqual(r.Scalars, want) {

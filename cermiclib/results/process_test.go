@@ -135,7 +135,7 @@ func TestOneProcessTrainsARunAtATime(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	finish(t, dir)
-	if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
+	if got := resultOf(t, dir); got != want {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
@@ -167,7 +167,7 @@ func TestARunSurvivesBeingKilledAtAnyMoment(t *testing.T) {
 				t.Errorf("a kill left damage: %s", note)
 			}
 		}
-		if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
+		if got := resultOf(t, dir); got != want {
 			t.Errorf("got %v\nwant %v", got, want)
 		}
 	}
@@ -247,7 +247,7 @@ func TestManyProcessesAndGoroutinesShareARun(t *testing.T) {
 	if count > 1 {
 		t.Errorf("%d goroutines trained one run", count)
 	}
-	if got := resultOf(t, dir); !reflect.DeepEqual(got, want) {
+	if got := resultOf(t, dir); got != want {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }

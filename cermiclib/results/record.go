@@ -5,24 +5,26 @@
 package results
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 )
 
 // Record is one run: one experiment with one seed.
 type Record struct {
-	ID         string             `json:"id"`                // hash of the canonical experiment
-	Task       string             `json:"task"`              // "vmas/balance"
-	Method     string             `json:"method"`            // "mappo-cermic"; the label of a curve
-	Budget     string             `json:"budget"`            // "smoke", "short", "paper" or "custom"
-	Seed       uint64             `json:"seed"`              //
-	Complete   bool               `json:"complete"`          // false: partial, resumable
-	Frames     int                `json:"frames"`            // trained so far
-	Experiment json.RawMessage    `json:"experiment"`        // complete, including every default
-	Host       Host               `json:"host"`              //
-	Weights    string             `json:"weights,omitempty"` // SHA-256 of the file of weights that a packed record brings along; see Store.Weights
-	Evals      []Eval             `json:"evals"`             // in order of Frames
-	Scalars    map[string][]Point `json:"scalars"`           // losses, consistency, Psi moments, intrinsic reward, …
+	ID         string            `json:"id"`                // hash of the canonical experiment
+	Task       string            `json:"task"`              // "vmas/balance"
+	Method     string            `json:"method"`            // "mappo-cermic"; the label of a curve
+	Budget     string            `json:"budget"`            // "smoke", "short", "paper" or "custom"
+	Seed       uint64            `json:"seed"`              //
+	Complete   bool              `json:"complete"`          // false: partial, resumable
+	Frames     int               `json:"frames"`            // trained so far
+	Experiment json.RawMessage   `json:"experiment"`        // complete, including every default
+	Host       Host              `json:"host"`              //
+	Weights    string            `json:"weights,omitempty"` // SHA-256 of the file of weights that a packed record brings along; see Store.Weights
+	Evals      []Eval            `json:"evals"`             // in order of Frames
+	Scalars    map[string]Points `json:"scalars"`           // losses, consistency, Psi moments, intrinsic reward, …
 }
 
 // Host says where and with what a run was trained. It never enters the ID.
@@ -73,6 +75,42 @@ func (r *Record) Score() float64 {
 type Point struct {
 	Frames int     `json:"frames"`
 	Value  float64 `json:"value"`
+}
+
+// Points are a scalar over training, in order of frames. As JSON they are columns, which take half as much.
+type Points []Point
+
+type columns struct {
+	Frames []int     `json:"frames"`
+	Values []float64 `json:"values"`
+}
+
+// MarshalJSON writes {"frames":[…],"values":[…]}.
+func (ps Points) MarshalJSON() ([]byte, error) {
+	c := columns{make([]int, len(ps)), make([]float64, len(ps))}
+	for i, p := range ps {
+		c.Frames[i], c.Values[i] = p.Frames, p.Value
+	}
+	return json.Marshal(c)
+}
+
+// UnmarshalJSON also reads a list of points, which older packed records have.
+func (ps *Points) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte("[")) {
+		return json.Unmarshal(data, (*[]Point)(ps))
+	}
+	var c columns
+	if err := json.Unmarshal(data, &c); err != nil {
+		return err
+	}
+	if len(c.Frames) != len(c.Values) {
+		return fmt.Errorf("a scalar has %d values at %d frames", len(c.Values), len(c.Frames))
+	}
+	*ps = make(Points, len(c.Frames))
+	for i, frames := range c.Frames {
+		(*ps)[i] = Point{frames, c.Values[i]}
+	}
+	return nil
 }
 
 // Event tells a watcher what a run just did. Exactly one of Eval and Scalars is set, or neither for a heartbeat.

@@ -11,21 +11,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
-// Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. After an error
-// of an Append method nothing more is accepted: what was written before stays readable, and the next Claim goes on from
-// the last checkpoint.
+// Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails, what
+// was written before stays readable, and the next Claim goes on from the last checkpoint.
 type Run struct {
-	dir            string
-	note           func(string)
-	lease          lease
-	lock           *lock
-	record         *Record
-	resume         *Checkpoint
-	evals, scalars *os.File
-	at             map[string]mark // ends of the files that are open
-	failed         error           // of the first write that failed
+	dir     string
+	note    func(string)
+	lease   lease
+	lock    *lock
+	record  *Record
+	resume  *Checkpoint
+	written time.Time     // when the record was last written
+	took    time.Duration // how long that took
 }
 
 // Record returns the run so far. It grows with every call of an Append method: read it between calls, do not change it.
@@ -36,8 +35,8 @@ func (r *Run) Complete() bool { return r.record.Complete }
 
 func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
 
-// LoadCheckpoint returns the checkpoint to go on from; ok is false if the run starts from nothing. The record and the
-// files hold exactly what led to it. It may be at the end of the budget, when only Finish was missed. The run lets go of
+// LoadCheckpoint returns the checkpoint to go on from; ok is false if the run starts from nothing. The record
+// holds exactly what led to it. It may be at the end of the budget, when only Finish was missed. The run lets go of
 // the tensors, so a second call finds none.
 func (r *Run) LoadCheckpoint() (c Checkpoint, ok bool) {
 	if r.resume == nil {
@@ -57,27 +56,29 @@ func (r *Run) AppendEval(e Eval) error {
 			return err
 		}
 	}
-	if err := r.append(evalsFile, r.evals, e); err != nil {
+	if err := r.writable(); err != nil {
 		return err
 	}
 	r.record.addEval(e)
-	return nil
+	return r.writeRecord(r.record)
 }
 
 // AppendScalars adds the scalars of an iteration that ended at frames. They must be finite: NaN in a loss is a reason to
-// stop, not a result.
+// stop, not a result. Where iterations are shorter than it takes to write the record, others see several of them at once.
 func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if err := finite(name, frames, values[name]); err != nil {
 			return err
 		}
 	}
-	line := scalarLine{frames, values}
-	if err := r.append(scalarsFile, r.scalars, line); err != nil {
+	if err := r.writable(); err != nil {
 		return err
 	}
-	r.record.addScalars(line)
-	return nil
+	r.record.addScalars(frames, values)
+	if time.Since(r.written) < r.lease.rest*r.took {
+		return nil
+	}
+	return r.writeRecord(r.record)
 }
 
 func finite(name string, frames int, x float64) error {
@@ -94,35 +95,12 @@ func (r *Run) writable() error {
 		return fmt.Errorf("run %s is complete", r.record.ID)
 	case r.lock == nil:
 		return fmt.Errorf("run %s is closed", r.record.ID)
-	case r.failed != nil:
-		return r.failed
 	}
 	return r.lock.held()
 }
 
-// append writes one line at the end of a file; a line that fails is cut off again.
-func (r *Run) append(name string, f *os.File, v any) error {
-	if err := r.writable(); err != nil {
-		return err
-	}
-	at := r.at[name]
-	line, chain, err := seal(at.chain, v)
-	if err != nil {
-		return err
-	}
-	r.lease.step()
-	if _, err := f.WriteAt(line, int64(at.bytes)); err != nil {
-		_ = f.Truncate(int64(at.bytes)) // if this fails too the torn line stays, and readers drop it
-		r.failed = diskError(r.path(name), err)
-		return r.failed
-	}
-	r.at[name] = mark{at.bytes + len(line), chain}
-	return nil
-}
-
-// SaveCheckpoint stores c and, before it, everything that was appended so far, durably. Until it returns the checkpoints
-// before stay in force. A run that is interrupted goes on as after its last SaveCheckpoint: appends that came later are
-// cut off, to be done again.
+// SaveCheckpoint stores c and the record that led to it, durably. Until it returns the checkpoints before stay in force. A run
+// that is interrupted goes on as after its last SaveCheckpoint: what was appended later is dropped, to be done again.
 func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := r.writable(); err != nil {
 		return err
@@ -130,11 +108,10 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if c.Frames < r.record.Frames {
 		return fmt.Errorf("a checkpoint at %d frames cannot follow what was appended at %d", c.Frames, r.record.Frames)
 	}
-	if err := r.sync(); err != nil {
-		return err
-	}
+	at := *r.record
+	at.Frames = c.Frames
 	r.lease.step()
-	if err := c.write(r.temp(checkpointFile), r.record.ID, r.at); err != nil {
+	if err := c.write(r.temp(checkpointFile), &at); err != nil {
 		return err
 	}
 	if err := r.rename(r.path(checkpointFile), previousFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -145,18 +122,7 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 		return err
 	}
 	r.record.Frames = c.Frames
-	return nil
-}
-
-// sync makes the appended lines durable.
-func (r *Run) sync() error {
-	for _, f := range []*os.File{r.evals, r.scalars} {
-		if err := f.Sync(); err != nil {
-			r.failed = diskError(f.Name(), err) // the system may have dropped what it could not write
-			return r.failed
-		}
-	}
-	return nil
+	return r.writeRecord(r.record)
 }
 
 // Finish makes the run complete at the frames of its last evaluation, scalars or checkpoint, and stores where it was
@@ -165,28 +131,12 @@ func (r *Run) Finish(host Host) error {
 	if err := r.writable(); err != nil {
 		return err
 	}
-	if err := r.sync(); err != nil {
+	end := *r.record
+	end.Complete, end.Host = true, host
+	if err := r.writeRecord(&end); err != nil {
 		return err
 	}
-	if err := r.replaceSealed(hostFile, host); err != nil {
-		return err
-	}
-	files, err := readResultFiles(r.dir)
-	if err != nil {
-		return err
-	}
-	end := done{Frames: r.record.Frames, SHA256: map[string]string{}}
-	for name, data := range files {
-		l := readLines(data)
-		if l.bad || l.torn || name != experimentFile && l.marks[len(l.bodies)] != r.at[name] {
-			return fmt.Errorf("%s is damaged after line %d; start again to repair it: %w", r.path(name), len(l.bodies), ErrDamaged)
-		}
-		end.SHA256[name] = digest(data)
-	}
-	if err := r.replaceSealed(doneFile, end); err != nil {
-		return err
-	}
-	r.record.Complete, r.record.Host = true, host
+	*r.record = end
 	r.lease.step()
 	if err := os.Remove(r.path(previousFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -199,13 +149,7 @@ func (r *Run) Close() error {
 	if r.lock == nil {
 		return nil
 	}
-	var errs []error
-	for _, f := range []*os.File{r.evals, r.scalars} {
-		if f != nil {
-			errs = append(errs, f.Close())
-		}
-	}
-	errs = append(errs, r.lock.release(r.record != nil && r.record.Complete))
-	r.lock, r.evals, r.scalars, r.resume = nil, nil, nil, nil
-	return errors.Join(errs...)
+	err := r.lock.release(r.record != nil && r.record.Complete)
+	r.lock, r.resume = nil, nil
+	return err
 }

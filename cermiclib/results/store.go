@@ -133,10 +133,7 @@ func (s *Store) Get(id string) (*Record, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
-	r, notes, err := readRun(filepath.Join(s.dir, id))
-	for _, note := range notes {
-		s.Note(note)
-	}
+	r, err := readRun(filepath.Join(s.dir, id))
 	if err == nil && r.Complete {
 		return r, nil
 	}

@@ -39,6 +39,7 @@ func openTest(t testing.TB, dir string) *Store {
 		t.Fatal(err)
 	}
 	s.Note = func(note string) { t.Errorf("unexpected note: %s", note) }
+	s.lease.rest = 0 // the toy run's iterations take no time
 	return s
 }
 
@@ -108,18 +109,24 @@ func complete(t testing.TB) string {
 	return dir
 }
 
-// resultOf reads the three files that make up the result of the toy run.
-func resultOf(t testing.TB, dir string) map[string]string {
+// resultOf is the result of the toy run: its record but for the host, as JSON.
+func resultOf(t testing.TB, dir string) string {
 	t.Helper()
-	files, err := readResultFiles(filepath.Join(dir, testID))
+	return resultIn(t, dir, testID)
+}
+
+func resultIn(t testing.TB, dir, id string) string {
+	t.Helper()
+	r, err := readRun(filepath.Join(dir, id))
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := map[string]string{}
-	for name, data := range files {
-		texts[name] = string(data)
+	r.Host = Host{}
+	text, err := compact(r)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return texts
+	return string(text)
 }
 
 // copyDir copies a store, but for locks.
@@ -193,16 +200,35 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestLinesStayPlainJSON(t *testing.T) {
-	want := map[string]string{
-		experimentFile: `"v":{"id":"0123456789abcdef","task":"vmas/balance","method":"mappo","budget":"smoke","seed":3,"experiment":` +
-			testExperiment + `}}`,
-		evalsFile:   `"v":{"frames":200,"scores":[`,
-		scalarsFile: `"v":{"frames":100,"values":{"bonus":-0.`,
+func TestARecordIsPlainJSON(t *testing.T) {
+	text := string(read(t, complete(t), recordFile))
+	for _, want := range []string{`"v":{"id":"0123456789abcdef","task":"vmas/balance","method":"mappo","budget":"smoke","seed":3,"complete":true,"frames":600,` +
+		`"experiment":` + testExperiment, `"evals":[{"frames":200,"scores":[`, `"scalars":{"bonus":{"frames":[100,200,300,400,500,600],"values":[-0.`} {
+		if !strings.HasPrefix(text, `{"crc":"`) || !strings.Contains(text, want) || !strings.HasSuffix(text, "}\n") {
+			t.Errorf("got %s\nwant %s", text, want)
+		}
 	}
-	for name, text := range resultOf(t, complete(t)) {
-		if !strings.HasPrefix(text, `{"crc":"`) || !strings.Contains(text, want[name]) || !strings.HasSuffix(text, "}\n") {
-			t.Errorf("%s: got %s\nwant %s", name, text, want[name])
+}
+
+// Iterations that take less time than the writing of their record are written several at once; evaluations and checkpoints always.
+func TestShortIterationsWaitForTheNextWriting(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	s.lease.rest = 1 << 40
+	r := claimTest(t, s)
+	defer r.Close()
+	for step, f := range []func() error{
+		func() error { return r.AppendScalars(1, map[string]float64{"loss": 1}) },
+		func() error { return r.AppendEval(Eval{Frames: 1, Scores: []float64{1}}) },
+		func() error { return r.AppendScalars(2, map[string]float64{"loss": 2}) },
+		func() error { return r.SaveCheckpoint(Checkpoint{Frames: 2}) },
+		func() error { return r.AppendScalars(3, map[string]float64{"loss": 3}) },
+		func() error { return r.Finish(Host{}) },
+	} {
+		if err := f(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Get(testID); err != nil || len(got.Scalars["loss"]) != []int{0, 1, 1, 2, 2, 3}[step] {
+			t.Errorf("after step %d others see %+v, %v", step, got, err)
 		}
 	}
 }
@@ -226,7 +252,7 @@ func TestInterruptedRunsEndByteIdentical(t *testing.T) {
 		if notes := finish(t, snapshot); len(notes) > 0 {
 			t.Errorf("snapshot %d: notes %q", i, notes)
 		}
-		if got := resultOf(t, snapshot); !reflect.DeepEqual(got, want) {
+		if got := resultOf(t, snapshot); got != want {
 			t.Errorf("stopped after write %d: got %v\nwant %v", i, got, want)
 		}
 	}
@@ -302,7 +328,7 @@ func TestClaimRefusesAnotherExperimentUnderTheID(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", c.id, err, c.want)
 		}
 	}
-	if _, err := Open(filepath.Join(dir, testID, doneFile)); err == nil {
+	if _, err := Open(filepath.Join(dir, testID, recordFile)); err == nil {
 		t.Error("a file is opened as a store")
 	}
 }

@@ -23,7 +23,7 @@ func (s scripted) Runs(t Trial) (g results.Group, err error) {
 			points[k].Value = x - float64(k) // r^i falls
 		}
 		g.Runs = append(g.Runs, &results.Record{ID: Label(t.Task+t.Method, t.Set), Task: t.Task, Seed: uint64(i), Frames: 100, Evals: evals,
-			Scalars: map[string][]results.Point{"cermic/int_mean": points}})
+			Scalars: map[string]results.Points{"cermic/int_mean": points}})
 	}
 	return g, nil
 }

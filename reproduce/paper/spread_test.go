@@ -11,7 +11,7 @@ import (
 // TestSpreadOfTheBonusIsToldByMethod: of two runs of one method the mean, each run once, and nothing of runs without a bonus.
 func TestSpreadOfTheBonusIsToldByMethod(t *testing.T) {
 	run := func(id, method string, spread ...float64) *results.Record {
-		r := &results.Record{ID: id, Method: method, Scalars: map[string][]results.Point{}}
+		r := &results.Record{ID: id, Method: method, Scalars: map[string]results.Points{}}
 		for k, v := range spread {
 			r.Scalars[spreadScalar] = append(r.Scalars[spreadScalar], results.Point{Frames: 6000 * (k + 1), Value: v})
 		}

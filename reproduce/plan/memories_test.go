@@ -20,7 +20,7 @@ func scoring(label string, scores ...float64) results.Group {
 		r := &results.Record{Task: "vmas/navigation", Seed: uint64(i + 1), Complete: true, Evals: []results.Eval{{Scores: []float64{s}, Success: []float64{0, 1, 1, 1}}}}
 		if label != "mappo" {
 			for k := range 20 { // only the last two count
-				r.Scalars = map[string][]results.Point{"cermic/kl": append(r.Scalars["cermic/kl"], results.Point{Frames: k, Value: float64(k / 18)})}
+				r.Scalars = map[string]results.Points{"cermic/kl": append(r.Scalars["cermic/kl"], results.Point{Frames: k, Value: float64(k / 18)})}
 			}
 		}
 		g.Runs = append(g.Runs, r)
