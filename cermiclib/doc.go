@@ -28,5 +28,5 @@
 //
 // What can be exchanged is an interface with a registry of configs (envs/conf): envs.Config, learn.Config, explore.Config,
 // policy.Config, memory.Config. A file that registers one is all that it takes; a config that is rl.Scheduled says how a budget
-// trains it. Whole experiments are composed in reproduce/plan, and drawn by viz.
+// trains it. Whole experiments are composed in reproduce/plan, set beside each other in reproduce/figures, and drawn by viz.
 package cermiclib

@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/cluster"
+	"cermic/reproduce/figures"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -182,7 +183,7 @@ func printOverview(ctx context.Context, out io.Writer, store string, seeds, node
 			}
 		}
 	}
-	t, err := plan.Overview(st, seeds, nodes)
+	t, err := figures.Overview(st, seeds, nodes)
 	if err != nil {
 		return err
 	}

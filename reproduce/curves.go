@@ -16,6 +16,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/reproduce/figures"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -60,7 +61,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	}
 	title, shared := known.Name, []string(nil)
 	if reward != "" {
-		records, title, shared = plan.TrainedOn(records, reward), title+", trained on the "+reward+" reward", []string{"task.reward"}
+		records, title, shared = figures.TrainedOn(records, reward), title+", trained on the "+reward+" reward", []string{"task.reward"}
 	}
 	groups := plan.Groups(records, shared...)
 	methods, err := methodsOf(method, groups)
@@ -168,13 +169,13 @@ func drawCurves(file string, around viz.Figure, ours, others []viz.Series) error
 func peer(groups []results.Group, methods []string, group string) []viz.Series {
 	runs := results.Flat(groups)
 	if len(runs) > 0 && !plan.OneReward(runs[0].Task) {
-		runs = plan.TrainedOn(runs, string(envs.Dense))
+		runs = figures.TrainedOn(runs, string(envs.Dense))
 	}
 	switch {
 	case len(runs) == 0:
 		return nil
 	case group != "":
-		return plan.RecordedGroup(runs[0].Task, group, methods...)
+		return figures.RecordedGroup(runs[0].Task, group, methods...)
 	}
-	return plan.Recorded(runs[0].Task, methods...)
+	return figures.Recorded(runs[0].Task, methods...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/reproduce/figures"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 )
@@ -52,14 +53,14 @@ func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
 		t, err := paper.DenseAndSparse(plan.At(st, budget), suite, methods)
 		return must(t, err)
 	}
-	endings, err := plan.Endings(st, []string{"navigation", "balance"}, budget, "dense")
+	endings, err := figures.FinalScores(st, []string{"navigation", "balance"}, budget, "dense")
 	must(endings, err)
 	against := func(task string) shown {
-		rs, err := plan.Memories(st, task, "mappo", budget)
+		rs, err := figures.Memories(st, task, "mappo", budget)
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := plan.Against(rs)
+		table, err := figures.Comparison(rs)
 		return must(table, err)
 	}
 	for name, tables := range map[string][]shown{

@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/reproduce/figures"
 	"cermic/reproduce/plan"
 )
 
@@ -55,7 +56,7 @@ func runPretrain(ctx context.Context, out io.Writer, args []string) error {
 	if len(list) < 2 {
 		return nil
 	}
-	table, err := plan.TabulatePretraining(st, list)
+	table, err := figures.TabulatePretraining(st, list)
 	if err != nil {
 		return err
 	}

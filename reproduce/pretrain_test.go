@@ -10,6 +10,7 @@ import (
 
 	"cermic/cermiclib/memory"
 	"cermic/envs/conf"
+	"cermic/reproduce/figures"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 )
@@ -45,7 +46,7 @@ func TestCommittedPretrainingsAreWhatTheirNamesMeanToday(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p.Frames = range plan.ReportFrames {
+			for _, p.Frames = range figures.ReportFrames {
 				name, err := p.File()
 				if err != nil {
 					t.Fatal(err)

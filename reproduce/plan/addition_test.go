@@ -17,7 +17,7 @@ import (
 // TestEveryLearnerCollectsWithinTheSmokeBudget: a learner says itself how a budget trains it, or a moment's run would take minutes.
 func TestEveryLearnerCollectsWithinTheSmokeBudget(t *testing.T) {
 	for _, kind := range conf.Kinds[learn.Config]() {
-		e := make1(t, Request{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Set: []string{"learner=" + kind}})
+		e := configure(t, Request{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Set: []string{"learner=" + kind}})
 		if frames := e.Learner.CollectFrames(); frames > e.Budget.Frames {
 			t.Errorf("learner %s collects %d frames at once, the budget has %d: give its config a method Scheduled", kind, frames, e.Budget.Frames)
 		}

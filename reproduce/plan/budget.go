@@ -200,8 +200,8 @@ func (b Budget) set(e *experiment.Config, key, value string) error {
 	}
 	now := conf.Keys(*e)
 	changed := func(key string) bool {
-		was, _ := find(before, key)
-		is, _ := find(now, key)
+		was, _ := FindKey(before, key)
+		is, _ := FindKey(now, key)
 		return was != is
 	}
 	if changed("learner") {
@@ -213,7 +213,7 @@ func (b Budget) set(e *experiment.Config, key, value string) error {
 	if changed("explore") {
 		e.Explore = rl.OnSchedule(ofMethods(e.Explore), b.schedule())
 	}
-	if fade, _ := find(now, "explore.int_anneal"); changed("explore.int_anneal") && fade == explore.AnnealLinear {
+	if fade, _ := FindKey(now, "explore.int_anneal"); changed("explore.int_anneal") && fade == explore.AnnealLinear {
 		if err := conf.Set(e, "explore.int_anneal_frames", fmt.Sprint(b.Budget.Frames)); err != nil {
 			return err
 		}

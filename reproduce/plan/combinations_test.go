@@ -22,8 +22,8 @@ func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
 			{"qmix", "explore=cermic", "qmix-cermic"}, {"qmix", "explore=ices", "qplex-ices"}, {"qmix", "explore=db", "mappo-db"},
 			{"mappo", "learner=q", "qmix"}, {"qmix", "learner=mappo", "mappo"}, {"qmix-spectra-native", "learner=mappo", "mappo"},
 		} {
-			e := make1(t, Request{Task: "navigation", Method: c.method, Budget: b.Budget.Name, Set: []string{c.set}})
-			want := make1(t, Request{Task: "navigation", Method: c.like, Budget: b.Budget.Name})
+			e := configure(t, Request{Task: "navigation", Method: c.method, Budget: b.Budget.Name, Set: []string{c.set}})
+			want := configure(t, Request{Task: "navigation", Method: c.like, Budget: b.Budget.Name})
 			if strings.HasPrefix(c.set, "learner") {
 				if !reflect.DeepEqual(e.Learner, want.Learner) {
 					t.Errorf("%s, %s %s: %+v, want %+v", b.Budget.Name, c.method, c.set, e.Learner, want.Learner)
@@ -43,8 +43,8 @@ func TestACombinationThatIsAMethodIsThatMethodsRun(t *testing.T) {
 			{"mace", "explore=none learner.critic=", "mappo"}, {"qmix", "explore=cermic learner.int_at=sample", "qmix-cermic"},
 			{"mappo", "learner=q task.discrete=product9", "qmix"}, {"qmix", "learner=mappo task.discrete=none", "mappo"},
 		} {
-			e := make1(t, Request{Task: "balance", Method: c.method, Budget: b.Budget.Name, Set: strings.Fields(c.set), Seed: 3})
-			want := make1(t, Request{Task: "balance", Method: c.like, Budget: b.Budget.Name, Seed: 3})
+			e := configure(t, Request{Task: "balance", Method: c.method, Budget: b.Budget.Name, Set: strings.Fields(c.set), Seed: 3})
+			want := configure(t, Request{Task: "balance", Method: c.like, Budget: b.Budget.Name, Seed: 3})
 			if e.Method != c.like || !reflect.DeepEqual(e, want) {
 				t.Errorf("%s, %s %s is called %q and is %+v, want %+v", b.Budget.Name, c.method, c.set, e.Method, e, want)
 			}
@@ -69,8 +69,8 @@ func TestSettingsStandAboveTheSchedule(t *testing.T) {
 		{[]string{`explore={"kind":"db","int_anneal":"linear_to_zero","int_anneal_frames":9}`}, "explore.int_anneal_frames", "9"},
 		{[]string{"explore=db"}, "explore.int_anneal_frames", "3000000"}, // read by nobody
 	} {
-		e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
-		if got, ok := find(conf.Keys(e), c.key); !ok || got != c.want {
+		e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
+		if got, ok := FindKey(conf.Keys(e), c.key); !ok || got != c.want {
 			t.Errorf("%v: %s is %q, want %s", c.set, c.key, got, c.want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
 			"mace":         func(c explore.Config) explore.Bonus { return c.(explore.MACE).Bonus },
 			"mappo-cermic": func(c explore.Config) explore.Bonus { return c.(cermic.Config).Bonus },
 		} {
-			e := make1(t, Request{Task: "balance", Method: method, Budget: b.Budget.Name, Set: []string{"explore.int_anneal=linear_to_zero"}})
+			e := configure(t, Request{Task: "balance", Method: method, Budget: b.Budget.Name, Set: []string{"explore.int_anneal=linear_to_zero"}})
 			if got := bonus(e.Explore).IntAnnealFrames; got != b.Budget.Frames || e.Method != method+" explore.int_anneal=linear_to_zero" {
 				t.Errorf("%s at %s, called %q: fades over %d frames, want %d", method, b.Budget.Name, e.Method, got, b.Budget.Frames)
 			}
@@ -104,7 +104,7 @@ func TestLabelsAreRequestsAndEachRunHasOne(t *testing.T) {
 		{"qmix", "learner.mixer=spectra policy=gru", "qmix learner.mixer=spectra policy=gru"},
 		{"mappo-cermic-literal", "explore.alpha=1", "mappo-cermic-literal explore.alpha=1"},
 	} {
-		e := make1(t, Request{Task: "balance", Method: c.method, Budget: "short", Set: strings.Fields(c.set)})
+		e := configure(t, Request{Task: "balance", Method: c.method, Budget: "short", Set: strings.Fields(c.set)})
 		id, err := e.ID()
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func TestLabelsAreRequestsAndEachRunHasOne(t *testing.T) {
 		}
 		label[id] = e.Method
 		words := strings.Fields(e.Method)
-		if again, err := make1(t, Request{Task: "balance", Method: words[0], Budget: "short", Set: words[1:]}).ID(); err != nil || again != id {
+		if again, err := configure(t, Request{Task: "balance", Method: words[0], Budget: "short", Set: words[1:]}).ID(); err != nil || again != id {
 			t.Errorf("%q is run %s, but asked for by that label %s (%v)", e.Method, id, again, err)
 		}
 	}

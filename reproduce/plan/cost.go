@@ -30,10 +30,10 @@ type Cost struct {
 }
 
 // Left is how long the missing frames take, one run at a time; 0 if the rate is unknown.
-func (c Cost) Left() time.Duration { return c.takes(c.Frames) }
+func (c Cost) Left() time.Duration { return c.Takes(c.Frames) }
 
-// takes is how long one run of so many frames takes; 0 if the rate is unknown.
-func (c Cost) takes(frames int) time.Duration {
+// Takes is how long one run of so many frames takes; 0 if the rate is unknown.
+func (c Cost) Takes(frames int) time.Duration {
 	if c.Rate == 0 {
 		return 0
 	}
@@ -53,14 +53,14 @@ func Costs(es []experiment.Config, st *results.Store) ([]Cost, error) {
 	if err != nil {
 		return nil, err
 	}
-	return costsAt(known, es, st)
+	return CostsAt(known, es, st)
 }
 
-// costsAt is Costs at known rates.
-func costsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, error) {
+// CostsAt is Costs at known rates.
+func CostsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, error) {
 	var costs []Cost
 	for _, e := range es {
-		method, agents := methodOf(e), kind(e.Task.Kind())
+		method, agents := MethodOf(e), kind(e.Task.Kind())
 		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.Pictured == agents })
 		if i < 0 {
 			i = len(costs)
@@ -154,8 +154,8 @@ func (c Cost) name() string {
 	return fmt.Sprintf("%s, images of %d agents", c.Method, c.Pictured)
 }
 
-// methodOf is the registered method of which an experiment is a variant, or its label if there is none.
-func methodOf(e experiment.Config) string {
+// MethodOf is the registered method of which an experiment is a variant, or its label if there is none.
+func MethodOf(e experiment.Config) string {
 	text, err := conf.Marshal(e)
 	if err != nil {
 		return e.Label()

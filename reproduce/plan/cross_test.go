@@ -45,7 +45,7 @@ func small(t *testing.T, e *experiment.Config) {
 	t.Helper()
 	for _, assignment := range tiny {
 		key, value, _ := strings.Cut(assignment, "=")
-		if _, ok := find(conf.Keys(*e), key); !ok {
+		if _, ok := FindKey(conf.Keys(*e), key); !ok {
 			continue
 		}
 		if err := conf.Set(e, key, value); err != nil {
@@ -61,7 +61,7 @@ var cores = []string{"mlp", "gru"}
 func withCore(t *testing.T, e *experiment.Config, core string) {
 	t.Helper()
 	key := "policy"
-	if _, ok := find(conf.Keys(*e), "policy.core"); ok {
+	if _, ok := FindKey(conf.Keys(*e), "policy.core"); ok {
 		key = "policy.core" // a policy of its own, around either
 	}
 	if err := conf.Set(e, key, core); err != nil {
@@ -98,7 +98,7 @@ var refused = map[string]string{}
 // combination is a tiny experiment of the matrix.
 func combination(t *testing.T, method, task, core string) experiment.Config {
 	t.Helper()
-	e := make1(t, Request{Task: task, Method: method, Budget: "smoke", Seed: 1})
+	e := configure(t, Request{Task: task, Method: method, Budget: "smoke", Seed: 1})
 	withCore(t, &e, core)
 	small(t, &e)
 	if task == playgrounds[2] { // whose episodes take thousands of steps
@@ -244,7 +244,7 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 					}
 					continue
 				}
-				e := make1(t, q)
+				e := configure(t, q)
 				if q, ok := e.Learner.(learn.Q); ok {
 					q.IntAt = at
 					e.Learner = q
@@ -277,3 +277,37 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 
 // scores are the explorers whose bonus is a function of observation and action, so that old experience can be paid anew.
 var scores = map[string]bool{"db": true, "cermic": true}
+
+// TestEveryMethodTrainsGroupsApart: two iterations on the task with two groups, of which one has a single agent, with scalars and
+// returns of both. Memories have opponents for peers where the task says so.
+func TestEveryMethodTrainsGroupsApart(t *testing.T) {
+	for _, m := range Methods() {
+		for _, opponents := range []string{"objects", "peers"} {
+			if opponents == "peers" && !strings.Contains(m.ID, "cermic") {
+				continue // whose parts know nothing of labels
+			}
+			t.Run(m.ID+" "+opponents, func(t *testing.T) {
+				if testing.Short() && m.ID != "mappo-cermic" {
+					t.Skip("compiles for seconds")
+				}
+				e := combination(t, m.ID, "vmas/simple_adversary", "mlp")
+				if err := conf.Set(&e, "task.opponents", opponents); err != nil {
+					t.Fatal(err)
+				}
+				r := libtest.Train(t, e)
+				checkTrained(t, r, 2)
+				for _, group := range []string{"adversary", "agent"} {
+					own := 0
+					for name := range r.Scalars {
+						if strings.HasPrefix(name, group+"/") {
+							own++
+						}
+					}
+					if own == 0 || len(r.Evals[0].Groups[group]) != len(r.Evals[0].Scores) {
+						t.Errorf("group %s has %d scalars and %d returns", group, own, len(r.Evals[0].Groups[group]))
+					}
+				}
+			})
+		}
+	}
+}

@@ -20,7 +20,7 @@ func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(set ...string) experiment.Config {
-		return make1(t, Request{Task: "explore/rooms", Method: "mappo", Budget: "smoke", Seed: 1, Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
+		return configure(t, Request{Task: "explore/rooms", Method: "mappo", Budget: "smoke", Seed: 1, Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -45,7 +45,7 @@ func TestIdentitiesOfRunsAreFrozen(t *testing.T) {
 	if *regenIDs {
 		var out strings.Builder
 		for _, q := range frozen() {
-			id, err := make1(t, q).ID()
+			id, err := configure(t, q).ID()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestIdentitiesOfRunsAreFrozen(t *testing.T) {
 	}
 	found := 0
 	for _, q := range frozen() {
-		id, err := make1(t, q).ID()
+		id, err := configure(t, q).ID()
 		if err != nil {
 			t.Fatal(err)
 		}

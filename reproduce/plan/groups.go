@@ -17,7 +17,7 @@ import (
 // without are left out of the labels. What cannot be compared, as it is of another program, keeps the label that it has. No two groups on
 // a task have the same label.
 func Groups(rs []*results.Record, without ...string) []results.Group {
-	return named(results.Groups(rs), func(r *results.Record) (method, label string) {
+	return Named(results.Groups(rs), func(r *results.Record) (method, label string) {
 		d, err := describe(r.Experiment)
 		if err != nil {
 			return "", r.Method
@@ -26,8 +26,8 @@ func Groups(rs []*results.Record, without ...string) []results.Group {
 	})
 }
 
-// named labels groups, and adds what else differs between those on a task whose labels would be the same.
-func named(gs []results.Group, name func(*results.Record) (method, label string)) []results.Group {
+// Named labels groups, and adds what else differs between those on a task whose labels would be the same.
+func Named(gs []results.Group, name func(*results.Record) (method, label string)) []results.Group {
 	alike := map[[2]string][]int{}
 	for i, g := range gs {
 		gs[i].Method, gs[i].Label = name(g.Runs[0])
@@ -140,7 +140,7 @@ func (a *Archive) Runs(t paper.Trial) (results.Group, error) {
 		e.Seed = seed
 		es = append(es, e)
 	}
-	g, err := arm{e.Label(), es}.complete(a.store)
+	g, err := Arm{e.Label(), es}.Complete(a.store)
 	if err == nil && len(g.Runs) > 0 {
 		g = Groups(g.Runs)[0]
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -22,7 +21,7 @@ import (
 // program would have written them.
 func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.RawMessage)) *results.Record {
 	t.Helper()
-	e := make1(t, q)
+	e := configure(t, q)
 	text, err := conf.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
@@ -184,19 +183,6 @@ func TestACellHasAllSeedsOfItsExperiment(t *testing.T) {
 	}
 }
 
-// Settings of the memory that are not its kind nor its start were one line once.
-func TestMemoriesOfOtherSizesAreOtherLines(t *testing.T) {
-	ask := func(seed uint64, set ...string) *results.Record {
-		return recorded(t, Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: set, Seed: seed})
-	}
-	st := committed(t, ask(1, "explore.memory=gru"), ask(2, "explore.memory=gru"), ask(1, "explore.memory=gru", "explore.memory.gru_layers=3"),
-		recorded(t, Request{Task: "navigation", Method: "mappo", Budget: "short", Seed: 1}))
-	gs, err := Memories(st, "navigation", "mappo", "short")
-	if err != nil || len(gs) != 3 || gs[0].Label != "mappo" || len(gs[1].Runs) != 2 || !strings.HasPrefix(gs[2].Label, "gru explore.memory.gru_layers=3") {
-		t.Errorf("got %v, %v", shown(gs), err)
-	}
-}
-
 func BenchmarkLabel(b *testing.B) {
 	e, err := New(Request{Task: "balance", Method: "mappo-cermic", Budget: "short", Seed: 1})
 	if err != nil {
@@ -211,4 +197,13 @@ func BenchmarkLabel(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func emptyStore(t *testing.T) *results.Store {
+	t.Helper()
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
 }

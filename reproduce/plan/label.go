@@ -170,7 +170,7 @@ func (s stored) changes(reference experiment.Config, budget Budget, limit int) (
 			if slices.ContainsFunc(s.missing, func(m string) bool { return m == now.Key || strings.HasPrefix(now.Key, m+".") }) {
 				continue
 			}
-			if before, ok := find(then, now.Key); ok && before == now.Value {
+			if before, ok := FindKey(then, now.Key); ok && before == now.Value {
 				continue
 			}
 			if len(out) >= limit {
@@ -203,15 +203,15 @@ func keepsPolicy(method Method, e experiment.Config) error {
 		return nil
 	}
 	plain := "mappo"
-	if mixer(e.Learner) != "" {
+	if Mixer(e.Learner) != "" {
 		plain = "qmix"
 	}
 	return fmt.Errorf("%s acts by a policy of its own, which policy=%s replaces: set policy.core=gru or mlp for another network inside that, or ask for %s",
 		method.ID, e.Policy.Kind(), plain)
 }
 
-// find returns the value of key among keys.
-func find(keys []conf.KeyDoc, key string) (string, bool) {
+// FindKey returns the value of key among keys.
+func FindKey(keys []conf.KeyDoc, key string) (string, bool) {
 	i := slices.IndexFunc(keys, func(k conf.KeyDoc) bool { return k.Key == key })
 	if i < 0 {
 		return "", false

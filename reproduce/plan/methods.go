@@ -28,12 +28,12 @@ type Method struct {
 
 // composes reports whether e is put together from the parts of m, whatever their settings.
 func (m Method) composes(e experiment.Config) bool {
-	return m.Learner.Kind() == e.Learner.Kind() && mixer(m.Learner) == mixer(e.Learner) &&
+	return m.Learner.Kind() == e.Learner.Kind() && Mixer(m.Learner) == Mixer(e.Learner) &&
 		m.Policy.Kind() == e.Policy.Kind() && m.Explore.Kind() == e.Explore.Kind()
 }
 
-// mixer is the kind of a value learner's mixer, empty for other learners.
-func mixer(l learn.Config) string {
+// Mixer is the kind of a value learner's mixer, empty for other learners.
+func Mixer(l learn.Config) string {
 	if q, ok := l.(learn.Q); ok && q.Mixer != nil {
 		return q.Mixer.Kind()
 	}

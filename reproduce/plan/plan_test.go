@@ -19,8 +19,8 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// make1 is New for requests that must succeed.
-func make1(t *testing.T, q Request) experiment.Config {
+// configure is New for requests that must succeed.
+func configure(t *testing.T, q Request) experiment.Config {
 	t.Helper()
 	e, err := New(q)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestEveryTaskAndMethodMakesAValidExperimentAtEveryBudget(t *testing.T) {
 	for _, task := range Tasks() {
 		for _, method := range Methods() {
 			for _, budget := range Budgets {
-				e := make1(t, Request{Task: task.ID, Method: method.ID, Budget: budget.Budget.Name, Seed: 1})
+				e := configure(t, Request{Task: task.ID, Method: method.ID, Budget: budget.Budget.Name, Seed: 1})
 				here, err := budget.On(task.ID)
 				if err != nil {
 					t.Fatal(err)
@@ -64,7 +64,7 @@ func TestPicturesAreLearntFromInSmallMinibatches(t *testing.T) {
 		{"clean_up", "short", 30_000, 2, 240},
 		{"clean_up", "paper", 3_000_000, 30, 2400},
 	} {
-		e := make1(t, Request{Task: c.task, Method: "mappo", Budget: c.budget})
+		e := configure(t, Request{Task: c.task, Method: "mappo", Budget: c.budget})
 		l := e.Learner.(learn.MAPPO)
 		if e.Budget.Name != c.budget || e.Budget.Frames != c.frames || l.Epochs != c.epochs || l.Minibatch != c.minibatch {
 			t.Errorf("%s at %s: %+v, %d epochs of minibatches of %d frames, want %+v", c.task, c.budget, e.Budget, l.Epochs, l.Minibatch, c)
@@ -73,7 +73,7 @@ func TestPicturesAreLearntFromInSmallMinibatches(t *testing.T) {
 }
 
 func TestPaperBudgetHoldsEveryNumberOfTheHyperParameterTable(t *testing.T) {
-	e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "paper"})
+	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "paper"})
 	c, h := e.Learner.(learn.MAPPO), paper.Hyper
 	if c.Frames != h.OnPolicy.Frames || c.Epochs != h.OnPolicy.Epochs || c.Minibatch != h.OnPolicy.Minibatch ||
 		c.Discount != h.General.Discount || c.LR != h.General.LearningRate || c.Eps != h.General.AdamEps {
@@ -85,7 +85,7 @@ func TestPaperBudgetHoldsEveryNumberOfTheHyperParameterTable(t *testing.T) {
 	if iterations := (e.Budget.Frames + c.Frames - 1) / c.Frames; iterations != 84 {
 		t.Errorf("%d iterations, want 84", iterations)
 	}
-	q := make1(t, Request{Task: "balance", Method: "qmix", Budget: "paper"}).Learner.(learn.Q)
+	q := configure(t, Request{Task: "balance", Method: "qmix", Budget: "paper"}).Learner.(learn.Q)
 	if q.Frames != 36_000 || q.Steps != h.OffPolicy.Steps || q.Batch != h.OffPolicy.TrainBatch || q.Replay != h.OffPolicy.Replay ||
 		q.Discount != h.General.Discount || q.LR != h.General.LearningRate || q.Eps != h.General.AdamEps || q.Polyak != h.TargetUpdates.Polyak ||
 		q.EpsInit != h.Exploration.EpsInit || q.EpsEnd != h.Exploration.EpsEnd || q.EpsFrames != 1_000_000 {
@@ -97,13 +97,13 @@ func TestPaperBudgetHoldsEveryNumberOfTheHyperParameterTable(t *testing.T) {
 }
 
 func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
-	e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.reward=dense"}})
+	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.reward=dense"}})
 	c := e.Learner.(learn.MAPPO)
 	if c.Frames != 6000 || c.Epochs != 10 || c.Minibatch != 1200 || c.LR != 3e-4 || c.Discount != 0.99 || c.Clip != 0.2 ||
 		c.Lambda != 0.9 || c.EntropyCoef != 0 || c.AdvantageNorm || e.Task.Shared() != (envs.Common{Copies: 60, Reward: envs.Dense}) {
 		t.Errorf("got %+v on %+v", c, e.Task.Shared())
 	}
-	q := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short", Set: []string{"task.reward=dense"}})
+	q := configure(t, Request{Task: "balance", Method: "qmix", Budget: "short", Set: []string{"task.reward=dense"}})
 	if c := q.Learner.(learn.Q); c.Frames != 6000 || c.Steps != 100 || c.Batch != 1024 || c.Replay != 600_000 || c.LR != 3e-4 ||
 		c.EpsInit != 0.8 || c.EpsEnd != 0.01 || c.EpsFrames != 200_000 || c.Polyak != 0.005 || q.Budget != e.Budget {
 		t.Errorf("got %+v", c)
@@ -117,7 +117,7 @@ func TestOnlyBudgetsBelowThePapersSpareCermicsModule(t *testing.T) {
 	sparing := cermic.Novelty()
 	sparing.Fraction, sparing.Negatives = 0.1, 8
 	for budget, want := range map[string]cermic.Config{"smoke": sparing, "short": sparing, "paper": cermic.Novelty()} {
-		e := make1(t, Request{Task: "balance", Method: "mappo-cermic", Budget: budget})
+		e := configure(t, Request{Task: "balance", Method: "mappo-cermic", Budget: budget})
 		if e.Explore != want || e.Method != "mappo-cermic" {
 			t.Errorf("%s: %q with %+v, want %+v", budget, e.Method, e.Explore, want)
 		}
@@ -126,7 +126,7 @@ func TestOnlyBudgetsBelowThePapersSpareCermicsModule(t *testing.T) {
 
 func TestStarredTasksTrainOnTheSparseReward(t *testing.T) {
 	for _, task := range Tasks() {
-		e := make1(t, Request{Task: task.ID, Method: "mappo", Budget: "smoke"})
+		e := configure(t, Request{Task: task.ID, Method: "mappo", Budget: "smoke"})
 		if sparse := e.Task.Shared().Reward == envs.Sparse; sparse != (task.Star || !task.Paper) {
 			t.Errorf("%s: star %v, trained on the %s reward", task.ID, task.Star, e.Task.Shared().Reward)
 		}
@@ -145,7 +145,7 @@ func TestLabelsNameWhatDiffersHoweverItWasWritten(t *testing.T) {
 		{[]string{"budget.eval_episodes=7"}, "mappo budget.eval_episodes=7 (else short)"},
 		{[]string{"budget.frames=36000", "learner.lr=0.001"}, "mappo budget.frames=36000 learner.lr=0.001 (else short)"},
 	} {
-		e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
+		e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: c.set})
 		if e.Method != c.want {
 			t.Errorf("%v is called %q, want %q", c.set, e.Method, c.want)
 		}
@@ -154,7 +154,7 @@ func TestLabelsNameWhatDiffersHoweverItWasWritten(t *testing.T) {
 
 func TestValueLearnersGetFinitelyManyActions(t *testing.T) {
 	for _, task := range Tasks() {
-		e := make1(t, Request{Task: task.ID, Method: "qmix", Budget: "smoke"})
+		e := configure(t, Request{Task: task.ID, Method: "qmix", Budget: "smoke"})
 		env, err := e.Task.Build(1, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -167,8 +167,8 @@ func TestValueLearnersGetFinitelyManyActions(t *testing.T) {
 
 func TestEpsilonFallsOverAThirdOfAnyBudget(t *testing.T) {
 	for _, b := range Budgets {
-		q := make1(t, Request{Task: "balance", Method: "qmix", Budget: b.Budget.Name}).Learner.(learn.Q)
-		e := make1(t, Request{Task: "balance", Method: "mappo-eps", Budget: b.Budget.Name}).Explore.(explore.Epsilon)
+		q := configure(t, Request{Task: "balance", Method: "qmix", Budget: b.Budget.Name}).Learner.(learn.Q)
+		e := configure(t, Request{Task: "balance", Method: "mappo-eps", Budget: b.Budget.Name}).Explore.(explore.Epsilon)
 		if want := b.Budget.Frames / 3; q.EpsFrames != want || e.Frames != want {
 			t.Errorf("%s: ε falls over %d and %d frames, want %d", b.Budget.Name, q.EpsFrames, e.Frames, want)
 		}
@@ -176,7 +176,7 @@ func TestEpsilonFallsOverAThirdOfAnyBudget(t *testing.T) {
 }
 
 func TestAnotherMixerIsAnotherMethod(t *testing.T) {
-	q, m := make1(t, Request{Task: "balance", Method: "qmix", Budget: "smoke"}), make1(t, Request{Task: "balance", Method: "mappo", Budget: "smoke"})
+	q, m := configure(t, Request{Task: "balance", Method: "qmix", Budget: "smoke"}), configure(t, Request{Task: "balance", Method: "mappo", Budget: "smoke"})
 	method, err := FindMethod("qmix")
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestAnotherMixerIsAnotherMethod(t *testing.T) {
 }
 
 func TestAChangedBudgetIsCustom(t *testing.T) {
-	e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"budget.frames=12000"}})
+	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"budget.frames=12000"}})
 	if e.Budget.Name != "custom" || e.Budget.Frames != 12000 {
 		t.Errorf("got %+v", e.Budget)
 	}
@@ -288,7 +288,7 @@ func TestMistakesAreOneSentenceWithNearNames(t *testing.T) {
 }
 
 func TestAnExperimentReadsBackFromItsJSON(t *testing.T) {
-	e := make1(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.package_mass=4"}, Seed: 9})
+	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.package_mass=4"}, Seed: 9})
 	text, err := conf.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
@@ -304,13 +304,13 @@ func TestAnExperimentReadsBackFromItsJSON(t *testing.T) {
 }
 
 func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
-	e := make1(t, Request{Task: "balance", Method: "mappo-cermic", Budget: "paper"})
+	e := configure(t, Request{Task: "balance", Method: "mappo-cermic", Budget: "paper"})
 	text, err := conf.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range paper.Letters {
-		now, ok := find(conf.Keys(e), l.Key)
+		now, ok := FindKey(conf.Keys(e), l.Key)
 		if !ok || now != paper.Setting(text, l.Key) {
 			t.Errorf("%s is %q in the settings (%v), %q in their JSON", l.Key, now, ok, paper.Setting(text, l.Key))
 		}
@@ -330,15 +330,15 @@ func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
 
 // TestFramesCutABudgetShort and leave everything else, schedules included, as it is.
 func TestFramesCutABudgetShort(t *testing.T) {
-	whole := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short"})
-	cut := make1(t, Request{Task: "balance", Method: "qmix", Budget: "short", Frames: 60_000})
+	whole := configure(t, Request{Task: "balance", Method: "qmix", Budget: "short"})
+	cut := configure(t, Request{Task: "balance", Method: "qmix", Budget: "short", Frames: 60_000})
 	if cut.Budget != (experiment.Budget{Name: "custom", Frames: 60_000, EvalEvery: 6000, EvalEpisodes: 60}) || cut.Method != "qmix budget.eval_every=6000 budget.frames=60000 (else short)" {
 		t.Errorf("got %+v, called %q", cut.Budget, cut.Method)
 	}
 	if cut.Budget, cut.Method = whole.Budget, whole.Method; !reflect.DeepEqual(cut, whole) {
 		t.Errorf("got %+v, want %+v", cut, whole)
 	}
-	if e := make1(t, Request{Task: "balance", Method: "qmix", Budget: "smoke", Frames: 60_000}); e.Budget.Name != "smoke" {
+	if e := configure(t, Request{Task: "balance", Method: "qmix", Budget: "smoke", Frames: 60_000}); e.Budget.Name != "smoke" {
 		t.Errorf("more frames than the budget has make %+v", e.Budget)
 	}
 }
@@ -351,13 +351,13 @@ func TestCPMLagsByAThirdOfTheRunAtEveryBudget(t *testing.T) {
 			{Task: "navigation", Method: "mappo", Budget: budget.Budget.Name, Set: []string{"policy=cpm"}},
 			{Task: "clean_up", Method: "cpm", Budget: budget.Budget.Name},
 		} {
-			e := make1(t, q)
+			e := configure(t, q)
 			if lag := e.Policy.(policy.CPM).Lag; lag != e.Budget.Frames/3 {
 				t.Errorf("%s of %s at %s lags by %d of %d frames", q.Method, q.Task, q.Budget, lag, e.Budget.Frames)
 			}
 		}
 	}
-	e := make1(t, Request{Task: "navigation", Method: "cpm", Budget: "short", Set: []string{"policy.cpm_lag_frames=0"}})
+	e := configure(t, Request{Task: "navigation", Method: "cpm", Budget: "short", Set: []string{"policy.cpm_lag_frames=0"}})
 	if lag := e.Policy.(policy.CPM).Lag; lag != 0 {
 		t.Errorf("a lag that is set to 0 is %d", lag)
 	}
@@ -367,7 +367,7 @@ func TestCPMLagsByAThirdOfTheRunAtEveryBudget(t *testing.T) {
 // 5,000, all taken as 100 steps.
 func TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget(t *testing.T) {
 	for _, budget := range Budgets {
-		e := make1(t, Request{Task: "navigation", Method: "qmix-spectra-native", Budget: budget.Budget.Name})
+		e := configure(t, Request{Task: "navigation", Method: "qmix-spectra-native", Budget: budget.Budget.Name})
 		c, p := e.Learner.(learn.Q), e.Policy.(policy.SPECTra)
 		if e.Task.Shared().Copies != 8 || c.Frames != 800 || c.Steps != 1 || c.Batch != 12_800 || c.Replay != 500_000 || c.TargetFrames != 20_000 ||
 			c.Polyak != 1 || c.Lambda != 0.6 || c.Loss != "half_l2" || !c.DoubleQ || c.LR != 1e-3 || c.Clip != 10 || c.Discount != 0.99 {
@@ -376,5 +376,12 @@ func TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget(t *testing.T) {
 		if c.EpsInit != 1 || c.EpsEnd != 0.05 || c.EpsFrames != 100_000 || p.Mask || p.Core != policy.CoreGRU || p.Width != 64 || p.Heads != 4 {
 			t.Errorf("%s: %+v, %+v", budget.Budget.Name, c, p)
 		}
+	}
+}
+
+func TestAGridIsEveryMethodOnEveryTask(t *testing.T) {
+	es, err := Grid([]string{"balance", "wheel"}, []string{"mappo", "qmix"}, "smoke", 2, "task.reward=dense")
+	if err != nil || len(es) != 8 || es[7].Seed != 2 || es[7].Task.Kind() != "vmas/wheel" {
+		t.Errorf("%d experiments, %v", len(es), err)
 	}
 }

@@ -4,10 +4,8 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -77,10 +75,10 @@ func PlayTask(id string, milestones []int, episodes int, seed uint64) ([]*Played
 
 // inParts returns the default of a task with its sparse reward paid in k parts; ok is false if it cannot be.
 func inParts(id string, k int) (cfg envs.Config, ok bool, err error) {
-	if cfg, err = variant(id); err != nil || k == 1 {
+	if cfg, err = Variant(id); err != nil || k == 1 {
 		return cfg, err == nil, err
 	}
-	if cfg, err = variant(id, fmt.Sprintf("milestones=%d", k)); err != nil {
+	if cfg, err = Variant(id, fmt.Sprintf("milestones=%d", k)); err != nil {
 		return nil, false, nil
 	}
 	if _, err := cfg.Build(1, 1); err != nil { // its default builds, so this setting is what it refuses
@@ -89,35 +87,10 @@ func inParts(id string, k int) (cfg envs.Config, ok bool, err error) {
 	return cfg, true, nil
 }
 
-// variant is the default of a task with some settings changed, each "key=value".
-func variant(id string, set ...string) (envs.Config, error) {
-	holder := struct {
-		Task envs.Config `json:"task"`
-	}{}
-	var err error
-	if holder.Task, err = envs.Default(id); err != nil {
-		return nil, err
-	}
-	for _, assignment := range set {
-		key, value, _ := strings.Cut(assignment, "=")
-		if err := conf.Set(&holder, "task."+key, value); err != nil {
-			return nil, err
-		}
-	}
-	return holder.Task, nil
-}
-
 // Play plays one episode of the sparse reward in each of as many copies. Episode c depends on the seed and on c alone. It
 // returns nil if the task has no script for a Scripted player.
 func Play(cfg envs.Config, player Player, episodes int, seed uint64) (*Played, error) {
-	return play(rewarded(cfg, envs.Sparse), player, episodes, seed, nil)
-}
-
-// rewarded is cfg with a reward, whose horizon is that of its episodes.
-func rewarded(cfg envs.Config, reward envs.Reward) envs.Config {
-	shared := cfg.Shared()
-	shared.Reward = reward
-	return cfg.WithShared(shared)
+	return play(Rewarded(cfg, envs.Sparse), player, episodes, seed, nil)
 }
 
 // Players are those who can play cfg.
@@ -137,16 +110,11 @@ func Players(cfg envs.Config) ([]Player, error) {
 	return []Player{Random}, nil
 }
 
-// alone builds one copy of a task.
-func alone(cfg envs.Config) (envs.Env, error) {
-	return Single(cfg).Build(1, 1)
-}
-
 // Film is Play of one episode that can be looked at: it also returns the scenes, one a step and the reset first. A task that
 // cannot be drawn is an error, and so is one that player cannot play.
 func Film(cfg envs.Config, player Player, seed uint64) (*Played, []envs.Scene, error) {
 	var scenes []envs.Scene
-	p, err := play(rewarded(cfg, envs.Sparse), player, 1, seed, func(env envs.Env) {
+	p, err := play(Rewarded(cfg, envs.Sparse), player, 1, seed, func(env envs.Env) {
 		if scener, ok := env.(envs.Scener); ok {
 			scenes = append(scenes, scener.Scene(0))
 		}

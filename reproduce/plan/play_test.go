@@ -4,6 +4,7 @@ package plan
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +125,44 @@ func TestCastsShowWhatTheGameIsAbout(t *testing.T) {
 		}
 		if len(want) == 4 && !(earned[Scripted] > earned[want[2]] && earned[Scripted] > earned[want[3]] && earned[Scripted] > earned[Random]) {
 			t.Errorf("%s: %v, want the script to earn most", task, earned)
+		}
+	}
+}
+
+func TestAFilmShowsEveryStepOfTheEpisodeThatIsPlayed(t *testing.T) {
+	cfg, err := envs.Default("vmas/navigation")
+	if err != nil {
+		t.Fatal(err)
+	}
+	film, scenes, err := Film(cfg, Scripted, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	played, err := Play(cfg, Scripted, 1, 3)
+	if err != nil || played.Dense[0] != film.Dense[0] {
+		t.Errorf("the film returns %g, the same episode %g (%v)", film.Dense[0], played.Dense[0], err)
+	}
+	if len(scenes) < 2 || len(scenes) > film.Horizon+1 {
+		t.Errorf("%d scenes, want the reset and one a step of at most %d", len(scenes), film.Horizon)
+	}
+	if first, last := scenes[0].Shapes, scenes[len(scenes)-1].Shapes; reflect.DeepEqual(first, last) {
+		t.Error("nothing moved")
+	}
+}
+
+func TestPlayersAreThoseWhoCanPlay(t *testing.T) {
+	for _, task := range Tasks() {
+		cfg, err := envs.Default(task.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		players, err := Players(cfg)
+		if err != nil || players[0] != Random {
+			t.Fatalf("%s: %v, %v", task.ID, players, err)
+		}
+		p, err := Play(cfg, Scripted, 1, 1)
+		if err != nil || (p != nil) != (len(players) == 2) {
+			t.Errorf("%s is played by %v, but playing its script gives %v, %v", task.ID, players, p, err)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
@@ -156,11 +158,11 @@ func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stag
 		return nil, err
 	}
 	made := &Pretrained{weights.ID, q}
-	return made, made.save(p, st)
+	return made, made.Save(p, st)
 }
 
-// save says in the store that this came of p.
-func (r Pretrained) save(p Pretraining, st *results.Store) error {
+// Save says in the store that this came of p.
+func (r Pretrained) Save(p Pretraining, st *results.Store) error {
 	name, err := p.File()
 	if err != nil {
 		return err
@@ -211,4 +213,17 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 		}
 	}
 	return nil
+}
+
+// PretrainingOf is the pre-training for the memory of e on its task.
+func PretrainingOf(e experiment.Config, budget string) (Pretraining, error) {
+	p := Pretraining{Task: unrewarded(e.Task), Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
+	if budget == Budgets[0].Budget.Name {
+		p.Frames, p.Epochs = 4000, 2
+	}
+	c, ok := e.Explore.(cermic.Config)
+	if !ok {
+		return p, fmt.Errorf("%s has no memory to pre-train: choose mappo-cermic or qmix-cermic", e.Label())
+	}
+	return p, p.of(c.Memory)
 }

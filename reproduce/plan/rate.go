@@ -92,7 +92,7 @@ func MeasureRates(ctx context.Context, es []experiment.Config, st *results.Store
 	}
 	var seen [][2]string
 	for _, e := range es {
-		key := [2]string{methodOf(e), e.Budget.Name}
+		key := [2]string{MethodOf(e), e.Budget.Name}
 		if slices.Contains(seen, key) || kind(e.Task.Kind()) > 0 { // one collection of pictures can take hours at the paper's budget
 			continue
 		}

@@ -80,7 +80,7 @@ func (r *Rates) measured(method, budget string) bool {
 
 // Of is the rate of an experiment.
 func (r *Rates) Of(e experiment.Config) Rate {
-	return r.of(methodOf(e), e.Budget.Name, kind(e.Task.Kind()))
+	return r.of(MethodOf(e), e.Budget.Name, kind(e.Task.Kind()))
 }
 
 func (r *Rates) of(method, budget string, agents int) Rate {

@@ -32,10 +32,10 @@ func Anchors(task string) (random, script float64, episodes int, err error) {
 
 // FirstAnchors are Anchors for the score of an episode's first steps, and the number of these: 0 of a task that has one score.
 func FirstAnchors(task string) (random, script float64, steps int, err error) {
-	if steps, err = firstSteps(task); err != nil || steps == 0 {
+	if steps, err = FirstSteps(task); err != nil || steps == 0 {
 		return math.NaN(), math.NaN(), 0, err
 	}
-	cfg, err := variant(task, "score=mean"+strconv.Itoa(steps), "max_steps="+strconv.Itoa(steps))
+	cfg, err := Variant(task, "score=mean"+strconv.Itoa(steps), "max_steps="+strconv.Itoa(steps))
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -45,7 +45,7 @@ func FirstAnchors(task string) (random, script float64, steps int, err error) {
 
 // anchors are those of a task with its settings.
 func anchors(cfg envs.Config) (random, script float64, episodes int, err error) {
-	cfg = rewarded(cfg, envs.Dense) // whose episodes end with what is scored
+	cfg = Rewarded(cfg, envs.Dense) // whose episodes end with what is scored
 	env, err := alone(cfg)
 	if err != nil {
 		return 0, 0, 0, err
@@ -72,4 +72,18 @@ func Scale(task string) (paper.Scale, error) {
 		return paper.Scale{}, err
 	}
 	return paper.Scale{From: random, To: script, Episodes: episodes}, nil
+}
+
+// FirstSteps are the steps at the beginning of an episode that a task scores apart; 0: none.
+func FirstSteps(task string) (int, error) {
+	cfg, err := envs.Default(task)
+	if err != nil {
+		return 0, err
+	}
+	env, err := alone(Rewarded(cfg, envs.Dense))
+	if err != nil {
+		return 0, err
+	}
+	defer envs.Close(env)
+	return env.Spec().Early, nil
 }

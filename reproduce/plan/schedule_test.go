@@ -14,12 +14,12 @@ import (
 func TestExplorersTrainAsOftenAsTheirLearners(t *testing.T) {
 	for _, b := range Budgets {
 		for _, task := range []string{"navigation", "clean_up"} {
-			e := make1(t, Request{Task: task, Method: "qplex-ices", Budget: b.Budget.Name})
+			e := configure(t, Request{Task: task, Method: "qplex-ices", Budget: b.Budget.Name})
 			if got, want := e.Explore.(explore.ICES).Steps, e.Learner.(learn.Q).Steps; got != want {
 				t.Errorf("%s at %s: %d steps of the world models, the learner takes %d", task, b.Budget.Name, got, want)
 			}
 			for _, method := range []string{"mace", "mace-native"} {
-				e := make1(t, Request{Task: task, Method: method, Budget: b.Budget.Name})
+				e := configure(t, Request{Task: task, Method: method, Budget: b.Budget.Name})
 				l := e.Learner.(learn.MAPPO)
 				if got, want := e.Explore.(explore.MACE).HindsightSteps, l.Epochs*l.Frames/l.Minibatch; got < want {
 					t.Errorf("%s at %s: %d steps of %s's hindsight, the policy takes %d", task, b.Budget.Name, got, method, want)
@@ -32,12 +32,12 @@ func TestExplorersTrainAsOftenAsTheirLearners(t *testing.T) {
 // TestQPLEXAloneIsQPLEXICESWithoutItsExplorer, to the last setting.
 func TestQPLEXAloneIsQPLEXICESWithoutItsExplorer(t *testing.T) {
 	q := Request{Task: "navigation", Method: "qplex", Budget: "short", Seed: 3}
-	id, err := make1(t, q).ID()
+	id, err := configure(t, q).ID()
 	if err != nil {
 		t.Fatal(err)
 	}
 	q.Method, q.Set = "qplex-ices", []string{"explore=none"}
-	e := make1(t, q)
+	e := configure(t, q)
 	if other, err := e.ID(); err != nil || other != id || e.Method != "qplex" {
 		t.Errorf("qplex-ices explore=none is run %s, called %q, want qplex's %s (%v)", other, e.Method, id, err)
 	}

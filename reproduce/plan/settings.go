@@ -35,7 +35,7 @@ func SettingsOf(q Request) ([]Setting, error) {
 		if k.Key == "task" || k.Key == "seed" || k.Key == "budget.name" || k.Key == "forks" {
 			continue // -task, -seeds, -budget and -fork
 		}
-		was, known := find(before, k.Key)
+		was, known := FindKey(before, k.Key)
 		if !known {
 			was = viz.Missing
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"cermic/envs"
+	"cermic/envs/conf"
 	_ "cermic/envs/explore"    // registers its tasks
 	_ "cermic/envs/meltingpot" // so does this
 	_ "cermic/envs/smac"       // and this
@@ -96,4 +97,103 @@ func FindTask(name string) (Task, error) {
 		return Task{}, fmt.Errorf("task %s is in the paper but not in this program yet; it has: %s", id, strings.Join(known, ", "))
 	}
 	return Task{}, paper.UnknownTask(name, known)
+}
+
+// World composes a task with the settings behind its name: "explore/rooms task.tv=screen".
+func World(world string) (envs.Config, error) {
+	name, set := parted(world)
+	task, err := FindTask(name)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range set {
+		key, ok := strings.CutPrefix(s, "task.")
+		if !ok {
+			return nil, fmt.Errorf("%s: %q is no setting of a task; want one like task.tv=screen", world, s)
+		}
+		set[i] = key
+	}
+	return Variant(task.ID, set...)
+}
+
+// In is a request with the settings behind the name of its task among its own.
+func In(q Request) Request {
+	name, set := parted(q.Task)
+	q.Task, q.Set = name, append(set, q.Set...)
+	return q
+}
+
+// parted splits a name from the settings behind it.
+func parted(world string) (name string, set []string) {
+	fields := strings.Fields(world)
+	if len(fields) == 0 {
+		return "", nil
+	}
+	return fields[0], fields[1:]
+}
+
+// Variant is the default of a task with some settings changed, each "key=value".
+func Variant(id string, set ...string) (envs.Config, error) {
+	holder := struct {
+		Task envs.Config `json:"task"`
+	}{}
+	var err error
+	if holder.Task, err = envs.Default(id); err != nil {
+		return nil, err
+	}
+	for _, assignment := range set {
+		key, value, _ := strings.Cut(assignment, "=")
+		if err := conf.Set(&holder, "task."+key, value); err != nil {
+			return nil, err
+		}
+	}
+	return holder.Task, nil
+}
+
+// alone builds one copy of a task.
+func alone(cfg envs.Config) (envs.Env, error) {
+	return Single(cfg).Build(1, 1)
+}
+
+// Rewarded is cfg with a reward, whose horizon is that of its episodes.
+func Rewarded(cfg envs.Config, reward envs.Reward) envs.Config {
+	shared := cfg.Shared()
+	shared.Reward = reward
+	return cfg.WithShared(shared)
+}
+
+// GroupNames are the names of a task's groups of agents that are trained apart, in the order of the task; none where all are one.
+func GroupNames(task string) ([]string, error) {
+	t, err := FindTask(task)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := envs.Default(t.ID)
+	if err != nil {
+		return nil, err
+	}
+	env, err := Single(cfg).Build(1, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer envs.Close(env)
+	var names []string
+	for _, g := range env.Spec().Groups {
+		names = append(names, g.Name)
+	}
+	return names, nil
+}
+
+// OneReward reports whether a task's sparse reward is its dense one, because it has no success: Simple Adversary, Ball Trajectory, Melting Pot.
+func OneReward(task string) bool {
+	cfg, err := envs.Default(task)
+	if err != nil {
+		return false
+	}
+	env, err := Single(cfg).Build(1, 1)
+	if err != nil {
+		return false
+	}
+	defer envs.Close(env)
+	return !env.Spec().HasSuccess()
 }

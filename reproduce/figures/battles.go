@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"cermic/reproduce/plan"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/conf"
+	"cermic/envs/rng"
+	"cermic/envs/smac"
+	"cermic/viz"
+)
+
+// Battles are the StarCraft tasks.
+var Battles = []string{smac.DefaultProtoss().Kind(), smac.DefaultZerg().Kind()}
+
+// Sensitivity is how often a player wins battles as the simulator decides them, and with one open decision after the other taken
+// otherwise.
+type Sensitivity struct {
+	Task     string
+	Player   plan.Player
+	Episodes int
+	Cases    []SensitivityCase // the first one reverses nothing
+}
+
+// SensitivityCase is what the episodes of one simulator came to.
+type SensitivityCase struct {
+	smac.Alternative
+	Wins stats.Interval // bootstrap 95 %
+	won  []float64      // an episode each
+}
+
+// BattleSensitivity lets a player play so many episodes of a battle with each decision.
+func BattleSensitivity(task string, player plan.Player, episodes int, seed uint64) (*Sensitivity, error) {
+	s := &Sensitivity{Task: task, Player: player, Episodes: episodes}
+	for _, a := range append([]smac.Alternative{{Decision: "–", Says: "as decided"}}, smac.Alternatives()...) {
+		var otherwise []string
+		if a.Name != "" {
+			otherwise = []string{"otherwise=" + a.Name}
+		}
+		cfg, err := plan.Variant(task, otherwise...)
+		if err != nil {
+			return nil, err
+		}
+		p, err := plan.Play(cfg, player, episodes, seed)
+		if err != nil {
+			return nil, err
+		}
+		c := SensitivityCase{Alternative: a, won: p.Dense}
+		c.Wins = stats.Bootstrap([][]float64{c.won}, stats.Mean, 1000, rng.New(0, "plan/battles"))
+		s.Cases = append(s.Cases, c)
+	}
+	return s, nil
+}
+
+// Plot draws one row a decision.
+func (s *Sensitivity) Plot() (*plot.Plot, error) {
+	rows := make([]viz.Bar, len(s.Cases))
+	for i, c := range s.Cases {
+		label := c.Name
+		if label == "" {
+			label = c.Says
+		}
+		rows[i] = viz.Bar{Label: label, Value: c.Wins.Value, Low: c.Wins.Low, High: c.Wins.High}
+	}
+	who := map[plan.Player]string{plan.Random: "random play", plan.Scripted: "the script"}[s.Player]
+	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s, %d episodes a row", who, s.Episodes),
+		Note: "mean and bootstrap 95 % interval over episodes; the band is that of the first row"}, rows...)
+}
+
+// SensitivityTable puts players beside each other, with the difference that each decision makes.
+func SensitivityTable(players ...*Sensitivity) viz.Table {
+	t := viz.Table{Header: []string{"decision", "otherwise", "what is done"}}
+	for _, s := range players {
+		t.Header = append(t.Header, fmt.Sprintf("%s: wins", s.Player), "difference")
+		t.Title = s.Task
+	}
+	for i, c := range players[0].Cases {
+		row := []string{c.Decision, c.Name, c.Says}
+		for _, s := range players {
+			own := s.Cases[i]
+			difference := viz.Missing
+			if i > 0 {
+				d := own.against(s.Cases[0])
+				difference = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Value, d.Low, d.High)
+			}
+			row = append(row, fmt.Sprintf("%.3f [%.3f, %.3f]", own.Wins.Value, own.Wins.Low, own.Wins.High), difference)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.",
+		players[0].Episodes)}
+	return t
+}
+
+// against is what c wins more often than base. Episode k of both has the same teams at the same places, so they are compared in pairs.
+func (c SensitivityCase) against(base SensitivityCase) stats.Interval {
+	more := make([]float64, len(c.won))
+	for k := range more {
+		more[k] = c.won[k] - base.won[k]
+	}
+	return stats.Bootstrap([][]float64{more}, stats.Mean, 1000, rng.New(0, "plan/battles"))
+}
+
+// publishedBattles are win rates of published runs in the real game, by task and learner; the file names their source.
+//
+//go:embed battles.json
+var publishedBattles []byte
+
+// publishedRuns are several runs of one learner on one task.
+type publishedRuns struct {
+	Runs    int
+	Steps   []float64 `json:"env_steps"`
+	Win     []float64 `json:"win_mean"`
+	Spread  []float64 `json:"win_std"` // standard deviation over runs
+	LastWin []float64 `json:"mean_win_last_million_per_run"`
+}
+
+// PublishedBattles are SMACv2's own curves in the real game up to so many frames, drawn as references; the band is the standard
+// deviation over runs.
+func PublishedBattles(task string, frames float64) ([]viz.Series, error) {
+	all, _, err := readBattles(task)
+	if err != nil {
+		return nil, err
+	}
+	var out []viz.Series
+	for _, learner := range []string{"QMIX", "MAPPO", "open-loop MAPPO"} {
+		r := all[learner]
+		s := viz.Series{Label: "real: " + learner, Reference: true, Y: [][]float64{nil}}
+		for i, x := range r.Steps {
+			if x > frames {
+				break
+			}
+			s.X, s.Y[0] = append(s.X, x), append(s.Y[0], r.Win[i])
+			s.Low, s.High = append(s.Low, r.Win[i]-r.Spread[i]), append(s.High, r.Win[i]+r.Spread[i])
+			s.Band = "bands: standard deviation over runs"
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func readBattles(task string) (runs map[string]publishedRuns, source string, err error) {
+	var all struct {
+		Source string
+		Tasks  map[string]map[string]publishedRuns
+	}
+	if err := json.Unmarshal(publishedBattles, &all); err != nil {
+		return nil, "", fmt.Errorf("published battles: %w", err)
+	}
+	for name, runs := range all.Tasks {
+		if "smac/"+name == task {
+			return runs, all.Source, nil
+		}
+	}
+	return nil, "", fmt.Errorf("no published run of %q%s", task, conf.Near(task, Battles))
+}
+
+// BattleCurves draws the win rates of complete runs in the simulator beside the published ones of the real game, up to so many
+// frames, and says in a sentence which runs are there.
+func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz.Panels, string, error) {
+	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	if err != nil {
+		return viz.Panels{}, "", err
+	}
+	records = TrainedOn(records, reward)
+	var plots []*plot.Plot
+	var count int
+	source := ""
+	for _, task := range Battles {
+		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
+		count += len(own)
+		published, err := PublishedBattles(task, frames)
+		if err != nil {
+			return viz.Panels{}, "", err
+		}
+		p, err := viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate", High: 1}, append(viz.Evals(plan.Groups(own, "task.reward")), published...)...)
+		if err != nil {
+			return viz.Panels{}, "", err
+		}
+		if _, source, err = readBattles(task); err != nil {
+			return viz.Panels{}, "", err
+		}
+		plots = append(plots, p)
+	}
+	panels := viz.NewPanels(2, plots...)
+	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
+	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.", reward, budget, count)
+	if count == 0 {
+		said = fmt.Sprintf("**Nobody has trained a battle here yet** at budget %s on the %s reward: the lines are published ones alone.", budget, reward)
+	}
+	return panels, said + " Dotted: " + source + ".", nil
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/reproduce/plan"
+
+	"gonum.org/v1/gonum/stat"
+
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/smac"
+)
+
+// The last million steps of ten, as the specification of the battles prints them, to the digits that it prints.
+func TestPublishedBattlesEndAsTheirAuthorsReport(t *testing.T) {
+	for task, want := range map[string]map[string]float64{
+		"smac/protoss_5_vs_5": {"QMIX": .71, "MAPPO": .57, "open-loop MAPPO": .07},
+		"smac/zerg_5_vs_5":    {"QMIX": .40, "MAPPO": .43, "open-loop MAPPO": .07},
+	} {
+		runs, source, err := readBattles(task)
+		if err != nil || !strings.Contains(source, "real StarCraft II") {
+			t.Fatalf("source %q, %v", source, err)
+		}
+		for learner, wins := range want {
+			r := runs[learner]
+			if got := stat.Mean(r.LastWin, nil); math.Abs(got-wins) > 0.0051 || r.Runs != len(r.LastWin) {
+				t.Errorf("%s %s: %.4f of %d runs, want %.2f", task, learner, got, r.Runs, wins)
+			}
+		}
+		series, err := PublishedBattles(task, 2e6)
+		if err != nil || len(series) != 3 {
+			t.Fatalf("%d series, %v", len(series), err)
+		}
+		for _, s := range series {
+			if n := len(s.X); n != 10 || s.X[n-1] != 2e6 || len(s.Y[0]) != n || !s.Reference {
+				t.Errorf("%s: %d points up to %g", s.Label, n, s.X[n-1])
+			}
+		}
+	}
+	if _, err := PublishedBattles("smac/terran_5_vs_5", 1); err == nil || !strings.Contains(err.Error(), "smac/") {
+		t.Errorf("error %v, want one with near names", err)
+	}
+}
+
+// The first row is the simulator as it is: what Play finds. Every alternative has a row of its own.
+func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
+	const episodes = 60
+	s, err := BattleSensitivity("smac/zerg_5_vs_5", plan.Scripted, episodes, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := envs.Default("smac/zerg_5_vs_5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Play(cfg, plan.Scripted, episodes, 3)
+	if err != nil || !slices.Equal(p.Dense, s.Cases[0].won) {
+		t.Errorf("the first row won %v, want %v (%v)", s.Cases[0].won, p.Dense, err)
+	}
+	var same []string
+	for _, c := range s.Cases[1:] {
+		if slices.Equal(c.won, p.Dense) {
+			same = append(same, c.Name)
+		}
+		if !(c.Wins.Low <= c.Wins.Value && c.Wins.Value <= c.Wins.High) || len(c.won) != episodes {
+			t.Errorf("%s: %+v of %d episodes", c.Name, c.Wins, len(c.won))
+		}
+	}
+	// Zealots and colossi are not among zerg; of the others, some change no outcome of so few episodes.
+	if len(s.Cases) != 1+len(smac.Alternatives()) || !slices.Contains(same, "both_at_once") || !slices.Contains(same, "beams_at_once") || len(same) > 5 {
+		t.Errorf("%d rows, of which %v have the outcomes of the first", len(s.Cases), same)
+	}
+	// Zerglings and hydralisks collide: what changes in pairs of episodes is known better than the two means apart.
+	at := slices.IndexFunc(s.Cases, func(c SensitivityCase) bool { return c.Name == "no_collision" })
+	d, base := s.Cases[at].against(s.Cases[0]), s.Cases[0].Wins
+	if want := s.Cases[at].Wins.Value - base.Value; math.Abs(d.Value-want) > 1e-12 || d.High-d.Low > 2*(base.High-base.Low) {
+		t.Errorf("a difference of %+v, want %g", d, want)
+	}
+	table := SensitivityTable(s, s)
+	if len(table.Rows) != len(s.Cases) || len(table.Rows[0]) != len(table.Header) || len(table.Header) != 7 {
+		t.Errorf("%d rows of %d cells under %d heads", len(table.Rows), len(table.Rows[0]), len(table.Header))
+	}
+	if _, err := s.Plot(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBattleCurvesSayWhenNobodyHasTrained(t *testing.T) {
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	panels, said, err := BattleCurves(st, "short", "dense", 2e6)
+	if err != nil || len(panels.Rows[0]) != 2 || !strings.Contains(said, "Nobody has trained") || !strings.Contains(said, "oxwhirl/smacv2") {
+		t.Errorf("%q, %v", said, err)
+	}
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"fmt"
+	"math"
+
+	"cermic/reproduce/plan"
+
+	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
+	"cermic/reproduce/paper"
+	"cermic/viz"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Density is a task and method over how densely the reward is paid: in one part, in several, and the dense reward itself.
+type Density struct {
+	Experiments []experiment.Config
+	arms        []plan.Arm // by the number of parts
+}
+
+// DensityAxis lists the experiments with the sparse reward paid in each of the given numbers of parts, then those with the
+// dense reward; changes, each "key=value" as for -set, are of a method with CERMIC, as in the paper's tables.
+func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Density, error) {
+	d := &Density{}
+	if m, err := paper.FindMethod(method); err == nil && m.Group != paper.Ours {
+		changes = nil
+	}
+	add := func(label string, set ...string) error {
+		es, err := plan.Grid([]string{task}, []string{method}, budget, seeds, append(set, changes...)...)
+		d.Experiments, d.arms = append(d.Experiments, es...), append(d.arms, plan.Arm{Label: label, Experiments: es})
+		return err
+	}
+	for _, k := range parts {
+		if err := add(fmt.Sprint(k), "task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)); err != nil {
+			return nil, err
+		}
+	}
+	return d, add("dense", "task.reward=dense")
+}
+
+// Scores are the last scores of the runs that the store has: for each point the mean over seeds with its bootstrap 95 %
+// interval, empty where none is complete.
+func (d *Density) Scores(st *results.Store) ([]viz.Group, error) {
+	return d.bars(st, (*results.Record).Score)
+}
+
+// Successes are the shares of episodes of the last evaluation that met the sparse goal, likewise: the benchmark's score may count
+// other things, too.
+func (d *Density) Successes(st *results.Store) ([]viz.Group, error) { return d.bars(st, lastSuccess) }
+
+func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]viz.Group, error) {
+	all := viz.Group{}
+	for _, a := range d.arms {
+		g, err := a.Complete(st)
+		if err != nil {
+			return nil, err
+		}
+		var values []float64
+		for _, r := range g.Runs {
+			if v := of(r); !math.IsNaN(v) {
+				values = append(values, v)
+			}
+		}
+		bar := viz.Bar{Label: a.Label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
+		if len(values) > 0 {
+			i := stats.Bootstrap([][]float64{values}, stats.Mean, 2000, rng.New(0, "plan/density"))
+			bar.Value, bar.Low, bar.High, bar.Seeds = i.Value, i.Low, i.High, values
+			bar.Method = plan.Groups(g.Runs[:1])[0].Method
+		}
+		all.Bars = append(all.Bars, bar)
+	}
+	return []viz.Group{all}, nil
+}
+
+// AgentsTable is what random and scripted play contribute on a task, an agent each, for several numbers of agents: how much of
+// a difference between team sizes is the task's own.
+func AgentsTable(task string, agents []int, episodes int, seed uint64) (viz.Table, error) {
+	t := viz.Table{Title: task + ": score of an episode divided by the number of agents", Header: []string{"agents", "random", "script"},
+		Notes: []string{fmt.Sprintf("Mean ± standard deviation over %d episodes.", episodes)}}
+	for _, n := range agents {
+		cfg, err := plan.Variant(task, fmt.Sprintf("n_agents=%d", n))
+		if err != nil {
+			return t, err
+		}
+		row := []string{fmt.Sprint(n)}
+		for _, player := range []plan.Player{plan.Random, plan.Scripted} {
+			p, err := plan.Play(cfg, player, episodes, seed)
+			if err != nil {
+				return t, err
+			}
+			cell := viz.Missing
+			if p != nil {
+				for i := range p.Dense {
+					p.Dense[i] /= float64(n)
+				}
+				cell = fmt.Sprintf("%.2f ± %.2f", stat.Mean(p.Dense, nil), stat.StdDev(p.Dense, nil))
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}

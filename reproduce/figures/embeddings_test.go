@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"slices"
+	"testing"
+
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+// TestPathsAreMeasuredAsByHand has two agents on a line. The first goes from 0 to 1, always predicts 1, and sees the second,
+// which waits at 3 and predicts that, at the second of two steps.
+func TestPathsAreMeasuredAsByHand(t *testing.T) {
+	in := &results.Inside{Method: "mappo", Steps: 2, Agents: 2, Score: 7,
+		Embed: [][]float64{{0}, {3}, {1}, {3}}, Predicted: [][]float64{{1}, {3}, {1}, {3}}, Bonus: []float64{1, 2, 5, 3},
+		Seen: []bool{false, false, false, false, false, true, false, false}}
+	p := pathsOf(in)
+	for name, c := range map[string]struct{ got, want float64 }{
+		"met": {p.met.mean(), 0.25}, "nearest": {p.nearest.mean(), (3 + 2 + 2 + 2) / 4.0}, "apart": {p.apart.mean(), (3 + 3 + 2 + 2) / 4.0},
+		"off": {p.off.mean(), 0.25}, "moved": {p.moved.mean(), 0.5}, "ahead": {p.ahead.mean(), 0.5},
+		"bonus seen": {p.bonusSeen.mean(), 5}, "bonus alone": {p.bonusAlone.mean(), 2},
+		"spread": {spread([]*results.Inside{in}) * spread([]*results.Inside{in}), (1.75*1.75 + 1.25*1.25 + 0.75*0.75 + 1.25*1.25) / 4},
+	} {
+		if d := c.got - c.want; d > 1e-12 || d < -1e-12 { // a few additions in float64
+			t.Errorf("%s is %g, want %g", name, c.got, c.want)
+		}
+	}
+	table := PathsTable(in)
+	if row := table.Rows[0]; len(row) != len(table.Header) || !slices.Equal(row[:4], []string{"mappo", "2", "7", "25 %"}) {
+		t.Errorf("the table's row is %q under %q", row, table.Header)
+	}
+	in.Predicted = nil // a run without L_explore
+	if row := PathsTable(in).Rows[0]; row[6] != viz.Missing || row[8] != viz.Missing || row[7] == viz.Missing {
+		t.Errorf("without predictions the table's row is %q under %q", row, table.Header)
+	}
+}

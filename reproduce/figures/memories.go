@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"cermic/reproduce/plan"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/conf"
+	"cermic/envs/rng"
+	"cermic/reproduce/paper"
+	"cermic/viz"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing but the memory
+// and what it starts with, changes ("key=value" as for -set) to all of CERMIC's apart. They are named after that: "mappo", "mlp", "graph",
+// "graph, pre-trained: full". The learner comes first, then the memories in alphabetical order.
+func Memories(st *results.Store, task, learner, budget string, changes ...string) ([]results.Group, error) {
+	plain, err := plan.At(st, budget).Runs(paper.Trial{Task: task, Method: learner})
+	if err != nil {
+		return nil, err
+	}
+	curious, err := plan.New(plan.Request{Task: task, Method: learner + "-cermic", Budget: budget, Set: changes})
+	if err != nil {
+		return nil, err
+	}
+	like, err := conf.Marshal(curious)
+	if err != nil {
+		return nil, err
+	}
+	records, err := st.Find(results.Query{Task: curious.Task.Kind(), Budget: budget, Complete: true})
+	if err != nil {
+		return nil, err
+	}
+	records = slices.DeleteFunc(records, func(r *results.Record) bool { return !onlyMemory(r.Experiment, like) })
+	memories := plan.Named(results.Groups(records), func(r *results.Record) (method, label string) {
+		label = paper.Setting(r.Experiment, "explore.memory")
+		if start := paper.Setting(r.Experiment, "explore.memory.pretrain"); start != "" && start != "none" {
+			label += ", pre-trained: " + start
+		}
+		return learner + "-cermic", label
+	})
+	slices.SortStableFunc(memories, func(a, b results.Group) int { return strings.Compare(a.Label, b.Label) })
+	if len(plain.Runs) > 0 {
+		memories = slices.Insert(memories, 0, plain)
+	}
+	return memories, nil
+}
+
+// onlyMemory reports whether two experiments, in their JSON form, differ in nothing but CERMIC's memory and the seed.
+func onlyMemory(a, b json.RawMessage) bool {
+	rest := func(text json.RawMessage) map[string]string {
+		values, err := conf.Values(text)
+		if err != nil {
+			return nil
+		}
+		maps.DeleteFunc(values, func(key, _ string) bool { return key == "seed" || strings.HasPrefix(key, "explore.memory") })
+		return values
+	}
+	x := rest(a)
+	return x != nil && maps.Equal(x, rest(b))
+}
+
+// Comparison says how each group's runs stand to those of the first one: the mean over seeds of the last evaluation, its difference to
+// the first group's and the probability that a run scores higher than one of the first, with bootstrap 95 % intervals.
+func Comparison(gs []results.Group) (viz.Table, error) {
+	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
+		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. " + stats.Caution +
+			" °: no significant difference, Welch's 95 % interval includes 0. The last column is of the last evaluation, seed by seed: the score is the benchmark's own, and need not rise with success."}}
+	if len(gs) == 0 {
+		return t, nil
+	}
+	t.Title = gs[0].Runs[0].Task
+	r := rng.New(0, "plan/against")
+	var first [][]float64
+	for _, g := range gs {
+		scores, err := g.Scores()
+		if err != nil {
+			return t, err
+		}
+		x := [][]float64{scores}
+		row := []string{g.Label, fmt.Sprint(len(g.Runs)), withInterval(stats.Bootstrap(x, stats.Mean, comparisonReps, r)), viz.Missing, viz.Missing, successes(g.Runs)}
+		if first == nil {
+			first = x
+		} else {
+			row[3] = differenceCell(x[0], first[0], r)
+			row[4] = withInterval(stats.BootstrapTwo(x, first, stats.Improvement, comparisonReps, r))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+// successes are the shares of episodes of the last evaluation that succeeded, one a run.
+func successes(rs []*results.Record) string {
+	var out []string
+	for _, r := range rs {
+		out = append(out, percent(lastSuccess(r)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// lastSuccess is the share of episodes of the last evaluation that succeeded, NaN where a task knows no success.
+func lastSuccess(r *results.Record) float64 {
+	n := len(r.Evals)
+	if n == 0 || len(r.Evals[n-1].Success) == 0 {
+		return math.NaN()
+	}
+	return stat.Mean(r.Evals[n-1].Success, nil)
+}
+
+// differenceCell writes how much higher the mean of x is than that of y, with ° where that is not sure.
+func differenceCell(x, y []float64, r *rng.Rand) string {
+	d := stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, comparisonReps, r)
+	if stats.Differ(x, y, d) {
+		return withInterval(d)
+	}
+	return withInterval(d) + "°"
+}
+
+// withInterval writes an estimate with its interval.
+func withInterval(i stats.Interval) string {
+	if math.IsNaN(i.Low) {
+		return fmt.Sprintf("%.3g", i.Value)
+	}
+	return fmt.Sprintf("%.3g [%.3g, %.3g]", i.Value, i.Low, i.High)
+}
+
+// diagnostics are what explains how CERMIC's module does, in the order of its data flow.
+var diagnostics = []struct{ title, scalar string }{
+	{"std of s_t", "enc_std"}, {"KL / d_x", "kl"}, {"L_UB active", "upper_active"}, {"L_LB active", "lower_active"},
+	{"std of f_n", "context_std"}, {"steps with f_{n−1}", "context_before"}, {"γ_lo / its limit", "gamma_share"}, {"γ_hi", "gamma_hi"},
+	{"detector above chance", "detector_gain"}, {"correction of h", "calib_mean"}, {"its std", "calib_std"},
+	{"decoder's error", "decoder_rmse"}, {"σ_ψ", "decoder_std"}, {"r^i", "int_mean"}, {"std / mean of r^i", "int_variation"},
+}
+
+// Diagnostics says for each group of runs with CERMIC in what state its module was over the last tenth of training, mean over seeds.
+func Diagnostics(gs []results.Group) viz.Table {
+	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
+		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s standard deviation. Detector above chance: its accuracy minus that of the constant answer. A dash: the memory has no such part."}}
+	for _, v := range diagnostics {
+		t.Header = append(t.Header, v.title)
+	}
+	for _, g := range gs {
+		row := []string{g.Label}
+		known := false
+		for _, v := range diagnostics {
+			var mean average
+			for _, r := range g.Runs {
+				points := r.Scalars["cermic/"+v.scalar]
+				for _, p := range points[min(len(points)*9/10, max(0, len(points)-1)):] {
+					mean.add(p.Value)
+				}
+			}
+			row = append(row, number(mean.mean()))
+			known = known || mean.n > 0
+		}
+		if known {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}

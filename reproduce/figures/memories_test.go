@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/reproduce/plan"
+
+	"cermic/cermiclib/results"
+	"cermic/envs/conf"
+)
+
+// scoring is a group of runs, one a score.
+func scoring(label string, scores ...float64) results.Group {
+	g := results.Group{Label: label}
+	for i, s := range scores {
+		r := &results.Record{Task: "vmas/navigation", Seed: uint64(i + 1), Complete: true, Evals: []results.Eval{{Scores: []float64{s}, Success: []float64{0, 1, 1, 1}}}}
+		if label != "mappo" {
+			for k := range 20 { // only the last two count
+				r.Scalars = map[string]results.Points{"cermic/kl": append(r.Scalars["cermic/kl"], results.Point{Frames: k, Value: float64(k / 18)})}
+			}
+		}
+		g.Runs = append(g.Runs, r)
+	}
+	return g
+}
+
+func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
+	var rs []*results.Record
+	ask := func(method string, seeds uint64, set ...string) {
+		for seed := range seeds {
+			rs = append(rs, recorded(t, plan.Request{Task: "navigation", Method: method, Budget: "short", Seed: seed + 1, Set: set}))
+		}
+	}
+	ask("mappo", 3)
+	ask("mappo", 1, "learner.lr=0.5")
+	ask("mappo-cermic", 1, "explore.alpha=0.5")
+	ask("mappo-cermic", 2, "explore.memory=mlp")
+	ask("mappo-cermic", 1, "explore.memory=gru")
+	ask("mappo-cermic", 1, "explore.memory=gru", "explore.memory.pretrain=full", "explore.memory.pretrained=0123456789abcdef")
+	gs, err := Memories(committed(t, rs...), "navigation", "mappo", "short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	for _, g := range gs {
+		labels = append(labels, fmt.Sprint(g.Label, " ", len(g.Runs)))
+	}
+	if want := []string{"mappo 3", "gru 1", "gru, pre-trained: full 1", "mlp 2"}; !slices.Equal(labels, want) {
+		t.Errorf("the runs are of %q, want %q", labels, want)
+	}
+}
+
+func TestMemoriesAreThoseOfTheChangesAlone(t *testing.T) {
+	text := func(set string) json.RawMessage {
+		e := configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: strings.Fields(set), Seed: uint64(len(set))})
+		text, err := conf.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	like := text("explore.alpha=0.5")
+	for set, want := range map[string]bool{"": false, "explore.alpha=0.5": true, "explore.alpha=0.5 explore.memory=graph": true, "explore.alpha=0.5 explore.lr=0.5": false} {
+		if onlyMemory(text(set), like) != want {
+			t.Errorf("%q with α changed to 0.5: want %t", set, want)
+		}
+	}
+}
+
+func TestAgainstTheFirstLabel(t *testing.T) {
+	table, err := Comparison([]results.Group{scoring("mappo", 1, 2, 3), scoring("graph", 11, 12, 13)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := table.Rows
+	if len(rows) != 2 || !strings.HasPrefix(rows[0][2], "2 [") || rows[0][3] != "–" {
+		t.Errorf("the first row is %q, want a mean of 2 and no difference", rows[0])
+	}
+	if !strings.HasPrefix(rows[1][3], "10 [") || rows[1][4] != "1 [1, 1]" || rows[1][5] != "75 %, 75 %, 75 %" {
+		t.Errorf("the second row is %q, want a difference of 10 certain improvement, and three quarters of successes", rows[1])
+	}
+}
+
+func TestVitalsAreThoseOfTheEndAndOfCERMICAlone(t *testing.T) {
+	v := Diagnostics([]results.Group{scoring("mappo", 1), scoring("graph", 11, 12)})
+	at := slices.Index(v.Header, "KL / d_x")
+	if len(v.Rows) != 1 || v.Rows[0][0] != "graph" || v.Rows[0][at] != "1" || v.Rows[0][1] != "–" {
+		t.Errorf("got %q, want one row of graph with a KL of 1 and nothing else known", v.Rows)
+	}
+}
+
+// Settings of the memory that are not its kind nor its start were one line once.
+func TestMemoriesOfOtherSizesAreOtherLines(t *testing.T) {
+	ask := func(seed uint64, set ...string) *results.Record {
+		return recorded(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: set, Seed: seed})
+	}
+	st := committed(t, ask(1, "explore.memory=gru"), ask(2, "explore.memory=gru"), ask(1, "explore.memory=gru", "explore.memory.gru_layers=3"),
+		recorded(t, plan.Request{Task: "navigation", Method: "mappo", Budget: "short", Seed: 1}))
+	gs, err := Memories(st, "navigation", "mappo", "short")
+	if err != nil || len(gs) != 3 || gs[0].Label != "mappo" || len(gs[1].Runs) != 2 || !strings.HasPrefix(gs[2].Label, "gru explore.memory.gru_layers=3") {
+		t.Errorf("got %v, %v", shown(gs), err)
+	}
+}

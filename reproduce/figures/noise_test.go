@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"cermic/reproduce/plan"
+
+	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"}
+	tiny := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}
+	es, err := plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := experiment.Run(t.Context(), es[0], st); err != nil {
+		t.Fatal(err)
+	}
+	noisy, err := runsOf(st, "vmas/ball_trajectory", "mappo", "smoke", 2, append(box, tiny...))
+	if err != nil || len(noisy.Runs) != 1 || noisy.Label != "mappo" {
+		t.Errorf("with the box %d runs, %v; want the one", len(noisy.Runs), err)
+	}
+	if calm, err := runsOf(st, "vmas/ball_trajectory", "mappo", "smoke", 2, tiny); err != nil || len(calm.Runs) != 0 {
+		t.Errorf("without it %d runs, %v; want none", len(calm.Runs), err)
+	}
+	panels, err := NoiseCurves(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...), nil)
+	if err != nil || len(panels.Rows) != 1 || len(panels.Rows[0]) != 2 || panels.Rows[0][0].Y.Min != panels.Rows[0][1].Y.Min {
+		t.Errorf("%+v, %v", panels.Rows, err)
+	}
+	table, err := NoiseTable(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...), nil)
+	want := []string{"ball_trajectory", "mappo", "0, 1", viz.Missing, number(noisy.Runs[0].Score()), viz.Missing, viz.Missing, viz.Missing}
+	if err != nil || len(table.Rows) != 1 || !slices.Equal(table.Rows[0], want) {
+		t.Errorf("%q, %v, want %q", table.Rows, err, want)
+	}
+}
+
+// Of two runs, 2 and 4 apart in the second half of training, and one that is shorter.
+func TestSeedsAreApartByHand(t *testing.T) {
+	run := func(scores ...float64) *results.Record {
+		r := &results.Record{Frames: 400}
+		for k, score := range scores {
+			r.Evals = append(r.Evals, results.Eval{Frames: 100 * (k + 1), Scores: []float64{score - 1, score + 1}})
+		}
+		return r
+	}
+	a, b := run(0, 0, 1, 1), run(9, 9, 3, 5)
+	if got, want := seedDeviation([]*results.Record{a, b}), (2+4)/2/math.Sqrt2; math.Abs(got-want) > 1e-12 {
+		t.Errorf("two runs are %g apart, want %g", got, want)
+	}
+	if got, want := seedDeviation([]*results.Record{a, b, run(0, 0, 2)}), 1.0; math.Abs(got-want) > 1e-12 {
+		t.Errorf("with a shorter one they are %g apart, want %g", got, want)
+	}
+	if got := seedDeviation([]*results.Record{a}); !math.IsNaN(got) {
+		t.Errorf("one run is %g apart", got)
+	}
+}
+
+// α and memory are knobs of one method among others that do not have them.
+func TestKnobsOfTheNoiseFigureAreThoseOfCERMIC(t *testing.T) {
+	es, err := NoiseGrid([]string{"vmas/ball_trajectory"}, []string{"mappo", "mappo-cermic"}, "smoke", 1, []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"}, []string{"explore.alpha=0.5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	for _, e := range es {
+		labels = append(labels, e.Label())
+	}
+	const box = " task.noise.height=1 task.noise.scale=1 task.noise.width=1"
+	want := []string{"mappo", "mappo-cermic explore.alpha=0.5", "mappo" + box, "mappo-cermic explore.alpha=0.5" + box}
+	if !slices.Equal(labels, want) {
+		t.Errorf("experiments %q, want %q", labels, want)
+	}
+}

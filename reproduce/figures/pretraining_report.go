@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"cermic/reproduce/plan"
+
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+// ReportFrames are sizes of pre-training that a report knows, the best first: the usual one, and those for tasks or machines on which
+// it takes too long.
+var ReportFrames = []int{plan.PretrainFrames, 20_000, 5000, 3000}
+
+// PretrainingReport tabulates what pre-training a memory, by its kind and with default settings, was worth on every task: the largest
+// pre-training of ReportFrames that the store or the committed records know. Tasks without any are named in a note.
+func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
+	var done []plan.Pretraining
+	var open []string
+	for _, task := range plan.Tasks() {
+		p, err := plan.NewPretraining(task.ID, kind)
+		if err != nil {
+			return viz.Table{}, err
+		}
+		found := false
+		for _, p.Frames = range ReportFrames {
+			if _, err := p.Find(st); err == nil {
+				found = true
+				break
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return viz.Table{}, err
+			}
+		}
+		if found {
+			done = append(done, p)
+		} else {
+			open = append(open, task.ID)
+		}
+	}
+	t, err := TabulatePretraining(st, done)
+	if len(open) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Not pre-trained here: %s. go run ./reproduce pretrain -memory %s -task all does it.", strings.Join(open, ", "), kind))
+	}
+	return t, err
+}
+
+// TabulatePretraining lists what pre-trainings were worth on held-out play. One that neither the store nor the records know has dashes.
+func TabulatePretraining(st *results.Store, list []plan.Pretraining) (viz.Table, error) {
+	t := viz.Table{Title: "Pre-training, on held-out random play",
+		Header: []string{"task", "memory", "frames", "weights", "pairs in sight", "detector: AUC", "positions: RMSE", "predicting the mean"}}
+	var blind []string
+	for _, p := range list {
+		row := []string{p.Task.Kind(), p.Memory.Kind(), thousands(p.Frames), viz.Missing, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
+		made, err := p.Find(st)
+		switch {
+		case err == nil:
+			copy(row[3:], []string{made.Weights, fmt.Sprintf("%.1f %%", 100*made.Present), number(made.AUC), number(made.RMSE), number(made.Spread)})
+			if made.Blind() {
+				blind = append(blind, p.Task.Kind())
+			}
+		case !errors.Is(err, fs.ErrNotExist):
+			return t, err
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = []string{"AUC: the chance that a pair in sight gets a higher probability than one out of sight; 0.5 is chance. " +
+		"Positions of peers in sight, in world half sizes (on Melting Pot in units of 11 cells), beside the error of always predicting their mean. " +
+		"A dash: not pre-trained here, or nothing to measure."}
+	if len(blind) > 0 {
+		t.Notes = append(t.Notes, memory.BlindNote+": "+strings.Join(blind, ", ")+".")
+	}
+	return t, nil
+}

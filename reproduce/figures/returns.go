@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cermic/reproduce/plan"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/viz"
+)
+
+// trainingReturn is the scalar of the mean score of the episodes that a rollout batch ends, with the actions of training.
+const trainingReturn = "train_score"
+
+// returns draws the runs of one task twice: their greedy evaluations and, beside them, the return of training, which is written down after every
+// rollout batch and shows how fast each rises. Where evaluations score an episode's first steps apart, as in Melting Pot, these stand between
+// the two.
+func returns(task plan.Task, gs []results.Group, others ...viz.Series) ([]*plot.Plot, error) {
+	figures := []struct {
+		about  string
+		series []viz.Series
+	}{
+		{"evaluations", slices.Concat(viz.Evals(gs), others)},
+		{"return while training", viz.Scalar(gs, trainingReturn)},
+	}
+	if steps, err := plan.FirstSteps(task.ID); err != nil {
+		return nil, err
+	} else if steps > 0 { // empty where no run noted it
+		figures[0].about = "whole episode"
+		figures = slices.Insert(figures, 1, figures[0])
+		figures[1].about, figures[1].series = fmt.Sprintf("first %d steps", steps), viz.Early(gs)
+		figures[2].about = "while training"
+	}
+	var out []*plot.Plot
+	for _, f := range figures {
+		figure := viz.Figure{Title: task.Name + ": " + f.about, X: "frames", Y: task.Score()}
+		if len(figures) > 2 { // too narrow for both in a title
+			figure.Title, figure.Y = task.Name, figure.Y+", "+f.about
+		}
+		p, err := viz.Curves(figure, f.series...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Returns draws groups of runs of one task: greedy evaluations and, beside them, the return of training. Series of others, such as BenchMARL's,
+// stand among the evaluations.
+func Returns(task string, gs []results.Group, others ...viz.Series) (viz.Panels, error) {
+	t, err := plan.FindTask(task)
+	if err != nil {
+		return viz.Panels{}, err
+	}
+	plots, err := returns(t, gs, others...)
+	if err != nil {
+		return viz.Panels{}, err
+	}
+	return rows(plots, len(plots), len(gs)+len(others)), nil
+}
+
+// rows are panels with the names of so many lines at their ends.
+func rows(plots []*plot.Plot, columns, lines int) viz.Panels {
+	panels := viz.NewPanels(columns, plots...)
+	panels.Width, panels.Height = viz.MaxWidth/vg.Length(columns), max(2.3*vg.Inch, vg.Length(0.6+0.18*float64(lines))*vg.Inch) // a line's name takes 0.18 inch
+	return panels
+}
+
+// CurvesOf draws the tasks of a family, "vmas", "meltingpot" or "smac", that have complete runs at a budget, trained on a reward, of methods with their default settings, or
+// curves recorded from BenchMARL, which was trained on the dense one: a row a task, evaluations beside the return of training.
+func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
+	records, err := st.Find(results.Query{Budget: budget, Complete: true})
+	if err != nil {
+		return nil, err
+	}
+	records = TrainedOn(records, reward)
+	var plots []*plot.Plot
+	columns, most := 0, 0
+	for _, t := range plan.Tasks() {
+		if !strings.HasPrefix(t.ID, family+"/") {
+			continue
+		}
+		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != t.ID })
+		gs := slices.DeleteFunc(plan.Groups(own, "task.reward"), func(g results.Group) bool { return g.Label != g.Method })
+		var others []viz.Series
+		if reward == "dense" {
+			others = Recorded(t.ID)
+		}
+		if len(gs)+len(others) == 0 {
+			continue
+		}
+		row, err := returns(t, gs, others...)
+		if err != nil {
+			return nil, err
+		}
+		plots, columns, most = append(plots, row...), len(row), max(most, len(gs)+len(others))
+	}
+	if len(plots) == 0 {
+		return "No complete run of " + family + " at budget " + budget + " was trained on the " + reward + " reward.", nil
+	}
+	return rows(plots, columns, most), nil
+}
+
+// Context are the lines beside which a learning curve can be judged, up to the frames of e: random play, the script where the task has one,
+// and, of runs on the dense reward, BenchMARL's recorded ones of the same learner.
+func Context(e experiment.Config) ([]viz.Series, error) {
+	task := e.Task.Kind()
+	chance, script, _, err := plan.Anchors(task)
+	if err != nil {
+		return nil, err
+	}
+	end := float64(e.Budget.Frames)
+	level := func(label string, score float64) viz.Series {
+		s := viz.Line(label, []float64{0, end}, []float64{score, score})
+		s.Reference = true
+		return s
+	}
+	out := []viz.Series{level("random play", chance)}
+	if !math.IsNaN(script) {
+		out = append(out, level("script", script))
+	}
+	if e.Task.Shared().Reward != envs.Dense {
+		return out, nil
+	}
+	learner := "mappo"
+	if plan.Mixer(e.Learner) != "" {
+		learner = "qmix"
+	}
+	for _, s := range Recorded(task, learner) {
+		n := 0
+		for n < len(s.X) && s.X[n] <= end {
+			n++
+		}
+		s.X = s.X[:n]
+		for i := range s.Y {
+			s.Y[i] = s.Y[i][:n]
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// Rewards draws the evaluations of a task's complete runs at a budget, of methods with their default settings, after training on the dense
+// reward and, on the same scale, on the sparse one, which rewards success alone.
+func Rewards(st *results.Store, task, budget string) (viz.Panels, error) {
+	t, err := plan.FindTask(task)
+	if err != nil {
+		return viz.Panels{}, err
+	}
+	records, err := st.Find(results.Query{Task: t.ID, Budget: budget, Complete: true})
+	if err != nil {
+		return viz.Panels{}, err
+	}
+	var plots []*plot.Plot
+	low, high, most := math.Inf(1), math.Inf(-1), 0
+	for _, reward := range []envs.Reward{envs.Dense, envs.Sparse} {
+		gs := slices.DeleteFunc(plan.Groups(TrainedOn(records, string(reward)), "task.reward"), func(g results.Group) bool { return g.Label != g.Method })
+		p, err := viz.Curves(viz.Figure{Title: "trained on the " + string(reward) + " reward", X: "frames", Y: t.Score()}, viz.Evals(gs)...)
+		if err != nil {
+			return viz.Panels{}, err
+		}
+		if len(gs) > 0 {
+			low, high = min(low, p.Y.Min), max(high, p.Y.Max)
+		}
+		plots, most = append(plots, p), max(most, len(gs))
+	}
+	for _, p := range plots {
+		if low < high {
+			p.Y.Min, p.Y.Max = low, high
+		}
+	}
+	return rows(plots, 2, most), nil
+}

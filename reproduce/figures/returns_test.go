@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/reproduce/plan"
+
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+func TestCurvesOfOneRewardLeaveItOutOfTheirLabels(t *testing.T) {
+	var all []*results.Record
+	for _, set := range []string{"", "learner.lr=0.1 task.reward=dense", "task.reward=dense"} {
+		all = append(all, recorded(t, plan.Request{Task: "balance", Method: "mappo", Budget: "short", Set: strings.Fields(set), Seed: 1}))
+	}
+	dense := plan.Groups(TrainedOn(all, "dense"), "task.reward")
+	if len(dense) != 2 || dense[0].Label != "mappo learner.lr=0.1" || dense[1].Label != "mappo" || dense[1].Method != "mappo" {
+		t.Errorf("got %+v", dense)
+	}
+}
+
+func TestCurvesStandBesideTheRecordedOnes(t *testing.T) {
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := CurvesOf(st, "vmas", "short", "dense")
+	if panels, ok := drawn.(viz.Panels); err != nil || !ok || len(panels.Rows) != 9 { // nine tasks have recorded curves
+		t.Errorf("%v, %v", drawn, err)
+	}
+	if said, err := CurvesOf(st, "smac", "short", "sparse"); err != nil || !strings.Contains(said.(string), "No complete run of smac") {
+		t.Errorf("curves of nothing: %v, %v", said, err)
+	}
+	if len(Recorded("vmas/balance")) != 2 || len(Recorded("vmas/passage")) != 0 {
+		t.Error("MAPPO and QMIX were recorded on balance, nothing on passage")
+	}
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"cermic/reproduce/plan"
+
+	"cermic/cermiclib/results"
+	"cermic/reproduce/paper"
+	"cermic/viz"
+)
+
+func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *testing.T) {
+	st := emptyStore(t)
+	read := func() (row map[string]string) {
+		table, err := Overview(st, 2, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(table.Rows) != len(paper.Tables)*len(plan.Budgets) {
+			t.Errorf("%d lines for %d tables at %d budgets", len(table.Rows), len(paper.Tables), len(plan.Budgets))
+		}
+		row = map[string]string{}
+		for _, r := range table.Rows {
+			if r[0] == "density" && r[1] == "short" {
+				for i, head := range table.Header {
+					row[head] = r[i]
+				}
+			}
+		}
+		return row
+	}
+	if row := read(); row["16 cores"] != viz.Missing {
+		t.Errorf("nothing was measured, and 16 cores take %q", row["16 cores"])
+	}
+	density, _ := plan.Table(paper.Density, "short", 2)
+	cpu := results.CollectHost("").CPU
+	methods := map[string]bool{}
+	for _, e := range density {
+		methods[plan.MethodOf(e)] = true
+	}
+	var lines []byte
+	for method := range methods {
+		for _, measured := range []struct {
+			cpu string
+			fps float64
+		}{{cpu, 1}, {cpu, 1000}, {"another processor", 7}} {
+			lines = fmt.Appendf(lines, `{"cpu":%q,"backend":"go","method":%q,"budget":"short","fps":%g}`+"\n", measured.cpu, method, measured.fps)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(st.Dir(), "rates.jsonl"), lines, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	row := read()
+	left := 0.0
+	for _, e := range density {
+		left += float64(e.Budget.Frames) / 1000 / 3600
+	}
+	where := machines(4)
+	for i, m := range where[:3] {
+		want := max(left/m.runs, 600_000.0/1000/3600) // the longest run bounds it
+		if i == 0 {
+			want = left
+		}
+		if got := row[m.name]; got != fmt.Sprintf("%.3g h", want) {
+			t.Errorf("%s: %q, want %.3g h", m.name, got, want)
+		}
+	}
+	if got := row["one GPU"]; got != viz.Missing {
+		t.Errorf("a GPU that nobody measured takes %q", got)
+	}
+}
+
+func TestGrowthIsMeasuredAtThreeSizesOfEachMethod(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the graphs of six networks")
+	}
+	if _, err := results.ProcessorSeconds(); err != nil {
+		t.Skip(err)
+	}
+	told := 0
+	g, err := MeasureGrowth(t.Context(), 1, 1, func(string) { told++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told != 6 || len(g.Series) != 2 || len(g.Table.Rows) != 3 || len(g.Table.Rows[2]) != 3 || g.Table.Rows[2][0] != "180" {
+		t.Errorf("told %d costs, %d series, table %v", told, len(g.Series), g.Table.Rows)
+	}
+	for _, s := range g.Series {
+		for i, cost := range s.Y[0] {
+			if !(cost > 0) {
+				t.Errorf("%s at %g costs %g", s.Label, s.X[i], cost)
+			}
+		}
+	}
+	if _, err := g.Plot(); err != nil {
+		t.Error(err)
+	}
+}

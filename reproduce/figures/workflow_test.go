@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/reproduce/plan"
+)
+
+// The drawing must change with the object that it shows.
+func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
+	for memory, count := range map[string]string{"mlp": "85 056", "graph": "1 007 059", "gru": "669 248"} {
+		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "smoke", Set: []string{"explore.memory=" + memory, "explore.alpha=0.7"}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Check(); err != nil {
+			t.Error(err)
+		}
+		var all strings.Builder
+		for _, n := range d.Nodes {
+			all.WriteString(n.Title + " " + strings.Join(n.Lines, " ") + "\n")
+		}
+		if has := strings.Contains(all.String(), "L_det"); has != (memory == "graph") {
+			t.Errorf("%s: a loss of a detector: %v, want it of the graph alone", memory, has)
+		}
+		for _, want := range []string{count, "memory: " + memory, "α = 0.7", "[B, 18]", "27 200"} {
+			if !strings.Contains(all.String(), want) {
+				t.Errorf("%s: nothing says %q:\n%s", memory, want, all.String())
+			}
+		}
+	}
+	if _, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo", Budget: "smoke"})); err == nil {
+		t.Error("a module is drawn that does not exist")
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"io/fs"
+
+	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/results"
+)
+
+// Grid lists the experiments of every method on every task, with seeds 1 to seeds and the same changed settings. What is named twice, under
+// whatever names, is listed once.
+func Grid(tasks, methods []string, budget string, seeds int, set ...string) ([]experiment.Config, error) {
+	var es []experiment.Config
+	for _, task := range tasks {
+		for _, method := range methods {
+			for seed := 1; seed <= seeds; seed++ {
+				e, err := New(Request{Task: task, Method: method, Budget: budget, Set: set, Seed: uint64(seed)})
+				if err != nil {
+					return nil, err
+				}
+				es = append(es, e)
+			}
+		}
+	}
+	return Unique(es)
+}
+
+// Arm is one of the things that a study compares: the experiments of one label.
+type Arm struct {
+	Label       string
+	Experiments []experiment.Config // one a seed
+}
+
+// Complete are those of an arm's runs that st has complete, under its label.
+func (a Arm) Complete(st *results.Store) (results.Group, error) {
+	g := results.Group{Label: a.Label}
+	for _, e := range a.Experiments {
+		id, err := e.ID()
+		if err != nil {
+			return g, err
+		}
+		head, err := st.Head(id)
+		if err != nil || !head.Complete {
+			continue // not there, or to be trained again
+		}
+		r, err := st.Get(id)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return g, err
+		}
+		g.Runs = append(g.Runs, r)
+	}
+	return g, g.Check()
+}
+
+// Unique leaves out experiments that were listed before, under whatever names.
+func Unique(es []experiment.Config) (out []experiment.Config, err error) {
+	seen := map[string]bool{}
+	for _, e := range es {
+		id, err := e.ID()
+		if err != nil {
+			return nil, err
+		}
+		if !seen[id] {
+			seen[id], out = true, append(out, e)
+		}
+	}
+	return out, nil
+}
