@@ -15,33 +15,33 @@ import (
 	"cermic/reproduce/paper"
 	"cermic/viz"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
 // Density is a task and method over how densely the reward is paid: in one part, in several, and the dense reward itself.
 type Density struct {
 	Experiments []experiment.Config
-	arms        []plan.Arm // by the number of parts
+	arms        arms // by the number of parts
 }
 
 // DensityAxis lists the experiments with the sparse reward paid in each of the given numbers of parts, then those with the
 // dense reward; changes, each "key=value" as for -set, are of a method with CERMIC, as in the paper's tables.
 func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Density, error) {
-	d := &Density{}
+	d := &Density{arms: arms{task: task, budget: budget, seeds: seeds}}
 	if m, err := paper.FindMethod(method); err == nil && m.Group != paper.Ours {
 		changes = nil
 	}
-	add := func(label string, set ...string) error {
-		es, err := plan.Grid([]string{task}, []string{method}, budget, seeds, append(set, changes...)...)
-		d.Experiments, d.arms = append(d.Experiments, es...), append(d.arms, plan.Arm{Label: label, Experiments: es})
-		return err
-	}
 	for _, k := range parts {
-		if err := add(fmt.Sprint(k), "task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)); err != nil {
+		if err := d.arms.add(fmt.Sprint(k), method, append([]string{"task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)}, changes...)...); err != nil {
 			return nil, err
 		}
 	}
-	return d, add("dense", "task.reward=dense")
+	err := d.arms.add("dense", method, append([]string{"task.reward=dense"}, changes...)...)
+	if err == nil {
+		d.Experiments, err = experiments(d.arms.list)
+	}
+	return d, err
 }
 
 // Scores are the last scores of the runs that the store has: for each point the mean over seeds with its bootstrap 95 %
@@ -56,18 +56,18 @@ func (d *Density) Successes(st *results.Store) ([]viz.Group, error) { return d.b
 
 func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]viz.Group, error) {
 	all := viz.Group{}
-	for _, a := range d.arms {
-		g, err := a.Complete(st)
-		if err != nil {
-			return nil, err
-		}
+	gs, err := complete(st, d.arms.list)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range gs {
 		var values []float64
 		for _, r := range g.Runs {
 			if v := of(r); !math.IsNaN(v) {
 				values = append(values, v)
 			}
 		}
-		bar := viz.Bar{Label: a.Label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
+		bar := viz.Bar{Label: g.Label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
 		if len(values) > 0 {
 			i := stats.Bootstrap([][]float64{values}, stats.Mean, 2000, rng.New(0, "plan/density"))
 			bar.Value, bar.Low, bar.High, bar.Seeds = i.Value, i.Low, i.High, values
@@ -88,22 +88,14 @@ func AgentsTable(task string, agents []int, episodes int, seed uint64) (viz.Tabl
 		if err != nil {
 			return t, err
 		}
-		row := []string{fmt.Sprint(n)}
-		for _, player := range []plan.Player{plan.Random, plan.Scripted} {
-			p, err := plan.Play(cfg, player, episodes, seed)
-			if err != nil {
-				return t, err
-			}
-			cell := viz.Missing
-			if p != nil {
-				for i := range p.Dense {
-					p.Dense[i] /= float64(n)
-				}
-				cell = fmt.Sprintf("%.2f ± %.2f", stat.Mean(p.Dense, nil), stat.StdDev(p.Dense, nil))
-			}
-			row = append(row, cell)
+		cells, err := baselines(cfg, episodes, seed, func(p *plan.Played) string {
+			floats.Scale(1/float64(n), p.Dense)
+			return fmt.Sprintf("%.2f ± %.2f", stat.Mean(p.Dense, nil), stat.StdDev(p.Dense, nil))
+		})
+		if err != nil {
+			return t, err
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, append([]string{fmt.Sprint(n)}, cells...))
 	}
 	return t, nil
 }

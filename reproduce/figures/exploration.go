@@ -115,13 +115,11 @@ func (x Exploration) Experiments() ([]experiment.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	var es []experiment.Config
-	for _, row := range rows {
-		for _, a := range row.arms {
-			es = append(es, a.Experiments...)
-		}
+	lists := make([][]plan.Arm, len(rows))
+	for i, row := range rows {
+		lists[i] = row.arms
 	}
-	return plan.Unique(es)
+	return experiments(lists...)
 }
 
 // solving counts the runs of an arm that st has complete, and those of them that solve their task.
@@ -218,14 +216,16 @@ func (x Exploration) Coverage(st *results.Store) (viz.Panels, error) {
 	var plots []*plot.Plot
 	var labels []string
 	for i, task := range x.Tasks {
-		groups := make([]results.Group, len(rows)) // empty ones, too: their places give colours
+		list := make([]plan.Arm, len(rows))
 		for k, row := range rows {
-			if groups[k], err = row.arms[i].Complete(st); err != nil {
-				return viz.Panels{}, err
-			}
+			list[k] = row.arms[i]
 			if i == 0 {
 				labels = append(labels, row.label)
 			}
+		}
+		groups, err := complete(st, list)
+		if err != nil {
+			return viz.Panels{}, err
 		}
 		lines := viz.Scalar(groups, "coverage")
 		series := make([]viz.Series, len(rows))

@@ -26,22 +26,18 @@ func (x Exploration) Baselines(episodes int, seed uint64) (viz.Table, error) {
 		if err != nil {
 			return t, err
 		}
-		row := []string{taskLabel(task), viz.Missing}
-		for _, player := range []plan.Player{plan.Random, plan.Scripted} {
-			p, err := plan.Play(cfg, player, episodes, seed)
-			if err != nil {
-				return t, err
+		steps := viz.Missing
+		cells, err := baselines(cfg, episodes, seed, func(p *plan.Played) string {
+			steps = fmt.Sprint(p.Horizon)
+			if p.Success == nil {
+				return viz.Missing
 			}
-			cell := viz.Missing
-			if p != nil {
-				row[1] = fmt.Sprint(p.Horizon)
-				if p.Success != nil {
-					cell = fmt.Sprintf("%.3g %%", 100*stat.Mean(p.Success, nil))
-				}
-			}
-			row = append(row, cell)
+			return fmt.Sprintf("%.3g %%", 100*stat.Mean(p.Success, nil))
+		})
+		if err != nil {
+			return t, err
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, append([]string{taskLabel(task), steps}, cells...))
 	}
 	return t, nil
 }

@@ -84,12 +84,12 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 	r := rng.New(0, "plan/against")
 	var first [][]float64
 	for _, g := range gs {
-		scores, err := g.Scores()
+		score, scores, err := lastScore(g, r)
 		if err != nil {
 			return t, err
 		}
 		x := [][]float64{scores}
-		row := []string{g.Label, fmt.Sprint(len(g.Runs)), withInterval(stats.Bootstrap(x, stats.Mean, comparisonReps, r)), viz.Missing, viz.Missing, successes(g.Runs)}
+		row := []string{g.Label, fmt.Sprint(len(g.Runs)), score, viz.Missing, viz.Missing, successes(g.Runs)}
 		if first == nil {
 			first = x
 		} else {

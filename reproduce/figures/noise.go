@@ -4,14 +4,12 @@ package figures
 
 import (
 	"fmt"
-	"math"
 	"path"
 	"slices"
 
 	"cermic/reproduce/plan"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/cermic"
@@ -22,117 +20,107 @@ import (
 	"cermic/viz"
 )
 
-// NoiseGrid lists the experiments of methods on tasks without, and then with, a noise box. The settings in knobs are for those of the
-// methods that have CERMIC's module.
-func NoiseGrid(tasks, methods []string, budget string, seeds int, box, knobs []string) ([]experiment.Config, error) {
-	var es []experiment.Config
-	for _, settings := range [][]string{nil, box} {
-		for _, method := range methods {
-			own, err := ofCermic(method, knobs)
-			if err != nil {
-				return nil, err
+// Noise is a study of what a noise region does to methods: each on every task without and with it.
+type Noise struct {
+	Tasks, Methods []string
+	Region         []string // settings of the noise region, "task.noise.width=1"
+	Set            []string // settings of the methods that have CERMIC's module
+	Budget         string
+	Seeds          int // 1 to Seeds
+}
+
+// arms are the methods on a task without, and then with, the noise region.
+func (n Noise) arms(task string) (out [2]arms, err error) {
+	for i, region := range [][]string{nil, n.Region} {
+		out[i] = arms{task: task, budget: n.Budget, seeds: n.Seeds}
+		for _, method := range n.Methods {
+			own := n.Set
+			if m, err := plan.FindMethod(method); err != nil || m.Explore.Kind() != (cermic.Config{}).Kind() {
+				own = nil
 			}
-			some, err := plan.Grid(tasks, []string{method}, budget, seeds, slices.Concat(settings, own)...)
-			if err != nil {
-				return nil, err
+			if err := out[i].add(method, method, slices.Concat(region, own)...); err != nil {
+				return out, err
 			}
-			es = append(es, some...)
 		}
 	}
-	return plan.Unique(es)
+	return out, nil
 }
 
-// ofCermic is knobs for a method that has CERMIC's module, nothing for others.
-func ofCermic(method string, knobs []string) ([]string, error) {
-	m, err := plan.FindMethod(method)
-	if err != nil || m.Explore.Kind() != (cermic.Config{}).Kind() {
-		return nil, err
-	}
-	return knobs, nil
-}
-
-// noiseArms are the complete runs of a method on a task without, and with, the box.
-func noiseArms(st *results.Store, task, method, budget string, seeds int, box, knobs []string) (arms [2]results.Group, err error) {
-	own, err := ofCermic(method, knobs)
-	for i, settings := range [][]string{nil, box} {
-		if err == nil {
-			arms[i], err = runsOf(st, task, method, budget, seeds, slices.Concat(settings, own))
+// Experiments lists the study's experiments, each once.
+func (n Noise) Experiments() ([]experiment.Config, error) {
+	var lists [][]plan.Arm
+	for _, task := range n.Tasks {
+		pair, err := n.arms(task)
+		if err != nil {
+			return nil, err
 		}
+		lists = append(lists, pair[0].list, pair[1].list)
 	}
-	return arms, err
+	return experiments(lists...)
 }
 
-// NoiseCurves draws the learning curves of NoiseGrid, a row a task, on one scale within a row: the runs of the store that are
-// complete.
-func NoiseCurves(st *results.Store, tasks, methods []string, budget string, seeds int, box, knobs []string) (viz.Panels, error) {
-	var rows [][]*plot.Plot
-	for _, task := range tasks {
+// runs are the complete runs of each method on a task without, and with, the noise region.
+func (n Noise) runs(st *results.Store, task string) (without, with []results.Group, err error) {
+	pair, err := n.arms(task)
+	if err != nil {
+		return nil, nil, err
+	}
+	if without, err = complete(st, pair[0].list); err != nil {
+		return nil, nil, err
+	}
+	with, err = complete(st, pair[1].list)
+	return without, with, err
+}
+
+// Curves draws the learning curves of the complete runs, a row a task, on one scale within a row.
+func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
+	panels := viz.Panels{Width: 4.6 * vg.Inch, Height: 2.8 * vg.Inch}
+	for _, task := range n.Tasks {
 		known, err := plan.FindTask(task)
 		if err != nil {
-			return viz.Panels{}, err
+			return panels, err
 		}
-		var groups [2][]results.Group
-		for _, method := range methods {
-			arms, err := noiseArms(st, task, method, budget, seeds, box, knobs)
-			if err != nil {
-				return viz.Panels{}, err
-			}
-			for i := range arms {
-				groups[i] = append(groups[i], arms[i])
-			}
+		without, with, err := n.runs(st, task)
+		if err != nil {
+			return panels, err
 		}
-		var row []*plot.Plot
-		low, high := math.Inf(1), math.Inf(-1)
-		for i, title := range []string{"without noise", "with the noise region"} {
-			p, err := viz.Curves(viz.Figure{Title: path.Base(task) + ", " + title, X: "frames", Y: known.Score()}, viz.Evals(groups[i])...)
-			if err != nil {
-				return viz.Panels{}, err
-			}
-			if len(results.Flat(groups[i])) > 0 {
-				low, high = min(low, p.Y.Min), max(high, p.Y.Max)
-			}
-			row = append(row, p)
+		row, err := sideBySide(known.Score(), []string{path.Base(task) + ", without noise", path.Base(task) + ", with the noise region"}, without, with)
+		if err != nil {
+			return panels, err
 		}
-		for _, p := range row {
-			if low < high {
-				p.Y.Min, p.Y.Max = low, high
-			}
-		}
-		rows = append(rows, row)
+		panels.Rows = append(panels.Rows, row)
 	}
-	return viz.Panels{Rows: rows, Width: 4.6 * vg.Inch, Height: 2.8 * vg.Inch}, nil
+	return panels, nil
 }
 
-// NoiseTable compares the last evaluations of each method of NoiseGrid without and with the noise region, and the standard deviations over its seeds: the paper's
-// claim is about both.
-func NoiseTable(st *results.Store, tasks, methods []string, budget string, seeds int, box, knobs []string) (viz.Table, error) {
+// Table compares the last evaluations of each method without and with the noise region, and the standard deviations over its seeds: the
+// paper's claim is about both.
+func (n Noise) Table(st *results.Store) (viz.Table, error) {
 	t := viz.Table{Title: "Scores without and with the noise region", Header: []string{"task", "method", "seeds", "without", "with", "difference", "std, without", "std, with"},
 		Notes: []string{"Mean over seeds of the last evaluation with its bootstrap 95 % interval. " + stats.Caution +
-			" °: no significant difference, Welch's 95 % interval includes 0. Std: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + budget + "."}}
+			" °: no significant difference, Welch's 95 % interval includes 0. Std: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + n.Budget + "."}}
 	r := rng.New(0, "plan/noise")
-	for _, task := range tasks {
-		for _, method := range methods {
-			arms, err := noiseArms(st, task, method, budget, seeds, box, knobs)
+	for _, task := range n.Tasks {
+		without, with, err := n.runs(st, task)
+		if err != nil {
+			return t, err
+		}
+		for i, method := range n.Methods {
+			a, b := without[i], with[i]
+			before, x, err := lastScore(a, r)
 			if err != nil {
 				return t, err
 			}
-			row := []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(arms[0].Runs), len(arms[1].Runs))}
-			var last [2][]float64
-			for i, g := range arms {
-				if last[i], err = g.Scores(); err != nil {
-					return t, err
-				}
-				cell := viz.Missing
-				if len(last[i]) > 0 {
-					cell = withInterval(stats.Bootstrap([][]float64{last[i]}, stats.Mean, comparisonReps, r))
-				}
-				row = append(row, cell)
+			after, y, err := lastScore(b, r)
+			if err != nil {
+				return t, err
 			}
-			difference := viz.Missing
-			if len(last[0]) > 0 && len(last[1]) > 0 {
-				difference = differenceCell(last[1], last[0], r)
+			change := viz.Missing
+			if len(x) > 0 && len(y) > 0 {
+				change = differenceCell(y, x, r)
 			}
-			t.Rows = append(t.Rows, append(row, difference, number(seedDeviation(arms[0].Runs)), number(seedDeviation(arms[1].Runs))))
+			t.Rows = append(t.Rows, []string{path.Base(task), method, fmt.Sprintf("%d, %d", len(a.Runs), len(b.Runs)), before, after, change,
+				number(seedDeviation(a.Runs)), number(seedDeviation(b.Runs))})
 		}
 	}
 	return t, nil
@@ -154,13 +142,4 @@ func seedDeviation(rs []*results.Record) float64 {
 		}
 	}
 	return all.mean()
-}
-
-// runsOf are the complete runs of one method on one task, labelled by the method alone.
-func runsOf(st *results.Store, task, method, budget string, seeds int, set []string) (results.Group, error) {
-	es, err := plan.Grid([]string{task}, []string{method}, budget, seeds, set...)
-	if err != nil {
-		return results.Group{}, err
-	}
-	return plan.Arm{Label: method, Experiments: es}.Complete(st)
 }

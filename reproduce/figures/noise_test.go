@@ -28,26 +28,24 @@ func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
 	if _, err := experiment.Run(t.Context(), es[0], st); err != nil {
 		t.Fatal(err)
 	}
-	noisy, err := runsOf(st, "vmas/ball_trajectory", "mappo", "smoke", 2, append(box, tiny...))
-	if err != nil || len(noisy.Runs) != 1 || noisy.Label != "mappo" {
-		t.Errorf("with the box %d runs, %v; want the one", len(noisy.Runs), err)
+	n := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo"}, Region: append(box, tiny...), Budget: "smoke", Seeds: 2}
+	without, with, err := n.runs(st, n.Tasks[0])
+	if err != nil || len(without) != 1 || len(without[0].Runs) != 0 || len(with) != 1 || len(with[0].Runs) != 1 || with[0].Label != "mappo" {
+		t.Fatalf("runs %+v without and %+v with the noise region, %v; want none and the one", without, with, err)
 	}
-	if calm, err := runsOf(st, "vmas/ball_trajectory", "mappo", "smoke", 2, tiny); err != nil || len(calm.Runs) != 0 {
-		t.Errorf("without it %d runs, %v; want none", len(calm.Runs), err)
-	}
-	panels, err := NoiseCurves(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...), nil)
+	panels, err := n.Curves(st)
 	if err != nil || len(panels.Rows) != 1 || len(panels.Rows[0]) != 2 || panels.Rows[0][0].Y.Min != panels.Rows[0][1].Y.Min {
 		t.Errorf("%+v, %v", panels.Rows, err)
 	}
-	table, err := NoiseTable(st, []string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...), nil)
-	want := []string{"ball_trajectory", "mappo", "0, 1", viz.Missing, number(noisy.Runs[0].Score()), viz.Missing, viz.Missing, viz.Missing}
+	table, err := n.Table(st)
+	want := []string{"ball_trajectory", "mappo", "0, 1", viz.Missing, number(with[0].Runs[0].Score()), viz.Missing, viz.Missing, viz.Missing}
 	if err != nil || len(table.Rows) != 1 || !slices.Equal(table.Rows[0], want) {
 		t.Errorf("%q, %v, want %q", table.Rows, err, want)
 	}
 }
 
 // Of two runs, 2 and 4 apart in the second half of training, and one that is shorter.
-func TestSeedsAreApartByHand(t *testing.T) {
+func TestStandardDeviationOverSeedsByHand(t *testing.T) {
 	run := func(scores ...float64) *results.Record {
 		r := &results.Record{Frames: 400}
 		for k, score := range scores {
@@ -68,8 +66,9 @@ func TestSeedsAreApartByHand(t *testing.T) {
 }
 
 // α and memory are knobs of one method among others that do not have them.
-func TestKnobsOfTheNoiseFigureAreThoseOfCERMIC(t *testing.T) {
-	es, err := NoiseGrid([]string{"vmas/ball_trajectory"}, []string{"mappo", "mappo-cermic"}, "smoke", 1, []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"}, []string{"explore.alpha=0.5"})
+func TestSettingsOfTheNoiseFigureAreThoseOfCERMIC(t *testing.T) {
+	es, err := Noise{Tasks: []string{"vmas/ball_trajectory"}, Methods: []string{"mappo", "mappo-cermic"}, Region: []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"},
+		Set: []string{"explore.alpha=0.5"}, Budget: "smoke", Seeds: 1}.Experiments()
 	if err != nil {
 		t.Fatal(err)
 	}

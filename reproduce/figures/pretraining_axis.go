@@ -29,9 +29,8 @@ type PretrainingAxis struct {
 
 // pretrainedTask is one panel.
 type pretrainedTask struct {
-	name string
+	arms // by what the memory starts with
 	pre  plan.Pretraining
-	arms []plan.Arm // by what the memory starts with
 }
 
 // NewPretrainingAxis lists the experiments of a method with CERMIC on tasks: its memory, the graph unless set says otherwise, fully
@@ -55,42 +54,35 @@ func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string
 
 // add lists the experiments on one task.
 func (a *PretrainingAxis) add(st *results.Store, task, method, budget string, seeds int, set []string) error {
-	t := pretrainedTask{name: task}
-	grow := func(label, method string, set []string) error {
-		es, err := plan.Grid([]string{task}, []string{method}, budget, seeds, set...)
-		t.arms = append(t.arms, plan.Arm{Label: label, Experiments: es})
-		return err
-	}
+	t := pretrainedTask{arms: arms{task: task, budget: budget, seeds: seeds}}
 	ofTask := slices.DeleteFunc(slices.Clone(set), func(s string) bool { return !strings.HasPrefix(s, "task.") })
-	if err := grow("mappo", "mappo", ofTask); err != nil {
+	if err := t.arms.add("mappo", "mappo", ofTask...); err != nil {
 		return err
 	}
-	if err := grow("from scratch", method, set); err != nil {
+	if err := t.arms.add("from scratch", method, set...); err != nil {
 		return err
 	}
 	var err error
-	if t.pre, err = plan.PretrainingOf(t.arms[1].Experiments[0], budget); err != nil {
+	if t.pre, err = plan.PretrainingOf(t.list[1].Experiments[0], budget); err != nil {
 		return err
 	}
-	missing, err := t.addPretrained(st, func(label string, extra ...string) error {
-		return grow(label, method, slices.Concat(set, extra))
-	})
+	missing, err := t.addPretrained(st, method, set)
 	if err != nil {
 		return err
 	}
 	if missing {
 		a.Missing = append(a.Missing, t.pre)
 	}
-	for k := len(t.arms) - 1; k > 0; k-- { // all but MAPPO, which is only there for comparison
-		a.Experiments = append(a.Experiments, t.arms[k].Experiments...)
+	for k := len(t.list) - 1; k > 0; k-- { // all but MAPPO, which is only there for comparison
+		a.Experiments = append(a.Experiments, t.list[k].Experiments...)
 	}
 	a.tasks = append(a.tasks, t)
 	return nil
 }
 
-// addPretrained adds the arms that start with weights, by grow, if it is known which. missing tells that these have to be made:
+// addPretrained adds the arms that start with weights, if it is known which. missing tells that these have to be made:
 // they are unknown, or known but elsewhere, and not all runs that start with them are complete.
-func (t *pretrainedTask) addPretrained(st *results.Store, grow func(label string, extra ...string) error) (missing bool, err error) {
+func (t *pretrainedTask) addPretrained(st *results.Store, method string, set []string) (missing bool, err error) {
 	made, err := t.pre.Find(st)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -104,10 +96,10 @@ func (t *pretrainedTask) addPretrained(st *results.Store, grow func(label string
 	}
 	here := made.Here(st)
 	for _, start := range starts {
-		if err := grow("pre-trained: "+start, "explore.memory.pretrained="+made.Weights, "explore.memory.pretrain="+start); err != nil {
+		if err := t.arms.add("pre-trained: "+start, method, slices.Concat(set, []string{"explore.memory.pretrained=" + made.Weights, "explore.memory.pretrain=" + start})...); err != nil {
 			return false, err
 		}
-		arm := t.arms[len(t.arms)-1]
+		arm := t.list[len(t.list)-1]
 		done, err := arm.Complete(st)
 		if err != nil {
 			return false, err
@@ -132,20 +124,18 @@ func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 	var plots []*plot.Plot
 	columns := 1
 	for _, t := range a.tasks {
-		known, err := plan.FindTask(t.name)
+		known, err := plan.FindTask(t.task)
 		if err != nil {
 			return viz.Panels{}, err
 		}
-		var gs []results.Group
-		for _, arm := range t.arms {
-			g, err := arm.Complete(st)
-			if err != nil {
-				return viz.Panels{}, err
-			}
+		gs, err := complete(st, t.list)
+		if err != nil {
+			return viz.Panels{}, err
+		}
+		for i, g := range gs {
 			if len(g.Runs) > 0 {
-				g.Method = plan.Groups(g.Runs[:1])[0].Method
+				gs[i].Method = plan.Groups(g.Runs[:1])[0].Method
 			}
-			gs = append(gs, g)
 		}
 		row, err := returns(known, gs)
 		if err != nil {

@@ -162,23 +162,16 @@ func Rewards(st *results.Store, task, budget string) (viz.Panels, error) {
 	if err != nil {
 		return viz.Panels{}, err
 	}
-	var plots []*plot.Plot
-	low, high, most := math.Inf(1), math.Inf(-1), 0
+	most := 0
+	var titles []string
+	var groups [][]results.Group
 	for _, reward := range []envs.Reward{envs.Dense, envs.Sparse} {
 		gs := slices.DeleteFunc(plan.Groups(TrainedOn(records, string(reward)), "task.reward"), func(g results.Group) bool { return g.Label != g.Method })
-		p, err := viz.Curves(viz.Figure{Title: "trained on the " + string(reward) + " reward", X: "frames", Y: t.Score()}, viz.Evals(gs)...)
-		if err != nil {
-			return viz.Panels{}, err
-		}
-		if len(gs) > 0 {
-			low, high = min(low, p.Y.Min), max(high, p.Y.Max)
-		}
-		plots, most = append(plots, p), max(most, len(gs))
+		titles, groups, most = append(titles, "trained on the "+string(reward)+" reward"), append(groups, gs), max(most, len(gs))
 	}
-	for _, p := range plots {
-		if low < high {
-			p.Y.Min, p.Y.Max = low, high
-		}
+	plots, err := sideBySide(t.Score(), titles, groups...)
+	if err != nil {
+		return viz.Panels{}, err
 	}
 	return rows(plots, 2, most), nil
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package figures sets beside each other what a store has: the figures and tables of the notebooks. Package plan says what can be trained;
+// here arms, each a method with its settings, are compared on tasks.
+package figures
+
+import (
+	"math"
+
+	"gonum.org/v1/plot"
+
+	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs"
+	"cermic/envs/rng"
+	"cermic/reproduce/plan"
+	"cermic/viz"
+)
+
+// arms are what is compared on one task, in the order of a figure's lines.
+type arms struct {
+	task, budget string
+	seeds        int // 1 to seeds
+	list         []plan.Arm
+}
+
+// add lists the experiments of a method with some settings under a label.
+func (a *arms) add(label, method string, set ...string) error {
+	es, err := plan.Grid([]string{a.task}, []string{method}, a.budget, a.seeds, set...)
+	a.list = append(a.list, plan.Arm{Label: label, Experiments: es})
+	return err
+}
+
+// experiments are those of all arms, each once.
+func experiments(lists ...[]plan.Arm) ([]experiment.Config, error) {
+	var es []experiment.Config
+	for _, list := range lists {
+		for _, a := range list {
+			es = append(es, a.Experiments...)
+		}
+	}
+	return plan.Unique(es)
+}
+
+// complete are the runs of each arm that st has complete. Arms without any have empty groups, whose places give colours.
+func complete(st *results.Store, list []plan.Arm) ([]results.Group, error) {
+	gs := make([]results.Group, len(list))
+	for i, a := range list {
+		var err error
+		if gs[i], err = a.Complete(st); err != nil {
+			return nil, err
+		}
+	}
+	return gs, nil
+}
+
+// sideBySide draws the evaluations of several lists of groups on one task, a panel each, all on the scale of those that have runs.
+func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.Plot, error) {
+	plots := make([]*plot.Plot, len(titles))
+	low, high := math.Inf(1), math.Inf(-1)
+	for i, title := range titles {
+		var err error
+		if plots[i], err = viz.Curves(viz.Figure{Title: title, X: "frames", Y: score}, viz.Evals(gs[i])...); err != nil {
+			return nil, err
+		}
+		if len(results.Flat(gs[i])) > 0 {
+			low, high = min(low, plots[i].Y.Min), max(high, plots[i].Y.Max)
+		}
+	}
+	for _, p := range plots {
+		if low < high {
+			p.Y.Min, p.Y.Max = low, high
+		}
+	}
+	return plots, nil
+}
+
+// lastScore writes the mean over a group's seeds of the last evaluation with its bootstrap 95 % interval, a dash without runs, and
+// returns the scores of the seeds.
+func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64, err error) {
+	if scores, err = g.Scores(); err != nil || len(scores) == 0 {
+		return viz.Missing, nil, err
+	}
+	return withInterval(stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, r)), scores, nil
+}
+
+// baselines writes what episodes of the random and of the scripted policy come to on a task, a cell each; a dash without a script.
+func baselines(cfg envs.Config, episodes int, seed uint64, cell func(*plan.Played) string) ([]string, error) {
+	cells := []string{viz.Missing, viz.Missing}
+	for i, player := range []plan.Player{plan.Random, plan.Scripted} {
+		p, err := plan.Play(cfg, player, episodes, seed)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			cells[i] = cell(p)
+		}
+	}
+	return cells, nil
+}
