@@ -143,7 +143,7 @@ func trainAll(ctx context.Context, out io.Writer, es []experiment.Config, st *re
 
 // valuable trains what the tables lack at a budget, or says what that is, in the order of what an hour of it tells.
 func valuable(ctx context.Context, out io.Writer, store, budget string, seeds, workers int, only bool) error {
-	if _, err := plan.FindBudget(budget); err != nil {
+	if _, err := plan.FindPreset(budget); err != nil {
 		return usageError{err}
 	}
 	st, err := openStore(store)
@@ -174,9 +174,9 @@ func printOverview(ctx context.Context, out io.Writer, store string, seeds, node
 	if err != nil {
 		return err
 	}
-	for _, table := range paper.Tables {
-		for _, budget := range plan.Budgets {
-			if es, _ := plan.Table(table, budget.Budget.Name, seeds); measure {
+	for _, table := range paper.Benchmarks {
+		for _, budget := range plan.Presets {
+			if es, _ := plan.Benchmark(table, budget.Budget.Name, seeds); measure {
 				if err := measureRates(ctx, out, es, st); err != nil {
 					return err
 				}

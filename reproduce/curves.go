@@ -17,6 +17,7 @@ import (
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/reproduce/figures"
+	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -80,7 +81,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: known.Score()}, of(groups), slices.Concat(others, peer(groups, methods, group))); err != nil {
+	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: plan.Score(known)}, of(groups), slices.Concat(others, peer(groups, methods, group))); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s: learning curves of %s; the small line in the figure says what stands around them\n", file, plural(len(results.Flat(groups)), "run"))
@@ -124,7 +125,7 @@ func ofMethods(groups []results.Group, methods []string) []results.Group {
 }
 
 // nothingToDraw says which command trains what was asked for.
-func nothingToDraw(task string, known plan.Task, methods []string, budget, reward, store string) error {
+func nothingToDraw(task string, known paper.Task, methods []string, budget, reward, store string) error {
 	of, command := "", "go run ./reproduce train -task "+task
 	if len(methods) > 0 {
 		list := strings.Join(methods, ",")

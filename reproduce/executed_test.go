@@ -48,7 +48,7 @@ func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
 		}
 		return v
 	}
-	grid := func(table *paper.Table) shown { g, err := table.Grid(plan.At(st, budget)); return must(g, err) }
+	grid := func(table *paper.Benchmark) shown { g, err := table.Results(plan.At(st, budget)); return must(g, err) }
 	rewards := func(suite paper.Suite, methods ...string) shown {
 		t, err := paper.DenseAndSparse(plan.At(st, budget), suite, methods)
 		return must(t, err)

@@ -257,7 +257,7 @@ func withWeights(out io.Writer, st *results.Store, rs []*results.Record) ([]*res
 // storedBudget refuses names that no stored run's budget has.
 func storedBudget(name string) error {
 	known := []string{plan.CustomBudget}
-	for _, b := range plan.Budgets {
+	for _, b := range plan.Presets {
 		known = append(known, b.Budget.Name)
 	}
 	if name != "" && !slices.Contains(known, name) {

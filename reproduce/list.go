@@ -51,7 +51,7 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 		entry(out, m.ID, "  "+m.About)
 	}
 	fmt.Fprintln(out, "\nBudgets")
-	for _, b := range plan.Budgets {
+	for _, b := range plan.Presets {
 		entry(out, b.Budget.Name, "  "+b.About)
 	}
 	fmt.Fprintln(out, "\nParts, as in -set explore=none")

@@ -40,7 +40,7 @@ func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
 		return usagef("-cell is %v, want at least 1s", cell)
 	}
 	if budget != "" {
-		if _, err := plan.FindBudget(budget); err != nil {
+		if _, err := plan.FindPreset(budget); err != nil {
 			return usageError{err}
 		}
 	}

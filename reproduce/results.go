@@ -104,7 +104,7 @@ func resultsPage(st *results.Store) (string, error) {
 }
 
 // taskResults is a line for each experiment on a task, and for what it compares with.
-func taskResults(t plan.Task, rs []*results.Record) (viz.Table, error) {
+func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 	random, script, episodes, err := plan.Anchors(t.ID)
 	if err != nil {
 		return viz.Table{}, err
@@ -114,7 +114,7 @@ func taskResults(t plan.Task, rs []*results.Record) (viz.Table, error) {
 		return viz.Table{}, err
 	}
 	out := viz.Table{
-		Header: []string{"method", "reward", "budget", "score (" + t.Score() + ")", "success, %", "seeds × frames", "published"},
+		Header: []string{"method", "reward", "budget", "score (" + plan.Score(t) + ")", "success, %", "seeds × frames", "published"},
 		Rows:   [][]string{{"random play", "", "", short(random), "", fmt.Sprintf("%d episodes", episodes), ""}},
 	}
 	if !math.IsNaN(script) {
@@ -174,7 +174,7 @@ func firstColumn(t *viz.Table, steps int, groups []results.Group, random, script
 }
 
 // resultRow is an experiment's line.
-func resultRow(t plan.Task, g results.Group) ([]string, error) {
+func resultRow(t paper.Task, g results.Group) ([]string, error) {
 	scores, err := g.Scores()
 	if err != nil {
 		return nil, err

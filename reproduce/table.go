@@ -21,12 +21,12 @@ import (
 )
 
 // formats are the renderings of a table, by name.
-var formats = map[string]func(viz.Grid) string{
-	"text":     func(g viz.Grid) string { return g.Text(width()) },
-	"markdown": viz.Grid.Markdown,
-	"csv":      viz.Grid.CSV,
-	"latex":    viz.Grid.LaTeX,
-	"html":     viz.Grid.HTML,
+var formats = map[string]func(viz.ScoreTable) string{
+	"text":     func(g viz.ScoreTable) string { return g.Text(width()) },
+	"markdown": viz.ScoreTable.Markdown,
+	"csv":      viz.ScoreTable.CSV,
+	"latex":    viz.ScoreTable.LaTeX,
+	"html":     viz.ScoreTable.HTML,
 }
 
 // formatNames in the order of the help text.
@@ -46,11 +46,11 @@ func runTable(_ context.Context, out io.Writer, args []string) error {
 	if len(names) == 0 {
 		names = []string{paper.Sota.Name}
 	}
-	table, err := paper.FindTable(names[0])
+	table, err := paper.FindBenchmark(names[0])
 	if err != nil {
 		return usageError{err}
 	}
-	if _, err := plan.FindBudget(budget); err != nil {
+	if _, err := plan.FindPreset(budget); err != nil {
 		return usageError{err}
 	}
 	render, ok := formats[format]
@@ -61,7 +61,7 @@ func runTable(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	grid, err := table.Grid(plan.At(st, budget))
+	grid, err := table.Results(plan.At(st, budget))
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func runTable(_ context.Context, out io.Writer, args []string) error {
 }
 
 // measured reports whether any cell has a number of ours.
-func measured(g viz.Grid) bool {
+func measured(g viz.ScoreTable) bool {
 	for _, row := range g.Rows {
 		if slices.ContainsFunc(row.Cells, func(c viz.Cell) bool { return c.Seeds > 0 }) {
 			return true

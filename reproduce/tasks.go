@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 
 	"gonum.org/v1/gonum/stat"
@@ -36,7 +37,7 @@ func runTasks(ctx context.Context, out io.Writer, args []string) error {
 		if err != nil {
 			return usageError{err}
 		}
-		tasks = []plan.Task{t}
+		tasks = []paper.Task{t}
 	}
 	fmt.Fprintf(out, "Play without learning: mean ± standard deviation over %d episodes, seed %d\n", episodes, seed)
 	for _, t := range tasks {

@@ -35,7 +35,7 @@ What next
 // budgetNames are the named budgets, as help texts list them.
 func budgetNames() string {
 	var names []string
-	for _, b := range plan.Budgets {
+	for _, b := range plan.Presets {
 		names = append(names, b.Budget.Name)
 	}
 	return strings.Join(names, ", ")
@@ -196,14 +196,14 @@ func (c choice) experiments(out io.Writer) ([]experiment.Config, error) {
 	if len(c.set) > 0 {
 		return nil, errors.New("-set changes what the table compares: use it with -task and -method")
 	}
-	t, err := paper.FindTable(c.table)
+	t, err := paper.FindBenchmark(c.table)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := plan.FindBudget(c.budget); err != nil {
+	if _, err := plan.FindPreset(c.budget); err != nil {
 		return nil, err
 	}
-	es, missing := plan.Table(t, c.budget, c.seeds)
+	es, missing := plan.Benchmark(t, c.budget, c.seeds)
 	if len(es) == 0 {
 		return nil, errors.Join(missing...)
 	}

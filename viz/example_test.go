@@ -71,9 +71,9 @@ func ExamplePanels() {
 }
 
 // Ours beside what the paper printed.
-func ExampleGrid() {
+func ExampleScoreTable() {
 	published := 30.5
-	g := viz.Grid{Columns: []string{"Balance*"}, Rows: []viz.Row{
+	g := viz.ScoreTable{Columns: []string{"Balance*"}, Rows: []viz.Row{
 		{Head: "MAPPO-CERMIC", Cells: []viz.Cell{
 			{Ours: 31, Low: 27, High: 33, Seeds: 3, Frames: 600_000, Published: &published, Decimals: 1}}},
 		{Head: "MAPPO", Cells: []viz.Cell{{}}},

@@ -2,7 +2,7 @@
 
 // Package viz turns results into pictures and tables: learning curves, bars, panels, grids of numbers, scenes.
 //
-// Data goes in, a *plot.Plot, an image or a Grid comes out; nothing here reads a store, trains, or imports GoMLX, so a
+// Data goes in, a *plot.Plot, an image or a ScoreTable comes out; nothing here reads a store, trains, or imports GoMLX, so a
 // notebook cell that only plots compiles and links quickly. A method has one look everywhere, given by Styles.
 package viz
 

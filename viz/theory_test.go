@@ -10,7 +10,7 @@ import (
 )
 
 func TestSandwichLooksAsBefore(t *testing.T) {
-	p, err := viz.Sandwich(theory.SandwichBand(theory.Grid(0, 8, 200), 6))
+	p, err := viz.Sandwich(theory.SandwichBand(theory.Linspace(0, 8, 200), 6))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestLearningLooksAsBefore(t *testing.T) {
 }
 
 func TestSurpriseLooksAsBefore(t *testing.T) {
-	p, err := viz.Surprise(theory.SurpriseCurve(theory.Grid(0.1, 6, 12), 6, 2000, 1))
+	p, err := viz.Surprise(theory.SurpriseCurve(theory.Linspace(0.1, 6, 12), 6, 2000, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestSurpriseLooksAsBefore(t *testing.T) {
 
 func TestWorstCaseLooksAsBefore(t *testing.T) {
 	set := theory.DefaultAmbiguity()
-	p, err := viz.WorstCase(theory.WorstCurve(set, theory.Grid(0.5, 6, 40), 41), theory.MultiplierCurve(set, theory.Grid(0.02, 0.4, 40)), 0.1)
+	p, err := viz.WorstCase(theory.WorstCurve(set, theory.Linspace(0.5, 6, 40), 41), theory.MultiplierCurve(set, theory.Linspace(0.02, 0.4, 40)), 0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestWorstCaseLooksAsBefore(t *testing.T) {
 }
 
 func TestTailsLookAsBefore(t *testing.T) {
-	p, err := viz.Tails(theory.SampleTails(theory.Laws()[0], theory.Grid(0.2, 4, 20), 4000, 1), theory.SampleTails(theory.Laws()[1], theory.Grid(0.2, 4, 20), 4000, 1))
+	p, err := viz.Tails(theory.SampleTails(theory.Laws()[0], theory.Linspace(0.2, 4, 20), 4000, 1), theory.SampleTails(theory.Laws()[1], theory.Linspace(0.2, 4, 20), 4000, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

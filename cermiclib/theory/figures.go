@@ -4,8 +4,8 @@ package theory
 
 import "math"
 
-// Grid returns n ≥ 2 evenly spaced numbers from low to high.
-func Grid(low, high float64, n int) []float64 {
+// Linspace returns n ≥ 2 evenly spaced numbers from low to high.
+func Linspace(low, high float64, n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
 		x[i] = low + (high-low)*float64(i)/float64(n-1)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestSandwichBandCrossesItsLowerBoundAtTheRoot(t *testing.T) {
-	s := SandwichBand(Grid(0, 5, 501), 6)
+	s := SandwichBand(Linspace(0, 5, 501), 6)
 	for i, x := range s.X {
 		if (s.Reward[i] < s.Lower[i]*(1-Slack)) != (x > s.Root) || s.Reward[i] > s.Upper[i]*(1+Slack) {
 			t.Errorf("x = %g: %g ≤ %g ≤ %g, and the root is %g", x, s.Lower[i], s.Reward[i], s.Upper[i], s.Root)

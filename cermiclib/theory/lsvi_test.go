@@ -17,7 +17,7 @@ func TestSandwichHoldsExactlyUpToTheRoot(t *testing.T) {
 	root := Root()
 	near(t, "x*", root, 2.512862, 5e-7) // published with six decimals
 	near(t, "log(1+x*) − x*/2", math.Log1p(root)-root/2, 0, 1e-15)
-	for _, x := range Grid(0, 40, 4001) {
+	for _, x := range Linspace(0, 40, 4001) {
 		if Violates(x) != (x > root) {
 			t.Errorf("Violates(%g) = %v, and x* = %g", x, Violates(x), root)
 		}

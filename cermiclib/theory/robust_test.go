@@ -89,7 +89,7 @@ func TestLeastMassIsTheInfimumOverTwoPointLaws(t *testing.T) {
 	const mean, std = 0.3, 1.4
 	for _, b := range []float64{0.5, 1, 2.5} {
 		least := 1.0
-		for _, p := range Grid(0.0005, 0.9995, 2000) { // mass of the lower value
+		for _, p := range Linspace(0.0005, 0.9995, 2000) { // mass of the lower value
 			low, high := mean-std*math.Sqrt((1-p)/p), mean+std*math.Sqrt(p/(1-p))
 			if low <= b && high > b {
 				least = min(least, p)

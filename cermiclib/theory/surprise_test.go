@@ -67,7 +67,7 @@ func TestFractionsOutsideTheBandSpanThePublishedRanges(t *testing.T) {
 		low, high float64
 	}{{1, 0.77, 0.84}, {6, 0.42, 0.61}, {64, 0.01, 0.52}} {
 		low, high := 1.0, 0.0
-		for _, x := range Grid(0.01, 2.5, 250) {
+		for _, x := range Linspace(0.01, 2.5, 250) {
 			p := OutsideBand(x, c.output)
 			low, high = min(low, p), max(high, p)
 		}

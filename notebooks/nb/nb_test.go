@@ -41,7 +41,7 @@ func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
 		"panels":  {viz.NewPanels(1, plot), []protocol.MIMEType{protocol.MIMEImagePNG, protocol.MIMEImageSVG}},
 		"image":   {image.Image(frame), []protocol.MIMEType{protocol.MIMEImagePNG}},
 		"film":    {&gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{5}}, []protocol.MIMEType{protocol.MIMEImagePNG, protocol.MIMETextHTML}},
-		"grid":    {viz.Grid{}, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
+		"grid":    {viz.ScoreTable{}, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
 		"table":   {viz.Table{Header: []string{"a"}}, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
 		"record":  {record, []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain}},
 		"text":    {"*α*", []protocol.MIMEType{protocol.MIMETextMarkdown, protocol.MIMETextPlain}},
@@ -57,7 +57,7 @@ func TestEveryKindOfValueHasAFormatThatAnyFrontEndShows(t *testing.T) {
 			}
 		}
 	}
-	if _, err := render(viz.Grid{Columns: []string{"a"}, Rows: []viz.Row{{}}}); err == nil {
+	if _, err := render(viz.ScoreTable{Columns: []string{"a"}, Rows: []viz.Row{{}}}); err == nil {
 		t.Error("a grid whose rows do not fit was shown")
 	}
 }

@@ -50,7 +50,7 @@ func render(v any) (content, error) {
 		return picture(v)
 	case *gif.GIF:
 		return film(v)
-	case viz.Grid:
+	case viz.ScoreTable:
 		if err := v.Check(); err != nil {
 			return nil, err
 		}

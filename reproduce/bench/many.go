@@ -26,7 +26,7 @@ func paperHours(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	budget, err := plan.FindBudget("paper")
+	budget, err := plan.FindPreset("paper")
 	return float64(budget.Budget.Frames) / fps / 3600, err
 }
 

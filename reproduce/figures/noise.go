@@ -84,7 +84,7 @@ func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
 		if err != nil {
 			return panels, err
 		}
-		row, err := sideBySide(known.Score(), []string{path.Base(task) + ", without noise", path.Base(task) + ", with the noise region"}, without, with)
+		row, err := sideBySide(plan.Score(known), []string{path.Base(task) + ", without noise", path.Base(task) + ", with the noise region"}, without, with)
 		if err != nil {
 			return panels, err
 		}

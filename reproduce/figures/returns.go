@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 
 	"gonum.org/v1/plot"
@@ -25,7 +26,7 @@ const trainingReturn = "train_score"
 // returns draws the runs of one task twice: their greedy evaluations and, beside them, the return of training, which is written down after every
 // rollout batch and shows how fast each rises. Where evaluations score an episode's first steps apart, as in Melting Pot, these stand between
 // the two.
-func returns(task plan.Task, gs []results.Group, others ...viz.Series) ([]*plot.Plot, error) {
+func returns(task paper.Task, gs []results.Group, others ...viz.Series) ([]*plot.Plot, error) {
 	figures := []struct {
 		about  string
 		series []viz.Series
@@ -43,7 +44,7 @@ func returns(task plan.Task, gs []results.Group, others ...viz.Series) ([]*plot.
 	}
 	var out []*plot.Plot
 	for _, f := range figures {
-		figure := viz.Figure{Title: task.Name + ": " + f.about, X: "frames", Y: task.Score()}
+		figure := viz.Figure{Title: task.Name + ": " + f.about, X: "frames", Y: plan.Score(task)}
 		if len(figures) > 2 { // too narrow for both in a title
 			figure.Title, figure.Y = task.Name, figure.Y+", "+f.about
 		}
@@ -169,7 +170,7 @@ func Rewards(st *results.Store, task, budget string) (viz.Panels, error) {
 		gs := slices.DeleteFunc(plan.Groups(TrainedOn(records, string(reward)), "task.reward"), func(g results.Group) bool { return g.Label != g.Method })
 		titles, groups, most = append(titles, "trained on the "+string(reward)+" reward"), append(groups, gs), max(most, len(gs))
 	}
-	plots, err := sideBySide(t.Score(), titles, groups...)
+	plots, err := sideBySide(plan.Score(t), titles, groups...)
 	if err != nil {
 		return viz.Panels{}, err
 	}

@@ -50,9 +50,9 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 	if err != nil {
 		return t, err
 	}
-	for _, table := range paper.Tables {
-		for _, budget := range plan.Budgets {
-			es, _ := plan.Table(table, budget.Budget.Name, seeds)
+	for _, table := range paper.Benchmarks {
+		for _, budget := range plan.Presets {
+			es, _ := plan.Benchmark(table, budget.Budget.Name, seeds)
 			costs, err := plan.CostsAt(known, es, st)
 			if err != nil {
 				return t, err

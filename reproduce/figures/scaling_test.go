@@ -22,8 +22,8 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(table.Rows) != len(paper.Tables)*len(plan.Budgets) {
-			t.Errorf("%d lines for %d tables at %d budgets", len(table.Rows), len(paper.Tables), len(plan.Budgets))
+		if len(table.Rows) != len(paper.Benchmarks)*len(plan.Presets) {
+			t.Errorf("%d lines for %d tables at %d budgets", len(table.Rows), len(paper.Benchmarks), len(plan.Presets))
 		}
 		row = map[string]string{}
 		for _, r := range table.Rows {
@@ -38,7 +38,7 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 	if row := read(); row["16 cores"] != viz.Missing {
 		t.Errorf("nothing was measured, and 16 cores take %q", row["16 cores"])
 	}
-	density, _ := plan.Table(paper.Density, "short", 2)
+	density, _ := plan.Benchmark(paper.Density, "short", 2)
 	cpu := results.CollectHost("").CPU
 	methods := map[string]bool{}
 	for _, e := range density {

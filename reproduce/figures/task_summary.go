@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 
 	"gonum.org/v1/gonum/stat"
@@ -17,7 +18,7 @@ import (
 
 // TaskSummary lists what a task is made of, every setting of its registered default, and how closely it follows recordings of its
 // original.
-func TaskSummary(t plan.Task) (viz.Table, error) {
+func TaskSummary(t paper.Task) (viz.Table, error) {
 	cfg, err := envs.Default(t.ID)
 	if err != nil {
 		return viz.Table{}, err

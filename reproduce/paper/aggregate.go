@@ -34,7 +34,7 @@ type Aggregate struct {
 
 // Aggregate gathers the scaled last scores of the table's rows, of the methods that were measured at all.
 // scale gives the scale of a task by its ID, zero if there is none. A row counts as one method under its head.
-func (t *Table) Aggregate(src Source, scale func(task string) (Scale, error)) (Aggregate, error) {
+func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)) (Aggregate, error) {
 	runs := asked{src: src}
 	var a Aggregate
 	var rows []Row

@@ -37,7 +37,7 @@ func against(tasks []Task, method string, others ...string) (out []comparison) {
 }
 
 // rowsOf compares two rows of a table, column by column.
-func rowsOf(t *Table, upper, lower string, columns []string) (out []comparison) {
+func rowsOf(t *Benchmark, upper, lower string, columns []string) (out []comparison) {
 	for j, column := range t.Columns {
 		if columns == nil || slices.Contains(columns, column) {
 			out = append(out, twoOf(column, upper+" − "+lower, t.trial(upper, j), t.trial(lower, j)))
@@ -47,7 +47,7 @@ func rowsOf(t *Table, upper, lower string, columns []string) (out []comparison) 
 }
 
 // trial is that of a cell.
-func (t *Table) trial(head string, column int) Trial { return t.cell(head, column).Trial }
+func (t *Benchmark) trial(head string, column int) Trial { return t.cell(head, column).Trial }
 
 // variances turns comparisons of means into such of the variances over seeds.
 func variances(cs []comparison) []comparison {

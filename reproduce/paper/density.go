@@ -77,7 +77,7 @@ func densityNotes(budget string, suite Suite, changes []string) []string {
 }
 
 // cell is the one of a method's row and the column with this number.
-func (t *Table) cell(head string, column int) Cell {
+func (t *Benchmark) cell(head string, column int) Cell {
 	for _, row := range t.Rows {
 		if row.Head == head {
 			return row.Cells[column]

@@ -73,7 +73,7 @@ func numbers(rows [][]texCell) [][]texCell {
 }
 
 func TestEveryPublishedResultIsTheOneInTheLaTeX(t *testing.T) {
-	for _, table := range Tables {
+	for _, table := range Benchmarks {
 		rows := numbers(texRows(t, table.Number))
 		if table == Agents {
 			rows = rows[1:] // the head of Table 2 is numbers too
@@ -97,7 +97,7 @@ func TestEveryPublishedResultIsTheOneInTheLaTeX(t *testing.T) {
 }
 
 func TestRowsCarryTheHeadsOfTheLaTeX(t *testing.T) {
-	for _, table := range Tables {
+	for _, table := range Benchmarks {
 		rows := numbers(texRows(t, table.Number))
 		if table == Agents {
 			rows = rows[1:]

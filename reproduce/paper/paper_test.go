@@ -103,7 +103,7 @@ func TestContributionOfMappoDBIsNotMonotone(t *testing.T) {
 }
 
 func TestTrialsAreOursByNameAndTheDefaultOnesAreThoseOfTable1(t *testing.T) {
-	for _, table := range Tables {
+	for _, table := range Benchmarks {
 		for _, row := range table.Rows {
 			for j, cell := range row.Cells {
 				if (cell.Minus != nil) != strings.HasSuffix(table.Columns[j], "Δ") {
@@ -130,7 +130,7 @@ func TestTrialsAreOursByNameAndTheDefaultOnesAreThoseOfTable1(t *testing.T) {
 func TestUnknownNamesAreAnsweredWithNearOnes(t *testing.T) {
 	_, task := FindTask("vmas/balence")
 	_, method := FindMethod("mapo")
-	_, table := FindTable("sotta")
+	_, table := FindBenchmark("sotta")
 	for _, c := range []struct {
 		err  error
 		want string

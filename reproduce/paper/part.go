@@ -12,7 +12,7 @@ import (
 )
 
 // Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near heads.
-func (t *Table) Row(group, head string) (*Table, error) {
+func (t *Benchmark) Row(group, head string) (*Benchmark, error) {
 	var known []string
 	for _, row := range t.Rows {
 		if row.Head == head && (group == "" || strings.HasPrefix(row.Group, group)) {
@@ -26,7 +26,7 @@ func (t *Table) Row(group, head string) (*Table, error) {
 }
 
 // Only is the table with these columns alone, in this order. The error names near ones.
-func (t *Table) Only(columns ...string) (*Table, error) {
+func (t *Benchmark) Only(columns ...string) (*Benchmark, error) {
 	part := *t
 	part.Columns, part.Rows = columns, slices.Clone(t.Rows)
 	for i, row := range t.Rows {
@@ -44,7 +44,7 @@ func (t *Table) Only(columns ...string) (*Table, error) {
 
 // With is the table in which the rows of CERMIC are trained with changed settings, each "key=value" as for -set. The
 // published numbers stay beside them, so the caption says what was changed.
-func (t *Table) With(changes ...string) *Table {
+func (t *Benchmark) With(changes ...string) *Benchmark {
 	if len(changes) == 0 {
 		return t
 	}
@@ -69,7 +69,7 @@ func (t *Table) With(changes ...string) *Table {
 }
 
 // Runs are the complete runs at one budget that the table's cells are measured with, each experiment once.
-func (t *Table) Runs(src Source) ([]results.Group, error) {
+func (t *Benchmark) Runs(src Source) ([]results.Group, error) {
 	var out []results.Group
 	for _, row := range t.Rows {
 		for _, cell := range row.Cells {

@@ -25,9 +25,9 @@ func TestAPartOfATableKeepsItsCells(t *testing.T) {
 	if memory, err := Ablation.Row("Memory", "Graph"); err != nil || len(memory.Rows[0].Cells[0].Trial.Set) != 0 {
 		t.Errorf("%v, %v", memory, err)
 	}
-	for _, call := range []func() (*Table, error){
-		func() (*Table, error) { return Sota.Row("", "MAPPO-CERMICK") },
-		func() (*Table, error) { return Sota.Only("Balance*") },
+	for _, call := range []func() (*Benchmark, error){
+		func() (*Benchmark, error) { return Sota.Row("", "MAPPO-CERMICK") },
+		func() (*Benchmark, error) { return Sota.Only("Balance*") },
 	} {
 		if _, err := call(); err == nil || !strings.Contains(err.Error(), "did you mean") {
 			t.Errorf("got %v, want near names", err)

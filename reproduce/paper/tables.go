@@ -11,9 +11,9 @@ import (
 	"cermic/envs/conf"
 )
 
-// Table is one of the paper's four tables of results: rows and columns of published numbers, each with the trial that
+// Benchmark is one of the paper's four tables of results: rows and columns of published numbers, each with the trial that
 // would produce our own.
-type Table struct {
+type Benchmark struct {
 	Number  int      // as compiled: 1 to 4
 	Name    string   // on the command line: "sota"
 	Label   string   // the LaTeX label
@@ -66,13 +66,13 @@ var (
 	Density  = density()  // Table 4: trained on sparse or on dense reward
 )
 
-// Tables are the tables of results in the paper's order. Tables 5 and 6 are settings: see Memories and Hyper.
-var Tables = []*Table{Sota, Agents, Ablation, Density}
+// Benchmarks are the tables of results in the paper's order. Tables 5 and 6 are settings: see Memories and Hyper.
+var Benchmarks = []*Benchmark{Sota, Agents, Ablation, Density}
 
-// FindTable accepts a name, a number or a LaTeX label. The error names near ones.
-func FindTable(name string) (*Table, error) {
+// FindBenchmark accepts a name, a number or a LaTeX label. The error names near ones.
+func FindBenchmark(name string) (*Benchmark, error) {
 	var known []string
-	for _, t := range Tables {
+	for _, t := range Benchmarks {
 		if name == t.Name || name == t.Label || name == strconv.Itoa(t.Number) {
 			return t, nil
 		}
@@ -82,7 +82,7 @@ func FindTable(name string) (*Table, error) {
 }
 
 // Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false where there is none.
-func (t *Table) Published(task, method string) (printed string, ok bool) {
+func (t *Benchmark) Published(task, method string) (printed string, ok bool) {
 	for _, row := range t.Rows {
 		for _, c := range row.Cells {
 			if c.Trial.Task == task && c.Trial.Method == method && len(c.Trial.Set) == 0 {
@@ -93,8 +93,8 @@ func (t *Table) Published(task, method string) (printed string, ok bool) {
 	return "", false
 }
 
-func sota() *Table {
-	t := &Table{Number: 1, Name: "sota", Label: data.Sota.Label,
+func sota() *Benchmark {
+	t := &Benchmark{Number: 1, Name: "sota", Label: data.Sota.Label,
 		Caption: "Performance of ten methods on fifteen tasks; * marks tasks adapted to a sparse reward.",
 		Note:    "No standard deviation and no number of seeds is printed."}
 	for _, task := range Tasks {
@@ -115,9 +115,9 @@ func sota() *Table {
 	return t
 }
 
-func agents() *Table {
+func agents() *Benchmark {
 	task := mustTask(data.Agents.Task)
-	t := &Table{Number: 2, Name: "agents", Label: data.Agents.Label,
+	t := &Benchmark{Number: 2, Name: "agents", Label: data.Agents.Label,
 		Caption: "Contribution of each agent in Balance*, by number of agents.",
 		Note:    "Read as the episode's reward divided by the number of agents."}
 	for _, n := range data.Agents.NAgents {
@@ -161,9 +161,9 @@ var ablationRows = []struct {
 	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", "Graph", nil},
 }
 
-func ablation() *Table {
+func ablation() *Benchmark {
 	method := mustMethod(data.Ablation.BaseMethod)
-	t := &Table{Number: 3, Name: "ablation", Label: data.Ablation.Label,
+	t := &Benchmark{Number: 3, Name: "ablation", Label: data.Ablation.Label,
 		Caption: "Ablations of MAPPO-CERMIC.",
 		Note:    "The meaning of ± and the number of seeds are not stated."}
 	columns := make([]Task, len(data.Ablation.Columns))
@@ -185,8 +185,8 @@ func ablation() *Table {
 	return t
 }
 
-func density() *Table {
-	t := &Table{Number: 4, Name: "density", Label: data.Density.Label,
+func density() *Benchmark {
+	t := &Benchmark{Number: 4, Name: "density", Label: data.Density.Label,
 		Caption: "Trained on sparse or on dense reward.",
 		Note: "The sparse columns repeat Table 1. Tested \"under a sparse-reward setting\" by the text, on the dense reward " +
 			"by the appendix; Δ is dense − sparse, printed negative and called a drop."}

@@ -33,6 +33,9 @@ type Task struct {
 	About        string // one line: what the agents have to do
 }
 
+// Published reports whether the paper has the task; others are of this program or of its users.
+func (t Task) Published() bool { return t.Suite != "" }
+
 // Tasks are the 15 columns of Table 1, in its order.
 //
 // paper:table:sota  the columns

@@ -14,9 +14,9 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// Budget is how long and how finely a run trains. It sets the schedules of all its parts as well, so runs of different budgets are
+// Preset is how long and how finely a run trains. It sets the schedules of all its parts as well, so runs of different budgets are
 // never comparable, and it is part of a run's identity.
-type Budget struct {
+type Preset struct {
 	About    string
 	Budget   experiment.Budget
 	Copies   int            // E
@@ -24,7 +24,7 @@ type Budget struct {
 	Longer   map[string]int // frames on the tasks that have others than the rest
 
 	// Pictured is what changes where agents see pictures, a frame of which takes up to 100 times as long to learn from; nil: nothing.
-	Pictured func(b *Budget, agents int)
+	Pictured func(b *Preset, agents int)
 }
 
 // DefaultBudget is what every verb of the command line takes where none is named, so that curves, table and export show what train made.
@@ -36,8 +36,8 @@ const TableBudget = "short"
 // CustomBudget is the name of every budget that -set has changed.
 const CustomBudget = "custom"
 
-// Budgets are the named ones, from the shortest to the paper's.
-var Budgets = []Budget{
+// Presets are the named ones, from the shortest to the paper's.
+var Presets = []Preset{
 	{
 		About:  "seconds (with image observations a minute or two): does it run?",
 		Budget: experiment.Budget{Name: "smoke", Frames: 3000, EvalEvery: 3000, EvalEpisodes: 20},
@@ -98,14 +98,14 @@ func benchmarl(quick bool) rl.Schedule {
 }
 
 // picturesSmoke is a tenth of everything: an episode of pictures is ten times as long, and a frame costs more.
-func picturesSmoke(b *Budget, _ int) {
+func picturesSmoke(b *Preset, _ int) {
 	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 300, 300, 2, 2
 	s := &b.Schedule
 	s.Rollout, s.Minibatch, s.Batch, s.Replay = 100, 25, 25, 300
 }
 
 // picturesDemo is a twentieth of the frames in small rollout batches: minutes, which are too few to learn from pictures.
-func picturesDemo(b *Budget, _ int) {
+func picturesDemo(b *Preset, _ int) {
 	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 6000, 3000, 4, 10
 	s := &b.Schedule
 	s.Rollout, s.Epochs, s.Minibatch, s.Steps, s.Batch, s.Replay = 1000, 2, 250, 8, 100, 6000
@@ -114,7 +114,7 @@ func picturesDemo(b *Budget, _ int) {
 // picturesShort is judged by fewer episodes, which are ten times as long, and takes as many gradient steps as elsewhere after a
 // collection, each on a fifth of the rows: rows are what pictures cost. With many agents (clean_up has seven, whose pictures are five
 // times as large) it has a twentieth of the frames, of a fifth of the copies: all act until the last episode of an evaluation is over.
-func picturesShort(b *Budget, agents int) {
+func picturesShort(b *Preset, agents int) {
 	b.Budget.EvalEpisodes = 20
 	if agents > 2 {
 		b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 30_000, 15_000, 12, 12
@@ -124,7 +124,7 @@ func picturesShort(b *Budget, agents int) {
 }
 
 // On is the budget on a registered task.
-func (b Budget) On(task string) (Budget, error) {
+func (b Preset) On(task string) (Preset, error) {
 	if frames, ok := b.Longer[task]; ok {
 		b.Budget.Frames, b.Budget.EvalEvery = frames, frames/10
 	}
@@ -162,27 +162,27 @@ func pictured(task string) (agents int, err error) {
 	return agents, nil
 }
 
-// FindBudget returns the budget of a name.
-func FindBudget(name string) (Budget, error) {
+// FindPreset returns the budget of a name.
+func FindPreset(name string) (Preset, error) {
 	var known []string
-	for _, b := range Budgets {
+	for _, b := range Presets {
 		if b.Budget.Name == name {
 			return b, nil
 		}
 		known = append(known, b.Budget.Name)
 	}
-	return Budget{}, fmt.Errorf("unknown budget %q%s", name, conf.Near(name, known))
+	return Preset{}, fmt.Errorf("unknown budget %q%s", name, conf.Near(name, known))
 }
 
 // schedule is what parts are trained on.
-func (b Budget) schedule() rl.Schedule {
+func (b Preset) schedule() rl.Schedule {
 	s := b.Schedule
 	s.Frames = b.Budget.Frames
 	return s
 }
 
 // apply sets the budget and the schedules that go with it.
-func (b Budget) apply(e *experiment.Config) {
+func (b Preset) apply(e *experiment.Config) {
 	e.Budget = b.Budget
 	shared := e.Task.Shared()
 	shared.Copies = b.Copies
@@ -193,7 +193,7 @@ func (b Budget) apply(e *experiment.Config) {
 
 // set changes one setting. A part of another kind gets the budget's schedule, and a bonus that begins to fade fades over all of the
 // budget, but for what the same assignment says of that.
-func (b Budget) set(e *experiment.Config, key, value string) error {
+func (b Preset) set(e *experiment.Config, key, value string) error {
 	before := conf.Keys(*e)
 	if err := conf.Set(e, key, value); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 // TestCombinationsTrainOnTheBudgetsSchedule: a part that a setting chooses has the schedule that a named method of that part has.
 func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
-	for _, b := range Budgets {
+	for _, b := range Presets {
 		for _, c := range []struct {
 			method, set, like string // the part that set chooses is that of the method like
 		}{
@@ -37,7 +37,7 @@ func TestCombinationsTrainOnTheBudgetsSchedule(t *testing.T) {
 
 // TestACombinationThatIsAMethodIsThatMethodsRun, with its identity and its name.
 func TestACombinationThatIsAMethodIsThatMethodsRun(t *testing.T) {
-	for _, b := range Budgets {
+	for _, b := range Presets {
 		for _, c := range []struct{ method, set, like string }{
 			{"mappo", "explore=epsilon", "mappo-eps"}, {"mappo", "policy=cpm", "cpm"}, {"mappo-cermic", "explore=db", "mappo-db"},
 			{"mace", "explore=none learner.critic=", "mappo"}, {"qmix", "explore=cermic learner.int_at=sample", "qmix-cermic"},
@@ -77,7 +77,7 @@ func TestSettingsStandAboveTheSchedule(t *testing.T) {
 }
 
 func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
-	for _, b := range Budgets {
+	for _, b := range Presets {
 		for method, bonus := range map[string]func(explore.Config) explore.Bonus{
 			"mappo-db":     func(c explore.Config) explore.Bonus { return c.(explore.DB).Bonus },
 			"mace":         func(c explore.Config) explore.Bonus { return c.(explore.MACE).Bonus },

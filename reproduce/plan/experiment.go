@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/reproduce/paper"
 )
 
 // Request asks for an experiment in words.
@@ -43,7 +44,7 @@ func New(q Request) (experiment.Config, error) {
 	if err != nil {
 		return experiment.Config{}, err
 	}
-	named, err := FindBudget(q.Budget)
+	named, err := FindPreset(q.Budget)
 	if err != nil {
 		return experiment.Config{}, err
 	}
@@ -113,14 +114,14 @@ func allowed(assignment string) error {
 }
 
 // defaults composes the method on the task at the budget.
-func defaults(task Task, method Method, budget Budget) (experiment.Config, error) {
+func defaults(task paper.Task, method Method, budget Preset) (experiment.Config, error) {
 	cfg, err := envs.Default(task.ID)
 	if err != nil {
 		return experiment.Config{}, err
 	}
 	shared := cfg.Shared()
 	shared.Reward = envs.Sparse
-	if task.Paper && !task.Star {
+	if task.Published() && !task.Star {
 		shared.Reward = envs.Dense
 	}
 	if _, ok := method.Learner.(learn.ValueBased); ok {

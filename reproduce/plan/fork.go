@@ -44,7 +44,7 @@ func branch(e experiment.Config, at int, settings []string) (experiment.Config, 
 
 // relabel names a fork by its settings and its history. One that changes a named budget has a custom one.
 func relabel(e *experiment.Config) {
-	named, err := FindBudget(e.Budget.Name)
+	named, err := FindPreset(e.Budget.Name)
 	if err == nil {
 		if named, err = named.On(e.Task.Kind()); err == nil && e.Budget != named.Budget {
 			e.Budget.Name = CustomBudget

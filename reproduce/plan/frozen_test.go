@@ -16,7 +16,7 @@ var regenIDs = flag.Bool("regen", false, "write testdata/ids.txt anew")
 // each kind, and parts that a setting chooses, which get the schedule of their budget.
 func frozen() []Request {
 	var all []Request
-	for _, b := range Budgets {
+	for _, b := range Presets {
 		for _, task := range []string{"vmas/balance", "vmas/simple_adversary", "explore/lock", "meltingpot/clean_up", "smac/protoss_5_vs_5"} {
 			for _, m := range Methods() {
 				all = append(all, Request{Task: task, Method: m.ID, Budget: b.Budget.Name, Seed: 1})

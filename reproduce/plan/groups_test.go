@@ -87,7 +87,7 @@ func TestRunsOfAnEarlierProgramHaveLinesOfTheirOwn(t *testing.T) {
 		recorded(t, ask(3), func(explore settings) { delete(explore, "db_hidden") }),
 		recorded(t, ask(4), func(explore settings) { explore["abolished"] = json.RawMessage(`[1,2]`) }),
 		recorded(t, ask(5), func(explore settings) { explore["db_hidden"] = json.RawMessage(`17`) }))
-	grid, err := paper.Sota.Grid(At(st, "short"))
+	grid, err := paper.Sota.Results(At(st, "short"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,11 +58,11 @@ func describe(text json.RawMessage) (description, error) {
 	if err != nil {
 		return description{}, err
 	}
-	var budgets []Budget
-	if i := slices.IndexFunc(Budgets, func(b Budget) bool { return b.Budget.Name == s.e.Budget.Name }); i >= 0 {
-		budgets = Budgets[i : i+1]
+	var budgets []Preset
+	if i := slices.IndexFunc(Presets, func(b Preset) bool { return b.Budget.Name == s.e.Budget.Name }); i >= 0 {
+		budgets = Presets[i : i+1]
 	} else { // demo is the beginning of short: of two that are equally near, short gives the name
-		budgets = slices.SortedStableFunc(slices.Values(Budgets), func(a, b Budget) int { return isDemo(a) - isDemo(b) })
+		budgets = slices.SortedStableFunc(slices.Values(Presets), func(a, b Preset) int { return isDemo(a) - isDemo(b) })
 	}
 	candidates := slices.DeleteFunc(Methods(), func(m Method) bool { return !m.composes(s.e) })
 	if len(candidates) == 0 {
@@ -103,7 +103,7 @@ func describe(text json.RawMessage) (description, error) {
 }
 
 // isDemo is 1 for the default budget.
-func isDemo(b Budget) int {
+func isDemo(b Preset) int {
 	if b.Budget.Name == DefaultBudget {
 		return 1
 	}
@@ -156,7 +156,7 @@ func (s stored) earlier() bool {
 // changes lists the settings that differ from those of reference, as sorted assignments; settings inside a part of another kind are
 // compared with that kind's defaults at the budget. Names of budgets and seeds have columns of their own and are left out. It ends at
 // the limit, from which on nobody needs more.
-func (s stored) changes(reference experiment.Config, budget Budget, limit int) ([]string, error) {
+func (s stored) changes(reference experiment.Config, budget Preset, limit int) ([]string, error) {
 	out := slices.Clone(s.unread)
 	for _, key := range s.missing {
 		out = append(out, key+"="+viz.Missing)

@@ -32,7 +32,7 @@ func configure(t *testing.T, q Request) experiment.Config {
 func TestEveryTaskAndMethodMakesAValidExperimentAtEveryBudget(t *testing.T) {
 	for _, task := range Tasks() {
 		for _, method := range Methods() {
-			for _, budget := range Budgets {
+			for _, budget := range Presets {
 				e := configure(t, Request{Task: task.ID, Method: method.ID, Budget: budget.Budget.Name, Seed: 1})
 				here, err := budget.On(task.ID)
 				if err != nil {
@@ -127,7 +127,7 @@ func TestOnlyBudgetsBelowThePapersSpareCermicsModule(t *testing.T) {
 func TestStarredTasksTrainOnTheSparseReward(t *testing.T) {
 	for _, task := range Tasks() {
 		e := configure(t, Request{Task: task.ID, Method: "mappo", Budget: "smoke"})
-		if sparse := e.Task.Shared().Reward == envs.Sparse; sparse != (task.Star || !task.Paper) {
+		if sparse := e.Task.Shared().Reward == envs.Sparse; sparse != (task.Star || !task.Published()) {
 			t.Errorf("%s: star %v, trained on the %s reward", task.ID, task.Star, e.Task.Shared().Reward)
 		}
 	}
@@ -166,7 +166,7 @@ func TestValueLearnersGetFinitelyManyActions(t *testing.T) {
 }
 
 func TestEpsilonFallsOverAThirdOfAnyBudget(t *testing.T) {
-	for _, b := range Budgets {
+	for _, b := range Presets {
 		q := configure(t, Request{Task: "balance", Method: "qmix", Budget: b.Budget.Name}).Learner.(learn.Q)
 		e := configure(t, Request{Task: "balance", Method: "mappo-eps", Budget: b.Budget.Name}).Explore.(explore.Epsilon)
 		if want := b.Budget.Frames / 3; q.EpsFrames != want || e.Frames != want {
@@ -201,7 +201,7 @@ func TestAChangedBudgetIsCustom(t *testing.T) {
 
 func TestTrialsOfThePaperAreCalledByTheirSettings(t *testing.T) {
 	checked := 0
-	for _, table := range paper.Tables {
+	for _, table := range paper.Benchmarks {
 		for _, row := range table.Rows {
 			for _, cell := range row.Cells {
 				e, err := New(Request{Task: cell.Trial.Task, Method: cell.Trial.Method, Budget: "paper", Set: cell.Trial.Set})
@@ -221,7 +221,7 @@ func TestTrialsOfThePaperAreCalledByTheirSettings(t *testing.T) {
 }
 
 func TestATableAsksForEachRunOnceAndSaysWhatIsMissing(t *testing.T) {
-	es, missing := Table(paper.Sota, "smoke", 2)
+	es, missing := Benchmark(paper.Sota, "smoke", 2)
 	if want := 2 * paperCount(); len(es) != want {
 		t.Errorf("%d runs, want %d", len(es), want)
 	}
@@ -345,7 +345,7 @@ func TestFramesCutABudgetShort(t *testing.T) {
 
 // TestCPMLagsByAThirdOfTheRunAtEveryBudget, also where the policy is chosen beside another method's parts.
 func TestCPMLagsByAThirdOfTheRunAtEveryBudget(t *testing.T) {
-	for _, budget := range Budgets {
+	for _, budget := range Presets {
 		for _, q := range []Request{
 			{Task: "navigation", Method: "cpm", Budget: budget.Budget.Name},
 			{Task: "navigation", Method: "mappo", Budget: budget.Budget.Name, Set: []string{"policy=cpm"}},
@@ -366,7 +366,7 @@ func TestCPMLagsByAThirdOfTheRunAtEveryBudget(t *testing.T) {
 // TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget: 8 parallel copies, an update of 128 episodes for each 8 collected, a replay of
 // 5,000, all taken as 100 steps.
 func TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget(t *testing.T) {
-	for _, budget := range Budgets {
+	for _, budget := range Presets {
 		e := configure(t, Request{Task: "navigation", Method: "qmix-spectra-native", Budget: budget.Budget.Name})
 		c, p := e.Learner.(learn.Q), e.Policy.(policy.SPECTra)
 		if e.Task.Shared().Copies != 8 || c.Frames != 800 || c.Steps != 1 || c.Batch != 12_800 || c.Replay != 500_000 || c.TargetFrames != 20_000 ||

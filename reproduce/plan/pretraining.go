@@ -218,7 +218,7 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 // PretrainingOf is the pre-training for the memory of e on its task.
 func PretrainingOf(e experiment.Config, budget string) (Pretraining, error) {
 	p := Pretraining{Task: unrewarded(e.Task), Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
-	if budget == Budgets[0].Budget.Name {
+	if budget == Presets[0].Budget.Name {
 		p.Frames, p.Epochs = 4000, 2
 	}
 	c, ok := e.Explore.(cermic.Config)

@@ -118,7 +118,7 @@ func (r *Rates) estimate(key rateKey) float64 {
 	if key.method == baseline || base == 0 {
 		return base
 	}
-	for _, budget := range append([]string{key.budget, TableBudget}, budgetNames()...) {
+	for _, budget := range append([]string{key.budget, TableBudget}, presetNames()...) {
 		own, mappo := r.median(rateKey{key.method, budget, 0}), r.median(rateKey{baseline, budget, 0})
 		if own > 0 && mappo > 0 {
 			return base * own / mappo
@@ -129,11 +129,11 @@ func (r *Rates) estimate(key rateKey) float64 {
 
 // scaled is MAPPO's rate at a budget from its rate at another one with networks of the same size.
 func (r *Rates) scaled(key rateKey) float64 {
-	to, err := FindBudget(key.budget)
+	to, err := FindPreset(key.budget)
 	if err != nil || to.Schedule.Width > 0 {
 		return 0
 	}
-	for _, from := range Budgets {
+	for _, from := range Presets {
 		if known := r.median(rateKey{baseline, from.Budget.Name, key.agents}); known > 0 && from.Schedule.Width == 0 {
 			return known * rowsPerFrame(from) / rowsPerFrame(to)
 		}
@@ -142,12 +142,12 @@ func (r *Rates) scaled(key rateKey) float64 {
 }
 
 // rowsPerFrame is how many rows MAPPO's networks compute for each frame: one to act, and forward and backward, about three, for each epoch.
-func rowsPerFrame(b Budget) float64 { return 1 + 3*float64(b.Schedule.Epochs) }
+func rowsPerFrame(b Preset) float64 { return 1 + 3*float64(b.Schedule.Epochs) }
 
-// budgetNames are the named budgets.
-func budgetNames() []string {
+// presetNames are the named budgets.
+func presetNames() []string {
 	var names []string
-	for _, b := range Budgets {
+	for _, b := range Presets {
 		names = append(names, b.Budget.Name)
 	}
 	return names

@@ -19,14 +19,8 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// Task is one registered task.
-type Task struct {
-	paper.Task      // Name and what else the paper says; of a task of someone's own only ID is set
-	Paper      bool // the paper has it
-}
-
-// Score names what episodes of the registered default are scored by, in one or two words; it is empty if that cannot be built.
-func (t Task) Score() string {
+// Score names what episodes of the registered default of a task are scored by, in one or two words; it is empty if that cannot be built.
+func Score(t paper.Task) string {
 	cfg, err := envs.Default(t.ID)
 	if err != nil {
 		return ""
@@ -52,17 +46,17 @@ func Metric(cfg envs.Config) string {
 }
 
 // Tasks are the registered tasks: those of the paper in its order, then others in alphabetical order.
-func Tasks() []Task {
+func Tasks() []paper.Task {
 	registered := envs.Names()
-	var out []Task
+	var out []paper.Task
 	for _, t := range paper.AllTasks() {
 		if i := slices.Index(registered, t.ID); i >= 0 {
-			out = append(out, Task{Task: t, Paper: true})
+			out = append(out, t)
 			registered = slices.Delete(registered, i, i+1)
 		}
 	}
 	for _, id := range registered {
-		out = append(out, Task{Task: paper.Task{Name: id, ID: id, About: abouts[id]}})
+		out = append(out, paper.Task{Name: id, ID: id, About: abouts[id]})
 	}
 	return out
 }
@@ -80,7 +74,7 @@ var abouts = map[string]string{
 }
 
 // FindTask accepts every spelling that the paper package does, and the names of other registered tasks, with or without their family.
-func FindTask(name string) (Task, error) {
+func FindTask(name string) (paper.Task, error) {
 	t, err := paper.FindTask(name)
 	id := t.ID
 	if err != nil {
@@ -88,15 +82,15 @@ func FindTask(name string) (Task, error) {
 	}
 	var known []string
 	for _, t := range Tasks() {
-		if t.ID == id || !t.Paper && path.Base(t.ID) == id {
+		if t.ID == id || !t.Published() && path.Base(t.ID) == id {
 			return t, nil
 		}
 		known = append(known, t.ID)
 	}
 	if err == nil {
-		return Task{}, fmt.Errorf("task %s is in the paper but not in this program yet; it has: %s", id, strings.Join(known, ", "))
+		return paper.Task{}, fmt.Errorf("task %s is in the paper but not in this program yet; it has: %s", id, strings.Join(known, ", "))
 	}
-	return Task{}, paper.UnknownTask(name, known)
+	return paper.Task{}, paper.UnknownTask(name, known)
 }
 
 // World composes a task with the settings behind its name: "explore/rooms task.tv=screen".

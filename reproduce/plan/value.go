@@ -70,7 +70,7 @@ type displayed struct {
 // displayedTrials are the trials of all tables in their order, each once.
 func displayedTrials() (all []displayed) {
 	at := map[string]int{}
-	for _, table := range paper.Tables {
+	for _, table := range paper.Benchmarks {
 		for _, row := range table.Rows {
 			for j, cell := range row.Cells {
 				trials := []paper.Trial{cell.Trial}

@@ -69,8 +69,8 @@ func TestTheOrderOfValueFillsEmptyCellsThenSeedsThenDearMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted := map[string]bool{}
-	for _, table := range paper.Tables {
-		es, _ := Table(table, "smoke", seeds)
+	for _, table := range paper.Benchmarks {
+		es, _ := Benchmark(table, "smoke", seeds)
 		for _, e := range es {
 			id, err := e.ID()
 			if err != nil {

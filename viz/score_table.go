@@ -13,8 +13,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Grid is a table of measured numbers beside published ones. HTML, Markdown, Text, CSV and LaTeX render it.
-type Grid struct {
+// ScoreTable is a table of measured numbers beside published ones. HTML, Markdown, Text, CSV and LaTeX render it.
+type ScoreTable struct {
 	Title   string
 	Caption string // what is compared; how to read a cell is added by the rendering
 	Budget  string // that ours were trained with, for CSV
@@ -22,7 +22,7 @@ type Grid struct {
 	Rows    []Row
 }
 
-// Row is one line of a Grid.
+// Row is one line of a ScoreTable.
 type Row struct {
 	Group string // heading of the block it belongs to; "" for none
 	Head  string
@@ -56,7 +56,7 @@ func (c Cell) Difference() float64 {
 }
 
 // Check reports a grid whose rows do not fit its columns.
-func (g Grid) Check() error {
+func (g ScoreTable) Check() error {
 	for _, r := range g.Rows {
 		if len(r.Cells) != len(g.Columns) {
 			return fmt.Errorf("table %q: row %q has %d cells, want %d", g.Title, r.Head, len(r.Cells), len(g.Columns))
@@ -66,14 +66,14 @@ func (g Grid) Check() error {
 }
 
 // Only returns the grid with these columns, in this order; a name that is not there is an error with near ones.
-func (g Grid) Only(columns ...string) (Grid, error) {
-	out := Grid{Title: g.Title, Caption: g.Caption, Budget: g.Budget, Columns: columns}
+func (g ScoreTable) Only(columns ...string) (ScoreTable, error) {
+	out := ScoreTable{Title: g.Title, Caption: g.Caption, Budget: g.Budget, Columns: columns}
 	for _, r := range g.Rows {
 		row := Row{Group: r.Group, Head: r.Head}
 		for _, c := range columns {
 			j := slices.Index(g.Columns, c)
 			if j < 0 {
-				return Grid{}, fmt.Errorf("the table has no column %q%s", c, conf.Near(c, g.Columns))
+				return ScoreTable{}, fmt.Errorf("the table has no column %q%s", c, conf.Near(c, g.Columns))
 			}
 			row.Cells = append(row.Cells, r.Cells[j])
 		}
@@ -157,7 +157,7 @@ func (c Cell) difference() string {
 
 // effort is what all measured cells have in common, "3 seeds of 600k frames", or empty if they differ: then each cell
 // says it for itself.
-func (g Grid) effort() string {
+func (g ScoreTable) effort() string {
 	var all *Cell
 	for _, r := range g.Rows {
 		for i, c := range r.Cells {
@@ -184,7 +184,7 @@ func (g Grid) effort() string {
 const fewSeeds = 10
 
 // guide says how to read a cell, in one or two sentences.
-func (g Grid) guide() string {
+func (g ScoreTable) guide() string {
 	var parts []string
 	interval := ""
 	if g.any(func(c Cell) bool { return c.interval() != "" }) {
@@ -214,7 +214,7 @@ func (g Grid) guide() string {
 }
 
 // any reports whether some cell is so.
-func (g Grid) any(is func(Cell) bool) bool {
+func (g ScoreTable) any(is func(Cell) bool) bool {
 	for _, r := range g.Rows {
 		for _, c := range r.Cells {
 			if is(c) {
@@ -226,6 +226,6 @@ func (g Grid) any(is func(Cell) bool) bool {
 }
 
 // opens reports whether row i is the first of its group.
-func (g Grid) opens(i int) bool {
+func (g ScoreTable) opens(i int) bool {
 	return g.Rows[i].Group != "" && (i == 0 || g.Rows[i-1].Group != g.Rows[i].Group)
 }

@@ -23,12 +23,12 @@ type Source interface {
 	Runs(Trial) (results.Group, error)
 }
 
-// Grid puts complete runs at one budget beside the published numbers. A run's score is the mean over
+// Results puts complete runs at one budget beside the published numbers. A run's score is the mean over
 // the episodes of its last evaluation; ours is the mean over seeds with its bootstrap 95 % interval. The caption names
 // what a reader must know of the runs: budget, presets, reward, and where they depart from the paper's settings.
-func (t *Table) Grid(src Source) (viz.Grid, error) {
+func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 	runs := asked{src: src}
-	g := viz.Grid{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns, Budget: src.Budget()}
+	g := viz.ScoreTable{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns, Budget: src.Budget()}
 	var shown []results.Group
 	for _, row := range t.Rows {
 		out := viz.Row{Group: row.Group, Head: row.Head}
@@ -153,7 +153,7 @@ func difference(x, y []float64) stats.Interval {
 
 // embolden marks in each column the row that is significantly above every other measured one (stats.Differ). Rows that show the same
 // trial count once; differences are not compared.
-func (t *Table) embolden(g viz.Grid, runs *asked) {
+func (t *Benchmark) embolden(g viz.ScoreTable, runs *asked) {
 	for j := range t.Columns {
 		for i, row := range t.Rows {
 			cell := row.Cells[j]

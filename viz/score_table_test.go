@@ -15,8 +15,8 @@ import (
 func ptr(v float64) *float64 { return &v }
 
 // exampleGrid has every kind of cell: measured with and without interval, bold, missing, published with a spread.
-func exampleGrid() viz.Grid {
-	return viz.Grid{
+func exampleGrid() viz.ScoreTable {
+	return viz.ScoreTable{
 		Title:   "Table 1",
 		Caption: "Synthetic numbers.", Budget: "short",
 		Columns: []string{"Balance*", "Cleanup|2", "Zerg"},
@@ -82,7 +82,7 @@ func TestGridNeverFillsAGapWithAPublishedNumber(t *testing.T) {
 	if d := c.Difference(); !math.IsNaN(d) {
 		t.Errorf("the difference of a cell that was not run is %g", d)
 	}
-	g := viz.Grid{Columns: []string{"a"}, Rows: []viz.Row{{Head: "b", Cells: []viz.Cell{c}}}}
+	g := viz.ScoreTable{Columns: []string{"a"}, Rows: []viz.Row{{Head: "b", Cells: []viz.Cell{c}}}}
 	if lines := strings.Split(g.Text(80), "\n"); !strings.Contains(lines[2], viz.Missing) || strings.Contains(lines[2], "10") {
 		t.Errorf("row of ours is %q, want it marked missing", lines[2])
 	}
@@ -113,7 +113,7 @@ func TestGridKeepsOnlyTheColumnsAskedFor(t *testing.T) {
 }
 
 func TestMarkdownShowsStarsAsTheyAre(t *testing.T) {
-	g := viz.Grid{Title: "Balance*, a*b", Caption: "Of give_way* | others.", Columns: []string{"a|b", "Balance*"},
+	g := viz.ScoreTable{Title: "Balance*, a*b", Caption: "Of give_way* | others.", Columns: []string{"a|b", "Balance*"},
 		Rows: []viz.Row{{Group: "sparse*", Head: "no_memory*", Cells: make([]viz.Cell, 2)}}}
 	got := g.Markdown()
 	for _, want := range []string{"**Balance\\*, a\\*b**\n", "Of give\\_way\\* \\| others. ", "| | a\\|b | Balance\\* |\n", "| *sparse\\** |", "| no\\_memory\\* |"} {

@@ -61,7 +61,7 @@ func sourceOf(t *testing.T, lines ...string) source {
 }
 
 // at returns the cell of a grid in the row and column with these heads.
-func at(t *testing.T, g viz.Grid, head, column string) viz.Cell {
+func at(t *testing.T, g viz.ScoreTable, head, column string) viz.Cell {
 	t.Helper()
 	if err := g.Check(); err != nil {
 		t.Fatal(err)
@@ -77,9 +77,9 @@ func at(t *testing.T, g viz.Grid, head, column string) viz.Cell {
 	return viz.Cell{}
 }
 
-func grid(t *testing.T, table *Table, src Source) viz.Grid {
+func grid(t *testing.T, table *Benchmark, src Source) viz.ScoreTable {
 	t.Helper()
-	g, err := table.Grid(src)
+	g, err := table.Results(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestBoldNeedsEveryDifferenceToExcludeZero(t *testing.T) {
 	close := grid(t, Sota, sourceOf(t, "vmas/balance mappo: 50 52 64", "vmas/balance mappo-cermic: 53 60 61"))
 	alone := grid(t, Sota, sourceOf(t, "vmas/balance mappo-cermic: 53 60 61"))
 	single := grid(t, Sota, sourceOf(t, "vmas/balance mappo: 50", "vmas/balance mappo-cermic: 60"))
-	for name, g := range map[string]viz.Grid{"overlapping": close, "alone": alone, "one seed": single} {
+	for name, g := range map[string]viz.ScoreTable{"overlapping": close, "alone": alone, "one seed": single} {
 		if at(t, g, "MAPPO-CERMIC", "Balanc*").Bold {
 			t.Errorf("%s: bold", name)
 		}
@@ -235,7 +235,7 @@ func TestBoldNeedsWelchsIntervalToo(t *testing.T) {
 func TestACellCountsEverySeedOnce(t *testing.T) {
 	src := sourceOf(t, "vmas/balance mappo: 50 52 54")
 	src.groups["vmas/balance mappo"].Runs[2].Seed = 2
-	if _, err := Sota.Grid(src); err == nil || !strings.Contains(err.Error(), "two runs of mappo on vmas/balance have seed 2") {
+	if _, err := Sota.Results(src); err == nil || !strings.Contains(err.Error(), "two runs of mappo on vmas/balance have seed 2") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// Table lists the experiments that a table of the paper asks for, each once, with seeds 1 to seeds; trials of several
+// Benchmark lists the experiments that a table of the paper asks for, each once, with seeds 1 to seeds; trials of several
 // cells are the same. The trials that this program cannot run yet are returned as the errors that say why, one for each
 // task or method that is missing.
-func Table(t *paper.Table, budget string, seeds int) (es []experiment.Config, missing []error) {
+func Benchmark(t *paper.Benchmark, budget string, seeds int) (es []experiment.Config, missing []error) {
 	seen, said := map[string]bool{}, map[string]bool{}
 	for _, row := range t.Rows {
 		for _, cell := range row.Cells {

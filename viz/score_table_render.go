@@ -13,7 +13,7 @@ import (
 )
 
 // HTML renders the grid for a notebook. It sets no colours, so that it reads on light and dark pages.
-func (g Grid) HTML() string {
+func (g ScoreTable) HTML() string {
 	var b strings.Builder
 	b.WriteString(`<div style="overflow-x:auto">` + "\n")
 	if g.Title != "" {
@@ -69,7 +69,7 @@ var markdown = strings.NewReplacer("<b>", "**", "</b>", "**", smallOpen, "", "</
 const smallOpen = `<small style="opacity:.75">`
 
 // Markdown renders the grid for a page of text.
-func (g Grid) Markdown() string {
+func (g ScoreTable) Markdown() string {
 	var b strings.Builder
 	if g.Title != "" {
 		fmt.Fprintf(&b, "**%s**\n\n", plainMarkdown(g.Title))
@@ -108,7 +108,7 @@ func parenthesis(s string) string {
 
 // Text renders the grid for a terminal of the given width in characters: columns that do not fit follow in further
 // blocks. A star stands before a number that is bold elsewhere.
-func (g Grid) Text(width int) string {
+func (g ScoreTable) Text(width int) string {
 	var b strings.Builder
 	if g.Title != "" {
 		b.WriteString(g.Title + "\n\n")
@@ -158,7 +158,7 @@ func (g Grid) Text(width int) string {
 }
 
 // textCells lays the grid out in lines: a heading, then for each row a line of ours and one of published numbers.
-func (g Grid) textCells() [][]string {
+func (g ScoreTable) textCells() [][]string {
 	perCell := g.effort() == ""
 	out := [][]string{append([]string{""}, g.Columns...)}
 	for i, r := range g.Rows {
@@ -203,7 +203,7 @@ func pad(s string, width int) string {
 }
 
 // CSV renders one line a cell, with every number in full. Missing values are empty.
-func (g Grid) CSV() string {
+func (g ScoreTable) CSV() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b) // a strings.Builder does not fail
 	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold", "budget", "departures", "first_steps"})
@@ -240,7 +240,7 @@ func pointed(v *float64) string {
 
 // LaTeX renders the grid as a booktabs tabular: ours with interval and, where they differ, seeds and frames; below it the published
 // number and the difference to it. Caption and what must be loaded stand in comments.
-func (g Grid) LaTeX() string {
+func (g ScoreTable) LaTeX() string {
 	var b strings.Builder
 	for _, line := range []string{g.Title, g.Caption, g.guide(), `Needs \usepackage{booktabs}; a wide table also \usepackage{graphicx} and \resizebox{\textwidth}{!}{...} around it.`} {
 		if line != "" {
