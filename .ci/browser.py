@@ -31,7 +31,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-PLAY, TRAIN, TASK, EXPERIMENT = "controls.Train", "nb.Train", "type Meet struct", "func experiment()"
+PLAY, TRAIN, TASK, EXPERIMENT = "controls.Train", "nb.Train", "func (m Meet) Reward", "func configure()"
 FRAMES = re.compile(r"([\d.]+)(k?) of ([\d.]+)(k?) frames")
 
 

@@ -64,25 +64,15 @@ func Example_ownLearner() {
 	curiosity := must(settings.Build(build))
 
 	mine, x := climber{chance: rng.New(1, "climber")}, rl.NewRollout(s, 40, 0)
-	see, act, fresh := envs.NewStep(s), envs.NewActions(s), slices.Repeat([]uint8{1}, s.Copies)
-	env.Reset(nil, see)
+	play := rl.NewCollector(env)
 	for x.Iteration = range 3 {
-		x.Clear()
-		for t := range x.T {
-			x.See(t, see)
-			mine.act(see.Obs, act.Force)
-			env.Step(act, see)
-			copy(x.Started[t*x.E:], fresh)
-			copy(x.Act.Force[t*len(act.Force):], act.Force)
-			copy(x.Extrinsic[t*x.E*x.N:], see.Sparse)
-			for c := range fresh {
-				if fresh[c] = see.Terminated[c] | see.Truncated[c]; fresh[c] != 0 {
-					x.End(t, c, see)
-				}
-			}
-			env.Reset(fresh, see)
+		err := play.Collect(x, func(_ int, seen *envs.Step, act *envs.Actions) error {
+			mine.act(seen.Obs, act.Force)
+			return nil
+		})
+		if err != nil {
+			log.Fatal(err)
 		}
-		x.See(x.T, see)
 		must(curiosity.Reward(context.Background(), x)) // adds r^i to x.Intrinsic
 		mine.learn(x)
 		must(curiosity.Update(context.Background(), x))

@@ -135,42 +135,24 @@ func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, erro
 	spec := env.Spec()
 	x := rl.NewRollout(spec, frames/spec.Copies, learner.CarryLen())
 	x.KeepLabels()
-	out, act, dist := envs.NewStep(spec), envs.NewActions(spec), rl.NewDist(spec, learner.CarryLen())
-	r, done := rng.New(1, "bench actions"), make([]uint8, spec.Copies)
+	dist, r := rl.NewDist(spec, learner.CarryLen()), rng.New(1, "bench actions")
 	carry := make([]float32, len(dist.Carry))
-	for c := range done {
-		done[c] = 1
-	}
-	env.Reset(done, out)
-	x.Clear()
-	for t := range x.T {
-		x.See(t, out)
-		copy(x.Started[t*spec.Copies:], done)
+	return x, rl.NewCollector(env).Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
+		for c := range spec.Copies {
+			if x.Started[t*spec.Copies+c] != 0 {
+				clear(carry[c*len(carry)/spec.Copies : (c+1)*len(carry)/spec.Copies])
+			}
+		}
 		copy(x.Carry[t*len(carry):], carry)
-		if err := learner.Act(&rl.Obs{Obs: out.Obs, State: out.State, Mask: out.Mask, Alive: out.Alive, Carry: carry}, dist); err != nil {
-			return nil, fmt.Errorf("act: %w", err)
+		if err := learner.Act(&rl.Obs{Obs: seen.Obs, State: seen.State, Mask: seen.Mask, Alive: seen.Alive, Carry: carry}, dist); err != nil {
+			return fmt.Errorf("act: %w", err)
 		}
 		copy(carry, dist.Carry)
 		rows := spec.Copies * spec.Agents
 		for row := range rows {
 			x.LogP[t*rows+row] = dist.Sample(row, r, act)
 		}
-		copy(x.Act.Choice[t*len(act.Choice):], act.Choice)
-		copy(x.Act.Force[t*len(act.Force):], act.Force)
 		copy(x.Raw[t*len(dist.Raw):], dist.Raw)
-		env.Step(act, out)
-		copy(x.Extrinsic[t*rows:], out.Dense)
-		for c := range done {
-			done[c] = out.Terminated[c] | out.Truncated[c]
-			if done[c] != 0 {
-				x.End(t, c, out)
-				clear(carry[c*len(carry)/spec.Copies : (c+1)*len(carry)/spec.Copies])
-			}
-		}
-		copy(x.Terminated[t*spec.Copies:], out.Terminated)
-		copy(x.Truncated[t*spec.Copies:], out.Truncated)
-		env.Reset(done, out)
-	}
-	x.See(x.T, out)
-	return x, nil
+		return nil
+	})
 }

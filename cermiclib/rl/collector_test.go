@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rl_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+)
+
+// Two rollouts, together longer than an episode: what is seen and done, and where episodes begin and end.
+func TestACollectorPlaysOnFromRolloutToRollout(t *testing.T) {
+	env, err := libtest.Rooms{Common: envs.Common{Copies: 2, Reward: envs.Sparse}}.Build(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := env.Spec()
+	steps := s.Horizon/2 + 1
+	x, p := rl.NewRollout(s, steps, 0), rl.NewCollector(env)
+	ended := 0
+	for i := range 2 {
+		last := slices.Clone(x.Obs[steps*s.Copies*s.Agents*s.ObsLen():])
+		if err := p.Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
+			for row := range act.Choice {
+				act.Choice[row] = int32(t % s.Act.Choices)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 && !slices.Equal(last, x.Obs[:len(last)]) {
+			t.Error("the second rollout does not begin where the first ended")
+		}
+		for k := range steps {
+			if got := x.Act.Choice[k*s.Copies*s.Agents]; got != int32(k%s.Act.Choices) {
+				t.Errorf("step %d has action %d, want %d", k, got, k%s.Act.Choices)
+			}
+			if x.Done(k, 0) {
+				ended++
+				if k+1 < steps && x.Started[(k+1)*s.Copies] == 0 {
+					t.Errorf("no episode begins behind the end at step %d", k)
+				}
+			}
+		}
+	}
+	if ended == 0 {
+		t.Errorf("no episode has ended in %d steps, longer than one", 2*steps)
+	}
+	wrong := errors.New("no action")
+	if err := p.Collect(x, func(int, *envs.Step, *envs.Actions) error { return wrong }); err != wrong {
+		t.Errorf("got %v, want the error of choose", err)
+	}
+}
