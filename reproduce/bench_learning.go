@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/stats"
 	"cermic/viz"
 )
@@ -104,7 +105,7 @@ func learning(root, side string) (runs []*results.Record, seconds map[string]flo
 	if err != nil {
 		return nil, nil, err
 	}
-	if runs, err = results.ReadCurves(data); err != nil {
+	if runs, err = export.ReadCurves(data); err != nil {
 		return nil, nil, err
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data))

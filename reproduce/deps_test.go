@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"envs/python"},
 	{"cermiclib/rl", "cermiclib/stats", "cermiclib/theory"},
 	{"cermiclib/nn", "cermiclib/results"},
-	{"cermiclib/policy", "cermiclib/memory"},
+	{"cermiclib/policy", "cermiclib/memory", "cermiclib/results/export"},
 	{"cermiclib/learn", "cermiclib/explore"},
 	{"cermiclib/cermic", "cermiclib/stream"},
 	{"cermiclib/experiment"},

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/export"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
@@ -117,7 +118,7 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 }
 
 func exportMarlEval(_ *results.Store, rs []*results.Record, to string) error {
-	data, err := results.MarlEval(rs)
+	data, err := export.MarlEval(rs)
 	if err != nil {
 		return err
 	}
@@ -206,7 +207,7 @@ func bringing(st *results.Store, rs []*results.Record, ids []string, to string) 
 func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error {
 	for _, r := range rs {
 		var b bytes.Buffer
-		if err := results.WriteTensorBoard(&b, r); err != nil {
+		if err := export.WriteTensorBoard(&b, r); err != nil {
 			return err
 		}
 		dir := filepath.Join(to, filepath.FromSlash(r.Task), folderName(r.Method), fmt.Sprintf("seed_%d", r.Seed))

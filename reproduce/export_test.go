@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/export"
 )
 
 func TestRunsAreExportedInEveryForm(t *testing.T) {
@@ -27,7 +28,7 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 		t.Fatal(len(found), err)
 	}
 	r := found[0]
-	export := func(form, name string) []byte {
+	written := func(form, name string) []byte {
 		t.Helper()
 		if out, err := command(t, "export", form, "-budget", "custom", "-store", store, "-o", filepath.Join(to, name)); err != nil || !strings.Contains(out, "1 run") {
 			t.Fatalf("%s: %q, %v", form, out, err)
@@ -47,18 +48,18 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 		return nil
 	}
 
-	lines := strings.Split(strings.TrimSpace(string(export("csv", "runs.csv"))), "\n")
+	lines := strings.Split(strings.TrimSpace(string(written("csv", "runs.csv"))), "\n")
 	if want := 1 + len(r.Evals)*len(r.Evals[0].Scores); len(lines) != want || !strings.HasPrefix(lines[1], r.ID+",vmas/balance,") {
 		t.Errorf("%d lines, want %d; the first is %q", len(lines), want, lines[1])
 	}
-	back, err := results.ReadMarlEval(export("marl-eval", "all.json"))
+	back, err := export.ReadMarlEval(written("marl-eval", "all.json"))
 	if err != nil || back[0].Evals[0].Scores[0] != r.Evals[0].Scores[0] {
 		t.Errorf("marl-eval: %+v, %v", back, err)
 	}
-	if events := export("tensorboard", "tb"); !strings.Contains(string(events), "eval/return") {
+	if events := written("tensorboard", "tb"); !strings.Contains(string(events), "eval/return") {
 		t.Error("the event file names no return")
 	}
-	checkWeights(t, st, r.ID, export("weights", "weights"))
+	checkWeights(t, st, r.ID, written("weights", "weights"))
 	// Committed records of other machines stand beside one's own runs; some bring their weights along.
 	committed, err := filepath.Glob(filepath.Join("records", "weights", "*.safetensors"))
 	if err != nil || len(committed) == 0 {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/export"
 	"cermic/viz"
 )
 
@@ -50,7 +51,7 @@ func imported(files []string, task string, of func([]results.Group) []viz.Series
 
 // importedRuns are the runs of a task in one file. Other programs write a task's name in letters of another case.
 func importedRuns(file, task string) ([]*results.Record, error) {
-	all, err := results.ImportFile(file)
+	all, err := export.ImportFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/reproduce/paper"
@@ -129,7 +130,7 @@ func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 		out.Rows = append(out.Rows, row)
 	}
 	for _, learner := range []string{"mappo", "qmix"} {
-		recorded, err := results.BenchMARL(learner, t.ID)
+		recorded, err := export.BenchMARL(learner, t.ID)
 		if err != nil {
 			continue // of most tasks there are none
 		}

@@ -63,7 +63,7 @@ func readEarlier(dir string) (*Record, error) {
 			var eval struct{ V Eval }
 			switch {
 			case name == earlierEvals && json.Unmarshal(line, &eval) == nil:
-				r.addEval(eval.V)
+				r.AddEval(eval.V)
 			case name == earlierScalars && json.Unmarshal(line, &scalars) == nil:
 				r.addScalars(scalars.V.Frames, scalars.V.Values)
 			}

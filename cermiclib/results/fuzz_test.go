@@ -4,10 +4,10 @@ package results
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 	"testing"
 )
@@ -20,17 +20,33 @@ func saidOnce(t *testing.T, err error) {
 	}
 }
 
+func zipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // FuzzUnpack reads any packed record: what is accepted survives being packed again, and its head is its own.
 func FuzzUnpack(f *testing.F) {
 	want := testHeader()
 	want.ID, want.Experiment, want.Complete, want.Frames = testID, []byte(testExperiment), true, 200
 	want.Scalars = map[string]Points{"loss": {{100, 1.5}, {200, -0.25}}}
-	want.addEval(Eval{Frames: 200, Scores: []float64{1, 2}, Lengths: []int{5, 6}})
+	want.AddEval(Eval{Frames: 200, Scores: []float64{1, 2}, Lengths: []int{5, 6}})
 	data, err := Pack(&want)
 	if err != nil {
 		f.Fatal(err)
 	}
-	text, _, err := inflate(data, maxPack)
+	text, _, err := Inflate(data, maxPack)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -46,7 +62,7 @@ func FuzzUnpack(f *testing.F) {
 		if headErr != nil && !errors.Is(headErr, ErrDamaged) {
 			t.Errorf("head: %v", headErr)
 		}
-		if headErr == nil && (checkTask(head.Task) != nil || printable("method", head.Method) != nil) {
+		if headErr == nil && (checkTask(head.Task) != nil || Printable("method", head.Method) != nil) {
 			t.Errorf("a head of task %q, method %q is accepted", head.Task, head.Method)
 		}
 		if err != nil {
@@ -88,38 +104,6 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		_ = r.Score()
-		if _, err := MarlEval([]*Record{r}); err != nil {
-			saidOnce(t, err)
-		}
-	})
-}
-
-// FuzzImport reads any file of marl-eval, of BenchMARL or of recorded curves, gzipped or not.
-func FuzzImport(f *testing.F) {
-	f.Add([]byte(`{"vmas":{"balance":{"MAPPO":{"seed_0":{"step_0":{"step_count":6000,"return":[1,NaN,2.5]},"absolute_metrics":{"return":[2]}}}}}}`))
-	f.Add([]byte(`{"vmas":{"simple_adversary":{"mappo":{"run_3":{"a":{"step_count":1.0,"return":[0],"agent_return":[1],"adversary_return":[NaN]}}}}}}`))
-	f.Add([]byte(`{"schema":"benchmarl-curves/1","algorithm":"mappo","task":"balance","reward":"dense","runs":[{"seed":1,"evals":[{"frames":1,"returns":[1,null]}]}]}`))
-	f.Add([]byte(`{"schema":"benchmarl-curves/1","task":"../../x\u001b[2J","runs":[{"seed":1,"evals":[{"frames":-1,"returns":[1e308]}]}]}`))
-	f.Add([]byte(`{"a":{"../..":{"\n":{"":{"s":{"step_count":1e30,"return":[1]}}}}}}`))
-	f.Add([]byte{0x1f, 0x8b, 8, 0, 0})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, data := range [][]byte{data, zipped(t, string(data))} {
-			records, err := Import(data)
-			if err != nil {
-				saidOnce(t, err)
-				continue
-			}
-			for _, r := range records {
-				if err := errors.Join(checkTask(r.Task), printable("method", r.Method)); err != nil {
-					t.Errorf("%q: %v", path.Join(r.Task, r.Method), err)
-				}
-				for _, e := range r.Evals {
-					if e.Frames < 0 || len(e.Scores) == 0 {
-						t.Errorf("an evaluation at %d frames of %d episodes", e.Frames, len(e.Scores))
-					}
-				}
-			}
-		}
 	})
 }
 

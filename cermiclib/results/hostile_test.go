@@ -39,10 +39,7 @@ func TestNamesThatWouldLeadOutOfAFolderAreRefused(t *testing.T) {
 }
 
 func TestFilesThatUnpackToGigabytesAreRefused(t *testing.T) {
-	bomb := zipped(t, strings.Repeat("0", maxText+1))
-	if _, err := Import(bomb); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
-		t.Errorf("an imported file of %d bytes: %v", len(bomb), err)
-	}
+	bomb := zipped(t, strings.Repeat("0", maxPack+1))
 	if _, err := Unpack(bomb); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
 		t.Errorf("a packed record of %d bytes: %v", len(bomb), err)
 	}
@@ -73,7 +70,7 @@ func TestAPipeIsRefusedWithoutWaiting(t *testing.T) {
 		done <- nil
 		_, err = st.Claim(t.Context(), "0b", []byte(testExperiment), testHeader(), false, nil)
 		done <- err
-		_, err = ImportFile(pipe)
+		_, err = ReadFile(pipe, maxFile)
 		done <- err
 	}()
 	for range 4 {
@@ -84,6 +81,6 @@ func TestAPipeIsRefusedWithoutWaiting(t *testing.T) {
 		}
 	}
 	if err == nil || !strings.Contains(err.Error(), "no regular file") {
-		t.Errorf("importing a pipe: %v", err)
+		t.Errorf("reading a pipe: %v", err)
 	}
 }

@@ -55,6 +55,7 @@ func claimOn(t *testing.T, dir, host string) *Run {
 // first one wakes up in the middle of what it did. Whatever it still does, a third machine must end with the one true result,
 // and the first must not believe that the run is its own unless it had finished it.
 func TestAWriterThatWasOvertakenInItsSleepChangesNothing(t *testing.T) {
+	t.Parallel()
 	want := resultOf(t, complete(t))
 	starts := map[string]func() string{"from nothing": func() string { return t.TempDir() }, "from a part": func() string { return partial(t) }}
 	afters := []int{0, 1, 6, 1000} // writes of the second machine

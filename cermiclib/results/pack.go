@@ -63,7 +63,7 @@ func digits(v float64, n int) float64 {
 
 // Unpack reads what Pack wrote. Damage is an error that wraps ErrDamaged.
 func Unpack(data []byte) (*Record, error) {
-	text, rest, err := inflate(data, maxPack)
+	text, rest, err := Inflate(data, maxPack)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}

@@ -141,6 +141,7 @@ func TestOneProcessTrainsARunAtATime(t *testing.T) {
 }
 
 func TestARunSurvivesBeingKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	want := resultOf(t, complete(t))
 	r := rand.New(rand.NewPCG(1, 2))
 	kills := 15

@@ -109,7 +109,7 @@ func (r *Record) check() error {
 	if err := checkID(r.ID); err != nil {
 		return err
 	}
-	return r.checkNames()
+	return r.CheckNames()
 }
 
 // brief is r with the frames and the scores of its last evaluation as all that it found.
@@ -133,7 +133,8 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (r *Record) addEval(e Eval) {
+// AddEval adds an evaluation behind the others.
+func (r *Record) AddEval(e Eval) {
 	r.Evals = append(r.Evals, e)
 	r.Frames = max(r.Frames, e.Frames)
 }

@@ -63,6 +63,14 @@ func (e Eval) Group(name string) float64 { return meanOf(e.Groups[name]) }
 // Score is the mean over episodes.
 func (e Eval) Score() float64 { return meanOf(e.Scores) }
 
+func meanOf(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
 // Score is that of the last evaluation, NaN before the first.
 func (r *Record) Score() float64 {
 	if len(r.Evals) == 0 {

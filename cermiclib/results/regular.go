@@ -16,10 +16,8 @@ import (
 // Sizes beyond which no file is what it should be. The largest genuine ones are checkpoints of replays, and a benchmark's results of
 // a whole paper.
 const (
-	maxFile     = 16 << 30  // of any file that is read whole
-	maxText     = 256 << 20 // of an imported file, unpacked
-	maxPack     = 64 << 20  // of a packed record, unpacked
-	maxImported = 64 << 20  // of an imported file as it lies on the disk
+	maxFile = 16 << 30 // of any file that is read whole
+	maxPack = 64 << 20 // of a packed record, unpacked
 )
 
 // ReadFile reads a regular file of at most limit bytes. Anything else, a pipe for example, is refused before it is opened.
@@ -38,17 +36,8 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// ImportFile is Import of a file.
-func ImportFile(path string) ([]*Record, error) {
-	data, err := ReadFile(path, maxImported)
-	if err != nil {
-		return nil, err
-	}
-	return Import(data)
-}
-
-// inflate unpacks one gzip stream of at most limit bytes and returns how many bytes of in follow it.
-func inflate(data []byte, limit int64) (text []byte, rest int, err error) {
+// Inflate unpacks one gzip stream of at most limit bytes and returns how many bytes of in follow it.
+func Inflate(data []byte, limit int64) (text []byte, rest int, err error) {
 	in := bytes.NewReader(data)
 	z, err := gzip.NewReader(in)
 	if err != nil {
@@ -68,17 +57,17 @@ func inflate(data []byte, limit int64) (text []byte, rest int, err error) {
 // maxName is the longest name of a task or method in bytes.
 const maxName = 1000
 
-// checkNames refuses a record whose names nothing should be called by, wherever it comes from.
-func (r *Record) checkNames() error {
+// CheckNames refuses a record whose names nothing should be called by, wherever it comes from.
+func (r *Record) CheckNames() error {
 	if err := checkTask(r.Task); err != nil {
 		return err
 	}
-	return printable("method", r.Method)
+	return Printable("method", r.Method)
 }
 
 // checkTask keeps a task's name, which export makes a path of, from leading out of a folder.
 func checkTask(name string) error {
-	if err := printable("task", name); err != nil {
+	if err := Printable("task", name); err != nil {
 		return err
 	}
 	for part := range strings.SplitSeq(name, "/") {
@@ -89,8 +78,8 @@ func checkTask(name string) error {
 	return nil
 }
 
-// printable refuses a name that is empty, endless, or has characters that move a terminal's cursor.
-func printable(what, name string) error {
+// Printable refuses a name that is empty, endless, or has characters that move a terminal's cursor.
+func Printable(what, name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("it names no %s", what)

@@ -59,7 +59,7 @@ func (r *Run) AppendEval(e Eval) error {
 	if err := r.writable(); err != nil {
 		return err
 	}
-	r.record.addEval(e)
+	r.record.AddEval(e)
 	return r.writeRecord(r.record)
 }
 

@@ -95,6 +95,7 @@ func (w *swarm) disturb() {
 // Processes on three machines work off one store. They are killed and stopped at random, others join. In the end every run is
 // complete and right, and nobody has begun a run that another one, who was left in peace, had begun.
 func TestASwarmTrainsEachRunOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := &swarm{t: t, random: rand.New(rand.NewPCG(7, 8)), disturbed: map[int]bool{}}
 	// Silence is long beside what a busy machine may keep a living process waiting.

@@ -4,6 +4,7 @@ package figures
 
 import (
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/reproduce/paper"
@@ -75,7 +76,7 @@ func finalRows(reward string) []finalRow {
 	}
 	for _, learner := range recordedLearners {
 		rows = append(rows, finalRow{"BenchMARL " + learner, func(e finalColumn, _ *plan.Archive) (string, error) {
-			rs, _ := results.BenchMARL(learner, e.task) // of most tasks there are none
+			rs, _ := export.BenchMARL(learner, e.task) // of most tasks there are none
 			return finalScore(results.Group{Runs: rs}, e.chance)
 		}})
 	}

@@ -8,6 +8,7 @@ import (
 	"cermic/reproduce/plan"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/export"
 	"cermic/reproduce/paper"
 	"cermic/viz"
 )
@@ -38,7 +39,7 @@ func peerCurves(task string, of func([]results.Group) []viz.Series, methods []st
 			m, err := plan.FindMethod(method)
 			return err == nil && (m.Learner.Kind() == learner || plan.Mixer(m.Learner) == learner)
 		}
-		if rs, err := results.BenchMARL(learner, task); err == nil && (len(methods) == 0 || slices.ContainsFunc(methods, built)) {
+		if rs, err := export.BenchMARL(learner, task); err == nil && (len(methods) == 0 || slices.ContainsFunc(methods, built)) {
 			out = append(out, of(results.Groups(rs))...)
 		}
 	}

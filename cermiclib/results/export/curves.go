@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+package export
 
 import (
 	"embed"
@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 )
 
@@ -19,15 +20,16 @@ var recorded embed.FS
 
 const (
 	recordedDir    = "testdata/golden/benchmarl"
+	recordedSuffix = ".json.gz"
 	recordedSchema = "benchmarl-curves/1"
 )
 
 // BenchMARL returns the recorded curve of a learner ("mappo", "qmix") on a task ("vmas/balance") as complete records, one
 // a seed: trained by BenchMARL with its own defaults on the dense reward, 60 greedy episodes an evaluation. Their method
 // is "BenchMARL" and the learner, so that a figure shows them beside ours. An unknown curve is an error with near names.
-func BenchMARL(learner, task string) ([]*Record, error) {
+func BenchMARL(learner, task string) ([]*results.Record, error) {
 	name := learner + "-" + strings.TrimPrefix(task, "vmas/")
-	data, err := recorded.ReadFile(path.Join(recordedDir, name+packSuffix))
+	data, err := recorded.ReadFile(path.Join(recordedDir, name+recordedSuffix))
 	if err != nil {
 		return nil, fmt.Errorf("no curve of BenchMARL is recorded for %q%s", name, conf.Near(name, BenchMARLCurves()))
 	}
@@ -42,7 +44,7 @@ func BenchMARLCurves() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), packSuffix); ok {
+		if name, ok := strings.CutSuffix(e.Name(), recordedSuffix); ok {
 			names = append(names, name)
 		}
 	}
@@ -67,7 +69,7 @@ type curves struct {
 }
 
 // ReadCurves reads one file of recorded curves, gzipped or not, as records, one a seed in the order of the file.
-func ReadCurves(data []byte) ([]*Record, error) {
+func ReadCurves(data []byte) ([]*results.Record, error) {
 	text, err := unzipped(data)
 	if err != nil {
 		return nil, fmt.Errorf("recorded curves: %w", err)
@@ -75,7 +77,7 @@ func ReadCurves(data []byte) ([]*Record, error) {
 	return readCurves(text)
 }
 
-func readCurves(text []byte) ([]*Record, error) {
+func readCurves(text []byte) ([]*results.Record, error) {
 	text, err := withoutNaN(text)
 	if err != nil {
 		return nil, fmt.Errorf("recorded curves: %w", err)
@@ -87,18 +89,18 @@ func readCurves(text []byte) ([]*Record, error) {
 	if c.Schema != recordedSchema {
 		return nil, fmt.Errorf("recorded curves: schema is %q, want %q", c.Schema, recordedSchema)
 	}
-	settings, err := compact(map[string]string{"learner": c.Algorithm, "reward": c.Reward, "task": c.Task})
+	settings, err := json.Marshal(map[string]string{"learner": c.Algorithm, "reward": c.Reward, "task": c.Task})
 	if err != nil {
 		return nil, err
 	}
-	var rs []*Record
+	var rs []*results.Record
 	for _, run := range c.Runs {
-		r := &Record{
+		r := &results.Record{
 			ID:   fmt.Sprintf("benchmarl-%s-%s-%d", c.Algorithm, c.Task, run.Seed),
 			Task: "vmas/" + c.Task, Method: "BenchMARL " + c.Algorithm, Budget: "recorded", Seed: run.Seed, Complete: true,
-			Experiment: settings, Host: Host{Backend: "torch", Cores: 1, Seconds: run.Seconds}, Scalars: map[string]Points{},
+			Experiment: settings, Host: results.Host{Backend: "torch", Cores: 1, Seconds: run.Seconds}, Scalars: map[string]results.Points{},
 		}
-		if err := r.checkNames(); err != nil {
+		if err := r.CheckNames(); err != nil {
 			return nil, fmt.Errorf("recorded curves: %w", err)
 		}
 		for _, e := range run.Evals {
@@ -106,7 +108,7 @@ func readCurves(text []byte) ([]*Record, error) {
 				return nil, fmt.Errorf("recorded curves: an evaluation is at %d frames, want 0 or more", e.Frames)
 			}
 			if scores := present(e.Returns); len(scores) > 0 {
-				r.addEval(Eval{Frames: e.Frames, Scores: scores, Groups: presentIn(e.Groups)})
+				r.AddEval(results.Eval{Frames: e.Frames, Scores: scores, Groups: presentIn(e.Groups)})
 			}
 		}
 		rs = append(rs, r)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+// Package export writes records in the formats of other programs, marl-eval and TensorBoard, and reads the runs of theirs: marl-eval, BenchMARL
+// and recorded curves.
+package export
 
 import (
 	"cmp"
@@ -14,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"cermic/cermiclib/results"
 )
 
 // marlEval is the file format of marl-eval (Gorsane et al., "Towards a Standardised Performance Evaluation Protocol for
@@ -32,7 +36,7 @@ const (
 // MarlEval writes records in the format of marl-eval. Every evaluation becomes a step with the scores of its episodes as
 // "return" and, where the task has them, with "early_return", "success" and the returns of groups, "adversary_return". The absolute metrics are those of the evaluation with the best
 // mean score. Two records of one task, method and seed are an error that names them: their budgets or settings differ.
-func MarlEval(records []*Record) ([]byte, error) {
+func MarlEval(records []*results.Record) ([]byte, error) {
 	file := marlEval{}
 	for _, r := range records {
 		env, task := path.Split(r.Task)
@@ -60,11 +64,11 @@ func MarlEval(records []*Record) ([]byte, error) {
 }
 
 // marlEvalSteps are the evaluations of one run.
-func marlEvalSteps(r *Record) (map[string]json.RawMessage, error) {
+func marlEvalSteps(r *results.Record) (map[string]json.RawMessage, error) {
 	if len(r.Evals) == 0 {
 		return nil, errors.New("it has no evaluation yet")
 	}
-	metrics := func(e *Eval) map[string]any {
+	metrics := func(e *results.Eval) map[string]any {
 		m := map[string]any{returnMetric: e.Scores}
 		if len(e.Early) > 0 {
 			m[earlyMetric] = e.Early
@@ -80,7 +84,7 @@ func marlEvalSteps(r *Record) (map[string]json.RawMessage, error) {
 	steps, best, top := map[string]json.RawMessage{}, 0, math.Inf(-1)
 	for i := range r.Evals {
 		m := metrics(&r.Evals[i])
-		if score := meanOf(r.Evals[i].Scores); score > top {
+		if score := r.Evals[i].Score(); score > top {
 			best, top = i, score
 		}
 		m[stepCount] = r.Evals[i].Frames
@@ -95,17 +99,9 @@ func marlEvalSteps(r *Record) (map[string]json.RawMessage, error) {
 	return steps, err
 }
 
-func meanOf(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
-}
-
 // ReadMarlEval reads a file in the format of marl-eval, of BenchMARL for example, as complete records of budget
 // "imported", so that they can be drawn and compared with ours. The score of an episode is its "return".
-func ReadMarlEval(data []byte) ([]*Record, error) {
+func ReadMarlEval(data []byte) ([]*results.Record, error) {
 	data, err := withoutNaN(data)
 	if err != nil {
 		return nil, err
@@ -114,16 +110,16 @@ func ReadMarlEval(data []byte) ([]*Record, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("not a file of marl-eval, which nests environment, task, algorithm, seed and step: %w", plain(err))
 	}
-	var records []*Record
+	var records []*results.Record
 	for _, env := range slices.Sorted(maps.Keys(file)) {
 		for _, task := range slices.Sorted(maps.Keys(file[env])) {
 			for _, method := range slices.Sorted(maps.Keys(file[env][task])) {
 				for i, seed := range slices.Sorted(maps.Keys(file[env][task][method])) {
-					r := &Record{ID: "imported", Task: env + "/" + task, Method: method, Seed: seedOf(seed, i), Budget: "imported", Complete: true}
-					if err := cmp.Or(r.checkNames(), printable("run", seed)); err != nil {
+					r := &results.Record{ID: "imported", Task: env + "/" + task, Method: method, Seed: seedOf(seed, i), Budget: "imported", Complete: true}
+					if err := cmp.Or(r.CheckNames(), results.Printable("run", seed)); err != nil {
 						return nil, fmt.Errorf("%.80q, %.80q: %w", r.Task, method, err)
 					}
-					if err := r.importSteps(file[env][task][method][seed]); err != nil {
+					if err := importSteps(r, file[env][task][method][seed]); err != nil {
 						return nil, fmt.Errorf("%s, %s, %s: %w", r.Task, method, seed, err)
 					}
 					records = append(records, r)
@@ -147,13 +143,13 @@ func seedOf(name string, place int) uint64 {
 }
 
 // importSteps reads the steps of one run in order of their frames.
-func (r *Record) importSteps(steps map[string]json.RawMessage) error {
-	r.Scalars = map[string]Points{}
+func importSteps(r *results.Record, steps map[string]json.RawMessage) error {
+	r.Scalars = map[string]results.Points{}
 	for _, name := range slices.Sorted(maps.Keys(steps)) {
 		if name == absoluteMetrics {
 			continue
 		}
-		if err := printable("step", name); err != nil {
+		if err := results.Printable("step", name); err != nil {
 			return err
 		}
 		var step struct {
@@ -175,12 +171,12 @@ func (r *Record) importSteps(steps map[string]json.RawMessage) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		r.addEval(Eval{Frames: int(frames), Scores: scores, Groups: groups})
+		r.AddEval(results.Eval{Frames: int(frames), Scores: scores, Groups: groups})
 	}
 	if len(r.Evals) == 0 {
 		return fmt.Errorf("no step has a %q and a %q", stepCount, returnMetric)
 	}
-	slices.SortStableFunc(r.Evals, func(a, b Eval) int { return cmp.Compare(a.Frames, b.Frames) })
+	slices.SortStableFunc(r.Evals, func(a, b results.Eval) int { return cmp.Compare(a.Frames, b.Frames) })
 	return nil
 }
 

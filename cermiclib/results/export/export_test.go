@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+package export
 
 import (
 	"bytes"
@@ -13,23 +13,25 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"cermic/cermiclib/results"
 )
 
-func exported() *Record {
-	return &Record{
+func exported() *results.Record {
+	return &results.Record{
 		ID: "a1", Task: "vmas/balance", Method: "mappo", Seed: 3, Complete: true,
-		Evals: []Eval{
+		Evals: []results.Eval{
 			{Frames: 0, Scores: []float64{-1, 1}, Success: []float64{0, 0}},
 			{Frames: 6000, Scores: []float64{9, 7}, Success: []float64{1, 0}},
 			{Frames: 12000, Scores: []float64{2, 4}, Success: []float64{0, 0}},
 		},
-		Scalars: map[string]Points{"loss": {{6000, 0.5}, {12000, 0.25}}},
+		Scalars: map[string]results.Points{"loss": {{Frames: 6000, Value: 0.5}, {Frames: 12000, Value: 0.25}}},
 	}
 }
 
 func TestMarlEvalReadsBack(t *testing.T) {
 	r := exported()
-	data, err := MarlEval([]*Record{r})
+	data, err := MarlEval([]*results.Record{r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,10 +92,10 @@ func TestForeignFilesAreRefusedInASentence(t *testing.T) {
 			t.Errorf("%q: error %v, want one sentence with %q", text, err, want)
 		}
 	}
-	if _, err := MarlEval([]*Record{exported(), exported()}); err == nil || !strings.Contains(err.Error(), "two runs of vmas/balance, mappo, seed 3") {
+	if _, err := MarlEval([]*results.Record{exported(), exported()}); err == nil || !strings.Contains(err.Error(), "two runs of vmas/balance, mappo, seed 3") {
 		t.Errorf("two runs in one place: %v", err)
 	}
-	if _, err := MarlEval([]*Record{{Task: "vmas/balance"}}); err == nil {
+	if _, err := MarlEval([]*results.Record{{Task: "vmas/balance"}}); err == nil {
 		t.Error("a run without evaluations is exported")
 	}
 }
@@ -165,15 +167,15 @@ func fields(t *testing.T, data []byte) map[protowire.Number]any {
 }
 
 // twoGroups is a record of a task with two groups.
-func twoGroups() *Record {
+func twoGroups() *results.Record {
 	r := exported()
-	r.Evals = []Eval{{Frames: 6000, Scores: []float64{1, 2}, Groups: map[string][]float64{"adversary": {-4, -2}, "agent": {6, 6}}}}
-	r.Scalars = map[string]Points{"adversary/actor_loss": {{6000, 0.5}}, "collection/agent/reward/reward_mean": {{6000, 0.25}}}
+	r.Evals = []results.Eval{{Frames: 6000, Scores: []float64{1, 2}, Groups: map[string][]float64{"adversary": {-4, -2}, "agent": {6, 6}}}}
+	r.Scalars = map[string]results.Points{"adversary/actor_loss": {{Frames: 6000, Value: 0.5}}, "collection/agent/reward/reward_mean": {{Frames: 6000, Value: 0.25}}}
 	return r
 }
 
 func TestGroupsLeaveAndComeBackAsBenchMARLWritesThem(t *testing.T) {
-	data, err := MarlEval([]*Record{twoGroups()})
+	data, err := MarlEval([]*results.Record{twoGroups()})
 	if err != nil || !strings.Contains(string(data), `"adversary_return"`) {
 		t.Fatalf("%v\n%s", err, data)
 	}

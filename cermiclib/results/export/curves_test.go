@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+package export
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/results"
 	"cermic/envs/envtest"
 )
 
@@ -35,13 +36,13 @@ func TestRecordedCurvesMatchTheirTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*"+packSuffix))
+	files, err := filepath.Glob(filepath.Join(dir, "*"+recordedSuffix))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recorded curves in %s, %v", dir, err)
 	}
 	rows := map[string][]string{}
 	for _, row := range tableRow.FindAllStringSubmatch(string(readme), -1) {
-		rows[row[1]+"-"+row[2]+packSuffix] = row[3:]
+		rows[row[1]+"-"+row[2]+recordedSuffix] = row[3:]
 	}
 	if len(rows) != len(files) {
 		t.Errorf("the table has %d rows for %d files", len(rows), len(files))
@@ -64,7 +65,7 @@ func TestRecordedCurvesMatchTheirTable(t *testing.T) {
 	}
 }
 
-func checkMeans(t *testing.T, name string, rs []*Record, want []string) {
+func checkMeans(t *testing.T, name string, rs []*results.Record, want []string) {
 	t.Helper()
 	for k, text := range want {
 		x, err := strconv.ParseFloat(text, 64)
@@ -111,7 +112,7 @@ func TestBenchMARLKnowsItsCurvesByName(t *testing.T) {
 
 func recordedFile(t *testing.T) []byte {
 	t.Helper()
-	data, err := recorded.ReadFile(recordedDir + "/mappo-balance" + packSuffix)
+	data, err := recorded.ReadFile(recordedDir + "/mappo-balance" + recordedSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}

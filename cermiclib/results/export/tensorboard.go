@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+package export
 
 import (
 	"encoding/binary"
@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"cermic/cermiclib/results"
 )
 
 // The fields of TensorFlow's protocol buffers Event, Summary and Summary.Value that a scalar needs.
@@ -31,15 +33,15 @@ const (
 // "eval/early_return" and "eval/success", the means of every evaluation, and every scalar under "train/", each at the number of frames
 // trained. Groups that are trained apart have BenchMARL's names: "eval/agent/reward/episode_reward_mean", "collection/agent/reward/…",
 // "train/agent/…". Wall times are 0, so that equal records give equal bytes. TensorBoard wants such files in a folder a run, named events.out.tfevents.<anything>.
-func WriteTensorBoard(w io.Writer, r *Record) error {
+func WriteTensorBoard(w io.Writer, r *results.Record) error {
 	events := [][]byte{protowire.AppendString(protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType), "brain.Event:2")}
 	for _, e := range r.Evals {
-		events = append(events, scalarEvent("eval/return", e.Frames, meanOf(e.Scores)))
+		events = append(events, scalarEvent("eval/return", e.Frames, e.Score()))
 		if len(e.Early) > 0 {
-			events = append(events, scalarEvent("eval/early_return", e.Frames, meanOf(e.Early)))
+			events = append(events, scalarEvent("eval/early_return", e.Frames, mean(e.Early)))
 		}
 		if len(e.Success) > 0 {
-			events = append(events, scalarEvent("eval/success", e.Frames, meanOf(e.Success)))
+			events = append(events, scalarEvent("eval/success", e.Frames, mean(e.Success)))
 		}
 		for _, name := range slices.Sorted(maps.Keys(e.Groups)) {
 			events = append(events, scalarEvent("eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name)))
@@ -47,7 +49,7 @@ func WriteTensorBoard(w io.Writer, r *Record) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Scalars)) {
 		tag := "train/" + name
-		if strings.HasPrefix(name, CollectionPrefix) {
+		if strings.HasPrefix(name, results.CollectionPrefix) {
 			tag = name
 		}
 		for _, p := range r.Scalars[name] {
@@ -91,3 +93,5 @@ func maskedCRC(data []byte) uint32 {
 	sum := crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
 	return bits.RotateLeft32(sum, 17) + 0xa282ead8
 }
+
+func mean(x []float64) float64 { return results.Eval{Scores: x}.Score() }

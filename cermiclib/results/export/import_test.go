@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+package export
 
 import (
 	"bytes"
@@ -13,7 +13,10 @@ import (
 func zipped(t *testing.T, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := z.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}

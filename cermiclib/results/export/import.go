@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+package export
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"cermic/cermiclib/results"
 )
 
 // Import reads the runs of other programs: a file of marl-eval or BenchMARL, or one of recorded curves as this program's own are,
 // either of them gzipped or not. Python writes NaN where an episode has no value: it counts as one that there was not.
-func Import(data []byte) ([]*Record, error) {
+func Import(data []byte) ([]*results.Record, error) {
 	text, err := unzipped(data)
 	if err != nil {
 		return nil, err
@@ -25,12 +27,27 @@ func Import(data []byte) ([]*Record, error) {
 	return ReadMarlEval(text)
 }
 
+// Sizes beyond which no file is what it should be. The largest genuine ones are a benchmark's results of a whole paper.
+const (
+	maxText     = 256 << 20 // unpacked
+	maxImported = 64 << 20  // as it lies on the disk
+)
+
+// ImportFile is Import of a file.
+func ImportFile(path string) ([]*results.Record, error) {
+	data, err := results.ReadFile(path, maxImported)
+	if err != nil {
+		return nil, err
+	}
+	return Import(data)
+}
+
 // unzipped is data, unpacked if it begins as gzip files do, whatever their names are.
 func unzipped(data []byte) ([]byte, error) {
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return data, nil
 	}
-	text, rest, err := inflate(data, maxText)
+	text, rest, err := results.Inflate(data, maxText)
 	if err == nil && rest > 0 {
 		err = fmt.Errorf("%d bytes follow the gzip file's end", rest)
 	}
