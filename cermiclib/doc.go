@@ -6,7 +6,7 @@
 // batch of copies at a time.
 //
 //  1. The task shows what each agent observes: [E,N,O] numbers in an envs.Step (envs/env.go). envs/vmas/balance.go is one task, and
-//     envs/vmas/env.go the order of things within its step.
+//     envs/vmas/env.go the order of things within its step; envs/scripted lets policies act in it that have learned nothing.
 //  2. experiment/trainer.go, gather, copies that into the rollout batch (rl/rollout.go), for each group of agents that is trained together
 //     (experiment/group.go).
 //  3. The learner computes a distribution of actions from an agent's own observation: learn/actor.go calls the network of

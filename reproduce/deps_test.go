@@ -18,7 +18,7 @@ var layers = [][]string{
 	{"envs/conf", "envs/rng", "envs/internal", "cermiclib"},
 	{"envs"},
 	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/explore", "envs/envtest"},
-	{"envs/python"},
+	{"envs/python", "envs/scripted"},
 	{"cermiclib/rl", "cermiclib/stats", "cermiclib/theory"},
 	{"cermiclib/nn", "cermiclib/results"},
 	{"cermiclib/policy", "cermiclib/memory", "cermiclib/results/export"},

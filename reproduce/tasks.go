@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 
@@ -41,7 +42,7 @@ func runTasks(ctx context.Context, out io.Writer, args []string) error {
 	}
 	fmt.Fprintf(out, "Play without learning: mean ± standard deviation over %d episodes, seed %d\n", episodes, seed)
 	for _, t := range tasks {
-		played, err := plan.PlayTask(t.ID, milestones, episodes, seed)
+		played, err := plan.Baselines(t.ID, milestones, episodes, seed)
 		if err != nil {
 			return err
 		}
@@ -54,7 +55,7 @@ func runTasks(ctx context.Context, out io.Writer, args []string) error {
 }
 
 // printPlayed prints one task's table.
-func printPlayed(out io.Writer, task string, played []*plan.Played) {
+func printPlayed(out io.Writer, task string, played []*scripted.Episodes) {
 	fmt.Fprintf(out, "\n%s: sparse reward and success over %d steps, the benchmark's metric over %d\n",
 		task, played[0].Horizon, played[0].EvalHorizon)
 	fmt.Fprintf(out, "  %-18s %10s %8s %16s %18s\n", "player", "milestones", "success", "sparse return", played[0].Metric)
@@ -63,7 +64,7 @@ func printPlayed(out io.Writer, task string, played []*plan.Played) {
 		if p.Success != nil {
 			success = fmt.Sprintf("%.2f", stat.Mean(p.Success, nil))
 		}
-		fmt.Fprintf(out, "  %-18s %10d %8s %16s %18s\n", p.Player, p.Milestones, success, meanAndSpread(p.Sparse), meanAndSpread(p.Dense))
+		fmt.Fprintf(out, "  %-18s %10d %8s %16s %18s\n", p.Policy, p.Milestones, success, meanAndSpread(p.Sparse), meanAndSpread(p.Dense))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"cermic/cermiclib/stats"
 	"cermic/envs"
 	"cermic/envs/rng"
+	"cermic/envs/scripted"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -86,10 +87,10 @@ func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64, err
 }
 
 // baselines writes what episodes of the random and of the scripted policy come to on a task, a cell each; a dash without a script.
-func baselines(cfg envs.Config, episodes int, seed uint64, cell func(*plan.Played) string) ([]string, error) {
+func baselines(cfg envs.Config, episodes int, seed uint64, cell func(*scripted.Episodes) string) ([]string, error) {
 	cells := []string{viz.Missing, viz.Missing}
-	for i, player := range []plan.Player{plan.Random, plan.Scripted} {
-		p, err := plan.Play(cfg, player, episodes, seed)
+	for i, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
+		p, err := scripted.Rollout(cfg, policy, episodes, seed)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cermic/envs/scripted"
 	"cermic/reproduce/plan"
 
 	"gonum.org/v1/plot"
@@ -24,11 +25,11 @@ import (
 // Battles are the StarCraft tasks.
 var Battles = []string{smac.DefaultProtoss().Kind(), smac.DefaultZerg().Kind()}
 
-// Sensitivity is how often a player wins battles as the simulator decides them, and with one open decision after the other taken
+// Sensitivity is how often a policy wins battles as the simulator decides them, and with one open decision after the other taken
 // otherwise.
 type Sensitivity struct {
 	Task     string
-	Player   plan.Player
+	Policy   scripted.Policy
 	Episodes int
 	Cases    []SensitivityCase // the first one reverses nothing
 }
@@ -40,9 +41,9 @@ type SensitivityCase struct {
 	won  []float64      // an episode each
 }
 
-// BattleSensitivity lets a player play so many episodes of a battle with each decision.
-func BattleSensitivity(task string, player plan.Player, episodes int, seed uint64) (*Sensitivity, error) {
-	s := &Sensitivity{Task: task, Player: player, Episodes: episodes}
+// BattleSensitivity lets a policy play so many episodes of a battle with each decision.
+func BattleSensitivity(task string, policy scripted.Policy, episodes int, seed uint64) (*Sensitivity, error) {
+	s := &Sensitivity{Task: task, Policy: policy, Episodes: episodes}
 	for _, a := range append([]smac.Alternative{{Decision: "–", Says: "as decided"}}, smac.Alternatives()...) {
 		var otherwise []string
 		if a.Name != "" {
@@ -52,7 +53,7 @@ func BattleSensitivity(task string, player plan.Player, episodes int, seed uint6
 		if err != nil {
 			return nil, err
 		}
-		p, err := plan.Play(cfg, player, episodes, seed)
+		p, err := scripted.Rollout(cfg, policy, episodes, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -73,21 +74,21 @@ func (s *Sensitivity) Plot() (*plot.Plot, error) {
 		}
 		rows[i] = viz.Bar{Label: label, Value: c.Wins.Value, Low: c.Wins.Low, High: c.Wins.High}
 	}
-	who := map[plan.Player]string{plan.Random: "random play", plan.Scripted: "the script"}[s.Player]
+	who := map[scripted.Policy]string{scripted.Random: "random play", scripted.Script: "the script"}[s.Policy]
 	return viz.Forest(viz.Figure{Title: s.Task, X: fmt.Sprintf("win rate of %s, %d episodes a row", who, s.Episodes),
 		Note: "mean and bootstrap 95 % interval over episodes; the band is that of the first row"}, rows...)
 }
 
-// SensitivityTable puts players beside each other, with the difference that each decision makes.
-func SensitivityTable(players ...*Sensitivity) viz.Table {
+// SensitivityTable puts policies beside each other, with the difference that each decision makes.
+func SensitivityTable(policies ...*Sensitivity) viz.Table {
 	t := viz.Table{Header: []string{"decision", "otherwise", "what is done"}}
-	for _, s := range players {
-		t.Header = append(t.Header, fmt.Sprintf("%s: wins", s.Player), "difference")
+	for _, s := range policies {
+		t.Header = append(t.Header, fmt.Sprintf("%s: wins", s.Policy), "difference")
 		t.Title = s.Task
 	}
-	for i, c := range players[0].Cases {
+	for i, c := range policies[0].Cases {
 		row := []string{c.Decision, c.Name, c.Says}
-		for _, s := range players {
+		for _, s := range policies {
 			own := s.Cases[i]
 			difference := viz.Missing
 			if i > 0 {
@@ -99,7 +100,7 @@ func SensitivityTable(players ...*Sensitivity) viz.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	t.Notes = []string{fmt.Sprintf("%d episodes a cell, with the same teams at the same places in each; intervals are bootstrap 95 %%. Numbers in the first column are those of envs/smac/README.md.",
-		players[0].Episodes)}
+		policies[0].Episodes)}
 	return t
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/reproduce/plan"
+	"cermic/envs/scripted"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -51,7 +51,7 @@ func TestPublishedBattlesEndAsTheirAuthorsReport(t *testing.T) {
 // The first row is the simulator as it is: what Play finds. Every alternative has a row of its own.
 func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
 	const episodes = 60
-	s, err := BattleSensitivity("smac/zerg_5_vs_5", plan.Scripted, episodes, 3)
+	s, err := BattleSensitivity("smac/zerg_5_vs_5", scripted.Script, episodes, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Play(cfg, plan.Scripted, episodes, 3)
+	p, err := scripted.Rollout(cfg, scripted.Script, episodes, 3)
 	if err != nil || !slices.Equal(p.Dense, s.Cases[0].won) {
 		t.Errorf("the first row won %v, want %v (%v)", s.Cases[0].won, p.Dense, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"cermic/envs/scripted"
 	"cermic/reproduce/plan"
 
 	"cermic/cermiclib/experiment"
@@ -88,7 +89,7 @@ func AgentsTable(task string, agents []int, episodes int, seed uint64) (viz.Tabl
 		if err != nil {
 			return t, err
 		}
-		cells, err := baselines(cfg, episodes, seed, func(p *plan.Played) string {
+		cells, err := baselines(cfg, episodes, seed, func(p *scripted.Episodes) string {
 			floats.Scale(1/float64(n), p.Dense)
 			return fmt.Sprintf("%.2f ± %.2f", stat.Mean(p.Dense, nil), stat.StdDev(p.Dense, nil))
 		})

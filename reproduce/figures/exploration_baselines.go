@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cermic/envs/scripted"
 	"cermic/reproduce/plan"
 
 	"gonum.org/v1/gonum/stat"
@@ -27,7 +28,7 @@ func (x Exploration) Baselines(episodes int, seed uint64) (viz.Table, error) {
 			return t, err
 		}
 		steps := viz.Missing
-		cells, err := baselines(cfg, episodes, seed, func(p *plan.Played) string {
+		cells, err := baselines(cfg, episodes, seed, func(p *scripted.Episodes) string {
 			steps = fmt.Sprint(p.Horizon)
 			if p.Success == nil {
 				return viz.Missing

@@ -36,7 +36,7 @@ func TestPretrainingIsFoundAgainAndNamesTheExperimentsWeights(t *testing.T) {
 		t.Errorf("what was not measured reads %q, %v", table.Rows, err)
 	}
 	quick := before.Missing[0]
-	quick.Epochs = 1
+	quick.Frames, quick.Epochs = 1000, 1
 	made, err := quick.Run(t.Context(), st, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestPretrainingIsFoundAgainAndNamesTheExperimentsWeights(t *testing.T) {
 		t.Errorf("found %+v, made %+v, error %v", found, made, err)
 	}
 	if _, err := before.Missing[0].Find(st); err == nil {
-		t.Error("two epochs are found where one was trained")
+		t.Error("a longer pre-training is found where a shorter one was done")
 	}
 	if again, err := quick.Run(t.Context(), st, func(string, int, float64) { t.Error("it is pre-trained anew") }); err != nil || *again != *made {
 		t.Errorf("a second time it is %+v, %v", again, err)

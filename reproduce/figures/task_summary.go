@@ -97,14 +97,14 @@ func agreement(task string) string {
 		a.Steps, a.Source, a.State, a.Obs, a.Reward)
 }
 
-// Difficulty sums up so many episodes of every player on every task.
+// Difficulty sums up so many episodes of every policy on every task.
 func Difficulty(episodes int, seed uint64) (viz.Table, error) {
 	out := viz.Table{
-		Header: []string{"task", "player", "success", "score", "standard deviation"},
+		Header: []string{"task", "policy", "success", "score", "standard deviation"},
 		Notes:  []string{fmt.Sprintf("%d episodes, seed %d. Success within the sparse horizon; score and its standard deviation by the benchmark's own metric.", episodes, seed)},
 	}
 	for _, t := range plan.Tasks() {
-		played, err := plan.PlayTask(t.ID, []int{1}, episodes, seed)
+		played, err := plan.Baselines(t.ID, []int{1}, episodes, seed)
 		if err != nil {
 			return out, err
 		}
@@ -114,7 +114,7 @@ func Difficulty(episodes int, seed uint64) (viz.Table, error) {
 				share = fmt.Sprintf("%.0f %%", 100*stat.Mean(p.Success, nil))
 			}
 			mean, spread := stat.MeanStdDev(p.Dense, nil)
-			out.Rows = append(out.Rows, []string{t.ID, string(p.Player), share, fmt.Sprintf("%.3g", mean), fmt.Sprintf("%.2g", spread)})
+			out.Rows = append(out.Rows, []string{t.ID, string(p.Policy), share, fmt.Sprintf("%.3g", mean), fmt.Sprintf("%.2g", spread)})
 		}
 	}
 	return out, nil

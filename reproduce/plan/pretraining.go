@@ -48,7 +48,7 @@ func NewPretraining(task, kind string) (Pretraining, error) {
 	if p.Task, err = envs.Default(t.ID); err != nil {
 		return p, err
 	}
-	p.Task = unrewarded(p.Task)
+	p.Task = Rewarded(p.Task, envs.Sparse) // unseen: those that learn on either reward share their weights
 	c, err := conf.New[memory.Config](kind)
 	if err != nil {
 		return p, err
@@ -63,13 +63,6 @@ func (p *Pretraining) of(c memory.Config) (err error) {
 	}
 	p.Memory, err = memory.Bare(c)
 	return err
-}
-
-// unrewarded is a task for pre-training, which sees no reward: those that learn on either stream share their weights.
-func unrewarded(task envs.Config) envs.Config {
-	shared := task.Shared()
-	shared.Reward = envs.Sparse
-	return task.WithShared(shared)
 }
 
 // Pretrained is what came of it: the hash that names the weights, and how good they got on held-out play.
@@ -217,7 +210,7 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 
 // PretrainingOf is the pre-training for the memory of e on its task.
 func PretrainingOf(e experiment.Config, budget string) (Pretraining, error) {
-	p := Pretraining{Task: unrewarded(e.Task), Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
+	p := Pretraining{Task: Rewarded(e.Task, envs.Sparse), Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
 	if budget == Presets[0].Budget.Name {
 		p.Frames, p.Epochs = 4000, 2
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/envs"
+	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
 )
 
@@ -45,15 +46,14 @@ func FirstAnchors(task string) (random, script float64, steps int, err error) {
 
 // anchors are those of a task with its settings.
 func anchors(cfg envs.Config) (random, script float64, episodes int, err error) {
-	cfg = Rewarded(cfg, envs.Dense) // whose episodes end with what is scored
-	env, err := alone(cfg)
+	env, err := alone(Rewarded(cfg, envs.Dense))
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	episodes = min(anchorEpisodes, max(1, anchorFrames/env.Spec().Horizon))
 	means := [2]float64{math.NaN(), math.NaN()}
-	for i, player := range []Player{Random, Scripted} {
-		p, err := play(cfg, player, episodes, anchorSeed, nil)
+	for i, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
+		p, err := scripted.RolloutDense(cfg, policy, episodes, anchorSeed)
 		if err != nil {
 			return 0, 0, 0, err
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package scripted
 
 import (
 	"fmt"
@@ -10,23 +10,23 @@ import (
 	"cermic/envs/meltingpot"
 )
 
-// casts are players whose hand-written roles differ from those of the script: "cooperate + defect", "7 eat".
-func casts(cfg envs.Config) ([]Player, error) {
+// JointPolicies are those whose hand-written roles differ from those of the script: "cooperate + defect", "7 eat".
+func JointPolicies(cfg envs.Config) ([]Policy, error) {
 	env, err := alone(cfg)
 	if err != nil {
 		return nil, err
 	}
-	var out []Player
+	var out []Policy
 	if r, ok := env.(meltingpot.Roles); ok {
 		for _, roles := range r.Casts()[1:] {
-			out = append(out, castName(roles))
+			out = append(out, jointName(roles))
 		}
 	}
 	return out, nil
 }
 
-// castName counts equal roles that follow each other.
-func castName(roles []meltingpot.Role) Player {
+// jointName counts equal roles that follow each other.
+func jointName(roles []meltingpot.Role) Policy {
 	var parts []string
 	for i := 0; i < len(roles); {
 		n := 1
@@ -40,17 +40,17 @@ func castName(roles []meltingpot.Role) Player {
 		parts = append(parts, part)
 		i += n
 	}
-	return Player(strings.Join(parts, " + "))
+	return Policy(strings.Join(parts, " + "))
 }
 
-// acted returns what a cast does in env, nil if it has no such cast.
-func acted(env envs.Env, player Player) func(*envs.Step, *envs.Actions) bool {
+// jointly returns what a joint policy does in env, nil if it has no such policy.
+func jointly(env envs.Env, policy Policy) func(*envs.Step, *envs.Actions) bool {
 	r, ok := env.(meltingpot.Roles)
 	if !ok {
 		return nil
 	}
 	for _, roles := range r.Casts() {
-		if castName(roles) == player {
+		if jointName(roles) == policy {
 			return func(_ *envs.Step, act *envs.Actions) bool { return r.ScriptRoles(roles, act) == nil }
 		}
 	}

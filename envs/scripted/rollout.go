@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+// Package scripted lets policies act that have learned nothing: random ones, and those that tasks have by hand.
+package scripted
 
 import (
 	"fmt"
@@ -9,20 +10,20 @@ import (
 	"cermic/envs/rng"
 )
 
-// Player is who plays an episode of a task without having learned anything.
-type Player string
+// Policy names one that has learned nothing.
+type Policy string
 
-// The players.
+// The policies that most tasks have.
 const (
-	Random   Player = "random" // every action equally likely
-	Scripted Player = "script" // the task's own hand-written policy
+	Random Policy = "random" // every action equally likely
+	Script Policy = "script" // the task's own hand-written policy
 )
 
-// Played is what came of episodes of one player on one task: how hard the task is before any learning, and how much of its
+// Episodes is what came of episodes of one policy on one task: how hard the task is before any learning, and how much of its
 // sparse reward chance finds.
-type Played struct {
+type Episodes struct {
 	Task                 string
-	Player               Player
+	Policy               Policy
 	Milestones           int // parts in which the sparse reward is paid
 	Horizon, EvalHorizon int // steps of the sparse reward, and of the benchmark's metric
 	Metric               string
@@ -33,68 +34,34 @@ type Played struct {
 }
 
 // String sums up a single episode: "script: reward 12.3, success".
-func (p *Played) String() string {
-	out := fmt.Sprintf("%s: %.4g", p.Player, p.Dense[0])
+func (p *Episodes) String() string {
+	out := fmt.Sprintf("%s: %.4g", p.Policy, p.Dense[0])
 	if p.Success != nil && p.Success[0] == 1 {
 		out += ", success"
 	}
 	return out
 }
 
-// PlayTask plays the registered default of a task with both players and with every cast, for each of the given numbers of
-// milestones; it leaves out scripts that a task does not have, and numbers of milestones that it does not take.
-func PlayTask(id string, milestones []int, episodes int, seed uint64) ([]*Played, error) {
-	var all []*Played
-	for _, k := range milestones {
-		cfg, ok, err := inParts(id, k)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		players, err := Players(cfg)
-		if err != nil {
-			return nil, err
-		}
-		others, err := casts(cfg)
-		if err != nil {
-			return nil, err
-		}
-		for _, player := range append(players, others...) {
-			p, err := Play(cfg, player, episodes, seed)
-			if err != nil {
-				return nil, err
-			}
-			p.Milestones = k
-			all = append(all, p)
-		}
-	}
-	return all, nil
+// Rollout plays one episode of the sparse reward in each of as many copies. Episode c depends on the seed and on c alone. It
+// returns nil if the task has no script for a Script policy.
+func Rollout(cfg envs.Config, policy Policy, episodes int, seed uint64) (*Episodes, error) {
+	return play(cfg, envs.Sparse, policy, episodes, seed, nil)
 }
 
-// inParts returns the default of a task with its sparse reward paid in k parts; ok is false if it cannot be.
-func inParts(id string, k int) (cfg envs.Config, ok bool, err error) {
-	if cfg, err = Variant(id); err != nil || k == 1 {
-		return cfg, err == nil, err
-	}
-	if cfg, err = Variant(id, fmt.Sprintf("milestones=%d", k)); err != nil {
-		return nil, false, nil
-	}
-	if _, err := cfg.Build(1, 1); err != nil { // its default builds, so this setting is what it refuses
-		return nil, false, nil
-	}
-	return cfg, true, nil
+// RolloutDense is Rollout with the dense reward, whose episodes end with what is scored.
+func RolloutDense(cfg envs.Config, policy Policy, episodes int, seed uint64) (*Episodes, error) {
+	return play(cfg, envs.Dense, policy, episodes, seed, nil)
 }
 
-// Play plays one episode of the sparse reward in each of as many copies. Episode c depends on the seed and on c alone. It
-// returns nil if the task has no script for a Scripted player.
-func Play(cfg envs.Config, player Player, episodes int, seed uint64) (*Played, error) {
-	return play(Rewarded(cfg, envs.Sparse), player, episodes, seed, nil)
+// alone builds one copy of a task.
+func alone(cfg envs.Config) (envs.Env, error) {
+	shared := cfg.Shared()
+	shared.Copies = 1
+	return cfg.WithShared(shared).Build(1, 1)
 }
 
-// Players are those who can play cfg.
-func Players(cfg envs.Config) ([]Player, error) {
+// Policies are those that can act in cfg.
+func Policies(cfg envs.Config) ([]Policy, error) {
 	env, err := alone(cfg)
 	if err != nil {
 		return nil, err
@@ -105,16 +72,16 @@ func Players(cfg envs.Config) ([]Player, error) {
 		return nil, err
 	}
 	if s, ok := env.(envs.Scripter); ok && s.Script(envs.NewActions(env.Spec())) {
-		return []Player{Random, Scripted}, nil
+		return []Policy{Random, Script}, nil
 	}
-	return []Player{Random}, nil
+	return []Policy{Random}, nil
 }
 
-// Film is Play of one episode that can be looked at: it also returns the scenes, one a step and the reset first. A task that
-// cannot be drawn is an error, and so is one that player cannot play.
-func Film(cfg envs.Config, player Player, seed uint64) (*Played, []envs.Scene, error) {
+// Film is Rollout of one episode that can be looked at: it also returns the scenes, one a step and the reset first. A task that
+// cannot be drawn is an error, and so is one that policy cannot play.
+func Film(cfg envs.Config, policy Policy, seed uint64) (*Episodes, []envs.Scene, error) {
 	var scenes []envs.Scene
-	p, err := play(Rewarded(cfg, envs.Sparse), player, 1, seed, func(env envs.Env) {
+	p, err := play(cfg, envs.Sparse, policy, 1, seed, func(env envs.Env) {
 		if scener, ok := env.(envs.Scener); ok {
 			scenes = append(scenes, scener.Scene(0))
 		}
@@ -130,25 +97,25 @@ func Film(cfg envs.Config, player Player, seed uint64) (*Played, []envs.Scene, e
 	return p, scenes, nil
 }
 
-// play lets player play; look, if not nil, sees every step of the environment, the reset first.
-func play(cfg envs.Config, player Player, episodes int, seed uint64, look func(envs.Env)) (*Played, error) {
+// play lets a policy act; look, if not nil, sees every step of the environment, the reset first.
+func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed uint64, look func(envs.Env)) (*Episodes, error) {
 	shared := cfg.Shared()
-	shared.Copies = episodes
+	shared.Copies, shared.Reward = episodes, reward
 	env, err := cfg.WithShared(shared).Build(seed, 0)
 	if err != nil {
 		return nil, err
 	}
 	spec := env.Spec()
-	p := &Played{
-		Task: spec.Name, Player: player, Milestones: 1, Horizon: spec.Horizon, EvalHorizon: spec.EvalHorizon,
+	p := &Episodes{
+		Task: spec.Name, Policy: policy, Milestones: 1, Horizon: spec.Horizon, EvalHorizon: spec.EvalHorizon,
 		Metric: spec.Metric,
 		Sparse: make([]float64, episodes), Dense: make([]float64, episodes),
 	}
 	choose := randomly(spec, seed)
-	if script, ok := env.(envs.Scripter); player == Scripted && ok {
+	if script, ok := env.(envs.Scripter); policy == Script && ok {
 		choose = func(_ *envs.Step, act *envs.Actions) bool { return script.Script(act) }
-	} else if player != Random {
-		if choose = acted(env, player); choose == nil {
+	} else if policy != Random {
+		if choose = jointly(env, policy); choose == nil {
 			return nil, nil
 		}
 	}
@@ -162,9 +129,9 @@ func play(cfg envs.Config, player Player, episodes int, seed uint64, look func(e
 	return p, nil
 }
 
-// count runs the first episode of every copy to its end, and the next one in place of one that is broken off; it reports false as soon as
+// count runs the first episode of every copy to its end, and the next one in place of one that is aborted; it reports false as soon as
 // choose does.
-func (p *Played) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool, look func(envs.Env)) (bool, error) {
+func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool, look func(envs.Env)) (bool, error) {
 	spec := env.Spec()
 	out, act, n := envs.NewStep(spec), envs.NewActions(spec), spec.Agents
 	over, left, done := make([]bool, spec.Copies), spec.Copies, make([]uint8, spec.Copies)
@@ -209,7 +176,7 @@ func (p *Played) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool
 }
 
 // judge fills Success.
-func (p *Played) judge(spec *envs.Spec) {
+func (p *Episodes) judge(spec *envs.Spec) {
 	if !spec.HasSuccess() {
 		return
 	}
@@ -221,7 +188,7 @@ func (p *Played) judge(spec *envs.Spec) {
 	}
 }
 
-// randomly returns a player that draws every allowed action equally likely, each copy from a stream of its own.
+// randomly returns a policy that draws every allowed action equally likely, each copy from a stream of its own.
 func randomly(spec *envs.Spec, seed uint64) func(*envs.Step, *envs.Actions) bool {
 	streams := make([]*rng.Rand, spec.Copies)
 	for c := range streams {

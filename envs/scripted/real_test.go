@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package scripted
 
 import (
 	"net"
@@ -34,7 +34,7 @@ func onRealGames(t *testing.T, faults ...map[int]sc2test.Fault) envs.Config {
 
 // Every battle that counts ends in a draw; one that was broken off would have paid nothing.
 func TestABattleThatIsBrokenOffIsPlayedAnew(t *testing.T) {
-	p, err := Play(onRealGames(t, map[int]sc2test.Fault{40: sc2test.Drop}, nil), Random, 2, 1)
+	p, err := Rollout(onRealGames(t, map[int]sc2test.Fault{40: sc2test.Drop}, nil), Random, 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestABattleThatIsBrokenOffIsPlayedAnew(t *testing.T) {
 	for request := 12; request < 1000; request += 12 {
 		always[request] = sc2test.Drop
 	}
-	if _, err := Play(onRealGames(t, always), Random, 1, 1); err == nil || !strings.Contains(err.Error(), "aborted") {
+	if _, err := Rollout(onRealGames(t, always), Random, 1, 1); err == nil || !strings.Contains(err.Error(), "aborted") {
 		t.Errorf("error %v, want one that says that battles were broken off", err)
 	}
 }
@@ -56,15 +56,15 @@ func TestABattleThatIsBrokenOffIsPlayedAnew(t *testing.T) {
 func TestAskingForPlayersNeedsAGameAndGivesItBack(t *testing.T) {
 	cfg := onRealGames(t, nil)
 	for range 2 {
-		if _, err := Players(cfg); err != nil {
+		if _, err := Policies(cfg); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Setenv(sc2.AddressVariable, "nowhere")
-	if _, err := Players(cfg); err == nil || !strings.Contains(err.Error(), sc2.AddressVariable) {
+	if _, err := Policies(cfg); err == nil || !strings.Contains(err.Error(), sc2.AddressVariable) {
 		t.Errorf("error %v, want one that names the variable", err)
 	}
-	if _, err := Play(cfg, Random, 1, 1); err == nil || !strings.Contains(err.Error(), sc2.AddressVariable) {
+	if _, err := Rollout(cfg, Random, 1, 1); err == nil || !strings.Contains(err.Error(), sc2.AddressVariable) {
 		t.Errorf("error %v, want one that names the variable", err)
 	}
 }

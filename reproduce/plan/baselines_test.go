@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"cermic/envs"
+	"cermic/envs/scripted"
+	"cermic/envs/vmas"
+)
+
+// scripted.Script navigation succeeds in every episode; parts of the bonus add up to it; the benchmark's metric does not care.
+func TestMilestonesChangeTheSparseReturnOnly(t *testing.T) {
+	played, err := Baselines("vmas/navigation", []int{1, 3}, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(played) != 4 {
+		t.Fatalf("%d entries, want both policies with 1 and 3 milestones", len(played))
+	}
+	bonus := float64(vmas.DefaultNavigation().SuccessReward)
+	for i, p := range played {
+		whole := played[i%2] // the same policy with one milestone
+		for c := range p.Dense {
+			if p.Dense[c] != whole.Dense[c] || p.Success[c] != whole.Success[c] {
+				t.Errorf("%s, %d milestones: episode %d differs from that with one", p.Policy, p.Milestones, c)
+			}
+			if p.Policy == scripted.Script && (p.Success[c] != 1 || math.Abs(p.Sparse[c]-bonus) > 1e-5) { // thirds of 10 in float32
+				t.Errorf("%d milestones: the script is paid %g with success %g, want %g", p.Milestones, p.Sparse[c], p.Success[c], bonus)
+			}
+			if p.Policy == scripted.Random && (p.Success[c] != 0 || p.Sparse[c] >= bonus) {
+				t.Errorf("%d milestones: random play is paid %g with success %g", p.Milestones, p.Sparse[c], p.Success[c])
+			}
+		}
+	}
+}
+
+func TestTasksWithoutMilestonesOrSuccessAreLeftToWhatTheyHave(t *testing.T) {
+	played, err := Baselines("vmas/dispersion", []int{1, 2}, 2, 1)
+	if err != nil || len(played) != 2 || played[0].Milestones != 1 || played[1].Success[0] != 1 {
+		t.Errorf("dispersion: %+v, %v; want one milestone for both policies, and a script that eats everything", played, err)
+	}
+	played, err = Baselines("vmas/ball_trajectory", []int{1}, 2, 1)
+	if err != nil || len(played) != 2 || played[0].Success != nil {
+		t.Errorf("ball_trajectory: %+v, %v; want no success", played, err)
+	}
+	if _, err := Baselines("vmas/navigaton", []int{1}, 2, 1); err == nil {
+		t.Error("an unknown task is played")
+	}
+	if _, err := scripted.Rollout(vmas.DefaultWheel().WithShared(envs.Common{}), scripted.Random, 0, 1); err == nil {
+		t.Error("no episodes are played")
+	}
+}
+
+func TestScalesGoFromRandomToScriptedPlay(t *testing.T) {
+	// scripted.Script dispersion eats everything in every episode.
+	if s, err := Scale("vmas/dispersion"); err != nil || s.To != 4 || s.From < 0 || s.From > 1.5 || s.Episodes != 1000 {
+		t.Errorf("dispersion %+v, %v", s, err)
+	}
+	if s, err := Scale("vmas/ball_trajectory"); err != nil || s.Episodes == 0 {
+		t.Errorf("no scale for a task without a success: %v", err)
+	}
+	if _, err := Scale("vmas/navigatoin"); err == nil || !strings.Contains(err.Error(), "navigation") {
+		t.Errorf("a mistyped task: %v", err)
+	}
+}
+
+// Another thousand episodes have the same mean within four standard errors of the difference.
+func TestAnchorsAreMeansOfManyEpisodes(t *testing.T) {
+	random, _, episodes, err := Anchors("vmas/navigation")
+	if err != nil || episodes != 1000 {
+		t.Fatalf("%d episodes, %v", episodes, err)
+	}
+	other, err := scripted.Rollout(vmas.DefaultNavigation(), scripted.Random, episodes, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if centre, spread := stat.MeanStdDev(other.Dense, nil); math.Abs(random-centre) > 4*spread*math.Sqrt(2/float64(episodes)) {
+		t.Errorf("%.4g, other episodes %.4g ± %.3g", random, centre, spread)
+	}
+}
+
+// Cooperators, defectors and both together: what each earns is what makes the prisoner's dilemma one; without cleaners nobody eats.
+func TestCastsShowWhatTheGameIsAbout(t *testing.T) {
+	for task, want := range map[string][]scripted.Policy{
+		"meltingpot/prisoners_dilemma_in_the_matrix__repeated": {scripted.Random, scripted.Script, "cooperate + defect", "2 defect"},
+		"meltingpot/clean_up": {scripted.Random, scripted.Script, "7 eat", "7 clean"},
+		"vmas/balance":        {scripted.Random, scripted.Script},
+	} {
+		played, err := Baselines(task, []int{1}, 3, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []scripted.Policy
+		earned := map[scripted.Policy]float64{}
+		for _, p := range played {
+			names = append(names, p.Policy)
+			earned[p.Policy] = stat.Mean(p.Dense, nil)
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s is played by %q, want %q", task, names, want)
+		}
+		if len(want) == 4 && !(earned[scripted.Script] > earned[want[2]] && earned[scripted.Script] > earned[want[3]] && earned[scripted.Script] > earned[scripted.Random]) {
+			t.Errorf("%s: %v, want the script to earn most", task, earned)
+		}
+	}
+}
+
+func TestPlayersAreThoseWhoCanPlay(t *testing.T) {
+	for _, task := range Tasks() {
+		cfg, err := envs.Default(task.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		policies, err := scripted.Policies(cfg)
+		if err != nil || policies[0] != scripted.Random {
+			t.Fatalf("%s: %v, %v", task.ID, policies, err)
+		}
+		p, err := scripted.Rollout(cfg, scripted.Script, 1, 1)
+		if err != nil || (p != nil) != (len(policies) == 2) {
+			t.Errorf("%s is played by %v, but playing its script gives %v, %v", task.ID, policies, p, err)
+		}
+	}
+}
