@@ -27,7 +27,7 @@ func TestPlayedEpisodesDependOnSeedAndNumberAlone(t *testing.T) {
 	}
 }
 
-func TestAFilmShowsEveryStepOfTheEpisodeThatIsPlayed(t *testing.T) {
+func TestFilmShowsEveryStepOfItsEpisode(t *testing.T) {
 	cfg, err := envs.Default("vmas/navigation")
 	if err != nil {
 		t.Fatal(err)

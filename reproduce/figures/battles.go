@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"cermic/envs/scripted"
-	"cermic/reproduce/plan"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
@@ -18,7 +15,9 @@ import (
 	"cermic/cermiclib/stats"
 	"cermic/envs/conf"
 	"cermic/envs/rng"
+	"cermic/envs/scripted"
 	"cermic/envs/smac"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

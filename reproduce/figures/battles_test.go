@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/envs/scripted"
-
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/envs/scripted"
 	"cermic/envs/smac"
 )
 

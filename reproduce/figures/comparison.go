@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"math"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"math"
 
-	"cermic/envs/scripted"
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
+	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 
 	"gonum.org/v1/gonum/floats"

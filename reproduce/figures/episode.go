@@ -8,11 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/reproduce/plan"
 )
 
 // Watch plays the first episode of an evaluation with the weights of the first of some runs that st has weights of, and says

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 )
 
 func TestTheFirstRunWithWeightsIsWatched(t *testing.T) {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/reproduce/plan"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
@@ -19,6 +17,7 @@ import (
 	"cermic/cermiclib/stats"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

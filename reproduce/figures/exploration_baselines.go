@@ -8,13 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/envs/scripted"
-	"cermic/reproduce/plan"
-
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/envs/scripted"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

@@ -9,7 +9,7 @@ import (
 	"cermic/cermiclib/results"
 )
 
-func TestEndingsStandBesidePlayWithoutLearningAndTheRecordedOnes(t *testing.T) {
+func TestFinalScoresStandBesideBaselinesAndRecordedRuns(t *testing.T) {
 	st, err := results.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

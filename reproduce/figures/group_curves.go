@@ -5,12 +5,11 @@ package figures
 import (
 	"fmt"
 
-	"cermic/reproduce/plan"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 
-	"cermic/reproduce/plan"
-
 	"gonum.org/v1/plot"
 
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

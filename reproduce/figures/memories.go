@@ -10,13 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/conf"
 	"cermic/envs/rng"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 
 	"gonum.org/v1/gonum/stat"

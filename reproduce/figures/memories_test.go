@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/reproduce/plan"
 )
 
 // scoring is a group of runs, one a score.
@@ -73,7 +72,7 @@ func TestMemoriesAreThoseOfTheChangesAlone(t *testing.T) {
 	}
 }
 
-func TestAgainstTheFirstLabel(t *testing.T) {
+func TestComparisonIsWithTheFirstLabel(t *testing.T) {
 	table, err := Comparison([]results.Group{scoring("mappo", 1, 2, 3), scoring("graph", 11, 12, 13)})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +86,7 @@ func TestAgainstTheFirstLabel(t *testing.T) {
 	}
 }
 
-func TestVitalsAreThoseOfTheEndAndOfCERMICAlone(t *testing.T) {
+func TestDiagnosticsAreThoseOfTheEndAndOfCERMICAlone(t *testing.T) {
 	v := Diagnostics([]results.Group{scoring("mappo", 1), scoring("graph", 11, 12)})
 	at := slices.Index(v.Header, "KL / d_x")
 	if len(v.Rows) != 1 || v.Rows[0][0] != "graph" || v.Rows[0][at] != "1" || v.Rows[0][1] != "–" {

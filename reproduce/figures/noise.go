@@ -7,8 +7,6 @@ import (
 	"path"
 	"slices"
 
-	"cermic/reproduce/plan"
-
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot/vg"
 
@@ -17,6 +15,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

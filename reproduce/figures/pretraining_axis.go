@@ -9,13 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/reproduce/plan"
-
 	"gonum.org/v1/plot"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

@@ -10,12 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

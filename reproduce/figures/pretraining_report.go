@@ -8,10 +8,9 @@ import (
 	"io/fs"
 	"strings"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

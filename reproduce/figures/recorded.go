@@ -5,11 +5,10 @@ package figures
 import (
 	"slices"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/export"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

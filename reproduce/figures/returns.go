@@ -8,15 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"cermic/reproduce/paper"
-	"cermic/reproduce/plan"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

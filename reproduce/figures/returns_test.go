@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

@@ -7,10 +7,9 @@ import (
 	"runtime"
 	"time"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

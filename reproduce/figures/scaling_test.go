@@ -8,10 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

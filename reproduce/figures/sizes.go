@@ -8,13 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

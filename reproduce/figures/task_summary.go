@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"cermic/reproduce/paper"
-	"cermic/reproduce/plan"
-
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/envs"
 	"cermic/envs/conf"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

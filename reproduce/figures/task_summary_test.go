@@ -9,7 +9,7 @@ import (
 	"cermic/reproduce/plan"
 )
 
-func TestEveryTaskHasACard(t *testing.T) {
+func TestEveryTaskHasASummary(t *testing.T) {
 	for _, task := range plan.Tasks() {
 		card, err := TaskSummary(task)
 		if err != nil {
@@ -23,7 +23,7 @@ func TestEveryTaskHasACard(t *testing.T) {
 	}
 }
 
-func TestACardHasTheSettingsAndTheMeasuredAgreement(t *testing.T) {
+func TestTaskSummaryHasTheSettingsAndTheMeasuredAgreement(t *testing.T) {
 	for name, says := range map[string][]string{
 		"balance":        {"package_mass=5", "1360 steps of vmas 1.5.2", "300 when trained, 100 when scored"},
 		"clean_up":       {"11 × 11 cells", "and 3 numbers", "scored by mean return", "of Melting Pot 2.4.1"},
@@ -46,7 +46,7 @@ func TestACardHasTheSettingsAndTheMeasuredAgreement(t *testing.T) {
 	}
 }
 
-func TestABoxOfNoSideIsNoNoise(t *testing.T) {
+func TestANoiseRegionOfNoSideIsNoNoise(t *testing.T) {
 	for side, on := range map[float64]bool{0: false, 0.5: true} {
 		cfg, err := WithNoise("vmas/flocking", side)
 		if err != nil {

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"cermic/reproduce/plan"
-
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
 	"cermic/envs/conf"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 

@@ -87,7 +87,7 @@ func TestAnchorsAreMeansOfManyEpisodes(t *testing.T) {
 }
 
 // Cooperators, defectors and both together: what each earns is what makes the prisoner's dilemma one; without cleaners nobody eats.
-func TestCastsShowWhatTheGameIsAbout(t *testing.T) {
+func TestJointPoliciesShowWhatTheGameIsAbout(t *testing.T) {
 	for task, want := range map[string][]scripted.Policy{
 		"meltingpot/prisoners_dilemma_in_the_matrix__repeated": {scripted.Random, scripted.Script, "cooperate + defect", "2 defect"},
 		"meltingpot/clean_up": {scripted.Random, scripted.Script, "7 eat", "7 clean"},
@@ -112,7 +112,7 @@ func TestCastsShowWhatTheGameIsAbout(t *testing.T) {
 	}
 }
 
-func TestPlayersAreThoseWhoCanPlay(t *testing.T) {
+func TestPoliciesAreThoseThatCanAct(t *testing.T) {
 	for _, task := range Tasks() {
 		cfg, err := envs.Default(task.ID)
 		if err != nil {
