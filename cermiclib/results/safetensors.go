@@ -244,7 +244,7 @@ func NewTensor[E Element](name string, values []E, shape ...int) Tensor {
 // Values copies the elements of t, which must be of type E, into a new slice.
 func Values[E Element](t Tensor) ([]E, error) {
 	if want := dtypeOf[E](); t.DType != want {
-		return nil, fmt.Errorf("tensor %q has type %s, want %s", t.Name, t.DType, want)
+		return nil, fmt.Errorf("tensor %q has type %q, want %s", t.Name, t.DType, want)
 	}
 	values := make([]E, len(t.Data)/dtypeBytes[t.DType])
 	_, err := binary.Decode(t.Data, binary.LittleEndian, values)
