@@ -416,12 +416,12 @@ def task(lab):
     wait("Run All stops", lambda: not lab.busy() and "panic: no experiment" in lab.said(TRAIN), every=0.5)
     time.sleep(1)
     check(not lab.busy(), "the kernel goes on behind a failed cell")
-    check(not lab.said("run.Episode"), f"a cell behind the failed one ran: {lab.said('run.Episode')}")
+    check(not lab.said("experiment.Episode"), f"a cell behind the failed one ran: {lab.said('experiment.Episode')}")
     ids = {name for name, r in lab.store.runs().items() if r["head"]["task"] == "mine/meet"}
     check(not ids, "a failed cell has trained")
     told("91: a failed cell ends Run All")
-    lab.run_to_end("run.Episode")
-    check("failed: run it again first" in lab.said("run.Episode"), f"a cell behind the failed one says {lab.said('run.Episode')!r}")
+    lab.run_to_end("experiment.Episode")
+    check("failed: run it again first" in lab.said("experiment.Episode"), f"a cell behind the failed one says {lab.said('experiment.Episode')!r}")
     lab.edit(EXPERIMENT, "panic(\"no experiment\")\n\t", "")
     lab.run_to_end(EXPERIMENT)
     lab.run_to_end(TRAIN)
@@ -484,8 +484,8 @@ def left(lab):
     lab.js("app.commands.execute('notebook:interrupt-kernel')")
     wait("the cell ends", lambda: not lab.busy() and "stopped at" in lab.said(TRAIN))
     wait("no process is left", lambda: not lab.store.training())
-    lab.run_to_end("run.Episode")
-    check("was interrupted at" in lab.said("run.Episode"), f"the cell behind says {lab.said('run.Episode')!r}")
+    lab.run_to_end("experiment.Episode")
+    check("was interrupted at" in lab.said("experiment.Episode"), f"the cell behind says {lab.said('experiment.Episode')!r}")
     told("91: the cell behind names the interrupted training")
 
 
