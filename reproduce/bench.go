@@ -20,7 +20,7 @@ func runBench(ctx context.Context, out io.Writer, args []string) error {
 	var lines, beside bool
 	rounds := peerRounds
 	if _, err := parse("bench", out, args, 0, func(f *flag.FlagSet) {
-		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(bench.Groups(), ", ")+"; "+bench.MethodsGroup+" takes minutes and is left out of all, "+
+		f.StringVar(&only, "only", "", "measure one `group`: "+strings.Join(bench.Groups(), ", ")+"; "+bench.MethodsGroup+" and "+bench.ProductsGroup+" take minutes and are left out of all, "+
 			bench.GPUGroup+" is what a GPU is for, where there is none a prediction for one, "+bench.CompileGroup+" lists the graphs of every method and the times of smoke runs")
 		backendFlag(f)
 		f.BoolVar(&lines, "json", false, "one JSON object a line")

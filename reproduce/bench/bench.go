@@ -38,9 +38,9 @@ var Figures = slices.Concat([]Figure{
 	{"cermic", "the same with the GRU memory", "×", 0, "", true, slowdown("gru")},
 	{"cermic", "the same with the graph memory", "×", 0, "", true, slowdown("graph")},
 	{"cermic", "its peak memory", "MiB", 0, "", true, peakMemory},
-	{"products", "MAPPO-CERMIC's matrix products over MAPPO's, MLP memory, counted", "×", 0, "", true, productsRatio("mlp")},
-	{"products", "the same with the GRU memory", "×", 0, "", true, productsRatio("gru")},
-	{"products", "the same with the graph memory", "×", 0, "", true, productsRatio("graph")},
+	{ProductsGroup, "MAPPO-CERMIC's matrix products over MAPPO's, MLP memory, counted", "×", 0, "", true, productsRatio("mlp")},
+	{ProductsGroup, "the same with the GRU memory", "×", 0, "", true, productsRatio("gru")},
+	{ProductsGroup, "the same with the graph memory", "×", 0, "", true, productsRatio("graph")},
 	{"many", "one MAPPO run, settings of short", "frames/s", 0, "", false, together(1)},
 	{"many", "eight at once, altogether", "frames/s", 0, "", false, together(8)},
 	{"seeds", "4 seeds in one graph, 240 rows", "×", 0, "", false, batched(4, 240)},
@@ -121,7 +121,7 @@ func (f Figure) In(only string) bool {
 	if only == GPUGroup {
 		return slices.Contains([]string{"update", "train", "many", "seeds"}, f.group)
 	}
-	return only == "" && f.group != MethodsGroup || f.group == only
+	return only == "" && f.group != MethodsGroup && f.group != ProductsGroup || f.group == only
 }
 
 // Groups are the names of all groups.

@@ -56,6 +56,9 @@ func slowdown(memory string) func(context.Context) (float64, error) {
 	}
 }
 
+// ProductsGroup is counted only where it is asked for, as it trains four iterations at the paper's settings to do so.
+const ProductsGroup = "products"
+
 // productsRatio returns a measurement of how many times as many floating-point operations the matrix products of a whole iteration of MAPPO-CERMIC
 // with a memory take as those of MAPPO, at equal settings: the slowdown that is left if all else costs nothing and every product runs at one speed.
 func productsRatio(memory string) func(context.Context) (float64, error) {
