@@ -8,7 +8,7 @@ import (
 	"cermic/envs"
 )
 
-// Bytes counts encoder, latent and negatives of a gradient step, and the memory's layers; with negatives of the marginal kind each agent
+// Bytes counts encoder, latent and negatives of a gradient step, the memory's layers, and those of critic and calibration on its context; with negatives of the marginal kind each agent
 // step is scored against all others of the minibatch. See explore.Sized.
 func (c Config) Bytes(s *envs.Spec, _ int) float64 {
 	rows := float64(c.Minibatch)
@@ -20,7 +20,8 @@ func (c Config) Bytes(s *envs.Spec, _ int) float64 {
 		sum += 4 * rows * rows
 	}
 	if m, ok := c.Memory.(memory.Sized); ok {
-		sum += m.Bytes(s, rows)
+		own, width := m.Bytes(s, rows)
+		sum += own + nn.Bytes(rows, float64(width+2), width) + nn.Bytes(rows, float64(width+1), calibHidden)
 	}
 	return sum
 }
