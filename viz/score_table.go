@@ -44,6 +44,8 @@ type Cell struct {
 	FirstSteps int     // steps that the second counts; 0: the task has one score
 	First      float64 // mean over seeds; NaN where the runs did not note it
 
+	Dense *Cell // the same trained on the dense reward, of a cell whose Ours is trained on the sparse one; nil: none is asked for
+
 	Departures []string // settings of ours, "key=value", that depart from the paper's, for CSV
 }
 
@@ -124,6 +126,18 @@ func (c Cell) first() string {
 	return fmt.Sprintf("first %d steps: %s", c.FirstSteps, c.number(c.First))
 }
 
+// dense is "dense 49.9 [48.6, 51.8] 3 × 600k", empty where nothing was trained so.
+func (c Cell) dense(perCell bool) string {
+	if c.Dense == nil || c.Dense.Seeds == 0 {
+		return ""
+	}
+	s := "dense " + c.Dense.ours() + before(" ", c.Dense.interval())
+	if perCell {
+		s += before(" ", c.Dense.effort())
+	}
+	return s
+}
+
 // effort is "3 × 600k": seeds and frames, empty if not run.
 func (c Cell) effort() string {
 	if c.Seeds == 0 {
@@ -160,13 +174,15 @@ func (c Cell) difference() string {
 func (g ScoreTable) effort() string {
 	var all *Cell
 	for _, r := range g.Rows {
-		for i, c := range r.Cells {
-			switch {
-			case c.Seeds == 0:
-			case all == nil:
-				all = &r.Cells[i]
-			case all.Seeds != c.Seeds || all.Frames != c.Frames:
-				return ""
+		for i := range r.Cells {
+			for _, c := range []*Cell{&r.Cells[i], r.Cells[i].Dense} {
+				switch {
+				case c == nil || c.Seeds == 0:
+				case all == nil:
+					all = c
+				case all.Seeds != c.Seeds || all.Frames != c.Frames:
+					return ""
+				}
 			}
 		}
 	}
@@ -199,6 +215,9 @@ func (g ScoreTable) guide() string {
 	}
 	if g.any(func(c Cell) bool { return c.Published != nil }) {
 		parts = append(parts, "Published: as printed in the paper, then ours − published.")
+	}
+	if g.any(func(c Cell) bool { return c.dense(false) != "" }) {
+		parts = append(parts, "Dense: trained on the benchmark's dense reward and scored alike; what is published and bold are about ours above it.")
 	}
 	if g.any(func(c Cell) bool { return c.first() != "" }) {
 		parts = append(parts, "Where an episode has two scores, ours is that of the whole one; the published number may be either, so no difference is taken. "+

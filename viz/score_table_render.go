@@ -41,7 +41,7 @@ func (g ScoreTable) HTML() string {
 	return b.String()
 }
 
-// html is the cell in up to four lines: ours, interval, effort, published.
+// html is the cell in up to six lines: ours, interval, first steps, effort, dense, published.
 func (c Cell) html(perCell bool) string {
 	lines := []string{c.ours()}
 	if c.Bold {
@@ -57,6 +57,7 @@ func (c Cell) html(perCell bool) string {
 	if perCell {
 		small(c.effort())
 	}
+	small(c.dense(perCell))
 	if c.Published != nil {
 		small(strings.TrimSpace("paper " + c.published() + " " + parenthesis(c.difference())))
 	}
@@ -178,6 +179,7 @@ func (g ScoreTable) textCells() [][]string {
 			if perCell {
 				line += before(" ", c.effort())
 			}
+			line += before(", ", c.dense(perCell))
 			ours = append(ours, line)
 			published = append(published, c.published()+before(" ", parenthesis(c.difference())))
 			compare = compare || c.Published != nil
@@ -206,16 +208,19 @@ func pad(s string, width int) string {
 func (g ScoreTable) CSV() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b) // a strings.Builder does not fail
-	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold", "budget", "departures", "first_steps"})
+	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold", "budget", "departures", "first_steps", "dense", "dense_low", "dense_high", "dense_seeds"})
 	for _, r := range g.Rows {
 		for j, c := range r.Cells {
 			line := []string{r.Group, r.Head, g.Columns[j], "", "", "", strconv.Itoa(c.Seeds), strconv.Itoa(c.Frames),
-				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold), g.Budget, strings.Join(c.Departures, " "), ""}
+				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold), g.Budget, strings.Join(c.Departures, " "), "", "", "", "", ""}
 			if c.Seeds > 0 {
 				line[3], line[4], line[5] = exact(c.Ours), exact(c.Low), exact(c.High)
 				if c.FirstSteps > 0 {
-					line[len(line)-1] = exact(c.First)
+					line[14] = exact(c.First)
 				}
+			}
+			if d := c.Dense; d != nil && d.Seeds > 0 {
+				line[15], line[16], line[17], line[18] = exact(d.Ours), exact(d.Low), exact(d.High), strconv.Itoa(d.Seeds)
 			}
 			w.Write(line)
 		}
@@ -268,6 +273,7 @@ func (g ScoreTable) LaTeX() string {
 			if perCell {
 				ours += scriptsize(c.effort())
 			}
+			ours += scriptsize(c.dense(perCell))
 			published += " & {\\scriptsize " + latex(c.published()+before(" ", parenthesis(c.difference()))) + "}"
 			compare = compare || c.Published != nil
 		}

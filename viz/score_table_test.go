@@ -14,7 +14,7 @@ import (
 
 func ptr(v float64) *float64 { return &v }
 
-// exampleGrid has every kind of cell: measured with and without interval, bold, missing, published with a spread.
+// exampleGrid has every kind of cell: measured with and without interval, bold, missing, published with a spread, measured on the dense reward alone.
 func exampleGrid() viz.ScoreTable {
 	return viz.ScoreTable{
 		Title:   "Table 1",
@@ -23,7 +23,7 @@ func exampleGrid() viz.ScoreTable {
 		Rows: []viz.Row{
 			{Group: "Baselines & co", Head: "QMIX", Cells: []viz.Cell{
 				{Ours: 14.04, Low: 12.1, High: 16.98, Seeds: 3, Frames: 600_000, Published: ptr(15.2), Decimals: 1},
-				{Published: ptr(121), Decimals: 0},
+				{Published: ptr(121), Decimals: 0, Dense: &viz.Cell{Ours: 97.2, Low: 90, High: 104.4, Seeds: 3, Frames: 600_000}},
 				{Ours: -0.04, Low: -0.3, High: 0.31, Seeds: 3, Frames: 600_000, Decimals: 1}}},
 			{Group: "Ours", Head: "MAPPO-CERMIC", Cells: []viz.Cell{
 				{Ours: 31, Low: 27.25, High: 33.5, Seeds: 3, Frames: 600_000, Published: ptr(30.5), Spread: ptr(1.25), Decimals: 1, Bold: true,

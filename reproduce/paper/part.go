@@ -56,11 +56,7 @@ func (t *Benchmark) With(changes ...string) *Benchmark {
 			if m, err := FindMethod(c.Trial.Method); err == nil && m.Group == Ours {
 				cell := &with.Rows[i].Cells[j]
 				cell.Trial.Set = slices.Concat(c.Trial.Set, changes)
-				if c.Minus != nil {
-					minus := *c.Minus
-					minus.Set = slices.Concat(minus.Set, changes)
-					cell.Minus = &minus
-				}
+				cell.Minus, cell.Dense = c.Minus.with(changes), c.Dense.with(changes)
 			}
 		}
 	}
@@ -68,18 +64,30 @@ func (t *Benchmark) With(changes ...string) *Benchmark {
 	return &with
 }
 
+// with is the trial with further changes, nil of none.
+func (t *Trial) with(changes []string) *Trial {
+	if t == nil {
+		return nil
+	}
+	changed := *t
+	changed.Set = slices.Concat(t.Set, changes)
+	return &changed
+}
+
 // Runs are the complete runs at one budget that the table's cells are measured with, each experiment once.
 func (t *Benchmark) Runs(src Source) ([]results.Group, error) {
 	var out []results.Group
 	for _, row := range t.Rows {
 		for _, cell := range row.Cells {
-			g, err := src.Runs(cell.Trial)
-			if err != nil {
-				return nil, err
-			}
-			same := func(o results.Group) bool { return o.Runs[0].ID == g.Runs[0].ID }
-			if len(g.Runs) > 0 && !slices.ContainsFunc(out, same) {
-				out = append(out, g)
+			for _, trial := range cell.Trials() {
+				g, err := src.Runs(trial)
+				if err != nil {
+					return nil, err
+				}
+				same := func(o results.Group) bool { return o.Runs[0].ID == g.Runs[0].ID }
+				if len(g.Runs) > 0 && !slices.ContainsFunc(out, same) {
+					out = append(out, g)
+				}
 			}
 		}
 	}

@@ -34,7 +34,9 @@ func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 		out := viz.Row{Group: row.Group, Head: row.Head}
 		for _, cell := range row.Cells {
 			out.Cells = append(out.Cells, cell.measure(&runs))
-			shown = append(shown, runs.of(cell.Trial))
+			for _, trial := range cell.Trials() {
+				shown = append(shown, runs.of(trial))
+			}
 		}
 		g.Rows = append(g.Rows, out)
 	}
@@ -80,6 +82,11 @@ func (c Cell) measure(runs *asked) viz.Cell {
 	out := viz.Cell{Published: &c.Value, Decimals: c.Decimals, Low: math.NaN(), High: math.NaN()}
 	if c.HasSpread {
 		out.Spread = &c.Spread
+	}
+	if c.Dense != nil {
+		dense := Cell{Decimals: c.Decimals, Trial: *c.Dense}.measure(runs)
+		dense.Published = nil // it is printed for training on the sparse reward
+		out.Dense = &dense
 	}
 	x := runs.scores(c.Trial)
 	if len(x) == 0 {

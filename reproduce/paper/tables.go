@@ -39,6 +39,18 @@ type Cell struct {
 	Bold      bool    // as printed
 	Trial     Trial
 	Minus     *Trial // the cell is the difference Trial − Minus, as in Table 4; else nil
+	Dense     *Trial // the same trained on the dense reward, of a starred task in Table 1; else nil
+}
+
+// Trials are all that the cell shows: what is measured, what is taken from it, and the same on the dense reward.
+func (c Cell) Trials() []Trial {
+	out := []Trial{c.Trial}
+	for _, t := range []*Trial{c.Minus, c.Dense} {
+		if t != nil {
+			out = append(out, *t)
+		}
+	}
+	return out
 }
 
 // Trial says what to train for a cell, in our names.
@@ -104,11 +116,16 @@ func sota() *Benchmark {
 		published := data.Sota.Methods[m.key]
 		row := Row{Group: string(m.Group), Head: m.Name}
 		for _, task := range Tasks {
-			row.Cells = append(row.Cells, Cell{
+			cell := Cell{
 				Value: published.Values[task.Name], Decimals: task.Decimals,
 				Bold:  slices.Contains(published.Bold, task.Name),
 				Trial: Trial{Task: task.ID, Method: m.ID},
-			})
+			}
+			if task.Star {
+				dense := RewardTrial(task, m.ID, "dense")
+				cell.Dense = &dense
+			}
+			row.Cells = append(row.Cells, cell)
 		}
 		t.Rows = append(t.Rows, row)
 	}

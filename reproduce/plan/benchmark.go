@@ -14,18 +14,20 @@ func Benchmark(t *paper.Benchmark, budget string, seeds int) (es []experiment.Co
 	seen, said := map[string]bool{}, map[string]bool{}
 	for _, row := range t.Rows {
 		for _, cell := range row.Cells {
-			for seed := 1; seed <= seeds; seed++ {
-				e, err := New(Request{Task: cell.Trial.Task, Method: cell.Trial.Method, Budget: budget, Set: cell.Trial.Set, Seed: uint64(seed)})
-				if err == nil {
-					var id string
-					if id, err = e.ID(); err == nil && !seen[id] {
-						seen[id] = true
-						es = append(es, e)
+			for _, trial := range cell.Trials() {
+				for seed := 1; seed <= seeds; seed++ {
+					e, err := New(Request{Task: trial.Task, Method: trial.Method, Budget: budget, Set: trial.Set, Seed: uint64(seed)})
+					if err == nil {
+						var id string
+						if id, err = e.ID(); err == nil && !seen[id] {
+							seen[id] = true
+							es = append(es, e)
+						}
 					}
-				}
-				if err != nil && !said[err.Error()] {
-					said[err.Error()] = true
-					missing = append(missing, err)
+					if err != nil && !said[err.Error()] {
+						said[err.Error()] = true
+						missing = append(missing, err)
+					}
 				}
 			}
 		}

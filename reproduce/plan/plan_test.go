@@ -245,8 +245,11 @@ func paperCount() int {
 	tasks, rows := 0, 0
 	for _, t := range Tasks() {
 		for _, p := range paper.Tasks {
-			if t.ID == p.ID {
-				tasks++
+			if t.ID != p.ID {
+				continue
+			}
+			if tasks++; p.Star {
+				tasks++ // on both rewards
 			}
 		}
 	}

@@ -73,11 +73,7 @@ func displayedTrials() (all []displayed) {
 	for _, table := range paper.Benchmarks {
 		for _, row := range table.Rows {
 			for j, cell := range row.Cells {
-				trials := []paper.Trial{cell.Trial}
-				if cell.Minus != nil {
-					trials = append(trials, *cell.Minus)
-				}
-				for _, trial := range trials {
+				for _, trial := range cell.Trials() {
 					key := paper.Label(trial.Task+" "+trial.Method, trial.Set)
 					i, ok := at[key]
 					if !ok {
