@@ -103,8 +103,8 @@ func newModule(t testing.TB, c Config, spec *envs.Spec, seed uint64) (*module, *
 // small returns the defaults with as much training as a test can wait for.
 func small() Config {
 	c := Default()
-	c.Memory = memory.DefaultMLP()
-	c.Minibatch, c.Fraction = 16, 0.1
+	c.Memory = memory.MLP{Embed: 16, Hidden: 16, Width: 32}
+	c.Hidden, c.Minibatch, c.Fraction = 16, 16, 0.1
 	return c
 }
 

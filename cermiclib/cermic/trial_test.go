@@ -30,7 +30,7 @@ const (
 // once: γ is that of the minibatch, and a second run finds what the first one found.
 func trialConfig() Config {
 	c := Default()
-	c.Embed, c.Latent, c.Negatives = 4, 6, 3
+	c.Embed, c.Latent, c.Hidden, c.Negatives = 4, 6, 16, 3
 	c.ConsistencyDecay = 0
 	c.PsiSpread = SpreadLearned // a running mean would forget too little
 	c.Memory = memory.MLP{Embed: 4, Hidden: 8, Width: 8}

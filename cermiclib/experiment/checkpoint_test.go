@@ -56,6 +56,32 @@ func sameState(t *testing.T, when string, a, b *trainer) {
 	}
 }
 
+// goOn trains e for some iterations, restores another trainer from its state and lets both go on for an iteration, to the same state.
+func goOn(t *testing.T, e Config, iterations int) (one, two *trainer) {
+	t.Helper()
+	one, two = trainerOf(t, e), trainerOf(t, e)
+	for range iterations {
+		if _, err := one.iterate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saved := stateOf(t, one)
+	if err := two.replayActions(t.Context(), saved); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := two.restore(saved); err != nil {
+		t.Fatal(err)
+	}
+	sameState(t, "after restoring", one, two)
+	for _, tr := range []*trainer{one, two} {
+		if _, err := tr.iterate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sameState(t, "an iteration later", one, two)
+	return one, two
+}
+
 func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
 	remembering, db := small("mappo-cermic"), small("mappo")
 	c := remembering.Explore.(cermic.Config)
@@ -77,26 +103,7 @@ func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
 			if testing.Short() && (name == "gru memory" || name == "graph memory" || name == "mappo-db") {
 				t.Skip("states of the same kinds as the others'")
 			}
-			one, two := trainerOf(t, e), trainerOf(t, e)
-			for range 2 {
-				if _, err := one.iterate(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			saved := stateOf(t, one)
-			if err := two.replayActions(t.Context(), saved); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := two.restore(saved); err != nil {
-				t.Fatal(err)
-			}
-			sameState(t, "after restoring", one, two)
-			for _, tr := range []*trainer{one, two} {
-				if _, err := tr.iterate(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			sameState(t, "an iteration later", one, two)
+			one, two := goOn(t, e, 2)
 			// What the next stages saw: a buffer that a checkpoint forgets shows here even where no weight depends on it.
 			for i := range one.groups {
 				a, b := *one.groups[i].x, *two.groups[i].x

@@ -26,10 +26,7 @@ func tinyLock(seed uint64) Config {
 
 // TestCoverageCountsTheCellsVisitedSinceTrainingBegan: visits add up to the agent steps, never fall, and say what coverage says.
 func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := open(t)
 	e := tinyLock(1)
 	var last *results.Visits
 	if _, err := Run(context.Background(), e, st, func(event results.Event) {
@@ -65,10 +62,7 @@ func TestCoverageCountsTheCellsVisitedSinceTrainingBegan(t *testing.T) {
 func TestAStoppedRunGoesOnCountingVisits(t *testing.T) {
 	e := tinyLock(2)
 	visits := func(stop bool) *results.Visits {
-		st, err := results.Open(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := open(t)
 		if stop {
 			ctx, cancel := context.WithCancel(context.Background())
 			_, err := Run(ctx, e, st, func(event results.Event) {

@@ -146,24 +146,7 @@ func TestTwoGroupsGoOnExactly(t *testing.T) {
 			}
 			trainInPieces(t, e, parts)
 			sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
-
-			one, two := trainerOf(t, e), trainerOf(t, e)
-			if _, err := one.iterate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			saved := stateOf(t, one)
-			if err := two.replayActions(t.Context(), saved); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := two.restore(saved); err != nil {
-				t.Fatal(err)
-			}
-			for _, tr := range []*trainer{one, two} {
-				if _, err := tr.iterate(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			sameState(t, "an iteration later", one, two)
+			goOn(t, e, 1)
 		})
 	}
 }

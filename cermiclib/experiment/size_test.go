@@ -79,11 +79,8 @@ func TestWhatDoesNotFitIsRefusedBeforeItIsCompiled(t *testing.T) {
 	if err := e.Validate(); err != nil {
 		t.Fatal(err) // every number is within its bounds
 	}
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Run(context.Background(), e, st)
+	st := open(t)
+	_, err := Run(context.Background(), e, st)
 	if err == nil || !strings.Contains(err.Error(), "GB of memory, more than the") || !strings.Contains(err.Error(), "-force") {
 		t.Errorf("got %v", err)
 	}

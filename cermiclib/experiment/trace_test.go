@@ -150,7 +150,7 @@ func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
 		e, st := remembering(), open(t)
 		c := e.Explore.(cermic.Config)
 		f := cermic.Novelty().Form.(cermic.Elliptical)
-		f.Waves, f.Scope = 15, as.scope
+		f.Waves, f.Reservoir, f.Sample, f.Scope = 15, 64, 32, as.scope
 		c.Form, c.Others, c.Alpha = f, 0, as.alpha
 		e.Explore = c
 		record, err := Run(t.Context(), e, st)

@@ -129,11 +129,7 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 // Train runs the experiment in a fresh store and returns its record.
 func Train(t testing.TB, e experiment.Config) *results.Record {
 	t.Helper()
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := experiment.Run(t.Context(), e, st)
+	r, err := experiment.Run(t.Context(), e, Store(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,10 +110,11 @@ func (e *encoder) list(path string, v reflect.Value) error {
 }
 
 func (e *encoder) object(path string, v reflect.Value) error {
-	keys, err := fields(v.Type())
+	shared, err := fields(v.Type())
 	if err != nil {
 		return err
 	}
+	keys := slices.Clone(shared)
 	kind, isConfig := kindOf(v)
 	if isConfig {
 		keys = append(keys, field{name: kindKey})

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // kindKey is the key that names the kind of a config in JSON.
@@ -35,9 +36,23 @@ func (f *field) in(v reflect.Value) reflect.Value {
 	return x
 }
 
+// fieldsOf keeps what fields has found out: reading tags takes most of the time that listing the keys of a config does.
+var fieldsOf sync.Map // reflect.Type -> []field
+
 // fields lists the keys of struct type t in declaration order, embedded structs flattened as encoding/json does: of two
-// fields with one name the outer one counts. Two at the same depth are a mistake in the struct, reported as an error.
+// fields with one name the outer one counts. Two at the same depth are a mistake in the struct, reported as an error. The list is shared.
 func fields(t reflect.Type) ([]field, error) {
+	if f, ok := fieldsOf.Load(t); ok {
+		return f.([]field), nil
+	}
+	f, err := read(t)
+	if err == nil {
+		fieldsOf.Store(t, f)
+	}
+	return f, err
+}
+
+func read(t reflect.Type) ([]field, error) {
 	all, err := collect(t, nil, nil)
 	if err != nil {
 		return nil, err

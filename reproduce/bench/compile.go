@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"cermic/cermiclib/experiment"
@@ -110,10 +109,7 @@ func Compile(ctx context.Context, out io.Writer, lines bool) error {
 
 // compile trains the variant's smoke run with graphs compiled, and another seed's with graphs from disk.
 func (v variant) compile(ctx context.Context) (c compiled, err error) {
-	var lock sync.Mutex
 	xlacache.Watch(func(g xlacache.Graph) {
-		lock.Lock()
-		defer lock.Unlock()
 		if !g.Loaded {
 			c.graphs = append(c.graphs, g)
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"cermic/cermiclib/learn"
@@ -135,12 +134,7 @@ func paperIteration(ctx context.Context) (it iteration, err error) {
 	}
 	s := env.Spec()
 	seen := map[string]xlacache.Graph{}
-	var lock sync.Mutex
-	xlacache.Watch(func(g xlacache.Graph) {
-		lock.Lock()
-		defer lock.Unlock()
-		seen[graphName(g.Name)] = g
-	})
+	xlacache.Watch(func(g xlacache.Graph) { seen[graphName(g.Name)] = g })
 	defer xlacache.Watch(nil)
 	b := &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(1), Seed: 1}
 	defer b.Close()

@@ -84,13 +84,9 @@ func products(method string, set ...string) func(context.Context) (float64, erro
 			return 0, err
 		}
 		flops, runs := map[string]float64{}, map[string]float64{}
-		var lock sync.Mutex
-		xlacache.Watch(func(g xlacache.Graph) {
-			lock.Lock()
-			defer lock.Unlock()
-			flops[graphName(g.Name)] = g.Flops
-		})
+		xlacache.Watch(func(g xlacache.Graph) { flops[graphName(g.Name)] = g.Flops })
 		defer xlacache.Watch(nil)
+		var lock sync.Mutex
 		nn.WatchRuns(func(name string) {
 			lock.Lock()
 			defer lock.Unlock()

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"cermic/cermiclib/results"
+	"cermic/cermiclib/libtest"
 	"cermic/envs"
 	"cermic/envs/scripted"
 	"cermic/envs/smac"
@@ -91,10 +91,7 @@ func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
 }
 
 func TestBattleCurvesSayWhenNobodyHasTrained(t *testing.T) {
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := libtest.Store(t)
 	panels, said, err := BattleCurves(st, "short", "dense", 2e6)
 	if err != nil || len(panels.Rows[0]) != 2 || !strings.Contains(said, "Nobody has trained") || !strings.Contains(said, "oxwhirl/smacv2") {
 		t.Errorf("%q, %v", said, err)

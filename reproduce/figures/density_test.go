@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/viz"
 )
@@ -25,10 +26,7 @@ func TestTheDensityAxisGoesFromOnePartToTheDenseReward(t *testing.T) {
 			t.Errorf("with α changed %s is trained as %q, %v; want %q", method, changed.Experiments[0].Label(), err, want)
 		}
 	}
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := libtest.Store(t)
 	for _, bars := range []func(*results.Store) ([]viz.Group, error){axis.Scores, axis.Successes} {
 		groups, err := bars(st)
 		if err != nil || len(groups) != 1 || len(groups[0].Bars) != 3 || groups[0].Bars[1].Label != "4" || !math.IsNaN(groups[0].Bars[1].Value) {

@@ -9,15 +9,13 @@ import (
 	"testing"
 
 	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
 )
 
 func TestTheFirstRunWithWeightsIsWatched(t *testing.T) {
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := libtest.Store(t)
 	es, err := plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 2, "budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
@@ -81,7 +82,7 @@ func TestAStudyOfExplorationListsEachExperimentOnce(t *testing.T) {
 // Two of three runs solve the lock, by their last evaluation and not by their first, one with exactly half of its episodes. Runs of other
 // settings count nowhere.
 func TestCellsCountTheRunsOfTheirExperimentsAlone(t *testing.T) {
-	st := emptyStore(t)
+	st := libtest.Store(t)
 	rows, err := smallStudy.rows()
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +167,7 @@ func TestWorldsAreTasksWithTheSettingsBehindThem(t *testing.T) {
 }
 
 func TestOnlyRunsInTheSameWorldStandBesideEachOther(t *testing.T) {
-	st := emptyStore(t)
+	st := libtest.Store(t)
 	ask := func(task string, seed uint64) experiment.Config {
 		return configure(t, plan.In(plan.Request{Task: task, Method: "mappo", Budget: "explore", Seed: seed}))
 	}

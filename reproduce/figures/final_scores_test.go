@@ -6,14 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 )
 
 func TestFinalScoresStandBesideBaselinesAndRecordedRuns(t *testing.T) {
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := libtest.Store(t)
 	table, err := FinalScores(st, []string{"balance", "passage"}, "short", "dense")
 	if err != nil {
 		t.Fatal(err)

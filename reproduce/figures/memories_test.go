@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
@@ -42,7 +43,7 @@ func TestMemoriesAreNamedAfterThemselvesAndTheirStart(t *testing.T) {
 	ask("mappo-cermic", 2, "explore.memory=mlp")
 	ask("mappo-cermic", 1, "explore.memory=gru")
 	ask("mappo-cermic", 1, "explore.memory=gru", "explore.memory.pretrain=full", "explore.memory.pretrained=0123456789abcdef")
-	gs, err := Memories(committed(t, rs...), "navigation", "mappo", "short")
+	gs, err := Memories(libtest.Committed(t, rs...), "navigation", "mappo", "short")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,10 +100,10 @@ func TestMemoriesOfOtherSizesAreOtherLines(t *testing.T) {
 	ask := func(seed uint64, set ...string) *results.Record {
 		return recorded(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: set, Seed: seed})
 	}
-	st := committed(t, ask(1, "explore.memory=gru"), ask(2, "explore.memory=gru"), ask(1, "explore.memory=gru", "explore.memory.gru_layers=3"),
+	st := libtest.Committed(t, ask(1, "explore.memory=gru"), ask(2, "explore.memory=gru"), ask(1, "explore.memory=gru", "explore.memory.gru_layers=3"),
 		recorded(t, plan.Request{Task: "navigation", Method: "mappo", Budget: "short", Seed: 1}))
 	gs, err := Memories(st, "navigation", "mappo", "short")
 	if err != nil || len(gs) != 3 || gs[0].Label != "mappo" || len(gs[1].Runs) != 2 || !strings.HasPrefix(gs[2].Label, "gru explore.memory.gru_layers=3") {
-		t.Errorf("got %v, %v", shown(gs), err)
+		t.Errorf("got %v, %v", libtest.Lines(gs), err)
 	}
 }

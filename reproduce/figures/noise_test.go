@@ -8,16 +8,14 @@ import (
 	"testing"
 
 	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
 func TestNoiseCurvesTakeTheRunsOfTheirSettings(t *testing.T) {
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := libtest.Store(t)
 	box := []string{"task.noise.width=1", "task.noise.height=1", "task.noise.scale=1"}
 	tiny := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}
 	es, err := plan.Grid([]string{"vmas/ball_trajectory"}, []string{"mappo"}, "smoke", 1, append(box, tiny...)...)

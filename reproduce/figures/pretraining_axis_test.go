@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
@@ -23,7 +24,7 @@ var tinyMemory = []string{"explore.memory.d_obs_enc=8", "explore.memory.d_node=8
 	"explore.memory.gnn_hidden=8", "explore.memory.d_f=8", "explore.memory.queue_len=1"}
 
 func TestPretrainingIsFoundAgainAndNamesTheExperimentsWeights(t *testing.T) {
-	st, tasks := emptyStore(t), []string{"navigation"}
+	st, tasks := libtest.Store(t), []string{"navigation"}
 	before, err := NewPretrainingAxis(st, tasks, "mappo-cermic", "smoke", 2, tinyMemory...)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func known(t *testing.T, st *results.Store, p plan.Pretraining, weights string) 
 }
 
 func TestExperimentsWithPretrainedWeightsComeFirst(t *testing.T) {
-	st := emptyStore(t)
+	st := libtest.Store(t)
 	axis, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +102,7 @@ func TestExperimentsWithPretrainedWeightsComeFirst(t *testing.T) {
 
 func TestMemoriesWithoutDetectorStartWithAllOrNothing(t *testing.T) {
 	for _, kind := range []string{"mlp", "gru"} {
-		st := emptyStore(t)
+		st := libtest.Store(t)
 		set := []string{"explore.memory=" + kind}
 		axis, err := NewPretrainingAxis(st, []string{"navigation"}, "mappo-cermic", "smoke", 1, set...)
 		if err != nil || len(axis.Missing) != 1 || axis.Missing[0].Memory.Kind() != kind {
@@ -136,7 +137,7 @@ func TestWhatHasNoMemoryToPretrainIsRefused(t *testing.T) {
 	}{
 		{"mappo", "explore.memory", nil}, {"mappo-cermic", "gru_gated is true", []string{"explore.memory=gru", "explore.memory.gru_gated=true"}},
 	} {
-		if _, err := NewPretrainingAxis(emptyStore(t), []string{"navigation"}, c.method, "smoke", 1, c.set...); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := NewPretrainingAxis(libtest.Store(t), []string{"navigation"}, c.method, "smoke", 1, c.set...); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s %v: %v", c.method, c.set, err)
 		}
 	}
@@ -153,7 +154,7 @@ func TestRunsOfEitherRewardShareTheUsualPretraining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		axis, err := NewPretrainingAxis(emptyStore(t), []string{task}, "mappo-cermic", "short", 1)
+		axis, err := NewPretrainingAxis(libtest.Store(t), []string{task}, "mappo-cermic", "short", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +169,7 @@ func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := emptyStore(t)
+	made := libtest.Store(t)
 	known(t, made, p, "0123456789abcdef")
 	e, err := plan.New(plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "smoke", Seed: 1, Set: []string{"explore.memory=graph",
 		"explore.memory.pretrained=0123456789abcdef", "explore.memory.pretrain=full"}})
@@ -183,7 +184,7 @@ func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
 	if err := plan.ExportPretrained(made, []*results.Record{{Experiment: text}}, records); err != nil {
 		t.Fatal(err)
 	}
-	st := emptyStore(t)
+	st := libtest.Store(t)
 	if err := st.Base(os.DirFS(records)); err != nil {
 		t.Fatal(err)
 	}

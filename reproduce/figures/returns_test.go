@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -23,10 +24,7 @@ func TestCurvesOfOneRewardLeaveItOutOfTheirLabels(t *testing.T) {
 }
 
 func TestCurvesStandBesideTheRecordedOnes(t *testing.T) {
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := libtest.Store(t)
 	drawn, err := CurvesOf(st, "vmas", "short", "dense")
 	if panels, ok := drawn.(viz.Panels); err != nil || !ok || len(panels.Rows) != 9 { // nine tasks have recorded curves
 		t.Errorf("%v, %v", drawn, err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
@@ -15,7 +16,7 @@ import (
 )
 
 func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *testing.T) {
-	st := emptyStore(t)
+	st := libtest.Store(t)
 	read := func() (row map[string]string) {
 		table, err := Overview(st, 2, 4)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/stream"
 	"cermic/viz"
 )
@@ -15,7 +16,7 @@ import (
 // What was computed once is found by all of its settings, and by no others.
 func TestStreamsAreComputedOnce(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "go")
-	st := emptyStore(t)
+	st := libtest.Store(t)
 	s := stream.Default()
 	s.Iterations, s.Every, s.Copies, s.Steps = 2, 1, 2, 2
 	some := StreamBonuses()[len(StreamBonuses())-1:]

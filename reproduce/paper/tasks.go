@@ -124,7 +124,8 @@ func mustTask(name string) Task {
 	return t
 }
 
+// separators are what spellings of one name differ in.
+var separators = strings.NewReplacer("*", "", "_", "", " ", "", "-", "")
+
 // fold makes spellings of one name equal: "Give Way*", "give_way" and "GiveWay".
-func fold(name string) string {
-	return strings.NewReplacer("*", "", "_", "", " ", "", "-", "").Replace(strings.ToLower(name))
-}
+func fold(name string) string { return separators.Replace(strings.ToLower(name)) }

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"cermic/cermiclib/experiment"
@@ -194,6 +195,11 @@ func (b Preset) apply(e *experiment.Config) {
 // set changes one setting. A part of another kind gets the budget's schedule, and a bonus that begins to fade fades over all of the
 // budget, but for what the same assignment says of that.
 func (b Preset) set(e *experiment.Config, key, value string) error {
+	switch strings.TrimSuffix(key, ".kind") {
+	case "learner", "policy", "explore", "explore.int_anneal":
+	default:
+		return conf.Set(e, key, value)
+	}
 	before := conf.Keys(*e)
 	if err := conf.Set(e, key, value); err != nil {
 		return err

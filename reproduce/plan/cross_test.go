@@ -35,9 +35,11 @@ var tiny = []string{
 	"learner.replay_buffer_size=24", "policy.hidden=8", "policy.gru_width=6", "policy.bptt=2", "policy.core.hidden=8",
 	"policy.core.gru_width=6", "policy.core.bptt=2", "policy.cpm_hidden=8", "policy.cpm_pred_minibatch=12", "policy.spectra_width=8",
 	"explore.db_hidden=8", "explore.db_minibatch=16", "explore.db_epochs=1", "explore.mace_minibatch=12", "explore.rnd_epochs=1",
-	"explore.rnd_hidden=8", "explore.hdd_steps=2", "explore.cermic_minibatch=16", "explore.cermic_epochs=1", "explore.d_s=8", "explore.d_x=8", "explore.c_bar=8",
+	"explore.rnd_hidden=8", "explore.hdd_steps=2", "explore.cermic_minibatch=16", "explore.cermic_epochs=1", "explore.d_s=8", "explore.d_x=8", "explore.phi_hidden=8", "explore.c_bar=8",
 	"explore.n_neg=2", "explore.memory=mlp", "explore.memory.hidden=8", "explore.memory.d_f=8", "explore.ices_hidden=8", "explore.ices_policy_hidden=8",
-	"explore.ices_batch=6", "explore.ices_steps=2",
+	"explore.ices_batch=6", "explore.ices_steps=2", "explore.db_feat=8", "explore.db_latent=8", "explore.hdd_hidden=8", "explore.rnd_out=8",
+	"explore.memory.d_obs_enc=8", "explore.int_form.waves=15", "explore.int_form.reservoir=64", "explore.int_form.sample=32",
+	"learner.mixer.mixing_embed_dim=8", "learner.mixer.hypernet_hidden=8", "learner.mixer.qatten_embed=8", "policy.cpm_latent=8",
 }
 
 // small applies tiny to e.
@@ -158,7 +160,7 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 	check := func(method, task string) {
 		t.Run(method+" "+task, func(t *testing.T) {
 			e := combination(t, method, task, "mlp")
-			whole, parts := openStore(t), openStore(t)
+			whole, parts := libtest.Store(t), libtest.Store(t)
 			want, err := experiment.Run(t.Context(), e, whole)
 			if err != nil {
 				t.Fatal(err)
@@ -189,15 +191,6 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 			check(method.ID, playgrounds[2])
 		}
 	}
-}
-
-func openStore(t *testing.T) *results.Store {
-	t.Helper()
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
 }
 
 // TestEveryMethodPlaysTheToyTasks: the climbing game, whose best pair lies between penalties, and two rooms with a reward that takes
@@ -258,7 +251,7 @@ func TestEveryExplorerWorksWithEveryLearner(t *testing.T) {
 					}
 				}
 				t.Run(name, func(t *testing.T) {
-					r, err := experiment.Run(t.Context(), e, openStore(t))
+					r, err := experiment.Run(t.Context(), e, libtest.Store(t))
 					if at == learn.IntAtSample && !scores[kind] {
 						if err == nil || !strings.Contains(err.Error(), "int_at") {
 							t.Errorf("want a refusal that speaks of int_at, got %v", err)

@@ -10,8 +10,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"testing/fstest"
 
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
@@ -21,59 +21,24 @@ import (
 // program would have written them.
 func recorded(t *testing.T, q Request, edits ...func(explore map[string]json.RawMessage)) *results.Record {
 	t.Helper()
-	e := configure(t, q)
-	text, err := conf.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := e.ID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := libtest.Record(t, configure(t, q), q.Method)
 	for _, edit := range edits {
 		var all, explore map[string]json.RawMessage
-		if err := errors.Join(json.Unmarshal(text, &all), json.Unmarshal(all["explore"], &explore)); err != nil {
+		err := errors.Join(json.Unmarshal(r.Experiment, &all), json.Unmarshal(all["explore"], &explore))
+		if err != nil {
 			t.Fatal(err)
 		}
 		edit(explore)
 		if all["explore"], err = json.Marshal(explore); err == nil {
-			text, err = json.Marshal(all)
+			r.Experiment, err = json.Marshal(all)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum := sha256.Sum256(text)
-		id = hex.EncodeToString(sum[:8])
+		sum := sha256.Sum256(r.Experiment)
+		r.ID = hex.EncodeToString(sum[:8])
 	}
-	return &results.Record{ID: id, Task: e.Task.Kind(), Method: q.Method, Budget: e.Budget.Name, Seed: q.Seed, Complete: true, Frames: e.Budget.Frames,
-		Experiment: text, Evals: []results.Eval{{Frames: e.Budget.Frames, Scores: []float64{float64(q.Seed)}}}}
-}
-
-// committed is a store with packed records alone.
-func committed(t *testing.T, rs ...*results.Record) *results.Store {
-	t.Helper()
-	files := fstest.MapFS{}
-	for _, r := range rs {
-		data, err := results.Pack(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[r.ID+".json.gz"] = &fstest.MapFile{Data: data}
-	}
-	st := emptyStore(t)
-	if err := st.Base(files); err != nil {
-		t.Fatal(err)
-	}
-	return st
-}
-
-// shown are labels with their numbers of runs.
-func shown(gs []results.Group) map[string]int {
-	out := map[string]int{}
-	for _, g := range gs {
-		out[g.Label] += len(g.Runs)
-	}
-	return out
+	return r
 }
 
 // A table's cell and a task's lines, whatever the records are called: today's runs, those of an earlier program, whose settings lacked one
@@ -83,7 +48,7 @@ func TestRunsOfAnEarlierProgramHaveLinesOfTheirOwn(t *testing.T) {
 		return Request{Task: "balance", Method: "mappo-db", Budget: "short", Seed: seed}
 	}
 	type settings = map[string]json.RawMessage
-	st := committed(t, recorded(t, ask(1)), recorded(t, ask(2)),
+	st := libtest.Committed(t, recorded(t, ask(1)), recorded(t, ask(2)),
 		recorded(t, ask(3), func(explore settings) { delete(explore, "db_hidden") }),
 		recorded(t, ask(4), func(explore settings) { explore["abolished"] = json.RawMessage(`[1,2]`) }),
 		recorded(t, ask(5), func(explore settings) { explore["db_hidden"] = json.RawMessage(`17`) }))
@@ -108,7 +73,7 @@ func TestRunsOfAnEarlierProgramHaveLinesOfTheirOwn(t *testing.T) {
 	}
 	want := map[string]int{"mappo-db": 2, "mappo-db explore.db_hidden=– (earlier program)": 1, "mappo-db explore.abolished=[1,2] (earlier program)": 1,
 		"mappo-db explore.db_hidden=17": 1}
-	if got := shown(Groups(found)); !maps.Equal(got, want) {
+	if got := libtest.Lines(Groups(found)); !maps.Equal(got, want) {
 		t.Errorf("lines %v, want %v", got, want)
 	}
 	for _, g := range Groups(found) {
@@ -139,11 +104,11 @@ func TestRunsOfTwoCustomBudgetsAreTwoLines(t *testing.T) {
 	rs := []*results.Record{ask(1, "short", "budget.frames=36000"), ask(2, "short", "budget.frames=36000"), ask(1, "short", "budget.frames=300000"),
 		ask(1, "smoke", "budget.frames=36000")}
 	want := map[string]int{"mappo budget.frames=36000 (else short)": 2, "mappo budget.frames=300000 (else short)": 1, "mappo budget.frames=36000 (else smoke)": 1}
-	if got := shown(Groups(rs)); !maps.Equal(got, want) {
+	if got := libtest.Lines(Groups(rs)); !maps.Equal(got, want) {
 		t.Errorf("lines %v, want %v", got, want)
 	}
 	want = map[string]int{"mappo budget.name=smoke": 1, "mappo budget.name=short": 1}
-	if got := shown(Groups([]*results.Record{ask(1, "smoke"), ask(1, "short")})); !maps.Equal(got, want) {
+	if got := libtest.Lines(Groups([]*results.Record{ask(1, "smoke"), ask(1, "short")})); !maps.Equal(got, want) {
 		t.Errorf("two named budgets in one figure: %v, want %v", got, want)
 	}
 }
@@ -153,7 +118,7 @@ func TestNoTwoLinesHaveOneLabel(t *testing.T) {
 	rs := []*results.Record{recorded(t, Request{Task: "balance", Method: "mappo", Budget: "short", Seed: 1}),
 		recorded(t, Request{Task: "balance", Method: "mappo", Budget: "short", Seed: 1, Set: []string{"task.reward=dense"}})}
 	want := map[string]int{"mappo task.reward=sparse": 1, "mappo task.reward=dense": 1}
-	if got := shown(Groups(rs, "task.reward")); !maps.Equal(got, want) {
+	if got := libtest.Lines(Groups(rs, "task.reward")); !maps.Equal(got, want) {
 		t.Errorf("lines %v, want %v", got, want)
 	}
 }
@@ -170,7 +135,7 @@ func TestACellHasAllSeedsOfItsExperiment(t *testing.T) {
 	ask := func(seed uint64, method string) *results.Record {
 		return recorded(t, Request{Task: "balance", Method: method, Budget: "short", Seed: seed})
 	}
-	a := At(committed(t, ask(12345, "mappo"), ask(2, "mappo"), ask(3, "qmix")), "short")
+	a := At(libtest.Committed(t, ask(12345, "mappo"), ask(2, "mappo"), ask(3, "qmix")), "short")
 	for method, want := range map[string][]uint64{"mappo": {2, 12345}, "MAPPO": {2, 12345}, "qmix": {3}, "mace": nil} {
 		g, err := a.Runs(paper.Trial{Task: "vmas/balance", Method: method})
 		var seeds []uint64
@@ -197,13 +162,4 @@ func BenchmarkLabel(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-func emptyStore(t *testing.T) *results.Store {
-	t.Helper()
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
 }

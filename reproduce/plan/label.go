@@ -54,6 +54,10 @@ func describe(text json.RawMessage) (description, error) {
 	if err != nil {
 		return description{}, err
 	}
+	return s.describe()
+}
+
+func (s stored) describe() (description, error) {
 	task, err := FindTask(s.e.Task.Kind())
 	if err != nil {
 		return description{}, err
@@ -75,6 +79,9 @@ func describe(text json.RawMessage) (description, error) {
 			return best, err
 		}
 		for _, m := range candidates {
+			if best.method != "" && len(best.changes) == 0 {
+				break // nothing is nearer
+			}
 			reference, err := defaults(task, m, b)
 			if err != nil {
 				return best, err
@@ -189,11 +196,7 @@ func (s stored) changes(reference experiment.Config, budget Preset, limit int) (
 
 // title labels an experiment that was just composed.
 func title(e experiment.Config) (string, error) {
-	text, err := conf.Marshal(e)
-	if err != nil {
-		return "", err
-	}
-	d, err := describe(text)
+	d, err := stored{e: e}.describe()
 	return d.label(), err
 }
 

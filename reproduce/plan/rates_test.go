@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 )
 
 func TestATornRateIsMeasuredAgain(t *testing.T) {
-	st := emptyStore(t)
+	st := libtest.Store(t)
 	e, err := New(Request{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 1, Set: []string{"learner.critic_hidden=8", "policy.hidden=8"}})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func TestATornRateIsMeasuredAgain(t *testing.T) {
 
 // TestPicturesHaveRatesOfTheirOwn: what vectors take says nothing of them.
 func TestPicturesHaveRatesOfTheirOwn(t *testing.T) {
-	st := emptyStore(t)
+	st := libtest.Store(t)
 	cpu := results.CollectHost("").CPU
 	if err := appendSample(st.Dir(), sample{cpu, "go", "mappo", "short", 1000}); err != nil {
 		t.Fatal(err)

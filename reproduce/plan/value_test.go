@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
@@ -41,10 +42,7 @@ func plant(t *testing.T, st *results.Store, e experiment.Config) string {
 }
 
 func TestTheOrderOfValueFillsEmptyCellsThenSeedsThenDearMethods(t *testing.T) {
-	st, err := results.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := libtest.Store(t)
 	// Every method of the paper is as fast as MAPPO, but for MAPPO-DB, which is 100 times slower than all.
 	for _, m := range methods {
 		fps := 1000.0

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -26,14 +27,20 @@ type Graph struct {
 // watcher is told of every graph.
 var watcher atomic.Pointer[func(Graph)]
 
-// Watch lets f know of every graph from now on, possibly from several goroutines at once; nil ends it. Only graphs of a plug-in that Install
-// has succeeded for are seen.
+// Watch lets f know of every graph from now on, one at a time; nil ends it. Only graphs of a plug-in that Install has succeeded for
+// are seen.
 func Watch(f func(Graph)) {
 	if f == nil {
 		watcher.Store(nil)
 		return
 	}
-	watcher.Store(&f)
+	var lock sync.Mutex
+	one := func(g Graph) {
+		lock.Lock()
+		defer lock.Unlock()
+		f(g)
+	}
+	watcher.Store(&one)
 }
 
 // product is a matrix product in StableHLO's text: the axes of the left factor that are summed over, and the shapes.
