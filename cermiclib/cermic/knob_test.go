@@ -16,7 +16,7 @@ func TestAnotherAlphaCompilesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := Default()
+		c := small()
 		c.Alpha = alpha
 		b := &nn.Build{Spec: fakeSpec(3), Backend: backend, Store: nn.NewStore(1), Seed: 1}
 		defer b.Close()

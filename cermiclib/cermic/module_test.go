@@ -157,7 +157,7 @@ func TestParameterCounts(t *testing.T) {
 	spec := fakeSpec(1)
 	spec.Obs = []int{18}
 	c := small()
-	c.Memory = memory.MLP{Embed: 64, Hidden: 128, Width: 512}
+	c.Hidden, c.Memory = 0, memory.MLP{Embed: 64, Hidden: 128, Width: 512}
 	_, store := newModule(t, c, spec, 1)
 	// The counts of the specification, at 18 observed numbers, 2 numbers of force and F = 512.
 	for path, want := range map[string]int{
@@ -206,6 +206,7 @@ func TestMomentumEncoderFollowsItsFormula(t *testing.T) {
 func TestEveryTrainableVariableMoves(t *testing.T) {
 	spec := fakeSpec(4)
 	c := small()
+	c.Hidden = 0                                 // the default
 	c.Upper, c.Lower, c.Chance = 0.12, 0.05, 0.9 // both exploitation losses act from the start
 	m, store := newModule(t, c, spec, 1)
 	for _, name := range []string{"gamma_lo", "gamma_hi"} { // γ = 0 would leave h nothing to learn
