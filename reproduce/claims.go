@@ -95,7 +95,8 @@ func claimsPage(st *results.Store) (string, error) {
 	b.WriteString("# The paper's claims and what the records say of them\n\n" +
 		"Generated from the committed records by `go run ./reproduce claims -write`; a test keeps it current. `go run ./reproduce claims` includes your own runs.\n\n" +
 		"A claim is **supported** or **contradicted** where its comparisons differ significantly (5 %, Welch's t test, of variances the F test, Holm's correction over the claim's\n" +
-		"comparisons) as its rule demands. Otherwise it is **not tested**, also where runs exist that do not decide it. Runs at the paper's budget count before those at `short`.\n\n" +
+		"comparisons) as its rule demands. Otherwise it is **not tested**, also where runs exist that do not decide it. Runs at the paper's budget count before those at `short`.\n" +
+		paper.SeedsThatTell + "\n\n" +
 		"| claim | the paper, in our words | where | verdict | shown in |\n|---|---|---|---|---|\n")
 	for _, v := range verdicts {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s | `%s` | %s | [%s](../notebooks/%s.ipynb) |\n", v.ID, v.ID, v.Says, v.Label, v.State, v.Shown, v.Shown)

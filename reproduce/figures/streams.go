@@ -174,6 +174,9 @@ func writeStreams(st *results.Store, all map[string]StreamTrace) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(st.Dir(), 0o777); err != nil {
+		return err
+	}
 	return results.WriteFile(filepath.Join(st.Dir(), streamsFile), append(text, '\n'))
 }
 

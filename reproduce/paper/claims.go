@@ -5,6 +5,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,12 +50,20 @@ const (
 
 // comparison is one number that the claim says to be above 0 (of a ratio: above 1), from the runs of some trials.
 type comparison struct {
-	on      string // task, or what stands for it
-	of      string // "MAPPO-CERMIC − MAPPO"
-	trials  []Trial
-	score   func(results.Group) ([]float64, error) // one number a run; nil: the last evaluation
-	measure func([][]float64) (stats.Interval, float64)
-	null    float64
+	on     string // task, or what stands for it
+	of     string // "MAPPO-CERMIC − MAPPO"
+	trials []Trial
+	score  func(results.Group) ([]float64, error)                    // one number a run; nil: the last evaluation
+	terms  func([][]float64) (groups [][]float64, weights []float64) // of the contrast that the number is; of a ratio of variances nil
+	null   float64
+}
+
+// measure is the number with its interval, and its p value.
+func (t comparison) measure(g [][]float64) (stats.Interval, float64) {
+	if t.terms == nil {
+		return stats.VarianceRatio(g[0], g[1])
+	}
+	return stats.Contrast(t.terms(g))
 }
 
 // Finding is a comparison that has runs.
@@ -66,6 +75,7 @@ type Finding struct {
 	Seeds    []int          // of each group of runs
 	Beside   string         // the same from a task's other score, which decides nothing; empty where it has one
 	Frames   int            // of a run
+	Needed   int            // runs of each group that would tell, see stats.SeedsNeeded; 0: not known, or the finding is significant
 }
 
 // Significant reports whether the estimate differs from Null at 5 %.
@@ -123,6 +133,7 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 // findings measures the comparisons whose trials all have runs, and enough of them.
 func findings(tests []comparison, src Source) (out []Finding, err error) {
 	var ps []float64
+	needed := map[int]func(alpha float64) int{} // by the finding's index
 	for _, t := range tests {
 		f := Finding{On: t.on, Of: t.of, Null: t.null}
 		whole, noted := false, true // of tasks with two scores: the one that decides, and whether all runs note the other
@@ -160,10 +171,19 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 				f.Beside = fmt.Sprintf("first %d steps: %s", twoScores, digits(other.Value))
 			}
 		}
+		if t.terms != nil {
+			needed[len(out)] = func(alpha float64) int {
+				of, weights := t.terms(groups)
+				return stats.SeedsNeeded(of, weights, alpha)
+			}
+		}
 		out, ps = append(out, f), append(ps, p)
 	}
 	for i, p := range stats.Holm(ps) {
 		out[i].P = p
+		if ask := needed[i]; ask != nil && !out[i].Significant() {
+			out[i].Needed = ask((1 - stats.Level) / float64(len(tests))) // Holm's first step
+		}
 	}
 	return out, nil
 }
@@ -209,11 +229,17 @@ func (v Verdict) Lines() []string {
 	if len(v.Findings) > 0 {
 		out = append(out, "Budget "+v.Budget+". Decided "+v.Demand()+".")
 	}
+	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Needed > 0 }) {
+		out = append(out, SeedsThatTell)
+	}
 	for _, f := range v.Findings {
 		out = append(out, f.String())
 	}
 	return out
 }
+
+// SeedsThatTell says what is meant by the seeds that would tell.
+const SeedsThatTell = "Seeds that would tell: so many of each find the difference four times in five at the first step of Holm's correction, if it and the spreads are as measured; of few seeds an order of magnitude."
 
 // Box is the verdict as it stands at the top of a notebook.
 func (v Verdict) Box() viz.Box {
@@ -253,6 +279,12 @@ func (f Finding) String() string {
 	}
 	line := fmt.Sprintf("%s: %s = %s [%s], %s, %s; seeds %s × %d frames", f.On, f.Of, digits(f.Estimate.Value), interval, p, verdict,
 		strings.ReplaceAll(seeds, " ", " and "), f.Frames)
+	switch {
+	case f.Needed > stats.MostSeeds:
+		line += fmt.Sprintf("; as far from an answer as more than %d seeds each", stats.MostSeeds)
+	case f.Needed > 0:
+		line += fmt.Sprintf("; about %d seeds each would tell", f.Needed)
+	}
 	if f.Beside != "" {
 		line += "; " + f.Beside
 	}

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/stats"
 	"cermic/cermiclib/theory"
 )
 
@@ -110,7 +109,7 @@ var Claims = []Claim{
 		Says: "The intrinsic reward decreases as agents grow familiar with Balance*: over the first tenth of training it is above the last.",
 		rule: every, tests: func() []comparison {
 			return []comparison{{on: "Balance*", of: "mean r^i: first − last tenth of training", trials: []Trial{{Task: "vmas/balance", Method: "mappo-cermic"}},
-				score: fading, measure: oneMean}}
+				score: fading, terms: with(1)}}
 		}},
 }
 
@@ -163,6 +162,3 @@ func fading(g results.Group) (out []float64, err error) {
 	}
 	return out, g.Check()
 }
-
-// oneMean tests the mean of one group.
-func oneMean(g [][]float64) (stats.Interval, float64) { return stats.Contrast(g, []float64{1}) }

@@ -9,12 +9,14 @@ import (
 	"cermic/cermiclib/stats"
 )
 
-// minus is the difference of two means by Welch's test.
-func minus(g [][]float64) (stats.Interval, float64) { return stats.Contrast(g, []float64{1, -1}) }
+// with are the groups as they are, with these weights.
+func with(weights ...float64) func([][]float64) ([][]float64, []float64) {
+	return func(g [][]float64) ([][]float64, []float64) { return g, weights }
+}
 
 // twoOf compares the last evaluations of two trials.
 func twoOf(on, of string, x, y Trial) comparison {
-	return comparison{on: on, of: of, trials: []Trial{x, y}, measure: minus}
+	return comparison{on: on, of: of, trials: []Trial{x, y}, terms: with(1, -1)}
 }
 
 // against compares a method with each of others on each of tasks, trained as Table 1 has it, with changed settings.
@@ -54,7 +56,7 @@ func variances(cs []comparison) []comparison {
 	for i := range cs {
 		cs[i].of = "variance of " + strings.Replace(cs[i].of, " − ", " / variance of ", 1)
 		cs[i].null = 1
-		cs[i].measure = func(g [][]float64) (stats.Interval, float64) { return stats.VarianceRatio(g[0], g[1]) }
+		cs[i].terms = nil
 	}
 	return cs
 }
@@ -95,7 +97,7 @@ func curiosity() (out []comparison) {
 			}
 			c.trials = append(c.trials, Trial{Task: t.ID, Method: m.ID})
 		}
-		c.measure = func(g [][]float64) (stats.Interval, float64) { return stats.Contrast(g, weights) }
+		c.terms = with(weights...)
 		out = append(out, c)
 	}
 	return out
@@ -109,14 +111,14 @@ func best() (out []comparison) {
 		for _, m := range Methods {
 			c.trials, ours = append(c.trials, Trial{Task: t.ID, Method: m.ID}), append(ours, m.Group == Ours)
 		}
-		c.measure = func(g [][]float64) (stats.Interval, float64) {
+		c.terms = func(g [][]float64) ([][]float64, []float64) {
 			top := map[bool][]float64{}
 			for k, x := range g {
 				if top[ours[k]] == nil || average(x) > average(top[ours[k]]) {
 					top[ours[k]] = x
 				}
 			}
-			return minus([][]float64{top[true], top[false]})
+			return [][]float64{top[true], top[false]}, []float64{1, -1}
 		}
 		out = append(out, c)
 	}
@@ -136,13 +138,13 @@ func gains(on string, upper, lower []Task) comparison {
 	for _, t := range slices.Concat(upper, lower) {
 		c.trials = append(c.trials, Trial{Task: t.ID, Method: "mappo-cermic"}, Trial{Task: t.ID, Method: "mappo"})
 	}
-	c.measure = func(g [][]float64) (stats.Interval, float64) {
+	c.terms = func(g [][]float64) ([][]float64, []float64) {
 		var weights []float64
 		for k, s := range sign {
 			share := s / max(abs(average(g[2*k+1])), 1e-9)
 			weights = append(weights, share, -share)
 		}
-		return stats.Contrast(g, weights)
+		return g, weights
 	}
 	return c
 }
@@ -181,8 +183,7 @@ func smallerDrops() (out []comparison) {
 		for k, task := range densityTasks() {
 			a, b := densityRow(row.Head, k)
 			x, y := densityRow(ours, k)
-			out = append(out, comparison{on: task, of: "drop of " + row.Head + " − drop of " + ours, trials: []Trial{a, b, x, y},
-				measure: func(g [][]float64) (stats.Interval, float64) { return stats.Contrast(g, []float64{1, -1, -1, 1}) }})
+			out = append(out, comparison{on: task, of: "drop of " + row.Head + " − drop of " + ours, trials: []Trial{a, b, x, y}, terms: with(1, -1, -1, 1)})
 		}
 	}
 	return out
