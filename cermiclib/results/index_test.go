@@ -3,6 +3,8 @@
 package results
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,7 +14,7 @@ import (
 )
 
 // aged is a store with a complete run, whose files have not changed for an hour.
-func aged(t *testing.T) (dir, id string) {
+func aged(t testing.TB) (dir, id string) {
 	t.Helper()
 	dir = complete(t)
 	ids, err := openTest(t, dir).IDs()
@@ -24,7 +26,7 @@ func aged(t *testing.T) (dir, id string) {
 }
 
 // age sets the time of a run's files back.
-func age(t *testing.T, run string) {
+func age(t testing.TB, run string) {
 	t.Helper()
 	then := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(filepath.Join(run, recordFile), then, then); err != nil {
@@ -33,7 +35,7 @@ func age(t *testing.T, run string) {
 }
 
 // briefs lists a store, with notes about damage.
-func briefs(t *testing.T, dir string) (found []*Record, notes []string) {
+func briefs(t testing.TB, dir string) (found []*Record, notes []string) {
 	t.Helper()
 	s, err := Open(dir)
 	if err != nil {
@@ -44,6 +46,42 @@ func briefs(t *testing.T, dir string) (found []*Record, notes []string) {
 		t.Fatal(err)
 	}
 	return found, notes
+}
+
+// Listing ten thousand complete runs that are in the index, from opening the store on.
+func BenchmarkListTenThousandRuns(b *testing.B) {
+	dir, id := aged(b)
+	s, err := Open(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	brief, err := s.Head(id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	record, err := os.ReadFile(filepath.Join(dir, id, recordFile))
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := openIndex(dir)
+	then := time.Now().Add(-time.Hour)
+	for i := range 10_000 {
+		r := *brief
+		r.ID = fmt.Sprintf("%016x", i)
+		path := filepath.Join(dir, r.ID, recordFile)
+		if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o777), os.WriteFile(path, record, 0o666), os.Chtimes(path, then, then)); err != nil {
+			b.Fatal(err)
+		}
+		now, _ := stampOf(filepath.Dir(path))
+		x.entries[r.ID] = indexed{now, &r}
+	}
+	x.changed = true
+	x.save()
+	for b.Loop() {
+		if found, notes := briefs(b, dir); len(found) < 10_000 || len(notes) > 0 {
+			b.Fatalf("%d runs, %v", len(found), notes)
+		}
+	}
 }
 
 func TestIndexTellsWhatTheFilesTell(t *testing.T) {
