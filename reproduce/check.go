@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -33,14 +34,15 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 	var task, method, budget string
 	var count int
 	var seed uint64
-	if _, err := parse("check", out, args, 0, func(f *flag.FlagSet) {
+	ids, err := parse("check", out, args, maxRuns, func(f *flag.FlagSet) {
 		f.StringVar(&task, "task", "", "only records of this `task`, for example vmas/balance")
 		f.StringVar(&method, "method", "", "only records of this `method`, as status shows it")
 		f.StringVar(&budget, "budget", "", "only records of this `budget`")
 		f.IntVar(&count, "n", 3, "records to train again")
 		f.Uint64Var(&seed, "seed", 1, "of the choice")
 		portableFlag(f)
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if count < 1 {
@@ -73,6 +75,12 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 		return err
 	}
 	all = slices.DeleteFunc(plan.Labelled(all), func(r *results.Record) bool { return method != "" && r.Method != method })
+	chosen := sample(all, count, seed)
+	if len(ids) > 0 {
+		if chosen, err = named(all, ids); err != nil {
+			return err
+		}
+	}
 	if len(all) == 0 {
 		return errors.New("no record of that task, method and budget is committed: status -committed lists those that are, export records -o reproduce/records adds runs")
 	}
@@ -81,7 +89,7 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 		return err
 	}
 	differs, untrained := 0, 0
-	for _, want := range sample(all, count, seed) {
+	for _, want := range chosen {
 		fmt.Fprintf(out, "%s  %s  %s, seed %d, budget %s\n", want.ID, want.Task, want.Method, want.Seed, want.Budget)
 		got, err := again(ctx, want, fresh)
 		if ctx.Err() != nil {
@@ -116,6 +124,23 @@ func sample(all []*results.Record, count int, seed uint64) []*results.Record {
 		out = append(out, all[i])
 	}
 	return out
+}
+
+// named finds records by the beginnings of their IDs.
+func named(all []*results.Record, ids []string) (out []*results.Record, err error) {
+	for _, id := range ids {
+		var found []*results.Record
+		for _, r := range all {
+			if strings.HasPrefix(r.ID, id) {
+				found = append(found, r)
+			}
+		}
+		if id == "" || len(found) != 1 {
+			return nil, fmt.Errorf("%s of the committed records begin with %q, want one: status -committed lists their IDs", plural(len(found), "ID"), id)
+		}
+		out = append(out, found[0])
+	}
+	return out, nil
 }
 
 // again trains what a record says.

@@ -31,9 +31,20 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 		t.Errorf("%v:\n%s", err, said)
 	}
 
+	files, _ := filepath.Glob(filepath.Join(committed, "*.json.gz"))
+	id, _, _ := strings.Cut(filepath.Base(files[0]), ".")
+	var out bytes.Buffer
+	if err := check(t.Context(), &out, []string{id[:8]}, os.DirFS(committed)); err != nil || !strings.HasPrefix(out.String(), id) {
+		t.Errorf("by its ID: %v:\n%s", err, out.String())
+	}
+	for _, wrong := range []string{"", "zz"} {
+		if err := check(t.Context(), &out, []string{wrong}, os.DirFS(committed)); err == nil || !strings.Contains(err.Error(), "want one") {
+			t.Errorf("%q is accepted as an ID: %v", wrong, err)
+		}
+	}
+
 	checkBeside(t, committed)
 
-	files, _ := filepath.Glob(filepath.Join(committed, "*.json.gz"))
 	for _, file := range files { // as if somebody had improved the results
 		data, _ := os.ReadFile(file)
 		r, err := results.Unpack(data)

@@ -99,7 +99,11 @@ var manuals = map[string]manual{
 		examples: []string{"export csv -budget short", "export weights -task balance -method mappo -o weights"},
 	},
 	"status": {examples: []string{"status", "status -committed"}},
-	"check":  {examples: []string{"check", "check -task balance -method mappo -n 1"}},
+	"check": {
+		args: "[ID...]", says: "committed records, by their IDs or the beginnings of these, which status -committed prints; without one a sample is drawn",
+		examples: []string{"check", "check -task balance -method mappo -n 1"},
+		ways:     []way{{with: argument, reads: "portable", why: "the record says it"}, {reads: "task method budget n seed portable"}},
+	},
 	"bench":  {examples: []string{"bench", "bench -only update -json"}},
 	"lab": {
 		args: "[-- FLAG...]", says: "behind -- flags of JupyterLab itself",
