@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives notebooks in a real JupyterLab with Chromium, as their readers do, and compares what pages say with the store.
 
-    browser.py [SCREENSHOTS [PART...]]
+    browser.py [SCREENSHOTS [PART...] [NOTEBOOK...]]
 
 Prints how long each thing took; the first thing that is wrong ends it with exit code 1. Screenshots go to a folder if one is named. The part
-"every", which runs all cells of every notebook as it is committed, is left out unless it is named: it takes a quarter of an hour.
+"every", which runs all cells of every notebook as it is committed, or of those named behind it, and takes a picture of each in both themes, is left
+out unless it is named: it takes half an hour.
 """
 
 import glob
@@ -204,6 +205,22 @@ class Lab:
             folder = pathlib.Path(sys.argv[1])
             folder.mkdir(parents=True, exist_ok=True)
             self.browser.save_screenshot(str(folder / f"{name}.png"))
+
+    def cell_picture(self, at, name):
+        """A picture of a whole cell with its outputs, however tall."""
+        node = "const node = book.widgets[arguments[0]].node;"
+        self.browser.set_window_size(1280, 1000)
+        self.js("book.activeCellIndex = arguments[0]; book.scrollToItem(arguments[0], 'start')", at)
+        wait("the cell is on the page", lambda: self.js(node + "return node.isConnected && node.offsetHeight > 0", at), every=0.1)
+        for _ in range(2):  # figures are drawn, and pages laid out anew, after the cell has come
+            time.sleep(0.4)
+            self.browser.set_window_size(1280, min(8000, 450 + self.js(node + "return node.offsetHeight", at)))
+            self.js("book.scrollToItem(arguments[0], 'start')", at)
+        time.sleep(0.4)
+        if len(sys.argv) > 1:
+            folder = pathlib.Path(sys.argv[1])
+            folder.mkdir(parents=True, exist_ok=True)
+            self.js(node + "return node", at).screenshot(str(folder / f"{name}.png"))
 
     def state(self):
         """What the store, the processes that were left a training and the logs say, for whoever looks for the cause of a failure."""
@@ -491,25 +508,29 @@ def left(lab):
 
 def every(lab):
     """All cells of every notebook but the playground, whose controls wait for a hand; a picture of each cell that shows something."""
+    named, wrong = [name for name in sys.argv[2:] if (ROOT / "notebooks" / f"{name}.ipynb").exists()], []
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        if path.stem == "01_playground":
+        if path.stem == "01_playground" or named and path.stem not in named:
             continue
         lab.open(path.stem, f"auto-{path.stem[:3]}")
         start = time.monotonic()
         lab.js("app.commands.execute('notebook:run-all-cells')")
         time.sleep(2)
-        ended = "return book.widgets.every(w => w.model.type !== 'code' || w.model.executionCount !== null && w.prompt !== '*')"
-        _, took = wait(f"{path.stem} ends", lambda: not lab.busy() and lab.js(ended), every=1)
+        failed = "w.model.outputs.toJSON().some(o => o.output_type === 'error')"  # the cells behind it do not run
+        ended = f"const code = book.widgets.filter(w => w.model.type === 'code'); return code.some(w => {failed}) || code.every(w => w.model.executionCount !== null && w.prompt !== '*')"
+        _, took = wait(f"{path.stem} ends", lambda: not lab.busy() and lab.js(ended), seconds=3 * PATIENCE, every=1)
         errors = lab.js("return book.widgets.filter(w => w.model.type === 'code').flatMap(w => w.model.outputs.toJSON()).filter(o => o.output_type === 'error').map(o => o.evalue)")
-        check(not errors, f"{path.stem}: {errors[:1]}")
+        wrong += [f"{path.stem}: {error}" for error in errors]  # the others are tried all the same
         told(f"{path.stem}: all cells", took)
-        shown = lab.js("return book.widgets.flatMap((w, i) => w.model.type === 'code' && w.model.outputs.toJSON().some(o => o.data) ? [i] : [])")
-        for at in shown:
-            lab.js("book.activeCellIndex = arguments[0]; book.scrollToItem(arguments[0], 'start')", at)
-            time.sleep(0.7)
-            lab.picture(f"{path.stem}_{at:02d}")
+        shown = lab.js("return book.widgets.flatMap((w, i) => w.model.type === 'code' && w.model.outputs.toJSON().length ? [i] : [])")
+        for theme in "Light", "Dark":
+            lab.js("return app.commands.execute('apputils:change-theme', {theme: arguments[0]})", f"JupyterLab {theme}")
+            for at in shown:
+                lab.cell_picture(at, f"{path.stem}_{at:02d}_{theme.lower()}")
+        lab.js("return app.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
         lab.js("return panel.sessionContext.shutdown().then(() => 0)")
         told(f"{path.stem}: from its opening to the last picture", time.monotonic() - start)
+    check(not wrong, "\n".join(wrong))
 
 
 def main():

@@ -46,7 +46,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&on, "on", "here", "where to train: here, or slurm for a job array of that scheduler")
 		job.Flags(f)
 		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing; without -table and -task for every table at every budget")
-		f.BoolVar(&measure, "measure", false, "with -plan: first train two collections of each method that has no rate here yet, on tasks of vectors")
+		f.BoolVar(&measure, "measure", false, "with -plan: first train two rollout batches of each method that has no rate here yet, on tasks without image observations")
 		f.StringVar(&manifest, "manifest", "", "write the runs that are missing to a `file` for the verb work, and train nothing")
 		f.IntVar(&nodes, "nodes", 4, "with -plan: `size` of the cluster in its last column but one")
 		backendFlag(f)

@@ -32,7 +32,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 		f.StringVar(&method, "method", "", "only runs of these `methods`, separated by commas")
 		f.StringVar(&budget, "budget", plan.DefaultBudget, "of the runs: "+budgetNames()+" or "+plan.CustomBudget)
 		f.StringVar(&reward, "reward", "", "only runs trained on this reward: dense or sparse")
-		f.StringVar(&group, "group", "", "return of one `group` of agents that is trained apart: adversary or agent of simple_adversary")
+		f.StringVar(&group, "group", "", "return of one `group` of agents that has a learner of its own: adversary or agent of simple_adversary")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.StringVar(&file, "o", "curves.png", "`file` to write; it ends in .png, .svg or .pdf")
 		f.Var(&with, "with", "`file` of marl-eval or BenchMARL whose curves of the task are drawn too; may be given more than once")

@@ -89,7 +89,7 @@ var manuals = map[string]manual{
 	},
 	"results": {examples: []string{"results", "results -write"}, ways: []way{{with: "write", why: "it is of the committed records alone"}, {reads: "store"}}},
 	"claims": {
-		args: "[CLAIM]", says: "a claim as claims lists it, to be told why; without one all claims are listed",
+		args: "[CLAIM]", says: "a claim as claims lists it, to see why; without one all claims are listed",
 		examples: []string{"claims", "claims lifts-mappo"},
 		ways:     []way{{with: "write", why: "it is of the committed records alone"}, {reads: "store"}},
 	},

@@ -29,7 +29,7 @@ func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
 	_, err := parse("notebooks", out, args, 0, func(set *flag.FlagSet) {
 		set.StringVar(&budget, "budget", "", "override the `budget` of every notebook ("+budgetNames()+"), with an empty store of runs")
 		set.StringVar(&only, "only", "", "execute this notebook alone, for example 00_start")
-		set.BoolVar(&write, "write", false, "put the executed copies in the place of the notebooks")
+		set.BoolVar(&write, "write", false, "replace the notebooks by their executed copies")
 		set.BoolVar(&thumbnails, "thumbnails", false, "execute nothing, but draw reproduce/jupyter/thumbnails from the pictures that are there")
 		set.DurationVar(&cell, "cell", cell, "the longest that one cell may take")
 	})

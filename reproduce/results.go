@@ -61,7 +61,7 @@ same settings; published numbers are the paper's, after 3,000,000 frames with Ta
 
 // resultNotes are what a reader must know of a family's scores.
 var resultNotes = map[string]string{
-	"meltingpot": "There are two scores, both mean over players: the return of whole episodes, and that of their first 100 steps, which BenchMARL counts unless told otherwise. " +
+	"meltingpot": "There are two scores, both mean over players: the return of whole episodes, and that of their first 100 steps, which BenchMARL counts by default. " +
 		"The paper does not say which it prints, so the last column may compare with either. A dash: these runs did not note it; `evaluate ID -set task.score=mean100` scores " +
 		"a run that has its weights so.",
 	"explore": "A success here is an episode that solves the task; tasks and budget are not the paper's.",

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"cermic/cermiclib/results"
 )
@@ -103,7 +102,7 @@ func vector(format string, width, height vg.Length, paint func(vg.CanvasSizer)) 
 	}
 	switch format {
 	case ".svg":
-		c = vgsvg.New(width, height)
+		c = newSVG(width, height)
 	case ".pdf":
 		c = newPDF(width, height)
 	default:
@@ -118,9 +117,3 @@ func vector(format string, width, height vg.Length, paint func(vg.CanvasSizer)) 
 	}
 	return bytes.ReplaceAll(b.Bytes(), []byte(svgFamily), []byte(svgFamilies)), nil
 }
-
-// An SVG names its letters; where the first family is not installed, the next takes its place: its letters are as wide.
-const (
-	svgFamily   = "font-family:Liberation Sans;"
-	svgFamilies = "font-family:Liberation Sans, Arial, sans-serif;"
-)

@@ -32,6 +32,9 @@ func TestAFigureIsWrittenInEveryFormat(t *testing.T) {
 		if families := []byte("font-family:Liberation Sans, Arial, sans-serif;"); ext == ".svg" && !bytes.Contains(data, families) {
 			t.Error("the letters of an SVG have no other family to fall back on")
 		}
+		if texts := bytes.Count(data, []byte("<text ")); ext == ".svg" && (texts < 4 || bytes.Count(data, []byte("<text textLength=")) != texts) {
+			t.Errorf("%d texts of an SVG, of which %d say how long they are", texts, bytes.Count(data, []byte("<text textLength=")))
+		}
 	}
 	if err := viz.Write(filepath.Join(t.TempDir(), "figure.gif"), p, viz.Width, viz.Height); err == nil || !strings.Contains(err.Error(), ".png, .svg or .pdf") {
 		t.Errorf("a format that there is not: %v", err)

@@ -160,7 +160,7 @@ func decodeForm(state []byte, r *reservoir, p *episodes) error {
 		inverse = len(p.Inverse)
 	}
 	if len(s.Inverse) != inverse || len(s.Number) != len(r.Number) {
-		return fmt.Errorf("the saved state of int_form does not fit its scope or the number of copies: it holds %d copies, want %d", len(s.Number), len(r.Number))
+		return fmt.Errorf("the saved state of int_form does not fit its scope or the number of parallel environments: it holds %d, want %d", len(s.Number), len(r.Number))
 	}
 	r.restore(s)
 	r.Number = s.Number

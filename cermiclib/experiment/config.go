@@ -90,7 +90,7 @@ func (e Config) Validate() error {
 		return err
 	}
 	if copies, frames := spec.Copies, e.Learner.CollectFrames(); frames%copies != 0 {
-		return fmt.Errorf("a collection has %d frames, want a multiple of the %d copies of %s", frames, copies, e.Task.Kind())
+		return fmt.Errorf("a rollout batch has %d frames, want a multiple of the %d parallel environments of %s", frames, copies, e.Task.Kind())
 	}
 	if e.Curriculum.on() {
 		return e.validateCurriculum()

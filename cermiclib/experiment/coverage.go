@@ -178,7 +178,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 		byName[x.Name] = x
 	}
 	if _, counted := byName[statePrefix+visitsTensor]; v == nil || !counted {
-		return nil, fmt.Errorf("nobody counted the visits of run %s on %s", id, e.Task.Kind())
+		return nil, fmt.Errorf("run %s on %s has no count of visits", id, e.Task.Kind())
 	}
 	if err := v.restore(byName); err != nil {
 		return nil, fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", id, err)

@@ -143,7 +143,7 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	}
 	s := b.Spec
 	if c.Frames%s.Copies != 0 {
-		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d copies of the task", c.Frames, s.Copies)
+		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.Copies)
 	}
 	model, err := p.Build(b)
 	if err != nil {

@@ -179,9 +179,9 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, fmt.Errorf("%s chooses among finitely many actions, those of %s are continuous: set task.discrete=product9, or choose another learner",
 			c.Label(), s.Name)
 	case b.Context > 0:
-		return nil, fmt.Errorf("%s has no actor that could be told a context: set explore.actor_uses_context=false, or learner=mappo", c.Label())
+		return nil, fmt.Errorf("%s has no actor that could receive a context: set explore.actor_uses_context=false, or learner=mappo", c.Label())
 	case c.Frames%s.Copies != 0:
-		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d copies of the task", c.Frames, s.Copies)
+		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.Copies)
 	}
 	model, err := p.Build(b)
 	if err != nil {
@@ -224,7 +224,7 @@ func (l *q) makeReplay(p policy.Policy) (err error) {
 	case l.BootstrapOnTimeout:
 		return fmt.Errorf("learner.bootstrap_on_timeout needs a policy without recurrent state: a chunk goes on in the next episode, not past the end of one")
 	case steps < l.chunk:
-		return fmt.Errorf("learner.offpolicy_frames_per_batch gives %d steps a collection, want at least the %d of policy.bptt", steps, l.chunk)
+		return fmt.Errorf("learner.offpolicy_frames_per_batch gives %d steps a rollout batch, want at least the %d of policy.bptt", steps, l.chunk)
 	}
 	if err := l.replay.KeepCarry(p.CarryLen(), l.chunk); err != nil {
 		return fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)

@@ -54,7 +54,7 @@ func (p Pretraining) validate(s *envs.Spec) error {
 		}
 	}
 	if least := 20 * s.Copies; p.Frames < least {
-		return fmt.Errorf("pre-training: frames is %d, want %d or more, 20 steps of each of the %d copies of %s", p.Frames, least, s.Copies, s.Name)
+		return fmt.Errorf("pre-training: frames is %d, want %d or more, 20 steps of each of the %d parallel environments of %s", p.Frames, least, s.Copies, s.Name)
 	}
 	if p.Target != TargetEncoder && p.Target != TargetState {
 		return fmt.Errorf("pre-training: node_target is %q%s, or nothing at all", p.Target, conf.Near(p.Target, []string{TargetState}))

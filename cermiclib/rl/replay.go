@@ -55,7 +55,7 @@ func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 		return nil, fmt.Errorf("a replay needs discrete actions, which %s has not", spec.Name)
 	}
 	if frames < spec.Copies {
-		return nil, fmt.Errorf("a replay of %d frames is less than one step of the %d copies of %s", frames, spec.Copies, spec.Name)
+		return nil, fmt.Errorf("a replay of %d frames is less than one step of the %d parallel environments of %s", frames, spec.Copies, spec.Name)
 	}
 	p := &Replay{spec: spec, chunk: 1, rows: frames/spec.Copies + 1, limit: limit}
 	if err := p.fits(); err != nil {

@@ -29,7 +29,7 @@ func rolloutSize(s *envs.Spec, t, carry int) float64 {
 func Fits(spec *envs.Spec, t, carry int) error {
 	size, machine := rolloutSize(spec, t, carry), float64(machineMemory())
 	if machine > 0 && size > machine {
-		return fmt.Errorf("a collection of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: collect fewer frames",
+		return fmt.Errorf("a rollout batch of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: collect fewer frames",
 			t*spec.Copies, spec.Name, size/GB, machine/GB)
 	}
 	return nil

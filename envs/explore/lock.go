@@ -54,7 +54,7 @@ func (l Lock) Build(seed uint64, workers int) (envs.Env, error) {
 		return nil, err
 	}
 	if !(l.FalseReward >= 0 && l.FalseReward < 1) {
-		return nil, fmt.Errorf("%s: false_reward is %g, want 0 up to but not 1, which opening the lock pays", name, l.FalseReward)
+		return nil, fmt.Errorf("%s: false_reward is %g, want 0 up to but not 1, the reward of opening the lock", name, l.FalseReward)
 	}
 	g := &lock{Lock: l, right: make([]int32, l.Length*l.Agents)}
 	r := rng.New(l.Combination, "combination")

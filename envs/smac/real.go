@@ -30,7 +30,7 @@ var warnOfMany sync.Once
 func (e realEnv) Reset(mask []uint8, out *envs.Step) {
 	if n := len(e.copies); n > manyGames && len(e.copies[0].field.(*realField).options.Addresses) == 0 {
 		warnOfMany.Do(func() {
-			slog.Warn("StarCraft II is started once for every copy, and as often again for evaluation; each takes gigabytes of memory: set task.copies to what fits",
+			slog.Warn("StarCraft II is started once for every parallel environment, and as often again for evaluation; each takes gigabytes of memory: set task.copies to what fits",
 				"copies", n)
 		})
 	}

@@ -172,7 +172,7 @@ func (s *Settings) wantScale(task string, r *race) error {
 	case !s.RewardScale:
 		return nil
 	case least <= 0:
-		return fmt.Errorf("%s: with reward_death_value %g and reward_win %g a team can earn %g in all, want more than 0, or reward_scale=false",
+		return fmt.Errorf("%s: with reward_death_value %g and reward_win %g the largest return of a team is %g, want more than 0, or reward_scale=false",
 			task, s.RewardDeath, s.RewardWin, least)
 	case s.ScaleRate <= 0:
 		return fmt.Errorf("%s: reward_scale_rate is %g, want more than 0, or reward_scale=false", task, s.ScaleRate)

@@ -65,7 +65,7 @@ func New(name string, common envs.Common, settings Settings, task Task, seed uin
 	e.controller, _ = task.(Controller)
 	e.progresser, _ = task.(Progresser)
 	if settings.Milestones > 1 && (e.progresser == nil || world.SparseIsDense) {
-		return nil, fmt.Errorf("%s: milestones is %d, but this task pays in one part only; want 1", name, settings.Milestones)
+		return nil, fmt.Errorf("%s: milestones is %d, but this task is rewarded in one part only; want 1", name, settings.Milestones)
 	}
 	e.choices = actionSets[settings.Discrete]
 	e.describe(name, common)

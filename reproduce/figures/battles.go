@@ -197,7 +197,7 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 	panels.Width, panels.Height = 4.6*vg.Inch, 3*vg.Inch
 	said := fmt.Sprintf("Trained in the simulator on the %s reward at budget %s, number of runs: %d.", reward, budget, count)
 	if count == 0 {
-		said = fmt.Sprintf("**Nobody has trained a battle here yet** at budget %s on the %s reward: the lines are published ones alone.", budget, reward)
+		said = fmt.Sprintf("**No battle has been trained here yet** at budget %s on the %s reward: all lines are published ones.", budget, reward)
 	}
 	return panels, said + " Dotted: " + source + ".", nil
 }
