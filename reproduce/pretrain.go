@@ -24,7 +24,7 @@ func runPretrain(ctx context.Context, out io.Writer, args []string) error {
 	if _, err := parse("pretrain", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&tasks, "task", tasks, "`task` to play; several separated by commas, or all")
 		f.StringVar(&kind, "memory", kind, "graph, gru or mlp")
-		f.StringVar(&target, "target", target, "what it learns to tell of peers: nothing for what they see, encoded at random, or "+memory.TargetState)
+		f.StringVar(&target, "target", target, "what it learns to predict of peers: empty for a random encoding of their observations, or "+memory.TargetState+", their state in the simulator")
 		f.StringVar(&store, "store", store, "`folder` of the runs; weights go into pretrained below it")
 		f.IntVar(&frames, "frames", frames, "frames of random play")
 		f.IntVar(&epochs, "epochs", epochs, "epochs over them at most")

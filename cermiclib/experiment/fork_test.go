@@ -265,19 +265,19 @@ func TestImpossibleForksAreRefusedInASentence(t *testing.T) {
 		at  int
 		set string
 	}{
-		"use 100 or 150":                {110, "explore.alpha=0.5"},
-		"trains from 0 to 250":          {300, "explore.alpha=0.5"},
-		"set budget.frames as well":     {250, "explore.alpha=0.5"},
-		"changes at least one setting":  {100, "explore.alpha=0.2"},
-		"cannot change explore.memory":  {100, "explore.memory=gru"},
-		"cannot change how many copies": {100, "task.copies=10"},
-		"did you mean explore.alpha":    {100, "explore.alfa=1"},
-		"not by \"explore.alpha\"":      {100, "explore.alpha"},
-		"not by \"forks=[]\"":           {100, "forks=[]"},
-		"alpha is -1":                   {100, "explore.alpha=-1"},
-		"cannot change task,":           {100, "task=vmas/wheel"},
-		"undoing it gives":              {-1, ""},
-		"fork with other settings":      {-2, ""},
+		"use 100 or 150":                               {110, "explore.alpha=0.5"},
+		"trains from 0 to 250":                         {300, "explore.alpha=0.5"},
+		"set budget.frames as well":                    {250, "explore.alpha=0.5"},
+		"changes at least one setting":                 {100, "explore.alpha=0.2"},
+		"cannot change explore.memory":                 {100, "explore.memory=gru"},
+		"cannot change how many parallel environments": {100, "task.copies=10"},
+		"did you mean explore.alpha":                   {100, "explore.alfa=1"},
+		"not by \"explore.alpha\"":                     {100, "explore.alpha"},
+		"not by \"forks=[]\"":                          {100, "forks=[]"},
+		"alpha is -1":                                  {100, "explore.alpha=-1"},
+		"cannot change task,":                          {100, "task=vmas/wheel"},
+		"undoing it gives":                             {-1, ""},
+		"fork with other settings":                     {-2, ""},
 	} {
 		var err error
 		switch try.at {

@@ -3,6 +3,7 @@
 package nb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html"
@@ -208,7 +209,7 @@ func (p *Progress) line() string {
 	s := fmt.Sprintf("%s · %s · seed %d · %s of %s frames", e.Record.Method, e.Record.Task, e.Record.Seed,
 		viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
 	if !math.IsNaN(p.score) {
-		s += fmt.Sprintf(" · %s %.4g", e.Metric, p.score)
+		s += fmt.Sprintf(" · %s %s", cmp.Or(e.Metric, "score"), viz.Short(p.score)) // what a stored score is called, only its environment knows
 	}
 	switch {
 	case e.State == "compiling":

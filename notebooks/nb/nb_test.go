@@ -98,6 +98,11 @@ func TestProgressSaysMethodFramesScoreAndTimeLeft(t *testing.T) {
 	if want := "mappo ·  · seed 0 · 5 of 5 frames · from the store"; p.line() != want || p.note != "" {
 		t.Errorf("a stored run says %q with note %q, want %q and none", p.line(), p.note, want)
 	}
+	stored := &results.Record{ID: "third", Method: "mappo", Evals: []results.Eval{{Frames: 5, Scores: []float64{-1.5}}}}
+	p.Watch(results.Event{Record: stored, Frames: 5, Total: 5, FromStore: true})
+	if want := "mappo ·  · seed 0 · 5 of 5 frames · score −1.5 · from the store"; p.line() != want {
+		t.Errorf("a stored run with a score says %q, want %q", p.line(), want)
+	}
 }
 
 func TestFramesComeAtMostFiveTimesASecondAndCostLittle(t *testing.T) {

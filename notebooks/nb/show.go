@@ -10,6 +10,7 @@ import (
 	"image"
 	"image/gif"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -143,6 +144,10 @@ func film(g *gif.GIF) (content, error) {
 
 // Beside shows films beside each other, each under its caption.
 func Beside(captions []string, films ...*gif.GIF) {
+	captions = slices.Clone(captions)
+	for i, caption := range captions {
+		captions[i] = strings.ReplaceAll(caption, " -", " −") // of a negative score
+	}
 	var page strings.Builder
 	page.WriteString(`<div style="display:flex;flex-wrap:wrap;gap:12px">`)
 	var out content

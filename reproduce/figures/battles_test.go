@@ -93,7 +93,7 @@ func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
 func TestBattleCurvesSayWhenNobodyHasTrained(t *testing.T) {
 	st := libtest.Store(t)
 	panels, said, err := BattleCurves(st, "short", "dense", 2e6)
-	if err != nil || len(panels.Rows[0]) != 2 || !strings.Contains(said, "Nobody has trained") || !strings.Contains(said, "oxwhirl/smacv2") {
+	if err != nil || len(panels.Rows[0]) != 2 || !strings.Contains(said, "No battle has been trained") || !strings.Contains(said, "oxwhirl/smacv2") {
 		t.Errorf("%q, %v", said, err)
 	}
 }

@@ -66,10 +66,10 @@ func Compare(rs []*results.Record) (viz.Table, error) {
 		if n > stats.MostSeeds {
 			needed = fmt.Sprintf("more than %d", stats.MostSeeds)
 		}
-		t.Rows = append(t.Rows, []string{"seeds that would tell", needed, viz.Missing, "of each"})
+		t.Rows = append(t.Rows, []string{"seeds for 80 % power", needed, viz.Missing, "of each"})
 	}
 	t.Notes = []string{"The difference is significant at 5 % only where both of its intervals exclude 0. Intervals are over seeds and of the bootstrap unless another is named. " +
-		stats.Caution + " Seeds that would tell: so many of each find the difference four times in five by Welch's test at 5 %, if it and the spreads are as measured; of few seeds " +
-		"an order of magnitude."}
+		stats.Caution + " Seeds for 80 % power: so many of each method make this difference significant four times in five, by Welch's test at 5 %, if it and the standard deviations are as " +
+		"measured; measured on few seeds, a rough guide."}
 	return t, nil
 }

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
 // Watch plays the first episode of an evaluation with the weights of the first of some runs that st has weights of, and says
@@ -31,7 +32,7 @@ func Watch(ctx context.Context, st *results.Store, gs []results.Group) (scenes [
 		if err != nil {
 			return nil, "", err
 		}
-		return scenes, fmt.Sprintf("%s on %s, seed %d, trained for %d frames: score %.4g in %d steps", r.Method, r.Task, r.Seed, r.Frames, eval.Scores[0], eval.Lengths[0]), nil
+		return scenes, fmt.Sprintf("%s on %s, seed %d, trained for %s frames: score %s in %d steps", r.Method, r.Task, r.Seed, viz.Short(float64(r.Frames)), viz.Short(eval.Scores[0]), eval.Lengths[0]), nil
 	}
 	if len(rs) == 0 {
 		return nil, "There are no such runs here yet.", nil

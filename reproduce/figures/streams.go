@@ -187,8 +187,8 @@ var streamMeasures = []struct {
 	of       func(StreamTrace) []float64
 }{
 	{"Does it rank rarity?", "rank correlation with rarity", -1, func(t StreamTrace) []float64 { return t.Rarity }},
-	{"Does noise pay?", "P(noisy > frequent)", 0, func(t StreamTrace) []float64 { return t.Noise }},
-	{"Is the new told?", "P(never visited > frequent)", 0, func(t StreamTrace) []float64 { return t.Unvisited }},
+	{"Is noise rewarded?", "P(noisy > frequent)", 0, func(t StreamTrace) []float64 { return t.Noise }},
+	{"Is the unvisited rewarded?", "P(never visited > frequent)", 0, func(t StreamTrace) []float64 { return t.Unvisited }},
 }
 
 // StreamCurves draws the answers over the rollouts of the stream: a line a bonus, with its interval over seeds.

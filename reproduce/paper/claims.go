@@ -75,7 +75,7 @@ type Finding struct {
 	Seeds    []int          // of each group of runs
 	Beside   string         // the same from a task's other score, which decides nothing; empty where it has one
 	Frames   int            // of a run
-	Needed   int            // runs of each group that would tell, see stats.SeedsNeeded; 0: not known, or the finding is significant
+	Needed   int            // runs of each group for 80 % power, see stats.SeedsNeeded; 0: not known, or the finding is significant
 }
 
 // Significant reports whether the estimate differs from Null at 5 %.
@@ -238,8 +238,8 @@ func (v Verdict) Lines() []string {
 	return out
 }
 
-// SeedsThatTell says what is meant by the seeds that would tell.
-const SeedsThatTell = "Seeds that would tell: so many of each find the difference four times in five at the first step of Holm's correction, if it and the spreads are as measured; of few seeds an order of magnitude."
+// SeedsThatTell says what is meant by the seeds that a finding needs.
+const SeedsThatTell = "Seeds for 80 % power: so many of each method make the measured difference significant four times in five, at the first step of Holm's correction, if it and the standard deviations are as measured; measured on few seeds, a rough guide."
 
 // Box is the verdict as it stands at the top of a notebook.
 func (v Verdict) Box() viz.Box {
@@ -277,13 +277,13 @@ func (f Finding) String() string {
 	if f.Significant() {
 		verdict = "significant"
 	}
-	line := fmt.Sprintf("%s: %s = %s [%s], %s, %s; seeds %s × %d frames", f.On, f.Of, digits(f.Estimate.Value), interval, p, verdict,
-		strings.ReplaceAll(seeds, " ", " and "), f.Frames)
+	line := fmt.Sprintf("%s: %s = %s [%s], %s, %s; seeds %s × %s frames", f.On, f.Of, digits(f.Estimate.Value), interval, p, verdict,
+		strings.ReplaceAll(seeds, " ", " and "), viz.Short(float64(f.Frames)))
 	switch {
 	case f.Needed > stats.MostSeeds:
-		line += fmt.Sprintf("; as far from an answer as more than %d seeds each", stats.MostSeeds)
+		line += fmt.Sprintf("; 80 %% power needs more than %d seeds each", stats.MostSeeds)
 	case f.Needed > 0:
-		line += fmt.Sprintf("; about %d seeds each would tell", f.Needed)
+		line += fmt.Sprintf("; 80 %% power needs about %d seeds each", f.Needed)
 	}
 	if f.Beside != "" {
 		line += "; " + f.Beside

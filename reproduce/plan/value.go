@@ -152,7 +152,7 @@ func ValueTable(steps []Step, show int) viz.Table {
 	}
 	t.Notes = []string{note}
 	if assumed > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("?: nobody has measured the method, as of %d of the runs; it is taken to be as slow as the slowest that is known. "+
+		t.Notes = append(t.Notes, fmt.Sprintf("?: the method's rate has not been measured, as for %d of the runs; it is taken to be as slow as the slowest that is known. "+
 			"campaign -plan -measure measures it.", assumed))
 	}
 	return t
