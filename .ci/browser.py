@@ -4,7 +4,7 @@
     browser.py [SCREENSHOTS [PART...] [NOTEBOOK...]]
 
 Prints how long each thing took; the first thing that is wrong ends it with exit code 1. Screenshots go to a folder if one is named. The part
-"every", which runs all cells of every notebook as it is committed, or of those named behind it, and takes a picture of each in both themes, is left
+"every", which runs all cells of every notebook as it is committed, or of those named behind it, and takes a picture of each, of figures in both themes, is left
 out unless it is named: it takes half an hour.
 """
 
@@ -212,11 +212,17 @@ class Lab:
         self.browser.set_window_size(1280, 1000)
         self.js("book.activeCellIndex = arguments[0]; book.scrollToItem(arguments[0], 'start')", at)
         wait("the cell is on the page", lambda: self.js(node + "return node.isConnected && node.offsetHeight > 0", at), every=0.1)
-        for _ in range(2):  # figures are drawn, and pages laid out anew, after the cell has come
-            time.sleep(0.4)
-            self.browser.set_window_size(1280, min(8000, 450 + self.js(node + "return node.offsetHeight", at)))
-            self.js("book.scrollToItem(arguments[0], 'start')", at)
-        time.sleep(0.4)
+        room = node + "const free = book.node.querySelector('.jp-WindowedPanel-outer')?.clientHeight ?? book.node.clientHeight; return [free, node.offsetHeight]"
+
+        def fits():  # figures are drawn, and pages laid out anew, after the cell has come
+            free, tall = self.js(room, at)
+            if free < min(tall, 12000) + 40:
+                self.browser.set_window_size(1280, min(tall, 12000) + 300)
+                self.js("book.scrollToItem(arguments[0], 'start')", at)
+            return free >= min(tall, 12000) + 40
+
+        wait("the window is as tall as the cell", fits, seconds=20, every=0.3)
+        time.sleep(0.3)
         if len(sys.argv) > 1:
             folder = pathlib.Path(sys.argv[1])
             folder.mkdir(parents=True, exist_ok=True)
@@ -528,9 +534,10 @@ def every(lab):
         wrong += [f"{path.stem}: {error}" for error in errors]  # the others are tried all the same
         told(f"{path.stem}: all cells", took)
         shown = lab.js("return book.widgets.flatMap((w, i) => w.model.type === 'code' && w.model.outputs.toJSON().length ? [i] : [])")
+        figures = lab.js("return arguments[0].filter(i => book.widgets[i].model.outputs.toJSON().some(o => o.data?.['image/png']))", shown)
         for theme in "Light", "Dark":
             lab.js("return app.commands.execute('apputils:change-theme', {theme: arguments[0]})", f"JupyterLab {theme}")
-            for at in shown:
+            for at in shown if theme == "Light" else figures:
                 lab.cell_picture(at, f"{path.stem}_{at:02d}_{theme.lower()}")
         lab.js("return app.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
         lab.js("return panel.sessionContext.shutdown().then(() => 0)")

@@ -113,7 +113,7 @@ func Difficulty(episodes int, seed uint64) (viz.Table, error) {
 				share = fmt.Sprintf("%.0f %%", 100*stat.Mean(p.Success, nil))
 			}
 			mean, spread := stat.MeanStdDev(p.Dense, nil)
-			out.Rows = append(out.Rows, []string{t.ID, string(p.Policy), share, fmt.Sprintf("%.3g", mean), fmt.Sprintf("%.2g", spread)})
+			out.Rows = append(out.Rows, []string{t.ID, string(p.Policy), share, fmt.Sprintf("%.3g", mean), fmt.Sprintf("%.3g", spread)})
 		}
 	}
 	return out, nil

@@ -116,7 +116,7 @@ func TestTheOrderOfValueFillsEmptyCellsThenSeedsThenDearMethods(t *testing.T) {
 		t.Errorf("after seed 1 comes %+v", steps[i])
 	}
 	text := ValueTable(steps, 3).Text()
-	if !strings.Contains(text, "-plan shows all") || !strings.Contains(text, "nobody has measured the method") || strings.Count(text, "\n") > 7 {
+	if !strings.Contains(text, "-plan shows all") || !strings.Contains(text, "rate has not been measured") || strings.Count(text, "\n") > 7 {
 		t.Errorf("the table is\n%s", text)
 	}
 }

@@ -5,5 +5,3 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 c.ServerApp.contents_manager_class = "cermic_contents.Notebooks"  # noqa: F821
-c.LabApp.news_url = None  # noqa: F821  # no question about news over the first notebook, and no request to a server
-c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"  # noqa: F821  # versions are pinned: an update is not the reader's business
