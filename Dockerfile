@@ -9,10 +9,10 @@
 # BASE is any Debian or Ubuntu with Python 3.11 or newer. One without Go, such as debian:bookworm-slim, gets the official
 # archive by checksum. Python packages and Go modules are those that the repository names, by version and checksum.
 #
-# A tag can be moved to another image. To pin the base by what it is, look its digest up once, compare it with the registry's page, and build
-# with both: docker buildx imagetools inspect golang:1.26.8-bookworm --format '{{.Manifest.Digest}}', then
-# docker build --build-arg BASE=golang:1.26.8-bookworm@sha256:... , which fails if the image is another one.
-ARG BASE=golang:1.26.8-bookworm
+# A tag can be moved to another image, so the base is named by what it is: the digest is of the index for all processors. Another one:
+# docker buildx imagetools inspect golang:1.26.8-bookworm --format '{{.Manifest.Digest}}', compared with the registry's page, then
+# docker build --build-arg BASE=golang:1.26.8-bookworm@sha256:..., which fails if the image is another one.
+ARG BASE=golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d
 FROM ${BASE}
 
 ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,13 +29,15 @@ import (
 var (
 	attacks    = flag.Int("attack", 100, "command lines of TestAttack")
 	attackSeed = flag.Uint64("attackseed", 1, "of their choice")
+	attackTold = flag.Bool("attacktold", false, "print every line that ends well, with what it says last: a mistake among them was accepted")
 	attackTime = flag.Duration("attacktime", 30*time.Second, "of a processor, or ten times as much by the clock, after which a line must still obey an interrupt")
 )
 
 // Limits of a line. What a run needs is estimated from below, so it is told of less memory than it may take.
 const (
 	attackMemory = 2 << 30
-	attackTold   = "1GiB"
+	attackLimit  = "1GiB"
+	attackers    = 4 // lines at a time: most of them wait for a processor or a disk
 )
 
 // nasty are values that no flag or setting wants, by class. FOLDER holds a FIFO, an unreadable file, an empty one and one of noise.
@@ -45,7 +49,7 @@ var nasty = map[string][]string{
 	"NaN":       {"NaN", "nan", "Inf", "-inf", "1e999"},
 	"type":      {"abc", "true", "[]", "[1,2]", "{}", "null", "1.5", "0x10", "1,2,3", "[[", `{"kind":"mlp"}`, "٣", "１"},
 	"control":   {"a\x1b[2Jb", "a\nb", "\r", "\xff\xfe", "a\tb", "\u202e"},
-	"path":      {"../../../x", "/dev/null", "/dev/full", "FOLDER/fifo", "FOLDER/noise", "FOLDER/empty", "FOLDER", "/proc/self/mem", "/", ".", "~"},
+	"path":      {"../../../x", "/dev/null", "/dev/full", "FOLDER/fifo", "FOLDER/noise", "FOLDER/empty", "FOLDER", "/proc/self/mem", "/proc", ".", "~", "FOLDER/store", "FOLDER/loop"},
 	"long":      {strings.Repeat("a", 5000), strings.Repeat("../", 1000), strings.Repeat("9", 400)},
 	"shell":     {"$(touch hacked)", "; touch hacked", "`touch hacked`", "%s%n", "--", "-", "-h"},
 	"separator": {",", ",,", "=", "@", "0@0", "ID@-1", "@1"},
@@ -53,9 +57,15 @@ var nasty = map[string][]string{
 
 // target is what the attack knows of the program: verbs with command lines that work, their flags, and settings.
 type target struct {
-	lines    [][]string          // RUN stands for the ID of a trained run in the store
+	lines    []works
 	flags    map[string][]string // by verb
-	settings []conf.KeyDoc
+	settings []conf.KeyDoc       // of all of them
+}
+
+// works is a command line that works, in which RUN stands for the ID of a trained run in the store.
+type works struct {
+	args     []string
+	settings []conf.KeyDoc // those that it has, where -set counts
 }
 
 // aim collects what there is to attack from the program's own declarations.
@@ -65,17 +75,22 @@ func aim(t *testing.T) target {
 		a.flags[v.name] = flagsOf(t, v.name)
 	}
 	seen := map[string]bool{}
-	for _, m := range plan.Methods() {
-		e, err := plan.New(plan.Request{Task: "balance", Method: m.ID, Budget: "smoke", Seed: 1})
+	of := func(task, method string) []conf.KeyDoc {
+		e, err := plan.New(plan.Request{Task: task, Method: method, Budget: "smoke", Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, k := range conf.Keys(e) {
+		keys := conf.Keys(e)
+		for _, k := range keys {
 			if !seen[k.Key] {
 				seen[k.Key] = true
 				a.settings = append(a.settings, k)
 			}
 		}
+		return keys
+	}
+	for _, m := range plan.Methods() {
+		of("balance", m.ID)
 	}
 	for _, line := range []string{
 		"list", "list -method mappo-cermic -task navigation", "tasks balance -episodes 2", "campaign -table sota -plan", "campaign -plan -budget smoke",
@@ -85,19 +100,29 @@ func aim(t *testing.T) target {
 		"export tensorboard -o tb", "export weights -o w", "status", "status -committed", "delete -yes RUN", "check -task balance -method nothing", "bench -only nothing",
 		"setup", "lab", "python", "notebooks -only nothing",
 	} {
-		a.lines = append(a.lines, strings.Fields(line))
+		a.lines = append(a.lines, works{args: strings.Fields(line), settings: of("balance", "mappo")})
 	}
-	for range 6 { // training has the most settings
-		for _, method := range []string{"mappo", "mappo-cermic"} {
-			a.lines = append(a.lines, tinyTraining(method, "runs"))
-		}
+	train := func(task, method string, args []string) { a.lines = append(a.lines, works{args, of(task, method)}) }
+	small := func(task, method string) {
+		train(task, method, strings.Fields("train -task "+task+" -method "+method+" -budget smoke -set policy.hidden=8 -set task.copies=2 -set learner.frames_per_batch=20"+
+			" -set budget.frames=20 -set budget.eval_every=20 -set budget.eval_episodes=1"))
 	}
+	for range 4 { // training has the most settings
+		train("balance", "mappo", tinyTraining("mappo", "runs"))
+		train("balance", "mappo-cermic", tinyTraining("mappo-cermic", "runs"))
+		train("navigation", "qmix", strings.Fields("train -task navigation -method qmix -budget smoke -set policy.hidden=8 -set task.copies=2 -set budget.frames=100 -set budget.eval_every=100 -set budget.eval_episodes=1"))
+		small("protoss_5_vs_5", "mappo")
+		small("rooms", "mace")
+		small("simple_adversary", "mappo")
+	}
+	small("stag_hunt_in_the_matrix__repeated", "mappo") // pictures take seconds
 	return a
 }
 
 // line draws a command line: one that works, with one to three things wrong. set is what it set last, key=value, or empty.
 func (a target) line(r *rand.Rand) (args []string, set string) {
-	args = slices.Clone(a.lines[r.IntN(len(a.lines))])
+	from := a.lines[r.IntN(len(a.lines))]
+	args = slices.Clone(from.args)
 	verb := args[0]
 	classes := make([]string, 0, len(nasty))
 	for class := range nasty {
@@ -133,7 +158,11 @@ func (a target) line(r *rand.Rand) (args []string, set string) {
 			if !slices.Contains(known, "set") {
 				continue
 			}
-			k := a.settings[r.IntN(len(a.settings))]
+			keys := from.settings
+			if r.IntN(4) == 0 {
+				keys = a.settings
+			}
+			k := keys[r.IntN(len(keys))]
 			v := value()
 			if k.Bounds != nil && r.IntN(2) == 0 {
 				v = fmt.Sprint([]int64{k.Bounds.Min - 1, k.Bounds.Min, k.Bounds.Max, k.Bounds.Max + 1}[r.IntN(4)])
@@ -164,7 +193,7 @@ func newBattlefield(t *testing.T) battlefield {
 		t.Fatal(found, err)
 	}
 	b.run = filepath.Base(filepath.Dir(found[0]))
-	finish(t, "campaign", "-task", "balance", "-method", "mappo", "-budget", "smoke", "-manifest", filepath.Join(b.dir, "m.jsonl"), "-store", filepath.Join(b.dir, "runs"))
+	finish(t, append([]string{"campaign", "-manifest", filepath.Join(b.dir, "m.jsonl")}, tinyTraining("mappo", filepath.Join(b.dir, "runs"), "learner.lr=0.003")[1:]...)...)
 	noise := make([]byte, 1000)
 	for i := range noise {
 		noise[i] = byte(rand.Uint32())
@@ -177,18 +206,54 @@ func newBattlefield(t *testing.T) battlefield {
 	if err := exec.Command("mkfifo", filepath.Join(b.folder, "fifo")).Run(); err != nil {
 		t.Skipf("no FIFO can be made here: %v", err)
 	}
+	b.hostileStore(filepath.Join(b.folder, "store"))
 	return b
 }
 
-// fight runs one line and returns what is wrong with how it ends, or an empty text, and its exit code.
-func (b battlefield) fight(args []string, set string) (wrong string, code int) {
-	dir, err := os.MkdirTemp("", "attack")
-	if err != nil {
-		b.t.Fatal(err)
+// hostileStore makes a store in which every record, checkpoint and lock is something else.
+func (b battlefield) hostileStore(dir string) {
+	must := func(err error) {
+		if err != nil {
+			b.t.Fatal(err)
+		}
 	}
-	defer os.RemoveAll(dir)
+	must(os.Symlink("loop", filepath.Join(b.folder, "loop")))
+	record, err := os.ReadFile(filepath.Join(b.dir, "runs", b.run, "record.json"))
+	must(err)
+	for i, wrong := range []any{filepath.Join(b.folder, "fifo"), "record.json", "/dev/zero", []byte(nil), record[:len(record)/2], []byte(`{"crc":"0","v":{}}`), []byte("{}"), []byte("null")} {
+		run := filepath.Join(dir, fmt.Sprintf("%016x", i))
+		must(os.MkdirAll(run, 0o777))
+		for _, name := range []string{"record.json", "checkpoint.safetensors", "lock.1"} {
+			switch wrong := wrong.(type) {
+			case string:
+				must(os.Symlink(wrong, filepath.Join(run, name)))
+			case []byte:
+				must(os.WriteFile(filepath.Join(run, name), wrong, 0o666))
+			}
+		}
+	}
+	must(os.Mkdir(filepath.Join(dir, "0123456789abcdef"), 0o777))
+	must(os.WriteFile(filepath.Join(dir, "pretrained"), nil, 0o666)) // a file where a folder is wanted
+}
+
+// outcome is how a line ended.
+type outcome struct {
+	wrong string // with that, empty: nothing
+	code  int
+	last  string // that it said
+	used  time.Duration
+}
+
+// fight runs one line.
+func (b battlefield) fight(args []string, set string) outcome {
+	top, err := os.MkdirTemp("", "attack")
+	if err != nil {
+		return outcome{wrong: err.Error()}
+	}
+	defer os.RemoveAll(top)
+	dir := filepath.Join(top, "as", "deep", "as", "paths", "climb") // what is written above it goes with it
 	if err := os.CopyFS(dir, os.DirFS(b.dir)); err != nil {
-		b.t.Fatal(err)
+		return outcome{wrong: err.Error()}
 	}
 	args = slices.Clone(args)
 	for i := range args {
@@ -198,63 +263,92 @@ func (b battlefield) fight(args []string, set string) (wrong string, code int) {
 	defer done()
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), asCommand+"=1", "GOMLX_BACKEND=go", "GOMEMLIMIT="+attackTold, "PYTHON=python-that-nobody-has")
+	cmd.Env = append(os.Environ(), asCommand+"=1", "GOMLX_BACKEND=go", "GOMEMLIMIT="+attackLimit, "PYTHON=python-that-nobody-has")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
-		b.t.Fatalf("%q: %v", args, err)
+		return outcome{wrong: err.Error()} // a zero byte, for example, which is in no class
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	peak, w, asked := int64(0), startStopwatch(cmd.Process.Pid), (*stopwatch)(nil)
+	killed := func(wrong string) outcome {
+		_ = cmd.Process.Kill()
+		<-ended
+		return outcome{wrong: wrong, code: -1}
+	}
 	for over := false; !over; {
 		select {
 		case <-ended:
 			over = true
 		case <-time.After(50 * time.Millisecond):
 			if peak = max(peak, resident(cmd.Process.Pid)); peak > attackMemory {
-				_ = cmd.Process.Kill()
-				<-ended
-				return fmt.Sprintf("takes %.1f GB", float64(peak)/1e9), -1
+				return killed(fmt.Sprintf("takes %.1f GB", float64(peak)/1e9))
 			}
 			if asked == nil && w.past(*attackTime) {
 				asked = startStopwatch(cmd.Process.Pid)
 				_ = cmd.Process.Signal(os.Interrupt)
 			}
 			if asked != nil && asked.past(stopTime+2*time.Second) {
-				_ = cmd.Process.Kill()
-				<-ended
-				return "hangs, deaf to an interrupt", -1
+				return killed("hangs, deaf to an interrupt")
 			}
 		}
 	}
-	code = cmd.ProcessState.ExitCode()
-	said, all := stderr.String(), stdout.String()+stderr.String()
+	said := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	end := cmd.ProcessState
+	return outcome{
+		wrong: b.wrong(dir, args, set, end.ExitCode(), asked != nil, stdout.String(), stderr.String()),
+		code:  end.ExitCode(), last: said[len(said)-1], used: end.UserTime() + end.SystemTime(),
+	}
+}
+
+// wrong is what is wrong with how a line ended that was run in dir, empty if nothing is. asked says whether it was interrupted.
+func (b battlefield) wrong(dir string, args []string, set string, code int, asked bool, stdout, stderr string) string {
 	for _, trace := range []string{"goroutine ", "panic", "runtime error", ".go:", "fatal error", "SIG"} {
-		if strings.Contains(all, trace) {
-			return "shows its inside: " + trace, code
+		if strings.Contains(stdout+stderr, trace) {
+			return "shows its inside: " + trace
 		}
 	}
 	switch _, err := os.Stat(filepath.Join(dir, "hacked")); {
 	case err == nil:
-		return "ran a shell", code
-	case asked != nil && code == 130:
-		return "", code
-	case code == 0 && stdout.Len() == 0:
-		return "ends well without a word", code
-	case code == 0 && strings.HasPrefix(stdout.String(), "usage:") || code == 0 && slices.ContainsFunc(args, isHelp):
-		return "", code // it was asked for help
+		return "ran a shell"
+	case asked && code == 130:
+		return ""
+	case code == 0 && stdout == "":
+		return "ends well without a word"
+	case code == 0 && strings.HasPrefix(stdout, "usage:") || code == 0 && slices.ContainsFunc(args, isHelp):
+		return "" // it was asked for help
 	case code == 0 && args[0] == "train" && set != "":
-		return unset(filepath.Join(dir, "runs"), set), code
+		return cmp.Or(unset(set, dir, b.folder), unwritten(dir, args))
 	case code == 0:
-		return "", code
+		return unwritten(dir, args)
 	case code != 1 && code != 2:
-		return "ends with another code", code
-	case !strings.HasPrefix(said, "reproduce: ") || strings.Count(said, "\n") != 1 || len(said) > 1500:
-		return "does not say one sentence", code
+		return "ends with another code"
+	case !strings.HasPrefix(stderr, "reproduce: ") || strings.Count(stderr, "\n") != 1 || len(stderr) > 1500:
+		return "does not say one sentence"
 	}
-	return "", code
+	return ""
+}
+
+// unwritten says that a line which ended well in dir has not written the file that it was to write, or read or made the store that it names.
+func unwritten(dir string, args []string) string {
+	for i, arg := range args {
+		name, path, ok := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if !ok && i+1 < len(args) {
+			path = args[i+1]
+		}
+		if !strings.HasPrefix(arg, "-") || name != "o" && name != "manifest" && (name != "store" || args[0] == "campaign") { // which plans
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Sprintf("ends well without -%s: %v", name, err)
+		}
+	}
+	return ""
 }
 
 // stopwatch tells how long a process has run, in time of a processor: on a busy machine the clock says how busy it is.
@@ -285,22 +379,24 @@ func usedBy(pid int) time.Duration {
 	return time.Duration(own+system) * tick
 }
 
-// unset says that no run of a store has the setting that a line which ended well set.
-func unset(store, set string) string {
+// unset says that no run in stores, wherever below folders, has the setting that a line which ended well set.
+func unset(set string, folders ...string) string {
 	key, want, _ := strings.Cut(set, "=")
 	found, runs := []string{}, 0
-	_ = filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Name() == "record.json" {
-			data, err := os.ReadFile(path)
-			if values, bad := conf.Values(data); err == nil && bad == nil {
-				runs++
-				if v, ok := values["v.experiment."+key]; ok { // within its seal
-					found = append(found, v)
+	for _, folder := range folders {
+		_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "record.json" && d.Type().IsRegular() {
+				data, err := os.ReadFile(path)
+				if values, bad := conf.Values(data); err == nil && bad == nil {
+					runs++
+					if v, ok := values["v.experiment."+key]; ok { // within its seal
+						found = append(found, v)
+					}
 				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	if slices.ContainsFunc(found, func(got string) bool { return alike(got, want) }) {
 		return ""
 	}
@@ -345,17 +441,37 @@ func TestAttack(t *testing.T) {
 	}
 	a, b := aim(t), newBattlefield(t)
 	r := rand.New(rand.NewPCG(*attackSeed, 29))
-	codes, failures := map[int]int{}, 0
+	codes, failures, used := map[int]int{}, 0, time.Duration(0)
+	var mu sync.Mutex
+	fights := make(chan func())
+	var group sync.WaitGroup
+	for range attackers {
+		group.Go(func() {
+			for fight := range fights {
+				fight()
+			}
+		})
+	}
 	for i := range n {
 		args, set := a.line(r)
-		wrong, code := b.fight(args, set)
-		codes[code]++
-		if wrong != "" {
-			failures++
-			t.Errorf("line %d %s, exit code %d:\n  %.700q", i, wrong, code, args)
+		fights <- func() {
+			end := b.fight(args, set)
+			mu.Lock()
+			defer mu.Unlock()
+			codes[end.code]++
+			used += end.used
+			if end.wrong != "" {
+				failures++
+				t.Errorf("line %d %s, exit code %d:\n  %.700q", i, end.wrong, end.code, args)
+			}
+			if *attackTold && end.code == 0 {
+				t.Logf("well, %v: %.700q\n  %.200q", end.used.Round(10*time.Millisecond), args, end.last)
+			}
 		}
 	}
-	t.Logf("%d lines, %d failures, by exit code %v", n, failures, codes)
+	close(fights)
+	group.Wait()
+	t.Logf("%d lines of seed %d, %d failures, by exit code %v, %v of a processor", n, *attackSeed, failures, codes, used.Round(time.Second))
 }
 
 // The attack notices what it is there for.
@@ -366,12 +482,15 @@ func TestAttackNoticesWhatIsWrong(t *testing.T) {
 	store := t.TempDir()
 	finish(t, tinyTraining("mappo", store, "learner.lr=0.002")...)
 	for set, wrong := range map[string]bool{"learner.lr=2e-3": false, "learner.lr=0.003": true, "explore.psi_spread=0": false, "explore.psi_spread=1": true} {
-		if got := unset(store, set); (got != "") != wrong {
+		if got := unset(set, store); (got != "") != wrong {
 			t.Errorf("%s: %q", set, got)
 		}
 	}
-	if got := unset(t.TempDir(), "learner.lr=1"); !strings.Contains(got, "learner.lr") {
+	if got := unset("learner.lr=1", t.TempDir()); !strings.Contains(got, "learner.lr") {
 		t.Errorf("a setting that no run has: %q", got)
+	}
+	if dir := t.TempDir(); unwritten(dir, []string{"list", "-o", "."}) != "" || unwritten(dir, []string{"list", "-o=x"}) == "" {
+		t.Error("what was written is not told from what was not")
 	}
 	if !isHelp("-h") || isHelp("-x") {
 		t.Error("help is not told from other flags")

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/nn"
@@ -31,6 +32,9 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 	set.VisitAll(func(f *flag.Flag) {
 		if _, often := f.Value.(*repeated); !often {
 			f.Value = &single{Value: f.Value}
+		}
+		if kind, _ := flag.UnquoteUsage(f); kind == "file" || kind == "folder" {
+			f.Value = &pathFlag{Value: f.Value, kind: kind}
 		}
 	})
 	var plain []string
@@ -62,7 +66,29 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 	if len(plain) > 0 {
 		given = append(given, argument)
 	}
-	return plain, manuals[name].check(name, given)
+	if err := manuals[name].check(name, given); err != nil {
+		return nil, err
+	}
+	return plain, manuals[name].findStore(name, set)
+}
+
+// pathFlag is the value of a flag that names a file or a folder.
+type pathFlag struct {
+	flag.Value
+	kind string
+}
+
+// Set takes a name that somebody can have meant: what is made under another is found by nobody, or in no shell.
+func (p *pathFlag) Set(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return fmt.Errorf("want the name of a %s", p.kind)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
+		return fmt.Errorf("the name of a %s has no control characters", p.kind)
+	case text == "~" || strings.HasPrefix(text, "~"+string(os.PathSeparator)):
+		return errors.New("a shell writes ~ out only at the beginning of a word: put a blank before it, or write $HOME")
+	}
+	return p.Value.Set(text)
 }
 
 // single is the value of a flag that may be given once: of two the first would count for nothing.
@@ -84,7 +110,11 @@ func (o *single) Set(text string) error {
 // handedOn are the flags among names that were given, written for the command line of another process.
 func handedOn(given *flag.FlagSet, names ...string) (args []string) {
 	given.Visit(func(f *flag.Flag) {
-		if v, ok := f.Value.(*single); ok && slices.Contains(names, f.Name) {
+		value := f.Value
+		if p, ok := value.(*pathFlag); ok {
+			value = p.Value
+		}
+		if v, ok := value.(*single); ok && slices.Contains(names, f.Name) {
 			args = append(args, "-"+f.Name+"="+v.text)
 		}
 	})

@@ -10,13 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
 
 // More kills than a CI can wait for: go test ./reproduce -run TestKills -kills 1000 -timeout 0.
 var (
-	killCount = flag.Int("kills", 12, "processes that TestKills kills")
+	killCount = flag.Int("kills", 14, "processes that TestKills kills")
 	killSeed  = flag.Uint64("killseed", 1, "of their moments")
 )
 
@@ -25,9 +26,9 @@ type errand struct {
 	name  string
 	from  string   // store to copy, "" for an empty one
 	args  []string // without -store
+	stop  bool     // ask it to stop first: the kill then meets the checkpoint that it writes
 	lasts time.Duration
 	want  map[string]string
-	kills int
 }
 
 // lasting are the files of a store that do not depend on when and how often its writers were stopped.
@@ -77,21 +78,26 @@ func errands(t *testing.T) []*errand {
 	all := []*errand{
 		{name: "training", args: without(tinyTraining("mappo", ""))},
 		{name: "training with CERMIC", args: without(tinyTraining("mappo-cermic", ""))},
+		{name: "checkpointing", stop: true, args: without(tinyTraining("mappo", "", "policy.hidden=128"))},
 		{name: "pre-training", args: strings.Fields("pretrain -task navigation -memory mlp -frames 1300 -epochs 1")},
 		{name: "evaluation", from: trained, args: strings.Fields("evaluate -set budget.sampled=true " + id)},
 		{name: "fork", from: trained, args: strings.Fields("train -fork " + id + "@100 -set learner.lr=0.001")},
 		{name: "campaign of four workers", args: append([]string{"campaign", "-seeds", "4", "-workers", "4"}, without(tinyTraining("mappo", ""))[1:]...)},
 	}
-	for _, e := range all {
-		store := e.store(t)
-		began := time.Now()
-		finish(t, e.with(store)...)
-		e.lasts, e.want = time.Since(began), lasting(t, store)
-		if len(e.want) == 0 {
-			t.Fatalf("%s leaves nothing", e.name)
-		}
-	}
 	return all
+}
+
+// undisturbed does the errand once, to know how long it lasts and what it leaves.
+func (e *errand) undisturbed(t *testing.T) {
+	t.Helper()
+	store := e.store(t)
+	defer os.RemoveAll(store)
+	began := time.Now()
+	finish(t, e.with(store)...)
+	e.lasts, e.want = time.Since(began), lasting(t, store)
+	if len(e.want) == 0 {
+		t.Fatalf("%s leaves nothing", e.name)
+	}
 }
 
 // store is a new one for the errand.
@@ -117,11 +123,21 @@ func (e *errand) disturbed(t *testing.T, r *rand.Rand, most int) (kills int) {
 	defer os.RemoveAll(store)
 	for kills < most {
 		p := start(t, e.with(store)...)
-		moment := time.AfterFunc(time.Duration(r.Int64N(int64(e.lasts))), func() { _ = p.Process.Kill() })
+		pause := time.Duration(r.Int64N(int64(100 * time.Millisecond)))
+		moment := time.AfterFunc(time.Duration(r.Int64N(int64(e.lasts))), func() {
+			if e.stop {
+				_ = p.Process.Signal(syscall.SIGTERM)
+				time.Sleep(pause)
+			}
+			_ = p.Process.Kill()
+		})
 		code := p.end()
 		moment.Stop()
 		if code == 0 {
 			break
+		}
+		if e.stop && code == 130 { // it was quicker than the kill
+			continue
 		}
 		if code != -1 {
 			t.Fatalf("%s: a process that found what %d kills left ends with exit code %d:\n%s", e.name, kills, code, p.output())
@@ -144,22 +160,23 @@ func TestKills(t *testing.T) {
 	needSignals(t)
 	n := *killCount
 	if testing.Short() {
-		n = min(n, 6)
+		n = min(n, 7)
 	}
-	all, r := errands(t), rand.New(rand.NewPCG(*killSeed, 9))
-	total, ends := 0, 0
-	for round := 0; total < n && !t.Failed(); round++ {
-		e := all[round%len(all)]
-		kills := e.disturbed(t, r, min(4, n-total))
-		e.kills += kills
-		total += kills
-		ends++
-		if round > 20*n+20 {
-			t.Fatalf("only %d of %d processes could be killed before their end", total, n)
-		}
+	all := errands(t)
+	for i, e := range all {
+		share := (n + i) / len(all) // of the kills: all shares together are n
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			e.undisturbed(t)
+			r := rand.New(rand.NewPCG(*killSeed, uint64(i)))
+			total, ends := 0, 0
+			for ; total < share && !t.Failed(); ends++ {
+				total += e.disturbed(t, r, min(4, share-total))
+				if ends > 20*share+20 {
+					t.Fatalf("only %d of %d processes could be killed before their end", total, share)
+				}
+			}
+			t.Logf("%v undisturbed; %d kills; %d stores compared by bytes", e.lasts.Round(time.Millisecond), total, ends)
+		})
 	}
-	for _, e := range all {
-		t.Logf("%s, %v: %d kills", e.name, e.lasts.Round(time.Millisecond), e.kills)
-	}
-	t.Logf("%d kills; %d stores compared by bytes", total, ends)
 }

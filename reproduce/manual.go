@@ -3,9 +3,12 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -18,6 +21,7 @@ type manual struct {
 	says     string   // what they are
 	examples []string // command lines, from the verb on
 	ways     []way    // the first that fits counts; none: every flag is read
+	reads    bool     // it reads a store and makes none, so that one which is named has to be there
 }
 
 // way is one way to use a verb. Names of flags are separated by blanks; "ARGUMENT" stands for an argument.
@@ -72,33 +76,39 @@ var manuals = map[string]manual{
 	},
 	"pretrain": {examples: []string{"pretrain -task navigation", "pretrain -task all -memory gru -frames 20000"}},
 	"evaluate": {
-		args: "ID [KEY=VALUE...]", says: "the run, by its ID or the beginning of it, which status prints, and settings as for -set",
+		reads: true,
+		args:  "ID [KEY=VALUE...]", says: "the run, by its ID or the beginning of it, which status prints, and settings as for -set",
 		examples: []string{"evaluate 0123abcd", "evaluate 0123abcd -set budget.sampled=true -set budget.eval_episodes=200"},
 	},
 	"watch": {
-		args: "ID", says: "the run, by its ID or the beginning of it, which status prints",
+		reads: true,
+		args:  "ID", says: "the run, by its ID or the beginning of it, which status prints",
 		examples: []string{"watch 0123abcd", "watch 0123abcd -o balance.gif -speed 30"},
 	},
 	"delete": {
-		args: "ID...", says: "runs, by their IDs or the beginnings of these, which status prints",
+		reads: true,
+		args:  "ID...", says: "runs, by their IDs or the beginnings of these, which status prints",
 		examples: []string{"delete 0123abcd", "delete -yes 0123abcd 4567cdef"},
 	},
 	"table": {
-		args: "[TABLE]", says: "sota, agents, ablation or density; without one sota",
+		reads: true,
+		args:  "[TABLE]", says: "sota, agents, ablation or density; without one sota",
 		examples: []string{"table sota -budget short", "table ablation -budget short -format latex"},
 	},
-	"results": {examples: []string{"results", "results -write"}, ways: []way{{with: "write", why: "it is of the committed records alone"}, {reads: "store"}}},
+	"results": {reads: true, examples: []string{"results", "results -write"}, ways: []way{{with: "write", why: "it is of the committed records alone"}, {reads: "store"}}},
 	"claims": {
-		args: "[CLAIM]", says: "a claim as claims lists it, to see why; without one all claims are listed",
+		reads: true,
+		args:  "[CLAIM]", says: "a claim as claims lists it, to see why; without one all claims are listed",
 		examples: []string{"claims", "claims lifts-mappo"},
 		ways:     []way{{with: "write", why: "it is of the committed records alone"}, {reads: "store"}},
 	},
-	"curves": {examples: []string{"curves -task balance -reward dense -budget short", "curves -task navigation -method mappo,qmix -budget short -o navigation.svg"}},
+	"curves": {reads: true, examples: []string{"curves -task balance -reward dense -budget short", "curves -task navigation -method mappo,qmix -budget short -o navigation.svg"}},
 	"export": {
-		args: "FORM", says: strings.Join(exportNames, ", "),
+		reads: true,
+		args:  "FORM", says: strings.Join(exportNames, ", "),
 		examples: []string{"export csv -budget short", "export weights -task balance -method mappo -o weights"},
 	},
-	"status": {examples: []string{"status", "status -committed"}},
+	"status": {reads: true, examples: []string{"status", "status -committed"}},
 	"check": {
 		args: "[ID...]", says: "committed records, by their IDs or the beginnings of these, which status -committed prints; without one a sample is drawn",
 		examples: []string{"check", "check -task balance -method mappo -n 1"},
@@ -169,6 +179,18 @@ func (m manual) check(verb string, given []string) error {
 			}
 		}
 		return nil
+	}
+	return nil
+}
+
+// findStore refuses a store that was named to a verb which reads one, and is not there: it would count for an empty one.
+func (m manual) findStore(verb string, given *flag.FlagSet) error {
+	f := given.Lookup("store")
+	if !m.reads || f == nil {
+		return nil
+	}
+	if _, err := os.Stat(f.Value.String()); f.Value.String() != f.DefValue && errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s: there is no folder %s, which -store names", verb, f.Value)
 	}
 	return nil
 }

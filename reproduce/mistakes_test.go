@@ -3,10 +3,12 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -92,6 +94,13 @@ var impossible = []struct {
 	{"train -workers 0", 2, "-workers is 0"},
 	{"train -method mappo -store FILE", 1, "is a file, want a folder"},
 	{"train -method mappo -store FILE/runs", 1, "FILE"},
+	{"train -store=", 2, "-store: want the name of a folder"},
+	{"curves -o= -task balance", 2, "-o: want the name of a file"},
+	{"train -store=~/runs", 2, "a shell writes ~ out only at the beginning of a word"},
+	{"train -store=a\x1bb", 2, "the name of a folder has no control characters"},
+	{"status -store nothing/here", 2, "there is no folder nothing/here, which -store names"},
+	{"table sota -store nothing/here", 2, "there is no folder nothing/here"},
+	{"train -task protoss_5_vs_5 -set task.sc2_version=latest", 2, `sc2_version is "latest", want numbers`},
 	{"status -store FILE", 1, "is a file, want a folder"},
 	{"status extra", 2, `takes no argument "extra"`},
 	{"list -x", 2, "list has no flag -x"},
@@ -141,5 +150,27 @@ func TestSettingsKeepTheOrderOfTheCommandLine(t *testing.T) {
 	plain, err := parse("train", io.Discard, line, 0, func(f *flag.FlagSet) { f.Var(&set, "set", "") })
 	if want := "explore.d_x=8 explore.d_x=16 explore.d_x=32 explore.d_x=64"; err != nil || len(plain) != 0 || set.String() != want {
 		t.Errorf("%s, arguments %q, error %v; want %s", set.String(), plain, err, want)
+	}
+}
+
+// No verb takes for the name of a file or a folder what nobody can have meant.
+func TestNamesOfFilesAreNames(t *testing.T) {
+	met := 0
+	for _, v := range verbs() {
+		for _, name := range flagsOf(t, v.name) {
+			if !slices.Contains([]string{"store", "o", "manifest", "with"}, name) {
+				continue
+			}
+			met++
+			for _, bad := range []string{"", " \t", "a\nb", "\x1b[2J", "\xff", "\u202eab", "~", "~/runs"} {
+				err := dispatch(t.Context(), io.Discard, []string{v.name, "-" + name + "=" + bad})
+				if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), "-"+name) {
+					t.Errorf("%s -%s=%q: got %v", v.name, name, bad, err)
+				}
+			}
+		}
+	}
+	if met < 15 {
+		t.Errorf("%d flags were looked at", met)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cermic/envs"
@@ -108,6 +109,7 @@ func (s *Settings) validate(task string, r *race) error {
 		return fmt.Errorf("%s: max_reward is %q, want %q or %q", task, s.MaxReward, FirstTeam, PerEpisode)
 	}
 	return cmp.Or(
+		s.wantVersion(task),
 		s.wantAlternative(task),
 		s.wantCount(task, "n_agents", s.Agents, unitLimit),
 		s.wantCount(task, "n_enemies", s.Enemies, unitLimit),
@@ -127,6 +129,16 @@ func (s *Settings) validate(task string, r *race) error {
 		s.Arguments.validate(task, r, s),
 		s.wantWin(task),
 	)
+}
+
+// wantVersion refuses what no version of the game is called.
+func (s *Settings) wantVersion(task string) error {
+	for part := range strings.SplitSeq(s.Version, ".") {
+		if _, err := strconv.ParseUint(part, 10, 32); err != nil {
+			return fmt.Errorf("%s: sc2_version is %q, want numbers with points between them, as 4.10", task, s.Version)
+		}
+	}
+	return nil
 }
 
 // wantAlternative refuses decisions that are not there to be reversed.

@@ -91,3 +91,29 @@ func TestTasksKeepToTheirOwnBounds(t *testing.T) {
 		}
 	})
 }
+
+// No setting takes any text: each has names, or a form, of its own.
+func TestEveryTextHasAForm(t *testing.T) {
+	met := map[string]bool{}
+	for _, task := range []string{"balance", "protoss_5_vs_5", "zerg_5_vs_5"} {
+		e, err := New(Request{Task: task, Method: "mappo-cermic", Budget: "smoke", Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range conf.Keys(e) {
+			if k.Type != "text" || k.Key == "budget.name" { // which -budget says
+				continue
+			}
+			met[k.Key] = true
+			for _, text := range []string{"nothing like it", "-0.5", "../../x", "a\nb", "\x1b[2J"} {
+				other := e
+				if err := conf.Set(&other, k.Key, text); err == nil && other.Validate() == nil {
+					t.Errorf("%s: %s takes %q", task, k.Key, text)
+				}
+			}
+		}
+	}
+	if len(met) < 4 {
+		t.Errorf("the settings that are text: %v", met)
+	}
+}
