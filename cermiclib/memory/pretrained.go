@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -130,7 +132,10 @@ func (p *Pretrained) Save(folder string) (string, error) {
 // loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that id is the
 // hash of.
 func loadFor(kind, folder, id string) (*Pretrained, error) {
-	data, err := os.ReadFile(PretrainedPath(folder, id))
+	data, err := results.ReadFile(PretrainedPath(folder, id), 16<<30)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("memory %s: the pre-trained weights cannot be read: %w", kind, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("memory %s: no pre-trained weights %q in %s; make them with: go run ./reproduce pretrain -memory %s", kind, id, folder, kind)
 	}

@@ -55,7 +55,7 @@ type index struct {
 // openIndex reads the index of a store's folder; it is empty where there is none that is whole.
 func openIndex(dir string) *index {
 	x := &index{path: filepath.Join(dir, indexFile), entries: map[string]indexed{}}
-	data, err := os.ReadFile(x.path)
+	data, err := ReadFile(x.path, maxFile)
 	if err == nil {
 		if x.entries, err = parseIndex(data); err != nil {
 			x.entries, x.changed = map[string]indexed{}, true

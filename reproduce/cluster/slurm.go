@@ -174,12 +174,20 @@ func FileManifest(out io.Writer, path string, es []experiment.Config, st *result
 	return err
 }
 
+// maxManifest is more than the largest manifest has in bytes.
+const maxManifest = 1 << 30
+
 // ReadManifest reads what FileManifest and Submit write.
 func ReadManifest(path string) ([]experiment.Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := results.ReadFile(path, maxManifest)
 	if err != nil {
 		return nil, err
 	}
+	return parseManifest(data, path)
+}
+
+// parseManifest reads the content of the manifest at path.
+func parseManifest(data []byte, path string) ([]experiment.Config, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, fmt.Errorf("%s is empty, want a manifest as campaign -manifest writes it", path)
 	}

@@ -156,7 +156,7 @@ func readStreams(st *results.Store) (map[string]StreamTrace, error) {
 		return nil, fmt.Errorf("reproduce/figures/streams.json: %w", err)
 	}
 	path := filepath.Join(st.Dir(), streamsFile)
-	text, err := os.ReadFile(path)
+	text, err := results.ReadFile(path, 1<<30)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}

@@ -188,7 +188,7 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 		return err
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := results.ReadFile(file, 64<<20)
 		if err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ const samplesFile = "rates.jsonl"
 
 // samples are the measured rates of a processor like this one; the last one of a method and budget counts.
 func samples(st *results.Store, cpu string) (map[[2]string]float64, error) {
-	data, err := os.ReadFile(filepath.Join(st.Dir(), samplesFile))
+	data, err := results.ReadFile(filepath.Join(st.Dir(), samplesFile), 64<<20)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
