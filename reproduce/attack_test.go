@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"cermic/cermiclib/nn"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
@@ -264,7 +265,7 @@ func (b battlefield) fight(args []string, set string) outcome {
 	defer done()
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), asCommand+"=1", "GOMLX_BACKEND=go", "GOMEMLIMIT="+attackLimit, "PYTHON=python-that-nobody-has")
+	cmd.Env = append(os.Environ(), asCommand+"=1", "GOMLX_BACKEND="+nn.Sequential, "GOMEMLIMIT="+attackLimit, "PYTHON=python-that-nobody-has")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"cermic/cermiclib/nn"
 )
 
 // asCommand makes a process of this test be the command itself.
@@ -44,7 +46,7 @@ type process struct {
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.Command(os.Args[0], args...), t: t}
-	p.Env = append(os.Environ(), asCommand+"=1", "GOMLX_BACKEND=go")
+	p.Env = append(os.Environ(), asCommand+"=1", "GOMLX_BACKEND="+nn.Sequential)
 	p.Stderr = &p.stderr
 	out, err := p.StdoutPipe()
 	if err != nil {

@@ -11,13 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 
 func TestATrainedRunIsFilmedAndDeleted(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", "go")
+	t.Setenv("GOMLX_BACKEND", nn.Sequential)
 	store := t.TempDir()
 	tiny := []string{"train", "task=balance", "method=mappo", "budget=smoke", "-m", "learner.lr=1e-3,3e-4,0.001", "budget.frames=1000", "policy.hidden=[8,8]", "learner.critic_hidden=8", "-store", store}
 	out, err := command(t, tiny...)

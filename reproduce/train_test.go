@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
 )
@@ -56,7 +57,7 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 }
 
 func TestAForkIsTrainedFromItsParentAndNamedAfterIt(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", "go") // compiles such small networks in no time
+	t.Setenv("GOMLX_BACKEND", nn.Sequential) // compiles such small networks in no time
 	store := t.TempDir()
 	args := []string{"train", "-method", "mappo", "-task", "balance", "-budget", "smoke", "-store", store, "-set", "budget.frames=2000",
 		"-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"}

@@ -78,7 +78,7 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 	return x
 }
 
-var openPureGo = sync.OnceValues(func() (nn.Backend, error) { return nn.OpenConfig("go:parallelism=-1") })
+var openPureGo = sync.OnceValues(func() (nn.Backend, error) { return nn.OpenConfig(nn.Sequential) })
 
 // pureGo is the backend that every build has, and that compiles at once.
 func pureGo(t testing.TB) nn.Backend {

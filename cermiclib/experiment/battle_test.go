@@ -139,7 +139,7 @@ func moved(x, y map[string]string) []string {
 // trained are the weights after one iteration on experience that change has altered, and before.
 func trained(t *testing.T, e Config, change func(*trainer)) (before, after map[string]string, r *trainer) {
 	t.Helper()
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
 	"cermic/envs/conf"
 )
@@ -123,9 +122,6 @@ func (t *trainer) takeWeights(from *trainer) error {
 	if err != nil {
 		return err
 	}
-	byName := make(map[string]results.Tensor, len(weights))
-	for _, x := range weights {
-		byName[x.Name] = x
-	}
+	byName := named(weights)
 	return t.restoreWeights(byName, false)
 }

@@ -17,6 +17,7 @@ import (
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 )
 
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if os.Getenv("GOMLX_BACKEND") == "" {
-		os.Setenv("GOMLX_BACKEND", "go") // the one that every machine has
+		os.Setenv("GOMLX_BACKEND", nn.Sequential) // every machine has it
 	}
 	// Runs write durably; on a busy disk these tests would do little but wait for it.
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {

@@ -60,7 +60,7 @@ func dbRollout(s *envs.Spec, steps int) *rl.Rollout {
 // newDB builds the module on the pure Go backend.
 func newDB(t *testing.T, c DB, s *envs.Spec) (*db, *model.Store) {
 	t.Helper()
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func smallICES() ICES {
 
 func newICES(t *testing.T, c ICES, s *envs.Spec) *ices {
 	t.Helper()
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestICESRefusesTasksItCannotModel(t *testing.T) {
 	} {
 		s := icesSpec()
 		change(s)
-		backend, err := nn.OpenConfig("go:parallelism=-1")
+		backend, err := nn.OpenConfig(nn.Sequential)
 		if err != nil {
 			t.Fatal(err)
 		}

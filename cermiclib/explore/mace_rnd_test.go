@@ -26,7 +26,7 @@ func TestRandomTargetVariesOverInputs(t *testing.T) {
 	const rows = 2000
 	s := rndSpec()
 	m, store := newMACE(t, DefaultMACE(), s)
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

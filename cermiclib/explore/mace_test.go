@@ -108,7 +108,7 @@ func unsettle(t *testing.T, store *model.Store) {
 
 func newMACE(t *testing.T, c MACE, s *envs.Spec) (*mace, *model.Store) {
 	t.Helper()
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

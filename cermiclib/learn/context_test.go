@@ -15,7 +15,7 @@ import (
 // TestATellingExplorerIsAWiderObservationToTheActorAlone: with the numbers 3 and 4 of an observation told by an explorer instead of
 // seen, an actor learns and acts the same, bit for bit; the critic looks at the state in both.
 func TestATellingExplorerIsAWiderObservationToTheActorAlone(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestATellingExplorerIsAWiderObservationToTheActorAlone(t *testing.T) {
 
 // TestWhoCannotBeToldSaysSo: value learners have no actor, and some policies take an observation apart.
 func TestWhoCannotBeToldSaysSo(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

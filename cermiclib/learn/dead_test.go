@@ -18,7 +18,7 @@ import (
 // moved tells which variables of a learner an update on x moves, by scope.
 func moved(t *testing.T, cfg Config, x *rl.Rollout, masked bool) map[string]bool {
 	t.Helper()
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 // An agent sees 1 and is paid nothing, then is dead, sees 0, and the team gets 1 in each of 5 steps: the target of its living step is
 // what was earned after it, whatever its critic, which nothing trains on it, says of the dead.
 func TestWhatTheTeamEarnsAfterADeathCountsAsItWasEarned(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,7 +147,7 @@ func behaved(t *testing.T, l Learner, x *rl.Rollout, eps float32, ratio rl.Ratio
 }
 
 func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestPPOUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 // TestFirstRatioOfAMixtureIsOne: before any step the policy is the one that acted, so the host's log μ and the graph's must
 // agree, whatever was drawn.
 func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestFirstRatioOfAMixtureIsOne(t *testing.T) {
 // TestTargetRatioWeighsAdvantages: w = π_new/μ_old, clipped relative to where it starts, is π_new/π_old with each advantage
 // multiplied by π_old/μ_old.
 func TestTargetRatioWeighsAdvantages(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestTargetRatioWeighsAdvantages(t *testing.T) {
 
 // TestOwnCriticNeverSeesTheState, and values agents that see different things differently.
 func TestOwnCriticNeverSeesTheState(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // TestOnlyTheTasksRewardIsShared: with share_reward=mean, the bonus of the first of three agents stays its own, and with a discount of 0
 // it is what its value target holds beside the team's mean.
 func TestOnlyTheTasksRewardIsShared(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (f flat) Score(_ context.Context, dst, _, _ []float32) error {
 // TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored: with a discount of 0, the mean target of a value learner is the weighted mean
 // reward of its minibatch and the bonus, as of collection or of now.
 func TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func TestSPECTraUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 // both signs, so that |W| is more than W; the learned seed starts as N(0,1).
 func TestSPECTraWeighsBySignedAndAsymmetricProducts(t *testing.T) {
 	const rows, agents, obs, embed = 50, 4, 5, 256
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

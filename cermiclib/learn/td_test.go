@@ -83,7 +83,7 @@ func withCarry(x *rl.Rollout, carry int) *rl.Rollout {
 // checkUpdate fails unless updates of the learner equal those of the reference.
 func checkUpdate(t *testing.T, c Q, p policy.Config, spec *envs.Spec) {
 	t.Helper()
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestNativeUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 
 // TestTargetsMoveWhenTheirFramesAreOver: of collections of 20 frames, the third and the fifth reach 42 and 84.
 func TestTargetsMoveWhenTheirFramesAreOver(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 // GOMLX_BACKEND chooses another.
 func Main(m *testing.M) {
 	if os.Getenv("GOMLX_BACKEND") == "" {
-		if err := os.Setenv("GOMLX_BACKEND", "go"); err != nil {
+		if err := os.Setenv("GOMLX_BACKEND", nn.Sequential); err != nil {
 			panic(err)
 		}
 	}
@@ -33,7 +33,7 @@ func Main(m *testing.M) {
 // Backend opens the pure Go backend, which every machine has.
 func Backend(t testing.TB) nn.Backend {
 	t.Helper()
-	b, err := nn.OpenConfig("go:parallelism=-1")
+	b, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func checkFeature(t *testing.T, name string, row int, got []float32, want []floa
 func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (map[string]float64, *model.Store) {
 	t.Helper()
 	spec := trio()
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestDetectorsLossTrainsDetectorAndEncoderAlone(t *testing.T) {
 }
 
 func TestDetectionLossFollowsItsFormula(t *testing.T) {
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestOnlineDetectorNeedsLabels(t *testing.T) {
 		t.Error("a rollout without labels is accepted")
 	}
 	for _, online := range []bool{true, false} {
-		backend, err := nn.OpenConfig("go:parallelism=-1")
+		backend, err := nn.OpenConfig(nn.Sequential)
 		if err != nil {
 			t.Fatal(err)
 		}

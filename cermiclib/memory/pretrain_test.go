@@ -83,7 +83,7 @@ func (e *scatter) Track(dst []float32) {
 
 func pureGo(t *testing.T) nn.Backend {
 	t.Helper()
-	b, err := nn.OpenConfig("go:parallelism=-1")
+	b, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

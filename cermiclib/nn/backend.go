@@ -21,6 +21,10 @@ import (
 // goConfig keeps independent matrix products from deadlocking the worker pool of the Go backend, and is its fastest mode.
 const goConfig = "go:parallelism=-1"
 
+// Sequential configures the Go backend to run the operations of a graph one after another. The values are the same. In graphs as small as those of
+// tests, to start operations side by side takes longer than they do; in those of the default sizes it does not.
+const Sequential = goConfig + ",ops_sequential"
+
 // opened is the backend of this process: plugins can be loaded once only.
 var opened = sync.OnceValues(func() (Backend, error) {
 	if config := os.Getenv("GOMLX_BACKEND"); config != "" {

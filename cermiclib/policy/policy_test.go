@@ -21,7 +21,7 @@ const (
 // build makes what a policy of a made-up task needs.
 func build(t *testing.T) *nn.Build {
 	t.Helper()
-	backend, err := nn.OpenConfig("go:parallelism=-1")
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}

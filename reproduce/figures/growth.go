@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"gonum.org/v1/plot"
 
@@ -32,9 +33,10 @@ var GrowthAxes = []struct {
 	Name, Key string
 	Sizes     []int
 	Memories  []string // of CERMIC
+	Set       []string // what else is changed; settings of the explorer count for CERMIC alone
 }{
-	{"agents, 60 environments", "n_agents", []int{2, 4, 8}, []string{"mlp", "gru", "graph"}},
-	{"environments, 4 agents", "copies", []int{20, 60, 180}, []string{"mlp"}},
+	{Name: "agents, 60 environments", Key: "n_agents", Sizes: []int{2, 4, 8}, Memories: []string{"mlp", "gru", "graph"}},
+	{Name: "environments, 4 agents", Key: "copies", Sizes: []int{20, 60, 180}, Memories: []string{"mlp"}},
 }
 
 // MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC: three collections of so many steps, five passes over minibatches of
@@ -55,7 +57,7 @@ func MeasureGrowth(ctx context.Context, axis, steps int, told func(string)) (*Gr
 		g.Table.Header = append(g.Table.Header, label)
 		var x, y []float64
 		for i, size := range a.Sizes {
-			cost, err := agentStep(ctx, memory, a.Key, size, steps)
+			cost, err := agentStep(ctx, memory, a.Key, size, steps, a.Set...)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s=%d: %w", label, a.Key, size, err)
 			}
@@ -71,7 +73,7 @@ func MeasureGrowth(ctx context.Context, axis, steps int, told func(string)) (*Gr
 }
 
 // agentStep measures one cost in microseconds.
-func agentStep(ctx context.Context, memory, key string, size, steps int) (float64, error) {
+func agentStep(ctx context.Context, memory, key string, size, steps int, more ...string) (float64, error) {
 	method, agents, copies := "mappo", 4, 60
 	if key == "n_agents" {
 		agents = size
@@ -83,6 +85,11 @@ func agentStep(ctx context.Context, memory, key string, size, steps int) (float6
 		fmt.Sprintf("learner.frames_per_batch=%d", frames), fmt.Sprintf("learner.minibatch_size=%d", (frames+2)/3), "learner.minibatch_iterations=5"}
 	if memory != "" {
 		method, set = "mappo-cermic", append(set, "explore.memory="+memory)
+	}
+	for _, s := range more {
+		if memory != "" || !strings.HasPrefix(s, "explore.") {
+			set = append(set, s)
+		}
 	}
 	e, err := plan.New(plan.Request{Task: "vmas/balance", Method: method, Budget: "short", Set: set, Seed: 1})
 	if err != nil {

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/stream"
 	"cermic/viz"
 )
 
 // What was computed once is found by all of its settings, and by no others.
 func TestStreamsAreComputedOnce(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", "go")
+	t.Setenv("GOMLX_BACKEND", nn.Sequential)
 	st := libtest.Store(t)
 	s := stream.Default()
 	s.Iterations, s.Every, s.Copies, s.Steps = 2, 1, 2, 2

@@ -18,6 +18,7 @@ import (
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/envs"
 	"cermic/envs/conf"
@@ -82,7 +83,7 @@ var playgrounds = []string{"vmas/balance", "smac/protoss_5_vs_5", "meltingpot/pr
 // everywhere calls f for every method on every playground with every core, by name. In short tests, and on a backend that compiles each
 // graph for seconds, every method comes once, with task and core in turn.
 func everywhere(f func(name, method, task, core string)) {
-	once := testing.Short() || os.Getenv("GOMLX_BACKEND") != "go"
+	once := testing.Short() || os.Getenv("GOMLX_BACKEND") != nn.Sequential
 	for k, method := range Methods() {
 		for i, task := range playgrounds {
 			for j, core := range cores {

@@ -10,12 +10,13 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 )
 
 // Where agents see more than before, a run of its own begins, also in the middle of training; with other lengths of episodes it branches.
 func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", "go")
+	t.Setenv("GOMLX_BACKEND", nn.Sequential)
 	st := libtest.Store(t)
 	ask := func(set ...string) experiment.Config {
 		return configure(t, Request{Task: "explore/rooms", Method: "mappo", Budget: "smoke", Seed: 1, Set: append(set, "learner.critic_hidden=8", "policy.hidden=8")})
@@ -43,7 +44,7 @@ func TestAWorldWithOtherObservationsIsARunOfItsOwn(t *testing.T) {
 
 // A control that moves while a run trains makes it branch off; where that is impossible or pointless, a run of its own.
 func TestATurnedSettingBranchesOffARunInTraining(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", "go") // compiles such small networks in no time
+	t.Setenv("GOMLX_BACKEND", nn.Sequential) // compiles such small networks in no time
 	st := libtest.Store(t)
 	ask := func(set ...string) experiment.Config {
 		e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1,
