@@ -25,7 +25,7 @@ type TimeProfile struct {
 	Optimiser time.Duration // norm, clip, Adam and the momentum encoder
 }
 
-// profileRuns is how often each part is timed; the quickest counts, since other programs can only slow it down.
+// profileRuns is how often each part is timed.
 const profileRuns = 9
 
 // TimeProfile builds the module and times its parts on x, a rollout of b's task with labels. Forward and backward are graphs of their
@@ -45,11 +45,11 @@ func (c Config) TimeProfile(b *nn.Build, x *rl.Rollout) (s TimeProfile, err erro
 	}
 	rows, weight := m.sampler.draw(x, c.Fraction, m.minibatch, m.stream("cermic shares", 0, 0))
 	rows, weight = rows[:m.minibatch], weight[:m.minibatch]
-	step, err := m.quickest(m.step, x, rows, weight)
-	if err != nil {
-		return s, err
+	steps := []func() error{
+		func() error { m.fit(x); return m.form.look(context.Background(), m.raw, x) },
+		func() error { m.feed(x, rows, weight, 0); return nil },
+		m.step.Run,
 	}
-	var parts [2]time.Duration
 	for i, backward := range []bool{false, true} {
 		p, err := m.program(b, fmt.Sprintf("cermic.shares.%d", i), func(sc *model.Scope, in batch) []*graph.Node {
 			return c.evaluate(sc, m.mem, in, backward)
@@ -57,13 +57,12 @@ func (c Config) TimeProfile(b *nn.Build, x *rl.Rollout) (s TimeProfile, err erro
 		if err != nil {
 			return s, err
 		}
-		if parts[i], err = m.quickest(p, x, rows, weight); err != nil {
-			return s, err
-		}
+		m.fill(p, x, rows, weight)
+		steps = append(steps, p.Run)
 	}
-	s.Reward = quickest(func() error { m.fit(x); return m.form.look(context.Background(), m.raw, x) }, &err)
-	s.Gather = quickest(func() error { m.feed(x, rows, weight, 0); return nil }, &err)
-	s.Forward, s.Backward, s.Optimiser = parts[0], parts[1]-parts[0], step-parts[1]
+	took, err := nn.Quickest(profileRuns, steps...)
+	s.Reward, s.Gather = took[0], took[1]
+	s.Forward, s.Backward, s.Optimiser = took[3], took[4]-took[3], took[2]-took[4]
 	return s, err
 }
 
@@ -78,38 +77,13 @@ func (c Config) evaluate(sc *model.Scope, mem memory.Memory, in batch, backward 
 	if !backward {
 		return out
 	}
-	var nodes []*graph.Node
-	for _, v := range nn.Variables(sc.Store(), sc.Scope()) {
-		if v.Trainable && v.InUseByGraph(total.Graph()) {
-			nodes = append(nodes, v.NodeValue(total.Graph()))
-		}
-	}
-	for _, g := range graph.Gradient(total, nodes...) {
-		out = append(out, graph.ReduceAllSum(g))
-	}
-	return out
+	return append(out, nn.GradientSums(total, nn.TrainedBy(total, sc)...)...)
 }
 
-// quickest times one run of p on a minibatch.
-func (m *module) quickest(p *nn.Program, x *rl.Rollout, rows []int32, weight []float32) (least time.Duration, err error) {
+// fill gives p, a graph with the inputs of a step, a minibatch.
+func (m *module) fill(p *nn.Program, x *rl.Rollout, rows []int32, weight []float32) {
 	step := m.step
 	m.step = p
 	m.feed(x, rows, weight, 0)
 	m.step = step
-	return quickest(p.Run, &err), err
-}
-
-// quickest is the least time that f takes; an error of f goes into err.
-func quickest(f func() error, err *error) (least time.Duration) {
-	for i := range profileRuns {
-		start := time.Now()
-		if e := f(); e != nil {
-			*err = e
-			return 0
-		}
-		if t := time.Since(start); i == 0 || t < least {
-			least = t
-		}
-	}
-	return least
 }

@@ -153,12 +153,18 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	return seconds, nil
 }
 
+// named are tensors by their names.
+func named(tensors []results.Tensor) map[string]results.Tensor {
+	out := make(map[string]results.Tensor, len(tensors))
+	for _, x := range tensors {
+		out[x.Name] = x
+	}
+	return out
+}
+
 // restoreLearned restores what a run has learned and nothing else: enough to play. It returns the tensors of c by name.
 func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]results.Tensor, err error) {
-	byName = make(map[string]results.Tensor, len(c.Tensors))
-	for _, x := range c.Tensors {
-		byName[x.Name] = x
-	}
+	byName = named(c.Tensors)
 	if err := t.restoreWeights(byName, false); err != nil {
 		return nil, err
 	}

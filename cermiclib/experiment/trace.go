@@ -154,10 +154,7 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	if err != nil {
 		return nil, err
 	}
-	byName := make(map[string]results.Tensor, len(saved.Tensors))
-	for _, x := range saved.Tensors {
-		byName[x.Name] = x
-	}
+	byName := named(saved.Tensors)
 	err = t.restoreWeights(byName, saved.Bare)
 	for _, g := range t.groups {
 		r, recalls := g.module.(rl.Recaller)

@@ -27,7 +27,7 @@ func (s TimeProfile) Step() time.Duration {
 	return s.Transfer + s.Forward + s.Activations + s.Weights + s.Optimiser
 }
 
-// profileRuns is how often each part is timed; the quickest counts, since other programs can only slow it down.
+// profileRuns is how often each part is timed.
 const profileRuns = 25
 
 // TimeProfile builds the learner and times the parts of a minibatch step on x. The parts are graphs of their own, each with one part more than the one
@@ -58,7 +58,7 @@ func (c MAPPO) TimeProfile(b *nn.Build, p policy.Config, x *rl.Rollout) (s TimeP
 		m.feed(part, x, 0)
 		steps = append(steps, part.Run)
 	}
-	took, err := quickest(steps)
+	took, err := nn.Quickest(profileRuns, steps...)
 	s.Transfer, took = took[0], took[1:]
 	s.Forward, s.Activations, s.Weights, s.Optimiser = took[1], took[2]-took[1], took[3]-took[2], took[0]-took[3]
 	return s, err
@@ -79,34 +79,10 @@ func (m *mappo) gradients(sc *model.Scope, in ppoIn, inputs, weights bool) (out 
 		if inputs && of.input != nil {
 			nodes = append(nodes, of.input)
 		}
-		for _, v := range nn.Variables(sc.Store(), sc.At("%s", of.scope).Scope()) {
-			if weights && v.Trainable && v.InUseByGraph(of.loss.Graph()) {
-				nodes = append(nodes, v.NodeValue(of.loss.Graph()))
-			}
+		if weights {
+			nodes = append(nodes, nn.TrainedBy(of.loss, sc.At("%s", of.scope))...)
 		}
-		if len(nodes) == 0 {
-			continue
-		}
-		for _, g := range Gradient(of.loss, nodes...) {
-			out = append(out, ReduceAllSum(g))
-		}
+		out = append(out, nn.GradientSums(of.loss, nodes...)...)
 	}
 	return out
-}
-
-// quickest is the least time that each step takes. They take turns, so that a busy machine slows all of them alike.
-func quickest(steps []func() error) ([]time.Duration, error) {
-	least := make([]time.Duration, len(steps))
-	for round := range profileRuns {
-		for i, step := range steps {
-			start := time.Now()
-			if err := step(); err != nil {
-				return least, err
-			}
-			if t := time.Since(start); round == 0 || t < least[i] {
-				least[i] = t
-			}
-		}
-	}
-	return least, nil
 }

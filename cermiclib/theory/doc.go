@@ -22,7 +22,7 @@
 //
 // # The formulas of r^i
 //
-// [FormCurves] puts every formula of r^i that the module has into the same learner; [FormTable] lists bonus and regret. Found on the
+// [FormCurves] puts every formula of r^i that the module has into the same learner. Found on the
 // chain of 5 states, horizon 6, ζ = 2, 1 500 episodes: only the elliptical form (regret 291) and Theorem 1's (428) find the optimum.
 // The letter's constant (2 273), the aggregate (2 293), which ranks what is rare but does not fade with visits, the context form
 // without peers (2 284) and progress (2 273), which gives nothing to what has never been visited, all stay with the cent at the left end.

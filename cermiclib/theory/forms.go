@@ -3,7 +3,6 @@
 package theory
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -91,29 +90,4 @@ func FormCurves(m *MDP, settings LSVI, seeds []uint64) ([]Learning, error) {
 		}
 	}
 	return curves, nil
-}
-
-// FormTable shows what FormCurves returned, one row for each run.
-func FormTable(curves []Learning) *Table {
-	t := &Table{
-		Title:  "Regret and bonus of each formula of r^i",
-		Header: []string{"bonus", "zeta", "seed", "bonus_1", "bonus_10", "bonus_100", "bonus_last", "regret", "regret_last_100"},
-		Notes: []string{
-			"ucb is the elliptical form, information that of Theorem 1, which has no zeta. bonus_k: mean bonus in episode k.",
-			"regret: of all episodes together. regret_last_100: mean of the last 100.",
-		},
-	}
-	for _, c := range curves {
-		cells := []string{string(c.Bonus), short(c.Zeta), fmt.Sprint(c.Seed)}
-		for _, k := range []int{1, 10, 100, len(c.MeanBonus)} {
-			if k > len(c.MeanBonus) {
-				cells = append(cells, "")
-				continue
-			}
-			cells = append(cells, fmt.Sprintf("%.3f", c.MeanBonus[k-1]))
-		}
-		last := c.Regret[max(0, len(c.Regret)-100):]
-		t.Rows = append(t.Rows, append(cells, fmt.Sprintf("%.0f", c.Cumulative[len(c.Cumulative)-1]), fmt.Sprintf("%.4f", floats.Sum(last)/float64(len(last)))))
-	}
-	return t
 }

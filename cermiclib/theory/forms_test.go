@@ -4,7 +4,6 @@ package theory
 
 import (
 	"math"
-	"os"
 	"testing"
 )
 
@@ -20,11 +19,6 @@ func TestConstantBonusFindsNothing(t *testing.T) {
 	curves, err := FormCurves(m, l, []uint64{1})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if testing.Verbose() {
-		if err := FormTable(curves).WriteText(os.Stdout); err != nil {
-			t.Fatal(err)
-		}
 	}
 	last := map[Bonus]float64{}
 	for _, c := range curves {

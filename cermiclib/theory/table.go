@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 )
 
 // Table is a printed result: cells as text, one row per case.
@@ -18,19 +16,6 @@ type Table struct {
 	Header []string
 	Rows   [][]string
 	Notes  []string
-}
-
-// WriteText writes the table in aligned columns, with its title above and its notes below.
-func (t *Table) WriteText(w io.Writer) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, t.Title)
-	for _, row := range append([][]string{t.Header}, t.Rows...) {
-		fmt.Fprintln(out, strings.Join(row, "\t"))
-	}
-	for _, note := range t.Notes {
-		fmt.Fprintln(out, note)
-	}
-	return out.Flush()
 }
 
 // WriteCSV writes the header and the rows.

@@ -5,7 +5,6 @@ package vmas
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"cermic/envs"
 	"cermic/envs/conf"
@@ -37,13 +36,6 @@ const (
 	GoalOfCopy  GoalDraw = "copy"
 )
 
-func (g GoalDraw) validate(task string) error {
-	if known := []string{string(GoalOfWorld), string(GoalOfCopy)}; !slices.Contains(known, string(g)) {
-		return fmt.Errorf("%s: goal is %q%s", task, g, conf.Near(string(g), known))
-	}
-	return nil
-}
-
 // DefaultSimpleAdversary returns the settings of BenchMARL 1.5.2 (conf/task/vmas/simple_adversary.yaml).
 func DefaultSimpleAdversary() SimpleAdversary {
 	a := SimpleAdversary{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Agents: 3, Adversaries: 1, Opponents: AsObjects, Goal: GoalOfWorld}
@@ -64,13 +56,11 @@ func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config { a.Discrete = d; 
 
 // Build makes the environment.
 func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		wantCount(a.Kind(), "n_agents", a.Agents, 2, 100),
-		wantCount(a.Kind(), "n_adversaries", a.Adversaries, 1, a.Agents-1),
-		a.Opponents.validate(a.Kind()),
-		a.Goal.validate(a.Kind()),
-	); err != nil {
+	if err := cmp.Or(wantCount(a.Kind(), "n_agents", a.Agents, 2, 100), wantCount(a.Kind(), "n_adversaries", a.Adversaries, 1, a.Agents-1)); err != nil {
 		return nil, err
+	}
+	if err := conf.CheckChoices(a); err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Kind(), err)
 	}
 	return New(a.Kind(), a.Common, a.Settings, &simpleAdversary{a}, seed, workers)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"cermic/envs"
-	"cermic/envs/conf"
 )
 
 // Opponents says what the agents of another group are to an agent.
@@ -20,14 +19,6 @@ const (
 	AsObjects Opponents = "objects" // like landmarks: detectors and memories know an agent's own group alone
 	AsPeers   Opponents = "peers"   // like its own group: detectors and memories tell them apart, too
 )
-
-// validate returns one sentence about an unknown value.
-func (o Opponents) validate(task string) error {
-	if known := []string{string(AsObjects), string(AsPeers)}; o != AsObjects && o != AsPeers {
-		return fmt.Errorf("%s: opponents is %q, want %q or %q%s", task, o, AsObjects, AsPeers, conf.Near(string(o), known))
-	}
-	return nil
-}
 
 // kind is that of an opponent's entity.
 func (o Opponents) kind() envs.EntityKind {
