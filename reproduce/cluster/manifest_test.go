@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/experiment"
+	"cermic/reproduce/plan"
+)
+
+// FuzzManifest reads any file as a manifest: the answer is its experiments, which written and read again are the same, or one sentence.
+func FuzzManifest(f *testing.F) {
+	for _, method := range []string{"mappo", "qmix-cermic"} {
+		e, err := plan.New(plan.Request{Task: "balance", Method: method, Budget: "smoke", Seed: 1})
+		if err != nil {
+			f.Fatal(err)
+		}
+		text, err := writeManifest([]experiment.Config{e})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+		f.Add(text[:len(text)/2])
+	}
+	f.Add([]byte("\n"))
+	f.Add([]byte(`{"method":"\u001b[2J","experiment":null}`))
+	f.Add([]byte(`{"method":"mappo","experiment":{"task":{"kind":"../x"},"seed":-1}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		es, err := parseManifest(data, "m.jsonl")
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r\x1b") {
+				t.Errorf("not one sentence: %q", err)
+			}
+			return
+		}
+		again, err := writeManifest(es)
+		if err != nil {
+			return // an experiment that has no identity is refused where it is written
+		}
+		back, err := parseManifest(again, "m.jsonl")
+		if err != nil || !slices.EqualFunc(es, back, same) {
+			t.Errorf("read again it is another manifest, %v:\n%s", err, again)
+		}
+	})
+}
+
+// same reports whether two experiments are one; of those that are none, and are refused where they are trained, nothing is known.
+func same(a, b experiment.Config) bool {
+	one, err := a.ID()
+	two, other := b.ID()
+	return err != nil || other == nil && one == two
+}
