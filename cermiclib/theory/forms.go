@@ -11,14 +11,14 @@ import (
 // What the formulas of r^i other than Theorem 1's come to in a linear MDP, where the code of a pair is N(η, codeVariance·I) and nothing
 // is left to learn but what has been visited. All are multiplied by ζ. UCB is the elliptical form itself.
 const (
-	Letter    Bonus = "kl"        // √KL to N(0, I) of a code that the losses hold in one band: 1 everywhere
-	Aggregate Bonus = "aggregate" // √(−log Σ_j (n_j/n)·exp(−KL(p‖p_j))) over the pairs visited at this step; 0 while there are none
-	Context   Bonus = "context"   // √KL to the Gaussian of the codes visited; there are no peers whose context it could depend on
-	Progress  Bonus = "progress"  // (c/2)·[log(1+x before the last episode) − log(1+x)], the mean gain of log-likelihood
+	Divergence Bonus = "kl"        // √KL to N(0, I) of a code that the losses hold in one band: 1 everywhere
+	Aggregate  Bonus = "aggregate" // √(−log Σ_j (n_j/n)·exp(−KL(p‖p_j))) over the pairs visited at this step; 0 while there are none
+	Context    Bonus = "context"   // √KL to the Gaussian of the codes visited; there are no peers whose context it could depend on
+	Progress   Bonus = "progress"  // (c/2)·[log(1+x before the last episode) − log(1+x)], the mean gain of log-likelihood
 )
 
 // bonuses are all names of a bonus.
-var bonuses = []string{string(UCB), string(Information), string(Letter), string(Aggregate), string(Context), string(Progress)}
+var bonuses = []string{string(UCB), string(Information), string(Divergence), string(Aggregate), string(Context), string(Progress)}
 
 // codeVariance makes the KL between the codes of two pairs with orthogonal features of length 1 ten nats.
 const codeVariance = 0.1
@@ -29,7 +29,7 @@ func (p *planner) bonus(h, pair int, x float64) float64 {
 	switch l.Bonus {
 	case Information:
 		return IntrinsicReward(x, l.Output)
-	case Letter:
+	case Divergence:
 		return l.Zeta
 	case Aggregate:
 		return l.Zeta * math.Sqrt(g.aggregate(p.m, pair))

@@ -24,7 +24,7 @@ func TestConstantBonusFindsNothing(t *testing.T) {
 	for _, c := range curves {
 		last[c.Bonus] = c.Regret[len(c.Regret)-1]
 		for _, b := range c.MeanBonus {
-			if math.IsNaN(b) || c.Bonus == Letter && b != l.Zeta {
+			if math.IsNaN(b) || c.Bonus == Divergence && b != l.Zeta {
 				t.Fatalf("bonus %s is %g", c.Bonus, b)
 			}
 		}
@@ -32,8 +32,8 @@ func TestConstantBonusFindsNothing(t *testing.T) {
 	if last[UCB] > 0.1 || last[Information] > 0.1 {
 		t.Errorf("the elliptical form ends with a regret of %g, Theorem 1's with %g", last[UCB], last[Information])
 	}
-	if last[Letter] < 1 {
-		t.Errorf("the letter ends with a regret of %g", last[Letter])
+	if last[Divergence] < 1 {
+		t.Errorf("the divergence alone ends with a regret of %g", last[Divergence])
 	}
 }
 

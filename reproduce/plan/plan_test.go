@@ -312,7 +312,7 @@ func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range paper.Letters {
+	for _, l := range paper.PrintedSettings {
 		now, ok := FindKey(conf.Keys(e), l.Key)
 		if !ok || now != paper.Setting(text, l.Key) {
 			t.Errorf("%s is %q in the settings (%v), %q in their JSON", l.Key, now, ok, paper.Setting(text, l.Key))

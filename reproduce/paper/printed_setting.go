@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Letter is what the paper prints about a setting of its module. Where it prints nothing there is nothing to depart from.
-type Letter struct {
+// PrintedSetting is what the paper prints about a setting of its module. Where it prints nothing there is nothing to depart from.
+type PrintedSetting struct {
 	Key    string   // as for -set
 	Values []string // two where text and appendix differ
 	About  string
 }
 
-// Letters are in the order of the paper.
-var Letters = []Letter{
+// PrintedSettings are in the order of the paper.
+var PrintedSettings = []PrintedSetting{
 	{"explore.memory", []string{"graph"}, "the intention model of Sec. 4.2"},
 	{"explore.explore_reduce", []string{"sum"}, "the log-likelihood in L_explore"},
 	{"explore.explore_nce", []string{"0"}, "no contrastive term in L_explore"},
@@ -38,7 +38,7 @@ var Letters = []Letter{
 
 // Deviation is one setting that departs from what the paper prints.
 type Deviation struct {
-	Letter
+	PrintedSetting
 	Value string // as for -set
 }
 
@@ -49,9 +49,9 @@ func (d Deviation) String() string {
 
 // Always are departures that no setting undoes, with what takes the place of a value.
 var Always = []Deviation{
-	{Letter{"bias of the critic", []string{"a bilinear layer"}, "Sec. 4.2 and App. C"}, "none"},
-	{Letter{"networks behind r^i", []string{"expectation over Θ"}, "the reward of Sec. 4.4"}, "one"},
-	{Letter{"s_{t+1} in r^i", []string{"conditioned on"}, "the reward of Sec. 4.4"}, "no part"},
+	{PrintedSetting{"bias of the critic", []string{"a bilinear layer"}, "Sec. 4.2 and App. C"}, "none"},
+	{PrintedSetting{"networks behind r^i", []string{"expectation over Θ"}, "the reward of Sec. 4.4"}, "one"},
+	{PrintedSetting{"s_{t+1} in r^i", []string{"conditioned on"}, "the reward of Sec. 4.4"}, "no part"},
 }
 
 // Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is empty
@@ -61,7 +61,7 @@ func Deviations(experiment json.RawMessage) []Deviation {
 		return nil
 	}
 	var out []Deviation
-	for _, l := range Letters {
+	for _, l := range PrintedSettings {
 		if now := Setting(experiment, l.Key); now != "" && !slices.Contains(l.Values, now) {
 			out = append(out, Deviation{l, now})
 		}
