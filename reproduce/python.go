@@ -76,6 +76,9 @@ func (s setup) wheel() (string, error) {
 		return "", err
 	}
 	if !s.compiler() {
+		if s.ctx.Err() != nil {
+			return "", s.ctx.Err()
+		}
 		return "", errors.New("a shared library needs cgo and a C compiler: install gcc (on Debian and Ubuntu: apt install gcc libc6-dev), or set CGO_ENABLED=1")
 	}
 	if err := os.MkdirAll(s.path(".dist"), 0o777); err != nil {

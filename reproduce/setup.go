@@ -166,6 +166,9 @@ func (s setup) plugins() {
 		return
 	}
 	if !s.compiler() {
+		if s.ctx.Err() != nil {
+			return // the next step says that it was stopped
+		}
 		s.ready("xla", "there is no C compiler: "+slower+"; install gcc and run setup again")
 		return
 	}
@@ -216,7 +219,7 @@ func (s setup) checkPlugin() error {
 	return nil
 }
 
-// compiler reports whether Go would build with cgo, which XLA needs.
+// compiler reports whether Go would build with cgo, which XLA needs; a stop keeps it from finding out.
 func (s setup) compiler() bool {
 	text, err := s.output("go", "env", "CGO_ENABLED", "CC")
 	enabled, compiler, _ := strings.Cut(strings.TrimSpace(text), "\n")

@@ -186,3 +186,17 @@ func appears(t *testing.T, path string) {
 	}
 	t.Fatalf("%s does not appear", path)
 }
+
+// A stop that meets the question whether there is a C compiler is no answer to it.
+func TestAStopIsNotTakenForAMissingCompiler(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var out bytes.Buffer
+	s := setup{ctx: ctx, out: &out, root: t.TempDir()}
+	if _, err := s.wheel(); !errors.Is(err, context.Canceled) {
+		t.Errorf("python: got %v, want a stop", err)
+	}
+	if s.plugins(); strings.Contains(out.String(), "compiler") {
+		t.Errorf("setup says %q", out.String())
+	}
+}
