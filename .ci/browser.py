@@ -187,6 +187,10 @@ class Lab:
     def live(self):
         return self.js("return !!book.node.querySelector('.cermic-live')")
 
+    def controls(self):
+        """Whether a cell waits for a hand; one that trains alone is alive, too."""
+        return self.js("return !!book.node.querySelector('.cermic-live select, .cermic-live input')")
+
     def line(self):
         """What the progress line says: frames, whole budget and its text."""
         for line in self.said(PLAY).splitlines():
@@ -212,16 +216,13 @@ class Lab:
         self.browser.set_window_size(1280, 1000)
         self.js("book.activeCellIndex = arguments[0]; book.scrollToItem(arguments[0], 'start')", at)
         wait("the cell is on the page", lambda: self.js(node + "return node.isConnected && node.offsetHeight > 0", at), every=0.1)
-        room = node + "const free = book.node.querySelector('.jp-WindowedPanel-outer')?.clientHeight ?? book.node.clientHeight; return [free, node.offsetHeight]"
-
-        def fits():  # figures are drawn, and pages laid out anew, after the cell has come
-            free, tall = self.js(room, at)
-            if free < min(tall, 12000) + 40:
-                self.browser.set_window_size(1280, min(tall, 12000) + 300)
-                self.js("book.scrollToItem(arguments[0], 'start')", at)
-            return free >= min(tall, 12000) + 40
-
-        wait("the window is as tall as the cell", fits, seconds=20, every=0.3)
+        for _ in range(20):  # figures are drawn, and pages laid out anew, after the cell has come
+            free, tall = self.js(node + "return [panel.node.clientHeight - 60, node.offsetHeight]", at)
+            if free >= min(tall, 12000):
+                break
+            self.browser.set_window_size(1280, min(tall, 12000) + 400)
+            self.js("book.scrollToItem(arguments[0], 'start')", at)
+            time.sleep(0.3)
         time.sleep(0.3)
         if len(sys.argv) > 1:
             folder = pathlib.Path(sys.argv[1])
@@ -524,7 +525,7 @@ def every(lab):
         time.sleep(2)
         failed = "w.model.outputs.toJSON().some(o => o.output_type === 'error')"  # the cells behind it do not run
         ended = f"const code = book.widgets.filter(w => w.model.type === 'code'); return code.some(w => {failed}) || code.every(w => w.model.executionCount !== null && w.prompt !== '*')"
-        controls, took = wait(f"{path.stem} ends", lambda: lab.live() and "controls" or not lab.busy() and lab.js(ended), seconds=3 * PATIENCE, every=1)
+        controls, took = wait(f"{path.stem} ends", lambda: lab.controls() and "controls" or not lab.busy() and lab.js(ended), seconds=3 * PATIENCE, every=1)
         if controls == "controls":
             time.sleep(30)
             lab.picture(f"{path.stem}_controls")
