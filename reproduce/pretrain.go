@@ -93,7 +93,7 @@ func pretrain(ctx context.Context, out io.Writer, st *results.Store, p plan.Pret
 
 // describe says what the detector and the positions are worth on held-out play.
 func describe(out io.Writer, task string, q memory.Quality) {
-	fmt.Fprintf(out, "\n%s, held-out random play; %.1f %% of pairs within sight\n", task, 100*q.Present)
+	fmt.Fprintf(out, "\n%s, held-out random play; %.1f %% of pairs visible to each other\n", task, 100*q.Present)
 	switch {
 	case !math.IsNaN(q.AUC):
 		fmt.Fprintf(out, "  detector: AUC %.3f (0.5 is chance)\n", q.AUC)
@@ -101,7 +101,7 @@ func describe(out io.Writer, task string, q memory.Quality) {
 		fmt.Fprintln(out, "  detector: nothing to learn, all labels are equal")
 	}
 	if !math.IsNaN(q.RMSE) {
-		fmt.Fprintf(out, "  positions: RMSE %.3f world half sizes over pairs within sight; predicting their mean: %.3f\n", q.RMSE, q.Spread)
+		fmt.Fprintf(out, "  positions: RMSE %.3f world half sizes over visible pairs; predicting their mean: %.3f\n", q.RMSE, q.Spread)
 	}
 	if q.Blind() {
 		fmt.Fprintf(out, "  %s.\n", memory.BlindNote)

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -85,7 +86,7 @@ func looksOf(series []Series) func(Series) Style {
 	return func(s Series) Style {
 		if s.Reference {
 			n := len(referenceDashes)
-			style := Style{s.Label, brown, referenceDashes[references%n], vg.Points(1.1 + 0.7*float64(references/n%3))}
+			style := Style{theirs(s.Label), brown, referenceDashes[references%n], vg.Points(1.1 + 0.7*float64(references/n%3))}
 			references++
 			return style
 		}
@@ -95,6 +96,15 @@ func looksOf(series []Series) func(Series) Style {
 		}
 		return style
 	}
+}
+
+// theirs is the label of a reference: that of others' runs of a method of the paper has its printed name, "BenchMARL MAPPO".
+func theirs(label string) string {
+	others, method, two := strings.Cut(label, " ")
+	if s, ok := methods[method]; two && ok {
+		return others + " " + s.Name
+	}
+	return label
 }
 
 // vacant implements plot.Plotter: it says that there is nothing to see, where axes alone could be taken for a result.

@@ -145,7 +145,12 @@ func stylesOf(names []name) []Style {
 			different[s.Name] = true
 		}
 	}
-	several := len(different) > 1
+	labels := map[name]bool{}
+	for _, n := range names {
+		labels[n] = true
+	}
+	delete(labels, name{})
+	own := len(different) > 1 || len(labels) == 1 // a line alone, or beside other methods, has its method's colour
 	first := slices.IndexFunc(names, func(n name) bool { return n.label != "" })
 	cued := slices.ContainsFunc(names, func(n name) bool { return n.label != "" && n.cues != names[first].cues }) // what all have in common tells none apart
 	for i, n := range names {
@@ -162,7 +167,7 @@ func stylesOf(names []name) []Style {
 			switch {
 			case ok && cued && n.cues.any():
 				out[i] = n.cues.on(s).variant(used)
-			case ok && several:
+			case ok && own:
 				out[i] = s.variant(used)
 			default:
 				if out[i] = agentStyle(n.label); out[i].Color.A == 0 || used[out[i].key()] {

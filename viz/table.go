@@ -97,10 +97,13 @@ func (t Table) Text() string {
 func signed(cells []string) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
-		out[i] = negative.ReplaceAllString(c, "$1−$2")
+		out[i] = negative.ReplaceAllString(nothing.ReplaceAllString(c, "$1$2"), "$1−$2")
 	}
 	return out
 }
+
+// nothing is a number so small that only its sign was left.
+var nothing = regexp.MustCompile(`(^|[\s\[(])-(\.?0+(?:\.0+)?(?:$|[\s,\])]))`)
 
 var negative = regexp.MustCompile(`(^|[\s\[(])-(\.?\d)`)
 

@@ -4,7 +4,9 @@ package viz
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -12,9 +14,18 @@ import (
 	"cermic/cermiclib/theory"
 )
 
+// joined are the words of a column's name: max_x.
+var joined = regexp.MustCompile(`\b[a-z]{2,}(?:_[a-z0-9]+)+\b`)
+
 // TheoryTable is a table of package theory as a notebook shows it.
 func TheoryTable(t *theory.Table) Table {
-	return Table{Title: t.Title, Header: t.Header, Rows: t.Rows, Notes: t.Notes}
+	spaced := func(lines []string) (out []string) {
+		for _, l := range lines {
+			out = append(out, joined.ReplaceAllStringFunc(l, func(name string) string { return strings.ReplaceAll(name, "_", " ") }))
+		}
+		return out
+	}
+	return Table{Title: t.Title, Header: spaced(t.Header), Rows: t.Rows, Notes: spaced(t.Notes)}
 }
 
 // Sandwich draws Theorem 1 over x: r^i between its bounds, and where it leaves them.

@@ -5,6 +5,7 @@ package scripted
 
 import (
 	"fmt"
+	"strings"
 
 	"cermic/envs"
 	"cermic/envs/rng"
@@ -35,7 +36,7 @@ type Episodes struct {
 
 // String sums up a single episode: "script: reward 12.3, success".
 func (p *Episodes) String() string {
-	out := fmt.Sprintf("%s: %.4g", p.Policy, p.Dense[0])
+	out := strings.ReplaceAll(fmt.Sprintf("%s: %.4g", p.Policy, p.Dense[0]), " -", " −")
 	if p.Success != nil && p.Success[0] == 1 {
 		out += ", success"
 	}

@@ -169,8 +169,12 @@ func Beside(captions []string, films ...*gif.GIF) {
 // summary is one line a record: what was run, how far it got, how it played last.
 func summary(rs []*results.Record) content {
 	head := []string{"run", "task", "method", "seed", "budget", "frames", "last score", "machine", "time"}
-	var page, plain strings.Builder
-	page.WriteString("<table><tr><th>" + strings.Join(head, "</th><th>") + "</th></tr>\n")
+	if len(rs) == 0 {
+		const none = "No such runs are stored here yet."
+		return content{protocol.MIMETextMarkdown: none, protocol.MIMETextPlain: none}
+	}
+	var plain strings.Builder
+	table := viz.Table{Header: head}
 	for _, r := range rs {
 		frames := viz.Short(float64(r.Frames))
 		if !r.Complete {
@@ -187,11 +191,7 @@ func summary(rs []*results.Record) content {
 		}
 		line := []string{id, r.Task, r.Method, fmt.Sprint(r.Seed), r.Budget, frames, score, machine, took}
 		plain.WriteString(strings.Join(line, "  ") + "\n")
-		for i := range line {
-			line[i] = html.EscapeString(line[i])
-		}
-		page.WriteString("<tr><td>" + strings.Join(line, "</td><td>") + "</td></tr>\n")
+		table.Rows = append(table.Rows, line)
 	}
-	page.WriteString("</table>\n")
-	return content{protocol.MIMETextHTML: page.String(), protocol.MIMETextPlain: plain.String()}
+	return content{protocol.MIMETextHTML: table.HTML(), protocol.MIMETextPlain: plain.String()}
 }

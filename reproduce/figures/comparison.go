@@ -20,7 +20,7 @@ const comparisonReps = 2000
 // evaluation, its difference, and the probability that a run of the second method scores higher than one of the first, each with
 // its bootstrap 95 % interval.
 func Compare(rs []*results.Record) (viz.Table, error) {
-	groups := plan.Groups(rs)
+	groups := plan.Groups(rs, "budget")
 	if len(groups) != 2 {
 		var labels []string
 		for _, g := range groups {
@@ -45,7 +45,7 @@ func Compare(rs []*results.Record) (viz.Table, error) {
 		}
 		methods, last = append(methods, g.Label), append(last, scores)
 	}
-	t := viz.Table{Title: rs[0].Task, Header: []string{"", "value", "95 % interval", "seeds"}}
+	t := viz.Table{Title: fmt.Sprintf("%s, after %s frames", rs[0].Task, viz.Short(float64(rs[0].Frames))), Header: []string{"", "value", "95 % interval", "seeds"}}
 	row := func(name string, i stats.Interval, seeds string) {
 		interval := viz.Missing
 		if !math.IsNaN(i.Low) {

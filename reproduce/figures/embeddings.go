@@ -15,8 +15,8 @@ import (
 // PathsTable measures on episodes, all seen through one encoder, what the paper says of its figure of s_t and x_t. Distances are
 // in units of the spread of all episodes' s_t, the root of their mean squared distance from their mean.
 func PathsTable(episodes ...*results.Inside) viz.Table {
-	t := viz.Table{Header: []string{"", "steps", "score", "steps with a peer in sight", "s_t to the nearest of a peer's path",
-		"s_t to a peer's at the same step", "x_t to s_t", "s_{t+1} to s_t", "x_t nearer to the path's end than s_t", "r^i with a peer in sight", "r^i without"},
+	t := viz.Table{Header: []string{"", "steps", "score", "steps with a visible peer", "s_t to the nearest of a peer's path",
+		"s_t to a peer's at the same step", "x_t to s_t", "s_{t+1} to s_t", "x_t nearer to the path's end than s_t", "r^i with a visible peer", "r^i without"},
 		Notes: []string{"One episode each: these describe the pictures and estimate nothing. x_t counts as where its decoder puts it among the s_t."}}
 	unit := spread(episodes)
 	for _, in := range episodes {

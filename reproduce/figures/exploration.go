@@ -212,15 +212,13 @@ func (x Exploration) Coverage(st *results.Store) (viz.Panels, error) {
 	if err != nil {
 		return viz.Panels{}, err
 	}
-	var plots []*plot.Plot
-	var labels []string
-	for i, task := range x.Tasks {
+	all := make([][]viz.Series, len(x.Tasks))
+	labels := make([]string, len(rows)) // of what no panel shows, an empty one keeps its place
+	few, many := 0, 0
+	for i := range x.Tasks {
 		list := make([]plan.Arm, len(rows))
 		for k, row := range rows {
 			list[k] = row.arms[i]
-			if i == 0 {
-				labels = append(labels, row.label)
-			}
 		}
 		groups, err := complete(st, list)
 		if err != nil {
@@ -231,17 +229,26 @@ func (x Exploration) Coverage(st *results.Store) (viz.Panels, error) {
 		for k, g := range groups {
 			series[k] = viz.Series{Label: g.Label}
 			if j := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == g.Label }); j >= 0 {
-				series[k] = lines[j]
+				series[k], labels[k] = lines[j], rows[k].label
+				n := len(g.Runs)
+				if many = max(many, n); few == 0 || n < few {
+					few = n
+				}
 			}
 		}
-		p, err := viz.Curves(viz.Figure{Title: taskLabel(task), X: "frames", Y: "cells visited", Unlabelled: true, High: 1}, series...)
+		all[i] = series
+	}
+	note := fmt.Sprintf("mean of %d to %d seeds: thin lines up to five, of more the bootstrap 95 %% interval", few, many) // one for all panels
+	var plots []*plot.Plot
+	for i, task := range x.Tasks {
+		p, err := viz.Curves(viz.Figure{Title: taskLabel(task), X: "frames", Y: "cells visited", Unlabelled: true, High: 1, Note: note}, all[i]...)
 		if err != nil {
 			return viz.Panels{}, err
 		}
 		plots = append(plots, p)
 	}
 	panels := viz.NewPanels(3, plots...)
-	panels.Legend = viz.Styles(labels...)
+	panels.Legend = slices.DeleteFunc(viz.Styles(labels...), func(s viz.Style) bool { return s.Name == "" })
 	panels.Height = 2.3 * vg.Inch
 	return panels, nil
 }

@@ -44,6 +44,9 @@ func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 		}
 	}
 	t, err := TabulatePretraining(st, done)
+	if len(done) == 0 {
+		t.Header, t.Notes = nil, nil // names of columns without a row say nothing
+	}
 	if len(open) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Not pre-trained here: %s. go run ./reproduce pretrain -memory %s -task all does it.", strings.Join(open, ", "), kind))
 	}
@@ -53,7 +56,7 @@ func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 // TabulatePretraining lists what pre-trainings were worth on held-out play. One that neither the store nor the records know has dashes.
 func TabulatePretraining(st *results.Store, list []plan.Pretraining) (viz.Table, error) {
 	t := viz.Table{Title: "Pre-training, on held-out random play",
-		Header: []string{"task", "memory", "frames", "weights", "pairs in sight", "detector: AUC", "positions: RMSE", "predicting the mean"}}
+		Header: []string{"task", "memory", "frames", "weights", "visible pairs", "detector: AUC", "positions: RMSE", "predicting the mean"}}
 	var blind []string
 	for _, p := range list {
 		row := []string{p.Task.Kind(), p.Memory.Kind(), thousands(p.Frames), viz.Missing, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
@@ -69,8 +72,8 @@ func TabulatePretraining(st *results.Store, list []plan.Pretraining) (viz.Table,
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Notes = []string{"AUC: the chance that a pair in sight gets a higher probability than one out of sight; 0.5 is chance. " +
-		"Positions of peers in sight, in world half sizes (on Melting Pot in units of 11 cells), beside the error of always predicting their mean. " +
+	t.Notes = []string{"AUC: the probability that a visible pair is ranked above an invisible one; 0.5 is chance. " +
+		"Positions of visible peers, in world half sizes (on Melting Pot in units of 11 cells), beside the error of always predicting their mean. " +
 		"A dash: not pre-trained here, or nothing to measure."}
 	if len(blind) > 0 {
 		t.Notes = append(t.Notes, memory.BlindNote+": "+strings.Join(blind, ", ")+".")

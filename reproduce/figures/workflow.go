@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
 	"cermic/envs/conf"
@@ -43,6 +44,7 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	if nce := set("explore_nce"); nce != "0" {
 		likelihood = slices.Insert(likelihood, 1, "+ "+nce+" × contrast")
 	}
+	formula, sources := bonus(set)
 	d := viz.Diagram{
 		Title: fmt.Sprintf("%s on %s: α = %s, memory %s", e.Label(), e.Task.Kind(), set("alpha"), set("memory")),
 		Nodes: []viz.Node{
@@ -56,7 +58,7 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 			network("decoder", "ψ", 4, 0.5, "ŝ_{t+1} "+shape(ds), size("decoder")),
 			network("calibration", "h", 3, 3.5, "h(γ f_n, μ_Ψ) [B]", size("calibration")),
 			loss("explore", "L_explore", 5, 0, likelihood...),
-			{Name: "reward", Title: "r^i", Lines: []string{"√μ_Ψ, norm " + set("int_norm"), "× " + set("int_coef") + ", added to r^e"}, Column: 5, Row: 1.6, Kind: viz.Reward},
+			{Name: "reward", Title: "r^i", Lines: []string{formula, "norm " + set("int_norm"), "× " + set("int_coef") + ", added to r^e"}, Column: 5, Row: 1.6, Kind: viz.Reward},
 			loss("exploit", "L_UB + L_LB", 5, 3, "h + β√Σ_Ψ ≤ c_bar = "+set("c_bar"), "h − β√Σ_Ψ ≥ c_low = "+set("c_low")),
 			loss("nce", "L_nce", 5, 4.2, "InfoNCE, weight "+set("nce_coef")),
 		},
@@ -64,15 +66,44 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 			{From: "o'", To: "momentum", Dashed: true}, {From: "o", To: "encoder"}, {From: "a", To: "transition"}, {From: "o", To: "memory"},
 			{From: "encoder", To: "transition"}, {From: "transition", To: "x"}, {From: "transition", To: "psi"}, {From: "x", To: "decoder"},
 			{From: "decoder", To: "explore"}, {From: "momentum", To: "explore", Label: "s_{t+1}", Dashed: true},
-			{From: "psi", To: "reward", Dashed: true}, {From: "psi", To: "calibration"}, {From: "psi", To: "exploit", Label: "√Σ_Ψ"},
+			{From: "psi", To: "calibration"}, {From: "psi", To: "exploit", Label: "√Σ_Ψ"},
 			{From: "memory", To: "calibration", Label: "f_n"}, {From: "memory", To: "critic", Label: "f_n, f_{n-1}"}, {From: "r", To: "critic"},
 			{From: "critic", To: "calibration", Label: "γ", Dashed: true}, {From: "calibration", To: "exploit"}, {From: "critic", To: "nce"},
 		},
 	}
+	for _, source := range sources {
+		d.Arrows = append(d.Arrows, viz.Arrow{From: source, To: "reward", Dashed: true})
+	}
 	if set("memory.det_online") == "true" && set("memory.pretrain") == memory.PretrainNone { // a pre-trained detector is frozen
-		d.Nodes = append(d.Nodes, data("seen", "peers in sight", 0, 5, fmt.Sprintf("[B, %d], labels", spec.Agents), "for training only"),
+		d.Nodes = append(d.Nodes, data("seen", "visible peers", 0, 5, fmt.Sprintf("[B, %d], labels", spec.Agents), "for training only"),
 			loss("detector", "L_det", 1, 5, "cross-entropy of p_k", "weight "+set("memory.det_coef")))
 		d.Arrows = append(d.Arrows, viz.Arrow{From: "memory", To: "detector", Label: "p_k"}, viz.Arrow{From: "seen", To: "detector"})
 	}
 	return d, nil
+}
+
+// bonus is the formula of r^i by the settings of an experiment, and the nodes that it is computed from.
+func bonus(set func(key string) string) (formula string, sources []string) {
+	switch set("int_form") {
+	case cermic.DefaultAggregate().Kind():
+		return "√KL(x_t ‖ earlier codes)", []string{"transition"}
+	case cermic.DefaultContext().Kind():
+		return "√KL(x_t ‖ q_ω(x | f_n))", []string{"transition", "memory"}
+	case cermic.Progress{}.Kind():
+		return "progress of ŝ_{t+1}", []string{"decoder"}
+	case cermic.DefaultElliptical().Kind():
+		formula = "√x"
+		if set("int_form.shape") == "log" {
+			formula = "√(½ log(1 + x))"
+		}
+		features := map[string][2]string{cermic.FeatureCode: {"x_t", "x"}, cermic.FeatureHidden: {"φ's layer", "transition"},
+			cermic.FeatureEmbed: {"s_t", "encoder"}, cermic.FeaturePred: {"ŝ_{t+1}", "decoder"}, cermic.FeatureNext: {"θ(o_{t+1})", "o'"}}
+		of := features[set("int_form.features")]
+		if sources = []string{of[1]}; set("int_form.peers") == "true" {
+			sources = append(sources, "memory")
+		}
+		return formula + ", x = ηᵀΛ⁻¹η of " + of[0], sources
+	default: // the paper's
+		return "√μ_Ψ", []string{"psi"}
+	}
 }

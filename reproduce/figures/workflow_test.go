@@ -3,10 +3,12 @@
 package figures
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
 // The drawing must change with the object that it shows.
@@ -30,6 +32,21 @@ func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
 			if !strings.Contains(all.String(), want) {
 				t.Errorf("%s: nothing says %q:\n%s", memory, want, all.String())
 			}
+		}
+	}
+	for form, want := range map[string][2]string{"kl": {"√μ_Ψ", "psi"}, "elliptical": {"x = ηᵀΛ⁻¹η of ŝ_{t+1}", "decoder"}, "context": {"q_ω", "memory"},
+		"aggregate": {"earlier codes", "transition"}, "progress": {"progress", "decoder"}} {
+		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "smoke", Set: []string{"explore.memory=mlp", "explore.int_form=" + form}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Check(); err != nil {
+			t.Error(err)
+		}
+		said := slices.ContainsFunc(d.Nodes, func(n viz.Node) bool { return n.Name == "reward" && strings.Contains(n.Lines[0], want[0]) })
+		led := slices.ContainsFunc(d.Arrows, func(a viz.Arrow) bool { return a.From == want[1] && a.To == "reward" })
+		if !said || !led {
+			t.Errorf("form %s: the formula of r^i stands there: %v, an arrow from %s leads to it: %v", form, said, want[1], led)
 		}
 	}
 	if _, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo", Budget: "smoke"})); err == nil {

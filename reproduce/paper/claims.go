@@ -214,6 +214,9 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 	count := fmt.Sprintf("%d of %d comparisons have runs; significantly %d support the claim and %d contradict it.", len(found), asked, pro, contra)
 	switch {
 	case len(found) == 0:
+		if asked == 1 {
+			return NotTested, "Not every method of its comparison has runs."
+		}
 		return NotTested, fmt.Sprintf("None of its %d comparisons has runs of all its methods.", asked)
 	case r == every && contra > 0, r == most && 2*contra > asked, r == some && contra == asked, r == twelve && contra > asked-12:
 		return Contradicted, count

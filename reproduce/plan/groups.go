@@ -5,6 +5,7 @@ package plan
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -14,9 +15,12 @@ import (
 )
 
 // Groups puts runs of the same experiment together and labels each by how it differs from today's defaults; settings whose keys are in
-// without are left out of the labels. What cannot be compared, as it is of another program, keeps the label that it has. No two groups on
+// without are left out of the labels, and with "budget" a changed budget that all runs have. What cannot be compared, as it is of another program, keeps the label that it has. No two groups on
 // a task have the same label.
 func Groups(rs []*results.Record, without ...string) []results.Group {
+	if i := slices.Index(without, budgetKey); i >= 0 && !oneBudget(rs) {
+		without = slices.Delete(slices.Clone(without), i, i+1)
+	}
 	return Named(results.Groups(rs), func(r *results.Record) (method, label string) {
 		d, err := describe(r.Experiment)
 		if err != nil {
@@ -25,6 +29,29 @@ func Groups(rs []*results.Record, without ...string) []results.Group {
 		return d.method, d.label(without...)
 	})
 }
+
+// budgetKey stands for all settings of the budget.
+const budgetKey = "budget"
+
+// oneBudget reports whether the labels of runs would name the same budget.
+func oneBudget(rs []*results.Record) bool {
+	var first string
+	for i, r := range rs {
+		d, err := describe(r.Experiment)
+		if err != nil {
+			return false
+		}
+		own := d.base + " " + strings.Join(slices.DeleteFunc(d.changes, func(c string) bool { return !ofBudget(c) }), " ")
+		if i == 0 {
+			first = own
+		} else if own != first {
+			return false
+		}
+	}
+	return true
+}
+
+func ofBudget(setting string) bool { return strings.HasPrefix(setting, budgetKey+".") }
 
 // Named labels groups, and adds what else differs between those on a task whose labels would be the same.
 func Named(gs []results.Group, name func(*results.Record) (method, label string)) []results.Group {

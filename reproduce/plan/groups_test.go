@@ -107,6 +107,13 @@ func TestRunsOfTwoCustomBudgetsAreTwoLines(t *testing.T) {
 	if got := libtest.Lines(Groups(rs)); !maps.Equal(got, want) {
 		t.Errorf("lines %v, want %v", got, want)
 	}
+	if got := libtest.Lines(Groups(rs[:3], "budget")); len(got) != 2 || got["mappo"] != 0 {
+		t.Errorf("lines %v, though their budgets differ", got)
+	}
+	want = map[string]int{"mappo": 2}
+	if got := libtest.Lines(Groups(rs[:2], "budget")); !maps.Equal(got, want) {
+		t.Errorf("lines %v, want %v: all have one budget", got, want)
+	}
 	want = map[string]int{"mappo budget.name=smoke": 1, "mappo budget.name=short": 1}
 	if got := libtest.Lines(Groups([]*results.Record{ask(1, "smoke"), ask(1, "short")})); !maps.Equal(got, want) {
 		t.Errorf("two named budgets in one figure: %v, want %v", got, want)

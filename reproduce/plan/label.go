@@ -32,10 +32,10 @@ type description struct {
 func (d description) label(without ...string) string {
 	changes := slices.DeleteFunc(slices.Clone(d.changes), func(c string) bool {
 		key, _, _ := strings.Cut(c, "=")
-		return slices.Contains(without, key)
+		return slices.Contains(without, key) || ofBudget(key) && slices.Contains(without, budgetKey)
 	})
 	name := paper.Label(d.method, changes)
-	if d.base != "" {
+	if d.base != "" && !slices.Contains(without, budgetKey) {
 		name += " (else " + d.base + ")"
 	}
 	if d.history != "" {
