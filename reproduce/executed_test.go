@@ -3,7 +3,9 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"image/png"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -76,5 +78,34 @@ func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
 				t.Errorf("%s does not show what the committed records say in %q: go run ./reproduce notebooks -only %s -write", name, title, name)
 			}
 		}
+	}
+}
+
+// No figure of a notebook is wider than a page: wider ones are scaled down until nothing can be read.
+func TestFiguresOfNotebooksFitAPage(t *testing.T) {
+	const widest = 1100 // pixels
+	files, err := filepath.Glob(filepath.Join("..", "notebooks", "*.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range files {
+		outputs, err := outputsOf(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, data := range outputs {
+			var text string
+			if json.Unmarshal(data["image/png"], &text) != nil {
+				continue
+			}
+			size, err := png.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+			if seen++; err != nil || size.Width > widest {
+				t.Errorf("%s has a figure of %d pixels, want %d at most: %v", filepath.Base(file), size.Width, widest, err)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("%d figures in %d notebooks: they are not read", seen, len(files))
 	}
 }

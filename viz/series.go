@@ -29,6 +29,12 @@ type Series struct {
 // Line is a series of a single line, for example a formula.
 func Line(label string, x, y []float64) Series { return Series{Label: label, X: x, Y: [][]float64{y}} }
 
+// WithMemory is the series as one of CERMIC on a learner, "mappo-cermic", with a kind of memory: it has that method's colour, in the memory's hue.
+func (s Series) WithMemory(method, kind string) Series {
+	s.Method, s.cues.memory = method, kind
+	return s
+}
+
 // name is how the series is called.
 func (s Series) name() name { return name{s.Label, s.Method, s.cues} }
 

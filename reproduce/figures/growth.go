@@ -67,7 +67,11 @@ func MeasureGrowth(ctx context.Context, axis, steps int, told func(string)) (*Gr
 				told(fmt.Sprintf("%s, %s=%d: %.3g µs", label, a.Key, size, cost))
 			}
 		}
-		g.Series = append(g.Series, viz.Line(label, x, y))
+		line := viz.Line(label, x, y)
+		if memory != "" {
+			line = line.WithMemory("mappo-cermic", memory)
+		}
+		g.Series = append(g.Series, line)
 	}
 	return g, nil
 }
