@@ -40,7 +40,7 @@ func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
 		{[]string{"train", "-method", "mappo", "-set", "learner.gae_lambda=2"}, "learner.gae_lambda is 2"},
 		{[]string{"train", "-seeds", "0"}, "-seeds is 0"},
 		{[]string{"train", "-seeds", "three"}, "train: invalid value"},
-		{[]string{"evaluate", "0123", "budget.frames=3"}, "no run"},
+		{[]string{"evaluate", "0123", "budget.frames=3"}, "-set budget.frames"},
 		{[]string{"bench", "-only", "updat"}, `unknown group "updat"; did you mean update`},
 		{[]string{"evaluate"}, "evaluate: want the ID of a run"},
 		{[]string{"evaluate", "nosuchrun"}, `no run "nosuchrun" in runs: go run ./reproduce status`},

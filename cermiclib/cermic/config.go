@@ -90,7 +90,7 @@ func Default() Config {
 		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, NegKind: NegativesMarginal, NegScale: 1, NegFilter: true, Negatives: 16,
 		ConsistencyDecay: 0.99, ConsistencyCoef: 1, ConsistencyMemory: true, RewardFeature: FeatureSymlog,
 		Form: KL{}, Bonus: bonus(),
-		Epochs: 3, Fraction: 0.25, Minibatch: 512, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
+		Epochs: 3, Fraction: 0.12, Minibatch: 512, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}
 }
 
@@ -110,18 +110,17 @@ func Literal() Config {
 	return c
 }
 
-// Novelty returns Default with a bonus that fades where agents have been: the elliptical form on random waves of what the decoder expects to
-// follow a step, ŝ_{t+1}, each agent's by its own steps, centred and scaled over all of training, with the peers' novelty added in training as
+// Novelty returns Default with a bonus that fades where agents have been: the elliptical form on random waves of the embedding s_t, each agent's
+// by its own earlier steps, those kept that tell most, centred and scaled over all of training, with the peers' novelty added in training as
 // MACE does. It is that of the methods mappo-cermic and qmix-cermic.
 //
 // Reading: a constant part of r^i would reward not finishing an episode that ends at success, and what √KL leaves when it is centred says
-// nothing about novelty (D31). Waves tell places apart as counting would; what cannot be foretold leaves no trace in an expectation, so that
-// noise that a trained module has learned to expect is old.
+// nothing about novelty (D31). Waves tell places apart as counting would. How this form was chosen: reproduce/EXPLORATION.md.
 func Novelty() Config {
 	c := Default()
 	e := DefaultElliptical()
-	e.Features, e.Squash, e.Waves, e.Bandwidth, e.Lambda = FeaturePred, SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
-	e.Whose, e.Sample = WhoseOwn, 2048
+	e.Features, e.Squash, e.Waves, e.Bandwidth, e.Lambda = FeatureEmbed, SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
+	e.Whose, e.Earlier, e.Reservoir, e.Shape = WhoseOwn, EarlierLeverage, 4096, ShapeLog
 	c.Form, c.Others = e, 1
 	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormCenterStd, 1, 0.01
 	return c
@@ -142,19 +141,20 @@ func bonus() explore.Bonus {
 		IntAnnealFrames: 3_000_000}
 }
 
-// Scheduled is what a machine without a GPU can afford of the module, where that is asked for: each of its three epochs takes a tenth of
-// the agent steps, not a quarter, and sets 8 negatives against each, not 16; where it is to be quick, with the smallest of the memories:
-// the graph takes three times as long. In proportion to small networks it takes larger steps than the paper's 1e-4: fifty rollout batches
-// of 3,000 frames are all that there is to learn from.
+// Scheduled is what a machine without a GPU can afford of the module, where that is asked for: each of its three epochs takes a twentieth of
+// the agent steps, not an eighth, and sets 8 negatives against each, not 16; where it is to be quick, with the smallest of the memories:
+// the graph takes three times as long. In proportion to small networks it takes few, small and larger steps than the paper's 1e-4: fifty rollout
+// batches of 3,000 frames are all that there is to learn from, and their learner takes a fifteenth of a second for each.
 func (c Config) Scheduled(s rl.Schedule) explore.Config {
 	if s.Sparing {
-		c.Fraction, c.Negatives = 0.1, 8
+		c.Fraction, c.Negatives = 0.05, 8
 	}
 	if s.Quick {
 		c.Memory = memory.DefaultMLP()
 	}
 	if s.Width > 0 {
 		c.Hidden, c.LR = s.Width, 1e-3
+		c.Minibatch, c.Fraction, c.Epochs = 4*s.Width, 0.042, 2 // of the 6,000 agent steps of two agents nearly one minibatch an epoch
 	}
 	c.Memory = rl.OnSchedule(c.Memory, s)
 	return c

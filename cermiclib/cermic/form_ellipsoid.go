@@ -22,21 +22,20 @@ const ellipsoidRows = 1024
 // fast as plain Go does.
 type algebra struct {
 	dims  int         // D
-	outer *nn.Program // η [R,D] to Σ ηηᵀ [D,D]
+	outer *nn.Program // η [R,D] to Σ ηηᵀ [D,D] in two parts; where steps have weights of their own, also the unit of splitOuter
 	far   *nn.Program // η [R,D] and U⁻¹ [D,D] to |ηU⁻¹|² [R]
-	block []float32   // [2,D,D] what outer returned: a sum is that of both
+	block []float32   // [2,D,D] what outer returned
 }
 
-// newAlgebra compiles them for η of dims numbers.
-func newAlgebra(b *nn.Build, dims int) (a *algebra, err error) {
+// newAlgebra compiles them for η of dims numbers; weighted where every step has a weight of its own.
+func newAlgebra(b *nn.Build, dims int, weighted bool) (a *algebra, err error) {
 	a = &algebra{dims: dims, block: make([]float32, 2*dims*dims)}
 	eta := nn.F32("eta", ellipsoidRows, dims)
-	a.outer, err = nn.NewProgram(b, "cermic.outer", []nn.Input{eta}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
-		x := graph.ConvertDType(in[0], dtypes.Float64)
-		sum := graph.Dot(graph.Transpose(x, 0, 1), x).Product()
-		top := graph.ConvertDType(sum, dtypes.Float32) // outputs are float32: the sum, and what that leaves of it
-		return []*graph.Node{top, graph.ConvertDType(graph.Sub(sum, graph.ConvertDType(top, dtypes.Float64)), dtypes.Float32)}
-	})
+	inputs, outer := []nn.Input{eta}, doubleOuter
+	if weighted {
+		inputs, outer = append(inputs, nn.F32("unit")), splitOuter
+	}
+	a.outer, err = nn.NewProgram(b, "cermic.outer", inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node { return outer(in) })
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +43,26 @@ func newAlgebra(b *nn.Build, dims int) (a *algebra, err error) {
 		return []*graph.Node{graph.ReduceSum(graph.Square(graph.Dot(in[0], in[1]).Product()), -1)}
 	})
 	return a, err
+}
+
+// doubleOuter sums in float64. Outputs are float32: the sum, and what that leaves of it.
+func doubleOuter(in []*graph.Node) []*graph.Node {
+	x := graph.ConvertDType(in[0], dtypes.Float64)
+	sum := graph.Dot(graph.Transpose(x, 0, 1), x).Product()
+	top := graph.ConvertDType(sum, dtypes.Float32)
+	return []*graph.Node{top, graph.ConvertDType(graph.Sub(sum, graph.ConvertDType(top, dtypes.Float64)), dtypes.Float32)}
+}
+
+// splitOuter does as well in half of the time, since a product of float64 takes longer than two of float32. With η = h·u + l, u a power of two and h a whole
+// number of at most coarse, Σ hhᵀ over a block is exact in float32, and what is left is so small beside it that its own rounding does no harm.
+// It returns Σ hhᵀ, to be multiplied by u², and the rest.
+func splitOuter(in []*graph.Node) []*graph.Node {
+	x, unit := in[0], in[1]
+	whole := graph.Round(graph.Div(x, unit))
+	high := graph.Mul(whole, unit)
+	low := graph.Sub(x, high)
+	rest := graph.Dot(graph.Transpose(low, 0, 1), graph.Add(x, high)).Product() // Σ ηηᵀ - u²·Σ hhᵀ is the symmetric part of Σ l·(η+hu)ᵀ
+	return []*graph.Node{graph.Dot(graph.Transpose(whole, 0, 1), whole).Product(), graph.MulScalar(graph.Add(rest, graph.Transpose(rest, 0, 1)), 0.5)}
 }
 
 // ellipsoid is Λ = λI + Σ w·ηηᵀ [D,D] and what ηᵀΛ⁻¹η needs of it. Λ is summed and factorised in float64, since sums of a million outer
@@ -64,15 +83,36 @@ func newEllipsoid(a *algebra, s scaling, lambda float64) *ellipsoid {
 	return e
 }
 
+// once is the weight of a step that stands for itself.
+func once(int) float64 { return 1 }
+
 // add adds w·ηηᵀ for each of the features [B,D-1] that counts.
 func (e *ellipsoid) add(features []float32, counts func(row int) bool, w float64) error {
 	sum := e.sum.RawSymmetric().Data
-	return e.blocks(e.outer, features, counts, func() {
+	return e.blocks(e.outer, features, counts, once, func([]float32) {}, func() {
 		top, rest := e.block[:len(sum)], e.block[len(sum):]
 		e.outer.Read(0, top)
 		e.outer.Read(1, rest)
 		for i := range sum {
 			sum[i] += w * (float64(top[i]) + float64(rest[i]))
+		}
+	})
+}
+
+// addWeighted is add for steps that have weights of their own.
+func (e *ellipsoid) addWeighted(features []float32, counts func(row int) bool, w func(row int) float64) error {
+	sum := e.sum.RawSymmetric().Data
+	var unit float64
+	prepare := func(block []float32) {
+		unit = unitOf(block)
+		e.outer.Feed(1, func(dst []float32) { dst[0] = float32(unit) })
+	}
+	return e.blocks(e.outer, features, counts, w, prepare, func() {
+		top, rest := e.block[:len(sum)], e.block[len(sum):]
+		e.outer.Read(0, top)
+		e.outer.Read(1, rest)
+		for i := range sum {
+			sum[i] += float64(top[i])*unit*unit + float64(rest[i])
 		}
 	})
 }
@@ -101,7 +141,7 @@ func (e *ellipsoid) factorise() error {
 func (e *ellipsoid) distance(dst, features []float32, counts func(row int) bool) error {
 	far := make([]float32, ellipsoidRows)
 	e.far.Feed(1, func(dst []float32) { copy(dst, e.inverse) })
-	return e.blocks(e.far, features, counts, func() {
+	return e.blocks(e.far, features, counts, once, func([]float32) {}, func() {
 		e.far.Read(0, far)
 		for k, row := range e.rows {
 			dst[row] = far[k]
@@ -109,19 +149,43 @@ func (e *ellipsoid) distance(dst, features []float32, counts func(row int) bool)
 	})
 }
 
-// blocks runs p with η of the features that count, some hundred at a time and the rest filled up with zeros, and calls f after each.
-func (e *ellipsoid) blocks(p *nn.Program, features []float32, counts func(row int) bool, f func()) error {
+// coarse is the largest whole part of η in units of unitOf: products of two of them, ellipsoidRows times, add up to what float32 holds exactly.
+const coarse = 128
+
+// unitOf is the power of two in which the numbers of a block are at most coarse.
+func unitOf(block []float32) float64 {
+	largest := float32(0)
+	for _, v := range block {
+		largest = max(largest, v, -v)
+	}
+	_, exponent := math.Frexp(float64(largest)) // largest < 2^exponent
+	return math.Ldexp(1/float64(coarse), min(max(exponent, unitSmallest), unitLargest))
+}
+
+// Exponents beyond these would make units of float32 that are no powers of two, or infinite.
+const unitSmallest, unitLargest = -100, 120
+
+// blocks runs p with √w·η of the features that count, ellipsoidRows at a time and the rest filled up with zeros; it calls prepare with each block before, and
+// f after it has run.
+func (e *ellipsoid) blocks(p *nn.Program, features []float32, counts func(row int) bool, w func(row int) float64, prepare func(block []float32), f func()) error {
 	width, row := e.dims-1, 0
 	for row < len(features)/width {
 		p.Feed(0, func(flat []float32) {
 			for e.rows = e.rows[:0]; len(e.rows) < ellipsoidRows && row < len(features)/width; row++ {
 				if counts(row) {
 					k := len(e.rows)
-					eta(e.scale, flat[k*e.dims:(k+1)*e.dims], features[row*width:(row+1)*width])
+					to := flat[k*e.dims : (k+1)*e.dims]
+					eta(e.scale, to, features[row*width:(row+1)*width])
+					if root := float32(math.Sqrt(w(row))); root != 1 {
+						for i := range to {
+							to[i] *= root
+						}
+					}
 					e.rows = append(e.rows, row)
 				}
 			}
 			clear(flat[len(e.rows)*e.dims:])
+			prepare(flat)
 		})
 		if len(e.rows) == 0 {
 			break

@@ -41,6 +41,7 @@ type Elliptical struct {
 	Peers     bool    `json:"peers"`                                             // with whose=own: steps of a detected peer count in Λ, too, with weight γ; reads peers' steps in training
 	Reservoir int     `json:"reservoir" range:"1..10000000"`                     // earlier agent steps that are kept, of all agents together; each rollout batch uses at most as many of them as it has
 	Sample    int     `json:"sample,omitzero" range:"0..10000000"`               // agent steps of a rollout batch, and as many earlier ones, that Λ is summed over, each with the weight of those it stands for; 0: all
+	Earlier   string  `json:"earlier,omitzero"  oneof:",leverage"`               // which earlier agent steps are kept; empty: a uniform sample, leverage: those that the others tell little of
 	Keep      float64 `json:"keep"`                                              // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next; 1: they are never forgotten
 	Shape     string  `json:"shape" oneof:"root,log"`                            // r^i as a function of x = ηᵀΛ⁻¹η: √x, or √(½·log(1+x))
 }
@@ -62,6 +63,7 @@ const (
 	ScopeGlobal, ScopeEpisode, ScopeProduct = "global", "episode", "product"
 	WhoseAll, WhoseOwn                      = "all", "own"
 	ShapeRoot, ShapeLog                     = "root", "log"
+	EarlierUniform, EarlierLeverage         = "", "leverage"
 	reservoirBytes                          = 256 << 20 // most that a reservoir, or the Λ of running episodes, may take
 )
 
@@ -92,6 +94,8 @@ func (e Elliptical) Validate() error {
 		return fmt.Errorf("reservoir is %d, want 1 or more", e.Reservoir)
 	case e.Peers && e.Whose != WhoseOwn:
 		return fmt.Errorf("peers is true and whose is %s, which counts the steps of all agents anyway; set whose=%s or peers=false", e.Whose, WhoseOwn)
+	case e.Peers && e.Earlier == EarlierLeverage:
+		return fmt.Errorf("peers is true and earlier is %s, which keeps no step for its peers' sake; set earlier= or peers=false", EarlierLeverage)
 	case !(e.Keep >= 0 && e.Keep <= 1):
 		return fmt.Errorf("keep is %g, want a number from 0 to 1", e.Keep)
 	}
@@ -103,6 +107,7 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 	if err != nil {
 		return nil, err
 	}
+	past.weighted = e.Earlier == EarlierLeverage
 	f := &elliptical{Elliptical: e, past: past, agents: b.Spec.Agents, width: e.width(c)}
 	if e.Scope != ScopeGlobal {
 		if f.episodes, err = newEpisodes(b.Spec.Copies*b.Spec.Agents, f.width+1, e.Lambda); err != nil {
@@ -110,7 +115,7 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 		}
 	}
 	f.store = b.Store
-	if f.maths, err = newAlgebra(b, f.width+1); err != nil {
+	if f.maths, err = newAlgebra(b, f.width+1, past.weighted); err != nil {
 		return nil, err
 	}
 	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*Node) []*Node {
@@ -132,6 +137,7 @@ type elliptical struct {
 	known    []*ellipsoid // Λ as of the last rollout: one, or one for each agent; nil before the first
 	episodes *episodes    // Λ of the running episodes; nil with scope=global
 	now, old []float32    // [B,F] features of the rollout and of the reservoir
+	far      []float32    // [T,E,N] ηᵀΛ⁻¹η of the rollout
 }
 
 // use keeps the module, whose memory there is by now.
@@ -146,6 +152,9 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 	f.past.fade(f.Keep)
 	if err := f.measure(ctx, &f.now, x.Rows(), f.stepsOf(x)); err != nil {
 		return err
+	}
+	if f.Earlier == EarlierLeverage {
+		return f.rewardBesideEarlier(ctx, dst, x)
 	}
 	if err := f.learn(ctx, x); err != nil {
 		return err
@@ -231,6 +240,9 @@ func (f *elliptical) measure(ctx context.Context, dst *[]float32, rows int, from
 
 // learn makes Λ of the reservoir and of the rollout x, whose features are in f.now; nil for the reservoir alone.
 func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
+	if f.Earlier == EarlierLeverage {
+		return f.learnEarlier(ctx, x)
+	}
 	most, iteration := f.past.rows(), 0
 	if x != nil { // no more than the rollout has steps, so that its own bonus costs as much as that of earlier ones
 		most, iteration = x.Rows(), x.Iteration
@@ -246,7 +258,7 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 	present := f.present(x)
 	f.known = f.known[:0]
 	for k := range f.owners() {
-		mine := func(agent int) bool { return f.Whose == WhoseAll || agent == k }
+		mine := func(agent int) bool { return f.mine(k, agent) }
 		old := func(row int) bool { return mine(earlier.agent(row)) }
 		now := func(row int) bool { return mine(row%x.N) && x.Alive[row] != 0 && (present == nil || present[row]) }
 		var m moments
@@ -348,6 +360,7 @@ func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) 
 			return err
 		}
 	}
+	f.far = append(f.far[:0], dst...)
 	for row := range dst {
 		if !alive(row) {
 			continue
@@ -370,7 +383,7 @@ func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) 
 // global writes x = ηᵀΛ⁻¹η of the steps that count into dst [B].
 func (f *elliptical) global(dst, features []float32, agent func(row int) int, counts func(row int) bool) error {
 	for k, e := range f.known {
-		if err := e.distance(dst, features, func(row int) bool { return counts(row) && (f.Whose == WhoseAll || agent(row) == k) }); err != nil {
+		if err := e.distance(dst, features, func(row int) bool { return counts(row) && f.mine(k, agent(row)) }); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ func unscaled(width int) scaling {
 func everyRow(int) bool { return true }
 
 // testAlgebra is an algebra of its own.
-func testAlgebra(t *testing.T, dims int) *algebra {
+func testAlgebra(t *testing.T, dims int, weighted bool) *algebra {
 	t.Helper()
 	backend, err := nn.Open()
 	if err != nil {
@@ -34,7 +34,7 @@ func testAlgebra(t *testing.T, dims int) *algebra {
 	}
 	b := &nn.Build{Spec: fakeSpec(1), Backend: backend, Store: nn.NewStore(1), Seed: 1}
 	t.Cleanup(b.Close)
-	a, err := newAlgebra(b, dims)
+	a, err := newAlgebra(b, dims, weighted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +43,13 @@ func testAlgebra(t *testing.T, dims int) *algebra {
 
 // ηᵀΛ⁻¹η of many blocks of steps agrees with a plain inverse.
 func TestEllipsoidIsTheInverse(t *testing.T) {
+	for _, weighted := range []bool{false, true} {
+		checkInverse(t, weighted)
+	}
+}
+
+func checkInverse(t *testing.T, weighted bool) {
+	t.Helper()
 	const width, rows, lambda, weight = 6, 2*ellipsoidRows + 17, 0.3, 2.5
 	r := rng.New(1, "ellipsoid")
 	features := make([]float32, rows*width)
@@ -52,8 +59,12 @@ func TestEllipsoidIsTheInverse(t *testing.T) {
 	s := unscaled(width)
 	s.shift[2], s.by[3] = 0.5, 4
 	counts := func(row int) bool { return row%5 != 0 }
-	e := newEllipsoid(testAlgebra(t, len(s.by)+1), s, lambda)
-	e.add(features, counts, weight)
+	e := newEllipsoid(testAlgebra(t, len(s.by)+1, weighted), s, lambda)
+	if weighted {
+		e.addWeighted(features, counts, func(int) float64 { return weight })
+	} else {
+		e.add(features, counts, weight)
+	}
 	if err := e.factorise(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +105,7 @@ func TestEpisodesForgetAtTheirEnd(t *testing.T) {
 	var e *ellipsoid
 	for step := range 60 {
 		if step%20 == 0 {
-			e = newEllipsoid(testAlgebra(t, len(s.by)+1), s, lambda)
+			e = newEllipsoid(testAlgebra(t, len(s.by)+1, false), s, lambda)
 		}
 		f := []float32{r.Norm(), r.Norm(), r.Norm()}
 		if err := e.factorise(); err != nil {
@@ -116,7 +127,7 @@ func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
 	visits := []int{1, 10, 100, 1000}
 	s := unscaled(kinds)
 	s.by = slices.Repeat([]float64{1e3}, kinds) // so large that the constant, which all share, tells nothing
-	e := newEllipsoid(testAlgebra(t, len(s.by)+1), s, lambda)
+	e := newEllipsoid(testAlgebra(t, len(s.by)+1, false), s, lambda)
 	for kind, n := range visits {
 		f := make([]float32, kinds)
 		f[kind] = 1

@@ -19,11 +19,13 @@ import (
 type reservoir struct {
 	room     int // M
 	seed     uint64
+	weighted bool      // steps have weights of their own
 	obs, act int       // lengths
 	Obs, Act []float32 // [≤M,I], [≤M,A]
 	Agent    []int32   // [≤M]
 	Episode  []uint64  // [≤M] names of their episodes
 	By       []uint64  // [≤M] who detected the agent
+	Weight   []float64 // [≤M] how many steps it stands for, where each has its own: form_leverage.go
 	Count    []float64 // [N] steps of each agent so far, as much of them as is not forgotten
 	Number   []uint32  // [E] episodes so far
 }
@@ -76,6 +78,9 @@ func (r *reservoir) total() (n float64) {
 func (r *reservoir) fade(keep float64) {
 	for i := range r.Count {
 		r.Count[i] *= keep
+	}
+	for i := range r.Weight {
+		r.Weight[i] *= keep
 	}
 }
 
@@ -131,6 +136,7 @@ type formState struct {
 	Agent    []int32
 	Episode  []uint64
 	By       []uint64
+	Weight   []float64
 	Count    []float64
 	Number   []uint32
 	Inverse  []float64
@@ -138,7 +144,7 @@ type formState struct {
 
 // encodeForm saves a reservoir and, if there are any, the running episodes.
 func encodeForm(r *reservoir, p *episodes) []byte {
-	s := formState{Obs: r.Obs, Act: r.Act, Agent: r.Agent, Episode: r.Episode, By: r.By, Count: r.Count, Number: r.Number}
+	s := formState{Obs: r.Obs, Act: r.Act, Agent: r.Agent, Episode: r.Episode, By: r.By, Weight: r.Weight, Count: r.Count, Number: r.Number}
 	if p != nil {
 		s.Inverse = p.Inverse
 	}
@@ -185,13 +191,20 @@ func (r *reservoir) read(state []byte) (s formState, err error) {
 		return s, fmt.Errorf("this is no saved state of int_form: %w", err)
 	}
 	n := len(s.Agent)
-	if n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act || len(s.Episode) != n || len(s.By) != n || len(s.Count) != len(r.Count) {
+	if n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act || len(s.Episode) != n || len(s.By) != n || len(s.Weight) != 0 && len(s.Weight) != n || len(s.Count) != len(r.Count) {
 		return s, fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d agent steps of %d agents, want at most %d of %d",
 			n, len(s.Count), r.room, len(r.Count))
+	}
+	if len(s.Weight) > 0 && !r.weighted {
+		return s, fmt.Errorf("the saved state of int_form holds steps of different weights, which a uniform sample has not: leave int_form.earlier as it was")
 	}
 	return s, nil
 }
 
 func (r *reservoir) restore(s formState) {
-	r.Obs, r.Act, r.Agent, r.Episode, r.By, r.Count = s.Obs, s.Act, s.Agent, s.Episode, s.By, s.Count
+	if r.weighted && len(s.Weight) == 0 { // a uniform sample goes on as a weighted one
+		all := reservoir{Count: s.Count}
+		s.Weight = slices.Repeat([]float64{all.total() / float64(max(len(s.Agent), 1))}, len(s.Agent))
+	}
+	r.Obs, r.Act, r.Agent, r.Episode, r.By, r.Weight, r.Count = s.Obs, s.Act, s.Agent, s.Episode, s.By, s.Weight, s.Count
 }

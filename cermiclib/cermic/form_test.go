@@ -22,11 +22,13 @@ func formsUnderTest() map[string]Form {
 	hidden.Features, hidden.Squash = FeatureHidden, SquashTanh
 	waves := DefaultElliptical()
 	waves.Features, waves.Squash = FeatureEmbed, SquashFourier
+	leverage := DefaultElliptical()
+	leverage.Earlier, leverage.Whose, leverage.Reservoir = EarlierLeverage, WhoseOwn, 20
 	foretold := DefaultElliptical()
 	foretold.Features, foretold.Sample = FeaturePred, 16
 	return map[string]Form{
 		"kl": KL{}, "aggregate": Aggregate{Codes: 16, Keep: 0.5}, "context": DefaultContext(), "progress": Progress{},
-		"elliptical": DefaultElliptical(), "own": own, "episode": episode, "next": next, "hidden": hidden, "waves": waves, "predicted": foretold,
+		"elliptical": DefaultElliptical(), "own": own, "episode": episode, "next": next, "hidden": hidden, "waves": waves, "predicted": foretold, "leverage": leverage,
 	}
 }
 
@@ -80,7 +82,7 @@ func TestOwnFormsReadTheirAgentAlone(t *testing.T) {
 	spec := fakeSpec(2)
 	episode := DefaultElliptical()
 	episode.Whose, episode.Scope, episode.Scale = WhoseOwn, ScopeProduct, ScaleStd
-	for name, f := range map[string]Form{"kl": KL{}, "context": DefaultContext(), "progress": Progress{}, "elliptical": episode} {
+	for name, f := range map[string]Form{"kl": KL{}, "context": DefaultContext(), "progress": Progress{}, "elliptical": episode, "leverage": formsUnderTest()["leverage"]} {
 		bonus := func(strange bool) []float32 {
 			m, _ := newModule(t, withForm(f), spec, 1)
 			x := fakeRollout(spec, 5, 0)

@@ -72,7 +72,7 @@ func TestAFailureIsNotHiddenByAStop(t *testing.T) {
 	broken.Task = broken.Task.WithShared(envs.Common{Copies: 7, Reward: envs.Dense})
 	stopping := hooked(tiny(2), func(context.Context, string) error { stop(); return nil })
 	err := RunAll(ctx, []Config{broken, stopping}, open(t), 1)
-	if err == nil || errors.Is(err, context.Canceled) || !contains(err, "want a multiple of the 7 copies") {
+	if err == nil || errors.Is(err, context.Canceled) || !contains(err, "want a multiple of the 7 parallel environments") {
 		t.Errorf("got %v", err)
 	}
 }

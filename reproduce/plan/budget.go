@@ -49,14 +49,15 @@ var Presets = []Preset{
 		Pictured: picturesSmoke,
 	},
 	{
-		// Networks in proportion to the tasks, so that a run takes less than a minute on two cores and many seeds can be compared.
+		// Networks in proportion to the tasks, and the smallest of CERMIC's memories, so that a run takes less than a minute on two cores and many seeds can
+		// be compared.
 		About: "150,000 frames of the small exploration tasks, 399,000 where agents walk through rooms; networks of 64 units, " +
 			"rollout batches of 3,000 frames",
 		Budget: experiment.Budget{Name: "explore", Frames: 150_000, EvalEvery: 15_000, EvalEpisodes: 60, Sampled: true},
 		Longer: map[string]int{"explore/pass": 399_000, "explore/secret": 399_000, "explore/rooms": 399_000},
 		Copies: 60,
 		Schedule: rl.Schedule{
-			Rollout: 3000, Epochs: 10, Minibatch: 750, Steps: 50, Batch: 512, Replay: 150_000, LR: 7e-4, Width: 64, Sparing: true,
+			Rollout: 3000, Epochs: 10, Minibatch: 750, Steps: 50, Batch: 512, Replay: 150_000, LR: 7e-4, Width: 64, Sparing: true, Quick: true,
 		},
 	},
 	{
@@ -70,7 +71,7 @@ var Presets = []Preset{
 	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
 		About: "600,000 frames, as the recorded BenchMARL curves, and 30,000 of clean_up; " +
-			"CERMIC learns from a tenth of the agent steps in each epoch, on 8 negatives",
+			"CERMIC learns from a twentieth of the agent steps in each epoch, on 8 negatives",
 		Budget:   experiment.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60},
 		Copies:   60,
 		Schedule: benchmarl(false),

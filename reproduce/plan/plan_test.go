@@ -115,7 +115,7 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 
 func TestOnlyBudgetsBelowThePapersSpareCermicsModule(t *testing.T) {
 	sparing := cermic.Novelty()
-	sparing.Fraction, sparing.Negatives = 0.1, 8
+	sparing.Fraction, sparing.Negatives = 0.05, 8
 	for budget, want := range map[string]cermic.Config{"smoke": sparing, "short": sparing, "paper": cermic.Novelty()} {
 		e := configure(t, Request{Task: "balance", Method: "mappo-cermic", Budget: budget})
 		if e.Explore != want || e.Method != "mappo-cermic" {
