@@ -88,31 +88,28 @@ func once(int) float64 { return 1 }
 
 // add adds w·ηηᵀ for each of the features [B,D-1] that counts.
 func (e *ellipsoid) add(features []float32, counts func(row int) bool, w float64) error {
-	sum := e.sum.RawSymmetric().Data
-	return e.blocks(e.outer, features, counts, once, func([]float32) {}, func() {
-		top, rest := e.block[:len(sum)], e.block[len(sum):]
-		e.outer.Read(0, top)
-		e.outer.Read(1, rest)
-		for i := range sum {
-			sum[i] += w * (float64(top[i]) + float64(rest[i]))
-		}
-	})
+	return e.addBlocks(features, counts, once, w, func([]float32) float64 { return 1 })
 }
 
 // addWeighted is add for steps that have weights of their own.
 func (e *ellipsoid) addWeighted(features []float32, counts func(row int) bool, w func(row int) float64) error {
-	sum := e.sum.RawSymmetric().Data
-	var unit float64
-	prepare := func(block []float32) {
-		unit = unitOf(block)
+	return e.addBlocks(features, counts, w, 1, func(block []float32) float64 {
+		unit := unitOf(block)
 		e.outer.Feed(1, func(dst []float32) { dst[0] = float32(unit) })
-	}
-	return e.blocks(e.outer, features, counts, w, prepare, func() {
+		return unit
+	})
+}
+
+// addBlocks adds own·all·ηηᵀ; unit is that of the first part of what outer makes of a block.
+func (e *ellipsoid) addBlocks(features []float32, counts func(row int) bool, own func(row int) float64, all float64, unit func(block []float32) float64) error {
+	sum := e.sum.RawSymmetric().Data
+	var u float64
+	return e.blocks(e.outer, features, counts, own, func(block []float32) { u = unit(block) }, func() {
 		top, rest := e.block[:len(sum)], e.block[len(sum):]
 		e.outer.Read(0, top)
 		e.outer.Read(1, rest)
 		for i := range sum {
-			sum[i] += float64(top[i])*unit*unit + float64(rest[i])
+			sum[i] += all * (float64(top[i])*u*u + float64(rest[i]))
 		}
 	})
 }

@@ -153,14 +153,14 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 	if err := f.measure(ctx, &f.now, x.Rows(), f.stepsOf(x)); err != nil {
 		return err
 	}
-	if f.Earlier == EarlierLeverage {
-		return f.rewardBesideEarlier(ctx, dst, x)
-	}
 	if err := f.learn(ctx, x); err != nil {
 		return err
 	}
 	if err := f.rate(dst, f.now, x, f.episodes); err != nil {
 		return err
+	}
+	if f.Earlier == EarlierLeverage {
+		return f.keepByLeverage(x)
 	}
 	f.past.take(x, f.stepsOf(x))
 	return nil
@@ -256,34 +256,45 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 		return err
 	}
 	present := f.present(x)
-	f.known = f.known[:0]
-	for k := range f.owners() {
-		mine := func(agent int) bool { return f.mine(k, agent) }
-		old := func(row int) bool { return mine(earlier.agent(row)) }
-		now := func(row int) bool { return mine(row%x.N) && x.Alive[row] != 0 && (present == nil || present[row]) }
-		var m moments
-		m.add(f.old, f.width, old)
-		if x != nil {
-			m.add(f.now, f.width, now)
-		}
-		e := newEllipsoid(f.maths, m.scaling(f.Scale, f.width), f.Lambda)
+	old := func(k, row int) bool { return f.mine(k, earlier.agent(row)) }
+	now := func(k, row int) bool {
+		return x != nil && f.mine(k, row%x.N) && x.Alive[row] != 0 && (present == nil || present[row])
+	}
+	return f.sumUp(old, now, func(k int, e *ellipsoid, old, now func(row int) bool) error {
 		err := e.add(f.old, old, f.weight(k, len(rows), old))
 		if err == nil && x != nil {
-			err = e.add(f.now, now, standsFor(x, mine, present))
+			err = e.add(f.now, now, standsFor(x, func(agent int) bool { return f.mine(k, agent) }, present))
 		}
 		if err == nil && f.Peers {
 			err = f.addPeers(e, k, x, earlier, len(rows))
 		}
-		if err == nil {
-			err = e.factorise()
+		return err
+	})
+}
+
+// sumUp makes every Λ anew: add puts into the k-th what counts for it of the features in f.old and in f.now, by which they are scaled as well.
+func (f *elliptical) sumUp(old, now func(k, row int) bool, add func(k int, e *ellipsoid, old, now func(row int) bool) error) error {
+	f.known = f.known[:0]
+	for k := range f.owners() {
+		old := func(row int) bool { return old(k, row) }
+		now := func(row int) bool { return now(k, row) }
+		var m moments
+		m.add(f.old, f.width, old)
+		m.add(f.now, f.width, now)
+		e := newEllipsoid(f.maths, m.scaling(f.Scale, f.width), f.Lambda)
+		if err := add(k, e, old, now); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := e.factorise(); err != nil {
 			return err
 		}
 		f.known = append(f.known, e)
 	}
 	return nil
 }
+
+// mine tells whether steps of an agent make up the k-th Λ.
+func (f *elliptical) mine(k, agent int) bool { return f.Whose == WhoseAll || agent == k }
 
 // present tells which agent steps of x Λ is summed over; nil for all.
 func (f *elliptical) present(x *rl.Rollout) []bool {

@@ -18,50 +18,23 @@ import (
 // is kept as it is, what is common by few steps of a large weight, and Σ w·ηηᵀ stays that of all steps in expectation (Drineas et al. 2006;
 // of a stream: Cohen et al. 2016).
 
-// rewardBesideEarlier is reward with earlier=leverage; the features of x are in f.now.
-func (f *elliptical) rewardBesideEarlier(ctx context.Context, dst []float32, x *rl.Rollout) error {
-	if err := f.learnEarlier(ctx, x); err != nil {
-		return err
-	}
-	if err := f.rate(dst, f.now, x, f.episodes); err != nil {
-		return err
-	}
-	return f.keepByLeverage(x)
-}
-
 // learnEarlier makes Λ of the earlier steps that are kept; where there are none, of the rollout beside, whose features are in f.now, unless that is nil.
 func (f *elliptical) learnEarlier(ctx context.Context, beside *rl.Rollout) error {
 	earlier := f.past.steps(nil)
 	if err := f.measure(ctx, &f.old, f.past.rows(), earlier); err != nil {
 		return err
 	}
-	f.known = f.known[:0]
-	for k := range f.owners() {
-		old := func(row int) bool { return f.mine(k, earlier.agent(row)) }
-		now := func(row int) bool {
-			return beside != nil && beside.Alive[row] != 0 && f.mine(k, row%beside.N)
-		}
-		var m moments
-		m.add(f.old, f.width, old)
-		m.add(f.now, f.width, now)
-		e := newEllipsoid(f.maths, m.scaling(f.Scale, f.width), f.Lambda)
-		err := e.addWeighted(f.old, old, func(row int) float64 { return f.past.Weight[row] })
-		if err == nil && f.past.rows() == 0 {
-			err = e.addWeighted(f.now, now, once)
-		}
-		if err == nil {
-			err = e.factorise()
-		}
-		if err != nil {
-			return err
-		}
-		f.known = append(f.known, e)
+	old := func(k, row int) bool { return f.mine(k, earlier.agent(row)) }
+	now := func(k, row int) bool {
+		return beside != nil && beside.Alive[row] != 0 && f.mine(k, row%beside.N)
 	}
-	return nil
+	return f.sumUp(old, now, func(_ int, e *ellipsoid, old, now func(row int) bool) error {
+		if f.past.rows() == 0 {
+			return e.addWeighted(f.now, now, once)
+		}
+		return e.addWeighted(f.old, old, func(row int) float64 { return f.past.Weight[row] })
+	})
 }
-
-// mine tells whether steps of an agent make up the k-th Λ.
-func (f *elliptical) mine(k, agent int) bool { return f.Whose == WhoseAll || agent == k }
 
 // keepByLeverage takes in the rollout x, which has been rated.
 func (f *elliptical) keepByLeverage(x *rl.Rollout) error {
@@ -82,10 +55,7 @@ const commonShare = 0.1
 // resample keeps room of the earlier steps, with x = ηᵀΛ⁻¹η old, and of those of the rollout x that are alive, with now; from has what is kept of these.
 func (r *reservoir) resample(x *rl.Rollout, from steps, old, now []float32) {
 	kept := r.rows()
-	names := r.episodes(x)
-	for frame, first := range x.Started {
-		r.Number[frame%x.E] += uint32(first)
-	}
+	names := r.begin(x)
 	var rows []int // of the rollout
 	for row := range x.Rows() {
 		if x.Alive[row] != 0 {

@@ -84,7 +84,7 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 	var kept []int // kind of each step that is kept
 	var e *ellipsoid
 	for batch := range batches {
-		if batch == 0 { // measured beside itself, as rewardBesideEarlier does
+		if batch == 0 { // measured beside itself, as the first rollout is
 			for kind, n := range visits {
 				kept = append(kept, slices.Repeat([]int{kind}, n)...)
 			}

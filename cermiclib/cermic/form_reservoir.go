@@ -84,7 +84,7 @@ func (r *reservoir) fade(keep float64) {
 	}
 }
 
-// episode names the episodes of x, [T,E]; take must not have seen x yet.
+// episodes names the episodes of x, [T,E]; take must not have seen x yet.
 func (r *reservoir) episodes(x *rl.Rollout) []uint64 {
 	names, number := make([]uint64, x.T*x.E), slices.Clone(r.Number)
 	for frame := range names {
@@ -97,12 +97,18 @@ func (r *reservoir) episodes(x *rl.Rollout) []uint64 {
 	return names
 }
 
-// take samples the agent steps of x that are alive; from has what is kept of them.
-func (r *reservoir) take(x *rl.Rollout, from steps) {
+// begin is episodes of a rollout that is taken in: from now on they count among those so far.
+func (r *reservoir) begin(x *rl.Rollout) []uint64 {
 	names := r.episodes(x)
 	for frame, first := range x.Started {
 		r.Number[frame%x.E] += uint32(first)
 	}
+	return names
+}
+
+// take samples the agent steps of x that are alive; from has what is kept of them.
+func (r *reservoir) take(x *rl.Rollout, from steps) {
+	names := r.begin(x)
 	random := rng.New(r.seed, "cermic reservoir", uint64(x.Iteration))
 	total := r.total()
 	for row := range x.Rows() {
