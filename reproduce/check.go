@@ -164,7 +164,7 @@ func again(ctx context.Context, r *results.Record, st *results.Store) (*results.
 // same, elsewhere those bits or a score within the spread over seeds.
 func compare(want, got *results.Record, all []*results.Record) (verdict string, same bool) {
 	a, b := want.Host, got.Host
-	alike := a.Backend == b.Backend && a.CPU == b.CPU && a.ISA == b.ISA
+	alike := a.Backend == b.Backend && a.CPU == b.CPU && a.Model == b.Model && a.ISA == b.ISA
 	about := fmt.Sprintf("trained with %s, the record with %s", machine(b), machine(a))
 	where := firstDifference(want, got)
 	switch {
@@ -236,7 +236,11 @@ func machine(h results.Host) string {
 	if isa == "" {
 		isa = "instruction set not recorded"
 	}
-	return fmt.Sprintf("%s on %s (%s)", h.Backend, h.CPU, isa)
+	model := h.Model
+	if model == "" {
+		model = "model not recorded"
+	}
+	return fmt.Sprintf("%s on %s (%s, %s)", h.Backend, h.CPU, model, isa)
 }
 
 // firstUnequal is the first place at which two lists differ, -1 if none is.

@@ -18,7 +18,7 @@ import (
 // the versions of Go and GoMLX, and the processor. backend is the name of the one that trains. What cannot be found out
 // stays empty; Seconds is for the caller to fill.
 func CollectHost(backend string) Host {
-	h := Host{Go: runtime.Version(), Backend: backend, CPU: cpuModel(), ISA: instructionSet(), Cores: runtime.NumCPU()}
+	h := Host{Go: runtime.Version(), Backend: backend, CPU: processorEntry("model name", runtime.GOARCH), Model: processorModel(), ISA: instructionSet(), Cores: runtime.NumCPU()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {
 			if module.Path == "github.com/gomlx/gomlx" {
@@ -52,17 +52,27 @@ func workingCommit() (commit string, dirty bool) {
 	return strings.TrimSpace(string(head)), err != nil || len(bytes.TrimSpace(status)) > 0
 }
 
-// cpuModel returns the processor's name where Linux tells it, else the architecture.
-func cpuModel() string {
+// processorModel names family and model of the processor, empty where Linux does not tell: makers sell several under one name, and the
+// bits of a result may differ between them.
+func processorModel() string {
+	family, model := processorEntry("cpu family", ""), processorEntry("model", "")
+	if family == "" || model == "" {
+		return ""
+	}
+	return "family " + family + ", model " + model
+}
+
+// processorEntry is what Linux says of the first processor under a key, or else otherwise.
+func processorEntry(key, otherwise string) string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
-		return runtime.GOARCH
+		return otherwise
 	}
 	defer f.Close()
 	for in := bufio.NewScanner(f); in.Scan(); {
-		if key, value, ok := strings.Cut(in.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
+		if k, value, ok := strings.Cut(in.Text(), ":"); ok && strings.TrimSpace(k) == key {
 			return strings.TrimSpace(value)
 		}
 	}
-	return runtime.GOARCH
+	return otherwise
 }

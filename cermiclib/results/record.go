@@ -35,7 +35,8 @@ type Host struct {
 	GoMLX   string  `json:"gomlx,omitempty"`
 	Backend string  `json:"backend,omitempty"`
 	CPU     string  `json:"cpu,omitempty"`
-	ISA     string  `json:"isa,omitempty"` // instruction set that the backend may use: "AVX512", "AVX2"; empty in records of before it was kept
+	Model   string  `json:"model,omitempty"` // of the processor, since one name may cover several: "family 25, model 17"; empty where not known or of before it was kept
+	ISA     string  `json:"isa,omitempty"`   // instruction set that the backend may use: "AVX512", "AVX2"; empty in records of before it was kept
 	Cores   int     `json:"cores,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"` // wall time of training, summed over resumes
 }
