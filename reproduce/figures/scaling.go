@@ -4,6 +4,7 @@ package figures
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"time"
 
@@ -91,9 +92,27 @@ func hours(left, longest time.Duration, m machine, unknown bool) string {
 	if m.runs > 1 {
 		t = max(t/m.runs, min(t, longest.Hours()))
 	}
-	text := fmt.Sprintf("%.3g h", t)
+	text := duration(t)
 	if unknown {
 		text = "≥ " + text
 	}
 	return text
+}
+
+// duration writes hours with up to three digits in the unit that reads best: 0.8 s, 21 min, 6.3 h, 18,400 h.
+func duration(hours float64) string {
+	switch {
+	case hours < 1.0/60:
+		return fmt.Sprintf("%.2g s", hours*3600)
+	case hours < 1:
+		return fmt.Sprintf("%.2g min", hours*60)
+	case hours < 999.5:
+		return fmt.Sprintf("%.3g h", hours)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(hours))-2)
+	digits := fmt.Sprintf("%.0f", math.Round(hours/unit)*unit)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits + " h"
 }

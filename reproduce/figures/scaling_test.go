@@ -67,12 +67,23 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 		if i == 0 {
 			want = left
 		}
-		if got := row[m.name]; got != fmt.Sprintf("%.3g h", want) {
-			t.Errorf("%s: %q, want %.3g h", m.name, got, want)
+		if got := row[m.name]; got != duration(want) {
+			t.Errorf("%s: %q, want %s", m.name, got, duration(want))
 		}
 	}
 	if got := row["one GPU"]; got != viz.Missing {
 		t.Errorf("a GPU that nobody measured takes %q", got)
+	}
+}
+
+func TestDurationIsReadWithoutExponents(t *testing.T) {
+	for hours, want := range map[float64]string{
+		0.000249: "0.9 s", 0.00796: "29 s", 0.346: "21 min", 1.58: "1.58 h", 50.7: "50.7 h", 998: "998 h",
+		999.7: "1,000 h", 1804: "1,800 h", 18_421: "18,400 h", 2_345_678: "2,350,000 h",
+	} {
+		if got := duration(hours); got != want {
+			t.Errorf("%v h are written %q, want %q", hours, got, want)
+		}
 	}
 }
 

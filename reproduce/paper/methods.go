@@ -40,8 +40,8 @@ var Methods = []Method{
 	{"mappo-db", "MAPPO-DB", Curiosity, "MAPPO with the dynamic-bottleneck bonus: curiosity without context", "MAPPO-DB"},
 	{"mace", "MACE", Curiosity, "independent PPO rewarded for its own novelty, its peers' and its influence on them", "MACE"},
 	{"qplex-ices", "QPLEX-ICES", Curiosity, "QPLEX with an exploration policy rewarded for individual contributions", "QPLEX-ICES"},
-	{"qmix-cermic", "QMIX-CERMIC", Ours, "QMIX with the paper's module", "QMIX-CERMIC"},
-	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO with the paper's module", "MAPPO-CERMIC"},
+	{"qmix-cermic", "QMIX-CERMIC", Ours, "QMIX with CERMIC", "QMIX-CERMIC"},
+	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO with CERMIC", "MAPPO-CERMIC"},
 }
 
 // FindMethod accepts our name or the displayed one, in any case. The error names near ones.

@@ -44,9 +44,9 @@ var Tasks = tasks()
 // NoiseTasks are the two tasks of the noise figure; they are no column of any table.
 var NoiseTasks = []Task{
 	{"Simple Adversary", "", "vmas/simple_adversary", VMAS, true, "mean episodic reward", 2,
-		"two agents reach a goal that an adversary must not find out"},
+		"2 agents reach a goal that an adversary must not find out"},
 	{"Ball Trajectory", "", "vmas/ball_trajectory", VMAS, true, "mean episodic reward", 2,
-		"two agents joined to a ball keep it rolling at a given speed"},
+		"2 agents joined to a ball keep it rolling at a given speed"},
 }
 
 // additions adds to a task of tables.json what the file does not say, in its order.
