@@ -216,12 +216,17 @@ class Lab:
         self.browser.set_window_size(1280, 1000)
         self.js("book.activeCellIndex = arguments[0]; book.scrollToItem(arguments[0], 'start')", at)
         wait("the cell is on the page", lambda: self.js(node + "return node.isConnected && node.offsetHeight > 0", at), every=0.1)
-        for _ in range(20):  # figures are drawn, and pages laid out anew, after the cell has come
-            free, tall = self.js(node + "return [panel.node.clientHeight - 60, node.offsetHeight]", at)
-            if free >= min(tall, 12000):
+        tallest, before = 12000, None
+        for _ in range(30):  # figures are drawn, and pages laid out anew, after the cell has come
+            page = node + """const pane = book.node.querySelector('.jp-WindowedPanel-outer') ?? book.node, [n, p] = [node, pane].map(x => x.getBoundingClientRect());
+                pane.scrollTop += n.top - p.top; const m = node.getBoundingClientRect();
+                return [Math.round(n.height), Math.round(p.height), m.top >= p.top - 2 && m.bottom <= p.bottom + 2]"""
+            tall, free, whole = self.js(page, at)
+            if (whole or tall > tallest) and before == (tall, free):
                 break
-            self.browser.set_window_size(1280, min(tall, 12000) + 400)
-            self.js("book.scrollToItem(arguments[0], 'start')", at)
+            if tall > free and before == (tall, free):
+                self.browser.set_window_size(1280, min(tall, tallest) + 400)
+            before = tall, free
             time.sleep(0.3)
         time.sleep(0.3)
         if len(sys.argv) > 1:

@@ -99,12 +99,12 @@ func claimsPage(st *results.Store) (string, error) {
 		paper.SeedsThatTell + "\n\n" +
 		"| claim | the paper, in our words | where | verdict | shown in |\n|---|---|---|---|---|\n")
 	for _, v := range verdicts {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | `%s` | %s | [%s](../notebooks/%s.ipynb) |\n", v.ID, v.ID, v.Says, v.Label, v.State, v.Shown, v.Shown)
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s, `%s` | %s | [%s](../notebooks/%s.ipynb) |\n", v.ID, v.ID, v.Says, v.Where(), v.Label, v.State, v.Shown, v.Shown)
 	}
 	for _, v := range verdicts {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n**%s.** %s\n", v.ID, v.Says, v.State, v.Reason)
 		if d := v.Demand(); d != "" {
-			fmt.Fprintf(&b, "Supported if significant %s.\n", d)
+			fmt.Fprintln(&b, d)
 		}
 		if len(v.Findings) > 0 {
 			fmt.Fprintf(&b, "\nBudget `%s`:\n\n", v.Budget)

@@ -35,7 +35,7 @@ func (t Table) HTML() string {
 	line := func(tag, style string, cells []string) {
 		b.WriteString("<tr>")
 		for _, c := range cells {
-			fmt.Fprintf(&b, `<%s style="text-align:left%s">%s</%s>`, tag, style, html.EscapeString(c), tag)
+			fmt.Fprintf(&b, `<%s style="text-align:left%s">%s</%s>`, tag, style, unbroken(html.EscapeString(c)), tag)
 		}
 		b.WriteString("</tr>\n")
 	}
@@ -55,6 +55,13 @@ func (t Table) HTML() string {
 		fmt.Fprintf(&b, "<p><small>%s</small></p>\n", html.EscapeString(note))
 	}
 	return b.String()
+}
+
+var interval = regexp.MustCompile(`\[[-+−.\d]+, [-+−.\d]+\]`)
+
+// unbroken keeps intervals on one line each.
+func unbroken(cell string) string {
+	return interval.ReplaceAllString(cell, `<span style="white-space:nowrap">$0</span>`)
 }
 
 // search hides the rows of the table beside a field that do not hold the field's text.

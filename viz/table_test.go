@@ -32,7 +32,12 @@ func TestTableAlignsTextAndEscapesHTML(t *testing.T) {
 func TestTablesHaveRealMinusSigns(t *testing.T) {
 	table := viz.Table{Header: []string{"mappo-2", "x"}, Rows: [][]string{{"qmix-3, 2024-05", "-0.50 [-1.2, -.3] (-4) 1e-05 -0.000 -0.001 (-0)"}}}
 	const name, numbers = "qmix-3, 2024-05", "−0.50 [−1.2, −.3] (−4) 1e-05 0.000 −0.001 (0)"
-	for form, got := range map[string]string{"Text": table.Text(), "HTML": table.HTML()} {
+	const unbroken = `<span style="white-space:nowrap">[−1.2, −.3]</span>`
+	page := table.HTML()
+	if !strings.Contains(page, unbroken) {
+		t.Errorf("an interval may be cut at the end of a line in %s", page)
+	}
+	for form, got := range map[string]string{"Text": table.Text(), "HTML": strings.ReplaceAll(page, unbroken, "[−1.2, −.3]")} {
 		if !strings.Contains(got, name) || !strings.Contains(got, numbers) {
 			t.Errorf("%s is %s, want %q and %q in it", form, got, name, numbers)
 		}

@@ -52,8 +52,8 @@ type Alternative struct {
 func Alternatives() []Alternative { return append([]Alternative(nil), alternatives...) }
 
 var alternatives = []Alternative{
-	{"ladder", "data", "numbers of the ladder's balance in the place of Wings of Liberty's", (*physics).ladder},
-	{"clock", "data", "a game second of 22.4 loops in the place of 16", (*physics).slowClock},
+	{"ladder", "data", "unit data of the ladder instead of Wings of Liberty", (*physics).ladder},
+	{"clock", "data", "a game second of 22.4 loops instead of 16", (*physics).slowClock},
 	{"list_reversed", "1", "enemies are listed last first", func(p *physics) { p.listReversed = true }},
 	{"retarget", "6", "enemies go for the nearest agent anew in every loop", func(p *physics) { p.retarget = true }},
 	{"patient", "7", "idle enemies wait for the map's script", func(p *physics) { p.patient = true }},

@@ -148,6 +148,7 @@ func (x Exploration) Table(st *results.Store) (viz.Table, error) {
 	if err != nil {
 		return t, err
 	}
+	var without []string
 	for _, row := range rows {
 		weight, err := x.shown(row)
 		if err != nil {
@@ -163,11 +164,14 @@ func (x Exploration) Table(st *results.Store) (viz.Table, error) {
 			line = append(line, solvedCell(solved, n))
 			solvedOfAll, all = solvedOfAll+solved, all+n
 		}
-		total := viz.Missing
-		if all > 0 {
-			total = fmt.Sprintf("%d/%d", solvedOfAll, all)
+		if all == 0 {
+			without = append(without, strings.TrimSuffix(row.label+" "+row.weight, " "))
+			continue
 		}
-		t.Rows = append(t.Rows, append(line, total))
+		t.Rows = append(t.Rows, append(line, fmt.Sprintf("%d/%d", solvedOfAll, all)))
+	}
+	if len(without) > 0 {
+		t.Notes = append(t.Notes, "No complete run yet: "+strings.Join(without, ", ")+".")
 	}
 	return t, nil
 }
@@ -282,7 +286,7 @@ func (x Exploration) Verdict(st *results.Store) (viz.Box, error) {
 	case found == 0 && asked == len(x.Tasks):
 		state, mark = paper.Contradicted, viz.Bad
 	}
-	lines = append([]string{fmt.Sprintf("So on %d of %d tasks, by counting runs; significance is not tested.", found, len(x.Tasks))}, lines...)
+	lines = append([]string{fmt.Sprintf("That is so on %d of %d tasks, by counting runs; significance is not tested.", found, len(x.Tasks))}, lines...)
 	return viz.Box{Mark: mark, Head: string(state), Text: "A method with an intrinsic reward solves what no method without one does.", Lines: lines}, nil
 }
 

@@ -211,7 +211,7 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 			contra++
 		}
 	}
-	count := fmt.Sprintf("%d of %d comparisons have runs; significantly %d support the claim and %d contradict it.", len(found), asked, pro, contra)
+	count := fmt.Sprintf("%d of %d comparisons have runs: %d significantly support the claim, %d significantly contradict it.", len(found), asked, pro, contra)
 	switch {
 	case len(found) == 0:
 		if asked == 1 {
@@ -230,7 +230,7 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 func (v Verdict) Lines() []string {
 	out := []string{v.Reason}
 	if len(v.Findings) > 0 {
-		out = append(out, "Budget "+v.Budget+". Decided "+v.Demand()+".")
+		out = append(out, "Budget "+v.Budget+". "+v.Demand())
 	}
 	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Needed > 0 }) {
 		out = append(out, SeedsThatTell)
@@ -242,11 +242,11 @@ func (v Verdict) Lines() []string {
 }
 
 // SeedsThatTell says what is meant by the seeds that a finding needs.
-const SeedsThatTell = "Seeds for 80 % power: so many of each method make the measured difference significant four times in five, at the first step of Holm's correction, if it and the standard deviations are as measured; measured on few seeds, a rough guide."
+const SeedsThatTell = "Seeds for 80 % power: with so many of each method, four experiments in five would find the measured difference significant (at the first step of Holm's correction) if it and the standard deviations are as measured. Measured on few seeds, that is a rough guide."
 
 // Box is the verdict as it stands at the top of a notebook.
 func (v Verdict) Box() viz.Box {
-	return viz.Box{Head: string(v.State), Text: v.Says + " (the paper, " + v.Label + ")", Lines: v.Lines(), Mark: marks[v.State]}
+	return viz.Box{Head: string(v.State), Text: v.Says + " (the paper, " + v.Where() + ")", Lines: v.Lines(), Mark: marks[v.State]}
 }
 
 // marks tell states apart by more than a word.
@@ -257,7 +257,18 @@ func (c Claim) Demand() string {
 	if c.tests == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s of %d comparisons, at 5 %% by Welch's t test (of variances: the F test) with Holm's correction", c.rule, len(c.tests()))
+	return fmt.Sprintf("Supported if significant %s of %d comparisons, at 5 %% by Welch's t test (of variances: the F test) with Holm's correction.", c.rule, len(c.tests()))
+}
+
+// Where is the place of a claim as a reader of the paper finds it.
+func (c Claim) Where() string { return places[c.Label] }
+
+// places are the labels of the claims as printed.
+var places = map[string]string{
+	"abstract": "abstract", "theo:1": "Theorem 1", "sec:exp": "Section 5", "sec:qa": "Section 5.3",
+	"table:sota": "Table 1", "tab155": "Table 2", "tab222": "Table 3", "tab:generalization_across_rewards": "Table 4", "fig2": "Figure 2", "fig3": "Figure 3",
+	"fig:app_additional_comparisons_placeholder": "Appendix F, learning curves", "fig:app_noise_experiments_placeholder": "Appendix F, noise",
+	"fig:app_rew": "Appendix F, intrinsic reward",
 }
 
 // String is the finding in one line: estimate, interval and its kind, p, seeds × frames.

@@ -131,7 +131,7 @@ func TestClaimsAreDecidedByTheRuns(t *testing.T) {
 		if err != nil || v.State != c.want || v.Reason == "" {
 			t.Errorf("%s is %s, want %s (%v): %s", c.claim, v.State, c.want, err, strings.Join(v.Lines(), "\n  "))
 		}
-		if box := v.Box(); box.Head != string(c.want) || !strings.Contains(box.Text, claim.Label) {
+		if box := v.Box(); box.Head != string(c.want) || !strings.Contains(box.Text, claim.Where()) {
 			t.Errorf("%s: the box says %s: %s", c.claim, box.Head, box.Text)
 		}
 	}
@@ -146,7 +146,7 @@ func TestEveryClaimHasWhatDecidesIt(t *testing.T) {
 				ways++
 			}
 		}
-		if ways != 1 || seen[c.ID] || c.Label == "" || c.Says == "" || (c.tests != nil) != (c.rule != "") {
+		if ways != 1 || seen[c.ID] || c.Label == "" || c.Where() == "" || c.Says == "" || (c.tests != nil) != (c.rule != "") {
 			t.Errorf("%s is decided in %d ways, or incomplete, or twice in the list", c.ID, ways)
 		}
 		seen[c.ID] = true

@@ -108,7 +108,7 @@ func (t *Benchmark) Published(task, method string) (printed string, ok bool) {
 func sota() *Benchmark {
 	t := &Benchmark{Number: 1, Name: "sota", Label: data.Sota.Label,
 		Caption: "Performance of ten methods on fifteen tasks; * marks tasks adapted to a sparse reward.",
-		Note:    "No standard deviation and no number of seeds is printed."}
+		Note:    "The paper prints no standard deviation and no number of seeds."}
 	for _, task := range Tasks {
 		t.Columns = append(t.Columns, task.Abbreviation)
 	}
