@@ -34,8 +34,8 @@ func machines(nodes int) []machine {
 }
 
 const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, its rate is that of records from another processor, " +
-	"or is estimated from its slowdown against MAPPO at another budget. The columns for more cores are extrapolated from it: as many runs at the " +
-	"same time as there are times the cores, none slowing another down, and never less than the longest run. GPU: not measured yet; " +
+	"or is estimated from its slowdown against MAPPO at another budget. The columns for more cores are extrapolated: a machine with eight times the " +
+	"cores trains eight runs at a time, none slowing another down, and takes no less than the longest run. GPU: not measured yet; " +
 	"go run ./reproduce bench -only gpu does."
 
 // Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others; nodes is the size
@@ -60,7 +60,7 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 			t.Rows = append(t.Rows, overviewRow(table.Name, budget.Budget.Name, costs, where))
 		}
 	}
-	t.Notes = []string{extrapolated, "≥: that, and methods that no record has. -measure gives them a rate on tasks with vector observations; those with image observations, which take many times as long, have one after a first run."}
+	t.Notes = []string{extrapolated, "≥: without the methods that have no rate yet. campaign -plan -measure measures one on tasks with vector observations; tasks with image observations, which take many times as long, have one after a first run."}
 	return t, nil
 }
 

@@ -41,21 +41,8 @@ func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 		g.Rows = append(g.Rows, out)
 	}
 	t.embolden(g, &runs)
-	said := append([]string{t.Note, "Budget " + src.Budget() + "."}, conditions(shown)...)
-	g.Caption = strings.Join(append(said, unnoted(g)...), " ")
+	g.Caption = strings.Join(append([]string{t.Note, "Budget " + src.Budget() + "."}, conditions(shown)...), " ")
 	return g, runs.err
-}
-
-// unnoted explains the dashes in the place of a second score.
-func unnoted(g viz.ScoreTable) []string {
-	for _, row := range g.Rows {
-		for _, c := range row.Cells {
-			if c.Seeds > 0 && c.FirstSteps > 0 && math.IsNaN(c.First) {
-				return []string{fmt.Sprintf("First %d steps: –: these runs did not note that score.", c.FirstSteps)}
-			}
-		}
-	}
-	return nil
 }
 
 // asked is a source and the first error that it gave; after that there are no runs.
