@@ -111,16 +111,18 @@ func Literal() Config {
 }
 
 // Novelty returns Default with a bonus that fades where agents have been: the elliptical form on random waves of the embedding s_t, each agent's
-// by its own earlier steps, those kept that tell most, centred and scaled over all of training, with the peers' novelty added in training as
-// MACE does. It is that of the methods mappo-cermic and qmix-cermic.
+// by its own earlier steps, those kept that tell most, without what cannot be foreseen, centred and scaled over all of training, with the peers'
+// novelty added in training as MACE does. It is that of the methods mappo-cermic and qmix-cermic.
 //
 // Reading: a constant part of r^i would reward not finishing an episode that ends at success, and what √KL leaves when it is centred says
-// nothing about novelty (D31). Waves tell places apart as counting would. How this form was chosen: reproduce/EXPLORATION.md.
+// nothing about novelty (D31). Waves tell places apart as counting would; unfiltered they find every picture of a
+// noisy screen new. How this form was chosen: reproduce/EXPLORATION.md.
 func Novelty() Config {
 	c := Default()
 	e := DefaultElliptical()
 	e.Features, e.Squash, e.Waves, e.Bandwidth, e.Lambda = FeatureEmbed, SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
 	e.Whose, e.Earlier, e.Reservoir, e.Shape = WhoseOwn, EarlierLeverage, 4096, ShapeLog
+	e.Filter = FilterForeseeable
 	c.Form, c.Others = e, 1
 	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormCenterStd, 1, 0.01
 	return c

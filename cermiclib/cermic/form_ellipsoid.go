@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
@@ -15,14 +16,15 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// ellipsoidRows is the number of steps whose outer products, or distances, one call of a graph makes.
-const ellipsoidRows = 1024
+// ellipsoidRows is the number of steps whose outer products, or distances, one call of a graph makes: of the rollouts and samples of today's
+// budgets few rows are left over.
+const ellipsoidRows = 768
 
 // algebra holds the graphs that do the work of an ellipsoid, η of ellipsoidRows steps at a time: XLA multiplies matrices fifty times as
 // fast as plain Go does.
 type algebra struct {
 	dims  int         // D
-	outer *nn.Program // η [R,D] to Σ ηηᵀ [D,D] in two parts; where steps have weights of their own, also the unit of splitOuter
+	outer *nn.Program // η [R,D] to Σ ηηᵀ [D,D] in two parts; where steps have weights w of their own, also the unit of splitOuter and √w [R]
 	far   *nn.Program // η [R,D] and U⁻¹ [D,D] to |ηU⁻¹|² [R]
 	block []float32   // [2,D,D] what outer returned
 }
@@ -33,16 +35,29 @@ func newAlgebra(b *nn.Build, dims int, weighted bool) (a *algebra, err error) {
 	eta := nn.F32("eta", ellipsoidRows, dims)
 	inputs, outer := []nn.Input{eta}, doubleOuter
 	if weighted {
-		inputs, outer = append(inputs, nn.F32("unit")), splitOuter
+		inputs, outer = append(inputs, nn.F32("unit"), nn.F32("root", ellipsoidRows)), splitOuter
 	}
 	a.outer, err = nn.NewProgram(b, "cermic.outer", inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node { return outer(in) })
 	if err != nil {
 		return nil, err
 	}
 	a.far, err = nn.NewProgram(b, "cermic.distance", []nn.Input{eta, nn.F32("inverse", dims, dims)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
-		return []*graph.Node{graph.ReduceSum(graph.Square(graph.Dot(in[0], in[1]).Product()), -1)}
+		return []*graph.Node{triangularDistance(in[0], in[1])}
 	})
 	return a, err
+}
+
+// triangularDistance is |ηU⁻¹|² [R]; half of the columns of the triangle U⁻¹ need half of its rows.
+func triangularDistance(eta, inverse *graph.Node) *graph.Node {
+	half, all := inverse.Shape().Dimensions[0]/2, graph.AxisRange()
+	squares := func(x, y *graph.Node) *graph.Node {
+		return graph.ReduceSum(graph.Square(graph.Dot(x, y).Product()), -1)
+	}
+	right := squares(eta, graph.Slice(inverse, all, graph.AxisRange(half)))
+	if half == 0 {
+		return right
+	}
+	return graph.Add(squares(graph.Slice(eta, all, graph.AxisRange(0, half)), graph.Slice(inverse, graph.AxisRange(0, half), graph.AxisRange(0, half))), right)
 }
 
 // doubleOuter sums in float64. Outputs are float32: the sum, and what that leaves of it.
@@ -57,7 +72,7 @@ func doubleOuter(in []*graph.Node) []*graph.Node {
 // number of at most coarse, Σ hhᵀ over a block is exact in float32, and what is left is so small beside it that its own rounding does no harm.
 // It returns Σ hhᵀ, to be multiplied by u², and the rest.
 func splitOuter(in []*graph.Node) []*graph.Node {
-	x, unit := in[0], in[1]
+	x, unit := graph.Mul(in[0], graph.InsertAxes(in[2], -1)), in[1]
 	whole := graph.Round(graph.Div(x, unit))
 	high := graph.Mul(whole, unit)
 	low := graph.Sub(x, high)
@@ -83,28 +98,45 @@ func newEllipsoid(a *algebra, s scaling, lambda float64) *ellipsoid {
 	return e
 }
 
-// once is the weight of a step that stands for itself.
-func once(int) float64 { return 1 }
-
 // add adds w·ηηᵀ for each of the features [B,D-1] that counts.
 func (e *ellipsoid) add(features []float32, counts func(row int) bool, w float64) error {
-	return e.addBlocks(features, counts, once, w, func([]float32) float64 { return 1 })
+	return e.addBlocks(features, counts, w, func([]float32) float64 { return 1 })
 }
 
 // addWeighted is add for steps that have weights of their own.
 func (e *ellipsoid) addWeighted(features []float32, counts func(row int) bool, w func(row int) float64) error {
-	return e.addBlocks(features, counts, w, 1, func(block []float32) float64 {
-		unit := unitOf(block)
+	roots := make([]float32, ellipsoidRows)
+	return e.addBlocks(features, counts, 1, func(block []float32) float64 {
+		clear(roots)
+		for k, row := range e.rows {
+			roots[k] = float32(math.Sqrt(w(row)))
+		}
+		unit := unitOf(e.largest(block, roots))
 		e.outer.Feed(1, func(dst []float32) { dst[0] = float32(unit) })
+		e.outer.Feed(2, func(dst []float32) { copy(dst, roots) })
 		return unit
 	})
 }
 
-// addBlocks adds own·all·ηηᵀ; unit is that of the first part of what outer makes of a block.
-func (e *ellipsoid) addBlocks(features []float32, counts func(row int) bool, own func(row int) float64, all float64, unit func(block []float32) float64) error {
+// largest is a bound on the numbers of √w·η of a block.
+func (e *ellipsoid) largest(block, roots []float32) float32 {
+	if e.scale.ready() {
+		return math.Sqrt2 * slices.Max(roots)
+	}
+	largest := float32(0)
+	for k, root := range roots {
+		for _, v := range block[k*e.dims : (k+1)*e.dims] {
+			largest = max(largest, root*v, -root*v)
+		}
+	}
+	return largest
+}
+
+// addBlocks adds w·ηηᵀ; unit is that of the first part of what outer makes of a block.
+func (e *ellipsoid) addBlocks(features []float32, counts func(row int) bool, all float64, unit func(block []float32) float64) error {
 	sum := e.sum.RawSymmetric().Data
 	var u float64
-	return e.blocks(e.outer, features, counts, own, func(block []float32) { u = unit(block) }, func() {
+	return e.blocks(e.outer, features, counts, func(block []float32) { u = unit(block) }, func() {
 		top, rest := e.block[:len(sum)], e.block[len(sum):]
 		e.outer.Read(0, top)
 		e.outer.Read(1, rest)
@@ -138,7 +170,7 @@ func (e *ellipsoid) factorise() error {
 func (e *ellipsoid) distance(dst, features []float32, counts func(row int) bool) error {
 	far := make([]float32, ellipsoidRows)
 	e.far.Feed(1, func(dst []float32) { copy(dst, e.inverse) })
-	return e.blocks(e.far, features, counts, once, func([]float32) {}, func() {
+	return e.blocks(e.far, features, counts, func([]float32) {}, func() {
 		e.far.Read(0, far)
 		for k, row := range e.rows {
 			dst[row] = far[k]
@@ -149,12 +181,8 @@ func (e *ellipsoid) distance(dst, features []float32, counts func(row int) bool)
 // coarse is the largest whole part of η in units of unitOf: products of two of them, ellipsoidRows times, add up to what float32 holds exactly.
 const coarse = 128
 
-// unitOf is the power of two in which the numbers of a block are at most coarse.
-func unitOf(block []float32) float64 {
-	largest := float32(0)
-	for _, v := range block {
-		largest = max(largest, v, -v)
-	}
+// unitOf is the power of two in which numbers up to largest are at most coarse.
+func unitOf(largest float32) float64 {
 	_, exponent := math.Frexp(float64(largest)) // largest < 2^exponent
 	return math.Ldexp(1/float64(coarse), min(max(exponent, unitSmallest), unitLargest))
 }
@@ -162,21 +190,23 @@ func unitOf(block []float32) float64 {
 // Exponents beyond these would make units of float32 that are no powers of two, or infinite.
 const unitSmallest, unitLargest = -100, 120
 
-// blocks runs p with √w·η of the features that count, ellipsoidRows at a time and the rest filled up with zeros; it calls prepare with each block before, and
+// blocks runs p with η of the features that count, ellipsoidRows at a time and the rest filled up with zeros; it calls prepare with each block before, and
 // f after it has run.
-func (e *ellipsoid) blocks(p *nn.Program, features []float32, counts func(row int) bool, w func(row int) float64, prepare func(block []float32), f func()) error {
+func (e *ellipsoid) blocks(p *nn.Program, features []float32, counts func(row int) bool, prepare func(block []float32), f func()) error {
 	width, row := e.dims-1, 0
+	if e.scale.ready() {
+		width = e.dims
+	}
 	for row < len(features)/width {
 		p.Feed(0, func(flat []float32) {
 			for e.rows = e.rows[:0]; len(e.rows) < ellipsoidRows && row < len(features)/width; row++ {
 				if counts(row) {
 					k := len(e.rows)
 					to := flat[k*e.dims : (k+1)*e.dims]
-					eta(e.scale, to, features[row*width:(row+1)*width])
-					if root := float32(math.Sqrt(w(row))); root != 1 {
-						for i := range to {
-							to[i] *= root
-						}
+					if from := features[row*width : (row+1)*width]; e.scale.ready() {
+						copy(to, from)
+					} else {
+						eta(e.scale, to, from)
 					}
 					e.rows = append(e.rows, row)
 				}
@@ -195,11 +225,19 @@ func (e *ellipsoid) blocks(p *nn.Program, features []float32, counts func(row in
 	return nil
 }
 
-// scaling makes η of features: (v - shift)·by for each, and a constant.
+// scaling makes η of features: (v - shift)·by for each, and a constant; where by is nil, features are η.
 type scaling struct{ shift, by []float64 } // [D-1]
 
-// eta writes η [D] of features [D-1].
+func (s scaling) ready() bool { return s.by == nil }
+
+// eta writes η [D] of features [D-1], or [D].
 func eta[T float32 | float64](s scaling, dst []T, features []float32) {
+	if s.ready() {
+		for i, v := range features {
+			dst[i] = T(v)
+		}
+		return
+	}
 	for i, v := range features {
 		dst[i] = T((float64(v) - s.shift[i]) * s.by[i])
 	}

@@ -31,10 +31,11 @@ import (
 // they have now. Over episodes: Henaff et al. 2022; the product of both scopes: arXiv 2306.03236.
 type Elliptical struct {
 	Features  string  `json:"features" oneof:"code,hidden,embed,predicted,next"` // features η of an agent step: the code x_t, a hidden layer, the embedding s_t, what the decoder expects to follow, or s_{t+1}
+	Filter    string  `json:"filter,omitzero" oneof:",foreseeable"`              // what of o_t features are made of; empty: all, foreseeable: all but the directions in which nothing before tells what comes, such as a screen of noise
 	Squash    string  `json:"squash" oneof:"none,relu,tanh,fourier"`             // function of each feature before scaling; fourier: cosines of random mixtures
 	Waves     int     `json:"waves" range:"1..8192"`                             // number of these cosines; with squash=fourier
 	Bandwidth float64 `json:"bandwidth"`                                         // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
-	Scale     string  `json:"scale" oneof:"rms,std"`                             // scaling of features; rms: by the root mean square over all, std: each to mean 0 and variance 1
+	Scale     string  `json:"scale" oneof:"rms,std"`                             // scaling of features; rms: by the root mean square over all (of fourier 1/√2, that over all phases), std: each to mean 0 and variance 1
 	Lambda    float64 `json:"lambda"`                                            // λ, ridge term of Λ; the smaller, the finer the differences of features that tell steps apart
 	Scope     string  `json:"scope" oneof:"global,episode,product"`              // steps that make up Λ; global: all so far, episode: those of this episode before, product: √ of both multiplied
 	Whose     string  `json:"whose" oneof:"all,own"`                             // all: one Λ of all agents' steps, as they share Θ; own: one for each agent
@@ -64,6 +65,7 @@ const (
 	WhoseAll, WhoseOwn                      = "all", "own"
 	ShapeRoot, ShapeLog                     = "root", "log"
 	EarlierUniform, EarlierLeverage         = "", "leverage"
+	FilterNone, FilterForeseeable           = "", "foreseeable"
 	reservoirBytes                          = 256 << 20 // most that a reservoir, or the Λ of running episodes, may take
 )
 
@@ -86,6 +88,8 @@ func (e Elliptical) Validate() error {
 		return fmt.Errorf("waves is %d, want 1 or more", e.Waves)
 	case !(e.Bandwidth > 0) || math.IsInf(e.Bandwidth, 0):
 		return fmt.Errorf("bandwidth is %g, want a positive number", e.Bandwidth)
+	case e.Squash == SquashFourier && e.Scale == ScaleStd:
+		return fmt.Errorf("scale is %s and squash is %s, whose cosines have one scale: set scale=%s", ScaleStd, SquashFourier, ScaleRMS)
 	case !(e.Lambda > 0) || math.IsInf(e.Lambda, 0):
 		return fmt.Errorf("lambda is %g, want a positive number", e.Lambda)
 	case e.Sample < 0:
@@ -108,19 +112,30 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 		return nil, err
 	}
 	past.weighted = e.Earlier == EarlierLeverage
+	if e.Filter == FilterForeseeable {
+		past.filter = newForeseeable(b)
+	}
 	f := &elliptical{Elliptical: e, past: past, agents: b.Spec.Agents, width: e.width(c)}
 	if e.Scope != ScopeGlobal {
-		if f.episodes, err = newEpisodes(b.Spec.Copies*b.Spec.Agents, f.width+1, e.Lambda); err != nil {
+		if f.episodes, err = newEpisodes(b.Spec.Copies*b.Spec.Agents, f.dims(), e.Lambda); err != nil {
 			return nil, err
 		}
 	}
 	f.store = b.Store
-	if f.maths, err = newAlgebra(b, f.width+1, past.weighted); err != nil {
+	if f.maths, err = newAlgebra(b, f.dims(), past.weighted); err != nil {
 		return nil, err
 	}
+	var filter []nn.Input
+	if past.filter != nil {
+		filter = append(filter, nn.F32("filter", b.Spec.InLen(), b.Spec.InLen()))
+	}
 	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*Node) []*Node {
-		return []*Node{e.features(c, b, sc, in[0], in[1])}
-	})
+		obs := in[0]
+		if past.filter != nil {
+			obs = Dot(obs, in[2]).Product()
+		}
+		return []*Node{e.features(c, b, sc, obs, in[1])}
+	}, filter...)
 	return f, err
 }
 
@@ -129,7 +144,7 @@ type elliptical struct {
 	Elliptical
 	*scorer
 	agents   int
-	width    int          // F
+	width    int          // F, of features that are η as they come D
 	store    *model.Store // for γ
 	m        *module      // for the memory, which tells who is in sight
 	past     *reservoir
@@ -150,6 +165,11 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 		}
 	}
 	f.past.fade(f.Keep)
+	if f.past.filter != nil {
+		if err := f.past.filter.learn(x); err != nil {
+			return err
+		}
+	}
 	if err := f.measure(ctx, &f.now, x.Rows(), f.stepsOf(x)); err != nil {
 		return err
 	}
@@ -182,7 +202,7 @@ func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) err
 	}
 	var fresh *episodes
 	if f.episodes != nil {
-		fresh, _ = newEpisodes(x.E*x.N, f.width+1, f.Lambda)
+		fresh, _ = newEpisodes(x.E*x.N, f.dims(), f.Lambda)
 	}
 	return f.rate(dst, f.now, x, fresh)
 }
@@ -229,6 +249,9 @@ func (f *elliptical) stepsOf(x *rl.Rollout) steps {
 
 // measure fills dst [rows,F] with features.
 func (f *elliptical) measure(ctx context.Context, dst *[]float32, rows int, from steps) error {
+	if f.past.filter != nil {
+		f.prog.Feed(2, func(flat []float32) { copy(flat, f.past.filter.keep) })
+	}
 	*dst = slices.Grow((*dst)[:0], (rows+scoreBatch)*f.width)[:(rows+scoreBatch)*f.width] // Read fills whole blocks
 	err := f.each(ctx, rows, from, func(first, _ int) error {
 		f.prog.Read(0, (*dst)[first*f.width:(first+scoreBatch)*f.width])
@@ -278,10 +301,7 @@ func (f *elliptical) sumUp(old, now func(k, row int) bool, add func(k int, e *el
 	for k := range f.owners() {
 		old := func(row int) bool { return old(k, row) }
 		now := func(row int) bool { return now(k, row) }
-		var m moments
-		m.add(f.old, f.width, old)
-		m.add(f.now, f.width, now)
-		e := newEllipsoid(f.maths, m.scaling(f.Scale, f.width), f.Lambda)
+		e := newEllipsoid(f.maths, f.scaling(old, now), f.Lambda)
 		if err := add(k, e, old, now); err != nil {
 			return err
 		}
@@ -291,6 +311,25 @@ func (f *elliptical) sumUp(old, now func(k, row int) bool, add func(k int, e *el
 		f.known = append(f.known, e)
 	}
 	return nil
+}
+
+// scaling is that of the features in f.old and in f.now that count.
+func (f *elliptical) scaling(old, now func(row int) bool) scaling {
+	if f.ready() {
+		return scaling{}
+	}
+	var m moments
+	m.add(f.old, f.width, old)
+	m.add(f.now, f.width, now)
+	return m.scaling(f.Scale, f.width)
+}
+
+// dims is the length D of η.
+func (f *elliptical) dims() int {
+	if f.ready() {
+		return f.width
+	}
+	return f.width + 1
 }
 
 // mine tells whether steps of an agent make up the k-th Λ.

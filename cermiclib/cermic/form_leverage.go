@@ -30,7 +30,7 @@ func (f *elliptical) learnEarlier(ctx context.Context, beside *rl.Rollout) error
 	}
 	return f.sumUp(old, now, func(_ int, e *ellipsoid, old, now func(row int) bool) error {
 		if f.past.rows() == 0 {
-			return e.addWeighted(f.now, now, once)
+			return e.addWeighted(f.now, now, func(int) float64 { return 1 })
 		}
 		return e.addWeighted(f.old, old, func(row int) float64 { return f.past.Weight[row] })
 	})

@@ -19,15 +19,16 @@ import (
 type reservoir struct {
 	room     int // M
 	seed     uint64
-	weighted bool      // steps have weights of their own
-	obs, act int       // lengths
-	Obs, Act []float32 // [≤M,I], [≤M,A]
-	Agent    []int32   // [≤M]
-	Episode  []uint64  // [≤M] names of their episodes
-	By       []uint64  // [≤M] who detected the agent
-	Weight   []float64 // [≤M] how many steps it stands for, where each has its own: form_leverage.go
-	Count    []float64 // [N] steps of each agent so far, as much of them as is not forgotten
-	Number   []uint32  // [E] episodes so far
+	weighted bool         // steps have weights of their own
+	obs, act int          // lengths
+	Obs, Act []float32    // [≤M,I], [≤M,A]
+	Agent    []int32      // [≤M]
+	Episode  []uint64     // [≤M] names of their episodes
+	By       []uint64     // [≤M] who detected the agent
+	Weight   []float64    // [≤M] how many steps it stands for, where each has its own: form_leverage.go
+	Count    []float64    // [N] steps of each agent so far, as much of them as is not forgotten
+	Number   []uint32     // [E] episodes so far
+	filter   *foreseeable // what features see of observations; nil for all
 }
 
 func newReservoir(room, act int, b *nn.Build) (*reservoir, error) {
@@ -146,6 +147,7 @@ type formState struct {
 	Count    []float64
 	Number   []uint32
 	Inverse  []float64
+	Filter   foreseeableState
 }
 
 // encodeForm saves a reservoir and, if there are any, the running episodes.
@@ -153,6 +155,9 @@ func encodeForm(r *reservoir, p *episodes) []byte {
 	s := formState{Obs: r.Obs, Act: r.Act, Agent: r.Agent, Episode: r.Episode, By: r.By, Weight: r.Weight, Count: r.Count, Number: r.Number}
 	if p != nil {
 		s.Inverse = p.Inverse
+	}
+	if r.filter != nil {
+		s.Filter = r.filter.save()
 	}
 	var data bytes.Buffer
 	if err := gob.NewEncoder(&data).Encode(s); err != nil {
@@ -203,6 +208,11 @@ func (r *reservoir) read(state []byte) (s formState, err error) {
 	}
 	if len(s.Weight) > 0 && !r.weighted {
 		return s, fmt.Errorf("the saved state of int_form holds steps of different weights, which a uniform sample has not: leave int_form.earlier as it was")
+	}
+	if r.filter != nil && len(s.Filter.NotZero) > 0 { // what was saved before there was a filter has none
+		if err := r.filter.restore(s.Filter); err != nil {
+			return s, err
+		}
 	}
 	return s, nil
 }

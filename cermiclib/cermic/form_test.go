@@ -24,11 +24,13 @@ func formsUnderTest() map[string]Form {
 	waves.Features, waves.Squash = FeatureEmbed, SquashFourier
 	leverage := DefaultElliptical()
 	leverage.Earlier, leverage.Whose, leverage.Reservoir = EarlierLeverage, WhoseOwn, 20
+	filtered := leverage
+	filtered.Filter, filtered.Features, filtered.Squash = FilterForeseeable, FeatureEmbed, SquashFourier
 	foretold := DefaultElliptical()
 	foretold.Features, foretold.Sample = FeaturePred, 16
 	return map[string]Form{
 		"kl": KL{}, "aggregate": Aggregate{Codes: 16, Keep: 0.5}, "context": DefaultContext(), "progress": Progress{},
-		"elliptical": DefaultElliptical(), "own": own, "episode": episode, "next": next, "hidden": hidden, "waves": waves, "predicted": foretold, "leverage": leverage,
+		"elliptical": DefaultElliptical(), "own": own, "episode": episode, "next": next, "hidden": hidden, "waves": waves, "predicted": foretold, "leverage": leverage, "filtered": filtered,
 	}
 }
 

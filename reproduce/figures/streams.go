@@ -36,13 +36,13 @@ type StreamBonus struct {
 // streamMinibatch is of CERMIC's module on the stream, whose rollouts are small.
 const streamMinibatch = 60
 
-// streamFraction is the share of agent steps that an epoch of the module covers on the stream, but for the waves by leverage, which cover half as
-// many, as everywhere today.
+// streamFraction is the share of agent steps that an epoch of the module covers on the stream, but for the waves, which cover half as many, as
+// everywhere today.
 const streamFraction = 0.25
 
 // StreamBonuses are every form of r^i and random network distillation. The memory enters r^i only where the label names it; elsewhere it is
-// the cheapest. Waves by leverage are the form of mappo-cermic, once with the steps that it takes at budget explore;
-// waves of expectations are another, of a uniform sample of earlier steps.
+// the cheapest. Waves of what can be foreseen are the form of mappo-cermic, once with the steps that it takes at budget explore; waves of all are the same
+// without its filter.
 func StreamBonuses() []StreamBonus {
 	form := func(label string, f cermic.Form, m memory.Config) StreamBonus {
 		c := cermic.Default()
@@ -52,23 +52,22 @@ func StreamBonuses() []StreamBonus {
 	peers := cermic.DefaultElliptical()
 	peers.Whose, peers.Peers = cermic.WhoseOwn, true
 	mlp, graph := memory.DefaultMLP(), memory.DefaultGraph()
-	waves := func(label string, f cermic.Elliptical, lr, fraction float64) StreamBonus {
+	today := cermic.Novelty().Form.(cermic.Elliptical)
+	unfiltered := today
+	unfiltered.Filter = cermic.FilterNone
+	waves := func(label string, f cermic.Elliptical, lr float64) StreamBonus {
 		b := form(label, f, mlp)
 		c := b.Config.(cermic.Config)
-		c.LR, c.Fraction = lr, fraction
+		c.LR, c.Fraction = lr, cermic.Default().Fraction
 		b.Config = c
 		return b
 	}
-	today := cermic.Novelty().Form.(cermic.Elliptical)
-	expected := cermic.DefaultElliptical()
-	expected.Features, expected.Squash, expected.Waves, expected.Lambda = cermic.FeaturePred, cermic.SquashFourier, 255, 0.1
-	expected.Whose, expected.Sample = cermic.WhoseOwn, 2048
 	return []StreamBonus{
 		form("kl", cermic.KL{}, mlp), form("aggregate", cermic.DefaultAggregate(), mlp), form("context of mlp", cermic.DefaultContext(), mlp),
 		form("context of graph", cermic.DefaultContext(), graph), form("elliptical", cermic.DefaultElliptical(), mlp),
 		form("elliptical with peers of graph", peers, graph), form("progress", cermic.Progress{}, mlp),
-		waves("waves by leverage", today, cermic.Default().LR, cermic.Default().Fraction), waves("waves by leverage, lr 1e-3", today, 1e-3, cermic.Default().Fraction),
-		waves("waves of expectations", expected, cermic.Default().LR, streamFraction), waves("waves of expectations, lr 1e-3", expected, 1e-3, streamFraction),
+		waves("waves of what can be foreseen", today, cermic.Default().LR), waves("waves of what can be foreseen, lr 1e-3", today, 1e-3),
+		waves("waves of all, lr 1e-3", unfiltered, 1e-3),
 		{"rnd", stream.RND()},
 	}
 }
