@@ -61,18 +61,18 @@ func runList(_ context.Context, out io.Writer, args []string) error {
 	return nil
 }
 
-// listSettings prints every key that -set takes, with its value and what it is. Of a task alone it prints the task's. A star marks what -set
-// moved away from its default.
-func listSettings(out io.Writer, q plan.Request, within string) error {
+// listSettings prints every key that -set takes, with its value, what it is and its bounds. Of a task alone it prints the task's. A star marks
+// what -set moved away from its default.
+func listSettings(out io.Writer, q plan.Request, part string) error {
 	settings, err := plan.SettingsOf(q)
 	if err != nil {
 		return usageError{err}
 	}
 	for _, s := range settings {
-		if !strings.HasPrefix(s.Key, within) {
+		if !strings.HasPrefix(s.Key, part) {
 			continue
 		}
-		about := s.Sentence()
+		about := s.Sentence() + rangeOf(s.KeyDoc)
 		if s.Changed {
 			fmt.Fprintf(out, "* %-44s  %s (default: %s)\n", s.Key+"="+s.Value, about, s.Default)
 			continue
@@ -80,6 +80,17 @@ func listSettings(out io.Writer, q plan.Request, within string) error {
 		fmt.Fprintf(out, "  %-44s  %s\n", s.Key+"="+s.Value, about)
 	}
 	return nil
+}
+
+// rangeOf says between which bounds a setting lies, "" without any.
+func rangeOf(k conf.KeyDoc) string {
+	switch {
+	case k.Bounds == nil:
+		return ""
+	case strings.HasPrefix(k.Type, "a list"):
+		return fmt.Sprintf("; each %v", k.Bounds)
+	}
+	return fmt.Sprintf("; %v", k.Bounds)
 }
 
 // entry prints a name and what it is.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"cermic/envs"
+	"cermic/reproduce/plan"
 )
 
 // command runs the program's dispatch and returns what it printed.
@@ -177,10 +178,33 @@ func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
 		{[]string{"list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"}, "(default: 0.2)\n"},
 		{[]string{"list", "-method", "mappo-cermic"}, "one of optimal, learned, unit\n"},
 		{[]string{"list", "-task", "lock"}, "  task.levers=3 "},
+		{[]string{"list", "-task", "lock"}, "number of levers of an agent; 2 to "},
+		{[]string{"list", "-method", "mappo"}, "widths of the hidden layers; BenchMARL: 256, 256; each 1 to 8192\n"},
 	} {
 		if got, err := command(t, c.args...); err != nil || !strings.Contains(got, c.want) {
 			t.Errorf("%v does not say %q (%v):\n%s", c.args, c.want, err, got)
 		}
+	}
+	all, err = command(t, "list", "-task", "lock", "-method", "mappo-cermic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	about, err := plan.SettingsOf(plan.Request{Task: "lock", Method: "mappo-cermic", Budget: plan.DefaultBudget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded := 0
+	for _, s := range about {
+		if s.Bounds == nil {
+			continue
+		}
+		bounded++
+		if !regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(s.Key) + `=.*; (each )?` + s.Bounds.String() + `$`).MatchString(all) {
+			t.Errorf("list shows %s without its bounds, %v", s.Key, s.Bounds)
+		}
+	}
+	if bounded < 20 {
+		t.Errorf("%d of %d settings are bounded", bounded, len(about))
 	}
 	if got, _ := command(t, "list", "-task", "lock"); strings.Contains(got, "learner.") || strings.Contains(got, "* ") {
 		t.Errorf("list -task lists more than the task's settings, or marks one that was not changed:\n%s", got)
