@@ -18,6 +18,9 @@ var errStopped = errors.New("stopped")
 // reading many records, is left where it is: files are replaced at once or not at all, so that a process may end at any time.
 const grace = 1700 * time.Millisecond
 
+// graceToRead is that of a verb that changes nothing, most of which look at no context: there is nothing to wait for but a last line of its own.
+const graceToRead = 200 * time.Millisecond
+
 // kept says for each verb, by name, what is left of it after a stop and how to go on.
 var kept = map[string]string{
 	"list":      nothingChanged,
@@ -58,7 +61,10 @@ func ended(ctx context.Context, out io.Writer, verb string, done <-chan error) e
 	case <-ctx.Done():
 	}
 	var late <-chan time.Time
-	if verb != "lab" {
+	switch {
+	case kept[verb] == nothingChanged:
+		late = time.After(graceToRead)
+	case verb != "lab":
 		late = time.After(grace)
 	}
 	select {

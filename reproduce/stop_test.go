@@ -96,30 +96,36 @@ func TestEveryVerbStopsAtOnceAndSaysWhatIsKept(t *testing.T) {
 	store, id, _ := used(t)
 	manifest := filepath.Join(t.TempDir(), "m.jsonl")
 	finish(t, strings.Fields("campaign -task navigation -method mappo -budget paper -seeds 2 -store "+store+" -manifest "+manifest)...)
+	short := strings.NewReplacer(" -store "+store, "", store, "STORE", id, "RUN", manifest, "MANIFEST", " ", "_", "/", "_")
 	for _, line := range long(store, id, manifest) {
-		cut := 0
-		for range *stops {
-			sig := []os.Signal{os.Interrupt, syscall.SIGTERM}[r.IntN(2)]
-			moment := 100*time.Millisecond + time.Duration(r.Int64N(int64(3*time.Second)))
-			p := start(t, strings.Fields(line)...)
-			time.Sleep(moment)
-			sent := time.Now()
-			_ = p.Process.Signal(sig)
-			code := p.end()
-			took := time.Since(sent)
-			switch {
-			case code == 0: // it was done
-			case code == -1 && p.output() == "\n": // it had not begun
-			case code != 130 || p.stderr.Len() > 0 || len(p.said) == 0 || !strings.HasPrefix(p.said[len(p.said)-1], "Stopped"):
-				t.Errorf("%s: after %v at %v it ends with exit code %d:\n%s", line, sig, moment, code, p.output())
-			default:
-				if cut++; took > stopTime+slack() {
-					t.Errorf("%s: it took %v to end after %v at %v", line, took, sig, moment)
-				}
+		t.Run(short.Replace(line), func(t *testing.T) { stopAtOnce(t, r, line) })
+	}
+}
+
+// stopAtOnce gives a command line as many signals as are asked for, each in a process of its own.
+func stopAtOnce(t *testing.T, r *rand.Rand, line string) {
+	cut := 0
+	for range *stops {
+		sig := []os.Signal{os.Interrupt, syscall.SIGTERM}[r.IntN(2)]
+		moment := 100*time.Millisecond + time.Duration(r.Int64N(int64(3*time.Second)))
+		p := start(t, strings.Fields(line)...)
+		time.Sleep(moment)
+		sent := time.Now()
+		_ = p.Process.Signal(sig)
+		code := p.end()
+		took := time.Since(sent)
+		switch {
+		case code == 0: // it was done
+		case code == -1 && p.output() == "\n": // it had not begun
+		case code != 130 || p.stderr.Len() > 0 || len(p.said) == 0 || !strings.HasPrefix(p.said[len(p.said)-1], "Stopped"):
+			t.Errorf("%s: after %v at %v it ends with exit code %d:\n%s", line, sig, moment, code, p.output())
+		default:
+			if cut++; took > stopTime+slack() {
+				t.Errorf("%s: it took %v to end after %v at %v", line, took, sig, moment)
 			}
 		}
-		t.Logf("%s: %d of %d stopped", line, cut, *stops)
 	}
+	t.Logf("%d of %d stopped", cut, *stops)
 }
 
 // slack is what a machine that does other things takes to wake a process.
