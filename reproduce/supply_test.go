@@ -49,6 +49,28 @@ func TestPortsArePublishedOnThisMachineAlone(t *testing.T) {
 	}
 }
 
+// JupyterLab asks for its token, which it makes anew at each start, wherever it is started.
+func TestJupyterLabKeepsItsToken(t *testing.T) {
+	started := map[string]string{"lab": strings.Join(labFlags(true, 8888, true, true), " ")}
+	for _, name := range []string{"Dockerfile", "reproduce/jupyter/config/jupyter_server_config.py"} {
+		for line := range strings.Lines(rootFile(t, name)) {
+			if !strings.HasPrefix(line, "#") {
+				started[name] += line
+			}
+		}
+	}
+	for name, text := range started {
+		for _, open := range []string{"token", "password", "disable_check_xsrf", "allow_origin"} {
+			if strings.Contains(text, open) {
+				t.Errorf("%s sets %s of JupyterLab:\n%s", name, open, text)
+			}
+		}
+	}
+	if !strings.Contains(started["Dockerfile"], `"lab"`) || !strings.Contains(started["reproduce/jupyter/config/jupyter_server_config.py"], "c.ServerApp") {
+		t.Errorf("this is not where JupyterLab is started: %q", started)
+	}
+}
+
 // NOTICE names every module that a program of this repository contains.
 func TestNoticeNamesEveryModule(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "cermic/...").Output()

@@ -25,7 +25,7 @@ func TestOneRunThatFailsDoesNotStopTheOthers(t *testing.T) {
 	other := tiny(4)
 	other.Learner = nil
 	es := []Config{tiny(1), broken, tiny(3), other}
-	for _, workers := range []int{0, 3} {
+	for _, workers := range []int{0, 3, 1 << 60} { // beyond the experiments there are they cost nothing
 		err := RunAll(t.Context(), es, st, workers)
 		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.HasPrefix(err.Error(), "budget.eval_episodes is 0") || !contains(err, "an experiment needs") {
 			t.Errorf("%d workers: got %v, want both mistakes in the order of the experiments", workers, err)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sc2
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"cermic/envs/smac/sc2/sc2test"
+	"cermic/envs/smac/sc2api"
+)
+
+// talker answers everything with a version of so many bytes.
+type talker int
+
+func (n talker) Answer(*sc2api.Request) ([]byte, error) {
+	version := strings.Repeat("5", int(n))
+	return proto.Marshal(&sc2api.Response{Response: &sc2api.Response_Ping{Ping: &sc2api.ResponsePing{GameVersion: &version}}})
+}
+
+// A game's long answers are read; one that would go on for ever is not.
+func TestAnAnswerIsReadUpToALimit(t *testing.T) {
+	for size, read := range map[int]bool{1 << 20: true, maxAnswer: false} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go (&sc2test.Server{Game: talker(size)}).Serve(l)
+		o := Options{StartTimeout: time.Minute, ReplyTimeout: time.Minute, RetryEvery: time.Millisecond}
+		c, err := dial(&o, l.Addr().String(), func() error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.close()
+		answer, err := c.call(&sc2api.Request{Request: &sc2api.Request_Ping{Ping: &sc2api.RequestPing{}}})
+		if (err == nil) != read || read && len(answer.GetPing().GetGameVersion()) != size {
+			t.Errorf("a version of %d bytes: %.200v", size, err)
+		}
+		if !read && (err == nil || !strings.Contains(err.Error(), "read limited")) {
+			t.Errorf("got %.200v, want the limit to be named", err)
+		}
+	}
+}
