@@ -314,7 +314,7 @@ func (b battlefield) fight(args []string, set string) outcome {
 
 // wrong is what is wrong with how a line ended that was run in dir, empty if nothing is. asked says whether it was interrupted.
 func (b battlefield) wrong(dir string, args []string, set string, code int, asked bool, stdout, stderr string) string {
-	for _, trace := range []string{"goroutine ", "panic", "runtime error", ".go:", "fatal error", "SIG"} {
+	for _, trace := range []string{"goroutine ", "panic", "Traceback", "runtime error", ".go:", "fatal error", "SIG"} {
 		if strings.Contains(stdout+stderr, trace) {
 			return "shows its inside: " + trace
 		}

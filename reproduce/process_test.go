@@ -80,7 +80,7 @@ func (p *process) end() int {
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		p.t.Fatal(err)
 	}
-	for _, noise := range []string{"goroutine ", "panic", "gomlx", "GoMLX", ".go:", "parallelism"} {
+	for _, noise := range []string{"goroutine ", "panic", "Traceback", "gomlx", "GoMLX", ".go:", "parallelism"} {
 		if text := p.output(); strings.Contains(text, noise) {
 			p.t.Errorf("%v says %q:\n%s", p.Args[1:], noise, text)
 		}

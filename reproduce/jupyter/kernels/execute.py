@@ -4,11 +4,19 @@
     execute.py FOLDER SECONDS NOTEBOOK...
 
 The executed copies go to FOLDER; SECONDS is the longest that one cell may take. A cell that fails, a kernel that dies and
-a cell with the tag "plot" that shows no picture end with exit code 1, after all notebooks had their turn.
+a cell with the tag "plot" that shows no picture end with exit code 1, after all notebooks had their turn. An interrupt or SIGTERM
+ends it at once, with exit code 130; the kernel notices that it is alone, and ends as well.
 """
+
+import os
+import signal
+
+for sign in (signal.SIGINT, signal.SIGTERM):  # before anything that takes time
+    signal.signal(sign, lambda *_: os._exit(130))
 
 import pathlib
 import sys
+import threading
 import time
 
 import nbformat
@@ -53,7 +61,9 @@ def main(out, timeout, *paths):
         notebook = nbformat.read(path, as_version=4)
         start = time.monotonic()
         complaints = execute(notebook, int(timeout), path.parent)
-        nbformat.write(notebook, out / path.name)
+        draft = out / (path.name + ".new")
+        nbformat.write(notebook, draft)
+        draft.replace(out / path.name)
         print(f"{path.stem:<24} {time.monotonic() - start:6.1f} s  {'failed' if complaints else 'ok'}", flush=True)
         for complaint in complaints:
             failed = True
@@ -62,4 +72,17 @@ def main(out, timeout, *paths):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    # Not in the main thread, where nbclient would take signals for itself, of which it makes errors of the notebook.
+    code = [1]
+
+    def work():
+        try:
+            main(*sys.argv[1:])
+        except SystemExit as end:
+            code[0] = end.code
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    while worker.is_alive():
+        worker.join(0.2)  # a signal is handled between two waits wherever a wait cannot be interrupted
+    sys.exit(code[0])

@@ -107,6 +107,7 @@ class Cell:
 
 class Relay:
     def __init__(self, connection_file, command):
+        self.parent = os.getppid()
         self.context = zmq.Context()
         info = json.loads(pathlib.Path(connection_file).read_text())
         self.key = info["key"].encode()
@@ -172,6 +173,8 @@ class Relay:
         deadline = time.monotonic() + 300
         self.info, heard, asked = None, False, 0.0
         while self.info is None or not heard:
+            if self.alone():
+                sys.exit(0)
             if self.kernel.poll() is not None or time.monotonic() > deadline:
                 sys.exit("GoNB does not start; .bin/kernel.log may say why")
             if time.monotonic() - asked > (0.5 if self.info is None else 0.02):
@@ -185,8 +188,20 @@ class Relay:
                 self.back["iopub"].recv_multipart()
                 heard = True
 
+    def alone(self):
+        """Whether the process that started this has ended, as JupyterLab does when it is killed."""
+        if os.getppid() != self.parent:
+            return True
+        try:
+            os.kill(int(os.environ.get("JPY_PARENT_PID") or self.parent), 0)  # it may have ended before this could look
+        except ProcessLookupError:
+            return True
+        except (OSError, ValueError):
+            pass
+        return False
+
     def run(self):
-        """Passes messages on until GoNB ends."""
+        """Passes messages on until GoNB ends, or whoever has started this: then nobody can ask for anything any more."""
         self.meet()
         poller = zmq.Poller()
         for s in (*self.front.values(), *self.back.values()):
@@ -197,6 +212,8 @@ class Relay:
             for s in ready:
                 self.hand_on(s, s.recv_multipart())
             self.count_seconds()
+            if self.alone():
+                return 0
             if not ready and self.kernel.poll() is not None:
                 return self.kernel.returncode
 

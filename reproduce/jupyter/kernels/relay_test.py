@@ -119,6 +119,7 @@ class Relayed(unittest.TestCase):
         env = dict(os.environ, TMPDIR=str(self.folder), NB_STORE=str(self.folder / "runs"), JPY_SESSION_NAME="/books/mine.ipynb")
         if self.counts_seconds not in self._testMethodName:
             env["NB_HEADLESS"] = "1"  # no line of seconds in what a slow machine tells
+        self.env = env
         self.relay = subprocess.Popen([sys.executable, str(HERE / "relay.py"), self.file, str(program)], env=env)
         self.addCleanup(self.end)
         self.client = self.page()
@@ -328,6 +329,23 @@ class Relayed(unittest.TestCase):
         self.ask("die")
         self.assertEqual(self.relay.wait(LONG), 3)
         self.assertFalse(self.notes.exists())
+
+    def test_the_relay_ends_with_whoever_started_it(self):
+        file, _ = write_connection_file(str(self.folder / "kernel-2.json"))
+        server = "import subprocess, sys; subprocess.Popen(sys.argv[1:]).wait()"
+        with subprocess.Popen([sys.executable, "-c", server, sys.executable, str(HERE / "relay.py"), file, str(self.folder / "gonb")], env=self.env) as server:
+            other = lambda: [f for f in self.folder.glob("cermic-kernel-*") if f != self.notes]
+            self.until(other)
+            server.kill()
+        self.until(lambda: not other())
+        self.assertIsNone(self.relay.poll())
+        self.assertTrue(self.notes.exists())
+
+    def until(self, true):
+        deadline = time.monotonic() + LONG
+        while not true():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
 
 
 if __name__ == "__main__":
