@@ -34,6 +34,7 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 		names[k] = groupName(g)
 	}
 	p.Legend = stylesOf(names)
+	last := 0.0
 	for i, m := range ofGroups(results.Flat(gs), measures) {
 		lines := Scalar(gs, m.Name)
 		if m.Name == Score {
@@ -55,6 +56,16 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 			p.Rows = append(p.Rows, nil)
 		}
 		p.Rows[len(p.Rows)-1] = append(p.Rows[len(p.Rows)-1], plot)
+		for _, s := range series {
+			for _, at := range s.X {
+				last = max(last, at)
+			}
+		}
+	}
+	for _, row := range p.Rows {
+		for _, plot := range row {
+			plot.X.Max = max(plot.X.Max, last) // evaluations are rare, and all panels have one axis
+		}
 	}
 	return p, nil
 }
