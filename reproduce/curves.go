@@ -84,7 +84,7 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: plan.Score(known)}, of(groups), slices.Concat(others, peer(groups, methods, group))); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: learning curves of %s; the small line in the figure says what stands around them\n", file, plural(len(results.Flat(groups)), "run"))
+	fmt.Fprintf(out, "%s: learning curves of %s; the line under each plot says what dots and bands are\n", file, plural(len(results.Flat(groups)), "run"))
 	return nil
 }
 

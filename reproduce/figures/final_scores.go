@@ -16,7 +16,7 @@ import (
 // evaluation with its bootstrap 95 % interval, under what random and scripted play earn. BenchMARL's recorded runs, trained on the
 // dense reward, close the table of that one.
 func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
-	t := viz.Table{Title: "How they end", Header: []string{""},
+	t := viz.Table{Title: "Final scores", Header: []string{""},
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
 			" °: not significantly above random play, by this interval or by Student's t. Trained on the " + reward + " reward, budget " + budget + "."}}
 	rows, runs := finalRows(reward), plan.At(st, budget)

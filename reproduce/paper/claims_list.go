@@ -121,7 +121,7 @@ func sandwich() (State, string) {
 	edge := theory.Root()
 	for x := edge / 100; x < 100; x *= 1.01 {
 		if theory.Violates(x) {
-			return Contradicted, fmt.Sprintf("At x = ηᵀΛ⁻¹η = %.2f the ratio r^i/(ρ·r^ucb) is %.2f, below 1. It holds up to x = %.2f, which a ridge λ ≥ ‖η‖²/%.2f "+
+			return Contradicted, fmt.Sprintf("At x = ηᵀΛ⁻¹η = %.2f the ratio r^i/(ρ·r^ucb) is %.4f, below 1. It holds up to x = %.2f, which a ridge λ ≥ ‖η‖²/%.2f "+
 				"guarantees, and for the one ρ that c and ζ fix.", x, theory.Ratio(x), edge, edge)
 		}
 	}
