@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 )
@@ -51,6 +52,16 @@ func (n noted) Lines(name string) []string {
 		return []string{n.note}
 	}
 	return append(n.Handler.Lines(name), n.note)
+}
+
+// Box implements text.Handler. The note takes no width: as the name of an axis it would move the right end of a narrow plot, since gonum
+// finds the two ends from the boxes that stick out farthest, and plots that are to be aligned would leave the picture.
+func (n noted) Box(line string, f font.Font) (width, height, depth vg.Length) {
+	width, height, depth = n.Handler.Box(line, f)
+	if line == n.note {
+		width = 0
+	}
+	return width, height, depth
 }
 
 // Draw implements text.Handler.
