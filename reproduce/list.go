@@ -72,7 +72,7 @@ func listSettings(out io.Writer, q plan.Request, part string) error {
 		if !strings.HasPrefix(s.Key, part) {
 			continue
 		}
-		about := s.Sentence() + rangeOf(s.KeyDoc)
+		about := s.Sentence() + s.Range()
 		if s.Changed {
 			fmt.Fprintf(out, "* %-44s  %s (default: %s)\n", s.Key+"="+s.Value, about, s.Default)
 			continue
@@ -80,17 +80,6 @@ func listSettings(out io.Writer, q plan.Request, part string) error {
 		fmt.Fprintf(out, "  %-44s  %s\n", s.Key+"="+s.Value, about)
 	}
 	return nil
-}
-
-// rangeOf says between which bounds a setting lies, "" without any.
-func rangeOf(k conf.KeyDoc) string {
-	switch {
-	case k.Bounds == nil:
-		return ""
-	case strings.HasPrefix(k.Type, "a list"):
-		return fmt.Sprintf("; each %v", k.Bounds)
-	}
-	return fmt.Sprintf("; %v", k.Bounds)
 }
 
 // entry prints a name and what it is.

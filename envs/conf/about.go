@@ -144,6 +144,17 @@ func (k KeyDoc) Sentence() string {
 	return k.About + "; " + kind
 }
 
+// Range says between which bounds a setting lies, as it follows its Sentence; "" without any.
+func (k KeyDoc) Range() string {
+	switch {
+	case k.Bounds == nil:
+		return ""
+	case strings.HasPrefix(k.Type, "a list"):
+		return fmt.Sprintf("; each %v", k.Bounds)
+	}
+	return fmt.Sprintf("; %v", k.Bounds)
+}
+
 // CheckChoices returns one sentence about the first setting of v, a struct, that is none of the choices its field lists in a tag:
 //
 //	Reduce string `json:"reduce" oneof:"mean,sum"` // …

@@ -45,8 +45,8 @@ func SettingsOf(q Request) ([]Setting, error) {
 	return out, nil
 }
 
-// Settings is a table, to be searched in a notebook, of every setting of a method with its default at budget "paper" on Balance, and of
-// what each is. Settings that the given changes, as for -set, move away from their defaults stand first and out:
+// Settings is a table, to be searched in a notebook, of every setting of a method with its default at budget "paper" on Balance, of what
+// each is and of its bounds. Settings that the given changes, as for -set, move away from their defaults stand first and out:
 //
 //	nb.Show(plan.Settings("mappo-cermic", "explore.alpha=0.5"))
 func Settings(method string, changes ...string) (viz.Table, error) {
@@ -77,7 +77,7 @@ func SettingsTable(q Request) (viz.Table, error) {
 		if !s.Changed {
 			was = ""
 		}
-		out.Rows = append(out.Rows, []string{s.Key, s.Value, was, s.Sentence()})
+		out.Rows = append(out.Rows, []string{s.Key, s.Value, was, s.Sentence() + s.Range()})
 	}
 	return out, nil
 }
