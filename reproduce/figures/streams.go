@@ -236,7 +236,8 @@ func StreamCurves(all []Streamed) (viz.Panels, error) {
 func StreamTable(all []Streamed) viz.Table {
 	t := viz.Table{Title: "At the end of the stream", Header: []string{"bonus", "seeds", "rank correlation with rarity", "P(noisy > most frequent)", "P(never visited > most frequent)", "ranks rarity", "discounts noise"},
 		Notes: []string{fmt.Sprintf("One number a seed, at the last measurement. Ranks rarity: a correlation of %.1f or more in every seed. Discounts noise: "+
-			"a step in front of the noisy screen gets more than one in the most frequent room with a probability of %.1f or less in every seed; 0.5 is no difference.", ranksFrom, discountsTo)}}
+			"a step in front of the noisy screen gets more than one in the most frequent room with a probability of %.1f or less in every seed. "+
+			"0.5 is no difference; a bonus that ranks rarity well is above that without any noise, since the screen's room is visited a quarter as often.", ranksFrom, discountsTo)}}
 	for _, b := range all {
 		row := []string{b.Label, fmt.Sprint(len(b.Runs))}
 		ranks, discounts := "yes", "yes"
