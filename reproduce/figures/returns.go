@@ -45,7 +45,7 @@ func returns(task paper.Task, gs []results.Group, others ...viz.Series) ([]*plot
 	for _, f := range figures {
 		figure := viz.Figure{Title: task.Name + ": " + f.about, X: "frames", Y: plan.Score(task)}
 		if len(figures) > 2 { // too narrow for both in a title
-			figure.Title, figure.Y = task.Name, figure.Y+", "+f.about
+			figure.Title, figure.Y = task.Name, strings.TrimPrefix(figure.Y, "mean ")+", "+f.about
 		}
 		p, err := viz.Curves(figure, f.series...)
 		if err != nil {

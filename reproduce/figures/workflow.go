@@ -45,6 +45,10 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 		likelihood = slices.Insert(likelihood, 1, "+ "+nce+" × contrast")
 	}
 	formula, sources := bonus(set)
+	paid := "norm " + set("int_norm")
+	if set("int_form") == cermic.DefaultElliptical().Kind() && set("int_form.filter") == cermic.FilterForeseeable {
+		paid += ", o_t filtered"
+	}
 	d := viz.Diagram{
 		Title: fmt.Sprintf("%s on %s: α = %s, memory %s", e.Label(), e.Task.Kind(), set("alpha"), set("memory")),
 		Nodes: []viz.Node{
@@ -58,7 +62,7 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 			network("decoder", "ψ", 4, 0.5, "ŝ_{t+1} "+shape(ds), size("decoder")),
 			network("calibration", "h", 3, 3.5, "h(γ f_n, μ_Ψ) [B]", size("calibration")),
 			loss("explore", "L_explore", 5, 0, likelihood...),
-			{Name: "reward", Title: "r^i", Lines: []string{formula, "norm " + set("int_norm"), "× " + set("int_coef") + ", added to r^e"}, Column: 5, Row: 1.6, Kind: viz.Reward},
+			{Name: "reward", Title: "r^i", Lines: []string{formula, paid, "× " + set("int_coef") + ", added to r^e"}, Column: 5, Row: 1.6, Kind: viz.Reward},
 			loss("exploit", "L_UB + L_LB", 5, 3, "h + β√Σ_Ψ ≤ c_bar = "+set("c_bar"), "h − β√Σ_Ψ ≥ c_low = "+set("c_low")),
 			loss("nce", "L_nce", 5, 4.2, "InfoNCE, weight "+set("nce_coef")),
 		},
@@ -92,9 +96,9 @@ func bonus(set func(key string) string) (formula string, sources []string) {
 	case cermic.Progress{}.Kind():
 		return "progress of ŝ_{t+1}", []string{"decoder"}
 	case cermic.DefaultElliptical().Kind():
-		formula = "√x"
+		formula = "√(ηᵀΛ⁻¹η) of "
 		if set("int_form.shape") == "log" {
-			formula = "√(½ log(1 + x))"
+			formula = "√(½ log(1 + ηᵀΛ⁻¹η)) of "
 		}
 		features := map[string][2]string{cermic.FeatureCode: {"x_t", "x"}, cermic.FeatureHidden: {"φ's layer", "transition"},
 			cermic.FeatureEmbed: {"s_t", "encoder"}, cermic.FeaturePred: {"ŝ_{t+1}", "decoder"}, cermic.FeatureNext: {"θ(o_{t+1})", "o'"}}
@@ -102,7 +106,7 @@ func bonus(set func(key string) string) (formula string, sources []string) {
 		if sources = []string{of[1]}; set("int_form.peers") == "true" {
 			sources = append(sources, "memory")
 		}
-		return formula + ", x = ηᵀΛ⁻¹η of " + of[0], sources
+		return formula + of[0], sources
 	default: // the paper's
 		return "√μ_Ψ", []string{"psi"}
 	}
