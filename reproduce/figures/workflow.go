@@ -47,7 +47,7 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	formula, sources := bonus(set)
 	paid := "norm " + set("int_norm")
 	if set("int_form") == cermic.DefaultElliptical().Kind() && set("int_form.filter") == cermic.FilterForeseeable {
-		paid += ", o_t filtered"
+		paid = set("int_norm") + ", o_t filtered"
 	}
 	d := viz.Diagram{
 		Title: fmt.Sprintf("%s on %s: α = %s, memory %s", e.Label(), e.Task.Kind(), set("alpha"), set("memory")),
