@@ -179,7 +179,9 @@ func decodeForm(state []byte, r *reservoir, p *episodes) error {
 	if len(s.Inverse) != inverse || len(s.Number) != len(r.Number) {
 		return fmt.Errorf("the saved state of int_form does not fit its scope or the number of parallel environments: it holds %d, want %d", len(s.Number), len(r.Number))
 	}
-	r.restore(s)
+	if err := r.restore(s); err != nil {
+		return err
+	}
 	r.Number = s.Number
 	if p != nil {
 		p.Inverse = s.Inverse
@@ -190,10 +192,10 @@ func decodeForm(state []byte, r *reservoir, p *episodes) error {
 // recallForm is decodeForm without what counts running episodes, of which there are as many as copies.
 func recallForm(state []byte, r *reservoir) error {
 	s, err := r.read(state)
-	if err == nil {
-		r.restore(s)
+	if err != nil {
+		return err
 	}
-	return err
+	return r.restore(s)
 }
 
 // read decodes a state and returns an error unless it holds earlier agent steps of this experiment.
@@ -209,18 +211,19 @@ func (r *reservoir) read(state []byte) (s formState, err error) {
 	if len(s.Weight) > 0 && !r.weighted {
 		return s, fmt.Errorf("the saved state of int_form holds steps of different weights, which a uniform sample has not: leave int_form.earlier as it was")
 	}
-	if r.filter != nil && len(s.Filter.NotZero) > 0 { // what was saved before there was a filter has none
-		if err := r.filter.restore(s.Filter); err != nil {
-			return s, err
-		}
-	}
 	return s, nil
 }
 
-func (r *reservoir) restore(s formState) {
+func (r *reservoir) restore(s formState) error {
+	if r.filter != nil && len(s.Filter.NotZero) > 0 { // what was saved before there was a filter has none
+		if err := r.filter.restore(s.Filter); err != nil {
+			return err
+		}
+	}
 	if r.weighted && len(s.Weight) == 0 { // a uniform sample goes on as a weighted one
 		all := reservoir{Count: s.Count}
 		s.Weight = slices.Repeat([]float64{all.total() / float64(max(len(s.Agent), 1))}, len(s.Agent))
 	}
 	r.Obs, r.Act, r.Agent, r.Episode, r.By, r.Weight, r.Count = s.Obs, s.Act, s.Agent, s.Episode, s.By, s.Weight, s.Count
+	return nil
 }

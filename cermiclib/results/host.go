@@ -5,6 +5,7 @@ package results
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -18,7 +19,8 @@ import (
 // the versions of Go and GoMLX, and the processor. backend is the name of the one that trains. What cannot be found out
 // stays empty; Seconds is for the caller to fill.
 func CollectHost(backend string) Host {
-	h := Host{Go: runtime.Version(), Backend: backend, CPU: processorEntry("model name", runtime.GOARCH), Model: processorModel(), ISA: instructionSet(), Cores: runtime.NumCPU()}
+	h := Host{Go: runtime.Version(), Backend: backend, ISA: instructionSet(), Cores: runtime.NumCPU()}
+	h.CPU, h.Model = processor()
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {
 			if module.Path == "github.com/gomlx/gomlx" {
@@ -52,27 +54,19 @@ func workingCommit() (commit string, dirty bool) {
 	return strings.TrimSpace(string(head)), err != nil || len(bytes.TrimSpace(status)) > 0
 }
 
-// processorModel names family and model of the processor, empty where Linux does not tell: makers sell several under one name, and the
-// bits of a result may differ between them.
-func processorModel() string {
-	family, model := processorEntry("cpu family", ""), processorEntry("model", "")
-	if family == "" || model == "" {
-		return ""
-	}
-	return "family " + family + ", model " + model
-}
-
-// processorEntry is what Linux says of the first processor under a key, or else otherwise.
-func processorEntry(key, otherwise string) string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return otherwise
-	}
-	defer f.Close()
-	for in := bufio.NewScanner(f); in.Scan(); {
-		if k, value, ok := strings.Cut(in.Text(), ":"); ok && strings.TrimSpace(k) == key {
-			return strings.TrimSpace(value)
+// processor returns the name of the first processor where Linux tells it, else the architecture, and its family and model, empty where Linux does
+// not tell: makers sell several under one name, and the bits of a result may differ between them.
+func processor() (name, model string) {
+	entries := map[string]string{}
+	if f, err := os.Open("/proc/cpuinfo"); err == nil {
+		defer f.Close()
+		for in := bufio.NewScanner(f); in.Scan() && in.Text() != ""; { // an empty line ends the first one
+			key, value, _ := strings.Cut(in.Text(), ":")
+			entries[strings.TrimSpace(key)] = strings.TrimSpace(value)
 		}
 	}
-	return otherwise
+	if family, number := entries["cpu family"], entries["model"]; family != "" && number != "" {
+		model = "family " + family + ", model " + number
+	}
+	return cmp.Or(entries["model name"], runtime.GOARCH), model
 }
