@@ -98,13 +98,13 @@ func newEllipsoid(a *algebra, s scaling, lambda float64) *ellipsoid {
 	return e
 }
 
-// add adds w·ηηᵀ for each of the features [B,D-1] that counts.
-func (e *ellipsoid) add(features []float32, counts func(row int) bool, w float64) error {
+// add adds w·ηηᵀ for each agent step that counts.
+func (e *ellipsoid) add(features *alike, counts func(row int) bool, w float64) error {
 	return e.addBlocks(features, counts, w, func([]float32) float64 { return 1 })
 }
 
 // addWeighted is add for steps that have weights of their own.
-func (e *ellipsoid) addWeighted(features []float32, counts func(row int) bool, w func(row int) float64) error {
+func (e *ellipsoid) addWeighted(features *alike, counts func(row int) bool, w func(row int) float64) error {
 	roots := make([]float32, ellipsoidRows)
 	return e.addBlocks(features, counts, 1, func(block []float32) float64 {
 		clear(roots)
@@ -133,7 +133,7 @@ func (e *ellipsoid) largest(block, roots []float32) float32 {
 }
 
 // addBlocks adds w·ηηᵀ; unit is that of the first part of what outer makes of a block.
-func (e *ellipsoid) addBlocks(features []float32, counts func(row int) bool, all float64, unit func(block []float32) float64) error {
+func (e *ellipsoid) addBlocks(features *alike, counts func(row int) bool, all float64, unit func(block []float32) float64) error {
 	sum := e.sum.RawSymmetric().Data
 	var u float64
 	return e.blocks(e.outer, features, counts, func(block []float32) { u = unit(block) }, func() {
@@ -166,16 +166,27 @@ func (e *ellipsoid) factorise() error {
 	return nil
 }
 
-// distance writes ηᵀΛ⁻¹η of each of the features [B,D-1] that counts into dst [B].
-func (e *ellipsoid) distance(dst, features []float32, counts func(row int) bool) error {
-	far := make([]float32, ellipsoidRows)
+// distance writes ηᵀΛ⁻¹η of each agent step that counts into dst [B].
+func (e *ellipsoid) distance(dst []float32, features *alike, counts func(row int) bool) error {
+	wanted := make([]bool, len(features.flat)/features.width)
+	for row, at := range features.of {
+		wanted[at] = wanted[at] || counts(row)
+	}
+	once, far := different(features.flat, features.width), make([]float32, ellipsoidRows)
+	distances := make([]float32, once.rows())
 	e.far.Feed(1, func(dst []float32) { copy(dst, e.inverse) })
-	return e.blocks(e.far, features, counts, func([]float32) {}, func() {
+	err := e.blocks(e.far, once, func(row int) bool { return wanted[row] }, func([]float32) {}, func() {
 		e.far.Read(0, far)
 		for k, row := range e.rows {
-			dst[row] = far[k]
+			distances[row] = far[k]
 		}
 	})
+	for row, at := range features.of {
+		if counts(row) {
+			dst[row] = distances[at]
+		}
+	}
+	return err
 }
 
 // coarse is the largest whole part of η in units of unitOf: products of two of them, ellipsoidRows times, add up to what float32 holds exactly.
@@ -192,18 +203,14 @@ const unitSmallest, unitLargest = -100, 120
 
 // blocks runs p with η of the features that count, ellipsoidRows at a time and the rest filled up with zeros; it calls prepare with each block before, and
 // f after it has run.
-func (e *ellipsoid) blocks(p *nn.Program, features []float32, counts func(row int) bool, prepare func(block []float32), f func()) error {
-	width, row := e.dims-1, 0
-	if e.scale.ready() {
-		width = e.dims
-	}
-	for row < len(features)/width {
+func (e *ellipsoid) blocks(p *nn.Program, features *alike, counts func(row int) bool, prepare func(block []float32), f func()) error {
+	for row := 0; row < features.rows(); {
 		p.Feed(0, func(flat []float32) {
-			for e.rows = e.rows[:0]; len(e.rows) < ellipsoidRows && row < len(features)/width; row++ {
+			for e.rows = e.rows[:0]; len(e.rows) < ellipsoidRows && row < features.rows(); row++ {
 				if counts(row) {
 					k := len(e.rows)
 					to := flat[k*e.dims : (k+1)*e.dims]
-					if from := features[row*width : (row+1)*width]; e.scale.ready() {
+					if from := features.row(row); e.scale.ready() {
 						copy(to, from)
 					} else {
 						eta(e.scale, to, from)
@@ -250,17 +257,17 @@ type moments struct {
 	sum, square []float64
 }
 
-// add takes in the features [B,width] that count.
-func (m *moments) add(features []float32, width int, counts func(row int) bool) {
+// add takes in the features of the agent steps that count.
+func (m *moments) add(features *alike, counts func(row int) bool) {
 	if m.sum == nil {
-		m.sum, m.square = make([]float64, width), make([]float64, width)
+		m.sum, m.square = make([]float64, features.width), make([]float64, features.width)
 	}
-	for row := range len(features) / width {
+	for row := range features.rows() {
 		if !counts(row) {
 			continue
 		}
 		m.count++
-		for i, v := range features[row*width : (row+1)*width] {
+		for i, v := range features.row(row) {
 			m.sum[i] += float64(v)
 			m.square[i] += float64(v) * float64(v)
 		}

@@ -116,6 +116,9 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 		past.filter = newForeseeable(b)
 	}
 	f := &elliptical{Elliptical: e, past: past, agents: b.Spec.Agents, width: e.width(c)}
+	if e.Features != FeatureEmbed && e.Features != FeatureNext {
+		f.acts = c.actLen(b.Spec)
+	}
 	if e.Scope != ScopeGlobal {
 		if f.episodes, err = newEpisodes(b.Spec.Copies*b.Spec.Agents, f.dims(), e.Lambda); err != nil {
 			return nil, err
@@ -151,7 +154,8 @@ type elliptical struct {
 	maths    *algebra
 	known    []*ellipsoid // Λ as of the last rollout: one, or one for each agent; nil before the first
 	episodes *episodes    // Λ of the running episodes; nil with scope=global
-	now, old []float32    // [B,F] features of the rollout and of the reservoir
+	acts     int          // length of the actions that features depend on, 0 for none
+	now, old alike        // features of the rollout and of the reservoir
 	far      []float32    // [T,E,N] ηᵀΛ⁻¹η of the rollout
 }
 
@@ -176,7 +180,7 @@ func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) e
 	if err := f.learn(ctx, x); err != nil {
 		return err
 	}
-	if err := f.rate(dst, f.now, x, f.episodes); err != nil {
+	if err := f.rate(dst, &f.now, x, f.episodes); err != nil {
 		return err
 	}
 	if f.Earlier == EarlierLeverage {
@@ -204,7 +208,7 @@ func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) err
 	if f.episodes != nil {
 		fresh, _ = newEpisodes(x.E*x.N, f.dims(), f.Lambda)
 	}
-	return f.rate(dst, f.now, x, fresh)
+	return f.rate(dst, &f.now, x, fresh)
 }
 
 func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error {
@@ -216,11 +220,11 @@ func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error
 			return err
 		}
 	}
-	var features []float32
+	var features alike
 	if err := f.measure(ctx, &features, len(dst), from); err != nil {
 		return err
 	}
-	if err := f.global(dst, features, from.agent, func(int) bool { return true }); err != nil {
+	if err := f.global(dst, &features, from.agent, func(int) bool { return true }); err != nil {
 		return err
 	}
 	for i, x := range dst {
@@ -247,17 +251,20 @@ func (f *elliptical) stepsOf(x *rl.Rollout) steps {
 	return from
 }
 
-// measure fills dst [rows,F] with features.
-func (f *elliptical) measure(ctx context.Context, dst *[]float32, rows int, from steps) error {
+// measure fills dst with the features of rows agent steps.
+func (f *elliptical) measure(ctx context.Context, dst *alike, rows int, from steps) error {
 	if f.past.filter != nil {
 		f.prog.Feed(2, func(flat []float32) { copy(flat, f.past.filter.keep) })
 	}
-	*dst = slices.Grow((*dst)[:0], (rows+scoreBatch)*f.width)[:(rows+scoreBatch)*f.width] // Read fills whole blocks
-	err := f.each(ctx, rows, from, func(first, _ int) error {
-		f.prog.Read(0, (*dst)[first*f.width:(first+scoreBatch)*f.width])
+	var first []int
+	first, dst.of = from.distinct(rows, f.past.obs, f.acts)
+	room := (len(first) + scoreBatch) * f.width // Read fills whole blocks
+	dst.flat, dst.width = slices.Grow(dst.flat[:0], room)[:room], f.width
+	err := f.each(ctx, len(first), from.only(first), func(first, _ int) error {
+		f.prog.Read(0, dst.flat[first*f.width:(first+scoreBatch)*f.width])
 		return nil
 	})
-	*dst = (*dst)[:rows*f.width]
+	dst.flat = dst.flat[:len(first)*f.width]
 	return err
 }
 
@@ -284,9 +291,9 @@ func (f *elliptical) learn(ctx context.Context, x *rl.Rollout) error {
 		return x != nil && f.mine(k, row%x.N) && x.Alive[row] != 0 && (present == nil || present[row])
 	}
 	return f.sumUp(old, now, func(k int, e *ellipsoid, old, now func(row int) bool) error {
-		err := e.add(f.old, old, f.weight(k, len(rows), old))
+		err := e.add(&f.old, old, f.weight(k, len(rows), old))
 		if err == nil && x != nil {
-			err = e.add(f.now, now, standsFor(x, func(agent int) bool { return f.mine(k, agent) }, present))
+			err = e.add(&f.now, now, standsFor(x, func(agent int) bool { return f.mine(k, agent) }, present))
 		}
 		if err == nil && f.Peers {
 			err = f.addPeers(e, k, x, earlier, len(rows))
@@ -319,8 +326,8 @@ func (f *elliptical) scaling(old, now func(row int) bool) scaling {
 		return scaling{}
 	}
 	var m moments
-	m.add(f.old, f.width, old)
-	m.add(f.now, f.width, now)
+	m.add(&f.old, old)
+	m.add(&f.now, now)
 	return m.scaling(f.Scale, f.width)
 }
 
@@ -371,12 +378,12 @@ func standsFor(x *rl.Rollout, mine func(agent int) bool, present []bool) float64
 func (f *elliptical) addPeers(e *ellipsoid, k int, x *rl.Rollout, earlier steps, drawn int) error {
 	var gamma float64
 	tensors.MustConstFlatData(f.store.GetVariable("/"+scope+"/critic/gamma_lo").MustValue(), func(flat []float32) { gamma = max(float64(flat[0]), 0) })
-	err := e.add(f.old, func(row int) bool { return earlier.agent(row) != k && earlier.by(row)>>k&1 != 0 }, gamma*f.past.total()/max(float64(drawn), 1))
+	err := e.add(&f.old, func(row int) bool { return earlier.agent(row) != k && earlier.by(row)>>k&1 != 0 }, gamma*f.past.total()/max(float64(drawn), 1))
 	if err != nil || x == nil {
 		return err
 	}
 	now := f.stepsOf(x)
-	return e.add(f.now, func(row int) bool { return row%x.N != k && x.Alive[row] != 0 && now.by(row)>>k&1 != 0 }, gamma)
+	return e.add(&f.now, func(row int) bool { return row%x.N != k && x.Alive[row] != 0 && now.by(row)>>k&1 != 0 }, gamma)
 }
 
 // weight is how many earlier steps each of those drawn stands for that count for the k-th Λ.
@@ -402,7 +409,7 @@ func (f *elliptical) owners() int {
 }
 
 // rate writes r^i of the rollout x with these features into dst [T,E,N], 0 for the dead.
-func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) error {
+func (f *elliptical) rate(dst []float32, features *alike, x *rl.Rollout, ep *episodes) error {
 	alive := func(row int) bool { return x.Alive[row] != 0 }
 	clear(dst)
 	if f.Scope != ScopeEpisode {
@@ -418,7 +425,7 @@ func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) 
 		r := f.shaped(dst[row])
 		if ep != nil {
 			scale := f.known[row%x.N%len(f.known)].scale
-			within := f.shaped(float32(ep.visit(row%(x.E*x.N), x.Started[row/x.N] != 0, features[row*f.width:(row+1)*f.width], scale)))
+			within := f.shaped(float32(ep.visit(row%(x.E*x.N), x.Started[row/x.N] != 0, features.row(row), scale)))
 			if f.Scope == ScopeEpisode {
 				r = within
 			} else {
@@ -431,7 +438,7 @@ func (f *elliptical) rate(dst, features []float32, x *rl.Rollout, ep *episodes) 
 }
 
 // global writes x = ηᵀΛ⁻¹η of the steps that count into dst [B].
-func (f *elliptical) global(dst, features []float32, agent func(row int) int, counts func(row int) bool) error {
+func (f *elliptical) global(dst []float32, features *alike, agent func(row int) int, counts func(row int) bool) error {
 	for k, e := range f.known {
 		if err := e.distance(dst, features, func(row int) bool { return counts(row) && f.mine(k, agent(row)) }); err != nil {
 			return err

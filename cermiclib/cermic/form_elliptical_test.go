@@ -61,15 +61,15 @@ func checkInverse(t *testing.T, weighted bool) {
 	counts := func(row int) bool { return row%5 != 0 }
 	e := newEllipsoid(testAlgebra(t, len(s.by)+1, weighted), s, lambda)
 	if weighted {
-		e.addWeighted(features, counts, func(int) float64 { return weight })
+		e.addWeighted(different(features, width), counts, func(int) float64 { return weight })
 	} else {
-		e.add(features, counts, weight)
+		e.add(different(features, width), counts, weight)
 	}
 	if err := e.factorise(); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]float32, rows)
-	e.distance(got, features, everyRow)
+	e.distance(got, different(features, width), everyRow)
 
 	sum := mat.NewSymDense(width+1, nil)
 	v := mat.NewVecDense(width+1, nil)
@@ -112,11 +112,11 @@ func TestEpisodesForgetAtTheirEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := make([]float32, 1)
-		e.distance(want, f, everyRow)
+		e.distance(want, different(f, len(f)), everyRow)
 		if got := p.visit(1, step%20 == 0, f, s); math.Abs(got-float64(want[0])) > 1e-5*got {
 			t.Fatalf("step %d has distance %g, want %g", step, got, want[0])
 		}
-		e.add(f, everyRow, 1)
+		e.add(different(f, len(f)), everyRow, 1)
 		p.visit(0, false, []float32{9, 9, 9}, s) // another agent
 	}
 }
@@ -132,7 +132,7 @@ func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
 		f := make([]float32, kinds)
 		f[kind] = 1
 		for range n {
-			e.add(f, everyRow, 1)
+			e.add(different(f, len(f)), everyRow, 1)
 		}
 	}
 	if err := e.factorise(); err != nil {
@@ -141,7 +141,7 @@ func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
 	for kind, n := range visits {
 		f, got := make([]float32, kinds), make([]float32, 1)
 		f[kind] = 1
-		e.distance(got, f, everyRow)
+		e.distance(got, different(f, len(f)), everyRow)
 		if want := 1 / float64(n); math.Abs(float64(got[0])-want) > 0.01*want { // λ beside 1e6·n, and the constant
 			t.Errorf("after %d visits x is %g, want %g", n, got[0], want)
 		}

@@ -30,9 +30,9 @@ func (f *elliptical) learnEarlier(ctx context.Context, beside *rl.Rollout) error
 	}
 	return f.sumUp(old, now, func(_ int, e *ellipsoid, old, now func(row int) bool) error {
 		if f.past.rows() == 0 {
-			return e.addWeighted(f.now, now, func(int) float64 { return 1 })
+			return e.addWeighted(&f.now, now, func(int) float64 { return 1 })
 		}
-		return e.addWeighted(f.old, old, func(row int) float64 { return f.past.Weight[row] })
+		return e.addWeighted(&f.old, old, func(row int) float64 { return f.past.Weight[row] })
 	})
 }
 
@@ -41,7 +41,7 @@ func (f *elliptical) keepByLeverage(x *rl.Rollout) error {
 	earlier := f.past.steps(nil)
 	old := make([]float32, f.past.rows())
 	for k, e := range f.known {
-		if err := e.distance(old, f.old, func(row int) bool { return f.mine(k, earlier.agent(row)) }); err != nil {
+		if err := e.distance(old, &f.old, func(row int) bool { return f.mine(k, earlier.agent(row)) }); err != nil {
 			return err
 		}
 	}

@@ -73,7 +73,7 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 			features = append(features, one(kind)...)
 		}
 		e := newEllipsoid(a, s, 1)
-		if err := e.addWeighted(features, everyRow, func(row int) float64 { return past.Weight[row] }); err != nil {
+		if err := e.addWeighted(different(features, kinds), everyRow, func(row int) float64 { return past.Weight[row] }); err != nil {
 			t.Fatal(err)
 		}
 		if err := e.factorise(); err != nil {
@@ -96,7 +96,7 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 		}
 		far := func(kind int) float64 {
 			x := make([]float32, 1)
-			if err := e.distance(x, one(kind), everyRow); err != nil {
+			if err := e.distance(x, different(one(kind), kinds), everyRow); err != nil {
 				t.Fatal(err)
 			}
 			return float64(x[0])
@@ -124,7 +124,7 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 	e = known(kept)
 	for kind, n := range []float64{3000 * batches, 25 * batches, 1} {
 		x := make([]float32, 1)
-		if err := e.distance(x, one(kind), everyRow); err != nil {
+		if err := e.distance(x, different(one(kind), kinds), everyRow); err != nil {
 			t.Fatal(err)
 		}
 		if got := 1 / float64(x[0]); got < 0.5*n || got > 2*n {
@@ -132,7 +132,7 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 		}
 	}
 	x := make([]float32, 1)
-	if err := e.distance(x, one(3), everyRow); err != nil {
+	if err := e.distance(x, different(one(3), kinds), everyRow); err != nil {
 		t.Fatal(err)
 	}
 	if x[0] < 1e3 {
