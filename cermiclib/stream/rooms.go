@@ -12,20 +12,25 @@ import (
 
 // Room is a place that agents find themselves in. What it looks like is drawn once from its name.
 type Room struct {
-	Name  string
-	Share float64 // of the episodes that take place in it
-	Noisy bool    // a screen in it shows new noise at every step; it is blank elsewhere
-	Alone bool    // peers are rarely in sight
+	Name     string
+	Share    float64 // of the episodes that take place in it
+	Noisy    bool    // a screen in it shows new noise at every step; it is blank elsewhere
+	Alone    bool    // peers are rarely in sight
+	Restless bool    // peers turn up anywhere at every step; elsewhere they walk
 }
 
-// Rooms are ten rooms visited from .404 of the time to never.
+// Rooms are ten rooms visited from .404 of the time to never, among them three visited alike: one where nothing is special, one with a noisy screen and
+// one with restless peers.
 func Rooms() []Room {
 	return []Room{
-		{Name: "hall", Share: 0.404}, {Name: "office", Share: 0.2}, {Name: "kitchen", Share: 0.12}, {Name: "screen", Share: 0.1, Noisy: true},
-		{Name: "store", Share: 0.08}, {Name: "yard", Share: 0.05}, {Name: "cell", Share: 0.03, Alone: true}, {Name: "attic", Share: 0.013},
+		{Name: "hall", Share: 0.404}, {Name: "office", Share: 0.2}, {Name: "kitchen", Share: 0.1}, {Name: "screen", Share: 0.1, Noisy: true},
+		{Name: "crowd", Share: 0.1, Restless: true}, {Name: "yard", Share: 0.05}, {Name: "cell", Share: 0.03, Alone: true}, {Name: "attic", Share: 0.013},
 		{Name: "vault", Share: 0.003}, {Name: "secret"},
 	}
 }
+
+// plain tells that nothing in a room is special but how often it is visited.
+func (r Room) plain() bool { return !r.Noisy && !r.Alone && !r.Restless }
 
 // What an agent observes: marks of its room, its own place, the screen, and of each agent whether it is in sight and where. Its own
 // slot among the agents is empty.
@@ -88,7 +93,7 @@ func (s Stream) rollout(spec *envs.Spec, iteration int, purpose string, choose f
 		for i := range walkers {
 			k := r.IntN(len(moves))
 			x.Act.Choice[t*len(walkers)+i] = int32(k)
-			walkers[i].move(k, r)
+			walkers[i].move(k, s.Rooms[walkers[i].room].Restless, r)
 		}
 		show()
 	}
@@ -118,8 +123,8 @@ func (s Stream) enter(room, i int, r *rng.Rand) (w walker) {
 	return w
 }
 
-// move takes a step; peers walk at random.
-func (w *walker) move(k int, r *rng.Rand) {
+// move takes a step; peers walk at random, or are anywhere.
+func (w *walker) move(k int, restless bool, r *rng.Rand) {
 	walk := func(at *[2]float32, k int) {
 		for d := range at {
 			at[d] = min(max(at[d]+moves[k][d], -1), 1)
@@ -127,6 +132,10 @@ func (w *walker) move(k int, r *rng.Rand) {
 	}
 	walk(&w.at, k)
 	for j := range w.peers {
+		if restless {
+			w.peers[j].at = [2]float32{r.Uniform(-1, 1), r.Uniform(-1, 1)}
+			continue
+		}
 		walk(&w.peers[j].at, r.IntN(len(moves)))
 	}
 }

@@ -10,6 +10,7 @@ package stream
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"cermic/cermiclib/explore"
@@ -36,18 +37,21 @@ func Default() Stream {
 
 // Validate returns one sentence about the first impossible setting.
 func (s Stream) Validate() error {
-	total, noisy := 0.0, 0
+	total, noisy, plain := 0.0, 0, 0
 	for _, r := range s.Rooms {
 		if total += r.Share; r.Noisy {
 			noisy++
+		}
+		if r.plain() {
+			plain++
 		}
 		if !(r.Share >= 0) {
 			return fmt.Errorf("stream: room %s has a share of %g, want 0 or more", r.Name, r.Share)
 		}
 	}
 	switch {
-	case len(s.Rooms) < 4 || noisy != 1 || s.Rooms[0].Noisy:
-		return fmt.Errorf("stream: %d rooms, %d of them noisy; want 4 or more, one of them noisy and not the first", len(s.Rooms), noisy)
+	case plain < 3 || noisy != 1 || s.Rooms[0].Noisy:
+		return fmt.Errorf("stream: %d plain rooms and %d noisy ones; want 3 or more that are neither noisy, alone nor restless, and one that is noisy and not the first", plain, noisy)
 	case total < 1-1e-9 || total > 1+1e-9:
 		return fmt.Errorf("stream: shares of rooms add up to %g, want 1", total)
 	case s.Iterations < 1 || s.Every < 1 || s.Copies < 2 || s.Steps < 2:
@@ -62,9 +66,11 @@ type Trace struct {
 	Rooms      []Room
 	Iterations []int         // [K] rollouts seen at each measurement
 	Bonus      [][]float64   // [K,R] mean raw bonus of a step in each room, all rooms shown alike
-	Rarity     []float64     // [K] rank correlation of the mean bonus with the rarity of a room, the noisy one left out
+	Rarity     []float64     // [K] rank correlation of the mean bonus with the rarity of a room, of plain rooms
 	Unvisited  []float64     // [K] probability that a step in the rarest room, never visited in Rooms, gets more than one in the first
-	Noise      []float64     // [K] probability that a step in the noisy room gets more than one in the first, most frequent room
+	Frequent   []float64     // [K] probability that a step in the noisy room gets more than one in the first, most frequent room
+	Noise      []float64     // [K] probability that a step in the noisy room gets more than one in the plain room that is visited as often: what noise alone pays, one half for nothing
+	Restless   []float64     // [K] the same of the room with restless peers; one half where there is none
 	Reward     time.Duration // of the bonus of a rollout, mean
 	Update     time.Duration // of training on it, mean
 }
@@ -126,8 +132,8 @@ func (s Stream) draw(r *rng.Rand) int {
 // measure shows every room for a rollout and adds what the explorer makes of it.
 func (s Stream) measure(ctx context.Context, m explore.Module, done int, t *Trace) error {
 	spec := s.spec()
-	steps := make([][]float64, len(s.Rooms))
-	means, noisy, rarest := make([]float64, len(s.Rooms)), 0, 0
+	steps, means := make([][]float64, len(s.Rooms)), make([]float64, len(s.Rooms))
+	noisy, restless, rarest := 0, -1, 0
 	var plain, rare []float64
 	for i, room := range s.Rooms {
 		x := s.rollout(spec, done, "show "+room.Name, func(*rng.Rand) int { return i })
@@ -139,9 +145,12 @@ func (s Stream) measure(ctx context.Context, m explore.Module, done int, t *Trac
 			steps[i] = append(steps[i], float64(r))
 			means[i] += float64(r) / float64(len(bonus))
 		}
-		if room.Noisy {
+		switch {
+		case room.Noisy:
 			noisy = i
-		} else if !room.Alone {
+		case room.Restless:
+			restless = i
+		case room.plain():
 			plain, rare = append(plain, means[i]), append(rare, -room.Share)
 		}
 		if room.Share < s.Rooms[rarest].Share {
@@ -152,8 +161,25 @@ func (s Stream) measure(ctx context.Context, m explore.Module, done int, t *Trac
 	t.Bonus = append(t.Bonus, means)
 	t.Rarity = append(t.Rarity, stats.RankCorrelation(plain, rare))
 	t.Unvisited = append(t.Unvisited, stats.Exceeds(steps[rarest], steps[0]))
-	t.Noise = append(t.Noise, stats.Exceeds(steps[noisy], steps[0]))
+	t.Frequent = append(t.Frequent, stats.Exceeds(steps[noisy], steps[0]))
+	t.Noise = append(t.Noise, stats.Exceeds(steps[noisy], steps[s.like(noisy)]))
+	beside := 0.5
+	if restless >= 0 {
+		beside = stats.Exceeds(steps[restless], steps[s.like(restless)])
+	}
+	t.Restless = append(t.Restless, beside)
 	return nil
+}
+
+// like is the plain room that is visited most nearly as often as room i.
+func (s Stream) like(i int) (best int) {
+	off := math.Inf(1)
+	for j, r := range s.Rooms {
+		if d := math.Abs(r.Share - s.Rooms[i].Share); r.plain() && d < off {
+			best, off = j, d
+		}
+	}
+	return best
 }
 
 // rate returns the raw bonus of x [T,E,N] and leaves the explorer as it was.

@@ -49,7 +49,7 @@ func mean(t *testing.T, b nn.Backend, c explore.Config) (rarity, noise float64) 
 		}
 		last := len(trace.Rarity) - 1
 		rarity, noise = rarity+trace.Rarity[last]/seeds, noise+trace.Noise[last]/seeds
-		t.Logf("seed %d: rank correlation with rarity %.2f, noisy above frequent %.2f, unvisited above frequent %.2f, bonus %.3f; %v and %v",
+		t.Logf("seed %d: rank correlation with rarity %.2f, noisy above a room as rare %.2f, unvisited above frequent %.2f, bonus %.3f; %v and %v",
 			seed, trace.Rarity[last], trace.Noise[last], trace.Unvisited[last], trace.Bonus[last], trace.Reward, trace.Update)
 	}
 	return rarity, noise
@@ -133,10 +133,45 @@ func TestOnlyTheScreenIsNoisy(t *testing.T) {
 	}
 }
 
+// In the crowd peers jump; elsewhere nobody moves by more than a stride in each direction, so that a peer's relative place changes by two.
+func TestPeersAreRestlessInTheCrowdAlone(t *testing.T) {
+	s := Default()
+	for i, room := range s.Rooms {
+		x := s.rollout(s.spec(), 0, "test", func(*rng.Rand) int { return i })
+		furthest := 0.0
+		for row := x.E * x.N; row < x.Rows(); row++ {
+			for j := range agents {
+				at, before := marks+place+screen+j*peer, x.ObsRow(row-x.E*x.N)
+				furthest = max(furthest, math.Abs(float64(x.ObsRow(row)[at+1]-before[at+1])))
+			}
+		}
+		if jumps := furthest > 2*stride+1e-5; jumps != room.Restless {
+			t.Errorf("room %s: a peer moves by %.2f in a step, restless %v", room.Name, furthest, room.Restless)
+		}
+	}
+}
+
+// A bonus that is the room's own noise is above that of a room as rare, one that is its rarity is not.
+func TestNoiseIsMeasuredBesideARoomAsRare(t *testing.T) {
+	s := Default()
+	for i, want := range map[int]string{3: "kitchen", 4: "kitchen", 6: "attic", 0: "hall"} {
+		if got := s.Rooms[s.like(i)].Name; got != want {
+			t.Errorf("beside room %s stands %s, want %s", s.Rooms[i].Name, got, want)
+		}
+	}
+	x := s
+	x.Rooms = slices.Clone(s.Rooms)
+	x.Rooms[4].Restless, x.Iterations, x.Copies = false, 1, 4
+	trace, err := x.Run(t.Context(), open(t), RND())
+	if err != nil || trace.Restless[0] != 0.5 {
+		t.Errorf("without restless peers: %v, %v", trace, err)
+	}
+}
+
 func TestImpossibleStreamsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*Stream){
 		"add up to":      func(s *Stream) { s.Rooms[0].Share = 0.5 },
-		"0 of them":      func(s *Stream) { s.Rooms[3].Noisy = false },
+		"0 noisy":        func(s *Stream) { s.Rooms[3].Noisy = false },
 		"want 0 or more": func(s *Stream) { s.Rooms[9].Share = -1 },
 		"0 iterations":   func(s *Stream) { s.Iterations = 0 },
 	} {

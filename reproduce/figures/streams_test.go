@@ -40,21 +40,21 @@ func TestStreamsAreComputedOnce(t *testing.T) {
 		t.Errorf("of another stream: %+v, %v", other, err)
 	}
 	panels, err := StreamCurves(told)
-	if err != nil || len(panels.Rows) != 1 || len(panels.Rows[0]) != 3 {
+	if err != nil || len(panels.Rows) != 2 || len(panels.Rows[0]) != 2 {
 		t.Errorf("curves: %v", err)
 	}
 }
 
 func TestTheStreamsTableAnswersByItsLimits(t *testing.T) {
 	run := func(seed uint64, rarity, noise float64) StreamTrace {
-		return StreamTrace{Seed: seed, Iterations: []int{1, 2}, Rarity: []float64{0, rarity}, Noise: []float64{0, noise}, Unvisited: []float64{0, 0.5}}
+		return StreamTrace{Seed: seed, Iterations: []int{1, 2}, Rarity: []float64{0, rarity}, Noise: []float64{0, noise}, Restless: []float64{0, 0.6}, Frequent: []float64{0, 0.9}, Unvisited: []float64{0, 0.5}}
 	}
 	table := StreamTable([]Streamed{
-		{"both", []StreamTrace{run(1, 0.9, 0.6), run(2, 0.6, 0.7)}}, {"neither", []StreamTrace{run(1, 0.9, 0.6), run(2, 0.5, 0.8)}}, {Label: "none"},
+		{"both", []StreamTrace{run(1, 0.9, 0.5), run(2, 0.6, 0.6)}}, {"neither", []StreamTrace{run(1, 0.9, 0.6), run(2, 0.5, 0.8)}}, {Label: "none"},
 	})
 	for i, want := range []string{
-		"both|2|0.90, 0.60|0.60, 0.70|0.50, 0.50|yes|yes", "neither|2|0.90, 0.50|0.60, 0.80|0.50, 0.50|no|no",
-		"none|0" + strings.Repeat("|"+viz.Missing, 5),
+		"both|2|0.90, 0.60|0.50, 0.50|0.50, 0.60|0.60, 0.60|0.90, 0.90|yes|yes|yes", "neither|2|0.90, 0.50|0.50, 0.50|0.60, 0.80|0.60, 0.60|0.90, 0.90|no|no|yes",
+		"none|0" + strings.Repeat("|"+viz.Missing, 8),
 	} {
 		if got := strings.Join(table.Rows[i], "|"); got != want {
 			t.Errorf("row %q, want %q", got, want)
