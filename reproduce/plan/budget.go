@@ -40,11 +40,11 @@ const CustomBudget = "custom"
 // Presets are the named ones, from the shortest to the paper's.
 var Presets = []Preset{
 	{
-		About:  "seconds (with image observations a minute or two): does it run?",
+		About:  "seconds (with image observations a minute or two), with networks of 64 units: does it run?",
 		Budget: experiment.Budget{Name: "smoke", Frames: 3000, EvalEvery: 3000, EvalEpisodes: 20},
 		Copies: 20,
 		Schedule: rl.Schedule{
-			Rollout: 1000, Epochs: 2, Minibatch: 250, Steps: 8, Batch: 250, Replay: 3000, Sparing: true,
+			Rollout: 1000, Epochs: 2, Minibatch: 250, Steps: 8, Batch: 250, Replay: 3000, Width: 64, Sparing: true,
 		},
 		Pictured: picturesSmoke,
 	},

@@ -14,6 +14,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
+	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
@@ -116,7 +117,10 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 func TestOnlyBudgetsBelowThePapersSpareCermicsModule(t *testing.T) {
 	sparing := cermic.Novelty()
 	sparing.Fraction, sparing.Negatives = 0.05, 8
-	for budget, want := range map[string]cermic.Config{"smoke": sparing, "short": sparing, "paper": cermic.Novelty()} {
+	small := sparing
+	small.Hidden, small.Minibatch, small.Fraction, small.Epochs, small.LR = 64, 256, 0.042, 2, 1e-3
+	small.Memory = rl.OnSchedule(small.Memory, rl.Schedule{Width: 64})
+	for budget, want := range map[string]cermic.Config{"smoke": small, "short": sparing, "paper": cermic.Novelty()} {
 		e := configure(t, Request{Task: "balance", Method: "mappo-cermic", Budget: budget})
 		if e.Explore != want || e.Method != "mappo-cermic" {
 			t.Errorf("%s: %q with %+v, want %+v", budget, e.Method, e.Explore, want)
