@@ -31,7 +31,7 @@ var (
 	attacks    = flag.Int("attack", 100, "command lines of TestAttack")
 	attackSeed = flag.Uint64("attackseed", 1, "of their choice")
 	attackTold = flag.Bool("attacktold", false, "print every line that ends well, with what it says last: a mistake among them was accepted")
-	attackTime = flag.Duration("attacktime", 30*time.Second, "of a processor, or ten times as much by the clock, after which a line must still obey an interrupt")
+	attackTime = flag.Duration("attacktime", 5*time.Second, "of a processor, or ten times as much by the clock, after which a line must still obey an interrupt")
 )
 
 // Limits of a line. What a run needs is estimated from below, so it is told of less memory than it may take.

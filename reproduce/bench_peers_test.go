@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 )
 
@@ -58,13 +57,12 @@ func TestKeptCurvesComeBack(t *testing.T) {
 	}
 }
 
-func TestWithoutAGPUItsFiguresAreNamedAndPredicted(t *testing.T) {
-	backend, err := nn.Open()
-	if err != nil || backend.Label != "xla:cpu" {
-		t.Skipf("graphs run on %s here (%v)", backend.Label, err)
-	}
+func TestWithoutAGPUItsFiguresAreNamed(t *testing.T) {
 	out, err := command(t, "bench", "-only", "gpu")
-	if err != nil || !strings.Contains(out, "MAPPO update of 2400 frames (ms)") || !strings.Contains(out, "8 seeds in one program") {
-		t.Errorf("got %q (%v)", out, err)
+	if err == nil || !strings.Contains(err.Error(), "go run ./reproduce setup") { // these tests run on the backend that every machine has
+		t.Errorf("a prediction without XLA: %v", err)
+	}
+	if !strings.Contains(out, "MAPPO update of 2400 frames (ms)") {
+		t.Errorf("got %q", out)
 	}
 }

@@ -29,11 +29,18 @@ func runResults(_ context.Context, out io.Writer, args []string) error {
 	var write bool
 	if _, err := parse("results", out, args, 0, func(f *flag.FlagSet) {
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-		f.BoolVar(&write, "write", false, "write "+resultsFile+" from the committed records instead")
+		f.BoolVar(&write, "write", false, "write "+resultsFile+" from the committed records instead, and what play without learning scores")
 	}); err != nil {
 		return err
 	}
 	if write {
+		played, err := plan.PlayAnchors()
+		if err == nil {
+			err = results.WriteFile(plan.AnchorsFile, played)
+		}
+		if err != nil {
+			return err
+		}
 		return writeGenerated(resultsFile, resultsPage)
 	}
 	st, err := openStore(store)

@@ -71,7 +71,7 @@ func tinyCPM(seed uint64) Config {
 	c := policy.DefaultCPM()
 	c.Core, c.Hidden, c.Latent, c.Minibatch = e.Policy, 8, 4, 70
 	m := explore.DefaultMACE()
-	m.HindsightHidden, m.NoveltyWidth, m.NoveltyOut, m.NoveltyEpochs, m.Minibatch = []int{8}, 8, 4, 1, 70
+	m.HindsightHidden, m.HindsightSteps, m.NoveltyWidth, m.NoveltyOut, m.NoveltyEpochs, m.Minibatch = []int{8}, 6, 8, 4, 1, 70
 	e.Policy, e.Explore = c, m
 	return e
 }

@@ -92,6 +92,9 @@ func TestWhatDoesNotFitIsRefusedBeforeItIsCompiled(t *testing.T) {
 	}
 
 	small := sized()
+	l = small.Learner.(learn.MAPPO)
+	l.Frames = 600_000 // so that a few hundred of them fill the memory
+	small.Learner = l
 	size, err := small.Bytes()
 	if err != nil {
 		t.Fatal(err)

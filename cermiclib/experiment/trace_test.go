@@ -11,16 +11,19 @@ import (
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/memory"
 	"cermic/envs/conf"
+	"cermic/envs/vmas"
 )
 
-// remembering is small("mappo-cermic") with a small graph memory.
+// remembering is small("mappo-cermic") with a small graph memory, in episodes of 30 steps.
 func remembering() Config {
 	e := small("mappo-cermic")
 	c := e.Explore.(cermic.Config)
 	g := memory.DefaultGraph()
 	g.Embed, g.Node, g.Edge, g.Heads, g.Hidden, g.Width, g.Queue, g.Threshold = 8, 8, 4, 2, 8, 8, 2, 0.3
 	c.Memory = g
-	e.Explore, e.Budget.Frames = c, 100
+	task := e.Task.(vmas.Balance)
+	task.MaxSteps = 30
+	e.Task, e.Explore, e.Budget.Frames = task, c, 100
 	return e
 }
 

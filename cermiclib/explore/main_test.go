@@ -36,7 +36,7 @@ func TestMAPPOWithTheBottleneckLearnsTheIdentityTask(t *testing.T) {
 func TestMACELearnsTheIdentityTask(t *testing.T) {
 	for _, continuous := range []bool{false, true} {
 		c := explore.DefaultMACE()
-		c.HindsightHidden, c.NoveltyWidth, c.NoveltyOut, c.Minibatch, c.NoveltyEpochs = []int{8}, 8, 4, 64, 2
+		c.HindsightHidden, c.HindsightSteps, c.NoveltyWidth, c.NoveltyOut, c.Minibatch, c.NoveltyEpochs = []int{8}, 24, 8, 4, 64, 2 // as many steps as the policy takes
 		task := libtest.DefaultIdentity()
 		task.Continuous = continuous
 		e := toy(task, c, 128*16)

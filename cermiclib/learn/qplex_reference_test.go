@@ -29,16 +29,18 @@ func (r *tdReference) qplex(p map[string][]float64, in mixed) float64 {
 		hot[choice] = 1
 		joint = append(joint, hot...)
 	}
-	total := 0.0
-	for i := range n {
-		lambda := 0.0
-		for k := range cfg.Heads {
-			part := func(name string, x []float64) []float64 {
-				return deep(p, fmt.Sprintf("mixer/advantage/%s_%d", name, k), x, cfg.AdvLayers)
-			}
-			lambda += math.Abs(part("key", s)[0]) * sigmoid(part("agents", s)[i]) * sigmoid(part("action", joint)[i])
+	lambda, total := make([]float64, n), 0.0
+	for k := range cfg.Heads {
+		part := func(name string, x []float64) []float64 {
+			return deep(p, fmt.Sprintf("mixer/advantage/%s_%d", name, k), x, cfg.AdvLayers)
 		}
-		total += weight[i]*in.chosen[i] + bias[i] + (lambda-1)*advantage[i]
+		key, agents, action := part("key", s), part("agents", s), part("action", joint)
+		for i := range n {
+			lambda[i] += math.Abs(key[0]) * sigmoid(agents[i]) * sigmoid(action[i])
+		}
+	}
+	for i := range n {
+		total += weight[i]*in.chosen[i] + bias[i] + (lambda[i]-1)*advantage[i]
 	}
 	return total
 }
@@ -67,10 +69,13 @@ func (r *tdReference) qplexHead(p map[string][]float64, cfg QPLEX, in mixed) (we
 // attention is the logit of every head to every agent.
 func (r *tdReference) attention(p map[string][]float64, cfg QPLEX, in mixed) [][]float64 {
 	o, query, logits := r.spec.ObsLen(), deep(p, "mixer/query", wide(in.state), 2), make([][]float64, cfg.Attention)
+	keys := make([][]float64, len(in.chosen))
+	for i := range keys {
+		keys[i] = linear(p, "mixer/key", wide(in.obs[i*o:(i+1)*o]), false)
+	}
 	for h := range logits {
 		logits[h] = make([]float64, len(in.chosen))
-		for i := range logits[h] {
-			key := linear(p, "mixer/key", wide(in.obs[i*o:(i+1)*o]), false)
+		for i, key := range keys {
 			for e := h * cfg.Embed; e < (h+1)*cfg.Embed; e++ {
 				logits[h][i] += query[e] * key[e] / math.Sqrt(float64(cfg.Embed))
 			}

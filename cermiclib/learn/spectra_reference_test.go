@@ -56,13 +56,20 @@ func (r *tdReference) hyper(p map[string][]float64, name string, in mixed) (weig
 		t[i], u[i] = tokens("weight", heard), tokens("bias", heard)
 	}
 	weight, bias = make([][]float64, n), make([]float64, n)
-	project := func(kind string, x []float64) []float64 { return linear(p, name+"/"+kind, x, false) }
+	project := func(kind string, rows ...[]float64) (out [][]float64) {
+		for _, x := range rows {
+			out = append(out, linear(p, name+"/"+kind, x, false))
+		}
+		return out
+	}
+	queries, keys := project("weight_query", t...), project("weight_key", t...)
+	asks, offers := project("bias_query", p[name+"/seed"]), project("bias_key", u...)
 	for i := range n {
 		weight[i] = make([]float64, n)
 		for j := range n {
-			weight[i][j] = headMean(project("weight_query", t[i]), project("weight_key", t[j]), cfg.Heads)
+			weight[i][j] = headMean(queries[i], keys[j], cfg.Heads)
 		}
-		bias[i] = headMean(project("bias_query", p[name+"/seed"]), project("bias_key", u[i]), cfg.Heads)
+		bias[i] = headMean(asks[0], offers[i], cfg.Heads)
 	}
 	return weight, bias
 }
@@ -87,17 +94,21 @@ func dot(a, b []float64) float64 {
 // attend lets every row of x ask all rows.
 func attend(p map[string][]float64, name string, x [][]float64, heads int) [][]float64 {
 	part := len(x[0]) / heads
-	of := func(kind string, row []float64, h int) []float64 {
-		return linear(p, name+"/"+kind, row, false)[h*part : (h+1)*part]
+	all := map[string][][]float64{}
+	for _, kind := range []string{"query", "key", "value"} {
+		for _, row := range x {
+			all[kind] = append(all[kind], linear(p, name+"/"+kind, row, false))
+		}
 	}
+	of := func(kind string, row, h int) []float64 { return all[kind][row][h*part : (h+1)*part] }
 	out := make([][]float64, len(x))
 	for i := range x {
 		for h := range heads {
 			heard, sum := make([]float64, part), 0.0
 			for j := range x {
-				weight := math.Exp(dot(of("query", x[i], h), of("key", x[j], h)) / math.Sqrt(float64(part)))
+				weight := math.Exp(dot(of("query", i, h), of("key", j, h)) / math.Sqrt(float64(part)))
 				sum += weight
-				for e, v := range of("value", x[j], h) {
+				for e, v := range of("value", j, h) {
 					heard[e] += weight * v
 				}
 			}

@@ -74,14 +74,13 @@ func values(store *model.Store, path string) []float64 {
 // linear is W·x + b; rows says whether W is stored [out,in], as in nn.MLP, or [in,out], as in nn.Linear.
 func linear(p map[string][]float64, name string, x []float64, rows bool) []float64 {
 	w, b := p[name+"/weights"], p[name+"/bias"]
-	y := slices.Clone(b)
+	y, row, column := slices.Clone(b), 1, len(b)
+	if rows {
+		row, column = len(x), 1
+	}
 	for o := range y {
-		for i := range x {
-			if rows {
-				y[o] += w[o*len(x)+i] * x[i]
-			} else {
-				y[o] += w[i*len(y)+o] * x[i]
-			}
+		for i, v := range x {
+			y[o] += w[o*row+i*column] * v
 		}
 	}
 	return y

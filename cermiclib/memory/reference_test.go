@@ -60,8 +60,9 @@ func (r reference) times(path string, x []float64) []float64 {
 	}
 	y := make([]float64, dims[0])
 	for i := range y {
+		row := w[i*len(x):][:len(x)]
 		for j, v := range x {
-			y[i] += w[i*dims[1]+j] * v
+			y[i] += row[j] * v
 		}
 	}
 	return y
@@ -135,7 +136,10 @@ func (r reference) node(moments []sighting, i, j int) []float64 {
 		if age > 0 && !m.seen[j] {
 			continue
 		}
-		z := r.pair("node", "observer", "subject", r.encode(m.obs), i, j)
+		z := now
+		if age > 0 {
+			z = r.pair("node", "observer", "subject", r.encode(m.obs), i, j)
+		}
 		key := r.times("attention/key", z)
 		if age > 0 {
 			for k := range key {
@@ -193,20 +197,20 @@ func (r reference) message(part string, nodes map[int][]float64, e []float64, j,
 	d, y := out/r.Heads, make([]float64, out)
 	a, _ := r.weights(part + "/score")
 	to := r.affine(part+"/destination", nodes[j])
-	for head := range r.Heads {
-		var scores []float64
-		var sources [][]float64
-		for k := range r.agents {
-			if nodes[k] == nil {
-				continue
-			}
+	var sources, sums [][]float64
+	for k := range r.agents {
+		if nodes[k] != nil {
 			from := r.affine(part+"/source", nodes[k])
-			x := plus(plus(to, from), r.times(part+"/edge", r.pair("edge", "to", "from", e, j, k)))
-			score := 0.0
+			sources = append(sources, from)
+			sums = append(sums, plus(plus(to, from), r.times(part+"/edge", r.pair("edge", "to", "from", e, j, k))))
+		}
+	}
+	for head := range r.Heads {
+		scores := make([]float64, len(sums))
+		for n, x := range sums {
 			for c := head * d; c < (head+1)*d; c++ {
-				score += a[c] * leaky(x[c])
+				scores[n] += a[c] * leaky(x[c])
 			}
-			scores, sources = append(scores, score), append(sources, from)
 		}
 		for n, w := range softmax(scores) {
 			for c := head * d; c < (head+1)*d; c++ {

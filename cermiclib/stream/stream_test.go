@@ -73,8 +73,16 @@ func TestFormsRankRarity(t *testing.T) {
 
 // Showing an explorer the rooms leaves it as it was: a stream that is measured often ends as one that is measured once.
 func TestMeasuringTeachesNothing(t *testing.T) {
-	b := open(t)
-	for name, c := range map[string]explore.Config{"rnd": RND(), "elliptical": withForm(cermic.DefaultElliptical())} {
+	b, err := nn.OpenConfig(nn.Sequential) // which compiles such small networks in no time
+	if err != nil {
+		t.Fatal(err)
+	}
+	novelty := RND()
+	novelty.NoveltyWidth, novelty.NoveltyOut, novelty.HindsightHidden, novelty.HindsightSteps = 8, 8, []int{8}, 1
+	small := withForm(cermic.DefaultElliptical())
+	small.Memory = memory.MLP{Embed: 8, Hidden: 8, Width: 8}
+	small.Embed, small.Latent, small.Hidden, small.Negatives, small.Upper = 8, 8, 8, 2, 8
+	for name, c := range map[string]explore.Config{"rnd": novelty, "elliptical": small} {
 		s := short(0)
 		s.Iterations, s.Every, s.Copies = 2, 1, 4
 		often, err := s.Run(t.Context(), b, c)

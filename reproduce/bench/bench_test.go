@@ -94,7 +94,7 @@ func newSmall(t *testing.T, epochs int) (s small) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	backend, err := nn.Open()
+	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,5 +261,19 @@ func TestEveryMethodAndMemoryIsCompiled(t *testing.T) {
 		if got := graphName(name); got != want {
 			t.Errorf("%s is shown as %s, want %s", name, got, want)
 		}
+	}
+}
+
+// Where graphs run on this machine's processor, those of an update are counted and a GPU's time for them is predicted.
+func TestWithoutAGPUItsFiguresArePredicted(t *testing.T) {
+	backend, err := nn.Open()
+	if err != nil || backend.Label != "xla:cpu" {
+		t.Skipf("graphs run on %s here (%v)", backend.Label, err)
+	}
+	defer func(before time.Duration) { window = before }(window)
+	window = time.Millisecond
+	var out bytes.Buffer
+	if err := predictGPU(t.Context(), &out, "short"); err != nil || !strings.Contains(out.String(), "MAPPO update of 2400 frames (ms)") || !strings.Contains(out.String(), "8 seeds in one program") {
+		t.Errorf("got %q (%v)", &out, err)
 	}
 }

@@ -25,8 +25,11 @@ func balance(copies int) (envs.Env, error) {
 	return cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}).Build(1, 0)
 }
 
+// window is how long a task is stepped at a time. Tests, which want a number and not a good one, shorten it.
+var window = 250 * time.Millisecond
+
 // Stepping returns a measurement of frames a second of a task alone, dense reward: actions drawn beforehand in, or the next
-// ones that are allowed, observations, rewards and labels out, finished copies reset. Best of several quarters of a second, since other programs
+// ones that are allowed, observations, rewards and labels out, finished copies reset. Best of several windows, since other programs
 // can only slow it down.
 func Stepping(task string, copies int) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
@@ -44,7 +47,7 @@ func Stepping(task string, copies int) func(context.Context) (float64, error) {
 		best := 0.0
 		for range 8 {
 			start, steps := time.Now(), 0
-			for ; time.Since(start) < 250*time.Millisecond; steps++ {
+			for ; time.Since(start) < window; steps++ {
 				copy(act.Force, acts[steps%len(acts)].Force)
 				allow(act.Choice, acts[steps%len(acts)].Choice, out.Mask)
 				env.Step(act, out)

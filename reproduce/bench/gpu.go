@@ -13,7 +13,6 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/nn/xlacache"
-	"cermic/cermiclib/policy"
 	"cermic/reproduce/plan"
 )
 
@@ -78,14 +77,17 @@ func (a accelerator) gain(it iteration, seeds int) float64 {
 }
 
 // PredictGPU prints, where there is no GPU, what one would be asked to show, and what is expected of it.
-func PredictGPU(ctx context.Context, out io.Writer) error {
+func PredictGPU(ctx context.Context, out io.Writer) error { return predictGPU(ctx, out, "paper") }
+
+// predictGPU is PredictGPU for the networks of a budget: tests take smaller ones.
+func predictGPU(ctx context.Context, out io.Writer, budget string) error {
 	fmt.Fprintln(out, "There is no NVIDIA GPU with XLA's plug-in for it here. On one, this verb measures:")
 	for _, f := range Figures {
 		if f.In(GPUGroup) {
 			fmt.Fprintf(out, "  %s (%s)\n", f.name, f.unit)
 		}
 	}
-	it, err := paperIteration(ctx)
+	it, err := iterationAt(ctx, budget)
 	if err != nil {
 		return err
 	}
@@ -117,9 +119,9 @@ func (a accelerator) print(out io.Writer, it iteration) {
 	}
 }
 
-// paperIteration counts the graphs of MAPPO on Balance at the paper's settings, and measures what the host does beside them.
-func paperIteration(ctx context.Context) (it iteration, err error) {
-	e, err := plan.New(plan.Request{Task: "vmas/balance", Method: "mappo", Budget: "paper", Set: []string{"task.reward=dense"}, Seed: 1})
+// iterationAt counts the graphs of MAPPO on Balance at the settings of a budget, and measures what the host does beside them.
+func iterationAt(ctx context.Context, budget string) (it iteration, err error) {
+	e, err := plan.New(plan.Request{Task: "vmas/balance", Method: "mappo", Budget: budget, Set: []string{"task.reward=dense"}, Seed: 1})
 	if err != nil {
 		return it, err
 	}
@@ -139,7 +141,7 @@ func paperIteration(ctx context.Context) (it iteration, err error) {
 	b := &nn.Build{Spec: s, Backend: backend, Store: nn.NewStore(1), Seed: 1}
 	defer b.Close()
 	cfg.Frames, cfg.Epochs = cfg.Minibatch, 1
-	learner, err := cfg.Build(b, policy.DefaultMLP())
+	learner, err := cfg.Build(b, e.Policy)
 	if err != nil {
 		return it, err
 	}
@@ -150,7 +152,7 @@ func paperIteration(ctx context.Context) (it iteration, err error) {
 	if err != nil {
 		return it, err
 	}
-	shares, err := cfg.TimeProfile(b, policy.DefaultMLP(), x)
+	shares, err := cfg.TimeProfile(b, e.Policy, x)
 	if err != nil {
 		return it, err
 	}

@@ -18,7 +18,7 @@ import (
 func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *testing.T) {
 	st := libtest.Store(t)
 	read := func() (row map[string]string) {
-		table, err := Overview(st, 2, 4)
+		table, err := Overview(st, 1, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 	if row := read(); row["16 cores"] != viz.Missing {
 		t.Errorf("nothing was measured, and 16 cores take %q", row["16 cores"])
 	}
-	density, _ := plan.Benchmark(paper.Density, "short", 2)
+	density, _ := plan.Benchmark(paper.Density, "short", 1)
 	cpu := results.CollectHost("").CPU
 	methods := map[string]bool{}
 	for _, e := range density {

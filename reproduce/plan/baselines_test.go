@@ -3,7 +3,10 @@
 package plan
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/scripted"
 	"cermic/envs/vmas"
 )
@@ -68,6 +72,39 @@ func TestScalesGoFromRandomToScriptedPlay(t *testing.T) {
 	}
 	if _, err := Scale("vmas/navigatoin"); err == nil || !strings.Contains(err.Error(), "navigation") {
 		t.Errorf("a mistyped task: %v", err)
+	}
+}
+
+// What is kept of play without learning is what playing gives. All of it takes many seconds: the short tests play those that last a moment.
+func TestKeptAnchorsAreWhatPlayGives(t *testing.T) {
+	var kept []anchor
+	if err := json.Unmarshal(anchorsFile, &kept); err != nil || len(kept) < 20 {
+		t.Fatalf("%d anchors, %v", len(kept), err)
+	}
+	quick := []string{"explore/", "vmas/dispersion", "vmas/wheel", "vmas/simple_adversary"}
+	for _, want := range kept {
+		var c struct{ Task envs.Config }
+		if err := conf.Unmarshal(fmt.Appendf(nil, `{"Task":%s}`, want.Settings), &c); err != nil {
+			t.Errorf("%s: %v: go run ./reproduce results -write", want.Settings, err)
+			continue
+		}
+		if testing.Short() && !slices.ContainsFunc(quick, func(task string) bool { return strings.HasPrefix(c.Task.Kind(), task) }) {
+			continue
+		}
+		got, err := playAnchors(c.Task, want.Settings)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("play on %s gives %+v (%v), kept is %+v: go run ./reproduce results -write", want.Settings, got, err, want)
+		}
+	}
+}
+
+// A task that is not kept, with other settings for example, is played.
+func TestAnchorsOfOtherSettingsArePlayed(t *testing.T) {
+	c := vmas.DefaultDispersion()
+	c.Agents++
+	_, script, episodes, err := anchors(c)
+	if err != nil || script != float64(c.Food) || episodes != 1000 {
+		t.Errorf("with %d agents the script scores %g in %d episodes, %v; want all %d foods", c.Agents, script, episodes, err, c.Food)
 	}
 }
 

@@ -15,9 +15,9 @@ func Benchmark(t *paper.Benchmark, budget string, seeds int) (es []experiment.Co
 	for _, row := range t.Rows {
 		for _, cell := range row.Cells {
 			for _, trial := range cell.Trials() {
+				e, err := New(Request{Task: trial.Task, Method: trial.Method, Budget: budget, Set: trial.Set})
 				for seed := 1; seed <= seeds; seed++ {
-					e, err := New(Request{Task: trial.Task, Method: trial.Method, Budget: budget, Set: trial.Set, Seed: uint64(seed)})
-					if err == nil {
+					if e.Seed = uint64(seed); err == nil {
 						var id string
 						if id, err = e.ID(); err == nil && !seen[id] {
 							seen[id] = true

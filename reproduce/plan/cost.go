@@ -59,8 +59,20 @@ func Costs(es []experiment.Config, st *results.Store) ([]Cost, error) {
 // CostsAt is Costs at known rates.
 func CostsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, error) {
 	var costs []Cost
+	methods := map[string]string{} // by experiment without its seed, of which a method's name does not depend
 	for _, e := range es {
-		method, agents := MethodOf(e), kind(e.Task.Kind())
+		unseeded := e
+		unseeded.Seed = 0
+		text, err := conf.Marshal(unseeded)
+		if err != nil {
+			return nil, err
+		}
+		method, ok := methods[string(text)]
+		if !ok {
+			method = MethodOf(e)
+			methods[string(text)] = method
+		}
+		agents := kind(e.Task.Kind())
 		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.Pictured == agents })
 		if i < 0 {
 			i = len(costs)

@@ -72,6 +72,7 @@ func (s stored) describe() (description, error) {
 	if len(candidates) == 0 {
 		candidates = slices.DeleteFunc(Methods(), func(m Method) bool { return keepsPolicy(m, s.e) != nil })
 	}
+	now := conf.Keys(s.e)
 	var best description
 	for _, b := range budgets {
 		b, err := b.On(task.ID)
@@ -90,7 +91,7 @@ func (s stored) describe() (description, error) {
 			if best.method != "" {
 				limit = len(best.changes)
 			}
-			changes, err := s.changes(reference, b, limit)
+			changes, err := s.changes(now, reference, b, limit)
 			if err != nil {
 				return best, err
 			}
@@ -160,17 +161,17 @@ func (s stored) earlier() bool {
 	return len(s.unread)+len(s.missing) > 0 || errors.Join(s.e.Learner.Validate(), s.e.Policy.Validate(), s.e.Explore.Validate()) != nil
 }
 
-// changes lists the settings that differ from those of reference, as sorted assignments; settings inside a part of another kind are
+// changes lists which of the settings now differ from those of reference, as sorted assignments; settings inside a part of another kind are
 // compared with that kind's defaults at the budget. Names of budgets and seeds have columns of their own and are left out. It ends at
 // the limit, from which on nobody needs more.
-func (s stored) changes(reference experiment.Config, budget Preset, limit int) ([]string, error) {
+func (s stored) changes(now []conf.KeyDoc, reference experiment.Config, budget Preset, limit int) ([]string, error) {
 	out := slices.Clone(s.unread)
 	for _, key := range s.missing {
 		out = append(out, key+"="+viz.Missing)
 	}
 	then := conf.Keys(reference)
 	for _, kinds := range []bool{true, false} { // parts first: they decide which keys there are
-		for _, now := range conf.Keys(s.e) {
+		for _, now := range now {
 			if (now.Kinds != nil) != kinds || now.Key == "budget.name" || now.Key == "seed" || now.Key == "forks" {
 				continue
 			}

@@ -3,12 +3,19 @@
 package plan
 
 import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
 )
@@ -44,24 +51,103 @@ func FirstAnchors(task string) (random, script float64, steps int, err error) {
 	return random, script, steps, err
 }
 
+// AnchorsFile holds, seen from the repository's root, what the anchors of the registered tasks are: to play them takes many seconds.
+// `results -write` writes it, a test keeps it true, and a task that is not in it is played.
+const AnchorsFile = "reproduce/plan/anchors.json"
+
+//go:embed anchors.json
+var anchorsFile []byte
+
+// anchor is what anchors finds out about a task with its settings.
+type anchor struct {
+	Settings json.RawMessage `json:"settings"`
+	Random   float64         `json:"random"`
+	Script   *float64        `json:"script,omitempty"`
+	Episodes int             `json:"episodes"`
+}
+
+// known are anchors by their settings: those of AnchorsFile, and what was played since.
+var known = sync.OnceValues(func() (*sync.Map, error) {
+	var all []anchor
+	if err := json.Unmarshal(anchorsFile, &all); err != nil {
+		return nil, fmt.Errorf("%s: %w", AnchorsFile, err)
+	}
+	by := new(sync.Map)
+	for _, a := range all {
+		by.Store(string(a.Settings), a)
+	}
+	return by, nil
+})
+
 // anchors are those of a task with its settings.
 func anchors(cfg envs.Config) (random, script float64, episodes int, err error) {
-	env, err := alone(Rewarded(cfg, envs.Dense))
+	all, err := known()
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	episodes = min(anchorEpisodes, max(1, anchorFrames/env.Spec().Horizon))
-	means := [2]float64{math.NaN(), math.NaN()}
-	for i, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
-		p, err := scripted.RolloutDense(cfg, policy, episodes, anchorSeed)
-		if err != nil {
+	settings, err := conf.Marshal(cfg)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	found, ok := all.Load(string(settings))
+	if !ok {
+		if found, err = playAnchors(cfg, settings); err != nil {
 			return 0, 0, 0, err
 		}
-		if p != nil {
-			means[i] = stat.Mean(p.Dense, nil)
+		all.Store(string(settings), found)
+	}
+	a := found.(anchor)
+	script = math.NaN()
+	if a.Script != nil {
+		script = *a.Script
+	}
+	return a.Random, script, a.Episodes, nil
+}
+
+// playAnchors lets random play and the script act on a task with its settings.
+func playAnchors(cfg envs.Config, settings []byte) (a anchor, err error) {
+	env, err := alone(Rewarded(cfg, envs.Dense))
+	if err != nil {
+		return a, err
+	}
+	a = anchor{Settings: settings, Episodes: min(anchorEpisodes, max(1, anchorFrames/env.Spec().Horizon))}
+	random, err := scripted.RolloutDense(cfg, scripted.Random, a.Episodes, anchorSeed)
+	if err != nil {
+		return a, err
+	}
+	a.Random = stat.Mean(random.Dense, nil)
+	script, err := scripted.RolloutDense(cfg, scripted.Script, a.Episodes, anchorSeed)
+	if script != nil {
+		mean := stat.Mean(script.Dense, nil)
+		a.Script = &mean
+	}
+	return a, err
+}
+
+// PlayAnchors plays the anchors of all registered tasks anew and returns AnchorsFile's text, a line each.
+func PlayAnchors() ([]byte, error) {
+	all, err := known()
+	if err != nil {
+		return nil, err
+	}
+	all.Clear()
+	for _, t := range Tasks() {
+		if _, _, _, err := Anchors(t.ID); err != nil {
+			return nil, err
+		}
+		if _, _, _, err := FirstAnchors(t.ID); err != nil {
+			return nil, err
 		}
 	}
-	return means[0], means[1], episodes, nil
+	var lines []string
+	all.Range(func(_, a any) bool {
+		var line []byte
+		line, err = json.Marshal(a)
+		lines = append(lines, string(line))
+		return err == nil
+	})
+	slices.Sort(lines)
+	return []byte("[\n" + strings.Join(lines, ",\n") + "\n]\n"), err
 }
 
 // Scale is what makes scores of different tasks comparable: random play becomes 0 and scripted play 1 (Anchors). It is zero for a task
