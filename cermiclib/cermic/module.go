@@ -58,9 +58,12 @@ type module struct {
 	raw       []float32 // [T,E,N] r^i of the last rollout
 }
 
-var _ explore.Module = (*module)(nil)
-var _ rl.Saver = (*module)(nil)
-var _ rl.Scorer = (*module)(nil)
+var (
+	_ explore.Module    = (*module)(nil)
+	_ explore.Inspector = (*module)(nil)
+	_ rl.Saver          = (*module)(nil)
+	_ rl.Scorer         = (*module)(nil)
+)
 
 // Build compiles the module's two graphs: one that scores agent steps, one that takes a gradient step.
 func (c Config) Build(b *nn.Build) (explore.Module, error) {

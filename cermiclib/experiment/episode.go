@@ -11,7 +11,7 @@ import (
 	"cermic/envs"
 )
 
-// Episode plays the first episode of an evaluation that is not broken off with the weights that e's run was last saved with, and returns its
+// Episode plays the first episode of an evaluation that is not aborted with the weights that e's run was last saved with, and returns its
 // scenes, one a step and the reset first, and its score. The run may be partial; it is not changed.
 func Episode(ctx context.Context, e Config, st *results.Store) ([]envs.Scene, *results.Eval, error) {
 	backend, err := nn.Open()
@@ -52,7 +52,7 @@ func (t *trainer) filmed(ctx context.Context) ([]envs.Scene, *results.Eval, erro
 	var scenes []envs.Scene
 	over := false
 	eval, err := t.evaluate(ctx, func(k int, env envs.Env, s *envs.Step) {
-		if k == 0 { // again, where the first was broken off
+		if k == 0 { // again, where the first was aborted
 			scenes, over = nil, false
 		}
 		if !over {

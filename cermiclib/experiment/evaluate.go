@@ -18,7 +18,7 @@ import (
 type Watcher func(t int, env envs.Env, s *envs.Step)
 
 // evaluate plays episodes in fresh copies, explorer off, greedily or as the budget says. Score is the benchmark's own metric over its
-// own horizon; the sparse return runs on to the horizon of the reward that was trained on. Episodes that are broken off do not count:
+// own horizon; the sparse return runs on to the horizon of the reward that was trained on. Episodes that are aborted do not count:
 // others are played in their place, unless that happens more often than there are episodes to play.
 func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, error) {
 	out, begun, want := &results.Eval{Frames: t.frames}, 0, t.exp.Budget.EvalEpisodes
@@ -34,8 +34,8 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 		if err != nil {
 			return nil, err
 		}
-		if broken := begun - len(out.Scores); broken > want {
-			return nil, fmt.Errorf("%d episodes of %s were broken off in an evaluation of %d", broken, env.Spec().Name, want)
+		if aborted := begun - len(out.Scores); aborted > want {
+			return nil, fmt.Errorf("%d episodes of %s were aborted in an evaluation of %d", aborted, env.Spec().Name, want)
 		}
 		if len(out.Scores) > 0 {
 			watch = nil // one round that counts is enough to look at
@@ -50,7 +50,7 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 }
 
 // play runs one episode in every copy of env until as many are over as are still wanted, those of the first copies, and appends those of
-// them that were not broken off to out.
+// them that were not aborted to out.
 func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch Watcher) error {
 	s := env.Spec()
 	step, act := newBuffers(env)
@@ -66,7 +66,7 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		watch(0, env, step)
 	}
 	left := min(s.Copies, t.exp.Budget.EvalEpisodes-len(out.Scores))
-	over, broken := make([]bool, left), make([]bool, left)
+	over, aborted := make([]bool, left), make([]bool, left)
 	for k := 0; left > 0 && k < s.Horizon; k++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -95,13 +95,13 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 			}
 			sparse[c] += teamMean(step.Sparse[c*s.Agents : (c+1)*s.Agents])
 			if step.Terminated[c]|step.Truncated[c] != 0 {
-				over[c], broken[c] = true, envs.Broken(env, c)
+				over[c], aborted[c] = true, envs.Aborted(env, c)
 				left--
 			}
 		}
 	}
 	for c := range over {
-		if broken[c] {
+		if aborted[c] {
 			continue
 		}
 		out.Scores = append(out.Scores, score[c])

@@ -66,9 +66,6 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 		if err := l.Rescore(scorer); err != nil {
 			return nil, err
 		}
-		if m, ok := g.module.(explore.Replayed); ok {
-			m.UseReplay(l.Experience())
-		}
 	}
 	return g, g.canLog()
 }
@@ -79,6 +76,9 @@ func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error 
 	rows, c := s.Copies*s.Agents, g.learner.CarryLen()
 	g.step, g.act = g.view.Step(whole), g.view.Actions(act)
 	g.x = rl.NewRollout(s, frames/s.Copies, c)
+	if l, ok := g.learner.(learn.OffPolicy); ok {
+		g.x.Replay = l.Experience()
+	}
 	if g.needs.Labels {
 		g.x.KeepLabels()
 	}

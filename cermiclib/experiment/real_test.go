@@ -74,12 +74,12 @@ func TestARunTrainsAndEvaluatesOnRealGames(t *testing.T) {
 		}
 	}
 	if broken != 1 || servers[3].Requests() < 40 {
-		t.Errorf("%g battles of training were broken off, want 1", broken)
+		t.Errorf("%g battles of training were aborted, want 1", broken)
 	}
 }
 
-// TestAnEvaluationEndsWhenEveryBattleIsBrokenOff: games that start, and fail in every battle, would otherwise be started for ever.
-func TestAnEvaluationEndsWhenEveryBattleIsBrokenOff(t *testing.T) {
+// TestAnEvaluationEndsWhenEveryBattleIsAborted: games that start, and fail in every battle, would otherwise be started for ever.
+func TestAnEvaluationEndsWhenEveryBattleIsAborted(t *testing.T) {
 	for _, server := range realGames(t, 4)[2:] {
 		server.Faults = map[int]sc2test.Fault{}
 		for request := 12; request < 1000; request += 12 { // opening takes 6, the start of a battle 4
@@ -87,7 +87,7 @@ func TestAnEvaluationEndsWhenEveryBattleIsBrokenOff(t *testing.T) {
 		}
 	}
 	_, err := Run(t.Context(), onRealGames(tiny(1)), open(t))
-	if err == nil || !strings.Contains(err.Error(), "8 episodes of smac/zerg_5_vs_5 were broken off in an evaluation of 7") {
+	if err == nil || !strings.Contains(err.Error(), "8 episodes of smac/zerg_5_vs_5 were aborted in an evaluation of 7") {
 		t.Errorf("error %v, want one that says how many battles were lost", err)
 	}
 }
@@ -124,8 +124,8 @@ func TestAStoppedRunGoesOnOnRealGames(t *testing.T) {
 	}
 }
 
-// TestABattleThatIsBrokenOffIsNotFilmed: another is, and who looks inside one is told.
-func TestABattleThatIsBrokenOffIsNotFilmed(t *testing.T) {
+// TestABattleThatIsAbortedIsNotFilmed: another is, and who looks inside one is told.
+func TestABattleThatIsAbortedIsNotFilmed(t *testing.T) {
 	realGames(t, 4)
 	st, e := open(t), onRealGames(tiny(1))
 	if _, err := Run(t.Context(), e, st); err != nil {
@@ -148,7 +148,7 @@ func TestABattleThatIsBrokenOffIsNotFilmed(t *testing.T) {
 		server.Faults = map[int]sc2test.Fault{20: sc2test.Drop}
 	}
 	_, err = Trace(t.Context(), curious, st)
-	if err == nil || !strings.Contains(err.Error(), "was broken off: look again") {
-		t.Errorf("error %v, want one that says that the battle was broken off", err)
+	if err == nil || !strings.Contains(err.Error(), "was aborted: look again") {
+		t.Errorf("error %v, want one that says that the battle was aborted", err)
 	}
 }

@@ -8,17 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 
+	"cermic/cermiclib/explore"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/rng"
 )
-
-// inspector is an explorer that can be looked into.
-type inspector interface {
-	Inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) error
-}
 
 // Trace plays the first episode of an evaluation, as Episode does, with the weights that e's run was last saved with, and
 // returns what its explorer makes of every step. The run may be partial; it is not changed.
@@ -44,7 +40,7 @@ func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.I
 	}
 	defer viewer.close()
 	for _, g := range viewer.groups {
-		if _, ok := g.module.(inspector); !ok {
+		if _, ok := g.module.(explore.Inspector); !ok {
 			return nil, fmt.Errorf("%s has no curiosity to look into: choose a run with CERMIC", lens.Label())
 		}
 	}
@@ -68,10 +64,10 @@ func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.I
 // different encoders.
 func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) error {
 	if g.view.All() {
-		return g.module.(inspector).Inspect(ctx, x, into)
+		return g.module.(explore.Inspector).Inspect(ctx, x, into)
 	}
 	own := &results.Inside{}
-	if err := g.module.(inspector).Inspect(ctx, x, own); err != nil {
+	if err := g.module.(explore.Inspector).Inspect(ctx, x, own); err != nil {
 		return g.named(err)
 	}
 	place := func(row int) int { return into.Row(row/x.N, g.view.Agent(row%x.N)) }
@@ -157,7 +153,7 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	byName := named(saved.Tensors)
 	err = t.restoreWeights(byName, saved.Bare)
 	for _, g := range t.groups {
-		r, recalls := g.module.(rl.Recaller)
+		r, recalls := g.module.(explore.Inspector)
 		kept, there := byName[statePrefix+g.path()+"explorer"]
 		if err == nil && recalls && there { // exported weights keep no state
 			err = r.Recall(kept.Data)
@@ -219,8 +215,8 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) ([]*rl.Rollou
 		}
 		over = step.Terminated[0]|step.Truncated[0] != 0
 	}
-	if envs.Broken(env, 0) {
-		return nil, fmt.Errorf("an episode of %s was broken off: look again", s.Name)
+	if envs.Aborted(env, 0) {
+		return nil, fmt.Errorf("an episode of %s was aborted: look again", s.Name)
 	}
 	in.Scenes = append(in.Scenes, scener.Scene(0))
 	for i, p := range seats {

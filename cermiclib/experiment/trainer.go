@@ -235,8 +235,8 @@ func (t *trainer) endEpisodes(k int, done *episodes) {
 			continue
 		}
 		any = true
-		if envs.Broken(t.env, c) {
-			done.broken++
+		if envs.Aborted(t.env, c) {
+			done.aborted++
 		} else {
 			done.add(t.score[c], t.length[c], t.groups, c)
 		}
@@ -253,7 +253,7 @@ func (t *trainer) endEpisodes(k int, done *episodes) {
 
 // episodes sums up the training episodes that ended in a collection.
 type episodes struct {
-	n, broken     int // to their end; broken off, which are in no mean
+	n, aborted    int // to their end; aborted, which are in no mean
 	score, length float64
 	returns       []float64 // [groups] of the reward that is trained on, mean over agents
 }
@@ -277,8 +277,8 @@ func (e *episodes) scalars(groups []*group) rl.Scalars {
 		out["train_score"] = e.score / float64(e.n)
 		out["train_length"] = e.length / float64(e.n)
 	}
-	if e.broken > 0 {
-		out["episodes_broken_off"] = float64(e.broken)
+	if e.aborted > 0 {
+		out["episodes_broken_off"] = float64(e.aborted)
 	}
 	all, rows := 0.0, 0
 	for i, g := range groups {

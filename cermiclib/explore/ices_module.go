@@ -37,8 +37,8 @@ type ices struct {
 	act    *nn.Program  // observations and states to the logits of π^x
 	step   *nn.Program  // one gradient step
 	logits []float32    // [E,N,K]
-	replay *rl.Replay   // the learner's, or one of a single collection
-	own    bool         // the replay is this module's
+	replay *rl.Replay   // what Update draws from: the learner's, or own
+	own    *rl.Replay   // of a single rollout batch, for learners without one; nil until it is needed
 	delta  []rl.Running // [S] change of state in one step
 	sight  *obsEncoder  // what states are made of where agents see cells
 	slots  []int32      // [B]
@@ -47,7 +47,6 @@ type ices struct {
 var (
 	_ Module   = (*ices)(nil)
 	_ rl.Saver = (*ices)(nil)
-	_ Replayed = (*ices)(nil)
 )
 
 // Build compiles the module's two graphs.
@@ -150,9 +149,6 @@ func (m *ices) explorers(sc *model.Scope, in map[string]*Node, taken, contributi
 	return Neg(Add(gain, nn.Times(entropy, "ices/entropy", m.Entropy))), average(Square(missing), alive), entropy
 }
 
-// UseReplay lets the module train on the learner's old experience.
-func (m *ices) UseReplay(p *rl.Replay) { m.replay, m.own = p, false }
-
 // Behave lets π^x choose a share of the actions.
 func (m *ices) Behave(frames int, in *rl.Obs, d *rl.Dist) error {
 	m.act.Feed(0, func(dst []float32) { in.Look(dst, m.build.Spec) })
@@ -207,19 +203,19 @@ func (m *ices) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 
 // takeIn updates the statistics of the change of state, and the module's own replay if it has one.
 func (m *ices) takeIn(ctx context.Context, x *rl.Rollout) (err error) {
-	if err := m.measure(ctx, x); err != nil {
+	if err = m.measure(ctx, x); err != nil {
 		return err
 	}
-	if m.replay == nil {
-		m.own = true
-		if m.replay, err = rl.NewReplay(x.Spec, x.T*x.E, math.MaxInt64); err != nil {
+	if m.replay = x.Replay; m.replay != nil {
+		return nil
+	}
+	if m.own == nil {
+		if m.own, err = rl.NewReplay(x.Spec, x.T*x.E, math.MaxInt64); err != nil {
 			return err
 		}
 	}
-	if m.own {
-		return m.replay.Add(x)
-	}
-	return nil
+	m.replay = m.own
+	return m.own.Add(x)
 }
 
 // feed writes the frames of m.slots; r hides one agent of each frame from the local model and draws the codes' noise.

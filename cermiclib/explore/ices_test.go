@@ -272,15 +272,16 @@ func TestICESTrainsOnTheLearnersReplayIfThereIsOne(t *testing.T) {
 		}
 	}
 	m := newICES(t, c, s)
-	m.UseReplay(shared)
+	x.Replay = shared
 	if _, err := m.Update(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
+	x.Replay = nil
 	if shared.Len() != 2*x.T*x.E {
 		t.Errorf("the learner's replay has %d frames, want %d", shared.Len(), 2*x.T*x.E)
 	}
 	alone := newICES(t, c, s)
-	for range 3 { // its own is as large as a collection, however many come
+	for range 3 { // its own is as large as a rollout batch, however many come
 		if _, err := alone.Update(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
 	"cermic/envs/conf"
 )
@@ -25,12 +26,6 @@ type Module interface {
 	Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 	// Update trains the module on the rollout: own loss, own optimiser, own variables.
 	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
-}
-
-// Replayed is a Module that trains on old experience if the learner keeps some.
-type Replayed interface {
-	// UseReplay is called once, before the first collection; when Update is called, the replay holds the rollout.
-	UseReplay(p *rl.Replay)
 }
 
 // Requirements are what a module needs of a run.
@@ -52,6 +47,17 @@ type ContextProvider interface {
 	ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error
 	// WithFreshState calls f, which plays other episodes from their start, and then goes on as if it had not.
 	WithFreshState(f func() error) error
+}
+
+// Inspector is a Module that shows what it makes of agent steps without learning of them: to plots of an episode and to measurements of a
+// bonus. It is optional, since most explorers have no more to show than what Reward returns.
+type Inspector interface {
+	// Rate writes the raw intrinsic reward of the agent steps of x, whole episodes, into dst [T,E,N].
+	Rate(ctx context.Context, dst []float32, x *rl.Rollout) error
+	// Inspect fills in what the module makes of every agent step of x, which begins with an episode.
+	Inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) error
+	// Recall takes what both need of earlier agent steps, and nothing else, from what Save returned in a run of any number of copies.
+	Recall(state []byte) error
 }
 
 // Config is an explorer with all its settings; registered values are complete defaults.

@@ -14,9 +14,9 @@ type lost struct{ envs.Env }
 
 var errLost = errors.New("no game")
 
-func (lost) Err() error      { return errLost }
-func (lost) Broken(int) bool { return false }
-func (lost) Close()          {}
+func (lost) Err() error       { return errLost }
+func (lost) Aborted(int) bool { return false }
+func (lost) Close()           {}
 
 // What such an environment shows means nothing: a mask of nothing allowed would be drawn from for ever.
 func TestPlayEndsWhereNoEpisodeCanBeStarted(t *testing.T) {

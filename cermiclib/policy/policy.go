@@ -21,7 +21,7 @@ type Policy interface {
 	// CarryLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
 	CarryLen() int
 	// Net maps obs [B,N,I] and carry [B,N,C] (nil if C is 0) to y [B,N,out] and the next carry. I is Spec.InLen(), and what an
-	// explorer tells actors, Build.Context numbers, follows behind; nn.ReadObs(sc, ...)
+	// explorer gives actors as a context, Build.Context numbers, follows behind; nn.ReadObs(sc, ...)
 	// comes first, so that others find there how the policy sees.
 	Net(sc *model.Scope, obs, carry *graph.Node, out int) (y, next *graph.Node)
 }
@@ -45,7 +45,8 @@ func Chunk(p Policy) int {
 	return 1
 }
 
-// SelfTraining is a Policy of which a part learns by itself, on a loss of its own. It is no part of the learner's.
+// SelfTraining is a Policy of which a part learns by itself, on a loss of its own, that is no part of the learner's. It is optional, so
+// that a policy of another package may have such a part, whatever the learner, and most need not speak of it.
 type SelfTraining interface {
 	Policy
 	// Trainer compiles that training for the network whose scope path leads to. The learner runs it after each of its updates, on
@@ -64,7 +65,7 @@ func TrainerOf(p Policy, b *nn.Build, path ...string) (Training, error) {
 	return func(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }, nil
 }
 
-// refuseContext refuses a policy that cannot read what an explorer tells actors behind their observation.
+// refuseContext refuses a policy that cannot read the context that an explorer gives actors behind their observation.
 func refuseContext(b *nn.Build, c Config) error {
 	if b.Context == 0 {
 		return nil

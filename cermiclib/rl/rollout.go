@@ -50,6 +50,7 @@ type Rollout struct {
 	RelPos                []float32    // [T+1,E,N,P,2] likewise; neither is ever shown to a policy
 	Visits                []float32    // [T,E,N] how often the task has been where each agent step was, this one included; nil where it cannot count
 	Iteration, Frames     int          // collections and frames completed before this one
+	Replay                *Replay      // of the learner, which holds this rollout, too, when explorers update; nil where it keeps none
 	Eps                   float32      // share of uniform actions in the behaviour policy that LogP belongs to
 	last                  finals
 }

@@ -12,12 +12,6 @@ type Saver interface {
 	Load(state []byte) error
 }
 
-// Recaller is implemented by explorers that rate an agent step beside earlier ones. Recall takes these, and nothing else, from what Save
-// returned in a trainer of any number of copies, so that a run can be looked at.
-type Recaller interface {
-	Recall(state []byte) error
-}
-
 // Scorer is implemented by explorers whose intrinsic reward of an agent step is a function of its observation and action.
 type Scorer interface {
 	// Score writes the intrinsic reward of B agent steps into dst [B] with the explorer's present parameters, normalised and

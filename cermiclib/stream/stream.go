@@ -75,13 +75,7 @@ type Trace struct {
 	Update     time.Duration // of training on it, mean
 }
 
-// Rater is implemented by explorers that can say what they would reward without taking anything in.
-type Rater interface {
-	// Rate writes the raw intrinsic reward of the agent steps of x, whole episodes, into dst [T,E,N].
-	Rate(ctx context.Context, dst []float32, x *rl.Rollout) error
-}
-
-// Run leads a fresh explorer through the stream. One that is no Rater must reward without normalisation, with weight 1, and
+// Run leads a fresh explorer through the stream. One that is no Inspector must reward without normalisation, with weight 1, and
 // save its state.
 func (s Stream) Run(ctx context.Context, backend nn.Backend, c explore.Config) (*Trace, error) {
 	if err := s.Validate(); err != nil {
@@ -184,7 +178,7 @@ func (s Stream) like(i int) (best int) {
 
 // rate returns the raw bonus of x [T,E,N] and leaves the explorer as it was.
 func rate(ctx context.Context, m explore.Module, x *rl.Rollout) ([]float32, error) {
-	if r, ok := m.(Rater); ok {
+	if r, ok := m.(explore.Inspector); ok {
 		dst := make([]float32, x.Rows())
 		return dst, r.Rate(ctx, dst, x)
 	}

@@ -32,8 +32,8 @@ func onRealGames(t *testing.T, faults ...map[int]sc2test.Fault) envs.Config {
 	return task
 }
 
-// Every battle that counts ends in a draw; one that was broken off would have paid nothing.
-func TestABattleThatIsBrokenOffIsPlayedAnew(t *testing.T) {
+// Every battle that counts ends in a draw; one that was aborted would have paid nothing.
+func TestABattleThatIsAbortedIsPlayedAnew(t *testing.T) {
 	p, err := Rollout(onRealGames(t, map[int]sc2test.Fault{40: sc2test.Drop}, nil), Random, 2, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestABattleThatIsBrokenOffIsPlayedAnew(t *testing.T) {
 		always[request] = sc2test.Drop
 	}
 	if _, err := Rollout(onRealGames(t, always), Random, 1, 1); err == nil || !strings.Contains(err.Error(), "aborted") {
-		t.Errorf("error %v, want one that says that battles were broken off", err)
+		t.Errorf("error %v, want one that says that battles were aborted", err)
 	}
 }
 

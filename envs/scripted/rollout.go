@@ -136,7 +136,7 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 	spec := env.Spec()
 	out, act, n := envs.NewStep(spec), envs.NewActions(spec), spec.Agents
 	over, left, done := make([]bool, spec.Copies), spec.Copies, make([]uint8, spec.Copies)
-	broken, end := 0, spec.Horizon
+	aborted, end := 0, spec.Horizon
 	env.Reset(nil, out)
 	look(env)
 	for t := 0; t < end && left > 0; t++ {
@@ -157,16 +157,16 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 				p.Sparse[c] += float64(r) / float64(n)
 			}
 			switch {
-			case done[c] != 0 && envs.Broken(env, c):
+			case done[c] != 0 && envs.Aborted(env, c):
 				p.Dense[c], p.Sparse[c] = 0, 0
-				broken, end = broken+1, t+1+spec.Horizon
+				aborted, end = aborted+1, t+1+spec.Horizon
 			case done[c] != 0:
 				over[c] = true
 				left--
 			}
 		}
-		if broken > spec.Copies {
-			return false, fmt.Errorf("%d episodes of %s were aborted, and %d were to be played", broken, spec.Name, spec.Copies)
+		if aborted > spec.Copies {
+			return false, fmt.Errorf("%d episodes of %s were aborted, and %d were to be played", aborted, spec.Name, spec.Copies)
 		}
 		if left > 0 {
 			env.Reset(done, out) // no one may step an episode that has ended

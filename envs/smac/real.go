@@ -15,7 +15,7 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-// realEnv is an env on real games. What they do cannot be repeated, and they can fail: an episode whose game does so is broken off,
+// realEnv is an env on real games. What they do cannot be repeated, and they can fail: an episode whose game does so is aborted,
 // unpaid, and the next one has another game.
 type realEnv struct{ *env }
 
@@ -47,8 +47,8 @@ func (e realEnv) Err() error {
 	return nil
 }
 
-// Broken reports whether the battle of copy c was broken off.
-func (e realEnv) Broken(c int) bool { return e.copies[c].Over == aborted }
+// Aborted reports whether the battle of copy c was aborted.
+func (e realEnv) Aborted(c int) bool { return e.copies[c].Over == aborted }
 
 // Load continues from what Save wrote. Episodes that were being played then are over at the next step; the games stay.
 func (e realEnv) Load(state []byte) error {

@@ -133,7 +133,7 @@ type playing struct {
 	act             *envs.Actions
 	r               *rng.Rand
 	steps, episodes int
-	broken          int     // episodes that were broken off
+	broken          int     // episodes that were aborted
 	score           float64 // of finished episodes
 }
 
@@ -150,7 +150,7 @@ func (p *playing) next() {
 	p.score += float64(p.out.Sparse[0])
 	if p.out.Terminated[0]|p.out.Truncated[0] != 0 {
 		p.episodes++
-		if envs.Broken(p.env, 0) {
+		if envs.Aborted(p.env, 0) {
 			p.broken++
 		}
 		p.env.Reset(nil, p.out)
@@ -202,7 +202,7 @@ func TestAFaultOfTheGameCostsOneEpisodeOnly(t *testing.T) {
 				}
 			}
 			if !hit || p.broken != 1 {
-				t.Errorf("%d episodes were broken off by one fault", p.broken)
+				t.Errorf("%d episodes were aborted by one fault", p.broken)
 			}
 			if p.score == 0 || math.IsNaN(p.score) {
 				t.Error("no episode was paid after the fault")
