@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/export"
 	"cermic/envs/conf"
@@ -180,7 +181,7 @@ func exportRecords(st *results.Store, rs []*results.Record, to string) error {
 			return err
 		}
 	}
-	return plan.ExportPretrained(st, rs, to)
+	return experiment.ExportPretrained(st, rs, to)
 }
 
 // bringing are those of the runs that IDs name, with the hashes of their weights, which it writes into the folder of records.

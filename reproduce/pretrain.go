@@ -7,9 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
@@ -32,7 +32,7 @@ func runPretrain(ctx context.Context, out io.Writer, args []string) error {
 	}); err != nil {
 		return err
 	}
-	var list []plan.Pretraining
+	var list []experiment.Pretraining
 	for _, name := range taskNames(tasks) {
 		p, err := plan.NewPretraining(name, kind)
 		if err != nil {
@@ -77,7 +77,7 @@ func taskNames(list string) []string {
 }
 
 // pretrain runs one pre-training and describes it.
-func pretrain(ctx context.Context, out io.Writer, st *results.Store, p plan.Pretraining) error {
+func pretrain(ctx context.Context, out io.Writer, st *results.Store, p experiment.Pretraining) error {
 	task, kind := p.Task.Kind(), p.Memory.Kind()
 	made, err := p.Run(ctx, st, func(stage string, epoch int, loss float64) {
 		fmt.Fprintf(out, "%s, %s, epoch %d: held-out loss %.4f\n", task, stage, epoch, loss)
@@ -85,25 +85,7 @@ func pretrain(ctx context.Context, out io.Writer, st *results.Store, p plan.Pret
 	if err != nil {
 		return err
 	}
-	describe(out, task, made.Quality)
-	_, err = fmt.Fprintf(out, "Weights in %s. To use them:\n  -set explore.memory=%s -set explore.memory.pretrained=%s -set explore.memory.pretrain=full\n",
-		memory.PretrainedPath(st.Dir(), made.Weights), kind, made.Weights)
+	_, err = fmt.Fprintf(out, "\n%s, %s\nWeights in %s. To use them:\n  -set explore.memory=%s -set explore.memory.pretrained=%s -set explore.memory.pretrain=full\n",
+		task, made.Quality, memory.PretrainedPath(st.Dir(), made.Weights), kind, made.Weights)
 	return err
-}
-
-// describe says what the detector and the positions are worth on held-out play.
-func describe(out io.Writer, task string, q memory.Quality) {
-	fmt.Fprintf(out, "\n%s, held-out random play; %.1f %% of pairs visible to each other\n", task, 100*q.Present)
-	switch {
-	case !math.IsNaN(q.AUC):
-		fmt.Fprintf(out, "  detector: AUC %.3f (0.5 is chance)\n", q.AUC)
-	case q.Present == 0 || q.Present == 1:
-		fmt.Fprintln(out, "  detector: nothing to learn, all labels are equal")
-	}
-	if !math.IsNaN(q.RMSE) {
-		fmt.Fprintf(out, "  positions: RMSE %.3f world half sizes over visible pairs; predicting their mean: %.3f\n", q.RMSE, q.Spread)
-	}
-	if q.Blind() {
-		fmt.Fprintf(out, "  %s.\n", memory.BlindNote)
-	}
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"io/fs"
-	"math"
 	"strings"
 	"testing"
 
@@ -14,28 +13,6 @@ import (
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 )
-
-func TestPretrainSaysWhereObservationsHoldNothingAboutPeers(t *testing.T) {
-	const verdict = "little or nothing about where its peers are"
-	nan := math.NaN()
-	for _, c := range []struct {
-		q     memory.Quality
-		blind bool
-		says  string
-	}{
-		{memory.Quality{AUC: 0.97, Present: 0.07, RMSE: 0.2, Spread: 0.3}, false, "AUC 0.970"},
-		{memory.Quality{AUC: 0.55, Present: 0.07, RMSE: 0.3, Spread: 0.3}, true, "AUC 0.550"},
-		{memory.Quality{AUC: nan, RMSE: nan, Spread: nan}, false, "all labels are equal"},
-		{memory.Quality{AUC: nan, Present: 0.07, RMSE: 0.2, Spread: 0.3}, false, "RMSE 0.200"}, // no detector
-		{memory.Quality{AUC: nan, Present: 0.07, RMSE: 0.3, Spread: 0.3}, true, "RMSE 0.300"},
-	} {
-		var out strings.Builder
-		describe(&out, "some/task", c.q)
-		if got := out.String(); strings.Contains(got, verdict) != c.blind || !strings.Contains(got, c.says) || strings.Contains(got, "NaN") {
-			t.Errorf("%+v is described as:\n%s", c.q, got)
-		}
-	}
-}
 
 // What is committed of a pre-training stands under the name of all its settings, and so would mean something else if these changed.
 func TestCommittedPretrainingsAreWhatTheirNamesMeanToday(t *testing.T) {

@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -31,6 +32,24 @@ func (q Quality) Blind() bool {
 		return q.RMSE > blindRMSE*q.Spread
 	}
 	return q.AUC < blindAUC
+}
+
+// String says in a few lines what detector and positions are worth.
+func (q Quality) String() string {
+	text := fmt.Sprintf("held-out random play; %.1f %% of pairs visible to each other", 100*q.Present)
+	switch {
+	case !math.IsNaN(q.AUC):
+		text += fmt.Sprintf("\n  detector: AUC %.3f (0.5 is chance)", q.AUC)
+	case q.Present == 0 || q.Present == 1:
+		text += "\n  detector: nothing to learn, all labels are equal"
+	}
+	if !math.IsNaN(q.RMSE) {
+		text += fmt.Sprintf("\n  positions: RMSE %.3f world half sizes over visible pairs; predicting their mean: %.3f", q.RMSE, q.Spread)
+	}
+	if q.Blind() {
+		text += "\n  " + BlindNote + "."
+	}
+	return text
 }
 
 // errorSum adds up squared errors of 2-D predictions, and what the best constant would have.

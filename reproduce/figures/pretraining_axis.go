@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
@@ -20,8 +18,8 @@ import (
 
 // PretrainingAxis is a method with the graph memory on some tasks, over what its memory starts with.
 type PretrainingAxis struct {
-	Missing     []plan.Pretraining  // to be run before the experiments with their weights can be listed, which need the hash, or trained
-	Experiments []experiment.Config // of a task those with pre-trained weights first, if their hash is known
+	Missing     []experiment.Pretraining // to be run before the experiments with their weights can be listed, which need the hash, or trained
+	Experiments []experiment.Config      // of a task those with pre-trained weights first, if their hash is known
 	tasks       []pretrainedTask
 	store       *results.Store
 }
@@ -29,7 +27,7 @@ type PretrainingAxis struct {
 // pretrainedTask is one panel.
 type pretrainedTask struct {
 	arms // by what the memory starts with
-	pre  plan.Pretraining
+	pre  experiment.Pretraining
 }
 
 // NewPretrainingAxis lists the experiments of a method with CERMIC on tasks: its memory, the graph unless set says otherwise, fully
@@ -110,7 +108,7 @@ func (t *pretrainedTask) addPretrained(st *results.Store, method string, set []s
 
 // Quality lists what the pre-training of each task was worth.
 func (a *PretrainingAxis) Quality() (viz.Table, error) {
-	var list []plan.Pretraining
+	var list []experiment.Pretraining
 	for _, t := range a.tasks {
 		list = append(list, t.pre)
 	}
@@ -120,8 +118,7 @@ func (a *PretrainingAxis) Quality() (viz.Table, error) {
 // Curves draws a row a task with the runs that the store has complete, by what their memory started with, and MAPPO's beside
 // them: evaluations and the return of training. A panel without runs stays empty.
 func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
-	var plots []*plot.Plot
-	columns := 1
+	var list []taskRuns
 	for _, t := range a.tasks {
 		known, err := plan.FindTask(t.task)
 		if err != nil {
@@ -136,11 +133,7 @@ func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 				gs[i].Method = plan.Groups(g.Runs[:1])[0].Method
 			}
 		}
-		row, err := returns(known, gs)
-		if err != nil {
-			return viz.Panels{}, err
-		}
-		plots, columns = append(plots, row...), len(row)
+		list = append(list, taskRuns{task: known, groups: gs})
 	}
-	return rows(plots, columns, 4), nil
+	return returnsOf(list...)
 }

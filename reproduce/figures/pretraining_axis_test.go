@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/cermic"
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
@@ -51,7 +52,7 @@ func TestPretrainingIsFoundAgainAndNamesTheExperimentsWeights(t *testing.T) {
 	if again, err := quick.Run(t.Context(), st, func(string, int, float64) { t.Error("it is pre-trained anew") }); err != nil || *again != *made {
 		t.Errorf("a second time it is %+v, %v", again, err)
 	}
-	table, err := TabulatePretraining(st, []plan.Pretraining{quick})
+	table, err := TabulatePretraining(st, []experiment.Pretraining{quick})
 	if err != nil || table.Rows[0][3] != made.Weights || slices.Contains(table.Rows[0], "NaN") {
 		t.Errorf("the table says %q, %v", table.Rows, err)
 	}
@@ -63,9 +64,9 @@ func nothing() memory.Quality {
 }
 
 // known says in a store that p made weights of a name, and puts a file there.
-func known(t *testing.T, st *results.Store, p plan.Pretraining, weights string) {
+func known(t *testing.T, st *results.Store, p experiment.Pretraining, weights string) {
 	t.Helper()
-	if err := (plan.Pretrained{Weights: weights, Quality: nothing()}).Save(p, st); err != nil {
+	if err := (experiment.Pretrained{Weights: weights, Quality: nothing()}).Save(p, st); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(memory.PretrainedPath(st.Dir(), weights), nil, 0o644); err != nil {
@@ -181,7 +182,7 @@ func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	records := t.TempDir()
-	if err := plan.ExportPretrained(made, []*results.Record{{Experiment: text}}, records); err != nil {
+	if err := experiment.ExportPretrained(made, []*results.Record{{Experiment: text}}, records); err != nil {
 		t.Fatal(err)
 	}
 	st := libtest.Store(t)
@@ -196,7 +197,7 @@ func TestCommittedPretrainingIsShownButItsWeightsAreMissing(t *testing.T) {
 	if err != nil || len(report.Rows) != 1 || report.Rows[0][3] != "0123456789abcdef" || !strings.Contains(strings.Join(report.Notes, " "), "vmas/balance") {
 		t.Errorf("the report says %+v, %v", report, err)
 	}
-	if err := plan.ExportPretrained(made, []*results.Record{{Experiment: []byte("{}")}}, filepath.Join(records, "other")); err != nil {
+	if err := experiment.ExportPretrained(made, []*results.Record{{Experiment: []byte("{}")}}, filepath.Join(records, "other")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(records, "other")); err == nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
@@ -21,7 +22,7 @@ var ReportFrames = []int{plan.PretrainFrames, 20_000, 5000, 3000}
 // PretrainingReport tabulates what pre-training a memory, by its kind and with default settings, was worth on every task: the largest
 // pre-training of ReportFrames that the store or the committed records know. Tasks without any are named in a note.
 func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
-	var done []plan.Pretraining
+	var done []experiment.Pretraining
 	var open []string
 	for _, task := range plan.Tasks() {
 		p, err := plan.NewPretraining(task.ID, kind)
@@ -54,7 +55,7 @@ func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 }
 
 // TabulatePretraining lists what pre-trainings were worth on held-out play. One that neither the store nor the records know has dashes.
-func TabulatePretraining(st *results.Store, list []plan.Pretraining) (viz.Table, error) {
+func TabulatePretraining(st *results.Store, list []experiment.Pretraining) (viz.Table, error) {
 	t := viz.Table{Title: "Pre-training, on held-out random play",
 		Header: []string{"task", "memory", "frames", "weights", "visible pairs", "detector: AUC", "positions: RMSE", "predicting the mean"}}
 	var blind []string

@@ -22,30 +22,58 @@ import (
 // trainingReturn is the scalar of the mean score of the episodes that a rollout batch ends, with the actions of training.
 const trainingReturn = "train_score"
 
-// returns draws the runs of one task twice: their greedy evaluations and, beside them, the return of training, which is written down after every
-// rollout batch and shows how fast each rises. Where evaluations score an episode's first steps apart, as in Melting Pot, these stand between
-// the two.
-func returns(task paper.Task, gs []results.Group, others ...viz.Series) ([]*plot.Plot, error) {
+// taskRuns are the runs of one task that a row of panels shows, and series of others, such as BenchMARL's, among its evaluations.
+type taskRuns struct {
+	task   paper.Task
+	groups []results.Group
+	others []viz.Series
+}
+
+// early tells whether a run has noted the score of its episodes' first steps apart, as those on Melting Pot do.
+func (t taskRuns) early() bool {
+	return slices.ContainsFunc(viz.Early(t.groups), func(s viz.Series) bool { return len(s.X) > 0 })
+}
+
+// returnsOf draws a row a task: greedy evaluations and, beside them, the return of training, which is written down after every rollout batch
+// and shows how fast each rises. Where any run notes the score of an episode's first steps, this stands between the two.
+func returnsOf(tasks ...taskRuns) (viz.Panels, error) {
+	early := slices.ContainsFunc(tasks, taskRuns.early)
+	var plots []*plot.Plot
+	columns, lines := 1, 0
+	for _, t := range tasks {
+		row, err := t.row(early)
+		if err != nil {
+			return viz.Panels{}, err
+		}
+		plots, columns, lines = append(plots, row...), len(row), max(lines, len(t.groups)+len(t.others))
+	}
+	return rows(plots, columns, lines), nil
+}
+
+// row draws the panels of one task, with one for the first steps of its episodes if early.
+func (t taskRuns) row(early bool) ([]*plot.Plot, error) {
 	figures := []struct {
 		about  string
 		series []viz.Series
 	}{
-		{"evaluations", slices.Concat(viz.Evals(gs), others)},
-		{"return while training", viz.Scalar(gs, trainingReturn)},
+		{"evaluations", slices.Concat(viz.Evals(t.groups), t.others)},
+		{"return while training", viz.Scalar(t.groups, trainingReturn)},
 	}
-	if steps, err := plan.FirstSteps(task.ID); err != nil {
-		return nil, err
-	} else if steps > 0 { // empty where no run noted it
+	if early {
+		steps, err := plan.FirstSteps(t.task.ID)
+		if err != nil {
+			return nil, err
+		}
 		figures[0].about = "whole episode"
 		figures = slices.Insert(figures, 1, figures[0])
-		figures[1].about, figures[1].series = fmt.Sprintf("first %d steps", steps), viz.Early(gs)
+		figures[1].about, figures[1].series = fmt.Sprintf("first %d steps", steps), viz.Early(t.groups)
 		figures[2].about = "while training"
 	}
 	var out []*plot.Plot
 	for _, f := range figures {
-		figure := viz.Figure{Title: task.Name + ": " + f.about, X: "frames", Y: plan.Score(task)}
+		figure := viz.Figure{Title: t.task.Name + ": " + f.about, X: "frames", Y: plan.Score(t.task)}
 		if len(figures) > 2 { // too narrow for both in a title
-			figure.Title, figure.Y = task.Name, strings.TrimPrefix(figure.Y, "mean ")+", "+f.about
+			figure.Title, figure.Y = t.task.Name, strings.TrimPrefix(figure.Y, "mean ")+", "+f.about
 		}
 		p, err := viz.Curves(figure, f.series...)
 		if err != nil {
@@ -63,11 +91,7 @@ func Returns(task string, gs []results.Group, others ...viz.Series) (viz.Panels,
 	if err != nil {
 		return viz.Panels{}, err
 	}
-	plots, err := returns(t, gs, others...)
-	if err != nil {
-		return viz.Panels{}, err
-	}
-	return rows(plots, len(plots), len(gs)+len(others)), nil
+	return returnsOf(taskRuns{t, gs, others})
 }
 
 // rows are panels with the names of so many lines at their ends.
@@ -85,8 +109,7 @@ func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
 		return nil, err
 	}
 	records = TrainedOn(records, reward)
-	var plots []*plot.Plot
-	columns, most := 0, 0
+	var list []taskRuns
 	for _, t := range plan.Tasks() {
 		if !strings.HasPrefix(t.ID, family+"/") {
 			continue
@@ -97,19 +120,14 @@ func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
 		if reward == "dense" {
 			others = Recorded(t.ID)
 		}
-		if len(gs)+len(others) == 0 {
-			continue
+		if len(gs)+len(others) > 0 {
+			list = append(list, taskRuns{t, gs, others})
 		}
-		row, err := returns(t, gs, others...)
-		if err != nil {
-			return nil, err
-		}
-		plots, columns, most = append(plots, row...), len(row), max(most, len(gs)+len(others))
 	}
-	if len(plots) == 0 {
+	if len(list) == 0 {
 		return "No complete run of " + family + " at budget " + budget + " was trained on the " + reward + " reward.", nil
 	}
-	return rows(plots, columns, most), nil
+	return returnsOf(list...)
 }
 
 // Context are the lines beside which a learning curve can be judged, up to the frames of e: random play, the script where the task has one,

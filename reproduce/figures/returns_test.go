@@ -23,6 +23,27 @@ func TestCurvesOfOneRewardLeaveItOutOfTheirLabels(t *testing.T) {
 	}
 }
 
+// The score of an episode's first steps has panels where runs noted it, and no empty ones where none did.
+func TestFirstStepsHavePanelsWhereRunsNotedThem(t *testing.T) {
+	r := recorded(t, plan.Request{Task: "clean_up", Method: "mappo", Budget: "short", Seed: 1})
+	r.Evals = []results.Eval{{Frames: 10, Scores: []float64{3}}}
+	group := func() []results.Group { return []results.Group{{Label: "mappo", Runs: []*results.Record{r}}} }
+	columns := func() int {
+		drawn, err := Returns("clean_up", group())
+		if err != nil || len(drawn.Rows) != 1 {
+			t.Fatalf("%+v, %v", drawn, err)
+		}
+		return len(drawn.Rows[0])
+	}
+	if n := columns(); n != 2 {
+		t.Errorf("%d panels of a run without, want 2", n)
+	}
+	r.Evals[0].Early = []float64{1}
+	if n := columns(); n != 3 {
+		t.Errorf("%d panels of a run with, want 3", n)
+	}
+}
+
 func TestCurvesStandBesideTheRecordedOnes(t *testing.T) {
 	st := libtest.Store(t)
 	drawn, err := CurvesOf(st, "vmas", "short", "dense")

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/results"
+	"cermic/envs"
+	"cermic/envs/conf"
+)
+
+// Pretraining asks for a memory's pre-training on random play of a task: all that its weights follow from.
+type Pretraining struct {
+	Task   envs.Config   `json:"task"`
+	Memory memory.Config `json:"memory"`
+	Frames int           `json:"frames" range:"1..100000000"`  // of random play
+	Epochs int           `json:"epochs" range:"1..10000"`      // at most
+	Seed   uint64        `json:"seed"`                         //
+	Target string        `json:"node_target,omitzero"`         // what the weights learn to tell of peers; see memory.Pretraining
+	Stages int           `json:"stages,omitzero" range:"0..2"` // with an optimiser of its own each; 0: a single stage, or of an earlier program, which shared one
+}
+
+// SetMemory lets p pre-train a memory with c's settings, in the stages that its kind takes; a memory that cannot be is refused with one sentence.
+func (p *Pretraining) SetMemory(c memory.Config) (err error) {
+	if _, graph := c.(memory.DynamicGraph); graph {
+		p.Stages = 2
+	}
+	p.Memory, err = memory.Bare(c)
+	return err
+}
+
+// Pretrained is what came of it: the hash that names the weights, and how good they got on held-out play.
+type Pretrained struct {
+	Weights string
+	memory.Quality
+}
+
+// pretrainedFile is a Pretrained on disk; what could not be measured is left out, since JSON knows no NaN.
+type pretrainedFile struct {
+	Weights string   `json:"weights"`
+	Present float64  `json:"present"`
+	AUC     *float64 `json:"auc,omitempty"`
+	RMSE    *float64 `json:"rmse,omitempty"`
+	Spread  *float64 `json:"spread,omitempty"`
+}
+
+// pretrainedFolder is where stores keep weights and what is known of them.
+const pretrainedFolder = "pretrained"
+
+// File is what a store calls the file that says what came of p.
+func (p Pretraining) File() (string, error) {
+	id, err := conf.Hash(p)
+	return path.Join(pretrainedFolder, id+".json"), err
+}
+
+// Find returns what came of p, from a store or the committed records below it; the error is fs.ErrNotExist if neither knows.
+func (p Pretraining) Find(st *results.Store) (*Pretrained, error) {
+	name, err := p.File()
+	if err != nil {
+		return nil, err
+	}
+	data, err := st.File(name)
+	if err != nil {
+		return nil, err
+	}
+	made, err := readPretrained(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s in %s is damaged (%w): remove it to pre-train anew", name, st.Dir(), err)
+	}
+	return made, nil
+}
+
+func readPretrained(data []byte) (*Pretrained, error) {
+	var f pretrainedFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, err
+	}
+	measured := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	return &Pretrained{f.Weights, memory.Quality{AUC: measured(f.AUC), Present: f.Present, RMSE: measured(f.RMSE), Spread: measured(f.Spread)}}, nil
+}
+
+// Here reports whether the weights themselves are in the store: of committed ones only the quality is.
+func (r *Pretrained) Here(st *results.Store) bool {
+	_, err := os.Stat(memory.PretrainedPath(st.Dir(), r.Weights))
+	return err == nil
+}
+
+// Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there. watch is told of
+// every epoch and may be nil.
+func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stage string, epoch int, loss float64)) (*Pretrained, error) {
+	if made, err := p.Find(st); err == nil && made.Here(st) {
+		return made, nil
+	}
+	env, err := p.Task.Build(p.Seed, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer envs.Close(env)
+	backend, err := nn.Open()
+	if err != nil {
+		return nil, err
+	}
+	training := memory.DefaultPretraining(backend)
+	training.Frames, training.Epochs, training.Seed, training.Target, training.Watch = p.Frames, p.Epochs, p.Seed, p.Target, watch
+	weights, q, err := training.Run(ctx, p.Memory, env)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := weights.Save(st.Dir()); err != nil {
+		return nil, err
+	}
+	made := &Pretrained{weights.ID, q}
+	return made, made.Save(p, st)
+}
+
+// Save says in the store that this came of p.
+func (r Pretrained) Save(p Pretraining, st *results.Store) error {
+	name, err := p.File()
+	if err != nil {
+		return err
+	}
+	known := func(v float64) *float64 {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return &v
+	}
+	data, err := json.Marshal(pretrainedFile{r.Weights, r.Present, known(r.AUC), known(r.RMSE), known(r.Spread)})
+	if err != nil {
+		return err
+	}
+	return writeBeside(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
+}
+
+// writeBeside replaces a file of a store at once, in a folder that it makes.
+func writeBeside(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return results.WriteFile(file, data)
+}
+
+// ExportPretrained copies what a store knows of the pre-trained weights that runs name into a folder of records.
+func ExportPretrained(st *results.Store, rs []*results.Record, folder string) error {
+	files, err := filepath.Glob(filepath.Join(st.Dir(), pretrainedFolder, "*.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		data, err := results.ReadFile(file, 64<<20)
+		if err != nil {
+			return err
+		}
+		made, err := readPretrained(data)
+		if err != nil {
+			return fmt.Errorf("%s is damaged: %w", file, err)
+		}
+		for _, r := range rs {
+			if made.Weights != "" && strings.Contains(string(r.Experiment), `"`+made.Weights+`"`) {
+				if err := writeBeside(filepath.Join(folder, pretrainedFolder, filepath.Base(file)), data); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
