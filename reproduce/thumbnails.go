@@ -133,5 +133,5 @@ func thumbnail(data []byte) (image.Image, error) {
 	from.Max.Y = min(from.Max.Y, from.Min.Y+from.Dx())
 	small := image.NewRGBA(image.Rect(0, 0, thumbnailWidth, max(1, thumbnailWidth*from.Dy()/from.Dx())))
 	draw.CatmullRom.Scale(small, small.Bounds(), full, from, draw.Src, nil)
-	return small, nil
+	return viz.Paletted(small), nil
 }

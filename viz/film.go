@@ -221,12 +221,7 @@ func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 	out := &gif.GIF{}
 	var before *image.Paletted
 	for _, m := range pictures {
-		full := image.NewPaletted(m.Bounds(), palette)
-		for y := m.Bounds().Min.Y; y < m.Bounds().Max.Y; y++ {
-			for x := m.Bounds().Min.X; x < m.Bounds().Max.X; x++ {
-				full.SetColorIndex(x, y, index(m.At(x, y)))
-			}
-		}
+		full := indexed(m, palette, index)
 		frame := full
 		if before != nil {
 			frame = difference(before, full)
@@ -235,6 +230,23 @@ func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 		before = full
 	}
 	out.Delay[len(out.Delay)-1] = 100
+	return out
+}
+
+// Paletted is a picture in its 255 most frequent colours, the nearest of them for others, which takes a PNG fewer bytes.
+func Paletted(m draw.Image) *image.Paletted {
+	palette, index := paletteOf([]draw.Image{m}, 255)
+	return indexed(m, palette, index)
+}
+
+// indexed is m in the colours of a palette, of which index finds the nearest.
+func indexed(m image.Image, palette color.Palette, index func(color.Color) uint8) *image.Paletted {
+	out := image.NewPaletted(m.Bounds(), palette)
+	for y := m.Bounds().Min.Y; y < m.Bounds().Max.Y; y++ {
+		for x := m.Bounds().Min.X; x < m.Bounds().Max.X; x++ {
+			out.SetColorIndex(x, y, index(m.At(x, y)))
+		}
+	}
 	return out
 }
 
