@@ -126,7 +126,7 @@ func TestAPreviewIsSmallAndAStillIsOneFrame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	film, err := viz.Animate(scenes, 20)
+	film, err := viz.Animate(scenes[:2], 20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestADetectorLearnsToSeePlayersInPictures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("convolves for seconds")
 	}
-	p := DefaultPretraining(pureGo(t))
+	p := DefaultPretraining(fastest(t))
 	p.Frames, p.Epochs, p.Batch = 1500, 3, 60
 	_, q, err := p.Run(t.Context(), pretrainable(), pictures(t))
 	if err != nil {

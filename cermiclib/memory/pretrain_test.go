@@ -90,6 +90,16 @@ func pureGo(t *testing.T) nn.Backend {
 	return b
 }
 
+// fastest is the backend for hundreds of steps: XLA where it is installed.
+func fastest(t *testing.T) nn.Backend {
+	t.Helper()
+	b, err := nn.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // pretrainable is narrow, but its embedding has room for what an agent of scatter sees.
 func pretrainable() DynamicGraph {
 	c := smallGraph()
@@ -100,7 +110,7 @@ func pretrainable() DynamicGraph {
 // pretrain is a short pre-training of a narrow memory.
 func pretrain(t *testing.T, c Config, env envs.Env, frames, epochs int) (*Pretrained, Quality) {
 	t.Helper()
-	p := DefaultPretraining(pureGo(t))
+	p := DefaultPretraining(fastest(t))
 	p.Frames, p.Epochs, p.Batch, p.LR = frames, epochs, 60, 3e-3
 	w, q, err := p.Run(t.Context(), c, env)
 	if err != nil {

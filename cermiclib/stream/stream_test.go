@@ -24,8 +24,8 @@ func short(seed uint64) Stream {
 
 func withForm(f cermic.Form) cermic.Config {
 	c := cermic.Default()
-	c.Form, c.Minibatch = f, 60
-	c.Memory = memory.DefaultMLP() // a stream of rooms tells no detector where peers are
+	c.Form, c.Minibatch, c.Hidden = f, 60, 64
+	c.Memory = memory.MLP{Embed: 16, Hidden: 32, Width: 32} // a stream of rooms tells no detector where peers are
 	return c
 }
 

@@ -110,10 +110,17 @@ type goldenJoint struct {
 	FixedRotation json.RawMessage `json:"fixed_rotation"` // a number, or [N][1]
 }
 
-// goldens reads every recording of a kind.
+// parsed are the repository's own recordings by kind, which tests read and do not change.
+var parsed = map[string][]*golden{}
+
+// goldens reads every recording of a kind, the repository's own ones once.
 func goldens(t *testing.T, kind string) []*golden {
 	t.Helper()
-	var all []*golden
+	all := parsed[kind]
+	if all != nil && envtest.OwnRecordings() {
+		return all
+	}
+	all = nil
 	for _, file := range envtest.Recordings(t, "vmas", "*.json.gz") {
 		if envtest.OwnRecordings() && (kind == "physics") != strings.HasPrefix(filepath.Base(file), "physics-") {
 			continue // saves parsing; Kind below decides
@@ -126,6 +133,9 @@ func goldens(t *testing.T, kind string) []*golden {
 	}
 	if len(all) == 0 {
 		t.Fatalf("no recording of kind %q", kind)
+	}
+	if envtest.OwnRecordings() {
+		parsed[kind] = all
 	}
 	return all
 }

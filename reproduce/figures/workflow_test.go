@@ -14,7 +14,7 @@ import (
 // The drawing must change with the object that it shows.
 func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
 	for memory, count := range map[string]string{"mlp": "85 056", "graph": "1 007 059", "gru": "669 248"} {
-		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "smoke", Set: []string{"explore.memory=" + memory, "explore.alpha=0.7"}}))
+		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: []string{"explore.memory=" + memory, "explore.alpha=0.7"}}))
 		if err != nil {
 			t.Fatal(err)
 		}

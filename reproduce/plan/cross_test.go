@@ -44,9 +44,12 @@ var tiny = []string{
 }
 
 // small applies tiny to e.
-func small(t *testing.T, e *experiment.Config) {
+func small(t *testing.T, e *experiment.Config) { t.Helper(); change(t, e, tiny) }
+
+// change makes those of the changes whose settings e has.
+func change(t *testing.T, e *experiment.Config, changes []string) {
 	t.Helper()
-	for _, assignment := range tiny {
+	for _, assignment := range changes {
 		key, value, _ := strings.Cut(assignment, "=")
 		if _, ok := FindKey(conf.Keys(*e), key); !ok {
 			continue
@@ -104,10 +107,9 @@ func combination(t *testing.T, method, task, core string) experiment.Config {
 	e := configure(t, Request{Task: task, Method: method, Budget: "smoke", Seed: 1})
 	withCore(t, &e, core)
 	small(t, &e)
-	if task == playgrounds[2] { // whose episodes take thousands of steps
-		if err := conf.Set(&e, "task.max_steps", "3"); err != nil {
-			t.Fatal(err)
-		}
+	if task == playgrounds[2] { // whose episodes take thousands of steps, and whose pictures thousands of products each
+		change(t, &e, []string{"task.max_steps=3", "budget.frames=12", "budget.eval_every=12", "learner.frames_per_batch=6", "learner.minibatch_size=6",
+			"learner.offpolicy_frames_per_batch=6", "learner.train_batch_size=4"})
 	}
 	return e
 }
