@@ -9,10 +9,8 @@ import (
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs/conf"
@@ -159,9 +157,6 @@ type elliptical struct {
 	far      []float32    // [T,E,N] ηᵀΛ⁻¹η of the rollout
 }
 
-// use keeps the module, whose memory there is by now.
-func (f *elliptical) use(m *module) error { f.m = m; return nil }
-
 func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	if f.Peers {
 		if err := f.m.watch(x); err != nil {
@@ -240,13 +235,7 @@ func (f *elliptical) stepsOf(x *rl.Rollout) steps {
 		from.obs = x.NextLook
 	}
 	if f.Peers {
-		seen := f.m.mem.(memory.Detecting).Detected()
-		from.by = func(row int) (bits uint64) {
-			for i, first := 0, row-row%x.N; i < x.N; i++ {
-				bits |= seen[first+i] >> (row % x.N) & 1 << i
-			}
-			return bits
-		}
+		from.by = f.detectedBy(x)
 	}
 	return from
 }
@@ -372,18 +361,6 @@ func standsFor(x *rl.Rollout, mine func(agent int) bool, present []bool) float64
 		}
 	}
 	return all / max(kept, 1)
-}
-
-// addPeers adds to the Λ of agent k the steps of the peers that it detected, γ of each: what they have explored is not all new to it.
-func (f *elliptical) addPeers(e *ellipsoid, k int, x *rl.Rollout, earlier steps, drawn int) error {
-	var gamma float64
-	tensors.MustConstFlatData(f.store.GetVariable("/"+scope+"/critic/gamma_lo").MustValue(), func(flat []float32) { gamma = max(float64(flat[0]), 0) })
-	err := e.add(&f.old, func(row int) bool { return earlier.agent(row) != k && earlier.by(row)>>k&1 != 0 }, gamma*f.past.total()/max(float64(drawn), 1))
-	if err != nil || x == nil {
-		return err
-	}
-	now := f.stepsOf(x)
-	return e.add(&f.now, func(row int) bool { return row%x.N != k && x.Alive[row] != 0 && now.by(row)>>k&1 != 0 }, gamma)
 }
 
 // weight is how many earlier steps each of those drawn stands for that count for the k-th Λ.
