@@ -40,9 +40,9 @@ type Spec struct {
 	Agents      int      // N
 	Teams       []int    // [N] of which of the Groups each agent is; all 0 where there is one
 	Groups      []Group  // groups of agents, each with a learner of its own; nil: all agents are one
-	PeersAcross bool     // peers, whom Seen and RelPos tell of, are the agents of all groups, and not one's own group alone
+	PeersAcross bool     // peers, whom Visible and RelPos tell of, are the agents of all groups, and not one's own group alone
 	Group       string   // in a group's View: its name; else ""
-	Opponents   []int    // in a group's View: groups of those whom columns N and further of Seen and RelPos tell of; else nil
+	Opponents   []int    // in a group's View: groups of those whom columns N and further of Visible and RelPos tell of; else nil
 	Obs         []int    // shape of one agent's observation: [18]; or cells [H W] whose values index Pixels
 	Pixels      []uint8  // [V,8,8,3] RGB of each cell value; nil for vector observations
 	Painted     bool     // networks read the painted pictures, pixel by pixel, and not the cells: the same at many times the cost
@@ -70,7 +70,7 @@ type Group struct {
 	Entities []Entity // named spans of them; may be empty
 }
 
-// Peers is the number of agents whom Step.Seen and Step.RelPos tell of: the N agents first, then the Opponents of a View.
+// Peers is the number of agents whom Step.Visible and Step.RelPos tell of: the N agents first, then the Opponents of a View.
 func (s *Spec) Peers() int { return s.Agents + len(s.Opponents) }
 
 // HasSuccess reports whether the task says what a success is.
@@ -139,15 +139,15 @@ type Step struct {
 	Dense, Sparse         []float32 // [E,N] the original reward; the sparse reward of the appendix
 	Score                 []float32 // [E] this step's share of the benchmark's own metric
 	Terminated, Truncated []uint8   // [E] never both
-	Seen                  []uint8   // [E,N,P] presence labels of the detector (App. A): Seen[i,j] = i perceives j; pre-training only; P = Spec.Peers() is N
+	Visible               []uint8   // [E,N,P] presence labels of the detector (App. A): Visible[i,j] = i perceives j; pre-training only; P = Spec.Peers() is N
 	RelPos                []float32 // [E,N,P,2] position of j relative to i in world half sizes; same restriction
 }
 
-// Actions holds one action for every agent of every copy: Choice if the spec is discrete, else Force. Step cuts a force beyond
+// Actions holds one action for every agent of every copy: Discrete if the spec is discrete, else Continuous. Step cuts a force beyond
 // its bounds, takes one that is not a number for 0, and panics on a choice that does not exist.
 type Actions struct {
-	Choice []int32   // [E,N]
-	Force  []float32 // [E,N,D] physical units of the spec's [Low, High]
+	Discrete   []int32   // [E,N]
+	Continuous []float32 // [E,N,D] physical units of the spec's [Low, High]
 }
 
 // NewStep makes the buffers of a Step for s.
@@ -162,7 +162,7 @@ func NewStep(s *Spec) *Step {
 		Score:      make([]float32, e),
 		Terminated: make([]uint8, e),
 		Truncated:  make([]uint8, e),
-		Seen:       make([]uint8, e*n*s.Peers()),
+		Visible:    make([]uint8, e*n*s.Peers()),
 		RelPos:     make([]float32, e*n*s.Peers()*2),
 	}
 	if cells := s.CellLen(); cells > 0 {
@@ -177,7 +177,7 @@ func NewStep(s *Spec) *Step {
 // NewActions makes the buffers of Actions for s.
 func NewActions(s *Spec) *Actions {
 	if s.Act.Choices > 0 {
-		return &Actions{Choice: make([]int32, s.Copies*s.Agents)}
+		return &Actions{Discrete: make([]int32, s.Copies*s.Agents)}
 	}
-	return &Actions{Force: make([]float32, s.Copies*s.Agents*s.Act.Dim)}
+	return &Actions{Continuous: make([]float32, s.Copies*s.Agents*s.Act.Dim)}
 }

@@ -21,7 +21,7 @@ func Example() {
 	}
 	step, act := envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
 	env.Reset(nil, step)
-	copy(act.Choice, []int32{0, 0, 0, 1}) // agents 0 and 1 of copy 0, then of copy 1
+	copy(act.Discrete, []int32{0, 0, 0, 1}) // agents 0 and 1 of copy 0, then of copy 1
 	env.Step(act, step)
 	for c, score := range step.Score {
 		fmt.Println("copy", c, "scores", score, "and is over:", step.Terminated[c]|step.Truncated[c] == 1)

@@ -53,7 +53,7 @@ func newView(s *Spec, k int) *View {
 // All reports whether the view is of all agents.
 func (v *View) All() bool { return v.whole == nil }
 
-// Step makes the buffers that Look fills from whole. Score and the ends of episodes are those of whole.
+// Step makes the buffers that Gather fills from whole. Score and the ends of episodes are those of whole.
 func (v *View) Step(whole *Step) *Step {
 	if v.All() {
 		return whole
@@ -63,8 +63,8 @@ func (v *View) Step(whole *Step) *Step {
 	return out
 }
 
-// Look copies the group's rows of whole into out, which Step made.
-func (v *View) Look(out, whole *Step) {
+// Gather copies the group's rows of whole into out, which Step made.
+func (v *View) Gather(out, whole *Step) {
 	if v.All() {
 		return
 	}
@@ -84,7 +84,7 @@ func (v *View) Look(out, whole *Step) {
 			out.Alive[to], out.Dense[to], out.Sparse[to] = whole.Alive[from], whole.Dense[from], whole.Sparse[from]
 			for j, peer := range v.peers {
 				to, from := to*n+j, from*w.Agents+peer
-				out.Seen[to] = whole.Seen[from]
+				out.Visible[to] = whole.Visible[from]
 				out.RelPos[2*to], out.RelPos[2*to+1] = whole.RelPos[2*from], whole.RelPos[2*from+1]
 			}
 		}
@@ -109,9 +109,9 @@ func (v *View) Act(whole, act *Actions) {
 		for i, member := range v.members {
 			from, to := c*s.Agents+i, c*w.Agents+member
 			if s.Act.Choices > 0 {
-				whole.Choice[to] = act.Choice[from]
+				whole.Discrete[to] = act.Discrete[from]
 			} else {
-				copy(whole.Force[to*d:(to+1)*d], act.Force[from*d:])
+				copy(whole.Continuous[to*d:(to+1)*d], act.Continuous[from*d:])
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func numbered(s *envs.Spec) *envs.Step {
 			v[i] = float32(i)
 		}
 	}
-	for _, v := range [][]uint8{out.Mask, out.Alive, out.Seen} {
+	for _, v := range [][]uint8{out.Mask, out.Alive, out.Visible} {
 		for i := range v {
 			v[i] = uint8(i)
 		}
@@ -42,8 +42,8 @@ func TestAViewShowsTheRowsOfItsGroupWithoutTheirPadding(t *testing.T) {
 		t.Fatalf("views are %+v and %+v", views[0].Spec, views[1].Spec)
 	}
 	hunter, prey := views[0].Step(step), views[1].Step(step)
-	views[0].Look(hunter, step)
-	views[1].Look(prey, step)
+	views[0].Gather(hunter, step)
+	views[1].Gather(prey, step)
 	for name, c := range map[string]struct{ got, want []float32 }{
 		"a hunter's observation": {hunter.Obs, []float32{3, 4, 12, 13}}, "its critic's state": {hunter.State, []float32{3, 4, 12, 13}},
 		"the prey's observations": {prey.Obs, []float32{0, 1, 2, 6, 7, 8, 9, 10, 11, 15, 16, 17}}, "their critic's state": {prey.State, prey.Obs},
@@ -57,8 +57,8 @@ func TestAViewShowsTheRowsOfItsGroupWithoutTheirPadding(t *testing.T) {
 	if want := []uint8{0, 1, 4, 5, 6, 7, 10, 11}; !slices.Equal(prey.Mask, want) {
 		t.Errorf("the prey's masks are %v, want %v", prey.Mask, want)
 	}
-	if want := []uint8{0, 2, 6, 8, 9, 11, 15, 17}; !slices.Equal(prey.Seen, want) {
-		t.Errorf("the prey sees %v, want %v", prey.Seen, want)
+	if want := []uint8{0, 2, 6, 8, 9, 11, 15, 17}; !slices.Equal(prey.Visible, want) {
+		t.Errorf("the prey sees %v, want %v", prey.Visible, want)
 	}
 	if &hunter.Terminated[0] != &step.Terminated[0] {
 		t.Error("a group's episodes do not end with the others'")
@@ -66,13 +66,13 @@ func TestAViewShowsTheRowsOfItsGroupWithoutTheirPadding(t *testing.T) {
 	all := envs.NewActions(whole)
 	for i, v := range views {
 		act := v.Actions(all)
-		for k := range act.Choice {
-			act.Choice[k] = int32(10*i + k)
+		for k := range act.Discrete {
+			act.Discrete[k] = int32(10*i + k)
 		}
 		v.Act(all, act)
 	}
-	if want := []int32{10, 0, 11, 12, 1, 13}; !slices.Equal(all.Choice, want) {
-		t.Errorf("all actions are %v, want %v", all.Choice, want)
+	if want := []int32{10, 0, 11, 12, 1, 13}; !slices.Equal(all.Discrete, want) {
+		t.Errorf("all actions are %v, want %v", all.Discrete, want)
 	}
 }
 
@@ -80,9 +80,9 @@ func TestOpponentsThatArePeersFollowAnAgentsOwnGroup(t *testing.T) {
 	whole := threeAgents(true)
 	view := envs.Views(whole)[0]
 	step := view.Step(numbered(whole))
-	view.Look(step, numbered(whole))
-	if want := []uint8{4, 3, 5, 13, 12, 14}; view.Spec.Peers() != 3 || !slices.Equal(step.Seen, want) {
-		t.Errorf("the hunter sees %v of %d peers, want %v", step.Seen, view.Spec.Peers(), want)
+	view.Gather(step, numbered(whole))
+	if want := []uint8{4, 3, 5, 13, 12, 14}; view.Spec.Peers() != 3 || !slices.Equal(step.Visible, want) {
+		t.Errorf("the hunter sees %v of %d peers, want %v", step.Visible, view.Spec.Peers(), want)
 	}
 	if view.Agent(0) != 1 || view.Agent(2) != 2 || !slices.Equal(view.Spec.Opponents, []int{1, 1}) {
 		t.Errorf("peers are %d and %d of groups %v", view.Agent(0), view.Agent(2), view.Spec.Opponents)

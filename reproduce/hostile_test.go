@@ -18,7 +18,7 @@ import (
 // results.ReadFile, which refuses what is no regular file and what is too large.
 var readsOnly = map[string][]string{
 	"cermiclib/results": {
-		"regular.go",                                  // is that function
+		"read_file.go",                                // is that function
 		"lock.go",                                     // looks first
 		"file.go",                                     // opens folders
 		"replace.go",                                  // its own file

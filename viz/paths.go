@@ -22,7 +22,7 @@ import (
 // paper:fig2  left: distributions of s_t with CERMIC and a baseline; right: x_t around s_t and at the ends of its path
 //
 // Reading: x_t is no s_t. It is put among them where its decoder does: at ŝ_{t+1}, p_ψ's mean for the mean of x_t.
-func Paths(seed uint64, episodes ...*results.Inside) (Panels, error) {
+func Paths(seed uint64, episodes ...*results.Trace) (Panels, error) {
 	panels := NewPanels(len(episodes) + 1)
 	panels.Width, panels.Height = 3.3*vg.Inch, 2.9*vg.Inch
 	rows, err := mapped(episodes)
@@ -49,7 +49,7 @@ func Paths(seed uint64, episodes ...*results.Inside) (Panels, error) {
 }
 
 // mapped are the points of all panels: s_t of every episode, then ŝ_{t+1} of the first, in at most 300 agent steps of each.
-func mapped(episodes []*results.Inside) (rows [][]float64, err error) {
+func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 	if len(episodes) == 0 {
 		return nil, errors.New("no episode to draw")
 	}
@@ -67,10 +67,10 @@ func mapped(episodes []*results.Inside) (rows [][]float64, err error) {
 }
 
 // stride is how many steps lie between two that are drawn: t-SNE takes time that grows with the square of their number.
-func stride(in *results.Inside) int { return (in.Steps*in.Agents + 299) / 300 }
+func stride(in *results.Trace) int { return (in.Steps*in.Agents + 299) / 300 }
 
 // thinned are the rows [T·N] of the steps that are drawn.
-func thinned(in *results.Inside, rows [][]float64) (out [][]float64) {
+func thinned(in *results.Trace, rows [][]float64) (out [][]float64) {
 	for t := 0; t < in.Steps; t += stride(in) {
 		out = append(out, rows[t*in.Agents:(t+1)*in.Agents]...)
 	}
@@ -78,7 +78,7 @@ func thinned(in *results.Inside, rows [][]float64) (out [][]float64) {
 }
 
 // pathRow draws a panel an episode and one of x_t, from points in the order of mapped, on common axes.
-func pathRow(episodes []*results.Inside, points [][2]float64, suffix string, f Figure) ([]*plot.Plot, error) {
+func pathRow(episodes []*results.Trace, points [][2]float64, suffix string, f Figure) ([]*plot.Plot, error) {
 	var row []*plot.Plot
 	at, first := 0, [][2]float64(nil)
 	for _, in := range episodes {
@@ -105,7 +105,7 @@ func pathRow(episodes []*results.Inside, points [][2]float64, suffix string, f F
 func shortLabel(label string) string { return cut(Styles(label)[0].Name, longestName/2) }
 
 // pathPanel draws the paths of an episode's agents, and other points over them if there are any.
-func pathPanel(in *results.Inside, path, over [][2]float64, title string, f Figure) (*plot.Plot, error) {
+func pathPanel(in *results.Trace, path, over [][2]float64, title string, f Figure) (*plot.Plot, error) {
 	clouds := byAgent(in, path)
 	for i := range clouds {
 		clouds[i].Trail, clouds[i].Faint = true, over != nil
@@ -135,8 +135,8 @@ func shareAxes(plots []*plot.Plot) {
 // Ends draws how far s_t, and x_t by what it predicts, are from where the path of s_t ends, over the episode; one panel an
 // agent. Where the line of x_t is the lower one, x_t lies nearer to the end than s_t. The ground is coloured while another
 // agent is in sight.
-func Ends(in *results.Inside, columns int) (Panels, error) {
-	if _, err := mapped([]*results.Inside{in}); err != nil {
+func Ends(in *results.Trace, columns int) (Panels, error) {
+	if _, err := mapped([]*results.Trace{in}); err != nil {
 		return Panels{}, err
 	}
 	var plots []*plot.Plot

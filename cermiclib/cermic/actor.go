@@ -84,7 +84,7 @@ func (m *module) ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error {
 	copy(t.now.Obs, in.Obs)
 	copy(t.now.Cells, in.Cells)
 	copy(t.now.Alive, in.Alive)
-	copy(t.now.Started, isFirst)
+	copy(t.now.IsFirst, isFirst)
 	if w, ok := t.mem.(memory.Watcher); ok {
 		if err := w.Watch(t.now); err != nil {
 			return err

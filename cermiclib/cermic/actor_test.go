@@ -44,12 +44,12 @@ func informed(t *testing.T, mem memory.Config) (*module, *model.Store) {
 func later(iteration int) *rl.Rollout {
 	x := fakeRollout(fakeSpec(2), 9, iteration)
 	if iteration > 0 {
-		clear(x.Started[:x.E])
+		clear(x.IsFirst[:x.E])
 	}
 	x.KeepLabels()
 	r := rng.New(3, "labels", uint64(iteration))
-	for i := range x.Seen {
-		x.Seen[i] = uint8(r.IntN(2))
+	for i := range x.Visible {
+		x.Visible[i] = uint8(r.IntN(2))
 	}
 	return x
 }
@@ -64,7 +64,7 @@ func seen(x *rl.Rollout, t int) *rl.Obs {
 func tell(t *testing.T, m *module, x *rl.Rollout, k int, in *rl.Obs) []float32 {
 	t.Helper()
 	dst := make([]float32, x.E*x.N*12)
-	if err := m.ContextFor(in, x.Started[k*x.E:(k+1)*x.E], dst); err != nil {
+	if err := m.ContextFor(in, x.IsFirst[k*x.E:(k+1)*x.E], dst); err != nil {
 		t.Fatal(err)
 	}
 	return dst

@@ -55,7 +55,7 @@ func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
 		see.Alive[i] = 1
 	}
 	for c := range spec.Copies {
-		x.Started[c] = 1
+		x.IsFirst[c] = 1
 	}
 	for i := range see.Obs {
 		see.Obs[i] = r.Norm()
@@ -67,12 +67,12 @@ func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
 				o[3], o[4] = 1, r.Norm()
 			}
 		}
-		x.See(t, see)
+		x.Observe(t, see)
 		if t == steps {
 			return x
 		}
 		for row := range spec.Copies * spec.Agents {
-			force := x.Act.Force[(t*spec.Copies*spec.Agents+row)*2:][:2]
+			force := x.Act.Continuous[(t*spec.Copies*spec.Agents+row)*2:][:2]
 			force[0], force[1] = r.Uniform(-1, 1), r.Uniform(-1, 1)
 			o := see.Obs[row*5 : row*5+5]
 			if row/spec.Agents%2 == 1 {

@@ -67,7 +67,7 @@ func Example_ownLearner() {
 	play := rl.NewCollector(env)
 	for x.Iteration = range 3 {
 		err := play.Collect(x, func(_ int, seen *envs.Step, act *envs.Actions) error {
-			mine.act(seen.Obs, act.Force)
+			mine.act(seen.Obs, act.Continuous)
 			return nil
 		})
 		if err != nil {

@@ -119,7 +119,7 @@ func (f *contextual) rate(ctx context.Context, dst []float32, x *rl.Rollout) err
 		}
 		f.prog.Feed(0, func(flat []float32) {
 			for k, row := range rows[at : at+b] {
-				x.Look(flat[k*o:(k+1)*o], int(row))
+				x.Gather(flat[k*o:(k+1)*o], int(row))
 			}
 		})
 		f.prog.Feed(1, func(flat []float32) {

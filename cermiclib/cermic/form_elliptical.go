@@ -232,7 +232,7 @@ func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error
 func (f *elliptical) stepsOf(x *rl.Rollout) steps {
 	from := f.of(x)
 	if f.Features == FeatureNext {
-		from.obs = x.NextLook
+		from.obs = x.GatherNext
 	}
 	if f.Peers {
 		from.by = f.detectedBy(x)
@@ -402,7 +402,7 @@ func (f *elliptical) rate(dst []float32, features *alike, x *rl.Rollout, ep *epi
 		r := f.shaped(dst[row])
 		if ep != nil {
 			scale := f.known[row%x.N%len(f.known)].scale
-			within := f.shaped(float32(ep.visit(row%(x.E*x.N), x.Started[row/x.N] != 0, features.row(row), scale)))
+			within := f.shaped(float32(ep.visit(row%(x.E*x.N), x.IsFirst[row/x.N] != 0, features.row(row), scale)))
 			if f.Scope == ScopeEpisode {
 				r = within
 			} else {

@@ -231,7 +231,7 @@ func TestReservoirIsUniform(t *testing.T) {
 					x.ObsRow(row)[0] = float32(it)
 				}
 				r.fade(keep)
-				r.take(x, steps{obs: x.Look, act: func([]float32, int) {}})
+				r.take(x, steps{obs: x.Gather, act: func([]float32, int) {}})
 			}
 			for row := range r.rows() {
 				share[int(r.Obs[row*5])] += 1 / float64(r.rows()*seeds)

@@ -85,7 +85,7 @@ func (f *foreseeable) learn(x *rl.Rollout) error {
 		if row := random.IntN(x.Rows()); x.Alive[row] != 0 {
 			group := 0
 			if f.choices > 1 {
-				group = int(x.Act.Choice[row])
+				group = int(x.Act.Discrete[row])
 			}
 			rows[group] = append(rows[group], row)
 		}
@@ -98,8 +98,8 @@ func (f *foreseeable) learn(x *rl.Rollout) error {
 		}
 		p, all := &f.Groups[x.Iteration%2][group], mat.NewDense(len(rows), m, nil)
 		for k, row := range rows {
-			x.NextLook(one[:f.obs], row)
-			x.Look(one[f.obs:2*f.obs], row)
+			x.GatherNext(one[:f.obs], row)
+			x.Gather(one[f.obs:2*f.obs], row)
 			if f.act > 0 {
 				x.ActionVector(one[2*f.obs:], row)
 			}

@@ -56,11 +56,11 @@ func ring(spec *envs.Spec, iteration int) *rl.Rollout {
 		x.Alive[row] = 1
 		if spec.Act.Choices > 0 {
 			k := r.IntN(spec.Act.Choices)
-			x.Act.Choice[row] = int32(k)
+			x.Act.Discrete[row] = int32(k)
 			at[who] = math.Mod(at[who]+float64(k-1)+ringCells, ringCells)
 		} else {
-			x.Act.Force[row] = r.Uniform(-1, 1)
-			at[who] = min(max(at[who]+float64(x.Act.Force[row]), -ringCells), ringCells)
+			x.Act.Continuous[row] = r.Uniform(-1, 1)
+			at[who] = min(max(at[who]+float64(x.Act.Continuous[row]), -ringCells), ringCells)
 		}
 	}
 	return x

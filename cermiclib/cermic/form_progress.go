@@ -76,7 +76,7 @@ func (f *progress) beforeUpdate() error { return f.keep.Run() }
 
 func (f *progress) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	from := f.of(x)
-	from.next = x.NextLook
+	from.next = x.GatherNext
 	return f.each(ctx, len(dst), from, func(first, last int) error {
 		f.prog.Read(0, f.block)
 		copy(dst[first:last], f.block)

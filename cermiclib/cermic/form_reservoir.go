@@ -90,7 +90,7 @@ func (r *reservoir) episodes(x *rl.Rollout) []uint64 {
 	names, number := make([]uint64, x.T*x.E), slices.Clone(r.Number)
 	for frame := range names {
 		c := frame % x.E
-		if x.Started[frame] != 0 {
+		if x.IsFirst[frame] != 0 {
 			number[c]++
 		}
 		names[frame] = uint64(c)<<32 | uint64(number[c])
@@ -101,7 +101,7 @@ func (r *reservoir) episodes(x *rl.Rollout) []uint64 {
 // begin is episodes of a rollout that is taken in: from now on they count among those so far.
 func (r *reservoir) begin(x *rl.Rollout) []uint64 {
 	names := r.episodes(x)
-	for frame, first := range x.Started {
+	for frame, first := range x.IsFirst {
 		r.Number[frame%x.E] += uint32(first)
 	}
 	return names

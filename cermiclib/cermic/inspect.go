@@ -16,7 +16,7 @@ import (
 
 // Inspect fills in what the module makes of x, a collection that begins with an episode: s_t, the mean of x_t and what it
 // predicts, r^i, and the memory's graphs if it has any.
-func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) (err error) {
+func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) (err error) {
 	m.fit(x)
 	if err := m.form.look(ctx, m.raw, x); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Insid
 }
 
 // codes appends s_t, the mean of x_t and the ŝ_{t+1} decoded from it, of every agent step; without L_explore nothing is decoded.
-func (m *module) codes(x *rl.Rollout, into *results.Inside) error {
+func (m *module) codes(x *rl.Rollout, into *results.Trace) error {
 	o, a, c := x.Spec.InLen(), m.cfg.actLen(x.Spec), m.cfg
 	inputs := []nn.Input{nn.F32("obs", scoreBatch, o), nn.F32("act", scoreBatch, a)}
 	p, err := nn.NewProgram(m.build, "cermic.inspect", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
@@ -63,7 +63,7 @@ func (m *module) codes(x *rl.Rollout, into *results.Inside) error {
 	}
 	for from := 0; from < x.Rows(); from += scoreBatch {
 		count := min(scoreBatch, x.Rows()-from)
-		p.Feed(0, func(dst []float32) { x.LookFrom(dst[:count*o], from) })
+		p.Feed(0, func(dst []float32) { x.GatherFrom(dst[:count*o], from) })
 		p.Feed(1, func(dst []float32) {
 			for k := range count {
 				c.action(x, dst[k*a:(k+1)*a], from+k)

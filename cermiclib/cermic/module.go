@@ -229,7 +229,7 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 	o, a := x.Spec.InLen(), m.cfg.actLen(x.Spec)
 	m.step.Feed(inObs, func(dst []float32) {
 		for k, row := range rows {
-			x.Look(dst[k*o:(k+1)*o], int(row))
+			x.Gather(dst[k*o:(k+1)*o], int(row))
 		}
 	})
 	m.step.Feed(inNext, func(dst []float32) { x.Next(dst, rows) })
@@ -290,7 +290,7 @@ const rewardTiny = 1e-8
 func (m *module) rewardBefore(x *rl.Rollout, row int) float32 {
 	r := 0.0
 	switch before := row - x.E*x.N; {
-	case x.Started[row/x.N] != 0:
+	case x.IsFirst[row/x.N] != 0:
 		return 0
 	case before >= 0:
 		r = float64(x.Extrinsic[before])

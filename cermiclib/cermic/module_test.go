@@ -48,10 +48,10 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 	}
 	for c := range spec.Copies {
 		start(c)
-		x.Started[c] = 1
+		x.IsFirst[c] = 1
 	}
 	for k := range t {
-		x.See(k, step)
+		x.Observe(k, step)
 		for i := range step.Obs {
 			step.Obs[i] += 0.3 * r.Norm()
 		}
@@ -60,7 +60,7 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 			x.Extrinsic[k*n+i] = r.Norm()
 		}
 		for i := range n * spec.Act.Dim {
-			x.Act.Force[k*n*spec.Act.Dim+i] = r.Uniform(-1, 1)
+			x.Act.Continuous[k*n*spec.Act.Dim+i] = r.Uniform(-1, 1)
 		}
 		for c := range spec.Copies {
 			if (k+c)%7 != 6 {
@@ -70,11 +70,11 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 			x.End(k, c, step)
 			start(c)
 			if k+1 < t {
-				x.Started[(k+1)*spec.Copies+c] = 1
+				x.IsFirst[(k+1)*spec.Copies+c] = 1
 			}
 		}
 	}
-	x.See(t, step)
+	x.Observe(t, step)
 	return x
 }
 

@@ -171,7 +171,7 @@ func TestAgentsThatDoAndSeeTheSameArePaidApartOnlyByTheirIdentity(t *testing.T) 
 		x := fakeRollout(spec, 4, 0)
 		for row := 1; row < 3; row++ { // agents 1 and 2 of the first frame as agent 0
 			copy(x.ObsRow(row), x.ObsRow(0))
-			copy(x.Act.Force[2*row:2*row+2], x.Act.Force[:2])
+			copy(x.Act.Continuous[2*row:2*row+2], x.Act.Continuous[:2])
 		}
 		_, paid := reward(t, m, x)
 		if same := paid[0] == paid[1] && paid[1] == paid[2]; same == id {

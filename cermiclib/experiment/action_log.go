@@ -22,7 +22,7 @@ func (g *group) logActions() {
 	if _, ok := g.learner.(learn.OffPolicy); !ok {
 		return
 	}
-	for _, choice := range g.x.Act.Choice {
+	for _, choice := range g.x.Act.Discrete {
 		g.actionLog = append(g.actionLog, uint8(choice))
 	}
 }
@@ -65,10 +65,10 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 				if k := g.spec.Act.Choices; int(choice) >= k || g.step.Mask != nil && g.step.Mask[row*k+int(choice)] == 0 {
 					return errForgotten
 				}
-				g.act.Choice[row] = int32(choice)
+				g.act.Discrete[row] = int32(choice)
 			}
 			actions[g] = actions[g][rows:]
-			copy(g.x.Act.Choice[k*rows:], g.act.Choice)
+			copy(g.x.Act.Discrete[k*rows:], g.act.Discrete)
 			return nil
 		})
 		if err != nil {

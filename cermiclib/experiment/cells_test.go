@@ -57,7 +57,7 @@ func (e *cellEnv) show(c int, out *envs.Step) {
 	out.State[c] = float32(e.steps[c])
 	for row := c * 2; row < c*2+2; row++ {
 		odd := uint8(e.steps[c]) % 2
-		out.Alive[row], out.Seen[row*2], out.RelPos[row*4] = 1-odd, odd, float32(e.steps[c])
+		out.Alive[row], out.Visible[row*2], out.RelPos[row*4] = 1-odd, odd, float32(e.steps[c])
 		for k := range 4 {
 			out.Mask[row*4+k] = 1
 		}
@@ -80,7 +80,7 @@ func (e *cellEnv) Step(act *envs.Actions, out *envs.Step) {
 	for c := range e.steps {
 		e.steps[c]++
 		for row := c * 2; row < c*2+2; row++ {
-			k := uint16(act.Choice[row])
+			k := uint16(act.Discrete[row])
 			e.count[row*4+int(k)]++
 			e.last[row] = k
 			out.Dense[row] = float32(e.count[row*4+int(k)])
@@ -121,7 +121,7 @@ type blind struct{}
 
 func (blind) Act(in *rl.Obs, out *rl.Dist) error                      { out.Mask = in.Mask; return nil }
 func (blind) Update(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }
-func (blind) CarryLen() int                                           { return 0 }
+func (blind) HiddenLen() int                                          { return 0 }
 
 // cells is an experiment on cellTask whose collections of 4 steps end within its episodes.
 func cells() Config {

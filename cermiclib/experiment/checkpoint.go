@@ -41,13 +41,13 @@ func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) 
 		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+name, state))
 	}
 	add("environment", t.env.Save(nil))
-	add("fresh", t.fresh)
+	add("fresh", t.isFirst)
 	for _, g := range t.groups {
 		for name, part := range g.savers() {
 			add(name, part.Save())
 		}
 		add(g.path()+"played", g.actionLog)
-		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"carry", g.carry))
+		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"carry", g.hidden))
 		if g.returns != nil {
 			c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"return", g.returns))
 		}
@@ -64,7 +64,7 @@ func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) 
 	c.Tensors = append(c.Tensors, t.visited.tensors()...)
 	if t.labels() {
 		c.Tensors = append(c.Tensors,
-			results.NewTensor(statePrefix+"seen", t.step.Seen), results.NewTensor(statePrefix+"positions", t.step.RelPos))
+			results.NewTensor(statePrefix+"seen", t.step.Visible), results.NewTensor(statePrefix+"positions", t.step.RelPos))
 	}
 	return c, nil
 }
@@ -125,11 +125,11 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 		return 0, err
 	}
 	err = firstError(
-		fill(t.fresh, byName, "fresh"), fill(t.score, byName, "score"),
+		fill(t.isFirst, byName, "fresh"), fill(t.score, byName, "score"),
 		fill(t.length, byName, "length"), fill(t.step.Obs, byName, "observation"), fill(t.step.Cells, byName, "cells"),
 		fill(t.step.State, byName, "state"), fill(t.step.Mask, byName, "mask"), fill(t.step.Alive, byName, "alive"), t.visited.restore(byName))
 	for _, g := range t.groups {
-		err = firstError(err, fill(g.carry, byName, g.path()+"carry"))
+		err = firstError(err, fill(g.hidden, byName, g.path()+"carry"))
 		if g.returns != nil {
 			err = firstError(err, fill(g.returns, byName, g.path()+"return"))
 		}
@@ -138,7 +138,7 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 		if _, kept := byName[statePrefix+"seen"]; !kept {
 			return 0, errors.New("it kept no labels of who sees whom, which this run's memory needs (det_online)")
 		}
-		err = firstError(fill(t.step.Seen, byName, "seen"), fill(t.step.RelPos, byName, "positions"))
+		err = firstError(fill(t.step.Visible, byName, "seen"), fill(t.step.RelPos, byName, "positions"))
 	}
 	if err != nil {
 		return 0, err

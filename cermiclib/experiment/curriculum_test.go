@@ -61,8 +61,8 @@ func TestACurriculumKeepsAllNetworksAndNothingElse(t *testing.T) {
 	if tr.first != nil {
 		t.Fatal("the easier variant is not over after 400 of 800 frames")
 	}
-	if old := tr.groups[0].learner.(learn.OffPolicy).Experience().Len(); old != 0 || len(tr.groups[0].actionLog) != 0 || slices.Contains(tr.fresh, 0) {
-		t.Errorf("%d frames of old experience, %d actions, episodes %v", old, len(tr.groups[0].actionLog), tr.fresh)
+	if old := tr.groups[0].learner.(learn.OffPolicy).Experience().Len(); old != 0 || len(tr.groups[0].actionLog) != 0 || slices.Contains(tr.isFirst, 0) {
+		t.Errorf("%d frames of old experience, %d actions, episodes %v", old, len(tr.groups[0].actionLog), tr.isFirst)
 	}
 	if _, err := tr.iterate(t.Context()); err != nil || tr.frames != 600 {
 		t.Errorf("%d frames, %v", tr.frames, err)

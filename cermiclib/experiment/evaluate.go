@@ -56,7 +56,7 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 	step, act := newBuffers(env)
 	score, early, sparse := make([]float64, s.Copies), make([]float64, s.Copies), make([]float64, s.Copies)
 	length := make([]int, s.Copies)
-	seats, started := t.seats(step, act), slices.Repeat([]uint8{1}, s.Copies)
+	seats, isFirst := t.seats(step, act), slices.Repeat([]uint8{1}, s.Copies)
 	t.seedEvaluation(round, s.Copies)
 	env.Reset(nil, step)
 	if err := envs.Err(env); err != nil {
@@ -71,10 +71,10 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := t.takeTurns(seats, step, act, started); err != nil {
+		if err := t.takeTurns(seats, step, act, isFirst); err != nil {
 			return err
 		}
-		clear(started)
+		clear(isFirst)
 		env.Step(act, step)
 		for i := range seats {
 			seats[i].earn(k, s.EvalHorizon, step, over)
@@ -134,7 +134,7 @@ type seat struct {
 	*group
 	step    *envs.Step // what its agents see there
 	act     *envs.Actions
-	carry   []float32
+	hidden  []float32
 	returns []float64 // [E] dense, mean over its agents, within the benchmark's horizon; nil for a task's only group
 }
 
@@ -142,7 +142,7 @@ type seat struct {
 func (t *trainer) seats(step *envs.Step, act *envs.Actions) []seat {
 	out := make([]seat, len(t.groups))
 	for i, g := range t.groups {
-		out[i] = seat{group: g, step: g.view.Step(step), act: g.view.Actions(act), carry: make([]float32, len(g.carry))}
+		out[i] = seat{group: g, step: g.view.Step(step), act: g.view.Actions(act), hidden: make([]float32, len(g.hidden))}
 		if !g.view.All() {
 			out[i].returns = make([]float64, len(step.Score))
 		}
@@ -150,16 +150,16 @@ func (t *trainer) seats(step *envs.Step, act *envs.Actions) []seat {
 	return out
 }
 
-// takeTurns lets every group choose its actions on what step shows; started [E] is 1 where an episode begins.
-func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, started []uint8) error {
+// takeTurns lets every group choose its actions on what step shows; isFirst [E] is 1 where an episode begins.
+func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, isFirst []uint8) error {
 	for _, p := range seats {
-		p.view.Look(p.step, step)
-		in := seen(p.step, p.carry)
-		if err := p.look(&in, started); err != nil {
+		p.view.Gather(p.step, step)
+		in := seen(p.step, p.hidden)
+		if err := p.look(&in, isFirst); err != nil {
 			return err
 		}
 		p.choose(p.spec.Copies*p.spec.Agents, p.act, t.exp.Budget.Sampled)
-		copy(p.carry, p.dist.Carry)
+		copy(p.hidden, p.dist.Hidden)
 		p.view.Act(act, p.act)
 	}
 	return nil
@@ -170,7 +170,7 @@ func (p *seat) earn(k, horizon int, step *envs.Step, over []bool) {
 	if p.returns == nil || k >= horizon {
 		return
 	}
-	p.view.Look(p.step, step)
+	p.view.Gather(p.step, step)
 	n := p.spec.Agents
 	for c := range over {
 		if !over[c] {

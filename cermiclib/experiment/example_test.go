@@ -54,7 +54,7 @@ func ExampleLoad() {
 		must(0, trained.Act(step, act))
 	}
 
-	fmt.Println(trained.Frames, "frames of training,", len(act.Force), "forces a step")
+	fmt.Println(trained.Frames, "frames of training,", len(act.Continuous), "forces a step")
 	trained.Close()
 	// Output: 400 frames of training, 8 forces a step
 }

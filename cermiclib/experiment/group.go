@@ -29,7 +29,7 @@ type group struct {
 	act       *envs.Actions
 	x         *rl.Rollout
 	dist      *rl.Dist
-	carry     []float32 // [E,N,C]
+	hidden    []float32 // [E,N,C]
 	context   []float32 // [E,N,F] of the provider
 	streams   []rng.Rand
 	actionLog []uint8   // [frames,N] every choice so far, if the learner trains on old experience
@@ -73,7 +73,7 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 // makeRoom makes the buffers of a collection; whole and act are those of the environment.
 func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error {
 	s := g.spec
-	rows, c := s.Copies*s.Agents, g.learner.CarryLen()
+	rows, c := s.Copies*s.Agents, g.learner.HiddenLen()
 	g.step, g.act = g.view.Step(whole), g.view.Actions(act)
 	g.x = rl.NewRollout(s, frames/s.Copies, c)
 	if l, ok := g.learner.(learn.OffPolicy); ok {
@@ -87,7 +87,7 @@ func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error 
 		g.x.KeepContext(f)
 	}
 	g.dist = rl.NewDist(s, c)
-	g.carry = make([]float32, rows*c)
+	g.hidden = make([]float32, rows*c)
 	g.streams = make([]rng.Rand, rows)
 	if !g.view.All() {
 		g.returns = make([]float32, s.Copies)
@@ -126,12 +126,12 @@ func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	return nil
 }
 
-// decide samples the actions of step k, each agent from its own stream; started is as of look, frames those trained so far.
-func (g *group) decide(k, frames int, started []uint8) error {
+// decide samples the actions of step k, each agent from its own stream; isFirst is as of look, frames those trained so far.
+func (g *group) decide(k, frames int, isFirst []uint8) error {
 	x, rows := g.x, len(g.streams)
-	in := seen(g.step, g.carry)
+	in := seen(g.step, g.hidden)
 	in.Frames = frames
-	if err := g.look(&in, started); err != nil {
+	if err := g.look(&in, isFirst); err != nil {
 		return err
 	}
 	copy(x.Context[k*len(g.context):], g.context)
@@ -146,26 +146,26 @@ func (g *group) decide(k, frames int, started []uint8) error {
 	if g.dist.Ratio == rl.RatioMixture {
 		x.Eps = g.dist.Eps
 	}
-	copy(g.carry, g.dist.Carry)
-	if x.Act.Choice != nil {
-		copy(x.Act.Choice[k*rows:], g.act.Choice)
+	copy(g.hidden, g.dist.Hidden)
+	if x.Act.Discrete != nil {
+		copy(x.Act.Discrete[k*rows:], g.act.Discrete)
 		return nil
 	}
 	d := g.spec.Act.Dim
-	copy(x.Act.Force[k*rows*d:], g.act.Force)
+	copy(x.Act.Continuous[k*rows*d:], g.act.Continuous)
 	copy(x.Raw[k*rows*d:], g.dist.Raw)
 	return nil
 }
 
 // seen is what the agents of a step see, with their policies' states.
-func seen(step *envs.Step, carry []float32) rl.Obs {
-	return rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Carry: carry}
+func seen(step *envs.Step, hidden []float32) rl.Obs {
+	return rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Hidden: hidden}
 }
 
-// look lets the learner act on what the agents see, and on the context that an explorer gives them; started [E] is 1 where an episode begins.
-func (g *group) look(in *rl.Obs, started []uint8) error {
+// look lets the learner act on what the agents see, and on the context that an explorer gives them; isFirst [E] is 1 where an episode begins.
+func (g *group) look(in *rl.Obs, isFirst []uint8) error {
 	if g.provider != nil {
-		if err := g.provider.ContextFor(in, started, g.context); err != nil {
+		if err := g.provider.ContextFor(in, isFirst, g.context); err != nil {
 			return err
 		}
 		in.Context = g.context
@@ -203,8 +203,8 @@ func (g *group) keep(k int) {
 // end keeps the true last observation of copy c, whose episode ended with step k, and forgets the rest of the episode.
 func (g *group) end(k, c int) {
 	g.x.End(k, c, g.step)
-	n := len(g.carry) / g.spec.Copies
-	clear(g.carry[c*n : (c+1)*n])
+	n := len(g.hidden) / g.spec.Copies
+	clear(g.hidden[c*n : (c+1)*n])
 	if g.returns != nil {
 		g.returns[c] = 0
 	}

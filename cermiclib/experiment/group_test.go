@@ -258,7 +258,7 @@ func TestWhoIsAloneInItsGroupNeedsNoPeers(t *testing.T) {
 	if _, err := tr.iterate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := tr.groups[0].learner.CarryLen(), tr.groups[1].learner.CarryLen(); a >= b {
+	if a, b := tr.groups[0].learner.HiddenLen(), tr.groups[1].learner.HiddenLen(); a >= b {
 		t.Errorf("the adversary carries %d numbers, good agents %d", a, b)
 	}
 }

@@ -61,7 +61,7 @@ func (e Config) Trained(st *results.Store, copies int) (*Policy, error) {
 	}
 	p := &Policy{Experiment: e, Frames: t.frames, Sampled: e.Budget.Sampled, trainer: t, starts: make([]uint8, copies)}
 	for _, g := range t.groups {
-		p.hidden = append(p.hidden, make([]float32, len(g.carry)))
+		p.hidden = append(p.hidden, make([]float32, len(g.hidden)))
 	}
 	t.seedEvaluation(0, copies)
 	p.Reset(nil)
@@ -92,14 +92,14 @@ func (p *Policy) Reset(mask []uint8) {
 // Act writes into act what every agent does on what step shows. Both are buffers of environments with the policy's Spec.
 func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
 	s := p.Spec()
-	if len(step.Score) != s.Copies || len(step.Obs) != s.Copies*s.Agents*s.ObsLen() || len(act.Choice)+len(act.Force) != s.Copies*s.Agents*max(1, s.Act.Dim) {
+	if len(step.Score) != s.Copies || len(step.Obs) != s.Copies*s.Agents*s.ObsLen() || len(act.Discrete)+len(act.Continuous) != s.Copies*s.Agents*max(1, s.Act.Dim) {
 		return fmt.Errorf("a policy for %d environments of %s with %d agents got %d scores, %d numbers of observations and %d of actions: make the buffers "+
-			"from its Spec", s.Copies, s.Name, s.Agents, len(step.Score), len(step.Obs), len(act.Choice)+len(act.Force))
+			"from its Spec", s.Copies, s.Name, s.Agents, len(step.Score), len(step.Obs), len(act.Discrete)+len(act.Continuous))
 	}
 	if p.step != step || p.act != act {
 		p.seats, p.step, p.act = p.trainer.seats(step, act), step, act
 		for i := range p.seats {
-			p.seats[i].carry = p.hidden[i]
+			p.seats[i].hidden = p.hidden[i]
 		}
 	}
 	p.trainer.exp.Budget.Sampled = p.Sampled

@@ -18,13 +18,13 @@ import (
 
 // Trace plays the first episode of an evaluation, as Episode does, with the weights that e's run was last saved with, and
 // returns what its explorer makes of every step. The run may be partial; it is not changed.
-func Trace(ctx context.Context, e Config, st *results.Store) (*results.Inside, error) {
+func Trace(ctx context.Context, e Config, st *results.Store) (*results.Trace, error) {
 	return TraceOf(ctx, e, e, st)
 }
 
 // TraceOf is Trace for any run on a task: e plays, and the explorer of another run looks at what e sees. Episodes of runs
 // with one seed and as many frames begin alike.
-func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.Inside, error) {
+func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.Trace, error) {
 	backend, err := nn.Open()
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.I
 	if a, b := player.spec, viewer.spec; a.Name != b.Name || a.Agents != b.Agents || a.InLen() != b.InLen() || a.Act.Len() != b.Act.Len() {
 		return nil, fmt.Errorf("%s on %s sees or does something else than %s on %s: choose runs on one task", e.Label(), a.Name, lens.Label(), b.Name)
 	}
-	in := &results.Inside{Task: e.Task.Kind(), Method: e.Label(), Frames: player.frames, Agents: player.spec.Agents}
+	in := &results.Trace{Task: e.Task.Kind(), Method: e.Label(), Frames: player.frames, Agents: player.spec.Agents}
 	xs, err := player.watched(ctx, in)
 	if err != nil {
 		return nil, err
@@ -62,11 +62,11 @@ func TraceOf(ctx context.Context, e, lens Config, st *results.Store) (*results.I
 
 // inspect fills in what the group's explorer makes of x, at the places of the group's agents. Codes of different groups are those of
 // different encoders.
-func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) error {
+func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error {
 	if g.view.All() {
 		return g.module.(explore.Inspector).Inspect(ctx, x, into)
 	}
-	own := &results.Inside{}
+	own := &results.Trace{}
 	if err := g.module.(explore.Inspector).Inspect(ctx, x, own); err != nil {
 		return g.named(err)
 	}
@@ -83,7 +83,7 @@ func (g *group) inspect(ctx context.Context, x *rl.Rollout, into *results.Inside
 }
 
 // scatter puts values, one an agent step of a group, into their places among those of all agents; no values leave dst as it is.
-func scatter[T any](dst *[]T, values []T, in *results.Inside, place func(row int) int) {
+func scatter[T any](dst *[]T, values []T, in *results.Trace, place func(row int) int) {
 	if len(values) > 0 && *dst == nil {
 		*dst = make([]T, in.Steps*in.Agents)
 	}
@@ -169,7 +169,7 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 
 // watched plays an episode of the only copy, as evaluations play, into a rollout of its own length for each group, and notes scenes,
 // labels and score.
-func (t *trainer) watched(ctx context.Context, in *results.Inside) ([]*rl.Rollout, error) {
+func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout, error) {
 	env, err := t.exp.Task.Build(rng.New(t.exp.Seed, "evaluation", uint64(t.frames), 0).Uint64(), 1)
 	if err != nil {
 		return nil, err
@@ -182,9 +182,9 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) ([]*rl.Rollou
 	s := env.Spec()
 	xs := make([]*rl.Rollout, len(t.groups))
 	for i, g := range t.groups {
-		xs[i] = rl.NewRollout(g.spec, s.Horizon, g.learner.CarryLen())
+		xs[i] = rl.NewRollout(g.spec, s.Horizon, g.learner.HiddenLen())
 		xs[i].KeepLabels()
-		xs[i].Started[0] = 1
+		xs[i].IsFirst[0] = 1
 	}
 	step, act := newBuffers(env)
 	seats := t.seats(step, act)
@@ -198,16 +198,16 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) ([]*rl.Rollou
 			return nil, err
 		}
 		in.Scenes = append(in.Scenes, scener.Scene(0))
-		for _, y := range step.Seen {
-			in.Seen = append(in.Seen, y != 0)
+		for _, y := range step.Visible {
+			in.Visible = append(in.Visible, y != 0)
 		}
-		if err := t.takeTurns(seats, step, act, xs[0].Started[in.Steps:in.Steps+1]); err != nil {
+		if err := t.takeTurns(seats, step, act, xs[0].IsFirst[in.Steps:in.Steps+1]); err != nil {
 			return nil, err
 		}
 		for i, p := range seats {
-			xs[i].See(in.Steps, p.step)
-			copy(xs[i].Act.Choice[in.Steps*len(p.act.Choice):], p.act.Choice)
-			copy(xs[i].Act.Force[in.Steps*len(p.act.Force):], p.act.Force)
+			xs[i].Observe(in.Steps, p.step)
+			copy(xs[i].Act.Discrete[in.Steps*len(p.act.Discrete):], p.act.Discrete)
+			copy(xs[i].Act.Continuous[in.Steps*len(p.act.Continuous):], p.act.Continuous)
 		}
 		env.Step(act, step)
 		if in.Steps < s.EvalHorizon {
@@ -220,8 +220,8 @@ func (t *trainer) watched(ctx context.Context, in *results.Inside) ([]*rl.Rollou
 	}
 	in.Scenes = append(in.Scenes, scener.Scene(0))
 	for i, p := range seats {
-		p.view.Look(p.step, step)
-		xs[i].See(in.Steps, p.step)
+		p.view.Gather(p.step, step)
+		xs[i].Observe(in.Steps, p.step)
 		xs[i].T = in.Steps
 	}
 	return xs, nil

@@ -44,9 +44,9 @@ func TestInsideShowsTheEpisodeThatIsPlayedAndTheMemoryAtEveryStep(t *testing.T) 
 		t.Errorf("%d steps and score %g, want the episode of %d steps and score %g", in.Steps, in.Score, eval.Lengths[0], eval.Scores[0])
 	}
 	rows := in.Steps * in.Agents
-	if len(in.Bonus) != rows || len(in.Embed) != rows || len(in.Latent) != rows || len(in.Graphs) != rows || len(in.Seen) != rows*in.Agents {
+	if len(in.Bonus) != rows || len(in.Embed) != rows || len(in.Latent) != rows || len(in.Graphs) != rows || len(in.Visible) != rows*in.Agents {
 		t.Fatalf("%d bonuses, %d embeddings, %d codes, %d graphs and %d labels for %d agent steps",
-			len(in.Bonus), len(in.Embed), len(in.Latent), len(in.Graphs), len(in.Seen), rows)
+			len(in.Bonus), len(in.Embed), len(in.Latent), len(in.Graphs), len(in.Visible), rows)
 	}
 	c := e.Explore.(cermic.Config)
 	if len(in.Embed[0]) != c.Embed || len(in.Latent[0]) != c.Latent || len(in.Predicted) != rows || len(in.Predicted[0]) != c.Embed {

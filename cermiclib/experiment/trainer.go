@@ -24,7 +24,7 @@ type trainer struct {
 	groups    []*group
 	step      *envs.Step // what all agents see now
 	act       *envs.Actions
-	fresh     []uint8   // [E] 1 where an episode has just started
+	isFirst   []uint8   // [E] 1 where an episode has just started
 	score     []float32 // [E] of the running episodes
 	length    []int32   // [E] steps of the running episodes
 	ended     []uint8   // [E] reset mask
@@ -64,8 +64,8 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 	t.env.Reset(nil, t.step)
 	t.visited = newCoverage(env, t.collected())
 	t.look()
-	for c := range t.fresh {
-		t.fresh[c] = 1
+	for c := range t.isFirst {
+		t.isFirst[c] = 1
 	}
 	if e.Curriculum.on() {
 		if err := t.beginCurriculum(files); err != nil {
@@ -84,7 +84,7 @@ func (t *trainer) makeRoom() error {
 		}
 	}
 	e := t.spec.Copies
-	t.fresh, t.ended = make([]uint8, e), make([]uint8, e)
+	t.isFirst, t.ended = make([]uint8, e), make([]uint8, e)
 	t.score, t.length = make([]float32, e), make([]int32, e)
 	return nil
 }
@@ -108,7 +108,7 @@ func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
 // look shows every group what its agents see now.
 func (t *trainer) look() {
 	for _, g := range t.groups {
-		g.view.Look(g.step, t.step)
+		g.view.Gather(g.step, t.step)
 	}
 }
 
@@ -165,7 +165,7 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 			g.streams[row].Seed(g.seed, "actions", uint64(t.iteration), uint64(row))
 		}
 	}
-	done, err := t.gather(ctx, func(g *group, k int) error { return g.decide(k, t.frames, t.fresh) })
+	done, err := t.gather(ctx, func(g *group, k int) error { return g.decide(k, t.frames, t.isFirst) })
 	if err != nil {
 		return nil, err
 	}
@@ -188,9 +188,9 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 			return done, err
 		}
 		for _, g := range t.groups {
-			g.x.See(k, g.step)
-			copy(g.x.Started[k*e:], t.fresh)
-			copy(g.x.Carry[k*len(g.carry):], g.carry)
+			g.x.Observe(k, g.step)
+			copy(g.x.IsFirst[k*e:], t.isFirst)
+			copy(g.x.Hidden[k*len(g.hidden):], g.hidden)
 			if err := act(g, k); err != nil {
 				return done, err
 			}
@@ -208,7 +208,7 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 		}
 	}
 	for _, g := range t.groups {
-		g.x.See(steps, g.step)
+		g.x.Observe(steps, g.step)
 	}
 	t.visited.tell(t.groups)
 	return done, nil
@@ -230,7 +230,7 @@ func (t *trainer) endEpisodes(k int, done *episodes) {
 		t.score[c] += t.step.Score[c]
 		t.length[c]++
 		t.ended[c] = t.step.Terminated[c] | t.step.Truncated[c]
-		t.fresh[c] = t.ended[c]
+		t.isFirst[c] = t.ended[c]
 		if t.ended[c] == 0 {
 			continue
 		}

@@ -180,7 +180,7 @@ func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		m.raw, m.order = make([]float32, x.Rows()), make([]int32, x.Rows())
 	}
 	err := m.scoreRows(ctx, m.raw, func(row int, obs, act []float32) {
-		x.Look(obs, row)
+		x.Gather(obs, row)
 		x.ActionVector(act, row)
 	})
 	if err != nil {
@@ -267,7 +267,7 @@ func (m *db) feed(x *rl.Rollout, rows []int32, step uint64) {
 	o, a := x.Spec.InLen(), x.Spec.Act.Len()
 	m.step.Feed(0, func(dst []float32) {
 		for k, row := range rows {
-			x.Look(dst[k*o:(k+1)*o], int(row))
+			x.Gather(dst[k*o:(k+1)*o], int(row))
 		}
 	})
 	m.step.Feed(1, func(dst []float32) {

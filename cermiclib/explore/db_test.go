@@ -46,10 +46,10 @@ func dbRollout(s *envs.Spec, steps int) *rl.Rollout {
 				step.Obs[i] = r.Norm()
 			}
 		}
-		x.See(t, step)
+		x.Observe(t, step)
 	}
-	for i := range x.Act.Force {
-		x.Act.Force[i] = r.Uniform(-1, 1)
+	for i := range x.Act.Continuous {
+		x.Act.Continuous[i] = r.Uniform(-1, 1)
 	}
 	for i := range x.Extrinsic {
 		x.Extrinsic[i] = r.Norm()

@@ -33,15 +33,15 @@ var icesScalars = []string{
 // ices is an ICES in a running experiment.
 type ices struct {
 	ICES
-	build  *nn.Build
-	act    *nn.Program  // observations and states to the logits of π^x
-	step   *nn.Program  // one gradient step
-	logits []float32    // [E,N,K]
-	replay *rl.Replay   // what Update draws from: the learner's, or own
-	own    *rl.Replay   // of a single rollout batch, for learners without one; nil until it is needed
-	delta  []rl.Running // [S] change of state in one step
-	sight  *obsEncoder  // what states are made of where agents see cells
-	slots  []int32      // [B]
+	build   *nn.Build
+	act     *nn.Program  // observations and states to the logits of π^x
+	step    *nn.Program  // one gradient step
+	logits  []float32    // [E,N,K]
+	replay  *rl.Replay   // what Update draws from: the learner's, or own
+	own     *rl.Replay   // of a single rollout batch, for learners without one; nil until it is needed
+	delta   []rl.Running // [S] change of state in one step
+	encoder *obsEncoder  // what states are made of where agents see cells
+	slots   []int32      // [B]
 }
 
 var (
@@ -64,7 +64,7 @@ func (c ICES) Build(b *nn.Build) (Module, error) {
 	m := &ices{ICES: c, build: b, logits: make([]float32, s.Copies*s.Agents*s.Act.Choices), slots: make([]int32, c.Batch)}
 	m.delta = make([]rl.Running, m.stateLen())
 	var err error
-	if m.sight, err = newObsEncoder(b, icesScope); err != nil {
+	if m.encoder, err = newObsEncoder(b, icesScope); err != nil {
 		return nil, err
 	}
 	seen := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.InLen())}
@@ -151,7 +151,7 @@ func (m *ices) explorers(sc *model.Scope, in map[string]*Node, taken, contributi
 
 // Behave lets π^x choose a share of the actions.
 func (m *ices) Behave(frames int, in *rl.Obs, d *rl.Dist) error {
-	m.act.Feed(0, func(dst []float32) { in.Look(dst, m.build.Spec) })
+	m.act.Feed(0, func(dst []float32) { in.Gather(dst, m.build.Spec) })
 	if m.readsState() {
 		m.act.Feed(1, func(dst []float32) { copy(dst, in.State) })
 	}
@@ -221,7 +221,7 @@ func (m *ices) takeIn(ctx context.Context, x *rl.Rollout) (err error) {
 // feed writes the frames of m.slots; r hides one agent of each frame from the local model and draws the codes' noise.
 func (m *ices) feed(r *rng.Rand) {
 	p := m.replay
-	m.feedRows("obs", func(dst []float32, slot int32) { p.Look(dst, slot) })
+	m.feedRows("obs", func(dst []float32, slot int32) { p.Gather(dst, slot) })
 	m.feedState()
 	m.feedRows("alive", func(dst []float32, slot int32) { copyBytes(dst, p.Alive(slot)) })
 	m.feedRows("known", func(dst []float32, _ int32) {
@@ -236,7 +236,7 @@ func (m *ices) feed(r *rng.Rand) {
 	n := m.build.Spec.Agents
 	m.step.FeedInt(m.step.Input("choice"), func(dst []int32) {
 		for b, slot := range m.slots {
-			copy(dst[b*n:(b+1)*n], p.Choice(slot))
+			copy(dst[b*n:(b+1)*n], p.Discrete(slot))
 		}
 	})
 	m.step.Feed(m.step.Input("noise"), func(dst []float32) {

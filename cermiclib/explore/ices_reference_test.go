@@ -64,7 +64,7 @@ func rectified(x float64) float64 { return max(x, 0) }
 // given is the state of frame b beside the embedded actions, without that of one agent (-1: with all).
 func (r *icesReference) given(net, model string, b, without int) []float64 {
 	out := []float64{float64(r.m.replay.State(r.slots[b])[0])}
-	for i, choice := range r.m.replay.Choice(r.slots[b]) {
+	for i, choice := range r.m.replay.Discrete(r.slots[b]) {
 		at := int(choice) * r.m.Embed
 		for _, v := range r.params[net+"/"+model+"/actions"][at : at+r.m.Embed] {
 			if i == without {
@@ -166,7 +166,7 @@ func (r *icesReference) explorers(pay, baseline []float64) (policy, value float6
 				logp := l - math.Log(total)
 				policy += r.m.Entropy * math.Exp(logp) * logp / rows
 			}
-			policy -= (pay[row] - baseline[row]) * (logits[p.Choice(slot)[i]] - math.Log(total)) / rows
+			policy -= (pay[row] - baseline[row]) * (logits[p.Discrete(slot)[i]] - math.Log(total)) / rows
 			miss := pay[row] - r.value(b, i)
 			value += miss * miss / rows
 		}

@@ -48,7 +48,7 @@ func (m *ices) change(sc *model.Scope, in map[string]*Node) *Node {
 
 // measure takes the changes of state in x in.
 func (m *ices) measure(ctx context.Context, x *rl.Rollout) error {
-	if err := m.sight.watch(ctx, x); err != nil {
+	if err := m.encoder.watch(ctx, x); err != nil {
 		return err
 	}
 	s := m.stateLen()
@@ -60,7 +60,7 @@ func (m *ices) measure(ctx context.Context, x *rl.Rollout) error {
 		case x.Done(frame/x.E, frame%x.E):
 			continue // what it led to was not looked at
 		default:
-			now, next = m.sight.seen[frame*s:(frame+1)*s], m.sight.seen[(frame+x.E)*s:(frame+x.E+1)*s]
+			now, next = m.encoder.seen[frame*s:(frame+1)*s], m.encoder.seen[(frame+x.E)*s:(frame+x.E+1)*s]
 		}
 		for i := range m.delta {
 			m.delta[i].Add(float64(next[i]) - float64(now[i]))
@@ -77,7 +77,7 @@ func (m *ices) feedState() {
 		m.feedRows("delta", func(dst []float32, slot int32) { m.standardised(dst, p.State(slot), p.NextState(slot)) })
 		return
 	}
-	m.feedRows("next", func(dst []float32, slot int32) { p.NextLook(dst, slot) })
+	m.feedRows("next", func(dst []float32, slot int32) { p.GatherNext(dst, slot) })
 	m.step.Feed(m.step.Input("mean"), func(dst []float32) {
 		for i, d := range m.delta {
 			dst[i] = float32(d.Mean)

@@ -33,9 +33,9 @@ func icesRollout(s *envs.Spec, steps int) *rl.Rollout {
 		}
 	}
 	for t := range steps {
-		x.See(t, step)
+		x.Observe(t, step)
 		for c := range s.Copies {
-			choice := x.Act.Choice[(t*s.Copies+c)*s.Agents:]
+			choice := x.Act.Discrete[(t*s.Copies+c)*s.Agents:]
 			for i := range s.Agents {
 				choice[i] = int32(r.IntN(s.Act.Choices))
 			}
@@ -45,7 +45,7 @@ func icesRollout(s *envs.Spec, steps int) *rl.Rollout {
 			step.State[c] = on[c] + 0.2*r.Norm()
 		}
 	}
-	x.See(steps, step)
+	x.Observe(steps, step)
 	return x
 }
 
@@ -94,7 +94,7 @@ func TestOnlyTheAgentThatMattersContributes(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Feed(0, func(dst []float32) { copy(dst, x.State) })
-	p.FeedInt(1, func(dst []int32) { copy(dst, x.Act.Choice) })
+	p.FeedInt(1, func(dst []int32) { copy(dst, x.Act.Discrete) })
 	if err := p.Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestExplorationPolicyPrefersWhatContributes(t *testing.T) {
 	}
 	p.Feed(0, func(dst []float32) { copy(dst, x.Obs) })
 	p.Feed(1, func(dst []float32) { copy(dst, x.State) })
-	p.FeedInt(2, func(dst []int32) { copy(dst, x.Act.Choice) })
+	p.FeedInt(2, func(dst []int32) { copy(dst, x.Act.Discrete) })
 	p.Feed(3, func(dst []float32) {
 		for i := range dst {
 			dst[i] = 1
@@ -141,7 +141,7 @@ func TestExplorationPolicyPrefersWhatContributes(t *testing.T) {
 	})
 	p.Feed(4, func(dst []float32) {
 		for i := range dst {
-			if x.Act.Choice[i] == pays[i%2] {
+			if x.Act.Discrete[i] == pays[i%2] {
 				dst[i] = 1
 			}
 		}

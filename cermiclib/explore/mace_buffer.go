@@ -50,7 +50,7 @@ func (l frameLayout) write(dst []float32, x *rl.Rollout, frame int, look func(ro
 			copy(to[l.action:l.mask], x.Raw[row*d:])
 			continue
 		}
-		to[l.action] = float32(x.Act.Choice[row])
+		to[l.action] = float32(x.Act.Discrete[row])
 		for c := range k {
 			to[l.mask+c] = 1
 			if x.Mask != nil {

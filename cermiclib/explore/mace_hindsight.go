@@ -206,7 +206,7 @@ func (m *hindsight) give(z []float32, x *rl.Rollout) {
 
 // write fills dst [W] with a frame of the rollout batch.
 func (m *hindsight) write(dst []float32, x *rl.Rollout, frame int) {
-	m.buffer.write(dst, x, frame, m.novelty.sight.now, m.given, m.policy)
+	m.buffer.write(dst, x, frame, m.novelty.encoder.now, m.given, m.policy)
 }
 
 // remember puts frames of x into the buffer and takes the scale of z from all that it holds.

@@ -52,7 +52,7 @@ func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 		}
 	}
 	for now := range steps {
-		x.See(now, step)
+		x.Observe(now, step)
 		for row := range s.Copies * 2 {
 			decide(row)
 		}
@@ -64,8 +64,8 @@ func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 			x.LogP[at] = d.Sample(row, r, act)
 			last := false
 			if s.Act.Choices > 0 {
-				x.Act.Choice[at] = act.Choice[row]
-				last = act.Choice[row] == 2
+				x.Act.Discrete[at] = act.Discrete[row]
+				last = act.Discrete[row] == 2
 			} else {
 				x.Raw[at] = d.Raw[row]
 				last = d.Raw[row] > 0
@@ -82,7 +82,7 @@ func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 			}
 		}
 	}
-	x.See(steps, step)
+	x.Observe(steps, step)
 	return x
 }
 

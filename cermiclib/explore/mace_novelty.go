@@ -23,17 +23,17 @@ import (
 // Reading: of cells, both networks read what a random convolutional network makes of them.
 type novelty struct {
 	MACE
-	spec   *envs.Spec
-	seed   uint64
-	sight  *obsEncoder
-	rating *nn.Program
-	step   *nn.Program
-	inputs []rl.Running // [F] of each observed number
-	mean   []float32    // [F] of inputs, as of the present collection
-	scale  []float32    // [F] 1 / standard deviation, likewise
-	spread []rl.Running // [N] of each agent's u
-	block  []float32    // [Minibatch,N]
-	frames []int32      // [T·E] permutation of the frames
+	spec    *envs.Spec
+	seed    uint64
+	encoder *obsEncoder
+	rating  *nn.Program
+	step    *nn.Program
+	inputs  []rl.Running // [F] of each observed number
+	mean    []float32    // [F] of inputs, as of the present collection
+	scale   []float32    // [F] 1 / standard deviation, likewise
+	spread  []rl.Running // [N] of each agent's u
+	block   []float32    // [Minibatch,N]
+	frames  []int32      // [T·E] permutation of the frames
 }
 
 // Scopes of MACE's variables.
@@ -55,7 +55,7 @@ func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 		return nil, err
 	}
 	m := &novelty{
-		MACE: c, spec: s, seed: b.Seed, sight: sight, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
+		MACE: c, spec: s, seed: b.Seed, encoder: sight, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
 		block: make([]float32, c.Minibatch*s.Agents), spread: make([]rl.Running, s.Agents),
 	}
 	obs := nn.F32("obs", c.Minibatch, s.Agents, o)
@@ -107,7 +107,7 @@ func orthogonalEach(sc *model.Scope, x *Node, out int) *Node {
 // rate takes in what was seen and writes u of the true next observations of x into dst [T,E,N]: 0 for the dead, and where an
 // episode ends, as the authors have it.
 func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
-	if err := m.sight.watch(ctx, x); err != nil {
+	if err := m.encoder.watch(ctx, x); err != nil {
 		return err
 	}
 	m.see(x)
@@ -119,7 +119,7 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 		count := min(m.Minibatch, x.T*x.E-from)
 		m.rating.Feed(0, func(buf []float32) {
 			for k := range count * n {
-				m.standardise(buf[k*o:(k+1)*o], m.sight.next(from*n+k))
+				m.standardise(buf[k*o:(k+1)*o], m.encoder.next(from*n+k))
 			}
 		})
 		if err := m.rating.Run(); err != nil {
@@ -149,7 +149,7 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 // see takes in the observations of x.
 func (m *novelty) see(x *rl.Rollout) {
 	for row, alive := range x.Alive[:x.Rows()] {
-		for d, v := range m.sight.now(row) {
+		for d, v := range m.encoder.now(row) {
 			if alive != 0 {
 				m.inputs[d].Add(float64(v))
 			}
@@ -197,7 +197,7 @@ func (m *novelty) feed(x *rl.Rollout, frames []int32) {
 		for k, f := range frames {
 			for i := range x.N {
 				at := (k*x.N + i) * o
-				m.standardise(dst[at:at+o], m.sight.now(int(f)*x.N+i))
+				m.standardise(dst[at:at+o], m.encoder.now(int(f)*x.N+i))
 			}
 		}
 	})

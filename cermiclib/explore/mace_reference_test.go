@@ -203,7 +203,7 @@ func (r *maceReference) logAction(row int, y []float64) float64 {
 		for i := range k {
 			total += math.Exp(y[i]) * float64(r.x.Mask[row*k+i])
 		}
-		return y[r.x.Act.Choice[row]] - math.Log(total)
+		return y[r.x.Act.Discrete[row]] - math.Log(total)
 	}
 	a := &r.x.Spec.Act
 	u, half := float64(r.x.Raw[row]), float64(a.High[0]-a.Low[0])/2

@@ -78,7 +78,7 @@ func wideRollout(t *testing.T, m *mace, k int, scale float32) *rl.Rollout {
 				step.Obs[i] *= scale
 			}
 		}
-		x.See(now, step)
+		x.Observe(now, step)
 	}
 	for range x.T {
 		if err := m.Behave(0, nil, rl.NewDist(s, 0)); err != nil {
@@ -162,7 +162,7 @@ func TestScaleOfFutureNoveltyFollowsTheBuffer(t *testing.T) {
 	c.HindsightBuffer, c.Influence = 3, 0.1
 	m, _ := newMACE(t, c, maceSpec(true))
 	z, x := make([]float32, 24), maceRollout(maceSpec(true), 4)
-	if err := m.novelty.sight.watch(t.Context(), x); err != nil {
+	if err := m.novelty.encoder.watch(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
 	for k, level := range []float32{100, 100, 1, 1, 1} {

@@ -56,12 +56,12 @@ func maceRollout(s *envs.Spec, steps int) *rl.Rollout {
 			x.Terminated[0] = 1
 			x.End(0, 0, step)
 		}
-		x.See(t, step)
+		x.Observe(t, step)
 	}
 	for row := range x.LogP {
 		x.LogP[row] = -1 - r.Uniform(0, 1)
 		if s.Act.Choices > 0 {
-			x.Act.Choice[row] = int32(2 * r.IntN(2))
+			x.Act.Discrete[row] = int32(2 * r.IntN(2))
 		} else {
 			x.Raw[row] = r.Norm()
 		}

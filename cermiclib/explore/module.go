@@ -55,7 +55,7 @@ type Inspector interface {
 	// Rate writes the raw intrinsic reward of the agent steps of x, whole episodes, into dst [T,E,N].
 	Rate(ctx context.Context, dst []float32, x *rl.Rollout) error
 	// Inspect fills in what the module makes of every agent step of x, which begins with an episode.
-	Inspect(ctx context.Context, x *rl.Rollout, into *results.Inside) error
+	Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error
 	// Recall takes what both need of earlier agent steps, and nothing else, from what Save returned in a run of any number of copies.
 	Recall(state []byte) error
 }

@@ -66,7 +66,7 @@ func (e *obsEncoder) watch(ctx context.Context, x *rl.Rollout) error {
 			return err
 		}
 		n := min(obsBlock, rows-from)
-		e.see.Feed(0, func(dst []float32) { x.LookFrom(dst[:n*e.spec.InLen()], from) })
+		e.see.Feed(0, func(dst []float32) { x.GatherFrom(dst[:n*e.spec.InLen()], from) })
 		if err := e.see.Run(); err != nil {
 			return err
 		}

@@ -22,15 +22,15 @@ type actor struct {
 func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
 	s := b.Spec
 	inputs := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.InLen())}
-	if c := p.CarryLen(); c > 0 {
-		inputs = append(inputs, nn.F32("carry", s.Copies, s.Agents, c))
+	if c := p.HiddenLen(); c > 0 {
+		inputs = append(inputs, nn.F32("hidden", s.Copies, s.Agents, c))
 	}
 	if b.Context > 0 {
 		inputs = append(inputs, nn.F32("context", s.Copies, s.Agents, b.Context))
 	}
 	forward, err := nn.NewProgram(b, "act", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		in := nn.Named(inputs, nodes)
-		y, next := p.Net(below(sc, path...), withContext(in["obs"], in["context"]), in["carry"], nn.ActionOutputs(&s.Act))
+		y, next := p.Net(below(sc, path...), withContext(in["obs"], in["context"]), in["hidden"], nn.ActionOutputs(&s.Act))
 		out := []*Node{y}
 		if s.Act.Choices == 0 {
 			mean, scale := nn.Gaussian(y)
@@ -61,9 +61,9 @@ func withContext(obs, context *Node) *Node {
 }
 
 func (a *actor) act(in *rl.Obs, out *rl.Dist) error {
-	a.forward.Feed(0, func(dst []float32) { in.Look(dst, a.spec) })
-	if a.policy.CarryLen() > 0 {
-		a.forward.Feed(1, func(dst []float32) { copy(dst, in.Carry) })
+	a.forward.Feed(0, func(dst []float32) { in.Gather(dst, a.spec) })
+	if a.policy.HiddenLen() > 0 {
+		a.forward.Feed(1, func(dst []float32) { copy(dst, in.Hidden) })
 	}
 	if in.Context != nil {
 		a.forward.Feed(a.forward.Input("context"), func(dst []float32) { copy(dst, in.Context) })
@@ -80,8 +80,8 @@ func (a *actor) act(in *rl.Obs, out *rl.Dist) error {
 		last = 2
 	}
 	out.Mask = in.Mask
-	if a.policy.CarryLen() > 0 {
-		a.forward.Read(last, out.Carry)
+	if a.policy.HiddenLen() > 0 {
+		a.forward.Read(last, out.Hidden)
 	}
 	return nil
 }

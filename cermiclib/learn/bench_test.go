@@ -36,7 +36,7 @@ func benchmarkStep(b *testing.B, c Q, p policy.Config) {
 		b.Fatal(err)
 	}
 	l := built.(*q)
-	if err := l.replay.Add(withCarry(randomRollout(spec, 50_000), l.CarryLen())); err != nil {
+	if err := l.replay.Add(withCarry(randomRollout(spec, 50_000), l.HiddenLen())); err != nil {
 		b.Fatal(err)
 	}
 	step := uint64(0)

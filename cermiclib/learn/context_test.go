@@ -32,7 +32,7 @@ func TestATellingExplorerIsAWiderObservationToTheActorAlone(t *testing.T) {
 			if errA != nil || errB != nil {
 				t.Fatal(errA, errB)
 			}
-			x := withCarry(randomRollout(wide, 10), a.CarryLen())
+			x := withCarry(randomRollout(wide, 10), a.HiddenLen())
 			y := *x
 			y.Spec, y.Obs = narrow, nil
 			for row := range (x.T + 1) * x.E * x.N {
@@ -53,11 +53,11 @@ func TestATellingExplorerIsAWiderObservationToTheActorAlone(t *testing.T) {
 				}
 			}
 			rows := x.E * x.N
-			seen, heard := rl.NewDist(wide, a.CarryLen()), rl.NewDist(narrow, b.CarryLen())
-			carry := x.Carry[:rows*a.CarryLen()]
-			errA = a.Act(&rl.Obs{Obs: x.Obs[:rows*5], Carry: carry}, seen)
-			errB = b.Act(&rl.Obs{Obs: y.Obs[:rows*3], Carry: carry, Context: y.Context[:rows*2]}, heard)
-			if errA != nil || errB != nil || !slices.Equal(seen.Logits, heard.Logits) || !slices.Equal(seen.Carry, heard.Carry) {
+			seen, heard := rl.NewDist(wide, a.HiddenLen()), rl.NewDist(narrow, b.HiddenLen())
+			hidden := x.Hidden[:rows*a.HiddenLen()]
+			errA = a.Act(&rl.Obs{Obs: x.Obs[:rows*5], Hidden: hidden}, seen)
+			errB = b.Act(&rl.Obs{Obs: y.Obs[:rows*3], Hidden: hidden, Context: y.Context[:rows*2]}, heard)
+			if errA != nil || errB != nil || !slices.Equal(seen.Logits, heard.Logits) || !slices.Equal(seen.Hidden, heard.Hidden) {
 				t.Errorf("it acts by %v, want %v (%v, %v)", heard.Logits, seen.Logits, errA, errB)
 			}
 		})

@@ -81,7 +81,7 @@ func (c *critic) valuesOf(dst []float32, x *rl.Rollout) error {
 		if c.readsState() {
 			copy(to, x.State[from*c.width():])
 		} else {
-			x.LookFrom(to, from*c.spec.Agents/c.each())
+			x.GatherFrom(to, from*c.spec.Agents/c.each())
 		}
 	})
 }
@@ -133,6 +133,6 @@ func (c *critic) lookAhead(to []float32, x *rl.Rollout, at int) {
 	}
 	agents, width := c.spec.Agents/c.each(), c.spec.InLen()
 	for i := range agents {
-		x.NextLook(to[i*width:(i+1)*width], at*agents+i)
+		x.GatherNext(to[i*width:(i+1)*width], at*agents+i)
 	}
 }

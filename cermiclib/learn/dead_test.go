@@ -65,8 +65,8 @@ func TestTheDeadTrainNoPolicy(t *testing.T) {
 		{"qmix", qmix, []string{"/q/utility"}},
 	} {
 		x := randomRollout(tdSpec(true), 10)
-		for row := range x.Act.Choice {
-			x.Act.Choice[row] = 0 // always allowed there
+		for row := range x.Act.Discrete {
+			x.Act.Discrete[row] = 0 // always allowed there
 		}
 		clear(x.Alive)
 		dead := moved(t, c.cfg, x, true)

@@ -32,7 +32,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	step, dist := envs.NewStep(spec), rl.NewDist(spec, learner.CarryLen())
+	step, dist := envs.NewStep(spec), rl.NewDist(spec, learner.HiddenLen())
 	env.Reset(nil, step)
 	if err := learner.Act(&rl.Obs{Obs: step.Obs, State: step.State, Mask: step.Mask, Alive: step.Alive}, dist); err != nil {
 		panic(err)

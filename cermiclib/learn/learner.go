@@ -19,8 +19,8 @@ type Learner interface {
 	// Update trains on the rollout, whose reward is ExtrinsicWeight·Extrinsic + Intrinsic, and reports its scalars. It returns ctx's error soon
 	// after that is cancelled; the run then goes back to where the iteration began.
 	Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
-	// CarryLen is C, the length of the policy's recurrent state.
-	CarryLen() int
+	// HiddenLen is C, the length of the policy's recurrent state.
+	HiddenLen() int
 }
 
 // OffPolicy is a Learner that trains on experience of earlier rollout batches.

@@ -171,8 +171,8 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	return m, err
 }
 
-// CarryLen is the length of the policy's recurrent state.
-func (m *mappo) CarryLen() int { return m.actor.policy.CarryLen() }
+// HiddenLen is the length of the policy's recurrent state.
+func (m *mappo) HiddenLen() int { return m.actor.policy.HiddenLen() }
 
 // Act computes the distribution of every agent of every copy from its own observation.
 func (m *mappo) Act(in *rl.Obs, out *rl.Dist) error { return m.actor.act(in, out) }

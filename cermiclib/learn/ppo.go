@@ -32,7 +32,7 @@ type ppoIn struct {
 	value   *Node // [B,V] before the update
 	noise   *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian
 	eps     *Node // [1] share of uniform actions, where there are any
-	carry   *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
+	hidden  *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
 	keep    *Node // [B,N] 0 where an episode starts; where chunks have several steps
 	context *Node // [B,N,F] what an explorer told the actor; nothing trains it
 }
@@ -55,8 +55,8 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	if mixed {
 		in = append(in, nn.F32("eps", 1))
 	}
-	if c := m.model.CarryLen(); c > 0 {
-		in = append(in, nn.F32("carry", b/m.chunk, n, c))
+	if c := m.model.HiddenLen(); c > 0 {
+		in = append(in, nn.F32("hidden", b/m.chunk, n, c))
 	}
 	if m.chunk > 1 {
 		in = append(in, nn.F32("keep", b, n))
@@ -91,7 +91,7 @@ func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppo
 		return fn(sc, ppoIn{
 			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
 			weight: at["weight"], state: at["state"], ret: at["ret"], value: at["value"], noise: at["noise"], eps: at["eps"],
-			carry: at["carry"], keep: at["keep"], context: at["context"],
+			hidden: at["hidden"], keep: at["keep"], context: at["context"],
 		})
 	})
 }
@@ -100,11 +100,11 @@ func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppo
 func (m *mappo) output(sc *model.Scope, in ppoIn, p policy.Policy) *Node {
 	out, obs := nn.ActionOutputs(&m.build.Spec.Act), withContext(in.obs, in.context)
 	if m.chunk == 1 {
-		y, _ := p.Net(sc, obs, in.carry, out)
+		y, _ := p.Net(sc, obs, in.hidden, out)
 		return y
 	}
 	n, l := m.build.Spec.Agents, m.chunk
-	y := p.(policy.Recurrent).Unroll(sc, Reshape(obs, l, -1, n, m.build.Spec.InLen()+m.build.Context), Reshape(in.keep, l, -1, n), in.carry, out)
+	y := p.(policy.Recurrent).Unroll(sc, Reshape(obs, l, -1, n, m.build.Spec.InLen()+m.build.Context), Reshape(in.keep, l, -1, n), in.hidden, out)
 	return Reshape(y, m.batch, n, out)
 }
 
@@ -210,11 +210,11 @@ func (m *mappo) feed(p *nn.Program, x *rl.Rollout, step uint64) {
 	p.Feed(p.Input("obs"), func(dst []float32) {
 		width := n * s.InLen()
 		for b, f := range m.frames {
-			x.LookFrom(dst[b*width:(b+1)*width], place(f)*n)
+			x.GatherFrom(dst[b*width:(b+1)*width], place(f)*n)
 		}
 	})
 	if k > 0 {
-		p.FeedInt(p.Input("choice"), func(dst []int32) { gather(dst, x.Act.Choice, m.frames, n) })
+		p.FeedInt(p.Input("choice"), func(dst []int32) { gather(dst, x.Act.Discrete, m.frames, n) })
 		p.Feed(p.Input("mask"), func(dst []float32) { gatherMask(dst, x.Mask, m.frames, n*k) })
 	} else {
 		rows("raw", n*s.Act.Dim, x.Raw)
@@ -233,9 +233,9 @@ func (m *mappo) feed(p *nn.Program, x *rl.Rollout, step uint64) {
 	if x.Eps > 0 {
 		p.Feed(p.Input("eps"), func(dst []float32) { dst[0] = x.Eps })
 	}
-	if c := m.model.CarryLen(); c > 0 {
+	if c := m.model.HiddenLen(); c > 0 {
 		first := m.frames[:m.batch/m.chunk]
-		p.Feed(p.Input("carry"), func(dst []float32) { gather(dst, x.Carry, first, n*c) })
+		p.Feed(p.Input("hidden"), func(dst []float32) { gather(dst, x.Hidden, first, n*c) })
 	}
 	if f := m.build.Context; f > 0 {
 		rows("context", n*f, x.Context)
@@ -259,7 +259,7 @@ func (m *mappo) feedWeight(dst []float32, x *rl.Rollout) {
 func (m *mappo) feedKeep(dst []float32, x *rl.Rollout) {
 	for b, f := range m.frames {
 		for i := range x.N {
-			dst[b*x.N+i] = float32(1 - x.Started[place(f)])
+			dst[b*x.N+i] = float32(1 - x.IsFirst[place(f)])
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (r *ppoReference) logProb(y []float64, row int) float64 {
 				total += math.Exp(y[i])
 			}
 		}
-		return y[r.x.Act.Choice[row]] - math.Log(total)
+		return y[r.x.Act.Discrete[row]] - math.Log(total)
 	}
 	logp := 0.0
 	for d := range a.Dim {
@@ -137,8 +137,8 @@ func behaved(t *testing.T, l Learner, x *rl.Rollout, eps float32, ratio rl.Ratio
 			x.LogP[k*rows+row] = d.Sample(row, r, act)
 		}
 		copy(x.Importance[k*rows:], d.Importance)
-		copy(x.Act.Choice[k*rows*min(1, len(x.Act.Choice)):], act.Choice)
-		copy(x.Act.Force[k*rows*s.Act.Dim:], act.Force)
+		copy(x.Act.Discrete[k*rows*min(1, len(x.Act.Discrete)):], act.Discrete)
+		copy(x.Act.Continuous[k*rows*s.Act.Dim:], act.Continuous)
 		copy(x.Raw[k*rows*s.Act.Dim:], d.Raw)
 	}
 	if ratio == rl.RatioMixture {

@@ -217,7 +217,7 @@ func (l *q) makeReplay(p policy.Policy) (err error) {
 	if l.replay, err = rl.NewReplay(l.build.Spec, l.Replay, int64(l.ReplayGB*rl.GB)); err != nil {
 		return fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)
 	}
-	if p.CarryLen() == 0 {
+	if p.HiddenLen() == 0 {
 		return nil
 	}
 	switch steps := l.Frames / l.build.Spec.Copies; {
@@ -226,14 +226,14 @@ func (l *q) makeReplay(p policy.Policy) (err error) {
 	case steps < l.chunk:
 		return fmt.Errorf("learner.offpolicy_frames_per_batch gives %d steps a rollout batch, want at least the %d of policy.bptt", steps, l.chunk)
 	}
-	if err := l.replay.KeepCarry(p.CarryLen(), l.chunk); err != nil {
+	if err := l.replay.KeepHidden(p.HiddenLen(), l.chunk); err != nil {
 		return fmt.Errorf("learner.replay_buffer_size and learner.replay_memory_gb: %w", err)
 	}
 	return nil
 }
 
-// CarryLen is the length of the policy's recurrent state.
-func (l *q) CarryLen() int { return l.actor.policy.CarryLen() }
+// HiddenLen is the length of the policy's recurrent state.
+func (l *q) HiddenLen() int { return l.actor.policy.HiddenLen() }
 
 // Act computes the utilities of every agent of every copy from its own observation, and how greedy to be with them.
 func (l *q) Act(in *rl.Obs, out *rl.Dist) error {

@@ -45,8 +45,8 @@ func (l *q) bonus(ctx context.Context) ([]float32, error) {
 	o := s.Agents * s.InLen()
 	clear(c.act)
 	for b, slot := range l.slots {
-		l.replay.Look(c.obs[b*o:(b+1)*o], slot)
-		for i, k := range l.replay.Choice(slot) {
+		l.replay.Gather(c.obs[b*o:(b+1)*o], slot)
+		for i, k := range l.replay.Discrete(slot) {
 			c.act[(b*s.Agents+i)*s.Act.Choices+int(k)] = 1
 		}
 	}

@@ -24,7 +24,7 @@ const (
 var qScalars = []string{"q_loss", "q_total", "q_target", "q_grad_norm"}
 
 // inputs declares what one update reads of B frames: L successive steps of B/L copies, in time order.
-func (l *q) inputs(carry int) []nn.Input {
+func (l *q) inputs(hidden int) []nn.Input {
 	s, b, width := l.build.Spec, len(l.slots), len(l.slots)/l.chunk
 	inputs := []nn.Input{
 		nn.F32("obs", b, s.Agents, s.InLen()), nn.I32("choice", b, s.Agents),
@@ -39,15 +39,15 @@ func (l *q) inputs(carry int) []nn.Input {
 	if s.Masked { // what was allowed
 		inputs = append(inputs, nn.F32("mask", b, s.Agents, s.Act.Choices), nn.F32("next_mask", b, s.Agents, s.Act.Choices))
 	}
-	if carry > 0 { // state before the first step, and 0 where a step begins an episode
-		inputs = append(inputs, nn.F32("carry", width, s.Agents, carry), nn.F32("keep", l.chunk+1, width, s.Agents))
+	if hidden > 0 { // state before the first step, and 0 where a step begins an episode
+		inputs = append(inputs, nn.F32("hidden", width, s.Agents, hidden), nn.F32("keep", l.chunk+1, width, s.Agents))
 	}
 	return inputs
 }
 
 // newUpdate compiles one gradient step: forward, target, loss, gradient, norm clip, Adam, targets following.
 func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
-	inputs := l.inputs(p.CarryLen())
+	inputs := l.inputs(p.HiddenLen())
 	return nn.NewProgram(l.build, "q", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		in := nn.Named(inputs, nodes)
 		online, target := sc.At(onlineScope), sc.At(targetScope)
@@ -71,27 +71,27 @@ func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
 func (l *q) utilities(sc *model.Scope, p policy.Policy, in map[string]*Node) (now, next *Node) {
 	sc = sc.At(utilityScope)
 	k := l.build.Spec.Act.Choices
-	if in["carry"] == nil {
+	if in["hidden"] == nil {
 		now, _ = p.Net(sc, in["obs"], nil, k)
 		next, _ = p.Net(sc, in["next"], nil, k)
 		return now, next
 	}
 	d := in["next"].Shape().Dimensions
 	seen := Reshape(in["obs"], l.chunk, d[0], d[1], d[2])
-	y := unroll(sc, p, Concatenate([]*Node{seen, InsertAxes(in["next"], 0)}, 0), in["keep"], in["carry"], k)
+	y := unroll(sc, p, Concatenate([]*Node{seen, InsertAxes(in["next"], 0)}, 0), in["keep"], in["hidden"], k)
 	frames := func(steps SliceAxisSpec) *Node { return Reshape(Slice(y, steps), -1, d[1], k) }
 	return frames(AxisRange(0, l.chunk)), frames(AxisRangeToEnd(1))
 }
 
-// unroll maps obs [L,B,N,O] to [L,B,N,out], starting from carry [B,N,C]; keep [L,B,N] is 0 where an episode starts.
-func unroll(sc *model.Scope, p policy.Policy, obs, keep, carry *Node, out int) *Node {
+// unroll maps obs [L,B,N,O] to [L,B,N,out], starting from hidden state [B,N,C]; keep [L,B,N] is 0 where an episode starts.
+func unroll(sc *model.Scope, p policy.Policy, obs, keep, hidden *Node, out int) *Node {
 	if r, ok := p.(policy.Recurrent); ok {
-		return r.Unroll(sc, obs, keep, carry, out)
+		return r.Unroll(sc, obs, keep, hidden, out)
 	}
 	steps := make([]*Node, obs.Shape().Dimensions[0])
 	for t := range steps {
 		at := func(x *Node) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
-		steps[t], carry = p.Net(sc, at(obs), Mul(carry, InsertAxes(at(keep), -1)), out)
+		steps[t], hidden = p.Net(sc, at(obs), Mul(hidden, InsertAxes(at(keep), -1)), out)
 	}
 	return Stack(steps, 0)
 }
@@ -182,15 +182,15 @@ func (l *q) loss(d *Node) *Node {
 func (l *q) feed(ctx context.Context, extrinsic float32) error {
 	s, r := l.build.Spec, l.replay
 	last := l.slots[len(l.slots)-len(l.slots)/l.chunk:]
-	l.feedRows("obs", l.slots, r.Look)
-	l.feedRows("next", last, r.NextLook)
+	l.feedRows("obs", l.slots, r.Gather)
+	l.feedRows("next", last, r.GatherNext)
 	if l.readsState() {
 		l.feedRows("state", l.slots, func(dst []float32, slot int32) { copy(dst, r.State(slot)) })
 		l.feedRows("next_state", l.slots, func(dst []float32, slot int32) { copy(dst, r.NextState(slot)) })
 	}
 	l.update.FeedInt(l.update.Input("choice"), func(dst []int32) {
 		for b, slot := range l.slots {
-			copy(dst[b*s.Agents:(b+1)*s.Agents], r.Choice(slot))
+			copy(dst[b*s.Agents:(b+1)*s.Agents], r.Discrete(slot))
 		}
 	})
 	l.update.Feed(l.update.Input("goes_on"), func(dst []float32) {
@@ -207,8 +207,8 @@ func (l *q) feed(ctx context.Context, extrinsic float32) error {
 		l.feedBytes("next_mask", r.NextMask)
 	}
 	l.feedBytes("alive", r.Alive)
-	if l.CarryLen() > 0 {
-		l.feedRows("carry", l.slots[:len(last)], func(dst []float32, slot int32) { copy(dst, r.Carry(slot)) })
+	if l.HiddenLen() > 0 {
+		l.feedRows("hidden", l.slots[:len(last)], func(dst []float32, slot int32) { copy(dst, r.Hidden(slot)) })
 		l.feedKeep(len(last))
 	}
 	bonus, err := l.bonus(ctx)

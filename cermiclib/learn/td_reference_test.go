@@ -22,7 +22,7 @@ type tdReference struct {
 	cfg    Q
 	spec   *envs.Spec
 	chunk  int      // L
-	carry  int      // C
+	hidden int      // C
 	names  []string // of the online variables
 	online map[string][]float64
 	target map[string][]float64
@@ -41,7 +41,7 @@ type mixed struct {
 }
 
 func newReference(l *q) *tdReference {
-	r := &tdReference{cfg: l.Q, spec: l.build.Spec, chunk: l.chunk, carry: l.CarryLen(), online: map[string][]float64{}, target: map[string][]float64{},
+	r := &tdReference{cfg: l.Q, spec: l.build.Spec, chunk: l.chunk, hidden: l.HiddenLen(), online: map[string][]float64{}, target: map[string][]float64{},
 		m: map[string][]float64{}, v: map[string][]float64{}}
 	switch l.Mixer.(type) {
 	case QMIX:
@@ -135,8 +135,8 @@ func (r *tdReference) see(p map[string][]float64, replay *rl.Replay, slots []int
 	for b := range width {
 		for i := range n {
 			var h []float64
-			if r.carry > 0 {
-				h = wide(replay.Carry(slots[b])[i*r.carry : (i+1)*r.carry])
+			if r.hidden > 0 {
+				h = wide(replay.Hidden(slots[b])[i*r.hidden : (i+1)*r.hidden])
 			}
 			for t := range r.chunk {
 				at, obs := t*width+b, replay.Obs(slots[t*width+b])
@@ -247,7 +247,7 @@ func (r *tdReference) loss(p map[string][]float64, replay *rl.Replay, slots []in
 		now := mixed{chosen: make([]float64, n), max: make([]float64, n), choice: make([]int, n), obs: replay.Obs(slot), state: replay.State(slot), frame: b}
 		for i := range n {
 			q := utility[b][i]
-			now.choice[i] = int(replay.Choice(slot)[i])
+			now.choice[i] = int(replay.Discrete(slot)[i])
 			now.chosen[i], now.max[i] = q[now.choice[i]], q[argmax(q, r.mask(replay, slot, i))]
 		}
 		sum += r.attentionCost(p, now)

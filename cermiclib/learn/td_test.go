@@ -41,11 +41,11 @@ func randomRollout(s *envs.Spec, steps int) *rl.Rollout {
 	}
 	show()
 	for t := range steps {
-		x.See(t, step)
+		x.Observe(t, step)
 		for i := range s.Copies * s.Agents {
 			row := t*s.Copies*s.Agents + i
 			if s.Act.Choices > 0 {
-				x.Act.Choice[row] = int32(r.IntN(s.Act.Choices))
+				x.Act.Discrete[row] = int32(r.IntN(s.Act.Choices))
 			}
 			x.Extrinsic[row], x.Intrinsic[row] = r.Norm(), r.Norm()
 		}
@@ -66,16 +66,16 @@ func randomRollout(s *envs.Spec, steps int) *rl.Rollout {
 			show() // after a reset
 		}
 	}
-	x.See(steps, step)
+	x.Observe(steps, step)
 	return x
 }
 
 // withCarry lets a rollout begin every step in a random recurrent state of so many numbers.
-func withCarry(x *rl.Rollout, carry int) *rl.Rollout {
-	x.Carry = make([]float32, x.Rows()*carry)
+func withCarry(x *rl.Rollout, hidden int) *rl.Rollout {
+	x.Hidden = make([]float32, x.Rows()*hidden)
 	r := rng.New(2, "carry")
-	for i := range x.Carry {
-		x.Carry[i] = r.Norm()
+	for i := range x.Hidden {
+		x.Hidden[i] = r.Norm()
 	}
 	return x
 }
@@ -94,7 +94,7 @@ func checkUpdate(t *testing.T, c Q, p policy.Config, spec *envs.Spec) {
 	}
 	l := built.(*q)
 	ref := newReference(l)
-	got, err := l.Update(t.Context(), withCarry(randomRollout(spec, 10), l.CarryLen()))
+	got, err := l.Update(t.Context(), withCarry(randomRollout(spec, 10), l.HiddenLen()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,14 +112,14 @@ func (g *game) Reset(mask []uint8, out *envs.Step) {
 func (g *game) Step(act *envs.Actions, out *envs.Step) {
 	for c := range g.at {
 		now := &g.stages[g.at[c]]
-		r := now.pay[act.Choice[2*c]][act.Choice[2*c+1]]
+		r := now.pay[act.Discrete[2*c]][act.Discrete[2*c+1]]
 		for i := range 2 {
 			out.Dense[2*c+i], out.Sparse[2*c+i] = r, r
 		}
 		out.Score[c], out.Terminated[c] = r, 1
 		if now.next != nil {
 			out.Terminated[c] = 0
-			g.at[c] = uint8(now.next[act.Choice[2*c]])
+			g.at[c] = uint8(now.next[act.Discrete[2*c]])
 		}
 		g.show(c, out)
 	}

@@ -138,16 +138,16 @@ func (e *identity) Step(act *envs.Actions, out *envs.Step) {
 
 // pay is the reward of agent row.
 func (e *identity) pay(row int, act *envs.Actions) float32 {
-	if e.cfg.Masked && int(act.Choice[row]) == e.cfg.Symbols-1 {
+	if e.cfg.Masked && int(act.Discrete[row]) == e.cfg.Symbols-1 {
 		panic("libtest/identity: an agent was made to take an action that its mask forbids")
 	}
 	switch {
 	case e.asked[row] == none:
 		return 0
 	case e.cfg.Continuous:
-		d := act.Force[row] - e.code(e.asked[row])
+		d := act.Continuous[row] - e.code(e.asked[row])
 		return 1 - d*d
-	case act.Choice[row] == e.asked[row]:
+	case act.Discrete[row] == e.asked[row]:
 		return 1
 	}
 	return 0

@@ -51,13 +51,13 @@ func NewBuild(t testing.TB, task envs.Config, seed uint64) (*nn.Build, envs.Env)
 }
 
 // Observe fills what the agents of a spec see with standard normal numbers, and cells with any of their kinds.
-func Observe(s *envs.Spec, carry int, r *rng.Rand) *rl.Obs {
+func Observe(s *envs.Spec, hidden int, r *rng.Rand) *rl.Obs {
 	rows := s.Copies * s.Agents
 	in := &rl.Obs{
 		Obs: make([]float32, rows*s.ObsLen()), State: make([]float32, s.Copies*s.State), Alive: make([]uint8, rows),
-		Carry: make([]float32, rows*carry),
+		Hidden: make([]float32, rows*hidden),
 	}
-	for _, v := range [][]float32{in.Obs, in.State, in.Carry} {
+	for _, v := range [][]float32{in.Obs, in.State, in.Hidden} {
 		for i := range v {
 			v[i] = r.Norm()
 		}
@@ -84,15 +84,15 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 		t.Fatal(err)
 	}
 	s, nan := b.Spec, float32(math.NaN())
-	in := Observe(s, learner.CarryLen(), rng.New(1, "observations"))
-	want, got := rl.NewDist(s, learner.CarryLen()), rl.NewDist(s, learner.CarryLen())
+	in := Observe(s, learner.HiddenLen(), rng.New(1, "observations"))
+	want, got := rl.NewDist(s, learner.HiddenLen()), rl.NewDist(s, learner.HiddenLen())
 	if err := learner.Act(in, want); err != nil {
 		t.Fatal(err)
 	}
-	rows, o, c := s.Copies*s.Agents, s.ObsLen(), learner.CarryLen()
+	rows, o, c := s.Copies*s.Agents, s.ObsLen(), learner.HiddenLen()
 	row := rows / 2
 	blind := *in
-	blind.Obs, blind.State, blind.Carry = slices.Clone(in.Obs), slices.Clone(in.State), slices.Clone(in.Carry)
+	blind.Obs, blind.State, blind.Hidden = slices.Clone(in.Obs), slices.Clone(in.State), slices.Clone(in.Hidden)
 	blind.Cells = slices.Clone(in.Cells)
 	for i := range blind.Cells {
 		if i/s.CellLen() != row {
@@ -107,15 +107,15 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 	for i := range blind.State {
 		blind.State[i] = nan
 	}
-	for i := range blind.Carry {
+	for i := range blind.Hidden {
 		if i/c != row {
-			blind.Carry[i] = nan
+			blind.Hidden[i] = nan
 		}
 	}
 	if err := learner.Act(&blind, got); err != nil {
 		t.Fatal(err)
 	}
-	for _, pair := range [][2][]float32{{want.Logits, got.Logits}, {want.Mean, got.Mean}, {want.Scale, got.Scale}, {want.Carry, got.Carry}} {
+	for _, pair := range [][2][]float32{{want.Logits, got.Logits}, {want.Mean, got.Mean}, {want.Scale, got.Scale}, {want.Hidden, got.Hidden}} {
 		k := len(pair[0]) / rows
 		for i := row * k; i < (row+1)*k; i++ {
 			// rows of one matrix product: equal but for the order of additions

@@ -66,16 +66,16 @@ func (m memoryCheck) rollout(t int, seed uint64) *rl.Rollout {
 	for i := range x.Cells {
 		x.Cells[i] = uint16(r.IntN(4))
 	}
-	for i := range x.Seen {
-		x.Seen[i] = uint8(r.IntN(2))
+	for i := range x.Visible {
+		x.Visible[i] = uint8(r.IntN(2))
 	}
 	for i := range x.Alive {
 		x.Alive[i] = 1
 	}
-	for i := range x.Act.Choice {
-		x.Act.Choice[i] = int32(r.IntN(2))
+	for i := range x.Act.Discrete {
+		x.Act.Discrete[i] = int32(r.IntN(2))
 	}
-	x.Started[0], x.Started[t/2*x.E] = 1, 1
+	x.IsFirst[0], x.IsFirst[t/2*x.E] = 1, 1
 	x.Truncated[(t/2-1)*x.E] = 1
 	return x
 }
@@ -237,7 +237,7 @@ func (m memoryCheck) before(t *testing.T) {
 	start := 0
 	for row, e := range exists {
 		step, agent := row/agents, row%agents
-		if agent < 3 && x.Started[step*x.E] != 0 {
+		if agent < 3 && x.IsFirst[step*x.E] != 0 {
 			start = step
 			if e != 0 {
 				t.Errorf("row %d starts an episode, yet has an f_{n-1}", row)
@@ -337,7 +337,7 @@ func (m memoryCheck) saves(t *testing.T) {
 		}
 	}
 	x := m.rollout(steps, 7)
-	x.Started[0] = 0 // copy 0 goes on too
+	x.IsFirst[0] = 0 // copy 0 goes on too
 	now, before, exists := one.see(x)
 	now2, before2, exists2 := two.see(x)
 	if !equalRows(now, now2) || !equalRows(before, before2) || !slices.Equal(exists, exists2) {

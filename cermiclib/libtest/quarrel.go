@@ -70,9 +70,9 @@ func (q *quarrel) show(c int, out *envs.Step) {
 		}
 		out.Alive[c*quarrelAgents+i] = 1
 		for j := range quarrelAgents {
-			out.Seen[(c*quarrelAgents+i)*quarrelAgents+j] = 1
+			out.Visible[(c*quarrelAgents+i)*quarrelAgents+j] = 1
 			if i == j {
-				out.Seen[(c*quarrelAgents+i)*quarrelAgents+j] = 0
+				out.Visible[(c*quarrelAgents+i)*quarrelAgents+j] = 0
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (q *quarrel) Reset(mask []uint8, out *envs.Step) {
 func (q *quarrel) Step(act *envs.Actions, out *envs.Step) {
 	for c := range q.step {
 		named := float32(0)
-		for _, choice := range act.Choice[c*quarrelAgents : (c+1)*quarrelAgents] {
+		for _, choice := range act.Discrete[c*quarrelAgents : (c+1)*quarrelAgents] {
 			if choice == q.symbol[c] {
 				named += 1. / quarrelAgents
 			}

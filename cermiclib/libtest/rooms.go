@@ -112,7 +112,7 @@ func (e *rooms) Step(act *envs.Actions, out *envs.Step) {
 	for c := range e.step {
 		found := float32(0)
 		for row := c * roomsAgents; row < (c+1)*roomsAgents; row++ {
-			move := roomsMoves[act.Choice[row]]
+			move := roomsMoves[act.Discrete[row]]
 			x, y := int(e.at[row][0])+move[0], int(e.at[row][1])+move[1]
 			if e.free(x, y) {
 				e.at[row] = [2]uint8{uint8(x), uint8(y)}

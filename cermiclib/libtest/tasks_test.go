@@ -34,8 +34,8 @@ func TestTheFarRoomTakesExploring(t *testing.T) {
 	env.Reset(nil, out)
 	found := 0
 	for range 60 {
-		for row := range act.Choice {
-			act.Choice[row] = int32(r.IntN(5))
+		for row := range act.Discrete {
+			act.Discrete[row] = int32(r.IntN(5))
 		}
 		env.Step(act, out)
 		for c, score := range out.Score {
@@ -51,13 +51,13 @@ func TestTheFarRoomTakesExploring(t *testing.T) {
 	arrived := make([]bool, c.Copies)
 	const size, wall, door = 10, 5, 5
 	for range 18 {
-		for row := range act.Choice {
+		for row := range act.Discrete {
 			at := slices.Index(out.Obs[row*2*size:row*2*size+size], 1)
 			switch y := slices.Index(out.Obs[row*2*size+size:(row+1)*2*size], 1); {
 			case at < wall && y < door, at == size-1:
-				act.Choice[row] = 4 // down
+				act.Discrete[row] = 4 // down
 			default:
-				act.Choice[row] = 2 // right
+				act.Discrete[row] = 2 // right
 			}
 		}
 		env.Step(act, out)

@@ -72,7 +72,7 @@ func detected(p *nn.Program, x *rl.Rollout, embedded []float32, visit func(row i
 	probability, e := make([]float32, detectRows*n), make([]float32, detectRows*d)
 	for from := 0; from < rows; from += detectRows {
 		to := min(from+detectRows, rows)
-		p.Feed(0, func(dst []float32) { x.LookFrom(dst[:(to-from)*x.Spec.InLen()], from) })
+		p.Feed(0, func(dst []float32) { x.GatherFrom(dst[:(to-from)*x.Spec.InLen()], from) })
 		if err := p.Run(); err != nil {
 			return err
 		}

@@ -294,12 +294,12 @@ func (m *graphMemory) gatherLabels(p *nn.Program, first int, x *rl.Rollout, rows
 	o, n := m.obs, m.agents
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {
-			x.Look(dst[k*o:(k+1)*o], int(row))
+			x.Gather(dst[k*o:(k+1)*o], int(row))
 		}
 	})
 	p.Feed(first+1, func(dst []float32) {
 		for k, row := range rows {
-			for j, y := range x.Seen[int(row)*n : (int(row)+1)*n] {
+			for j, y := range x.Visible[int(row)*n : (int(row)+1)*n] {
 				dst[k*n+j] = float32(y)
 			}
 			m.labelTypes(dst[k*n:(k+1)*n], int(row)%x.N)
@@ -315,7 +315,7 @@ func (m *graphMemory) Watch(x *rl.Rollout) error {
 	if m.scope == "" {
 		return fmt.Errorf("memory graph: asked to watch before its features were built into a graph")
 	}
-	if m.Online && x.Seen == nil {
+	if m.Online && x.Visible == nil {
 		return fmt.Errorf("memory graph: det_online is true but the rollout holds no labels")
 	}
 	if m.detector == nil {

@@ -134,7 +134,7 @@ func gradients(t *testing.T, c DynamicGraph, goal func(Context) *graph.Node) (ma
 	x.KeepLabels()
 	for i, s := range sightings(x, 7) {
 		for j := range 3 {
-			x.Seen[i*3+j] = uint8(s >> j & 1)
+			x.Visible[i*3+j] = uint8(s >> j & 1)
 		}
 	}
 	build := &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}

@@ -153,12 +153,12 @@ func (m *gru) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {
 			at := (k%l*chunks + k/l) * m.obs
-			x.Look(dst[at:at+m.obs], int(row))
+			x.Gather(dst[at:at+m.obs], int(row))
 		}
 	})
 	p.Feed(first+1, func(dst []float32) {
 		for k, row := range rows {
-			dst[k%l*chunks+k/l] = float32(1 - x.Started[int(row)/x.N])
+			dst[k%l*chunks+k/l] = float32(1 - x.IsFirst[int(row)/x.N])
 		}
 	})
 	p.Feed(first+2, func(dst []float32) {
@@ -170,7 +170,7 @@ func (m *gru) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
 	})
 	p.Feed(first+3, func(dst []float32) {
 		for k, row := range rows {
-			dst[k] = float32(1 - x.Started[int(row)/x.N])
+			dst[k] = float32(1 - x.IsFirst[int(row)/x.N])
 			if int(row) < agents && m.before[row] == 0 {
 				dst[k] = 0
 			}
@@ -288,12 +288,12 @@ func (m *gru) walk(p *nn.Program, x *rl.Rollout, t, steps int) error {
 	p.Feed(0, func(dst []float32) {
 		each := agents * m.obs
 		for k := range steps {
-			x.LookFrom(dst[k*each:(k+1)*each], (t+k)*agents)
+			x.GatherFrom(dst[k*each:(k+1)*each], (t+k)*agents)
 		}
 	})
 	p.Feed(1, func(dst []float32) {
 		for k := range dst {
-			dst[k] = float32(1 - x.Started[t*x.E+k/x.N])
+			dst[k] = float32(1 - x.IsFirst[t*x.E+k/x.N])
 		}
 	})
 	p.Feed(2, func(dst []float32) { copy(dst, m.hidden) })

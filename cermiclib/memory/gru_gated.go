@@ -41,7 +41,7 @@ func (g *gates) gather(p *nn.Program, first, l int, x *rl.Rollout, rows []int32)
 	})
 	p.Feed(first+1, func(dst []float32) {
 		for k, row := range rows {
-			for j, y := range x.Seen[int(row)*n : (int(row)+1)*n] {
+			for j, y := range x.Visible[int(row)*n : (int(row)+1)*n] {
 				dst[(k%l*chunks+k/l)*n+j] = float32(y)
 			}
 		}
@@ -59,7 +59,7 @@ func (g *gates) note(x *rl.Rollout, t int, known []uint8, probability []float32,
 	rows := x.E * x.N
 	for a := range rows {
 		row := t*rows + a
-		first := x.Started[row/x.N] != 0 || t == 0 && known[a] == 0
+		first := x.IsFirst[row/x.N] != 0 || t == 0 && known[a] == 0
 		moved := first
 		for j, p := range probability[a*g.agents : (a+1)*g.agents] {
 			moved = moved || x.Alive[row] != 0 && j != a%x.N && p >= gateThreshold
@@ -138,7 +138,7 @@ func (m *gru) walkGated(x *rl.Rollout, t int) {
 
 // needLabels returns an error if x has nothing for the detector to learn from.
 func needLabels(x *rl.Rollout) error {
-	if x.Seen == nil {
+	if x.Visible == nil {
 		return fmt.Errorf("memory gru: gru_gated is true but the rollout holds no labels")
 	}
 	return nil

@@ -100,18 +100,18 @@ func (m *mlp) Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32) {
 	step, width := int32(x.E*x.N), m.spec.InLen()
 	p.Feed(first, func(dst []float32) {
 		for k, row := range rows {
-			x.Look(dst[k*width:(k+1)*width], int(row))
+			x.Gather(dst[k*width:(k+1)*width], int(row))
 		}
 	})
 	p.Feed(first+1, func(dst []float32) {
 		for k, row := range rows {
-			x.Look(dst[k*width:(k+1)*width], int(max(row-step, row%step))) // at t = 0 any finite value will do
+			x.Gather(dst[k*width:(k+1)*width], int(max(row-step, row%step))) // at t = 0 any finite value will do
 		}
 	})
 	p.Feed(first+2, func(dst []float32) {
 		for k, row := range rows {
 			dst[k] = 0
-			if row >= step && x.Started[int(row)/x.N] == 0 {
+			if row >= step && x.IsFirst[int(row)/x.N] == 0 {
 				dst[k] = 1
 			}
 		}

@@ -27,7 +27,7 @@ func TestMLPKnowsTheStepBefore(t *testing.T) {
 	for i := range x.Obs {
 		x.Obs[i] = float32(i%7) - 3
 	}
-	x.Started[0], x.Started[2] = 1, 1
+	x.IsFirst[0], x.IsFirst[2] = 1, 1
 	rows := []int32{0, 1, 2, 3, 4, 5, 6, 7}
 	c := DefaultMLP()
 	m, p, _ := probe(t, c, spec, len(rows))

@@ -56,7 +56,7 @@ func (l *graphObjective) feed(p *nn.Program, rows []int32) {
 	o := l.m.obs
 	p.Feed(0, func(dst []float32) {
 		for k, row := range rows {
-			l.x.Look(dst[k*o:(k+1)*o], int(row))
+			l.x.Gather(dst[k*o:(k+1)*o], int(row))
 		}
 	})
 	l.x.feed(p, 1, rows)

@@ -42,8 +42,8 @@ func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, 
 		if err := envs.Err(env); err != nil {
 			return nil, err
 		}
-		x.See(t, out)
-		copy(x.Started[t*x.E:], done)
+		x.Observe(t, out)
+		copy(x.IsFirst[t*x.E:], done)
 		if x.truth != nil {
 			tracker.Track(x.truth[3*t*x.E*x.N : 3*(t+1)*x.E*x.N])
 		}
@@ -63,15 +63,15 @@ func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, 
 }
 
 func randomActions(s *envs.Spec, out *envs.Step, act *envs.Actions, r *rng.Rand) {
-	for i := range act.Force {
+	for i := range act.Continuous {
 		d := i % s.Act.Dim
-		act.Force[i] = r.Uniform(s.Act.Low[d], s.Act.High[d])
+		act.Continuous[i] = r.Uniform(s.Act.Low[d], s.Act.High[d])
 	}
 	k := s.Act.Choices
-	for i := range act.Choice {
-		act.Choice[i] = int32(r.IntN(k))
-		for out.Mask != nil && out.Mask[i*k+int(act.Choice[i])] == 0 {
-			act.Choice[i] = int32(r.IntN(k))
+	for i := range act.Discrete {
+		act.Discrete[i] = int32(r.IntN(k))
+		for out.Mask != nil && out.Mask[i*k+int(act.Discrete[i])] == 0 {
+			act.Discrete[i] = int32(r.IntN(k))
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (x *play) stateLen() int { return 4 + x.kinds }
 // state writes place and velocity of an agent, the way since the step before, and its type as a one-hot vector into dst.
 func (x *play) state(dst []float32, row int) {
 	now, before := x.truth[3*row:3*row+3], row-x.E*x.N
-	if x.Started[row/x.N] != 0 {
+	if x.IsFirst[row/x.N] != 0 {
 		before = row
 	}
 	clear(dst)
@@ -143,13 +143,13 @@ func (x *play) feed(p *nn.Program, first int, rows []int32) {
 	})
 	p.Feed(first+inLabel, func(dst []float32) {
 		for k, row := range rows {
-			for j, y := range x.Seen[int(row)*n : (int(row)+1)*n] {
+			for j, y := range x.Visible[int(row)*n : (int(row)+1)*n] {
 				dst[k*n+j] = float32(y)
 			}
 		}
 	})
 	p.Feed(first+inTarget, func(dst []float32) {
-		width, write := x.Spec.InLen(), x.Look
+		width, write := x.Spec.InLen(), x.Gather
 		if x.truth != nil {
 			width, write = x.stateLen(), x.state
 		}

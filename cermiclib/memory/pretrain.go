@@ -332,7 +332,7 @@ func (s *pretrainer) quality() (Quality, error) {
 				if j == int(row)%n || s.play.Alive[row] == 0 {
 					continue
 				}
-				present := s.play.Seen[int(row)*n+j] != 0
+				present := s.play.Visible[int(row)*n+j] != 0
 				scores, labels = append(scores, float64(p[k*n+j])), append(labels, present)
 				for axis := 0; axis < 2 && present; axis++ {
 					seen.add(axis, float64(s.play.RelPos[(int(row)*n+j)*2+axis]), float64(offset[(axis*n+j)*s.Batch+k]))

@@ -44,7 +44,7 @@ func (e *scatter) Reset(_ []uint8, out *envs.Step) { e.Step(nil, out) }
 
 func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 	const n = 3
-	copy(out.Seen, e.seen)
+	copy(out.Visible, e.seen)
 	copy(out.RelPos, e.rel)
 	for c := range e.spec.Copies {
 		var at [n][2]float32
@@ -68,7 +68,7 @@ func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 		}
 	}
 	if !e.late {
-		copy(out.Seen, e.seen)
+		copy(out.Visible, e.seen)
 		copy(out.RelPos, e.rel)
 	}
 }
@@ -264,7 +264,7 @@ func TestNodeTargetsAreWhatTheSimulatorKnows(t *testing.T) {
 			t.Errorf("agent step %d: %v, want %v", row, got, want)
 		}
 	}
-	x.Started[1*x.E] = 1
+	x.IsFirst[1*x.E] = 1
 	if x.state(got, 32); got[2] != 0 || got[3] != 0 {
 		t.Errorf("an agent is %v at the first step of an episode, want no velocity", got)
 	}

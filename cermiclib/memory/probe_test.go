@@ -64,7 +64,7 @@ func wander(spec *envs.Spec, t int, seed uint64, started ...int) *rl.Rollout {
 		x.Alive[i] = 1
 	}
 	for _, row := range started {
-		x.Started[row] = 1
+		x.IsFirst[row] = 1
 		if row >= x.E {
 			x.Truncated[row-x.E] = 1
 		}

@@ -70,7 +70,7 @@ func (q *queue) watch(x *rl.Rollout, seen []uint64) {
 			if bits != 0 {
 				bits |= 1 << (lane % x.N)
 			}
-			first := x.Started[row/x.N] != 0 || len(list) == 0
+			first := x.IsFirst[row/x.N] != 0 || len(list) == 0
 			if first || bits != 0 {
 				list = append(list, moment{int32(row), bits, first})
 			}
@@ -106,7 +106,7 @@ func (q *queue) carry(x *rl.Rollout, lane int) {
 // look writes what the observer saw at m into dst [I].
 func (q *queue) look(dst []float32, x *rl.Rollout, lane int, m moment) {
 	if m.at >= 0 {
-		x.Look(dst, int(m.at))
+		x.Gather(dst, int(m.at))
 		return
 	}
 	at := (lane*q.keep + int(-1-m.at)) * q.obs

@@ -124,7 +124,7 @@ func TestQueueGoesOnAcrossRollouts(t *testing.T) {
 		x := rl.NewRollout(oneCopy(), 4, 0)
 		copy(x.Obs, whole.Obs[part*8:])
 		copy(x.Alive, whole.Alive[part*8:])
-		copy(x.Started, whole.Started[part*4:])
+		copy(x.IsFirst, whole.IsFirst[part*4:])
 		var local []int
 		for _, s := range steps {
 			if s/4 == part {

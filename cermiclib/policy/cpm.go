@@ -157,18 +157,18 @@ func (c CPM) Build(b *nn.Build) (Policy, error) {
 
 func (p *cpm) peers() int { return p.spec.Agents - 1 }
 
-// told is the length of what an agent knows of its peers: J vectors, one after the other.
-func (p *cpm) told() int { return p.peers() * p.vector }
+// peersLen is the length of what an agent knows of its peers: J vectors, one after the other.
+func (p *cpm) peersLen() int { return p.peers() * p.vector }
 
-// CarryLen is that of the peers' last vectors and of the acting network's own state.
-func (p *cpm) CarryLen() int { return p.told() + p.core.CarryLen() }
+// HiddenLen is that of the peers' last vectors and of the acting network's own state.
+func (p *cpm) HiddenLen() int { return p.peersLen() + p.core.HiddenLen() }
 
 // Chunk is that of the acting network; predictions are never trained through time.
 func (p *cpm) Chunk() int { return Chunk(p.core) }
 
-// Net maps obs [B,N,I] and carry [B,N,C] to y [B,N,out] and the next carry.
-func (p *cpm) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
-	last, state := p.split(carry)
+// Net maps obs [B,N,I] and hidden state [B,N,C] to y [B,N,out] and the next hidden state.
+func (p *cpm) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
+	last, state := p.split(hidden)
 	guess := p.foresee(sc, obs, last)
 	y, state = p.core.Net(sc, Concatenate([]*Node{obs, guess}, -1), state, out)
 	next = guess
@@ -182,35 +182,35 @@ func (p *cpm) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
 }
 
 // Unroll maps obs [L,B,N,I] to [L,B,N,out]: predictions follow each other from the one before the first step.
-func (p *cpm) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
+func (p *cpm) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
 	steps := make([]*Node, obs.Shape().Dimensions[0])
 	at := func(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }
 	going := func(t int) *Node { return InsertAxes(at(keep, t), -1) }
 	if p.PeerInput == TruePrev { // what peers did is known only after they did it
 		for t := range steps {
-			steps[t], carry = p.Net(sc, at(obs, t), Mul(carry, going(t)), out)
+			steps[t], hidden = p.Net(sc, at(obs, t), Mul(hidden, going(t)), out)
 		}
 		return Stack(steps, 0)
 	}
-	last, state := p.split(carry)
+	last, state := p.split(hidden)
 	for t := range steps {
 		last = p.foresee(sc, at(obs, t), Mul(last, going(t)))
 		steps[t] = last
 	}
-	told := Concatenate([]*Node{obs, Stack(steps, 0)}, -1)
+	withPeers := Concatenate([]*Node{obs, Stack(steps, 0)}, -1)
 	if r, ok := p.core.(Recurrent); ok {
-		return r.Unroll(sc, told, keep, state, out)
+		return r.Unroll(sc, withPeers, keep, state, out)
 	}
-	d := told.Shape().Dimensions
-	y, _ := p.core.Net(sc, Reshape(told, d[0]*d[1], d[2], d[3]), nil, out)
+	d := withPeers.Shape().Dimensions
+	y, _ := p.core.Net(sc, Reshape(withPeers, d[0]*d[1], d[2], d[3]), nil, out)
 	return Reshape(y, d[0], d[1], d[2], out)
 }
 
-// split parts a carry [B,N,C] into the peers' last vectors and the acting network's state, nil if it has none.
-func (p *cpm) split(carry *Node) (last, state *Node) {
-	last = Slice(carry, AxisRange(), AxisRange(), AxisRange(0, p.told()))
-	if p.core.CarryLen() > 0 {
-		state = Slice(carry, AxisRange(), AxisRange(), AxisRangeToEnd(p.told()))
+// split parts a hidden state [B,N,C] into the peers' last vectors and the acting network's state, nil if it has none.
+func (p *cpm) split(hidden *Node) (last, state *Node) {
+	last = Slice(hidden, AxisRange(), AxisRange(), AxisRange(0, p.peersLen()))
+	if p.core.HiddenLen() > 0 {
+		state = Slice(hidden, AxisRange(), AxisRange(), AxisRangeToEnd(p.peersLen()))
 	}
 	return last, state
 }

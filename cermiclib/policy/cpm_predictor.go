@@ -27,7 +27,7 @@ const (
 func (p *cpm) foresee(sc *model.Scope, obs, last *Node) *Node {
 	d := obs.Shape().Dimensions
 	raw := p.predict(sc.Store().Scope("/"+predictorScope).At(followerScope), p.seen(sc, obs), last)
-	return Reshape(StopGradient(p.bounded(raw)), d[0], d[1], p.told())
+	return Reshape(StopGradient(p.bounded(raw)), d[0], d[1], p.peersLen())
 }
 
 // seen is what the predictor reads of obs [B,N,I]: [B,N,F]. It sees cells through the eyes of the acting network, at sc, which it

@@ -105,7 +105,7 @@ func (r *cpmReference) decoded(copy string, row, k int) []float64 {
 	if j >= i {
 		j++
 	}
-	obs, last := widen(r.x.ObsRow(row)), widen(r.x.Carry[(row*(n-1)+k)*r.p:(row*(n-1)+k+1)*r.p])
+	obs, last := widen(r.x.ObsRow(row)), widen(r.x.Hidden[(row*(n-1)+k)*r.p:(row*(n-1)+k+1)*r.p])
 	pair, code := i*(n-1)+k, oneHot(2*n, i, n+j)
 	if r.cfg.Share {
 		obs, last = append(obs, oneHot(n, i)...), append(last, code...)
@@ -234,13 +234,13 @@ func (r *cpmReference) divergence(truth, guess []float64) float64 {
 }
 
 // cpmRollout fills a rollout with random numbers; an agent is dead for a step, a choice is forbidden.
-func cpmRollout(s *envs.Spec, carry int) *rl.Rollout {
-	x, r := rl.NewRollout(s, 4, carry), rng.New(2, "rollout")
+func cpmRollout(s *envs.Spec, hidden int) *rl.Rollout {
+	x, r := rl.NewRollout(s, 4, hidden), rng.New(2, "rollout")
 	for i := range x.Obs {
 		x.Obs[i] = r.Norm()
 	}
-	for i := range x.Carry {
-		x.Carry[i] = r.Uniform(0, 1)
+	for i := range x.Hidden {
+		x.Hidden[i] = r.Uniform(0, 1)
 	}
 	for i := range x.Alive {
 		x.Alive[i] = 1
@@ -277,7 +277,7 @@ func checkPredictor(t *testing.T, act envs.ActSpec, share bool, label string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := cpmRollout(b.Spec, p.CarryLen())
+	x := cpmRollout(b.Spec, p.HiddenLen())
 	ref := &cpmReference{cfg: c, x: x, p: nn.ActionOutputs(&b.Spec.Act), params: weights(b.Store)}
 	got, err := train(t.Context(), x)
 	if err != nil {
@@ -345,7 +345,7 @@ func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, before := cpmRollout(b.Spec, p.CarryLen()), weights(b.Store)
+		x, before := cpmRollout(b.Spec, p.HiddenLen()), weights(b.Store)
 		if _, err := train(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}
@@ -381,14 +381,14 @@ func TestCarryIsWhatPeersWereThoughtToDo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := cpmRollout(b.Spec, p.CarryLen())
+		x := cpmRollout(b.Spec, p.HiddenLen())
 		each := copies * agents
-		prog := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("carry", copies, agents, p.CarryLen())},
-			[][]float32{x.Obs[:each*seen], x.Carry[:each*p.CarryLen()]}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		prog := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("hidden", copies, agents, p.HiddenLen())},
+			[][]float32{x.Obs[:each*seen], x.Hidden[:each*p.HiddenLen()]}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 				y, next := p.Net(sc.At("actor"), in[0], in[1], 3)
 				return []*graph.Node{y, next}
 			})
-		y, next := make([]float32, each*3), make([]float32, each*p.CarryLen())
+		y, next := make([]float32, each*3), make([]float32, each*p.HiddenLen())
 		prog.Read(0, y)
 		prog.Read(1, next)
 		ref := &cpmReference{cfg: c, x: x, p: 3, params: weights(b.Store)}

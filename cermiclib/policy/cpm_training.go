@@ -30,7 +30,7 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 	s := p.spec
 	f := &foresight{cpm: p, seed: b.Seed, names: []string{"cpm/loss", "cpm/grad_norm"}}
 	inputs := []nn.Input{
-		nn.F32("obs", p.Minibatch, s.Agents, s.InLen()), nn.F32("carry", p.Minibatch, s.Agents, p.CarryLen()),
+		nn.F32("obs", p.Minibatch, s.Agents, s.InLen()), nn.F32("hidden", p.Minibatch, s.Agents, p.HiddenLen()),
 		nn.F32("weight", p.Minibatch, s.Agents), nn.F32("tau", 1),
 	}
 	if s.Act.Choices > 0 {
@@ -51,8 +51,8 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 
 // descend takes one gradient step, lets the copy to act on follow by the share tau, and reports the names' values.
 func (f *foresight) descend(sc, acting *model.Scope, in map[string]*Node) *Node {
-	y, _ := f.Net(acting, in["obs"], in["carry"], f.vector)
-	last, _ := f.split(in["carry"])
+	y, _ := f.Net(acting, in["obs"], in["hidden"], f.vector)
+	last, _ := f.split(in["hidden"])
 	trained, following := sc.At(trainedScope), sc.At(followerScope)
 	raw := f.predict(trained, f.seen(acting, in["obs"]), last)
 	nn.TargetCopy(trained, following)
@@ -173,10 +173,10 @@ func (f *foresight) feed(x *rl.Rollout, frames []int32) {
 	f.step.Feed(f.step.Input("obs"), func(dst []float32) {
 		width := n * f.spec.InLen()
 		for b, frame := range frames {
-			x.LookFrom(dst[b*width:(b+1)*width], int(frame)*n)
+			x.GatherFrom(dst[b*width:(b+1)*width], int(frame)*n)
 		}
 	})
-	rows("carry", n*f.CarryLen(), x.Carry)
+	rows("hidden", n*f.HiddenLen(), x.Hidden)
 	f.step.Feed(f.step.Input("weight"), func(dst []float32) {
 		clear(dst)
 		for b, frame := range frames {

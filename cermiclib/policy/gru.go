@@ -56,28 +56,28 @@ type gru struct {
 
 var _ Recurrent = gru{}
 
-func (p gru) CarryLen() int { return p.Width }
+func (p gru) HiddenLen() int { return p.Width }
 
 func (p gru) Chunk() int { return p.Steps }
 
-// Net maps obs [B,N,I] and carry [B,N,C] to [B,N,out] and the next carry; agents share the weights.
-func (p gru) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
+// Net maps obs [B,N,I] and hidden state [B,N,C] to [B,N,out] and the next hidden state; agents share the weights.
+func (p gru) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
 	x := nn.ReadObs(sc, p.spec, rows(p.AgentID.append(obs)))
 	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
-	h := cell.Step(cell.Drive(x), rows(carry))
+	h := cell.Step(cell.Drive(x), rows(hidden))
 	return Reshape(p.head(sc, h, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
 }
 
 // Unroll maps obs [L,B,N,I] to [L,B,N,out].
-func (p gru) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
+func (p gru) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
 	obs.AssertRank(4)
 	d := obs.Shape().Dimensions
 	agents := d[1] * d[2]
 	x := nn.ReadObs(sc, p.spec, rows(p.AgentID.append(obs)))
 	cell := nn.NewGRU(sc.At("gru"), x, p.Width)
-	h := cell.Unroll(Reshape(x, d[0], agents, -1), Reshape(keep, d[0], agents, 1), rows(carry))
+	h := cell.Unroll(Reshape(x, d[0], agents, -1), Reshape(keep, d[0], agents, 1), rows(hidden))
 	return Reshape(p.head(sc, rows(h), out), d[0], d[1], d[2], out)
 }
 

@@ -55,7 +55,7 @@ type mlp struct {
 	spec *envs.Spec
 }
 
-func (mlp) CarryLen() int { return 0 }
+func (mlp) HiddenLen() int { return 0 }
 
 // Net maps obs [B,N,I] to [B,N,out]; agents share the weights.
 func (p mlp) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {

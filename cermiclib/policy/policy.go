@@ -18,23 +18,23 @@ import (
 // Policy is graph code, shared by all agents of a team: row (b, i) of its output may depend on row (b, i) of its inputs only,
 // so execution is decentralised. It panics on misuse, as GoMLX does.
 type Policy interface {
-	// CarryLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
-	CarryLen() int
-	// Net maps obs [B,N,I] and carry [B,N,C] (nil if C is 0) to y [B,N,out] and the next carry. I is Spec.InLen(), and what an
+	// HiddenLen is C, the length of the recurrent state of one agent; 0 for feed-forward networks.
+	HiddenLen() int
+	// Net maps obs [B,N,I] and hidden state [B,N,C] (nil if C is 0) to y [B,N,out] and the next hidden state. I is Spec.InLen(), and what an
 	// explorer gives actors as a context, Build.Context numbers, follows behind; nn.ReadObs(sc, ...)
 	// comes first, so that others find there how the policy sees.
-	Net(sc *model.Scope, obs, carry *graph.Node, out int) (y, next *graph.Node)
+	Net(sc *model.Scope, obs, hidden *graph.Node, out int) (y, next *graph.Node)
 }
 
 // Recurrent is a Policy with a state, trained on chunks of successive steps of one copy. A policy with a state that is not
-// Recurrent is trained on single steps, its stored carry taken as given.
+// Recurrent is trained on single steps, its stored hidden state taken as given.
 type Recurrent interface {
 	Policy
 	// Chunk is L, the number of steps that gradients pass through, at least 1.
 	Chunk() int
-	// Unroll maps obs [L,B,N,I], keep [L,B,N] (0 where an episode starts) and the carry before the first step [B,N,C] to
+	// Unroll maps obs [L,B,N,I], keep [L,B,N] (0 where an episode starts) and the hidden state before the first step [B,N,C] to
 	// y [L,B,N,out]: the same as Net does step by step.
-	Unroll(sc *model.Scope, obs, keep, carry *graph.Node, out int) (y *graph.Node)
+	Unroll(sc *model.Scope, obs, keep, hidden *graph.Node, out int) (y *graph.Node)
 }
 
 // Chunk is the number of steps that p is trained on together; 1 for all but recurrent policies.

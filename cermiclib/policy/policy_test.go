@@ -75,7 +75,7 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := rng.New(1, "inputs")
-		obs, carry := normals(steps*copies*agents*seen, r), normals(copies*agents*p.CarryLen(), r)
+		obs, hidden := normals(steps*copies*agents*seen, r), normals(copies*agents*p.HiddenLen(), r)
 		keep := make([]float32, steps*copies*agents)
 		for i := range keep {
 			keep[i] = 1
@@ -83,7 +83,7 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 		const fresh = 3 // step at which the second copy starts an episode
 		clear(keep[(fresh*copies+1)*agents : (fresh*copies+2)*agents])
 		chunk := program(t, b, []nn.Input{nn.F32("obs", steps, copies, agents, seen), nn.F32("keep", steps, copies, agents),
-			nn.F32("carry", copies, agents, p.CarryLen())}, [][]float32{obs, keep, carry},
+			nn.F32("hidden", copies, agents, p.HiddenLen())}, [][]float32{obs, keep, hidden},
 			func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 				return []*graph.Node{p.(Recurrent).Unroll(sc.At("actor"), in[0], in[1], in[2], outputs)}
 			})
@@ -92,15 +92,15 @@ func TestUnrolledStepsAreSteps(t *testing.T) {
 		got, each := make([]float32, copies*agents*outputs), copies*agents*seen
 		for k := range steps {
 			if k == fresh {
-				clear(carry[agents*p.CarryLen():])
+				clear(hidden[agents*p.HiddenLen():])
 			}
-			step := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("carry", copies, agents, p.CarryLen())},
-				[][]float32{obs[k*each : (k+1)*each], carry}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+			step := program(t, b, []nn.Input{nn.F32("obs", copies, agents, seen), nn.F32("hidden", copies, agents, p.HiddenLen())},
+				[][]float32{obs[k*each : (k+1)*each], hidden}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 					y, next := p.Net(sc.At("actor"), in[0], in[1], outputs)
 					return []*graph.Node{y, next}
 				})
 			step.Read(0, got)
-			step.Read(1, carry)
+			step.Read(1, hidden)
 			for i, v := range got {
 				// sums of the same numbers in another order
 				if math.Abs(float64(v-want[k*len(got)+i])) > 1e-6 {
@@ -130,8 +130,8 @@ func TestAgentsDifferOnlyByTheirID(t *testing.T) {
 			obs[i] = float32(i%seen) - 1
 		}
 		inputs, values := []nn.Input{nn.F32("obs", copies, agents, seen)}, [][]float32{obs}
-		if n := p.CarryLen(); n > 0 {
-			inputs, values = append(inputs, nn.F32("carry", copies, agents, n)), append(values, make([]float32, copies*agents*n))
+		if n := p.HiddenLen(); n > 0 {
+			inputs, values = append(inputs, nn.F32("hidden", copies, agents, n)), append(values, make([]float32, copies*agents*n))
 		}
 		prog := program(t, b, inputs, values, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			y, _ := p.Net(sc, in[0], append(in, nil)[1], outputs)

@@ -105,8 +105,8 @@ type spectra struct {
 	choices, targets int // K, and how many of the last ones aim at the first objects
 }
 
-// CarryLen is 0.
-func (spectra) CarryLen() int { return 0 }
+// HiddenLen is 0.
+func (spectra) HiddenLen() int { return 0 }
 
 // Net maps obs [B,N,I] to [B,N,out].
 func (p spectra) Net(sc *model.Scope, obs, _ *Node, out int) (y, next *Node) {
@@ -199,28 +199,28 @@ type recurrentSPECTra struct{ spectra }
 
 var _ Recurrent = recurrentSPECTra{}
 
-// CarryLen is C, the width of the GRU.
-func (p recurrentSPECTra) CarryLen() int { return p.Width }
+// HiddenLen is C, the width of the GRU.
+func (p recurrentSPECTra) HiddenLen() int { return p.Width }
 
 // Chunk is L, the steps that gradients pass through.
 func (p recurrentSPECTra) Chunk() int { return p.Steps }
 
-// Net maps obs [B,N,I] and carry [B,N,C] to [B,N,out] and the next carry.
-func (p recurrentSPECTra) Net(sc *model.Scope, obs, carry *Node, out int) (y, next *Node) {
+// Net maps obs [B,N,I] and hidden state [B,N,C] to [B,N,out] and the next hidden state.
+func (p recurrentSPECTra) Net(sc *model.Scope, obs, hidden *Node, out int) (y, next *Node) {
 	obs.AssertRank(3)
 	d := obs.Shape().Dimensions
 	z, objects := p.attend(sc, rows(obs))
 	cell := nn.NewGRU(sc.At("gru"), z, p.Width)
-	h := cell.Step(cell.Drive(z), rows(carry))
+	h := cell.Step(cell.Drive(z), rows(hidden))
 	return Reshape(p.values(sc, h, objects, out), d[0], d[1], out), Reshape(h, d[0], d[1], p.Width)
 }
 
 // Unroll maps obs [L,B,N,I] to [L,B,N,out].
-func (p recurrentSPECTra) Unroll(sc *model.Scope, obs, keep, carry *Node, out int) *Node {
+func (p recurrentSPECTra) Unroll(sc *model.Scope, obs, keep, hidden *Node, out int) *Node {
 	obs.AssertRank(4)
 	d := obs.Shape().Dimensions
 	z, objects := p.attend(sc, rows(obs))
 	cell := nn.NewGRU(sc.At("gru"), z, p.Width)
-	h := cell.Unroll(Reshape(z, d[0], d[1]*d[2], p.Width), Reshape(keep, d[0], d[1]*d[2], 1), rows(carry))
+	h := cell.Unroll(Reshape(z, d[0], d[1]*d[2], p.Width), Reshape(keep, d[0], d[1]*d[2], 1), rows(hidden))
 	return Reshape(p.values(sc, rows(h), objects, out), d[0], d[1], d[2], out)
 }

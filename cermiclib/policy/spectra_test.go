@@ -67,12 +67,12 @@ func utilities(t *testing.T, c SPECTra, v view) []float32 {
 	}
 	obs := slices.Concat(v.stray, slices.Concat(v.enemies...), v.own, slices.Concat(v.allies...))
 	prog := program(t, b, []nn.Input{nn.F32("obs", 1, 1, len(obs))}, [][]float32{obs}, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		var carry, y *graph.Node
-		if p.CarryLen() > 0 {
-			carry = graph.ZerosLike(graph.BroadcastToDims(graph.Slice(in[0], graph.AxisRange(), graph.AxisRange(), graph.AxisRange(0, 1)), 1, 1, p.CarryLen()))
+		var hidden, y *graph.Node
+		if p.HiddenLen() > 0 {
+			hidden = graph.ZerosLike(graph.BroadcastToDims(graph.Slice(in[0], graph.AxisRange(), graph.AxisRange(), graph.AxisRange(0, 1)), 1, 1, p.HiddenLen()))
 		}
 		for range 2 {
-			y, carry = p.Net(sc, in[0], carry, b.Spec.Act.Choices)
+			y, hidden = p.Net(sc, in[0], hidden, b.Spec.Act.Choices)
 		}
 		return []*graph.Node{y}
 	})
@@ -145,7 +145,7 @@ func TestNoWeightDependsOnTheNumberOfEntities(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inputs := []nn.Input{nn.F32("obs", 1, 1, b.Spec.ObsLen()), nn.F32("carry", 1, 1, max(1, p.CarryLen()))}
+		inputs := []nn.Input{nn.F32("obs", 1, 1, b.Spec.ObsLen()), nn.F32("hidden", 1, 1, max(1, p.HiddenLen()))}
 		if _, err := nn.NewProgram(b, "test", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 			y, _ := p.Net(sc, in[0], in[1], b.Spec.Act.Choices)
 			return []*graph.Node{y}

@@ -4,9 +4,9 @@ package results
 
 import "cermic/envs"
 
-// Inside is one episode of a stored run with what its explorer makes of it: plain data, to be drawn. T is the number of steps
+// Trace is one episode of a stored run with what its explorer makes of it: plain data, to be drawn. T is the number of steps
 // and N of agents; agent step (t, i) is at t·N + i.
-type Inside struct {
+type Trace struct {
 	Task, Method string
 	Frames       int          // that the run had trained
 	Score        float64      // of the episode, by the benchmark's metric
@@ -14,7 +14,7 @@ type Inside struct {
 	Agents       int          // N
 	Scenes       []envs.Scene // [T+1] before each step, and at the end
 	Bonus        []float64    // [T·N] r^i, as measured: neither scaled nor shifted
-	Seen         []bool       // [T·N·N] the simulator's label: agent i perceives j
+	Visible      []bool       // [T·N·N] the simulator's label: agent i perceives j
 	Embed        [][]float64  // [T·N] s_t
 	Latent       [][]float64  // [T·N] the mean of x_t
 	Predicted    [][]float64  // [T·N] ŝ_{t+1}, decoded from that mean: where x_t lies among the s_t
@@ -30,12 +30,12 @@ type Graph struct {
 }
 
 // Row is the place of an agent step.
-func (in *Inside) Row(step, agent int) int { return step*in.Agents + agent }
+func (in *Trace) Row(step, agent int) int { return step*in.Agents + agent }
 
 // Sees reports whether agent i perceives anybody in a step, by the simulator's labels.
-func (in *Inside) Sees(step, agent int) bool {
+func (in *Trace) Sees(step, agent int) bool {
 	for j := range in.Agents {
-		if j != agent && in.Seen[in.Row(step, agent)*in.Agents+j] {
+		if j != agent && in.Visible[in.Row(step, agent)*in.Agents+j] {
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ func recurrentStory(t *testing.T, steps int) (*story, *Replay, *Rollout) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.KeepCarry(2, 3); err != nil {
+	if err := p.KeepHidden(2, 3); err != nil {
 		t.Fatal(err)
 	}
 	return s, p, NewRollout(s.spec, steps, 2)
@@ -28,7 +28,7 @@ func (s *story) play(t *testing.T, p *Replay, x *Rollout) {
 	t.Helper()
 	s.collect(x)
 	for row := range x.Rows() {
-		copy(x.Carry[row*2:], x.ObsRow(row)[:2])
+		copy(x.Hidden[row*2:], x.ObsRow(row)[:2])
 	}
 	if err := p.Add(x); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn(t *testing.T) {
 					}
 				}
 				want := slices.Concat(p.Obs(slots[b])[:2], p.Obs(slots[b])[3:5])
-				if got := p.Carry(slots[b]); !slices.Equal(got, want) {
+				if got := p.Hidden(slots[b]); !slices.Equal(got, want) {
 					t.Fatalf("collections of %d steps: a chunk begins in state %v, want %v", steps, got, want)
 				}
 			}
@@ -79,7 +79,7 @@ func TestStatesOutliveASaveAndEverythingElseIsPlayedAgain(t *testing.T) {
 		_, second, _ := recurrentStory(t, 4)
 		for range collections {
 			s.play(t, first, x)
-			clear(x.Carry) // what replaying actions cannot know
+			clear(x.Hidden) // what replaying actions cannot know
 			if err := second.Add(x); err != nil {
 				t.Fatal(err)
 			}
@@ -90,8 +90,8 @@ func TestStatesOutliveASaveAndEverythingElseIsPlayedAgain(t *testing.T) {
 		slots := make([]int32, 3*30)
 		first.Sample(slots, rng.New(1, "sample"))
 		for _, slot := range slots[:30] {
-			if !slices.Equal(first.Carry(slot), second.Carry(slot)) || first.Carry(slot)[0] == 0 {
-				t.Fatalf("%d collections: state %v became %v", collections, first.Carry(slot), second.Carry(slot))
+			if !slices.Equal(first.Hidden(slot), second.Hidden(slot)) || first.Hidden(slot)[0] == 0 {
+				t.Fatalf("%d collections: state %v became %v", collections, first.Hidden(slot), second.Hidden(slot))
 			}
 		}
 	}
@@ -102,10 +102,10 @@ func TestAReplayWithoutRoomForTwoChunksIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.KeepCarry(2, 7) == nil {
+	if p.KeepHidden(2, 7) == nil {
 		t.Error("12 steps hold two chunks of 7")
 	}
-	if err := p.KeepCarry(1<<20, 2); err == nil {
+	if err := p.KeepHidden(1<<20, 2); err == nil {
 		t.Error("states beyond the limit are accepted")
 	}
 }

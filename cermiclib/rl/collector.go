@@ -30,13 +30,13 @@ func NewCollector(env envs.Env) *Collector {
 func (p *Collector) Collect(x *Rollout, choose func(t int, seen *envs.Step, act *envs.Actions) error) error {
 	x.Clear()
 	for t := range x.T {
-		x.See(t, p.seen)
-		copy(x.Started[t*x.E:], p.fresh)
+		x.Observe(t, p.seen)
+		copy(x.IsFirst[t*x.E:], p.fresh)
 		if err := choose(t, p.seen, p.act); err != nil {
 			return err
 		}
-		copy(x.Act.Choice[t*len(p.act.Choice):], p.act.Choice)
-		copy(x.Act.Force[t*len(p.act.Force):], p.act.Force)
+		copy(x.Act.Discrete[t*len(p.act.Discrete):], p.act.Discrete)
+		copy(x.Act.Continuous[t*len(p.act.Continuous):], p.act.Continuous)
 		p.env.Step(p.act, p.seen)
 		if err := envs.Err(p.env); err != nil {
 			return err
@@ -55,6 +55,6 @@ func (p *Collector) Collect(x *Rollout, choose func(t int, seen *envs.Step, act 
 		}
 		p.env.Reset(p.fresh, p.seen)
 	}
-	x.See(x.T, p.seen)
+	x.Observe(x.T, p.seen)
 	return nil
 }

@@ -25,8 +25,8 @@ func TestACollectorPlaysOnFromRolloutToRollout(t *testing.T) {
 	for i := range 2 {
 		last := slices.Clone(x.Obs[steps*s.Copies*s.Agents*s.ObsLen():])
 		if err := p.Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
-			for row := range act.Choice {
-				act.Choice[row] = int32(t % s.Act.Choices)
+			for row := range act.Discrete {
+				act.Discrete[row] = int32(t % s.Act.Choices)
 			}
 			return nil
 		}); err != nil {
@@ -36,12 +36,12 @@ func TestACollectorPlaysOnFromRolloutToRollout(t *testing.T) {
 			t.Error("the second rollout does not begin where the first ended")
 		}
 		for k := range steps {
-			if got := x.Act.Choice[k*s.Copies*s.Agents]; got != int32(k%s.Act.Choices) {
+			if got := x.Act.Discrete[k*s.Copies*s.Agents]; got != int32(k%s.Act.Choices) {
 				t.Errorf("step %d has action %d, want %d", k, got, k%s.Act.Choices)
 			}
 			if x.Done(k, 0) {
 				ended++
-				if k+1 < steps && x.Started[(k+1)*s.Copies] == 0 {
+				if k+1 < steps && x.IsFirst[(k+1)*s.Copies] == 0 {
 					t.Errorf("no episode begins behind the end at step %d", k)
 				}
 			}

@@ -21,7 +21,7 @@ type Dist struct {
 	Mask        []uint8   // [E,N,K] the step's mask, or nil
 	Mean, Scale []float32 // [E,N,D] continuous: u ~ N(Mean, Scale²), action = centre + half·tanh(u)
 	Raw         []float32 // [E,N,D] u of the sampled actions: inverting the squash would lose digits at the box's edge
-	Carry       []float32 // [E,N,C] policy state after this step
+	Hidden      []float32 // [E,N,C] policy state after this step
 	Importance  []float32 // [E,N] weight of the sampled actions in a policy-gradient loss: see Ratio
 
 	Other []float32 // [E,N,K] logits of π^x, for discrete actions; read while Share is above 0
@@ -32,10 +32,10 @@ type Dist struct {
 	Ratio  Ratio   // how a policy-gradient learner is to see the uniform actions
 }
 
-// NewDist makes the buffers for spec; carry is C.
-func NewDist(s *envs.Spec, carry int) *Dist {
+// NewDist makes the buffers for spec; hidden is C.
+func NewDist(s *envs.Spec, hidden int) *Dist {
 	rows := s.Copies * s.Agents
-	d := &Dist{Spec: &s.Act, Carry: make([]float32, rows*carry), Importance: make([]float32, rows)}
+	d := &Dist{Spec: &s.Act, Hidden: make([]float32, rows*hidden), Importance: make([]float32, rows)}
 	if s.Act.Choices > 0 {
 		d.Logits = make([]float32, rows*s.Act.Choices)
 	} else {
@@ -52,7 +52,7 @@ func (d *Dist) Sample(row int, r *rng.Rand, act *envs.Actions) float32 {
 	case d.Eps > 0 && r.Float64() < float64(d.Eps):
 		d.uniform(row, r, act)
 	case d.Share > 0 && r.Float64() < float64(d.Share):
-		act.Choice[row] = int32(d.categorical(d.Other, row, r))
+		act.Discrete[row] = int32(d.categorical(d.Other, row, r))
 	default:
 		d.Draw(row, r, act)
 	}
@@ -79,7 +79,7 @@ func (d *Dist) Draw(row int, r *rng.Rand, act *envs.Actions) {
 		return
 	}
 	if d.Spec.Choices > 0 {
-		act.Choice[row] = int32(d.categorical(d.Logits, row, r))
+		act.Discrete[row] = int32(d.categorical(d.Logits, row, r))
 		return
 	}
 	n := d.Spec.Dim
@@ -87,7 +87,7 @@ func (d *Dist) Draw(row int, r *rng.Rand, act *envs.Actions) {
 		mean, scale := float64(d.Mean[row*n+i]), float64(d.Scale[row*n+i])
 		u := float32(mean + scale*float64(r.Norm()))
 		d.Raw[row*n+i] = u
-		act.Force[row*n+i] = squash(float64(u), d.Spec, i)
+		act.Continuous[row*n+i] = squash(float64(u), d.Spec, i)
 	}
 }
 
@@ -95,9 +95,9 @@ func (d *Dist) Draw(row int, r *rng.Rand, act *envs.Actions) {
 func (d *Dist) logBase(row int, act *envs.Actions) float64 {
 	if d.Spec.Choices > 0 {
 		if !d.Greedy {
-			return d.logProbOf(d.Logits, row, int(act.Choice[row]))
+			return d.logProbOf(d.Logits, row, int(act.Discrete[row]))
 		}
-		if int(act.Choice[row]) == d.best(row) {
+		if int(act.Discrete[row]) == d.best(row) {
 			return 0
 		}
 		return math.Inf(-1)
@@ -116,12 +116,12 @@ func (d *Dist) logBase(row int, act *envs.Actions) float64 {
 // "deterministic sample"). Eps plays no part.
 func (d *Dist) Mode(row int, act *envs.Actions) {
 	if d.Spec.Choices > 0 {
-		act.Choice[row] = int32(d.best(row))
+		act.Discrete[row] = int32(d.best(row))
 		return
 	}
 	n := d.Spec.Dim
 	for i := range n {
-		act.Force[row*n+i] = squash(float64(d.Mean[row*n+i]), d.Spec, i)
+		act.Continuous[row*n+i] = squash(float64(d.Mean[row*n+i]), d.Spec, i)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestLogProbsAreThoseThatSampleReturns(t *testing.T) {
 		act := envs.NewActions(s)
 		for i, l := range got {
 			row := i / 3
-			act.Choice[row] = int32(i % 3)
+			act.Discrete[row] = int32(i % 3)
 			want := -20.0
 			if d.Mask[i] != 0 {
 				want = d.logMixture(row, d.logBase(row, act), act)

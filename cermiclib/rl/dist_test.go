@@ -26,7 +26,7 @@ func TestGaussianLogDensityIsTheSlopeOfItsDistribution(t *testing.T) {
 	r := rng.New(1, "density")
 	for range 100 {
 		logp := float64(d.Sample(0, r, act))
-		a := float64(act.Force[0])
+		a := float64(act.Continuous[0])
 		const h = 1e-4
 		if a-h < -0.49 || a+h > 1.49 {
 			continue // the difference quotient is poor at the box's edge
@@ -46,15 +46,15 @@ func TestGaussianStaysInsideItsBoxAndItsModeIsTheSquashedMean(t *testing.T) {
 	r := rng.New(2, "box")
 	for range 1000 {
 		if logp := d.Sample(0, r, act); math.IsNaN(float64(logp)) || math.IsInf(float64(logp), 0) {
-			t.Fatalf("log-density %g at %v", logp, act.Force)
+			t.Fatalf("log-density %g at %v", logp, act.Continuous)
 		}
-		if act.Force[0] >= 1 || act.Force[0] <= -1 || act.Force[1] >= 4 || act.Force[1] <= 0 {
-			t.Fatalf("action %v outside its box", act.Force)
+		if act.Continuous[0] >= 1 || act.Continuous[0] <= -1 || act.Continuous[1] >= 4 || act.Continuous[1] <= 0 {
+			t.Fatalf("action %v outside its box", act.Continuous)
 		}
 	}
 	d.Mode(0, act)
-	if want := float32(2 + 2*math.Tanh(-0.5)); math.Abs(float64(act.Force[1]-want)) > 1e-6 {
-		t.Errorf("mode %g, want %g", act.Force[1], want)
+	if want := float32(2 + 2*math.Tanh(-0.5)); math.Abs(float64(act.Continuous[1]-want)) > 1e-6 {
+		t.Errorf("mode %g, want %g", act.Continuous[1], want)
 	}
 }
 
@@ -65,7 +65,7 @@ func checkFrequencies(t *testing.T, d *Dist, act *envs.Actions, want []float64, 
 	const n = 40_000
 	for range n {
 		logp := float64(d.Sample(0, r, act))
-		k := act.Choice[0]
+		k := act.Discrete[0]
 		count[k]++
 		if math.Abs(logp-math.Log(want[k])) > 1e-6 {
 			t.Fatalf("log-probability %g of choice %d, want %g", logp, k, math.Log(want[k]))
@@ -86,8 +86,8 @@ func TestCategoricalFollowsItsProbabilitiesAndMask(t *testing.T) {
 	total := math.Exp(1) + math.Exp(0) + math.Exp(2)
 	want := []float64{math.Exp(1) / total, 0, 1 / total, math.Exp(2) / total}
 	checkFrequencies(t, d, act, want, rng.New(3, "categorical"))
-	if d.Mode(0, act); act.Choice[0] != 3 {
-		t.Errorf("mode is %d, want 3: the likeliest of the allowed choices", act.Choice[0])
+	if d.Mode(0, act); act.Discrete[0] != 3 {
+		t.Errorf("mode is %d, want 3: the likeliest of the allowed choices", act.Discrete[0])
 	}
 }
 

@@ -111,7 +111,7 @@ func TestNextObservationIsTheTrueLastOneAcrossAnEnd(t *testing.T) {
 	}
 	for k := range 3 {
 		show(float32(k))
-		x.See(k, step)
+		x.Observe(k, step)
 		if k == 1 { // copy 1 ends with action 1
 			show(50)
 			x.Terminated[k*2+1] = 1
@@ -119,7 +119,7 @@ func TestNextObservationIsTheTrueLastOneAcrossAnEnd(t *testing.T) {
 		}
 	}
 	show(3)
-	x.See(3, step)
+	x.Observe(3, step)
 	rows := []int32{0, 4, 6, 7, 11} // (t,c,i): (0,0,0) (1,0,0) (1,1,0) (1,1,1) (2,1,1)
 	got := make([]float32, len(rows)*3)
 	x.Next(got, rows)
@@ -139,7 +139,7 @@ func TestNextObservationIsTheTrueLastOneAcrossAnEnd(t *testing.T) {
 
 func TestActionVectorIsOneHotOrScaledToTheBox(t *testing.T) {
 	x := NewRollout(spec(), 1, 0)
-	copy(x.Act.Force, []float32{1, -2, 0, 1})
+	copy(x.Act.Continuous, []float32{1, -2, 0, 1})
 	var v [2]float32
 	x.ActionVector(v[:], 0)
 	if v != [2]float32{1, -1} {
@@ -152,7 +152,7 @@ func TestActionVectorIsOneHotOrScaledToTheBox(t *testing.T) {
 	s := spec()
 	s.Act = envs.ActSpec{Choices: 3}
 	x = NewRollout(s, 1, 0)
-	x.Act.Choice[1] = 2
+	x.Act.Discrete[1] = 2
 	one := []float32{9, 9, 9}
 	x.ActionVector(one, 1)
 	if one[0] != 0 || one[1] != 0 || one[2] != 1 {

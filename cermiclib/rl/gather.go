@@ -4,23 +4,23 @@ package rl
 
 import "cermic/envs"
 
-// Look writes what all agents see as networks read it, [E·N,I] with I = Spec.InLen(): the numbers, then the cells.
-func (in *Obs) Look(dst []float32, s *envs.Spec) { look(dst, s, in.Obs, in.Cells) }
+// Gather writes what all agents see as networks read it, [E·N,I] with I = Spec.InLen(): the numbers, then the cells.
+func (in *Obs) Gather(dst []float32, s *envs.Spec) { gather(dst, s, in.Obs, in.Cells) }
 
-// Look writes what the agent of an agent step sees, as networks read it, into dst [I].
-func (x *Rollout) Look(dst []float32, row int) { x.LookFrom(dst[:x.Spec.InLen()], row) }
+// Gather writes what the agent of an agent step sees, as networks read it, into dst [I].
+func (x *Rollout) Gather(dst []float32, row int) { x.GatherFrom(dst[:x.Spec.InLen()], row) }
 
-// LookFrom is Look for as many successive agent steps, from row on, as dst has room for; those of row T may be among them.
-func (x *Rollout) LookFrom(dst []float32, row int) {
+// GatherFrom is Gather for as many successive agent steps, from row on, as dst has room for; those of row T may be among them.
+func (x *Rollout) GatherFrom(dst []float32, row int) {
 	o, h, n := x.Spec.ObsLen(), x.Spec.CellLen(), len(dst)/x.Spec.InLen()
-	look(dst, x.Spec, x.Obs[row*o:(row+n)*o], x.Cells[row*h:(row+n)*h])
+	gather(dst, x.Spec, x.Obs[row*o:(row+n)*o], x.Cells[row*h:(row+n)*h])
 }
 
-// NextLook writes the true next observation of an agent step, also across the end of an episode, into dst [I].
-func (x *Rollout) NextLook(dst []float32, row int) {
+// GatherNext writes the true next observation of an agent step, also across the end of an episode, into dst [I].
+func (x *Rollout) GatherNext(dst []float32, row int) {
 	obs, cells := x.nextFrame(row / x.N)
 	o, h, i := x.Spec.ObsLen(), x.Spec.CellLen(), row%x.N
-	look(dst[:o+h], x.Spec, obs[i*o:(i+1)*o], cells[i*h:(i+1)*h])
+	gather(dst[:o+h], x.Spec, obs[i*o:(i+1)*o], cells[i*h:(i+1)*h])
 }
 
 // nextFrame returns the true next observations after frame = t·E + c, also across the end of an episode: obs [N,O] and cells
@@ -38,12 +38,12 @@ func (x *Rollout) nextFrame(frame int) (obs []float32, cells []uint16) {
 func (x *Rollout) Next(dst []float32, rows []int32) {
 	width := x.Spec.InLen()
 	for k, row := range rows {
-		x.NextLook(dst[k*width:(k+1)*width], int(row))
+		x.GatherNext(dst[k*width:(k+1)*width], int(row))
 	}
 }
 
-// look writes observations obs [B,O] and cells [B,H,W] side by side into dst [B,I].
-func look(dst []float32, s *envs.Spec, obs []float32, cells []uint16) {
+// gather writes observations obs [B,O] and cells [B,H,W] side by side into dst [B,I].
+func gather(dst []float32, s *envs.Spec, obs []float32, cells []uint16) {
 	o, h := s.ObsLen(), s.CellLen()
 	if h == 0 {
 		copy(dst, obs)

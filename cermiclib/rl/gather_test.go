@@ -32,7 +32,7 @@ func cellStory(t *testing.T) *Rollout {
 	show(1)
 	ends := 0
 	for k := range x.T {
-		x.See(k, step)
+		x.Observe(k, step)
 		for c := range x.E {
 			show(c) // the step
 			if r.Float64() < 0.3 {
@@ -43,7 +43,7 @@ func cellStory(t *testing.T) *Rollout {
 			}
 		}
 	}
-	x.See(x.T, step)
+	x.Observe(x.T, step)
 	if ends < 2 {
 		t.Fatalf("%d episodes end, want some", ends)
 	}
@@ -53,12 +53,12 @@ func cellStory(t *testing.T) *Rollout {
 func TestCellsAreLookedAtBehindTheNumbers(t *testing.T) {
 	x := cellStory(t)
 	all := make([]float32, (x.T+1)*x.E*x.N*8)
-	x.LookFrom(all, 0)
+	x.GatherFrom(all, 0)
 	one, next := make([]float32, 8), make([]float32, x.Rows()*8)
 	rows := make([]int32, x.Rows())
 	for row := range rows {
 		rows[row] = int32(row)
-		x.Look(one, row)
+		x.Gather(one, row)
 		if !slices.Equal(one, all[row*8:(row+1)*8]) || !slices.Equal(one[:2], x.ObsRow(row)) || one[2] != float32(x.Cells[row*6]) || one[7] != float32(x.Cells[row*6+5]) {
 			t.Fatalf("agent step %d is looked at as %v", row, one)
 		}
@@ -76,7 +76,7 @@ func TestCellsAreLookedAtBehindTheNumbers(t *testing.T) {
 	}
 	in := Obs{Obs: x.Obs[:4*2], Cells: x.Cells[:4*6]}
 	frame := make([]float32, 4*8)
-	if in.Look(frame, x.Spec); !slices.Equal(frame, all[:4*8]) {
+	if in.Gather(frame, x.Spec); !slices.Equal(frame, all[:4*8]) {
 		t.Errorf("acting looks at %v, training at %v", frame, all[:4*8])
 	}
 }
@@ -92,11 +92,11 @@ func TestAReplayOfCellsShowsWhatTheCollectionShowed(t *testing.T) {
 	}
 	got, want := make([]float32, 2*8), make([]float32, 2*8)
 	for frame := range x.T * x.E {
-		p.Look(got, int32(frame))
-		if x.LookFrom(want, frame*x.N); !slices.Equal(got, want) {
+		p.Gather(got, int32(frame))
+		if x.GatherFrom(want, frame*x.N); !slices.Equal(got, want) {
 			t.Fatalf("frame %d is kept as %v, was %v", frame, got, want)
 		}
-		p.NextLook(got, int32(frame))
+		p.GatherNext(got, int32(frame))
 		if x.Next(want, []int32{int32(frame * 2), int32(frame*2 + 1)}); !slices.Equal(got, want) {
 			t.Fatalf("what followed frame %d is kept as %v, was %v", frame, got, want)
 		}

@@ -29,7 +29,7 @@ func (d *Dist) uniform(row int, r *rng.Rand, act *envs.Actions) {
 				continue
 			}
 			if at == 0 {
-				act.Choice[row] = int32(k)
+				act.Discrete[row] = int32(k)
 				return
 			}
 			at--
@@ -39,14 +39,14 @@ func (d *Dist) uniform(row int, r *rng.Rand, act *envs.Actions) {
 	for i := range n {
 		u := float32(math.Atanh(min(max(2*r.Float64()-1, -tanhMax), tanhMax)))
 		d.Raw[row*n+i] = u
-		act.Force[row*n+i] = squash(float64(u), d.Spec, i)
+		act.Continuous[row*n+i] = squash(float64(u), d.Spec, i)
 	}
 }
 
 // logMixture is log μ of the action of row in act, whose log π is base.
 func (d *Dist) logMixture(row int, base float64, act *envs.Actions) float64 {
 	if share := float64(d.Share); share > 0 {
-		other := d.logProbOf(d.Other, row, int(act.Choice[row]))
+		other := d.logProbOf(d.Other, row, int(act.Discrete[row]))
 		base = logSum(math.Log1p(-share)+base, math.Log(share)+other)
 	}
 	if eps := float64(d.Eps); eps > 0 {

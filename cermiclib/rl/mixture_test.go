@@ -26,7 +26,7 @@ func TestMixtureSumsToOneOverTheAllowedChoices(t *testing.T) {
 		d.Mask, d.Eps, d.Greedy = []uint8{1, 0, 1, 1}, 0.3, greedy
 		sum := 0.0
 		for _, k := range []int32{0, 2, 3} {
-			act.Choice[0] = k
+			act.Discrete[0] = k
 			sum += math.Exp(d.logMixture(0, d.logBase(0, act), act))
 		}
 		if math.Abs(sum-1) > 1e-9 {
@@ -87,8 +87,8 @@ func TestUniformActionsFillTheBox(t *testing.T) {
 		if math.Abs(logp-math.Log(1.0/8)) > 1e-6 {
 			t.Fatalf("log-density %g, want that of a box of 2 by 4", logp)
 		}
-		count[0][int(min(max((act.Force[0]+1)*2, 0), 3))]++
-		count[1][int(min(max(act.Force[1], 0), 3))]++
+		count[0][int(min(max((act.Continuous[0]+1)*2, 0), 3))]++
+		count[1][int(min(max(act.Continuous[1], 0), 3))]++
 	}
 	for axis := range count {
 		for q, c := range count[axis] {
@@ -111,7 +111,7 @@ func TestRatiosNoteWhatALearnerIsToCompare(t *testing.T) {
 		r := rng.New(1, "ratio")
 		for range 20 {
 			logp := math.Exp(float64(d.Sample(0, r, act)))
-			k := act.Choice[0]
+			k := act.Discrete[0]
 			want, weight := pi[k], 1.0
 			if Ratio(ratio) == RatioMixture {
 				want = mu[k]
@@ -132,7 +132,7 @@ func TestNoEpsilonDrawsTheSameNumbers(t *testing.T) {
 	other.Ratio = RatioTarget
 	a, b := rng.New(1, "same"), rng.New(1, "same")
 	for range 100 {
-		if plain.Sample(0, a, act) != other.Sample(0, b, same) || act.Force[0] != same.Force[0] || act.Force[1] != same.Force[1] {
+		if plain.Sample(0, a, act) != other.Sample(0, b, same) || act.Continuous[0] != same.Continuous[0] || act.Continuous[1] != same.Continuous[1] {
 			t.Fatal("a ratio without ε changed a sample")
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // A slot names a frame that is kept. It stays valid until the next Add.
 //
 // For learners with a recurrent policy it gives chunks of L successive steps, those that begin at a multiple of L since the start
-// of the run, and keeps the policy's state before each: KeepCarry.
+// of the run, and keeps the policy's state before each: KeepHidden.
 type Replay struct {
 	spec       *envs.Spec
 	chunk      int       // L
@@ -38,7 +38,7 @@ type Replay struct {
 	finals     finals    // of kept frames; n counts the positions ever made
 	free       []int32   // positions of finals that no frame uses any more
 	carryLen   int       // C
-	carry      []float32 // [chunks,E,N,C] a ring of its own: policy state before each chunk
+	hidden     []float32 // [chunks,E,N,C] a ring of its own: policy state before each chunk
 }
 
 // GB is what memory limits are counted in.
@@ -76,25 +76,25 @@ func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 	return p, nil
 }
 
-// KeepCarry makes an empty replay give chunks of that many steps and keep the policy's state, carry numbers of each agent,
+// KeepHidden makes an empty replay give chunks of that many steps and keep the policy's state, hidden numbers of each agent,
 // before each of them. It needs room for two chunks.
-func (p *Replay) KeepCarry(carry, chunk int) error {
-	p.carryLen, p.chunk = carry, chunk
+func (p *Replay) KeepHidden(hidden, chunk int) error {
+	p.carryLen, p.chunk = hidden, chunk
 	if p.rows-1 < 2*chunk {
 		return fmt.Errorf("a replay of %d steps cannot give chunks of %d: it needs twice as many", p.rows-1, chunk)
 	}
 	if err := p.fits(); err != nil {
 		return err
 	}
-	p.carry = make([]float32, p.chunkRows()*p.eachCarry())
+	p.hidden = make([]float32, p.chunkRows()*p.eachHidden())
 	return nil
 }
 
 // chunkRows is the number of chunks of which a step can be in the ring.
 func (p *Replay) chunkRows() int { return (p.rows-1)/p.chunk + 2 }
 
-// eachCarry is the number of values of all agents' states, E·N·C.
-func (p *Replay) eachCarry() int { return p.spec.Copies * p.spec.Agents * p.carryLen }
+// eachHidden is the number of values of all agents' states, E·N·C.
+func (p *Replay) eachHidden() int { return p.spec.Copies * p.spec.Agents * p.carryLen }
 
 func (p *Replay) obsLen() int  { return p.spec.Agents * p.spec.ObsLen() }
 func (p *Replay) cellLen() int { return p.spec.Agents * p.spec.CellLen() }
@@ -107,7 +107,7 @@ func (p *Replay) size(finals int) float64 {
 		seen += float64(p.maskLen())
 	}
 	const each = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
-	return float64(p.rows)*float64(p.spec.Copies)*(seen+5*float64(p.spec.Agents)+each) + float64(finals)*seen + 4*float64(p.chunkRows())*float64(p.eachCarry())
+	return float64(p.rows)*float64(p.spec.Copies)*(seen+5*float64(p.spec.Agents)+each) + float64(finals)*seen + 4*float64(p.chunkRows())*float64(p.eachHidden())
 }
 
 // frames is how many are kept in the end.
@@ -149,10 +149,10 @@ func (p *Replay) Add(x *Rollout) error {
 		if t == x.T {
 			break // only what the last frames lead to
 		}
-		if each := p.eachCarry(); each > 0 && (p.steps+t)%p.chunk == 0 {
-			copy(p.carry[(p.steps+t)/p.chunk%p.chunkRows()*each:], x.Carry[t*each:(t+1)*each])
+		if each := p.eachHidden(); each > 0 && (p.steps+t)%p.chunk == 0 {
+			copy(p.hidden[(p.steps+t)/p.chunk%p.chunkRows()*each:], x.Hidden[t*each:(t+1)*each])
 		}
-		copy(p.choice[to*n:(to+x.E)*n], x.Act.Choice[from*n:])
+		copy(p.choice[to*n:(to+x.E)*n], x.Act.Discrete[from*n:])
 		copy(p.alive[to*n:(to+x.E)*n], x.Alive[from*n:])
 		copy(p.terminated[to:to+x.E], x.Terminated[from:])
 		copy(p.truncated[to:to+x.E], x.Truncated[from:])
@@ -255,12 +255,12 @@ func (p *Replay) next(slot int32) (final bool, at int) {
 // row returns the width values of row at.
 func row[T any](v []T, at, width int) []T { return v[at*width : (at+1)*width] }
 
-// Obs returns the numbers that the agents of the frame observed, [N,O]; Look adds the cells.
+// Obs returns the numbers that the agents of the frame observed, [N,O]; Gather adds the cells.
 func (p *Replay) Obs(slot int32) []float32 { return row(p.obs, int(slot), p.obsLen()) }
 
-// Look writes what the agents of the frame saw, as networks read it, into dst [N,I] with I = Spec.InLen().
-func (p *Replay) Look(dst []float32, slot int32) {
-	look(dst, p.spec, p.Obs(slot), row(p.cells, int(slot), p.cellLen()))
+// Gather writes what the agents of the frame saw, as networks read it, into dst [N,I] with I = Spec.InLen().
+func (p *Replay) Gather(dst []float32, slot int32) {
+	gather(dst, p.spec, p.Obs(slot), row(p.cells, int(slot), p.cellLen()))
 }
 
 // State returns the state of the frame, [S].
@@ -269,7 +269,7 @@ func (p *Replay) State(slot int32) []float32 { return row(p.state, int(slot), p.
 // Mask returns what was allowed in the frame, [N,K]; the task must have masks.
 func (p *Replay) Mask(slot int32) []uint8 { return row(p.mask, int(slot), p.maskLen()) }
 
-// NextObs returns the numbers of the true next observations, [N,O], also across the end of an episode; NextLook adds the cells.
+// NextObs returns the numbers of the true next observations, [N,O], also across the end of an episode; GatherNext adds the cells.
 func (p *Replay) NextObs(slot int32) []float32 {
 	final, at := p.next(slot)
 	if final {
@@ -278,14 +278,14 @@ func (p *Replay) NextObs(slot int32) []float32 {
 	return row(p.obs, at, p.obsLen())
 }
 
-// NextLook writes the true next observations, as networks read them, into dst [N,I].
-func (p *Replay) NextLook(dst []float32, slot int32) {
+// GatherNext writes the true next observations, as networks read them, into dst [N,I].
+func (p *Replay) GatherNext(dst []float32, slot int32) {
 	cells := p.cells
 	final, at := p.next(slot)
 	if final {
 		cells = p.finals.cells
 	}
-	look(dst, p.spec, p.NextObs(slot), row(cells, at, p.cellLen()))
+	gather(dst, p.spec, p.NextObs(slot), row(cells, at, p.cellLen()))
 }
 
 // NextState returns the true next state, [S], also across the end of an episode.
@@ -306,8 +306,8 @@ func (p *Replay) NextMask(slot int32) []uint8 {
 	return row(p.mask, at, p.maskLen())
 }
 
-// Choice returns the actions of the frame, [N].
-func (p *Replay) Choice(slot int32) []int32 { return row(p.choice, int(slot), p.spec.Agents) }
+// Discrete returns the actions of the frame, [N].
+func (p *Replay) Discrete(slot int32) []int32 { return row(p.choice, int(slot), p.spec.Agents) }
 
 // Alive says which agents took part in the frame, [N].
 func (p *Replay) Alive(slot int32) []uint8 { return row(p.alive, int(slot), p.spec.Agents) }
@@ -323,19 +323,19 @@ func (p *Replay) Ended(slot int32) (terminated, truncated bool) {
 	return p.terminated[slot] != 0, p.truncated[slot] != 0
 }
 
-// Carry returns the policy's state before the frame, [N,C]; the frame must be the first of a chunk.
-func (p *Replay) Carry(slot int32) []float32 {
+// Hidden returns the policy's state before the frame, [N,C]; the frame must be the first of a chunk.
+func (p *Replay) Hidden(slot int32) []float32 {
 	e, n := p.spec.Copies, p.spec.Agents*p.carryLen
 	age := ((p.steps-1-int(slot)/e)%p.rows + p.rows) % p.rows
 	chunk := (p.steps - 1 - age) / p.chunk
-	return row(p.carry, chunk%p.chunkRows()*e+int(slot)%e, n)
+	return row(p.hidden, chunk%p.chunkRows()*e+int(slot)%e, n)
 }
 
 // Save returns what playing the actions of all collections again does not bring back: the policy's states and, if it is asked
 // for, the intrinsic rewards.
 func (p *Replay) Save(bonus bool) []byte {
 	var data []byte
-	parts := [][]float32{p.carry[:p.usedCarry()]}
+	parts := [][]float32{p.hidden[:p.usedHidden()]}
 	if bonus {
 		parts = append(parts, p.bonus)
 	}
@@ -348,9 +348,9 @@ func (p *Replay) Save(bonus bool) []byte {
 	return data
 }
 
-// usedCarry is how much of carry has been written.
-func (p *Replay) usedCarry() int {
-	return min((p.steps+p.chunk-1)/p.chunk, p.chunkRows()) * p.eachCarry()
+// usedHidden is how much of hidden has been written.
+func (p *Replay) usedHidden() int {
+	return min((p.steps+p.chunk-1)/p.chunk, p.chunkRows()) * p.eachHidden()
 }
 
 // Load continues from what Save returned, once all collections up to then have been added, and says whether it held intrinsic
@@ -359,13 +359,13 @@ func (p *Replay) Load(data []byte) (bonus bool, err error) {
 	if p.steps == 0 {
 		return false, nil
 	}
-	used := p.usedCarry()
+	used := p.usedHidden()
 	bonus = len(data) == 4*(used+len(p.bonus))
 	if !bonus && len(data) != 4*used {
 		return false, fmt.Errorf("the saved replay has %d bytes, the learner's %d, or %d with intrinsic rewards",
 			len(data), 4*used, 4*(used+len(p.bonus)))
 	}
-	if _, err = binary.Decode(data, binary.LittleEndian, p.carry[:used]); err == nil && bonus {
+	if _, err = binary.Decode(data, binary.LittleEndian, p.hidden[:used]); err == nil && bonus {
 		_, err = binary.Decode(data[4*used:], binary.LittleEndian, p.bonus)
 	}
 	return bonus, err

@@ -67,11 +67,11 @@ func part[T any](v []T, c, e int) []T { return v[c*len(v)/e : (c+1)*len(v)/e] }
 func (s *story) collect(x *Rollout) {
 	x.Clear()
 	for t := range x.T {
-		x.See(t, s.step)
+		x.Observe(t, s.step)
 		for c := range x.E {
 			f := t*x.E + c
 			for i := range x.N {
-				x.Act.Choice[f*x.N+i] = int32(s.rand.IntN(4))
+				x.Act.Discrete[f*x.N+i] = int32(s.rand.IntN(4))
 				x.Extrinsic[f*x.N+i], x.Intrinsic[f*x.N+i] = s.rand.Norm(), s.rand.Norm()
 			}
 			x.Terminated[f], x.Truncated[f] = 0, 0
@@ -82,7 +82,7 @@ func (s *story) collect(x *Rollout) {
 			tr := transition{
 				obs: slices.Clone(part(s.step.Obs, c, 2)), state: slices.Clone(part(s.step.State, c, 2)),
 				mask: slices.Clone(part(s.step.Mask, c, 2)), alive: slices.Clone(part(s.step.Alive, c, 2)),
-				choice:     slices.Clone(x.Act.Choice[f*2 : f*2+2]),
+				choice:     slices.Clone(x.Act.Discrete[f*2 : f*2+2]),
 				reward:     (float64(x.Extrinsic[f*2]) + float64(x.Extrinsic[f*2+1])) / 2,
 				bonus:      (float64(x.Intrinsic[f*2]) + float64(x.Intrinsic[f*2+1])) / 2,
 				terminated: x.Terminated[f] != 0, truncated: x.Truncated[f] != 0,
@@ -97,13 +97,13 @@ func (s *story) collect(x *Rollout) {
 			s.all = append(s.all, tr)
 		}
 	}
-	x.See(x.T, s.step)
+	x.Observe(x.T, s.step)
 }
 
 func (p *Replay) transition(slot int32) transition {
 	t := transition{
 		obs: p.Obs(slot), next: p.NextObs(slot), state: p.State(slot), nextState: p.NextState(slot),
-		mask: p.Mask(slot), nextMask: p.NextMask(slot), choice: p.Choice(slot), alive: p.Alive(slot),
+		mask: p.Mask(slot), nextMask: p.NextMask(slot), choice: p.Discrete(slot), alive: p.Alive(slot),
 		reward: float64(p.Reward(slot)), bonus: float64(p.Bonus(slot)),
 	}
 	t.terminated, t.truncated = p.Ended(slot)
@@ -220,7 +220,7 @@ func TestAReplayThatWasAcceptedTakesInWhateverItsAgentsDo(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return p, p.KeepCarry(3, 2)
+		return p, p.KeepHidden(3, 2)
 	}
 	p, err := make1(least(func(limit int64) error { _, err := make1(limit); return err }))
 	if err != nil {

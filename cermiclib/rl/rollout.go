@@ -11,14 +11,14 @@ import (
 )
 
 // Obs is what a policy may look at in one step: row (c, i) belongs to agent i of copy c. A decentralised policy uses
-// Obs, Mask, Carry and Context only; State is for critics.
+// Obs, Mask, Hidden and Context only; State is for critics.
 type Obs struct {
-	Obs   []float32 // [E,N,O]; [E,N,X] beside cells
-	Cells []uint16  // [E,N,H,W]; nil for vector observations
-	State []float32 // [E,S]
-	Mask  []uint8   // [E,N,K]; nil when every action is allowed
-	Alive []uint8   // [E,N]
-	Carry []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
+	Obs    []float32 // [E,N,O]; [E,N,X] beside cells
+	Cells  []uint16  // [E,N,H,W]; nil for vector observations
+	State  []float32 // [E,S]
+	Mask   []uint8   // [E,N,K]; nil when every action is allowed
+	Alive  []uint8   // [E,N]
+	Hidden []float32 // [E,N,C] policy state before this step, zeroed by the caller where an episode starts
 
 	Context []float32 // [E,N,F] what an explorer tells each actor of that agent's own past; nil for nothing
 
@@ -43,10 +43,10 @@ type Rollout struct {
 	ExtrinsicWeight       float32      // of Extrinsic in that sum; 1 unless an explorer says otherwise
 	Dense, Score          []float32    // [T,E,N], [T,E] for statistics only
 	Terminated, Truncated []uint8      // [T,E]
-	Started               []uint8      // [T,E] 1 where row t is the first of an episode
-	Carry                 []float32    // [T,E,N,C] policy state before each action; zero where an episode starts
+	IsFirst               []uint8      // [T,E] 1 where row t is the first of an episode
+	Hidden                []float32    // [T,E,N,C] policy state before each action; zero where an episode starts
 	Context               []float32    // [T,E,N,F] as in Obs; nil unless KeepContext was called
-	Seen                  []uint8      // [T+1,E,N,P] detector labels as in envs.Step; nil unless KeepLabels was called
+	Visible               []uint8      // [T+1,E,N,P] detector labels as in envs.Step; nil unless KeepLabels was called
 	RelPos                []float32    // [T+1,E,N,P,2] likewise; neither is ever shown to a policy
 	Visits                []float32    // [T,E,N] how often the task has been where each agent step was, this one included; nil where it cannot count
 	Iteration, Frames     int          // collections and frames completed before this one
@@ -68,8 +68,8 @@ type finals struct {
 // Rows is T·E·N, the number of agent steps; agent step (t, c, i) is row (t·E + c)·N + i.
 func (x *Rollout) Rows() int { return x.T * x.E * x.N }
 
-// NewRollout makes the buffers of a rollout of t steps for spec; carry is C, the length of the policy's recurrent state.
-func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
+// NewRollout makes the buffers of a rollout of t steps for spec; hidden is C, the length of the policy's recurrent state.
+func NewRollout(spec *envs.Spec, t, hidden int) *Rollout {
 	e, n := spec.Copies, spec.Agents
 	x := &Rollout{
 		Spec: spec, T: t, E: e, N: n,
@@ -85,8 +85,8 @@ func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
 		Score:      make([]float32, t*e),
 		Terminated: make([]uint8, t*e),
 		Truncated:  make([]uint8, t*e),
-		Started:    make([]uint8, t*e),
-		Carry:      make([]float32, t*e*n*carry),
+		IsFirst:    make([]uint8, t*e),
+		Hidden:     make([]float32, t*e*n*hidden),
 	}
 	if cells := spec.CellLen(); cells > 0 {
 		x.Cells = make([]uint16, (t+1)*e*n*cells)
@@ -95,9 +95,9 @@ func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
 		x.Mask = make([]uint8, (t+1)*e*n*spec.Act.Choices)
 	}
 	if spec.Act.Choices > 0 {
-		x.Act.Choice = make([]int32, t*e*n)
+		x.Act.Discrete = make([]int32, t*e*n)
 	} else {
-		x.Act.Force = make([]float32, t*e*n*spec.Act.Dim)
+		x.Act.Continuous = make([]float32, t*e*n*spec.Act.Dim)
 		x.Raw = make([]float32, t*e*n*spec.Act.Dim)
 	}
 	x.last.index = make([]int32, t*e)
@@ -107,8 +107,8 @@ func NewRollout(spec *envs.Spec, t, carry int) *Rollout {
 
 // KeepLabels makes room for the simulator's presence labels and relative positions, for components that train a detector.
 func (x *Rollout) KeepLabels() {
-	x.Seen = make([]uint8, (x.T+1)*x.E*x.N*x.Spec.Peers())
-	x.RelPos = make([]float32, 2*len(x.Seen))
+	x.Visible = make([]uint8, (x.T+1)*x.E*x.N*x.Spec.Peers())
+	x.RelPos = make([]float32, 2*len(x.Visible))
 }
 
 // KeepContext makes room for what an explorer tells actors, width numbers each.
@@ -125,8 +125,8 @@ func (x *Rollout) Clear() {
 	x.ExtrinsicWeight = 1
 }
 
-// See copies s, what the agents see before action t, into row t of the [T+1] fields.
-func (x *Rollout) See(t int, s *envs.Step) {
+// Observe copies s, what the agents see before action t, into row t of the [T+1] fields.
+func (x *Rollout) Observe(t int, s *envs.Step) {
 	copy(x.Obs[t*x.E*x.N*x.Spec.ObsLen():], s.Obs)
 	copy(x.Cells[t*x.E*x.N*x.Spec.CellLen():], s.Cells)
 	copy(x.State[t*x.E*x.Spec.State:], s.State)
@@ -134,9 +134,9 @@ func (x *Rollout) See(t int, s *envs.Step) {
 	if x.Mask != nil {
 		copy(x.Mask[t*x.E*x.N*x.Spec.Act.Choices:], s.Mask)
 	}
-	if x.Seen != nil {
+	if x.Visible != nil {
 		at := t * x.E * x.N * x.Spec.Peers()
-		copy(x.Seen[at:], s.Seen)
+		copy(x.Visible[at:], s.Visible)
 		copy(x.RelPos[2*at:], s.RelPos)
 	}
 }
@@ -160,7 +160,7 @@ func (x *Rollout) Done(t, c int) bool {
 	return x.Terminated[t*x.E+c]|x.Truncated[t*x.E+c] != 0
 }
 
-// ObsRow returns the numbers that an agent observes at an agent step, row = (t·E + c)·N + i; Look adds the cells.
+// ObsRow returns the numbers that an agent observes at an agent step, row = (t·E + c)·N + i; Gather adds the cells.
 func (x *Rollout) ObsRow(row int) []float32 {
 	o := x.Spec.ObsLen()
 	return x.Obs[row*o : (row+1)*o]
@@ -202,11 +202,11 @@ func (x *Rollout) ActionVector(dst []float32, row int) {
 	a := &x.Spec.Act
 	if a.Choices > 0 {
 		clear(dst[:a.Choices])
-		dst[x.Act.Choice[row]] = 1
+		dst[x.Act.Discrete[row]] = 1
 		return
 	}
 	for d := range a.Dim {
-		dst[d] = 2*(x.Act.Force[row*a.Dim+d]-a.Low[d])/(a.High[d]-a.Low[d]) - 1
+		dst[d] = 2*(x.Act.Continuous[row*a.Dim+d]-a.Low[d])/(a.High[d]-a.Low[d]) - 1
 	}
 }
 

@@ -12,22 +12,22 @@ import (
 func TestLabelsAreKeptOnlyIfAskedFor(t *testing.T) {
 	s := spec()
 	step := envs.NewStep(s)
-	for i := range step.Seen {
-		step.Seen[i] = uint8(i % 2)
+	for i := range step.Visible {
+		step.Visible[i] = uint8(i % 2)
 		step.RelPos[2*i], step.RelPos[2*i+1] = float32(i), -float32(i)
 	}
 	x := NewRollout(s, 3, 0)
-	x.See(2, step)
-	if x.Seen != nil || x.RelPos != nil {
+	x.Observe(2, step)
+	if x.Visible != nil || x.RelPos != nil {
 		t.Error("labels are there although nobody asked")
 	}
 	x.KeepLabels()
-	x.See(2, step)
-	n := len(step.Seen)
-	if !slices.Equal(x.Seen[2*n:3*n], step.Seen) || !slices.Equal(x.RelPos[4*n:6*n], step.RelPos) {
+	x.Observe(2, step)
+	n := len(step.Visible)
+	if !slices.Equal(x.Visible[2*n:3*n], step.Visible) || !slices.Equal(x.RelPos[4*n:6*n], step.RelPos) {
 		t.Error("row 2 does not hold the labels of the step")
 	}
-	if slices.Max(x.Seen[:2*n]) != 0 || slices.Max(x.Seen[3*n:]) != 0 {
+	if slices.Max(x.Visible[:2*n]) != 0 || slices.Max(x.Visible[3*n:]) != 0 {
 		t.Error("other rows are written")
 	}
 }
@@ -43,7 +43,7 @@ func TestCellsAndTheNumbersBesideThemAreKept(t *testing.T) {
 		step.Cells[i] = uint16(i)
 	}
 	x := NewRollout(s, 3, 0)
-	x.See(1, step)
+	x.Observe(1, step)
 	if n, h := len(step.Obs), len(step.Cells); !slices.Equal(x.Obs[n:2*n], step.Obs) || !slices.Equal(x.Cells[h:2*h], step.Cells) {
 		t.Error("row 1 does not hold the step's numbers and cells")
 	}

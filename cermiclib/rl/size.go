@@ -10,7 +10,7 @@ import (
 
 // rolloutSize is the number of bytes that a rollout takes, its labels and last observations apart. The paper's collection of 36,000
 // frames takes 0.1 GB with 7 agents and 11 by 11 cells, each of which is two bytes. It is no integer: absurd settings overflow one.
-func rolloutSize(s *envs.Spec, t, carry int) float64 {
+func rolloutSize(s *envs.Spec, t, hidden int) float64 {
 	e, n, k := float64(s.Copies), float64(s.Agents), float64(s.Act.Choices)
 	seen := n*float64(4*s.ObsLen()+2*s.CellLen()+1) + 4*float64(s.State)
 	if s.Masked {
@@ -22,12 +22,12 @@ func rolloutSize(s *envs.Spec, t, carry int) float64 {
 	}
 	const row = 4 * 6         // log-probability, importance, value, both rewards, dense
 	const frame = 4 + 3*1 + 4 // score, three flags, place of a last observation
-	return e * (float64(t+1)*seen + float64(t)*(n*(action+row+4*float64(carry))+frame))
+	return e * (float64(t+1)*seen + float64(t)*(n*(action+row+4*float64(hidden))+frame))
 }
 
-// Fits refuses a rollout of t steps for spec that this machine has no memory for; carry is as in NewRollout.
-func Fits(spec *envs.Spec, t, carry int) error {
-	size, machine := rolloutSize(spec, t, carry), float64(machineMemory())
+// Fits refuses a rollout of t steps for spec that this machine has no memory for; hidden is as in NewRollout.
+func Fits(spec *envs.Spec, t, hidden int) error {
+	size, machine := rolloutSize(spec, t, hidden), float64(machineMemory())
 	if machine > 0 && size > machine {
 		return fmt.Errorf("a rollout batch of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: collect fewer frames",
 			t*spec.Copies, spec.Name, size/GB, machine/GB)

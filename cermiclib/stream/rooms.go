@@ -79,20 +79,20 @@ func (s Stream) rollout(spec *envs.Spec, iteration int, purpose string, choose f
 		walkers[i] = s.enter(choose(r), i%agents, r)
 	}
 	for c := range s.Copies {
-		x.Started[c] = 1
+		x.IsFirst[c] = 1
 	}
 	show := func() {
 		for i := range walkers {
 			s.show(step.Obs[i*spec.ObsLen():(i+1)*spec.ObsLen()], &walkers[i], r)
-			walkers[i].label(step.Seen[i*agents:(i+1)*agents], step.RelPos[2*i*agents:2*(i+1)*agents])
+			walkers[i].label(step.Visible[i*agents:(i+1)*agents], step.RelPos[2*i*agents:2*(i+1)*agents])
 		}
 	}
 	show()
 	for t := range s.Steps {
-		x.See(t, step)
+		x.Observe(t, step)
 		for i := range walkers {
 			k := r.IntN(len(moves))
-			x.Act.Choice[t*len(walkers)+i] = int32(k)
+			x.Act.Discrete[t*len(walkers)+i] = int32(k)
 			walkers[i].move(k, s.Rooms[walkers[i].room].Restless, r)
 		}
 		show()
@@ -101,7 +101,7 @@ func (s Stream) rollout(spec *envs.Spec, iteration int, purpose string, choose f
 		x.Truncated[(s.Steps-1)*s.Copies+c] = 1
 		x.End(s.Steps-1, c, step)
 	}
-	x.See(s.Steps, step)
+	x.Observe(s.Steps, step)
 	for i := range x.LogP {
 		x.LogP[i] = -float32(math.Log(float64(len(moves))))
 	}

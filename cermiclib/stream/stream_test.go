@@ -129,8 +129,8 @@ func TestOnlyTheScreenIsNoisy(t *testing.T) {
 			for j := range agents {
 				at := marks + place + screen + j*peer
 				seen += int(obs[at])
-				if label := row*agents + j; x.Seen[label] != uint8(obs[at]) || !slices.Equal(x.RelPos[2*label:2*label+2], obs[at+1:at+3]) {
-					t.Fatalf("room %s: agent step %d is labelled %d at %v of peer %d, and observes %v", room.Name, row, x.Seen[label], x.RelPos[2*label:2*label+2], j, obs[at:at+3])
+				if label := row*agents + j; x.Visible[label] != uint8(obs[at]) || !slices.Equal(x.RelPos[2*label:2*label+2], obs[at+1:at+3]) {
+					t.Fatalf("room %s: agent step %d is labelled %d at %v of peer %d, and observes %v", room.Name, row, x.Visible[label], x.RelPos[2*label:2*label+2], j, obs[at:at+3])
 				}
 			}
 		}

@@ -40,20 +40,20 @@ func bench(b *testing.B, cfg envs.Config, workers int, also func(*envs.Spec, *en
 	drawn, r, done := make([]envs.Actions, 8), rng.New(1, "bench"), make([]uint8, p.spec.Copies)
 	for i := range drawn {
 		a := envs.NewActions(p.spec)
-		for k := range a.Force {
-			a.Force[k] = r.Uniform(p.spec.Act.Low[k%p.spec.Act.Dim], p.spec.Act.High[k%p.spec.Act.Dim])
+		for k := range a.Continuous {
+			a.Continuous[k] = r.Uniform(p.spec.Act.Low[k%p.spec.Act.Dim], p.spec.Act.High[k%p.spec.Act.Dim])
 		}
-		for k := range a.Choice {
-			a.Choice[k] = int32(r.IntN(p.spec.Act.Choices))
+		for k := range a.Discrete {
+			a.Discrete[k] = int32(r.IntN(p.spec.Act.Choices))
 		}
 		drawn[i] = *a
 	}
 	p.reset()
 	b.ReportAllocs()
 	for step := 0; b.Loop(); step++ {
-		copy(p.act.Force, drawn[step%len(drawn)].Force)
-		for row, k := range drawn[step%len(drawn)].Choice {
-			p.act.Choice[row] = p.allowed(row, int(k))
+		copy(p.act.Continuous, drawn[step%len(drawn)].Continuous)
+		for row, k := range drawn[step%len(drawn)].Discrete {
+			p.act.Discrete[row] = p.allowed(row, int(k))
 		}
 		env.Step(p.act, p.out)
 		if also != nil {

@@ -81,11 +81,11 @@ func (p *player) choose() {
 	for row := range p.spec.Copies * p.spec.Agents {
 		p.r.Seed(7, "envtest action", uint64(p.t), uint64(row/p.spec.Agents), uint64(row%p.spec.Agents))
 		if k := p.spec.Act.Choices; k > 0 {
-			p.act.Choice[row] = p.allowed(row, p.r.IntN(k))
+			p.act.Discrete[row] = p.allowed(row, p.r.IntN(k))
 			continue
 		}
 		for d := range p.spec.Act.Dim {
-			p.act.Force[row*p.spec.Act.Dim+d] = p.r.Uniform(p.spec.Act.Low[d], p.spec.Act.High[d])
+			p.act.Continuous[row*p.spec.Act.Dim+d] = p.r.Uniform(p.spec.Act.Low[d], p.spec.Act.High[d])
 		}
 	}
 }
@@ -143,7 +143,7 @@ func rowOf(s *envs.Spec, out *envs.Step, c int) row {
 		obs: part(out.Obs, e, c), state: part(out.State, e, c), dense: part(out.Dense, e, c),
 		sparse: part(out.Sparse, e, c), score: part(out.Score, e, c), relPos: part(out.RelPos, e, c),
 		cells: part(out.Cells, e, c), mask: part(out.Mask, e, c), alive: part(out.Alive, e, c),
-		ends: []uint8{out.Terminated[c], out.Truncated[c]}, seen: part(out.Seen, e, c),
+		ends: []uint8{out.Terminated[c], out.Truncated[c]}, seen: part(out.Visible, e, c),
 	}
 }
 

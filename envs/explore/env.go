@@ -177,15 +177,15 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 // Step advances every copy. It panics on actions of another number, or outside [0, K).
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.check(out)
-	if rows := e.spec.Copies * e.spec.Agents; len(act.Choice) != rows {
-		panic(fmt.Sprintf("explore: Step with %d choices, want %d", len(act.Choice), rows))
+	if rows := e.spec.Copies * e.spec.Agents; len(act.Discrete) != rows {
+		panic(fmt.Sprintf("explore: Step with %d choices, want %d", len(act.Discrete), rows))
 	}
-	for row, k := range act.Choice {
+	for row, k := range act.Discrete {
 		if k < 0 || int(k) >= e.spec.Act.Choices {
 			panic(fmt.Sprintf("explore: choice %d of row %d, want 0 to %d", k, row, e.spec.Act.Choices-1))
 		}
 	}
-	e.choices, e.out = act.Choice, out
+	e.choices, e.out = act.Discrete, out
 	e.job.Run()
 	e.choices, e.out = nil, nil
 }
@@ -254,13 +254,13 @@ func (e *env) show(c int, out *envs.Step) {
 		for j := range n {
 			label := row*n + j
 			if j == i {
-				out.Seen[label], out.RelPos[2*label], out.RelPos[2*label+1] = 0, 0, 0
+				out.Visible[label], out.RelPos[2*label], out.RelPos[2*label+1] = 0, 0, 0
 				continue
 			}
 			seen, dx, dy := e.game.ally(s, i, j, obs[at:at+e.shape.ally])
-			out.Seen[label], out.RelPos[2*label], out.RelPos[2*label+1] = 0, dx, dy
+			out.Visible[label], out.RelPos[2*label], out.RelPos[2*label+1] = 0, dx, dy
 			if seen {
-				out.Seen[label] = 1
+				out.Visible[label] = 1
 			}
 			at += e.shape.ally
 		}
@@ -285,7 +285,7 @@ var _ envs.Scripter = (*env)(nil)
 func (e *env) Script(act *envs.Actions) bool {
 	n := e.spec.Agents
 	for c := range e.frame {
-		e.game.script(e.words(c), int(e.frame[c]), act.Choice[c*n:(c+1)*n])
+		e.game.script(e.words(c), int(e.frame[c]), act.Discrete[c*n:(c+1)*n])
 	}
 	return true
 }

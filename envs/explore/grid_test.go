@@ -36,7 +36,7 @@ func (p *played) standing(x0, y0, x1, y1 int) {
 
 // moves plays a joint move, without looking at the reward.
 func (p *played) moves(a, b int32) {
-	copy(p.act.Choice, []int32{a, b})
+	copy(p.act.Discrete, []int32{a, b})
 	p.env.Step(p.act, p.out)
 }
 
@@ -167,8 +167,8 @@ func TestAgentsOfAGridPerceivePeersInTheirRoomOrBesideThem(t *testing.T) {
 		n := p.env.spec.Obs[0]
 		ally := p.out.Obs[n-3 : n]
 		dx, dy := float32(c.x1-c.x0)/5, float32(c.y0-c.y1)/5
-		if p.out.Seen[1] != c.seen || p.out.Seen[2] != c.seen || p.out.RelPos[2] != dx || p.out.RelPos[3] != dy {
-			t.Errorf("%+v: seen %v at %v", c, p.out.Seen, p.out.RelPos)
+		if p.out.Visible[1] != c.seen || p.out.Visible[2] != c.seen || p.out.RelPos[2] != dx || p.out.RelPos[3] != dy {
+			t.Errorf("%+v: seen %v at %v", c, p.out.Visible, p.out.RelPos)
 		}
 		if want := [3]float32{float32(c.seen), dx * float32(c.seen), dy * float32(c.seen)}; [3]float32(ally) != want {
 			t.Errorf("%+v: observed %v, want %v", c, ally, want)

@@ -34,7 +34,7 @@ func play(t *testing.T, cfg envs.Config) *played {
 // step plays one joint action and checks what it pays and whether it ends the episode.
 func (p *played) step(sparse, dense float32, over bool, act ...int32) {
 	p.t.Helper()
-	copy(p.act.Choice, act)
+	copy(p.act.Discrete, act)
 	p.env.Step(p.act, p.out)
 	for i := range p.env.spec.Agents {
 		if p.out.Sparse[i] != sparse || !near(p.out.Dense[i], dense) {
@@ -102,7 +102,7 @@ func TestLockShowsTheLeversPulledLast(t *testing.T) {
 	cfg := DefaultLock()
 	cfg.Agents = 3
 	p := play(t, cfg)
-	copy(p.act.Choice, []int32{0, 2, 1})
+	copy(p.act.Discrete, []int32{0, 2, 1})
 	p.env.Step(p.act, p.out)
 	// [9 positions, 3 levers, 3 agents, 3 and 3 levers of the peers]
 	obs := p.out.Obs[p.env.spec.Obs[0]:][9:21]
@@ -141,8 +141,8 @@ func TestRandomPlayNeverOpensTheLock(t *testing.T) {
 	out, act, r, done := envs.NewStep(made.Spec()), envs.NewActions(made.Spec()), rng.New(1, "random"), make([]uint8, cfg.Copies)
 	made.Reset(nil, out)
 	for range 150 {
-		for k := range act.Choice {
-			act.Choice[k] = int32(r.IntN(3))
+		for k := range act.Discrete {
+			act.Discrete[k] = int32(r.IntN(3))
 		}
 		made.Step(act, out)
 		for c := range done {

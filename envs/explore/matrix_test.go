@@ -107,8 +107,8 @@ func TestTheRandomPeerChangesNothingButObservations(t *testing.T) {
 		for step := range 2 {
 			n := b.env.spec.Obs[0]
 			before := b.env.words(0)[b.env.shape.words-1]
-			for i := range a.act.Choice {
-				a.act.Choice[i], b.act.Choice[i] = int32((step+i)%2), int32((step+i)%2)
+			for i := range a.act.Discrete {
+				a.act.Discrete[i], b.act.Discrete[i] = int32((step+i)%2), int32((step+i)%2)
 			}
 			a.env.Step(a.act, a.out)
 			b.env.Step(b.act, b.out)

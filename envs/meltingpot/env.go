@@ -136,15 +136,15 @@ func (e *env) draw(c int, frame int32) *dice {
 // Step advances every copy. It panics on actions of another number, or outside [0, K).
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.check(out)
-	if rows := e.spec.Copies * e.spec.Agents; len(act.Choice) != rows {
-		panic(fmt.Sprintf("meltingpot: Step with %d choices, want %d", len(act.Choice), rows))
+	if rows := e.spec.Copies * e.spec.Agents; len(act.Discrete) != rows {
+		panic(fmt.Sprintf("meltingpot: Step with %d choices, want %d", len(act.Discrete), rows))
 	}
-	for row, k := range act.Choice {
+	for row, k := range act.Discrete {
 		if k < 0 || int(k) >= e.spec.Act.Choices {
 			panic(fmt.Sprintf("meltingpot: choice %d of row %d, want 0 to %d", k, row, e.spec.Act.Choices-1))
 		}
 	}
-	e.actions, e.out = act.Choice, out
+	e.actions, e.out = act.Discrete, out
 	e.job.Run()
 	e.actions, e.out = nil, nil
 }
@@ -189,7 +189,7 @@ func (e *env) show(c int, out *envs.Step) {
 		numbers := out.Obs[row*x : (row+1)*x]
 		g.scalars(i, numbers[:x-1])
 		numbers[x-1] = collective
-		b.labels(i, out.Seen[row*n:(row+1)*n], out.RelPos[2*row*n:2*(row+1)*n])
+		b.labels(i, out.Visible[row*n:(row+1)*n], out.RelPos[2*row*n:2*(row+1)*n])
 		out.Alive[row] = 0
 		if b.avatars[i].alive {
 			out.Alive[row] = 1

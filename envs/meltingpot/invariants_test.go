@@ -14,9 +14,9 @@ import (
 func lively(e *env, act *envs.Actions, at int) {
 	e.Script(act)
 	r := rng.New(9, "lively", uint64(at))
-	for k := range act.Choice {
+	for k := range act.Discrete {
 		if r.IntN(3) == 0 {
-			act.Choice[k] = int32(r.IntN(e.spec.Act.Choices))
+			act.Discrete[k] = int32(r.IntN(e.spec.Act.Choices))
 		}
 	}
 }
@@ -90,8 +90,8 @@ func TestNothingGrowsDuringPlay(t *testing.T) {
 		e, out, act := build(t, cfg, 8, 1)
 		at := 0
 		if n := testing.AllocsPerRun(200, func() {
-			for k := range act.Choice {
-				act.Choice[k] = int32((at + 3*k + at*k) % e.spec.Act.Choices)
+			for k := range act.Discrete {
+				act.Discrete[k] = int32((at + 3*k + at*k) % e.spec.Act.Choices)
 			}
 			at++
 			e.Step(act, out)

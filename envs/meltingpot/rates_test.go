@@ -90,13 +90,13 @@ func (c *census) play(t *testing.T, cfg envs.Config, episodes, steps int) {
 	for range episodes {
 		g.reset(c)
 		for range steps {
-			for i := range act.Choice {
-				act.Choice[i] = int32(r.IntN(e.spec.Act.Choices))
+			for i := range act.Discrete {
+				act.Discrete[i] = int32(r.IntN(e.spec.Act.Choices))
 				if r.IntN(3) == 0 {
-					act.Choice[i] = actFire
+					act.Discrete[i] = actFire
 				}
 			}
-			c.b.step(act.Choice, c)
+			c.b.step(act.Discrete, c)
 		}
 	}
 }

@@ -75,9 +75,9 @@ func (e *env) ScriptRoles(roles []Role, act *envs.Actions) error {
 	}
 	for c, g := range e.games {
 		for i, role := range roles {
-			act.Choice[c*len(roles)+i] = actNoop
+			act.Discrete[c*len(roles)+i] = actNoop
 			if g.base().avatars[i].alive {
-				act.Choice[c*len(roles)+i] = g.script(i, role)
+				act.Discrete[c*len(roles)+i] = g.script(i, role)
 			}
 		}
 	}

@@ -87,9 +87,9 @@ func TestWrongActionsAndBuffersPanicWithASentence(t *testing.T) {
 		e, out, act := build(t, cfg, 3, 1)
 		k := int32(e.spec.Act.Choices)
 		for says, f := range map[string]func(){
-			"want":              func() { e.Step(&envs.Actions{Choice: act.Choice[1:]}, out) },
-			"choice -1 of row ": func() { act.Choice[2] = -1; e.Step(act, out) },
-			fmt.Sprintf("choice %d of row 2, want 0 to %d", k, k-1): func() { act.Choice[2] = k; e.Step(act, out) },
+			"want":              func() { e.Step(&envs.Actions{Discrete: act.Discrete[1:]}, out) },
+			"choice -1 of row ": func() { act.Discrete[2] = -1; e.Step(act, out) },
+			fmt.Sprintf("choice %d of row 2, want 0 to %d", k, k-1): func() { act.Discrete[2] = k; e.Step(act, out) },
 			"mask of 2 copies, want 3":                              func() { e.Reset([]uint8{1, 0}, out) },
 			"make it with envs.NewStep":                             func() { e.Step(act, &envs.Step{}) },
 		} {

@@ -35,8 +35,8 @@ func playRandomly(t *testing.T, cfg envs.Config, copies, limit int) []played {
 		all[c] = played{Returns: make([]float64, n), Events: map[string]float64{}}
 	}
 	for left > 0 {
-		for k := range act.Choice {
-			act.Choice[k] = int32(r.IntN(e.spec.Act.Choices))
+		for k := range act.Discrete {
+			act.Discrete[k] = int32(r.IntN(e.spec.Act.Choices))
 		}
 		e.Step(act, out)
 		for c := range all {

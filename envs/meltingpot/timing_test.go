@@ -22,7 +22,7 @@ func eagerly(t *testing.T, cfg envs.Config) (g game, wait func()) {
 	d.Seed(1, "eager")
 	g = e.games[0]
 	g.reset(d)
-	return g, func() { g.base().step(act.Choice, d) }
+	return g, func() { g.base().step(act.Discrete, d) }
 }
 
 // A resource comes back 11 steps after it went, at the earliest, and not under a player.

@@ -41,8 +41,8 @@ func TestLabelsTurnWithTheViewer(t *testing.T) {
 		e, out, _ := build(t, DefaultChicken(), 1, 1)
 		standAt(e, row.viewer, row.other)
 		e.show(0, out)
-		if out.Seen[1] != row.seen || out.RelPos[2] != row.forward/11 || out.RelPos[3] != row.right/11 {
-			t.Errorf("%v looks at %v: seen %d at %v, want %d at (%g, %g)/11", row.viewer, row.other, out.Seen[1], out.RelPos[2:4],
+		if out.Visible[1] != row.seen || out.RelPos[2] != row.forward/11 || out.RelPos[3] != row.right/11 {
+			t.Errorf("%v looks at %v: seen %d at %v, want %d at (%g, %g)/11", row.viewer, row.other, out.Visible[1], out.RelPos[2:4],
 				row.seen, row.forward, row.right)
 		}
 	}
@@ -60,7 +60,7 @@ func TestWhoIsAwaySeesAndShowsNothing(t *testing.T) {
 		if slices.Max(out.Cells[:cells]) == 0 || out.Alive[0] != 1 {
 			t.Errorf("%s: who is there sees nothing", cfg.Kind())
 		}
-		if slices.Max(out.Cells[cells:]) != 0 || slices.Max(out.Alive[1:]) != 0 || slices.Max(out.Seen) != 0 {
+		if slices.Max(out.Cells[cells:]) != 0 || slices.Max(out.Alive[1:]) != 0 || slices.Max(out.Visible) != 0 {
 			t.Errorf("%s: players that are away see, live or are seen", cfg.Kind())
 		}
 		for k, v := range out.RelPos {
@@ -100,7 +100,7 @@ func TestLabelsNameTheCellThatShowsTheOther(t *testing.T) {
 				}
 			}
 			var want []int
-			if out.Seen[1] == 1 {
+			if out.Visible[1] == 1 {
 				forward, right := int(11*out.RelPos[2]+sign(out.RelPos[2])/2), int(11*out.RelPos[3]+sign(out.RelPos[3])/2)
 				want = append(want, (v.forward-forward)*v.width()+v.left+right)
 				seen++

@@ -200,11 +200,11 @@ func randomly(spec *envs.Spec, seed uint64) func(*envs.Step, *envs.Actions) bool
 		for row := range spec.Copies * n {
 			r := streams[row/n]
 			if k > 0 {
-				act.Choice[row] = anyAllowed(s.Mask, row, k, r)
+				act.Discrete[row] = anyAllowed(s.Mask, row, k, r)
 				continue
 			}
 			for d := range spec.Act.Dim {
-				act.Force[row*spec.Act.Dim+d] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
+				act.Continuous[row*spec.Act.Dim+d] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
 			}
 		}
 		return true

@@ -83,8 +83,8 @@ func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcom
 	var sum outcome
 	over := make([]bool, n)
 	for left := n; left > 0; {
-		for row := range act.Choice {
-			act.Choice[row] = p(e.copies[row/e.n].battle, row%e.n, &keep[row], chance)
+		for row := range act.Discrete {
+			act.Discrete[row] = p(e.copies[row/e.n].battle, row%e.n, &keep[row], chance)
 		}
 		e.Step(act, out)
 		for c := range over {

@@ -143,11 +143,11 @@ func (e *env) deploy(c int) {
 // Step advances every copy. Sending an agent an action that its mask forbids is a programming error.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.checkShape(out)
-	if len(act.Choice) != e.spec.Copies*e.n {
-		panic(fmt.Sprintf("smac: Step with %d choices, want %d", len(act.Choice), e.spec.Copies*e.n))
+	if len(act.Discrete) != e.spec.Copies*e.n {
+		panic(fmt.Sprintf("smac: Step with %d choices, want %d", len(act.Discrete), e.spec.Copies*e.n))
 	}
 	for c := range e.copies {
-		if err := e.copies[c].check(act.Choice[c*e.n : (c+1)*e.n]); err != nil {
+		if err := e.copies[c].check(act.Discrete[c*e.n : (c+1)*e.n]); err != nil {
 			panic(fmt.Sprintf("smac: copy %d: %v", c, err))
 		}
 	}
@@ -165,7 +165,7 @@ func (e *env) advance(from, to int) {
 			e.end(c, a.Over, e.out)
 			continue
 		}
-		actions := e.actions.Choice[c*e.n : (c+1)*e.n]
+		actions := e.actions.Discrete[c*e.n : (c+1)*e.n]
 		a.commands(actions, a.orders)
 		reward, end := 0.0, aborted
 		if seen, err := a.field.Play(a.orders, a.seen); err == nil {
@@ -208,7 +208,7 @@ func (e *env) show(c int, out *envs.Step) {
 			e.common.Noise.Cover(obs[i*e.obs:(i+1)*e.obs], u.X, u.Y, e.seed, uint64(c), uint64(a.Episode), uint64(a.Steps), uint64(i))
 		}
 	}
-	a.label(out.Seen[c*n*n:(c+1)*n*n], out.RelPos[2*c*n*n:2*(c+1)*n*n])
+	a.label(out.Visible[c*n*n:(c+1)*n*n], out.RelPos[2*c*n*n:2*(c+1)*n*n])
 }
 
 // label writes which allies each agent sees, and where all of them are relative to it, in half sides of the map. The dead

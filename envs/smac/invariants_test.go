@@ -32,15 +32,15 @@ func FuzzBattle(f *testing.F) {
 		e.Reset(nil, out)
 		for step := range 40 {
 			living := checkBattle(t, e, out)
-			for i := range act.Choice {
+			for i := range act.Discrete {
 				a := step + i
 				if len(actions) > 0 {
-					a += int(actions[(step*len(act.Choice)+i)%len(actions)])
+					a += int(actions[(step*len(act.Discrete)+i)%len(actions)])
 				}
 				for a %= e.choices; out.Mask[i*e.choices+a] == 0; {
 					a = (a + 1) % e.choices
 				}
-				act.Choice[i] = int32(a)
+				act.Discrete[i] = int32(a)
 			}
 			e.Step(act, out)
 			if now := checkBattle(t, e, out); now > living {
@@ -132,7 +132,7 @@ func checkBattle(t *testing.T, e *env, out *envs.Step) int {
 // Finished episodes stand still: whatever is done, nothing more happens or is paid until the reset.
 func TestNothingHappensAfterTheEnd(t *testing.T) {
 	p := newPlay(simulatorOf(t, DefaultSettings(), &zergRace))
-	choose := func() { pick(p.act.Choice, p.out.Mask, p.env.Spec().Act.Choices, p.r) }
+	choose := func() { pick(p.act.Discrete, p.out.Mask, p.env.Spec().Act.Choices, p.r) }
 	for p.out.Terminated[0]|p.out.Truncated[0] == 0 {
 		choose()
 		p.env.Step(p.act, p.out)

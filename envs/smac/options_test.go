@@ -174,7 +174,7 @@ func TestLabelsSayWhetherAnAllysRowIsFilled(t *testing.T) {
 					if j == i {
 						continue
 					}
-					label := p.out.Seen[i*e.n+j]
+					label := p.out.Visible[i*e.n+j]
 					if seen[label]++; label != uint8(p.out.Obs[at]) {
 						t.Fatalf("conic_fov=%v: label of agent %d and ally %d is %d, its row begins with %g", conic, i, j, label, p.out.Obs[at])
 					}
@@ -219,7 +219,7 @@ func TestBattlesAreThoseOfTheRecordedRuns(t *testing.T) {
 		env.Reset(nil, out)
 		over := make([]uint8, 6)
 		for range 60 {
-			pick(act.Choice, out.Mask, env.Spec().Act.Choices, chance)
+			pick(act.Discrete, out.Mask, env.Spec().Act.Choices, chance)
 			env.Step(act, out)
 			for _, part := range []any{out.Obs, out.State, out.Mask, out.Dense, out.RelPos} {
 				binary.Write(h, binary.LittleEndian, part)

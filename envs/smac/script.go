@@ -14,7 +14,7 @@ func (e *env) Script(act *envs.Actions) bool {
 	for c := range e.copies {
 		b := e.copies[c].battle
 		for i := range e.n {
-			act.Choice[c*e.n+i] = b.focus(i)
+			act.Discrete[c*e.n+i] = b.focus(i)
 		}
 	}
 	return true

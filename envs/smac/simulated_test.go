@@ -144,7 +144,7 @@ func newPlay(env envs.Env) *playing {
 }
 
 func (p *playing) next() {
-	pick(p.act.Choice, p.out.Mask, p.env.Spec().Act.Choices, p.r)
+	pick(p.act.Discrete, p.out.Mask, p.env.Spec().Act.Choices, p.r)
 	p.env.Step(p.act, p.out)
 	p.steps++
 	p.score += float64(p.out.Sparse[0])

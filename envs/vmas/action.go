@@ -25,11 +25,11 @@ func (e *env) act(c int) {
 	for i, agent := range e.policy {
 		a := &w.spec.Agents[agent]
 		if e.choices != nil {
-			control[agent] = e.choices[e.actions.Choice[c*n+i]].Mul(a.Range).Mul(a.Gain)
+			control[agent] = e.choices[e.actions.Discrete[c*n+i]].Mul(a.Range).Mul(a.Gain)
 			continue
 		}
 		at := (c*n + i) * 2
-		control[agent] = Vec{number(e.actions.Force[at]), number(e.actions.Force[at+1])}.Clamp(a.Range).Mul(a.Gain)
+		control[agent] = Vec{number(e.actions.Continuous[at]), number(e.actions.Continuous[at+1])}.Clamp(a.Range).Mul(a.Gain)
 	}
 	if e.controller != nil {
 		e.control(c, control)
@@ -69,9 +69,9 @@ func (e *env) Script(act *envs.Actions) bool {
 			row, limit := c*len(e.policy)+i, e.world.spec.Agents[agent].Range
 			u := policy.Script(e.world, c, agent).Clamp(limit)
 			if e.choices != nil {
-				act.Choice[row] = nearestChoice(e.choices, u.Mul(1/limit))
+				act.Discrete[row] = nearestChoice(e.choices, u.Mul(1/limit))
 			} else {
-				act.Force[2*row], act.Force[2*row+1] = u.X, u.Y
+				act.Continuous[2*row], act.Continuous[2*row+1] = u.X, u.Y
 			}
 		}
 	}

@@ -151,13 +151,13 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.check(out)
 	rows := e.spec.Copies * e.spec.Agents
-	if e.choices != nil && len(act.Choice) != rows {
-		panic(fmt.Sprintf("vmas: Step with %d choices, want %d", len(act.Choice), rows))
+	if e.choices != nil && len(act.Discrete) != rows {
+		panic(fmt.Sprintf("vmas: Step with %d choices, want %d", len(act.Discrete), rows))
 	}
-	if e.choices == nil && len(act.Force) != 2*rows {
-		panic(fmt.Sprintf("vmas: Step with %d force components, want %d", len(act.Force), 2*rows))
+	if e.choices == nil && len(act.Continuous) != 2*rows {
+		panic(fmt.Sprintf("vmas: Step with %d force components, want %d", len(act.Continuous), 2*rows))
 	}
-	for row, k := range act.Choice {
+	for row, k := range act.Discrete {
 		if uint32(k) >= uint32(len(e.choices)) { // here rather than on a worker, where nobody could recover from it
 			panic(fmt.Sprintf("vmas: choice %d in row %d, want 0 to %d", k, row, len(e.choices)-1))
 		}

@@ -91,11 +91,11 @@ func playAnything(t *testing.T, env envs.Env, r *rng.Rand, next func(*rng.Rand) 
 	out, act, done := envs.NewStep(spec), envs.NewActions(spec), make([]uint8, spec.Copies)
 	env.Reset(nil, out)
 	for step := range 40 {
-		for i := range act.Force {
-			act.Force[i] = next(r)
+		for i := range act.Continuous {
+			act.Continuous[i] = next(r)
 		}
-		for i := range act.Choice {
-			act.Choice[i] = int32(r.IntN(spec.Act.Choices))
+		for i := range act.Discrete {
+			act.Discrete[i] = int32(r.IntN(spec.Act.Choices))
 		}
 		env.Step(act, out)
 		checkFinite(t, out)
@@ -112,9 +112,9 @@ func playAnything(t *testing.T, env envs.Env, r *rng.Rand, next func(*rng.Rand) 
 
 func TestActionsOfWrongShapeAreNamed(t *testing.T) {
 	for name, bad := range map[string]func(*envs.Actions){
-		"7 choices, want 8":              func(a *envs.Actions) { a.Choice = a.Choice[1:] },
-		"choice 9 in row 3, want 0 to 8": func(a *envs.Actions) { a.Choice[3] = 9 },
-		"choice -1 in row 7, want 0":     func(a *envs.Actions) { a.Choice[7] = -1 },
+		"7 choices, want 8":              func(a *envs.Actions) { a.Discrete = a.Discrete[1:] },
+		"choice 9 in row 3, want 0 to 8": func(a *envs.Actions) { a.Discrete[3] = 9 },
+		"choice -1 in row 7, want 0":     func(a *envs.Actions) { a.Discrete[7] = -1 },
 	} {
 		cfg := DefaultBalance().WithDiscrete(Product9).WithShared(envs.Common{Copies: 2, Reward: envs.Dense})
 		built, err := cfg.Build(1, 2)

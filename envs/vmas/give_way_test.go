@@ -30,9 +30,9 @@ func TestGiveWayWithTwoNichesIsSymmetric(t *testing.T) {
 					mirror.world.pos[at], mirror.world.vel[at] = Vec{p.X, -p.Y}, Vec{v.X, -v.Y}
 				}
 			}
-			for k := range act.Force {
-				act.Force[k] = r.Uniform(-1, 1)
-				flipped.Force[k] = act.Force[k] * float32(1-2*(k%2))
+			for k := range act.Continuous {
+				act.Continuous[k] = r.Uniform(-1, 1)
+				flipped.Continuous[k] = act.Continuous[k] * float32(1-2*(k%2))
 			}
 			e.Step(act, x)
 			mirror.Step(flipped, y)
@@ -64,7 +64,7 @@ func TestGiveWayObeysLate(t *testing.T) {
 	x, y, act, told := envs.NewStep(late.Spec()), envs.NewStep(prompt.Spec()), envs.NewActions(late.Spec()), envs.NewActions(late.Spec())
 	queue, r := make([][]float32, delay), rng.New(2, "late")
 	for k := range queue {
-		queue[k] = make([]float32, len(act.Force))
+		queue[k] = make([]float32, len(act.Continuous))
 	}
 	for step := range 60 {
 		if step%20 == 13 { // in the middle of an episode, of some copies only
@@ -72,11 +72,11 @@ func TestGiveWayObeysLate(t *testing.T) {
 			late.Reset(mask, x)
 			prompt.Reset(mask, y)
 		}
-		for k := range act.Force {
-			act.Force[k] = r.Uniform(-0.7, 0.7) // beyond the range of 0.5, too
+		for k := range act.Continuous {
+			act.Continuous[k] = r.Uniform(-0.7, 0.7) // beyond the range of 0.5, too
 		}
-		queue = append(queue, slices.Clone(act.Force))
-		copy(told.Force, queue[0])
+		queue = append(queue, slices.Clone(act.Continuous))
+		copy(told.Continuous, queue[0])
 		queue = queue[1:]
 		late.Step(act, x)
 		prompt.Step(told, y)
@@ -84,8 +84,8 @@ func TestGiveWayObeysLate(t *testing.T) {
 			t.Fatalf("at step %d agents do something else than they were told %d steps ago", step, delay)
 		}
 		for c := range copies {
-			if got := late.term(c, "input_queue")[2*delay-2]; got != clamp(act.Force[4*c], 0.5) {
-				t.Fatalf("the youngest action in the queue is %g, want that of now, %g, within the range", got, act.Force[4*c])
+			if got := late.term(c, "input_queue")[2*delay-2]; got != clamp(act.Continuous[4*c], 0.5) {
+				t.Fatalf("the youngest action in the queue is %g, want that of now, %g, within the range", got, act.Continuous[4*c])
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func TestGiveWayActsByForceWithoutController(t *testing.T) {
 	}
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	for range 100 {
-		copy(act.Force, []float32{5, 0.01, 0.3, 0})
+		copy(act.Continuous, []float32{5, 0.01, 0.3, 0})
 		e.Step(act, out)
 		if u := e.world.Control(0, 0); u != (Vec{0.9, 0.01}) {
 			t.Fatalf("the agent asks for %v, want (0.9, 0.01)", u)
@@ -203,7 +203,7 @@ func TestObservationNoiseIsThatOfTheOriginal(t *testing.T) {
 	var ours []float64
 	before := []float32(nil)
 	twins(t, `{"kind":"vmas/give_way","observe_rel_pos":true}`, `{"obs_noise":0.05}`, 120, func(a, b *env, x, y *envs.Step) {
-		if !slices.Equal(x.Dense, y.Dense) || !slices.Equal(x.Seen, y.Seen) || !slices.Equal(x.RelPos, y.RelPos) || !slices.Equal(y.State, y.Obs) {
+		if !slices.Equal(x.Dense, y.Dense) || !slices.Equal(x.Visible, y.Visible) || !slices.Equal(x.RelPos, y.RelPos) || !slices.Equal(y.State, y.Obs) {
 			t.Error("noise shows elsewhere than in observations and the state that they make")
 		}
 		now := slices.Clone(y.Obs)

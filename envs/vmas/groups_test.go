@@ -33,7 +33,7 @@ func TestEntitiesOfBothGroupsLieWhereTheySeeThem(t *testing.T) {
 		}
 		for k, view := range envs.Views(e.Spec()) {
 			own := view.Step(step)
-			view.Look(own, step)
+			view.Gather(own, step)
 			g := e.spec.Groups[k]
 			self := w.Pos(0, w.Agent(view.Agent(0)))
 			peers, objects := 0, 0

@@ -224,8 +224,8 @@ func TestDispersionStaysInItsRange(t *testing.T) {
 		cfg.PosRange = half
 		e := buildCopies(t, cfg, 200)
 		out, act, far := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), float32(0)
-		for k := range act.Force {
-			act.Force[k] = float32(1 - 2*(k/2%2)) // into two corners
+		for k := range act.Continuous {
+			act.Continuous[k] = float32(1 - 2*(k/2%2)) // into two corners
 		}
 		for c := range 200 {
 			for food := range 4 {

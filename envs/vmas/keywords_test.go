@@ -150,10 +150,10 @@ func TestScriptsPlayUnderOtherSettings(t *testing.T) {
 				if !e.Script(act) || !e.Script(again) {
 					t.Fatal("there is no script")
 				}
-				if !slices.Equal(act.Force, again.Force) || !slices.Equal(act.Choice, again.Choice) {
+				if !slices.Equal(act.Continuous, again.Continuous) || !slices.Equal(act.Discrete, again.Discrete) {
 					t.Fatal("a script plays another action in the same state")
 				}
-				for i, x := range act.Force {
+				for i, x := range act.Continuous {
 					if !isFinite(x) || abs(x) > e.spec.Act.High[i%2] {
 						t.Fatalf("a script exerts %g, want at most %g", x, e.spec.Act.High[i%2])
 					}

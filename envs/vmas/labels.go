@@ -12,7 +12,7 @@ func (e *env) label(c int, out *envs.Step) {
 	w, n := e.world, len(e.policy)
 	agents := w.pos[c*w.count+w.landmarks : (c+1)*w.count]
 	scale := 1 / w.spec.HalfSize
-	seen, rel := out.Seen[c*n*n:(c+1)*n*n], out.RelPos[2*c*n*n:2*(c+1)*n*n]
+	seen, rel := out.Visible[c*n*n:(c+1)*n*n], out.RelPos[2*c*n*n:2*(c+1)*n*n]
 	for i := range n {
 		from := agents[e.policy[i]]
 		seen[i*n+i], rel[2*(i*n+i)], rel[2*(i*n+i)+1] = 0, 0, 0

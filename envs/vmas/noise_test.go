@@ -32,12 +32,12 @@ func TestNoiseChangesWhatIsSeenInTheBoxAndNothingElse(t *testing.T) {
 	act, r, n, o := envs.NewActions(clean.Spec()), rng.New(1, "noise test"), clean.spec.Agents, clean.spec.Obs[0]
 	inside, before := 0, make([]float32, len(got.Obs))
 	for range 50 {
-		for k := range act.Force {
-			act.Force[k] = r.Uniform(-1, 1)
+		for k := range act.Continuous {
+			act.Continuous[k] = r.Uniform(-1, 1)
 		}
 		clean.Step(act, want)
 		covered.Step(act, got)
-		if !slices.Equal(got.Dense, want.Dense) || !slices.Equal(got.Seen, want.Seen) || !slices.Equal(got.RelPos, want.RelPos) {
+		if !slices.Equal(got.Dense, want.Dense) || !slices.Equal(got.Visible, want.Visible) || !slices.Equal(got.RelPos, want.RelPos) {
 			t.Fatal("noise changes rewards or labels")
 		}
 		if !slices.Equal(got.State, got.Obs) {

@@ -71,8 +71,8 @@ func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
 		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		e.Reset(nil, out)
 		start := e.world.Pos(0, balancePackage).Y
-		for k := range act.Force {
-			act.Force[k] = float32(k % 2)
+		for k := range act.Continuous {
+			act.Continuous[k] = float32(k % 2)
 		}
 		for range 100 {
 			e.Step(act, out)
@@ -98,9 +98,9 @@ func playOnce(t *testing.T, cfg envs.Config, scripted bool) (mean, std float64) 
 		if scripted && !env.(envs.Scripter).Script(act) {
 			t.Fatalf("%s has no scripted policy", spec.Name)
 		}
-		for k := range act.Force {
+		for k := range act.Continuous {
 			if d := k % spec.Act.Dim; !scripted {
-				act.Force[k] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
+				act.Continuous[k] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
 			}
 		}
 		env.Step(act, out)

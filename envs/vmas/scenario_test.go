@@ -294,9 +294,9 @@ func (f *follower) step(t int) {
 		for c := range f.g.Copies {
 			a := f.actions[t][k][c]
 			if f.e.choices != nil {
-				f.act.Choice[c*n+row] = int32(a[0])
+				f.act.Discrete[c*n+row] = int32(a[0])
 			} else {
-				copy(f.act.Force[(c*n+row)*2:], a)
+				copy(f.act.Continuous[(c*n+row)*2:], a)
 			}
 		}
 	}

@@ -149,7 +149,7 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 		}
 		e.Reset(nil, out)
 		for k, want := range set.want {
-			act.Choice[2] = int32(k)
+			act.Discrete[2] = int32(k)
 			e.Step(act, out)
 			if got := e.world.control[2]; got != want.Mul(0.7) {
 				t.Errorf("%s: choice %d asks for %v, want %v", set.name, k, got, want.Mul(0.7))
@@ -167,7 +167,7 @@ func TestActionsAreClamped(t *testing.T) {
 	e := built.(*env)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	e.Reset(nil, out)
-	act.Force[0], act.Force[1] = 3, -0.5
+	act.Continuous[0], act.Continuous[1] = 3, -0.5
 	e.Step(act, out)
 	if got, want := e.world.control[0], (Vec{1, -0.5}).Mul(0.7); got != want {
 		t.Errorf("action (3, -0.5) asks for %v, want %v", got, want)
@@ -184,9 +184,9 @@ func TestActionsThatAreNoNumbersDoNoHarmElsewhere(t *testing.T) {
 		sick, sound := buildCopies(t, cfg, 2), buildCopies(t, cfg, 2)
 		a, b, act := envs.NewStep(sick.Spec()), envs.NewStep(sound.Spec()), envs.NewActions(sick.Spec())
 		for range 5 {
-			clear(act.Force)
+			clear(act.Continuous)
 			sound.Step(act, b)
-			act.Force[0], act.Force[1] = float32(math.NaN()), float32(math.NaN())
+			act.Continuous[0], act.Continuous[1] = float32(math.NaN()), float32(math.NaN())
 			sick.Step(act, a)
 		}
 		if half := len(a.Obs) / 2; !slices.Equal(a.Obs[half:], b.Obs[half:]) {
@@ -222,8 +222,8 @@ func TestLabelsSeeWithinTheFieldOfViewOrOneBodyLength(t *testing.T) {
 		e.world.Place(0, e.world.Agent(1), Vec{0.1, c.gap})
 		e.label(0, out)
 		n := e.spec.Agents
-		if out.Seen[1] != c.want || out.Seen[n] != c.want {
-			t.Errorf("field of view %g, distance %g: seen %d and %d, want %d", c.fov, c.gap, out.Seen[1], out.Seen[n], c.want)
+		if out.Visible[1] != c.want || out.Visible[n] != c.want {
+			t.Errorf("field of view %g, distance %g: seen %d and %d, want %d", c.fov, c.gap, out.Visible[1], out.Visible[n], c.want)
 		}
 		if out.RelPos[2] != 0 || out.RelPos[3] != c.gap || out.RelPos[2*n+1] != -c.gap {
 			t.Errorf("relative positions %v and %v, want ±%g upwards", out.RelPos[2:4], out.RelPos[2*n:2*n+2], c.gap)

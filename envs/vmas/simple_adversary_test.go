@@ -43,8 +43,8 @@ func playTeams(t *testing.T, scripted bool) (adversary, good []float64) {
 	out, act, r := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), rng.New(3, "random policy")
 	adversary, good = make([]float64, episodes), make([]float64, episodes)
 	for range e.spec.EvalHorizon {
-		for k := range act.Force {
-			act.Force[k] = r.Uniform(-1, 1)
+		for k := range act.Continuous {
+			act.Continuous[k] = r.Uniform(-1, 1)
 		}
 		if scripted {
 			e.Script(act)

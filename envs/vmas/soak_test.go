@@ -53,14 +53,14 @@ func TestRandomPlayStaysSound(t *testing.T) {
 
 // draw fills act; row is the number of force components of a copy.
 func draw(act *envs.Actions, step, row int, r *rng.Rand) {
-	for i := range act.Force {
+	for i := range act.Continuous {
 		switch c := i / row; {
 		case c%2 == 0:
-			act.Force[i] = r.Uniform(-1, 1)
+			act.Continuous[i] = r.Uniform(-1, 1)
 		case step%25 == 0 && c%4 == 1:
-			act.Force[i] = r.Uniform(-1, 1)
+			act.Continuous[i] = r.Uniform(-1, 1)
 		case step%25 == 0:
-			act.Force[i] = sign(r.Uniform(-1, 1))
+			act.Continuous[i] = sign(r.Uniform(-1, 1))
 		}
 	}
 }

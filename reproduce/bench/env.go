@@ -48,8 +48,8 @@ func Stepping(task string, copies int) func(context.Context) (float64, error) {
 		for range 8 {
 			start, steps := time.Now(), 0
 			for ; time.Since(start) < window; steps++ {
-				copy(act.Force, acts[steps%len(acts)].Force)
-				allow(act.Choice, acts[steps%len(acts)].Choice, out.Mask)
+				copy(act.Continuous, acts[steps%len(acts)].Continuous)
+				allow(act.Discrete, acts[steps%len(acts)].Discrete, out.Mask)
 				env.Step(act, out)
 				for c := range done {
 					done[c] = out.Terminated[c] | out.Truncated[c]
@@ -84,12 +84,12 @@ func drawn(spec *envs.Spec, n int) []*envs.Actions {
 	r, acts := rng.New(1, "bench actions"), make([]*envs.Actions, n)
 	for i := range acts {
 		acts[i] = envs.NewActions(spec)
-		for k := range acts[i].Force {
+		for k := range acts[i].Continuous {
 			d := k % spec.Act.Dim
-			acts[i].Force[k] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
+			acts[i].Continuous[k] = r.Uniform(spec.Act.Low[d], spec.Act.High[d])
 		}
-		for k := range acts[i].Choice {
-			acts[i].Choice[k] = int32(r.IntN(spec.Act.Choices))
+		for k := range acts[i].Discrete {
+			acts[i].Discrete[k] = int32(r.IntN(spec.Act.Choices))
 		}
 	}
 	return acts
@@ -136,21 +136,21 @@ var updatingOnce = once(Updating)
 // collect fills one rollout with the learner's own actions.
 func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, error) {
 	spec := env.Spec()
-	x := rl.NewRollout(spec, frames/spec.Copies, learner.CarryLen())
+	x := rl.NewRollout(spec, frames/spec.Copies, learner.HiddenLen())
 	x.KeepLabels()
-	dist, r := rl.NewDist(spec, learner.CarryLen()), rng.New(1, "bench actions")
-	carry := make([]float32, len(dist.Carry))
+	dist, r := rl.NewDist(spec, learner.HiddenLen()), rng.New(1, "bench actions")
+	hidden := make([]float32, len(dist.Hidden))
 	return x, rl.NewCollector(env).Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
 		for c := range spec.Copies {
-			if x.Started[t*spec.Copies+c] != 0 {
-				clear(carry[c*len(carry)/spec.Copies : (c+1)*len(carry)/spec.Copies])
+			if x.IsFirst[t*spec.Copies+c] != 0 {
+				clear(hidden[c*len(hidden)/spec.Copies : (c+1)*len(hidden)/spec.Copies])
 			}
 		}
-		copy(x.Carry[t*len(carry):], carry)
-		if err := learner.Act(&rl.Obs{Obs: seen.Obs, State: seen.State, Mask: seen.Mask, Alive: seen.Alive, Carry: carry}, dist); err != nil {
+		copy(x.Hidden[t*len(hidden):], hidden)
+		if err := learner.Act(&rl.Obs{Obs: seen.Obs, State: seen.State, Mask: seen.Mask, Alive: seen.Alive, Hidden: hidden}, dist); err != nil {
 			return fmt.Errorf("act: %w", err)
 		}
-		copy(carry, dist.Carry)
+		copy(hidden, dist.Hidden)
 		rows := spec.Copies * spec.Agents
 		for row := range rows {
 			x.LogP[t*rows+row] = dist.Sample(row, r, act)

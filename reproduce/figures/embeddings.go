@@ -14,7 +14,7 @@ import (
 
 // PathsTable measures on episodes, all seen through one encoder, what the paper says of its figure of s_t and x_t. Distances are
 // in units of the spread of all episodes' s_t, the root of their mean squared distance from their mean.
-func PathsTable(episodes ...*results.Inside) viz.Table {
+func PathsTable(episodes ...*results.Trace) viz.Table {
 	t := viz.Table{Header: []string{"", "steps", "score", "steps with a visible peer", "s_t to the nearest of a peer's path",
 		"s_t to a peer's at the same step", "x_t to s_t", "s_{t+1} to s_t", "x_t nearer to the path's end than s_t", "r^i with a visible peer", "r^i without"},
 		Notes: []string{"One episode each: these describe the pictures and estimate nothing. x_t counts as where its decoder puts it among the s_t."}}
@@ -64,7 +64,7 @@ type paths struct {
 	bonusSeen, bonusAlone average // r^i
 }
 
-func pathsOf(in *results.Inside) (p paths) {
+func pathsOf(in *results.Trace) (p paths) {
 	for t := range in.Steps {
 		for i := range in.Agents {
 			row := in.Row(t, i)
@@ -97,7 +97,7 @@ func pathsOf(in *results.Inside) (p paths) {
 }
 
 // nearest is the distance of an agent step's s to the nearest of all other agents'.
-func nearest(in *results.Inside, row int) float64 {
+func nearest(in *results.Trace, row int) float64 {
 	least := math.Inf(1)
 	for other, s := range in.Embed {
 		if other%in.Agents != row%in.Agents {
@@ -108,7 +108,7 @@ func nearest(in *results.Inside, row int) float64 {
 }
 
 // spread is the root of the mean squared distance of all s_t from their mean.
-func spread(episodes []*results.Inside) float64 {
+func spread(episodes []*results.Trace) float64 {
 	var mean []float64
 	var square average
 	for pass := range 2 {

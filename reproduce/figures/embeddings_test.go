@@ -13,15 +13,15 @@ import (
 // TestPathsAreMeasuredAsByHand has two agents on a line. The first goes from 0 to 1, always predicts 1, and sees the second,
 // which waits at 3 and predicts that, at the second of two steps.
 func TestPathsAreMeasuredAsByHand(t *testing.T) {
-	in := &results.Inside{Method: "mappo", Steps: 2, Agents: 2, Score: 7,
+	in := &results.Trace{Method: "mappo", Steps: 2, Agents: 2, Score: 7,
 		Embed: [][]float64{{0}, {3}, {1}, {3}}, Predicted: [][]float64{{1}, {3}, {1}, {3}}, Bonus: []float64{1, 2, 5, 3},
-		Seen: []bool{false, false, false, false, false, true, false, false}}
+		Visible: []bool{false, false, false, false, false, true, false, false}}
 	p := pathsOf(in)
 	for name, c := range map[string]struct{ got, want float64 }{
 		"met": {p.met.mean(), 0.25}, "nearest": {p.nearest.mean(), (3 + 2 + 2 + 2) / 4.0}, "apart": {p.apart.mean(), (3 + 3 + 2 + 2) / 4.0},
 		"off": {p.off.mean(), 0.25}, "moved": {p.moved.mean(), 0.5}, "ahead": {p.ahead.mean(), 0.5},
 		"bonus seen": {p.bonusSeen.mean(), 5}, "bonus alone": {p.bonusAlone.mean(), 2},
-		"spread": {spread([]*results.Inside{in}) * spread([]*results.Inside{in}), (1.75*1.75 + 1.25*1.25 + 0.75*0.75 + 1.25*1.25) / 4},
+		"spread": {spread([]*results.Trace{in}) * spread([]*results.Trace{in}), (1.75*1.75 + 1.25*1.25 + 0.75*0.75 + 1.25*1.25) / 4},
 	} {
 		if d := c.got - c.want; d > 1e-12 || d < -1e-12 { // a few additions in float64
 			t.Errorf("%s is %g, want %g", name, c.got, c.want)

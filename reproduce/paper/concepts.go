@@ -49,7 +49,7 @@ var Concepts = []Concept{
 	{"sparse", "envs/vmas/sparse.go", "App. E: rewards for success only"},
 	{"sparse", "envs/smac/reward.go", "App. E: rewards for the outcome of a battle only"},
 	{"noise", "envs/noise.go", "App. F: random-box noise"},
-	{"fig:app_rew", "viz/inside.go", "App. F: r^i through one episode"},
+	{"fig:app_rew", "viz/trace.go", "App. F: r^i through one episode"},
 	{"tab:memory_params_final", "reproduce/paper/settings.go", "Table 5: sizes of the memories"},
 	{"tab:core_hyperparameters", "reproduce/paper/settings.go", "Table 6: hyper-parameters"},
 }

@@ -209,18 +209,18 @@ func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []flo
 
 // take copies and checks the actions; the environment never reads memory that another thread of the caller may write to.
 func (e *Env) take(choices []int32, forces []float32) error {
-	if len(choices) != len(e.act.Choice) || len(forces) != len(e.act.Force) {
-		return misuse("%d choices and %d components of continuous actions, want %d and %d", len(choices), len(forces), len(e.act.Choice), len(e.act.Force))
+	if len(choices) != len(e.act.Discrete) || len(forces) != len(e.act.Continuous) {
+		return misuse("%d choices and %d components of continuous actions, want %d and %d", len(choices), len(forces), len(e.act.Discrete), len(e.act.Continuous))
 	}
-	copy(e.act.Choice, choices)
-	copy(e.act.Force, forces)
+	copy(e.act.Discrete, choices)
+	copy(e.act.Continuous, forces)
 	s := e.env.Spec()
-	for row, k := range e.act.Choice {
+	for row, k := range e.act.Discrete {
 		if k < 0 || int(k) >= s.Act.Choices {
 			return misuse("the action of agent %d in environment %d is %d, want 0 to %d", row%s.Agents, row/s.Agents, k, s.Act.Choices-1)
 		}
 	}
-	for at, x := range e.act.Force {
+	for at, x := range e.act.Continuous {
 		if y := float64(x); math.IsNaN(y) || math.IsInf(y, 0) {
 			row := at / s.Act.Dim
 			return misuse("the action of agent %d in environment %d has a component that is %g, want finite numbers", row%s.Agents, row/s.Agents, x)
@@ -244,8 +244,8 @@ func (e *Env) Script(choices []int32, forces []float32) (ok bool, err error) {
 	if !ok || !script.Script(e.act) {
 		return false, nil
 	}
-	copy(choices, e.act.Choice)
-	copy(forces, e.act.Force)
+	copy(choices, e.act.Discrete)
+	copy(forces, e.act.Continuous)
 	return true, nil
 }
 

@@ -31,7 +31,7 @@ type known map[string]map[string]float64
 
 // recipe writes actions that need no random numbers: tests/common.py has the same.
 func recipe(s *envs.Spec, t int, mask []uint8, act *envs.Actions) {
-	for row := range act.Choice {
+	for row := range act.Discrete {
 		k := s.Act.Choices
 		var allowed []int32
 		for a := range k {
@@ -39,11 +39,11 @@ func recipe(s *envs.Spec, t int, mask []uint8, act *envs.Actions) {
 				allowed = append(allowed, int32(a))
 			}
 		}
-		act.Choice[row] = allowed[(7*t+3*row)%len(allowed)]
+		act.Discrete[row] = allowed[(7*t+3*row)%len(allowed)]
 	}
-	for at := range act.Force {
+	for at := range act.Continuous {
 		row, d := at/s.Act.Dim, at%s.Act.Dim
-		act.Force[at] = s.Act.Low[d] + (s.Act.High[d]-s.Act.Low[d])*float32((7*t+3*row+5*d)%11)/10
+		act.Continuous[at] = s.Act.Low[d] + (s.Act.High[d]-s.Act.Low[d])*float32((7*t+3*row+5*d)%11)/10
 	}
 }
 
@@ -54,7 +54,7 @@ func newStep(s *envs.Spec) (*envs.Step, []uint8) {
 	flags := func(k int) []uint8 { return make([]uint8, all[k].Len()) }
 	out := &envs.Step{
 		Obs: floats(Obs), State: floats(State), Alive: flags(Alive), Dense: floats(Dense), Sparse: floats(Sparse), Score: floats(Score),
-		Terminated: flags(Terminated), Truncated: flags(Truncated), Seen: flags(Seen), RelPos: floats(RelPos),
+		Terminated: flags(Terminated), Truncated: flags(Truncated), Visible: flags(Seen), RelPos: floats(RelPos),
 	}
 	if all[Mask].Len() > 0 {
 		out.Mask = flags(Mask)
@@ -78,7 +78,7 @@ func add(sums map[string]float64, s *envs.Step, pixels []uint8) {
 	for name, x := range map[string]float64{
 		"obs": total(s.Obs), "cells": total(s.Cells), "state": total(s.State), "mask": total(s.Mask), "alive": total(s.Alive),
 		"dense": total(s.Dense), "sparse": total(s.Sparse), "score": total(s.Score), "terminated": total(s.Terminated),
-		"truncated": total(s.Truncated), "seen": total(s.Seen), "rel_pos": total(s.RelPos), "pixels": total(pixels),
+		"truncated": total(s.Truncated), "seen": total(s.Visible), "rel_pos": total(s.RelPos), "pixels": total(pixels),
 	} {
 		sums[name] += x
 	}
@@ -131,7 +131,7 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 			}
 			recipe(s, step, want.Mask, act)
 			direct.Step(act, want)
-			if err := bridged.Step(got, pixels, act.Choice, act.Force); err != nil {
+			if err := bridged.Step(got, pixels, act.Discrete, act.Continuous); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
@@ -269,7 +269,7 @@ func TestEnvironmentIsSafeForManyThreads(t *testing.T) {
 					if step%10 == 0 {
 						_ = env.Reset(out, nil, nil, nil) // may be closed
 					}
-					_ = env.Step(out, nil, nil, act.Force)
+					_ = env.Step(out, nil, nil, act.Continuous)
 					if i == 0 && step == 40 {
 						_ = env.Close()
 					}
@@ -312,7 +312,7 @@ func FuzzMake(f *testing.F) {
 		}
 		act := envs.NewActions(spec)
 		recipe(spec, 0, out.Mask, act)
-		if err := env.Step(out, pixels, act.Choice, act.Force); err != nil {
+		if err := env.Step(out, pixels, act.Discrete, act.Continuous); err != nil {
 			t.Fatal(err)
 		}
 		if err := env.Close(); err != nil {

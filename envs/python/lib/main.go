@@ -216,7 +216,7 @@ func (h *handle) step(table *unsafe.Pointer) (envs.Step, []uint8) {
 		Obs: floats(bridge.Obs), Cells: unsafe.Slice((*uint16)(at[bridge.Cells]), h.length(at, bridge.Cells)), State: floats(bridge.State),
 		Mask: bytes(bridge.Mask), Alive: bytes(bridge.Alive), Dense: floats(bridge.Dense), Sparse: floats(bridge.Sparse),
 		Score: floats(bridge.Score), Terminated: bytes(bridge.Terminated), Truncated: bytes(bridge.Truncated),
-		Seen: bytes(bridge.Seen), RelPos: floats(bridge.RelPos),
+		Visible: bytes(bridge.Seen), RelPos: floats(bridge.RelPos),
 	}, bytes(bridge.Pixels)
 }
 

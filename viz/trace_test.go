@@ -13,8 +13,8 @@ import (
 )
 
 // meeting is a synthetic episode of three agents: the second passes by the first, the third stays away.
-func meeting(steps int) *results.Inside {
-	in := &results.Inside{Task: "vmas/balance", Method: "mappo-cermic", Frames: 60_000, Steps: steps, Agents: 3}
+func meeting(steps int) *results.Trace {
+	in := &results.Trace{Task: "vmas/balance", Method: "mappo-cermic", Frames: 60_000, Steps: steps, Agents: 3}
 	for t := range steps + 1 {
 		at := [3][2]float64{{-0.2, -0.1}, {-0.9 + 1.8*float64(t)/float64(steps), 0.25}, {0.7, -0.8}}
 		s := envs.Scene{MinX: -1.1, MinY: -1.1, MaxX: 1.1, MaxY: 1.1}
@@ -28,7 +28,7 @@ func meeting(steps int) *results.Inside {
 		near := math.Exp(-4 * math.Pow(at[1][0]-at[0][0], 2))
 		for i := range 3 {
 			sees := i < 2 && near > 0.5
-			in.Seen = append(in.Seen, i == 1 && sees, i == 0 && sees, false)
+			in.Visible = append(in.Visible, i == 1 && sees, i == 0 && sees, false)
 			in.Bonus = append(in.Bonus, 2+float64(i)/4+near*math.Sin(float64(t)/3)/float64(i+1))
 			phase := float64(t)/9 + 2*float64(i)
 			in.Embed = append(in.Embed, []float64{5 * float64(i), math.Sin(phase), math.Cos(phase), near})
@@ -103,7 +103,7 @@ func TestWhatIsNotInsideCannotBeDrawn(t *testing.T) {
 	if _, err := viz.Encounters(in, 2); err == nil {
 		t.Error("too few bonuses")
 	}
-	if _, err := viz.Codes(&results.Inside{Agents: 3}, 1); err == nil {
+	if _, err := viz.Codes(&results.Trace{Agents: 3}, 1); err == nil {
 		t.Error("no codes")
 	}
 	blind := meeting(5)

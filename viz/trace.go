@@ -22,7 +22,7 @@ import (
 // simulator knows it, the ground is in its colour.
 //
 // paper:fig:app_rew  r^i through one episode, with encounters
-func Encounters(in *results.Inside, columns int) (Panels, error) {
+func Encounters(in *results.Trace, columns int) (Panels, error) {
 	if in.Steps < 1 || len(in.Bonus) != in.Steps*in.Agents {
 		return Panels{}, fmt.Errorf("r^i of %d agent steps, want %d steps of %d agents", len(in.Bonus), in.Steps, in.Agents)
 	}
@@ -56,7 +56,7 @@ func Encounters(in *results.Inside, columns int) (Panels, error) {
 }
 
 // sights are the stretches of an episode in which an agent perceives another one.
-func sights(in *results.Inside, agent int) []Mark {
+func sights(in *results.Trace, agent int) []Mark {
 	var out []Mark
 	for t := range in.Steps {
 		if !in.Sees(t, agent) {
@@ -74,7 +74,7 @@ func sights(in *results.Inside, agent int) []Mark {
 // Codes draws s_t and x_t of an episode in two dimensions, one colour an agent: their principal components, and below them a
 // t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that are trained apart have encoders of their
 // own, so that their codes are near or far for no reason.
-func Codes(in *results.Inside, seed uint64) (Panels, error) {
+func Codes(in *results.Trace, seed uint64) (Panels, error) {
 	const most, perplexity = 600, 20
 	panels := NewPanels(2)
 	panels.Width, panels.Height = 4.1*vg.Inch, 2.9*vg.Inch
@@ -122,7 +122,7 @@ func agentNames(n int) (out []string) {
 }
 
 // byAgent sorts points, which are in time order with the agents of a step beside each other, into one cloud an agent.
-func byAgent(in *results.Inside, points [][2]float64) []Cloud {
+func byAgent(in *results.Trace, points [][2]float64) []Cloud {
 	out := make([]Cloud, in.Agents)
 	for k, p := range points {
 		i := k % in.Agents
@@ -135,7 +135,7 @@ func byAgent(in *results.Inside, points [][2]float64) []Cloud {
 // Memory draws what one agent (from 0) remembers, at so many steps of the episode, over the world as it is: every other agent
 // with the detector's probability that it is in sight, a ring round those that are nodes of the graph, and a line to each as
 // thick as the attention that its message gets. Rings are dashed where nobody was detected and the graph stayed as it was.
-func Memory(in *results.Inside, observer, frames int) (image.Image, error) {
+func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	view, err := viewOf(in.Scenes)
 	switch {
 	case err != nil:
@@ -173,7 +173,7 @@ type nodes struct {
 	agents   []envs.Shape // that are in the scene
 }
 
-func nodesOf(in *results.Inside, step, observer int) nodes {
+func nodesOf(in *results.Trace, step, observer int) nodes {
 	n := nodes{Graph: in.Graphs[in.Row(step, observer)], observer: observer}
 	for _, shape := range in.Scenes[step].Shapes {
 		if shape.Role == envs.RoleAgent {
