@@ -19,7 +19,7 @@ import (
 var readsOnly = map[string][]string{
 	"cermiclib/results": {
 		"read_file.go",                                // is that function
-		"lock.go",                                     // looks first
+		"lock.go",                                   // looks first
 		"file.go",                                     // opens folders
 		"replace.go",                                  // its own file
 		"processor.go", "process_linux.go", "host.go", // files of the system

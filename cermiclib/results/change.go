@@ -13,27 +13,27 @@ import (
 )
 
 // This file holds the only ways in which a run's folder is changed. Each is safe against a process that is stopped at any place,
-// for good or until another one has taken the run over; lock.go says how.
+// for good or until another one has taken the run over; package lease says how.
 
 // temp is the name under which this owner, and no other, writes what will be called name.
 func (r *Run) temp(name string) string {
-	return r.path(name) + "." + strconv.Itoa(r.lock.number) + tempSuffix
+	return r.path(name) + "." + strconv.Itoa(r.lock.Number) + tempSuffix
 }
 
 // write makes the file that rename will give its name, durably.
 func (r *Run) write(name string, content func(io.Writer) error) error {
-	r.lease.step()
+	r.lease.Step()
 	return writeFile(r.temp(name), content)
 }
 
 // rename gives a file the name that it is read by, if the run is still ours. A temporary file made before a takeover is gone after
 // it, so that nothing is renamed late.
 func (r *Run) rename(from, name string) error {
-	r.lease.step()
-	if err := r.lock.held(); err != nil {
+	r.lease.Step()
+	if err := r.lock.Held(); err != nil {
 		return err
 	}
-	r.lease.step()
+	r.lease.Step()
 	return os.Rename(from, r.path(name))
 }
 

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"cermic/cermiclib/results/lease"
 )
 
 // Claim takes the run called id for training and brings its folder to a state to go on from: what is damaged is set aside
@@ -35,7 +37,7 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 		return nil, fmt.Errorf("the experiment of run %s is not JSON: %w", id, err)
 	}
 	header.ID, header.Experiment = id, text.Bytes()
-	r := &Run{dir: filepath.Join(s.dir, id), note: note, lease: s.lease}
+	r := &Run{dir: filepath.Join(s.dir, id), note: note, lease: s.lease, rest: s.rest}
 	if found, err := readRun(r.dir); err == nil && found.Complete {
 		if err := sameExperiment(found, header.Experiment); err != nil {
 			return nil, err
@@ -60,11 +62,11 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 
 // lockUp takes the run's lock, waiting for it if asked to.
 func (r *Run) lockUp(ctx context.Context, wait bool) error {
-	w := watch{lease: r.lease}
+	w := lease.Watcher{Options: r.lease}
 	for told := false; ; {
-		l, holder, err := w.acquire(r.dir)
+		l, holder, err := w.Acquire(r.dir)
 		if err != nil {
-			return err
+			return diskError(r.dir, err)
 		}
 		if l != nil {
 			r.lock = l
@@ -80,7 +82,7 @@ func (r *Run) lockUp(ctx context.Context, wait bool) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(r.lease.poll):
+		case <-time.After(r.lease.Poll):
 		}
 	}
 }
@@ -129,7 +131,7 @@ func (r *Run) removeTemps() error {
 		if !strings.HasSuffix(e.Name(), tempSuffix) {
 			continue
 		}
-		r.lease.step()
+		r.lease.Step()
 		if err := os.Remove(r.path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

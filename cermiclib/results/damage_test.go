@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"cermic/cermiclib/results/lease"
 )
 
 // masks flip one bit, the bit between upper and lower case, and one that makes a byte invalid UTF-8.
@@ -125,7 +127,7 @@ func TestDamagedRunsAreRepairedByTrainingAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), lockName) {
+			if strings.HasPrefix(e.Name(), lease.FileName) {
 				continue // one that cannot be read may be somebody's: it takes a minute of silence to know
 			}
 			spread(read(t, from, e.Name()), places, func(bad []byte) {

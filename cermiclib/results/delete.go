@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"cermic/cermiclib/results/lease"
 )
 
 // Delete removes the run called id from the store's folder, with its weights. A run that a process is training is kept, and the error names
@@ -20,8 +22,8 @@ func (s *Store) Delete(id string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("no run %s in %s: %w", id, s.dir, fs.ErrNotExist)
 	}
-	w := watch{lease: s.lease}
-	l, holder, err := w.acquire(dir)
+	w := lease.Watcher{Options: s.lease}
+	l, holder, err := w.Acquire(dir)
 	if err != nil {
 		return err
 	}
@@ -38,7 +40,7 @@ func (s *Store) Delete(id string) error {
 		err = os.RemoveAll(dir)
 	}
 	if err != nil {
-		return errors.Join(err, l.release(false))
+		return errors.Join(err, l.Release(false))
 	}
-	return l.release(true)
+	return l.Release(true)
 }

@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"cermic/cermiclib/results/lease"
 )
 
-// tempSuffix ends the names of files that are being written; what a crash leaves under such a name is rubbish.
-const tempSuffix = ".tmp"
+// tempSuffix ends the names of files that are being written.
+const tempSuffix = lease.Temporary
 
 // replaceFile makes path hold what write writes, at once and durably: a reader, or a machine that loses power, sees the
 // old file or the new one.

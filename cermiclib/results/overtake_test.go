@@ -31,11 +31,7 @@ func trainSome(r *Run, writes int) (err error) {
 
 // die leaves a run as a kill does: its lock stays, and nobody beats.
 func die(r *Run) {
-	if r.lock != nil {
-		close(r.lock.stop)
-		r.lock.beating.Wait()
-		r.lock = nil
-	}
+	r.lock = nil
 }
 
 // claimOn claims the toy run from another machine, on whose clock a void lock is void at the second look.
@@ -81,7 +77,7 @@ func sleepAt(t *testing.T, name, dir string, at, writes int, want string) (slept
 	s := onHost(openTest(t, dir), "sleeper", time.Hour)
 	s.Note = func(string) {}
 	steps, finished := 0, false
-	s.lease.step = func() {
+	s.lease.Step = func() {
 		if steps++; steps-1 != at {
 			return
 		}
@@ -110,7 +106,7 @@ func sleepAt(t *testing.T, name, dir string, at, writes int, want string) (slept
 		resumed := r.Complete() // found so after waking up: the second machine's work
 		err = train(r, func() {})
 		if slept && !finished && !resumed && err == nil {
-			owned := r.lock != nil && r.lock.held() == nil
+			owned := r.lock != nil && r.lock.Held() == nil
 			if !owned && !errors.Is(err, ErrBusy) {
 				t.Errorf("%s: the overtaken writer finished a run that was not its own", name)
 			}

@@ -128,7 +128,7 @@ func TestOneProcessTrainsARunAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	deadline := time.Now().Add(10 * time.Second)
-	for _, alive := processStart(other.Process.Pid); alive; _, alive = processStart(other.Process.Pid) {
+	for who, _ := s.Owner(testID); who != ""; who, _ = s.Owner(testID) {
 		if time.Now().After(deadline) {
 			t.Fatal("the killed process does not end")
 		}

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"cermic/cermiclib/results/lease"
 )
 
 // Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails, what
@@ -19,8 +21,9 @@ import (
 type Run struct {
 	dir     string
 	note    func(string)
-	lease   lease
-	lock    *lock
+	lease   lease.Options
+	rest    time.Duration // as of the Store
+	lock    *lease.Lock
 	record  *Record
 	resume  *Checkpoint
 	written time.Time     // when the record was last written
@@ -75,7 +78,7 @@ func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 		return err
 	}
 	r.record.addScalars(frames, values)
-	if time.Since(r.written) < r.lease.rest*r.took {
+	if time.Since(r.written) < r.rest*r.took {
 		return nil
 	}
 	return r.writeRecord(r.record)
@@ -96,7 +99,7 @@ func (r *Run) writable() error {
 	case r.lock == nil:
 		return fmt.Errorf("run %s is closed", r.record.ID)
 	}
-	return r.lock.held()
+	return r.lock.Held()
 }
 
 // SaveCheckpoint stores c and the record that led to it, durably. Until it returns the checkpoints before stay in force. A run
@@ -110,7 +113,7 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	}
 	at := *r.record
 	at.Frames = c.Frames
-	r.lease.step()
+	r.lease.Step()
 	if err := c.write(r.temp(checkpointFile), &at); err != nil {
 		return err
 	}
@@ -137,7 +140,7 @@ func (r *Run) Finish(host Host) error {
 		return err
 	}
 	*r.record = end
-	r.lease.step()
+	r.lease.Step()
 	if err := os.Remove(r.path(previousFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -149,7 +152,7 @@ func (r *Run) Close() error {
 	if r.lock == nil {
 		return nil
 	}
-	err := r.lock.release(r.record != nil && r.record.Complete)
+	err := r.lock.Release(r.record != nil && r.record.Complete)
 	r.lock, r.resume = nil, nil
 	return err
 }

@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"cermic/cermiclib/results/lease"
 )
 
 // ErrDamaged is wrapped by the error for a finished run whose files no longer are what was written.
@@ -26,7 +29,8 @@ type Store struct {
 	dir    string
 	base   map[string]*committed
 	layers []fs.FS // that Base was given
-	lease  lease
+	lease  lease.Options
+	rest   time.Duration // that must have passed before scalars make a record be written anew, in times of its last writing
 }
 
 // Open returns the store in folder dir. The folder is made when the first run is claimed; until then the store is empty.
@@ -41,7 +45,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*committed{}, lease: newLease()}, nil
+	return &Store{Note: func(s string) { slog.Warn(s) }, dir: dir, base: map[string]*committed{}, lease: lease.Default(), rest: 20}, nil
 }
 
 // Dir returns the folder of the store.
@@ -294,4 +298,13 @@ func checkID(id string) error {
 		return errors.New("the run ID is empty")
 	}
 	return nil
+}
+
+// ErrBusy is wrapped by the error of a claim on a run that another process is training.
+var ErrBusy = lease.ErrBusy
+
+// Owner says who has claimed run id and not given it back, "" if nobody has, and how long ago the last sign of life was. It is for showing
+// and for choosing what to do first: only Claim knows.
+func (s *Store) Owner(id string) (who string, silent time.Duration) {
+	return s.lease.Holder(filepath.Join(s.dir, id))
 }

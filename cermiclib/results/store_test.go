@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"cermic/cermiclib/results/lease"
 )
 
 const (
@@ -39,7 +41,7 @@ func openTest(t testing.TB, dir string) *Store {
 		t.Fatal(err)
 	}
 	s.Note = func(note string) { t.Errorf("unexpected note: %s", note) }
-	s.lease.rest = 0 // the toy run's iterations take no time
+	s.rest = 0 // the toy run's iterations take no time
 	return s
 }
 
@@ -136,7 +138,7 @@ func copyDir(t testing.TB, from string) string {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	held, err := filepath.Glob(filepath.Join(to, testID, lockName+"*"))
+	held, err := filepath.Glob(filepath.Join(to, testID, lease.FileName+"*"))
 	for _, path := range held {
 		err = errors.Join(err, os.Remove(path))
 	}
@@ -213,7 +215,7 @@ func TestARecordIsPlainJSON(t *testing.T) {
 // Iterations that take less time than the writing of their record are written several at once; evaluations and checkpoints always.
 func TestShortIterationsWaitForTheNextWriting(t *testing.T) {
 	s := openTest(t, t.TempDir())
-	s.lease.rest = 1 << 40
+	s.rest = 1 << 40
 	r := claimTest(t, s)
 	defer r.Close()
 	for step, f := range []func() error{

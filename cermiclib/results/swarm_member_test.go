@@ -43,12 +43,12 @@ func swarmChild(text string) error {
 	}
 	began := time.Now()
 	s.Note = func(string) {}
-	s.lease.me.Host, s.lease.heartbeat, s.lease.ttl, s.lease.poll = m.Host, m.Silence/40, m.Silence, m.Silence/40
-	s.lease.now = func() time.Time {
+	s.lease.Me.Host, s.lease.Heartbeat, s.lease.TTL, s.lease.Poll = m.Host, m.Silence/40, m.Silence, m.Silence/40
+	s.lease.Now = func() time.Time {
 		return began.Add(m.Skew + time.Duration(float64(time.Since(began))*m.Rate))
 	}
 	if m.Slow > 0 {
-		s.lease.step = func() { time.Sleep(time.Duration(rand.Int64N(int64(m.Slow)))) }
+		s.lease.Step = func() { time.Sleep(time.Duration(rand.Int64N(int64(m.Slow)))) }
 	}
 	log, err := os.OpenFile(m.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {

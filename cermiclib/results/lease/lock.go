@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+package lease
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// How processes on several machines share a run, with nothing but what network file systems keep their word on: making a
+// How processes on several machines share a folder, which holds a run, with nothing but what network file systems keep their word on: making a
 // file under a new name, renaming and removing are single steps, and who opens a file sees what was last closed. The
 // system's own locks are not used; over a network some forget them and some only pretend.
 //
@@ -33,25 +33,28 @@ import (
 // A late owner that was still bringing the folder in order may set a good checkpoint aside, which costs work and no result:
 // every record and checkpoint is checked when it is read.
 
-// ErrBusy is wrapped by the error of a claim on a run that another process is training.
+// ErrBusy is wrapped by the error of a claim on a run that another process is training, or has taken over.
 var ErrBusy = errors.New("the run is being trained elsewhere")
 
-// lockName is the beginning of the names of lock files; the number follows. A file without a number is from an older version.
-const lockName = "lock"
+// FileName is the beginning of the names of lock files; the number follows. A file without a number is from an older version.
+const FileName = "lock"
 
-// lock is the newest lock file of a run, made by this process.
-type lock struct {
-	lease
+// Temporary ends the names of files that are being written; what a crash leaves under such a name is rubbish.
+const Temporary = ".tmp"
+
+// Lock is the newest lock file of a folder, made by this process.
+type Lock struct {
+	Options
+	Number  int
 	path    string
-	number  int
 	content []byte // its first line
 	stop    chan struct{}
 	beating sync.WaitGroup
 }
 
-// acquire takes the lock of a run's folder, also from an owner that is gone. If it is held, it returns no lock and who
+// Acquire takes the lock of a folder, also from an owner that is gone. If it is held, it returns no lock and who
 // holds it.
-func (w *watch) acquire(dir string) (*lock, string, error) {
+func (w *Watcher) Acquire(dir string) (*Lock, string, error) {
 	before, err := newestLock(dir)
 	if err != nil {
 		return nil, "", err
@@ -59,15 +62,15 @@ func (w *watch) acquire(dir string) (*lock, string, error) {
 	if holder := w.holds(before); holder != "" {
 		return nil, holder, nil
 	}
-	me := w.me
-	me.Claim = claims.Add(1)
+	me := w.Me
+	me.Claim = made.Add(1)
 	line, err := json.Marshal(me)
 	if err != nil {
 		return nil, "", err
 	}
-	l := &lock{lease: w.lease, number: before.number + 1, content: append(line, '\n'), stop: make(chan struct{})}
-	l.path = filepath.Join(dir, lockName+"."+strconv.Itoa(l.number))
-	w.step()
+	l := &Lock{Options: w.Options, Number: before.number + 1, content: append(line, '\n'), stop: make(chan struct{})}
+	l.path = filepath.Join(dir, FileName+"."+strconv.Itoa(l.Number))
+	w.Step()
 	draft, err := l.draft(dir)
 	if err != nil {
 		return nil, "", err
@@ -77,11 +80,11 @@ func (w *watch) acquire(dir string) (*lock, string, error) {
 	if again, err := newestLock(dir); err != nil || !again.same(before) {
 		return nil, "another process", err
 	}
-	w.step()
+	w.Step()
 	if won, err := l.link(draft); err != nil || !won {
 		return nil, "another process", err
 	}
-	w.step()
+	w.Step()
 	if err := l.succeed(dir); err != nil {
 		_ = os.Remove(l.path) // ours, but nobody would give it back
 		if errors.Is(err, ErrBusy) {
@@ -90,15 +93,15 @@ func (w *watch) acquire(dir string) (*lock, string, error) {
 		return nil, "", err
 	}
 	l.beating.Add(1)
-	go l.keepBeating(l.heartbeat)
+	go l.keepBeating(l.Heartbeat)
 	return l, "", nil
 }
 
 // draft writes the lock file under a name of its own, so that it is whole when it gets its real one.
-func (l *lock) draft(dir string) (string, error) {
-	f, err := os.CreateTemp(dir, "claim-*"+tempSuffix)
+func (l *Lock) draft(dir string) (string, error) {
+	f, err := os.CreateTemp(dir, "claim-*"+Temporary)
 	if err != nil {
-		return "", diskError(dir, err)
+		return "", err
 	}
 	_, err = f.Write(l.content)
 	if closing := f.Close(); err == nil {
@@ -106,13 +109,13 @@ func (l *lock) draft(dir string) (string, error) {
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
-		return "", diskError(dir, err)
+		return "", err
 	}
 	return f.Name(), nil
 }
 
 // link gives the draft the lock's name, which only one claim can.
-func (l *lock) link(draft string) (won bool, err error) {
+func (l *Lock) link(draft string) (won bool, err error) {
 	err = os.Link(draft, l.path)
 	if err == nil {
 		return true, nil
@@ -127,23 +130,23 @@ func (l *lock) link(draft string) (won bool, err error) {
 			return err == nil, errors.Join(err, f.Close())
 		}
 		if !errors.Is(exclusive, fs.ErrExist) {
-			return false, diskError(l.path, exclusive)
+			return false, exclusive
 		}
 	}
-	return l.held() == nil, nil // a server that is asked twice says that the file exists: it may be ours
+	return l.Held() == nil, nil // a server that is asked twice says that the file exists: it may be ours
 }
 
 // succeed removes the lock files before this one; it returns ErrBusy if there is one after it, because this claim was too slow.
-func (l *lock) succeed(dir string) error {
+func (l *Lock) succeed(dir string) error {
 	numbers, err := lockNumbers(dir)
 	if err != nil {
 		return err
 	}
 	for name, number := range numbers {
-		if number > l.number {
+		if number > l.Number {
 			return ErrBusy
 		}
-		if number == l.number {
+		if number == l.Number {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -161,9 +164,9 @@ func lockNumbers(dir string) (map[string]int, error) {
 	}
 	numbers := map[string]int{}
 	for _, e := range entries {
-		rest, is := strings.CutPrefix(e.Name(), lockName)
+		rest, is := strings.CutPrefix(e.Name(), FileName)
 		if is && rest == "" {
-			numbers[lockName] = 0
+			numbers[FileName] = 0
 		}
 		if n, err := strconv.Atoi(strings.TrimPrefix(rest, ".")); is && err == nil && strings.HasPrefix(rest, ".") {
 			numbers[e.Name()] = n
@@ -172,15 +175,15 @@ func lockNumbers(dir string) (map[string]int, error) {
 	return numbers, nil
 }
 
-// Owner says who has claimed run id and not given it back, "" if nobody has, and how long ago the last sign of life was by the clocks of
+// Holder says who has locked a folder and not given it back, "" if nobody has, and how long ago the last sign of life was by the clocks of
 // this machine and of the file system; an owner on this machine that is gone is left out. It is for showing and for choosing what to
-// do first: only Claim knows.
-func (s *Store) Owner(id string) (who string, silent time.Duration) {
-	newest, err := newestLock(filepath.Join(s.dir, id))
+// do first: only Acquire knows.
+func (o Options) Holder(dir string) (who string, silent time.Duration) {
+	newest, err := newestLock(dir)
 	if err != nil {
 		return "", 0
 	}
-	w := watch{lease: s.lease}
+	w := Watcher{Options: o}
 	if w.holds(newest) == "" {
 		return "", 0
 	}
@@ -232,7 +235,7 @@ func readLock(path string) (content []byte, changed time.Time, err error) {
 }
 
 // keepBeating gives a sign of life until the lock is released.
-func (l *lock) keepBeating(every time.Duration) {
+func (l *Lock) keepBeating(every time.Duration) {
 	defer l.beating.Done()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -247,17 +250,17 @@ func (l *lock) keepBeating(every time.Duration) {
 }
 
 // touch is the n-th sign of life: a number behind the first line. A lock that was taken over is not there to be written.
-func (l *lock) touch(n uint64) {
+func (l *Lock) touch(n uint64) {
 	f, err := os.OpenFile(l.path, os.O_RDWR, 0)
 	if err != nil {
-		return // held reports it at the next write
+		return // Held reports it at the next write
 	}
 	defer f.Close()
 	_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", n), int64(len(l.content))) // a missed beat is made up by the next
 }
 
-// held returns an error if the run belongs to somebody else, as after this machine slept for so long that another took it over.
-func (l *lock) held() error {
+// Held returns an error if the folder belongs to somebody else, as after this machine slept for so long that another took it over.
+func (l *Lock) Held() error {
 	found, _, err := readLock(l.path)
 	if err == nil && bytes.HasPrefix(found, l.content) {
 		return nil
@@ -269,14 +272,14 @@ func (l *lock) held() error {
 	return fmt.Errorf("the lock of %s is gone: %w", dir, ErrBusy)
 }
 
-// release gives the run back. The file stays, for the next claim to count on from, unless the run is finished.
-func (l *lock) release(finished bool) error {
+// Release gives the folder back. The file stays, for the next claim to count on from, unless all work there is finished.
+func (l *Lock) Release(finished bool) error {
 	close(l.stop)
 	l.beating.Wait()
-	if l.held() != nil {
+	if l.Held() != nil {
 		return nil
 	}
-	l.step()
+	l.Step()
 	if finished {
 		if err := os.Remove(l.path); !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+package lease
 
 import (
 	"bytes"
@@ -8,18 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
-	"time"
 )
-
-// ProcessorSeconds is the time that all cores together have spent on this process, to the microsecond.
-func ProcessorSeconds() (float64, error) {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0, fmt.Errorf("processor time is not told: %w", err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds(), nil
-}
 
 // processSpace names what process ids are unique in: the boot of the machine and the container.
 func processSpace() string {

@@ -2,18 +2,13 @@
 
 //go:build !linux
 
-package results
+package lease
 
 import (
 	"errors"
 	"os"
 	"syscall"
 )
-
-// ProcessorSeconds is the time that all cores together have spent on this process; it is asked of Linux alone.
-func ProcessorSeconds() (float64, error) {
-	return 0, errors.New("processor time is told on Linux alone")
-}
 
 // processSpace names what process ids are unique in; here the machine alone.
 func processSpace() string { return "" }
