@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/export"
+	"cermic/cermiclib/results/safetensors"
 )
 
 func TestRunsAreExportedInEveryForm(t *testing.T) {
@@ -100,7 +101,7 @@ func globbed(t *testing.T, pattern string) []string {
 // checkWeights compares exported weights with the checkpoint, bit by bit.
 func checkWeights(t *testing.T, st *results.Store, id string, data []byte) {
 	t.Helper()
-	tensors, meta, err := results.ReadTensors(data)
+	tensors, meta, err := safetensors.Read(data)
 	if err != nil || meta["run"] != id {
 		t.Fatalf("weights of %q, %v", meta["run"], err)
 	}

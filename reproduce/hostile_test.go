@@ -18,11 +18,14 @@ import (
 // results.ReadFile, which refuses what is no regular file and what is too large.
 var readsOnly = map[string][]string{
 	"cermiclib/results": {
-		"read_file.go",                                // is that function
-		"lock.go",                                   // looks first
-		"file.go",                                     // opens folders
-		"replace.go",                                  // its own file
-		"processor.go", "process_linux.go", "host.go", // files of the system
+		"read_file.go",            // is that function
+		"file.go",                 // opens folders
+		"replace.go",              // its own file
+		"processor.go", "host.go", // files of the system
+	},
+	"cermiclib/results/lease": {
+		"lock.go",          // looks first
+		"process_linux.go", // files of the system
 	},
 	"cermiclib/results/export": nil, "cermiclib/memory": nil, "cermiclib/experiment": nil, "reproduce/plan": nil, "reproduce/figures": nil,
 	"reproduce/cluster": {"slurm.go"}, // its own program

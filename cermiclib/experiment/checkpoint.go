@@ -15,6 +15,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/safetensors"
 	"cermic/cermiclib/rl"
 )
 
@@ -38,7 +39,7 @@ func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) 
 		return c, err
 	}
 	add := func(name string, state []byte) {
-		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+name, state))
+		c.Tensors = append(c.Tensors, safetensors.New(statePrefix+name, state))
 	}
 	add("environment", t.env.Save(nil))
 	add("fresh", t.isFirst)
@@ -47,24 +48,24 @@ func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) 
 			add(name, part.Save())
 		}
 		add(g.path()+"played", g.actionLog)
-		c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"carry", g.hidden))
+		c.Tensors = append(c.Tensors, safetensors.New(statePrefix+g.path()+"carry", g.hidden))
 		if g.returns != nil {
-			c.Tensors = append(c.Tensors, results.NewTensor(statePrefix+g.path()+"return", g.returns))
+			c.Tensors = append(c.Tensors, safetensors.New(statePrefix+g.path()+"return", g.returns))
 		}
 	}
 	c.Tensors = append(c.Tensors,
-		results.NewTensor(statePrefix+"score", t.score),
-		results.NewTensor(statePrefix+"length", t.length),
-		results.NewTensor(statePrefix+"observation", t.step.Obs),
-		results.NewTensor(statePrefix+"cells", t.step.Cells),
-		results.NewTensor(statePrefix+"state", t.step.State),
-		results.NewTensor(statePrefix+"mask", t.step.Mask),
-		results.NewTensor(statePrefix+"alive", t.step.Alive),
+		safetensors.New(statePrefix+"score", t.score),
+		safetensors.New(statePrefix+"length", t.length),
+		safetensors.New(statePrefix+"observation", t.step.Obs),
+		safetensors.New(statePrefix+"cells", t.step.Cells),
+		safetensors.New(statePrefix+"state", t.step.State),
+		safetensors.New(statePrefix+"mask", t.step.Mask),
+		safetensors.New(statePrefix+"alive", t.step.Alive),
 	)
 	c.Tensors = append(c.Tensors, t.visited.tensors()...)
 	if t.labels() {
 		c.Tensors = append(c.Tensors,
-			results.NewTensor(statePrefix+"seen", t.step.Visible), results.NewTensor(statePrefix+"positions", t.step.RelPos))
+			safetensors.New(statePrefix+"seen", t.step.Visible), safetensors.New(statePrefix+"positions", t.step.RelPos))
 	}
 	return c, nil
 }
@@ -91,7 +92,7 @@ func (g *group) tensorOf(path string) string {
 }
 
 // variables copies all of them.
-func (t *trainer) variables() (all []results.Tensor, err error) {
+func (t *trainer) variables() (all []safetensors.Tensor, err error) {
 	for _, g := range t.groups {
 		for _, v := range nn.Variables(g.build.Store, "/") {
 			value, err := v.Value()
@@ -102,7 +103,7 @@ func (t *trainer) variables() (all []results.Tensor, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("variable %s: %w", v.Path(), err)
 			}
-			all = append(all, results.NewTensor(g.tensorOf(v.Path()), flat, v.Shape().Dimensions...))
+			all = append(all, safetensors.New(g.tensorOf(v.Path()), flat, v.Shape().Dimensions...))
 		}
 	}
 	return all, nil
@@ -154,8 +155,8 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 }
 
 // named are tensors by their names.
-func named(tensors []results.Tensor) map[string]results.Tensor {
-	out := make(map[string]results.Tensor, len(tensors))
+func named(tensors []safetensors.Tensor) map[string]safetensors.Tensor {
+	out := make(map[string]safetensors.Tensor, len(tensors))
 	for _, x := range tensors {
 		out[x.Name] = x
 	}
@@ -163,7 +164,7 @@ func named(tensors []results.Tensor) map[string]results.Tensor {
 }
 
 // restoreLearned restores what a run has learned and nothing else: enough to play. It returns the tensors of c by name.
-func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]results.Tensor, err error) {
+func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]safetensors.Tensor, err error) {
 	byName = named(c.Tensors)
 	if err := t.restoreWeights(byName, false); err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func (t *trainer) restoreLearned(c results.Checkpoint) (byName map[string]result
 
 // restoreWeights puts values into the variables that building the experiment made: exactly those, of the same shapes; if bare, all but those
 // of optimisers.
-func (t *trainer) restoreWeights(byName map[string]results.Tensor, bare bool) error {
+func (t *trainer) restoreWeights(byName map[string]safetensors.Tensor, bare bool) error {
 	stored := 0
 	for name := range byName {
 		if strings.HasPrefix(name, weightsPrefix+"/") {
@@ -212,13 +213,13 @@ func (t *trainer) restoreWeights(byName map[string]results.Tensor, bare bool) er
 }
 
 // restoreVariable puts the tensor of that name into a variable of its shape.
-func restoreVariable(v *model.Variable, name string, byName map[string]results.Tensor) error {
+func restoreVariable(v *model.Variable, name string, byName map[string]safetensors.Tensor) error {
 	x, ok := byName[name]
 	name = strings.TrimPrefix(name, weightsPrefix)
 	if !ok {
 		return fmt.Errorf("variable %s is missing", name)
 	}
-	flat, err := results.Values[float32](x)
+	flat, err := safetensors.Values[float32](x)
 	if err != nil {
 		return err
 	}
@@ -229,12 +230,12 @@ func restoreVariable(v *model.Variable, name string, byName map[string]results.T
 }
 
 // fill copies a stored tensor into dst, which must have its length.
-func fill[E results.Element](dst []E, byName map[string]results.Tensor, name string) error {
+func fill[E safetensors.Element](dst []E, byName map[string]safetensors.Tensor, name string) error {
 	x, ok := byName[statePrefix+name]
 	if !ok {
 		return fmt.Errorf("%s is missing", name)
 	}
-	values, err := results.Values[E](x)
+	values, err := safetensors.Values[E](x)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/safetensors"
 )
 
 // trainerOf builds e on the backend of these tests.
@@ -39,7 +40,7 @@ func stateOf(t testing.TB, tr *trainer) results.Checkpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(c.Tensors, func(a, b results.Tensor) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.Tensors, func(a, b safetensors.Tensor) int { return cmp.Compare(a.Name, b.Name) })
 	return c
 }
 
@@ -141,5 +142,5 @@ func TestACheckpointThatDoesNotFitIsRefused(t *testing.T) {
 }
 
 func indexOf(c *results.Checkpoint, name string) int {
-	return slices.IndexFunc(c.Tensors, func(x results.Tensor) bool { return x.Name == name })
+	return slices.IndexFunc(c.Tensors, func(x safetensors.Tensor) bool { return x.Name == name })
 }

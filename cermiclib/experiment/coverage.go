@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/safetensors"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 )
@@ -127,19 +128,19 @@ func (v *coverage) snapshot(frames int) *results.Visits {
 func (t *trainer) visits() *results.Visits { return t.learning(t.frames).visited.snapshot(t.frames) }
 
 // tensors is what a checkpoint keeps of it.
-func (v *coverage) tensors() []results.Tensor {
+func (v *coverage) tensors() []safetensors.Tensor {
 	if v == nil {
 		return nil
 	}
-	return []results.Tensor{
-		results.NewTensor(statePrefix+visitsTensor, v.visits.Counts), results.NewTensor(statePrefix+recentTensor, v.visits.Recent),
-		results.NewTensor(statePrefix+bonusTensor, v.visits.Bonus),
+	return []safetensors.Tensor{
+		safetensors.New(statePrefix+visitsTensor, v.visits.Counts), safetensors.New(statePrefix+recentTensor, v.visits.Recent),
+		safetensors.New(statePrefix+bonusTensor, v.visits.Bonus),
 	}
 }
 
 // restore takes in a checkpoint. One that was written before visits were counted has none: counting then starts anew, as do the numbers
 // of the last rollout batch where only these are missing.
-func (v *coverage) restore(byName map[string]results.Tensor) error {
+func (v *coverage) restore(byName map[string]safetensors.Tensor) error {
 	kept := func(name string) bool { _, ok := byName[statePrefix+name]; return ok }
 	if v == nil || !kept(visitsTensor) {
 		return nil
@@ -173,7 +174,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	if err := envs.Err(env); err != nil {
 		return nil, err
 	}
-	v, byName := newCoverage(env, 1), map[string]results.Tensor{}
+	v, byName := newCoverage(env, 1), map[string]safetensors.Tensor{}
 	for _, x := range saved.Tensors {
 		byName[x.Name] = x
 	}

@@ -10,7 +10,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/safetensors"
 	"cermic/envs"
 	"cermic/envs/vmas"
 )
@@ -45,7 +45,7 @@ func TestACurriculumKeepsAllNetworksAndNothingElse(t *testing.T) {
 		if k == 0 {
 			a, errA := tr.variables()
 			b, errB := easy.variables()
-			if errA != nil || errB != nil || !slices.EqualFunc(a, b, func(x, y results.Tensor) bool { return x.Name == y.Name && slices.Equal(x.Data, y.Data) }) {
+			if errA != nil || errB != nil || !slices.EqualFunc(a, b, func(x, y safetensors.Tensor) bool { return x.Name == y.Name && slices.Equal(x.Data, y.Data) }) {
 				t.Errorf("the networks are not those of the easier variant (%v, %v)", errA, errB)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/safetensors"
 	"cermic/envs"
 	"cermic/envs/conf"
 )
@@ -252,8 +253,8 @@ func (t *trainer) fitted(c results.Checkpoint) (results.Checkpoint, error) {
 	if err != nil {
 		return c, err
 	}
-	isWeight := func(x results.Tensor) bool { return strings.HasPrefix(x.Name, weightsPrefix+"/") }
-	given := map[string]results.Tensor{}
+	isWeight := func(x safetensors.Tensor) bool { return strings.HasPrefix(x.Name, weightsPrefix+"/") }
+	given := map[string]safetensors.Tensor{}
 	for _, x := range c.Tensors {
 		given[x.Name] = x
 	}

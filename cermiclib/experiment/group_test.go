@@ -14,7 +14,7 @@ import (
 	"cermic/cermiclib/learn"
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/policy"
-	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/safetensors"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/vmas"
@@ -108,7 +108,7 @@ func TestAGroupSeesItsOwnObservation(t *testing.T) {
 	for name, want := range map[string]int{
 		"adversary/actor/layer_0/weights": 8, "agent/actor/layer_0/weights": 10, "adversary/critic/layer_0/weights": 8, "agent/critic/layer_0/weights": 20,
 	} {
-		i := slices.IndexFunc(all, func(v results.Tensor) bool { return v.Name == weightsPrefix+"/"+name })
+		i := slices.IndexFunc(all, func(v safetensors.Tensor) bool { return v.Name == weightsPrefix+"/"+name })
 		if i < 0 || !slices.Contains(all[i].Shape, want) {
 			var names []string
 			for _, v := range all {

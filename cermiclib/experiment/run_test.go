@@ -15,6 +15,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/safetensors"
 	"cermic/envs"
 	"cermic/envs/vmas"
 )
@@ -253,7 +254,7 @@ func TestAChangedTaskIsNotResumed(t *testing.T) {
 		c.Tensors = slices.Clone(saved.Tensors)
 		for i, x := range c.Tensors {
 			if x.Name == statePrefix+"played" {
-				c.Tensors[i] = results.NewTensor(x.Name, change(&changed, slices.Clone(x.Data)))
+				c.Tensors[i] = safetensors.New(x.Name, change(&changed, slices.Clone(x.Data)))
 			}
 		}
 		tr, err := newTrainer(changed, backend, "")

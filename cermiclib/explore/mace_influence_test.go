@@ -95,7 +95,7 @@ func TestOnlyWhoCausesNoveltyHasInfluence(t *testing.T) {
 	for _, discrete := range []bool{true, false} {
 		c, s := DefaultMACE(), causeSpec(discrete)
 		c.HindsightSteps, c.Minibatch = 50, 200                                                   // as many steps as the policy takes at the short budget
-		c.HindsightHidden, c.NoveltyWidth, c.NoveltyOut, c.LR = []int{32, 32}, 32, 8, 1e-3 // small networks take larger steps
+		c.HindsightHidden, c.NoveltyWidth, c.NoveltyOut, c.LR = []int{32, 32}, 32, 8, 1e-3        // small networks take larger steps
 		c.Self, c.Other, c.Influence, c.IntNorm, c.IntCoef, c.IntMemory = 0, 0, 1, NormNone, 1, 1 // the bonus is the influence alone
 		m, _ := newMACE(t, c, s)
 		var influence [2]float64

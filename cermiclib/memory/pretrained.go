@@ -20,6 +20,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/safetensors"
 	"cermic/envs"
 )
 
@@ -75,7 +76,7 @@ func (s Start) load(b *nn.Build, kind string, shapes map[string][2]int) (*Pretra
 type Pretrained struct {
 	ID      string // 16 hexadecimal digits
 	data    []byte // as on disk
-	tensors map[string]results.Tensor
+	tensors map[string]safetensors.Tensor
 }
 
 // ofDetector reports whether a variable's path is one of the parts that a frozen detector consists of.
@@ -85,30 +86,30 @@ func ofDetector(path string) bool {
 
 // collectWeights takes the pre-trained parts out of a store.
 func collectWeights(store *model.Store, kind string, parts []string) (*Pretrained, error) {
-	var list []results.Tensor
+	var list []safetensors.Tensor
 	for _, part := range parts {
 		for _, v := range nn.Variables(store, preScope+"/"+part) {
 			flat, err := tensors.CopyFlatData[float32](v.MustValue())
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, results.NewTensor(strings.TrimPrefix(v.Path(), preScope+"/"), flat, v.Shape().Dimensions...))
+			list = append(list, safetensors.New(strings.TrimPrefix(v.Path(), preScope+"/"), flat, v.Shape().Dimensions...))
 		}
 	}
 	var out bytes.Buffer
-	if err := results.WriteTensors(&out, list, map[string]string{"format": "cermic " + kind + " memory 1"}); err != nil {
+	if err := safetensors.Write(&out, list, map[string]string{"format": "cermic " + kind + " memory 1"}); err != nil {
 		return nil, err
 	}
 	return readPretrained(out.Bytes())
 }
 
 func readPretrained(data []byte) (*Pretrained, error) {
-	list, _, err := results.ReadTensors(data)
+	list, _, err := safetensors.Read(data)
 	if err != nil {
 		return nil, err
 	}
 	hash := sha256.Sum256(data)
-	p := &Pretrained{ID: hex.EncodeToString(hash[:8]), data: data, tensors: map[string]results.Tensor{}}
+	p := &Pretrained{ID: hex.EncodeToString(hash[:8]), data: data, tensors: map[string]safetensors.Tensor{}}
 	for _, t := range list {
 		p.tensors[t.Name] = t
 	}
@@ -185,7 +186,7 @@ func (p *Pretrained) install(store *model.Store, scope string, parts []string) {
 	for _, part := range parts {
 		for _, v := range nn.Variables(store, scope+"/"+part) {
 			name := strings.TrimPrefix(v.Path(), scope+"/")
-			flat, err := results.Values[float32](p.tensors[name])
+			flat, err := safetensors.Values[float32](p.tensors[name])
 			if err == nil && len(flat) != v.Shape().Size() {
 				err = fmt.Errorf("pre-trained %s has %d values, want %d", name, len(flat), v.Shape().Size())
 			}

@@ -11,14 +11,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"cermic/cermiclib/results/safetensors"
 )
 
 // Checkpoint is everything that a run needs to go on as if it had not stopped.
 type Checkpoint struct {
-	Frames  int               // trained so far
-	Tensors []Tensor          // weights, optimiser moments, environment and carry states
-	Meta    map[string]string // anything else; keys that start with "run." are reserved
-	Bare    bool              // Tensors are weights alone, to play with and not to go on from
+	Frames  int                  // trained so far
+	Tensors []safetensors.Tensor // weights, optimiser moments, environment and carry states
+	Meta    map[string]string    // anything else; keys that start with "run." are reserved
+	Bare    bool                 // Tensors are weights alone, to play with and not to go on from
 }
 
 // Metadata keys that the store adds. A checkpoint holds the record that led to it, so that it is all that it takes to go on.
@@ -42,7 +44,7 @@ func (c Checkpoint) write(path string, record *Record) error {
 		}
 		meta[key] = value
 	}
-	return writeFile(path, func(w io.Writer) error { return WriteTensors(w, c.Tensors, meta) })
+	return writeFile(path, func(w io.Writer) error { return safetensors.Write(w, c.Tensors, meta) })
 }
 
 // readCheckpoint reads the checkpoint of run id at path and the JSON of the record that led to it.
@@ -56,10 +58,10 @@ func readCheckpoint(path, id string) (c Checkpoint, record string, err error) {
 
 func parseCheckpoint(data []byte, id string) (c Checkpoint, record string, err error) {
 	var meta map[string]string
-	if c.Tensors, meta, err = ReadTensors(data); err != nil {
+	if c.Tensors, meta, err = safetensors.Read(data); err != nil {
 		return c, "", err
 	}
-	if meta[checksumKey] == "" {
+	if meta[safetensors.ChecksumKey] == "" {
 		return c, "", errors.New("the checksum is missing")
 	}
 	if meta[metaID] != id {
@@ -69,7 +71,7 @@ func parseCheckpoint(data []byte, id string) (c Checkpoint, record string, err e
 		return c, "", fmt.Errorf("%s is %q", metaFrames, meta[metaFrames])
 	}
 	record, c.Meta = meta[metaRecord], meta
-	maps.DeleteFunc(c.Meta, func(key, _ string) bool { return strings.HasPrefix(key, reserved) || key == checksumKey })
+	maps.DeleteFunc(c.Meta, func(key, _ string) bool { return strings.HasPrefix(key, reserved) || key == safetensors.ChecksumKey })
 	return c, record, nil
 }
 

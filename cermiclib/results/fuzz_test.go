@@ -11,6 +11,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"cermic/cermiclib/results/safetensors"
 )
 
 // saidOnce fails unless an error that a file's content causes is one sentence.
@@ -110,14 +112,14 @@ func FuzzCheckpoint(f *testing.F) {
 	}
 	f.Add(string(meta), "weights/w", []byte{0, 0, 128, 63})
 	f.Add(`{"run.id":"0a","run.frames":"-1"}`, "", []byte{1})
-	f.Add(`{"run.id":"0a","run.frames":"1e9","a":"\u0000"}`, metadataKey, []byte(nil))
+	f.Add(`{"run.id":"0a","run.frames":"1e9","a":"\u0000"}`, "__metadata__", []byte(nil))
 	f.Fuzz(func(t *testing.T, text, name string, data []byte) {
 		var meta map[string]string
 		if json.Unmarshal([]byte(text), &meta) != nil {
 			return
 		}
 		var file bytes.Buffer
-		if err := WriteTensors(&file, []Tensor{NewTensor(name, data)}, meta); err != nil {
+		if err := safetensors.Write(&file, []safetensors.Tensor{safetensors.New(name, data)}, meta); err != nil {
 			saidOnce(t, err)
 			return
 		}

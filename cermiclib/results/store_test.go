@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 
 	"cermic/cermiclib/results/lease"
+	"cermic/cermiclib/results/safetensors"
 )
 
 const (
@@ -65,7 +66,7 @@ func train(r *Run, after func()) error {
 	if c, ok := r.LoadCheckpoint(); ok {
 		frames = c.Frames
 		var err error
-		if state, err = Values[uint64](c.Tensors[0]); err != nil {
+		if state, err = safetensors.Values[uint64](c.Tensors[0]); err != nil {
 			return err
 		}
 		if c.Meta["note"] != fmt.Sprint(frames) {
@@ -89,7 +90,7 @@ func train(r *Run, after func()) error {
 			after()
 		}
 		if frames%(3*testStep) != testStep {
-			tensors := []Tensor{NewTensor("state", state), NewTensor("z", make([]uint8, ballast))}
+			tensors := []safetensors.Tensor{safetensors.New("state", state), safetensors.New("z", make([]uint8, ballast))}
 			c := Checkpoint{Frames: frames, Tensors: tensors, Meta: map[string]string{"note": fmt.Sprint(frames)}}
 			if err := r.SaveCheckpoint(c); err != nil {
 				return err

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"cermic/cermiclib/results/safetensors"
 )
 
 // Weights are the tensors of a checkpoint below this name; those of optimisers have another part in their names.
@@ -41,7 +43,7 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 	if digest(data) != head.Weights {
 		return c, fmt.Errorf("%s is not what its record names: %w", name, ErrDamaged)
 	}
-	tensors, _, err := ReadTensors(data)
+	tensors, _, err := safetensors.Read(data)
 	if err != nil {
 		return c, fmt.Errorf("%s: %w: %w", name, err, ErrDamaged)
 	}
@@ -54,7 +56,7 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 // EncodeWeights is a safetensors file of the weights of c, which run r was last saved with, without what optimisers and environments
 // remember. Names of variables are paths: "actor/layer_0/weights".
 func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
-	var weights []Tensor
+	var weights []safetensors.Tensor
 	for _, t := range c.Tensors {
 		if name, ok := strings.CutPrefix(t.Name, weightsMark); ok && !Optimiser(t.Name) {
 			t.Name = name
@@ -63,7 +65,7 @@ func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	meta := map[string]string{"run": r.ID, "task": r.Task, "method": r.Method, "seed": strconv.FormatUint(r.Seed, 10), "frames": strconv.Itoa(c.Frames)}
-	err := WriteTensors(&b, weights, meta)
+	err := safetensors.Write(&b, weights, meta)
 	return b.Bytes(), err
 }
 

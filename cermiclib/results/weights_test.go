@@ -8,13 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"cermic/cermiclib/results/safetensors"
 )
 
 func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	dir := t.TempDir()
 	r := &Record{ID: "0123456789abcdef", Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1, Complete: true, Frames: 600}
-	c := Checkpoint{Frames: 600, Tensors: []Tensor{
-		NewTensor("weights/actor/out/bias", []float32{1, 2}), NewTensor("weights/actor/adam/out/bias/mean", []float32{3, 4}), NewTensor("state/fresh", []uint8{1}),
+	c := Checkpoint{Frames: 600, Tensors: []safetensors.Tensor{
+		safetensors.New("weights/actor/out/bias", []float32{1, 2}), safetensors.New("weights/actor/adam/out/bias/mean", []float32{3, 4}), safetensors.New("state/fresh", []uint8{1}),
 	}}
 	with, err := PackWeights(dir, r, c)
 	if err != nil || with.Weights == "" || r.Weights != "" {
@@ -41,7 +43,7 @@ func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 		t.Errorf("a checkpoint to go on from: %v", err)
 	}
 	file := filepath.Join(dir, "weights", r.ID+".safetensors")
-	other, err := EncodeWeights(r, Checkpoint{Frames: 600, Tensors: []Tensor{NewTensor("weights/actor/out/bias", []float32{1, 3})}})
+	other, err := EncodeWeights(r, Checkpoint{Frames: 600, Tensors: []safetensors.Tensor{safetensors.New("weights/actor/out/bias", []float32{1, 3})}})
 	if err != nil || os.WriteFile(file, other, 0o666) != nil {
 		t.Fatal(err)
 	}

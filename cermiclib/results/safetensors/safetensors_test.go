@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+package safetensors
 
 import (
 	"bytes"
@@ -14,18 +14,18 @@ import (
 
 func exampleTensors() []Tensor {
 	return []Tensor{
-		NewTensor("b/weights", []float32{1, -2.5, float32(math.NaN()), 0, 1e-45, 3}, 2, 3),
-		NewTensor("a/steps", []int64{1 << 40}),
+		New("b/weights", []float32{1, -2.5, float32(math.NaN()), 0, 1e-45, 3}, 2, 3),
+		New("a/steps", []int64{1 << 40}),
 		{Name: "c/scalar", DType: "F64", Data: make([]byte, 8)},
 		{Name: "c/empty", DType: "BF16", Shape: []int{0, 4}, Data: []byte{}},
-		NewTensor("\"sha256\":\"", []uint8{1, 2, 3}),
+		New("\"sha256\":\"", []uint8{1, 2, 3}),
 	}
 }
 
 func writeTensors(t testing.TB, tensors []Tensor, meta map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteTensors(&b, tensors, meta); err != nil {
+	if err := Write(&b, tensors, meta); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -37,11 +37,11 @@ func TestTensorsReadBack(t *testing.T) {
 	if n := binary.LittleEndian.Uint64(data); n%8 != 0 {
 		t.Errorf("the data starts at %d, want a multiple of 8", 8+n)
 	}
-	tensors, got, err := ReadTensors(data)
+	tensors, got, err := Read(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	delete(got, checksumKey)
+	delete(got, ChecksumKey)
 	if !reflect.DeepEqual(got, meta) {
 		t.Errorf("metadata %v, want %v", got, meta)
 	}
@@ -80,7 +80,7 @@ func TestForeignTensorFilesAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tensors, meta, err := ReadTensors(data)
+	tensors, meta, err := Read(data)
 	if err != nil || len(tensors) != 2 || meta["k"] != "v" {
 		t.Fatalf("%+v, %v, %v", tensors, meta, err)
 	}
@@ -100,14 +100,14 @@ func TestEveryFlippedByteOfATensorFileIsFound(t *testing.T) {
 		for bit := range 8 {
 			bad := bytes.Clone(data)
 			bad[i] ^= 1 << bit
-			_, meta, err := ReadTensors(bad)
-			if err == nil && meta[checksumKey] != "" { // without a checksum a checkpoint is refused
+			_, meta, err := Read(bad)
+			if err == nil && meta[ChecksumKey] != "" { // without a checksum a checkpoint is refused
 				t.Fatalf("bit %d of byte %d is flipped, and the file is accepted", bit, i)
 			}
 		}
 	}
 	for n := range len(data) {
-		if _, _, err := ReadTensors(data[:n]); err == nil {
+		if _, _, err := Read(data[:n]); err == nil {
 			t.Fatalf("cut to %d of %d bytes, and the file is accepted", n, len(data))
 		}
 	}
@@ -138,34 +138,34 @@ func TestTensorErrorsSayWhatIsWrong(t *testing.T) {
 		"5 bytes follow": file(`{}`, 5),
 		"does not match": file(`{"__metadata__":{"sha256":"00"}}`, 0),
 	} {
-		if _, _, err := ReadTensors(data); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Read(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	for want, tensors := range map[string][]Tensor{
-		"is taken":     {NewTensor("a", []int32{1}), NewTensor("a", []int32{1})},
-		"__metadata__": {NewTensor("__metadata__", []int32{1})},
-		"want 12":      {NewTensor("a", []int32{1}, 3)},
+		"is taken":     {New("a", []int32{1}), New("a", []int32{1})},
+		"__metadata__": {New("__metadata__", []int32{1})},
+		"want 12":      {New("a", []int32{1}, 3)},
 		"unknown type": {{Name: "a", DType: "int"}},
 	} {
-		if err := WriteTensors(new(bytes.Buffer), tensors, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Write(new(bytes.Buffer), tensors, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }
 
-func FuzzReadTensors(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Add(writeTensors(f, exampleTensors(), map[string]string{"k": "v"}))
 	f.Add(file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"I8","shape":[4],"data_offsets":[0,4]}}`, 4))
 	f.Add(file(`{"__metadata__":null,"a":null}`, 0))
 	f.Add(file(`{"a":{"dtype":"U8","shape":[],"data_offsets":[9223372036854775807,-1]}}`, 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tensors, meta, err := ReadTensors(data)
+		tensors, meta, err := Read(data)
 		if err != nil {
 			return
 		}
-		delete(meta, checksumKey)
-		again, back, err := ReadTensors(writeTensors(t, tensors, meta))
+		delete(meta, ChecksumKey)
+		again, back, err := Read(writeTensors(t, tensors, meta))
 		if err != nil || len(again) != len(tensors) || len(back) != len(meta)+1 {
 			t.Fatalf("accepted %+v, %v, but wrote %+v, %v, %v", tensors, meta, again, back, err)
 		}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package results
+// Package safetensors reads and writes named arrays in the format of that name (https://github.com/huggingface/safetensors), with a
+// checksum of the whole file in its metadata.
+package safetensors
 
 import (
 	"bytes"
@@ -35,7 +37,7 @@ var dtypeBytes = map[string]int{
 
 const (
 	metadataKey = "__metadata__"
-	checksumKey = "sha256" // metadata: SHA-256 of the whole file with these 64 digits as zeros
+	ChecksumKey = "sha256" // of the metadata: SHA-256 of the whole file with these 64 digits as zeros
 	maxHeader   = 100 << 20
 )
 
@@ -46,10 +48,10 @@ type entry struct {
 	Offsets [2]int `json:"data_offsets"` // from the end of the header
 }
 
-// WriteTensors writes tensors and metadata in the safetensors format (https://github.com/huggingface/safetensors): eight
+// Write writes tensors and metadata: eight
 // bytes with the length of the header, a JSON header, the data. Tensors are written in the order of their names, so equal
-// content gives equal bytes. The key "sha256" is added to the metadata; ReadTensors checks it.
-func WriteTensors(w io.Writer, tensors []Tensor, meta map[string]string) error {
+// content gives equal bytes. The key "sha256" is added to the metadata; Read checks it.
+func Write(w io.Writer, tensors []Tensor, meta map[string]string) error {
 	tensors = slices.Clone(tensors)
 	slices.SortFunc(tensors, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
 	header, err := makeHeader(tensors, meta)
@@ -74,13 +76,13 @@ func WriteTensors(w io.Writer, tensors []Tensor, meta map[string]string) error {
 }
 
 // checksum is the metadata entry as it stands in a header. Quotes inside other text are escaped, so it stands there once.
-func checksum(digits string) []byte { return fmt.Appendf(nil, `"%s":"%s"`, checksumKey, digits) }
+func checksum(digits string) []byte { return fmt.Appendf(nil, `"%s":"%s"`, ChecksumKey, digits) }
 
 // makeHeader returns the length and the header for tensors in file order, with zeros for the checksum.
 func makeHeader(tensors []Tensor, meta map[string]string) ([]byte, error) {
-	all := map[string]string{checksumKey: strings.Repeat("0", 64)}
+	all := map[string]string{ChecksumKey: strings.Repeat("0", 64)}
 	for key, value := range meta {
-		if key == checksumKey {
+		if key == ChecksumKey {
 			return nil, fmt.Errorf("the metadata key %q is reserved", key)
 		}
 		all[key] = value
@@ -98,10 +100,13 @@ func makeHeader(tensors []Tensor, meta map[string]string) ([]byte, error) {
 		head[t.Name] = entry{t.DType, shape, [2]int{offset, offset + len(t.Data)}}
 		offset += len(t.Data)
 	}
-	text, err := compact(head) // encoding/json sorts the keys of a map
-	if err != nil {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out) // sorts the keys of a map
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(head); err != nil {
 		return nil, err
 	}
+	text := bytes.TrimSuffix(out.Bytes(), []byte{'\n'})
 	text = append(text, bytes.Repeat([]byte{' '}, (8-len(text)%8)%8)...) // the data starts at a multiple of 8
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), nil
 }
@@ -124,9 +129,9 @@ func checkSize(name, dtype string, shape []int, size int) error {
 	return nil
 }
 
-// ReadTensors reads a safetensors file. The tensors come in the order of the data and share memory with data. If the
+// Read reads a safetensors file. The tensors come in the order of the data and share memory with data. If the
 // metadata has a checksum it must match; a file that other software wrote has none, and then meta["sha256"] is missing.
-func ReadTensors(data []byte) (tensors []Tensor, meta map[string]string, err error) {
+func Read(data []byte) (tensors []Tensor, meta map[string]string, err error) {
 	if len(data) < 8 {
 		return nil, nil, fmt.Errorf("the file has %d bytes, too few for a safetensors header", len(data))
 	}
@@ -145,7 +150,7 @@ func ReadTensors(data []byte) (tensors []Tensor, meta map[string]string, err err
 		}
 		delete(raw, metadataKey)
 	}
-	if digits, ok := meta[checksumKey]; ok {
+	if digits, ok := meta[ChecksumKey]; ok {
 		if err := verify(data[:8+n], body, digits); err != nil {
 			return nil, nil, err
 		}
@@ -229,8 +234,8 @@ func dtypeOf[E Element]() string {
 	return "U64"
 }
 
-// NewTensor returns values, row-major with the given shape, as a tensor; no shape means one dimension.
-func NewTensor[E Element](name string, values []E, shape ...int) Tensor {
+// New returns values, row-major with the given shape, as a tensor; no shape means one dimension.
+func New[E Element](name string, values []E, shape ...int) Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(values)}
 	}
