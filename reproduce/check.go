@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -166,7 +165,7 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 	a, b := want.Host, got.Host
 	alike := a.Backend == b.Backend && a.CPU == b.CPU && a.Model == b.Model && a.ISA == b.ISA
 	about := fmt.Sprintf("trained with %s, the record with %s", machine(b), machine(a))
-	where := firstDifference(want, got)
+	where := results.Difference(want, got)
 	switch {
 	case where == "" && !alike:
 		return "equal in every bit, although " + about, true
@@ -192,44 +191,6 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 	return fmt.Sprintf("%s: the last return is %.4g, within [%.4g, %.4g], where 95 %% of further seeds would be", about, x, near.Low, near.High), true
 }
 
-// firstDifference names the first number in which two records differ and both its values, "" if none does: evaluations in their order,
-// then scalars by name.
-func firstDifference(want, got *results.Record) string {
-	if len(want.Evals) != len(got.Evals) {
-		return fmt.Sprintf("%d evaluations instead of %d", len(got.Evals), len(want.Evals))
-	}
-	for i := range want.Evals {
-		a, b := want.Evals[i], got.Evals[i]
-		lists := []struct {
-			name      string
-			want, got []float64
-		}{{"return", a.Scores, b.Scores}, {"success", a.Success, b.Success}}
-		for _, group := range slices.Sorted(maps.Keys(a.Groups)) {
-			lists = append(lists, struct {
-				name      string
-				want, got []float64
-			}{group + " return", a.Groups[group], b.Groups[group]})
-		}
-		for _, of := range lists {
-			if k := firstUnequal(of.want, of.got); k >= 0 {
-				return fmt.Sprintf("the %s of episode %d at %d frames is %s, not %s", of.name, k+1, a.Frames, value(of.got, k), value(of.want, k))
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(want.Scalars)) { // what is written down since is no difference
-		a, b := want.Scalars[name], got.Scalars[name]
-		for i := range max(len(a), len(b)) {
-			if i >= len(a) || i >= len(b) {
-				return fmt.Sprintf("the scalar %s has %d values, not %d", name, len(b), len(a))
-			}
-			if !results.SameScalar(b[i].Value, a[i].Value) {
-				return fmt.Sprintf("the scalar %s at %d frames is %.9g, not %.9g", name, a[i].Frames, b[i].Value, a[i].Value)
-			}
-		}
-	}
-	return ""
-}
-
 // machine is what the bits of a result depend on beside its settings.
 func machine(h results.Host) string {
 	isa := h.ISA
@@ -241,22 +202,4 @@ func machine(h results.Host) string {
 		model = "model not recorded"
 	}
 	return fmt.Sprintf("%s on %s (%s, %s)", h.Backend, h.CPU, model, isa)
-}
-
-// firstUnequal is the first place at which two lists differ, -1 if none is.
-func firstUnequal(a, b []float64) int {
-	for k := range max(len(a), len(b)) {
-		if k >= len(a) || k >= len(b) || a[k] != b[k] {
-			return k
-		}
-	}
-	return -1
-}
-
-// value writes element k of x, or that there is none.
-func value(x []float64, k int) string {
-	if k >= len(x) {
-		return "missing"
-	}
-	return fmt.Sprintf("%.9g", x[k])
 }

@@ -87,29 +87,6 @@ func checkBeside(t *testing.T, committed string) {
 	}
 }
 
-func TestTheFirstDifferenceIsNamedWithBothValues(t *testing.T) {
-	record := func(score, success, kl float64, other ...results.Point) *results.Record {
-		return &results.Record{Evals: []results.Eval{{Frames: 60, Scores: []float64{1, score}, Success: []float64{0, success}}},
-			Scalars: map[string]results.Points{"kl": append([]results.Point{{Frames: 6, Value: 1}}, results.Point{Frames: 12, Value: kl}), "entropy": other}}
-	}
-	want := record(2, 1, 3)
-	for _, c := range []struct {
-		got  *results.Record
-		says string
-	}{
-		{record(2, 1, 3), ""},
-		{record(4, 0, 5), "the return of episode 2 at 60 frames is 4, not 2"},
-		{record(2, 0, 5), "the success of episode 2 at 60 frames is 0, not 1"},
-		{record(2, 1, 5, results.Point{}), "the scalar entropy has 1 values, not 0"},
-		{record(2, 1, 5), "the scalar kl at 12 frames is 5, not 3"},
-		{&results.Record{}, "0 evaluations instead of 1"},
-	} {
-		if says := firstDifference(want, c.got); says != c.says {
-			t.Errorf("%q, want %q", says, c.says)
-		}
-	}
-}
-
 func TestOtherMachinesAreComparedByInterval(t *testing.T) {
 	record := func(score float64, cpu string) *results.Record {
 		return &results.Record{ID: "x", Evals: []results.Eval{{Scores: []float64{score}}}, Host: results.Host{CPU: cpu}}

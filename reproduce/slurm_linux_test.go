@@ -190,7 +190,7 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if difference := firstDifference(want, r); difference != "" {
+		if difference := results.Difference(want, r); difference != "" {
 			t.Errorf("seed %d: %s", r.Seed, difference)
 		}
 	}
