@@ -101,7 +101,7 @@ func TestARestoredTrainerGoesOnAsTheOneThatWasSaved(t *testing.T) {
 		"qmix":     tinyQ(5), "cells": cells(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && (name == "gru memory" || name == "graph memory" || name == "mappo-db") {
+			if testing.Short() && (name == "gru memory" || name == "graph memory") {
 				t.Skip("states of the same kinds as the others'")
 			}
 			one, two := goOn(t, e, 2)

@@ -20,12 +20,14 @@ import (
 	"cermic/envs/vmas"
 )
 
-// tiny is an experiment of 4 iterations that trains in about a second on any backend.
+// tiny is an experiment of 4 iterations, in episodes of 40 steps, that trains in about a second on any backend.
 func tiny(seed uint64) Config {
+	task := vmas.DefaultBalance()
+	task.MaxSteps = 40
 	learner := learn.DefaultMAPPO()
 	learner.Frames, learner.Epochs, learner.Minibatch, learner.CriticHidden = 200, 2, 70, []int{16}
 	return Config{
-		Task: vmas.DefaultBalance().WithShared(envs.Common{Copies: 5, Reward: envs.Dense}), Learner: learner, Policy: policy.MLP{Hidden: []int{16}},
+		Task: task.WithShared(envs.Common{Copies: 5, Reward: envs.Dense}), Learner: learner, Policy: policy.MLP{Hidden: []int{16}},
 		Explore: explore.None{}, Budget: Budget{Name: "custom", Frames: 800, EvalEvery: 400, EvalEpisodes: 7}, Seed: seed,
 	}
 }

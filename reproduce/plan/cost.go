@@ -168,11 +168,7 @@ func (c Cost) name() string {
 
 // MethodOf is the registered method of which an experiment is a variant, or its label if there is none.
 func MethodOf(e experiment.Config) string {
-	text, err := conf.Marshal(e)
-	if err != nil {
-		return e.Label()
-	}
-	d, err := describe(text)
+	d, err := stored{e: e}.describe()
 	if err != nil {
 		return e.Label()
 	}
