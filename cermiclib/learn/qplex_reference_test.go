@@ -114,6 +114,9 @@ func TestQPLEXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 		for layers := 1; layers <= 2; layers++ {
 			for _, masked := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/layers=%d/masked=%v", head, layers, masked), func(t *testing.T) {
+					if testing.Short() && masked == (layers == 1) {
+						t.Skip("every head, depth and mask comes once")
+					}
 					c := sixSteps(QPLEX{Head: head, Hidden: 4, Heads: 2, AdvLayers: layers, Attention: 2, Embed: 3, Penalty: 0.5})
 					c.DoubleQ = true
 					checkUpdate(t, c, plain, tdSpec(masked))
