@@ -104,10 +104,13 @@ func TestEveryVerbStopsAtOnceAndSaysWhatIsKept(t *testing.T) {
 
 // stopAtOnce gives a command line as many signals as are asked for, each in a process of its own.
 func stopAtOnce(t *testing.T, r *rand.Rand, line string) {
-	cut := 0
+	cut, latest := 0, time.Second
+	if *stops > 1 {
+		latest *= 3
+	}
 	for range *stops {
 		sig := []os.Signal{os.Interrupt, syscall.SIGTERM}[r.IntN(2)]
-		moment := 100*time.Millisecond + time.Duration(r.Int64N(int64(3*time.Second)))
+		moment := 100*time.Millisecond + time.Duration(r.Int64N(int64(latest)))
 		p := start(t, strings.Fields(line)...)
 		time.Sleep(moment)
 		sent := time.Now()
