@@ -69,7 +69,7 @@ type Trace struct {
 	Rarity     []float64     // [K] rank correlation of the mean bonus with the rarity of a room, of plain rooms
 	Unvisited  []float64     // [K] probability that a step in the rarest room, never visited in Rooms, gets more than one in the first
 	Frequent   []float64     // [K] probability that a step in the noisy room gets more than one in the first, most frequent room
-	Noise      []float64     // [K] probability that a step in the noisy room gets more than one in the plain room that is visited as often: what noise alone pays, one half for nothing
+	Noise      []float64     // [K] probability that a step in the noisy room gets more than one in the plain room that is visited as often: one half where noise itself is not rewarded
 	Restless   []float64     // [K] the same of the room with restless peers; one half where there is none
 	Reward     time.Duration // of the bonus of a rollout, mean
 	Update     time.Duration // of training on it, mean
