@@ -60,10 +60,10 @@ func (f steps) distinct(rows, obs, act int) (first []int, of []int32) {
 	return first, of
 }
 
-// only are the agent steps at these rows.
+// only is what the agent steps at these rows observe and do.
 func (f steps) only(rows []int) steps {
-	g := f
-	g.obs = func(to []float32, row int) { f.obs(to, rows[row]) }
-	g.act = func(to []float32, row int) { f.act(to, rows[row]) }
-	return g
+	return steps{
+		obs: func(to []float32, row int) { f.obs(to, rows[row]) },
+		act: func(to []float32, row int) { f.act(to, rows[row]) },
+	}
 }

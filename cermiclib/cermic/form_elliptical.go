@@ -113,10 +113,7 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 	if e.Filter == FilterForeseeable {
 		past.filter = newForeseeable(b)
 	}
-	f := &elliptical{Elliptical: e, past: past, agents: b.Spec.Agents, width: e.width(c)}
-	if e.Features != FeatureEmbed && e.Features != FeatureNext {
-		f.acts = c.actLen(b.Spec)
-	}
+	f := &elliptical{Elliptical: e, past: past, agents: b.Spec.Agents, width: e.width(c), acts: e.acts(c, b.Spec)}
 	if e.Scope != ScopeGlobal {
 		if f.episodes, err = newEpisodes(b.Spec.Copies*b.Spec.Agents, f.dims(), e.Lambda); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs"
 	"cermic/envs/rng"
 )
 
@@ -36,6 +37,15 @@ func (e Elliptical) features(c Config, b *nn.Build, sc *model.Scope, obs, act *N
 		f = e.fourier(f, b.Seed)
 	}
 	return f
+}
+
+// acts is the length of the actions that the features depend on: 0 where they are embeddings of observations.
+func (e Elliptical) acts(c Config, spec *envs.Spec) int {
+	switch e.Features {
+	case FeatureCode, FeatureHidden, FeaturePred:
+		return c.actLen(spec)
+	}
+	return 0
 }
 
 // ready tells that features are η as they come.

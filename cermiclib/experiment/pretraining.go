@@ -144,15 +144,7 @@ func (r Pretrained) Save(p Pretraining, st *results.Store) error {
 	if err != nil {
 		return err
 	}
-	return writeBeside(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
-}
-
-// writeBeside replaces a file of a store at once, in a folder that it makes.
-func writeBeside(file string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return results.WriteFile(file, data)
+	return results.CreateFile(filepath.Join(st.Dir(), filepath.FromSlash(name)), data)
 }
 
 // ExportPretrained copies what a store knows of the pre-trained weights that runs name into a folder of records.
@@ -172,7 +164,7 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 		}
 		for _, r := range rs {
 			if made.Weights != "" && strings.Contains(string(r.Experiment), `"`+made.Weights+`"`) {
-				if err := writeBeside(filepath.Join(folder, pretrainedFolder, filepath.Base(file)), data); err != nil {
+				if err := results.CreateFile(filepath.Join(folder, pretrainedFolder, filepath.Base(file)), data); err != nil {
 					return err
 				}
 				break

@@ -50,12 +50,12 @@ const inputClip = 5
 func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 	s := b.Spec
 	o := nn.ObsFeatures(s)
-	sight, err := newObsEncoder(b, maceScope)
+	encoder, err := newObsEncoder(b, maceScope)
 	if err != nil {
 		return nil, err
 	}
 	m := &novelty{
-		MACE: c, spec: s, seed: b.Seed, encoder: sight, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
+		MACE: c, spec: s, seed: b.Seed, encoder: encoder, inputs: make([]rl.Running, o), mean: make([]float32, o), scale: make([]float32, o),
 		block: make([]float32, c.Minibatch*s.Agents), spread: make([]rl.Running, s.Agents),
 	}
 	obs := nn.F32("obs", c.Minibatch, s.Agents, o)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,10 +123,7 @@ func PretrainedPath(folder, id string) string {
 // Save writes the weights into a store's folder, from where experiments name them by ID, and returns the path.
 func (p *Pretrained) Save(folder string) (string, error) {
 	path := PretrainedPath(folder, p.ID)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", err
-	}
-	return path, results.WriteFile(path, p.data)
+	return path, results.CreateFile(path, p.data)
 }
 
 // loadFor reads weights that Save wrote, for a memory of that kind; it refuses a file whose bytes are not those that id is the

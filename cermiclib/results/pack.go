@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 )
@@ -111,9 +110,6 @@ func WritePack(dir string, r *Record) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
 	path := filepath.Join(dir, r.ID+packSuffix)
-	return path, WriteFile(path, data)
+	return path, CreateFile(path, data)
 }

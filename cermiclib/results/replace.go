@@ -11,6 +11,14 @@ import (
 	"syscall"
 )
 
+// CreateFile is WriteFile for a path whose folder need not be there yet: it is made.
+func CreateFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return WriteFile(path, data)
+}
+
 // WriteFile makes the file path hold data, at once and durably: when it fails, and for whoever reads meanwhile, the file is what
 // it was before. A link stays one and its target is replaced; what is no plain file, such as a pipe, is written as it is.
 func WriteFile(path string, data []byte) error {

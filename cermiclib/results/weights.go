@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -78,11 +77,7 @@ func PackWeights(dir string, r *Record, c Checkpoint) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(dir, weightsMark, r.ID+weightsSuffix)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return nil, err
-	}
 	with := *r
 	with.Weights = digest(data)
-	return &with, WriteFile(file, data)
+	return &with, CreateFile(filepath.Join(dir, weightsMark, r.ID+weightsSuffix), data)
 }

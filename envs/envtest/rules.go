@@ -175,7 +175,7 @@ func checkFlags(t *testing.T, p *player) {
 		for j := range n {
 			at, self := row*n+j, j == row%n
 			if p.out.Visible[at] > 1 || self && p.out.Visible[at] != 0 {
-				t.Fatalf("Seen of agent row %d and peer %d is %d; want 0 or 1, and 0 for oneself", row, j, p.out.Visible[at])
+				t.Fatalf("Visible of agent row %d and peer %d is %d; want 0 or 1, and 0 for oneself", row, j, p.out.Visible[at])
 			}
 			if self && (p.out.RelPos[2*at] != 0 || p.out.RelPos[2*at+1] != 0) {
 				t.Fatalf("agent row %d is not at its own position", row)

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 
@@ -45,8 +46,9 @@ const streamFraction = 0.25
 const noBand = 1e6
 
 // StreamBonuses are every form of r^i and random network distillation. The memory enters r^i only where the label names it; elsewhere it is
-// the cheapest. With the graph it is asked what the band of L_exploit does to it, and what negatives, a calibration and a σ_ψ as they were first specified. Waves of what can be foreseen are the form of mappo-cermic, once with the steps that it takes at budget explore; waves of all are the same
-// without its filter.
+// the cheapest. With the graph it is asked what the band of L_exploit does to it, and what negatives, a calibration and a σ_ψ as they were first
+// specified. Waves of what can be foreseen are the form of mappo-cermic, once with the steps that it takes at budget explore; waves of all are the
+// same without its filter.
 func StreamBonuses() []StreamBonus {
 	form := func(label string, f cermic.Form, m memory.Config) StreamBonus {
 		c := cermic.Default()
@@ -55,30 +57,29 @@ func StreamBonuses() []StreamBonus {
 	}
 	peers := cermic.DefaultElliptical()
 	peers.Whose, peers.Peers = cermic.WhoseOwn, true
-	mlp, gru, graph := memory.DefaultMLP(), memory.DefaultGRU(), memory.DefaultGraph()
-	without := func(b StreamBonus, label string, change func(*cermic.Config)) StreamBonus {
+	mlp, graph := memory.DefaultMLP(), memory.DefaultGraph()
+	changed := func(b StreamBonus, change func(*cermic.Config)) StreamBonus {
 		c := b.Config.(cermic.Config)
 		change(&c)
-		return StreamBonus{b.Label + label, c}
+		return StreamBonus{b.Label, c}
 	}
-	ofGraph := form("context of graph", cermic.DefaultContext(), graph)
+	contextOf := func(label string, m memory.Config) StreamBonus {
+		return form("context of "+label, cermic.DefaultContext(), m)
+	}
 	today := cermic.Novelty().Form.(cermic.Elliptical)
 	unfiltered := today
 	unfiltered.Filter = cermic.FilterNone
 	waves := func(label string, f cermic.Elliptical, lr float64) StreamBonus {
-		b := form(label, f, mlp)
-		c := b.Config.(cermic.Config)
-		c.LR, c.Fraction = lr, cermic.Default().Fraction
-		b.Config = c
-		return b
+		return changed(form(label, f, mlp), func(c *cermic.Config) { c.LR, c.Fraction = lr, cermic.Default().Fraction })
 	}
 	return []StreamBonus{
-		form("kl", cermic.KL{}, mlp), form("aggregate", cermic.DefaultAggregate(), mlp), form("context of mlp", cermic.DefaultContext(), mlp),
-		form("context of gru", cermic.DefaultContext(), gru), ofGraph,
-		without(ofGraph, ", no band", func(c *cermic.Config) { c.Lower, c.Upper = -noBand, noBand }),
-		without(ofGraph, ", D24 to D26 undone", func(c *cermic.Config) {
+		form("kl", cermic.KL{}, mlp), form("aggregate", cermic.DefaultAggregate(), mlp),
+		contextOf("mlp", mlp), contextOf("gru", memory.DefaultGRU()), contextOf("graph", graph),
+		changed(contextOf("graph, no band", graph), func(c *cermic.Config) { c.Lower, c.Upper = -noBand, noBand }),
+		changed(contextOf("graph, D24 to D26 undone", graph), func(c *cermic.Config) {
 			c.NegFilter, c.CalibCentre, c.PsiSpread = false, false, cermic.SpreadLearned
-		}), form("elliptical", cermic.DefaultElliptical(), mlp),
+		}),
+		form("elliptical", cermic.DefaultElliptical(), mlp),
 		form("elliptical with peers of graph", peers, graph), form("progress", cermic.Progress{}, mlp),
 		waves("waves of what can be foreseen", today, cermic.Default().LR), waves("waves of what can be foreseen, lr 1e-3", today, 1e-3),
 		waves("waves of all, lr 1e-3", unfiltered, 1e-3),
@@ -251,36 +252,37 @@ func StreamCurves(all []Streamed) (viz.Panels, error) {
 // StreamTable says what each bonus told at the end, seed by seed, and answers from that, by limits that its note names, whether the bonus
 // ranks rarity and discounts noise, and what peers make unpredictable.
 func StreamTable(all []Streamed) viz.Table {
-	t := viz.Table{Title: "At the end of the stream", Header: []string{"bonus", "seeds", "rank correlation with rarity", "P(never visited > most frequent)", "P(noisy > as rare)", "P(restless peers > as rare)",
-		"P(noisy > most frequent)", "ranks rarity", "discounts noise", "discounts peers"},
+	t := viz.Table{Title: "At the end of the stream", Header: []string{"bonus", "seeds"},
 		Notes: []string{fmt.Sprintf("One number a seed, at the last measurement. Ranks rarity: a correlation of %.1f or more in every seed. Discounts noise, or peers: "+
 			"a step in front of the noisy screen, or among peers that turn up anywhere, gets more than one in a room that is visited as often and has neither with a probability of %.1f or less in every seed. "+
 			"0.5 is no difference. Beside the most frequent room the screen is above that without any noise wherever a bonus ranks rarity, since it is visited a quarter as often.", ranksFrom, discountsTo)}}
+	for _, m := range streamMeasures {
+		t.Header = append(t.Header, m.y)
+	}
+	t.Header = append(t.Header, "P(noisy > most frequent)", "ranks rarity", "discounts noise", "discounts peers")
 	for _, b := range all {
 		row := []string{b.Label, fmt.Sprint(len(b.Runs))}
-		columns := []func(StreamTrace) []float64{func(t StreamTrace) []float64 { return t.Frequent }}
-		for i := len(streamMeasures) - 1; i >= 0; i-- {
-			columns = slices.Insert(columns, 0, streamMeasures[i].of)
+		for _, m := range streamMeasures {
+			row = append(row, atTheEnd(b.Runs, m.of))
 		}
-		for _, of := range columns {
-			cell := ""
-			for i, run := range b.Runs {
-				if i > 0 {
-					cell += ", "
-				}
-				cell += fmt.Sprintf("%.2f", last(of(run)))
-			}
-			if cell == "" {
-				cell = viz.Missing
-			}
-			row = append(row, cell)
-		}
-		t.Rows = append(t.Rows, append(row,
+		t.Rows = append(t.Rows, append(row, atTheEnd(b.Runs, func(t StreamTrace) []float64 { return t.Frequent }),
 			inEach(b.Runs, func(t StreamTrace) bool { return last(t.Rarity) >= ranksFrom }),
 			inEach(b.Runs, func(t StreamTrace) bool { return last(t.Noise) <= discountsTo }),
 			inEach(b.Runs, func(t StreamTrace) bool { return last(t.Restless) <= discountsTo })))
 	}
 	return t
+}
+
+// atTheEnd is the last number of each run.
+func atTheEnd(runs []StreamTrace, of func(StreamTrace) []float64) string {
+	if len(runs) == 0 {
+		return viz.Missing
+	}
+	var cells []string
+	for _, run := range runs {
+		cells = append(cells, fmt.Sprintf("%.2f", last(of(run))))
+	}
+	return strings.Join(cells, ", ")
 }
 
 // inEach answers whether something holds in every run.
