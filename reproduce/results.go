@@ -189,7 +189,7 @@ func resultRow(t paper.Task, g results.Group) ([]string, error) {
 	}
 	r := g.Runs[0]
 	reward := paper.Setting(r.Experiment, "task.reward")
-	label := strings.Replace(g.Label, " task.reward="+reward, "", 1) // it has a column
+	label := strings.NewReplacer(" task.reward="+reward, "", " budget.name="+r.Budget, "").Replace(g.Label) // they have columns
 	row := []string{label, reward, r.Budget, seeds(scores), successes(g), fmt.Sprintf("%d × %s", len(scores), viz.Short(float64(r.Frames))), ""}
 	starred := map[bool]string{true: "sparse", false: "dense"}[t.Star]
 	if p, ok := paper.Sota.Published(t.ID, label); ok && reward == starred {
