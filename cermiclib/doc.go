@@ -2,7 +2,7 @@
 
 // Package cermiclib holds no code: it is the way of one frame through the house, with the files to read.
 //
-// A frame is one step of one copy of a task: all of its agents act once. A run of 600,000 frames takes this way 600,000 times, a
+// A frame is one step of one environment of a task: all of its agents act once. A run of 600,000 frames takes this way 600,000 times, a
 // batch of copies at a time.
 //
 //  1. The task shows what each agent observes: [E,N,O] numbers in an envs.Step (envs/env.go). envs/vmas/balance.go is one task, and
@@ -13,7 +13,7 @@
 //     policy/mlp.go, or another policy, compiled by nn/program.go. An explorer may have something to say before, a context
 //     (cermic/actor.go), or after, in Behave (explore/epsilon.go).
 //  4. rl/dist.go samples the actions, each agent's from a random stream of its own (envs/rng), and the environment takes its step:
-//     rewards, dense and sparse, and whether an episode has ended. An ended one keeps its true last observation, and its copy begins
+//     rewards, dense and sparse, and whether an episode has ended. An ended one keeps its true last observation, and its environment begins
 //     anew (experiment/trainer.go, endEpisodes).
 //  5. When the rollout batch is full, the explorer adds its intrinsic reward: cermic/reward.go, by the formula that cermic/form.go
 //     names, scaled and weighted by explore/bonus.go.

@@ -12,7 +12,7 @@ import (
 type Agreement struct {
 	Source     string  `json:"source"`     // the original with its version: "vmas 1.5.2"
 	Recordings int     `json:"recordings"` //
-	Steps      int     `json:"steps"`      // that were repeated, summed over copies
+	Steps      int     `json:"steps"`      // that were repeated, summed over environments
 	State      float64 `json:"state"`      // positions, velocities, angles
 	Obs        float64 `json:"obs"`        //
 	Reward     float64 `json:"reward"`     // of every agent, and of its parts

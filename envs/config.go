@@ -32,21 +32,21 @@ const (
 
 // Common holds the settings that every task has; task configs embed it, so that they read as one flat struct.
 type Common struct {
-	Copies int    `json:"copies" range:"1..65536"`     // environments stepped in parallel, E; the paper: 60
-	Reward Reward `json:"reward" oneof:"dense,sparse"` // reward stream that learners are trained on, evaluation always uses the benchmark's metric; dense: every step, sparse: success alone
-	Noise  Noise  `json:"noise,omitzero"`              // region in which observations are noise
+	NumEnvs int    `json:"copies" range:"1..65536"`     // environments stepped in parallel, E; the paper: 60
+	Reward  Reward `json:"reward" oneof:"dense,sparse"` // reward stream that learners are trained on, evaluation always uses the benchmark's metric; dense: every step, sparse: success alone
+	Noise   Noise  `json:"noise,omitzero"`              // region in which observations are noise
 }
 
-// DefaultCommon returns the paper's 60 copies (its hyper-parameter table) with the sparse reward.
-func DefaultCommon() Common { return Common{Copies: 60, Reward: Sparse} }
+// DefaultCommon returns the paper's 60 environments (its hyper-parameter table) with the sparse reward.
+func DefaultCommon() Common { return Common{NumEnvs: 60, Reward: Sparse} }
 
 // Shared makes Common provide Config.Shared wherever it is embedded.
 func (c Common) Shared() Common { return c }
 
 // Validate returns one sentence about the first impossible setting.
 func (c Common) Validate(task string) error {
-	if c.Copies < 1 || c.Copies > 1<<16 {
-		return fmt.Errorf("%s: copies is %d, want 1 to 65536", task, c.Copies)
+	if c.NumEnvs < 1 || c.NumEnvs > 1<<16 {
+		return fmt.Errorf("%s: copies is %d, want 1 to 65536", task, c.NumEnvs)
 	}
 	if c.Reward != Dense && c.Reward != Sparse {
 		return fmt.Errorf("%s: reward is %q, want %q or %q", task, c.Reward, Dense, Sparse)

@@ -2,7 +2,7 @@
 
 // Package envs defines what an environment is: E independent copies of one task, N agents each, stepped together.
 //
-// Shape letters, used in every comment of this module: T time, E copies, N agents, O observation, S state, K choices,
+// Shape letters, used in every comment of this module: T time, E environments, N agents, O observation, S state, K choices,
 // D components of a continuous action, B rows.
 //
 // Nothing below this package knows of learning. A task is added by one file that declares a config struct and calls
@@ -11,7 +11,7 @@ package envs
 
 import "math"
 
-// Env steps E copies of a task in lockstep.
+// Env steps E environments of a task in lockstep.
 //
 // The protocol: Reset(nil, out) once, then Step, then Reset(mask, out) with the copies that have Terminated or Truncated
 // set, and so on. An Env is not safe for concurrent use; internally it may use several goroutines.
@@ -20,10 +20,10 @@ import "math"
 type Env interface {
 	// Spec describes the shapes. The caller must not change it.
 	Spec() *Spec
-	// Reset starts a new episode in every copy c with mask[c] != 0 (nil: in all) and writes only the rows of out that
+	// Reset starts a new episode in every environment c with mask[c] != 0 (nil: in all) and writes only the rows of out that
 	// belong to those copies. Rewards, Score, Terminated and Truncated of those rows become 0.
 	Reset(mask []uint8, out *Step)
-	// Step advances every copy by one action and fills out, which holds the true last observation where an episode
+	// Step advances every environment by one action and fills out, which holds the true last observation where an episode
 	// ended. It never resets, never allocates, and its result depends neither on order nor on number of workers.
 	Step(act *Actions, out *Step)
 	// Save appends everything that the next Step or Reset depends on to dst; Load restores it.
@@ -36,7 +36,7 @@ type Env interface {
 // Spec holds the shapes and constants of an environment.
 type Spec struct {
 	Name        string   // as registered: "vmas/balance"
-	Copies      int      // E
+	NumEnvs     int      // E
 	Agents      int      // N
 	Teams       []int    // [N] of which of the Groups each agent is; all 0 where there is one
 	Groups      []Group  // groups of agents, each with a learner of its own; nil: all agents are one
@@ -129,7 +129,7 @@ type Entity struct {
 	From, To int
 }
 
-// Step is what E copies show after one transition. Buffers are made by NewStep and refilled in place.
+// Step is what E environments show after one transition. Buffers are made by NewStep and refilled in place.
 type Step struct {
 	Obs                   []float32 // [E,N,O] after the transition, before any reset; [E,N,X] beside cells
 	Cells                 []uint16  // [E,N,H,W] cell values; nil for vector observations
@@ -143,7 +143,7 @@ type Step struct {
 	RelPos                []float32 // [E,N,P,2] position of j relative to i in world half sizes; same restriction
 }
 
-// Actions holds one action for every agent of every copy: Discrete if the spec is discrete, else Continuous. Step cuts a force beyond
+// Actions holds one action for every agent of every environment: Discrete if the spec is discrete, else Continuous. Step cuts a force beyond
 // its bounds, takes one that is not a number for 0, and panics on a choice that does not exist.
 type Actions struct {
 	Discrete   []int32   // [E,N]
@@ -152,7 +152,7 @@ type Actions struct {
 
 // NewStep makes the buffers of a Step for s.
 func NewStep(s *Spec) *Step {
-	e, n := s.Copies, s.Agents
+	e, n := s.NumEnvs, s.Agents
 	out := &Step{
 		Obs:        make([]float32, e*n*s.ObsLen()),
 		State:      make([]float32, e*s.State),
@@ -177,7 +177,7 @@ func NewStep(s *Spec) *Step {
 // NewActions makes the buffers of Actions for s.
 func NewActions(s *Spec) *Actions {
 	if s.Act.Choices > 0 {
-		return &Actions{Discrete: make([]int32, s.Copies*s.Agents)}
+		return &Actions{Discrete: make([]int32, s.NumEnvs*s.Agents)}
 	}
-	return &Actions{Continuous: make([]float32, s.Copies*s.Agents*s.Act.Dim)}
+	return &Actions{Continuous: make([]float32, s.NumEnvs*s.Agents*s.Act.Dim)}
 }

@@ -9,24 +9,24 @@ import (
 	_ "cermic/envs/explore" // registers its tasks
 )
 
-// A task is found by its name, and all of its copies are stepped at once. In this game of one step both agents must make the first choice.
+// A task is found by its name, and all of its environments are stepped at once. In this game of one step both agents must make the first choice.
 func Example() {
 	task, err := envs.Default("explore/climbing")
 	if err != nil {
 		panic(err)
 	}
-	env, err := task.WithShared(envs.Common{Copies: 2, Reward: envs.Dense}).Build(1, 1)
+	env, err := task.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1)
 	if err != nil {
 		panic(err)
 	}
 	step, act := envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
 	env.Reset(nil, step)
-	copy(act.Discrete, []int32{0, 0, 0, 1}) // agents 0 and 1 of copy 0, then of copy 1
+	copy(act.Discrete, []int32{0, 0, 0, 1}) // agents 0 and 1 of environment 0, then of environment 1
 	env.Step(act, step)
 	for c, score := range step.Score {
-		fmt.Println("copy", c, "scores", score, "and is over:", step.Terminated[c]|step.Truncated[c] == 1)
+		fmt.Println("environment", c, "scores", score, "and is over:", step.Terminated[c]|step.Truncated[c] == 1)
 	}
 	// Output:
-	// copy 0 scores 11 and is over: true
-	// copy 1 scores -30 and is over: true
+	// environment 0 scores 11 and is over: true
+	// environment 1 scores -30 and is over: true
 }

@@ -7,7 +7,7 @@ package envs
 type Fallible interface {
 	// Err is why the environment cannot go on, or nil. What a Reset or Step showed after which it is not nil means nothing.
 	Err() error
-	// Aborted reports whether the episode of copy c that ended in the last Step was aborted by a failure: it is no result.
+	// Aborted reports whether the episode of environment c that ended in the last Step was aborted by a failure: it is no result.
 	Aborted(c int) bool
 	// Close gives back what the environment holds. It is of no use afterwards.
 	Close()
@@ -22,7 +22,7 @@ func Err(env Env) error {
 	return nil
 }
 
-// Aborted reports whether the episode of copy c that has just ended was aborted: never where nothing can fail. Aborted
+// Aborted reports whether the episode of environment c that has just ended was aborted: never where nothing can fail. Aborted
 // episodes are not counted.
 func Aborted(env Env, c int) bool {
 	f, ok := env.(Fallible)

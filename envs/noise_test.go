@@ -69,19 +69,19 @@ func TestImpossibleNoiseIsNamed(t *testing.T) {
 		"noise.x": {X: nan}, "noise.y": {Y: nan}, "noise.width": {Width: -1}, "noise.height": {Width: 1},
 		"noise.scale": {Width: 1, Height: 1, Scale: -1},
 	} {
-		err := Common{Copies: 1, Reward: Dense, Noise: bad}.Validate("some/task")
+		err := Common{NumEnvs: 1, Reward: Dense, Noise: bad}.Validate("some/task")
 		if err == nil || !strings.HasPrefix(err.Error(), "some/task: ") || !strings.Contains(err.Error(), key) {
 			t.Errorf("%+v: error %v, want one that names %s", bad, err, key)
 		}
 	}
 	for _, unseen := range []Noise{{Scale: 1}, {X: 1}, {Y: -1}} {
-		err := Common{Copies: 1, Reward: Dense, Noise: unseen}.Validate("some/task")
+		err := Common{NumEnvs: 1, Reward: Dense, Noise: unseen}.Validate("some/task")
 		if err == nil || !strings.HasPrefix(err.Error(), "some/task: ") || !strings.Contains(err.Error(), "set noise.width and noise.height") {
 			t.Errorf("%+v: error %v, want one that says how to make a box", unseen, err)
 		}
 	}
 	for _, fine := range []Noise{{}, DefaultNoise(), {X: -3, Width: 1, Height: 2}} {
-		if err := (Common{Copies: 1, Reward: Dense, Noise: fine}).Validate("some/task"); err != nil {
+		if err := (Common{NumEnvs: 1, Reward: Dense, Noise: fine}).Validate("some/task"); err != nil {
 			t.Errorf("%+v: %v", fine, err)
 		}
 	}

@@ -8,7 +8,7 @@ const CellPixels = 8
 // cellBytes is the length of one picture in Spec.Pixels.
 const cellBytes = CellPixels * CellPixels * 3
 
-// RGB paints observations of cells [B,H,W], of any number of agents and copies, into dst [B,8H,8W,3]. This is exactly the
+// RGB paints observations of cells [B,H,W], of any number of agents and environments, into dst [B,8H,8W,3]. This is exactly the
 // picture that the observation stands for; rollouts keep the cells because they are a hundredth of its size.
 func (s *Spec) RGB(dst []uint8, cells []uint16) {
 	paintCells(dst, s.Pixels, cells, s.Obs[1])

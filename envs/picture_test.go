@@ -26,14 +26,14 @@ func TestRGBLaysPicturesSideBySide(t *testing.T) {
 }
 
 func TestCellObservationsHaveNumbersBesideThem(t *testing.T) {
-	s := &Spec{Copies: 2, Agents: 3, Obs: []int{5, 4}, Scalars: 7}
+	s := &Spec{NumEnvs: 2, Agents: 3, Obs: []int{5, 4}, Scalars: 7}
 	if s.ObsLen() != 7 || s.CellLen() != 20 {
 		t.Errorf("rows of %d numbers and %d cells, want 7 and 20", s.ObsLen(), s.CellLen())
 	}
 	if out := NewStep(s); len(out.Obs) != 2*3*7 || len(out.Cells) != 2*3*20 {
 		t.Errorf("a Step holds %d numbers and %d cells, want 42 and 120", len(out.Obs), len(out.Cells))
 	}
-	s = &Spec{Copies: 2, Agents: 3, Obs: []int{18}}
+	s = &Spec{NumEnvs: 2, Agents: 3, Obs: []int{18}}
 	if out := NewStep(s); s.ObsLen() != 18 || s.CellLen() != 0 || len(out.Obs) != 2*3*18 || out.Cells != nil {
 		t.Errorf("vectors: rows of %d numbers and %d cells", s.ObsLen(), s.CellLen())
 	}

@@ -4,11 +4,11 @@ package envs
 
 // Scener is implemented by environments that can be looked at. It draws nothing itself: a Scene is plain data.
 type Scener interface {
-	// Scene describes copy c as it is now. It may allocate.
+	// Scene describes environment c as it is now. It may allocate.
 	Scene(c int) Scene
 }
 
-// Scene is a picture of one copy in world units: mosaics, and above them shapes in drawing order, inside a rectangle.
+// Scene is a picture of one environment in world units: mosaics, and above them shapes in drawing order, inside a rectangle.
 type Scene struct {
 	MinX, MinY, MaxX, MaxY float64
 	Shapes                 []Shape

@@ -70,7 +70,7 @@ func (v *View) Gather(out, whole *Step) {
 	}
 	s, w := v.Spec, v.whole
 	o, h, k, n := s.ObsLen(), s.CellLen(), s.Act.Choices, s.Peers()
-	for c := range s.Copies {
+	for c := range s.NumEnvs {
 		for i, member := range v.members {
 			to, from := c*s.Agents+i, c*w.Agents+member
 			copy(out.Obs[to*o:(to+1)*o], whole.Obs[from*w.ObsLen():])
@@ -105,7 +105,7 @@ func (v *View) Act(whole, act *Actions) {
 		return
 	}
 	s, w, d := v.Spec, v.whole, v.Spec.Act.Dim
-	for c := range s.Copies {
+	for c := range s.NumEnvs {
 		for i, member := range v.members {
 			from, to := c*s.Agents+i, c*w.Agents+member
 			if s.Act.Choices > 0 {

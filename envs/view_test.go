@@ -9,10 +9,10 @@ import (
 	"cermic/envs"
 )
 
-// threeAgents are those of group 1, 0 and 1 in 2 copies, with observations of 3 and 2 numbers, masks and cells or none.
+// threeAgents are those of group 1, 0 and 1 in 2 environments, with observations of 3 and 2 numbers, masks and cells or none.
 func threeAgents(across bool) *envs.Spec {
 	return &envs.Spec{
-		Name: "test", Copies: 2, Agents: 3, Teams: []int{1, 0, 1}, PeersAcross: across, Obs: []int{3}, State: 9, Masked: true,
+		Name: "test", NumEnvs: 2, Agents: 3, Teams: []int{1, 0, 1}, PeersAcross: across, Obs: []int{3}, State: 9, Masked: true,
 		Groups: []envs.Group{{Name: "hunter", Obs: 2, Entities: []envs.Entity{{Name: "prey", Kind: envs.Object, From: 0, To: 2}}}, {Name: "prey", Obs: 3}},
 		Act:    envs.ActSpec{Choices: 2},
 	}

@@ -80,7 +80,7 @@ func (in *installed) labPairs() (out []beside) {
 // trainingPairs are one update beside torch's and training beside BenchMARL's.
 func (in *installed) trainingPairs() []beside {
 	h := paper.Hyper
-	onPolicy := []string{fmt.Sprint("on_policy_collected_frames_per_batch=", h.OnPolicy.Frames), fmt.Sprint("on_policy_n_envs_per_worker=", h.OnPolicy.Copies),
+	onPolicy := []string{fmt.Sprint("on_policy_collected_frames_per_batch=", h.OnPolicy.Frames), fmt.Sprint("on_policy_n_envs_per_worker=", h.OnPolicy.NumEnvs),
 		fmt.Sprint("on_policy_n_minibatch_iters=", h.OnPolicy.Epochs), fmt.Sprint("on_policy_minibatch_size=", h.OnPolicy.Minibatch), fmt.Sprint("lr=", h.General.LearningRate)}
 	offPolicy := []string{"off_policy_collected_frames_per_batch=6000", "off_policy_n_envs_per_worker=60", "off_policy_n_optimizer_steps=100",
 		"off_policy_train_batch_size=1024", "off_policy_memory_size=600000", "lr=3e-4"}

@@ -26,7 +26,7 @@ func TestASummarySaysWhereEpisodesAreTooShortToSucceed(t *testing.T) {
 			t.Fatal(err)
 		}
 		common := cfg.Shared()
-		common.Reward, common.Copies = c.reward, 1
+		common.Reward, common.NumEnvs = c.reward, 1
 		env, err := cfg.WithShared(common).Build(1, 0)
 		if err != nil {
 			t.Fatal(err)

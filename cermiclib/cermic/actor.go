@@ -62,7 +62,7 @@ func (c Config) newActorContext(b *nn.Build) (*actorContext, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := b.Spec.Copies * b.Spec.Agents
+	rows := b.Spec.NumEnvs * b.Spec.Agents
 	if mem.Shape().Chunk != 1 {
 		return nil, errors.New("cermic: actor_uses_context needs a memory that can go on by single steps, and this one cannot")
 	}

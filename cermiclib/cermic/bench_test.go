@@ -11,7 +11,7 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// paperSpec has the paper's 60 copies, and the sizes of a VMAS task with four agents.
+// paperSpec has the paper's 60 environments, and the sizes of a VMAS task with four agents.
 func paperSpec() *envs.Spec {
 	spec := fakeSpec(60)
 	spec.Agents, spec.Obs = 4, []int{18}

@@ -54,14 +54,14 @@ func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
 	for i := range see.Alive {
 		see.Alive[i] = 1
 	}
-	for c := range spec.Copies {
+	for c := range spec.NumEnvs {
 		x.IsFirst[c] = 1
 	}
 	for i := range see.Obs {
 		see.Obs[i] = r.Norm()
 	}
 	for t := 0; ; t++ {
-		for row := range spec.Copies * spec.Agents {
+		for row := range spec.NumEnvs * spec.Agents {
 			o := see.Obs[row*5 : row*5+5]
 			if o[3], o[4] = 0, 0; row/spec.Agents%2 == 1 {
 				o[3], o[4] = 1, r.Norm()
@@ -71,8 +71,8 @@ func sighted(spec *envs.Spec, steps, iteration int) *rl.Rollout {
 		if t == steps {
 			return x
 		}
-		for row := range spec.Copies * spec.Agents {
-			force := x.Act.Continuous[(t*spec.Copies*spec.Agents+row)*2:][:2]
+		for row := range spec.NumEnvs * spec.Agents {
+			force := x.Act.Continuous[(t*spec.NumEnvs*spec.Agents+row)*2:][:2]
 			force[0], force[1] = r.Uniform(-1, 1), r.Uniform(-1, 1)
 			o := see.Obs[row*5 : row*5+5]
 			if row/spec.Agents%2 == 1 {

@@ -15,8 +15,8 @@ import (
 // everything included.
 func BenchmarkCells(b *testing.B) {
 	for name, s := range map[string]*envs.Spec{
-		"stag_hunt": {Copies: 60, Agents: 2, Obs: []int{5, 5}, Scalars: 8, Pixels: make([]uint8, 113*192), Act: envs.ActSpec{Choices: 8}},
-		"clean_up":  {Copies: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, Pixels: make([]uint8, 6065*192), Act: envs.ActSpec{Choices: 9}},
+		"stag_hunt": {NumEnvs: 60, Agents: 2, Obs: []int{5, 5}, Scalars: 8, Pixels: make([]uint8, 113*192), Act: envs.ActSpec{Choices: 8}},
+		"clean_up":  {NumEnvs: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, Pixels: make([]uint8, 6065*192), Act: envs.ActSpec{Choices: 9}},
 	} {
 		s.Name = name
 		for _, mem := range []memory.Config{memory.DefaultMLP(), memory.DefaultGraph()} {

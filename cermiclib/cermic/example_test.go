@@ -53,7 +53,7 @@ func (l *climber) learn(x *rl.Rollout) {
 // A module needs no more of a learner than its collections: what the agents saw, did and earned.
 func Example_ownLearner() {
 	task := vmas.DefaultNavigation()
-	task.Copies, task.MaxSteps = 2, 40
+	task.NumEnvs, task.MaxSteps = 2, 40
 	env := must(task.Build(1, 0))
 	s := env.Spec()
 	build := &nn.Build{Spec: s, Backend: must(nn.Open()), Store: nn.NewStore(1), Seed: 1}

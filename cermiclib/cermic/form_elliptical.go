@@ -115,7 +115,7 @@ func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 	}
 	f := &elliptical{Elliptical: e, past: past, agents: b.Spec.Agents, width: e.width(c), acts: e.acts(c, b.Spec)}
 	if e.Scope != ScopeGlobal {
-		if f.episodes, err = newEpisodes(b.Spec.Copies*b.Spec.Agents, f.dims(), e.Lambda); err != nil {
+		if f.episodes, err = newEpisodes(b.Spec.NumEnvs*b.Spec.Agents, f.dims(), e.Lambda); err != nil {
 			return nil, err
 		}
 	}

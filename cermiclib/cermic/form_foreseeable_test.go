@@ -67,7 +67,7 @@ func ring(spec *envs.Spec, iteration int) *rl.Rollout {
 }
 
 func ringSpec(act envs.ActSpec) *envs.Spec {
-	return &envs.Spec{Name: "ring", Copies: 50, Agents: 1, Obs: []int{ringLen}, Act: act}
+	return &envs.Spec{Name: "ring", NumEnvs: 50, Agents: 1, Obs: []int{ringLen}, Act: act}
 }
 
 // filtered is P·o.

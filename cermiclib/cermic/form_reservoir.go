@@ -37,7 +37,7 @@ func newReservoir(room, act int, b *nn.Build) (*reservoir, error) {
 		return nil, fmt.Errorf("cermic: int_form.reservoir is %d steps of %d numbers, %d MiB, more than %d: lower it",
 			room, obs+act, size>>20, reservoirBytes>>20)
 	}
-	return &reservoir{room: room, seed: b.Seed, obs: obs, act: act, Count: make([]float64, b.Spec.Agents), Number: make([]uint32, b.Spec.Copies)}, nil
+	return &reservoir{room: room, seed: b.Seed, obs: obs, act: act, Count: make([]float64, b.Spec.Agents), Number: make([]uint32, b.Spec.NumEnvs)}, nil
 }
 
 func (r *reservoir) rows() int { return len(r.Agent) }

@@ -25,16 +25,16 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// fakeSpec is a task of c copies and 3 agents with 5 observed numbers and 2 numbers of force.
+// fakeSpec is a task of c environments and 3 agents with 5 observed numbers and 2 numbers of force.
 func fakeSpec(c int) *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: c, Agents: 3, Obs: []int{5}, State: 1,
+	return &envs.Spec{Name: "fake", NumEnvs: c, Agents: 3, Obs: []int{5}, State: 1,
 		Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -1}, High: []float32{1, 1}}}
 }
 
-// fakeRollout fills a rollout of t steps with smooth random walks; an episode of copy k ends whenever (step+k) % 7 == 6.
+// fakeRollout fills a rollout of t steps with smooth random walks; an episode of environment k ends whenever (step+k) % 7 == 6.
 func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 	x := rl.NewRollout(spec, t, 0)
-	x.Iteration, x.Frames = iteration, iteration*t*spec.Copies
+	x.Iteration, x.Frames = iteration, iteration*t*spec.NumEnvs
 	r := rng.New(7, "fake rollout", uint64(iteration))
 	step := envs.NewStep(spec)
 	for i := range step.Alive {
@@ -46,7 +46,7 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 			step.Obs[c*per+i] = r.Norm()
 		}
 	}
-	for c := range spec.Copies {
+	for c := range spec.NumEnvs {
 		start(c)
 		x.IsFirst[c] = 1
 	}
@@ -55,22 +55,22 @@ func fakeRollout(spec *envs.Spec, t, iteration int) *rl.Rollout {
 		for i := range step.Obs {
 			step.Obs[i] += 0.3 * r.Norm()
 		}
-		n := spec.Copies * spec.Agents
+		n := spec.NumEnvs * spec.Agents
 		for i := range n {
 			x.Extrinsic[k*n+i] = r.Norm()
 		}
 		for i := range n * spec.Act.Dim {
 			x.Act.Continuous[k*n*spec.Act.Dim+i] = r.Uniform(-1, 1)
 		}
-		for c := range spec.Copies {
+		for c := range spec.NumEnvs {
 			if (k+c)%7 != 6 {
 				continue
 			}
-			x.Truncated[k*spec.Copies+c] = 1
+			x.Truncated[k*spec.NumEnvs+c] = 1
 			x.End(k, c, step)
 			start(c)
 			if k+1 < t {
-				x.IsFirst[(k+1)*spec.Copies+c] = 1
+				x.IsFirst[(k+1)*spec.NumEnvs+c] = 1
 			}
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // critic measures denoising, and γ_lo is positive even for independent variables. The features suffer, too: on navigation,
 // after 90,000 frames, their spread is 0.21 with noise and 0.80 without, γ 0.20 to 0.29 and 0.79 to 0.88. So the appendix's is the default (D9).
 const (
-	NegativesMarginal = "marginal" // f_n of other agent steps of the minibatch, from other copies of the task where it holds some
+	NegativesMarginal = "marginal" // f_n of other agent steps of the minibatch, from other environments of the task where it holds some
 	NegativesNoise    = "noise"    // f_n plus noise
 )
 
@@ -62,16 +62,16 @@ func pick(scores, rows *Node) *Node {
 }
 
 // With neg_filter, negatives come from the marginal of the positives: agent steps of the minibatch that have an f_{n-1} themselves,
-// of other copies of the task where there are any, and never the row itself. Drawn from all rows, of which many have the features of
+// of other environments of the task where there are any, and never the row itself. Drawn from all rows, of which many have the features of
 // an empty graph, γ tells whether a peer was ever detected: with no information at all it is 0.67 where 4 % of the rows have an
 // f_{n-1} (D24).
 //
 // Only the graph of the gradient step knows which rows these are, so the host sends, beside random numbers, the rows in the order of
-// their copies: the rows of a copy are then a segment, and drawing from all others is drawing from a line with a gap.
+// their environments: the rows of an environment are then a segment, and drawing from all others is drawing from a line with a gap.
 
 // Columns of what filtered negatives are drawn with, behind K random numbers below drawLimit.
 const (
-	drawOrder = iota // row that stands at this place when rows are ordered by copy
+	drawOrder = iota // row that stands at this place when rows are ordered by environment
 	drawPlace        // place of this row in that order
 	drawFirst        // first place of its copy
 	drawLast         // place behind the last one of its copy
@@ -124,7 +124,7 @@ func others(drawn, weight *Node) (rows, counted *Node) {
 	count := ReduceAllSum(weight)
 
 	own, after := at(before, column(drawFirst)), at(before, column(drawLast))
-	alone := Equal(Sub(count, Sub(after, own)), ZerosLike(own)) // there are none of another copy: those of its own must do, but itself
+	alone := Equal(Sub(count, Sub(after, own)), ZerosLike(own)) // there are none of another environment: those of its own must do, but itself
 	place := column(drawPlace)
 	own = Where(alone, at(before, place), own)
 	after = Where(alone, at(until, place), after)

@@ -35,9 +35,9 @@ func drawnRows(t *testing.T, k int, x *rl.Rollout, rows []int32, weight []float6
 	return negatives, out[1]
 }
 
-func TestFilteredNegativesAreDrawnEvenlyFromThePositivesOfOtherCopies(t *testing.T) {
+func TestFilteredNegativesAreDrawnEvenlyFromThePositivesOfOtherEnvs(t *testing.T) {
 	const k = 4000
-	x := fakeRollout(fakeSpec(3), 4, 0) // rows 0-8 are those of the first step: three agents of each of three copies
+	x := fakeRollout(fakeSpec(3), 4, 0) // rows 0-8 are those of the first step: three agents of each of three environments
 	rows := []int32{0, 3, 9, 6, 12, 1, 21, 5, 26, 2}
 	weight := []float64{1, 1, 0, 1, 0, 1, 1, 0, 1, 1} // of the third and the fifth, f_{n-1} does not exist
 	copyOf := func(b int) int32 { return rows[b] / 3 % 3 }
@@ -67,7 +67,7 @@ func TestFilteredNegativesAreDrawnEvenlyFromThePositivesOfOtherCopies(t *testing
 	}
 }
 
-func TestWithOneCopyARowIsNeverItsOwnNegative(t *testing.T) {
+func TestWithOneEnvARowIsNeverItsOwnNegative(t *testing.T) {
 	x := fakeRollout(fakeSpec(1), 10, 0)
 	rows := []int32{4, 20, 7, 9, 11}
 	weight := []float64{1, 1, 0, 1, 1}

@@ -71,7 +71,7 @@ func normal(dst []float32, r *rng.Rand) {
 	}
 }
 
-// strangers fills dst [B,K] with rows of the minibatch that stand in for f_n: drawn among those that count, from another copy
+// strangers fills dst [B,K] with rows of the minibatch that stand in for f_n: drawn among those that count, from another environment
 // of the environment wherever the minibatch holds one.
 func strangers(dst []int32, k int, x *rl.Rollout, rows []int32, weight []float32, r *rng.Rand) {
 	var valid []int32
@@ -82,7 +82,7 @@ func strangers(dst []int32, k int, x *rl.Rollout, rows []int32, weight []float32
 	}
 	place := func(b int32) int32 { return rows[b] / int32(x.N) % int32(x.E) }
 	for i := range dst {
-		for range 16 { // all fail only if there is no other copy, or with probability E⁻¹⁶
+		for range 16 { // all fail only if there is no other environment, or with probability E⁻¹⁶
 			dst[i] = valid[r.IntN(len(valid))]
 			if place(dst[i]) != place(int32(i/k)) {
 				break

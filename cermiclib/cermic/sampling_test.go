@@ -52,7 +52,7 @@ func TestDrawCoversEverythingAtShareOne(t *testing.T) {
 func TestDrawKeepsChunksTogether(t *testing.T) {
 	spec := fakeSpec(2)
 	x := fakeRollout(spec, 10, 0) // chunks of 4: the third one of an agent has two steps
-	dead := 9*6 + 2               // last step of agent 2 of copy 0
+	dead := 9*6 + 2               // last step of agent 2 of environment 0
 	x.Alive[dead] = 0
 	s := sampler{chunk: 4}
 	rows, weight := s.draw(x, 1, 4, rng.New(1, "draw"))
@@ -93,7 +93,7 @@ func TestNormalHasUnitMoments(t *testing.T) {
 	}
 }
 
-func TestStrangersComeFromOtherCopies(t *testing.T) {
+func TestStrangersComeFromOtherEnvs(t *testing.T) {
 	x := fakeRollout(fakeSpec(3), 10, 0)
 	s := sampler{chunk: 1}
 	rows, weight := s.draw(x, 0.2, 20, rng.New(1, "draw")) // 18 agent steps and two that fill up
@@ -111,7 +111,7 @@ func TestStrangersComeFromOtherCopies(t *testing.T) {
 
 func TestRewardBeforeStopsAtEpisodes(t *testing.T) {
 	spec := fakeSpec(2)
-	x := fakeRollout(spec, 10, 0) // copy 0 ends with step 6, copy 1 with step 5
+	x := fakeRollout(spec, 10, 0) // environment 0 ends with step 6, environment 1 with step 5
 	c := small()
 	c.RewardFeature = FeatureRaw
 	m, _ := newModule(t, c, spec, 1)
@@ -128,7 +128,7 @@ func TestRewardBeforeStopsAtEpisodes(t *testing.T) {
 	if _, err := m.Update(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
-	x.IsFirst[0] = 0 // copy 0 goes on with the episode of the collection before
+	x.IsFirst[0] = 0 // environment 0 goes on with the episode of the collection before
 	if got, want := m.rewardBefore(x, 2), x.Extrinsic[9*6+2]; got != want {
 		t.Errorf("the reward before the collection is %g, want %g", got, want)
 	}

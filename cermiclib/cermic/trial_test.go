@@ -53,7 +53,7 @@ func newTrial(t testing.TB, c Config, goal func(total *Node, named map[string]*N
 	t.Helper()
 	backend := pureGo(t)
 	tr := &trial{t: t, store: nn.NewStore(3)}
-	spec := &envs.Spec{Name: "trial", Copies: 1, Agents: 1, Obs: []int{trialObs}}
+	spec := &envs.Spec{Name: "trial", NumEnvs: 1, Agents: 1, Obs: []int{trialObs}}
 	mem, err := c.Memory.Build(&nn.Build{Spec: spec, Backend: backend, Store: tr.store, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func trialBatch(c Config) []any {
 		}
 		args[inNegative] = tensors.FromFlatDataAndDimensions(rows, trialRows, c.Negatives)
 		if c.NegFilter { // of one agent step of each of as many copies
-			spec, steps := &envs.Spec{Copies: trialRows, Agents: 1, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}, make([]int32, trialRows)
+			spec, steps := &envs.Spec{NumEnvs: trialRows, Agents: 1, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}, make([]int32, trialRows)
 			for i := range steps {
 				steps[i] = int32(i)
 			}

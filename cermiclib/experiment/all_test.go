@@ -69,7 +69,7 @@ func TestAFailureIsNotHiddenByAStop(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	broken := tiny(1)
-	broken.Task = broken.Task.WithShared(envs.Common{Copies: 7, Reward: envs.Dense})
+	broken.Task = broken.Task.WithShared(envs.Common{NumEnvs: 7, Reward: envs.Dense})
 	stopping := hooked(tiny(2), func(context.Context, string) error { stop(); return nil })
 	err := RunAll(ctx, []Config{broken, stopping}, open(t), 1)
 	if err == nil || errors.Is(err, context.Canceled) || !contains(err, "want a multiple of the 7 parallel environments") {

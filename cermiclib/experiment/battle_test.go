@@ -23,7 +23,7 @@ import (
 
 // battle is e with a task whose agents die and may not do everything: it refuses forbidden actions.
 func battle(e Config) Config {
-	e.Task = smac.DefaultZerg().WithShared(envs.Common{Copies: 5, Reward: envs.Sparse})
+	e.Task = smac.DefaultZerg().WithShared(envs.Common{NumEnvs: 5, Reward: envs.Sparse})
 	return e
 }
 

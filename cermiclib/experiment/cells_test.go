@@ -22,9 +22,11 @@ type cellTask struct{ envs.Common }
 
 const cellSteps = 7
 
-func (cellTask) Kind() string                                               { return "test/cells" }
-func (c cellTask) WithShared(s envs.Common) envs.Config                     { c.Common = s; return c }
-func (c cellTask) Build(seed uint64, _ int) (envs.Env, error)               { return newCellEnv(c.Copies, seed), nil }
+func (cellTask) Kind() string                           { return "test/cells" }
+func (c cellTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
+func (c cellTask) Build(seed uint64, _ int) (envs.Env, error) {
+	return newCellEnv(c.NumEnvs, seed), nil
+}
 func (e *cellEnv) Spec() *envs.Spec                                         { return &e.spec }
 func (blindConfig) Kind() string                                            { return "blind" }
 func (blindConfig) Validate() error                                         { return nil }
@@ -42,7 +44,7 @@ func newCellEnv(copies int, seed uint64) *cellEnv {
 	const agents = 2
 	e := &cellEnv{steps: make([]uint16, copies), count: make([]uint16, copies*agents*4), last: make([]uint16, copies*agents)}
 	e.spec = envs.Spec{
-		Name: "test/cells", Copies: copies, Agents: agents, Teams: make([]int, agents), Obs: []int{2, 2}, State: 1,
+		Name: "test/cells", NumEnvs: copies, Agents: agents, Teams: make([]int, agents), Obs: []int{2, 2}, State: 1,
 		Act: envs.ActSpec{Choices: 4}, Masked: true, Horizon: cellSteps, EvalHorizon: cellSteps, Early: 3, Metric: "reward",
 		Solved: float32(math.Inf(1)),
 	}
@@ -126,7 +128,7 @@ func (blind) HiddenLen() int                                          { return 0
 // cells is an experiment on cellTask whose collections of 4 steps end within its episodes.
 func cells() Config {
 	return Config{
-		Task: cellTask{envs.Common{Copies: 3, Reward: envs.Dense}}, Learner: blindConfig{}, Policy: policy.MLP{}, Explore: explore.None{},
+		Task: cellTask{envs.Common{NumEnvs: 3, Reward: envs.Dense}}, Learner: blindConfig{}, Policy: policy.MLP{}, Explore: explore.None{},
 		Budget: Budget{Name: "custom", Frames: 60, EvalEvery: 24, EvalEpisodes: 3}, Seed: 2,
 	}
 }

@@ -164,7 +164,7 @@ func Visits(e Config, st *results.Store) (*results.Visits, error) {
 		return nil, e.unsaved(id, st, err)
 	}
 	shared := e.Task.Shared()
-	shared.Copies = 1
+	shared.NumEnvs = 1
 	env, err := e.Task.WithShared(shared).Build(e.Seed, 1)
 	if err != nil {
 		return nil, err

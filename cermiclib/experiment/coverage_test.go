@@ -19,7 +19,7 @@ import (
 func tinyLock(seed uint64) Config {
 	e := tiny(seed)
 	lock := explore.DefaultLock()
-	lock.Copies, lock.Length, lock.MaxSteps = 5, 3, 10
+	lock.NumEnvs, lock.Length, lock.MaxSteps = 5, 3, 10
 	e.Task = lock
 	return e
 }
@@ -88,10 +88,10 @@ func TestAStoppedRunGoesOnCountingVisits(t *testing.T) {
 	}
 }
 
-// TestTheBonusOfACellIsTheMeanOfItsAgentSteps: two copies of two agents for two steps, of which the second agent is in the first group.
+// TestTheBonusOfACellIsTheMeanOfItsAgentSteps: two environments of two agents for two steps, of which the second agent is in the first group.
 func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 	v := &coverage{agents: 2, cells: []int32{0, 1, 0, -1, 2, 1, 0, 0}, visits: results.Visits{Recent: []uint64{4, 2, 1, 0}, Bonus: []float64{9, 9, 9, 9}}}
-	spec := &envs.Spec{Agents: 2, Copies: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}, Teams: []int{1, 0}, Groups: []envs.Group{{Name: "b", Obs: 1}, {Name: "a", Obs: 1}}}
+	spec := &envs.Spec{Agents: 2, NumEnvs: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}, Teams: []int{1, 0}, Groups: []envs.Group{{Name: "b", Obs: 1}, {Name: "a", Obs: 1}}}
 	views := envs.Views(spec)
 	var groups []*group
 	for i, paid := range [][]float32{{1, 50, 3, 4}, {10, 20, 30, 40}} {

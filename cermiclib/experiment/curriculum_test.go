@@ -20,7 +20,7 @@ func tinyCurriculum(seed uint64) Config {
 	e := tinyRecurrentQ(seed)
 	task := vmas.DefaultNavigation()
 	task.Agents = 3
-	e.Task = task.WithDiscrete(vmas.Product9).WithShared(envs.Common{Copies: 5, Reward: envs.Dense})
+	e.Task = task.WithDiscrete(vmas.Product9).WithShared(envs.Common{NumEnvs: 5, Reward: envs.Dense})
 	l := e.Learner.(learn.Q)
 	l.Mixer = learn.SPECTra{Embed: 4, Heads: 2, Revision: 2}
 	e.Learner, e.Curriculum = l, Curriculum{Share: 0.4, Set: []string{"n_agents=2"}} // 320 of 800 frames, collected by 200

@@ -33,7 +33,7 @@ func Untrained(ctx context.Context, e Config) ([]envs.Scene, *results.Eval, erro
 		return nil, nil, err
 	}
 	shared := e.Task.Shared()
-	shared.Copies = 1 // enough, and no weight depends on their number
+	shared.NumEnvs = 1 // enough, and no weight depends on their number
 	e.Task, e.Curriculum = e.Task.WithShared(shared), Curriculum{}
 	t, err := newTrainer(e, backend, "")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Watcher sees every step of an evaluation's copies, as they are after reset (t = 0) and after each action.
+// Watcher sees every step of an evaluation's environments, as they are after reset (t = 0) and after each action.
 type Watcher func(t int, env envs.Env, s *envs.Step)
 
 // evaluate plays episodes in fresh copies, explorer off, greedily or as the budget says. Score is the benchmark's own metric over its
@@ -28,7 +28,7 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 		if err != nil {
 			return nil, err
 		}
-		begun += min(env.Spec().Copies, want-len(out.Scores))
+		begun += min(env.Spec().NumEnvs, want-len(out.Scores))
 		err = t.withFreshState(func() error { return t.play(ctx, env, round, out, watch) })
 		envs.Close(env)
 		if err != nil {
@@ -49,15 +49,15 @@ func (t *trainer) evaluate(ctx context.Context, watch Watcher) (*results.Eval, e
 	return out, nil
 }
 
-// play runs one episode in every copy of env until as many are over as are still wanted, those of the first copies, and appends those of
+// play runs one episode in every environment of env until as many are over as are still wanted, those of the first environments, and appends those of
 // them that were not aborted to out.
 func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *results.Eval, watch Watcher) error {
 	s := env.Spec()
 	step, act := newBuffers(env)
-	score, early, sparse := make([]float64, s.Copies), make([]float64, s.Copies), make([]float64, s.Copies)
-	length := make([]int, s.Copies)
-	seats, isFirst := t.seats(step, act), slices.Repeat([]uint8{1}, s.Copies)
-	t.seedEvaluation(round, s.Copies)
+	score, early, sparse := make([]float64, s.NumEnvs), make([]float64, s.NumEnvs), make([]float64, s.NumEnvs)
+	length := make([]int, s.NumEnvs)
+	seats, isFirst := t.seats(step, act), slices.Repeat([]uint8{1}, s.NumEnvs)
+	t.seedEvaluation(round, s.NumEnvs)
 	env.Reset(nil, step)
 	if err := envs.Err(env); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 	if watch != nil {
 		watch(0, env, step)
 	}
-	left := min(s.Copies, t.exp.Budget.EvalEpisodes-len(out.Scores))
+	left := min(s.NumEnvs, t.exp.Budget.EvalEpisodes-len(out.Scores))
 	over, aborted := make([]bool, left), make([]bool, left)
 	for k := 0; left > 0 && k < s.Horizon; k++ {
 		if err := ctx.Err(); err != nil {
@@ -138,7 +138,7 @@ type seat struct {
 	returns []float64 // [E] dense, mean over its agents, within the benchmark's horizon; nil for a task's only group
 }
 
-// seats are those of all groups, in copies that have just begun; step and act are the environment's.
+// seats are those of all groups, in environments that have just begun; step and act are the environment's.
 func (t *trainer) seats(step *envs.Step, act *envs.Actions) []seat {
 	out := make([]seat, len(t.groups))
 	for i, g := range t.groups {
@@ -158,7 +158,7 @@ func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, is
 		if err := p.look(&in, isFirst); err != nil {
 			return err
 		}
-		p.choose(p.spec.Copies*p.spec.Agents, p.act, t.exp.Budget.Sampled)
+		p.choose(p.spec.NumEnvs*p.spec.Agents, p.act, t.exp.Budget.Sampled)
 		copy(p.hidden, p.dist.Hidden)
 		p.view.Act(act, p.act)
 	}

@@ -21,7 +21,7 @@ func small() experiment.Config {
 	learner := learn.DefaultMAPPO()
 	learner.Frames, learner.Epochs, learner.Minibatch, learner.CriticHidden = 200, 1, 100, []int{16}
 	return experiment.Config{
-		Task: vmas.DefaultBalance().WithShared(envs.Common{Copies: 4, Reward: envs.Dense}), Learner: learner,
+		Task: vmas.DefaultBalance().WithShared(envs.Common{NumEnvs: 4, Reward: envs.Dense}), Learner: learner,
 		Policy: policy.MLP{Hidden: []int{16}}, Explore: explore.None{},
 		Budget: experiment.Budget{Name: "custom", Frames: 400, EvalEvery: 200, EvalEpisodes: 4}, Seed: 1,
 	}

@@ -149,7 +149,7 @@ func (e Config) validateFork(now *envs.Spec) error {
 		return err
 	}
 	was := env.Spec()
-	if was.Copies != now.Copies || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
+	if was.NumEnvs != now.NumEnvs || was.Agents != now.Agents || was.InLen() != now.InLen() || was.State != now.State ||
 		was.Act.Choices != now.Act.Choices || was.Act.Dim != now.Act.Dim {
 		return errors.New("a fork cannot change how many parallel environments, agents, observations or actions the task has: train a run of its own")
 	}

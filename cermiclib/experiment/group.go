@@ -73,9 +73,9 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 // makeRoom makes the buffers of a collection; whole and act are those of the environment.
 func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error {
 	s := g.spec
-	rows, c := s.Copies*s.Agents, g.learner.HiddenLen()
+	rows, c := s.NumEnvs*s.Agents, g.learner.HiddenLen()
 	g.step, g.act = g.view.Step(whole), g.view.Actions(act)
-	g.x = rl.NewRollout(s, frames/s.Copies, c)
+	g.x = rl.NewRollout(s, frames/s.NumEnvs, c)
 	if l, ok := g.learner.(learn.OffPolicy); ok {
 		g.x.Replay = l.Experience()
 	}
@@ -90,7 +90,7 @@ func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error 
 	g.hidden = make([]float32, rows*c)
 	g.streams = make([]rng.Rand, rows)
 	if !g.view.All() {
-		g.returns = make([]float32, s.Copies)
+		g.returns = make([]float32, s.NumEnvs)
 	}
 	return nil
 }
@@ -200,10 +200,10 @@ func (g *group) keep(k int) {
 	}
 }
 
-// end keeps the true last observation of copy c, whose episode ended with step k, and forgets the rest of the episode.
+// end keeps the true last observation of environment c, whose episode ended with step k, and forgets the rest of the episode.
 func (g *group) end(k, c int) {
 	g.x.End(k, c, g.step)
-	n := len(g.hidden) / g.spec.Copies
+	n := len(g.hidden) / g.spec.NumEnvs
 	clear(g.hidden[c*n : (c+1)*n])
 	if g.returns != nil {
 		g.returns[c] = 0

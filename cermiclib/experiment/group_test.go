@@ -27,7 +27,7 @@ func opposed(e Config) Config {
 	if e.Learner.Kind() == (learn.Q{}).Kind() {
 		task.Discrete = vmas.Product9
 	}
-	e.Task = task.WithShared(envs.Common{Copies: 5, Reward: envs.Dense})
+	e.Task = task.WithShared(envs.Common{NumEnvs: 5, Reward: envs.Dense})
 	return e
 }
 

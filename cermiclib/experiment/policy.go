@@ -28,7 +28,7 @@ type Policy struct {
 	starts  []uint8     // [E] is_first: 1 where an episode starts
 }
 
-// Load returns the policy of run id of st, with the weights that it was last saved with, for copies parallel environments. The run may be
+// Load returns the policy of run id of st, with the weights that it was last saved with, for environments parallel environments. The run may be
 // partial. A run without weights in st is an error that wraps ErrNoWeights.
 func Load(st *results.Store, id string, copies int) (*Policy, error) {
 	r, err := st.Head(id)
@@ -53,7 +53,7 @@ func (e Config) Trained(st *results.Store, copies int) (*Policy, error) {
 		return nil, err
 	}
 	as, shared := e, e.Task.Shared()
-	shared.Copies = copies
+	shared.NumEnvs = copies
 	as.Task = e.Task.WithShared(shared)
 	t, err := restoredAs(e, as, backend, st)
 	if err != nil {
@@ -92,9 +92,9 @@ func (p *Policy) Reset(mask []uint8) {
 // Act writes into act what every agent does on what step shows. Both are buffers of environments with the policy's Spec.
 func (p *Policy) Act(step *envs.Step, act *envs.Actions) error {
 	s := p.Spec()
-	if len(step.Score) != s.Copies || len(step.Obs) != s.Copies*s.Agents*s.ObsLen() || len(act.Discrete)+len(act.Continuous) != s.Copies*s.Agents*max(1, s.Act.Dim) {
+	if len(step.Score) != s.NumEnvs || len(step.Obs) != s.NumEnvs*s.Agents*s.ObsLen() || len(act.Discrete)+len(act.Continuous) != s.NumEnvs*s.Agents*max(1, s.Act.Dim) {
 		return fmt.Errorf("a policy for %d environments of %s with %d agents got %d scores, %d numbers of observations and %d of actions: make the buffers "+
-			"from its Spec", s.Copies, s.Name, s.Agents, len(step.Score), len(step.Obs), len(act.Discrete)+len(act.Continuous))
+			"from its Spec", s.NumEnvs, s.Name, s.Agents, len(step.Score), len(step.Obs), len(act.Discrete)+len(act.Continuous))
 	}
 	if p.step != step || p.act != act {
 		p.seats, p.step, p.act = p.trainer.seats(step, act), step, act

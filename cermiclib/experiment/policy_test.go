@@ -15,13 +15,13 @@ import (
 // memory, or is one of a value learner, and the score of every episode is the recorded one.
 func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
 	for name, e := range map[string]Config{"mlp": tiny(3), "gru": tinyGRU(3), "qmix": tinyQ(3), "memory": withContext(smallGRU())} {
-		e.Budget.EvalEpisodes = e.Task.Shared().Copies // one round
+		e.Budget.EvalEpisodes = e.Task.Shared().NumEnvs // one round
 		st := open(t)
 		r, err := Run(t.Context(), e, st)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		p, err := Load(st, r.ID, e.Task.Shared().Copies)
+		p, err := Load(st, r.ID, e.Task.Shared().NumEnvs)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -39,7 +39,7 @@ func TestALoadedPolicyPlaysAsItsEvaluationDid(t *testing.T) {
 	}
 }
 
-// playOnce plays the first episode of every copy and returns the scores.
+// playOnce plays the first episode of every environment and returns the scores.
 func playOnce(t *testing.T, p *Policy, seed uint64) []float64 {
 	t.Helper()
 	env, err := p.Env(seed)
@@ -49,7 +49,7 @@ func playOnce(t *testing.T, p *Policy, seed uint64) []float64 {
 	defer envs.Close(env)
 	s := env.Spec()
 	step, act := envs.NewStep(s), envs.NewActions(s)
-	scores, over := make([]float64, s.Copies), make([]bool, s.Copies)
+	scores, over := make([]float64, s.NumEnvs), make([]bool, s.NumEnvs)
 	env.Reset(nil, step)
 	for k := range s.Horizon {
 		if err := p.Act(step, act); err != nil {
@@ -87,7 +87,7 @@ func TestAPolicyThatCannotBeLoadedOrPlayedIsASentence(t *testing.T) {
 	}
 	defer p.Close()
 	other := *p.Spec()
-	other.Copies = 3
+	other.NumEnvs = 3
 	if err := p.Act(envs.NewStep(&other), envs.NewActions(&other)); err == nil || !strings.Contains(err.Error(), "make the buffers from its Spec") {
 		t.Errorf("on buffers of others: %v", err)
 	}

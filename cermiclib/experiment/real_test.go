@@ -40,7 +40,7 @@ func realGames(t *testing.T, n int) []*sc2test.Server {
 func onRealGames(e Config) Config {
 	task := smac.DefaultZerg()
 	task.Engine, task.MaxSteps = smac.SC2, 20
-	e.Task = task.WithShared(envs.Common{Copies: 2, Reward: envs.Sparse})
+	e.Task = task.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Sparse})
 	return e
 }
 

@@ -27,7 +27,7 @@ func tiny(seed uint64) Config {
 	learner := learn.DefaultMAPPO()
 	learner.Frames, learner.Epochs, learner.Minibatch, learner.CriticHidden = 200, 2, 70, []int{16}
 	return Config{
-		Task: task.WithShared(envs.Common{Copies: 5, Reward: envs.Dense}), Learner: learner, Policy: policy.MLP{Hidden: []int{16}},
+		Task: task.WithShared(envs.Common{NumEnvs: 5, Reward: envs.Dense}), Learner: learner, Policy: policy.MLP{Hidden: []int{16}},
 		Explore: explore.None{}, Budget: Budget{Name: "custom", Frames: 800, EvalEvery: 400, EvalEpisodes: 7}, Seed: seed,
 	}
 }

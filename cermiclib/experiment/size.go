@@ -37,15 +37,15 @@ func (e Config) Bytes() (float64, error) {
 // spec describes e's task. It is built with one environment, since those that e asks for may be more than there is room for.
 func (e Config) spec() (*envs.Spec, error) {
 	shared := e.Task.Shared()
-	copies := shared.Copies
-	shared.Copies = 1
+	copies := shared.NumEnvs
+	shared.NumEnvs = 1
 	env, err := e.Task.WithShared(shared).Build(e.Seed, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer envs.Close(env)
 	s := *env.Spec()
-	s.Copies = copies
+	s.NumEnvs = copies
 	return &s, nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"cermic/envs/vmas"
 )
 
-// sized is an experiment of Balance whose bytes can be counted by hand: 60 copies of 4 agents.
+// sized is an experiment of Balance whose bytes can be counted by hand: 60 environments of 4 agents.
 func sized() Config {
 	l := learn.DefaultMAPPO()
 	l.Frames, l.Minibatch, l.CriticHidden = 600, 600, nil

@@ -125,12 +125,12 @@ func (e Config) unsaved(id string, st *results.Store, err error) error {
 	return fmt.Errorf("%s: %w: train it first", what, ErrNoWeights)
 }
 
-// restored builds e for one copy of its task, with the weights that its run was last saved with.
+// restored builds e for one environment of its task, with the weights that its run was last saved with.
 func restored(e Config, backend nn.Backend, st *results.Store) (*trainer, error) {
 	as := e
-	// One copy is enough, and no weight depends on their number.
+	// One environment is enough, and no weight depends on their number.
 	shared := e.Task.Shared()
-	shared.Copies = 1
+	shared.NumEnvs = 1
 	as.Task = e.Task.WithShared(shared)
 	return restoredAs(e, as, backend, st)
 }

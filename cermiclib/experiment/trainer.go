@@ -83,7 +83,7 @@ func (t *trainer) makeRoom() error {
 			return g.named(err)
 		}
 	}
-	e := t.spec.Copies
+	e := t.spec.NumEnvs
 	t.isFirst, t.ended = make([]uint8, e), make([]uint8, e)
 	t.score, t.length = make([]float32, e), make([]int32, e)
 	return nil
@@ -146,7 +146,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 }
 
 // collected is the number of frames of a collection.
-func (t *trainer) collected() int { return t.groups[0].x.T * t.spec.Copies }
+func (t *trainer) collected() int { return t.groups[0].x.T * t.spec.NumEnvs }
 
 // finite names the first scalar, in alphabetical order, that is no number to go on with.
 func (t *trainer) finite(s rl.Scalars) error {
@@ -158,7 +158,7 @@ func (t *trainer) finite(s rl.Scalars) error {
 	return nil
 }
 
-// collect fills the rollouts with T steps of every copy and reports the episodes that ended in them.
+// collect fills the rollouts with T steps of every environment and reports the episodes that ended in them.
 func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 	for _, g := range t.groups {
 		for row := range g.streams {
@@ -174,11 +174,11 @@ func (t *trainer) collect(ctx context.Context) (rl.Scalars, error) {
 	return scalars, nil
 }
 
-// gather fills the rollouts with T steps of every copy; act writes a group's actions of step k into its act and what belongs to them
+// gather fills the rollouts with T steps of every environment; act writes a group's actions of step k into its act and what belongs to them
 // into its rollout.
 func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (done episodes, err error) {
 	done.returns = make([]float64, len(t.groups))
-	steps, e := t.groups[0].x.T, t.spec.Copies
+	steps, e := t.groups[0].x.T, t.spec.NumEnvs
 	for _, g := range t.groups {
 		g.x.Clear()
 		g.x.Iteration, g.x.Frames = t.iteration, t.frames

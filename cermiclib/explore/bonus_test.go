@@ -12,7 +12,7 @@ import (
 
 // lone is a rollout of three steps of one agent.
 func lone(alive ...uint8) *rl.Rollout {
-	x := rl.NewRollout(&envs.Spec{Copies: 1, Agents: 1, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}, 3, 0)
+	x := rl.NewRollout(&envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}, 3, 0)
 	copy(x.Alive, alive)
 	return x
 }

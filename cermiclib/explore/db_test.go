@@ -16,9 +16,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// dbSpec is a made-up task of 2 copies and 2 agents.
+// dbSpec is a made-up task of 2 environments and 2 agents.
 func dbSpec() *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: 2, Agents: 2, Obs: []int{3}, State: 6, Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -2}, High: []float32{1, 2}}}
+	return &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 2, Obs: []int{3}, State: 6, Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -2}, High: []float32{1, 2}}}
 }
 
 // smallDB has networks small enough for differences of losses.
@@ -405,7 +405,7 @@ func TestBonusOfAnAgentIgnoresOtherAgents(t *testing.T) {
 	x := dbRollout(dbSpec(), 3)
 	want := slices.Clone(paid(x))
 	x.Clear()
-	for row := 1; row < x.Rows(); row += 2 { // agent 1 of every copy
+	for row := 1; row < x.Rows(); row += 2 { // agent 1 of every environment
 		for i := range x.ObsRow(row) {
 			x.ObsRow(row)[i] += 1
 		}

@@ -61,15 +61,15 @@ func (c ICES) Build(b *nn.Build) (Module, error) {
 	case s.State == 0:
 		return nil, fmt.Errorf("ices predicts the state, and %s has none; choose another explorer", s.Name)
 	}
-	m := &ices{ICES: c, build: b, logits: make([]float32, s.Copies*s.Agents*s.Act.Choices), slots: make([]int32, c.Batch)}
+	m := &ices{ICES: c, build: b, logits: make([]float32, s.NumEnvs*s.Agents*s.Act.Choices), slots: make([]int32, c.Batch)}
 	m.delta = make([]rl.Running, m.stateLen())
 	var err error
 	if m.encoder, err = newObsEncoder(b, icesScope); err != nil {
 		return nil, err
 	}
-	seen := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.InLen())}
+	seen := []nn.Input{nn.F32("obs", s.NumEnvs, s.Agents, s.InLen())}
 	if m.readsState() {
-		seen = append(seen, nn.F32("state", s.Copies, s.State))
+		seen = append(seen, nn.F32("state", s.NumEnvs, s.State))
 	}
 	m.act, err = nn.NewProgram(b, "ices.act", seen, func(sc *model.Scope, in []*Node) []*Node {
 		named, sc := nn.Named(seen, in), sc.At(icesScope)

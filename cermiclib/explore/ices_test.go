@@ -21,21 +21,21 @@ import (
 // icesSpec is a task of 2 agents with 3 choices, who each see who they are. Its state is a switch, which only agent 0 can
 // throw, by choice 2, and which is read with some noise: see icesRollout.
 func icesSpec() *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: 8, Agents: 2, Obs: []int{2}, State: 1, Act: envs.ActSpec{Choices: 3}}
+	return &envs.Spec{Name: "fake", NumEnvs: 8, Agents: 2, Obs: []int{2}, State: 1, Act: envs.ActSpec{Choices: 3}}
 }
 
 // icesRollout plays uniform actions.
 func icesRollout(s *envs.Spec, steps int) *rl.Rollout {
-	x, step, r, on := rl.NewRollout(s, steps, 0), envs.NewStep(s), rng.New(1, "switch"), make([]float32, s.Copies)
-	for c := range s.Copies {
+	x, step, r, on := rl.NewRollout(s, steps, 0), envs.NewStep(s), rng.New(1, "switch"), make([]float32, s.NumEnvs)
+	for c := range s.NumEnvs {
 		for i := range s.Agents {
 			step.Obs[(c*s.Agents+i)*s.Agents+i], step.Alive[c*s.Agents+i] = 1, 1
 		}
 	}
 	for t := range steps {
 		x.Observe(t, step)
-		for c := range s.Copies {
-			choice := x.Act.Discrete[(t*s.Copies+c)*s.Agents:]
+		for c := range s.NumEnvs {
+			choice := x.Act.Discrete[(t*s.NumEnvs+c)*s.Agents:]
 			for i := range s.Agents {
 				choice[i] = int32(r.IntN(s.Act.Choices))
 			}
@@ -156,10 +156,10 @@ func TestExplorationPolicyPrefersWhatContributes(t *testing.T) {
 		t.Errorf("the value's squared error is %.3f, want about 0.222", loss)
 	}
 	d := rl.NewDist(s, 0)
-	if err := m.Behave(0, &rl.Obs{Obs: x.Obs[:s.Copies*4], State: x.State[:s.Copies]}, d); err != nil {
+	if err := m.Behave(0, &rl.Obs{Obs: x.Obs[:s.NumEnvs*4], State: x.State[:s.NumEnvs]}, d); err != nil {
 		t.Fatal(err)
 	}
-	for row := range s.Copies * 2 {
+	for row := range s.NumEnvs * 2 {
 		for k, l := range d.Other[row*3 : row*3+3] {
 			if best := d.Other[row*3+int(pays[row%2])]; int32(k) != pays[row%2] && l > best-1 {
 				t.Errorf("agent %d explores with logits %v, want choice %d to stand out", row%2, d.Other[row*3:row*3+3], pays[row%2])

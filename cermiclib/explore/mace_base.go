@@ -26,7 +26,7 @@ const (
 // rememberPolicy keeps the parameters of the distributions d that the next actions are drawn from: log-probabilities [E,N,K], or means
 // and scales side by side [E,N,2D].
 func (m *hindsight) rememberPolicy(d *rl.Dist) {
-	k, rows := m.spec.Act.Choices, m.spec.Copies*m.spec.Agents
+	k, rows := m.spec.Act.Choices, m.spec.NumEnvs*m.spec.Agents
 	from := len(m.policy)
 	m.policy = append(m.policy, make([]float32, rows*nn.ActionOutputs(&m.spec.Act))...)
 	now := m.policy[from:]

@@ -13,7 +13,7 @@ import (
 
 // causeSpec is a made-up task of 2 agents with 3 discrete actions or a continuous one.
 func causeSpec(discrete bool) *envs.Spec {
-	s := &envs.Spec{Name: "cause", Copies: 20, Agents: 2, Obs: []int{4}, State: 1, Act: envs.ActSpec{Dim: 1, Low: []float32{-1}, High: []float32{1}}}
+	s := &envs.Spec{Name: "cause", NumEnvs: 20, Agents: 2, Obs: []int{4}, State: 1, Act: envs.ActSpec{Dim: 1, Low: []float32{-1}, High: []float32{1}}}
 	if discrete {
 		s.Act = envs.ActSpec{Choices: 3}
 	}
@@ -53,14 +53,14 @@ func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 	}
 	for now := range steps {
 		x.Observe(now, step)
-		for row := range s.Copies * 2 {
+		for row := range s.NumEnvs * 2 {
 			decide(row)
 		}
 		if err := m.Behave(0, nil, d); err != nil {
 			t.Fatal(err)
 		}
-		for row := range s.Copies * 2 {
-			at := now*s.Copies*2 + row
+		for row := range s.NumEnvs * 2 {
+			at := now*s.NumEnvs*2 + row
 			x.LogP[at] = d.Sample(row, r, act)
 			last := false
 			if s.Act.Choices > 0 {
@@ -74,10 +74,10 @@ func causeRollout(t *testing.T, m *mace, s *envs.Spec, k int) *rl.Rollout {
 				observe(row+1, last)
 			}
 		}
-		for c := range s.Copies {
+		for c := range s.NumEnvs {
 			observe(2*c, r.IntN(3) == 0)
 			if now%4 == 3 {
-				x.Truncated[now*s.Copies+c] = 1
+				x.Truncated[now*s.NumEnvs+c] = 1
 				x.End(now, c, step)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 
 // rndSpec is a made-up task of 3 agents that observe 18 numbers, as many as in Navigation.
 func rndSpec() *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: 20, Agents: 3, Obs: []int{18}, State: 1, Act: envs.ActSpec{Choices: 2}}
+	return &envs.Spec{Name: "fake", NumEnvs: 20, Agents: 3, Obs: []int{18}, State: 1, Act: envs.ActSpec{Choices: 2}}
 }
 
 // TestRandomTargetVariesOverInputs: on standard normal observations, each output has a variance of about 0.28, as the authors'

@@ -17,9 +17,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// maceSpec is a made-up task of 2 copies and 3 agents.
+// maceSpec is a made-up task of 2 environments and 3 agents.
 func maceSpec(discrete bool) *envs.Spec {
-	s := &envs.Spec{Name: "fake", Copies: 2, Agents: 3, Obs: []int{2}, State: 6, Act: envs.ActSpec{Dim: 1, Low: []float32{-1}, High: []float32{3}}}
+	s := &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 3, Obs: []int{2}, State: 6, Act: envs.ActSpec{Dim: 1, Low: []float32{-1}, High: []float32{3}}}
 	if discrete {
 		s.Act, s.Masked = envs.ActSpec{Choices: 3}, true
 	}
@@ -173,9 +173,9 @@ func TestMACEFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestFutureNoveltyByHand: one copy, one agent, four steps of novelty 1, 2, 4, 8; the episode ends with the second.
+// TestFutureNoveltyByHand: one environment, one agent, four steps of novelty 1, 2, 4, 8; the episode ends with the second.
 func TestFutureNoveltyByHand(t *testing.T) {
-	x := rl.NewRollout(&envs.Spec{Copies: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}, 4, 0)
+	x := rl.NewRollout(&envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}, 4, 0)
 	x.Truncated[1] = 1
 	z := make([]float32, 4)
 	discountAhead(z, []float32{1, 2, 4, 8}, x, 0.5)

@@ -56,7 +56,7 @@ type Inspector interface {
 	Rate(ctx context.Context, dst []float32, x *rl.Rollout) error
 	// Inspect fills in what the module makes of every agent step of x, which begins with an episode.
 	Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) error
-	// Recall takes what both need of earlier agent steps, and nothing else, from what Save returned in a run of any number of copies.
+	// Recall takes what both need of earlier agent steps, and nothing else, from what Save returned in a run of any number of environments.
 	Recall(state []byte) error
 }
 

@@ -12,7 +12,7 @@ import (
 	"cermic/envs"
 )
 
-// actor runs a policy network for acting: one call for all agents of all copies. Its variables lie below path.
+// actor runs a policy network for acting: one call for all agents of all environments. Its variables lie below path.
 type actor struct {
 	spec    *envs.Spec
 	policy  policy.Policy
@@ -21,12 +21,12 @@ type actor struct {
 
 func newActor(b *nn.Build, p policy.Policy, path ...string) (*actor, error) {
 	s := b.Spec
-	inputs := []nn.Input{nn.F32("obs", s.Copies, s.Agents, s.InLen())}
+	inputs := []nn.Input{nn.F32("obs", s.NumEnvs, s.Agents, s.InLen())}
 	if c := p.HiddenLen(); c > 0 {
-		inputs = append(inputs, nn.F32("hidden", s.Copies, s.Agents, c))
+		inputs = append(inputs, nn.F32("hidden", s.NumEnvs, s.Agents, c))
 	}
 	if b.Context > 0 {
-		inputs = append(inputs, nn.F32("context", s.Copies, s.Agents, b.Context))
+		inputs = append(inputs, nn.F32("context", s.NumEnvs, s.Agents, b.Context))
 	}
 	forward, err := nn.NewProgram(b, "act", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		in := nn.Named(inputs, nodes)

@@ -29,7 +29,7 @@ func benchmarkStep(b *testing.B, c Q, p policy.Config) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	spec := &envs.Spec{Name: "fake", Copies: 2, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
 	c.Frames, c.Replay = 100_000, 100_000
 	built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, p)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // cellSpecs have the sizes of two Melting Pot tasks; what the cells show is noise.
 func cellSpecs() map[string]*envs.Spec {
 	specs := map[string]*envs.Spec{
-		"stag_hunt": {Copies: 60, Agents: 2, Obs: []int{5, 5}, Scalars: 8, Act: envs.ActSpec{Choices: 8}},
-		"clean_up":  {Copies: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, Act: envs.ActSpec{Choices: 9}},
+		"stag_hunt": {NumEnvs: 60, Agents: 2, Obs: []int{5, 5}, Scalars: 8, Act: envs.ActSpec{Choices: 8}},
+		"clean_up":  {NumEnvs: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, Act: envs.ActSpec{Choices: 9}},
 	}
 	kinds := map[string]int{"stag_hunt": 113, "clean_up": 6065}
 	for name, s := range specs {
@@ -27,7 +27,7 @@ func cellSpecs() map[string]*envs.Spec {
 	return specs
 }
 
-// BenchmarkCells times acting of 60 copies and one minibatch of MAPPO, 240 frames. GOMLX_BACKEND chooses the backend.
+// BenchmarkCells times acting of 60 environments and one minibatch of MAPPO, 240 frames. GOMLX_BACKEND chooses the backend.
 func BenchmarkCells(b *testing.B) {
 	for name, s := range cellSpecs() {
 		backend, err := nn.Open()

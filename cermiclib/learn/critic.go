@@ -86,7 +86,7 @@ func (c *critic) valuesOf(dst []float32, x *rl.Rollout) error {
 	})
 }
 
-// values writes values into dst, whose inputs fill copies: as many as to [·,W] has room for, from that one on.
+// values writes values into dst, whose inputs fill environments: as many as to [·,W] has room for, from that one on.
 func (c *critic) values(dst []float32, fill func(to []float32, from int)) error {
 	for at := 0; at < len(dst); at += c.block {
 		n := min(c.block, len(dst)-at)

@@ -92,7 +92,7 @@ func TestWhatTheTeamEarnsAfterADeathCountsAsItWasEarned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}
 	c := DefaultMAPPO()
 	c.Frames, c.Epochs, c.Minibatch, c.CriticHidden, c.Critic, c.LR, c.Discount, c.Lambda = 6, 50, 6, []int{8}, OwnCritic, 0.02, 0.5, 0
 	built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, plain)

@@ -13,9 +13,9 @@ import (
 	"cermic/envs/explore"
 )
 
-// A learner is a config, built for a task with a policy of one's choice. Acting fills a distribution for every agent of every copy.
+// A learner is a config, built for a task with a policy of one's choice. Acting fills a distribution for every agent of every environment.
 func Example() {
-	env, err := explore.DefaultClimbing().WithShared(envs.Common{Copies: 4, Reward: envs.Dense}).Build(1, 1)
+	env, err := explore.DefaultClimbing().WithShared(envs.Common{NumEnvs: 4, Reward: envs.Dense}).Build(1, 1)
 	if err != nil {
 		panic(err)
 	}
@@ -37,6 +37,6 @@ func Example() {
 	if err := learner.Act(&rl.Obs{Obs: step.Obs, State: step.State, Mask: step.Mask, Alive: step.Alive}, dist); err != nil {
 		panic(err)
 	}
-	fmt.Println("one logit for each choice:", len(dist.Logits) == spec.Copies*spec.Agents*spec.Act.Choices)
+	fmt.Println("one logit for each choice:", len(dist.Logits) == spec.NumEnvs*spec.Agents*spec.Act.Choices)
 	// Output: one logit for each choice: true
 }

@@ -39,7 +39,7 @@ type Config interface {
 	// Validate returns one sentence about the first impossible setting.
 	Validate() error
 	Build(b *nn.Build, p policy.Config) (Learner, error)
-	// CollectFrames is the number of frames, environment steps summed over copies, that one iteration collects.
+	// CollectFrames is the number of frames, environment steps summed over environments, that one iteration collects.
 	CollectFrames() int
 }
 

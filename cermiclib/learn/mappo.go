@@ -136,21 +136,21 @@ type mappo struct {
 	scalars          []float32
 }
 
-// Build makes the graphs. The collection must be whole steps of all copies.
+// Build makes the graphs. The collection must be whole steps of all environments.
 func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	s := b.Spec
-	if c.Frames%s.Copies != 0 {
-		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.Copies)
+	if c.Frames%s.NumEnvs != 0 {
+		return nil, fmt.Errorf("learner.frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)
 	}
 	model, err := p.Build(b)
 	if err != nil {
 		return nil, err
 	}
-	t, rows, l := c.Frames/s.Copies, c.Frames*s.Agents, policy.Chunk(model)
-	chunks := (t + l - 1) / l * s.Copies
+	t, rows, l := c.Frames/s.NumEnvs, c.Frames*s.Agents, policy.Chunk(model)
+	chunks := (t + l - 1) / l * s.NumEnvs
 	m := &mappo{
 		MAPPO: c, build: b, model: model, steps: t, chunk: l, batch: max(1, min(c.Minibatch/l, chunks)) * l,
 		order: make([]int32, chunks), reward: make([]float32, rows), adv: make([]float32, rows),
@@ -163,7 +163,7 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if m.critic, err = newCritic(b, c.Critic == OwnCritic, c.CriticHidden, m.batch); err != nil {
 		return nil, err
 	}
-	m.value, m.last = make([]float32, (t+1)*s.Copies*m.critic.each()), make([]float32, t*s.Copies*m.critic.each())
+	m.value, m.last = make([]float32, (t+1)*s.NumEnvs*m.critic.each()), make([]float32, t*s.NumEnvs*m.critic.each())
 	if m.update, err = m.newUpdate(model, false); err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 // HiddenLen is the length of the policy's recurrent state.
 func (m *mappo) HiddenLen() int { return m.actor.policy.HiddenLen() }
 
-// Act computes the distribution of every agent of every copy from its own observation.
+// Act computes the distribution of every agent of every environment from its own observation.
 func (m *mappo) Act(in *rl.Obs, out *rl.Dist) error { return m.actor.act(in, out) }
 
 // Update is lines "update the actor and critic" of Algorithm 1: targets once, then K epochs of shuffled minibatches.

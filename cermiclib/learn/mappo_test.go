@@ -62,7 +62,7 @@ func TestMAPPOActsOnItsOwnObservationOnly(t *testing.T) {
 		}
 	}
 	balance := vmas.DefaultBalance()
-	balance.Copies = 3
+	balance.NumEnvs = 3
 	l := small()
 	l.Frames = 129
 	libtest.CheckDecentralised(t, balance, l, policy.DefaultMLP())
@@ -98,7 +98,7 @@ func TestFirstRatioIsOne(t *testing.T) {
 		told.Core = smallGRU()
 		for _, p := range []policy.Config{policy.MLP{Hidden: []int{16}}, smallGRU(), smallCPM(), told} {
 			l := small()
-			l.Epochs, l.Minibatch = 1, l.Frames+2*8 // as many whole chunks as there are: ⌈16/3⌉·3 steps of 8 copies
+			l.Epochs, l.Minibatch = 1, l.Frames+2*8 // as many whole chunks as there are: ⌈16/3⌉·3 steps of 8 environments
 			e := toy(task, l, 2*l.Frames)
 			e.Policy = p
 			r := libtest.Train(t, e)

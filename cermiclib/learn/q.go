@@ -168,7 +168,7 @@ var (
 	_ rl.Saver   = (*q)(nil)
 )
 
-// Build makes the graphs and the replay. The collection must be whole steps of all copies.
+// Build makes the graphs and the replay. The collection must be whole steps of all environments.
 func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -180,8 +180,8 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 			c.Label(), s.Name)
 	case b.Context > 0:
 		return nil, fmt.Errorf("%s has no actor that could receive a context: set explore.actor_uses_context=false, or learner=mappo", c.Label())
-	case c.Frames%s.Copies != 0:
-		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.Copies)
+	case c.Frames%s.NumEnvs != 0:
+		return nil, fmt.Errorf("learner.offpolicy_frames_per_batch is %d, want a multiple of the %d parallel environments of the task", c.Frames, s.NumEnvs)
 	}
 	model, err := p.Build(b)
 	if err != nil {
@@ -220,7 +220,7 @@ func (l *q) makeReplay(p policy.Policy) (err error) {
 	if p.HiddenLen() == 0 {
 		return nil
 	}
-	switch steps := l.Frames / l.build.Spec.Copies; {
+	switch steps := l.Frames / l.build.Spec.NumEnvs; {
 	case l.BootstrapOnTimeout:
 		return fmt.Errorf("learner.bootstrap_on_timeout needs a policy without recurrent state: a chunk goes on in the next episode, not past the end of one")
 	case steps < l.chunk:
@@ -235,7 +235,7 @@ func (l *q) makeReplay(p policy.Policy) (err error) {
 // HiddenLen is the length of the policy's recurrent state.
 func (l *q) HiddenLen() int { return l.actor.policy.HiddenLen() }
 
-// Act computes the utilities of every agent of every copy from its own observation, and how greedy to be with them.
+// Act computes the utilities of every agent of every environment from its own observation, and how greedy to be with them.
 func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
 	out.Greedy, out.Eps = true, float32(rl.Anneal(l.EpsInit, l.EpsEnd, in.Frames, l.EpsFrames))
 	return l.actor.act(in, out)

@@ -81,7 +81,7 @@ func TestQMIXLearnsWithAPolicyThatPredictsItsPeers(t *testing.T) {
 func TestQMIXActsOnItsOwnObservationOnly(t *testing.T) {
 	libtest.CheckDecentralised(t, libtest.DefaultIdentity(), smallQ(), policy.DefaultMLP())
 	balance := vmas.DefaultBalance()
-	balance.Copies, balance.Discrete = 3, vmas.Product9
+	balance.NumEnvs, balance.Discrete = 3, vmas.Product9
 	l := smallQ()
 	l.Frames = 129
 	libtest.CheckDecentralised(t, balance, l, policy.DefaultMLP())

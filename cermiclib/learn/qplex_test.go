@@ -41,7 +41,7 @@ func everyJoint(t *testing.T, c learn.MixerConfig, tables int) (total [][]float3
 	const agents, choices, state, obs = 3, 4, 5, 2
 	joints := choices * choices * choices
 	rows := tables * joints
-	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
 	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(3), Seed: 3}
 	mixer, err := c.Build(b)
 	if err != nil {

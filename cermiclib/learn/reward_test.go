@@ -32,7 +32,7 @@ func TestOnlyTheTasksRewardIsShared(t *testing.T) {
 		{"native", 1, []float32{6, 0, 3}, []float32{9, 0, 3}},
 		{"native", 0.5, []float32{6, 0, 3}, []float32{6, 0, 1.5}},
 	} {
-		spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 3, Obs: []int{3}, State: 4, Act: envs.ActSpec{Choices: 3}}
+		spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 3, Obs: []int{3}, State: 4, Act: envs.ActSpec{Choices: 3}}
 		cfg := DefaultMAPPO()
 		cfg.Frames, cfg.Epochs, cfg.Minibatch, cfg.CriticHidden, cfg.Discount, cfg.ShareReward = 2, 1, 2, []int{4}, 0, c.share
 		built, err := cfg.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(5), Seed: 5}, plain)

@@ -72,7 +72,7 @@ func (c SPECTra) Validate() error {
 
 // WithNativeSPECTra is c as the authors of SPECTra train, in place of what all methods here share (spectra_native): TD(λ) with
 // double Q-learning, ½d² as loss, targets copied whole, and the sizes of their schedule. They count in episodes, here
-// taken as 100 steps: 8 copies play one each between two updates of 128, the replay holds 5,000, and targets are copied every 200.
+// taken as 100 steps: 8 environments play one each between two updates of 128, the replay holds 5,000, and targets are copied every 200.
 //
 // Deviation: an update takes chunks of bptt steps, not whole episodes; their graph would take minutes to compile.
 func (c Q) WithNativeSPECTra() Q {

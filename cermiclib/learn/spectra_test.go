@@ -22,7 +22,7 @@ func smallSPECTra() learn.SPECTra { return learn.SPECTra{Embed: 8, Heads: 2, Rev
 func mixSPECTra(t *testing.T, utility, obs []float32) (total float64, parameters int) {
 	t.Helper()
 	n := len(utility)
-	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: n, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: n, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
 	b := &nn.Build{Spec: spec, Backend: libtest.Backend(t), Store: nn.NewStore(2), Seed: 2}
 	mixer, err := smallSPECTra().Build(b)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestImpossibleSPECTraMixersGetASentence(t *testing.T) {
 // whatever the length of an observation.
 func TestOwnRowsKnowNothingOfOthers(t *testing.T) {
 	mix := func(rows string, allies int, ally float32) (float64, int) {
-		s := &envs.Spec{Name: "fake", Copies: 1, Agents: 2, Obs: []int{2 + allies}, Act: envs.ActSpec{Choices: 2}}
+		s := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 2, Obs: []int{2 + allies}, Act: envs.ActSpec{Choices: 2}}
 		for i := range allies {
 			s.Entities = append(s.Entities, envs.Entity{Kind: envs.Ally, From: 2 + i, To: 3 + i})
 		}

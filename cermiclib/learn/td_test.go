@@ -15,9 +15,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// tdSpec is a made-up task: 2 copies, 2 agents, 3 observed numbers, 4 of state, 3 choices.
+// tdSpec is a made-up task: 2 environments, 2 agents, 3 observed numbers, 4 of state, 3 choices.
 func tdSpec(masked bool) *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: 2, Agents: 2, Obs: []int{3}, State: 4, Act: envs.ActSpec{Choices: 3}, Masked: masked}
+	return &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 2, Obs: []int{3}, State: 4, Act: envs.ActSpec{Choices: 3}, Masked: masked}
 }
 
 // randomRollout fills a rollout with random numbers; episodes end in all ways.
@@ -42,21 +42,21 @@ func randomRollout(s *envs.Spec, steps int) *rl.Rollout {
 	show()
 	for t := range steps {
 		x.Observe(t, step)
-		for i := range s.Copies * s.Agents {
-			row := t*s.Copies*s.Agents + i
+		for i := range s.NumEnvs * s.Agents {
+			row := t*s.NumEnvs*s.Agents + i
 			if s.Act.Choices > 0 {
 				x.Act.Discrete[row] = int32(r.IntN(s.Act.Choices))
 			}
 			x.Extrinsic[row], x.Intrinsic[row] = r.Norm(), r.Norm()
 		}
 		show()
-		for c := range s.Copies {
+		for c := range s.NumEnvs {
 			switch r.IntN(4) {
 			case 0:
-				x.Terminated[t*s.Copies+c] = 1
+				x.Terminated[t*s.NumEnvs+c] = 1
 				x.End(t, c, step)
 			case 1:
-				x.Truncated[t*s.Copies+c] = 1
+				x.Truncated[t*s.NumEnvs+c] = 1
 				x.End(t, c, step)
 			}
 		}

@@ -43,9 +43,9 @@ var games = map[string][]stage{
 	NonMonotonic: {{pay: [][]float32{{8, -12, -12}, {-12, 0, 0}, {-12, 0, 0}}}},
 }
 
-// NewGame plays the named game in 8 copies.
+// NewGame plays the named game in 8 environments.
 func NewGame(name string) Game {
-	return Game{Common: envs.Common{Copies: 8, Reward: envs.Dense}, Name: name}
+	return Game{Common: envs.Common{NumEnvs: 8, Reward: envs.Dense}, Name: name}
 }
 
 // Kind is "libtest/game".
@@ -61,11 +61,11 @@ func (c Game) Build(uint64, int) (envs.Env, error) {
 		return nil, fmt.Errorf("%s: unknown name %q", c.Kind(), c.Name)
 	}
 	s := envs.Spec{
-		Name: c.Kind(), Copies: c.Copies, Agents: 2, Teams: []int{0, 0}, Obs: []int{len(stages) + 2}, State: len(stages),
+		Name: c.Kind(), NumEnvs: c.NumEnvs, Agents: 2, Teams: []int{0, 0}, Obs: []int{len(stages) + 2}, State: len(stages),
 		Act: envs.ActSpec{Choices: len(stages[0].pay)}, Horizon: len(stages), EvalHorizon: len(stages), Metric: "reward",
 		Masked: c.Frozen > 0,
 	}
-	return &game{spec: s, stages: stages, at: make([]uint8, c.Copies), frozen: c.Frozen - 1}, nil
+	return &game{spec: s, stages: stages, at: make([]uint8, c.NumEnvs), frozen: c.Frozen - 1}, nil
 }
 
 type game struct {
@@ -77,7 +77,7 @@ type game struct {
 
 func (g *game) Spec() *envs.Spec { return &g.spec }
 
-// show writes what the agents of copy c see.
+// show writes what the agents of environment c see.
 func (g *game) show(c int, out *envs.Step) {
 	o, stages := g.spec.ObsLen(), len(g.stages)
 	clear(out.Obs[c*2*o : (c+1)*2*o])

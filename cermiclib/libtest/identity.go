@@ -21,13 +21,13 @@ type Identity struct {
 	Symbols    int  `json:"symbols"`
 	Continuous bool `json:"continuous"`
 	Late       bool `json:"late"`
-	Same       bool `json:"same"`   // all agents of a copy see the same symbol, so each can know what its peers will do
+	Same       bool `json:"same"`   // all agents of an environment see the same symbol, so each can know what its peers will do
 	Masked     bool `json:"masked"` // the last choice is never allowed, and nobody's symbol; Step panics when it is sent
 }
 
 // DefaultIdentity has 3 agents and 4 symbols.
 func DefaultIdentity() Identity {
-	return Identity{Common: envs.Common{Copies: 8, Reward: envs.Dense}, Agents: 3, Symbols: 4}
+	return Identity{Common: envs.Common{NumEnvs: 8, Reward: envs.Dense}, Agents: 3, Symbols: 4}
 }
 
 // Kind is "libtest/identity".
@@ -42,14 +42,14 @@ func (c Identity) Build(seed uint64, _ int) (envs.Env, error) {
 		return nil, err
 	}
 	s := envs.Spec{
-		Name: c.Kind(), Copies: c.Copies, Agents: c.Agents, Teams: make([]int, c.Agents), Obs: []int{c.Symbols},
+		Name: c.Kind(), NumEnvs: c.NumEnvs, Agents: c.Agents, Teams: make([]int, c.Agents), Obs: []int{c.Symbols},
 		State: c.Agents * c.Symbols, Act: envs.ActSpec{Choices: c.Symbols}, Masked: c.Masked,
 		Horizon: identitySteps, EvalHorizon: identitySteps, Metric: "reward", Sparse: c.Reward == envs.Sparse,
 	}
 	if c.Continuous {
 		s.Act = envs.ActSpec{Dim: 1, Low: []float32{-1}, High: []float32{1}}
 	}
-	return &identity{cfg: c, spec: s, seed: seed, symbol: make([]int32, c.Copies*c.Agents), asked: make([]int32, c.Copies*c.Agents), step: make([]uint64, c.Copies)}, nil
+	return &identity{cfg: c, spec: s, seed: seed, symbol: make([]int32, c.NumEnvs*c.Agents), asked: make([]int32, c.NumEnvs*c.Agents), step: make([]uint64, c.NumEnvs)}, nil
 }
 
 const identitySteps = 4
@@ -69,7 +69,7 @@ type identity struct {
 
 func (e *identity) Spec() *envs.Spec { return &e.spec }
 
-// show draws new symbols for copy c and writes its rows.
+// show draws new symbols for environment c and writes its rows.
 func (e *identity) show(c int, out *envs.Step) {
 	n, k := e.spec.Agents, e.cfg.Symbols
 	e.rand.Seed(e.seed, "symbols", uint64(c), e.step[c])

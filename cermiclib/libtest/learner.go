@@ -52,9 +52,9 @@ func NewBuild(t testing.TB, task envs.Config, seed uint64) (*nn.Build, envs.Env)
 
 // Observe fills what the agents of a spec see with standard normal numbers, and cells with any of their kinds.
 func Observe(s *envs.Spec, hidden int, r *rng.Rand) *rl.Obs {
-	rows := s.Copies * s.Agents
+	rows := s.NumEnvs * s.Agents
 	in := &rl.Obs{
-		Obs: make([]float32, rows*s.ObsLen()), State: make([]float32, s.Copies*s.State), Alive: make([]uint8, rows),
+		Obs: make([]float32, rows*s.ObsLen()), State: make([]float32, s.NumEnvs*s.State), Alive: make([]uint8, rows),
 		Hidden: make([]float32, rows*hidden),
 	}
 	for _, v := range [][]float32{in.Obs, in.State, in.Hidden} {
@@ -89,7 +89,7 @@ func CheckDecentralised(t *testing.T, task envs.Config, l learn.Config, p policy
 	if err := learner.Act(in, want); err != nil {
 		t.Fatal(err)
 	}
-	rows, o, c := s.Copies*s.Agents, s.ObsLen(), learner.HiddenLen()
+	rows, o, c := s.NumEnvs*s.Agents, s.ObsLen(), learner.HiddenLen()
 	row := rows / 2
 	blind := *in
 	blind.Obs, blind.State, blind.Hidden = slices.Clone(in.Obs), slices.Clone(in.State), slices.Clone(in.Hidden)

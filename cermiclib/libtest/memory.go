@@ -42,7 +42,7 @@ type memoryCheck struct {
 
 // memorySpec has 2 copies of 3 agents that see 4 numbers, or one number and the smallest grid of cells that networks read.
 func memorySpec(cells bool) *envs.Spec {
-	s := &envs.Spec{Name: "libtest/memory", Copies: 2, Agents: 3, Obs: []int{4}, State: 1, Act: envs.ActSpec{Choices: 2}}
+	s := &envs.Spec{Name: "libtest/memory", NumEnvs: 2, Agents: 3, Obs: []int{4}, State: 1, Act: envs.ActSpec{Choices: 2}}
 	if cells {
 		const pictures = 4
 		s.Obs, s.Scalars, s.Pixels = []int{5, 5}, 1, make([]uint8, pictures*envs.CellPixels*envs.CellPixels*3)
@@ -54,8 +54,8 @@ func memorySpec(cells bool) *envs.Spec {
 	return s
 }
 
-// rollout fills a rollout of t steps with random observations and labels; copy 0 starts at its first step and at
-// step t/2, copy 1 goes on.
+// rollout fills a rollout of t steps with random observations and labels; environment 0 starts at its first step and at
+// step t/2, environment 1 goes on.
 func (m memoryCheck) rollout(t int, seed uint64) *rl.Rollout {
 	x := rl.NewRollout(m.spec, t, 0)
 	x.KeepLabels()
@@ -99,7 +99,7 @@ func (m memoryCheck) watched(t *testing.T, steps int, extra func(*model.Store, m
 		t.Fatal(err)
 	}
 	w := &watched{t: t, mem: mem, store: b.Store}
-	chunk, agents := mem.Shape().Chunk, spec.Copies*spec.Agents
+	chunk, agents := mem.Shape().Chunk, spec.NumEnvs*spec.Agents
 	for from := 0; from < steps; from += chunk {
 		for a := range agents {
 			for k := range chunk {
@@ -202,7 +202,7 @@ func equalRows(a, b [][]float32) bool { return slices.EqualFunc(a, b, slices.Equ
 func (m memoryCheck) isOwnPast(t *testing.T) {
 	steps := m.steps(t)
 	x, agents := m.rollout(steps, 3), 6
-	at, agent := steps-2, 1 // of copy 0
+	at, agent := steps-2, 1 // of environment 0
 	row := at*agents + agent
 	now, before, _ := m.watched(t, steps, nil).see(x)
 	foreign := func(k int) bool { // others, the future, the episode before
@@ -337,7 +337,7 @@ func (m memoryCheck) saves(t *testing.T) {
 		}
 	}
 	x := m.rollout(steps, 7)
-	x.IsFirst[0] = 0 // copy 0 goes on too
+	x.IsFirst[0] = 0 // environment 0 goes on too
 	now, before, exists := one.see(x)
 	now2, before2, exists2 := two.see(x)
 	if !equalRows(now, now2) || !equalRows(before, before2) || !slices.Equal(exists, exists2) {

@@ -20,7 +20,7 @@ import (
 func CheckMonotonic(t *testing.T, c learn.MixerConfig) {
 	t.Helper()
 	const rows, agents, state, obs, choices = 200, 3, 7, 4, 4
-	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: agents, Obs: []int{obs}, State: state, Act: envs.ActSpec{Choices: choices}}
 	b := &nn.Build{Spec: spec, Backend: Backend(t), Store: nn.NewStore(1), Seed: 1}
 	mixer, err := c.Build(b)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Quarrel is the smallest game of two groups: all agents of a copy see the same symbol. Namers are paid the share of agents, of both
+// Quarrel is the smallest game of two groups: all agents of an environment see the same symbol. Namers are paid the share of agents, of both
 // groups, that name it, and hiders lose as much, so that what is right for the one is wrong for the other on the same observation. An
 // episode lasts 4 steps. Agents are a namer, a hider and a namer, whose observations end in a number more.
 type Quarrel struct {
@@ -18,8 +18,8 @@ type Quarrel struct {
 	Peers bool `json:"peers"` // agents of both groups are peers
 }
 
-// DefaultQuarrel plays in 8 copies.
-func DefaultQuarrel() Quarrel { return Quarrel{Common: envs.Common{Copies: 8, Reward: envs.Dense}} }
+// DefaultQuarrel plays in 8 environments.
+func DefaultQuarrel() Quarrel { return Quarrel{Common: envs.Common{NumEnvs: 8, Reward: envs.Dense}} }
 
 // Kind is "libtest/quarrel".
 func (Quarrel) Kind() string { return "libtest/quarrel" }
@@ -38,8 +38,8 @@ func (c Quarrel) Build(seed uint64, _ int) (envs.Env, error) {
 	if err := c.Common.Validate(c.Kind()); err != nil {
 		return nil, err
 	}
-	return &quarrel{seed: seed, symbol: make([]int32, c.Copies), step: make([]uint64, c.Copies), spec: envs.Spec{
-		Name: c.Kind(), Copies: c.Copies, Agents: quarrelAgents, Teams: []int{0, 1, 0}, PeersAcross: c.Peers,
+	return &quarrel{seed: seed, symbol: make([]int32, c.NumEnvs), step: make([]uint64, c.NumEnvs), spec: envs.Spec{
+		Name: c.Kind(), NumEnvs: c.NumEnvs, Agents: quarrelAgents, Teams: []int{0, 1, 0}, PeersAcross: c.Peers,
 		Groups: []envs.Group{{Name: "namer", Obs: quarrelWidth}, {Name: "hider", Obs: quarrelSymbols}},
 		Obs:    []int{quarrelWidth}, State: quarrelAgents * quarrelWidth, Act: envs.ActSpec{Choices: quarrelSymbols},
 		Horizon: 4, EvalHorizon: 4, Metric: "reward", Sparse: c.Reward == envs.Sparse,
@@ -55,7 +55,7 @@ type quarrel struct {
 
 func (q *quarrel) Spec() *envs.Spec { return &q.spec }
 
-// show draws the next symbol of copy c, of which there is none after an episode's end, and writes what its agents see: everybody sees
+// show draws the next symbol of environment c, of which there is none after an episode's end, and writes what its agents see: everybody sees
 // everybody.
 func (q *quarrel) show(c int, out *envs.Step) {
 	q.symbol[c] = int32(rng.New(q.seed, "quarrel", uint64(c), q.step[c]).IntN(quarrelSymbols))

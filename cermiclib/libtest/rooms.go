@@ -27,8 +27,8 @@ const (
 	roomsStart  = 2 // agents start in as many first columns and rows
 )
 
-// DefaultRooms plays in 8 copies.
-func DefaultRooms() Rooms { return Rooms{envs.Common{Copies: 8, Reward: envs.Sparse}} }
+// DefaultRooms plays in 8 environments.
+func DefaultRooms() Rooms { return Rooms{envs.Common{NumEnvs: 8, Reward: envs.Sparse}} }
 
 // Kind is "libtest/rooms".
 func (Rooms) Kind() string { return "libtest/rooms" }
@@ -45,12 +45,12 @@ func (c Rooms) Build(seed uint64, _ int) (envs.Env, error) {
 		return nil, fmt.Errorf("%s has no noise", c.Kind())
 	}
 	s := envs.Spec{
-		Name: c.Kind(), Copies: c.Copies, Agents: roomsAgents, Teams: make([]int, roomsAgents), Obs: []int{2 * roomsSize},
+		Name: c.Kind(), NumEnvs: c.NumEnvs, Agents: roomsAgents, Teams: make([]int, roomsAgents), Obs: []int{2 * roomsSize},
 		State: 2 * roomsSize * roomsAgents, Act: envs.ActSpec{Choices: len(roomsMoves)}, Horizon: roomsSteps, EvalHorizon: roomsSteps,
 		Metric: "reward", Sparse: c.Reward == envs.Sparse, Solved: 1,
 	}
 	return &rooms{
-		spec: s, seed: seed, at: make([][2]uint8, c.Copies*roomsAgents), step: make([]uint8, c.Copies), episode: make([]uint32, c.Copies),
+		spec: s, seed: seed, at: make([][2]uint8, c.NumEnvs*roomsAgents), step: make([]uint8, c.NumEnvs), episode: make([]uint32, c.NumEnvs),
 	}, nil
 }
 
@@ -100,7 +100,7 @@ func (e *rooms) Reset(mask []uint8, out *envs.Step) {
 	}
 }
 
-// pay writes one reward for all agents of copy c.
+// pay writes one reward for all agents of environment c.
 func (e *rooms) pay(c int, r float32, out *envs.Step) {
 	out.Score[c] = r
 	for row := c * roomsAgents; row < (c+1)*roomsAgents; row++ {

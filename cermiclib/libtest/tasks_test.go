@@ -25,7 +25,7 @@ func TestToyTasksKeepTheContract(t *testing.T) {
 // TestTheFarRoomTakesExploring: the way there takes 18 steps at most, and of agents that move at random next to none gets there in 60.
 func TestTheFarRoomTakesExploring(t *testing.T) {
 	c := libtest.DefaultRooms()
-	c.Copies = 500
+	c.NumEnvs = 500
 	env, err := c.Build(1, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestTheFarRoomTakesExploring(t *testing.T) {
 		t.Errorf("%d of about 500 random episodes found the far corner: too easy", found)
 	}
 	env.Reset(nil, out)
-	arrived := make([]bool, c.Copies)
+	arrived := make([]bool, c.NumEnvs)
 	const size, wall, door = 10, 5, 5
 	for range 18 {
 		for row := range act.Discrete {

@@ -13,7 +13,7 @@ import (
 
 // A memory says how wide its context is, and in how many successive steps of an agent it is trained.
 func Example() {
-	task := &envs.Spec{Copies: 2, Agents: 3, Obs: []int{18}}
+	task := &envs.Spec{NumEnvs: 2, Agents: 3, Obs: []int{18}}
 	for _, kind := range []string{"mlp", "gru"} {
 		c, err := conf.New[memory.Config](kind)
 		if err != nil {

@@ -137,7 +137,7 @@ func (c DynamicGraph) Build(b *nn.Build) (Memory, error) {
 	if b.Spec.Peers() > 64 {
 		return nil, fmt.Errorf("memory graph: %s has %d agents, want at most 64", b.Spec.Name, b.Spec.Peers())
 	}
-	rows, n, o := b.Spec.Copies*b.Spec.Agents, b.Spec.Peers(), b.Spec.InLen()
+	rows, n, o := b.Spec.NumEnvs*b.Spec.Agents, b.Spec.Peers(), b.Spec.InLen()
 	m := &graphMemory{DynamicGraph: c, build: b, agents: n, obs: o}
 	m.queue = m.newQueue(rows)
 	if c.Slots == SlotsType {

@@ -18,7 +18,7 @@ import (
 )
 
 func TestGraphHasTheSpecifiedNumberOfParameters(t *testing.T) {
-	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 4, Obs: []int{18}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 4, Obs: []int{18}}
 	_, _, store := probe(t, DefaultGraph(), spec, DefaultGraph().Chunk)
 	for part, want := range map[string]int{
 		"": 1_007_700, "/encoder": 27_200, "/detector": 25_348, "/node": 58_880, "/edge": 27_920, "/attention": 263_168,
@@ -39,7 +39,7 @@ func smallGraph() DynamicGraph {
 
 // trio has 2 copies of 3 agents that see 4 numbers.
 func trio() *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: 2, Agents: 3, Obs: []int{4}, Act: envs.ActSpec{Choices: 2}}
+	return &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 3, Obs: []int{4}, Act: envs.ActSpec{Choices: 2}}
 }
 
 // sightings draws detections [T,E,N] of other agents, none in two of three steps.

@@ -73,7 +73,7 @@ func (c GRU) Build(b *nn.Build) (Memory, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	rows := b.Spec.Copies * b.Spec.Agents
+	rows := b.Spec.NumEnvs * b.Spec.Agents
 	m := &gru{GRU: c, build: b, obs: b.Spec.InLen(), known: make([]uint8, rows)}
 	m.hidden = make([]float32, rows*m.stateLen())
 	var err error
@@ -106,7 +106,7 @@ func (c GRU) parts() []string {
 	return parts
 }
 
-// gru keeps the hidden state of every agent of every copy, all layers side by side: [E·N,H] with H = layers·F. With
+// gru keeps the hidden state of every agent of every environment, all layers side by side: [E·N,H] with H = layers·F. With
 // gru_gated the last layer's state before the one in force is behind them, H = (layers+1)·F.
 type gru struct {
 	GRU

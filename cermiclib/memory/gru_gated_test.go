@@ -12,12 +12,12 @@ import (
 // TestGatedGRUMovesOnlyWhereSomeoneIsSeen sets the detector to see either nobody or everybody.
 func TestGatedGRUMovesOnlyWhereSomeoneIsSeen(t *testing.T) {
 	spec := twoByTwo()
-	x := wander(spec, 4, 1, 0, 1, 2*2) // copy 0 starts anew at step 2
+	x := wander(spec, 4, 1, 0, 1, 2*2) // environment 0 starts anew at step 2
 	x.KeepLabels()
-	x.Alive[3*4+3] = 0 // agent 1 of copy 1 is dead at the end
+	x.Alive[3*4+3] = 0 // agent 1 of environment 1 is dead at the end
 	for _, c := range []struct {
 		bias   float32
-		moves  []uint8 // of agent 0 of copy 0, step by step
+		moves  []uint8 // of agent 0 of environment 0, step by step
 		exists []uint8
 		dead   uint8 // whether the dead agent's state moves
 	}{

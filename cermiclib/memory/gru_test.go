@@ -17,13 +17,13 @@ import (
 
 // twoByTwo has 2 copies of 2 agents that see 3 numbers.
 func twoByTwo() *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: 2, Agents: 2, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
+	return &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 2, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
 }
 
 func smallGRU(chunk int) GRU { return GRU{Embed: 4, Layers: 2, Width: 6, Chunk: chunk} }
 
 func TestGRUHasTheSpecifiedNumberOfParameters(t *testing.T) {
-	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 1, Obs: []int{18}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{18}}
 	c := DefaultGRU()
 	c.Chunk = 1 // the unrolled steps share their weights
 	_, _, store := probe(t, c, spec, 1)
@@ -53,7 +53,7 @@ func chunked(x *rl.Rollout, l int) (rows []int32) {
 
 func TestGRUFeaturesDoNotDependOnChunkLength(t *testing.T) {
 	spec := twoByTwo()
-	// Copy 0 starts anew inside the first chunk of 4, copy 1 exactly between two chunks; then a second rollout goes on.
+	// Environment 0 starts anew inside the first chunk of 4, environment 1 exactly between two chunks; then a second rollout goes on.
 	first, second := wander(spec, 8, 1, 0, 1, 2*2, 4*2+1), wander(spec, 8, 2, 5*2)
 	var now, before, exists [2][]float32
 	for i, l := range []int{1, 4} {
@@ -81,7 +81,7 @@ func TestGRUFeaturesDoNotDependOnChunkLength(t *testing.T) {
 	if !slices.Equal(exists[0], exists[1]) {
 		t.Error("the existence of f_{n-1} depends on the chunk length")
 	}
-	// By hand, rows are (t, copy, agent): nothing before an episode starts, everything else goes on, also from rollout to rollout.
+	// By hand, rows are (t, environment, agent): nothing before an episode starts, everything else goes on, also from rollout to rollout.
 	for row, got := range exists[0] {
 		want := float32(1)
 		if slices.Contains([]int{0, 1, 2, 3, 2*4 + 0, 2*4 + 1, 4*4 + 2, 4*4 + 3, 8*4 + 5*4 + 0, 8*4 + 5*4 + 1}, row) {
@@ -123,7 +123,7 @@ func TestGRUForgetsWhenAnEpisodeStarts(t *testing.T) {
 	watch(t, m, x)
 	rows := chunked(x, 4)
 	now, _, _ := features(t, m, p, x, rows)
-	for i := range 2 * spec.Agents * 3 { // the first two steps of both copies
+	for i := range 2 * spec.Agents * 3 { // the first two steps of both environments
 		x.Obs[i] += 1
 		x.Obs[i+12] -= 2
 	}
@@ -140,7 +140,7 @@ func TestGRUForgetsWhenAnEpisodeStarts(t *testing.T) {
 
 func TestGRUCellFollowsItsFormula(t *testing.T) {
 	// One unit, so that everything is a number: compare with the formula in float64.
-	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 1, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
 	m, _, store := probe(t, GRU{Embed: 2, Layers: 1, Width: 1, Chunk: 1}, spec, 1)
 	set := func(name string, v ...float32) {
 		tensors.MustMutableFlatData(store.GetVariable("/memory/gru_0/"+name).MustValue(), func(flat []float32) { copy(flat, v) })

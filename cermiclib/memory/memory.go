@@ -25,7 +25,7 @@ type Memory interface {
 	// Inputs declares what Gather feeds for a minibatch of b agent steps, b a multiple of Shape().Chunk.
 	Inputs(b int) []nn.Input
 	// Gather feeds the inputs of p from index first on. Agent steps are rows of x; with Chunk > 1 each run of Chunk entries is
-	// one agent of one copy at consecutive steps.
+	// one agent of one environment at consecutive steps.
 	Gather(p *nn.Program, first int, x *rl.Rollout, rows []int32)
 	// Context builds the features from the nodes of Inputs, with its variables below sc. It works in the dtype of its inputs.
 	Context(sc *model.Scope, in []*graph.Node) Context

@@ -13,7 +13,7 @@ import (
 )
 
 func TestMLPHasTheSpecifiedNumberOfParameters(t *testing.T) {
-	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 1, Obs: []int{18}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Obs: []int{18}}
 	_, _, store := probe(t, DefaultMLP(), spec, 2)
 	if got, want := nn.NumParameters(store, "/memory"), 85_056; got != want {
 		t.Errorf("the MLP memory has %d parameters at 18 observed numbers, want %d", got, want)
@@ -21,8 +21,8 @@ func TestMLPHasTheSpecifiedNumberOfParameters(t *testing.T) {
 }
 
 func TestMLPKnowsTheStepBefore(t *testing.T) {
-	// One copy, two agents, four steps; step 2 starts a new episode.
-	spec := &envs.Spec{Name: "fake", Copies: 1, Agents: 2, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
+	// One environment, two agents, four steps; step 2 starts a new episode.
+	spec := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 2, Obs: []int{3}, Act: envs.ActSpec{Choices: 2}}
 	x := rl.NewRollout(spec, 4, 0)
 	for i := range x.Obs {
 		x.Obs[i] = float32(i%7) - 3

@@ -27,16 +27,16 @@ func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, 
 	if target == TargetState && !tracked {
 		return nil, fmt.Errorf("%s does not tell its simulator's state: leave node_target=%s out", s.Name, target)
 	}
-	if err := rl.Fits(s, frames/s.Copies, 0); err != nil {
+	if err := rl.Fits(s, frames/s.NumEnvs, 0); err != nil {
 		return nil, err
 	}
-	x := &play{Rollout: rl.NewRollout(s, frames/s.Copies, 0)}
+	x := &play{Rollout: rl.NewRollout(s, frames/s.NumEnvs, 0)}
 	x.KeepLabels()
 	if target == TargetState {
 		x.truth = make([]float32, 3*x.Rows())
 	}
 	out, act, r := envs.NewStep(s), envs.NewActions(s), rng.New(seed, "pretrain play")
-	done := slices.Repeat([]uint8{1}, s.Copies)
+	done := slices.Repeat([]uint8{1}, s.NumEnvs)
 	env.Reset(nil, out)
 	for t := range x.T {
 		if err := envs.Err(env); err != nil {

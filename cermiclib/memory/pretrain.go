@@ -25,7 +25,7 @@ import (
 // Reading: s_j, what nodes are to tell of agent j, is a random encoding of what j itself sees; the text asks for its state, too, and
 // node_target selects (D12).
 type Pretraining struct {
-	Frames  int     // of random play, summed over copies; a tenth of them is held out
+	Frames  int     // of random play, summed over environments; a tenth of them is held out
 	Epochs  int     // at most; two epochs without progress on the held-out part end a stage
 	Batch   int     // agent steps
 	LR      float64 // of Adam
@@ -53,8 +53,8 @@ func (p Pretraining) validate(s *envs.Spec) error {
 			return fmt.Errorf("pre-training: %s is %d, want 1 or more", f.name, f.value)
 		}
 	}
-	if least := 20 * s.Copies; p.Frames < least {
-		return fmt.Errorf("pre-training: frames is %d, want %d or more, 20 steps of each of the %d parallel environments of %s", p.Frames, least, s.Copies, s.Name)
+	if least := 20 * s.NumEnvs; p.Frames < least {
+		return fmt.Errorf("pre-training: frames is %d, want %d or more, 20 steps of each of the %d parallel environments of %s", p.Frames, least, s.NumEnvs, s.Name)
 	}
 	if p.Target != TargetEncoder && p.Target != TargetState {
 		return fmt.Errorf("pre-training: node_target is %q%s, or nothing at all", p.Target, conf.Near(p.Target, []string{TargetState}))

@@ -14,7 +14,7 @@ import (
 func pictures(t *testing.T) envs.Env {
 	t.Helper()
 	task := meltingpot.DefaultPrisonersDilemma()
-	task.Copies = 10
+	task.NumEnvs = 10
 	env, err := task.Build(1, 1)
 	if err != nil {
 		t.Fatal(err)

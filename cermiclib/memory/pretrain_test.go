@@ -33,7 +33,7 @@ type scatter struct {
 
 func newScatter(blind bool) *scatter {
 	return &scatter{blind: blind, rand: rng.New(1, "scatter"), seen: make([]uint8, 90), rel: make([]float32, 180), spec: envs.Spec{
-		Name: "scatter", Copies: 10, Agents: 3, Obs: []int{6}, State: 1, Act: envs.ActSpec{Choices: 2}, Horizon: 1 << 30,
+		Name: "scatter", NumEnvs: 10, Agents: 3, Obs: []int{6}, State: 1, Act: envs.ActSpec{Choices: 2}, Horizon: 1 << 30,
 	}}
 }
 
@@ -46,7 +46,7 @@ func (e *scatter) Step(_ *envs.Actions, out *envs.Step) {
 	const n = 3
 	copy(out.Visible, e.seen)
 	copy(out.RelPos, e.rel)
-	for c := range e.spec.Copies {
+	for c := range e.spec.NumEnvs {
 		var at [n][2]float32
 		for i := range at {
 			at[i] = [2]float32{e.rand.Uniform(-0.5, 0.5), e.rand.Uniform(-0.5, 0.5)}
@@ -223,10 +223,10 @@ func TestOnlyTheGRURecallsWhatItSaw(t *testing.T) {
 }
 
 func TestSamplesAreWholeChunksAndTheLastAreHeldOut(t *testing.T) {
-	spec := &envs.Spec{Copies: 2, Agents: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}
+	spec := &envs.Spec{NumEnvs: 2, Agents: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}
 	x := &play{Rollout: rl.NewRollout(spec, 20, 0)} // 80 agent steps, the last tenth from 72 on
 	for i := range x.Alive {
-		x.Alive[i] = uint8(min(i%4, 1)) // agent 0 of copy 0 is dead
+		x.Alive[i] = uint8(min(i%4, 1)) // agent 0 of environment 0 is dead
 	}
 	x.Alive[5*4] = 1 // but for step 5
 	train, held := x.split(5)
@@ -258,7 +258,7 @@ func TestNodeTargetsAreWhatTheSimulatorKnows(t *testing.T) {
 		t.Fatalf("%d steps and %d types, want 4 and 2", x.T, x.kinds)
 	}
 	got := make([]float32, x.stateLen())
-	x.truth[3*32], x.truth[3*32+1] = 5, 7 // agent 2 of copy 0 has moved to (5, 7) by the second step
+	x.truth[3*32], x.truth[3*32+1] = 5, 7 // agent 2 of environment 0 has moved to (5, 7) by the second step
 	for row, want := range map[int][]float32{2: {2, 4, 0, 0, 1, 0}, 32: {5, 7, 3, 3, 1, 0}, 31: {1, 2, 0, 0, 0, 1}} {
 		if x.state(got, row); !slices.Equal(got, want) {
 			t.Errorf("agent step %d: %v, want %v", row, got, want)

@@ -16,7 +16,7 @@ type moment struct {
 	first bool   // the first graph of an episode
 }
 
-// queue keeps, for every observer (a lane: copy and agent), the moments at which its graph advanced. It is filled once for
+// queue keeps, for every observer (a lane: environment and agent), the moments at which its graph advanced. It is filled once for
 // each rollout; what a later one still needs is copied out of it.
 //
 // paper:app:memory_update  the graph advances to G_{n+1} only when another agent is detected

@@ -11,7 +11,7 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// detectionsOf returns the bits [T,E,N] of lane 0 (copy 0, agent 0) of a two-agent copy, which detects agent 1 at the
+// detectionsOf returns the bits [T,E,N] of lane 0 (environment 0, agent 0) of a two-agent environment, which detects agent 1 at the
 // given steps.
 func detectionsOf(x *rl.Rollout, steps ...int) []uint64 {
 	seen := make([]uint64, x.Rows())
@@ -21,9 +21,9 @@ func detectionsOf(x *rl.Rollout, steps ...int) []uint64 {
 	return seen
 }
 
-// oneCopy has 2 agents that see 1 number, which wander makes different at every step.
-func oneCopy() *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: 1, Agents: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}
+// oneEnv has 2 agents that see 1 number, which wander makes different at every step.
+func oneEnv() *envs.Spec {
+	return &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 2, Obs: []int{1}, Act: envs.ActSpec{Choices: 2}}
 }
 
 // observation is what the observer saw at m [I].
@@ -43,7 +43,7 @@ func history(q *queue, x *rl.Rollout, row int) (obs []float32, seen []uint64) {
 }
 
 func TestGraphAdvancesAtDetectionsOnly(t *testing.T) {
-	x := wander(oneCopy(), 10, 1, 0)
+	x := wander(oneEnv(), 10, 1, 0)
 	q := newQueue(2, 1, 4)
 	q.watch(x, detectionsOf(x, 2, 5, 9))
 	for step, want := range []int32{0, 0, 1, 1, 1, 2, 2, 2, 2, 3} {
@@ -73,7 +73,7 @@ func TestGraphAdvancesAtDetectionsOnly(t *testing.T) {
 }
 
 func TestDetectionAtTheFirstStepLeavesNoGraphBefore(t *testing.T) {
-	x := wander(oneCopy(), 4, 1, 0)
+	x := wander(oneEnv(), 4, 1, 0)
 	q := newQueue(2, 1, 4)
 	q.watch(x, detectionsOf(x, 0, 3))
 	if q.hasBefore(0) || q.hasBefore(2*2) || !q.hasBefore(3*2) {
@@ -82,7 +82,7 @@ func TestDetectionAtTheFirstStepLeavesNoGraphBefore(t *testing.T) {
 }
 
 func TestQueueHoldsTheLastMomentsOnly(t *testing.T) {
-	x := wander(oneCopy(), 7, 1, 0)
+	x := wander(oneEnv(), 7, 1, 0)
 	q := newQueue(2, 1, 3)
 	q.watch(x, detectionsOf(x, 1, 2, 3, 4, 6))
 	obs, _ := history(q, x, 6*2)
@@ -92,7 +92,7 @@ func TestQueueHoldsTheLastMomentsOnly(t *testing.T) {
 }
 
 func TestQueueForgetsWhenAnEpisodeStarts(t *testing.T) {
-	x := wander(oneCopy(), 6, 1, 0, 3)
+	x := wander(oneEnv(), 6, 1, 0, 3)
 	q := newQueue(2, 1, 4)
 	q.watch(x, detectionsOf(x, 1, 4))
 	for step, want := range [][]float32{0: {x.Obs[0]}, 1: {x.Obs[2], x.Obs[0]}, 3: {x.Obs[6]}, 4: {x.Obs[8], x.Obs[6]}, 5: {x.Obs[8], x.Obs[6]}} {
@@ -103,7 +103,7 @@ func TestQueueForgetsWhenAnEpisodeStarts(t *testing.T) {
 }
 
 func TestTheDeadSeeNobody(t *testing.T) {
-	x := wander(oneCopy(), 4, 1, 0)
+	x := wander(oneEnv(), 4, 1, 0)
 	x.Alive[2*2] = 0
 	q := newQueue(2, 1, 4)
 	q.watch(x, detectionsOf(x, 1, 2))
@@ -114,14 +114,14 @@ func TestTheDeadSeeNobody(t *testing.T) {
 
 // Splitting an episode into two rollouts must not matter to what a step refers to.
 func TestQueueGoesOnAcrossRollouts(t *testing.T) {
-	whole := wander(oneCopy(), 12, 1, 0, 10)
+	whole := wander(oneEnv(), 12, 1, 0, 10)
 	steps := []int{1, 2, 4, 7, 9, 11}
 	want := newQueue(2, 1, 4)
 	want.watch(whole, detectionsOf(whole, steps...))
 
 	got := newQueue(2, 1, 4)
 	for part := range 3 { // of 4 steps
-		x := rl.NewRollout(oneCopy(), 4, 0)
+		x := rl.NewRollout(oneEnv(), 4, 0)
 		copy(x.Obs, whole.Obs[part*8:])
 		copy(x.Alive, whole.Alive[part*8:])
 		copy(x.IsFirst, whole.IsFirst[part*4:])

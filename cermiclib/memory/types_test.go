@@ -35,7 +35,7 @@ func TestCachedHistoryIsWhatWasSeenAtCollection(t *testing.T) {
 		copy(x.Obs, []float32{3, -3, 3, -3})
 		changed, _, _ := features(t, m, p, x, rows)
 		at := func(v []float32, row int) []float32 { return v[row*c.Width : (row+1)*c.Width] }
-		if last := 2 * spec.Copies * spec.Agents; slices.Equal(at(now, last), at(changed, last)) != (history == HistoryCached) {
+		if last := 2 * spec.NumEnvs * spec.Agents; slices.Equal(at(now, last), at(changed, last)) != (history == HistoryCached) {
 			t.Errorf("mem_history=%q: f_n of a later step follows what an earlier one is embedded as: %v", history, history == HistoryCached)
 		}
 		if slices.Equal(at(now, 0), at(changed, 0)) {
@@ -51,7 +51,7 @@ func TestCachedHistoryIsWhatWasSeenAtCollection(t *testing.T) {
 
 // duet has one copy of two teams: agents 0 and 2, agents 1 and 3.
 func duet() *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: 1, Agents: 4, Teams: []int{5, 2, 5, 2}, Obs: []int{4}, Act: envs.ActSpec{Choices: 2}}
+	return &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 4, Teams: []int{5, 2, 5, 2}, Obs: []int{4}, Act: envs.ActSpec{Choices: 2}}
 }
 
 func TestDetectorOfTypesTellsTeamsApart(t *testing.T) {

@@ -26,7 +26,7 @@ type Policy interface {
 	Net(sc *model.Scope, obs, hidden *graph.Node, out int) (y, next *graph.Node)
 }
 
-// Recurrent is a Policy with a state, trained on chunks of successive steps of one copy. A policy with a state that is not
+// Recurrent is a Policy with a state, trained on chunks of successive steps of one environment. A policy with a state that is not
 // Recurrent is trained on single steps, its stored hidden state taken as given.
 type Recurrent interface {
 	Policy

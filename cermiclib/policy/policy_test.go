@@ -25,7 +25,7 @@ func build(t *testing.T) *nn.Build {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := &envs.Spec{Name: "fake", Copies: copies, Agents: agents, Obs: []int{seen}, State: 1, Act: envs.ActSpec{Choices: outputs}}
+	spec := &envs.Spec{Name: "fake", NumEnvs: copies, Agents: agents, Obs: []int{seen}, State: 1, Act: envs.ActSpec{Choices: outputs}}
 	return &nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}
 }
 

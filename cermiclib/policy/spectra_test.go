@@ -21,7 +21,7 @@ const ownLen, allyLen, enemyLen, free = 3, 2, 4, 5
 // battle is a build for one agent that sees so many others. Its observation has a stray number before the own ones.
 func battle(t *testing.T, allies, enemies int) *nn.Build {
 	b := build(t)
-	s := &envs.Spec{Name: "fake", Copies: 1, Agents: 1, Act: envs.ActSpec{Choices: free + enemies, Targets: enemies}}
+	s := &envs.Spec{Name: "fake", NumEnvs: 1, Agents: 1, Act: envs.ActSpec{Choices: free + enemies, Targets: enemies}}
 	at := 1
 	add := func(kind envs.EntityKind, length int) {
 		s.Entities = append(s.Entities, envs.Entity{Name: string(kind), Kind: kind, From: at, To: at + length})

@@ -13,10 +13,10 @@ type Collector struct {
 	fresh []uint8 // [E] 1 where an episode begins
 }
 
-// NewCollector begins an episode in every copy of env.
+// NewCollector begins an episode in every environment of env.
 func NewCollector(env envs.Env) *Collector {
 	s := env.Spec()
-	c := &Collector{env, envs.NewStep(s), envs.NewActions(s), make([]uint8, s.Copies)}
+	c := &Collector{env, envs.NewStep(s), envs.NewActions(s), make([]uint8, s.NumEnvs)}
 	for i := range c.fresh {
 		c.fresh[i] = 1
 	}

@@ -14,7 +14,7 @@ import (
 
 // Two rollouts, together longer than an episode: what is seen and done, and where episodes begin and end.
 func TestACollectorPlaysOnFromRolloutToRollout(t *testing.T) {
-	env, err := libtest.Rooms{Common: envs.Common{Copies: 2, Reward: envs.Sparse}}.Build(1, 1)
+	env, err := libtest.Rooms{Common: envs.Common{NumEnvs: 2, Reward: envs.Sparse}}.Build(1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestACollectorPlaysOnFromRolloutToRollout(t *testing.T) {
 	x, p := rl.NewRollout(s, steps, 0), rl.NewCollector(env)
 	ended := 0
 	for i := range 2 {
-		last := slices.Clone(x.Obs[steps*s.Copies*s.Agents*s.ObsLen():])
+		last := slices.Clone(x.Obs[steps*s.NumEnvs*s.Agents*s.ObsLen():])
 		if err := p.Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
 			for row := range act.Discrete {
 				act.Discrete[row] = int32(t % s.Act.Choices)
@@ -36,12 +36,12 @@ func TestACollectorPlaysOnFromRolloutToRollout(t *testing.T) {
 			t.Error("the second rollout does not begin where the first ended")
 		}
 		for k := range steps {
-			if got := x.Act.Discrete[k*s.Copies*s.Agents]; got != int32(k%s.Act.Choices) {
+			if got := x.Act.Discrete[k*s.NumEnvs*s.Agents]; got != int32(k%s.Act.Choices) {
 				t.Errorf("step %d has action %d, want %d", k, got, k%s.Act.Choices)
 			}
 			if x.Done(k, 0) {
 				ended++
-				if k+1 < steps && x.IsFirst[(k+1)*s.Copies] == 0 {
+				if k+1 < steps && x.IsFirst[(k+1)*s.NumEnvs] == 0 {
 					t.Errorf("no episode begins behind the end at step %d", k)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Dist is the action distribution of every agent of every copy: a base that a policy computes, of which a share is replaced by
+// Dist is the action distribution of every agent of every environment: a base that a policy computes, of which a share is replaced by
 // another policy that an explorer brings, and of both a share Eps by the uniform distribution over what is allowed.
 //
 //	μ(a|o) = (1 − ε)·( (1 − ρ)·π(a|o) + ρ·π^x(a|o) ) + ε·u(a|o)
@@ -34,7 +34,7 @@ type Dist struct {
 
 // NewDist makes the buffers for spec; hidden is C.
 func NewDist(s *envs.Spec, hidden int) *Dist {
-	rows := s.Copies * s.Agents
+	rows := s.NumEnvs * s.Agents
 	d := &Dist{Spec: &s.Act, Hidden: make([]float32, rows*hidden), Importance: make([]float32, rows)}
 	if s.Act.Choices > 0 {
 		d.Logits = make([]float32, rows*s.Act.Choices)

@@ -11,7 +11,7 @@ import (
 
 // TestLogProbsAreThoseThatSampleReturns: of a mixture of three parts with a forbidden action, and of a greedy policy with ε = 0.3.
 func TestLogProbsAreThoseThatSampleReturns(t *testing.T) {
-	s := &envs.Spec{Copies: 1, Agents: 2, Act: envs.ActSpec{Choices: 3}}
+	s := &envs.Spec{NumEnvs: 1, Agents: 2, Act: envs.ActSpec{Choices: 3}}
 	d := NewDist(s, 0)
 	copy(d.Logits, []float32{0.5, -1, 2, 0, 3, 1})
 	d.Mask, d.Other = []uint8{1, 1, 0, 1, 1, 1}, []float32{1, 0, 0, 0, 0, 4}

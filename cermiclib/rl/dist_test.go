@@ -10,9 +10,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// oneRow makes a distribution of one agent in one copy.
+// oneRow makes a distribution of one agent in one environment.
 func oneRow(a envs.ActSpec) (*Dist, *envs.Actions) {
-	s := &envs.Spec{Copies: 1, Agents: 1, Obs: []int{1}, Act: a}
+	s := &envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, Act: a}
 	return NewDist(s, 0), envs.NewActions(s)
 }
 

@@ -11,12 +11,12 @@ import (
 	"cermic/envs/rng"
 )
 
-// spec is a small task: 2 copies, 2 agents, 3 observations, 6 state values.
+// spec is a small task: 2 environments, 2 agents, 3 observations, 6 state values.
 func spec() *envs.Spec {
-	return &envs.Spec{Copies: 2, Agents: 2, Obs: []int{3}, State: 6, Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -2}, High: []float32{1, 2}}}
+	return &envs.Spec{NumEnvs: 2, Agents: 2, Obs: []int{3}, State: 6, Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -2}, High: []float32{1, 2}}}
 }
 
-// TestAdvantagesByHand follows 5 steps of one copy with an ending after the third, computed by hand with γ = 0.5, λ = 0.5:
+// TestAdvantagesByHand follows 5 steps of one environment with an ending after the third, computed by hand with γ = 0.5, λ = 0.5:
 //
 //	V = 1 2 3 4 5 | 6, r = 1 0 2 -1 3, done after t = 2
 //	δ4 = 3 + 0.5·6 − 5 = 1        Â4 = 1
@@ -25,7 +25,7 @@ func spec() *envs.Spec {
 //	δ1 = 0 + 0.5·3 − 2 = −0.5     Â1 = −0.5 + 0.25·(−1) = −0.75
 //	δ0 = 1 + 0.5·2 − 1 = 1        Â0 = 1 + 0.25·(−0.75) = 0.8125
 func TestAdvantagesByHand(t *testing.T) {
-	s := &envs.Spec{Copies: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}
+	s := &envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}
 	value := []float32{1, 2, 3, 4, 5, 6}
 	reward := []float32{1, 0, 2, -1, 3}
 	last := []float32{0, 0, 8, 0, 0}
@@ -112,7 +112,7 @@ func TestNextObservationIsTheTrueLastOneAcrossAnEnd(t *testing.T) {
 	for k := range 3 {
 		show(float32(k))
 		x.Observe(k, step)
-		if k == 1 { // copy 1 ends with action 1
+		if k == 1 { // environment 1 ends with action 1
 			show(50)
 			x.Terminated[k*2+1] = 1
 			x.End(k, 1, step)
@@ -164,7 +164,7 @@ func TestActionVectorIsOneHotOrScaledToTheBox(t *testing.T) {
 //
 //	r = 1 2 3 4 5: V4 = 5 + 0.5·0, V2 = 3, V1 = 2 + 0.5·3; V of the living steps 0 and 3 stays
 func TestTheDeadAreWorthWhatTheyStillEarn(t *testing.T) {
-	x := NewRollout(&envs.Spec{Copies: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}, 5, 0)
+	x := NewRollout(&envs.Spec{NumEnvs: 1, Agents: 1, Obs: []int{1}, State: 1, Act: envs.ActSpec{Choices: 2}}, 5, 0)
 	x.Alive[0], x.Alive[3], x.Truncated[2] = 1, 1, 1
 	value, last := []float32{70, 71, 72, 73, 74, 75}, []float32{90, 91, 92, 93, 94}
 	x.EarnedByDead([]float32{1, 2, 3, 4, 5}, value, last, 0.5)

@@ -15,7 +15,7 @@ import (
 // cellStory plays two copies of a task of two agents, whose numbers and cells all differ, in a rollout with ends in it.
 func cellStory(t *testing.T) *Rollout {
 	t.Helper()
-	s := &envs.Spec{Name: "cells", Copies: 2, Agents: 2, Obs: []int{2, 3}, Scalars: 2, Act: envs.ActSpec{Choices: 4}}
+	s := &envs.Spec{Name: "cells", NumEnvs: 2, Agents: 2, Obs: []int{2, 3}, Scalars: 2, Act: envs.ActSpec{Choices: 4}}
 	x, step, count := NewRollout(s, 9, 0), envs.NewStep(s), 0
 	r := rng.New(2, "ends")
 	show := func(c int) {
@@ -66,7 +66,7 @@ func TestCellsAreLookedAtBehindTheNumbers(t *testing.T) {
 	x.Next(next, rows)
 	for row := range rows {
 		got := next[row*8 : (row+1)*8]
-		// Of a copy, first both agents' two numbers were counted, then both agents' six cells.
+		// Of an environment, first both agents' two numbers were counted, then both agents' six cells.
 		if !slices.Equal(got[:2], x.NextRow(row)) || got[2] != -x.NextRow(row)[1]+3+4*float32(row%2) {
 			t.Fatalf("the next of agent step %d is looked at as %v", row, got)
 		}
@@ -113,7 +113,7 @@ func TestACollectionBeyondTheMachineIsRefusedWithItsSize(t *testing.T) {
 	real := machineMemory
 	defer func() { machineMemory = real }()
 	machineMemory = func() int64 { return 100_000_000 }
-	s := &envs.Spec{Name: "cells", Copies: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, State: 21, Act: envs.ActSpec{Choices: 9}}
+	s := &envs.Spec{Name: "cells", NumEnvs: 60, Agents: 7, Obs: []int{11, 11}, Scalars: 3, State: 21, Act: envs.ActSpec{Choices: 9}}
 	// 36,000 frames of 7 agents, each 12 + 242 + 1 bytes seen and 28 kept, and 84 + 11 a frame: about 74 MB.
 	if size := rolloutSize(s, 600, 0); math.Abs(size/36000-(7*(255+28)+84+11)) > 5 {
 		t.Errorf("36,000 frames take %g bytes", size)

@@ -48,20 +48,20 @@ const GB = 1e9
 // are shorter, a replay grows beyond its limit: no run may end in the middle for what its agents do.
 const endsEvery = 50
 
-// NewReplay makes room for frames, rounded down to whole steps of all copies, unless that takes more than limit bytes. Then the
+// NewReplay makes room for frames, rounded down to whole steps of all environments, unless that takes more than limit bytes. Then the
 // error says how many it takes.
 func NewReplay(spec *envs.Spec, frames int, limit int64) (*Replay, error) {
 	if spec.Act.Choices == 0 {
 		return nil, fmt.Errorf("a replay needs discrete actions, which %s has not", spec.Name)
 	}
-	if frames < spec.Copies {
-		return nil, fmt.Errorf("a replay of %d frames is less than one step of the %d parallel environments of %s", frames, spec.Copies, spec.Name)
+	if frames < spec.NumEnvs {
+		return nil, fmt.Errorf("a replay of %d frames is less than one step of the %d parallel environments of %s", frames, spec.NumEnvs, spec.Name)
 	}
-	p := &Replay{spec: spec, chunk: 1, rows: frames/spec.Copies + 1, limit: limit}
+	p := &Replay{spec: spec, chunk: 1, rows: frames/spec.NumEnvs + 1, limit: limit}
 	if err := p.fits(); err != nil {
 		return nil, err
 	}
-	slots := p.rows * spec.Copies
+	slots := p.rows * spec.NumEnvs
 	p.obs, p.state = make([]float32, slots*p.obsLen()), make([]float32, slots*spec.State)
 	p.cells = make([]uint16, slots*p.cellLen())
 	if spec.Masked {
@@ -94,7 +94,7 @@ func (p *Replay) KeepHidden(hidden, chunk int) error {
 func (p *Replay) chunkRows() int { return (p.rows-1)/p.chunk + 2 }
 
 // eachHidden is the number of values of all agents' states, E·N·C.
-func (p *Replay) eachHidden() int { return p.spec.Copies * p.spec.Agents * p.carryLen }
+func (p *Replay) eachHidden() int { return p.spec.NumEnvs * p.spec.Agents * p.carryLen }
 
 func (p *Replay) obsLen() int  { return p.spec.Agents * p.spec.ObsLen() }
 func (p *Replay) cellLen() int { return p.spec.Agents * p.spec.CellLen() }
@@ -107,11 +107,11 @@ func (p *Replay) size(finals int) float64 {
 		seen += float64(p.maskLen())
 	}
 	const each = 4 + 4 + 1 + 1 + 4 // reward, bonus, terminated, truncated, end
-	return float64(p.rows)*float64(p.spec.Copies)*(seen+5*float64(p.spec.Agents)+each) + float64(finals)*seen + 4*float64(p.chunkRows())*float64(p.eachHidden())
+	return float64(p.rows)*float64(p.spec.NumEnvs)*(seen+5*float64(p.spec.Agents)+each) + float64(finals)*seen + 4*float64(p.chunkRows())*float64(p.eachHidden())
 }
 
 // frames is how many are kept in the end.
-func (p *Replay) frames() int { return (p.rows - 1) * p.spec.Copies }
+func (p *Replay) frames() int { return (p.rows - 1) * p.spec.NumEnvs }
 
 // fits refuses what will be beyond the limit, or beyond the machine.
 func (p *Replay) fits() error {
@@ -211,7 +211,7 @@ func (p *Replay) keepFinal(slot int, x *Rollout, frame int) {
 }
 
 // Len is the number of frames kept.
-func (p *Replay) Len() int { return p.kept() * p.spec.Copies }
+func (p *Replay) Len() int { return p.kept() * p.spec.NumEnvs }
 
 func (p *Replay) kept() int { return min(p.steps, p.rows-1) }
 
@@ -224,7 +224,7 @@ func (p *Replay) chunks() (first, n int) {
 // Sample fills dst with frames drawn uniformly, with replacement, from those kept, of which there must be some. If the replay
 // gives chunks, it draws len(dst)/L of them and writes their slots in time order, [L, len(dst)/L].
 func (p *Replay) Sample(dst []int32, r *rng.Rand) {
-	e, width := p.spec.Copies, len(dst)/p.chunk
+	e, width := p.spec.NumEnvs, len(dst)/p.chunk
 	first, n := p.chunks()
 	for b := range width {
 		k := r.IntN(n * e)
@@ -236,7 +236,7 @@ func (p *Replay) Sample(dst []int32, r *rng.Rand) {
 
 // SampleFrames is Sample for single frames, whether or not the replay gives chunks.
 func (p *Replay) SampleFrames(dst []int32, r *rng.Rand) {
-	e, first := p.spec.Copies, p.steps-p.kept()
+	e, first := p.spec.NumEnvs, p.steps-p.kept()
 	for b := range dst {
 		k := r.IntN(p.Len())
 		dst[b] = int32((first+k/e)%p.rows*e + k%e)
@@ -248,7 +248,7 @@ func (p *Replay) next(slot int32) (final bool, at int) {
 	if k := p.end[slot]; k >= 0 {
 		return true, int(k)
 	}
-	e := p.spec.Copies
+	e := p.spec.NumEnvs
 	return false, (int(slot)/e+1)%p.rows*e + int(slot)%e
 }
 
@@ -325,7 +325,7 @@ func (p *Replay) Ended(slot int32) (terminated, truncated bool) {
 
 // Hidden returns the policy's state before the frame, [N,C]; the frame must be the first of a chunk.
 func (p *Replay) Hidden(slot int32) []float32 {
-	e, n := p.spec.Copies, p.spec.Agents*p.carryLen
+	e, n := p.spec.NumEnvs, p.spec.Agents*p.carryLen
 	age := ((p.steps-1-int(slot)/e)%p.rows + p.rows) % p.rows
 	chunk := (p.steps - 1 - age) / p.chunk
 	return row(p.hidden, chunk%p.chunkRows()*e+int(slot)%e, n)

@@ -14,7 +14,7 @@ import (
 
 // replaySpec has 2 copies, 2 agents, 3 observed numbers, 5 of state and 4 choices that can be masked.
 func replaySpec() *envs.Spec {
-	return &envs.Spec{Name: "fake", Copies: 2, Agents: 2, Obs: []int{3}, State: 5, Act: envs.ActSpec{Choices: 4}, Masked: true}
+	return &envs.Spec{Name: "fake", NumEnvs: 2, Agents: 2, Obs: []int{3}, State: 5, Act: envs.ActSpec{Choices: 4}, Masked: true}
 }
 
 // transition is a frame as a list of independent copies: what the replay must give back.
@@ -39,7 +39,7 @@ type story struct {
 func newStory(ends float64) *story {
 	s := &story{spec: replaySpec(), rand: rng.New(1, "story"), ends: ends}
 	s.step = envs.NewStep(s.spec)
-	for c := range s.spec.Copies {
+	for c := range s.spec.NumEnvs {
 		s.show(c)
 	}
 	return s
@@ -60,7 +60,7 @@ func (s *story) show(c int) {
 	}
 }
 
-// part returns the share of copy c of e.
+// part returns the share of environment c of e.
 func part[T any](v []T, c, e int) []T { return v[c*len(v)/e : (c+1)*len(v)/e] }
 
 // collect fills x with the next steps.
@@ -122,7 +122,7 @@ func (a transition) equals(b transition) bool {
 func TestReplayGivesBackEveryTransitionItKeeps(t *testing.T) {
 	for _, steps := range []int{1, 3, 7, 20} { // of a collection; the replay keeps 12
 		s := newStory(0.3)
-		p, err := NewReplay(s.spec, 25, 1<<20) // 25 frames of 2 copies are 12 whole steps
+		p, err := NewReplay(s.spec, 25, 1<<20) // 25 frames of 2 environments are 12 whole steps
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestReplaySamplesKeptFramesUniformly(t *testing.T) {
 
 func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 	s := replaySpec()
-	// 1001 steps of 2 copies: 6+5 float32, 8 bytes of mask, 2 choices of agents that are alive or not, and 14 bytes of the rest.
+	// 1001 steps of 2 environments: 6+5 float32, 8 bytes of mask, 2 choices of agents that are alive or not, and 14 bytes of the rest.
 	const size = 2002 * (11*4 + 8 + 2*5 + 14)
 	const ends = 2000 / 50 * (11*4 + 8)
 	if _, err := NewReplay(s, 2000, size+ends-1); err == nil || !strings.Contains(err.Error(), "0.00 GB") {
@@ -194,7 +194,7 @@ func TestReplayThatDoesNotFitIsRefusedWithItsSize(t *testing.T) {
 	if real != size {
 		t.Errorf("it takes %d bytes, computed are %d", real, size)
 	}
-	balance := &envs.Spec{Name: "vmas/balance", Copies: 60, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
+	balance := &envs.Spec{Name: "vmas/balance", NumEnvs: 60, Agents: 4, Obs: []int{16}, State: 64, Act: envs.ActSpec{Choices: 9}}
 	big := Replay{spec: balance, chunk: 1, rows: 1_500_000/60 + 1}
 	if size := big.size(1_500_000 / endsEvery); size > 2.5*GB {
 		t.Errorf("the paper's replay of balance takes %.2f GB, want at most 2.5", float64(size)/GB)

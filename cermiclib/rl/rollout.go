@@ -10,7 +10,7 @@ import (
 	"cermic/envs"
 )
 
-// Obs is what a policy may look at in one step: row (c, i) belongs to agent i of copy c. A decentralised policy uses
+// Obs is what a policy may look at in one step: row (c, i) belongs to agent i of environment c. A decentralised policy uses
 // Obs, Mask, Hidden and Context only; State is for critics.
 type Obs struct {
 	Obs    []float32 // [E,N,O]; [E,N,X] beside cells
@@ -70,7 +70,7 @@ func (x *Rollout) Rows() int { return x.T * x.E * x.N }
 
 // NewRollout makes the buffers of a rollout of t steps for spec; hidden is C, the length of the policy's recurrent state.
 func NewRollout(spec *envs.Spec, t, hidden int) *Rollout {
-	e, n := spec.Copies, spec.Agents
+	e, n := spec.NumEnvs, spec.Agents
 	x := &Rollout{
 		Spec: spec, T: t, E: e, N: n,
 		Obs:        make([]float32, (t+1)*e*n*spec.ObsLen()),
@@ -141,7 +141,7 @@ func (x *Rollout) Observe(t int, s *envs.Step) {
 	}
 }
 
-// End keeps the true last observation of copy c, whose episode ended with action t; s still holds it.
+// End keeps the true last observation of environment c, whose episode ended with action t; s still holds it.
 func (x *Rollout) End(t, c int, s *envs.Step) {
 	o, h, sl := x.N*x.Spec.ObsLen(), x.N*x.Spec.CellLen(), x.Spec.State
 	x.last.index[t*x.E+c] = int32(x.last.n)
@@ -155,7 +155,7 @@ func (x *Rollout) End(t, c int, s *envs.Step) {
 	}
 }
 
-// Done reports whether the episode of copy c ended with action t, for whatever reason.
+// Done reports whether the episode of environment c ended with action t, for whatever reason.
 func (x *Rollout) Done(t, c int) bool {
 	return x.Terminated[t*x.E+c]|x.Truncated[t*x.E+c] != 0
 }

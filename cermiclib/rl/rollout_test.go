@@ -34,7 +34,7 @@ func TestLabelsAreKeptOnlyIfAskedFor(t *testing.T) {
 
 // The last observation of an episode is kept whole: numbers and cells.
 func TestCellsAndTheNumbersBesideThemAreKept(t *testing.T) {
-	s := &envs.Spec{Copies: 2, Agents: 3, Obs: []int{5, 4}, Scalars: 7, Act: envs.ActSpec{Choices: 2}}
+	s := &envs.Spec{NumEnvs: 2, Agents: 3, Obs: []int{5, 4}, Scalars: 7, Act: envs.ActSpec{Choices: 2}}
 	step := envs.NewStep(s)
 	for i := range step.Obs {
 		step.Obs[i] = float32(i)

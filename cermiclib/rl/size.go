@@ -11,7 +11,7 @@ import (
 // rolloutSize is the number of bytes that a rollout takes, its labels and last observations apart. The paper's collection of 36,000
 // frames takes 0.1 GB with 7 agents and 11 by 11 cells, each of which is two bytes. It is no integer: absurd settings overflow one.
 func rolloutSize(s *envs.Spec, t, hidden int) float64 {
-	e, n, k := float64(s.Copies), float64(s.Agents), float64(s.Act.Choices)
+	e, n, k := float64(s.NumEnvs), float64(s.Agents), float64(s.Act.Choices)
 	seen := n*float64(4*s.ObsLen()+2*s.CellLen()+1) + 4*float64(s.State)
 	if s.Masked {
 		seen += n * k
@@ -30,17 +30,17 @@ func Fits(spec *envs.Spec, t, hidden int) error {
 	size, machine := rolloutSize(spec, t, hidden), float64(machineMemory())
 	if machine > 0 && size > machine {
 		return fmt.Errorf("a rollout batch of %d frames of %s takes %.2f GB of memory, more than the %.2f GB of this machine: collect fewer frames",
-			t*spec.Copies, spec.Name, size/GB, machine/GB)
+			t*spec.NumEnvs, spec.Name, size/GB, machine/GB)
 	}
 	return nil
 }
 
 // RolloutBytes is what a collection of so many frames of s takes, recurrent states apart.
-func RolloutBytes(s *envs.Spec, frames int) float64 { return rolloutSize(s, frames/s.Copies, 0) }
+func RolloutBytes(s *envs.Spec, frames int) float64 { return rolloutSize(s, frames/s.NumEnvs, 0) }
 
 // ReplayBytes is what a replay of so many frames of s takes, recurrent states and the last observations of episodes apart.
 func ReplayBytes(s *envs.Spec, frames int) float64 {
-	return (&Replay{spec: s, chunk: 1, rows: frames/s.Copies + 1}).size(0)
+	return (&Replay{spec: s, chunk: 1, rows: frames/s.NumEnvs + 1}).size(0)
 }
 
 // Memory is the number of bytes of memory that this process may have, 0 if it cannot be told.

@@ -51,7 +51,7 @@ var moves = [][2]float32{{0, 0}, {-stride, 0}, {stride, 0}, {0, -stride}, {0, st
 // spec describes the stream to explorers.
 func (s Stream) spec() *envs.Spec {
 	return &envs.Spec{
-		Name: "stream", Copies: s.Copies, Agents: agents, Teams: make([]int, agents), Obs: []int{marks + place + screen + peer*agents}, State: 1,
+		Name: "stream", NumEnvs: s.NumEnvs, Agents: agents, Teams: make([]int, agents), Obs: []int{marks + place + screen + peer*agents}, State: 1,
 		Act: envs.ActSpec{Choices: len(moves)}, Horizon: s.Steps, EvalHorizon: s.Steps,
 	}
 }
@@ -71,14 +71,14 @@ func (s Stream) rollout(spec *envs.Spec, iteration int, purpose string, choose f
 	r := rng.New(s.Seed, "stream "+purpose, uint64(iteration))
 	x := rl.NewRollout(spec, s.Steps, 0)
 	x.KeepLabels()
-	x.Iteration, x.Frames = iteration, iteration*s.Steps*s.Copies
+	x.Iteration, x.Frames = iteration, iteration*s.Steps*s.NumEnvs
 	step := envs.NewStep(spec)
-	walkers := make([]walker, s.Copies*agents)
+	walkers := make([]walker, s.NumEnvs*agents)
 	for i := range walkers {
 		step.Alive[i] = 1
 		walkers[i] = s.enter(choose(r), i%agents, r)
 	}
-	for c := range s.Copies {
+	for c := range s.NumEnvs {
 		x.IsFirst[c] = 1
 	}
 	show := func() {
@@ -97,8 +97,8 @@ func (s Stream) rollout(spec *envs.Spec, iteration int, purpose string, choose f
 		}
 		show()
 	}
-	for c := range s.Copies {
-		x.Truncated[(s.Steps-1)*s.Copies+c] = 1
+	for c := range s.NumEnvs {
+		x.Truncated[(s.Steps-1)*s.NumEnvs+c] = 1
 		x.End(s.Steps-1, c, step)
 	}
 	x.Observe(s.Steps, step)

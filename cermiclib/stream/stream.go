@@ -25,14 +25,14 @@ type Stream struct {
 	Rooms      []Room
 	Iterations int    // rollouts
 	Every      int    // iterations between two measurements; the last one is always measured
-	Copies     int    // parallel environments
+	NumEnvs    int    // parallel environments
 	Steps      int    // of an episode; a rollout is one episode of each agent
 	Seed       uint64 // of the stream and of the explorer's weights
 }
 
 // Default returns 150 rollouts of 960 agent steps, measured six times.
 func Default() Stream {
-	return Stream{Rooms: Rooms(), Iterations: 150, Every: 25, Copies: 32, Steps: 10}
+	return Stream{Rooms: Rooms(), Iterations: 150, Every: 25, NumEnvs: 32, Steps: 10}
 }
 
 // Validate returns one sentence about the first impossible setting.
@@ -54,9 +54,9 @@ func (s Stream) Validate() error {
 		return fmt.Errorf("stream: %d plain rooms and %d noisy ones; want 3 or more that are neither noisy, alone nor restless, and one that is noisy and not the first", plain, noisy)
 	case total < 1-1e-9 || total > 1+1e-9:
 		return fmt.Errorf("stream: shares of rooms add up to %g, want 1", total)
-	case s.Iterations < 1 || s.Every < 1 || s.Copies < 2 || s.Steps < 2:
+	case s.Iterations < 1 || s.Every < 1 || s.NumEnvs < 2 || s.Steps < 2:
 		return fmt.Errorf("stream: %d iterations, measured every %d, of %d environments and %d steps; want at least 1, 1, 2, 2",
-			s.Iterations, s.Every, s.Copies, s.Steps)
+			s.Iterations, s.Every, s.NumEnvs, s.Steps)
 	}
 	return nil
 }

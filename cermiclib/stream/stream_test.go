@@ -18,7 +18,7 @@ import (
 // short is a stream that a test can wait for.
 func short(seed uint64) Stream {
 	s := Default()
-	s.Iterations, s.Every, s.Copies, s.Seed = 30, 30, 16, seed
+	s.Iterations, s.Every, s.NumEnvs, s.Seed = 30, 30, 16, seed
 	return s
 }
 
@@ -84,7 +84,7 @@ func TestMeasuringTeachesNothing(t *testing.T) {
 	small.Embed, small.Latent, small.Hidden, small.Negatives, small.Upper = 8, 8, 8, 2, 8
 	for name, c := range map[string]explore.Config{"rnd": novelty, "elliptical": small} {
 		s := short(0)
-		s.Iterations, s.Every, s.Copies = 2, 1, 4
+		s.Iterations, s.Every, s.NumEnvs = 2, 1, 4
 		often, err := s.Run(t.Context(), b, c)
 		if err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func TestNoiseIsMeasuredBesideARoomAsRare(t *testing.T) {
 	}
 	x := s
 	x.Rooms = slices.Clone(s.Rooms)
-	x.Rooms[4].Restless, x.Iterations, x.Copies = false, 1, 4
+	x.Rooms[4].Restless, x.Iterations, x.NumEnvs = false, 1, 4
 	trace, err := x.Run(t.Context(), open(t), RND())
 	if err != nil || trace.Restless[0] != 0.5 {
 		t.Errorf("without restless peers: %v, %v", trace, err)

@@ -16,8 +16,8 @@ type TaskConfig interface{ Kind() string }
 type ModuleConfig interface{ Kind() string }
 
 type shared struct {
-	Copies int    `json:"copies"`
-	Reward string `json:"reward"`
+	NumEnvs int    `json:"copies"`
+	Reward  string `json:"reward"`
 }
 
 type balance struct {

@@ -11,8 +11,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Bench reports frames per second (environment steps × copies) of whole steps of every registered task, at 60 and 1024 copies on one
-// and two cores: random allowed actions in, everything that a Step shows out, finished copies reset. also, if not nil, is done with
+// Bench reports frames per second (environment steps × environments) of whole steps of every registered task, at 60 and 1024 environments on one
+// and two cores: random allowed actions in, everything that a Step shows out, finished environments reset. also, if not nil, is done with
 // each step, too.
 func Bench(b *testing.B, also func(*envs.Spec, *envs.Step)) {
 	for _, name := range envs.Names() {
@@ -23,7 +23,7 @@ func Bench(b *testing.B, also func(*envs.Spec, *envs.Step)) {
 		for _, copies := range []int{60, 1024} {
 			for _, workers := range []int{1, 2} {
 				b.Run(fmt.Sprintf("%s/copies=%d/workers=%d", path.Base(name), copies, workers), func(b *testing.B) {
-					bench(b, cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}), workers, also)
+					bench(b, cfg.WithShared(envs.Common{NumEnvs: copies, Reward: envs.Dense}), workers, also)
 				})
 			}
 		}
@@ -37,7 +37,7 @@ func bench(b *testing.B, cfg envs.Config, workers int, also func(*envs.Spec, *en
 	}
 	p := &player{env: env, spec: env.Spec()}
 	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
-	drawn, r, done := make([]envs.Actions, 8), rng.New(1, "bench"), make([]uint8, p.spec.Copies)
+	drawn, r, done := make([]envs.Actions, 8), rng.New(1, "bench"), make([]uint8, p.spec.NumEnvs)
 	for i := range drawn {
 		a := envs.NewActions(p.spec)
 		for k := range a.Continuous {
@@ -64,5 +64,5 @@ func bench(b *testing.B, cfg envs.Config, workers int, also func(*envs.Spec, *en
 		}
 		env.Reset(done, p.out)
 	}
-	b.ReportMetric(float64(p.spec.Copies)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+	b.ReportMetric(float64(p.spec.NumEnvs)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }

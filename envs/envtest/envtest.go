@@ -16,7 +16,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// copies is E in most checks: odd, so that it does not divide evenly over workers, and small, so that they are quick.
+// environments is E in most checks: odd, so that it does not divide evenly over workers, and small, so that they are quick.
 const copies = 5
 
 // steps is how long most checks run: long enough for bodies to meet and for a few random episodes to end.
@@ -29,13 +29,13 @@ func Check(t *testing.T, cfg envs.Config) {
 		test func(*testing.T, envs.Config)
 	}{
 		{"SpecIsComplete", specIsComplete},
-		{"ImpossibleCopiesAreRefused", impossibleCopiesAreRefused},
+		{"ImpossibleNumEnvsAreRefused", impossibleNumEnvsAreRefused},
 		{"EqualSeedsGiveEqualRuns", equalSeedsGiveEqualRuns},
-		{"CopiesAndWorkersDoNotMatter", copiesAndWorkersDoNotMatter},
+		{"EnvsAndWorkersDoNotMatter", envsAndWorkersDoNotMatter},
 		{"StepAllocatesNothing", stepAllocatesNothing},
 		{"NumbersAreInRange", numbersAreInRange},
 		{"TrackedPlacesAgreeWithRelativeOnes", trackedPlacesAgree},
-		{"ResetTouchesOnlyItsCopies", resetTouchesOnlyItsCopies},
+		{"ResetTouchesOnlyItsEnvs", resetTouchesOnlyItsEnvs},
 		{"EpisodesEndOnceAndKeepTheirLastObservation", episodesEnd},
 		{"SaveAndLoadContinueExactly", saveAndLoadContinue},
 		{"ForeignStatesAreRefused", foreignStatesAreRefused},
@@ -46,7 +46,7 @@ func Check(t *testing.T, cfg envs.Config) {
 	}
 }
 
-// player drives an environment with random allowed actions that depend on (time, copy, agent) only.
+// player drives an environment with random allowed actions that depend on (time, environment, agent) only.
 type player struct {
 	env  envs.Env
 	spec *envs.Spec
@@ -59,7 +59,7 @@ type player struct {
 func build(t *testing.T, cfg envs.Config, n int, seed uint64, workers int) *player {
 	t.Helper()
 	shared := cfg.Shared()
-	shared.Copies = n
+	shared.NumEnvs = n
 	return buildShared(t, cfg, shared, seed, workers)
 }
 
@@ -78,7 +78,7 @@ func (p *player) reset() { p.env.Reset(nil, p.out) }
 
 // choose fills act for the current time.
 func (p *player) choose() {
-	for row := range p.spec.Copies * p.spec.Agents {
+	for row := range p.spec.NumEnvs * p.spec.Agents {
 		p.r.Seed(7, "envtest action", uint64(p.t), uint64(row/p.spec.Agents), uint64(row%p.spec.Agents))
 		if k := p.spec.Act.Choices; k > 0 {
 			p.act.Discrete[row] = p.allowed(row, p.r.IntN(k))
@@ -101,20 +101,20 @@ func (p *player) allowed(row, k int) int32 {
 	return 0
 }
 
-// play takes one step and leaves finished copies as they ended.
+// play takes one step and leaves finished environments as they ended.
 func (p *player) play() {
 	p.choose()
 	p.env.Step(p.act, p.out)
 	p.t++
 }
 
-// apart is the step in which next also resets every third copy, so that from then on some end while others go on.
+// apart is the step in which next also resets every third environment, so that from then on some end while others go on.
 const apart = 5
 
-// next takes one step and resets finished copies, as training does.
+// next takes one step and resets finished environments, as training does.
 func (p *player) next() {
 	p.play()
-	done := make([]uint8, p.spec.Copies)
+	done := make([]uint8, p.spec.NumEnvs)
 	for c := range done {
 		done[c] = p.out.Terminated[c] | p.out.Truncated[c]
 		if p.t == apart && c%3 == 1 {
@@ -126,7 +126,7 @@ func (p *player) next() {
 	}
 }
 
-// row is everything that a Step shows of copy c.
+// row is everything that a Step shows of environment c.
 func (p *player) row(c int) row {
 	return rowOf(p.spec, p.out, c)
 }
@@ -138,7 +138,7 @@ type row struct {
 }
 
 func rowOf(s *envs.Spec, out *envs.Step, c int) row {
-	e := s.Copies
+	e := s.NumEnvs
 	return row{
 		obs: part(out.Obs, e, c), state: part(out.State, e, c), dense: part(out.Dense, e, c),
 		sparse: part(out.Sparse, e, c), score: part(out.Score, e, c), relPos: part(out.RelPos, e, c),
@@ -147,7 +147,7 @@ func rowOf(s *envs.Spec, out *envs.Step, c int) row {
 	}
 }
 
-// part copies the share of copy c from an array that is outermost over copies.
+// part copies the share of environment c from an array that is outermost over environments.
 func part[V any](all []V, e, c int) []V {
 	n := len(all) / e
 	return slices.Clone(all[c*n : (c+1)*n])

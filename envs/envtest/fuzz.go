@@ -38,7 +38,7 @@ func FuzzSettings(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg = cfg.WithShared(envs.Common{Copies: 2, Reward: []envs.Reward{envs.Dense, envs.Sparse}[r.IntN(2)]})
+		cfg = cfg.WithShared(envs.Common{NumEnvs: 2, Reward: []envs.Reward{envs.Dense, envs.Sparse}[r.IntN(2)]})
 		for range 1 + r.IntN(3) {
 			key := conf.Keys(cfg)[r.IntN(len(conf.Keys(cfg)))]
 			value := odd[r.IntN(len(odd))]
@@ -84,7 +84,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		env, err := cfg.WithShared(envs.Common{Copies: 2, Reward: envs.Dense}).Build(1, 1)
+		env, err := cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func (p *player) onward(t *testing.T) {
 	t.Helper()
 	for range fuzzSteps {
 		p.next()
-		for c := range p.spec.Copies {
+		for c := range p.spec.NumEnvs {
 			if p.out.Terminated[c] > 1 || p.out.Truncated[c] > 1 {
 				t.Fatalf("copy %d ends with %d, %d", c, p.out.Terminated[c], p.out.Truncated[c])
 			}

@@ -16,8 +16,8 @@ func specIsComplete(t *testing.T, cfg envs.Config) {
 	switch {
 	case s.Name != cfg.Kind():
 		t.Errorf("Name is %q, want the config's kind %q", s.Name, cfg.Kind())
-	case s.Copies != copies || s.Agents < 1 || len(s.Teams) != s.Agents:
-		t.Errorf("%d copies, %d agents, %d teams; want %d copies and a team for every agent", s.Copies, s.Agents, len(s.Teams), copies)
+	case s.NumEnvs != copies || s.Agents < 1 || len(s.Teams) != s.Agents:
+		t.Errorf("%d copies, %d agents, %d teams; want %d copies and a team for every agent", s.NumEnvs, s.Agents, len(s.Teams), copies)
 	case len(s.Obs) != 1 && len(s.Obs) != 2, s.ObsLen()+s.CellLen() < 1:
 		t.Errorf("Obs is %v, want [O] or [H W]", s.Obs)
 	case len(s.Obs) == 2 && (len(s.Pixels) == 0 || len(s.Pixels)%192 != 0):
@@ -77,8 +77,8 @@ func entitiesAreSpans(t *testing.T, s *envs.Spec, entities []envs.Entity, width 
 	}
 }
 
-func impossibleCopiesAreRefused(t *testing.T, cfg envs.Config) {
-	for _, bad := range []envs.Common{{Copies: 0, Reward: envs.Dense}, {Copies: 2, Reward: "dence"}} {
+func impossibleNumEnvsAreRefused(t *testing.T, cfg envs.Config) {
+	for _, bad := range []envs.Common{{NumEnvs: 0, Reward: envs.Dense}, {NumEnvs: 2, Reward: "dence"}} {
 		_, err := cfg.WithShared(bad).Build(1, 1)
 		if err == nil {
 			t.Errorf("Build accepts %+v", bad)
@@ -110,8 +110,8 @@ func equalSeedsGiveEqualRuns(t *testing.T, cfg envs.Config) {
 	}
 }
 
-func copiesAndWorkersDoNotMatter(t *testing.T, cfg envs.Config) {
-	// 67 copies are enough for several ranges of copies per worker.
+func envsAndWorkersDoNotMatter(t *testing.T, cfg envs.Config) {
+	// 67 environments are enough for several ranges of environments per worker.
 	a, b := build(t, cfg, copies, 1, 1), build(t, cfg, 67, 1, 3)
 	a.reset()
 	b.reset()
@@ -168,7 +168,7 @@ func numbersAreInRange(t *testing.T, cfg envs.Config) {
 func checkFlags(t *testing.T, p *player) {
 	t.Helper()
 	n, k := p.spec.Agents, p.spec.Act.Choices
-	for row := range p.spec.Copies * n {
+	for row := range p.spec.NumEnvs * n {
 		if p.out.Mask != nil && !slices.Contains(p.out.Mask[row*k:(row+1)*k], 1) {
 			t.Fatalf("agent row %d has no allowed action at step %d", row, p.t)
 		}
@@ -184,7 +184,7 @@ func checkFlags(t *testing.T, p *player) {
 	}
 }
 
-func resetTouchesOnlyItsCopies(t *testing.T, cfg envs.Config) {
+func resetTouchesOnlyItsEnvs(t *testing.T, cfg envs.Config) {
 	p, whole := build(t, cfg, copies, 1, 1), build(t, cfg, copies, 1, 1)
 	p.reset()
 	whole.reset()
@@ -219,7 +219,7 @@ func resetTouchesOnlyItsCopies(t *testing.T, cfg envs.Config) {
 	}
 }
 
-// episodesEnd plays until every copy has ended once.
+// episodesEnd plays until every environment has ended once.
 func episodesEnd(t *testing.T, cfg envs.Config) {
 	p := build(t, cfg, copies, 1, 1)
 	p.reset()
@@ -312,7 +312,7 @@ func foreignStatesAreRefused(t *testing.T, cfg envs.Config) {
 // rewardModesShareOneGame: which reward is trained on changes neither the game nor the streams.
 func rewardModesShareOneGame(t *testing.T, cfg envs.Config) {
 	shared := cfg.Shared()
-	shared.Copies, shared.Reward = copies, envs.Dense
+	shared.NumEnvs, shared.Reward = copies, envs.Dense
 	dense := buildShared(t, cfg, shared, 1, 1)
 	shared.Reward = envs.Sparse
 	sparse := buildShared(t, cfg, shared, 1, 1)

@@ -41,7 +41,7 @@ func TestScriptReachesTheOptimum(t *testing.T) {
 	variants(t, func(name string, cfg envs.Config) {
 		t.Run(name, func(t *testing.T) {
 			shared := cfg.Shared()
-			shared.Copies = 50
+			shared.NumEnvs = 50
 			env, err := cfg.WithShared(shared).Build(3, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -51,13 +51,13 @@ func TestScriptReachesTheOptimum(t *testing.T) {
 	})
 }
 
-// scriptReachesTheOptimum plays one episode in every copy.
+// scriptReachesTheOptimum plays one episode in every environment.
 func scriptReachesTheOptimum(t *testing.T, env envs.Env) {
 	t.Helper()
 	spec := env.Spec()
 	out, act := envs.NewStep(spec), envs.NewActions(spec)
 	env.Reset(nil, out)
-	score, over := make([]float32, spec.Copies), make([]bool, spec.Copies)
+	score, over := make([]float32, spec.NumEnvs), make([]bool, spec.NumEnvs)
 	for range spec.Horizon {
 		if !env.(envs.Scripter).Script(act) {
 			t.Fatal("no script")

@@ -24,7 +24,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// game is the exact rules of one task. A copy's state is a short row of numbers, which game alone reads; the last one belongs to the
+// game is the exact rules of one task. An environment's state is a short row of numbers, which game alone reads; the last one belongs to the
 // peer that acts at random.
 type game interface {
 	shape() shape
@@ -74,7 +74,7 @@ type result struct {
 // watching stands for the choice of an agent that watches the screen and does nothing else.
 const watching = -1
 
-// env steps copies of a game.
+// env steps environments of a game.
 type env struct {
 	spec    envs.Spec
 	game    game
@@ -92,19 +92,19 @@ type env struct {
 	job     *pool.Job
 }
 
-// grain is the least number of copies worth handing to another core: about 20 µs of work.
+// grain is the least number of environments worth handing to another core: about 20 µs of work.
 const grain = 128
 
 // newEnv makes the environment of a game whose settings are valid.
 func newEnv(cfg envs.Config, tv TV, g game, seed uint64, workers int) (envs.Env, error) {
 	common, h := cfg.Shared(), g.shape()
-	n, copies := h.agents, common.Copies
+	n, copies := h.agents, common.NumEnvs
 	e := &env{
 		game: g, shape: h, tv: tv, print: fmt.Sprintf("%+v", cfg), seed: seed,
 		state: make([]int32, copies*h.words), frame: make([]int32, copies), episode: make([]uint32, copies),
 		chosen: make([]int32, copies*n), dice: make([]rng.Rand, copies),
 		spec: envs.Spec{
-			Name: cfg.Kind(), Copies: copies, Agents: n, Teams: make([]int, n), State: n * h.own,
+			Name: cfg.Kind(), NumEnvs: copies, Agents: n, Teams: make([]int, n), State: n * h.own,
 			Act: envs.ActSpec{Choices: h.choices}, Horizon: h.horizon, EvalHorizon: h.horizon, Metric: h.metric,
 			Sparse: common.Reward == envs.Sparse, Solved: h.solved, Optimum: h.optimum,
 			Deterministic: h.deterministic && tv == Off,
@@ -142,14 +142,14 @@ func (e *env) span(name string, kind envs.EntityKind, length int) {
 // Spec describes the shapes.
 func (e *env) Spec() *envs.Spec { return &e.spec }
 
-// words is the state of copy c.
+// words is the state of environment c.
 func (e *env) words(c int) []int32 { return e.state[c*e.shape.words : (c+1)*e.shape.words] }
 
-// Reset starts new episodes. How copy c starts its k-th one depends on the seed, c and k alone.
+// Reset starts new episodes. How environment c starts its k-th one depends on the seed, c and k alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
-	if mask != nil && len(mask) != e.spec.Copies {
-		panic(fmt.Sprintf("explore: Reset of a mask of %d copies, want %d", len(mask), e.spec.Copies))
+	if mask != nil && len(mask) != e.spec.NumEnvs {
+		panic(fmt.Sprintf("explore: Reset of a mask of %d copies, want %d", len(mask), e.spec.NumEnvs))
 	}
 	n := e.spec.Agents
 	for c := range e.frame {
@@ -174,10 +174,10 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 	}
 }
 
-// Step advances every copy. It panics on actions of another number, or outside [0, K).
+// Step advances every environment. It panics on actions of another number, or outside [0, K).
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.check(out)
-	if rows := e.spec.Copies * e.spec.Agents; len(act.Discrete) != rows {
+	if rows := e.spec.NumEnvs * e.spec.Agents; len(act.Discrete) != rows {
 		panic(fmt.Sprintf("explore: Step with %d choices, want %d", len(act.Discrete), rows))
 	}
 	for row, k := range act.Discrete {
@@ -190,7 +190,7 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.choices, e.out = nil, nil
 }
 
-// advance steps copies [from, to); it runs on several cores at once.
+// advance steps environments [from, to); it runs on several cores at once.
 func (e *env) advance(from, to int) {
 	n, out := e.spec.Agents, e.out
 	for c := from; c < to; c++ {
@@ -215,7 +215,7 @@ func (e *env) advance(from, to int) {
 	}
 }
 
-// wander moves the peer that acts at random, if copy c has one, also at the start of an episode.
+// wander moves the peer that acts at random, if environment c has one, also at the start of an episode.
 func (e *env) wander(c int) {
 	if e.tv != Peer {
 		return
@@ -225,7 +225,7 @@ func (e *env) wander(c int) {
 	e.game.wander(e.words(c), r)
 }
 
-// pay writes one result for all agents of copy c.
+// pay writes one result for all agents of environment c.
 func (e *env) pay(c int, r result, out *envs.Step) {
 	out.Score[c] = r.score
 	for row := c * e.spec.Agents; row < (c+1)*e.spec.Agents; row++ {
@@ -233,7 +233,7 @@ func (e *env) pay(c int, r result, out *envs.Step) {
 	}
 }
 
-// show writes what the agents of copy c perceive, and the labels.
+// show writes what the agents of environment c perceive, and the labels.
 func (e *env) show(c int, out *envs.Step) {
 	n, o, own := e.spec.Agents, e.spec.Obs[0], e.shape.own
 	s := e.words(c)
@@ -273,7 +273,7 @@ func (e *env) show(c int, out *envs.Step) {
 
 // check panics on buffers of another shape: everything behind it indexes without looking.
 func (e *env) check(out *envs.Step) {
-	rows := e.spec.Copies * e.spec.Agents
+	rows := e.spec.NumEnvs * e.spec.Agents
 	if len(out.Obs) != rows*e.spec.Obs[0] || len(out.State) != rows*e.shape.own || len(out.Dense) != rows {
 		panic(fmt.Sprintf("explore: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
 	}
@@ -292,7 +292,7 @@ func (e *env) Script(act *envs.Actions) bool {
 
 var _ envs.Scener = (*env)(nil)
 
-// Scene draws copy c.
+// Scene draws environment c.
 func (e *env) Scene(c int) envs.Scene { return e.game.scene(e.words(c), e.tv) }
 
 var _ envs.Coverer = (*env)(nil)

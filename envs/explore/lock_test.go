@@ -21,7 +21,7 @@ type played struct {
 func play(t *testing.T, cfg envs.Config) *played {
 	t.Helper()
 	shared := cfg.Shared()
-	shared.Copies = 1
+	shared.NumEnvs = 1
 	made, err := cfg.WithShared(shared).Build(1, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -133,12 +133,12 @@ func TestLockFalseLeadPaysOnceAndJams(t *testing.T) {
 // TestRandomPlayNeverOpensTheLock: chance opens it with 9⁻⁸ a try; 150,000 frames have 7,500 episodes of 13 tries, 0.2 % in all.
 func TestRandomPlayNeverOpensTheLock(t *testing.T) {
 	cfg := DefaultLock()
-	cfg.Copies = 1000
+	cfg.NumEnvs = 1000
 	made, err := cfg.Build(1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, act, r, done := envs.NewStep(made.Spec()), envs.NewActions(made.Spec()), rng.New(1, "random"), make([]uint8, cfg.Copies)
+	out, act, r, done := envs.NewStep(made.Spec()), envs.NewActions(made.Spec()), rng.New(1, "random"), make([]uint8, cfg.NumEnvs)
 	made.Reset(nil, out)
 	for range 150 {
 		for k := range act.Discrete {

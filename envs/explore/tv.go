@@ -23,7 +23,7 @@ const (
 // screenLen is how many numbers the screen shows, each uniform in [-1, 1).
 const screenLen = 8
 
-// picture writes what agent i of copy c sees on the screen in this step.
+// picture writes what agent i of environment c sees on the screen in this step.
 func (e *env) picture(c, i int, dst []float32) {
 	var r rng.Rand
 	r.Seed(e.seed, "screen", uint64(c), uint64(e.episode[c]), uint64(e.frame[c]), uint64(i))

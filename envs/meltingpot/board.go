@@ -116,7 +116,7 @@ type event struct {
 // rounds is how often a step executes what was queued, at most; the rules here need three.
 const rounds = 129
 
-// newBoard makes the memory of one copy. A step queues no more operations, and has no more events, than twice the number of
+// newBoard makes the memory of one environment. A step queues no more operations, and has no more events, than twice the number of
 // sites plus a few for each player, so nothing grows later.
 func newBoard(l *layout) board {
 	cells, n, room := len(l.wall), l.players, 2*len(l.sites)+32*l.players

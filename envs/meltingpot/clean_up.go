@@ -54,7 +54,7 @@ const (
 	beamZap
 )
 
-// cleanUpSubstrate makes what all copies share, once.
+// cleanUpSubstrate makes what all environments share, once.
 var cleanUpSubstrate = sync.OnceValue(func() *substrate {
 	r := newRiver()
 	return &substrate{

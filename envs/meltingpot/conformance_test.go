@@ -16,7 +16,7 @@ func TestTasksKeepTheContract(t *testing.T) {
 	}
 }
 
-// The rules again where copies end while others go on, which takes a thousand steps with the defaults.
+// The rules again where environments end while others go on, which takes a thousand steps with the defaults.
 func TestShortEpisodesKeepTheContract(t *testing.T) {
 	apples, chicken := DefaultCleanUp(), DefaultChicken()
 	apples.MaxSteps, chicken.MaxSteps = 7, 13
@@ -45,7 +45,7 @@ func allTasks(t testing.TB) []envs.Config {
 // build makes copies of a task and resets them.
 func build(t testing.TB, cfg envs.Config, copies, workers int) (*env, *envs.Step, *envs.Actions) {
 	t.Helper()
-	built, err := cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}).Build(11, workers)
+	built, err := cfg.WithShared(envs.Common{NumEnvs: copies, Reward: envs.Dense}).Build(11, workers)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ type env struct {
 	out     *envs.Step
 }
 
-// grain is the least number of copies worth handing to another core: about 20 µs of work.
+// grain is the least number of environments worth handing to another core: about 20 µs of work.
 const grain = 8
 
 // An episode of endFrom steps or more ends by chance, which is drawn every endEvery steps.
@@ -78,14 +78,14 @@ func newEnv(name string, of func() *substrate, common envs.Common, settings Sett
 	if err := settings.validate(name, &common); err != nil {
 		return nil, err
 	}
-	s, copies := of(), common.Copies
+	s, copies := of(), common.NumEnvs
 	n, view := s.layout.players, s.layout.view
 	x := s.scalars + 1
 	e := &env{
 		settings: settings, substrate: s, weight: 1, seed: seed,
 		games: make([]game, copies), episode: make([]uint32, copies), dice: make([]dice, copies),
 		spec: envs.Spec{
-			Name: name, Copies: copies, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
+			Name: name, NumEnvs: copies, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
 			Pixels: s.layout.palette.pixels, Painted: settings.RGB, Scalars: x, Entities: []envs.Entity{{Name: "player", Kind: envs.Own, To: x}},
 			State: n * x, Act: envs.ActSpec{Choices: s.actions}, Horizon: settings.MaxSteps, EvalHorizon: settings.MaxSteps,
 			Metric: settings.metric(), Sparse: common.Reward == envs.Sparse, Solved: float32(math.Inf(1)),
@@ -109,11 +109,11 @@ func newEnv(name string, of func() *substrate, common envs.Common, settings Sett
 // Spec describes the shapes.
 func (e *env) Spec() *envs.Spec { return &e.spec }
 
-// Reset starts new episodes. The state of a copy after its k-th reset depends on the seed, the copy's number and k alone.
+// Reset starts new episodes. The state of an environment after its k-th reset depends on the seed, the environment's number and k alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
-	if mask != nil && len(mask) != e.spec.Copies {
-		panic(fmt.Sprintf("meltingpot: Reset of a mask of %d copies, want %d", len(mask), e.spec.Copies))
+	if mask != nil && len(mask) != e.spec.NumEnvs {
+		panic(fmt.Sprintf("meltingpot: Reset of a mask of %d copies, want %d", len(mask), e.spec.NumEnvs))
 	}
 	for c, g := range e.games {
 		if mask != nil && mask[c] == 0 {
@@ -133,10 +133,10 @@ func (e *env) draw(c int, frame int32) *dice {
 	return d
 }
 
-// Step advances every copy. It panics on actions of another number, or outside [0, K).
+// Step advances every environment. It panics on actions of another number, or outside [0, K).
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.check(out)
-	if rows := e.spec.Copies * e.spec.Agents; len(act.Discrete) != rows {
+	if rows := e.spec.NumEnvs * e.spec.Agents; len(act.Discrete) != rows {
 		panic(fmt.Sprintf("meltingpot: Step with %d choices, want %d", len(act.Discrete), rows))
 	}
 	for row, k := range act.Discrete {
@@ -149,7 +149,7 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.actions, e.out = nil, nil
 }
 
-// advance steps copies [from, to); it runs on several cores at once.
+// advance steps environments [from, to); it runs on several cores at once.
 //
 // Deviation: an episode that reaches its horizon is Truncated, so that learners can tell it from one that ended by chance and, where
 // bootstrap_on_timeout says so, value what would have followed. The original gives both the discount 0.
@@ -176,7 +176,7 @@ func (e *env) mayEnd(frame int32) bool {
 	return frame >= endFrom && (frame+1)%endEvery == 0 || int(frame) >= e.spec.Horizon
 }
 
-// show writes what the agents of copy c perceive and earn, and the labels.
+// show writes what the agents of environment c perceive and earn, and the labels.
 func (e *env) show(c int, out *envs.Step) {
 	n, x, cells := e.spec.Agents, e.spec.Scalars, e.spec.CellLen()
 	g := e.games[c]
@@ -218,7 +218,7 @@ func (b *board) collective() float64 {
 
 // check panics on buffers of another shape: everything behind it indexes without looking.
 func (e *env) check(out *envs.Step) {
-	rows := e.spec.Copies * e.spec.Agents
+	rows := e.spec.NumEnvs * e.spec.Agents
 	if len(out.Obs) != rows*e.spec.Scalars || len(out.Cells) != rows*e.spec.CellLen() || len(out.State) != rows*e.spec.Scalars ||
 		len(out.Dense) != rows {
 		panic(fmt.Sprintf("meltingpot: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))

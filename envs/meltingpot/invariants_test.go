@@ -84,7 +84,7 @@ func TestGamesSavedInTheMiddleOfAnythingGoOnAlike(t *testing.T) {
 	}
 }
 
-// Over 200 steps of a pattern of all actions a copy's queue and events stay within the room made for them: growing would allocate.
+// Over 200 steps of a pattern of all actions an environment's queue and events stay within the room made for them: growing would allocate.
 func TestNothingGrowsDuringPlay(t *testing.T) {
 	for _, cfg := range allTasks(t) {
 		e, out, act := build(t, cfg, 8, 1)

@@ -10,7 +10,7 @@ type window struct{ left, right, forward, backward int }
 func (w window) width() int  { return w.left + 1 + w.right }
 func (w window) height() int { return w.forward + 1 + w.backward }
 
-// layout is what all copies of a substrate share. Cells are numbered row by row through the map and a margin around it that
+// layout is what all environments of a substrate share. Cells are numbered row by row through the map and a margin around it that
 // is as wide as any view reaches, so that looking and shooting need no bounds; the margin is impassable.
 type layout struct {
 	players       int

@@ -35,7 +35,7 @@ type recordedRates struct {
 	}
 }
 
-// census counts what a copy draws that recordings count too; chances_test.go counts the rest, at known chances.
+// census counts what an environment draws that recordings count too; chances_test.go counts the rest, at known chances.
 type census struct {
 	dice
 	b      *board

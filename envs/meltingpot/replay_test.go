@@ -61,7 +61,7 @@ func TestStepsFollowRecordings(t *testing.T) {
 	}
 }
 
-// follower plays a recording in one copy.
+// follower plays a recording in one environment.
 type follower struct {
 	t       *testing.T
 	e       *env
@@ -84,7 +84,7 @@ func newFollower(t *testing.T, h *header) *follower {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, err := cfg.WithShared(envs.Common{Copies: 1, Reward: envs.Dense}).Build(1, 1)
+	built, err := cfg.WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

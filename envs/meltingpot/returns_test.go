@@ -9,7 +9,7 @@ import (
 	"cermic/envs"
 )
 
-// playRoles returns the mean reward of each player in 100 steps of play by those roles, over 500 steps and 6 copies.
+// playRoles returns the mean reward of each player in 100 steps of play by those roles, over 500 steps and 6 environments.
 func playRoles(t *testing.T, cfg envs.Config, roles ...Role) []float64 {
 	t.Helper()
 	const copies, steps = 6, 500

@@ -90,7 +90,7 @@ func cleanUpLooks() (*looks, map[byte]uint8) {
 	return l, first
 }
 
-// river is what all copies of clean_up share besides the layout.
+// river is what all environments of clean_up share besides the layout.
 type river struct {
 	*layout
 	first  [256]uint8 // first ground of each letter

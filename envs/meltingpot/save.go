@@ -119,7 +119,7 @@ func (x *cleanUp) state(c *codec) {
 	}
 }
 
-// state passes all copies.
+// state passes all environments.
 func (e *env) state(c *codec) {
 	e.seed = c.number(e.seed)
 	for k, g := range e.games {
@@ -155,5 +155,5 @@ func (e *env) Load(state []byte) error {
 
 // fingerprint tells differently configured environments apart.
 func (e *env) fingerprint() uint64 {
-	return envs.Fingerprint(fmt.Sprint(e.spec.Name, e.spec.Copies, e.spec.Sparse, e.settings))
+	return envs.Fingerprint(fmt.Sprint(e.spec.Name, e.spec.NumEnvs, e.spec.Sparse, e.settings))
 }

@@ -4,7 +4,7 @@ package meltingpot
 
 import "cermic/envs"
 
-// world is the picture of all of copy c as it was shown last, with its lower left corner at the origin.
+// world is the picture of all of environment c as it was shown last, with its lower left corner at the origin.
 func (e *env) world(c int) envs.Mosaic {
 	b := e.games[c].base()
 	cells := make([]uint16, 0, b.width*b.height)
@@ -25,7 +25,7 @@ func (e *env) mosaic(cells []uint16, columns, x, y, unit int) envs.Mosaic {
 	}
 }
 
-// Scene shows copy c as it was shown last: the world, and beside it what the first player sees, as large as fits. A unit is a
+// Scene shows environment c as it was shown last: the world, and beside it what the first player sees, as large as fits. A unit is a
 // pixel of the original. Above them is room for a caption.
 func (e *env) Scene(c int) envs.Scene {
 	const gap, head = envs.CellPixels, 2 * envs.CellPixels

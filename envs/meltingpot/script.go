@@ -21,9 +21,9 @@ const (
 	RoleEat       Role = "eat"       // eats
 )
 
-// Roles is implemented by the environments of this package: it lets the players of every copy take different roles.
+// Roles is implemented by the environments of this package: it lets the players of every environment take different roles.
 type Roles interface {
-	// ScriptRoles fills act with what players of the given roles, one for each player of a copy, do now.
+	// ScriptRoles fills act with what players of the given roles, one for each player of an environment, do now.
 	ScriptRoles(roles []Role, act *envs.Actions) error
 	// Casts are line-ups of roles whose returns show what the game is about; the first one is Script's.
 	Casts() [][]Role

@@ -43,7 +43,7 @@ func TestRandomConfigsBuildOrAreRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	built, refused := 0, 0
 	for range 300 {
-		common := envs.Common{Copies: r.IntN(5) - 1, Reward: []envs.Reward{envs.Dense, envs.Sparse, "x"}[r.IntN(3)]}
+		common := envs.Common{NumEnvs: r.IntN(5) - 1, Reward: []envs.Reward{envs.Dense, envs.Sparse, "x"}[r.IntN(3)]}
 		settings := Settings{MaxSteps: r.IntN(7) - 1, Score: []Score{ScoreMean, ScoreSum, ScoreMean100, ScoreSum100, "x"}[r.IntN(5)]}
 		if r.IntN(4) == 0 {
 			common.Noise = envs.Noise{X: r.Float32(), Width: r.Float32() - 0.5, Height: r.Float32(), Scale: r.Float32()}

@@ -25,7 +25,7 @@ var eventNames = [...]string{
 	eventCleaned: "player_cleaned", eventEaten: "edible_consumed",
 }
 
-// playRandomly plays one episode in each copy, every action equally likely, and cuts it after limit steps (0: never).
+// playRandomly plays one episode in each environment, every action equally likely, and cuts it after limit steps (0: never).
 func playRandomly(t *testing.T, cfg envs.Config, copies, limit int) []played {
 	t.Helper()
 	e, out, act := build(t, cfg, copies, 0)

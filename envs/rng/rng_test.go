@@ -35,7 +35,7 @@ func TestNamesThatDifferGiveOtherNumbers(t *testing.T) {
 	}
 }
 
-// Neighbouring names must not be correlated: copies and agents are numbered in sequence.
+// Neighbouring names must not be correlated: environments and agents are numbered in sequence.
 func TestNeighbouringStreamsAreUncorrelated(t *testing.T) {
 	const n = 20000
 	sum := 0.0

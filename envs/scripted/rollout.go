@@ -57,7 +57,7 @@ func RolloutDense(cfg envs.Config, policy Policy, episodes int, seed uint64) (*E
 // alone builds one copy of a task.
 func alone(cfg envs.Config) (envs.Env, error) {
 	shared := cfg.Shared()
-	shared.Copies = 1
+	shared.NumEnvs = 1
 	return cfg.WithShared(shared).Build(1, 1)
 }
 
@@ -101,7 +101,7 @@ func Film(cfg envs.Config, policy Policy, seed uint64) (*Episodes, []envs.Scene,
 // play lets a policy act; look, if not nil, sees every step of the environment, the reset first.
 func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed uint64, look func(envs.Env)) (*Episodes, error) {
 	shared := cfg.Shared()
-	shared.Copies, shared.Reward = episodes, reward
+	shared.NumEnvs, shared.Reward = episodes, reward
 	env, err := cfg.WithShared(shared).Build(seed, 0)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed
 func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool, look func(envs.Env)) (bool, error) {
 	spec := env.Spec()
 	out, act, n := envs.NewStep(spec), envs.NewActions(spec), spec.Agents
-	over, left, done := make([]bool, spec.Copies), spec.Copies, make([]uint8, spec.Copies)
+	over, left, done := make([]bool, spec.NumEnvs), spec.NumEnvs, make([]uint8, spec.NumEnvs)
 	aborted, end := 0, spec.Horizon
 	env.Reset(nil, out)
 	look(env)
@@ -165,8 +165,8 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 				left--
 			}
 		}
-		if aborted > spec.Copies {
-			return false, fmt.Errorf("%d episodes of %s were aborted, and %d were to be played", aborted, spec.Name, spec.Copies)
+		if aborted > spec.NumEnvs {
+			return false, fmt.Errorf("%d episodes of %s were aborted, and %d were to be played", aborted, spec.Name, spec.NumEnvs)
 		}
 		if left > 0 {
 			env.Reset(done, out) // no one may step an episode that has ended
@@ -189,15 +189,15 @@ func (p *Episodes) judge(spec *envs.Spec) {
 	}
 }
 
-// randomly returns a policy that draws every allowed action equally likely, each copy from a stream of its own.
+// randomly returns a policy that draws every allowed action equally likely, each environment from a stream of its own.
 func randomly(spec *envs.Spec, seed uint64) func(*envs.Step, *envs.Actions) bool {
-	streams := make([]*rng.Rand, spec.Copies)
+	streams := make([]*rng.Rand, spec.NumEnvs)
 	for c := range streams {
 		streams[c] = rng.New(seed, "random play", uint64(c))
 	}
 	n, k := spec.Agents, spec.Act.Choices
 	return func(s *envs.Step, act *envs.Actions) bool {
-		for row := range spec.Copies * n {
+		for row := range spec.NumEnvs * n {
 			r := streams[row/n]
 			if k > 0 {
 				act.Discrete[row] = anyAllowed(s.Mask, row, k, r)

@@ -32,7 +32,7 @@ type luck interface {
 	Float64() float64
 }
 
-// battle is what one copy remembers of its episode: the units as last seen, agents first, and who has found whom.
+// battle is what one environment remembers of its episode: the units as last seen, agents first, and who has found whom.
 //
 // It is the interface of the benchmark and knows nothing of the engine behind it.
 type battle struct {
@@ -74,7 +74,7 @@ func newBattle(k *rules) *battle {
 // listed.
 //
 // DECISION 1: the simulator lists units in the order of their creation.
-// DECISION 4: the first team that a copy meets scales its rewards for ever, unless the settings say otherwise; what the
+// DECISION 4: the first team that an environment meets scales its rewards for ever, unless the settings say otherwise; what the
 // package adds up when the game is slow, or reset too early, is not added.
 func (b *battle) begin(seen []Sighting) {
 	allies, enemies := 0, b.n

@@ -61,7 +61,7 @@ func stand(b *battle, i int) int32 {
 // outcome is what a number of episodes came to.
 type outcome struct{ win, draw, late, ret, steps float64 }
 
-// play plays one episode in each of n copies; returns are scaled by each episode's own enemies.
+// play plays one episode in each of n environments; returns are scaled by each episode's own enemies.
 func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcome {
 	t.Helper()
 	s := DefaultSettings()
@@ -69,7 +69,7 @@ func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcom
 	if change != nil {
 		change(&s)
 	}
-	made, err := build("smac/test", envs.Common{Copies: n, Reward: envs.Dense}, s, r, 5, 0)
+	made, err := build("smac/test", envs.Common{NumEnvs: n, Reward: envs.Dense}, s, r, 5, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

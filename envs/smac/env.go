@@ -49,7 +49,7 @@ type arenaClock struct {
 	Over    ending // how the episode ended; steps that follow change nothing
 }
 
-// grain is the least number of copies worth handing to another core: 5 µs of work in the simulator, any in a game.
+// grain is the least number of environments worth handing to another core: 5 µs of work in the simulator, any in a game.
 const grain = 1
 
 func build(name string, common envs.Common, s Settings, r *race, seed uint64, workers int) (envs.Env, error) {
@@ -75,30 +75,30 @@ func build(name string, common envs.Common, s Settings, r *race, seed uint64, wo
 
 // newEnv makes everything but the fields.
 func newEnv(name string, common envs.Common, k *rules, seed uint64, workers int) *env {
-	e := &env{rules: k, common: common, seed: seed, copies: make([]arena, common.Copies)}
+	e := &env{rules: k, common: common, seed: seed, copies: make([]arena, common.NumEnvs)}
 	for c := range e.copies {
 		e.copies[c] = arena{
 			battle: newBattle(k), lineup: newLineup(k), seen: make([]Sighting, 0, k.n+k.m), orders: make([]Command, k.n),
 		}
 	}
 	e.spec = envs.Spec{
-		Name: name, Copies: common.Copies, Agents: k.n, Teams: make([]int, k.n), Obs: []int{k.obs}, Entities: k.entities(),
+		Name: name, NumEnvs: common.NumEnvs, Agents: k.n, Teams: make([]int, k.n), Obs: []int{k.obs}, Entities: k.entities(),
 		State: k.state, Act: envs.ActSpec{Choices: k.choices, Targets: k.m}, Masked: true, Horizon: k.MaxSteps, EvalHorizon: k.MaxSteps,
 		Metric: "win rate", Sparse: common.Reward == envs.Sparse, Solved: k.SparseWin,
 	}
-	e.stepping = pool.New(common.Copies, grain, workers, e.advance)
-	e.resetting = pool.New(common.Copies, grain, workers, e.restart)
+	e.stepping = pool.New(common.NumEnvs, grain, workers, e.advance)
+	e.resetting = pool.New(common.NumEnvs, grain, workers, e.restart)
 	return e
 }
 
 // Spec describes the shapes.
 func (e *env) Spec() *envs.Spec { return &e.spec }
 
-// Reset starts new episodes. The k-th episode of a copy depends on the seed, the copy's number, k and the actions alone.
+// Reset starts new episodes. The k-th episode of an environment depends on the seed, the environment's number, k and the actions alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.checkShape(out)
-	if mask != nil && len(mask) != e.spec.Copies {
-		panic(fmt.Sprintf("smac: Reset of a mask of %d copies, want %d", len(mask), e.spec.Copies))
+	if mask != nil && len(mask) != e.spec.NumEnvs {
+		panic(fmt.Sprintf("smac: Reset of a mask of %d copies, want %d", len(mask), e.spec.NumEnvs))
 	}
 	e.mask, e.out = mask, out
 	e.resetting.Run()
@@ -118,7 +118,7 @@ func (e *env) restart(from, to int) {
 	}
 }
 
-// deploy draws and starts the next episode of copy c.
+// deploy draws and starts the next episode of environment c.
 func (e *env) deploy(c int) {
 	a := &e.copies[c]
 	a.chance.Seed(e.seed, "smac episode", uint64(c), uint64(a.Episode))
@@ -140,11 +140,11 @@ func (e *env) deploy(c int) {
 	a.begin(seen)
 }
 
-// Step advances every copy. Sending an agent an action that its mask forbids is a programming error.
+// Step advances every environment. Sending an agent an action that its mask forbids is a programming error.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.checkShape(out)
-	if len(act.Discrete) != e.spec.Copies*e.n {
-		panic(fmt.Sprintf("smac: Step with %d choices, want %d", len(act.Discrete), e.spec.Copies*e.n))
+	if len(act.Discrete) != e.spec.NumEnvs*e.n {
+		panic(fmt.Sprintf("smac: Step with %d choices, want %d", len(act.Discrete), e.spec.NumEnvs*e.n))
 	}
 	for c := range e.copies {
 		if err := e.copies[c].check(act.Discrete[c*e.n : (c+1)*e.n]); err != nil {
@@ -156,7 +156,7 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.actions, e.out = nil, nil
 }
 
-// advance steps copies [from, to); it runs on several cores at once.
+// advance steps environments [from, to); it runs on several cores at once.
 func (e *env) advance(from, to int) {
 	for c := from; c < to; c++ {
 		a := &e.copies[c]
@@ -179,7 +179,7 @@ func (e *env) advance(from, to int) {
 	}
 }
 
-// pay writes rewards and score of copy c. Every agent is paid what the team is, living or dead.
+// pay writes rewards and score of environment c. Every agent is paid what the team is, living or dead.
 func (e *env) pay(c int, reward float64, end ending, out *envs.Step) {
 	sparse := e.sparse(end)
 	for i := c * e.n; i < (c+1)*e.n; i++ {
@@ -188,13 +188,13 @@ func (e *env) pay(c int, reward float64, end ending, out *envs.Step) {
 	out.Score[c] = float32(count(end == won))
 }
 
-// end writes whether the episode of copy c is over. A game that failed ends it like a battle does.
+// end writes whether the episode of environment c is over. A game that failed ends it like a battle does.
 func (e *env) end(c int, end ending, out *envs.Step) {
 	out.Terminated[c] = uint8(count(end != goesOn && end != timedOut))
 	out.Truncated[c] = uint8(count(end == timedOut))
 }
 
-// show writes what the agents of copy c perceive, the state, the masks and the labels.
+// show writes what the agents of environment c perceive, the state, the masks and the labels.
 func (e *env) show(c int, out *envs.Step) {
 	a, n := &e.copies[c], e.n
 	obs := out.Obs[c*n*e.obs : (c+1)*n*e.obs]
@@ -237,8 +237,8 @@ func (b *battle) label(seen []uint8, rel []float32) {
 
 // checkShape panics on buffers of another shape: everything behind it indexes without looking.
 func (e *env) checkShape(out *envs.Step) {
-	rows := e.spec.Copies * e.n
-	if len(out.Obs) != rows*e.obs || len(out.State) != e.spec.Copies*e.state || len(out.Mask) != rows*e.choices {
+	rows := e.spec.NumEnvs * e.n
+	if len(out.Obs) != rows*e.obs || len(out.State) != e.spec.NumEnvs*e.state || len(out.Mask) != rows*e.choices {
 		panic(fmt.Sprintf("smac: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
 	}
 }

@@ -23,7 +23,7 @@ func FuzzBattle(f *testing.F) {
 		if seed&1 == 1 {
 			r = &zergRace
 		}
-		made, err := build("smac/fuzz", envs.Common{Copies: 1, Reward: envs.Dense}, s, r, seed, 1)
+		made, err := build("smac/fuzz", envs.Common{NumEnvs: 1, Reward: envs.Dense}, s, r, seed, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestNothingHappensAfterTheEnd(t *testing.T) {
 func TestEndingsArePaidOnceToAll(t *testing.T) {
 	s := DefaultSettings()
 	s.SparseWin, s.SparseLoss, s.SparseDraw, s.MaxSteps = 7, -3, -0.5, 25
-	made, err := build("smac/test", envs.Common{Copies: 400, Reward: envs.Sparse}, s, &zergRace, 1, 0)
+	made, err := build("smac/test", envs.Common{NumEnvs: 400, Reward: envs.Sparse}, s, &zergRace, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

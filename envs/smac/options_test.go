@@ -90,7 +90,7 @@ func TestMaskProbabilityIsTheShareOfHiddenEnemies(t *testing.T) {
 	for _, p := range []float64{0, 0.2, 1} {
 		s := DefaultSettings()
 		s.EnemyMask = p
-		made, err := build("smac/test", envs.Common{Copies: 200, Reward: envs.Dense}, s, &zergRace, 1, 1)
+		made, err := build("smac/test", envs.Common{NumEnvs: 200, Reward: envs.Dense}, s, &zergRace, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,14 +204,14 @@ func TestPlacesOnDiagonalsRoundProductsBeforeTheSum(t *testing.T) {
 	}
 }
 
-// Battles are part of every recorded run, and equal on all processors: this number stands for what 6 copies of each race show in 60
+// Battles are part of every recorded run, and equal on all processors: this number stands for what 6 environments of each race show in 60
 // steps of drawn actions. Whoever changes battles on purpose has to train the runs of smac anew.
 func TestBattlesAreThoseOfTheRecordedRuns(t *testing.T) {
 	h := fnv.New64a()
 	for _, r := range []*race{&protossRace, &zergRace} {
 		s := DefaultSettings()
 		s.EnemyMask, s.ProbObsEnemy, s.RewardPositive = 0.1, 0.5, false
-		env, err := build("smac/test", envs.Common{Copies: 6, Reward: envs.Dense}, s, r, 1, 1)
+		env, err := build("smac/test", envs.Common{NumEnvs: 6, Reward: envs.Dense}, s, r, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

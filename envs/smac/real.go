@@ -37,7 +37,7 @@ func (e realEnv) Reset(mask []uint8, out *envs.Step) {
 	e.env.Reset(mask, out)
 }
 
-// Err is why the first copy that cannot start an episode cannot.
+// Err is why the first environment that cannot start an episode cannot.
 func (e realEnv) Err() error {
 	for c := range e.copies {
 		if err := e.copies[c].err; err != nil {
@@ -47,7 +47,7 @@ func (e realEnv) Err() error {
 	return nil
 }
 
-// Aborted reports whether the battle of copy c was aborted.
+// Aborted reports whether the battle of environment c was aborted.
 func (e realEnv) Aborted(c int) bool { return e.copies[c].Over == aborted }
 
 // Load continues from what Save wrote. Episodes that were being played then are over at the next step; the games stay.
@@ -91,7 +91,7 @@ const deployTries = 3
 
 // Deploy creates the units, on another game if the present one fails.
 //
-// Deviation: where units do not come into being, SMACv2 draws new teams and places. Here another game gets the same ones, so that a copy's
+// Deviation: where units do not come into being, SMACv2 draws new teams and places. Here another game gets the same ones, so that an environment's
 // k-th episode begins as the seed says; no lineup is harder to create than another.
 func (f *realField) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
 	for tries := 1; ; tries++ {

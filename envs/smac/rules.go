@@ -28,7 +28,7 @@ const (
 // steps of the four moves, in cells.
 var compass = [4][2]float64{{0, 1}, {0, -1}, {1, 0}, {-1, 0}}
 
-// rules are what all copies share: settings, and what follows from them.
+// rules are what all environments share: settings, and what follows from them.
 type rules struct {
 	Settings
 	race   *race

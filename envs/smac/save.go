@@ -11,7 +11,7 @@ import (
 	"cermic/envs"
 )
 
-// Save appends everything that the next Step or Reset depends on, copy by copy.
+// Save appends everything that the next Step or Reset depends on, environment by environment.
 func (e *env) Save(dst []byte) []byte {
 	parts := []any{&e.seed}
 	for c := range e.copies {
@@ -95,7 +95,7 @@ func (s *simulator) sound() bool {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// state lists what differs between two moments of one copy. Distances and masks are recomputed.
+// state lists what differs between two moments of one environment. Distances and masks are recomputed.
 func (a *arena) state() []any {
 	b := a.battle
 	parts := []any{

@@ -8,7 +8,7 @@ import (
 	"cermic/envs"
 )
 
-// Scene shows the map of copy c: units with bars of life and shields above them, agents with the range they shoot in and a
+// Scene shows the map of environment c: units with bars of life and shields above them, agents with the range they shoot in and a
 // line to whom they attack. Dead agents are outlines, dead enemies are gone.
 func (e *env) Scene(c int) envs.Scene {
 	b := e.copies[c].battle

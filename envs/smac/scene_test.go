@@ -55,7 +55,7 @@ func TestScenesShowWhoIsWhereWithHowMuchLeft(t *testing.T) {
 // simulatorOf makes an environment of one copy.
 func simulatorOf(t *testing.T, s Settings, r *race) envs.Env {
 	t.Helper()
-	e, err := build("smac/test", envs.Common{Copies: 1, Reward: envs.Sparse}, s, r, 2, 1)
+	e, err := build("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, s, r, 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

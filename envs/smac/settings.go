@@ -82,7 +82,7 @@ type Engine string
 // The engines.
 const (
 	Simulator Engine = "simulator" // the one of this package
-	SC2       Engine = "sc2"       // an installed StarCraft II, one process for each copy
+	SC2       Engine = "sc2"       // an installed StarCraft II, one process for each environment
 )
 
 // Divisor says which enemy team scales the dense reward.

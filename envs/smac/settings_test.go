@@ -76,7 +76,7 @@ func TestSpecsHaveTheBenchmarksSizes(t *testing.T) {
 		if len(s.Entities) != 10 || s.Entities[0].From != 4 || last.To != c.obs || last.Kind != envs.Own {
 			t.Errorf("%s: entities %v", s.Name, s.Entities)
 		}
-		if s.Copies != 60 || !s.Sparse || !s.Masked || s.Metric != "win rate" {
+		if s.NumEnvs != 60 || !s.Sparse || !s.Masked || s.Metric != "win rate" {
 			t.Errorf("%s: %+v", s.Name, s)
 		}
 	}

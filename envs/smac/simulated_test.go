@@ -91,7 +91,7 @@ func apiUnits(base uint32, generation uint64, seen []Sighting) []*sc2api.Unit {
 func realOn(t *testing.T, s Settings, r *race, addresses ...string) realEnv {
 	t.Helper()
 	k := newRules(s, r)
-	e := newEnv("smac/test", envs.Common{Copies: 1, Reward: envs.Sparse}, k, 3, 1)
+	e := newEnv("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, k, 3, 1)
 	f := attached(t, k, []byte("map"), addresses...)
 	e.copies[0].field = f
 	t.Cleanup(f.release)
@@ -104,7 +104,7 @@ func TestClientShowsTheSameBattleAsTheSimulatorItself(t *testing.T) {
 	for _, r := range []*race{&protossRace, &zergRace} {
 		s := DefaultSettings()
 		s.ProbObsEnemy, s.EnemyMask, s.Enemies = 0.5, 0.3, 6
-		direct := newEnv("smac/test", envs.Common{Copies: 1, Reward: envs.Sparse}, newRules(s, r), 3, 1)
+		direct := newEnv("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, newRules(s, r), 3, 1)
 		direct.copies[0].field = newSimulator(direct.rules, rng.New(8, "behind the game"))
 		yard := simulated(direct.rules, 8)
 		yard.Delay = 2
@@ -258,7 +258,7 @@ func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 	}
 }
 
-func TestMoreCopiesThanRunningGamesIsTold(t *testing.T) {
+func TestMoreEnvsThanRunningGamesIsRefused(t *testing.T) {
 	k := newRules(DefaultSettings(), &zergRace)
 	address := serve(t, &sc2test.Server{Game: simulated(k, 1)})
 	first, second := realOn(t, DefaultSettings(), &zergRace, address), realOn(t, DefaultSettings(), &zergRace, address)
@@ -312,7 +312,7 @@ func TestManyGamesAreAnnounced(t *testing.T) {
 	warnOfMany = sync.Once{}
 	for _, copies := range []int{manyGames, manyGames + 1, manyGames + 1} {
 		task := DefaultZerg()
-		task.Engine, task.Copies = SC2, copies
+		task.Engine, task.NumEnvs = SC2, copies
 		env, err := task.Build(1, 1)
 		if err != nil {
 			t.Fatal(err)

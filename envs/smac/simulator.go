@@ -11,7 +11,7 @@ import (
 // simulator is the Field that runs everywhere: the game's rules for six types of units, loop by loop, with the game's own
 // numbers. What those leave open is decided here, under the numbers of the list in README.md.
 //
-// DECISION 23: one named stream a copy drives teams, places, orders and weapon jitter, so that equal seeds give equal
+// DECISION 23: one named stream an environment drives teams, places, orders and weapon jitter, so that equal seeds give equal
 // battles on all processors; only conic_fov and otherwise=turning use sines and arc tangents, whose last bits may differ.
 type simulator struct {
 	*physics

@@ -18,7 +18,7 @@ func actionSpec(choices []Vec, limit float32) envs.ActSpec {
 	return envs.ActSpec{Dim: 2, Low: []float32{-limit, -limit}, High: []float32{limit, limit}}
 }
 
-// act turns the actions of copy c into the forces that its agents ask for during the step.
+// act turns the actions of environment c into the forces that its agents ask for during the step.
 func (e *env) act(c int) {
 	w := e.world
 	n, control, push := len(e.policy), w.control[c*w.agents:(c+1)*w.agents], w.push[c*w.agents:(c+1)*w.agents]
@@ -48,7 +48,7 @@ func number(x float32) float32 {
 	return x
 }
 
-// control lets the task turn what the agents of copy c ask for into other forces. Scripted agents ask for nothing.
+// control lets the task turn what the agents of environment c ask for into other forces. Scripted agents ask for nothing.
 func (e *env) control(c int, control []Vec) {
 	for agent, u := range control {
 		if e.world.spec.Agents[agent].Scripted {
@@ -64,7 +64,7 @@ func (e *env) Script(act *envs.Actions) bool {
 	if !ok {
 		return false
 	}
-	for c := range e.spec.Copies {
+	for c := range e.spec.NumEnvs {
 		for i, agent := range e.policy {
 			row, limit := c*len(e.policy)+i, e.world.spec.Agents[agent].Range
 			u := policy.Script(e.world, c, agent).Clamp(limit)

@@ -141,7 +141,7 @@ func (b *ballTrajectory) Reward(w *World, c int, dst []float32) {
 
 // renew remembers the errors of now, each times its factor, and returns by how much their sum has decreased.
 //
-// Deviation: in the original, the reset of one copy sets the distance from the circle that all copies remember to its own.
+// Deviation: in the original, the reset of one environment sets the distance from the circle that all environments remember to its own.
 func (b *ballTrajectory) renew(w *World, c int) (decrease float32) {
 	m := w.Memory(c)
 	now := [3]float32{ballSpeedShaping: b.SpeedShaping * abs(w.Vel(c, 0).Norm()-ballSpeed)}

@@ -6,9 +6,9 @@ import "testing"
 
 // A rod spans what it joins, whatever the order of its ends.
 func TestRodsArePlacedBetweenTheirBodies(t *testing.T) {
-	e := buildCopies(t, DefaultBallTrajectory(), 50)
+	e := buildNumEnvs(t, DefaultBallTrajectory(), 50)
 	w, sides := e.world, map[bool]int{}
-	for c := range e.spec.Copies {
+	for c := range e.spec.NumEnvs {
 		for i := range ballAgents {
 			rod, agent, ball := w.Pos(c, 1+i), w.Pos(c, w.Agent(i)), w.Pos(c, 0)
 			half := headingOf(w.Rot(c, 1+i)).Mul(ballRodLength / 2)

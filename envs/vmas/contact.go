@@ -2,7 +2,7 @@
 
 package vmas
 
-// collide adds the forces and torques of all contacts of copy c.
+// collide adds the forces and torques of all contacts of environment c.
 func (w *World) collide(c int) {
 	from := c * w.count
 	pos, heading := w.pos[from:from+w.count], w.heading[from:from+w.count]

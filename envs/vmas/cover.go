@@ -22,7 +22,7 @@ func (e *env) Coverage() envs.Projection {
 // Cover writes the square of every agent or, in turn, of the bodies that the task is about.
 func (e *env) Cover(dst []int32) {
 	w, n := e.world, len(e.policy)
-	for row := range e.spec.Copies * n {
+	for row := range e.spec.NumEnvs * n {
 		body := w.Agent(e.policy[row%n])
 		if k := len(w.spec.Cover); k > 0 {
 			body = w.spec.Cover[row%n%k]

@@ -18,7 +18,7 @@ func TestCoverageCountsSquaresOfThePackageOrOfTheAgents(t *testing.T) {
 		{DefaultTransport(), func(*World) int { return 1 }},
 		{DefaultNavigation(), func(w *World) int { return w.Agent(0) }},
 	} {
-		made, err := c.cfg.WithShared(envs.Common{Copies: 2, Reward: envs.Dense}).Build(1, 1)
+		made, err := c.cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense}).Build(1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,7 @@ func (d Dispersion) Build(seed uint64, workers int) (envs.Env, error) {
 	return New(d.Kind(), d.Common, d.Settings, &dispersion{d}, seed, workers)
 }
 
-// dispersion is the task's behaviour. Food comes first among the bodies; the memory of a copy says of each piece whether
+// dispersion is the task's behaviour. Food comes first among the bodies; the memory of an environment says of each piece whether
 // it is eaten (0 or 1).
 type dispersion struct{ Dispersion }
 

@@ -10,7 +10,7 @@ import (
 
 // The script eats everything: four pieces pay each agent 4 in both streams, and the picture empties.
 func TestDispersionPaysForEveryPieceAndDrawsItNoMore(t *testing.T) {
-	e := buildCopies(t, DefaultDispersion(), 16)
+	e := buildNumEnvs(t, DefaultDispersion(), 16)
 	out, act, n := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), e.spec.Agents
 	sum, over := make([]float32, 16), make([]bool, 16)
 	for range e.spec.Horizon {

@@ -41,7 +41,7 @@ type env struct {
 	mistake atomic.Pointer[error] // in the task's Observe
 }
 
-// grain is the least number of copies worth handing to another core: about 20 µs of work.
+// grain is the least number of environments worth handing to another core: about 20 µs of work.
 const grain = 8
 
 // New makes the environment of a task. Authors of tasks call it from Config.Build with the settings that their config
@@ -61,7 +61,7 @@ func New(name string, common envs.Common, settings Settings, task Task, seed uin
 	if err != nil {
 		return nil, fmt.Errorf("%s: the task's settings have no JSON form: %w", name, err)
 	}
-	e := &env{settings: settings, noise: common.Noise, task: task, config: config, world: newWorld(world, common.Copies), seed: seed}
+	e := &env{settings: settings, noise: common.Noise, task: task, config: config, world: newWorld(world, common.NumEnvs), seed: seed}
 	e.controller, _ = task.(Controller)
 	e.progresser, _ = task.(Progresser)
 	if settings.Milestones > 1 && (e.progresser == nil || world.SparseIsDense) {
@@ -69,10 +69,10 @@ func New(name string, common envs.Common, settings Settings, task Task, seed uin
 	}
 	e.choices = actionSets[settings.Discrete]
 	e.describe(name, common)
-	e.streams = make([]rng.Rand, common.Copies)
-	e.steps, e.paid = make([]int32, common.Copies), make([]int32, common.Copies)
-	e.episode = make([]uint32, common.Copies)
-	e.job = pool.New(common.Copies, grain, workers, e.advance)
+	e.streams = make([]rng.Rand, common.NumEnvs)
+	e.steps, e.paid = make([]int32, common.NumEnvs), make([]int32, common.NumEnvs)
+	e.episode = make([]uint32, common.NumEnvs)
+	e.job = pool.New(common.NumEnvs, grain, workers, e.advance)
 	return e, nil
 }
 
@@ -99,7 +99,7 @@ func (e *env) describe(name string, common envs.Common) {
 		e.weight = append(e.weight, 1/float32(len(size)*size[team]))
 	}
 	e.spec = envs.Spec{
-		Name: name, Copies: common.Copies, Agents: len(e.policy), Teams: teams, Groups: w.Groups, PeersAcross: w.Across, Obs: []int{w.Obs},
+		Name: name, NumEnvs: common.NumEnvs, Agents: len(e.policy), Teams: teams, Groups: w.Groups, PeersAcross: w.Across, Obs: []int{w.Obs},
 		Entities: w.Entities, State: len(e.policy) * w.Obs, Act: actionSpec(e.choices, limit),
 		Horizon: e.settings.MaxSteps, EvalHorizon: e.settings.MaxSteps, Metric: "reward",
 		Sparse: common.Reward == envs.Sparse, Solved: e.settings.SuccessReward,
@@ -121,15 +121,15 @@ func (e *env) describe(name string, common envs.Common) {
 // Spec describes the shapes.
 func (e *env) Spec() *envs.Spec { return &e.spec }
 
-// Reset starts new episodes. The state of a copy after its k-th reset depends on the seed, the copy's number and k alone,
+// Reset starts new episodes. The state of an environment after its k-th reset depends on the seed, the environment's number and k alone,
 // but for what the task keeps (WorldSpec.Kept).
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
-	if mask != nil && len(mask) != e.spec.Copies {
-		panic(fmt.Sprintf("vmas: Reset of a mask of %d copies, want %d", len(mask), e.spec.Copies))
+	if mask != nil && len(mask) != e.spec.NumEnvs {
+		panic(fmt.Sprintf("vmas: Reset of a mask of %d copies, want %d", len(mask), e.spec.NumEnvs))
 	}
 	n := e.spec.Agents
-	for c := range e.spec.Copies {
+	for c := range e.spec.NumEnvs {
 		if mask != nil && mask[c] == 0 {
 			continue
 		}
@@ -147,10 +147,10 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 	}
 }
 
-// Step advances every copy.
+// Step advances every environment.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.check(out)
-	rows := e.spec.Copies * e.spec.Agents
+	rows := e.spec.NumEnvs * e.spec.Agents
 	if e.choices != nil && len(act.Discrete) != rows {
 		panic(fmt.Sprintf("vmas: Step with %d choices, want %d", len(act.Discrete), rows))
 	}
@@ -167,7 +167,7 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.actions, e.out = nil, nil
 }
 
-// advance steps copies [from, to); it runs on several cores at once.
+// advance steps environments [from, to); it runs on several cores at once.
 func (e *env) advance(from, to int) {
 	n, out := e.spec.Agents, e.out
 	for c := from; c < to; c++ {
@@ -189,7 +189,7 @@ func (e *env) advance(from, to int) {
 	}
 }
 
-// show writes what the agents of copy c perceive, and the labels.
+// show writes what the agents of environment c perceive, and the labels.
 func (e *env) show(c int, out *envs.Step) {
 	defer e.explain(c)
 	n, o := e.spec.Agents, e.spec.Obs[0]
@@ -211,7 +211,7 @@ func (e *env) show(c int, out *envs.Step) {
 	e.label(c, out)
 }
 
-// disturb adds the task's own noise to what policy agent i of copy c observes. It depends on nothing but the seed and the
+// disturb adds the task's own noise to what policy agent i of environment c observes. It depends on nothing but the seed and the
 // moment.
 func (e *env) disturb(c, i int, row []float32) {
 	var r rng.Rand
@@ -237,7 +237,7 @@ func (e *env) score(c int, dense []float32) float32 {
 
 // check panics on buffers of another shape: everything behind it indexes without looking.
 func (e *env) check(out *envs.Step) {
-	rows := e.spec.Copies * e.spec.Agents
+	rows := e.spec.NumEnvs * e.spec.Agents
 	if len(out.Obs) != rows*e.spec.Obs[0] || len(out.State) != rows*e.spec.Obs[0] || len(out.Dense) != rows {
 		panic(fmt.Sprintf("vmas: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
 	}

@@ -129,7 +129,7 @@ func (f *flocking) World() WorldSpec {
 	return s
 }
 
-// flockingMemory is the task's memory of a copy.
+// flockingMemory is the task's memory of an environment.
 type flockingMemory struct {
 	shaping    []float32 // [N] dist_shaping_factor × spread
 	closing    []float32 // [N] reward terms of the last step

@@ -11,7 +11,7 @@ import (
 
 // All in the flock is a success, unless one of them touches an obstacle.
 func TestFlocksThatTouchAnObstacleAreNotPaid(t *testing.T) {
-	e := buildCopies(t, DefaultFlocking(), 1)
+	e := buildNumEnvs(t, DefaultFlocking(), 1)
 	out, act, w := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), e.world
 	step := func(obstacle Vec, spread float32) float32 {
 		for b := range w.landmarks {
@@ -41,7 +41,7 @@ func TestFlocksThatTouchAnObstacleAreNotPaid(t *testing.T) {
 // The scripted target is drawn as one, and the agents with the numbers that they have in a Step.
 func TestFlockingDrawsItsTargetApartFromTheAgents(t *testing.T) {
 	targets, agents := 0, []int(nil)
-	for _, s := range buildCopies(t, DefaultFlocking(), 1).Scene(0).Shapes {
+	for _, s := range buildNumEnvs(t, DefaultFlocking(), 1).Scene(0).Shapes {
 		switch s.Role {
 		case envs.RoleTarget:
 			targets++

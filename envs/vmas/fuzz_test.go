@@ -75,7 +75,7 @@ func FuzzForces(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		built, err := cfg.WithShared(envs.Common{Copies: 2, Reward: envs.Sparse}).Build(seed, 1)
+		built, err := cfg.WithShared(envs.Common{NumEnvs: 2, Reward: envs.Sparse}).Build(seed, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func FuzzForces(f *testing.F) {
 func playAnything(t *testing.T, env envs.Env, r *rng.Rand, next func(*rng.Rand) float32) {
 	t.Helper()
 	spec := env.Spec()
-	out, act, done := envs.NewStep(spec), envs.NewActions(spec), make([]uint8, spec.Copies)
+	out, act, done := envs.NewStep(spec), envs.NewActions(spec), make([]uint8, spec.NumEnvs)
 	env.Reset(nil, out)
 	for step := range 40 {
 		for i := range act.Continuous {
@@ -116,7 +116,7 @@ func TestActionsOfWrongShapeAreNamed(t *testing.T) {
 		"choice 9 in row 3, want 0 to 8": func(a *envs.Actions) { a.Discrete[3] = 9 },
 		"choice -1 in row 7, want 0":     func(a *envs.Actions) { a.Discrete[7] = -1 },
 	} {
-		cfg := DefaultBalance().WithDiscrete(Product9).WithShared(envs.Common{Copies: 2, Reward: envs.Dense})
+		cfg := DefaultBalance().WithDiscrete(Product9).WithShared(envs.Common{NumEnvs: 2, Reward: envs.Dense})
 		built, err := cfg.Build(1, 2)
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ func TestGiveWayWithTwoNichesIsSymmetric(t *testing.T) {
 		const copies, off = 64, 1e-3 // roundings of stiff contacts of centres that may nearly coincide; rewards have four distances
 		overlay := `{"kind":"vmas/give_way","mirror_passage":true,"use_velocity_controller":false,"agent_collision_penalty":-1,` +
 			`"passage_collision_penalty":-0.5,"obstacle_collision_penalty":-0.25,"energy_rew_coeff":0.1,"box_agents":` + body + `}`
-		e, mirror := buildCopies(t, configOf(t, overlay), copies), buildCopies(t, configOf(t, overlay), copies)
+		e, mirror := buildNumEnvs(t, configOf(t, overlay), copies), buildNumEnvs(t, configOf(t, overlay), copies)
 		x, y, act, flipped := envs.NewStep(e.Spec()), envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), envs.NewActions(e.Spec())
 		r, touching := rng.New(1, "mirror"), 0
 		for range 200 {
@@ -59,15 +59,15 @@ func TestGiveWayWithTwoNichesIsSymmetric(t *testing.T) {
 // an episode it does at the beginning of the next one.
 func TestGiveWayObeysLate(t *testing.T) {
 	const delay, copies = 3, 4
-	late := buildCopies(t, configOf(t, `{"kind":"vmas/give_way","dt_delay":3,"max_steps":20}`), copies)
-	prompt := buildCopies(t, configOf(t, `{"kind":"vmas/give_way","max_steps":20}`), copies)
+	late := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","dt_delay":3,"max_steps":20}`), copies)
+	prompt := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","max_steps":20}`), copies)
 	x, y, act, told := envs.NewStep(late.Spec()), envs.NewStep(prompt.Spec()), envs.NewActions(late.Spec()), envs.NewActions(late.Spec())
 	queue, r := make([][]float32, delay), rng.New(2, "late")
 	for k := range queue {
 		queue[k] = make([]float32, len(act.Continuous))
 	}
 	for step := range 60 {
-		if step%20 == 13 { // in the middle of an episode, of some copies only
+		if step%20 == 13 { // in the middle of an episode, of some environments only
 			mask := []uint8{1, 0, 1, 0}
 			late.Reset(mask, x)
 			prompt.Reset(mask, y)
@@ -93,7 +93,7 @@ func TestGiveWayObeysLate(t *testing.T) {
 
 // Without the controller, actions are forces up to a_range and friction together.
 func TestGiveWayActsByForceWithoutController(t *testing.T) {
-	e := buildCopies(t, configOf(t, `{"kind":"vmas/give_way","use_velocity_controller":false,"a_range":0.7,"linear_friction":0.2,"v_range":0.8}`), 1)
+	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","use_velocity_controller":false,"a_range":0.7,"linear_friction":0.2,"v_range":0.8}`), 1)
 	if high := e.spec.Act.High; high[0] != 0.9 || high[1] != 0.9 {
 		t.Errorf("forces reach up to %v, want 0.9", high)
 	}
@@ -117,7 +117,7 @@ func TestGiveWayChargesForEachLine(t *testing.T) {
 	for _, mirrored := range []bool{false, true} {
 		cfg := DefaultGiveWay()
 		cfg.MirrorPassage, cfg.PassagePenalty, cfg.ObstaclePenalty, cfg.AgentPenalty = mirrored, passage, obstacle, agents
-		e := buildCopies(t, cfg, 1)
+		e := buildNumEnvs(t, cfg, 1)
 		task, dst := e.task.(*giveWay), make([]float32, 2)
 		below := float32(obstacle) // the floor under the niche
 		if mirrored {
@@ -168,7 +168,7 @@ func TestGiveWayPaysByItsFactors(t *testing.T) {
 		if !slices.Equal(x.Obs, y.Obs) {
 			t.Fatal("factors of rewards change motion")
 		}
-		for c := range a.spec.Copies {
+		for c := range a.spec.NumEnvs {
 			for i := range 2 {
 				energy := -0.5 * a.world.Control(c, i).Norm() / (math.Sqrt2 * 2.1)
 				if want := 3*a.term(c, "pos_rew")[0] + 20*a.term(c, "final_rew")[0] + energy; math.Abs(float64(y.Dense[2*c+i]-want)) > 1e-5 {

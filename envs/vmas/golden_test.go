@@ -20,7 +20,7 @@ type golden struct {
 	Kind, Scenario, Case string
 	Kwargs               json.RawMessage
 	MaxSteps             int `json:"max_steps"`
-	Copies               int `json:"n_envs"`
+	NumEnvs              int `json:"n_envs"`
 	T                    int
 	ContinuousActions    bool `json:"continuous_actions"`
 	World                goldenWorld
@@ -220,7 +220,7 @@ func (s *goldenShape) shape() Shape {
 
 // seat puts the recorded state of time t into every copy of w.
 func (g *golden) seat(w *World, t int) {
-	for c := range g.Copies {
+	for c := range g.NumEnvs {
 		for b := range g.Entities {
 			w.set(c, b, g.Initial[c][b])
 		}

@@ -23,7 +23,7 @@ func TestEntitiesOfBothGroupsLieWhereTheySeeThem(t *testing.T) {
 	for _, opponents := range []Opponents{AsObjects, AsPeers} {
 		cfg := DefaultSimpleAdversary()
 		cfg.Agents, cfg.Adversaries, cfg.Opponents = 5, 2, opponents
-		e := buildCopies(t, cfg, 3)
+		e := buildNumEnvs(t, cfg, 3)
 		step := envs.NewStep(e.Spec())
 		e.Reset(nil, step)
 		positions := map[string]Vec{} // by the names of spans

@@ -4,7 +4,7 @@ package vmas
 
 import "math"
 
-// pull adds the force of joint k on its two bodies in copy c: it pushes their anchor points apart below the joint's
+// pull adds the force of joint k on its two bodies in environment c: it pushes their anchor points apart below the joint's
 // distance, pulls them together above it, and turns the bodies back to their fixed rotation if they may not turn.
 func (w *World) pull(c, k int) {
 	j := &w.spec.Joints[k]

@@ -48,7 +48,7 @@ func TestBallTrajectoryPaysByItsFactors(t *testing.T) {
 
 // A ball at the origin exactly has no distance from the circle, as in the original.
 func TestBallAtTheOriginIsOnTheCircle(t *testing.T) {
-	e := buildCopies(t, configOf(t, `{"kind":"vmas/ball_trajectory","pos_shaping_factor":1,"speed_shaping_factor":0}`), 1)
+	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/ball_trajectory","pos_shaping_factor":1,"speed_shaping_factor":0}`), 1)
 	task := e.task.(*ballTrajectory)
 	for _, c := range []struct {
 		at   Vec
@@ -112,7 +112,7 @@ func TestSamplingVariancesAreThoseOfTheirGaussians(t *testing.T) {
 		}
 	})
 	variances := []float64{0.3, 0.02, 0.005}
-	e := buildCopies(t, configOf(t, `{"kind":"vmas/sampling","cov":[0.3,0.02,0.005],"xdim":0.5,"ydim":1,"grid_spacing":0.125,"agent_radius":0.03}`), 20)
+	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/sampling","cov":[0.3,0.02,0.005],"xdim":0.5,"ydim":1,"grid_spacing":0.125,"agent_radius":0.03}`), 20)
 	s := e.task.(*sampling)
 	if s.nx != 8 || s.ny != 16 || e.world.spec.XLimit != float32(0.5-0.03) || e.world.spec.YLimit != float32(1-0.03) {
 		t.Fatalf("%d by %d cells within %g and %g, want 8 by 16 within 0.47 and 0.97", s.nx, s.ny, e.world.spec.XLimit, e.world.spec.YLimit)
@@ -145,7 +145,7 @@ func TestSamplingVariancesAreThoseOfTheirGaussians(t *testing.T) {
 
 // Beyond the field there is nothing to observe, and cells lie where the specification says.
 func TestSamplingCellsFillTheField(t *testing.T) {
-	e := buildCopies(t, configOf(t, `{"kind":"vmas/sampling","xdim":0.5,"ydim":1,"grid_spacing":0.125,"agent_radius":0.03}`), 1)
+	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/sampling","xdim":0.5,"ydim":1,"grid_spacing":0.125,"agent_radius":0.03}`), 1)
 	s := e.task.(*sampling)
 	seen := map[int]bool{}
 	for i := range s.nx {
@@ -172,7 +172,7 @@ func TestSamplingCellsFillTheField(t *testing.T) {
 
 // Several adversaries: each loses its own distance, the good ones win the sum of them, and everybody sees A − 1 landmarks.
 func TestSimpleAdversaryWithSeveralAdversaries(t *testing.T) {
-	e := buildCopies(t, configOf(t, `{"kind":"vmas/simple_adversary","n_agents":5,"n_adversaries":2}`), 1)
+	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/simple_adversary","n_agents":5,"n_adversaries":2}`), 1)
 	w, out := e.world, envs.NewStep(e.Spec())
 	if w.landmarks != 4 || !slices.Equal(e.spec.Teams, []int{0, 0, 1, 1, 1}) {
 		t.Fatalf("%d landmarks and teams %v, want 4 and two adversaries", w.landmarks, e.spec.Teams)
@@ -207,12 +207,12 @@ func TestTransportEndsWhereThePackageStillFits(t *testing.T) {
 	for sides, want := range map[string]float32{
 		`"package_length":0.15`: 1.21, `"package_length":0.3`: 1.36, `"package_width":0.2,"package_length":0.1`: 1.26, `"package_width":1`: 2.06,
 	} {
-		w := buildCopies(t, configOf(t, `{"kind":"vmas/transport","n_agents":2,`+sides+`}`), 1).world
+		w := buildNumEnvs(t, configOf(t, `{"kind":"vmas/transport","n_agents":2,`+sides+`}`), 1).world
 		if w.spec.XLimit != want || w.spec.YLimit != want || w.spec.HalfSize != want {
 			t.Errorf("with %s the world ends at %g and %g, want %g", sides, w.spec.XLimit, w.spec.YLimit, want)
 		}
 	}
-	e := buildCopies(t, configOf(t, `{"kind":"vmas/transport","package_width":0.3,"package_length":0.1}`), 1)
+	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/transport","package_width":0.3,"package_length":0.1}`), 1)
 	if s := e.world.body[1].shape; s.Length != 0.1 || s.Width != 0.3 {
 		t.Errorf("the package is %g along x and %g along y, want 0.1 and 0.3", s.Length, s.Width)
 	}
@@ -222,7 +222,7 @@ func TestDispersionStaysInItsRange(t *testing.T) {
 	for _, half := range []float32{0.3, 2.5} {
 		cfg := DefaultDispersion()
 		cfg.PosRange = half
-		e := buildCopies(t, cfg, 200)
+		e := buildNumEnvs(t, cfg, 200)
 		out, act, far := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), float32(0)
 		for k := range act.Continuous {
 			act.Continuous[k] = float32(1 - 2*(k/2%2)) // into two corners

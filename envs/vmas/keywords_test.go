@@ -29,7 +29,7 @@ func TestDefaultsKeepTheirIdentity(t *testing.T) {
 		"vmas/navigation":       "1cb4ba9dda795ed3",
 		"vmas/passage":          "532e8d69cd11d557",
 		"vmas/sampling":         "4be41da79739a71b",
-		"vmas/simple_adversary": "189f326978f46a38", // since its groups train apart and its copies share a goal
+		"vmas/simple_adversary": "189f326978f46a38", // since its groups train apart and its environments share a goal
 		"vmas/transport":        "6f610bd376c1182f",
 		"vmas/wheel":            "0f3b9c8fe54b9aa7",
 	}
@@ -144,7 +144,7 @@ func TestUnknownKeywordsAreNamed(t *testing.T) {
 func TestScriptsPlayUnderOtherSettings(t *testing.T) {
 	for k, overlay := range combined {
 		t.Run(named(k, overlay), func(t *testing.T) {
-			e := buildCopies(t, configOf(t, overlay), 8)
+			e := buildNumEnvs(t, configOf(t, overlay), 8)
 			out, act, again, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), envs.NewActions(e.Spec()), make([]uint8, 8)
 			for range 300 {
 				if !e.Script(act) || !e.Script(again) {
@@ -207,7 +207,7 @@ func twins(t *testing.T, base, more string, steps int, show func(a, b *env, x, y
 // near compares two numbers within some float32 roundings of numbers of their size, and of 1.
 func near(x, y float32) bool { return math.Abs(float64(x-y)) <= 2e-6*(1+math.Abs(float64(y))) }
 
-// term returns a named part of copy c's memory.
+// term returns a named part of environment c's memory.
 func (e *env) term(c int, name string) []float32 {
 	from := 0
 	for _, s := range e.world.spec.Memory {

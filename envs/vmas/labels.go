@@ -4,7 +4,7 @@ package vmas
 
 import "cermic/envs"
 
-// label fills the presence labels and relative positions of copy c.
+// label fills the presence labels and relative positions of environment c.
 //
 // paper:detector  agent i perceives agent j if j's surface lies within i's field of view (the range of its lidar, else
 // Settings.FieldOfView), measured from i's centre, or if the surfaces are less than one body length (i's diameter) apart.

@@ -11,7 +11,7 @@ func rayDirections(angles []float32) []Vec {
 	return rays
 }
 
-// Lidar measures how far the rays of an agent go in copy c, one number per ray, and returns their count. A ray that hits
+// Lidar measures how far the rays of an agent go in environment c, one number per ray, and returns their count. A ray that hits
 // nothing within the sensor's range returns that range. The agent's own body is not seen.
 func (w *World) Lidar(c, agent int, dst []float32) int {
 	sensor := &w.spec.Agents[agent].Lidar

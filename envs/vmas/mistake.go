@@ -23,7 +23,7 @@ func (e *env) explain(c int) {
 	e.mistake.CompareAndSwap(nil, &err)
 }
 
-// written is the least room in which Observe does not panic for any agent of copy c; 0 if there is none of a reasonable size.
+// written is the least room in which Observe does not panic for any agent of environment c; 0 if there is none of a reasonable size.
 func (e *env) written(c int) int {
 	most := 0
 	for _, agent := range e.policy {

@@ -169,7 +169,7 @@ func (n *navigation) World() WorldSpec {
 	return s
 }
 
-// navigationMemory is the task's memory of a copy.
+// navigationMemory is the task's memory of an environment.
 type navigationMemory struct {
 	shaping    []float32 // [N] pos_shaping_factor × distance to the goal after the last step
 	progress   []float32 // [N] reward terms of the last step
@@ -240,7 +240,7 @@ func (n *navigation) Reward(w *World, c int, dst []float32) {
 
 // countCollisions fills dst [N] with the cost of what every agent touches.
 //
-// Deviation: the original counts a pair from a gap of 0.005 on, but only while the circles of the two overlap in any copy
+// Deviation: the original counts a pair from a gap of 0.005 on, but only while the circles of the two overlap in any environment
 // of the batch. Here, as in a batch of one, they have to overlap in the copy itself. In random play that counts 0.95 of
 // what a batch of 64 does, where a bare gap of 0.005 would count 1.4 of it.
 func (n *navigation) countCollisions(w *World, c int, dst []float32) {

@@ -23,8 +23,8 @@ func TestNavigationGoalsOfAGroupLieAtOnePlace(t *testing.T) {
 		{`"n_agents":2,"split_goals":true`, []int{0, 1}},
 		{`"n_agents":3,"agents_with_same_goal":1`, []int{0, 1, 2}},
 	} {
-		e := buildCopies(t, configOf(t, `{"kind":"vmas/navigation","collisions":false,"observe_all_goals":true,`+c.settings+`}`), 20)
-		alone := buildCopies(t, configOf(t, `{"kind":"vmas/navigation","collisions":false,`+c.settings[:len(`"n_agents":4`)]+`}`), 20)
+		e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/navigation","collisions":false,"observe_all_goals":true,`+c.settings+`}`), 20)
+		alone := buildNumEnvs(t, configOf(t, `{"kind":"vmas/navigation","collisions":false,`+c.settings[:len(`"n_agents":4`)]+`}`), 20)
 		out, act, n := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), e.spec.Agents
 		e.Step(act, out)
 		w := e.world
@@ -108,7 +108,7 @@ func TestNavigationEnforcesBoundsIfSoSet(t *testing.T) {
 	base := `{"kind":"vmas/navigation","world_spawning_x":0.7,"world_spawning_y":0.4}`
 	twins(t, base, `{"enforce_bounds":true}`, 100, func(a, b *env, _, _ *envs.Step) {
 		leaves := func(e *env) (count int) {
-			for c := range e.spec.Copies {
+			for c := range e.spec.NumEnvs {
 				for i := range e.spec.Agents {
 					if p := e.world.Pos(c, e.world.Agent(i)); abs(p.X) > 0.7 || abs(p.Y) > 0.4 {
 						count++
@@ -132,7 +132,7 @@ func TestNavigationRaysAreAsSet(t *testing.T) {
 	for rays, obs := range map[int]int{0: 6, 1: 7, 4: 10} {
 		cfg := DefaultNavigation()
 		cfg.Agents, cfg.LidarRays, cfg.LidarRange = 2, rays, 0.5
-		e := buildCopies(t, cfg, 1)
+		e := buildNumEnvs(t, cfg, 1)
 		if e.spec.Obs[0] != obs || e.spec.Entities[0].To != obs {
 			t.Fatalf("%d rays make %d numbers, want %d", rays, e.spec.Obs[0], obs)
 		}

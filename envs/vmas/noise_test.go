@@ -27,7 +27,7 @@ func TestNoisyTasksKeepTheContract(t *testing.T) {
 // in every step anew, and their part of the state.
 func TestNoiseChangesWhatIsSeenInTheBoxAndNothingElse(t *testing.T) {
 	const copies = 20
-	clean, covered := buildCopies(t, DefaultWheel(), copies), buildCopies(t, noisy(DefaultWheel()), copies)
+	clean, covered := buildNumEnvs(t, DefaultWheel(), copies), buildNumEnvs(t, noisy(DefaultWheel()), copies)
 	want, got := envs.NewStep(clean.Spec()), envs.NewStep(covered.Spec())
 	act, r, n, o := envs.NewActions(clean.Spec()), rng.New(1, "noise test"), clean.spec.Agents, clean.spec.Obs[0]
 	inside, before := 0, make([]float32, len(got.Obs))
@@ -63,11 +63,11 @@ func TestNoiseChangesWhatIsSeenInTheBoxAndNothingElse(t *testing.T) {
 }
 
 func TestNoiseIsDrawnUnderEverythingElse(t *testing.T) {
-	first := buildCopies(t, noisy(DefaultDispersion()), 1).Scene(0).Shapes[0]
+	first := buildNumEnvs(t, noisy(DefaultDispersion()), 1).Scene(0).Shapes[0]
 	if first.Role != envs.RoleNoise || first.Width != 1 || first.Height != 1 || first.X != 0 || first.Y != 0 {
 		t.Errorf("the first shape is %+v, want the box", first)
 	}
-	for _, s := range buildCopies(t, DefaultDispersion(), 1).Scene(0).Shapes {
+	for _, s := range buildNumEnvs(t, DefaultDispersion(), 1).Scene(0).Shapes {
 		if s.Role == envs.RoleNoise {
 			t.Error("a box is drawn without noise")
 		}

@@ -33,7 +33,7 @@ func TestBodiesGetIntoEachOtherAsOftenAsInTheOriginal(t *testing.T) {
 	t.Log(recorded, played)
 }
 
-// deep counts the pairs of all copies whose contact points are within half of the distance at which they begin to push.
+// deep counts the pairs of all environments whose contact points are within half of the distance at which they begin to push.
 func (w *World) deep() (count int) {
 	for c := range w.copies {
 		for i := range w.pairs {

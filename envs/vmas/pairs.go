@@ -29,9 +29,9 @@ type pair struct {
 // collisionPairs lists every pair in which both bodies collide, at least one can move or turn, and nothing excludes it.
 // Bodies joined without distance never collide.
 //
-// Deviation: the original asks for bounding circles that leave out lineReach, and keeps a pair if they touch in any copy of
-// the batch. Here each copy decides for itself with circles that include lineReach, which never drops a force: the same
-// result as a large batch of the original gives, and none that depends on other copies.
+// Deviation: the original asks for bounding circles that leave out lineReach, and keeps a pair if they touch in any environment of
+// the batch. Here each environment decides for itself with circles that include lineReach, which never drops a force: the same
+// result as a large batch of the original gives, and none that depends on other environments.
 func collisionPairs(s *WorldSpec) []pair {
 	ignored := slices.Clone(s.Ignore)
 	for _, j := range s.Joints {

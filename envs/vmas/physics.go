@@ -2,7 +2,7 @@
 
 package vmas
 
-// step advances the bodies of copy c by one step of Dt with the forces in w.push.
+// step advances the bodies of environment c by one step of Dt with the forces in w.push.
 func (w *World) step(c int) {
 	for k := range w.spec.Substeps {
 		w.gatherForces(c)
@@ -10,7 +10,7 @@ func (w *World) step(c int) {
 	}
 }
 
-// gatherForces sums everything that acts on the bodies of copy c at the start of a substep: actions, friction, gravity,
+// gatherForces sums everything that acts on the bodies of environment c at the start of a substep: actions, friction, gravity,
 // joints, contacts, in this order.
 func (w *World) gatherForces(c int) {
 	from := c * w.count
@@ -55,7 +55,7 @@ func slidingFriction(k *body, v Vec, dt float32) Vec {
 	}
 }
 
-// integrate moves the bodies of copy c by one substep of semi-implicit Euler. Drag acts once per step, in the first one.
+// integrate moves the bodies of environment c by one substep of semi-implicit Euler. Drag acts once per step, in the first one.
 func (w *World) integrate(c int, first bool) {
 	from := c * w.count
 	pos, vel := w.pos[from:from+w.count], w.vel[from:from+w.count]

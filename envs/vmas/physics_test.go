@@ -11,13 +11,13 @@ func TestPhysicsFollowsRecordings(t *testing.T) {
 		t.Run(g.key, func(t *testing.T) {
 			m := newMeter(t, tol(g.key).OneStep)
 			defer m.report()
-			w := newWorld(g.spec(), g.Copies)
+			w := newWorld(g.spec(), g.NumEnvs)
 			checkBodies(t, g, w)
 			skip := g.culled()
 			actions := decode[[][][2]float32](t, g.Actions)
 			for at := range g.T {
 				g.seat(w, at)
-				for c := range g.Copies {
+				for c := range g.NumEnvs {
 					compareSight(m, g, w, at, c)
 					agent := &w.spec.Agents[0]
 					u := Vec{actions[at][c][0], actions[at][c][1]}.Clamp(agent.Range).Mul(agent.Gain)
@@ -45,14 +45,14 @@ func checkBodies(t *testing.T, g *golden, w *World) {
 	}
 }
 
-// moment is a step and a copy of a recording.
+// moment is a step and an environment of a recording.
 type moment [2]int
 
-// culled lists the moments at which the original left out a contact because bounding circles were apart in all copies of the
+// culled lists the moments at which the original left out a contact because bounding circles were apart in all environments of the
 // batch. This engine never leaves out a force.
 func (g *golden) culled() map[moment]bool {
 	list := map[moment]bool{}
-	for _, entry := range g.CullDependent { // step, copy, largest difference of states and observations, of rewards
+	for _, entry := range g.CullDependent { // step, environment, largest difference of states and observations, of rewards
 		if entry[2] != 0 {
 			list[moment{int(entry[0]), int(entry[1])}] = true
 		}
@@ -60,8 +60,8 @@ func (g *golden) culled() map[moment]bool {
 	return list
 }
 
-// paidForOthers lists the moments at which rewards depend on other copies of the batch: those of two tasks ask for bounding
-// circles, the original for those of any copy, these for those of their own, as the original does in a batch of one.
+// paidForOthers lists the moments at which rewards depend on other environments of the batch: those of two tasks ask for bounding
+// circles, the original for those of any environment, these for those of their own, as the original does in a batch of one.
 func (g *golden) paidForOthers() map[moment]bool {
 	list := map[moment]bool{}
 	for _, entry := range g.BatchCoupled {

@@ -14,7 +14,7 @@ import (
 
 // resetStats is the distribution of freshly reset worlds of the original; testdata/golden/README.md describes it.
 type resetStats struct {
-	Copies       int             `json:"n_envs"`
+	NumEnvs      int             `json:"n_envs"`
 	Names        []string        // bodies
 	Quantiles    [][2][7]float64 `json:"pos_quantiles"`
 	RotMean      []float64       `json:"rot_mean"`
@@ -81,19 +81,19 @@ func checkBody(t *testing.T, w *World, ref *resetStats, b int) {
 	}
 	name := ref.Names[b]
 	for axis, sample := range [][]float64{x, y} {
-		if d, limit := kolmogorov(sample, ref.Quantiles[b][axis], ref.Copies); d > limit {
+		if d, limit := kolmogorov(sample, ref.Quantiles[b][axis], ref.NumEnvs); d > limit {
 			t.Errorf("%s, axis %d: distributions differ by %.3f, want at most %.3f", name, axis, d, limit)
 		}
 	}
-	checkMean(t, name+": rotation", rot, ref.RotMean[b], ref.RotStd[b], ref.Copies)
+	checkMean(t, name+": rotation", rot, ref.RotMean[b], ref.RotStd[b], ref.NumEnvs)
 	for other := range b {
 		d := make([]float64, w.copies)
 		for c := range w.copies {
 			d[c] = float64(w.Pos(c, b).Sub(w.Pos(c, other)).Norm())
 		}
 		_, std := moments(d)
-		checkMean(t, name+": distance to "+ref.Names[other], d, ref.PairDistance[b][other], std, ref.Copies)
-		checkLeast(t, name+": distance to "+ref.Names[other], d, ref.PairLeast[b][other], ref.Copies)
+		checkMean(t, name+": distance to "+ref.Names[other], d, ref.PairDistance[b][other], std, ref.NumEnvs)
+		checkLeast(t, name+": distance to "+ref.Names[other], d, ref.PairLeast[b][other], ref.NumEnvs)
 	}
 }
 

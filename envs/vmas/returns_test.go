@@ -62,7 +62,7 @@ func TestScriptsReturnAsMuchAsInTheOriginal(t *testing.T) {
 func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
 	for agents, rise := range map[int]float32{2: 0.259, 4: 0.579, 6: 0.820, 8: 1.007} {
 		cfg := DefaultBalance()
-		cfg.Agents, cfg.RandomPackagePosOnLine, cfg.Copies = agents, false, 1
+		cfg.Agents, cfg.RandomPackagePosOnLine, cfg.NumEnvs = agents, false, 1
 		built, err := cfg.Build(1, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
 // playOnce plays one evaluation episode in each of as many copies and returns mean and standard deviation of the score.
 func playOnce(t *testing.T, cfg envs.Config, scripted bool) (mean, std float64) {
 	t.Helper()
-	env, err := cfg.WithShared(envs.Common{Copies: episodes, Reward: envs.Dense}).Build(11, 1)
+	env, err := cfg.WithShared(envs.Common{NumEnvs: episodes, Reward: envs.Dense}).Build(11, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

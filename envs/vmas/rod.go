@@ -18,7 +18,7 @@ func Rod(name string, length float32) Body {
 	return Body{Name: name, Shape: Line(length), Mass: 1, Movable: true, Rotatable: true}
 }
 
-// PlaceRod puts a rod between bodies a and b of copy c, which have their places already. It points from a to b.
+// PlaceRod puts a rod between bodies a and b of environment c, which have their places already. It points from a to b.
 func (w *World) PlaceRod(c, rod, a, b int) {
 	from, to := w.Pos(c, a), w.Pos(c, b)
 	way := to.Sub(from)

@@ -94,7 +94,7 @@ func (s Sampling) validate() error {
 	return nil
 }
 
-// samplingMost keeps the memory of a copy below one megabyte.
+// samplingMost keeps the memory of an environment below one megabyte.
 const samplingMost = 250_000
 
 // wantVariances returns one sentence about an impossible number of variances, or an impossible one.
@@ -177,7 +177,7 @@ func (s *sampling) World() WorldSpec {
 	return w
 }
 
-// samplingMemory is the task's memory of a copy.
+// samplingMemory is the task's memory of an environment.
 type samplingMemory struct {
 	centres []float32 // [G,2] of the Gaussians
 	peak    *float32  // the field's largest density, by which observations and rewards are divided

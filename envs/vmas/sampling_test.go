@@ -33,7 +33,7 @@ func TestSamplingFieldHasTheRecordedPeak(t *testing.T) {
 }
 
 func TestSamplingPaysACellOnceAndItsFirstAgent(t *testing.T) {
-	e := buildCopies(t, DefaultSampling(), 1)
+	e := buildNumEnvs(t, DefaultSampling(), 1)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	w, m := e.world, e.task.(*sampling).memory(e.world, 0)
 	place := func(i int, p Vec) { w.Place(0, w.Agent(i), p) }
@@ -55,7 +55,7 @@ func TestSamplingPaysACellOnceAndItsFirstAgent(t *testing.T) {
 }
 
 func TestSamplingSucceedsWhenEveryCentreWasVisited(t *testing.T) {
-	e := buildCopies(t, DefaultSampling(), 1)
+	e := buildNumEnvs(t, DefaultSampling(), 1)
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	w, m := e.world, e.task.(*sampling).memory(e.world, 0)
 	copy(m.centres, []float32{-0.5, -0.5, 0, 0, 0.5, 0.5})

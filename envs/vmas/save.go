@@ -20,7 +20,7 @@ func (e *env) Load(state []byte) error {
 	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), append([]any{&e.seed}, e.state()...)...); err != nil {
 		return err
 	}
-	for c := range e.spec.Copies {
+	for c := range e.spec.NumEnvs {
 		if checker, ok := e.task.(Checker); ok && !checker.Sound(e.world, c) || e.steps[c] < 0 {
 			return fmt.Errorf("%s: saved state of copy %d is damaged", e.spec.Name, c)
 		}
@@ -30,7 +30,7 @@ func (e *env) Load(state []byte) error {
 			return fmt.Errorf("%s: saved state is damaged: a number in it is not finite", e.spec.Name)
 		}
 	}
-	for c := range e.spec.Copies {
+	for c := range e.spec.NumEnvs {
 		e.world.orient(c)
 	}
 	return nil

@@ -37,14 +37,14 @@ func TestTasksFollowRecordings(t *testing.T) {
 			f := newFollower(t, g, e)
 			skip, coupled, steps := g.culled(), g.paidForOthers(), 0
 			f.seat(0)
-			for c := range g.Copies {
+			for c := range g.NumEnvs {
 				e.show(c, f.out)
 				f.compareObs(m, 0, c)
 			}
 			for at := range g.T {
 				f.seat(at)
 				f.step(at)
-				for c := range g.Copies {
+				for c := range g.NumEnvs {
 					if skip[moment{at, c}] {
 						continue
 					}
@@ -77,11 +77,11 @@ func TestTasksStayOnRecordingsFor30Steps(t *testing.T) {
 			f := newFollower(t, g, g.build(t))
 			m := newMeter(t, map[string]float64{"pos": max(limit, 1e-5)})
 			defer m.report()
-			skip, off := g.culled(), make([]bool, g.Copies)
+			skip, off := g.culled(), make([]bool, g.NumEnvs)
 			f.seat(0)
 			for at := range min(30, g.T) {
 				f.step(at)
-				for c := range g.Copies {
+				for c := range g.NumEnvs {
 					off[c] = off[c] || skip[moment{at, c}]
 					for k, b := range g.DynamicEntities {
 						if p, want := f.e.world.Pos(c, b), g.States[at+1][c][k]; !off[c] {
@@ -110,7 +110,7 @@ func (g *golden) buildWith(t *testing.T, changed map[string]any) *env {
 		kind = Product9
 	}
 	overlay := withKwargs(t, g.Scenario, g.Kwargs)
-	maps.Copy(overlay, map[string]any{"copies": g.Copies, "reward": envs.Dense, "max_steps": g.MaxSteps, "discrete": kind})
+	maps.Copy(overlay, map[string]any{"copies": g.NumEnvs, "reward": envs.Dense, "max_steps": g.MaxSteps, "discrete": kind})
 	maps.Copy(overlay, changed)
 	return buildOverlay(t, overlay, 1, 1)
 }
@@ -198,7 +198,7 @@ type follower struct {
 	seen    [][][][]float32     // recorded observations, without the noise that they may have
 }
 
-// recorded is a series for one memory slot: width numbers per time (if timed) and copy.
+// recorded is a series for one memory slot: width numbers per time (if timed) and environment.
 type recorded struct {
 	numbers []float32
 	width   int
@@ -227,7 +227,7 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 	for name, raw := range g.Internals {
 		width, ok := slots[name]
 		numbers := flat(t, raw)
-		if !ok || len(numbers) != (g.T+1)*g.Copies*width {
+		if !ok || len(numbers) != (g.T+1)*g.NumEnvs*width {
 			t.Fatalf("internal %q has %d numbers; the task keeps %d a copy under that name", name, len(numbers), width)
 		}
 		f.memory[name] = recorded{numbers, width, true}
@@ -238,8 +238,8 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 	for name, raw := range g.InternalsStatic {
 		if width, ok := slots[name]; ok {
 			numbers := flat(t, raw)
-			if len(numbers) == width { // shared by all copies
-				numbers = slices.Repeat(numbers, g.Copies)
+			if len(numbers) == width { // shared by all environments
+				numbers = slices.Repeat(numbers, g.NumEnvs)
 			}
 			f.memory[name] = recorded{numbers, width, false}
 		}
@@ -253,7 +253,7 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 
 // grid turns the recorded lists of cells that were sampled at each time into the sampled cells [T+1,E,nx,ny].
 func (g *golden) grid(nx, ny int) []float32 {
-	size := g.Copies * nx * ny
+	size := g.NumEnvs * nx * ny
 	grid := make([]float32, (g.T+1)*size)
 	for t, cells := range g.Sampled {
 		now := grid[t*size : (t+1)*size]
@@ -270,17 +270,17 @@ func (g *golden) grid(nx, ny int) []float32 {
 func (r *recorded) row(g *golden, t, c int) []float32 {
 	k := c
 	if r.timed {
-		k = t*g.Copies + c
+		k = t*g.NumEnvs + c
 	}
 	return r.numbers[k*r.width : (k+1)*r.width]
 }
 
-// slot returns the memory of copy c under a name.
+// slot returns the memory of environment c under a name.
 func (f *follower) slot(c int, name string) []float32 { return f.e.term(c, name) }
 
 func (f *follower) seat(t int) {
 	f.g.seat(f.e.world, t)
-	for c := range f.g.Copies {
+	for c := range f.g.NumEnvs {
 		f.e.steps[c] = int32(t)
 		for name, r := range f.memory {
 			copy(f.slot(c, name), r.row(f.g, t, c))
@@ -291,7 +291,7 @@ func (f *follower) seat(t int) {
 func (f *follower) step(t int) {
 	n := f.e.spec.Agents
 	for k, row := range f.rows {
-		for c := range f.g.Copies {
+		for c := range f.g.NumEnvs {
 			a := f.actions[t][k][c]
 			if f.e.choices != nil {
 				f.act.Discrete[c*n+row] = int32(a[0])

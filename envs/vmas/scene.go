@@ -9,7 +9,7 @@ import (
 	"cermic/envs"
 )
 
-// Scene describes copy c as it is now. It spans the world's half size and grows with what moves out of it.
+// Scene describes environment c as it is now. It spans the world's half size and grows with what moves out of it.
 func (e *env) Scene(c int) envs.Scene {
 	w := e.world
 	margin := 1.1 * float64(w.spec.HalfSize)

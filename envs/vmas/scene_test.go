@@ -29,7 +29,7 @@ func TestScenesHoldTheAgentsAndWhatTheyAreAfter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := buildCopies(t, cfg, 1)
+		e := buildNumEnvs(t, cfg, 1)
 		e.Step(envs.NewActions(e.Spec()), envs.NewStep(e.Spec()))
 		w := e.world
 		w.Place(0, w.Agent(e.policy[0]), Vec{7, -3})
@@ -70,7 +70,7 @@ func TestScenesGoBySettings(t *testing.T) {
 		{`{"kind":"vmas/transport","n_packages":3,"package_length":0.4}`, Vec{1.46, 1.46}, map[envs.Role]int{envs.RoleObject: 3}},
 		{`{"kind":"vmas/ball_trajectory","joints":false}`, Vec{1, 1}, map[envs.Role]int{envs.RoleObject: 1, envs.RoleJoint: 0}},
 	} {
-		scene, count := buildCopies(t, configOf(t, c.settings), 1).Scene(0), map[envs.Role]int{}
+		scene, count := buildNumEnvs(t, configOf(t, c.settings), 1).Scene(0), map[envs.Role]int{}
 		for _, s := range scene.Shapes {
 			count[s.Role]++
 		}

@@ -29,7 +29,7 @@ func TestScriptsSucceedWithOtherSettings(t *testing.T) {
 		{`{"kind":"vmas/transport","n_agents":2,"package_width":0.3,"package_length":0.1,"package_mass":1}`, 32},
 		{`{"kind":"vmas/transport","n_packages":2,"package_width":0.2,"package_length":0.1,"package_mass":4}`, 28},
 	} {
-		e := buildCopies(t, configOf(t, c.settings), copies)
+		e := buildNumEnvs(t, configOf(t, c.settings), copies)
 		paid := make([]bool, copies)
 		playScript(t, e, e.spec.Horizon, func(c int, sparse []float32) { paid[c] = paid[c] || sparse[0] > 0 })
 		count := 0

@@ -23,7 +23,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		"vmas_fov":       func(b *Balance) { b.FieldOfView = -1 },
 		"n_agents":       func(b *Balance) { b.Agents = 1 },
 		"package_mass":   func(b *Balance) { b.PackageMass = 0 },
-		"copies":         func(b *Balance) { b.Copies = 0 },
+		"copies":         func(b *Balance) { b.NumEnvs = 0 },
 	} {
 		cfg := DefaultBalance()
 		set(&cfg)
@@ -138,7 +138,7 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 		{Product9, []Vec{{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {-1, -1}, {-1, 1}, {1, 0}, {1, -1}, {1, 1}}},
 		{Cross5, []Vec{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}},
 	} {
-		built, err := DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{Copies: 1, Reward: envs.Dense}).Build(1, 1)
+		built, err := DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 
 // Forces beyond the range are cut, as BenchMARL does.
 func TestActionsAreClamped(t *testing.T) {
-	built, err := DefaultBalance().WithShared(envs.Common{Copies: 1, Reward: envs.Dense}).Build(1, 1)
+	built, err := DefaultBalance().WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestActionsThatAreNoNumbersDoNoHarmElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sick, sound := buildCopies(t, cfg, 2), buildCopies(t, cfg, 2)
+		sick, sound := buildNumEnvs(t, cfg, 2), buildNumEnvs(t, cfg, 2)
 		a, b, act := envs.NewStep(sick.Spec()), envs.NewStep(sound.Spec()), envs.NewActions(sick.Spec())
 		for range 5 {
 			clear(act.Continuous)
@@ -210,7 +210,7 @@ func TestLabelsSeeWithinTheFieldOfViewOrOneBodyLength(t *testing.T) {
 		{0, 0.119, 1}, {0, 0.121, 0}, // surfaces at gap − 0.06, body length 0.06
 	} {
 		cfg := DefaultBalance()
-		cfg.Copies, cfg.FieldOfView = 1, c.fov
+		cfg.NumEnvs, cfg.FieldOfView = 1, c.fov
 		built, err := cfg.Build(1, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -24,16 +24,16 @@ type SimpleAdversary struct {
 	Goal      GoalDraw  `json:"goal" oneof:"world,copy"`         // which environments share a goal landmark; world: all of them, as in the original, copy: each draws its own
 }
 
-// GoalDraw says which copies draw the goal together.
+// GoalDraw says which environments draw the goal together.
 //
-// The original draws one index for all copies whenever all begin anew, which this task, whose episodes have one length, always makes them do:
-// every collection of one episode a copy is then about one landmark. Drawn by each copy, a collection shows all of them.
+// The original draws one index for all environments whenever all begin anew, which this task, whose episodes have one length, always makes them do:
+// every collection of one episode an environment is then about one landmark. Drawn by each environment, a collection shows all of them.
 type GoalDraw string
 
 // The values of goal.
 const (
 	GoalOfWorld GoalDraw = "world"
-	GoalOfCopy  GoalDraw = "copy"
+	GoalOfEnv   GoalDraw = "copy"
 )
 
 // DefaultSimpleAdversary returns the settings of BenchMARL 1.5.2 (conf/task/vmas/simple_adversary.yaml).

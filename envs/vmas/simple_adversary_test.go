@@ -39,7 +39,7 @@ func TestBothTeamsOfSimpleAdversaryReturnWhatTheyDoInTheOriginal(t *testing.T) {
 // playTeams returns the return of every episode for the adversary and for a good agent.
 func playTeams(t *testing.T, scripted bool) (adversary, good []float64) {
 	t.Helper()
-	e := buildCopies(t, DefaultSimpleAdversary(), episodes)
+	e := buildNumEnvs(t, DefaultSimpleAdversary(), episodes)
 	out, act, r := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), rng.New(3, "random policy")
 	adversary, good = make([]float64, episodes), make([]float64, episodes)
 	for range e.spec.EvalHorizon {
@@ -65,7 +65,7 @@ func playTeams(t *testing.T, scripted bool) (adversary, good []float64) {
 func TestScoreWeighsTeamsEqually(t *testing.T) {
 	cfg := DefaultSimpleAdversary()
 	cfg.Agents = 5
-	e := buildCopies(t, cfg, 1)
+	e := buildNumEnvs(t, cfg, 1)
 	if want := []int{0, 1, 1, 1, 1}; !slices.Equal(e.spec.Teams, want) {
 		t.Fatalf("teams are %v, want %v", e.spec.Teams, want)
 	}
@@ -80,11 +80,11 @@ func TestScoreWeighsTeamsEqually(t *testing.T) {
 	}
 }
 
-// TestGoalOfWorld checks that all copies have one goal in an episode and another one in later ones, unless each copy draws its own.
+// TestGoalOfWorld checks that all environments have one goal in an episode and another one in later ones, unless each environment draws its own.
 func TestGoalOfWorld(t *testing.T) {
-	for goal, shared := range map[GoalDraw]bool{GoalOfWorld: true, GoalOfCopy: false} {
+	for goal, shared := range map[GoalDraw]bool{GoalOfWorld: true, GoalOfEnv: false} {
 		cfg := DefaultSimpleAdversary()
-		cfg.Goal, cfg.Copies = goal, 8
+		cfg.Goal, cfg.NumEnvs = goal, 8
 		built, err := cfg.Build(1, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestGoalOfWorld(t *testing.T) {
 		seen, mixed := map[float32]bool{}, false
 		for range 20 {
 			e.Reset(nil, out)
-			for c := range cfg.Copies {
+			for c := range cfg.NumEnvs {
 				seen[e.world.Memory(c)[0]] = true
 				mixed = mixed || e.world.Memory(c)[0] != e.world.Memory(0)[0]
 			}

@@ -24,7 +24,7 @@ func TestRandomPlayStaysSound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := buildCopies(t, cfg, copies)
+			e := buildNumEnvs(t, cfg, copies)
 			out, act, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), make([]uint8, copies)
 			r, before, crossings := rng.New(3, "soak"), make([]Vec, len(e.world.pos)), 0
 			e.Reset(nil, out)
@@ -51,7 +51,7 @@ func TestRandomPlayStaysSound(t *testing.T) {
 	}
 }
 
-// draw fills act; row is the number of force components of a copy.
+// draw fills act; row is the number of force components of an environment.
 func draw(act *envs.Actions, step, row int, r *rng.Rand) {
 	for i := range act.Continuous {
 		switch c := i / row; {
@@ -119,7 +119,7 @@ func (e *env) crossings(before []Vec) (count int) {
 	return count
 }
 
-// open reports whether the wall of copy c has a hole at x.
+// open reports whether the wall of environment c has a hole at x.
 func (w *World) open(c int, x float32) bool {
 	for b := range w.landmarks {
 		body := w.spec.body(b)

@@ -4,7 +4,7 @@ package vmas
 
 import "math"
 
-// paySparse fills sparse [N] with the sparse reward of copy c and advances what has been paid.
+// paySparse fills sparse [N] with the sparse reward of environment c and advances what has been paid.
 //
 // paper:sparse  an agent is rewarded for the success of the starred tasks only. Every agent receives SuccessReward, once
 // an episode, on the first step whose state is a success. Where the original reward already is sparse, it is used.

@@ -13,7 +13,7 @@ import (
 // nothing on the floor, takes a step and returns the sparse reward.
 func lift(t *testing.T, cfg Balance) (e *env, out *envs.Step, to func(share float32) []float32) {
 	t.Helper()
-	cfg.Copies = 1
+	cfg.NumEnvs = 1
 	built, err := cfg.Build(1, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func spawns(first, n int, gap float32) []Spawn {
 	return list
 }
 
-// Scatter places the bodies order[from:] of copy c one after the other, uniformly in |x| ≤ half.X, |y| ≤ half.Y. A place
+// Scatter places the bodies order[from:] of environment c one after the other, uniformly in |x| ≤ half.X, |y| ≤ half.Y. A place
 // that is too near to a body before it in order is drawn again; when that does not help, all start again. It ends soon
 // where crowded allows it.
 func (w *World) Scatter(c int, r *rng.Rand, half Vec, order []Spawn, from int) {

@@ -33,7 +33,7 @@ type WorldSpec struct {
 	Entities  []envs.Entity // named spans of an observation
 	Groups    []envs.Group  // what Agent.Team counts, of tasks whose agents are trained apart; nil: all are one
 	Across    bool          // agents of all groups are peers: envs.Spec.PeersAcross
-	Memory    []Slot        // what the task remembers about a copy between steps
+	Memory    []Slot        // what the task remembers about an environment between steps
 	Kept      int           // how many of the last numbers of memory outlive a reset
 	HalfSize  float32       // world units that relative positions are divided by
 	Cover     []int         // bodies whose places coverage counts, such as a package; none: every agent's own
@@ -52,7 +52,7 @@ func DefaultWorld() WorldSpec {
 	}
 }
 
-// Slot reserves Len numbers of a copy's memory under a name. Slots are laid out in order; recordings of a task's
+// Slot reserves Len numbers of an environment's memory under a name. Slots are laid out in order; recordings of a task's
 // internals and of its named reward terms are matched by these names.
 type Slot struct {
 	Name string
@@ -112,7 +112,7 @@ type Joint struct {
 	AnchorA, AnchorB Vec
 	Dist             float32
 	Rotate           bool    // the bodies may turn against each other; else they keep FixedRotation
-	FixedRotation    float32 // rotation of A minus that of B; a task may set it per copy with SetFixedRotation
+	FixedRotation    float32 // rotation of A minus that of B; a task may set it per environment with SetFixedRotation
 }
 
 // ShapeKind is one of the three forms of bodies.

@@ -29,7 +29,7 @@ var referenceSuccess = []struct {
 func TestScriptsSucceedAsOftenAsInTheOriginal(t *testing.T) {
 	const copies = 64
 	for _, ref := range referenceSuccess {
-		e := buildCopies(t, ref.task, copies)
+		e := buildNumEnvs(t, ref.task, copies)
 		paid := make([]float32, copies)
 		playScript(t, e, ref.steps, func(c int, sparse []float32) { paid[c] += sparse[0] })
 		successes := 0.0
@@ -51,7 +51,7 @@ func TestScriptsSucceedAsOftenAsInTheOriginal(t *testing.T) {
 func TestSuccessesPayTheBonusOnceInWhateverParts(t *testing.T) {
 	const copies, parts = 8, 4
 	for _, ref := range referenceSuccess {
-		whole, cut := buildCopies(t, ref.task, copies), buildCopies(t, ref.task, copies)
+		whole, cut := buildNumEnvs(t, ref.task, copies), buildNumEnvs(t, ref.task, copies)
 		bonus := whole.settings.SuccessReward
 		cut.settings.Milestones = parts
 		sum, sumOfParts := make([]float32, copies), make([]float32, copies)
@@ -83,11 +83,11 @@ func TestProgressStartsAtNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := buildCopies(t, cfg, 100)
+		e := buildNumEnvs(t, cfg, 100)
 		if e.progresser == nil {
 			continue
 		}
-		for c := range e.spec.Copies {
+		for c := range e.spec.NumEnvs {
 			if p := e.progresser.Progress(e.world, c); abs(p) > 1e-6 { // rounding of 1 − x/x
 				t.Errorf("%s: progress of copy %d is %g after its reset", name, c, p)
 			}
@@ -95,11 +95,11 @@ func TestProgressStartsAtNothing(t *testing.T) {
 	}
 }
 
-// buildCopies makes a task with the sparse reward and resets it.
-func buildCopies(t *testing.T, cfg envs.Config, copies int) *env {
+// buildNumEnvs makes a task with the sparse reward and resets it.
+func buildNumEnvs(t *testing.T, cfg envs.Config, copies int) *env {
 	t.Helper()
 	shared := cfg.Shared()
-	shared.Copies, shared.Reward = copies, envs.Sparse
+	shared.NumEnvs, shared.Reward = copies, envs.Sparse
 	built, err := cfg.WithShared(shared).Build(11, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -109,11 +109,11 @@ func buildCopies(t *testing.T, cfg envs.Config, copies int) *env {
 	return e
 }
 
-// playScript plays the scripted policy and shows the sparse reward of every step until a copy's first episode ends.
+// playScript plays the scripted policy and shows the sparse reward of every step until an environment's first episode ends.
 func playScript(t *testing.T, e *env, steps int, show func(c int, sparse []float32)) {
 	t.Helper()
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
-	over, n := make([]bool, e.spec.Copies), e.spec.Agents
+	over, n := make([]bool, e.spec.NumEnvs), e.spec.Agents
 	for range min(steps, e.spec.Horizon) {
 		if !e.Script(act) {
 			t.Fatalf("%s has no scripted policy", e.spec.Name)

@@ -3,7 +3,7 @@
 // Package vmas holds batched two-dimensional physics and the tasks of the VMAS benchmark.
 //
 // A task is one file: a config struct whose JSON keys are the benchmark's own keyword arguments, and a Task that places
-// bodies, observes, rewards and ends. The engine does the rest: copies spread over cores, action spaces, the dense and the
+// bodies, observes, rewards and ends. The engine does the rest: environments spread over cores, action spaces, the dense and the
 // sparse reward in one pass, episode limits, detector labels, saving, drawing.
 //
 // Reading order: task.go (what an author writes), balance.go (an example), env.go (one step), physics.go and contact.go.
@@ -17,7 +17,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Task is what the author of a task writes. The engine calls it for one copy c at a time, for different copies at the
+// Task is what the author of a task writes. The engine calls it for one environment c at a time, for different environments at the
 // same time: it may read its own fields and write only what belongs to copy c, through w. Agents and bodies are numbered
 // as in the WorldSpec.
 //
@@ -26,7 +26,7 @@ import (
 type Task interface {
 	// World declares bodies, physics and sizes. It is called once.
 	World() WorldSpec
-	// Reset places copy c, whose bodies are all at the origin at rest and whose memory is zero, but for what
+	// Reset places environment c, whose bodies are all at the origin at rest and whose memory is zero, but for what
 	// WorldSpec.Kept says, and sets memory that rewards compare with to the value of the new state.
 	Reset(w *World, c int, r *rng.Rand)
 	// Observe fills dst [O], which is zero.
@@ -54,18 +54,18 @@ type Progresser interface {
 
 // Checker is a Task whose memory can hold what no state does, as the number of a landmark that there is not.
 type Checker interface {
-	// Sound reports whether the memory of copy c, just loaded, is one that an episode can have.
+	// Sound reports whether the memory of environment c, just loaded, is one that an episode can have.
 	Sound(w *World, c int) bool
 }
 
 // Scripter is a Task with a hand-written policy.
 type Scripter interface {
-	// Script returns the action of an agent in the current state of copy c. Components beyond ±Range are cut.
+	// Script returns the action of an agent in the current state of environment c. Components beyond ±Range are cut.
 	Script(w *World, c, agent int) Vec
 }
 
 // Painter is a Task whose picture shows more, or less, than its bodies.
 type Painter interface {
-	// Paint changes the scene of copy c: its shapes are the landmarks, in order; agents are drawn over them afterwards.
+	// Paint changes the scene of environment c: its shapes are the landmarks, in order; agents are drawn over them afterwards.
 	Paint(w *World, c int, scene *envs.Scene)
 }

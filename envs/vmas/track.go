@@ -10,7 +10,7 @@ var _ envs.Tracker = (*env)(nil)
 func (e *env) Track(dst []float32) {
 	w, n := e.world, len(e.policy)
 	scale := 1 / w.spec.HalfSize
-	for row := range e.spec.Copies * n {
+	for row := range e.spec.NumEnvs * n {
 		pos := w.Pos(row/n, w.Agent(e.policy[row%n]))
 		dst[3*row], dst[3*row+1], dst[3*row+2] = pos.X*scale, pos.Y*scale, float32(e.spec.Teams[row%n])
 	}

@@ -121,7 +121,7 @@ func (t *transport) World() WorldSpec {
 	return s
 }
 
-// memory returns the task's memory of a copy: 100 × distance of every package to the goal after the last step, whether it
+// memory returns the task's memory of an environment: 100 × distance of every package to the goal after the last step, whether it
 // was there (0 or 1), and how far packages had to go at the start of the episode.
 func (t *transport) memory(w *World, c int) (shaping, onGoal []float32, start *float32) {
 	m := w.Memory(c)

@@ -11,7 +11,7 @@ import (
 // The right speed for nine steps, then a wrong one, pays nothing; ten steps on end pay, whichever way the line turns; and
 // the second time pays nothing.
 func TestWheelPaysForHoldingTheSpeedNotForPassingThroughIt(t *testing.T) {
-	e := buildCopies(t, DefaultWheel(), 1)
+	e := buildNumEnvs(t, DefaultWheel(), 1)
 	out, act, w := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), e.world
 	for i := range e.spec.Agents {
 		w.Place(0, w.Agent(i), Vec{3, float32(i)}) // out of reach

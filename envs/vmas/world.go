@@ -8,12 +8,12 @@ import (
 	"cermic/envs/rng"
 )
 
-// World is the state of E copies of one WorldSpec: struct of arrays, copy-major, so that a worker walks through memory
-// once per step. Index at(c, b) is body b of copy c. Tasks read and write it through the methods below.
+// World is the state of E environments of one WorldSpec: struct of arrays, environment-major, so that a worker walks through memory
+// once per step. Index at(c, b) is body b of environment c. Tasks read and write it through the methods below.
 type World struct {
 	copies, count, agents int // E, number of bodies, number of agents (scripted ones too)
 	landmarks             int
-	memory                int // numbers of task memory per copy
+	memory                int // numbers of task memory per environment
 
 	spec     WorldSpec
 	body     []body  // constants of each body, [count]
@@ -59,7 +59,7 @@ type body struct {
 	maxSpeed, maxPerAxe float32 // 0: none
 }
 
-// newWorld makes the state of E copies. spec must be valid.
+// newWorld makes the state of E environments. spec must be valid.
 func newWorld(spec WorldSpec, copies int) *World {
 	n, a := len(spec.Landmarks)+len(spec.Agents), len(spec.Agents)
 	w := &World{
@@ -115,7 +115,7 @@ func resolve(b *Body, spec *WorldSpec) body {
 
 func (w *World) at(c, b int) int { return c*w.count + b }
 
-// clear puts every body of copy c at rest at the origin and forgets what the task remembered, except for what is Kept.
+// clear puts every body of environment c at rest at the origin and forgets what the task remembered, except for what is Kept.
 func (w *World) clear(c int) {
 	from, to := c*w.count, (c+1)*w.count
 	clear(w.pos[from:to])
@@ -133,7 +133,7 @@ func (w *World) clear(c int) {
 	w.orient(c)
 }
 
-// orient recomputes the headings of copy c from its rotations.
+// orient recomputes the headings of environment c from its rotations.
 func (w *World) orient(c int) {
 	for b := range w.body {
 		w.face(w.at(c, b), &w.body[b])
@@ -152,7 +152,7 @@ func (w *World) face(i int, k *body) {
 	}
 }
 
-// placed returns body b of copy c where it is.
+// placed returns body b of environment c where it is.
 func (w *World) placed(c, b int) placed {
 	i := w.at(c, b)
 	return placed{&w.body[b], w.pos[i], w.heading[i], w.across[i]}
@@ -164,41 +164,41 @@ func (w *World) Agent(agent int) int { return w.landmarks + agent }
 // Agents returns the number of agents, scripted ones too.
 func (w *World) Agents() int { return w.agents }
 
-// Pos returns the centre of body b in copy c.
+// Pos returns the centre of body b in environment c.
 func (w *World) Pos(c, b int) Vec { return w.pos[w.at(c, b)] }
 
-// Positions returns the centres of all bodies in copy c, in the order of their numbers; the caller must not change them.
+// Positions returns the centres of all bodies in environment c, in the order of their numbers; the caller must not change them.
 func (w *World) Positions(c int) []Vec { return w.pos[c*w.count : (c+1)*w.count] }
 
-// Vel returns the velocity of body b in copy c.
+// Vel returns the velocity of body b in environment c.
 func (w *World) Vel(c, b int) Vec { return w.vel[w.at(c, b)] }
 
-// Rot returns the rotation of body b in copy c, in radians, not wrapped.
+// Rot returns the rotation of body b in environment c, in radians, not wrapped.
 func (w *World) Rot(c, b int) float32 { return w.rot[w.at(c, b)] }
 
-// Heading returns the cosine and sine of the rotation of body b in copy c, a line or a box.
+// Heading returns the cosine and sine of the rotation of body b in environment c, a line or a box.
 func (w *World) Heading(c, b int) Vec { return w.heading[w.at(c, b)] }
 
-// Spin returns the angular velocity of body b in copy c.
+// Spin returns the angular velocity of body b in environment c.
 func (w *World) Spin(c, b int) float32 { return w.spin[w.at(c, b)] }
 
-// Control returns what an agent of copy c asked for in the last step: its action times gain, after the task's Control.
+// Control returns what an agent of environment c asked for in the last step: its action times gain, after the task's Control.
 func (w *World) Control(c, agent int) Vec { return w.control[c*w.agents+agent] }
 
-// Place moves body b of copy c.
+// Place moves body b of environment c.
 func (w *World) Place(c, b int, p Vec) { w.pos[w.at(c, b)] = p }
 
-// Rotate sets the rotation of body b in copy c.
+// Rotate sets the rotation of body b in environment c.
 func (w *World) Rotate(c, b int, angle float32) {
 	w.rot[w.at(c, b)] = angle
 	w.face(w.at(c, b), &w.body[b])
 }
 
-// Memory returns the task's own numbers of copy c, in the order of WorldSpec.Memory. A reset zeroes them, but
+// Memory returns the task's own numbers of environment c, in the order of WorldSpec.Memory. A reset zeroes them, but
 // for the last WorldSpec.Kept.
 func (w *World) Memory(c int) []float32 { return w.slots[c*w.memory : (c+1)*w.memory] }
 
-// Common returns the random numbers that the k-th reset of every copy shares, for tasks that draw one value for the whole world. Only for
+// Common returns the random numbers that the k-th reset of every environment shares, for tasks that draw one value for the whole world. Only for
 // use inside Task.Reset.
 func (w *World) Common() *rng.Rand { return &w.common }
 

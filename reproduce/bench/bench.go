@@ -55,7 +55,7 @@ var Figures = slices.Concat([]Figure{
 	{"step", "scoring a collection over making it", "×", 0, "", true, stepPart(func(s stepCost) float64 { return s.Reward.Seconds() / s.collection.Seconds() })},
 }, stepFigures(), taskFigures(), methodFigures())
 
-// Recorded lists the frames a second of VMAS 1.5.2, the better one of one and two threads, at 60 and at 1024 copies.
+// Recorded lists the frames a second of VMAS 1.5.2, the better one of one and two threads, at 60 and at 1024 environments.
 var Recorded = []struct {
 	Task        string
 	Few, Plenty float64
@@ -84,7 +84,7 @@ var RecordedSubstrates = []struct {
 	{"meltingpot/stag_hunt_in_the_matrix__repeated", 7411},
 }
 
-// recordedBattles lists the frames a second of SMAX (JaxMARL 0.2.0, jax 0.10.2, smacv2_5_units) at 60 and at 1024 copies: a
+// recordedBattles lists the frames a second of SMAX (JaxMARL 0.2.0, jax 0.10.2, smacv2_5_units) at 60 and at 1024 environments: a
 // simulator of the same battles without shields, armour, missiles, colossi and banelings, with observations of its own.
 var recordedBattles = []struct {
 	Task        string

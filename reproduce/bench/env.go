@@ -22,14 +22,14 @@ func balance(copies int) (envs.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}).Build(1, 0)
+	return cfg.WithShared(envs.Common{NumEnvs: copies, Reward: envs.Dense}).Build(1, 0)
 }
 
 // window is how long a task is stepped at a time. Tests, which want a number and not a good one, shorten it.
 var window = 250 * time.Millisecond
 
 // Stepping returns a measurement of frames a second of a task alone, dense reward: actions drawn beforehand in, or the next
-// ones that are allowed, observations, rewards and labels out, finished copies reset. Best of several windows, since other programs
+// ones that are allowed, observations, rewards and labels out, finished environments reset. Best of several windows, since other programs
 // can only slow it down.
 func Stepping(task string, copies int) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
@@ -37,7 +37,7 @@ func Stepping(task string, copies int) func(context.Context) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		env, err := cfg.WithShared(envs.Common{Copies: copies, Reward: envs.Dense}).Build(1, 0)
+		env, err := cfg.WithShared(envs.Common{NumEnvs: copies, Reward: envs.Dense}).Build(1, 0)
 		if err != nil {
 			return 0, err
 		}
@@ -136,14 +136,14 @@ var updatingOnce = once(Updating)
 // collect fills one rollout with the learner's own actions.
 func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, error) {
 	spec := env.Spec()
-	x := rl.NewRollout(spec, frames/spec.Copies, learner.HiddenLen())
+	x := rl.NewRollout(spec, frames/spec.NumEnvs, learner.HiddenLen())
 	x.KeepLabels()
 	dist, r := rl.NewDist(spec, learner.HiddenLen()), rng.New(1, "bench actions")
 	hidden := make([]float32, len(dist.Hidden))
 	return x, rl.NewCollector(env).Collect(x, func(t int, seen *envs.Step, act *envs.Actions) error {
-		for c := range spec.Copies {
-			if x.IsFirst[t*spec.Copies+c] != 0 {
-				clear(hidden[c*len(hidden)/spec.Copies : (c+1)*len(hidden)/spec.Copies])
+		for c := range spec.NumEnvs {
+			if x.IsFirst[t*spec.NumEnvs+c] != 0 {
+				clear(hidden[c*len(hidden)/spec.NumEnvs : (c+1)*len(hidden)/spec.NumEnvs])
 			}
 		}
 		copy(x.Hidden[t*len(hidden):], hidden)
@@ -151,7 +151,7 @@ func collect(env envs.Env, learner learn.Learner, frames int) (*rl.Rollout, erro
 			return fmt.Errorf("act: %w", err)
 		}
 		copy(hidden, dist.Hidden)
-		rows := spec.Copies * spec.Agents
+		rows := spec.NumEnvs * spec.Agents
 		for row := range rows {
 			x.LogP[t*rows+row] = dist.Sample(row, r, act)
 		}

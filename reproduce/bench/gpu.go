@@ -156,16 +156,16 @@ func iterationAt(ctx context.Context, budget string) (it iteration, err error) {
 	if err != nil {
 		return it, err
 	}
-	fps, err := Stepping("vmas/balance", s.Copies)(ctx)
+	fps, err := Stepping("vmas/balance", s.NumEnvs)(ctx)
 	if err != nil {
 		return it, err
 	}
 	whole := e.Learner.(learn.MAPPO)
-	rows, act := s.Copies*s.Agents, nn.ActionOutputs(&s.Act)
+	rows, act := s.NumEnvs*s.Agents, nn.ActionOutputs(&s.Act)
 	it = iteration{
 		act:   work{seen["act"], 4 * float64(rows*(s.InLen()+act)), 3},
-		steps: whole.Frames / s.Copies, updates: whole.Epochs * whole.Frames / whole.Minibatch,
-		env: time.Duration(float64(s.Copies) / fps * float64(time.Second)), gather: shares.Transfer,
+		steps: whole.Frames / s.NumEnvs, updates: whole.Epochs * whole.Frames / whole.Minibatch,
+		env: time.Duration(float64(s.NumEnvs) / fps * float64(time.Second)), gather: shares.Transfer,
 		frames: whole.Frames, totalFrames: e.Budget.Frames,
 	}
 	perFrame := s.Agents*(s.InLen()+2*s.Act.Dim+4) + s.State + 1 // what a minibatch has of a frame

@@ -133,7 +133,7 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 		{"final ε of exploration", fmt.Sprint(h.Exploration.EpsEnd), "qmix", "learner.eps_end"},
 		{"frames", fmt.Sprint(h.Duration.MaxFrames), "mappo", "budget.frames"},
 		{"on-policy: frames of a rollout batch", fmt.Sprint(h.OnPolicy.Frames), "mappo", "learner.frames_per_batch"},
-		{"on-policy: parallel environments", fmt.Sprint(h.OnPolicy.Copies), "mappo", "task.copies"},
+		{"on-policy: parallel environments", fmt.Sprint(h.OnPolicy.NumEnvs), "mappo", "task.copies"},
 		{"on-policy: epochs over a batch", fmt.Sprint(h.OnPolicy.Epochs), "mappo", "learner.minibatch_iterations"},
 		{"on-policy: minibatch", fmt.Sprint(h.OnPolicy.Minibatch), "mappo", "learner.minibatch_size"},
 		{"off-policy: updates after a rollout batch", fmt.Sprint(h.OffPolicy.Steps), "qmix", "learner.optimizer_steps_per_collection"},

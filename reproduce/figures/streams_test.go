@@ -19,7 +19,7 @@ func TestStreamsAreComputedOnce(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", nn.Sequential)
 	st := libtest.Store(t)
 	s := stream.Default()
-	s.Iterations, s.Every, s.Copies, s.Steps = 2, 1, 2, 2
+	s.Iterations, s.Every, s.NumEnvs, s.Steps = 2, 1, 2, 2
 	some := StreamBonuses()[len(StreamBonuses())-1:]
 	if some[0].Label != "rnd" {
 		t.Fatalf("the last bonus is %s", some[0].Label)
@@ -35,7 +35,7 @@ func TestStreamsAreComputedOnce(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again, told) {
 		t.Errorf("stored are %+v, %v; want %+v of the first seed alone", again, err, told)
 	}
-	s.Copies = 3
+	s.NumEnvs = 3
 	if other, err := Streams(t.Context(), st, s, some, 1, false); err != nil || other[0].Runs != nil {
 		t.Errorf("of another stream: %+v, %v", other, err)
 	}

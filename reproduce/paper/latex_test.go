@@ -155,7 +155,7 @@ func TestHyperParametersAreTheOnesInTheLaTeX(t *testing.T) {
 		{`Final Epsilon (\epsilon_\textend)`, Hyper.Exploration.EpsEnd},
 		{"Max Frames", Hyper.Duration.MaxFrames},
 		{"Collected Frames per Batch", Hyper.OnPolicy.Frames},
-		{"Environments per Worker", Hyper.OnPolicy.Copies},
+		{"Environments per Worker", Hyper.OnPolicy.NumEnvs},
 		{"Minibatch Iterations", Hyper.OnPolicy.Epochs},
 		{"Minibatch Size", Hyper.OnPolicy.Minibatch},
 		{"Optimizer Steps per Collection", Hyper.OffPolicy.Steps},

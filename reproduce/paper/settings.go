@@ -7,7 +7,7 @@ package paper
 // paper:tab:core_hyperparameters
 var Hyper = data.Hyper
 
-// Hyperparameters are the rows of Table 6 under its headings. A frame is one step of one copy of the environment, by all
+// Hyperparameters are the rows of Table 6 under its headings. A frame is one step of one environment, by all
 // its agents.
 type Hyperparameters struct {
 	Label   string
@@ -29,7 +29,7 @@ type Hyperparameters struct {
 	}
 	OnPolicy struct {
 		Frames    int `json:"collected_frames_per_batch"`
-		Copies    int `json:"envs_per_worker"`
+		NumEnvs   int `json:"envs_per_worker"`
 		Epochs    int `json:"minibatch_iterations"`
 		Minibatch int `json:"minibatch_size"` // frames
 	} `json:"on_policy"`

@@ -20,7 +20,7 @@ import (
 type Preset struct {
 	About    string
 	Budget   experiment.Budget
-	Copies   int            // E
+	NumEnvs  int            // E
 	Schedule rl.Schedule    // of learner, policy and explorer; its Frames are those of the Budget
 	Longer   map[string]int // frames on the tasks that have others than the rest
 
@@ -40,9 +40,9 @@ const CustomBudget = "custom"
 // Presets are the named ones, from the shortest to the paper's.
 var Presets = []Preset{
 	{
-		About:  "seconds (with image observations a minute or two), with networks of 64 units: does it run?",
-		Budget: experiment.Budget{Name: "smoke", Frames: 3000, EvalEvery: 3000, EvalEpisodes: 20},
-		Copies: 20,
+		About:   "seconds (with image observations a minute or two), with networks of 64 units: does it run?",
+		Budget:  experiment.Budget{Name: "smoke", Frames: 3000, EvalEvery: 3000, EvalEpisodes: 20},
+		NumEnvs: 20,
 		Schedule: rl.Schedule{
 			Rollout: 1000, Epochs: 2, Minibatch: 250, Steps: 8, Batch: 250, Replay: 3000, Width: 64, Sparing: true,
 		},
@@ -53,9 +53,9 @@ var Presets = []Preset{
 		// be compared.
 		About: "150,000 frames of the small exploration tasks, 399,000 where agents walk through rooms; networks of 64 units, " +
 			"rollout batches of 3,000 frames",
-		Budget: experiment.Budget{Name: "explore", Frames: 150_000, EvalEvery: 15_000, EvalEpisodes: 60, Sampled: true},
-		Longer: map[string]int{"explore/pass": 399_000, "explore/secret": 399_000, "explore/rooms": 399_000},
-		Copies: 60,
+		Budget:  experiment.Budget{Name: "explore", Frames: 150_000, EvalEvery: 15_000, EvalEpisodes: 60, Sampled: true},
+		Longer:  map[string]int{"explore/pass": 399_000, "explore/secret": 399_000, "explore/rooms": 399_000},
+		NumEnvs: 60,
 		Schedule: rl.Schedule{
 			Rollout: 3000, Epochs: 10, Minibatch: 750, Steps: 50, Batch: 512, Replay: 150_000, LR: 7e-4, Width: 64, Sparing: true, Quick: true,
 		},
@@ -64,7 +64,7 @@ var Presets = []Preset{
 		// The beginning of budget short, with the smallest of CERMIC's memories.
 		About:    "120,000 frames with the settings of short, half a minute to a minute on two cores: enough to see Balance learnt; CERMIC has its MLP memory",
 		Budget:   experiment.Budget{Name: "demo", Frames: 120_000, EvalEvery: 12_000, EvalEpisodes: 60},
-		Copies:   60,
+		NumEnvs:  60,
 		Schedule: benchmarl(true),
 		Pictured: picturesDemo,
 	},
@@ -73,7 +73,7 @@ var Presets = []Preset{
 		About: "600,000 frames, as the recorded BenchMARL curves, and 30,000 of clean_up; " +
 			"CERMIC learns from a twentieth of the agent steps in each epoch, on 8 negatives",
 		Budget:   experiment.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60},
-		Copies:   60,
+		NumEnvs:  60,
 		Schedule: benchmarl(false),
 		Pictured: picturesShort,
 	},
@@ -86,7 +86,7 @@ var Presets = []Preset{
 		About: "3,000,000 frames: every number of the paper's hyper-parameter table",
 		Budget: experiment.Budget{Name: "paper", Frames: paper.Hyper.Duration.MaxFrames,
 			EvalEvery: 3 * paper.Hyper.OnPolicy.Frames, EvalEpisodes: 60},
-		Copies: paper.Hyper.OnPolicy.Copies,
+		NumEnvs: paper.Hyper.OnPolicy.NumEnvs,
 		Schedule: rl.Schedule{
 			Rollout: paper.Hyper.OnPolicy.Frames, Epochs: paper.Hyper.OnPolicy.Epochs, Minibatch: paper.Hyper.OnPolicy.Minibatch,
 			Steps: paper.Hyper.OffPolicy.Steps, Batch: paper.Hyper.OffPolicy.TrainBatch, Replay: paper.Hyper.OffPolicy.Replay,
@@ -101,14 +101,14 @@ func benchmarl(quick bool) rl.Schedule {
 
 // picturesSmoke is a tenth of everything: an episode of pictures is ten times as long, and a frame costs more.
 func picturesSmoke(b *Preset, _ int) {
-	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 300, 300, 2, 2
+	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.NumEnvs = 300, 300, 2, 2
 	s := &b.Schedule
 	s.Rollout, s.Minibatch, s.Batch, s.Replay = 100, 25, 25, 300
 }
 
 // picturesDemo is a twentieth of the frames in small rollout batches: minutes, which are too few to learn from pictures.
 func picturesDemo(b *Preset, _ int) {
-	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 6000, 3000, 4, 10
+	b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.NumEnvs = 6000, 3000, 4, 10
 	s := &b.Schedule
 	s.Rollout, s.Epochs, s.Minibatch, s.Steps, s.Batch, s.Replay = 1000, 2, 250, 8, 100, 6000
 }
@@ -119,7 +119,7 @@ func picturesDemo(b *Preset, _ int) {
 func picturesShort(b *Preset, agents int) {
 	b.Budget.EvalEpisodes = 20
 	if agents > 2 {
-		b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.Copies = 30_000, 15_000, 12, 12
+		b.Budget.Frames, b.Budget.EvalEvery, b.Budget.EvalEpisodes, b.NumEnvs = 30_000, 15_000, 12, 12
 	}
 	s := &b.Schedule
 	s.Epochs, s.Minibatch, s.Batch = s.Epochs/5, s.Minibatch/5, s.Batch/5
@@ -187,7 +187,7 @@ func (b Preset) schedule() rl.Schedule {
 func (b Preset) apply(e *experiment.Config) {
 	e.Budget = b.Budget
 	shared := e.Task.Shared()
-	shared.Copies = b.Copies
+	shared.NumEnvs = b.NumEnvs
 	e.Task = e.Task.WithShared(shared)
 	s := b.schedule()
 	e.Learner, e.Policy, e.Explore = rl.OnSchedule(e.Learner, s), rl.OnSchedule(e.Policy, s), rl.OnSchedule(e.Explore, s)

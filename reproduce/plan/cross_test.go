@@ -210,7 +210,7 @@ func TestEveryMethodPlaysTheToyTasks(t *testing.T) {
 		}{{climbing, -30, 11}, {libtest.DefaultRooms(), 0, 1}} {
 			t.Run(method.ID+" "+toy.task.Kind(), func(t *testing.T) {
 				e := combination(t, method.ID, playgrounds[1], "mlp")
-				e.Task = toy.task.WithShared(envs.Common{Copies: 3, Reward: toy.task.Shared().Reward})
+				e.Task = toy.task.WithShared(envs.Common{NumEnvs: 3, Reward: toy.task.Shared().Reward})
 				r := libtest.Train(t, e)
 				checkTrained(t, r, 2)
 				for _, score := range r.Evals[0].Scores {

@@ -129,8 +129,8 @@ func defaults(task paper.Task, method Method, budget Preset) (experiment.Config,
 	}
 	e := experiment.Config{Task: cfg.WithShared(shared), Learner: method.Learner, Policy: method.Policy, Explore: method.Explore}
 	budget.apply(&e)
-	if method.Copies > 0 {
-		shared.Copies = method.Copies
+	if method.NumEnvs > 0 {
+		shared.NumEnvs = method.NumEnvs
 		e.Task, e.Learner = e.Task.WithShared(shared), method.Learner
 	}
 	return e, nil

@@ -23,7 +23,7 @@ type Method struct {
 	Learner learn.Config
 	Policy  policy.Config
 	Explore explore.Config
-	Copies  int // of the environment, where the method keeps the schedule of its authors; 0: budgets set both
+	NumEnvs int // of the environment, where the method keeps the schedule of its authors; 0: budgets set both
 }
 
 // composes reports whether e is put together from the parts of m, whatever their settings.
@@ -66,7 +66,7 @@ var methods = []Method{
 	},
 	{
 		ID: "qmix-spectra-native", Learner: learn.DefaultQ().WithNativeSPECTra(), Policy: unmasked(policy.DefaultSPECTra()), Explore: explore.None{},
-		Copies: 8, About: "qmix-spectra trained as its authors do, on their schedule",
+		NumEnvs: 8, About: "qmix-spectra trained as its authors do, on their schedule",
 	},
 	{
 		ID: "mappo-cermic-kl", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default(),

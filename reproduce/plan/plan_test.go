@@ -42,9 +42,9 @@ func TestEveryTaskAndMethodMakesAValidExperimentAtEveryBudget(t *testing.T) {
 				if e.Method != method.ID || e.Task.Kind() != task.ID || e.Budget != here.Budget {
 					t.Errorf("%s on %s at %s is called %q", method.ID, task.ID, budget.Budget.Name, e.Method)
 				}
-				if frames := e.Learner.CollectFrames(); frames%e.Task.Shared().Copies != 0 || e.Budget.Frames%frames != 0 && budget.Budget.Name != "paper" && method.Copies == 0 {
+				if frames := e.Learner.CollectFrames(); frames%e.Task.Shared().NumEnvs != 0 || e.Budget.Frames%frames != 0 && budget.Budget.Name != "paper" && method.NumEnvs == 0 {
 					t.Errorf("%s at %s: %d frames in collections of %d from %d copies", method.ID, budget.Budget.Name,
-						e.Budget.Frames, frames, e.Task.Shared().Copies)
+						e.Budget.Frames, frames, e.Task.Shared().NumEnvs)
 				}
 			}
 		}
@@ -80,8 +80,8 @@ func TestPaperBudgetHoldsEveryNumberOfTheHyperParameterTable(t *testing.T) {
 		c.Discount != h.General.Discount || c.LR != h.General.LearningRate || c.Eps != h.General.AdamEps {
 		t.Errorf("the learner is %+v, the table %+v", c, h)
 	}
-	if e.Task.Shared().Copies != h.OnPolicy.Copies || e.Budget.Frames != h.Duration.MaxFrames {
-		t.Errorf("%d copies and %d frames, the table has %d and %d", e.Task.Shared().Copies, e.Budget.Frames, h.OnPolicy.Copies, h.Duration.MaxFrames)
+	if e.Task.Shared().NumEnvs != h.OnPolicy.NumEnvs || e.Budget.Frames != h.Duration.MaxFrames {
+		t.Errorf("%d copies and %d frames, the table has %d and %d", e.Task.Shared().NumEnvs, e.Budget.Frames, h.OnPolicy.NumEnvs, h.Duration.MaxFrames)
 	}
 	if iterations := (e.Budget.Frames + c.Frames - 1) / c.Frames; iterations != 84 {
 		t.Errorf("%d iterations, want 84", iterations)
@@ -101,7 +101,7 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Set: []string{"task.reward=dense"}})
 	c := e.Learner.(learn.MAPPO)
 	if c.Frames != 6000 || c.Epochs != 10 || c.Minibatch != 1200 || c.LR != 3e-4 || c.Discount != 0.99 || c.Clip != 0.2 ||
-		c.Lambda != 0.9 || c.EntropyCoef != 0 || c.AdvantageNorm || e.Task.Shared() != (envs.Common{Copies: 60, Reward: envs.Dense}) {
+		c.Lambda != 0.9 || c.EntropyCoef != 0 || c.AdvantageNorm || e.Task.Shared() != (envs.Common{NumEnvs: 60, Reward: envs.Dense}) {
 		t.Errorf("got %+v on %+v", c, e.Task.Shared())
 	}
 	q := configure(t, Request{Task: "balance", Method: "qmix", Budget: "short", Set: []string{"task.reward=dense"}})
@@ -370,15 +370,15 @@ func TestCPMLagsByAThirdOfTheRunAtEveryBudget(t *testing.T) {
 	}
 }
 
-// TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget: 8 parallel copies, an update of 128 episodes for each 8 collected, a replay of
+// TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget: 8 parallel environments, an update of 128 episodes for each 8 collected, a replay of
 // 5,000, all taken as 100 steps.
 func TestNativeSPECTraKeepsItsAuthorsScheduleAtEveryBudget(t *testing.T) {
 	for _, budget := range Presets {
 		e := configure(t, Request{Task: "navigation", Method: "qmix-spectra-native", Budget: budget.Budget.Name})
 		c, p := e.Learner.(learn.Q), e.Policy.(policy.SPECTra)
-		if e.Task.Shared().Copies != 8 || c.Frames != 800 || c.Steps != 1 || c.Batch != 12_800 || c.Replay != 500_000 || c.TargetFrames != 20_000 ||
+		if e.Task.Shared().NumEnvs != 8 || c.Frames != 800 || c.Steps != 1 || c.Batch != 12_800 || c.Replay != 500_000 || c.TargetFrames != 20_000 ||
 			c.Polyak != 1 || c.Lambda != 0.6 || c.Loss != "half_l2" || !c.DoubleQ || c.LR != 1e-3 || c.Clip != 10 || c.Discount != 0.99 {
-			t.Errorf("%s: %d copies, %+v", budget.Budget.Name, e.Task.Shared().Copies, c)
+			t.Errorf("%s: %d copies, %+v", budget.Budget.Name, e.Task.Shared().NumEnvs, c)
 		}
 		if c.EpsInit != 1 || c.EpsEnd != 0.05 || c.EpsFrames != 100_000 || p.Mask || p.Core != policy.CoreGRU || p.Width != 64 || p.Heads != 4 {
 			t.Errorf("%s: %+v, %+v", budget.Budget.Name, c, p)

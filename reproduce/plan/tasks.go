@@ -31,7 +31,7 @@ func Score(t paper.Task) string {
 // Single is a task with one copy.
 func Single(cfg envs.Config) envs.Config {
 	shared := cfg.Shared()
-	shared.Copies = 1
+	shared.NumEnvs = 1
 	return cfg.WithShared(shared)
 }
 

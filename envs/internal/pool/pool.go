@@ -46,7 +46,7 @@ func New(n, grain, workers int, work func(from, to int)) *Job {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	// Four ranges a worker even out copies of different cost; a single worker takes everything in one call.
+	// Four ranges a worker even out environments of different cost; a single worker takes everything in one call.
 	size := n
 	if workers > 1 {
 		size = max(grain, (n+4*workers-1)/(4*workers))

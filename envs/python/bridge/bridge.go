@@ -34,18 +34,18 @@ type Env struct {
 	env     envs.Env // nil once closed
 	act     *envs.Actions
 	started bool
-	ended   []bool // [E] copies that have to be reset before the next step
+	ended   []bool // [E] environments that have to be reset before the next step
 	painter *painter
 }
 
 // The largest sizes: beyond them the runtime of Go would run out of memory, and take the caller's program with it.
 const (
 	mostBytes   = 4 << 30 // of one Step, without pixels: what an environment keeps for itself grows with it
-	fewCopies   = 256     // are built without asking how large they will be
+	fewEnvs     = 256     // are built without asking how large they will be
 	mostWorkers = 4096
 )
 
-// Make builds a task with settings, a JSON object whose keys and values are those of the task's config, for that many copies.
+// Make builds a task with settings, a JSON object whose keys and values are those of the task's config, for that many environments.
 // Workers is the number of goroutines to spread copies over (0: one per core).
 func Make(task string, settings []byte, copies int, seed uint64, workers int) (_ *Env, err error) {
 	defer rescue(&err)
@@ -56,7 +56,7 @@ func Make(task string, settings []byte, copies int, seed uint64, workers int) (_
 	if workers < 0 || workers > mostWorkers {
 		return nil, misuse("%s: workers is %d, want 0 (one for each core) to %d", task, workers, mostWorkers)
 	}
-	if copies > fewCopies {
+	if copies > fewEnvs {
 		if err := affordable(cfg, copies); err != nil {
 			return nil, Misuse{err}
 		}
@@ -102,7 +102,7 @@ func configure(task string, settings []byte, copies int) (envs.Config, error) {
 		}
 	}
 	shared := holder.Task.Shared()
-	shared.Copies = copies
+	shared.NumEnvs = copies
 	cfg = holder.Task.WithShared(shared)
 	return cfg, shared.Validate(task)
 }
@@ -110,7 +110,7 @@ func configure(task string, settings []byte, copies int) (envs.Config, error) {
 // affordable refuses environments that would not fit into memory.
 func affordable(cfg envs.Config, copies int) error {
 	shared := cfg.Shared()
-	shared.Copies = 1
+	shared.NumEnvs = 1
 	env, err := cfg.WithShared(shared).Build(0, 1)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (e *Env) Reset(out *envs.Step, pixels []uint8, mask []uint8, seed *uint64) 
 	return e.painter.paint(e.env.Spec(), pixels, out.Cells, mask)
 }
 
-// Step advances all copies by choices [E,N] or forces [E,N,D], whichever the task takes; the other one is nil.
+// Step advances all environments by choices [E,N] or forces [E,N,D], whichever the task takes; the other one is nil.
 func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []float32) (err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

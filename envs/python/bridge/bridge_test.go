@@ -21,9 +21,9 @@ var regen = flag.Bool("regen", false, "write ../tests/known.json anew")
 
 // The rollout whose sums tests/known.json holds, so that the tests in Python compare with environments that no bridge has touched.
 const (
-	knownCopies = 3
-	knownSteps  = 10
-	knownSeed   = 7
+	knownEnvs  = 3
+	knownSteps = 10
+	knownSeed  = 7
 )
 
 // known is one task's sums of every buffer over all steps, the reset among them.
@@ -93,13 +93,13 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 			t.Fatal(err)
 		}
 		common := cfg.Shared()
-		common.Copies = knownCopies
+		common.NumEnvs = knownEnvs
 		direct, err := cfg.WithShared(common).Build(knownSeed, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := direct.Spec()
-		bridged, err := Make(name, []byte("{}"), knownCopies, 0, 2)
+		bridged, err := Make(name, []byte("{}"), knownEnvs, 0, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 				break
 			}
 			add(found[name], want, painted)
-			mask := make([]uint8, s.Copies)
+			mask := make([]uint8, s.NumEnvs)
 			for c := range mask {
 				mask[c] = want.Terminated[c] | want.Truncated[c]
 			}

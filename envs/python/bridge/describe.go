@@ -57,7 +57,7 @@ const (
 
 // Buffers lists the arrays of a Step of s; what the task does not have is of length 0.
 func Buffers(s *envs.Spec) [BufferCount]Buffer {
-	e, n := s.Copies, s.Agents
+	e, n := s.NumEnvs, s.Agents
 	all := [BufferCount]Buffer{
 		Obs:        {"obs", "float32", []int{e, n, s.ObsLen()}},
 		Cells:      {"cells", "uint16", []int{0}},
@@ -118,7 +118,7 @@ type Group struct {
 // Describe turns a spec into what the other language is told.
 func Describe(s *envs.Spec) *Spec {
 	d := &Spec{
-		Task: s.Name, NumEnvs: s.Copies, NumAgents: s.Agents, Obs: s.Obs, Scalars: s.Scalars, State: s.State,
+		Task: s.Name, NumEnvs: s.NumEnvs, NumAgents: s.Agents, Obs: s.Obs, Scalars: s.Scalars, State: s.State,
 		Choices: s.Act.Choices, Low: s.Act.Low, High: s.Act.High, Masked: s.Masked,
 		Horizon: s.Horizon, EvalHorizon: s.EvalHorizon, Metric: s.Metric, Sparse: s.Sparse, Optimum: s.Optimum,
 		Deterministic: s.Deterministic, Buffers: Buffers(s), Cells: len(s.Pixels) / (envs.CellPixels * envs.CellPixels * 3),

@@ -43,7 +43,7 @@ func (p *painter) paint(s *envs.Spec, pixels []uint8, cells []uint16, mask []uin
 	return nil
 }
 
-// advance paints copies [from, to).
+// advance paints environments [from, to).
 func (p *painter) advance(from, to int) {
 	defer func() { // cells are the caller's memory, and nobody else could recover from a panic on another goroutine
 		if recover() != nil {

@@ -137,13 +137,13 @@ func cermic_reset(id C.int64_t, table *unsafe.Pointer, mask *C.uint8_t, seed *C.
 	}
 	var chosen []uint8
 	if mask != nil {
-		chosen = unsafe.Slice((*uint8)(mask), h.spec.Copies)
+		chosen = unsafe.Slice((*uint8)(mask), h.spec.NumEnvs)
 	}
 	out, pixels := h.step(table)
 	return answer(h.env.Reset(&out, pixels, chosen, (*uint64)(seed)))
 }
 
-// cermic_step advances all copies; actions is [E,N] of int32 or [E,N,D] of float32.
+// cermic_step advances all environments; actions is [E,N] of int32 or [E,N,D] of float32.
 //
 //export cermic_step
 func cermic_step(id C.int64_t, table *unsafe.Pointer, actions unsafe.Pointer) (failure *C.char) {
@@ -200,7 +200,7 @@ func cermic_close(id C.int64_t) (failure *C.char) {
 
 // actions is the caller's memory as the one of the two forms that the task takes.
 func (h *handle) actions(at unsafe.Pointer) ([]int32, []float32) {
-	rows := h.spec.Copies * h.spec.Agents
+	rows := h.spec.NumEnvs * h.spec.Agents
 	if h.spec.Act.Choices > 0 {
 		return unsafe.Slice((*int32)(at), rows), nil
 	}
