@@ -131,7 +131,7 @@ func TestExportMistakesAreOneSentence(t *testing.T) {
 		"did you mean tensorboard":     {"export", "tensorbord"},
 		"export to what":               {"export"},
 		"did you mean balance":         {"export", "csv", "-task", "balence"},
-		"of that kind at budget paper": {"export", "csv", "-budget", "paper"},
+		"of that kind at budget smoke": {"export", "csv", "-budget", "smoke"},                       // of which no run is ever committed
 		"runs has weights here":        {"export", "weights", "-budget", "short", "-task", "wheel"}, // committed without weights
 	} {
 		if _, err := command(t, append(args, "-store", store)...); err == nil || !strings.Contains(err.Error(), want) {

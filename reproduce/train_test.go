@@ -46,7 +46,7 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 	} else if data, err := os.ReadFile(picture); err != nil || !bytes.HasPrefix(data, []byte("\x89PNG")) {
 		t.Errorf("%s is no PNG (%v)", picture, err)
 	}
-	if _, err := command(t, "curves", "-budget", "paper", "-store", store); err == nil || !strings.Contains(err.Error(), "go run ./reproduce train -task balance -budget paper") {
+	if _, err := command(t, "curves", "-budget", "smoke", "-store", store); err == nil || !strings.Contains(err.Error(), "go run ./reproduce train -task balance -budget smoke") {
 		t.Errorf("curves of nothing: %v", err)
 	}
 	status, err := command(t, "status", "-store", store)
