@@ -61,6 +61,9 @@ func spent(t *testing.T, args []string, disk string, says ...string) {
 
 // Whatever writes says in one sentence that it cannot, and leaves what is there as it is; whatever reads works.
 func TestOnADiskThatCannotBeWrittenVerbsReadAndNameIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every verb")
+	}
 	store, id, manifest := used(t)
 	dir := disk(t)
 	if err := os.CopyFS(dir, os.DirFS(store)); err != nil {

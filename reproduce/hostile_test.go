@@ -62,6 +62,9 @@ func TestFilesOfAStoreAreReadAsRegularOnes(t *testing.T) {
 
 // A store in which everything that is read is a pipe holds up no verb: nobody will ever write into it.
 func TestNoVerbWaitsForAPipe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every verb as a process of its own")
+	}
 	needSignals(t)
 	store, id, manifest := used(t)
 	pipe := func(path string) {

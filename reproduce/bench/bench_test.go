@@ -266,6 +266,9 @@ func TestEveryMethodAndMemoryIsCompiled(t *testing.T) {
 
 // Where graphs run on this machine's processor, those of an update are counted and a GPU's time for them is predicted.
 func TestWithoutAGPUItsFiguresArePredicted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles an update and times it")
+	}
 	backend, err := nn.Open()
 	if err != nil || backend.Label != "xla:cpu" {
 		t.Skipf("graphs run on %s here (%v)", backend.Label, err)

@@ -16,6 +16,9 @@ import (
 )
 
 func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains and measures")
+	}
 	st := libtest.Store(t)
 	read := func() (row map[string]string) {
 		table, err := Overview(st, 1, 4)
