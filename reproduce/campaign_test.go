@@ -3,13 +3,10 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"cermic/cermiclib/results"
 )
 
 // tinyCampaign trains two seeds of MAPPO for a thousand frames with a network of 16 units.
@@ -81,27 +78,5 @@ func TestCampaignMistakesAreOneSentence(t *testing.T) {
 		if _, err := command(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
 		}
-	}
-}
-
-func TestTheLiveBoardRewritesOnlyItsOwnLines(t *testing.T) {
-	var out bytes.Buffer
-	b := newBoard(&out, 3)
-	b.live = true
-	b.watch(someEvent())
-	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "216k/600k") || lines[1] != "[##----------------------] 0 done, 1 training, 0 failed, 2 to go" {
-		t.Errorf("first %q", lines)
-	}
-	out.Reset()
-	end := someEvent()
-	end.Frames, end.Eval = end.Total, &end.Record.Evals[0]
-	b.watch(end)
-	if text := out.String(); !strings.HasPrefix(text, "\x1b[2A\x1b[Jdone    2 balance") || !strings.Contains(text, "[########----------------] 1 done, 0 training, 0 failed, 2 to go; about ") {
-		t.Errorf("then %q", text)
-	}
-	out.Reset()
-	b.watch(results.Event{Record: &results.Record{ID: "b", Task: "vmas/wheel", Method: "qmix", Seed: 1}, Failed: "it broke"})
-	if text := out.String(); !strings.Contains(text, "failed  1 wheel qmix: it broke\n") || !strings.Contains(text, "1 failed, 1 to go") {
-		t.Errorf("at last %q", text)
 	}
 }

@@ -77,9 +77,9 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 		title += ", group " + group
 		of = func(gs []results.Group) []viz.Series { return viz.GroupReturns(gs, group) }
 	}
-	others, err := imported(with, known.ID, of)
+	others, err := figures.Imported(with, known.ID, of)
 	if err != nil {
-		return err
+		return fmt.Errorf("-with: %w", err)
 	}
 	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: plan.Score(known)}, of(groups), slices.Concat(others, peer(groups, methods, group))); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/reproduce/figures"
 	"cermic/viz"
 )
 
@@ -102,18 +103,18 @@ func TestSeedsInFilesOfTheirOwnAreOneImportedCurve(t *testing.T) {
 		}
 		return out
 	}
-	series, err := imported(seeds, "vmas/balance", viz.Evals)
+	series, err := figures.Imported(seeds, "vmas/balance", viz.Evals)
 	if got, want := labels(series), []string{"imported mappo × 3", "imported qmix × 1"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("a file for every seed: %q, %v, want %q", got, err, want)
 	}
-	series, err = imported([]string{one("x/run.json", "mappo", 0), one("y/run.json", "mappo", 0), one("y/other.json", "mappo", 1)}, "vmas/balance", viz.Evals)
+	series, err = figures.Imported([]string{one("x/run.json", "mappo", 0), one("y/run.json", "mappo", 0), one("y/other.json", "mappo", 1)}, "vmas/balance", viz.Evals)
 	if got, want := labels(series), []string{"imported mappo, x/run.json × 1", "imported mappo, y/run.json × 1", "imported mappo, other.json × 1"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("two files with one seed: %q, %v, want %q", got, err, want)
 	}
-	if _, err := imported([]string{seeds[0], filepath.Join(dir, "x", "..", "a.json")}, "vmas/balance", viz.Evals); err == nil || !strings.Contains(err.Error(), "twice") {
+	if _, err := figures.Imported([]string{seeds[0], filepath.Join(dir, "x", "..", "a.json")}, "vmas/balance", viz.Evals); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("one file twice: %v", err)
 	}
-	if _, err := imported(seeds, "vmas/wheel", viz.Evals); err == nil || !strings.Contains(err.Error(), "a.json has no run of vmas/wheel, but of vmas/Balance") {
+	if _, err := figures.Imported(seeds, "vmas/wheel", viz.Evals); err == nil || !strings.Contains(err.Error(), "a.json has no run of vmas/wheel, but of vmas/Balance") {
 		t.Errorf("another task: %v", err)
 	}
 }

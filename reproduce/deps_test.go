@@ -29,7 +29,7 @@ var layers = [][]string{
 	{"viz"},
 	{"reproduce/paper", "reproduce/records"},
 	{"reproduce/plan"},
-	{"reproduce/figures", "reproduce/bench", "reproduce/cluster"},
+	{"reproduce/figures", "reproduce/bench", "reproduce/campaign"},
 	{"reproduce", "notebooks"},
 }
 

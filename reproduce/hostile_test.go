@@ -28,7 +28,7 @@ var readsOnly = map[string][]string{
 		"process_linux.go", // files of the system
 	},
 	"cermiclib/results/export": nil, "cermiclib/memory": nil, "cermiclib/experiment": nil, "reproduce/plan": nil, "reproduce/figures": nil,
-	"reproduce/cluster": {"slurm.go"}, // its own program
+	"reproduce/campaign": {"slurm.go"}, // its own program
 }
 
 // A file of a store is opened in one way only.

@@ -13,6 +13,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"cermic/cermiclib/results"
+	"cermic/envs/python/wheel"
 )
 
 // runPython builds the Python package of the environments as a wheel, and installs or checks it if asked to.
@@ -52,26 +55,9 @@ func runPython(ctx context.Context, out io.Writer, args []string) error {
 	return s.checkWheel(file, requirements)
 }
 
-// library names the shared library of an operating system, as cermic_envs looks for it, and the platform of a wheel that holds it.
-func library(system, arch string) (file, platform string, err error) {
-	switch system + "/" + arch {
-	case "linux/amd64":
-		return "libcermic_envs.so", "linux_x86_64", nil
-	case "linux/arm64":
-		return "libcermic_envs.so", "linux_aarch64", nil
-	case "darwin/amd64":
-		return "libcermic_envs.dylib", "macosx_12_0_x86_64", nil
-	case "darwin/arm64":
-		return "libcermic_envs.dylib", "macosx_12_0_arm64", nil
-	case "windows/amd64":
-		return "cermic_envs.dll", "win_amd64", nil
-	}
-	return "", "", fmt.Errorf("there is no shared library for %s/%s; build on Linux, macOS or Windows", system, arch)
-}
-
 // wheel builds the shared library and packs it with the Python files into .dist.
 func (s setup) wheel() (string, error) {
-	name, platform, err := library(runtime.GOOS, runtime.GOARCH)
+	name, platform, err := wheel.Library(runtime.GOOS, runtime.GOARCH)
 	if err != nil {
 		return "", err
 	}
@@ -93,8 +79,12 @@ func (s setup) wheel() (string, error) {
 	}); err != nil {
 		return "", err
 	}
-	file, err := packWheel(s.path(".dist"), s.path("envs", "python", "cermic_envs"), lib, s.path("LICENSE"), platform)
+	name, packed, err := wheel.Pack(s.path("envs", "python", "cermic_envs"), lib, s.path("LICENSE"), platform)
 	if err != nil {
+		return "", err
+	}
+	file := s.path(".dist", name)
+	if err := results.WriteFile(file, packed); err != nil {
 		return "", err
 	}
 	shown, err := filepath.Rel(s.root, file)

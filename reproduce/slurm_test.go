@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"cermic/reproduce/cluster"
+	"cermic/reproduce/campaign"
 )
 
 func TestTheScriptPassesOnWhatTheClusterNeeds(t *testing.T) {
@@ -63,7 +63,7 @@ func TestAManifestReadsBackAndIsWorkedOffInBundles(t *testing.T) {
 	if err != nil || !strings.Contains(said, "3 runs in "+path) {
 		t.Fatalf("the manifest (%v):\n%s", err, said)
 	}
-	back, err := cluster.ReadManifest(path)
+	back, err := campaign.ReadManifest(path)
 	if err != nil || len(back) != 3 {
 		t.Fatalf("%d experiments, %v", len(back), err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
+	"cermic/reproduce/campaign"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
@@ -108,9 +109,9 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 			return err
 		}
 	}
-	p := newProgress(out, len(es))
-	err = experiment.RunAll(ctx, es, st, workers, p.watch)
-	p.done()
+	p := campaign.NewProgress(out, len(es))
+	err = experiment.RunAll(ctx, es, st, workers, p.Watch)
+	p.Done()
 	if errors.Is(err, context.Canceled) { // and nothing else went wrong
 		fmt.Fprintln(out, "Stopped and saved: the same command goes on from here.")
 		return errStopped

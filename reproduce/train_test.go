@@ -133,44 +133,6 @@ func TestStatusOfAnEmptyStoreSaysHowToFillIt(t *testing.T) {
 	}
 }
 
-// someEvent is a run of 600,000 frames in the middle.
-func someEvent() results.Event {
-	return results.Event{
-		Record: &results.Record{ID: "a", Task: "vmas/balance", Method: "mappo-cermic explore.alpha=0.5 explore.memory=gru", Seed: 2,
-			Evals: []results.Eval{{Scores: []float64{42, 44}}}},
-		Metric: "reward", Frames: 216_000, Total: 600_000, FPS: 15_200, ETA: 25.26, Scalars: map[string]float64{},
-	}
-}
-
-func TestTheLiveLineKeepsItsNumbersAndNeverWraps(t *testing.T) {
-	var out bytes.Buffer
-	p := newProgress(&out, 3)
-	p.live = true
-	p.watch(someEvent())
-	line := strings.TrimPrefix(out.String(), "\r\x1b[K")
-	if n := len([]rune(line)); n > 79 || strings.Contains(line, "\n") {
-		t.Errorf("%d characters: %q", n, line)
-	}
-	if !strings.HasSuffix(line, "216k/600k  reward 43  15.2k frames/s  25s left  (0 of 3 runs done)") {
-		t.Errorf("got %q", line)
-	}
-}
-
-func TestAPipedLogHasOneLineForEachEvaluation(t *testing.T) {
-	var out bytes.Buffer
-	p := newProgress(&out, 1)
-	p.watch(someEvent())
-	if out.Len() > 0 {
-		t.Errorf("an iteration wrote %q", out.String())
-	}
-	e := someEvent()
-	e.Eval = &e.Record.Evals[0]
-	p.watch(e)
-	if strings.Count(out.String(), "\n") != 1 || strings.ContainsAny(out.String(), "\r\x1b") || !strings.Contains(out.String(), "reward 43") {
-		t.Errorf("an evaluation wrote %q", out.String())
-	}
-}
-
 func TestTrainWithoutAnythingNamedIsADemonstration(t *testing.T) {
 	for _, c := range []struct {
 		given        choice

@@ -10,7 +10,7 @@ import (
 	"io"
 
 	"cermic/cermiclib/experiment"
-	"cermic/reproduce/cluster"
+	"cermic/reproduce/campaign"
 )
 
 // runWork trains one bundle of a manifest: what a task of a job array does.
@@ -31,7 +31,7 @@ func runWork(ctx context.Context, out io.Writer, args []string) error {
 	if len(names) == 0 || index < 0 || bundle < 1 {
 		return usagef("work needs a manifest, an index of at least 0 and bundles of at least 1")
 	}
-	es, err := cluster.ReadManifest(names[0])
+	es, err := campaign.ReadManifest(names[0])
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,9 @@ func runWork(ctx context.Context, out io.Writer, args []string) error {
 	}
 	es = es[index*bundle:]
 	es = es[:min(bundle, len(es))]
-	p := newProgress(out, len(es))
-	err = experiment.RunAll(ctx, es, st, 1, p.watch)
-	p.done()
+	p := campaign.NewProgress(out, len(es))
+	err = experiment.RunAll(ctx, es, st, 1, p.Watch)
+	p.Done()
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(out, "Stopped and saved.")
 		return errStopped

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster hands a campaign to a scheduler: as a job array of Slurm, or as a manifest for another one.
-package cluster
+// Package campaign shows how far many runs are that train here, and hands them to a scheduler: as a job array of Slurm, or as a manifest for
+// another one.
+package campaign
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package peers
 
 import (
 	"bytes"
@@ -17,10 +17,12 @@ import (
 	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/stats"
 	"cermic/viz"
+
+	"gonum.org/v1/plot/vg"
 )
 
-// learningGroup trains BenchMARL's MAPPO on Balance of VMAS and on ours, with the settings of the curves that results has recorded.
-const learningGroup = "learning"
+// LearningGroup trains BenchMARL's MAPPO on Balance of VMAS and on ours, with the settings of the curves that results has recorded.
+const LearningGroup = "learning"
 
 // learningSeeds are trained on each side.
 const learningSeeds = 3
@@ -34,18 +36,14 @@ func learningFile(root, side string) string {
 }
 
 // learn trains what is missing, a run at a time, and writes the curves, the figure and the table.
-func (in *installed) learn(ctx context.Context, out io.Writer) error {
-	if err := in.install(ctx, out, true, false); err != nil {
-		return err
-	}
-	root, err := repository()
-	if err != nil {
+func (m *Machine) learn(ctx context.Context, out io.Writer) error {
+	if err := m.install(ctx, out, true, false); err != nil {
 		return err
 	}
 	runs := map[string][]json.RawMessage{}
 	for seed := 1; seed <= learningSeeds; seed++ {
 		for _, side := range learningSides {
-			run, err := in.learned(ctx, out, filepath.Join(root, peersFolder, "learning"), side.id, seed)
+			run, err := m.learned(ctx, out, filepath.Join(m.Root, Folder, "learning"), side.id, seed)
 			if err != nil {
 				return err
 			}
@@ -53,15 +51,15 @@ func (in *installed) learn(ctx context.Context, out io.Writer) error {
 		}
 	}
 	for _, side := range learningSides {
-		if err := writeCurves(learningFile(root, side.id), runs[side.id]); err != nil {
+		if err := writeCurves(learningFile(m.Root, side.id), runs[side.id]); err != nil {
 			return err
 		}
 	}
-	return showLearning(out, root)
+	return showLearning(out, m.Root)
 }
 
 // learned is the JSON of one run: of its file in dir, or trained now and kept there.
-func (in *installed) learned(ctx context.Context, out io.Writer, dir, side string, seed int) (json.RawMessage, error) {
+func (m *Machine) learned(ctx context.Context, out io.Writer, dir, side string, seed int) (json.RawMessage, error) {
 	file := filepath.Join(dir, fmt.Sprintf("mappo-balance-%s-%d.json", side, seed))
 	if text, err := os.ReadFile(file); err == nil {
 		return bytes.TrimSpace(text), nil
@@ -69,7 +67,7 @@ func (in *installed) learned(ctx context.Context, out io.Writer, dir, side strin
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	text, err := in.benchMARL.Learn(ctx, side, seed, out)
+	text, err := m.benchMARL.Learn(ctx, side, seed, out)
 	if err != nil {
 		return nil, fmt.Errorf("BenchMARL's MAPPO on %s, seed %d: %w", side, seed, err)
 	}
@@ -144,7 +142,11 @@ func showLearning(out io.Writer, root string) error {
 		series = append(series, s)
 	}
 	file := filepath.Join(root, "envs", "python", "learning.png")
-	if err := drawCurves(file, viz.Figure{Title: "BenchMARL's MAPPO on Balance, dense reward", X: "frames", Y: "mean return"}, series[:1], series[1:]); err != nil {
+	curves, err := viz.Curves(viz.Figure{Title: "BenchMARL's MAPPO on Balance, dense reward", X: "frames", Y: "mean return"}, series...)
+	if err != nil {
+		return err
+	}
+	if err := viz.Write(file, curves, 18*vg.Centimeter, 10*vg.Centimeter); err != nil {
 		return err
 	}
 	for _, c := range compareLearning(runs[0], runs[1]) {

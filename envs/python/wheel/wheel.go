@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package wheel packs the environments' Python package with its shared library, for pip.
+package wheel
 
 import (
 	"archive/zip"
@@ -15,35 +16,50 @@ import (
 	"regexp"
 	"strings"
 	"time"
-
-	"cermic/cermiclib/results"
 )
 
 // versionLine is where the package says its version.
 var versionLine = regexp.MustCompile(`(?m)^__version__ = "([0-9.]+)"$`)
 
-// packWheel writes a wheel, in the format of PyPA's binary distributions, of the Python files in folder, the shared library and the licence,
-// and returns its path. Equal files make equal wheels.
-func packWheel(to, folder, library, licence, platform string) (string, error) {
+// Library names the shared library of an operating system, as cermic_envs looks for it, and the platform of a wheel that holds it.
+func Library(system, arch string) (file, platform string, err error) {
+	switch system + "/" + arch {
+	case "linux/amd64":
+		return "libcermic_envs.so", "linux_x86_64", nil
+	case "linux/arm64":
+		return "libcermic_envs.so", "linux_aarch64", nil
+	case "darwin/amd64":
+		return "libcermic_envs.dylib", "macosx_12_0_x86_64", nil
+	case "darwin/arm64":
+		return "libcermic_envs.dylib", "macosx_12_0_arm64", nil
+	case "windows/amd64":
+		return "cermic_envs.dll", "win_amd64", nil
+	}
+	return "", "", fmt.Errorf("there is no shared library for %s/%s; build on Linux, macOS or Windows", system, arch)
+}
+
+// Pack returns a wheel, in the format of PyPA's binary distributions, of the Python files in folder, the shared library and the licence, and
+// the name that its file must have. Equal files make equal wheels.
+func Pack(folder, library, licence, platform string) (name string, packed []byte, err error) {
 	sources, err := filepath.Glob(filepath.Join(folder, "*.py"))
 	if err != nil || len(sources) == 0 {
-		return "", fmt.Errorf("there is no Python package in %s", folder)
+		return "", nil, fmt.Errorf("there is no Python package in %s", folder)
 	}
 	init, err := os.ReadFile(filepath.Join(folder, "__init__.py"))
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	found := versionLine.FindSubmatch(init)
 	if found == nil {
-		return "", fmt.Errorf("%s has no __version__", filepath.Join(folder, "__init__.py"))
+		return "", nil, fmt.Errorf("%s has no __version__", filepath.Join(folder, "__init__.py"))
 	}
 	version := string(found[1])
 	info := "cermic_envs-" + version + ".dist-info/"
-	var packed bytes.Buffer
-	w := wheel{zip: zip.NewWriter(&packed)}
+	var file bytes.Buffer
+	w := wheel{zip: zip.NewWriter(&file)}
 	w.zip.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
-	for _, file := range append(sources, filepath.Join(folder, "py.typed"), library) {
-		w.file("cermic_envs/"+filepath.Base(file), file)
+	for _, source := range append(sources, filepath.Join(folder, "py.typed"), library) {
+		w.file("cermic_envs/"+filepath.Base(source), source)
 	}
 	w.file(info+"licenses/LICENSE", licence)
 	w.text(info+"METADATA", "Metadata-Version: 2.4\nName: cermic-envs\nVersion: "+version+
@@ -55,10 +71,9 @@ func packWheel(to, folder, library, licence, platform string) (string, error) {
 		w.err = w.zip.Close()
 	}
 	if w.err != nil {
-		return "", w.err
+		return "", nil, w.err
 	}
-	path := filepath.Join(to, "cermic_envs-"+version+"-py3-none-"+platform+".whl")
-	return path, results.WriteFile(path, packed.Bytes())
+	return "cermic_envs-" + version + "-py3-none-" + platform + ".whl", file.Bytes(), nil
 }
 
 // wheel collects files and their checksums; the first error ends it.

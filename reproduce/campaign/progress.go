@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package campaign
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 // quiet is how long a piped log may say nothing about a run that goes on.
 const quiet = 30 * time.Second
 
-// progress shows what runs tell: one line that is rewritten on a terminal, one line for each evaluation elsewhere.
-type progress struct {
+// Progress shows what runs tell: one line that is rewritten on a terminal, one line for each evaluation elsewhere.
+type Progress struct {
 	out      io.Writer
 	live     bool
 	runs     int             // altogether
@@ -27,8 +27,9 @@ type progress struct {
 	open     bool            // a live line stands on the terminal
 }
 
-func newProgress(out io.Writer, runs int) *progress {
-	return &progress{out: out, live: isTerminal(out), runs: runs, finished: map[string]bool{}, said: map[string]bool{}, last: time.Now()}
+// NewProgress shows so many runs on out.
+func NewProgress(out io.Writer, runs int) *Progress {
+	return &Progress{out: out, live: isTerminal(out), runs: runs, finished: map[string]bool{}, said: map[string]bool{}, last: time.Now()}
 }
 
 // isTerminal reports whether out is a terminal, where a line can be rewritten.
@@ -41,8 +42,8 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// watch shows one event.
-func (p *progress) watch(e results.Event) {
+// Watch shows one event.
+func (p *Progress) Watch(e results.Event) {
 	switch {
 	case e.State != "": // nothing is trained before it, or after
 		return
@@ -72,7 +73,7 @@ func (p *progress) watch(e results.Event) {
 }
 
 // describe is the progress of one run: "  216k/600k  reward 43.03  15.2k frames/s  25s left".
-func (p *progress) describe(e results.Event) string {
+func (p *Progress) describe(e results.Event) string {
 	text := fmt.Sprintf("  %s/%s", viz.Short(float64(e.Frames)), viz.Short(float64(e.Total)))
 	if len(e.Record.Evals) > 0 {
 		text += fmt.Sprintf("  %s %.4g", e.Metric, e.Record.Score())
@@ -93,14 +94,14 @@ func name(r *results.Record) string {
 }
 
 // line writes text on a line of its own.
-func (p *progress) line(text string) {
-	p.done()
+func (p *Progress) line(text string) {
+	p.Done()
 	fmt.Fprintln(p.out, text)
 	p.last = time.Now()
 }
 
 // rewrite replaces the live line. The name is cut to what fits on any terminal, so that the line never wraps.
-func (p *progress) rewrite(name, text string) {
+func (p *Progress) rewrite(name, text string) {
 	const width = 79
 	if r, room := []rune(name), width-len([]rune(text)); len(r) > room {
 		name = string(r[:max(room-1, 0)]) + "…"
@@ -109,8 +110,8 @@ func (p *progress) rewrite(name, text string) {
 	p.open = true
 }
 
-// done ends the live line, if there is one.
-func (p *progress) done() {
+// Done ends the live line, if there is one.
+func (p *Progress) Done() {
 	if p.open {
 		fmt.Fprintln(p.out)
 		p.open = false

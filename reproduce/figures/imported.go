@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package figures
 
 import (
 	"errors"
@@ -16,14 +16,14 @@ import (
 	"cermic/viz"
 )
 
-// imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed. Where two
+// Imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed. Where two
 // files have the same seed of one method, nobody could say which run is which, so that each of these files has a curve of its
 // own that is called after it. All are drawn as what somebody else recorded, in none of our methods' colours; of makes the curves of their records.
-func imported(files []string, task string, of func([]results.Group) []viz.Series) ([]viz.Series, error) {
+func Imported(files []string, task string, of func([]results.Group) []viz.Series) ([]viz.Series, error) {
 	byFile := make([][]*results.Record, len(files))
 	for i, file := range files {
 		if slices.ContainsFunc(files[:i], func(o string) bool { return sameFile(o, file) }) {
-			return nil, usagef("-with names %s twice", file)
+			return nil, fmt.Errorf("%s is named twice", file)
 		}
 		var err error
 		if byFile[i], err = importedRuns(file, task); err != nil {
