@@ -28,20 +28,35 @@ type Density struct {
 // DensityAxis lists the experiments with the sparse reward paid in each of the given numbers of parts, then those with the
 // dense reward; changes, each "key=value" as for -set, are of a method with CERMIC, as in the paper's tables.
 func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Density, error) {
-	d := &Density{arms: arms{task: task, budget: budget, seeds: seeds}}
-	if m, err := paper.FindMethod(method); err == nil && m.Group != paper.Ours {
-		changes = nil
+	a, err := densityArms(arms{task: task, budget: budget, seeds: seeds}, method, parts, changes...)
+	if err != nil {
+		return nil, err
 	}
+	if err := a.add("dense", method, append([]string{"task.reward=dense"}, ofCERMIC(method, changes)...)...); err != nil {
+		return nil, err
+	}
+	d := &Density{arms: a}
+	d.Experiments, err = experiments(a.list)
+	return d, err
+}
+
+// densityArms are a method's alone, one for each number of parts in which the sparse reward is paid.
+func densityArms(a arms, method string, parts []int, changes ...string) (arms, error) {
+	a.list = nil
 	for _, k := range parts {
-		if err := d.arms.add(fmt.Sprint(k), method, append([]string{"task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)}, changes...)...); err != nil {
-			return nil, err
+		if err := a.add(fmt.Sprint(k), method, append([]string{"task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)}, ofCERMIC(method, changes)...)...); err != nil {
+			return a, err
 		}
 	}
-	err := d.arms.add("dense", method, append([]string{"task.reward=dense"}, changes...)...)
-	if err == nil {
-		d.Experiments, err = experiments(d.arms.list)
+	return a, nil
+}
+
+// ofCERMIC are changes for a method with CERMIC, none for another one.
+func ofCERMIC(method string, changes []string) []string {
+	if m, err := paper.FindMethod(method); err == nil && m.Group != paper.Ours {
+		return nil
 	}
-	return d, err
+	return changes
 }
 
 // Scores are the last scores of the runs that the store has: for each point the mean over seeds with its bootstrap 95 %

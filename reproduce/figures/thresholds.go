@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"fmt"
+	"math"
+	"path"
+
+	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
+	"cermic/envs/scripted"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+	"cermic/viz"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot"
+)
+
+// Thresholds is what methods earn of a sparse reward as it is paid in more and more parts, task by task: at which number does each begin to
+// learn?
+type Thresholds struct {
+	Experiments []experiment.Config
+	parts       []int
+	methods     []string
+	tasks       []arms // [task], its list [method × parts]
+}
+
+// thresholdEpisodes are those of random play at each point.
+const thresholdEpisodes = 240
+
+// ThresholdsOf lists the experiments of tasks and methods with the sparse reward in each of the given numbers of parts; changes are as for
+// DensityAxis.
+func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Thresholds, error) {
+	t := &Thresholds{parts: parts, methods: methods}
+	var lists [][]plan.Arm
+	for _, name := range tasks {
+		task, err := plan.FindTask(name)
+		if err != nil {
+			return nil, err
+		}
+		a := arms{task: task.ID, budget: budget, seeds: seeds}
+		for _, method := range methods {
+			d, err := densityArms(a, method, parts, changes...)
+			if err != nil {
+				return nil, err
+			}
+			a.list = append(a.list, d.list...)
+		}
+		t.tasks = append(t.tasks, a)
+		lists = append(lists, a.list)
+	}
+	var err error
+	t.Experiments, err = experiments(lists...)
+	return t, err
+}
+
+// earned is the sparse return of the last evaluation's episodes of each run, mean over agents and episodes.
+func earned(rs []*results.Record) (out []float64) {
+	for _, r := range rs {
+		if n := len(r.Evals); n > 0 && len(r.Evals[n-1].Sparse) > 0 {
+			out = append(out, stat.Mean(r.Evals[n-1].Sparse, nil))
+		}
+	}
+	return out
+}
+
+// random is what random play earns on task i with the reward in so many parts, an episode each.
+func (t *Thresholds) random(i, parts int) ([]float64, error) {
+	cfg, err := plan.Variant(t.tasks[i].task, fmt.Sprintf("milestones=%d", parts))
+	if err != nil {
+		return nil, err
+	}
+	p, err := scripted.Rollout(cfg, scripted.Random, thresholdEpisodes, 1)
+	if err != nil {
+		return nil, err
+	}
+	return p.Sparse, nil
+}
+
+// Plots draws a panel for each task: the sparse return of the last evaluation against the number of parts, a bar for each method that has runs
+// and one for random play.
+func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
+	var plots []*plot.Plot
+	for i, a := range t.tasks {
+		gs, err := complete(st, a.list)
+		if err != nil {
+			return nil, err
+		}
+		bars := make([]viz.Group, len(t.parts))
+		for k, parts := range t.parts {
+			bars[k].Label = fmt.Sprint(parts)
+			random, err := t.random(i, parts)
+			if err != nil {
+				return nil, err
+			}
+			bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: string(scripted.Random), Value: stat.Mean(random, nil), Low: math.NaN(), High: math.NaN(), Published: math.NaN()})
+			for m, method := range t.methods {
+				values := earned(gs[m*len(t.parts)+k].Runs)
+				if len(values) == 0 {
+					continue
+				}
+				e := stats.Bootstrap([][]float64{values}, stats.Mean, 2000, rng.New(0, "figures/thresholds"))
+				bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: method, Value: e.Value, Low: e.Low, High: e.High, Published: math.NaN(), Seeds: values})
+			}
+		}
+		p, err := viz.Bars(viz.Figure{Title: path.Base(a.task), X: "number of partial rewards, k", Y: "sparse return"}, bars...)
+		if err != nil {
+			return nil, err
+		}
+		plots = append(plots, p)
+	}
+	return plots, nil
+}
+
+// Table gives the numbers of the plots: a row for each task and method, a column for each number of parts.
+func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
+	out := viz.Table{Title: "Sparse return of the last evaluation by the number of partial rewards", Header: []string{"task", "method"},
+		Notes: []string{"Mean over seeds with Student's 95 % interval, and the number of seeds; random play: mean of " + fmt.Sprint(thresholdEpisodes) + " episodes. A dash: no run. " +
+			"The last column is the smallest number at which a method earns more than random play: by its interval where there are two seeds or more, else by its only run, which is marked with a question mark."}}
+	for _, parts := range t.parts {
+		out.Header = append(out.Header, fmt.Sprintf("k = %d", parts))
+	}
+	out.Header = append(out.Header, "begins to learn at")
+	for i, a := range t.tasks {
+		gs, err := complete(st, a.list)
+		if err != nil {
+			return out, err
+		}
+		chance := make([]float64, len(t.parts))
+		row := []string{path.Base(a.task), string(scripted.Random)}
+		for k, parts := range t.parts {
+			random, err := t.random(i, parts)
+			if err != nil {
+				return out, err
+			}
+			chance[k] = stat.Mean(random, nil)
+			row = append(row, fmt.Sprintf("%.3g", chance[k]))
+		}
+		out.Rows = append(out.Rows, append(row, viz.Missing))
+		for m, method := range t.methods {
+			name := method
+			if known, err := paper.FindMethod(method); err == nil {
+				name = known.Name
+			}
+			row, all := []string{path.Base(a.task), name}, make([][]float64, len(t.parts))
+			for k := range t.parts {
+				cell := viz.Missing
+				if all[k] = earned(gs[m*len(t.parts)+k].Runs); len(all[k]) > 0 {
+					cell = fmt.Sprintf("%s (%d)", withInterval(stats.Student(all[k])), len(all[k]))
+				}
+				row = append(row, cell)
+			}
+			out.Rows = append(out.Rows, append(row, begins(t.parts, all, chance)))
+		}
+	}
+	return out, nil
+}
+
+// begins is the smallest number of parts at which runs earn more than random play does: by Student's interval over seeds, or, with a question
+// mark, by one run alone.
+func begins(parts []int, earned [][]float64, chance []float64) string {
+	for k, values := range earned {
+		switch e := stats.Student(values); {
+		case len(values) == 0 || e.Value <= chance[k]:
+		case len(values) == 1:
+			return fmt.Sprintf("%d?", parts[k])
+		case e.Excludes(chance[k]):
+			return fmt.Sprint(parts[k])
+		}
+	}
+	return viz.Missing
+}

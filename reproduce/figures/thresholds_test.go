@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+func TestThresholdsSetMethodsBesideRandomPlayForEachNumberOfParts(t *testing.T) {
+	th, err := ThresholdsOf([]string{"navigation"}, []string{"mappo", "mappo-cermic"}, "smoke", 2, []int{1, 4}, "explore.alpha=0.5")
+	if err != nil || len(th.Experiments) != 8 {
+		t.Fatalf("%d experiments, %v; want two seeds of four", len(th.Experiments), err)
+	}
+	if first, last := th.Experiments[0].Label(), th.Experiments[7].Label(); first != "mappo task.reward=sparse" || last != "mappo-cermic explore.alpha=0.5 task.milestones=4 task.reward=sparse" {
+		t.Errorf("from %q to %q", first, last)
+	}
+	st := libtest.Store(t)
+	table, err := th.Table(st)
+	if err != nil || len(table.Rows) != 3 || table.Rows[0][1] != "random" || table.Rows[0][2] != "0" || table.Rows[2][3] != viz.Missing || table.Rows[2][4] != viz.Missing {
+		t.Errorf("an empty store gives %+v, %v", table, err)
+	}
+	if plots, err := th.Plots(st); err != nil || len(plots) != 1 {
+		t.Errorf("%d panels, %v", len(plots), err)
+	}
+	if _, err := ThresholdsOf([]string{"dispersion"}, []string{"mappo"}, "smoke", 1, []int{2}); err == nil || !strings.Contains(err.Error(), "milestones") {
+		t.Errorf("a task without parts: %v", err)
+	}
+}
+
+func TestAMethodBeginsToLearnWhereItEarnsMoreThanRandomPlay(t *testing.T) {
+	for _, c := range []struct {
+		earned [][]float64 // [number of parts][seed]
+		chance []float64
+		want   string
+	}{
+		{[][]float64{{0}, {0.5}, {3}}, []float64{0, 1, 1}, "4?"},
+		{[][]float64{{0, 0}, {4, 5, 4.5}, {9, 9.5}}, []float64{0, 0, 1}, "2"},
+		{[][]float64{{0, 0}, {0, 8}, {9, 9.1}}, []float64{0, 0, 1}, "4"}, // two seeds so far apart tell nothing
+		{[][]float64{nil, {0}, nil}, []float64{0, 0, 1}, viz.Missing},
+	} {
+		if got := begins([]int{1, 2, 4}, c.earned, c.chance); got != c.want {
+			t.Errorf("%v beside %v begins at %s, want %s", c.earned, c.chance, got, c.want)
+		}
+	}
+	runs := []*results.Record{{Evals: []results.Eval{{Sparse: []float64{9}}, {Sparse: []float64{2, 4}}}}, {}}
+	if got := earned(runs); len(got) != 1 || math.Abs(got[0]-3) > 1e-12 {
+		t.Errorf("the last evaluation earned %v", got)
+	}
+}
