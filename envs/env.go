@@ -57,7 +57,7 @@ type Spec struct {
 	Early       int      // steps at the beginning of an episode whose Score evaluations note beside the whole; 0: none
 	Metric      string   // what the mean of Score's sum over an episode is called: "reward", "mean return", "win rate"
 	Sparse      bool     // Step.Sparse is what the learner is trained on
-	Solved      float32  // what Sparse adds up to, for each agent, over an episode that succeeds; 0: any pay; +Inf: none does
+	Solved      float32  // what Sparse adds up to, for each agent, over an episode that succeeds; 0: any reward; +Inf: none does
 	Optimum     float32  // the largest sum of Score over an episode that a policy can count on; 0: unknown
 
 	Deterministic bool // equal actions lead to equal episodes: seeds change nothing
@@ -76,7 +76,7 @@ func (s *Spec) Peers() int { return s.Agents + len(s.Opponents) }
 // HasSuccess reports whether the task says what a success is.
 func (s *Spec) HasSuccess() bool { return !math.IsInf(float64(s.Solved), 1) }
 
-// Succeeds reports whether an episode in which agents were paid sparse on average, all steps together, is a success.
+// Succeeds reports whether an episode in which agents received sparse on average, all steps together, is a success.
 func (s *Spec) Succeeds(sparse float64) bool {
 	return sparse > 0 && sparse >= 0.9999*float64(s.Solved) // parts of a bonus add up to it within rounding
 }

@@ -75,7 +75,7 @@ func TestKillsAndStopsAtAnyMomentLeaveTheSameResult(t *testing.T) {
 
 func TestAStopInTheMiddleOfALongIterationIsQuick(t *testing.T) {
 	needSignals(t)
-	// Two iterations of 120 passes over the collection, in 240 gradient steps each.
+	// Two iterations of 120 passes over the rollout batch, in 240 gradient steps each.
 	long := []string{"learner.minibatch_iterations=120", "budget.frames=100"}
 	whole, parts := t.TempDir(), t.TempDir()
 	began := time.Now()
@@ -94,7 +94,7 @@ func TestAStopAtThePapersSizeIsQuick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs seconds of training")
 	}
-	// The paper's networks, minibatch and number of environments; the collection is cut so that the update is reached in a second.
+	// The paper's networks, minibatch and number of environments; the rollout batch is cut so that the update is reached in a second.
 	args := []string{"train", "-method", "mappo-cermic", "-budget", "paper", "-store", t.TempDir(), "-set", "learner.frames_per_batch=2400"}
 	for _, moment := range []time.Duration{50 * time.Millisecond, time.Second, 3 * time.Second} {
 		took, _ := signalled(t, os.Interrupt, "backend go", moment, args)

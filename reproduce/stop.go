@@ -52,7 +52,7 @@ const (
 	goesOn         = "Stopped: what was saved is kept, the last ten seconds perhaps not; the same command goes on from there."
 )
 
-// ended waits for a verb that runs, after a stop no longer than a grace, and returns its error; errStopped is one that has been told of.
+// ended waits for a verb that runs, after a stop no longer than a grace, and returns its error; errStopped is one that has been reported.
 // lab waits for JupyterLab, which asks its kernels to end.
 func ended(ctx context.Context, out io.Writer, verb string, done <-chan error) error {
 	select {

@@ -34,7 +34,7 @@ const (
 	Data    NodeKind = iota // numbers that are passed on: a plain box
 	Network                 // something with parameters: a filled box
 	Loss                    // what is minimised: a heavy frame
-	Reward                  // what is paid: a heavy frame in the reward's colour
+	Reward                  // a reward: a heavy frame in the reward's colour
 )
 
 // Arrow leads from one box to another.

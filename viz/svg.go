@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// svg says of every line of text how long it is. A viewer without the named families takes letters of another width; told the length, it makes them
+// svg says of every line of text how long it is. A viewer without the named families takes letters of another width; given the length, it makes them
 // fit, and no label is cut or runs into the next panel.
 type svg struct {
 	*vgsvg.Canvas

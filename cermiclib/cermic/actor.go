@@ -18,12 +18,12 @@ import (
 // and the method's text has none either. So by default the policy is the learner's own, and acting needs no memory; with
 // actor_uses_context it reads [o_t, sg(f_n)] (D15).
 //
-// What an actor was told is kept with the step that it acted in, as its observation is: f_n comes from the weights of that
-// collection, and no gradient of the actor passes into the memory. Execution then needs the memory, and nothing of other agents.
+// The context of an actor is kept with the step that it acted in, as its observation is: f_n comes from the weights of that
+// rollout batch, and no gradient of the actor passes into the memory. Execution then needs the memory, and nothing of other agents.
 // It costs a pass of the memory for every agent step, also in evaluation, and as many more inputs of the actor as f_n has numbers.
 
 // actorContext is the intention model as actors read it: f_n of the running episodes, one step at a time. It shares its weights with the
-// memory that the module trains, and has a past of its own, since that one sees a collection as a whole and only after it.
+// memory that the module trains, and has a past of its own, since that one sees a rollout batch as a whole and only after it.
 type actorContext struct {
 	mem     memory.Memory
 	now     *rl.Rollout // of a single step, which the agents see now

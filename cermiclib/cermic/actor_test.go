@@ -40,7 +40,7 @@ func informed(t *testing.T, mem memory.Config) (*module, *model.Store) {
 	return newModule(t, c, fakeSpec(2), 4)
 }
 
-// later is a collection of 9 steps after the first one: nobody starts anew at its beginning.
+// later is a rollout batch of 9 steps after the first one: nobody starts anew at its beginning.
 func later(iteration int) *rl.Rollout {
 	x := fakeRollout(fakeSpec(2), 9, iteration)
 	if iteration > 0 {
@@ -70,8 +70,8 @@ func tell(t *testing.T, m *module, x *rl.Rollout, k int, in *rl.Obs) []float32 {
 	return dst
 }
 
-// TestActorsAreToldTheFeaturesThatTheMemoryLearns: step by step, over the end of collections, an actor is told the f_n that a gradient
-// step on the whole collection computes.
+// TestActorsAreToldTheFeaturesThatTheMemoryLearns: step by step, over the end of rollout batches, an actor is told the f_n that a gradient
+// step on the whole rollout batch computes.
 func TestActorsAreToldTheFeaturesThatTheMemoryLearns(t *testing.T) {
 	for name, cfg := range recallers() {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func paperSpec() *envs.Spec {
 	return spec
 }
 
-// BenchmarkReward scores the paper's collection of 36,000 frames, 144,000 agent steps.
+// BenchmarkReward scores the paper's rollout batch of 36,000 frames, 144,000 agent steps.
 func BenchmarkReward(b *testing.B) {
 	m, spec := benchModule(b)
 	x := fakeRollout(spec, 600, 0)
@@ -30,7 +30,7 @@ func BenchmarkReward(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate trains on the same collection; ms/step is the time of a gradient step, everything included.
+// BenchmarkUpdate trains on the same rollout batch; ms/step is the time of a gradient step, everything included.
 func BenchmarkUpdate(b *testing.B) {
 	m, spec := benchModule(b)
 	x := fakeRollout(spec, 600, 0)

@@ -128,14 +128,14 @@ func Novelty() Config {
 	return c
 }
 
-// bonus is how r^i is paid.
+// bonus is how r^i is scaled and added.
 //
 // Reading: the exploitation losses hold KL inside a narrow band, so that r^i is nearly the same number everywhere. Added as it
 // is, it is a bonus for staying alive; centred, what is left is its variation (D14).
 //
-// Deviation: running statistics usually take in all of training, ours each collection alone. The code enters its
-// band within a few collections, and r^i jumps from 2.4 to 7 at a spread of 0.1. All-time statistics hold that jump for a
-// spread: on Balance, over 100 collections, they leave a bonus of 0.4 ± 0.08 where 0 ± 1 is meant. int_memory=1 selects them.
+// Deviation: running statistics usually take in all of training, ours each rollout batch alone. The code enters its
+// band within a few rollout batches, and r^i jumps from 2.4 to 7 at a spread of 0.1. All-time statistics hold that jump for a
+// spread: on Balance, over 100 rollout batches, they leave a bonus of 0.4 ± 0.08 where 0 ± 1 is meant. int_memory=1 selects them.
 // A bonus that is alive needs a smaller weight than the 0.05 proposed beside them: on Navigation, whose own reward is about 0.01 a
 // step, 90,000 frames reach a return of 0.98 at 0.01, 0.88 at 0.02 and 0.36 at 0.05; without any bonus it is 0.99 (one seed each).
 func bonus() explore.Bonus {

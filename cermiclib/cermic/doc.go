@@ -2,7 +2,7 @@
 
 // Package cermic is the paper's module: Curiosity Enhancement via Robust Multi-Agent Intention Calibration. It learns a
 // compressed code of what an agent sees and does, holds the code's information content inside a band that the inferred
-// intentions of the other agents calibrate, and pays the square root of that content as an intrinsic reward.
+// intentions of the other agents calibrate, and gives the square root of that content as an intrinsic reward.
 //
 // # Reading order
 //
@@ -41,7 +41,7 @@
 //
 // # What an iteration reports
 //
-// From Reward, over all agent steps of the collection:
+// From Reward, over all agent steps of the rollout batch:
 //
 //	cermic/int_mean, int_std            r^i
 //	cermic/int_norm_mean, int_norm_std  r^i normalised and clipped, before int_coef

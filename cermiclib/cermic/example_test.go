@@ -18,7 +18,7 @@ import (
 )
 
 // climber is a learner that this library knows nothing of: a linear policy, shared by all agents, that keeps a random change
-// of its weights if a collection earned more with it.
+// of its weights if a rollout batch earned more with it.
 type climber struct {
 	weights, trial [2][18]float32
 	best           float32
@@ -50,7 +50,7 @@ func (l *climber) learn(x *rl.Rollout) {
 	}
 }
 
-// A module needs no more of a learner than its collections: what the agents saw, did and earned.
+// A module needs no more of a learner than its rollout batches: what the agents saw, did and earned.
 func Example_ownLearner() {
 	task := vmas.DefaultNavigation()
 	task.NumEnvs, task.MaxSteps = 2, 40

@@ -19,7 +19,7 @@ import (
 //	r^i = KL( p_φ(x|s_t,a_t) ‖ q_ω(x|f_n) )^½   q_ω = N(μ_ω, diag σ_ω²), learned by maximum likelihood on codes
 //
 // Relation to eq:int_r: N(0, I) there stands for the marginal of x; here the marginal is conditioned on f_n, so that what the inferred
-// intentions of others explain pays nothing. It is a calibration that needs no h, and novel is what this context has not come with
+// intentions of others explain has no reward. It is a calibration that needs no h, and novel is what this context has not come with
 // before, for as long as q_ω has not learned it. A prior that is learned from what is usual: Goyal et al. 2019. It has no counterpart in
 // Theorem 1. The gradient of q_ω's loss stops at φ and at the memory. It needs a pass of the memory for each agent step of the rollout.
 type Context struct {

@@ -79,11 +79,11 @@ func judgeBonus(s rl.Scalars, x *rl.Rollout, raw []float32) {
 	if len(x.Visits) != len(raw) {
 		return
 	}
-	var paid, rarity []float64
+	var bonus, rarity []float64
 	for row, r := range raw {
 		if x.Alive[row] != 0 {
-			paid, rarity = append(paid, float64(r)), append(rarity, -float64(x.Visits[row])) // ranks as the inverse does
+			bonus, rarity = append(bonus, float64(r)), append(rarity, -float64(x.Visits[row])) // ranks as the inverse does
 		}
 	}
-	s["cermic/int_rarity"] = stats.RankCorrelation(paid, rarity)
+	s["cermic/int_rarity"] = stats.RankCorrelation(bonus, rarity)
 }

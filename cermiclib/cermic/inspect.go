@@ -14,7 +14,7 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Inspect fills in what the module makes of x, a collection that begins with an episode: s_t, the mean of x_t and what it
+// Inspect fills in what the module makes of x, a rollout batch that begins with an episode: s_t, the mean of x_t and what it
 // predicts, r^i, and the memory's graphs if it has any.
 func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) (err error) {
 	m.fit(x)

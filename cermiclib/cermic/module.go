@@ -161,7 +161,7 @@ func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 // Update trains the module: cermic_epochs passes, each over a fresh random share of the agent steps of x. It returns the means
 // over the gradient steps; doc.go explains each.
 //
-// Reading: once for each collection, as in Algorithm 1; the introduction has it at each episode (D16).
+// Reading: once for each rollout batch, as in Algorithm 1; the introduction has it at each episode (D16).
 func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := m.watch(x); err != nil {
 		return nil, err

@@ -16,15 +16,15 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 		return nil, err
 	}
 	m.cfg.shareOut(m.raw, x.Alive, x.N)
-	paid := m.bonus.Apply(x, m.raw, "cermic")
-	judgeBonus(paid, x, m.raw)
-	m.health.check(paid)
-	return paid, nil
+	scaled := m.bonus.Apply(x, m.raw, "cermic")
+	judgeBonus(scaled, x, m.raw)
+	m.health.check(scaled)
+	return scaled, nil
 }
 
 // Score writes the bonus of old agent steps, as rl.Scorer says.
 //
-// Reading: Algorithm 1 covers learners that use a collection once. One with a replay may ask here for the bonus that a step has
+// Reading: Algorithm 1 covers learners that use a rollout batch once. One with a replay may ask here for the bonus that a step has
 // now; its setting int_at selects (D17).
 func (m *module) Score(ctx context.Context, dst, obs, act []float32) error {
 	o, a := len(obs)/len(dst), len(act)/len(dst)

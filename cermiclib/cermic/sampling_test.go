@@ -128,7 +128,7 @@ func TestRewardBeforeStopsAtEpisodes(t *testing.T) {
 	if _, err := m.Update(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
-	x.IsFirst[0] = 0 // environment 0 goes on with the episode of the collection before
+	x.IsFirst[0] = 0 // environment 0 goes on with the episode of the rollout batch before
 	if got, want := m.rewardBefore(x, 2), x.Extrinsic[9*6+2]; got != want {
 		t.Errorf("the reward before the collection is %g, want %g", got, want)
 	}

@@ -19,7 +19,7 @@ type state struct {
 	Form      []byte `json:",omitempty"`     // what the formula of r^i has taken in
 }
 
-// Save returns the running statistics and what the memory carries from one collection to the next. The running means of γ are
+// Save returns the running statistics and what the memory carries from one rollout batch to the next. The running means of γ are
 // variables of the store.
 func (m *module) Save() []byte {
 	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Form: m.form.Save()}

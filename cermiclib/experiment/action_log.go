@@ -17,7 +17,7 @@ import (
 // environment's part in it follows from the seed and the actions, so a checkpoint holds all actions since the start, a byte
 // each, and a run that goes on plays them again, in seconds, before it trains.
 
-// logActions keeps the actions of the collection that was just trained on.
+// logActions keeps the actions of the rollout batch that was just trained on.
 func (g *group) logActions() {
 	if _, ok := g.learner.(learn.OffPolicy); !ok {
 		return
@@ -35,7 +35,7 @@ func (g *group) canLog() error {
 	return nil
 }
 
-// replayActions plays the actions of c in the untouched environment and lets the learners have the collections.
+// replayActions plays the actions of c in the untouched environment and lets the learners have the rollout batches.
 func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error {
 	if now := t.learning(c.Frames); now != t {
 		return now.replayActions(ctx, c)
@@ -50,12 +50,12 @@ func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error
 	for _, x := range c.Tensors {
 		state[x.Name] = x.Data
 	}
-	actions, collections := make(map[*group][]byte, len(t.groups)), 0
+	actions, batches := make(map[*group][]byte, len(t.groups)), 0
 	for _, g := range t.groups {
 		actions[g] = state[statePrefix+g.path()+"played"]
-		collections = len(actions[g]) / g.x.Rows()
+		batches = len(actions[g]) / g.x.Rows()
 	}
-	for range collections {
+	for range batches {
 		_, err := t.gather(ctx, func(g *group, k int) error {
 			rows := len(g.streams)
 			if len(actions[g]) < rows {

@@ -125,7 +125,7 @@ func (blind) Act(in *rl.Obs, out *rl.Dist) error                      { out.Mask
 func (blind) Update(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }
 func (blind) HiddenLen() int                                          { return 0 }
 
-// cells is an experiment on cellTask whose collections of 4 steps end within its episodes.
+// cells is an experiment on cellTask whose rollout batches of 4 steps end within its episodes.
 func cells() Config {
 	return Config{
 		Task: cellTask{envs.Common{NumEnvs: 3, Reward: envs.Dense}}, Learner: blindConfig{}, Policy: policy.MLP{}, Explore: explore.None{},

@@ -13,7 +13,7 @@ import (
 	"cermic/envs/vmas"
 )
 
-// withContext is tiny with actors that read a memory, whose past goes on from one collection of 12 steps to the next and must not mix with
+// withContext is tiny with actors that read a memory, whose past goes on from one rollout batch of 12 steps to the next and must not mix with
 // that of evaluations.
 func withContext(mem memory.Config) Config {
 	e := tiny(5)

@@ -86,8 +86,8 @@ func (v *coverage) cell(g *group, row int) int32 {
 	return v.cells[row/g.x.N*v.agents+g.view.Agent(row%g.x.N)]
 }
 
-// pay notes what the agent steps of the rollout batch have earned beside the task's reward.
-func (v *coverage) pay(groups []*group) {
+// earned notes what the agent steps of the rollout batch have earned beside the task's reward.
+func (v *coverage) earned(groups []*group) {
 	if v == nil {
 		return
 	}
@@ -152,7 +152,7 @@ func (v *coverage) restore(byName map[string]safetensors.Tensor) error {
 	return err
 }
 
-// Visits returns how often e's run had visited each cell when it was last saved, and what its last rollout batch was paid there. The run
+// Visits returns how often e's run had visited each cell when it was last saved, and what its last rollout batch earned there. The run
 // may be partial; it is not changed. While a run trains, every results.Event of an iteration carries its visits.
 func Visits(e Config, st *results.Store) (*results.Visits, error) {
 	id, err := e.ID()

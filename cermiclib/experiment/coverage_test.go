@@ -97,7 +97,7 @@ func TestTheBonusOfACellIsTheMeanOfItsAgentSteps(t *testing.T) {
 	for i, paid := range [][]float32{{1, 50, 3, 4}, {10, 20, 30, 40}} {
 		groups = append(groups, &group{view: views[i], x: &rl.Rollout{N: 1, Intrinsic: paid}})
 	}
-	v.pay(groups)
+	v.earned(groups)
 	if want := []float64{(10 + 20 + 40 + 4) / 4., (1 + 3) / 2., 30, 0}; !slices.Equal(v.visits.Bonus, want) {
 		t.Errorf("cells are paid %v, want %v", v.visits.Bonus, want)
 	}
@@ -113,7 +113,7 @@ func TestATaskWithoutAProjectionHasNoCoverage(t *testing.T) {
 	}
 	v, scalars := newCoverage(uncounted{env}, 1), map[string]float64{}
 	v.note(0, 1)
-	v.pay(nil)
+	v.earned(nil)
 	v.scalar(scalars)
 	if v != nil || len(scalars) > 0 || v.snapshot(0) != nil || v.tensors() != nil || v.restore(nil) != nil {
 		t.Errorf("it has %+v, %v", v, scalars)

@@ -165,7 +165,7 @@ func (t *trainer) takeTurns(seats []seat, step *envs.Step, act *envs.Actions, is
 	return nil
 }
 
-// earn adds what step k paid to the returns of episodes that go on.
+// earn adds the reward of step k to the returns of episodes that go on.
 func (p *seat) earn(k, horizon int, step *envs.Step, over []bool) {
 	if p.returns == nil || k >= horizon {
 		return
@@ -179,7 +179,7 @@ func (p *seat) earn(k, horizon int, step *envs.Step, over []bool) {
 	}
 }
 
-// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before each collection.
+// seedEvaluation names the streams of a round of an evaluation, one an agent. Those of training are named anew before each rollout batch.
 func (t *trainer) seedEvaluation(round uint64, copies int) {
 	for _, g := range t.groups {
 		for row := range g.streams[:copies*g.spec.Agents] {

@@ -27,7 +27,7 @@ type Fork struct {
 	Was    []string `json:"was"`                         // settings of the parent that were changed: explore.alpha=0.2
 }
 
-// Branch returns the experiment that goes on from e's state at a number of frames, an end of one of its collections, with some
+// Branch returns the experiment that goes on from e's state at a number of frames, an end of one of its rollout batches, with some
 // settings changed: "explore.alpha=0.3". What leaves the networks, the shapes of the task and what the run has stored (labels of the
 // simulator, queues of a memory, bonuses of a replay) as they are can be changed; a changed task begins with new episodes.
 //
@@ -196,13 +196,13 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 	}
 	defer t.close()
 	s.note(fmt.Sprintf("training run %s again from %d to %d frames, where this one branches off", id, t.frames, frames))
-	for told := t.frames; t.frames < frames; {
+	for noted := t.frames; t.frames < frames; {
 		if _, err := t.iterate(ctx); err != nil {
 			return results.Checkpoint{}, err
 		}
-		if t.frames-told >= e.Budget.EvalEvery {
-			told = t.frames
-			s.note(fmt.Sprintf("at %d of %d frames of run %s", told, frames, id))
+		if t.frames-noted >= e.Budget.EvalEvery {
+			noted = t.frames
+			s.note(fmt.Sprintf("at %d of %d frames of run %s", noted, frames, id))
 		}
 	}
 	return t.checkpoint(0)

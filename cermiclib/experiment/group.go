@@ -70,7 +70,7 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 	return g, g.canLog()
 }
 
-// makeRoom makes the buffers of a collection; whole and act are those of the environment.
+// makeRoom makes the buffers of a rollout batch; whole and act are those of the environment.
 func (g *group) makeRoom(frames int, whole *envs.Step, act *envs.Actions) error {
 	s := g.spec
 	rows, c := s.NumEnvs*s.Agents, g.learner.HiddenLen()
@@ -111,7 +111,7 @@ func (g *group) named(err error) error {
 	return fmt.Errorf("group %s: %w", g.view.Name, err)
 }
 
-// learn is what follows a collection: the explorer's reward, the learner's update, the explorer's.
+// learn is what follows a rollout batch: the explorer's reward, the learner's update, the explorer's.
 func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){g.module.Reward, g.learner.Update, g.module.Update} {
 		s, err := stage(ctx, g.x)

@@ -52,7 +52,7 @@ type watchedLearner struct {
 	watched *watchedModule
 }
 
-// Act is told apart from that of the collection by its place: it follows the last stage of training.
+// Act is told apart from that of the rollout batch by its place: it follows the last stage of training.
 func (l *watchedLearner) Act(in *rl.Obs, out *rl.Dist) error {
 	if l.watched.trained {
 		if err := l.watched.hook(context.Background(), evaluating); err != nil {
@@ -79,7 +79,7 @@ func (c hookedExplorer) Build(*nn.Build) (explore.Module, error) { return c.watc
 
 type watchedModule struct {
 	hook    hook
-	trained bool // since the last step of a collection
+	trained bool // since the last step of a rollout batch
 }
 
 func (m *watchedModule) Behave(int, *rl.Obs, *rl.Dist) error {

@@ -100,7 +100,7 @@ func (r *Pretrained) Here(st *results.Store) bool {
 	return err == nil
 }
 
-// Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there. watch is told of
+// Run returns what came of p if its weights are in the store, else pre-trains and keeps weights and quality there. watch gets
 // every epoch and may be nil.
 func (p Pretraining) Run(ctx context.Context, st *results.Store, watch func(stage string, epoch int, loss float64)) (*Pretrained, error) {
 	if made, err := p.Find(st); err == nil && made.Here(st) {

@@ -302,7 +302,7 @@ func (s *session) write(done *iteration) error {
 	return nil
 }
 
-// due says whether an evaluation belongs between before and frames: after the first collection, at every multiple of the
+// due says whether an evaluation belongs between before and frames: after the first rollout batch, at every multiple of the
 // cadence, and at the end.
 func (s *session) due(before, frames int) bool {
 	every := s.exp.Budget.EvalEvery

@@ -20,7 +20,7 @@ import (
 	"cermic/envs/vmas"
 )
 
-// tiny is an experiment of 4 iterations, in episodes of 50 steps, which no collection ends with, that trains in about a second on any backend.
+// tiny is an experiment of 4 iterations, in episodes of 50 steps, which no rollout batch ends with, that trains in about a second on any backend.
 func tiny(seed uint64) Config {
 	task := vmas.DefaultBalance()
 	task.MaxSteps = 50
@@ -53,14 +53,14 @@ func tinyCurious(at string) func(uint64) Config {
 	}
 }
 
-// tinyGRU is tiny with a recurrent policy, whose state goes on from one collection to the next.
+// tinyGRU is tiny with a recurrent policy, whose state goes on from one rollout batch to the next.
 func tinyGRU(seed uint64) Config {
 	e := tiny(seed)
 	e.Policy = policy.GRU{Width: 8, Hidden: []int{16}, Steps: 3}
 	return e
 }
 
-// tinyRecurrentQ is tinyQ with a recurrent policy: chunks go over the border of collections, and a replay that is smaller than the
+// tinyRecurrentQ is tinyQ with a recurrent policy: chunks go over the border of rollout batches, and a replay that is smaller than the
 // run keeps the states that they began in.
 func tinyRecurrentQ(seed uint64) Config {
 	e := tinyQ(seed)

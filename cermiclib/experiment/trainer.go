@@ -139,13 +139,13 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 			return nil, err
 		}
 	}
-	t.visited.pay(t.groups)
+	t.visited.earned(t.groups)
 	t.iteration++
 	t.frames += t.collected()
 	return scalars, nil
 }
 
-// collected is the number of frames of a collection.
+// collected is the number of frames of a rollout batch.
 func (t *trainer) collected() int { return t.groups[0].x.T * t.spec.NumEnvs }
 
 // finite names the first scalar, in alphabetical order, that is no number to go on with.
@@ -251,7 +251,7 @@ func (t *trainer) endEpisodes(k int, done *episodes) {
 	}
 }
 
-// episodes sums up the training episodes that ended in a collection.
+// episodes sums up the training episodes that ended in a rollout batch.
 type episodes struct {
 	n, aborted    int // to their end; aborted, which are in no mean
 	score, length float64
@@ -269,7 +269,7 @@ func (e *episodes) add(score float32, length int32, groups []*group, c int) {
 	}
 }
 
-// scalars are present only where they mean something: a collection without an ended episode has no train_score. Those of a group
+// scalars are present only where they mean something: a rollout batch without an ended episode has no train_score. Those of a group
 // among several have BenchMARL's names.
 func (e *episodes) scalars(groups []*group) rl.Scalars {
 	out := rl.Scalars{"episodes": float64(e.n)}

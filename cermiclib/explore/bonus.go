@@ -22,8 +22,8 @@ type Bonus struct {
 	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000"`      // frames until int_coef reaches 0 under linear_to_zero
 }
 
-// How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a collection in before it
-// is normalised; int_memory says how much of earlier collections they hold.
+// How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a rollout batch in before it
+// is normalised; int_memory says how much of earlier rollout batches they hold.
 const (
 	NormNone      = "none"       // r, neither scaled nor clipped
 	NormStd       = "std"        // r / running standard deviation of r
@@ -91,7 +91,7 @@ func NewRewardNormaliser(b Bonus) RewardNormaliser {
 	return RewardNormaliser{b, stats{Scale: 1, Coef: b.coef(0)}}
 }
 
-// stats is what a RewardNormaliser carries from one collection to the next.
+// stats is what a RewardNormaliser carries from one rollout batch to the next.
 type stats struct {
 	Raw     rl.Running // of r
 	Sum     rl.Running // of its discounted sum
@@ -165,7 +165,7 @@ func (p *RewardNormaliser) normalised(r float32) float64 {
 	return min(max(v, -p.IntClip), p.IntClip)
 }
 
-// Scaled is what Pay would add for r with the statistics of the last rollout.
+// Scaled is what Apply would add for r with the statistics of the last rollout.
 func (p *RewardNormaliser) Scaled(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
 
 // Save returns the statistics; encoding/json writes floats so that they read back bit for bit.

@@ -94,7 +94,7 @@ func TestStatisticsRememberAsMuchAsTheyShall(t *testing.T) {
 	}
 }
 
-// A code that moves into its band lifts the reward once, far beyond its spread. All-time statistics take decades of collections to get
+// A code that moves into its band lifts the reward once, far beyond its spread. All-time statistics take decades of rollout batches to get
 // over that: their bonus is nearly a constant.
 func TestForgettingKeepsACentredBonusAlive(t *testing.T) {
 	spread := map[float64]float64{}

@@ -15,7 +15,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is paid for steps whose dynamics-relevant code tells much. One module
+// DB is the Dynamic Bottleneck (Bai et al. 2021): an agent is rewarded for steps whose dynamics-relevant code tells much. One module
 // serves all agents, each of whose steps (o, a, o') is a sample:
 //
 //	s = f(o), s' = f⁻(o')                 encoder and its momentum copy
@@ -174,7 +174,7 @@ func (c DB) Build(b *nn.Build) (Module, error) {
 // Behave leaves the policy's distribution as it is.
 func (*db) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 
-// Reward pays every agent for the information in the code of its step.
+// Reward rewards every agent for the information in the code of its step.
 func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if len(m.raw) != x.Rows() {
 		m.raw, m.order = make([]float32, x.Rows()), make([]int32, x.Rows())

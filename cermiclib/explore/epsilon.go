@@ -12,7 +12,7 @@ import (
 )
 
 // Epsilon makes a policy ε-greedy that is not so by itself, as value learners' are: each agent takes a uniform allowed action (a
-// uniform point of its box) with probability ε, which falls in a straight line and is constant within a collection:
+// uniform point of its box) with probability ε, which falls in a straight line and is constant within a rollout batch:
 //
 //	μ(a|o) = (1 − ε)·π(a|o) + ε·u(a|o)
 //

@@ -25,7 +25,7 @@ import (
 // it is no part of what is evaluated or executed. See worldModel for the models.
 //
 // Source: the description of the authors' code (LXXXXR/ICES), with a value learner. It trains on the learner's replay if there is
-// one, else on the collection; a policy gradient weighs actions by π/μ, at most 1/(1−int_ratio). Reconstructed: both world models
+// one, else on the rollout batch; a policy gradient weighs actions by π/μ, at most 1/(1−int_ratio). Reconstructed: both world models
 // take their step together, at a constant rate and with the usual β₁ = 0.9; π^x has no last action; the change of state is clipped.
 type ICES struct {
 	Ratio       float64 `json:"int_ratio"`                                 // initial share, 0 to 1, of actions from the exploration policy π^x; the authors: 0.1 to 0.2

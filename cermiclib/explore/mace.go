@@ -15,7 +15,7 @@ import (
 	"cermic/envs/conf"
 )
 
-// MACE (Jiang, Ding and Lu 2024) pays an agent for what is new to it, for what is new to its peers, and for having caused the
+// MACE (Jiang, Ding and Lu 2024) rewards an agent for what is new to it, for what is new to its peers, and for having caused the
 // latter. u_i is the novelty of an agent's next observation, by random network distillation; z_j what becomes new to agent j
 // from a step on, known in hindsight; h_i the distribution of i's action given its observation and z_j:
 //
@@ -28,7 +28,7 @@ import (
 //
 // Source: the description of the authors' code (SigmaBM/MACE), which is for discrete actions and independent learners; use it
 // with learner.critic=own. Peers exchange one number a step, in training only: policies see none of it.
-// Reconstructed: the sharing of h_i by all agents, told apart by an index; its squashed Gaussian for continuous actions, and π as what
+// Reconstructed: the sharing of h_i by all agents, distinguished by an index; its squashed Gaussian for continuous actions, and π as what
 // it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the buffer; the bound of the log-ratio; the
 // weight of the whole beside the extrinsic reward (NativeMACE has the authors').
 type MACE struct {
@@ -137,7 +137,7 @@ type mace struct {
 	MACE
 	novelty   *novelty
 	hindsight *hindsight // nil where agents are alone
-	pay       RewardNormaliser
+	scale     RewardNormaliser
 	new       []float32 // [T,E,N] u of the true next observations
 	ahead     []float32 // [T,E,N] z
 	raw       []float32 // [T,E,N] the whole, before it is normalised
@@ -153,7 +153,7 @@ func (c MACE) Build(b *nn.Build) (Module, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	m := &mace{MACE: c, pay: NewRewardNormaliser(c.Bonus)}
+	m := &mace{MACE: c, scale: NewRewardNormaliser(c.Bonus)}
 	var err error
 	if m.novelty, err = newNovelty(c, b); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (m *mace) Behave(_ int, _ *rl.Obs, d *rl.Dist) error {
 	return nil
 }
 
-// Reward finds what is new, learns in hindsight which actions lead to it, and pays.
+// Reward finds what is new, learns in hindsight which actions lead to it, and scales the bonus.
 func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if len(m.raw) != x.Rows() {
 		m.new, m.ahead, m.raw = make([]float32, x.Rows()), make([]float32, x.Rows()), make([]float32, x.Rows())
@@ -192,7 +192,7 @@ func (m *mace) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 			out[name] = v
 		}
 	}
-	for name, v := range m.pay.Apply(x, m.raw, "mace") {
+	for name, v := range m.scale.Apply(x, m.raw, "mace") {
 		out[name] = v
 	}
 	return out, nil
@@ -217,7 +217,7 @@ func (m *mace) payNovelty(x *rl.Rollout) {
 }
 
 // discountAhead writes z [T,E,N] of the novelty u [T,E,N]: the discounted sum from each step to the end of its episode, or of the
-// collection.
+// rollout batch.
 func discountAhead(z, u []float32, x *rl.Rollout, gamma float32) {
 	each := x.E * x.N
 	for row := len(u) - 1; row >= 0; row-- {
@@ -254,7 +254,7 @@ type maceState struct {
 // Save returns the length of the statistics as JSON, these (encoding/json writes floats so that they read back bit for bit) and the
 // frames of hindsight's buffer.
 func (m *mace) Save() []byte {
-	s := maceState{Pay: m.pay.Save(), Inputs: m.novelty.inputs, Novelty: m.novelty.spread}
+	s := maceState{Pay: m.scale.Save(), Inputs: m.novelty.inputs, Novelty: m.novelty.spread}
 	if m.hindsight != nil {
 		s.Negative = m.hindsight.negative
 	}
@@ -292,5 +292,5 @@ func (m *mace) Load(state []byte) error {
 			return err
 		}
 	}
-	return m.pay.Load(s.Pay)
+	return m.scale.Load(s.Pay)
 }

@@ -20,7 +20,7 @@ import (
 // policy did has caused z. A well-trained h is no worse than the policy at foretelling actions, so that the mean of z·log(h/π) is at
 // least 0; where it stays negative, h is under-fitted, and what it reports is not influence.
 //
-// One network serves all agents, each told by a one-hot who it is and, where peers count one by one, whose z it is given.
+// One network serves all agents, each known by a one-hot index and, where peers count one by one, whose z it is given.
 type hindsight struct {
 	MACE
 	spec     *envs.Spec

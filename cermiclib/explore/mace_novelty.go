@@ -29,7 +29,7 @@ type novelty struct {
 	rating  *nn.Program
 	step    *nn.Program
 	inputs  []rl.Running // [F] of each observed number
-	mean    []float32    // [F] of inputs, as of the present collection
+	mean    []float32    // [F] of inputs, as of the present rollout batch
 	scale   []float32    // [F] 1 / standard deviation, likewise
 	spread  []rl.Running // [N] of each agent's u
 	block   []float32    // [Minibatch,N]

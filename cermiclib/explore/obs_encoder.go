@@ -27,7 +27,7 @@ func frozenObs(sc *model.Scope, s *envs.Spec, in *Node) *Node {
 }
 
 // obsEncoder holds what the agents of a rollout saw as F numbers each: vectors as they are, cells as the features of a random
-// convolutional network. For cells that takes 4·F bytes for each agent step: 0.26 GB for the paper's collection of 36,000 frames
+// convolutional network. For cells that takes 4·F bytes for each agent step: 0.26 GB for the paper's rollout batch of 36,000 frames
 // with 7 agents.
 type obsEncoder struct {
 	spec *envs.Spec

@@ -52,7 +52,7 @@ func below(sc *model.Scope, names ...string) *model.Scope {
 	return sc
 }
 
-// withContext is what an actor reads: obs [...,I] and, behind it, what it is told, context [...,F]; nil for nothing.
+// withContext is what an actor reads: obs [...,I] and, behind it, its context [...,F]; nil for nothing.
 func withContext(obs, context *Node) *Node {
 	if context == nil {
 		return obs

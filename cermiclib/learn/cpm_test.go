@@ -84,7 +84,7 @@ func TestCPMActsOnItsOwnObservationAndMemoryOnly(t *testing.T) {
 func TestCPMLearnsWithValuesToo(t *testing.T) {
 	for _, input := range []string{policy.SelfPred, policy.TruePrev} {
 		c := smallCPM()
-		c.PeerInput, c.Label, c.Lag = input, policy.ArgmaxLabel, 128*40 // a dozen collections are few to adjust to what peers are thought to do
+		c.PeerInput, c.Label, c.Lag = input, policy.ArgmaxLabel, 128*40 // a dozen rollout batches are few to adjust to what peers are thought to do
 		e := toy(libtest.DefaultIdentity(), smallQ(), 128*12)
 		e.Policy = c
 		libtest.CheckLearns(t, e, 3.8)

@@ -24,16 +24,16 @@ import (
 // where
 //
 //  1. Â and w are each agent's; there is no entropy bonus, no advantage normalisation, no value clipping;
-//  2. V(s) and the advantages are computed once per collection, not per epoch;
+//  2. V(s) and the advantages are computed once per rollout batch, not per epoch;
 //  3. minibatches are whole frames, all agents of a frame together, drawn without replacement;
 //  4. actor and critic have an Adam each, clipped by their own gradient norm;
-//  5. a time limit counts as termination, a cut of the collection does not;
+//  5. a time limit counts as termination, a cut of the rollout batch does not;
 //  6. dead agents train neither actor nor a critic of own observations; what the team still earns counts in the return of an
 //     agent's last living step as it was earned, since V of what the dead see would be what an untrained network says.
 //
 // A recurrent policy is trained on chunks of successive steps instead of single frames: minibatch_size frames are then as many
 // whole chunks as fit, each starting from the state that the policy had there when it acted; a chunk that the end of the
-// collection cuts short is filled up with steps that count nothing. The critic has no memory.
+// rollout batch cuts short is filled up with steps that count nothing. The critic has no memory.
 type MAPPO struct {
 	Frames             int     `json:"frames_per_batch" range:"1..100000000"` // frames of a rollout batch, a multiple of the parallel environments; the paper: 36000
 	Epochs             int     `json:"minibatch_iterations" range:"1..10000"` // epochs over a rollout batch; the paper: 30
@@ -79,7 +79,7 @@ func DefaultMAPPO() MAPPO {
 // Kind is "mappo".
 func (MAPPO) Kind() string { return "mappo" }
 
-// CollectFrames is the number of frames of one collection.
+// CollectFrames is the number of frames of one rollout batch.
 func (c MAPPO) CollectFrames() int { return c.Frames }
 
 // Validate returns one sentence about the first impossible setting.
@@ -120,7 +120,7 @@ func (c MAPPO) Validate() error {
 type mappo struct {
 	MAPPO
 	build            *nn.Build
-	steps            int // T of a collection
+	steps            int // T of a rollout batch
 	chunk            int // L, successive steps that are trained on together
 	actor            *actor
 	critic           *critic
@@ -136,7 +136,7 @@ type mappo struct {
 	scalars          []float32
 }
 
-// Build makes the graphs. The collection must be whole steps of all environments.
+// Build makes the graphs. The rollout batch must be whole steps of all environments.
 func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Program, err error) {
 	return m.mixed, err
 }
 
-// targets fills reward, advantages and returns of the whole collection.
+// targets fills reward, advantages and returns of the whole rollout batch.
 func (m *mappo) targets(x *rl.Rollout) error {
 	if err := m.critic.valuesOf(m.value, x); err != nil {
 		return err

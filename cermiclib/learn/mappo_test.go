@@ -22,7 +22,7 @@ func small() learn.MAPPO {
 	return l
 }
 
-// smallGRU is a recurrent policy whose chunks of 3 steps neither divide a collection of small nor end with its episodes.
+// smallGRU is a recurrent policy whose chunks of 3 steps neither divide a rollout batch of small nor end with its episodes.
 func smallGRU() policy.GRU { return policy.GRU{Width: 16, Hidden: []int{16}, Steps: 3} }
 
 // identities are the variants of the identity task: discrete, masked, continuous.

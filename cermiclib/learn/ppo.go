@@ -34,7 +34,7 @@ type ppoIn struct {
 	eps     *Node // [1] share of uniform actions, where there are any
 	hidden  *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
 	keep    *Node // [B,N] 0 where an episode starts; where chunks have several steps
-	context *Node // [B,N,F] what an explorer told the actor; nothing trains it
+	context *Node // [B,N,F] what an explorer gave the actor as context; nothing trains it
 }
 
 // inputs declares them for a minibatch.
@@ -184,7 +184,7 @@ func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 }
 
 // unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond the end of
-// the collection, and chunks that a last minibatch lacks, are padding: some frame, marked by its bitwise complement.
+// the rollout batch, and chunks that a last minibatch lacks, are padding: some frame, marked by its bitwise complement.
 func (m *mappo) unfold(chunks []int32, x *rl.Rollout) {
 	each := m.batch / m.chunk
 	for k := range each {

@@ -69,7 +69,7 @@ func (r *ppoReference) logUniform(row int) float64 {
 	return sum
 }
 
-// loss is the clipped surrogate of the whole collection.
+// loss is the clipped surrogate of the whole rollout batch.
 func (r *ppoReference) loss() float64 {
 	sum, count, eps := 0.0, 0.0, float64(r.x.Eps)
 	for row := range r.x.Rows() {

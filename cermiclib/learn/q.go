@@ -99,7 +99,7 @@ func (Q) Kind() string { return "q" }
 // Label names the learner by its mixer.
 func (c Q) Label() string { return c.Mixer.Kind() }
 
-// CollectFrames is the number of frames of one collection.
+// CollectFrames is the number of frames of one rollout batch.
 func (c Q) CollectFrames() int { return c.Frames }
 
 // Validate returns one sentence about the first impossible setting.
@@ -149,17 +149,17 @@ func (c Q) Validate() error {
 // q is a Q in training.
 type q struct {
 	Q
-	build   *nn.Build
-	actor   *actor
-	update  *nn.Program
-	move    *nn.Program // of the targets; nil if update moves them
-	replay  *rl.Replay
-	chunk   int     // L, successive steps that are trained on together
-	slots   []int32 // [L,B/L] of a minibatch
-	paid    bool    // some intrinsic reward has been stored
-	scalars []float32
-	rescore rescorer
-	own     policy.Training
+	build    *nn.Build
+	actor    *actor
+	update   *nn.Program
+	move     *nn.Program // of the targets; nil if update moves them
+	replay   *rl.Replay
+	chunk    int     // L, successive steps that are trained on together
+	slots    []int32 // [L,B/L] of a minibatch
+	rewarded bool    // some intrinsic reward has been stored
+	scalars  []float32
+	rescore  rescorer
+	own      policy.Training
 }
 
 var (
@@ -168,7 +168,7 @@ var (
 	_ rl.Saver   = (*q)(nil)
 )
 
-// Build makes the graphs and the replay. The collection must be whole steps of all environments.
+// Build makes the graphs and the replay. The rollout batch must be whole steps of all environments.
 func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -244,13 +244,13 @@ func (l *q) Act(in *rl.Obs, out *rl.Dist) error {
 // Experience is the replay, for explorers that train on it too.
 func (l *q) Experience() *rl.Replay { return l.replay }
 
-// Update puts the collection into the replay and takes the gradient steps, each on a fresh minibatch.
+// Update puts the rollout batch into the replay and takes the gradient steps, each on a fresh minibatch.
 func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := l.replay.Add(x); err != nil {
 		return nil, err
 	}
 	for _, r := range x.Intrinsic {
-		l.paid = l.paid || r != 0
+		l.rewarded = l.rewarded || r != 0
 	}
 	sums := make(rl.Scalars, len(qScalars)+2)
 	for step := range l.Steps {
@@ -292,10 +292,10 @@ func (c Q) BranchesFrom(parent Config) error {
 }
 
 // Save returns the stored intrinsic rewards and recurrent states; all else in the replay comes back by playing its actions again.
-func (l *q) Save() []byte { return l.replay.Save(l.paid && l.IntAt == IntAtCollect) }
+func (l *q) Save() []byte { return l.replay.Save(l.rewarded && l.IntAt == IntAtCollect) }
 
 // Load continues from what Save returned.
 func (l *q) Load(state []byte) (err error) {
-	l.paid, err = l.replay.Load(state)
+	l.rewarded, err = l.replay.Load(state)
 	return err
 }

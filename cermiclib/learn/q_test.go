@@ -73,7 +73,7 @@ func TestQMIXLearnsWithAPolicyThatPredictsItsPeers(t *testing.T) {
 	}
 	e := toy(libtest.DefaultIdentity(), smallQ(), 128*12)
 	c := smallCPM()
-	c.Label, c.Lag = policy.ArgmaxLabel, 128*40 // a dozen collections are few to adjust to what peers are thought to do
+	c.Label, c.Lag = policy.ArgmaxLabel, 128*40 // a dozen rollout batches are few to adjust to what peers are thought to do
 	e.Policy = c
 	libtest.CheckLearns(t, e, 3.6)
 }

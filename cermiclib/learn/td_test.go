@@ -149,7 +149,7 @@ func TestQMIXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestRecurrentUpdateFollowsAnIndependentFloat64Implementation: chunks of 3 steps that begin in the state of collection and in which
+// TestRecurrentUpdateFollowsAnIndependentFloat64Implementation: chunks of 3 steps that begin in the state of rollout batch and in which
 // episodes end.
 func TestRecurrentUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, on := range []bool{false, true} {
@@ -160,7 +160,7 @@ func TestRecurrentUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) 
 }
 
 // TestNativeUpdateFollowsAnIndependentFloat64Implementation: targets that mix all steps of a chunk and move once or not at all in a
-// collection of 20 frames, and half the square as loss.
+// rollout batch of 20 frames, and half the square as loss.
 func TestNativeUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, every := range []int{20, 21} {
 		c := sixSteps(QMIX{Embed: 3, Layers: 1, Hidden: 4})
@@ -170,7 +170,7 @@ func TestNativeUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestTargetsMoveWhenTheirFramesAreOver: of collections of 20 frames, the third and the fifth reach 42 and 84.
+// TestTargetsMoveWhenTheirFramesAreOver: of rollout batches of 20 frames, the third and the fifth reach 42 and 84.
 func TestTargetsMoveWhenTheirFramesAreOver(t *testing.T) {
 	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"cermic/envs"
 )
 
-// Game is a cooperative game of two agents in a few stages: each names a row or a column, both are paid what stands there.
+// Game is a cooperative game of two agents in a few stages: each names a row or a column, both are rewarded with what stands there.
 // An agent sees the stage and which of the two it is.
 type Game struct {
 	envs.Common
@@ -18,29 +18,29 @@ type Game struct {
 
 // The games.
 const (
-	// TwoStep (Rashid et al. 2018): the first agent's first choice leads to a stage that always pays 7, or to one that pays 8
+	// TwoStep (Rashid et al. 2018): the first agent's first choice leads to a stage that always returns 7, or to one that returns 8
 	// if both then name the second action, and 0 or 1 else. Sums of utilities take the 7.
 	TwoStep = "two-step"
 	// Climbing (Claus and Boutilier 1998): the best pair, 11, lies between penalties of -30.
 	Climbing = "climbing"
-	// NonMonotonic (Son et al. 2019): the best pair pays 8, a half of it -12, other pairs 0.
+	// NonMonotonic (Son et al. 2019): the best pair returns 8, a half of it -12, other pairs 0.
 	NonMonotonic = "non-monotonic"
 )
 
 // stage is one payoff table.
 type stage struct {
-	pay  [][]float32 // [K][K] by the choices of agents 0 and 1
-	next []int       // [K] stage that agent 0's choice leads to; nil: the game ends
+	payoff [][]float32 // [K][K] by the choices of agents 0 and 1
+	next   []int       // [K] stage that agent 0's choice leads to; nil: the game ends
 }
 
 var games = map[string][]stage{
 	TwoStep: {
-		{pay: [][]float32{{0, 0}, {0, 0}}, next: []int{1, 2}},
-		{pay: [][]float32{{7, 7}, {7, 7}}},
-		{pay: [][]float32{{0, 1}, {1, 8}}},
+		{payoff: [][]float32{{0, 0}, {0, 0}}, next: []int{1, 2}},
+		{payoff: [][]float32{{7, 7}, {7, 7}}},
+		{payoff: [][]float32{{0, 1}, {1, 8}}},
 	},
-	Climbing:     {{pay: [][]float32{{11, -30, 0}, {-30, 7, 6}, {0, 0, 5}}}},
-	NonMonotonic: {{pay: [][]float32{{8, -12, -12}, {-12, 0, 0}, {-12, 0, 0}}}},
+	Climbing:     {{payoff: [][]float32{{11, -30, 0}, {-30, 7, 6}, {0, 0, 5}}}},
+	NonMonotonic: {{payoff: [][]float32{{8, -12, -12}, {-12, 0, 0}, {-12, 0, 0}}}},
 }
 
 // NewGame plays the named game in 8 environments.
@@ -62,7 +62,7 @@ func (c Game) Build(uint64, int) (envs.Env, error) {
 	}
 	s := envs.Spec{
 		Name: c.Kind(), NumEnvs: c.NumEnvs, Agents: 2, Teams: []int{0, 0}, Obs: []int{len(stages) + 2}, State: len(stages),
-		Act: envs.ActSpec{Choices: len(stages[0].pay)}, Horizon: len(stages), EvalHorizon: len(stages), Metric: "reward",
+		Act: envs.ActSpec{Choices: len(stages[0].payoff)}, Horizon: len(stages), EvalHorizon: len(stages), Metric: "reward",
 		Masked: c.Frozen > 0,
 	}
 	return &game{spec: s, stages: stages, at: make([]uint8, c.NumEnvs), frozen: c.Frozen - 1}, nil
@@ -112,7 +112,7 @@ func (g *game) Reset(mask []uint8, out *envs.Step) {
 func (g *game) Step(act *envs.Actions, out *envs.Step) {
 	for c := range g.at {
 		now := &g.stages[g.at[c]]
-		r := now.pay[act.Discrete[2*c]][act.Discrete[2*c+1]]
+		r := now.payoff[act.Discrete[2*c]][act.Discrete[2*c+1]]
 		for i := range 2 {
 			out.Dense[2*c+i], out.Sparse[2*c+i] = r, r
 		}

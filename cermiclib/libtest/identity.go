@@ -14,7 +14,7 @@ import (
 
 // Identity is the smallest task with something to learn: each agent sees a one-hot symbol, and its reward is 1 for
 // naming it (discrete), or 1 minus the squared distance to its code (continuous). An episode lasts 4 steps. A late one asks for
-// the symbol of the step before, which takes a memory, and pays nothing in the first step.
+// the symbol of the step before, which takes a memory, and has no reward in the first step.
 type Identity struct {
 	envs.Common
 	Agents     int  `json:"n_agents"`
@@ -123,7 +123,7 @@ func (e *identity) Step(act *envs.Actions, out *envs.Step) {
 	for c := range e.step {
 		out.Score[c] = 0
 		for row := c * n; row < (c+1)*n; row++ {
-			r := e.pay(row, act)
+			r := e.reward(row, act)
 			out.Dense[row], out.Sparse[row] = r, r
 			out.Score[c] += r / float32(n)
 		}
@@ -136,8 +136,8 @@ func (e *identity) Step(act *envs.Actions, out *envs.Step) {
 	}
 }
 
-// pay is the reward of agent row.
-func (e *identity) pay(row int, act *envs.Actions) float32 {
+// reward is the reward of agent row.
+func (e *identity) reward(row int, act *envs.Actions) float32 {
 	if e.cfg.Masked && int(act.Discrete[row]) == e.cfg.Symbols-1 {
 		panic("libtest/identity: an agent was made to take an action that its mask forbids")
 	}

@@ -10,7 +10,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Quarrel is the smallest game of two groups: all agents of an environment see the same symbol. Namers are paid the share of agents, of both
+// Quarrel is the smallest game of two groups: all agents of an environment see the same symbol. Namers are rewarded with the share of agents, of both
 // groups, that name it, and hiders lose as much, so that what is right for the one is wrong for the other on the same observation. An
 // episode lasts 4 steps. Agents are a namer, a hider and a namer, whose observations end in a number more.
 type Quarrel struct {

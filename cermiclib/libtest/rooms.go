@@ -12,7 +12,7 @@ import (
 
 // Rooms is a small task with a sparse reward that takes exploring: two agents start near a corner of a 10×10 grid that a wall with
 // one door parts into two rooms. An agent that reaches the far corner of the other room ends the episode and earns the team
-// 1; nothing else pays. An agent sees its own row and column only.
+// 1; nothing else is rewarded. An agent sees its own row and column only.
 type Rooms struct {
 	envs.Common
 }
@@ -94,14 +94,14 @@ func (e *rooms) Reset(mask []uint8, out *envs.Step) {
 		for row := c * roomsAgents; row < (c+1)*roomsAgents; row++ {
 			e.at[row] = [2]uint8{uint8(e.rand.IntN(roomsStart)), uint8(e.rand.IntN(roomsStart))}
 		}
-		e.pay(c, 0, out)
+		e.write(c, 0, out)
 		out.Terminated[c], out.Truncated[c] = 0, 0
 		e.show(c, out)
 	}
 }
 
-// pay writes one reward for all agents of environment c.
-func (e *rooms) pay(c int, r float32, out *envs.Step) {
+// write writes one reward for all agents of environment c.
+func (e *rooms) write(c int, r float32, out *envs.Step) {
 	out.Score[c] = r
 	for row := c * roomsAgents; row < (c+1)*roomsAgents; row++ {
 		out.Dense[row], out.Sparse[row] = r, r
@@ -122,7 +122,7 @@ func (e *rooms) Step(act *envs.Actions, out *envs.Step) {
 			}
 		}
 		e.step[c]++
-		e.pay(c, found, out)
+		e.write(c, found, out)
 		out.Terminated[c], out.Truncated[c] = uint8(found), 0
 		if found == 0 && e.step[c] == roomsSteps {
 			out.Truncated[c] = 1

@@ -21,7 +21,7 @@ const detectRows = 512
 // paper:detector  p = MLP(o), p_k the likelihood of observing agent k
 //
 // Reading: the text speaks of agents of type k and of identifying agents. The slots are identities, since agents of one
-// type still have to be told apart as nodes; det_slots selects (D19).
+// type still have to be distinguished as nodes; det_slots selects (D19).
 func detect(sc *model.Scope, e *Node, agents int) *Node {
 	return nn.MLP(sc, e, []int{detectorHidden, detectorHidden}, nn.LeakyReLU, agents)
 }

@@ -20,7 +20,7 @@ import (
 // when the observer detects somebody. Each node attends over what was seen of its agent at the last detections, a graph
 // network reads the nodes and their relations, and the observer's own node becomes f_n.
 //
-// Nothing is carried as a number from step to step: detections are noted at collection, and a graph is computed anew from the
+// Nothing is carried as a number from step to step: detections are noted at rollout batch, and a graph is computed anew from the
 // observations at its last detections. So gradients reach every encoder without backpropagation through time.
 //
 // Reading: the appendix calls its parts pre-trained, the main text learns from scratch and pre-trains in an experiment of its own;
@@ -47,8 +47,8 @@ type DynamicGraph struct {
 // The other values of mem_history and det_slots.
 //
 // Reading: what an agent saw at earlier detections is embedded with the weights of the gradient step, which trains the encoder on
-// it, too. HistoryCached takes the embeddings noted at collection as given: older weights, no gradient through them, and
-// only the moments of the graphs themselves to embed anew, which pays where an embedding costs much, as that of cells (D20).
+// it, too. HistoryCached takes the embeddings noted at rollout batch as given: older weights, no gradient through them, and
+// only the moments of the graphs themselves to embed anew, which is worth it where an embedding costs much, as that of cells (D20).
 const (
 	HistoryRecompute = ""
 	HistoryCached    = "cached"
@@ -357,7 +357,7 @@ func (m *graphMemory) logits(sc *model.Scope, e *Node) *Node {
 	return Dot(detect(sc.At("detector"), e, len(m.types)), ConvertDType(Const(e.Graph(), m.types), e.DType())).Product()
 }
 
-// Save returns the moments that the next collection's graphs refer to.
+// Save returns the moments that the next rollout batch's graphs refer to.
 func (m *graphMemory) Save() []byte { return m.queue.save() }
 
 // Load continues from what Save returned.

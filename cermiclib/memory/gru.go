@@ -16,7 +16,7 @@ import (
 // GRU is the recurrent memory of Appendix C: f_n is the normalised hidden state after n steps of an episode.
 //
 // Reading: n advances with every step, no detector gates it; gru_gated selects. Gradients pass through the steps of one chunk; what an agent
-// remembered before the chunk is stored at collection and taken as given.
+// remembered before the chunk is stored at rollout batch and taken as given.
 type GRU struct {
 	Embed  int  `json:"d_obs_enc" range:"1..8192"` // length of the observation embedding; the paper: 64
 	Layers int  `json:"gru_layers" range:"1..64"`  // GRU layers; the paper: 2
@@ -328,7 +328,7 @@ func (m *gru) compile(p **nn.Program, steps, agents int) (err error) {
 	return err
 }
 
-// Save returns the hidden states, which the next collection starts from.
+// Save returns the hidden states, which the next rollout batch starts from.
 func (m *gru) Save() []byte {
 	state := append(appendFloats(nil, m.hidden), m.known...)
 	if m.Gated {

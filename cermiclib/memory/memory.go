@@ -31,7 +31,7 @@ type Memory interface {
 	Context(sc *model.Scope, in []*graph.Node) Context
 }
 
-// Watcher is implemented by memories that must see a collection in time order before it is trained on: to carry a hidden
+// Watcher is implemented by memories that must see a rollout batch in time order before it is trained on: to carry a hidden
 // state or to note detections. The owner calls it once for each rollout, before the first Gather.
 type Watcher interface {
 	Watch(x *rl.Rollout) error
@@ -42,8 +42,8 @@ type Detecting interface {
 	Watcher
 	// Detected returns [T,E,N] of the rollout last watched: bit j is set where an agent step detects agent j.
 	Detected() []uint64
-	// Inspect returns the graph of every agent step of x, a collection that begins with an episode. What the memory carried from
-	// the collection before is lost.
+	// Inspect returns the graph of every agent step of x, a rollout batch that begins with an episode. What the memory carried from
+	// the rollout batch before is lost.
 	Inspect(x *rl.Rollout) ([]results.Graph, error)
 }
 

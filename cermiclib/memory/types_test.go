@@ -18,7 +18,7 @@ func everybody(c DynamicGraph) DynamicGraph {
 	return c
 }
 
-// TestCachedHistoryIsWhatWasSeenAtCollection changes what agent 0 saw at its first step after the collection was watched. Its graph of
+// TestCachedHistoryIsWhatWasSeenAtCollection changes what agent 0 saw at its first step after the rollout batch was watched. Its graph of
 // two steps later attends over that moment: embedded anew, the feature follows; from the cache, it stays.
 func TestCachedHistoryIsWhatWasSeenAtCollection(t *testing.T) {
 	var before [2][]float32

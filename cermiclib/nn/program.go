@@ -128,7 +128,7 @@ func (g *Program) Input(name string) int {
 	panic(fmt.Sprintf("nn: graph %s has no input %s", g.name, name))
 }
 
-// ran is told of every run of a Program.
+// ran gets the name of every run of a Program.
 var ran atomic.Pointer[func(name string)]
 
 // WatchRuns lets f know the name of every Program that runs from now on, possibly from several goroutines at once; nil ends it.
@@ -142,8 +142,8 @@ func WatchRuns(f func(name string)) {
 
 // Run executes the graph on the inputs as they are.
 func (g *Program) Run() error {
-	if told := ran.Load(); told != nil {
-		(*told)(g.name)
+	if report := ran.Load(); report != nil {
+		(*report)(g.name)
 	}
 	for _, t := range g.out {
 		t.MustFinalizeAll()

@@ -52,7 +52,7 @@ func Follow(g *Graph, original, target *model.Scope, tau float64) {
 	}
 }
 
-// FollowBy is Follow with a share that the graph is told when it runs, tau [1]. A share of 0 moves nothing.
+// FollowBy is Follow with a share that is an input of the graph, tau [1]. A share of 0 moves nothing.
 func FollowBy(original, target *model.Scope, tau *Node) {
 	tau = Reshape(tau)
 	for _, v := range Variables(target.Store(), target.Scope()) {

@@ -27,11 +27,11 @@ import (
 // Agents act on a slowly following copy of the predictor. Firms that answer last round's outputs at once overshoot one another,
 // and with more than three of them the swings grow (Theocharis 1960); those that adjust their expectations little by little
 // settle. So it is here: what is predicted shifts the policy, and the shifted policy what is predicted, faster than the learner
-// mends it. After every collection of F frames the copy goes a share of the way,
+// mends it. After every rollout batch of F frames the copy goes a share of the way,
 //
 //	τ = 1 − exp(−F/lag)
 //
-// so that it is cpm_lag_frames behind, however many gradient steps a collection has; a budget lets every run lag by the same share
+// so that it is cpm_lag_frames behind, however many gradient steps a rollout batch has; a budget lets every run lag by the same share
 // of itself. On the dense Navigation of 600,000 frames, no lag and one of 40,000 frames each lost a policy that had learned the task in
 // one of two seeds, 200,000 in none.
 //

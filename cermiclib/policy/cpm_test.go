@@ -330,8 +330,8 @@ func checkFollows(t *testing.T, name string, tau float64, before, after, trained
 	}
 }
 
-// TestTheCopyToActOnFollowsOncePerCollection: by the same share whether a collection has one gradient step or many, and after a lag's
-// worth of collections of any size it has 1/e of the way left.
+// TestTheCopyToActOnFollowsOncePerCollection: by the same share whether a rollout batch has one gradient step or many, and after a lag's
+// worth of rollout batches of any size it has 1/e of the way left.
 func TestTheCopyToActOnFollowsOncePerCollection(t *testing.T) {
 	for _, c := range []struct{ minibatch, epochs int }{{1000, 1}, {4, 1}, {3, 5}} {
 		cfg, b := smallCPM(), build(t)

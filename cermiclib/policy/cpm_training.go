@@ -114,7 +114,7 @@ func (f *foresight) divergence(truth, raw *Node) *Node {
 	return ReduceSum(AddScalar(each, -0.5), -1)
 }
 
-// share is τ, how far the copy to act on follows after a collection of so many frames.
+// share is τ, how far the copy to act on follows after a rollout batch of so many frames.
 func (c CPM) share(frames int) float64 {
 	if c.Lag == 0 {
 		return 1
@@ -122,7 +122,7 @@ func (c CPM) share(frames int) float64 {
 	return -math.Expm1(-float64(frames) / float64(c.Lag))
 }
 
-// train takes cpm_pred_epochs passes over the collection. The copy to act on follows once, in the last step.
+// train takes cpm_pred_epochs passes over the rollout batch. The copy to act on follows once, in the last step.
 func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if len(f.frames) != x.T*x.E {
 		f.frames = make([]int32, x.T*x.E)

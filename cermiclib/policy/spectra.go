@@ -141,7 +141,7 @@ func (p spectra) attend(sc *model.Scope, obs *Node) (z, objects *Node) {
 	return nn.Normalize(Add(own, heard)), objects
 }
 
-// attendCells is attend for an observation of cells: each is an entity, told by the features of what it shows and by its place; the
+// attendCells is attend for an observation of cells: each is an entity, known by the features of what it shows and by its place; the
 // own row is all that the observer sees.
 //
 // Reading: the authors' tasks have no pictures. Features are those of the first convolution, as later ones belong to no cell.

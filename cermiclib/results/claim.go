@@ -63,7 +63,7 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 // lockUp takes the run's lock, waiting for it if asked to.
 func (r *Run) lockUp(ctx context.Context, wait bool) error {
 	w := lease.Watcher{Options: r.lease}
-	for told := false; ; {
+	for noted := false; ; {
 		l, holder, err := w.Acquire(r.dir)
 		if err != nil {
 			return diskError(r.dir, err)
@@ -75,9 +75,9 @@ func (r *Run) lockUp(ctx context.Context, wait bool) error {
 		if !wait {
 			return fmt.Errorf("run %s is being trained by %s: %w", filepath.Base(r.dir), holder, ErrBusy)
 		}
-		if !told {
+		if !noted {
 			r.note(fmt.Sprintf("waiting for run %s, which %s is training", filepath.Base(r.dir), holder))
-			told = true
+			noted = true
 		}
 		select {
 		case <-ctx.Done():

@@ -24,13 +24,13 @@ const indexFile = "index"
 // indexVersion begins the file; another layout needs another one.
 const indexVersion = "cermic index 2\n"
 
-// settled is how long a file must not have changed before it may be told by its time: file systems may count in steps of up to two seconds.
+// settled is how long a file must not have changed before it may be known by its time: file systems may count in steps of up to two seconds.
 const settled = 3 * time.Second
 
 // stamp is the size and the time of modification of a run's record.
 type stamp [2]int64
 
-// stampOf reads the stamp of a run's folder; ok is false if it has just changed, or cannot be told.
+// stampOf reads the stamp of a run's folder; ok is false if it has just changed, or cannot be read.
 func stampOf(dir string) (s stamp, ok bool) {
 	info, err := os.Lstat(filepath.Join(dir, recordFile))
 	if err != nil || !info.Mode().IsRegular() {

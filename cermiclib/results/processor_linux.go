@@ -12,7 +12,7 @@ import (
 func ProcessorSeconds() (float64, error) {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0, fmt.Errorf("processor time is not told: %w", err)
+		return 0, fmt.Errorf("processor time is not known: %w", err)
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds(), nil
 }

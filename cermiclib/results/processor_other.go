@@ -10,5 +10,5 @@ import (
 
 // ProcessorSeconds is the time that all cores together have spent on this process; it is asked of Linux alone.
 func ProcessorSeconds() (float64, error) {
-	return 0, errors.New("processor time is told on Linux alone")
+	return 0, errors.New("processor time is known on Linux alone")
 }

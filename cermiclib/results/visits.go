@@ -4,7 +4,7 @@ package results
 
 import "cermic/envs"
 
-// Visits says how often a run has visited each cell of the projection that its task declares (envs.Coverer), and what it was paid for
+// Visits says how often a run has visited each cell of the projection that its task declares (envs.Coverer), and what it was rewarded for
 // that: plain data, to be drawn.
 type Visits struct {
 	Projection envs.Projection

@@ -35,7 +35,7 @@ func (s *story) play(t *testing.T, p *Replay, x *Rollout) {
 	}
 }
 
-// TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn, also over the border of collections and while the ring wraps around.
+// TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn, also over the border of rollout batches and while the ring wraps around.
 func TestChunksAreSuccessiveStepsFromTheStateTheyBeganIn(t *testing.T) {
 	for _, steps := range []int{3, 4, 7, 20} {
 		s, p, x := recurrentStory(t, steps)

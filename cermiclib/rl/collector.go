@@ -41,11 +41,11 @@ func (p *Collector) Collect(x *Rollout, choose func(t int, seen *envs.Step, act 
 		if err := envs.Err(p.env); err != nil {
 			return err
 		}
-		paid := p.seen.Dense
+		reward := p.seen.Dense
 		if x.Spec.Sparse {
-			paid = p.seen.Sparse
+			reward = p.seen.Sparse
 		}
-		copy(x.Extrinsic[t*x.E*x.N:], paid)
+		copy(x.Extrinsic[t*x.E*x.N:], reward)
 		copy(x.Terminated[t*x.E:], p.seen.Terminated)
 		copy(x.Truncated[t*x.E:], p.seen.Truncated)
 		for c := range p.fresh {

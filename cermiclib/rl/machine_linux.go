@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// machineMemory is the number of bytes of memory that this process may have, 0 if it cannot be told: the machine's, or what its
+// machineMemory is the number of bytes of memory that this process may have, 0 if it is not known: the machine's, or what its
 // container, a limit of address space (ulimit -v) or Go's own (GOMEMLIMIT) leaves of that. It is asked once.
 var machineMemory = sync.OnceValue(func() int64 {
 	var info syscall.Sysinfo_t

@@ -4,5 +4,5 @@
 
 package rl
 
-// machineMemory is the number of bytes of memory that this machine has, 0 if it cannot be told.
+// machineMemory is the number of bytes of memory that this machine has, 0 if it is not known.
 var machineMemory = func() int64 { return 0 }

@@ -132,7 +132,7 @@ func (p *Replay) fitsMachine(finals int) error {
 	return nil
 }
 
-// Add takes in a collection, which pushes out the oldest frames.
+// Add takes in a rollout batch, which pushes out the oldest frames.
 func (p *Replay) Add(x *Rollout) error {
 	o, h, s, m, n := p.obsLen(), p.cellLen(), p.spec.State, p.maskLen(), p.spec.Agents
 	for t := range x.T + 1 {
@@ -331,7 +331,7 @@ func (p *Replay) Hidden(slot int32) []float32 {
 	return row(p.hidden, chunk%p.chunkRows()*e+int(slot)%e, n)
 }
 
-// Save returns what playing the actions of all collections again does not bring back: the policy's states and, if it is asked
+// Save returns what playing the actions of all rollout batches again does not bring back: the policy's states and, if it is asked
 // for, the intrinsic rewards.
 func (p *Replay) Save(bonus bool) []byte {
 	var data []byte
@@ -353,8 +353,8 @@ func (p *Replay) usedHidden() int {
 	return min((p.steps+p.chunk-1)/p.chunk, p.chunkRows()) * p.eachHidden()
 }
 
-// Load continues from what Save returned, once all collections up to then have been added, and says whether it held intrinsic
-// rewards. To a replay without collections, as of a learner that only plays, it does nothing.
+// Load continues from what Save returned, once all rollout batches up to then have been added, and says whether it held intrinsic
+// rewards. To a replay without rollout batches, as of a learner that only plays, it does nothing.
 func (p *Replay) Load(data []byte) (bonus bool, err error) {
 	if p.steps == 0 {
 		return false, nil

@@ -120,7 +120,7 @@ func (a transition) equals(b transition) bool {
 // TestReplayGivesBackEveryTransitionItKeeps compares all slots with a list of what was played, while the ring wraps around
 // several times and episodes end often.
 func TestReplayGivesBackEveryTransitionItKeeps(t *testing.T) {
-	for _, steps := range []int{1, 3, 7, 20} { // of a collection; the replay keeps 12
+	for _, steps := range []int{1, 3, 7, 20} { // of a rollout batch; the replay keeps 12
 		s := newStory(0.3)
 		p, err := NewReplay(s.spec, 25, 1<<20) // 25 frames of 2 environments are 12 whole steps
 		if err != nil {

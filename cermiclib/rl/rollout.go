@@ -25,7 +25,7 @@ type Obs struct {
 	Frames int // trained so far; schedules of exploration depend on it, evaluation leaves it 0
 }
 
-// Rollout is one collection. Its buffers are made once and refilled; row t of a [T+1] field is what the agents saw
+// Rollout is one batch of collected frames. Its buffers are made once and refilled; row t of a [T+1] field is what the agents saw
 // before action t, which after the end of an episode is the first observation of the next one.
 type Rollout struct {
 	Spec                  *envs.Spec
@@ -49,7 +49,7 @@ type Rollout struct {
 	Visible               []uint8      // [T+1,E,N,P] detector labels as in envs.Step; nil unless KeepLabels was called
 	RelPos                []float32    // [T+1,E,N,P,2] likewise; neither is ever shown to a policy
 	Visits                []float32    // [T,E,N] how often the task has been where each agent step was, this one included; nil where it cannot count
-	Iteration, Frames     int          // collections and frames completed before this one
+	Iteration, Frames     int          // rollout batches and frames completed before this one
 	Replay                *Replay      // of the learner, which holds this rollout, too, when explorers update; nil where it keeps none
 	Eps                   float32      // share of uniform actions in the behaviour policy that LogP belongs to
 	last                  finals
@@ -114,7 +114,7 @@ func (x *Rollout) KeepLabels() {
 // KeepContext makes room for what an explorer tells actors, width numbers each.
 func (x *Rollout) KeepContext(width int) { x.Context = make([]float32, x.Rows()*width) }
 
-// Clear forgets the last observations of the previous collection and all that an explorer has made of the reward.
+// Clear forgets the last observations of the previous rollout batch and all that an explorer has made of the reward.
 func (x *Rollout) Clear() {
 	for i := range x.last.index {
 		x.last.index[i] = -1

@@ -15,7 +15,7 @@ type Saver interface {
 // Scorer is implemented by explorers whose intrinsic reward of an agent step is a function of its observation and action.
 type Scorer interface {
 	// Score writes the intrinsic reward of B agent steps into dst [B] with the explorer's present parameters, normalised and
-	// weighted as in its last collection. obs is [B,O]; act [B,A] holds the vector form of the actions. The agent steps of a frame
+	// weighted as in its last rollout batch. obs is [B,O]; act [B,A] holds the vector form of the actions. The agent steps of a frame
 	// follow each other in the order of agents.
 	Score(ctx context.Context, dst, obs, act []float32) error
 }

@@ -8,7 +8,7 @@ import (
 	"cermic/envs"
 )
 
-// rolloutSize is the number of bytes that a rollout takes, its labels and last observations apart. The paper's collection of 36,000
+// rolloutSize is the number of bytes that a rollout takes, its labels and last observations apart. The paper's rollout batch of 36,000
 // frames takes 0.1 GB with 7 agents and 11 by 11 cells, each of which is two bytes. It is no integer: absurd settings overflow one.
 func rolloutSize(s *envs.Spec, t, hidden int) float64 {
 	e, n, k := float64(s.NumEnvs), float64(s.Agents), float64(s.Act.Choices)
@@ -35,7 +35,7 @@ func Fits(spec *envs.Spec, t, hidden int) error {
 	return nil
 }
 
-// RolloutBytes is what a collection of so many frames of s takes, recurrent states apart.
+// RolloutBytes is what a rollout batch of so many frames of s takes, recurrent states apart.
 func RolloutBytes(s *envs.Spec, frames int) float64 { return rolloutSize(s, frames/s.NumEnvs, 0) }
 
 // ReplayBytes is what a replay of so many frames of s takes, recurrent states and the last observations of episodes apart.
@@ -43,5 +43,5 @@ func ReplayBytes(s *envs.Spec, frames int) float64 {
 	return (&Replay{spec: s, chunk: 1, rows: frames/s.NumEnvs + 1}).size(0)
 }
 
-// Memory is the number of bytes of memory that this process may have, 0 if it cannot be told.
+// Memory is the number of bytes of memory that this process may have, 0 if it is not known.
 func Memory() int64 { return machineMemory() }

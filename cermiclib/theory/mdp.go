@@ -22,8 +22,8 @@ type MDP struct {
 }
 
 // Chain is a line of states with one-hot features of length norm, hence d = 2·states. Action 0 goes left; action 1 goes
-// right with probability 0.9 and stays otherwise. Going left in the leftmost state pays 0.01, going right in the
-// rightmost pays 1: a greedy learner without a bonus settles for the cent.
+// right with probability 0.9 and stays otherwise. Going left in the leftmost state gives 0.01, going right in the
+// rightmost gives 1: a greedy learner without a bonus settles for the cent.
 func Chain(states, horizon int, norm float64) (*MDP, error) {
 	if states < 2 || horizon < 1 || !(norm > 0) {
 		return nil, fmt.Errorf("theory: chain with %d states, horizon %d and feature norm %g, want at least 2, at least 1 and above 0",

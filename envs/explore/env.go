@@ -169,7 +169,7 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 		e.wander(c)
 		clear(e.chosen[c*n : (c+1)*n])
 		e.show(c, out)
-		e.pay(c, result{}, out)
+		e.write(c, result{}, out)
 		out.Terminated[c], out.Truncated[c] = 0, 0
 	}
 }
@@ -205,7 +205,7 @@ func (e *env) advance(from, to int) {
 		e.wander(c)
 		res := e.game.step(s, chosen)
 		e.show(c, out)
-		e.pay(c, res, out)
+		e.write(c, res, out)
 		out.Terminated[c], out.Truncated[c] = 0, 0
 		if res.over {
 			out.Terminated[c] = 1
@@ -225,8 +225,8 @@ func (e *env) wander(c int) {
 	e.game.wander(e.words(c), r)
 }
 
-// pay writes one result for all agents of environment c.
-func (e *env) pay(c int, r result, out *envs.Step) {
+// write writes one result for all agents of environment c.
+func (e *env) write(c int, r result, out *envs.Step) {
 	out.Score[c] = r.score
 	for row := c * e.spec.Agents; row < (c+1)*e.spec.Agents; row++ {
 		out.Dense[row], out.Sparse[row] = r.dense, r.sparse

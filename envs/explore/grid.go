@@ -7,7 +7,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// grid is the rules that pass, secret and rooms share: two agents on cells, doors that open by switches, and a success that pays 1 and
+// grid is the rules that pass, secret and rooms share: two agents on cells, doors that open by switches, and a success with a reward of 1 and
 // ends the episode as soon as both agents stand on goal cells. Agents can share a cell. A choice is a move; walls and shut doors hold it up,
 // and all moves of a step see the doors as they were before it.
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // Lock is the task explore/lock: a combination lock for several agents. In every step each agent pulls one lever. The right joint
-// pull moves the lock one position on, any other returns it to the start; the last position opens it, which pays 1 and ends the episode.
+// pull moves the lock one position on, any other returns it to the start; the last position opens it, which gives a reward of 1 and ends the episode.
 // Chance opens it with probability (1/levers^agents)^length in as many steps.
 //
 // From: the combination locks of the literature on provable exploration (Misra et al. 2020, Kinematic State Abstraction; their false

@@ -28,12 +28,12 @@ const matrixAgents = 2
 // table, phase 1 is the end; with T of them, phase 1+k is before table k and phase 1+T+k after it.
 type matrix struct {
 	Matrix
-	pay [][][]float32 // [T,K,K] of agent 0's and agent 1's choice
+	payoff [][][]float32 // [T,K,K] of agent 0's and agent 1's choice
 }
 
 // newMatrix makes the environment of a game with these tables.
-func newMatrix(cfg envs.Config, m Matrix, pay [][][]float32, seed uint64, workers int) (envs.Env, error) {
-	g := &matrix{m, pay}
+func newMatrix(cfg envs.Config, m Matrix, payoff [][][]float32, seed uint64, workers int) (envs.Env, error) {
+	g := &matrix{m, payoff}
 	if err := cmp.Or(validate(cfg, m.TV), within(cfg.Kind(), "max_steps", m.MaxSteps, g.rounds(), 100_000)); err != nil {
 		return nil, err
 	}
@@ -41,19 +41,19 @@ func newMatrix(cfg envs.Config, m Matrix, pay [][][]float32, seed uint64, worker
 }
 
 // rounds is the number of steps of a game that nobody puts off.
-func (m *matrix) rounds() int { return min(len(m.pay), 2) }
+func (m *matrix) rounds() int { return min(len(m.payoff), 2) }
 
 // phases counts them.
 func (m *matrix) phases() int {
-	if len(m.pay) == 1 {
+	if len(m.payoff) == 1 {
 		return 2
 	}
-	return 1 + 2*len(m.pay)
+	return 1 + 2*len(m.payoff)
 }
 
 // table is that which is played in s, or has been; over is true where it has; -1 before one is chosen.
 func (m *matrix) table(s []int32) (k int, over bool) {
-	phase, tables := int(s[0]), len(m.pay)
+	phase, tables := int(s[0]), len(m.payoff)
 	switch {
 	case tables == 1:
 		return 0, phase == 1
@@ -64,28 +64,28 @@ func (m *matrix) table(s []int32) (k int, over bool) {
 }
 
 // choices is K.
-func (m *matrix) choices() int { return len(m.pay[0]) }
+func (m *matrix) choices() int { return len(m.payoff[0]) }
 
 // best is the largest payoff, and where it is.
-func (m *matrix) best() (pay float32, table, row, column int) {
-	pay = m.pay[0][0][0]
-	for k, rows := range m.pay {
+func (m *matrix) best() (payoff float32, table, row, column int) {
+	payoff = m.payoff[0][0][0]
+	for k, rows := range m.payoff {
 		for i, line := range rows {
-			if j := slices.Index(line, slices.Max(line)); line[j] > pay {
-				pay, table, row, column = line[j], k, i, j
+			if j := slices.Index(line, slices.Max(line)); line[j] > payoff {
+				payoff, table, row, column = line[j], k, i, j
 			}
 		}
 	}
-	return pay, table, row, column
+	return payoff, table, row, column
 }
 
 func (m *matrix) shape() shape {
-	pay, _, _, _ := m.best()
+	payoff, _, _, _ := m.best()
 	k := m.choices()
 	h := shape{
 		agents: matrixAgents, words: matrixAgents + 2, own: m.phases(), ally: k, choices: k, watch: true, horizon: m.rounds(),
-		metric: "payoff", solved: pay, optimum: pay, deterministic: true,
-		cover: envs.Projection{About: "joint action", Columns: k * len(m.pay), Rows: k},
+		metric: "payoff", solved: payoff, optimum: payoff, deterministic: true,
+		cover: envs.Projection{About: "joint action", Columns: k * len(m.payoff), Rows: k},
 	}
 	if m.TV == Screen {
 		h.horizon = m.MaxSteps
@@ -117,14 +117,14 @@ func (m *matrix) step(s, act []int32) (out result) {
 		return out
 	}
 	if k < 0 { // more choices than tables choose the last one
-		s[0] = 1 + min(act[0], int32(len(m.pay)-1))
+		s[0] = 1 + min(act[0], int32(len(m.payoff)-1))
 		return out
 	}
-	if s[0]++; len(m.pay) > 1 {
-		s[0] += int32(len(m.pay)) - 1
+	if s[0]++; len(m.payoff) > 1 {
+		s[0] += int32(len(m.payoff)) - 1
 	}
-	pay := m.pay[k][act[0]][act[1]]
-	return result{sparse: pay, dense: pay, score: pay, over: true}
+	payoff := m.payoff[k][act[0]][act[1]]
+	return result{sparse: payoff, dense: payoff, score: payoff, over: true}
 }
 
 // own is the phase, one-hot.
@@ -157,18 +157,18 @@ func (m *matrix) cell(s []int32, _ int) int32 {
 		return -1
 	}
 	n := m.choices()
-	return s[1]*int32(n*len(m.pay)) + int32(k*n) + s[2]
+	return s[1]*int32(n*len(m.payoff)) + int32(k*n) + s[2]
 }
 
 // scene draws the tables side by side: a row for each choice of agent 0, the best payoff as a goal, the joint action that was played filled,
 // and the agents at the row and column that they chose.
 func (m *matrix) scene(s []int32, _ TV) envs.Scene {
 	n := m.choices()
-	wide := float64(n*len(m.pay) + len(m.pay) - 1)
+	wide := float64(n*len(m.payoff) + len(m.payoff) - 1)
 	out := envs.Scene{MinX: -1, MinY: 0, MaxX: wide, MaxY: float64(n) + 1}
 	_, best, row, column := m.best()
 	now, over := m.table(s)
-	for k := range m.pay {
+	for k := range m.payoff {
 		for i := range n {
 			for j := range n {
 				box := envs.Shape{Role: envs.RoleObstacle, Agent: -1, X: float64(k*(n+1)+j) + 0.5, Y: float64(n-i) - 0.5, Width: 0.9, Height: 0.9, Hollow: true}

@@ -4,8 +4,8 @@ package explore
 
 import "cermic/envs"
 
-// TwoStep is the task explore/two_step: agent 0 chooses which of two games is played in the second step, a safe one that always pays 7, or
-// one that pays 8 if both agents find it and less if not.
+// TwoStep is the task explore/two_step: agent 0 chooses which of two games is played in the second step, a safe one that always returns 7, or
+// one that returns 8 if both agents find it and less if not.
 //
 // From: Rashid et al. 2018, QMIX, the two-step game
 type TwoStep struct {

@@ -224,7 +224,7 @@ func (x *cleanUp) queueShots(s stage, action int32, kind beam, act []int32, d dr
 	}
 }
 
-// enter eats an apple. Whoever touches it before it is gone, at the end of the round, is paid too.
+// enter eats an apple. Whoever touches it before it is gone, at the end of the round, is rewarded too.
 func (x *cleanUp) enter(player, s int) {
 	if x.sites[s].state == siteFull && !x.river.isWater(s) {
 		x.reward[player]++

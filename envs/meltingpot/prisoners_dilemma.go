@@ -5,7 +5,7 @@ package meltingpot
 import "cermic/envs"
 
 // PrisonersDilemma is the task meltingpot/prisoners_dilemma_in_the_matrix__repeated:
-// defecting pays for each, cooperating for both. Resources of class 1 stand for cooperation, of class 2 for defection.
+// defecting is better for each, cooperating for both. Resources of class 1 stand for cooperation, of class 2 for defection.
 type PrisonersDilemma struct {
 	envs.Common
 	Settings

@@ -30,7 +30,7 @@ type Score string
 const (
 	ScoreMean    Score = "mean"    // whole episode, mean over players
 	ScoreSum     Score = "sum"     // whole episode, sum over players
-	ScoreMean100 Score = "mean100" // first 100 steps, mean over players: what BenchMARL evaluates unless told otherwise
+	ScoreMean100 Score = "mean100" // first 100 steps, mean over players: what BenchMARL evaluates unless set otherwise
 	ScoreSum100  Score = "sum100"  // first 100 steps, sum over players
 )
 

@@ -25,7 +25,7 @@ const (
 type Episodes struct {
 	Task                 string
 	Policy               Policy
-	Milestones           int // parts in which the sparse reward is paid
+	Milestones           int // partial rewards that the sparse reward is split into
 	Horizon, EvalHorizon int // steps of the sparse reward, and of the benchmark's metric
 	Metric               string
 	// One number for each episode.

@@ -66,7 +66,7 @@ func (b *battle) turn(actions []int32) {
 // Verb is what a command makes a unit do.
 type Verb uint8
 
-// The verbs, and the one for a unit that is told nothing and goes on with what it does.
+// The verbs, and the one for a unit that gets no order and goes on with what it does.
 const (
 	Nothing Verb = iota
 	Stop
@@ -74,7 +74,7 @@ const (
 	Attack
 )
 
-// Command is what the game is told about one agent's unit.
+// Command is the game's order for one agent's unit.
 type Command struct {
 	Verb   Verb
 	Tag    uint64  // the agent's unit

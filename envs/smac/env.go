@@ -3,7 +3,7 @@
 // Package smac is the family of StarCraft battles of SMACv2: five agents with one unit each against five enemies that the
 // game drives. Unit types and starting places are drawn anew for every episode.
 //
-// The benchmark's interface (what agents perceive, may do and are paid for) is one part, written against recordings of the
+// The benchmark's interface (what agents perceive, may do and are rewarded for) is one part, written against recordings of the
 // original; what the battle is fought in is the other, behind Field: a simulator that needs nothing, or the real game.
 //
 // From: oxwhirl/smacv2, 577ab5a (MIT), as behaviour
@@ -113,7 +113,7 @@ func (e *env) restart(from, to int) {
 		}
 		e.deploy(c)
 		e.show(c, e.out)
-		e.pay(c, 0, goesOn, e.out)
+		e.write(c, 0, goesOn, e.out)
 		e.end(c, goesOn, e.out)
 	}
 }
@@ -161,7 +161,7 @@ func (e *env) advance(from, to int) {
 	for c := from; c < to; c++ {
 		a := &e.copies[c]
 		if a.Over != goesOn {
-			e.pay(c, 0, goesOn, e.out)
+			e.write(c, 0, goesOn, e.out)
 			e.end(c, a.Over, e.out)
 			continue
 		}
@@ -174,13 +174,13 @@ func (e *env) advance(from, to int) {
 		}
 		a.Over = end
 		e.show(c, e.out)
-		e.pay(c, reward, end, e.out)
+		e.write(c, reward, end, e.out)
 		e.end(c, end, e.out)
 	}
 }
 
-// pay writes rewards and score of environment c. Every agent is paid what the team is, living or dead.
-func (e *env) pay(c int, reward float64, end ending, out *envs.Step) {
+// write writes rewards and score of environment c. Every agent is rewarded as the team is, living or dead.
+func (e *env) write(c int, reward float64, end ending, out *envs.Step) {
 	sparse := e.sparse(end)
 	for i := c * e.n; i < (c+1)*e.n; i++ {
 		out.Dense[i], out.Sparse[i] = float32(reward), sparse

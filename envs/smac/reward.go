@@ -30,7 +30,7 @@ func (b *battle) ending() ending {
 	return goesOn
 }
 
-// settle pays the team for what has happened since it was last called: the benchmark's reward, after scaling.
+// settle rewards the team for what has happened since it was last called: the benchmark's reward, after scaling.
 func (b *battle) settle(end ending) float64 {
 	reward := b.damage()
 	if b.RewardSparse {

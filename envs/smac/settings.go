@@ -56,7 +56,7 @@ type Settings struct {
 	ScaleRate      float64 `json:"reward_scale_rate"`                    // largest return after scaling; SMACv2: 20
 	MaxReward      Divisor `json:"max_reward" oneof:"first,per_episode"` // enemy team that reward_scale divides by: that of the first episode, as in SMACv2, or that of each episode
 
-	// The sparse reward of the appendix, paid to every agent once, at the end of the battle.
+	// The sparse reward of the appendix, given to every agent once, at the end of the battle.
 	SparseWin  float32 `json:"sparse_win"`  // sparse reward of each agent at the end of a battle that is won; the paper: large and positive
 	SparseLoss float32 `json:"sparse_loss"` // sparse reward of each agent at the end of a battle that is lost; the paper: negative or zero
 	SparseDraw float32 `json:"sparse_draw"` // sparse reward of each agent when both teams are dead or max_steps is reached; the paper: zero or slightly negative
@@ -172,7 +172,7 @@ func (s *Settings) wantShare(task, key string, x float64) error {
 	return nil
 }
 
-// wantScale keeps the divisor of the dense reward above 0: lives are, but what a death or a win pays may be negative. A rate that
+// wantScale keeps the divisor of the dense reward above 0: lives are, but the reward for a death or a win may be negative. A rate that
 // is not above 0 would leave no reward, or turn it round.
 func (s *Settings) wantScale(task string, r *race) error {
 	frail := math.Inf(1) // life and shields of the weakest enemy

@@ -118,7 +118,7 @@ func (s *simulator) look(seen []Sighting, all bool) []Sighting {
 // command gives an agent's unit a new order. An attack on the target it already has changes nothing.
 //
 // DECISION 15: any other order cancels a wind-up; the weapon stays unready.
-// DECISION 9: agents' units do what they are told and nothing else.
+// DECISION 9: agents' units follow their orders and do nothing else.
 func (s *simulator) command(c *Command) {
 	u := &s.units[c.Tag-1]
 	switch c.Verb {

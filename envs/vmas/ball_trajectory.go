@@ -105,7 +105,7 @@ func (b *ballTrajectory) World() WorldSpec {
 		{Name: "ball", Kind: envs.Object, From: 4, To: 6},
 	}
 	s.Memory = []Slot{{"speed_shaping", 1}, {"pos_shaping", 1}, {"dist_shaping", 1}}
-	// Reading: neither paper nor benchmark says when the ball has rolled well enough, so there is no success to pay.
+	// Reading: neither paper nor benchmark says when the ball has rolled well enough, so there is no success to reward.
 	s.SparseIsDense = true
 	return s
 }
@@ -133,7 +133,7 @@ func (b *ballTrajectory) Observe(w *World, c, agent int, dst []float32) {
 	put(dst, pos, w.Vel(c, self), pos.Sub(w.Pos(c, 0)), pos) // the position twice, as in the original
 }
 
-// Reward pays the whole decrease of the errors to the first agent: the original computes it for each agent in turn and
+// Reward gives the whole decrease of the errors to the first agent: the original computes it for each agent in turn and
 // forgets the old errors at the first one, so that nothing is left for the second.
 func (b *ballTrajectory) Reward(w *World, c int, dst []float32) {
 	dst[0], dst[1] = b.renew(w, c), 0

@@ -2,7 +2,7 @@
 
 package vmas
 
-// Script pulls the ball along a diagonal, on which forces are largest, or onto the circle and round it, if that is paid.
+// Script pulls the ball along a diagonal, on which forces are largest, or onto the circle and round it, if that is rewarded.
 // Without rods, the agents push it along the line on which they start, or hold it between them on the circle.
 func (b *ballTrajectory) Script(w *World, c, agent int) Vec {
 	switch {
@@ -16,7 +16,7 @@ func (b *ballTrajectory) Script(w *World, c, agent int) Vec {
 	return b.shove(w, c, agent)
 }
 
-// orbit brings the ball to the circle and turns it leftwards, if speed is paid.
+// orbit brings the ball to the circle and turns it leftwards, if speed is rewarded.
 func (b *ballTrajectory) orbit(w *World, c int) Vec {
 	ball, vel := w.Pos(c, 0), w.Vel(c, 0)
 	r := ball.Norm()

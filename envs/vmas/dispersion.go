@@ -119,7 +119,7 @@ func (d *dispersion) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// Reward pays for the food that the agents have reached in this step, and marks it as eaten.
+// Reward rewards the food that the agents have reached in this step, and marks it as eaten.
 func (d *dispersion) Reward(w *World, c int, dst []float32) {
 	clear(dst)
 	for food, eaten := range w.Memory(c) {
@@ -134,7 +134,7 @@ func (d *dispersion) Reward(w *World, c int, dst []float32) {
 		}
 		if eaters > 0 {
 			w.Memory(c)[food] = 1
-			d.pay(w, c, food, eaters, dst)
+			d.share(w, c, food, eaters, dst)
 		}
 	}
 	if !d.PenaliseByTime {
@@ -147,8 +147,8 @@ func (d *dispersion) Reward(w *World, c int, dst []float32) {
 	}
 }
 
-// pay adds the reward for one piece of food.
-func (d *dispersion) pay(w *World, c, food, eaters int, dst []float32) {
+// share adds the reward for one piece of food.
+func (d *dispersion) share(w *World, c, food, eaters int, dst []float32) {
 	for agent := range dst {
 		switch {
 		case d.SharedReward:

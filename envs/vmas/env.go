@@ -32,7 +32,7 @@ type env struct {
 	streams []rng.Rand // [E] of resets
 	steps   []int32    // [E] since the last reset
 	episode []uint32   // [E] resets so far
-	paid    []int32    // [E] milestones paid in this episode
+	given   []int32    // [E] partial rewards given in this episode
 
 	job     *pool.Job
 	actions *envs.Actions // of the Step in progress
@@ -70,7 +70,7 @@ func New(name string, common envs.Common, settings Settings, task Task, seed uin
 	e.choices = actionSets[settings.Discrete]
 	e.describe(name, common)
 	e.streams = make([]rng.Rand, common.NumEnvs)
-	e.steps, e.paid = make([]int32, common.NumEnvs), make([]int32, common.NumEnvs)
+	e.steps, e.given = make([]int32, common.NumEnvs), make([]int32, common.NumEnvs)
 	e.episode = make([]uint32, common.NumEnvs)
 	e.job = pool.New(common.NumEnvs, grain, workers, e.advance)
 	return e, nil
@@ -137,7 +137,7 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 		r.Seed(e.seed, "vmas reset", uint64(c), uint64(e.episode[c]))
 		e.world.common.Seed(e.seed, "vmas common", uint64(e.episode[c]))
 		e.episode[c]++
-		e.steps[c], e.paid[c] = 0, 0
+		e.steps[c], e.given[c] = 0, 0
 		e.world.clear(c)
 		e.task.Reset(e.world, c, r)
 		e.show(c, out)
@@ -178,7 +178,7 @@ func (e *env) advance(from, to int) {
 		e.task.Reward(e.world, c, dense)
 		e.show(c, out)
 		success, over := e.task.Outcome(e.world, c)
-		e.paySparse(c, success, dense, out.Sparse[c*n:(c+1)*n])
+		e.giveSparse(c, success, dense, out.Sparse[c*n:(c+1)*n])
 		out.Score[c] = e.score(c, dense)
 		out.Terminated[c], out.Truncated[c] = 0, 0
 		if over {

@@ -170,7 +170,7 @@ func (f *flocking) Observe(w *World, c, agent int, dst []float32) {
 	w.Lidar(c, agent, dst[at:])
 }
 
-// Reward pays every agent for coming closer to all others, the target too, and charges it for touching them.
+// Reward rewards every agent for coming closer to all others, the target too, and penalises it for touching them.
 func (f *flocking) Reward(w *World, c int, dst []float32) {
 	m := f.memory(w, c)
 	*m.clock++

@@ -24,7 +24,7 @@ func (g *giveWay) Script(w *World, c, agent int) Vec {
 	return g.goTo(w, c, agent, target.Sub(self))
 }
 
-// foreseen returns where an agent will be when it has done what it has been told so far.
+// foreseen returns where an agent will be when it has taken the actions chosen so far.
 func (g *giveWay) foreseen(w *World, c, agent int) Vec {
 	p := w.Pos(c, w.Agent(agent))
 	if !g.UseController || g.Delay == 0 {

@@ -214,7 +214,7 @@ func (n *navigation) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// Reward pays every agent for its progress and for arriving together, and charges for collisions.
+// Reward rewards every agent for its progress and for arriving together, and penalises collisions.
 func (n *navigation) Reward(w *World, c int, dst []float32) {
 	m := n.memory(w, c)
 	sum, arrived := float32(0), true

@@ -141,8 +141,8 @@ func (p *passage) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// Reward pays for progress and charges for touching. A shared reward is what is left after an agent's charge, so that
-// an agent also pays for those before it: the original keeps one running sum.
+// Reward rewards progress and penalises touching. A shared reward is what is left after an agent's penalty, so that
+// an agent is also penalised for those before it: the original keeps one running sum.
 func (p *passage) Reward(w *World, c int, dst []float32) {
 	shaping := w.Memory(c)[passageShaping:passageStart]
 	sum := float32(0)

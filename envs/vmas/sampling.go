@@ -12,7 +12,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Sampling is the task vmas/sampling: agents explore a field of Gaussians cut into cells. A cell pays what the field is
+// Sampling is the task vmas/sampling: agents explore a field of Gaussians cut into cells. A cell rewards what the field is
 // worth where an agent stands, once.
 type Sampling struct {
 	envs.Common
@@ -181,7 +181,7 @@ func (s *sampling) World() WorldSpec {
 type samplingMemory struct {
 	centres []float32 // [G,2] of the Gaussians
 	peak    *float32  // the field's largest density, by which observations and rewards are divided
-	sampled []float32 // [nx,ny] by x, then y: 1 for cells that have paid
+	sampled []float32 // [nx,ny] by x, then y: 1 for cells that have given their reward
 	samples []float32 // [N] reward terms of the last step
 	visited []float32 // [G] 1 for centres that an agent has been near to
 }
@@ -271,7 +271,7 @@ func (s *sampling) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// unsampled returns the density of the field at p, 0 where it is outside of the field or in a cell that has paid.
+// unsampled returns the density of the field at p, 0 where it is outside of the field or in a cell that has given its reward.
 func (s *sampling) unsampled(m *samplingMemory, p Vec) float32 {
 	if !(abs(p.X) <= s.size.X && abs(p.Y) <= s.size.Y) {
 		return 0
@@ -283,7 +283,7 @@ func (s *sampling) unsampled(m *samplingMemory, p Vec) float32 {
 	return s.value(m, p)
 }
 
-// Reward pays every agent for its cell, in order: of two agents in one cell, the first one is paid.
+// Reward rewards every agent for its cell, in order: of two agents in one cell, the first one is rewarded.
 func (s *sampling) Reward(w *World, c int, dst []float32) {
 	m := s.memory(w, c)
 	sum := float32(0)
@@ -330,12 +330,12 @@ func (s *sampling) Progress(w *World, c int) float32 {
 	return count / float32(s.Gaussians)
 }
 
-// Paint shows the cells that have paid, the Gaussians out to one standard deviation, and the centres that are still to be
+// Paint shows the cells that have given their reward, the Gaussians out to one standard deviation, and the centres that are still to be
 // visited.
 func (s *sampling) Paint(w *World, c int, scene *envs.Scene) {
 	m := s.memory(w, c)
-	for k, paid := range m.sampled {
-		if middle := s.middle(k/s.ny, k%s.ny); paid != 0 {
+	for k, taken := range m.sampled {
+		if middle := s.middle(k/s.ny, k%s.ny); taken != 0 {
 			scene.Shapes = append(scene.Shapes, envs.Shape{
 				Role: envs.RoleObstacle, Agent: -1, X: float64(middle.X), Y: float64(middle.Y), Width: s.GridSpacing, Height: s.GridSpacing,
 			})

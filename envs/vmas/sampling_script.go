@@ -2,7 +2,7 @@
 
 package vmas
 
-// Script visits the agent's share of the centres, then always goes for the cell nearby that pays best for its distance.
+// Script visits the agent's share of the centres, then always goes for the cell nearby with the most reward for its distance.
 func (s *sampling) Script(w *World, c, agent int) Vec {
 	m := s.memory(w, c)
 	self := w.Pos(c, w.Agent(agent))

@@ -40,7 +40,7 @@ func (e *env) Load(state []byte) error {
 // recomputed before they are used.
 func (e *env) state() []any {
 	w := e.world
-	return []any{w.pos, w.vel, w.rot, w.spin, w.fixedRot, w.slots, e.steps, e.episode, e.paid}
+	return []any{w.pos, w.vel, w.rot, w.spin, w.fixedRot, w.slots, e.steps, e.episode, e.given}
 }
 
 // fingerprint tells differently configured environments apart.

@@ -21,7 +21,7 @@ type Settings struct {
 	FieldOfView   float32       `json:"vmas_fov"`                               // field of view of agents without a lidar, in world units; for the detector's labels only
 }
 
-// DefaultSettings returns the benchmark's horizon of 100 steps, continuous actions and a bonus of 10 paid at once.
+// DefaultSettings returns the benchmark's horizon of 100 steps, continuous actions and a bonus of 10 given at once.
 func DefaultSettings() Settings {
 	return Settings{
 		MaxSteps: 100, Discrete: Continuous, SparseHorizon: Extended, SuccessReward: 10, Milestones: 1, FieldOfView: 0.5,

@@ -27,7 +27,7 @@ type SimpleAdversary struct {
 // GoalDraw says which environments draw the goal together.
 //
 // The original draws one index for all environments whenever all begin anew, which this task, whose episodes have one length, always makes them do:
-// every collection of one episode an environment is then about one landmark. Drawn by each environment, a collection shows all of them.
+// every rollout batch of one episode an environment is then about one landmark. Drawn by each environment, a rollout batch shows all of them.
 type GoalDraw string
 
 // The values of goal.
@@ -99,7 +99,7 @@ func (a *simpleAdversary) World() WorldSpec {
 	s.Groups, s.Across = a.groups(len(s.Landmarks)), a.Opponents == AsPeers
 	s.Obs = 2 * (1 + 2*(a.Agents-1)) // of the good ones; adversaries have no goal to observe
 	s.Memory = []Slot{{"goal", 1}}
-	// What one team wants the other one does not, so that no success could pay all.
+	// What one team wants the other one does not, so that no success could reward all.
 	s.SparseIsDense = true
 	return s
 }

@@ -39,7 +39,7 @@ type WorldSpec struct {
 	Cover     []int         // bodies whose places coverage counts, such as a package; none: every agent's own
 	SparseMax int           // horizon of the sparse reward; 0: the same as max_steps
 	// SparseIsDense marks tasks with one reward only, because the original one already is sparse, or because there is no
-	// success to pay: both streams are equal then, and Outcome pays nothing.
+	// success to reward: both streams are equal then, and Outcome gives nothing.
 	SparseIsDense bool
 	// Solved is the return of an agent in an episode that succeeds, of a task with SparseIsDense; 0: success is not defined.
 	Solved float32

@@ -33,7 +33,7 @@ type Task interface {
 	Observe(w *World, c, agent int, dst []float32)
 	// Reward fills dst [N] with the dense reward of every policy agent, in order.
 	Reward(w *World, c int, dst []float32)
-	// Outcome says whether the state after a step is a success, which pays the sparse bonus, and whether it ends the
+	// Outcome says whether the state after a step is a success, which gives the sparse bonus, and whether it ends the
 	// episode.
 	Outcome(w *World, c int) (success, over bool)
 }
@@ -45,7 +45,7 @@ type Controller interface {
 	Control(w *World, c, agent int, u Vec) Vec
 }
 
-// Progresser is a Task whose sparse bonus can be paid in parts (Settings.Milestones).
+// Progresser is a Task whose sparse bonus can be given in parts (Settings.Milestones).
 type Progresser interface {
 	// Progress returns how much of the way from the start of the episode to its success is done: 0 at the start, 1 at
 	// the success, less than 0 when it got worse.

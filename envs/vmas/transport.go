@@ -151,7 +151,7 @@ func (t *transport) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// Reward pays everybody for the progress of the packages that are not at the goal yet.
+// Reward rewards everybody for the progress of the packages that are not at the goal yet.
 func (t *transport) Reward(w *World, c int, dst []float32) {
 	shaping, onGoal, _ := t.memory(w, c)
 	sum := float32(0)

@@ -82,7 +82,7 @@ type Live struct {
 	draw func(*results.Record) (any, error)
 }
 
-// NewLive shows draw of an empty record at once, and of a growing one whenever Watch is told of progress: at most five
+// NewLive shows draw of an empty record at once, and of a growing one whenever Watch gets an event: at most five
 // times a second, and so rarely that drawing takes 2 % of the time, evaluations apart. draw returns anything that Show can show.
 func NewLive(draw func(*results.Record) (any, error)) *Live {
 	l := &Live{newBlock(), draw}
@@ -151,7 +151,7 @@ func ended(e results.Event) bool { return e.FromStore || e.Total > 0 && e.Frames
 // Progress is a bar with frames, pace, last score and time left. One bar can follow several runs, one after the other.
 type Progress struct {
 	block
-	now   results.Event // the last one that told of a record
+	now   results.Event // the last one with a record
 	score float64
 	note  string
 

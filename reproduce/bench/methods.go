@@ -18,7 +18,7 @@ import (
 // MethodsGroup is measured only where it is asked for: it takes minutes.
 const MethodsGroup = "methods"
 
-// methodFigures are the speeds of the paper's ten methods at the short budget, on two tasks with the reward that the benchmark pays.
+// methodFigures are the speeds of the paper's ten methods at the short budget, on two tasks with the reward of the benchmark.
 func methodFigures() (out []Figure) {
 	for _, task := range []string{"vmas/navigation", "vmas/balance"} {
 		name := strings.TrimPrefix(task, "vmas/")

@@ -16,7 +16,7 @@ import (
 )
 
 // Training returns a measurement of end-to-end frames a second of a method on Balance with the dense reward, at every
-// setting of the paper but those of set: collection and updates, evaluation left out, as the peer's figure does. The first iteration
+// setting of the paper but those of set: rollout batch and updates, evaluation left out, as the peer's figure does. The first iteration
 // compiles; the second counts.
 func Training(method string, set ...string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {

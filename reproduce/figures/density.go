@@ -19,13 +19,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Density is a task and method over how densely the reward is paid: in one part, in several, and the dense reward itself.
+// Density is a task and method over the density of its reward: one reward at success, k partial rewards, and the dense reward itself.
 type Density struct {
 	Experiments []experiment.Config
 	arms        arms // by the number of parts
 }
 
-// DensityAxis lists the experiments with the sparse reward paid in each of the given numbers of parts, then those with the
+// DensityAxis lists the experiments with the sparse reward in each of the given numbers of partial rewards, then those with the
 // dense reward; changes, each "key=value" as for -set, are of a method with CERMIC, as in the paper's tables.
 func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Density, error) {
 	a, err := densityArms(arms{task: task, budget: budget, seeds: seeds}, method, parts, changes...)
@@ -40,7 +40,7 @@ func DensityAxis(task, method, budget string, seeds int, parts []int, changes ..
 	return d, err
 }
 
-// densityArms are a method's alone, one for each number of parts in which the sparse reward is paid.
+// densityArms are a method's alone, one for each number of partial rewards.
 func densityArms(a arms, method string, parts []int, changes ...string) (arms, error) {
 	a.list = nil
 	for _, k := range parts {

@@ -39,9 +39,9 @@ var GrowthAxes = []struct {
 	{Name: "environments, 4 agents", Key: "copies", Sizes: []int{20, 60, 180}, Memories: []string{"mlp"}},
 }
 
-// MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC: three collections of so many steps, five passes over minibatches of
-// a third, everything else as at the budget short. axis is the place in GrowthAxes; told, which may be nil, gets each cost as it comes.
-func MeasureGrowth(ctx context.Context, axis, steps int, told func(string)) (*Growth, error) {
+// MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC: three rollout batches of so many steps, five passes over minibatches of
+// a third, everything else as at the budget short. axis is the place in GrowthAxes; report, which may be nil, gets each cost as it comes.
+func MeasureGrowth(ctx context.Context, axis, steps int, report func(string)) (*Growth, error) {
 	a := GrowthAxes[axis]
 	host := results.CollectHost("")
 	g := &Growth{Name: a.Name, Table: viz.Table{Title: "Processor time of an agent step, µs", Header: []string{a.Name},
@@ -63,8 +63,8 @@ func MeasureGrowth(ctx context.Context, axis, steps int, told func(string)) (*Gr
 			}
 			x, y = append(x, float64(size)), append(y, cost)
 			g.Table.Rows[i] = append(g.Table.Rows[i], fmt.Sprintf("%.3g", cost))
-			if told != nil {
-				told(fmt.Sprintf("%s, %s=%d: %.3g µs", label, a.Key, size, cost))
+			if report != nil {
+				report(fmt.Sprintf("%s, %s=%d: %.3g µs", label, a.Key, size, cost))
 			}
 		}
 		line := viz.Line(label, x, y)

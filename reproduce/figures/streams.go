@@ -87,7 +87,7 @@ func StreamBonuses() []StreamBonus {
 	}
 }
 
-// Streamed is what the stream told of one bonus.
+// Streamed is what the stream recorded of one bonus.
 type Streamed struct {
 	Label string
 	Runs  []StreamTrace // one a seed; none where nobody has computed them
@@ -112,7 +112,7 @@ var committedStreams []byte
 // streamsFile is where a store keeps the traces that were computed with it.
 const streamsFile = "streams.json"
 
-// Streams are what the stream s told of every bonus with seeds 1 to seeds: from the committed traces and those of the store, each found by
+// Streams are what the stream s recorded of every bonus with seeds 1 to seeds: from the committed traces and those of the store, each found by
 // all its settings. Those that are missing are computed and stored only if compute is true.
 func Streams(ctx context.Context, st *results.Store, s stream.Stream, bonuses []StreamBonus, seeds int, compute bool) ([]Streamed, error) {
 	known, err := readStreams(st)
@@ -121,7 +121,7 @@ func Streams(ctx context.Context, st *results.Store, s stream.Stream, bonuses []
 	}
 	var out []Streamed
 	for _, b := range bonuses {
-		told := Streamed{Label: b.Label}
+		streamed := Streamed{Label: b.Label}
 		for seed := 1; seed <= seeds; seed++ {
 			s.Seed = uint64(seed)
 			key, err := streamKey(s, b.Config)
@@ -139,10 +139,10 @@ func Streams(ctx context.Context, st *results.Store, s stream.Stream, bonuses []
 				}
 			}
 			if ok {
-				told.Runs = append(told.Runs, trace)
+				streamed.Runs = append(streamed.Runs, trace)
 			}
 		}
-		out = append(out, told)
+		out = append(out, streamed)
 	}
 	return out, nil
 }
@@ -249,7 +249,7 @@ func StreamCurves(all []Streamed) (viz.Panels, error) {
 	return panels, nil
 }
 
-// StreamTable says what each bonus told at the end, seed by seed, and answers from that, by limits that its note names, whether the bonus
+// StreamTable says how each bonus stood at the end, seed by seed, and answers from that, by limits that its note names, whether the bonus
 // ranks rarity and discounts noise, and what peers make unpredictable.
 func StreamTable(all []Streamed) viz.Table {
 	t := viz.Table{Title: "At the end of the stream", Header: []string{"bonus", "seeds"},

@@ -3,9 +3,11 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
+	"slices"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -20,7 +22,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// Thresholds is what methods earn of a sparse reward as it is paid in more and more parts, task by task: at which number does each begin to
+// Thresholds is what methods earn of a sparse reward as it is split into more and more partial rewards, task by task: at which number does each begin to
 // learn?
 type Thresholds struct {
 	Experiments []experiment.Config
@@ -99,19 +101,22 @@ func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
 			}
 			bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: string(scripted.Random), Value: stat.Mean(random, nil), Low: math.NaN(), High: math.NaN(), Published: math.NaN()})
 			for m, method := range t.methods {
-				values := earned(gs[m*len(t.parts)+k].Runs)
-				if len(values) == 0 {
-					continue
+				bar := viz.Bar{Label: method, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
+				if bar.Seeds = earned(gs[m*len(t.parts)+k].Runs); len(bar.Seeds) > 0 {
+					e := stats.Bootstrap([][]float64{bar.Seeds}, stats.Mean, 2000, rng.New(0, "figures/thresholds"))
+					bar.Value, bar.Low, bar.High = e.Value, e.Low, e.High
 				}
-				e := stats.Bootstrap([][]float64{values}, stats.Mean, 2000, rng.New(0, "figures/thresholds"))
-				bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: method, Value: e.Value, Low: e.Low, High: e.High, Published: math.NaN(), Seeds: values})
+				bars[k].Bars = append(bars[k].Bars, bar)
 			}
 		}
-		p, err := viz.Bars(viz.Figure{Title: path.Base(a.task), X: "number of partial rewards, k", Y: "sparse return"}, bars...)
+		p, err := viz.Bars(viz.Figure{Title: path.Base(a.task), X: "number of partial rewards, k", Y: "sparse return", Unlabelled: i > 0}, bars...)
 		if err != nil {
 			return nil, err
 		}
 		plots = append(plots, p)
+	}
+	for _, p := range plots { // one scale, so that panels compare
+		p.Y.Max = slices.MaxFunc(plots, func(a, b *plot.Plot) int { return cmp.Compare(a.Y.Max, b.Y.Max) }).Y.Max
 	}
 	return plots, nil
 }

@@ -45,9 +45,9 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 		likelihood = slices.Insert(likelihood, 1, "+ "+nce+" × contrast")
 	}
 	formula, sources := bonus(set)
-	paid := "norm " + set("int_norm")
+	scale := "norm " + set("int_norm")
 	if set("int_form") == cermic.DefaultElliptical().Kind() && set("int_form.filter") == cermic.FilterForeseeable {
-		paid = set("int_norm") + ", o_t filtered"
+		scale = set("int_norm") + ", o_t filtered"
 	}
 	d := viz.Diagram{
 		Title: fmt.Sprintf("%s on %s: α = %s, memory %s", e.Label(), e.Task.Kind(), set("alpha"), set("memory")),
@@ -62,7 +62,7 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 			network("decoder", "ψ", 4, 0.5, "ŝ_{t+1} "+shape(ds), size("decoder")),
 			network("calibration", "h", 3, 3.5, "h(γ f_n, μ_Ψ) [B]", size("calibration")),
 			loss("explore", "L_explore", 5, 0, likelihood...),
-			{Name: "reward", Title: "r^i", Lines: []string{formula, paid, "× " + set("int_coef") + ", added to r^e"}, Column: 5, Row: 1.6, Kind: viz.Reward},
+			{Name: "reward", Title: "r^i", Lines: []string{formula, scale, "× " + set("int_coef") + ", added to r^e"}, Column: 5, Row: 1.6, Kind: viz.Reward},
 			loss("exploit", "L_UB + L_LB", 5, 3, "h + β√Σ_Ψ ≤ c_bar = "+set("c_bar"), "h − β√Σ_Ψ ≥ c_low = "+set("c_low")),
 			loss("nce", "L_nce", 5, 4.2, "InfoNCE, weight "+set("nce_coef")),
 		},

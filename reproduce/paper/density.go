@@ -13,7 +13,7 @@ import (
 )
 
 // RewardTrial is a method on a task, trained on a reward ("dense" or "sparse"): starred tasks are trained on the sparse one
-// unless told otherwise, the others on the dense one.
+// unless set otherwise, the others on the dense one.
 func RewardTrial(t Task, method, reward string) Trial {
 	trial := Trial{Task: t.ID, Method: method}
 	if (reward == "sparse") != t.Star {

@@ -55,7 +55,7 @@ var Always = []Deviation{
 }
 
 // Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is empty
-// for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which the paper prints nothing, is told by Setting.
+// for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which the paper prints nothing, is named by Setting.
 func Deviations(experiment json.RawMessage) []Deviation {
 	if Setting(experiment, "explore") != "cermic" {
 		return nil

@@ -116,7 +116,7 @@ func (c Cell) measure(runs *asked) viz.Cell {
 	return out
 }
 
-// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless told otherwise. The paper does not say
+// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless set otherwise. The paper does not say
 // which of the two it prints.
 const twoScores = 100
 

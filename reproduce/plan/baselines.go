@@ -41,7 +41,7 @@ func Baselines(id string, milestones []int, episodes int, seed uint64) ([]*scrip
 	return all, nil
 }
 
-// inParts returns the default of a task with its sparse reward paid in k parts; ok is false if it cannot be.
+// inParts returns the default of a task with its sparse reward in k partial rewards; ok is false if it cannot be.
 func inParts(id string, k int) (cfg envs.Config, ok bool, err error) {
 	if cfg, err = Variant(id); err != nil || k == 1 {
 		return cfg, err == nil, err

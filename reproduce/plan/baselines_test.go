@@ -75,25 +75,36 @@ func TestScalesGoFromRandomToScriptedPlay(t *testing.T) {
 	}
 }
 
-// What is kept of play without learning is what playing gives. All of it takes many seconds: the short tests play those that last a moment.
+// What is kept of play without learning is what playing gives: of each task the first episodes, of one all.
 func TestKeptAnchorsAreWhatPlayGives(t *testing.T) {
 	var kept []anchor
 	if err := json.Unmarshal(anchorsFile, &kept); err != nil || len(kept) < 20 {
 		t.Fatalf("%d anchors, %v", len(kept), err)
 	}
-	quick := []string{"explore/", "vmas/dispersion", "vmas/wheel", "vmas/simple_adversary"}
 	for _, want := range kept {
 		var c struct{ Task envs.Config }
 		if err := conf.Unmarshal(fmt.Appendf(nil, `{"Task":%s}`, want.Settings), &c); err != nil {
 			t.Errorf("%s: %v: go run ./reproduce results -write", want.Settings, err)
 			continue
 		}
-		if testing.Short() && !slices.ContainsFunc(quick, func(task string) bool { return strings.HasPrefix(c.Task.Kind(), task) }) {
+		policies := []scripted.Policy{scripted.Random, scripted.Script}
+		if want.Script == nil {
+			policies = policies[:1]
+		}
+		if len(want.First) != len(policies) {
+			t.Errorf("%s: %d means of first episodes, want %d: go run ./reproduce results -write", want.Settings, len(want.First), len(policies))
 			continue
 		}
-		got, err := playAnchors(c.Task, want.Settings)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("play on %s gives %+v (%v), kept is %+v: go run ./reproduce results -write", want.Settings, got, err, want)
+		if c.Task.Kind() == "vmas/dispersion" {
+			if got, err := playAnchors(c.Task, want.Settings); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("play on %s gives %+v (%v), kept is %+v: go run ./reproduce results -write", want.Settings, got, err, want)
+			}
+		}
+		for k, policy := range policies {
+			got, err := scripted.RolloutDense(c.Task, policy, min(anchorSample, want.Episodes), anchorSeed)
+			if err != nil || got == nil || stat.Mean(got.Dense, nil) != want.First[k] {
+				t.Errorf("%s play on %s does not give %v (%v): go run ./reproduce results -write", policy, want.Settings, want.First[k], err)
+			}
 		}
 	}
 }

@@ -78,10 +78,10 @@ var Presets = []Preset{
 		Pictured: picturesShort,
 	},
 	{
-		// Evaluation is not in the paper: every third collection, 60 episodes, which cost next to nothing. Discount, Adam's numbers, the
+		// Evaluation is not in the paper: every third rollout batch, 60 episodes, which cost next to nothing. Discount, Adam's numbers, the
 		// target networks' share and ε are defaults of the learners already.
 		//
-		// Reading: the paper prints one size of a collection, for policy gradients. Taking it for value learners too keeps the
+		// Reading: the paper prints one size of a rollout batch, for policy gradients. Taking it for value learners too keeps the
 		// grid of evaluations the same for all methods; BenchMARL's own would cost six times the updates.
 		About: "3,000,000 frames: every number of the paper's hyper-parameter table",
 		Budget: experiment.Budget{Name: "paper", Frames: paper.Hyper.Duration.MaxFrames,
@@ -114,7 +114,7 @@ func picturesDemo(b *Preset, _ int) {
 }
 
 // picturesShort is judged by fewer episodes, which are ten times as long, and takes as many gradient steps as elsewhere after a
-// collection, each on a fifth of the rows: rows are what pictures cost. With many agents (clean_up has seven, whose pictures are five
+// rollout batch, each on a fifth of the rows: rows are what pictures cost. With many agents (clean_up has seven, whose pictures are five
 // times as large) it has a twentieth of the frames, of a fifth of the copies: all act until the last episode of an evaluation is over.
 func picturesShort(b *Preset, agents int) {
 	b.Budget.EvalEpisodes = 20

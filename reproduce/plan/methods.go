@@ -102,7 +102,7 @@ func unmasked(c policy.SPECTra) policy.SPECTra {
 	return c
 }
 
-// scoredAnew pays old experience the intrinsic reward that it has now: in a replay of half the run, what was paid when it was
+// scoredAnew gives old experience the intrinsic reward that it has now: in a replay of half the run, what it was when it was
 // collected no longer says what is new.
 func scoredAnew(c learn.Q) learn.Q {
 	c.IntAt = learn.IntAtSample

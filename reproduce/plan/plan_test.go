@@ -51,7 +51,7 @@ func TestEveryTaskAndMethodMakesAValidExperimentAtEveryBudget(t *testing.T) {
 	}
 }
 
-// TestPicturesAreLearntFromInSmallMinibatches: at short, by as many gradient steps after each collection.
+// TestPicturesAreLearntFromInSmallMinibatches: at short, by as many gradient steps after each rollout batch.
 func TestPicturesAreLearntFromInSmallMinibatches(t *testing.T) {
 	for _, c := range []struct {
 		task, budget string

@@ -21,14 +21,14 @@ import (
 
 // Speed is what one iteration of a method takes.
 type Speed struct {
-	FPS       float64 // frames a second: collection and updates, without compiling and evaluating
+	FPS       float64 // frames a second: rollout batch and updates, without compiling and evaluating
 	Processor float64 // seconds of all cores together; 0 where the system does not tell. Other programs change it less than the wall clock
 }
 
-// MeasureSpeed trains so many collections of e, at least 2, of which the first compiles and the best of the others counts, since other programs can
+// MeasureSpeed trains so many rollout batches of e, at least 2, of which the first compiles and the best of the others counts, since other programs can
 // only slow them down.
-func MeasureSpeed(ctx context.Context, e experiment.Config, collections int) (best Speed, err error) {
-	e.Budget.Frames = collections * e.Learner.CollectFrames()
+func MeasureSpeed(ctx context.Context, e experiment.Config, batches int) (best Speed, err error) {
+	e.Budget.Frames = batches * e.Learner.CollectFrames()
 	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = CustomBudget, e.Budget.Frames, 1
 	dir, err := os.MkdirTemp("", "cermic-speed")
 	if err != nil {
@@ -84,8 +84,8 @@ func samples(st *results.Store, cpu string) (map[[2]string]float64, error) {
 }
 
 // MeasureRates measures the methods of es, each at its budget on the first of its tasks of vectors, that have no rate on a processor like
-// this one, and keeps what it finds in the folder of st. told gets each as it comes.
-func MeasureRates(ctx context.Context, es []experiment.Config, st *results.Store, told func(method, budget string, fps float64)) error {
+// this one, and keeps what it finds in the folder of st. report gets each as it comes.
+func MeasureRates(ctx context.Context, es []experiment.Config, st *results.Store, report func(method, budget string, fps float64)) error {
 	backend, err := nn.Open()
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func MeasureRates(ctx context.Context, es []experiment.Config, st *results.Store
 	var seen [][2]string
 	for _, e := range es {
 		key := [2]string{MethodOf(e), e.Budget.Name}
-		if slices.Contains(seen, key) || kind(e.Task.Kind()) > 0 { // one collection of pictures can take hours at the paper's budget
+		if slices.Contains(seen, key) || kind(e.Task.Kind()) > 0 { // one rollout batch of pictures can take hours at the paper's budget
 			continue
 		}
 		seen = append(seen, key)
@@ -108,7 +108,7 @@ func MeasureRates(ctx context.Context, es []experiment.Config, st *results.Store
 		if err != nil {
 			return fmt.Errorf("%s at %s: %w", key[0], key[1], err)
 		}
-		told(key[0], key[1], speed.FPS)
+		report(key[0], key[1], speed.FPS)
 		s := sample{results.CollectHost("").CPU, backend.Label, key[0], key[1], speed.FPS}
 		if err := appendSample(st.Dir(), s); err != nil {
 			return err

@@ -64,7 +64,11 @@ type anchor struct {
 	Random   float64         `json:"random"`
 	Script   *float64        `json:"script,omitempty"`
 	Episodes int             `json:"episodes"`
+	First    []float64       `json:"first"` // random and scripted mean of the first anchorSample episodes, by which a test knows the rest
 }
+
+// anchorSample episodes of an anchor are cheap to play again.
+const anchorSample = 32
 
 // known are anchors by their settings: those of AnchorsFile, and what was played since.
 var known = sync.OnceValues(func() (*sync.Map, error) {
@@ -111,17 +115,23 @@ func playAnchors(cfg envs.Config, settings []byte) (a anchor, err error) {
 		return a, err
 	}
 	a = anchor{Settings: settings, Episodes: min(anchorEpisodes, max(1, anchorFrames/env.Spec().Horizon))}
-	random, err := scripted.RolloutDense(cfg, scripted.Random, a.Episodes, anchorSeed)
-	if err != nil {
-		return a, err
+	for _, policy := range []scripted.Policy{scripted.Random, scripted.Script} {
+		p, err := scripted.RolloutDense(cfg, policy, a.Episodes, anchorSeed)
+		if err != nil {
+			return a, err
+		}
+		if p == nil {
+			continue
+		}
+		mean := stat.Mean(p.Dense, nil)
+		if policy == scripted.Random {
+			a.Random = mean
+		} else {
+			a.Script = &mean
+		}
+		a.First = append(a.First, stat.Mean(p.Dense[:min(anchorSample, a.Episodes)], nil))
 	}
-	a.Random = stat.Mean(random.Dense, nil)
-	script, err := scripted.RolloutDense(cfg, scripted.Script, a.Episodes, anchorSeed)
-	if script != nil {
-		mean := stat.Mean(script.Dense, nil)
-		a.Script = &mean
-	}
-	return a, err
+	return a, nil
 }
 
 // PlayAnchors plays the anchors of all registered tasks anew and returns AnchorsFile's text, a line each.

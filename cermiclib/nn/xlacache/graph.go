@@ -24,7 +24,7 @@ type Graph struct {
 	Loaded       bool
 }
 
-// watcher is told of every graph.
+// watcher gets every graph.
 var watcher atomic.Pointer[func(Graph)]
 
 // Watch lets f know of every graph from now on, one at a time; nil ends it. Only graphs of a plug-in that Install has succeeded for

@@ -84,7 +84,7 @@ func Buffers(s *envs.Spec) [BufferCount]Buffer {
 	return all
 }
 
-// Spec is what the other language is told of an environment.
+// Spec is what the other language gets of an environment.
 type Spec struct {
 	Task          string              `json:"task"`
 	NumEnvs       int                 `json:"num_envs"`
@@ -115,7 +115,7 @@ type Group struct {
 	Obs    int    `json:"obs"` // length of an agent's vector observation; the rest of its row is zeros
 }
 
-// Describe turns a spec into what the other language is told.
+// Describe turns a spec into what the other language gets.
 func Describe(s *envs.Spec) *Spec {
 	d := &Spec{
 		Task: s.Name, NumEnvs: s.NumEnvs, NumAgents: s.Agents, Obs: s.Obs, Scalars: s.Scalars, State: s.State,
@@ -143,7 +143,7 @@ func Describe(s *envs.Spec) *Spec {
 	return d
 }
 
-// Task is what the other language is told of a registered task.
+// Task is what the other language gets of a registered task.
 type Task struct {
 	Name     string    `json:"name"`
 	Settings []Setting `json:"settings"`

@@ -17,7 +17,7 @@ type Placement struct {
 	X, Y  float32
 }
 
-// Order is what one unit is told: an ability, and what it is aimed at.
+// Order is what one unit is to do: an ability, and what it is aimed at.
 type Order struct {
 	Unit    uint64
 	Ability int32
@@ -26,7 +26,7 @@ type Order struct {
 	Aimed   bool // at the point (X, Y)
 }
 
-// Limits of waiting for the game to do what it was told.
+// Limits of waiting for the game to follow its orders.
 const (
 	spawnTries = 1000 // single loops until all units exist, as in SMACv2
 	killTries  = 100  // pairs of loops until the old ones are gone
