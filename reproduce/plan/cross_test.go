@@ -126,9 +126,25 @@ func TestEveryMethodTrainsOnEveryPlaygroundWithEveryCore(t *testing.T) {
 				}
 				return
 			}
-			checkTrained(t, libtest.Train(t, e), 2)
+			checkTrained(t, trained(t, e), 2)
 		})
 	})
+}
+
+// records are what trained has trained, by ID.
+var records = map[string]*results.Record{}
+
+// trained is the record of e, which several tests need, trained once.
+func trained(t *testing.T, e experiment.Config) *results.Record {
+	t.Helper()
+	id, err := e.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if records[id] == nil {
+		records[id] = libtest.Train(t, e)
+	}
+	return records[id]
 }
 
 // checkTrained fails unless r is complete with as many iterations, all of whose scalars and scores are numbers.
@@ -163,13 +179,9 @@ func TestEveryMethodGoesOnWhereItWasStopped(t *testing.T) {
 	check := func(method, task string) {
 		t.Run(method+" "+task, func(t *testing.T) {
 			e := combination(t, method, task, "mlp")
-			whole, parts := libtest.Store(t), libtest.Store(t)
-			want, err := experiment.Run(t.Context(), e, whole)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want, parts := trained(t, e), libtest.Store(t)
 			ctx, stop := context.WithCancel(t.Context())
-			_, err = experiment.Run(ctx, e, parts, func(e results.Event) {
+			_, err := experiment.Run(ctx, e, parts, func(e results.Event) {
 				if e.Scalars != nil {
 					stop()
 				}
