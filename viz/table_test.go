@@ -67,7 +67,7 @@ func TestTablesHaveAMarkdownForm(t *testing.T) {
 
 // A table of theory is shown whole.
 func TestTheoryTableKeepsEveryPart(t *testing.T) {
-	from := theory.Table{Title: "T", Header: []string{"a"}, Rows: [][]string{{"x"}}, Notes: []string{"n"}}
+	from := theory.Report{Title: "T", Header: []string{"a"}, Rows: [][]string{{"x"}}, Notes: []string{"n"}}
 	if got := viz.TheoryTable(&from).Text(); got != "T\na\nx\nn\n" {
 		t.Errorf("got %q", got)
 	}

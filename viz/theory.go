@@ -18,7 +18,7 @@ import (
 var joined = regexp.MustCompile(`\b[a-z]{2,}(?:_[a-z0-9]+)+\b`)
 
 // TheoryTable is a table of package theory as a notebook shows it.
-func TheoryTable(t *theory.Table) Table {
+func TheoryTable(t *theory.Report) Table {
 	spaced := func(lines []string) (out []string) {
 		for _, l := range lines {
 			out = append(out, joined.ReplaceAllStringFunc(l, func(name string) string { return strings.ReplaceAll(name, "_", " ") }))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package theory runs the paper's mathematical claims as experiments, in plain Go and float64.
-// Every result is a struct of slices, ready to be plotted, or a [Table].
+// Every result is a struct of slices, ready to be plotted, or a [Report].
 //
 // # Theorem 1: r^i against the bonus of LSVI-UCB
 //

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// Table is a printed result: cells as text, one row per case.
-type Table struct {
+// Report is a printed result: cells as text, one row per case.
+type Report struct {
 	Title  string
 	Header []string
 	Rows   [][]string
@@ -19,7 +19,7 @@ type Table struct {
 }
 
 // WriteCSV writes the header and the rows.
-func (t *Table) WriteCSV(w io.Writer) error {
+func (t *Report) WriteCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(append([][]string{t.Header}, t.Rows...))
 }
 
@@ -50,8 +50,8 @@ func Cases(seed uint64) ([]Case, error) {
 // Theorem1Table runs every case with settings, whose Lambda is replaced by the case's. Violations with λ below ‖η‖²/x*
 // are the finding and are printed; one above it would contradict the proof and is returned as an error, together with the
 // table, so that a command can print it and fail.
-func Theorem1Table(cases []Case, settings LSVI) (*Table, error) {
-	table := &Table{
+func Theorem1Table(cases []Case, settings LSVI) (*Report, error) {
+	table := &Report{
 		Title: fmt.Sprintf("Theorem 1 on linear MDPs: %d episodes, bonus %s, ζ = %g, c = %d, seed %d",
 			settings.Episodes, settings.Bonus, settings.Zeta, settings.Output, settings.Seed),
 		Header: []string{"features", "lambda", "norm", "safe_lambda", "max_x", "min_ratio", "max_ratio", "visits", "violations",
@@ -98,8 +98,8 @@ func row(c Case, t *Trace) []string {
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
 // InformationTable estimates the six bounds for every pair and marks each that lies on the wrong side with an asterisk.
-func InformationTable(pairs []Pair) (*Table, error) {
-	table := &Table{
+func InformationTable(pairs []Pair) (*Report, error) {
+	table := &Report{
 		Title:  "Bounds on mutual information, in nats",
 		Header: []string{"squash", "negatives", "noise", "information", "Lm", "La", "Lr", "Um", "Ua", "Uc"},
 		Notes: []string{

@@ -143,8 +143,8 @@ func Describe(s *envs.Spec) *Spec {
 	return d
 }
 
-// Task is what the other language gets of a registered task.
-type Task struct {
+// TaskSettings is what the other language gets of a registered task.
+type TaskSettings struct {
 	Name     string    `json:"name"`
 	Settings []Setting `json:"settings"`
 }
@@ -157,14 +157,14 @@ type Setting struct {
 }
 
 // Tasks lists all registered tasks with their settings.
-func Tasks() ([]Task, error) {
-	var all []Task
+func Tasks() ([]TaskSettings, error) {
+	var all []TaskSettings
 	for _, name := range envs.Names() {
 		cfg, err := envs.Default(name)
 		if err != nil {
 			return nil, fmt.Errorf("a registered task has no default: %w", err)
 		}
-		task := Task{Name: name}
+		task := TaskSettings{Name: name}
 		for _, key := range conf.Keys(cfg) {
 			if key.Key != "copies" { // it is num_envs
 				task.Settings = append(task.Settings, Setting{key.Key, key.Type, key.Value})
