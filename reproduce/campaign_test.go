@@ -39,6 +39,9 @@ func TestACampaignSaysItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
 }
 
 func TestThePlanOfEverythingNamesEachTableAtEachBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plans every table at every budget")
+	}
 	out, err := command(t, "campaign", "-plan", "-nodes", "8", "-seeds", "1", "-store", t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -131,7 +131,7 @@ func TestTwoGroupsGoOnExactly(t *testing.T) {
 	gated.Explore = c
 	for name, e := range map[string]Config{
 		"mappo-cermic": opposed(small("mappo-cermic")), "graph": acrossPeers(opposed(remembering())), "gated": acrossPeers(opposed(gated)),
-		"recurrent qmix": recurrent, "qmix-cermic": opposed(small("qmix-cermic")), "told": informed,
+		"recurrent qmix": recurrent, "qmix-cermic": opposed(small("qmix-cermic")), "context": informed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "gated" {

@@ -150,6 +150,9 @@ func TestInsideRatesBesideWhatTrainingHasCounted(t *testing.T) {
 		scope string
 		alpha float64 // without a trained decoder, too
 	}{{cermic.ScopeGlobal, 0.2}, {cermic.ScopeGlobal, 0}, {cermic.ScopeProduct, 0.2}} {
+		if testing.Short() && as.scope != cermic.ScopeProduct {
+			continue
+		}
 		e, st := remembering(), open(t)
 		c := e.Explore.(cermic.Config)
 		f := cermic.Novelty().Form.(cermic.Elliptical)

@@ -25,6 +25,9 @@ var tinyMemory = []string{"explore.memory.d_obs_enc=8", "explore.memory.d_node=8
 	"explore.memory.gnn_hidden=8", "explore.memory.d_f=8", "explore.memory.queue_len=1"}
 
 func TestPretrainingIsFoundAgainAndNamesTheExperimentsWeights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("pre-trains")
+	}
 	st, tasks := libtest.Store(t), []string{"navigation"}
 	before, err := NewPretrainingAxis(st, tasks, "mappo-cermic", "smoke", 2, tinyMemory...)
 	if err != nil {
