@@ -149,7 +149,7 @@ func (e *env) words(c int) []int32 { return e.state[c*e.shape.words : (c+1)*e.sh
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
 	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("explore: Reset of a mask of %d copies, want %d", len(mask), e.spec.NumEnvs))
+		panic(fmt.Sprintf("explore: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
 	}
 	n := e.spec.Agents
 	for c := range e.frame {

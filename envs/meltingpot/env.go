@@ -113,7 +113,7 @@ func (e *env) Spec() *envs.Spec { return &e.spec }
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
 	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("meltingpot: Reset of a mask of %d copies, want %d", len(mask), e.spec.NumEnvs))
+		panic(fmt.Sprintf("meltingpot: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
 	}
 	for c, g := range e.games {
 		if mask != nil && mask[c] == 0 {

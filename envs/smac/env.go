@@ -98,7 +98,7 @@ func (e *env) Spec() *envs.Spec { return &e.spec }
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.checkShape(out)
 	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("smac: Reset of a mask of %d copies, want %d", len(mask), e.spec.NumEnvs))
+		panic(fmt.Sprintf("smac: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
 	}
 	e.mask, e.out = mask, out
 	e.resetting.Run()

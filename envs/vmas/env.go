@@ -126,7 +126,7 @@ func (e *env) Spec() *envs.Spec { return &e.spec }
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
 	if mask != nil && len(mask) != e.spec.NumEnvs {
-		panic(fmt.Sprintf("vmas: Reset of a mask of %d copies, want %d", len(mask), e.spec.NumEnvs))
+		panic(fmt.Sprintf("vmas: Reset of a mask of %d environments, want %d", len(mask), e.spec.NumEnvs))
 	}
 	n := e.spec.Agents
 	for c := range e.spec.NumEnvs {

@@ -27,8 +27,8 @@ type Figure struct {
 
 // Figures are all, in the order of measuring. Memory is the process's peak, so it follows at once on what it is the peak of.
 var Figures = slices.Concat([]Figure{
-	{"env", "Balance alone, 60 copies", "frames/s", 16_200, "VMAS", false, Stepping("vmas/balance", 60)},
-	{"env", "Balance alone, 1024 copies", "frames/s", 127_000, "VMAS", false, Stepping("vmas/balance", 1024)},
+	{"env", "Balance alone, 60 environments", "frames/s", 16_200, "VMAS", false, Stepping("vmas/balance", 60)},
+	{"env", "Balance alone, 1024 environments", "frames/s", 127_000, "VMAS", false, Stepping("vmas/balance", 1024)},
 	{"update", "MAPPO update of 2400 frames", "ms", 31.3, "torch", true, updatingOnce},
 }, updateFigures(), []Figure{
 	{"train", "MAPPO at the paper's settings", "frames/s", 1430, "BenchMARL", false, mappoFPS},
@@ -52,7 +52,7 @@ var Figures = slices.Concat([]Figure{
 	{"step", "of it their gradients", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Backward) })},
 	{"step", "of it the optimiser", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Optimiser) })},
 	{"step", "compiling its graphs", "s", 0, "", true, stepPart(func(s stepCost) float64 { return s.Compile.Seconds() })},
-	{"step", "scoring a collection over making it", "×", 0, "", true, stepPart(func(s stepCost) float64 { return s.Reward.Seconds() / s.collection.Seconds() })},
+	{"step", "scoring a rollout batch over collecting it", "×", 0, "", true, stepPart(func(s stepCost) float64 { return s.Reward.Seconds() / s.collection.Seconds() })},
 }, stepFigures(), taskFigures(), methodFigures())
 
 // Recorded lists the frames a second of VMAS 1.5.2, the better one of one and two threads, at 60 and at 1024 environments.
@@ -73,7 +73,7 @@ var Recorded = []struct {
 	{"vmas/wheel", 49_800, 496_000},
 }
 
-// RecordedSubstrates lists the steps a second of Melting Pot 2.4.1, which knows no copies and paints every player's view.
+// RecordedSubstrates lists the steps a second of Melting Pot 2.4.1, which knows no parallel environments and paints every player's view.
 var RecordedSubstrates = []struct {
 	Task string
 	One  float64
@@ -98,17 +98,17 @@ var recordedBattles = []struct {
 func taskFigures() (out []Figure) {
 	for _, r := range RecordedSubstrates {
 		name := strings.TrimSuffix(r.Task, "_in_the_matrix__repeated")
-		out = append(out, Figure{"tasks", name + ", 60 copies", "frames/s", r.One, "Melting Pot", false, Stepping(r.Task, 60)})
+		out = append(out, Figure{"tasks", name + ", 60 environments", "frames/s", r.One, "Melting Pot", false, Stepping(r.Task, 60)})
 	}
 	for _, r := range recordedBattles {
 		out = append(out,
-			Figure{"tasks", r.Task + ", 60 copies", "frames/s", r.Few, "SMAX", false, Stepping(r.Task, 60)},
-			Figure{"tasks", r.Task + ", 1024 copies", "frames/s", r.Plenty, "SMAX", false, Stepping(r.Task, 1024)})
+			Figure{"tasks", r.Task + ", 60 environments", "frames/s", r.Few, "SMAX", false, Stepping(r.Task, 60)},
+			Figure{"tasks", r.Task + ", 1024 environments", "frames/s", r.Plenty, "SMAX", false, Stepping(r.Task, 1024)})
 	}
 	for _, r := range Recorded {
 		out = append(out,
-			Figure{"tasks", r.Task + ", 60 copies", "frames/s", r.Few, "VMAS", false, Stepping(r.Task, 60)},
-			Figure{"tasks", r.Task + ", 1024 copies", "frames/s", r.Plenty, "VMAS", false, Stepping(r.Task, 1024)})
+			Figure{"tasks", r.Task + ", 60 environments", "frames/s", r.Few, "VMAS", false, Stepping(r.Task, 60)},
+			Figure{"tasks", r.Task + ", 1024 environments", "frames/s", r.Plenty, "VMAS", false, Stepping(r.Task, 1024)})
 	}
 	return out
 }

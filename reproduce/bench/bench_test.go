@@ -63,7 +63,7 @@ func TestBenchmarksPlayWhatIsAllowed(t *testing.T) {
 	if allow(dst, []int32{2, 1, 0}, nil); !slices.Equal(dst, []int32{2, 1, 0}) {
 		t.Errorf("without a mask %v, want what was drawn", dst)
 	}
-	if got := Figures[slices.IndexFunc(Figures, func(f Figure) bool { return f.name == "smac/zerg_5_vs_5, 60 copies" })]; got.of != "SMAX" {
+	if got := Figures[slices.IndexFunc(Figures, func(f Figure) bool { return f.name == "smac/zerg_5_vs_5, 60 environments" })]; got.of != "SMAX" {
 		t.Errorf("%+v", got)
 	}
 }

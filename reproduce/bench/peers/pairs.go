@@ -54,7 +54,7 @@ func (m *Machine) steppingPairs() (out []beside) {
 	for _, group := range []string{"env", "python"} {
 		for _, r := range bench.Recorded {
 			for _, copies := range []int{60, 1024} {
-				name := fmt.Sprintf("%s, %d copies", strings.TrimPrefix(r.Task, "vmas/"), copies)
+				name := fmt.Sprintf("%s, %d environments", strings.TrimPrefix(r.Task, "vmas/"), copies)
 				ours := bench.Stepping(r.Task, copies)
 				if group == "python" {
 					name, ours = "Python: "+name, m.of("python", r.Task, fmt.Sprint(copies))
@@ -72,7 +72,7 @@ func (m *Machine) labPairs() (out []beside) {
 	for _, r := range bench.RecordedSubstrates {
 		substrate := strings.TrimPrefix(r.Task, "meltingpot/")
 		for _, view := range []string{"cells", "pixels"} {
-			out = append(out, beside{"meltingpot", Pair{Name: strings.TrimSuffix(substrate, "_in_the_matrix__repeated") + ", 60 copies, " + view, Unit: "frames/s", Peer: "Melting Pot",
+			out = append(out, beside{"meltingpot", Pair{Name: strings.TrimSuffix(substrate, "_in_the_matrix__repeated") + ", 60 environments, " + view, Unit: "frames/s", Peer: "Melting Pot",
 				Ours: m.of("python", r.Task, "60", view), Theirs: func(ctx context.Context) (float64, error) { return m.lab.Measure(ctx, "substrate", substrate) }}, true, true})
 		}
 	}
