@@ -3,7 +3,7 @@
 // Package cermiclib holds no code: it is the way of one frame through the house, with the files to read.
 //
 // A frame is one step of one environment of a task: all of its agents act once. A run of 600,000 frames takes this way 600,000 times, a
-// batch of copies at a time.
+// batch of parallel environments at a time.
 //
 //  1. The task shows what each agent observes: [E,N,O] numbers in an envs.Step (envs/env.go). envs/vmas/balance.go is one task, and
 //     envs/vmas/env.go the order of things within its step; envs/scripted lets policies act in it that have learned nothing.
