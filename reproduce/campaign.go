@@ -170,9 +170,10 @@ func printOverview(ctx context.Context, out io.Writer, store string, seeds, node
 	if err != nil {
 		return err
 	}
-	for _, table := range paper.Benchmarks {
-		for _, budget := range plan.Presets {
-			if es, _ := plan.Benchmark(table, budget.Budget.Name, seeds); measure {
+	if measure {
+		for _, table := range paper.Benchmarks {
+			for _, budget := range plan.Presets {
+				es, _ := plan.Benchmark(table, budget.Budget.Name, seeds)
 				if err := measureRates(ctx, out, es, st); err != nil {
 					return err
 				}
