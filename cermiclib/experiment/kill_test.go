@@ -159,7 +159,7 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		killed, resumed := 0, 0
-		for range c.kills {
+		for process, late := 0, 0; process < c.kills && late < 8; process++ {
 			notes, done := killedChild(t, parts.Dir(), c.method, 1+r.IntN(2), time.Duration(r.Int64N(int64(c.spread))))
 			if !done {
 				killed++
@@ -171,12 +171,18 @@ func TestARunKilledAtAnyMomentEndsAsAnUninterruptedOne(t *testing.T) {
 					t.Errorf("%s: a kill left damage: %s", c.method, note)
 				}
 			}
+			if done && (killed == 0 || resumed == 0) { // on a fast machine the kill came too late: sooner, in another store
+				parts, c.spread, killed, resumed, process = open(t), c.spread/2, 0, 0, -1
+				late++
+			} else if done {
+				break // nothing is left to be killed
+			}
 		}
 		if _, err := Run(t.Context(), small(c.method), parts); err != nil {
 			t.Fatal(err)
 		}
 		sameRecord(t, record(t, whole, want.ID), record(t, parts, want.ID))
-		t.Logf("%s: %d of %d processes were killed, %d went on from a checkpoint", c.method, killed, c.kills, resumed)
+		t.Logf("%s: %d processes were killed, %d went on from a checkpoint", c.method, killed, resumed)
 		if killed == 0 || resumed == 0 {
 			t.Errorf("%s: %d killed, %d resumed: nothing was tested", c.method, killed, resumed)
 		}
