@@ -15,6 +15,9 @@ import (
 )
 
 func TestRunsAreExportedInEveryForm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains runs")
+	}
 	store, to := t.TempDir(), t.TempDir()
 	if _, err := command(t, "train", "-method", "mappo", "-task", "balance", "-budget", "smoke", "-store", store, "-set", "budget.frames=1000",
 		"-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"); err != nil {

@@ -18,6 +18,9 @@ import (
 )
 
 func TestATrainedRunIsFilmedAndDeleted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains and films")
+	}
 	t.Setenv("GOMLX_BACKEND", nn.Sequential)
 	store := t.TempDir()
 	tiny := []string{"train", "task=balance", "method=mappo", "budget=smoke", "-m", "learner.lr=1e-3,3e-4,0.001", "budget.frames=1000", "policy.hidden=[8,8]", "learner.critic_hidden=8", "-store", store}

@@ -176,6 +176,9 @@ func TestConsistencyLossHasTheRightGradientInTheFeatures(t *testing.T) {
 }
 
 func TestConsistencyDoesNotCollapseTheFeatures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes hundreds of gradient steps")
+	}
 	const b, steps = 64, 200
 	spec := fakeSpec(8)
 	x := fakeRollout(spec, 60, 0)

@@ -79,15 +79,15 @@ var slow = map[string]bool{"cpm": true, "mace": true, "mappo-db": true, "mappo-c
 // TestEveryMethodPlaysBattlesWithinItsMasks: the task panics at the first forbidden action, of training as of evaluation, so that a
 // run that ends in order sent none. Episodes end by the death of all on one side.
 func TestEveryMethodPlaysBattlesWithinItsMasks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every method")
+	}
 	all := fighters(t)
 	all["mappo-gru"], all["qplex"] = battle(tinyGRU(1)), fighter(t, tinyQ(1).Learner.(learn.Q).WithQPLEX(), policy.DefaultMLP(), explore.None{})
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			e, metric := all[name], ""
 			if slow[name] {
-				if testing.Short() {
-					t.Skip("takes seconds to compile and train")
-				}
 				e.Budget.Frames, e.Budget.EvalEvery = 200, 200
 			}
 			r, err := Run(t.Context(), e, open(t), func(ev results.Event) { metric = ev.Metric })

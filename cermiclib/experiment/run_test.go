@@ -148,6 +148,9 @@ func TestSameSeedGivesSameBytes(t *testing.T) {
 }
 
 func TestInterruptedRunEndsAsAnUninterruptedOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every kind of run twice; kills at any moment are tested")
+	}
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			whole, parts := open(t), open(t)

@@ -110,6 +110,9 @@ func TestInsideARunWithoutADecoderPredictsNothing(t *testing.T) {
 }
 
 func TestOneRunsCuriosityLooksAtAnothersEpisode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains two runs")
+	}
 	curious, plain, st := remembering(), small("mappo"), open(t)
 	plain.Budget = curious.Budget
 	for _, e := range []Config{curious, plain} {

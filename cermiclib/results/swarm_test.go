@@ -95,19 +95,18 @@ func (w *swarm) disturb() {
 // Processes on three machines work off one store. They are killed and stopped at random, others join. In the end every run is
 // complete and right, and nobody has begun a run that another one, who was left in peace, had begun.
 func TestASwarmTrainsEachRunOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds of leases")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	w := &swarm{t: t, random: rand.New(rand.NewPCG(7, 8)), disturbed: map[int]bool{}}
 	// Silence is long beside what a busy machine may keep a living process waiting.
 	w.member = member{Store: filepath.Join(dir, "runs"), Log: filepath.Join(dir, "log"), Runs: 60, Silence: 2500 * time.Millisecond}
-	disturbances := 12
-	if testing.Short() {
-		w.member.Runs, w.member.Silence, disturbances = 15, 1500*time.Millisecond, 3
-	}
 	for range 6 {
 		w.start()
 	}
-	for range disturbances {
+	for range 12 {
 		time.Sleep(time.Duration(20+w.random.IntN(200)) * time.Millisecond)
 		w.disturb()
 		w.start()

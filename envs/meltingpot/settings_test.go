@@ -90,7 +90,7 @@ func TestWrongActionsAndBuffersPanicWithASentence(t *testing.T) {
 			"want":              func() { e.Step(&envs.Actions{Discrete: act.Discrete[1:]}, out) },
 			"choice -1 of row ": func() { act.Discrete[2] = -1; e.Step(act, out) },
 			fmt.Sprintf("choice %d of row 2, want 0 to %d", k, k-1): func() { act.Discrete[2] = k; e.Step(act, out) },
-			"mask of 2 environments, want 3":                              func() { e.Reset([]uint8{1, 0}, out) },
+			"mask of 2 environments, want 3":                        func() { e.Reset([]uint8{1, 0}, out) },
 			"make it with envs.NewStep":                             func() { e.Step(act, &envs.Step{}) },
 		} {
 			if got := panicOf(f); !strings.Contains(got, says) || !strings.HasPrefix(got, "meltingpot: ") {

@@ -47,6 +47,9 @@ func TestRandomPolicyReturnsWhatItDoesInTheOriginal(t *testing.T) {
 }
 
 func TestScriptsReturnAsMuchAsInTheOriginal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays many episodes")
+	}
 	for _, ref := range referenceReturns {
 		mean, std := playOnce(t, ref.task, true)
 		t.Logf("%s: %.3f ± %.3f, original %.3f ± %.3f", ref.task.Kind(), mean, std, ref.script, ref.scriptStd)

@@ -16,6 +16,9 @@ import (
 
 // What was computed once is found by all of its settings, and by no others.
 func TestStreamsAreComputedOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs streams")
+	}
 	t.Setenv("GOMLX_BACKEND", nn.Sequential)
 	st := libtest.Store(t)
 	s := stream.Default()

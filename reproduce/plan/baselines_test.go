@@ -87,6 +87,9 @@ func TestKeptAnchorsAreWhatPlayGives(t *testing.T) {
 			t.Errorf("%s: %v: go run ./reproduce results -write", want.Settings, err)
 			continue
 		}
+		if testing.Short() && strings.HasPrefix(c.Task.Kind(), "meltingpot/") { // whose episodes are long
+			continue
+		}
 		policies := []scripted.Policy{scripted.Random, scripted.Script}
 		if want.Script == nil {
 			policies = policies[:1]
@@ -136,6 +139,9 @@ func TestAnchorsAreMeansOfManyEpisodes(t *testing.T) {
 
 // Cooperators, defectors and both together: what each earns is what makes the prisoner's dilemma one; without cleaners nobody eats.
 func TestJointPoliciesShowWhatTheGameIsAbout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays many episodes")
+	}
 	for task, want := range map[string][]scripted.Policy{
 		"meltingpot/prisoners_dilemma_in_the_matrix__repeated": {scripted.Random, scripted.Script, "cooperate + defect", "2 defect"},
 		"meltingpot/clean_up": {scripted.Random, scripted.Script, "7 eat", "7 clean"},
