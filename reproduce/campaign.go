@@ -132,7 +132,7 @@ func trainAll(ctx context.Context, out io.Writer, es []experiment.Config, st *re
 		return errStopped
 	}
 	if n := b.Failed(); n > 0 {
-		return fmt.Errorf("%s of %d failed; the reasons stand above", plural(n, "run"), len(es))
+		return fmt.Errorf("%s of %d failed; the reasons stand above", viz.Count(n, "run"), len(es))
 	}
 	return err
 }

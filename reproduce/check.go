@@ -20,6 +20,7 @@ import (
 	"cermic/envs/rng"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
+	"cermic/viz"
 )
 
 // runCheck trains a sample of the committed records again and compares: bit by bit where backend and processor are the same,
@@ -106,10 +107,10 @@ func check(ctx context.Context, out io.Writer, args []string, fsys fs.FS) error 
 		}
 	}
 	if differs > 0 {
-		return fmt.Errorf("%s did not come out again", plural(differs, "record"))
+		return fmt.Errorf("%s did not come out again", viz.Count(differs, "record"))
 	}
 	if untrained > 0 {
-		return fmt.Errorf("%s could not be trained here; the reason stands above", plural(untrained, "record"))
+		return fmt.Errorf("%s could not be trained here; the reason stands above", viz.Count(untrained, "record"))
 	}
 	return nil
 }
@@ -135,7 +136,7 @@ func named(all []*results.Record, ids []string) (out []*results.Record, err erro
 			}
 		}
 		if id == "" || len(found) != 1 {
-			return nil, fmt.Errorf("%s of the committed records begin with %q, want one: status -committed lists their IDs", plural(len(found), "ID"), id)
+			return nil, fmt.Errorf("%s of the committed records begin with %q, want one: status -committed lists their IDs", viz.Count(len(found), "ID"), id)
 		}
 		out = append(out, found[0])
 	}
@@ -170,7 +171,7 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 	case where == "" && !alike:
 		return "equal in every bit, although " + about, true
 	case where == "":
-		return fmt.Sprintf("equal in every bit: %s, %s", plural(len(want.Evals), "evaluation"), plural(len(want.Scalars), "scalar")), true
+		return fmt.Sprintf("equal in every bit: %s, %s", viz.Count(len(want.Evals), "evaluation"), viz.Count(len(want.Scalars), "scalar")), true
 	case alike:
 		return fmt.Sprintf("differs although backend, processor and instruction set are the same: %s", where), false
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -78,13 +79,16 @@ func runCurves(_ context.Context, out io.Writer, args []string) error {
 		of = func(gs []results.Group) []viz.Series { return viz.GroupReturns(gs, group) }
 	}
 	others, err := figures.Imported(with, known.ID, of)
+	if twice := figures.RepeatedFileError(""); errors.As(err, &twice) {
+		return usagef("-with names %s twice", string(twice))
+	}
 	if err != nil {
-		return fmt.Errorf("-with: %w", err)
+		return err
 	}
 	if err := drawCurves(file, viz.Figure{Title: title, X: "frames", Y: plan.Score(known)}, of(groups), slices.Concat(others, peer(groups, methods, group))); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: learning curves of %s; the line under each plot says what dots and bands are\n", file, plural(len(results.Flat(groups)), "run"))
+	fmt.Fprintf(out, "%s: learning curves of %s; the line under each plot says what dots and bands are\n", file, viz.Count(len(results.Flat(groups)), "run"))
 	return nil
 }
 

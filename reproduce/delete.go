@@ -60,7 +60,7 @@ func runDelete(_ context.Context, out io.Writer, args []string) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(out, "Deleted: %s\n", plural(len(whole), "run"))
+	_, err = fmt.Fprintf(out, "Deleted: %s\n", viz.Count(len(whole), "run"))
 	return err
 }
 
@@ -91,7 +91,7 @@ func deletable(st *results.Store, id string) (whole, about string, err error) {
 
 // confirm asks on the terminal. Where nobody answers, -yes must say it.
 func confirm(out io.Writer, in io.Reader, n int) error {
-	fmt.Fprintf(out, "Delete %s with all results and weights? [y/N] ", plural(n, "run"))
+	fmt.Fprintf(out, "Delete %s with all results and weights? [y/N] ", viz.Count(n, "run"))
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	switch a := strings.ToLower(strings.TrimSpace(answer)); {
 	case a == "y" || a == "yes":

@@ -24,6 +24,7 @@ import (
 	"cermic/cermiclib/results/export"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
 // exports are the forms in which runs leave the store, by name; each writes to a file or a folder called to.
@@ -114,7 +115,7 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	if err := write(st, records, to); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: %s\n", to, plural(len(records), "run"))
+	fmt.Fprintf(out, "%s: %s\n", to, viz.Count(len(records), "run"))
 	return nil
 }
 
@@ -248,10 +249,10 @@ func withWeights(out io.Writer, st *results.Store, rs []*results.Record) ([]*res
 	}
 	if len(own) == 0 {
 		return nil, fmt.Errorf("none of these %s has weights here: they were trained elsewhere, and records hold scores only; train one with go run ./reproduce train",
-			plural(len(rs), "run"))
+			viz.Count(len(rs), "run"))
 	}
 	if left := len(rs) - len(own) - damaged; left > 0 {
-		fmt.Fprintf(out, "left out: %s trained elsewhere, of which records hold scores only\n", plural(left, "run"))
+		fmt.Fprintf(out, "left out: %s trained elsewhere, of which records hold scores only\n", viz.Count(left, "run"))
 	}
 	return own, nil
 }

@@ -63,7 +63,7 @@ func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	}
 	spec := env.Spec()
 	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), g.Label)
-	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, plural(len(scores), "seed"),
+	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, viz.Count(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
 	printBeside(out, spec, early, success, groups)
 	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(g.Runs[0].Frames)), paper.Preset(g))
@@ -104,11 +104,4 @@ func rewardMode(reward envs.Reward, spec *envs.Spec) string {
 		return fmt.Sprintf("trained and scored on the benchmark's own over %d steps", spec.EvalHorizon)
 	}
 	return fmt.Sprintf("trained on the sparse one over %d steps, scored on the benchmark's own over %d", spec.Horizon, spec.EvalHorizon)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

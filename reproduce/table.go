@@ -94,7 +94,7 @@ func hint(out io.Writer, st *results.Store, budget string) error {
 	}
 	fmt.Fprintf(out, "\nNo run of this table at budget %s in %s.", budget, st.Dir())
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		fmt.Fprintf(out, " %s at budget %s.", plural(count[name], "run"), name)
+		fmt.Fprintf(out, " %s at budget %s.", viz.Count(count[name], "run"), name)
 	}
 	if count[plan.TableBudget] > 0 && budget != plan.TableBudget {
 		fmt.Fprintf(out, " Add -budget %s.", plan.TableBudget)

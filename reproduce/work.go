@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/reproduce/campaign"
+	"cermic/viz"
 )
 
 // runWork trains one bundle of a manifest: what a task of a job array does.
@@ -36,7 +37,7 @@ func runWork(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	if index > (len(es)-1)/bundle {
-		return fmt.Errorf("%s has %s, so bundle %d is empty", names[0], plural(len(es), "run"), index)
+		return fmt.Errorf("%s has %s, so bundle %d is empty", names[0], viz.Count(len(es), "run"), index)
 	}
 	st, err := openStore(store)
 	if err != nil {

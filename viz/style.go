@@ -298,6 +298,14 @@ func Short(v float64) string {
 	return short(v, unit, suffix)
 }
 
+// Count writes a number of things: 1 run, 3 runs.
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // Clock writes seconds as people say them: 42 s, 3 min 05 s, 2 h 07 min.
 func Clock(seconds float64) string {
 	s := int(math.Round(seconds))

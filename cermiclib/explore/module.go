@@ -16,12 +16,12 @@ import (
 // Module is an explorer in a running experiment. The run calls, per iteration: Behave at every step of the rollout batch, then
 // Reward once, then (after the learner's update) Update once, as Algorithm 1 does.
 type Module interface {
-	// Behave may change the action distribution of one rollout batch step (ε-greedy); frames counts those trained so far.
+	// Behave may change the action distribution of one step of the rollout batch (ε-greedy); frames counts those trained so far.
 	// It is not called in evaluation.
 	Behave(frames int, in *rl.Obs, d *rl.Dist) error
 	// Reward and Update return ctx's error soon after it is cancelled; the run then goes back to where the iteration began.
 	//
-	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were during rollout batch. It may set
+	// Reward adds this module's intrinsic reward to x.Intrinsic, with the parameters as they were while collecting. It may set
 	// x.ExtrinsicWeight, to the same in every rollout batch.
 	Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error)
 	// Update trains the module on the rollout: own loss, own optimiser, own variables.

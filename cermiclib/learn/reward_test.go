@@ -68,7 +68,7 @@ func (f flat) Score(_ context.Context, dst, _, _ []float32) error {
 }
 
 // TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored: with a discount of 0, the mean target of a value learner is the weighted mean
-// reward of its minibatch and the bonus, as of rollout batch or of now.
+// reward of its minibatch and the bonus, as of collecting or of now.
 func TestTheExtrinsicRewardIsWeighedWheneverItsBonusIsScored(t *testing.T) {
 	backend, err := nn.OpenConfig(nn.Sequential)
 	if err != nil {

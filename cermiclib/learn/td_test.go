@@ -149,7 +149,7 @@ func TestQMIXUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	}
 }
 
-// TestRecurrentUpdateFollowsAnIndependentFloat64Implementation: chunks of 3 steps that begin in the state of rollout batch and in which
+// TestRecurrentUpdateFollowsAnIndependentFloat64Implementation: chunks of 3 steps that begin in the state of collecting and in which
 // episodes end.
 func TestRecurrentUpdateFollowsAnIndependentFloat64Implementation(t *testing.T) {
 	for _, on := range []bool{false, true} {

@@ -13,6 +13,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/viz"
 )
 
 // Figure is one measurement beside the recorded one of a peer. The peers were recorded on two x86-64 cores: VMAS 1.5.2
@@ -145,7 +146,7 @@ func PrintMachine(out io.Writer, lines bool) error {
 		return err
 	}
 	h := results.CollectHost(backend.Label)
-	_, err = fmt.Fprintf(out, "%s (%s), %s, %s, %s\n%-40s %9s          peer, and how many times better this is\n", h.CPU, h.ISA, count(h.Cores, "core"), h.Go, h.Backend, "", "here")
+	_, err = fmt.Fprintf(out, "%s (%s), %s, %s, %s\n%-40s %9s          peer, and how many times better this is\n", h.CPU, h.ISA, viz.Count(h.Cores, "core"), h.Go, h.Backend, "", "here")
 	return err
 }
 
@@ -191,14 +192,6 @@ func Amount(x float64) string {
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.3g", x)
-}
-
-// count writes a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // Measure is the figure on this machine.

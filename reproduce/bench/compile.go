@@ -19,6 +19,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
 // CompileGroup lists the graphs of every method, how large they are and how long they take to compile.
@@ -163,7 +164,7 @@ func (c compiled) print(out io.Writer, v variant, lines bool) error {
 		return nil
 	}
 	_, err := fmt.Fprintf(out, "%s: %d instructions in %s; compiled in %.2f s; a smoke run takes %.2f s, with its graphs on disk %.2f s\n",
-		v, c.instructions(), count(len(c.graphs), "graph"), c.took().Seconds(), c.cold.Seconds(), c.warm.Seconds())
+		v, c.instructions(), viz.Count(len(c.graphs), "graph"), c.took().Seconds(), c.cold.Seconds(), c.warm.Seconds())
 	for _, g := range c.graphs {
 		if err == nil {
 			_, err = fmt.Fprintf(out, "  %-38s %9d instructions %8.2f s\n", graphName(g.Name), g.Instructions, g.Took.Seconds())

@@ -24,6 +24,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
+	"cermic/viz"
 )
 
 // Slurm is how a campaign is handed to the Slurm scheduler: one job array over the runs that the store lacks.
@@ -133,7 +134,7 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 		return fmt.Errorf("sbatch: %s", strings.Join(strings.Fields(string(said)), " "))
 	}
 	fmt.Fprintf(out, "%s: %s in %s\nScript, manifest and logs are in %s. To follow: go run ./reproduce status\n",
-		strings.TrimSpace(string(said)), count(len(missing), "run"), count((len(missing)+s.Bundle-1)/s.Bundle, "task"), folder)
+		strings.TrimSpace(string(said)), viz.Count(len(missing), "run"), viz.Count((len(missing)+s.Bundle-1)/s.Bundle, "task"), folder)
 	return nil
 }
 
@@ -171,7 +172,7 @@ func FileManifest(out io.Writer, path string, es []experiment.Config, st *result
 	if err := results.WriteFile(path, manifest); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s in %s. The n-th, from 0: go run ./reproduce work -index n -store %s %s\n", count(len(missing), "run"), path, st.Dir(), path)
+	_, err = fmt.Fprintf(out, "%s in %s. The n-th, from 0: go run ./reproduce work -index n -store %s %s\n", viz.Count(len(missing), "run"), path, st.Dir(), path)
 	return err
 }
 
@@ -263,11 +264,3 @@ func (s Slurm) work() (flags string) {
 
 // quote makes one word of text for the shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
-// count writes a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}

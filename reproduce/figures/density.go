@@ -28,27 +28,25 @@ type Density struct {
 // DensityAxis lists the experiments with the sparse reward in each of the given numbers of partial rewards, then those with the
 // dense reward; changes, each "key=value" as for -set, are of a method with CERMIC, as in the paper's tables.
 func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Density, error) {
-	a, err := densityArms(arms{task: task, budget: budget, seeds: seeds}, method, parts, changes...)
-	if err != nil {
+	a := arms{task: task, budget: budget, seeds: seeds}
+	if err := a.addParts(method, parts, changes...); err != nil {
 		return nil, err
 	}
 	if err := a.add("dense", method, append([]string{"task.reward=dense"}, ofCERMIC(method, changes)...)...); err != nil {
 		return nil, err
 	}
-	d := &Density{arms: a}
-	d.Experiments, err = experiments(a.list)
-	return d, err
+	es, err := experiments(a.list)
+	return &Density{es, a}, err
 }
 
-// densityArms are a method's alone, one for each number of partial rewards.
-func densityArms(a arms, method string, parts []int, changes ...string) (arms, error) {
-	a.list = nil
+// addParts lists the experiments of a method for each number of partial rewards.
+func (a *arms) addParts(method string, parts []int, changes ...string) error {
 	for _, k := range parts {
 		if err := a.add(fmt.Sprint(k), method, append([]string{"task.reward=sparse", fmt.Sprintf("task.milestones=%d", k)}, ofCERMIC(method, changes)...)...); err != nil {
-			return a, err
+			return err
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // ofCERMIC are changes for a method with CERMIC, none for another one.
@@ -82,15 +80,23 @@ func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]v
 				values = append(values, v)
 			}
 		}
-		bar := viz.Bar{Label: g.Label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
+		bar := meanBar(g.Label, values, rng.New(0, "plan/density"))
 		if len(values) > 0 {
-			i := stats.Bootstrap([][]float64{values}, stats.Mean, 2000, rng.New(0, "plan/density"))
-			bar.Value, bar.Low, bar.High, bar.Seeds = i.Value, i.Low, i.High, values
 			bar.Method = plan.Groups(g.Runs[:1])[0].Method
 		}
 		all.Bars = append(all.Bars, bar)
 	}
 	return []viz.Group{all}, nil
+}
+
+// meanBar is the mean of seeds with its bootstrap 95 % interval, empty without any.
+func meanBar(label string, seeds []float64, r *rng.Rand) viz.Bar {
+	bar := viz.Bar{Label: label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN(), Seeds: seeds}
+	if len(seeds) > 0 {
+		i := stats.Bootstrap([][]float64{seeds}, stats.Mean, 2000, r)
+		bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High
+	}
+	return bar
 }
 
 // AgentsTable is what random and scripted play contribute on a task, an agent each, for several numbers of agents: how much of

@@ -23,7 +23,7 @@ func Imported(files []string, task string, of func([]results.Group) []viz.Series
 	byFile := make([][]*results.Record, len(files))
 	for i, file := range files {
 		if slices.ContainsFunc(files[:i], func(o string) bool { return sameFile(o, file) }) {
-			return nil, fmt.Errorf("%s is named twice", file)
+			return nil, RepeatedFileError(file)
 		}
 		var err error
 		if byFile[i], err = importedRuns(file, task); err != nil {
@@ -48,6 +48,11 @@ func Imported(files []string, task string, of func([]results.Group) []viz.Series
 	}
 	return series, nil
 }
+
+// RepeatedFileError is the error for a file, its value, that is named twice.
+type RepeatedFileError string
+
+func (e RepeatedFileError) Error() string { return string(e) + " is named twice" }
 
 // importedRuns are the runs of a task in one file. Other programs write a task's name in letters of another case.
 func importedRuns(file, task string) ([]*results.Record, error) {

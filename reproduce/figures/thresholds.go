@@ -8,6 +8,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"sync"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
@@ -29,6 +30,8 @@ type Thresholds struct {
 	parts       []int
 	methods     []string
 	tasks       []arms // [task], its list [method × parts]
+
+	random func() ([][]float64, error) // [task][parts] that random play earns; played once
 }
 
 // thresholdEpisodes are those of random play at each point.
@@ -38,6 +41,7 @@ const thresholdEpisodes = 240
 // DensityAxis.
 func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Thresholds, error) {
 	t := &Thresholds{parts: parts, methods: methods}
+	t.random = sync.OnceValues(t.playRandom)
 	var lists [][]plan.Arm
 	for _, name := range tasks {
 		task, err := plan.FindTask(name)
@@ -46,11 +50,9 @@ func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int
 		}
 		a := arms{task: task.ID, budget: budget, seeds: seeds}
 		for _, method := range methods {
-			d, err := densityArms(a, method, parts, changes...)
-			if err != nil {
+			if err := a.addParts(method, parts, changes...); err != nil {
 				return nil, err
 			}
-			a.list = append(a.list, d.list...)
 		}
 		t.tasks = append(t.tasks, a)
 		lists = append(lists, a.list)
@@ -70,22 +72,32 @@ func earned(rs []*results.Record) (out []float64) {
 	return out
 }
 
-// random is what random play earns on task i with the reward in so many parts, an episode each.
-func (t *Thresholds) random(i, parts int) ([]float64, error) {
-	cfg, err := plan.Variant(t.tasks[i].task, fmt.Sprintf("milestones=%d", parts))
-	if err != nil {
-		return nil, err
+// playRandom is what random play earns, mean over episodes.
+func (t *Thresholds) playRandom() ([][]float64, error) {
+	out := make([][]float64, len(t.tasks))
+	for i, a := range t.tasks {
+		for _, parts := range t.parts {
+			cfg, err := plan.Variant(a.task, fmt.Sprintf("milestones=%d", parts))
+			if err != nil {
+				return nil, err
+			}
+			p, err := scripted.Rollout(cfg, scripted.Random, thresholdEpisodes, 1)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = append(out[i], stat.Mean(p.Sparse, nil))
+		}
 	}
-	p, err := scripted.Rollout(cfg, scripted.Random, thresholdEpisodes, 1)
-	if err != nil {
-		return nil, err
-	}
-	return p.Sparse, nil
+	return out, nil
 }
 
 // Plots draws a panel for each task: the sparse return of the last evaluation against the number of parts, a bar for each method that has runs
 // and one for random play.
 func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
+	random, err := t.random()
+	if err != nil {
+		return nil, err
+	}
 	var plots []*plot.Plot
 	for i, a := range t.tasks {
 		gs, err := complete(st, a.list)
@@ -95,18 +107,9 @@ func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
 		bars := make([]viz.Group, len(t.parts))
 		for k, parts := range t.parts {
 			bars[k].Label = fmt.Sprint(parts)
-			random, err := t.random(i, parts)
-			if err != nil {
-				return nil, err
-			}
-			bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: string(scripted.Random), Value: stat.Mean(random, nil), Low: math.NaN(), High: math.NaN(), Published: math.NaN()})
+			bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: string(scripted.Random), Value: random[i][k], Low: math.NaN(), High: math.NaN(), Published: math.NaN()})
 			for m, method := range t.methods {
-				bar := viz.Bar{Label: method, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN()}
-				if bar.Seeds = earned(gs[m*len(t.parts)+k].Runs); len(bar.Seeds) > 0 {
-					e := stats.Bootstrap([][]float64{bar.Seeds}, stats.Mean, 2000, rng.New(0, "figures/thresholds"))
-					bar.Value, bar.Low, bar.High = e.Value, e.Low, e.High
-				}
-				bars[k].Bars = append(bars[k].Bars, bar)
+				bars[k].Bars = append(bars[k].Bars, meanBar(method, earned(gs[m*len(t.parts)+k].Runs), rng.New(0, "figures/thresholds")))
 			}
 		}
 		p, err := viz.Bars(viz.Figure{Title: path.Base(a.task), X: "number of partial rewards, k", Y: "sparse return", Unlabelled: i > 0}, bars...)
@@ -130,20 +133,18 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 		out.Header = append(out.Header, fmt.Sprintf("k = %d", parts))
 	}
 	out.Header = append(out.Header, "begins to learn at")
+	random, err := t.random()
+	if err != nil {
+		return out, err
+	}
 	for i, a := range t.tasks {
 		gs, err := complete(st, a.list)
 		if err != nil {
 			return out, err
 		}
-		chance := make([]float64, len(t.parts))
 		row := []string{path.Base(a.task), string(scripted.Random)}
-		for k, parts := range t.parts {
-			random, err := t.random(i, parts)
-			if err != nil {
-				return out, err
-			}
-			chance[k] = stat.Mean(random, nil)
-			row = append(row, fmt.Sprintf("%.3g", chance[k]))
+		for _, earned := range random[i] {
+			row = append(row, fmt.Sprintf("%.3g", earned))
 		}
 		out.Rows = append(out.Rows, append(row, viz.Missing))
 		for m, method := range t.methods {
@@ -159,7 +160,7 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 				}
 				row = append(row, cell)
 			}
-			out.Rows = append(out.Rows, append(row, begins(t.parts, all, chance)))
+			out.Rows = append(out.Rows, append(row, begins(t.parts, all, random[i])))
 		}
 	}
 	return out, nil

@@ -14,6 +14,7 @@ import (
 	"cermic/envs/conf"
 	"cermic/reproduce/bench"
 	"cermic/reproduce/paper"
+	"cermic/viz"
 )
 
 // Folder is where peers are installed, below the root of the repository.
@@ -197,7 +198,7 @@ func printTurns(out io.Writer, o Outcome, lines bool) error {
 			Ratios []float64 `json:"ratios"`
 		}{o.Name, o.Unit, o.Peer, o.Here, o.There, r})
 	}
-	_, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %d turns)\n", o.Name, bench.Amount(Median(o.Here)), o.Unit, o.Peer,
-		bench.Amount(Median(o.There)), Median(r), r[0], r[len(r)-1], len(r))
+	_, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", o.Name, bench.Amount(Median(o.Here)), o.Unit, o.Peer,
+		bench.Amount(Median(o.There)), Median(r), r[0], r[len(r)-1], viz.Count(len(r), "turn"))
 	return err
 }
