@@ -4,11 +4,13 @@ package figures
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -24,6 +26,9 @@ func TestThresholdsSetMethodsBesideRandomPlayForEachNumberOfParts(t *testing.T) 
 	table, err := th.Table(st)
 	if err != nil || len(table.Rows) != 3 || table.Rows[0][1] != "random" || table.Rows[0][2] != "0" || table.Rows[2][3] != viz.Missing || table.Rows[2][4] != viz.Missing {
 		t.Errorf("an empty store gives %+v, %v", table, err)
+	}
+	if differences, err := th.Differences(st); err != nil || len(differences.Rows) != 0 {
+		t.Errorf("an empty store has the differences %+v, %v", differences, err)
 	}
 	if plots, err := th.Plots(st); err != nil || len(plots) != 1 {
 		t.Errorf("%d panels, %v", len(plots), err)
@@ -51,5 +56,34 @@ func TestAMethodBeginsToLearnWhereItEarnsMoreThanRandomPlay(t *testing.T) {
 	runs := []*results.Record{{Evals: []results.Eval{{Sparse: []float64{9}}, {Sparse: []float64{2, 4}}}}, {}}
 	if got := earned(runs); len(got) != 1 || math.Abs(got[0]-3) > 1e-12 {
 		t.Errorf("the last evaluation earned %v", got)
+	}
+}
+
+func TestThresholdsSayWhereMethodsDifferFromTheFirst(t *testing.T) {
+	th, err := ThresholdsOf([]string{"navigation"}, []string{"mappo", "mace"}, "smoke", 3, []int{2, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	earn := map[string][]float64{ // by label, seed by seed
+		"mappo task.milestones=2 task.reward=sparse": {0, 1, 2}, "mace task.milestones=2 task.reward=sparse": {8, 9, 10},
+		"mappo task.milestones=4 task.reward=sparse": {10, 10, 10}, "mace task.milestones=4 task.reward=sparse": {10, 10, 10}, // all alike: no test
+	}
+	var rs []*results.Record
+	for _, e := range th.Experiments {
+		r := libtest.Record(t, e, plan.MethodOf(e))
+		last := &r.Evals[len(r.Evals)-1]
+		last.Sparse = make([]float64, len(last.Scores))
+		for i := range last.Sparse {
+			last.Sparse[i] = earn[e.Label()][e.Seed-1]
+		}
+		rs = append(rs, r)
+	}
+	table, err := th.Differences(libtest.Committed(t, rs...))
+	if err != nil || len(table.Rows) != 1 {
+		t.Fatalf("%+v, %v; want one row, of two partial rewards", table, err)
+	}
+	// Means 9 and 1, variances 1 and 1, three each: 8 ± 2.776 · √(2/3), t = 9.80 of four degrees of freedom.
+	if want := []string{"navigation", "2", "MACE", "8 [5.73, 10.3]", "0.00061", "3 and 3", "2"}; !slices.Equal(table.Rows[0], want) {
+		t.Errorf("%q, want %q", table.Rows[0], want)
 	}
 }
