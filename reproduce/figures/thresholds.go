@@ -4,6 +4,7 @@ package figures
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -37,9 +38,12 @@ type Thresholds struct {
 // thresholdEpisodes are those of random play at each point.
 const thresholdEpisodes = 240
 
-// ThresholdsOf lists the experiments of tasks and methods with the sparse reward in each of the given numbers of parts; changes are as for
+// ThresholdsOf lists the experiments of tasks and methods, at least one, with the sparse reward in each of the given numbers of parts; changes are as for
 // DensityAxis.
 func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Thresholds, error) {
+	if len(methods) == 0 {
+		return nil, errors.New("thresholds are of one method or more: name them, for example mappo, with which the others are compared")
+	}
 	t := &Thresholds{parts: parts, methods: methods}
 	t.random = sync.OnceValues(t.playRandom)
 	var lists [][]plan.Arm
@@ -143,8 +147,8 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 			return out, err
 		}
 		row := []string{path.Base(a.task), string(scripted.Random)}
-		for _, earned := range random[i] {
-			row = append(row, fmt.Sprintf("%.3g", earned))
+		for _, chance := range random[i] {
+			row = append(row, fmt.Sprintf("%.3g", chance))
 		}
 		out.Rows = append(out.Rows, append(row, viz.Missing))
 		for m, method := range t.methods {

@@ -33,6 +33,9 @@ func TestThresholdsSetMethodsBesideRandomPlayForEachNumberOfParts(t *testing.T) 
 	if plots, err := th.Plots(st); err != nil || len(plots) != 1 {
 		t.Errorf("%d panels, %v", len(plots), err)
 	}
+	if _, err := ThresholdsOf([]string{"navigation"}, nil, "smoke", 1, []int{2}); err == nil || !strings.Contains(err.Error(), "method") {
+		t.Errorf("no method: %v", err)
+	}
 	if _, err := ThresholdsOf([]string{"dispersion"}, []string{"mappo"}, "smoke", 1, []int{2}); err == nil || !strings.Contains(err.Error(), "milestones") {
 		t.Errorf("a task without parts: %v", err)
 	}
