@@ -146,22 +146,18 @@ func valuable(ctx context.Context, out io.Writer, store, budget string, seeds, w
 	if err != nil {
 		return err
 	}
-	steps, err := plan.ByValue(st, budget, seeds)
+	c, err := plan.NewCampaign(st, budget, seeds)
 	if err != nil {
 		return err
 	}
-	show := len(steps)
+	show := len(c.Missing)
 	if !only {
 		show = min(show, 10)
 	}
-	if _, err := io.WriteString(out, plan.ValueTable(steps, show).Text()); err != nil || only || len(steps) == 0 {
+	if _, err := io.WriteString(out, c.Table(show).Text()+"\n"+c.Standing().Text()); err != nil || only || len(c.Missing) == 0 {
 		return err
 	}
-	es := make([]experiment.Config, len(steps))
-	for i, s := range steps {
-		es[i] = s.Experiment
-	}
-	return trainAll(ctx, out, es, st, workers)
+	return trainAll(ctx, out, c.Experiments(), st, workers)
 }
 
 // printOverview says what every table costs at every budget.

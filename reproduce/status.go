@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"text/tabwriter"
-	"time"
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
@@ -81,15 +80,12 @@ func metric(r *results.Record, known map[string]string) string {
 	return name
 }
 
-// alive is how old the last sign of life of a training process may be; it gives one every ten seconds.
-const alive = 30 * time.Second
-
 // state says whether a run is complete, training now, or waiting to be gone on with.
 func state(st *results.Store, r *results.Record) string {
 	if r.Complete {
 		return "complete"
 	}
-	if who, silent := st.Owner(r.ID); who != "" && silent < alive {
+	if st.Training(r.ID) {
 		return "training"
 	}
 	return "stopped"

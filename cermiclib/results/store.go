@@ -308,3 +308,12 @@ var ErrBusy = lease.ErrBusy
 func (s *Store) Owner(id string) (who string, silent time.Duration) {
 	return s.lease.Holder(filepath.Join(s.dir, id))
 }
+
+// alive is how old the last sign of life of a training process may be; it gives one every ten seconds.
+const alive = 30 * time.Second
+
+// Training says whether a process is training run id now, as far as showing it needs to know.
+func (s *Store) Training(id string) bool {
+	who, silent := s.Owner(id)
+	return who != "" && silent < alive
+}

@@ -13,8 +13,11 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs"
+	"cermic/reproduce/campaign"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -148,10 +151,12 @@ func (m *Map) Watch(e results.Event) {
 // ended reports whether nothing more will come, so that the last state is drawn whatever the clock says.
 func ended(e results.Event) bool { return e.FromStore || e.Total > 0 && e.Frames >= e.Total }
 
-// Progress is a bar with frames, pace, last score and time left. One bar can follow several runs, one after the other.
+// Progress is a bar with frames, pace, last score and time left. One bar can follow several runs, one after the other; if it knows them
+// before, a second one shows how many are done and how long the rest takes.
 type Progress struct {
 	block
-	now   results.Event // the last one with a record
+	all   *campaign.Tally // nil for a single run
+	now   results.Event   // the last one with a record
 	score float64
 	note  string
 
@@ -159,15 +164,23 @@ type Progress struct {
 	compiling time.Duration // how long it took until the first iteration the last time
 }
 
-// NewProgress shows an empty bar.
-func NewProgress() *Progress {
+// NewProgress shows an empty bar, and for several experiments one of all of them.
+func NewProgress(experiments ...experiment.Config) *Progress {
 	p := &Progress{block: newBlock(), score: math.NaN(), compiling: 6 * time.Second}
+	if len(experiments) > 1 {
+		takes, err := plan.Durations(experiments, Store())
+		Check(err)
+		p.all = campaign.NewTally(len(experiments), takes)
+	}
 	p.put(p.bar("starting"))
 	return p
 }
 
 // Watch is a watcher of a run.
 func (p *Progress) Watch(e results.Event) {
+	if p.all != nil {
+		p.all.Watch(e)
+	}
 	if e.Failed != "" {
 		e = results.Event{Note: e.Failed}
 	}
@@ -228,10 +241,18 @@ func (p *Progress) line() string {
 	return s
 }
 
+// barHTML is a bar: how far, of what, and words beside it.
+const barHTML = `<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small>%s</small>`
+
 // bar is the content of the block.
 func (p *Progress) bar(line string) content {
-	page := fmt.Sprintf(`<progress value="%d" max="%d" style="width:16em;vertical-align:middle"></progress> <small>%s</small>`,
-		p.now.Frames, max(p.now.Total, 1), html.EscapeString(line))
+	page := fmt.Sprintf(barHTML, p.now.Frames, max(p.now.Total, 1), html.EscapeString(line))
+	if p.all != nil {
+		const of = 1000
+		all := p.all.String()
+		page = fmt.Sprintf(barHTML, int(of*p.all.Share()), of, html.EscapeString(all)) + "<br>" + page
+		line = all + "\n" + line
+	}
 	if p.now.Changed != "" {
 		changed := "your code changed since run " + p.now.Changed + ": training anew"
 		page += "<br><small>" + changed + "</small>"

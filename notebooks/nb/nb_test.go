@@ -16,8 +16,10 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -102,6 +104,27 @@ func TestProgressSaysMethodFramesScoreAndTimeLeft(t *testing.T) {
 	p.Watch(results.Event{Record: stored, Frames: 5, Total: 5, FromStore: true})
 	if want := "mappo ·  · seed 0 · 5 of 5 frames · score −1.5 · from the store"; p.line() != want {
 		t.Errorf("a stored run with a score says %q, want %q", p.line(), want)
+	}
+}
+
+func TestProgressOfSeveralRunsHasABarOfAll(t *testing.T) {
+	t.Setenv("NB_STORE", t.TempDir())
+	var es []experiment.Config
+	for seed := range 4 {
+		es = append(es, Must(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: uint64(seed + 1)})))
+	}
+	p := NewProgress(es...)
+	p.Watch(results.Event{Record: record, Metric: "reward", Frames: 300, Total: 600, FPS: 100, ETA: 3})
+	shown := p.bar(p.line())
+	text, page := shown[protocol.MIMETextPlain].(string), shown[protocol.MIMETextHTML].(string)
+	if !strings.HasPrefix(text, "0 done, 1 training, 0 failed, 3 to go") || !strings.Contains(text, "\nmappo-cermic · ") {
+		t.Errorf("the text is %q", text)
+	}
+	if strings.Count(page, "<progress") != 2 || !strings.Contains(page, `value="125" max="1000"`) {
+		t.Errorf("the page is %q", page)
+	}
+	if one := NewProgress(es[:1]...).bar("starting")[protocol.MIMETextHTML].(string); strings.Count(one, "<progress") != 1 {
+		t.Errorf("of one run the page is %q", one)
 	}
 }
 

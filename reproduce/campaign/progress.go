@@ -18,18 +18,17 @@ const quiet = 30 * time.Second
 
 // Progress shows what runs tell: one line that is rewritten on a terminal, one line for each evaluation elsewhere.
 type Progress struct {
-	out      io.Writer
-	live     bool
-	runs     int             // altogether
-	finished map[string]bool // IDs
-	said     map[string]bool // notes, each once
-	last     time.Time       // of the last plain line
-	open     bool            // a live line stands on the terminal
+	*Tally
+	out  io.Writer
+	live bool
+	said map[string]bool // notes, each once
+	last time.Time       // of the last plain line
+	open bool            // a live line stands on the terminal
 }
 
 // NewProgress shows so many runs on out.
 func NewProgress(out io.Writer, runs int) *Progress {
-	return &Progress{out: out, live: isTerminal(out), runs: runs, finished: map[string]bool{}, said: map[string]bool{}, last: time.Now()}
+	return &Progress{Tally: NewTally(runs, nil), out: out, live: isTerminal(out), said: map[string]bool{}, last: time.Now()}
 }
 
 // isTerminal reports whether out is a terminal, where a line can be rewritten.
@@ -44,6 +43,7 @@ func isTerminal(out io.Writer) bool {
 
 // Watch shows one event.
 func (p *Progress) Watch(e results.Event) {
+	p.Tally.Watch(e)
 	switch {
 	case e.State != "": // nothing is trained before it, or after
 		return
@@ -59,11 +59,8 @@ func (p *Progress) Watch(e results.Event) {
 		}
 		return
 	case e.FromStore:
-		p.finished[e.Record.ID] = true
 		p.line(name(e.Record) + "  in the store")
 		return
-	case e.Frames >= e.Total:
-		p.finished[e.Record.ID] = true
 	}
 	if name, text := name(e.Record), p.describe(e); p.live {
 		p.rewrite(name, text)

@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"cermic/cermiclib/results"
+	"cermic/viz"
 )
 
 func TestTheLiveBoardRewritesOnlyItsOwnLines(t *testing.T) {
@@ -15,20 +17,44 @@ func TestTheLiveBoardRewritesOnlyItsOwnLines(t *testing.T) {
 	b := NewBoard(&out, 3, nil)
 	b.live = true
 	b.Watch(someEvent())
-	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "216k/600k") || lines[1] != "[##----------------------] 0 done, 1 training, 0 failed, 2 to go" {
+	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "216k/600k") || lines[1] != "[██░░░░░░░░░░░░░░░░░░░░░░] 0 done, 1 training, 0 failed, 2 to go" {
 		t.Errorf("first %q", lines)
 	}
 	out.Reset()
 	end := someEvent()
 	end.Frames, end.Eval = end.Total, &end.Record.Evals[0]
 	b.Watch(end)
-	if text := out.String(); !strings.HasPrefix(text, "\x1b[2A\x1b[Jdone    2 balance") || !strings.Contains(text, "[########----------------] 1 done, 0 training, 0 failed, 2 to go; about ") {
+	if text := out.String(); !strings.HasPrefix(text, "\x1b[2A\x1b[Jdone    2 balance") || !strings.Contains(text, "[████████░░░░░░░░░░░░░░░░] 1 done, 0 training, 0 failed, 2 to go; about ") {
 		t.Errorf("then %q", text)
 	}
 	out.Reset()
 	b.Watch(results.Event{Record: &results.Record{ID: "b", Task: "vmas/wheel", Method: "qmix", Seed: 1}, Failed: "it broke"})
 	if text := out.String(); !strings.Contains(text, "failed  1 wheel qmix: it broke\n") || !strings.Contains(text, "1 failed, 1 to go") {
 		t.Errorf("at last %q", text)
+	}
+}
+
+func TestATallySaysHowMuchIsBehindItAndHowLongTheRestTakes(t *testing.T) {
+	a := NewTally(4, map[string]time.Duration{"a": time.Minute, "b": time.Minute, "c": time.Minute, "d": 3 * time.Minute})
+	a.Watch(results.Event{Record: &results.Record{ID: "b"}, FromStore: true})
+	if got := a.String(); got != "1 done, 0 training, 0 failed, 3 to go" || a.Share() != 0.25 {
+		t.Errorf("of stored runs %q and %g, want no pace", got, a.Share())
+	}
+	a.since = time.Now().Add(-time.Minute)
+	end := someEvent()
+	end.Frames, end.Eval = end.Total, &end.Record.Evals[0]
+	if !a.Watch(end) {
+		t.Error("the run has not ended")
+	}
+	// One minute's worth took a minute; of the six minutes' worth four are left.
+	if got := a.String(); got != "2 done, 0 training, 0 failed, 2 to go; about "+viz.Clock(240)+" left" {
+		t.Errorf("got %q", got)
+	}
+	half := someEvent()
+	half.Record = &results.Record{ID: "c"}
+	half.Frames = half.Total / 2
+	if a.Watch(half); a.Share() != 0.625 {
+		t.Errorf("behind it are %g, want two runs and a half", a.Share())
 	}
 }
 

@@ -33,14 +33,29 @@ func (s Step) Value() float64 { return s.Gain / s.Hours }
 // the variance with n seeds is 1/(n+1). The first seed is worth three times the second and six times the third.
 func gain(n int) float64 { return 1 / (float64(n+1) * float64(n+2)) }
 
-// ByValue lists the runs at a budget that the paper's tables of results need with seeds 1 to seeds and st lacks, those first that tell most in
-// an hour: a cell that nobody has before another seed, a cheap method before a dear one. What no table shows is not among them.
-func ByValue(st *results.Store, budget string, seeds int) ([]Step, error) {
+// Campaign is all that the paper's tables of results need at a budget, each run once, however many of them show it. What no table shows
+// is not part of it.
+type Campaign struct {
+	Budget  string
+	Missing []Step // those first that tell most in an hour: a cell that nobody has before another seed, a cheap method before a dear one
+	trials  []surveyed
+}
+
+// surveyed is a trial of the tables with its runs.
+type surveyed struct {
+	displayed
+	complete []experiment.Config // in the store
+	training int                 // of those that are missing, now
+	missing  []Step
+}
+
+// NewCampaign finds what the tables need at a budget with seeds 1 to seeds, and what of it st has.
+func NewCampaign(st *results.Store, budget string, seeds int) (*Campaign, error) {
 	known, err := NewRates(st)
 	if err != nil {
 		return nil, err
 	}
-	var steps []Step
+	c := &Campaign{Budget: budget}
 	for _, t := range displayedTrials() {
 		e, err := New(Request{Task: t.trial.Task, Method: t.trial.Method, Budget: budget, Set: t.trial.Set, Seed: 1})
 		if err != nil {
@@ -53,18 +68,33 @@ func ByValue(st *results.Store, budget string, seeds int) ([]Step, error) {
 		if rate.FPS == 0 {
 			rate.FPS = 1 // nothing at all is known: first come, first served
 		}
-		if steps, err = t.lacks(steps, e, rate, seeds, st); err != nil {
+		s, err := t.survey(e, rate, seeds, st)
+		if err != nil {
 			return nil, err
 		}
+		c.trials = append(c.trials, s)
+		c.Missing = append(c.Missing, s.missing...)
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(b.Value(), a.Value()) })
-	return steps, nil
+	slices.SortStableFunc(c.Missing, func(a, b Step) int { return cmp.Compare(b.Value(), a.Value()) })
+	return c, nil
+}
+
+// Experiments are the runs that are there, and behind them the missing ones in their order.
+func (c *Campaign) Experiments() (all []experiment.Config) {
+	for _, t := range c.trials {
+		all = append(all, t.complete...)
+	}
+	for _, s := range c.Missing {
+		all = append(all, s.Experiment)
+	}
+	return all
 }
 
 // displayed is a trial and the cells that show it.
 type displayed struct {
-	trial paper.Trial
-	cells []string
+	trial  paper.Trial
+	cells  []string
+	tables []string // names of the tables that these are in, each once
 }
 
 // displayedTrials are the trials of all tables in their order, each once.
@@ -81,6 +111,9 @@ func displayedTrials() (all []displayed) {
 						at[key], all = i, append(all, displayed{trial: trial})
 					}
 					all[i].cells = append(all[i].cells, fmt.Sprintf("%s: %s, %s", table.Name, row.Head, table.Columns[j]))
+					if !slices.Contains(all[i].tables, table.Name) {
+						all[i].tables = append(all[i].tables, table.Name)
+					}
 				}
 			}
 		}
@@ -88,38 +121,69 @@ func displayedTrials() (all []displayed) {
 	return all
 }
 
-// lacks appends the seeds of the trial that are missing.
-func (t displayed) lacks(steps []Step, e experiment.Config, rate Rate, seeds int, st *results.Store) ([]Step, error) {
-	var missing []Step
-	have := 0
+// survey finds the trial's seeds in st.
+func (t displayed) survey(e experiment.Config, rate Rate, seeds int, st *results.Store) (surveyed, error) {
+	out := surveyed{displayed: t}
 	for seed := 1; seed <= seeds; seed++ {
 		e.Seed = uint64(seed)
 		r, err := begun(e, st)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		left := e.Budget.Frames
 		if r != nil && r.Complete {
-			have++
+			out.complete = append(out.complete, e)
 			continue
 		}
 		if r != nil {
 			left = max(1, left-r.Frames)
+			if st.Training(r.ID) {
+				out.training++
+			}
 		}
-		missing = append(missing, Step{Experiment: e, Cells: t.cells, Hours: float64(left) / rate.FPS / 3600, Source: rate.Source})
+		out.missing = append(out.missing, Step{Experiment: e, Cells: t.cells, Hours: float64(left) / rate.FPS / 3600, Source: rate.Source})
 	}
-	for i := range missing {
-		missing[i].Before = have + i
-		missing[i].Gain = gain(have+i) * float64(len(t.cells))
+	for i := range out.missing {
+		out.missing[i].Before = len(out.complete) + i
+		out.missing[i].Gain = gain(len(out.complete)+i) * float64(len(t.cells))
 	}
-	return append(steps, missing...), nil
+	return out, nil
 }
 
-// ValueTable shows the first steps of a list, with the hours up to each of them, and sums up all.
-func ValueTable(steps []Step, show int) viz.Table {
+// Standing shows how far the tables are, each on a line and the last for all of them together: runs that several tables show count in each, and once there.
+func (c *Campaign) Standing() viz.Table {
+	t := viz.Table{Header: []string{"table", "", "done", "training", "to go", "hours left"}}
+	line := func(head, table string) {
+		done, training, left, hours, mark := 0, 0, 0, 0.0, ""
+		for _, s := range c.trials {
+			if table != "" && !slices.Contains(s.tables, table) {
+				continue
+			}
+			done, training, left = done+len(s.complete), training+s.training, left+len(s.missing)-s.training
+			for _, step := range s.missing {
+				hours += step.Hours
+				if step.Source == Assumed {
+					mark = "?"
+				}
+			}
+		}
+		bar := viz.ProgressBar(float64(done)/float64(max(1, done+training+left)), 24)
+		t.Rows = append(t.Rows, []string{head, bar, fmt.Sprint(done), fmt.Sprint(training), fmt.Sprint(left), fmt.Sprintf("%.3g%s", hours, mark)})
+	}
+	for _, table := range paper.Benchmarks {
+		line(table.Name, table.Name)
+	}
+	line("all", "")
+	t.Marked = []int{len(t.Rows) - 1}
+	t.Notes = []string{fmt.Sprintf("Runs of the budget %s; hours if one run is trained after the other, what is training included. A run that several tables show counts in each of them, and once in the last line.", c.Budget)}
+	return t
+}
+
+// Table shows the first of the missing runs, with the hours up to each of them, and sums up all.
+func (c *Campaign) Table(show int) viz.Table {
 	t := viz.Table{Header: []string{"", "task", "method", "seed", "for", "hours", "altogether"}}
 	sum, assumed, empty := 0.0, 0, map[string]bool{}
-	for i, s := range steps {
+	for i, s := range c.Missing {
 		sum += s.Hours
 		if s.Source == Assumed {
 			assumed++
@@ -142,12 +206,12 @@ func ValueTable(steps []Step, show int) viz.Table {
 		}
 		t.Rows = append(t.Rows, []string{fmt.Sprint(i + 1), s.Experiment.Task.Kind(), s.Experiment.Label(), fmt.Sprint(s.Experiment.Seed), cells, hours, fmt.Sprintf("%.3g", sum)})
 	}
-	if len(steps) == 0 {
+	if len(c.Missing) == 0 {
 		t.Notes = []string{"Nothing is missing."}
 		return t
 	}
-	note := fmt.Sprintf("%d runs in the order of what an hour of them tells, %.3g hours one by one; %d cells have no run yet.", len(steps), sum, len(empty))
-	if show < len(steps) {
+	note := fmt.Sprintf("%d runs in the order of what an hour of them tells, %.3g hours one by one; %d cells have no run yet.", len(c.Missing), sum, len(empty))
+	if show < len(c.Missing) {
 		note += fmt.Sprintf(" The first %d are shown; -plan shows all.", show)
 	}
 	t.Notes = []string{note}

@@ -20,6 +20,20 @@ import (
 // plant puts a complete run of e without evaluations into st.
 func plant(t *testing.T, st *results.Store, e experiment.Config) string {
 	t.Helper()
+	id, r := claim(t, st, e)
+	err := r.Finish(results.Host{})
+	if err == nil {
+		err = r.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// claim begins a run of e in st, as a process that trains it does.
+func claim(t *testing.T, st *results.Store, e experiment.Config) (string, *results.Run) {
+	t.Helper()
 	id, err := e.ID()
 	if err != nil {
 		t.Fatal(err)
@@ -29,16 +43,10 @@ func plant(t *testing.T, st *results.Store, e experiment.Config) string {
 		t.Fatal(err)
 	}
 	r, err := st.Claim(t.Context(), id, text, results.Record{Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed}, false, nil)
-	if err == nil {
-		err = r.Finish(results.Host{})
-	}
-	if err == nil {
-		err = r.Close()
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return id
+	return id, r
 }
 
 func TestTheOrderOfValueFillsEmptyCellsThenSeedsThenDearMethods(t *testing.T) {
@@ -62,10 +70,11 @@ func TestTheOrderOfValueFillsEmptyCellsThenSeedsThenDearMethods(t *testing.T) {
 	}
 	have := plant(t, st, done)
 	const seeds = 3
-	steps, err := ByValue(st, "smoke", seeds)
+	c, err := NewCampaign(st, "smoke", seeds)
 	if err != nil {
 		t.Fatal(err)
 	}
+	steps := c.Missing
 	wanted := map[string]bool{}
 	for _, table := range paper.Benchmarks {
 		es, _ := Benchmark(table, "smoke", seeds)
@@ -115,9 +124,39 @@ func TestTheOrderOfValueFillsEmptyCellsThenSeedsThenDearMethods(t *testing.T) {
 	if steps[i].Before != 1 || steps[i].Experiment.Seed != 2 {
 		t.Errorf("after seed 1 comes %+v", steps[i])
 	}
-	text := ValueTable(steps, 3).Text()
+	text := c.Table(3).Text()
 	if !strings.Contains(text, "-plan shows all") || !strings.Contains(text, "rate has not been measured") || strings.Count(text, "\n") > 7 {
 		t.Errorf("the table is\n%s", text)
+	}
+}
+
+func TestTheStandingCountsEachRunOfAllTablesOnce(t *testing.T) {
+	st := libtest.Store(t)
+	done, err := New(Request{Task: "balance", Method: "mappo-cermic", Budget: "smoke", Seed: 1}) // shown by all tables but one
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := plant(t, st, done)
+	going := done
+	going.Seed = 2
+	_, r := claim(t, st, going)
+	defer r.Close()
+	c, err := NewCampaign(st, "smoke", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := c.Standing()
+	if len(table.Rows) != len(paper.Benchmarks)+1 {
+		t.Fatalf("%d lines for %d tables", len(table.Rows), len(paper.Benchmarks))
+	}
+	for _, row := range table.Rows {
+		if want := map[bool]string{true: "0", false: "1"}[row[0] == "ablation"]; row[2] != want || row[3] != want { // which has no Balance
+			t.Errorf("%q, want %s done and %s training", row, want, want)
+		}
+	}
+	all := c.Experiments()
+	if first, err := all[0].ID(); err != nil || len(all) != len(c.Missing)+1 || first != have {
+		t.Errorf("%d experiments of which %d are missing, the first is run %s (%v)", len(all), len(c.Missing), first, err)
 	}
 }
 
