@@ -5,6 +5,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -23,90 +24,142 @@ type Scale struct {
 // of scales a score.
 func (s Scale) of(score float64) float64 { return (score - s.From) / (s.To - s.From) }
 
-// Aggregate is how methods do over all tasks on which every one of them was measured.
+// Aggregate is how methods do over tasks on which every one of them was measured.
 type Aggregate struct {
 	Tasks   []string      // of the paper's names
 	Methods []string      // displayed names, in the order of the table
+	Base    int           // of Methods, which the others are compared with: MAPPO if it is there
 	Scores  [][][]float64 // [method][task][seed], scaled
 	Scales  []Scale       // of Tasks
+	Without []string      // methods with runs that were left out, because they lack tasks that the others have
 	Left    []string      // tasks that were left out because a method lacks runs or there is no scale
 }
 
-// Aggregate gathers the scaled last scores of the table's rows, of the methods that were measured at all.
-// scale gives the scale of a task by its ID, zero if there is none. A row counts as one method under its head.
+// Aggregate gathers the scaled last scores of methods and tasks, those that have most: of all choices in which every method has runs on every task,
+// at least two of each, the one with most pairs of a method and a task. scale gives the scale of a task by its ID, zero if there is none. A row
+// counts as one method under its head.
 func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)) (Aggregate, error) {
 	runs := asked{src: src}
+	has := make([]uint64, len(t.Rows)) // the columns in which a row was measured, one bit each
+	var usable uint64
+	scales := make([]Scale, len(t.Columns))
+	for j := range t.Columns {
+		measured := 0
+		for i, row := range t.Rows {
+			if row.Cells[j].Minus == nil && len(runs.of(row.Cells[j].Trial).Runs) > 0 {
+				has[i] |= 1 << j
+				measured++
+			}
+		}
+		if measured < 2 {
+			continue
+		}
+		var err error
+		if scales[j], err = scale(t.Rows[0].Cells[j].Trial.Task); err != nil {
+			return Aggregate{}, err
+		}
+		if scales[j] != (Scale{}) {
+			usable |= 1 << j
+		}
+	}
+	rows, columns := largest(has, usable)
 	var a Aggregate
-	var rows []Row
-	for _, row := range t.Rows {
-		if slices.ContainsFunc(row.Cells, func(c Cell) bool { return len(runs.of(c.Trial).Runs) > 0 }) {
-			rows = append(rows, row)
+	for i, row := range t.Rows {
+		switch {
+		case rows&(1<<i) == 0 && has[i] != 0:
+			a.Without = append(a.Without, row.Head)
+		case rows&(1<<i) != 0:
+			if row.Cells[0].Trial.Method == "mappo" {
+				a.Base = len(a.Methods)
+			}
 			a.Methods, a.Scores = append(a.Methods, row.Head), append(a.Scores, nil)
 		}
 	}
 	for j, column := range t.Columns {
-		lacks := func(r Row) bool { return len(runs.of(r.Cells[j].Trial).Runs) == 0 || r.Cells[j].Minus != nil }
-		var known Scale
-		var err error
-		if len(rows) > 0 && !slices.ContainsFunc(rows, lacks) {
-			if known, err = scale(rows[0].Cells[j].Trial.Task); err != nil {
-				return Aggregate{}, err
-			}
-		}
-		if known == (Scale{}) {
+		if columns&(1<<j) == 0 {
 			a.Left = append(a.Left, column)
 			continue
 		}
-		a.Tasks, a.Scales = append(a.Tasks, column), append(a.Scales, known)
-		for i, row := range rows {
-			scores := runs.scores(row.Cells[j].Trial)
-			for k := range scores {
-				scores[k] = known.of(scores[k])
+		a.Tasks, a.Scales = append(a.Tasks, column), append(a.Scales, scales[j])
+		k := 0
+		for i, row := range t.Rows {
+			if rows&(1<<i) == 0 {
+				continue
 			}
-			a.Scores[i] = append(a.Scores[i], scores)
+			scores := runs.scores(row.Cells[j].Trial)
+			for n := range scores {
+				scores[n] = scales[j].of(scores[n])
+			}
+			a.Scores[k] = append(a.Scores[k], scores)
+			k++
 		}
 	}
 	return a, runs.err
 }
 
+// largest chooses rows and the columns that all of them have, at least two of each, so that rows × columns are most; of equals the one with most
+// columns. Both are sets of bits, empty if there is no choice. It tries every set of rows: tables have ten.
+func largest(has []uint64, usable uint64) (rows, columns uint64) {
+	size := 0
+	for set := uint64(1); set < 1<<len(has); set++ {
+		common := usable
+		for i, h := range has {
+			if set&(1<<i) != 0 {
+				common &= h
+			}
+		}
+		m, n := bits.OnesCount64(set), bits.OnesCount64(common)
+		if m >= 2 && n >= 2 && (m*n > size || m*n == size && n > bits.OnesCount64(columns)) {
+			rows, columns, size = set, common, m*n
+		}
+	}
+	return rows, columns
+}
+
 // about says what was averaged, and on which scales.
 func (a Aggregate) about() string {
+	if len(a.Tasks) == 0 {
+		return "No two methods have runs on the same two tasks yet: there is nothing to average."
+	}
 	var over []string
 	for i, s := range a.Scales {
 		over = append(over, fmt.Sprintf("%s (%s to %s, %d episodes each)", a.Tasks[i], viz.Fixed(s.From, 2), viz.Fixed(s.To, 2), s.Episodes))
 	}
-	text := "Scores are scaled on each task so that random play is 0 and scripted play is 1: " + strings.Join(over, ", ") + ". " + stats.Caution
+	text := "Scores are scaled on each task so that random play is 0 and scripted play is 1: " + strings.Join(over, ", ") + "."
+	if slices.ContainsFunc(a.Scores, func(tasks [][]float64) bool {
+		return slices.ContainsFunc(tasks, func(seeds []float64) bool { return len(seeds) < 2 })
+	}) {
+		text += " A method with a single run on any of the tasks has no interval."
+	}
+	text += " " + stats.Caution
+	if len(a.Without) > 0 {
+		text += " Methods left out, because they lack runs on these tasks: " + strings.Join(a.Without, ", ") + "."
+	}
 	if len(a.Left) > 0 {
-		text += " Left out, because not every method was measured or no scale is known: " + strings.Join(a.Left, ", ") + "."
+		text += " Tasks left out, because a method lacks runs there or no scale is known: " + strings.Join(a.Left, ", ") + "."
 	}
 	return text
 }
 
 // Summary is a table of aggregate scores: interquartile mean, mean and median over tasks and seeds with stratified bootstrap
-// 95 % intervals, and the probability that a run of the method beats one of the first method on the same task.
+// 95 % intervals, and the probability that a run of the method beats one of Base on the same task.
 func (a Aggregate) Summary() viz.Table {
-	t := viz.Table{Title: "Aggregate scores", Header: []string{"method", "IQM", "mean", "median", "beats " + first(a.Methods)}, Notes: []string{a.about()}}
 	if len(a.Tasks) == 0 {
-		return t
+		return viz.Table{Notes: []string{a.about()}}
 	}
+	t := viz.Table{Header: []string{"method", "IQM", "mean", "median", "beats " + a.Methods[a.Base]}, Notes: []string{a.about()}}
+	t.Title = fmt.Sprintf("Aggregate scores of %s over %s", viz.Count(len(a.Methods), "method"), viz.Count(len(a.Tasks), "task"))
 	for i, method := range a.Methods {
 		show := func(name string, f func([][]float64) float64) string {
 			return interval(stats.Bootstrap(a.Scores[i], f, resamples, rng.New(0, "paper/aggregate/"+name)))
 		}
 		odds := viz.Missing
-		if i > 0 {
-			odds = interval(stats.BootstrapTwo(a.Scores[i], a.Scores[0], stats.Improvement, resamples, rng.New(0, "paper/improvement")))
+		if i != a.Base {
+			odds = interval(stats.BootstrapTwo(a.Scores[i], a.Scores[a.Base], stats.Improvement, resamples, rng.New(0, "paper/improvement")))
 		}
 		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean), show("median", stats.Median), odds})
 	}
 	return t
-}
-
-func first(names []string) string {
-	if len(names) == 0 {
-		return "the first"
-	}
-	return names[0]
 }
 
 // interval writes an estimate: "0.52 [0.40, 0.63]".

@@ -74,6 +74,21 @@ func (t *Trial) with(changes []string) *Trial {
 	return &changed
 }
 
+// OnDense is the table with every starred task trained on the dense reward, where it says how.
+func (t *Benchmark) OnDense() *Benchmark {
+	dense := *t
+	dense.Rows = slices.Clone(t.Rows)
+	for i, row := range t.Rows {
+		dense.Rows[i].Cells = slices.Clone(row.Cells)
+		for j, c := range row.Cells {
+			if c.Dense != nil {
+				dense.Rows[i].Cells[j].Trial, dense.Rows[i].Cells[j].Dense = *c.Dense, nil
+			}
+		}
+	}
+	return &dense
+}
+
 // Runs are the complete runs at one budget that the table's cells are measured with, each experiment once.
 func (t *Benchmark) Runs(src Source) ([]results.Group, error) {
 	var out []results.Group

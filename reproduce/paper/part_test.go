@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
+	"cermic/viz"
 )
 
 func TestAPartOfATableKeepsItsCells(t *testing.T) {
@@ -83,8 +84,35 @@ func TestAggregatesTakeTheTasksThatEveryMethodHas(t *testing.T) {
 			t.Errorf("the profile is slanted from %g to %g, want it level between scores", x[k-1], x[k])
 		}
 	}
-	if empty, err := Sota.Aggregate(src.at("paper"), scale); err != nil || len(empty.Summary().Rows) != 0 || len(empty.Profiles()) != 0 {
+	empty, err := Sota.Aggregate(src.at("paper"), scale)
+	if table := empty.Summary(); err != nil || len(table.Rows) != 0 || len(empty.Profiles()) != 0 || !strings.Contains(table.Text(), "nothing to average") {
 		t.Errorf("of nothing: %+v, %v", empty, err)
+	}
+}
+
+func TestAggregatesLeaveOutAMethodThatLacksWhatTheOthersHave(t *testing.T) {
+	src := sourceOf(t, "vmas/balance qmix: 5", "vmas/balance mappo: 1 2", "vmas/balance mace: 3", "vmas/balance mappo-cermic: 4",
+		"vmas/wheel mappo: 1 2", "vmas/wheel mace: 3", "vmas/flocking mappo: 1 2", "vmas/flocking mace: 3", "vmas/flocking mappo-cermic: 3",
+		"vmas/balance mappo task.reward=dense: 7", "vmas/balance mace task.reward=dense: 8", "vmas/navigation mappo: 1", "vmas/navigation mace: 1")
+	scale := func(task string) (Scale, error) { return Scale{To: 10, Episodes: 1}, nil }
+	a, err := Sota.Aggregate(src, scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// MAPPO and MACE on four tasks are eight pairs; with MAPPO-CERMIC on two there would be six.
+	if strings.Join(a.Methods, " ") != "MAPPO MACE" || len(a.Tasks) != 4 || strings.Join(a.Without, " ") != "QMIX MAPPO-CERMIC" {
+		t.Errorf("methods %v on tasks %v, without %v", a.Methods, a.Tasks, a.Without)
+	}
+	table := a.Summary()
+	if len(table.Rows) != 2 || table.Header[4] != "beats MAPPO" || table.Rows[0][4] != viz.Missing || !strings.HasPrefix(table.Rows[1][4], "0.") && !strings.HasPrefix(table.Rows[1][4], "1.") {
+		t.Errorf("the table is %v", table.Rows)
+	}
+	if note := table.Notes[0]; !strings.Contains(note, "has no interval") || !strings.Contains(note, "Methods left out, because they lack runs on these tasks: QMIX, MAPPO-CERMIC.") {
+		t.Errorf("the note is %s", note)
+	}
+	dense, err := Sota.OnDense().Aggregate(src, scale)
+	if err != nil || strings.Join(dense.Tasks, " ") != "Naviga Balanc*" || dense.Scores[1][1][0] != 0.8 {
+		t.Errorf("on the dense reward %+v, %v", dense, err)
 	}
 }
 
