@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/viz"
@@ -142,13 +144,15 @@ func (a Aggregate) about() string {
 }
 
 // Summary is a table of aggregate scores: interquartile mean, mean and median over tasks and seeds with stratified bootstrap
-// 95 % intervals, and the probability that a run of the method beats one of Base on the same task.
+// 95 % intervals, the probability that a run of the method beats one of Base on the same task, and on how many tasks its mean is above that of Base, with
+// the p of Wilcoxon's signed-rank test over tasks, by Holm's correction for the number of methods.
 func (a Aggregate) Summary() viz.Table {
 	if len(a.Tasks) == 0 {
 		return viz.Table{Notes: []string{a.about()}}
 	}
-	t := viz.Table{Header: []string{"method", "IQM", "mean", "median", "beats " + a.Methods[a.Base]}, Notes: []string{a.about()}}
+	t := viz.Table{Header: []string{"method", "IQM", "mean", "median", "beats " + a.Methods[a.Base], "tasks won"}, Notes: []string{a.about()}}
 	t.Title = fmt.Sprintf("Aggregate scores of %s over %s", viz.Count(len(a.Methods), "method"), viz.Count(len(a.Tasks), "task"))
+	won := a.tasksWon()
 	for i, method := range a.Methods {
 		show := func(name string, f func([][]float64) float64) string {
 			return interval(stats.Bootstrap(a.Scores[i], f, resamples, rng.New(0, "paper/aggregate/"+name)))
@@ -157,9 +161,37 @@ func (a Aggregate) Summary() viz.Table {
 		if i != a.Base {
 			odds = interval(stats.BootstrapTwo(a.Scores[i], a.Scores[a.Base], stats.Improvement, resamples, rng.New(0, "paper/improvement")))
 		}
-		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean), show("median", stats.Median), odds})
+		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean), show("median", stats.Median), odds, won[i]})
 	}
+	t.Notes = append(t.Notes, fmt.Sprintf("Tasks won: those on which the mean over seeds is above that of %s, and p of Wilcoxon's signed-rank test over tasks, "+
+		"by Holm's correction for %s.", a.Methods[a.Base], viz.Count(len(a.Methods)-1, "comparison")))
 	return t
+}
+
+// tasksWon is the last column of Summary: "7 of 11, p = 0.32".
+func (a Aggregate) tasksWon() []string {
+	out := make([]string, len(a.Methods))
+	var compared []int // methods
+	var ps []float64
+	for i := range a.Methods {
+		out[i] = viz.Missing
+		if i == a.Base {
+			continue
+		}
+		won, differences := 0, make([]float64, len(a.Tasks))
+		for j := range a.Tasks {
+			differences[j] = stat.Mean(a.Scores[i][j], nil) - stat.Mean(a.Scores[a.Base][j], nil)
+			if differences[j] > 0 {
+				won++
+			}
+		}
+		out[i] = fmt.Sprintf("%d of %d", won, len(a.Tasks))
+		compared, ps = append(compared, i), append(ps, stats.SignedRank(differences))
+	}
+	for k, p := range stats.Holm(ps) {
+		out[compared[k]] += fmt.Sprintf(", p = %.2g", p)
+	}
+	return out
 }
 
 // interval writes an estimate: "0.52 [0.40, 0.63]".
