@@ -51,6 +51,9 @@ type surveyed struct {
 
 // NewCampaign finds what the tables need at a budget with seeds 1 to seeds, and what of it st has.
 func NewCampaign(st *results.Store, budget string, seeds int) (*Campaign, error) {
+	if _, err := FindPreset(budget); err != nil {
+		return nil, err
+	}
 	known, err := NewRates(st)
 	if err != nil {
 		return nil, err

@@ -154,6 +154,9 @@ func TestTheStandingCountsEachRunOfAllTablesOnce(t *testing.T) {
 			t.Errorf("%q, want %s done and %s training", row, want, want)
 		}
 	}
+	if _, err := NewCampaign(st, "shrot", 3); err == nil || !strings.Contains(err.Error(), "short") {
+		t.Errorf("of an unknown budget: %v, want near ones", err)
+	}
 	all := c.Experiments()
 	if first, err := all[0].ID(); err != nil || len(all) != len(c.Missing)+1 || first != have {
 		t.Errorf("%d experiments of which %d are missing, the first is run %s (%v)", len(all), len(c.Missing), first, err)
