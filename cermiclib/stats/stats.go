@@ -10,6 +10,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -27,16 +28,48 @@ func Median(scores [][]float64) float64 {
 	return quantile(means, 0.5)
 }
 
-// IQM is the interquartile mean: of all scores of all tasks together, the mean of those that remain without the lowest
-// and the highest quarter, each rounded down to whole scores.
+// IQM is the interquartile mean: of the scores of all tasks together, the mean of those that remain without the lowest
+// and the highest quarter, each rounded down to whole scores. Tasks weigh the same: where they differ in their number of runs, those of each count
+// as if they were repeated until all have as many.
 func IQM(scores [][]float64) float64 {
-	all := slices.Concat(scores...)
-	if hasNaN(all) {
+	type weighed struct {
+		score float64
+		times int
+	}
+	runs := 1 // of every task, with repetitions
+	for _, task := range scores {
+		if hasNaN(task) {
+			return math.NaN()
+		}
+		runs = lcm(runs, len(task))
+	}
+	if len(scores) == 0 {
 		return math.NaN()
 	}
-	slices.Sort(all)
-	cut := len(all) / 4
-	return mean(all[cut : len(all)-cut])
+	var all []weighed
+	for _, task := range scores {
+		for _, x := range task {
+			all = append(all, weighed{x, runs / len(task)})
+		}
+	}
+	slices.SortFunc(all, func(a, b weighed) int { return cmp.Compare(a.score, b.score) })
+	whole := runs * len(scores)
+	from, to := whole/4, whole-whole/4
+	sum, at := 0.0, 0
+	for _, w := range all {
+		sum += w.score * float64(max(0, min(to, at+w.times)-max(from, at)))
+		at += w.times
+	}
+	return sum / float64(to-from)
+}
+
+// lcm is the least common multiple of two numbers above 0.
+func lcm(a, b int) int {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x * b
 }
 
 // OptimalityGap is by how much the scores of all tasks together fall short of the target on average; a score above the

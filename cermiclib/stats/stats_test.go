@@ -37,7 +37,7 @@ func TestAggregatesMatchScipy(t *testing.T) {
 		"median, ragged":     {Median(ragged), 9.5},
 		"IQM x":              {IQM(scoresX), 0.6122222222222222},
 		"IQM y":              {IQM(scoresY), 0.48},
-		"IQM, ragged":        {IQM(ragged), 5},
+		"IQM, ragged":        {IQM(ragged), 110. / 14}, // trim_mean of the first task's runs twice and the second's seven times
 		"IQM of one":         {IQM([][]float64{{3}}), 3},
 		"gap x":              {gap(scoresX), 0.42466666666666675},
 		"gap y to 0.5":       {OptimalityGap(scoresY, 0.5), 0.15066666666666673},
