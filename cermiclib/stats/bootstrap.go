@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -18,6 +19,14 @@ type Interval struct{ Value, Low, High float64 }
 
 // Excludes reports whether x lies outside the interval; never if there is no interval.
 func (i Interval) Excludes(x float64) bool { return x < i.Low || x > i.High }
+
+// String writes an estimate with three digits, "4.6 [3.24, 5.95]", and without an interval where there is none.
+func (i Interval) String() string {
+	if math.IsNaN(i.Low) {
+		return fmt.Sprintf("%.3g", i.Value)
+	}
+	return fmt.Sprintf("%.3g [%.3g, %.3g]", i.Value, i.Low, i.High)
+}
 
 // Bootstrap estimates f(scores) and its interval from reps resamples (2000 is plenty for two digits). Each resample draws,
 // on every task on its own, as many runs as the task has, with replacement. f gets [task][run] in memory that is used

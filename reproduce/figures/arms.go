@@ -83,7 +83,7 @@ func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64, err
 	if scores, err = g.Scores(); err != nil || len(scores) == 0 {
 		return viz.Missing, nil, err
 	}
-	return withInterval(stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, r)), scores, nil
+	return stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, r).String(), scores, nil
 }
 
 // baselines writes what episodes of the random and of the scripted policy come to on a task, a cell each; a dash without a script.

@@ -9,6 +9,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
+	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -61,23 +62,11 @@ func Compare(rs []*results.Record) (viz.Table, error) {
 	row(methods[1]+" minus "+methods[0], stats.Difference(x, y, stats.Mean, comparisonReps, r), both)
 	row("the same, Welch's interval", stats.Welch(x[0], y[0]), both)
 	row("probability of improvement", stats.BootstrapTwo(x, y, stats.Improvement, comparisonReps, r), both)
-	if needed := seedsNeeded(x[0], y[0]); needed != "" {
+	if needed := paper.SeedsNeeded(x[0], y[0]); needed != "" {
 		t.Rows = append(t.Rows, []string{"seeds for 80 % power", needed, viz.Missing, "of each"})
 	}
 	t.Notes = []string{"The difference is significant at 5 % only where both of its intervals exclude 0. Intervals are over seeds and of the bootstrap unless another is named. " +
 		stats.Caution + " Seeds for 80 % power: so many of each method make this difference significant four times in five, by Welch's test at 5 %, if it and the standard deviations are as " +
 		"measured; measured on few seeds, a rough guide."}
 	return t, nil
-}
-
-// seedsNeeded writes how many runs of each method would find the difference of x and y; nothing where they do not say.
-func seedsNeeded(x, y []float64) string {
-	switch n := stats.SeedsNeeded([][]float64{x, y}, []float64{1, -1}, 1-stats.Level); {
-	case n == 0:
-		return ""
-	case n > stats.MostSeeds:
-		return fmt.Sprintf("more than %d", stats.MostSeeds)
-	default:
-		return fmt.Sprint(n)
-	}
 }

@@ -94,5 +94,5 @@ func finalScore(g results.Group, chance float64) (string, error) {
 	if low := min(i.Low, stats.Student(scores).Low); low <= chance || len(scores) == 1 {
 		mark = "°"
 	}
-	return withInterval(i) + mark + " × " + number(float64(len(scores))), nil
+	return i.String() + mark + " × " + number(float64(len(scores))), nil
 }

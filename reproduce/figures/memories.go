@@ -93,7 +93,7 @@ func Comparison(gs []results.Group) (viz.Table, error) {
 			first = x
 		} else {
 			row[3] = differenceCell(x[0], first[0], r)
-			row[4] = withInterval(stats.BootstrapTwo(x, first, stats.Improvement, comparisonReps, r))
+			row[4] = stats.BootstrapTwo(x, first, stats.Improvement, comparisonReps, r).String()
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -122,17 +122,9 @@ func lastSuccess(r *results.Record) float64 {
 func differenceCell(x, y []float64, r *rng.Rand) string {
 	d := stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, comparisonReps, r)
 	if stats.Differ(x, y, d) {
-		return withInterval(d)
+		return d.String()
 	}
-	return withInterval(d) + "°"
-}
-
-// withInterval writes an estimate with its interval.
-func withInterval(i stats.Interval) string {
-	if math.IsNaN(i.Low) {
-		return fmt.Sprintf("%.3g", i.Value)
-	}
-	return fmt.Sprintf("%.3g [%.3g, %.3g]", i.Value, i.Low, i.High)
+	return d.String() + "°"
 }
 
 // diagnostics are what explains how CERMIC's module does, in the order of its data flow.

@@ -156,7 +156,7 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 			for k := range t.parts {
 				cell := viz.Missing
 				if all[k] = earned(gs[m*len(t.parts)+k].Runs); len(all[k]) > 0 {
-					cell = fmt.Sprintf("%s (%d)", withInterval(stats.Student(all[k])), len(all[k]))
+					cell = fmt.Sprintf("%s (%d)", stats.Student(all[k]).String(), len(all[k]))
 				}
 				row = append(row, cell)
 			}
@@ -177,33 +177,19 @@ func displayName(method string) string {
 // Differences compares each method with the first of them wherever both have runs that can be tested.
 func (t *Thresholds) Differences(st *results.Store) (viz.Table, error) {
 	first := displayName(t.methods[0])
-	out := viz.Table{Title: "What methods earn beyond " + first, Header: []string{"task", "k", "method", "difference", "p", "seeds", "seeds for 80 % power"},
-		Notes: []string{"Difference of the means of the sparse return over seeds with Welch's 95 % interval, wherever both have two seeds or more that are not all alike; p with Holm's correction over all rows. " +
-			"The last column: so many seeds of each method would make an uncorrected difference significant at 5 % four times in five, if it and the standard deviations are as measured; on few seeds a rough guide."}}
-	var ps []float64
+	d := paper.NewDifferences("What methods earn beyond "+first, "the sparse return", "task", "k", "method")
 	for _, a := range t.tasks {
 		gs, err := complete(st, a.list)
 		if err != nil {
-			return out, err
+			return viz.Table{}, err
 		}
 		for k, parts := range t.parts {
-			base := earned(gs[k].Runs)
 			for m := 1; m < len(t.methods); m++ {
-				own := earned(gs[m*len(t.parts)+k].Runs)
-				if min(len(own), len(base)) < 2 || stat.Variance(own, nil)+stat.Variance(base, nil) == 0 {
-					continue
-				}
-				difference, p := stats.Contrast([][]float64{own, base}, []float64{1, -1})
-				ps = append(ps, p)
-				out.Rows = append(out.Rows, []string{path.Base(a.task), fmt.Sprint(parts), displayName(t.methods[m]), withInterval(difference), "",
-					fmt.Sprintf("%d and %d", len(own), len(base)), cmp.Or(seedsNeeded(own, base), viz.Missing)})
+				d.Add(earned(gs[m*len(t.parts)+k].Runs), earned(gs[k].Runs), path.Base(a.task), fmt.Sprint(parts), displayName(t.methods[m]))
 			}
 		}
 	}
-	for i, p := range stats.Holm(ps) {
-		out.Rows[i][4] = fmt.Sprintf("%.2g", p)
-	}
-	return out, nil
+	return d.Table(), nil
 }
 
 // begins is the smallest number of parts at which runs earn more than random play does: by Student's interval over seeds, or, with a question

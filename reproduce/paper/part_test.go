@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,22 @@ func TestAggregatesLeaveOutAMethodThatLacksWhatTheOthersHave(t *testing.T) {
 	dense, err := Sota.OnDense().Aggregate(src, scale)
 	if err != nil || strings.Join(dense.Tasks, " ") != "Naviga Balanc*" || dense.Scores[1][1][0] != 0.8 {
 		t.Errorf("on the dense reward %+v, %v", dense, err)
+	}
+}
+
+func TestDifferencesAreThoseThatCanBeTested(t *testing.T) {
+	src := sourceOf(t, "vmas/balance mappo: 0 1 2", "vmas/balance mace: 8 9 10", "vmas/balance mappo-cermic: 4", "vmas/wheel mappo: 1 1", "vmas/wheel mace: 1 1",
+		"vmas/balance mappo task.reward=dense: 1 2", "vmas/balance qmix task.reward=dense: 2 1")
+	table, err := Sota.Differences(src, "MAPPO")
+	// 8 ± 2.776 · √(2/3), t = 9.80 of four degrees of freedom.
+	if want := []string{"Balanc*", "MACE", "8 [5.73, 10.3]", "0.00061", "3 and 3", "2"}; err != nil || len(table.Rows) != 1 || !slices.Equal(table.Rows[0], want) {
+		t.Errorf("%q, %v; want %q", table.Rows, err, want)
+	}
+	if dense, err := Sota.OnDense().Differences(src, "MAPPO"); err != nil || len(dense.Rows) != 1 || dense.Rows[0][3] != "1" {
+		t.Errorf("on the dense reward %q, %v", dense.Rows, err)
+	}
+	if _, err := Sota.Differences(src, "MAPO"); err == nil || !strings.Contains(err.Error(), "MAPPO") {
+		t.Errorf("from an unknown row: %v", err)
 	}
 }
 
