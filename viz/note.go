@@ -46,19 +46,22 @@ type noted struct {
 	note string
 }
 
+// own are the lines of the note.
+func (n noted) own() []string { return strings.Split(n.note, "\n") }
+
 // Lines implements text.Handler: a text is as high as its lines.
 func (n noted) Lines(name string) []string {
 	if strings.TrimSpace(name) == "" {
-		return []string{n.note}
+		return n.own()
 	}
-	return append(n.Handler.Lines(name), n.note)
+	return append(n.Handler.Lines(name), n.own()...)
 }
 
 // Box implements text.Handler. The note takes no width: as the name of an axis it would move the right end of a narrow plot, since gonum
 // finds the two ends from the boxes that stick out farthest, and plots that are to be aligned would leave the picture.
 func (n noted) Box(line string, f font.Font) (width, height, depth vg.Length) {
 	width, height, depth = n.Handler.Box(line, f)
-	if line == n.note {
+	if slices.Contains(n.own(), line) {
 		width = 0
 	}
 	return width, height, depth
@@ -68,9 +71,26 @@ func (n noted) Box(line string, f font.Font) (width, height, depth vg.Length) {
 func (n noted) Draw(c vg.Canvas, name string, style text.Style, at vg.Point) {
 	small := noteStyle()
 	small.XAlign, small.YAlign = style.XAlign, style.YAlign
-	small.Handler.Draw(c, n.note, small, at)
+	lines := n.own()
+	for i, line := range lines {
+		small.Handler.Draw(c, line, small, at.Add(vg.Point{Y: noteRow * vg.Length(len(lines)-1-i)}))
+	}
 	style.Handler = n.Handler
-	n.Handler.Draw(c, strings.TrimSpace(name), style, at.Add(vg.Point{Y: noteRow}))
+	n.Handler.Draw(c, strings.TrimSpace(name), style, at.Add(vg.Point{Y: noteRow * vg.Length(len(lines))}))
+}
+
+// wrap breaks a note between words so that no line is wider than it may be, unless a word is.
+func wrap(note string, width vg.Length) string {
+	style := noteStyle()
+	var lines []string
+	for _, word := range strings.Fields(note) {
+		if last := len(lines) - 1; last >= 0 && style.Width(lines[last]+" "+word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // bandNote says what stands around the means of series: up to five seeds each by itself, of more a bootstrap interval.

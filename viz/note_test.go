@@ -25,3 +25,35 @@ func TestALongNoteTakesNoRoomBesideALine(t *testing.T) {
 		t.Errorf("with a long note the data lie from %v to %v, without one from %v to %v", got.Min.X, got.Max.X, want.Min.X, want.Max.X)
 	}
 }
+
+func TestNotesThatDifferAreBrokenToTheWidthOfTheirPanels(t *testing.T) {
+	const note = "mean of 2 to 5 seeds, which are the dots; bands: standard deviation over runs; other lines are one seed each"
+	const width = 2 * vg.Inch
+	broken := wrap(note, width)
+	if strings.ReplaceAll(broken, "\n", " ") != note || !strings.Contains(broken, "\n") {
+		t.Errorf("broken to %q", broken)
+	}
+	for line := range strings.SplitSeq(broken, "\n") {
+		if w := noteStyle().Width(line); w > width {
+			t.Errorf("%q is %v wide, want %v at most", line, w, width)
+		}
+	}
+	plots := func(second string) Panels {
+		var p Panels
+		for _, note := range []string{note, second} {
+			one, err := Curves(Figure{X: "frames", Y: "reward", Note: note}, Series{Label: "MAPPO", X: []float64{0, 1}, Y: [][]float64{{0, 1}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Rows = append(p.Rows, nil)
+			p.Rows[0] = append(p.Rows[0], one)
+		}
+		p.Rows, p.Width, p.Height = p.Rows[:1], 2*vg.Inch, 2*vg.Inch
+		return p
+	}
+	differ := plots(note + ", too")
+	differ.Image()
+	if got := noteOf(differ.Rows[0][0]); got != note { // the caller's plots stay as they are
+		t.Errorf("the plot's own note became %q", got)
+	}
+}

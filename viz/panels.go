@@ -65,6 +65,8 @@ func (p Panels) layout() (width, height vg.Length, paint func(draw.Canvas)) {
 	note, foot := commonNote(grid), vg.Length(0)
 	if note != "" {
 		foot = noteRow + 3
+	} else {
+		wrapNotes(grid, (width-2*margin)/vg.Length(max(1, columns)))
 	}
 	height = p.Height*vg.Length(len(grid)) + head + foot + 2*margin
 	return width, height, func(whole draw.Canvas) {
@@ -115,6 +117,20 @@ func commonNote(grid [][]*plot.Plot) string {
 		}
 	}
 	return common
+}
+
+// noteShare is how much of a panel's width its own note may take: it is centred under the data, which the labels at the ends of lines push to the left.
+const noteShare = 0.6
+
+// wrapNotes breaks the notes of panels of a width, which would otherwise run into each other.
+func wrapNotes(grid [][]*plot.Plot, width vg.Length) {
+	for _, row := range grid {
+		for _, p := range row {
+			if p != nil && noteOf(p) != "" {
+				setNote(p, wrap(noteOf(p), noteShare*width))
+			}
+		}
+	}
 }
 
 // fit returns a copy of the plot, with fewer ticks where a panel is small.
