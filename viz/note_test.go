@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -38,20 +39,14 @@ func TestNotesThatDifferAreBrokenToTheWidthOfTheirPanels(t *testing.T) {
 			t.Errorf("%q is %v wide, want %v at most", line, w, width)
 		}
 	}
-	plots := func(second string) Panels {
-		var p Panels
-		for _, note := range []string{note, second} {
-			one, err := Curves(Figure{X: "frames", Y: "reward", Note: note}, Series{Label: "MAPPO", X: []float64{0, 1}, Y: [][]float64{{0, 1}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.Rows = append(p.Rows, nil)
-			p.Rows[0] = append(p.Rows[0], one)
+	differ := Panels{Rows: make([][]*plot.Plot, 1), Width: 2 * vg.Inch, Height: 2 * vg.Inch}
+	for _, note := range []string{note, note + ", too"} {
+		p, err := Curves(Figure{X: "frames", Y: "reward", Note: note}, Series{Label: "MAPPO", X: []float64{0, 1}, Y: [][]float64{{0, 1}}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		p.Rows, p.Width, p.Height = p.Rows[:1], 2*vg.Inch, 2*vg.Inch
-		return p
+		differ.Rows[0] = append(differ.Rows[0], p)
 	}
-	differ := plots(note + ", too")
 	differ.Image()
 	if got := noteOf(differ.Rows[0][0]); got != note { // the caller's plots stay as they are
 		t.Errorf("the plot's own note became %q", got)

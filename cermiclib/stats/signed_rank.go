@@ -7,30 +7,23 @@ import "math"
 // SignedRank is the two-sided p of Wilcoxon's signed-rank test that differences, one of each task, lie symmetrically about 0. It is exact
 // for any number of them, equal sizes sharing the mean of their ranks; zeros are left out. It is NaN of a NaN, and 1 where nothing differs.
 func SignedRank(differences []float64) float64 {
-	var sizes []float64
+	var kept, sizes []float64
 	for _, d := range differences {
 		if math.IsNaN(d) {
 			return math.NaN()
 		}
 		if d != 0 {
-			sizes = append(sizes, math.Abs(d))
+			kept, sizes = append(kept, d), append(sizes, math.Abs(d))
 		}
 	}
 	// Twice the ranks are whole numbers also where some are shared.
-	twice, all := make([]int, len(sizes)), 0
+	twice, plus, all := make([]int, len(kept)), 0, 0
 	for i, r := range ranks(sizes) {
 		twice[i] = int(math.Round(2 * (r + 1)))
 		all += twice[i]
-	}
-	plus, i := 0, 0
-	for _, d := range differences {
-		if d == 0 {
-			continue
-		}
-		if d > 0 {
+		if kept[i] > 0 {
 			plus += twice[i]
 		}
-		i++
 	}
 	// odds[s] is the probability that the ranks with a plus sum to s when every sign is a coin's.
 	odds := make([]float64, all+1)

@@ -28,9 +28,6 @@ func NewTally(runs int, takes map[string]time.Duration) *Tally {
 	return &Tally{runs: runs, finished: map[string]bool{}, old: map[string]bool{}, from: map[string]int{}, failed: map[string]bool{}, takes: takes, since: time.Now()}
 }
 
-// Runs is how many there are altogether.
-func (t *Tally) Runs() int { return t.runs }
-
 // Watch takes one event, and says whether a run has ended with it.
 func (t *Tally) Watch(e results.Event) (ended bool) {
 	switch {
