@@ -25,7 +25,7 @@ type Stream struct {
 	Rooms      []Room
 	Iterations int    // rollouts
 	Every      int    // iterations between two measurements; the last one is always measured
-	NumEnvs    int    // parallel environments
+	NumEnvs    int    `json:"Copies"` // parallel environments; kept traces are found by this key
 	Steps      int    // of an episode; a rollout is one episode of each agent
 	Seed       uint64 // of the stream and of the explorer's weights
 }

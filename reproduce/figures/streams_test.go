@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -77,5 +78,23 @@ func TestEveryStreamBonusIsValid(t *testing.T) {
 			t.Errorf("%s: key %q is that of another bonus, or %v", b.Label, key, err)
 		}
 		seen[key] = true
+	}
+}
+
+// The traces that are committed are those that the notebook asks for: all of them, and no others.
+func TestTheCommittedStreamsAreThoseOfEveryBonus(t *testing.T) {
+	const seeds = 3
+	told, err := Streams(t.Context(), libtest.Store(t), stream.Default(), StreamBonuses(), seeds, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range told {
+		if len(b.Runs) != seeds {
+			t.Errorf("%s: %d committed traces, want %d", b.Label, len(b.Runs), seeds)
+		}
+	}
+	var committed map[string]StreamTrace
+	if err := json.Unmarshal(committedStreams, &committed); err != nil || len(committed) != seeds*len(told) {
+		t.Errorf("streams.json keeps %d traces, %v; want %d", len(committed), err, seeds*len(told))
 	}
 }
