@@ -22,8 +22,8 @@ type Sampling struct {
 	Gaussians    int       `json:"n_gaussians" range:"1..100"` // number of Gaussians that the field to sample is a sum of
 	LidarRange   float32   `json:"lidar_range"`                // range of the lidar, in world units
 	Variances    []float32 `json:"cov" conf:"scalar"`          // variance of the Gaussians along both axes, in square world units: one number for all, or one for each
-	Collisions   bool      `json:"collisions"`                 // agents collide and observe a lidar
-	SpawnSamePos bool      `json:"spawn_same_pos"`             // all agents start at one place; not implemented, must be false
+	Collisions   bool      `json:"collisions"`                 // agents collide and observe a lidar; must be true, as VMAS fails without
+	SpawnSamePos bool      `json:"spawn_same_pos"`             // all agents start at one place; must be false, as VMAS refuses or fails with it
 
 	XDim        float64 `json:"xdim" conf:"omitdefault"`         // the field is |x| ≤ this, in world units
 	YDim        float64 `json:"ydim" conf:"omitdefault"`         // the field is |y| ≤ this, in world units
