@@ -10,13 +10,9 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
-	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Density is a task and method over the density of its reward: one reward at success, k partial rewards, and the dense reward itself.
@@ -97,26 +93,4 @@ func meanBar(label string, seeds []float64, r *rng.Rand) viz.Bar {
 		bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High
 	}
 	return bar
-}
-
-// AgentsTable is what random and scripted play contribute on a task, an agent each, for several numbers of agents: how much of
-// a difference between team sizes is the task's own.
-func AgentsTable(task string, agents []int, episodes int, seed uint64) (viz.Table, error) {
-	t := viz.Table{Title: task + ": score of an episode divided by the number of agents", Header: []string{"agents", "random", "script"},
-		Notes: []string{fmt.Sprintf("Mean ± standard deviation over %d episodes.", episodes)}}
-	for _, n := range agents {
-		cfg, err := plan.Variant(task, fmt.Sprintf("n_agents=%d", n))
-		if err != nil {
-			return t, err
-		}
-		cells, err := baselines(cfg, episodes, seed, func(p *scripted.Episodes) string {
-			floats.Scale(1/float64(n), p.Dense)
-			return fmt.Sprintf("%.2f ± %.2f", stat.Mean(p.Dense, nil), stat.StdDev(p.Dense, nil))
-		})
-		if err != nil {
-			return t, err
-		}
-		t.Rows = append(t.Rows, append([]string{fmt.Sprint(n)}, cells...))
-	}
-	return t, nil
 }

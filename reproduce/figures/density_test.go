@@ -41,13 +41,3 @@ func TestTheDensityAxisGoesFromOnePartToTheDenseReward(t *testing.T) {
 		t.Errorf("a task without parts: %v", err)
 	}
 }
-
-func TestAgentsOfBalanceShareTheLift(t *testing.T) {
-	table, err := AgentsTable("vmas/balance", []int{2, 4}, 4, 1)
-	if err != nil || len(table.Rows) != 2 || table.Rows[1][0] != "4" || !strings.Contains(table.Rows[1][2], "±") {
-		t.Errorf("%+v, %v", table, err)
-	}
-	if _, err := AgentsTable("vmas/give_way", []int{2}, 4, 1); err == nil {
-		t.Error("a task with a fixed number of agents takes another")
-	}
-}
