@@ -5,6 +5,7 @@
 package figures
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -84,6 +85,14 @@ func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64, err
 		return viz.Missing, nil, err
 	}
 	return stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, r).String(), scores, nil
+}
+
+// overSeeds writes the mean of seeds with Student's 95 % interval, and their number; a dash without any.
+func overSeeds(values []float64) string {
+	if len(values) == 0 {
+		return viz.Missing
+	}
+	return fmt.Sprintf("%s (%d)", stats.Student(values), len(values))
 }
 
 // baselines writes what episodes of the random and of the scripted policy come to on a task, a cell each; a dash without a script.

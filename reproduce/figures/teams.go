@@ -13,7 +13,6 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/cermiclib/stats"
 	"cermic/envs/rng"
 	"cermic/envs/scripted"
 	"cermic/reproduce/paper"
@@ -118,11 +117,7 @@ func (t *Teams) Table(st *results.Store) (viz.Table, error) {
 	for m, method := range t.methods {
 		row := []string{displayName(method)}
 		for _, seeds := range all[m] {
-			cell := viz.Missing
-			if len(seeds) > 0 {
-				cell = fmt.Sprintf("%s (%d)", stats.Student(seeds).String(), len(seeds))
-			}
-			row = append(row, cell)
+			row = append(row, overSeeds(seeds))
 		}
 		out.Rows = append(out.Rows, row)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
-	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -49,16 +48,7 @@ func TestAgentsOfATeamShareItsScore(t *testing.T) {
 		"mappo task.n_agents=2": {0, 2, 4}, "mace task.n_agents=2": {16, 18, 20},
 		"mappo": {40, 40, 40}, "mace": {40, 40, 40}, // all alike: no test
 	}
-	var rs []*results.Record
-	for _, e := range teams.Experiments {
-		r := libtest.Record(t, e, plan.MethodOf(e))
-		last := &r.Evals[len(r.Evals)-1]
-		for i := range last.Scores {
-			last.Scores[i] = score[e.Label()][e.Seed-1]
-		}
-		rs = append(rs, r)
-	}
-	st := libtest.Committed(t, rs...)
+	st := ended(t, teams.Experiments, score, func(last *results.Eval, x float64) { last.Scores = []float64{x} })
 	table, err := teams.Table(st)
 	if err != nil || table.Rows[2][1] != "1 [-1.48, 3.48] (3)" || table.Rows[3][2] != "10 [10, 10] (3)" {
 		t.Errorf("%q, %v", table.Rows, err)

@@ -154,11 +154,8 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 		for m, method := range t.methods {
 			row, all := []string{path.Base(a.task), displayName(method)}, make([][]float64, len(t.parts))
 			for k := range t.parts {
-				cell := viz.Missing
-				if all[k] = earned(gs[m*len(t.parts)+k].Runs); len(all[k]) > 0 {
-					cell = fmt.Sprintf("%s (%d)", stats.Student(all[k]).String(), len(all[k]))
-				}
-				row = append(row, cell)
+				all[k] = earned(gs[m*len(t.parts)+k].Runs)
+				row = append(row, overSeeds(all[k]))
 			}
 			out.Rows = append(out.Rows, append(row, begins(t.parts, all, random[i])))
 		}

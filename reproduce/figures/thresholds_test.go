@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
@@ -71,17 +72,10 @@ func TestThresholdsSayWhereMethodsDifferFromTheFirst(t *testing.T) {
 		"mappo task.milestones=2 task.reward=sparse": {0, 1, 2}, "mace task.milestones=2 task.reward=sparse": {8, 9, 10},
 		"mappo task.milestones=4 task.reward=sparse": {10, 10, 10}, "mace task.milestones=4 task.reward=sparse": {10, 10, 10}, // all alike: no test
 	}
-	var rs []*results.Record
-	for _, e := range th.Experiments {
-		r := libtest.Record(t, e, plan.MethodOf(e))
-		last := &r.Evals[len(r.Evals)-1]
-		last.Sparse = make([]float64, len(last.Scores))
-		for i := range last.Sparse {
-			last.Sparse[i] = earn[e.Label()][e.Seed-1]
-		}
-		rs = append(rs, r)
-	}
-	table, err := th.Differences(libtest.Committed(t, rs...))
+	st := ended(t, th.Experiments, earn, func(last *results.Eval, x float64) {
+		last.Sparse = slices.Repeat([]float64{x}, len(last.Scores))
+	})
+	table, err := th.Differences(st)
 	if err != nil || len(table.Rows) != 1 {
 		t.Fatalf("%+v, %v; want one row, of two partial rewards", table, err)
 	}
@@ -89,4 +83,16 @@ func TestThresholdsSayWhereMethodsDifferFromTheFirst(t *testing.T) {
 	if want := []string{"navigation", "2", "MACE", "8 [5.73, 10.3]", "0.00061", "3 and 3", "2"}; !slices.Equal(table.Rows[0], want) {
 		t.Errorf("%q, want %q", table.Rows[0], want)
 	}
+}
+
+// ended is a store of experiments whose last evaluations are set to the values of their labels, one a seed.
+func ended(t *testing.T, experiments []experiment.Config, values map[string][]float64, set func(*results.Eval, float64)) *results.Store {
+	t.Helper()
+	var rs []*results.Record
+	for _, e := range experiments {
+		r := libtest.Record(t, e, plan.MethodOf(e))
+		set(&r.Evals[len(r.Evals)-1], values[e.Label()][e.Seed-1])
+		rs = append(rs, r)
+	}
+	return libtest.Committed(t, rs...)
 }
