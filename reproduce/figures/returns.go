@@ -104,6 +104,25 @@ func rows(plots []*plot.Plot, columns, lines int) viz.Panels {
 // CurvesOf draws the tasks of a family, "vmas", "meltingpot" or "smac", that have complete runs at a budget, trained on a reward, of methods with their default settings, or
 // curves recorded from BenchMARL, which was trained on the dense one: a row a task, evaluations beside the return of training.
 func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
+	list, err := defaultRuns(st, budget, reward)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(t taskRuns) bool { return !strings.HasPrefix(t.task.ID, family+"/") })
+	if reward == "dense" {
+		for i := range list {
+			list[i].others = Recorded(list[i].task.ID)
+		}
+	}
+	list = slices.DeleteFunc(list, func(t taskRuns) bool { return len(t.groups)+len(t.others) == 0 })
+	if len(list) == 0 {
+		return "No complete run of " + family + " at budget " + budget + " was trained on the " + reward + " reward.", nil
+	}
+	return returnsOf(list...)
+}
+
+// defaultRuns are, for each task, the complete runs at a budget, trained on a reward, of methods with their default settings; of many tasks there are none.
+func defaultRuns(st *results.Store, budget, reward string) ([]taskRuns, error) {
 	records, err := st.Find(results.Query{Budget: budget, Complete: true})
 	if err != nil {
 		return nil, err
@@ -111,23 +130,11 @@ func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
 	records = TrainedOn(records, reward)
 	var list []taskRuns
 	for _, t := range plan.Tasks() {
-		if !strings.HasPrefix(t.ID, family+"/") {
-			continue
-		}
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != t.ID })
 		gs := slices.DeleteFunc(plan.Groups(own, "task.reward"), func(g results.Group) bool { return g.Label != g.Method })
-		var others []viz.Series
-		if reward == "dense" {
-			others = Recorded(t.ID)
-		}
-		if len(gs)+len(others) > 0 {
-			list = append(list, taskRuns{t, gs, others})
-		}
+		list = append(list, taskRuns{task: t, groups: gs})
 	}
-	if len(list) == 0 {
-		return "No complete run of " + family + " at budget " + budget + " was trained on the " + reward + " reward.", nil
-	}
-	return returnsOf(list...)
+	return list, nil
 }
 
 // Context are the lines beside which a learning curve can be judged, up to the frames of e: random play, the script where the task has one,

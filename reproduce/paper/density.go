@@ -5,6 +5,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"cermic/cermiclib/stats"
@@ -20,6 +21,30 @@ func RewardTrial(t Task, method, reward string) Trial {
 		trial.Set = []string{"task.reward=" + reward}
 	}
 	return trial
+}
+
+// PrintedFor finds what the paper prints for a method on a task, trained on a reward: in Table 1 or, of a starred task's dense reward, in Table 4. Where it prints a
+// number for the other reward alone, that is the cell and other is true; ok is false where it prints none. A method that follows the paper's letter has the number of its base.
+func PrintedFor(task Task, method, reward string) (cell Cell, other, ok bool) {
+	m, err := FindMethod(strings.TrimSuffix(method, literalSuffix))
+	if err != nil {
+		return Cell{}, false, false
+	}
+	wanted := RewardTrial(task, m.ID, reward)
+	for _, t := range []*Benchmark{Density, Sota} {
+		for _, row := range t.Rows {
+			for _, c := range row.Cells {
+				if c.Trial.Task != task.ID || c.Trial.Method != m.ID || c.Minus != nil {
+					continue
+				}
+				if slices.Equal(c.Trial.Set, wanted.Set) {
+					return c, false, true
+				}
+				cell, other, ok = c, true, true
+			}
+		}
+	}
+	return cell, other, ok
 }
 
 // DenseAndSparse puts, for every task of a suite, what methods score when trained on the dense reward beside what they

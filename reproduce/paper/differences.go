@@ -36,9 +36,12 @@ func (d *Differences) Add(own, base []float64, names ...string) {
 	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base)), cmp.Or(SeedsNeeded(own, base), viz.Missing)))
 }
 
-// Table is what has been added.
+// Table is what has been added, or a note that nothing could be.
 func (d *Differences) Table() viz.Table {
 	t := d.table
+	if len(t.Rows) == 0 {
+		t.Notes = []string{"No difference can be tested yet: it takes two seeds or more of both methods."}
+	}
 	t.Rows = slices.Clone(t.Rows)
 	for i, p := range stats.Holm(d.ps) {
 		row := t.Rows[i]

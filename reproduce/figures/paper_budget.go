@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"slices"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+	"cermic/viz"
+)
+
+// paperBudget is the one with every number of the paper's Table 6, 3,000,000 frames among them.
+const paperBudget = "paper"
+
+// noPaperRuns says that there is nothing to show.
+func noPaperRuns(reward string) string {
+	return "No complete run at the paper's budget was trained on the " + reward + " reward: go run ./reproduce train -budget paper -set task.reward=" + reward + " trains some."
+}
+
+// otherReward is the one of the two that is not reward.
+func otherReward(reward string) string {
+	if reward == "dense" {
+		return "sparse"
+	}
+	return "dense"
+}
+
+// paperRuns are the tasks with complete runs at the paper's budget, trained on a reward, of methods with their default settings.
+func paperRuns(st *results.Store, reward string) ([]taskRuns, error) {
+	list, err := defaultRuns(st, paperBudget, reward)
+	return slices.DeleteFunc(list, func(t taskRuns) bool { return len(t.groups) == 0 }), err
+}
+
+// PaperBudgetCurves draws the runs at the paper's own budget that were trained on a reward, a row a task: evaluations, with the paper's final scores as levels,
+// beside the return of training.
+func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
+	list, err := paperRuns(st, reward)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return noPaperRuns(reward), nil
+	}
+	for i, t := range list {
+		for _, g := range t.groups {
+			cell, other, ok := paper.PrintedFor(t.task, g.Method, reward)
+			if !ok {
+				continue
+			}
+			label := "published: " + displayName(g.Method)
+			if other {
+				label += ", " + otherReward(reward)
+			}
+			end := float64(g.Runs[0].Frames)
+			s := viz.Line(label, []float64{0, end}, []float64{cell.Value, cell.Value})
+			s.Reference = true
+			list[i].others = append(list[i].others, s)
+		}
+	}
+	return returnsOf(list...)
+}
+
+// PaperBudgetTable says, for each task and method with complete runs at the paper's own budget, trained on a reward, what they score, what the same method scores at a
+// shorter budget, and what the paper prints: how much of the gap is a matter of frames.
+func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
+	list, err := paperRuns(st, reward)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return noPaperRuns(reward), nil
+	}
+	t := viz.Table{Title: "At the paper's own budget, trained on the " + reward + " reward", Header: []string{"task", "method", "budget " + shorter, "budget " + paperBudget, "difference", "published", "ours less published"},
+		Notes: []string{"Mean over seeds of the last evaluation with Student's 95 % interval, and the number of seeds; the difference of the two budgets with Welch's. One seed has no interval. " +
+			"°: printed for training on the " + otherReward(reward) + " reward."}}
+	short := plan.At(st, shorter)
+	for _, task := range list {
+		for _, g := range task.groups {
+			long, err := g.Scores()
+			if err != nil {
+				return nil, err
+			}
+			before, err := short.Runs(paper.RewardTrial(task.task, g.Method, reward))
+			if err != nil {
+				return nil, err
+			}
+			earlier, err := before.Scores()
+			if err != nil {
+				return nil, err
+			}
+			row := []string{task.task.Name, displayName(g.Method), overSeeds(earlier), overSeeds(long), viz.Missing, viz.Missing, viz.Missing}
+			if len(earlier) > 0 {
+				row[4] = stats.Welch(long, earlier).String()
+			}
+			if cell, other, ok := paper.PrintedFor(task.task, g.Method, reward); ok {
+				row[5], row[6] = cell.Printed(), viz.Fixed(stats.Student(long).Value-cell.Value, cell.Decimals)
+				if other {
+					row[5] += "°"
+				}
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
+	"cermic/viz"
+)
+
+func TestRunsAtThePapersBudgetStandBesideShorterOnesAndThePrintedNumbers(t *testing.T) {
+	all, err := plan.Grid([]string{"balance"}, []string{"mappo", "mappo-cermic", "mappo-cermic-literal"}, "paper", 2, "task.reward=dense")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []struct {
+		task, method, budget string
+	}{{"navigation", "mappo", "paper"}, {"balance", "mappo", "short"}, {"dispersion", "mappo", "short"}} {
+		es, err := plan.Grid([]string{more.task}, []string{more.method}, more.budget, 1, "task.reward=dense")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, es...)
+	}
+	score := map[string][]float64{"mappo": {1}, "mappo task.reward=dense": {60, 62}, "mappo-cermic task.reward=dense": {64, 66}, "mappo-cermic-literal task.reward=dense": {1, 1}}
+	st := ended(t, all, score, func(last *results.Eval, x float64) {
+		if last.Frames < 3_000_000 {
+			x -= 10
+		}
+		last.Scores = []float64{x}
+	})
+	shown, err := PaperBudgetTable(st, "short", "dense")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{
+		{"Navigation", "MAPPO", "–", "1 (1)", "–", "1.08", "−0.08"},
+		{"Balance", "MAPPO", "50 (1)", "61 [48.3, 73.7] (2)", "11", "60.3°", "0.7"}, // of dense training the paper prints no MAPPO
+		{"Balance", "MAPPO-CERMIC", "–", "65 [52.3, 77.7] (2)", "–", "65.6", "−0.6"},
+		{"Balance", "mappo-cermic-literal", "–", "1 [1, 1] (2)", "–", "65.6", "−64.6"},
+	}
+	if rows := shown.(viz.Table).Rows; !slices.EqualFunc(rows, want, slices.Equal) {
+		t.Errorf("%q, want %q", rows, want)
+	}
+	if curves, err := PaperBudgetCurves(st, "dense"); err != nil || len(curves.(viz.Panels).Rows) != 2 {
+		t.Errorf("%v, %v; want a row for each task", curves, err)
+	}
+}
+
+func TestNoRunAtThePapersBudgetIsSaid(t *testing.T) {
+	st := libtest.Store(t)
+	table, err := PaperBudgetTable(st, "short", "sparse")
+	if said, ok := table.(string); err != nil || !ok || !strings.Contains(said, "-budget paper -set task.reward=sparse") {
+		t.Errorf("%v, %v", table, err)
+	}
+	if curves, err := PaperBudgetCurves(st, "sparse"); err != nil || curves != table {
+		t.Errorf("%v, %v", curves, err)
+	}
+}
