@@ -287,7 +287,7 @@ func (x Exploration) Verdict(st *results.Store) (viz.Box, error) {
 		state, mark = paper.Contradicted, viz.Bad
 	}
 	lines = append([]string{fmt.Sprintf("That is so on %d of %d tasks, by counting runs; significance is not tested.", found, len(x.Tasks))}, lines...)
-	return viz.Box{Mark: mark, Head: string(state), Text: "A method with an intrinsic reward solves what no method without one does.", Lines: lines}, nil
+	return viz.Box{Mark: mark, Head: string(state), Text: "A method with an intrinsic reward solves what no method without one that was run does.", Lines: lines}, nil
 }
 
 // tally is who solves one task.

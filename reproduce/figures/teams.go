@@ -124,6 +124,26 @@ func (t *Teams) Table(st *results.Store) (viz.Table, error) {
 	return out, nil
 }
 
+// Rewarded says for each method and size of a team how often its runs met a reward in training, seed by seed.
+func (t *Teams) Rewarded(st *results.Store) (viz.Table, error) {
+	out := viz.Table{Title: path.Base(t.arms.task) + ": rollout batches with a reward", Header: []string{""}, Notes: []string{rewardedNote}}
+	for _, n := range t.sizes {
+		out.Header = append(out.Header, fmt.Sprintf("%d agents", n))
+	}
+	gs, err := complete(st, t.arms.list)
+	if err != nil {
+		return out, err
+	}
+	for m, method := range t.methods {
+		row := []string{displayName(method)}
+		for k := range t.sizes {
+			row = append(row, rewardedCell(rewardedShares(gs[m*len(t.sizes)+k])))
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out, nil
+}
+
 // Differences compares each method with the first of them wherever both have runs that can be tested.
 func (t *Teams) Differences(st *results.Store) (viz.Table, error) {
 	first := displayName(t.methods[0])

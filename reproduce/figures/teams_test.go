@@ -28,6 +28,9 @@ func TestTeamsSetMethodsBesideRandomAndScriptedPlay(t *testing.T) {
 	if differences, err := teams.Differences(st); err != nil || len(differences.Rows) != 0 {
 		t.Errorf("an empty store has the differences %+v, %v", differences, err)
 	}
+	if rewarded, err := teams.Rewarded(st); err != nil || len(rewarded.Rows) != 2 || rewarded.Rows[1][2] != viz.Missing {
+		t.Errorf("an empty store is rewarded %+v, %v", rewarded, err)
+	}
 	if _, err := teams.Plot(st); err != nil {
 		t.Error(err)
 	}
