@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
+
 	"cermic/cermiclib/results"
+	"cermic/envs/rng"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -48,6 +51,33 @@ func RewardedOf(st *results.Store, methods []string, budget string, changes ...s
 		out.tasks, out.shares = append(out.tasks, task), append(out.shares, row)
 	}
 	return out, nil
+}
+
+// Plot draws a group of bars for each task that anybody was rewarded on: one for the first method and for each that ever was.
+func (r *Rewarded) Plot() (*plot.Plot, error) {
+	met := func(shares ...[]float64) bool {
+		return slices.ContainsFunc(slices.Concat(shares...), func(s float64) bool { return s > 0 })
+	}
+	var groups []viz.Group
+	for j, task := range r.tasks {
+		if met(r.shares[j]...) {
+			groups = append(groups, viz.Group{Label: task.Abbreviation})
+		}
+		for m, method := range r.methods {
+			var own [][]float64
+			for _, shares := range r.shares {
+				own = append(own, shares[m])
+			}
+			if last := len(groups) - 1; met(r.shares[j]...) && (m == 0 || met(own...)) {
+				groups[last].Bars = append(groups[last].Bars, meanBar(method, r.shares[j][m], rng.New(0, "figures/rewarded")))
+			}
+		}
+	}
+	p, err := viz.Bars(viz.Figure{Title: "Trained on success alone", X: "task", Y: "rollout batches with a reward"}, groups...)
+	if err == nil {
+		p.Y.Max = 1
+	}
+	return p, err
 }
 
 // Table has a row for each task and a column for each method: the share of a run's rollout batches, seed by seed.

@@ -52,6 +52,9 @@ func TestRewardedSaysHowOftenSuccessWasMet(t *testing.T) {
 	if d := r.Differences().Rows; len(d) != 1 || !slices.Equal(d[0][:3], []string{"Wheel*", "MACE", "0.625 [-0.963, 2.21]"}) {
 		t.Errorf("%q", d)
 	}
+	if _, err := r.Plot(); err != nil {
+		t.Error(err)
+	}
 	if _, err := RewardedOf(st, []string{"mapo"}, "smoke"); err == nil || !strings.Contains(err.Error(), "mappo") {
 		t.Errorf("a mistyped method: %v", err)
 	}
