@@ -94,8 +94,9 @@ func claimsPage(st *results.Store) (string, error) {
 	var b strings.Builder
 	b.WriteString("# The paper's claims and what the records say of them\n\n" +
 		"Generated from the committed records by `go run ./reproduce claims -write`; a test keeps it current. `go run ./reproduce claims` includes your own runs.\n\n" +
-		"A claim is **supported** or **contradicted** where its comparisons differ significantly (5 %, Welch's t test, of variances the F test, Holm's correction over the claim's\n" +
-		"comparisons) as its rule demands. Otherwise it is **not tested**, also where runs exist that do not decide it. Runs at the paper's budget count before those at `short`.\n" +
+		"A claim is **supported** or **contradicted** where its comparisons differ significantly (5 %, Welch's t test, of variances Brown and Forsythe's, Holm's correction over all\n" +
+		"comparisons that the claim asks for) as its rule demands. Otherwise it is **not tested**, also where runs exist that do not decide it. Runs at the paper's budget count before those at `short`\n" +
+		"if they decide it; if neither does, those of which more comparisons can be tested stand first.\n" +
 		paper.SeedsThatTell + "\n\n" +
 		"| claim | the paper, in our words | where | verdict | shown in |\n|---|---|---|---|---|\n")
 	for _, v := range verdicts {
@@ -111,6 +112,12 @@ func claimsPage(st *results.Store) (string, error) {
 		}
 		for _, f := range v.Findings {
 			fmt.Fprintf(&b, "- %s\n", f)
+		}
+		for _, e := range v.Others {
+			fmt.Fprintf(&b, "\n%s\n\n", e.Beside())
+			for _, f := range e.Findings {
+				fmt.Fprintf(&b, "- %s\n", f)
+			}
 		}
 	}
 	return b.String(), nil

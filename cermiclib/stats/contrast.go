@@ -12,42 +12,63 @@ import (
 
 // Contrast is Σ weights_k · mean(groups_k) with the t interval of Welch and Satterthwaite, for groups whose variances may differ, and the
 // two-sided probability p of so large a value if its true one is 0. Welch is that of two groups with weights 1 and −1. Without two runs in
-// each group it has no bounds and p is NaN. It panics unless there are as many weights as groups.
+// each group, or where all runs of every group are equal, it has no bounds and p is NaN: equal runs do not say how far the next one may lie. It panics unless there
+// are as many weights as groups.
 func Contrast(groups [][]float64, weights []float64) (estimate Interval, p float64) {
 	if len(groups) != len(weights) {
 		panic("stats: a contrast has other numbers of groups and of weights")
 	}
-	var value, variance, below float64
+	var value, sum, below float64
 	for k, x := range groups {
 		n := float64(len(x))
-		v := weights[k] * weights[k] * stat.Variance(x, nil) / n
+		v := weights[k] * weights[k] * variance(x) / n
 		value += weights[k] * mean(x)
-		variance += v
+		sum += v
 		below += v * v / (n - 1)
 	}
-	freedom := variance * variance / below
-	estimate = student(value, variance, freedom)
-	switch {
-	case variance == 0 && value == 0:
-		return estimate, 1
-	case variance == 0:
-		return estimate, 0
-	case !(freedom > 0):
+	freedom := sum * sum / below
+	estimate = student(value, sum, freedom)
+	if !(freedom > 0) {
 		return estimate, math.NaN()
 	}
-	return estimate, 2 * distuv.StudentsT{Sigma: 1, Nu: freedom}.CDF(-math.Abs(value)/math.Sqrt(variance))
+	return estimate, 2 * distuv.StudentsT{Sigma: 1, Nu: freedom}.CDF(-math.Abs(value)/math.Sqrt(sum))
 }
 
-// VarianceRatio is the variance of runs x over that of runs y with the F interval for normal runs, and the two-sided probability p of so
-// large or small a ratio if the true one is 1. Without two runs of each, or where all runs of one are equal, it has no bounds and p is NaN.
+// VarianceRatio is the variance of runs x over that of runs y, without bounds, and the two-sided probability p of spreads so different if they are truly alike, by the test of
+// Brown and Forsythe (1974): it compares distances from the median, since the F test takes runs of which some have learned and some have not, or with a few far from
+// the rest, for different in up to every third pair that is alike. With fewer than three runs of either, or distances that are all equal, p is NaN.
 func VarianceRatio(x, y []float64) (estimate Interval, p float64) {
-	ratio := stat.Variance(x, nil) / stat.Variance(y, nil)
-	if len(x) < 2 || len(y) < 2 || !(ratio > 0) || math.IsInf(ratio, 0) {
-		return Interval{ratio, math.NaN(), math.NaN()}, math.NaN()
+	estimate = Interval{stat.Variance(x, nil) / stat.Variance(y, nil), math.NaN(), math.NaN()}
+	if len(x) < 3 || len(y) < 3 {
+		return estimate, math.NaN()
 	}
-	f := distuv.F{D1: float64(len(x) - 1), D2: float64(len(y) - 1)}
-	below := f.CDF(ratio)
-	return Interval{ratio, ratio / f.Quantile((1+Level)/2), ratio / f.Quantile((1-Level)/2)}, 2 * min(below, 1-below)
+	a, b := fromMedian(x), fromMedian(y)
+	n, m := float64(len(x)), float64(len(y))
+	pooled := ((n-1)*variance(a) + (m-1)*variance(b)) / (n + m - 2)
+	if pooled == 0 {
+		return estimate, math.NaN()
+	}
+	t := (mean(a) - mean(b)) / math.Sqrt(pooled*(1/n+1/m))
+	return estimate, 2 * distuv.StudentsT{Sigma: 1, Nu: n + m - 2}.CDF(-math.Abs(t))
+}
+
+// fromMedian are the distances of runs from their median.
+func fromMedian(x []float64) []float64 {
+	sorted := slices.Sorted(slices.Values(x))
+	middle := (sorted[(len(x)-1)/2] + sorted[len(x)/2]) / 2
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = math.Abs(v - middle)
+	}
+	return out
+}
+
+// variance is that of a sample: exactly 0 of equal runs, whose mean is rounded, NaN of one.
+func variance(x []float64) float64 {
+	if len(x) > 1 && slices.Min(x) == slices.Max(x) {
+		return 0
+	}
+	return stat.Variance(x, nil)
 }
 
 // Holm adjusts the p values of several tests so that, of all that are compared with one level, any is below it by chance no oftener than

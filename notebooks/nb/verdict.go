@@ -9,7 +9,7 @@ import (
 )
 
 // Verdict shows what records say of a claim of the paper, by its ID in paper.Claims: supported, contradicted or not tested, with task,
-// budget, estimate, interval, significance and seeds. Of several sources the first one that has runs for it counts; without one these are the
+// budget, estimate, interval, significance and seeds. Of several sources the first one counts that decides it; without one these are the
 // runs of the paper's budget, and then those of the committed tables:
 //
 //	nb.Verdict("lifts-mappo")

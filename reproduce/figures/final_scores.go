@@ -91,7 +91,7 @@ func finalScore(g results.Group, chance float64) (string, error) {
 	}
 	i := stats.Bootstrap([][]float64{scores}, stats.Mean, comparisonReps, rng.New(0, "plan/endings"))
 	mark := ""
-	if low := min(i.Low, stats.Student(scores).Low); low <= chance || len(scores) == 1 {
+	if low := min(i.Low, stats.Student(scores).Low); !(low > chance) {
 		mark = "°"
 	}
 	return i.String() + mark + " × " + number(float64(len(scores))), nil

@@ -53,7 +53,7 @@ func TestAgentsOfATeamShareItsScore(t *testing.T) {
 	}
 	st := ended(t, teams.Experiments, score, func(last *results.Eval, x float64) { last.Scores = []float64{x} })
 	table, err := teams.Table(st)
-	if err != nil || table.Rows[2][1] != "1 [-1.48, 3.48] (3)" || table.Rows[3][2] != "10 [10, 10] (3)" {
+	if err != nil || table.Rows[2][1] != "1 [-1.48, 3.48] (3)" || table.Rows[3][2] != "10 (3)" {
 		t.Errorf("%q, %v", table.Rows, err)
 	}
 	differences, err := teams.Differences(st)

@@ -132,7 +132,7 @@ func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
 func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 	out := viz.Table{Title: "Sparse return of the last evaluation by the number of partial rewards", Header: []string{"task", "method"},
 		Notes: []string{"Mean over seeds with Student's 95 % interval, and the number of seeds; random play: mean of " + fmt.Sprint(thresholdEpisodes) + " episodes. A dash: no run. " +
-			"The last column is the smallest number at which a method earns more than random play: by its interval where there are two seeds or more, else by its only run, which is marked with a question mark."}}
+			"The last column is the smallest number at which a method earns more than random play: by its interval where there are two seeds or more, else, as where all are equal, with a question mark."}}
 	for _, parts := range t.parts {
 		out.Header = append(out.Header, fmt.Sprintf("k = %d", parts))
 	}
@@ -190,12 +190,12 @@ func (t *Thresholds) Differences(st *results.Store) (viz.Table, error) {
 }
 
 // begins is the smallest number of parts at which runs earn more than random play does: by Student's interval over seeds, or, with a question
-// mark, by one run alone.
+// mark, by one run alone or several that are equal.
 func begins(parts []int, earned [][]float64, chance []float64) string {
 	for k, values := range earned {
 		switch e := stats.Student(values); {
 		case len(values) == 0 || e.Value <= chance[k]:
-		case len(values) == 1:
+		case math.IsNaN(e.Low): // of one run, or of equal ones
 			return fmt.Sprintf("%d?", parts[k])
 		case e.Excludes(chance[k]):
 			return fmt.Sprint(parts[k])

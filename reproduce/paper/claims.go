@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -71,7 +72,7 @@ type Finding struct {
 	On, Of   string
 	Estimate stats.Interval // 95 %
 	Null     float64        // what the estimate is if nothing differs: 0, or 1 of a ratio
-	P        float64        // two-sided, adjusted by Holm over the claim's comparisons; NaN: too few runs
+	P        float64        // two-sided, adjusted by Holm over all comparisons that the claim asks for; NaN: too few runs
 	Seeds    []int          // of each group of runs
 	Beside   string         // the same from a task's other score, which decides nothing; empty where it has one
 	Frames   int            // of a run
@@ -84,11 +85,26 @@ func (f Finding) Significant() bool { return f.P < 1-stats.Level }
 // Verdict is what records say of a claim.
 type Verdict struct {
 	Claim
+	Evidence            // that decides, or tells most
+	Others   []Evidence // of the other sources that have runs
+}
+
+// Evidence is what the runs of one source say.
+type Evidence struct {
 	State    State
 	Reason   string // one sentence
 	Budget   string // of the runs
 	Findings []Finding
-	Asked    int // comparisons that the claim is made of
+}
+
+// tested counts the findings that have a p value.
+func (e Evidence) tested() (n int) {
+	for _, f := range e.Findings {
+		if !math.IsNaN(f.P) {
+			n++
+		}
+	}
+	return n
 }
 
 // FindClaim returns the claim with an ID. The error names near ones.
@@ -103,10 +119,10 @@ func FindClaim(id string) (Claim, error) {
 	return Claim{}, fmt.Errorf("unknown claim %q%s", id, conf.Near(id, known))
 }
 
-// Decide derives the verdict from the runs of the first of the sources that has any; sources stand for budgets, the one that the claim is
-// about first.
+// Decide derives the verdict from the runs of the first of the sources that support or contradict the claim; sources stand for budgets, the one that the claim is
+// about first. If none does, those count that make most tests: a single long run does not outweigh seeds of every task.
 func (c Claim) Decide(sources ...Source) (Verdict, error) {
-	v := Verdict{Claim: c, State: NotTested}
+	v := Verdict{Claim: c, Evidence: Evidence{State: NotTested}}
 	switch {
 	case c.proof != nil:
 		v.State, v.Reason = c.proof()
@@ -116,17 +132,32 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 		return v, nil
 	}
 	tests := c.tests()
-	v.Asked = len(tests)
+	_, v.Reason = c.rule.decide(nil, len(tests))
 	for _, src := range sources {
-		var err error
-		if v.Findings, err = findings(tests, src); err != nil {
+		found, err := findings(tests, src)
+		if err != nil {
 			return v, err
 		}
-		if v.Budget = src.Budget(); len(v.Findings) > 0 {
-			break
+		if len(found) == 0 {
+			continue
+		}
+		e := Evidence{Budget: src.Budget(), Findings: found}
+		e.State, e.Reason = c.rule.decide(found, len(tests))
+		tells := func(a, b Evidence) bool { // whether a tells more than b
+			if a.State != NotTested || b.State != NotTested {
+				return b.State == NotTested
+			}
+			return cmp.Or(cmp.Compare(a.tested(), b.tested()), cmp.Compare(len(a.Findings), len(b.Findings))) > 0
+		}
+		switch {
+		case len(v.Findings) == 0:
+			v.Evidence = e
+		case tells(e, v.Evidence):
+			v.Evidence, v.Others = e, append(v.Others, v.Evidence)
+		default:
+			v.Others = append(v.Others, e)
 		}
 	}
-	v.State, v.Reason = c.rule.decide(v.Findings, v.Asked)
 	return v, nil
 }
 
@@ -179,8 +210,18 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 		}
 		out, ps = append(out, f), append(ps, p)
 	}
-	for i, p := range stats.Holm(ps) {
-		out[i].P = p
+	family := make([]float64, len(tests)) // what cannot be tested yet counts as well, so that p does not change with what else has been run
+	for i := range family {
+		family[i] = 1
+		if i < len(ps) && !math.IsNaN(ps[i]) {
+			family[i] = ps[i]
+		}
+	}
+	adjusted := stats.Holm(family)
+	for i, p := range ps {
+		if out[i].P = p; !math.IsNaN(p) {
+			out[i].P = adjusted[i]
+		}
 		if ask := needed[i]; ask != nil && !out[i].Significant() {
 			out[i].Needed = ask((1 - stats.Level) / float64(len(tests))) // Holm's first step
 		}
@@ -238,8 +279,17 @@ func (v Verdict) Lines() []string {
 	for _, f := range v.Findings {
 		out = append(out, f.String())
 	}
+	for _, e := range v.Others {
+		out = append(out, e.Beside())
+		for _, f := range e.Findings {
+			out = append(out, f.String())
+		}
+	}
 	return out
 }
+
+// Beside introduces evidence that is not what decides.
+func (e Evidence) Beside() string { return "Beside that, budget " + e.Budget + ": " + e.Reason }
 
 // SeedsThatTell says what is meant by the seeds that a finding needs.
 const SeedsThatTell = "Seeds for 80 % power: with so many of each method, four experiments in five would find the measured difference significant (at the first step of Holm's correction) if it and the standard deviations are as measured. Measured on few seeds, that is a rough guide."
@@ -257,7 +307,7 @@ func (c Claim) Demand() string {
 	if c.tests == nil {
 		return ""
 	}
-	return fmt.Sprintf("Supported if significant %s of %d comparisons, at 5 %% by Welch's t test (of variances: the F test) with Holm's correction.", c.rule, len(c.tests()))
+	return fmt.Sprintf("Supported if significant %s of %d comparisons, at 5 %% by Welch's t test (of variances: Brown and Forsythe's) with Holm's correction.", c.rule, len(c.tests()))
 }
 
 // Where is the place of a claim as a reader of the paper finds it.
@@ -276,9 +326,6 @@ func (f Finding) String() string {
 	interval, p := "no interval", "p unknown"
 	if !math.IsNaN(f.Estimate.Low) {
 		interval = fmt.Sprintf("95 %% t interval %s to %s", digits(f.Estimate.Low), digits(f.Estimate.High))
-		if f.Null == 1 {
-			interval = strings.Replace(interval, " t ", " F ", 1)
-		}
 	}
 	if !math.IsNaN(f.P) {
 		p = fmt.Sprintf("p = %.2g", f.P)
@@ -306,4 +353,4 @@ func (f Finding) String() string {
 }
 
 // digits writes three significant ones with a real minus sign.
-func digits(x float64) string { return strings.Replace(fmt.Sprintf("%.3g", x), "-", "−", 1) }
+func digits(x float64) string { return strings.ReplaceAll(fmt.Sprintf("%.3g", x), "-", "−") }

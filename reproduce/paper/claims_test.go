@@ -4,6 +4,7 @@ package paper
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func (s scripted) Runs(t Trial) (g results.Group, err error) {
 		evals := []results.Eval{{Frames: 10, Scores: []float64{-x}}, {Frames: 100, Scores: []float64{x}}}
 		points := make([]results.Point, 20)
 		for k := range points {
-			points[k].Value = x - float64(k) // r^i falls
+			points[k].Value = x - float64(k)*(1+0.1*float64(i)) // r^i falls
 		}
 		g.Runs = append(g.Runs, &results.Record{ID: Label(t.Task+t.Method, t.Set), Task: t.Task, Seed: uint64(i), Frames: 100, Evals: evals,
 			Scalars: map[string]results.Points{"cermic/int_mean": points}})
@@ -62,7 +63,7 @@ func TestClaimsAreDecidedByTheRuns(t *testing.T) {
 			return without
 		}
 	}
-	wide, narrow := []float64{-1000, 0, 1000, 500, -500}, []float64{-1, 0, 1, 0.5, -0.5}
+	wide, narrow := []float64{-1000, 0, 1000, 500, -500, 700, -700}, []float64{-1, 0, 1, 0.5, -0.5, 0.7, -0.7}
 	for _, c := range []struct {
 		claim  string
 		source scripted
@@ -134,6 +135,68 @@ func TestClaimsAreDecidedByTheRuns(t *testing.T) {
 		if box := v.Box(); box.Head != string(c.want) || !strings.Contains(box.Text, claim.Where()) {
 			t.Errorf("%s: the box says %s: %s", c.claim, box.Head, box.Text)
 		}
+	}
+}
+
+// longer is a source of another budget.
+type longer struct{ scripted }
+
+func (longer) Budget() string { return "paper" }
+
+// One run at another budget does not take the place of those that decide a claim, or tell more of it.
+func TestASourceCountsByWhatItTells(t *testing.T) {
+	claim, _ := FindClaim("lifts-mappo")
+	all := scripted(func(t Trial) []float64 {
+		return map[string][]float64{"mappo": around(1), "mappo-cermic": around(3)}[t.Method]
+	})
+	some := scripted(func(t Trial) []float64 {
+		if t.Task == "vmas/balance" {
+			return nil
+		}
+		return all(t)
+	})
+	one := longer{func(t Trial) []float64 {
+		if t.Task != "vmas/navigation" {
+			return nil
+		}
+		return map[string][]float64{"mappo": {1}, "mappo-cermic": {3}}[t.Method]
+	}}
+	for _, c := range []struct {
+		sources []Source
+		budget  string
+		state   State
+		others  int
+	}{
+		{[]Source{one, all}, "short", Supported, 1}, {[]Source{one, some}, "short", NotTested, 1}, {[]Source{one}, "paper", NotTested, 0},
+		{[]Source{longer{all}, all}, "paper", Supported, 1}, {[]Source{some, longer{some}}, "short", NotTested, 1}, {[]Source{one, scripted(func(Trial) []float64 { return nil })}, "paper", NotTested, 0},
+	} {
+		v, err := claim.Decide(c.sources...)
+		if err != nil || v.Budget != c.budget || v.State != c.state || len(v.Others) != c.others {
+			t.Errorf("%v: budget %s, %s, %d others; want %+v", err, v.Budget, v.State, len(v.Others), c)
+		}
+		if lines := strings.Join(v.Lines(), "\n"); c.others > 0 != strings.Contains(lines, "Beside that, budget ") {
+			t.Error(lines)
+		}
+	}
+}
+
+// What is not tested yet counts among the tests that p is corrected for, so that p does not change as other tasks are run.
+func TestTheProbabilityDoesNotChangeWithOtherTasks(t *testing.T) {
+	claim, _ := FindClaim("lifts-mappo")
+	on := func(tasks ...string) float64 {
+		v, err := claim.Decide(scripted(func(t Trial) []float64 {
+			if !slices.Contains(tasks, t.Task) {
+				return nil
+			}
+			return map[string][]float64{"mappo": {1, 2, 3}, "mappo-cermic": {3, 4, 5.5}}[t.Method]
+		}))
+		if err != nil || len(v.Findings) != len(tasks) {
+			t.Fatalf("%v: %d findings", err, len(v.Findings))
+		}
+		return v.Findings[0].P
+	}
+	if one, two := on("vmas/navigation"), on("vmas/navigation", "vmas/balance"); one != two || one < 15*0.01 {
+		t.Errorf("p = %g of one task, %g beside another", one, two)
 	}
 }
 

@@ -137,9 +137,11 @@ func nearer(dense, sparse []float64, published float64) string {
 	}
 	d, s := overSeeds(dense), overSeeds(sparse)
 	holds := func(i stats.Interval) bool { return i.Low <= published && published <= i.High }
-	gap := math.Abs(d.Value - s.Value)
-	switch {
-	case gap < 0.05*max(math.Abs(d.Value), math.Abs(s.Value)) && !stats.Welch(dense, sparse).Excludes(0):
+	small := math.Abs(d.Value-s.Value) < 0.05*max(math.Abs(d.Value), math.Abs(s.Value))
+	switch welch := stats.Welch(dense, sparse); {
+	case small && math.IsNaN(welch.Low):
+		return "too few seeds to tell the two rewards apart"
+	case small && !welch.Excludes(0):
 		return "the reward makes little difference here"
 	case holds(d) && !holds(s):
 		return "published within ours from the dense reward"
