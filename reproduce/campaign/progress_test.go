@@ -58,6 +58,44 @@ func TestATallySaysHowMuchIsBehindItAndHowLongTheRestTakes(t *testing.T) {
 	}
 }
 
+func TestATallyLeavesOutWhatHasFailedAndWhatWasTrainedBefore(t *testing.T) {
+	event := func(id string, frames int) results.Event {
+		e := someEvent()
+		e.Record = &results.Record{ID: id, Task: "vmas/" + id, Method: "mappo"}
+		e.Frames, e.Total = frames, 100
+		return e
+	}
+	hour := map[string]time.Duration{"a": time.Hour, "b": time.Hour, "c": time.Hour, "d": time.Hour}
+	failing := NewTally(4, hour)
+	failing.since = time.Now().Add(-time.Hour)
+	end := event("a", 100)
+	end.Eval = &results.Eval{}
+	failing.Watch(end)
+	for _, id := range []string{"b", "c"} {
+		e := event(id, 50)
+		e.Failed = "it broke"
+		failing.Watch(e)
+	}
+	if got := failing.left(); got.Round(time.Minute) != time.Hour { // d alone
+		t.Errorf("after two failures %v are left, want an hour", got)
+	}
+	resumed := NewTally(4, hour)
+	resumed.since = time.Now().Add(-3 * time.Minute)
+	resumed.Watch(event("a", 90))
+	resumed.Watch(event("a", 95)) // a twentieth of an hour's worth took three minutes
+	if got := resumed.left(); got.Round(time.Minute) != 3*time.Minute+2*time.Hour+time.Hour {
+		t.Errorf("beside a run that began at nine tenths %v are left, want its last twentieth and the others", got)
+	}
+	resumed.Watch(event("a", 100))
+	ended := event("a", 100)
+	ended.Eval = &results.Eval{}
+	resumed.since = time.Now().Add(-6 * time.Minute)
+	resumed.Watch(ended)
+	if got := resumed.left(); got.Round(time.Minute) != 3*time.Hour {
+		t.Errorf("when it has ended %v are left, want those of three whole runs", got)
+	}
+}
+
 // someEvent is a run of 600,000 frames in the middle.
 func someEvent() results.Event {
 	return results.Event{

@@ -17,15 +17,15 @@ type Tally struct {
 	training []results.Event
 	finished map[string]bool          // IDs
 	old      map[string]bool          // that were found complete, by ID
-	from     map[string]int           // frames at which runs were when this program first saw them, by ID
-	failed   map[string]bool          // by experiment
+	from     map[string]float64       // share of a run that was behind it when this program first saw it, by ID
+	failed   map[string]string        // IDs by experiment
 	takes    map[string]time.Duration // of the whole of each run, as estimated, by ID; nil or without one that nobody has measured
 	since    time.Time
 }
 
 // NewTally counts so many runs, which take as long as estimated relative to each other; what takes does not have takes the mean.
 func NewTally(runs int, takes map[string]time.Duration) *Tally {
-	return &Tally{runs: runs, finished: map[string]bool{}, old: map[string]bool{}, from: map[string]int{}, failed: map[string]bool{}, takes: takes, since: time.Now()}
+	return &Tally{runs: runs, finished: map[string]bool{}, old: map[string]bool{}, from: map[string]float64{}, failed: map[string]string{}, takes: takes, since: time.Now()}
 }
 
 // Watch takes one event, and says whether a run has ended with it.
@@ -35,7 +35,7 @@ func (t *Tally) Watch(e results.Event) (ended bool) {
 		return false
 	case e.Failed != "":
 		t.drop(e.Record)
-		t.failed[name(e.Record)+e.Record.Task] = true
+		t.failed[name(e.Record)+e.Record.Task] = e.Record.ID
 		return true
 	case e.FromStore:
 		t.old[e.Record.ID] = true
@@ -47,7 +47,7 @@ func (t *Tally) Watch(e results.Event) (ended bool) {
 		return true
 	}
 	if _, seen := t.from[e.Record.ID]; !seen {
-		t.from[e.Record.ID] = e.Frames
+		t.from[e.Record.ID] = share(e)
 	}
 	t.drop(e.Record)
 	t.training = append(t.training, e)
@@ -73,14 +73,17 @@ func (t *Tally) String() string {
 func (t *Tally) Share() float64 {
 	behind := float64(len(t.finished) + len(t.failed))
 	for _, e := range t.training {
-		behind += min(1, float64(e.Frames)/float64(max(1, e.Total)))
+		behind += share(e)
 	}
 	return behind / float64(max(1, t.runs))
 }
 
+// share is how much of a run is behind it.
+func share(e results.Event) float64 { return min(1, float64(e.Frames)/float64(max(1, e.Total))) }
+
 // left is how long the rest takes at the pace so far, if runs take as long as estimated relative to each other; 0 before there is a pace.
 func (t *Tally) left() time.Duration {
-	var whole, done, stored time.Duration
+	var whole, done, spared time.Duration // spared: what this program has not to train, or has failed to
 	for _, d := range t.takes {
 		whole += d
 	}
@@ -88,25 +91,30 @@ func (t *Tally) left() time.Duration {
 	if n := len(t.takes); n > 0 {
 		mean = whole / time.Duration(n)
 	}
-	of := func(id string) time.Duration {
-		if d, ok := t.takes[id]; ok {
-			return d
+	of := func(id string, share float64) time.Duration {
+		d, ok := t.takes[id]
+		if !ok {
+			d = mean
 		}
-		return mean
+		return time.Duration(float64(d) * share)
 	}
 	whole += mean * time.Duration(t.runs-len(t.takes))
 	for id := range t.finished {
 		if t.old[id] {
-			stored += of(id)
+			spared += of(id, 1)
 		} else {
-			done += of(id)
+			spared, done = spared+of(id, t.from[id]), done+of(id, 1-t.from[id])
 		}
 	}
+	for _, id := range t.failed {
+		spared += of(id, 1)
+	}
 	for _, e := range t.training {
-		done += time.Duration(float64(of(e.Record.ID)) * float64(e.Frames-t.from[e.Record.ID]) / float64(max(1, e.Total)))
+		from := t.from[e.Record.ID]
+		spared, done = spared+of(e.Record.ID, from), done+of(e.Record.ID, share(e)-from)
 	}
 	if done <= 0 {
 		return 0
 	}
-	return time.Duration(float64(whole-stored-done) / float64(done) * float64(time.Since(t.since)))
+	return max(0, time.Duration(float64(whole-spared-done)/float64(done)*float64(time.Since(t.since))))
 }

@@ -97,7 +97,7 @@ func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
 func (n Noise) Table(st *results.Store) (viz.Table, error) {
 	t := viz.Table{Title: "Scores without and with the noise region", Header: []string{"task", "method", "seeds", "without", "with", "difference", "std, without", "std, with"},
 		Notes: []string{"Mean over seeds of the last evaluation with its bootstrap 95 % interval. " + stats.Caution +
-			" °: no significant difference, Welch's 95 % interval includes 0. Std: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + n.Budget + "."}}
+			" °: no significant difference, by the bootstrap or by Welch's 95 % interval, which one seed does not have. Std: standard deviation over seeds, averaged over the evaluations of the second half of training. Budget " + n.Budget + "."}}
 	r := rng.New(0, "plan/noise")
 	for _, task := range n.Tasks {
 		without, with, err := n.runs(st, task)

@@ -25,7 +25,7 @@ type Cost struct {
 	Frames   int     // that are missing, those of begun runs left out
 	Longest  int     // frames of the longest run that is missing
 	Rate     float64 // frames a second; 0: nobody knows
-	Measured int     // complete runs of the method at these budgets, on any task of the kind, on a processor like this one, whose median it is
+	Measured int     // complete runs of the method at these budgets, on any task of the kind, on a processor like this one, whose frames by seconds it is
 	Source   Source  // where it comes from otherwise
 }
 

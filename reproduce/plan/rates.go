@@ -4,7 +4,6 @@ package plan
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"cermic/cermiclib/experiment"
@@ -17,22 +16,43 @@ type Source string
 // The sources, the best first.
 const (
 	Sampled   Source = "a sample"             // two rollout batches were trained here; see MeasureRates
-	Elsewhere Source = "on another processor" // the median of runs that were trained there
+	Elsewhere Source = "on another processor" // that of runs that were trained there
 	Estimated Source = "estimated"            // from the method's runs at another budget or on vectors, beside MAPPO's
 )
 
 // Rate is how fast one run trains.
 type Rate struct {
 	FPS    float64 // frames a second; 0: nobody knows
-	Runs   int     // on a processor like this one at that budget on such tasks, whose median it is; 0: Source says where it is from
+	Runs   int     // on a processor like this one at that budget on such tasks, whose frames by seconds it is; 0: Source says where it is from
 	Source Source
 }
 
 // Rates are what the complete runs of a store, the committed ones among them, tell of how fast methods train.
 type Rates struct {
-	here, all map[rateKey][]float64 // frames a second, in ascending order
+	here, all map[rateKey]pace
+	tasks     map[taskKey]pace // here
 	sampled   map[[2]string]float64
 }
+
+// pace is what some runs took altogether. Their frames by their seconds foretell how long many more take, which a median of their rates does not: slow runs take most of the time.
+type pace struct {
+	runs            int
+	frames, seconds float64
+}
+
+func (t pace) and(r *results.Record) pace {
+	return pace{t.runs + 1, t.frames + float64(r.Frames), t.seconds + r.Host.Seconds}
+}
+
+// fps is the rate, 0 of no runs.
+func (t pace) fps() float64 {
+	if t.runs == 0 {
+		return 0
+	}
+	return t.frames / t.seconds
+}
+
+type taskKey struct{ method, budget, task string }
 
 type rateKey struct {
 	method, budget string
@@ -49,7 +69,7 @@ func NewRates(st *results.Store) (*Rates, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rates{here: map[rateKey][]float64{}, all: map[rateKey][]float64{}}
+	r := &Rates{here: map[rateKey]pace{}, all: map[rateKey]pace{}, tasks: map[taskKey]pace{}}
 	if r.sampled, err = samples(st, cpu); err != nil {
 		return nil, err
 	}
@@ -58,16 +78,11 @@ func NewRates(st *results.Store) (*Rates, error) {
 			if record.Host.Seconds <= 0 {
 				continue
 			}
-			key, fps := rateKey{g.Method, record.Budget, kind(record.Task)}, float64(record.Frames)/record.Host.Seconds
-			r.all[key] = append(r.all[key], fps)
+			key, on := rateKey{g.Method, record.Budget, kind(record.Task)}, taskKey{g.Method, record.Budget, record.Task}
+			r.all[key] = r.all[key].and(record)
 			if record.Host.CPU == cpu {
-				r.here[key] = append(r.here[key], fps)
+				r.here[key], r.tasks[on] = r.here[key].and(record), r.tasks[on].and(record)
 			}
-		}
-	}
-	for _, rates := range []map[rateKey][]float64{r.here, r.all} {
-		for _, list := range rates {
-			slices.Sort(list)
 		}
 	}
 	return r, nil
@@ -75,23 +90,31 @@ func NewRates(st *results.Store) (*Rates, error) {
 
 // measured reports whether a method has a rate on vectors that was taken on a processor like this one.
 func (r *Rates) measured(method, budget string) bool {
-	return len(r.here[rateKey{method, budget, 0}]) > 0 || r.sampled[[2]string{method, budget}] > 0
+	return r.here[rateKey{method, budget, 0}].runs > 0 || r.sampled[[2]string{method, budget}] > 0
 }
 
-// Of is the rate of an experiment.
+// On is the rate of an experiment on its own task, where a processor like this one has runs of its method there, else that of Of.
+func (r *Rates) On(e experiment.Config) Rate {
+	if own := r.tasks[taskKey{MethodOf(e), e.Budget.Name, e.Task.Kind()}]; own.runs > 0 {
+		return Rate{FPS: own.fps(), Runs: own.runs}
+	}
+	return r.Of(e)
+}
+
+// Of is the rate of an experiment's method on all tasks of the kind.
 func (r *Rates) Of(e experiment.Config) Rate {
 	return r.of(MethodOf(e), e.Budget.Name, kind(e.Task.Kind()))
 }
 
 func (r *Rates) of(method, budget string, agents int) Rate {
 	key := rateKey{method, budget, agents}
-	if own := r.here[key]; len(own) > 0 {
-		return Rate{FPS: own[len(own)/2], Runs: len(own)}
+	if own := r.here[key]; own.runs > 0 {
+		return Rate{FPS: own.fps(), Runs: own.runs}
 	}
 	if fps := r.sampled[[2]string{method, budget}]; fps > 0 && agents == 0 {
 		return Rate{FPS: fps, Source: Sampled}
 	}
-	if fps := r.median(key); fps > 0 {
+	if fps := r.all[key].fps(); fps > 0 {
 		return Rate{FPS: fps, Source: Elsewhere}
 	}
 	if fps := r.estimate(key); fps > 0 {
@@ -100,18 +123,10 @@ func (r *Rates) of(method, budget string, agents int) Rate {
 	return Rate{}
 }
 
-// median is that of all runs, wherever they were trained; 0 if there are none.
-func (r *Rates) median(key rateKey) float64 {
-	if all := r.all[key]; len(all) > 0 {
-		return all[len(all)/2]
-	}
-	return 0
-}
-
 // estimate takes a method to be as many times slower than MAPPO as it is at another budget on vectors, and MAPPO at another budget to be
 // slower as it takes more gradient rows a frame. It is 0 where there is nothing to start from.
 func (r *Rates) estimate(key rateKey) float64 {
-	base := r.median(rateKey{baseline, key.budget, key.agents})
+	base := r.all[rateKey{baseline, key.budget, key.agents}].fps()
 	if base == 0 {
 		base = r.scaled(key)
 	}
@@ -119,7 +134,7 @@ func (r *Rates) estimate(key rateKey) float64 {
 		return base
 	}
 	for _, budget := range append([]string{key.budget, TableBudget}, presetNames()...) {
-		own, mappo := r.median(rateKey{key.method, budget, 0}), r.median(rateKey{baseline, budget, 0})
+		own, mappo := r.all[rateKey{key.method, budget, 0}].fps(), r.all[rateKey{baseline, budget, 0}].fps()
 		if own > 0 && mappo > 0 {
 			return base * own / mappo
 		}
@@ -134,7 +149,7 @@ func (r *Rates) scaled(key rateKey) float64 {
 		return 0
 	}
 	for _, from := range Presets {
-		if known := r.median(rateKey{baseline, from.Budget.Name, key.agents}); known > 0 && from.Schedule.Width == 0 {
+		if known := r.all[rateKey{baseline, from.Budget.Name, key.agents}].fps(); known > 0 && from.Schedule.Width == 0 {
 			return known * rowsPerFrame(from) / rowsPerFrame(to)
 		}
 	}
@@ -179,7 +194,7 @@ func Durations(es []experiment.Config, st *results.Store) (map[string]time.Durat
 		if err != nil {
 			return nil, err
 		}
-		if r := known.Of(e); r.FPS > 0 {
+		if r := known.On(e); r.FPS > 0 {
 			out[id] = time.Duration(float64(e.Budget.Frames) / r.FPS * float64(time.Second))
 		}
 	}

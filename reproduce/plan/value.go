@@ -64,7 +64,7 @@ func NewCampaign(st *results.Store, budget string, seeds int) (*Campaign, error)
 		if err != nil {
 			continue // what this program cannot train yet; table's own plan names it
 		}
-		rate := known.Of(e)
+		rate := known.On(e)
 		if rate.FPS == 0 {
 			rate = Rate{FPS: known.slowest(budget, kind(e.Task.Kind())), Source: Assumed}
 		}
@@ -146,6 +146,7 @@ func (t displayed) survey(e experiment.Config, rate Rate, seeds int, st *results
 		}
 		out.missing = append(out.missing, Step{Experiment: e, Cells: t.cells, Hours: float64(left) / rate.FPS / 3600, Source: rate.Source})
 	}
+	slices.SortStableFunc(out.missing, func(a, b Step) int { return cmp.Compare(a.Hours, b.Hours) }) // one that is half trained is the first to fill a cell
 	for i := range out.missing {
 		out.missing[i].Before = len(out.complete) + i
 		out.missing[i].Gain = gain(len(out.complete)+i) * float64(len(t.cells))
@@ -213,7 +214,7 @@ func (c *Campaign) Table(show int) viz.Table {
 		t.Notes = []string{"Nothing is missing."}
 		return t
 	}
-	note := fmt.Sprintf("%d runs in the order of what an hour of them tells, %.3g hours one by one; %d cells have no run yet.", len(c.Missing), sum, len(empty))
+	note := fmt.Sprintf("%d runs in the order of what an hour of them tells, %.3g hours one by one; %d cells lack all runs of something that they show.", len(c.Missing), sum, len(empty))
 	if show < len(c.Missing) {
 		note += fmt.Sprintf(" The first %d are shown; -plan shows all.", show)
 	}

@@ -171,12 +171,36 @@ func TestTheFirstSeedOfACellIsWorthThreeTimesTheSecond(t *testing.T) {
 	}
 }
 
+// Two runs of 600,000 frames that took one and three minutes foretell two minutes for the next, and a task with runs of its own what these took.
+func TestRatesAddTimesAndPreferTheSameTask(t *testing.T) {
+	st := libtest.Store(t)
+	cpu := results.CollectHost("").CPU
+	var rs []*results.Record
+	for task, seconds := range map[string]float64{"balance": 60, "wheel": 180} {
+		r := libtest.Record(t, configure(t, Request{Task: task, Method: "mappo", Budget: "short", Seed: 1}), "mappo")
+		r.Host.CPU, r.Host.Seconds = cpu, seconds
+		rs = append(rs, r)
+	}
+	known, err := NewRates(libtest.Committed(t, rs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for task, seconds := range map[string]float64{"wheel": 180, "flocking": 120} {
+		if got := known.On(configure(t, Request{Task: task, Method: "mappo", Budget: "short", Seed: 2})); math.Abs(600_000/got.FPS-seconds) > 1e-9 {
+			t.Errorf("%s takes %g s, want %g", task, 600_000/got.FPS, seconds)
+		}
+	}
+	if empty, err := NewRates(st); err != nil || empty.On(configure(t, Request{Task: "wheel", Method: "mappo", Budget: "short", Seed: 1})).FPS != 0 {
+		t.Error("an empty store has a rate, or ", err)
+	}
+}
+
 func TestRatesComeFromHereElseFromOtherProcessorsElseFromTheSlowdownAgainstMAPPO(t *testing.T) {
 	r := &Rates{
-		here: map[rateKey][]float64{{"qmix", "short", 0}: {100, 200, 300}},
-		all: map[rateKey][]float64{
-			{"qmix", "short", 0}: {100, 200, 300, 900, 900}, {"mappo", "short", 0}: {2000}, {"mappo", "explore", 0}: {8000}, {"mace", "explore", 0}: {2000},
-			{"mappo", "short", 7}: {40},
+		here: map[rateKey]pace{{"qmix", "short", 0}: {3, 600, 3}},
+		all: map[rateKey]pace{
+			{"qmix", "short", 0}: {5, 2400, 4}, {"mappo", "short", 0}: {1, 2000, 1}, {"mappo", "explore", 0}: {1, 8000, 1}, {"mace", "explore", 0}: {1, 2000, 1},
+			{"mappo", "short", 7}: {1, 40, 1},
 		},
 		sampled: map[[2]string]float64{{"mappo-eps", "short"}: 1234, {"qmix", "short"}: 1},
 	}
