@@ -95,7 +95,7 @@ func TestEveryVerbStopsAtOnceAndSaysWhatIsKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(uint64(*stops), 7))
 	store, id, _ := used(t)
 	manifest := filepath.Join(t.TempDir(), "m.jsonl")
-	finish(t, strings.Fields("campaign -task navigation -method mappo -budget paper -seeds 2 -store "+store+" -manifest "+manifest)...)
+	finish(t, strings.Fields("campaign -task navigation -method mappo -budget paper -seeds 2 -set learner.lr=0.001 -store "+store+" -manifest "+manifest)...)
 	short := strings.NewReplacer(" -store "+store, "", store, "STORE", id, "RUN", manifest, "MANIFEST", " ", "_", "/", "_")
 	for _, line := range long(store, id, manifest) {
 		t.Run(short.Replace(line), func(t *testing.T) { stopAtOnce(t, r, line) })
