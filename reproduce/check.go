@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -185,6 +186,9 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 		return fmt.Sprintf("%s: the last return is %.4g, the record's %.4g; too few seeds for an interval", about, got.Score(), want.Score()), true
 	}
 	near := stats.Further(others)
+	if math.IsNaN(near.Low) { // the seeds are all equal, and so should another one be
+		near.Low, near.High = near.Value, near.Value
+	}
 	x := got.Score()
 	if near.Excludes(x) {
 		return fmt.Sprintf("%s: the last return is %.4g, outside [%.4g, %.4g], where 95 %% of further seeds would be", about, x, near.Low, near.High), false

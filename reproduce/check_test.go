@@ -101,6 +101,12 @@ func TestOtherMachinesAreComparedByInterval(t *testing.T) {
 			t.Errorf("%g: %s", score, verdict)
 		}
 	}
+	equal := []*results.Record{record(0, "a"), record(0, "a"), record(0, "a")} // none has solved its task
+	for score, want := range map[float64]bool{0: true, 0.5: false} {
+		if verdict, same := compare(equal[0], record(score, "b"), equal); same != want || strings.Contains(verdict, "NaN") {
+			t.Errorf("%g beside equal seeds: %s", score, verdict)
+		}
+	}
 	if verdict, same := compare(all[0], record(99, "b"), all[:2]); !same || !strings.Contains(verdict, "too few seeds") {
 		t.Errorf("two seeds: %s", verdict)
 	}
