@@ -54,8 +54,7 @@ func VarianceRatio(x, y []float64) (estimate Interval, p float64) {
 
 // fromMedian are the distances of runs from their median.
 func fromMedian(x []float64) []float64 {
-	sorted := slices.Sorted(slices.Values(x))
-	middle := (sorted[(len(x)-1)/2] + sorted[len(x)/2]) / 2
+	middle := quantile(slices.Sorted(slices.Values(x)), 0.5)
 	out := make([]float64, len(x))
 	for i, v := range x {
 		out[i] = math.Abs(v - middle)

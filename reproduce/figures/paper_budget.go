@@ -5,6 +5,8 @@ package figures
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/reproduce/paper"
@@ -96,7 +98,7 @@ func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
 				row[4] = stats.Welch(long, earlier).String()
 			}
 			if cell, other, ok := paper.PrintedFor(task.task, g.Method, reward); ok {
-				row[5], row[6] = cell.Printed(), viz.Fixed(stats.Student(long).Value-cell.Value, cell.Decimals)
+				row[5], row[6] = cell.Printed(), viz.Fixed(stat.Mean(long, nil)-cell.Value, cell.Decimals)
 				if other {
 					row[5] += "°"
 				}

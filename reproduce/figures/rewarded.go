@@ -55,23 +55,25 @@ func RewardedOf(st *results.Store, methods []string, budget string, changes ...s
 
 // Plot draws a group of bars for each task that anybody was rewarded on: one for the first method and for each that ever was.
 func (r *Rewarded) Plot() (*plot.Plot, error) {
-	met := func(shares ...[]float64) bool {
-		return slices.ContainsFunc(slices.Concat(shares...), func(s float64) bool { return s > 0 })
+	met := func(seeds []float64) bool { return slices.Max(append([]float64{0}, seeds...)) > 0 }
+	shown := make([]bool, len(r.methods))
+	for _, shares := range r.shares {
+		for m, seeds := range shares {
+			shown[m] = shown[m] || m == 0 || met(seeds)
+		}
 	}
 	var groups []viz.Group
 	for j, task := range r.tasks {
-		if met(r.shares[j]...) {
-			groups = append(groups, viz.Group{Label: task.Abbreviation})
+		if !slices.ContainsFunc(r.shares[j], met) {
+			continue
 		}
+		group := viz.Group{Label: task.Abbreviation}
 		for m, method := range r.methods {
-			var own [][]float64
-			for _, shares := range r.shares {
-				own = append(own, shares[m])
-			}
-			if last := len(groups) - 1; met(r.shares[j]...) && (m == 0 || met(own...)) {
-				groups[last].Bars = append(groups[last].Bars, meanBar(method, r.shares[j][m], rng.New(0, "figures/rewarded")))
+			if shown[m] {
+				group.Bars = append(group.Bars, meanBar(method, r.shares[j][m], rng.New(0, "figures/rewarded")))
 			}
 		}
+		groups = append(groups, group)
 	}
 	p, err := viz.Bars(viz.Figure{Title: "Trained on success alone", X: "task", Y: "rollout batches with a reward"}, groups...)
 	if err == nil {
@@ -83,9 +85,7 @@ func (r *Rewarded) Plot() (*plot.Plot, error) {
 // Table has a row for each task and a column for each method: the share of a run's rollout batches, seed by seed.
 func (r *Rewarded) Table() viz.Table {
 	t := viz.Table{Title: "Rollout batches with a reward, trained on success alone", Header: []string{"task"}, Notes: []string{rewardedNote}}
-	for _, method := range r.methods {
-		t.Header = append(t.Header, displayName(method))
-	}
+	t.Header = append(t.Header, displayNames(r.methods)...)
 	for j, task := range r.tasks {
 		row := []string{task.Abbreviation}
 		for m := range r.methods {
@@ -100,9 +100,7 @@ func (r *Rewarded) Table() viz.Table {
 func (r *Rewarded) Differences() viz.Table {
 	d := paper.NewDifferences("How much more often than "+displayName(r.methods[0])+" a method is rewarded", "the share of rollout batches with a reward", "task", "method")
 	for j, task := range r.tasks {
-		for m := 1; m < len(r.methods); m++ {
-			d.Add(r.shares[j][m], r.shares[j][0], task.Abbreviation, displayName(r.methods[m]))
-		}
+		d.AddEach(r.shares[j], displayNames(r.methods), task.Abbreviation)
 	}
 	return d.Table()
 }

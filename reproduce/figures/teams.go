@@ -153,9 +153,11 @@ func (t *Teams) Differences(st *results.Store) (viz.Table, error) {
 		return viz.Table{}, err
 	}
 	for k, n := range t.sizes {
-		for m := 1; m < len(t.methods); m++ {
-			d.Add(all[m][k], all[0][k], fmt.Sprint(n), displayName(t.methods[m]))
+		here := make([][]float64, len(t.methods))
+		for m := range here {
+			here[m] = all[m][k]
 		}
+		d.AddEach(here, displayNames(t.methods), fmt.Sprint(n))
 	}
 	return d.Table(), nil
 }

@@ -171,6 +171,15 @@ func displayName(method string) string {
 	return method
 }
 
+// displayNames are those of several methods.
+func displayNames(methods []string) []string {
+	out := make([]string, len(methods))
+	for i, method := range methods {
+		out[i] = displayName(method)
+	}
+	return out
+}
+
 // Differences compares each method with the first of them wherever both have runs that can be tested.
 func (t *Thresholds) Differences(st *results.Store) (viz.Table, error) {
 	first := displayName(t.methods[0])
@@ -181,9 +190,11 @@ func (t *Thresholds) Differences(st *results.Store) (viz.Table, error) {
 			return viz.Table{}, err
 		}
 		for k, parts := range t.parts {
-			for m := 1; m < len(t.methods); m++ {
-				d.Add(earned(gs[m*len(t.parts)+k].Runs), earned(gs[k].Runs), path.Base(a.task), fmt.Sprint(parts), displayName(t.methods[m]))
+			here := make([][]float64, len(t.methods))
+			for m := range here {
+				here[m] = earned(gs[m*len(t.parts)+k].Runs)
 			}
+			d.AddEach(here, displayNames(t.methods), path.Base(a.task), fmt.Sprint(parts))
 		}
 	}
 	return d.Table(), nil

@@ -97,6 +97,14 @@ type Evidence struct {
 	Findings []Finding
 }
 
+// tellsMore tells whether e decides a claim or, if neither does, tests more of it than an earlier source's evidence.
+func (e Evidence) tellsMore(earlier Evidence) bool {
+	if e.State != NotTested || earlier.State != NotTested {
+		return earlier.State == NotTested
+	}
+	return cmp.Or(cmp.Compare(e.tested(), earlier.tested()), cmp.Compare(len(e.Findings), len(earlier.Findings))) > 0
+}
+
 // tested counts the findings that have a p value.
 func (e Evidence) tested() (n int) {
 	for _, f := range e.Findings {
@@ -143,16 +151,10 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 		}
 		e := Evidence{Budget: src.Budget(), Findings: found}
 		e.State, e.Reason = c.rule.decide(found, len(tests))
-		tells := func(a, b Evidence) bool { // whether a tells more than b
-			if a.State != NotTested || b.State != NotTested {
-				return b.State == NotTested
-			}
-			return cmp.Or(cmp.Compare(a.tested(), b.tested()), cmp.Compare(len(a.Findings), len(b.Findings))) > 0
-		}
 		switch {
 		case len(v.Findings) == 0:
 			v.Evidence = e
-		case tells(e, v.Evidence):
+		case e.tellsMore(v.Evidence):
 			v.Evidence, v.Others = e, append(v.Others, v.Evidence)
 		default:
 			v.Others = append(v.Others, e)
@@ -210,18 +212,14 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 		}
 		out, ps = append(out, f), append(ps, p)
 	}
-	family := make([]float64, len(tests)) // what cannot be tested yet counts as well, so that p does not change with what else has been run
-	for i := range family {
-		family[i] = 1
-		if i < len(ps) && !math.IsNaN(ps[i]) {
-			family[i] = ps[i]
+	family := slices.Repeat([]float64{1}, len(tests)-len(ps)) // what cannot be tested yet counts as well, so that p does not change with what else has been run
+	for _, p := range ps {
+		if math.IsNaN(p) {
+			family = append(family, 1)
 		}
 	}
-	adjusted := stats.Holm(family)
-	for i, p := range ps {
-		if out[i].P = p; !math.IsNaN(p) {
-			out[i].P = adjusted[i]
-		}
+	for i, p := range stats.Holm(append(ps, family...))[:len(ps)] {
+		out[i].P = p
 		if ask := needed[i]; ask != nil && !out[i].Significant() {
 			out[i].Needed = ask((1 - stats.Level) / float64(len(tests))) // Holm's first step
 		}

@@ -5,7 +5,6 @@ package paper
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"cermic/cermiclib/stats"
@@ -30,21 +29,13 @@ func PrintedFor(task Task, method, reward string) (cell Cell, other, ok bool) {
 	if err != nil {
 		return Cell{}, false, false
 	}
-	wanted := RewardTrial(task, m.ID, reward)
-	for _, t := range []*Benchmark{Density, Sota} {
-		for _, row := range t.Rows {
-			for _, c := range row.Cells {
-				if c.Trial.Task != task.ID || c.Trial.Method != m.ID || c.Minus != nil {
-					continue
-				}
-				if slices.Equal(c.Trial.Set, wanted.Set) {
-					return c, false, true
-				}
-				cell, other, ok = c, true, true
-			}
+	for _, t := range []*Benchmark{Sota, Density} {
+		if cell, ok := t.of(RewardTrial(task, m.ID, reward)); ok {
+			return cell, false, true
 		}
 	}
-	return cell, other, ok
+	cell, ok = Sota.of(Trial{Task: task.ID, Method: m.ID})
+	return cell, ok, ok
 }
 
 // DenseAndSparse puts, for every task of a suite, what methods score when trained on the dense reward beside what they

@@ -36,6 +36,13 @@ func (d *Differences) Add(own, base []float64, names ...string) {
 	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base)), cmp.Or(SeedsNeeded(own, base), viz.Missing)))
 }
 
+// AddEach adds each method but the first beside it: values are one list of seeds a method, and before the names of methods stands where that is.
+func (d *Differences) AddEach(values [][]float64, methods []string, where ...string) {
+	for m := 1; m < len(values); m++ {
+		d.Add(values[m], values[0], append(slices.Clone(where), methods[m])...)
+	}
+}
+
 // Table is what has been added, or a note that nothing could be.
 func (d *Differences) Table() viz.Table {
 	t := d.table

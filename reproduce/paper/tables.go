@@ -95,14 +95,23 @@ func FindBenchmark(name string) (*Benchmark, error) {
 
 // Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false where there is none.
 func (t *Benchmark) Published(task, method string) (printed string, ok bool) {
+	c, ok := t.of(Trial{Task: task, Method: method})
+	if !ok {
+		return "", false
+	}
+	return c.Printed(), true
+}
+
+// of is the first cell that is a trial's own number.
+func (t *Benchmark) of(trial Trial) (Cell, bool) {
 	for _, row := range t.Rows {
 		for _, c := range row.Cells {
-			if c.Trial.Task == task && c.Trial.Method == method && len(c.Trial.Set) == 0 {
-				return c.Printed(), true
+			if c.Minus == nil && c.Trial.Task == trial.Task && c.Trial.Method == trial.Method && slices.Equal(c.Trial.Set, trial.Set) {
+				return c, true
 			}
 		}
 	}
-	return "", false
+	return Cell{}, false
 }
 
 func sota() *Benchmark {
