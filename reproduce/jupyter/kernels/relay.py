@@ -36,6 +36,7 @@ DELIMITER = b"<IDS|MSG>"
 CHANNELS = ("shell", "control", "stdin", "iopub", "hb")
 ENDED = re.compile(r"(?:\^C\n)?(exit status \d+|signal: [^\n]*)\n")  # what GoNB writes of a program that failed, in a message of its own
 
+STARTS = 3  # how often GoNB is started that ends before it has answered
 SHOWN = ("stream", "display_data", "execute_result", "clear_output")  # messages that put something in the place of the line above
 
 
@@ -113,31 +114,38 @@ class Relay:
         self.key = info["key"].encode()
         self.session = uuid.uuid4().hex
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cermic-kernel-"))
-        inner = dict(info, transport="tcp", ip="127.0.0.1", **{f"{c}_port": port for c, port in zip(CHANNELS, free_ports(len(CHANNELS)))})
-        path = self.folder / pathlib.Path(connection_file).name  # GoNB finds the kernel's ID in this name
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(inner))
+        self.command, self.info = command, None
+        self.path = self.folder / pathlib.Path(connection_file).name  # GoNB finds the kernel's ID in this name
+        self.path.touch(mode=0o600)
         self.front, self.back = {}, {}
         kinds = {"shell": zmq.ROUTER, "control": zmq.ROUTER, "stdin": zmq.ROUTER, "iopub": zmq.PUB, "hb": zmq.REP}
         for channel in CHANNELS:
             self.front[channel] = self.context.socket(kinds[channel])
             self.front[channel].linger = 500
             self.front[channel].bind(address(info, channel))
-            if channel == "hb":
-                continue
-            self.back[channel] = self.context.socket(zmq.SUB if channel == "iopub" else zmq.DEALER)
-            self.back[channel].linger = 0
-            self.back[channel].reconnect_ivl = 20
-            if channel == "iopub":
-                self.back[channel].subscribe(b"")
-            else:
-                self.back[channel].identity = self.session.encode()  # GoNB asks for input on the socket with the identity of the request
-        env = dict(os.environ, NB_KERNEL=str(self.folder))
-        self.kernel = subprocess.Popen([*command[:1], "--kernel", str(path), *command[1:]], env=env)
-        for channel, back in self.back.items():
-            back.connect(address(inner, channel))
+        self.start(info)  # behind the binding: a port of the front is free until then, and GoNB could be given it
         self.cell, self.queue, self.count = None, [], 0
         self.page, self.comm, self.old_comm = None, None, None
+
+    def start(self, info):
+        """Starts GoNB at ports of its own and connects to them."""
+        inner = dict(info, transport="tcp", ip="127.0.0.1", **{f"{c}_port": port for c, port in zip(CHANNELS, free_ports(len(CHANNELS)))})
+        self.path.write_text(json.dumps(inner))
+        env = dict(os.environ, NB_KERNEL=str(self.folder))
+        self.kernel = subprocess.Popen([*self.command[:1], "--kernel", str(self.path), *self.command[1:]], env=env)
+        for channel in CHANNELS:
+            if channel == "hb":
+                continue
+            if channel in self.back:
+                self.back[channel].close()
+            back = self.back[channel] = self.context.socket(zmq.SUB if channel == "iopub" else zmq.DEALER)
+            back.linger = 0
+            back.reconnect_ivl = 20
+            if channel == "iopub":
+                back.subscribe(b"")
+            else:
+                back.identity = self.session.encode()  # GoNB asks for input on the socket with the identity of the request
+            back.connect(address(inner, channel))
 
     # Messages of the relay itself.
 
@@ -170,12 +178,16 @@ class Relay:
     # The start: GoNB is there once it answers, and its messages arrive once one of them has.
 
     def meet(self):
-        deadline = time.monotonic() + 300
+        deadline, starts = time.monotonic() + 300, 1
         self.info, heard, asked = None, False, 0.0
         while self.info is None or not heard:
             if self.alone():
                 sys.exit(0)
-            if self.kernel.poll() is not None or time.monotonic() > deadline:
+            ended = self.kernel.poll() is not None
+            if ended and self.info is None and starts < STARTS:  # another program may have taken one of its ports meanwhile
+                starts += 1
+                self.start(json.loads(self.path.read_text()))
+            elif ended or time.monotonic() > deadline:
                 sys.exit("GoNB does not start; .bin/kernel.log may say why")
             if time.monotonic() - asked > (0.5 if self.info is None else 0.02):
                 asked = time.monotonic()

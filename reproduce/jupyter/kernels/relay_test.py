@@ -103,22 +103,35 @@ class Standin:
         return {"status": "ok", "execution_count": self.count, "user_expressions": {}}
 
 
+def main(file):
+    """The program of the stand-in. Where STARTS names a file, it notes its connection there and fails the first time."""
+    if starts := os.environ.get("STARTS"):
+        with open(starts, "a") as f:
+            f.write(pathlib.Path(file).read_text() + "\n")
+            if f.tell() == len(pathlib.Path(file).read_text()) + 1:
+                sys.exit("Address already in use")
+    Standin(file).serve()
+
+
 class Relayed(unittest.TestCase):
     """A relay with a stand-in behind it, and a client before it."""
 
     counts_seconds = "counts_seconds"  # in the names of tests whose relay does
+    port_taken = "port_taken"  # in the names of tests whose kernel fails at its first start
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         program = self.folder / "gonb"
-        program.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(HERE)!r})\nimport relay_test\nrelay_test.Standin(sys.argv[2]).serve()\n")
+        program.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(HERE)!r})\nimport relay_test\nrelay_test.main(sys.argv[2])\n")
         program.chmod(0o755)
         self.file, _ = write_connection_file(str(self.folder / "kernel-1.json"))
         env = dict(os.environ, TMPDIR=str(self.folder), NB_STORE=str(self.folder / "runs"), JPY_SESSION_NAME="/books/mine.ipynb")
         if self.counts_seconds not in self._testMethodName:
             env["NB_HEADLESS"] = "1"  # no line of seconds in what a slow machine tells
+        if self.port_taken in self._testMethodName:
+            env["STARTS"] = str(self.folder / "starts")
         self.env = env
         self.relay = subprocess.Popen([sys.executable, str(HERE / "relay.py"), self.file, str(program)], env=env)
         self.addCleanup(self.end)
@@ -324,6 +337,11 @@ class Relayed(unittest.TestCase):
         self.assertEqual(told(), ["mappo (run 0123)"])
         os.utime(note.with_name("alive"), (1, 1))  # long ago: the number may be another process's by now
         self.assertEqual(told(), [])
+
+    def test_a_kernel_that_finds_a_port_taken_is_started_at_others(self):
+        connections = [json.loads(line) for line in (self.folder / "starts").read_text().splitlines()]
+        self.assertEqual([len(connections), self.run_cell("say one")[0]["status"]], [2, "ok"])
+        self.assertNotEqual(connections[0]["shell_port"], connections[1]["shell_port"])
 
     def test_the_relay_ends_with_its_kernel(self):
         self.ask("die")
