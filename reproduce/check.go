@@ -165,7 +165,7 @@ func again(ctx context.Context, r *results.Record, st *results.Store) (*results.
 // same, elsewhere those bits or a score within the spread over seeds.
 func compare(want, got *results.Record, all []*results.Record) (verdict string, same bool) {
 	a, b := want.Host, got.Host
-	alike := a.Backend == b.Backend && a.CPU == b.CPU && a.Model == b.Model && a.ISA == b.ISA
+	alike := a.Backend == b.Backend && a.CPU == b.CPU && a.Model == b.Model && a.ISA == b.ISA && a.GPU == b.GPU
 	about := fmt.Sprintf("trained with %s, the record with %s", machine(b), machine(a))
 	where := results.Difference(want, got)
 	switch {
@@ -198,6 +198,9 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 
 // machine is what the bits of a result depend on beside its settings.
 func machine(h results.Host) string {
+	if h.GPU != "" {
+		return fmt.Sprintf("%s on %s beside %s", h.Backend, h.GPU, h.CPU)
+	}
 	isa := h.ISA
 	if isa == "" {
 		isa = "instruction set not recorded"

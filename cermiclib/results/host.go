@@ -16,11 +16,14 @@ import (
 )
 
 // CollectHost says where the calling program runs: the commit it was built from, or else that of the working directory,
-// the versions of Go and GoMLX, and the processor. backend is the name of the one that trains. What cannot be found out
+// the versions of Go and GoMLX, the processor, and the GPU if backend is one. backend is the name of the one that trains. What cannot be found out
 // stays empty; Seconds is for the caller to fill.
 func CollectHost(backend string) Host {
 	h := Host{Go: runtime.Version(), Backend: backend, ISA: instructionSet(), Cores: runtime.NumCPU()}
 	h.CPU, h.Model = processor()
+	if strings.HasPrefix(backend, "xla:cuda") {
+		h.GPU = gpu()
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {
 			if module.Path == "github.com/gomlx/gomlx" {
@@ -40,6 +43,18 @@ func CollectHost(backend string) Host {
 		h.Commit, h.Dirty = workingCommit()
 	}
 	return h
+}
+
+// gpu is the name of the first NVIDIA GPU, which XLA uses, by the word of its driver's tool; empty where that does not answer.
+func gpu() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name", "--format=csv,noheader").Output()
+	if err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(first)
 }
 
 // workingCommit asks git about the working directory: programs that `go run` or a notebook builds carry no commit.

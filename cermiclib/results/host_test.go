@@ -3,7 +3,9 @@
 package results
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,6 +22,23 @@ func TestHostNamesProgramAndMachine(t *testing.T) {
 	}
 	if h.Commit != strings.TrimSpace(string(head)) {
 		t.Errorf("commit is %q, want %s", h.Commit, head)
+	}
+}
+
+func TestHostNamesTheGPUThatTrains(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "nvidia-smi"), []byte("#!/bin/sh\nprintf 'NVIDIA X1\\nNVIDIA X2\\n'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for backend, want := range map[string]string{"xla:cuda": "NVIDIA X1", "xla:cuda,tf32": "NVIDIA X1", "xla:cpu": "", "go": ""} {
+		if got := CollectHost(backend).GPU; got != want {
+			t.Errorf("with %s the GPU is %q, want %q", backend, got, want)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	if got := CollectHost("xla:cuda").GPU; got != "" {
+		t.Errorf("without the driver's tool the GPU is %q", got)
 	}
 }
 

@@ -37,6 +37,7 @@ type Host struct {
 	CPU     string  `json:"cpu,omitempty"`
 	Model   string  `json:"model,omitempty"` // of the processor, since one name may cover several: "family 25, model 17"; empty where not known or of before it was kept
 	ISA     string  `json:"isa,omitempty"`   // instruction set that the backend may use: "AVX512", "AVX2"; empty in records of before it was kept
+	GPU     string  `json:"gpu,omitempty"`   // that trained: "NVIDIA H200"; empty where the processor did
 	Cores   int     `json:"cores,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"` // wall time of training, summed over resumes
 }

@@ -4,6 +4,7 @@ package nb
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -187,7 +188,7 @@ func summary(rs []*results.Record) content {
 		}
 		machine, took := viz.Missing, viz.Missing
 		if r.Host.Backend != "" { // known when the run is complete
-			machine, took = fmt.Sprintf("%s, %s, %d cores", r.Host.Backend, r.Host.CPU, r.Host.Cores), viz.Clock(r.Host.Seconds)
+			machine, took = fmt.Sprintf("%s, %s, %d cores", r.Host.Backend, cmp.Or(r.Host.GPU, r.Host.CPU), r.Host.Cores), viz.Clock(r.Host.Seconds)
 		}
 		line := []string{id, r.Task, r.Method, fmt.Sprint(r.Seed), r.Budget, frames, score, machine, took}
 		plain.WriteString(strings.Join(line, "  ") + "\n")

@@ -75,8 +75,8 @@ func NewRates(st *results.Store) (*Rates, error) {
 	}
 	for _, g := range Groups(heads) {
 		for _, record := range g.Runs {
-			if record.Host.Seconds <= 0 {
-				continue
+			if record.Host.Seconds <= 0 || record.Host.GPU != "" && record.Host.CPU != cpu {
+				continue // or of a GPU elsewhere, which says nothing about a processor
 			}
 			key, on := rateKey{g.Method, record.Budget, kind(record.Task)}, taskKey{g.Method, record.Budget, record.Task}
 			r.all[key] = r.all[key].and(record)
