@@ -142,13 +142,14 @@ func TestAGPUIsSeenByItsFilesOrItsDriver(t *testing.T) {
 	}
 }
 
-func TestXLAIsToldWhereCUDAsProgramsLie(t *testing.T) {
+func TestXLAIsToldToRepeatItselfAndWhereCUDAsProgramsLie(t *testing.T) {
 	onCUDA, _ := machine(t, true)
 	programs := filepath.Join(filepath.Dir(onCUDA), "../../nvidia/cu13")
 	for flags, want := range map[string]string{
-		"":                               "--xla_gpu_cuda_data_dir=" + programs,
-		"--xla_gpu_autotune_level=0":     "--xla_gpu_autotune_level=0 --xla_gpu_cuda_data_dir=" + programs,
-		"--xla_gpu_cuda_data_dir=/opt/c": "--xla_gpu_cuda_data_dir=/opt/c",
+		"":                                  "--xla_gpu_deterministic_ops=true --xla_gpu_cuda_data_dir=" + programs,
+		"--xla_gpu_autotune_level=0":        "--xla_gpu_autotune_level=0 --xla_gpu_deterministic_ops=true --xla_gpu_cuda_data_dir=" + programs,
+		"--xla_gpu_cuda_data_dir=/opt/c":    "--xla_gpu_cuda_data_dir=/opt/c --xla_gpu_deterministic_ops=true",
+		"--xla_gpu_deterministic_ops=false": "--xla_gpu_deterministic_ops=false --xla_gpu_cuda_data_dir=" + programs,
 	} {
 		t.Setenv("XLA_FLAGS", flags)
 		t.Setenv("GOPJRT_CUDA_CHECKS", "")
@@ -159,7 +160,7 @@ func TestXLAIsToldWhereCUDAsProgramsLie(t *testing.T) {
 	}
 	t.Setenv("XLA_FLAGS", "")
 	helpCUDA(place(t, t.TempDir(), "a/b/xla_cuda_plugin.so"))
-	if got := os.Getenv("XLA_FLAGS"); got != "" {
+	if got := os.Getenv("XLA_FLAGS"); got != "--xla_gpu_deterministic_ops=true" {
 		t.Errorf("without these packages XLA_FLAGS is %q", got)
 	}
 }
