@@ -47,11 +47,13 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 		return noPaperRuns(reward), nil
 	}
 	for i, t := range list {
+		drawn := map[float64]bool{} // variants of a method share a cell of the paper
 		for _, g := range t.groups {
 			cell, other, ok := paper.PrintedFor(t.task, g.Method, reward)
-			if !ok {
+			if !ok || drawn[cell.Value] {
 				continue
 			}
+			drawn[cell.Value] = true
 			label := "published: " + displayName(g.Method)
 			if other {
 				label += ", " + otherReward(reward)
