@@ -114,7 +114,7 @@ class Relay:
         self.key = info["key"].encode()
         self.session = uuid.uuid4().hex
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cermic-kernel-"))
-        self.command, self.info = command, None
+        self.given, self.command = info, command
         self.path = self.folder / pathlib.Path(connection_file).name  # GoNB finds the kernel's ID in this name
         self.path.touch(mode=0o600)
         self.front, self.back = {}, {}
@@ -123,13 +123,13 @@ class Relay:
             self.front[channel] = self.context.socket(kinds[channel])
             self.front[channel].linger = 500
             self.front[channel].bind(address(info, channel))
-        self.start(info)  # behind the binding: a port of the front is free until then, and GoNB could be given it
+        self.start()  # behind the binding: a port of the front is free until then, and GoNB could be given it
         self.cell, self.queue, self.count = None, [], 0
         self.page, self.comm, self.old_comm = None, None, None
 
-    def start(self, info):
+    def start(self):
         """Starts GoNB at ports of its own and connects to them."""
-        inner = dict(info, transport="tcp", ip="127.0.0.1", **{f"{c}_port": port for c, port in zip(CHANNELS, free_ports(len(CHANNELS)))})
+        inner = dict(self.given, transport="tcp", ip="127.0.0.1", **{f"{c}_port": port for c, port in zip(CHANNELS, free_ports(len(CHANNELS)))})
         self.path.write_text(json.dumps(inner))
         env = dict(os.environ, NB_KERNEL=str(self.folder))
         self.kernel = subprocess.Popen([*self.command[:1], "--kernel", str(self.path), *self.command[1:]], env=env)
@@ -186,7 +186,7 @@ class Relay:
             ended = self.kernel.poll() is not None
             if ended and self.info is None and starts < STARTS:  # another program may have taken one of its ports meanwhile
                 starts += 1
-                self.start(json.loads(self.path.read_text()))
+                self.start()
             elif ended or time.monotonic() > deadline:
                 sys.exit("GoNB does not start; .bin/kernel.log may say why")
             if time.monotonic() - asked > (0.5 if self.info is None else 0.02):

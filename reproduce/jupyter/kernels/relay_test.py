@@ -106,10 +106,11 @@ class Standin:
 def main(file):
     """The program of the stand-in. Where STARTS names a file, it notes its connection there and fails the first time."""
     if starts := os.environ.get("STARTS"):
+        first = not os.path.exists(starts)
         with open(starts, "a") as f:
             f.write(pathlib.Path(file).read_text() + "\n")
-            if f.tell() == len(pathlib.Path(file).read_text()) + 1:
-                sys.exit("Address already in use")
+        if first:
+            sys.exit("Address already in use")
     Standin(file).serve()
 
 
