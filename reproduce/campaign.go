@@ -22,7 +22,7 @@ import (
 // runCampaign trains everything that a table of the paper needs and the store lacks: it first says what that costs, goes on
 // after a kill, and is not stopped by a run that fails.
 func runCampaign(ctx context.Context, out io.Writer, args []string) error {
-	var c choice
+	c := choice{seeds: seedRange{1, 3}}
 	var store, on, manifest, order string
 	var workers, nodes int
 	var only, measure bool
@@ -35,7 +35,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&c.method, "method", "", "`methods`, separated by commas")
 		f.StringVar(&order, "order", "", "value: what all tables lack, most information an hour first")
 		f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames()+"; with -order value "+plan.TableBudget+" where none is given")
-		f.IntVar(&c.seeds, "seeds", 3, "runs of each, with seeds 1 to `n`")
+		f.Var(&c.seeds, "seeds", "runs of each, with seeds 1 to `n`, or with those of a range, as 2-3")
 		f.Var(&c.set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
 		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
@@ -55,19 +55,24 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		given.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 		return found
 	}
+	if err := c.seeds.check(); err != nil {
+		return usageError{err}
+	}
+	whole := c.table == "" && c.task == "" && c.method == "" // not what the flags choose, but all tables
 	switch {
-	case min(c.seeds, workers, job.Bundle, nodes) < 1 || max(c.seeds, job.Bundle, nodes) > maxRuns:
-		return usagef("-seeds is %d, -workers is %d, -bundle is %d and -nodes is %d, want 1 to %d, and of workers at least 1",
-			c.seeds, workers, job.Bundle, nodes, maxRuns)
+	case min(workers, job.Bundle, nodes) < 1 || max(job.Bundle, nodes) > maxRuns:
+		return usagef("-workers is %d, -bundle is %d and -nodes is %d, want 1 to %d, and of workers at least 1", workers, job.Bundle, nodes, maxRuns)
+	case c.seeds.first > 1 && (order != "" || only && whole):
+		return usagef("-seeds is %s: over all tables it is how many, as %d; a range needs -table, or -task and -method", &c.seeds, c.seeds.last)
 	case order != "" && order != "value":
 		return usagef("-order is %q, want value", order)
 	case order != "":
 		if !has("budget") {
 			c.budget = plan.TableBudget
 		}
-		return valuable(ctx, out, store, c.budget, c.seeds, workers, only)
-	case only && c.table == "" && c.task == "" && c.method == "":
-		return printOverview(ctx, out, store, c.seeds, nodes, measure)
+		return valuable(ctx, out, store, c.budget, c.seeds.last, workers, only)
+	case only && whole:
+		return printOverview(ctx, out, store, c.seeds.last, nodes, measure)
 	case on != "here" && on != "slurm":
 		return usagef("-on is %q, want here or slurm", on)
 	case c.table == "" && (c.task == "" || c.method == ""):

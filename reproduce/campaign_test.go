@@ -69,6 +69,7 @@ func TestCampaignMistakesAreOneSentence(t *testing.T) {
 		"leave out -task":        {"campaign", "-table", "sota", "-task", "balance"},
 		"did you mean sota":      {"campaign", "-table", "soto"},
 		"-seeds is 0":            {"campaign", "-table", "sota", "-seeds", "0"},
+		"a range needs":          {"campaign", "-order", "value", "-seeds", "2-3"},
 		"want here or slurm":     {"campaign", "-table", "sota", "-on", "slrum"},
 		"did you mean mappo":     {"campaign", "-task", "balance", "-method", "mapo"},
 		"-dry-run only with -on": {"campaign", "-table", "sota", "-dry-run"},

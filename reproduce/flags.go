@@ -253,3 +253,42 @@ func (r *repeated) Set(text string) error {
 	*r = append(*r, text)
 	return nil
 }
+
+// seedRange is the flag -seeds: n for the seeds 1 to n, m-n for those of them from m on, so that several machines can share the seeds of a run.
+type seedRange struct{ first, last int }
+
+func (r *seedRange) String() string {
+	if r.first > 1 {
+		return fmt.Sprintf("%d-%d", r.first, r.last)
+	}
+	return strconv.Itoa(r.last)
+}
+
+// Set reads n or m-n.
+func (r *seedRange) Set(text string) error {
+	if n, err := strconv.Atoi(text); err == nil {
+		*r = seedRange{1, n}
+		return nil
+	}
+	from, to, _ := strings.Cut(text, "-")
+	first, err := strconv.Atoi(from)
+	last, err2 := strconv.Atoi(to)
+	if err != nil || err2 != nil {
+		return errors.New("want how many seeds, as 3, or which, as 2-3")
+	}
+	*r = seedRange{first, last}
+	return nil
+}
+
+// check says what is wrong with the range.
+func (r seedRange) check() error {
+	if r.first < 1 || r.last < r.first || r.last > maxRuns {
+		return fmt.Errorf("-seeds is %s, want a number from 1 to %d or a range within, as 2-3", &r, maxRuns)
+	}
+	return nil
+}
+
+// of keeps those of es whose seeds are within r.
+func (r seedRange) of(es []experiment.Config) []experiment.Config {
+	return slices.DeleteFunc(es, func(e experiment.Config) bool { return e.Seed < uint64(r.first) })
+}

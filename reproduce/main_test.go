@@ -41,6 +41,7 @@ func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
 		{[]string{"train", "-method", "mappo", "-set", "learner.gae_lambda=2"}, "learner.gae_lambda is 2"},
 		{[]string{"train", "-seeds", "0"}, "-seeds is 0"},
 		{[]string{"train", "-seeds", "three"}, "train: invalid value"},
+		{[]string{"train", "-seeds", "3-2"}, "-seeds is 3-2, want"},
 		{[]string{"evaluate", "0123", "budget.frames=3"}, "-set budget.frames"},
 		{[]string{"bench", "-only", "updat"}, `unknown group "updat"; did you mean update`},
 		{[]string{"evaluate"}, "evaluate: want the ID of a run"},

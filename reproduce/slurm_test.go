@@ -53,7 +53,7 @@ func TestAScriptHasNoLinesOfTheUsersOwn(t *testing.T) {
 func TestAManifestReadsBackAndIsWorkedOffInBundles(t *testing.T) {
 	store := t.TempDir()
 	set := []string{"budget.frames=1000", "learner.critic_hidden=8", "policy.hidden=8"}
-	es, err := choice{task: "balance", method: "mappo", budget: "smoke", seeds: 3, set: set}.experiments(os.Stderr)
+	es, err := choice{task: "balance", method: "mappo", budget: "smoke", seeds: seedRange{1, 3}, set: set}.experiments(os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,14 +45,14 @@ func budgetNames() string {
 // choice is what the flags of train and campaign choose.
 type choice struct {
 	task, method, table, budget string
-	seeds                       int
+	seeds                       seedRange
 	set                         repeated
 	multirun                    bool // a run with each of the values that a setting lists
 }
 
 // runTrain trains what the flags name, or goes on with it, and sums up.
 func runTrain(ctx context.Context, out io.Writer, args []string) error {
-	var c choice
+	c := choice{seeds: seedRange{1, 1}}
 	var fork, store string
 	var workers int
 	var again bool
@@ -62,7 +62,7 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&c.table, "table", "", "train what this `table` of the paper needs, instead of -task and -method")
 		f.StringVar(&fork, "fork", "", "go on from run ID at so many frames, `ID@FRAMES`, with what -set changes, as a run of its own")
 		f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames())
-		f.IntVar(&c.seeds, "seeds", 1, "runs of each, with seeds 1 to `n`")
+		f.Var(&c.seeds, "seeds", "runs of each, with seeds 1 to `n`, or with those of a range, as 2-3")
 		f.Var(&c.set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.BoolVar(&c.multirun, "multirun", false, "train with each value that a setting lists: learner.lr=1e-3,3e-4; also -m")
 		f.BoolVar(&again, "again", false, "train here what is complete without its weights, as committed records are: runs named by ID, or what other flags choose")
@@ -75,8 +75,11 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if c.seeds < 1 || c.seeds > maxRuns || workers < 1 {
-		return usagef("-seeds is %d and -workers is %d, want 1 to %d seeds and at least 1 worker", c.seeds, workers, maxRuns)
+	if err := c.seeds.check(); err != nil {
+		return usageError{err}
+	}
+	if workers < 1 {
+		return usagef("-workers is %d, want at least 1", workers)
 	}
 	if len(ids) > 0 && !again {
 		return usagef("train takes no argument %q: it names a run only with -again", ids[0])
@@ -192,7 +195,8 @@ func storedRuns(st *results.Store, ids []string) (es []experiment.Config, err er
 // experiments are those that the flags of train and campaign choose.
 func (c choice) experiments(out io.Writer) ([]experiment.Config, error) {
 	if c.table == "" {
-		return c.grid()
+		es, err := c.grid()
+		return c.seeds.of(es), err
 	}
 	if len(c.set) > 0 {
 		return nil, errors.New("-set changes what the table compares: use it with -task and -method")
@@ -204,14 +208,14 @@ func (c choice) experiments(out io.Writer) ([]experiment.Config, error) {
 	if _, err := plan.FindPreset(c.budget); err != nil {
 		return nil, err
 	}
-	es, missing := plan.Benchmark(t, c.budget, c.seeds)
+	es, missing := plan.Benchmark(t, c.budget, c.seeds.last)
 	if len(es) == 0 {
 		return nil, errors.Join(missing...)
 	}
 	for _, err := range missing {
 		fmt.Fprintln(out, "left out:", err)
 	}
-	return es, nil
+	return c.seeds.of(es), nil
 }
 
 // grid is every task with every method and, with -multirun, every combination of the values that settings list.
@@ -223,7 +227,7 @@ func (c choice) grid() ([]experiment.Config, error) {
 	var es []experiment.Config
 	known := map[string]bool{} // 1e-3 and 0.001 are one value
 	for _, set := range sets {
-		some, err := plan.Grid(strings.Split(c.task, ","), strings.Split(c.method, ","), c.budget, c.seeds, set...)
+		some, err := plan.Grid(strings.Split(c.task, ","), strings.Split(c.method, ","), c.budget, c.seeds.last, set...)
 		if err != nil && !c.multirun && len(combinations(c.set)) > 1 {
 			err = fmt.Errorf("%w; to train with each of the values add -multirun", err)
 		}

@@ -36,6 +36,12 @@ func TestTrainingIsSummedUpAndFoundAgain(t *testing.T) {
 	if err != nil || strings.Count(second, "in the store") != 2 || strings.Contains(second, "frames/s") || strings.Count(second, "reward, 2 seeds (") != 1 {
 		t.Errorf("the second time trains again, or counts seeds twice (%v):\n%s", err, second)
 	}
+	alone := slices.Clone(args)
+	alone[8] = "2-2"
+	third, err := command(t, alone...)
+	if err != nil || strings.Count(third, "in the store") != 1 || !strings.HasPrefix(third, "2 balance mappo") {
+		t.Errorf("seeds 2-2 are not the second alone (%v):\n%s", err, third)
+	}
 	table, err := command(t, "table", "agents", "-store", store)
 	if err != nil || !strings.Contains(table, "No run of this table at budget "+plan.DefaultBudget) || !strings.Contains(table, "2 runs at budget custom.") || !strings.Contains(table, "Add -budget short.") {
 		t.Errorf("table (%v):\n%s", err, table)
@@ -152,7 +158,7 @@ func TestTrainWithoutAnythingNamedIsADemonstration(t *testing.T) {
 			t.Errorf("%+v becomes %+v, a demonstration: %v", c.given, got, demo)
 		}
 	}
-	e, err := choice{task: "balance", method: demoMethods, budget: plan.DefaultBudget, seeds: 1, set: repeated{demoSetting}}.grid()
+	e, err := choice{task: "balance", method: demoMethods, budget: plan.DefaultBudget, seeds: seedRange{1, 1}, set: repeated{demoSetting}}.grid()
 	if err != nil || len(e) != 2 || e[1].Label() != "mappo-cermic task.reward=dense" {
 		t.Errorf("%v, %v", e, err)
 	}

@@ -130,23 +130,35 @@ func strongest() []comparison {
 	return []comparison{gains("Melting Pot against VMAS", suite(MeltingPot), suite(VMAS)), gains("Melting Pot against SMACv2", suite(MeltingPot), suite(SMACv2))}
 }
 
-// gains compares the mean over upper of (MAPPO-CERMIC − MAPPO)/|MAPPO| with that over lower. Shares take MAPPO's mean as known.
+// gains compares the mean over upper of (MAPPO-CERMIC − MAPPO)/|MAPPO| with that over lower. Shares take MAPPO's mean as known; tasks where it
+// is zero have none and are left out.
 func gains(on string, upper, lower []Task) comparison {
-	c := comparison{on: on, of: "relative gain over MAPPO, difference"}
-	sign := slices.Repeat([]float64{1 / float64(len(upper))}, len(upper))
-	sign = append(sign, slices.Repeat([]float64{-1 / float64(len(lower))}, len(lower))...)
+	c := comparison{on: on, of: "relative gain over MAPPO where it scores anything, difference"}
 	for _, t := range slices.Concat(upper, lower) {
 		c.trials = append(c.trials, Trial{Task: t.ID, Method: "mappo-cermic"}, Trial{Task: t.ID, Method: "mappo"})
 	}
 	c.terms = func(g [][]float64) ([][]float64, []float64) {
-		var weights []float64
-		for k, s := range sign {
-			share := s / max(abs(average(g[2*k+1])), 1e-9)
-			weights = append(weights, share, -share)
-		}
+		weights := make([]float64, len(g))
+		half := 2 * len(upper)
+		shares(g[:half], weights[:half], 1)
+		shares(g[half:], weights[half:], -1)
 		return g, weights
 	}
 	return c
+}
+
+// shares are the weights of a mean relative gain, times sign, over tasks whose scores are pairs of g: of a method, of the baseline.
+func shares(g [][]float64, weights []float64, sign float64) {
+	n := 0.
+	for k := 1; k < len(g); k += 2 {
+		if base := abs(average(g[k])); base > 0 {
+			weights[k-1], weights[k] = sign/base, -sign/base
+			n++
+		}
+	}
+	for k := range weights {
+		weights[k] /= max(n, 1)
+	}
 }
 
 // densityRow is a method's trials of Table 4 on a task: sparse, dense.
