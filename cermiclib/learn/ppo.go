@@ -30,7 +30,7 @@ type ppoIn struct {
 	state   *Node // [B,S] for a central critic of vectors
 	ret     *Node // [B,N] value targets
 	value   *Node // [B,V] before the update
-	noise   *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian
+	noise   *Node // [B,N,D] standard normal, for the entropy of a squashed Gaussian; 0 where entropy has no weight
 	eps     *Node // [1] share of uniform actions, where there are any
 	hidden  *Node // [chunks,N,C] of a policy with a state, before the first step of each chunk
 	keep    *Node // [B,N] 0 where an episode starts; where chunks have several steps
@@ -135,7 +135,8 @@ func (m *mappo) surrogate(in ppoIn, y *Node) (loss *Node, report []*Node) {
 	} else {
 		mean, scale := nn.Gaussian(y)
 		logp = nn.LogProbGaussian(in.raw, mean, scale, act)
-		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π.
+		// A squashed Gaussian has no closed entropy: one reparametrised sample of −log π. Where entropy has no weight in the loss, noise stays 0,
+		// and what is reported is −log π of the mode.
 		entropy = Neg(nn.LogProbGaussian(Add(mean, Mul(scale, in.noise)), mean, scale, act))
 	}
 	if in.eps != nil {

@@ -3,9 +3,13 @@
 package figures
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
@@ -65,6 +69,37 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 		}
 	}
 	return returnsOf(list...)
+}
+
+// Trained is a quantity of training that a figure draws: the name of its scalar and what an axis calls it.
+type Trained struct{ Scalar, Axis string }
+
+// PaperBudgetTraining draws quantities of training over the runs at the paper's own budget that were trained on a reward, a row a task.
+func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained) (any, error) {
+	list, err := paperRuns(st, reward)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return noPaperRuns(reward), nil
+	}
+	var plots []*plot.Plot
+	lines := 0
+	for _, t := range list {
+		for _, q := range quantities {
+			series := viz.Scalar(t.groups, q.Scalar)
+			if len(series) == 0 {
+				return nil, fmt.Errorf("no run on %s has a scalar %q; the first has %s", t.task.Name, q.Scalar, strings.Join(slices.Sorted(maps.Keys(t.groups[0].Runs[0].Scalars)), ", "))
+			}
+			p, err := viz.Curves(viz.Figure{Title: t.task.Name, X: "frames", Y: q.Axis}, series...)
+			if err != nil {
+				return nil, fmt.Errorf("%s of %s: %w", q.Scalar, t.task.Name, err)
+			}
+			plots = append(plots, p)
+		}
+		lines = max(lines, len(t.groups))
+	}
+	return rows(plots, len(quantities), lines), nil
 }
 
 // PaperBudgetTable says, for each task and method with complete runs at the paper's own budget, trained on a reward, what they score, what the same method scores at a
