@@ -71,10 +71,10 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 	return returnsOf(list...)
 }
 
-// Trained is a quantity of training that a figure draws: the name of its scalar and what an axis calls it.
-type Trained struct{ Scalar, Axis string }
+// Trained is a quantity of training that a figure draws: the name of its scalar, what it shows, and what its axis says.
+type Trained struct{ Scalar, About, Axis string }
 
-// PaperBudgetTraining draws quantities of training over the runs at the paper's own budget that were trained on a reward, a row a task.
+// PaperBudgetTraining draws quantities of training over the runs at the paper's own budget that were trained on a reward, task by task and two beside each other.
 func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained) (any, error) {
 	list, err := paperRuns(st, reward)
 	if err != nil {
@@ -91,7 +91,7 @@ func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained
 			if len(series) == 0 {
 				return nil, fmt.Errorf("no run on %s has a scalar %q; the first has %s", t.task.Name, q.Scalar, strings.Join(slices.Sorted(maps.Keys(t.groups[0].Runs[0].Scalars)), ", "))
 			}
-			p, err := viz.Curves(viz.Figure{Title: t.task.Name, X: "frames", Y: q.Axis}, series...)
+			p, err := viz.Curves(viz.Figure{Title: t.task.Name + ": " + q.About, X: "frames", Y: q.Axis}, series...)
 			if err != nil {
 				return nil, fmt.Errorf("%s of %s: %w", q.Scalar, t.task.Name, err)
 			}
@@ -99,7 +99,7 @@ func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained
 		}
 		lines = max(lines, len(t.groups))
 	}
-	return rows(plots, len(quantities), lines), nil
+	return rows(plots, min(len(quantities), 2), lines), nil
 }
 
 // PaperBudgetTable says, for each task and method with complete runs at the paper's own budget, trained on a reward, what they score, what the same method scores at a
