@@ -74,7 +74,8 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 // Trained is a quantity of training that a figure draws: the name of its scalar, what it shows, and what its axis says.
 type Trained struct{ Scalar, About, Axis string }
 
-// PaperBudgetTraining draws quantities of training over the runs at the paper's own budget that were trained on a reward, task by task and two beside each other.
+// PaperBudgetTraining draws quantities of training over the runs at the paper's own budget that were trained on a reward, task by task and two beside each other:
+// of each task those that a run on it has.
 func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained) (any, error) {
 	list, err := paperRuns(st, reward)
 	if err != nil {
@@ -84,22 +85,28 @@ func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained
 		return noPaperRuns(reward), nil
 	}
 	var plots []*plot.Plot
-	lines := 0
+	lines, drawn := 0, map[string]bool{}
 	for _, t := range list {
 		for _, q := range quantities {
 			series := viz.Scalar(t.groups, q.Scalar)
 			if len(series) == 0 {
-				return nil, fmt.Errorf("no run on %s has a scalar %q; the first has %s", t.task.Name, q.Scalar, strings.Join(slices.Sorted(maps.Keys(t.groups[0].Runs[0].Scalars)), ", "))
+				continue // of a method that was not trained on this task
 			}
 			p, err := viz.Curves(viz.Figure{Title: t.task.Name + ": " + q.About, X: "frames", Y: q.Axis}, series...)
 			if err != nil {
 				return nil, fmt.Errorf("%s of %s: %w", q.Scalar, t.task.Name, err)
 			}
-			plots = append(plots, p)
+			plots, drawn[q.Scalar] = append(plots, p), true
 		}
 		lines = max(lines, len(t.groups))
 	}
-	return rows(plots, min(len(quantities), 2), lines), nil
+	for _, q := range quantities {
+		if !drawn[q.Scalar] {
+			first := list[0].groups[0].Runs[0]
+			return nil, fmt.Errorf("no run at the paper's budget has a scalar %q; the first has %s", q.Scalar, strings.Join(slices.Sorted(maps.Keys(first.Scalars)), ", "))
+		}
+	}
+	return rows(plots, 2, lines), nil
 }
 
 // PaperBudgetTable says, for each task and method with complete runs at the paper's own budget, trained on a reward, what they score, what the same method scores at a

@@ -57,6 +57,10 @@ func TestRunsAtThePapersBudgetStandBesideShorterOnesAndThePrintedNumbers(t *test
 	if p, ok := training.(viz.Panels); err != nil || !ok || len(p.Rows) != 2 || len(p.Rows[0]) != 2 {
 		t.Errorf("%v, %v; want a row for each task, a column for each quantity", training, err)
 	}
+	some, err := PaperBudgetTraining(st, "dense", Trained{trainingReturn, "return", ""}, Trained{"vmas/balance", "on Balance alone", ""})
+	if p, ok := some.(viz.Panels); err != nil || !ok || len(slices.Concat(p.Rows...)) != 3 {
+		t.Errorf("%v, %v; want three panels, as one task lacks a quantity", some, err)
+	}
 }
 
 func TestNoRunAtThePapersBudgetIsSaid(t *testing.T) {

@@ -193,7 +193,7 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 		}
 		var p float64
 		f.Estimate, p = t.measure(groups)
-		if math.IsNaN(f.Estimate.Value) { // the variance of one run
+		if math.IsNaN(f.Estimate.Value) { // the variance of one run, or relative gains of nothing
 			continue
 		}
 		if whole {

@@ -157,7 +157,7 @@ func shares(g [][]float64, weights []float64, sign float64) {
 		}
 	}
 	for k := range weights {
-		weights[k] /= max(n, 1)
+		weights[k] /= n // NaN where no task has a share: nothing to compare
 	}
 }
 
