@@ -49,7 +49,7 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 	lab := exec.Command(s.python(), append([]string{"-m", "jupyterlab"}, own...)...)
 	lab.Dir = s.path("notebooks")
 	lab.Env = append(os.Environ(), s.jupyterPath(), s.jupyterConfig())
-	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, out, os.Stderr
+	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, os.Stdout, os.Stderr // the terminal itself, which it asks for colours
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)

@@ -65,9 +65,9 @@ func main() {
 	// The first interrupt, or a scheduler's request to end, stops the verb, which saves what it trains; a second one ends the program at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	done := make(chan error, 1)
-	go func() { done <- dispatch(ctx, os.Stdout, os.Args[1:]) }()
-	err := ended(ctx, os.Stdout, strings.Join(os.Args[1:min(2, len(os.Args))], ""), done)
+	done, out := make(chan error, 1), &console{out: os.Stdout}
+	go func() { done <- dispatch(ctx, out, os.Args[1:]) }()
+	err := ended(ctx, out, strings.Join(os.Args[1:min(2, len(os.Args))], ""), done)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return
 	}

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"sync"
 	"time"
 )
 
@@ -52,9 +54,51 @@ const (
 	goesOn         = "Stopped: what was saved is kept, the last ten seconds perhaps not; the same command goes on from there."
 )
 
+// console is the standard output of a verb. A verb that is left where it is may be in the middle of a table's row: the last word begins a
+// line of its own, and nothing follows it.
+type console struct {
+	out   io.Writer
+	mu    sync.Mutex
+	open  bool // a line has begun and not ended
+	ended bool // the last word has been said
+}
+
+// Write writes p as long as the last word has not been said; after it, it takes p for written.
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended || len(p) == 0 {
+		return len(p), nil
+	}
+	n, err := c.out.Write(p)
+	if n > 0 {
+		c.open = p[n-1] != '\n'
+	}
+	return n, err
+}
+
+// last says the last word, on a line of its own.
+func (c *console) last(word string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open {
+		fmt.Fprintln(c.out)
+	}
+	fmt.Fprintln(c.out, word)
+	c.ended = true
+}
+
+// Stat describes the file below, so that progress knows a terminal.
+func (c *console) Stat() (os.FileInfo, error) {
+	if f, ok := c.out.(*os.File); ok {
+		return f.Stat()
+	}
+	return nil, errors.ErrUnsupported
+}
+
 // ended waits for a verb that runs, after a stop no longer than a grace, and returns its error; errStopped is one that has been reported.
 // lab waits for JupyterLab, which asks its kernels to end.
-func ended(ctx context.Context, out io.Writer, verb string, done <-chan error) error {
+func ended(ctx context.Context, out *console, verb string, done <-chan error) error {
 	select {
 	case err := <-done:
 		return stopped(ctx, out, verb, err)
@@ -76,13 +120,13 @@ func ended(ctx context.Context, out io.Writer, verb string, done <-chan error) e
 }
 
 // stopped turns the error with which a stop ends a verb, or a program that it has started, into the sentence that says so.
-func stopped(ctx context.Context, out io.Writer, verb string, err error) error {
+func stopped(ctx context.Context, out *console, verb string, err error) error {
 	said := errors.Is(err, errStopped)
 	if ctx.Err() == nil || err == nil || !said && !errors.Is(err, ctx.Err()) && !errors.As(err, new(*exec.ExitError)) {
 		return err
 	}
 	if !said {
-		fmt.Fprintln(out, kept[verb])
+		out.last(kept[verb])
 	}
 	return errStopped
 }

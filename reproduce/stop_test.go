@@ -38,7 +38,7 @@ func TestAVerbThatDoesNotListenIsLeftBehind(t *testing.T) {
 	stop()
 	var out bytes.Buffer
 	began := time.Now()
-	err := ended(ctx, &out, "status", make(chan error))
+	err := ended(ctx, &console{out: &out}, "status", make(chan error))
 	if took := time.Since(began); !errors.Is(err, errStopped) || out.String() != kept["status"]+"\n" || took > stopTime {
 		t.Errorf("got %v and %q after %v", err, out.String(), took)
 	}
@@ -46,8 +46,23 @@ func TestAVerbThatDoesNotListenIsLeftBehind(t *testing.T) {
 	for want, err := range map[error]error{errStopped: context.Canceled, failed: failed, nil: nil} {
 		done := make(chan error, 1)
 		done <- err
-		if got := ended(ctx, &out, "train", done); got != want {
+		if got := ended(ctx, &console{out: &out}, "train", done); got != want {
 			t.Errorf("a stop after which the verb ends with %v gives %v, want %v", err, got, want)
+		}
+	}
+}
+
+// A verb that is left in the middle of a line does not share it with the last word, and says nothing after it.
+func TestTheLastWordHasALineOfItsOwn(t *testing.T) {
+	for said, want := range map[string]string{"": "Stopped.\n", "a row\n": "a row\nStopped.\n", "half a r": "half a r\nStopped.\n"} {
+		var out bytes.Buffer
+		c := &console{out: &out}
+		for _, text := range []string{said, ""} {
+			fmt.Fprint(c, text)
+		}
+		c.last("Stopped.")
+		if n, err := fmt.Fprint(c, "ow\n"); n != 3 || err != nil || out.String() != want {
+			t.Errorf("after %q it says %q (%d, %v), want %q", said, out.String(), n, err, want)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func NewProgress(out io.Writer, runs int) *Progress {
 
 // isTerminal reports whether out is a terminal, where a line can be rewritten.
 func isTerminal(out io.Writer) bool {
-	f, ok := out.(*os.File)
+	f, ok := out.(interface{ Stat() (os.FileInfo, error) })
 	if !ok {
 		return false
 	}
