@@ -186,6 +186,9 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 			}
 			groups, f.Seeds, f.Frames = append(groups, scores), append(f.Seeds, len(scores)), g.Runs[0].Frames
 			steps, early := firstScores(trial, g)
+			if steps == 0 { // the task has one score, which stands for both
+				early = scores
+			}
 			whole, noted, first = whole || steps > 0 && t.score == nil, noted && len(early) == len(scores), append(first, early)
 		}
 		if len(groups) < len(t.trials) {
@@ -200,8 +203,11 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 			f.On += ", whole episodes"
 			f.Beside = "first " + strconv.Itoa(twoScores) + " steps: not noted by all runs"
 			if noted {
-				other, _ := t.measure(first)
-				f.Beside = fmt.Sprintf("first %d steps: %s", twoScores, digits(other.Value))
+				text := "nothing to compare"
+				if other, _ := t.measure(first); !math.IsNaN(other.Value) {
+					text = digits(other.Value)
+				}
+				f.Beside = fmt.Sprintf("first %d steps: %s", twoScores, text)
 			}
 		}
 		if t.terms != nil {

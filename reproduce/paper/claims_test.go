@@ -252,22 +252,33 @@ func TestAFindingOnMeltingPotGivesBothScores(t *testing.T) {
 	if got := v.Findings[0].String(); !strings.Contains(got, "whole episodes: MAPPO-CERMIC − MAPPO = 2 ") || !strings.HasSuffix(got, "; first 100 steps: not noted by all runs") {
 		t.Error(got)
 	}
-	v, err = claim.Decide(both{src})
+	v, err = claim.Decide(both{src, 10})
 	if err != nil || len(v.Findings) != 1 {
 		t.Fatalf("%v: %d findings", err, len(v.Findings))
 	}
 	if got := v.Findings[0].String(); !strings.HasSuffix(got, "; first 100 steps: 20") {
 		t.Error(got)
 	}
+	everywhere := scripted(func(t Trial) []float64 { return map[string][]float64{"mappo": around(1), "mappo-cermic": around(3)}[t.Method] })
+	found, err := findings(strongest(), both{everywhere, 0})
+	if err != nil || len(found) != 2 {
+		t.Fatalf("%v: %d findings", err, len(found))
+	}
+	if got := found[0].String(); !strings.HasSuffix(got, "; first 100 steps: nothing to compare") {
+		t.Error(got)
+	}
 }
 
-// both is a source whose runs note ten times their score for the first steps.
-type both struct{ scripted }
+// both is a source whose runs note a multiple of their score for the first steps.
+type both struct {
+	scripted
+	times float64
+}
 
 func (b both) Runs(t Trial) (results.Group, error) {
 	g, err := b.scripted.Runs(t)
 	for _, r := range g.Runs {
-		r.Evals[1].Early = []float64{10 * r.Evals[1].Scores[0]}
+		r.Evals[1].Early = []float64{b.times * r.Evals[1].Scores[0]}
 	}
 	return g, err
 }
