@@ -259,7 +259,9 @@ func TestAFindingOnMeltingPotGivesBothScores(t *testing.T) {
 	if got := v.Findings[0].String(); !strings.HasSuffix(got, "; first 100 steps: 20") {
 		t.Error(got)
 	}
-	everywhere := scripted(func(t Trial) []float64 { return map[string][]float64{"mappo": around(1), "mappo-cermic": around(3)}[t.Method] })
+	everywhere := scripted(func(t Trial) []float64 {
+		return map[string][]float64{"mappo": around(1), "mappo-cermic": around(3)}[t.Method]
+	})
 	found, err := findings(strongest(), both{everywhere, 0})
 	if err != nil || len(found) != 2 {
 		t.Fatalf("%v: %d findings", err, len(found))
