@@ -49,7 +49,7 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 	lab := exec.Command(s.python(), append([]string{"-m", "jupyterlab"}, own...)...)
 	lab.Dir = s.path("notebooks")
 	lab.Env = append(os.Environ(), s.jupyterPath(), s.jupyterConfig())
-	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, os.Stdout, os.Stderr // the terminal itself, which it asks for colours
+	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, direct(out), os.Stderr
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)

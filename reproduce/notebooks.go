@@ -88,7 +88,7 @@ func (s setup) execute(books []string, budget string, cell time.Duration, write 
 	args := []string{s.path("reproduce", "jupyter", "kernels", "execute.py"), executed, strconv.Itoa(int(cell.Seconds()))}
 	cmd := exec.CommandContext(s.ctx, s.python(), append(args, books...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, s.out, s.out
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, direct(s.out), direct(s.out)
 	// Plain compiler messages, and nobody to move a slider.
 	cmd.Env = append(os.Environ(), s.jupyterPath(), "NB_HEADLESS=1", "GONB_FLAGS=-raw_error=true")
 	if budget != "" {

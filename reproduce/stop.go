@@ -96,6 +96,15 @@ func (c *console) Stat() (os.FileInfo, error) {
 	return nil, errors.ErrUnsupported
 }
 
+// direct is what a program that is started writes to: the terminal or file itself, which it may ask for colours, and which it may leave to
+// programs of its own; a pipe would have to be waited for until the last of them ends.
+func direct(out io.Writer) io.Writer {
+	if c, ok := out.(*console); ok {
+		return c.out
+	}
+	return out
+}
+
 // ended waits for a verb that runs, after a stop no longer than a grace, and returns its error; errStopped is one that has been reported.
 // lab waits for JupyterLab, which asks its kernels to end.
 func ended(ctx context.Context, out *console, verb string, done <-chan error) error {
