@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"cermic/cermiclib/results"
@@ -163,6 +162,18 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 	return v, nil
 }
 
+// beside is what the first steps say, or why they say nothing.
+func (t comparison) beside(first [][]float64, noted bool) string {
+	if !noted {
+		return "not noted by all runs"
+	}
+	other, _ := t.measure(first)
+	if math.IsNaN(other.Value) {
+		return "nothing to compare"
+	}
+	return digits(other.Value)
+}
+
 // findings measures the comparisons whose trials all have runs, and enough of them.
 func findings(tests []comparison, src Source) (out []Finding, err error) {
 	var ps []float64
@@ -201,14 +212,7 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 		}
 		if whole {
 			f.On += ", whole episodes"
-			f.Beside = "first " + strconv.Itoa(twoScores) + " steps: not noted by all runs"
-			if noted {
-				text := "nothing to compare"
-				if other, _ := t.measure(first); !math.IsNaN(other.Value) {
-					text = digits(other.Value)
-				}
-				f.Beside = fmt.Sprintf("first %d steps: %s", twoScores, text)
-			}
+			f.Beside = fmt.Sprintf("first %d steps: %s", twoScores, t.beside(first, noted))
 		}
 		if t.terms != nil {
 			needed[len(out)] = func(alpha float64) int {
