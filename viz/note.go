@@ -103,11 +103,13 @@ func bandNote(series []Series) string {
 		}
 		of[1] = max(of[1], n)
 	}
-	thin, alone := false, false
+	thin, alone, bare := false, false, false
 	for _, s := range series {
 		switch n := len(s.Y); {
 		case s.Low != nil && s.Band != "" && !slices.Contains(given, s.Band):
 			given = append(given, s.Band)
+		case s.Low == nil && s.Band != "":
+			bare = true
 		case s.Low != nil || n < 2:
 			alone = alone || s.Low == nil && n == 1 && !s.Reference
 		case n <= dotSeeds:
@@ -130,6 +132,9 @@ func bandNote(series []Series) string {
 	}
 	if notes = append(notes, given...); alone && len(notes) > 0 {
 		notes = append(notes, "other lines are one seed each")
+	}
+	if bare && len(given) > 0 {
+		notes = append(notes, "lines without one have too few runs for it")
 	}
 	return strings.Join(notes, "; ")
 }

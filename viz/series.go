@@ -18,7 +18,7 @@ type Series struct {
 	Y         [][]float64 // [seed][P]; NaN where a seed has no value
 	Seeds     []uint64    // [seed], each once; nil: not known
 	Low, High []float64   // [P] a band that is given, in the place of the bootstrap interval over seeds
-	Band      string      // what a given band is, for the note under the plot
+	Band      string      // what a given band is, for the note under the plot; without Low: the band that too few runs do not allow
 	Reference bool        // recorded by somebody else: drawn thin and dotted
 	Faint     bool        // context for the others: drawn thin
 	Branched  bool        // it begins on another line, where a ring is drawn

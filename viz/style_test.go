@@ -218,10 +218,15 @@ func TestTheNoteSaysWhichLinesAreOneSeed(t *testing.T) {
 	one, three := Line("one", []float64{0, 1}, []float64{0, 1}), Series{Label: "three", X: []float64{0, 1}, Y: [][]float64{{0, 1}, {1, 2}, {2, 3}}}
 	level := one
 	level.Reference = true
+	banded := one
+	banded.Low, banded.High, banded.Band = []float64{0, 0}, []float64{1, 1}, "95 % interval"
+	bare := one
+	bare.Band = banded.Band
 	for want, series := range map[string][]Series{
 		"":                                    {one, level},
 		"mean of 3 seeds, which are the dots": {three, level},
 		"mean of 3 seeds, which are the dots; other lines are one seed each": {three, one},
+		"95 % interval; lines without one have too few runs for it":          {banded, bare},
 	} {
 		if got := bandNote(series); got != want {
 			t.Errorf("the note is %q, want %q", got, want)
