@@ -95,8 +95,8 @@ func claimsPage(st *results.Store) (string, error) {
 	b.WriteString("# The paper's claims and what the records say of them\n\n" +
 		"Generated from the committed records by `go run ./reproduce claims -write`; a test keeps it current. `go run ./reproduce claims` includes your own runs.\n\n" +
 		"A claim is **supported** or **contradicted** where its comparisons differ significantly (5 %, Welch's t test, of variances Brown and Forsythe's, Holm's correction over all\n" +
-		"comparisons that the claim asks for) as its rule demands. Otherwise it is **not tested**, also where runs exist that do not decide it. Runs at the paper's budget count before those at `short`\n" +
-		"if they decide it; if neither does, those of which more comparisons can be tested stand first.\n" +
+		"comparisons that the claim asks for) as its rule demands, **undecided** where tests of some of them give no such answer, and **not tested** where none could be made, which takes two seeds of each\n" +
+		"method. Runs at the paper's budget count before those at `short` if they decide it; if neither does, those of which more comparisons can be tested stand first.\n" +
 		paper.SeedsThatTell + "\n\n" +
 		"| claim | the paper, in our words | where | verdict | shown in |\n|---|---|---|---|---|\n")
 	for _, v := range verdicts {

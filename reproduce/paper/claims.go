@@ -31,12 +31,16 @@ type Claim struct {
 // State is what records say of a claim.
 type State string
 
-// The states. NotTested also covers runs that exist but decide nothing; the verdict's reason tells.
+// The states. Undecided is what has been tested without an answer; NotTested, what no test could be made of: no runs, or no two seeds of each method.
 const (
 	Supported    State = "supported"
 	Contradicted State = "contradicted"
+	Undecided    State = "undecided"
 	NotTested    State = "not tested"
 )
+
+// open tells whether records leave a claim open.
+func (s State) open() bool { return s == Undecided || s == NotTested }
 
 // rule says how comparisons make a verdict. What counts is significance at 5 % after Holm's correction over the claim's comparisons.
 type rule string
@@ -98,15 +102,15 @@ type Evidence struct {
 
 // tellsMore tells whether e decides a claim or, if neither does, tests more of it than an earlier source's evidence.
 func (e Evidence) tellsMore(earlier Evidence) bool {
-	if e.State != NotTested || earlier.State != NotTested {
-		return earlier.State == NotTested
+	if !e.State.open() || !earlier.State.open() {
+		return earlier.State.open()
 	}
-	return cmp.Or(cmp.Compare(e.tested(), earlier.tested()), cmp.Compare(len(e.Findings), len(earlier.Findings))) > 0
+	return cmp.Or(cmp.Compare(tested(e.Findings), tested(earlier.Findings)), cmp.Compare(len(e.Findings), len(earlier.Findings))) > 0
 }
 
 // tested counts the findings that have a p value.
-func (e Evidence) tested() (n int) {
-	for _, f := range e.Findings {
+func tested(found []Finding) (n int) {
+	for _, f := range found {
 		if !math.IsNaN(f.P) {
 			n++
 		}
@@ -260,19 +264,22 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 			contra++
 		}
 	}
-	count := fmt.Sprintf("%d of %d comparisons have runs: %d significantly support the claim, %d significantly contradict it.", len(found), asked, pro, contra)
+	count := fmt.Sprintf("%d of %d comparisons have runs, %d of them enough for a test: %d significantly support the claim, %d significantly contradict it.",
+		len(found), asked, tested(found), pro, contra)
 	switch {
 	case len(found) == 0:
 		if asked == 1 {
 			return NotTested, "Not every method of its comparison has runs."
 		}
 		return NotTested, fmt.Sprintf("None of its %d comparisons has runs of all its methods.", asked)
+	case tested(found) == 0:
+		return NotTested, fmt.Sprintf("%d of %d comparisons have runs, none of them enough for a test.", len(found), asked)
 	case r == every && contra > 0, r == most && 2*contra > asked, r == some && contra == asked, r == twelve && contra > asked-12:
 		return Contradicted, count
 	case r == every && pro == asked, r == most && 2*pro > asked, r == some && pro > 0, r == twelve && pro >= 12:
 		return Supported, count
 	}
-	return NotTested, count + " That does not decide it."
+	return Undecided, count + " That does not decide it."
 }
 
 // Lines are everything that a reader must know of a verdict, without markup: what decides, budget and findings.
@@ -308,7 +315,7 @@ func (v Verdict) Box() viz.Box {
 }
 
 // marks tell states apart by more than a word.
-var marks = map[State]viz.BoxMark{Supported: viz.Good, Contradicted: viz.Bad, NotTested: viz.Open}
+var marks = map[State]viz.BoxMark{Supported: viz.Good, Contradicted: viz.Bad, Undecided: viz.Open, NotTested: viz.Open}
 
 // Demand says what the records must show for the claim to be supported.
 func (c Claim) Demand() string {
