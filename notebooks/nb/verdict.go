@@ -8,7 +8,7 @@ import (
 	"cermic/viz"
 )
 
-// Verdict shows what records say of a claim of the paper, by its ID in paper.Claims: supported, contradicted or not tested, with task,
+// Verdict shows what records say of a claim of the paper, by its ID in paper.Claims: supported, contradicted, undecided or not tested, with task,
 // budget, estimate, interval, significance and seeds. Of several sources the first one counts that decides it; without one these are the
 // runs of the paper's budget, and then those of the committed tables:
 //
