@@ -199,11 +199,11 @@ func TestLabPassesTheFirstSignalOnAndWaits(t *testing.T) {
 	}
 }
 
-// appears waits for a file.
+// appears waits for a file with something in it: a shell makes it before it writes to it.
 func appears(t *testing.T, path string) {
 	t.Helper()
 	for range 2000 {
-		if _, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
