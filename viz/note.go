@@ -108,10 +108,9 @@ func bandNote(series []Series) string {
 		switch n := len(s.Y); {
 		case s.Low != nil && s.Band != "" && !slices.Contains(given, s.Band):
 			given = append(given, s.Band)
-		case s.Low == nil && s.Band != "":
-			bare = true
 		case s.Low != nil || n < 2:
-			alone = alone || s.Low == nil && n == 1 && !s.Reference
+			single := s.Low == nil && n == 1 && !s.Reference
+			alone, bare = alone || single && s.Band == "", bare || single && s.Band != ""
 		case n <= dotSeeds:
 			count(n, &few)
 			thin = thin || len(s.X) > manyPoints
