@@ -44,13 +44,13 @@ func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.
 	return t, nil
 }
 
-// finalColumn is what a column of Endings is made of.
+// finalColumn is what a column of FinalScores is made of.
 type finalColumn struct {
 	task           string
 	chance, script float64 // mean scores of play without learning
 }
 
-// finalRow is a row of Endings.
+// finalRow is a row of FinalScores.
 type finalRow struct {
 	name string
 	cell func(finalColumn, *plan.Archive) (string, error)
