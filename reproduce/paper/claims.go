@@ -60,6 +60,11 @@ type comparison struct {
 	score  func(results.Group) ([]float64, error)                    // one number a run; nil: the last evaluation
 	terms  func([][]float64) (groups [][]float64, weights []float64) // of the contrast that the number is; of a ratio of variances nil
 	null   float64
+
+	// choose, where it is set, says between which two of the trials with these scores the comparison is, chosen by the scores among so many pairs. The p value is
+	// multiplied by their number (Bonferroni), so that the choice makes nothing significant.
+	choose func([][]float64) [2]int
+	pairs  int
 }
 
 // measure is the number with its interval, and its p value.
@@ -209,8 +214,16 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 		if len(groups) < len(t.trials) {
 			continue
 		}
+		chosen := 1. // of so many pairs
+		if t.choose != nil {
+			pair := t.choose(groups)
+			chosen = float64(t.pairs)
+			groups, first, f.Seeds = two(groups, pair), two(first, pair), two(f.Seeds, pair)
+			f.Of += fmt.Sprintf(" (%s − %s)", mustMethod(t.trials[pair[0]].Method).Name, mustMethod(t.trials[pair[1]].Method).Name)
+		}
 		var p float64
 		f.Estimate, p = t.measure(groups)
+		p = min(1, p*chosen)
 		if math.IsNaN(f.Estimate.Value) { // the variance of one run, or relative gains of nothing
 			continue
 		}
@@ -221,7 +234,7 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 		if t.terms != nil {
 			needed[len(out)] = func(alpha float64) int {
 				of, weights := t.terms(groups)
-				return stats.SeedsNeeded(of, weights, alpha)
+				return stats.SeedsNeeded(of, weights, alpha/chosen)
 			}
 		}
 		out, ps = append(out, f), append(ps, p)
@@ -240,6 +253,9 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 	}
 	return out, nil
 }
+
+// two are the elements with these indices.
+func two[T any](of []T, pair [2]int) []T { return []T{of[pair[0]], of[pair[1]]} }
 
 // read is one number for each run of a trial.
 func (t comparison) read(g results.Group, trial Trial) ([]float64, error) {
@@ -322,7 +338,12 @@ func (c Claim) Demand() string {
 	if c.tests == nil {
 		return ""
 	}
-	return fmt.Sprintf("Supported if significant %s of %d comparisons, at 5 %% by Welch's t test (of variances: Brown and Forsythe's) with Holm's correction.", c.rule, len(c.tests()))
+	tests := c.tests()
+	demand := fmt.Sprintf("Supported if significant %s of %d comparisons, at 5 %% by Welch's t test (of variances: Brown and Forsythe's) with Holm's correction.", c.rule, len(tests))
+	if n := tests[0].pairs; n > 0 {
+		demand += fmt.Sprintf(" Which two methods are compared is chosen by their means, of %d pairs, so p is multiplied by %d, too.", n, n)
+	}
+	return demand
 }
 
 // Where is the place of a claim as a reader of the paper finds it.

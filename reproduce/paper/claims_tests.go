@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -105,20 +106,24 @@ func curiosity() (out []comparison) {
 
 // best compares on each task the better of the two methods with CERMIC with the best of the others, which are both chosen by their means.
 func best() (out []comparison) {
-	for _, t := range Tasks {
-		c := comparison{on: t.Title(), of: "the best with CERMIC − the best without"}
-		var ours []bool
-		for _, m := range Methods {
-			c.trials, ours = append(c.trials, Trial{Task: t.ID, Method: m.ID}), append(ours, m.Group == Ours)
+	var ours, others []int
+	for i, m := range Methods {
+		if m.Group == Ours {
+			ours = append(ours, i)
+		} else {
+			others = append(others, i)
 		}
-		c.terms = func(g [][]float64) ([][]float64, []float64) {
-			top := map[bool][]float64{}
-			for k, x := range g {
-				if top[ours[k]] == nil || average(x) > average(top[ours[k]]) {
-					top[ours[k]] = x
-				}
-			}
-			return [][]float64{top[true], top[false]}, []float64{1, -1}
+	}
+	choose := func(scores [][]float64) [2]int {
+		highest := func(of []int) int {
+			return slices.MaxFunc(of, func(a, b int) int { return cmp.Compare(average(scores[a]), average(scores[b])) })
+		}
+		return [2]int{highest(ours), highest(others)}
+	}
+	for _, t := range Tasks {
+		c := comparison{on: t.Title(), of: "the best with CERMIC − the best without", terms: with(1, -1), choose: choose, pairs: len(ours) * len(others)}
+		for _, m := range Methods {
+			c.trials = append(c.trials, Trial{Task: t.ID, Method: m.ID})
 		}
 		out = append(out, c)
 	}
