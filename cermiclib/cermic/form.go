@@ -40,6 +40,8 @@ type form interface {
 	look(ctx context.Context, dst []float32, x *rl.Rollout) error
 	// score writes r^i of agent steps of any rollout into dst [B], as of the last one that was taken in.
 	score(ctx context.Context, dst []float32, from steps) error
+	// canScore is why score cannot with these settings, or nil.
+	canScore() error
 }
 
 // observant is a form that reads the memory: the module lets that watch a rollout before the form's turn.
@@ -130,6 +132,8 @@ func (f *kl) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
 func (f *kl) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	return f.reward(ctx, dst, x)
 }
+
+func (*kl) canScore() error { return nil }
 
 func (f *kl) score(ctx context.Context, dst []float32, from steps) error {
 	return f.each(ctx, len(dst), from, func(first, last int) error {

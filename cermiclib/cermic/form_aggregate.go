@@ -102,6 +102,8 @@ func (f *aggregate) look(ctx context.Context, dst []float32, x *rl.Rollout) erro
 	return f.score(ctx, dst, f.of(x))
 }
 
+func (*aggregate) canScore() error { return nil }
+
 func (f *aggregate) score(ctx context.Context, dst []float32, from steps) error {
 	return f.rate(ctx, dst, from, func(int) uint64 { return notAnEpisode })
 }

@@ -141,9 +141,9 @@ func (f *contextual) rate(ctx context.Context, dst []float32, x *rl.Rollout) err
 	return nil
 }
 
-func (f *contextual) score(context.Context, []float32, steps) error {
-	return errNeedsRollout("int_form=context")
-}
+func (f *contextual) canScore() error { return errNeedsRollout("int_form=context") }
+
+func (f *contextual) score(context.Context, []float32, steps) error { return f.canScore() }
 
 // Save has nothing to say: q_ω is in the variable store, and the past in the memory.
 func (*contextual) Save() []byte { return nil }

@@ -39,7 +39,7 @@ type Elliptical struct {
 	Whose     string  `json:"whose" oneof:"all,own"`                             // all: one Λ of all agents' steps, as they share Θ; own: one for each agent
 	Peers     bool    `json:"peers"`                                             // with whose=own: steps of a detected peer count in Λ, too, with weight γ; reads peers' steps in training
 	Reservoir int     `json:"reservoir" range:"1..10000000"`                     // earlier agent steps that are kept, of all agents together; each rollout batch uses at most as many of them as it has
-	Sample    int     `json:"sample,omitzero" range:"0..10000000"`               // agent steps of a rollout batch, and as many earlier ones, that Λ is summed over, each with the weight of those it stands for; 0: all
+	Sample    int     `json:"sample,omitzero" range:"0..10000000"`               // agent steps of a rollout batch, and as many earlier ones, that Λ is summed over, each with the weight of those it stands for; 0: all. Without effect under earlier=leverage
 	Earlier   string  `json:"earlier,omitzero"  oneof:",leverage"`               // which earlier agent steps are kept; empty: a uniform sample, leverage: those that the others tell little of
 	Keep      float64 `json:"keep"`                                              // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next; 1: they are never forgotten
 	Shape     string  `json:"shape" oneof:"root,log"`                            // r^i as a function of x = ηᵀΛ⁻¹η: √x, or √(½·log(1+x))
@@ -203,9 +203,16 @@ func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) err
 	return f.rate(dst, &f.now, x, fresh)
 }
 
-func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error {
+func (f *elliptical) canScore() error {
 	if f.Features == FeatureNext || f.Scope != ScopeGlobal {
 		return errNeedsRollout("int_form.features=next, as any int_form.scope but global,")
+	}
+	return nil
+}
+
+func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error {
+	if err := f.canScore(); err != nil {
+		return err
 	}
 	if f.known == nil {
 		if err := f.learn(ctx, nil); err != nil {

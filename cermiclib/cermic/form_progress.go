@@ -88,9 +88,9 @@ func (f *progress) look(ctx context.Context, dst []float32, x *rl.Rollout) error
 	return f.reward(ctx, dst, x)
 }
 
-func (*progress) score(context.Context, []float32, steps) error {
-	return errNeedsRollout("int_form=progress")
-}
+func (*progress) canScore() error { return errNeedsRollout("int_form=progress") }
+
+func (f *progress) score(context.Context, []float32, steps) error { return f.canScore() }
 
 // Save has nothing to say: it is all in the variable store.
 func (*progress) Save() []byte { return nil }

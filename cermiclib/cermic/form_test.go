@@ -180,7 +180,10 @@ func TestFormsThatNeedARolloutSayWhatToDo(t *testing.T) {
 			x.ActionVector(act[row*2:(row+1)*2], row)
 		}
 		dst := make([]float32, x.Rows())
-		err := m.Score(t.Context(), dst, x.Obs[:x.Rows()*5], act)
+		err := m.Score(t.Context(), dst, x.Obs[:x.Rows()*5], act, x.Alive[:x.Rows()])
+		if can := m.CanScore(); (can == nil) != (err == nil) {
+			t.Errorf("%s: it can score: %v; scoring: %v", name, can, err)
+		}
 		switch name {
 		case "context", "progress", "next", "episode":
 			if err == nil || !strings.Contains(err.Error(), "learner.int_at=collect") {

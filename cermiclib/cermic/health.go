@@ -71,6 +71,8 @@ func (h *health) check(s rl.Scalars) {
 //
 //	int_variation  standard deviation over |mean| of r^i over agent steps; 0 for a bonus that is 0 everywhere
 //	int_rarity     rank correlation of r^i with the inverse of the visit counts, where x has these
+//
+// r^i has the part of peers in it that int_others gives; visits are of the cell that a step led to.
 func judgeBonus(s rl.Scalars, x *rl.Rollout, raw []float32) {
 	s["cermic/int_variation"] = 0
 	if mean := math.Abs(s["cermic/int_mean"]); mean > 0 {

@@ -26,7 +26,7 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 //
 // Reading: Algorithm 1 covers learners that use a rollout batch once. One with a replay may ask here for the bonus that a step has
 // now; its setting int_at selects (D17).
-func (m *module) Score(ctx context.Context, dst, obs, act []float32) error {
+func (m *module) Score(ctx context.Context, dst, obs, act []float32, alive []uint8) error {
 	o, a := len(obs)/len(dst), len(act)/len(dst)
 	err := m.form.score(ctx, dst, steps{
 		obs: func(to []float32, row int) { copy(to, obs[row*o:(row+1)*o]) },
@@ -39,12 +39,15 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32) error {
 	if err != nil {
 		return err
 	}
-	m.cfg.shareOut(dst, nil, m.agents)
+	m.cfg.shareOut(dst, alive, m.agents)
 	for i, r := range dst {
 		dst[i] = m.bonus.Scaled(r)
 	}
 	return nil
 }
+
+// CanScore returns what the form says of it.
+func (m *module) CanScore() error { return m.form.canScore() }
 
 // Rate writes r^i of the agent steps of x, whole episodes, into dst [T,E,N], neither normalised nor weighted, and takes nothing in.
 func (m *module) Rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
@@ -58,7 +61,7 @@ func (m *module) fit(x *rl.Rollout) {
 	}
 }
 
-// shareOut adds to r^i of each agent of a frame int_others times that of its peers that are alive; r [frames,N], alive nil for all.
+// shareOut adds to r^i of each agent of a frame int_others times that of its peers that are alive; r and alive are [frames,N].
 //
 // Deviation: the paper's bonus is each agent's own. The sum uses in training what other agents see, as MACE's does; policies
 // still see none of it.
@@ -69,12 +72,12 @@ func (c Config) shareOut(r []float32, alive []uint8, agents int) {
 	for at := 0; at < len(r); at += agents {
 		team, total := r[at:at+agents], 0.0
 		for i, v := range team {
-			if alive == nil || alive[at+i] != 0 {
+			if alive[at+i] != 0 {
 				total += float64(v)
 			}
 		}
 		for i, v := range team {
-			if alive == nil || alive[at+i] != 0 {
+			if alive[at+i] != 0 {
 				team[i] = float32(float64(v) + c.Others*(total-float64(v)))
 			}
 		}

@@ -141,24 +141,33 @@ func TestScoreRepeatsTheBonusOfTheLastCollection(t *testing.T) {
 		c.AgentID = id
 		scoreRepeats(t, c)
 	}
+	c := small()
+	c.Others = 1
+	scoreRepeats(t, c, 1, 6) // whose steps count for their peers neither then nor now
 }
 
-func scoreRepeats(t *testing.T, c Config) {
+// scoreRepeats scores a rollout batch of which these agent steps are of agents that are dead.
+func scoreRepeats(t *testing.T, c Config, dead ...int) {
 	t.Helper()
 	spec := fakeSpec(2)
 	m, _ := newModule(t, c, spec, 1)
 	x := fakeRollout(spec, 4, 0)
+	for _, row := range dead {
+		x.Alive[row] = 0
+	}
 	_, paid := reward(t, m, x)
 	act := make([]float32, x.Rows()*2)
 	for row := range paid {
 		x.ActionVector(act[row*2:(row+1)*2], row)
 	}
 	again := make([]float32, x.Rows())
-	if err := m.Score(t.Context(), again, x.Obs[:x.Rows()*5], act); err != nil {
+	if err := m.Score(t.Context(), again, x.Obs[:x.Rows()*5], act, x.Alive[:x.Rows()]); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(paid, again) {
-		t.Errorf("agent steps are paid %v and scored %v", paid, again)
+	for row := range again {
+		if x.Alive[row] != 0 && paid[row] != again[row] {
+			t.Errorf("agent step %d is paid %v and scored %v", row, paid[row], again[row])
+		}
 	}
 }
 

@@ -72,13 +72,15 @@ func (c Config) validateNumbers() error {
 		{"explore_nce", c.Contrast, 0, inf},
 		{"calib_kappa", c.CalibKappa, 0, inf},
 		{"neg_scale", c.NegScale, 0, inf},
-		{"gamma_ema", c.ConsistencyDecay, 0, 1},
 		{"nce_coef", c.ConsistencyCoef, 0, inf},
 		{"int_others", c.Others, 0, inf},
 	} {
 		if !(f.value >= f.min && f.value <= f.max) || math.IsInf(f.value, 0) {
 			return fmt.Errorf("%s is %g, want a number from %g to %g", f.name, f.value, f.min, f.max)
 		}
+	}
+	if !(c.ConsistencyDecay >= 0 && c.ConsistencyDecay < 1) { // at 1 γ would stay 0
+		return fmt.Errorf("gamma_ema is %g, want 0 or more and less than 1", c.ConsistencyDecay)
 	}
 	for _, f := range []struct {
 		name  string

@@ -41,7 +41,9 @@ func (c *curiosity) Reward(_ context.Context, x *rl.Rollout) (rl.Scalars, error)
 
 func (c *curiosity) value(obs, act []float32) float32 { return c.weight * (obs[0] + 2*act[len(act)-1]) }
 
-func (c *curiosity) Score(_ context.Context, dst, obs, act []float32) error {
+func (*curiosity) CanScore() error { return nil }
+
+func (c *curiosity) Score(_ context.Context, dst, obs, act []float32, _ []uint8) error {
 	o, a := len(obs)/len(dst), len(act)/len(dst)
 	for row := range dst {
 		dst[row] = c.value(obs[row*o:(row+1)*o], act[row*a:(row+1)*a])

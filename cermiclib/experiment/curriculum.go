@@ -13,8 +13,8 @@ import (
 )
 
 // Curriculum lets a run begin on an easier variant of its task, say with fewer agents, as SPECTra can (Park, Seong and Ko 2025: 5
-// against 5 units for 0.3 of the frames, then 20 against 20). Then environment and old experience are new, and all networks stay with
-// their optimisers, so that none of them may depend on what changes. Evaluations are always on the task itself.
+// against 5 units for 0.3 of the frames, then 20 against 20). Then environment, old experience and an explorer's running
+// statistics are new, and all networks stay with their optimisers, so that none of them may depend on what changes. Evaluations are always on the task itself.
 type Curriculum struct {
 	Share float64  `json:"share"` // share, 0 to 1, of the frames that are trained on the easier variant first, in whole rollout batches; 0: no curriculum
 	Set   []string `json:"set"`   // settings of the easier variant: n_agents=2

@@ -191,7 +191,7 @@ func (m *db) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 }
 
 // Score computes the bonus of old agent steps, as rl.Scorer says.
-func (m *db) Score(ctx context.Context, dst, obs, act []float32) error {
+func (m *db) Score(ctx context.Context, dst, obs, act []float32, _ []uint8) error {
 	o, a := len(obs)/len(dst), len(act)/len(dst)
 	err := m.scoreRows(ctx, dst, func(row int, toObs, toAct []float32) {
 		copy(toObs, obs[row*o:(row+1)*o])
@@ -202,6 +202,9 @@ func (m *db) Score(ctx context.Context, dst, obs, act []float32) error {
 	}
 	return err
 }
+
+// CanScore is nil: it always can.
+func (*db) CanScore() error { return nil }
 
 // scoreRows fills dst [B] with r of the agent steps that fill writes.
 func (m *db) scoreRows(ctx context.Context, dst []float32, fill func(row int, obs, act []float32)) error {

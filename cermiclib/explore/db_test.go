@@ -381,7 +381,7 @@ func TestBottleneckPaysTheDivergenceOfTheCode(t *testing.T) {
 			t.Errorf("the extrinsic reward has weight %g, want that of ext_coef, 0.25", x.ExtrinsicWeight)
 		}
 		again := make([]float32, x.Rows())
-		if err := m.Score(t.Context(), again, obs, acts); err != nil {
+		if err := m.Score(t.Context(), again, obs, acts, x.Alive[:x.Rows()]); err != nil {
 			t.Fatal(err)
 		}
 		for row, got := range again {

@@ -43,7 +43,7 @@ type ICES struct {
 	StepPenalty float64 `json:"ices_step_penalty,omitzero"`                // reward subtracted from the learner's in every step; the authors, for StarCraft: 0.02
 	ModelLR     float64 `json:"ices_model_lr"`                             // step size of the world models' optimiser; the authors: 1e-4
 	CodeClamp   float64 `json:"ices_code_clamp"`                           // bound of each element of the codes' gradient; the authors: 0.1
-	BaseClip    float64 `json:"ices_prediction_clip"`                      // bound of each element of the first predictions' gradient; the authors: 10
+	BaseClip    float64 `json:"ices_prediction_clip"`                      // bound of the norm of the first predictions' gradient, over both world models; the authors, of each: 10
 	nn.Adam             // of π^x and V^x; the authors': lr 5e-4 for football, 0.01 for StarCraft
 }
 

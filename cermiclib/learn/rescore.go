@@ -14,15 +14,21 @@ type rescorer struct {
 	scorer rl.Scorer
 	obs    []float32 // [B,N,I]
 	act    []float32 // [B,N,K]
+	alive  []uint8   // [B,N]
 	each   []float32 // [B,N]
 	bonus  []float32 // [B]
 }
 
 // Rescore tells who can score old steps.
 func (l *q) Rescore(s rl.Scorer) error {
-	if s == nil && l.IntAt == IntAtSample {
-		return fmt.Errorf("learner.int_at=%s needs an explorer that can score old experience, and this one cannot: set it to %s",
-			IntAtSample, IntAtCollect)
+	if l.IntAt == IntAtSample {
+		if s == nil {
+			return fmt.Errorf("learner.int_at=%s needs an explorer that can score old experience, and this one cannot: set it to %s",
+				IntAtSample, IntAtCollect)
+		}
+		if err := s.CanScore(); err != nil {
+			return err
+		}
 	}
 	l.rescore.scorer = s
 	return nil
@@ -34,7 +40,7 @@ func (l *q) bonus(ctx context.Context) ([]float32, error) {
 	if c.bonus == nil {
 		rows := len(l.slots) * s.Agents
 		c.obs, c.act = make([]float32, rows*s.InLen()), make([]float32, rows*s.Act.Choices)
-		c.each, c.bonus = make([]float32, rows), make([]float32, len(l.slots))
+		c.each, c.alive, c.bonus = make([]float32, rows), make([]uint8, rows), make([]float32, len(l.slots))
 	}
 	if l.IntAt == IntAtCollect {
 		for b, slot := range l.slots {
@@ -49,15 +55,16 @@ func (l *q) bonus(ctx context.Context) ([]float32, error) {
 		for i, k := range l.replay.Discrete(slot) {
 			c.act[(b*s.Agents+i)*s.Act.Choices+int(k)] = 1
 		}
+		copy(c.alive[b*s.Agents:], l.replay.Alive(slot))
 	}
-	if err := c.scorer.Score(ctx, c.each, c.obs, c.act); err != nil {
+	if err := c.scorer.Score(ctx, c.each, c.obs, c.act, c.alive); err != nil {
 		return nil, err
 	}
-	for b, slot := range l.slots {
+	for b := range l.slots {
 		sum := float32(0)
-		for i, alive := range l.replay.Alive(slot) {
-			if alive != 0 {
-				sum += c.each[b*s.Agents+i]
+		for row := b * s.Agents; row < (b+1)*s.Agents; row++ {
+			if c.alive[row] != 0 {
+				sum += c.each[row]
 			}
 		}
 		c.bonus[b] = sum / float32(s.Agents)

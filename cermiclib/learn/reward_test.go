@@ -60,7 +60,9 @@ func TestOnlyTheTasksRewardIsShared(t *testing.T) {
 // flat scores every agent step alike.
 type flat float32
 
-func (f flat) Score(_ context.Context, dst, _, _ []float32) error {
+func (f flat) CanScore() error { return nil }
+
+func (f flat) Score(_ context.Context, dst, _, _ []float32, _ []uint8) error {
 	for i := range dst {
 		dst[i] = float32(f)
 	}

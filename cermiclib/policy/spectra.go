@@ -31,7 +31,7 @@ import (
 type SPECTra struct {
 	Width int    `json:"spectra_width" range:"1..8192"` // width of embeddings and hidden state; the authors: 64
 	Heads int    `json:"spectra_heads" range:"1..256"`  // attention heads; the authors: 4
-	Mask  bool   `json:"spectra_mask"`                  // entities whose row is all zero count as absent and are not attended to; as the authors
+	Mask  bool   `json:"spectra_mask"`                  // entities whose row is all zero count as absent and are not attended to; the authors attend to all
 	Core  string `json:"core" oneof:"gru,mlp"`          // recurrent part: gru, as the authors, or mlp, one hidden layer with ReLU in its place
 	Steps int    `json:"bptt" range:"1..1000"`          // L, steps of truncated backpropagation through time
 

@@ -16,6 +16,8 @@ type Saver interface {
 type Scorer interface {
 	// Score writes the intrinsic reward of B agent steps into dst [B] with the explorer's present parameters, normalised and
 	// weighted as in its last rollout batch. obs is [B,O]; act [B,A] holds the vector form of the actions. The agent steps of a frame
-	// follow each other in the order of agents.
-	Score(ctx context.Context, dst, obs, act []float32) error
+	// follow each other in the order of agents; what dst has for those that are not alive [B] counts for nobody.
+	Score(ctx context.Context, dst, obs, act []float32, alive []uint8) error
+	// CanScore is why it cannot with its settings, or nil.
+	CanScore() error
 }

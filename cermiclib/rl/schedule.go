@@ -20,7 +20,7 @@ type Schedule struct {
 	Replay int // frames that its replay buffer holds
 
 	LR    float64 // step size of learners; 0: their own
-	Width int     // width of all networks, where they are in proportion to small tasks; 0: their own
+	Width int     // width of networks, where they are in proportion to small tasks, but of CPM's core and of ICES' exploration policy; 0: their own
 
 	Sparing bool // spares what takes most time of a machine without a GPU
 	Quick   bool // takes the smallest of several networks, too
