@@ -130,7 +130,7 @@ func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout)
 	if err != nil {
 		return nil, err
 	}
-	sum, w := 0.0, m.buffer.width()
+	sum, living, w := 0.0, 0.0, m.buffer.width()
 	for from := 0; from < x.T*x.E; from += m.Minibatch {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -148,11 +148,11 @@ func (m *hindsight) reward(ctx context.Context, raw, z []float32, x *rl.Rollout)
 			row := from*x.N + k
 			v := m.influence(row, m.block[k*m.peers:(k+1)*m.peers], x)
 			raw[row] += float32(m.Influence * v)
-			sum += v * float64(x.Alive[row])
+			sum, living = sum+v*float64(x.Alive[row]), living+float64(x.Alive[row])
 		}
 	}
 	m.policy = m.policy[:0]
-	mean := sum / float64(x.Rows())
+	mean := sum / max(1, living)
 	return rl.Scalars{
 		"mace/influence": mean, "mace/hindsight_loss": loss, "mace/z_upper": m.upper, "mace/warn_influence": m.check(mean),
 	}, nil

@@ -104,8 +104,8 @@ func orthogonalEach(sc *model.Scope, x *Node, out int) *Node {
 	return Add(Einsum("gbi,gio->gbo", x, w), b)
 }
 
-// rate takes in what was seen and writes u of the true next observations of x into dst [T,E,N]: 0 for the dead, and where an
-// episode ends, as the authors have it.
+// rate takes in what was seen and writes u of the true next observations of x into dst [T,E,N]: 0 where an episode ends, as the authors have it, and for who is dead
+// before the step or after it. What the dead see never becomes familiar, as nothing learns from it, so that a death would remain news for ever.
 func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	if err := m.encoder.watch(ctx, x); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (m *novelty) rate(ctx context.Context, dst []float32, x *rl.Rollout) error 
 		m.spread[i].Fade(m.IntMemory)
 	}
 	for row, u := range dst {
-		if frame := row / n; x.Alive[row] == 0 || x.Done(frame/x.E, frame%x.E) {
+		if frame := row / n; x.Alive[row] == 0 || x.Alive[row+x.E*n] == 0 || x.Done(frame/x.E, frame%x.E) {
 			dst[row] = 0
 			continue
 		}

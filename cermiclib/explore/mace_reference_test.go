@@ -119,7 +119,7 @@ func (r *maceReference) future(t, c, j int) float64 {
 		if r.x.Done(t, c) {
 			break // what comes with the end is not new
 		}
-		if r.x.Alive[row] != 0 {
+		if r.x.Alive[row] != 0 && r.x.Alive[row+r.x.E*r.x.N] != 0 {
 			sum += discount * r.surprise(j, r.x.NextRow(row))
 		}
 		discount *= r.cfg.Discount
@@ -231,7 +231,7 @@ func (r *maceReference) pays(row int, upper float64) float64 {
 	pay := 0.0
 	for j := range r.x.N {
 		other := frame*r.x.N + j
-		if r.x.Done(frame/r.x.E, frame%r.x.E) || r.x.Alive[other] == 0 {
+		if r.x.Done(frame/r.x.E, frame%r.x.E) || r.x.Alive[other] == 0 || r.x.Alive[other+r.x.E*r.x.N] == 0 {
 			continue
 		}
 		weight := r.cfg.Other

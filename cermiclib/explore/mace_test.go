@@ -35,7 +35,8 @@ func smallMACE() MACE {
 	return c
 }
 
-// maceRollout fills a rollout with random numbers: an episode ends, an agent is dead for a step, a choice is forbidden.
+// maceRollout fills a rollout with random numbers: an episode ends, an agent is dead for a step there, another within an episode, a choice is
+// forbidden.
 func maceRollout(s *envs.Spec, steps int) *rl.Rollout {
 	x, r, step := rl.NewRollout(s, steps, 0), rng.New(1, "rollout"), envs.NewStep(s)
 	for t := range steps + 1 {
@@ -55,6 +56,9 @@ func maceRollout(s *envs.Spec, steps int) *rl.Rollout {
 			step.Alive[1] = 0
 			x.Terminated[0] = 1
 			x.End(0, 0, step)
+		}
+		if t == 2 {
+			step.Alive[len(step.Alive)-1] = 0
 		}
 		x.Observe(t, step)
 	}
@@ -199,7 +203,7 @@ func TestAloneNobodyIsPaidForOthers(t *testing.T) {
 	ref := newMACEReference(c, x, store)
 	for row, pay := range x.Intrinsic {
 		frame, want := row/x.N, 0.0
-		if x.Alive[row] != 0 && !x.Done(frame/x.E, frame%x.E) {
+		if x.Alive[row] != 0 && x.Alive[row+x.E*x.N] != 0 && !x.Done(frame/x.E, frame%x.E) {
 			want = c.IntCoef * ref.surprise(row%x.N, x.NextRow(row))
 		}
 		if math.Abs(float64(pay)-want) > 1e-5*(1+want) { // float32 against float64
