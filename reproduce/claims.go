@@ -96,11 +96,12 @@ func claimsPage(st *results.Store) (string, error) {
 		"Generated from the committed records by `go run ./reproduce claims -write`; a test keeps it current. `go run ./reproduce claims` includes your own runs.\n\n" +
 		"A claim is **supported** or **contradicted** where its comparisons differ significantly (5 %, Welch's t test, of variances Brown and Forsythe's, Holm's correction over all\n" +
 		"comparisons that the claim asks for) as its rule demands, **undecided** where tests of some of them give no such answer, and **not tested** where none could be made, which takes two seeds of each\n" +
-		"method. Runs at the paper's budget count before those at `short` if they decide it; if neither does, those of which more comparisons can be tested stand first.\n" +
+		"method (of variances three, and four of one). Intervals are not corrected for their number, nor is any p for earlier looks: on Sampling\\*, WheelGathering\\*, Flocking\\* and in the sparse battles some seeds\n" +
+		"were added after others had been seen. Runs at the paper's budget count before those at `short` if they decide it; if neither does, those of which more comparisons can be tested stand first.\n" +
 		paper.SeedsThatTell + "\n\n" +
 		"| claim | the paper, in our words | where | verdict | shown in |\n|---|---|---|---|---|\n")
 	for _, v := range verdicts {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s, `%s` | %s | [%s](../notebooks/%s.ipynb) |\n", v.ID, v.ID, v.Says, v.Where(), v.Label, v.State, v.Shown, v.Shown)
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s, `%s` | %s | [%s](../notebooks/%s.ipynb) |\n", v.ID, v.ID, v.Says, v.Where(), v.Label, verdictCell(v), v.Shown, v.Shown)
 	}
 	for _, v := range verdicts {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n**%s.** %s\n", v.ID, v.Says, v.State, v.Reason)
@@ -121,6 +122,14 @@ func claimsPage(st *results.Store) (string, error) {
 		}
 	}
 	return b.String(), nil
+}
+
+// verdictCell is a verdict in the table of claims, with the budget of the runs that it is about.
+func verdictCell(v paper.Verdict) string {
+	if v.Budget == "" {
+		return string(v.State)
+	}
+	return fmt.Sprintf("%s at `%s`", v.State, v.Budget)
 }
 
 // writeGenerated writes a page from the committed records alone.

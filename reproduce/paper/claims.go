@@ -61,10 +61,24 @@ type comparison struct {
 	terms  func([][]float64) (groups [][]float64, weights []float64) // of the contrast that the number is; of a ratio of variances nil
 	null   float64
 
-	// choose, where it is set, says between which two of the trials with these scores the comparison is, chosen by the scores among so many pairs. The p value is
-	// multiplied by their number (Bonferroni), so that the choice makes nothing significant.
-	choose func([][]float64) [2]int
-	pairs  int
+	choose func([][]float64) choice // of two of the trials, by the scores of all; nil: all are compared
+}
+
+// choice is a comparison of two trials that was chosen by the scores.
+type choice struct {
+	pair    [2]int   // of the trials' indices: the number is the first's score less the second's
+	against [][2]int // pairs that must all differ, of which pair is one
+	of      int      // as many trials might have been chosen instead of the one that all of against have: p is multiplied by it (Bonferroni)
+}
+
+// p is the p value of a choice.
+func (c choice) p(scores [][]float64) float64 {
+	worst := 0.
+	for _, pair := range c.against {
+		_, p := stats.Contrast(two(scores, pair), []float64{1, -1})
+		worst = max(worst, p) // NaN if any is
+	}
+	return min(1, worst*float64(c.of))
 }
 
 // measure is the number with its interval, and its p value.
@@ -214,16 +228,17 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 		if len(groups) < len(t.trials) {
 			continue
 		}
-		chosen := 1. // of so many pairs
-		if t.choose != nil {
-			pair := t.choose(groups)
-			chosen = float64(t.pairs)
-			groups, first, f.Seeds = two(groups, pair), two(first, pair), two(f.Seeds, pair)
-			f.Of += fmt.Sprintf(" (%s − %s)", mustMethod(t.trials[pair[0]].Method).Name, mustMethod(t.trials[pair[1]].Method).Name)
-		}
 		var p float64
-		f.Estimate, p = t.measure(groups)
-		p = min(1, p*chosen)
+		chosen := 1. // of so many
+		if t.choose == nil {
+			f.Estimate, p = t.measure(groups)
+		} else {
+			c := t.choose(groups)
+			p, chosen = c.p(groups), float64(c.of)
+			groups, first, f.Seeds = two(groups, c.pair), two(first, c.pair), two(f.Seeds, c.pair)
+			f.Estimate, _ = t.measure(groups)
+			f.Of += fmt.Sprintf(" (%s − %s)", mustMethod(t.trials[c.pair[0]].Method).Name, mustMethod(t.trials[c.pair[1]].Method).Name)
+		}
 		if math.IsNaN(f.Estimate.Value) { // the variance of one run, or relative gains of nothing
 			continue
 		}
@@ -340,8 +355,9 @@ func (c Claim) Demand() string {
 	}
 	tests := c.tests()
 	demand := fmt.Sprintf("Supported if significant %s of %d comparisons, at 5 %% by Welch's t test (of variances: Brown and Forsythe's) with Holm's correction.", c.rule, len(tests))
-	if n := tests[0].pairs; n > 0 {
-		demand += fmt.Sprintf(" Which two methods are compared is chosen by their means, of %d pairs, so p is multiplied by %d, too.", n, n)
+	if tests[0].choose != nil {
+		demand += " The two are chosen by their means, and the test is of more than their difference: the method with CERMIC must be above each of the others (p is the largest of these times two), " +
+			"or one of those above both with CERMIC (the largest times eight)."
 	}
 	return demand
 }

@@ -104,7 +104,8 @@ func curiosity() (out []comparison) {
 	return out
 }
 
-// best compares on each task the better of the two methods with CERMIC with the best of the others, which are both chosen by their means.
+// best compares on each task the better of the two methods with CERMIC with the best of the others, which are both chosen by their means. It is the best only if it is
+// above each of the others, and is not only if one of them is above both: the largest p of these counts, times the number of methods of which the one was chosen.
 func best() (out []comparison) {
 	var ours, others []int
 	for i, m := range Methods {
@@ -114,14 +115,25 @@ func best() (out []comparison) {
 			others = append(others, i)
 		}
 	}
-	choose := func(scores [][]float64) [2]int {
+	choose := func(scores [][]float64) choice {
 		highest := func(of []int) int {
 			return slices.MaxFunc(of, func(a, b int) int { return cmp.Compare(average(scores[a]), average(scores[b])) })
 		}
-		return [2]int{highest(ours), highest(others)}
+		own, other := highest(ours), highest(others)
+		c := choice{pair: [2]int{own, other}, of: len(ours)}
+		for _, k := range others {
+			c.against = append(c.against, [2]int{own, k})
+		}
+		if average(scores[own]) < average(scores[other]) {
+			c.of, c.against = len(others), nil
+			for _, k := range ours {
+				c.against = append(c.against, [2]int{k, other})
+			}
+		}
+		return c
 	}
 	for _, t := range Tasks {
-		c := comparison{on: t.Title(), of: "the best with CERMIC − the best without", terms: with(1, -1), choose: choose, pairs: len(ours) * len(others)}
+		c := comparison{on: t.Title(), of: "the best with CERMIC − the best without", terms: with(1, -1), choose: choose}
 		for _, m := range Methods {
 			c.trials = append(c.trials, Trial{Task: t.ID, Method: m.ID})
 		}
@@ -135,15 +147,14 @@ func strongest() []comparison {
 	return []comparison{gains("Melting Pot against VMAS", suite(MeltingPot), suite(VMAS)), gains("Melting Pot against SMACv2", suite(MeltingPot), suite(SMACv2))}
 }
 
-// gains compares the mean over upper of (MAPPO-CERMIC − MAPPO)/|MAPPO| with that over lower. Shares take MAPPO's mean as known; tasks where it
-// is zero have none and are left out.
+// gains compares the mean over upper of (MAPPO-CERMIC − MAPPO)/|MAPPO| with that over lower. Tasks where MAPPO's mean is zero have no share and are left out.
 func gains(on string, upper, lower []Task) comparison {
 	c := comparison{on: on, of: "relative gain over MAPPO where it scores anything, difference"}
 	for _, t := range slices.Concat(upper, lower) {
 		c.trials = append(c.trials, Trial{Task: t.ID, Method: "mappo-cermic"}, Trial{Task: t.ID, Method: "mappo"})
 	}
 	c.terms = func(g [][]float64) ([][]float64, []float64) {
-		weights := make([]float64, len(g))
+		g, weights := slices.Clone(g), make([]float64, len(g))
 		half := 2 * len(upper)
 		shares(g[:half], weights[:half], 1)
 		shares(g[half:], weights[half:], -1)
@@ -152,18 +163,30 @@ func gains(on string, upper, lower []Task) comparison {
 	return c
 }
 
-// shares are the weights of a mean relative gain, times sign, over tasks whose scores are pairs of g: of a method, of the baseline.
+// shares are the weights of a mean relative gain, times sign, over tasks whose scores are pairs of g: of a method, of the baseline. It scales each baseline's deviations from
+// its mean by the ratio of the two means, since (x − b)/|b| changes with b by −x/(b·|b|), x/b times its weight (the delta method): a baseline near zero makes a share uncertain.
 func shares(g [][]float64, weights []float64, sign float64) {
 	n := 0.
 	for k := 1; k < len(g); k += 2 {
 		if base := abs(average(g[k])); base > 0 {
 			weights[k-1], weights[k] = sign/base, -sign/base
+			g[k] = stretched(g[k], average(g[k-1])/average(g[k]))
 			n++
 		}
 	}
 	for k := range weights {
 		weights[k] /= n // NaN where no task has a share: nothing to compare
 	}
+}
+
+// stretched are numbers with the same mean and so many times their deviations from it.
+func stretched(x []float64, times float64) []float64 {
+	middle := average(x)
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = middle + times*(v-middle)
+	}
+	return out
 }
 
 // densityRow is a method's trials of Table 4 on a task: sparse, dense.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"cermic/cermiclib/stats"
 )
 
@@ -26,5 +28,21 @@ func TestRelativeGainsLeaveOutTasksWithoutABaseline(t *testing.T) {
 		if got := gain(scores...); !math.IsNaN(got) {
 			t.Errorf("%v: %g without any baseline on one side", scores, got)
 		}
+	}
+}
+
+// The variance of x̄/b̄ is var(x̄)/b̄² + x̄²·var(b̄)/b̄⁴ to first order: a baseline near zero leaves the gain open.
+func TestRelativeGainsAreAsUncertainAsTheirBaseline(t *testing.T) {
+	upper, lower := suite(MeltingPot)[:1], suite(VMAS)[:1]
+	x, b := []float64{10, 12, 14}, []float64{-1, -2, -6}
+	estimate, _ := stats.Contrast(gains("", upper, lower).terms([][]float64{x, b, {4, 4.0001}, {2, 2}}))
+	if want := (12.+3)/3 - 1; math.Abs(estimate.Value-want) > 1e-4 {
+		t.Errorf("the difference of gains is %g, want %g", estimate.Value, want)
+	}
+	// Variances 4/3 of x̄ and 7/3 of b̄ = −3; Welch's degrees of freedom of the two.
+	vx, vb := 4./3/9, 144*7./3/81
+	half := distuv.StudentsT{Sigma: 1, Nu: (vx + vb) * (vx + vb) / (vx*vx/2 + vb*vb/2)}.Quantile(0.975) * math.Sqrt(vx+vb)
+	if got := (estimate.High - estimate.Low) / 2; math.Abs(got-half) > 1e-3*half {
+		t.Errorf("half the interval is %g, want %g", got, half)
 	}
 }
