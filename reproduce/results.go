@@ -61,7 +61,7 @@ Generated from the committed records by ` + "`go run ./reproduce results -write`
 What the records say of the paper's claims: [CLAIMS.md](CLAIMS.md). Curves, intervals and films: [notebooks](../notebooks/README.md).
 
 Each line is one experiment: the score of the last evaluation (mean over its episodes) of each seed or, of more than five seeds, the mean with its bootstrap 95 %
-interval; the share of its episodes that succeed; seeds × frames. Evaluations take the most likely actions and score by the benchmark's own
+interval; the share of its episodes that succeed; seeds × frames. Evaluations take the most likely actions, at budget explore sampled ones, and score by the benchmark's own
 metric, whatever the reward of training. Random play and the hand-written script of each task give the scale; BenchMARL's lines are its recorded runs with the
 same settings; published numbers are the paper's, after 3,000,000 frames with Table 1's reward. A method that is missing has no committed run of its present program.
 `

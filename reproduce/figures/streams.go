@@ -76,7 +76,7 @@ func StreamBonuses() []StreamBonus {
 		form("kl", cermic.KL{}, mlp), form("aggregate", cermic.DefaultAggregate(), mlp),
 		contextOf("mlp", mlp), contextOf("gru", memory.DefaultGRU()), contextOf("graph", graph),
 		changed(contextOf("graph, no band", graph), func(c *cermic.Config) { c.Lower, c.Upper = -noBand, noBand }),
-		changed(contextOf("graph, D24 to D26 undone", graph), func(c *cermic.Config) {
+		changed(contextOf("graph, three decisions undone", graph), func(c *cermic.Config) {
 			c.NegFilter, c.CalibCentre, c.PsiSpread = false, false, cermic.SpreadLearned
 		}),
 		form("elliptical", cermic.DefaultElliptical(), mlp),

@@ -48,11 +48,17 @@ func observation(s *envs.Spec) string {
 	}
 	out := fmt.Sprintf("%d numbers", s.ObsLen())
 	var parts []string
+	sum := 0
 	for _, e := range s.Entities {
-		parts = append(parts, fmt.Sprintf("%s (%d)", e.Name, e.To-e.From))
+		parts, sum = append(parts, fmt.Sprintf("%s (%d)", e.Name, e.To-e.From)), sum+e.To-e.From
 	}
 	if len(parts) > 0 && len(parts) < 12 {
-		out += ": " + strings.Join(parts, ", ")
+		if sum == s.ObsLen() {
+			out += ": "
+		} else { // some belong to two entities, or to none
+			out += ", with "
+		}
+		out += strings.Join(parts, ", ")
 	}
 	return out
 }

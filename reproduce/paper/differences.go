@@ -79,7 +79,7 @@ func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
 		return viz.Table{}, err
 	}
 	runs := asked{src: src}
-	d := NewDifferences("Differences from "+base, "the last score", "task", "method")
+	d := NewDifferences("Differences from "+base+t.rewards, "the last score", "task", "method")
 	for j, column := range t.Columns {
 		from := runs.scores(first.Rows[0].Cells[j].Trial)
 		for _, row := range t.Rows {

@@ -77,6 +77,7 @@ func (t *Trial) with(changes []string) *Trial {
 // OnDense is the table with every starred task trained on the dense reward, where it says how.
 func (t *Benchmark) OnDense() *Benchmark {
 	dense := *t
+	dense.rewards = ", all trained on the dense reward"
 	dense.Rows = slices.Clone(t.Rows)
 	for i, row := range t.Rows {
 		dense.Rows[i].Cells = slices.Clone(row.Cells)

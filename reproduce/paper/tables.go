@@ -21,6 +21,8 @@ type Benchmark struct {
 	Columns []string // heads, units left to Note
 	Rows    []Row
 	Note    string // what the paper leaves open about these numbers
+
+	rewards string // what a title says of what starred tasks are trained on; empty: as the paper has it
 }
 
 // Row is one line of a table.
