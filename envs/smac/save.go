@@ -109,5 +109,9 @@ func (a *arena) state() []any {
 
 // fingerprint tells differently configured environments apart.
 func (e *env) fingerprint() uint64 {
-	return envs.Fingerprint(fmt.Sprintf("%+v %+v", e.spec, e.Settings))
+	text := fmt.Sprintf("%+v %+v", e.spec, e.Settings)
+	if e.common.Noise.On() {
+		text += fmt.Sprintf(" %+v", e.common.Noise)
+	}
+	return envs.Fingerprint(text)
 }

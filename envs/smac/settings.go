@@ -53,7 +53,7 @@ type Settings struct {
 	RewardDefeat   float64 `json:"reward_defeat"`                        // dense reward (0 or negative) for losing the battle, before scaling
 	RewardNegative float64 `json:"reward_negative_scale"`                // weight of losses of one's own units; without reward_only_positive
 	RewardScale    bool    `json:"reward_scale"`                         // the dense reward is divided by the most that a team can earn, see max_reward, and multiplied by reward_scale_rate
-	ScaleRate      float64 `json:"reward_scale_rate"`                    // largest return after scaling; SMACv2: 20
+	ScaleRate      float64 `json:"reward_scale_rate"`                    // largest return after scaling of the episode that max_reward is of; SMACv2: 20
 	MaxReward      Divisor `json:"max_reward" oneof:"first,per_episode"` // enemy team that reward_scale divides by: that of the first episode, as in SMACv2, or that of each episode
 
 	// The sparse reward of the appendix, given to every agent once, at the end of the battle.

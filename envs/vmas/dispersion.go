@@ -18,7 +18,7 @@ type Dispersion struct {
 	Food           int     `json:"n_food" range:"1..100"`        // number of pieces of food
 	SharedReward   bool    `json:"share_reward"`                 // each agent is rewarded for every piece that is eaten; else those that touch it share 1
 	FoodRadius     float32 `json:"food_radius"`                  // radius of a piece of food, in world units
-	PenaliseByTime bool    `json:"penalise_by_time"`             // a step in which an agent eats nothing costs it 0.01
+	PenaliseByTime bool    `json:"penalise_by_time"`             // a step whose reward is 0 costs 0.01; success is not defined then
 	PosRange       float32 `json:"pos_range" conf:"omitdefault"` // half the side of the world, in world units; food lies anywhere in it
 }
 

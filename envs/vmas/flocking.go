@@ -55,6 +55,10 @@ func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
 	); err != nil {
 		return nil, err
 	}
+	if f.Reward == envs.Sparse && f.Agents > flockingMost {
+		return nil, fmt.Errorf("%s: n_agents is %d and reward is sparse: no more than %d agents have room so near to the target that they count as a flock; set reward=dense, or n_agents to 1 to %d",
+			f.Kind(), f.Agents, flockingMost, flockingMost)
+	}
 	if err := crowded(f.Kind(), "n_agents, n_obstacles or min_dist_between_entities", flockingField, f.order()); err != nil {
 		return nil, err
 	}
@@ -95,6 +99,9 @@ const (
 // original has no success and never ends.
 // Reading: the paper names no predicate; within this one all five bodies fit into a circle of about 0.3 across.
 const flockingTight = 0.02
+
+// flockingMost is the number of agents that can be a flock: in the densest packing the mean square of the worst agent of 12 is 0.018, of 14 it is 0.025.
+const flockingMost = 12
 
 // flockingField is where obstacles and agents start: |x|, |y| ≤ 1.
 var flockingField = Vec{1, 1}

@@ -33,8 +33,8 @@ type GiveWay struct {
 	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault"`          // commands slower than this count as 0, in metres a second; with use_velocity_controller
 	Delay         int     `json:"dt_delay,omitzero" range:"0..1000"`          // steps after which a command is obeyed; with use_velocity_controller
 
-	// Rewards, to be negative if they shall punish, of each step.
-	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // reward of a step at full force along both axes; a cost if negative
+	// Rewards of each step, to be negative if they shall punish, and the coefficient of energy, to be positive then.
+	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // cost of a step at full force along both axes; a reward if negative
 	AgentPenalty    float32 `json:"agent_collision_penalty,omitzero"`    // reward (negative) of each step in which the agents touch, to both
 	PassagePenalty  float32 `json:"passage_collision_penalty,omitzero"`  // reward (negative) of each step and each wall of a niche that an agent touches
 	ObstaclePenalty float32 `json:"obstacle_collision_penalty,omitzero"` // reward (negative) of each step and each other wall that an agent touches
@@ -68,6 +68,9 @@ func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
 }
 
 func (g GiveWay) validate() error {
+	if g.UseController && g.SlowestInput > g.SpeedLimit {
+		return fmt.Errorf("%s: min_input_norm is %g and v_range %g, so that every command counts as 0: set min_input_norm to at most v_range", g.Kind(), g.SlowestInput, g.SpeedLimit)
+	}
 	return cmp.Or(
 		wantPositive(g.Kind(), "v_range", g.SpeedLimit),
 		wantPositive(g.Kind(), "a_range", float32(g.Acceleration)),

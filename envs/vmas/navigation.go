@@ -23,7 +23,7 @@ type Navigation struct {
 	ObserveAllGoals    bool    `json:"observe_all_goals"`                    // agents observe the goals of all agents; else their own
 	SharedReward       bool    `json:"shared_rew"`                           // each agent is rewarded for the progress of all; else for its own
 	LidarRange         float32 `json:"lidar_range"`                          // range of the lidar, in world units
-	AgentRadius        float32 `json:"agent_radius"`                         // radius of an agent, in world units; a goal is as large
+	AgentRadius        float32 `json:"agent_radius"`                         // radius of an agent, in world units; an episode is over when all agents are so near to their goals
 
 	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault"`             // agents and goals start within |x| ≤ this, in world units
 	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault"`             // agents and goals start within |y| ≤ this, in world units
@@ -31,7 +31,7 @@ type Navigation struct {
 	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault" range:"0..1000"` // number of lidar rays of an agent, equally spaced
 	CommsRange       float32 `json:"comms_range,omitzero"`                            // distance up to which rendered images draw a line between agents, in world units; no effect on the task
 	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault"`           // reward per world unit that an agent comes nearer to its goal
-	FinalReward      float32 `json:"final_reward" conf:"omitdefault"`                 // reward of each step in which all agents are at their goals
+	FinalReward      float32 `json:"final_reward" conf:"omitdefault"`                 // reward of each step in which all agents are within 0.05 of their goals, where an episode that ends at agent_radius seldom gets
 	CollisionPenalty float32 `json:"agent_collision_penalty" conf:"omitdefault"`      // reward (negative) of each step and each other agent that an agent touches
 }
 

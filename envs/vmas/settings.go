@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -60,6 +59,8 @@ func (s *Settings) validate(task string) error {
 	switch {
 	case s.MaxSteps < 1 || s.MaxSteps > horizonLimit:
 		return fmt.Errorf("%s: max_steps is %d, want 1 to %d", task, s.MaxSteps, horizonLimit)
+	case !(s.SuccessReward > 0 && s.SuccessReward <= 1e6):
+		return fmt.Errorf("%s: success_reward is %g, want more than 0 and at most 1e6", task, s.SuccessReward)
 	case s.Milestones < 1 || s.Milestones > 1000:
 		return fmt.Errorf("%s: milestones is %d, want 1 to 1000", task, s.Milestones)
 	}
@@ -70,7 +71,7 @@ func (s *Settings) validate(task string) error {
 	if s.SparseHorizon != Extended && s.SparseHorizon != Literal {
 		return fmt.Errorf("%s: sparse_horizon is %q, want %q or %q", task, s.SparseHorizon, Extended, Literal)
 	}
-	return cmp.Or(wantReward(task, "success_reward", s.SuccessReward), wantNonNegative(task, "vmas_fov", s.FieldOfView))
+	return wantNonNegative(task, "vmas_fov", s.FieldOfView)
 }
 
 // wantCount returns one sentence if a task's count is outside [low, high].

@@ -19,6 +19,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		"discrete":       func(b *Balance) { b.Discrete = "prodct9" },
 		"sparse_horizon": func(b *Balance) { b.SparseHorizon = "short" },
 		"success_reward": func(b *Balance) { b.SuccessReward = float32(math.NaN()) },
+		"success":        func(b *Balance) { b.SuccessReward = 0 },
 		"milestones":     func(b *Balance) { b.Milestones = 0 },
 		"vmas_fov":       func(b *Balance) { b.FieldOfView = -1 },
 		"n_agents":       func(b *Balance) { b.Agents = 1 },
@@ -48,6 +49,7 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"dispersion", "n_food", "101"},
 		{"flocking", "n_agents", "-1"},
 		{"flocking", "n_agents", "100"}, // too many to place
+		{"flocking", "n_agents", "13"},  // too many for a flock, as the reward is sparse
 		{"flocking", "n_obstacles", "-1"},
 		{"ball_trajectory", "speed_shaping_factor", "1e7"},
 		{"ball_trajectory", "pos_shaping_factor", "-1e7"},
@@ -62,6 +64,7 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"give_way", "linear_friction", "-0.1"},
 		{"give_way", "obs_noise", "-1"},
 		{"give_way", "min_input_norm", "-1"},
+		{"give_way", "min_input_norm", "0.6"}, // above v_range: no command counts
 		{"give_way", "dt_delay", "-1"},
 		{"give_way", "dt_delay", "1001"},
 		{"give_way", "pos_shaping_factor", "1e7"},
@@ -111,6 +114,7 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"transport", "package_width", "-0.1"},
 		{"transport", "package_length", "0"},
 		{"transport", "package_mass", "0"},
+		{"wheel", "desired_velocity", "0.005"}, // a line at rest would be a success
 		{"wheel", "desired_velocity", "-0.05"},
 		{"wheel", "line_length", "0"},
 		{"wheel", "line_mass", "0"},

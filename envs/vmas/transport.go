@@ -129,8 +129,7 @@ func (t *transport) memory(w *World, c int) (shaping, onGoal []float32, start *f
 }
 
 func (t *transport) Reset(w *World, c int, r *rng.Rand) {
-	w.Scatter(c, r, transportField, t.order[:t.Agents], 0)
-	w.Scatter(c, r, transportField, t.order, t.Agents)
+	w.Scatter(c, r, transportField, t.order, 0)
 	shaping, _, start := t.memory(w, c)
 	for i := range shaping {
 		shaping[i] = transportShapingGain * t.toGoal(w, c, i)

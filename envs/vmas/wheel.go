@@ -50,6 +50,10 @@ func (w Wheel) Build(seed uint64, workers int) (envs.Env, error) {
 	); err != nil {
 		return nil, err
 	}
+	if w.Reward == envs.Sparse && w.DesiredVelocity < wheelTolerance {
+		return nil, fmt.Errorf("%s: desired_velocity is %g and reward is sparse: a line at rest would be a success; set desired_velocity to %g or more, or reward=dense",
+			w.Kind(), w.DesiredVelocity, wheelTolerance)
+	}
 	return New(w.Kind(), w.Common, w.Settings, &wheel{w}, seed, workers)
 }
 
