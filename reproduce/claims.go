@@ -36,6 +36,9 @@ func runClaims(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	if write && len(ids) > 0 {
+		return usagef("claims -write writes all of %s: leave out %s", claimsFile, ids[0])
+	}
 	if write {
 		return writeGenerated(claimsFile, claimsPage)
 	}

@@ -8,9 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"slices"
 	"text/tabwriter"
 
 	"cermic/cermiclib/results"
@@ -42,7 +39,7 @@ func runStatus(_ context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	if len(records) == 0 {
-		if kept, _ := os.ReadDir(store); slices.ContainsFunc(kept, fs.DirEntry.IsDir) {
+		if kept, _ := st.IDs(); len(kept) > 0 {
 			return fmt.Errorf("no run in %s can be read", store) // what is wrong with each has been said
 		}
 		fmt.Fprintf(out, "No runs in %s yet: go run ./reproduce train\n", store)

@@ -133,9 +133,18 @@ func TestAStoreInWhichNothingCanBeReadIsNotCalledEmpty(t *testing.T) {
 }
 
 func TestStatusOfAnEmptyStoreSaysHowToFillIt(t *testing.T) {
-	out, err := command(t, "status", "-store", t.TempDir())
-	if err != nil || !strings.Contains(out, "go run ./reproduce train") {
-		t.Errorf("%q, %v", out, err)
+	store := t.TempDir()
+	for _, folder := range []string{"", "pretrained", "campaigns"} { // which hold no run
+		if err := os.MkdirAll(filepath.Join(store, folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		out, err := command(t, "status", "-store", store)
+		if err != nil || !strings.Contains(out, "go run ./reproduce train") {
+			t.Errorf("beside %q: %q, %v", folder, out, err)
+		}
+	}
+	if out, err := command(t, "delete", "-store", store, "-yes", "campaigns"); err == nil || strings.Contains(out, "Deleted") {
+		t.Errorf("the manifests of campaigns are deleted as a run: %s", out)
 	}
 }
 

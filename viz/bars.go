@@ -27,6 +27,9 @@ type Bar struct {
 // dotted reports whether the bar's seeds are drawn one by one.
 func (b Bar) dotted() bool { return len(b.Seeds) > 1 && len(b.Seeds) <= dotSeeds }
 
+// whiskered tells whether its interval is drawn.
+func (b Bar) whiskered() bool { return !b.dotted() && !math.IsNaN(b.Low+b.High) }
+
 // Group is a cluster of bars with a common name, for example a task.
 type Group struct {
 	Label string
@@ -58,9 +61,11 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	p.X.Tick.LineStyle.Width, p.X.LineStyle.Width = 0, 0
 	switch {
 	case f.Note != "":
+	case b.has(Bar.dotted) && b.has(Bar.whiskered):
+		f.Note = "mean of seeds, which are the dots; of more than five its bootstrap 95 % interval"
 	case b.has(Bar.dotted):
 		f.Note = "mean of seeds, which are the dots"
-	case b.has(func(bar Bar) bool { return !math.IsNaN(bar.Low + bar.High) }):
+	case b.has(Bar.whiskered):
 		f.Note = "mean and bootstrap 95 % interval over seeds"
 	}
 	setNote(p, f.Note)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -28,7 +29,8 @@ func WriteFile(path string, data []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, data, 0o666)
 	}
-	err := replaceFile(path, func(w io.Writer) error {
+	own := fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), tempSuffix) // several processes may write the file at once
+	err := replaceBy(own, path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

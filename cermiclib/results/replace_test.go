@@ -3,8 +3,10 @@
 package results_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"cermic/cermiclib/results"
@@ -29,6 +31,30 @@ func TestAFileIsReplacedAndALinkStaysOne(t *testing.T) {
 		t.Errorf("the link is %v, %v", info, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A file that several write at once is always one of theirs, whole, and none of them fails.
+func TestSeveralMayWriteOneFileAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	whole := func(b byte) []byte { return bytes.Repeat([]byte{b}, 1<<16) }
+	var writers sync.WaitGroup
+	for k := range byte(8) {
+		writers.Go(func() {
+			for range 20 {
+				if err := results.WriteFile(path, whole(k)); err != nil {
+					t.Error(err)
+				}
+				got, err := os.ReadFile(path)
+				if err != nil || !bytes.Equal(got, whole(got[0])) {
+					t.Errorf("%d bytes that nobody wrote, %v", len(got), err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	if left, _ := filepath.Glob(path + ".*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

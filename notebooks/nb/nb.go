@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -95,14 +96,28 @@ func Check(err error) {
 	os.Exit(1)
 }
 
-// Must is Check for a call that also returns a value.
+// Must is Check for a call that also returns a value. Stopped before there is any, the cell ends: what follows has nothing to go on with.
 func Must[T any](v T, err error) T {
-	if r, ok := any(v).(*results.Record); ok && r != nil && errors.Is(err, context.Canceled) {
-		interrupted(r)
+	if !errors.Is(err, context.Canceled) {
+		Check(err)
 		return v
 	}
-	Check(err)
+	r, _ := any(v).(*results.Record)
+	interrupted(r)
+	if isNil(v) {
+		gonbui.Sync()
+		os.Exit(0)
+	}
 	return v
+}
+
+// isNil tells whether v is a pointer, slice, map, function or interface that is nil.
+func isNil[T any](v T) bool {
+	switch x := reflect.ValueOf(&v).Elem(); x.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Func, reflect.Interface:
+		return x.IsNil()
+	}
+	return false
 }
 
 // Known is Must for what needs a run's weights. Where they are not here, it shows an empty figure whose title says so and returns false, so

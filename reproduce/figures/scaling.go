@@ -17,7 +17,7 @@ import (
 // machine is something that runs could be trained on.
 type machine struct {
 	name string
-	runs float64 // at the same time, each as fast as one run here; 0: nobody has measured
+	runs float64 // at the same time, each as fast as one run here
 }
 
 // machines are this one and larger ones. What lies beyond this one is extrapolated: as many runs at the same time as it has times the
@@ -29,14 +29,13 @@ func machines(nodes int) []machine {
 		{fmt.Sprintf("%d cores, here", here), 1},
 		{fmt.Sprintf("%d cores", many), more},
 		{fmt.Sprintf("%d nodes of %d cores", nodes, many), more * float64(nodes)},
-		{"one GPU", 0},
 	}
 }
 
 const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, its rate is that of records from another processor, " +
 	"or is estimated from its slowdown against MAPPO at another budget. The columns for more cores are extrapolated: a machine with eight times the " +
-	"cores trains eight runs at a time, none slowing another down, and takes no less than the longest run. GPU: not measured yet; " +
-	"go run ./reproduce bench -only gpu does."
+	"cores trains eight runs at a time, none slowing another down, and takes no less than the longest run. What a GPU does, " +
+	"go run ./reproduce bench -only gpu measures; reproduce/PERFORMANCE.md has one."
 
 // Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others; nodes is the size
 // of the cluster.
@@ -85,7 +84,7 @@ func overviewRow(table, budget string, costs []plan.Cost, where []machine) []str
 
 // hours is the time of so much training on a machine.
 func hours(left, longest time.Duration, m machine, unknown bool) string {
-	if m.runs == 0 || unknown && left == 0 {
+	if unknown && left == 0 {
 		return viz.Missing
 	}
 	t := left.Hours()
