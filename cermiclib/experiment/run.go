@@ -66,9 +66,11 @@ func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ..
 		}
 		return nil, err
 	}
+	asked := time.Now()
 	if s.claim, err = st.Claim(ctx, id, text, header, wait, s.note); err != nil {
 		return nil, err
 	}
+	s.began = s.began.Add(time.Since(asked)) // what another process had the run for is no time of this one
 	if s.claim.Complete() {
 		s.tellStored(s.claim.Record())
 	} else {

@@ -78,6 +78,9 @@ func NewRates(st *results.Store) (*Rates, error) {
 			if record.Host.Seconds <= 0 || record.Host.GPU != "" && record.Host.CPU != cpu {
 				continue // or of a GPU elsewhere, which says nothing about a processor
 			}
+			if parent, _ := record.Fork(); parent != "" {
+				continue // it took its time for a part of its frames
+			}
 			key, on := rateKey{g.Method, record.Budget, kind(record.Task)}, taskKey{g.Method, record.Budget, record.Task}
 			r.all[key] = r.all[key].and(record)
 			if record.Host.CPU == cpu {

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 )
 
 func TestATornRateIsMeasuredAgain(t *testing.T) {
@@ -75,5 +77,34 @@ func TestPicturesHaveRatesOfTheirOwn(t *testing.T) {
 	}
 	if err := MeasureRates(t.Context(), es[1:3], st, func(method, budget string, _ float64) { t.Errorf("measured %s at %s", method, budget) }); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAForksTimeIsThatOfItsOwnFrames: a branch at 540,000 of 600,000 frames is no run that was ten times as fast.
+func TestAForksTimeIsThatOfItsOwnFrames(t *testing.T) {
+	st, cpu := libtest.Store(t), results.CollectHost("").CPU
+	e := configure(t, Request{Task: "balance", Method: "mappo", Budget: "short", Seed: 1})
+	fork := e
+	fork.Forks = []experiment.Fork{{Parent: "0123abcd", At: 540_000}}
+	for id, run := range map[string]experiment.Config{"0123abcd": e, "4567cdef": fork} {
+		text, err := conf.Marshal(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := st.Claim(t.Context(), id, text, results.Record{Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1}, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seconds := map[string]float64{"0123abcd": 600, "4567cdef": 60}[id]
+		if err := errors.Join(r.AppendScalars(600_000, map[string]float64{"x": 1}), r.Finish(results.Host{CPU: cpu, Seconds: seconds}), r.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rates, err := NewRates(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rates.here[rateKey{"mappo", "short", 0}].fps(); got != 1000 {
+		t.Errorf("%g frames/s, want 1000", got)
 	}
 }
