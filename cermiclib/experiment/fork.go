@@ -198,6 +198,9 @@ func (s *session) stateOf(ctx context.Context, e Config, frames int) (results.Ch
 	s.note(fmt.Sprintf("training run %s again from %d to %d frames, where this one branches off", id, t.frames, frames))
 	for noted := t.frames; t.frames < frames; {
 		if _, err := t.iterate(ctx); err != nil {
+			if ctx.Err() != nil {
+				s.note(fmt.Sprintf("stopped at %d of %d frames of run %s, of which nothing is kept: the branch begins there again", t.frames, frames, id))
+			}
 			return results.Checkpoint{}, err
 		}
 		if t.frames-noted >= e.Budget.EvalEvery {

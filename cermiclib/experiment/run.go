@@ -271,7 +271,7 @@ func (s *session) save() error {
 type iteration struct {
 	scalars rl.Scalars
 	eval    *results.Eval // nil if none was due
-	fps     float64       // frames a second, evaluation left out
+	fps     float64       // frames a second, evaluations left out, in the time left, too
 }
 
 // iterate trains one iteration and evaluates if that is due.

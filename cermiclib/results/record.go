@@ -128,7 +128,7 @@ type Event struct {
 	Record    *Record            // the run so far; read only, valid during the call
 	Frames    int                // trained so far
 	Total     int                // frames of the whole budget
-	FPS       float64            // frames a second, end to end, of the last iteration
+	FPS       float64            // frames a second of the last iteration, evaluations left out
 	ETA       float64            // seconds to the end at that pace
 	Metric    string             // what the mean of an evaluation's scores is called: "reward", "win rate"
 	Eval      *Eval              // a new evaluation
