@@ -68,8 +68,8 @@ func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
 }
 
 func (g GiveWay) validate() error {
-	if g.UseController && g.SlowestInput > g.SpeedLimit {
-		return fmt.Errorf("%s: min_input_norm is %g and v_range %g, so that every command counts as 0: set min_input_norm to at most v_range", g.Kind(), g.SlowestInput, g.SpeedLimit)
+	if g.Reward == envs.Sparse && g.UseController && g.SlowestInput > g.SpeedLimit {
+		return fmt.Errorf("%s: min_input_norm is %g and v_range %g, so that every command counts as 0 and success is out of reach: set min_input_norm to at most v_range, or reward=dense", g.Kind(), g.SlowestInput, g.SpeedLimit)
 	}
 	return cmp.Or(
 		wantPositive(g.Kind(), "v_range", g.SpeedLimit),

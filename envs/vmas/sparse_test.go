@@ -4,6 +4,7 @@ package vmas
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"cermic/envs"
@@ -73,6 +74,34 @@ func TestFallEndsTheEpisodeWithoutPay(t *testing.T) {
 	e.world.Rotate(0, balanceLine, 0.3) // one end reaches below the floor's surface at -1.03
 	if got := to(1)[0]; got != 0 || out.Terminated[0] == 0 {
 		t.Errorf("with the line on the floor a package at the goal pays %g (terminated %d), want 0 (1)", got, out.Terminated[0])
+	}
+}
+
+// Two agents rise with 4/9 of the acceleration of four, and so have 9/4 of their time. As many as cannot lift at all are told so.
+func TestBalanceLeavesFewAgentsTheTimeThatTheyNeed(t *testing.T) {
+	for _, c := range []struct {
+		agents int
+		mass   float32
+		want   int
+	}{{4, 5, 300}, {2, 5, 675}, {3, 5, 403}, {8, 5, 300}, {4, 20, 966}} {
+		cfg := DefaultBalance()
+		cfg.Agents, cfg.PackageMass = c.agents, c.mass
+		env, err := cfg.Build(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := env.Spec(); s.Horizon != c.want || s.SolvableIn != c.want || s.EvalHorizon != 100 {
+			t.Errorf("%d agents and a mass of %g: %d steps, %d are enough, %d scored; want %d, %d and 100", c.agents, c.mass, s.Horizon, s.SolvableIn, s.EvalHorizon, c.want, c.want)
+		}
+	}
+	cfg := DefaultBalance()
+	cfg.PackageMass = 50
+	if _, err := cfg.Build(1, 1); err == nil || !strings.Contains(err.Error(), "package_mass") {
+		t.Errorf("a package that nobody can lift: %v", err)
+	}
+	cfg.Reward = envs.Dense
+	if _, err := cfg.Build(1, 1); err != nil {
+		t.Errorf("a package that nobody can lift, on the dense reward: %v", err)
 	}
 }
 
