@@ -60,8 +60,8 @@ func TestAgentsOfATeamShareItsScore(t *testing.T) {
 	if err != nil || len(differences.Rows) != 1 {
 		t.Fatalf("%+v, %v; want one row, of two agents", differences, err)
 	}
-	// Means 9 and 1, variances 1 and 1, three each: 8 ± 2.776 · √(2/3), t = 9.80 of four degrees of freedom: p = 0.00061, times the two sizes that are asked for.
-	if want := []string{"2", "MACE", "8 [5.73, 10.3]", "0.0012", "3 and 3", "2"}; !slices.Equal(differences.Rows[0], want) {
+	// Means 9 and 1, variances 1 and 1, three each: 8 ± 2.776 · √(2/3), t = 9.80 of four degrees of freedom.
+	if want := []string{"2", "MACE", "8 [5.73, 10.3]", "0.00061", "3 and 3", "2"}; !slices.Equal(differences.Rows[0], want) {
 		t.Errorf("%q, want %q", differences.Rows[0], want)
 	}
 }

@@ -15,23 +15,21 @@ import (
 
 // Differences makes a table of pairs of methods, one a row, with Welch's interval of the difference of their means over seeds.
 type Differences struct {
-	table    viz.Table
-	ps       []float64 // of the rows
-	untested int       // pairs without a row, which Holm's correction counts all the same, so that p does not change with what else has been run
+	table viz.Table
+	ps    []float64 // of the rows
 }
 
 // NewDifferences begins a table; heads are of the columns that name a pair, and of is what is compared: "the sparse return".
 func NewDifferences(title, of string, heads ...string) *Differences {
 	return &Differences{table: viz.Table{Title: title, Header: append(heads, "difference", "p", "seeds", "seeds for 80 % power"),
-		Notes: []string{"Difference of the means of " + of + " over seeds with Welch's 95 % interval, wherever both have two seeds or more that are not all alike; p with Holm's correction over all pairs that the table asks for, " +
-			"those that cannot be tested yet included. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide. " +
+		Notes: []string{"Difference of the means of " + of + " over seeds with Welch's 95 % interval, wherever both have two seeds or more that are not all alike; p with Holm's correction over all rows, " +
+			"of which there are more as more is trained. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide. " +
 			"The last column: so many seeds of each method would make an uncorrected difference significant at 5 % four times in five, if it and the standard deviations are as measured; on few seeds a rough guide."}}}
 }
 
 // Add appends own − base, each one number a seed, under the names of the pair; what cannot be tested is left out.
 func (d *Differences) Add(own, base []float64, names ...string) {
 	if min(len(own), len(base)) < 2 || stat.Variance(own, nil)+stat.Variance(base, nil) == 0 {
-		d.untested++
 		return
 	}
 	difference, p := stats.Contrast([][]float64{own, base}, []float64{1, -1})
@@ -53,7 +51,7 @@ func (d *Differences) Table() viz.Table {
 		t.Notes = []string{"No difference can be tested yet: it takes two seeds or more of both methods."}
 	}
 	t.Rows = slices.Clone(t.Rows)
-	for i, p := range stats.Holm(append(slices.Clone(d.ps), slices.Repeat([]float64{1}, d.untested)...))[:len(d.ps)] {
+	for i, p := range stats.Holm(d.ps) {
 		row := t.Rows[i]
 		row[len(row)-3] = fmt.Sprintf("%.2g", p)
 	}
