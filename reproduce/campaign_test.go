@@ -46,7 +46,7 @@ func TestThePlanOfEverythingNamesEachTableAtEachBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"sota      short", "density   paper", "8 nodes of 16 cores", "extrapolated", "GPU: not measured yet"} {
+	for _, want := range []string{"sota      short", "density   paper", "8 nodes of 16 cores", "extrapolated", "bench -only gpu measures"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -52,7 +52,7 @@ type Config struct {
 	NegFilter         bool    `json:"neg_filter"`                                         // negatives are drawn from agent steps that have an f_{n-1}, as positives are
 	Negatives         int     `json:"n_neg" range:"1..4096"`                              // number of negatives for each agent step
 	ConsistencyDecay  float64 `json:"gamma_ema"`                                          // decay, 0 to below 1, of the running mean of γ over gradient steps, which starts at 0, and of Ψ's moments under psi_norm=running
-	ConsistencyGrad   bool    `json:"gamma_grad"`                                         // L_exploit may train the critic through γ, with the part 1 − gamma_ema of its gradient that the present step has in the running mean; else γ is a constant there
+	ConsistencyGrad   bool    `json:"gamma_grad"`                                         // L_exploit may train the critic through γ, by 1 − gamma_ema of its gradient; else γ is a constant there
 	ConsistencyCoef   float64 `json:"nce_coef"`                                           // weight of the critic's InfoNCE loss, which the paper's total does not show
 	ConsistencyMemory bool    `json:"nce_into_memory"`                                    // the InfoNCE loss trains the memory too; else the critic alone
 	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std"`         // form in which the critic receives the last extrinsic reward r^e_{t−1}

@@ -39,7 +39,7 @@ type Elliptical struct {
 	Whose     string  `json:"whose" oneof:"all,own"`                             // all: one Λ of all agents' steps, as they share Θ; own: one for each agent
 	Peers     bool    `json:"peers"`                                             // with whose=own: steps of a detected peer count in Λ, too, with weight γ; reads peers' steps in training
 	Reservoir int     `json:"reservoir" range:"1..10000000"`                     // earlier agent steps that are kept, of all agents together; each rollout batch uses at most as many of them as it has
-	Sample    int     `json:"sample,omitzero" range:"0..10000000"`               // agent steps of a rollout batch, and as many earlier ones, that Λ is summed over, each with the weight of those it stands for; 0: all. Without effect under earlier=leverage
+	Sample    int     `json:"sample,omitzero" range:"0..10000000"`               // agent steps of a rollout batch, and as many earlier ones, that Λ is summed over, weighted as those they stand for; 0: all; not with earlier=leverage
 	Earlier   string  `json:"earlier,omitzero"  oneof:",leverage"`               // which earlier agent steps are kept; empty: a uniform sample, leverage: those that the others tell little of
 	Keep      float64 `json:"keep"`                                              // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next; 1: they are never forgotten
 	Shape     string  `json:"shape" oneof:"root,log"`                            // r^i as a function of x = ηᵀΛ⁻¹η: √x, or √(½·log(1+x))
