@@ -36,10 +36,10 @@ func runClaims(_ context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if write && len(ids) > 0 {
-		return usagef("claims -write writes all of %s: leave out %s", claimsFile, ids[0])
-	}
 	if write {
+		if len(ids) > 0 {
+			return usagef("claims -write writes all of %s: leave out %s", claimsFile, ids[0])
+		}
 		return writeGenerated(claimsFile, claimsPage)
 	}
 	st, err := openStore(store)

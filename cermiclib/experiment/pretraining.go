@@ -54,13 +54,10 @@ type pretrainedFile struct {
 	Spread  *float64 `json:"spread,omitempty"`
 }
 
-// pretrainedFolder is where stores keep weights and what is known of them.
-const pretrainedFolder = "pretrained"
-
 // File is what a store calls the file that says what came of p.
 func (p Pretraining) File() (string, error) {
 	id, err := conf.Hash(p)
-	return path.Join(pretrainedFolder, id+".json"), err
+	return path.Join(results.PretrainedFolder, id+".json"), err
 }
 
 // Find returns what came of p, from a store or the committed records below it; the error is fs.ErrNotExist if neither knows.
@@ -149,7 +146,7 @@ func (r Pretrained) Save(p Pretraining, st *results.Store) error {
 
 // ExportPretrained copies what a store knows of the pre-trained weights that runs name into a folder of records.
 func ExportPretrained(st *results.Store, rs []*results.Record, folder string) error {
-	files, err := filepath.Glob(filepath.Join(st.Dir(), pretrainedFolder, "*.json"))
+	files, err := filepath.Glob(filepath.Join(st.Dir(), results.PretrainedFolder, "*.json"))
 	if err != nil {
 		return err
 	}
@@ -164,7 +161,7 @@ func ExportPretrained(st *results.Store, rs []*results.Record, folder string) er
 		}
 		for _, r := range rs {
 			if made.Weights != "" && strings.Contains(string(r.Experiment), `"`+made.Weights+`"`) {
-				if err := results.CreateFile(filepath.Join(folder, pretrainedFolder, filepath.Base(file)), data); err != nil {
+				if err := results.CreateFile(filepath.Join(folder, results.PretrainedFolder, filepath.Base(file)), data); err != nil {
 					return err
 				}
 				break

@@ -117,7 +117,7 @@ func readPretrained(data []byte) (*Pretrained, error) {
 
 // PretrainedPath is where weights lie in a store's folder.
 func PretrainedPath(folder, id string) string {
-	return filepath.Join(folder, "pretrained", id+".safetensors")
+	return filepath.Join(folder, results.PretrainedFolder, id+".safetensors")
 }
 
 // Save writes the weights into a store's folder, from where experiments name them by ID, and returns the path.

@@ -268,8 +268,11 @@ func (s *Store) find(q Query, get func(x *index, id string) (*Record, error)) ([
 	return found, nil
 }
 
-// notRuns are folders of a store that are none of a run: weights of pre-training, and what campaigns on a cluster keep.
-var notRuns = []string{"pretrained", "campaigns"}
+// Folders of a store that are none of a run: weights of pre-training, and what campaigns on a cluster keep.
+const (
+	PretrainedFolder = "pretrained"
+	CampaignsFolder  = "campaigns"
+)
 
 // IDs lists the IDs of all runs, each once, in order; a folder that a claim is just making may be among them.
 func (s *Store) IDs() ([]string, error) {
@@ -279,7 +282,7 @@ func (s *Store) IDs() ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		if e.IsDir() && checkID(e.Name()) == nil && !slices.Contains(notRuns, e.Name()) {
+		if e.IsDir() && checkID(e.Name()) == nil && e.Name() != PretrainedFolder && e.Name() != CampaignsFolder {
 			ids = append(ids, e.Name())
 		}
 	}

@@ -90,7 +90,7 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(store, "campaigns", hex.EncodeToString(sum[:6]))
+	folder := filepath.Join(store, results.CampaignsFolder, hex.EncodeToString(sum[:6]))
 	here, err := os.Getwd()
 	if err != nil {
 		return err

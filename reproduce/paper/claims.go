@@ -64,23 +64,6 @@ type comparison struct {
 	choose func([][]float64) choice // of two of the trials, by the scores of all; nil: all are compared
 }
 
-// choice is a comparison of two trials that was chosen by the scores.
-type choice struct {
-	pair    [2]int   // of the trials' indices: the number is the first's score less the second's
-	against [][2]int // pairs that must all differ, of which pair is one
-	of      int      // as many trials might have been chosen instead of the one that all of against have: p is multiplied by it (Bonferroni)
-}
-
-// p is the p value of a choice.
-func (c choice) p(scores [][]float64) float64 {
-	worst := 0.
-	for _, pair := range c.against {
-		_, p := stats.Contrast(two(scores, pair), []float64{1, -1})
-		worst = max(worst, p) // NaN if any is
-	}
-	return min(1, worst*float64(c.of))
-}
-
 // measure is the number with its interval, and its p value.
 func (t comparison) measure(g [][]float64) (stats.Interval, float64) {
 	if t.terms == nil {
@@ -268,9 +251,6 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 	}
 	return out, nil
 }
-
-// two are the elements with these indices.
-func two[T any](of []T, pair [2]int) []T { return []T{of[pair[0]], of[pair[1]]} }
 
 // read is one number for each run of a trial.
 func (t comparison) read(g results.Group, trial Trial) ([]float64, error) {

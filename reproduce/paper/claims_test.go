@@ -100,7 +100,7 @@ func TestClaimsAreDecidedByTheRuns(t *testing.T) {
 			}
 			return around(5)
 		}), Undecided},
-		{"best-on-12", scripted(func(t Trial) []float64 { // p = .0075 of one pair over 15 tasks; times the two of which one was chosen .015, times eight .06
+		{"best-on-12", scripted(func(t Trial) []float64 { // p = .007 of one pair over 15 tasks; times the two of which one was chosen .014, times eight .058
 			if strings.HasSuffix(t.Method, "-cermic") {
 				return []float64{8.5, 9.5, 10.5}
 			}
