@@ -16,13 +16,8 @@ import (
 // tempSuffix ends the names of files that are being written.
 const tempSuffix = lease.Temporary
 
-// replaceFile makes path hold what write writes, at once and durably: a reader, or a machine that loses power, sees the
-// old file or the new one.
-func replaceFile(path string, write func(io.Writer) error) error {
-	return replaceBy(path+tempSuffix, path, write)
-}
-
-// replaceBy is replaceFile by way of another file in the same folder, which nobody else may be writing.
+// replaceBy makes path hold what write writes, at once and durably: a reader, or a machine that loses power, sees the old
+// file or the new one. It goes by way of temp, another file in the same folder, which nobody else may be writing.
 func replaceBy(temp, path string, write func(io.Writer) error) error {
 	if err := writeFile(temp, write); err != nil {
 		return err
