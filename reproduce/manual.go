@@ -114,7 +114,10 @@ var manuals = map[string]manual{
 		examples: []string{"check", "check -task balance -method mappo -n 1"},
 		ways:     []way{{with: argument, reads: "portable", why: "the record says it"}, {reads: "task method budget n seed portable"}},
 	},
-	"bench": {examples: []string{"bench", "bench -only update -json"}},
+	"bench": {
+		examples: []string{"bench", "bench -only update -json"},
+		ways:     []way{{with: "peers", reads: "only rounds backend json"}, {reads: "only backend json"}},
+	},
 	"lab": {
 		args: "[-- FLAG...]", says: "behind -- flags of JupyterLab itself",
 		examples: []string{"lab", "lab -no-browser -port 8890 -- --ip=0.0.0.0"},

@@ -114,6 +114,7 @@ var impossible = []struct {
 	{"check -task balanse", 2, "did you mean balance?"},
 	{"check -task balance -method nothing", 1, "status -committed lists"},
 	{"bench -only zz", 2, "known: "},
+	{"bench -rounds 3", 2, "bench reads -rounds only with -peers"},
 	{"train -method qmix -set explore.alpha=1", 2, `explore is "none", which has no settings`},
 }
 

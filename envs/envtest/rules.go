@@ -160,7 +160,24 @@ func numbersAreInRange(t *testing.T, cfg envs.Config) {
 			}
 		}
 		checkFlags(t, p)
+		checkPadding(t, p)
 		p.next()
+	}
+}
+
+// checkPadding checks that rows hold zeros behind what an agent of a group with shorter observations sees.
+func checkPadding(t *testing.T, p *player) {
+	t.Helper()
+	if len(p.spec.Groups) == 0 {
+		return
+	}
+	n, o := p.spec.Agents, p.spec.Obs[0]
+	for row := range p.spec.NumEnvs * n {
+		for i := p.spec.Groups[p.spec.Teams[row%n]].Obs; i < o; i++ {
+			if x := p.out.Obs[row*o+i]; x != 0 {
+				t.Fatalf("number %d of agent row %d is %g at step %d, behind what its group observes; want 0", i, row, x, p.t)
+			}
+		}
 	}
 }
 

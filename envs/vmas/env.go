@@ -203,12 +203,20 @@ func (e *env) show(c int, out *envs.Step) {
 		}
 		if e.noise.On() {
 			pos := e.world.Pos(c, e.world.Agent(agent))
-			e.noise.Cover(row, pos.X, pos.Y, e.seed, uint64(c), uint64(e.episode[c]), uint64(e.steps[c]), uint64(i))
+			e.noise.Cover(row[:e.own(i)], pos.X, pos.Y, e.seed, uint64(c), uint64(e.episode[c]), uint64(e.steps[c]), uint64(i))
 		}
 		out.Alive[c*n+i] = 1
 	}
 	copy(out.State[c*n*o:(c+1)*n*o], rows)
 	e.label(c, out)
+}
+
+// own is the length of what policy agent i observes; its row may be longer, up to the longest of another group.
+func (e *env) own(i int) int {
+	if len(e.spec.Groups) == 0 {
+		return e.spec.Obs[0]
+	}
+	return e.spec.Groups[e.spec.Teams[i]].Obs
 }
 
 // disturb adds the task's own noise to what policy agent i of environment c observes. It depends on nothing but the seed and the
