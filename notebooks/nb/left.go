@@ -119,23 +119,35 @@ func (l *left) stop() {
 	}
 }
 
-// start begins the process with a copy of this program.
-func (l *left) start(e experiment.Config, settings map[string]string) (err error) {
+// note writes down what is trained.
+func (l *left) note(e experiment.Config) (err error) {
 	if l.Experiment, err = conf.Marshal(e); err != nil {
 		return err
 	}
 	if l.Run, err = e.ID(); err != nil {
 		return err
 	}
-	l.Settings, l.Method = settings, e.Label()
-	if err := os.MkdirAll(l.folder, 0o755); err != nil {
-		return err
-	}
+	l.Method = e.Label()
 	text, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	if err := results.WriteFile(l.path(leftFile), text); err != nil {
+	if err := os.MkdirAll(l.folder, 0o755); err != nil {
+		return err
+	}
+	return results.WriteFile(l.path(leftFile), text)
+}
+
+// trains reports whether the process says that it trains the run with this ID.
+func (l *left) trains(id string) bool {
+	now := left{folder: l.folder}
+	return now.read() == nil && now.Run == id
+}
+
+// start begins the process with a copy of this program.
+func (l *left) start(e experiment.Config, settings map[string]string) (err error) {
+	l.Settings = settings
+	if err := l.note(e); err != nil {
 		return err
 	}
 	program, err := os.Executable()

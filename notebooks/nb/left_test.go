@@ -9,6 +9,9 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 )
 
 func TestALeftTrainingLivesAsLongAsItsProcess(t *testing.T) {
@@ -73,5 +76,41 @@ func TestASignOfLifeIsNeverSeenHalfWritten(t *testing.T) {
 				t.Fatal("a process seemed gone while its sign of life was renewed")
 			}
 		}
+	}
+}
+
+// A cell that was edited after its page was closed asks for a run that its process does not train: to wait for that would be in vain.
+func TestACellThatAsksForAnotherRunStopsTheProcess(t *testing.T) {
+	st, err := results.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &left{folder: t.TempDir()}
+	before := Must(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))
+	after := Must(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 2}))
+	if err := l.note(before); err != nil {
+		t.Fatal(err)
+	}
+	process := exec.Command("sleep", "60")
+	if err := process.Start(); err != nil {
+		t.Skip(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- process.Wait() }()
+	if err := l.live(process.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	s := &session{ctx: t.Context(), store: st, left: l}
+	if r, err := s.follow(t.Context(), after, nil); r != nil || err != nil {
+		t.Errorf("follow returns %v and %v, want neither: the cell trains what it asks for", r, err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Error("the process goes on with what nobody asks for any more")
+		_ = process.Process.Kill()
+	}
+	if !l.trains(Must(before.ID())) || l.trains(Must(after.ID())) {
+		t.Error("the note does not say what the process trained")
 	}
 }

@@ -169,6 +169,11 @@ func (s *session) train(ctx context.Context, e experiment.Config, watch ...func(
 			return r, err
 		}
 	}
+	if s.ended != nil {
+		if err := s.left.note(e); err != nil {
+			return nil, err
+		}
+	}
 	r, err := experiment.Run(ctx, e, s.store, watch...)
 	if s.ended != nil && ctx.Err() != nil {
 		s.ended() // now that it is saved
@@ -199,8 +204,12 @@ func (s *session) leaveIf(e experiment.Config, settings map[string]string, r *re
 	os.Exit(0)
 }
 
+// patience is how long a process may be about to train what its cell asks for next. One that trains something else by then was left by the
+// cell as it was before somebody edited it.
+const patience = 3 * time.Second
+
 // follow tells of a run that another process of this cell trains as if it were trained here. It returns neither a record nor an error if the
-// process ended before the run; a stop, or a control that was moved, ends the process.
+// process ended before the run; a stop, or a control that was moved, ends the process, and so does a cell that asks for another run.
 func (s *session) follow(ctx context.Context, e experiment.Config, watch []func(results.Event)) (*results.Record, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -212,6 +221,7 @@ func (s *session) follow(ctx context.Context, e experiment.Config, watch []func(
 		}
 	}
 	f := follower{exp: e, id: id, store: s.store, metric: plan.Metric(plan.Single(e.Task)), tell: tell}
+	agreed := time.Now()
 	for {
 		running := s.left.process() != nil // before the last look, or its end would be missed
 		r := f.look()
@@ -219,6 +229,12 @@ func (s *session) follow(ctx context.Context, e experiment.Config, watch []func(
 			return r, nil
 		}
 		if !running {
+			return nil, nil
+		}
+		if s.left.trains(id) {
+			agreed = time.Now()
+		} else if time.Since(agreed) > patience {
+			s.left.stop()
 			return nil, nil
 		}
 		select {
