@@ -355,22 +355,23 @@ var places = map[string]string{
 
 // String is the finding in one line: estimate, interval and its kind, p, seeds × frames.
 func (f Finding) String() string {
-	interval, p := "no interval", "p unknown"
+	interval, test := "no interval", "too few seeds for a test"
 	if !math.IsNaN(f.Estimate.Low) {
 		interval = fmt.Sprintf("95 %% t interval %s to %s", digits(f.Estimate.Low), digits(f.Estimate.High))
 	}
 	if !math.IsNaN(f.P) {
-		p = fmt.Sprintf("p = %.2g", f.P)
+		test = fmt.Sprintf("p = %.2g", f.P)
 		if f.P < 0.001 {
-			p = "p < 0.001"
+			test = "p < 0.001"
+		}
+		if f.Significant() {
+			test += ", significant"
+		} else {
+			test += ", not significant"
 		}
 	}
 	seeds := strings.Trim(fmt.Sprint(f.Seeds), "[]")
-	verdict := "not significant"
-	if f.Significant() {
-		verdict = "significant"
-	}
-	line := fmt.Sprintf("%s: %s = %s [%s], %s, %s; seeds %s × %s frames", f.On, f.Of, digits(f.Estimate.Value), interval, p, verdict,
+	line := fmt.Sprintf("%s: %s = %s [%s], %s; seeds %s × %s frames", f.On, f.Of, digits(f.Estimate.Value), interval, test,
 		strings.ReplaceAll(seeds, " ", " and "), viz.Short(float64(f.Frames)))
 	switch {
 	case f.Needed > stats.MostSeeds:
