@@ -14,7 +14,9 @@ import "math"
 // Env steps E environments of a task in lockstep.
 //
 // The protocol: Reset(nil, out) once, then Step, then Reset(mask, out) with the copies that have Terminated or Truncated
-// set, and so on. An Env is not safe for concurrent use; internally it may use several goroutines.
+// set, and so on. An Env is not safe for concurrent use; internally it may use several goroutines. An evaluation plays one episode in every
+// copy and resets none before the last one is over: a copy whose episode has ended must accept further actions, whatever they are; nobody
+// looks at what it shows then.
 //
 // paper:setup  the tuple (O, A, P, R, N, γ) of Section 3; agents see only their own row of Step.Obs
 type Env interface {
@@ -135,7 +137,7 @@ type Step struct {
 	Cells                 []uint16  // [E,N,H,W] cell values; nil for vector observations
 	State                 []float32 // [E,S]
 	Mask                  []uint8   // [E,N,K] 1 = allowed; nil when every action always is
-	Alive                 []uint8   // [E,N]
+	Alive                 []uint8   // [E,N] 1: the agent acts and learns; 0: it is dead, and its rows train nothing
 	Dense, Sparse         []float32 // [E,N] the original reward; the sparse reward of the appendix
 	Score                 []float32 // [E] this step's share of the benchmark's own metric
 	Terminated, Truncated []uint8   // [E] never both

@@ -89,7 +89,7 @@ func (e Config) Validate() error {
 	if err != nil {
 		return err
 	}
-	if copies, frames := spec.NumEnvs, e.Learner.CollectFrames(); frames%copies != 0 {
+	if copies, frames := spec.NumEnvs, e.Learner.CollectFrames(); frames < 1 || frames%copies != 0 {
 		return fmt.Errorf("a rollout batch has %d frames, want a multiple of the %d parallel environments of %s", frames, copies, e.Task.Kind())
 	}
 	if e.Curriculum.on() {

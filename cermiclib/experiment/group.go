@@ -61,6 +61,12 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 	if g.module, err = e.Explore.Build(g.build); err != nil {
 		return nil, err
 	}
+	if g.learner == nil || g.module == nil {
+		return nil, fmt.Errorf("Build of learner %s or of explorer %s returned nil and no error", e.Learner.Kind(), e.Explore.Kind())
+	}
+	if _, ok := g.module.(explore.ContextProvider); g.needs.Context > 0 && !ok {
+		return nil, fmt.Errorf("explorer %s requires a context of %d numbers, but its module is no explore.ContextProvider", e.Explore.Kind(), g.needs.Context)
+	}
 	if l, ok := g.learner.(learn.OffPolicy); ok {
 		scorer, _ := g.module.(rl.Scorer)
 		if err := l.Rescore(scorer); err != nil {
@@ -113,7 +119,7 @@ func (g *group) named(err error) error {
 
 // learn is what follows a rollout batch: the explorer's reward, the learner's update, the explorer's.
 func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
-	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){g.module.Reward, g.learner.Update, g.module.Update} {
+	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){g.reward, g.learner.Update, g.module.Update} {
 		s, err := stage(ctx, g.x)
 		if err != nil {
 			return err
@@ -124,6 +130,20 @@ func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	}
 	g.logActions()
 	return nil
+}
+
+// reward is the module's, which has to consist of numbers.
+func (g *group) reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	s, err := g.module.Reward(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range x.Intrinsic {
+		if r-r != 0 { // NaN or infinite
+			return nil, fmt.Errorf("the intrinsic reward of agent %d in environment %d became %g in iteration %d", i%x.N, i/x.N%x.E, r, x.Iteration)
+		}
+	}
+	return s, nil
 }
 
 // decide samples the actions of step k, each agent from its own stream; isFirst is as of look, frames those trained so far.
@@ -170,6 +190,7 @@ func (g *group) look(in *rl.Obs, isFirst []uint8) error {
 		}
 		in.Context = g.context
 	}
+	g.dist.Mask = in.Mask
 	return g.learner.Act(in, g.dist)
 }
 

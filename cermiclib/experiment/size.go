@@ -43,6 +43,9 @@ func (e Config) spec() (*envs.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	if env == nil {
+		return nil, fmt.Errorf("Build of task %s returned nil and no error", e.Task.Kind())
+	}
 	defer envs.Close(env)
 	s := *env.Spec()
 	s.NumEnvs = copies

@@ -62,6 +62,9 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 		return nil, err
 	}
 	t.env.Reset(nil, t.step)
+	if !slices.Contains(t.step.Alive, 1) && envs.Err(t.env) == nil {
+		return nil, fmt.Errorf("task %s has no living agent at the beginning: its Reset must set Step.Alive", e.Task.Kind())
+	}
 	t.visited = newCoverage(env, t.collected())
 	t.look()
 	for c := range t.isFirst {
@@ -131,6 +134,11 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 			own := make(rl.Scalars, len(s))
 			for name, v := range s {
 				own[g.path()+name] = v
+			}
+			for name := range own {
+				if _, ok := scalars[name]; ok {
+					return fmt.Errorf("two parts of a run report the scalar %s: one of them needs another name", name)
+				}
 			}
 			maps.Copy(scalars, own)
 			return t.finite(own)

@@ -14,7 +14,8 @@ import (
 )
 
 // Module is an explorer in a running experiment. The run calls, per iteration: Behave at every step of the rollout batch, then
-// Reward once, then (after the learner's update) Update once, as Algorithm 1 does.
+// Reward once, then (after the learner's update) Update once, as Algorithm 1 does. Parameters in the build's store are saved with the run; a
+// module that keeps anything else from one rollout batch to the next is an rl.Saver, or a run that goes on would end elsewhere.
 type Module interface {
 	// Behave may change the action distribution of one step of the rollout batch (ε-greedy); frames counts those trained so far.
 	// It is not called in evaluation.

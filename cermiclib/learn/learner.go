@@ -12,7 +12,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Learner trains a policy. Act and Update never overlap.
+// Learner trains a policy. Act and Update never overlap. Parameters in the build's store are saved with the run; a learner that keeps anything
+// else from one rollout batch to the next is an rl.Saver, or a run that goes on would end elsewhere.
 type Learner interface {
 	// Act computes the action distributions of all E·N rows in one graph call; it samples nothing.
 	Act(in *rl.Obs, out *rl.Dist) error

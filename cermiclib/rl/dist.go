@@ -125,7 +125,7 @@ func (d *Dist) Mode(row int, act *envs.Actions) {
 	}
 }
 
-// best is the allowed choice of row with the greatest logit; of equals, the first.
+// best is the allowed choice of row with the greatest logit; of equals, the first. It is 0 if none is allowed, as may be behind the end of an episode.
 func (d *Dist) best(row int) int {
 	best := -1
 	for k := range d.Spec.Choices {
@@ -133,7 +133,7 @@ func (d *Dist) best(row int) int {
 			best = k
 		}
 	}
-	return best
+	return max(best, 0)
 }
 
 func (d *Dist) allowed(row, k int) bool {
@@ -151,7 +151,7 @@ func (d *Dist) categorical(logits []float32, row int, r *rng.Rand) int {
 			total += math.Exp(float64(l) - top)
 		}
 	}
-	at, last := r.Float64()*total, -1
+	at, last := r.Float64()*total, 0
 	for i, l := range logits {
 		if !d.allowed(row, i) {
 			continue

@@ -100,3 +100,17 @@ func TestSamplingAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations a sample, want 0", n)
 	}
 }
+
+// Behind the end of an episode a game may allow nothing: an evaluation that goes on for its other copies needs an action all the same.
+func TestWhereNothingIsAllowedTheFirstChoiceIsTaken(t *testing.T) {
+	d, act := oneRow(envs.ActSpec{Choices: 3})
+	d.Logits[1], d.Mask = 5, make([]uint8, 3)
+	r := rng.New(1, "nothing allowed")
+	d.Sample(0, r, act)
+	if got := act.Discrete[0]; got != 0 {
+		t.Errorf("sampled %d, want 0", got)
+	}
+	if got := d.best(0); got != 0 {
+		t.Errorf("the best is %d, want 0", got)
+	}
+}

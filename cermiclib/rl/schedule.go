@@ -33,7 +33,7 @@ type Scheduled[C any] interface {
 }
 
 // OnSchedule is c as it is trained on the schedule: c itself, if its settings are the same at every budget. It panics if Scheduled returns
-// another type, as that of an embedded config does.
+// another type, as that of an embedded config does, or is not that of a Scheduled[C]: it would never be called.
 func OnSchedule[C any](c C, s Schedule) C {
 	if of, ok := any(c).(Scheduled[C]); ok {
 		next := of.Scheduled(s)
@@ -42,7 +42,15 @@ func OnSchedule[C any](c C, s Schedule) C {
 		}
 		return next
 	}
+	if of := reflect.TypeOf(c); of != nil && hasScheduled(of) {
+		panic(fmt.Sprintf("rl: Scheduled of a %T must take an rl.Schedule and return a %v", c, reflect.TypeFor[C]()))
+	}
 	return c
+}
+
+func hasScheduled(of reflect.Type) bool {
+	_, ok := of.MethodByName("Scheduled")
+	return ok
 }
 
 // Within is the part of all frames over which something is done that is to end before training does: a third, BenchMARL's default for ε.

@@ -42,7 +42,9 @@ func Check(t *testing.T, cfg envs.Config) {
 		{"RewardModesShareOneGame", rewardModesShareOneGame},
 		{"CoverageCellsExist", coverageCellsExist},
 	} {
-		t.Run(rule.name, func(t *testing.T) { rule.test(t, cfg) })
+		if !t.Run(rule.name, func(t *testing.T) { rule.test(t, cfg) }) && rule.name == "SpecIsComplete" {
+			return // the others go by the Spec
+		}
 	}
 }
 

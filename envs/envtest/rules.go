@@ -17,7 +17,7 @@ func specIsComplete(t *testing.T, cfg envs.Config) {
 	case s.Name != cfg.Kind():
 		t.Errorf("Name is %q, want the config's kind %q", s.Name, cfg.Kind())
 	case s.NumEnvs != copies || s.Agents < 1 || len(s.Teams) != s.Agents:
-		t.Errorf("%d copies, %d agents, %d teams; want %d copies and a team for every agent", s.NumEnvs, s.Agents, len(s.Teams), copies)
+		t.Fatalf("%d copies, %d agents, %d teams; want %d copies and a team for every agent", s.NumEnvs, s.Agents, len(s.Teams), copies)
 	case len(s.Obs) != 1 && len(s.Obs) != 2, s.ObsLen()+s.CellLen() < 1:
 		t.Errorf("Obs is %v, want [O] or [H W]", s.Obs)
 	case len(s.Obs) == 2 && (len(s.Pixels) == 0 || len(s.Pixels)%192 != 0):
@@ -31,7 +31,12 @@ func specIsComplete(t *testing.T, cfg envs.Config) {
 	case s.Sparse != (cfg.Shared().Reward == envs.Sparse):
 		t.Errorf("Sparse is %v with reward %q", s.Sparse, cfg.Shared().Reward)
 	case s.Act.Choices < 1 && (s.Act.Dim < 1 || len(s.Act.Low) != s.Act.Dim || len(s.Act.High) != s.Act.Dim):
-		t.Errorf("Act is %+v, want Choices, or Dim with as many bounds", s.Act)
+		t.Fatalf("Act is %+v, want Choices, or Dim with as many bounds", s.Act)
+	}
+	for d := range s.Act.Dim {
+		if low, high := s.Act.Low[d], s.Act.High[d]; s.Act.Choices == 0 && !(low < high && high-low <= math.MaxFloat32) {
+			t.Errorf("component %d of an action lies between %g and %g, want finite bounds in this order", d, low, high)
+		}
 	}
 	if len(s.Groups) == 0 {
 		if slices.Max(s.Teams) != 0 || slices.Min(s.Teams) != 0 {
@@ -143,17 +148,13 @@ func stepAllocatesNothing(t *testing.T, cfg envs.Config) {
 func numbersAreInRange(t *testing.T, cfg envs.Config) {
 	p := build(t, cfg, copies, 1, 1)
 	p.reset()
-	for range steps {
-		for name, numbers := range map[string][]float32{
-			"Obs": p.out.Obs, "State": p.out.State, "Dense": p.out.Dense, "Sparse": p.out.Sparse, "Score": p.out.Score,
-			"RelPos": p.out.RelPos,
-		} {
-			for _, x := range numbers {
-				if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-					t.Fatalf("%s holds %g at step %d", name, x, p.t)
-				}
-			}
+	for c := range copies {
+		if n := p.spec.Agents; !slices.Contains(p.out.Alive[c*n:(c+1)*n], 1) {
+			t.Errorf("no agent of copy %d is alive after a Reset: nobody would learn there", c)
 		}
+	}
+	for range steps {
+		checkNumbers(t, p)
 		for _, cell := range p.out.Cells {
 			if int(cell) >= len(p.spec.Pixels)/192 {
 				t.Fatalf("cell value %d has no picture in Pixels", cell)
@@ -181,11 +182,29 @@ func checkPadding(t *testing.T, p *player) {
 	}
 }
 
+// checkNumbers checks that what p shows is finite.
+func checkNumbers(t *testing.T, p *player) {
+	t.Helper()
+	for name, numbers := range map[string][]float32{
+		"Obs": p.out.Obs, "State": p.out.State, "Dense": p.out.Dense, "Sparse": p.out.Sparse, "Score": p.out.Score,
+		"RelPos": p.out.RelPos,
+	} {
+		for i, x := range numbers {
+			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+				t.Fatalf("number %d of %s is %g at step %d", i, name, x, p.t)
+			}
+		}
+	}
+}
+
 // checkFlags checks masks and labels.
 func checkFlags(t *testing.T, p *player) {
 	t.Helper()
 	n, k := p.spec.Agents, p.spec.Act.Choices
 	for row := range p.spec.NumEnvs * n {
+		if p.out.Alive[row] > 1 {
+			t.Fatalf("Alive of agent row %d is %d, want 0 or 1", row, p.out.Alive[row])
+		}
 		if p.out.Mask != nil && !slices.Contains(p.out.Mask[row*k:(row+1)*k], 1) {
 			t.Fatalf("agent row %d has no allowed action at step %d", row, p.t)
 		}
@@ -243,6 +262,7 @@ func episodesEnd(t *testing.T, cfg envs.Config) {
 	age, ended := make([]int, copies), make([]bool, copies)
 	for range p.spec.Horizon {
 		p.play()
+		checkNumbers(t, p)
 		done := make([]uint8, copies)
 		last := make([]row, copies)
 		for c := range copies {
@@ -313,6 +333,9 @@ func foreignStatesAreRefused(t *testing.T, cfg envs.Config) {
 	a.reset()
 	wider.reset()
 	state := a.env.Save(nil)
+	if len(state) == 0 {
+		t.Fatal("Save writes nothing")
+	}
 	for name, bad := range map[string][]byte{
 		"nothing": nil, "a cut state": state[:len(state)-1], "another number of copies": wider.env.Save(nil),
 		"an overlong state": append(slices.Clone(state), 0),

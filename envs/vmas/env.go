@@ -175,6 +175,7 @@ func (e *env) advance(from, to int) {
 		e.world.step(c)
 		e.steps[c]++
 		dense := out.Dense[c*n : (c+1)*n]
+		clear(dense)
 		e.task.Reward(e.world, c, dense)
 		e.show(c, out)
 		success, over := e.task.Outcome(e.world, c)

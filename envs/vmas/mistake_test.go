@@ -45,3 +45,38 @@ func TestMoreNumbersThanDeclaredAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// crooked is greedy with another world.
+type crooked struct {
+	greedy
+	change func(w *WorldSpec)
+}
+
+func (c crooked) World() WorldSpec {
+	w := c.greedy.World()
+	c.change(&w)
+	return w
+}
+
+func TestAgentsWhoWouldActOrLearnAsNobodyMeansAreRefused(t *testing.T) {
+	two := []envs.Group{{Name: "cats", Obs: 6}, {Name: "mice", Obs: 4}}
+	for want, change := range map[string]func(w *WorldSpec){
+		"mine/crooked: agent other is of team 1, but there are 0 groups": func(w *WorldSpec) { w.Agents[1].Team = 1 },
+		"mine/crooked: agent other is of team 2, but there are 2 groups": func(w *WorldSpec) { w.Groups, w.Agents[1].Team = two, 2 },
+		"mine/crooked: no agent is of group mice":                        func(w *WorldSpec) { w.Groups = two },
+		"mine/crooked: group cats observes 7 numbers, want 1 to 6": func(w *WorldSpec) {
+			w.Groups = []envs.Group{{Name: "cats", Obs: 7}}
+		},
+		"mine/crooked: agent other has actions within ±2, the first one within ±1; want the same for all": func(w *WorldSpec) { w.Agents[1].Range = 2 },
+		"mine/crooked: every agent of the world is scripted, so that nobody acts": func(w *WorldSpec) {
+			w.Agents[0].Scripted, w.Agents[1].Scripted = true, true
+		},
+	} {
+		if _, err := New("mine/crooked", envs.DefaultCommon(), DefaultSettings(), crooked{greedy{6, 6}, change}, 1, 1); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := New("mine/crooked", envs.DefaultCommon(), DefaultSettings(), crooked{greedy{6, 6}, func(w *WorldSpec) { w.Groups, w.Agents[1].Team = two, 1 }}, 1, 1); err != nil {
+		t.Error(err)
+	}
+}

@@ -79,7 +79,7 @@ type Body struct {
 // Agent is a body that acts. Its control u is the action, limited to ±Range and multiplied by Gain.
 type Agent struct {
 	Body
-	Range      float32 // limit of each action component
+	Range      float32 // limit of each action component, the same for all agents that are not Scripted
 	Gain       float32 // newtons per unit of action, unless the task's Control says otherwise
 	MaxForce   float32 // limit of the force's length; 0: none
 	MaxForceXY float32 // limit of each component of the force; 0: none
@@ -201,6 +201,9 @@ func (s *WorldSpec) validate(task string) error {
 			return fmt.Errorf("%s: size of %s is not positive", task, body.Name)
 		}
 	}
+	if err := s.validateTeams(task); err != nil {
+		return err
+	}
 	for _, b := range s.Cover {
 		if b < 0 || b >= bodies {
 			return fmt.Errorf("%s: coverage counts the places of body %d of %d", task, b, bodies)
@@ -209,6 +212,40 @@ func (s *WorldSpec) validate(task string) error {
 	for _, j := range s.Joints {
 		if min(j.A, j.B) < 0 || max(j.A, j.B) >= bodies {
 			return fmt.Errorf("%s: a joint connects bodies %d and %d of %d", task, j.A, j.B, bodies)
+		}
+	}
+	return nil
+}
+
+// validateTeams returns one sentence about agents that would act or learn as nobody means.
+func (s *WorldSpec) validateTeams(task string) error {
+	acting := 0
+	var limit float32
+	members := make([]int, max(1, len(s.Groups)))
+	for i := range s.Agents {
+		a := &s.Agents[i]
+		if a.Scripted {
+			continue
+		}
+		if a.Team < 0 || a.Team >= len(members) {
+			return fmt.Errorf("%s: agent %s is of team %d, but there are %d groups", task, a.Name, a.Team, len(s.Groups))
+		}
+		members[a.Team]++
+		if acting++; acting == 1 {
+			limit = a.Range
+		} else if a.Range != limit {
+			return fmt.Errorf("%s: agent %s has actions within ±%g, the first one within ±%g; want the same for all", task, a.Name, a.Range, limit)
+		}
+	}
+	if acting == 0 {
+		return fmt.Errorf("%s: every agent of the world is scripted, so that nobody acts", task)
+	}
+	for k, g := range s.Groups {
+		if members[k] == 0 {
+			return fmt.Errorf("%s: no agent is of group %s", task, g.Name)
+		}
+		if g.Obs < 1 || g.Obs > s.Obs {
+			return fmt.Errorf("%s: group %s observes %d numbers, want 1 to %d", task, g.Name, g.Obs, s.Obs)
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ type Task interface {
 	Reset(w *World, c int, r *rng.Rand)
 	// Observe fills dst [O], which is zero.
 	Observe(w *World, c, agent int, dst []float32)
-	// Reward fills dst [N] with the dense reward of every policy agent, in order.
+	// Reward fills dst [N], which is zero, with the dense reward of every policy agent, in order.
 	Reward(w *World, c int, dst []float32)
 	// Outcome says whether the state after a step is a success, which gives the sparse bonus, and whether it ends the
 	// episode.

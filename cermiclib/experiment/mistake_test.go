@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+	"cermic/envs/vmas"
+)
+
+// mistaken is an explorer of which one thing is wrong.
+type mistaken struct {
+	explore.None
+	needs  explore.Requirements
+	none   bool // Build returns nothing
+	reward func(x *rl.Rollout) rl.Scalars
+}
+
+func (c mistaken) Requires(*nn.Build) (explore.Requirements, error) { return c.needs, nil }
+
+func (c mistaken) Build(*nn.Build) (explore.Module, error) {
+	if c.none {
+		return nil, nil
+	}
+	return mistakenModule{c.reward}, nil
+}
+
+type mistakenModule struct {
+	reward func(x *rl.Rollout) rl.Scalars
+}
+
+func (mistakenModule) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
+
+func (m mistakenModule) Reward(_ context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	if m.reward == nil {
+		return nil, nil
+	}
+	return m.reward(x), nil
+}
+
+func (mistakenModule) Update(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }
+
+// Each mistake of an author ends the run in one sentence.
+func TestMistakesOfExplorersAreNamed(t *testing.T) {
+	for want, c := range map[string]mistaken{
+		"returned nil and no error": {none: true},
+		"requires a context of 4 numbers, but its module is no explore.ContextProvider": {needs: explore.Requirements{Context: 4}},
+		"the intrinsic reward of agent 1 in environment 2 became NaN in iteration 0": {reward: func(x *rl.Rollout) rl.Scalars {
+			x.Intrinsic[(3*x.E+2)*x.N+1] = float32(math.NaN())
+			return nil
+		}},
+		"two parts of a run report the scalar extrinsic": {reward: func(*rl.Rollout) rl.Scalars { return rl.Scalars{"extrinsic": 1} }},
+	} {
+		e := tiny(3)
+		e.Explore = c
+		if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+type deadTask struct{ vmas.Balance }
+
+func (c deadTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
+
+func (c deadTask) Build(seed uint64, workers int) (envs.Env, error) {
+	env, err := c.Balance.Build(seed, workers)
+	return deadEnv{env}, err
+}
+
+type deadEnv struct{ envs.Env }
+
+func (e deadEnv) Reset(mask []uint8, out *envs.Step) {
+	e.Env.Reset(mask, out)
+	clear(out.Alive)
+}
+
+type absentTask struct{ vmas.Balance }
+
+func (c absentTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
+
+func (absentTask) Build(uint64, int) (envs.Env, error) { return nil, nil }
+
+func TestMistakesOfTasksAreNamed(t *testing.T) {
+	balance := tiny(3).Task.(vmas.Balance)
+	for want, task := range map[string]envs.Config{
+		"its Reset must set Step.Alive":                        deadTask{balance},
+		"Build of task vmas/balance returned nil and no error": absentTask{balance},
+	} {
+		e := tiny(3)
+		e.Task = task
+		if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
