@@ -55,7 +55,7 @@ func TestMistakesOfExplorersAreNamed(t *testing.T) {
 			x.Intrinsic[(3*x.E+2)*x.N+1] = float32(math.NaN())
 			return nil
 		}},
-		"two parts of a run report the scalar extrinsic": {reward: func(*rl.Rollout) rl.Scalars { return rl.Scalars{"extrinsic": 1} }},
+		"reports a scalar extrinsic, which is the run's own": {reward: func(*rl.Rollout) rl.Scalars { return rl.Scalars{"extrinsic": 1} }},
 	} {
 		e := tiny(3)
 		e.Explore = c

@@ -129,6 +129,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 	if err := t.finite(scalars); err != nil {
 		return nil, err
 	}
+	ofRun := maps.Clone(scalars)
 	for _, g := range t.groups {
 		err := g.learn(ctx, func(s rl.Scalars) error {
 			own := make(rl.Scalars, len(s))
@@ -136,8 +137,8 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 				own[g.path()+name] = v
 			}
 			for name := range own {
-				if _, ok := scalars[name]; ok {
-					return fmt.Errorf("two parts of a run report the scalar %s: one of them needs another name", name)
+				if _, ok := ofRun[name]; ok {
+					return fmt.Errorf("a learner or an explorer reports a scalar %s, which is the run's own: it needs another name", name)
 				}
 			}
 			maps.Copy(scalars, own)

@@ -10,7 +10,7 @@ var actionSets = map[Discrete][]Vec{
 	Cross5:   {{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}},
 }
 
-// actionSpec describes the action of a policy agent; all agents of a task have the same range.
+// actionSpec describes the action of a policy agent; limit is the largest range of all: an agent with a smaller one limits what it is told.
 func actionSpec(choices []Vec, limit float32) envs.ActSpec {
 	if choices != nil {
 		return envs.ActSpec{Choices: len(choices)}

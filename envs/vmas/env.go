@@ -88,7 +88,7 @@ func (e *env) describe(name string, common envs.Common) {
 		}
 		e.policy = append(e.policy, agent)
 		teams = append(teams, a.Team)
-		limit = a.Range
+		limit = max(limit, a.Range)
 	}
 	e.reaches()
 	size := map[int]int{}

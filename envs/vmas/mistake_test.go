@@ -67,7 +67,6 @@ func TestAgentsWhoWouldActOrLearnAsNobodyMeansAreRefused(t *testing.T) {
 		"mine/crooked: group cats observes 7 numbers, want 1 to 6": func(w *WorldSpec) {
 			w.Groups = []envs.Group{{Name: "cats", Obs: 7}}
 		},
-		"mine/crooked: agent other has actions within ±2, the first one within ±1; want the same for all": func(w *WorldSpec) { w.Agents[1].Range = 2 },
 		"mine/crooked: every agent of the world is scripted, so that nobody acts": func(w *WorldSpec) {
 			w.Agents[0].Scripted, w.Agents[1].Scripted = true, true
 		},
@@ -76,7 +75,13 @@ func TestAgentsWhoWouldActOrLearnAsNobodyMeansAreRefused(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := New("mine/crooked", envs.DefaultCommon(), DefaultSettings(), crooked{greedy{6, 6}, func(w *WorldSpec) { w.Groups, w.Agents[1].Team = two, 1 }}, 1, 1); err != nil {
-		t.Error(err)
+	env, err := New("mine/crooked", envs.DefaultCommon(), DefaultSettings(), crooked{greedy{6, 6}, func(w *WorldSpec) {
+		w.Groups, w.Agents[1].Team, w.Agents[0].Range = two, 1, 2
+	}}, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if high := env.Spec().Act.High[0]; high != 2 {
+		t.Errorf("policies act within %g, want the largest range, 2", high)
 	}
 }

@@ -79,7 +79,7 @@ type Body struct {
 // Agent is a body that acts. Its control u is the action, limited to ±Range and multiplied by Gain.
 type Agent struct {
 	Body
-	Range      float32 // limit of each action component, the same for all agents that are not Scripted
+	Range      float32 // limit of each action component; policies act within the largest one of all agents
 	Gain       float32 // newtons per unit of action, unless the task's Control says otherwise
 	MaxForce   float32 // limit of the force's length; 0: none
 	MaxForceXY float32 // limit of each component of the force; 0: none
@@ -220,7 +220,6 @@ func (s *WorldSpec) validate(task string) error {
 // validateTeams returns one sentence about agents that would act or learn as nobody means.
 func (s *WorldSpec) validateTeams(task string) error {
 	acting := 0
-	var limit float32
 	members := make([]int, max(1, len(s.Groups)))
 	for i := range s.Agents {
 		a := &s.Agents[i]
@@ -231,11 +230,7 @@ func (s *WorldSpec) validateTeams(task string) error {
 			return fmt.Errorf("%s: agent %s is of team %d, but there are %d groups", task, a.Name, a.Team, len(s.Groups))
 		}
 		members[a.Team]++
-		if acting++; acting == 1 {
-			limit = a.Range
-		} else if a.Range != limit {
-			return fmt.Errorf("%s: agent %s has actions within ±%g, the first one within ±%g; want the same for all", task, a.Name, a.Range, limit)
-		}
+		acting++
 	}
 	if acting == 0 {
 		return fmt.Errorf("%s: every agent of the world is scripted, so that nobody acts", task)
