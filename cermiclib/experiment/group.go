@@ -62,7 +62,7 @@ func newGroup(e Config, view *envs.View, backend nn.Backend, files string) (_ *g
 		return nil, err
 	}
 	if g.learner == nil || g.module == nil {
-		return nil, fmt.Errorf("Build of learner %s or of explorer %s returned nil and no error", e.Learner.Kind(), e.Explore.Kind())
+		return nil, fmt.Errorf("learner %s or explorer %s: Build returned nil and no error", e.Learner.Kind(), e.Explore.Kind())
 	}
 	if _, ok := g.module.(explore.ContextProvider); g.needs.Context > 0 && !ok {
 		return nil, fmt.Errorf("explorer %s requires a context of %d numbers, but its module is no explore.ContextProvider", e.Explore.Kind(), g.needs.Context)

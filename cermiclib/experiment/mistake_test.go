@@ -49,7 +49,7 @@ func (mistakenModule) Update(context.Context, *rl.Rollout) (rl.Scalars, error) {
 // Each mistake of an author ends the run in one sentence.
 func TestMistakesOfExplorersAreNamed(t *testing.T) {
 	for want, c := range map[string]mistaken{
-		"returned nil and no error": {none: true},
+		"Build returned nil and no error":                                               {none: true},
 		"requires a context of 4 numbers, but its module is no explore.ContextProvider": {needs: explore.Requirements{Context: 4}},
 		"the intrinsic reward of agent 1 in environment 2 became NaN in iteration 0": {reward: func(x *rl.Rollout) rl.Scalars {
 			x.Intrinsic[(3*x.E+2)*x.N+1] = float32(math.NaN())
@@ -90,8 +90,8 @@ func (absentTask) Build(uint64, int) (envs.Env, error) { return nil, nil }
 func TestMistakesOfTasksAreNamed(t *testing.T) {
 	balance := tiny(3).Task.(vmas.Balance)
 	for want, task := range map[string]envs.Config{
-		"its Reset must set Step.Alive":                        deadTask{balance},
-		"Build of task vmas/balance returned nil and no error": absentTask{balance},
+		"its Reset must set Step.Alive":                      deadTask{balance},
+		"task vmas/balance: Build returned nil and no error": absentTask{balance},
 	} {
 		e := tiny(3)
 		e.Task = task

@@ -44,7 +44,7 @@ func (e Config) spec() (*envs.Spec, error) {
 		return nil, err
 	}
 	if env == nil {
-		return nil, fmt.Errorf("Build of task %s returned nil and no error", e.Task.Kind())
+		return nil, fmt.Errorf("task %s: Build returned nil and no error", e.Task.Kind())
 	}
 	defer envs.Close(env)
 	s := *env.Spec()
