@@ -36,7 +36,7 @@ func formsUnderTest() map[string]Form {
 
 func withForm(f Form) Config {
 	c := small()
-	c.Form, c.Epochs, c.Embed = f, 1, 16
+	c.Form, c.Steps, c.Embed = f, 1, 16
 	c.Memory = memory.MLP{Embed: 4, Hidden: 8, Width: 8}
 	if _, ok := f.(Context); ok { // has a hidden state that watching a rollout twice would advance twice
 		c.Memory = memory.GRU{Embed: 4, Layers: 1, Width: 8, Chunk: 4}

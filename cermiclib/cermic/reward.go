@@ -11,6 +11,7 @@ import (
 // Reward adds r^i to x.Intrinsic, normalised and weighted as the Bonus of the settings says, for every agent that is alive. int_form
 // selects the formula: form.go.
 func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	x = m.read(x)
 	m.fit(x)
 	if err := m.form.reward(ctx, m.raw, x); err != nil {
 		return nil, err
@@ -46,12 +47,17 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32, alive []uin
 	return nil
 }
 
-// CanScore returns what the form says of it.
-func (m *module) CanScore() error { return m.form.canScore() }
+// CanScore returns why the bonus of old agent steps cannot be computed, or nil.
+func (m *module) CanScore() error {
+	if m.build.Spec != m.task {
+		return errNeedsRollout("peer_channels")
+	}
+	return m.form.canScore()
+}
 
 // Rate writes r^i of the agent steps of x, whole episodes, into dst [T,E,N], neither normalised nor weighted, and takes nothing in.
 func (m *module) Rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
-	return m.form.look(ctx, dst, x)
+	return m.form.look(ctx, dst, m.read(x))
 }
 
 // fit makes m.raw as long as x.
