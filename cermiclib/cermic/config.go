@@ -77,8 +77,9 @@ var _ explore.Config = Config{}
 
 func init() { explore.Register(Default()) }
 
-// Default returns the module of mappo-cermic and qmix-cermic: the printed r^i = √KL, the paper's numbers where it has any, else the reading
-// that each field of Config describes. The memory is the graph, as in the paper; the MLP costs a fraction of it on a CPU: -set explore.memory=mlp.
+// Default returns the module of mappo-cermic and qmix-cermic: the printed r^i = √KL, the paper's numbers where it has any,
+// else the reading that each field of Config describes. The memory is the graph, as in the paper; the MLP costs a fraction
+// of it on a CPU: -set explore.memory=mlp.
 func Default() Config {
 	return Config{
 		Memory: memory.DefaultGraph(),
@@ -110,9 +111,10 @@ func Literal() Config {
 	return c
 }
 
-// UCB returns Default with the bonus of Theorem 1, √(½·log(1+ηᵀΛ⁻¹η)), in place of the printed √KL. It is ours, not the paper's experiment:
-// the preset of mappo-cermic-ucb and qmix-cermic-ucb. η are Fourier features of the code x_t. Each agent has its own Λ, of a leverage sample of
-// its earlier steps. The bonus is centred and scaled over all of training, and peers' bonuses are added in training, as MACE does.
+// UCB returns Default with the bonus of Theorem 1, √(½·log(1+ηᵀΛ⁻¹η)), in place of the printed √KL: the preset of
+// mappo-cermic-ucb and qmix-cermic-ucb, which are ours and no experiment of the paper. η are Fourier features of the code
+// x_t. Each agent has its own Λ, of a leverage sample of its earlier steps. The bonus is centred and scaled over all of
+// training, and peers' bonuses are added in training, as MACE does.
 //
 // Reading: a constant part of r^i would reward not finishing an episode that ends at success (D31).
 func UCB() Config {
@@ -125,8 +127,8 @@ func UCB() Config {
 	return c
 }
 
-// Novelty returns UCB on the embedding s_t of filtered observations in place of the code: the preset of mappo-cermic-st, which is retired.
-// reproduce/EXPLORATION.md says how it was chosen.
+// Novelty returns UCB on the embedding s_t of filtered observations in place of the code: the preset of mappo-cermic-st and
+// qmix-cermic-st, which are retired. reproduce/EXPLORATION.md says how it was chosen.
 func Novelty() Config {
 	c := UCB()
 	e := c.Form.(Elliptical)

@@ -40,8 +40,8 @@ func Mixer(l learn.Config) string {
 	return ""
 }
 
-// methods is the registration: one line a method. Those of the paper take their description from there. Of two methods that an experiment
-// is equally near to, the first names it: retired ones stand before ucb, so that their records keep one name.
+// methods is the registration: one line a method. Those of the paper take their description from there. Of two methods that
+// an experiment is equally near to, the first names it: retired ones stand before ucb, so that their records keep one name.
 var methods = []Method{
 	{ID: "qmix", Learner: learn.DefaultQ(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
