@@ -82,8 +82,9 @@ var _ explore.Config = Config{}
 
 func init() { explore.Register(Default()) }
 
-// Default returns the settings of our runs: the paper's numbers where it has any, else the reading that each field of
-// Config describes. The memory is the graph, as in the paper; the MLP costs a fraction of it on a CPU: -set explore.memory=mlp.
+// Default returns the module of mappo-cermic and qmix-cermic: the printed r^i = √KL, the paper's numbers where it has any,
+// else the reading that each field of Config describes. The memory is the graph, as in the paper; the MLP costs a fraction
+// of it on a CPU: -set explore.memory=mlp.
 func Default() Config {
 	return Config{
 		Memory: memory.DefaultGraph(), PeerChannels: true,
@@ -115,23 +116,31 @@ func Literal() Config {
 	return c
 }
 
-// Novelty returns Default with a bonus that fades where agents have been: the elliptical form on random waves of the embedding s_t, each agent's
-// by its own earlier steps, those kept that tell most, without what cannot be foreseen, centred and scaled over all of training, with the peers'
-// novelty added in training as MACE does. It is that of the methods mappo-cermic and qmix-cermic.
+// UCB returns Default with the bonus of Theorem 1, √(½·log(1+ηᵀΛ⁻¹η)), in place of the printed √KL: the preset of
+// mappo-cermic-ucb and qmix-cermic-ucb, which are ours and no experiment of the paper. η are Fourier features of the code
+// x_t. Each agent has its own Λ, of a leverage sample of its earlier steps. The bonus is centred and scaled over all of
+// training, and peers' bonuses are added in training, as MACE does.
 //
-// Reading: a constant part of r^i would reward not finishing an episode that ends at success, and what √KL leaves when it is centred says
-// nothing about novelty (D31). Waves tell places apart as counting would; unfiltered they find every picture of a
-// noisy screen new. How this form was chosen: reproduce/EXPLORATION.md.
-func Novelty() Config {
+// Reading: a constant part of r^i would reward not finishing an episode that ends at success (D31).
+func UCB() Config {
 	c := Default()
 	c.PeerChannels, c.CriticBound = false, 0
 	c.Steps, c.Epochs, c.Fraction, c.Minibatch = 0, 3, 0.12, 512
 	e := DefaultElliptical()
-	e.Features, e.Squash, e.Waves, e.Bandwidth, e.Lambda = FeatureEmbed, SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
+	e.Squash, e.Waves, e.Bandwidth, e.Lambda = SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
 	e.Whose, e.Earlier, e.Reservoir, e.Shape = WhoseOwn, EarlierLeverage, 4096, ShapeLog
-	e.Filter = FilterForeseeable
 	c.Form, c.Others = e, 1
 	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormCenterStd, 1, 0.01
+	return c
+}
+
+// Novelty returns UCB on the embedding s_t of filtered observations in place of the code: the preset of mappo-cermic-st and
+// qmix-cermic-st, which are retired. reproduce/EXPLORATION.md says how it was chosen.
+func Novelty() Config {
+	c := UCB()
+	e := c.Form.(Elliptical)
+	e.Features, e.Filter = FeatureEmbed, FilterForeseeable
+	c.Form = e
 	return c
 }
 

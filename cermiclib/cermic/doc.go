@@ -6,11 +6,11 @@
 //
 // # Reading order
 //
-// config.go, every setting and its reading; encoder.go, predict.go and spread.go, from observations to codes and back; psi.go, moments
-// of Ψ; beta.go and exploit.go, the robust constraint and its losses; consistency.go, negatives.go and calibration.go, γ and h; loss.go,
-// all of it together; reward.go and score.go, the intrinsic reward; form.go, its
-// formulas, each in a form_*.go of its own; module.go, sampling.go and state.go, how an experiment runs it; actor.go, what an actor
-// may read of it.
+// config.go, every setting and its reading; encoder.go, predict.go and spread.go, from observations to codes and back;
+// psi.go, moments of Ψ; beta.go and exploit.go, the robust constraint and its losses; consistency.go, negatives.go and
+// calibration.go, γ and h; loss.go, all of it together; reward.go and score.go, the intrinsic reward; form.go, its
+// formulas: KL is the paper's, the others, each in a form_*.go of its own, are ours; module.go, sampling.go and
+// state.go, how an experiment runs it; actor.go, what an actor may read of it.
 //
 // "Dk" in a comment numbers a place where the paper is silent, ambiguous or in conflict with itself; the comment beside it says
 // what was chosen, why, and which field switches it.

@@ -223,7 +223,7 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 		e.Policy = rl.OnSchedule(e.Policy, b.schedule(e.Learner))
 	}
 	if changed("explore") {
-		e.Explore = rl.OnSchedule(ofMethods(e.Explore), b.schedule(e.Learner))
+		e.Explore = rl.OnSchedule(e.Explore, b.schedule(e.Learner))
 	}
 	if fade, _ := FindKey(now, "explore.int_anneal"); changed("explore.int_anneal") && fade == explore.AnnealLinear {
 		if err := conf.Set(e, "explore.int_anneal_frames", fmt.Sprint(b.Budget.Frames)); err != nil {
