@@ -39,7 +39,7 @@ const (
 
 // DefaultCoef are the weights of the methods' bonuses by the Kind of the explorer: one point of the grid 0.002, 0.01, 0.05, 0.2 for each
 // method, the same for all tasks.
-var DefaultCoef = map[string]float64{"mace": 0.01, "db": 0.05}
+var DefaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 
 // DefaultBonus is the rule by which the bonus of every curiosity method is scaled, of the explorer of that Kind: the running mean over
 // all of training taken off, divided by the running standard deviation, and weighted by DefaultCoef. What is left without centring rewards

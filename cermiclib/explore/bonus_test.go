@@ -66,7 +66,7 @@ func TestSpreadIsThatOfWhatIsAdded(t *testing.T) {
 
 // TestAllBonusesHaveOneScale: by default, only what the bonus is and its weight tell methods apart.
 func TestAllBonusesHaveOneScale(t *testing.T) {
-	for _, b := range []Bonus{DefaultMACE().Bonus, DefaultDB().Bonus} {
+	for _, b := range []Bonus{DefaultMACE().Bonus, DefaultDB().Bonus, DefaultRFF().Bonus} {
 		if b.IntCoef = 0; b != DefaultBonus("") {
 			t.Errorf("a bonus of %+v, want %+v but for the weight", b, DefaultBonus(""))
 		}
