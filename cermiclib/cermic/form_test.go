@@ -110,16 +110,6 @@ func TestOwnFormsReadTheirAgentAlone(t *testing.T) {
 	}
 }
 
-func TestPeersBonusesAddUp(t *testing.T) {
-	c := Default()
-	c.Others = 0.5
-	r := []float32{1, 2, 4, 8}
-	c.shareOut(r, []uint8{1, 1, 1, 0}, 2)
-	if want := []float32{2, 2.5, 4, 8}; !slices.Equal(r, want) { // the dead one, worth 8, counts nothing
-		t.Errorf("shared bonuses are %v, want %v", r, want)
-	}
-}
-
 // The letter is written as if there were no other form, so that runs of before keep their identity.
 func TestTheLetterKeepsItsIdentity(t *testing.T) {
 	none := Default()

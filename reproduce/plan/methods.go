@@ -58,6 +58,10 @@ var methods = []Method{
 		About: "QPLEX alone: what qplex-ices has without its explorer",
 	},
 	{
+		ID: "mappo-rff", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultRFF(),
+		About: "MAPPO with an elliptical count on random Fourier features of the observation, a control that learns no features",
+	},
+	{
 		ID: "mace-native", Learner: standardised(independent(learn.DefaultMAPPO())), Policy: policy.DefaultMLP(), Explore: explore.NativeMACE(),
 		About: "mace with the authors' own scale of the bonus, and advantages normalised as theirs",
 	},
