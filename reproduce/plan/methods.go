@@ -50,8 +50,12 @@ var methods = []Method{
 	{ID: "qmix-spectra", Learner: mixedBy(learn.DefaultSPECTra()), Policy: policy.DefaultSPECTra(), Explore: explore.None{}},
 	{ID: "mappo-db", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultDB()},
 	{ID: "qplex-ices", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.DefaultICES()},
-	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Novelty()},
-	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Novelty()},
+	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
+	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
+	{ID: "qmix-cermic-ucb", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: onCode(), About: "qmix-cermic with the bonus of Theorem 1 on the code x_t"},
+	{ID: "mappo-cermic-ucb", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: onCode(), About: "mappo-cermic with the bonus of Theorem 1 on the code x_t"},
+	{ID: "qmix-cermic-st", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Novelty(), About: "qmix-cermic with an elliptical bonus on s_t"},
+	{ID: "mappo-cermic-st", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Novelty(), About: "mappo-cermic with an elliptical bonus on s_t"},
 	{
 		ID: "qplex", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.None{},
 		About: "QPLEX alone: what qplex-ices has without its explorer",
@@ -69,13 +73,18 @@ var methods = []Method{
 		NumEnvs: 8, About: "qmix-spectra trained as its authors do, on their schedule",
 	},
 	{
-		ID: "mappo-cermic-kl", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default(),
-		About: "mappo-cermic with the intrinsic reward that the paper prints, √KL to N(0, I), which does not measure novelty",
-	},
-	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
 		About: "mappo-cermic with the module's settings closer to the paper's text",
 	},
+}
+
+// onCode is Novelty on the code x_t, unfiltered.
+func onCode() cermic.Config {
+	c := cermic.Novelty()
+	e := c.Form.(cermic.Elliptical)
+	e.Features, e.Filter = cermic.FeatureCode, cermic.FilterNone
+	c.Form = e
+	return c
 }
 
 // ofMethods is an explorer of the kind of x as the first method that has one chooses it; nil stays nil, which is refused later.
