@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (t *Benchmark) Row(group, head string) (*Benchmark, error) {
 // Only is the table with these columns alone, in this order. The error names near ones.
 func (t *Benchmark) Only(columns ...string) (*Benchmark, error) {
 	part := *t
-	part.Columns, part.Rows = columns, slices.Clone(t.Rows)
+	part.Columns, part.Rows, part.whole = columns, slices.Clone(t.Rows), cmp.Or(t.whole, t)
 	for i, row := range t.Rows {
 		part.Rows[i].Cells = nil
 		for _, column := range columns {
