@@ -93,9 +93,18 @@ func (t *Benchmark) OnDense() *Benchmark {
 
 // Runs are the complete runs at one budget that the table's cells are measured with, each experiment once.
 func (t *Benchmark) Runs(src Source) ([]results.Group, error) {
+	return t.runs(src, func(r Row) []Cell { return r.Cells })
+}
+
+// TheoremRuns are those of the rows set apart, ours with Theorem 1's bonus.
+func (t *Benchmark) TheoremRuns(src Source) ([]results.Group, error) {
+	return t.runs(src, Row.Theorems)
+}
+
+func (t *Benchmark) runs(src Source, cells func(Row) []Cell) ([]results.Group, error) {
 	var out []results.Group
 	for _, row := range t.Rows {
-		for _, cell := range row.Cells {
+		for _, cell := range cells(row) {
 			for _, trial := range cell.Trials() {
 				g, err := src.Runs(trial)
 				if err != nil {

@@ -146,6 +146,9 @@ func TestRunsOfAPartAreThoseThatItsCellsAreMeasuredWith(t *testing.T) {
 	if runs, err := part.Runs(src); err != nil || len(runs) != 2 || len(results.Flat(runs)) != 3 {
 		t.Errorf("%d experiments, %v; want the three runs of CERMIC's two, each once", len(runs), err)
 	}
+	if runs, err := part.TheoremRuns(sourceOf(t, "vmas/navigation mappo-cermic-ucb: 1", "vmas/navigation mappo-cermic: 2")); err != nil || len(runs) != 1 || runs[0].Method != "mappo-cermic-ucb" {
+		t.Errorf("of Theorem 1's bonus %v, %v", runs, err)
+	}
 	if runs, err := part.Runs(src.at("paper")); err != nil || len(runs) != 0 {
 		t.Errorf("%d runs of another budget, %v", len(runs), err)
 	}
