@@ -30,7 +30,11 @@ func (g ScoreTable) HTML() string {
 			fmt.Fprintf(&b, `<tr><td colspan="%d" style="text-align:left"><i>%s</i></td></tr>`+"\n",
 				len(g.Columns)+1, html.EscapeString(r.Group))
 		}
-		fmt.Fprintf(&b, `<tr><td style="text-align:left">%s</td>`, html.EscapeString(r.Head))
+		head := html.EscapeString(r.head())
+		if r.Ours != "" {
+			head = "&emsp;<i>" + head + "</i>"
+		}
+		fmt.Fprintf(&b, `<tr><td style="text-align:left">%s</td>`, head)
 		for _, c := range r.Cells {
 			fmt.Fprintf(&b, `<td style="text-align:center;white-space:nowrap">%s</td>`, c.html(perCell))
 		}
@@ -89,7 +93,11 @@ func (g ScoreTable) Markdown() string {
 		for j, c := range r.Cells {
 			cells[j] = markdown.Replace(c.html(perCell))
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", plainMarkdown(r.Head), strings.Join(cells, " | "))
+		head := plainMarkdown(r.head())
+		if r.Ours != "" {
+			head = "*" + head + "*"
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", head, strings.Join(cells, " | "))
 	}
 	fmt.Fprintf(&b, "\n%s\n", plainMarkdown(strings.TrimSpace(g.Caption+" "+g.guide())))
 	return b.String()
@@ -168,7 +176,10 @@ func (g ScoreTable) textCells() [][]string {
 			heading[0] = "[" + r.Group + "]"
 			out = append(out, heading)
 		}
-		ours, published := []string{r.Head}, []string{"  published"}
+		ours, published := []string{r.head()}, []string{"  published"}
+		if r.Ours != "" {
+			ours[0] = "  " + ours[0]
+		}
 		compare := false
 		for _, c := range r.Cells {
 			line := c.ours()
@@ -211,7 +222,7 @@ func (g ScoreTable) CSV() string {
 	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold", "budget", "departures", "first_steps", "dense", "dense_low", "dense_high", "dense_seeds"})
 	for _, r := range g.Rows {
 		for j, c := range r.Cells {
-			line := []string{r.Group, r.Head, g.Columns[j], "", "", "", strconv.Itoa(c.Seeds), strconv.Itoa(c.Frames),
+			line := []string{r.Group, r.Head + before(", ", r.Ours), g.Columns[j], "", "", "", strconv.Itoa(c.Seeds), strconv.Itoa(c.Frames),
 				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold), g.Budget, strings.Join(c.Departures, " "), "", "", "", "", ""}
 			if c.Seeds > 0 {
 				line[3], line[4], line[5] = exact(c.Ours), exact(c.Low), exact(c.High)
@@ -262,7 +273,10 @@ func (g ScoreTable) LaTeX() string {
 		if g.opens(i) {
 			fmt.Fprintf(&b, "\\multicolumn{%d}{l}{\\emph{%s}} \\\\\n", len(g.Columns)+1, latex(r.Group))
 		}
-		ours, published := latex(r.Head), "\\quad published"
+		ours, published := latex(r.head()), "\\quad published"
+		if r.Ours != "" {
+			ours = "\\quad \\emph{" + ours + "}"
+		}
 		compare := false
 		for _, c := range r.Cells {
 			value := latex(c.ours())

@@ -39,7 +39,7 @@ func (s Style) Line() draw.LineStyle {
 func (s Style) Band() color.NRGBA { return fade(s.Color, 0x30) }
 
 // The colours of methods: those of Okabe and Ito (2008), chosen to stay apart under every common colour deficiency, with violet in the
-// place of yellow, which is hard to see on white, and two more. TestColoursStayApart measures the distances.
+// place of yellow, which is hard to see on white, and five more. TestColoursStayApart measures the distances.
 var (
 	black     = rgb(0x1a1a1a)
 	orange    = rgb(0xe69f00)
@@ -51,6 +51,9 @@ var (
 	pink      = rgb(0xc880b0)
 	wine      = rgb(0x7a1f4f)
 	grey      = rgb(0x8c8c8c)
+	brick     = rgb(0xa91f03)
+	royal     = rgb(0x1e2aef)
+	grass     = rgb(0x50e932)
 )
 
 // The colours of everything else: of what somebody else recorded, and of labels that are no method.
@@ -92,8 +95,8 @@ func pattern(points ...float64) []vg.Length {
 	return out
 }
 
-// methods lists the rows of the paper's main table. Learners that explore with CERMIC are drawn solid and heavy, policy
-// gradient methods solid, value-based ones dashed: a second cue beside colour.
+// methods lists the rows of the paper's main table and ours beside them. Learners that explore with CERMIC are drawn heavy, policy
+// gradient methods solid, value-based ones dashed, ours with Theorem 1's bonus dash-dotted: a second cue beside colour.
 var methods = map[string]Style{
 	"mappo":        {"MAPPO", black, solid, vg.Points(1.4)},
 	"mappo-eps":    {"MAPPO-ε-greedy", violet, solid, vg.Points(1.4)},
@@ -105,6 +108,10 @@ var methods = map[string]Style{
 	"qplex-ices":   {"QPLEX-ICES", wine, dashed, vg.Points(1.4)},
 	"qmix-cermic":  {"QMIX-CERMIC", blue, dashed, vg.Points(2.2)},
 	"mappo-cermic": {"MAPPO-CERMIC", vermilion, solid, vg.Points(2.2)},
+
+	"qmix-cermic-ucb":  {"QMIX-CERMIC-UCB", royal, dashDot, vg.Points(2.2)},
+	"mappo-cermic-ucb": {"MAPPO-CERMIC-UCB", brick, dashDot, vg.Points(2.2)},
+	"mappo-rff":        {"random Fourier count", grass, solid, vg.Points(1.4)},
 }
 
 // spare are the colours of labels that are no method of the paper, in order of appearance; none is a method's.
@@ -128,7 +135,7 @@ type name struct {
 
 // known is the method's own look; changed tells that the name stands for other settings of the method.
 func (n name) known() (s Style, ok, changed bool) {
-	if s, ok = methods[identifier(n.label)]; ok {
+	if s, ok = named(n.label); ok {
 		return s, true, false
 	}
 	s, ok = methods[n.method]
@@ -222,6 +229,16 @@ func agentStyle(label string) Style {
 		return Style{}
 	}
 	return Style{Color: agentColor(number - 1), Width: vg.Points(1.8)}
+}
+
+// named is the look of a method by its identifier or its name.
+func named(label string) (Style, bool) {
+	for id, s := range methods {
+		if s.Name == label || id == identifier(label) {
+			return s, true
+		}
+	}
+	return Style{}, false
 }
 
 // identifier is what the paper's name of a method is called in our labels.

@@ -72,16 +72,6 @@ func lcm(a, b int) int {
 	return a / x * b
 }
 
-// OptimalityGap is by how much the scores of all tasks together fall short of the target on average; a score above the
-// target counts as the target.
-func OptimalityGap(scores [][]float64, target float64) float64 {
-	short := slices.Concat(scores...)
-	for i, x := range short {
-		short[i] = target - min(x, target)
-	}
-	return mean(short)
-}
-
 // Improvement is the probability that a run of x scores higher than a run of y on the same task, averaged over tasks; a
 // tie counts one half. On each task it is the U statistic of Mann and Whitney over the number of pairs. It panics unless x
 // and y have the same number of tasks.
