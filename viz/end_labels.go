@@ -38,7 +38,7 @@ func (l *endLabels) names(p *plot.Plot) (names []string, indent vg.Length) {
 	}
 	names = brief(names)
 	for i, name := range names {
-		names[i] = fitted(typeface(9, true), name, 0.45*widthOf(p))
+		names[i] = fitted(typeface(9, true).Width, name, 0.45*widthOf(p))
 	}
 	return names, indent
 }

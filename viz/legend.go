@@ -44,7 +44,7 @@ func layout(entries []entry, width vg.Length) (names []string, at []vg.Point, he
 		}
 	}
 	for i, e := range entries {
-		names[i] = fitted(style, e.name, width-legendSample-5)
+		names[i] = fitted(style.Width, e.name, width-legendSample-5)
 		w := legendSample + 5 + style.Width(names[i])
 		if i > start && x+w > width {
 			centre(i)

@@ -60,31 +60,31 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, gap), " ")
 }
 
-// fitted is a text in one line that is no wider than width: a longer one ends in an ellipsis.
-func fitted(style text.Style, s string, width vg.Length) string {
+// fitted is a text in one line that is no wider than most: a longer one ends in an ellipsis. width measures texts: that of a
+// style, or columns.
+func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
 	s = oneLine(s)
-	if style.Width(s) <= width {
+	if width(s) <= most {
 		return s
 	}
 	r := []rune(s)
-	n := sort.Search(len(r), func(n int) bool { return style.Width(string(r[:n+1])+"…") > width })
+	n := sort.Search(len(r), func(n int) bool { return width(string(r[:n+1])+"…") > most })
 	return strings.TrimRight(string(r[:n]), " ") + "…"
 }
 
-// wrapped breaks a text between words into lines no wider than width, at most so many; what is left over becomes an
-// ellipsis.
-func wrapped(style text.Style, s string, width vg.Length, most int) string {
+// wrapped breaks a text between words into so many lines at most, none wider than most; an ellipsis stands for what is left over.
+func wrapped[N vg.Length | int](width func(string) N, s string, most N, count int) string {
 	var lines []string
 	for _, word := range strings.Fields(oneLine(s)) {
 		last := len(lines) - 1
 		switch {
-		case last >= 0 && style.Width(lines[last]+" "+word) <= width:
+		case last >= 0 && width(lines[last]+" "+word) <= most:
 			lines[last] += " " + word
-		case len(lines) == most:
-			lines[last] = fitted(style, lines[last]+" "+word, width)
+		case len(lines) == count:
+			lines[last] = fitted(width, lines[last]+" "+word, most)
 			return strings.Join(lines, "\n")
 		default:
-			lines = append(lines, fitted(style, word, width))
+			lines = append(lines, fitted(width, word, most))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -129,22 +129,22 @@ func setNames(p *plot.Plot, n nameTicks, width, below vg.Length) {
 	})
 	if narrow && each < below {
 		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
-		p.X.Tick.Marker = n.with(func(s string) string { return fitted(style, s, below) + " " })
+		p.X.Tick.Marker = n.with(func(s string) string { return fitted(style.Width, s, below) + " " })
 		return
 	}
-	p.X.Tick.Marker = n.with(func(s string) string { return wrapped(style, s, each, 3) })
+	p.X.Tick.Marker = n.with(func(s string) string { return wrapped(style.Width, s, each, 3) })
 }
 
 // arranged is a copy of a plot whose title, note and names fit a picture of this size.
 func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 	p := *full
 	p.TextHandler = room{lettering, width}
-	p.Title.Text = wrapped(p.Title.TextStyle, p.Title.Text, 0.95*width, 2)
+	p.Title.Text = wrapped(p.Title.TextStyle.Width, p.Title.Text, 0.95*width, 2)
 	note, label, under := noteOf(&p), p.X.Label.Text, p.X.Tick.Marker
 	setNote(&p, "")
-	p.Y.Label.Text = fitted(p.Y.Label.TextStyle, p.Y.Label.Text, 0.75*height)
+	p.Y.Label.Text = fitted(p.Y.Label.TextStyle.Width, p.Y.Label.Text, 0.75*height)
 	if n, ok := p.Y.Tick.Marker.(nameTicks); ok {
-		p.Y.Tick.Marker = n.with(func(s string) string { return fitted(p.Y.Tick.Label, s, 0.4*width) })
+		p.Y.Tick.Marker = n.with(func(s string) string { return fitted(p.Y.Tick.Label.Width, s, 0.4*width) })
 	}
 	n, named := under.(nameTicks)
 	if p.X.Label.Text = ""; named { // long texts under the data would take room beside them
@@ -155,7 +155,7 @@ func arranged(full *plot.Plot, width, height vg.Length) *plot.Plot {
 		setNames(&p, n, data.Size().X, 0.3*height)
 	}
 	across := 1.9 * min(data.Center().X, width-data.Center().X) // of texts centred under the data
-	p.X.Label.Text = fitted(p.X.Label.TextStyle, label, across)
-	setNote(&p, wrapped(noteStyle(), note, across, 4))
+	p.X.Label.Text = fitted(p.X.Label.TextStyle.Width, label, across)
+	setNote(&p, wrapped(noteStyle().Width, note, across, 4))
 	return &p
 }

@@ -101,7 +101,7 @@ func TestLettersThatTheTypefaceLacksAreMarked(t *testing.T) {
 		}
 	}
 	style := typeface(9, false)
-	got := fitted(style, "a\nname "+strings.Repeat("x", 99), vg.Inch)
+	got := fitted(style.Width, "a\nname "+strings.Repeat("x", 99), vg.Inch)
 	if style.Width(got) > vg.Inch || !strings.HasPrefix(got, "a name x") || !strings.HasSuffix(got, "…") {
 		t.Errorf("fitted to %q", got)
 	}

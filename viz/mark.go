@@ -35,7 +35,7 @@ func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		x := tx(k.From)
-		label := fitted(style, k.Label, max(x-c.Min.X, c.Max.X-x)-3)
+		label := fitted(style.Width, k.Label, max(x-c.Min.X, c.Max.X-x)-3)
 		c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.9), Dashes: dashed}, x, c.Min.Y, x, c.Max.Y)
 		style.XAlign = text.XLeft
 		at := x + 3

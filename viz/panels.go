@@ -62,12 +62,12 @@ func (p Panels) layout() (width, height vg.Length, paint func(draw.Canvas)) {
 		_, _, head = layout(entries, width-2*margin)
 	}
 	title, above := typeface(13, true), vg.Length(0)
-	text := wrapped(title, p.Title, width-2*margin, 2)
+	text := wrapped(title.Width, p.Title, width-2*margin, 2)
 	if text != "" {
 		title.YAlign = draw.YTop
 		above = title.Height(text) + 9.5
 	}
-	note, foot := wrapped(noteStyle(), commonNote(grid), width-2*margin, 3), vg.Length(0)
+	note, foot := wrapped(noteStyle().Width, commonNote(grid), width-2*margin, 3), vg.Length(0)
 	if note != "" {
 		foot = noteStyle().Height(note) + 5.6
 	}

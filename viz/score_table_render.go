@@ -114,7 +114,7 @@ func parenthesis(s string) string {
 func (g ScoreTable) Text(width int) string {
 	var b strings.Builder
 	if g.Title != "" {
-		b.WriteString(filled(g.Title, width) + "\n\n")
+		b.WriteString(wrapped(columns, g.Title, width, len(g.Title)) + "\n\n")
 	}
 	table := g.textCells()
 	widths := make([]int, len(g.Columns)+1)
@@ -142,35 +142,14 @@ func (g ScoreTable) Text(width int) string {
 		b.WriteString("\n")
 		start = end
 	}
-	return b.String() + filled(g.Caption+" "+strings.Replace(g.guide(), "Bold:", "★:", 1), width) + "\n"
-}
-
-// filled breaks a text between words into lines of at most so many columns.
-func filled(s string, width int) string {
-	var b strings.Builder
-	used := 0
-	for _, word := range strings.Fields(oneLine(s)) {
-		word = clipped(word, width)
-		n := columns(word)
-		switch {
-		case used == 0:
-		case used+1+n > width:
-			b.WriteString("\n")
-			used = 0
-		default:
-			b.WriteString(" ")
-			used++
-		}
-		b.WriteString(word)
-		used += n
-	}
-	return b.String()
+	caption := g.Caption + " " + strings.Replace(g.guide(), "Bold:", "★:", 1)
+	return b.String() + wrapped(columns, caption, width, len(caption)) + "\n"
 }
 
 // textCells lays the grid out in lines: a heading, then for each row a line of ours and one of published numbers.
 func (g ScoreTable) textCells() [][]string {
 	perCell := g.effort() == ""
-	short := func(s string) string { return clipped(cut(oneLine(s), longestName/2), longestName) }
+	short := func(s string) string { return fitted(columns, cut(oneLine(s), longestName/2), longestName) }
 	out := [][]string{{""}}
 	for _, c := range g.Columns {
 		out[0] = append(out[0], short(c))

@@ -130,18 +130,6 @@ func columns(s string) (n int) {
 	return n
 }
 
-// clipped is a text of at most so many columns: a longer one ends in an ellipsis.
-func clipped(s string, most int) string {
-	r := []rune(s)
-	if columns(s) <= most {
-		return s
-	}
-	for columns(string(r)) >= most {
-		r = r[:len(r)-1]
-	}
-	return string(r) + "…"
-}
-
 // Markdown renders the table as GitHub shows it.
 func (t Table) Markdown() string {
 	var b strings.Builder
