@@ -127,6 +127,9 @@ func TestTablesKeepTheirRows(t *testing.T) {
 				t.Errorf("a line of %d columns, want at most 80: %s", n, line)
 			}
 		}
+		if box := (Box{Head: "h", Text: s, Lines: []string{s}}); strings.Count(box.Plain(), "\n") != 2 {
+			t.Errorf("the box of %q is %q, want two lines", s, box.Plain())
+		}
 		table := Table{Title: "t", Header: []string{"a", s}, Rows: [][]string{{s, "1"}, {"日", "2"}}, Notes: []string{s}}
 		for name, text := range map[string]string{"text": table.Text(), "Markdown": table.Markdown()} {
 			want := map[string]int{"text": 5, "Markdown": 8}[name]

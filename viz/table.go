@@ -4,7 +4,6 @@ package viz
 
 import (
 	"fmt"
-	"html"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ type Table struct {
 func (t Table) HTML() string {
 	var b strings.Builder
 	if t.Title != "" {
-		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", html.EscapeString(t.Title))
+		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", escaped(t.Title))
 	}
 	if t.Search {
 		b.WriteString(`<div><input type="search" placeholder="search" oninput="` + search + `">`)
@@ -35,7 +34,7 @@ func (t Table) HTML() string {
 	line := func(tag, style string, cells []string) {
 		b.WriteString("<tr>")
 		for _, c := range cells {
-			fmt.Fprintf(&b, `<%s style="text-align:left%s">%s</%s>`, tag, style, unbroken(html.EscapeString(c)), tag)
+			fmt.Fprintf(&b, `<%s style="text-align:left%s">%s</%s>`, tag, style, unbroken(escaped(c)), tag)
 		}
 		b.WriteString("</tr>\n")
 	}
@@ -52,7 +51,7 @@ func (t Table) HTML() string {
 		b.WriteString("</div>\n")
 	}
 	for _, note := range t.Notes {
-		fmt.Fprintf(&b, "<p><small>%s</small></p>\n", html.EscapeString(note))
+		fmt.Fprintf(&b, "<p><small>%s</small></p>\n", escaped(note))
 	}
 	return b.String()
 }
