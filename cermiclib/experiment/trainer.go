@@ -127,7 +127,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 		return nil, err
 	}
 	if err := t.finite(scalars); err != nil {
-		return nil, err
+		return nil, t.causeOf(err)
 	}
 	ofRun := maps.Clone(scalars)
 	for _, g := range t.groups {
@@ -145,7 +145,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 			return t.finite(own)
 		})
 		if err != nil {
-			return nil, err
+			return nil, t.causeOf(err)
 		}
 	}
 	t.visited.earned(t.groups)
@@ -165,6 +165,21 @@ func (t *trainer) finite(s rl.Scalars) error {
 		}
 	}
 	return nil
+}
+
+// causeOf puts the first observation of the rollout batch that is NaN or infinite before an error that may follow from it. Observations
+// are read only here, so that a step costs nothing more.
+func (t *trainer) causeOf(err error) error {
+	for _, g := range t.groups {
+		x, width := g.x, g.spec.ObsLen()
+		for i, v := range x.Obs {
+			if row := i / width; v-v != 0 { // NaN or infinite
+				return g.named(fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d at step %d of iteration %d, want a finite number: %w",
+					i%width, row%x.N, t.spec.Name, v, row/x.N%x.E, row/x.N/x.E, x.Iteration, err))
+			}
+		}
+	}
+	return err
 }
 
 // collect fills the rollouts with T steps of every environment and reports the episodes that ended in them.

@@ -5,8 +5,8 @@
 // the Edge of the Statistical Precipice" (NeurIPS 2021), and their library rliable.
 //
 // Scores are [task][run]: one number a training run, already reduced over its episodes. Tasks may differ in their number
-// of runs. Aggregates over several tasks mean something only if the tasks share a scale. All functions are pure: they
-// keep and change nothing. Without any score, or with one that is NaN, a result is NaN.
+// of runs, and weigh the same in every function here. Aggregates over several tasks mean something only if the tasks share
+// a scale. All functions are pure: they keep and change nothing. Without any score, or with one that is NaN, a result is NaN.
 package stats
 
 import (

@@ -54,12 +54,24 @@ func TestAggregatesMatchScipy(t *testing.T) {
 	}
 }
 
-func TestNothingIsNaNAndNaNIsNeverTrimmed(t *testing.T) {
-	aggregates := map[string]func([][]float64) float64{
-		"Mean": Mean, "Median": Median, "IQM": IQM,
-		"Improvement": func(s [][]float64) float64 { return Improvement(s, s) },
-		"Profile":     func(s [][]float64) float64 { return Profile(s, []float64{0})[0] },
+var aggregates = map[string]func([][]float64) float64{
+	"Mean": Mean, "Median": Median, "IQM": IQM,
+	"Improvement": func(s [][]float64) float64 { return Improvement(s, scoresY[:len(s)]) },
+	"Profile":     func(s [][]float64) float64 { return Profile(s, []float64{0.5})[0] },
+}
+
+// A task counts as much as another one, however many runs it has.
+func TestTasksWeighTheSame(t *testing.T) {
+	scores := [][]float64{scoresX[0][:4], scoresX[1][:4]} // of eight scores IQM leaves out exactly a quarter
+	repeated := [][]float64{scores[0], slices.Repeat(scores[1], 3)}
+	for name, f := range aggregates {
+		if got, want := f(repeated), f(scores); !near(got, want) {
+			t.Errorf("%s of a task whose runs are repeated is %g, want %g", name, got, want)
+		}
 	}
+}
+
+func TestNothingIsNaNAndNaNIsNeverTrimmed(t *testing.T) {
 	for name, f := range aggregates {
 		for _, s := range [][][]float64{nil, {}, {{}}, {{math.NaN(), 1, 2, 3, 4, 5, 6, 7}}} {
 			if got := f(s); !math.IsNaN(got) {

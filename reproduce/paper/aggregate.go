@@ -206,7 +206,7 @@ func interval(i stats.Interval) string {
 // the script earns little more than chance would take all the room.
 const profileReach = 3
 
-// Profiles are the performance profiles: for each method the share of runs above a scaled score, with pointwise 95 % intervals.
+// Profiles are the performance profiles: for each method the share of runs above a scaled score, averaged over tasks, with pointwise 95 % intervals.
 // They fall at the scores that there are and are level between them, from below the smallest score of all to above the largest.
 func (a Aggregate) Profiles() []viz.Series {
 	if len(a.Tasks) == 0 {
