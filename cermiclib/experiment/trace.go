@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,11 +191,8 @@ func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout
 	seats := t.seats(step, act)
 	t.seedEvaluation(0, 1)
 	env.Reset(nil, step)
-	if err := envs.Err(env); err != nil {
-		return nil, err
-	}
 	for over := false; !over && in.Steps < s.Horizon; in.Steps++ {
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(ctx.Err(), envs.CheckStep(env, step, nil)); err != nil {
 			return nil, err
 		}
 		in.Scenes = append(in.Scenes, scener.Scene(0))
