@@ -8,8 +8,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,16 +109,9 @@ func (x *index) save() {
 			os.Remove(path)
 		}
 	}
-	f, err := os.CreateTemp(dir, indexFile+".*"+tempSuffix)
-	if err != nil {
-		return
-	}
-	_, err = f.Write(x.bytes())
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
-		err = os.Rename(f.Name(), x.path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	own := fmt.Sprintf("%s.%016x%s", x.path, rand.Uint64(), tempSuffix)
+	if os.WriteFile(own, x.bytes(), 0o666) != nil || os.Rename(own, x.path) != nil {
+		os.Remove(own)
 	}
 }
 
