@@ -58,6 +58,9 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 			plain, args = append(plain, others...), args[1:]
 		}
 	}
+	if slices.Contains(plain, "") {
+		return nil, usagef("%s: an argument is empty, as an unset shell variable is: leave it out", name)
+	}
 	if len(plain) > want {
 		return nil, usagef("%s takes no argument %q%s", name, plain[want], meant(set, plain[want]))
 	}
@@ -102,6 +105,9 @@ type single struct {
 func (o *single) Set(text string) error {
 	if o.set {
 		return errors.New("the flag is given twice")
+	}
+	if strings.TrimSpace(text) == "" {
+		return errors.New("the value is empty, as an unset shell variable is: give one, or leave the flag out for its default")
 	}
 	o.set, o.text = true, text
 	return o.Value.Set(text)
