@@ -3,7 +3,6 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,8 +191,11 @@ func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout
 	t.seedEvaluation(0, 1)
 	env.Reset(nil, step)
 	for over := false; !over && in.Steps < s.Horizon; in.Steps++ {
-		if err := cmp.Or(ctx.Err(), envs.CheckStep(env, step, nil)); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if err := envs.CheckStep(env, step, nil); err != nil {
+			return nil, fmt.Errorf("%s, step %d: %w", s.Name, in.Steps, err)
 		}
 		in.Scenes = append(in.Scenes, scener.Scene(0))
 		for _, y := range step.Visible {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -103,8 +104,9 @@ func (x *index) save() {
 	}
 	x.changed = false
 	dir := filepath.Dir(x.path)
-	old, _ := filepath.Glob(filepath.Join(dir, indexFile+".*"+tempSuffix))
-	for _, path := range old { // of a process that was killed
+	old, _ := fs.Glob(os.DirFS(dir), indexFile+".*"+tempSuffix)
+	for _, name := range old { // of a process that was killed
+		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Hour {
 			os.Remove(path)
 		}
