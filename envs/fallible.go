@@ -18,8 +18,8 @@ type Fallible interface {
 	Close()
 }
 
-// Err is why env cannot go on: nil for one that cannot fail. Call it, or CheckStep, after every Reset and Step. A deterministic environment may have Err
-// alone of Fallible: what is wrong with the task that somebody wrote for it.
+// Err is why env cannot go on: nil for one that cannot fail. Call it, or CheckStep, after every Reset and Step. A
+// deterministic environment may have Err alone of Fallible: what is wrong with the task that somebody wrote for it.
 func Err(env Env) error {
 	if f, ok := env.(interface{ Err() error }); ok {
 		return f.Err()
@@ -27,9 +27,9 @@ func Err(env Env) error {
 	return nil
 }
 
-// CheckStep is Err(env), or which living agent s, as env has just written it, allows no choice. Agents that are dead or whose episode is
-// over may be allowed none: it allows them choice 0, which env ignores, so that every mask has an action. over [≤E] marks environments whose
-// steps no longer count, as do those beyond its end; nil: all count.
+// CheckStep is Err(env), or which living agent s, as env has just written it, allows no choice. Agents that are dead or
+// whose episode is over may be allowed none: it allows them choice 0, which env ignores, so that every mask has an
+// action. over [≤E] marks environments whose steps no longer count, as do those beyond its end; nil: all count.
 func CheckStep(env Env, s *Step, over []bool) error {
 	if err := Err(env); err != nil || s.Mask == nil {
 		return err
@@ -42,7 +42,8 @@ func CheckStep(env Env, s *Step, over []bool) error {
 		}
 		c := row / spec.Agents
 		if alive != 0 && s.Terminated[c] == 0 && (over == nil || c < len(over) && !over[c]) {
-			return fmt.Errorf("agent %d of environment %d lives and Step.Mask allows it no choice: allow it at least one", row%spec.Agents, c)
+			return fmt.Errorf("agent %d of environment %d lives and Step.Mask allows it no choice: allow it at least one",
+				row%spec.Agents, c)
 		}
 		mask[0] = 1
 	}

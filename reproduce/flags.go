@@ -107,7 +107,7 @@ func (o *single) Set(text string) error {
 		return errors.New("the flag is given twice")
 	}
 	if strings.TrimSpace(text) == "" {
-		return errors.New("the value is empty, as an unset shell variable is: give one, or leave the flag out for its default")
+		return errors.New("the value is empty, as an unset shell variable is: give one, or leave out the flag for its default")
 	}
 	o.set, o.text = true, text
 	return o.Value.Set(text)

@@ -187,8 +187,8 @@ func (m manual) check(verb string, given []string) error {
 	return nil
 }
 
-// findStore puts the default store into the repository's root, from whichever of its folders the verb is called, and refuses a store that
-// was named to a verb which reads one, and is not there: it would count for an empty one.
+// findStore puts the default store into the repository's root, from whichever of its folders the verb is called, and
+// refuses a store that was named to a verb which reads one, and is not there: it would count for an empty one.
 func (m manual) findStore(verb string, given *flag.FlagSet) error {
 	f, named := given.Lookup("store"), false
 	given.Visit(func(g *flag.Flag) { named = named || g == f })

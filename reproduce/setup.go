@@ -269,10 +269,11 @@ func (s setup) with(variable string) setup {
 	return s
 }
 
-// neutral is the environment without a person's own ways of installing, importing and building, which would lead out of .venv and of the
-// repository. An index of packages, a proxy and certificates stay as they are.
+// neutral is the environment without a person's own ways of installing, importing and building, which would lead out of
+// .venv and of the repository. An index of packages, a proxy and certificates stay as they are.
 func neutral() []string {
-	return append(os.Environ(), "PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=", "PYTHONPATH=", "PYTHONHOME=", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	return append(os.Environ(), "PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=",
+		"PYTHONPATH=", "PYTHONHOME=", "GOFLAGS=-mod=readonly", "GOWORK=off")
 }
 
 // output runs a program in the repository and returns what it prints; an error carries the last line of its complaint.

@@ -324,7 +324,8 @@ func TestFourierWavesAreThoseOfTheSeed(t *testing.T) {
 	e := DefaultElliptical()
 	e.Waves = 5
 	b := &nn.Build{Backend: pureGo(t), Store: nn.NewStore(1)}
-	p, err := nn.NewProgram(b, "waves", []nn.Input{nn.F32("features", 1, 3)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	inputs := []nn.Input{nn.F32("features", 1, 3)}
+	p, err := nn.NewProgram(b, "waves", inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{e.fourier(in[0], 1), e.fourier(in[0], 1), e.fourier(in[0], 2)}
 	})
 	if err != nil {

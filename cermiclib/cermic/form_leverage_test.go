@@ -140,7 +140,8 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 	}
 }
 
-// Steps are kept with weights that add up to all steps so far, and Λ counts each by its weight: its last component, a constant, adds them up.
+// Steps are kept with weights that add up to all steps so far, and Λ counts each by its weight: its last component, a
+// constant, adds them up.
 func TestLeverageKeepsStepsWithWeightsThatCount(t *testing.T) {
 	c := withForm(formsUnderTest()["leverage"])
 	spec := fakeSpec(4)

@@ -48,7 +48,8 @@ func TestAlphaWeighsTheExplorationLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := s["cermic/loss_upper"] + s["cermic/loss_lower"] - 0.7*s["cermic/explore"]
-	if got := s["cermic/loss"]; math.Abs(got-want) > 1e-4 || math.Abs(s["cermic/explore"]) < 0.1 { // float32 numbers around 1
+	const near = 1e-4 // float32 numbers around 1
+	if got := s["cermic/loss"]; math.Abs(got-want) > near || math.Abs(s["cermic/explore"]) < 0.1 {
 		t.Errorf("the loss is %g with terms %v, want %g", got, s, want)
 	}
 }

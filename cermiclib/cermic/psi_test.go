@@ -94,7 +94,8 @@ func TestPsiMomentsOfTheGraphAreTheClosedForm(t *testing.T) {
 	const rows, width = 3, 4
 	r := rng.New(3, "psi test")
 	b := &nn.Build{Backend: pureGo(t), Store: nn.NewStore(1)}
-	p, err := nn.NewProgram(b, "psi", []nn.Input{nn.F32("mean", rows, width), nn.F32("scale", rows, width)}, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+	inputs := []nn.Input{nn.F32("mean", rows, width), nn.F32("scale", rows, width)}
+	p, err := nn.NewProgram(b, "psi", inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		mu, variance := psiMoments(in[0], in[1])
 		return []*graph.Node{mu, variance}
 	})
@@ -120,8 +121,9 @@ func TestPsiMomentsOfTheGraphAreTheClosedForm(t *testing.T) {
 	p.Read(1, variance)
 	for row := range rows {
 		wantMu, wantVariance := PsiMoments(means[row], scales[row])
-		if math.Abs(float64(mu[row])-wantMu) > 1e-5 || math.Abs(float64(variance[row])-wantVariance) > 1e-5 { // float32 numbers around 1
-			t.Errorf("row %d has μ_Ψ = %g and Σ_Ψ = %g, want %g and %g", row, mu[row], variance[row], wantMu, wantVariance)
+		const near = 1e-5 // float32 numbers around 1
+		if math.Abs(float64(mu[row])-wantMu) > near || math.Abs(float64(variance[row])-wantVariance) > near {
+			t.Errorf("row %d has μ_Ψ = %g and Σ_Ψ = %g, want %g, %g", row, mu[row], variance[row], wantMu, wantVariance)
 		}
 	}
 }

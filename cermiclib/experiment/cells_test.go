@@ -162,8 +162,8 @@ func TestEvaluationsCountTheBenchmarksHorizon(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range got.Scores {
-		if got.Scores[i] != 4 || got.Early[i] != 3 || got.Lengths[i] != cellSteps {
-			t.Errorf("episode %d scores %g, %g of it in 3 steps, and has %d steps; want 4, 3 and %d", i, got.Scores[i], got.Early[i], got.Lengths[i], cellSteps)
+		if score, early, steps := got.Scores[i], got.Early[i], got.Lengths[i]; score != 4 || early != 3 || steps != cellSteps {
+			t.Errorf("episode %d scores %g, %g of it early, in %d steps; want 4, 3 and %d", i, score, early, steps, cellSteps)
 		}
 	}
 }

@@ -112,7 +112,8 @@ func TestALivingAgentWithoutAChoiceIsNamed(t *testing.T) {
 	}
 	tr := trainerOf(t, cells())
 	tr.exp.Task = e.Task
-	if _, err := tr.evaluate(t.Context(), nil); err == nil || !contains(err, "step 2 of an evaluation: agent 1 of environment 2 lives") {
+	const inEvaluation = "step 2 of an evaluation: agent 1 of environment 2 lives"
+	if _, err := tr.evaluate(t.Context(), nil); err == nil || !contains(err, inEvaluation) {
 		t.Errorf("in an evaluation: got %v", err)
 	}
 }

@@ -409,7 +409,8 @@ func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// A detector that says the same of everybody weighs the node encoder's loss by its probability, and by nothing below its threshold.
+// A detector that says the same of everybody weighs the node encoder's loss by its probability, and by nothing below its
+// threshold.
 func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 	p := DefaultPretraining(pureGo(t))
 	p.Frames, p.Epochs, p.Batch = 400, 1, 60
@@ -456,6 +457,6 @@ func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
 	}
 	sure, likely, unlikely := nodes(0.999), nodes(0.75), nodes(0.25)
 	if sure < 1 || math.Abs(likely/sure-0.75/0.999) > 1e-4 || math.Abs(unlikely) > 1e-4*sure {
-		t.Errorf("the loss is %g of peers who are surely there, %g of likely and %g of unlikely ones", sure, likely, unlikely)
+		t.Errorf("the loss is %g of peers of probability 0.999, %g of 0.75 and %g of 0.25", sure, likely, unlikely)
 	}
 }

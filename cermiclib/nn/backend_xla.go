@@ -70,7 +70,8 @@ func installed(kind, options string) []string {
 // folders are those that uncut keeps open.
 var folders sync.Map
 
-// uncut is a name of the file at path without commas, at which GoMLX cuts configurations: it goes by an open file of its folder.
+// uncut is a name of the file at path without commas, at which GoMLX cuts configurations: it goes by an open file of its
+// folder.
 func uncut(path string) string {
 	dir, name := filepath.Split(path)
 	if !strings.Contains(dir, ",") {

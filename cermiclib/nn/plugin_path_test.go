@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// A comma cuts a configuration, and brackets are a pattern: a plug-in is found in a folder with either, also by PluginVariable.
+// A comma cuts a configuration, and brackets are a pattern: a plug-in is found in a folder with either, also by
+// PluginVariable.
 func TestPluginsAreFoundInFoldersOfAnyName(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "a, b [c]*")
 	site := filepath.Join(root, ".venv/lib/python3.12/site-packages/plugin")

@@ -269,7 +269,7 @@ func episodesEnd(t *testing.T, cfg envs.Config) {
 			age[c]++
 			over, limit := p.out.Terminated[c], p.out.Truncated[c]
 			if over != 0 && limit != 0 {
-				t.Fatalf("copy %d is terminated and truncated at once: want one of them, learners would count it as terminated", c)
+				t.Fatalf("copy %d is terminated and truncated at once, want one: learners take it for terminated", c)
 			}
 			if limit != 0 && age[c] != p.spec.Horizon {
 				t.Fatalf("copy %d is truncated after %d steps, want %d", c, age[c], p.spec.Horizon)

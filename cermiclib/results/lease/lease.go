@@ -68,8 +68,9 @@ type Watcher struct {
 	since time.Time // when it was first seen so
 }
 
-// holds describes who holds the lock in this state, "" if nobody does any more. Of a process here the system knows, unless it hides those of
-// other users; of one elsewhere only its silence tells, and only to somebody who has watched it for long enough.
+// holds describes who holds the lock in this state, "" if nobody does any more. Of a process here the system knows,
+// unless it hides those of other users; of one elsewhere only its silence tells, and only to somebody who has watched it
+// for long enough.
 func (w *Watcher) holds(s state) string {
 	if s.free() {
 		return ""

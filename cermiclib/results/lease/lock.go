@@ -169,9 +169,9 @@ func lockNumbers(dir string) (map[string]int, error) {
 	return numbers, nil
 }
 
-// Holder says who has locked a folder and not given it back, "" if nobody has, and how long ago the last sign of life was by the clocks of
-// this machine and of the file system; an owner on this machine that is gone is left out. A folder that cannot be read is held by somebody. It
-// is for showing and for choosing what to do first: only Acquire knows.
+// Holder says who has locked a folder and not given it back, "" if nobody has, and how long ago the last sign of life
+// was by the clocks of this machine and of the file system; an owner on this machine that is gone is left out. A folder
+// that cannot be read is held by somebody. It is for showing and for choosing what to do first: only Acquire knows.
 func (o Options) Holder(dir string) (who string, silent time.Duration) {
 	newest, err := newestLock(dir)
 	switch {

@@ -106,7 +106,8 @@ func TestALockIsVoidWhenItsOwnerIsGoneOrSilent(t *testing.T) {
 	}
 }
 
-// denyReading makes every lock file one that only another user may read; as root, whom no permission stops, a test could not.
+// denyReading makes every lock file one that only another user may read; as root, whom no permission stops, a test could
+// not.
 func denyReading(t *testing.T) {
 	open := openLock
 	openLock = func(path string) (*os.File, error) {

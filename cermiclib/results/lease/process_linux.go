@@ -18,7 +18,8 @@ func processSpace() string {
 	return strings.TrimSpace(string(boot)) + " " + space
 }
 
-// processStart returns when process pid started, in ticks since boot, or 0 where the system hides that, and whether it still runs.
+// processStart returns when process pid started, in ticks since boot, or 0 where the system hides that, and whether it
+// still runs.
 func processStart(pid int) (start uint64, alive bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
