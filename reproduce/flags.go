@@ -59,7 +59,7 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 		}
 	}
 	if slices.Contains(plain, "") {
-		return nil, usagef("%s: an argument is empty, as an unset shell variable is: leave it out", name)
+		return nil, usagef("%s: an argument is empty, as an unset shell variable is: want one with a name, or none", name)
 	}
 	if len(plain) > want {
 		return nil, usagef("%s takes no argument %q%s", name, plain[want], meant(set, plain[want]))
@@ -106,7 +106,7 @@ func (o *single) Set(text string) error {
 	if o.set {
 		return errors.New("the flag is given twice")
 	}
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(text) == "" && o.Value.String() == "" { // it would pass for the default
 		return errors.New("the value is empty, as an unset shell variable is: give one, or leave out the flag for its default")
 	}
 	o.set, o.text = true, text
