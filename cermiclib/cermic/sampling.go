@@ -59,6 +59,9 @@ func (m *module) minibatches(x *rl.Rollout) iter.Seq2[[]int32, []float32] {
 	return func(yield func([]int32, []float32) bool) {
 		for epoch, taken := 0, 0; epoch < m.cfg.Epochs || taken < m.cfg.Steps; epoch++ {
 			rows, weight := m.sampler.draw(x, m.cfg.Fraction, m.minibatch, m.stream("cermic rows", x.Iteration, epoch))
+			if len(rows) == 0 { // nobody is alive
+				return
+			}
 			for b := range slices.Chunk(rows, m.minibatch) {
 				if m.cfg.Steps > 0 && taken == m.cfg.Steps || !yield(b, weight[:m.minibatch]) {
 					return

@@ -4,9 +4,11 @@ package cermic
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,9 +34,7 @@ var scheduleFlag = flag.String("schedules", "", "which of BenchmarkSchedules are
 
 var minibatchFlag = flag.Int("minibatch", 128, "agent steps of a gradient step in BenchmarkSchedules")
 
-// shares are the gradient steps of the compared modules as a multiple of the learner's. Each is judged by the one with
-// four times its steps.
-var shares = []float64{0.5, 1, 2, 4}
+var sharesFlag = flag.String("shares", "[0.5,1,2,4]", "gradient steps of the compared modules as multiples of the learner's; each is judged by the one with four times its steps")
 
 // BenchmarkSchedules trains modules on several schedules, side by side on the rollouts of one MAPPO learner without a
 // bonus, and compares their losses on the last rollout, which none is trained on. progress is what a schedule has gained
@@ -74,6 +74,10 @@ func compareSchedules(b *testing.B, task, mem string, s rl.Schedule) {
 	}
 	c = rl.OnSchedule[explore.Config](c, s).(Config)
 	p := &panel{last: s.Frames/s.Rollout - 1}
+	var shares []float64
+	if err := json.Unmarshal([]byte(*sharesFlag), &shares); err != nil {
+		b.Fatal(err)
+	}
 	for _, share := range shares {
 		d := c
 		d.Minibatch, d.Steps = *minibatchFlag, int(math.Ceil(share*float64(s.Updates)))
@@ -103,8 +107,8 @@ func compareSchedules(b *testing.B, task, mem string, s rl.Schedule) {
 	b.Logf("steps minibatch ms/rollout explore nce_gain detector_gain calib_std gamma_hi progress")
 	for i, got := range p.final {
 		progress := "-"
-		if i+2 < len(p.final) {
-			progress = fmt.Sprintf("%.2f", progressOf(p.first[i], got, p.final[i+2]))
+		if j := slices.Index(shares, 4*shares[i]); j >= 0 {
+			progress = fmt.Sprintf("%.2f", progressOf(p.first[i], got, p.final[j]))
 		}
 		b.Logf("%5d %9d %10.0f %7.3f %8.3f %13.3f %9.4f %8.2f %8s", p.cfgs[i].Steps, p.cfgs[i].Minibatch, float64(p.took[i].Milliseconds())/float64(p.last),
 			got["explore"], got["nce_gain"], got["detector_gain"], got["calib_std"], got["gamma_hi"], progress)

@@ -203,7 +203,7 @@ func TestAForkSaysWhatItsParentDidNotKeep(t *testing.T) {
 	c := parent.Explore.(cermic.Config)
 	g := c.Memory.(memory.DynamicGraph)
 	g.Online = false
-	c.Memory = g
+	c.Memory, c.PeerChannels = g, false
 	parent.Explore = c
 	stopAt(t, parent, 50, st)
 	for set, want := range map[string]string{"explore.memory.det_online=true": "kept no labels", "explore.memory.mem_history=cached": "mem_history"} {

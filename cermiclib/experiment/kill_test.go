@@ -68,7 +68,9 @@ func small(method string) Config {
 		return longer(e)
 	case "qmix-cermic": // paid anew for old experience
 		e := tinyCurious(learn.IntAtSample)(11)
-		e.Explore = small("mappo-cermic").Explore
+		c := small("mappo-cermic").Explore.(cermic.Config)
+		c.PeerChannels = false // which a replay does not hold
+		e.Explore = c
 		return longer(e)
 	case "fork":
 		e, err := small("mappo-cermic").Branch(100, "explore.alpha=0.9", "budget.frames=350")

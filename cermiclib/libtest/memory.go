@@ -348,7 +348,7 @@ func (m memoryCheck) saves(t *testing.T) {
 // rewardIgnoresMemory also trains the module once with this memory.
 func (m memoryCheck) rewardIgnoresMemory(t *testing.T) {
 	cfg := cermic.Default()
-	cfg.Memory, cfg.Embed, cfg.Hidden, cfg.Epochs, cfg.Minibatch, cfg.Fraction = m.config, 8, 8, 1, 16, 0.2
+	cfg.Memory, cfg.Embed, cfg.Hidden, cfg.Steps, cfg.Minibatch = m.config, 8, 8, 1, 16
 	b := &nn.Build{Spec: m.spec, Backend: Backend(t), Store: nn.NewStore(1), Seed: 1}
 	module, err := cfg.Build(b)
 	if err != nil {
