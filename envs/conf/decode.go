@@ -14,7 +14,8 @@ import (
 
 // Unmarshal overlays the JSON in data on *dst, a struct or a group's interface: keys that are not in data keep their
 // values. In a field of a group's interface type the key "kind" chooses the config: one that differs from the present
-// kind starts from its registered default, otherwise the present value is overlaid. Lists are replaced as a whole.
+// kind starts from its registered default, otherwise the present value is overlaid. Lists are replaced as a whole. A
+// config that Marshal has written is complete: a setting that it left out, as omitzero allows, is zero.
 //
 // An unknown key, a value of the wrong type, a number out of range, a key given twice and text after the end are errors
 // of one sentence with the full dotted key; *dst is then as it was. Whether the values make sense together is for the
@@ -210,8 +211,35 @@ func (d *decoder) config(path string, src any, dst reflect.Value) error {
 	if err := d.object(path, obj, body); err != nil {
 		return err
 	}
+	if current != dst {
+		clearOmitted(obj, body)
+	}
 	dst.Set(wrap())
 	return nil
+}
+
+// clearOmitted zeroes the settings tagged omitzero that obj leaves out, if obj has all others: such an object was
+// written by Marshal, which left them out because they were zero, whatever the registered default is by now.
+func clearOmitted(obj object, body reflect.Value) {
+	keys, err := fields(body.Type())
+	if err != nil {
+		return
+	}
+	var left []field
+	for _, k := range keys {
+		switch given := slices.ContainsFunc(obj, func(m member) bool { return m.key == k.name }); {
+		case given:
+		case !k.omitZero:
+			return // written by hand: what is left out has its default
+		default:
+			left = append(left, k)
+		}
+	}
+	for _, k := range left {
+		if v := body.FieldByIndex(k.index); !isZero(v) {
+			v.SetZero()
+		}
+	}
 }
 
 // given returns the value of the key "kind", nil if there is none.
