@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"cermic"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 )
 
 // stopIn starts a run of tiny(seed) that is stopped in the second of its iterations, in the given stage, and returns how long
@@ -45,6 +47,41 @@ func stopIn(t *testing.T, st *results.Store, seed uint64, stage string, stubborn
 		t.Errorf("stopped in stage %s of the second iteration: %d frames and %d evaluations, want those of the first", stage, got.Frames, len(got.Evals))
 	}
 	return time.Since(stopped)
+}
+
+func TestARunNamesTheSourcesOfAllItsSessions(t *testing.T) {
+	for _, c := range []struct{ earlier, want string }{{cermic.Sources(), cermic.Sources()}, {"other", results.SeveralSources}, {"", results.SeveralSources}} {
+		st, e := open(t), tiny(6)
+		stopIn(t, st, 6, stages[0], nil)
+		e.Budget.EvalEvery = 200
+		id, err := e.ID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := conf.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := st.Claim(t.Context(), id, text, results.Record{}, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved, _ := r.LoadCheckpoint()
+		if got := saved.Meta[metaSources]; got != cermic.Sources() {
+			t.Errorf("the checkpoint names sources %q", got)
+		}
+		saved.Meta[metaSources] = c.earlier
+		if err := errors.Join(r.SaveCheckpoint(saved), r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Run(t.Context(), e, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Host.Sources != c.want || c.want == results.SeveralSources && !got.Host.Dirty {
+			t.Errorf("after sources %q the record names %+v, want %q", c.earlier, got.Host, c.want)
+		}
+	}
 }
 
 func TestAStopInAnyStageIsSavedAndGoneOnFrom(t *testing.T) {
