@@ -73,7 +73,7 @@ func TestCommitsHaveTheSourcesOfTheirRecords(t *testing.T) {
 
 func TestRunsOfSourcesInNoCommitAreNotExportedAsRecords(t *testing.T) {
 	for want, host := range map[string]results.Host{
-		"1 run": {Commit: "0123", Sources: "4567"}, "no commit has": {Commit: "0123", Sources: "4567", Dirty: true}, "commit them": {Sources: "4567"},
+		"1 run": {Commit: "0123", Sources: "4567"}, "no commit that has": {Commit: "0123", Sources: "4567", Dirty: true}, "commit them": {Sources: "4567"},
 	} {
 		st := libtest.Store(t)
 		r, err := st.Claim(t.Context(), "0a", []byte(`{"seed":1}`), results.Record{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 1}, false, nil)
