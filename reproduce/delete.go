@@ -69,6 +69,7 @@ func deletable(st *results.Store, id string) (whole, about string, err error) {
 	r, err := plan.Find(st, id)
 	if err == nil {
 		if r, err = st.Get(r.ID); err == nil {
+			r = plan.Labelled([]*results.Record{r})[0]
 			return r.ID, fmt.Sprintf("%s  %s  %s, seed %d, budget %s, %s frames", r.ID, r.Task, r.Method, r.Seed, r.Budget, viz.Short(float64(r.Frames))), nil
 		}
 	}

@@ -113,7 +113,7 @@ func tinyTraining(method, store string, more ...string) []string {
 	if method == "mappo-cermic" {
 		settings = append(settings, "explore.d_s=8", "explore.d_x=8", "explore.phi_hidden=8", "explore.c_bar=8", "explore.n_neg=2", "explore.cermic_epochs=1",
 			"explore.cermic_minibatch=40", "explore.memory=mlp", "explore.memory.hidden=8", "explore.memory.d_f=8", "explore.memory.d_obs_enc=8",
-			"explore.int_form.waves=15", "explore.int_form.reservoir=64", "explore.int_form.sample=32", "budget.frames=150")
+			"budget.frames=150")
 	}
 	for _, s := range append(settings, more...) {
 		args = append(args, "-set", s)

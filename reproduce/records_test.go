@@ -107,6 +107,9 @@ func numbers(r *results.Record) (n int) {
 	return n
 }
 
+// renamed gives methods of earlier records, each followed by a space, the names that they have today.
+var renamed = strings.NewReplacer("mappo-cermic ", "mappo-cermic-st ", "qmix-cermic ", "qmix-cermic-st ", "mappo-cermic-kl ", "mappo-cermic ")
+
 // Tables and figures count what today's defaults train: a record of other ones stands on a line of its own, and no cell has it.
 func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
 	names, err := fs.Glob(records.FS, "*.json.gz")
@@ -141,7 +144,7 @@ func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
 		if id, err := e.ID(); err != nil || id != r.ID || name != id+".json.gz" {
 			t.Errorf("%s, %s on %s, seed %d, is run %s today (%v)", name, r.Method, r.Task, r.Seed, id, err)
 		}
-		if label := plan.Groups([]*results.Record{r})[0].Label; label != r.Method {
+		if label := plan.Groups([]*results.Record{r})[0].Label; label != r.Method && label+" " != renamed.Replace(r.Method+" ") {
 			t.Errorf("%s is called %q, today %q", name, r.Method, label)
 		}
 	}

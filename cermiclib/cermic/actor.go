@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 )
 
 // Reading: the appendix has the memory inform an agent's actions, but no arrow of the paper's figure leads from f_n to the actor,
@@ -26,7 +27,8 @@ import (
 // memory that the module trains, and has a past of its own, since that one sees a rollout batch as a whole and only after it.
 type actorContext struct {
 	mem     memory.Memory
-	now     *rl.Rollout // of a single step, which the agents see now
+	now     *rl.Rollout // of a single step, which the agents see now, as the task shows it
+	view    rl.Rollout  // memory of what the module reads of it
 	rows    []int32     // [E·N] all of its agent steps
 	program *nn.Program // f_n of rows
 	new     []byte      // past of one that has seen nothing
@@ -39,17 +41,18 @@ var (
 
 // Requires are the labels that a detector learns from, and f_n with actor_uses_context.
 func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
-	if !c.Exploit {
-		return needs, nil
-	}
 	if err := c.Validate(); err != nil {
 		return needs, err
 	}
-	mem, err := c.Memory.Build(b)
+	needs.Labels = c.PeerChannels && b.Spec.HidesPeers
+	if !c.Exploit {
+		return needs, nil
+	}
+	mem, err := c.Memory.Build(c.reads(b))
 	if err != nil {
 		return needs, err
 	}
-	needs.Labels = mem.Shape().Labels
+	needs.Labels = needs.Labels || mem.Shape().Labels
 	if c.ActorContext {
 		needs.Context = mem.Shape().Width
 	}
@@ -57,7 +60,7 @@ func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
 }
 
 // newActorContext compiles the graph of one step. The variables must exist already.
-func (c Config) newActorContext(b *nn.Build) (*actorContext, error) {
+func (c Config) newActorContext(b *nn.Build, task *envs.Spec) (*actorContext, error) {
 	mem, err := memory.OneStep(c.Memory).Build(b)
 	if err != nil {
 		return nil, err
@@ -66,7 +69,7 @@ func (c Config) newActorContext(b *nn.Build) (*actorContext, error) {
 	if mem.Shape().Chunk != 1 {
 		return nil, errors.New("cermic: actor_uses_context needs a memory that can go on by single steps, and this one cannot")
 	}
-	t := &actorContext{mem: mem, now: rl.NewRollout(b.Spec, 1, 0), rows: make([]int32, rows)}
+	t := &actorContext{mem: mem, now: rl.NewRollout(task, 1, 0), rows: make([]int32, rows)}
 	t.now.KeepLabels() // a detector that learns wants some, for a loss that is not computed here
 	for row := range t.rows {
 		t.rows[row] = int32(row)
@@ -85,12 +88,18 @@ func (m *module) ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error {
 	copy(t.now.Cells, in.Cells)
 	copy(t.now.Alive, in.Alive)
 	copy(t.now.IsFirst, isFirst)
+	copy(t.now.Visible, in.Visible)
+	copy(t.now.RelPos, in.RelPos)
+	x := t.now
+	if m.cfg.PeerChannels {
+		x = x.WithPeers(m.build.Spec, &t.view)
+	}
 	if w, ok := t.mem.(memory.Watcher); ok {
-		if err := w.Watch(t.now); err != nil {
+		if err := w.Watch(x); err != nil {
 			return err
 		}
 	}
-	t.mem.Gather(t.program, 0, t.now, t.rows)
+	t.mem.Gather(t.program, 0, x, t.rows)
 	if err := t.program.Run(); err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func TestCalibrationTellsSituationsWithPeersFromOthers(t *testing.T) {
 	for _, centre := range []bool{true, false} {
 		c := small()
 		c.Memory = memory.MLP{Embed: 16, Hidden: 16, Width: 16}
-		c.Embed, c.Negatives, c.Minibatch, c.Fraction, c.Epochs, c.LR = 16, 8, 128, 0.5, 1, 2e-3
+		c.Embed, c.Negatives, c.Minibatch, c.Fraction, c.Steps, c.Epochs, c.LR = 16, 8, 128, 0.5, 0, 1, 2e-3
 		c.CalibCentre = centre
 		built, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})
 		if err != nil {

@@ -15,6 +15,9 @@ import (
 type Config struct {
 	Memory memory.Config `json:"memory"` // memory that infers the peers' intention f_n^o; the paper: graph
 
+	// What the module reads: peers.go
+	PeerChannels bool `json:"peer_channels,omitzero"` // beside o_t, a channel of each peer, where observations have none: visible or not, and where; actor and critic never read it
+
 	// Representations: encoder.go, predict.go
 	Embed       int     `json:"d_s" range:"2..8192"`                 // length of s_t, the observation embedding; the paper: 64
 	Latent      int     `json:"d_x" range:"1..8192"`                 // length of x_t, the latent code; not in the paper, whose linear theory has dim x = dim s
@@ -47,6 +50,7 @@ type Config struct {
 	CalibCentre       bool    `json:"calib_centre"`                                       // corrections have mean 0 over the minibatch: context moves tolerance from some situations to others
 	MIBounds          string  `json:"mi_bounds" oneof:"sound,appendix,printed"`           // bounds of the mutual information that γ is made of; appendix, printed: as the paper has them
 	CriticSquash      string  `json:"critic_squash" oneof:"sigmoid,softmax"`              // function that maps the critic's scores into [0,1]
+	CriticBound       float64 `json:"critic_bound,omitzero"`                              // largest root mean square of an agent step's scores before that; 0: unbounded, so that they may saturate for good
 	NegKind           string  `json:"neg_kind" oneof:"marginal,noise"`                    // negatives of InfoNCE; marginal: f_n of other agent steps, as in the appendix, noise: f_n plus noise
 	NegScale          float64 `json:"neg_scale"`                                          // standard deviation of that noise, in units of f_n's over the minibatch; with neg_kind=noise
 	NegFilter         bool    `json:"neg_filter"`                                         // negatives are drawn from agent steps that have an f_{n-1}, as positives are
@@ -65,32 +69,34 @@ type Config struct {
 	explore.Bonus
 
 	// Training: module.go, sampling.go
-	Epochs    int     `json:"cermic_epochs" range:"0..10000"`        // epochs of the module over each rollout batch; not in the paper, Dynamic Bottleneck: 3
-	Fraction  float64 `json:"cermic_frac"`                           // share, 0 to 1, of the agent steps, drawn anew, that an epoch covers
-	Minibatch int     `json:"cermic_minibatch" range:"2..100000000"` // agent steps of a gradient step of the module
-	LR        float64 `json:"lr"`                                    // Adam's step size for the module; the paper: 1e-4
-	AdamEps   float64 `json:"adam_eps"`                              // Adam's ε for the module; the paper: 1e-6
-	GradClip  float64 `json:"grad_clip"`                             // global norm above which the module's gradient is scaled down
+	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000"` // gradient steps of the module after each rollout batch, in epochs over all of its agent steps; not in the paper; 0: see cermic_epochs
+	Epochs    int     `json:"cermic_epochs" range:"0..10000"`          // with cermic_steps=0, epochs of the module over each rollout batch; 0: it is never trained
+	Fraction  float64 `json:"cermic_frac"`                             // share, 0 to 1, of the agent steps, drawn anew, that each of these epochs covers
+	Minibatch int     `json:"cermic_minibatch" range:"2..100000000"`   // agent steps of a gradient step of the module
+	LR        float64 `json:"lr"`                                      // Adam's step size for the module; the paper: 1e-4
+	AdamEps   float64 `json:"adam_eps"`                                // Adam's ε for the module; the paper: 1e-6
+	GradClip  float64 `json:"grad_clip"`                               // global norm above which the module's gradient is scaled down
 }
 
 var _ explore.Config = Config{}
 
 func init() { explore.Register(Default()) }
 
-// Default returns the settings of our runs: the paper's numbers where it has any, else the reading that each field of
-// Config describes. The memory is the graph, as in the paper; the MLP costs a fraction of it on a CPU: -set explore.memory=mlp.
+// Default returns the module of mappo-cermic and qmix-cermic: the printed r^i = √KL, the paper's numbers where it has any,
+// else the reading that each field of Config describes. The memory is the graph, as in the paper; the MLP costs a fraction
+// of it on a CPU: -set explore.memory=mlp.
 func Default() Config {
 	return Config{
-		Memory: memory.DefaultGraph(),
-		Embed:  64, Latent: 64, Polyak: 0.005, EmbedNorm: true, LogScaleMin: -2.3, LogScaleMax: 1,
+		Memory: memory.DefaultGraph(), PeerChannels: true,
+		Embed: 64, Latent: 64, Polyak: 0.005, EmbedNorm: true, LogScaleMin: -2.3, LogScaleMax: 1,
 		Alpha: 0.2, Contrast: 0.1, PsiSpread: SpreadOptimal, ExploreReduce: OverMean,
 		Exploit: true, PsiNorm: PsiPerDim, Upper: 1, Lower: 0, LowerSign: SignDerived,
 		Chance: 0.1, MeanRadius: 0.05, SpreadRadius: 1.05,
 		CalibForm: CalibBounded, CalibKappa: 1, CalibCentre: true,
-		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, NegKind: NegativesMarginal, NegScale: 1, NegFilter: true, Negatives: 16,
+		MIBounds: BoundsSound, CriticSquash: SquashSigmoid, CriticBound: 5, NegKind: NegativesMarginal, NegScale: 1, NegFilter: true, Negatives: 16,
 		ConsistencyDecay: 0.99, ConsistencyCoef: 1, ConsistencyMemory: true, RewardFeature: FeatureSymlog,
 		Form: KL{}, Bonus: bonus(),
-		Epochs: 3, Fraction: 0.12, Minibatch: 512, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
+		Steps: 25, Fraction: 1, Minibatch: 128, LR: 1e-4, AdamEps: 1e-6, GradClip: 5,
 	}
 }
 
@@ -110,21 +116,31 @@ func Literal() Config {
 	return c
 }
 
-// Novelty returns Default with a bonus that fades where agents have been: the elliptical form on random waves of the embedding s_t, each agent's
-// by its own earlier steps, those kept that tell most, without what cannot be foreseen, centred and scaled over all of training, with the peers'
-// novelty added in training as MACE does. It is that of the methods mappo-cermic and qmix-cermic.
+// UCB returns Default with the bonus of Theorem 1, √(½·log(1+ηᵀΛ⁻¹η)), in place of the printed √KL: the preset of
+// mappo-cermic-ucb and qmix-cermic-ucb, which are ours and no experiment of the paper. η are Fourier features of the code
+// x_t. Each agent has its own Λ, of a leverage sample of its earlier steps. The bonus is centred and scaled over all of
+// training, and peers' bonuses are added in training, as MACE does.
 //
-// Reading: a constant part of r^i would reward not finishing an episode that ends at success, and what √KL leaves when it is centred says
-// nothing about novelty (D31). Waves tell places apart as counting would; unfiltered they find every picture of a
-// noisy screen new. How this form was chosen: reproduce/EXPLORATION.md.
-func Novelty() Config {
+// Reading: a constant part of r^i would reward not finishing an episode that ends at success (D31).
+func UCB() Config {
 	c := Default()
+	c.PeerChannels, c.CriticBound = false, 0
+	c.Steps, c.Epochs, c.Fraction, c.Minibatch = 0, 3, 0.12, 512
 	e := DefaultElliptical()
-	e.Features, e.Squash, e.Waves, e.Bandwidth, e.Lambda = FeatureEmbed, SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
+	e.Squash, e.Waves, e.Bandwidth, e.Lambda = SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
 	e.Whose, e.Earlier, e.Reservoir, e.Shape = WhoseOwn, EarlierLeverage, 4096, ShapeLog
-	e.Filter = FilterForeseeable
 	c.Form, c.Others = e, 1
 	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormCenterStd, 1, 0.01
+	return c
+}
+
+// Novelty returns UCB on the embedding s_t of filtered observations in place of the code: the preset of mappo-cermic-st and
+// qmix-cermic-st, which are retired. reproduce/EXPLORATION.md says how it was chosen.
+func Novelty() Config {
+	c := UCB()
+	e := c.Form.(Elliptical)
+	e.Features, e.Filter = FeatureEmbed, FilterForeseeable
+	c.Form = e
 	return c
 }
 
@@ -143,20 +159,31 @@ func bonus() explore.Bonus {
 		IntAnnealFrames: 3_000_000}
 }
 
-// Scheduled is what a machine without a GPU can afford of the module, where that is asked for: each of its three epochs takes a twentieth of
-// the agent steps, not an eighth, and sets 8 negatives against each, not 16; where it is to be quick, with the smallest of the memories:
-// the graph takes three times as long. In proportion to small networks it takes few, small and larger steps than the paper's 1e-4: fifty rollout
-// batches of 3,000 frames are all that there is to learn from, and their learner takes a fifteenth of a second for each.
+// Scheduled trains the module with half as many gradient steps as the learner takes, at the learner's step size: with
+// few of them its parts hardly leave their initial weights (D38). Without a GPU 8 negatives are set against each agent
+// step, not 16; where it is to be quick, the memory is the MLP, since the graph takes three times as long.
 func (c Config) Scheduled(s rl.Schedule) explore.Config {
 	if s.Sparing {
-		c.Fraction, c.Negatives = 0.05, 8
+		c.Negatives = 8
 	}
 	if s.Quick {
 		c.Memory = memory.DefaultMLP()
 	}
 	if s.Width > 0 {
-		c.Hidden, c.LR = s.Width, 1e-3
-		c.Minibatch, c.Fraction, c.Epochs = 4*s.Width, 0.042, 2 // of the 6,000 agent steps of two agents nearly one minibatch an epoch
+		c.Hidden = s.Width
+	}
+	if c.Steps > 0 {
+		c.Steps = (s.Updates + 1) / 2
+		if s.LR > 0 {
+			c.LR = s.LR
+		}
+	} else { // as the earlier records were trained
+		if s.Sparing {
+			c.Fraction = 0.05
+		}
+		if s.Width > 0 {
+			c.LR, c.Minibatch, c.Fraction, c.Epochs = 1e-3, 4*s.Width, 0.042, 2
+		}
 	}
 	c.Memory = rl.OnSchedule(c.Memory, s)
 	return c

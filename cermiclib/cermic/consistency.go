@@ -62,7 +62,7 @@ func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negativ
 	z := Concatenate([]*Node{InsertAxes(reward, -1), before, OnesLike(InsertAxes(reward, -1))}, -1)
 	query := DivScalar(Dot(z, w).Product(), math.Sqrt(float64(width))) // [B,F]
 	against, weight := c.negativeScores(query, now, negative, weight)
-	pos, neg := c.squash(ReduceSum(Mul(query, now), -1), against)
+	pos, neg := c.squash(c.boundScores(ReduceSum(Mul(query, now), -1), against))
 
 	all := Log(Add(Exp(pos), ReduceSum(Exp(neg), -1)))
 	hit := average(Sub(pos, all), weight)
@@ -79,6 +79,22 @@ func (c Config) consistencyOf(sc *model.Scope, f memory.Context, reward, negativ
 		return Where(some, gamma, ZerosLike(gamma)) // nothing foretells what has no past
 	}
 	return consistency{lo: running("gamma_lo", lo), hi: running("gamma_hi", hi), loss: Neg(hit), hit: hit}
+}
+
+// boundScores scales the scores of an agent step, positive [B] and negative [B,K], down to a root mean square of
+// critic_bound where theirs is larger.
+//
+// Deviation: the paper's bilinear score is unbounded. Where all candidates drift into the flat part of the sigmoid, the
+// loss stays at log(K+1) and no gradient leads back. Any rule that picks the positive among K+1 candidates estimates the
+// mutual information from below, so that the estimate stays one.
+func (c Config) boundScores(positive, negative *Node) (pos, neg *Node) {
+	if c.CriticBound == 0 {
+		return positive, negative
+	}
+	candidates := float64(negative.Shape().Dimensions[1] + 1)
+	square := DivScalar(Add(Square(positive), ReduceSum(Square(negative), -1)), candidates)
+	scale := Div(ConstAs(square, c.CriticBound), Sqrt(MaxScalar(square, c.CriticBound*c.CriticBound)))
+	return Mul(positive, scale), Mul(negative, InsertAxes(scale, -1))
 }
 
 // squash brings the scores of the positive [B] and of the negatives [B,K] into [0,1].

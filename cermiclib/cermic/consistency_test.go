@@ -268,3 +268,61 @@ func TestCalibrationIsTheMLPOfItsFormula(t *testing.T) {
 		}
 	}
 }
+
+// criticLossAfterSaturation pushes all scores of a critic far into the flat part of the sigmoid, trains it on features
+// that are nearly what came before, and returns its loss over the last 20 of 400 gradient steps as a share of chance.
+func criticLossAfterSaturation(t *testing.T, bound float64) float64 {
+	t.Helper()
+	const b, width, steps = 64, 8, 400
+	c := Default()
+	c.Negatives, c.NegFilter, c.LR, c.CriticBound = 8, false, 0.1, bound
+	build := &nn.Build{Spec: fakeSpec(16), Backend: pureGo(t), Store: nn.NewStore(1), Seed: 1}
+	inputs := []nn.Input{nn.F32("now", b, width), nn.F32("before", b, width), nn.I32("negative", b, c.Negatives)}
+	p, err := nn.NewProgram(build, "critic", inputs, func(sc *model.Scope, in []*Node) []*Node {
+		ones := ReduceSum(OnesLike(in[0]), -1)
+		f := memory.Context{Now: in[0], Before: in[1], Exists: DivScalar(ones, width)}
+		got := c.consistencyOf(sc.At(scope), f, ZerosLike(ones), in[2], f.Exists)
+		c.adam().Minimize(sc.At(scope), got.loss)
+		return []*Node{got.loss}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := build.Store.GetVariable("/cermic/critic/weights").MustValue()
+	tensors.MustMutableFlatData(weights, func(w []float32) {
+		for i := range width { // the row of the constant: with features around 2 scores are about 2·30·√8 = 170
+			w[(width+1)*width+i] = 30
+		}
+	})
+	r, loss := rng.New(1, "saturation"), 0.0
+	before, now := make([]float32, b*width), make([]float32, b*width)
+	for step := range steps {
+		for i := range now {
+			before[i] = 2 + r.Norm()
+			now[i] = before[i] + 0.1*r.Norm()
+		}
+		p.Feed(0, func(dst []float32) { copy(dst, now) })
+		p.Feed(1, func(dst []float32) { copy(dst, before) })
+		p.FeedInt(2, func(dst []int32) {
+			for i := range dst {
+				dst[i] = int32((i/c.Negatives + 1 + r.IntN(b-1)) % b)
+			}
+		})
+		if err := p.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if step >= steps-20 {
+			loss += float64(p.Scalar(0)) / 20
+		}
+	}
+	return loss / math.Log(float64(c.Negatives+1))
+}
+
+func TestASaturatedCriticReturnsOnlyWithABound(t *testing.T) {
+	if got := criticLossAfterSaturation(t, Default().CriticBound); got > 0.9 {
+		t.Errorf("with a bound the loss is still %.4f of chance, want less than .9", got)
+	}
+	if got := criticLossAfterSaturation(t, 0); got < 0.9999 {
+		t.Errorf("without a bound the loss is %.4f of chance: this start does not saturate the critic", got)
+	}
+}

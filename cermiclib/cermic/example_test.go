@@ -60,10 +60,11 @@ func Example_ownLearner() {
 	defer build.Close()
 	settings := cermic.Default()
 	settings.Alpha, settings.Minibatch = 0.5, 64 // any setting, by its field
-	settings.Memory = memory.DefaultMLP()        // the graph's detector learns from labels, which x would have to keep
+	settings.Memory = memory.DefaultMLP()
 	curiosity := must(settings.Build(build))
 
 	mine, x := climber{chance: rng.New(1, "climber")}, rl.NewRollout(s, 40, 0)
+	x.KeepLabels() // whom agents see, which the module reads beside their observations
 	play := rl.NewCollector(env)
 	for x.Iteration = range 3 {
 		err := play.Collect(x, func(_ int, seen *envs.Step, act *envs.Actions) error {

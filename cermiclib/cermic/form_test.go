@@ -36,7 +36,7 @@ func formsUnderTest() map[string]Form {
 
 func withForm(f Form) Config {
 	c := small()
-	c.Form, c.Epochs, c.Embed = f, 1, 16
+	c.Form, c.Steps, c.Embed = f, 1, 16
 	c.Memory = memory.MLP{Embed: 4, Hidden: 8, Width: 8}
 	if _, ok := f.(Context); ok { // has a hidden state that watching a rollout twice would advance twice
 		c.Memory = memory.GRU{Embed: 4, Layers: 1, Width: 8, Chunk: 4}
@@ -107,16 +107,6 @@ func TestOwnFormsReadTheirAgentAlone(t *testing.T) {
 				t.Errorf("%s: row %d gets %g, and %g where another agent sees something else", name, row, plain[row], strange[row])
 			}
 		}
-	}
-}
-
-func TestPeersBonusesAddUp(t *testing.T) {
-	c := Default()
-	c.Others = 0.5
-	r := []float32{1, 2, 4, 8}
-	c.shareOut(r, []uint8{1, 1, 1, 0}, 2)
-	if want := []float32{2, 2.5, 4, 8}; !slices.Equal(r, want) { // the dead one, worth 8, counts nothing
-		t.Errorf("shared bonuses are %v, want %v", r, want)
 	}
 }
 

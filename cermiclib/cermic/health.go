@@ -21,6 +21,7 @@ var healthRanges = []struct {
 	{"context_std", 0.05, 2, "the memory's features have collapsed", "the memory's features are not normalised"},
 	{"context_before", 0.02, 1, "hardly any agent step has a feature before it, so that the critic learns next to nothing; with the graph memory, nobody is detected", ""},
 	{"kl", 0.02, 3, "the code carries no information", "the code is held by the clamp of its standard deviation"},
+	{"nce_share", 0, 0.995, "", "the critic tells f_n from other features no better than chance: γ is 0 and nothing is calibrated"},
 	{"gamma_hi", 0.01, math.Inf(1), "the memory does not foretell itself, so that nothing is calibrated", ""},
 	{"upper_active", 0.05, 0.6, "", "L_UB is violated nearly everywhere"},
 	{"lower_active", 0.05, 0.6, "", "L_LB is violated nearly everywhere"},

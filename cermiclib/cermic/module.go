@@ -40,9 +40,12 @@ const (
 // module is CERMIC in a running experiment.
 type module struct {
 	cfg       Config
+	task      *envs.Spec // as actors observe it
 	seed      uint64
 	agents    int           // N
-	build     *nn.Build     // for Inspect
+	build     *nn.Build     // of what the module reads: its Spec has the channels of peers
+	view      rl.Rollout    // memory of read
+	sighted   []bool        // [E·N] the running episode had a sighting behind its first step, by the labels
 	mem       memory.Memory // nil without L_exploit
 	context   *actorContext // nil unless actor_uses_context
 	minibatch int           // B
@@ -73,7 +76,9 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	m := &module{cfg: c, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, bonus: explore.NewRewardNormaliser(c.Bonus)}
+	task := b.Spec
+	b = c.reads(b)
+	m := &module{cfg: c, task: task, seed: b.Seed, agents: b.Spec.Agents, build: b, minibatch: c.Minibatch, bonus: explore.NewRewardNormaliser(c.Bonus)}
 	m.sampler.chunk = 1
 	var err error
 	if c.Exploit {
@@ -95,7 +100,7 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 		}
 	}
 	if c.ActorContext {
-		m.context, err = c.newActorContext(b)
+		m.context, err = c.newActorContext(b, m.task)
 	}
 	return m, err
 }
@@ -158,11 +163,11 @@ func (c Config) train(sc *model.Scope, mem memory.Memory, b batch) (total *graph
 // Behave leaves the policy's distribution as it is: CERMIC explores through the reward alone.
 func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 
-// Update trains the module: cermic_epochs passes, each over a fresh random share of the agent steps of x. It returns the means
-// over the gradient steps; doc.go explains each.
+// Update trains the module on minibatches of x. It returns the means over the gradient steps; doc.go explains each.
 //
 // Reading: once for each rollout batch, as in Algorithm 1; the introduction has it at each episode (D16).
 func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	x = m.read(x)
 	if err := m.watch(x); err != nil {
 		return nil, err
 	}
@@ -178,30 +183,33 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 		}
 	}
 	sums, values, steps := make([]float64, len(m.names)), make([]float32, len(m.names)), 0
-	for epoch := range m.cfg.Epochs {
-		rows, weight := m.sampler.draw(x, m.cfg.Fraction, m.minibatch, m.stream("cermic rows", x.Iteration, epoch))
-		for at := 0; at < len(rows); at += m.minibatch {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			m.feed(x, rows[at:at+m.minibatch], weight[at:at+m.minibatch], steps)
-			if err := m.step.Run(); err != nil {
-				return nil, err
-			}
-			m.step.Read(0, values)
-			for i, v := range values {
-				sums[i] += float64(v)
-			}
-			steps++
+	for rows, weight := range m.minibatches(x) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
+		m.feed(x, rows, weight, steps)
+		if err := m.step.Run(); err != nil {
+			return nil, err
+		}
+		m.step.Read(0, values)
+		for i, v := range values {
+			sums[i] += float64(v)
+		}
+		steps++
 	}
 	m.last = append(m.last[:0], x.Extrinsic[x.Rows()-x.E*x.N:]...)
 	out := rl.Scalars{"cermic/steps": float64(steps)}
+	if m.cfg.PeerChannels && x.Visible != nil {
+		out["cermic/context_labels"] = m.sightings(x)
+	}
 	if steps == 0 {
 		return out, nil
 	}
 	for i, name := range m.names {
 		out[name] = sums[i] / float64(steps)
+	}
+	if loss, ok := out["cermic/loss_nce"]; ok && m.cfg.CriticBound > 0 {
+		out["cermic/nce_share"] = loss / math.Log(float64(m.cfg.Negatives+1))
 	}
 	m.health.updates++
 	m.health.check(out)

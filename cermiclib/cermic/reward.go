@@ -5,17 +5,22 @@ package cermic
 import (
 	"context"
 
+	"cermic/cermiclib/explore"
 	"cermic/cermiclib/rl"
 )
 
 // Reward adds r^i to x.Intrinsic, normalised and weighted as the Bonus of the settings says, for every agent that is alive. int_form
 // selects the formula: form.go.
+//
+// Deviation: the paper's bonus is each agent's own. With int_others, training uses what other agents see, as MACE does;
+// policies still see none of it.
 func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	x = m.read(x)
 	m.fit(x)
 	if err := m.form.reward(ctx, m.raw, x); err != nil {
 		return nil, err
 	}
-	m.cfg.shareOut(m.raw, x.Alive, x.N)
+	explore.AddPeers(m.raw, x.Alive, x.N, m.cfg.Others)
 	scaled := m.bonus.Apply(x, m.raw, "cermic")
 	judgeBonus(scaled, x, m.raw)
 	m.health.check(scaled)
@@ -39,47 +44,29 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32, alive []uin
 	if err != nil {
 		return err
 	}
-	m.cfg.shareOut(dst, alive, m.agents)
+	explore.AddPeers(dst, alive, m.agents, m.cfg.Others)
 	for i, r := range dst {
 		dst[i] = m.bonus.Scaled(r)
 	}
 	return nil
 }
 
-// CanScore returns what the form says of it.
-func (m *module) CanScore() error { return m.form.canScore() }
+// CanScore returns why the bonus of old agent steps cannot be computed, or nil.
+func (m *module) CanScore() error {
+	if m.build.Spec != m.task {
+		return errNeedsRollout("peer_channels")
+	}
+	return m.form.canScore()
+}
 
 // Rate writes r^i of the agent steps of x, whole episodes, into dst [T,E,N], neither normalised nor weighted, and takes nothing in.
 func (m *module) Rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
-	return m.form.look(ctx, dst, x)
+	return m.form.look(ctx, dst, m.read(x))
 }
 
 // fit makes m.raw as long as x.
 func (m *module) fit(x *rl.Rollout) {
 	if len(m.raw) != x.Rows() {
 		m.raw = make([]float32, x.Rows())
-	}
-}
-
-// shareOut adds to r^i of each agent of a frame int_others times that of its peers that are alive; r and alive are [frames,N].
-//
-// Deviation: the paper's bonus is each agent's own. The sum uses in training what other agents see, as MACE's does; policies
-// still see none of it.
-func (c Config) shareOut(r []float32, alive []uint8, agents int) {
-	if c.Others == 0 {
-		return
-	}
-	for at := 0; at < len(r); at += agents {
-		team, total := r[at:at+agents], 0.0
-		for i, v := range team {
-			if alive[at+i] != 0 {
-				total += float64(v)
-			}
-		}
-		for i, v := range team {
-			if alive[at+i] != 0 {
-				team[i] = float32(float64(v) + c.Others*(total-float64(v)))
-			}
-		}
 	}
 }

@@ -3,8 +3,10 @@
 package cermic
 
 import (
+	"iter"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"cermic/envs/rng"
 
@@ -50,6 +52,22 @@ func (s *sampler) draw(x *rl.Rollout, share float64, b int, r *rng.Rand) (rows [
 		rows, weight = append(rows, rows[len(rows)-s.chunk]), append(weight, 0)
 	}
 	return rows, weight
+}
+
+// minibatches yields agent steps and weights of each gradient step on x, [B] each.
+func (m *module) minibatches(x *rl.Rollout) iter.Seq2[[]int32, []float32] {
+	return func(yield func([]int32, []float32) bool) {
+		for epoch, taken := 0, 0; epoch < m.cfg.Epochs || taken < m.cfg.Steps; epoch++ {
+			rows, weight := m.sampler.draw(x, m.cfg.Fraction, m.minibatch, m.stream("cermic rows", x.Iteration, epoch))
+			for b := range slices.Chunk(rows, m.minibatch) {
+				if m.cfg.Steps > 0 && taken == m.cfg.Steps || !yield(b, weight[:m.minibatch]) {
+					return
+				}
+				weight = weight[m.minibatch:]
+				taken++
+			}
+		}
+	}
 }
 
 // alive reports whether the agent lives in any step of the sample that starts at row.

@@ -53,7 +53,7 @@ func TestSpreadReachesTheDecodersError(t *testing.T) {
 	}
 	for spread, near := range map[string]bool{SpreadOptimal: true, SpreadLearned: false} {
 		spec, c := fakeSpec(8), small()
-		c.PsiSpread, c.Minibatch, c.Fraction, c.Exploit, c.Contrast, c.Epochs = spread, 64, 1, false, 0, 1
+		c.PsiSpread, c.Minibatch, c.Fraction, c.Exploit, c.Contrast, c.Steps, c.Epochs = spread, 64, 1, false, 0, 0, 1
 		c.Hidden, c.LR = 64, 1e-3 // so that the error has settled after these steps, and the running mean with it
 		m, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1})
 		if err != nil {

@@ -14,6 +14,7 @@ type state struct {
 	Bonus     json.RawMessage
 	Extrinsic rl.Running
 	Last      []float32
+	Sighted   []bool `json:",omitempty"`
 	Memory    []byte // of a memory that is a rl.Saver
 	Context   []byte `json:"Told,omitempty"` // the same of the one that actors read
 	Form      []byte `json:",omitempty"`     // what the formula of r^i has taken in
@@ -22,7 +23,7 @@ type state struct {
 // Save returns the running statistics and what the memory carries from one rollout batch to the next. The running means of γ are
 // variables of the store.
 func (m *module) Save() []byte {
-	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Form: m.form.Save()}
+	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted, Form: m.form.Save()}
 	if saver, ok := m.mem.(rl.Saver); ok {
 		s.Memory = saver.Save()
 	}
@@ -58,7 +59,7 @@ func (m *module) Load(data []byte) error {
 	if err := m.bonus.Load(s.Bonus); err != nil {
 		return err
 	}
-	m.extrinsic, m.last = s.Extrinsic, s.Last
+	m.extrinsic, m.last, m.sighted = s.Extrinsic, s.Last, s.Sighted
 	return nil
 }
 

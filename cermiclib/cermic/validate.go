@@ -32,6 +32,9 @@ func (c Config) validateChoices() error {
 	if c.Alpha == 0 && !c.Exploit {
 		return fmt.Errorf("alpha is 0 and exploit is false, which leaves nothing to train; set one of them, or explore=none")
 	}
+	if c.Steps > 0 && c.Epochs > 0 {
+		return fmt.Errorf("cermic_steps is %d and cermic_epochs is %d, which both say how long the module is trained; set one of them to 0", c.Steps, c.Epochs)
+	}
 	if c.ActorContext && !c.Exploit {
 		return fmt.Errorf("actor_uses_context is true and exploit is false, which leaves out the memory that it needs; change one of them")
 	}
@@ -48,6 +51,7 @@ func (c Config) validateCounts() error {
 		{"d_x", c.Latent, 1},
 		{"phi_hidden", c.Hidden, 0}, // 0: Dynamic Bottleneck's
 		{"n_neg", c.Negatives, 1},
+		{"cermic_steps", c.Steps, 0},
 		{"cermic_epochs", c.Epochs, 0},
 		{"cermic_minibatch", c.Minibatch, 2}, // spreads and contrasts need company
 	} {
@@ -73,6 +77,7 @@ func (c Config) validateNumbers() error {
 		{"calib_kappa", c.CalibKappa, 0, inf},
 		{"neg_scale", c.NegScale, 0, inf},
 		{"nce_coef", c.ConsistencyCoef, 0, inf},
+		{"critic_bound", c.CriticBound, 0, inf},
 		{"int_others", c.Others, 0, inf},
 	} {
 		if !(f.value >= f.min && f.value <= f.max) || math.IsInf(f.value, 0) {

@@ -20,7 +20,7 @@ func withContext(mem memory.Config) Config {
 	l := e.Learner.(learn.MAPPO)
 	l.Frames, l.Minibatch, l.Epochs = 60, 60, 1
 	c := cermic.Default()
-	c.Embed, c.Latent, c.Hidden, c.Negatives, c.Epochs, c.Fraction, c.Minibatch, c.Upper = 8, 8, 8, 2, 1, 0.2, 20, 8
+	c.Embed, c.Latent, c.Hidden, c.Negatives, c.Steps, c.Minibatch, c.Upper = 8, 8, 8, 2, 2, 20, 8
 	c.Memory, c.ActorContext = mem, true
 	e.Learner, e.Explore = l, c
 	e.Budget.Frames, e.Budget.EvalEvery, e.Budget.EvalEpisodes = 180, 180, 5

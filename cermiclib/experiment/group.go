@@ -179,7 +179,8 @@ func (g *group) decide(k, frames int, isFirst []uint8) error {
 
 // seen is what the agents of a step see, with their policies' states.
 func seen(step *envs.Step, hidden []float32) rl.Obs {
-	return rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Hidden: hidden}
+	return rl.Obs{Obs: step.Obs, Cells: step.Cells, State: step.State, Mask: step.Mask, Alive: step.Alive, Hidden: hidden,
+		Visible: step.Visible, RelPos: step.RelPos}
 }
 
 // look lets the learner act on what the agents see, and on the context that an explorer gives them; isFirst [E] is 1 where an episode begins.

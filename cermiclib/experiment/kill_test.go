@@ -87,7 +87,7 @@ func small(method string) Config {
 	}
 	e.Budget.Frames = 250
 	c := cermic.Default()
-	c.Embed, c.Latent, c.Hidden, c.Negatives, c.Epochs, c.Fraction, c.Minibatch = 8, 8, 8, 2, 1, 0.2, 40
+	c.Embed, c.Latent, c.Hidden, c.Negatives, c.Steps, c.Minibatch = 8, 8, 8, 2, 2, 40
 	c.Upper, c.IntNorm = 8, explore.NormReturnStd // codes of 8 numbers vary more; the norm that keeps the most state
 	c.RewardFeature = cermic.FeatureRunningStd
 	c.Memory = memory.MLP{Embed: 8, Hidden: 8, Width: 8}

@@ -149,6 +149,9 @@ func (s *session) stored(id string, st *results.Store) *results.Record {
 	for _, line := range damage {
 		s.note(line)
 	}
+	if s.exp.Method != "" {
+		found.Method = s.exp.Method // the name of today
+	}
 	s.tellStored(found)
 	return found
 }

@@ -39,7 +39,7 @@ const (
 
 // DefaultCoef are the weights of the methods' bonuses by the Kind of the explorer: one point of the grid 0.002, 0.01, 0.05, 0.2 for each
 // method, the same for all tasks.
-var DefaultCoef = map[string]float64{"mace": 0.01, "db": 0.05}
+var DefaultCoef = map[string]float64{"mace": 0.01, "db": 0.05, "rff": 0.01}
 
 // DefaultBonus is the rule by which the bonus of every curiosity method is scaled, of the explorer of that Kind: the running mean over
 // all of training taken off, divided by the running standard deviation, and weighted by DefaultCoef. What is left without centring rewards
@@ -167,6 +167,27 @@ func (p *RewardNormaliser) normalised(r float32) float64 {
 
 // Scaled is what Apply would add for r with the statistics of the last rollout.
 func (p *RewardNormaliser) Scaled(r float32) float32 { return float32(p.Coef * p.normalised(r)) }
+
+// AddPeers adds to the reward r [frames,N] of each living agent weight times those of its living peers in the same frame.
+// alive is [frames,N].
+func AddPeers(r []float32, alive []uint8, agents int, weight float64) {
+	if weight == 0 {
+		return
+	}
+	for at := 0; at < len(r); at += agents {
+		team, total := r[at:at+agents], 0.0
+		for i, v := range team {
+			if alive[at+i] != 0 {
+				total += float64(v)
+			}
+		}
+		for i, v := range team {
+			if alive[at+i] != 0 {
+				team[i] = float32(float64(v) + weight*(total-float64(v)))
+			}
+		}
+	}
+}
 
 // Save returns the statistics; encoding/json writes floats so that they read back bit for bit.
 func (s *stats) Save() []byte {

@@ -4,6 +4,7 @@ package explore
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"cermic/cermiclib/rl"
@@ -65,7 +66,7 @@ func TestSpreadIsThatOfWhatIsAdded(t *testing.T) {
 
 // TestAllBonusesHaveOneScale: by default, only what the bonus is and its weight tell methods apart.
 func TestAllBonusesHaveOneScale(t *testing.T) {
-	for _, b := range []Bonus{DefaultMACE().Bonus, DefaultDB().Bonus} {
+	for _, b := range []Bonus{DefaultMACE().Bonus, DefaultDB().Bonus, DefaultRFF().Bonus} {
 		if b.IntCoef = 0; b != DefaultBonus("") {
 			t.Errorf("a bonus of %+v, want %+v but for the weight", b, DefaultBonus(""))
 		}
@@ -118,6 +119,14 @@ func TestTheDeadAreNeitherPaidNorCounted(t *testing.T) {
 	s := p.Apply(x, []float32{1, 500, 3}, "test")
 	if x.Intrinsic[0] != -1 || x.Intrinsic[1] != 0 || x.Intrinsic[2] != 1 || s["test/int_mean"] != 2 {
 		t.Errorf("paid %v with mean %g, want -1 0 1 with mean 2", x.Intrinsic, s["test/int_mean"])
+	}
+}
+
+func TestPeersBonusesAddUp(t *testing.T) {
+	r := []float32{1, 2, 4, 8}
+	AddPeers(r, []uint8{1, 1, 1, 0}, 2, 0.5)
+	if want := []float32{2, 2.5, 4, 8}; !slices.Equal(r, want) { // the dead one, worth 8, counts nothing
+		t.Errorf("shared bonuses are %v, want %v", r, want)
 	}
 }
 

@@ -35,3 +35,9 @@ func (c MACE) Bytes(s *envs.Spec, frames int) float64 {
 	sum := 4*(kept+float64(c.Minibatch))*float64(l.width()) + nn.Bytes(rows, float64(nn.ObsFeatures(s)), c.HindsightHidden...)
 	return sum + nn.Bytes(rows, float64(nn.ObsFeatures(s)), append(slices.Repeat([]int{c.NoveltyWidth}, c.NoveltyLayers), c.NoveltyOut)...)
 }
+
+// Bytes counts the agents' Λ.
+func (c RFF) Bytes(s *envs.Spec, _ int) float64 {
+	d := float64(c.Waves + 1)
+	return 8 * d * d * float64(s.Agents)
+}

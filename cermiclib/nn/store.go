@@ -27,15 +27,26 @@ type Build struct {
 	Context int          // F, numbers that an explorer gives each actor beside its observation; 0: none
 
 	programs []*Program
+	parts    []*Build // made by For
+}
+
+// For returns b for networks that read what spec describes. They share its store, and b.Close releases their programs.
+func (b *Build) For(spec *envs.Spec) *Build {
+	part := *b
+	part.Spec, part.programs, part.parts = spec, nil, nil
+	b.parts = append(b.parts, &part)
+	return &part
 }
 
 // Close releases the compiled graphs and the variables, which lie on the device: the garbage collector sees only how little
 // of them is in Go's memory. Nothing that was built can be used any more.
 func (b *Build) Close() {
-	for _, p := range b.programs {
-		p.Close()
+	for _, part := range append(b.parts, b) {
+		for _, p := range part.programs {
+			p.Close()
+		}
+		part.programs = nil
 	}
-	b.programs = nil
 	b.Store.Finalize()
 }
 

@@ -22,6 +22,9 @@ type Obs struct {
 
 	Context []float32 // [E,N,F] what an explorer tells each actor of that agent's own past; nil for nothing
 
+	Visible []uint8   // [E,N,P] detector labels as in envs.Step, for explorers alone
+	RelPos  []float32 // [E,N,P,2] likewise
+
 	Frames int // trained so far; schedules of exploration depend on it, evaluation leaves it 0
 }
 
@@ -63,6 +66,9 @@ type finals struct {
 	state []float32
 	mask  []uint8
 	n     int
+
+	visible []uint8 // labels, where the rollout keeps them
+	relPos  []float32
 }
 
 // Rows is T·E·N, the number of agent steps; agent step (t, c, i) is row (t·E + c)·N + i.
@@ -120,7 +126,7 @@ func (x *Rollout) Clear() {
 		x.last.index[i] = -1
 	}
 	x.last.n, x.last.obs, x.last.cells, x.last.state = 0, x.last.obs[:0], x.last.cells[:0], x.last.state[:0]
-	x.last.mask = x.last.mask[:0]
+	x.last.mask, x.last.visible, x.last.relPos = x.last.mask[:0], x.last.visible[:0], x.last.relPos[:0]
 	clear(x.Intrinsic)
 	x.ExtrinsicWeight = 1
 }
@@ -152,6 +158,11 @@ func (x *Rollout) End(t, c int, s *envs.Step) {
 	if s.Mask != nil {
 		k := x.N * x.Spec.Act.Choices
 		x.last.mask = append(x.last.mask, s.Mask[c*k:(c+1)*k]...)
+	}
+	if x.Visible != nil {
+		p := x.N * x.Spec.Peers()
+		x.last.visible = append(x.last.visible, s.Visible[c*p:(c+1)*p]...)
+		x.last.relPos = append(x.last.relPos, s.RelPos[2*c*p:2*(c+1)*p]...)
 	}
 }
 

@@ -19,6 +19,8 @@ type Schedule struct {
 	Batch  int // frames of one of them
 	Replay int // frames that its replay buffer holds
 
+	Updates int // gradient steps of the learner after each rollout batch, whatever its kind, for parts that keep pace
+
 	LR    float64 // step size of learners; 0: their own
 	Width int     // width of networks, where they are in proportion to small tasks, but of CPM's core and of ICES' exploration policy; 0: their own
 

@@ -100,7 +100,7 @@ func (e *env) describe(name string, common envs.Common) {
 	}
 	e.spec = envs.Spec{
 		Name: name, NumEnvs: common.NumEnvs, Agents: len(e.policy), Teams: teams, Groups: w.Groups, PeersAcross: w.Across, Obs: []int{w.Obs},
-		Entities: w.Entities, State: len(e.policy) * w.Obs, Act: actionSpec(e.choices, limit),
+		HidesPeers: true, Entities: w.Entities, State: len(e.policy) * w.Obs, Act: actionSpec(e.choices, limit),
 		Horizon: e.settings.MaxSteps, EvalHorizon: e.settings.MaxSteps, Metric: "reward",
 		Sparse: common.Reward == envs.Sparse, Solved: e.settings.SuccessReward,
 	}

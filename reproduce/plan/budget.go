@@ -9,6 +9,7 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
 	"cermic/envs/conf"
@@ -176,10 +177,14 @@ func FindPreset(name string) (Preset, error) {
 	return Preset{}, fmt.Errorf("unknown budget %q%s", name, conf.Near(name, known))
 }
 
-// schedule is what parts are trained on.
-func (b Preset) schedule() rl.Schedule {
+// schedule is what the parts beside a learner are trained on.
+func (b Preset) schedule(l learn.Config) rl.Schedule {
 	s := b.Schedule
 	s.Frames = b.Budget.Frames
+	s.Updates = s.Epochs * s.Rollout / max(1, s.Minibatch)
+	if _, ok := l.(learn.ValueBased); ok {
+		s.Updates = s.Steps
+	}
 	return s
 }
 
@@ -189,7 +194,7 @@ func (b Preset) apply(e *experiment.Config) {
 	shared := e.Task.Shared()
 	shared.NumEnvs = b.NumEnvs
 	e.Task = e.Task.WithShared(shared)
-	s := b.schedule()
+	s := b.schedule(e.Learner)
 	e.Learner, e.Policy, e.Explore = rl.OnSchedule(e.Learner, s), rl.OnSchedule(e.Policy, s), rl.OnSchedule(e.Explore, s)
 }
 
@@ -212,13 +217,13 @@ func (b Preset) set(e *experiment.Config, key, value string) error {
 		return was != is
 	}
 	if changed("learner") {
-		e.Learner = rl.OnSchedule(e.Learner, b.schedule())
+		e.Learner = rl.OnSchedule(e.Learner, b.schedule(e.Learner))
 	}
 	if changed("policy") {
-		e.Policy = rl.OnSchedule(e.Policy, b.schedule())
+		e.Policy = rl.OnSchedule(e.Policy, b.schedule(e.Learner))
 	}
 	if changed("explore") {
-		e.Explore = rl.OnSchedule(ofMethods(e.Explore), b.schedule())
+		e.Explore = rl.OnSchedule(e.Explore, b.schedule(e.Learner))
 	}
 	if fade, _ := FindKey(now, "explore.int_anneal"); changed("explore.int_anneal") && fade == explore.AnnealLinear {
 		if err := conf.Set(e, "explore.int_anneal_frames", fmt.Sprint(b.Budget.Frames)); err != nil {

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,26 @@ func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
 			if got := bonus(e.Explore).IntAnnealFrames; got != b.Budget.Frames || e.Method != method+" explore.int_anneal=linear_to_zero" {
 				t.Errorf("%s at %s, called %q: fades over %d frames, want %d", method, b.Budget.Name, e.Method, got, b.Budget.Frames)
 			}
+		}
+	}
+}
+
+// TestMethodsOfOneExplorer: a kind's registered default is that of the first method that has it, and only retired methods have the bonus on s_t.
+func TestMethodsOfOneExplorer(t *testing.T) {
+	for _, kind := range conf.Kinds[explore.Config]() {
+		c, err := conf.New[explore.Config](kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(methods, func(m Method) bool { return m.Explore.Kind() == kind })
+		if i >= 0 && !reflect.DeepEqual(c, methods[i].Explore) {
+			t.Errorf("explore=%s is %+v, of %s %+v", kind, c, methods[i].ID, methods[i].Explore)
+		}
+	}
+	for _, m := range methods {
+		c, ok := m.Explore.(cermic.Config)
+		if retired := strings.HasSuffix(m.ID, "-st"); ok && (c.Form == cermic.Novelty().Form) != retired {
+			t.Errorf("%s has the form %+v", m.ID, c.Form)
 		}
 	}
 }

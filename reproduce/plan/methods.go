@@ -40,7 +40,8 @@ func Mixer(l learn.Config) string {
 	return ""
 }
 
-// methods is the registration: one line a method. Those of the paper take their description from there.
+// methods is the registration: one line a method. Those of the paper take their description from there. Of two methods that
+// an experiment is equally near to, the first names it: retired ones stand before ucb, so that their records keep one name.
 var methods = []Method{
 	{ID: "qmix", Learner: learn.DefaultQ(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
 	{ID: "mappo", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.None{}},
@@ -50,11 +51,15 @@ var methods = []Method{
 	{ID: "qmix-spectra", Learner: mixedBy(learn.DefaultSPECTra()), Policy: policy.DefaultSPECTra(), Explore: explore.None{}},
 	{ID: "mappo-db", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultDB()},
 	{ID: "qplex-ices", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.DefaultICES()},
-	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Novelty()},
-	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Novelty()},
+	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
+	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{
 		ID: "qplex", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.None{},
 		About: "QPLEX alone: what qplex-ices has without its explorer",
+	},
+	{
+		ID: "mappo-rff", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultRFF(),
+		About: "MAPPO with an elliptical count on random Fourier features of the observation, a control that learns no features",
 	},
 	{
 		ID: "mace-native", Learner: standardised(independent(learn.DefaultMAPPO())), Policy: policy.DefaultMLP(), Explore: explore.NativeMACE(),
@@ -69,24 +74,25 @@ var methods = []Method{
 		NumEnvs: 8, About: "qmix-spectra trained as its authors do, on their schedule",
 	},
 	{
-		ID: "mappo-cermic-kl", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default(),
-		About: "mappo-cermic with the intrinsic reward that the paper prints, √KL to N(0, I), which does not measure novelty",
-	},
-	{
 		ID: "mappo-cermic-literal", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Literal(),
 		About: "mappo-cermic with the module's settings closer to the paper's text",
 	},
-}
-
-// ofMethods is an explorer of the kind of x as the first method that has one chooses it; nil stays nil, which is refused later.
-func ofMethods(x explore.Config) explore.Config {
-	if x == nil {
-		return nil
-	}
-	if i := slices.IndexFunc(methods, func(m Method) bool { return m.Explore.Kind() == x.Kind() }); i >= 0 {
-		return methods[i].Explore
-	}
-	return x
+	{
+		ID: "qmix-cermic-st", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Novelty(),
+		About: "retired: qmix-cermic with the bonus of mappo-cermic-st; its records are kept for EXPLORATION.md",
+	},
+	{
+		ID: "mappo-cermic-st", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Novelty(),
+		About: "retired: mappo-cermic with our earlier bonus, on filtered observations s_t; its records are kept for EXPLORATION.md",
+	},
+	{
+		ID: "qmix-cermic-ucb", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
+		About: "ours: qmix-cermic with the bonus of mappo-cermic-ucb",
+	},
+	{
+		ID: "mappo-cermic-ucb", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
+		About: "ours: mappo-cermic with the bonus of Theorem 1, √(½·log(1+ηᵀΛ⁻¹η)), on Fourier features η of the code x_t, not the printed √KL",
+	},
 }
 
 // mixedBy is the default value learner with another mixer.

@@ -115,12 +115,12 @@ func TestShortBudgetIsThatOfTheRecordedCurves(t *testing.T) {
 }
 
 func TestOnlyBudgetsBelowThePapersSpareCermicsModule(t *testing.T) {
-	sparing := cermic.Novelty()
+	sparing := cermic.Default()
 	sparing.Fraction, sparing.Negatives = 0.05, 8
 	small := sparing
 	small.Hidden, small.Minibatch, small.Fraction, small.Epochs, small.LR = 64, 256, 0.042, 2, 1e-3
 	small.Memory = rl.OnSchedule(small.Memory, rl.Schedule{Width: 64})
-	for budget, want := range map[string]cermic.Config{"smoke": small, "short": sparing, "paper": cermic.Novelty()} {
+	for budget, want := range map[string]cermic.Config{"smoke": small, "short": sparing, "paper": cermic.Default()} {
 		e := configure(t, Request{Task: "balance", Method: "mappo-cermic", Budget: budget})
 		if e.Explore != want || e.Method != "mappo-cermic" {
 			t.Errorf("%s: %q with %+v, want %+v", budget, e.Method, e.Explore, want)
@@ -311,7 +311,7 @@ func TestAnExperimentReadsBackFromItsJSON(t *testing.T) {
 }
 
 func TestThePapersLetterIsAboutSettingsThatExist(t *testing.T) {
-	e := configure(t, Request{Task: "balance", Method: "mappo-cermic", Budget: "paper"})
+	e := configure(t, Request{Task: "balance", Method: "mappo-cermic-ucb", Budget: "paper"}) // the printed form is not written out
 	text, err := conf.Marshal(e)
 	if err != nil {
 		t.Fatal(err)

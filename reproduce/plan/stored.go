@@ -54,7 +54,7 @@ func Stored(st *results.Store, id string) (experiment.Config, error) {
 		}
 		return e, fmt.Errorf("run %s is of another version of this program: %w", r.ID, err)
 	}
-	e.Method = r.Method
+	e.Method = Labelled([]*results.Record{r})[0].Method
 	return e, nil
 }
 

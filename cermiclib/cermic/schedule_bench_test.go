@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/envs"
+	"cermic/envs/conf"
+	_ "cermic/envs/explore"
+	_ "cermic/envs/vmas"
+
+	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/policy"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/rl"
+)
+
+var scheduleFlag = flag.String("schedules", "", "which of BenchmarkSchedules are run, by a part of the name; empty: none, since they take minutes")
+
+var minibatchFlag = flag.Int("minibatch", 128, "agent steps of a gradient step in BenchmarkSchedules")
+
+// shares are the gradient steps of the compared modules as a multiple of the learner's. Each is judged by the one with
+// four times its steps.
+var shares = []float64{0.5, 1, 2, 4}
+
+// BenchmarkSchedules trains modules on several schedules, side by side on the rollouts of one MAPPO learner without a
+// bonus, and compares their losses on the last rollout, which none is trained on. progress is what a schedule has gained
+// since initialisation as a share of what four times its steps gain, the least over L_explore, InfoNCE and detector
+// gain; D38 asks for .9.
+//
+//	go test ./cermiclib/cermic -run '^$' -bench Schedules -benchtime 1x -timeout 1h -schedules demo/graph -minibatch 128
+func BenchmarkSchedules(b *testing.B) {
+	for _, budget := range []struct {
+		name, task string
+		frames     int
+		schedule   rl.Schedule
+		wide       bool
+	}{
+		{name: "explore", task: "explore/lock", frames: 150_000, schedule: rl.Schedule{Rollout: 3000, Epochs: 10, Minibatch: 750, LR: 7e-4, Width: 64, Sparing: true}},
+		{name: "demo", task: "vmas/wheel", frames: 120_000, schedule: rl.Schedule{Rollout: 6000, Epochs: 10, Minibatch: 1200, LR: 3e-4, Sparing: true}},
+		{name: "short", task: "vmas/wheel", frames: 600_000, schedule: rl.Schedule{Rollout: 6000, Epochs: 10, Minibatch: 1200, LR: 3e-4, Sparing: true}},
+	} {
+		for _, mem := range []string{"mlp", "gru", "graph"} {
+			name := budget.name + "/" + mem
+			if *scheduleFlag == "" || !strings.Contains(name, *scheduleFlag) {
+				continue
+			}
+			b.Run(name, func(b *testing.B) {
+				s := budget.schedule
+				s.Frames, s.Updates = budget.frames, s.Epochs*s.Rollout/s.Minibatch
+				compareSchedules(b, budget.task, mem, s)
+			})
+		}
+	}
+}
+
+func compareSchedules(b *testing.B, task, mem string, s rl.Schedule) {
+	c := Default()
+	if err := conf.Set(&c, "memory", mem); err != nil {
+		b.Fatal(err)
+	}
+	c = rl.OnSchedule[explore.Config](c, s).(Config)
+	p := &panel{last: s.Frames/s.Rollout - 1}
+	for _, share := range shares {
+		d := c
+		d.Minibatch, d.Steps = *minibatchFlag, int(math.Ceil(share*float64(s.Updates)))
+		p.cfgs = append(p.cfgs, d)
+	}
+	cfg, err := envs.Default(task)
+	if err != nil {
+		b.Fatal(err)
+	}
+	shared := cfg.Shared()
+	shared.Reward, shared.NumEnvs = envs.Sparse, 60
+	e := experiment.Config{
+		Task: cfg.WithShared(shared), Learner: rl.OnSchedule[learn.Config](learn.DefaultMAPPO(), s),
+		Policy: rl.OnSchedule[policy.Config](policy.DefaultMLP(), s), Explore: panelConfig{p}, Seed: 1,
+		Budget: experiment.Budget{Name: "custom", Frames: s.Frames, EvalEvery: s.Frames, EvalEpisodes: 1},
+	}
+	store, err := results.Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	conf.Register(panelConfig{})
+	for b.Loop() {
+		if _, err := experiment.Run(b.Context(), e, store); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Logf("steps minibatch ms/rollout explore nce_gain detector_gain calib_std gamma_hi progress")
+	for i, got := range p.final {
+		progress := "-"
+		if i+2 < len(p.final) {
+			progress = fmt.Sprintf("%.2f", progressOf(p.first[i], got, p.final[i+2]))
+		}
+		b.Logf("%5d %9d %10.0f %7.3f %8.3f %13.3f %9.4f %8.2f %8s", p.cfgs[i].Steps, p.cfgs[i].Minibatch, float64(p.took[i].Milliseconds())/float64(p.last),
+			got["explore"], got["nce_gain"], got["detector_gain"], got["calib_std"], got["gamma_hi"], progress)
+	}
+}
+
+func progressOf(first, got, reference rl.Scalars) float64 {
+	worst := math.Inf(1)
+	for _, name := range []string{"explore", "nce_gain", "detector_gain"} {
+		if all := reference[name] - first[name]; all > 0 {
+			worst = math.Min(worst, (got[name]-first[name])/all)
+		}
+	}
+	return worst
+}
+
+// panelConfig is an explorer that trains several modules and rewards nothing.
+type panelConfig struct{ p *panel }
+
+func (panelConfig) Kind() string { return "panel" }
+
+func (panelConfig) Validate() error { return nil }
+
+func (panelConfig) Requires(*nn.Build) (explore.Requirements, error) {
+	return explore.Requirements{Labels: true}, nil
+}
+
+func (c panelConfig) Build(b *nn.Build) (explore.Module, error) {
+	c.p.modules, c.p.final, c.p.first = nil, nil, nil
+	for _, cfg := range c.p.cfgs {
+		m, err := cfg.Build(&nn.Build{Spec: b.Spec, Backend: b.Backend, Store: nn.NewStore(1), Seed: 1})
+		if err != nil {
+			return nil, err
+		}
+		c.p.modules = append(c.p.modules, m.(*module))
+	}
+	c.p.took = make([]time.Duration, len(c.p.modules))
+	return c.p, nil
+}
+
+type panel struct {
+	cfgs         []Config
+	last         int // iteration whose rollout is held out
+	modules      []*module
+	first, final []rl.Scalars
+	took         []time.Duration
+}
+
+func (*panel) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
+
+func (*panel) Reward(context.Context, *rl.Rollout) (rl.Scalars, error) { return nil, nil }
+
+func (p *panel) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
+	for i, m := range p.modules {
+		if x.Iteration == 0 || x.Iteration == p.last {
+			s, err := m.losses(x)
+			if err != nil {
+				return nil, err
+			}
+			if x.Iteration == 0 {
+				p.first = append(p.first, s)
+			} else {
+				p.final = append(p.final, s)
+				continue
+			}
+		}
+		start := time.Now()
+		if _, err := m.Update(ctx, x); err != nil {
+			return nil, err
+		}
+		p.took[i] += time.Since(start)
+	}
+	return nil, nil
+}
+
+// losses are the means of the module's scalars over agent steps of x, without training on them.
+func (m *module) losses(x *rl.Rollout) (rl.Scalars, error) {
+	x = m.read(x)
+	if err := m.watch(x); err != nil {
+		return nil, err
+	}
+	c := m.cfg
+	c.Minibatch = m.minibatch
+	var names []string
+	p, err := m.program(m.build, "cermic.losses", func(sc *model.Scope, in batch) []*graph.Node {
+		_, terms := c.losses(sc, m.mem, in)
+		values := make([]*graph.Node, len(terms))
+		names = names[:0]
+		for i, t := range terms {
+			names, values[i] = append(names, t.name), t.value
+		}
+		return []*graph.Node{graph.Stack(values, 0)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	rows, weight := m.sampler.draw(x, 0.25, m.minibatch, m.stream("held out", 0, 0))
+	out, values, n := rl.Scalars{}, make([]float32, len(names)), 0
+	for at := 0; at < len(rows); at += m.minibatch {
+		m.fill(p, x, rows[at:at+m.minibatch], weight[at:at+m.minibatch])
+		if err := p.Run(); err != nil {
+			return nil, err
+		}
+		p.Read(0, values)
+		for i, v := range values {
+			out[names[i]] += float64(v)
+		}
+		n++
+	}
+	for name := range out {
+		out[name] /= float64(n)
+	}
+	out["nce_gain"] = math.Log(float64(c.Negatives+1)) - out["loss_nce"]
+	return out, nil
+}
