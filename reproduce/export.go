@@ -195,7 +195,7 @@ func exportRecords(st *results.Store, rs []*results.Record, to string) error {
 func refuseUnbuildable(rs []*results.Record) error {
 	for _, r := range rs {
 		if _, err := fs.Stat(records.FS, r.ID+".json.gz"); err != nil && !records.Rebuildable(r.Host) {
-			return fmt.Errorf("run %s names no commit that has the sources it was trained from: commit them, then go run ./reproduce delete %s and train it again", r.ID, r.ID)
+			return fmt.Errorf("run %s names no commit that has the sources it was trained from: commit them, go run ./reproduce delete %s, build the program anew and train it again", r.ID, r.ID)
 		}
 	}
 	return nil

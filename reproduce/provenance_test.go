@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"cermic"
+	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/records"
@@ -57,7 +57,7 @@ func TestCommitsHaveTheSourcesOfTheirRecords(t *testing.T) {
 			continue
 		}
 		if _, ok := sources[h.Commit]; !ok {
-			if sources[h.Commit], err = cermic.SourcesOf(h.Commit); err != nil {
+			if sources[h.Commit], err = experiment.SourcesOf(h.Commit); err != nil {
 				t.Errorf("run %s: %v", r.ID, err)
 			}
 		}

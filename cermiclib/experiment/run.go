@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"cermic"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/rl"
@@ -45,7 +44,7 @@ func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ..
 	if err != nil {
 		return nil, err
 	}
-	s := session{exp: e, store: st, files: st.Dir(), watch: watch, began: time.Now(), sources: cermic.Sources()}
+	s := session{exp: e, store: st, files: st.Dir(), watch: watch, began: time.Now(), sources: sourcesHash()}
 	if found := s.stored(id, st); found != nil {
 		return found, nil
 	}
@@ -267,8 +266,9 @@ func (s *session) seconds() float64 { return s.before + time.Since(s.began).Seco
 func (s *session) host() results.Host {
 	h := results.CollectHost(s.backend.Label)
 	h.Seconds, h.Sources = s.seconds(), s.sources
-	if committed, err := cermic.SourcesOf(h.Commit); err == nil || s.sources == results.SeveralSources {
-		h.Dirty = committed != s.sources
+	unknown := s.sources == "" || s.sources == results.SeveralSources
+	if committed, err := SourcesOf(h.Commit); err == nil || unknown {
+		h.Dirty = unknown || committed != s.sources
 	}
 	return h
 }

@@ -31,7 +31,7 @@ type Record struct {
 type Host struct {
 	Commit  string  `json:"commit,omitempty"`
 	Dirty   bool    `json:"dirty,omitempty"`   // the sources are not those of Commit; in records without Sources: some tracked file was not
-	Sources string  `json:"sources,omitempty"` // hash of what training was compiled from, see cermic.Sources, or SeveralSources; empty in records of before it was kept
+	Sources string  `json:"sources,omitempty"` // hash of what training was compiled from, see experiment.SourcesOf, or SeveralSources; empty if unknown
 	Go      string  `json:"go,omitempty"`
 	GoMLX   string  `json:"gomlx,omitempty"`
 	Backend string  `json:"backend,omitempty"`
