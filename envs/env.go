@@ -137,11 +137,11 @@ type Step struct {
 	Obs                   []float32 // [E,N,O] after the transition, before any reset; [E,N,X] beside cells
 	Cells                 []uint16  // [E,N,H,W] cell values; nil for vector observations
 	State                 []float32 // [E,S]
-	Mask                  []uint8   // [E,N,K] 1 = allowed; nil when every action always is
-	Alive                 []uint8   // [E,N] 1: the agent acts and learns; 0: it is dead, and its rows train nothing
+	Mask                  []uint8   // [E,N,K] 1 = allowed, at least one for a living agent; nil when every action always is
+	Alive                 []uint8   // [E,N] 1: the agent acts and learns; 0: it is dead: its action is ignored, its rows train nothing
 	Dense, Sparse         []float32 // [E,N] the original reward; the sparse reward of the appendix
 	Score                 []float32 // [E] this step's share of the benchmark's own metric
-	Terminated, Truncated []uint8   // [E] never both
+	Terminated, Truncated []uint8   // [E] never both; of both, learners take the episode for terminated
 	Visible               []uint8   // [E,N,P] presence labels of the detector (App. A): Visible[i,j] = i perceives j; pre-training only; P = Spec.Peers() is N
 	RelPos                []float32 // [E,N,P,2] position of j relative to i in world half sizes; same restriction
 }

@@ -58,6 +58,9 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 			plain, args = append(plain, others...), args[1:]
 		}
 	}
+	if slices.Contains(plain, "") {
+		return nil, usagef("%s: an argument is empty, as an unset shell variable is: want one with a name, or none", name)
+	}
 	if len(plain) > want {
 		return nil, usagef("%s takes no argument %q%s", name, plain[want], meant(set, plain[want]))
 	}
@@ -102,6 +105,9 @@ type single struct {
 func (o *single) Set(text string) error {
 	if o.set {
 		return errors.New("the flag is given twice")
+	}
+	if strings.TrimSpace(text) == "" && o.Value.String() == "" { // it would pass for the default
+		return errors.New("the value is empty, as an unset shell variable is: give one, or leave out the flag for its default")
 	}
 	o.set, o.text = true, text
 	return o.Value.Set(text)

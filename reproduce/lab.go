@@ -48,7 +48,7 @@ func runLab(ctx context.Context, out io.Writer, args []string) error {
 	}
 	lab := exec.Command(s.python(), append([]string{"-m", "jupyterlab"}, own...)...)
 	lab.Dir = s.path("notebooks")
-	lab.Env = append(os.Environ(), s.jupyterPath(), s.jupyterConfig())
+	lab.Env = append(neutral(), s.jupyterPath(), s.jupyterConfig())
 	lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, direct(out), os.Stderr
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

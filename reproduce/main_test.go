@@ -45,7 +45,7 @@ func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
 		{[]string{"evaluate", "0123", "budget.frames=3"}, "-set budget.frames"},
 		{[]string{"bench", "-only", "updat"}, `unknown group "updat"; did you mean update`},
 		{[]string{"evaluate"}, "evaluate: want the ID of a run"},
-		{[]string{"evaluate", "nosuchrun"}, `no run "nosuchrun" in runs: go run ./reproduce status`},
+		{[]string{"evaluate", "nosuchrun"}, `no run "nosuchrun" in ../runs: go run ./reproduce status`},
 		{[]string{"table", "sotta"}, `unknown table "sotta"; did you mean sota`},
 		{[]string{"table", "sota", "-format", "latx"}, `unknown format "latx"; did you mean latex`},
 		{[]string{"table", "-budget", "papr"}, `unknown budget "papr"; did you mean paper`},

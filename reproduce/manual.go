@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -186,13 +187,24 @@ func (m manual) check(verb string, given []string) error {
 	return nil
 }
 
-// findStore refuses a store that was named to a verb which reads one, and is not there: it would count for an empty one.
+// findStore puts the default store into the repository's root, from whichever of its folders the verb is called, and
+// refuses a store that was named to a verb which reads one, and is not there: it would count for an empty one.
 func (m manual) findStore(verb string, given *flag.FlagSet) error {
-	f := given.Lookup("store")
-	if !m.reads || f == nil {
+	f, named := given.Lookup("store"), false
+	given.Visit(func(g *flag.Flag) { named = named || g == f })
+	if f == nil {
 		return nil
 	}
-	if _, err := os.Stat(f.Value.String()); f.Value.String() != f.DefValue && errors.Is(err, fs.ErrNotExist) {
+	if !named && f.DefValue == defaultStore {
+		here, err := os.Getwd()
+		root, err2 := repository()
+		if errors.Join(err, err2) != nil || here == root {
+			return nil
+		}
+		store, err := filepath.Rel(here, filepath.Join(root, defaultStore))
+		return errors.Join(err, f.Value.Set(store))
+	}
+	if _, err := os.Stat(f.Value.String()); m.reads && f.Value.String() != f.DefValue && errors.Is(err, fs.ErrNotExist) {
 		return usagef("%s: there is no folder %s, which -store names", verb, f.Value)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,7 +65,10 @@ func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
 
 // notebooks lists the notebooks, or the one that only names.
 func (s setup) notebooks(only string) ([]string, error) {
-	all, err := filepath.Glob(s.path("notebooks", "*.ipynb"))
+	all, err := fs.Glob(os.DirFS(s.root), "notebooks/*.ipynb")
+	for i := range all {
+		all[i] = s.path(all[i])
+	}
 	if err != nil || len(all) == 0 {
 		return nil, errors.New("there are no notebooks in notebooks/")
 	}
@@ -90,7 +94,7 @@ func (s setup) execute(books []string, budget string, cell time.Duration, write 
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, direct(s.out), direct(s.out)
 	// Plain compiler messages, and nobody to move a slider.
-	cmd.Env = append(os.Environ(), s.jupyterPath(), "NB_HEADLESS=1", "GONB_FLAGS=-raw_error=true")
+	cmd.Env = append(neutral(), s.jupyterPath(), "NB_HEADLESS=1", "GONB_FLAGS=-raw_error=true")
 	if budget != "" {
 		// A run that is found in the store proves nothing about the notebook.
 		store := filepath.Join(executed, "runs")

@@ -131,7 +131,7 @@ func (s setup) checkWheel(wheel, requirements string) error {
 	}
 	cmd := exec.CommandContext(s.ctx, python, "-m", "unittest", "discover", "-v", "-s", s.path("envs", "python", "tests"))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.path(".dist"), direct(s.out), direct(s.out)
-	cmd.Env = append(os.Environ(), "CERMIC_ENVS_LIBRARY=", "CERMIC_ENVS_REQUIRE="+requirements)
+	cmd.Env = append(neutral(), "CERMIC_ENVS_LIBRARY=", "CERMIC_ENVS_REQUIRE="+requirements)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("the tests of the Python package failed: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -198,11 +199,12 @@ func ownPlugin() string {
 
 // checkPlugin compares the installed library with what the wheel holds. Another one is moved aside, where no program looks for it.
 func (s setup) checkPlugin() error {
-	found, err := filepath.Glob(s.path(".venv", "lib", "python3*", "site-packages", "lammps_jax_pjrt_cpu", cpuPlugin))
+	found, err := fs.Glob(os.DirFS(s.root), ".venv/lib/python3*/site-packages/lammps_jax_pjrt_cpu/"+cpuPlugin)
 	if err != nil || len(found) == 0 {
 		return errors.New("the wheel of XLA's plug-in did not bring " + cpuPlugin)
 	}
-	for _, path := range found {
+	for _, name := range found {
+		path := s.path(name)
 		sum, err := digest(path)
 		if err != nil {
 			return err
@@ -267,10 +269,17 @@ func (s setup) with(variable string) setup {
 	return s
 }
 
+// neutral is the environment without a person's own ways of installing, importing and building, which would lead out of
+// .venv and of the repository. An index of packages, a proxy and certificates stay as they are.
+func neutral() []string {
+	return append(os.Environ(), "PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=",
+		"PYTHONPATH=", "PYTHONHOME=", "GOFLAGS=-mod=readonly", "GOWORK=off")
+}
+
 // output runs a program in the repository and returns what it prints; an error carries the last line of its complaint.
 func (s setup) output(name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(s.ctx, name, args...)
-	cmd.Dir, cmd.Env = s.root, append(os.Environ(), s.env...)
+	cmd.Dir, cmd.Env = s.root, append(neutral(), s.env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,10 +31,10 @@ func located(err error) error {
 
 // notebooksWith are the notebooks of the repository that name a kind in their code.
 func notebooksWith(root, kind string) (books []string) {
-	all, _ := filepath.Glob(filepath.Join(root, "notebooks", "*.ipynb"))
+	all, _ := fs.Glob(os.DirFS(root), "notebooks/*.ipynb")
 	for _, path := range all {
-		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(`return \"`+kind+`\"`)) {
-			books = append(books, "notebooks/"+filepath.Base(path))
+		if text, err := os.ReadFile(filepath.Join(root, path)); err == nil && bytes.Contains(text, []byte(`return \"`+kind+`\"`)) {
+			books = append(books, path)
 		}
 	}
 	return books

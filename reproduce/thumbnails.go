@@ -32,7 +32,7 @@ const (
 // kept without its outputs, of its executed copy, if there is one. Thumbnails of notebooks without any picture stay as they are.
 func (s setup) thumbnails(books []string) error {
 	folder := s.path("reproduce", "jupyter", "thumbnails")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
 	for _, book := range books {

@@ -24,6 +24,11 @@ type Bar struct {
 	Noisy  bool      // hatched: measured with noise
 }
 
+// values are all that the bar draws.
+func (b Bar) values() []float64 {
+	return append([]float64{b.Value, b.Low, b.High, b.Published}, b.Seeds...)
+}
+
 // dotted reports whether the bar's seeds are drawn one by one.
 func (b Bar) dotted() bool { return len(b.Seeds) > 1 && len(b.Seeds) <= dotSeeds }
 
@@ -42,8 +47,9 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	b := &bars{groups: groups}
 	for _, g := range groups {
 		for _, bar := range g.Bars {
-			if math.IsInf(bar.Value+bar.Low+bar.High+bar.Published, 0) {
-				return nil, fmt.Errorf("bar %q of %q is infinite", bar.Label, g.Label)
+			if slices.ContainsFunc(bar.values(), undrawable) {
+				return nil, fmt.Errorf("bar %q of %q has the values %g, want at most %g in size",
+					bar.Label, g.Label, bar.values(), largest)
 			}
 			if !slices.Contains(b.labels, bar.Label) {
 				b.labels = append(b.labels, bar.Label)
@@ -51,13 +57,12 @@ func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 		}
 	}
 	b.styles = Styles(b.labels...)
-	p := newPlot(f.X, f.Y)
-	above := header{title: f.Title}
+	p := newPlot(f)
+	p.Add(b)
 	if !f.Unlabelled {
-		above.legend = b.entries()
+		p.Add(legend(b.entries()))
 	}
-	p.Add(b, above)
-	p.X.Tick.Marker = plot.ConstantTicks(b.names())
+	p.X.Tick.Marker = b.names()
 	p.X.Tick.LineStyle.Width, p.X.LineStyle.Width = 0, 0
 	switch {
 	case f.Note != "":
@@ -102,8 +107,8 @@ func (b *bars) has(is func(Bar) bool) bool {
 }
 
 // names are the labels under the axis.
-func (b *bars) names() []plot.Tick {
-	var out []plot.Tick
+func (b *bars) names() nameTicks {
+	var out nameTicks
 	if len(b.groups) == 1 {
 		for k, bar := range b.groups[0].Bars {
 			out = append(out, plot.Tick{Value: float64(k), Label: b.style(bar).Name})
@@ -141,16 +146,14 @@ func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 			n = len(g.Bars)
 		}
 		for _, bar := range g.Bars {
-			for _, v := range append([]float64{bar.Value, bar.Low, bar.High, bar.Published}, bar.Seeds...) {
+			for _, v := range bar.values() {
 				if !math.IsNaN(v) {
 					ymin, ymax = min(ymin, v), max(ymax, v)
 				}
 			}
 		}
 	}
-	if ymin == ymax { // nothing is measured, or zeros alone
-		ymax = 1
-	}
+	ymin, ymax = limits(ymin, ymax)
 	margin := (ymax - ymin) * 0.04
 	if ymin < 0 {
 		ymin -= margin

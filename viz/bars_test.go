@@ -39,12 +39,6 @@ func TestOneGroupOfBarsLooksAsBefore(t *testing.T) {
 	checkImage(t, "bars_alone", viz.Image(p, viz.Width, viz.Height))
 }
 
-func TestBarsRefuseInfiniteValues(t *testing.T) {
-	if _, err := viz.Bars(viz.Figure{}, viz.Group{Bars: []viz.Bar{bar("mappo", math.Inf(1), 0, 0, 0)}}); err == nil {
-		t.Error("an infinite bar was drawn")
-	}
-}
-
 // A row whose interval leaves out that of the first is filled.
 func TestForestsLookAsBefore(t *testing.T) {
 	p, err := viz.Forest(viz.Figure{Title: "Focused fire", X: "win rate", Note: "mean and 95 % interval over episodes"},

@@ -4,7 +4,6 @@ package viz
 
 import (
 	"fmt"
-	"html"
 	"strings"
 )
 
@@ -33,12 +32,12 @@ func (b Box) HTML() string {
 	s := signs[b.Mark]
 	var out strings.Builder
 	fmt.Fprintf(&out, `<div style="border-left:6px solid %s;padding:4px 12px;margin:4px 0"><b>%s %s</b>: %s`+"\n",
-		s.colour, s.sign, html.EscapeString(b.Head), html.EscapeString(b.Text))
+		s.colour, s.sign, escaped(b.Head), escaped(b.Text))
 	for i, line := range b.Lines {
 		if i == 3 {
 			fmt.Fprintf(&out, "<details><summary><small>%d more</small></summary>\n", len(b.Lines)-i)
 		}
-		fmt.Fprintf(&out, "<div><small>%s</small></div>\n", html.EscapeString(line))
+		fmt.Fprintf(&out, "<div><small>%s</small></div>\n", escaped(line))
 	}
 	if len(b.Lines) > 3 {
 		out.WriteString("</details>\n")
@@ -48,9 +47,9 @@ func (b Box) HTML() string {
 
 // Plain renders the box as text.
 func (b Box) Plain() string {
-	out := fmt.Sprintf("%s %s: %s\n", signs[b.Mark].sign, b.Head, b.Text)
+	out := fmt.Sprintf("%s %s: %s\n", signs[b.Mark].sign, oneLine(b.Head), oneLine(b.Text))
 	for _, line := range b.Lines {
-		out += "  " + line + "\n"
+		out += "  " + oneLine(line) + "\n"
 	}
 	return out
 }

@@ -33,8 +33,8 @@ type Figure struct {
 // where there are many points; of more the band is the bootstrap 95 % interval of the mean. Both are drawn where every seed has a value. References are
 // thin, dotted and beneath the others. Series without a value are left out, so that a live plot may begin empty; it then says so.
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
-	p := newPlot(f.X, f.Y)
-	p.Add(header{title: f.Title}, marks(f.Marks))
+	p := newPlot(f)
+	p.Add(marks(f.Marks))
 	ends := &endLabels{}
 	order := slices.Clone(series)
 	slices.SortStableFunc(order, func(a, b Series) int { return cmp.Compare(rank(a), rank(b)) })
@@ -64,7 +64,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 		p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{}, plot.ConstantTicks{}
 	}
 	fit(p)
-	if f.High > f.Low {
+	if f.High > f.Low && !constant(f.Low, f.High) {
 		p.Y.Min, p.Y.Max = f.Low, f.High
 	}
 	if f.Note == "" && !f.PerSeed {
@@ -117,15 +117,10 @@ func (vacant) Plot(c draw.Canvas, _ *plot.Plot) {
 	c.FillText(style, c.Center(), "no data")
 }
 
-// fit makes axes of what gonum cannot scale. Training begins at 0, also where the first value comes later.
+// fit gives both axes limits that can be drawn. Training begins at 0, also where the first value comes later.
 func fit(p *plot.Plot) {
-	if p.X.Min > p.X.Max { // nothing drawn: an empty frame, not a crash
-		p.X.Max, p.Y.Min, p.Y.Max = 1, 0, 1
-	}
-	p.X.Min = min(p.X.Min, 0)
-	if p.Y.Min == p.Y.Max { // a constant
-		p.Y.Min, p.Y.Max = min(p.Y.Min, 0), max(p.Y.Max, p.Y.Min+1)
-	}
+	p.X.Min, p.X.Max = limits(min(p.X.Min, 0), p.X.Max)
+	p.Y.Min, p.Y.Max = limits(p.Y.Min, p.Y.Max)
 }
 
 // rank orders lines from the lowest to the uppermost.

@@ -90,7 +90,7 @@ func (d Diagram) Image() image.Image {
 	sharp := int(dpi * min(1, MaxWidth/width)) // no wider than other figures
 	c := draw.New(vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(sharp), vgimg.UseBackgroundColor(paper)))
 	title := typeface(11, true)
-	c.FillText(title, vg.Point{X: width / 2, Y: height - 14}, d.Title)
+	c.FillText(title, vg.Point{X: width / 2, Y: height - 14}, fitted(title.Width, d.Title, width-2*diagramMargin))
 	boxes := map[string]vg.Rectangle{}
 	for _, n := range d.Nodes {
 		centre := vg.Point{
@@ -128,10 +128,11 @@ func (n Node) draw(c draw.Canvas, box vg.Rectangle) {
 	c.FillPolygon(fill, corners)
 	c.StrokeLines(frame, append(corners, corners[0]))
 	at := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: box.Max.Y - 9}
-	c.FillText(typeface(8.5, true), at, n.Title)
+	write := func(style text.Style, s string) { c.FillText(style, at, fitted(style.Width, s, diagramBox-4)) }
+	write(typeface(8.5, true), n.Title)
 	for _, line := range n.Lines {
 		at.Y -= 11
-		c.FillText(typeface(7.5, false), at, line)
+		write(typeface(7.5, false), line)
 	}
 }
 
@@ -154,11 +155,12 @@ func (a Arrow) draw(c draw.Canvas, from, to vg.Rectangle) {
 	}
 	style := typeface(7.5, false)
 	at := vg.Point{X: (start.X + end.X) / 2, Y: (start.Y + end.Y) / 2}
-	half := vg.Point{X: style.Width(a.Label)/2 + 1.5, Y: 5}
+	label := fitted(style.Width, a.Label, diagramBox)
+	half := vg.Point{X: style.Width(label)/2 + 1.5, Y: 5}
 	lo, hi := at.Sub(half), at.Add(half)
 	c.FillPolygon(paper, []vg.Point{lo, {X: hi.X, Y: lo.Y}, hi, {X: lo.X, Y: hi.Y}}) // keeps the line out of the letters
 	style.XAlign, style.YAlign = text.XCenter, text.YCenter
-	c.FillText(style, at, a.Label)
+	c.FillText(style, at, label)
 }
 
 func middle(r vg.Rectangle) vg.Point {

@@ -28,15 +28,19 @@ const manyLines = 13
 
 const labelGap = 5 // points between the end of a line and its name
 
-// names are what stands beside the lines, and the place where it begins.
-func (l *endLabels) names() (names []string, indent vg.Length) {
+// names are the labels beside the lines; indent is where they begin.
+func (l *endLabels) names(p *plot.Plot) (names []string, indent vg.Length) {
 	for _, s := range l.styles {
-		names = append(names, s.Name)
+		names = append(names, oneLine(s.Name))
 	}
 	if indent = vg.Points(labelGap); len(names) >= manyLines {
 		indent += legendSample + 4
 	}
-	return brief(names), indent
+	names = brief(names)
+	for i, name := range names {
+		names[i] = fitted(typeface(9, true).Width, name, 0.45*widthOf(p))
+	}
+	return names, indent
 }
 
 // Plot implements plot.Plotter.
@@ -64,7 +68,7 @@ func (l *endLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	style.XAlign = draw.XLeft
 	spread(sorted, float64(gap), float64(c.Min.Y+gap/2), float64(c.Max.Y-gap/2))
-	names, indent := l.names()
+	names, indent := l.names(p)
 	for k, i := range order {
 		y := vg.Length(sorted[k])
 		if len(order) >= manyLines {
@@ -77,8 +81,8 @@ func (l *endLabels) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // GlyphBoxes implements plot.GlyphBoxer: it makes the plot leave room for the longest name.
-func (l *endLabels) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	names, indent := l.names()
+func (l *endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	names, indent := l.names(p)
 	widest := vg.Length(0)
 	for _, name := range names {
 		widest = max(widest, typeface(9, true).Width(name))

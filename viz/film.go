@@ -23,7 +23,7 @@ import (
 // Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step and the
 // ways that agents and objects came. scenes holds one a step, the reset first. Wide scenes stand in several rows.
 func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
-	view, err := viewOf(scenes)
+	view, scenes, err := viewOf(scenes)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 			step = int(math.Round(float64(k*(len(scenes)-1)) / float64(frames-1)))
 		}
 		left, top := margin+vg.Length(k%columns)*(width+gap), margin+vg.Length(k/columns)*(height+foot)
-		scene, _ := rendering(view.of(scenes[step]), trailsOf(scenes[:step+1]), width, height, dpi)
+		scene, _ := rendering(scenes[step], trailsOf(scenes[:step+1]), width, height, dpi)
 		at := image.Pt(pixels(left), pixels(top))
 		draw.Draw(out, scene.Bounds().Add(at), scene, image.Point{}, draw.Src)
 		style := typeface(9, false)
@@ -58,7 +58,7 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 
 // Still draws scene t of an episode as large as Animate does.
 func Still(scenes []envs.Scene, t int) (image.Image, error) {
-	view, err := viewOf(scenes)
+	view, scenes, err := viewOf(scenes)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func Still(scenes []envs.Scene, t int) (image.Image, error) {
 		return nil, fmt.Errorf("step %d of an episode of %d", t, len(scenes)-1)
 	}
 	width, height := view.roomy(filmSide)
-	m, p := rendering(view.of(scenes[t]), trailsOf(scenes[max(0, t-tail):t+1]), width, height, filmDPI)
+	m, p := rendering(scenes[t], trailsOf(scenes[max(0, t-tail):t+1]), width, height, filmDPI)
 	p.caption(width, height, t, len(scenes))
 	return m, nil
 }
@@ -111,7 +111,7 @@ type format struct {
 }
 
 func animate(scenes []envs.Scene, stepsPerSecond float64, f format) (*gif.GIF, error) {
-	view, err := viewOf(scenes)
+	view, scenes, err := viewOf(scenes)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func animate(scenes []envs.Scene, stepsPerSecond float64, f format) (*gif.GIF, e
 	width, height := view.roomy(f.side)
 	var pictures []draw.Image
 	for i := 0; i < len(scenes); i += every {
-		m, p := rendering(view.of(scenes[i]), trailsOf(scenes[max(0, i-tail):i+1]), width, height, f.resolution)
+		m, p := rendering(scenes[i], trailsOf(scenes[max(0, i-tail):i+1]), width, height, f.resolution)
 		p.caption(width, height, i, len(scenes))
 		pictures = append(pictures, m)
 	}
@@ -177,25 +177,36 @@ func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 // view is the smallest rectangle that holds the rectangles of all scenes, so that a film does not jump.
 type view struct{ minX, minY, maxX, maxY float64 }
 
-func viewOf(scenes []envs.Scene) (view, error) {
-	if len(scenes) == 0 {
-		return view{}, errors.New("no scenes to draw")
+// mostLength is how many times as long as the other a side of a scene may be: a longer one would be a thread.
+const mostLength = 1000
+
+// viewOf returns the view of scenes, and the scenes as seen through it: without the shapes that are nowhere near.
+func viewOf(all []envs.Scene) (v view, seen []envs.Scene, err error) {
+	if len(all) == 0 {
+		return v, nil, errors.New("no scenes to draw")
 	}
-	v := view{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
-	for i, s := range scenes {
-		if !(s.MaxX > s.MinX && s.MaxY > s.MinY) || math.IsInf(s.MaxX-s.MinX+s.MaxY-s.MinY, 0) {
-			return v, fmt.Errorf("scene %d spans [%g, %g] × [%g, %g], want a rectangle", i, s.MinX, s.MaxX, s.MinY, s.MaxY)
+	v = view{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	for i, s := range all {
+		ratio := (s.MaxX - s.MinX) / (s.MaxY - s.MinY)
+		if !(s.MaxX > s.MinX && ratio <= mostLength && ratio >= 1./mostLength) {
+			return v, nil, fmt.Errorf("scene %d spans [%g, %g] × [%g, %g], want a rectangle with sides of at most %d to 1",
+				i, s.MinX, s.MaxX, s.MinY, s.MaxY, mostLength)
 		}
 		v.minX, v.minY = min(v.minX, s.MinX), min(v.minY, s.MinY)
 		v.maxX, v.maxY = max(v.maxX, s.MaxX), max(v.maxY, s.MaxY)
 	}
-	return v, nil
+	for _, s := range all {
+		s.MinX, s.MinY, s.MaxX, s.MaxY = v.minX, v.minY, v.maxX, v.maxY
+		s.Shapes = slices.DeleteFunc(slices.Clone(s.Shapes), v.misses)
+		seen = append(seen, s)
+	}
+	return v, seen, nil
 }
 
-// of is the scene as seen through the view.
-func (v view) of(s envs.Scene) envs.Scene {
-	s.MinX, s.MinY, s.MaxX, s.MaxY = v.minX, v.minY, v.maxX, v.maxY
-	return s
+// misses reports whether a shape is far from the view, or so large that its dashes would be drawn without end, or at no place at all.
+func (v view) misses(s envs.Shape) bool {
+	reach := math.Abs(s.X-v.minX) + math.Abs(s.Y-v.minY) + math.Abs(s.Radius) + math.Abs(s.Width) + math.Abs(s.Height)
+	return !(reach <= 20*(v.maxX-v.minX+v.maxY-v.minY)) || s.Angle-s.Angle != 0
 }
 
 // size keeps the proportions of the view; its longer side is given.

@@ -5,6 +5,7 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -16,21 +17,21 @@ import (
 // that band out are filled. What the intervals are is for f.Note to say.
 func Forest(f Figure, rows ...Bar) (*plot.Plot, error) {
 	for _, row := range rows {
-		if math.IsInf(row.Value+row.Low+row.High, 0) || math.IsNaN(row.Value+row.Low+row.High) {
+		if v := []float64{row.Value, row.Low, row.High}; slices.ContainsFunc(v, undrawable) || slices.ContainsFunc(v, math.IsNaN) {
 			return nil, fmt.Errorf("row %q is %g from %g to %g, want numbers", row.Label, row.Value, row.Low, row.High)
 		}
 	}
-	p := newPlot(f.X, f.Y)
-	p.Y.Tick.Marker = plot.ConstantTicks(forestNames(rows))
+	p := newPlot(f)
+	p.Y.Tick.Marker = forestNames(rows)
 	p.Y.LineStyle.Width, p.Y.Tick.LineStyle.Width = 0, 0
-	p.Add(forest(rows), header{title: f.Title})
+	p.Add(forest(rows))
 	setNote(p, f.Note)
 	return p, nil
 }
 
 // forestNames puts the first row on the top.
-func forestNames(rows []Bar) []plot.Tick {
-	ticks := make([]plot.Tick, len(rows))
+func forestNames(rows []Bar) nameTicks {
+	ticks := make(nameTicks, len(rows))
 	for i, row := range rows {
 		ticks[i] = plot.Tick{Value: float64(len(rows) - 1 - i), Label: row.Label}
 	}
@@ -46,10 +47,8 @@ func (f forest) DataRange() (xmin, xmax, ymin, ymax float64) {
 	for _, row := range f {
 		xmin, xmax = min(xmin, row.Low, row.Value), max(xmax, row.High, row.Value)
 	}
-	if xmin > xmax {
-		xmin, xmax = 0, 1
-	}
-	margin := (xmax-xmin)*0.05 + 1e-3 // also where all values are one
+	xmin, xmax = limits(xmin, xmax)
+	margin := (xmax - xmin) * 0.05
 	return xmin - margin, xmax + margin, -0.7, float64(len(f)) - 0.3
 }
 

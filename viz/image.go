@@ -35,7 +35,8 @@ func Image(p *plot.Plot, width, height vg.Length) image.Image {
 
 // onto draws a plot with the margins that every format has.
 func onto(c vg.CanvasSizer, p *plot.Plot) {
-	p.Draw(draw.Crop(draw.New(c), vg.Points(6), -vg.Points(8), vg.Points(5), -vg.Points(6)))
+	inner := draw.Crop(draw.New(c), vg.Points(6), -vg.Points(8), vg.Points(5), -vg.Points(6))
+	arranged(p, inner.Size().X, inner.Size().Y).Draw(inner)
 }
 
 // PNG encodes an image.

@@ -32,11 +32,11 @@ const (
 	legendGap    = vg.Length(16) // between entries
 )
 
-// layout breaks entries into centred rows no wider than width and returns the position of each, relative to the top
-// left corner, and the height of all.
-func layout(entries []entry, width vg.Length) (at []vg.Point, height vg.Length) {
+// layout breaks entries into centred rows no wider than width and returns the name and the position of each, relative
+// to the top left corner, and the height of all.
+func layout(entries []entry, width vg.Length) (names []string, at []vg.Point, height vg.Length) {
 	style := typeface(9, false)
-	at = make([]vg.Point, len(entries))
+	names, at = make([]string, len(entries)), make([]vg.Point, len(entries))
 	start, x, y := 0, vg.Length(0), -legendRow/2
 	centre := func(end int) {
 		for i := start; i < end; i++ {
@@ -44,7 +44,8 @@ func layout(entries []entry, width vg.Length) (at []vg.Point, height vg.Length) 
 		}
 	}
 	for i, e := range entries {
-		w := legendSample + 5 + style.Width(e.name)
+		names[i] = fitted(style.Width, e.name, width-legendSample-5)
+		w := legendSample + 5 + style.Width(names[i])
 		if i > start && x+w > width {
 			centre(i)
 			start, x, y = i, 0, y-legendRow
@@ -53,14 +54,14 @@ func layout(entries []entry, width vg.Length) (at []vg.Point, height vg.Length) 
 		x += w + legendGap
 	}
 	centre(len(entries))
-	return at, legendRow/2 - y
+	return names, at, legendRow/2 - y
 }
 
 // drawLegend draws entries in rows from the top of c downwards.
 func drawLegend(c draw.Canvas, entries []entry) {
 	style := typeface(9, false)
 	style.XAlign = draw.XLeft
-	at, _ := layout(entries, c.Max.X-c.Min.X)
+	names, at, _ := layout(entries, c.Max.X-c.Min.X)
 	for i, e := range entries {
 		p := vg.Point{X: c.Min.X + at[i].X, Y: c.Max.Y + at[i].Y}
 		box := vg.Rectangle{
@@ -68,44 +69,33 @@ func drawLegend(c draw.Canvas, entries []entry) {
 			Max: vg.Point{X: p.X + legendSample, Y: p.Y + 4},
 		}
 		e.sample(draw.Canvas{Canvas: c.Canvas, Rectangle: box})
-		c.FillText(style, vg.Point{X: p.X + legendSample + 5, Y: p.Y}, e.name)
+		c.FillText(style, vg.Point{X: p.X + legendSample + 5, Y: p.Y}, names[i])
 	}
 }
 
-// header is the title and the legend above the data of a plot, centred on the data. It is a plotter, because a plot
-// leaves room for the glyph boxes of its plotters; the room is reckoned for a figure of the usual width.
-type header struct {
-	title  string
-	legend []entry
-}
+// legend implements plot.Plotter: entries between the title and the data, centred on the data.
+type legend []entry
 
-const titleRow = vg.Length(20)
+// size is that of the rows: the room beside them is for the labels of the vertical axis.
+func (l legend) size(p *plot.Plot) (width, height vg.Length) {
+	width = max(widthOf(p)-68, 68)
+	_, _, height = layout(l, width)
+	return width, height
+}
 
 // Plot implements plot.Plotter.
-func (h header) Plot(c draw.Canvas, _ *plot.Plot) {
-	bottom := c.Max.Y + 6
-	if len(h.legend) > 0 {
-		_, height := layout(h.legend, c.Max.X-c.Min.X)
-		bottom += height
-		drawLegend(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-			Min: vg.Point{X: c.Min.X, Y: bottom - height},
-			Max: vg.Point{X: c.Max.X, Y: bottom},
-		}}, h.legend)
-	}
-	style := typeface(11, true)
-	style.YAlign = draw.YBottom
-	c.FillText(style, vg.Point{X: c.Center().X, Y: bottom + 2}, h.title)
+func (l legend) Plot(c draw.Canvas, p *plot.Plot) {
+	width, height := l.size(p)
+	at := vg.Point{X: c.Center().X, Y: c.Max.Y + 6}
+	drawLegend(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+		Min: at.Sub(vg.Point{X: width / 2}), Max: at.Add(vg.Point{X: width / 2, Y: height})}}, l)
 }
 
-// GlyphBoxes implements plot.GlyphBoxer.
-func (h header) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	height := vg.Length(0)
-	if len(h.legend) > 0 {
-		_, height = layout(h.legend, Width*0.85)
-		height += 6
+// GlyphBoxes implements plot.GlyphBoxer: it makes the plot leave room above the data.
+func (l legend) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	if len(l) == 0 {
+		return nil
 	}
-	if h.title != "" {
-		height += titleRow
-	}
-	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: height}}}}
+	_, height := l.size(p)
+	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: height + 6}}}}
 }

@@ -26,20 +26,22 @@ func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	style.YAlign = text.YBottom
 	for _, k := range m {
 		if k.To > k.From {
-			left, right := max(tx(k.From), c.Min.X), min(tx(k.To), c.Max.X)
-			c.FillPolygon(fade(agentColor(k.Agent), 0x38), rectangle(left, c.Min.Y, right, c.Max.Y))
+			if left, right := max(tx(k.From), c.Min.X), min(tx(k.To), c.Max.X); left < right {
+				c.FillPolygon(fade(agentColor(k.Agent), 0x38), rectangle(left, c.Min.Y, right, c.Max.Y))
+			}
 			continue
 		}
-		if k.From < p.X.Min || k.From > p.X.Max {
+		if !(k.From >= p.X.Min && k.From <= p.X.Max) {
 			continue
 		}
-		x, width := tx(k.From), style.Width(k.Label)
+		x := tx(k.From)
+		label := fitted(style.Width, k.Label, max(x-c.Min.X, c.Max.X-x)-3)
 		c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.9), Dashes: dashed}, x, c.Min.Y, x, c.Max.Y)
 		style.XAlign = text.XLeft
 		at := x + 3
-		if at+width > c.Max.X {
+		if at+style.Width(label) > c.Max.X {
 			style.XAlign, at = text.XRight, x-3
 		}
-		c.FillText(style, vg.Point{X: at, Y: c.Min.Y + 2}, k.Label)
+		c.FillText(style, vg.Point{X: at, Y: c.Min.Y + 2}, label)
 	}
 }

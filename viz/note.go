@@ -26,10 +26,10 @@ func noteStyle() text.Style {
 
 // setNote puts a note under the name of the horizontal axis; an empty one takes it away.
 func setNote(p *plot.Plot, note string) {
-	p.X.Label.TextStyle.Handler = plot.DefaultTextHandler
+	p.X.Label.TextStyle.Handler = lettering
 	p.X.Label.Text = strings.TrimSpace(p.X.Label.Text)
 	if note != "" {
-		p.X.Label.TextStyle.Handler = noted{plot.DefaultTextHandler, note}
+		p.X.Label.TextStyle.Handler = noted{lettering, note}
 		p.X.Label.Text += " " // gonum leaves no room for an axis without a name
 	}
 }
@@ -77,20 +77,6 @@ func (n noted) Draw(c vg.Canvas, name string, style text.Style, at vg.Point) {
 	}
 	style.Handler = n.Handler
 	n.Handler.Draw(c, strings.TrimSpace(name), style, at.Add(vg.Point{Y: noteRow * vg.Length(len(lines))}))
-}
-
-// wrap breaks a note between words so that no line is wider than it may be, unless a word is.
-func wrap(note string, width vg.Length) string {
-	style := noteStyle()
-	var lines []string
-	for _, word := range strings.Fields(note) {
-		if last := len(lines) - 1; last >= 0 && style.Width(lines[last]+" "+word) <= width {
-			lines[last] += " " + word
-		} else {
-			lines = append(lines, word)
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // bandNote says what stands around the means of series: up to five seeds each by itself, of more a bootstrap interval.

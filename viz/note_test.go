@@ -30,7 +30,7 @@ func TestALongNoteTakesNoRoomBesideALine(t *testing.T) {
 func TestNotesThatDifferAreBrokenToTheWidthOfTheirPanels(t *testing.T) {
 	const note = "mean of 2 to 5 seeds, which are the dots; bands: standard deviation over runs; other lines are one seed each"
 	const width = 2 * vg.Inch
-	broken := wrap(note, width)
+	broken := wrapped(noteStyle().Width, note, width, 9)
 	if strings.ReplaceAll(broken, "\n", " ") != note || !strings.Contains(broken, "\n") {
 		t.Errorf("broken to %q", broken)
 	}

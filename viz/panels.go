@@ -48,42 +48,51 @@ func (p Panels) layout() (width, height vg.Length, paint func(draw.Canvas)) {
 	for i, row := range p.Rows {
 		grid[i] = make([]*plot.Plot, columns)
 		for j, plot := range row {
-			grid[i][j] = p.fit(plot)
+			if plot != nil {
+				own := *plot
+				grid[i][j] = &own
+			}
 		}
 	}
 	const margin = 8
 	width = min(p.Width*vg.Length(columns)+2*margin, MaxWidth)
 	entries := lineEntries(p.Legend)
-	_, head := layout(entries, width-2*margin)
-	if len(entries) == 0 {
-		head = 0
+	head := vg.Length(0)
+	if len(entries) > 0 {
+		_, _, head = layout(entries, width-2*margin)
 	}
-	title := typeface(13, true)
-	if p.Title != "" {
-		head += 24
+	title, above := typeface(13, true), vg.Length(0)
+	text := wrapped(title.Width, p.Title, width-2*margin, 2)
+	if text != "" {
+		title.YAlign = draw.YTop
+		above = title.Height(text) + 9.5
 	}
-	note, foot := commonNote(grid), vg.Length(0)
+	note, foot := wrapped(noteStyle().Width, commonNote(grid), width-2*margin, 3), vg.Length(0)
 	if note != "" {
-		foot = noteRow + 3
-	} else {
-		wrapNotes(grid, (width-2*margin)/vg.Length(max(1, columns)))
+		foot = noteStyle().Height(note) + 5.6
 	}
-	height = p.Height*vg.Length(len(grid)) + head + foot + 2*margin
+	for _, row := range grid {
+		for j, plot := range row {
+			if plot != nil {
+				if _, ok := plot.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
+					plot.X.Tick.Marker = ticks{about: 3}
+				}
+				row[j] = arranged(plot, (width-2*margin)/vg.Length(columns), p.Height)
+			}
+		}
+	}
+	height = p.Height*vg.Length(len(grid)) + above + head + foot + 2*margin
 	return width, height, func(whole draw.Canvas) {
 		c := draw.Crop(whole, margin, -margin, margin, -margin)
-		if p.Title != "" {
-			c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y - 8}, p.Title)
-			drawLegend(draw.Crop(c, 0, 0, 0, -24), entries)
-		} else {
-			drawLegend(c, entries)
-		}
+		c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y}, text)
+		drawLegend(draw.Crop(c, 0, 0, 0, -above), entries)
 		if len(grid) == 0 || columns == 0 {
 			return
 		}
 		if note != "" {
 			c.FillText(noteStyle(), vg.Point{X: c.Center().X, Y: c.Min.Y + 2}, note)
 		}
-		body := draw.Crop(c, 0, 0, foot, -head)
+		body := draw.Crop(c, 0, 0, foot, -above-head)
 		tiles := draw.Tiles{Rows: len(grid), Cols: columns, PadX: 10, PadY: 10, PadTop: 4}
 		for i, row := range plot.Align(grid, tiles, body) {
 			for j, at := range row {
@@ -117,30 +126,4 @@ func commonNote(grid [][]*plot.Plot) string {
 		}
 	}
 	return common
-}
-
-// noteShare is how much of a panel's width its own note may take: it is centred under the data, which the labels at the ends of lines push to the left.
-const noteShare = 0.6
-
-// wrapNotes breaks the notes of panels of a width, which would otherwise run into each other.
-func wrapNotes(grid [][]*plot.Plot, width vg.Length) {
-	for _, row := range grid {
-		for _, p := range row {
-			if p != nil && noteOf(p) != "" {
-				setNote(p, wrap(noteOf(p), noteShare*width))
-			}
-		}
-	}
-}
-
-// fit returns a copy of the plot, with fewer ticks where a panel is small.
-func (p Panels) fit(full *plot.Plot) *plot.Plot {
-	if full == nil {
-		return nil
-	}
-	small := *full
-	if _, ok := small.X.Tick.Marker.(ticks); ok && p.Width < 4*vg.Inch {
-		small.X.Tick.Marker = ticks{about: 3}
-	}
-	return &small
 }

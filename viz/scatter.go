@@ -24,8 +24,8 @@ type Cloud struct {
 
 // Scatter draws clouds of points with a legend above. Clouds of one label have one colour.
 func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
-	p := newPlot(f.X, f.Y)
-	above := header{title: f.Title}
+	p := newPlot(f)
+	var above legend
 	labels := make([]string, len(clouds))
 	for i, cloud := range clouds {
 		labels[i] = cloud.Label
@@ -38,7 +38,7 @@ func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
 		}
 		xy := make(plotter.XYs, len(cloud.Points))
 		for j, q := range cloud.Points {
-			if math.IsNaN(q[0]+q[1]) || math.IsInf(q[0]+q[1], 0) {
+			if math.IsNaN(q[0]+q[1]) || undrawable(q[0]) || undrawable(q[1]) {
 				return nil, fmt.Errorf("cloud %q: point %d is (%g, %g)", cloud.Label, j, q[0], q[1])
 			}
 			xy[j] = plotter.XY{X: q[0], Y: q[1]}
@@ -47,15 +47,14 @@ func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
 			p.Add(&points{xy, cloud, style})
 		}
 		if !f.Unlabelled && first == i {
-			above.legend = append(above.legend, entry{style.Name, func(c draw.Canvas) {
+			above = append(above, entry{style.Name, func(c draw.Canvas) {
 				c.FillPolygon(style.Color, ring(c.Center(), 3))
 			}})
 		}
 	}
 	p.Add(above)
-	if p.X.Min > p.X.Max {
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	}
+	p.X.Min, p.X.Max = limits(p.X.Min, p.X.Max)
+	p.Y.Min, p.Y.Max = limits(p.Y.Min, p.Y.Max)
 	return p, nil
 }
 

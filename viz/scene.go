@@ -216,8 +216,11 @@ func (p painter) name(s envs.Shape) {
 	style := typeface(max(float64(p.thinnest)*2.6, 6), false)
 	at, half := p.at(s.X, s.Y), style.Font.Size/2
 	at.Y += p.reach(s) + style.Font.Size*0.7
-	p.taken.add(at, style.Width(s.Label)/2, half)
-	p.FillText(style, at, s.Label)
+	label := fitted(style.Width, s.Label, p.Size().X/2)
+	across := style.Width(label) / 2
+	at.X = max(p.Min.X+across, min(at.X, p.Max.X-across))
+	p.taken.add(at, across, half)
+	p.FillText(style, at, label)
 }
 
 // reach is how far a shape is drawn above its centre.

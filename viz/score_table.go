@@ -3,6 +3,7 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -26,8 +27,12 @@ type ScoreTable struct {
 type Row struct {
 	Group string // heading of the block it belongs to; "" for none
 	Head  string
+	Ours  string // of a row set apart below the one with this Head: what is ours in it; empty: a row of the paper
 	Cells []Cell // one a column
 }
+
+// head is what a rendering writes before the cells.
+func (r Row) head() string { return cmp.Or(r.Ours, r.Head) }
 
 // Cell is one measurement. The zero Cell is 0 from no seeds, which renders as missing.
 type Cell struct {
@@ -71,7 +76,7 @@ func (g ScoreTable) Check() error {
 func (g ScoreTable) Only(columns ...string) (ScoreTable, error) {
 	out := ScoreTable{Title: g.Title, Caption: g.Caption, Budget: g.Budget, Columns: columns}
 	for _, r := range g.Rows {
-		row := Row{Group: r.Group, Head: r.Head}
+		row := Row{Group: r.Group, Head: r.Head, Ours: r.Ours}
 		for _, c := range columns {
 			j := slices.Index(g.Columns, c)
 			if j < 0 {
@@ -90,10 +95,13 @@ const Missing = "–"
 // number writes v with the cell's digits and a real minus sign.
 func (c Cell) number(v float64) string { return Fixed(v, c.Decimals) }
 
-// Fixed writes a number with this many digits after the point and a real minus sign; NaN is Missing.
+// Fixed writes a number with this many digits after the point and a real minus sign; NaN is Missing, and a number beyond 1e15 short.
 func Fixed(v float64, decimals int) string {
-	if math.IsNaN(v) {
+	switch {
+	case math.IsNaN(v):
 		return Missing
+	case math.Abs(v) >= 1e15:
+		return Short(v)
 	}
 	s := strconv.FormatFloat(v, 'f', decimals, 64)
 	if strings.Trim(s, "-0.") == "" {
@@ -228,6 +236,9 @@ func (g ScoreTable) guide() string {
 	}
 	if g.any(func(c Cell) bool { return c.Bold }) {
 		parts = append(parts, "Bold: above every other row that has runs, both the bootstrap's interval of the difference and Welch's excluding zero.")
+	}
+	if slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Ours != "" }) {
+		parts = append(parts, "Set apart below a row: ours, not the paper's, and not compared for bold type.")
 	}
 	return strings.Join(parts, " ")
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // HTML renders the grid for a notebook. It sets no colours, so that it reads on light and dark pages.
@@ -17,29 +16,36 @@ func (g ScoreTable) HTML() string {
 	var b strings.Builder
 	b.WriteString(`<div style="overflow-x:auto">` + "\n")
 	if g.Title != "" {
-		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", html.EscapeString(g.Title))
+		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", escaped(g.Title))
 	}
 	b.WriteString(`<table style="font-size:90%">` + "\n<thead><tr><th></th>")
 	for _, c := range g.Columns {
-		fmt.Fprintf(&b, `<th style="text-align:center">%s</th>`, html.EscapeString(c))
+		fmt.Fprintf(&b, `<th style="text-align:center">%s</th>`, escaped(c))
 	}
 	b.WriteString("</tr></thead>\n<tbody>\n")
 	perCell := g.effort() == ""
 	for i, r := range g.Rows {
 		if g.opens(i) {
 			fmt.Fprintf(&b, `<tr><td colspan="%d" style="text-align:left"><i>%s</i></td></tr>`+"\n",
-				len(g.Columns)+1, html.EscapeString(r.Group))
+				len(g.Columns)+1, escaped(r.Group))
 		}
-		fmt.Fprintf(&b, `<tr><td style="text-align:left">%s</td>`, html.EscapeString(r.Head))
+		head := escaped(r.head())
+		if r.Ours != "" {
+			head = "&emsp;<i>" + head + "</i>"
+		}
+		fmt.Fprintf(&b, `<tr><td style="text-align:left">%s</td>`, head)
 		for _, c := range r.Cells {
 			fmt.Fprintf(&b, `<td style="text-align:center;white-space:nowrap">%s</td>`, c.html(perCell))
 		}
 		b.WriteString("</tr>\n")
 	}
 	b.WriteString("</tbody></table>\n")
-	fmt.Fprintf(&b, "<p><small>%s</small></p>\n</div>\n", html.EscapeString(strings.TrimSpace(g.Caption+" "+g.guide())))
+	fmt.Fprintf(&b, "<p><small>%s</small></p>\n</div>\n", escaped(strings.TrimSpace(g.Caption+" "+g.guide())))
 	return b.String()
 }
+
+// escaped is a text in one line of HTML.
+func escaped(s string) string { return html.EscapeString(oneLine(s)) }
 
 // html is the cell in up to six lines: ours, interval, first steps, effort, dense, published.
 func (c Cell) html(perCell bool) string {
@@ -89,14 +95,18 @@ func (g ScoreTable) Markdown() string {
 		for j, c := range r.Cells {
 			cells[j] = markdown.Replace(c.html(perCell))
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", plainMarkdown(r.Head), strings.Join(cells, " | "))
+		head := plainMarkdown(r.head())
+		if r.Ours != "" {
+			head = "*" + head + "*"
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", head, strings.Join(cells, " | "))
 	}
 	fmt.Fprintf(&b, "\n%s\n", plainMarkdown(strings.TrimSpace(g.Caption+" "+g.guide())))
 	return b.String()
 }
 
 // plainMarkdown writes text so that none of its signs sets letters or ends a cell: the star of Balance* is one.
-func plainMarkdown(s string) string { return markdownSigns.Replace(s) }
+func plainMarkdown(s string) string { return markdownSigns.Replace(oneLine(s)) }
 
 var markdownSigns = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "|", `\|`, "`", "\\`", "<", `\<`)
 
@@ -112,13 +122,13 @@ func parenthesis(s string) string {
 func (g ScoreTable) Text(width int) string {
 	var b strings.Builder
 	if g.Title != "" {
-		b.WriteString(g.Title + "\n\n")
+		b.WriteString(wrapped(columns, g.Title, width, len(g.Title)) + "\n\n")
 	}
 	table := g.textCells()
 	widths := make([]int, len(g.Columns)+1)
 	for _, line := range table {
 		for j, s := range line {
-			widths[j] = max(widths[j], utf8.RuneCountInString(s))
+			widths[j] = max(widths[j], columns(s))
 		}
 	}
 	for start := 1; start <= len(g.Columns); {
@@ -140,35 +150,28 @@ func (g ScoreTable) Text(width int) string {
 		b.WriteString("\n")
 		start = end
 	}
-	used := 0
-	for _, word := range strings.Fields(g.Caption + " " + strings.Replace(g.guide(), "Bold:", "★:", 1)) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case used == 0:
-		case used+1+n > width:
-			b.WriteString("\n")
-			used = 0
-		default:
-			b.WriteString(" ")
-			used++
-		}
-		b.WriteString(word)
-		used += n
-	}
-	return b.String() + "\n"
+	caption := g.Caption + " " + strings.Replace(g.guide(), "Bold:", "★:", 1)
+	return b.String() + wrapped(columns, caption, width, len(caption)) + "\n"
 }
 
 // textCells lays the grid out in lines: a heading, then for each row a line of ours and one of published numbers.
 func (g ScoreTable) textCells() [][]string {
 	perCell := g.effort() == ""
-	out := [][]string{append([]string{""}, g.Columns...)}
+	short := func(s string) string { return fitted(columns, cut(oneLine(s), longestName/2), longestName) }
+	out := [][]string{{""}}
+	for _, c := range g.Columns {
+		out[0] = append(out[0], short(c))
+	}
 	for i, r := range g.Rows {
 		if g.opens(i) {
 			heading := make([]string, len(g.Columns)+1)
-			heading[0] = "[" + r.Group + "]"
+			heading[0] = "[" + short(r.Group) + "]"
 			out = append(out, heading)
 		}
-		ours, published := []string{r.Head}, []string{"  published"}
+		ours, published := []string{short(r.head())}, []string{"  published"}
+		if r.Ours != "" {
+			ours[0] = "  " + ours[0]
+		}
 		compare := false
 		for _, c := range r.Cells {
 			line := c.ours()
@@ -201,7 +204,7 @@ func before(separator, s string) string {
 }
 
 func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+	return s + strings.Repeat(" ", max(0, width-columns(s)))
 }
 
 // CSV renders one line a cell, with every number in full. Missing values are empty.
@@ -211,7 +214,7 @@ func (g ScoreTable) CSV() string {
 	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold", "budget", "departures", "first_steps", "dense", "dense_low", "dense_high", "dense_seeds"})
 	for _, r := range g.Rows {
 		for j, c := range r.Cells {
-			line := []string{r.Group, r.Head, g.Columns[j], "", "", "", strconv.Itoa(c.Seeds), strconv.Itoa(c.Frames),
+			line := []string{r.Group, r.Head + before(", ", r.Ours), g.Columns[j], "", "", "", strconv.Itoa(c.Seeds), strconv.Itoa(c.Frames),
 				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold), g.Budget, strings.Join(c.Departures, " "), "", "", "", "", ""}
 			if c.Seeds > 0 {
 				line[3], line[4], line[5] = exact(c.Ours), exact(c.Low), exact(c.High)
@@ -249,7 +252,7 @@ func (g ScoreTable) LaTeX() string {
 	var b strings.Builder
 	for _, line := range []string{g.Title, g.Caption, g.guide(), `Needs \usepackage{booktabs}; a wide table also \usepackage{graphicx} and \resizebox{\textwidth}{!}{...} around it.`} {
 		if line != "" {
-			fmt.Fprintf(&b, "%% %s\n", line)
+			fmt.Fprintf(&b, "%% %s\n", oneLine(line))
 		}
 	}
 	fmt.Fprintf(&b, "\\begin{tabular}{l%s}\n\\toprule\n", strings.Repeat("c", len(g.Columns)))
@@ -262,7 +265,10 @@ func (g ScoreTable) LaTeX() string {
 		if g.opens(i) {
 			fmt.Fprintf(&b, "\\multicolumn{%d}{l}{\\emph{%s}} \\\\\n", len(g.Columns)+1, latex(r.Group))
 		}
-		ours, published := latex(r.Head), "\\quad published"
+		ours, published := latex(r.head()), "\\quad published"
+		if r.Ours != "" {
+			ours = "\\quad \\emph{" + ours + "}"
+		}
 		compare := false
 		for _, c := range r.Cells {
 			value := latex(c.ours())
@@ -298,5 +304,5 @@ func scriptsize(s string) string {
 func latex(s string) string {
 	return strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`,
 		"−", "$-$", "±", "$\\pm$", "×", "$\\times$", "–", "--", "α", "$\\alpha$", "ε", "$\\epsilon$", "Δ", "$\\Delta$", "^", `\^{}`,
-		"{", `\{`, "}", `\}`).Replace(s)
+		"{", `\{`, "}", `\}`).Replace(oneLine(s))
 }

@@ -40,7 +40,7 @@ func (s Series) name() name { return name{s.Label, s.Method, s.cues} }
 
 // check reports what would draw nonsense.
 func (s Series) check() error {
-	if !slices.IsSorted(s.X) {
+	if !slices.IsSorted(s.X) || slices.ContainsFunc(s.X, math.IsNaN) {
 		return fmt.Errorf("series %q: x values are not ascending", s.Label)
 	}
 	if s.Low != nil && (len(s.Low) != len(s.X) || len(s.High) != len(s.X)) {
@@ -55,10 +55,10 @@ func (s Series) check() error {
 		if len(y) != len(s.X) {
 			return fmt.Errorf("series %q: seed %d has %d values, want %d, one for each x", s.Label, i, len(y), len(s.X))
 		}
-		for j, v := range y {
-			if math.IsInf(v, 0) {
-				return fmt.Errorf("series %q: seed %d is infinite at x = %g", s.Label, i, s.X[j])
-			}
+	}
+	for _, values := range append([][]float64{s.X, s.Low, s.High}, s.Y...) {
+		if i := slices.IndexFunc(values, undrawable); i >= 0 {
+			return fmt.Errorf("series %q: value %d is %g, want at most %g in size", s.Label, i, values[i], largest)
 		}
 	}
 	return nil

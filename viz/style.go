@@ -39,7 +39,7 @@ func (s Style) Line() draw.LineStyle {
 func (s Style) Band() color.NRGBA { return fade(s.Color, 0x30) }
 
 // The colours of methods: those of Okabe and Ito (2008), chosen to stay apart under every common colour deficiency, with violet in the
-// place of yellow, which is hard to see on white, and two more. TestColoursStayApart measures the distances.
+// place of yellow, which is hard to see on white, and five more. TestColoursStayApart measures the distances.
 var (
 	black     = rgb(0x1a1a1a)
 	orange    = rgb(0xe69f00)
@@ -51,6 +51,9 @@ var (
 	pink      = rgb(0xc880b0)
 	wine      = rgb(0x7a1f4f)
 	grey      = rgb(0x8c8c8c)
+	brick     = rgb(0xa91f03)
+	royal     = rgb(0x1e2aef)
+	grass     = rgb(0x50e932)
 )
 
 // The colours of everything else: of what somebody else recorded, and of labels that are no method.
@@ -92,8 +95,8 @@ func pattern(points ...float64) []vg.Length {
 	return out
 }
 
-// methods lists the rows of the paper's main table. Learners that explore with CERMIC are drawn solid and heavy, policy
-// gradient methods solid, value-based ones dashed: a second cue beside colour.
+// methods lists the rows of the paper's main table and ours beside them. Learners that explore with CERMIC are drawn heavy, policy
+// gradient methods solid, value-based ones dashed, ours with Theorem 1's bonus dash-dotted: a second cue beside colour.
 var methods = map[string]Style{
 	"mappo":        {"MAPPO", black, solid, vg.Points(1.4)},
 	"mappo-eps":    {"MAPPO-ε-greedy", violet, solid, vg.Points(1.4)},
@@ -105,6 +108,10 @@ var methods = map[string]Style{
 	"qplex-ices":   {"QPLEX-ICES", wine, dashed, vg.Points(1.4)},
 	"qmix-cermic":  {"QMIX-CERMIC", blue, dashed, vg.Points(2.2)},
 	"mappo-cermic": {"MAPPO-CERMIC", vermilion, solid, vg.Points(2.2)},
+
+	"qmix-cermic-ucb":  {"QMIX-CERMIC-UCB", royal, dashDot, vg.Points(2.2)},
+	"mappo-cermic-ucb": {"MAPPO-CERMIC-UCB", brick, dashDot, vg.Points(2.2)},
+	"mappo-rff":        {"random Fourier count", grass, solid, vg.Points(1.4)},
 }
 
 // spare are the colours of labels that are no method of the paper, in order of appearance; none is a method's.
@@ -128,7 +135,7 @@ type name struct {
 
 // known is the method's own look; changed tells that the name stands for other settings of the method.
 func (n name) known() (s Style, ok, changed bool) {
-	if s, ok = methods[identifier(n.label)]; ok {
+	if s, ok = named(n.label); ok {
 		return s, true, false
 	}
 	s, ok = methods[n.method]
@@ -224,6 +231,16 @@ func agentStyle(label string) Style {
 	return Style{Color: agentColor(number - 1), Width: vg.Points(1.8)}
 }
 
+// named is the look of a method by its identifier or its name.
+func named(label string) (Style, bool) {
+	for id, s := range methods {
+		if s.Name == label || id == identifier(label) {
+			return s, true
+		}
+	}
+	return Style{}, false
+}
+
 // identifier is what the paper's name of a method is called in our labels.
 func identifier(name string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(strings.ToLower(name), "ε", "eps"), "-greedy")
@@ -244,19 +261,21 @@ func typeface(size float64, bold bool) text.Style {
 	if bold {
 		f.Weight = xfont.WeightBold
 	}
-	return text.Style{Color: ink, Font: f, Handler: plot.DefaultTextHandler, XAlign: text.XCenter, YAlign: text.YCenter}
+	return text.Style{Color: ink, Font: f, Handler: lettering, XAlign: text.XCenter, YAlign: text.YCenter}
 }
 
 // newPlot is an empty plot in the house style: sans serif, thin axes, light horizontal lines, few ticks.
-func newPlot(x, y string) *plot.Plot {
+func newPlot(f Figure) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = paper
-	p.X.Label.Text, p.Y.Label.Text = x, y
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
+	p.Title.TextStyle, p.Title.Padding = typeface(11, true), vg.Points(1)
+	p.Title.TextStyle.YAlign = text.YTop
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font = typeface(10, false).Font
+		a.Label.TextStyle.Font, a.Label.TextStyle.Handler = typeface(10, false).Font, lettering
 		a.Label.TextStyle.Color = ink
 		a.Label.Padding = vg.Points(4)
-		a.Tick.Label.Font = typeface(9, false).Font
+		a.Tick.Label.Font, a.Tick.Label.Handler = typeface(9, false).Font, lettering
 		a.Tick.Label.Color = ink
 		a.Tick.LineStyle = draw.LineStyle{Color: grey, Width: vg.Points(0.6)}
 		a.Tick.Length = vg.Points(3)
@@ -266,36 +285,6 @@ func newPlot(x, y string) *plot.Plot {
 	}
 	p.Add(gridLines{})
 	return p
-}
-
-// ticks marks about so many round numbers and writes large ones short: 300k, 1.2M.
-type ticks struct{ about float64 }
-
-// Ticks implements plot.Ticker.
-func (t ticks) Ticks(low, high float64) []plot.Tick {
-	if !(high > low) {
-		return nil
-	}
-	rough := (high - low) / t.about
-	step := math.Pow(10, math.Floor(math.Log10(rough)))
-	for _, round := range []float64{10, 5, 2.5, 2} {
-		if step*round <= rough*1.3 {
-			step *= round
-			break
-		}
-	}
-	unit, suffix := shortUnit(max(math.Abs(low), math.Abs(high)))
-	var out []plot.Tick
-	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9; k++ {
-		out = append(out, plot.Tick{Value: k * step, Label: short(k*step, unit, suffix)})
-	}
-	return out
-}
-
-// Short writes a number in few characters, with k and M for thousands and millions: 1200000 is "1.2M".
-func Short(v float64) string {
-	unit, suffix := shortUnit(math.Abs(v))
-	return short(v, unit, suffix)
 }
 
 // Count writes a number of things: 1 run, 3 runs.
@@ -316,36 +305,5 @@ func Clock(seconds float64) string {
 		return fmt.Sprintf("%d min %02d s", s/60, s%60)
 	default:
 		return fmt.Sprintf("%d s", s)
-	}
-}
-
-// shortUnit is the unit in which numbers up to top are written.
-func shortUnit(top float64) (unit float64, suffix string) {
-	switch {
-	case top >= 999_950:
-		return 1e6, "M"
-	case top >= 10_000:
-		return 1e3, "k"
-	}
-	return 1, ""
-}
-
-func short(v, unit float64, suffix string) string {
-	if v == 0 {
-		return "0" // also for −0
-	}
-	return strings.Replace(strconv.FormatFloat(v/unit, 'g', 4, 64), "-", "−", 1) + suffix
-}
-
-// gridLines draws one light line a tick of the vertical axis, under everything else.
-type gridLines struct{}
-
-// Plot implements plot.Plotter.
-func (gridLines) Plot(c draw.Canvas, p *plot.Plot) {
-	_, y := p.Transforms(&c)
-	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		if h := y(t.Value); t.Value >= p.Y.Min && t.Value <= p.Y.Max {
-			c.StrokeLine2(draw.LineStyle{Color: mist, Width: vg.Points(0.7)}, c.Min.X, h, c.Max.X, h)
-		}
 	}
 }

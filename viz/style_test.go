@@ -211,6 +211,11 @@ func TestShortNumbers(t *testing.T) {
 			t.Errorf("Short(%g) = %q, want %q", v, got, want)
 		}
 	}
+	for v, want := range map[float64]string{1.25: "1.2", -0.01: "0.0", 1e300: "1e300", math.Inf(-1): "−Inf"} {
+		if got := Fixed(v, 1); got != want {
+			t.Errorf("Fixed(%g, 1) = %q, want %q", v, got, want)
+		}
+	}
 }
 
 // The note counts the seeds of means, and does not let a line of one seed pass for one.

@@ -4,11 +4,10 @@ package viz
 
 import (
 	"fmt"
-	"html"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
 // Table is cells of text under a header. For measured numbers beside published ones there is Grid.
@@ -26,7 +25,7 @@ type Table struct {
 func (t Table) HTML() string {
 	var b strings.Builder
 	if t.Title != "" {
-		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", html.EscapeString(t.Title))
+		fmt.Fprintf(&b, "<p><b>%s</b></p>\n", escaped(t.Title))
 	}
 	if t.Search {
 		b.WriteString(`<div><input type="search" placeholder="search" oninput="` + search + `">`)
@@ -35,11 +34,11 @@ func (t Table) HTML() string {
 	line := func(tag, style string, cells []string) {
 		b.WriteString("<tr>")
 		for _, c := range cells {
-			fmt.Fprintf(&b, `<%s style="text-align:left%s">%s</%s>`, tag, style, unbroken(html.EscapeString(c)), tag)
+			fmt.Fprintf(&b, `<%s style="text-align:left%s">%s</%s>`, tag, style, unbroken(escaped(c)), tag)
 		}
 		b.WriteString("</tr>\n")
 	}
-	line("th", "", t.Header)
+	line("th", "", signed(t.Header))
 	for i, row := range t.Rows {
 		style := ""
 		if slices.Contains(t.Marked, i) {
@@ -52,7 +51,7 @@ func (t Table) HTML() string {
 		b.WriteString("</div>\n")
 	}
 	for _, note := range t.Notes {
-		fmt.Fprintf(&b, "<p><small>%s</small></p>\n", html.EscapeString(note))
+		fmt.Fprintf(&b, "<p><small>%s</small></p>\n", escaped(note))
 	}
 	return b.String()
 }
@@ -70,19 +69,19 @@ const search = `for (const r of this.parentNode.querySelectorAll('tr')) ` +
 
 // Text renders the table in aligned columns.
 func (t Table) Text() string {
-	lines := [][]string{t.Header}
+	lines := [][]string{signed(t.Header)}
 	for _, row := range t.Rows {
 		lines = append(lines, signed(row))
 	}
 	width := make([]int, len(t.Header))
 	for _, line := range lines {
 		for j, c := range line {
-			width[j] = max(width[j], utf8.RuneCountInString(c))
+			width[j] = max(width[j], columns(c))
 		}
 	}
 	var b strings.Builder
 	if t.Title != "" {
-		b.WriteString(t.Title + "\n")
+		b.WriteString(oneLine(t.Title) + "\n")
 	}
 	for i, line := range lines {
 		var out strings.Builder
@@ -95,16 +94,17 @@ func (t Table) Text() string {
 		b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
 	}
 	for _, note := range t.Notes {
-		b.WriteString(note + "\n")
+		b.WriteString(oneLine(note) + "\n")
 	}
 	return b.String()
 }
 
-// signed is a line of cells with real minus signs, however their numbers were written; the hyphens of names stay.
+// signed is a line of cells, each in one line, with real minus signs, however their numbers were written; the hyphens
+// of names stay.
 func signed(cells []string) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
-		out[i] = negative.ReplaceAllString(nothing.ReplaceAllString(c, "$1$2"), "$1−$2")
+		out[i] = negative.ReplaceAllString(nothing.ReplaceAllString(oneLine(c), "$1$2"), "$1−$2")
 	}
 	return out
 }
@@ -114,14 +114,29 @@ var nothing = regexp.MustCompile(`(^|[\s\[(])-(\.?0+(?:\.0+)?(?:$|[\s,\])]))`)
 
 var negative = regexp.MustCompile(`(^|[\s\[(])-(\.?\d)`)
 
+// columns is how many columns of a terminal a text takes: letters of CJK and emoji take two.
+func columns(s string) (n int) {
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Cf):
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul),
+			r >= 0xff01 && r <= 0xff60, r >= 0x1f300 && r < 0x1fb00: // full-width signs, emoji
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
 // Markdown renders the table as GitHub shows it.
 func (t Table) Markdown() string {
 	var b strings.Builder
 	if t.Title != "" {
-		b.WriteString("**" + t.Title + "**\n\n")
+		b.WriteString("**" + oneLine(t.Title) + "**\n\n")
 	}
 	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
-	line(t.Header)
+	line(signed(t.Header))
 	b.WriteString(strings.Repeat("|---", len(t.Header)) + "|\n")
 	for i, row := range t.Rows {
 		cells := signed(row)
@@ -134,13 +149,16 @@ func (t Table) Markdown() string {
 		line(cells)
 	}
 	for _, note := range t.Notes {
-		b.WriteString("\n" + note + "\n")
+		b.WriteString("\n" + oneLine(note) + "\n")
 	}
 	return b.String()
 }
 
 // ProgressBar draws in text how much of something is done, share from 0 to 1, in so many characters: "[███░░░]".
 func ProgressBar(share float64, width int) string {
-	full := int(float64(width) * min(1, max(0, share)))
+	full := 0
+	if share > 0 { // not NaN, of nothing to do
+		full = int(float64(width) * min(1, share))
+	}
 	return "[" + strings.Repeat("█", full) + strings.Repeat("░", width-full) + "]"
 }

@@ -136,7 +136,7 @@ func byAgent(in *results.Trace, points [][2]float64) []Cloud {
 // with the detector's probability that it is in sight, a ring round those that are nodes of the graph, and a line to each as
 // thick as the attention that its message gets. Rings are dashed where nobody was detected and the graph stayed as it was.
 func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
-	view, err := viewOf(in.Scenes)
+	view, scenes, err := viewOf(in.Scenes)
 	switch {
 	case err != nil:
 		return nil, err
@@ -155,8 +155,8 @@ func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 		if frames > 1 {
 			step = k * (in.Steps - 1) / (frames - 1)
 		}
-		nodes := nodesOf(in, step, observer)
-		one, p := layered(view.of(in.Scenes[step]), width, height, dpi, nodes.lines)
+		nodes := nodesOf(in, scenes[step], step, observer)
+		one, p := layered(scenes[step], width, height, dpi, nodes.lines)
 		nodes.rings(p)
 		left := margin + vg.Length(k)*(width+gap)
 		at := image.Pt(pixels(left), pixels(margin))
@@ -173,9 +173,9 @@ type nodes struct {
 	agents   []envs.Shape // that are in the scene
 }
 
-func nodesOf(in *results.Trace, step, observer int) nodes {
+func nodesOf(in *results.Trace, scene envs.Scene, step, observer int) nodes {
 	n := nodes{Graph: in.Graphs[in.Row(step, observer)], observer: observer}
-	for _, shape := range in.Scenes[step].Shapes {
+	for _, shape := range scene.Shapes {
 		if shape.Role == envs.RoleAgent {
 			n.agents = append(n.agents, shape)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -26,6 +27,9 @@ func Visits(v *results.Visits) (Panels, error) {
 		return Panels{}, fmt.Errorf("visits to %d, %d and %d cells, want %d × %d of each", len(v.Counts), len(v.Recent), len(v.Bonus), q.Columns, q.Rows)
 	}
 	all, recent, bonus := newHeat(v), newHeat(v), newHeat(v)
+	if i := slices.IndexFunc(v.Bonus, undrawable); i >= 0 {
+		return Panels{}, fmt.Errorf("r^i of cell %d is %g, want at most %g in size", i, v.Bonus[i], largest)
+	}
 	for cell := range n {
 		all.set(cell, float64(v.Counts[cell]), v.Counts[cell] > 0)
 		recent.set(cell, float64(v.Recent[cell]), v.Recent[cell] > 0)
@@ -71,10 +75,10 @@ func (h *heat) set(cell int, value float64, known bool) {
 }
 
 func (h *heat) plot(title string) *plot.Plot {
-	p := newPlot("", "")
+	p := newPlot(Figure{Title: title})
 	p.HideAxes()
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	p.Add(h, header{title: title})
+	p.Add(h)
 	return p
 }
 
@@ -97,7 +101,7 @@ func (h *heat) share(v, low, high float64) float64 {
 	if h.log {
 		v, low, high = math.Log(v), math.Log(low), math.Log(high)
 	}
-	if !(high > low) {
+	if constant(low, high) {
 		return 1
 	}
 	return (v - low) / (high - low)
@@ -147,9 +151,9 @@ func (h *heat) scale(c draw.Canvas, low, high float64) {
 		c.FillPolygon(warmth(float64(k)/(steps-1)), rectangle(x, y-3, x+width/steps, y+3))
 	}
 	style.XAlign = text.XRight
-	c.FillText(style, vg.Point{X: left - 4, Y: y}, Short(low))
+	c.FillText(style, vg.Point{X: left - 4, Y: y}, numbers(math.Abs(low), high-low)(low))
 	style.XAlign = text.XLeft
-	c.FillText(style, vg.Point{X: left + width + 4, Y: y}, Short(high))
+	c.FillText(style, vg.Point{X: left + width + 4, Y: y}, numbers(math.Abs(high), high-low)(high))
 }
 
 // The colours of a map, from little to much: one hue whose lightness falls evenly, so that it reads in grey, too.

@@ -124,8 +124,7 @@ func Literal() Config {
 // Reading: a constant part of r^i would reward not finishing an episode that ends at success (D31).
 func UCB() Config {
 	c := Default()
-	c.PeerChannels, c.CriticBound = false, 0
-	c.Steps, c.Epochs, c.Fraction, c.Minibatch = 0, 3, 0.12, 512
+	c.PeerChannels = false
 	e := DefaultElliptical()
 	e.Squash, e.Waves, e.Bandwidth, e.Lambda = SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
 	e.Whose, e.Earlier, e.Reservoir, e.Shape = WhoseOwn, EarlierLeverage, 4096, ShapeLog
@@ -138,6 +137,7 @@ func UCB() Config {
 // qmix-cermic-st, which are retired. reproduce/EXPLORATION.md says how it was chosen.
 func Novelty() Config {
 	c := UCB()
+	c.CriticBound, c.Steps, c.Epochs, c.Fraction, c.Minibatch = 0, 0, 3, 0.12, 512
 	e := c.Form.(Elliptical)
 	e.Features, e.Filter = FeatureEmbed, FilterForeseeable
 	c.Form = e

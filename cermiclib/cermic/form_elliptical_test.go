@@ -9,7 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
@@ -307,4 +309,37 @@ func (s sightedMemory) Detected() []uint64 {
 		seen[row] = s.seen(row)
 	}
 	return seen
+}
+
+// ½·log(1 + x) is 1 at x = e² − 1.
+func TestTheLogShapeIsTheRootOfAnInformationGain(t *testing.T) {
+	f := &elliptical{Elliptical: Elliptical{Shape: ShapeLog}}
+	if got := f.shaped(float32(math.E*math.E - 1)); math.Abs(float64(got)-1) > 1e-6 {
+		t.Errorf("r^i is %g, want 1", got)
+	}
+}
+
+// Waves are those of the seed: equal ones of equal seeds, others of another.
+func TestFourierWavesAreThoseOfTheSeed(t *testing.T) {
+	e := DefaultElliptical()
+	e.Waves = 5
+	b := &nn.Build{Backend: pureGo(t), Store: nn.NewStore(1)}
+	inputs := []nn.Input{nn.F32("features", 1, 3)}
+	p, err := nn.NewProgram(b, "waves", inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{e.fourier(in[0], 1), e.fourier(in[0], 1), e.fourier(in[0], 2)}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Feed(0, func(dst []float32) { copy(dst, []float32{1, 2, 4}) })
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	var waves [3][6]float32
+	for i := range waves {
+		p.Read(i, waves[i][:])
+	}
+	if waves[0] != waves[1] || waves[0][0] == waves[2][0] {
+		t.Errorf("of the seeds 1, 1 and 2 they are %v", waves)
+	}
 }

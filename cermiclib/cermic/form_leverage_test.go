@@ -139,3 +139,38 @@ func TestLeverageTellsRareFromNew(t *testing.T) {
 		t.Errorf("where nobody has been x is %g, want more than a thousand", x[0])
 	}
 }
+
+// Steps are kept with weights that add up to all steps so far, and Λ counts each by its weight: its last component, a
+// constant, adds them up.
+func TestLeverageKeepsStepsWithWeightsThatCount(t *testing.T) {
+	c := withForm(formsUnderTest()["leverage"])
+	spec := fakeSpec(4)
+	m, _ := newModule(t, c, spec, 1)
+	f := m.form.(*elliptical)
+	for it := range 3 {
+		x := fakeRollout(spec, 9, it)
+		if err := f.reward(t.Context(), make([]float32, x.Rows()), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f.past.rows() < f.Reservoir-1 || f.past.rows() > f.Reservoir {
+		t.Fatalf("%d steps are kept, want %d", f.past.rows(), f.Reservoir)
+	}
+	weights := 0.0
+	for _, w := range f.past.Weight {
+		weights += w
+	}
+	if all := float64(3 * 9 * 4 * 3); weights < all/2 || weights > 2*all { // of one draw
+		t.Errorf("the weights of %d steps add up to %g, want about %g", f.past.rows(), weights, all)
+	}
+	if err := f.learnEarlier(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	counted := 0.0
+	for _, e := range f.known {
+		counted += e.sum.At(e.dims-1, e.dims-1) - f.Lambda
+	}
+	if math.Abs(counted-weights) > 1e-4*weights { // squares of float32 roots
+		t.Errorf("Λ counts %g steps, want %g", counted, weights)
+	}
+}

@@ -3,6 +3,7 @@
 package cermic
 
 import (
+	"math"
 	"testing"
 
 	"cermic/cermiclib/nn"
@@ -32,5 +33,23 @@ func TestAnotherAlphaCompilesNothing(t *testing.T) {
 	build(0.7)
 	if l, c := xlacache.Counts(); c != compiled || l == loaded {
 		t.Errorf("another α loads %d graphs and compiles %d, want none compiled", l-loaded, c-compiled)
+	}
+}
+
+// A module that was built with one α and is trained with another subtracts the other times L_explore.
+func TestAlphaWeighsTheExplorationLoss(t *testing.T) {
+	c := small()
+	c.Alpha, c.Contrast, c.ConsistencyCoef = 0.2, 0, 0
+	spec := fakeSpec(3)
+	m, _ := newModule(t, c, spec, 1)
+	m.cfg.Alpha = 0.7
+	s, err := m.Update(t.Context(), fakeRollout(spec, 9, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := s["cermic/loss_upper"] + s["cermic/loss_lower"] - 0.7*s["cermic/explore"]
+	const near = 1e-4 // float32 numbers around 1
+	if got := s["cermic/loss"]; math.Abs(got-want) > near || math.Abs(s["cermic/explore"]) < 0.1 {
+		t.Errorf("the loss is %g with terms %v, want %g", got, s, want)
 	}
 }

@@ -6,6 +6,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs/rng"
 )
@@ -81,6 +85,45 @@ func TestPsiMomentsHaveTheClosedFormGradients(t *testing.T) {
 			if math.Abs(c.got-c.want) > 1e-8 {
 				t.Errorf("dimension %d: %s is %.10f, want %.10f", d, c.of, c.got, c.want)
 			}
+		}
+	}
+}
+
+// The graph has the moments of PsiMoments, which sampling has confirmed.
+func TestPsiMomentsOfTheGraphAreTheClosedForm(t *testing.T) {
+	const rows, width = 3, 4
+	r := rng.New(3, "psi test")
+	b := &nn.Build{Backend: pureGo(t), Store: nn.NewStore(1)}
+	inputs := []nn.Input{nn.F32("mean", rows, width), nn.F32("scale", rows, width)}
+	p, err := nn.NewProgram(b, "psi", inputs, func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		mu, variance := psiMoments(in[0], in[1])
+		return []*graph.Node{mu, variance}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var means, scales [rows][]float64
+	for row := range rows {
+		means[row], scales[row] = code(r, width)
+		for input, values := range [][]float64{means[row], scales[row]} {
+			p.Feed(input, func(dst []float32) {
+				for d, v := range values {
+					dst[row*width+d] = float32(v)
+				}
+			})
+		}
+	}
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+	mu, variance := make([]float32, rows), make([]float32, rows)
+	p.Read(0, mu)
+	p.Read(1, variance)
+	for row := range rows {
+		wantMu, wantVariance := PsiMoments(means[row], scales[row])
+		const near = 1e-5 // float32 numbers around 1
+		if math.Abs(float64(mu[row])-wantMu) > near || math.Abs(float64(variance[row])-wantVariance) > near {
+			t.Errorf("row %d has μ_Ψ = %g and Σ_Ψ = %g, want %g, %g", row, mu[row], variance[row], wantMu, wantVariance)
 		}
 	}
 }

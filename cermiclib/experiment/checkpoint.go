@@ -144,7 +144,9 @@ func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	t.look()
+	if err := t.look(0); err != nil {
+		return 0, err
+	}
 	if t.iteration, err = strconv.Atoi(c.Meta["iteration"]); err != nil {
 		return 0, fmt.Errorf("its iteration is %q", c.Meta["iteration"])
 	}

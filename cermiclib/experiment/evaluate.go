@@ -71,6 +71,9 @@ func (t *trainer) play(ctx context.Context, env envs.Env, round uint64, out *res
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if err := envs.CheckStep(env, step, over); err != nil {
+			return fmt.Errorf("%s, step %d of an evaluation: %w", s.Name, k, err)
+		}
 		if err := t.takeTurns(seats, step, act, isFirst); err != nil {
 			return err
 		}

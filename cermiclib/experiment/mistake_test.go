@@ -81,6 +81,43 @@ func (e deadEnv) Reset(mask []uint8, out *envs.Step) {
 	clear(out.Alive)
 }
 
+// muteTask allows a living agent nothing in the second step.
+type muteTask struct{ cellTask }
+
+func (c muteTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
+
+func (c muteTask) Build(seed uint64, workers int) (envs.Env, error) {
+	env, err := c.cellTask.Build(seed, workers)
+	return &muteEnv{env, 0}, err
+}
+
+type muteEnv struct {
+	envs.Env
+	steps int
+}
+
+func (e *muteEnv) Step(act *envs.Actions, out *envs.Step) {
+	e.Env.Step(act, out)
+	if e.steps++; e.steps == 2 {
+		clear(out.Mask[(2*2+1)*4:]) // of agent 1 in the last of three environments
+	}
+}
+
+func TestALivingAgentWithoutAChoiceIsNamed(t *testing.T) {
+	e := cells()
+	e.Task = muteTask{e.Task.(cellTask)}
+	const want = "test/cells, step 2 of iteration 0: agent 1 of environment 2 lives and Step.Mask allows it no choice"
+	if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
+		t.Errorf("in training: got %v, want %q", err, want)
+	}
+	tr := trainerOf(t, cells())
+	tr.exp.Task = e.Task
+	const inEvaluation = "step 2 of an evaluation: agent 1 of environment 2 lives"
+	if _, err := tr.evaluate(t.Context(), nil); err == nil || !contains(err, inEvaluation) {
+		t.Errorf("in an evaluation: got %v", err)
+	}
+}
+
 type absentTask struct{ vmas.Balance }
 
 func (c absentTask) WithShared(s envs.Common) envs.Config { c.Common = s; return c }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path"
@@ -146,11 +147,12 @@ func (r Pretrained) Save(p Pretraining, st *results.Store) error {
 
 // ExportPretrained copies what a store knows of the pre-trained weights that runs name into a folder of records.
 func ExportPretrained(st *results.Store, rs []*results.Record, folder string) error {
-	files, err := filepath.Glob(filepath.Join(st.Dir(), results.PretrainedFolder, "*.json"))
+	files, err := fs.Glob(os.DirFS(st.Dir()), results.PretrainedFolder+"/*.json")
 	if err != nil {
 		return err
 	}
-	for _, file := range files {
+	for _, name := range files {
+		file := filepath.Join(st.Dir(), name)
 		data, err := results.ReadFile(file, 64<<20)
 		if err != nil {
 			return err

@@ -190,12 +190,12 @@ func (t *trainer) watched(ctx context.Context, in *results.Trace) ([]*rl.Rollout
 	seats := t.seats(step, act)
 	t.seedEvaluation(0, 1)
 	env.Reset(nil, step)
-	if err := envs.Err(env); err != nil {
-		return nil, err
-	}
 	for over := false; !over && in.Steps < s.Horizon; in.Steps++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if err := envs.CheckStep(env, step, nil); err != nil {
+			return nil, fmt.Errorf("%s, step %d: %w", s.Name, in.Steps, err)
 		}
 		in.Scenes = append(in.Scenes, scener.Scene(0))
 		for _, y := range step.Visible {

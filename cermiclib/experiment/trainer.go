@@ -62,11 +62,16 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 		return nil, err
 	}
 	t.env.Reset(nil, t.step)
-	if !slices.Contains(t.step.Alive, 1) && envs.Err(t.env) == nil {
+	if err := envs.Err(t.env); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(t.step.Alive, 1) {
 		return nil, fmt.Errorf("task %s has no living agent at the beginning: its Reset must set Step.Alive", e.Task.Kind())
 	}
 	t.visited = newCoverage(env, t.collected())
-	t.look()
+	if err := t.look(0); err != nil {
+		return nil, err
+	}
 	for c := range t.isFirst {
 		t.isFirst[c] = 1
 	}
@@ -75,7 +80,7 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 			return nil, err
 		}
 	}
-	return t, envs.Err(t.env)
+	return t, nil
 }
 
 // makeRoom makes the buffers of a rollout batch.
@@ -108,11 +113,15 @@ func newBuffers(env envs.Env) (*envs.Step, *envs.Actions) {
 	return envs.NewStep(env.Spec()), envs.NewActions(env.Spec())
 }
 
-// look shows every group what its agents see now.
-func (t *trainer) look() {
+// look shows every group what its agents see now, after k steps of the rollout batch.
+func (t *trainer) look(k int) error {
+	if err := envs.CheckStep(t.env, t.step, nil); err != nil {
+		return fmt.Errorf("%s, step %d of iteration %d: %w", t.spec.Name, k, t.iteration, err)
+	}
 	for _, g := range t.groups {
 		g.view.Gather(g.step, t.step)
 	}
+	return nil
 }
 
 // iterate is one pass of the outer loop of Algorithm 1.
@@ -127,7 +136,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 		return nil, err
 	}
 	if err := t.finite(scalars); err != nil {
-		return nil, err
+		return nil, t.causeOf(err)
 	}
 	ofRun := maps.Clone(scalars)
 	for _, g := range t.groups {
@@ -145,7 +154,7 @@ func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
 			return t.finite(own)
 		})
 		if err != nil {
-			return nil, err
+			return nil, t.causeOf(err)
 		}
 	}
 	t.visited.earned(t.groups)
@@ -165,6 +174,21 @@ func (t *trainer) finite(s rl.Scalars) error {
 		}
 	}
 	return nil
+}
+
+// causeOf puts the first observation of the rollout batch that is NaN or infinite before an error that may follow from it. Observations
+// are read only here, so that a step costs nothing more.
+func (t *trainer) causeOf(err error) error {
+	for _, g := range t.groups {
+		x, width := g.x, g.spec.ObsLen()
+		for i, v := range x.Obs {
+			if row := i / width; v-v != 0 { // NaN or infinite
+				return g.named(fmt.Errorf("component %d of the observation of agent %d of %s became %g in environment %d at step %d of iteration %d, want a finite number: %w",
+					i%width, row%x.N, t.spec.Name, v, row/x.N%x.E, row/x.N/x.E, x.Iteration, err))
+			}
+		}
+	}
+	return err
 }
 
 // collect fills the rollouts with T steps of every environment and reports the episodes that ended in them.
@@ -207,12 +231,13 @@ func (t *trainer) gather(ctx context.Context, act func(g *group, k int) error) (
 		}
 		t.env.Step(t.act, t.step)
 		t.visited.note(k, e)
-		t.look()
+		if err := t.look(k + 1); err != nil {
+			return done, err
+		}
 		for _, g := range t.groups {
 			g.keep(k)
 		}
-		t.endEpisodes(k, &done)
-		if err := envs.Err(t.env); err != nil {
+		if err := t.endEpisodes(k, &done); err != nil {
 			return done, err
 		}
 	}
@@ -233,7 +258,7 @@ func (t *trainer) withFreshState(f func() error) error {
 }
 
 // endEpisodes keeps the true last observations of the copies that are done and starts their next episode.
-func (t *trainer) endEpisodes(k int, done *episodes) {
+func (t *trainer) endEpisodes(k int, done *episodes) error {
 	any := false
 	for c := range t.ended {
 		t.score[c] += t.step.Score[c]
@@ -254,10 +279,11 @@ func (t *trainer) endEpisodes(k int, done *episodes) {
 		}
 		t.score[c], t.length[c] = 0, 0
 	}
-	if any {
-		t.env.Reset(t.ended, t.step)
-		t.look()
+	if !any {
+		return nil
 	}
+	t.env.Reset(t.ended, t.step)
+	return t.look(k + 1)
 }
 
 // episodes sums up the training episodes that ended in a rollout batch.

@@ -265,20 +265,11 @@ func (m *db) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	return out, nil
 }
 
-// feed writes one minibatch of agent steps; those beyond len(rows) are padding with weight 0.
+// feed writes one minibatch of agent steps; rows beyond len(rows) are padding of weight 0.
 func (m *db) feed(x *rl.Rollout, rows []int32, step uint64) {
-	o, a := x.Spec.InLen(), x.Spec.Act.Len()
-	m.step.Feed(0, func(dst []float32) {
-		for k, row := range rows {
-			x.Gather(dst[k*o:(k+1)*o], int(row))
-		}
-	})
-	m.step.Feed(1, func(dst []float32) {
-		for k, row := range rows {
-			x.ActionVector(dst[k*a:(k+1)*a], int(row))
-		}
-	})
-	m.step.Feed(2, func(dst []float32) { x.Next(dst, rows) })
+	nn.FeedRows(m.step, 0, len(rows), func(k int, dst []float32) { x.Gather(dst, int(rows[k])) })
+	nn.FeedRows(m.step, 1, len(rows), func(k int, dst []float32) { x.ActionVector(dst, int(rows[k])) })
+	nn.FeedRows(m.step, 2, len(rows), func(k int, dst []float32) { x.Next(dst, rows[k:k+1]) })
 	for input, purpose := range map[int]string{3: "db noise", 5: "db sample"} {
 		m.step.Feed(input, func(dst []float32) {
 			r := rng.New(m.seed, purpose, uint64(x.Iteration), step)

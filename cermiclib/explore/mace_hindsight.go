@@ -240,43 +240,35 @@ func (m *hindsight) train(ctx context.Context, iteration int) (float64, error) {
 	return sum / float64(m.HindsightSteps), nil
 }
 
-// feed writes count frames [W]; what is beyond them counts nothing.
+// feed writes count frames [W]; rows beyond them are padding of weight 0.
 func (m *hindsight) feed(p *nn.Program, count int, frame func(k int) []float32) {
 	n, l := m.spec.Agents, m.buffer.frameLayout
-	each := func(visit func(row int, agent []float32)) {
-		for b := range count {
-			f := frame(b)
+	part := func(input string, from, to int, write func(dst, src []float32)) {
+		nn.FeedRows(p, p.Input(input), count, func(b int, dst []float32) {
+			f, width := frame(b), to-from
 			for i := range n {
-				visit(b*n+i, f[i*l.agent:(i+1)*l.agent])
+				write(dst[i*width:(i+1)*width], f[i*l.agent+from:i*l.agent+to])
 			}
+		})
+	}
+	as := func(dst, src []float32) { copy(dst, src) }
+	part("obs", 0, l.given, m.novelty.standardise)
+	part("given", l.given, l.alive, func(dst, z []float32) {
+		for k := range z {
+			dst[k] = z[k] / float32(m.upper)
 		}
-	}
-	part := func(input string, from, to int) {
-		p.Feed(p.Input(input), func(dst []float32) {
-			each(func(row int, agent []float32) { copy(dst[row*(to-from):(row+1)*(to-from)], agent[from:to]) })
-		})
-	}
-	p.Feed(p.Input("obs"), func(dst []float32) {
-		each(func(row int, agent []float32) {
-			m.novelty.standardise(dst[row*l.given:(row+1)*l.given], agent[:l.given])
-		})
 	})
-	p.Feed(p.Input("given"), func(dst []float32) {
-		each(func(row int, agent []float32) {
-			for k, z := range agent[l.given:l.alive] {
-				dst[row*m.peers+k] = z / float32(m.upper)
-			}
-		})
-	})
-	p.Feed(p.Input("weight"), func(dst []float32) { clear(dst) })
-	part("weight", l.alive, l.policy)
-	part("policy", l.policy, l.action)
+	part("weight", l.alive, l.policy, as)
+	p.Feed(p.Input("weight"), func(dst []float32) { clear(dst[count*n:]) })
+	part("policy", l.policy, l.action, as)
 	if m.spec.Act.Choices == 0 {
-		part("raw", l.action, l.mask)
+		part("raw", l.action, l.mask, as)
 		return
 	}
-	p.FeedInt(p.Input("choice"), func(dst []int32) {
-		each(func(row int, agent []float32) { dst[row] = int32(agent[l.action]) })
+	nn.FeedRows(p, p.Input("choice"), count, func(b int, dst []int32) {
+		for i := range dst {
+			dst[i] = int32(frame(b)[i*l.agent+l.action])
+		}
 	})
-	part("mask", l.mask, l.agent)
+	part("mask", l.mask, l.agent, as)
 }

@@ -190,15 +190,12 @@ func (m *novelty) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	return rl.Scalars{"mace/rnd_loss": sum / steps}, nil
 }
 
-// feed writes the frames of a gradient step; what is beyond them counts nothing.
+// feed writes the frames of a gradient step; rows beyond them are padding of weight 0.
 func (m *novelty) feed(x *rl.Rollout, frames []int32) {
 	o := nn.ObsFeatures(m.spec)
-	m.step.Feed(0, func(dst []float32) {
-		for k, f := range frames {
-			for i := range x.N {
-				at := (k*x.N + i) * o
-				m.standardise(dst[at:at+o], m.encoder.now(int(f)*x.N+i))
-			}
+	nn.FeedRows(m.step, 0, len(frames), func(k int, dst []float32) {
+		for i := range x.N {
+			m.standardise(dst[i*o:(i+1)*o], m.encoder.now(int(frames[k])*x.N+i))
 		}
 	})
 	m.step.Feed(1, func(dst []float32) { feedAlive(dst, x, frames) })

@@ -39,8 +39,8 @@ func playRandomly(env envs.Env, frames int, seed uint64, target string) (*play, 
 	done := slices.Repeat([]uint8{1}, s.NumEnvs)
 	env.Reset(nil, out)
 	for t := range x.T {
-		if err := envs.Err(env); err != nil {
-			return nil, err
+		if err := envs.CheckStep(env, out, nil); err != nil {
+			return nil, fmt.Errorf("%s, step %d: %w", s.Name, t, err)
 		}
 		x.Observe(t, out)
 		copy(x.IsFirst[t*x.E:], done)

@@ -408,3 +408,55 @@ func TestWeightsThatDoNotFitAreRefused(t *testing.T) {
 		t.Error("a file that was changed is accepted")
 	}
 }
+
+// A detector that says the same of everybody weighs the node encoder's loss by its probability, and by nothing below its
+// threshold.
+func TestNodesLearnFromDetectedPeersOnly(t *testing.T) {
+	p := DefaultPretraining(pureGo(t))
+	p.Frames, p.Epochs, p.Batch = 400, 1, 60
+	env := newScatter(false)
+	b := &nn.Build{Spec: env.Spec(), Backend: p.Backend, Store: nn.NewStore(p.Seed), Seed: p.Seed}
+	defer b.Close()
+	s, err := p.prepare(smallGraph(), env, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := s.samples(nil, s.training[:s.Batch])
+	offset, loss := make([]float32, 2*s.play.N*s.Batch), make([]float32, s.Batch)
+	nodes := func(probability float64) (sum float64) {
+		for _, v := range nn.Variables(b.Store, preScope+"/detector/out") {
+			value := tensors.FromShape(v.Shape())
+			if strings.HasSuffix(v.Path(), "/bias") {
+				tensors.MustMutableFlatData(value, func(flat []float32) {
+					for i := range flat {
+						flat[i] = float32(math.Log(probability / (1 - probability)))
+					}
+				})
+			}
+			if err := v.SetValue(value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.feed(s.evaluate, rows)
+		if err := s.evaluate.Run(); err != nil {
+			t.Fatal(err)
+		}
+		s.evaluate.Read(1, offset)
+		s.evaluate.Read(3, loss)
+		for k, row := range rows {
+			sum += float64(loss[k])
+			for j := range s.play.N {
+				for axis := range 2 {
+					at := int(row)*s.play.N + j
+					miss := float64(offset[(axis*s.play.N+j)*s.Batch+k] - s.play.RelPos[2*at+axis])
+					sum -= float64(s.play.Visible[at]) * miss * miss // what edges learn
+				}
+			}
+		}
+		return sum
+	}
+	sure, likely, unlikely := nodes(0.999), nodes(0.75), nodes(0.25)
+	if sure < 1 || math.Abs(likely/sure-0.75/0.999) > 1e-4 || math.Abs(unlikely) > 1e-4*sure {
+		t.Errorf("the loss is %g of peers of probability 0.999, %g of 0.75 and %g of 0.25", sure, likely, unlikely)
+	}
+}

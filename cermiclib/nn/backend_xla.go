@@ -5,6 +5,8 @@
 package nn
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,7 +50,7 @@ func installed(kind, options string) []string {
 			if err != nil {
 				continue
 			}
-			if c := config(f, options); !slices.Contains(found, c) && exists(f) {
+			if c := config(uncut(f), options); !slices.Contains(found, c) && exists(f) {
 				found = append(found, c)
 			}
 		}
@@ -56,13 +58,34 @@ func installed(kind, options string) []string {
 	roots := sites()
 	for _, glob := range pluginGlobs[kind] {
 		for _, root := range roots {
-			files, _ := filepath.Glob(filepath.Join(root, glob))
+			files, _ := fs.Glob(os.DirFS(root), glob) // whose folder may have brackets in its name
 			for _, f := range files {
-				found = append(found, config(f, options))
+				found = append(found, config(uncut(filepath.Join(root, f)), options))
 			}
 		}
 	}
 	return found
+}
+
+// folders are those that uncut keeps open.
+var folders sync.Map
+
+// uncut is a name of the file at path without commas, at which GoMLX cuts configurations: it goes by an open file of its
+// folder.
+func uncut(path string) string {
+	dir, name := filepath.Split(path)
+	if !strings.Contains(dir, ",") {
+		return path
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return path
+	}
+	if kept, known := folders.LoadOrStore(dir, f); known {
+		f.Close()
+		f = kept.(*os.File)
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), name)
 }
 
 func exists(path string) bool {
@@ -73,8 +96,10 @@ func exists(path string) bool {
 // sites are the folders of Python packages that a plugin may lie in.
 func sites() (roots []string) {
 	environment := func(dir string) {
-		found, _ := filepath.Glob(filepath.Join(dir, "lib/python3*/site-packages"))
-		roots = append(roots, found...)
+		found, _ := fs.Glob(os.DirFS(dir), "lib/python3*/site-packages")
+		for _, site := range found {
+			roots = append(roots, filepath.Join(dir, site))
+		}
 	}
 	if dir, err := os.Getwd(); err == nil {
 		for ; ; dir = filepath.Dir(dir) {

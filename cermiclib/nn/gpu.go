@@ -4,6 +4,7 @@ package nn
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,8 +47,8 @@ func helpCUDA(path string) {
 	}
 	add("--xla_gpu_deterministic_ops", "true")
 	beside := filepath.Join(filepath.Dir(path), "../../nvidia") // as the plug-in's own search path has it
-	if found, _ := filepath.Glob(filepath.Join(beside, "cu*", "bin", "ptxas")); len(found) > 0 {
-		add("--xla_gpu_cuda_data_dir", filepath.Dir(filepath.Dir(found[len(found)-1])))
+	if found, _ := fs.Glob(os.DirFS(beside), "cu*/bin/ptxas"); len(found) > 0 {
+		add("--xla_gpu_cuda_data_dir", filepath.Join(beside, filepath.Dir(filepath.Dir(found[len(found)-1]))))
 	}
 	os.Setenv("XLA_FLAGS", flags)
 }

@@ -118,6 +118,20 @@ func (g *Program) FeedInt(i int, fill func(dst []int32)) {
 	tensors.MustMutableFlatData(g.fed[i], fill)
 }
 
+// FeedRows lets fill write the first count rows of input i of g, and repeats the first of them in the rows left. Zeros
+// there can lie outside what a loss is defined for, such as a scale of 0, and a weight of 0 does not cancel NaN.
+func FeedRows[T float32 | int32](g *Program, i, count int, fill func(row int, dst []T)) {
+	tensors.MustMutableFlatData(g.fed[i], func(dst []T) {
+		width := len(dst) / g.inputs[i].Dims[0]
+		for row := range count {
+			fill(row, dst[row*width:(row+1)*width])
+		}
+		for at := count * width; at < len(dst); at += width {
+			copy(dst[at:at+width], dst[:width])
+		}
+	})
+}
+
 // Input is the place of the input of that name.
 func (g *Program) Input(name string) int {
 	for i, in := range g.inputs {

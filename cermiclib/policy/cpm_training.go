@@ -160,23 +160,14 @@ func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error
 	return out, nil
 }
 
-// feed writes frames; what is beyond them counts nothing.
+// feed writes frames; rows beyond them are padding of weight 0.
 func (f *foresight) feed(x *rl.Rollout, frames []int32) {
-	rows := func(input string, width int, src []float32) {
-		f.step.Feed(f.step.Input(input), func(dst []float32) {
-			for b, frame := range frames {
-				copy(dst[b*width:(b+1)*width], src[int(frame)*width:])
-			}
-		})
-	}
 	n, k := x.N, f.spec.Act.Choices
-	f.step.Feed(f.step.Input("obs"), func(dst []float32) {
-		width := n * f.spec.InLen()
-		for b, frame := range frames {
-			x.GatherFrom(dst[b*width:(b+1)*width], int(frame)*n)
-		}
-	})
-	rows("hidden", n*f.HiddenLen(), x.Hidden)
+	rows := func(input string, write func(dst []float32, frame int)) {
+		nn.FeedRows(f.step, f.step.Input(input), len(frames), func(b int, dst []float32) { write(dst, int(frames[b])) })
+	}
+	rows("obs", func(dst []float32, frame int) { x.GatherFrom(dst, frame*n) })
+	rows("hidden", func(dst []float32, frame int) { copy(dst, x.Hidden[frame*len(dst):]) })
 	f.step.Feed(f.step.Input("weight"), func(dst []float32) {
 		clear(dst)
 		for b, frame := range frames {
@@ -188,13 +179,10 @@ func (f *foresight) feed(x *rl.Rollout, frames []int32) {
 	if k == 0 {
 		return
 	}
-	f.step.Feed(f.step.Input("mask"), func(dst []float32) {
+	rows("mask", func(dst []float32, frame int) {
 		for i := range dst {
-			dst[i] = 1
-		}
-		for b := 0; b < len(frames) && x.Mask != nil; b++ {
-			for i, allowed := range x.Mask[int(frames[b])*n*k : (int(frames[b])+1)*n*k] {
-				dst[b*n*k+i] = float32(allowed)
+			if dst[i] = 1; x.Mask != nil {
+				dst[i] = float32(x.Mask[frame*n*k+i])
 			}
 		}
 	})

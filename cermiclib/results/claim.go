@@ -48,7 +48,7 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 	if begunEarlier(r.dir) {
 		return nil, fmt.Errorf("an earlier version of this program began %s: let that one finish it, or remove the folder to train the run anew", r.dir)
 	}
-	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+	if err := os.MkdirAll(r.dir, 0o777); err != nil {
 		return nil, diskError(r.dir, err)
 	}
 	if err := r.lockUp(ctx, wait); err != nil {

@@ -8,8 +8,11 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,22 +104,16 @@ func (x *index) save() {
 	}
 	x.changed = false
 	dir := filepath.Dir(x.path)
-	old, _ := filepath.Glob(filepath.Join(dir, indexFile+".*"+tempSuffix))
-	for _, path := range old { // of a process that was killed
+	old, _ := fs.Glob(os.DirFS(dir), indexFile+".*"+tempSuffix)
+	for _, name := range old { // of a process that was killed
+		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Hour {
 			os.Remove(path)
 		}
 	}
-	f, err := os.CreateTemp(dir, indexFile+".*"+tempSuffix)
-	if err != nil {
-		return
-	}
-	_, err = f.Write(x.bytes())
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
-		err = os.Rename(f.Name(), x.path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	own := fmt.Sprintf("%s.%016x%s", x.path, rand.Uint64(), tempSuffix)
+	if os.WriteFile(own, x.bytes(), 0o666) != nil || os.Rename(own, x.path) != nil {
+		os.Remove(own)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // CreateFile is WriteFile for a path whose folder need not be there yet: it is made.
 func CreateFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
 	return WriteFile(path, data)

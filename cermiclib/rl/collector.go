@@ -2,7 +2,11 @@
 
 package rl
 
-import "cermic/envs"
+import (
+	"fmt"
+
+	"cermic/envs"
+)
 
 // Collector plays an environment into rollouts, one after the other, for a learner that has no run around it: one that is not of this
 // library, or one that is measured alone.
@@ -30,6 +34,9 @@ func NewCollector(env envs.Env) *Collector {
 func (p *Collector) Collect(x *Rollout, choose func(t int, seen *envs.Step, act *envs.Actions) error) error {
 	x.Clear()
 	for t := range x.T {
+		if err := envs.CheckStep(p.env, p.seen, nil); err != nil {
+			return fmt.Errorf("step %d: %w", t, err)
+		}
 		x.Observe(t, p.seen)
 		copy(x.IsFirst[t*x.E:], p.fresh)
 		if err := choose(t, p.seen, p.act); err != nil {
@@ -38,8 +45,8 @@ func (p *Collector) Collect(x *Rollout, choose func(t int, seen *envs.Step, act 
 		copy(x.Act.Discrete[t*len(p.act.Discrete):], p.act.Discrete)
 		copy(x.Act.Continuous[t*len(p.act.Continuous):], p.act.Continuous)
 		p.env.Step(p.act, p.seen)
-		if err := envs.Err(p.env); err != nil {
-			return err
+		if err := envs.CheckStep(p.env, p.seen, nil); err != nil {
+			return fmt.Errorf("step %d: %w", t+1, err)
 		}
 		reward := p.seen.Dense
 		if x.Spec.Sparse {
@@ -55,6 +62,7 @@ func (p *Collector) Collect(x *Rollout, choose func(t int, seen *envs.Step, act 
 		}
 		p.env.Reset(p.fresh, p.seen)
 	}
+	err := envs.CheckStep(p.env, p.seen, nil)
 	x.Observe(x.T, p.seen)
-	return nil
+	return err
 }

@@ -21,7 +21,7 @@ func (x *Rollout) Advantages(adv, target, reward, value, last []float32, gamma, 
 				v, ahead := value[at], value[at+x.E*each]
 				if x.Done(t, c) {
 					next = 0
-					if ahead = 0; bootstrap && x.Truncated[frame] != 0 {
+					if ahead = 0; bootstrap && x.Terminated[frame] == 0 {
 						ahead = last[at]
 					}
 				}

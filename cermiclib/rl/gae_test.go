@@ -40,6 +40,7 @@ func TestAdvantagesByHand(t *testing.T) {
 	}{
 		{"termination", 1, 0, false, want},
 		{"termination is never bootstrapped", 1, 0, true, want},
+		{"termination at the time limit is not bootstrapped", 1, 1, true, want},
 		{"time limit counted as termination", 0, 1, false, want},
 		{"time limit bootstrapped", 0, 1, true, boot},
 	} {

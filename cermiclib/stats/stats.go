@@ -5,8 +5,8 @@
 // the Edge of the Statistical Precipice" (NeurIPS 2021), and their library rliable.
 //
 // Scores are [task][run]: one number a training run, already reduced over its episodes. Tasks may differ in their number
-// of runs. Aggregates over several tasks mean something only if the tasks share a scale. All functions are pure: they
-// keep and change nothing. Without any score, or with one that is NaN, a result is NaN.
+// of runs, and weigh the same in every function here. Aggregates over several tasks mean something only if the tasks share
+// a scale. All functions are pure: they keep and change nothing. Without any score, or with one that is NaN, a result is NaN.
 package stats
 
 import (
@@ -70,16 +70,6 @@ func lcm(a, b int) int {
 		x, y = y, x%y
 	}
 	return a / x * b
-}
-
-// OptimalityGap is by how much the scores of all tasks together fall short of the target on average; a score above the
-// target counts as the target.
-func OptimalityGap(scores [][]float64, target float64) float64 {
-	short := slices.Concat(scores...)
-	for i, x := range short {
-		short[i] = target - min(x, target)
-	}
-	return mean(short)
 }
 
 // Improvement is the probability that a run of x scores higher than a run of y on the same task, averaged over tasks; a

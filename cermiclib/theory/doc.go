@@ -20,13 +20,6 @@
 //     of the s' that did happen ([RealisedSurprise]) leaves the theorem's band in 76 to 84 % of draws for c = 1, 42 to
 //     61 % for c = 6 ([OutsideBand], exact).
 //
-// # The formulas of r^i
-//
-// [FormCurves] puts every formula of r^i that the module has into the same learner. Found on the
-// chain of 5 states, horizon 6, ζ = 2, 1 500 episodes: only the elliptical form (regret 291) and Theorem 1's (428) find the optimum.
-// The letter's constant (2 273), the aggregate (2 293), which ranks what is rare but does not fade with visits, the context form
-// without peers (2 284) and progress (2 273), which gives nothing to what has never been visited, all stay with the cent at the left end.
-//
 // In the table of Theorem 1, max_x, min_ratio and bonus_1 of one-hot rows and the absence of violations above SafeLambda follow from λ
 // and ‖η‖ alone. Later bonuses, all regrets but that of ζ → 0 and everything on the simplex depend on the seed. So may
 // the number of violations, which counts the pairs ever met, though 20 seeds gave the same 55.

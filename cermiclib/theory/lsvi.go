@@ -16,11 +16,14 @@ import (
 // Bonus names the exploration bonus that an LSVI run adds to its Q-values.
 type Bonus string
 
-// The two bonuses whose relation Theorem 1 is about; those of forms.go stand for the other formulas of r^i.
+// The two bonuses whose relation Theorem 1 is about.
 const (
 	UCB         Bonus = "ucb"         // r^ucb = ζ√x
 	Information Bonus = "information" // r^i = √((c/2)·log(1+x))
 )
+
+// bonuses are all names of a bonus.
+var bonuses = []string{string(UCB), string(Information)}
 
 // LSVI holds the settings of least-squares value iteration with an optimistic bonus (Jin et al. 2020), one regression
 // per step of the horizon.
@@ -71,7 +74,7 @@ func (l LSVI) Run(m *MDP) (*Trace, error) {
 			pair := s*m.Actions + p.policy[h*m.States+s]
 			x := p.uncertainty[h*m.States*m.Actions+pair]
 			t.visit(k, h, pair, x, !p.stages[h].visited[pair])
-			sum += p.bonus(h, pair, x)
+			sum += l.bonus(x)
 			next := draw(m.Next[pair*m.States:][:m.States], r)
 			p.stages[h].observe(m, pair, next)
 			s = next
@@ -80,6 +83,14 @@ func (l LSVI) Run(m *MDP) (*Trace, error) {
 		t.Regret[k] = t.Optimal - m.Value(p.policy)
 	}
 	return t, nil
+}
+
+// bonus is the exploration bonus of a pair with uncertainty x.
+func (l LSVI) bonus(x float64) float64 {
+	if l.Bonus == Information {
+		return IntrinsicReward(x, l.Output)
+	}
+	return UCBBonus(x, l.Zeta)
 }
 
 // draw returns an index with the probabilities in p, which sum to one.
@@ -101,7 +112,6 @@ type planner struct {
 	stages      []*stage
 	policy      []int     // greedy action [H,S]
 	uncertainty []float64 // x = ηᵀΛ_h⁻¹η [H,S·A]
-	before      []float64 // the same in the plan before, for Progress
 	eta         []*mat.VecDense
 	value       *mat.VecDense // max_a Q_{h+1}(s', a) [S]
 	chi, target *mat.VecDense // [d]
@@ -112,7 +122,6 @@ func newPlanner(m *MDP, l LSVI) *planner {
 		m: m, settings: l,
 		policy:      make([]int, m.Horizon*m.States),
 		uncertainty: make([]float64, m.Horizon*m.States*m.Actions),
-		before:      make([]float64, m.Horizon*m.States*m.Actions),
 		value:       mat.NewVecDense(m.States, nil),
 		chi:         mat.NewVecDense(m.Dims, nil),
 		target:      mat.NewVecDense(m.Dims, nil),
@@ -135,7 +144,6 @@ func newPlanner(m *MDP, l LSVI) *planner {
 func (p *planner) plan() {
 	m := p.m
 	p.value.Zero()
-	copy(p.before, p.uncertainty)
 	for h := m.Horizon - 1; h >= 0; h-- {
 		g := p.stages[h]
 		p.target.MulVec(g.next, p.value)
@@ -147,7 +155,7 @@ func (p *planner) plan() {
 				pair := s*m.Actions + a
 				x := mat.Inner(p.eta[pair], g.inverse, p.eta[pair])
 				p.uncertainty[h*m.States*m.Actions+pair] = x
-				q := min(mat.Dot(p.eta[pair], p.chi)+p.bonus(h, pair, x), float64(m.Horizon-h))
+				q := min(mat.Dot(p.eta[pair], p.chi)+p.settings.bonus(x), float64(m.Horizon-h))
 				if q > best {
 					best, p.policy[h*m.States+s] = q, a
 				}
@@ -165,8 +173,6 @@ type stage struct {
 	reward  *mat.VecDense // Σ η(s,a)·r [d]
 	half    *mat.VecDense // Λ_h⁻¹η [d]
 	visited []bool        // [S·A]
-	count   []float64     // visits [S·A]
-	total   float64       // their sum
 }
 
 func newStage(m *MDP, lambda float64) *stage {
@@ -176,7 +182,6 @@ func newStage(m *MDP, lambda float64) *stage {
 		reward:  mat.NewVecDense(m.Dims, nil),
 		half:    mat.NewVecDense(m.Dims, nil),
 		visited: make([]bool, m.States*m.Actions),
-		count:   make([]float64, m.States*m.Actions),
 	}
 	for i := range m.Dims {
 		g.inverse.SetSym(i, i, 1/lambda)
@@ -188,8 +193,6 @@ func newStage(m *MDP, lambda float64) *stage {
 // (Λ + ηηᵀ)⁻¹ = Λ⁻¹ − (Λ⁻¹η)(Λ⁻¹η)ᵀ / (1 + ηᵀΛ⁻¹η).
 func (g *stage) observe(m *MDP, pair, next int) {
 	g.visited[pair] = true
-	g.count[pair]++
-	g.total++
 	eta := mat.NewVecDense(m.Dims, m.Feature[pair*m.Dims:][:m.Dims])
 	g.half.MulVec(g.inverse, eta)
 	g.inverse.SymRankOne(g.inverse, -1/(1+mat.Dot(eta, g.half)), g.half)

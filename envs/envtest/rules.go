@@ -205,8 +205,8 @@ func checkFlags(t *testing.T, p *player) {
 		if p.out.Alive[row] > 1 {
 			t.Fatalf("Alive of agent row %d is %d, want 0 or 1", row, p.out.Alive[row])
 		}
-		if p.out.Mask != nil && !slices.Contains(p.out.Mask[row*k:(row+1)*k], 1) {
-			t.Fatalf("agent row %d has no allowed action at step %d", row, p.t)
+		if p.out.Mask != nil && p.out.Alive[row] != 0 && !slices.Contains(p.out.Mask[row*k:(row+1)*k], 1) {
+			t.Fatalf("agent row %d lives and has no allowed action at step %d", row, p.t)
 		}
 		for j := range n {
 			at, self := row*n+j, j == row%n
@@ -269,7 +269,7 @@ func episodesEnd(t *testing.T, cfg envs.Config) {
 			age[c]++
 			over, limit := p.out.Terminated[c], p.out.Truncated[c]
 			if over != 0 && limit != 0 {
-				t.Fatalf("copy %d is terminated and truncated at once: learners could not tell whether to bootstrap", c)
+				t.Fatalf("copy %d is terminated and truncated at once, want one: learners take it for terminated", c)
 			}
 			if limit != 0 && age[c] != p.spec.Horizon {
 				t.Fatalf("copy %d is truncated after %d steps, want %d", c, age[c], p.spec.Horizon)

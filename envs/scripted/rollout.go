@@ -140,8 +140,8 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 	env.Reset(nil, out)
 	look(env)
 	for t := 0; t < end && left > 0; t++ {
-		if err := envs.Err(env); err != nil {
-			return false, err
+		if err := envs.CheckStep(env, out, nil); err != nil {
+			return false, fmt.Errorf("%s, step %d: %w", spec.Name, t, err)
 		}
 		if !choose(out, act) {
 			return false, nil

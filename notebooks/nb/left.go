@@ -132,7 +132,7 @@ func (l *left) note(e experiment.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(l.folder, 0o755); err != nil {
+	if err := os.MkdirAll(l.folder, 0o777); err != nil {
 		return err
 	}
 	return results.WriteFile(l.path(leftFile), text)
@@ -154,11 +154,11 @@ func (l *left) start(e experiment.Config, settings map[string]string) (err error
 	if err != nil {
 		return err
 	}
-	err = copyFile(program, l.path("cell"), 0o755) // the next cell's program will have its name
+	err = copyFile(program, l.path("cell"), 0o777) // the next cell's program will have its name
 	if err := errors.Join(err, os.Chtimes(l.path("cell"), time.Time{}, experiment.Built())); err != nil {
 		return err
 	}
-	if err := copyFile(filepath.Join(os.Getenv("GONB_TMP_DIR"), "main.go"), l.path("main.go"), 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := copyFile(filepath.Join(os.Getenv("GONB_TMP_DIR"), "main.go"), l.path("main.go"), 0o666); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	log, err := os.Create(l.path(logFile))
@@ -196,7 +196,7 @@ func leftEnvironment(folder string) (env []string) {
 // live writes the sign of life of a process, which is never seen half written.
 func (l *left) live(pid int) error {
 	draft := l.path(aliveFile + ".new")
-	if err := os.WriteFile(draft, []byte(fmt.Sprintln(pid)), 0o644); err != nil {
+	if err := os.WriteFile(draft, []byte(fmt.Sprintln(pid)), 0o666); err != nil {
 		return err
 	}
 	return os.Rename(draft, l.path(aliveFile))

@@ -230,7 +230,7 @@ func TestVerdictBoxesAreShownWithTheirState(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, form := range []protocol.MIMEType{protocol.MIMETextHTML, protocol.MIMETextPlain} {
-		if text, ok := shown[form].(string); !ok || !strings.Contains(text, "contradicted") || !strings.Contains(text, "Theorem 1") {
+		if text, ok := shown[form].(string); !ok || !strings.Contains(text, "holds with an unstated condition") || !strings.Contains(text, "Theorem 1") {
 			t.Errorf("%s: %v", form, shown[form])
 		}
 	}

@@ -73,7 +73,7 @@ func allow(dst, choices []int32, mask []uint8) {
 	}
 	k := len(mask) / len(dst)
 	for row := range dst {
-		for mask[row*k+int(dst[row])] == 0 {
+		for tries := 0; tries < k && mask[row*k+int(dst[row])] == 0; tries++ { // a dead agent may be allowed nothing
 			dst[row] = (dst[row] + 1) % int32(k)
 		}
 	}

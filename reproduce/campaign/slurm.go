@@ -105,7 +105,7 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
 	for name, data := range map[string]func() ([]byte, error){
@@ -119,7 +119,7 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 		}
 		// A new file under the old name: nodes may be running the old one.
 		temporary := filepath.Join(folder, name+".new")
-		if err := errors.Join(os.WriteFile(temporary, content, 0o755), os.Chtimes(temporary, time.Time{}, experiment.Built())); err != nil {
+		if err := errors.Join(os.WriteFile(temporary, content, 0o777), os.Chtimes(temporary, time.Time{}, experiment.Built())); err != nil {
 			return err
 		}
 		if err := os.Rename(temporary, filepath.Join(folder, name)); err != nil {

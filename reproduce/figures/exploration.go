@@ -33,7 +33,8 @@ type Exploration struct {
 // ExplorationMethods are those that a study of exploration compares: each learner alone, and with every explorer. CERMIC's module is there with
 // the memory of the tables, the graph, and with the MLP, which costs a third.
 var ExplorationMethods = []string{"mappo", "mappo-eps", "qmix", "qplex", "mace", "mace explore.int_coef=0.05", "mappo-db", "qplex-ices",
-	"mappo-cermic", "mappo-cermic explore.memory=graph", "mappo-cermic-literal", "mappo-cermic-ucb", "mappo-cermic-st", "mappo-cermic-st explore.int_form.filter="}
+	"mappo-rff", "mappo-cermic", "mappo-cermic explore.memory=graph", "mappo-cermic-literal", "mappo-cermic-ucb", "mappo-cermic-st",
+	"mappo-cermic-st explore.int_form.filter=", "mappo-cermic-st explore.memory=graph"}
 
 // solvedFrom is the share of episodes of the last evaluation from which on a run solves its task.
 const solvedFrom = 0.5

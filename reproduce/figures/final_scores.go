@@ -12,7 +12,7 @@ import (
 	"cermic/viz"
 )
 
-// FinalScores says how every named method's runs with its own settings ended, one column a task: the mean over seeds of the last
+// FinalScores says how the runs of every method that the paper's tables show, with its own settings ended, one column a task: the mean over seeds of the last
 // evaluation with its bootstrap 95 % interval, under what random and scripted play earn. BenchMARL's recorded runs, trained on the
 // dense reward, close the table of that one.
 func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
@@ -56,13 +56,16 @@ type finalRow struct {
 	cell func(finalColumn, *plan.Archive) (string, error)
 }
 
-// finalRows are play without learning, every named method and, beside runs on the dense reward, BenchMARL's.
+// finalRows are play without learning, every method that the paper's tables show and, beside runs on the dense reward, BenchMARL's.
 func finalRows(reward string) []finalRow {
 	rows := []finalRow{
 		{"random play", func(e finalColumn, _ *plan.Archive) (string, error) { return number(e.chance), nil }},
 		{"script", func(e finalColumn, _ *plan.Archive) (string, error) { return number(e.script), nil }},
 	}
 	for _, m := range plan.Methods() {
+		if !paper.InTables(m.ID) {
+			continue
+		}
 		rows = append(rows, finalRow{m.ID, func(e finalColumn, runs *plan.Archive) (string, error) {
 			g, err := runs.Runs(paper.Trial{Task: e.task, Method: m.ID, Set: []string{"task.reward=" + reward}})
 			if err != nil {

@@ -146,19 +146,33 @@ func Diagnostics(gs []results.Group) viz.Table {
 		row := []string{g.Label}
 		known := false
 		for _, v := range diagnostics {
-			var mean average
-			for _, r := range g.Runs {
-				points := r.Scalars["cermic/"+v.scalar]
-				for _, p := range points[min(len(points)*9/10, max(0, len(points)-1)):] {
-					mean.add(p.Value)
-				}
-			}
-			row = append(row, number(mean.mean()))
-			known = known || mean.n > 0
+			value := paper.AtEnd(g, "cermic/"+v.scalar)
+			row, known = append(row, number(value)), known || !math.IsNaN(value)
 		}
 		if known {
 			t.Rows = append(t.Rows, row)
 		}
+	}
+	return t
+}
+
+// Mechanisms says for each group of runs with CERMIC whether its memory and its calibration did anything at the end of training,
+// means over the last tenth and over seeds. Claims about them are not tested where they did not.
+func Mechanisms(gs []results.Group) viz.Table {
+	t := viz.Table{Title: "Are memory and calibration active?",
+		Header: []string{"task", "", "steps with f_{n−1}", "by the labels", "detector above chance", "γ_lo", "γ_hi", "std of h's correction", "active"},
+		Notes: []string{fmt.Sprintf("Means over the last tenth of training and over seeds. By the labels: the share of agent steps with an earlier "+
+			"sighting by the simulator's labels. Corrections are in units of √Σ_Ψ. Active: steps with f_{n−1} at least %g and corrections with a "+
+			"standard deviation of at least %g. A dash: not recorded, or no such part.", paper.LeastBefore, paper.LeastCalib)}}
+	for _, g := range gs {
+		if math.IsNaN(paper.AtEnd(g, "cermic/calib_std")) {
+			continue
+		}
+		row := []string{g.Runs[0].Task, g.Label}
+		for _, scalar := range []string{"context_before", "context_labels", "detector_gain", "gamma_lo", "gamma_hi", "calib_std"} {
+			row = append(row, number(paper.AtEnd(g, "cermic/"+scalar)))
+		}
+		t.Rows = append(t.Rows, append(row, map[bool]string{true: "no", false: "yes"}[paper.Idle(g)]))
 	}
 	return t
 }

@@ -95,6 +95,18 @@ func TestDiagnosticsAreThoseOfTheEndAndOfCERMICAlone(t *testing.T) {
 	}
 }
 
+func TestMechanismsSayWhatIsActive(t *testing.T) {
+	run := func(before, calib float64) results.Group {
+		return results.Group{Label: "graph", Runs: []*results.Record{{Task: "vmas/flocking", Scalars: map[string]results.Points{
+			"cermic/context_before": {{Value: 1}, {Value: before}}, "cermic/calib_std": {{Value: 1}, {Value: calib}}}}}}
+	}
+	got := Mechanisms([]results.Group{run(0.5, 0.1), run(0.01, 0.1), run(0.5, 0.0001), scoring("mappo", 1)}).Rows
+	want := []string{"vmas/flocking", "graph", "0.5", "–", "–", "–", "–", "0.1", "yes"}
+	if len(got) != 3 || !slices.Equal(got[0], want) || got[1][8] != "no" || got[2][8] != "no" {
+		t.Errorf("got %q, want %q first, and two that are not active", got, want)
+	}
+}
+
 // Settings of the memory that are not its kind nor its start were one line once.
 func TestMemoriesOfOtherSizesAreOtherLines(t *testing.T) {
 	ask := func(seed uint64, set ...string) *results.Record {

@@ -58,7 +58,7 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 				continue
 			}
 			drawn[cell.Value] = true
-			label := "published: " + displayName(g.Method)
+			label := "published: " + paper.DisplayName(g.Method)
 			if other {
 				label += ", " + otherReward(reward)
 			}
@@ -137,7 +137,7 @@ func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			row := []string{task.task.Name, displayName(g.Method), overSeeds(earlier), overSeeds(long), viz.Missing, viz.Missing, viz.Missing}
+			row := []string{task.task.Name, paper.DisplayName(g.Method), overSeeds(earlier), overSeeds(long), viz.Missing, viz.Missing, viz.Missing}
 			if len(earlier) > 0 {
 				row[4] = stats.Welch(long, earlier).String()
 			}

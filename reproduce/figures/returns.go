@@ -121,7 +121,8 @@ func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
 	return returnsOf(list...)
 }
 
-// defaultRuns are, for each task, the complete runs at a budget, trained on a reward, of methods with their default settings; of many tasks there are none.
+// defaultRuns are, for each task, the complete runs at a budget, trained on a reward, of the tables' methods with their default
+// settings; of many tasks there are none.
 func defaultRuns(st *results.Store, budget, reward string) ([]taskRuns, error) {
 	records, err := st.Find(results.Query{Budget: budget, Complete: true})
 	if err != nil {
@@ -131,10 +132,16 @@ func defaultRuns(st *results.Store, budget, reward string) ([]taskRuns, error) {
 	var list []taskRuns
 	for _, t := range plan.Tasks() {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != t.ID })
-		gs := slices.DeleteFunc(plan.Groups(own, "task.reward"), func(g results.Group) bool { return g.Label != g.Method })
-		list = append(list, taskRuns{task: t, groups: gs})
+		list = append(list, taskRuns{task: t, groups: tableGroups(own)})
 	}
 	return list, nil
+}
+
+// tableGroups are runs with the default settings of methods that the paper's tables show.
+func tableGroups(rs []*results.Record) []results.Group {
+	return slices.DeleteFunc(plan.Groups(rs, "task.reward"), func(g results.Group) bool {
+		return g.Label != g.Method || !paper.InTables(g.Method)
+	})
 }
 
 // Context are the lines beside which a learning curve can be judged, up to the frames of e: random play, the script where the task has one,
@@ -191,7 +198,7 @@ func Rewards(st *results.Store, task, budget string) (viz.Panels, error) {
 	var titles []string
 	var groups [][]results.Group
 	for _, reward := range []envs.Reward{envs.Dense, envs.Sparse} {
-		gs := slices.DeleteFunc(plan.Groups(TrainedOn(records, string(reward)), "task.reward"), func(g results.Group) bool { return g.Label != g.Method })
+		gs := tableGroups(TrainedOn(records, string(reward)))
 		titles, groups, most = append(titles, "trained on the "+string(reward)+" reward"), append(groups, gs), max(most, len(gs))
 	}
 	plots, err := sideBySide(plan.Score(t), titles, groups...)

@@ -16,9 +16,6 @@ import (
 	"cermic/viz"
 )
 
-// rewardScalar is the mean reward of a rollout batch, a number an agent and step, without any bonus.
-const rewardScalar = "extrinsic"
-
 // Rewarded is how often methods met a reward while they trained on success alone: what exploration has to bring about before there is anything to learn from.
 // It is asked on VMAS, where success is the only reward and is never negative.
 type Rewarded struct {
@@ -98,7 +95,7 @@ func (r *Rewarded) Table() viz.Table {
 
 // Differences compares each method with the first of them wherever both have runs that can be tested.
 func (r *Rewarded) Differences() viz.Table {
-	d := paper.NewDifferences("How much more often than "+displayName(r.methods[0])+" a method is rewarded", "the share of rollout batches with a reward", "task", "method")
+	d := paper.NewDifferences("How much more often than "+paper.DisplayName(r.methods[0])+" a method is rewarded", "the share of rollout batches with a reward", "task", "method")
 	for j, task := range r.tasks {
 		d.AddEach(r.shares[j], displayNames(r.methods), task.Abbreviation)
 	}
@@ -109,20 +106,11 @@ const rewardedNote = "One number a seed: of all rollout batches of training, tho
 	"A run without any reward has learned nothing from success; whatever its score did came of other things, a bonus or chance. A dash: no run."
 
 // rewardedShares are the shares of rollout batches with a reward, one a run; a run that kept no rewards has none.
-func rewardedShares(g results.Group) []float64 {
-	var out []float64
+func rewardedShares(g results.Group) (out []float64) {
 	for _, r := range g.Runs {
-		batches := r.Scalars[rewardScalar]
-		if len(batches) == 0 {
-			continue
+		if share, ok := paper.RewardedShare(r); ok {
+			out = append(out, share)
 		}
-		n := 0
-		for _, b := range batches {
-			if b.Value > 0 {
-				n++
-			}
-		}
-		out = append(out, float64(n)/float64(len(batches)))
 	}
 	return out
 }

@@ -22,7 +22,7 @@ func rewardedRun(t *testing.T, task, method string, seed uint64, rewards ...floa
 	r := libtest.Record(t, e, method)
 	r.Scalars = map[string]results.Points{}
 	for i, v := range rewards {
-		r.Scalars[rewardScalar] = append(r.Scalars[rewardScalar], results.Point{Frames: i + 1, Value: v})
+		r.Scalars["extrinsic"] = append(r.Scalars["extrinsic"], results.Point{Frames: i + 1, Value: v})
 	}
 	return r
 }

@@ -47,7 +47,7 @@ const noBand = 1e6
 
 // StreamBonuses are every form of r^i and random network distillation. The memory enters r^i only where the label names it; elsewhere it is
 // the cheapest. With the graph it is asked what the band of L_exploit does to it, and what negatives, a calibration and a σ_ψ as they were first
-// specified. Waves of what can be foreseen are the form of mappo-cermic, once with the steps that it takes at budget explore; waves of all are the
+// specified. Waves of what can be foreseen are the form of mappo-cermic-st, once with the steps that it takes at budget explore; waves of all are the
 // same without its filter.
 func StreamBonuses() []StreamBonus {
 	form := func(label string, f cermic.Form, m memory.Config) StreamBonus {

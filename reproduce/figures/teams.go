@@ -115,7 +115,7 @@ func (t *Teams) Table(st *results.Store) (viz.Table, error) {
 	}
 	out.Rows = [][]string{random, script}
 	for m, method := range t.methods {
-		row := []string{displayName(method)}
+		row := []string{paper.DisplayName(method)}
 		for _, seeds := range all[m] {
 			row = append(row, overSeeds(seeds))
 		}
@@ -135,7 +135,7 @@ func (t *Teams) Rewarded(st *results.Store) (viz.Table, error) {
 		return out, err
 	}
 	for m, method := range t.methods {
-		row := []string{displayName(method)}
+		row := []string{paper.DisplayName(method)}
 		for k := range t.sizes {
 			row = append(row, rewardedCell(rewardedShares(gs[m*len(t.sizes)+k])))
 		}
@@ -144,20 +144,26 @@ func (t *Teams) Rewarded(st *results.Store) (viz.Table, error) {
 	return out, nil
 }
 
-// Differences compares each method with the first of them wherever both have runs that can be tested.
+// Differences compares each method with the first of them wherever both have runs that can be tested, and any of these was ever rewarded.
 func (t *Teams) Differences(st *results.Store) (viz.Table, error) {
-	first := displayName(t.methods[0])
+	first := paper.DisplayName(t.methods[0])
 	d := paper.NewDifferences("What each agent contributes beyond "+first+"'s", "the last score, divided by the number of agents,", "agents", "method")
 	all, err := t.contributions(st)
 	if err != nil {
 		return viz.Table{}, err
 	}
+	gs, err := complete(st, t.arms.list)
+	if err != nil {
+		return viz.Table{}, err
+	}
 	for k, n := range t.sizes {
-		here := make([][]float64, len(t.methods))
-		for m := range here {
-			here[m] = all[m][k]
+		for m := 1; m < len(t.methods); m++ {
+			own := all[m][k]
+			if paper.NeverRewarded(gs[k], gs[m*len(t.sizes)+k]) {
+				own = nil
+			}
+			d.Add(own, all[0][k], fmt.Sprint(n), paper.DisplayName(t.methods[m]))
 		}
-		d.AddEach(here, displayNames(t.methods), fmt.Sprint(n))
 	}
 	return d.Table(), nil
 }

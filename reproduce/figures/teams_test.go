@@ -9,6 +9,7 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/reproduce/plan"
 	"cermic/viz"
 )
 
@@ -61,7 +62,31 @@ func TestAgentsOfATeamShareItsScore(t *testing.T) {
 		t.Fatalf("%+v, %v; want one row, of two agents", differences, err)
 	}
 	// Means 9 and 1, variances 1 and 1, three each: 8 ± 2.776 · √(2/3), t = 9.80 of four degrees of freedom.
-	if want := []string{"2", "MACE", "8 [5.73, 10.3]", "0.00061", "3 and 3", "2"}; !slices.Equal(differences.Rows[0], want) {
+	if want := []string{"2", "MACE", "8 [5.73, 10.3]", "0.0012 (Holm over 2 comparisons)", "3 and 3", "2"}; !slices.Equal(differences.Rows[0], want) {
 		t.Errorf("%q, want %q", differences.Rows[0], want)
+	}
+}
+
+// On the sparse reward that no run ever met, teams that differ have not learned to.
+func TestTeamsThatWereNeverRewardedAreNotCompared(t *testing.T) {
+	teams, err := TeamsOf("balance", []string{"mappo", "mace"}, "smoke", 3, []int{2, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rs []*results.Record
+	for _, e := range teams.Experiments {
+		r, met := libtest.Record(t, e, plan.MethodOf(e)), 0.
+		if r.Method == "mace" {
+			r.Evals[len(r.Evals)-1].Scores = []float64{100 + float64(e.Seed)}
+			if e.Label() == "mace" { // four agents
+				met = 0.1
+			}
+		}
+		r.Scalars = map[string]results.Points{"extrinsic": {{Value: met}}}
+		rs = append(rs, r)
+	}
+	d, err := teams.Differences(libtest.Committed(t, rs...))
+	if err != nil || len(d.Rows) != 1 || d.Rows[0][0] != "4" {
+		t.Errorf("%q, %v; want four agents alone", d.Rows, err)
 	}
 }

@@ -152,7 +152,7 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 		}
 		out.Rows = append(out.Rows, append(row, viz.Missing))
 		for m, method := range t.methods {
-			row, all := []string{path.Base(a.task), displayName(method)}, make([][]float64, len(t.parts))
+			row, all := []string{path.Base(a.task), paper.DisplayName(method)}, make([][]float64, len(t.parts))
 			for k := range t.parts {
 				all[k] = earned(gs[m*len(t.parts)+k].Runs)
 				row = append(row, overSeeds(all[k]))
@@ -163,26 +163,18 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 	return out, nil
 }
 
-// displayName is the paper's name of a method that it knows.
-func displayName(method string) string {
-	if known, err := paper.FindMethod(method); err == nil {
-		return known.Name
-	}
-	return method
-}
-
 // displayNames are those of several methods.
 func displayNames(methods []string) []string {
 	out := make([]string, len(methods))
 	for i, method := range methods {
-		out[i] = displayName(method)
+		out[i] = paper.DisplayName(method)
 	}
 	return out
 }
 
 // Differences compares each method with the first of them wherever both have runs that can be tested.
 func (t *Thresholds) Differences(st *results.Store) (viz.Table, error) {
-	first := displayName(t.methods[0])
+	first := paper.DisplayName(t.methods[0])
 	d := paper.NewDifferences("What methods earn beyond "+first, "the sparse return", "task", "k", "method")
 	for _, a := range t.tasks {
 		gs, err := complete(st, a.list)

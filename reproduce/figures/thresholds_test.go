@@ -80,7 +80,7 @@ func TestThresholdsSayWhereMethodsDifferFromTheFirst(t *testing.T) {
 		t.Fatalf("%+v, %v; want one row, of two partial rewards", table, err)
 	}
 	// Means 9 and 1, variances 1 and 1, three each: 8 ± 2.776 · √(2/3), t = 9.80 of four degrees of freedom.
-	if want := []string{"navigation", "2", "MACE", "8 [5.73, 10.3]", "0.00061", "3 and 3", "2"}; !slices.Equal(table.Rows[0], want) {
+	if want := []string{"navigation", "2", "MACE", "8 [5.73, 10.3]", "0.0012 (Holm over 2 comparisons)", "3 and 3", "2"}; !slices.Equal(table.Rows[0], want) {
 		t.Errorf("%q, want %q", table.Rows[0], want)
 	}
 }

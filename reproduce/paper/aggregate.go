@@ -164,11 +164,11 @@ func (a Aggregate) Summary() viz.Table {
 		t.Rows = append(t.Rows, []string{method, show("iqm", stats.IQM), show("mean", stats.Mean), show("median", stats.Median), odds, won[i]})
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("Tasks won: those on which the mean over seeds is above that of %s, and p of Wilcoxon's signed-rank test over tasks, "+
-		"by Holm's correction for %s.", a.Methods[a.Base], viz.Count(len(a.Methods)-1, "comparison")))
+		"with Holm's correction over the methods.", a.Methods[a.Base]))
 	return t
 }
 
-// tasksWon is the last column of Summary: "7 of 11, p = 0.32".
+// tasksWon is the last column of Summary: "7 of 11, p = 0.32 (Holm over 3 comparisons)".
 func (a Aggregate) tasksWon() []string {
 	out := make([]string, len(a.Methods))
 	var compared []int // methods
@@ -189,7 +189,7 @@ func (a Aggregate) tasksWon() []string {
 		compared, ps = append(compared, i), append(ps, stats.SignedRank(differences))
 	}
 	for k, p := range stats.Holm(ps) {
-		out[compared[k]] += fmt.Sprintf(", p = %.2g", p)
+		out[compared[k]] += fmt.Sprintf(", p = %.2g (Holm over %s)", p, viz.Count(len(ps), "comparison"))
 	}
 	return out
 }
@@ -206,7 +206,7 @@ func interval(i stats.Interval) string {
 // the script earns little more than chance would take all the room.
 const profileReach = 3
 
-// Profiles are the performance profiles: for each method the share of runs above a scaled score, with pointwise 95 % intervals.
+// Profiles are the performance profiles: for each method the share of runs above a scaled score, averaged over tasks, with pointwise 95 % intervals.
 // They fall at the scores that there are and are level between them, from below the smallest score of all to above the largest.
 func (a Aggregate) Profiles() []viz.Series {
 	if len(a.Tasks) == 0 {

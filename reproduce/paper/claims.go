@@ -5,12 +5,11 @@ package paper
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
-	"cermic/cermiclib/results"
-	"cermic/cermiclib/stats"
 	"cermic/envs/conf"
 	"cermic/viz"
 )
@@ -31,9 +30,11 @@ type Claim struct {
 // State is what records say of a claim.
 type State string
 
-// The states. Undecided is what has been tested without an answer; NotTested, what no test could be made of: no runs, or no two seeds of each method.
+// The states. Undecided is what has been tested without an answer; NotTested, what no test could be made of: no runs, no
+// two seeds of each method, or runs that cannot tell. Conditional is what mathematics proves under a condition.
 const (
 	Supported    State = "supported"
+	Conditional  State = "holds with an unstated condition"
 	Contradicted State = "contradicted"
 	Undecided    State = "undecided"
 	NotTested    State = "not tested"
@@ -42,7 +43,7 @@ const (
 // open tells whether records leave a claim open.
 func (s State) open() bool { return s == Undecided || s == NotTested }
 
-// rule says how comparisons make a verdict. What counts is significance at 5 % after Holm's correction over the claim's comparisons.
+// rule says how comparisons make a verdict. What counts are significant effects that matter; see Finding.
 type rule string
 
 const (
@@ -52,46 +53,12 @@ const (
 	twelve rule = "on 12"           // twelve support it; so many against it that twelve are out of reach contradict it
 )
 
-// comparison is one number that the claim says to be above 0 (of a ratio: above 1), from the runs of some trials.
-type comparison struct {
-	on     string // task, or what stands for it
-	of     string // "MAPPO-CERMIC − MAPPO"
-	trials []Trial
-	score  func(results.Group) ([]float64, error)                    // one number a run; nil: the last evaluation
-	terms  func([][]float64) (groups [][]float64, weights []float64) // of the contrast that the number is; of a ratio of variances nil
-	null   float64
-
-	choose func([][]float64) choice // of two of the trials, by the scores of all; nil: all are compared
-}
-
-// measure is the number with its interval, and its p value.
-func (t comparison) measure(g [][]float64) (stats.Interval, float64) {
-	if t.terms == nil {
-		return stats.VarianceRatio(g[0], g[1])
-	}
-	return stats.Contrast(t.terms(g))
-}
-
-// Finding is a comparison that has runs.
-type Finding struct {
-	On, Of   string
-	Estimate stats.Interval // 95 %
-	Null     float64        // what the estimate is if nothing differs: 0, or 1 of a ratio
-	P        float64        // two-sided, adjusted by Holm over all comparisons that the claim asks for; NaN: too few runs
-	Seeds    []int          // of each group of runs
-	Beside   string         // the same from a task's other score, which decides nothing; empty where it has one
-	Frames   int            // of a run
-	Needed   int            // runs of each group for 80 % power, see stats.SeedsNeeded; 0: not known, or the finding is significant
-}
-
-// Significant reports whether the estimate differs from Null at 5 %.
-func (f Finding) Significant() bool { return f.P < 1-stats.Level }
-
 // Verdict is what records say of a claim.
 type Verdict struct {
 	Claim
 	Evidence            // that decides, or tells most
 	Others   []Evidence // of the other sources that have runs
+	Theorem  []Evidence // the same asked of runs with Theorem 1's bonus, ours, likewise in order; none where there are no such runs
 }
 
 // Evidence is what the runs of one source say.
@@ -146,137 +113,77 @@ func (c Claim) Decide(sources ...Source) (Verdict, error) {
 	}
 	tests := c.tests()
 	_, v.Reason = c.rule.decide(nil, len(tests))
+	all, err := c.evidence(tests, sources)
+	if len(all) > 0 {
+		v.Evidence, v.Others = all[0], all[1:]
+	}
+	if err == nil {
+		v.Theorem, err = c.evidence(theorems(tests), sources)
+	}
+	return v, err
+}
+
+// evidence is what each of the sources that have runs says, that which decides or tells most in front.
+func (c Claim) evidence(tests []comparison, sources []Source) (all []Evidence, err error) {
 	for _, src := range sources {
 		found, err := findings(tests, src)
 		if err != nil {
-			return v, err
+			return nil, err
 		}
 		if len(found) == 0 {
 			continue
 		}
 		e := Evidence{Budget: src.Budget(), Findings: found}
 		e.State, e.Reason = c.rule.decide(found, len(tests))
-		switch {
-		case len(v.Findings) == 0:
-			v.Evidence = e
-		case e.tellsMore(v.Evidence):
-			v.Evidence, v.Others = e, append(v.Others, v.Evidence)
-		default:
-			v.Others = append(v.Others, e)
+		if len(all) > 0 && e.tellsMore(all[0]) {
+			e, all[0] = all[0], e
 		}
+		all = append(all, e)
 	}
-	return v, nil
+	return all, nil
 }
 
-// beside is what the first steps say, or why they say nothing.
-func (t comparison) beside(first [][]float64, noted bool) string {
-	if !noted {
-		return "not noted by all runs"
-	}
-	other, _ := t.measure(first)
-	if math.IsNaN(other.Value) {
-		return "nothing to compare"
-	}
-	return digits(other.Value)
-}
-
-// findings measures the comparisons whose trials all have runs, and enough of them.
-func findings(tests []comparison, src Source) (out []Finding, err error) {
-	var ps []float64
-	needed := map[int]func(alpha float64) int{} // by the finding's index
+// theorems are the comparisons of CERMIC's methods, with Theorem 1's bonus in the place of their own.
+func theorems(tests []comparison) (out []comparison) {
 	for _, t := range tests {
-		f := Finding{On: t.on, Of: t.of, Null: t.null}
-		whole, noted := false, true // of tasks with two scores: the one that decides, and whether all runs note the other
-		var first [][]float64
-		var groups [][]float64
-		for _, trial := range t.trials {
-			g, err := src.Runs(trial)
-			if err != nil {
-				return nil, err
-			}
-			scores, err := t.read(g, trial)
-			if err != nil {
-				return nil, err
-			}
-			if len(scores) == 0 {
-				break
-			}
-			groups, f.Seeds, f.Frames = append(groups, scores), append(f.Seeds, len(scores)), g.Runs[0].Frames
-			steps, early := firstScores(trial, g)
-			if steps == 0 { // the task has one score, which stands for both
-				early = scores
-			}
-			whole, noted, first = whole || steps > 0 && t.score == nil, noted && len(early) == len(scores), append(first, early)
-		}
-		if len(groups) < len(t.trials) {
+		if !slices.ContainsFunc(t.trials, Trial.cermic) {
 			continue
 		}
-		var p float64
-		chosen := 1. // of so many
-		if t.choose == nil {
-			f.Estimate, p = t.measure(groups)
-		} else {
-			c := t.choose(groups)
-			p, chosen = c.p(groups), float64(c.of)
-			groups, first, f.Seeds = two(groups, c.pair), two(first, c.pair), two(f.Seeds, c.pair)
-			f.Estimate, _ = t.measure(groups)
-			f.Of += fmt.Sprintf(" (%s − %s)", mustMethod(t.trials[c.pair[0]].Method).Name, mustMethod(t.trials[c.pair[1]].Method).Name)
+		t.trials, t.of = slices.Clone(t.trials), strings.ReplaceAll(t.of, "-CERMIC", "-CERMIC"+strings.ToUpper(theoremSuffix))
+		for i := range t.trials {
+			t.trials[i] = *t.trials[i].theorem()
 		}
-		if math.IsNaN(f.Estimate.Value) { // the variance of one run, or relative gains of nothing
-			continue
-		}
-		if whole {
-			f.On += ", whole episodes"
-			f.Beside = fmt.Sprintf("first %d steps: %s", twoScores, t.beside(first, noted))
-		}
-		if t.terms != nil {
-			needed[len(out)] = func(alpha float64) int {
-				of, weights := t.terms(groups)
-				return stats.SeedsNeeded(of, weights, alpha/chosen)
-			}
-		}
-		out, ps = append(out, f), append(ps, p)
+		out = append(out, t)
 	}
-	family := slices.Repeat([]float64{1}, len(tests)-len(ps)) // what cannot be tested yet counts as well, so that p does not change with what else has been run
-	for _, p := range ps {
-		if math.IsNaN(p) {
-			family = append(family, 1)
-		}
-	}
-	for i, p := range stats.Holm(append(ps, family...))[:len(ps)] {
-		out[i].P = p
-		if ask := needed[i]; ask != nil && !out[i].Significant() {
-			out[i].Needed = ask((1 - stats.Level) / float64(len(tests))) // Holm's first step
-		}
-	}
-	return out, nil
-}
-
-// read is one number for each run of a trial.
-func (t comparison) read(g results.Group, trial Trial) ([]float64, error) {
-	if t.score != nil {
-		return t.score(g)
-	}
-	scores, err := g.Scores()
-	for i := range scores {
-		scores[i] /= float64(max(1, trial.Agents))
-	}
-	return scores, err
+	return out
 }
 
 // decide counts the significant findings.
 func (r rule) decide(found []Finding, asked int) (State, string) {
-	pro, contra := 0, 0
+	pro, contra, slight := 0, 0, 0
+	reasons := map[string]int{}
 	for _, f := range found {
 		switch {
-		case f.Significant() && f.Estimate.Value > f.Null:
+		case f.Untested != "":
+			reasons[f.Untested]++
+		case f.matters() && f.Estimate.Value > f.Null:
 			pro++
-		case f.Significant() && f.Estimate.Value < f.Null:
+		case f.matters() && f.Estimate.Value < f.Null:
 			contra++
+		case f.Significant():
+			slight++
 		}
 	}
-	count := fmt.Sprintf("%d of %d comparisons have runs, %d of them enough for a test: %d significantly support the claim, %d significantly contradict it.",
+	why := ""
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		why += fmt.Sprintf(" %d not tested: %s.", reasons[reason], reason)
+	}
+	count := fmt.Sprintf("%d of %d comparisons have runs, %d can be tested: %d significantly support the claim, %d significantly contradict it.",
 		len(found), asked, tested(found), pro, contra)
+	if slight > 0 {
+		count += fmt.Sprintf(" %d significant, but not beyond differences that do not matter.", slight)
+	}
+	count += why
 	switch {
 	case len(found) == 0:
 		if asked == 1 {
@@ -284,7 +191,7 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 		}
 		return NotTested, fmt.Sprintf("None of its %d comparisons has runs of all its methods.", asked)
 	case tested(found) == 0:
-		return NotTested, fmt.Sprintf("%d of %d comparisons have runs, none of them enough for a test.", len(found), asked)
+		return NotTested, fmt.Sprintf("%d of %d comparisons have runs, none can be tested.%s", len(found), asked, why)
 	case r == every && contra > 0, r == most && 2*contra > asked, r == some && contra == asked, r == twelve && contra > asked-12:
 		return Contradicted, count
 	case r == every && pro == asked, r == most && 2*pro > asked, r == some && pro > 0, r == twelve && pro >= 12:
@@ -296,6 +203,9 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 // Lines are everything that a reader must know of a verdict, without markup: what decides, budget and findings.
 func (v Verdict) Lines() []string {
 	out := []string{v.Reason}
+	if len(v.Theorem) > 0 {
+		out = append(out, fmt.Sprintf("%s, ours: %s, budget %s.", TheoremBonus, v.Theorem[0].State, v.Theorem[0].Budget))
+	}
 	if len(v.Findings) > 0 {
 		out = append(out, "Budget "+v.Budget+". "+v.Demand())
 	}
@@ -305,8 +215,8 @@ func (v Verdict) Lines() []string {
 	for _, f := range v.Findings {
 		out = append(out, f.String())
 	}
-	for _, e := range v.Others {
-		out = append(out, e.Beside())
+	for _, e := range v.Beside() {
+		out = append(out, e.Reason)
 		for _, f := range e.Findings {
 			out = append(out, f.String())
 		}
@@ -314,8 +224,19 @@ func (v Verdict) Lines() []string {
 	return out
 }
 
-// Beside introduces evidence that is not what decides.
-func (e Evidence) Beside() string { return "Beside that, budget " + e.Budget + ": " + e.Reason }
+// Beside is the evidence that does not decide the claim, each introduced by its reason: of other budgets, and that of runs with
+// Theorem 1's bonus, whose verdict is a second one.
+func (v Verdict) Beside() (all []Evidence) {
+	for _, e := range v.Others {
+		e.Reason = "Beside that, budget " + e.Budget + ": " + e.Reason
+		all = append(all, e)
+	}
+	for _, e := range v.Theorem {
+		e.Reason = fmt.Sprintf("%s (ours, not the paper's method), budget %s: %s. %s", TheoremBonus, e.Budget, e.State, e.Reason)
+		all = append(all, e)
+	}
+	return all
+}
 
 // SeedsThatTell says what is meant by the seeds that a finding needs.
 const SeedsThatTell = "Seeds for 80 % power: with so many of each method, four experiments in five would find the measured difference significant (at the first step of Holm's correction) if it and the standard deviations are as measured. Measured on few seeds, that is a rough guide."
@@ -326,7 +247,7 @@ func (v Verdict) Box() viz.Box {
 }
 
 // marks tell states apart by more than a word.
-var marks = map[State]viz.BoxMark{Supported: viz.Good, Contradicted: viz.Bad, Undecided: viz.Open, NotTested: viz.Open}
+var marks = map[State]viz.BoxMark{Supported: viz.Good, Conditional: viz.Open, Contradicted: viz.Bad, Undecided: viz.Open, NotTested: viz.Open}
 
 // Demand says what the records must show for the claim to be supported.
 func (c Claim) Demand() string {
@@ -334,7 +255,10 @@ func (c Claim) Demand() string {
 		return ""
 	}
 	tests := c.tests()
-	demand := fmt.Sprintf("Supported if significant %s of %d comparisons, at 5 %% by Welch's t test (of variances: Brown and Forsythe's) with Holm's correction.", c.rule, len(tests))
+	demand := fmt.Sprintf("Supported if significant %s of %s, at 5 %% by Welch's t test (of variances: Brown and Forsythe's) with Holm's correction.", c.rule, viz.Count(len(tests), "comparison"))
+	if tests[0].scored() {
+		demand += fmt.Sprintf(" An effect counts if its interval lies beyond %.0f %% of the distance between random and scripted play.", 100*trivialShare)
+	}
 	if tests[0].choose != nil {
 		demand += " The two are chosen by their means, and the test is of more than their difference: the method with CERMIC must be above each of the others (p is the largest of these times two), " +
 			"or one of those above both with CERMIC (the largest times eight)."
@@ -352,38 +276,3 @@ var places = map[string]string{
 	"fig:app_additional_comparisons_placeholder": "Appendix F, learning curves", "fig:app_noise_experiments_placeholder": "Appendix F, noise",
 	"fig:app_rew": "Appendix F, intrinsic reward",
 }
-
-// String is the finding in one line: estimate, interval and its kind, p, seeds × frames.
-func (f Finding) String() string {
-	interval, test := "no interval", "too few seeds for a test"
-	if !math.IsNaN(f.Estimate.Low) {
-		interval = fmt.Sprintf("95 %% t interval %s to %s", digits(f.Estimate.Low), digits(f.Estimate.High))
-	}
-	if !math.IsNaN(f.P) {
-		test = fmt.Sprintf("p = %.2g", f.P)
-		if f.P < 0.001 {
-			test = "p < 0.001"
-		}
-		if f.Significant() {
-			test += ", significant"
-		} else {
-			test += ", not significant"
-		}
-	}
-	seeds := strings.Trim(fmt.Sprint(f.Seeds), "[]")
-	line := fmt.Sprintf("%s: %s = %s [%s], %s; seeds %s × %s frames", f.On, f.Of, digits(f.Estimate.Value), interval, test,
-		strings.ReplaceAll(seeds, " ", " and "), viz.Short(float64(f.Frames)))
-	switch {
-	case f.Needed > stats.MostSeeds:
-		line += fmt.Sprintf("; 80 %% power needs more than %d seeds each", stats.MostSeeds)
-	case f.Needed > 0:
-		line += fmt.Sprintf("; 80 %% power needs about %d seeds each", f.Needed)
-	}
-	if f.Beside != "" {
-		line += "; " + f.Beside
-	}
-	return line
-}
-
-// digits writes three significant ones with a real minus sign.
-func digits(x float64) string { return strings.ReplaceAll(fmt.Sprintf("%.3g", x), "-", "−") }

@@ -61,6 +61,14 @@ func variances(cs []comparison) []comparison {
 	return cs
 }
 
+// mechanism turns comparisons into such of a mechanism of CERMIC's module, whose runs tell something only where it is active.
+func mechanism(cs []comparison) []comparison {
+	for i := range cs {
+		cs[i].mechanism = true
+	}
+	return cs
+}
+
 // starred are the tasks adapted to a sparse reward.
 func starred(tasks []Task) (out []Task) {
 	for _, t := range tasks {

@@ -5,35 +5,40 @@ package paper
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/stats"
 	"cermic/viz"
 )
 
 // Differences makes a table of pairs of methods, one a row, with Welch's interval of the difference of their means over seeds.
+// The comparisons of one method are a family: what is asked of it, whether it can be tested or not.
 type Differences struct {
-	table viz.Table
-	ps    []float64 // of the rows
+	table  viz.Table
+	method []string             // of the rows
+	ps     map[string][]float64 // by method, of its whole family; 1 of what cannot be tested
+	at     []int                // of the rows, in ps
 }
 
-// NewDifferences begins a table; heads are of the columns that name a pair, and of is what is compared: "the sparse return".
+// NewDifferences begins a table; heads are of the columns that name a pair, the method last, and of is what is compared: "the sparse return".
 func NewDifferences(title, of string, heads ...string) *Differences {
-	return &Differences{table: viz.Table{Title: title, Header: append(heads, "difference", "p", "seeds", "seeds for 80 % power"),
-		Notes: []string{"Difference of the means of " + of + " over seeds with Welch's 95 % interval, wherever both have two seeds or more that are not all alike; p with Holm's correction over all rows, " +
-			"of which there are more as more is trained. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide. " +
+	return &Differences{ps: map[string][]float64{}, table: viz.Table{Title: title, Header: append(heads, "difference", "p", "seeds", "seeds for 80 % power"),
+		Notes: []string{"Difference of the means of " + of + " over seeds with Welch's 95 % interval, wherever both have two seeds or more that are not all alike; p with Holm's correction over N comparisons, " +
+			"all those of the method in its row that this table asks for, trained or not. Runs of the same seed begin from the same episodes whatever the method; intervals and p take them for independent, and so are rather too wide. " +
 			"The last column: so many seeds of each method would make an uncorrected difference significant at 5 % four times in five, if it and the standard deviations are as measured; on few seeds a rough guide."}}}
 }
 
-// Add appends own − base, each one number a seed, under the names of the pair; what cannot be tested is left out.
+// Add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested has no row,
+// but belongs to the method's family.
 func (d *Differences) Add(own, base []float64, names ...string) {
-	if min(len(own), len(base)) < 2 || stat.Variance(own, nil)+stat.Variance(base, nil) == 0 {
+	method := names[len(names)-1]
+	difference, p := stats.Contrast([][]float64{own, base}, []float64{1, -1})
+	if math.IsNaN(p) {
+		d.ps[method] = append(d.ps[method], 1)
 		return
 	}
-	difference, p := stats.Contrast([][]float64{own, base}, []float64{1, -1})
-	d.ps = append(d.ps, p)
+	d.method, d.at, d.ps[method] = append(d.method, method), append(d.at, len(d.ps[method])), append(d.ps[method], p)
 	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base)), cmp.Or(SeedsNeeded(own, base), viz.Missing)))
 }
 
@@ -51,9 +56,9 @@ func (d *Differences) Table() viz.Table {
 		t.Notes = []string{"No difference can be tested yet: it takes two seeds or more of both methods."}
 	}
 	t.Rows = slices.Clone(t.Rows)
-	for i, p := range stats.Holm(d.ps) {
-		row := t.Rows[i]
-		row[len(row)-3] = fmt.Sprintf("%.2g", p)
+	for i, row := range t.Rows {
+		family := d.ps[d.method[i]]
+		row[len(row)-3] = fmt.Sprintf("%.2g (Holm over %s)", stats.Holm(family)[d.at[i]], viz.Count(len(family), "comparison"))
 	}
 	return t
 }
@@ -70,21 +75,37 @@ func SeedsNeeded(x, y []float64) string {
 	}
 }
 
-// Differences compares the rows of the table with the one under a head, column by column.
+// Differences compares the rows of the table with the one under a head, column by column, as claims do: what they do not test has
+// no row. The family of a row are all columns of the whole table, also where this is a part of it.
 func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
-	first, err := t.Row("", base)
+	whole := cmp.Or(t.whole, t)
+	first, err := whole.Row("", base)
 	if err != nil {
 		return viz.Table{}, err
 	}
-	runs := asked{src: src}
 	d := NewDifferences("Differences from "+base+t.rewards, "the last score", "task", "method")
-	for j, column := range t.Columns {
-		from := runs.scores(first.Rows[0].Cells[j].Trial)
-		for _, row := range t.Rows {
-			if row.Head != base && row.Cells[j].Minus == nil {
-				d.Add(runs.scores(row.Cells[j].Trial), from, column, row.Head)
+	for _, row := range whole.Rows {
+		for _, cells := range [][]Cell{row.Cells, row.Theorems()} {
+			var tests []comparison
+			for j, cell := range cells {
+				if row.Head != base && cell.Minus == nil {
+					tests = append(tests, twoOf(whole.Columns[j], DisplayName(cell.Trial.Method), cell.Trial, first.Rows[0].Cells[j].Trial))
+				}
+			}
+			found, err := findings(tests, src)
+			if err != nil {
+				return viz.Table{}, err
+			}
+			for _, test := range tests {
+				pair := make([][]float64, 2)
+				if k := slices.IndexFunc(found, func(f Finding) bool { return f.On == test.on && f.Untested == "" }); k >= 0 {
+					pair = found[k].groups
+				}
+				d.Add(pair[0], pair[1], test.on, test.of)
 			}
 		}
 	}
-	return d.Table(), runs.err
+	table := d.Table()
+	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return !slices.Contains(t.Columns, row[0]) })
+	return table, nil
 }

@@ -4,6 +4,7 @@ package paper
 
 import (
 	"fmt"
+	"strings"
 
 	"cermic/envs/conf"
 )
@@ -44,6 +45,23 @@ var Methods = []Method{
 	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO with CERMIC", "MAPPO-CERMIC"},
 }
 
+// TheoremBonus names what methods whose ID ends in theoremSuffix have in the place of CERMIC's printed bonus: ours.
+const (
+	TheoremBonus  = "Theorem 1's bonus"
+	theoremSuffix = "-ucb"
+)
+
+// literalSuffix ends the name of a method whose settings are the paper's wherever it prints them.
+const literalSuffix = "-literal"
+
+// InTables reports whether tables and figures of the paper show a method: the paper's ten and, of those with CERMIC, the
+// literal one and ours with Theorem 1's bonus.
+func InTables(method string) bool {
+	base := strings.TrimSuffix(strings.TrimSuffix(method, literalSuffix), theoremSuffix)
+	m, err := FindMethod(base)
+	return err == nil && m.ID == base && (base == method || m.Group == Ours)
+}
+
 // FindMethod accepts our name or the displayed one, in any case. The error names near ones.
 func FindMethod(name string) (Method, error) {
 	var known []string
@@ -54,6 +72,19 @@ func FindMethod(name string) (Method, error) {
 		known = append(known, m.ID)
 	}
 	return Method{}, fmt.Errorf("unknown method %q%s", name, conf.Near(name, known))
+}
+
+// DisplayName is the paper's name of a method, "MAPPO-CERMIC-UCB" of ours with Theorem 1's bonus, and the ID of others.
+func DisplayName(method string) string {
+	base, ours := strings.CutSuffix(method, theoremSuffix)
+	m, err := FindMethod(base)
+	switch {
+	case err != nil:
+		return method
+	case ours:
+		return m.Name + strings.ToUpper(theoremSuffix)
+	}
+	return m.Name
 }
 
 // mustMethod is FindMethod for names that stand in this package.

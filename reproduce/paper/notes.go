@@ -36,6 +36,8 @@ var Notes = []Note{
 		"Sign, a missing log N, the denominator and the variables of the expectation differ between the two places; the printed upper form is no bound. The appendix on Cantelli and Theorem 1 need conditions that are not stated."},
 	{"Sec. 4.1", "p_φ(s_{t+1} | x_t) is called a variational encoder",
 		"It decodes. The paragraph on the MLP memory breaks off; edge features have 2 numbers in the text and 16 in Table 5; node features of 256 are regressed onto embeddings of 64."},
+	{"Eq. 7", "the upper exploitation loss",
+		"A reviewer remarks that its label should read exploit; the source of the final version has it so."},
 	{"Task names", "WheelGathering, StagHuntRepeated, …",
 		"Renamed from VMAS wheel and Melting Pot stag_hunt_in_the_matrix__repeated, and so on."},
 	{"Noise figure", "Simple Adversary and Ball Trajectory", "Not among the 15 tasks; both exist in VMAS. Whether an adversary's memory knows its opponents is not said: " +

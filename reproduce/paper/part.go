@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (t *Benchmark) Row(group, head string) (*Benchmark, error) {
 // Only is the table with these columns alone, in this order. The error names near ones.
 func (t *Benchmark) Only(columns ...string) (*Benchmark, error) {
 	part := *t
-	part.Columns, part.Rows = columns, slices.Clone(t.Rows)
+	part.Columns, part.Rows, part.whole = columns, slices.Clone(t.Rows), cmp.Or(t.whole, t)
 	for i, row := range t.Rows {
 		part.Rows[i].Cells = nil
 		for _, column := range columns {
@@ -92,9 +93,18 @@ func (t *Benchmark) OnDense() *Benchmark {
 
 // Runs are the complete runs at one budget that the table's cells are measured with, each experiment once.
 func (t *Benchmark) Runs(src Source) ([]results.Group, error) {
+	return t.runs(src, func(r Row) []Cell { return r.Cells })
+}
+
+// TheoremRuns are those of the rows set apart, ours with Theorem 1's bonus.
+func (t *Benchmark) TheoremRuns(src Source) ([]results.Group, error) {
+	return t.runs(src, Row.Theorems)
+}
+
+func (t *Benchmark) runs(src Source, cells func(Row) []Cell) ([]results.Group, error) {
 	var out []results.Group
 	for _, row := range t.Rows {
-		for _, cell := range row.Cells {
+		for _, cell := range cells(row) {
 			for _, trial := range cell.Trials() {
 				g, err := src.Runs(trial)
 				if err != nil {

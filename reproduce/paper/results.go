@@ -17,10 +17,12 @@ import (
 // resamples of each bootstrap interval in a table: enough for the digits that are printed.
 const resamples = 2000
 
-// Source finds the complete runs at one budget of what trials train: all seeds that there are of exactly those experiments.
+// Source finds the complete runs at one budget of what trials train: all seeds that there are of exactly those
+// experiments. Scale is that of a task's scores, zero where none is known.
 type Source interface {
 	Budget() string
 	Runs(Trial) (results.Group, error)
+	Scale(task string) (Scale, error)
 }
 
 // Results puts complete runs at one budget beside the published numbers. A run's score is the mean over
@@ -42,7 +44,27 @@ func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 	}
 	t.embolden(g, &runs)
 	g.Caption = strings.Join(append([]string{t.Note, "Budget " + src.Budget() + "."}, conditions(shown)...), " ")
+	g.Rows = t.withTheorems(g.Rows, &runs)
 	return g, runs.err
+}
+
+// withTheorems adds below each row of CERMIC the same cells by ours with Theorem 1's bonus, which fill no row of the paper.
+func (t *Benchmark) withTheorems(rows []viz.Row, runs *asked) (all []viz.Row) {
+	for i, row := range rows {
+		all = append(all, row)
+		cells := t.Rows[i].Theorems()
+		if cells == nil {
+			continue
+		}
+		ours := viz.Row{Group: row.Group, Head: row.Head, Ours: "ours: " + TheoremBonus}
+		for _, cell := range cells {
+			measured := cell.measure(runs)
+			measured.Published, measured.Spread = nil, nil
+			ours.Cells = append(ours.Cells, measured)
+		}
+		all = append(all, ours)
+	}
+	return all
 }
 
 // asked is a source and the first error that it gave; after that there are no runs.
@@ -225,9 +247,6 @@ func conditions(shown []results.Group) []string {
 	}
 	return out
 }
-
-// literalSuffix ends the name of a method whose settings are the paper's wherever it prints them.
-const literalSuffix = "-literal"
 
 // Preset names the settings of runs: "default" are ours, "literal" follow the paper's letter; where single settings are changed it says so.
 func Preset(g results.Group) string {

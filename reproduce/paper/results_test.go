@@ -23,6 +23,8 @@ type source struct {
 
 func (s source) Budget() string { return s.budget }
 
+func (s source) Scale(string) (Scale, error) { return Scale{}, nil }
+
 func (s source) Runs(t Trial) (results.Group, error) {
 	if s.budget != "short" {
 		return results.Group{}, nil
@@ -68,7 +70,7 @@ func at(t *testing.T, g viz.ScoreTable, head, column string) viz.Cell {
 	}
 	for _, row := range g.Rows {
 		for j, c := range row.Cells {
-			if row.Head == head && g.Columns[j] == column {
+			if row.Head+row.Ours == head && g.Columns[j] == column {
 				return c
 			}
 		}
@@ -117,6 +119,26 @@ func TestBoldNeedsEveryDifferenceToExcludeZero(t *testing.T) {
 	for name, g := range map[string]viz.ScoreTable{"overlapping": close, "alone": alone, "one seed": single} {
 		if at(t, g, "MAPPO-CERMIC", "Balanc*").Bold {
 			t.Errorf("%s: bold", name)
+		}
+	}
+}
+
+// A row of the paper is filled by the paper's method alone; ours stands below, without published numbers and outside bold type.
+func TestOursStandsBelowTheRowOfCERMICAndFillsNone(t *testing.T) {
+	g := grid(t, Sota, sourceOf(t, "vmas/balance mappo: 50 52 54", "vmas/balance mappo-cermic-ucb: 80 81 82", "vmas/balance mappo-cermic-st: 90 91 92"))
+	theirs, ours := at(t, g, "MAPPO-CERMIC", "Balanc*"), at(t, g, "MAPPO-CERMICours: Theorem 1's bonus", "Balanc*")
+	if len(g.Rows) != len(Methods)+2 || theirs.Seeds != 0 || ours.Ours != 81 || ours.Published != nil || ours.Bold {
+		t.Errorf("%d rows; the paper's %+v, ours %+v", len(g.Rows), theirs, ours)
+	}
+	for _, text := range []string{g.HTML(), g.Markdown(), g.Text(200), g.LaTeX(), g.CSV()} {
+		if !strings.Contains(strings.ReplaceAll(text, "&#39;", "'"), "ours: Theorem 1's bonus") {
+			t.Errorf("the row has no head in\n%s", text)
+		}
+	}
+	for method, want := range map[string]bool{"mace": true, "mappo-cermic": true, "mappo-cermic-ucb": true, "mappo-cermic-literal": true,
+		"mappo-cermic-st": false, "mappo-ucb": false, "qplex": false, "mace-native": false} {
+		if InTables(method) != want {
+			t.Errorf("tables show %s: %v", method, !want)
 		}
 	}
 }

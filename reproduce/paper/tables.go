@@ -22,7 +22,8 @@ type Benchmark struct {
 	Rows    []Row
 	Note    string // what the paper leaves open about these numbers
 
-	rewards string // what a title says of what starred tasks are trained on; empty: as the paper has it
+	rewards string     // what a title says of what starred tasks are trained on; empty: as the paper has it
+	whole   *Benchmark // the table whose columns these are some of; nil: this one
 }
 
 // Row is one line of a table.
@@ -30,6 +31,17 @@ type Row struct {
 	Group string // block heading
 	Head  string
 	Cells []Cell // one a column
+}
+
+// Theorems are the cells of a row of CERMIC trained with Theorem 1's bonus: ours, without published numbers. Other rows have none.
+func (r Row) Theorems() (cells []Cell) {
+	for _, c := range r.Cells {
+		if !c.Trial.cermic() {
+			return nil
+		}
+		cells = append(cells, Cell{Decimals: c.Decimals, Trial: *c.Trial.theorem(), Minus: c.Minus.theorem(), Dense: c.Dense.theorem()})
+	}
+	return cells
 }
 
 // Cell is one published number and how to get ours.
@@ -61,6 +73,21 @@ type Trial struct {
 	Method string   // "mappo-cermic"
 	Set    []string // changes of the method's defaults, as for -set: "explore.alpha=0.5"
 	Agents int      // divide the score by this many agents (Table 2); 0: do not
+}
+
+// cermic reports whether the trial is of a row of CERMIC.
+func (t Trial) cermic() bool {
+	return slices.ContainsFunc(Methods, func(m Method) bool { return m.ID == t.Method && m.Group == Ours })
+}
+
+// theorem is the trial with Theorem 1's bonus in the place of CERMIC's own; other methods keep theirs. nil stays nil.
+func (t *Trial) theorem() *Trial {
+	if t == nil || !t.cermic() {
+		return t
+	}
+	changed := *t
+	changed.Method += theoremSuffix
+	return &changed
 }
 
 // Printed is the number as it stands in the paper, with its ± if it has one.

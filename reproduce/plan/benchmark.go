@@ -3,6 +3,8 @@
 package plan
 
 import (
+	"slices"
+
 	"cermic/cermiclib/experiment"
 	"cermic/reproduce/paper"
 )
@@ -13,7 +15,7 @@ import (
 func Benchmark(t *paper.Benchmark, budget string, seeds int) (es []experiment.Config, missing []error) {
 	seen, said := map[string]bool{}, map[string]bool{}
 	for _, row := range t.Rows {
-		for _, cell := range row.Cells {
+		for _, cell := range slices.Concat(row.Cells, row.Theorems()) {
 			for _, trial := range cell.Trials() {
 				e, err := New(Request{Task: trial.Task, Method: trial.Method, Budget: budget, Set: trial.Set})
 				for seed := 1; seed <= seeds; seed++ {

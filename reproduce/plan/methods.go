@@ -51,7 +51,7 @@ var methods = []Method{
 	{ID: "qmix-spectra", Learner: mixedBy(learn.DefaultSPECTra()), Policy: policy.DefaultSPECTra(), Explore: explore.None{}},
 	{ID: "mappo-db", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: explore.DefaultDB()},
 	{ID: "qplex-ices", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.DefaultICES()},
-	{ID: "qmix-cermic", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
+	{ID: "qmix-cermic", Learner: learn.DefaultQ(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{ID: "mappo-cermic", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Default()},
 	{
 		ID: "qplex", Learner: learn.DefaultQ().WithQPLEX(), Policy: policy.DefaultMLP(), Explore: explore.None{},

@@ -170,6 +170,9 @@ func Scale(task string) (paper.Scale, error) {
 	return paper.Scale{From: random, To: script, Episodes: episodes}, nil
 }
 
+// Scale is Scale, for claims.
+func (a *Archive) Scale(task string) (paper.Scale, error) { return Scale(task) }
+
 // FirstSteps are the steps at the beginning of an episode that a task scores apart; 0: none.
 func FirstSteps(task string) (int, error) {
 	cfg, err := envs.Default(task)

@@ -105,7 +105,11 @@ func displayedTrials() (all []displayed) {
 	at := map[string]int{}
 	for _, table := range paper.Benchmarks {
 		for _, row := range table.Rows {
-			for j, cell := range row.Cells {
+			for j, cell := range slices.Concat(row.Cells, row.Theorems()) {
+				head, column := row.Head, table.Columns[j%len(table.Columns)]
+				if j >= len(row.Cells) {
+					head += " with " + paper.TheoremBonus
+				}
 				for _, trial := range cell.Trials() {
 					key := paper.Label(trial.Task+" "+trial.Method, trial.Set)
 					i, ok := at[key]
@@ -113,7 +117,7 @@ func displayedTrials() (all []displayed) {
 						i = len(all)
 						at[key], all = i, append(all, displayed{trial: trial})
 					}
-					all[i].cells = append(all[i].cells, fmt.Sprintf("%s: %s, %s", table.Name, row.Head, table.Columns[j]))
+					all[i].cells = append(all[i].cells, fmt.Sprintf("%s: %s, %s", table.Name, head, column))
 					if !slices.Contains(all[i].tables, table.Name) {
 						all[i].tables = append(all[i].tables, table.Name)
 					}

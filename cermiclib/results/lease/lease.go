@@ -22,7 +22,15 @@ type Owner struct {
 	Claim uint64 `json:"claim"` // counts the locks that the process has made
 }
 
-func (o Owner) String() string { return fmt.Sprintf("process %d on %s", o.PID, o.Host) }
+func (o Owner) String() string {
+	if o.Host == unknownHost {
+		return "a process " + o.Host
+	}
+	return fmt.Sprintf("process %d on %s", o.PID, o.Host)
+}
+
+// unknownHost is the host of an owner whose lock file is damaged or cannot be read.
+const unknownHost = "on another machine or of another user"
 
 var made atomic.Uint64
 
@@ -60,18 +68,22 @@ type Watcher struct {
 	since time.Time // when it was first seen so
 }
 
-// holds describes who holds the lock in this state, "" if nobody does any more. Of a process here the system knows; of one
-// elsewhere only its silence tells, and only to somebody who has watched it for long enough.
+// holds describes who holds the lock in this state, "" if nobody does any more. Of a process here the system knows,
+// unless it hides those of other users; of one elsewhere only its silence tells, and only to somebody who has watched it
+// for long enough.
 func (w *Watcher) holds(s state) string {
 	if s.free() {
 		return ""
 	}
 	o := s.owner()
 	if o.Host == w.Me.Host && o.Space == w.Me.Space {
-		if start, alive := processStart(o.PID); !alive || start != o.Start {
+		start, alive := processStart(o.PID)
+		switch {
+		case alive && start == o.Start:
+			return o.String()
+		case !alive || start != 0:
 			return ""
 		}
-		return o.String()
 	}
 	now := w.Now()
 	if w.since.IsZero() || !s.same(w.last) || now.Before(w.since) { // the clock may have been set back
@@ -105,7 +117,7 @@ func (s state) owner() Owner {
 	var o Owner
 	line, _, _ := bytes.Cut(s.content, []byte("\n"))
 	if json.Unmarshal(line, &o) != nil || o.Host == "" {
-		return Owner{Host: "another machine"}
+		return Owner{Host: unknownHost}
 	}
 	return o
 }

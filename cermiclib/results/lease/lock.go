@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -99,19 +100,12 @@ func (w *Watcher) Acquire(dir string) (*Lock, string, error) {
 
 // draft writes the lock file under a name of its own, so that it is whole when it gets its real one.
 func (l *Lock) draft(dir string) (string, error) {
-	f, err := os.CreateTemp(dir, "claim-*"+Temporary)
+	path := filepath.Join(dir, fmt.Sprintf("claim-%016x%s", rand.Uint64(), Temporary))
+	err := os.WriteFile(path, l.content, 0o666)
 	if err != nil {
-		return "", err
+		_ = os.Remove(path)
 	}
-	_, err = f.Write(l.content)
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return "", err
-	}
-	return f.Name(), nil
+	return path, err
 }
 
 // link gives the draft the lock's name, which only one claim can.
@@ -124,7 +118,7 @@ func (l *Lock) link(draft string) (won bool, err error) {
 		return false, nil // a new owner has removed the draft
 	}
 	if !errors.Is(err, fs.ErrExist) { // a file system without links
-		f, exclusive := os.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		f, exclusive := os.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 		if exclusive == nil {
 			_, err = f.Write(l.content)
 			return err == nil, errors.Join(err, f.Close())
@@ -175,13 +169,16 @@ func lockNumbers(dir string) (map[string]int, error) {
 	return numbers, nil
 }
 
-// Holder says who has locked a folder and not given it back, "" if nobody has, and how long ago the last sign of life was by the clocks of
-// this machine and of the file system; an owner on this machine that is gone is left out. It is for showing and for choosing what to
-// do first: only Acquire knows.
+// Holder says who has locked a folder and not given it back, "" if nobody has, and how long ago the last sign of life
+// was by the clocks of this machine and of the file system; an owner on this machine that is gone is left out. A folder
+// that cannot be read is held by somebody. It is for showing and for choosing what to do first: only Acquire knows.
 func (o Options) Holder(dir string) (who string, silent time.Duration) {
 	newest, err := newestLock(dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return "", 0
+	case err != nil:
+		return Owner{Host: unknownHost}.String(), 0
 	}
 	w := Watcher{Options: o}
 	if w.holds(newest) == "" {
@@ -204,6 +201,9 @@ func newestLock(dir string) (state, error) {
 			}
 		}
 		content, changed, err := readLock(filepath.Join(dir, newest))
+		if errors.Is(err, fs.ErrPermission) {
+			content, err = []byte{}, nil // another user's: only its silence tells
+		}
 		if !errors.Is(err, fs.ErrNotExist) { // else it was replaced in between
 			return state{numbers[newest], content, changed}, err
 		}
@@ -213,21 +213,25 @@ func newestLock(dir string) (state, error) {
 // maxLock is more than a lock file ever has in bytes.
 const maxLock = 1 << 16
 
+// openLock is os.Open; tests deny it, also to root.
+var openLock = os.Open
+
 // readLock opens a lock file, so that a network file system asks its server, and reads it. What is no regular file is refused before: to
 // open a pipe would wait for somebody who writes.
 func readLock(path string) (content []byte, changed time.Time, err error) {
-	if info, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return nil, changed, err
-	} else if !info.Mode().IsRegular() {
+	}
+	if !info.Mode().IsRegular() {
 		return nil, changed, fmt.Errorf("%s is no regular file (%s)", path, info.Mode().Type())
 	}
-	f, err := os.Open(path)
+	f, err := openLock(path)
 	if err != nil {
-		return nil, changed, err
+		return nil, info.ModTime(), err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
+	if info, err = f.Stat(); err != nil {
 		return nil, changed, err
 	}
 	content, err = io.ReadAll(io.LimitReader(f, maxLock))

@@ -106,6 +106,62 @@ func TestALockIsVoidWhenItsOwnerIsGoneOrSilent(t *testing.T) {
 	}
 }
 
+// denyReading makes every lock file one that only another user may read; as root, whom no permission stops, a test could
+// not.
+func denyReading(t *testing.T) {
+	open := openLock
+	openLock = func(path string) (*os.File, error) {
+		return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrPermission}
+	}
+	t.Cleanup(func() { openLock = open })
+}
+
+func TestALockThatCannotBeReadIsHeldUntilItIsSilent(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, "lock.1", lockOf(t, Owner{Host: "elsewhere", PID: 7}))
+	denyReading(t)
+	clock := time.Now()
+	w := Watcher{Options: Default()}
+	w.Now = func() time.Time { return clock }
+	acquire := func(want string) {
+		t.Helper()
+		l, holder, err := w.Acquire(dir)
+		if l != nil || err != nil || !strings.Contains(holder, want) {
+			t.Fatalf("got %v, %q, %v, want it held by somebody %q", l, holder, err, want)
+		}
+	}
+	acquire("of another user (silent for 0s")
+	clock = clock.Add(w.TTL - time.Second)
+	if err := os.Chtimes(filepath.Join(dir, "lock.1"), clock, clock); err != nil { // a sign of life
+		t.Fatal(err)
+	}
+	acquire("of another user (silent for 0s")
+	if who, _ := w.Holder(dir); !strings.Contains(who, "of another user") {
+		t.Errorf("for showing, it is held by %q", who)
+	}
+	clock = clock.Add(w.TTL + time.Second)
+	l, holder, err := w.Acquire(dir)
+	if l == nil || err != nil {
+		t.Fatalf("after a minute of silence: %q, %v", holder, err)
+	}
+	if err := l.Release(false); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFolderWhoseLockIsNoFileIsHeldBySomebody(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "lock.1"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if who, _ := Default().Holder(dir); who == "" {
+		t.Error("nobody holds it")
+	}
+	if who, _ := Default().Holder(filepath.Join(dir, "none")); who != "" {
+		t.Errorf("%s holds a folder that is not there", who)
+	}
+}
+
 func TestASignOfLifeKeepsALockHoweverTheClocksGo(t *testing.T) {
 	for _, elsewhere := range []time.Duration{-1e6 * time.Hour, 0, 1e6 * time.Hour} {
 		dir := t.TempDir()

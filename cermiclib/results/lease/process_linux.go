@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // processSpace names what process ids are unique in: the boot of the machine and the container.
@@ -17,11 +18,12 @@ func processSpace() string {
 	return strings.TrimSpace(string(boot)) + " " + space
 }
 
-// processStart returns when process pid started, in ticks since boot, and whether it still runs.
+// processStart returns when process pid started, in ticks since boot, or 0 where the system hides that, and whether it
+// still runs.
 func processStart(pid int) (start uint64, alive bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, false
+		return 0, syscall.Kill(pid, 0) == syscall.EPERM
 	}
 	// The second field is the program's name in brackets and may hold anything; the others follow its last bracket:
 	// state is field 3, the start time field 22 (proc_pid_stat(5)).

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,9 +42,12 @@ func Library(system, arch string) (file, platform string, err error) {
 // Pack returns a wheel, in the format of PyPA's binary distributions, of the Python files in folder, the shared library and the licence, and
 // the name that its file must have. Equal files make equal wheels.
 func Pack(folder, library, licence, platform string) (name string, packed []byte, err error) {
-	sources, err := filepath.Glob(filepath.Join(folder, "*.py"))
+	sources, err := fs.Glob(os.DirFS(folder), "*.py")
 	if err != nil || len(sources) == 0 {
 		return "", nil, fmt.Errorf("there is no Python package in %s", folder)
+	}
+	for i := range sources {
+		sources[i] = filepath.Join(folder, sources[i])
 	}
 	init, err := os.ReadFile(filepath.Join(folder, "__init__.py"))
 	if err != nil {

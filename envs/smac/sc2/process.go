@@ -5,6 +5,7 @@ package sc2
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -52,7 +53,10 @@ func executable(o *Options) (string, error) {
 	if name == "" {
 		name = "SC2_x64"
 	}
-	found, err := filepath.Glob(filepath.Join(o.Folder, "Versions", "Base*", name))
+	found, err := fs.Glob(os.DirFS(o.Folder), "Versions/Base*/"+filepath.ToSlash(name))
+	for i := range found {
+		found[i] = filepath.Join(o.Folder, found[i])
+	}
 	if err != nil || len(found) == 0 {
 		return "", fmt.Errorf("no StarCraft II in %s (no Versions/Base*/%s); install it there, or set SC2PATH to where it is", o.Folder, name)
 	}

@@ -141,7 +141,10 @@ func output(ctx context.Context, name string, args ...string) (string, error) {
 	return finish(exec.CommandContext(ctx, name, args...))
 }
 
+// finish is output of a command, whatever a person's own settings of pip and Python are.
 func finish(cmd *exec.Cmd) (string, error) {
+	cmd.Env = append(cmd.Environ(),
+		"PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=", "PYTHONPATH=", "PYTHONHOME=")
 	out, err := cmd.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {

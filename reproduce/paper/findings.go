@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/viz"
+)
+
+// comparison is one number that the claim says to be above 0 (of a ratio: above 1), from the runs of some trials.
+type comparison struct {
+	on        string // task, or what stands for it
+	of        string // "MAPPO-CERMIC − MAPPO"
+	trials    []Trial
+	score     func(results.Group) ([]float64, error)                    // one number a run; nil: the last evaluation
+	terms     func([][]float64) (groups [][]float64, weights []float64) // of the contrast that the number is; of a ratio of variances nil
+	null      float64
+	mechanism bool // the claim is about a mechanism of CERMIC, which must be active in its runs
+
+	choose func([][]float64) choice // of two of the trials, by the scores of all; nil: all are compared
+}
+
+// measure is the number with its interval, and its p value.
+func (t comparison) measure(g [][]float64) (stats.Interval, float64) {
+	if t.terms == nil {
+		return stats.VarianceRatio(g[0], g[1])
+	}
+	return stats.Contrast(t.terms(g))
+}
+
+// Finding is a comparison that has runs.
+type Finding struct {
+	On, Of   string
+	Estimate stats.Interval // 95 %
+	Null     float64        // what the estimate is if nothing differs: 0, or 1 of a ratio
+	P        float64        // two-sided, adjusted by Holm over the Family; NaN: not tested
+	Family   int            // comparisons that the question asks for, tested or not
+	Trivial  float64        // effects of at most this size make no difference that matters; 0: not known
+	Untested string         // why runs that are enough tell nothing; empty: they do
+	Seeds    []int          // of each group of runs
+	Beside   string         // the same from a task's other score, which decides nothing; empty where it has one
+	Frames   int            // of a run
+	groups   [][]float64    // that it compares
+	Needed   int            // runs of each group for 80 % power, see stats.SeedsNeeded; 0: not known, or the finding is significant
+}
+
+// Significant reports whether the estimate differs from Null at 5 %.
+func (f Finding) Significant() bool { return f.P < 1-stats.Level }
+
+// trivialShare of the distance between random and scripted play on a task is an effect that makes no difference.
+const trivialShare = 0.01
+
+// matters reports whether a significant estimate lies with all of its interval beyond trivial effects.
+func (f Finding) matters() bool {
+	return f.Significant() && (f.Trivial == 0 || f.Estimate.Low > f.Trivial || f.Estimate.High < -f.Trivial)
+}
+
+// findings measures the comparisons whose trials all have runs, and enough of them.
+func findings(tests []comparison, src Source) (out []Finding, err error) {
+	var ps []float64
+	needed := map[int]func(alpha float64) int{} // by the finding's index
+	for _, t := range tests {
+		f := Finding{On: t.on, Of: t.of, Null: t.null, Family: len(tests)}
+		var runs []results.Group
+		whole, noted := false, true // of tasks with two scores: the one that decides, and whether all runs note the other
+		var first [][]float64
+		var groups [][]float64
+		for _, trial := range t.trials {
+			g, err := src.Runs(trial)
+			if err != nil {
+				return nil, err
+			}
+			scores, err := t.read(g, trial)
+			if err != nil {
+				return nil, err
+			}
+			if len(scores) == 0 {
+				break
+			}
+			groups, runs, f.Seeds, f.Frames = append(groups, scores), append(runs, g), append(f.Seeds, len(scores)), g.Runs[0].Frames
+			steps, early := firstScores(trial, g)
+			if steps == 0 { // the task has one score, which stands for both
+				early = scores
+			}
+			whole, noted, first = whole || steps > 0 && t.score == nil, noted && len(early) == len(scores), append(first, early)
+		}
+		if len(groups) < len(t.trials) {
+			continue
+		}
+		var p float64
+		chosen := 1. // of so many
+		if t.choose == nil {
+			f.Estimate, p = t.measure(groups)
+		} else {
+			c := t.choose(groups)
+			p, chosen = c.p(groups), float64(c.of)
+			groups, runs, first, f.Seeds = two(groups, c.pair), two(runs, c.pair), two(first, c.pair), two(f.Seeds, c.pair)
+			f.Estimate, _ = t.measure(groups)
+			f.Of += fmt.Sprintf(" (%s − %s)", DisplayName(t.trials[c.pair[0]].Method), DisplayName(t.trials[c.pair[1]].Method))
+		}
+		if math.IsNaN(f.Estimate.Value) { // the variance of one run, or relative gains of nothing
+			continue
+		}
+		if whole {
+			f.Beside = fmt.Sprintf("first %d steps: %s", twoScores, t.beside(first, noted))
+		}
+		if f.Trivial, err = t.trivial(src); err != nil {
+			return nil, err
+		}
+		if f.Untested = t.untested(runs); f.Untested != "" {
+			p = math.NaN()
+		}
+		f.groups = groups
+		if t.terms != nil && f.Untested == "" {
+			needed[len(out)] = func(alpha float64) int {
+				of, weights := t.terms(groups)
+				return stats.SeedsNeeded(of, weights, alpha/chosen)
+			}
+		}
+		out, ps = append(out, f), append(ps, p)
+	}
+	family := slices.Repeat([]float64{1}, len(tests)-len(ps)) // what cannot be tested yet counts as well, so that p does not change with what else has been run
+	for _, p := range ps {
+		if math.IsNaN(p) {
+			family = append(family, 1)
+		}
+	}
+	for i, p := range stats.Holm(append(ps, family...))[:len(ps)] {
+		out[i].P = p
+		if ask := needed[i]; ask != nil && !out[i].Significant() {
+			out[i].Needed = ask((1 - stats.Level) / float64(len(tests))) // Holm's first step
+		}
+	}
+	return out, nil
+}
+
+// scored reports whether the number is a difference of scores on one task, not a ratio or one of shares.
+func (t comparison) scored() bool {
+	return t.terms != nil && !slices.ContainsFunc(t.trials, func(u Trial) bool { return u.Task != t.trials[0].Task })
+}
+
+// trivial is the size of effects on the comparison's task that make no difference; 0 where none is known.
+func (t comparison) trivial(src Source) (float64, error) {
+	first := t.trials[0]
+	if !t.scored() {
+		return 0, nil
+	}
+	scale, err := src.Scale(first.Task)
+	return trivialShare * (scale.To - scale.From) / float64(max(1, first.Agents)), err
+}
+
+// untested says why the runs of a comparison tell nothing of it; it is empty where they do.
+func (t comparison) untested(runs []results.Group) string {
+	switch {
+	case NeverRewarded(runs...):
+		return "never rewarded"
+	case t.mechanism && slices.ContainsFunc(runs, Idle):
+		return "inactive mechanism"
+	}
+	return ""
+}
+
+// read is one number for each run of a trial.
+func (t comparison) read(g results.Group, trial Trial) ([]float64, error) {
+	if t.score != nil {
+		return t.score(g)
+	}
+	scores, err := g.Scores()
+	for i := range scores {
+		scores[i] /= float64(max(1, trial.Agents))
+	}
+	return scores, err
+}
+
+// beside is what the first steps say, or why they say nothing.
+func (t comparison) beside(first [][]float64, noted bool) string {
+	if !noted {
+		return "not noted by all runs"
+	}
+	other, _ := t.measure(first)
+	if math.IsNaN(other.Value) {
+		return "nothing to compare"
+	}
+	return digits(other.Value)
+}
+
+// String is the finding in one line: estimate, interval and its kind, p, seeds × frames.
+func (f Finding) String() string {
+	on, interval, test := f.On, "no interval", "too few seeds for a test"
+	if f.Untested != "" {
+		test = "not tested: " + f.Untested
+	}
+	if !math.IsNaN(f.Estimate.Low) {
+		interval = fmt.Sprintf("95 %% t interval %s to %s", digits(f.Estimate.Low), digits(f.Estimate.High))
+	}
+	if !math.IsNaN(f.P) {
+		test = fmt.Sprintf("p = %.2g", f.P)
+		if f.P < 0.001 {
+			test = "p < 0.001"
+		}
+		test += fmt.Sprintf(" (Holm over %s)", viz.Count(f.Family, "comparison"))
+		limit := digits(f.Trivial)
+		switch {
+		case f.matters():
+			test += ", significant"
+		case !f.Significant():
+			test += ", not significant"
+		case f.Estimate.Low >= -f.Trivial && f.Estimate.High <= f.Trivial:
+			test += ", no difference that matters: within ±" + limit
+		default:
+			test += ", significant, but it may not matter: not all beyond ±" + limit
+		}
+	}
+	if f.Beside != "" {
+		on += ", whole episodes"
+	}
+	seeds := strings.Trim(fmt.Sprint(f.Seeds), "[]")
+	line := fmt.Sprintf("%s: %s = %s [%s], %s; seeds %s × %s frames", on, f.Of, digits(f.Estimate.Value), interval, test,
+		strings.ReplaceAll(seeds, " ", " and "), viz.Short(float64(f.Frames)))
+	switch {
+	case f.Needed > stats.MostSeeds:
+		line += fmt.Sprintf("; 80 %% power needs more than %d seeds each", stats.MostSeeds)
+	case f.Needed > 0:
+		line += fmt.Sprintf("; 80 %% power needs about %d seeds each", f.Needed)
+	}
+	if f.Beside != "" {
+		line += "; " + f.Beside
+	}
+	return line
+}
+
+// digits writes three significant ones with a real minus sign.
+func digits(x float64) string { return strings.ReplaceAll(fmt.Sprintf("%.3g", x), "-", "−") }
