@@ -24,6 +24,7 @@ import (
 	"cermic/cermiclib/results/export"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
+	"cermic/reproduce/records"
 	"cermic/viz"
 )
 
@@ -95,6 +96,11 @@ func runExport(_ context.Context, out io.Writer, args []string) error {
 	}
 	if len(bring) > 0 {
 		if records, err = bringing(st, records, bring, cmp.Or(to, names[0])); err != nil {
+			return err
+		}
+	}
+	if names[0] == "records" {
+		if err := refuseUnbuildable(records); err != nil {
 			return err
 		}
 	}
@@ -183,6 +189,16 @@ func exportRecords(st *results.Store, rs []*results.Record, to string) error {
 		}
 	}
 	return experiment.ExportPretrained(st, rs, to)
+}
+
+// refuseUnbuildable is the error for runs whose sources no commit has, but for those that are committed already.
+func refuseUnbuildable(rs []*results.Record) error {
+	for _, r := range rs {
+		if _, err := fs.Stat(records.FS, r.ID+".json.gz"); err != nil && !records.Rebuildable(r.Host) {
+			return fmt.Errorf("run %s names no commit that has the sources it was trained from: commit them, go run ./reproduce delete %s, build the program anew and train it again", r.ID, r.ID)
+		}
+	}
+	return nil
 }
 
 // bringing are those of the runs that IDs name, with the hashes of their weights, which it writes into the folder of records.

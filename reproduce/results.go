@@ -20,6 +20,7 @@ import (
 	"cermic/envs/rng"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
+	"cermic/reproduce/records"
 	"cermic/viz"
 )
 
@@ -60,11 +61,12 @@ const resultsHead = `# Results
 Generated from the committed records by ` + "`go run ./reproduce results -write`" + `; a test keeps it current. ` + "`go run ./reproduce results`" + ` includes your own runs.
 What the records say of the paper's claims: [CLAIMS.md](CLAIMS.md). Curves, intervals and films: [notebooks](../notebooks/README.md).
 
-Each line is one experiment: the score of the last evaluation (mean over its episodes) of each seed or, of more than five seeds, the mean with its bootstrap 95 %
+Each line is one experiment: the score of the last evaluation (mean over its episodes) of each seed or, of more than five seeds, the mean with its bootstrap 95 %%
 interval; the share of its episodes that succeed; seeds × frames. Evaluations take the most likely actions, at budget explore sampled ones, and score by the benchmark's own
 metric, whatever the reward of training. Random play and the hand-written script of each task give the scale; BenchMARL's lines are its recorded runs with the
 same settings; published numbers are the paper's, after 3,000,000 frames with Table 1's reward. A method that is missing has no committed run of its present program.
 Methods that end in -ucb or -st have CERMIC's module with a bonus of ours: they fill no row of the paper's tables and decide none of its claims.
+† counts runs that cannot be rebuilt from the commit in their record, because none is named, it is not in the history, or files were changed: %d of %d.
 `
 
 // resultNotes are what a reader must know of a family's scores.
@@ -86,7 +88,8 @@ func resultsPage(st *results.Store) (string, error) {
 		of[r.Task] = append(of[r.Task], r)
 	}
 	var b strings.Builder
-	b.WriteString(resultsHead + stats.Caution + "\n")
+	fmt.Fprintf(&b, resultsHead, unbuildable(all), len(all))
+	b.WriteString(stats.Caution + "\n")
 	var families []string
 	for _, t := range plan.Tasks() {
 		if f := path.Dir(t.ID); len(of[t.ID]) > 0 && !slices.Contains(families, f) {
@@ -135,6 +138,9 @@ func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 		if err != nil {
 			return out, err
 		}
+		if n := unbuildable(g.Runs); n > 0 {
+			row[5] += fmt.Sprintf(", %d†", n)
+		}
 		out.Rows = append(out.Rows, row)
 	}
 	for _, learner := range []string{"mappo", "qmix"} {
@@ -153,6 +159,16 @@ func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 		firstColumn(&out, steps, groups, firstRandom, firstScript)
 	}
 	return out, nil
+}
+
+// unbuildable counts the runs that cannot be rebuilt from the commit that they name.
+func unbuildable(rs []*results.Record) (n int) {
+	for _, r := range rs {
+		if !records.Rebuildable(r.Host) {
+			n++
+		}
+	}
+	return n
 }
 
 // firstColumn puts the score of the first steps behind that of whole episodes. The table begins with random and, where there is one, scripted play,

@@ -44,7 +44,7 @@ func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ..
 	if err != nil {
 		return nil, err
 	}
-	s := session{exp: e, store: st, files: st.Dir(), watch: watch, began: time.Now()}
+	s := session{exp: e, store: st, files: st.Dir(), watch: watch, began: time.Now(), sources: sourcesHash()}
 	if found := s.stored(id, st); found != nil {
 		return found, nil
 	}
@@ -97,6 +97,7 @@ type session struct {
 	began    time.Time
 	before   float64 // seconds trained by earlier sessions
 	changed  string  // run with the same settings and other code; see results.Event
+	sources  string  // what results.Host.Sources will be
 }
 
 func (s *session) tell(e results.Event) {
@@ -221,6 +222,9 @@ func (s *session) train(ctx context.Context) (err error) {
 		if err != nil {
 			return fmt.Errorf("the checkpoint of run %s does not fit this program (%w); remove that run's folder to train it anew", s.claim.Record().ID, err)
 		}
+		if c.Meta[metaSources] != s.sources {
+			s.sources = results.SeveralSources
+		}
 		s.note(fmt.Sprintf("going on at %d frames", s.trainer.frames))
 		s.saved = time.Now()
 	} else if len(s.exp.Forks) > 0 {
@@ -231,7 +235,7 @@ func (s *session) train(ctx context.Context) (err error) {
 		s.saved = time.Now() // a fork saves where it begins: its parent may move on
 	}
 	for s.trainer.frames < s.exp.Budget.Frames {
-		if s.snapshot, err = s.trainer.checkpoint(s.seconds()); err != nil {
+		if err := s.capture(); err != nil {
 			return err
 		}
 		if time.Since(s.saved) > saveEvery {
@@ -247,7 +251,7 @@ func (s *session) train(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if s.snapshot, err = s.trainer.checkpoint(s.seconds()); err != nil {
+	if err := s.capture(); err != nil {
 		return err
 	}
 	if err := s.save(); err != nil {
@@ -258,11 +262,26 @@ func (s *session) train(ctx context.Context) (err error) {
 
 func (s *session) seconds() float64 { return s.before + time.Since(s.began).Seconds() }
 
-// host says where the run was trained and for how long.
+// host says where the run was trained, for how long, and whether a commit has the sources that trained it.
 func (s *session) host() results.Host {
 	h := results.CollectHost(s.backend.Label)
-	h.Seconds = s.seconds()
+	h.Seconds, h.Sources = s.seconds(), s.sources
+	unknown := s.sources == "" || s.sources == results.SeveralSources
+	if committed, err := SourcesOf(h.Commit); err == nil || unknown {
+		h.Dirty = unknown || committed != s.sources
+	}
 	return h
+}
+
+// metaSources is the checkpoint's key of the sources that trained it.
+const metaSources = "sources"
+
+// capture takes the snapshot to resume from, which a program with other sources may read.
+func (s *session) capture() (err error) {
+	if s.snapshot, err = s.trainer.checkpoint(s.seconds()); err == nil {
+		s.snapshot.Meta[metaSources] = s.sources
+	}
+	return err
 }
 
 func (s *session) save() error {

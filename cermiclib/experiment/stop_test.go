@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 )
 
 // stopIn starts a run of tiny(seed) that is stopped in the second of its iterations, in the given stage, and returns how long
@@ -45,6 +46,53 @@ func stopIn(t *testing.T, st *results.Store, seed uint64, stage string, stubborn
 		t.Errorf("stopped in stage %s of the second iteration: %d frames and %d evaluations, want those of the first", stage, got.Frames, len(got.Evals))
 	}
 	return time.Since(stopped)
+}
+
+func TestARunNamesTheSourcesOfAllItsSessions(t *testing.T) {
+	committed, err := SourcesOf("HEAD")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func(hash func() string) { sourcesHash = hash }(sourcesHash)
+	for _, c := range []struct {
+		earlier, now, want string
+		dirty              bool
+	}{
+		{committed, committed, committed, false}, {"other", committed, results.SeveralSources, true}, {"", committed, results.SeveralSources, true},
+		{"other", "other", "other", true}, {committed, "", results.SeveralSources, true}, {"", "", "", true},
+	} {
+		sourcesHash = func() string { return c.now }
+		st, e := open(t), tiny(6)
+		stopIn(t, st, 6, stages[0], nil)
+		e.Budget.EvalEvery = 200
+		id, err := e.ID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := conf.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := st.Claim(t.Context(), id, text, results.Record{}, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved, _ := r.LoadCheckpoint()
+		if got := saved.Meta[metaSources]; got != c.now {
+			t.Errorf("the checkpoint names sources %q", got)
+		}
+		saved.Meta[metaSources] = c.earlier
+		if err := errors.Join(r.SaveCheckpoint(saved), r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Run(t.Context(), e, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Host.Sources != c.want || got.Host.Dirty != c.dirty {
+			t.Errorf("after sources %q the record names %+v, want %+v", c.earlier, got.Host, c)
+		}
+	}
 }
 
 func TestAStopInAnyStageIsSavedAndGoneOnFrom(t *testing.T) {

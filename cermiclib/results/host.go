@@ -4,7 +4,6 @@ package results
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"os"
@@ -17,7 +16,7 @@ import (
 
 // CollectHost says where the calling program runs: the commit it was built from, or else that of the working directory,
 // the versions of Go and GoMLX, the processor, and the GPU if backend is one. backend is the name of the one that trains. What cannot be found out
-// stays empty; Seconds is for the caller to fill.
+// stays empty; Seconds and Sources are for the caller to fill.
 func CollectHost(backend string) Host {
 	h := Host{Go: runtime.Version(), Backend: backend, ISA: instructionSet(), Cores: runtime.NumCPU()}
 	h.CPU, h.Model = processor()
@@ -40,7 +39,7 @@ func CollectHost(backend string) Host {
 		}
 	}
 	if h.Commit == "" {
-		h.Commit, h.Dirty = workingCommit()
+		h.Commit = workingCommit()
 	}
 	return h
 }
@@ -58,15 +57,14 @@ func gpu() string {
 }
 
 // workingCommit asks git about the working directory: programs that `go run` or a notebook builds carry no commit.
-func workingCommit() (commit string, dirty bool) {
+func workingCommit() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	head, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
 	if err != nil {
-		return "", false
+		return ""
 	}
-	status, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no").Output()
-	return strings.TrimSpace(string(head)), err != nil || len(bytes.TrimSpace(status)) > 0
+	return strings.TrimSpace(string(head))
 }
 
 // processor returns the name of the first processor where Linux tells it, else the architecture, and its family and model, empty where Linux does

@@ -30,7 +30,8 @@ type Record struct {
 // Host says where and with what a run was trained. It never enters the ID.
 type Host struct {
 	Commit  string  `json:"commit,omitempty"`
-	Dirty   bool    `json:"dirty,omitempty"`
+	Dirty   bool    `json:"dirty,omitempty"`   // the sources are not those of Commit; in records without Sources: some tracked file was not
+	Sources string  `json:"sources,omitempty"` // hash of what training was compiled from, see experiment.SourcesOf, or SeveralSources; empty if unknown
 	Go      string  `json:"go,omitempty"`
 	GoMLX   string  `json:"gomlx,omitempty"`
 	Backend string  `json:"backend,omitempty"`
@@ -41,6 +42,9 @@ type Host struct {
 	Cores   int     `json:"cores,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"` // wall time of training, summed over resumes
 }
+
+// SeveralSources is Host.Sources of a run that was stopped and resumed by a program with other sources.
+const SeveralSources = "several"
 
 // Eval is one evaluation, greedy unless its budget says otherwise: raw score of every episode under the benchmark's own metric.
 type Eval struct {

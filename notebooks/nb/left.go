@@ -154,7 +154,8 @@ func (l *left) start(e experiment.Config, settings map[string]string) (err error
 	if err != nil {
 		return err
 	}
-	if err := copyFile(program, l.path("cell"), 0o777); err != nil { // the next cell's program will have its name
+	err = copyFile(program, l.path("cell"), 0o777) // the next cell's program will have its name
+	if err := errors.Join(err, os.Chtimes(l.path("cell"), time.Time{}, experiment.Built())); err != nil {
 		return err
 	}
 	if err := copyFile(filepath.Join(os.Getenv("GONB_TMP_DIR"), "main.go"), l.path("main.go"), 0o666); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode"
 
 	"cermic/cermiclib/experiment"
@@ -118,7 +119,7 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 		}
 		// A new file under the old name: nodes may be running the old one.
 		temporary := filepath.Join(folder, name+".new")
-		if err := os.WriteFile(temporary, content, 0o777); err != nil {
+		if err := errors.Join(os.WriteFile(temporary, content, 0o777), os.Chtimes(temporary, time.Time{}, experiment.Built())); err != nil {
 			return err
 		}
 		if err := os.Rename(temporary, filepath.Join(folder, name)); err != nil {

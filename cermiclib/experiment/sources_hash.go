@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	_, thisFile, _, _ = runtime.Caller(0)                              // as the compiler found it, also for a notebook's cell
+	root              = filepath.Join(filepath.Dir(thisFile), "../..") // folder of the module
+	sourcePath        = regexp.MustCompile(`^(go\.sum|(cermiclib|envs)/.*\.(go|c|h)|envs/meltingpot/sprites\.json\.gz)$`)
+	testPath          = regexp.MustCompile(`_test\.go$`)
+	started           = time.Now()
+	// sourcesHash is the hash of the sources that this program was built from, empty if they have changed since or are not found.
+	sourcesHash = sync.OnceValue(func() string { return hashTree(root, Built()) })
+)
+
+// Built is when the compiler last compared this program with its sources, zero if unknown: a copy's modification time.
+func Built() time.Time {
+	program, _ := os.Executable()
+	if folder := filepath.Base(filepath.Dir(program)); len(folder) == len("-d")+2*sha256.Size { // `go run` keeps it there, and has compared it
+		return started
+	}
+	if info, err := os.Stat(program); err == nil {
+		return info.ModTime()
+	}
+	return time.Time{}
+}
+
+func hashTree(root string, built time.Time) string {
+	var lines []string
+	for _, top := range []string{"go.sum", "cermiclib", "envs"} {
+		if fs.WalkDir(os.DirFS(root), top, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !sourcePath.MatchString(path) || testPath.MatchString(path) {
+				return err
+			}
+			data, unread := os.ReadFile(filepath.Join(root, path))
+			if info, err := d.Info(); unread != nil || err != nil || info.ModTime().After(built) { // asked after the read: no change falls between
+				return fs.ErrInvalid
+			}
+			lines = append(lines, fmt.Sprintf("%x %s\n", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(data), data)), path))
+			return nil
+		}) != nil {
+			return ""
+		}
+	}
+	return hashLines(lines)
+}
+
+// SourcesOf returns the hash of a commit's sources: the SHA-256 of the sorted lines "blob path", where blob is git's name of the content.
+func SourcesOf(commit string) (string, error) {
+	out, err := exec.Command("git", "-C", root, "ls-tree", "-r", "--full-tree", commit).Output()
+	if err != nil {
+		return "", fmt.Errorf("git does not list commit %q: %w", commit, err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); sourcePath.MatchString(f[3]) && !testPath.MatchString(f[3]) { // mode, type, blob and path
+			lines = append(lines, f[2]+" "+f[3]+"\n")
+		}
+	}
+	return hashLines(lines), nil
+}
+
+func hashLines(lines []string) string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(lines)), ""))))
+}
