@@ -17,6 +17,7 @@ import (
 	"cermic/envs/rng"
 
 	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
 )
 
 // Pretraining trains a memory on random play, before any policy exists. What it learns there depends on its kind: objective_graph.go
@@ -31,6 +32,7 @@ type Pretraining struct {
 	LR      float64 // of Adam
 	Seed    uint64
 	Target  string                                      // s_j: TargetEncoder or TargetState
+	Peers   bool                                        // the memory reads channels of peers, as with peer_channels
 	Watch   func(stage string, epoch int, loss float64) // held-out loss after every epoch; may be nil
 	Backend nn.Backend
 }
@@ -101,6 +103,10 @@ func (p Pretraining) prepare(c Config, env envs.Env, b *nn.Build) (*pretrainer, 
 	play, err := playRandomly(env, p.Frames, p.Seed, p.Target)
 	if err != nil {
 		return nil, err
+	}
+	if p.Peers {
+		b = b.For(rl.PeerSpec(b.Spec))
+		play.Rollout = play.WithPeers(b.Spec, &rl.Rollout{})
 	}
 	s := &pretrainer{Pretraining: p, build: b, play: play}
 	if s.objective, err = c.(playLearner).objective(b, play); err != nil {

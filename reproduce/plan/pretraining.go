@@ -20,7 +20,7 @@ const (
 
 // NewPretraining is the usual pre-training of a memory, by its kind and with default settings, on a task.
 func NewPretraining(task, kind string) (experiment.Pretraining, error) {
-	p := experiment.Pretraining{Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1}
+	p := experiment.Pretraining{Frames: PretrainFrames, Epochs: PretrainEpochs, Seed: 1, Peers: cermic.Default().PeerChannels}
 	t, err := FindTask(task)
 	if err != nil {
 		return p, err
@@ -46,5 +46,6 @@ func PretrainingOf(e experiment.Config, budget string) (experiment.Pretraining, 
 	if !ok {
 		return p, fmt.Errorf("%s has no memory to pre-train: choose mappo-cermic or qmix-cermic", e.Label())
 	}
+	p.Peers = c.PeerChannels
 	return p, p.SetMemory(c.Memory)
 }
