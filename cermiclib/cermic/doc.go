@@ -6,11 +6,12 @@
 //
 // # Reading order
 //
-// config.go, every setting and its reading; encoder.go, predict.go and spread.go, from observations to codes and back;
-// psi.go, moments of Ψ; beta.go and exploit.go, the robust constraint and its losses; consistency.go, negatives.go and
-// calibration.go, γ and h; loss.go, all of it together; reward.go and score.go, the intrinsic reward; form.go, its
-// formulas: KL is the paper's, the others, each in a form_*.go of its own, are ours; module.go, sampling.go and
-// state.go, how an experiment runs it; actor.go, what an actor may read of it.
+// config.go, every setting and its reading; peers.go, what the module observes of peers; encoder.go, predict.go and
+// spread.go, from observations to codes and back; psi.go, moments of Ψ; beta.go and exploit.go, the robust constraint and
+// its losses; consistency.go, negatives.go and calibration.go, γ and h; loss.go, all of it together; reward.go and
+// score.go, the intrinsic reward; form.go, its formulas: KL is the paper's, the others, each in a form_*.go of its own,
+// are ours; module.go and state.go, how an experiment runs it; sampling.go, the minibatches of its cermic_steps gradient
+// steps; actor.go, what an actor may read of it.
 //
 // "Dk" in a comment numbers a place where the paper is silent, ambiguous or in conflict with itself; the comment beside it says
 // what was chosen, why, and which field switches it.
@@ -56,7 +57,7 @@
 //	cermic/loss_upper, loss_lower       L_UB, L_LB
 //	cermic/explore, explore_nce         L_explore, its contrastive term (both are maximised)
 //	cermic/loss_nce                     loss of the critic
-//	cermic/nce_share                    that loss over log(n_neg+1), its value at chance; 1: the critic tells nothing
+//	cermic/nce_share                    that loss over log(n_neg+1), its value at chance; 1: the critic is no better than chance
 //	cermic/loss_memory                  loss of the memory's own, its detector's for example; only where it has one
 //	cermic/detector_accuracy            share of pairs whose presence a detector that learns tells correctly
 //	cermic/detector_gain                what it tells more of than one that always says the same; below 0 it is of no use
@@ -69,8 +70,8 @@
 //	cermic/calib_mean, calib_std        mean and spread over agent steps of the correction of h for L_UB, in units of √Σ_Ψ
 //	cermic/enc_std                      spread of s_t over the minibatch, mean over components; below 0.1 it has collapsed
 //	cermic/context_std                  the same of f_n; below 0.05 it has collapsed
-//	cermic/context_labels               the same share if the simulator's labels were the detections; where peers have channels
 //	cermic/context_before               share of agent steps that have an f_{n-1}; 0 where a graph memory detects nobody
+//	cermic/context_labels               that share if the graph memory detected every visible peer; only with peer_channels
 //	cermic/decoder_std                  σ_ψ
 //	cermic/decoder_rmse                 root of the decoder's mean squared error, over agent steps and components of s_{t+1}
 //	cermic/warn_*                       1 where a scalar of this name left the range in health.go

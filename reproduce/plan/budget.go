@@ -72,7 +72,7 @@ var Presets = []Preset{
 	{
 		// The settings of the recorded BenchMARL curves, on the same grid of evaluations.
 		About: "600,000 frames, as the recorded BenchMARL curves, and 30,000 of clean_up; " +
-			"CERMIC learns from a twentieth of the agent steps in each epoch, on 8 negatives",
+			"CERMIC's module takes half as many gradient steps as the learner, on 8 negatives",
 		Budget:   experiment.Budget{Name: "short", Frames: 600_000, EvalEvery: 60_000, EvalEpisodes: 60},
 		NumEnvs:  60,
 		Schedule: benchmarl(false),
