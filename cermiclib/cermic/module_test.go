@@ -302,7 +302,7 @@ func TestTrainingSeesTheTrueLastObservation(t *testing.T) {
 func TestLiteralPresetChangesTenSettings(t *testing.T) {
 	want := Default()
 	want.LowerSign, want.NegKind, want.MIBounds, want.CalibForm = "printed", "noise", "appendix", "plain"
-	want.Contrast, want.IntNorm, want.IntCoef = 0, "none", 1
+	want.Contrast, want.IntNorm, want.IntMemory = 0, "none", 0
 	want.NegFilter, want.CalibCentre, want.PsiSpread = false, false, "learned"
 	if Literal() != want {
 		t.Errorf("Literal() is %+v, want %+v", Literal(), want)
@@ -384,7 +384,9 @@ func TestTheLogWarnsOnceOfARangeThatIsLeft(t *testing.T) {
 // A bonus that is nearly a constant is told from one that varies before normalisation: afterwards both have the same spread.
 func TestHealthJudgesTheBonusBeforeItIsNormalised(t *testing.T) {
 	spec := fakeSpec(2)
-	m, _ := newModule(t, small(), spec, 1) // centred, in units of its spread
+	c := small()
+	c.Bonus = explore.DefaultBonus("cermic") // centred, in units of its standard deviation
+	m, _ := newModule(t, c, spec, 1)
 	x := fakeRollout(spec, 4, 0)
 	s, _ := reward(t, m, x)
 	if s["cermic/int_norm_std"] < 0.9 || s["cermic/int_variation"] != s["cermic/int_std"]/s["cermic/int_mean"] {
@@ -394,7 +396,7 @@ func TestHealthJudgesTheBonusBeforeItIsNormalised(t *testing.T) {
 	if _, there := s["cermic/int_rarity"]; there {
 		t.Error("a task that counts no visits has a rarity")
 	}
-	for _, c := range []struct {
+	for _, b := range []struct {
 		name           string
 		raw            func(row int) float32
 		constant, rare float64 // warnings
@@ -407,15 +409,15 @@ func TestHealthJudgesTheBonusBeforeItIsNormalised(t *testing.T) {
 		x.Visits = make([]float32, x.Rows())
 		raw := make([]float32, x.Rows())
 		for row := range raw {
-			raw[row], x.Visits[row] = c.raw(row), float32(1+row*row)
+			raw[row], x.Visits[row] = b.raw(row), float32(1+row*row)
 		}
 		clear(x.Intrinsic)
-		payer := explore.NewRewardNormaliser(small().Bonus)
+		payer := explore.NewRewardNormaliser(c.Bonus)
 		s := payer.Apply(x, raw, "cermic")
 		judgeBonus(s, x, raw)
 		new(health).check(s)
-		if s["cermic/warn_int_variation"] != c.constant || s["cermic/warn_int_rarity"] != c.rare {
-			t.Errorf("%s: variation %g, rarity %g, warnings %g and %g", c.name, s["cermic/int_variation"], s["cermic/int_rarity"],
+		if s["cermic/warn_int_variation"] != b.constant || s["cermic/warn_int_rarity"] != b.rare {
+			t.Errorf("%s: variation %g, rarity %g, warnings %g and %g", b.name, s["cermic/int_variation"], s["cermic/int_rarity"],
 				s["cermic/warn_int_variation"], s["cermic/warn_int_rarity"])
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cermic/cermiclib/results"
 )
 
 var (
@@ -47,7 +49,7 @@ func hashTree(root string, built time.Time) string {
 			if err != nil || d.IsDir() || !sourcePath.MatchString(path) || testPath.MatchString(path) {
 				return err
 			}
-			data, unread := os.ReadFile(filepath.Join(root, path))
+			data, unread := results.ReadFile(filepath.Join(root, path), 64<<20)
 			if info, err := d.Info(); unread != nil || err != nil || info.ModTime().After(built) { // asked after the read: no change falls between
 				return fs.ErrInvalid
 			}

@@ -11,7 +11,7 @@ const peerChannel = 3
 // PeerSpec is s with one channel for each peer behind an agent's observation, O + 3·P numbers. A task whose
 // observations show peers by themselves keeps its spec.
 //
-// paper:app:detector  each agent type has a dedicated channel in the observation tensor
+// paper:detector  each agent type has a dedicated channel in the observation tensor
 func PeerSpec(s *envs.Spec) *envs.Spec {
 	if !s.HidesPeers {
 		return s

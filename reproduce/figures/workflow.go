@@ -9,6 +9,7 @@ import (
 	"cermic/cermiclib/cermic"
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/memory"
+	"cermic/cermiclib/rl"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -49,11 +50,15 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	if set("int_form") == cermic.DefaultElliptical().Kind() && set("int_form.filter") == cermic.FilterForeseeable {
 		scale = set("int_norm") + ", o_t filtered"
 	}
+	reads := []string{shape(fmt.Sprint(spec.ObsLen()))}
+	if more := rl.PeerSpec(spec).ObsLen() - spec.ObsLen(); more > 0 && set("peer_channels") == "true" {
+		reads = append(reads, "peers "+shape(fmt.Sprint(more)))
+	}
 	d := viz.Diagram{
 		Title: fmt.Sprintf("%s on %s: α = %s, memory %s", e.Label(), e.Task.Kind(), set("alpha"), set("memory")),
 		Nodes: []viz.Node{
-			data("o", "o_t", 0, 2, shape(fmt.Sprint(spec.ObsLen()))), data("a", "a_t", 0, 1, shape(fmt.Sprint(spec.Act.Len()))),
-			data("o'", "o_{t+1}", 0, 0, shape(fmt.Sprint(spec.ObsLen()))), data("r", "r^e_{t-1}", 0, 4, shape("1")),
+			data("o", "o_t", 0, 2, reads...), data("a", "a_t", 0, 1, shape(fmt.Sprint(spec.Act.Len()))),
+			data("o'", "o_{t+1}", 0, 0, reads...), data("r", "r^e_{t-1}", 0, 4, shape("1")),
 			network("momentum", "θᵐ", 1, 0, "follows θ"), network("encoder", "θ", 1, 1.9, "s_t "+shape(ds), size("encoder")),
 			network("memory", "memory: "+set("memory"), 1, 3, "f_n "+shape(df), size("memory")),
 			network("transition", "φ", 2, 1.5, "μ, σ "+shape(dx), size("transition")),

@@ -13,7 +13,7 @@ import (
 
 // The drawing must change with the object that it shows.
 func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
-	for memory, count := range map[string]string{"mlp": "85 056", "graph": "1 007 059", "gru": "669 248"} {
+	for memory, count := range map[string]string{"mlp": "86 208", "graph": "1 008 211", "gru": "670 400"} {
 		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic", Budget: "short", Set: []string{"explore.memory=" + memory, "explore.alpha=0.7"}}))
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
 		if has := strings.Contains(all.String(), "L_det"); has != (memory == "graph") {
 			t.Errorf("%s: a loss of a detector: %v, want it of the graph alone", memory, has)
 		}
-		for _, want := range []string{count, "memory: " + memory, "α = 0.7", "[B, 18]", "27 200"} {
+		for _, want := range []string{count, "memory: " + memory, "α = 0.7", "[B, 18]", "peers [B, 9]", "28 352"} {
 			if !strings.Contains(all.String(), want) {
 				t.Errorf("%s: nothing says %q:\n%s", memory, want, all.String())
 			}

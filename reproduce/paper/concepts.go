@@ -39,6 +39,7 @@ var Concepts = []Concept{
 	{"detector", "cermiclib/memory/detector.go", "App. A: the detector"},
 	{"eq:detector_loss_condensed", "cermiclib/memory/detector.go", "App. A: the detector's loss"},
 	{"app:pretraining_details_v3", "cermiclib/memory/objective_graph.go", "App. A: pre-training of detector, nodes and edges"},
+	{"detector", "cermiclib/rl/peers.go", "App. A: a channel of each peer, which the detector reads"},
 	{"detector", "envs/vmas/labels.go", "App. A: who sees whom, the detector's labels"},
 	{"detector", "envs/smac/env.go", "App. A: the same, in battles"},
 	{"Cantelli", "cermiclib/theory/cantelli.go", "App. B: Cantelli's inequality"},

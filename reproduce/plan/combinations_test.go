@@ -41,7 +41,7 @@ func TestACombinationThatIsAMethodIsThatMethodsRun(t *testing.T) {
 	for _, b := range Presets {
 		for _, c := range []struct{ method, set, like string }{
 			{"mappo", "explore=epsilon", "mappo-eps"}, {"mappo", "policy=cpm", "cpm"}, {"mappo-cermic", "explore=db", "mappo-db"},
-			{"mace", "explore=none learner.critic=", "mappo"}, {"qmix", "explore=cermic learner.int_at=sample", "qmix-cermic"},
+			{"mace", "explore=none learner.critic=", "mappo"}, {"qmix", "explore=cermic", "qmix-cermic"},
 			{"mappo", "learner=q task.discrete=product9", "qmix"}, {"qmix", "learner=mappo task.discrete=none", "mappo"},
 		} {
 			e := configure(t, Request{Task: "balance", Method: c.method, Budget: b.Budget.Name, Set: strings.Fields(c.set), Seed: 3})
