@@ -146,9 +146,9 @@ func Novelty() Config {
 // bonus is how r^i is scaled and added: divided by the running standard deviation of its discounted return, not centred,
 // with weight 1.
 //
-// Reading: the paper adds r^i as it is and says nothing of its scale. Weight 1 then holds Balance below random play. This
+// Reading: the paper adds r^i as it is and says nothing of its scale (D14). Weight 1 then holds Balance below random play. This
 // is the reading closest to the print that leaves MAPPO's scores where they are; Dynamic Bottleneck, on which the module
-// builds, divides so, too. The rule, written before the sweep: reproduce/PLAN.md; the sweep: reproduce/EXPLORATION.md (D14, D33).
+// builds, divides so, too. The rule, written before the sweep: reproduce/PLAN.md; the sweep: reproduce/EXPLORATION.md.
 func bonus() explore.Bonus {
 	return explore.Bonus{IntNorm: explore.NormReturnStd, IntMemory: 1, IntClip: 5, IntCoef: 1, IntAnneal: explore.AnnealNone,
 		IntAnnealFrames: 3_000_000}
