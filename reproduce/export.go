@@ -183,7 +183,7 @@ func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 // exportRecords writes compact records, one file a run, as they are committed under reproduce/records, and what is known of the
 // pre-trained weights that they name.
 func exportRecords(st *results.Store, rs []*results.Record, to string) error {
-	for _, r := range rs {
+	for _, r := range plan.Labelled(rs) {
 		if _, err := results.WritePack(to, r); err != nil {
 			return err
 		}
