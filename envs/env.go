@@ -44,7 +44,6 @@ type Spec struct {
 	Groups      []Group  // groups of agents, each with a learner of its own; nil: all agents are one
 	PeersAcross bool     // peers, whom Visible and RelPos tell of, are the agents of all groups, and not one's own group alone
 	Group       string   // in a group's View: its name; else ""
-	HidesPeers  bool     // observations have no channel of each peer, though Visible and RelPos tell of it
 	Opponents   []int    // in a group's View: groups of those whom columns N and further of Visible and RelPos tell of; else nil
 	Obs         []int    // shape of one agent's observation: [18]; or cells [H W] whose values index Pixels
 	Pixels      []uint8  // [V,8,8,3] RGB of each cell value; nil for vector observations
@@ -64,6 +63,7 @@ type Spec struct {
 	Optimum     float32  // the largest sum of Score over an episode that a policy can count on; 0: unknown
 
 	Deterministic bool // equal actions lead to equal episodes: seeds change nothing
+	HidesPeers    bool // observations have no channel of each peer, though Visible and RelPos tell of it
 }
 
 // Group are agents of one kind, which BenchMARL trains apart from others: own networks, optimisers and buffers.

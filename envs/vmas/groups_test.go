@@ -13,8 +13,11 @@ import (
 
 // The state of an environment without groups begins as it did before there were any, so that old states can be loaded.
 func TestASpecWithoutGroupsIsPrintedAsBefore(t *testing.T) {
-	if text := fmt.Sprintf("%+v", envs.Spec{}); !strings.Contains(text, ungrouped) {
-		t.Errorf("a spec is printed as %s, which does not hold %q", text, ungrouped)
+	text := fmt.Sprintf("%+v", envs.Spec{HidesPeers: true})
+	for _, part := range []string{ungrouped, hidden} {
+		if !strings.Contains(text, part) {
+			t.Errorf("a spec is printed as %s, which does not hold %q", text, part)
+		}
 	}
 }
 

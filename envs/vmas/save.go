@@ -45,10 +45,13 @@ func (e *env) state() []any {
 
 // fingerprint tells differently configured environments apart.
 func (e *env) fingerprint() uint64 {
-	// Without groups a spec reads as it did before there were any, so that states that were saved then can be loaded.
-	spec := strings.Replace(fmt.Sprintf("%+v", e.spec), ungrouped, "", 1)
+	// A spec reads as it did before it had groups and hidden peers, so that states that were saved then can be loaded.
+	spec := strings.NewReplacer(ungrouped, "", hidden, "").Replace(fmt.Sprintf("%+v", e.spec))
 	return envs.Fingerprint(fmt.Sprintf("%s %+v %s %+v", spec, e.settings, e.config, e.world.body))
 }
 
 // ungrouped is what a printed envs.Spec holds of groups where all agents are one.
 const ungrouped = " Groups:[] PeersAcross:false Group: Opponents:[]"
+
+// hidden is what every printed envs.Spec of this family ends with.
+const hidden = " HidesPeers:true"
