@@ -42,7 +42,7 @@ func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
 		{[]string{"train", "-seeds", "0"}, "-seeds is 0"},
 		{[]string{"train", "-seeds", "three"}, "train: invalid value"},
 		{[]string{"train", "-seeds", "3-2"}, "-seeds is 3-2, want"},
-		{[]string{"evaluate", "0123", "budget.frames=3"}, "-set budget.frames"},
+		{[]string{"evaluate", "0161", "budget.frames=3"}, "-set budget.frames"},
 		{[]string{"bench", "-only", "updat"}, `unknown group "updat"; did you mean update`},
 		{[]string{"evaluate"}, "evaluate: want the ID of a run"},
 		{[]string{"evaluate", "nosuchrun"}, `no run "nosuchrun" in ../runs: go run ./reproduce status`},

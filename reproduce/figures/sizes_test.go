@@ -25,7 +25,7 @@ func TestMemoriesHaveThePrintedSizesAndOrder(t *testing.T) {
 		}
 	}
 	last := table.Rows[len(table.Rows)-1]
-	if want := "parameters|1 007 059 (High)|85 056 (Low)|669 248 (Medium)"; strings.Join(last, "|") != want {
+	if want := "parameters|1 008 211 (High)|86 208 (Low)|670 400 (Medium)"; strings.Join(last, "|") != want {
 		t.Errorf("got %v, want %s", last, want)
 	}
 }

@@ -51,8 +51,8 @@ const noBand = 1e6
 // same without its filter.
 func StreamBonuses() []StreamBonus {
 	form := func(label string, f cermic.Form, m memory.Config) StreamBonus {
-		c := cermic.Default()
-		c.Form, c.Memory, c.Minibatch, c.Fraction = f, m, streamMinibatch, streamFraction
+		c := cermic.Novelty() // the earlier schedule, without channels of peers
+		c.Form, c.Memory, c.Minibatch, c.Fraction, c.Others, c.IntMemory = f, m, streamMinibatch, streamFraction, 0, 0
 		return StreamBonus{label, c}
 	}
 	peers := cermic.DefaultElliptical()
@@ -70,7 +70,7 @@ func StreamBonuses() []StreamBonus {
 	unfiltered := today
 	unfiltered.Filter = cermic.FilterNone
 	waves := func(label string, f cermic.Elliptical, lr float64) StreamBonus {
-		return changed(form(label, f, mlp), func(c *cermic.Config) { c.LR, c.Fraction = lr, cermic.Default().Fraction })
+		return changed(form(label, f, mlp), func(c *cermic.Config) { c.LR, c.Fraction = lr, cermic.Novelty().Fraction })
 	}
 	return []StreamBonus{
 		form("kl", cermic.KL{}, mlp), form("aggregate", cermic.DefaultAggregate(), mlp),
