@@ -44,7 +44,7 @@ func (c Config) Requires(b *nn.Build) (needs explore.Requirements, err error) {
 	if err := c.Validate(); err != nil {
 		return needs, err
 	}
-	needs.Labels = c.PeerChannels && b.Spec.HidesPeers
+	needs.Labels = c.spec(b.Spec) != b.Spec
 	if !c.Exploit {
 		return needs, nil
 	}
@@ -90,10 +90,7 @@ func (m *module) ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error {
 	copy(t.now.IsFirst, isFirst)
 	copy(t.now.Visible, in.Visible)
 	copy(t.now.RelPos, in.RelPos)
-	x := t.now
-	if m.cfg.PeerChannels {
-		x = x.WithPeers(m.build.Spec, &t.view)
-	}
+	x := m.read(t.now, &t.view)
 	if w, ok := t.mem.(memory.Watcher); ok {
 		if err := w.Watch(x); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 // Inspect fills in what the module makes of x, a rollout batch that begins with an episode: s_t, the mean of x_t and what it
 // predicts, r^i, and the memory's graphs if it has any.
 func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) (err error) {
-	x = m.read(x)
+	x = m.read(x, &m.view)
 	m.fit(x)
 	if err := m.form.look(ctx, m.raw, x); err != nil {
 		return err

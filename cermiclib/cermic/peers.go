@@ -5,6 +5,7 @@ package cermic
 import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs"
 )
 
 // Reading: "each agent type is represented by a dedicated channel in the observation tensor", says the appendix, but the
@@ -12,20 +13,28 @@ import (
 // o_t: θ, θᵐ, the memory and its detector. Actor and critic keep the benchmark's observation, so that methods stay
 // comparable (D36).
 
-// reads returns b for the networks of the module.
-func (c Config) reads(b *nn.Build) *nn.Build {
-	if !c.PeerChannels || !b.Spec.HidesPeers {
-		return b
+// spec returns s as the module observes it: s itself where no peer has a channel.
+func (c Config) spec(s *envs.Spec) *envs.Spec {
+	if !c.PeerChannels {
+		return s
 	}
-	return b.For(rl.PeerSpec(b.Spec))
+	return rl.PeerSpec(s)
 }
 
-// read returns x as the module reads it.
-func (m *module) read(x *rl.Rollout) *rl.Rollout {
-	if m.build.Spec == m.task || x.Spec == m.build.Spec {
+// reads returns b for the networks of the module.
+func (c Config) reads(b *nn.Build) *nn.Build {
+	if s := c.spec(b.Spec); s != b.Spec {
+		return b.For(s)
+	}
+	return b
+}
+
+// read returns x as the module observes it; view lends its memory.
+func (m *module) read(x, view *rl.Rollout) *rl.Rollout {
+	if !m.cfg.PeerChannels {
 		return x
 	}
-	return x.WithPeers(m.build.Spec, &m.view)
+	return x.WithPeers(m.build.Spec, view)
 }
 
 // sightings is the share of the agent steps of x that would have an f_{n-1} if the graph memory detected whom the labels
