@@ -183,7 +183,10 @@ func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 // exportRecords writes compact records, one file a run, as they are committed under reproduce/records, and what is known of the
 // pre-trained weights that they name.
 func exportRecords(st *results.Store, rs []*results.Record, to string) error {
-	for _, r := range plan.Labelled(rs) {
+	for i, r := range plan.Labelled(rs) {
+		if committed(r.ID) {
+			r = rs[i] // its file stays as it is
+		}
 		if _, err := results.WritePack(to, r); err != nil {
 			return err
 		}
@@ -191,10 +194,16 @@ func exportRecords(st *results.Store, rs []*results.Record, to string) error {
 	return experiment.ExportPretrained(st, rs, to)
 }
 
+// committed reports whether a run of that ID is among the committed records.
+func committed(id string) bool {
+	_, err := fs.Stat(records.FS, id+".json.gz")
+	return err == nil
+}
+
 // refuseUnbuildable is the error for runs whose sources no commit has, but for those that are committed already.
 func refuseUnbuildable(rs []*results.Record) error {
 	for _, r := range rs {
-		if _, err := fs.Stat(records.FS, r.ID+".json.gz"); err != nil && !records.Rebuildable(r.Host) {
+		if !committed(r.ID) && !records.Rebuildable(r.Host) {
 			return fmt.Errorf("run %s names no commit that has the sources it was trained from: commit them, go run ./reproduce delete %s, build the program anew and train it again", r.ID, r.ID)
 		}
 	}
