@@ -90,7 +90,10 @@ func (m *module) ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error {
 	copy(t.now.IsFirst, isFirst)
 	copy(t.now.Visible, in.Visible)
 	copy(t.now.RelPos, in.RelPos)
-	x := m.read(t.now, &t.view)
+	x, err := m.read(t.now, &t.view)
+	if err != nil {
+		return err
+	}
 	if w, ok := t.mem.(memory.Watcher); ok {
 		if err := w.Watch(x); err != nil {
 			return err

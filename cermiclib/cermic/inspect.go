@@ -17,7 +17,9 @@ import (
 // Inspect fills in what the module makes of x, a rollout batch that begins with an episode: s_t, the mean of x_t and what it
 // predicts, r^i, and the memory's graphs if it has any.
 func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) (err error) {
-	x = m.read(x, &m.view)
+	if x, err = m.read(x, &m.view); err != nil {
+		return err
+	}
 	m.fit(x)
 	if err := m.form.look(ctx, m.raw, x); err != nil {
 		return err

@@ -167,7 +167,10 @@ func (m *module) Behave(int, *rl.Obs, *rl.Dist) error { return nil }
 //
 // Reading: once for each rollout batch, as in Algorithm 1; the introduction has it at each episode (D16).
 func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	x = m.read(x, &m.view)
+	x, err := m.read(x, &m.view)
+	if err != nil {
+		return nil, err
+	}
 	if err := m.watch(x); err != nil {
 		return nil, err
 	}

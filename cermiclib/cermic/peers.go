@@ -30,9 +30,9 @@ func (c Config) reads(b *nn.Build) *nn.Build {
 }
 
 // read returns x as the module observes it; view lends its memory.
-func (m *module) read(x, view *rl.Rollout) *rl.Rollout {
+func (m *module) read(x, view *rl.Rollout) (*rl.Rollout, error) {
 	if !m.cfg.PeerChannels {
-		return x
+		return x, nil
 	}
 	return x.WithPeers(m.build.Spec, view)
 }

@@ -15,7 +15,10 @@ import (
 // Deviation: the paper's bonus is each agent's own. With int_others, training uses what other agents see, as MACE does;
 // policies still see none of it.
 func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	x = m.read(x, &m.view)
+	x, err := m.read(x, &m.view)
+	if err != nil {
+		return nil, err
+	}
 	m.fit(x)
 	if err := m.form.reward(ctx, m.raw, x); err != nil {
 		return nil, err
@@ -61,7 +64,11 @@ func (m *module) CanScore() error {
 
 // Rate writes r^i of the agent steps of x, whole episodes, into dst [T,E,N], neither normalised nor weighted, and takes nothing in.
 func (m *module) Rate(ctx context.Context, dst []float32, x *rl.Rollout) error {
-	return m.form.look(ctx, dst, m.read(x, &m.view))
+	x, err := m.read(x, &m.view)
+	if err != nil {
+		return err
+	}
+	return m.form.look(ctx, dst, x)
 }
 
 // fit makes m.raw as long as x.

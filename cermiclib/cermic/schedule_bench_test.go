@@ -186,7 +186,10 @@ func (p *panel) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 
 // losses are the means of the module's scalars over agent steps of x, without training on them.
 func (m *module) losses(x *rl.Rollout) (rl.Scalars, error) {
-	x = m.read(x, &m.view)
+	x, err := m.read(x, &m.view)
+	if err != nil {
+		return nil, err
+	}
 	if err := m.watch(x); err != nil {
 		return nil, err
 	}

@@ -106,7 +106,9 @@ func (p Pretraining) prepare(c Config, env envs.Env, b *nn.Build) (*pretrainer, 
 	}
 	if p.Peers {
 		b = b.For(rl.PeerSpec(b.Spec))
-		play.Rollout = play.WithPeers(b.Spec, &rl.Rollout{})
+		if play.Rollout, err = play.WithPeers(b.Spec, &rl.Rollout{}); err != nil {
+			return nil, err
+		}
 	}
 	s := &pretrainer{Pretraining: p, build: b, play: play}
 	if s.objective, err = c.(playLearner).objective(b, play); err != nil {

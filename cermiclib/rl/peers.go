@@ -2,7 +2,11 @@
 
 package rl
 
-import "cermic/envs"
+import (
+	"errors"
+
+	"cermic/envs"
+)
 
 // peerChannel is the length of a peer's channel: 1 if it is visible, else 0; and where it is visible, its relative
 // position in world half sizes.
@@ -21,18 +25,21 @@ func PeerSpec(s *envs.Spec) *envs.Spec {
 	return &out
 }
 
-// WithPeers returns x with observations as s = PeerSpec(x.Spec) describes them. The rollout must hold labels. All
-// other fields are shared with x; buffer, an earlier result or an empty rollout, lends its memory.
-func (x *Rollout) WithPeers(s *envs.Spec, buffer *Rollout) *Rollout {
+// WithPeers returns x with observations as s = PeerSpec(x.Spec) describes them, or an error if x holds no labels.
+// All other fields are shared with x; buffer, an earlier result or an empty rollout, lends its memory.
+func (x *Rollout) WithPeers(s *envs.Spec, buffer *Rollout) (*Rollout, error) {
 	if !x.Spec.HidesPeers {
-		return x
+		return x, nil
+	}
+	if len(x.Visible) == 0 {
+		return nil, errors.New("the rollout holds no presence labels: call its KeepLabels before the first step")
 	}
 	obs, last := buffer.Obs, buffer.last.obs
 	*buffer = *x
 	buffer.Spec = s
 	buffer.Obs = appendPeers(obs[:0], x.Spec, x.Obs, x.Visible, x.RelPos)
 	buffer.last.obs = appendPeers(last[:0], x.Spec, x.last.obs, x.last.visible, x.last.relPos)
-	return buffer
+	return buffer, nil
 }
 
 // appendPeers appends to dst, for each of the observations obs [B,O], the observation and the peers' channels made of

@@ -4,6 +4,7 @@ package rl
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"cermic/envs"
@@ -12,6 +13,9 @@ import (
 func TestPeersHaveChannelsBehindTheObservation(t *testing.T) {
 	s := &envs.Spec{NumEnvs: 1, Agents: 2, Obs: []int{1}, State: 1, HidesPeers: true, Act: envs.ActSpec{Choices: 2}}
 	x := NewRollout(s, 1, 0)
+	if _, err := x.WithPeers(PeerSpec(s), &Rollout{}); err == nil || !strings.Contains(err.Error(), "KeepLabels") {
+		t.Errorf("a rollout without labels: %v, want a word of KeepLabels", err)
+	}
 	x.KeepLabels()
 	step := envs.NewStep(s)
 	copy(step.Obs, []float32{5, 6})
@@ -26,7 +30,10 @@ func TestPeersHaveChannelsBehindTheObservation(t *testing.T) {
 	x.Observe(1, step)
 
 	spec := PeerSpec(s)
-	v := x.WithPeers(spec, &Rollout{})
+	v, err := x.WithPeers(spec, &Rollout{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if v.Spec.ObsLen() != 7 || v.Spec.InLen() != 7 || x.Spec.ObsLen() != 1 {
 		t.Fatalf("observations have %d numbers, want one and three of each of two agents; the rollout's own %d", v.Spec.ObsLen(), x.Spec.ObsLen())
 	}
@@ -39,7 +46,7 @@ func TestPeersHaveChannelsBehindTheObservation(t *testing.T) {
 	if v.Gather(got, 0); !slices.Equal(got, []float32{5, 0, 0, 0, 0, 0, 0}) {
 		t.Errorf("agent 0 sees %v first", got)
 	}
-	again := x.WithPeers(spec, v)
+	again, _ := x.WithPeers(spec, v)
 	if v.GatherNext(got, 0); again != v || got[4] != 1 {
 		t.Errorf("a buffer that is used again has %v", got)
 	}

@@ -73,7 +73,15 @@ func (a *arena) sound() bool {
 		}
 	}
 	s, simulated := a.field.(*simulator)
-	return !simulated || !slices.ContainsFunc(b.tags, func(tag uint64) bool { return tag > uint64(all) }) && s.sound()
+	if !simulated {
+		return true
+	}
+	for i, tag := range b.tags {
+		if tag > uint64(all) || tag == 0 && b.units[i].Health > 0 {
+			return false
+		}
+	}
+	return s.sound()
 }
 
 // sound is that of what only the simulator knows.

@@ -120,6 +120,9 @@ func (s *simulator) look(seen []Sighting, all bool) []Sighting {
 // DECISION 15: any other order cancels a wind-up; the weapon stays unready.
 // DECISION 9: agents' units follow their orders and do nothing else.
 func (s *simulator) command(c *Command) {
+	if c.Verb == Nothing {
+		return
+	}
 	u := &s.units[c.Tag-1]
 	switch c.Verb {
 	case Stop:
