@@ -42,7 +42,7 @@ type Elliptical struct {
 	Sample    int     `json:"sample,omitzero" range:"0..10000000"`               // agent steps of a rollout batch, and as many earlier ones, that Λ is summed over, weighted as those they stand for; 0: all; not with earlier=leverage
 	Earlier   string  `json:"earlier,omitzero"  oneof:",leverage"`               // which earlier agent steps are kept; empty: a uniform sample, leverage: those that the others tell little of
 	Keep      float64 `json:"keep"`                                              // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next; 1: they are never forgotten
-	Shape     string  `json:"shape" oneof:"root,log"`                            // r^i as a function of x = ηᵀΛ⁻¹η: √x, or √(½·log(1+x))
+	Shape     string  `json:"shape" oneof:"root,log,gain"`                       // r^i as a function of x = ηᵀΛ⁻¹η: √x, √(½·log(1+x)), or gain: ½·log(1+x)
 }
 
 // What η is made of (features).
@@ -61,7 +61,7 @@ const (
 	ScaleRMS, ScaleStd                      = "rms", "std"
 	ScopeGlobal, ScopeEpisode, ScopeProduct = "global", "episode", "product"
 	WhoseAll, WhoseOwn                      = "all", "own"
-	ShapeRoot, ShapeLog                     = "root", "log"
+	ShapeRoot, ShapeLog, ShapeGain          = "root", "log", "gain"
 	EarlierUniform, EarlierLeverage         = "", "leverage"
 	FilterNone, FilterForeseeable           = "", "foreseeable"
 	reservoirBytes                          = 256 << 20 // most that a reservoir, or the Λ of running episodes, may take
@@ -430,8 +430,11 @@ func (f *elliptical) global(dst []float32, features *alike, agent func(row int) 
 
 // shaped is r^i for x.
 func (f *elliptical) shaped(x float32) float32 {
-	if f.Shape == ShapeLog {
+	switch f.Shape {
+	case ShapeLog:
 		return float32(math.Sqrt(0.5 * math.Log1p(float64(x))))
+	case ShapeGain:
+		return float32(0.5 * math.Log1p(float64(x)))
 	}
 	return float32(math.Sqrt(float64(x)))
 }
