@@ -125,6 +125,9 @@ const (
 	Object EntityKind = "object" // a package, a goal, an enemy
 )
 
+// ScreenSpan is the name of a span of random numbers, which nothing foretells.
+const ScreenSpan = "screen"
+
 // Entity names the span [From, To) of a flat observation. Spans of one kind have one length.
 type Entity struct {
 	Name     string

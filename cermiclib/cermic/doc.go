@@ -47,6 +47,8 @@
 //	cermic/int_mean, int_std            r^i
 //	cermic/int_norm_mean, int_norm_std  r^i normalised and clipped, before int_coef
 //	cermic/int_coef                     int_coef after annealing
+//	cermic/probe_screen_s, _x           R² of a linear map from s_t, from x̄_t, to the numbers on the screen, on other environments; tasks with a screen
+//	cermic/probe_own_s, _x              the same for what an agent sees of itself, such as its position
 //	cermic/int_variation                standard deviation over |mean| of r^i before it is normalised; below 0.1 it is nearly a constant
 //	cermic/int_rarity                   rank correlation of r^i with inverse visit counts, -1 to 1; only where the task counts visits
 //

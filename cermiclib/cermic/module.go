@@ -59,6 +59,7 @@ type module struct {
 	health    health
 	last      []float32 // [E,N] r^e of the step before the next rollout; nil before the first one
 	raw       []float32 // [T,E,N] r^i of the last rollout
+	probe     *probe    // nil for a task without a screen
 }
 
 var (
@@ -89,6 +90,9 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 		m.minibatch = max(1, c.Minibatch/m.sampler.chunk) * m.sampler.chunk
 	}
 	if m.form, err = c.Form.build(c, b); err != nil {
+		return nil, err
+	}
+	if m.probe, err = c.newProbe(b); err != nil {
 		return nil, err
 	}
 	if err := m.compile(b); err != nil {

@@ -27,6 +27,11 @@ func (m *module) Reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 	scaled := m.bonus.Apply(x, m.raw, "cermic")
 	judgeBonus(scaled, x, m.raw)
 	m.health.check(scaled)
+	if m.probe != nil {
+		if err := m.probe.measure(ctx, x, scaled); err != nil {
+			return nil, err
+		}
+	}
 	return scaled, nil
 }
 

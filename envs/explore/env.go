@@ -112,7 +112,7 @@ func newEnv(cfg envs.Config, tv TV, g game, seed uint64, workers int) (envs.Env,
 	}
 	e.span("own", envs.Own, h.own+n)
 	if tv == Screen {
-		e.span("screen", envs.Object, screenLen)
+		e.span(envs.ScreenSpan, envs.Object, screenLen)
 		if h.watch {
 			e.spec.Act.Choices++
 		}

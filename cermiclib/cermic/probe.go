@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/mat"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs"
+)
+
+// probe measures what s_t and x̄_t keep of the observation on tasks that show a screen of random numbers. For each span of
+// the observation it fits a linear map from the features on half of the environments, and reports R² on the other half.
+// R² is 1 where the features keep all of the span, 0 where they keep nothing. It trains nothing and draws nothing.
+type probe struct {
+	*scorer
+	spans []envs.Entity
+	kinds []probeKind
+}
+
+// probeKind is one kind of features.
+type probeKind struct {
+	name  string    // in scalars: cermic/probe_<span>_<name>
+	width int       // F
+	block []float32 // [scoreBatch,F]
+}
+
+const (
+	probeRows  = 2048 // agent steps of a rollout batch that are probed, at most
+	probeRidge = 1e-3 // ridge term of the linear map, for each row that it is fitted on
+)
+
+// newProbe returns nil for a task without a screen.
+func (c Config) newProbe(b *nn.Build) (*probe, error) {
+	p := &probe{kinds: []probeKind{
+		{"s", c.Embed, make([]float32, scoreBatch*c.Embed)}, {"x", c.Latent, make([]float32, scoreBatch*c.Latent)},
+	}}
+	for _, span := range b.Spec.Entities {
+		if span.Name == envs.ScreenSpan || span.Kind == envs.Own {
+			p.spans = append(p.spans, span)
+		}
+	}
+	if !slices.ContainsFunc(p.spans, func(e envs.Entity) bool { return e.Name == envs.ScreenSpan }) {
+		return nil, nil
+	}
+	var err error
+	p.scorer, err = c.newScorer(b, "cermic.probe", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		s := c.embed(sc, b.Spec, in[0])
+		mean, _ := c.latent(sc, s, in[1])
+		return []*graph.Node{s, mean}
+	})
+	return p, err
+}
+
+// measure adds R² of each span from each kind of features to out. A span that does not vary is left out.
+func (p *probe) measure(ctx context.Context, x *rl.Rollout, out rl.Scalars) error {
+	frame := x.E * x.N
+	every := max(1, (x.Rows()+probeRows-1)/probeRows) // time steps
+	var rows []int
+	for row := range x.Rows() {
+		if row/frame%every == 0 && x.Alive[row] != 0 {
+			rows = append(rows, row)
+		}
+	}
+	// Rows of even environments come first.
+	slices.SortStableFunc(rows, func(a, b int) int { return a/x.N%x.E%2 - b/x.N%x.E%2 })
+	fitted := 0
+	for fitted < len(rows) && rows[fitted]/x.N%x.E%2 == 0 {
+		fitted++
+	}
+	if fitted == 0 || fitted == len(rows) {
+		return nil
+	}
+	all := p.of(x)
+	from := steps{
+		obs: func(to []float32, k int) { all.obs(to, rows[k]) },
+		act: func(to []float32, k int) { all.act(to, rows[k]) },
+	}
+	features := make([]*mat.Dense, len(p.kinds))
+	for i, kind := range p.kinds {
+		features[i] = mat.NewDense(len(rows), kind.width+1, nil)
+	}
+	err := p.each(ctx, len(rows), from, func(first, last int) error {
+		for i, kind := range p.kinds {
+			p.prog.Read(i, kind.block)
+			for k := range last - first {
+				row := features[i].RawRowView(first + k)
+				for j, v := range kind.block[k*kind.width : (k+1)*kind.width] {
+					row[j] = float64(v)
+				}
+				row[kind.width] = 1
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	obs := make([]float32, x.Spec.InLen())
+	for _, span := range p.spans {
+		target := mat.NewDense(len(rows), span.To-span.From, nil)
+		for k := range rows {
+			from.obs(obs, k)
+			for j, v := range obs[span.From:span.To] {
+				target.Set(k, j, float64(v))
+			}
+		}
+		for i, kind := range p.kinds {
+			if r2, ok := linearProbe(features[i], target, fitted); ok {
+				out["cermic/probe_"+span.Name+"_"+kind.name] = r2
+			}
+		}
+	}
+	return nil
+}
+
+// linearProbe fits targets [R,K] on features [R,F] of the first fitted rows by ridge regression. It returns R² over all
+// columns on the other rows, and false if the targets do not vary there or the fit fails.
+func linearProbe(features, targets *mat.Dense, fitted int) (r2 float64, ok bool) {
+	rows, width := features.Dims()
+	_, columns := targets.Dims()
+	f, y := features.Slice(0, fitted, 0, width), targets.Slice(0, fitted, 0, columns)
+	var gram mat.SymDense
+	gram.SymOuterK(1, f.T())
+	for i := range width {
+		gram.SetSym(i, i, gram.At(i, i)+probeRidge*float64(fitted))
+	}
+	var factor mat.Cholesky
+	var product, weights, predicted mat.Dense
+	product.Mul(f.T(), y)
+	if !factor.Factorize(&gram) || factor.SolveTo(&weights, &product) != nil {
+		return 0, false
+	}
+	predicted.Mul(features.Slice(fitted, rows, 0, width), &weights)
+	left, all := 0.0, 0.0
+	for j := range columns {
+		column := mat.Col(nil, j, targets)[fitted:]
+		mean := 0.0
+		for _, v := range column {
+			mean += v / float64(len(column))
+		}
+		for k, v := range column {
+			all += (v - mean) * (v - mean)
+			left += (v - predicted.At(k, j)) * (v - predicted.At(k, j))
+		}
+	}
+	return 1 - left/all, all > 0
+}
