@@ -65,7 +65,7 @@ Each line is one experiment: the score of the last evaluation (mean over its epi
 interval; the share of its episodes that succeed; seeds × frames. Evaluations take the most likely actions, at budget explore sampled ones, and score by the benchmark's own
 metric, whatever the reward of training. Random play and the hand-written script of each task give the scale; BenchMARL's lines are its recorded runs with the
 same settings; published numbers are the paper's, after 3,000,000 frames with Table 1's reward. A method that is missing has no committed run of its present program.
-Methods that end in -ucb or -st have CERMIC's module with a bonus of ours: they fill no row of the paper's tables and decide none of its claims.
+Methods that end in -ucb have CERMIC's module with a bonus of ours: they fill no row of the paper's tables and decide none of its claims.
 † counts runs that cannot be rebuilt from the commit in their record, because none is named, it is not in the history, or files were changed: %d of %d.
 `
 

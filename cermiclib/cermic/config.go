@@ -115,31 +115,14 @@ func Literal() Config {
 	return c
 }
 
-// UCB returns Default with the bonus of Theorem 1, √(½·log(1+ηᵀΛ⁻¹η)), in place of the printed √KL: the preset of
-// mappo-cermic-ucb and qmix-cermic-ucb, which are ours and no experiment of the paper. η are Fourier features of the code
-// x_t. Each agent has its own Λ, of a leverage sample of its earlier steps. The bonus is centred and scaled over all of
-// training, and peers' bonuses are added in training, as MACE does.
-//
-// Reading: a constant part of r^i would reward not finishing an episode that ends at success (D31).
+// UCB returns Default with the bonus of Theorem 1 on the code, ½·log(1+ηᵀΛ⁻¹η), in place of the printed √KL: the preset of
+// mappo-cermic-ucb and qmix-cermic-ucb, which are ours and no experiment of the paper. r^i is divided by its running
+// standard deviation, and peers' r^i is added in training, as MACE does. reproduce/EXPLORATION.md has the search.
 func UCB() Config {
 	c := Default()
-	c.PeerChannels = false
-	e := DefaultElliptical()
-	e.Squash, e.Waves, e.Bandwidth, e.Lambda = SquashFourier, 255, 0.5, 0.1 // with the constant 256 numbers, as XLA likes them
-	e.Whose, e.Earlier, e.Reservoir, e.Shape = WhoseOwn, EarlierLeverage, 4096, ShapeLog
-	c.Form, c.Others = e, 1
-	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormCenterStd, 1, 0.01
-	return c
-}
-
-// Novelty returns UCB on the embedding s_t of filtered observations in place of the code: the preset of mappo-cermic-st and
-// qmix-cermic-st, which are retired. reproduce/EXPLORATION.md says how it was chosen.
-func Novelty() Config {
-	c := UCB()
-	c.CriticBound, c.Steps, c.Epochs, c.Fraction, c.Minibatch = 0, 0, 3, 0.12, 512
-	e := c.Form.(Elliptical)
-	e.Features, e.Filter = FeatureEmbed, FilterForeseeable
-	c.Form = e
+	c.PeerChannels, c.Contrast = false, 0
+	c.Form, c.Others = DefaultElliptical(), 1
+	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormStd, 1, 0.01
 	return c
 }
 
@@ -155,8 +138,10 @@ func bonus() explore.Bonus {
 }
 
 // Scheduled trains the module with half as many gradient steps as the learner takes, at the learner's step size: with
-// few of them its parts hardly leave their initial weights (D38). Without a GPU 8 negatives are set against each agent
-// step, not 16; where it is to be quick, the memory is the MLP, since the graph takes three times as long.
+// few of them its parts hardly leave their initial weights (D38). With small networks the bonus on the code takes 1.8
+// times as many steps as the learner, of more agent steps: fewer filter less noise (reproduce/EXPLORATION.md). Without a
+// GPU 8 negatives are set against each agent step, not 16; where it is to be quick, the memory is the MLP, since the graph
+// takes three times as long.
 func (c Config) Scheduled(s rl.Schedule) explore.Config {
 	if s.Sparing {
 		c.Negatives = 8
@@ -164,20 +149,16 @@ func (c Config) Scheduled(s rl.Schedule) explore.Config {
 	if s.Quick {
 		c.Memory = memory.DefaultMLP()
 	}
-	if s.Width > 0 {
-		c.Hidden = s.Width
-	}
 	if c.Steps > 0 {
 		c.Steps = (s.Updates + 1) / 2
 		if s.LR > 0 {
 			c.LR = s.LR
 		}
-	} else { // as the earlier records were trained
-		if s.Sparing {
-			c.Fraction = 0.05
-		}
-		if s.Width > 0 {
-			c.LR, c.Minibatch, c.Fraction, c.Epochs = 1e-3, 4*s.Width, 0.042, 2
+	}
+	if s.Width > 0 {
+		c.Hidden = s.Width
+		if _, ok := c.Form.(Elliptical); ok {
+			c.Steps, c.Minibatch, c.LR = 9*s.Updates/5, 4*s.Width, 1e-3
 		}
 	}
 	c.Memory = rl.OnSchedule(c.Memory, s)

@@ -9,8 +9,8 @@
 // config.go, every setting and its reading; peers.go, what the module observes of peers; encoder.go, predict.go and
 // spread.go, from observations to codes and back; psi.go, moments of Ψ; beta.go and exploit.go, the robust constraint and
 // its losses; consistency.go, negatives.go and calibration.go, γ and h; loss.go, all of it together; reward.go and
-// score.go, the intrinsic reward; form.go, its formulas: KL is the paper's, the others, each in a form_*.go of its own,
-// are ours; module.go and state.go, how an experiment runs it; sampling.go, the minibatches of its cermic_steps gradient
+// score.go, the intrinsic reward; form.go, its formula, the paper's √KL; elliptical.go and reservoir.go, ours, of Theorem 1; probe.go, what the code keeps;
+// module.go and state.go, how an experiment runs it; sampling.go, the minibatches of its cermic_steps gradient
 // steps; actor.go, what an actor may read of it.
 //
 // "Dk" in a comment numbers a place where the paper is silent, ambiguous or in conflict with itself; the comment beside it says
@@ -34,8 +34,7 @@
 //	α                Alpha                    weight of L_explore
 //	τ                Polyak                   rate at which θᵐ follows θ
 //	r^e, r^i         Extrinsic, Intrinsic     reward of the task, reward of this module
-//	η, Λ             Elliptical, ellipsoid    features of an agent step; λI plus the sum of their outer products
-//	q_D, q_ω         Aggregate, Context       what stands for N(0, I) in r^i
+//	η, Λ             Elliptical               features of an agent step; λI plus the sum of their outer products
 //	B, K                                      agent steps of a minibatch, negatives of each
 //
 // The paper also writes γ for the discount: that is Discount wherever it appears.
@@ -66,7 +65,6 @@
 //	cermic/kl, psi_std                  μ_Ψ and √Σ_Ψ per dimension of x
 //	cermic/upper_active, lower_active   share of agent steps on which each ReLU is positive; useful between 0.05 and 0.6
 //	cermic/band                         share on which both are zero
-//	cermic/loss_prior                   loss of q_ω in nats a component; only with int_form=context
 //	cermic/gamma_lo, gamma_hi           γ as L_UB and L_LB use it
 //	cermic/gamma_share                  γ_lo over the most that it can be with n_neg negatives: the scale on which runs compare (D28)
 //	cermic/calib_mean, calib_std        mean and spread over agent steps of the correction of h for L_UB, in units of √Σ_Ψ

@@ -10,7 +10,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"cermic/cermiclib/memory"
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs/conf"
@@ -21,9 +20,8 @@ import (
 //
 // paper:eq:int_r  r^i = E_Θ[ KL( p(Θ|τ,s,a,s') ‖ p(Θ|τ) ) ]^½ ≈ KL( p_φ(x|s_t,a_t) ‖ q(x) )^½
 //
-// The left side is an information gain, which fades where an agent has been; the paper's own surrogate on the right does not, since the
-// exploitation losses hold that KL inside one band everywhere. The other forms stay closer to the left side; the comment of each says
-// where it leaves the paper's derivation (D31).
+// The left side is an information gain, which fades where an agent has been. The paper's surrogate on the right does not,
+// since the exploitation losses hold that KL inside one band everywhere. Elliptical stays closer to the left side (D31).
 type Form interface {
 	conf.Kinder
 	// Validate returns one sentence about the first impossible setting.
@@ -40,32 +38,17 @@ type form interface {
 	look(ctx context.Context, dst []float32, x *rl.Rollout) error
 	// score writes r^i of agent steps of any rollout into dst [B], as of the last one that was taken in.
 	score(ctx context.Context, dst []float32, from steps) error
-	// canScore is why score cannot with these settings, or nil.
-	canScore() error
-}
-
-// observant is a form that reads the memory: the module lets that watch a rollout before the form's turn.
-type observant interface{ use(m *module) error }
-
-// preceding is a form that has something to do before the module's gradient steps.
-type preceding interface{ beforeUpdate() error }
-
-// errNeedsRollout is what a form says that knows a step's bonus only in its rollout.
-func errNeedsRollout(setting string) error {
-	return fmt.Errorf("cermic: %s needs to know what came before or after a step, which a sampled one does not tell: set learner.int_at=collect", setting)
 }
 
 // steps are agent steps as a form reads them: row counts from 0 among the steps that are asked for.
 type steps struct {
 	obs   func(to []float32, row int) // [I]
 	act   func(to []float32, row int) // [A]
-	next  func(to []float32, row int) // [I] o_{t+1} as a third input; nil for graphs that have none
 	agent func(row int) int
-	by    func(row int) uint64 // bit i is set where agent i detects that of the step; nil where nobody asks
 }
 
 func init() {
-	for _, f := range []Form{KL{}, DefaultAggregate(), DefaultContext(), DefaultElliptical(), Progress{}} {
+	for _, f := range []Form{KL{}, DefaultElliptical()} {
 		conf.Register(f)
 	}
 }
@@ -77,20 +60,6 @@ func (c Config) validateForm() error {
 	}
 	if err := c.Form.Validate(); err != nil {
 		return fmt.Errorf("int_form %s: %w", c.Form.Kind(), err)
-	}
-	switch f := c.Form.(type) {
-	case Elliptical:
-		if g, ok := c.Memory.(memory.DynamicGraph); f.Peers && (!ok || g.Slots != memory.SlotsIdentity || !c.Exploit) {
-			return fmt.Errorf("int_form.peers is true, which needs a memory that detects each other agent: set memory=graph without det_slots, and exploit=true")
-		}
-	case Context:
-		if !c.Exploit {
-			return fmt.Errorf("int_form is context and exploit is false, which leaves out the memory that it needs; change one of them")
-		}
-	case Progress:
-		if c.Alpha == 0 {
-			return fmt.Errorf("int_form is progress and alpha is 0, which leaves out the decoder that it needs; change one of them")
-		}
 	}
 	return nil
 }
@@ -132,8 +101,6 @@ func (f *kl) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
 func (f *kl) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
 	return f.reward(ctx, dst, x)
 }
-
-func (*kl) canScore() error { return nil }
 
 func (f *kl) score(ctx context.Context, dst []float32, from steps) error {
 	return f.each(ctx, len(dst), from, func(first, last int) error {

@@ -70,12 +70,6 @@ func (c Config) losses(sc *model.Scope, mem memory.Memory, b batch) (total *Node
 			report("detector_gain", Sub(right, Max(present, OneMinus(present))))
 		}
 
-		if prior, ok := c.Form.(Context); ok {
-			fit := average(prior.fit(c, sc, mean, logScale, f.Now), b.weight)
-			total = Add(total, fit)
-			report("loss_prior", fit)
-		}
-
 		above, below := active(upper), active(lower)
 		report("loss_upper", upperMean)
 		report("loss_lower", lowerMean)

@@ -98,11 +98,6 @@ func (c Config) Build(b *nn.Build) (explore.Module, error) {
 	if err := m.compile(b); err != nil {
 		return nil, err
 	}
-	if o, ok := m.form.(observant); ok {
-		if err := o.use(m); err != nil {
-			return nil, err
-		}
-	}
 	if c.ActorContext {
 		m.context, err = c.newActorContext(b, m.task)
 	}
@@ -179,11 +174,6 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 		return nil, err
 	}
 	m.watched = false
-	if p, ok := m.form.(preceding); ok {
-		if err := p.beforeUpdate(); err != nil {
-			return nil, err
-		}
-	}
 	if m.cfg.RewardFeature == FeatureRunningStd {
 		for _, r := range x.Extrinsic {
 			m.extrinsic.Add(float64(r))

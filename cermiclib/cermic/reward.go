@@ -4,6 +4,7 @@ package cermic
 
 import (
 	"context"
+	"errors"
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/rl"
@@ -62,9 +63,10 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32, alive []uin
 // CanScore returns why the bonus of old agent steps cannot be computed, or nil.
 func (m *module) CanScore() error {
 	if m.build.Spec != m.task {
-		return errNeedsRollout("peer_channels")
+		return errors.New("cermic: peer_channels needs to know whom an agent saw, which a sampled step does not tell: " +
+			"set learner.int_at=collect")
 	}
-	return m.form.canScore()
+	return nil
 }
 
 // Rate writes r^i of the agent steps of x, whole episodes, into dst [T,E,N], neither normalised nor weighted, and takes nothing in.

@@ -49,9 +49,6 @@ func (s *scorer) each(ctx context.Context, rows int, from steps, read func(first
 		last := min(first+scoreBatch, rows)
 		s.feed(0, first, last, from.obs)
 		s.feed(1, first, last, from.act)
-		if from.next != nil {
-			s.feed(2, first, last, from.next)
-		}
 		if err := s.prog.Run(); err != nil {
 			return err
 		}

@@ -69,16 +69,10 @@ func (m *module) Recall(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("cermic: this is no saved state of the module: %w", err)
 	}
-	var err error
-	switch f := m.form.(type) {
-	case *elliptical:
-		f.known = nil
-		err = recallForm(s.Form, f.past)
-	case *aggregate:
-		err = recallForm(s.Form, f.past)
-	}
-	if err != nil {
-		return fmt.Errorf("cermic: %w", err)
+	if f, ok := m.form.(*elliptical); ok {
+		if err := f.Load(s.Form); err != nil {
+			return fmt.Errorf("cermic: %w", err)
+		}
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func TestFinalScoresStandBesideBaselinesAndRecordedRuns(t *testing.T) {
 	if rows["random play"][1] == "–" || rows["script"][2] == "–" || rows["mappo-cermic"][1] != "–" {
 		t.Errorf("play without learning and an empty store give %v, %v, %v", rows["random play"], rows["script"], rows["mappo-cermic"])
 	}
-	if rows["mappo-cermic-ucb"] == nil || rows["mappo-cermic-st"] != nil || rows["qplex"] != nil {
+	if rows["mappo-cermic-ucb"] == nil || rows["qplex"] != nil {
 		t.Errorf("want the paper's methods and those with Theorem 1's bonus: %v", rows)
 	}
 	if got := rows["BenchMARL mappo"]; !strings.HasSuffix(got[1], "× 3") || strings.Contains(got[1], "°") || got[2] != "–" {

@@ -47,9 +47,6 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 	}
 	formula, sources := bonus(set)
 	scale := "norm " + set("int_norm")
-	if set("int_form") == cermic.DefaultElliptical().Kind() && set("int_form.filter") == cermic.FilterForeseeable {
-		scale = set("int_norm") + ", o_t filtered"
-	}
 	reads := []string{shape(fmt.Sprint(spec.ObsLen()))}
 	if more := rl.PeerSpec(spec).ObsLen() - spec.ObsLen(); more > 0 && set("peer_channels") == "true" {
 		reads = append(reads, "peers "+shape(fmt.Sprint(more)))
@@ -94,24 +91,11 @@ func Workflow(e experiment.Config) (viz.Diagram, error) {
 // bonus is the formula of r^i by the settings of an experiment, and the nodes that it is computed from.
 func bonus(set func(key string) string) (formula string, sources []string) {
 	switch set("int_form") {
-	case cermic.DefaultAggregate().Kind():
-		return "√KL(x_t ‖ earlier codes)", []string{"transition"}
-	case cermic.DefaultContext().Kind():
-		return "√KL(x_t ‖ q_ω(x | f_n))", []string{"transition", "memory"}
-	case cermic.Progress{}.Kind():
-		return "progress of ŝ_{t+1}", []string{"decoder"}
 	case cermic.DefaultElliptical().Kind():
-		formula = "√(ηᵀΛ⁻¹η) of "
-		if set("int_form.shape") == "log" {
-			formula = "√(½ log(1 + ηᵀΛ⁻¹η)) of "
+		if set("int_form.features") == cermic.FeatureEmbed {
+			return "½ log(1 + ηᵀΛ⁻¹η) of s_t", []string{"encoder"}
 		}
-		features := map[string][2]string{cermic.FeatureCode: {"x_t", "x"}, cermic.FeatureHidden: {"φ's layer", "transition"},
-			cermic.FeatureEmbed: {"s_t", "encoder"}, cermic.FeaturePred: {"ŝ_{t+1}", "decoder"}, cermic.FeatureNext: {"θ(o_{t+1})", "o'"}}
-		of := features[set("int_form.features")]
-		if sources = []string{of[1]}; set("int_form.peers") == "true" {
-			sources = append(sources, "memory")
-		}
-		return formula + of[0], sources
+		return "½ log(1 + ηᵀΛ⁻¹η) of x_t", []string{"x"}
 	default: // the paper's
 		return "√μ_Ψ", []string{"psi"}
 	}

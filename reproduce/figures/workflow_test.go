@@ -34,8 +34,7 @@ func TestTheWorkflowShowsTheExperimentsOwnNetworks(t *testing.T) {
 			}
 		}
 	}
-	for form, want := range map[string][2]string{"kl": {"√μ_Ψ", "psi"}, "elliptical": {"ηᵀΛ⁻¹η)) of x_t", "x"}, "context": {"q_ω", "memory"},
-		"aggregate": {"earlier codes", "transition"}, "progress": {"progress", "decoder"}} {
+	for form, want := range map[string][2]string{"kl": {"√μ_Ψ", "psi"}, "elliptical": {"ηᵀΛ⁻¹η) of x_t", "x"}} {
 		d, err := Workflow(configure(t, plan.Request{Task: "navigation", Method: "mappo-cermic-ucb", Budget: "smoke", Set: []string{"explore.memory=mlp", "explore.int_form=" + form}}))
 		if err != nil {
 			t.Fatal(err)

@@ -92,7 +92,7 @@ func TestAFadingBonusFadesOverAllOfAnyBudget(t *testing.T) {
 	}
 }
 
-// TestMethodsOfOneExplorer: a kind's registered default is that of the first method that has it, and only retired methods have the bonus on s_t.
+// TestMethodsOfOneExplorer: a kind's registered default is that of the first method that has it, and the paper's names have its r^i.
 func TestMethodsOfOneExplorer(t *testing.T) {
 	for _, kind := range conf.Kinds[explore.Config]() {
 		c, err := conf.New[explore.Config](kind)
@@ -106,7 +106,7 @@ func TestMethodsOfOneExplorer(t *testing.T) {
 	}
 	for _, m := range methods {
 		c, ok := m.Explore.(cermic.Config)
-		if retired := strings.HasSuffix(m.ID, "-st"); ok && (c.Form == cermic.Novelty().Form) != retired {
+		if ours := strings.HasSuffix(m.ID, "-ucb"); ok && (c.Form == cermic.Form(cermic.KL{})) == ours {
 			t.Errorf("%s has the form %+v", m.ID, c.Form)
 		}
 	}

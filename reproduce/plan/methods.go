@@ -78,20 +78,12 @@ var methods = []Method{
 		About: "mappo-cermic with the module's settings closer to the paper's text",
 	},
 	{
-		ID: "qmix-cermic-st", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.Novelty(),
-		About: "retired: qmix-cermic with the bonus of mappo-cermic-st; its records are kept for EXPLORATION.md",
-	},
-	{
-		ID: "mappo-cermic-st", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.Novelty(),
-		About: "retired: mappo-cermic with our earlier bonus, on filtered observations s_t; its records are kept for EXPLORATION.md",
-	},
-	{
 		ID: "qmix-cermic-ucb", Learner: scoredAnew(learn.DefaultQ()), Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
 		About: "ours: qmix-cermic with the bonus of mappo-cermic-ucb",
 	},
 	{
 		ID: "mappo-cermic-ucb", Learner: learn.DefaultMAPPO(), Policy: policy.DefaultMLP(), Explore: cermic.UCB(),
-		About: "ours: mappo-cermic with the bonus of Theorem 1, √(½·log(1+ηᵀΛ⁻¹η)), on Fourier features η of the code x_t, not the printed √KL",
+		About: "ours: mappo-cermic with the bonus of Theorem 1 on the code, ½·log(1+ηᵀΛ⁻¹η), not the printed √KL",
 	},
 }
 

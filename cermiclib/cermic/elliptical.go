@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
+)
+
+// Elliptical is the bonus of the paper's Theorem 1 on the code: how little the agent steps so far say about this one.
+//
+//	η = [x̄_t / scale, 1]   Λ = λI + Σ ηηᵀ over the agent steps of earlier rollout batches   r^i = ½·log(1 + ηᵀΛ⁻¹η)
+//
+// Relation to eq:int_r: where s_{t+1} is linear in η with Gaussian noise, r^i for each of its components is exactly the mean
+// of the KL between posterior and prior on the left side. No q(x) is put in its place (D31). The code moves while Θ learns,
+// so Λ is made anew for each rollout batch, of a reservoir of earlier agent steps with the codes that they have now.
+//
+// paper:thm1  r^ucb = ζ·(ηᵀΛ⁻¹η)^½, within a factor √2 of √(½·log(1+x)) where x ≤ 2.51
+type Elliptical struct {
+	Features  string  `json:"features" oneof:"code,embed"`   // features η of an agent step: the mean code x̄_t, or the embedding s_t
+	Lambda    float64 `json:"lambda"`                        // λ, ridge term of Λ; the smaller, the finer the differences that tell steps apart
+	Reservoir int     `json:"reservoir" range:"1..10000000"` // earlier agent steps that are kept, of all agents together
+}
+
+// What η is made of (features).
+const (
+	FeatureCode  = "code"  // mean of x_t ~ p_φ(x|s_t,a_t) [X]
+	FeatureEmbed = "embed" // s_t = θ(o_t) [S]; the action does not count
+)
+
+// reservoirBytes is the most that a reservoir may take.
+const reservoirBytes = 256 << 20
+
+// DefaultElliptical returns the bonus on the code.
+func DefaultElliptical() Elliptical {
+	return Elliptical{Features: FeatureCode, Lambda: 0.1, Reservoir: 4096}
+}
+
+// Kind is "elliptical".
+func (Elliptical) Kind() string { return "elliptical" }
+
+// Validate returns one sentence about the first impossible setting.
+func (e Elliptical) Validate() error {
+	if err := conf.CheckChoices(e); err != nil {
+		return err
+	}
+	if !(e.Lambda > 0) || math.IsInf(e.Lambda, 0) {
+		return fmt.Errorf("lambda is %g, want a positive number", e.Lambda)
+	}
+	if e.Reservoir < 1 {
+		return fmt.Errorf("reservoir is %d, want 1 or more", e.Reservoir)
+	}
+	return nil
+}
+
+func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
+	f := &elliptical{Elliptical: e, width: c.Latent, act: c.actLen(b.Spec)}
+	if e.Features == FeatureEmbed {
+		f.width, f.act = c.Embed, 0
+	}
+	var err error
+	if f.past, err = newReservoir(e.Reservoir, c.actLen(b.Spec), b); err != nil {
+		return nil, err
+	}
+	f.scorer, err = c.newScorer(b, "cermic.features", func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		features := c.embed(sc, b.Spec, in[0])
+		if e.Features == FeatureCode {
+			features, _ = c.latent(sc, features, in[1])
+		}
+		return []*graph.Node{features}
+	})
+	return f, err
+}
+
+// elliptical is an Elliptical in a running experiment.
+type elliptical struct {
+	Elliptical
+	*scorer
+	width    int // F, of the features
+	act      int // length of the actions that features depend on
+	past     *reservoir
+	scale    float64       // root mean square of the features that Λ is made of
+	inverse  *mat.TriDense // U⁻¹ [D,D] of Λ = UᵀU, D = F+1; nil before the first rollout
+	now, old distinct      // features of the rollout and of the reservoir
+	far      []float64     // [T,E,N] x = ηᵀΛ⁻¹η of the rollout
+}
+
+func (f *elliptical) reward(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	if err := f.measure(ctx, &f.now, x.Rows(), f.of(x)); err != nil {
+		return err
+	}
+	if err := f.learn(ctx, x); err != nil {
+		return err
+	}
+	f.far = f.distances(f.far, &f.now)
+	gains(dst, f.far, x.Alive)
+	f.past.resample(x, f.of(x), f.distances(nil, &f.old), f.far)
+	return nil
+}
+
+// look rates x by Λ as it is; where there is none yet, as with the weights of a record, by the kept steps or x's own.
+func (f *elliptical) look(ctx context.Context, dst []float32, x *rl.Rollout) error {
+	if err := f.measure(ctx, &f.now, x.Rows(), f.of(x)); err != nil {
+		return err
+	}
+	if f.inverse == nil {
+		if err := f.learn(ctx, x); err != nil {
+			return err
+		}
+	}
+	gains(dst, f.distances(nil, &f.now), x.Alive)
+	return nil
+}
+
+func (f *elliptical) score(ctx context.Context, dst []float32, from steps) error {
+	if f.inverse == nil {
+		if err := f.learn(ctx, nil); err != nil {
+			return err
+		}
+	}
+	var features distinct
+	if err := f.measure(ctx, &features, len(dst), from); err != nil {
+		return err
+	}
+	gains(dst, f.distances(nil, &features), nil)
+	return nil
+}
+
+// measure fills dst with the features of rows agent steps.
+func (f *elliptical) measure(ctx context.Context, dst *distinct, rows int, from steps) error {
+	first := dst.find(from, rows, f.past.obs, f.act)
+	room := (len(first) + scoreBatch) * f.width // Read fills whole blocks
+	dst.flat = slices.Grow(dst.flat[:0], room)[:room]
+	only := steps{
+		obs: func(to []float32, k int) { from.obs(to, first[k]) },
+		act: func(to []float32, k int) { from.act(to, first[k]) },
+	}
+	return f.each(ctx, len(first), only, func(at, _ int) error {
+		f.prog.Read(0, dst.flat[at*f.width:(at+scoreBatch)*f.width])
+		return nil
+	})
+}
+
+// learn makes Λ of the steps that are kept; where there are none, of the rollout beside, whose features are in f.now.
+func (f *elliptical) learn(ctx context.Context, beside *rl.Rollout) error {
+	if err := f.measure(ctx, &f.old, f.past.rows(), f.past.steps()); err != nil {
+		return err
+	}
+	if f.past.rows() > 0 || beside == nil {
+		return f.factorise(&f.old, f.old.weights(func(k int) float64 { return f.past.Weight[k] }))
+	}
+	return f.factorise(&f.now, f.now.weights(func(row int) float64 { return float64(beside.Alive[row]) }))
+}
+
+// factorise makes U⁻¹ of Λ = λI + Σ w·ηηᵀ over features with these weights.
+func (f *elliptical) factorise(of *distinct, weights []float64) error {
+	squares, total := 0.0, 0.0
+	for k, w := range weights {
+		for _, v := range of.at(k, f.width) {
+			squares += w * float64(v) * float64(v)
+		}
+		total += w * float64(f.width)
+	}
+	f.scale = max(math.Sqrt(squares/max(total, 1)), scaleTiny)
+	d := f.width + 1
+	sum := mat.NewSymDense(d, nil)
+	for i := range d {
+		sum.SetSym(i, i, f.Lambda)
+	}
+	eta := blas64.Vector{N: d, Inc: 1, Data: make([]float64, d)}
+	for k, w := range weights {
+		if w > 0 {
+			f.eta(eta.Data, of.at(k, f.width))
+			blas64.Syr(w, eta, sum.RawSymmetric())
+		}
+	}
+	var c mat.Cholesky
+	var u mat.TriDense
+	if !c.Factorize(sum) {
+		return errors.New("cermic: the elliptical bonus got features that are not finite, or beyond float64 beside int_form.lambda; raise that")
+	}
+	c.UTo(&u)
+	f.inverse = new(mat.TriDense)
+	if err := f.inverse.InverseTri(&u); err != nil {
+		return fmt.Errorf("cermic: the elliptical bonus got features that differ too much; raise int_form.lambda (%w)", err)
+	}
+	return nil
+}
+
+// scaleTiny is the least scale of features.
+const scaleTiny = 1e-6
+
+// eta writes η [D] of features [F].
+func (f *elliptical) eta(dst []float64, features []float32) {
+	for i, v := range features {
+		dst[i] = float64(v) / f.scale
+	}
+	dst[f.width] = 1
+}
+
+// distances writes x = ηᵀΛ⁻¹η of agent steps with these features into dst, which may be nil, and returns it [B].
+func (f *elliptical) distances(dst []float64, features *distinct) []float64 {
+	d := f.width + 1
+	far, eta := make([]float64, features.count()), blas64.Vector{N: d, Inc: 1, Data: make([]float64, d)}
+	for k := range far {
+		f.eta(eta.Data, features.at(k, f.width))
+		blas64.Trmv(blas.Trans, f.inverse.RawTriangular(), eta) // U⁻ᵀη
+		far[k] = blas64.Dot(eta, eta)
+	}
+	dst = dst[:0]
+	for _, k := range features.of {
+		dst = append(dst, far[k])
+	}
+	return dst
+}
+
+// gains writes ½·log(1+x) of agent steps into dst [B], 0 for the dead; alive is nil where all live.
+func gains(dst []float32, far []float64, alive []uint8) {
+	for row, x := range far {
+		if dst[row] = 0; alive == nil || alive[row] != 0 {
+			dst[row] = float32(0.5 * math.Log1p(x))
+		}
+	}
+}
+
+// Save returns the reservoir.
+func (f *elliptical) Save() []byte { return f.past.save() }
+
+// Load continues from what Save returned.
+func (f *elliptical) Load(state []byte) error {
+	f.inverse = nil
+	return f.past.load(state)
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// testElliptical is a form whose features are set by hand: one kind a row.
+func testElliptical(lambda float64, features [][]float32) *elliptical {
+	f := &elliptical{Elliptical: Elliptical{Lambda: lambda}, width: len(features[0])}
+	for k, row := range features {
+		f.now.flat, f.now.of = append(f.now.flat, row...), append(f.now.of, int32(k))
+	}
+	return f
+}
+
+// r^i agrees with a plain inverse of Λ, of features of two weights.
+func TestEllipticalBonusIsTheInformationGain(t *testing.T) {
+	const width, rows, lambda = 6, 40, 0.3
+	r := rng.New(1, "elliptical")
+	features, weights := make([][]float32, rows), make([]float64, rows)
+	squares, total := 0.0, 0.0
+	for k := range features {
+		weights[k] = float64(k % 3) // some count for nothing
+		for range width {
+			v := 3 * r.Norm()
+			features[k] = append(features[k], v)
+			squares += weights[k] * float64(v) * float64(v)
+		}
+		total += weights[k] * width
+	}
+	f := testElliptical(lambda, features)
+	if err := f.factorise(&f.now, weights); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, rows)
+	alive := slices.Repeat([]uint8{1}, rows)
+	alive[5] = 0
+	gains(got, f.distances(nil, &f.now), alive)
+
+	scale := math.Sqrt(squares / total)
+	sum := mat.NewSymDense(width+1, nil)
+	eta := func(k int) *mat.VecDense {
+		v := mat.NewVecDense(width+1, nil)
+		for i, x := range features[k] {
+			v.SetVec(i, float64(x)/scale)
+		}
+		v.SetVec(width, 1)
+		return v
+	}
+	for i := range width + 1 {
+		sum.SetSym(i, i, lambda)
+	}
+	for k := range features {
+		sum.SymRankOne(sum, weights[k], eta(k))
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(sum); err != nil {
+		t.Fatal(err)
+	}
+	for k := range features {
+		want := 0.5 * math.Log1p(mat.Inner(eta(k), &inverse, eta(k)))
+		if k == 5 {
+			want = 0
+		}
+		if math.Abs(float64(got[k])-want) > 1e-6 {
+			t.Fatalf("step %d gets %g, want %g", k, got[k], want)
+		}
+	}
+}
+
+// Where features tell steps apart without error, the bonus is that of counting: x is 1/n after n visits.
+func TestEllipticalCountsWhatItTellsApart(t *testing.T) {
+	visits := []float64{1, 10, 100, 1000}
+	features := make([][]float32, len(visits))
+	for kind := range features {
+		features[kind] = make([]float32, len(visits))
+		features[kind][kind] = 1
+	}
+	f := testElliptical(1e-6, features)
+	if err := f.factorise(&f.now, visits); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, len(visits))
+	gains(got, f.distances(nil, &f.now), nil)
+	for kind, n := range visits {
+		if x := math.Expm1(2 * float64(got[kind])); math.Abs(x*n-1) > 0.01 {
+			t.Errorf("after %g visits x is %g, want %g", n, x, 1/n)
+		}
+	}
+}
+
+// A step that comes again and again pays less and less; one that has never been pays more.
+func TestEllipticalBonusFades(t *testing.T) {
+	spec := fakeSpec(4)
+	for _, features := range []string{FeatureCode, FeatureEmbed} {
+		f := DefaultElliptical()
+		f.Features = features
+		m, _ := newModule(t, withForm(f), spec, 1)
+		x := fakeRollout(spec, 9, 0)
+		mean := func() float64 {
+			reward(t, m, x)
+			sum := 0.0
+			for _, r := range m.raw {
+				sum += float64(r)
+			}
+			x.Iteration++
+			return sum / float64(len(m.raw))
+		}
+		first := mean()
+		for range 8 {
+			mean()
+		}
+		tenth := mean()
+		if tenth > 0.4*first {
+			t.Errorf("%s: the bonus of the same steps is %g at first and %g in the tenth rollout", features, first, tenth)
+		}
+		y := fakeRollout(spec, 9, 55)
+		if reward(t, m, y); float64(slices.Max(m.raw)) < 1.5*tenth {
+			t.Errorf("%s: new steps get at most %g, known ones %g", features, slices.Max(m.raw), tenth)
+		}
+	}
+}
+
+// Σ w·v over the steps that are drawn is Σ over all in expectation, whatever their leverage, and no more than room are drawn.
+func TestDrawingByLeverageKeepsSums(t *testing.T) {
+	const steps, room, times = 400, 60, 4000
+	r := rng.New(3, "leverage")
+	weight, leverage, value := make([]float64, steps), make([]float64, steps), make([]float64, steps)
+	want := 0.0
+	for i := range weight {
+		weight[i], leverage[i], value[i] = 1+9*r.Float64(), math.Pow(r.Float64(), 6), r.Float64()
+		want += weight[i] * value[i]
+	}
+	leverage[7], leverage[8] = 1e3, 0
+	got, always, common := 0.0, 0, 0
+	for k := range times {
+		chosen, chance := draw(weight, leverage, room, rng.New(uint64(k), "draw"))
+		if len(chosen) > room || len(chosen) < room-1 {
+			t.Fatalf("%d steps drawn, want %d", len(chosen), room)
+		}
+		for _, i := range chosen {
+			got += weight[i] / chance[i] * value[i] / times
+			switch i {
+			case 7:
+				always++
+			case 8:
+				common++
+			}
+		}
+	}
+	if math.Abs(got-want) > 0.02*want {
+		t.Errorf("the weighted sum is %.1f in the mean, want %.1f", got, want)
+	}
+	if always != times {
+		t.Errorf("the step that nothing else tells of was kept in %d of %d draws", always, times)
+	}
+	if common == 0 || common > times/2 {
+		t.Errorf("the step without leverage was kept in %d of %d draws, want a few", common, times)
+	}
+}
+
+// With a hundred steps kept of sixty thousand, x of a place is still about one over its visits: where agents have been ten
+// times is neither new nor as old as the rest.
+func TestLeverageTellsRareFromNew(t *testing.T) {
+	const batches = 20
+	visits := []int{3000, 25, 1, 0} // in each batch, the third kind in the first one alone
+	kinds := make([][]float32, len(visits))
+	for k := range kinds {
+		kinds[k] = make([]float32, len(visits))
+		kinds[k][k] = 1
+	}
+	rows := 0
+	for _, n := range visits {
+		rows += n
+	}
+	x := &rl.Rollout{T: rows, E: 1, N: 1, Alive: slices.Repeat([]uint8{1}, rows)}
+	of := make([]int32, 0, rows) // the kind of each step
+	for k, n := range visits {
+		of = append(of, slices.Repeat([]int32{int32(k)}, n)...)
+	}
+	f := testElliptical(1e-3, kinds)
+	f.now.of = of
+	f.past = &reservoir{room: 100, seed: 1, obs: 1}
+	from := steps{obs: func(to []float32, row int) { to[0] = float32(of[row]) }, act: func([]float32, int) {}}
+	remembered := func() { // what measure and learn do
+		f.old = distinct{flat: f.now.flat}
+		for k := range f.past.rows() {
+			f.old.of = append(f.old.of, int32(f.past.Obs[k]))
+		}
+		if err := f.factorise(&f.old, f.old.weights(func(k int) float64 { return f.past.Weight[k] })); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for batch := range batches {
+		x.Iteration = batch
+		if batch == 0 { // measured beside itself
+			if err := f.factorise(&f.now, f.now.weights(func(int) float64 { return 1 })); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			remembered()
+			x.Alive[rows-1] = 0 // the third kind
+		}
+		f.past.resample(x, from, f.distances(nil, &f.old), f.distances(nil, &f.now))
+	}
+	remembered()
+	f.now.of = []int32{0, 1, 2, 3}
+	far := f.distances(nil, &f.now)
+	for kind, n := range []float64{3000 * batches, 25 * batches, 1} {
+		if got := 1 / far[kind]; got < 0.5*n || got > 2*n {
+			t.Errorf("after %g visits x is 1/%.3g", n, got)
+		}
+	}
+	if far[3] < 100*far[1] {
+		t.Errorf("where nobody has been x is %g, and %g after %d visits", far[3], far[1], 25*batches)
+	}
+}
+
+// Weights of what is kept add up to about all steps so far, and no more than room are kept.
+func TestReservoirKeepsStepsWithWeightsThatCount(t *testing.T) {
+	spec := fakeSpec(4)
+	m, _ := newModule(t, withForm(formsUnderTest()["elliptical"]), spec, 1)
+	f := m.form.(*elliptical)
+	for it := range 3 {
+		x := fakeRollout(spec, 9, it)
+		if err := f.reward(t.Context(), make([]float32, x.Rows()), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	weights := 0.0
+	for _, w := range f.past.Weight {
+		weights += w
+	}
+	if all := float64(3 * 9 * 4 * 3); f.past.rows() < f.Reservoir-1 || f.past.rows() > f.Reservoir || weights < all/2 || weights > 2*all {
+		t.Errorf("%d steps are kept, want %d; their weights add up to %g, want about %g", f.past.rows(), f.Reservoir, weights, all)
+	}
+}
+
+// Steps are alike whose inputs are, in every bit, and no others.
+func TestStepsAreAlikeInEveryBit(t *testing.T) {
+	zero := float32(math.Copysign(0, -1))
+	obs, act := []float32{0, 1, 0, 2, 1, zero, 1}, []float32{0, 1, 0, 0, 1, 0, 2}
+	s := steps{
+		obs: func(to []float32, row int) { to[0] = obs[row] },
+		act: func(to []float32, row int) { to[0] = act[row] },
+	}
+	for _, c := range []struct {
+		act   int
+		first []int
+		of    []int32
+	}{
+		{0, []int{0, 1, 3, 5}, []int32{0, 1, 0, 2, 1, 3, 1}},
+		{1, []int{0, 1, 3, 5, 6}, []int32{0, 1, 0, 2, 1, 3, 4}},
+	} {
+		var d distinct
+		if first := d.find(s, len(obs), 1, c.act); !slices.Equal(first, c.first) || !slices.Equal(d.of, c.of) {
+			t.Errorf("with %d numbers of actions: first %v of %v, want %v of %v", c.act, first, d.of, c.first, c.of)
+		}
+		if w := d.weights(func(int) float64 { return 2 }); w[0] != 4 || len(w) != len(c.first) {
+			t.Errorf("with a weight of 2 each, kinds weigh %v", w)
+		}
+	}
+}

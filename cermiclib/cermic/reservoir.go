@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cermic
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+	"cermic/envs/rng"
+)
+
+// reservoir keeps earlier agent steps, each with the number of steps that it stands for. A uniform sample of a hundred thousand
+// steps holds nearly none from where agents have been ten times, and takes that for new. So a step is kept with a
+// probability in proportion to its leverage, what the others leave open of it: rare steps are kept as they are, common ones
+// as a few of large weight. Σ w·ηηᵀ stays that of all steps in expectation (Drineas et al. 2006; of a stream: Cohen et al. 2016).
+type reservoir struct {
+	room     int // M
+	seed     uint64
+	obs, act int // lengths
+	reservoirState
+}
+
+// reservoirState is what a checkpoint keeps of it. encoding/gob writes floats bit for bit.
+type reservoirState struct {
+	Obs, Act []float32 // [≤M,I], [≤M,A]
+	Weight   []float64 // [≤M] how many steps each stands for
+}
+
+func newReservoir(room, act int, b *nn.Build) (*reservoir, error) {
+	obs := b.Spec.InLen()
+	if size := 4 * room * (obs + act); size > reservoirBytes {
+		return nil, fmt.Errorf("cermic: int_form.reservoir is %d steps of %d numbers, %d MiB, more than %d: lower it",
+			room, obs+act, size>>20, reservoirBytes>>20)
+	}
+	return &reservoir{room: room, seed: b.Seed, obs: obs, act: act}, nil
+}
+
+func (r *reservoir) rows() int { return len(r.Weight) }
+
+// steps are those that are kept.
+func (r *reservoir) steps() steps {
+	return steps{
+		obs: func(to []float32, k int) { copy(to, r.Obs[k*r.obs:]) },
+		act: func(to []float32, k int) { copy(to, r.Act[k*r.act:]) },
+	}
+}
+
+// resample keeps room of the earlier steps, with x = ηᵀΛ⁻¹η old, and of those of the rollout x that are alive, with now. from
+// has what is kept of the latter.
+func (r *reservoir) resample(x *rl.Rollout, from steps, old, now []float64) {
+	weight, leverage := append([]float64(nil), r.Weight...), make([]float64, 0, len(old)+len(now))
+	for k, v := range old {
+		leverage = append(leverage, min(weight[k]*v, 1)) // 1 for what nothing else tells of
+	}
+	var rows []int // of the rollout
+	for row, v := range now {
+		if x.Alive[row] != 0 {
+			rows, weight, leverage = append(rows, row), append(weight, 1), append(leverage, v/(1+v)) // beside Λ with the step itself
+		}
+	}
+	chosen, chance := draw(weight, leverage, r.room, rng.New(r.seed, "cermic leverage", uint64(x.Iteration)))
+	var next reservoirState
+	for _, i := range chosen {
+		next.Weight = append(next.Weight, weight[i]/chance[i])
+		if i < len(old) {
+			next.Obs, next.Act = append(next.Obs, r.Obs[i*r.obs:(i+1)*r.obs]...), append(next.Act, r.Act[i*r.act:(i+1)*r.act]...)
+			continue
+		}
+		at, row := len(next.Weight)-1, rows[i-len(old)]
+		next.Obs, next.Act = append(next.Obs, make([]float32, r.obs)...), append(next.Act, make([]float32, r.act)...)
+		from.obs(next.Obs[at*r.obs:], row)
+		from.act(next.Act[at*r.act:], row)
+	}
+	r.reservoirState = next
+}
+
+const (
+	commonShare  = 0.1   // part of the probability that goes by weight alone, so that no weight grows beyond what a sum bears
+	leverageTiny = 1e-30 // keeps leverages that are all 0 from dividing by zero
+)
+
+// draw chooses room of the steps of these weights, or all if there are no more, systematically (Madow 1949), each with the
+// chance that it returns: in proportion to leverage but for commonShare, in proportion to weight, and at most 1.
+func draw(weight, leverage []float64, room int, random *rng.Rand) (chosen []int, chance []float64) {
+	chance = make([]float64, len(weight))
+	if len(weight) <= room {
+		for i := range chance {
+			chosen, chance[i] = append(chosen, i), 1
+		}
+		return chosen, chance
+	}
+	var weights, leverages float64
+	for i := range weight {
+		weights, leverages = weights+weight[i], leverages+leverage[i]
+	}
+	worth := make([]float64, len(weight))
+	for i := range worth {
+		worth[i] = commonShare*weight[i]/weights + (1-commonShare)*leverage[i]/max(leverages, leverageTiny)
+	}
+	total := func(scale float64) (n float64) {
+		for _, v := range worth {
+			n += min(scale*v, 1)
+		}
+		return n
+	}
+	low, high := 0.0, float64(room)
+	for total(high) < float64(room) {
+		low, high = high, 2*high
+	}
+	for range 60 {
+		if middle := (low + high) / 2; total(middle) < float64(room) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	sum, next := 0.0, random.Float64()
+	for i, v := range worth {
+		chance[i] = min(high*v, 1)
+		if sum += chance[i]; sum > next && len(chosen) < room {
+			chosen, next = append(chosen, i), next+1
+		}
+	}
+	return chosen, chance
+}
+
+func (r *reservoir) save() []byte {
+	var data bytes.Buffer
+	if err := gob.NewEncoder(&data).Encode(r.reservoirState); err != nil {
+		panic("cermic: cannot save the reservoir of the bonus: " + err.Error()) // gob encodes every slice of numbers
+	}
+	return data.Bytes()
+}
+
+func (r *reservoir) load(state []byte) error {
+	var s reservoirState
+	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
+		return fmt.Errorf("this is no saved state of int_form: %w", err)
+	}
+	if n := len(s.Weight); n > r.room || len(s.Obs) != n*r.obs || len(s.Act) != n*r.act {
+		return fmt.Errorf("the saved state of int_form does not fit its settings or the task: it holds %d steps of %d numbers, "+
+			"want at most %d steps", n, len(s.Obs)+len(s.Act), r.room)
+	}
+	r.reservoirState = s
+	return nil
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/envs/rng"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+	"cermic/viz"
+)
+
+// World is a task of the noise study, with the frames and seeds that it is trained for.
+type World struct {
+	Task   string // with its settings behind it: "explore/rooms task.tv=screen"
+	Frames int    // 0: the budget's
+	Seeds  []uint64
+	Arms   []string // of RobustnessArms; nil for all
+}
+
+// Robustness is the study of what the learned code does for curiosity beside noise, as reproduce/PLAN.md has it.
+type Robustness struct {
+	Worlds []World
+	Budget string
+}
+
+// RobustnessArms are the arms of the study, each a name and a method with its settings behind it.
+var RobustnessArms = [][2]string{
+	{"α = .2", ucb}, {"α = 0", ucb + " explore.alpha=0"}, {"never trained", ucb + " explore.cermic_steps=0"},
+	{"α = 1", ucb + " explore.alpha=1"}, {"without L_exploit", ucb + " explore.exploit=false"},
+	{"GRU memory", "mappo-cermic-ucb explore.memory=gru"}, {"graph memory", "mappo-cermic-ucb explore.memory=graph"},
+	{"printed r^i", "mappo-cermic explore.memory=mlp"}, {"mappo-rff", "mappo-rff"}, {"mace", "mace"}, {"mappo-db", "mappo-db"},
+	{"mappo", "mappo"}, {"mappo, entropy bonus", "mappo learner.entropy_coef=0.01"},
+}
+
+const ucb = "mappo-cermic-ucb explore.memory=mlp"
+
+// DefaultRobustness is the whole study.
+func DefaultRobustness() Robustness {
+	ten, five := seeds(21, 30), seeds(21, 25)
+	few := []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}
+	n := Robustness{Budget: "explore", Worlds: []World{
+		{"explore/lock task.tv=screen", 300_000, ten, nil}, {"explore/lock", 300_000, ten, nil},
+		{"explore/rooms task.tv=screen", 0, ten, nil},
+	}}
+	for _, task := range []string{"lock", "rooms", "pass", "secret"} {
+		for _, tv := range []string{"", " task.tv=screen", " task.tv=peer"} {
+			name := "explore/" + task + tv
+			if !slices.ContainsFunc(n.Worlds, func(w World) bool { return w.Task == name }) {
+				frames := 0
+				if task == "lock" {
+					frames = 300_000
+				}
+				n.Worlds = append(n.Worlds, World{name, frames, five, few})
+			}
+		}
+	}
+	return n
+}
+
+// seeds lists the numbers from first to last.
+func seeds(first, last uint64) (out []uint64) {
+	for s := first; s <= last; s++ {
+		out = append(out, s)
+	}
+	return out
+}
+
+// solvedFrom is the share of episodes of the last evaluation from which on a run succeeds.
+const solvedFrom = 0.5
+
+// arms composes the arms of a world.
+func (n Robustness) arms(w World) (out []plan.Arm, err error) {
+	task := strings.Fields(w.Task)
+	for _, named := range RobustnessArms {
+		if w.Arms != nil && !slices.Contains(w.Arms, named[0]) {
+			continue
+		}
+		method := strings.Fields(named[1])
+		set := slices.Concat(task[1:], method[1:])
+		if w.Frames > 0 {
+			set = append(set, fmt.Sprintf("budget.frames=%d", w.Frames))
+		}
+		arm := plan.Arm{Label: named[0]}
+		for _, seed := range w.Seeds {
+			e, err := plan.New(plan.Request{Task: task[0], Method: method[0], Budget: n.Budget, Set: set, Seed: seed})
+			if err != nil {
+				return nil, err
+			}
+			arm.Experiments = append(arm.Experiments, e)
+		}
+		out = append(out, arm)
+	}
+	return out, nil
+}
+
+// Experiments lists those of the study, each once.
+func (n Robustness) Experiments() ([]experiment.Config, error) {
+	lists := make([][]plan.Arm, len(n.Worlds))
+	for i, w := range n.Worlds {
+		var err error
+		if lists[i], err = n.arms(w); err != nil {
+			return nil, err
+		}
+	}
+	return experiments(lists...)
+}
+
+// groups are the complete runs of a world's arms.
+func (n Robustness) groups(st *results.Store, w World) ([]results.Group, error) {
+	arms, err := n.arms(w)
+	if err != nil {
+		return nil, err
+	}
+	return complete(st, arms)
+}
+
+// succeeded counts the runs of a group that succeed.
+func succeeded(g results.Group) (k int) {
+	for _, r := range g.Runs {
+		if lastSuccess(r) >= solvedFrom {
+			k++
+		}
+	}
+	return k
+}
+
+// waited is how many frames a run takes to the first evaluation from which on it succeeds.
+func waited(r *results.Record) stats.Waiting {
+	at := stats.Waiting{Time: float64(r.Frames)}
+	for _, e := range slices.Backward(r.Evals) {
+		if mean(e.Success) < solvedFrom {
+			break
+		}
+		at = stats.Waiting{Time: float64(e.Frames), Event: true}
+	}
+	return at
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v)) // NaN of none
+}
+
+// lasts are the last values of a scalar, one a run.
+func lasts(g results.Group, scalar string) (out []float64) {
+	for _, r := range g.Runs {
+		if points := r.Scalars[scalar]; len(points) > 0 {
+			out = append(out, points[len(points)-1].Value)
+		}
+	}
+	return out
+}
+
+// Table shows, for each world, how many runs of each arm succeed, the coverage of each seed, and the frames to success.
+func (n Robustness) Table(st *results.Store, world int) (viz.Table, error) {
+	w := n.Worlds[world]
+	t := viz.Table{Title: worldLabel(w.Task), Header: []string{"arm", "runs that succeed", "exact 95 % interval", "coverage by seed", "frames to success, by seed"},
+		Notes: []string{fmt.Sprintf("Seeds %d to %d, budget %s. A run succeeds if at least half of the episodes of its last evaluation do. "+
+			"Coverage: share of the task's cells that training has visited. A dash: the run never succeeds.", w.Seeds[0], w.Seeds[len(w.Seeds)-1], n.Budget)}}
+	groups, err := n.groups(st, w)
+	if err != nil {
+		return t, err
+	}
+	for _, g := range groups {
+		line := []string{g.Label, viz.Missing, viz.Missing, viz.Missing, viz.Missing}
+		if len(g.Runs) > 0 {
+			k, i := succeeded(g), stats.Exact(succeeded(g), len(g.Runs))
+			line[1], line[2] = fmt.Sprintf("%d of %d", k, len(g.Runs)), fmt.Sprintf("%.2f to %.2f", i.Low, i.High)
+			var covered, frames []string
+			for _, c := range lasts(g, "coverage") {
+				covered = append(covered, strings.TrimPrefix(fmt.Sprintf("%.2f", c), "0"))
+			}
+			for _, r := range g.Runs {
+				if at := waited(r); at.Event {
+					frames = append(frames, fmt.Sprintf("%.0fk", at.Time/1000))
+				} else {
+					frames = append(frames, viz.Missing)
+				}
+			}
+			line[3], line[4] = strings.Join(covered, ", "), strings.Join(frames, ", ")
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	return t, nil
+}
+
+// Summary counts the runs of each arm that succeed, a column a world.
+func (n Robustness) Summary(st *results.Store) (viz.Table, error) {
+	t := viz.Table{Title: "Runs that succeed", Header: []string{"arm"}, Notes: []string{
+		"Runs that succeed of those that are complete. Seeds 21 to 30 in the first three columns, 21 to 25 in the others."}}
+	rows := make([][]string, len(RobustnessArms))
+	for i, a := range RobustnessArms {
+		rows[i] = []string{a[0]}
+	}
+	for _, w := range n.Worlds {
+		t.Header = append(t.Header, worldLabel(w.Task))
+		groups, err := n.groups(st, w)
+		if err != nil {
+			return t, err
+		}
+		for i, a := range RobustnessArms {
+			cell := viz.Missing
+			if k := slices.IndexFunc(groups, func(g results.Group) bool { return g.Label == a[0] && len(g.Runs) > 0 }); k >= 0 {
+				cell = fmt.Sprintf("%d/%d", succeeded(groups[k]), len(groups[k].Runs))
+			}
+			rows[i] = append(rows[i], cell)
+		}
+	}
+	t.Rows = rows
+	return t, nil
+}
+
+// worldLabel is a task's name without its family, with its distraction in words.
+func worldLabel(task string) string {
+	fields := strings.Fields(task)
+	name := path.Base(fields[0])
+	switch {
+	case strings.Contains(task, "tv=screen"):
+		return name + " beside a screen of noise"
+	case strings.Contains(task, "tv=peer"):
+		return name + " beside a peer that acts at random"
+	}
+	return name
+}
+
+// Verdict answers the primary question from the runs of the first world, and the secondary ones below it.
+func (n Robustness) Verdict(st *results.Store) (viz.Box, error) {
+	box := viz.Box{Mark: viz.Open, Head: string(paper.NotTested), Text: "What the module learns lets Theorem 1's bonus get past a screen of noise."}
+	groups, err := n.groups(st, n.Worlds[0])
+	if err != nil {
+		return box, err
+	}
+	by := map[string]results.Group{}
+	for _, g := range groups {
+		by[g.Label] = g
+	}
+	trained := by["α = .2"]
+	var p []float64
+	controls := []string{"α = 0", "never trained"}
+	for _, name := range controls {
+		other := by[name]
+		if min(len(trained.Runs), len(other.Runs)) < len(n.Worlds[0].Seeds) {
+			box.Lines = append(box.Lines, fmt.Sprintf("%d of %d runs of α = .2 and %d of %s are complete.",
+				len(trained.Runs), len(n.Worlds[0].Seeds), len(other.Runs), name))
+			return box, nil
+		}
+		p = append(p, stats.Fisher(succeeded(trained), len(trained.Runs), succeeded(other), len(other.Runs)))
+	}
+	better := true
+	for i, adjusted := range stats.Holm(p) {
+		other := by[controls[i]]
+		better = better && adjusted < 1-stats.Level
+		box.Lines = append(box.Lines, fmt.Sprintf("%s: α = .2 succeeds in %d of %d runs, %s in %d of %d (Fisher's exact test, one-sided, Holm: p = %.2g).",
+			worldLabel(n.Worlds[0].Task), succeeded(trained), len(trained.Runs), controls[i], succeeded(other), len(other.Runs), adjusted))
+	}
+	box.Mark, box.Head = viz.Open, string(paper.Undecided)
+	if better {
+		box.Mark, box.Head = viz.Good, string(paper.Supported)
+	}
+	for _, name := range []string{"without L_exploit", "α = 1"} {
+		if other := by[name]; len(other.Runs) > 0 {
+			box.Lines = append(box.Lines, fmt.Sprintf("Frames to success, α = .2 beside %s: log-rank p = %.2g.", name,
+				stats.LogRank(waits(trained), waits(other))))
+		}
+	}
+	line, err := n.besideMACE(st)
+	if line != "" {
+		box.Lines = append(box.Lines, line)
+	}
+	return box, err
+}
+
+func waits(g results.Group) (out []stats.Waiting) {
+	for _, r := range g.Runs {
+		out = append(out, waited(r))
+	}
+	return out
+}
+
+// besideMACE compares the success of α = .2 with MACE's over all worlds that have runs of both.
+func (n Robustness) besideMACE(st *results.Store) (string, error) {
+	var ours, theirs [][]float64
+	for _, w := range n.Worlds {
+		groups, err := n.groups(st, w)
+		if err != nil {
+			return "", err
+		}
+		var x, y []float64
+		for _, g := range groups {
+			for _, r := range g.Runs {
+				switch g.Label {
+				case "α = .2":
+					x = append(x, lastSuccess(r))
+				case "mace":
+					y = append(y, lastSuccess(r))
+				}
+			}
+		}
+		if len(x) > 0 && len(y) > 0 {
+			ours, theirs = append(ours, x), append(theirs, y)
+		}
+	}
+	if len(ours) == 0 {
+		return "", nil
+	}
+	i := stats.BootstrapTwo(ours, theirs, stats.Improvement, comparisonReps, rng.New(1, "noise"))
+	return fmt.Sprintf("Over %d of %d task variants, a run of α = .2 succeeds more often than one of MACE with probability %.2f [%.2f, %.2f]; "+
+		"0.5 means no difference.", len(ours), len(n.Worlds), i.Value, i.Low, i.High), nil
+}
+
+// Coverage draws the share of a task's cells that have been visited over frames, a panel a world.
+func (n Robustness) Coverage(st *results.Store, worlds ...int) (viz.Panels, error) {
+	var plots []*plot.Plot
+	for _, i := range worlds {
+		p, err := n.curves(st, n.Worlds[i], "coverage", worldLabel(n.Worlds[i].Task), "cells visited", nil)
+		if err != nil {
+			return viz.Panels{}, err
+		}
+		plots = append(plots, p)
+	}
+	return n.panels(plots, nil), nil
+}
+
+// probed are the arms that the question of what the code keeps is about.
+var probed = []string{"α = .2", "α = 0", "α = 1", "without L_exploit", "never trained"}
+
+// Why draws what x̄_t and s_t keep of the screen and of the agents' own state over training, and the code's rate.
+func (n Robustness) Why(st *results.Store) (viz.Panels, error) {
+	var plots []*plot.Plot
+	for _, panel := range [][3]string{
+		{"cermic/probe_screen_x", "the screen, from x_t", "R²"}, {"cermic/probe_own_x", "the agent's own state, from x_t", "R²"},
+		{"cermic/probe_screen_s", "the screen, from s_t", "R²"}, {"cermic/probe_own_s", "the agent's own state, from s_t", "R²"},
+		{"cermic/kl", "rate of the code", "KL / d_x"}, {"coverage", "coverage", "cells visited"},
+	} {
+		p, err := n.curves(st, n.Worlds[0], panel[0], panel[1], panel[2], probed)
+		if err != nil {
+			return viz.Panels{}, err
+		}
+		plots = append(plots, p)
+	}
+	return n.panels(plots, probed), nil
+}
+
+// curves draws a scalar of a world's arms, or of some of them.
+func (n Robustness) curves(st *results.Store, w World, scalar, title, y string, some []string) (*plot.Plot, error) {
+	groups, err := n.groups(st, w)
+	if err != nil {
+		return nil, err
+	}
+	if some != nil {
+		groups = slices.DeleteFunc(groups, func(g results.Group) bool { return !slices.Contains(some, g.Label) })
+	}
+	lines, series := viz.Scalar(groups, scalar), make([]viz.Series, len(groups))
+	for k, g := range groups {
+		series[k] = viz.Series{Label: g.Label}
+		if i := slices.IndexFunc(lines, func(s viz.Series) bool { return s.Label == g.Label }); i >= 0 {
+			series[k] = lines[i]
+		}
+	}
+	high := 0.0
+	if scalar != "cermic/kl" {
+		high = 1
+	}
+	return viz.Curves(viz.Figure{Title: title, X: "frames", Y: y, Unlabelled: true, High: high}, series...)
+}
+
+// panels arranges plots, with one legend for all.
+func (n Robustness) panels(plots []*plot.Plot, labels []string) viz.Panels {
+	if labels == nil {
+		for _, a := range RobustnessArms {
+			labels = append(labels, a[0])
+		}
+	}
+	p := viz.NewPanels(2, plots...)
+	p.Legend, p.Height = viz.Styles(labels...), 2.3*vg.Inch
+	return p
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package figures
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/results"
+	"cermic/viz"
+)
+
+func TestRobustnessIsThePlansStudy(t *testing.T) {
+	study := DefaultRobustness()
+	es, err := study.Experiments()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Thirteen arms on three worlds with ten seeds, six arms on nine worlds with five.
+	if want := 13*3*10 + 6*9*5; len(es) != want || len(study.Worlds) != 12 {
+		t.Errorf("%d experiments on %d worlds, want %d on 12", len(es), len(study.Worlds), want)
+	}
+	for _, e := range es {
+		if e.Seed < 21 || e.Seed > 30 {
+			t.Fatalf("%s has seed %d, which the plan does not name", e.Label(), e.Seed)
+		}
+	}
+	st := libtest.Store(t)
+	box, err := study.Verdict(st)
+	if err != nil || box.Mark != viz.Open || !strings.Contains(strings.Join(box.Lines, " "), "0 of 10") {
+		t.Errorf("an empty store gives %+v, %v", box, err)
+	}
+	table, err := study.Table(st, 0)
+	if err != nil || len(table.Rows) != len(RobustnessArms) || table.Rows[0][1] != viz.Missing {
+		t.Errorf("an empty store gives %+v, %v", table, err)
+	}
+	if _, err := study.Why(st); err != nil {
+		t.Error(err)
+	}
+}
+
+// A run has succeeded from the first evaluation on behind which none fails.
+func TestFramesToSuccess(t *testing.T) {
+	run := func(successes ...float64) *results.Record {
+		r := &results.Record{Frames: 100 * len(successes)}
+		for k, s := range successes {
+			r.Evals = append(r.Evals, results.Eval{Frames: 100 * (k + 1), Success: []float64{s, s}})
+		}
+		return r
+	}
+	for _, c := range []struct {
+		run   *results.Record
+		time  float64
+		event bool
+	}{
+		{run(0, 1, .2, .5, 1), 400, true}, {run(1, 1, 0), 300, false}, {run(.6), 100, true}, {run(), 0, false},
+	} {
+		if got := waited(c.run); got.Time != c.time || got.Event != c.event {
+			t.Errorf("%v waits %+v, want %g, %v", c.run.Evals, got, c.time, c.event)
+		}
+	}
+	if k := succeeded(results.Group{Runs: []*results.Record{run(0, 1), run(1, 0), run(.5), run()}}); k != 2 {
+		t.Errorf("%d runs succeed, want 2", k)
+	}
+}
