@@ -154,9 +154,9 @@ func (s setup) packages(name, what, file string, flags ...string) error {
 	})
 }
 
-// wheelPlatform is the only system that the wheel of XLA's CPU plug-in serves. The wheel, lammps-jax-pjrt-cpu 0.11.2, is published by one person
-// for another project; the committed records have its bits. pip compares the whole wheel with the hash in requirements-xla.txt, and every
-// set-up compares the unpacked library with wheelSHA256.
+// wheelPlatform is the only system that the wheel of XLA's CPU plug-in serves. The wheel, lammps-jax-pjrt-cpu 0.11.2, is
+// published by one person for another project; the committed records have its bits. pip compares the whole wheel with the
+// hash in requirements-xla.txt, and every set-up compares the unpacked library with wheelSHA256.
 const (
 	wheelPlatform = "linux/amd64"
 	wheelSHA256   = "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"
@@ -186,11 +186,12 @@ func (s setup) plugins() {
 	}
 }
 
-// cpuPlugin installs XLA for the CPU: the wheel on its platform, and go-xla's build elsewhere or if the wheel fails.
+// cpuPlugin installs XLA for the CPU: the wheel on its platform, and go-xla's build elsewhere or if the wheel fails. No hash
+// of that build is published; the stamp shows whether it has changed since it was installed.
 func (s setup) cpuPlugin(platform string) error {
 	if platform == wheelPlatform {
-		err := cmp.Or(s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps", "--force-reinstall"), s.checkPlugin())
-		if err == nil || s.ctx.Err() != nil {
+		err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps", "--force-reinstall")
+		if err = cmp.Or(err, s.checkPlugin()); err == nil || s.ctx.Err() != nil {
 			return err
 		}
 		s.ready("", err.Error()+"; go-xla's build is tried instead")
@@ -214,8 +215,9 @@ func (s setup) cpuPlugin(platform string) error {
 			err = mark(stamp, library)
 		}
 		if err != nil {
-			return fmt.Errorf("XLA's plug-in did not come from github.com/%s (%w): run setup again with a network, with a token in GH_TOKEN "+
-				"if GitHub refuses, or name a folder with your own %s in %s", installer.BinaryCPUReleasesRepo, err, nn.CPUPlugin, nn.PluginVariable)
+			return fmt.Errorf("XLA's plug-in could not be installed from github.com/%s (%w): run setup again with a network, "+
+				"set GH_TOKEN if GitHub refuses, or name a folder with your own %s in %s",
+				installer.BinaryCPUReleasesRepo, err, nn.CPUPlugin, nn.PluginVariable)
 		}
 		return nil
 	})
