@@ -4,6 +4,7 @@
 // A page holds blocks such as
 //
 //	<!-- settings mappo learner policy -->  settings of a method, by the beginnings of their keys
+//	<!-- changes mace-native mace -->       settings of the first method that differ from the second's
 //	<!-- tasks vmas -->                     settings of all tasks of a family
 //	<!-- results mappo mappo-eps -->        rows of RESULTS.md, without runs whose settings were changed
 //
@@ -29,7 +30,7 @@ import (
 var regen = flag.Bool("regen", false, "rewrite the generated blocks of the pages")
 
 // block matches one generated block: what generates it, and its arguments.
-var block = regexp.MustCompile(`(?s)<!-- (settings|tasks|results) ([^>]*) -->\n.*?<!-- end -->`)
+var block = regexp.MustCompile(`(?s)<!-- (settings|changes|tasks|results) ([^>]*) -->\n.*?<!-- end -->`)
 
 // pages returns the texts of all pages, by their paths.
 func pages(t *testing.T) map[string]string {
@@ -61,6 +62,8 @@ func TestGeneratedBlocksAreCurrent(t *testing.T) {
 			switch m[1] {
 			case "settings":
 				table = settings(t, args[0], args[1:])
+			case "changes":
+				table = changes(t, args[0], args[1])
 			case "tasks":
 				table = tasks(t, args[0])
 			case "results":
@@ -108,6 +111,21 @@ func settings(t *testing.T, method string, parts []string) viz.Table {
 		part, _, _ := strings.Cut(s.Key, ".")
 		if slices.Contains(parts, part) {
 			out.Rows = append(out.Rows, []string{code(s.Key), code(short[s.Key]), code(s.Value), s.Sentence() + s.Range()})
+		}
+	}
+	return out
+}
+
+// changes lists the settings of a variant at the paper's budget that differ from those of its base, or that the base lacks.
+func changes(t *testing.T, variant, base string) viz.Table {
+	out := viz.Table{Header: []string{"setting", "`" + variant + "`", "`" + base + "`", "what it is"}}
+	of := map[string]string{}
+	for _, s := range settingsAt(t, "balance", base, "paper") {
+		of[s.Key] = s.Value
+	}
+	for _, s := range settingsAt(t, "balance", variant, "paper") {
+		if was, known := of[s.Key]; !known || was != s.Value {
+			out.Rows = append(out.Rows, []string{code(s.Key), code(s.Value), code(was), s.Sentence() + s.Range()})
 		}
 	}
 	return out
