@@ -19,6 +19,7 @@ import (
 var pages = []string{
 	"README.md", "reproduce/README.md", "reproduce/RESULTS.md", "reproduce/CLAIMS.md", "reproduce/PERFORMANCE.md", "notebooks/README.md",
 	"envs/vmas/README.md", "envs/meltingpot/README.md", "envs/smac/README.md", "envs/explore/README.md", "envs/python/README.md",
+	"cermiclib/cermic/DECISIONS.md", ".github/CONTRIBUTING.md", "reproduce/CHANGELOG.md",
 }
 
 func page(t *testing.T, name string) string {
@@ -31,8 +32,15 @@ func page(t *testing.T, name string) string {
 }
 
 func TestPagesNameCommandsFlagsAndFilesThatExist(t *testing.T) {
+	docs, err := filepath.Glob("docs/*.md")
+	if err != nil || len(docs) == 0 {
+		t.Fatalf("no pages in docs: %v", err)
+	}
 	command, link := regexp.MustCompile("go run \\./reproduce ([a-z]+)([^`\n#]*)"), regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	for _, name := range pages {
+	for _, name := range append(pages, docs...) {
+		if strings.HasPrefix(name, "docs") {
+			name = "reproduce/" + filepath.ToSlash(name)
+		}
 		text := page(t, name)
 		for _, m := range command.FindAllStringSubmatch(text, -1) {
 			i := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == m[1] })

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gomlx/go-xla/installer"
+
 	"cermic/cermiclib/nn"
 )
 
@@ -152,20 +154,17 @@ func (s setup) packages(name, what, file string, flags ...string) error {
 	})
 }
 
-// cpuPlugin is the library of XLA's CPU plug-in as its wheel has it. The wheel, lammps-jax-pjrt-cpu 0.11.2, is published by one person for another
-// project; pip compares the whole of it with the hash in requirements-xla.txt, and what it unpacked is compared with this one at every set-up.
+// wheelPlatform is the only system that the wheel of XLA's CPU plug-in serves. The wheel, lammps-jax-pjrt-cpu 0.11.2, is
+// published by one person for another project; the committed records have its bits. pip compares the whole wheel with the
+// hash in requirements-xla.txt, and every set-up compares the unpacked library with wheelSHA256.
 const (
-	cpuPlugin       = "pjrt_c_api_cpu_plugin.so"
-	cpuPluginSHA256 = "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"
+	wheelPlatform = "linux/amd64"
+	wheelSHA256   = "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"
 )
 
 // plugins installs XLA where it can run. Nothing here is an error: without XLA the pure Go backend does the work.
 func (s setup) plugins() {
 	const slower = "graphs will run on the pure Go backend, " + nn.Slower
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		s.ready("xla", "there is no plug-in for "+runtime.GOOS+"/"+runtime.GOARCH+": "+slower)
-		return
-	}
 	if !s.compiler() {
 		if s.ctx.Err() != nil {
 			return // the next step says that it was stopped
@@ -173,12 +172,13 @@ func (s setup) plugins() {
 		s.ready("xla", "there is no C compiler: "+slower+"; install gcc and run setup again")
 		return
 	}
+	platform := runtime.GOOS + "/" + runtime.GOARCH
 	if own := ownPlugin(); own != "" {
 		s.ready("xla", "the plug-in of "+nn.PluginVariable+" is used, "+own)
-	} else if err := cmp.Or(s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps", "--force-reinstall"), s.checkPlugin()); err != nil {
-		s.ready("", err.Error()+"; "+slower)
+	} else if err := s.cpuPlugin(platform); err != nil && s.ctx.Err() == nil {
+		s.ready("xla", err.Error()+"; "+slower)
 	}
-	if !s.gpu {
+	if !s.gpu || platform != wheelPlatform {
 		return
 	}
 	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", "requirements-cuda.txt", "--no-deps"); err != nil {
@@ -186,10 +186,47 @@ func (s setup) plugins() {
 	}
 }
 
+// cpuPlugin installs XLA for the CPU: the wheel on its platform, and go-xla's build elsewhere or if the wheel fails. No hash
+// of that build is published; the stamp shows whether it has changed since it was installed.
+func (s setup) cpuPlugin(platform string) error {
+	if platform == wheelPlatform {
+		err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps", "--force-reinstall")
+		if err = cmp.Or(err, s.checkPlugin()); err == nil || s.ctx.Err() != nil {
+			return err
+		}
+		s.ready("", err.Error()+"; go-xla's build is tried instead")
+	}
+	if !slices.Contains(installer.CPUSupportedPlatforms, strings.ReplaceAll(platform, "/", "_")) {
+		return errors.New("there is no XLA plug-in for " + platform)
+	}
+	dir, stamp := s.path(".venv", "lib", "go-xla"), s.path(".venv", "installed-go-xla")
+	library := filepath.Join(dir, nn.CPUPlugin)
+	if upToDate(stamp, library) {
+		s.ready("xla", "already there, from go-xla")
+		return nil
+	}
+	return s.step("xla", "XLA for the CPU, from go-xla", func() (err error) {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+		unzips := runtime.GOOS == "windows" // the installer tells a zip by its name, which only its cache keeps
+		nn.Quietly(func() { err = installer.CPUAutoInstall(dir, unzips, installer.Quiet) })
+		if err == nil {
+			err = mark(stamp, library)
+		}
+		if err != nil {
+			return fmt.Errorf("XLA's plug-in could not be installed from github.com/%s (%w): run setup again with a network, "+
+				"set GH_TOKEN if GitHub refuses, or name a folder with your own %s in %s",
+				installer.BinaryCPUReleasesRepo, err, nn.CPUPlugin, nn.PluginVariable)
+		}
+		return nil
+	})
+}
+
 // ownPlugin is the CPU plug-in in the folders that the user names, "" if there is none.
 func ownPlugin() string {
 	for _, dir := range filepath.SplitList(os.Getenv(nn.PluginVariable)) {
-		path := filepath.Join(dir, cpuPlugin)
+		path := filepath.Join(dir, nn.CPUPlugin)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path
 		}
@@ -199,9 +236,9 @@ func ownPlugin() string {
 
 // checkPlugin compares the installed library with what the wheel holds. Another one is moved aside, where no program looks for it.
 func (s setup) checkPlugin() error {
-	found, err := fs.Glob(os.DirFS(s.root), ".venv/lib/python3*/site-packages/lammps_jax_pjrt_cpu/"+cpuPlugin)
+	found, err := fs.Glob(os.DirFS(s.root), ".venv/lib/python3*/site-packages/lammps_jax_pjrt_cpu/"+nn.CPUPlugin)
 	if err != nil || len(found) == 0 {
-		return errors.New("the wheel of XLA's plug-in did not bring " + cpuPlugin)
+		return errors.New("the wheel of XLA's plug-in did not bring " + nn.CPUPlugin)
 	}
 	for _, name := range found {
 		path := s.path(name)
@@ -209,7 +246,7 @@ func (s setup) checkPlugin() error {
 		if err != nil {
 			return err
 		}
-		if strings.TrimSpace(sum) == cpuPluginSHA256 {
+		if strings.TrimSpace(sum) == wheelSHA256 {
 			continue
 		}
 		if err := os.Rename(path, path+".unknown"); err != nil {

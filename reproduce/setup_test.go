@@ -3,12 +3,17 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path"
@@ -85,6 +90,7 @@ func TestSetupInstallsXLAForAGPUOnlyWhereOneIs(t *testing.T) {
 		if !s.compiler() {
 			t.Skip("without a C compiler no plug-in is installed")
 		}
+		release(t, http.StatusNotFound)
 		s.plugins()
 		asked, err := os.ReadFile(s.path("asked"))
 		if err != nil {
@@ -240,7 +246,7 @@ func TestALibraryThatTheWheelDoesNotHoldIsMovedAside(t *testing.T) {
 	if err := s.checkPlugin(); err == nil || !strings.Contains(err.Error(), "did not bring") {
 		t.Errorf("without a library: %v", err)
 	}
-	library := s.path(".venv", "lib", "python3.12", "site-packages", "lammps_jax_pjrt_cpu", cpuPlugin)
+	library := s.path(".venv", "lib", "python3.12", "site-packages", "lammps_jax_pjrt_cpu", nn.CPUPlugin)
 	stamp := s.path(".venv", "installed-requirements-xla.txt")
 	if err := os.MkdirAll(filepath.Dir(library), 0o755); err != nil {
 		t.Fatal(err)
@@ -270,12 +276,99 @@ func TestSetUpLeavesTheWheelToThoseWhoNameNoPlugin(t *testing.T) {
 	if got := ownPlugin(); got != "" {
 		t.Errorf("found %s in empty folders", got)
 	}
-	own := filepath.Join(dir, cpuPlugin)
+	own := filepath.Join(dir, nn.CPUPlugin)
 	if err := os.WriteFile(own, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if got := ownPlugin(); got != own {
 		t.Errorf("found %q, want %s", got, own)
+	}
+}
+
+// release serves every request of this test as GitHub serves go-xla's plug-ins, with the given status for the list of files.
+func release(t *testing.T, status int) {
+	t.Helper()
+	asset := fmt.Sprintf("pjrt_cpu_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) != asset {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"assets": [{"browser_download_url": "https://github.com/%s/%s"}]}`, path.Base(r.URL.Path), asset)
+			return
+		}
+		zipped := gzip.NewWriter(w)
+		archive, version := tar.NewWriter(zipped), path.Base(path.Dir(r.URL.Path))
+		_ = archive.WriteHeader(&tar.Header{Name: "pjrt_c_api_cpu_" + version + "_plugin.so", Mode: 0o755, Size: 2})
+		_, _ = archive.Write([]byte("it"))
+		_ = errors.Join(archive.Close(), zipped.Close())
+	}))
+	t.Cleanup(server.Close)
+	usual := http.DefaultTransport
+	t.Cleanup(func() { http.DefaultTransport = usual })
+	http.DefaultTransport = toServer{new(http.Transport), strings.TrimPrefix(server.URL, "http://")}
+}
+
+// toServer sends each request to one host in the place of its own.
+type toServer struct {
+	http.RoundTripper
+	host string
+}
+
+func (s toServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host = "http", s.host
+	return s.RoundTripper.RoundTrip(r)
+}
+
+func TestTheCPUPluginComesFromTheWheelFirstThenFromGoXLA(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in for python is a shell script, and the release is a tar file")
+	}
+	for name, c := range map[string]struct {
+		platform string
+		wheel    bool // pip brings a library, though not the published one
+		status   int
+		want     string // of the error, empty for success
+	}{
+		"a Mac":                    {"darwin/arm64", true, http.StatusOK, ""},
+		"an ARM server":            {"linux/arm64", true, http.StatusOK, ""},
+		"the wheel is not there":   {wheelPlatform, false, http.StatusOK, ""},
+		"the wheel is another one": {wheelPlatform, true, http.StatusOK, ""},
+		"no build":                 {"darwin/amd64", true, http.StatusOK, "no XLA plug-in for darwin/amd64"},
+		"GitHub refuses":           {"darwin/arm64", true, http.StatusForbidden, "GH_TOKEN"},
+		"no release":               {"darwin/arm64", true, http.StatusNotFound, nn.PluginVariable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := emptyRepository(t)
+			release(t, c.status)
+			site := s.path(".venv", "lib", "python3.12", "site-packages", "lammps_jax_pjrt_cpu")
+			write(t, s.path("reproduce", "jupyter", "requirements-xla.txt"), "cpu==1\n", 0o666)
+			write(t, s.python(), "#!/bin/sh\ntouch "+s.path("asked")+"\n", 0o777)
+			if c.wheel {
+				write(t, filepath.Join(site, nn.CPUPlugin), "the wheel's", 0o666)
+			}
+			err := s.cpuPlugin(c.platform)
+			if _, asked := os.Stat(s.path("asked")); (asked == nil) != (c.platform == wheelPlatform) {
+				t.Errorf("pip is asked on %s: %v", c.platform, asked == nil)
+			}
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("got %v, want one sentence with %q", err, c.want)
+				}
+				return
+			}
+			library := s.path(".venv", "lib", "go-xla", nn.CPUPlugin)
+			if text, _ := os.ReadFile(library); err != nil || string(text) != "it" {
+				t.Fatalf("%q, %v", text, err)
+			}
+			release(t, http.StatusForbidden) // an installed library is not fetched again
+			if err := s.cpuPlugin("darwin/arm64"); err != nil {
+				t.Errorf("the second time: %v", err)
+			}
+			write(t, library, "changed", 0o666) // but a changed one is
+			if err := s.cpuPlugin("darwin/arm64"); err == nil {
+				t.Error("a library that changed is kept")
+			}
+		})
 	}
 }
 

@@ -46,6 +46,24 @@ var decisions = map[int]map[string]string{
 	28: {}, // the scale on which γ is reported
 }
 
+func TestDecisionsPageNamesEveryDecisionWithItsSettings(t *testing.T) {
+	page, err := os.ReadFile("DECISIONS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, keys := range decisions {
+		row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| D%d \|.*$`, d)).Find(page)
+		if row == nil {
+			t.Errorf("DECISIONS.md does not list D%d", d)
+		}
+		for key := range keys {
+			if !strings.Contains(string(row), "`"+key+"`") {
+				t.Errorf("DECISIONS.md does not name %s at D%d", key, d)
+			}
+		}
+	}
+}
+
 func TestEveryDecisionHasSettingsThatAreValidated(t *testing.T) {
 	graph := Default()
 	graph.Memory = memory.DefaultGraph()

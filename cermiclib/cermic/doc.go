@@ -39,40 +39,5 @@
 //
 // The paper also writes γ for the discount: that is Discount wherever it appears.
 //
-// # What an iteration reports
-//
-// From Reward, over all agent steps of the rollout batch:
-//
-//	cermic/int_mean, int_std            r^i
-//	cermic/int_norm_mean, int_norm_std  r^i normalised and clipped, before int_coef
-//	cermic/int_coef                     int_coef after annealing
-//	cermic/probe_screen_s, _x           R² of a linear map from s_t, from x̄_t, to the numbers on the screen, on other environments; tasks with a screen
-//	cermic/probe_own_s, _x              the same for what an agent sees of itself, such as its position
-//	cermic/int_variation                standard deviation over |mean| of r^i before it is normalised; below 0.1 it is nearly a constant
-//	cermic/int_rarity                   rank correlation of r^i with inverse visit counts, -1 to 1; only where the task counts visits
-//
-// From Update, means over its gradient steps:
-//
-//	cermic/steps                        gradient steps taken
-//	cermic/loss, grad_norm              total loss; norm of its gradient before clipping
-//	cermic/loss_upper, loss_lower       L_UB, L_LB
-//	cermic/explore, explore_nce         L_explore, its contrastive term (both are maximised)
-//	cermic/loss_nce                     loss of the critic
-//	cermic/nce_share                    that loss over log(n_neg+1), its value at chance; 1: the critic is no better than chance
-//	cermic/loss_memory                  loss of the memory's own, its detector's for example; only where it has one
-//	cermic/detector_accuracy            share of pairs whose presence a detector that learns tells correctly
-//	cermic/detector_gain                what it tells more of than one that always says the same; below 0 it is of no use
-//	cermic/kl, psi_std                  μ_Ψ and √Σ_Ψ per dimension of x
-//	cermic/upper_active, lower_active   share of agent steps on which each ReLU is positive; useful between 0.05 and 0.6
-//	cermic/band                         share on which both are zero
-//	cermic/gamma_lo, gamma_hi           γ as L_UB and L_LB use it
-//	cermic/gamma_share                  γ_lo over the most that it can be with n_neg negatives: the scale on which runs compare (D28)
-//	cermic/calib_mean, calib_std        mean and spread over agent steps of the correction of h for L_UB, in units of √Σ_Ψ
-//	cermic/enc_std                      spread of s_t over the minibatch, mean over components; below 0.1 it has collapsed
-//	cermic/context_std                  the same of f_n; below 0.05 it has collapsed
-//	cermic/context_before               share of agent steps that have an f_{n-1}; 0 where a graph memory detects nobody
-//	cermic/context_labels               that share if the graph memory detected every visible peer; only with peer_channels
-//	cermic/decoder_std                  σ_ψ
-//	cermic/decoder_rmse                 root of the decoder's mean squared error, over agent steps and components of s_{t+1}
-//	cermic/warn_*                       1 where a scalar of this name left the range in health.go
+// reproduce/docs/cermic.md explains every scalar that an iteration reports, DECISIONS.md every reading "Dk".
 package cermic

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -56,6 +57,9 @@ const Slower = "5.8 times slower than XLA for MAPPO on Balance"
 
 // PluginVariable names folders with PJRT plugins that are taken before any other.
 const PluginVariable = "PJRT_PLUGIN_LIBRARY_PATH"
+
+// CPUPlugin is the file name of XLA's CPU plugin on this system; on a Mac it ends in .so, too.
+var CPUPlugin = "pjrt_c_api_cpu_plugin" + map[bool]string{false: ".so", true: ".dll"}[runtime.GOOS == "windows"]
 
 // Kinds of XLA plugins.
 const (
@@ -115,7 +119,7 @@ func open(config string) (b Backend, err error) {
 		keepCompiled(path)
 	}
 	var c compute.Backend
-	quietly(func() { c, err = compute.NewWithConfig(config) })
+	Quietly(func() { c, err = compute.NewWithConfig(config) })
 	if err != nil {
 		return Backend{}, firstLine(err)
 	}
@@ -141,9 +145,9 @@ func keepCompiled(path string) {
 	_ = xlacache.Install(path, dir) // without it every process compiles anew, which is slower and nothing else
 }
 
-// quietly drops what f prints with package fmt: the Go backend announces each of its options on the standard output, where
-// tables and progress belong.
-func quietly(f func()) {
+// Quietly drops what f prints with package fmt. GoMLX announces options and downloads on the standard output, where tables and
+// progress belong.
+func Quietly(f func()) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		f() // a line too many is better than no backend

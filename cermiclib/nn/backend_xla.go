@@ -20,10 +20,10 @@ import (
 // read before this program could set it.
 func init() { xla.EnableAutoInstall(false) }
 
-// pluginGlobs are where a plugin of each kind lies inside a virtual environment's site-packages.
+// pluginGlobs are where a plugin of each kind lies below one of the folders of sites.
 var pluginGlobs = map[string][]string{
 	cuda: {"jax_plugins/xla_cuda*/xla_cuda_plugin.so", "*/pjrt_c_api_cuda_plugin.so"},
-	cpu:  {"*/pjrt_c_api_cpu_plugin.so", "*/*/pjrt_c_api_cpu_plugin.so"},
+	cpu:  {"*/" + CPUPlugin, "*/*/" + CPUPlugin},
 }
 
 // gpuPresent is HasGPU, asked once; tests say something else.
@@ -93,11 +93,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// sites are the folders of Python packages that a plugin may lie in.
+// sites are the folders that a plugin may lie below: of each virtual environment its Python packages, which come first, and lib, where
+// setup puts go-xla's build.
 func sites() (roots []string) {
 	environment := func(dir string) {
 		found, _ := fs.Glob(os.DirFS(dir), "lib/python3*/site-packages")
-		for _, site := range found {
+		for _, site := range append(found, "lib") {
 			roots = append(roots, filepath.Join(dir, site))
 		}
 	}

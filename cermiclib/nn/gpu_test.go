@@ -173,3 +173,19 @@ func TestAPluginThatCannotBeLoadedIsNamedInOneSentence(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestTheWheelComesBeforeGoXLAsBuild(t *testing.T) {
+	_, onCPU := machine(t, false)
+	venv, _, _ := strings.Cut(onCPU, "/lib/python")
+	other := place(t, venv, "lib", "go-xla", CPUPlugin)
+	want := []string{"xla:" + onCPU, "xla:" + other}
+	if got := plugins(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := os.Remove(onCPU); err != nil {
+		t.Fatal(err)
+	}
+	if got := plugins(); !slices.Equal(got, want[1:]) {
+		t.Errorf("without the wheel got %q, want %q", got, want[1:])
+	}
+}
