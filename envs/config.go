@@ -33,9 +33,9 @@ const (
 // Common holds the settings that every task has; task configs embed it, so that they read as one flat struct. To apply the noise, or to
 // refuse it in Build, is up to the family.
 type Common struct {
-	NumEnvs int    `json:"copies" range:"1..65536"`     // environments stepped in parallel, E; the paper: 60
-	Reward  Reward `json:"reward" oneof:"dense,sparse"` // reward stream that learners are trained on, evaluation always uses the benchmark's metric; dense: every step, sparse: success alone
-	Noise   Noise  `json:"noise,omitzero"`              // region in which observations are noise
+	NumEnvs int    `json:"copies" range:"1..65536" help:"number E of parallel environments; the paper: 60"`
+	Reward  Reward `json:"reward" oneof:"dense,sparse" help:"reward stream of training; dense: every step, sparse: success alone"`
+	Noise   Noise  `json:"noise,omitzero" help:"region in which observations are noise"`
 }
 
 // DefaultCommon returns the paper's 60 environments (its hyper-parameter table) with the sparse reward.

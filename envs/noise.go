@@ -19,11 +19,11 @@ import (
 // Reading: the paper says no more than that. Where the box lies, how large and how loud it is are settings; it lies still,
 // so that avoiding it can be learned.
 type Noise struct {
-	X      float32 `json:"x"`      // centre of the noise region along x, in world units
-	Y      float32 `json:"y"`      // centre of the noise region along y, in world units
-	Width  float32 `json:"width"`  // width of the noise region along x, in world units; 0: no noise
-	Height float32 `json:"height"` // height of the noise region along y, in world units; 0: no noise
-	Scale  float32 `json:"scale"`  // standard deviation of the noise that replaces observations inside; 0: observations there are all zero
+	X      float32 `json:"x" help:"centre of the noise region along x, in world units"`
+	Y      float32 `json:"y" help:"centre of the noise region along y, in world units"`
+	Width  float32 `json:"width" help:"width of the noise region along x, in world units; 0: no noise"`
+	Height float32 `json:"height" help:"height of the noise region along y, in world units; 0: no noise"`
+	Scale  float32 `json:"scale" help:"standard deviation of the noise that replaces observations inside; 0: all zero"`
 }
 
 // DefaultNoise returns the box of our noise figure: a square of side 1 round the origin, a quarter of the area in which the

@@ -23,8 +23,8 @@ import (
 // step is what takes novelty out: with the marginal of what has been seen, a code far from all others tells much. A mixture of codes as a
 // prior: Tomczak and Welling 2017; the estimate of its KL: Hershey and Olsen 2007. It has no counterpart in Theorem 1.
 type Aggregate struct {
-	Codes int     `json:"codes" range:"2..8192"` // M, number of earlier codes that the prior q(x) is a mixture of
-	Keep  float64 `json:"keep"`                  // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next in the draw of codes; 1: all of training alike
+	Codes int     `json:"codes" range:"2..8192" help:"M, number of earlier codes in the mixture prior q(x)"`
+	Keep  float64 `json:"keep" help:"weight, 0 to 1, of earlier agent steps after each rollout batch; 1: no decay"`
 }
 
 // DefaultAggregate returns 256 codes, half of them of the last rollout.

@@ -23,7 +23,7 @@ import (
 // before, for as long as q_ω has not learned it. A prior that is learned from what is usual: Goyal et al. 2019. It has no counterpart in
 // Theorem 1. The gradient of q_ω's loss stops at φ and at the memory. It needs a pass of the memory for each agent step of the rollout.
 type Context struct {
-	Hidden int `json:"hidden" range:"1..8192"` // width of the hidden layer of q_ω, the context-conditioned prior
+	Hidden int `json:"hidden" range:"1..8192" help:"width of the hidden layer of the context-conditioned prior q_ω"`
 }
 
 // DefaultContext returns a hidden layer as wide as that of h.

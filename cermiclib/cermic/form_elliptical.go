@@ -28,21 +28,21 @@ import (
 // uniform reservoir of earlier agent steps, weighted to their true number, and of the present rollout, all with the features that
 // they have now. Over episodes: Henaff et al. 2022; the product of both scopes: arXiv 2306.03236.
 type Elliptical struct {
-	Features  string  `json:"features" oneof:"code,hidden,embed,predicted,next"` // features η of an agent step: the code x_t, a hidden layer, the embedding s_t, what the decoder expects to follow, or s_{t+1}
-	Filter    string  `json:"filter,omitzero" oneof:",foreseeable"`              // what of o_t features are made of; empty: all, foreseeable: all but the directions in which nothing before tells what comes, such as a screen of noise
-	Squash    string  `json:"squash" oneof:"none,relu,tanh,fourier"`             // function of each feature before scaling; fourier: cosines of random mixtures
-	Waves     int     `json:"waves" range:"1..8192"`                             // number of these cosines; with squash=fourier
-	Bandwidth float64 `json:"bandwidth"`                                         // distance beyond which fourier tells steps apart, a feature, where each step's features have variance 1
-	Scale     string  `json:"scale" oneof:"rms,std"`                             // scaling of features; rms: by the root mean square over all (of fourier 1/√2, that over all phases), std: each to mean 0 and variance 1
-	Lambda    float64 `json:"lambda"`                                            // λ, ridge term of Λ; the smaller, the finer the differences of features that tell steps apart
-	Scope     string  `json:"scope" oneof:"global,episode,product"`              // steps that make up Λ; global: all so far, episode: those of this episode before, product: √ of both multiplied
-	Whose     string  `json:"whose" oneof:"all,own"`                             // all: one Λ of all agents' steps, as they share Θ; own: one for each agent
-	Peers     bool    `json:"peers"`                                             // with whose=own: steps of a detected peer count in Λ, too, with weight γ; reads peers' steps in training
-	Reservoir int     `json:"reservoir" range:"1..10000000"`                     // earlier agent steps that are kept, of all agents together; each rollout batch uses at most as many of them as it has
-	Sample    int     `json:"sample,omitzero" range:"0..10000000"`               // agent steps of a rollout batch, and as many earlier ones, that Λ is summed over, weighted as those they stand for; 0: all; not with earlier=leverage
-	Earlier   string  `json:"earlier,omitzero"  oneof:",leverage"`               // which earlier agent steps are kept; empty: a uniform sample, leverage: those that the others tell little of
-	Keep      float64 `json:"keep"`                                              // weight, 0 to 1, that earlier agent steps keep from one rollout batch to the next; 1: they are never forgotten
-	Shape     string  `json:"shape" oneof:"root,log,gain"`                       // r^i as a function of x = ηᵀΛ⁻¹η: √x, √(½·log(1+x)), or gain: ½·log(1+x)
+	Features  string  `json:"features" oneof:"code,hidden,embed,predicted,next" help:"features η of an agent step; predicted: the decoder's mean, next: s_{t+1}"`
+	Filter    string  `json:"filter,omitzero" oneof:",foreseeable" help:"input of the features; empty: all of o_t, foreseeable: its predictable directions"`
+	Squash    string  `json:"squash" oneof:"none,relu,tanh,fourier" help:"function of each feature before scaling; fourier: cosines of random mixtures"`
+	Waves     int     `json:"waves" range:"1..8192" help:"number of cosines, with squash=fourier"`
+	Bandwidth float64 `json:"bandwidth" help:"length scale of fourier features, in standard deviations of the inputs"`
+	Scale     string  `json:"scale" oneof:"rms,std" help:"scaling of features; rms: by their root mean square, std: to mean 0 and variance 1"`
+	Lambda    float64 `json:"lambda" help:"ridge term λ of Λ; smaller values resolve smaller differences of features"`
+	Scope     string  `json:"scope" oneof:"global,episode,product" help:"steps in Λ; global: all, episode: this episode's, product: √ of the product of both bonuses"`
+	Whose     string  `json:"whose" oneof:"all,own" help:"owner of Λ; all: one Λ for all agents, own: one for each agent"`
+	Peers     bool    `json:"peers" help:"Λ includes the steps of detected peers, weighted by γ; with whose=own, in training"`
+	Reservoir int     `json:"reservoir" range:"1..10000000" help:"number of kept agent steps, over all agents"`
+	Sample    int     `json:"sample,omitzero" range:"0..10000000" help:"agent steps of a rollout batch, and as many earlier ones, in Λ; 0: all; not with earlier=leverage"`
+	Earlier   string  `json:"earlier,omitzero" oneof:",leverage" help:"sampling of the kept agent steps; empty: uniform, leverage: the most informative ones"`
+	Keep      float64 `json:"keep" help:"weight, 0 to 1, of earlier agent steps after each rollout batch; 1: no decay"`
+	Shape     string  `json:"shape" oneof:"root,log,gain" help:"r^i as a function of x = ηᵀΛ⁻¹η; root: √x, log: √(½·log(1+x)), gain: ½·log(1+x)"`
 }
 
 // What η is made of (features).

@@ -16,8 +16,8 @@ import (
 // against 5 units for 0.3 of the frames, then 20 against 20). Then environment, old experience and an explorer's running
 // statistics are new, and all networks stay with their optimisers, so that none of them may depend on what changes. Evaluations are always on the task itself.
 type Curriculum struct {
-	Share float64  `json:"share"` // share, 0 to 1, of the frames that are trained on the easier variant first, in whole rollout batches; 0: no curriculum
-	Set   []string `json:"set"`   // settings of the easier variant: n_agents=2
+	Share float64  `json:"share" help:"share, 0 to 1, of frames trained on the easier variant first; 0: no curriculum"`
+	Set   []string `json:"set" help:"settings of the easier variant, such as n_agents=2"`
 }
 
 // on reports whether there is one.

@@ -14,12 +14,12 @@ import (
 // Bonus says how an intrinsic reward is normalised and weighted before it is added to the extrinsic one. Configs of explorers
 // embed it.
 type Bonus struct {
-	IntNorm         string  `json:"int_norm" oneof:"none,std,return_std,center_std"` // normalisation of the intrinsic reward by running statistics; none: as it is
-	IntMemory       float64 `json:"int_memory"`                                      // weight, 0 to 1, that these statistics keep from one rollout batch to the next; 1: all of training, 0: each batch alone
-	IntClip         float64 `json:"int_clip"`                                        // the normalised reward is clipped to ± this; not applied by int_norm=none
-	IntCoef         float64 `json:"int_coef"`                                        // weight of the intrinsic reward beside the extrinsic one; the paper: 1
-	IntAnneal       string  `json:"int_anneal" oneof:"none,linear_to_zero"`          // schedule of int_coef over training
-	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000"`      // frames until int_coef reaches 0 under linear_to_zero
+	IntNorm         string  `json:"int_norm" oneof:"none,std,return_std,center_std" help:"normalisation of the intrinsic reward by running statistics"`
+	IntMemory       float64 `json:"int_memory" help:"weight, 0 to 1, of earlier batches in the running statistics; 1: no decay"`
+	IntClip         float64 `json:"int_clip" help:"bound of the absolute normalised reward; unused with int_norm=none"`
+	IntCoef         float64 `json:"int_coef" help:"weight of the intrinsic reward beside the extrinsic one; the paper: 1"`
+	IntAnneal       string  `json:"int_anneal" oneof:"none,linear_to_zero" help:"schedule of int_coef over training"`
+	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000" help:"frames until int_coef reaches 0 under linear_to_zero"`
 }
 
 // How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a rollout batch in before it

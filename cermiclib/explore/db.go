@@ -27,18 +27,18 @@ import (
 // where db_feat and db_latent are 64, the sizes of CERMIC: this is that module without context and chance constraints.
 // Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped number.
 type DB struct {
-	Feat      int     `json:"db_feat" range:"1..8192"`           // length of the observation embedding s; the authors: 512
-	Latent    int     `json:"db_latent" range:"1..8192"`         // length of the code z; the authors: 128
-	Hidden    int     `json:"db_hidden" range:"2..8192"`         // width of the transition and the heads; the authors: 256
-	FeatNorm  bool    `json:"enc_ln"`                            // s has mean 0 and variance 1 over its components, as CERMIC's has
-	Sqrt      bool    `json:"db_sqrt"`                           // the bonus is the root of the KL divergence, as in the article; else the divergence, as in the authors' code
-	WeightKL  float64 `json:"db_kl"`                             // weight of the KL loss; the authors: 0.1, or 0.001
-	WeightL2  float64 `json:"db_l2"`                             // weight of the prediction loss; the authors: 0.1
-	WeightNCE float64 `json:"db_nce"`                            // weight of the contrastive loss; the authors: 0.01, or 0.1
-	Momentum  float64 `json:"db_tau_epoch"`                      // share, 0 to 1, of the way that the EMA copies move after each epoch; the authors: 0.001
-	Epochs    int     `json:"db_epochs" range:"1..10000"`        // epochs over a rollout batch; the authors: 3
-	Minibatch int     `json:"db_minibatch" range:"2..100000000"` // agent steps per gradient step, which are each other's negatives
-	ExtCoef   float64 `json:"ext_coef"`                          // weight of the extrinsic reward; the authors explore without: 0
+	Feat      int     `json:"db_feat" range:"1..8192" help:"length of the observation embedding s; the authors: 512"`
+	Latent    int     `json:"db_latent" range:"1..8192" help:"length of the code z; the authors: 128"`
+	Hidden    int     `json:"db_hidden" range:"2..8192" help:"width of the transition network and the heads; the authors: 256"`
+	FeatNorm  bool    `json:"enc_ln" help:"s has mean 0 and variance 1 over its components, as in CERMIC"`
+	Sqrt      bool    `json:"db_sqrt" help:"the bonus is the root of the KL divergence, as in the article; the authors' code: no root"`
+	WeightKL  float64 `json:"db_kl" help:"weight of the KL loss; the authors: 0.1, or 0.001"`
+	WeightL2  float64 `json:"db_l2" help:"weight of the prediction loss; the authors: 0.1"`
+	WeightNCE float64 `json:"db_nce" help:"weight of the contrastive loss; the authors: 0.01, or 0.1"`
+	Momentum  float64 `json:"db_tau_epoch" help:"share, 0 to 1, by which the EMA copies follow after each epoch; the authors: 0.001"`
+	Epochs    int     `json:"db_epochs" range:"1..10000" help:"epochs over a rollout batch; the authors: 3"`
+	Minibatch int     `json:"db_minibatch" range:"2..100000000" help:"agent steps per gradient step; each is a negative of the others"`
+	ExtCoef   float64 `json:"ext_coef" help:"weight of the extrinsic reward; the authors: 0"`
 	Bonus             // normalisation and weight of r; the authors': NativeDB
 	nn.Adam           // the authors': lr 1e-4, clip 50
 }

@@ -21,10 +21,10 @@ import (
 // action that looks random moves π less, since ∇log μ = (1−ε)·π/μ · ∇log π. The critic then values the ε-soft policy, and
 // evaluation takes π alone.
 type Epsilon struct {
-	Init   float64 `json:"egreedy_eps_init"`                               // initial ε, 0 to 1; the paper: 0.8
-	End    float64 `json:"egreedy_eps_end"`                                // final ε, 0 to 1; the paper: 0.01
-	Frames int     `json:"egreedy_anneal_frames" range:"1..1000000000000"` // frames over which ε falls linearly; BenchMARL: a third of all frames
-	Ratio  string  `json:"egreedy_ratio" oneof:"mixture,target,naive"`     // probability ratio of the policy gradient; mixture: of the ε-greedy policies, target: π to the old ε-greedy one, naive: as without ε
+	Init   float64 `json:"egreedy_eps_init" help:"initial ε, 0 to 1; the paper: 0.8"`
+	End    float64 `json:"egreedy_eps_end" help:"final ε, 0 to 1; the paper: 0.01"`
+	Frames int     `json:"egreedy_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
+	Ratio  string  `json:"egreedy_ratio" oneof:"mixture,target,naive" help:"probability ratio; mixture: of ε-greedy policies, target: π to the old mixture, naive: without ε"`
 }
 
 // The ratios of egreedy_ratio by name.

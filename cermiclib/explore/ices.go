@@ -28,22 +28,22 @@ import (
 // one, else on the rollout batch; a policy gradient weighs actions by π/μ, at most 1/(1−int_ratio). Reconstructed: both world models
 // take their step together, at a constant rate and with the usual β₁ = 0.9; π^x has no last action; the change of state is clipped.
 type ICES struct {
-	Ratio       float64 `json:"int_ratio"`                                 // initial share, 0 to 1, of actions from the exploration policy π^x; the authors: 0.1 to 0.2
-	RatioEnd    float64 `json:"int_ratio_end"`                             // final share, 0 to 1, of these actions; the authors, for StarCraft: 0.05
-	RatioFrames int     `json:"int_ratio_frames" range:"1..1000000000000"` // frames over which that share falls linearly; the whole run
-	Entropy     float64 `json:"ices_ent"`                                  // c_ent, weight of the exploration policy's entropy; the authors: 0.001 to 0.5
-	Steps       int     `json:"ices_steps" range:"1..1000000"`             // gradient steps after a rollout batch; the authors take one for each of the learner's, and budgets set that
-	Batch       int     `json:"ices_batch" range:"1..100000000"`           // frames per gradient step
-	Embed       int     `json:"ices_embed" range:"1..8192"`                // length of an action's embedding; the authors: 4
-	Latent      int     `json:"ices_latent" range:"1..8192"`               // length of the code z; the authors: 16
-	Hidden      []int   `json:"ices_hidden" range:"1..8192"`               // widths of the world models' layers; the authors: 64, 64
-	PolicyWidth []int   `json:"ices_policy_hidden" range:"1..8192"`        // widths of the layers of π^x and its value V^x; the learner's own policy: 256, 256
-	DeltaClip   float64 `json:"ices_delta_clip"`                           // bound of the standardised change of state that the world models predict
-	Log2        bool    `json:"ices_log2"`                                 // the divergence takes log₂ of the ratio of standard deviations, as the authors' code does; else the natural logarithm
-	StepPenalty float64 `json:"ices_step_penalty,omitzero"`                // reward subtracted from the learner's in every step; the authors, for StarCraft: 0.02
-	ModelLR     float64 `json:"ices_model_lr"`                             // step size of the world models' optimiser; the authors: 1e-4
-	CodeClamp   float64 `json:"ices_code_clamp"`                           // bound of each element of the codes' gradient; the authors: 0.1
-	BaseClip    float64 `json:"ices_prediction_clip"`                      // bound of the norm of the first predictions' gradient, over both world models; the authors, of each: 10
+	Ratio       float64 `json:"int_ratio" help:"initial share, 0 to 1, of actions from the exploration policy π^x; the authors: 0.1 to 0.2"`
+	RatioEnd    float64 `json:"int_ratio_end" help:"final share, 0 to 1, of actions from π^x; the authors, for StarCraft: 0.05"`
+	RatioFrames int     `json:"int_ratio_frames" range:"1..1000000000000" help:"frames over which that share falls linearly"`
+	Entropy     float64 `json:"ices_ent" help:"c_ent, weight of the exploration policy's entropy; the authors: 0.001 to 0.5"`
+	Steps       int     `json:"ices_steps" range:"1..1000000" help:"gradient steps after a rollout batch; the authors: as many as the learner"`
+	Batch       int     `json:"ices_batch" range:"1..100000000" help:"frames per gradient step"`
+	Embed       int     `json:"ices_embed" range:"1..8192" help:"length of an action's embedding; the authors: 4"`
+	Latent      int     `json:"ices_latent" range:"1..8192" help:"length of the code z; the authors: 16"`
+	Hidden      []int   `json:"ices_hidden" range:"1..8192" help:"widths of the world models' layers; the authors: 64, 64"`
+	PolicyWidth []int   `json:"ices_policy_hidden" range:"1..8192" help:"widths of the layers of the exploration policy π^x and its value V^x"`
+	DeltaClip   float64 `json:"ices_delta_clip" help:"bound of the standardised change of state, the world models' target"`
+	Log2        bool    `json:"ices_log2" help:"the divergence uses log₂ of the ratio of standard deviations, as the authors' code does; else ln"`
+	StepPenalty float64 `json:"ices_step_penalty,omitzero" help:"penalty subtracted from the learner's reward in every step; the authors, for StarCraft: 0.02"`
+	ModelLR     float64 `json:"ices_model_lr" help:"step size of the world models' optimiser; the authors: 1e-4"`
+	CodeClamp   float64 `json:"ices_code_clamp" help:"bound of each element of the codes' gradient; the authors: 0.1"`
+	BaseClip    float64 `json:"ices_prediction_clip" help:"largest gradient norm of the first predictions, over both world models; the authors: 10 each"`
 	nn.Adam             // of π^x and V^x; the authors': lr 5e-4 for football, 0.01 for StarCraft
 }
 

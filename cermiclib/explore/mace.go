@@ -32,25 +32,25 @@ import (
 // it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the buffer; the bound of the log-ratio; the
 // weight of the whole beside the extrinsic reward (NativeMACE has the authors').
 type MACE struct {
-	Share           string  `json:"mace_share" oneof:"train,none"`       // train: peers' novelty shapes the reward during training; none: each agent uses its own alone
-	Self            float64 `json:"mace_self"`                           // c_self, weight of an agent's own novelty; the authors: 1
-	Other           float64 `json:"mace_other"`                          // c_other, weight of the peers' novelty; the authors: 1
-	Influence       float64 `json:"ir_coef"`                             // λ, weight of the influence term; the authors: 0.1
-	Discount        float64 `json:"hdd_discount"`                        // discount γ of the peers' future novelty z; the authors: 0.99
-	Reduce          bool    `json:"hdd_reduce"`                          // the hindsight model conditions on the sum of all peers' z; else on each alone; the same for two agents
-	RatioClip       float64 `json:"hdd_logratio_clip"`                   // bound of |log h/π| in the influence term
-	HindsightBase   string  `json:"hdd_base" oneof:"policy,none"`        // what the hindsight model h starts from: the policy, or nothing, which is the authors'
-	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192"`          // widths of the hindsight model's layers; the authors: 64
-	HindsightBuffer int     `json:"hdd_buffer" range:"1..10000"`         // number of recent rollout batches that the hindsight model is trained on; the authors: about ten
-	HindsightFrames int     `json:"hdd_frames" range:"1..100000000"`     // most frames of these batches together, an equal part of each drawn at random; the authors: 100,000
-	HindsightSteps  int     `json:"hdd_steps" range:"1..1000000"`        // gradient steps of the hindsight model after each rollout batch, no fewer than the policy's; the authors: 40 epochs to its 10
-	NoveltyWidth    int     `json:"rnd_hidden" range:"1..8192"`          // width of the novelty networks' layers; the authors: 64
-	NoveltyLayers   int     `json:"rnd_layers" range:"1..64"`            // hidden layers of the novelty target, the predictor has two more; the authors: 2
-	NoveltyOut      int     `json:"rnd_out" range:"1..8192"`             // outputs of the novelty networks that are compared; the authors: 32
-	NoveltyEpochs   int     `json:"rnd_epochs" range:"1..10000"`         // epochs of the novelty predictor over a rollout batch; the authors: 10
-	NoveltyKeep     float64 `json:"rnd_keep"`                            // share, 0 to 1, of the frames that an epoch trains on, so that novelty lasts
-	NoveltyNorm     bool    `json:"use_novel_normalization"`             // novelty u is divided by its running standard deviation; the authors: off
-	Minibatch       int     `json:"mace_minibatch" range:"1..100000000"` // frames per gradient step of both models
+	Share           string  `json:"mace_share" oneof:"train,none" help:"use of peers' novelty; train: in training, none: never"`
+	Self            float64 `json:"mace_self" help:"c_self, weight of an agent's own novelty; the authors: 1"`
+	Other           float64 `json:"mace_other" help:"c_other, weight of the peers' novelty; the authors: 1"`
+	Influence       float64 `json:"ir_coef" help:"λ, weight of the influence term; the authors: 0.1"`
+	Discount        float64 `json:"hdd_discount" help:"discount γ of the peers' future novelty z; the authors: 0.99"`
+	Reduce          bool    `json:"hdd_reduce" help:"the hindsight model conditions on the sum of all peers' z; else on each z alone"`
+	RatioClip       float64 `json:"hdd_logratio_clip" help:"bound of |log h/π| in the influence term"`
+	HindsightBase   string  `json:"hdd_base" oneof:"policy,none" help:"initial hindsight model h; policy: the policy, none: random weights, as the authors"`
+	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192" help:"widths of the hindsight model's layers; the authors: 64"`
+	HindsightBuffer int     `json:"hdd_buffer" range:"1..10000" help:"number of recent rollout batches that train the hindsight model; the authors: about ten"`
+	HindsightFrames int     `json:"hdd_frames" range:"1..100000000" help:"most frames in the hindsight buffer, an equal part of each batch; the authors: 100,000"`
+	HindsightSteps  int     `json:"hdd_steps" range:"1..1000000" help:"least gradient steps of the hindsight model per rollout batch; never fewer than the policy's"`
+	NoveltyWidth    int     `json:"rnd_hidden" range:"1..8192" help:"width of the novelty networks' layers; the authors: 64"`
+	NoveltyLayers   int     `json:"rnd_layers" range:"1..64" help:"hidden layers of the novelty target; the predictor has two more; the authors: 2"`
+	NoveltyOut      int     `json:"rnd_out" range:"1..8192" help:"number of compared outputs of the novelty networks; the authors: 32"`
+	NoveltyEpochs   int     `json:"rnd_epochs" range:"1..10000" help:"epochs of the novelty predictor over a rollout batch; the authors: 10"`
+	NoveltyKeep     float64 `json:"rnd_keep" help:"share, 0 to 1, of frames that an epoch trains on; smaller values keep novelty longer"`
+	NoveltyNorm     bool    `json:"use_novel_normalization" help:"novelty u is divided by its running standard deviation; the authors: off"`
+	Minibatch       int     `json:"mace_minibatch" range:"1..100000000" help:"frames per gradient step of both models"`
 	Bonus                   // normalisation and weight of the whole
 	nn.Adam                 // of both kinds of networks; the authors': lr 3e-4
 }

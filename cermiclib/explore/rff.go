@@ -39,10 +39,10 @@ import (
 //
 // Reading: of cells, η takes the features of a random convolutional network, as MACE does.
 type RFF struct {
-	Waves     int     `json:"waves" range:"1..8192"` // number of random Fourier features, D − 1
-	Bandwidth float64 `json:"bandwidth"`             // kernel width ℓ, in standard deviations √V of first observations
-	Lambda    float64 `json:"lambda"`                // ridge term λ; the smaller, the finer the differences that count
-	Others    float64 `json:"int_others"`            // weight of each peer's u_j in an agent's reward, in training
+	Waves     int     `json:"waves" range:"1..8192" help:"number of random Fourier features, D − 1"`
+	Bandwidth float64 `json:"bandwidth" help:"kernel width ℓ, in standard deviations of the first observations"`
+	Lambda    float64 `json:"lambda" help:"ridge term λ; smaller values resolve smaller differences"`
+	Others    float64 `json:"int_others" help:"weight of each peer's u_j in an agent's reward, in training"`
 	Bonus             // normalisation and weight of r
 }
 

@@ -27,13 +27,13 @@ import (
 // agents, summed over heads; b_i = V(s)/n; the attention logits are kept small by a penalty on their squares. Reconstructed: its
 // queries share a hidden layer.
 type QPLEX struct {
-	Head      string  `json:"qplex_head" oneof:"dueling,qatten"` // network behind the weights w and biases b: dueling, as in QPLEX, or qatten
-	Hidden    int     `json:"hypernet_hidden" range:"1..8192"`   // width of the hidden layers; the authors: 64
-	Heads     int     `json:"adv_heads" range:"1..256"`          // number K of attention heads of the advantage part; the authors: 4, or 10 in their toy games
-	AdvLayers int     `json:"adv_layers" range:"1..64"`          // layers of the advantage part's networks; the authors: 1, or 3 in their toy games
-	Attention int     `json:"qatten_heads" range:"1..256"`       // attention heads of qplex_head=qatten; the authors: 4
-	Embed     int     `json:"qatten_embed" range:"1..8192"`      // length of queries and keys of qplex_head=qatten; the authors: 32
-	Penalty   float64 `json:"qatten_logit_cost"`                 // weight of the mean squared attention logit in the loss; the authors: 0.001
+	Head      string  `json:"qplex_head" oneof:"dueling,qatten" help:"network of the weights w and biases b; dueling: as in QPLEX"`
+	Hidden    int     `json:"hypernet_hidden" range:"1..8192" help:"width of the hidden layers; the authors: 64"`
+	Heads     int     `json:"adv_heads" range:"1..256" help:"number K of attention heads of the advantage part; the authors: 4, or 10 in toy games"`
+	AdvLayers int     `json:"adv_layers" range:"1..64" help:"layers of the advantage networks; the authors: 1, or 3 in their toy games"`
+	Attention int     `json:"qatten_heads" range:"1..256" help:"attention heads, with qplex_head=qatten; the authors: 4"`
+	Embed     int     `json:"qatten_embed" range:"1..8192" help:"length of queries and keys, with qplex_head=qatten; the authors: 32"`
+	Penalty   float64 `json:"qatten_logit_cost" help:"weight of the mean squared attention logit in the loss; the authors: 0.001"`
 }
 
 // The heads of qplex_head.

@@ -33,11 +33,11 @@ import (
 // observation has a part for each peer, so has its row: mixing_rows=own leaves all entities out of it, and then no weight depends
 // on how many agents there are.
 type SPECTra struct {
-	Embed int    `json:"mixing_embed_dim" range:"1..8192"`  // length of rows and tokens; the authors: 32
-	Heads int    `json:"mixing_heads" range:"1..256"`       // attention heads of the mixer; the authors: 4
-	Rows  string `json:"mixing_rows,omitzero" oneof:",own"` // what an agent's row is made of; empty: its whole observation, own: the numbers that are about no entity
+	Embed int    `json:"mixing_embed_dim" range:"1..8192" help:"length of rows and tokens; the authors: 32"`
+	Heads int    `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
+	Rows  string `json:"mixing_rows,omitzero" oneof:",own" help:"row of an agent; empty: its whole observation, own: the part about itself"`
 
-	Revision int `json:"revision"` // version of this component's program; results of different ones do not compare
+	Revision int `json:"revision" help:"version of this component; results of different versions do not compare"`
 }
 
 // spectraRevision is 2 since tokens are projected before they are multiplied.

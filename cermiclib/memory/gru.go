@@ -18,11 +18,11 @@ import (
 // Reading: n advances with every step, no detector gates it; gru_gated selects. Gradients pass through the steps of one chunk; what an agent
 // remembered before the chunk is stored at rollout batch and taken as given.
 type GRU struct {
-	Embed  int  `json:"d_obs_enc" range:"1..8192"` // length of the observation embedding; the paper: 64
-	Layers int  `json:"gru_layers" range:"1..64"`  // GRU layers; the paper: 2
-	Width  int  `json:"d_f" range:"1..8192"`       // F, width of each GRU layer and length of the context f_n^o; the paper: 256
-	Chunk  int  `json:"bptt" range:"1..1000"`      // L, steps of truncated backpropagation through time; not in the paper
-	Gated  bool `json:"gru_gated,omitzero"`        // the hidden state is updated only where a detector finds another agent; else at every step
+	Embed  int  `json:"d_obs_enc" range:"1..8192" help:"length of the observation embedding; the paper: 64"`
+	Layers int  `json:"gru_layers" range:"1..64" help:"number of GRU layers; the paper: 2"`
+	Width  int  `json:"d_f" range:"1..8192" help:"F, width of each GRU layer and length of the context f_n^o; the paper: 256"`
+	Chunk  int  `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time; not in the paper"`
+	Gated  bool `json:"gru_gated,omitzero" help:"the hidden state is updated only when another agent is detected; else at every step"`
 	Start
 }
 

@@ -38,8 +38,8 @@ var (
 
 // Start says what a memory without a detector starts with: pre-trained weights, which the module trains on, or random ones.
 type Start struct {
-	Pretrain string `json:"pretrain,omitzero" oneof:",full"` // what starts from pre-trained weights; empty: nothing, full: the whole memory
-	Weights  string `json:"pretrained,omitzero"`             // name of the pre-trained weights, as the verb pretrain prints it
+	Pretrain string `json:"pretrain,omitzero" oneof:",full" help:"parts with pre-trained weights; empty: none, full: the whole memory"`
+	Weights  string `json:"pretrained,omitzero" help:"name of the pre-trained weights, as printed by pretrain"`
 }
 
 // validate returns one sentence about the first impossible setting of a memory of that kind.

@@ -13,9 +13,9 @@ import (
 // Adam is the optimiser of every learner (Kingma and Ba 2015, as torch implements it), with the gradient clipped by its
 // global norm before the moments see it.
 type Adam struct {
-	LR   float64 `json:"lr"`        // Adam's step size; the paper: 1e-4
-	Eps  float64 `json:"adam_eps"`  // Adam's ε, added to the root of the second moment; the paper: 1e-6
-	Clip float64 `json:"clip_grad"` // global norm above which a gradient is scaled down; BenchMARL: 5
+	LR   float64 `json:"lr" help:"Adam's step size; the paper: 1e-4"`
+	Eps  float64 `json:"adam_eps" help:"Adam's ε, added to the root of the second moment; the paper: 1e-6"`
+	Clip float64 `json:"clip_grad" help:"largest global norm of a gradient; larger ones are scaled down; BenchMARL: 5"`
 
 	// Elementwise clamps each element of the gradient to ±Clip instead, as Pyro's ClippedAdam does.
 	Elementwise bool `json:"-"`

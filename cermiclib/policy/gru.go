@@ -19,10 +19,10 @@ import (
 // steps, each starting from the state that the agent had there when it acted (Kapturowski et al. 2019, "stored state"): a
 // graph of hundreds of unrolled steps takes minutes to compile.
 type GRU struct {
-	Width   int   `json:"gru_width" range:"1..8192"`         // C, length of the hidden state; BenchMARL: 128
-	Hidden  []int `json:"hidden" range:"1..8192"`            // widths of the layers of the feed-forward part; BenchMARL: 256, 256
-	Steps   int   `json:"bptt" range:"1..1000"`              // L, steps of truncated backpropagation through time
-	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot"` // what is appended to observations; empty: nothing, onehot: the agent's index
+	Width   int   `json:"gru_width" range:"1..8192" help:"C, length of the hidden state; BenchMARL: 128"`
+	Hidden  []int `json:"hidden" range:"1..8192" help:"widths of the feed-forward layers; BenchMARL: 256, 256"`
+	Steps   int   `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
+	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot" help:"addition to observations; empty: none, onehot: the agent's index"`
 }
 
 var _ Config = GRU{}

@@ -15,8 +15,8 @@ import (
 
 // MLP is a feed-forward network with Tanh between layers.
 type MLP struct {
-	Hidden  []int `json:"hidden" range:"1..8192"`            // widths of the hidden layers; BenchMARL: 256, 256
-	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot"` // what is appended to observations; empty: nothing, onehot: the agent's index
+	Hidden  []int `json:"hidden" range:"1..8192" help:"widths of the hidden layers; BenchMARL: 256, 256"`
+	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot" help:"addition to observations; empty: none, onehot: the agent's index"`
 }
 
 var _ Config = MLP{}

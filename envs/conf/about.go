@@ -5,94 +5,13 @@ package conf
 import (
 	"cmp"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
-// Document lets a program explain the settings of a package's configs in the words of its source: the comment of a field, behind it or
-// above it, is what help texts, tables and errors say of the setting. files are the sources of the package that declares T,
-// embedded in the program, so that readers and users have one text:
-//
-//	//go:embed *.go
-//	var sources embed.FS
-//
-//	func init() { conf.Document[Config](sources) }
-func Document[T any](files fs.FS) {
-	documents.Lock()
-	defer documents.Unlock()
-	documents.of[reflect.TypeFor[T]().PkgPath()] = sync.OnceValue(func() map[string]string { return comments(files) })
-}
-
-var documents = struct {
-	sync.RWMutex
-	of map[string]func() map[string]string // package path -> "Type.Field" -> comment
-}{of: map[string]func() map[string]string{}}
-
-// about is the comment of the field at an index path of struct type t; empty where the source is not there or says nothing.
-func about(t reflect.Type, index []int) string {
-	owner := t
-	for _, i := range index[:len(index)-1] {
-		owner = owner.Field(i).Type
-	}
-	documents.RLock()
-	read := documents.of[owner.PkgPath()]
-	documents.RUnlock()
-	if read == nil {
-		return ""
-	}
-	return read()[owner.Name()+"."+owner.Field(index[len(index)-1]).Name]
-}
-
-// comments are those of the fields of all structs in Go files, by "Type.Field".
-func comments(files fs.FS) map[string]string {
-	out := map[string]string{}
-	names, _ := fs.Glob(files, "*.go") // the pattern is well formed
-	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			continue // files of a program that was compiled do parse
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			spec, isType := n.(*ast.TypeSpec)
-			if !isType {
-				return true
-			}
-			if body, isStruct := spec.Type.(*ast.StructType); isStruct {
-				for _, f := range body.Fields.List {
-					for _, field := range f.Names {
-						out[spec.Name.Name+"."+field.Name] = comment(f)
-					}
-				}
-			}
-			return false
-		})
-	}
-	return out
-}
-
-// comment is the first paragraph of what stands behind a field, or else above it, on one line.
-func comment(f *ast.Field) string {
-	text := f.Comment.Text()
-	if strings.TrimSpace(text) == "" {
-		text = f.Doc.Text()
-	}
-	text, _, _ = strings.Cut(text, "\n\n")
-	return strings.Join(strings.Fields(text), " ")
-}
-
-// Explain adds to an error about a setting of v what that setting is, where its sentence says "KEY is …" and the source of v's configs
-// is known (Document). Other errors, and nil, come back as they are.
+// Explain adds the help text of a setting of v to an error that says "KEY is …". Other errors, and nil, are returned unchanged.
 func Explain(v any, err error) error {
 	if err == nil {
 		return nil

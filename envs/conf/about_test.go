@@ -6,47 +6,24 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
-// The comments of these fields are of no account: the text comes from the files that were given to Document.
 type inner struct {
-	Rate float64 `json:"rate"`
+	Rate float64 `json:"rate" help:"share"`
 }
 
 type explained struct {
 	inner
 	Mode  string `json:"mode" oneof:"fast,,slow"`
-	Depth int    `json:"depth"`
-	Bare  int    `json:"bare"`
+	Depth int    `json:"depth" help:"depth of the tree; 3"`
+	Bare  int    `json:"bare" help:"width of the tree; 3"`
 }
 
 func (explained) Kind() string { return "explained" }
 
-const source = `package conf
-
-type inner struct {
-	Rate float64 // share,
-}
-
-type explained struct {
-	inner
-	// Comments above count, too, and their lines
-	// are joined.
-	//
-	// A second paragraph is for readers of the source.
-	Mode string
-	/* words */ Depth, Bare int // depth of the tree; 3
-}
-
-type other struct { Depth int } // not this one
-`
-
-func TestDocumentGivesSettingsTheCommentsOfTheirFields(t *testing.T) {
-	Document[explained](fstest.MapFS{"a.go": {Data: []byte(source)}, "b.txt": {Data: []byte("no source")}})
-	t.Cleanup(func() { Document[explained](fstest.MapFS{}) })
+func TestTheTagHelpExplainsSettings(t *testing.T) {
 	want := map[string]string{
-		"rate": "share,", "mode": "Comments above count, too, and their lines are joined.", "depth": "depth of the tree; 3", "bare": "depth of the tree; 3",
+		"rate": "share", "mode": "", "depth": "depth of the tree; 3", "bare": "width of the tree; 3",
 	}
 	for _, k := range Keys(explained{}) {
 		if k.About != want[k.Key] {
@@ -78,8 +55,6 @@ func TestChoicesAreListedAndDemanded(t *testing.T) {
 }
 
 func TestExplainAddsWhatTheRefusedSettingIs(t *testing.T) {
-	Document[explained](fstest.MapFS{"a.go": {Data: []byte(source)}})
-	t.Cleanup(func() { Document[explained](fstest.MapFS{}) })
 	type two struct {
 		A explained `json:"a"`
 		B struct {
@@ -91,7 +66,7 @@ func TestExplainAddsWhatTheRefusedSettingIs(t *testing.T) {
 		"a.depth is 0":                   "a.depth is 0 (depth of the tree; 3)",
 		"the depth 0 is too small":       "the depth 0 is too small",
 		"nothing is known of this":       "nothing is known of this",
-		"explained: bare is 1, unlikely": "explained: bare is 1, unlikely (depth of the tree; 3)",
+		"explained: bare is 1, unlikely": "explained: bare is 1, unlikely (width of the tree; 3)",
 	} {
 		wrapped := errors.New(text)
 		if err := Explain(two{}, wrapped); err.Error() != want || !errors.Is(err, wrapped) {

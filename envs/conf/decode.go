@@ -170,7 +170,7 @@ func (d *decoder) object(path string, obj object, dst reflect.Value) error {
 		}
 		to := dst.FieldByIndex(keys[i].index)
 		if err := d.value(join(path, m.key), src, to); err != nil {
-			if what := about(dst.Type(), keys[i].index); what != "" && to.Kind() != reflect.Struct && to.Kind() != reflect.Interface {
+			if what := keys[i].help; what != "" && to.Kind() != reflect.Struct && to.Kind() != reflect.Interface {
 				return fmt.Errorf("%w (%s)", err, what)
 			}
 			return err

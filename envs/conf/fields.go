@@ -23,6 +23,7 @@ type field struct {
 	omitDefault bool // conf:"omitdefault": left out of JSON while it is what the registered default has
 	scalar      bool // conf:"scalar", of a list: one entry is written and read without brackets
 
+	help    string   // help:"…": what the setting is, for help texts and errors
 	bounds  *Bounds  // range:"1..4096"; nil: none are declared
 	choices []string // oneof:"a,b": what a text can be, as help texts list it and CheckChoices demands; nil: anything
 }
@@ -107,7 +108,7 @@ func collect(t reflect.Type, at []int, all []field) ([]field, error) {
 		all = append(all, field{
 			choices: choices, name: name, index: index, depth: len(at), omitZero: slices.Contains(strings.Split(options, ","), "omitzero"),
 			omitDefault: slices.Contains(ours, "omitdefault"), scalar: slices.Contains(ours, "scalar"),
-			bounds: bounds(f),
+			help: f.Tag.Get("help"), bounds: bounds(f),
 		})
 	}
 	return all, nil

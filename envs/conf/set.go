@@ -17,7 +17,7 @@ type KeyDoc struct {
 	Type  string   // "a finite number", "one of dense, sparse", "an explorer"
 	Value string   // present value, in the form that Set reads
 	Kinds []string // what the key of a config can be set to; nil for other keys
-	About string   // what it is: the comment of its field, where Document has made the source known; else empty
+	About string   // what the setting is: the tag help of its field
 
 	Bounds *Bounds // of a whole number, or of the entries of a list; nil: none are declared. Type says them, too
 }
@@ -66,7 +66,7 @@ func keys(path string, v reflect.Value, all []KeyDoc) []KeyDoc {
 		if from == len(all) || all[from].Key != join(path, f.name) {
 			continue // a struct has no key of its own
 		}
-		all[from].About = about(v.Type(), f.index)
+		all[from].About = f.help
 		switch {
 		case f.choices != nil:
 			all[from].Type = oneOf(f.choices)

@@ -12,8 +12,8 @@ import (
 
 // Matrix are the settings that the matrix games share; their configs embed it, so that they read as one flat struct.
 type Matrix struct {
-	MaxSteps int `json:"max_steps" range:"1..100000"` // episode length with tv=screen, in steps: watching puts the game off until then at most
-	TV       TV  `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
+	MaxSteps int `json:"max_steps" range:"1..100000" help:"episode length in steps, with tv=screen; watching postpones the game"`
+	TV       TV  `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
 }
 
 func defaultMatrix() Matrix { return Matrix{MaxSteps: 10, TV: Off} }

@@ -16,9 +16,9 @@ import (
 // From: the Pass task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
 type Pass struct {
 	envs.Common
-	Size     int `json:"size" range:"5..30"`          // columns and rows of the grid, in cells
-	MaxSteps int `json:"max_steps" range:"1..100000"` // episode length, in steps
-	TV       TV  `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
+	Size     int `json:"size" range:"5..30" help:"columns and rows of the grid, in cells"`
+	MaxSteps int `json:"max_steps" range:"1..100000" help:"episode length, in steps"`
+	TV       TV  `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
 }
 
 // DefaultPass is a grid of 10 × 10 with 50 steps.

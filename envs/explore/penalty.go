@@ -14,7 +14,7 @@ import (
 type Penalty struct {
 	envs.Common
 	Matrix
-	K float32 `json:"k"` // reward of a mismatch, 0 or less; the more negative, the harder the game
+	K float32 `json:"k" help:"reward of a mismatch, 0 or less; more negative is harder"`
 }
 
 // DefaultPenalty has the penalty that learners of the literature fail at.

@@ -16,11 +16,11 @@ import (
 // From: the Secret Room task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
 type Secret struct {
 	envs.Common
-	Rooms    int `json:"rooms" range:"2..8"`          // number of small rooms
-	Secret   int `json:"secret" range:"0..7"`         // index of the room with the treasure, from 0, the uppermost
-	Size     int `json:"size" range:"2..8"`           // rows of a small room, in cells; the grid is as wide as it is high
-	MaxSteps int `json:"max_steps" range:"1..100000"` // episode length, in steps
-	TV       TV  `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
+	Rooms    int `json:"rooms" range:"2..8" help:"number of small rooms"`
+	Secret   int `json:"secret" range:"0..7" help:"index of the room with the treasure; 0: the top room"`
+	Size     int `json:"size" range:"2..8" help:"rows of a small room, in cells; the grid is square"`
+	MaxSteps int `json:"max_steps" range:"1..100000" help:"episode length, in steps"`
+	TV       TV  `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
 }
 
 // DefaultSecret has three small rooms of three rows; the lowest is the secret one.

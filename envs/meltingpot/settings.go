@@ -11,10 +11,10 @@ import (
 
 // Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
 type Settings struct {
-	MaxSteps int   `json:"max_steps" range:"1..1000000"`          // episode length, in steps; episodes longer than 1000 can end earlier, by chance
-	Score    Score `json:"score" oneof:"mean,sum,mean100,sum100"` // what the metric counts: return of a whole episode or of its first 100 steps (BenchMARL's default), as mean or sum over players
+	MaxSteps int   `json:"max_steps" range:"1..1000000" help:"episode length, in steps; above 1000, episodes can end earlier by chance"`
+	Score    Score `json:"score" oneof:"mean,sum,mean100,sum100" help:"return that the metric counts, as mean or sum over players; mean100, sum100: first 100 steps only"`
 
-	RGB bool `json:"rgb,omitzero"` // observations are pixels, as in the original; else the equivalent table of numbered tiles, with the same result
+	RGB bool `json:"rgb,omitzero" help:"observations are pixels, as in the original; else the equivalent table of tile numbers"`
 }
 
 // DefaultSettings returns the headline score over whole episodes of that many steps at most.

@@ -15,16 +15,16 @@ import (
 // Arguments are constructor arguments of SMACv2 that both tasks leave alone. Each is left out of JSON where it has the benchmark's
 // value, so that older configs keep their identity.
 type Arguments struct {
-	LoopsPerStep int     `json:"step_mul" conf:"omitdefault" range:"1..1000"`               // game loops per step; SMACv2: 8, of 22.4 a second
-	MoveAmount   float64 `json:"move_amount" conf:"omitdefault"`                            // distance that a move aims at, in cells; half of it ahead must be free
-	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault"`                       // least shooting range of a unit type, in cells; with use_unit_ranges
-	Difficulty   string  `json:"difficulty" conf:"omitdefault" oneof:"1,2,3,4,5,6,7,8,9,A"` // level of the computer player, which has no effect on this map
+	LoopsPerStep int     `json:"step_mul" conf:"omitdefault" range:"1..1000" help:"game loops per step, of which 22.4 make a second; SMACv2: 8"`
+	MoveAmount   float64 `json:"move_amount" conf:"omitdefault" help:"distance of a move, in cells; the first half must be free"`
+	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault" help:"least shooting range of a unit type, in cells; with use_unit_ranges"`
+	Difficulty   string  `json:"difficulty" conf:"omitdefault" oneof:"1,2,3,4,5,6,7,8,9,A" help:"level of the computer player; no effect on this map"`
 
 	// What SMACv2 calls capability_config: whom teams are made of, and where they start.
-	Weights    [3]float64 `json:"team_weights,omitzero"`                                                   // probability of each unit type, in the order in which they are observed; 0,0,0: the benchmark's
-	Exceptions string     `json:"exception_unit_types,omitzero"`                                           // unit types of which alone no team consists; none, or empty for the benchmark's
-	Start      string     `json:"start_positions" conf:"omitdefault" oneof:"surrounded_and_reflect,fixed"` // where teams start; surrounded_and_reflect: either way by chance, fixed: each team on one point
-	StartP     float64    `json:"start_positions_p" conf:"omitdefault"`                                    // probability, 0 to 1, that teams face each other; with surrounded_and_reflect
+	Weights    [3]float64 `json:"team_weights,omitzero" help:"probability of each unit type, in observation order; 0,0,0: the benchmark's"`
+	Exceptions string     `json:"exception_unit_types,omitzero" help:"unit types that no team consists of alone; empty: the benchmark's, none: no exceptions"`
+	Start      string     `json:"start_positions" conf:"omitdefault" oneof:"surrounded_and_reflect,fixed" help:"start of teams; surrounded_and_reflect: one of both at random, fixed: each team on one point"`
+	StartP     float64    `json:"start_positions_p" conf:"omitdefault" help:"probability, 0 to 1, that teams start face to face; with surrounded_and_reflect"`
 }
 
 // DefaultArguments returns what SMACv2's constructor and the configs of 5 against 5 have.

@@ -15,9 +15,9 @@ import (
 type Balance struct {
 	envs.Common
 	Settings
-	Agents                 int     `json:"n_agents" range:"2..100"`    // number of agents that carry the line
-	RandomPackagePosOnLine bool    `json:"random_package_pos_on_line"` // package starts anywhere on the line; else in its middle
-	PackageMass            float32 `json:"package_mass"`               // mass of the package, in kilograms of the simulation; an agent has 1
+	Agents                 int     `json:"n_agents" range:"2..100" help:"number of agents that carry the line"`
+	RandomPackagePosOnLine bool    `json:"random_package_pos_on_line" help:"the package starts anywhere on the line; else at its centre"`
+	PackageMass            float32 `json:"package_mass" help:"mass of the package; an agent has mass 1"`
 }
 
 // DefaultBalance returns the settings of BenchMARL 1.5.2 (conf/task/vmas/balance.yaml).

@@ -14,12 +14,12 @@ import (
 type Dispersion struct {
 	envs.Common
 	Settings
-	Agents         int     `json:"n_agents" range:"1..100"`      // number of agents
-	Food           int     `json:"n_food" range:"1..100"`        // number of pieces of food
-	SharedReward   bool    `json:"share_reward"`                 // each agent is rewarded for every piece that is eaten; else those that touch it share 1
-	FoodRadius     float32 `json:"food_radius"`                  // radius of a piece of food, in world units
-	PenaliseByTime bool    `json:"penalise_by_time"`             // a step whose reward is 0 costs 0.01; success is not defined then
-	PosRange       float32 `json:"pos_range" conf:"omitdefault"` // half the side of the world, in world units; food lies anywhere in it
+	Agents         int     `json:"n_agents" range:"1..100" help:"number of agents"`
+	Food           int     `json:"n_food" range:"1..100" help:"number of pieces of food"`
+	SharedReward   bool    `json:"share_reward" help:"each agent is rewarded for every eaten piece; else the touching agents share 1"`
+	FoodRadius     float32 `json:"food_radius" help:"radius of a piece of food, in world units"`
+	PenaliseByTime bool    `json:"penalise_by_time" help:"a step without reward costs 0.01; success is then undefined"`
+	PosRange       float32 `json:"pos_range" conf:"omitdefault" help:"half side of the square in which food lies, in world units"`
 }
 
 // DefaultDispersion returns the settings of BenchMARL 1.5.2 (conf/task/vmas/dispersion.yaml).

@@ -16,12 +16,12 @@ import (
 type Flocking struct {
 	envs.Common
 	Settings
-	Agents          int     `json:"n_agents" range:"1..100"`                         // number of agents
-	Obstacles       int     `json:"n_obstacles" range:"0..100"`                      // number of obstacles
-	CollisionReward float32 `json:"collision_reward"`                                // reward (negative) of each step and each other agent that is touched
-	MinDistance     float32 `json:"min_dist_between_entities" conf:"omitdefault"`    // least distance of any two centres at the start of an episode, in world units
-	LidarRays       int     `json:"n_lidar_rays" conf:"omitdefault" range:"1..1000"` // number of lidar rays of an agent, equally spaced
-	DistShaping     float32 `json:"dist_shaping_factor" conf:"omitdefault"`          // reward per unit by which the flock comes closer together
+	Agents          int     `json:"n_agents" range:"1..100" help:"number of agents"`
+	Obstacles       int     `json:"n_obstacles" range:"0..100" help:"number of obstacles"`
+	CollisionReward float32 `json:"collision_reward" help:"reward (negative) per step and touched agent"`
+	MinDistance     float32 `json:"min_dist_between_entities" conf:"omitdefault" help:"least distance of two centres at the start of an episode, in world units"`
+	LidarRays       int     `json:"n_lidar_rays" conf:"omitdefault" range:"1..1000" help:"number of equally spaced lidar rays of an agent"`
+	DistShaping     float32 `json:"dist_shaping_factor" conf:"omitdefault" help:"reward per unit decrease of the agents' distances from each other"`
 }
 
 // DefaultFlocking returns the settings of BenchMARL 1.5.2 (conf/task/vmas/flocking.yaml).

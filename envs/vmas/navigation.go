@@ -16,23 +16,23 @@ import (
 type Navigation struct {
 	envs.Common
 	Settings
-	Agents             int     `json:"n_agents" range:"1..100"`              // number of agents, each with a goal
-	Collisions         bool    `json:"collisions"`                           // agents collide, are penalised for it, and observe a lidar
-	AgentsWithSameGoal int     `json:"agents_with_same_goal" range:"1..100"` // number of agents in a group that shares one goal; 1: each has its own
-	SplitGoals         bool    `json:"split_goals"`                          // all agents are in such groups; else the first agents_with_same_goal only
-	ObserveAllGoals    bool    `json:"observe_all_goals"`                    // agents observe the goals of all agents; else their own
-	SharedReward       bool    `json:"shared_rew"`                           // each agent is rewarded for the progress of all; else for its own
-	LidarRange         float32 `json:"lidar_range"`                          // range of the lidar, in world units
-	AgentRadius        float32 `json:"agent_radius"`                         // radius of an agent, in world units; an episode is over when all agents are so near to their goals
+	Agents             int     `json:"n_agents" range:"1..100" help:"number of agents, each with a goal"`
+	Collisions         bool    `json:"collisions" help:"agents collide, pay a penalty and observe a lidar"`
+	AgentsWithSameGoal int     `json:"agents_with_same_goal" range:"1..100" help:"number of agents in a group with one goal; 1: each agent has its own"`
+	SplitGoals         bool    `json:"split_goals" help:"all agents are in goal groups; else the first agents_with_same_goal only"`
+	ObserveAllGoals    bool    `json:"observe_all_goals" help:"agents observe the goals of all agents; else their own"`
+	SharedReward       bool    `json:"shared_rew" help:"each agent is rewarded for the progress of all; else for its own"`
+	LidarRange         float32 `json:"lidar_range" help:"range of the lidar, in world units"`
+	AgentRadius        float32 `json:"agent_radius" help:"radius of an agent and arrival distance from its goal, in world units"`
 
-	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault"`             // agents and goals start within |x| ≤ this, in world units
-	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault"`             // agents and goals start within |y| ≤ this, in world units
-	EnforceBounds    bool    `json:"enforce_bounds,omitzero"`                         // agents cannot leave the field in which they start
-	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault" range:"0..1000"` // number of lidar rays of an agent, equally spaced
-	CommsRange       float32 `json:"comms_range,omitzero"`                            // distance up to which rendered images draw a line between agents, in world units; no effect on the task
-	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault"`           // reward per world unit that an agent comes nearer to its goal
-	FinalReward      float32 `json:"final_reward" conf:"omitdefault"`                 // reward of each step in which all agents are within 0.05 of their goals, where an episode that ends at agent_radius seldom gets
-	CollisionPenalty float32 `json:"agent_collision_penalty" conf:"omitdefault"`      // reward (negative) of each step and each other agent that an agent touches
+	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault" help:"largest |x| of starts and goals, in world units"`
+	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault" help:"largest |y| of starts and goals, in world units"`
+	EnforceBounds    bool    `json:"enforce_bounds,omitzero" help:"agents cannot leave the field of their start"`
+	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault" range:"0..1000" help:"number of equally spaced lidar rays of an agent"`
+	CommsRange       float32 `json:"comms_range,omitzero" help:"largest distance of agents joined by a line in images, in world units; no effect on the task"`
+	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault" help:"reward per world unit of approach to an agent's goal"`
+	FinalReward      float32 `json:"final_reward" conf:"omitdefault" help:"reward of each step with all agents within 0.05 of their goals"`
+	CollisionPenalty float32 `json:"agent_collision_penalty" conf:"omitdefault" help:"reward (negative) per step and touched agent"`
 }
 
 // DefaultNavigation returns the settings of BenchMARL 1.5.2 (conf/task/vmas/navigation.yaml).

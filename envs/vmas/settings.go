@@ -12,12 +12,12 @@ import (
 
 // Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
 type Settings struct {
-	MaxSteps      int           `json:"max_steps" range:"1..1000000"`           // episode length of evaluation, and of training on the dense reward, in steps; BenchMARL: 100
-	Discrete      Discrete      `json:"discrete" oneof:"none,product9,cross5"`  // finite action set, for learners that need one; none: continuous forces, product9: each axis −, 0 or +, cross5: one axis at a time
-	SparseHorizon SparseHorizon `json:"sparse_horizon" oneof:"default,literal"` // episode length of training on the sparse reward; default: longer where success takes longer than max_steps, literal: max_steps
-	SuccessReward float32       `json:"success_reward"`                         // reward of each agent for success, once an episode; the paper gives no number: 10
-	Milestones    int           `json:"milestones" range:"1..1000"`             // reward density: number of equal partial rewards that success_reward is split into on the way; 1: all at success
-	FieldOfView   float32       `json:"vmas_fov"`                               // field of view of agents without a lidar, in world units; for the detector's labels only
+	MaxSteps      int           `json:"max_steps" range:"1..1000000" help:"episode length of evaluation and of dense training, in steps; BenchMARL: 100"`
+	Discrete      Discrete      `json:"discrete" oneof:"none,product9,cross5" help:"discrete actions; product9: −, 0 or + on each axis, cross5: on one axis at a time"`
+	SparseHorizon SparseHorizon `json:"sparse_horizon" oneof:"default,literal" help:"episode length of sparse training; default: long enough for success, literal: max_steps"`
+	SuccessReward float32       `json:"success_reward" help:"each agent's reward for success, once per episode; not in the paper"`
+	Milestones    int           `json:"milestones" range:"1..1000" help:"number of equal partial rewards that make up success_reward; 1: all at success"`
+	FieldOfView   float32       `json:"vmas_fov" help:"field of view of agents without a lidar, in world units; for detector labels only"`
 }
 
 // DefaultSettings returns the benchmark's horizon of 100 steps, continuous actions and a bonus of 10 given at once.

@@ -17,11 +17,11 @@ import (
 type SimpleAdversary struct {
 	envs.Common
 	Settings
-	Agents      int `json:"n_agents" range:"2..100"`     // number of agents, adversaries included
-	Adversaries int `json:"n_adversaries" range:"1..99"` // number of adversaries, which do not know the goal
+	Agents      int `json:"n_agents" range:"2..100" help:"number of agents, including adversaries"`
+	Adversaries int `json:"n_adversaries" range:"1..99" help:"number of adversaries; they do not observe the goal"`
 
-	Opponents Opponents `json:"opponents" oneof:"objects,peers"` // what agents of the other group are to detectors and memories; objects: like landmarks, peers: like an agent's own group
-	Goal      GoalDraw  `json:"goal" oneof:"world,copy"`         // which environments share a goal landmark; world: all of them, as in the original, copy: each draws its own
+	Opponents Opponents `json:"opponents" oneof:"objects,peers" help:"class of opponents for detectors and memories; objects: landmarks, peers: agents"`
+	Goal      GoalDraw  `json:"goal" oneof:"world,copy" help:"environments that share a goal; world: all, as in the original, copy: none"`
 }
 
 // GoalDraw says which environments draw the goal together.

@@ -14,11 +14,11 @@ import (
 type Transport struct {
 	envs.Common
 	Settings
-	Agents        int     `json:"n_agents" range:"1..100"`   // number of agents
-	Packages      int     `json:"n_packages" range:"1..100"` // number of packages to push to the goal
-	PackageWidth  float64 `json:"package_width"`             // width of a package along y, in world units
-	PackageLength float64 `json:"package_length"`            // length of a package along x, in world units
-	PackageMass   float32 `json:"package_mass"`              // mass of a package; an agent has 1, so that 50 takes several agents
+	Agents        int     `json:"n_agents" range:"1..100" help:"number of agents"`
+	Packages      int     `json:"n_packages" range:"1..100" help:"number of packages to push to the goal"`
+	PackageWidth  float64 `json:"package_width" help:"width of a package along y, in world units"`
+	PackageLength float64 `json:"package_length" help:"length of a package along x, in world units"`
+	PackageMass   float32 `json:"package_mass" help:"mass of a package; an agent has mass 1"`
 }
 
 // DefaultTransport returns the settings of BenchMARL 1.5.2 (conf/task/vmas/transport.yaml).

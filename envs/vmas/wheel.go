@@ -15,10 +15,10 @@ import (
 type Wheel struct {
 	envs.Common
 	Settings
-	Agents          int     `json:"n_agents" range:"1..100"` // number of agents that push the line round
-	LineLength      float32 `json:"line_length"`             // length of the line, in world units
-	LineMass        float32 `json:"line_mass"`               // mass of the line; an agent has 1
-	DesiredVelocity float32 `json:"desired_velocity"`        // angular speed to keep, in radians per second, in either direction
+	Agents          int     `json:"n_agents" range:"1..100" help:"number of agents that turn the line"`
+	LineLength      float32 `json:"line_length" help:"length of the line, in world units"`
+	LineMass        float32 `json:"line_mass" help:"mass of the line; an agent has mass 1"`
+	DesiredVelocity float32 `json:"desired_velocity" help:"angular speed to keep, in radians per second, in either direction"`
 }
 
 // DefaultWheel returns the settings of BenchMARL 1.5.2 (conf/task/vmas/wheel.yaml).
