@@ -46,13 +46,18 @@ func (c Common) Shared() Common { return c }
 
 // Validate returns one sentence about the first impossible setting.
 func (c Common) Validate(task string) error {
-	if c.NumEnvs < 1 || c.NumEnvs > 1<<16 {
-		return fmt.Errorf("%s: copies is %d, want 1 to 65536", task, c.NumEnvs)
+	if err := conf.Check(c); err != nil {
+		return fmt.Errorf("%s: %w", task, err)
 	}
-	if c.Reward != Dense && c.Reward != Sparse {
-		return fmt.Errorf("%s: reward is %q, want %q or %q", task, c.Reward, Dense, Sparse)
+	return c.Noise.validate(task)
+}
+
+// Check returns one sentence about the first setting of a task that its tags do not allow; see conf.Check.
+func Check(c Config) error {
+	if err := conf.Check(c); err != nil {
+		return fmt.Errorf("%s: %w", c.Kind(), err)
 	}
-	return c.Noise.Validate(task)
+	return nil
 }
 
 // Register makes a task known by its Kind; proto must be its complete default.

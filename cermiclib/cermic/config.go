@@ -19,18 +19,18 @@ type Config struct {
 	PeerChannels bool `json:"peer_channels,omitzero" help:"the module also observes where visible peers are, if o_t does not contain it"`
 
 	// Representations: encoder.go, predict.go
-	Embed       int     `json:"d_s" range:"2..8192" help:"length of the observation embedding s_t; the paper: 64"`
-	Latent      int     `json:"d_x" range:"1..8192" help:"length of the latent code x_t; not in the paper, whose linear theory has dim x = dim s"`
-	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192" help:"width of φ and ψ; 0: 256, as in Dynamic Bottleneck; not in the paper"`
-	Polyak      float64 `json:"ema_tau" help:"share, 0 to 1, by which the target encoder follows each step; not in the paper"`
+	Embed       int     `json:"d_s" range:"2..8192" size:"width" help:"length of the observation embedding s_t; the paper: 64"`
+	Latent      int     `json:"d_x" range:"1..8192" size:"width" help:"length of the latent code x_t; not in the paper, whose linear theory has dim x = dim s"`
+	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192" size:"width" help:"width of φ and ψ; 0: 256, as in Dynamic Bottleneck; not in the paper"`
+	Polyak      float64 `json:"ema_tau" range:"0..1" help:"share, by which the target encoder follows each step; not in the paper"`
 	AgentID     bool    `json:"cermic_agent_id" help:"φ also receives the index of the acting agent; for agents that differ"`
 	EmbedNorm   bool    `json:"enc_ln" help:"s_t has mean 0 and variance 1 over its components"`
-	LogScaleMin float64 `json:"logstd_min" help:"lower bound of log σ of x_t; low values make the code deterministic"`
-	LogScaleMax float64 `json:"logstd_max" help:"upper bound of log σ of x_t"`
+	LogScaleMin float64 `json:"logstd_min" range:"-20..20" help:"lower bound of log σ of x_t; low values make the code deterministic"`
+	LogScaleMax float64 `json:"logstd_max" range:"-20..20" help:"upper bound of log σ of x_t"`
 
 	// L_explore: predict.go
-	Alpha         float64 `json:"alpha" help:"α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1"`
-	Contrast      float64 `json:"explore_nce" help:"weight of the contrastive term of L_explore; the paper: 0"`
+	Alpha         float64 `json:"alpha" range:"0.." help:"α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1"`
+	Contrast      float64 `json:"explore_nce" range:"0.." help:"weight of the contrastive term of L_explore; the paper: 0"`
 	PsiSpread     string  `json:"psi_spread" oneof:"optimal,learned,unit" help:"standard deviation σ_ψ of the decoder; optimal: a running mean of its error, unit: 1"`
 	ExploreReduce string  `json:"explore_reduce" oneof:"mean,sum" help:"reduction of the log-likelihood over the components of s_{t+1}"`
 
@@ -40,24 +40,24 @@ type Config struct {
 	Upper        float64 `json:"c_bar" help:"c̄, upper level of Ψ; not in the paper"`
 	Lower        float64 `json:"c_low" help:"c̲, lower level of Ψ; not in the paper"`
 	LowerSign    string  `json:"lb_sign" oneof:"derived,printed" help:"sign of c̲ in L_LB; derived: from Cantelli's inequality, printed: the paper's"`
-	Chance       float64 `json:"eps" help:"ε, probability, 0 to 1, that Ψ violates a level"`
-	MeanRadius   float64 `json:"amb_gamma1" help:"γ₁, radius of the ambiguity set around the mean"`
+	Chance       float64 `json:"eps" range:"(0..1)" help:"ε, probability that Ψ violates a level"`
+	MeanRadius   float64 `json:"amb_gamma1" range:"(0..)" help:"γ₁, radius of the ambiguity set around the mean"`
 	SpreadRadius float64 `json:"amb_gamma2" help:"γ₂, radius of the ambiguity set around the second moment, above max(γ₁, 1)"`
 
 	// Calibration: consistency.go, calibration.go
 	CalibForm         string  `json:"calib_form" oneof:"bounded,anchored,residual,plain" help:"form of the calibration h(γf, μ)"`
-	CalibKappa        float64 `json:"calib_kappa" help:"κ, largest correction of the bounded h before centring, in units of √Σ_Ψ"`
+	CalibKappa        float64 `json:"calib_kappa" range:"0.." help:"κ, largest correction of the bounded h before centring, in units of √Σ_Ψ"`
 	CalibCentre       bool    `json:"calib_centre" help:"corrections have mean 0 over the minibatch"`
 	MIBounds          string  `json:"mi_bounds" oneof:"sound,appendix,printed" help:"bounds of the mutual information in γ; appendix and printed are the paper's"`
 	CriticSquash      string  `json:"critic_squash" oneof:"sigmoid,softmax" help:"function that maps the critic's scores into [0,1]"`
-	CriticBound       float64 `json:"critic_bound,omitzero" help:"largest root mean square of a step's scores before critic_squash; 0: unbounded"`
+	CriticBound       float64 `json:"critic_bound,omitzero" range:"0.." help:"largest root mean square of a step's scores before critic_squash; 0: unbounded"`
 	NegKind           string  `json:"neg_kind" oneof:"marginal,noise" help:"negatives of InfoNCE; marginal: f_n of other agent steps (the appendix), noise: f_n plus noise"`
-	NegScale          float64 `json:"neg_scale" help:"standard deviation of the noise of neg_kind=noise, relative to f_n's"`
+	NegScale          float64 `json:"neg_scale" range:"0.." help:"standard deviation of the noise of neg_kind=noise, relative to f_n's"`
 	NegFilter         bool    `json:"neg_filter" help:"negatives come from agent steps with an f_{n-1}, as positives do"`
 	Negatives         int     `json:"n_neg" range:"1..4096" help:"number of negatives per agent step"`
-	ConsistencyDecay  float64 `json:"gamma_ema" help:"decay, 0 to below 1, of the running mean of γ, and of Ψ's moments with psi_norm=running"`
+	ConsistencyDecay  float64 `json:"gamma_ema" range:"[0..1)" help:"decay, of the running mean of γ, and of Ψ's moments with psi_norm=running"`
 	ConsistencyGrad   bool    `json:"gamma_grad" help:"L_exploit trains the critic through γ, by 1 − gamma_ema of its gradient"`
-	ConsistencyCoef   float64 `json:"nce_coef" help:"weight of the critic's InfoNCE loss; the paper's total loss does not show it"`
+	ConsistencyCoef   float64 `json:"nce_coef" range:"0.." help:"weight of the critic's InfoNCE loss; the paper's total loss does not show it"`
 	ConsistencyMemory bool    `json:"nce_into_memory" help:"the InfoNCE loss trains the memory too; else the critic alone"`
 	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std" help:"form of the last extrinsic reward r^e_{t−1} as input of the critic"`
 
@@ -65,17 +65,17 @@ type Config struct {
 
 	// Intrinsic reward: reward.go, form.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
 	Form   Form    `json:"int_form,omitzero" help:"formula of the intrinsic reward r^i; kl: the paper's √KL"`
-	Others float64 `json:"int_others,omitzero" help:"weight of each peer's r^i in an agent's reward, in training only; the paper: 0"`
+	Others float64 `json:"int_others,omitzero" range:"0.." help:"weight of each peer's r^i in an agent's reward, in training only; the paper: 0"`
 	explore.Bonus
 
 	// Training: module.go, sampling.go
 	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000" help:"gradient steps of the module after each rollout batch; 0: see cermic_epochs"`
 	Epochs    int     `json:"cermic_epochs" range:"0..10000" help:"epochs of the module over each rollout batch, with cermic_steps=0; 0: not trained"`
-	Fraction  float64 `json:"cermic_frac" help:"share, 0 to 1, of the agent steps that each epoch samples; with cermic_steps=0"`
-	Minibatch int     `json:"cermic_minibatch" range:"2..100000000" help:"agent steps per gradient step of the module"`
-	LR        float64 `json:"lr" help:"Adam's step size for the module; the paper: 1e-4"`
-	AdamEps   float64 `json:"adam_eps" help:"Adam's ε for the module; the paper: 1e-6"`
-	GradClip  float64 `json:"grad_clip" help:"largest global norm of the module's gradient; larger ones are scaled down"`
+	Fraction  float64 `json:"cermic_frac" range:"(0..1]" help:"share, of the agent steps that each epoch samples; with cermic_steps=0"`
+	Minibatch int     `json:"cermic_minibatch" range:"2..100000000" size:"rows" help:"agent steps per gradient step of the module"`
+	LR        float64 `json:"lr" range:"(0..)" help:"Adam's step size for the module; the paper: 1e-4"`
+	AdamEps   float64 `json:"adam_eps" range:"(0..)" help:"Adam's ε for the module; the paper: 1e-6"`
+	GradClip  float64 `json:"grad_clip" range:"(0..)" help:"largest global norm of the module's gradient; larger ones are scaled down"`
 }
 
 var _ explore.Config = Config{}

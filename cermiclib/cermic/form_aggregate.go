@@ -24,7 +24,7 @@ import (
 // prior: Tomczak and Welling 2017; the estimate of its KL: Hershey and Olsen 2007. It has no counterpart in Theorem 1.
 type Aggregate struct {
 	Codes int     `json:"codes" range:"2..8192" help:"M, number of earlier codes in the mixture prior q(x)"`
-	Keep  float64 `json:"keep" help:"weight, 0 to 1, of earlier agent steps after each rollout batch; 1: no decay"`
+	Keep  float64 `json:"keep" range:"0..1" help:"weight, of earlier agent steps after each rollout batch; 1: no decay"`
 }
 
 // DefaultAggregate returns 256 codes, half of them of the last rollout.

@@ -32,16 +32,16 @@ type Elliptical struct {
 	Filter    string  `json:"filter,omitzero" oneof:",foreseeable" help:"input of the features; empty: all of o_t, foreseeable: its predictable directions"`
 	Squash    string  `json:"squash" oneof:"none,relu,tanh,fourier" help:"function of each feature before scaling; fourier: cosines of random mixtures"`
 	Waves     int     `json:"waves" range:"1..8192" help:"number of cosines, with squash=fourier"`
-	Bandwidth float64 `json:"bandwidth" help:"length scale of fourier features, in standard deviations of the inputs"`
+	Bandwidth float64 `json:"bandwidth" range:"(0..)" help:"length scale of fourier features, in standard deviations of the inputs"`
 	Scale     string  `json:"scale" oneof:"rms,std" help:"scaling of features; rms: by their root mean square, std: to mean 0 and variance 1"`
-	Lambda    float64 `json:"lambda" help:"ridge term λ of Λ; smaller values resolve smaller differences of features"`
+	Lambda    float64 `json:"lambda" range:"(0..)" help:"ridge term λ of Λ; smaller values resolve smaller differences of features"`
 	Scope     string  `json:"scope" oneof:"global,episode,product" help:"steps in Λ; global: all, episode: this episode's, product: √ of the product of both bonuses"`
 	Whose     string  `json:"whose" oneof:"all,own" help:"owner of Λ; all: one Λ for all agents, own: one for each agent"`
 	Peers     bool    `json:"peers" help:"Λ includes the steps of detected peers, weighted by γ; with whose=own, in training"`
 	Reservoir int     `json:"reservoir" range:"1..10000000" help:"number of kept agent steps, over all agents"`
 	Sample    int     `json:"sample,omitzero" range:"0..10000000" help:"agent steps of a rollout batch, and as many earlier ones, in Λ; 0: all; not with earlier=leverage"`
 	Earlier   string  `json:"earlier,omitzero" oneof:",leverage" help:"sampling of the kept agent steps; empty: uniform, leverage: the most informative ones"`
-	Keep      float64 `json:"keep" help:"weight, 0 to 1, of earlier agent steps after each rollout batch; 1: no decay"`
+	Keep      float64 `json:"keep" range:"0..1" help:"weight, of earlier agent steps after each rollout batch; 1: no decay"`
 	Shape     string  `json:"shape" oneof:"root,log,gain" help:"r^i as a function of x = ηᵀΛ⁻¹η; root: √x, log: √(½·log(1+x)), gain: ½·log(1+x)"`
 }
 
@@ -78,7 +78,7 @@ func (Elliptical) Kind() string { return "elliptical" }
 
 // Validate returns one sentence about the first impossible setting.
 func (e Elliptical) Validate() error {
-	if err := conf.CheckChoices(e); err != nil {
+	if err := conf.Check(e); err != nil {
 		return err
 	}
 	switch {

@@ -68,7 +68,7 @@ func (e Config) Validate() error {
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
 		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
 	}
-	if err := conf.InRange(e); err != nil {
+	if err := conf.Check(e); err != nil {
 		return err
 	}
 	if err := e.Learner.Validate(); err != nil {

@@ -3,7 +3,7 @@
 package explore
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 
 	"cermic/envs"
@@ -34,8 +34,11 @@ type matrix struct {
 // newMatrix makes the environment of a game with these tables.
 func newMatrix(cfg envs.Config, m Matrix, payoff [][][]float32, seed uint64, workers int) (envs.Env, error) {
 	g := &matrix{m, payoff}
-	if err := cmp.Or(validate(cfg, m.TV), within(cfg.Kind(), "max_steps", m.MaxSteps, g.rounds(), 100_000)); err != nil {
+	if err := validate(cfg); err != nil {
 		return nil, err
+	}
+	if least := g.rounds(); m.MaxSteps < least {
+		return nil, fmt.Errorf("%s: max_steps is %d, want at least %d", cfg.Kind(), m.MaxSteps, least)
 	}
 	return newEnv(cfg, m.TV, g, seed, workers)
 }

@@ -3,7 +3,6 @@
 package explore
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -34,9 +33,7 @@ func (p Pass) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
 
 // Build makes the environment.
 func (p Pass) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		validate(p, p.TV), within(p.Kind(), "size", p.Size, 5, 30), within(p.Kind(), "max_steps", p.MaxSteps, 1, 100_000),
-	); err != nil {
+	if err := validate(p); err != nil {
 		return nil, err
 	}
 	// The wall is in the middle, the door in its middle. The switch of the first room lies in the corner below the agents' start, that of

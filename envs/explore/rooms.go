@@ -3,7 +3,6 @@
 package explore
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -34,10 +33,7 @@ func (r Rooms) WithShared(s envs.Common) envs.Config { r.Common = s; return r }
 
 // Build makes the environment.
 func (r Rooms) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		validate(r, r.TV), within(r.Kind(), "rooms", r.Rooms, 2, 16), within(r.Kind(), "size", r.Size, 3, 16),
-		within(r.Kind(), "max_steps", r.MaxSteps, 1, 100_000),
-	); err != nil {
+	if err := validate(r); err != nil {
 		return nil, err
 	}
 	n := r.Size

@@ -3,7 +3,6 @@
 package explore
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -38,11 +37,11 @@ func (c Secret) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
 
 // Build makes the environment.
 func (c Secret) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		validate(c, c.TV), within(c.Kind(), "rooms", c.Rooms, 2, 8), within(c.Kind(), "secret", c.Secret, 0, c.Rooms-1),
-		within(c.Kind(), "size", c.Size, 2, 8), within(c.Kind(), "max_steps", c.MaxSteps, 1, 100_000),
-	); err != nil {
+	if err := validate(c); err != nil {
 		return nil, err
+	}
+	if c.Secret >= c.Rooms {
+		return nil, fmt.Errorf("%s: secret is %d, want less than rooms, %d", c.Kind(), c.Secret, c.Rooms)
 	}
 	n := c.Rooms*(c.Size+1) - 1
 	wall := n / 2

@@ -52,7 +52,7 @@ func (s *Settings) metric() string {
 	return name
 }
 
-// horizonLimit keeps step counters and buffers sane.
+// horizonLimit is the largest max_steps.
 const horizonLimit = 1_000_000
 
 // validate returns one sentence about the first impossible setting.
@@ -63,13 +63,8 @@ func (s *Settings) validate(task string, common *envs.Common) error {
 	if common.Noise.On() {
 		return fmt.Errorf("%s: a noise box covers vector observations only, and this task shows cells; leave task.noise out", task)
 	}
-	if s.MaxSteps < 1 || s.MaxSteps > horizonLimit {
-		return fmt.Errorf("%s: max_steps is %d, want 1 to %d", task, s.MaxSteps, horizonLimit)
+	if err := conf.Check(*s); err != nil {
+		return fmt.Errorf("%s: %w", task, err)
 	}
-	switch s.Score {
-	case ScoreMean, ScoreSum, ScoreMean100, ScoreSum100:
-		return nil
-	}
-	known := []string{string(ScoreMean), string(ScoreSum), string(ScoreMean100), string(ScoreSum100)}
-	return fmt.Errorf("%s: unknown score %q%s", task, s.Score, conf.Near(string(s.Score), known))
+	return nil
 }

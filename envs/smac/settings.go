@@ -38,8 +38,8 @@ type Settings struct {
 	ObsTimestep    bool    `json:"obs_timestep_number" help:"agents observe the elapsed share of max_steps"`
 	ObsTypes       bool    `json:"obs_ally_types" help:"agents observe the unit types of allies; SMACv2's team_gen.observe"`
 	ObsWipe        bool    `json:"obs_wipe" help:"found enemies are hidden again, as in SMACv2 since June 2023"`
-	ProbObsEnemy   float64 `json:"prob_obs_enemy" help:"probability, 0 to 1, that other agents observe an enemy that one agent found"`
-	EnemyMask      float64 `json:"mask_probability" help:"probability, 0 to 1, that an enemy's features stay hidden; SMACv2 gives the complement"`
+	ProbObsEnemy   float64 `json:"prob_obs_enemy" range:"0..1" help:"probability, that other agents observe an enemy that one agent found"`
+	EnemyMask      float64 `json:"mask_probability" range:"0..1" help:"probability, that an enemy's features stay hidden; SMACv2 gives the complement"`
 	ConicFOV       bool    `json:"conic_fov" help:"agents observe a cone that actions turn; else a circle"`
 	LookActions    int     `json:"num_fov_actions" range:"1..360" help:"number of directions of the cone; with conic_fov"`
 	UnitRanges     bool    `json:"use_unit_ranges" help:"each unit type has its sight and shooting range; else 9 and 6 cells for all"`
@@ -94,41 +94,13 @@ const (
 	PerEpisode Divisor = "per_episode" // the current one, so that no return exceeds reward_scale_rate
 )
 
-// The sizes that buffers are made for; far above what the benchmark has.
-const (
-	unitLimit    = 64
-	horizonLimit = 1_000_000
-)
-
 // validate returns one sentence about the first impossible setting.
 func (s *Settings) validate(task string, r *race) error {
-	if s.Engine != Simulator && s.Engine != SC2 {
-		return fmt.Errorf("%s: unknown engine %q%s", task, s.Engine, conf.Near(string(s.Engine), []string{string(Simulator), string(SC2)}))
+	if err := conf.Check(*s); err != nil {
+		return fmt.Errorf("%s: %w", task, err)
 	}
-	if s.MaxReward != FirstTeam && s.MaxReward != PerEpisode {
-		return fmt.Errorf("%s: max_reward is %q, want %q or %q", task, s.MaxReward, FirstTeam, PerEpisode)
-	}
-	return cmp.Or(
-		s.wantVersion(task),
-		s.wantAlternative(task),
-		s.wantCount(task, "n_agents", s.Agents, unitLimit),
-		s.wantCount(task, "n_enemies", s.Enemies, unitLimit),
-		s.wantCount(task, "max_steps", s.MaxSteps, horizonLimit),
-		s.wantCount(task, "num_fov_actions", s.LookActions, 360),
-		s.wantShare(task, "prob_obs_enemy", s.ProbObsEnemy),
-		s.wantShare(task, "mask_probability", s.EnemyMask),
-		wantFinite(task, "reward_death_value", s.RewardDeath),
-		wantFinite(task, "reward_win", s.RewardWin),
-		wantFinite(task, "reward_defeat", s.RewardDefeat),
-		wantFinite(task, "reward_negative_scale", s.RewardNegative),
-		wantFinite(task, "reward_scale_rate", s.ScaleRate),
-		wantFinite(task, "sparse_win", float64(s.SparseWin)),
-		wantFinite(task, "sparse_loss", float64(s.SparseLoss)),
-		wantFinite(task, "sparse_draw", float64(s.SparseDraw)),
-		s.wantScale(task, r),
-		s.Arguments.validate(task, r, s),
-		s.wantWin(task),
-	)
+	return cmp.Or(s.wantVersion(task), s.wantAlternative(task), s.wantScale(task, r), s.Arguments.wantMove(task, s),
+		s.Arguments.wantTeams(task, r), s.wantWin(task))
 }
 
 // wantVersion refuses what no version of the game is called.
@@ -158,20 +130,6 @@ func (s *Settings) wantAlternative(task string) error {
 	return nil
 }
 
-func (s *Settings) wantCount(task, key string, n, high int) error {
-	if n < 1 || n > high {
-		return fmt.Errorf("%s: %s is %d, want 1 to %d", task, key, n, high)
-	}
-	return nil
-}
-
-func (s *Settings) wantShare(task, key string, x float64) error {
-	if !(x >= 0 && x <= 1) {
-		return fmt.Errorf("%s: %s is %g, want 0 to 1", task, key, x)
-	}
-	return nil
-}
-
 // wantScale keeps the divisor of the dense reward above 0: lives are, but the reward for a death or a win may be negative. A rate that
 // is not above 0 would leave no reward, or turn it round.
 func (s *Settings) wantScale(task string, r *race) error {
@@ -197,13 +155,6 @@ func (s *Settings) wantWin(task string) error {
 	if !(s.SparseWin > 0) || s.SparseLoss >= s.SparseWin || s.SparseDraw >= s.SparseWin {
 		return fmt.Errorf("%s: sparse_win is %g, want more than 0, than sparse_loss, %g, and than sparse_draw, %g", task,
 			s.SparseWin, s.SparseLoss, s.SparseDraw)
-	}
-	return nil
-}
-
-func wantFinite(task, key string, x float64) error {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return fmt.Errorf("%s: %s is %g, want a finite number", task, key, x)
 	}
 	return nil
 }

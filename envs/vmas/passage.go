@@ -39,7 +39,7 @@ func (p Passage) WithDiscrete(d Discrete) envs.Config { p.Discrete = d; return p
 
 // Build makes the environment.
 func (p Passage) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := wantCount(p.Kind(), "n_passages", p.Passages, 1, passageBoxes); err != nil {
+	if err := envs.Check(p); err != nil {
 		return nil, err
 	}
 	return New(p.Kind(), p.Common, p.Settings, &passage{p}, seed, workers)

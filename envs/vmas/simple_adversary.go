@@ -3,11 +3,9 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -56,11 +54,11 @@ func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config { a.Discrete = d; 
 
 // Build makes the environment.
 func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(wantCount(a.Kind(), "n_agents", a.Agents, 2, 100), wantCount(a.Kind(), "n_adversaries", a.Adversaries, 1, a.Agents-1)); err != nil {
+	if err := envs.Check(a); err != nil {
 		return nil, err
 	}
-	if err := conf.CheckChoices(a); err != nil {
-		return nil, fmt.Errorf("%s: %w", a.Kind(), err)
+	if a.Adversaries >= a.Agents {
+		return nil, fmt.Errorf("%s: n_adversaries is %d, want less than n_agents, %d", a.Kind(), a.Adversaries, a.Agents)
 	}
 	return New(a.Kind(), a.Common, a.Settings, &simpleAdversary{a}, seed, workers)
 }
