@@ -33,9 +33,9 @@ const (
 // Common holds the settings that every task has; task configs embed it, so that they read as one flat struct. To apply the noise, or to
 // refuse it in Build, is up to the family.
 type Common struct {
-	NumEnvs int    `json:"copies" range:"1..65536"`     // environments stepped in parallel, E; the paper: 60
-	Reward  Reward `json:"reward" oneof:"dense,sparse"` // reward stream that learners are trained on, evaluation always uses the benchmark's metric; dense: every step, sparse: success alone
-	Noise   Noise  `json:"noise,omitzero"`              // region in which observations are noise
+	NumEnvs int    `json:"copies" range:"1..65536" help:"number E of parallel environments; the paper: 60"`
+	Reward  Reward `json:"reward" oneof:"dense,sparse" help:"reward stream of training; dense: every step, sparse: success alone"`
+	Noise   Noise  `json:"noise,omitzero" help:"region in which observations are noise"`
 }
 
 // DefaultCommon returns the paper's 60 environments (its hyper-parameter table) with the sparse reward.
@@ -46,13 +46,18 @@ func (c Common) Shared() Common { return c }
 
 // Validate returns one sentence about the first impossible setting.
 func (c Common) Validate(task string) error {
-	if c.NumEnvs < 1 || c.NumEnvs > 1<<16 {
-		return fmt.Errorf("%s: copies is %d, want 1 to 65536", task, c.NumEnvs)
+	if err := conf.Check(c); err != nil {
+		return fmt.Errorf("%s: %w", task, err)
 	}
-	if c.Reward != Dense && c.Reward != Sparse {
-		return fmt.Errorf("%s: reward is %q, want %q or %q", task, c.Reward, Dense, Sparse)
+	return c.Noise.validate(task)
+}
+
+// Check returns one sentence about the first setting of a task that its tags do not allow; see conf.Check.
+func Check(c Config) error {
+	if err := conf.Check(c); err != nil {
+		return fmt.Errorf("%s: %w", c.Kind(), err)
 	}
-	return c.Noise.Validate(task)
+	return nil
 }
 
 // Register makes a task known by its Kind; proto must be its complete default.

@@ -4,7 +4,6 @@ package envs
 
 import (
 	"fmt"
-	"math"
 
 	"cermic/envs/rng"
 )
@@ -19,32 +18,19 @@ import (
 // Reading: the paper says no more than that. Where the box lies, how large and how loud it is are settings; it lies still,
 // so that avoiding it can be learned.
 type Noise struct {
-	X      float32 `json:"x"`      // centre of the noise region along x, in world units
-	Y      float32 `json:"y"`      // centre of the noise region along y, in world units
-	Width  float32 `json:"width"`  // width of the noise region along x, in world units; 0: no noise
-	Height float32 `json:"height"` // height of the noise region along y, in world units; 0: no noise
-	Scale  float32 `json:"scale"`  // standard deviation of the noise that replaces observations inside; 0: observations there are all zero
+	X      float32 `json:"x" range:"-1000000..1000000" help:"centre of the noise region along x, in world units"`
+	Y      float32 `json:"y" range:"-1000000..1000000" help:"centre of the noise region along y, in world units"`
+	Width  float32 `json:"width" range:"0..1000000" help:"width of the noise region along x, in world units; 0: no noise"`
+	Height float32 `json:"height" range:"0..1000000" help:"height of the noise region along y, in world units; 0: no noise"`
+	Scale  float32 `json:"scale" range:"0..1000000" help:"standard deviation of the noise that replaces observations inside; 0: all zero"`
 }
 
 // DefaultNoise returns the box of our noise figure: a square of side 1 round the origin, a quarter of the area in which the
 // figure's tasks start, with the standard deviation 1 that is about the size of their observations.
 func DefaultNoise() Noise { return Noise{Width: 1, Height: 1, Scale: 1} }
 
-// Validate returns one sentence about the first impossible setting.
-func (n *Noise) Validate(task string) error {
-	for _, field := range []struct {
-		key      string
-		value    float32
-		negative bool // is allowed
-	}{{"x", n.X, true}, {"y", n.Y, true}, {"width", n.Width, false}, {"height", n.Height, false}, {"scale", n.Scale, false}} {
-		x := float64(field.value)
-		if !(math.Abs(x) <= 1e6) {
-			return fmt.Errorf("%s: noise.%s is %g, want at most 1e6 either way", task, field.key, x)
-		}
-		if x < 0 && !field.negative {
-			return fmt.Errorf("%s: noise.%s is %g, want 0 or more", task, field.key, x)
-		}
-	}
+// validate refuses settings of noise that have no effect.
+func (n *Noise) validate(task string) error {
 	if (n.Width == 0) != (n.Height == 0) {
 		return fmt.Errorf("%s: noise.width is %g and noise.height is %g; want both above 0, or both 0 for no noise",
 			task, n.Width, n.Height)

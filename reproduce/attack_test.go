@@ -167,7 +167,7 @@ func (a target) line(r *rand.Rand) (args []string, set string) {
 			k := keys[r.IntN(len(keys))]
 			v := value()
 			if k.Bounds != nil && r.IntN(2) == 0 {
-				v = fmt.Sprint([]int64{k.Bounds.Min - 1, k.Bounds.Min, k.Bounds.Max, k.Bounds.Max + 1}[r.IntN(4)])
+				v = fmt.Sprintf("%.15g", []float64{k.Bounds.Min - 1, k.Bounds.Min, k.Bounds.Max, k.Bounds.Max + 1}[r.IntN(4)])
 			}
 			if k.Kinds != nil && r.IntN(2) == 0 {
 				v = k.Kinds[r.IntN(len(k.Kinds))]

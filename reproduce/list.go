@@ -72,7 +72,7 @@ func listSettings(out io.Writer, q plan.Request, part string) error {
 		if !strings.HasPrefix(s.Key, part) {
 			continue
 		}
-		about := s.Sentence() + s.Range()
+		about := s.Sentence()
 		if s.Changed {
 			fmt.Fprintf(out, "* %-44s  %s (default: %s)\n", s.Key+"="+s.Value, about, s.Default)
 			continue

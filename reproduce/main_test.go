@@ -174,12 +174,12 @@ func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"list", "-method", "mappo"}, "discount factor γ, 0 to 1; the paper: 0.99\n"},
+		{[]string{"list", "-method", "mappo"}, "discount factor γ; the paper: 0.99; 0 to 1\n"},
 		{[]string{"list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"}, "* explore.alpha=0.5 "},
 		{[]string{"list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"}, "(default: 0.2)\n"},
 		{[]string{"list", "-method", "mappo-cermic"}, "one of optimal, learned, unit\n"},
 		{[]string{"list", "-task", "lock"}, "  task.levers=3 "},
-		{[]string{"list", "-task", "lock"}, "number of levers of an agent; 2 to "},
+		{[]string{"list", "-task", "lock"}, "number of levers per agent; 2 to "},
 		{[]string{"list", "-method", "mappo"}, "widths of the hidden layers; BenchMARL: 256, 256; each 1 to 8192\n"},
 	} {
 		if got, err := command(t, c.args...); err != nil || !strings.Contains(got, c.want) {

@@ -39,7 +39,7 @@ func runPretrain(ctx context.Context, out io.Writer, args []string) error {
 			return usageError{err}
 		}
 		p.Frames, p.Epochs, p.Seed, p.Target = frames, epochs, seed, target
-		if err := conf.InRange(p); err != nil {
+		if err := conf.Check(p); err != nil {
 			return usagef("pre-training: %w", err)
 		}
 		list = append(list, p)

@@ -68,22 +68,8 @@ func (c Config) Band() Band {
 }
 
 func (c Config) validateLevels() error {
-	if !(c.Chance > 0 && c.Chance < 1) {
-		return fmt.Errorf("eps is %g, want a probability between 0 and 1", c.Chance)
-	}
-	if !(c.MeanRadius > 0) || math.IsInf(c.MeanRadius, 0) {
-		return fmt.Errorf("amb_gamma1 is %g, want a positive number", c.MeanRadius)
-	}
-	if !(c.SpreadRadius > max(c.MeanRadius, 1)) || math.IsInf(c.SpreadRadius, 0) {
+	if c.SpreadRadius <= max(c.MeanRadius, 1) {
 		return fmt.Errorf("amb_gamma2 is %g, want more than both 1 and amb_gamma1 = %g", c.SpreadRadius, c.MeanRadius)
-	}
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"c_bar", c.Upper}, {"c_low", c.Lower}} {
-		if math.IsNaN(f.value) || math.IsInf(f.value, 0) {
-			return fmt.Errorf("%s is %g, want a finite number", f.name, f.value)
-		}
 	}
 	if band := c.Band(); c.Exploit && band.From > band.To {
 		larger := "d_x or eps"

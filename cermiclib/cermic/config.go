@@ -11,71 +11,71 @@ import (
 
 // Config holds every setting of the module. Default and Literal return complete ones; change fields of these.
 //
-// Where the paper leaves something open, a field selects the reading and its comment says which one the default is.
+// Where the paper leaves something open, a field selects the reading and its help says which one the default is.
 type Config struct {
-	Memory memory.Config `json:"memory"` // memory that infers the peers' intention f_n^o; the paper: graph
+	Memory memory.Config `json:"memory" help:"memory that infers the peers' intention f_n^o; the paper: graph"`
 
 	// What the module reads: peers.go
-	PeerChannels bool `json:"peer_channels,omitzero"` // beside o_t, a channel of each peer, where observations have none: visible or not, and where; actor and critic never read it
+	PeerChannels bool `json:"peer_channels,omitzero" help:"the module also observes where visible peers are, if o_t does not contain it"`
 
 	// Representations: encoder.go, predict.go
-	Embed       int     `json:"d_s" range:"2..8192"`                 // length of s_t, the observation embedding; the paper: 64
-	Latent      int     `json:"d_x" range:"1..8192"`                 // length of x_t, the latent code; not in the paper, whose linear theory has dim x = dim s
-	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192"` // width of φ and ψ; not in the paper; 0: 256, Dynamic Bottleneck's
-	Polyak      float64 `json:"ema_tau"`                             // τ of the target encoder, θᵐ ← (1−τ)θᵐ + τθ after each step; not in the paper, its Polyak τ elsewhere: 0.005
-	AgentID     bool    `json:"cermic_agent_id"`                     // φ observes which agent acts, beside the action; for agents that differ
-	EmbedNorm   bool    `json:"enc_ln"`                              // s_t has mean 0 and variance 1 over its components
-	LogScaleMin float64 `json:"logstd_min"`                          // lower bound of log σ of x_t; without one the code becomes deterministic
-	LogScaleMax float64 `json:"logstd_max"`                          // upper bound of log σ of x_t
+	Embed       int     `json:"d_s" range:"2..8192" size:"width" help:"length of the observation embedding s_t; the paper: 64"`
+	Latent      int     `json:"d_x" range:"1..8192" size:"width" help:"length of the latent code x_t; not in the paper, whose linear theory has dim x = dim s"`
+	Hidden      int     `json:"phi_hidden,omitzero" range:"0..8192" size:"width" help:"width of φ and ψ; 0: 256, as in Dynamic Bottleneck; not in the paper"`
+	Polyak      float64 `json:"ema_tau" range:"0..1" help:"share, by which the target encoder follows each step; not in the paper"`
+	AgentID     bool    `json:"cermic_agent_id" help:"φ also receives the index of the acting agent; for agents that differ"`
+	EmbedNorm   bool    `json:"enc_ln" help:"s_t has mean 0 and variance 1 over its components"`
+	LogScaleMin float64 `json:"logstd_min" range:"-20..20" help:"lower bound of log σ of x_t; low values make the code deterministic"`
+	LogScaleMax float64 `json:"logstd_max" range:"-20..20" help:"upper bound of log σ of x_t"`
 
 	// L_explore: predict.go
-	Alpha         float64 `json:"alpha"`                                   // α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1; 0: no L_explore
-	Contrast      float64 `json:"explore_nce"`                             // weight of the contrastive term inside L_explore; the paper has none: 0
-	PsiSpread     string  `json:"psi_spread" oneof:"optimal,learned,unit"` // σ_ψ, standard deviation of the decoder: a running mean of its error, learned, or 1
-	ExploreReduce string  `json:"explore_reduce" oneof:"mean,sum"`         // how the log-likelihood is reduced over the components of s_{t+1}
+	Alpha         float64 `json:"alpha" range:"0.." help:"α, weight of L_explore; the paper: 0.2, ablated with 0.5 and 1"`
+	Contrast      float64 `json:"explore_nce" range:"0.." help:"weight of the contrastive term of L_explore; the paper: 0"`
+	PsiSpread     string  `json:"psi_spread" oneof:"optimal,learned,unit" help:"standard deviation σ_ψ of the decoder; optimal: a running mean of its error, unit: 1"`
+	ExploreReduce string  `json:"explore_reduce" oneof:"mean,sum" help:"reduction of the log-likelihood over the components of s_{t+1}"`
 
 	// L_exploit: psi.go, beta.go, exploit.go
-	Exploit      bool    `json:"exploit"`                               // L_exploit (both L_UB and L_LB) and the memory are used; false: the paper's ablation without them
-	PsiNorm      string  `json:"psi_norm" oneof:"per_dim,running,none"` // normalisation of Ψ before it meets the levels; per_dim: divided by d_x
-	Upper        float64 `json:"c_bar"`                                 // c̄, level that Ψ may exceed with probability ε only; not in the paper
-	Lower        float64 `json:"c_low"`                                 // c̲, level that Ψ may fall below with probability ε only; not in the paper
-	LowerSign    string  `json:"lb_sign" oneof:"derived,printed"`       // sign of c̲ in L_LB; derived: as Cantelli's inequality gives it, printed: as in the paper
-	Chance       float64 `json:"eps"`                                   // ε, probability, 0 to 1, with which a level may be violated
-	MeanRadius   float64 `json:"amb_gamma1"`                            // γ₁, radius of the ambiguity set around the mean
-	SpreadRadius float64 `json:"amb_gamma2"`                            // γ₂, radius of the ambiguity set around the second moment, > max(γ₁, 1)
+	Exploit      bool    `json:"exploit" help:"L_exploit and the memory are used; false: the paper's ablation"`
+	PsiNorm      string  `json:"psi_norm" oneof:"per_dim,running,none" help:"normalisation of Ψ before comparison with the levels; per_dim: divided by d_x"`
+	Upper        float64 `json:"c_bar" help:"c̄, upper level of Ψ; not in the paper"`
+	Lower        float64 `json:"c_low" help:"c̲, lower level of Ψ; not in the paper"`
+	LowerSign    string  `json:"lb_sign" oneof:"derived,printed" help:"sign of c̲ in L_LB; derived: from Cantelli's inequality, printed: the paper's"`
+	Chance       float64 `json:"eps" range:"(0..1)" help:"ε, probability that Ψ violates a level"`
+	MeanRadius   float64 `json:"amb_gamma1" range:"(0..)" help:"γ₁, radius of the ambiguity set around the mean"`
+	SpreadRadius float64 `json:"amb_gamma2" help:"γ₂, radius of the ambiguity set around the second moment, above max(γ₁, 1)"`
 
 	// Calibration: consistency.go, calibration.go
-	CalibForm         string  `json:"calib_form" oneof:"bounded,anchored,residual,plain"` // form of the calibration h(γf, μ)
-	CalibKappa        float64 `json:"calib_kappa"`                                        // κ, largest correction of the bounded h before centring, in units of √Σ_Ψ
-	CalibCentre       bool    `json:"calib_centre"`                                       // corrections have mean 0 over the minibatch: context moves tolerance from some situations to others
-	MIBounds          string  `json:"mi_bounds" oneof:"sound,appendix,printed"`           // bounds of the mutual information that γ is made of; appendix, printed: as the paper has them
-	CriticSquash      string  `json:"critic_squash" oneof:"sigmoid,softmax"`              // function that maps the critic's scores into [0,1]
-	CriticBound       float64 `json:"critic_bound,omitzero"`                              // largest root mean square of an agent step's scores before that; 0: unbounded, so that they may saturate for good
-	NegKind           string  `json:"neg_kind" oneof:"marginal,noise"`                    // negatives of InfoNCE; marginal: f_n of other agent steps, as in the appendix, noise: f_n plus noise
-	NegScale          float64 `json:"neg_scale"`                                          // standard deviation of that noise, in units of f_n's over the minibatch; with neg_kind=noise
-	NegFilter         bool    `json:"neg_filter"`                                         // negatives are drawn from agent steps that have an f_{n-1}, as positives are
-	Negatives         int     `json:"n_neg" range:"1..4096"`                              // number of negatives for each agent step
-	ConsistencyDecay  float64 `json:"gamma_ema"`                                          // decay, 0 to below 1, of the running mean of γ over gradient steps, which starts at 0, and of Ψ's moments under psi_norm=running
-	ConsistencyGrad   bool    `json:"gamma_grad"`                                         // L_exploit may train the critic through γ, by 1 − gamma_ema of its gradient; else γ is a constant there
-	ConsistencyCoef   float64 `json:"nce_coef"`                                           // weight of the critic's InfoNCE loss, which the paper's total does not show
-	ConsistencyMemory bool    `json:"nce_into_memory"`                                    // the InfoNCE loss trains the memory too; else the critic alone
-	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std"`         // form in which the critic receives the last extrinsic reward r^e_{t−1}
+	CalibForm         string  `json:"calib_form" oneof:"bounded,anchored,residual,plain" help:"form of the calibration h(γf, μ)"`
+	CalibKappa        float64 `json:"calib_kappa" range:"0.." help:"κ, largest correction of the bounded h before centring, in units of √Σ_Ψ"`
+	CalibCentre       bool    `json:"calib_centre" help:"corrections have mean 0 over the minibatch"`
+	MIBounds          string  `json:"mi_bounds" oneof:"sound,appendix,printed" help:"bounds of the mutual information in γ; appendix and printed are the paper's"`
+	CriticSquash      string  `json:"critic_squash" oneof:"sigmoid,softmax" help:"function that maps the critic's scores into [0,1]"`
+	CriticBound       float64 `json:"critic_bound,omitzero" range:"0.." help:"largest root mean square of a step's scores before critic_squash; 0: unbounded"`
+	NegKind           string  `json:"neg_kind" oneof:"marginal,noise" help:"negatives of InfoNCE; marginal: f_n of other agent steps (the appendix), noise: f_n plus noise"`
+	NegScale          float64 `json:"neg_scale" range:"0.." help:"standard deviation of the noise of neg_kind=noise, relative to f_n's"`
+	NegFilter         bool    `json:"neg_filter" help:"negatives come from agent steps with an f_{n-1}, as positives do"`
+	Negatives         int     `json:"n_neg" range:"1..4096" help:"number of negatives per agent step"`
+	ConsistencyDecay  float64 `json:"gamma_ema" range:"[0..1)" help:"decay, of the running mean of γ, and of Ψ's moments with psi_norm=running"`
+	ConsistencyGrad   bool    `json:"gamma_grad" help:"L_exploit trains the critic through γ, by 1 − gamma_ema of its gradient"`
+	ConsistencyCoef   float64 `json:"nce_coef" range:"0.." help:"weight of the critic's InfoNCE loss; the paper's total loss does not show it"`
+	ConsistencyMemory bool    `json:"nce_into_memory" help:"the InfoNCE loss trains the memory too; else the critic alone"`
+	RewardFeature     string  `json:"reward_feat" oneof:"symlog,raw,running_std" help:"form of the last extrinsic reward r^e_{t−1} as input of the critic"`
 
-	ActorContext bool `json:"actor_uses_context,omitzero"` // the actor receives the context f_n beside its observation, with MAPPO; the paper says both
+	ActorContext bool `json:"actor_uses_context,omitzero" help:"MAPPO's actor receives the context f_n beside its observation; the paper says both"`
 
 	// Intrinsic reward: reward.go, form.go. Normalisation and weight of r^i beside r^e; the paper: none, 1
-	Form   Form    `json:"int_form,omitzero"`   // formula of the intrinsic reward r^i; kl: the paper's √KL
-	Others float64 `json:"int_others,omitzero"` // weight of each peer's r^i in an agent's, in training only; the paper: 0, every agent its own
+	Form   Form    `json:"int_form,omitzero" help:"formula of the intrinsic reward r^i; kl: the paper's √KL"`
+	Others float64 `json:"int_others,omitzero" range:"0.." help:"weight of each peer's r^i in an agent's reward, in training only; the paper: 0"`
 	explore.Bonus
 
 	// Training: module.go, sampling.go
-	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000"` // gradient steps of the module after each rollout batch, in epochs over all of its agent steps; not in the paper; 0: see cermic_epochs
-	Epochs    int     `json:"cermic_epochs" range:"0..10000"`          // with cermic_steps=0, epochs of the module over each rollout batch; 0: it is never trained
-	Fraction  float64 `json:"cermic_frac"`                             // share, 0 to 1, of the agent steps, drawn anew, that each of these epochs covers
-	Minibatch int     `json:"cermic_minibatch" range:"2..100000000"`   // agent steps of a gradient step of the module
-	LR        float64 `json:"lr"`                                      // Adam's step size for the module; the paper: 1e-4
-	AdamEps   float64 `json:"adam_eps"`                                // Adam's ε for the module; the paper: 1e-6
-	GradClip  float64 `json:"grad_clip"`                               // global norm above which the module's gradient is scaled down
+	Steps     int     `json:"cermic_steps,omitzero" range:"0..100000" help:"gradient steps of the module after each rollout batch; 0: see cermic_epochs"`
+	Epochs    int     `json:"cermic_epochs" range:"0..10000" help:"epochs of the module over each rollout batch, with cermic_steps=0; 0: not trained"`
+	Fraction  float64 `json:"cermic_frac" range:"(0..1]" help:"share, of the agent steps that each epoch samples; with cermic_steps=0"`
+	Minibatch int     `json:"cermic_minibatch" range:"2..100000000" size:"rows" help:"agent steps per gradient step of the module"`
+	LR        float64 `json:"lr" range:"(0..)" help:"Adam's step size for the module; the paper: 1e-4"`
+	AdamEps   float64 `json:"adam_eps" range:"(0..)" help:"Adam's ε for the module; the paper: 1e-6"`
+	GradClip  float64 `json:"grad_clip" range:"(0..)" help:"largest global norm of the module's gradient; larger ones are scaled down"`
 }
 
 var _ explore.Config = Config{}

@@ -30,9 +30,9 @@ import (
 //
 // paper:thm1  r^ucb = ζ·(ηᵀΛ⁻¹η)^½, within a factor √2 of √(½·log(1+x)) where x ≤ 2.51
 type Elliptical struct {
-	Features  string  `json:"features" oneof:"code,embed"`   // features η of an agent step: the mean code x̄_t, or the embedding s_t
-	Lambda    float64 `json:"lambda"`                        // λ, ridge term of Λ; the smaller, the finer the differences that tell steps apart
-	Reservoir int     `json:"reservoir" range:"1..10000000"` // earlier agent steps that are kept, of all agents together
+	Features  string  `json:"features" oneof:"code,embed" help:"features η of an agent step: the mean code x̄_t, or the embedding s_t"`
+	Lambda    float64 `json:"lambda" range:"(0..)" help:"ridge term λ of Λ; smaller values resolve smaller differences of features"`
+	Reservoir int     `json:"reservoir" range:"1..10000000" help:"number of kept agent steps, over all agents"`
 }
 
 // What η is made of (features).
@@ -53,18 +53,7 @@ func DefaultElliptical() Elliptical {
 func (Elliptical) Kind() string { return "elliptical" }
 
 // Validate returns one sentence about the first impossible setting.
-func (e Elliptical) Validate() error {
-	if err := conf.CheckChoices(e); err != nil {
-		return err
-	}
-	if !(e.Lambda > 0) || math.IsInf(e.Lambda, 0) {
-		return fmt.Errorf("lambda is %g, want a positive number", e.Lambda)
-	}
-	if e.Reservoir < 1 {
-		return fmt.Errorf("reservoir is %d, want 1 or more", e.Reservoir)
-	}
-	return nil
-}
+func (e Elliptical) Validate() error { return conf.Check(e) }
 
 func (e Elliptical) build(c Config, b *nn.Build) (form, error) {
 	f := &elliptical{Elliptical: e, width: c.Latent, act: c.actLen(b.Spec)}

@@ -19,20 +19,20 @@ func TestPresetsAreValid(t *testing.T) {
 
 func TestImpossibleSettingsAreRefusedByName(t *testing.T) {
 	for want, spoil := range map[string]func(*Config){
-		"memory is not set":               func(c *Config) { c.Memory = nil },
-		"d_f is 0":                        func(c *Config) { c.Memory = memory.MLP{Embed: 1, Hidden: 1} },
-		"d_s is 1, want 2":                func(c *Config) { c.Embed = 1 },
-		"n_neg is 0":                      func(c *Config) { c.Negatives = 0 },
-		"alpha is -1":                     func(c *Config) { c.Alpha = -1 },
-		"which leaves nothing to train":   func(c *Config) { c.Alpha, c.Exploit = 0, false },
-		`did you mean sound?`:             func(c *Config) { c.MIBounds = "sond" },
-		`int_norm is "x"; known: none`:    func(c *Config) { c.IntNorm = "x" },
-		"logstd_min is 2":                 func(c *Config) { c.LogScaleMin = 2 },
-		"eps is 1, want a probability":    func(c *Config) { c.Chance = 1 },
-		"amb_gamma2 is 1, want more":      func(c *Config) { c.SpreadRadius = 1 },
-		"cermic_frac is 0":                func(c *Config) { c.Fraction = 0 },
-		"lr is 0, want a positive":        func(c *Config) { c.LR = 0 },
-		"KL above 20.8 nats and L_UB bel": func(c *Config) { c.Latent = 32 },
+		"memory is not set":                  func(c *Config) { c.Memory = nil },
+		"d_f is 0":                           func(c *Config) { c.Memory = memory.MLP{Embed: 1, Hidden: 1} },
+		"d_s is 1, want 2":                   func(c *Config) { c.Embed = 1 },
+		"n_neg is 0":                         func(c *Config) { c.Negatives = 0 },
+		"alpha is -1":                        func(c *Config) { c.Alpha = -1 },
+		"which leaves nothing to train":      func(c *Config) { c.Alpha, c.Exploit = 0, false },
+		`want one of sound, appendix`:        func(c *Config) { c.MIBounds = "sond" },
+		`int_norm is "x", want one of none`:  func(c *Config) { c.IntNorm = "x" },
+		"logstd_min is 2":                    func(c *Config) { c.LogScaleMin = 2 },
+		"eps is 1, want above 0 and below 1": func(c *Config) { c.Chance = 1 },
+		"amb_gamma2 is 1, want more":         func(c *Config) { c.SpreadRadius = 1 },
+		"cermic_frac is 0":                   func(c *Config) { c.Fraction = 0 },
+		"lr is 0, want above 0":              func(c *Config) { c.LR = 0 },
+		"KL above 20.8 nats and L_UB bel":    func(c *Config) { c.Latent = 32 },
 	} {
 		c := Default()
 		spoil(&c)

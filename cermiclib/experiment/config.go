@@ -16,27 +16,27 @@ import (
 
 // Config is everything that a result depends on. Its canonical JSON is its identity.
 type Config struct {
-	Task    envs.Config    `json:"task"`           // task with its settings
-	Learner learn.Config   `json:"learner"`        // reinforcement learner: mappo, or q with a mixer
-	Policy  policy.Config  `json:"policy"`         // policy network of the agents
-	Explore explore.Config `json:"explore"`        // exploration module
-	Budget  Budget         `json:"budget"`         // training length and evaluation
-	Seed    uint64         `json:"seed"`           // seed of every random stream of the run
-	Forks   []Fork         `json:"forks,omitzero"` // runs that this one branched off; see Branch
+	Task    envs.Config    `json:"task" help:"task and its settings"`
+	Learner learn.Config   `json:"learner" help:"reinforcement learner: mappo, or q with a mixer"`
+	Policy  policy.Config  `json:"policy" help:"policy network of the agents"`
+	Explore explore.Config `json:"explore" help:"exploration module"`
+	Budget  Budget         `json:"budget" help:"training length and evaluation"`
+	Seed    uint64         `json:"seed" help:"seed of every random stream of the run"`
+	Forks   []Fork         `json:"forks,omitzero" help:"parent runs of a branched run; see Branch"`
 
-	Curriculum Curriculum `json:"curriculum,omitzero"` // easier variant of the task to begin with
+	Curriculum Curriculum `json:"curriculum,omitzero" help:"easier variant of the task at the start of training"`
 
 	Method string `json:"-"` // label of curves and tables; empty: made from learner and explorer
 }
 
 // Budget says how long a run trains and how it is evaluated. It is part of a run's identity, so budgets are never mixed.
 type Budget struct {
-	Name         string `json:"name"`                                // name of the budget: smoke, explore, short, paper, or custom
-	Frames       int    `json:"frames" range:"1..1000000000000"`     // environment steps of training, summed over parallel environments, rounded up to whole rollout batches
-	EvalEvery    int    `json:"eval_every" range:"1..1000000000000"` // frames between evaluations; one more follows the first rollout batch
-	EvalEpisodes int    `json:"eval_episodes" range:"1..100000"`     // episodes of an evaluation
+	Name         string `json:"name" help:"name of the budget: smoke, explore, short, paper, or custom"`
+	Frames       int    `json:"frames" range:"1..1000000000000" help:"environment steps of training over all parallel environments, in whole rollout batches"`
+	EvalEvery    int    `json:"eval_every" range:"1..1000000000000" help:"frames between evaluations; one more follows the first rollout batch"`
+	EvalEpisodes int    `json:"eval_episodes" range:"1..100000" help:"episodes of an evaluation"`
 
-	Sampled bool `json:"sampled,omitzero"` // evaluations sample actions from the policy; else they take the most likely ones, as BenchMARL; a value learner is greedy either way
+	Sampled bool `json:"sampled,omitzero" help:"evaluations sample actions; else they take the most likely ones, as BenchMARL does"`
 }
 
 // Label is the method's name in curves and tables.
@@ -68,7 +68,7 @@ func (e Config) Validate() error {
 	if e.Task == nil || e.Learner == nil || e.Policy == nil || e.Explore == nil {
 		return fmt.Errorf("an experiment needs a task, a learner, a policy and an explorer")
 	}
-	if err := conf.InRange(e); err != nil {
+	if err := conf.Check(e); err != nil {
 		return err
 	}
 	if err := e.Learner.Validate(); err != nil {

@@ -16,8 +16,8 @@ import (
 // against 5 units for 0.3 of the frames, then 20 against 20). Then environment, old experience and an explorer's running
 // statistics are new, and all networks stay with their optimisers, so that none of them may depend on what changes. Evaluations are always on the task itself.
 type Curriculum struct {
-	Share float64  `json:"share"` // share, 0 to 1, of the frames that are trained on the easier variant first, in whole rollout batches; 0: no curriculum
-	Set   []string `json:"set"`   // settings of the easier variant: n_agents=2
+	Share float64  `json:"share" range:"[0..1)" help:"share, of frames trained on the easier variant first; 0: no curriculum"`
+	Set   []string `json:"set" help:"settings of the easier variant, such as n_agents=2"`
 }
 
 // on reports whether there is one.
@@ -46,8 +46,8 @@ func (e Config) lesson() (Config, error) {
 func (e Config) validateCurriculum() error {
 	c := e.Curriculum
 	switch {
-	case !(c.Share > 0 && c.Share < 1):
-		return fmt.Errorf("curriculum.share is %g, want more than 0 and less than 1", c.Share)
+	case c.Share == 0:
+		return errors.New("curriculum.share is 0, want above 0 and below 1")
 	case len(c.Set) == 0:
 		return errors.New("a curriculum changes at least one setting of the task: curriculum.set=n_agents=2, for example")
 	case len(e.Forks) > 0:

@@ -22,9 +22,9 @@ import (
 // settings of an experiment with forks are those after the last one; Was leads back to the parent, so that the run can be
 // repeated from nothing but its experiment.
 type Fork struct {
-	Parent string   `json:"parent"`                      // ID of the run that this one branched off
-	At     int      `json:"at" range:"1..1000000000000"` // frames that the parent had trained
-	Was    []string `json:"was"`                         // settings of the parent that were changed: explore.alpha=0.2
+	Parent string   `json:"parent" help:"ID of the parent run"`
+	At     int      `json:"at" range:"1..1000000000000" help:"frames that the parent was trained for"`
+	Was    []string `json:"was" help:"changed settings with the parent's values, such as explore.alpha=0.2"`
 }
 
 // Branch returns the experiment that goes on from e's state at a number of frames, an end of one of its rollout batches, with some

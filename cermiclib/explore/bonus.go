@@ -5,21 +5,19 @@ package explore
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"cermic/cermiclib/rl"
-	"cermic/envs/conf"
 )
 
 // Bonus says how an intrinsic reward is normalised and weighted before it is added to the extrinsic one. Configs of explorers
 // embed it.
 type Bonus struct {
-	IntNorm         string  `json:"int_norm" oneof:"none,std,return_std,center_std"` // normalisation of the intrinsic reward by running statistics; none: as it is
-	IntMemory       float64 `json:"int_memory"`                                      // weight, 0 to 1, that these statistics keep from one rollout batch to the next; 1: all of training, 0: each batch alone
-	IntClip         float64 `json:"int_clip"`                                        // the normalised reward is clipped to ± this; not applied by int_norm=none
-	IntCoef         float64 `json:"int_coef"`                                        // weight of the intrinsic reward beside the extrinsic one; the paper: 1
-	IntAnneal       string  `json:"int_anneal" oneof:"none,linear_to_zero"`          // schedule of int_coef over training
-	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000"`      // frames until int_coef reaches 0 under linear_to_zero
+	IntNorm         string  `json:"int_norm" oneof:"none,std,return_std,center_std" help:"normalisation of the intrinsic reward by running statistics"`
+	IntMemory       float64 `json:"int_memory" range:"0..1" help:"weight, of earlier batches in the running statistics; 1: no decay"`
+	IntClip         float64 `json:"int_clip" range:"(0..)" help:"bound of the absolute normalised reward; unused with int_norm=none"`
+	IntCoef         float64 `json:"int_coef" range:"0.." help:"weight of the intrinsic reward beside the extrinsic one; the paper: 1"`
+	IntAnneal       string  `json:"int_anneal" oneof:"none,linear_to_zero" help:"schedule of int_coef over training"`
+	IntAnnealFrames int     `json:"int_anneal_frames" range:"1..1000000000000" help:"frames until int_coef reaches 0 under linear_to_zero"`
 }
 
 // How an intrinsic reward r is normalised (int_norm). The statistics are over all agents, and take a rollout batch in before it
@@ -53,24 +51,6 @@ func DefaultBonus(kind string) Bonus {
 
 // returnDiscount is the discount of the sum that return_std normalises by; the paper's discount factor.
 const returnDiscount = 0.99
-
-// Validate returns one sentence about the first impossible setting.
-func (b Bonus) Validate() error {
-	if err := conf.CheckChoices(b); err != nil {
-		return err
-	}
-	switch {
-	case !(b.IntMemory >= 0 && b.IntMemory <= 1):
-		return fmt.Errorf("int_memory is %g, want a number from 0 to 1", b.IntMemory)
-	case !(b.IntClip > 0) || math.IsInf(b.IntClip, 0):
-		return fmt.Errorf("int_clip is %g, want a positive number", b.IntClip)
-	case !(b.IntCoef >= 0) || math.IsInf(b.IntCoef, 0):
-		return fmt.Errorf("int_coef is %g, want 0 or more", b.IntCoef)
-	case b.IntAnnealFrames < 1:
-		return fmt.Errorf("int_anneal_frames is %d, want at least 1", b.IntAnnealFrames)
-	}
-	return nil
-}
 
 // coef is the weight after frames of training.
 func (b Bonus) coef(frames int) float64 {

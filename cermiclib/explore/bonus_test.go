@@ -9,6 +9,7 @@ import (
 
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // lone is a rollout of three steps of one agent.
@@ -166,7 +167,7 @@ func TestSavedStatisticsGoOnBitExactly(t *testing.T) {
 
 func TestImpossibleBonusesGetASentence(t *testing.T) {
 	good := DefaultDB().Bonus
-	if err := good.Validate(); err != nil {
+	if err := conf.Check(good); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*Bonus){
@@ -176,7 +177,7 @@ func TestImpossibleBonusesGetASentence(t *testing.T) {
 	} {
 		b := good
 		change(&b)
-		if b.Validate() == nil {
+		if conf.Check(b) == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

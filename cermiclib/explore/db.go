@@ -4,7 +4,6 @@ package explore
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -12,6 +11,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -27,18 +27,18 @@ import (
 // where db_feat and db_latent are 64, the sizes of CERMIC: this is that module without context and chance constraints.
 // Reconstructed: the encoder for vectors, the sharing among agents, the parametrisation of σ_G as exp of a clamped number.
 type DB struct {
-	Feat      int     `json:"db_feat" range:"1..8192"`           // length of the observation embedding s; the authors: 512
-	Latent    int     `json:"db_latent" range:"1..8192"`         // length of the code z; the authors: 128
-	Hidden    int     `json:"db_hidden" range:"2..8192"`         // width of the transition and the heads; the authors: 256
-	FeatNorm  bool    `json:"enc_ln"`                            // s has mean 0 and variance 1 over its components, as CERMIC's has
-	Sqrt      bool    `json:"db_sqrt"`                           // the bonus is the root of the KL divergence, as in the article; else the divergence, as in the authors' code
-	WeightKL  float64 `json:"db_kl"`                             // weight of the KL loss; the authors: 0.1, or 0.001
-	WeightL2  float64 `json:"db_l2"`                             // weight of the prediction loss; the authors: 0.1
-	WeightNCE float64 `json:"db_nce"`                            // weight of the contrastive loss; the authors: 0.01, or 0.1
-	Momentum  float64 `json:"db_tau_epoch"`                      // share, 0 to 1, of the way that the EMA copies move after each epoch; the authors: 0.001
-	Epochs    int     `json:"db_epochs" range:"1..10000"`        // epochs over a rollout batch; the authors: 3
-	Minibatch int     `json:"db_minibatch" range:"2..100000000"` // agent steps per gradient step, which are each other's negatives
-	ExtCoef   float64 `json:"ext_coef"`                          // weight of the extrinsic reward; the authors explore without: 0
+	Feat      int     `json:"db_feat" range:"1..8192" size:"width" help:"length of the observation embedding s; the authors: 512"`
+	Latent    int     `json:"db_latent" range:"1..8192" size:"width" help:"length of the code z; the authors: 128"`
+	Hidden    int     `json:"db_hidden" range:"2..8192" size:"width" help:"width of the transition network and the heads; the authors: 256"`
+	FeatNorm  bool    `json:"enc_ln" help:"s has mean 0 and variance 1 over its components, as in CERMIC"`
+	Sqrt      bool    `json:"db_sqrt" help:"the bonus is the root of the KL divergence, as in the article; the authors' code: no root"`
+	WeightKL  float64 `json:"db_kl" range:"0.." help:"weight of the KL loss; the authors: 0.1, or 0.001"`
+	WeightL2  float64 `json:"db_l2" range:"0.." help:"weight of the prediction loss; the authors: 0.1"`
+	WeightNCE float64 `json:"db_nce" range:"0.." help:"weight of the contrastive loss; the authors: 0.01, or 0.1"`
+	Momentum  float64 `json:"db_tau_epoch" range:"0..1" help:"share, by which the EMA copies follow after each epoch; the authors: 0.001"`
+	Epochs    int     `json:"db_epochs" range:"1..10000" help:"epochs over a rollout batch; the authors: 3"`
+	Minibatch int     `json:"db_minibatch" range:"2..100000000" size:"rows" help:"agent steps per gradient step; each is a negative of the others"`
+	ExtCoef   float64 `json:"ext_coef" range:"0.." help:"weight of the extrinsic reward; the authors: 0"`
 	Bonus             // normalisation and weight of r; the authors': NativeDB
 	nn.Adam           // the authors': lr 1e-4, clip 50
 }
@@ -79,38 +79,7 @@ func NativeDB() DB {
 func (DB) Kind() string { return "db" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c DB) Validate() error {
-	for _, f := range []struct {
-		name  string
-		value int
-		least int
-	}{
-		{"db_feat", c.Feat, 1}, {"db_latent", c.Latent, 1}, {"db_hidden", c.Hidden, 2}, {"db_epochs", c.Epochs, 1},
-		{"db_minibatch", c.Minibatch, 2},
-	} {
-		if f.value < f.least {
-			return fmt.Errorf("explore.%s is %d, want at least %d", f.name, f.value, f.least)
-		}
-	}
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"db_kl", c.WeightKL}, {"db_l2", c.WeightL2}, {"db_nce", c.WeightNCE}, {"ext_coef", c.ExtCoef}} {
-		if !(f.value >= 0) || math.IsInf(f.value, 0) {
-			return fmt.Errorf("explore.%s is %g, want 0 or more", f.name, f.value)
-		}
-	}
-	if !(c.Momentum >= 0 && c.Momentum <= 1) {
-		return fmt.Errorf("explore.db_tau_epoch is %g, want 0 to 1", c.Momentum)
-	}
-	if err := c.Bonus.Validate(); err != nil {
-		return fmt.Errorf("explore.%w", err)
-	}
-	if err := c.Adam.Validate(); err != nil {
-		return fmt.Errorf("explore.%w", err)
-	}
-	return nil
-}
+func (c DB) Validate() error { return conf.Check(c) }
 
 // dbScope holds all variables of the module.
 const dbScope = "db"

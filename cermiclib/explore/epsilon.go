@@ -4,7 +4,6 @@ package explore
 
 import (
 	"context"
-	"fmt"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
@@ -21,10 +20,10 @@ import (
 // action that looks random moves π less, since ∇log μ = (1−ε)·π/μ · ∇log π. The critic then values the ε-soft policy, and
 // evaluation takes π alone.
 type Epsilon struct {
-	Init   float64 `json:"egreedy_eps_init"`                               // initial ε, 0 to 1; the paper: 0.8
-	End    float64 `json:"egreedy_eps_end"`                                // final ε, 0 to 1; the paper: 0.01
-	Frames int     `json:"egreedy_anneal_frames" range:"1..1000000000000"` // frames over which ε falls linearly; BenchMARL: a third of all frames
-	Ratio  string  `json:"egreedy_ratio" oneof:"mixture,target,naive"`     // probability ratio of the policy gradient; mixture: of the ε-greedy policies, target: π to the old ε-greedy one, naive: as without ε
+	Init   float64 `json:"egreedy_eps_init" range:"0..1" help:"initial ε; the paper: 0.8"`
+	End    float64 `json:"egreedy_eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
+	Frames int     `json:"egreedy_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
+	Ratio  string  `json:"egreedy_ratio" oneof:"mixture,target,naive" help:"probability ratio; mixture: of ε-greedy policies, target: π to the old mixture, naive: without ε"`
 }
 
 // The ratios of egreedy_ratio by name.
@@ -55,18 +54,7 @@ func DefaultEpsilon() Epsilon {
 func (Epsilon) Kind() string { return "epsilon" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c Epsilon) Validate() error {
-	switch {
-	case !(c.Init >= 0 && c.Init <= 1) || !(c.End >= 0 && c.End <= 1):
-		return fmt.Errorf("explore: egreedy_eps_init %g and egreedy_eps_end %g must be 0 to 1", c.Init, c.End)
-	case c.Frames < 1:
-		return fmt.Errorf("explore.egreedy_anneal_frames is %d, want at least 1", c.Frames)
-	}
-	if _, ok := ratios[c.Ratio]; !ok {
-		return fmt.Errorf("explore: unknown egreedy_ratio %q%s", c.Ratio, conf.Near(c.Ratio, []string{RatioMixture, RatioTarget, RatioNaive}))
-	}
-	return nil
-}
+func (c Epsilon) Validate() error { return conf.Check(c) }
 
 // Build needs nothing from the task.
 func (c Epsilon) Build(*nn.Build) (Module, error) { return epsilon{c}, c.Validate() }

@@ -3,12 +3,9 @@
 package explore
 
 import (
-	"fmt"
-	"math"
-	"slices"
-
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 )
 
 // ICES explores where an agent's own action makes a difference (Li et al. 2024). Two world models predict a code z of the change
@@ -28,22 +25,22 @@ import (
 // one, else on the rollout batch; a policy gradient weighs actions by π/μ, at most 1/(1−int_ratio). Reconstructed: both world models
 // take their step together, at a constant rate and with the usual β₁ = 0.9; π^x has no last action; the change of state is clipped.
 type ICES struct {
-	Ratio       float64 `json:"int_ratio"`                                 // initial share, 0 to 1, of actions from the exploration policy π^x; the authors: 0.1 to 0.2
-	RatioEnd    float64 `json:"int_ratio_end"`                             // final share, 0 to 1, of these actions; the authors, for StarCraft: 0.05
-	RatioFrames int     `json:"int_ratio_frames" range:"1..1000000000000"` // frames over which that share falls linearly; the whole run
-	Entropy     float64 `json:"ices_ent"`                                  // c_ent, weight of the exploration policy's entropy; the authors: 0.001 to 0.5
-	Steps       int     `json:"ices_steps" range:"1..1000000"`             // gradient steps after a rollout batch; the authors take one for each of the learner's, and budgets set that
-	Batch       int     `json:"ices_batch" range:"1..100000000"`           // frames per gradient step
-	Embed       int     `json:"ices_embed" range:"1..8192"`                // length of an action's embedding; the authors: 4
-	Latent      int     `json:"ices_latent" range:"1..8192"`               // length of the code z; the authors: 16
-	Hidden      []int   `json:"ices_hidden" range:"1..8192"`               // widths of the world models' layers; the authors: 64, 64
-	PolicyWidth []int   `json:"ices_policy_hidden" range:"1..8192"`        // widths of the layers of π^x and its value V^x; the learner's own policy: 256, 256
-	DeltaClip   float64 `json:"ices_delta_clip"`                           // bound of the standardised change of state that the world models predict
-	Log2        bool    `json:"ices_log2"`                                 // the divergence takes log₂ of the ratio of standard deviations, as the authors' code does; else the natural logarithm
-	StepPenalty float64 `json:"ices_step_penalty,omitzero"`                // reward subtracted from the learner's in every step; the authors, for StarCraft: 0.02
-	ModelLR     float64 `json:"ices_model_lr"`                             // step size of the world models' optimiser; the authors: 1e-4
-	CodeClamp   float64 `json:"ices_code_clamp"`                           // bound of each element of the codes' gradient; the authors: 0.1
-	BaseClip    float64 `json:"ices_prediction_clip"`                      // bound of the norm of the first predictions' gradient, over both world models; the authors, of each: 10
+	Ratio       float64 `json:"int_ratio" range:"[0..1)" help:"initial share, of actions from the exploration policy π^x; the authors: 0.1 to 0.2"`
+	RatioEnd    float64 `json:"int_ratio_end" range:"[0..1)" help:"final share, of actions from π^x; the authors, for StarCraft: 0.05"`
+	RatioFrames int     `json:"int_ratio_frames" range:"1..1000000000000" help:"frames over which that share falls linearly"`
+	Entropy     float64 `json:"ices_ent" range:"0.." help:"c_ent, weight of the exploration policy's entropy; the authors: 0.001 to 0.5"`
+	Steps       int     `json:"ices_steps" range:"1..1000000" help:"gradient steps after a rollout batch; the authors: as many as the learner"`
+	Batch       int     `json:"ices_batch" range:"1..100000000" size:"rows" help:"frames per gradient step"`
+	Embed       int     `json:"ices_embed" range:"1..8192" help:"length of an action's embedding; the authors: 4"`
+	Latent      int     `json:"ices_latent" range:"1..8192" size:"width" help:"length of the code z; the authors: 16"`
+	Hidden      []int   `json:"ices_hidden" range:"1..8192" size:"width" help:"widths of the world models' layers; the authors: 64, 64"`
+	PolicyWidth []int   `json:"ices_policy_hidden" range:"1..8192" size:"width" help:"widths of the layers of the exploration policy π^x and its value V^x"`
+	DeltaClip   float64 `json:"ices_delta_clip" range:"(0..)" help:"bound of the standardised change of state, the world models' target"`
+	Log2        bool    `json:"ices_log2" help:"the divergence uses log₂ of the ratio of standard deviations, as the authors' code does; else ln"`
+	StepPenalty float64 `json:"ices_step_penalty,omitzero" range:"0.." help:"penalty subtracted from the learner's reward in every step; the authors, for StarCraft: 0.02"`
+	ModelLR     float64 `json:"ices_model_lr" range:"(0..)" help:"step size of the world models' optimiser; the authors: 1e-4"`
+	CodeClamp   float64 `json:"ices_code_clamp" range:"(0..)" help:"bound of each element of the codes' gradient; the authors: 0.1"`
+	BaseClip    float64 `json:"ices_prediction_clip" range:"(0..)" help:"largest gradient norm of the first predictions, over both world models; the authors: 10 each"`
 	nn.Adam             // of π^x and V^x; the authors': lr 5e-4 for football, 0.01 for StarCraft
 }
 
@@ -71,35 +68,7 @@ func (c ICES) Scheduled(s rl.Schedule) Config {
 func (ICES) Kind() string { return "ices" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c ICES) Validate() error {
-	for _, f := range []struct {
-		name   string
-		values []int
-	}{
-		{"int_ratio_frames", []int{c.RatioFrames}}, {"ices_steps", []int{c.Steps}}, {"ices_batch", []int{c.Batch}},
-		{"ices_embed", []int{c.Embed}}, {"ices_latent", []int{c.Latent}}, {"ices_hidden", c.Hidden}, {"ices_policy_hidden", c.PolicyWidth},
-	} {
-		if i := slices.IndexFunc(f.values, func(v int) bool { return v < 1 }); i >= 0 {
-			return fmt.Errorf("explore.%s is %d, want at least 1", f.name, f.values[i])
-		}
-	}
-	switch {
-	case !(c.Ratio >= 0 && c.Ratio < 1) || !(c.RatioEnd >= 0 && c.RatioEnd < 1):
-		return fmt.Errorf("explore: int_ratio %g and int_ratio_end %g must be 0 or more, and less than 1", c.Ratio, c.RatioEnd)
-	case !(c.Entropy >= 0) || math.IsInf(c.Entropy, 0):
-		return fmt.Errorf("explore.ices_ent is %g, want 0 or more", c.Entropy)
-	case !(c.StepPenalty >= 0) || math.IsInf(c.StepPenalty, 0):
-		return fmt.Errorf("explore.ices_step_penalty is %g, want 0 or more: it is subtracted", c.StepPenalty)
-	case !(c.DeltaClip > 0):
-		return fmt.Errorf("explore.ices_delta_clip is %g, want more than 0", c.DeltaClip)
-	}
-	for _, a := range []nn.Adam{c.Adam, c.baseAdam(), c.codeAdam()} {
-		if err := a.Validate(); err != nil {
-			return fmt.Errorf("explore.%w (of ices' policy, its first predictions or its codes)", err)
-		}
-	}
-	return nil
-}
+func (c ICES) Validate() error { return conf.Check(c) }
 
 // baseAdam and codeAdam move the world models.
 func (c ICES) baseAdam() nn.Adam { return nn.Adam{LR: c.ModelLR, Eps: c.Eps, Clip: c.BaseClip} }

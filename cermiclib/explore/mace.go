@@ -7,8 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
-	"slices"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
@@ -32,25 +30,25 @@ import (
 // it starts from (hdd_base=none is the authors'); the scale of z, its 95 % quantile over the buffer; the bound of the log-ratio; the
 // weight of the whole beside the extrinsic reward (NativeMACE has the authors').
 type MACE struct {
-	Share           string  `json:"mace_share" oneof:"train,none"`       // train: peers' novelty shapes the reward during training; none: each agent uses its own alone
-	Self            float64 `json:"mace_self"`                           // c_self, weight of an agent's own novelty; the authors: 1
-	Other           float64 `json:"mace_other"`                          // c_other, weight of the peers' novelty; the authors: 1
-	Influence       float64 `json:"ir_coef"`                             // λ, weight of the influence term; the authors: 0.1
-	Discount        float64 `json:"hdd_discount"`                        // discount γ of the peers' future novelty z; the authors: 0.99
-	Reduce          bool    `json:"hdd_reduce"`                          // the hindsight model conditions on the sum of all peers' z; else on each alone; the same for two agents
-	RatioClip       float64 `json:"hdd_logratio_clip"`                   // bound of |log h/π| in the influence term
-	HindsightBase   string  `json:"hdd_base" oneof:"policy,none"`        // what the hindsight model h starts from: the policy, or nothing, which is the authors'
-	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192"`          // widths of the hindsight model's layers; the authors: 64
-	HindsightBuffer int     `json:"hdd_buffer" range:"1..10000"`         // number of recent rollout batches that the hindsight model is trained on; the authors: about ten
-	HindsightFrames int     `json:"hdd_frames" range:"1..100000000"`     // most frames of these batches together, an equal part of each drawn at random; the authors: 100,000
-	HindsightSteps  int     `json:"hdd_steps" range:"1..1000000"`        // gradient steps of the hindsight model after each rollout batch, no fewer than the policy's; the authors: 40 epochs to its 10
-	NoveltyWidth    int     `json:"rnd_hidden" range:"1..8192"`          // width of the novelty networks' layers; the authors: 64
-	NoveltyLayers   int     `json:"rnd_layers" range:"1..64"`            // hidden layers of the novelty target, the predictor has two more; the authors: 2
-	NoveltyOut      int     `json:"rnd_out" range:"1..8192"`             // outputs of the novelty networks that are compared; the authors: 32
-	NoveltyEpochs   int     `json:"rnd_epochs" range:"1..10000"`         // epochs of the novelty predictor over a rollout batch; the authors: 10
-	NoveltyKeep     float64 `json:"rnd_keep"`                            // share, 0 to 1, of the frames that an epoch trains on, so that novelty lasts
-	NoveltyNorm     bool    `json:"use_novel_normalization"`             // novelty u is divided by its running standard deviation; the authors: off
-	Minibatch       int     `json:"mace_minibatch" range:"1..100000000"` // frames per gradient step of both models
+	Share           string  `json:"mace_share" oneof:"train,none" help:"use of peers' novelty; train: in training, none: never"`
+	Self            float64 `json:"mace_self" range:"0.." help:"c_self, weight of an agent's own novelty; the authors: 1"`
+	Other           float64 `json:"mace_other" range:"0.." help:"c_other, weight of the peers' novelty; the authors: 1"`
+	Influence       float64 `json:"ir_coef" range:"0.." help:"λ, weight of the influence term; the authors: 0.1"`
+	Discount        float64 `json:"hdd_discount" range:"0..1" help:"discount γ of the peers' future novelty z; the authors: 0.99"`
+	Reduce          bool    `json:"hdd_reduce" help:"the hindsight model conditions on the sum of all peers' z; else on each z alone"`
+	RatioClip       float64 `json:"hdd_logratio_clip" range:"0..50" help:"bound of |log h/π| in the influence term"`
+	HindsightBase   string  `json:"hdd_base" oneof:"policy,none" help:"initial hindsight model h; policy: the policy, none: random weights, as the authors"`
+	HindsightHidden []int   `json:"hdd_hidden" range:"1..8192" size:"width" help:"widths of the hindsight model's layers; the authors: 64"`
+	HindsightBuffer int     `json:"hdd_buffer" range:"1..10000" help:"number of recent rollout batches that train the hindsight model; the authors: about ten"`
+	HindsightFrames int     `json:"hdd_frames" range:"1..100000000" help:"most frames in the hindsight buffer, an equal part of each batch; the authors: 100,000"`
+	HindsightSteps  int     `json:"hdd_steps" range:"1..1000000" help:"least gradient steps of the hindsight model per rollout batch; never fewer than the policy's"`
+	NoveltyWidth    int     `json:"rnd_hidden" range:"1..8192" size:"width" help:"width of the novelty networks' layers; the authors: 64"`
+	NoveltyLayers   int     `json:"rnd_layers" range:"1..64" help:"hidden layers of the novelty target; the predictor has two more; the authors: 2"`
+	NoveltyOut      int     `json:"rnd_out" range:"1..8192" help:"number of compared outputs of the novelty networks; the authors: 32"`
+	NoveltyEpochs   int     `json:"rnd_epochs" range:"1..10000" help:"epochs of the novelty predictor over a rollout batch; the authors: 10"`
+	NoveltyKeep     float64 `json:"rnd_keep" range:"0..1" help:"share, of frames that an epoch trains on; smaller values keep novelty longer"`
+	NoveltyNorm     bool    `json:"use_novel_normalization" help:"novelty u is divided by its running standard deviation; the authors: off"`
+	Minibatch       int     `json:"mace_minibatch" range:"1..100000000" size:"rows" help:"frames per gradient step of both models"`
 	Bonus                   // normalisation and weight of the whole
 	nn.Adam                 // of both kinds of networks; the authors': lr 3e-4
 }
@@ -94,43 +92,7 @@ func NativeMACE() MACE {
 func (MACE) Kind() string { return "mace" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c MACE) Validate() error {
-	if shares := []string{ShareTrain, ShareNone}; !slices.Contains(shares, c.Share) {
-		return fmt.Errorf("explore.mace_share is %q%s", c.Share, conf.Near(c.Share, shares))
-	}
-	if bases := []string{BasePolicy, BaseNone}; !slices.Contains(bases, c.HindsightBase) {
-		return fmt.Errorf("explore.hdd_base is %q%s", c.HindsightBase, conf.Near(c.HindsightBase, bases))
-	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{
-		{"hdd_buffer", c.HindsightBuffer}, {"hdd_frames", c.HindsightFrames}, {"hdd_steps", c.HindsightSteps}, {"rnd_hidden", c.NoveltyWidth}, {"rnd_layers", c.NoveltyLayers}, {"rnd_out", c.NoveltyOut},
-		{"rnd_epochs", c.NoveltyEpochs}, {"mace_minibatch", c.Minibatch}, {"hdd_hidden", slices.Min(append([]int{1}, c.HindsightHidden...))},
-	} {
-		if f.value < 1 {
-			return fmt.Errorf("explore.%s is %d, want at least 1", f.name, f.value)
-		}
-	}
-	for _, f := range []struct {
-		name        string
-		value, most float64
-	}{
-		{"mace_self", c.Self, math.MaxFloat64}, {"mace_other", c.Other, math.MaxFloat64}, {"ir_coef", c.Influence, math.MaxFloat64},
-		{"hdd_discount", c.Discount, 1}, {"rnd_keep", c.NoveltyKeep, 1}, {"hdd_logratio_clip", c.RatioClip, 50},
-	} {
-		if !(f.value >= 0 && f.value <= f.most) {
-			return fmt.Errorf("explore.%s is %g, want 0 to %g", f.name, f.value, f.most)
-		}
-	}
-	if err := c.Bonus.Validate(); err != nil {
-		return fmt.Errorf("explore.%w", err)
-	}
-	if err := c.Adam.Validate(); err != nil {
-		return fmt.Errorf("explore.%w", err)
-	}
-	return nil
-}
+func (c MACE) Validate() error { return conf.Check(c) }
 
 // mace is a MACE in a running experiment.
 type mace struct {

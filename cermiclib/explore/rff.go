@@ -19,6 +19,7 @@ import (
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -39,10 +40,10 @@ import (
 //
 // Reading: of cells, η takes the features of a random convolutional network, as MACE does.
 type RFF struct {
-	Waves     int     `json:"waves" range:"1..8192"` // number of random Fourier features, D − 1
-	Bandwidth float64 `json:"bandwidth"`             // kernel width ℓ, in standard deviations √V of first observations
-	Lambda    float64 `json:"lambda"`                // ridge term λ; the smaller, the finer the differences that count
-	Others    float64 `json:"int_others"`            // weight of each peer's u_j in an agent's reward, in training
+	Waves     int     `json:"waves" range:"1..8192" help:"number of random Fourier features, D − 1"`
+	Bandwidth float64 `json:"bandwidth" range:"(0..)" help:"kernel width ℓ, in standard deviations of the first observations"`
+	Lambda    float64 `json:"lambda" range:"(0..)" help:"ridge term λ; smaller values resolve smaller differences"`
+	Others    float64 `json:"int_others" range:"0.." help:"weight of each peer's u_j in an agent's reward, in training"`
 	Bonus             // normalisation and weight of r
 }
 
@@ -59,22 +60,7 @@ func DefaultRFF() RFF {
 func (RFF) Kind() string { return "rff" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c RFF) Validate() error {
-	switch {
-	case c.Waves < 1:
-		return fmt.Errorf("explore.waves is %d, want at least 1", c.Waves)
-	case !(c.Bandwidth > 0) || math.IsInf(c.Bandwidth, 0):
-		return fmt.Errorf("explore.bandwidth is %g, want a positive number", c.Bandwidth)
-	case !(c.Lambda > 0) || math.IsInf(c.Lambda, 0):
-		return fmt.Errorf("explore.lambda is %g, want a positive number", c.Lambda)
-	case !(c.Others >= 0) || math.IsInf(c.Others, 0):
-		return fmt.Errorf("explore.int_others is %g, want 0 or more", c.Others)
-	}
-	if err := c.Bonus.Validate(); err != nil {
-		return fmt.Errorf("explore.%w", err)
-	}
-	return nil
-}
+func (c RFF) Validate() error { return conf.Check(c) }
 
 // rff is an RFF in a running experiment.
 type rff struct {

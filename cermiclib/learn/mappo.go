@@ -11,6 +11,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/cermiclib/rl"
+	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -35,20 +36,20 @@ import (
 // whole chunks as fit, each starting from the state that the policy had there when it acted; a chunk that the end of the
 // rollout batch cuts short is filled up with steps that count nothing. The critic has no memory.
 type MAPPO struct {
-	Frames             int     `json:"frames_per_batch" range:"1..100000000"` // frames of a rollout batch, a multiple of the parallel environments; the paper: 36000
-	Epochs             int     `json:"minibatch_iterations" range:"1..10000"` // epochs over a rollout batch; the paper: 30
-	Minibatch          int     `json:"minibatch_size" range:"1..100000000"`   // frames of a minibatch; the paper: 2400
-	Discount           float64 `json:"discount"`                              // discount factor γ, 0 to 1; the paper: 0.99
-	Lambda             float64 `json:"gae_lambda"`                            // λ of generalised advantage estimation, 0 to 1; BenchMARL: 0.9
-	Clip               float64 `json:"clip_epsilon"`                          // half width of the interval that PPO clips the probability ratio to; BenchMARL: 0.2
-	EntropyCoef        float64 `json:"entropy_coef"`                          // weight of the entropy bonus; BenchMARL: 0
-	CriticCoef         float64 `json:"critic_coef"`                           // weight of the critic's loss; BenchMARL: 1
-	AdvantageNorm      bool    `json:"adv_norm"`                              // advantages are standardised over each rollout batch; BenchMARL: off
-	ValueClip          float64 `json:"value_clip"`                            // half width of the interval around the old value that the new one is clipped to; 0: off, as in BenchMARL
-	BootstrapOnTimeout bool    `json:"bootstrap_on_timeout"`                  // at time limits the return continues with the value of the last observation; BenchMARL: off
-	ShareReward        string  `json:"share_reward" oneof:"native,mean"`      // extrinsic reward of an agent; native: its own, mean: the mean over agents; a bonus is each agent's own
-	CriticHidden       []int   `json:"critic_hidden" range:"1..8192"`         // widths of the critic's layers; BenchMARL: 256, 256
-	Critic             string  `json:"critic,omitzero" oneof:",own"`          // input of the critic; empty: the central state, own: each agent's observation, which makes it IPPO
+	Frames             int     `json:"frames_per_batch" range:"1..100000000" help:"frames of a rollout batch, a multiple of the parallel environments; the paper: 36000"`
+	Epochs             int     `json:"minibatch_iterations" range:"1..10000" help:"epochs over a rollout batch; the paper: 30"`
+	Minibatch          int     `json:"minibatch_size" range:"1..100000000" size:"rows" help:"frames of a minibatch; the paper: 2400"`
+	Discount           float64 `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
+	Lambda             float64 `json:"gae_lambda" range:"0..1" help:"λ of generalised advantage estimation; BenchMARL: 0.9"`
+	Clip               float64 `json:"clip_epsilon" range:"(0..1)" help:"half width of PPO's clipping interval of the probability ratio; BenchMARL: 0.2"`
+	EntropyCoef        float64 `json:"entropy_coef" range:"0.." help:"weight of the entropy bonus; BenchMARL: 0"`
+	CriticCoef         float64 `json:"critic_coef" range:"(0..)" help:"weight of the critic's loss; BenchMARL: 1"`
+	AdvantageNorm      bool    `json:"adv_norm" help:"advantages are standardised over each rollout batch; BenchMARL: off"`
+	ValueClip          float64 `json:"value_clip" range:"0.." help:"half width of the clipping interval around the old value; 0: off, as in BenchMARL"`
+	BootstrapOnTimeout bool    `json:"bootstrap_on_timeout" help:"returns bootstrap from the last observation at time limits; BenchMARL: off"`
+	ShareReward        string  `json:"share_reward" oneof:"native,mean" help:"extrinsic reward of an agent; native: its own, mean: the mean over agents"`
+	CriticHidden       []int   `json:"critic_hidden" range:"1..8192" size:"width" help:"widths of the critic's layers; BenchMARL: 256, 256"`
+	Critic             string  `json:"critic,omitzero" oneof:",own" help:"input of the critic; empty: the central state, own: each agent's observation (IPPO)"`
 	nn.Adam                    // of actor and critic; the paper's table: lr 1e-4, eps 1e-6
 }
 
@@ -83,38 +84,7 @@ func (MAPPO) Kind() string { return "mappo" }
 func (c MAPPO) CollectFrames() int { return c.Frames }
 
 // Validate returns one sentence about the first impossible setting.
-func (c MAPPO) Validate() error {
-	switch {
-	case c.Frames < 1:
-		return fmt.Errorf("learner.frames_per_batch is %d, want at least 1", c.Frames)
-	case c.Epochs < 1:
-		return fmt.Errorf("learner.minibatch_iterations is %d, want at least 1", c.Epochs)
-	case c.Minibatch < 1:
-		return fmt.Errorf("learner.minibatch_size is %d, want at least 1", c.Minibatch)
-	case !(c.Discount >= 0 && c.Discount <= 1):
-		return fmt.Errorf("learner.discount is %g, want 0 to 1", c.Discount)
-	case !(c.Lambda >= 0 && c.Lambda <= 1):
-		return fmt.Errorf("learner.gae_lambda is %g, want 0 to 1", c.Lambda)
-	case !(c.Clip > 0 && c.Clip < 1):
-		return fmt.Errorf("learner.clip_epsilon is %g, want above 0 and below 1", c.Clip)
-	case !(c.EntropyCoef >= 0), !(c.CriticCoef > 0), !(c.ValueClip >= 0):
-		return fmt.Errorf("learner: entropy_coef %g, critic_coef %g and value_clip %g must not be negative, critic_coef not 0",
-			c.EntropyCoef, c.CriticCoef, c.ValueClip)
-	case c.ShareReward != "native" && c.ShareReward != "mean":
-		return fmt.Errorf("learner.share_reward is %q, want native or mean", c.ShareReward)
-	case c.Critic != CentralCritic && c.Critic != OwnCritic:
-		return fmt.Errorf("learner.critic is %q, want %s, or nothing at all for one that looks at the state", c.Critic, OwnCritic)
-	}
-	for _, width := range c.CriticHidden {
-		if width < 1 {
-			return fmt.Errorf("learner.critic_hidden holds %d, want widths of at least 1", width)
-		}
-	}
-	if err := c.Adam.Validate(); err != nil {
-		return fmt.Errorf("learner.%w", err)
-	}
-	return nil
-}
+func (c MAPPO) Validate() error { return conf.Check(c) }
 
 // mappo is a MAPPO in training.
 type mappo struct {

@@ -3,11 +3,11 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
@@ -39,23 +39,23 @@ import (
 // A recurrent policy is trained on chunks of bptt successive steps, as many as make up a minibatch; each starts from the state that
 // the policy had there when it acted, which the replay keeps (Kapturowski et al. 2019). The actions must be discrete.
 type Q struct {
-	Mixer              MixerConfig `json:"mixer"`                                              // mixer that makes Q_tot of the agents' utilities
-	Frames             int         `json:"offpolicy_frames_per_batch" range:"1..100000000"`    // frames of a rollout batch; the paper is silent: its on-policy 36000, BenchMARL: 6000
-	Steps              int         `json:"optimizer_steps_per_collection" range:"1..1000000"`  // gradient steps after each rollout batch; the paper: 1800
-	Batch              int         `json:"train_batch_size" range:"1..100000000"`              // frames of a gradient step; the paper: 1024
-	Replay             int         `json:"replay_buffer_size" range:"1..1000000000"`           // frames that the replay buffer holds; the paper: 1500000
-	ReplayGB           float64     `json:"replay_memory_gb"`                                   // most memory of the replay buffer, in GB; a larger one is refused
-	Discount           float64     `json:"discount"`                                           // discount factor γ, 0 to 1; the paper: 0.99
-	Polyak             float64     `json:"polyak_tau"`                                         // share, 0 to 1, of the way that target networks move in a step; the paper: 0.005
-	DoubleQ            bool        `json:"double_q"`                                           // double Q-learning: the online network chooses the target's action; BenchMARL: off
-	Loss               string      `json:"loss" oneof:"l2,half_l2,smooth_l1"`                  // loss of the temporal-difference error; BenchMARL: l2
-	EpsInit            float64     `json:"eps_init"`                                           // initial ε of ε-greedy exploration, 0 to 1; the paper: 0.8
-	EpsEnd             float64     `json:"eps_end"`                                            // final ε, 0 to 1; the paper: 0.01
-	EpsFrames          int         `json:"exploration_anneal_frames" range:"1..1000000000000"` // frames over which ε falls linearly; BenchMARL: a third of all frames
-	BootstrapOnTimeout bool        `json:"bootstrap_on_timeout"`                               // at time limits the target continues with the value of the last observation; BenchMARL: off
-	IntAt              string      `json:"int_at" oneof:"collect,sample"`                      // when the intrinsic reward of a replayed frame is computed: once at the rollout, or anew for each sample
-	Lambda             float64     `json:"td_lambda,omitzero"`                                 // λ of TD(λ) targets along a chunk of a recurrent policy, 0 to 1; BenchMARL: 0, a single step
-	TargetFrames       int         `json:"target_frames,omitzero" range:"0..1000000000000"`    // frames between updates of the target networks by polyak_tau; 0: at every gradient step
+	Mixer              MixerConfig `json:"mixer" help:"mixer that combines the agents' utilities into Q_tot"`
+	Frames             int         `json:"offpolicy_frames_per_batch" range:"1..100000000" help:"frames of a rollout batch; the paper's on-policy value: 36000, BenchMARL: 6000"`
+	Steps              int         `json:"optimizer_steps_per_collection" range:"1..1000000" help:"gradient steps after each rollout batch; the paper: 1800"`
+	Batch              int         `json:"train_batch_size" range:"1..100000000" size:"rows" help:"frames of a gradient step; the paper: 1024"`
+	Replay             int         `json:"replay_buffer_size" range:"1..1000000000" help:"capacity of the replay buffer, in frames; the paper: 1500000"`
+	ReplayGB           float64     `json:"replay_memory_gb" range:"(0..)" help:"largest memory of the replay buffer, in GB"`
+	Discount           float64     `json:"discount" range:"0..1" help:"discount factor γ; the paper: 0.99"`
+	Polyak             float64     `json:"polyak_tau" range:"0..1" help:"share, by which target networks follow each update; the paper: 0.005"`
+	DoubleQ            bool        `json:"double_q" help:"double Q-learning: the online network chooses the target's action; BenchMARL: off"`
+	Loss               string      `json:"loss" oneof:"l2,half_l2,smooth_l1" help:"loss of the temporal-difference error; BenchMARL: l2"`
+	EpsInit            float64     `json:"eps_init" range:"0..1" help:"initial ε of ε-greedy exploration; the paper: 0.8"`
+	EpsEnd             float64     `json:"eps_end" range:"0..1" help:"final ε; the paper: 0.01"`
+	EpsFrames          int         `json:"exploration_anneal_frames" range:"1..1000000000000" help:"frames over which ε falls linearly; BenchMARL: a third of all frames"`
+	BootstrapOnTimeout bool        `json:"bootstrap_on_timeout" help:"targets bootstrap from the last observation at time limits; BenchMARL: off"`
+	IntAt              string      `json:"int_at" oneof:"collect,sample" help:"time of computing intrinsic rewards; collect: at the rollout, sample: for each replayed sample"`
+	Lambda             float64     `json:"td_lambda,omitzero" range:"0..1" help:"λ of TD(λ) targets along chunks of a recurrent policy; BenchMARL: 0"`
+	TargetFrames       int         `json:"target_frames,omitzero" range:"0..1000000000000" help:"frames between target updates; 0: after every gradient step"`
 	nn.Adam                        // of utilities and mixer together; the paper's table: lr 1e-4, eps 1e-6
 }
 
@@ -67,9 +67,6 @@ const (
 	IntAtCollect = "collect"
 	IntAtSample  = "sample"
 )
-
-// losses are the values of loss: d², ½d², or ½d² that goes on as a straight line beyond ±1, of the temporal difference d.
-var losses = []string{"l2", "half_l2", "smooth_l1"}
 
 var _ Config = Q{}
 
@@ -104,46 +101,10 @@ func (c Q) CollectFrames() int { return c.Frames }
 
 // Validate returns one sentence about the first impossible setting.
 func (c Q) Validate() error {
-	for _, f := range []struct {
-		name  string
-		value int
-	}{
-		{"offpolicy_frames_per_batch", c.Frames}, {"optimizer_steps_per_collection", c.Steps}, {"train_batch_size", c.Batch},
-		{"replay_buffer_size", c.Replay}, {"exploration_anneal_frames", c.EpsFrames},
-	} {
-		if f.value < 1 {
-			return fmt.Errorf("learner.%s is %d, want at least 1", f.name, f.value)
-		}
+	if c.Mixer == nil {
+		return fmt.Errorf("mixer is missing, want one of %v", conf.Kinds[MixerConfig]())
 	}
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"discount", c.Discount}, {"polyak_tau", c.Polyak}, {"eps_init", c.EpsInit}, {"eps_end", c.EpsEnd}} {
-		if !(f.value >= 0 && f.value <= 1) {
-			return fmt.Errorf("learner.%s is %g, want 0 to 1", f.name, f.value)
-		}
-	}
-	switch {
-	case c.Mixer == nil:
-		return fmt.Errorf("learner.mixer is missing")
-	case !(c.ReplayGB > 0):
-		return fmt.Errorf("learner.replay_memory_gb is %g, want more than 0", c.ReplayGB)
-	case !(c.Lambda >= 0 && c.Lambda <= 1):
-		return fmt.Errorf("learner.td_lambda is %g, want 0 to 1", c.Lambda)
-	case c.TargetFrames < 0:
-		return fmt.Errorf("learner.target_frames is %d, want 0 or more", c.TargetFrames)
-	case !slices.Contains(losses, c.Loss):
-		return fmt.Errorf("learner.loss is %q, want one of %v%s", c.Loss, losses, conf.Near(c.Loss, losses))
-	case c.IntAt != IntAtCollect && c.IntAt != IntAtSample:
-		return fmt.Errorf("learner.int_at is %q, want %s or %s", c.IntAt, IntAtCollect, IntAtSample)
-	}
-	if err := c.Mixer.Validate(); err != nil {
-		return err
-	}
-	if err := c.Adam.Validate(); err != nil {
-		return fmt.Errorf("learner.%w", err)
-	}
-	return nil
+	return cmp.Or(conf.Check(c), c.Mixer.Validate())
 }
 
 // q is a Q in training.

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
+	"cermic/envs/conf"
 )
 
 // QMIX mixes utilities by a two-layer network whose weights, made from the state, are not negative, so that Q_tot grows with
@@ -20,9 +21,9 @@ import (
 // W₁, b₁ and w₂ are linear in s, v has one hidden layer with ReLU. hypernet_layers = 2 gives W₁ and w₂ a hidden layer too, as
 // in pymarl.
 type QMIX struct {
-	Embed  int `json:"mixing_embed_dim" range:"1..8192"` // length of the mixing network's hidden layer; BenchMARL: 32
-	Layers int `json:"hypernet_layers" range:"1..2"`     // layers of the hypernetworks behind W₁ and w₂, 1 or 2; BenchMARL: 1
-	Hidden int `json:"hypernet_hidden" range:"1..8192"`  // width of the hypernetworks' hidden layer, if they have one; pymarl: 64
+	Embed  int `json:"mixing_embed_dim" range:"1..8192" size:"width" help:"length of the mixing network's hidden layer; BenchMARL: 32"`
+	Layers int `json:"hypernet_layers" range:"1..2" help:"layers of the hypernetworks of W₁ and w₂, 1 or 2; BenchMARL: 1"`
+	Hidden int `json:"hypernet_hidden" range:"1..8192" size:"width" help:"width of the hypernetworks' hidden layer, with two layers; pymarl: 64"`
 }
 
 var _ MixerConfig = QMIX{}
@@ -36,15 +37,7 @@ func DefaultQMIX() QMIX { return QMIX{Embed: 32, Layers: 1, Hidden: 64} }
 func (QMIX) Kind() string { return "qmix" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c QMIX) Validate() error {
-	switch {
-	case c.Embed < 1 || c.Hidden < 1:
-		return fmt.Errorf("learner.mixer: mixing_embed_dim %d and hypernet_hidden %d must be at least 1", c.Embed, c.Hidden)
-	case c.Layers != 1 && c.Layers != 2:
-		return fmt.Errorf("learner.mixer.hypernet_layers is %d, want 1 or 2", c.Layers)
-	}
-	return nil
-}
+func (c QMIX) Validate() error { return conf.Check(c) }
 
 // Build checks the settings; the weights are made when a graph first uses them.
 func (c QMIX) Build(b *nn.Build) (Mixer, error) {

@@ -5,7 +5,6 @@ package learn
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -27,13 +26,13 @@ import (
 // agents, summed over heads; b_i = V(s)/n; the attention logits are kept small by a penalty on their squares. Reconstructed: its
 // queries share a hidden layer.
 type QPLEX struct {
-	Head      string  `json:"qplex_head" oneof:"dueling,qatten"` // network behind the weights w and biases b: dueling, as in QPLEX, or qatten
-	Hidden    int     `json:"hypernet_hidden" range:"1..8192"`   // width of the hidden layers; the authors: 64
-	Heads     int     `json:"adv_heads" range:"1..256"`          // number K of attention heads of the advantage part; the authors: 4, or 10 in their toy games
-	AdvLayers int     `json:"adv_layers" range:"1..64"`          // layers of the advantage part's networks; the authors: 1, or 3 in their toy games
-	Attention int     `json:"qatten_heads" range:"1..256"`       // attention heads of qplex_head=qatten; the authors: 4
-	Embed     int     `json:"qatten_embed" range:"1..8192"`      // length of queries and keys of qplex_head=qatten; the authors: 32
-	Penalty   float64 `json:"qatten_logit_cost"`                 // weight of the mean squared attention logit in the loss; the authors: 0.001
+	Head      string  `json:"qplex_head" oneof:"dueling,qatten" help:"network of the weights w and biases b; dueling: as in QPLEX"`
+	Hidden    int     `json:"hypernet_hidden" range:"1..8192" size:"width" help:"width of the hidden layers; the authors: 64"`
+	Heads     int     `json:"adv_heads" range:"1..256" help:"number K of attention heads of the advantage part; the authors: 4, or 10 in toy games"`
+	AdvLayers int     `json:"adv_layers" range:"1..64" help:"layers of the advantage networks; the authors: 1, or 3 in their toy games"`
+	Attention int     `json:"qatten_heads" range:"1..256" help:"attention heads, with qplex_head=qatten; the authors: 4"`
+	Embed     int     `json:"qatten_embed" range:"1..8192" help:"length of queries and keys, with qplex_head=qatten; the authors: 32"`
+	Penalty   float64 `json:"qatten_logit_cost" range:"0.." help:"weight of the mean squared attention logit in the loss; the authors: 0.001"`
 }
 
 // The heads of qplex_head.
@@ -61,26 +60,7 @@ func (c Q) WithQPLEX() Q {
 func (QPLEX) Kind() string { return "qplex" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c QPLEX) Validate() error {
-	if heads := []string{HeadDueling, HeadQatten}; !slices.Contains(heads, c.Head) {
-		return fmt.Errorf("learner.mixer.qplex_head is %q, want %s or %s%s", c.Head, heads[0], heads[1], conf.Near(c.Head, heads))
-	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{
-		{"hypernet_hidden", c.Hidden}, {"adv_heads", c.Heads}, {"adv_layers", c.AdvLayers}, {"qatten_heads", c.Attention},
-		{"qatten_embed", c.Embed},
-	} {
-		if f.value < 1 {
-			return fmt.Errorf("learner.mixer.%s is %d, want at least 1", f.name, f.value)
-		}
-	}
-	if !(c.Penalty >= 0) {
-		return fmt.Errorf("learner.mixer.qatten_logit_cost is %g, want 0 or more", c.Penalty)
-	}
-	return nil
-}
+func (c QPLEX) Validate() error { return conf.Check(c) }
 
 // Build checks the settings; the weights are made when a graph first uses them.
 func (c QPLEX) Build(b *nn.Build) (Mixer, error) {

@@ -12,6 +12,7 @@ import (
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // SPECTra mixes utilities by a two-layer network whose weights a set network makes, so that no parameter depends on the number
@@ -33,11 +34,11 @@ import (
 // observation has a part for each peer, so has its row: mixing_rows=own leaves all entities out of it, and then no weight depends
 // on how many agents there are.
 type SPECTra struct {
-	Embed int    `json:"mixing_embed_dim" range:"1..8192"`  // length of rows and tokens; the authors: 32
-	Heads int    `json:"mixing_heads" range:"1..256"`       // attention heads of the mixer; the authors: 4
-	Rows  string `json:"mixing_rows,omitzero" oneof:",own"` // what an agent's row is made of; empty: its whole observation, own: the numbers that are about no entity
+	Embed int    `json:"mixing_embed_dim" range:"1..8192" size:"width" help:"length of rows and tokens; the authors: 32"`
+	Heads int    `json:"mixing_heads" range:"1..256" help:"attention heads of the mixer; the authors: 4"`
+	Rows  string `json:"mixing_rows,omitzero" oneof:",own" help:"row of an agent; empty: its whole observation, own: the part about itself"`
 
-	Revision int `json:"revision"` // version of this component's program; results of different ones do not compare
+	Revision int `json:"revision" help:"version of this component; results of different versions do not compare"`
 }
 
 // spectraRevision is 2 since tokens are projected before they are multiplied.
@@ -58,14 +59,13 @@ func (SPECTra) Kind() string { return "spectra" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c SPECTra) Validate() error {
-	if c.Embed < 1 || c.Heads < 1 || c.Embed%c.Heads != 0 {
-		return fmt.Errorf("learner.mixer: mixing_embed_dim %d must be a multiple of mixing_heads %d, both at least 1", c.Embed, c.Heads)
-	}
-	if c.Rows != "" && c.Rows != OwnRows {
-		return fmt.Errorf("learner.mixer.mixing_rows is %q, want %s, or nothing at all", c.Rows, OwnRows)
-	}
-	if c.Revision != spectraRevision {
-		return fmt.Errorf("learner.mixer.revision is %d, which was made by an earlier program; this one makes %d", c.Revision, spectraRevision)
+	switch err := conf.Check(c); {
+	case err != nil:
+		return err
+	case c.Embed%c.Heads != 0:
+		return fmt.Errorf("mixing_embed_dim is %d, want a multiple of mixing_heads %d", c.Embed, c.Heads)
+	case c.Revision != spectraRevision:
+		return fmt.Errorf("revision is %d, which an earlier program made; this one makes %d", c.Revision, spectraRevision)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ package memory
 import (
 	"fmt"
 	"maps"
-	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -26,22 +25,22 @@ import (
 // Reading: the appendix calls its parts pre-trained, the main text learns from scratch and pre-trains in an experiment of its own;
 // pretrain selects, and nothing is by default (D13).
 type DynamicGraph struct {
-	Embed     int     `json:"d_obs_enc" range:"1..8192"`            // length of the observation embedding; the paper: 64
-	Node      int     `json:"d_node" range:"1..8192"`               // length of a node's features; the paper: 256
-	Edge      int     `json:"d_edge" range:"1..8192"`               // length of an edge's features; the paper: 16
-	Layers    int     `json:"gnn_layers" range:"1..64"`             // graph layers; the paper: 2
-	Heads     int     `json:"gnn_heads" range:"1..256"`             // attention heads of the graph layers and of the attention over the history; the paper: 4
-	Hidden    int     `json:"gnn_hidden" range:"1..8192"`           // width of the graph layers but the last; the paper: 256
-	Width     int     `json:"d_f" range:"1..8192"`                  // F, width of the last graph layer and length of the context f_n^o; the paper: 512
-	Queue     int     `json:"queue_len" range:"1..200"`             // Q, past detections that a node attends over beside the present one; not in the paper
-	Threshold float64 `json:"tau_det"`                              // τ_det, probability, 0 to 1, from which an agent counts as detected; not in the paper
-	Online    bool    `json:"det_online"`                           // the detector is trained with the module, on the simulator's labels
-	Coef      float64 `json:"det_coef"`                             // weight of the detector's loss beside the module's
-	Chunk     int     `json:"chunk" range:"1..10000"`               // L, consecutive steps of one agent that are drawn together, since they share histories and graphs
-	History   string  `json:"mem_history,omitzero" oneof:",cached"` // embeddings of the queue's observations; empty: computed anew, cached: as they were at the rollout
-	Slots     string  `json:"det_slots,omitzero" oneof:",type"`     // what the detector tells apart; empty: agents, type: teams, all agents of which it detects or misses together
-	Pretrain  string  `json:"pretrain" oneof:"none,detector,full"`  // parts that start from pre-trained weights; a pre-trained detector is frozen, whatever det_online says
-	Weights   string  `json:"pretrained"`                           // name of the pre-trained weights, as the verb pretrain prints it
+	Embed     int     `json:"d_obs_enc" range:"1..8192" size:"width" help:"length of the observation embedding; the paper: 64"`
+	Node      int     `json:"d_node" range:"1..8192" size:"width" help:"length of a node's features; the paper: 256"`
+	Edge      int     `json:"d_edge" range:"1..8192" help:"length of an edge's features; the paper: 16"`
+	Layers    int     `json:"gnn_layers" range:"1..64" help:"number of graph layers; the paper: 2"`
+	Heads     int     `json:"gnn_heads" range:"1..256" help:"attention heads of the graph layers and of the history; the paper: 4"`
+	Hidden    int     `json:"gnn_hidden" range:"1..8192" size:"width" help:"width of all graph layers except the last; the paper: 256"`
+	Width     int     `json:"d_f" range:"1..8192" size:"width" help:"F, width of the last graph layer and length of the context f_n^o; the paper: 512"`
+	Queue     int     `json:"queue_len" range:"1..200" help:"Q, past detections in the attention, beside the present one; not in the paper"`
+	Threshold float64 `json:"tau_det" range:"(0..1)" help:"τ_det, probability, above which an agent is detected; not in the paper"`
+	Online    bool    `json:"det_online" help:"the detector is trained with the module, on the simulator's labels"`
+	Coef      float64 `json:"det_coef" range:"[0..1000000)" help:"weight of the detector's loss beside the module's"`
+	Chunk     int     `json:"chunk" range:"1..10000" help:"L, consecutive steps of one agent that are drawn together"`
+	History   string  `json:"mem_history,omitzero" oneof:",cached" help:"embeddings in the queue; empty: computed anew, cached: from the rollout"`
+	Slots     string  `json:"det_slots,omitzero" oneof:",type" help:"classes of the detector; empty: agents, type: teams as a whole"`
+	Pretrain  string  `json:"pretrain" oneof:"none,detector,full" help:"parts with pre-trained weights; a pre-trained detector is frozen"`
+	Weights   string  `json:"pretrained" help:"name of the pre-trained weights, as printed by pretrain"`
 }
 
 // The other values of mem_history and det_slots.
@@ -92,35 +91,18 @@ func (DynamicGraph) Kind() string { return "graph" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c DynamicGraph) Validate() error {
-	if err := positive("graph", size{"d_obs_enc", c.Embed}, size{"d_node", c.Node}, size{"d_edge", c.Edge}, size{"gnn_layers", c.Layers},
-		size{"gnn_heads", c.Heads}, size{"gnn_hidden", c.Hidden}, size{"d_f", c.Width}, size{"queue_len", c.Queue}, size{"chunk", c.Chunk}); err != nil {
-		return err
+	if err := conf.Check(c); err != nil {
+		return fmt.Errorf("memory graph: %w", err)
 	}
-	for _, s := range []size{{"d_node", c.Node}, {"gnn_hidden", c.Hidden}, {"d_f", c.Width}} {
-		if s.value%c.Heads != 0 {
-			return fmt.Errorf("memory graph: %s is %d, want a multiple of gnn_heads = %d", s.name, s.value, c.Heads)
+	for _, width := range []int{c.Node, c.Hidden, c.Width} {
+		if width%c.Heads != 0 {
+			return fmt.Errorf("memory graph: d_node is %d, gnn_hidden %d and d_f %d, want multiples of gnn_heads %d",
+				c.Node, c.Hidden, c.Width, c.Heads)
 		}
 	}
-	if c.Queue > 200 {
-		return fmt.Errorf("memory graph: queue_len is %d, want at most 200", c.Queue)
-	}
-	if !(c.Threshold > 0 && c.Threshold < 1) {
-		return fmt.Errorf("memory graph: tau_det is %g, want a probability between 0 and 1", c.Threshold)
-	}
-	if !(c.Coef >= 0 && c.Coef < 1e6) {
-		return fmt.Errorf("memory graph: det_coef is %g, want a number from 0 to 1e6", c.Coef)
-	}
-	if kinds := []string{PretrainNone, PretrainDetector, PretrainFull}; !slices.Contains(kinds, c.Pretrain) {
-		return fmt.Errorf("memory graph: pretrain is %q%s", c.Pretrain, conf.Near(c.Pretrain, kinds))
-	}
-	if c.History != HistoryRecompute && c.History != HistoryCached {
-		return fmt.Errorf("memory graph: mem_history is %q, want %q, or nothing at all", c.History, HistoryCached)
-	}
-	if c.Slots != SlotsIdentity && c.Slots != SlotsType {
-		return fmt.Errorf("memory graph: det_slots is %q, want %q, or nothing at all", c.Slots, SlotsType)
-	}
 	if c.Slots == SlotsType && c.Pretrain != PretrainNone {
-		return fmt.Errorf("memory graph: det_slots is %q and pretrain is %s, but a pre-trained detector tells agents apart; set pretrain=none", c.Slots, c.Pretrain)
+		return fmt.Errorf("memory graph: det_slots is %q and pretrain is %s, but a pre-trained detector tells agents apart; "+
+			"set pretrain=none", c.Slots, c.Pretrain)
 	}
 	if (c.Pretrain == PretrainNone) != (c.Weights == "") {
 		return fmt.Errorf("memory graph: pretrain is %s and pretrained is %q, want a name exactly if something is pre-trained; "+

@@ -18,11 +18,11 @@ import (
 // Reading: n advances with every step, no detector gates it; gru_gated selects. Gradients pass through the steps of one chunk; what an agent
 // remembered before the chunk is stored at rollout batch and taken as given.
 type GRU struct {
-	Embed  int  `json:"d_obs_enc" range:"1..8192"` // length of the observation embedding; the paper: 64
-	Layers int  `json:"gru_layers" range:"1..64"`  // GRU layers; the paper: 2
-	Width  int  `json:"d_f" range:"1..8192"`       // F, width of each GRU layer and length of the context f_n^o; the paper: 256
-	Chunk  int  `json:"bptt" range:"1..1000"`      // L, steps of truncated backpropagation through time; not in the paper
-	Gated  bool `json:"gru_gated,omitzero"`        // the hidden state is updated only where a detector finds another agent; else at every step
+	Embed  int  `json:"d_obs_enc" range:"1..8192" size:"width" help:"length of the observation embedding; the paper: 64"`
+	Layers int  `json:"gru_layers" range:"1..64" help:"number of GRU layers; the paper: 2"`
+	Width  int  `json:"d_f" range:"1..8192" size:"width" help:"F, width of each GRU layer and length of the context f_n^o; the paper: 256"`
+	Chunk  int  `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time; not in the paper"`
+	Gated  bool `json:"gru_gated,omitzero" help:"the hidden state is updated only when another agent is detected; else at every step"`
 	Start
 }
 
@@ -59,13 +59,10 @@ func (GRU) Kind() string { return "gru" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c GRU) Validate() error {
-	if err := positive("gru", size{"d_obs_enc", c.Embed}, size{"gru_layers", c.Layers}, size{"d_f", c.Width}, size{"bptt", c.Chunk}); err != nil {
-		return err
-	}
 	if c.Gated && c.Pretrain != "" {
 		return fmt.Errorf("memory gru: gru_gated is true and pretrain is %s, but only the state that moves at every step is pre-trained; leave one out", c.Pretrain)
 	}
-	return c.Start.validate("gru")
+	return c.Start.validate("gru", c)
 }
 
 // Build returns the memory for b's task.

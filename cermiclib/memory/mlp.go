@@ -3,8 +3,6 @@
 package memory
 
 import (
-	"fmt"
-
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -19,9 +17,9 @@ import (
 // Reading: the paper's paragraph on this memory ends in mid-sentence. n is therefore taken to advance with every step, and
 // f_{n-1} exists wherever the previous step is in the same episode and in the same rollout batch.
 type MLP struct {
-	Embed  int `json:"d_obs_enc" range:"1..8192"` // length of the observation embedding; the paper: 64
-	Hidden int `json:"hidden" range:"1..8192"`    // width of both hidden layers behind the embedding; the paper: 128
-	Width  int `json:"d_f" range:"1..8192"`       // F, length of the context f_n^o; the paper: 256
+	Embed  int `json:"d_obs_enc" range:"1..8192" size:"width" help:"length of the observation embedding; the paper: 64"`
+	Hidden int `json:"hidden" range:"1..8192" size:"width" help:"width of both hidden layers after the embedding; the paper: 128"`
+	Width  int `json:"d_f" range:"1..8192" size:"width" help:"F, length of the context f_n^o; the paper: 256"`
 	Start
 }
 
@@ -48,12 +46,7 @@ func (c MLP) bare() (Config, error) {
 func (MLP) Kind() string { return "mlp" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c MLP) Validate() error {
-	if err := positive("mlp", size{"d_obs_enc", c.Embed}, size{"hidden", c.Hidden}, size{"d_f", c.Width}); err != nil {
-		return err
-	}
-	return c.Start.validate("mlp")
-}
+func (c MLP) Validate() error { return c.Start.validate("mlp", c) }
 
 // Build returns the memory for b's task.
 func (c MLP) Build(b *nn.Build) (Memory, error) {
@@ -67,21 +60,6 @@ func (c MLP) Build(b *nn.Build) (Memory, error) {
 		return nil, err
 	}
 	return &mlp{c, b.Spec, weights}, nil
-}
-
-type size struct {
-	name  string
-	value int
-}
-
-// positive returns one sentence about the first size below 1.
-func positive(kind string, sizes ...size) error {
-	for _, s := range sizes {
-		if s.value < 1 {
-			return fmt.Errorf("memory %s: %s is %d, want 1 or more", kind, s.name, s.value)
-		}
-	}
-	return nil
 }
 
 type mlp struct {

@@ -50,10 +50,8 @@ func DefaultPretraining(b nn.Backend) Pretraining {
 
 // validate returns one sentence about the first impossible setting.
 func (p Pretraining) validate(s *envs.Spec) error {
-	for _, f := range []size{{"frames", p.Frames}, {"epochs", p.Epochs}, {"minibatch", p.Batch}} {
-		if f.value < 1 {
-			return fmt.Errorf("pre-training: %s is %d, want 1 or more", f.name, f.value)
-		}
+	if p.Epochs < 1 || p.Batch < 1 {
+		return fmt.Errorf("pre-training: epochs is %d and minibatch is %d, want 1 or more", p.Epochs, p.Batch)
 	}
 	if least := 20 * s.NumEnvs; p.Frames < least {
 		return fmt.Errorf("pre-training: frames is %d, want %d or more, 20 steps of each of the %d parallel environments of %s", p.Frames, least, s.NumEnvs, s.Name)

@@ -21,6 +21,7 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/safetensors"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // What a memory starts with (pretrain).
@@ -38,19 +39,14 @@ var (
 
 // Start says what a memory without a detector starts with: pre-trained weights, which the module trains on, or random ones.
 type Start struct {
-	Pretrain string `json:"pretrain,omitzero" oneof:",full"` // what starts from pre-trained weights; empty: nothing, full: the whole memory
-	Weights  string `json:"pretrained,omitzero"`             // name of the pre-trained weights, as the verb pretrain prints it
+	Pretrain string `json:"pretrain,omitzero" oneof:",full" help:"parts with pre-trained weights; empty: none, full: the whole memory"`
+	Weights  string `json:"pretrained,omitzero" help:"name of the pre-trained weights, as printed by pretrain"`
 }
 
-// validate returns one sentence about the first impossible setting of a memory of that kind.
-func (s Start) validate(kind string) error {
-	switch s.Pretrain {
-	case "", PretrainFull:
-	case PretrainDetector:
-		return fmt.Errorf("memory %s: pretrain is %s, but only the graph memory has a detector of its own to pre-train; want %q, or nothing at all",
-			kind, s.Pretrain, PretrainFull)
-	default:
-		return fmt.Errorf("memory %s: pretrain is %q, want %q, or nothing at all", kind, s.Pretrain, PretrainFull)
+// validate checks c, the config of a memory of that kind, whose pre-training s describes.
+func (s Start) validate(kind string, c Config) error {
+	if err := conf.Check(c); err != nil {
+		return fmt.Errorf("memory %s: %w", kind, err)
 	}
 	if (s.Pretrain == "") != (s.Weights == "") {
 		return fmt.Errorf("memory %s: pretrain is %q and pretrained is %q, want both or neither; go run ./reproduce pretrain -memory %s makes weights",

@@ -3,9 +3,6 @@
 package nn
 
 import (
-	"fmt"
-	"math"
-
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 )
@@ -13,9 +10,9 @@ import (
 // Adam is the optimiser of every learner (Kingma and Ba 2015, as torch implements it), with the gradient clipped by its
 // global norm before the moments see it.
 type Adam struct {
-	LR   float64 `json:"lr"`        // Adam's step size; the paper: 1e-4
-	Eps  float64 `json:"adam_eps"`  // Adam's ε, added to the root of the second moment; the paper: 1e-6
-	Clip float64 `json:"clip_grad"` // global norm above which a gradient is scaled down; BenchMARL: 5
+	LR   float64 `json:"lr" range:"(0..)" help:"Adam's step size; the paper: 1e-4"`
+	Eps  float64 `json:"adam_eps" range:"(0..)" help:"Adam's ε, added to the root of the second moment; the paper: 1e-6"`
+	Clip float64 `json:"clip_grad" range:"(0..)" help:"largest global norm of a gradient; larger ones are scaled down; BenchMARL: 5"`
 
 	// Elementwise clamps each element of the gradient to ±Clip instead, as Pyro's ClippedAdam does.
 	Elementwise bool `json:"-"`
@@ -26,19 +23,6 @@ const (
 	adamBeta1 = 0.9
 	adamBeta2 = 0.999
 )
-
-// Validate returns one sentence about the first impossible setting.
-func (a Adam) Validate() error {
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"lr", a.LR}, {"adam_eps", a.Eps}, {"clip_grad", a.Clip}} {
-		if !(f.value > 0) || math.IsInf(f.value, 0) {
-			return fmt.Errorf("%s is %g, want a positive number", f.name, f.value)
-		}
-	}
-	return nil
-}
 
 // Minimize takes one step down the gradient of loss in the trainable variables below sc and returns the gradient's global
 // norm before clipping. Moments and step counter are variables below sc/adam. Each variable must appear under one optimiser only.

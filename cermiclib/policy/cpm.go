@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -40,17 +41,17 @@ import (
 // authors hand each agent its peers' true last policies when it acts, which is communication; here it goes on from
 // its own last prediction (cpm_peer_input). Peers' masks are not known to it either, so p̂ may hold what a peer cannot do.
 type CPM struct {
-	Core      Config  `json:"core"`                                       // network that acts: mlp or gru
-	PeerInput string  `json:"cpm_peer_input" oneof:"self_pred,true_prev"` // input about a peer in place of its own observation; self_pred: the agent's prediction, true_prev: the peer's last policy
-	Label     string  `json:"cpm_label" oneof:"soft,argmax"`              // target of the peer predictor; soft: peers' action distributions, argmax: their likeliest action, as the authors with values
-	Share     bool    `json:"cpm_share_predictor"`                        // one predictor network for all pairs of agents; else a small one for each pair, as the authors
-	Hidden    int     `json:"cpm_hidden" range:"1..8192"`                 // width of the hidden layers; the authors: 128
-	Latent    int     `json:"cpm_latent" range:"1..8192"`                 // length of the codes m, ξ and g; the authors: 20
-	Epochs    int     `json:"cpm_pred_epochs" range:"1..10000"`           // epochs of the predictor over a rollout batch
-	Minibatch int     `json:"cpm_pred_minibatch" range:"1..100000000"`    // frames of a gradient step of the predictor
-	LR        float64 `json:"cpm_pred_lr"`                                // Adam's step size for the predictor; the authors: 0.01, for other batches
-	Clip      float64 `json:"cpm_pred_clip"`                              // global norm above which the predictor's gradient is scaled down; the authors: 5
-	Lag       int     `json:"cpm_lag_frames" range:"0..1000000000000"`    // frames by which the predictor that actions use lags behind the trained one; the authors: 0
+	Core      Config  `json:"core" help:"policy network: mlp or gru"`
+	PeerInput string  `json:"cpm_peer_input" oneof:"self_pred,true_prev" help:"input about a peer; self_pred: the agent's prediction, true_prev: the peer's last policy"`
+	Label     string  `json:"cpm_label" oneof:"soft,argmax" help:"target of the peer predictor; soft: action distributions, argmax: likeliest actions"`
+	Share     bool    `json:"cpm_share_predictor" help:"one predictor network for all pairs of agents; else one per pair, as the authors"`
+	Hidden    int     `json:"cpm_hidden" range:"1..8192" size:"width" help:"width of the hidden layers; the authors: 128"`
+	Latent    int     `json:"cpm_latent" range:"1..8192" size:"width" help:"length of the codes m, ξ and g; the authors: 20"`
+	Epochs    int     `json:"cpm_pred_epochs" range:"1..10000" help:"epochs of the predictor over a rollout batch"`
+	Minibatch int     `json:"cpm_pred_minibatch" range:"1..100000000" size:"rows" help:"frames of a gradient step of the predictor"`
+	LR        float64 `json:"cpm_pred_lr" range:"(0..)" help:"Adam's step size for the predictor; the authors: 0.01"`
+	Clip      float64 `json:"cpm_pred_clip" range:"(0..)" help:"largest global norm of the predictor's gradient; the authors: 5"`
+	Lag       int     `json:"cpm_lag_frames" range:"0..1000000000000" help:"lag in frames of the predictor used for acting; the authors: 0"`
 }
 
 // What p^{t-1} is (cpm_peer_input), zeros at the start of an episode.
@@ -88,34 +89,14 @@ func (c CPM) Scheduled(s rl.Schedule) Config {
 
 // Validate returns one sentence about the first impossible setting.
 func (c CPM) Validate() error {
-	inputs, labels, cores := []string{SelfPred, TruePrev}, []string{SoftLabel, ArgmaxLabel}, []string{MLP{}.Kind(), GRU{}.Kind()}
+	cores := []string{MLP{}.Kind(), GRU{}.Kind()}
 	switch {
 	case c.Core == nil:
-		return fmt.Errorf("policy.core is missing, want %v", cores)
+		return fmt.Errorf("core is missing, want one of %v", cores)
 	case !slices.Contains(cores, c.Core.Kind()):
-		return fmt.Errorf("policy.core is %q, want %s or %s: it has to read an observation with numbers appended", c.Core.Kind(), cores[0], cores[1])
-	case !slices.Contains(inputs, c.PeerInput):
-		return fmt.Errorf("policy.cpm_peer_input is %q%s", c.PeerInput, conf.Near(c.PeerInput, inputs))
-	case !slices.Contains(labels, c.Label):
-		return fmt.Errorf("policy.cpm_label is %q%s", c.Label, conf.Near(c.Label, labels))
+		return fmt.Errorf("core is %q, want %s or %s, which accept additional inputs", c.Core.Kind(), cores[0], cores[1])
 	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{
-		{"cpm_hidden", c.Hidden}, {"cpm_latent", c.Latent}, {"cpm_pred_epochs", c.Epochs}, {"cpm_pred_minibatch", c.Minibatch},
-	} {
-		if f.value < 1 {
-			return fmt.Errorf("policy.%s is %d, want at least 1", f.name, f.value)
-		}
-	}
-	if c.Lag < 0 {
-		return fmt.Errorf("policy.cpm_lag_frames is %d, want at least 0", c.Lag)
-	}
-	if err := c.adam().Validate(); err != nil {
-		return fmt.Errorf("policy.cpm_pred_lr and policy.cpm_pred_clip: %w", err)
-	}
-	return c.Core.Validate()
+	return cmp.Or(conf.Check(c), c.Core.Validate())
 }
 
 // adam is the predictor's optimiser; ε is the one of all others here.

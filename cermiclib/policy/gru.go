@@ -3,13 +3,12 @@
 package policy
 
 import (
-	"fmt"
-
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // GRU is BenchMARL's recurrent model (conf/model/layers/gru.yaml): one layer of gated recurrent units reads the observation, a
@@ -19,10 +18,10 @@ import (
 // steps, each starting from the state that the agent had there when it acted (Kapturowski et al. 2019, "stored state"): a
 // graph of hundreds of unrolled steps takes minutes to compile.
 type GRU struct {
-	Width   int   `json:"gru_width" range:"1..8192"`         // C, length of the hidden state; BenchMARL: 128
-	Hidden  []int `json:"hidden" range:"1..8192"`            // widths of the layers of the feed-forward part; BenchMARL: 256, 256
-	Steps   int   `json:"bptt" range:"1..1000"`              // L, steps of truncated backpropagation through time
-	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot"` // what is appended to observations; empty: nothing, onehot: the agent's index
+	Width   int   `json:"gru_width" range:"1..8192" size:"width" help:"C, length of the hidden state; BenchMARL: 128"`
+	Hidden  []int `json:"hidden" range:"1..8192" size:"width" help:"widths of the feed-forward layers; BenchMARL: 256, 256"`
+	Steps   int   `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
+	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot" help:"addition to observations; empty: none, onehot: the agent's index"`
 }
 
 var _ Config = GRU{}
@@ -36,15 +35,7 @@ func DefaultGRU() GRU { return GRU{Width: 128, Hidden: []int{256, 256}, Steps: 2
 func (GRU) Kind() string { return "gru" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c GRU) Validate() error {
-	switch {
-	case c.Width < 1:
-		return fmt.Errorf("policy.gru_width is %d, want at least 1", c.Width)
-	case c.Steps < 1:
-		return fmt.Errorf("policy.bptt is %d, want at least 1", c.Steps)
-	}
-	return MLP{Hidden: c.Hidden, AgentID: c.AgentID}.Validate()
-}
+func (c GRU) Validate() error { return conf.Check(c) }
 
 // Build checks the settings; the weights are made when a graph first uses them.
 func (c GRU) Build(b *nn.Build) (Policy, error) { return gru{c, b.Spec}, c.Validate() }

@@ -3,8 +3,6 @@
 package policy
 
 import (
-	"fmt"
-
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
@@ -17,14 +15,6 @@ const (
 	NoID     ID = ""       // nothing
 	OneHotID ID = "onehot" // 1 at the agent's place among N numbers
 )
-
-// Validate returns one sentence if there is no such setting.
-func (id ID) Validate() error {
-	if id != NoID && id != OneHotID {
-		return fmt.Errorf("policy.agent_id is %q, want %q, or nothing at all", id, OneHotID)
-	}
-	return nil
-}
 
 // append maps obs [...,N,O] to [...,N,O'].
 func (id ID) append(obs *Node) *Node {

@@ -3,20 +3,19 @@
 package policy
 
 import (
-	"fmt"
-
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
 	"cermic/envs"
+	"cermic/envs/conf"
 )
 
 // MLP is a feed-forward network with Tanh between layers.
 type MLP struct {
-	Hidden  []int `json:"hidden" range:"1..8192"`            // widths of the hidden layers; BenchMARL: 256, 256
-	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot"` // what is appended to observations; empty: nothing, onehot: the agent's index
+	Hidden  []int `json:"hidden" range:"1..8192" size:"width" help:"widths of the hidden layers; BenchMARL: 256, 256"`
+	AgentID ID    `json:"agent_id,omitzero" oneof:",onehot" help:"addition to observations; empty: none, onehot: the agent's index"`
 }
 
 var _ Config = MLP{}
@@ -38,14 +37,7 @@ func (c MLP) Scheduled(s rl.Schedule) Config {
 func (MLP) Kind() string { return "mlp" }
 
 // Validate returns one sentence about the first impossible setting.
-func (c MLP) Validate() error {
-	for _, width := range c.Hidden {
-		if width < 1 {
-			return fmt.Errorf("policy.hidden holds %d, want widths of at least 1", width)
-		}
-	}
-	return c.AgentID.Validate()
-}
+func (c MLP) Validate() error { return conf.Check(c) }
 
 // Build checks the settings; the weights are made when a graph first uses them.
 func (c MLP) Build(b *nn.Build) (Policy, error) { return mlp{c, b.Spec}, c.Validate() }

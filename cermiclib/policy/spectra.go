@@ -5,7 +5,6 @@ package policy
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -29,13 +28,13 @@ import (
 // no entity are the agent's own. LayerNorm has no gain and bias, which the linear map after it makes redundant. With a mixer of
 // the same kind it is QMIX-SPECTra.
 type SPECTra struct {
-	Width int    `json:"spectra_width" range:"1..8192"` // width of embeddings and hidden state; the authors: 64
-	Heads int    `json:"spectra_heads" range:"1..256"`  // attention heads; the authors: 4
-	Mask  bool   `json:"spectra_mask"`                  // entities whose row is all zero count as absent and are not attended to; the authors attend to all
-	Core  string `json:"core" oneof:"gru,mlp"`          // recurrent part: gru, as the authors, or mlp, one hidden layer with ReLU in its place
-	Steps int    `json:"bptt" range:"1..1000"`          // L, steps of truncated backpropagation through time
+	Width int    `json:"spectra_width" range:"1..8192" size:"width" help:"width of embeddings and hidden state; the authors: 64"`
+	Heads int    `json:"spectra_heads" range:"1..256" help:"attention heads; the authors: 4"`
+	Mask  bool   `json:"spectra_mask" help:"entities with an all-zero row are not attended to; the authors attend to all"`
+	Core  string `json:"core" oneof:"gru,mlp" help:"recurrent part; gru: as the authors, mlp: one hidden layer with ReLU instead"`
+	Steps int    `json:"bptt" range:"1..1000" help:"L, steps of truncated backpropagation through time"`
 
-	Revision int `json:"revision"` // version of this component's program; results of different ones do not compare
+	Revision int `json:"revision" help:"version of this component; results of different versions do not compare"`
 }
 
 // spectraRevision is 2 since objects are projected before actions that aim at them are valued.
@@ -62,16 +61,13 @@ func (SPECTra) Kind() string { return "spectra" }
 
 // Validate returns one sentence about the first impossible setting.
 func (c SPECTra) Validate() error {
-	cores := []string{CoreGRU, CoreMLP}
-	switch {
-	case c.Width < 1 || c.Heads < 1 || c.Width%c.Heads != 0:
-		return fmt.Errorf("policy: spectra_width %d must be a multiple of spectra_heads %d, both at least 1", c.Width, c.Heads)
-	case !slices.Contains(cores, c.Core):
-		return fmt.Errorf("policy.core is %q, want gru or mlp%s", c.Core, conf.Near(c.Core, cores))
-	case c.Steps < 1:
-		return fmt.Errorf("policy.bptt is %d, want at least 1", c.Steps)
+	switch err := conf.Check(c); {
+	case err != nil:
+		return err
+	case c.Width%c.Heads != 0:
+		return fmt.Errorf("spectra_width is %d, want a multiple of spectra_heads %d", c.Width, c.Heads)
 	case c.Revision != spectraRevision:
-		return fmt.Errorf("policy.revision is %d, which was made by an earlier program; this one makes %d", c.Revision, spectraRevision)
+		return fmt.Errorf("revision is %d, which an earlier program made; this one makes %d", c.Revision, spectraRevision)
 	}
 	return nil
 }

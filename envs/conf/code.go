@@ -16,13 +16,13 @@ import (
 	"sync"
 )
 
-// codeKey is the key under which the JSON of a config of somebody's own says what its code is.
+// codeKey is the key of the hash of a config's code in JSON; see Program.
 const codeKey = "code"
 
-// Program makes the code of configs that package main declares, as the cells of a notebook do, part of their JSON and so of their
-// identity, since it changes from one run of the program to the next: under the key "code" stands a hash of the declarations that the config's type and
-// methods reach in source, the file of package main. Comments and layout do not count. Without Program, and for configs of other packages,
-// there is no such key.
+// Program adds the code of configs of package main, such as those of a notebook's cells, to their JSON and so to their
+// identity: under the key "code" stands a hash of the declarations in source, the file of package main, that the
+// config's type and methods reach. Comments and layout do not count. Without Program, and for configs of other
+// packages, there is no such key.
 func Program(source []byte) {
 	program.Lock()
 	defer program.Unlock()
@@ -35,7 +35,7 @@ var program struct {
 	hashes   map[string]string     // of types, by name
 }
 
-// codeOf is the hash of the code of a config type; empty if it is of no program that was told.
+// codeOf returns the hash of the code of a config type; empty if Program was not given its source.
 func codeOf(t reflect.Type) string {
 	if t.PkgPath() != "main" {
 		return ""
@@ -54,7 +54,7 @@ func codeOf(t reflect.Type) string {
 	return hash
 }
 
-// declarations are those of a file; nil if it is not Go.
+// declarations lists the top-level declarations of a Go file, and of a type those of its methods; nil if it is not Go.
 func declarations(source []byte) map[string][]ast.Node {
 	file, err := parser.ParseFile(token.NewFileSet(), "main.go", source, 0)
 	if err != nil {
@@ -64,11 +64,11 @@ func declarations(source []byte) map[string][]ast.Node {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			name := d.Name.Name
-			if d.Recv != nil && len(d.Recv.List) == 1 {
-				name = receiver(d.Recv.List[0].Type)
+			id := d.Name
+			if d.Recv != nil {
+				id = receiver(d.Recv)
 			}
-			out[name] = append(out[name], d)
+			out[id.Name] = append(out[id.Name], d)
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
 				switch s := s.(type) {
@@ -78,7 +78,7 @@ func declarations(source []byte) map[string][]ast.Node {
 					for _, n := range s.Names {
 						var node ast.Node = s
 						if d.Tok == token.CONST && len(d.Specs) > 1 {
-							node = d // iota, and what is repeated from above
+							node = d // a constant may depend on those above it
 						}
 						out[n.Name] = append(out[n.Name], node)
 					}
@@ -89,38 +89,31 @@ func declarations(source []byte) map[string][]ast.Node {
 	return out
 }
 
-// receiver is the name of a method's type.
-func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.IndexListExpr:
-		return receiver(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
+// receiver returns the name of a method's type.
+func receiver(of *ast.FieldList) (name *ast.Ident) {
+	ast.Inspect(of.List[0].Type, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && name == nil {
+			name = id
+		}
+		return true
+	})
+	return name
 }
 
 // hashOf hashes the text of all declarations that a name reaches.
 func hashOf(declared map[string][]ast.Node, name string) string {
-	reached, todo := map[string]bool{name: true}, []string{name}
+	reached := []string{name}
 	var texts []string
-	for len(todo) > 0 {
-		next := todo[0]
-		todo = todo[1:]
-		for _, node := range declared[next] {
+	for i := 0; i < len(reached); i++ {
+		for _, node := range declared[reached[i]] {
 			var b bytes.Buffer
-			// An empty set of files: lines of the source do not count.
+			// With an empty set of files, line breaks of the source do not count.
 			if err := (&printer.Config{Mode: printer.RawFormat}).Fprint(&b, token.NewFileSet(), node); err == nil {
 				texts = append(texts, b.String())
 			}
 			ast.Inspect(node, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok && declared[id.Name] != nil && !reached[id.Name] && !shadowed(id, declared) {
-					reached[id.Name] = true
-					todo = append(todo, id.Name)
+				if id, ok := n.(*ast.Ident); ok && isTopLevel(id, declared) && !slices.Contains(reached, id.Name) {
+					reached = append(reached, id.Name)
 				}
 				return true
 			})
@@ -131,23 +124,14 @@ func hashOf(declared map[string][]ast.Node, name string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// shadowed reports whether an identifier means something that a function declares for itself, or a field of that name.
-func shadowed(id *ast.Ident, declared map[string][]ast.Node) bool {
+// isTopLevel reports whether an identifier means a top-level declaration, not a field, a method or a local name.
+func isTopLevel(id *ast.Ident, declared map[string][]ast.Node) bool {
 	if id.Obj == nil {
-		return true // a field or method behind a dot, or something of another package
+		return false
 	}
-	node, ok := id.Obj.Decl.(ast.Node)
-	if !ok {
-		return true
-	}
-	return !slices.ContainsFunc(declared[id.Name], func(n ast.Node) bool { return holds(n, node) })
-}
-
-// holds reports whether a declaration is, or groups, another.
-func holds(n, spec ast.Node) bool {
-	if n == spec {
-		return true
-	}
-	d, ok := n.(*ast.GenDecl)
-	return ok && slices.ContainsFunc(d.Specs, func(s ast.Spec) bool { return s == spec })
+	spec, ok := id.Obj.Decl.(ast.Node)
+	return ok && slices.ContainsFunc(declared[id.Name], func(n ast.Node) bool {
+		group, isGroup := n.(*ast.GenDecl)
+		return n == spec || isGroup && slices.ContainsFunc(group.Specs, func(s ast.Spec) bool { return s == spec })
+	})
 }

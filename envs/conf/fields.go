@@ -3,6 +3,7 @@
 package conf
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,17 +18,18 @@ const kindKey = "kind"
 type field struct {
 	name  string
 	index []int // for reflect.Value.FieldByIndex
-	depth int   // embedding depth: 0 for a field of the struct itself
 
-	omitZero    bool // json:",omitzero": left out of JSON while it is zero
-	omitDefault bool // conf:"omitdefault": left out of JSON while it is what the registered default has
+	omitZero    bool // json:",omitzero": not written while it is zero
+	omitDefault bool // conf:"omitdefault": not written while it has the registered default
 	scalar      bool // conf:"scalar", of a list: one entry is written and read without brackets
 
-	bounds  *Bounds  // range:"1..4096"; nil: none are declared
-	choices []string // oneof:"a,b": what a text can be, as help texts list it and CheckChoices demands; nil: anything
+	help    string   // help:"…": what the setting is
+	bounds  *Bounds  // range:"1..4096"; nil without
+	choices []string // oneof:"a,b"; nil without
+	size    string   // size:"rows" or size:"width"; see KeyDoc
 }
 
-// in returns the field's value in v as it is written: of a list tagged scalar that has one entry, the entry.
+// in returns the field's value in v as it is written: the entry of a scalar list that has one.
 func (f *field) in(v reflect.Value) reflect.Value {
 	x := v.FieldByIndex(f.index)
 	if f.scalar && x.Len() == 1 {
@@ -36,68 +38,45 @@ func (f *field) in(v reflect.Value) reflect.Value {
 	return x
 }
 
-// fieldsOf keeps what fields has found out: reading tags takes most of the time that listing the keys of a config does.
+// fieldsOf caches the result of fields, since reading tags takes most of the time of Keys.
 var fieldsOf sync.Map // reflect.Type -> []field
 
-// fields lists the keys of struct type t in declaration order, embedded structs flattened as encoding/json does: of two
-// fields with one name the outer one counts. Two at the same depth are a mistake in the struct, reported as an error. The list is shared.
+// fields lists the keys of struct type t in declaration order. As in encoding/json, fields of embedded structs count as
+// fields of t, and a key hides the same key of a struct embedded deeper. Callers must not change the list.
 func fields(t reflect.Type) ([]field, error) {
-	if f, ok := fieldsOf.Load(t); ok {
-		return f.([]field), nil
+	if known, ok := fieldsOf.Load(t); ok {
+		return known.([]field), nil
 	}
-	f, err := read(t)
-	if err == nil {
-		fieldsOf.Store(t, f)
-	}
-	return f, err
-}
-
-func read(t reflect.Type) ([]field, error) {
-	all, err := collect(t, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	isConfig := reflect.PointerTo(t).Implements(kinderType)
-	best := map[string]field{}
-	for _, f := range all {
-		if isConfig && (f.name == kindKey || f.name == codeKey) {
+	var known []field
+	for _, f := range collect(t, nil) {
+		i := slices.IndexFunc(known, func(other field) bool { return other.name == f.name })
+		switch {
+		case reflect.PointerTo(t).Implements(kinderType) && (f.name == kindKey || f.name == codeKey):
 			return nil, fmt.Errorf("conf: %s has a field for the key %q, which is reserved", t, f.name)
-		}
-		other, seen := best[f.name]
-		if seen && other.depth == f.depth {
+		case i < 0:
+			known = append(known, f)
+		case len(known[i].index) == len(f.index):
 			return nil, fmt.Errorf("conf: %s has two fields for the key %q", t, f.name)
-		}
-		if !seen || f.depth < other.depth {
-			best[f.name] = f
-		}
-	}
-	kept := all[:0]
-	for _, f := range all {
-		if best[f.name].depth == f.depth {
-			kept = append(kept, f)
+		case len(known[i].index) > len(f.index):
+			known = append(slices.Delete(known, i, i+1), f)
 		}
 	}
-	return kept, nil
+	fieldsOf.Store(t, known)
+	return known, nil
 }
 
-// collect appends the keys of t and of what it embeds; at is the index path of t in the outermost struct.
-func collect(t reflect.Type, at []int, all []field) ([]field, error) {
+// collect lists the keys of t and of the structs that it embeds; at is the index path of t in the outermost struct.
+func collect(t reflect.Type, at []int) (all []field) {
 	for i := range t.NumField() {
 		f := t.Field(i)
+		index := append(slices.Clone(at), i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		index := append(append([]int(nil), at...), i)
-		flatten := f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct
-		switch {
-		case name == "-" || !f.IsExported() && !flatten:
+		embedded := f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct
+		if embedded {
+			all = append(all, collect(f.Type, index)...)
+		}
+		if embedded || name == "-" || !f.IsExported() {
 			continue
-		case flatten:
-			var err error
-			if all, err = collect(f.Type, index, all); err != nil {
-				return nil, err
-			}
-			continue
-		case name == "":
-			name = f.Name
 		}
 		ours := strings.Split(f.Tag.Get("conf"), ",")
 		var choices []string
@@ -105,32 +84,29 @@ func collect(t reflect.Type, at []int, all []field) ([]field, error) {
 			choices = strings.Split(list, ",")
 		}
 		all = append(all, field{
-			choices: choices, name: name, index: index, depth: len(at), omitZero: slices.Contains(strings.Split(options, ","), "omitzero"),
+			name: cmp.Or(name, f.Name), index: index, omitZero: strings.Contains(options, "omitzero"),
 			omitDefault: slices.Contains(ours, "omitdefault"), scalar: slices.Contains(ours, "scalar"),
-			bounds: bounds(f),
+			help: f.Tag.Get("help"), bounds: bounds(f), choices: choices, size: f.Tag.Get("size"),
 		})
 	}
-	return all, nil
+	return all
 }
 
 var kinderType = reflect.TypeFor[Kinder]()
 
 // kindOf returns the kind of a config value; ok is false for a value that is no config, such as a plain struct or nil.
 func kindOf(v reflect.Value) (kind string, ok bool) {
-	if v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return "", false
-		}
+	if v.Kind() == reflect.Struct && v.CanAddr() {
+		v = v.Addr() // Kind may have a pointer receiver
 	}
-	if k, is := v.Interface().(Kinder); is {
-		return k.Kind(), true
+	if (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && v.IsNil() {
+		return "", false
 	}
-	if v.CanAddr() {
-		if k, is := v.Addr().Interface().(Kinder); is {
-			return k.Kind(), true
-		}
+	k, ok := v.Interface().(Kinder)
+	if !ok {
+		return "", false
 	}
-	return "", false
+	return k.Kind(), true
 }
 
 // detach returns an addressable copy of what v holds, a struct behind an interface or a pointer, and a function that
@@ -153,29 +129,17 @@ func detach(v reflect.Value) (body reflect.Value, wrap func() reflect.Value) {
 func clone(v reflect.Value) reflect.Value {
 	c := reflect.New(v.Type()).Elem()
 	c.Set(v)
-	switch v.Kind() {
-	case reflect.Struct:
+	switch {
+	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			if c.Field(i).CanSet() {
 				c.Field(i).Set(clone(v.Field(i)))
 			}
 		}
-	case reflect.Array:
-		for i := range v.Len() {
-			c.Index(i).Set(clone(v.Index(i)))
-		}
-	case reflect.Slice:
-		if v.IsNil() {
-			break
-		}
-		c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-		for i := range v.Len() {
-			c.Index(i).Set(clone(v.Index(i)))
-		}
-	case reflect.Interface:
-		if !v.IsNil() {
-			c.Set(clone(v.Elem()))
-		}
+	case v.Kind() == reflect.Slice && !v.IsNil():
+		c.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
+	case v.Kind() == reflect.Interface && !v.IsNil():
+		c.Set(clone(v.Elem()))
 	}
 	return c
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Near completes an "unknown X" message: "; did you mean a or b?" with the names closest to the one given, or, if none
-// is close, "; known: …" with all of them.
+// Near completes the error for an unknown name: "; did you mean a or b?" with the closest known names, or "; known: …"
+// with all names if none is close.
 func Near(given string, known []string) string {
 	if len(known) == 0 {
 		return ""
@@ -22,28 +22,22 @@ func Near(given string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", strings.Join(near, " or "))
 }
 
-// closest returns up to three of the known names that could have been meant, the likeliest first.
+// closest returns up to three known names that may be meant, the likeliest first.
 func closest(given string, known []string) []string {
-	type candidate struct {
-		name string
-		d    int
-	}
-	var near []candidate
+	distances := map[string]int{}
 	for _, name := range known {
 		d := distance(strings.ToLower(given), strings.ToLower(name))
 		if strings.Contains(name, given) && given != "" {
 			d = min(d, 1)
 		}
-		if d <= max(2, len(given)/3) && d < max(len(given), len(name)) { // a name of all other letters is not near
-			near = append(near, candidate{name, d})
+		if d <= max(2, len(given)/3) && d < max(len(given), len(name)) { // names must share letters
+			distances[name] = d
 		}
 	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.d, b.d) })
-	names := make([]string, 0, 3)
-	for _, c := range near[:min(3, len(near))] {
-		names = append(names, c.name)
-	}
-	return names
+	near := slices.DeleteFunc(slices.Clone(known), func(name string) bool { _, ok := distances[name]; return !ok })
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(distances[a], distances[b]) })
+	near = slices.Compact(near)
+	return near[:min(3, len(near))]
 }
 
 // distance is the Levenshtein distance between a and b.

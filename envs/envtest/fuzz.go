@@ -53,7 +53,7 @@ func FuzzSettings(f *testing.F) {
 				return
 			}
 		}
-		if err := conf.InRange(cfg); err != nil {
+		if err := conf.Check(cfg); err != nil {
 			sentence(t, err)
 			return
 		}

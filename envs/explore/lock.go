@@ -3,7 +3,6 @@
 package explore
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -18,14 +17,14 @@ import (
 // leads are "anti-shaped" rewards), with a joint action in place of a single agent's.
 type Lock struct {
 	envs.Common
-	Agents      int     `json:"n_agents" range:"1..16"`      // number of agents, each of which pulls one lever a step
-	Levers      int     `json:"levers" range:"2..64"`        // number of levers of an agent
-	Length      int     `json:"length" range:"1..1000"`      // number of correct joint pulls in a row that open the lock
-	Combination uint64  `json:"combination"`                 // seed that the correct pulls are drawn from; the same lock for all environments
-	FalseLeads  int     `json:"false_leads" range:"0..999"`  // number of positions, from the start on, in which one wrong joint pull earns false_reward and jams the lock
-	FalseReward float32 `json:"false_reward"`                // reward of a false lead; opening the lock earns 1
-	MaxSteps    int     `json:"max_steps" range:"1..100000"` // episode length, in steps; at least length
-	TV          TV      `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
+	Agents      int     `json:"n_agents" range:"1..16" help:"number of agents; each pulls one lever per step"`
+	Levers      int     `json:"levers" range:"2..64" help:"number of levers per agent"`
+	Length      int     `json:"length" range:"1..1000" help:"number of correct joint pulls in a row that open the lock"`
+	Combination uint64  `json:"combination" help:"seed of the correct pulls, shared by all environments"`
+	FalseLeads  int     `json:"false_leads" range:"0..999" help:"number of first positions with a wrong joint pull that earns false_reward and jams the lock"`
+	FalseReward float32 `json:"false_reward" range:"[0..1)" help:"reward of a false lead; opening the lock earns 1"`
+	MaxSteps    int     `json:"max_steps" range:"1..100000" help:"episode length, in steps; at least length"`
+	TV          TV      `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
 }
 
 // DefaultLock is two agents, three levers and eight positions, without false leads.
@@ -45,16 +44,12 @@ func (l Lock) WithShared(s envs.Common) envs.Config { l.Common = s; return l }
 
 // Build makes the environment.
 func (l Lock) Build(seed uint64, workers int) (envs.Env, error) {
-	name := l.Kind()
-	if err := cmp.Or(
-		validate(l, l.TV), within(name, "n_agents", l.Agents, 1, 16), within(name, "levers", l.Levers, 2, 64),
-		within(name, "length", l.Length, 1, 1000), within(name, "false_leads", l.FalseLeads, 0, l.Length-1),
-		within(name, "max_steps", l.MaxSteps, l.Length, 100_000),
-	); err != nil {
+	if err := validate(l); err != nil {
 		return nil, err
 	}
-	if !(l.FalseReward >= 0 && l.FalseReward < 1) {
-		return nil, fmt.Errorf("%s: false_reward is %g, want 0 up to but not 1, the reward of opening the lock", name, l.FalseReward)
+	if l.FalseLeads >= l.Length || l.MaxSteps < l.Length {
+		return nil, fmt.Errorf("%s: false_leads is %d and max_steps is %d, want less than length, %d, and at least length",
+			l.Kind(), l.FalseLeads, l.MaxSteps, l.Length)
 	}
 	g := &lock{Lock: l, right: make([]int32, l.Length*l.Agents)}
 	r := rng.New(l.Combination, "combination")

@@ -3,7 +3,7 @@
 package explore
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 
 	"cermic/envs"
@@ -12,8 +12,8 @@ import (
 
 // Matrix are the settings that the matrix games share; their configs embed it, so that they read as one flat struct.
 type Matrix struct {
-	MaxSteps int `json:"max_steps" range:"1..100000"` // episode length with tv=screen, in steps: watching puts the game off until then at most
-	TV       TV  `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
+	MaxSteps int `json:"max_steps" range:"1..100000" help:"episode length in steps, with tv=screen; watching postpones the game"`
+	TV       TV  `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
 }
 
 func defaultMatrix() Matrix { return Matrix{MaxSteps: 10, TV: Off} }
@@ -34,8 +34,11 @@ type matrix struct {
 // newMatrix makes the environment of a game with these tables.
 func newMatrix(cfg envs.Config, m Matrix, payoff [][][]float32, seed uint64, workers int) (envs.Env, error) {
 	g := &matrix{m, payoff}
-	if err := cmp.Or(validate(cfg, m.TV), within(cfg.Kind(), "max_steps", m.MaxSteps, g.rounds(), 100_000)); err != nil {
+	if err := validate(cfg); err != nil {
 		return nil, err
+	}
+	if least := g.rounds(); m.MaxSteps < least {
+		return nil, fmt.Errorf("%s: max_steps is %d, want at least %d", cfg.Kind(), m.MaxSteps, least)
 	}
 	return newEnv(cfg, m.TV, g, seed, workers)
 }

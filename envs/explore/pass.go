@@ -3,7 +3,6 @@
 package explore
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -16,9 +15,9 @@ import (
 // From: the Pass task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
 type Pass struct {
 	envs.Common
-	Size     int `json:"size" range:"5..30"`          // columns and rows of the grid, in cells
-	MaxSteps int `json:"max_steps" range:"1..100000"` // episode length, in steps
-	TV       TV  `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
+	Size     int `json:"size" range:"5..30" help:"columns and rows of the grid, in cells"`
+	MaxSteps int `json:"max_steps" range:"1..100000" help:"episode length, in steps"`
+	TV       TV  `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
 }
 
 // DefaultPass is a grid of 10 × 10 with 50 steps.
@@ -34,9 +33,7 @@ func (p Pass) WithShared(s envs.Common) envs.Config { p.Common = s; return p }
 
 // Build makes the environment.
 func (p Pass) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		validate(p, p.TV), within(p.Kind(), "size", p.Size, 5, 30), within(p.Kind(), "max_steps", p.MaxSteps, 1, 100_000),
-	); err != nil {
+	if err := validate(p); err != nil {
 		return nil, err
 	}
 	// The wall is in the middle, the door in its middle. The switch of the first room lies in the corner below the agents' start, that of

@@ -3,8 +3,6 @@
 package explore
 
 import (
-	"fmt"
-
 	"cermic/envs"
 )
 
@@ -14,7 +12,7 @@ import (
 type Penalty struct {
 	envs.Common
 	Matrix
-	K float32 `json:"k"` // reward of a mismatch, 0 or less; the more negative, the harder the game
+	K float32 `json:"k" range:"-1000000..0" help:"reward of a mismatch, 0 or less; more negative is harder"`
 }
 
 // DefaultPenalty has the penalty that learners of the literature fail at.
@@ -32,8 +30,5 @@ func (g Penalty) WithShared(s envs.Common) envs.Config { g.Common = s; return g 
 
 // Build makes the environment.
 func (g Penalty) Build(seed uint64, workers int) (envs.Env, error) {
-	if !(g.K <= 0 && g.K >= -1e6) {
-		return nil, fmt.Errorf("%s: k is %g, want -1e6 to 0", g.Kind(), g.K)
-	}
 	return newMatrix(g, g.Matrix, [][][]float32{{{10, 0, g.K}, {0, 2, 0}, {g.K, 0, 10}}}, seed, workers)
 }

@@ -3,7 +3,6 @@
 package explore
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -13,10 +12,10 @@ import (
 // switches of the room before it at once; they succeed when both are in the last room.
 type Rooms struct {
 	envs.Common
-	Rooms    int `json:"rooms" range:"2..16"`         // number of rooms in a chain
-	Size     int `json:"size" range:"3..16"`          // columns and rows of a room, in cells
-	MaxSteps int `json:"max_steps" range:"1..100000"` // episode length, in steps
-	TV       TV  `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
+	Rooms    int `json:"rooms" range:"2..16" help:"number of rooms in a chain"`
+	Size     int `json:"size" range:"3..16" help:"columns and rows of a room, in cells"`
+	MaxSteps int `json:"max_steps" range:"1..100000" help:"episode length, in steps"`
+	TV       TV  `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
 }
 
 // DefaultRooms is a chain of three rooms of 4 × 4 with 50 steps.
@@ -34,10 +33,7 @@ func (r Rooms) WithShared(s envs.Common) envs.Config { r.Common = s; return r }
 
 // Build makes the environment.
 func (r Rooms) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		validate(r, r.TV), within(r.Kind(), "rooms", r.Rooms, 2, 16), within(r.Kind(), "size", r.Size, 3, 16),
-		within(r.Kind(), "max_steps", r.MaxSteps, 1, 100_000),
-	); err != nil {
+	if err := validate(r); err != nil {
 		return nil, err
 	}
 	n := r.Size

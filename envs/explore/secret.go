@@ -3,7 +3,6 @@
 package explore
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -16,11 +15,11 @@ import (
 // From: the Secret Room task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
 type Secret struct {
 	envs.Common
-	Rooms    int `json:"rooms" range:"2..8"`          // number of small rooms
-	Secret   int `json:"secret" range:"0..7"`         // index of the room with the treasure, from 0, the uppermost
-	Size     int `json:"size" range:"2..8"`           // rows of a small room, in cells; the grid is as wide as it is high
-	MaxSteps int `json:"max_steps" range:"1..100000"` // episode length, in steps
-	TV       TV  `json:"tv" oneof:"off,screen,peer"`  // distraction: a screen of random numbers to watch, or a peer that acts at random
+	Rooms    int `json:"rooms" range:"2..8" help:"number of small rooms"`
+	Secret   int `json:"secret" range:"0..7" help:"index of the room with the treasure; 0: the top room"`
+	Size     int `json:"size" range:"2..8" help:"rows of a small room, in cells; the grid is square"`
+	MaxSteps int `json:"max_steps" range:"1..100000" help:"episode length, in steps"`
+	TV       TV  `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
 }
 
 // DefaultSecret has three small rooms of three rows; the lowest is the secret one.
@@ -38,11 +37,11 @@ func (c Secret) WithShared(s envs.Common) envs.Config { c.Common = s; return c }
 
 // Build makes the environment.
 func (c Secret) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		validate(c, c.TV), within(c.Kind(), "rooms", c.Rooms, 2, 8), within(c.Kind(), "secret", c.Secret, 0, c.Rooms-1),
-		within(c.Kind(), "size", c.Size, 2, 8), within(c.Kind(), "max_steps", c.MaxSteps, 1, 100_000),
-	); err != nil {
+	if err := validate(c); err != nil {
 		return nil, err
+	}
+	if c.Secret >= c.Rooms {
+		return nil, fmt.Errorf("%s: secret is %d, want less than rooms, %d", c.Kind(), c.Secret, c.Rooms)
 	}
 	n := c.Rooms*(c.Size+1) - 1
 	wall := n / 2

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -33,24 +32,12 @@ func (e *env) picture(c, i int, dst []float32) {
 }
 
 // validate returns one sentence about the first impossible setting that all tasks of the family share.
-func validate(cfg envs.Config, tv TV) error {
-	common := cfg.Shared()
-	if err := common.Validate(cfg.Kind()); err != nil {
+func validate(cfg envs.Config) error {
+	if err := envs.Check(cfg); err != nil {
 		return err
 	}
-	if common.Noise != (envs.Noise{}) {
+	if cfg.Shared().Noise != (envs.Noise{}) {
 		return fmt.Errorf("%s has no noise region: set tv=screen or tv=peer for observations that are noise", cfg.Kind())
-	}
-	if tv != Off && tv != Screen && tv != Peer {
-		return fmt.Errorf("%s: unknown tv %q%s", cfg.Kind(), tv, conf.Near(string(tv), []string{string(Off), string(Screen), string(Peer)}))
-	}
-	return nil
-}
-
-// within returns one sentence if a count is outside [low, high].
-func within(task, key string, n, low, high int) error {
-	if n < low || n > high {
-		return fmt.Errorf("%s: %s is %d, want %d to %d", task, key, n, low, high)
 	}
 	return nil
 }

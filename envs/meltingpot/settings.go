@@ -11,10 +11,10 @@ import (
 
 // Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
 type Settings struct {
-	MaxSteps int   `json:"max_steps" range:"1..1000000"`          // episode length, in steps; episodes longer than 1000 can end earlier, by chance
-	Score    Score `json:"score" oneof:"mean,sum,mean100,sum100"` // what the metric counts: return of a whole episode or of its first 100 steps (BenchMARL's default), as mean or sum over players
+	MaxSteps int   `json:"max_steps" range:"1..1000000" help:"episode length, in steps; above 1000, episodes can end earlier by chance"`
+	Score    Score `json:"score" oneof:"mean,sum,mean100,sum100" help:"return that the metric counts, as mean or sum over players; mean100, sum100: first 100 steps only"`
 
-	RGB bool `json:"rgb,omitzero"` // observations are pixels, as in the original; else the equivalent table of numbered tiles, with the same result
+	RGB bool `json:"rgb,omitzero" help:"observations are pixels, as in the original; else the equivalent table of tile numbers"`
 }
 
 // DefaultSettings returns the headline score over whole episodes of that many steps at most.
@@ -52,7 +52,7 @@ func (s *Settings) metric() string {
 	return name
 }
 
-// horizonLimit keeps step counters and buffers sane.
+// horizonLimit is the largest max_steps.
 const horizonLimit = 1_000_000
 
 // validate returns one sentence about the first impossible setting.
@@ -63,13 +63,8 @@ func (s *Settings) validate(task string, common *envs.Common) error {
 	if common.Noise.On() {
 		return fmt.Errorf("%s: a noise box covers vector observations only, and this task shows cells; leave task.noise out", task)
 	}
-	if s.MaxSteps < 1 || s.MaxSteps > horizonLimit {
-		return fmt.Errorf("%s: max_steps is %d, want 1 to %d", task, s.MaxSteps, horizonLimit)
+	if err := conf.Check(*s); err != nil {
+		return fmt.Errorf("%s: %w", task, err)
 	}
-	switch s.Score {
-	case ScoreMean, ScoreSum, ScoreMean100, ScoreSum100:
-		return nil
-	}
-	known := []string{string(ScoreMean), string(ScoreSum), string(ScoreMean100), string(ScoreSum100)}
-	return fmt.Errorf("%s: unknown score %q%s", task, s.Score, conf.Near(string(s.Score), known))
+	return nil
 }

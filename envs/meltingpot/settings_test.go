@@ -18,8 +18,8 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		for _, row := range []struct{ key, value, says string }{
 			{"max_steps", "0", "want 1 to 1000000"},
 			{"max_steps", "1000001", "want 1 to 1000000"},
-			{"score", `"mean10"`, "did you mean mean100"},
-			{"score", `""`, "unknown score"},
+			{"score", `"mean10"`, "want one of mean, sum, mean100, sum100"},
+			{"score", `""`, "want one of mean, sum, mean100, sum100"},
 			{"copies", "0", "copies is 0"},
 			{"reward", `"sparce"`, "reward is"},
 			{"noise", `{"width":1,"height":1,"scale":1}`, "leave task.noise out"},

@@ -3,28 +3,25 @@
 package smac
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-
-	"cermic/envs/conf"
 )
 
 // Arguments are constructor arguments of SMACv2 that both tasks leave alone. Each is left out of JSON where it has the benchmark's
 // value, so that older configs keep their identity.
 type Arguments struct {
-	LoopsPerStep int     `json:"step_mul" conf:"omitdefault" range:"1..1000"`               // game loops per step; SMACv2: 8, of 22.4 a second
-	MoveAmount   float64 `json:"move_amount" conf:"omitdefault"`                            // distance that a move aims at, in cells; half of it ahead must be free
-	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault"`                       // least shooting range of a unit type, in cells; with use_unit_ranges
-	Difficulty   string  `json:"difficulty" conf:"omitdefault" oneof:"1,2,3,4,5,6,7,8,9,A"` // level of the computer player, which has no effect on this map
+	LoopsPerStep int     `json:"step_mul" conf:"omitdefault" range:"1..1000" help:"game loops per step, of which 22.4 make a second; SMACv2: 8"`
+	MoveAmount   float64 `json:"move_amount" conf:"omitdefault" range:"(0..32]" help:"distance of a move, in cells; the first half must be free"`
+	MinAttack    float64 `json:"min_attack_range" conf:"omitdefault" help:"least shooting range of a unit type, in cells; with use_unit_ranges"`
+	Difficulty   string  `json:"difficulty" conf:"omitdefault" oneof:"1,2,3,4,5,6,7,8,9,A" help:"level of the computer player; no effect on this map"`
 
 	// What SMACv2 calls capability_config: whom teams are made of, and where they start.
-	Weights    [3]float64 `json:"team_weights,omitzero"`                                                   // probability of each unit type, in the order in which they are observed; 0,0,0: the benchmark's
-	Exceptions string     `json:"exception_unit_types,omitzero"`                                           // unit types of which alone no team consists; none, or empty for the benchmark's
-	Start      string     `json:"start_positions" conf:"omitdefault" oneof:"surrounded_and_reflect,fixed"` // where teams start; surrounded_and_reflect: either way by chance, fixed: each team on one point
-	StartP     float64    `json:"start_positions_p" conf:"omitdefault"`                                    // probability, 0 to 1, that teams face each other; with surrounded_and_reflect
+	Weights    [3]float64 `json:"team_weights,omitzero" help:"probability of each unit type, in observation order; 0,0,0: the benchmark's"`
+	Exceptions string     `json:"exception_unit_types,omitzero" help:"unit types that no team consists of alone; empty: the benchmark's, none: no exceptions"`
+	Start      string     `json:"start_positions" conf:"omitdefault" oneof:"surrounded_and_reflect,fixed" help:"start of teams; surrounded_and_reflect: one of both at random, fixed: each team on one point"`
+	StartP     float64    `json:"start_positions_p" conf:"omitdefault" range:"0..1" help:"probability, that teams start face to face; with surrounded_and_reflect"`
 }
 
 // DefaultArguments returns what SMACv2's constructor and the configs of 5 against 5 have.
@@ -43,39 +40,12 @@ const (
 // difficulties are the names of the computer player's levels, weakest first.
 var difficulties = []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "A"}
 
-// stepLimit is the most loops of one step: a minute and more of play without a decision.
-const stepLimit = 1000
-
 // noExceptions lets teams be of any types.
 const noExceptions = "none"
 
-// validate returns one sentence about the first impossible argument.
-func (a *Arguments) validate(task string, r *race, s *Settings) error {
-	return cmp.Or(
-		s.wantCount(task, "step_mul", a.LoopsPerStep, stepLimit),
-		a.wantMove(task, s),
-		wantFinite(task, "min_attack_range", a.MinAttack),
-		wantName(task, "difficulty", a.Difficulty, difficulties),
-		wantName(task, "start_positions", a.Start, []string{SurroundedAndReflect, FixedStart}),
-		s.wantShare(task, "start_positions_p", a.StartP),
-		a.wantTeams(task, r),
-	)
-}
-
-func wantName(task, key, name string, names []string) error {
-	if !slices.Contains(names, name) {
-		return fmt.Errorf("%s: %s is %q, want one of %s%s", task, key, name, strings.Join(names, ", "), conf.Near(name, names))
-	}
-	return nil
-}
-
 // wantMove refuses moves of nowhere, and broken ones where the ground is perceived: its points are cells, a and 2a away.
 func (a *Arguments) wantMove(task string, s *Settings) error {
-	m := a.MoveAmount
-	switch {
-	case !(m > 0 && m <= mapSide):
-		return fmt.Errorf("%s: move_amount is %g, want more than 0 and at most %d", task, m, mapSide)
-	case m != math.Trunc(m) && (s.ObsPathing || s.ObsHeight):
+	if m := a.MoveAmount; m != math.Trunc(m) && (s.ObsPathing || s.ObsHeight) {
 		return fmt.Errorf("%s: move_amount is %g, want a whole number with obs_pathing_grid or obs_terrain_height", task, m)
 	}
 	return nil

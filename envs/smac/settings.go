@@ -17,49 +17,49 @@ import (
 // Settings are what both tasks share; their configs embed it, so that they read as one flat struct. The benchmark's own
 // settings keep the names that SMACv2 gives them.
 type Settings struct {
-	Agents   int `json:"n_agents" range:"1..64"`       // number of allied units, each controlled by an agent
-	Enemies  int `json:"n_enemies" range:"1..64"`      // number of enemy units, which the built-in script controls
-	MaxSteps int `json:"max_steps" range:"1..1000000"` // episode length, in steps
+	Agents   int `json:"n_agents" range:"1..64" help:"number of allied units, each controlled by an agent"`
+	Enemies  int `json:"n_enemies" range:"1..64" help:"number of enemy units, controlled by the built-in script"`
+	MaxSteps int `json:"max_steps" range:"1..1000000" help:"episode length, in steps"`
 
-	Engine  Engine `json:"engine" oneof:"simulator,sc2"` // what the battle runs in: the simulator of this package, or an installed StarCraft II
-	Version string `json:"sc2_version"`                  // version of the real game; results of different versions do not compare
+	Engine  Engine `json:"engine" oneof:"simulator,sc2" help:"engine of the battle: the built-in simulator or an installed StarCraft II"`
+	Version string `json:"sc2_version" help:"version of StarCraft II; results of different versions do not compare"`
 
 	Arguments
 
-	Otherwise string `json:"otherwise,omitzero"` // one decision of the simulator to be taken otherwise, for measuring the sensitivity to it; see Alternatives
+	Otherwise string `json:"otherwise,omitzero" help:"alternative to one decision of the simulator, for sensitivity tests; see Alternatives"`
 
 	// What an agent perceives.
-	ObsAllHealth   bool    `json:"obs_all_health"`                       // agents observe health and shield of other units
-	ObsOwnHealth   bool    `json:"obs_own_health"`                       // agents observe their own health and shield, which obs_all_health shows in any case
-	ObsOwnPos      bool    `json:"obs_own_pos"`                          // agents observe their own position on the map
-	ObsLastAction  bool    `json:"obs_last_action"`                      // agents observe the last action of visible allies
-	ObsPathing     bool    `json:"obs_pathing_grid"`                     // agents observe which of 8 points around them can be walked on
-	ObsHeight      bool    `json:"obs_terrain_height"`                   // agents observe the height of the ground below them and at 8 points around them
-	ObsTimestep    bool    `json:"obs_timestep_number"`                  // agents observe the share of max_steps that is over
-	ObsTypes       bool    `json:"obs_ally_types"`                       // agents observe the unit types of allies; SMACv2's team_gen.observe
-	ObsWipe        bool    `json:"obs_wipe"`                             // found enemies are hidden again as SMACv2 does since June 2023
-	ProbObsEnemy   float64 `json:"prob_obs_enemy"`                       // probability, 0 to 1, that other agents observe an enemy that one agent found
-	EnemyMask      float64 `json:"mask_probability"`                     // probability, 0 to 1, that the features of an enemy stay hidden; SMACv2's own number is that they show
-	ConicFOV       bool    `json:"conic_fov"`                            // agents observe a cone only, which actions turn; else a circle
-	LookActions    int     `json:"num_fov_actions" range:"1..360"`       // number of directions in which the cone can be turned; with conic_fov
-	UnitRanges     bool    `json:"use_unit_ranges"`                      // sight and shooting range of each unit type; else 9 and 6 cells for all
-	ActionMask     bool    `json:"action_mask"`                          // enemies out of range cannot be attacked; else attacks on them do nothing
-	StateLast      bool    `json:"state_last_action"`                    // the central state contains the last actions of all agents
-	StateTimestep  bool    `json:"state_timestep_number"`                // the central state contains the share of max_steps that is over
-	RewardSparse   bool    `json:"reward_sparse"`                        // SMACv2's own sparse reward, for the outcome alone, takes the place of its dense one
-	RewardPositive bool    `json:"reward_only_positive"`                 // losses of one's own units cost nothing
-	RewardDeath    float64 `json:"reward_death_value"`                   // dense reward for each enemy that dies, before scaling
-	RewardWin      float64 `json:"reward_win"`                           // dense reward for winning the battle, before scaling
-	RewardDefeat   float64 `json:"reward_defeat"`                        // dense reward (0 or negative) for losing the battle, before scaling
-	RewardNegative float64 `json:"reward_negative_scale"`                // weight of losses of one's own units; without reward_only_positive
-	RewardScale    bool    `json:"reward_scale"`                         // the dense reward is divided by the most that a team can earn, see max_reward, and multiplied by reward_scale_rate
-	ScaleRate      float64 `json:"reward_scale_rate"`                    // largest return after scaling of the episode that max_reward is of; SMACv2: 20
-	MaxReward      Divisor `json:"max_reward" oneof:"first,per_episode"` // enemy team that reward_scale divides by: that of the first episode, as in SMACv2, or that of each episode
+	ObsAllHealth   bool    `json:"obs_all_health" help:"agents observe health and shield of other units"`
+	ObsOwnHealth   bool    `json:"obs_own_health" help:"agents observe their own health and shield; implied by obs_all_health"`
+	ObsOwnPos      bool    `json:"obs_own_pos" help:"agents observe their own position on the map"`
+	ObsLastAction  bool    `json:"obs_last_action" help:"agents observe the last action of visible allies"`
+	ObsPathing     bool    `json:"obs_pathing_grid" help:"agents observe which of 8 points around them are walkable"`
+	ObsHeight      bool    `json:"obs_terrain_height" help:"agents observe the terrain height below them and at 8 points around them"`
+	ObsTimestep    bool    `json:"obs_timestep_number" help:"agents observe the elapsed share of max_steps"`
+	ObsTypes       bool    `json:"obs_ally_types" help:"agents observe the unit types of allies; SMACv2's team_gen.observe"`
+	ObsWipe        bool    `json:"obs_wipe" help:"found enemies are hidden again, as in SMACv2 since June 2023"`
+	ProbObsEnemy   float64 `json:"prob_obs_enemy" range:"0..1" help:"probability, that other agents observe an enemy that one agent found"`
+	EnemyMask      float64 `json:"mask_probability" range:"0..1" help:"probability, that an enemy's features stay hidden; SMACv2 gives the complement"`
+	ConicFOV       bool    `json:"conic_fov" help:"agents observe a cone that actions turn; else a circle"`
+	LookActions    int     `json:"num_fov_actions" range:"1..360" help:"number of directions of the cone; with conic_fov"`
+	UnitRanges     bool    `json:"use_unit_ranges" help:"each unit type has its sight and shooting range; else 9 and 6 cells for all"`
+	ActionMask     bool    `json:"action_mask" help:"enemies out of range cannot be attacked; else such attacks do nothing"`
+	StateLast      bool    `json:"state_last_action" help:"the central state contains the last actions of all agents"`
+	StateTimestep  bool    `json:"state_timestep_number" help:"the central state contains the elapsed share of max_steps"`
+	RewardSparse   bool    `json:"reward_sparse" help:"SMACv2's sparse reward, for the outcome alone, replaces its dense one"`
+	RewardPositive bool    `json:"reward_only_positive" help:"own losses cost nothing"`
+	RewardDeath    float64 `json:"reward_death_value" help:"dense reward for each enemy killed, before scaling"`
+	RewardWin      float64 `json:"reward_win" help:"dense reward for a victory, before scaling"`
+	RewardDefeat   float64 `json:"reward_defeat" help:"dense reward for a defeat, 0 or negative, before scaling"`
+	RewardNegative float64 `json:"reward_negative_scale" help:"weight of own losses; without reward_only_positive"`
+	RewardScale    bool    `json:"reward_scale" help:"the dense reward is divided by its maximum and multiplied by reward_scale_rate"`
+	ScaleRate      float64 `json:"reward_scale_rate" help:"largest scaled return of the episode chosen by max_reward; SMACv2: 20"`
+	MaxReward      Divisor `json:"max_reward" oneof:"first,per_episode" help:"enemy team that reward_scale divides by; first: the first episode's, as in SMACv2"`
 
 	// The sparse reward of the appendix, given to every agent once, at the end of the battle.
-	SparseWin  float32 `json:"sparse_win"`  // sparse reward of each agent at the end of a battle that is won; the paper: large and positive
-	SparseLoss float32 `json:"sparse_loss"` // sparse reward of each agent at the end of a battle that is lost; the paper: negative or zero
-	SparseDraw float32 `json:"sparse_draw"` // sparse reward of each agent when both teams are dead or max_steps is reached; the paper: zero or slightly negative
+	SparseWin  float32 `json:"sparse_win" help:"each agent's sparse reward for a victory; the paper: large and positive"`
+	SparseLoss float32 `json:"sparse_loss" help:"each agent's sparse reward for a defeat; the paper: negative or zero"`
+	SparseDraw float32 `json:"sparse_draw" help:"each agent's sparse reward for a draw; the paper: zero or slightly negative"`
 }
 
 // DefaultSettings returns SMACv2's settings for 5 against 5.
@@ -94,41 +94,13 @@ const (
 	PerEpisode Divisor = "per_episode" // the current one, so that no return exceeds reward_scale_rate
 )
 
-// The sizes that buffers are made for; far above what the benchmark has.
-const (
-	unitLimit    = 64
-	horizonLimit = 1_000_000
-)
-
 // validate returns one sentence about the first impossible setting.
 func (s *Settings) validate(task string, r *race) error {
-	if s.Engine != Simulator && s.Engine != SC2 {
-		return fmt.Errorf("%s: unknown engine %q%s", task, s.Engine, conf.Near(string(s.Engine), []string{string(Simulator), string(SC2)}))
+	if err := conf.Check(*s); err != nil {
+		return fmt.Errorf("%s: %w", task, err)
 	}
-	if s.MaxReward != FirstTeam && s.MaxReward != PerEpisode {
-		return fmt.Errorf("%s: max_reward is %q, want %q or %q", task, s.MaxReward, FirstTeam, PerEpisode)
-	}
-	return cmp.Or(
-		s.wantVersion(task),
-		s.wantAlternative(task),
-		s.wantCount(task, "n_agents", s.Agents, unitLimit),
-		s.wantCount(task, "n_enemies", s.Enemies, unitLimit),
-		s.wantCount(task, "max_steps", s.MaxSteps, horizonLimit),
-		s.wantCount(task, "num_fov_actions", s.LookActions, 360),
-		s.wantShare(task, "prob_obs_enemy", s.ProbObsEnemy),
-		s.wantShare(task, "mask_probability", s.EnemyMask),
-		wantFinite(task, "reward_death_value", s.RewardDeath),
-		wantFinite(task, "reward_win", s.RewardWin),
-		wantFinite(task, "reward_defeat", s.RewardDefeat),
-		wantFinite(task, "reward_negative_scale", s.RewardNegative),
-		wantFinite(task, "reward_scale_rate", s.ScaleRate),
-		wantFinite(task, "sparse_win", float64(s.SparseWin)),
-		wantFinite(task, "sparse_loss", float64(s.SparseLoss)),
-		wantFinite(task, "sparse_draw", float64(s.SparseDraw)),
-		s.wantScale(task, r),
-		s.Arguments.validate(task, r, s),
-		s.wantWin(task),
-	)
+	return cmp.Or(s.wantVersion(task), s.wantAlternative(task), s.wantScale(task, r), s.Arguments.wantMove(task, s),
+		s.Arguments.wantTeams(task, r), s.wantWin(task))
 }
 
 // wantVersion refuses what no version of the game is called.
@@ -158,20 +130,6 @@ func (s *Settings) wantAlternative(task string) error {
 	return nil
 }
 
-func (s *Settings) wantCount(task, key string, n, high int) error {
-	if n < 1 || n > high {
-		return fmt.Errorf("%s: %s is %d, want 1 to %d", task, key, n, high)
-	}
-	return nil
-}
-
-func (s *Settings) wantShare(task, key string, x float64) error {
-	if !(x >= 0 && x <= 1) {
-		return fmt.Errorf("%s: %s is %g, want 0 to 1", task, key, x)
-	}
-	return nil
-}
-
 // wantScale keeps the divisor of the dense reward above 0: lives are, but the reward for a death or a win may be negative. A rate that
 // is not above 0 would leave no reward, or turn it round.
 func (s *Settings) wantScale(task string, r *race) error {
@@ -197,13 +155,6 @@ func (s *Settings) wantWin(task string) error {
 	if !(s.SparseWin > 0) || s.SparseLoss >= s.SparseWin || s.SparseDraw >= s.SparseWin {
 		return fmt.Errorf("%s: sparse_win is %g, want more than 0, than sparse_loss, %g, and than sparse_draw, %g", task,
 			s.SparseWin, s.SparseLoss, s.SparseDraw)
-	}
-	return nil
-}
-
-func wantFinite(task, key string, x float64) error {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return fmt.Errorf("%s: %s is %g, want a finite number", task, key, x)
 	}
 	return nil
 }

@@ -52,8 +52,8 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 	}
 	cfg = DefaultProtoss()
 	cfg.Engine = "simulater"
-	if _, err := cfg.Build(1, 1); !strings.Contains(err.Error(), "did you mean simulator?") {
-		t.Errorf("error %v, want one with the near name", err)
+	if _, err := cfg.Build(1, 1); !strings.Contains(err.Error(), "want one of simulator, sc2") {
+		t.Errorf("error %v, want one with the choices", err)
 	}
 }
 

@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -15,9 +14,9 @@ import (
 type Balance struct {
 	envs.Common
 	Settings
-	Agents                 int     `json:"n_agents" range:"2..100"`    // number of agents that carry the line
-	RandomPackagePosOnLine bool    `json:"random_package_pos_on_line"` // package starts anywhere on the line; else in its middle
-	PackageMass            float32 `json:"package_mass"`               // mass of the package, in kilograms of the simulation; an agent has 1
+	Agents                 int     `json:"n_agents" range:"2..100" help:"number of agents that carry the line"`
+	RandomPackagePosOnLine bool    `json:"random_package_pos_on_line" help:"the package starts anywhere on the line; else at its centre"`
+	PackageMass            float32 `json:"package_mass" range:"0.001..1000" help:"mass of the package; an agent has mass 1"`
 }
 
 // DefaultBalance returns the settings of BenchMARL 1.5.2 (conf/task/vmas/balance.yaml).
@@ -41,10 +40,7 @@ func (b Balance) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; return b
 
 // Build makes the environment.
 func (b Balance) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		wantCount(b.Kind(), "n_agents", b.Agents, 2, 100),
-		wantPositive(b.Kind(), "package_mass", b.PackageMass),
-	); err != nil {
+	if err := envs.Check(b); err != nil {
 		return nil, err
 	}
 	if b.Reward == envs.Sparse && b.lift() <= 0 {

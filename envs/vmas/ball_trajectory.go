@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -15,11 +14,11 @@ import (
 type BallTrajectory struct {
 	envs.Common
 	Settings
-	Joints bool `json:"joints"` // rods join the agents to the ball; without them agents can only push it
+	Joints bool `json:"joints" help:"rods join the agents to the ball; else agents can only push it"`
 
-	SpeedShaping float32 `json:"speed_shaping_factor" conf:"omitdefault"` // reward per unit by which the error of the ball's speed decreases
-	PosShaping   float32 `json:"pos_shaping_factor,omitzero"`             // reward per unit by which the root of the ball's distance from the circle of radius 0.5 decreases
-	DistShaping  float32 `json:"dist_shaping_factor,omitzero"`            // reward per world unit by which the agents' distances to the ball decrease, summed
+	SpeedShaping float32 `json:"speed_shaping_factor" conf:"omitdefault" range:"-1000000..1000000" help:"reward per unit decrease of the error of the ball's speed"`
+	PosShaping   float32 `json:"pos_shaping_factor,omitzero" range:"-1000000..1000000" help:"reward per unit decrease of the root of the ball's distance from the circle of radius 0.5"`
+	DistShaping  float32 `json:"dist_shaping_factor,omitzero" range:"-1000000..1000000" help:"reward per world unit of approach to the ball, summed over agents"`
 }
 
 // DefaultBallTrajectory returns the settings of BenchMARL 1.5.2 (conf/task/vmas/ball_trajectory.yaml).
@@ -42,11 +41,7 @@ func (b BallTrajectory) WithDiscrete(d Discrete) envs.Config { b.Discrete = d; r
 
 // Build makes the environment.
 func (b BallTrajectory) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		wantReward(b.Kind(), "speed_shaping_factor", b.SpeedShaping),
-		wantReward(b.Kind(), "pos_shaping_factor", b.PosShaping),
-		wantReward(b.Kind(), "dist_shaping_factor", b.DistShaping),
-	); err != nil {
+	if err := envs.Check(b); err != nil {
 		return nil, err
 	}
 	return New(b.Kind(), b.Common, b.Settings, &ballTrajectory{b}, seed, workers)

@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -14,12 +13,12 @@ import (
 type Dispersion struct {
 	envs.Common
 	Settings
-	Agents         int     `json:"n_agents" range:"1..100"`      // number of agents
-	Food           int     `json:"n_food" range:"1..100"`        // number of pieces of food
-	SharedReward   bool    `json:"share_reward"`                 // each agent is rewarded for every piece that is eaten; else those that touch it share 1
-	FoodRadius     float32 `json:"food_radius"`                  // radius of a piece of food, in world units
-	PenaliseByTime bool    `json:"penalise_by_time"`             // a step whose reward is 0 costs 0.01; success is not defined then
-	PosRange       float32 `json:"pos_range" conf:"omitdefault"` // half the side of the world, in world units; food lies anywhere in it
+	Agents         int     `json:"n_agents" range:"1..100" help:"number of agents"`
+	Food           int     `json:"n_food" range:"1..100" help:"number of pieces of food"`
+	SharedReward   bool    `json:"share_reward" help:"each agent is rewarded for every eaten piece; else the touching agents share 1"`
+	FoodRadius     float32 `json:"food_radius" range:"0.001..1000" help:"radius of a piece of food, in world units"`
+	PenaliseByTime bool    `json:"penalise_by_time" help:"a step without reward costs 0.01; success is then undefined"`
+	PosRange       float32 `json:"pos_range" conf:"omitdefault" range:"0.001..1000" help:"half side of the square in which food lies, in world units"`
 }
 
 // DefaultDispersion returns the settings of BenchMARL 1.5.2 (conf/task/vmas/dispersion.yaml).
@@ -43,12 +42,7 @@ func (d Dispersion) WithDiscrete(set Discrete) envs.Config { d.Discrete = set; r
 
 // Build makes the environment.
 func (d Dispersion) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		wantCount(d.Kind(), "n_agents", d.Agents, 1, 100),
-		wantCount(d.Kind(), "n_food", d.Food, 1, 100),
-		wantPositive(d.Kind(), "food_radius", d.FoodRadius),
-		wantPositive(d.Kind(), "pos_range", d.PosRange),
-	); err != nil {
+	if err := envs.Check(d); err != nil {
 		return nil, err
 	}
 	return New(d.Kind(), d.Common, d.Settings, &dispersion{d}, seed, workers)

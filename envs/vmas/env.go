@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"cermic/envs"
+	"cermic/envs/conf"
 	"cermic/envs/internal/pool"
 	"cermic/envs/rng"
 )
@@ -50,8 +51,8 @@ func New(name string, common envs.Common, settings Settings, task Task, seed uin
 	if err := common.Validate(name); err != nil {
 		return nil, err
 	}
-	if err := settings.validate(name); err != nil {
-		return nil, err
+	if err := conf.Check(settings); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	world := task.World()
 	if err := world.validate(name); err != nil {

@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -16,12 +15,12 @@ import (
 type Flocking struct {
 	envs.Common
 	Settings
-	Agents          int     `json:"n_agents" range:"1..100"`                         // number of agents
-	Obstacles       int     `json:"n_obstacles" range:"0..100"`                      // number of obstacles
-	CollisionReward float32 `json:"collision_reward"`                                // reward (negative) of each step and each other agent that is touched
-	MinDistance     float32 `json:"min_dist_between_entities" conf:"omitdefault"`    // least distance of any two centres at the start of an episode, in world units
-	LidarRays       int     `json:"n_lidar_rays" conf:"omitdefault" range:"1..1000"` // number of lidar rays of an agent, equally spaced
-	DistShaping     float32 `json:"dist_shaping_factor" conf:"omitdefault"`          // reward per unit by which the flock comes closer together
+	Agents          int     `json:"n_agents" range:"1..100" help:"number of agents"`
+	Obstacles       int     `json:"n_obstacles" range:"0..100" help:"number of obstacles"`
+	CollisionReward float32 `json:"collision_reward" range:"-1000000..1000000" help:"reward (negative) per step and touched agent"`
+	MinDistance     float32 `json:"min_dist_between_entities" conf:"omitdefault" range:"0..1000" help:"least distance of two centres at the start of an episode, in world units"`
+	LidarRays       int     `json:"n_lidar_rays" conf:"omitdefault" range:"1..1000" help:"number of equally spaced lidar rays of an agent"`
+	DistShaping     float32 `json:"dist_shaping_factor" conf:"omitdefault" range:"-1000000..1000000" help:"reward per unit decrease of the agents' distances from each other"`
 }
 
 // DefaultFlocking returns the settings of BenchMARL 1.5.2 (conf/task/vmas/flocking.yaml).
@@ -45,14 +44,7 @@ func (f Flocking) WithDiscrete(d Discrete) envs.Config { f.Discrete = d; return 
 
 // Build makes the environment.
 func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		wantCount(f.Kind(), "n_agents", f.Agents, 1, 100),
-		wantCount(f.Kind(), "n_obstacles", f.Obstacles, 0, 100),
-		wantReward(f.Kind(), "collision_reward", f.CollisionReward),
-		wantNonNegative(f.Kind(), "min_dist_between_entities", f.MinDistance),
-		wantCount(f.Kind(), "n_lidar_rays", f.LidarRays, 1, rayLimit),
-		wantReward(f.Kind(), "dist_shaping_factor", f.DistShaping),
-	); err != nil {
+	if err := envs.Check(f); err != nil {
 		return nil, err
 	}
 	if f.Reward == envs.Sparse && f.Agents > flockingMost {

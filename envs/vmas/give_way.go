@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -16,28 +15,28 @@ import (
 type GiveWay struct {
 	envs.Common
 	Settings
-	MirrorPassage    bool    `json:"mirror_passage"`     // the corridor has a second niche, below
-	ObserveRelPos    bool    `json:"observe_rel_pos"`    // agents observe where the other one is
-	DoneOnCompletion bool    `json:"done_on_completion"` // the episode ends when both agents have arrived
-	FinalReward      float32 `json:"final_reward"`       // reward of each step in which both agents are at their goals
+	MirrorPassage    bool    `json:"mirror_passage" help:"the corridor has a second niche below"`
+	ObserveRelPos    bool    `json:"observe_rel_pos" help:"agents observe the position of the other agent"`
+	DoneOnCompletion bool    `json:"done_on_completion" help:"the episode ends when both agents have arrived"`
+	FinalReward      float32 `json:"final_reward" range:"-1000000..1000000" help:"reward of each step with both agents at their goals"`
 
-	BoxAgents      bool    `json:"box_agents,omitzero"`                   // agents are boxes that do not turn; else circles
-	SpeedLimit     float32 `json:"v_range" conf:"omitdefault"`            // limit of each component of velocities and of commanded velocities, in metres a second
-	Acceleration   float64 `json:"a_range" conf:"omitdefault"`            // with linear_friction, limit of each component of forces, in newtons
-	LinearFriction float64 `json:"linear_friction" conf:"omitdefault"`    // friction of agents with the floor, as VMAS defines it
-	ObsNoise       float32 `json:"obs_noise,omitzero"`                    // each observed number is off by up to this, uniformly; 0: exact
-	PosShaping     float32 `json:"pos_shaping_factor" conf:"omitdefault"` // reward per world unit that an agent comes nearer to its goal
+	BoxAgents      bool    `json:"box_agents,omitzero" help:"agents are boxes that do not rotate; else circles"`
+	SpeedLimit     float32 `json:"v_range" conf:"omitdefault" range:"0.001..1000" help:"limit of each component of actual and commanded velocities, in metres a second"`
+	Acceleration   float64 `json:"a_range" conf:"omitdefault" range:"0.001..1000" help:"limit of each force component, in newtons; with linear_friction"`
+	LinearFriction float64 `json:"linear_friction" conf:"omitdefault" range:"0..1000" help:"friction of agents with the floor, as VMAS defines it"`
+	ObsNoise       float32 `json:"obs_noise,omitzero" range:"0..1000" help:"bound of the uniform noise on each observed number; 0: none"`
+	PosShaping     float32 `json:"pos_shaping_factor" conf:"omitdefault" range:"-1000000..1000000" help:"reward per world unit of approach to an agent's goal"`
 
 	// The velocity controller. Without it, actions are forces, and the two settings below mean nothing.
-	UseController bool    `json:"use_velocity_controller" conf:"omitdefault"` // actions are commanded velocities that a controller follows; else forces
-	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault"`          // commands slower than this count as 0, in metres a second; with use_velocity_controller
-	Delay         int     `json:"dt_delay,omitzero" range:"0..1000"`          // steps after which a command is obeyed; with use_velocity_controller
+	UseController bool    `json:"use_velocity_controller" conf:"omitdefault" help:"actions are velocities for a controller; else forces"`
+	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault" range:"0..1000" help:"smallest commanded speed, in metres a second; slower counts as 0; with use_velocity_controller"`
+	Delay         int     `json:"dt_delay,omitzero" range:"0..1000" help:"steps until a command takes effect; with use_velocity_controller"`
 
 	// Rewards of each step, to be negative if they shall punish, and the coefficient of energy, to be positive then.
-	EnergyCost      float32 `json:"energy_rew_coeff,omitzero"`           // cost of a step at full force along both axes; a reward if negative
-	AgentPenalty    float32 `json:"agent_collision_penalty,omitzero"`    // reward (negative) of each step in which the agents touch, to both
-	PassagePenalty  float32 `json:"passage_collision_penalty,omitzero"`  // reward (negative) of each step and each wall of a niche that an agent touches
-	ObstaclePenalty float32 `json:"obstacle_collision_penalty,omitzero"` // reward (negative) of each step and each other wall that an agent touches
+	EnergyCost      float32 `json:"energy_rew_coeff,omitzero" range:"-1000000..1000000" help:"cost of a step at full force along both axes; a reward if negative"`
+	AgentPenalty    float32 `json:"agent_collision_penalty,omitzero" range:"-1000000..1000000" help:"reward (negative) of both agents for each step in which they touch"`
+	PassagePenalty  float32 `json:"passage_collision_penalty,omitzero" range:"-1000000..1000000" help:"reward (negative) per step and touched wall of a niche"`
+	ObstaclePenalty float32 `json:"obstacle_collision_penalty,omitzero" range:"-1000000..1000000" help:"reward (negative) per step and touched wall, except the niche's"`
 }
 
 // DefaultGiveWay returns the settings of BenchMARL 1.5.2 (conf/task/vmas/give_way.yaml).
@@ -61,30 +60,14 @@ func (g GiveWay) WithDiscrete(d Discrete) envs.Config { g.Discrete = d; return g
 
 // Build makes the environment.
 func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := g.validate(); err != nil {
+	if err := envs.Check(g); err != nil {
 		return nil, err
 	}
-	return New(g.Kind(), g.Common, g.Settings, &giveWay{g, float32(g.force()), float32(30 * g.force())}, seed, workers)
-}
-
-func (g GiveWay) validate() error {
 	if g.Reward == envs.Sparse && g.UseController && g.SlowestInput > g.SpeedLimit {
-		return fmt.Errorf("%s: min_input_norm is %g and v_range %g, so that every command counts as 0 and success is out of reach: set min_input_norm to at most v_range, or reward=dense", g.Kind(), g.SlowestInput, g.SpeedLimit)
+		return nil, fmt.Errorf("%s: min_input_norm is %g and v_range %g, so that every command counts as 0 and success is out of reach: "+
+			"set min_input_norm to at most v_range, or reward=dense", g.Kind(), g.SlowestInput, g.SpeedLimit)
 	}
-	return cmp.Or(
-		wantPositive(g.Kind(), "v_range", g.SpeedLimit),
-		wantPositive(g.Kind(), "a_range", float32(g.Acceleration)),
-		wantNonNegative(g.Kind(), "linear_friction", float32(g.LinearFriction)),
-		wantNonNegative(g.Kind(), "obs_noise", g.ObsNoise),
-		wantNonNegative(g.Kind(), "min_input_norm", g.SlowestInput),
-		wantCount(g.Kind(), "dt_delay", g.Delay, 0, 1000),
-		wantReward(g.Kind(), "final_reward", g.FinalReward),
-		wantReward(g.Kind(), "pos_shaping_factor", g.PosShaping),
-		wantReward(g.Kind(), "energy_rew_coeff", g.EnergyCost),
-		wantReward(g.Kind(), "agent_collision_penalty", g.AgentPenalty),
-		wantReward(g.Kind(), "passage_collision_penalty", g.PassagePenalty),
-		wantReward(g.Kind(), "obstacle_collision_penalty", g.ObstaclePenalty),
-	)
+	return New(g.Kind(), g.Common, g.Settings, &giveWay{g, float32(g.force()), float32(30 * g.force())}, seed, workers)
 }
 
 // force is the limit of each component of an agent's force, in newtons.

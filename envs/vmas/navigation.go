@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -16,23 +15,23 @@ import (
 type Navigation struct {
 	envs.Common
 	Settings
-	Agents             int     `json:"n_agents" range:"1..100"`              // number of agents, each with a goal
-	Collisions         bool    `json:"collisions"`                           // agents collide, are penalised for it, and observe a lidar
-	AgentsWithSameGoal int     `json:"agents_with_same_goal" range:"1..100"` // number of agents in a group that shares one goal; 1: each has its own
-	SplitGoals         bool    `json:"split_goals"`                          // all agents are in such groups; else the first agents_with_same_goal only
-	ObserveAllGoals    bool    `json:"observe_all_goals"`                    // agents observe the goals of all agents; else their own
-	SharedReward       bool    `json:"shared_rew"`                           // each agent is rewarded for the progress of all; else for its own
-	LidarRange         float32 `json:"lidar_range"`                          // range of the lidar, in world units
-	AgentRadius        float32 `json:"agent_radius"`                         // radius of an agent, in world units; an episode is over when all agents are so near to their goals
+	Agents             int     `json:"n_agents" range:"1..100" help:"number of agents, each with a goal"`
+	Collisions         bool    `json:"collisions" help:"agents collide, pay a penalty and observe a lidar"`
+	AgentsWithSameGoal int     `json:"agents_with_same_goal" range:"1..100" help:"number of agents in a group with one goal; 1: each agent has its own"`
+	SplitGoals         bool    `json:"split_goals" help:"all agents are in goal groups; else the first agents_with_same_goal only"`
+	ObserveAllGoals    bool    `json:"observe_all_goals" help:"agents observe the goals of all agents; else their own"`
+	SharedReward       bool    `json:"shared_rew" help:"each agent is rewarded for the progress of all; else for its own"`
+	LidarRange         float32 `json:"lidar_range" range:"0..1000" help:"range of the lidar, in world units"`
+	AgentRadius        float32 `json:"agent_radius" range:"0.001..1000" help:"radius of an agent and arrival distance from its goal, in world units"`
 
-	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault"`             // agents and goals start within |x| ≤ this, in world units
-	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault"`             // agents and goals start within |y| ≤ this, in world units
-	EnforceBounds    bool    `json:"enforce_bounds,omitzero"`                         // agents cannot leave the field in which they start
-	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault" range:"0..1000"` // number of lidar rays of an agent, equally spaced
-	CommsRange       float32 `json:"comms_range,omitzero"`                            // distance up to which rendered images draw a line between agents, in world units; no effect on the task
-	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault"`           // reward per world unit that an agent comes nearer to its goal
-	FinalReward      float32 `json:"final_reward" conf:"omitdefault"`                 // reward of each step in which all agents are within 0.05 of their goals, where an episode that ends at agent_radius seldom gets
-	CollisionPenalty float32 `json:"agent_collision_penalty" conf:"omitdefault"`      // reward (negative) of each step and each other agent that an agent touches
+	SpawningX        float32 `json:"world_spawning_x" conf:"omitdefault" range:"0.001..1000" help:"largest |x| of starts and goals, in world units"`
+	SpawningY        float32 `json:"world_spawning_y" conf:"omitdefault" range:"0.001..1000" help:"largest |y| of starts and goals, in world units"`
+	EnforceBounds    bool    `json:"enforce_bounds,omitzero" help:"agents cannot leave the field of their start"`
+	LidarRays        int     `json:"n_lidar_rays" conf:"omitdefault" range:"0..1000" help:"number of equally spaced lidar rays of an agent"`
+	CommsRange       float32 `json:"comms_range,omitzero" range:"0..1000" help:"largest distance of agents joined by a line in images, in world units; no effect on the task"`
+	PosShaping       float32 `json:"pos_shaping_factor" conf:"omitdefault" range:"-1000000..1000000" help:"reward per world unit of approach to an agent's goal"`
+	FinalReward      float32 `json:"final_reward" conf:"omitdefault" range:"-1000000..1000000" help:"reward of each step with all agents within 0.05 of their goals"`
+	CollisionPenalty float32 `json:"agent_collision_penalty" conf:"omitdefault" range:"-1000000..1000000" help:"reward (negative) per step and touched agent"`
 }
 
 // DefaultNavigation returns the settings of BenchMARL 1.5.2 (conf/task/vmas/navigation.yaml).
@@ -64,24 +63,15 @@ func (n Navigation) Build(seed uint64, workers int) (envs.Env, error) {
 }
 
 func (n Navigation) validate() error {
+	if err := envs.Check(n); err != nil {
+		return err
+	}
 	if n.AgentsWithSameGoal > 1 && n.Collisions {
 		return fmt.Errorf("%s: agents_with_same_goal is %d, but agents that collide cannot share a goal; set collisions to false",
 			n.Kind(), n.AgentsWithSameGoal)
 	}
-	if err := cmp.Or(
-		wantCount(n.Kind(), "n_agents", n.Agents, 1, 100),
-		wantCount(n.Kind(), "agents_with_same_goal", n.AgentsWithSameGoal, 1, n.Agents),
-		wantPositive(n.Kind(), "agent_radius", n.AgentRadius),
-		wantNonNegative(n.Kind(), "lidar_range", n.LidarRange),
-		wantPositive(n.Kind(), "world_spawning_x", n.SpawningX),
-		wantPositive(n.Kind(), "world_spawning_y", n.SpawningY),
-		wantCount(n.Kind(), "n_lidar_rays", n.LidarRays, 0, rayLimit),
-		wantNonNegative(n.Kind(), "comms_range", n.CommsRange),
-		wantReward(n.Kind(), "pos_shaping_factor", n.PosShaping),
-		wantReward(n.Kind(), "final_reward", n.FinalReward),
-		wantReward(n.Kind(), "agent_collision_penalty", n.CollisionPenalty),
-	); err != nil {
-		return err
+	if n.AgentsWithSameGoal > n.Agents {
+		return fmt.Errorf("%s: agents_with_same_goal is %d, want at most n_agents, %d", n.Kind(), n.AgentsWithSameGoal, n.Agents)
 	}
 	if n.SplitGoals && 2*n.AgentsWithSameGoal != n.Agents {
 		return fmt.Errorf("%s: split_goals is true, but agents_with_same_goal is %d of n_agents %d; want half of them",

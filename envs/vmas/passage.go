@@ -15,8 +15,8 @@ import (
 type Passage struct {
 	envs.Common
 	Settings
-	Passages     int  `json:"n_passages" range:"1..20"` // number of holes in the wall
-	SharedReward bool `json:"shared_reward"`            // agents are rewarded for the progress, and penalised for the collisions, of all; else for their own
+	Passages     int  `json:"n_passages" range:"1..20" help:"number of holes in the wall"`
+	SharedReward bool `json:"shared_reward" help:"each agent is rewarded and penalised for all agents; else for itself"`
 }
 
 // DefaultPassage returns the settings of BenchMARL 1.5.2 (conf/task/vmas/passage.yaml).
@@ -39,7 +39,7 @@ func (p Passage) WithDiscrete(d Discrete) envs.Config { p.Discrete = d; return p
 
 // Build makes the environment.
 func (p Passage) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := wantCount(p.Kind(), "n_passages", p.Passages, 1, passageBoxes); err != nil {
+	if err := envs.Check(p); err != nil {
 		return nil, err
 	}
 	return New(p.Kind(), p.Common, p.Settings, &passage{p}, seed, workers)

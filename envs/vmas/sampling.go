@@ -17,20 +17,20 @@ import (
 type Sampling struct {
 	envs.Common
 	Settings
-	Agents       int       `json:"n_agents" range:"1..100"`    // number of agents
-	SharedReward bool      `json:"shared_rew"`                 // each agent is rewarded for the samples of all; else for its own
-	Gaussians    int       `json:"n_gaussians" range:"1..100"` // number of Gaussians that the field to sample is a sum of
-	LidarRange   float32   `json:"lidar_range"`                // range of the lidar, in world units
-	Variances    []float32 `json:"cov" conf:"scalar"`          // variance of the Gaussians along both axes, in square world units: one number for all, or one for each
-	Collisions   bool      `json:"collisions"`                 // agents collide and observe a lidar; must be true, as VMAS fails without
-	SpawnSamePos bool      `json:"spawn_same_pos"`             // all agents start at one place; must be false, as VMAS refuses or fails with it
+	Agents       int       `json:"n_agents" range:"1..100" help:"number of agents"`
+	SharedReward bool      `json:"shared_rew" help:"each agent is rewarded for the samples of all; else for its own"`
+	Gaussians    int       `json:"n_gaussians" range:"1..100" help:"number of Gaussians that make up the sampled field"`
+	LidarRange   float32   `json:"lidar_range" range:"0..1000" help:"range of the lidar, in world units"`
+	Variances    []float32 `json:"cov" conf:"scalar" help:"variance of the Gaussians in square world units; one number for all, or one each"`
+	Collisions   bool      `json:"collisions" help:"agents collide and observe a lidar; must be true"`
+	SpawnSamePos bool      `json:"spawn_same_pos" help:"all agents start at one place; must be false"`
 
-	XDim        float64 `json:"xdim" conf:"omitdefault"`         // the field is |x| ≤ this, in world units
-	YDim        float64 `json:"ydim" conf:"omitdefault"`         // the field is |y| ≤ this, in world units
-	GridSpacing float64 `json:"grid_spacing" conf:"omitdefault"` // side of a cell of the field, each of which is rewarded once, in world units
-	AgentRadius float64 `json:"agent_radius" conf:"omitdefault"` // radius of an agent, in world units
-	Norm        bool    `json:"norm" conf:"omitdefault"`         // rewards and observations are shares of the field's peak; else rewards are the density itself
-	CommsRange  float32 `json:"comms_range,omitzero"`            // distance up to which rendered images draw a line between agents, in world units; no effect on the task
+	XDim        float64 `json:"xdim" conf:"omitdefault" range:"0.001..1000" help:"half width of the field along x, in world units"`
+	YDim        float64 `json:"ydim" conf:"omitdefault" range:"0.001..1000" help:"half width of the field along y, in world units"`
+	GridSpacing float64 `json:"grid_spacing" conf:"omitdefault" range:"0.001..1000" help:"side of a cell of the field, in world units; each cell is rewarded once"`
+	AgentRadius float64 `json:"agent_radius" conf:"omitdefault" range:"0.001..1000" help:"radius of an agent, in world units"`
+	Norm        bool    `json:"norm" conf:"omitdefault" help:"rewards and observations are relative to the field's peak; else densities"`
+	CommsRange  float32 `json:"comms_range,omitzero" range:"0..1000" help:"largest distance of agents joined by a line in images, in world units; no effect on the task"`
 }
 
 // DefaultSampling returns the settings of BenchMARL 1.5.2 (conf/task/vmas/sampling.yaml).
@@ -62,17 +62,7 @@ func (s Sampling) Build(seed uint64, workers int) (envs.Env, error) {
 }
 
 func (s Sampling) validate() error {
-	err := cmp.Or(
-		wantCount(s.Kind(), "n_agents", s.Agents, 1, 100),
-		wantCount(s.Kind(), "n_gaussians", s.Gaussians, 1, 100),
-		wantNonNegative(s.Kind(), "lidar_range", s.LidarRange),
-		wantPositive(s.Kind(), "xdim", float32(s.XDim)),
-		wantPositive(s.Kind(), "ydim", float32(s.YDim)),
-		wantPositive(s.Kind(), "grid_spacing", float32(s.GridSpacing)),
-		wantPositive(s.Kind(), "agent_radius", float32(s.AgentRadius)),
-		wantNonNegative(s.Kind(), "comms_range", s.CommsRange),
-		s.wantVariances(),
-	)
+	err := cmp.Or(envs.Check(s), s.wantVariances())
 	switch {
 	case err != nil:
 		return err
@@ -103,8 +93,8 @@ func (s Sampling) wantVariances() error {
 		return fmt.Errorf("vmas/sampling: cov has %d entries, want 1 or as many as n_gaussians, %d", n, s.Gaussians)
 	}
 	for _, v := range s.Variances {
-		if err := wantPositive(s.Kind(), "cov", v); err != nil {
-			return err
+		if !(v >= 1e-3 && v <= 1e3) {
+			return fmt.Errorf("vmas/sampling: cov contains %g, want 0.001 to 1000", v)
 		}
 	}
 	return nil

@@ -35,8 +35,8 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 	}
 	cfg := DefaultBalance()
 	cfg.Discrete = "prodct9"
-	if _, err := cfg.Build(1, 1); !strings.Contains(err.Error(), "did you mean product9") {
-		t.Errorf("error %q does not offer the near name", err)
+	if _, err := cfg.Build(1, 1); !strings.Contains(err.Error(), "want one of none, product9, cross5") {
+		t.Errorf("error %q does not list the choices", err)
 	}
 }
 

@@ -3,11 +3,9 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -17,11 +15,11 @@ import (
 type SimpleAdversary struct {
 	envs.Common
 	Settings
-	Agents      int `json:"n_agents" range:"2..100"`     // number of agents, adversaries included
-	Adversaries int `json:"n_adversaries" range:"1..99"` // number of adversaries, which do not know the goal
+	Agents      int `json:"n_agents" range:"2..100" help:"number of agents, including adversaries"`
+	Adversaries int `json:"n_adversaries" range:"1..99" help:"number of adversaries; they do not observe the goal"`
 
-	Opponents Opponents `json:"opponents" oneof:"objects,peers"` // what agents of the other group are to detectors and memories; objects: like landmarks, peers: like an agent's own group
-	Goal      GoalDraw  `json:"goal" oneof:"world,copy"`         // which environments share a goal landmark; world: all of them, as in the original, copy: each draws its own
+	Opponents Opponents `json:"opponents" oneof:"objects,peers" help:"class of opponents for detectors and memories; objects: landmarks, peers: agents"`
+	Goal      GoalDraw  `json:"goal" oneof:"world,copy" help:"environments that share a goal; world: all, as in the original, copy: none"`
 }
 
 // GoalDraw says which environments draw the goal together.
@@ -56,11 +54,11 @@ func (a SimpleAdversary) WithDiscrete(d Discrete) envs.Config { a.Discrete = d; 
 
 // Build makes the environment.
 func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(wantCount(a.Kind(), "n_agents", a.Agents, 2, 100), wantCount(a.Kind(), "n_adversaries", a.Adversaries, 1, a.Agents-1)); err != nil {
+	if err := envs.Check(a); err != nil {
 		return nil, err
 	}
-	if err := conf.CheckChoices(a); err != nil {
-		return nil, fmt.Errorf("%s: %w", a.Kind(), err)
+	if a.Adversaries >= a.Agents {
+		return nil, fmt.Errorf("%s: n_adversaries is %d, want less than n_agents, %d", a.Kind(), a.Adversaries, a.Agents)
 	}
 	return New(a.Kind(), a.Common, a.Settings, &simpleAdversary{a}, seed, workers)
 }

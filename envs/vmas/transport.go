@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 
 	"cermic/envs"
@@ -14,11 +13,11 @@ import (
 type Transport struct {
 	envs.Common
 	Settings
-	Agents        int     `json:"n_agents" range:"1..100"`   // number of agents
-	Packages      int     `json:"n_packages" range:"1..100"` // number of packages to push to the goal
-	PackageWidth  float64 `json:"package_width"`             // width of a package along y, in world units
-	PackageLength float64 `json:"package_length"`            // length of a package along x, in world units
-	PackageMass   float32 `json:"package_mass"`              // mass of a package; an agent has 1, so that 50 takes several agents
+	Agents        int     `json:"n_agents" range:"1..100" help:"number of agents"`
+	Packages      int     `json:"n_packages" range:"1..100" help:"number of packages to push to the goal"`
+	PackageWidth  float64 `json:"package_width" range:"0.001..1000" help:"width of a package along y, in world units"`
+	PackageLength float64 `json:"package_length" range:"0.001..1000" help:"length of a package along x, in world units"`
+	PackageMass   float32 `json:"package_mass" range:"0.001..1000" help:"mass of a package; an agent has mass 1"`
 }
 
 // DefaultTransport returns the settings of BenchMARL 1.5.2 (conf/task/vmas/transport.yaml).
@@ -42,23 +41,13 @@ func (t Transport) WithDiscrete(d Discrete) envs.Config { t.Discrete = d; return
 
 // Build makes the environment.
 func (t Transport) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := t.validate(); err != nil {
+	if err := envs.Check(t); err != nil {
+		return nil, err
+	}
+	if err := crowded(t.Kind(), "n_agents, n_packages, package_width or package_length", transportField, t.order()); err != nil {
 		return nil, err
 	}
 	return New(t.Kind(), t.Common, t.Settings, &transport{t, t.order()}, seed, workers)
-}
-
-func (t Transport) validate() error {
-	if err := cmp.Or(
-		wantCount(t.Kind(), "n_agents", t.Agents, 1, 100),
-		wantCount(t.Kind(), "n_packages", t.Packages, 1, 100),
-		wantPositive(t.Kind(), "package_width", float32(t.PackageWidth)),
-		wantPositive(t.Kind(), "package_length", float32(t.PackageLength)),
-		wantPositive(t.Kind(), "package_mass", t.PackageMass),
-	); err != nil {
-		return err
-	}
-	return crowded(t.Kind(), "n_agents, n_packages, package_width or package_length", transportField, t.order())
 }
 
 func (t Transport) shape() Shape { return Box(float32(t.PackageLength), float32(t.PackageWidth)) }

@@ -3,7 +3,6 @@
 package vmas
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -15,10 +14,10 @@ import (
 type Wheel struct {
 	envs.Common
 	Settings
-	Agents          int     `json:"n_agents" range:"1..100"` // number of agents that push the line round
-	LineLength      float32 `json:"line_length"`             // length of the line, in world units
-	LineMass        float32 `json:"line_mass"`               // mass of the line; an agent has 1
-	DesiredVelocity float32 `json:"desired_velocity"`        // angular speed to keep, in radians per second, in either direction
+	Agents          int     `json:"n_agents" range:"1..100" help:"number of agents that turn the line"`
+	LineLength      float32 `json:"line_length" range:"0.001..1000" help:"length of the line, in world units"`
+	LineMass        float32 `json:"line_mass" range:"0.001..1000" help:"mass of the line; an agent has mass 1"`
+	DesiredVelocity float32 `json:"desired_velocity" range:"0..1000" help:"angular speed to keep, in radians per second, in either direction"`
 }
 
 // DefaultWheel returns the settings of BenchMARL 1.5.2 (conf/task/vmas/wheel.yaml).
@@ -42,12 +41,7 @@ func (w Wheel) WithDiscrete(d Discrete) envs.Config { w.Discrete = d; return w }
 
 // Build makes the environment.
 func (w Wheel) Build(seed uint64, workers int) (envs.Env, error) {
-	if err := cmp.Or(
-		wantCount(w.Kind(), "n_agents", w.Agents, 1, 100),
-		wantPositive(w.Kind(), "line_length", w.LineLength),
-		wantPositive(w.Kind(), "line_mass", w.LineMass),
-		wantNonNegative(w.Kind(), "desired_velocity", w.DesiredVelocity),
-	); err != nil {
+	if err := envs.Check(w); err != nil {
 		return nil, err
 	}
 	if w.Reward == envs.Sparse && w.DesiredVelocity < wheelTolerance {

@@ -110,7 +110,7 @@ func settings(t *testing.T, method string, parts []string) viz.Table {
 	for _, s := range settingsAt(t, "balance", method, "paper") {
 		part, _, _ := strings.Cut(s.Key, ".")
 		if slices.Contains(parts, part) {
-			out.Rows = append(out.Rows, []string{code(s.Key), code(short[s.Key]), code(s.Value), s.Sentence() + s.Range()})
+			out.Rows = append(out.Rows, []string{code(s.Key), code(short[s.Key]), code(s.Value), s.Sentence()})
 		}
 	}
 	return out
@@ -125,7 +125,7 @@ func changes(t *testing.T, variant, base string) viz.Table {
 	}
 	for _, s := range settingsAt(t, "balance", variant, "paper") {
 		if was, known := of[s.Key]; !known || was != s.Value {
-			out.Rows = append(out.Rows, []string{code(s.Key), code(s.Value), code(was), s.Sentence() + s.Range()})
+			out.Rows = append(out.Rows, []string{code(s.Key), code(s.Value), code(was), s.Sentence()})
 		}
 	}
 	return out
@@ -168,7 +168,7 @@ func tasks(t *testing.T, family string) viz.Table {
 		if !e.same {
 			value = "differs"
 		}
-		out.Rows = append(out.Rows, []string{code(e.Key), of, value, e.Sentence() + e.Range()})
+		out.Rows = append(out.Rows, []string{code(e.Key), of, value, e.Sentence()})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,41 +34,62 @@ func eachSetting(t *testing.T, e experiment.Config, seen map[string]bool, look f
 	}
 }
 
-// Every whole number that can be set has bounds, keeps to them as it comes, and is refused outside them in a sentence that names both.
-func TestEveryWholeNumberIsBounded(t *testing.T) {
+// outside returns numbers just outside bounds, in the form that Set reads.
+func outside(b *conf.Bounds) []string {
+	var out []string
+	for _, x := range []float64{b.Min - 1, b.Max + 1} {
+		if !math.IsInf(x, 0) {
+			out = append(out, strconv.FormatFloat(x, 'f', -1, 64))
+		}
+	}
+	if b.MinOpen {
+		out = append(out, strconv.FormatFloat(b.Min, 'f', -1, 64))
+	}
+	if b.MaxOpen && !math.IsInf(b.Max, 0) {
+		out = append(out, strconv.FormatFloat(b.Max, 'f', -1, 64))
+	}
+	return out
+}
+
+// Every whole number has bounds. Numbers with bounds are within them by default, and refused outside.
+func TestNumbersKeepToTheirBounds(t *testing.T) {
 	e, err := New(Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	met := map[string]bool{}
 	eachSetting(t, e, map[string]bool{}, func(e experiment.Config, k conf.KeyDoc) {
-		if !strings.Contains(k.Type, "whole number") || k.Key == "seed" || strings.HasSuffix(k.Key, ".combination") || strings.HasSuffix(k.Key, ".revision") {
-			return // seeds have no sense of size, and a revision is told by its own sentence
-		}
 		id := e.Task.Kind() + " " + k.Key
 		if k.Bounds == nil {
-			t.Errorf("%s has no bounds", id)
+			// A seed can be any number, and a revision has an error of its own.
+			if free := k.Key == "seed" || strings.HasSuffix(k.Key, ".combination") || strings.HasSuffix(k.Key, ".revision"); !free &&
+				strings.Contains(k.Type, "whole number") {
+				t.Errorf("%s has no bounds", id)
+			}
 			return
 		}
 		met[id] = true
-		if err := conf.InRange(e); err != nil {
-			t.Errorf("%s as it comes: %v", id, err)
+		if err := conf.Check(e); err != nil {
+			t.Errorf("%s by default: %v", id, err)
 		}
-		for _, x := range []int64{k.Bounds.Min - 1, k.Bounds.Max + 1, math.MaxInt64} {
+		values := outside(k.Bounds)
+		if strings.Contains(k.Type, "whole number") {
+			values = append(values, fmt.Sprint(math.MaxInt64))
+		}
+		for _, x := range values {
 			other := e
-			if err := conf.Set(&other, k.Key, fmt.Sprint(x)); err != nil {
-				continue // its type is narrower
+			if err := conf.Set(&other, k.Key, x); err != nil {
+				t.Errorf("%s = %s: %v", id, x, err)
 			}
-			want := fmt.Sprintf("is %d, want %v", x, k.Bounds)
-			if err := other.Validate(); err == nil || !strings.HasPrefix(err.Error(), k.Key) || !strings.HasSuffix(err.Error(), want) {
-				t.Errorf("%s = %d: got %v, want %s", id, x, err, want)
+			err := other.Validate()
+			if err == nil || !strings.HasPrefix(err.Error(), k.Key) || !strings.Contains(err.Error(), ", want "+k.Bounds.String()) {
+				t.Errorf("%s = %s: got %v, want %v", id, x, err, k.Bounds)
 			}
 		}
 	})
-	if len(met) < 100 {
+	if len(met) < 200 {
 		t.Errorf("%d settings were looked at: where are the others?", len(met))
 	}
-	t.Logf("%d whole numbers are bounded", len(met))
 }
 
 // A task refuses by itself what lies outside the bounds of its settings: environments are made without experiments, too.
@@ -80,13 +102,13 @@ func TestTasksKeepToTheirOwnBounds(t *testing.T) {
 		if k.Bounds == nil || !strings.HasPrefix(k.Key, "task.") {
 			return
 		}
-		for _, x := range []int64{k.Bounds.Min - 1, k.Bounds.Max + 1} {
+		for _, x := range outside(k.Bounds) {
 			other := e
-			if err := conf.Set(&other, k.Key, fmt.Sprint(x)); err != nil {
+			if err := conf.Set(&other, k.Key, x); err != nil {
 				continue
 			}
 			if _, err := other.Task.Build(1, 1); err == nil {
-				t.Errorf("%s with %s=%d is built", e.Task.Kind(), k.Key, x)
+				t.Errorf("%s with %s=%s is built", e.Task.Kind(), k.Key, x)
 			}
 		}
 	})

@@ -11,7 +11,6 @@ import (
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/learn"
 	"cermic/envs"
-	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 )
 
@@ -73,7 +72,7 @@ func New(q Request) (experiment.Config, error) {
 	}
 	e.Seed = q.Seed
 	if err := e.Validate(); err != nil {
-		return experiment.Config{}, conf.Explain(e, err)
+		return experiment.Config{}, err
 	}
 	if err := keepsPolicy(method, e); err != nil && !method.composes(e) {
 		return experiment.Config{}, err

@@ -77,7 +77,7 @@ func SettingsTable(q Request) (viz.Table, error) {
 		if !s.Changed {
 			was = ""
 		}
-		out.Rows = append(out.Rows, []string{s.Key, s.Value, was, s.Sentence() + s.Range()})
+		out.Rows = append(out.Rows, []string{s.Key, s.Value, was, s.Sentence()})
 	}
 	return out, nil
 }
