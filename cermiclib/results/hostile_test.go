@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"cermic/cermiclib/results/lease"
 )
 
 // packedOf is a packed record of a task and a method, whatever their names.
@@ -61,7 +60,7 @@ func TestAPipeIsRefusedWithoutWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	locked := filepath.Join(dir, "0b")
-	if err := errors.Join(os.Mkdir(locked, 0o700), syscall.Mkfifo(filepath.Join(locked, lease.FileName+".1"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(locked, 0o700), syscall.Mkfifo(filepath.Join(locked, lockFile), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 4)

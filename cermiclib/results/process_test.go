@@ -27,13 +27,6 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if text := os.Getenv(swarmEnv); text != "" {
-		if err := swarmChild(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
 	if dir := os.Getenv(childEnv); dir != "" {
 		if err := child(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -116,19 +109,12 @@ func TestOneProcessTrainsARunAtATime(t *testing.T) {
 	if _, err := s.Get(testID); err != nil {
 		t.Errorf("a run that is being trained cannot be read: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-	defer cancel()
-	var notes []string
-	_, err = s.Claim(ctx, testID, []byte(testExperiment), testHeader(), true, func(note string) { notes = append(notes, note) })
-	if !errors.Is(err, context.DeadlineExceeded) || len(notes) != 1 || !strings.Contains(notes[0], "waiting for run "+testID) {
-		t.Errorf("got %v, notes %q", err, notes)
-	}
 	// Killed, the process gives nothing back; its run is free all the same, before anybody has asked for its exit code.
 	if err := other.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	deadline := time.Now().Add(10 * time.Second)
-	for who, _ := s.Owner(testID); who != ""; who, _ = s.Owner(testID) {
+	for s.Training(testID) {
 		if time.Now().After(deadline) {
 			t.Fatal("the killed process does not end")
 		}

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"cermic/cermiclib/results/lease"
 	"cermic/cermiclib/results/safetensors"
 )
 
@@ -42,7 +41,7 @@ func openTest(t testing.TB, dir string) *Store {
 		t.Fatal(err)
 	}
 	s.Note = func(note string) { t.Errorf("unexpected note: %s", note) }
-	s.rest = 0 // the toy run's iterations take no time
+	s.pause = 0 // the toy run's iterations take no time
 	return s
 }
 
@@ -112,15 +111,10 @@ func complete(t testing.TB) string {
 	return dir
 }
 
-// resultOf is the result of the toy run: its record but for the host, as JSON.
+// resultOf is the result of the toy run: its record without the host, as JSON.
 func resultOf(t testing.TB, dir string) string {
 	t.Helper()
-	return resultIn(t, dir, testID)
-}
-
-func resultIn(t testing.TB, dir, id string) string {
-	t.Helper()
-	r, err := readRun(filepath.Join(dir, id))
+	r, err := readRun(filepath.Join(dir, testID), whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,18 +126,11 @@ func resultIn(t testing.TB, dir, id string) string {
 	return string(text)
 }
 
-// copyDir copies a store, but for locks.
+// copyDir copies a store.
 func copyDir(t testing.TB, from string) string {
 	t.Helper()
 	to := t.TempDir()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-	held, err := filepath.Glob(filepath.Join(to, testID, lease.FileName+"*"))
-	for _, path := range held {
-		err = errors.Join(err, os.Remove(path))
-	}
-	if err != nil {
 		t.Fatal(err)
 	}
 	return to
@@ -186,10 +173,7 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 		got.Task != "vmas/balance" || got.Seed != 3 || string(got.Experiment) != testExperiment {
 		t.Errorf("record is %+v", got)
 	}
-	if found := locks(t, dir); len(found) > 0 {
-		t.Errorf("a finished run has locks: %v", found)
-	}
-	for _, name := range []string{previousFile} {
+	for _, name := range []string{lockFile, previousFile} {
 		if _, err := os.Stat(filepath.Join(dir, testID, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a finished run has a file %s", name)
 		}
@@ -216,7 +200,7 @@ func TestARecordIsPlainJSON(t *testing.T) {
 // Iterations that take less time than the writing of their record are written several at once; evaluations and checkpoints always.
 func TestShortIterationsWaitForTheNextWriting(t *testing.T) {
 	s := openTest(t, t.TempDir())
-	s.rest = 1 << 40
+	s.pause = 1e9
 	r := claimTest(t, s)
 	defer r.Close()
 	for step, f := range []func() error{
@@ -402,7 +386,7 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	claimTest(t, s).Close() // a partial run in the folder does not hide a complete one below
 	for _, points := range want.Scalars {
 		for i, p := range points {
-			if points[i].Value = digits(p.Value, packedDigits); !SameScalar(points[i].Value, p.Value) || math.Abs(points[i].Value-p.Value) > 1e-4*math.Abs(p.Value) {
+			if points[i].Value = digits(p.Value, packedDigits); !sameScalar(points[i].Value, p.Value) || math.Abs(points[i].Value-p.Value) > 1e-4*math.Abs(p.Value) {
 				t.Errorf("%g is packed as %g", p.Value, points[i].Value)
 			}
 		}

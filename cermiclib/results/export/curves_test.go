@@ -3,7 +3,9 @@
 package export
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -52,7 +54,7 @@ func TestRecordedCurvesMatchTheirTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rs, err := ReadCurves(data)
+		rs, err := Import(data)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -90,9 +92,6 @@ func checkMeans(t *testing.T, name string, rs []*results.Record, want []string) 
 }
 
 func TestBenchMARLKnowsItsCurvesByName(t *testing.T) {
-	if len(BenchMARLCurves()) < 10 {
-		t.Errorf("curves are %v", BenchMARLCurves())
-	}
 	for _, task := range []string{"balance", "vmas/balance"} {
 		rs, err := BenchMARL("mappo", task)
 		if err != nil || len(rs) != 3 || rs[1].Seed != 1 || rs[0].Task != "vmas/balance" || rs[0].Method != "BenchMARL mappo" ||
@@ -100,11 +99,11 @@ func TestBenchMARLKnowsItsCurvesByName(t *testing.T) {
 			t.Errorf("%s: %+v, %v", task, rs, err)
 		}
 	}
-	if _, err := BenchMARL("mappo", "vmas/balence"); err == nil || !strings.Contains(err.Error(), "did you mean mappo-balance") {
+	if _, err := BenchMARL("mappo", "vmas/balence"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	for _, bad := range [][]byte{nil, []byte("x"), recordedFile(t)[:100]} {
-		if _, err := ReadCurves(bad); err == nil {
+		if _, err := Import(bad); err == nil {
 			t.Errorf("%d bytes are accepted as curves", len(bad))
 		}
 	}
@@ -112,7 +111,7 @@ func TestBenchMARLKnowsItsCurvesByName(t *testing.T) {
 
 func recordedFile(t *testing.T) []byte {
 	t.Helper()
-	data, err := recorded.ReadFile(recordedDir + "/mappo-balance" + recordedSuffix)
+	data, err := recorded.ReadFile(recordedDir + "mappo-balance" + recordedSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}

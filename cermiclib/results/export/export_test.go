@@ -35,7 +35,7 @@ func TestMarlEvalReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := ReadMarlEval(data)
+	back, err := Import(data)
 	if err != nil || len(back) != 1 {
 		t.Fatalf("%d records, %v", len(back), err)
 	}
@@ -53,7 +53,7 @@ func TestMarlEvalReadsBack(t *testing.T) {
 
 // As BenchMARL writes it: steps by their iteration, other metrics beside the return, collections without an evaluation.
 func TestMarlEvalReadsBenchMARL(t *testing.T) {
-	rs, err := ReadMarlEval([]byte(`{"vmas": {"balance": {"mappo": {"seed_0": {"absolute_metrics": {"return": [3.0]},
+	rs, err := Import([]byte(`{"vmas": {"balance": {"mappo": {"seed_0": {"absolute_metrics": {"return": [3.0]},
 		"step_10": {"step_count": 60000, "agents_return": [3.0, 1.0], "return": [3.0, 1.0]},
 		"step_2": {"step_count": 12000, "return": [0.5]}, "step_3": {"step_count": 18000, "other": [1]}}}}}}`))
 	if err != nil {
@@ -66,7 +66,7 @@ func TestMarlEvalReadsBenchMARL(t *testing.T) {
 
 // marl-eval's own examples call their runs run_1; who calls them otherwise still has several.
 func TestSeedsAreReadFromTheNamesOfRuns(t *testing.T) {
-	rs, err := ReadMarlEval([]byte(`{"e": {"t": {"m": {"run_4": {"step_1": {"step_count": 1, "return": [1]}}, "second": {"step_1": {"step_count": 1, "return": [2]}}}}}}`))
+	rs, err := Import([]byte(`{"e": {"t": {"m": {"run_4": {"step_1": {"step_count": 1, "return": [1]}}, "second": {"step_1": {"step_count": 1, "return": [2]}}}}}}`))
 	if err != nil || len(rs) != 2 || rs[0].Seed != 4 || rs[1].Seed != 1 {
 		t.Errorf("got %+v, %v, want seeds 4 and 1", rs, err)
 	}
@@ -79,15 +79,15 @@ func TestForeignFilesAreRefusedInASentence(t *testing.T) {
 		"[]":                              nest + "all of it is array, want an object",
 		"{}":                              "holds no run",
 		`{"a":1}`:                         nest,
-		`{"e":{"t":{"m":{"seed_1":{}}}}}`: `e/t, m, seed_1: no step has a "step_count" and a "return"`,
-		`{"e":{"t":{"m":{"seed_1":{"step_1":{"return":"x"}}}}}}`:                        "step_1: return is string, want a list",
-		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1,"return":3}}}}}}`:           "step_1: return is number, want a list",
-		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":"1","return":[3]}}}}}}`:       "step_1: step_count is string, want a number",
-		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":-1,"return":[3]}}}}}}`:        "step_1: step_count is -1, want a whole number, 0 or more",
-		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1.5,"return":[3]}}}}}}`:       "step_1: step_count is 1.5, want a whole number, 0 or more",
+		`{"e":{"t":{"m":{"seed_1":{}}}}}`: `"e/t", "m", "seed_1": no step has a "step_count" and a "return"`,
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"return":"x"}}}}}}`:                        `"step_1": return is string, want a list`,
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1,"return":3}}}}}}`:           `"step_1": return is number, want a list`,
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":"1","return":[3]}}}}}}`:       `"step_1": step_count is string, want a number`,
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":-1,"return":[3]}}}}}}`:        `"step_1": step_count is -1, want a whole number, 0 or more`,
+		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1.5,"return":[3]}}}}}}`:       `"step_1": step_count is 1.5, want a whole number, 0 or more`,
 		`{"e":{"t":{"m":{"seed_1":{"step_1":{"step_count":1,"return":[-Infinity]}}}}}}`: "a number is infinite, want finite ones",
 	} {
-		_, err := ReadMarlEval([]byte(text))
+		_, err := Import([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "Go ") {
 			t.Errorf("%q: error %v, want one sentence with %q", text, err, want)
 		}
@@ -179,7 +179,7 @@ func TestGroupsLeaveAndComeBackAsBenchMARLWritesThem(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), `"adversary_return"`) {
 		t.Fatalf("%v\n%s", err, data)
 	}
-	back, err := ReadMarlEval(data)
+	back, err := Import(data)
 	if err != nil || len(back) != 1 || !reflect.DeepEqual(back[0].Evals, twoGroups().Evals) {
 		t.Errorf("got %+v, %v", back[0].Evals, err)
 	}
