@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -80,37 +79,9 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// FuzzRecord reads any record of a run's folder that has the right checksum.
-func FuzzRecord(f *testing.F) {
-	f.Add(`{"id":"0a","task":"vmas/balance","method":"mappo","experiment":{},"evals":[{"frames":1,"scores":[1,null]}],"scalars":{"loss":{"frames":[1],"values":[1]}}}`)
-	f.Add(`{"id":"0a","task":"../x","method":"mappo","seed":-1,"evals":[{"frames":-5,"groups":{"a":[]}}]}`)
-	f.Add(`[]`)
-	f.Fuzz(func(t *testing.T, text string) {
-		body, ok := unseal(fmt.Appendf(nil, sealHead+"%s"+sealTail, crc([]byte(text)), text))
-		if !ok || string(body) != text {
-			t.Fatalf("%q is read as %q", text, body)
-		}
-		if _, ok := unseal([]byte(text)); ok {
-			t.Errorf("%q counts as sealed", text)
-		}
-		for _, p := range []part{head, brief, whole} {
-			if r, err := decode(bytes.NewReader(body), p); err != nil {
-				saidOnce(t, err)
-			} else {
-				_ = r.Score()
-			}
-		}
-	})
-}
-
 // FuzzCheckpoint reads any checkpoint with the right checksum: an accepted one has a frame count, a record and a run.
 func FuzzCheckpoint(f *testing.F) {
-	good := map[string]string{metaID: "0a", metaFrames: "100", metaRecord: `{"id":"0a","task":"t","method":"m"}`, "note": "x"}
-	meta, err := json.Marshal(good)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(string(meta), "weights/w", []byte{0, 0, 128, 63})
+	f.Add(`{"run.id":"0a","run.frames":"100","run.record":"{\"id\":\"0a\",\"task\":\"t\",\"method\":\"m\"}","note":"x"}`, "weights/w", []byte{0, 0, 128, 63})
 	f.Add(`{"run.id":"0a","run.frames":"-1"}`, "", []byte{1})
 	f.Add(`{"run.id":"0a","run.frames":"1e9","a":"\u0000"}`, "__metadata__", []byte(nil))
 	f.Fuzz(func(t *testing.T, text, name string, data []byte) {
@@ -133,13 +104,6 @@ func FuzzCheckpoint(f *testing.F) {
 		}
 		if _, _, err := parseCheckpoint(file.Bytes(), "0b"); err == nil {
 			t.Error("it is taken for another run's")
-		}
-		if n := file.Len(); n > 9 {
-			bad := bytes.Clone(file.Bytes())
-			bad[n-1] ^= 1
-			if _, _, err := parseCheckpoint(bad, "0a"); err == nil {
-				t.Error("a flipped bit is not seen")
-			}
 		}
 	})
 }

@@ -148,8 +148,12 @@ func (s *Store) find(q Query, p part) ([]*Record, error) {
 	}
 	var found []*Record
 	for _, id := range ids {
-		r, err := s.get(id, head)
-		if err == nil && p != head && q.matches(r) {
+		first := p
+		if p == whole {
+			first = head // which decides most cases
+		}
+		r, err := s.get(id, first)
+		if err == nil && p != first && q.matches(r) {
 			r, err = s.get(id, p)
 		}
 		switch {

@@ -178,22 +178,20 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 			t.Errorf("a finished run has a file %s", name)
 		}
 	}
+	for p, evals := range map[part]int{head: 0, brief: 1, whole: 3} {
+		found, err := s.find(Query{}, p)
+		if err != nil || len(found) != 1 || len(found[0].Evals) != evals || found[0].Frames != testTotal || string(found[0].Experiment) != testExperiment {
+			t.Errorf("part %d is %+v, %v, want %d evaluations", p, found, err, evals)
+		} else if p > head && found[0].Score() != want.Score() {
+			t.Errorf("part %d has the score %g, want %g", p, found[0].Score(), want.Score())
+		}
+	}
 	again := claimTest(t, s)
 	if !again.Complete() {
 		t.Error("a finished run can be claimed as if it were not")
 	}
 	if err := again.AppendScalars(700, map[string]float64{"loss": 1}); err == nil {
 		t.Error("a finished run can be appended to")
-	}
-}
-
-func TestARecordIsPlainJSON(t *testing.T) {
-	text := string(read(t, complete(t), recordFile))
-	for _, want := range []string{`"v":{"id":"0123456789abcdef","task":"vmas/balance","method":"mappo","budget":"smoke","seed":3,"complete":true,"frames":600,` +
-		`"experiment":` + testExperiment, `"evals":[{"frames":200,"scores":[`, `"scalars":{"bonus":{"frames":[100,200,300,400,500,600],"values":[-0.`} {
-		if !strings.HasPrefix(text, `{"crc":"`) || !strings.Contains(text, want) || !strings.HasSuffix(text, "}\n") {
-			t.Errorf("got %s\nwant %s", text, want)
-		}
 	}
 }
 
@@ -246,36 +244,21 @@ func TestInterruptedRunsEndByteIdentical(t *testing.T) {
 }
 
 func TestResumeStartsAtTheCheckpoint(t *testing.T) {
-	s := openTest(t, t.TempDir())
-	r := claimTest(t, s)
-	stop := errors.New("stop")
-	count := 0
-	func() {
-		defer func() { _ = recover() }()
-		_ = train(r, func() {
-			if count++; count == 7 { // 300 frames, the second checkpoint, and then the scalars of 400
-				panic(stop)
-			}
-		})
-	}()
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	before, err := s.Get(testID)
-	if err != nil || before.Frames != 400 {
+	s := openTest(t, partial(t))
+	if before, err := s.Get(testID); err != nil || before.Frames != 500 {
 		t.Fatalf("stopped at %+v, %v", before, err)
 	}
-	again := claimTest(t, s)
-	defer again.Close()
-	if got := again.Record(); got.Frames != 300 || len(got.Scalars["loss"]) != 3 || len(got.Evals) != 1 {
-		t.Errorf("goes on with %+v, want what there was at 300 frames", got)
+	r := claimTest(t, s)
+	defer r.Close()
+	if got := r.Record(); got.Frames != 300 || len(got.Scalars["loss"]) != 3 || len(got.Evals) != 1 {
+		t.Errorf("resumes with %+v, want the record at 300 frames", got)
 	}
-	c, ok := again.LoadCheckpoint()
+	c, ok := r.LoadCheckpoint()
 	if !ok || c.Frames != 300 || !reflect.DeepEqual(c.Meta, map[string]string{"note": "300"}) || len(c.Tensors) != 2 {
-		t.Errorf("goes on from %+v, %v", c, ok)
+		t.Errorf("resumes from %+v, %v", c, ok)
 	}
-	if _, ok := again.LoadCheckpoint(); ok {
-		t.Error("the checkpoint is still held after it was taken")
+	if _, ok := r.LoadCheckpoint(); ok {
+		t.Error("the run still holds the checkpoint after it was taken")
 	}
 }
 
@@ -407,5 +390,95 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	}
 	if written, err := os.ReadFile(path); err != nil || !bytes.Equal(written, data) {
 		t.Errorf("written pack differs, %v", err)
+	}
+}
+
+func TestFilesOfTheStoreHideCommittedOnes(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	err := s.Base(fstest.MapFS{"kind/a.json": {Data: []byte("committed")}, "kind/b.json": {Data: []byte("committed")}})
+	if err := errors.Join(err, CreateFile(filepath.Join(s.Dir(), "kind", "a.json"), []byte("own"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"kind/a.json": "own", "kind/b.json": "committed"} {
+		if got, err := s.File(name); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v, want %q", name, got, err, want)
+		}
+	}
+	if _, err := s.File("kind/c.json"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that neither has: %v", err)
+	}
+}
+
+func TestARunIsDeletedUnlessSomebodyTrainsIt(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	r := claimTest(t, s)
+	if err := s.Delete(testID); !errors.Is(err, ErrBusy) {
+		t.Errorf("a run in training: %v, want ErrBusy", err)
+	}
+	if err := r.AppendEval(Eval{Frames: 10, Scores: []float64{1}}); err != nil {
+		t.Errorf("the trainer is disturbed: %v", err)
+	}
+	if err := errors.Join(r.Finish(Host{}), r.Close(), s.Delete(testID)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, testID)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its folder: %v", err)
+	}
+	if err := s.Delete(testID); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a second time: %v, want that there is none", err)
+	}
+	if err := s.Delete("../" + testID); err == nil {
+		t.Error("a path is deleted")
+	}
+	again := claimTest(t, s) // and can be trained anew
+	if again.Complete() || again.Close() != nil {
+		t.Error("it cannot be claimed again")
+	}
+}
+
+func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	r := &Record{ID: "0123456789abcdef", Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1, Complete: true, Frames: 600}
+	c := Checkpoint{Frames: 600, Tensors: []safetensors.Tensor{
+		safetensors.New("weights/actor/out/bias", []float32{1, 2}), safetensors.New("weights/actor/adam/out/bias/mean", []float32{3, 4}), safetensors.New("state/fresh", []uint8{1}),
+	}}
+	with, err := PackWeights(dir, r, c)
+	if err != nil || with.Weights == "" || r.Weights != "" {
+		t.Fatalf("hash %q, of the record that was given %q, %v", with.Weights, r.Weights, err)
+	}
+	if _, err := WritePack(dir, with); err != nil {
+		t.Fatal(err)
+	}
+	open := func() *Store {
+		s, err := Open(t.TempDir())
+		if err == nil {
+			err = s.Base(os.DirFS(dir))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	got, err := open().Weights(r.ID)
+	if err != nil || !got.Bare || got.Frames != 600 || len(got.Tensors) != 1 || got.Tensors[0].Name != "weights/actor/out/bias" {
+		t.Fatalf("%+v, %v, want the one variable that is no optimiser's", got, err)
+	}
+	if _, err := open().Checkpoint(r.ID); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a checkpoint to go on from: %v", err)
+	}
+	file := filepath.Join(dir, "weights", r.ID+".safetensors")
+	other, err := EncodeWeights(r, Checkpoint{Frames: 600, Tensors: []safetensors.Tensor{safetensors.New("weights/actor/out/bias", []float32{1, 3})}})
+	if err != nil || os.WriteFile(file, other, 0o666) != nil {
+		t.Fatal(err)
+	}
+	if _, err := open().Weights(r.ID); !errors.Is(err, ErrDamaged) {
+		t.Errorf("weights of another hash: %v", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open().Weights(r.ID); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without the file: %v", err)
 	}
 }
