@@ -174,7 +174,7 @@ func TestACrashBetweenTheRenamesOfACheckpointIsHarmless(t *testing.T) {
 	}
 }
 
-func TestACheckpointOfAnotherRunIsNotUsed(t *testing.T) {
+func TestACheckpointOfAnotherRunOrWithoutAChecksumIsNotUsed(t *testing.T) {
 	dir := partial(t)
 	c, _, err := readCheckpoint(filepath.Join(dir, testID, checkpointFile), testID)
 	if err != nil {
@@ -185,7 +185,11 @@ func TestACheckpointOfAnotherRunIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, checkpointFile, file.Bytes())
-	if notes := strings.Join(finish(t, dir), "\n"); !strings.Contains(notes, `belongs to run "other"`) {
+	if notes := strings.Join(finish(t, copyDir(t, dir)), "\n"); !strings.Contains(notes, `belongs to run "other"`) {
+		t.Errorf("notes %s", notes)
+	}
+	write(t, dir, checkpointFile, bytes.Replace(file.Bytes(), []byte(`"sha256"`), []byte(`"sha257"`), 1))
+	if notes := strings.Join(finish(t, dir), "\n"); !strings.Contains(notes, "the checksum is missing") {
 		t.Errorf("notes %s", notes)
 	}
 }

@@ -93,6 +93,7 @@ func TestTheOwnerOfADeletedRunWritesNoMore(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
+	first.record.Complete = true // as if it had been finished just before
 	if err := first.Close(); err != nil || !s.Training(testID) || resultOf(t, s.Dir()) != before {
 		t.Errorf("the second owner is disturbed: %v, owner %q, %s", err, s.Owner(testID), resultOf(t, s.Dir()))
 	}

@@ -126,9 +126,13 @@ func TestOtherCodeIsARunThatDiffersInNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if r, err := s.Claim(t.Context(), "0c", []byte(`{"seed":12345678901234567890,"task":{"code":"33","kind":"mine/meet","n":4}}`), testHeader(), false, nil); err != nil ||
+		errors.Join(r.Finish(Host{}), r.Close()) != nil {
+		t.Fatal(err)
+	}
 	for experiment, want := range map[string]string{
-		`{"seed":12345678901234567890,"task":{"code":"22","kind":"mine/meet","n":4}}`: "0a",
-		`{"seed":12345678901234567890,"task":{"code":"11","kind":"mine/meet","n":4}}`: "",
+		`{"seed":12345678901234567890,"task":{"code":"22","kind":"mine/meet","n":4}}`: "0c", // the complete one
+		`{"seed":12345678901234567890,"task":{"code":"33","kind":"mine/meet","n":4}}`: "0a",
 		`{"seed":12345678901234567891,"task":{"code":"22","kind":"mine/meet","n":4}}`: "",
 		`{"seed":12345678901234567890,"task":{"code":"22","kind":"mine/meet","n":5}}`: "",
 		`{"seed":12345678901234567891,"task":{"kind":"vmas/balance","n":4}}`:          "",
@@ -165,6 +169,17 @@ func TestNamesThatWouldLeadOutOfAFolderAreRefused(t *testing.T) {
 	}
 	if _, err := Unpack(packedOf(t, "vmas/balance", "mappo (learner.lr=1e-3, α=.5)")); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestPacksOfPartialRunsAndWithMoreAtTheEndAreRefused(t *testing.T) {
+	for want, data := range map[string][]byte{
+		"not a complete record":              zipped(`{"id":"0a","task":"t","method":"m","complete":false}`),
+		"1 bytes follow the gzip file's end": append(packedOf(t, "t", "m"), 0),
+	} {
+		if _, err := Unpack(data); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }
 

@@ -356,17 +356,19 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	if again, err := Pack(want); err != nil || !bytes.Equal(again, data) {
 		t.Errorf("packing twice differs, %v", err)
 	}
-	committed := fstest.MapFS{testID + packSuffix: {Data: data}, "README.md": {}, "broken" + packSuffix: {Data: data[:50]}}
+	committed := fstest.MapFS{testID + packSuffix: {Data: data}, "README.md": {}, "broken" + packSuffix: {Data: data[:50]}, "other" + packSuffix: {Data: data}}
 	s := openTest(t, t.TempDir())
 	var notes []string
 	s.Note = func(note string) { notes = append(notes, note) }
 	if err := s.Base(committed); err != nil || len(notes) != 0 {
 		t.Errorf("notes %q, %v: nothing is read before it is asked for", notes, err)
 	}
-	if heads, err := s.Heads(Query{}); err != nil || len(heads) != 1 || heads[0].Frames != want.Frames || len(heads[0].Evals) != 0 || len(notes) != 1 || !strings.Contains(notes[0], "broken") {
-		t.Errorf("notes %q, %v, want one about the broken record", notes, err)
+	if heads, err := s.Heads(Query{}); err != nil || len(heads) != 1 || heads[0].Frames != want.Frames || len(heads[0].Evals) != 0 || len(notes) != 2 ||
+		!strings.Contains(notes[0], "broken") || !strings.Contains(notes[1], "belongs to run "+testID) {
+		t.Errorf("notes %q, %v, want one about the broken record and one about the renamed record", notes, err)
 	}
-	claimTest(t, s).Close() // a partial run in the folder does not hide a complete one below
+	claimTest(t, s).Close() // a partial run in the folder does not hide a complete one below, nor does a damaged one
+	write(t, s.Dir(), recordFile, []byte("{"))
 	for _, points := range want.Scalars {
 		for i, p := range points {
 			if points[i].Value = digits(p.Value, packedDigits); !sameScalar(points[i].Value, p.Value) || math.Abs(points[i].Value-p.Value) > 1e-4*math.Abs(p.Value) {
@@ -375,8 +377,8 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 		}
 	}
 	got, err := s.Get(testID)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	if err != nil || !reflect.DeepEqual(got, want) || len(notes) != 3 || !strings.Contains(notes[2], recordFile) {
+		t.Errorf("got %+v, %v, %q\nwant %+v", got, err, notes, want)
 	}
 	if found, err := s.Find(Query{Task: "vmas/balance"}); err != nil || len(found) != 1 || found[0] != got {
 		t.Errorf("found %v, %v", found, err)
