@@ -75,7 +75,9 @@ func parseCheckpoint(data []byte, id string) (c Checkpoint, record *Record, err 
 	if record, err = decode(strings.NewReader(c.Meta[metaRecord]), whole); err != nil {
 		return c, nil, err
 	}
-	maps.DeleteFunc(c.Meta, func(key, _ string) bool { return strings.HasPrefix(key, reserved) || key == safetensors.ChecksumKey })
+	maps.DeleteFunc(c.Meta, func(key, _ string) bool {
+		return strings.HasPrefix(key, reserved) || key == safetensors.ChecksumKey
+	})
 	return c, record, nil
 }
 
@@ -105,8 +107,9 @@ const (
 	weightsSuffix = ".safetensors" // ends the name of a file in the folder weights
 )
 
-// Weights returns what the run called id has learned, to act with: its checkpoint or else the file weights/<ID>.safetensors beside its
-// packed record, whose hash that record names. The error wraps fs.ErrNotExist if there is neither.
+// Weights returns what the run called id has learned, to act with: its checkpoint or else the file
+// weights/<ID>.safetensors beside its packed record, whose hash that record names. The error wraps fs.ErrNotExist if
+// there is neither.
 func (s *Store) Weights(id string) (Checkpoint, error) {
 	c, err := s.Checkpoint(id)
 	packed, ok := s.base[id]
@@ -135,8 +138,8 @@ func (s *Store) Weights(id string) (Checkpoint, error) {
 	return Checkpoint{Frames: top.Frames, Tensors: tensors, Bare: true}, nil
 }
 
-// EncodeWeights is a safetensors file of the weights in checkpoint c of run r, without the states of optimisers and environments.
-// Names of variables are paths: "actor/layer_0/weights".
+// EncodeWeights is a safetensors file of the weights in checkpoint c of run r, without the states of optimisers and
+// environments. Names of variables are paths: "actor/layer_0/weights".
 func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
 	var weights []safetensors.Tensor
 	for _, t := range c.Tensors {
@@ -146,7 +149,8 @@ func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	meta := map[string]string{"run": r.ID, "task": r.Task, "method": r.Method, "seed": strconv.FormatUint(r.Seed, 10), "frames": strconv.Itoa(c.Frames)}
+	meta := map[string]string{"run": r.ID, "task": r.Task, "method": r.Method,
+		"seed": strconv.FormatUint(r.Seed, 10), "frames": strconv.Itoa(c.Frames)}
 	err := safetensors.Write(&b, weights, meta)
 	return b.Bytes(), err
 }
@@ -154,7 +158,8 @@ func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
 // Optimiser reports whether the path of a variable is one of an optimiser.
 func Optimiser(path string) bool { return strings.Contains(path, optimiserPart) }
 
-// PackWeights writes the weights of c to weights/<ID>.safetensors below folder dir and returns a copy of r with their hash.
+// PackWeights writes the weights of c to weights/<ID>.safetensors below folder dir and returns a copy of r with their
+// hash.
 func PackWeights(dir string, r *Record, c Checkpoint) (*Record, error) {
 	data, err := EncodeWeights(r, c)
 	if err != nil {

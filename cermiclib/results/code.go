@@ -7,8 +7,9 @@ import (
 	"encoding/json"
 )
 
-// OtherCode returns the head of a run that differs from experiment, a canonical JSON, only in the code of a task or method that a
-// notebook defines. It prefers a complete one. It returns nil if there is none, or if the experiment has no such code.
+// OtherCode returns the head of a run that differs from experiment, a canonical JSON, only in the code of a task or
+// method that a notebook defines. It prefers a complete one. It returns nil if there is none, or if the experiment has
+// no such code.
 func (s *Store) OtherCode(experiment []byte) (found *Record, err error) {
 	own, ok := withoutCode(experiment)
 	if !ok {

@@ -15,7 +15,8 @@ import (
 // masks flip one bit, the bit between upper and lower case, and one that makes a byte invalid UTF-8.
 var masks = []byte{0x01, 0x20, 0x80}
 
-// partial makes a store whose toy run has everything but its end: two checkpoints, and scalars and an evaluation after the newest.
+// partial makes a store whose toy run has everything but its end: two checkpoints, and scalars and an evaluation after
+// the newest.
 func partial(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +122,8 @@ func TestDamagedRunsAreRepairedByTrainingAgain(t *testing.T) {
 				if _, err := openTest(t, dir).Get(testID); err != nil {
 					t.Fatalf("%s was %q: %v", e.Name(), bad, err)
 				}
-				// A finished run needs none of its checkpoint, nor a partial one the checkpoint before last: they are not even read.
+				// A finished run needs none of its checkpoint, nor a partial one the checkpoint before last: they are
+				// not even read.
 				silent := notes == "" && e.Name() == recordFile
 				aside, err := filepath.Glob(filepath.Join(dir, testID, "*.damaged-1"))
 				if err != nil || silent || strings.Contains(notes, "set aside") != (len(aside) > 0) {
@@ -207,8 +209,8 @@ func TestDamagedPacksAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	eachDamage(data, func(bad []byte) {
-		// The header of gzip holds a date, and its last block a few bits of padding, which mean nothing here: a record that
-		// is accepted must be the right one.
+		// The header of gzip holds a date, and its last block a few bits of padding, which mean nothing here: a record
+		// that is accepted must be the right one.
 		got, err := Unpack(bad)
 		if err == nil && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%x is accepted as %+v", bad, got)

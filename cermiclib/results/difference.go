@@ -9,21 +9,21 @@ import (
 	"strconv"
 )
 
-// Difference describes the first number in which two records differ, with both values; "" means none. It compares evaluations in their
-// order, then the scalars that want has, by name and to the digits of packed records.
+// Difference describes the first number in which two records differ, with both values; "" means none. It compares
+// evaluations in their order, then the scalars that want has, by name and to the digits of packed records.
 func Difference(want, got *Record) string {
 	if len(want.Evals) != len(got.Evals) {
 		return fmt.Sprintf("%d evaluations instead of %d", len(got.Evals), len(want.Evals))
 	}
 	for i, a := range want.Evals {
 		b := got.Evals[i]
-		names, wanted, found := []string{"return", "success"}, [][]float64{a.Scores, a.Success}, [][]float64{b.Scores, b.Success}
+		names, pairs := []string{"return", "success"}, [][2][]float64{{a.Scores, b.Scores}, {a.Success, b.Success}}
 		for _, group := range slices.Sorted(maps.Keys(a.Groups)) {
-			names, wanted, found = append(names, group+" return"), append(wanted, a.Groups[group]), append(found, b.Groups[group])
+			names, pairs = append(names, group+" return"), append(pairs, [2][]float64{a.Groups[group], b.Groups[group]})
 		}
 		for j, name := range names {
-			for k := range max(len(wanted[j]), len(found[j])) {
-				if x, y := exact(wanted[j], k), exact(found[j], k); x != y {
+			for k := range max(len(pairs[j][0]), len(pairs[j][1])) {
+				if x, y := exact(pairs[j][0], k), exact(pairs[j][1], k); x != y {
 					return fmt.Sprintf("the %s of episode %d at %d frames is %s, not %s", name, k+1, a.Frames, y, x)
 				}
 			}

@@ -68,8 +68,9 @@ func CreateFile(path string, data []byte) error {
 	return WriteFile(path, data)
 }
 
-// WriteFile replaces the content of a file atomically and durably: after an error, a crash or a loss of power the file is the old or the
-// new one. It follows a link to the file behind it, and writes to a pipe or a device directly. Several processes may write a file at once.
+// WriteFile replaces the content of a file atomically and durably: after an error, a crash or a loss of power the file
+// is the old or the new one. It follows a link to the file behind it, and writes to a pipe or a device directly.
+// Several processes may write a file at once.
 func WriteFile(path string, data []byte) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -91,8 +92,8 @@ func WriteFile(path string, data []byte) error {
 // tempSuffix ends the names of unfinished files.
 const tempSuffix = ".tmp"
 
-// removeTemps removes the temporary files that dead processes left in a folder: those whose names begin with prefix, and that are older
-// than age unless it is 0.
+// removeTemps removes the temporary files that dead processes left in a folder: those whose names begin with prefix,
+// and that are older than age unless it is 0.
 func removeTemps(dir, prefix string, age time.Duration) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -147,9 +148,11 @@ func rename(temp, path string) error {
 func diskError(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("the disk is full at %s; what was written before is kept, free some space and start again: %w", path, syscall.ENOSPC)
+		return fmt.Errorf("the disk is full at %s; earlier files are kept, free some space and start again: %w",
+			path, syscall.ENOSPC)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s cannot be written; choose another folder, or share this one with a common group and umask 002: %w", path, fs.ErrPermission)
+		return fmt.Errorf("%s cannot be written; choose another folder, or share it with a common group and umask 002: %w",
+			path, fs.ErrPermission)
 	}
 	return err
 }

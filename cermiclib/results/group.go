@@ -21,7 +21,8 @@ type Group struct {
 func (g Group) Check() error {
 	for i, r := range g.Runs[min(1, len(g.Runs)):] {
 		if r.Seed == g.Runs[i].Seed {
-			return fmt.Errorf("two runs of %s on %s have seed %d, %s and %s: a mean counts every seed once", g.Label, r.Task, r.Seed, g.Runs[i].ID, r.ID)
+			return fmt.Errorf("two runs of %s on %s have seed %d, %s and %s: a mean counts every seed once",
+				g.Label, r.Task, r.Seed, g.Runs[i].ID, r.ID)
 		}
 	}
 	return nil
@@ -51,7 +52,9 @@ func Groups(rs []*Record) []Group {
 		}
 		g := &out[i]
 		// All runs of another program may have one ID, so seeds count, too.
-		g.Runs = slices.DeleteFunc(g.Runs, func(o *Record) bool { return r.ID != "" && o.ID == r.ID && o.Seed == r.Seed })
+		g.Runs = slices.DeleteFunc(g.Runs, func(o *Record) bool {
+			return r.ID != "" && o.ID == r.ID && o.Seed == r.Seed
+		})
 		g.Runs = append(g.Runs, r)
 		slices.SortStableFunc(g.Runs, func(a, b *Record) int { return cmp.Compare(a.Seed, b.Seed) })
 	}
@@ -73,8 +76,8 @@ func Flat(gs []Group) (out []*Record) {
 // SameExperiment reports whether two runs differ only in their seeds.
 func (r *Record) SameExperiment(o *Record) bool { return r.identity() == o.identity() }
 
-// identity is the canonical JSON of an experiment without its seed. A fork's is without the ID of its parent, too, since the settings of
-// both are there. Runs of other programs have only their names.
+// identity is the canonical JSON of an experiment without its seed. A fork's is without the ID of its parent, too,
+// since the settings of both are there. Runs of other programs have only their names.
 func (r *Record) identity() string {
 	var e map[string]json.RawMessage
 	if len(r.Experiment) == 0 || json.Unmarshal(r.Experiment, &e) != nil {

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// CollectHost describes the calling program and its machine; backend is the name of the one that trains. Unknown fields stay
-// empty; Seconds and Sources are left to the caller.
+// CollectHost describes the calling program and its machine; backend is the name of the one that trains. Unknown fields
+// stay empty; Seconds and Sources are left to the caller.
 func CollectHost(backend string) Host {
 	h := Host{Go: runtime.Version(), Backend: backend, ISA: instructionSet(), Cores: runtime.NumCPU()}
 	h.CPU, h.Model = processor()
@@ -57,8 +57,8 @@ func firstLine(command string, args ...string) string {
 	return strings.TrimSpace(first)
 }
 
-// processor returns the name, and the family and model, of the first processor as Linux lists it, elsewhere the architecture. One name may
-// cover several models, whose results may differ in their bits.
+// processor returns the name, and the family and model, of the first processor as Linux lists it, elsewhere the
+// architecture. One name may cover several models, whose results may differ in their bits.
 func processor() (name, model string) {
 	entries := map[string]string{}
 	if f, err := os.Open("/proc/cpuinfo"); err == nil {
@@ -77,8 +77,8 @@ func processor() (name, model string) {
 // ISAFlag, in the environment variable XLA_FLAGS, caps the instruction set of XLA's CPU compiler.
 const ISAFlag = "--xla_cpu_max_isa="
 
-// instructionSet is the widest vector instruction set of this processor that affects the bits of a result, "AVX512" or "AVX2" for example,
-// or a narrower one if XLA_FLAGS caps it; empty on processors of another kind.
+// instructionSet is the widest vector instruction set of this processor that affects the bits of a result, "AVX512" or
+// "AVX2" for example, or a narrower one if XLA_FLAGS caps it; empty on processors of another kind.
 func instructionSet() string {
 	limit := ""
 	for _, flag := range strings.Fields(os.Getenv("XLA_FLAGS")) {

@@ -14,44 +14,45 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockFile, in a run's folder, is locked by the process that trains the run, and names it. The system unlocks it when that process ends.
+// lockFile, in a run's folder, is locked by the process that trains the run, and names it. The system unlocks it when
+// that process ends.
 const lockFile = "lock"
 
 // ErrBusy is wrapped by the error about a run that another process is training.
 var ErrBusy = errors.New("the run is being trained elsewhere")
 
-// acquire locks the folder of a run. If another process holds the lock, acquire waits or, without wait, returns an error that names it
-// and wraps ErrBusy.
+// acquire locks the folder of a run. If another process holds the lock, acquire waits or, without wait, returns an
+// error that names it and wraps ErrBusy.
 func acquire(ctx context.Context, dir string, wait bool, note func(string)) (*flock.Flock, error) {
 	path, id := filepath.Join(dir, lockFile), filepath.Base(dir)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file (%s); remove it", path, info.Mode().Type())
 	}
-	for noted := false; ; {
-		limit, every := 100*time.Millisecond, 10*time.Millisecond // outlasts Owner, which holds the lock for a moment
-		if noted {
-			limit, every = time.Minute, 250*time.Millisecond
-		}
-		try, cancel := context.WithTimeout(ctx, limit)
+	const busy = 10 // tries after which another process trains the run: Owner holds the lock for a moment only
+	for try := 1; ; try++ {
 		// Network file systems lock only files that are open for writing.
 		l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
-		locked, err := l.TryLockContext(try, every)
-		cancel()
-		busy := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+		locked, err := l.TryLock()
+		pause := 10 * time.Millisecond
 		switch {
-		case busy && !wait:
-			return nil, fmt.Errorf("run %s is being trained by %s: %w", id, ownerIn(path), ErrBusy)
-		case busy && !noted:
-			note(fmt.Sprintf("waiting for run %s, which %s is training", id, ownerIn(path)))
-			noted = true
-		case busy:
-		case !locked:
+		case err != nil:
 			return nil, diskError(path, err)
-		case held(l):
+		case locked && held(l):
 			_ = os.WriteFile(path, []byte(self()), 0o666) // for messages alone
 			return l, nil
-		default: // the file was removed meanwhile, at the end of the run or with its folder
+		case locked: // the file was removed meanwhile, at the end of the run or with its folder
 			_ = l.Unlock()
+		case try >= busy && !wait:
+			return nil, fmt.Errorf("run %s is being trained by %s: %w", id, ownerIn(path), ErrBusy)
+		case try == busy:
+			note(fmt.Sprintf("waiting for run %s, which %s is training", id, ownerIn(path)))
+		case try > busy:
+			pause = 250 * time.Millisecond
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
 		}
 	}
 }

@@ -60,7 +60,8 @@ const packedDigits, packedDigitsOnce = 5, 6
 
 // sameScalar reports whether two scalars are equal as far as packed records keep them.
 func sameScalar(a, b float64) bool {
-	return digits(a, packedDigits) == digits(b, packedDigits) || digits(a, packedDigitsOnce) == digits(b, packedDigitsOnce)
+	return digits(a, packedDigits) == digits(b, packedDigits) ||
+		digits(a, packedDigitsOnce) == digits(b, packedDigitsOnce)
 }
 
 // digits rounds v to n significant digits.
@@ -157,8 +158,8 @@ func decode(text io.Reader, p part) (r *Record, err error) {
 
 // decodeFields decodes the fields in front of the evaluations or scalars.
 func decodeFields(in *json.Decoder, r *Record, p part) error {
-	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed, "complete": &r.Complete,
-		"frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights}
+	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
+		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights}
 	if p == brief {
 		fields["evals"] = &r.Evals
 	}

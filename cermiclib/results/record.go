@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package results stores runs: raw scores and scalars, and checkpoints to resume from. Means, intervals and tables are computed on
-// reading, never stored. The package needs no GoMLX, so results can be read on any machine.
+// Package results stores runs: raw scores and scalars, and checkpoints to resume from. Means, intervals and tables are
+// computed on reading, never stored. The package needs no GoMLX, so results can be read on any machine.
 package results
 
 import (
@@ -25,16 +25,17 @@ type Record struct {
 	Frames     int               `json:"frames"`            // trained so far
 	Experiment json.RawMessage   `json:"experiment"`        // complete, including every default
 	Host       Host              `json:"host"`              //
-	Weights    string            `json:"weights,omitempty"` // SHA-256 of the weights file beside a packed record; see Store.Weights
+	Weights    string            `json:"weights,omitempty"` // SHA-256 of the file that Store.Weights reads
 	Evals      []Eval            `json:"evals"`             // in order of Frames
 	Scalars    map[string]Points `json:"scalars"`           // losses, consistency, Psi moments, intrinsic reward, …
 }
 
-// Host says where and with what a run was trained. It never enters the ID. A field is empty if it is unknown or newer than the record.
+// Host says where and with what a run was trained. It never enters the ID. A field is empty if it is unknown or newer
+// than the record.
 type Host struct {
 	Commit  string  `json:"commit,omitempty"`
-	Dirty   bool    `json:"dirty,omitempty"`   // the sources differ from Commit; in records without Sources: some tracked file did
-	Sources string  `json:"sources,omitempty"` // hash of the compiled sources, see experiment.SourcesOf, or SeveralSources
+	Dirty   bool    `json:"dirty,omitempty"`   // the sources differ from Commit; without Sources: a tracked file did
+	Sources string  `json:"sources,omitempty"` // hash, see experiment.SourcesOf, or SeveralSources
 	Go      string  `json:"go,omitempty"`
 	GoMLX   string  `json:"gomlx,omitempty"`
 	Backend string  `json:"backend,omitempty"`
@@ -49,21 +50,23 @@ type Host struct {
 // SeveralSources is Host.Sources of a run that was stopped and resumed by a program with other sources.
 const SeveralSources = "several"
 
-// Eval is one evaluation, greedy unless its budget says otherwise: raw score of every episode under the benchmark's own metric.
+// Eval is one evaluation, greedy unless its budget says otherwise: raw score of every episode under the benchmark's own
+// metric.
 type Eval struct {
 	Frames  int       `json:"frames"`            // trained when evaluated
 	Scores  []float64 `json:"scores"`            // one an episode
-	Early   []float64 `json:"early,omitempty"`   // scores of the episodes' first steps, envs.Spec.Early; empty unless the task asks for them
+	Early   []float64 `json:"early,omitempty"`   // scores of the first steps, if the task asks for them (envs.Spec.Early)
 	Sparse  []float64 `json:"sparse,omitempty"`  // sparse return of the same episodes, mean over agents
 	Success []float64 `json:"success,omitempty"` // 1 where the success condition was met; empty if the task has none
 	Lengths []int     `json:"lengths,omitempty"` // steps until the episode ended
 
-	// Groups are returns of the same episodes by group of agents: the dense reward, summed over the benchmark's horizon, mean over the
-	// group's agents. It is empty if all agents are one group.
+	// Groups are returns of the same episodes by group of agents: the dense reward, summed over the benchmark's
+	// horizon, mean over the group's agents. It is empty if all agents are one group.
 	Groups map[string][]float64 `json:"groups,omitempty"`
 }
 
-// CollectionPrefix begins the names of scalars that BenchMARL has for each group: "collection/agent/reward/reward_mean".
+// CollectionPrefix begins the names of scalars that BenchMARL has for each group:
+// "collection/agent/reward/reward_mean".
 const CollectionPrefix = "collection/"
 
 // Group is the mean over episodes of a group's return, NaN if the evaluation has none.
@@ -94,8 +97,8 @@ func (r *Record) AddEval(e Eval) {
 	r.Frames = max(r.Frames, e.Frames)
 }
 
-// Fork returns the run that r branched off and the frames trained at that point; an empty ID if r began from nothing. Curves of a fork
-// begin there: earlier points belong to the parent.
+// Fork returns the run that r branched off and the frames trained at that point; an empty ID if r began from nothing.
+// Curves of a fork begin there: earlier points belong to the parent.
 func (r *Record) Fork() (parent string, at int) {
 	var e struct {
 		Forks []struct {
@@ -113,7 +116,8 @@ func (r *Record) Fork() (parent string, at int) {
 // maxName is the longest name of a task or method in bytes.
 const maxName = 1000
 
-// CheckNames refuses names of a task or method that are empty, too long or unprintable, and task names that lead out of a folder.
+// CheckNames refuses names of a task or method that are empty, too long or unprintable, and task names that lead out of
+// a folder.
 func (r *Record) CheckNames() error {
 	for _, of := range [][2]string{{"task", r.Task}, {"method", r.Method}} {
 		switch what, name := of[0], of[1]; {
@@ -127,7 +131,8 @@ func (r *Record) CheckNames() error {
 	}
 	for part := range strings.SplitSeq(r.Task, "/") { // an export makes a path of it
 		if part == "" || part == "." || part == ".." || strings.ContainsRune(part, '\\') {
-			return fmt.Errorf("the task's name %.80q is a path, want parts joined by single slashes, as in vmas/balance", r.Task)
+			return fmt.Errorf("the task's name %.80q is a path, want parts joined by single slashes, as in vmas/balance",
+				r.Task)
 		}
 	}
 	return nil
@@ -186,9 +191,9 @@ type Event struct {
 	Eval      *Eval              // a new evaluation
 	Scalars   map[string]float64 // a finished iteration
 	Visits    *Visits            // with Scalars: the cells visited so far, nil if the task declares none
-	State     string             // "compiling" before the first iteration, "attached" to another process, "stopped" and saved; else empty
-	Changed   string             // ID of a run with the same settings and other code of a task or method that a notebook defines
+	State     string             // "compiling", "attached" to another process, "stopped" and saved, or empty
+	Changed   string             // ID of a run that differs only in the code of a notebook, see Store.OtherCode
 	FromStore bool               // the record was found complete, nothing was trained
-	Failed    string             // why the run ended without a result; then Record has only task, method, budget, seed and ID
+	Failed    string             // reason of an end without result; Record then has no results
 	Note      string             // one line for the user: backend, a lock to wait for, a damaged file set aside
 }

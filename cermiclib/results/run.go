@@ -20,16 +20,16 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// The files of a run's folder, beside the lock. However often a run was interrupted, its record ends byte for byte the same, except for
-// the host.
+// The files of a run's folder, beside the lock. However often a run was interrupted, its record ends byte for byte the
+// same, except for the host.
 const (
 	recordFile     = "record.json"
 	checkpointFile = "checkpoint.safetensors"
 	previousFile   = "checkpoint.prev.safetensors"
 )
 
-// Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails, what
-// was written before stays readable, and the next Claim resumes from the last checkpoint.
+// Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails,
+// what was written before stays readable, and the next Claim resumes from the last checkpoint.
 type Run struct {
 	dir     string
 	note    func(string)
@@ -41,13 +41,16 @@ type Run struct {
 	took    time.Duration // time that this took
 }
 
-// Claim takes the run called id for training and prepares its folder: it renames damaged files to *.damaged-N, with a line to note, and
-// takes the record from the newest intact checkpoint. Without a checkpoint the run starts from nothing.
+// Claim takes the run called id for training and prepares its folder: it renames damaged files to *.damaged-N, with a
+// line to note, and takes the record from the newest intact checkpoint. Without a checkpoint the run starts from
+// nothing.
 //
-// experiment is the canonical JSON whose hash id is; of header, Claim uses Task, Method, Budget, Seed and Host. If another process trains
-// the run, Claim waits or, without wait, returns an error that names it and wraps ErrBusy. The returned run may be Complete: then there
-// is nothing left to train. Close it in any case.
-func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header Record, wait bool, note func(string)) (*Run, error) {
+// experiment is the canonical JSON whose hash id is; of header, Claim uses Task, Method, Budget, Seed and Host. If
+// another process trains the run, Claim waits or, without wait, returns an error that names it and wraps ErrBusy. The
+// returned run may be Complete: then there is nothing left to train. Close it in any case.
+func (s *Store) Claim(
+	ctx context.Context, id string, experiment []byte, header Record, wait bool, note func(string),
+) (*Run, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -59,8 +62,8 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 		return nil, fmt.Errorf("the experiment of run %s is not JSON: %w", id, err)
 	}
 	r := &Run{dir: filepath.Join(s.dir, id), note: note, pause: s.pause}
-	r.record = &Record{ID: id, Task: header.Task, Method: header.Method, Budget: header.Budget, Seed: header.Seed, Host: header.Host,
-		Experiment: text.Bytes(), Scalars: map[string]Points{}}
+	r.record = &Record{ID: id, Task: header.Task, Method: header.Method, Budget: header.Budget, Seed: header.Seed,
+		Host: header.Host, Experiment: text.Bytes(), Scalars: map[string]Points{}}
 	found, err := readRun(r.dir, whole)
 	if err == nil && found.Complete { // it needs no lock, and its folder may be read-only
 		if err = r.adopt(found); err == nil {
@@ -83,7 +86,8 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 // adopt makes a stored record the run's. It guards against an ID that is no hash of the experiment.
 func (r *Run) adopt(found *Record) error {
 	if !bytes.Equal(found.Experiment, r.record.Experiment) {
-		return fmt.Errorf("run %s in the store is another experiment than the one given; the ID must be its hash", found.ID)
+		return fmt.Errorf("run %s in the store is another experiment than the one given; the ID must be its hash",
+			found.ID)
 	}
 	r.record = found
 	return nil
@@ -159,8 +163,9 @@ func (r *Run) Complete() bool { return r.record.Complete }
 
 func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
 
-// LoadCheckpoint returns the checkpoint to resume from; ok is false if the run starts from nothing. Record holds exactly what led to it.
-// It may be at the end of the budget, when only Finish was missed. A second call finds none, so that the tensors can be freed.
+// LoadCheckpoint returns the checkpoint to resume from; ok is false if the run starts from nothing. Record holds
+// exactly what led to it. It may be at the end of the budget, when only Finish was missed. A second call finds none, so
+// that the tensors can be freed.
 func (r *Run) LoadCheckpoint() (c Checkpoint, ok bool) {
 	if r.resume == nil {
 		return Checkpoint{}, false
@@ -174,7 +179,8 @@ func (r *Run) AppendEval(e Eval) error {
 	if n := len(r.record.Evals); n > 0 && e.Frames <= r.record.Evals[n-1].Frames {
 		return fmt.Errorf("an evaluation at %d frames cannot follow one at %d", e.Frames, r.record.Evals[n-1].Frames)
 	}
-	for _, x := range slices.Concat(append(slices.Collect(maps.Values(e.Groups)), e.Scores, e.Early, e.Sparse, e.Success)...) {
+	all := append(slices.Collect(maps.Values(e.Groups)), e.Scores, e.Early, e.Sparse, e.Success)
+	for _, x := range slices.Concat(all...) {
 		if err := finite("an episode's score", e.Frames, x); err != nil {
 			return err
 		}
@@ -186,8 +192,8 @@ func (r *Run) AppendEval(e Eval) error {
 	return r.writeRecord(r.record)
 }
 
-// AppendScalars adds the scalars of an iteration that ended at frames. They must be finite: NaN in a loss is a reason to
-// stop, not a result. Scalars of short iterations are written several at a time.
+// AppendScalars adds the scalars of an iteration that ended at frames. They must be finite: NaN in a loss is a reason
+// to stop, not a result. Scalars of short iterations are written several at a time.
 func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if err := finite(name, frames, values[name]); err != nil {
@@ -240,8 +246,8 @@ func (r *Run) writeRecord(record *Record) error {
 	return err
 }
 
-// SaveCheckpoint stores c and the record that led to it, durably. Until it returns, the checkpoints before it stay valid. An interrupted
-// run resumes from its last checkpoint and repeats what was appended later.
+// SaveCheckpoint stores c and the record that led to it, durably. Until it returns, the checkpoints before it stay
+// valid. An interrupted run resumes from its last checkpoint and repeats what was appended later.
 func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := r.writable(); err != nil {
 		return err
@@ -296,8 +302,9 @@ func (r *Run) Close() error {
 	return err
 }
 
-// Delete removes the run called id from the store's folder, with its weights. It keeps a run in training, with an error that names
-// the training process and wraps ErrBusy. For a run that is not in the folder the error wraps fs.ErrNotExist. Committed records stay.
+// Delete removes the run called id from the store's folder, with its weights. It keeps a run in training, with an error
+// that names the training process and wraps ErrBusy. For a run that is not in the folder the error wraps
+// fs.ErrNotExist. Committed records stay.
 func (s *Store) Delete(id string) error {
 	if err := checkID(id); err != nil {
 		return err

@@ -26,7 +26,7 @@ type Store struct {
 	dir    string
 	base   map[string]packed // by ID
 	layers []fs.FS           // arguments of Base
-	pause  float64           // least time between two writings of a record for its scalars, in durations of such a writing
+	pause  float64           // least time between two writings for scalars, in durations of a writing
 }
 
 // Open returns the store in folder dir. The first claim makes the folder; until then the store is empty.
@@ -47,8 +47,8 @@ func Open(dir string) (*Store, error) {
 // Dir returns the folder of the store.
 func (s *Store) Dir() string { return s.dir }
 
-// Base adds the packed records (see Pack) at the top of fsys as a layer below the store's folder. They are decoded on demand.
-// Call it before the store is shared between goroutines.
+// Base adds the packed records (see Pack) at the top of fsys as a layer below the store's folder. They are decoded on
+// demand. Call it before the store is shared between goroutines.
 func (s *Store) Base(fsys fs.FS) error {
 	s.layers = append(s.layers, fsys)
 	names, err := fs.Glob(fsys, "*"+packSuffix)
@@ -58,8 +58,8 @@ func (s *Store) Base(fsys fs.FS) error {
 	return err
 }
 
-// File reads a small file that belongs to no single run, by its slash-separated path, from the store's folder or else from a layer.
-// The error wraps fs.ErrNotExist if none has it.
+// File reads a small file that belongs to no single run, by its slash-separated path, from the store's folder or else
+// from a layer. The error wraps fs.ErrNotExist if none has it.
 func (s *Store) File(name string) ([]byte, error) {
 	data, err := fs.ReadFile(os.DirFS(s.dir), name)
 	for _, layer := range s.layers {
@@ -70,9 +70,9 @@ func (s *Store) File(name string) ([]byte, error) {
 	return data, err
 }
 
-// Get returns the run called id: a complete record if there is one, else the partial one. The error wraps fs.ErrNotExist if
-// there is none, and ErrDamaged if there is only a damaged one, which the next Claim repairs. The record is shared: do
-// not change it.
+// Get returns the run called id: a complete record if there is one, else the partial one. The error wraps
+// fs.ErrNotExist if there is none, and ErrDamaged if there is only a damaged one, which the next Claim repairs. The
+// record is shared: do not change it.
 func (s *Store) Get(id string) (*Record, error) { return s.get(id, whole) }
 
 // Head is Get without evaluations and scalars, which take a hundred times as long to read.
@@ -131,8 +131,8 @@ func (q Query) matches(r *Record) bool {
 		(len(q.Seeds) == 0 || slices.Contains(q.Seeds, r.Seed)) && (r.Complete || !q.Complete)
 }
 
-// Find returns the runs that q selects, ordered by task, method, budget, seed and ID. It skips damaged ones and notes a line about each.
-// The records are shared: do not change them.
+// Find returns the runs that q selects, ordered by task, method, budget, seed and ID. It skips damaged ones and notes a
+// line about each. The records are shared: do not change them.
 func (s *Store) Find(q Query) ([]*Record, error) { return s.find(q, whole) }
 
 // Heads is Find without evaluations and scalars; see Head.

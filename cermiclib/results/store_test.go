@@ -195,7 +195,8 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 	}
 }
 
-// Iterations that take less time than the writing of their record are written several at once; evaluations and checkpoints always.
+// Iterations that take less time than the writing of their record are written several at once; evaluations and
+// checkpoints always.
 func TestShortIterationsWaitForTheNextWriting(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	s.pause = 1e9

@@ -4,8 +4,8 @@ package results
 
 import "cermic/envs"
 
-// Trace is one episode of a stored run with the internals of its explorer: plain data, to be drawn. T is the number of steps
-// and N of agents; agent step (t, i) is at t·N + i.
+// Trace is one episode of a stored run with the internals of its explorer: plain data, to be drawn. T is the number of
+// steps and N of agents; agent step (t, i) is at t·N + i.
 type Trace struct {
 	Task, Method string
 	Frames       int          // trained by the run
@@ -42,8 +42,8 @@ func (in *Trace) Sees(step, agent int) bool {
 	return false
 }
 
-// Visits counts how often a run has visited each cell of the projection that its task declares (envs.Coverer), with its bonus there: plain
-// data, to be drawn.
+// Visits counts how often a run has visited each cell of the projection that its task declares (envs.Coverer), with its
+// bonus there: plain data, to be drawn.
 type Visits struct {
 	Projection envs.Projection
 	Scene      envs.Scene // the world at the start of an episode, to draw them on; empty if it cannot be drawn

@@ -18,7 +18,8 @@ import (
 	"cermic/envs/envtest"
 )
 
-// goldenDir is where recordings are read from: the committed copy or, if there are others, a folder of $CERMIC_GOLDEN_DIR.
+// goldenDir is where recordings are read from: the committed copy or, if there are others, a folder of
+// $CERMIC_GOLDEN_DIR.
 func goldenDir() string {
 	if dir := os.Getenv("CERMIC_GOLDEN_DIR"); dir != "" {
 		dir = filepath.Join(envtest.FromRoot(dir), "benchmarl")

@@ -31,9 +31,9 @@ const (
 	recordedSchema = "benchmarl-curves/1"
 )
 
-// BenchMARL returns the recorded curve of a learner ("mappo", "qmix") on a task ("vmas/balance") as complete records, one
-// a seed: trained by BenchMARL with its own defaults on the dense reward, 60 greedy episodes an evaluation. The method of the records is
-// "BenchMARL" and the learner. The error wraps fs.ErrNotExist if there is no such curve.
+// BenchMARL returns the recorded curve of a learner ("mappo", "qmix") on a task ("vmas/balance") as complete records,
+// one a seed: trained by BenchMARL with its own defaults on the dense reward, 60 greedy episodes an evaluation. The
+// method of the records is "BenchMARL" and the learner. The error wraps fs.ErrNotExist if there is no such curve.
 func BenchMARL(learner, task string) ([]*results.Record, error) {
 	data, err := recorded.ReadFile(recordedDir + learner + "-" + strings.TrimPrefix(task, "vmas/") + recordedSuffix)
 	if err != nil {
@@ -57,8 +57,8 @@ func ImportFile(path string) ([]*results.Record, error) {
 	return Import(data)
 }
 
-// Import reads complete records from a file of another program: marl-eval's format, which BenchMARL writes too, or recorded curves,
-// gzipped or not. NaN, as Python writes it, is a missing value.
+// Import reads complete records from a file of another program: marl-eval's format, which BenchMARL writes too, or
+// recorded curves, gzipped or not. NaN, as Python writes it, is a missing value.
 func Import(data []byte) ([]*results.Record, error) {
 	var err error
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) { // as gzip files begin
@@ -130,7 +130,8 @@ func (c curves) records() (rs []*results.Record, err error) {
 		r := &results.Record{
 			ID:   fmt.Sprintf("benchmarl-%s-%s-%d", c.Algorithm, c.Task, run.Seed),
 			Task: "vmas/" + c.Task, Method: "BenchMARL " + c.Algorithm, Budget: "recorded", Seed: run.Seed, Complete: true,
-			Experiment: settings, Host: results.Host{Backend: "torch", Cores: 1, Seconds: run.Seconds}, Scalars: map[string]results.Points{},
+			Experiment: settings, Scalars: map[string]results.Points{},
+			Host: results.Host{Backend: "torch", Cores: 1, Seconds: run.Seconds},
 		}
 		if err := r.CheckNames(); err != nil {
 			return nil, err
@@ -152,15 +153,16 @@ func (c curves) records() (rs []*results.Record, err error) {
 func readMarlEval(data []byte) (records []*results.Record, err error) {
 	var file marlEval
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("not a file of marl-eval, which nests environment, task, algorithm, seed and step: %w", plain(err))
+		return nil, fmt.Errorf("not a file of marl-eval, which nests environment, task, algorithm, seed and step: %w",
+			plain(err))
 	}
 	for _, env := range slices.Sorted(maps.Keys(file)) {
 		for _, task := range slices.Sorted(maps.Keys(file[env])) {
 			for _, method := range slices.Sorted(maps.Keys(file[env][task])) {
 				runs := file[env][task][method]
 				for i, name := range slices.Sorted(maps.Keys(runs)) {
-					r := &results.Record{ID: "imported", Task: env + "/" + task, Method: method, Seed: seedOf(name, i), Budget: "imported",
-						Complete: true, Scalars: map[string]results.Points{}}
+					r := &results.Record{ID: "imported", Task: env + "/" + task, Method: method, Seed: seedOf(name, i),
+						Budget: "imported", Complete: true, Scalars: map[string]results.Points{}}
 					if err := cmp.Or(r.CheckNames(), importSteps(r, runs[name])); err != nil {
 						return nil, fmt.Errorf("%.80q, %.80q, %.80q: %w", r.Task, method, name, err)
 					}
@@ -177,7 +179,8 @@ func readMarlEval(data []byte) (records []*results.Record, err error) {
 
 // seedOf is the number at the end of a run's name, "seed_3" or "run_3"; without one, the run's place among the others.
 func seedOf(name string, place int) uint64 {
-	n, err := strconv.ParseUint(name[strings.LastIndexFunc(name, func(r rune) bool { return r < '0' || r > '9' })+1:], 10, 64)
+	digits := strings.LastIndexFunc(name, func(r rune) bool { return r < '0' || r > '9' }) + 1
+	n, err := strconv.ParseUint(name[digits:], 10, 64)
 	if err != nil {
 		return uint64(place)
 	}
@@ -218,7 +221,8 @@ func importSteps(r *results.Record, steps map[string]json.RawMessage) error {
 	return nil
 }
 
-// groupsOf returns the returns of a step's groups. BenchMARL also names a task's only group, whose return is the score: it is left out.
+// groupsOf returns the returns of a step's groups. BenchMARL also names a task's only group, whose return is the score:
+// it is left out.
 func groupsOf(step json.RawMessage) (map[string][]float64, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(step, &all); err != nil {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package export writes records in the formats of marl-eval and TensorBoard, and imports runs of marl-eval and BenchMARL.
+// Package export writes records in the formats of marl-eval and TensorBoard, and imports runs of marl-eval and
+// BenchMARL.
 package export
 
 import (
@@ -28,9 +29,10 @@ const (
 	groupSuffix     = "_return" // behind a group's name, as BenchMARL writes it: "adversary_return"
 )
 
-// MarlEval writes records in the format of marl-eval. Every evaluation becomes a step with the scores of its episodes as
-// "return" and, if the task has them, "early_return", "success" and the returns of groups, "adversary_return". The absolute metrics are
-// those of the evaluation with the best mean score. Two records of one task, method and seed are an error that names them.
+// MarlEval writes records in the format of marl-eval. Every evaluation becomes a step with the scores of its episodes
+// as "return" and, if the task has them, "early_return", "success" and the returns of groups, "adversary_return". The
+// absolute metrics are those of the evaluation with the best mean score. Two records of one task, method and seed are
+// an error that names them.
 func MarlEval(records []*results.Record) ([]byte, error) {
 	file := marlEval{}
 	for _, r := range records {
@@ -38,7 +40,8 @@ func MarlEval(records []*results.Record) ([]byte, error) {
 		runs := inner(inner(inner(file, cmp.Or(strings.TrimSuffix(env, "/"), "env")), task), r.Method)
 		seed := fmt.Sprintf("seed_%d", r.Seed)
 		if runs[seed] != nil {
-			return nil, fmt.Errorf("two runs of %s, %s, seed %d, one of them %s: the format has one place for them, so choose a budget or settings", r.Task, r.Method, r.Seed, r.ID)
+			return nil, fmt.Errorf("two runs of %s, %s, seed %d, one of them %s: "+
+				"the format has one place for them, so choose a budget or settings", r.Task, r.Method, r.Seed, r.ID)
 		}
 		var err error
 		if runs[seed], err = marlEvalSteps(r); err != nil {

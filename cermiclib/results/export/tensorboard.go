@@ -29,12 +29,14 @@ const (
 	valueSimple      = 2
 )
 
-// WriteTensorBoard writes a record as a TensorBoard event file, indexed by trained frames: means of every evaluation, "eval/return" and, if
-// the task has them, "eval/early_return" and "eval/success", and every scalar under "train/". Groups of agents have BenchMARL's
-// names: "eval/agent/reward/episode_reward_mean", "collection/agent/reward/…", "train/agent/…". Wall times are 0, so that equal records
-// give equal bytes. TensorBoard expects one folder a run, with a file named events.out.tfevents.<anything>.
+// WriteTensorBoard writes a record as a TensorBoard event file, indexed by trained frames: means of every evaluation,
+// "eval/return" and, if the task has them, "eval/early_return" and "eval/success", and every scalar under "train/".
+// Groups of agents have BenchMARL's names: "eval/agent/reward/episode_reward_mean", "collection/agent/reward/…",
+// "train/agent/…". Wall times are 0, so that equal records give equal bytes. TensorBoard expects one folder a run, with
+// a file named events.out.tfevents.<anything>.
 func WriteTensorBoard(w io.Writer, r *results.Record) error {
-	events := [][]byte{protowire.AppendString(protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType), "brain.Event:2")}
+	version := protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType)
+	events := [][]byte{protowire.AppendString(version, "brain.Event:2")}
 	add := func(tag string, frames int, x float64) { events = append(events, scalarEvent(tag, frames, x)) }
 	for _, e := range r.Evals {
 		add("eval/return", e.Frames, e.Score())
@@ -73,7 +75,8 @@ func wallTime() []byte {
 // scalarEvent encodes one number.
 func scalarEvent(tag string, frames int, x float64) []byte {
 	value := protowire.AppendString(protowire.AppendTag(nil, valueTag, protowire.BytesType), tag)
-	value = protowire.AppendFixed32(protowire.AppendTag(value, valueSimple, protowire.Fixed32Type), math.Float32bits(float32(x)))
+	value = protowire.AppendTag(value, valueSimple, protowire.Fixed32Type)
+	value = protowire.AppendFixed32(value, math.Float32bits(float32(x)))
 	summary := protowire.AppendBytes(protowire.AppendTag(nil, summaryValue, protowire.BytesType), value)
 	event := protowire.AppendVarint(protowire.AppendTag(wallTime(), eventStep, protowire.VarintType), uint64(frames))
 	return protowire.AppendBytes(protowire.AppendTag(event, eventSummary, protowire.BytesType), summary)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package safetensors reads and writes named arrays in the format of Hugging Face (https://github.com/huggingface/safetensors), with a
-// checksum of the whole file in its metadata: eight bytes with the length of the header, a JSON header, the data.
+// Package safetensors reads and writes named arrays in the format of Hugging Face
+// (https://github.com/huggingface/safetensors), with a checksum of the whole file in its metadata: eight bytes with the
+// length of the header, a JSON header, the data.
 package safetensors
 
 import (
@@ -50,8 +51,8 @@ type entry struct {
 	Offsets [2]int `json:"data_offsets"` // from the end of the header
 }
 
-// Write writes tensors in the order of their names, and metadata: equal content gives equal bytes. It adds the key "sha256" to the
-// metadata, which Read checks.
+// Write writes tensors in the order of their names, and metadata: equal content gives equal bytes. It adds the key
+// "sha256" to the metadata, which Read checks.
 func Write(w io.Writer, tensors []Tensor, meta map[string]string) error {
 	tensors = slices.Clone(tensors)
 	slices.SortFunc(tensors, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
