@@ -147,8 +147,9 @@ func TestDamagedCheckpointFallsBackToTheOneBefore(t *testing.T) {
 	if r.Record().Frames != 200 || len(r.Record().Evals) != 1 {
 		t.Errorf("goes on with %+v, want what there was at 200 frames", r.Record())
 	}
-	if text := strings.Join(notes, "\n"); len(notes) != 2 || !strings.Contains(text, "checksum does not match; set aside as "+
-		checkpointFile+".damaged-1") || !strings.Contains(text, "checkpoint before last, at 200 frames") {
+	aside := "checksum does not match; set aside as " + checkpointFile + ".damaged-1"
+	if text := strings.Join(notes, "\n"); len(notes) != 2 || !strings.Contains(text, aside) ||
+		!strings.Contains(text, "checkpoint before last, at 200 frames") {
 		t.Errorf("notes %q", notes)
 	}
 	if err := errors.Join(train(r, func() {}), r.Close()); err != nil {

@@ -39,7 +39,9 @@ func TestAFileIsReplacedAndALinkStaysOne(t *testing.T) {
 func TestAWriteRemovesOldLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	then := time.Now().Add(-2 * time.Hour)
-	for name, age := range map[string]time.Time{"file.0a.tmp": then, "file.0b.tmp": time.Now(), "other.0a.tmp": then, "file.0a": then} {
+	for name, age := range map[string]time.Time{
+		"file.0a.tmp": then, "file.0b.tmp": time.Now(), "other.0a.tmp": then, "file.0a": then,
+	} {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.WriteFile(path, nil, 0o666), os.Chtimes(path, age, age)); err != nil {
 			t.Fatal(err)

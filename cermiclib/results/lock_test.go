@@ -17,7 +17,8 @@ func TestAClaimWaitsForTheOwnerAndThenFindsItsResult(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	owner := claimTest(t, s)
 	me := fmt.Sprintf("process %d on ", os.Getpid())
-	if _, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), false, nil); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), me) {
+	_, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), false, nil)
+	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), me) {
 		t.Errorf("a second claim: %v, want ErrBusy and %q", err, me)
 	}
 	if !s.Training(testID) || !strings.HasPrefix(s.Owner(testID), me) {
@@ -25,7 +26,8 @@ func TestAClaimWaitsForTheOwnerAndThenFindsItsResult(t *testing.T) {
 	}
 	waiting, claimed := make(chan string, 2), make(chan *Run)
 	go func() {
-		r, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), true, func(note string) { waiting <- note })
+		note := func(line string) { waiting <- line }
+		r, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), true, note)
 		if err != nil {
 			t.Error(err)
 		}
@@ -87,7 +89,8 @@ func TestTheOwnerOfADeletedRunWritesNoMore(t *testing.T) {
 	defer second.Close()
 	before := resultOf(t, s.Dir())
 	for _, err := range []error{
-		first.AppendScalars(2, map[string]float64{"loss": 1}), first.AppendEval(Eval{Frames: 2}), first.SaveCheckpoint(Checkpoint{Frames: 2}), first.Finish(Host{}),
+		first.AppendScalars(2, map[string]float64{"loss": 1}), first.AppendEval(Eval{Frames: 2}),
+		first.SaveCheckpoint(Checkpoint{Frames: 2}), first.Finish(Host{}),
 	} {
 		if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "was deleted while the run was trained") {
 			t.Errorf("got %v", err)

@@ -169,8 +169,8 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v\nwant %+v", got, want)
 	}
-	if !got.Complete || got.Frames != testTotal || len(got.Evals) != 3 || len(got.Scalars["loss"]) != 6 || got.Host.Seconds != 1 ||
-		got.Task != "vmas/balance" || got.Seed != 3 || string(got.Experiment) != testExperiment {
+	if !got.Complete || got.Frames != testTotal || len(got.Evals) != 3 || len(got.Scalars["loss"]) != 6 ||
+		got.Host.Seconds != 1 || got.Task != "vmas/balance" || got.Seed != 3 || string(got.Experiment) != testExperiment {
 		t.Errorf("record is %+v", got)
 	}
 	for _, name := range []string{lockFile, previousFile} {
@@ -180,7 +180,8 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 	}
 	for p, evals := range map[part]int{head: 0, brief: 1, whole: 3} {
 		found, err := s.find(Query{}, p)
-		if err != nil || len(found) != 1 || len(found[0].Evals) != evals || found[0].Frames != testTotal || string(found[0].Experiment) != testExperiment {
+		if err != nil || len(found) != 1 || len(found[0].Evals) != evals || found[0].Frames != testTotal ||
+			string(found[0].Experiment) != testExperiment {
 			t.Errorf("part %d is %+v, %v, want %d evaluations", p, found, err, evals)
 		} else if p > head && found[0].Score() != want.Score() {
 			t.Errorf("part %d has the score %g, want %g", p, found[0].Score(), want.Score())
@@ -229,7 +230,7 @@ func TestInterruptedRunsEndByteIdentical(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(snapshots) != 14 {
-		t.Fatalf("%d snapshots, want one before and one after each of 6 iterations, 3 evaluations and 4 checkpoints", len(snapshots))
+		t.Fatalf("%d snapshots, want 1 before and 1 after each of 6 iterations, 3 evaluations, 4 checkpoints", len(snapshots))
 	}
 	for i, snapshot := range snapshots {
 		if partial, err := openTest(t, snapshot).Get(testID); err != nil || partial.Complete || partial.Frames > testTotal {
@@ -357,14 +358,16 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	if again, err := Pack(want); err != nil || !bytes.Equal(again, data) {
 		t.Errorf("packing twice differs, %v", err)
 	}
-	committed := fstest.MapFS{testID + packSuffix: {Data: data}, "README.md": {}, "broken" + packSuffix: {Data: data[:50]}, "other" + packSuffix: {Data: data}}
+	committed := fstest.MapFS{testID + packSuffix: {Data: data}, "README.md": {},
+		"broken" + packSuffix: {Data: data[:50]}, "other" + packSuffix: {Data: data}}
 	s := openTest(t, t.TempDir())
 	var notes []string
 	s.Note = func(note string) { notes = append(notes, note) }
 	if err := s.Base(committed); err != nil || len(notes) != 0 {
 		t.Errorf("notes %q, %v: nothing is read before it is asked for", notes, err)
 	}
-	if heads, err := s.Heads(Query{}); err != nil || len(heads) != 1 || heads[0].Frames != want.Frames || len(heads[0].Evals) != 0 || len(notes) != 2 ||
+	heads, err := s.Heads(Query{})
+	if err != nil || len(heads) != 1 || heads[0].Frames != want.Frames || len(heads[0].Evals) != 0 || len(notes) != 2 ||
 		!strings.Contains(notes[0], "broken") || !strings.Contains(notes[1], "belongs to run "+testID) {
 		t.Errorf("notes %q, %v, want one about the broken record and one about the renamed record", notes, err)
 	}
@@ -372,7 +375,8 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	write(t, s.Dir(), recordFile, []byte("{"))
 	for _, points := range want.Scalars {
 		for i, p := range points {
-			if points[i].Value = digits(p.Value, packedDigits); !sameScalar(points[i].Value, p.Value) || math.Abs(points[i].Value-p.Value) > 1e-4*math.Abs(p.Value) {
+			points[i].Value = digits(p.Value, packedDigits)
+			if x := points[i].Value; !sameScalar(x, p.Value) || math.Abs(x-p.Value) > 1e-4*math.Abs(p.Value) {
 				t.Errorf("%g is packed as %g", p.Value, points[i].Value)
 			}
 		}
@@ -442,9 +446,10 @@ func TestARunIsDeletedUnlessSomebodyTrainsIt(t *testing.T) {
 
 func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 	dir := t.TempDir()
-	r := &Record{ID: "0123456789abcdef", Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1, Complete: true, Frames: 600}
+	r := &Record{ID: testID, Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1, Complete: true, Frames: 600}
 	c := Checkpoint{Frames: 600, Tensors: []safetensors.Tensor{
-		safetensors.New("weights/actor/out/bias", []float32{1, 2}), safetensors.New("weights/actor/adam/out/bias/mean", []float32{3, 4}), safetensors.New("state/fresh", []uint8{1}),
+		safetensors.New("weights/actor/out/bias", []float32{1, 2}), safetensors.New("state/fresh", []uint8{1}),
+		safetensors.New("weights/actor/adam/out/bias/mean", []float32{3, 4}),
 	}}
 	with, err := PackWeights(dir, r, c)
 	if err != nil || with.Weights == "" || r.Weights != "" {
@@ -464,14 +469,16 @@ func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
 		return s
 	}
 	got, err := open().Weights(r.ID)
-	if err != nil || !got.Bare || got.Frames != 600 || len(got.Tensors) != 1 || got.Tensors[0].Name != "weights/actor/out/bias" {
+	if err != nil || !got.Bare || got.Frames != 600 || len(got.Tensors) != 1 ||
+		got.Tensors[0].Name != "weights/actor/out/bias" {
 		t.Fatalf("%+v, %v, want the one variable that is no optimiser's", got, err)
 	}
 	if _, err := open().Checkpoint(r.ID); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a checkpoint to go on from: %v", err)
 	}
 	file := filepath.Join(dir, "weights", r.ID+".safetensors")
-	other, err := EncodeWeights(r, Checkpoint{Frames: 600, Tensors: []safetensors.Tensor{safetensors.New("weights/actor/out/bias", []float32{1, 3})}})
+	c.Tensors[0].Data[0]++
+	other, err := EncodeWeights(r, c)
 	if err != nil || os.WriteFile(file, other, 0o666) != nil {
 		t.Fatal(err)
 	}
