@@ -95,8 +95,8 @@ func checkMeans(t *testing.T, name string, rs []*results.Record, want []string) 
 func TestBenchMARLKnowsItsCurvesByName(t *testing.T) {
 	for _, task := range []string{"balance", "vmas/balance"} {
 		rs, err := BenchMARL("mappo", task)
-		if err != nil || len(rs) != 3 || rs[1].Seed != 1 || rs[0].Task != "vmas/balance" || rs[0].Method != "BenchMARL mappo" ||
-			len(rs[0].Evals[0].Scores) != 60 || !rs[0].Complete || rs[0].Host.Seconds < 1 {
+		if err != nil || len(rs) != 3 || rs[1].Seed != 1 || rs[0].Task != "vmas/balance" ||
+			rs[0].Method != "BenchMARL mappo" || len(rs[0].Evals[0].Scores) != 60 || !rs[0].Complete || rs[0].Host.Seconds < 1 {
 			t.Errorf("%s: %+v, %v", task, rs, err)
 		}
 	}

@@ -32,7 +32,8 @@ func TestFilesOfOtherProgramsAreReadInEveryForm(t *testing.T) {
 			t.Errorf("got %+v, %v", rs, err)
 		}
 	}
-	const curve = `{"schema": "benchmarl-curves/1", "algorithm": "mappo", "task": "balance", "runs": [{"seed": 1, "evals": [{"frames": 6000, "returns": [1, NaN]}]}]}`
+	const curve = `{"schema": "benchmarl-curves/1", "algorithm": "mappo", "task": "balance",
+		"runs": [{"seed": 1, "evals": [{"frames": 6000, "returns": [1, NaN]}]}]}`
 	for _, data := range [][]byte{[]byte(curve), zipped(curve), recordedFile(t)} {
 		rs, err := Import(data)
 		if err != nil || rs[0].Method != "BenchMARL mappo" || rs[0].Task != "vmas/balance" || rs[0].Evals[0].Frames != 6000 {
