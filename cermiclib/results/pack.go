@@ -160,8 +160,9 @@ func decode(text io.Reader, p part) (r *Record, err error) {
 func decodeFields(in *json.Decoder, r *Record, p part) error {
 	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
 		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights}
+	var evals []json.RawMessage // most of them need no decoding
 	if p == brief {
-		fields["evals"] = &r.Evals
+		fields["evals"] = &evals
 	}
 	_, err := in.Token() // the opening brace
 	for err == nil {
@@ -172,12 +173,14 @@ func decodeFields(in *json.Decoder, r *Record, p part) error {
 		name, _ := key.(string)
 		field, ok := fields[name]
 		if !ok {
-			if n := len(r.Evals); n > 0 {
-				r.Evals = []Eval{{Frames: r.Evals[n-1].Frames, Scores: r.Evals[n-1].Scores}}
-			}
-			return nil
+			break
 		}
 		err = in.Decode(field)
+	}
+	if n := len(evals); err == nil && n > 0 {
+		var last Eval
+		err = json.Unmarshal(evals[n-1], &last)
+		r.Evals = []Eval{{Frames: last.Frames, Scores: last.Scores}}
 	}
 	return err
 }
