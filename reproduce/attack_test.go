@@ -225,7 +225,7 @@ func (b battlefield) hostileStore(dir string) {
 	for i, wrong := range []any{filepath.Join(b.folder, "fifo"), "record.json", "/dev/zero", []byte(nil), record[:len(record)/2], []byte(`{"crc":"0","v":{}}`), []byte("{}"), []byte("null")} {
 		run := filepath.Join(dir, fmt.Sprintf("%016x", i))
 		must(os.MkdirAll(run, 0o777))
-		for _, name := range []string{"record.json", "checkpoint.safetensors", "lock.1"} {
+		for _, name := range []string{"record.json", "checkpoint.safetensors", "lock"} {
 			switch wrong := wrong.(type) {
 			case string:
 				must(os.Symlink(wrong, filepath.Join(run, name)))

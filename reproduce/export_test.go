@@ -56,7 +56,7 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 	if want := 1 + len(r.Evals)*len(r.Evals[0].Scores); len(lines) != want || !strings.HasPrefix(lines[1], r.ID+",vmas/balance,") {
 		t.Errorf("%d lines, want %d; the first is %q", len(lines), want, lines[1])
 	}
-	back, err := export.ReadMarlEval(written("marl-eval", "all.json"))
+	back, err := export.Import(written("marl-eval", "all.json"))
 	if err != nil || back[0].Evals[0].Scores[0] != r.Evals[0].Scores[0] {
 		t.Errorf("marl-eval: %+v, %v", back, err)
 	}

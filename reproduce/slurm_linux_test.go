@@ -4,7 +4,6 @@ package main
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -120,13 +119,18 @@ func slowCampaign(store string, more ...string) []string {
 }
 
 // owners are the process ids of the store's runs in training, by run.
-func owners(store string) map[string]int {
+func owners(t *testing.T, store string) map[string]int {
+	t.Helper()
+	st, err := results.Open(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, _ := st.IDs() // none before the first claim
 	out := map[string]int{}
-	locks, _ := filepath.Glob(filepath.Join(store, "*", "lock.*"))
-	for _, path := range locks {
-		var o struct{ PID int }
-		if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, &o) == nil {
-			out[filepath.Base(filepath.Dir(path))] = o.PID
+	for _, id := range ids {
+		var pid int
+		if n, _ := fmt.Sscanf(st.Owner(id), "process %d on", &pid); n == 1 {
+			out[id] = pid
 		}
 	}
 	return out
@@ -143,7 +147,7 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	if out := finish(t, slowCampaign(store, "-on", "slurm", "-bundle", "2")...); !strings.Contains(out, "Submitted batch job") || !strings.Contains(out, "4 runs in 2 tasks") {
 		t.Fatalf("submission:\n%s", out)
 	}
-	waitFor(t, 60*time.Second, "a run", func() bool { return len(owners(store)) > 0 })
+	waitFor(t, 60*time.Second, "a run", func() bool { return len(owners(t, store)) > 0 })
 	slurmSays(t, "scancel", "1")
 	waitFor(t, 30*time.Second, "the end of what was cancelled", func() bool { return slurmSays(t, "squeue", "-h") == "" })
 	out := finish(t, slowCampaign(store, "-on", "slurm", "-bundle", "2")...)
@@ -152,8 +156,8 @@ func TestACampaignOnSlurmSurvivesTheCluster(t *testing.T) {
 	if !found {
 		t.Fatalf("submission after cancelling:\n%s", out)
 	}
-	waitFor(t, 60*time.Second, "a run", func() bool { return len(owners(store)) > 0 })
-	for _, pid := range owners(store) {
+	waitFor(t, 60*time.Second, "a run", func() bool { return len(owners(t, store)) > 0 })
+	for _, pid := range owners(t, store) {
 		if p, err := os.FindProcess(pid); err == nil {
 			_ = p.Kill()
 		}

@@ -48,7 +48,7 @@ func start(ctx context.Context, e Config, st *results.Store, wait bool, watch ..
 	if found := s.stored(id, st); found != nil {
 		return found, nil
 	}
-	if who, _ := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
+	if who := st.Owner(id); who != "" && !wait { // before graphs are compiled for nothing
 		return nil, fmt.Errorf("run %s is being trained by %s: %w", id, who, results.ErrBusy)
 	}
 	if err := Fits(ctx, []Config{e}, 1); err != nil {

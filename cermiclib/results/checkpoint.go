@@ -3,11 +3,15 @@
 package results
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,24 +19,24 @@ import (
 	"cermic/cermiclib/results/safetensors"
 )
 
-// Checkpoint is everything that a run needs to go on as if it had not stopped.
+// Checkpoint is everything that a run needs to continue as if it had not stopped.
 type Checkpoint struct {
 	Frames  int                  // trained so far
-	Tensors []safetensors.Tensor // weights, optimiser moments, environment and carry states
+	Tensors []safetensors.Tensor // weights, optimiser moments, environment and recurrent states
 	Meta    map[string]string    // anything else; keys that start with "run." are reserved
-	Bare    bool                 // Tensors are weights alone, to play with and not to go on from
+	Bare    bool                 // Tensors are weights alone, to act with and not to resume from
 }
 
-// Metadata keys that the store adds. A checkpoint holds the record that led to it, so that it is all that it takes to go on.
+// Metadata keys that the store adds. A checkpoint holds the record that led to it, so that it suffices to resume.
 const (
 	reserved   = "run."
 	metaID     = reserved + "id"
 	metaFrames = reserved + "frames"
-	metaRecord = reserved + "record" // JSON; missing in checkpoints of earlier versions
+	metaRecord = reserved + "record" // JSON
 )
 
-// write stores c and the record that led to it in a new file at path.
-func (c Checkpoint) write(path string, record *Record) error {
+// write writes c and the record that led to it.
+func (c Checkpoint) write(w io.Writer, record *Record) error {
 	text, err := compact(record)
 	if err != nil {
 		return err
@@ -44,44 +48,46 @@ func (c Checkpoint) write(path string, record *Record) error {
 		}
 		meta[key] = value
 	}
-	return writeFile(path, func(w io.Writer) error { return safetensors.Write(w, c.Tensors, meta) })
+	return safetensors.Write(w, c.Tensors, meta)
 }
 
-// readCheckpoint reads the checkpoint of run id at path and the JSON of the record that led to it.
-func readCheckpoint(path, id string) (c Checkpoint, record string, err error) {
+// readCheckpoint reads the checkpoint of run id at path and the record that led to it.
+func readCheckpoint(path, id string) (c Checkpoint, record *Record, err error) {
 	data, err := ReadFile(path, maxFile)
 	if err != nil {
-		return c, "", err
+		return c, nil, err
 	}
 	return parseCheckpoint(data, id)
 }
 
-func parseCheckpoint(data []byte, id string) (c Checkpoint, record string, err error) {
-	var meta map[string]string
-	if c.Tensors, meta, err = safetensors.Read(data); err != nil {
-		return c, "", err
+func parseCheckpoint(data []byte, id string) (c Checkpoint, record *Record, err error) {
+	if c.Tensors, c.Meta, err = safetensors.Read(data); err != nil {
+		return c, nil, err
 	}
-	if meta[safetensors.ChecksumKey] == "" {
-		return c, "", errors.New("the checksum is missing")
+	switch c.Frames, err = strconv.Atoi(c.Meta[metaFrames]); {
+	case c.Meta[safetensors.ChecksumKey] == "":
+		return c, nil, errors.New("the checksum is missing")
+	case c.Meta[metaID] != id:
+		return c, nil, fmt.Errorf("it belongs to run %q", c.Meta[metaID])
+	case err != nil || c.Frames < 0:
+		return c, nil, fmt.Errorf("%s is %q", metaFrames, c.Meta[metaFrames])
 	}
-	if meta[metaID] != id {
-		return c, "", fmt.Errorf("it belongs to run %q", meta[metaID])
+	if record, err = decode(strings.NewReader(c.Meta[metaRecord]), whole); err != nil {
+		return c, nil, err
 	}
-	if c.Frames, err = strconv.Atoi(meta[metaFrames]); err != nil || c.Frames < 0 {
-		return c, "", fmt.Errorf("%s is %q", metaFrames, meta[metaFrames])
-	}
-	record, c.Meta = meta[metaRecord], meta
-	maps.DeleteFunc(c.Meta, func(key, _ string) bool { return strings.HasPrefix(key, reserved) || key == safetensors.ChecksumKey })
+	maps.DeleteFunc(c.Meta, func(key, _ string) bool {
+		return strings.HasPrefix(key, reserved) || key == safetensors.ChecksumKey
+	})
 	return c, record, nil
 }
 
-// Checkpoint returns what the run called id was last saved with, without claiming the run: to look at, not to go on from.
+// Checkpoint returns the last saved state of the run called id without claiming it: to inspect, not to resume from.
 func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 	if err := checkID(id); err != nil {
 		return Checkpoint{}, err
 	}
-	path := filepath.Join(s.dir, id, checkpointFile)
-	c, _, err := readCheckpoint(path, id)
+	file := filepath.Join(s.dir, id, checkpointFile)
+	c, _, err := readCheckpoint(file, id)
 	if err == nil {
 		return c, nil
 	}
@@ -89,7 +95,82 @@ func (s *Store) Checkpoint(id string) (Checkpoint, error) {
 		return previous, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s is damaged: %w; remove its folder to train the run anew", path, err)
+		err = fmt.Errorf("%s is damaged: %w; remove its folder to train the run anew", file, err)
 	}
 	return Checkpoint{}, err
+}
+
+// Parts of the names of variables in a checkpoint, and of weights files.
+const (
+	weightsMark   = "weights/"     // begins the name of a variable
+	optimiserPart = "/adam/"       // within the name of an optimiser's variable
+	weightsSuffix = ".safetensors" // ends the name of a file in the folder weights
+)
+
+// Weights returns what the run called id has learned, to act with: its checkpoint or else the file
+// weights/<ID>.safetensors beside its packed record, whose hash that record names. The error wraps fs.ErrNotExist if
+// there is neither.
+func (s *Store) Weights(id string) (Checkpoint, error) {
+	c, err := s.Checkpoint(id)
+	packed, ok := s.base[id]
+	if !errors.Is(err, fs.ErrNotExist) || !ok {
+		return c, err
+	}
+	top, failed := packed.read[head]()
+	if failed != nil || top.Weights == "" {
+		return c, err
+	}
+	name := path.Join(weightsMark, id+weightsSuffix)
+	data, err := fs.ReadFile(packed.fsys, name)
+	if err != nil {
+		return c, err
+	}
+	if digest(data) != top.Weights {
+		return c, fmt.Errorf("%s is not what its record names: %w", name, ErrDamaged)
+	}
+	tensors, _, err := safetensors.Read(data)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w: %w", name, err, ErrDamaged)
+	}
+	for i := range tensors {
+		tensors[i].Name = weightsMark + tensors[i].Name
+	}
+	return Checkpoint{Frames: top.Frames, Tensors: tensors, Bare: true}, nil
+}
+
+// EncodeWeights is a safetensors file of the weights in checkpoint c of run r, without the states of optimisers and
+// environments. Names of variables are paths: "actor/layer_0/weights".
+func EncodeWeights(r *Record, c Checkpoint) ([]byte, error) {
+	var weights []safetensors.Tensor
+	for _, t := range c.Tensors {
+		if name, ok := strings.CutPrefix(t.Name, weightsMark); ok && !Optimiser(t.Name) {
+			t.Name = name
+			weights = append(weights, t)
+		}
+	}
+	var b bytes.Buffer
+	meta := map[string]string{"run": r.ID, "task": r.Task, "method": r.Method,
+		"seed": strconv.FormatUint(r.Seed, 10), "frames": strconv.Itoa(c.Frames)}
+	err := safetensors.Write(&b, weights, meta)
+	return b.Bytes(), err
+}
+
+// Optimiser reports whether the path of a variable is one of an optimiser.
+func Optimiser(path string) bool { return strings.Contains(path, optimiserPart) }
+
+// PackWeights writes the weights of c to weights/<ID>.safetensors below folder dir and returns a copy of r with their
+// hash.
+func PackWeights(dir string, r *Record, c Checkpoint) (*Record, error) {
+	data, err := EncodeWeights(r, c)
+	if err != nil {
+		return nil, err
+	}
+	with := *r
+	with.Weights = digest(data)
+	return &with, CreateFile(filepath.Join(dir, weightsMark, r.ID+weightsSuffix), data)
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

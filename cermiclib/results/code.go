@@ -5,71 +5,58 @@ package results
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io/fs"
 )
 
-// OtherCode returns the head of a run whose settings are those of experiment, a canonical JSON, but for the code of a task or a method that
-// somebody has written into a program of their own, as into a cell; nil if there is none or the experiment has no such code. Of several
-// it is a complete one, if there is any.
-func (s *Store) OtherCode(experiment []byte) (*Record, error) {
-	own, has := withoutCode(experiment)
-	if !has {
+// OtherCode returns the head of a run that differs from experiment, a canonical JSON, only in the code of a task or
+// method that a notebook defines. It prefers a complete one. It returns nil if there is none, or if the experiment has
+// no such code.
+func (s *Store) OtherCode(experiment []byte) (found *Record, err error) {
+	own, ok := withoutCode(experiment)
+	if !ok {
 		return nil, nil
 	}
-	ids, err := s.IDs()
-	if err != nil {
-		return nil, err
-	}
-	var found *Record
-	for _, id := range ids {
-		r, err := s.Head(id)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if other, has := withoutCode(r.Experiment); has && bytes.Equal(own, other) && !bytes.Equal(r.Experiment, experiment) {
-			if r.Complete {
-				return r, nil
-			}
+	heads, err := s.Heads(Query{})
+	for _, r := range heads {
+		other, ok := withoutCode(r.Experiment)
+		if ok && bytes.Equal(own, other) && !bytes.Equal(r.Experiment, experiment) && (found == nil || r.Complete) {
 			found = r
 		}
 	}
-	return found, nil
+	return found, err
 }
 
-// withoutCode is an experiment without the hashes of its code, and whether it has any.
-func withoutCode(experiment []byte) (text []byte, has bool) {
+// withoutCode removes the hashes of code from an experiment; ok is false if it has none.
+func withoutCode(experiment []byte) (text []byte, ok bool) {
 	if !bytes.Contains(experiment, []byte(`"code":`)) {
 		return nil, false
 	}
 	d := json.NewDecoder(bytes.NewReader(experiment))
 	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil {
+	if d.Decode(&v) != nil || !removeCode(v) {
 		return nil, false
 	}
-	has = removeCode(v)
 	text, err := json.Marshal(v)
-	return text, has && err == nil
+	return text, err == nil
 }
 
+// removeCode deletes the field "code" of each configuration in v, and reports whether there was one.
 func removeCode(v any) (found bool) {
+	var inner []any
 	switch v := v.(type) {
 	case map[string]any:
-		if _, isConfig := v["kind"]; isConfig && v["code"] != nil {
+		if v["kind"] != nil && v["code"] != nil {
 			delete(v, "code")
 			found = true
 		}
-		for _, inner := range v {
-			found = removeCode(inner) || found
+		for _, x := range v {
+			inner = append(inner, x)
 		}
 	case []any:
-		for _, inner := range v {
-			found = removeCode(inner) || found
-		}
+		inner = v
+	}
+	for _, x := range inner {
+		found = removeCode(x) || found
 	}
 	return found
 }

@@ -25,10 +25,10 @@ func Example() {
 		panic(err)
 	}
 	fmt.Println(len(found), "runs in an empty store")
-	for _, g := range results.Groups([]*results.Record{
-		{ID: "a", Task: "vmas/balance", Method: "mappo", Seed: 1, Evals: []results.Eval{{Frames: 6000, Scores: []float64{40, 60}}}},
-		{ID: "b", Task: "vmas/balance", Method: "mappo", Seed: 2, Evals: []results.Eval{{Frames: 6000, Scores: []float64{70, 70}}}},
-	}) {
+	run := func(id string, seed uint64, scores ...float64) *results.Record {
+		return &results.Record{ID: id, Task: "vmas/balance", Method: "mappo", Seed: seed, Evals: []results.Eval{{Scores: scores}}}
+	}
+	for _, g := range results.Groups([]*results.Record{run("a", 1, 40, 60), run("b", 2, 70, 70)}) {
 		for _, r := range g.Runs {
 			fmt.Println(g.Label, "seed", r.Seed, "scores", r.Score())
 		}

@@ -3,69 +3,194 @@
 package results
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
-
-	"cermic/cermiclib/results/lease"
+	"time"
 )
 
-// tempSuffix ends the names of files that are being written.
-const tempSuffix = lease.Temporary
+// Size limits in bytes, far above genuine files. The largest of these are checkpoints with a replay buffer.
+const (
+	maxFile = 16 << 30 // of a file that is read whole
+	maxPack = 64 << 20 // of a packed record, unpacked
+)
 
-// replaceBy makes path hold what write writes, at once and durably: a reader, or a machine that loses power, sees the old
-// file or the new one. It goes by way of temp, another file in the same folder, which nobody else may be writing.
-func replaceBy(temp, path string, write func(io.Writer) error) error {
-	if err := writeFile(temp, write); err != nil {
-		return err
+// ReadFile reads a regular file of at most limit bytes. It refuses anything else, such as a pipe, before opening it.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder, want a file", path)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file (%s)", path, info.Mode().Type())
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%s has %d bytes, more than the %d that such a file may have", path, info.Size(), limit)
 	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
+	return os.ReadFile(path)
 }
 
-// writeFile makes a file durable, or leaves none.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
+// Inflate unpacks a single gzip stream to at most limit bytes.
+func Inflate(data []byte, limit int64) (text []byte, err error) {
+	in := bytes.NewReader(data)
+	z, err := gzip.NewReader(in)
+	if err == nil {
+		z.Multistream(false)
+		text, err = io.ReadAll(io.LimitReader(z, limit+1)) // reads on to gzip's own checksum
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the gzip file is damaged: %w", err)
+	case int64(len(text)) > limit:
+		return nil, fmt.Errorf("the gzip file unpacks to more than the %d bytes that such a file may have", limit)
+	case in.Len() > 0:
+		return nil, fmt.Errorf("%d bytes follow the gzip file's end", in.Len())
+	}
+	return text, nil
+}
+
+// CreateFile is WriteFile after making the folder of path.
+func CreateFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return diskError(path, err)
 	}
-	err = write(f)
-	if err == nil {
+	return WriteFile(path, data)
+}
+
+// WriteFile replaces the content of a file atomically and durably: after an error, a crash or a loss of power the file
+// is the old or the new one. It follows a link to the file behind it, and writes to a pipe or a device directly.
+// Several processes may write a file at once.
+func WriteFile(path string, data []byte) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, data, 0o666)
+	}
+	_ = removeTemps(filepath.Dir(path), filepath.Base(path)+".", time.Hour)
+	temp, err := writeTemp(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return rename(temp, path)
+}
+
+// tempSuffix ends the names of unfinished files.
+const tempSuffix = ".tmp"
+
+// removeTemps removes the temporary files that dead processes left in a folder: those whose names begin with prefix,
+// and that are older than age unless it is 0.
+func removeTemps(dir, prefix string, age time.Duration) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), tempSuffix) {
+			continue
+		}
+		if info, failed := e.Info(); age == 0 || failed == nil && time.Since(info.ModTime()) > age {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// writeTemp writes a durable temporary file beside path and returns its name. After an error there is none.
+func writeTemp(path string, write func(io.Writer) error) (temp string, err error) {
+	temp = fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), tempSuffix)
+	f, err := os.Create(temp) // with the permissions of the umask, unlike os.CreateTemp
+	if err != nil {
+		return "", diskError(path, err)
+	}
+	if err = write(f); err == nil {
 		err = f.Sync()
 	}
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
 	if err != nil {
-		_ = os.Remove(path) // gives the space back; the error that counts is the one above
+		_ = os.Remove(temp) // frees its space; err is the error to report
+		return "", diskError(path, err)
+	}
+	return temp, nil
+}
+
+// rename renames a temporary file to path, durably where the system can do that.
+func rename(temp, path string) error {
+	if err := os.Rename(temp, path); err != nil {
+		_ = os.Remove(temp)
+		return diskError(path, err)
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
 		return diskError(path, err)
 	}
 	return nil
 }
 
-// syncDir makes renames in dir durable, where the system can do that.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return diskError(dir, err)
-	}
-	return nil
-}
-
-// diskError adds what to do when the disk is full; every write to a run passes here.
+// diskError adds to an error what to do about a full disk or a missing permission.
 func diskError(path string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("the disk is full at %s; everything up to the last checkpoint is kept, free some space and start "+
-			"again: %w", path, syscall.ENOSPC)
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("the disk is full at %s; earlier files are kept, free some space and start again: %w",
+			path, syscall.ENOSPC)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s cannot be written; choose another folder, or share it with a common group and umask 002: %w",
+			path, fs.ErrPermission)
 	}
 	return err
+}
+
+// A sealed file is {"crc":"9f3a12bc","v":{…}} and a line feed: JSON with a CRC-32C of the bytes of v.
+const (
+	sealHead = `{"crc":"%08x","v":`
+	sealTail = "}\n"
+)
+
+// seal encodes v as the content of a sealed file.
+func seal(v any) ([]byte, error) {
+	body, err := compact(v)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(fmt.Appendf(nil, sealHead, crc(body)), body...), sealTail...), nil
+}
+
+// unseal returns the bytes of v; ok is false if a single bit is wrong.
+func unseal(data []byte) (body []byte, ok bool) {
+	head := len(fmt.Sprintf(sealHead, 0))
+	if len(data) < head+len(sealTail) {
+		return nil, false
+	}
+	body = data[head : len(data)-len(sealTail)]
+	return body, string(data[:head]) == fmt.Sprintf(sealHead, crc(body)) && bytes.HasSuffix(data, []byte(sealTail))
+}
+
+func crc(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) }
+
+// compact is json.Marshal without the escapes for HTML, so that an experiment is stored byte for byte.
+func compact(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Group is the runs of one experiment, which differ in nothing but their seeds: one cell of a table, one line of a figure.
+// Group is the runs of one experiment, which differ only in their seeds: one cell of a table, one line of a figure.
 type Group struct {
-	Label  string    // under which they are shown
+	Label  string    // shown name
 	Method string    // registered method of which the experiment is a variant; empty: only Label names it
 	Runs   []*Record // in ascending order of seeds
 }
@@ -21,13 +21,14 @@ type Group struct {
 func (g Group) Check() error {
 	for i, r := range g.Runs[min(1, len(g.Runs)):] {
 		if r.Seed == g.Runs[i].Seed {
-			return fmt.Errorf("two runs of %s on %s have seed %d, %s and %s: a mean counts every seed once", g.Label, r.Task, r.Seed, g.Runs[i].ID, r.ID)
+			return fmt.Errorf("two runs of %s on %s have seed %d, %s and %s: a mean counts every seed once",
+				g.Label, r.Task, r.Seed, g.Runs[i].ID, r.ID)
 		}
 	}
 	return nil
 }
 
-// Scores are those of the runs' last evaluations, one a seed; runs that were not evaluated yet have none.
+// Scores are those of the runs' last evaluations, one a seed, without runs that have no evaluation yet.
 func (g Group) Scores() (out []float64, err error) {
 	for _, r := range g.Runs {
 		if len(r.Evals) > 0 {
@@ -37,8 +38,8 @@ func (g Group) Scores() (out []float64, err error) {
 	return out, g.Check()
 }
 
-// Groups puts records of the same experiment together, in the order in which the experiments first appear, under the label of their
-// first record. Of records of one run the last one counts.
+// Groups groups records by experiment, in the order in which the experiments first appear, under the label of their
+// first record. Of several records of one run it keeps the last.
 func Groups(rs []*Record) []Group {
 	var out []Group
 	at := map[string]int{}
@@ -50,15 +51,17 @@ func Groups(rs []*Record) []Group {
 			at[key], out = i, append(out, Group{Label: r.Method})
 		}
 		g := &out[i]
-		// Seeds are compared, too, as other programs' runs may all have one ID.
-		g.Runs = slices.DeleteFunc(g.Runs, func(o *Record) bool { return r.ID != "" && o.ID == r.ID && o.Seed == r.Seed })
+		// All runs of another program may have one ID, so seeds count, too.
+		g.Runs = slices.DeleteFunc(g.Runs, func(o *Record) bool {
+			return r.ID != "" && o.ID == r.ID && o.Seed == r.Seed
+		})
 		g.Runs = append(g.Runs, r)
 		slices.SortStableFunc(g.Runs, func(a, b *Record) int { return cmp.Compare(a.Seed, b.Seed) })
 	}
 	return out
 }
 
-// Flat are the runs of all groups, each under its group's label.
+// Flat returns copies of the runs of all groups, each under its group's label.
 func Flat(gs []Group) (out []*Record) {
 	for _, g := range gs {
 		for _, r := range g.Runs {
@@ -70,11 +73,11 @@ func Flat(gs []Group) (out []*Record) {
 	return out
 }
 
-// SameExperiment reports whether two runs differ in nothing but their seeds.
+// SameExperiment reports whether two runs differ only in their seeds.
 func (r *Record) SameExperiment(o *Record) bool { return r.identity() == o.identity() }
 
-// identity is what runs of one experiment have in common: its canonical JSON without the seed and, of forks, without the ID of the
-// parent, which its own settings and the fork's stand for. Runs of other programs have nothing but their names.
+// identity is the canonical JSON of an experiment without its seed. A fork's is without the ID of its parent, too,
+// since the settings of both are there. Runs of other programs have only their names.
 func (r *Record) identity() string {
 	var e map[string]json.RawMessage
 	if len(r.Experiment) == 0 || json.Unmarshal(r.Experiment, &e) != nil {
@@ -86,7 +89,7 @@ func (r *Record) identity() string {
 		for _, f := range forks {
 			delete(f, "parent")
 		}
-		e["forks"], _ = json.Marshal(forks) // of what was JSON
+		e["forks"], _ = json.Marshal(forks) // it was JSON
 	}
 	text, _ := json.Marshal(e) // sorted by key
 	return r.Task + "\n" + string(text)

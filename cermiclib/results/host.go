@@ -12,16 +12,17 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/cpu"
 )
 
-// CollectHost says where the calling program runs: the commit it was built from, or else that of the working directory,
-// the versions of Go and GoMLX, the processor, and the GPU if backend is one. backend is the name of the one that trains. What cannot be found out
-// stays empty; Seconds and Sources are for the caller to fill.
+// CollectHost describes the calling program and its machine; backend is the name of the one that trains. Unknown fields
+// stay empty; Seconds and Sources are left to the caller.
 func CollectHost(backend string) Host {
 	h := Host{Go: runtime.Version(), Backend: backend, ISA: instructionSet(), Cores: runtime.NumCPU()}
 	h.CPU, h.Model = processor()
-	if strings.HasPrefix(backend, "xla:cuda") {
-		h.GPU = gpu()
+	if strings.HasPrefix(backend, "xla:cuda") { // XLA uses the first GPU
+		h.GPU = firstLine("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {
@@ -38,17 +39,17 @@ func CollectHost(backend string) Host {
 			}
 		}
 	}
-	if h.Commit == "" {
-		h.Commit = workingCommit()
+	if h.Commit == "" { // `go run` and notebooks build programs without a commit
+		h.Commit = firstLine("git", "rev-parse", "HEAD")
 	}
 	return h
 }
 
-// gpu is the name of the first NVIDIA GPU, which XLA uses, by the word of its driver's tool; empty where that does not answer.
-func gpu() string {
+// firstLine is the first line that a command prints, empty if it fails.
+func firstLine(command string, args ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name", "--format=csv,noheader").Output()
+	out, err := exec.CommandContext(ctx, command, args...).Output()
 	if err != nil {
 		return ""
 	}
@@ -56,24 +57,13 @@ func gpu() string {
 	return strings.TrimSpace(first)
 }
 
-// workingCommit asks git about the working directory: programs that `go run` or a notebook builds carry no commit.
-func workingCommit() string {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	head, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(head))
-}
-
-// processor returns the name of the first processor where Linux tells it, else the architecture, and its family and model, empty where Linux does
-// not tell: makers sell several under one name, and the bits of a result may differ between them.
+// processor returns the name, and the family and model, of the first processor as Linux lists it, elsewhere the
+// architecture. One name may cover several models, whose results may differ in their bits.
 func processor() (name, model string) {
 	entries := map[string]string{}
 	if f, err := os.Open("/proc/cpuinfo"); err == nil {
 		defer f.Close()
-		for in := bufio.NewScanner(f); in.Scan() && in.Text() != ""; { // an empty line ends the first one
+		for in := bufio.NewScanner(f); in.Scan() && in.Text() != ""; { // an empty line ends the first processor
 			key, value, _ := strings.Cut(in.Text(), ":")
 			entries[strings.TrimSpace(key)] = strings.TrimSpace(value)
 		}
@@ -82,4 +72,36 @@ func processor() (name, model string) {
 		model = "family " + family + ", model " + number
 	}
 	return cmp.Or(entries["model name"], runtime.GOARCH), model
+}
+
+// ISAFlag, in the environment variable XLA_FLAGS, caps the instruction set of XLA's CPU compiler.
+const ISAFlag = "--xla_cpu_max_isa="
+
+// instructionSet is the widest vector instruction set of this processor that affects the bits of a result, "AVX512" or
+// "AVX2" for example, or a narrower one if XLA_FLAGS caps it; empty on processors of another kind.
+func instructionSet() string {
+	limit := ""
+	for _, flag := range strings.Fields(os.Getenv("XLA_FLAGS")) {
+		if isa, ok := strings.CutPrefix(flag, ISAFlag); ok {
+			limit = isa
+		}
+	}
+	for _, set := range []struct { // the widest first, by the names of XLA's flag
+		name      string
+		available bool
+	}{
+		{"AVX512", cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW},
+		{"AVX2", cpu.X86.HasAVX2 && cpu.X86.HasFMA},
+		{"AVX", cpu.X86.HasAVX},
+		{"SSE4_2", cpu.X86.HasSSE42},
+		{"NEON", cpu.ARM64.HasASIMD},
+	} {
+		if limit == set.name {
+			limit = ""
+		}
+		if set.available && limit == "" {
+			return set.name
+		}
+	}
+	return ""
 }

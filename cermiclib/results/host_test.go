@@ -27,11 +27,14 @@ func TestHostNamesProgramAndMachine(t *testing.T) {
 
 func TestHostNamesTheGPUThatTrains(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "nvidia-smi"), []byte("#!/bin/sh\nprintf 'NVIDIA X1\\nNVIDIA X2\\n'\n"), 0o755); err != nil {
+	script := []byte("#!/bin/sh\nprintf 'NVIDIA X1\\nNVIDIA X2\\n'\n")
+	if err := os.WriteFile(filepath.Join(bin, "nvidia-smi"), script, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	for backend, want := range map[string]string{"xla:cuda": "NVIDIA X1", "xla:cuda,tf32": "NVIDIA X1", "xla:cpu": "", "go": ""} {
+	for backend, want := range map[string]string{
+		"xla:cuda": "NVIDIA X1", "xla:cuda,tf32": "NVIDIA X1", "xla:cpu": "", "go": "",
+	} {
 		if got := CollectHost(backend).GPU; got != want {
 			t.Errorf("with %s the GPU is %q, want %q", backend, got, want)
 		}

@@ -5,19 +5,21 @@ package results
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strconv"
+	"sync"
 )
 
-// packSuffix ends the name of a packed record; the rest is its ID.
+// packSuffix ends the name of a packed record, <ID>.json.gz.
 const packSuffix = ".json.gz"
 
-// Pack returns a complete record as one gzipped JSON object, to be kept under version control as <ID>.json.gz and read
-// through Store.Base. Scores are kept as they are, scalars to five digits and by columns. Equal records give equal
-// bytes.
+// Pack encodes a complete record as one gzipped JSON object, to be kept under version control as <ID>.json.gz and read
+// through Store.Base. Scores are exact, scalars have five digits. Equal records give equal bytes.
 func Pack(r *Record) ([]byte, error) {
 	if !r.Complete {
 		return nil, fmt.Errorf("run %s is not complete", r.ID)
@@ -43,12 +45,23 @@ func Pack(r *Record) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// WritePack packs r into folder dir, which is made if need be, and returns the path.
+func WritePack(dir string, r *Record) (string, error) {
+	data, err := Pack(r)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, r.ID+packSuffix)
+	return path, CreateFile(path, data)
+}
+
 // Digits of scalars in packed records: now, and in older ones.
 const packedDigits, packedDigitsOnce = 5, 6
 
-// SameScalar reports whether two scalars are the same in packed records, of which one or both may come.
-func SameScalar(a, b float64) bool {
-	return digits(a, packedDigits) == digits(b, packedDigits) || digits(a, packedDigitsOnce) == digits(b, packedDigitsOnce)
+// sameScalar reports whether two scalars are equal as far as packed records keep them.
+func sameScalar(a, b float64) bool {
+	return digits(a, packedDigits) == digits(b, packedDigits) ||
+		digits(a, packedDigitsOnce) == digits(b, packedDigitsOnce)
 }
 
 // digits rounds v to n significant digits.
@@ -60,20 +73,21 @@ func digits(v float64, n int) float64 {
 	return short
 }
 
-// Unpack reads what Pack wrote. Damage is an error that wraps ErrDamaged.
-func Unpack(data []byte) (*Record, error) {
-	text, rest, err := Inflate(data, maxPack)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
-	}
-	if rest > 0 {
-		return nil, fmt.Errorf("%d bytes follow the record: %w", rest, ErrDamaged)
-	}
-	return unpacked(decode(text))
-}
+// Unpack decodes a packed record. Damage is an error that wraps ErrDamaged.
+func Unpack(data []byte) (*Record, error) { return unpack(data, whole) }
 
-// unpacked refuses what is no complete record.
-func unpacked(r *Record, err error) (*Record, error) {
+// unpack decodes a part of a packed record. For less than the whole it stops before the checksum at the end.
+func unpack(data []byte, p part) (r *Record, err error) {
+	var text io.Reader
+	if p == whole {
+		data, err = Inflate(data, maxPack)
+		text = bytes.NewReader(data)
+	} else {
+		text, err = gzip.NewReader(bytes.NewReader(data))
+	}
+	if err == nil {
+		r, err = decode(io.LimitReader(text, maxPack), p)
+	}
 	if err == nil && !r.Complete {
 		err = errors.New("it is not a complete record of a run")
 	}
@@ -83,33 +97,90 @@ func unpacked(r *Record, err error) (*Record, error) {
 	return r, nil
 }
 
-// unpackHead reads a packed record up to its evaluations.
-func unpackHead(data []byte) (*Record, error) { return unpackUntil(data, "evals") }
+// packed is a packed record in a read-only layer. Each part of it is decoded at most once.
+type packed struct {
+	fsys fs.FS
+	read map[part]func() (*Record, error)
+}
 
-// unpackBrief reads a packed record up to its scalars, and keeps of its evaluations the last.
-func unpackBrief(data []byte) (*Record, error) {
-	r, err := unpackUntil(data, "scalars")
+func newPacked(fsys fs.FS, name string) packed {
+	read := map[part]func() (*Record, error){}
+	for _, p := range []part{head, brief, whole} {
+		read[p] = sync.OnceValues(func() (*Record, error) {
+			data, err := fs.ReadFile(fsys, name)
+			if err != nil {
+				return nil, err
+			}
+			r, err := unpack(data, p)
+			if err == nil && r.ID+packSuffix != name {
+				err = fmt.Errorf("it belongs to run %s: %w", r.ID, ErrDamaged)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			return r, nil
+		})
+	}
+	return packed{fsys, read}
+}
+
+// part says how much of a record is decoded. Scalars take most of the time.
+type part int
+
+const (
+	head  part = iota // without evaluations and scalars
+	brief             // without scalars, and of the evaluations only the frames and scores of the last
+	whole
+)
+
+// decode reads a part of a record's JSON.
+func decode(text io.Reader, p part) (r *Record, err error) {
+	r = &Record{}
+	if p == whole {
+		var data []byte
+		if data, err = io.ReadAll(text); err == nil {
+			err = json.Unmarshal(data, r)
+		}
+	} else {
+		err = decodeFields(json.NewDecoder(text), r, p)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return r.brief(), nil
+	if r.Scalars == nil {
+		r.Scalars = map[string]Points{}
+	}
+	if err := checkID(r.ID); err != nil {
+		return nil, err
+	}
+	return r, r.CheckNames()
 }
 
-// unpackUntil reads a packed record up to a field.
-func unpackUntil(data []byte, last string) (*Record, error) {
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+// decodeFields decodes the fields in front of the evaluations or scalars.
+func decodeFields(in *json.Decoder, r *Record, p part) error {
+	fields := map[string]any{"id": &r.ID, "task": &r.Task, "method": &r.Method, "budget": &r.Budget, "seed": &r.Seed,
+		"complete": &r.Complete, "frames": &r.Frames, "experiment": &r.Experiment, "host": &r.Host, "weights": &r.Weights}
+	var evals []json.RawMessage // most of them need no decoding
+	if p == brief {
+		fields["evals"] = &evals
 	}
-	return unpacked(decodeUntil(io.LimitReader(z, maxPack), last))
-}
-
-// WritePack packs r into folder dir, which is made if need be, and returns the path.
-func WritePack(dir string, r *Record) (string, error) {
-	data, err := Pack(r)
-	if err != nil {
-		return "", err
+	_, err := in.Token() // the opening brace
+	for err == nil {
+		var key json.Token
+		if key, err = in.Token(); err != nil {
+			break
+		}
+		name, _ := key.(string)
+		field, ok := fields[name]
+		if !ok {
+			break
+		}
+		err = in.Decode(field)
 	}
-	path := filepath.Join(dir, r.ID+packSuffix)
-	return path, CreateFile(path, data)
+	if n := len(evals); err == nil && n > 0 {
+		var last Eval
+		err = json.Unmarshal(evals[n-1], &last)
+		r.Evals = []Eval{{Frames: last.Frames, Scores: last.Scores}}
+	}
+	return err
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// ProcessorSeconds is the time that all cores together have spent on this process, to the microsecond.
+// ProcessorSeconds is the processor time that this process has used on all cores, to the microsecond.
 func ProcessorSeconds() (float64, error) {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0, fmt.Errorf("processor time is not known: %w", err)
+		return 0, fmt.Errorf("processor time is unknown: %w", err)
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds(), nil
 }

@@ -4,11 +4,9 @@
 
 package results
 
-import (
-	"errors"
-)
+import "errors"
 
-// ProcessorSeconds is the time that all cores together have spent on this process; it is asked of Linux alone.
+// ProcessorSeconds is an error: only Linux has it.
 func ProcessorSeconds() (float64, error) {
 	return 0, errors.New("processor time is known on Linux alone")
 }

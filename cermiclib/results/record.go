@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package results is what a run leaves behind: raw scores and scalars, on disk and in memory. It reads without GoMLX, so
-// results can be looked at anywhere. Means, intervals and tables are computed on reading, never stored.
+// Package results stores runs: raw scores and scalars, and checkpoints to resume from. Means, intervals and tables are
+// computed on reading, never stored. The package needs no GoMLX, so results can be read on any machine.
 package results
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"unicode"
 )
 
 // Record is one run: one experiment with one seed.
@@ -22,23 +25,24 @@ type Record struct {
 	Frames     int               `json:"frames"`            // trained so far
 	Experiment json.RawMessage   `json:"experiment"`        // complete, including every default
 	Host       Host              `json:"host"`              //
-	Weights    string            `json:"weights,omitempty"` // SHA-256 of the file of weights that a packed record brings along; see Store.Weights
+	Weights    string            `json:"weights,omitempty"` // SHA-256 of the file that Store.Weights reads
 	Evals      []Eval            `json:"evals"`             // in order of Frames
 	Scalars    map[string]Points `json:"scalars"`           // losses, consistency, Psi moments, intrinsic reward, …
 }
 
-// Host says where and with what a run was trained. It never enters the ID.
+// Host says where and with what a run was trained. It never enters the ID. A field is empty if it is unknown or newer
+// than the record.
 type Host struct {
 	Commit  string  `json:"commit,omitempty"`
-	Dirty   bool    `json:"dirty,omitempty"`   // the sources are not those of Commit; in records without Sources: some tracked file was not
-	Sources string  `json:"sources,omitempty"` // hash of what training was compiled from, see experiment.SourcesOf, or SeveralSources; empty if unknown
+	Dirty   bool    `json:"dirty,omitempty"`   // the sources differ from Commit; without Sources: a tracked file did
+	Sources string  `json:"sources,omitempty"` // hash, see experiment.SourcesOf, or SeveralSources
 	Go      string  `json:"go,omitempty"`
 	GoMLX   string  `json:"gomlx,omitempty"`
 	Backend string  `json:"backend,omitempty"`
 	CPU     string  `json:"cpu,omitempty"`
-	Model   string  `json:"model,omitempty"` // of the processor, since one name may cover several: "family 25, model 17"; empty where not known or of before it was kept
-	ISA     string  `json:"isa,omitempty"`   // instruction set that the backend may use: "AVX512", "AVX2"; empty in records of before it was kept
-	GPU     string  `json:"gpu,omitempty"`   // that trained: "NVIDIA H200"; empty where the processor did
+	Model   string  `json:"model,omitempty"` // of the processor, "family 25, model 17": one name may cover several
+	ISA     string  `json:"isa,omitempty"`   // widest instruction set that the backend may use: "AVX512", "AVX2"
+	GPU     string  `json:"gpu,omitempty"`   // "NVIDIA H200"; empty if the processor trained
 	Cores   int     `json:"cores,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"` // wall time of training, summed over resumes
 }
@@ -46,21 +50,23 @@ type Host struct {
 // SeveralSources is Host.Sources of a run that was stopped and resumed by a program with other sources.
 const SeveralSources = "several"
 
-// Eval is one evaluation, greedy unless its budget says otherwise: raw score of every episode under the benchmark's own metric.
+// Eval is one evaluation, greedy unless its budget says otherwise: raw score of every episode under the benchmark's own
+// metric.
 type Eval struct {
 	Frames  int       `json:"frames"`            // trained when evaluated
 	Scores  []float64 `json:"scores"`            // one an episode
-	Early   []float64 `json:"early,omitempty"`   // score of their first steps, envs.Spec.Early, where the task asks for it
+	Early   []float64 `json:"early,omitempty"`   // scores of the first steps, if the task asks for them (envs.Spec.Early)
 	Sparse  []float64 `json:"sparse,omitempty"`  // sparse return of the same episodes, mean over agents
-	Success []float64 `json:"success,omitempty"` // 1 where the success condition was met; none if the task has no such condition
+	Success []float64 `json:"success,omitempty"` // 1 where the success condition was met; empty if the task has none
 	Lengths []int     `json:"lengths,omitempty"` // steps until the episode ended
 
-	// Groups are returns of the same episodes for each group of agents that is trained apart, by its name: the dense reward, summed over
-	// the benchmark's horizon, mean over the group's agents. None where all agents are one group.
+	// Groups are returns of the same episodes by group of agents: the dense reward, summed over the benchmark's
+	// horizon, mean over the group's agents. It is empty if all agents are one group.
 	Groups map[string][]float64 `json:"groups,omitempty"`
 }
 
-// CollectionPrefix begins the names of scalars that BenchMARL has for each group: "collection/agent/reward/reward_mean".
+// CollectionPrefix begins the names of scalars that BenchMARL has for each group:
+// "collection/agent/reward/reward_mean".
 const CollectionPrefix = "collection/"
 
 // Group is the mean over episodes of a group's return, NaN if the evaluation has none.
@@ -83,6 +89,53 @@ func (r *Record) Score() float64 {
 		return math.NaN()
 	}
 	return r.Evals[len(r.Evals)-1].Score()
+}
+
+// AddEval appends an evaluation.
+func (r *Record) AddEval(e Eval) {
+	r.Evals = append(r.Evals, e)
+	r.Frames = max(r.Frames, e.Frames)
+}
+
+// Fork returns the run that r branched off and the frames trained at that point; an empty ID if r began from nothing.
+// Curves of a fork begin there: earlier points belong to the parent.
+func (r *Record) Fork() (parent string, at int) {
+	var e struct {
+		Forks []struct {
+			Parent string
+			At     int
+		}
+	}
+	if json.Unmarshal(r.Experiment, &e) != nil || len(e.Forks) == 0 {
+		return "", 0
+	}
+	last := e.Forks[len(e.Forks)-1]
+	return last.Parent, last.At
+}
+
+// maxName is the longest name of a task or method in bytes.
+const maxName = 1000
+
+// CheckNames refuses names of a task or method that are empty, too long or unprintable, and task names that lead out of
+// a folder.
+func (r *Record) CheckNames() error {
+	for _, of := range [][2]string{{"task", r.Task}, {"method", r.Method}} {
+		switch what, name := of[0], of[1]; {
+		case name == "":
+			return fmt.Errorf("it names no %s", what)
+		case len(name) > maxName:
+			return fmt.Errorf("the name of its %s has %d bytes, want at most %d", what, len(name), maxName)
+		case strings.ContainsFunc(name, unicode.IsControl):
+			return errors.New("the name of its " + what + " has control characters")
+		}
+	}
+	for part := range strings.SplitSeq(r.Task, "/") { // an export makes a path of it
+		if part == "" || part == "." || part == ".." || strings.ContainsRune(part, '\\') {
+			return fmt.Errorf("the task's name %.80q is a path, want parts joined by single slashes, as in vmas/balance",
+				r.Task)
+		}
+	}
+	return nil
 }
 
 // Point is one value of a scalar over training.
@@ -108,7 +161,7 @@ func (ps Points) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// UnmarshalJSON also reads a list of points, which older packed records have.
+// UnmarshalJSON also reads the list of points that older packed records have.
 func (ps *Points) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte("[")) {
 		return json.Unmarshal(data, (*[]Point)(ps))
@@ -127,20 +180,20 @@ func (ps *Points) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Event tells a watcher what a run just did. Exactly one of Eval and Scalars is set, or neither for a heartbeat.
+// Event reports progress of a run to a watcher. At most one of Eval and Scalars is set; neither is in a heartbeat.
 type Event struct {
 	Record    *Record            // the run so far; read only, valid during the call
 	Frames    int                // trained so far
 	Total     int                // frames of the whole budget
-	FPS       float64            // frames a second of the last iteration, evaluations left out
+	FPS       float64            // frames per second of the last iteration, without evaluations
 	ETA       float64            // seconds to the end at that pace
-	Metric    string             // what the mean of an evaluation's scores is called: "reward", "win rate"
+	Metric    string             // name of an evaluation's mean score: "reward", "win rate"
 	Eval      *Eval              // a new evaluation
 	Scalars   map[string]float64 // a finished iteration
 	Visits    *Visits            // with Scalars: the cells visited so far, nil if the task declares none
-	State     string             // "compiling" before the first iteration, "attached" where one begins to follow another process, "stopped" once a run that was stopped is saved; else empty
-	Changed   string             // ID of a run with the same settings whose code, of a cell's own task or method, was another
+	State     string             // "compiling", "attached" to another process, "stopped" and saved, or empty
+	Changed   string             // ID of a run that differs only in the code of a notebook, see Store.OtherCode
 	FromStore bool               // the record was found complete, nothing was trained
-	Failed    string             // why the run ended without a result; then only Record's task, method, budget, seed and ID are set
-	Note      string             // one line for the user: backend in use, a waiting lock, a damaged file set aside
+	Failed    string             // reason of an end without result; Record then has no results
+	Note      string             // one line for the user: backend, a lock to wait for, a damaged file set aside
 }

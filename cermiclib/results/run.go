@@ -3,8 +3,12 @@
 package results
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -13,34 +17,155 @@ import (
 	"slices"
 	"time"
 
-	"cermic/cermiclib/results/lease"
+	"github.com/gofrs/flock"
 )
 
-// Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails, what
-// was written before stays readable, and the next Claim goes on from the last checkpoint.
+// The files of a run's folder, beside the lock. However often a run was interrupted, its record ends byte for byte the
+// same, except for the host.
+const (
+	recordFile     = "record.json"
+	checkpointFile = "checkpoint.safetensors"
+	previousFile   = "checkpoint.prev.safetensors"
+)
+
+// Run is a claimed run: the only writer of its folder. Its methods must not be called at the same time. When one fails,
+// what was written before stays readable, and the next Claim resumes from the last checkpoint.
 type Run struct {
 	dir     string
 	note    func(string)
-	lease   lease.Options
-	rest    time.Duration // as of the Store
-	lock    *lease.Lock
+	lock    *flock.Flock // nil if the run is closed, or was complete before the claim
 	record  *Record
 	resume  *Checkpoint
+	pause   float64       // of the Store
 	written time.Time     // when the record was last written
-	took    time.Duration // how long that took
+	took    time.Duration // time that this took
 }
 
-// Record returns the run so far. It grows with every call of an Append method: read it between calls, do not change it.
+// Claim takes the run called id for training and prepares its folder: it renames damaged files to *.damaged-N, with a
+// line to note, and takes the record from the newest intact checkpoint. Without a checkpoint the run starts from
+// nothing.
+//
+// experiment is the canonical JSON whose hash id is; of header, Claim uses Task, Method, Budget, Seed and Host. If
+// another process trains the run, Claim waits or, without wait, returns an error that names it and wraps ErrBusy. The
+// returned run may be Complete: then there is nothing left to train. Close it in any case.
+func (s *Store) Claim(
+	ctx context.Context, id string, experiment []byte, header Record, wait bool, note func(string),
+) (*Run, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	if note == nil {
+		note = s.Note
+	}
+	var text bytes.Buffer
+	if err := json.Compact(&text, experiment); err != nil {
+		return nil, fmt.Errorf("the experiment of run %s is not JSON: %w", id, err)
+	}
+	r := &Run{dir: filepath.Join(s.dir, id), note: note, pause: s.pause}
+	r.record = &Record{ID: id, Task: header.Task, Method: header.Method, Budget: header.Budget, Seed: header.Seed,
+		Host: header.Host, Experiment: text.Bytes(), Scalars: map[string]Points{}}
+	found, err := readRun(r.dir, whole)
+	if err == nil && found.Complete { // it needs no lock, and its folder may be read-only
+		if err = r.adopt(found); err == nil {
+			return r, nil
+		}
+		return nil, err
+	}
+	if err := os.MkdirAll(r.dir, 0o777); err != nil {
+		return nil, diskError(r.dir, err)
+	}
+	if r.lock, err = acquire(ctx, r.dir, wait, note); err != nil {
+		return nil, err
+	}
+	if err := r.recover(); err != nil {
+		return nil, errors.Join(fmt.Errorf("run %s: %w", id, err), r.Close())
+	}
+	return r, nil
+}
+
+// adopt makes a stored record the run's. It guards against an ID that is no hash of the experiment.
+func (r *Run) adopt(found *Record) error {
+	if !bytes.Equal(found.Experiment, r.record.Experiment) {
+		return fmt.Errorf("run %s in the store is another experiment than the one given; the ID must be its hash",
+			found.ID)
+	}
+	r.record = found
+	return nil
+}
+
+// recover prepares the folder, whose lock is held, for training.
+func (r *Run) recover() error {
+	if err := removeTemps(r.dir, "", 0); err != nil {
+		return err
+	}
+	host := r.record.Host
+	found, err := readRun(r.dir, whole)
+	switch {
+	case errors.Is(err, ErrDamaged):
+		err = r.setAside(recordFile, err.Error())
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err == nil && found.Complete:
+		return r.adopt(found)
+	}
+	if err == nil {
+		err = r.pickCheckpoint()
+	}
+	if err != nil {
+		return err
+	}
+	r.record.Host = host
+	return r.writeRecord(r.record)
+}
+
+// pickCheckpoint takes the newest intact checkpoint and its record, and sets damaged ones aside.
+func (r *Run) pickCheckpoint() error {
+	for _, name := range []string{checkpointFile, previousFile} {
+		c, record, err := readCheckpoint(r.path(name), r.record.ID)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			if err := r.setAside(name, fmt.Sprintf("%s cannot be used: %v", r.path(name), err)); err != nil {
+				return err
+			}
+			continue
+		}
+		r.resume = &c
+		if name == previousFile {
+			r.note(fmt.Sprintf("run %s goes on from its checkpoint before last, at %d frames", r.record.ID, c.Frames))
+			if err := rename(r.path(previousFile), r.path(checkpointFile)); err != nil {
+				return err
+			}
+		}
+		return r.adopt(record)
+	}
+	return nil
+}
+
+// setAside renames a damaged file to the first free name.damaged-N and says why.
+func (r *Run) setAside(name, why string) error {
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.damaged-%d", name, n)
+		if _, err := os.Lstat(r.path(aside)); err == nil {
+			continue
+		}
+		r.note(fmt.Sprintf("%s; set aside as %s", why, aside))
+		return os.Rename(r.path(name), r.path(aside))
+	}
+}
+
+// Record returns the run so far. Append methods extend it: read it between calls, do not change it.
 func (r *Run) Record() *Record { return r.record }
 
-// Complete says that the run was finished before the claim, or by Finish: there is nothing left to train.
+// Complete reports whether there is nothing left to train, as before the claim or after Finish.
 func (r *Run) Complete() bool { return r.record.Complete }
 
 func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
 
-// LoadCheckpoint returns the checkpoint to go on from; ok is false if the run starts from nothing. The record
-// holds exactly what led to it. It may be at the end of the budget, when only Finish was missed. The run lets go of
-// the tensors, so a second call finds none.
+// LoadCheckpoint returns the checkpoint to resume from; ok is false if the run starts from nothing. Record holds
+// exactly what led to it. It may be at the end of the budget, when only Finish was missed. A second call finds none, so
+// that the tensors can be freed.
 func (r *Run) LoadCheckpoint() (c Checkpoint, ok bool) {
 	if r.resume == nil {
 		return Checkpoint{}, false
@@ -54,7 +179,8 @@ func (r *Run) AppendEval(e Eval) error {
 	if n := len(r.record.Evals); n > 0 && e.Frames <= r.record.Evals[n-1].Frames {
 		return fmt.Errorf("an evaluation at %d frames cannot follow one at %d", e.Frames, r.record.Evals[n-1].Frames)
 	}
-	for _, x := range slices.Concat(append(slices.Collect(maps.Values(e.Groups)), e.Scores, e.Early, e.Sparse, e.Success)...) {
+	all := append(slices.Collect(maps.Values(e.Groups)), e.Scores, e.Early, e.Sparse, e.Success)
+	for _, x := range slices.Concat(all...) {
 		if err := finite("an episode's score", e.Frames, x); err != nil {
 			return err
 		}
@@ -66,8 +192,8 @@ func (r *Run) AppendEval(e Eval) error {
 	return r.writeRecord(r.record)
 }
 
-// AppendScalars adds the scalars of an iteration that ended at frames. They must be finite: NaN in a loss is a reason to
-// stop, not a result. Where iterations are shorter than it takes to write the record, others see several of them at once.
+// AppendScalars adds the scalars of an iteration that ended at frames. They must be finite: NaN in a loss is a reason
+// to stop, not a result. Scalars of short iterations are written several at a time.
 func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if err := finite(name, frames, values[name]); err != nil {
@@ -77,8 +203,11 @@ func (r *Run) AppendScalars(frames int, values map[string]float64) error {
 	if err := r.writable(); err != nil {
 		return err
 	}
-	r.record.addScalars(frames, values)
-	if time.Since(r.written) < r.rest*r.took {
+	for name, value := range values {
+		r.record.Scalars[name] = append(r.record.Scalars[name], Point{frames, value})
+	}
+	r.record.Frames = max(r.record.Frames, frames)
+	if time.Since(r.written).Seconds() < r.pause*r.took.Seconds() {
 		return nil
 	}
 	return r.writeRecord(r.record)
@@ -98,12 +227,27 @@ func (r *Run) writable() error {
 		return fmt.Errorf("run %s is complete", r.record.ID)
 	case r.lock == nil:
 		return fmt.Errorf("run %s is closed", r.record.ID)
+	case !held(r.lock):
+		return fmt.Errorf("%s was deleted while the run was trained; start it again: %w", r.dir, ErrBusy)
 	}
-	return r.lock.Held()
+	return nil
 }
 
-// SaveCheckpoint stores c and the record that led to it, durably. Until it returns the checkpoints before stay in force. A run
-// that is interrupted goes on as after its last SaveCheckpoint: what was appended later is dropped, to be done again.
+// writeRecord replaces record.json.
+func (r *Run) writeRecord(record *Record) error {
+	began := time.Now()
+	data, err := seal(record)
+	if err != nil {
+		return err
+	}
+	err = WriteFile(r.path(recordFile), data)
+	r.written = time.Now()
+	r.took = r.written.Sub(began)
+	return err
+}
+
+// SaveCheckpoint stores c and the record that led to it, durably. Until it returns, the checkpoints before it stay
+// valid. An interrupted run resumes from its last checkpoint and repeats what was appended later.
 func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	if err := r.writable(); err != nil {
 		return err
@@ -113,15 +257,14 @@ func (r *Run) SaveCheckpoint(c Checkpoint) error {
 	}
 	at := *r.record
 	at.Frames = c.Frames
-	r.lease.Step()
-	if err := c.write(r.temp(checkpointFile), &at); err != nil {
+	temp, err := writeTemp(r.path(checkpointFile), func(w io.Writer) error { return c.write(w, &at) })
+	if err != nil {
 		return err
 	}
-	if err := r.rename(r.path(checkpointFile), previousFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		_ = os.Remove(r.temp(checkpointFile))
-		return err
+	if err := os.Rename(r.path(checkpointFile), r.path(previousFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, os.Remove(temp))
 	}
-	if err := r.publish(checkpointFile); err != nil {
+	if err := rename(temp, r.path(checkpointFile)); err != nil {
 		return err
 	}
 	r.record.Frames = c.Frames
@@ -140,7 +283,6 @@ func (r *Run) Finish(host Host) error {
 		return err
 	}
 	*r.record = end
-	r.lease.Step()
 	if err := os.Remove(r.path(previousFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -152,7 +294,33 @@ func (r *Run) Close() error {
 	if r.lock == nil {
 		return nil
 	}
-	err := r.lock.Release(r.record != nil && r.record.Complete)
+	if r.record.Complete && held(r.lock) {
+		_ = os.Remove(r.lock.Path()) // tidies up; the next claim needs no lock
+	}
+	err := r.lock.Unlock()
 	r.lock, r.resume = nil, nil
 	return err
+}
+
+// Delete removes the run called id from the store's folder, with its weights. It keeps a run in training, with an error
+// that names the training process and wraps ErrBusy. For a run that is not in the folder the error wraps
+// fs.ErrNotExist. Committed records stay.
+func (s *Store) Delete(id string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	dir := filepath.Join(s.dir, id)
+	if _, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("no run %s in %s: %w", id, s.dir, fs.ErrNotExist)
+	}
+	l, err := acquire(context.Background(), dir, false, s.Note)
+	if err != nil {
+		return err
+	}
+	defer l.Unlock()
+	// The record goes first, so that an interrupted deletion leaves no result that looks whole.
+	if err := os.Remove(filepath.Join(dir, recordFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.RemoveAll(dir)
 }

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"cermic/cermiclib/results/lease"
 	"cermic/cermiclib/results/safetensors"
 )
 
@@ -42,7 +41,7 @@ func openTest(t testing.TB, dir string) *Store {
 		t.Fatal(err)
 	}
 	s.Note = func(note string) { t.Errorf("unexpected note: %s", note) }
-	s.rest = 0 // the toy run's iterations take no time
+	s.pause = 0 // the toy run's iterations take no time
 	return s
 }
 
@@ -112,15 +111,10 @@ func complete(t testing.TB) string {
 	return dir
 }
 
-// resultOf is the result of the toy run: its record but for the host, as JSON.
+// resultOf is the result of the toy run: its record without the host, as JSON.
 func resultOf(t testing.TB, dir string) string {
 	t.Helper()
-	return resultIn(t, dir, testID)
-}
-
-func resultIn(t testing.TB, dir, id string) string {
-	t.Helper()
-	r, err := readRun(filepath.Join(dir, id))
+	r, err := readRun(filepath.Join(dir, testID), whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,18 +126,11 @@ func resultIn(t testing.TB, dir, id string) string {
 	return string(text)
 }
 
-// copyDir copies a store, but for locks.
+// copyDir copies a store.
 func copyDir(t testing.TB, from string) string {
 	t.Helper()
 	to := t.TempDir()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-	held, err := filepath.Glob(filepath.Join(to, testID, lease.FileName+"*"))
-	for _, path := range held {
-		err = errors.Join(err, os.Remove(path))
-	}
-	if err != nil {
 		t.Fatal(err)
 	}
 	return to
@@ -182,16 +169,22 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v\nwant %+v", got, want)
 	}
-	if !got.Complete || got.Frames != testTotal || len(got.Evals) != 3 || len(got.Scalars["loss"]) != 6 || got.Host.Seconds != 1 ||
-		got.Task != "vmas/balance" || got.Seed != 3 || string(got.Experiment) != testExperiment {
+	if !got.Complete || got.Frames != testTotal || len(got.Evals) != 3 || len(got.Scalars["loss"]) != 6 ||
+		got.Host.Seconds != 1 || got.Task != "vmas/balance" || got.Seed != 3 || string(got.Experiment) != testExperiment {
 		t.Errorf("record is %+v", got)
 	}
-	if found := locks(t, dir); len(found) > 0 {
-		t.Errorf("a finished run has locks: %v", found)
-	}
-	for _, name := range []string{previousFile} {
+	for _, name := range []string{lockFile, previousFile} {
 		if _, err := os.Stat(filepath.Join(dir, testID, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a finished run has a file %s", name)
+		}
+	}
+	for p, evals := range map[part]int{head: 0, brief: 1, whole: 3} {
+		found, err := s.find(Query{}, p)
+		if err != nil || len(found) != 1 || len(found[0].Evals) != evals || found[0].Frames != testTotal ||
+			string(found[0].Experiment) != testExperiment {
+			t.Errorf("part %d is %+v, %v, want %d evaluations", p, found, err, evals)
+		} else if p > head && found[0].Score() != want.Score() {
+			t.Errorf("part %d has the score %g, want %g", p, found[0].Score(), want.Score())
 		}
 	}
 	again := claimTest(t, s)
@@ -203,20 +196,11 @@ func TestFinishedRunReadsBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestARecordIsPlainJSON(t *testing.T) {
-	text := string(read(t, complete(t), recordFile))
-	for _, want := range []string{`"v":{"id":"0123456789abcdef","task":"vmas/balance","method":"mappo","budget":"smoke","seed":3,"complete":true,"frames":600,` +
-		`"experiment":` + testExperiment, `"evals":[{"frames":200,"scores":[`, `"scalars":{"bonus":{"frames":[100,200,300,400,500,600],"values":[-0.`} {
-		if !strings.HasPrefix(text, `{"crc":"`) || !strings.Contains(text, want) || !strings.HasSuffix(text, "}\n") {
-			t.Errorf("got %s\nwant %s", text, want)
-		}
-	}
-}
-
-// Iterations that take less time than the writing of their record are written several at once; evaluations and checkpoints always.
+// Iterations that take less time than the writing of their record are written several at once; evaluations and
+// checkpoints always.
 func TestShortIterationsWaitForTheNextWriting(t *testing.T) {
 	s := openTest(t, t.TempDir())
-	s.rest = 1 << 40
+	s.pause = 1e9
 	r := claimTest(t, s)
 	defer r.Close()
 	for step, f := range []func() error{
@@ -246,7 +230,7 @@ func TestInterruptedRunsEndByteIdentical(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(snapshots) != 14 {
-		t.Fatalf("%d snapshots, want one before and one after each of 6 iterations, 3 evaluations and 4 checkpoints", len(snapshots))
+		t.Fatalf("%d snapshots, want 1 before and 1 after each of 6 iterations, 3 evaluations, 4 checkpoints", len(snapshots))
 	}
 	for i, snapshot := range snapshots {
 		if partial, err := openTest(t, snapshot).Get(testID); err != nil || partial.Complete || partial.Frames > testTotal {
@@ -262,36 +246,21 @@ func TestInterruptedRunsEndByteIdentical(t *testing.T) {
 }
 
 func TestResumeStartsAtTheCheckpoint(t *testing.T) {
-	s := openTest(t, t.TempDir())
-	r := claimTest(t, s)
-	stop := errors.New("stop")
-	count := 0
-	func() {
-		defer func() { _ = recover() }()
-		_ = train(r, func() {
-			if count++; count == 7 { // 300 frames, the second checkpoint, and then the scalars of 400
-				panic(stop)
-			}
-		})
-	}()
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	before, err := s.Get(testID)
-	if err != nil || before.Frames != 400 {
+	s := openTest(t, partial(t))
+	if before, err := s.Get(testID); err != nil || before.Frames != 500 {
 		t.Fatalf("stopped at %+v, %v", before, err)
 	}
-	again := claimTest(t, s)
-	defer again.Close()
-	if got := again.Record(); got.Frames != 300 || len(got.Scalars["loss"]) != 3 || len(got.Evals) != 1 {
-		t.Errorf("goes on with %+v, want what there was at 300 frames", got)
+	r := claimTest(t, s)
+	defer r.Close()
+	if got := r.Record(); got.Frames != 300 || len(got.Scalars["loss"]) != 3 || len(got.Evals) != 1 {
+		t.Errorf("resumes with %+v, want the record at 300 frames", got)
 	}
-	c, ok := again.LoadCheckpoint()
+	c, ok := r.LoadCheckpoint()
 	if !ok || c.Frames != 300 || !reflect.DeepEqual(c.Meta, map[string]string{"note": "300"}) || len(c.Tensors) != 2 {
-		t.Errorf("goes on from %+v, %v", c, ok)
+		t.Errorf("resumes from %+v, %v", c, ok)
 	}
-	if _, ok := again.LoadCheckpoint(); ok {
-		t.Error("the checkpoint is still held after it was taken")
+	if _, ok := r.LoadCheckpoint(); ok {
+		t.Error("the run still holds the checkpoint after it was taken")
 	}
 }
 
@@ -389,27 +358,32 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	if again, err := Pack(want); err != nil || !bytes.Equal(again, data) {
 		t.Errorf("packing twice differs, %v", err)
 	}
-	committed := fstest.MapFS{testID + packSuffix: {Data: data}, "README.md": {}, "broken" + packSuffix: {Data: data[:50]}}
+	committed := fstest.MapFS{testID + packSuffix: {Data: data}, "README.md": {},
+		"broken" + packSuffix: {Data: data[:50]}, "other" + packSuffix: {Data: data}}
 	s := openTest(t, t.TempDir())
 	var notes []string
 	s.Note = func(note string) { notes = append(notes, note) }
 	if err := s.Base(committed); err != nil || len(notes) != 0 {
 		t.Errorf("notes %q, %v: nothing is read before it is asked for", notes, err)
 	}
-	if heads, err := s.Heads(Query{}); err != nil || len(heads) != 1 || heads[0].Frames != want.Frames || len(heads[0].Evals) != 0 || len(notes) != 1 || !strings.Contains(notes[0], "broken") {
-		t.Errorf("notes %q, %v, want one about the broken record", notes, err)
+	heads, err := s.Heads(Query{})
+	if err != nil || len(heads) != 1 || heads[0].Frames != want.Frames || len(heads[0].Evals) != 0 || len(notes) != 2 ||
+		!strings.Contains(notes[0], "broken") || !strings.Contains(notes[1], "belongs to run "+testID) {
+		t.Errorf("notes %q, %v, want one about the broken record and one about the renamed record", notes, err)
 	}
-	claimTest(t, s).Close() // a partial run in the folder does not hide a complete one below
+	claimTest(t, s).Close() // a partial run in the folder does not hide a complete one below, nor does a damaged one
+	write(t, s.Dir(), recordFile, []byte("{"))
 	for _, points := range want.Scalars {
 		for i, p := range points {
-			if points[i].Value = digits(p.Value, packedDigits); !SameScalar(points[i].Value, p.Value) || math.Abs(points[i].Value-p.Value) > 1e-4*math.Abs(p.Value) {
+			points[i].Value = digits(p.Value, packedDigits)
+			if x := points[i].Value; !sameScalar(x, p.Value) || math.Abs(x-p.Value) > 1e-4*math.Abs(p.Value) {
 				t.Errorf("%g is packed as %g", p.Value, points[i].Value)
 			}
 		}
 	}
 	got, err := s.Get(testID)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	if err != nil || !reflect.DeepEqual(got, want) || len(notes) != 3 || !strings.Contains(notes[2], recordFile) {
+		t.Errorf("got %+v, %v, %q\nwant %+v", got, err, notes, want)
 	}
 	if found, err := s.Find(Query{Task: "vmas/balance"}); err != nil || len(found) != 1 || found[0] != got {
 		t.Errorf("found %v, %v", found, err)
@@ -423,5 +397,98 @@ func TestCommittedRecordsLieBelowTheStore(t *testing.T) {
 	}
 	if written, err := os.ReadFile(path); err != nil || !bytes.Equal(written, data) {
 		t.Errorf("written pack differs, %v", err)
+	}
+}
+
+func TestFilesOfTheStoreHideCommittedOnes(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	err := s.Base(fstest.MapFS{"kind/a.json": {Data: []byte("committed")}, "kind/b.json": {Data: []byte("committed")}})
+	if err := errors.Join(err, CreateFile(filepath.Join(s.Dir(), "kind", "a.json"), []byte("own"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"kind/a.json": "own", "kind/b.json": "committed"} {
+		if got, err := s.File(name); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v, want %q", name, got, err, want)
+		}
+	}
+	if _, err := s.File("kind/c.json"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that neither has: %v", err)
+	}
+}
+
+func TestARunIsDeletedUnlessSomebodyTrainsIt(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	r := claimTest(t, s)
+	if err := s.Delete(testID); !errors.Is(err, ErrBusy) {
+		t.Errorf("a run in training: %v, want ErrBusy", err)
+	}
+	if err := r.AppendEval(Eval{Frames: 10, Scores: []float64{1}}); err != nil {
+		t.Errorf("the trainer is disturbed: %v", err)
+	}
+	if err := errors.Join(r.Finish(Host{}), r.Close(), s.Delete(testID)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, testID)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its folder: %v", err)
+	}
+	if err := s.Delete(testID); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a second time: %v, want that there is none", err)
+	}
+	if err := s.Delete("../" + testID); err == nil {
+		t.Error("a path is deleted")
+	}
+	again := claimTest(t, s) // and can be trained anew
+	if again.Complete() || again.Close() != nil {
+		t.Error("it cannot be claimed again")
+	}
+}
+
+func TestWeightsComeWithARecordAndAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	r := &Record{ID: testID, Task: "vmas/balance", Method: "mappo", Budget: "short", Seed: 1, Complete: true, Frames: 600}
+	c := Checkpoint{Frames: 600, Tensors: []safetensors.Tensor{
+		safetensors.New("weights/actor/out/bias", []float32{1, 2}), safetensors.New("state/fresh", []uint8{1}),
+		safetensors.New("weights/actor/adam/out/bias/mean", []float32{3, 4}),
+	}}
+	with, err := PackWeights(dir, r, c)
+	if err != nil || with.Weights == "" || r.Weights != "" {
+		t.Fatalf("hash %q, of the record that was given %q, %v", with.Weights, r.Weights, err)
+	}
+	if _, err := WritePack(dir, with); err != nil {
+		t.Fatal(err)
+	}
+	open := func() *Store {
+		s, err := Open(t.TempDir())
+		if err == nil {
+			err = s.Base(os.DirFS(dir))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	got, err := open().Weights(r.ID)
+	if err != nil || !got.Bare || got.Frames != 600 || len(got.Tensors) != 1 ||
+		got.Tensors[0].Name != "weights/actor/out/bias" {
+		t.Fatalf("%+v, %v, want the one variable that is no optimiser's", got, err)
+	}
+	if _, err := open().Checkpoint(r.ID); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a checkpoint to go on from: %v", err)
+	}
+	file := filepath.Join(dir, "weights", r.ID+".safetensors")
+	c.Tensors[0].Data[0]++
+	other, err := EncodeWeights(r, c)
+	if err != nil || os.WriteFile(file, other, 0o666) != nil {
+		t.Fatal(err)
+	}
+	if _, err := open().Weights(r.ID); !errors.Is(err, ErrDamaged) {
+		t.Errorf("weights of another hash: %v", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open().Weights(r.ID); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without the file: %v", err)
 	}
 }

@@ -273,13 +273,12 @@ func (f *follower) look() *results.Record {
 		r = &results.Record{ID: f.id, Task: f.exp.Task.Kind(), Method: f.exp.Label(), Budget: f.exp.Budget.Name, Seed: f.exp.Seed}
 	}
 	e := results.Event{Record: r, Frames: r.Frames, Total: f.exp.Budget.Frames, Metric: f.metric}
-	who, _ := f.store.Owner(f.id)
 	switch {
 	case !f.looked:
 		f.looked, f.frames, f.evals, f.from, f.since = true, r.Frames, len(r.Evals), r.Frames, time.Now()
 		switch {
 		case r.Complete:
-		case who == "":
+		case !f.store.Training(f.id):
 			e.State = "compiling"
 		default:
 			e.State = "attached"

@@ -121,9 +121,6 @@ func begun(e experiment.Config, st *results.Store) (*results.Record, error) {
 		return nil, err
 	}
 	r, err := st.Head(id)
-	if err == nil && !r.Complete {
-		r, err = st.Get(id) // which counts its frames
-	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
 		return nil, nil
 	}

@@ -20,7 +20,8 @@ func zipped(text string) []byte {
 	return b.Bytes()
 }
 
-// As Python's json writes it: whole numbers with a point, and NaN where an episode has no value. In a name NaN is a name.
+// As Python's json writes it: whole numbers with a point, and NaN where an episode has no value. In a name NaN is a
+// name.
 func TestFilesOfOtherProgramsAreReadInEveryForm(t *testing.T) {
 	const text = `{"vmas": {"Balance": {"NaN \"NaN": {"seed_2": {"step_0": {"step_count": 6000.0, "return": [1.5, NaN, 2.5]},
 		"step_1": {"step_count": 12000, "return": [NaN]}}}}}}`
@@ -31,7 +32,8 @@ func TestFilesOfOtherProgramsAreReadInEveryForm(t *testing.T) {
 			t.Errorf("got %+v, %v", rs, err)
 		}
 	}
-	const curve = `{"schema": "benchmarl-curves/1", "algorithm": "mappo", "task": "balance", "runs": [{"seed": 1, "evals": [{"frames": 6000, "returns": [1, NaN]}]}]}`
+	const curve = `{"schema": "benchmarl-curves/1", "algorithm": "mappo", "task": "balance",
+		"runs": [{"seed": 1, "evals": [{"frames": 6000, "returns": [1, NaN]}]}]}`
 	for _, data := range [][]byte{[]byte(curve), zipped(curve), recordedFile(t)} {
 		rs, err := Import(data)
 		if err != nil || rs[0].Method != "BenchMARL mappo" || rs[0].Task != "vmas/balance" || rs[0].Evals[0].Frames != 6000 {

@@ -18,7 +18,7 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// The fields of TensorFlow's protocol buffers Event, Summary and Summary.Value that a scalar needs.
+// Fields of TensorFlow's protocol buffers Event, Summary and Summary.Value that a scalar needs.
 const (
 	eventWallTime    = 1
 	eventStep        = 2
@@ -29,22 +29,25 @@ const (
 	valueSimple      = 2
 )
 
-// WriteTensorBoard writes a record as a TensorBoard event file: "eval/return" and, where the task has them,
-// "eval/early_return" and "eval/success", the means of every evaluation, and every scalar under "train/", each at the number of frames
-// trained. Groups that are trained apart have BenchMARL's names: "eval/agent/reward/episode_reward_mean", "collection/agent/reward/…",
-// "train/agent/…". Wall times are 0, so that equal records give equal bytes. TensorBoard wants such files in a folder a run, named events.out.tfevents.<anything>.
+// WriteTensorBoard writes a record as a TensorBoard event file, indexed by trained frames: means of every evaluation,
+// "eval/return" and, if the task has them, "eval/early_return" and "eval/success", and every scalar under "train/".
+// Groups of agents have BenchMARL's names: "eval/agent/reward/episode_reward_mean", "collection/agent/reward/…",
+// "train/agent/…". Wall times are 0, so that equal records give equal bytes. TensorBoard expects one folder a run, with
+// a file named events.out.tfevents.<anything>.
 func WriteTensorBoard(w io.Writer, r *results.Record) error {
-	events := [][]byte{protowire.AppendString(protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType), "brain.Event:2")}
+	version := protowire.AppendTag(wallTime(), eventFileVersion, protowire.BytesType)
+	events := [][]byte{protowire.AppendString(version, "brain.Event:2")}
+	add := func(tag string, frames int, x float64) { events = append(events, scalarEvent(tag, frames, x)) }
 	for _, e := range r.Evals {
-		events = append(events, scalarEvent("eval/return", e.Frames, e.Score()))
+		add("eval/return", e.Frames, e.Score())
 		if len(e.Early) > 0 {
-			events = append(events, scalarEvent("eval/early_return", e.Frames, mean(e.Early)))
+			add("eval/early_return", e.Frames, results.Eval{Scores: e.Early}.Score())
 		}
 		if len(e.Success) > 0 {
-			events = append(events, scalarEvent("eval/success", e.Frames, mean(e.Success)))
+			add("eval/success", e.Frames, results.Eval{Scores: e.Success}.Score())
 		}
 		for _, name := range slices.Sorted(maps.Keys(e.Groups)) {
-			events = append(events, scalarEvent("eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name)))
+			add("eval/"+name+"/reward/episode_reward_mean", e.Frames, e.Group(name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Scalars)) {
@@ -53,7 +56,7 @@ func WriteTensorBoard(w io.Writer, r *results.Record) error {
 			tag = name
 		}
 		for _, p := range r.Scalars[name] {
-			events = append(events, scalarEvent(tag, p.Frames, p.Value))
+			add(tag, p.Frames, p.Value)
 		}
 	}
 	for _, event := range events {
@@ -66,13 +69,14 @@ func WriteTensorBoard(w io.Writer, r *results.Record) error {
 
 // wallTime begins an event. The field is required.
 func wallTime() []byte {
-	return protowire.AppendFixed64(protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type), math.Float64bits(0))
+	return protowire.AppendFixed64(protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type), 0)
 }
 
 // scalarEvent encodes one number.
 func scalarEvent(tag string, frames int, x float64) []byte {
 	value := protowire.AppendString(protowire.AppendTag(nil, valueTag, protowire.BytesType), tag)
-	value = protowire.AppendFixed32(protowire.AppendTag(value, valueSimple, protowire.Fixed32Type), math.Float32bits(float32(x)))
+	value = protowire.AppendTag(value, valueSimple, protowire.Fixed32Type)
+	value = protowire.AppendFixed32(value, math.Float32bits(float32(x)))
 	summary := protowire.AppendBytes(protowire.AppendTag(nil, summaryValue, protowire.BytesType), value)
 	event := protowire.AppendVarint(protowire.AppendTag(wallTime(), eventStep, protowire.VarintType), uint64(frames))
 	return protowire.AppendBytes(protowire.AppendTag(event, eventSummary, protowire.BytesType), summary)
@@ -88,10 +92,8 @@ func writeTFRecord(w io.Writer, data []byte) error {
 	return err
 }
 
-// maskedCRC is TensorFlow's form of CRC-32C, rotated so that checksums of checksums do no harm.
+// maskedCRC is TensorFlow's variant of CRC-32C, rotated so that a checksum of a checksum stays random.
 func maskedCRC(data []byte) uint32 {
 	sum := crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
 	return bits.RotateLeft32(sum, 17) + 0xa282ead8
 }
-
-func mean(x []float64) float64 { return results.Eval{Scores: x}.Score() }

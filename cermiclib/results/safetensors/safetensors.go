@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package safetensors reads and writes named arrays in the format of that name (https://github.com/huggingface/safetensors), with a
-// checksum of the whole file in its metadata.
+// Package safetensors reads and writes named arrays in the format of Hugging Face
+// (https://github.com/huggingface/safetensors), with a checksum of the whole file in its metadata: eight bytes with the
+// length of the header, a JSON header, the data.
 package safetensors
 
 import (
@@ -15,7 +16,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -48,9 +51,8 @@ type entry struct {
 	Offsets [2]int `json:"data_offsets"` // from the end of the header
 }
 
-// Write writes tensors and metadata: eight
-// bytes with the length of the header, a JSON header, the data. Tensors are written in the order of their names, so equal
-// content gives equal bytes. The key "sha256" is added to the metadata; Read checks it.
+// Write writes tensors in the order of their names, and metadata: equal content gives equal bytes. It adds the key
+// "sha256" to the metadata, which Read checks.
 func Write(w io.Writer, tensors []Tensor, meta map[string]string) error {
 	tensors = slices.Clone(tensors)
 	slices.SortFunc(tensors, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
@@ -75,10 +77,10 @@ func Write(w io.Writer, tensors []Tensor, meta map[string]string) error {
 	return nil
 }
 
-// checksum is the metadata entry as it stands in a header. Quotes inside other text are escaped, so it stands there once.
+// checksum is the text of the checksum's entry in a header. It occurs once, since quotes inside other text are escaped.
 func checksum(digits string) []byte { return fmt.Appendf(nil, `"%s":"%s"`, ChecksumKey, digits) }
 
-// makeHeader returns the length and the header for tensors in file order, with zeros for the checksum.
+// makeHeader encodes the length and the header for tensors in file order, with zeros for the checksum.
 func makeHeader(tensors []Tensor, meta map[string]string) ([]byte, error) {
 	all := map[string]string{ChecksumKey: strings.Repeat("0", 64)}
 	for key, value := range meta {
@@ -111,7 +113,7 @@ func makeHeader(tensors []Tensor, meta map[string]string) ([]byte, error) {
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), nil
 }
 
-// checkSize says whether size bytes are what a tensor of that type and shape has.
+// checkSize returns an error unless a tensor of that type and shape has size bytes.
 func checkSize(name, dtype string, shape []int, size int) error {
 	want, ok := dtypeBytes[dtype]
 	if !ok {
@@ -175,11 +177,7 @@ func verify(head, body []byte, digits string) error {
 
 // cut divides body among the tensors of the header; together they must cover it without gap or overlap.
 func cut(raw map[string]json.RawMessage, body []byte) ([]Tensor, error) {
-	type located struct {
-		Tensor
-		entry
-	}
-	all := make([]located, 0, len(raw))
+	entries := map[string]entry{}
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		var e entry
 		dec := json.NewDecoder(bytes.NewReader(raw[name]))
@@ -187,22 +185,23 @@ func cut(raw map[string]json.RawMessage, body []byte) ([]Tensor, error) {
 		if err := dec.Decode(&e); err != nil {
 			return nil, fmt.Errorf("the header's entry of tensor %q cannot be read: %w", name, err)
 		}
-		all = append(all, located{Tensor{name, e.DType, e.Shape, nil}, e})
+		entries[name] = e
 	}
-	slices.SortFunc(all, func(a, b located) int {
-		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.Name, b.Name))
+	names := slices.SortedFunc(maps.Keys(entries), func(a, b string) int {
+		x, y := entries[a].Offsets, entries[b].Offsets
+		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]), cmp.Compare(a, b))
 	})
-	tensors, at := make([]Tensor, 0, len(all)), 0
-	for _, l := range all {
-		begin, end := l.Offsets[0], l.Offsets[1]
+	tensors, at := make([]Tensor, 0, len(names)), 0
+	for _, name := range names {
+		e := entries[name]
+		begin, end := e.Offsets[0], e.Offsets[1]
 		if begin != at || end < begin || end > len(body) {
-			return nil, fmt.Errorf("tensor %q is at bytes %d to %d of %d, want a start at %d", l.Name, begin, end, len(body), at)
+			return nil, fmt.Errorf("tensor %q is at bytes %d to %d of %d, want a start at %d", name, begin, end, len(body), at)
 		}
-		if err := checkSize(l.Name, l.entry.DType, l.entry.Shape, end-begin); err != nil {
+		if err := checkSize(name, e.DType, e.Shape, end-begin); err != nil {
 			return nil, err
 		}
-		l.Data = body[begin:end:end]
-		tensors, at = append(tensors, l.Tensor), end
+		tensors, at = append(tensors, Tensor{name, e.DType, e.Shape, body[begin:end:end]}), end
 	}
 	if at != len(body) {
 		return nil, fmt.Errorf("%d bytes follow the last tensor", len(body)-at)
@@ -215,23 +214,10 @@ type Element interface {
 	float32 | float64 | int32 | int64 | uint8 | uint16 | uint64
 }
 
-// dtypeOf returns the format's name of E.
+// dtypeOf returns the format's name of E: "F32" for float32, "I64" for int64.
 func dtypeOf[E Element]() string {
-	switch any(*new(E)).(type) {
-	case float32:
-		return "F32"
-	case float64:
-		return "F64"
-	case int32:
-		return "I32"
-	case int64:
-		return "I64"
-	case uint8:
-		return "U8"
-	case uint16:
-		return "U16"
-	}
-	return "U64"
+	t := reflect.TypeFor[E]()
+	return strings.ToUpper(t.Name()[:1]) + strconv.Itoa(t.Bits())
 }
 
 // New returns values, row-major with the given shape, as a tensor; no shape means one dimension.

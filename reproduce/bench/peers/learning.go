@@ -103,7 +103,7 @@ func learning(root, side string) (runs []*results.Record, seconds map[string]flo
 	if err != nil {
 		return nil, nil, err
 	}
-	if runs, err = export.ReadCurves(data); err != nil {
+	if runs, err = export.Import(data); err != nil {
 		return nil, nil, err
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data))

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// smallDisk mounts a file system of that many bytes, or skips the test.
+func smallDisk(t *testing.T, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("a disk that can be filled needs the right to mount one: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill takes all but about free bytes of the disk that dir is on.
+func fill(t *testing.T, dir string, free int64) (filler string) {
+	t.Helper()
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		t.Fatal(err)
+	}
+	filler = filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, int64(disk.Bavail)*disk.Bsize-free), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return filler
+}
+
+func TestAFullDiskCostsNothingThatWasWritten(t *testing.T) {
+	want := resultOf(t, complete(t))
+	pages := int64(0)
+	for ; ; pages++ {
+		dir := smallDisk(t, "256k")
+		filler := fill(t, dir, pages*4096)
+		s := openTest(t, dir)
+		r, err := s.Claim(t.Context(), testID, []byte(testExperiment), testHeader(), false, nil)
+		if err == nil {
+			err = errors.Join(train(r, func() {}), r.Close())
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the disk is full at "+dir) ||
+			strings.Contains(err.Error(), "\n") {
+			t.Errorf("%d pages: %v", pages, err)
+		}
+		if got, err := s.Get(testID); err != nil && !errors.Is(err, os.ErrNotExist) || err == nil && got.Complete {
+			t.Errorf("%d pages: what was written reads as %+v, %v", pages, got, err)
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		finish(t, dir)
+		if got := resultOf(t, dir); got != want {
+			t.Errorf("%d pages: got %v\nwant %v", pages, got, want)
+		}
+	}
+	if pages < 4 {
+		t.Errorf("the run fits in %d pages: no write ever failed", pages)
+	}
+}
+
+func TestARecordThatDoesNotFitLeavesTheOneBefore(t *testing.T) {
+	dir := smallDisk(t, "256k")
+	s := openTest(t, dir)
+	r := claimTest(t, s)
+	defer r.Close()
+	if err := r.AppendScalars(1, map[string]float64{"loss": 1}); err != nil {
+		t.Fatal(err)
+	}
+	before := resultOf(t, dir)
+	filler := fill(t, dir, 4096)
+	err := r.AppendEval(Eval{Frames: 1, Scores: make([]float64, 10000)})
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("got %v", err)
+	}
+	if got := resultOf(t, dir); got != before {
+		t.Errorf("the record is %v\nwant %v", got, before)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.AppendScalars(2, map[string]float64{"loss": 1}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Get(testID); err != nil || len(got.Evals) != 1 || len(got.Scalars["loss"]) != 2 {
+		t.Errorf("with room again the record is %+v (%v), want nothing left out", got, err)
+	}
+}
+
+// The umask alone decides who else may use a store: with 002 its group reads and writes every file and folder.
+func TestPermissionsAreThoseOfTheUmask(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o002))
+	dir := filepath.Join(t.TempDir(), "runs")
+	s := openTest(t, dir)
+	r := claimTest(t, s)
+	if err := r.SaveCheckpoint(Checkpoint{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := CreateFile(filepath.Join(dir, PretrainedFolder, "weights"), nil); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		want := fs.FileMode(0o664)
+		if d.IsDir() {
+			want = 0o775
+		}
+		if names[d.Name()] = true; err == nil && info.Mode().Perm() != want {
+			t.Errorf("%s has the mode %v, want %v", d.Name(), info.Mode().Perm(), want)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{lockFile, recordFile, checkpointFile, PretrainedFolder} {
+		if !names[name] {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
+
+func TestWhatIsNoPlainFileIsWrittenAsItIs(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // a writer would wait for a reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := WriteFile(pipe, []byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Fatalf("the pipe is %v now, %v", info, err)
+	}
+	got := make([]byte, 4)
+	if _, err := reader.Read(got); err != nil || string(got) != "text" {
+		t.Errorf("the pipe holds %q, %v", got, err)
+	}
+}
+
+func TestAPipeIsRefusedWithoutWaiting(t *testing.T) {
+	st, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe := filepath.Join(st.Dir(), "0a", recordFile)
+	for _, path := range []string{pipe, filepath.Join(st.Dir(), "0b", lockFile)} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), syscall.Mkfifo(path, 0o600)); err != nil {
+			t.Skip(err)
+		}
+	}
+	done := make(chan error, 4)
+	go func() {
+		_, err := st.Find(Query{})
+		done <- err
+		st.Owner("0b")
+		done <- nil
+		_, err = st.Claim(t.Context(), "0b", []byte(testExperiment), testHeader(), false, nil)
+		done <- err
+		_, err = ReadFile(pipe, maxFile)
+		done <- err
+	}()
+	for range 4 {
+		select {
+		case err = <-done:
+		case <-time.After(10 * time.Second):
+			t.Fatal("reading waits for somebody who writes into the pipe")
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("reading a pipe: %v", err)
+	}
+}
