@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cermic/reproduce/paper"
+	"cermic/reproduce/records"
 )
 
 // Every notebook asks a question. One of a table or a figure answers it first: its first output is a verdict, or says that there is no claim.
@@ -53,7 +54,7 @@ func TestNotebooksAskAndThoseOfThePaperAnswerFirst(t *testing.T) {
 
 // Whoever changes what decides a claim executes the notebook that shows it.
 func TestNotebooksShowTodaysVerdicts(t *testing.T) {
-	st, done, err := committedStore()
+	st, done, err := storeOf(records.FS)
 	if err != nil {
 		t.Fatal(err)
 	}

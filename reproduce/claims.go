@@ -3,12 +3,11 @@
 package main
 
 import (
-	"context"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
@@ -22,57 +21,65 @@ const (
 	resultsFile = "reproduce/RESULTS.md"
 )
 
-// claimBudgets are asked in this order: the paper's own first.
+// claimBudgets in order of precedence.
 var claimBudgets = []string{"paper", "short"}
 
-// runClaims prints what the records say of each claim of the paper.
-func runClaims(_ context.Context, out io.Writer, args []string) error {
+func claimsCommand() *cobra.Command {
 	var store string
 	var write bool
-	ids, err := parse("claims", out, args, 1, func(f *flag.FlagSet) {
-		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-		f.BoolVar(&write, "write", false, "write "+claimsFile+" from the committed records instead")
-	})
-	if err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:     "claims [CLAIM]",
+		Short:   "Compare the paper's claims with the records: list verdicts, or explain one",
+		Example: "  claims\n  claims lifts-mappo",
+		Args:    arguments(0, 1, ""),
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			if write {
+				if len(ids) > 0 || cmd.Flags().Changed("store") {
+					return usagef("claims -write writes %s from all committed records: leave out the other arguments", claimsFile)
+				}
+				return writeGenerated(claimsFile, claimsPage)
+			}
+			claims := paper.Claims
+			if len(ids) > 0 {
+				one, err := paper.FindClaim(ids[0])
+				if err != nil {
+					return usageError{err}
+				}
+				claims = []paper.Claim{one}
+			}
+			st, err := readStore(store)
+			if err != nil {
+				return err
+			}
+			verdicts, err := decide(st, claims)
+			if err != nil {
+				return err
+			}
+			printVerdicts(cmd.OutOrStdout(), verdicts, len(ids) > 0)
+			return nil
+		},
 	}
-	if write {
-		if len(ids) > 0 {
-			return usagef("claims -write writes all of %s: leave out %s", claimsFile, ids[0])
-		}
-		return writeGenerated(claimsFile, claimsPage)
-	}
-	st, err := openStore(store)
-	if err != nil {
-		return err
-	}
-	claims := paper.Claims
-	if len(ids) > 0 {
-		one, err := paper.FindClaim(ids[0])
-		if err != nil {
-			return usageError{err}
-		}
-		claims = []paper.Claim{one}
-	}
-	verdicts, err := decide(st, claims)
-	if err != nil {
-		return err
-	}
+	storeFlag(cmd.Flags(), &store)
+	cmd.Flags().BoolVar(&write, "write", false, "write "+claimsFile+" from the committed records")
+	return cmd
+}
+
+// printVerdicts prints a line for each verdict, and its reasons if explain is set.
+func printVerdicts(out io.Writer, verdicts []paper.Verdict, explain bool) {
 	for _, v := range verdicts {
 		fmt.Fprintf(out, "%-13s %s: %s\n", v.State, v.ID, v.Says)
 		if len(v.Theorem) > 0 {
 			fmt.Fprintf(out, "%13s %s: %s\n", "", paper.TheoremBonus, v.Theorem[0].State)
 		}
-		if len(ids) > 0 {
+		if explain {
 			for _, line := range v.Lines() {
 				fmt.Fprintln(out, "  "+line)
 			}
 		}
 	}
-	if len(ids) == 0 {
-		fmt.Fprintln(out, "\nWhy: go run ./reproduce claims ID")
+	if !explain {
+		fmt.Fprintln(out, "\nWhy: go run ./reproduce claims CLAIM")
 	}
-	return nil
 }
 
 // decide derives the verdicts from the runs of a store.
@@ -133,7 +140,7 @@ func claimsPage(st *results.Store) (string, error) {
 	return b.String(), nil
 }
 
-// verdictCell is a verdict in the table of claims, and the second one about Theorem 1's bonus where there are runs of it.
+// verdictCell is the verdict of a claim and, if there are runs, the one about Theorem 1's bonus.
 func verdictCell(v paper.Verdict) string {
 	cell := stateAt(v.Evidence)
 	if len(v.Theorem) > 0 {
@@ -152,7 +159,7 @@ func stateAt(e paper.Evidence) string {
 
 // writeGenerated writes a page from the committed records alone.
 func writeGenerated(file string, page func(*results.Store) (string, error)) error {
-	st, done, err := committedStore()
+	st, done, err := storeOf(records.FS)
 	if err != nil {
 		return err
 	}
@@ -162,22 +169,4 @@ func writeGenerated(file string, page func(*results.Store) (string, error)) erro
 		return err
 	}
 	return results.WriteFile(file, []byte(text))
-}
-
-// committedStore has the committed records and nothing else.
-func committedStore() (*results.Store, func(), error) {
-	dir, err := os.MkdirTemp("", "committed")
-	if err != nil {
-		return nil, nil, err
-	}
-	done := func() { os.RemoveAll(dir) }
-	st, err := results.Open(dir)
-	if err == nil {
-		err = st.Base(records.FS)
-	}
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	return st, done, nil
 }

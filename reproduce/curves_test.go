@@ -16,61 +16,38 @@ import (
 )
 
 func TestCurvesOfNothingSayHowToTrainThem(t *testing.T) {
-	for want, args := range map[string][]string{
-		"vmas/navigation trained on the sparse reward at budget paper in STORE: go run ./reproduce train -task navigation -budget paper -set task.reward=sparse": {
-			"-task", "navigation", "-reward", "sparse", "-budget", "paper"},
-		"vmas/balance by mappo,qmix at budget custom in STORE: go run ./reproduce train -task balance -method mappo,qmix -set budget.frames=60000": {
-			"-method", "MAPPO,qmix", "-budget", "custom"},
-	} {
-		store := t.TempDir()
-		_, err := command(t, append([]string{"curves", "-store", store}, args...)...)
-		if err == nil || err.Error() != "no complete run of "+strings.Replace(want, "STORE", store, 1) {
-			t.Errorf("%v: %v\nwant %s", args, err, want)
-		}
+	_, err := command(t, strings.Fields("curves -task navigation -reward sparse -budget paper -store "+t.TempDir())...)
+	if want := "go run ./reproduce train -task navigation -budget paper -set task.reward=sparse"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v\nwant %s", err, want)
 	}
 }
 
-func TestCurvesOfOneMethodHaveOnlyThePeerOfItsLearner(t *testing.T) {
-	run := []*results.Record{{Task: "vmas/balance", Experiment: []byte(`{"task":{"reward":"dense"}}`)}}
-	groups := []results.Group{{Label: "mappo task.reward=dense", Method: "mappo", Runs: run}, {Label: "mine", Runs: run}}
-	for list, want := range map[string]string{
-		"":            "mappo mine, BenchMARL mappo BenchMARL qmix",
-		"MAPPO":       "mappo, BenchMARL mappo",
-		"MAPPO,mappo": "mappo, BenchMARL mappo",
-		"mine,mappo":  "mappo mine, BenchMARL mappo",
-		"mine":        "mine,",
+func TestCurvesHaveBenchMARLsOfTheSameLearner(t *testing.T) {
+	of := func(task, reward string) []results.Group {
+		run := &results.Record{Task: task, Experiment: []byte(`{"task":{"reward":"` + reward + `"}}`)}
+		return []results.Group{{Label: "mappo", Method: "mappo", Runs: []*results.Record{run}}}
+	}
+	for _, c := range []struct {
+		groups  []results.Group
+		methods []string
+		want    string
+	}{
+		{of("vmas/balance", "dense"), nil, "BenchMARL mappo BenchMARL qmix"},
+		{of("vmas/balance", "dense"), []string{"mappo"}, "BenchMARL mappo"},
+		{of("vmas/balance", "sparse"), nil, ""},
+		{of("vmas/simple_adversary", "sparse"), []string{"mappo"}, "BenchMARL mappo"}, // its only reward
+		{nil, nil, ""},
 	} {
-		methods, err := methodsOf(list, groups)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var got []string
-		own := ofMethods(groups, methods)
-		for _, g := range own {
-			got = append(got, methodOf(g))
-		}
-		got[len(got)-1] += ","
-		for _, s := range peer(own, methods, "") {
+		for _, s := range benchMARL(c.groups, c.methods) {
 			got = append(got, s.Label)
 		}
-		if text := strings.Join(got, " "); text != want {
-			t.Errorf("-method %q draws %q, want %q", list, text, want)
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%v beside %v: %q, want %q", c.methods, c.groups, text, c.want)
 		}
 	}
-}
-
-func TestCurvesOfATaskWithOneRewardHaveThePeerWhateverItsName(t *testing.T) {
-	for task, want := range map[string]int{"vmas/simple_adversary": 1, "vmas/balance": 0} {
-		run := []*results.Record{{Task: task, Experiment: []byte(`{"task":{"reward":"sparse"}}`)}}
-		if got := peer([]results.Group{{Label: "mappo", Method: "mappo", Runs: run}}, []string{"mappo"}, ""); len(got) != want {
-			t.Errorf("%s trained on its sparse reward is drawn beside %d curves, want %d", task, len(got), want)
-		}
-	}
-	run := []*results.Record{{Task: "vmas/simple_adversary", Experiment: []byte(`{"task":{"reward":"sparse"}}`)}}
-	for _, group := range []string{"adversary", "agent"} {
-		if got := peer([]results.Group{{Label: "mappo", Method: "mappo", Runs: run}}, nil, group); len(got) != 1 || !got[0].Reference {
-			t.Errorf("group %s is drawn beside %d curves, want BenchMARL's", group, len(got))
-		}
+	if ids, err := findMethods("MAPPO,qmix"); err != nil || !slices.Equal(ids, []string{"mappo", "qmix"}) {
+		t.Errorf("MAPPO,qmix are %v, %v", ids, err)
 	}
 }
 

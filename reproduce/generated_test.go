@@ -10,10 +10,11 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
+	"cermic/reproduce/records"
 )
 
 func TestGeneratedPagesAreCurrent(t *testing.T) {
-	st, done, err := committedStore()
+	st, done, err := storeOf(records.FS)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +56,5 @@ func TestClaimsPrintsEveryVerdictAndItsReason(t *testing.T) {
 	one, err := command(t, "claims", "lifts-mappo", "-store", store)
 	if err != nil || !strings.Contains(one, "of its 15 comparisons") && !strings.Contains(one, "of 15 comparisons") {
 		t.Errorf("%v: %s", err, one)
-	}
-	if _, err := command(t, "claims", "lifts-mapo"); err == nil || !strings.Contains(err.Error(), "did you mean lifts-mappo") {
-		t.Errorf("an unknown claim: %v", err)
 	}
 }

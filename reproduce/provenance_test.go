@@ -3,14 +3,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/experiment"
-	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/records"
 )
@@ -35,7 +32,7 @@ func history(t *testing.T) map[string]bool {
 
 func TestCommitsHaveTheSourcesOfTheirRecords(t *testing.T) {
 	commits, sources := history(t), map[string]string{}
-	st, done, err := committedStore()
+	st, done, err := storeOf(records.FS)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,23 +66,4 @@ func TestCommitsHaveTheSourcesOfTheirRecords(t *testing.T) {
 		t.Errorf("records that are committed are refused: %v", err)
 	}
 	t.Logf("%d of %d records are not rebuildable from a commit: %s", len(not), len(heads), strings.Join(not, " "))
-}
-
-func TestRunsOfSourcesInNoCommitAreNotExportedAsRecords(t *testing.T) {
-	for want, host := range map[string]results.Host{
-		"1 run": {Commit: "0123", Sources: "4567"}, "no commit that has": {Commit: "0123", Sources: "4567", Dirty: true}, "commit them": {Sources: "4567"},
-	} {
-		st := libtest.Store(t)
-		r, err := st.Claim(t.Context(), "0a", []byte(`{"seed":1}`), results.Record{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 1}, false, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(r.AppendEval(results.Eval{Frames: 1, Scores: []float64{1}}), r.Finish(host), r.Close()); err != nil {
-			t.Fatal(err)
-		}
-		said, err := command(t, "export", "records", "-budget", "smoke", "-store", st.Dir(), "-o", t.TempDir())
-		if fine := !host.Dirty && host.Commit != ""; fine != (err == nil) || !strings.Contains(said+fmt.Sprint(err), want) {
-			t.Errorf("%+v: %q, %v", host, said, err)
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -35,15 +34,13 @@ func TestPagesNameCommandsFlagsAndFilesThatExist(t *testing.T) {
 	for _, name := range pages {
 		text := page(t, name)
 		for _, m := range command.FindAllStringSubmatch(text, -1) {
-			i := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == m[1] })
-			if i < 0 {
-				t.Errorf("%s: go run ./reproduce %s: no such verb", name, m[1])
+			cmd, _, err := newRoot().Find([]string{m[1]})
+			if err != nil || cmd.Name() != m[1] {
+				t.Errorf("%s: go run ./reproduce %s: no such command", name, m[1])
 				continue
 			}
-			var help strings.Builder
-			_ = verbs()[i].run(t.Context(), &help, []string{"-h"})
-			for _, flag := range regexp.MustCompile(` -([a-z]+)`).FindAllStringSubmatch(m[2], -1) {
-				if !strings.Contains(help.String(), "  -"+flag[1]) {
+			for _, flag := range regexp.MustCompile(` -([a-z-]+)`).FindAllStringSubmatch(m[2], -1) {
+				if cmd.Flags().Lookup(flag[1]) == nil && cmd.Flags().ShorthandLookup(flag[1][:1]) == nil {
 					t.Errorf("%s: %s: no flag -%s", name, m[0], flag[1])
 				}
 			}

@@ -6,13 +6,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,23 +17,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"cermic/cermiclib/nn"
 )
 
-// runSetup makes .venv (JupyterLab, XLA's plug-in) and .bin (the Go kernel) inside the repository, and nothing outside it
-// but the caches of pip and Go. What is there already is left alone.
-func runSetup(ctx context.Context, out io.Writer, args []string) error {
+// setupCommand makes .venv (JupyterLab, XLA's plug-in) and .bin (the Go kernel) in the repository, and changes nothing
+// outside it but the caches of pip and Go. It leaves alone what is already there.
+func setupCommand() *cobra.Command {
 	var gpu bool
-	if _, err := parse("setup", out, args, 0, func(f *flag.FlagSet) {
-		f.BoolVar(&gpu, "gpu", false, "install XLA for NVIDIA GPUs although none is seen here, as in an image for other machines")
-	}); err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Install JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin",
+		Args:  arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := newSetup(cmd)
+			if err != nil {
+				return err
+			}
+			s.gpu = s.gpu || gpu
+			return s.all()
+		},
 	}
-	root, err := repository()
-	if err != nil {
-		return err
-	}
-	return setup{ctx: ctx, out: out, root: root, gpu: gpu || nn.HasGPU()}.all()
+	cmd.Flags().BoolVar(&gpu, "gpu", false, "install XLA for NVIDIA GPUs even without one, as in an image for other machines")
+	return cmd
 }
 
 // repository finds the root of this repository from the working directory upwards.
@@ -67,17 +70,18 @@ type setup struct {
 	env  []string // added to the environment of programs
 }
 
+// newSetup finds the repository and the GPU.
+func newSetup(cmd *cobra.Command) (setup, error) {
+	root, err := repository()
+	return setup{ctx: cmd.Context(), out: cmd.OutOrStdout(), root: root, gpu: nn.HasGPU()}, err
+}
+
 func (s setup) path(elements ...string) string {
 	return filepath.Join(append([]string{s.root}, elements...)...)
 }
 
-// python is the interpreter of the virtual environment.
-func (s setup) python() string {
-	if runtime.GOOS == "windows" {
-		return s.path(".venv", "Scripts", "python.exe")
-	}
-	return s.path(".venv", "bin", "python")
-}
+// python is the interpreter of .venv.
+func (s setup) python() string { return pythonIn(s.path(".venv")) }
 
 // all runs the steps in order; each prints one line.
 func (s setup) all() error {
@@ -115,24 +119,35 @@ func (s setup) environment() error {
 		s.ready("python", "already there")
 		return nil
 	}
-	return s.step("python", "virtual environment in .venv", func() error {
-		python := cmp.Or(os.Getenv("PYTHON"), "python3")
-		version, err := s.output(python, "-c", "import sys; print(sys.version_info >= (3, 11), sys.version.split()[0])")
-		if errors.Is(err, exec.ErrNotFound) {
-			return fmt.Errorf("%s was not found: install Python 3.11 or newer (on Debian and Ubuntu: apt install python3 python3-venv), or name one in PYTHON", python)
-		}
-		if err != nil {
-			return fmt.Errorf("%s does not run: %w", python, err)
-		}
-		if enough, number, _ := strings.Cut(strings.TrimSpace(version), " "); enough != "True" {
-			return fmt.Errorf("%s is Python %s, and JupyterLab needs 3.11 or newer: install one, or name it in PYTHON", python, number)
-		}
-		if _, err := s.output(python, "-m", "venv", s.path(".venv")); err != nil {
-			os.RemoveAll(s.path(".venv")) // half of one would look like a whole one the next time
-			return fmt.Errorf("%s cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv): %w", python, err)
-		}
-		return nil
-	})
+	return s.step("python", "virtual environment in .venv", func() error { return s.venv(s.path(".venv")) })
+}
+
+// venv makes a virtual environment with the Python that PYTHON names, which must be 3.11 or newer for JupyterLab.
+func (s setup) venv(folder string) error {
+	python := cmp.Or(os.Getenv("PYTHON"), "python3")
+	version, err := s.output(python, "-c", "import sys; print(sys.version_info >= (3, 11), sys.version.split()[0])")
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%s was not found: install Python 3.11 or newer (on Debian and Ubuntu: apt install python3 python3-venv), or name one in PYTHON", python)
+	}
+	if err != nil {
+		return fmt.Errorf("%s does not run: %w", python, err)
+	}
+	if enough, number, _ := strings.Cut(strings.TrimSpace(version), " "); enough != "True" {
+		return fmt.Errorf("%s is Python %s, and JupyterLab needs 3.11 or newer: install one, or name it in PYTHON", python, number)
+	}
+	if _, err := s.output(python, "-m", "venv", folder); err != nil {
+		os.RemoveAll(folder) // an incomplete one would pass for a complete one
+		return fmt.Errorf("%s cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv): %w", python, err)
+	}
+	return nil
+}
+
+// pythonIn is the interpreter of a virtual environment.
+func pythonIn(folder string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(folder, "Scripts", "python.exe")
+	}
+	return filepath.Join(folder, "bin", "python")
 }
 
 // packages installs one file of pinned requirements, once.
@@ -152,13 +167,6 @@ func (s setup) packages(name, what, file string, flags ...string) error {
 	})
 }
 
-// cpuPlugin is the library of XLA's CPU plug-in as its wheel has it. The wheel, lammps-jax-pjrt-cpu 0.11.2, is published by one person for another
-// project; pip compares the whole of it with the hash in requirements-xla.txt, and what it unpacked is compared with this one at every set-up.
-const (
-	cpuPlugin       = "pjrt_c_api_cpu_plugin.so"
-	cpuPluginSHA256 = "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"
-)
-
 // plugins installs XLA where it can run. Nothing here is an error: without XLA the pure Go backend does the work.
 func (s setup) plugins() {
 	const slower = "graphs will run on the pure Go backend, " + nn.Slower
@@ -173,9 +181,13 @@ func (s setup) plugins() {
 		s.ready("xla", "there is no C compiler: "+slower+"; install gcc and run setup again")
 		return
 	}
-	if own := ownPlugin(); own != "" {
-		s.ready("xla", "the plug-in of "+nn.PluginVariable+" is used, "+own)
-	} else if err := cmp.Or(s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps", "--force-reinstall"), s.checkPlugin()); err != nil {
+	own := slices.ContainsFunc(filepath.SplitList(os.Getenv(nn.PluginVariable)), func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "pjrt_c_api_cpu_plugin.so"))
+		return err == nil
+	})
+	if own {
+		s.ready("xla", "the plug-in in "+nn.PluginVariable+" is used")
+	} else if err := s.packages("xla", "XLA for the CPU, 63 MB", "requirements-xla.txt", "--no-deps"); err != nil {
 		s.ready("", err.Error()+"; "+slower)
 	}
 	if !s.gpu {
@@ -184,41 +196,6 @@ func (s setup) plugins() {
 	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", "requirements-cuda.txt", "--no-deps"); err != nil {
 		s.ready("", err.Error()+"; graphs will run on the CPU")
 	}
-}
-
-// ownPlugin is the CPU plug-in in the folders that the user names, "" if there is none.
-func ownPlugin() string {
-	for _, dir := range filepath.SplitList(os.Getenv(nn.PluginVariable)) {
-		path := filepath.Join(dir, cpuPlugin)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path
-		}
-	}
-	return ""
-}
-
-// checkPlugin compares the installed library with what the wheel holds. Another one is moved aside, where no program looks for it.
-func (s setup) checkPlugin() error {
-	found, err := fs.Glob(os.DirFS(s.root), ".venv/lib/python3*/site-packages/lammps_jax_pjrt_cpu/"+cpuPlugin)
-	if err != nil || len(found) == 0 {
-		return errors.New("the wheel of XLA's plug-in did not bring " + cpuPlugin)
-	}
-	for _, name := range found {
-		path := s.path(name)
-		sum, err := digest(path)
-		if err != nil {
-			return err
-		}
-		if strings.TrimSpace(sum) == cpuPluginSHA256 {
-			continue
-		}
-		if err := os.Rename(path, path+".unknown"); err != nil {
-			return err
-		}
-		os.Remove(s.path(".venv", "installed-requirements-xla.txt")) // so that the next set-up installs it anew
-		return fmt.Errorf("%s is not the library that the wheel holds (SHA-256 %s): it was renamed to *.unknown; run setup again to install it anew", path, strings.TrimSpace(sum))
-	}
-	return nil
 }
 
 // compiler reports whether Go would build with cgo, which XLA needs; a stop keeps it from finding out.
@@ -296,30 +273,18 @@ func (s setup) output(name string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// upToDate reports whether stamp was marked for the file as it is now.
+// upToDate reports whether stamp is a copy of the file.
 func upToDate(stamp, file string) bool {
 	was, err := os.ReadFile(stamp)
-	if err != nil {
-		return false
-	}
-	is, err := digest(file)
-	return err == nil && string(was) == is
+	is, err2 := os.ReadFile(file)
+	return errors.Join(err, err2) == nil && bytes.Equal(was, is)
 }
 
-// mark writes down that the work for the file as it is now is done.
+// mark copies the file to stamp, once the work for it is done.
 func mark(stamp, file string) error {
-	is, err := digest(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(stamp, []byte(is), 0o666)
-}
-
-func digest(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]) + "\n", nil
+	return os.WriteFile(stamp, text, 0o666)
 }

@@ -3,11 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
-	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -18,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"cermic/cermiclib/nn"
 )
 
 // emptyRepository is a folder that passes for this repository, made the working directory.
@@ -60,7 +53,7 @@ func TestSetupSaysWhatToInstall(t *testing.T) {
 			} else {
 				t.Setenv("PYTHON", "python3-that-nobody-has")
 			}
-			err := runSetup(t.Context(), io.Discard, nil)
+			_, err := command(t, "setup")
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one sentence with %q", err, c.want)
 			}
@@ -96,42 +89,26 @@ func TestSetupInstallsXLAForAGPUOnlyWhereOneIs(t *testing.T) {
 	}
 }
 
-func TestWorkIsDoneAgainOnlyWhenItsFileChanges(t *testing.T) {
+func TestPackagesAreInstalledAgainOnlyWhenTheirFileChanges(t *testing.T) {
 	s := emptyRepository(t)
-	file, stamp := s.path("reproduce", "jupyter", "requirements.txt"), s.path("stamp")
-	if upToDate(stamp, file) {
-		t.Error("up to date before anything was done")
-	}
-	if err := mark(stamp, file); err != nil {
-		t.Fatal(err)
-	}
-	if !upToDate(stamp, file) {
-		t.Error("not up to date right after the work")
-	}
-	write(t, file, "x==2\n", 0o666)
-	if upToDate(stamp, file) {
-		t.Error("still up to date after the file changed")
+	write(t, s.python(), "#!/bin/sh\necho \"$@\" >> "+s.path("asked")+"\n", 0o777)
+	for i, want := range []int{1, 1, 2} {
+		if i == 2 {
+			write(t, s.path("reproduce", "jupyter", "requirements.txt"), "x==2\n", 0o666)
+		}
+		if err := s.packages("jupyter", "", "requirements.txt"); err != nil {
+			t.Fatal(err)
+		}
+		if asked, err := os.ReadFile(s.path("asked")); err != nil || strings.Count(string(asked), "\n") != want {
+			t.Errorf("after set-up %d pip was asked for %q, %v", i+1, asked, err)
+		}
 	}
 }
 
 func TestOutsideTheRepositorySetupSaysSo(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := runSetup(t.Context(), io.Discard, nil); err == nil || !strings.Contains(err.Error(), "repository") {
+	if _, err := command(t, "setup"); err == nil || !strings.Contains(err.Error(), "repository") {
 		t.Errorf("got %v, want a sentence about the repository", err)
-	}
-}
-
-func TestUnknownNotebookIsAnsweredWithNearNames(t *testing.T) {
-	s := emptyRepository(t)
-	write(t, s.path("notebooks", "00_start.ipynb"), "{}", 0o666)
-	write(t, s.path("notebooks", "01_playground.ipynb"), "{}", 0o666)
-	err := runNotebooks(t.Context(), io.Discard, []string{"-only", "00_stat"})
-	if err == nil || !strings.Contains(err.Error(), "did you mean 00_start?") {
-		t.Errorf("got %v, want the near name", err)
-	}
-	books, err := s.notebooks("01_playground")
-	if err != nil || len(books) != 1 || filepath.Base(books[0]) != "01_playground.ipynb" {
-		t.Errorf("got %v, %v, want the one notebook", books, err)
 	}
 }
 
@@ -160,55 +137,23 @@ func TestExecutedCopiesReplaceTheNotebooksOnlyOnRequestAndSuccess(t *testing.T) 
 	}
 }
 
-func TestLabExplainsItsFlags(t *testing.T) {
-	var out bytes.Buffer
-	if err := runLab(context.Background(), &out, []string{"-h"}); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), "-port") {
-		t.Errorf("got %q, %v", out.String(), err)
-	}
-}
-
 func TestLabRunsAsRootInAContainerOnly(t *testing.T) {
 	for _, c := range []struct {
-		quiet           bool
-		port            int
+		noBrowser       bool
+		port            uint16
 		root, container bool
 		want            string
 	}{
 		{false, 0, false, false, ""}, {true, 8890, false, false, "--no-browser --port=8890"},
 		{false, 0, true, true, "--no-browser --allow-root"}, {false, 0, true, false, ""}, {false, 0, false, true, "--no-browser"},
 	} {
-		flags := labFlags(c.quiet, c.port, c.root, c.container)
+		flags := labFlags(c.noBrowser, c.port, c.root, c.container)
 		if _, err := os.Stat(filepath.Join("..", "notebooks", path.Base(flags[0]))); err != nil {
 			t.Errorf("JupyterLab opens on what is not there: %v", err)
 		}
 		if got := strings.Join(flags[1:], " "); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
-	}
-}
-
-func TestKernelStartsFromWhereverTheRepositoryLies(t *testing.T) {
-	folder := filepath.Join("..", "reproduce", "jupyter", "kernels", "gonb")
-	text, err := os.ReadFile(filepath.Join(folder, "kernel.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kernel struct {
-		Argv     []string
-		Language string
-	}
-	if err := json.Unmarshal(text, &kernel); err != nil {
-		t.Fatal(err)
-	}
-	if kernel.Language != "go" || kernel.Argv[0] != "{resource_dir}/start" {
-		t.Errorf("kernel.json is %+v, want the start file beside it", kernel)
-	}
-	info, err := os.Stat(filepath.Join(folder, "start"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
-		t.Error("start is not executable")
 	}
 }
 
@@ -234,63 +179,16 @@ func TestEveryPythonPackageIsPinnedByVersionAndHash(t *testing.T) {
 	}
 }
 
-// A library that is not the wheel's is moved out of the way, and the next set-up installs the wheel anew.
-func TestALibraryThatTheWheelDoesNotHoldIsMovedAside(t *testing.T) {
-	s := setup{root: t.TempDir(), out: io.Discard}
-	if err := s.checkPlugin(); err == nil || !strings.Contains(err.Error(), "did not bring") {
-		t.Errorf("without a library: %v", err)
-	}
-	library := s.path(".venv", "lib", "python3.12", "site-packages", "lammps_jax_pjrt_cpu", cpuPlugin)
-	stamp := s.path(".venv", "installed-requirements-xla.txt")
-	if err := os.MkdirAll(filepath.Dir(library), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{library, stamp} {
-		if err := os.WriteFile(path, []byte("something else"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.checkPlugin(); err == nil || !strings.Contains(err.Error(), "is not the library that the wheel holds") {
-		t.Errorf("a foreign library: %v", err)
-	}
-	for _, path := range []string{library, stamp} {
-		if _, err := os.Stat(path); !os.IsNotExist(err) {
-			t.Errorf("%s is still there (%v)", path, err)
-		}
-	}
-	if _, err := os.Stat(library + ".unknown"); err != nil {
-		t.Error(err)
-	}
-}
-
-// Set-up installs no wheel where somebody names a plug-in.
-func TestSetUpLeavesTheWheelToThoseWhoNameNoPlugin(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv(nn.PluginVariable, t.TempDir()+string(filepath.ListSeparator)+dir)
-	if got := ownPlugin(); got != "" {
-		t.Errorf("found %s in empty folders", got)
-	}
-	own := filepath.Join(dir, cpuPlugin)
-	if err := os.WriteFile(own, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got := ownPlugin(); got != own {
-		t.Errorf("found %q, want %s", got, own)
-	}
-}
-
-// settings of a person's own that must change nothing; the values would lead out of .venv, out of the workspace or out
-// of the language.
+// settings of a user that must change nothing: they would lead out of .venv, of the workspace or of the language.
 var settings = [][]string{
-	nil, {"PIP_USER=1"}, {"PIP_CONFIG_FILE=pip.conf"}, {"PIP_TARGET=elsewhere"}, {"PIP_PREFIX=elsewhere"},
-	{"PYTHONPATH=elsewhere"}, {"PYTHONHOME=elsewhere"}, {"VIRTUAL_ENV=elsewhere"},
-	{"GOFLAGS=-mod=mod"}, {"GOFLAGS=-tags=noxla"}, {"GOWORK=elsewhere/go.work"}, {"CGO_ENABLED=0"},
-	{"TMPDIR=a b"}, {"LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8"}, {"NO_COLOR=1"}, {"JUPYTER_CONFIG_DIR=elsewhere"},
+	nil, {"PIP_CONFIG_FILE=pip.conf"}, {"PIP_TARGET=elsewhere"},
+	{"PYTHONPATH=elsewhere", "PYTHONHOME=elsewhere", "VIRTUAL_ENV=elsewhere"},
+	{"GOFLAGS=-mod=mod", "GOWORK=elsewhere/go.work", "CGO_ENABLED=0"}, {"TMPDIR=a b", "LANG=tr_TR.UTF-8"},
 }
 
 // Set-up and the kernel work below a folder of any name and under each of the settings: pip installs into .venv, go
 // builds the module, and the kernel's workspace is one.
-func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
+func TestTheUsersOwnSettingsChangeNothing(t *testing.T) {
 	if runtime.GOOS == "windows" || testing.Short() {
 		t.Skip("makes a virtual environment and starts shell scripts")
 	}
@@ -343,27 +241,5 @@ func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
 				t.Errorf("the kernel: %q, %v: %s", out, err, log)
 			}
 		})
-	}
-}
-
-// The default store is the repository's from each of its folders; one that is named is taken from where the command is
-// given.
-func TestTheDefaultStoreIsInTheRepositorysRoot(t *testing.T) {
-	s := emptyRepository(t)
-	if err := os.MkdirAll(s.path("reproduce", "plan"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ from, args, want string }{
-		{"", "", "runs"}, {"reproduce", "-store=runs", "runs"},
-		{filepath.Join("reproduce", "plan"), "", filepath.Join("..", "..", "runs")},
-	} {
-		t.Chdir(s.path(c.from))
-		var store string
-		_, err := parse("train", io.Discard, strings.Fields(c.args), 0, func(f *flag.FlagSet) {
-			f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-		})
-		if err != nil || store != c.want {
-			t.Errorf("in %q with %q the store is %q (%v), want %q", c.from, c.args, store, err, c.want)
-		}
 	}
 }

@@ -114,9 +114,7 @@ func waitFor(t *testing.T, limit time.Duration, what string, ready func() bool) 
 
 // slowCampaign is four seeds of the tiny training, slow enough to be disturbed.
 func slowCampaign(store string, more ...string) []string {
-	args := tinyTraining("mappo", store, "learner.minibatch_iterations=60")
-	args[0] = "campaign"
-	return append(args, append([]string{"-seeds", "4"}, more...)...)
+	return append(tinyCampaign(store, "learner.minibatch_iterations=60"), append([]string{"-seeds", "4"}, more...)...)
 }
 
 // owners are the process ids of the store's runs in training, by run.
