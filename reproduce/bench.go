@@ -15,7 +15,7 @@ import (
 	"cermic/reproduce/bench/peers"
 )
 
-// peerRounds is the number of measurements of each side of a pair.
+// peerRounds counts the measurements on each side of a pair.
 const peerRounds = 5
 
 // benchCommand measures this machine's speed and prints each figure beside its peer's.
@@ -72,11 +72,12 @@ func benchCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&group, "only", "", "measure one `group`: "+strings.Join(bench.Groups(), ", ")+
-		", "+bench.GPUGroup+" (without a GPU a prediction) or "+bench.CompileGroup+" (graphs and smoke runs of every method); by default all but "+
-		bench.MethodsGroup+" and "+bench.ProductsGroup+", which take minutes; with -peers "+strings.Join(peers.Groups, ", ")+" or "+
-		peers.LearningGroup+", which takes an hour")
+		", "+bench.GPUGroup+" (without a GPU a prediction) or "+bench.CompileGroup+" (the graphs of all methods); "+
+		"by default all but "+bench.MethodsGroup+" and "+bench.ProductsGroup+", which take minutes; "+
+		"with -peers "+strings.Join(peers.Groups, ", ")+" or "+peers.LearningGroup+", which takes an hour")
 	f.BoolVar(&lines, "json", false, "print one JSON object a line")
-	f.BoolVar(&beside, "peers", false, "alternate with VMAS, BenchMARL, torch and Melting Pot here; installs them into "+peers.Folder+" (6.3 GB)")
+	f.BoolVar(&beside, "peers", false, "alternate with VMAS, BenchMARL, torch and Melting Pot here; "+
+		"installs them into "+peers.Folder+" (6.3 GB)")
 	backendFlag(f)
 	return cmd
 }

@@ -30,7 +30,8 @@ type campaignRun struct {
 	job                        campaign.Slurm
 }
 
-// campaignCommand trains what the store lacks of a table, after stating its cost. A failed run does not stop the others.
+// campaignCommand trains the runs of a table that the store lacks, after stating their cost. A failed run does not stop
+// the others.
 func campaignCommand() *cobra.Command {
 	c := campaignRun{choice: choice{seeds: seedRange{1, 3}}}
 	cmd := &cobra.Command{
@@ -52,7 +53,7 @@ func campaignCommand() *cobra.Command {
 	f.StringVar(&c.task, "task", "", "`tasks`, separated by commas")
 	f.StringVar(&c.method, "method", "", "`methods`, separated by commas")
 	f.StringVar(&c.order, "order", "", "value: what all tables lack, the most information per hour first")
-	f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames()+"; with -order value the default is "+plan.TableBudget)
+	f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames()+"; with -order value by default "+plan.TableBudget)
 	f.Var(&c.seeds, "seeds", "train seeds 1 to `n`, or a range of seeds, as 2-3")
 	setFlag(f, &c.set)
 	storeFlag(f, &c.store)
@@ -89,7 +90,8 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 	case c.workers < 1:
 		return usagef("-workers is %d, want at least 1", c.workers)
 	case c.seeds.first > 1 && (c.order != "" || c.planOnly && c.everything()):
-		return usagef("-seeds is %s: a range needs -table, or -task and -method; give the number of seeds, as %d", &c.seeds, c.seeds.last)
+		return usagef("-seeds is %s: a range needs -table, or -task and -method; give the number of seeds, as %d",
+			&c.seeds, c.seeds.last)
 	case c.order != "" && c.order != "value":
 		return usagef("-order is %q, want value", c.order)
 	case c.on != "here" && c.on != "slurm":

@@ -24,8 +24,8 @@ import (
 	"cermic/viz"
 )
 
-// checkCommand trains committed records again and compares: bit by bit on the same backend and processor, elsewhere with
-// the interval of further seeds.
+// checkCommand trains committed records again and compares: bit by bit on the same backend and processor, elsewhere
+// with the interval of further seeds.
 func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "check ID...",
@@ -112,7 +112,8 @@ func named(all []*results.Record, ids []string) (out []*results.Record, err erro
 			}
 		}
 		if len(found) != 1 {
-			return nil, usagef("%s of the committed records begin with %q, want one: status -committed lists their IDs", viz.Count(len(found), "ID"), id)
+			return nil, usagef("%s of the committed records begin with %q, want one: status -committed lists their IDs",
+				viz.Count(len(found), "ID"), id)
 		}
 		out = append(out, found[0])
 	}
@@ -147,7 +148,8 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 	case difference == "" && !sameMachine:
 		return "equal in every bit, although " + machines, true
 	case difference == "":
-		return fmt.Sprintf("equal in every bit: %s, %s", viz.Count(len(want.Evals), "evaluation"), viz.Count(len(want.Scalars), "scalar")), true
+		return fmt.Sprintf("equal in every bit: %s, %s",
+			viz.Count(len(want.Evals), "evaluation"), viz.Count(len(want.Scalars), "scalar")), true
 	case sameMachine:
 		return "differs although backend, processor and instruction set are the same: " + difference, false
 	}
@@ -159,7 +161,8 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 	}
 	x := got.Score()
 	if len(scores) < 3 {
-		return fmt.Sprintf("%s: the last return is %.4g, the record's %.4g; too few seeds for an interval", machines, x, want.Score()), true
+		return fmt.Sprintf("%s: the last return is %.4g, the record's %.4g; too few seeds for an interval",
+			machines, x, want.Score()), true
 	}
 	interval := stats.Further(scores)
 	if math.IsNaN(interval.Low) { // all seeds are equal
@@ -167,7 +170,8 @@ func compare(want, got *results.Record, all []*results.Record) (verdict string, 
 	}
 	same = !interval.Excludes(x)
 	position := map[bool]string{true: "within", false: "outside"}[same]
-	return fmt.Sprintf("%s: the last return is %.4g, %s [%.4g, %.4g], the 95 %% interval of further seeds", machines, x, position, interval.Low, interval.High), same
+	return fmt.Sprintf("%s: the last return is %.4g, %s [%.4g, %.4g], the 95 %% interval of further seeds",
+		machines, x, position, interval.Low, interval.High), same
 }
 
 // machine names what the bits of a result depend on beside its settings.
@@ -175,5 +179,6 @@ func machine(h results.Host) string {
 	if h.GPU != "" {
 		return fmt.Sprintf("%s on %s beside %s", h.Backend, h.GPU, h.CPU)
 	}
-	return fmt.Sprintf("%s on %s (%s, %s)", h.Backend, h.CPU, cmp.Or(h.Model, "model not recorded"), cmp.Or(h.ISA, "instruction set not recorded"))
+	return fmt.Sprintf("%s on %s (%s, %s)", h.Backend, h.CPU,
+		cmp.Or(h.Model, "model not recorded"), cmp.Or(h.ISA, "instruction set not recorded"))
 }

@@ -31,19 +31,23 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 		err := check(t.Context(), &out, os.DirFS(committed), ids)
 		return out.String(), err
 	}
-	if said, err := again(id[:8]); err != nil || !strings.HasPrefix(said, id) || !strings.Contains(said, "equal in every bit: 6 evaluations") {
+	said, err := again(id[:8])
+	if err != nil || !strings.HasPrefix(said, id) {
 		t.Errorf("%v:\n%s", err, said)
 	}
+	contains(t, said, "equal in every bit: 6 evaluations")
 
 	older := *r
-	older.ID, older.Experiment = "0123456789abcdef", bytes.Replace(r.Experiment, []byte(`"seed":`), []byte(`"forgotten":1,"seed":`), 1)
+	older.ID = "0123456789abcdef"
+	older.Experiment = bytes.Replace(r.Experiment, []byte(`"seed":`), []byte(`"forgotten":1,"seed":`), 1)
 	path, err := results.WritePack(committed, &older)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said, err := again(older.ID, id); err == nil || !strings.Contains(said, "cannot be trained here: its settings are of another version") || !strings.Contains(said, "equal in every bit") {
-		t.Errorf("a record of another version beside one of this: %v\n%s", err, said)
+	if said, err = again(older.ID, id); err == nil {
+		t.Error("a record of another version is checked")
 	}
+	contains(t, said, "cannot be trained here: its settings are of another version", "equal in every bit")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +64,10 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 	if _, err := results.WritePack(committed, changed); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := again(id); err == nil || !strings.Contains(said, "the return of episode 1 at 50 frames is") {
-		t.Errorf("a changed score is not found (%v):\n%s", err, said)
+	if said, err = again(id); err == nil {
+		t.Error("a changed score is not found")
 	}
+	contains(t, said, "the return of episode 1 at 50 frames is")
 }
 
 func TestOtherMachinesAreComparedByInterval(t *testing.T) {

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"embed"
 	"fmt"
 	"io"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
 
@@ -98,63 +100,32 @@ func decide(st *results.Store, claims []paper.Claim) (out []paper.Verdict, err e
 	return out, nil
 }
 
+// templateFiles are the texts of the generated pages.
+//
+//go:embed templates/*.md
+var templateFiles embed.FS
+
+// renderPage fills in the template of a generated page.
+func renderPage(name string, data any) (string, error) {
+	t, err := template.ParseFS(templateFiles, "templates/"+name)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = t.Execute(&b, data)
+	return b.String(), err
+}
+
 // claimsPage is the text of claimsFile.
 func claimsPage(st *results.Store) (string, error) {
 	verdicts, err := decide(st, paper.Claims)
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	b.WriteString("# The paper's claims and what the records say of them\n\n" +
-		"Generated from the committed records by `go run ./reproduce claims -write`; a test keeps it current. `go run ./reproduce claims` includes your own runs.\n\n" +
-		"The verdicts are about the paper's methods, with the bonus that it prints. Where the same method with Theorem 1's bonus, ours, has runs, a second verdict under that name stands beside the first.\n\n" +
-		"A claim is **supported** or **contradicted** where its comparisons differ significantly (5 %, Welch's t test, of variances Brown and Forsythe's, Holm's correction over all\n" +
-		"comparisons that the claim asks for, trained or not) as its rule demands, **undecided** where tests of some of them give no such answer, and **not tested** where none could be made, which takes two seeds of each\n" +
-		"method (of variances three, and four of one). A significant effect counts only if its interval lies beyond 1 % of the distance between random and scripted play on the task. Not tested are also comparisons of\n" +
-		"runs on VMAS's sparse reward that never met it, and those about the memory, L_exploit or γ where steps with f_{n−1} are fewer than 5 % or h's corrections spread less than .001 at the end of training.\n" +
-		"Intervals are not corrected for their number, nor is any p for earlier looks: on Sampling\\*, WheelGathering\\*, Flocking\\* and in the sparse battles some seeds\n" +
-		"were added after others had been seen. Runs at the paper's budget count before those at `short` if they decide it; if neither does, those of which more comparisons can be tested stand first.\n" +
-		paper.SeedsThatTell + "\n\n" +
-		"| claim | the paper, in our words | where | verdict | shown in |\n|---|---|---|---|---|\n")
-	for _, v := range verdicts {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s, `%s` | %s | [%s](../notebooks/%s.ipynb) |\n", v.ID, v.ID, v.Says, v.Where(), v.Label, verdictCell(v), v.Shown, v.Shown)
-	}
-	for _, v := range verdicts {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n**%s.** %s\n", v.ID, v.Says, v.State, v.Reason)
-		if d := v.Demand(); d != "" {
-			fmt.Fprintln(&b, d)
-		}
-		if len(v.Findings) > 0 {
-			fmt.Fprintf(&b, "\nBudget `%s`:\n\n", v.Budget)
-		}
-		for _, f := range v.Findings {
-			fmt.Fprintf(&b, "- %s\n", f)
-		}
-		for _, e := range v.Beside() {
-			fmt.Fprintf(&b, "\n%s\n\n", e.Reason)
-			for _, f := range e.Findings {
-				fmt.Fprintf(&b, "- %s\n", f)
-			}
-		}
-	}
-	return b.String(), nil
-}
-
-// verdictCell is the verdict of a claim and, if there are runs, the one about Theorem 1's bonus.
-func verdictCell(v paper.Verdict) string {
-	cell := stateAt(v.Evidence)
-	if len(v.Theorem) > 0 {
-		cell += "; " + paper.TheoremBonus + ": " + stateAt(v.Theorem[0])
-	}
-	return cell
-}
-
-// stateAt is the state of evidence with the budget of its runs.
-func stateAt(e paper.Evidence) string {
-	if e.Budget == "" {
-		return string(e.State)
-	}
-	return fmt.Sprintf("%s at `%s`", e.State, e.Budget)
+	return renderPage("claims.md", struct {
+		Power, Theorem string
+		Verdicts       []paper.Verdict
+	}{paper.SeedsThatTell, paper.TheoremBonus, verdicts})
 }
 
 // writeGenerated writes a page from the committed records alone.

@@ -18,16 +18,17 @@ import (
 	"cermic/viz"
 )
 
-// curvesCommand draws the learning curves of a task. Beside runs on the dense reward it draws BenchMARL's recorded ones
-// of the same learners, and those of files of marl-eval or BenchMARL.
+// curvesCommand draws the learning curves of a task. It adds BenchMARL's recorded curves of the same learners to runs
+// on the dense reward, and curves from files of marl-eval or BenchMARL.
 func curvesCommand() *cobra.Command {
 	var task, method, budget, reward, store, file string
 	var with []string
 	cmd := &cobra.Command{
-		Use:     "curves",
-		Short:   "Draw the learning curves of a task, with BenchMARL's beside ours",
-		Example: "  curves -task balance -reward dense -budget short\n  curves -task navigation -method mappo,qmix -budget short -o navigation.svg",
-		Args:    arguments(0, 0, ""),
+		Use:   "curves",
+		Short: "Draw the learning curves of a task, with BenchMARL's beside ours",
+		Example: "  curves -task balance -reward dense -budget short\n" +
+			"  curves -task navigation -method mappo,qmix -budget short -o navigation.svg",
+		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if reward != "" && reward != string(envs.Dense) && reward != string(envs.Sparse) {
 				return usagef("-reward is %q, want dense or sparse", reward)
@@ -49,7 +50,8 @@ func curvesCommand() *cobra.Command {
 			}
 			title, shared := known.Name, []string(nil)
 			if reward != "" {
-				records, title, shared = figures.TrainedOn(records, reward), title+", trained on the "+reward+" reward", []string{"task.reward"}
+				records, shared = figures.TrainedOn(records, reward), []string{"task.reward"}
+				title += ", trained on the " + reward + " reward"
 			}
 			methods, err := findMethods(method)
 			if err != nil {
@@ -68,7 +70,7 @@ func curvesCommand() *cobra.Command {
 				}
 				return fmt.Errorf("no complete run of %s with these flags in %s: train one with %s", known.ID, store, train)
 			}
-			others, err := figures.Imported(with, known.ID, viz.Evals)
+			others, err := figures.Imported(with, known.ID)
 			if errors.As(err, new(figures.RepeatedFileError)) {
 				return usagef("-with: %w", err)
 			}
@@ -95,7 +97,7 @@ func curvesCommand() *cobra.Command {
 	f.StringVar(&reward, "reward", "", "only runs trained on this `reward`: dense or sparse")
 	storeFlag(f, &store)
 	f.StringVarP(&file, "output", "o", "curves.png", "`file` to write, with the ending .png, .svg or .pdf")
-	f.StringArrayVar(&with, "with", nil, "also draw the task's curves in a `file` of marl-eval or BenchMARL; may be repeated")
+	f.StringArrayVar(&with, "with", nil, "add the task's curves in a `file` of marl-eval or BenchMARL; may be repeated")
 	return cmd
 }
 

@@ -12,14 +12,11 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/reproduce/figures"
-	"cermic/viz"
 )
 
 func TestCurvesOfNothingSayHowToTrainThem(t *testing.T) {
-	_, err := command(t, strings.Fields("curves -task navigation -reward sparse -budget paper -store "+t.TempDir())...)
-	if want := "go run ./reproduce train -task navigation -budget paper -set task.reward=sparse"; err == nil || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("%v\nwant %s", err, want)
-	}
+	args := strings.Fields("curves -task navigation -reward sparse -budget paper -store " + t.TempDir())
+	refuse(t, "go run ./reproduce train -task navigation -budget paper -set task.reward=sparse", args...)
 }
 
 func TestCurvesHaveBenchMARLsOfTheSameLearner(t *testing.T) {
@@ -57,7 +54,8 @@ func marlEvalFile(t *testing.T, path, method string, seed int, score float64) st
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf(`{"vmas": {"Balance": {%q: {"seed_%d": {"step_0": {"step_count": 6000.0, "return": [%g]}, "step_1": {"step_count": 600000.0, "return": [%g]}}}}}}`,
+	text := fmt.Sprintf(`{"vmas": {"Balance": {%q: {"seed_%d": {
+		"step_0": {"step_count": 6000.0, "return": [%g]}, "step_1": {"step_count": 600000.0, "return": [%g]}}}}}}`,
 		method, seed, score, score)
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -70,28 +68,32 @@ func TestSeedsInFilesOfTheirOwnAreOneImportedCurve(t *testing.T) {
 	one := func(name, method string, seed int) string {
 		return marlEvalFile(t, filepath.Join(dir, name), method, seed, 40+float64(seed))
 	}
-	seeds := []string{one("a.json", "mappo", 0), one("b.json", "mappo", 1), one("c.json", "mappo", 2), one("d.json", "qmix", 0)}
-	labels := func(series []viz.Series) (out []string) {
+	imported := func(files ...string) string {
+		t.Helper()
+		series, err := figures.Imported(files, "vmas/balance")
+		if err != nil {
+			return err.Error()
+		}
+		var out []string
 		for _, s := range series {
 			out = append(out, fmt.Sprintf("%s × %d", s.Label, len(s.Y)))
 			if !s.Reference {
-				t.Errorf("%s has the look of a method of ours", s.Label)
+				t.Errorf("%s has the style of a method of ours", s.Label)
 			}
 		}
-		return out
+		return strings.Join(out, "; ")
 	}
-	series, err := figures.Imported(seeds, "vmas/balance", viz.Evals)
-	if got, want := labels(series), []string{"imported mappo × 3", "imported qmix × 1"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("a file for every seed: %q, %v, want %q", got, err, want)
+	a, b := one("a.json", "mappo", 0), one("b.json", "mappo", 1)
+	for want, got := range map[string]string{
+		"imported mappo × 2; imported qmix × 1": imported(a, b, one("d.json", "qmix", 0)),
+		"imported mappo, x/run.json × 1; imported mappo, y/run.json × 1; imported mappo, other.json × 1": imported(
+			one("x/run.json", "mappo", 0), one("y/run.json", "mappo", 0), one("y/other.json", "mappo", 1)),
+		dir + "/x/../a.json is named twice": imported(a, dir+"/x/../a.json"),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
-	series, err = figures.Imported([]string{one("x/run.json", "mappo", 0), one("y/run.json", "mappo", 0), one("y/other.json", "mappo", 1)}, "vmas/balance", viz.Evals)
-	if got, want := labels(series), []string{"imported mappo, x/run.json × 1", "imported mappo, y/run.json × 1", "imported mappo, other.json × 1"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("two files with one seed: %q, %v, want %q", got, err, want)
-	}
-	if _, err := figures.Imported([]string{seeds[0], filepath.Join(dir, "x", "..", "a.json")}, "vmas/balance", viz.Evals); err == nil || !strings.Contains(err.Error(), "twice") {
-		t.Errorf("one file twice: %v", err)
-	}
-	if _, err := figures.Imported(seeds, "vmas/wheel", viz.Evals); err == nil || !strings.Contains(err.Error(), "a.json has no run of vmas/wheel, but of vmas/Balance") {
-		t.Errorf("another task: %v", err)
-	}
+	_, err := figures.Imported([]string{a}, "vmas/wheel")
+	contains(t, fmt.Sprint(err), "a.json has no run of vmas/wheel, but of vmas/Balance")
 }

@@ -33,12 +33,9 @@ func TestTrainingContinuesOnceTheFullDiskHasSpace(t *testing.T) {
 	filler := filepath.Join(store, "filler")
 	write(t, filler, string(make([]byte, diskSize-5*4096)), 0o666) // leaves room for the header and some lines
 	finish(t, tinyTraining("mappo", whole)...)
-	if text := fails(t, tinyTraining("mappo", store)...); !strings.Contains(text, "the disk is full at "+store) || !strings.Contains(text, "free some space and start again") {
-		t.Errorf("it says %q", text)
-	}
-	if status := finish(t, "status", "-store", store); !strings.Contains(status, "stopped") {
-		t.Errorf("what was written cannot be read:\n%s", status)
-	}
+	full := fails(t, tinyTraining("mappo", store)...)
+	contains(t, full, "the disk is full at "+store, "free some space and start again")
+	contains(t, finish(t, "status", "-store", store), "stopped")
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
@@ -57,15 +54,17 @@ func TestExportsToFullAndReadOnlyDisks(t *testing.T) {
 	older := filepath.Join(dir, "older.csv")
 	write(t, older, "older", 0o666)
 	writers := []string{
-		"export csv -budget custom -o " + older, "export marl-eval -budget custom -o DISK/out.json", "export tensorboard -budget custom -o DISK/events",
-		"export weights -budget custom -o DISK/weights", "curves -budget custom -o DISK/curves.png", "train -fork " + id + "@100 -set learner.lr=0.001",
+		"export csv -budget custom -o " + older,
+		"export marl-eval -budget custom -o DISK/out.json",
+		"export tensorboard -budget custom -o DISK/events",
+		"export weights -budget custom -o DISK/weights",
+		"curves -budget custom -o DISK/curves.png",
+		"train -fork " + id + "@100 -set learner.lr=0.001",
 	}
 	writersFail := func(want string) {
 		for _, line := range writers {
 			args := append(strings.Fields(strings.ReplaceAll(line, "DISK", dir)), "-store", dir)
-			if text := fails(t, args...); !strings.Contains(text, want) || !strings.Contains(text, dir) {
-				t.Errorf("%s says %q, want %q", line, text, want)
-			}
+			contains(t, fails(t, args...), want, dir)
 		}
 	}
 	filler := filepath.Join(dir, "filler")
@@ -85,10 +84,9 @@ func TestExportsToFullAndReadOnlyDisks(t *testing.T) {
 		t.Skipf("no read-only disk: %v", err)
 	}
 	writersFail("read-only")
-	for _, line := range []string{"status", "table sota", "evaluate " + id, "export csv -budget custom -o " + filepath.Join(t.TempDir(), "out.csv")} {
+	csv := "export csv -budget custom -o " + filepath.Join(t.TempDir(), "out.csv")
+	for _, line := range []string{"status", "table sota", "evaluate " + id, csv} {
 		finish(t, append(strings.Fields(line), "-store", dir)...)
 	}
-	if out := finish(t, tinyTraining("mappo", dir)...); !strings.Contains(out, "in the store") {
-		t.Errorf("a finished run cannot be read:\n%s", out)
-	}
+	contains(t, finish(t, tinyTraining("mappo", dir)...), "in the store")
 }

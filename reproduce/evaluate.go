@@ -50,7 +50,8 @@ func evaluateCommand() *cobra.Command {
 				precision = fmt.Sprintf(" (standard error %.2g)", stat.StdErr(stat.StdDev(e.Scores, nil), n))
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "%s  %s, seed %d, at %d frames: %d %s episodes\n", trained.Task.Kind(), trained.Label(), trained.Seed, e.Frames, len(e.Scores), how)
+			fmt.Fprintf(out, "%s  %s, seed %d, at %d frames: %d %s episodes\n",
+				trained.Task.Kind(), trained.Label(), trained.Seed, e.Frames, len(e.Scores), how)
 			fmt.Fprintf(out, "  score      %.4g %s%s\n", e.Score(), spec.Metric, precision)
 			printDetails(out, spec, e.Early, e.Success, e.Groups)
 			return nil

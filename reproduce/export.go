@@ -73,7 +73,7 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&x.method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
 	storedBudgetFlag(f, &x.budget)
 	storeFlag(f, &x.store)
-	f.StringArrayVar(&x.weights, "weights", nil, "with records: only the run with this `ID`, and its weights; may be repeated")
+	f.StringArrayVar(&x.weights, "weights", nil, "with records: only run `ID`, with its weights; may be repeated")
 	f.StringVarP(&x.to, "output", "o", "", "`file` (csv, marl-eval) or folder to write (default named after the form)")
 	return cmd
 }
@@ -139,7 +139,8 @@ func (x *runExport) find(st *results.Store, stored bool) (rs []*results.Record, 
 		rs = append(rs, r)
 	}
 	if len(rs) == 0 {
-		return nil, fmt.Errorf("no complete run of that task and method at budget %s in %s: go run ./reproduce status lists the runs", x.budget, x.store)
+		return nil, fmt.Errorf("no complete run of that task and method at budget %s in %s: "+
+			"go run ./reproduce status lists the runs", x.budget, x.store)
 	}
 	return rs, nil
 }
@@ -193,8 +194,8 @@ func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 	return results.WriteFile(to, b.Bytes())
 }
 
-// exportRecords writes compact records, one file a run, as they are committed under reproduce/records, and the
-// descriptions of the pre-trained weights that they name.
+// exportRecords writes compact records, one file a run, in the form of reproduce/records, and the descriptions of the
+// pre-trained weights that they name.
 func exportRecords(st *results.Store, rs []*results.Record, to string) error {
 	for i, r := range plan.Labelled(rs) {
 		if committed(r.ID) {
@@ -217,7 +218,8 @@ func committed(id string) bool {
 func refuseUnbuildable(rs []*results.Record) error {
 	for _, r := range rs {
 		if !committed(r.ID) && !records.Rebuildable(r.Host) {
-			return fmt.Errorf("run %s names no commit that has the sources it was trained from: commit them, delete the run's folder, build the program anew and train it again", r.ID)
+			return fmt.Errorf("run %s names no commit that has the sources it was trained from: "+
+				"commit them, delete the run's folder, build the program anew and train it again", r.ID)
 		}
 	}
 	return nil
@@ -250,7 +252,8 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 		if err := export.WriteTensorBoard(&b, r); err != nil {
 			return err
 		}
-		dir := filepath.Join(to, filepath.FromSlash(r.Task), strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed))
+		method, seed := strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed)
+		dir := filepath.Join(to, filepath.FromSlash(r.Task), method, seed)
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
@@ -278,13 +281,13 @@ func withWeights(out io.Writer, st *results.Store, rs []*results.Record) (own []
 		fmt.Fprintf(out, "left out: %s trained elsewhere, whose records hold scores only\n", viz.Count(elsewhere, "run"))
 	}
 	if len(own) == 0 {
-		return nil, errors.New("none of these runs has weights here that can be read: train one with go run ./reproduce train")
+		return nil, errors.New("none of these runs has readable weights here: train one with go run ./reproduce train")
 	}
 	return own, nil
 }
 
 // exportWeights writes the trained variables of every run as <run>.safetensors, without the state of optimisers and
-// environments. A variable's name is its scope, "actor/layer_0/weights"; README.md says which axis of its shape is which.
+// environments. A variable's name is its scope, "actor/layer_0/weights"; README.md explains the axes of its shape.
 func exportWeights(st *results.Store, rs []*results.Record, to string) error {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return err

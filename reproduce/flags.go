@@ -69,15 +69,15 @@ const (
 )
 
 func backendFlag(f *pflag.FlagSet) {
-	f.String(backendName, "", "`name` of what graphs run on: go, xla, xla:cpu or xla:cuda; xla:cuda,tf32 is faster and less exact "+
-		"(default: a GPU, else XLA, else go)")
+	f.String(backendName, "", "`name` of the graphs' backend: go, xla, xla:cpu or xla:cuda; "+
+		"xla:cuda,tf32 is faster and less exact (default: a GPU, else XLA, else go)")
 }
 
 // portableISA is the instruction set that -portable limits XLA to; x86-64 processors have it since 2013.
 const portableISA = "AVX2"
 
 func portableFlag(f *pflag.FlagSet) {
-	f.Bool(portableName, false, "train with "+portableISA+" instructions only, to compare with processors without AVX-512; "+
+	f.Bool(portableName, false, "train with "+portableISA+" instructions only, as on processors without AVX-512; "+
 		"records state the instruction set")
 }
 

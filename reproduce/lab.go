@@ -41,7 +41,8 @@ func labCommand() *cobra.Command {
 			flags := labFlags(noBrowser, port, os.Geteuid() == 0, inContainer())
 			lab := exec.Command(s.python(), slices.Concat([]string{"-m", "jupyterlab"}, flags, args)...)
 			lab.Dir = s.path("notebooks")
-			lab.Env = append(neutral(), s.jupyterPath(), prepend("JUPYTER_CONFIG_PATH", s.path("reproduce", "jupyter", "config")))
+			config := prepend("JUPYTER_CONFIG_PATH", s.path("reproduce", "jupyter", "config"))
+			lab.Env = append(neutral(), s.jupyterPath(), config)
 			lab.Stdin, lab.Stdout, lab.Stderr = os.Stdin, s.out, os.Stderr
 			signals := make(chan os.Signal, 2)
 			signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -57,8 +58,8 @@ func labCommand() *cobra.Command {
 	return cmd
 }
 
-// attend runs JupyterLab and waits for its end. The first signal is passed on as SIGTERM, which ends its kernels without
-// a question; the second one kills it. A stop is reported as context.Canceled.
+// attend runs JupyterLab and waits for its end. The first signal is passed on as SIGTERM, which ends its kernels
+// without a question; the second one kills it. A stop is reported as context.Canceled.
 func attend(lab *exec.Cmd, signals <-chan os.Signal) error {
 	if err := lab.Start(); err != nil {
 		return fmt.Errorf("JupyterLab does not start: %w", err)
@@ -86,8 +87,8 @@ func attend(lab *exec.Cmd, signals <-chan os.Signal) error {
 // firstPage is what JupyterLab opens on.
 const firstPage = "/lab/tree/00_start.ipynb"
 
-// labFlags translates our flags into JupyterLab's. JupyterLab refuses to run as root unless told; most containers run as
-// root and have no browser.
+// labFlags translates our flags into JupyterLab's. JupyterLab needs a flag to run as root, as most containers do;
+// these have no browser either.
 func labFlags(noBrowser bool, port uint16, root, container bool) []string {
 	flags := []string{"--LabApp.default_url=" + firstPage}
 	if noBrowser || container {

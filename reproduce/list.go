@@ -43,7 +43,7 @@ func listCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&q.Method, "method", "", "list the settings of this `method`")
-	f.StringVar(&q.Task, "task", "", "list the settings of this `task`; with -method, of the method on it (default "+defaultTask+")")
+	f.StringVar(&q.Task, "task", "", "list the settings of this `task`; with -method, of the method on it")
 	f.StringVar(&q.Budget, "budget", plan.DefaultBudget, "`budget` of these settings: "+budgetNames())
 	setFlag(f, &q.Set)
 	return cmd

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
@@ -33,11 +34,11 @@ func main() {
 	root.SetArgs(normalize(os.Args[1:]))
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
-	err := wait(ctx, done, slices.Contains(os.Args[1:min(2, len(os.Args))], "lab"))
+	err := wait(ctx, done, len(os.Args) > 1 && os.Args[1] == "lab")
 	switch {
 	case err == nil:
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "reproduce: stopped; saved progress is kept, and the same command continues from there")
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.As(err, new(*exec.ExitError))):
+		fmt.Fprintln(os.Stderr, "reproduce:", stopped)
 		os.Exit(130) // the shell's code for SIGINT
 	case errors.As(err, new(usageError)):
 		fmt.Fprintln(os.Stderr, "reproduce:", err)
@@ -48,12 +49,15 @@ func main() {
 	}
 }
 
-// grace is the time that a cancelled command has to save. Compiling a graph or reading many records ignores the context;
-// abandoning them is safe, because files are replaced atomically.
+// stopped is the sentence of a command that a signal ended.
+const stopped = "stopped; saved progress is kept, and the same command continues from there"
+
+// grace is the time that a cancelled command has to save. Compiling a graph or reading many records ignores the
+// context; abandoning them is safe, because files are replaced atomically.
 const grace = 1700 * time.Millisecond
 
-// wait returns the error of the command. After a cancellation it waits for the grace only, unless patient: lab waits for
-// JupyterLab, which has to save its notebooks.
+// wait returns the error of the command. After a cancellation it waits for the grace only, unless patient: lab waits
+// for JupyterLab, which has to save its notebooks.
 func wait(ctx context.Context, done <-chan error, patient bool) error {
 	select {
 	case err := <-done:
@@ -163,12 +167,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usagef("%s has no flag -%s%s%s", cmd.Name(), name, conf.Near(name, known), hint)
 }
 
-// arguments checks the number of positional arguments; what describes them.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+// arguments checks the number of positional arguments, which noun describes.
+func arguments(least, most int, noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usagef("%s needs %s", cmd.Name(), what)
+			return usagef("%s needs %s", cmd.Name(), noun)
 		case len(args) > most:
 			return usagef("%s takes no argument %q", cmd.Name(), args[most])
 		}

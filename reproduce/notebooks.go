@@ -59,10 +59,10 @@ func notebooksCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&budget, "budget", "", "override the `budget` of every notebook ("+budgetNames()+"), with an empty store of runs")
+	f.StringVar(&budget, "budget", "", "`budget` of every notebook, with an empty store of runs: "+budgetNames())
 	f.StringVar(&only, "only", "", "execute this `notebook` alone, for example 00_start")
 	f.BoolVar(&write, "write", false, "replace the notebooks by their executed copies")
-	f.BoolVar(&thumbnails, "thumbnails", false, "execute nothing and draw reproduce/jupyter/thumbnails from the committed figures")
+	f.BoolVar(&thumbnails, "thumbnails", false, "execute nothing and draw reproduce/jupyter/thumbnails")
 	f.DurationVar(&cell, "cell", time.Hour, "time limit of a cell")
 	return cmd
 }
@@ -93,7 +93,8 @@ func (s setup) notebooks(only string) ([]string, error) {
 // execute runs the notebooks one after the other; copies go to notebooks/.executed.
 func (s setup) execute(books []string, budget string, cell time.Duration, write bool) error {
 	executed := s.path("notebooks", ".executed")
-	args := []string{s.path("reproduce", "jupyter", "kernels", "execute.py"), executed, strconv.Itoa(int(cell.Seconds()))}
+	program := s.path("reproduce", "jupyter", "kernels", "execute.py")
+	args := []string{program, executed, strconv.Itoa(int(cell.Seconds()))}
 	cmd := exec.CommandContext(s.ctx, s.python(), append(args, books...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, s.out, s.out
@@ -116,7 +117,7 @@ func (s setup) execute(books []string, budget string, cell time.Duration, write 
 	return replaceBooks(books, executed)
 }
 
-// replaceBooks puts the executed copies in the place of notebooks, each at once.
+// replaceBooks replaces notebooks by their executed copies, each atomically.
 func replaceBooks(books []string, executed string) error {
 	for _, path := range books {
 		copied, err := os.ReadFile(filepath.Join(executed, filepath.Base(path)))

@@ -64,7 +64,8 @@ func pretrainCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&tasks, "task", "navigation", "`tasks`, separated by commas, or all")
 	f.StringVar(&kind, "memory", memory.DefaultGraph().Kind(), "graph, gru or mlp")
-	f.StringVar(&target, "target", "", "`prediction` of peers: "+memory.TargetState+" for their simulator state (default: a random encoding of their observations)")
+	f.StringVar(&target, "target", "", "`prediction` of peers: "+memory.TargetState+
+		" for their simulator state (default: a random encoding of their observations)")
 	storeFlag(f, &store)
 	f.IntVar(&frames, "frames", plan.PretrainFrames, "frames of random rollouts")
 	f.IntVar(&epochs, "epochs", plan.PretrainEpochs, "maximal number of epochs")
@@ -93,7 +94,8 @@ func pretrain(ctx context.Context, out io.Writer, st *results.Store, p experimen
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\n%s, %s\nWeights in %s. To use them:\n  -set explore.memory=%s -set explore.memory.pretrained=%s -set explore.memory.pretrain=full\n",
+	_, err = fmt.Fprintf(out, "\n%s, %s\nWeights in %s. To use them:\n"+
+		"  -set explore.memory=%s explore.memory.pretrained=%s explore.memory.pretrain=full\n",
 		task, made.Quality, memory.PretrainedPath(st.Dir(), made.Weights), kind, made.Weights)
 	return err
 }

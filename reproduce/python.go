@@ -41,7 +41,9 @@ func pythonCommand() *cobra.Command {
 				if err := s.environment(); err != nil {
 					return err
 				}
-				if err := s.step("install", "NumPy and the wheel into .venv", func() error { return s.installWheel(s.python(), file, "requirements.txt") }); err != nil {
+				if err := s.step("install", "NumPy and the wheel into .venv", func() error {
+					return s.installWheel(s.python(), file, "requirements.txt")
+				}); err != nil {
 					return err
 				}
 			}
@@ -56,7 +58,7 @@ func pythonCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&install, "install", false, "install the wheel and NumPy into .venv")
-	f.BoolVar(&check, "check", false, "test the package with NumPy, Gymnasium and PettingZoo in a virtual environment in .dist")
+	f.BoolVar(&check, "check", false, "test the package with NumPy, Gymnasium and PettingZoo, in an environment in .dist")
 	f.BoolVar(&torch, "torch", false, "with -check: also with TorchRL and BenchMARL, which take several gigabytes")
 	return cmd
 }
@@ -71,14 +73,16 @@ func (s setup) wheel() (string, error) {
 		if s.ctx.Err() != nil {
 			return "", s.ctx.Err()
 		}
-		return "", errors.New("a shared library needs cgo and a C compiler: install gcc (on Debian and Ubuntu: apt install gcc libc6-dev), or set CGO_ENABLED=1")
+		return "", errors.New("a shared library needs cgo and a C compiler: " +
+			"install gcc (on Debian and Ubuntu: apt install gcc libc6-dev), or set CGO_ENABLED=1")
 	}
 	if err := os.MkdirAll(s.path(".dist"), 0o777); err != nil {
 		return "", err
 	}
 	lib := s.path(".dist", name)
 	if err := s.step("library", "the environments as a shared library", func() error {
-		if _, err := s.output("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", lib, "./envs/python/lib"); err != nil {
+		flags := []string{"build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", lib, "./envs/python/lib"}
+		if _, err := s.output("go", flags...); err != nil {
 			return fmt.Errorf("go could not build the shared library: %w", err)
 		}
 		return nil
@@ -103,11 +107,10 @@ func (s setup) wheel() (string, error) {
 
 // installWheel installs pinned packages and then the wheel, which needs nothing beyond them.
 func (s setup) installWheel(python, wheel, requirements string) error {
-	pip := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}
-	if _, err := s.output(python, append(pip, "--require-hashes", "-r", s.path("envs", "python", requirements))...); err != nil {
+	if err := s.pip(python, "--require-hashes", "-r", s.path("envs", "python", requirements)); err != nil {
 		return fmt.Errorf("pip could not install envs/python/%s (is there a network?): %w", requirements, err)
 	}
-	if _, err := s.output(python, append(pip, "--no-index", "--no-deps", "--force-reinstall", wheel)...); err != nil {
+	if err := s.pip(python, "--no-index", "--no-deps", "--force-reinstall", wheel); err != nil {
 		return fmt.Errorf("pip could not install the wheel: %w", err)
 	}
 	return nil

@@ -57,30 +57,18 @@ func resultsCommand() *cobra.Command {
 		},
 	}
 	storeFlag(cmd.Flags(), &store)
-	cmd.Flags().BoolVar(&write, "write", false, "write "+resultsFile+" from the committed records, and the scores of random and scripted play")
+	cmd.Flags().BoolVar(&write, "write", false,
+		"write "+resultsFile+" from the committed records, and the scores of random and scripted play")
 	return cmd
 }
 
-const resultsHead = `# Results
-
-Generated from the committed records by ` + "`go run ./reproduce results -write`" + `; a test keeps it current. ` + "`go run ./reproduce results`" + ` includes your own runs.
-What the records say of the paper's claims: [CLAIMS.md](CLAIMS.md). Curves, intervals and films: [notebooks](../notebooks/README.md).
-
-Each line is one experiment: the score of the last evaluation (mean over its episodes) of each seed or, of more than five seeds, the mean with its bootstrap 95 %%
-interval; the share of its episodes that succeed; seeds × frames. Evaluations take the most likely actions, at budget explore sampled ones, and score by the benchmark's own
-metric, whatever the reward of training. Random play and the hand-written script of each task give the scale; BenchMARL's lines are its recorded runs with the
-same settings; published numbers are the paper's, after 3,000,000 frames with Table 1's reward. A method that is missing has no committed run of its present program.
-Methods that end in -ucb or -st have CERMIC's module with a bonus of ours: they fill no row of the paper's tables and decide none of its claims.
-† counts runs that cannot be rebuilt from the commit in their record, because none is named, it is not in the history, or files were changed: %d of %d.
-`
-
-// resultNotes explain the scores of a family.
-var resultNotes = map[string]string{
-	"meltingpot": "There are two scores, both mean over players: the return of whole episodes, and that of their first 100 steps, which BenchMARL counts by default. " +
-		"The paper does not say which it prints, so the last column may compare with either. A dash: these runs did not note it; `evaluate ID -set task.score=mean100` scores " +
-		"a run that has its weights so.",
-	"explore": "A success here is an episode that solves the task; tasks and budget are not the paper's.",
+// familyResults are the tables of a family of tasks.
+type familyResults struct {
+	Name  string
+	Tasks []taskTable
 }
+
+type taskTable struct{ Name, Table string }
 
 // resultsPage is the text of resultsFile.
 func resultsPage(st *results.Store) (string, error) {
@@ -88,36 +76,30 @@ func resultsPage(st *results.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	of := map[string][]*results.Record{}
+	runs := map[string][]*results.Record{}
 	for _, r := range all {
-		of[r.Task] = append(of[r.Task], r)
+		runs[r.Task] = append(runs[r.Task], r)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, resultsHead, unbuildable(all), len(all))
-	b.WriteString(stats.Caution + "\n")
-	var families []string
+	var families []familyResults
 	for _, t := range plan.Tasks() {
-		if f := path.Dir(t.ID); len(of[t.ID]) > 0 && !slices.Contains(families, f) {
-			families = append(families, f)
+		if len(runs[t.ID]) == 0 {
+			continue
 		}
+		table, err := taskResults(t, runs[t.ID])
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(families, func(f familyResults) bool { return f.Name == path.Dir(t.ID) })
+		if i < 0 {
+			i, families = len(families), append(families, familyResults{Name: path.Dir(t.ID)})
+		}
+		families[i].Tasks = append(families[i].Tasks, taskTable{path.Base(t.ID), table.Markdown()})
 	}
-	for _, family := range families {
-		fmt.Fprintf(&b, "\n## %s\n", family)
-		if note := resultNotes[family]; note != "" {
-			fmt.Fprintf(&b, "\n%s\n", note)
-		}
-		for _, t := range plan.Tasks() {
-			if len(of[t.ID]) == 0 || path.Dir(t.ID) != family {
-				continue
-			}
-			table, err := taskResults(t, of[t.ID])
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprintf(&b, "\n### %s\n\n%s", path.Base(t.ID), table.Markdown())
-		}
-	}
-	return b.String(), nil
+	return renderPage("results.md", struct {
+		Runs, Unbuildable int
+		Caution           string
+		Families          []familyResults
+	}{len(all), unbuildable(all), stats.Caution, families})
 }
 
 // taskResults has a line for random play, for the script, for each experiment on a task, and for BenchMARL's runs.
@@ -130,7 +112,9 @@ func taskResults(t paper.Task, rs []*results.Record) (viz.Table, error) {
 	if err != nil {
 		return viz.Table{}, err
 	}
-	out := viz.Table{Header: []string{"method", "reward", "budget", "score (" + plan.Score(t) + ")", "success, %", "seeds × frames", "published"}}
+	out := viz.Table{Header: []string{
+		"method", "reward", "budget", "score (" + plan.Score(t) + ")", "success, %", "seeds × frames", "published",
+	}}
 	const at = 4 // the column of the first steps
 	if steps > 0 {
 		out.Header = slices.Insert(out.Header, at, fmt.Sprintf("first %d steps", steps))
@@ -210,8 +194,10 @@ func resultRow(t paper.Task, g results.Group) ([]string, error) {
 	}
 	r := g.Runs[0]
 	reward := paper.Setting(r.Experiment, "task.reward")
-	label := strings.NewReplacer(" task.reward="+reward, "", " budget.name="+r.Budget, "").Replace(g.Label) // these have columns
-	row := []string{label, reward, r.Budget, seeds(scores), successes(g), fmt.Sprintf("%d × %s", len(scores), viz.Short(float64(r.Frames))), ""}
+	// Reward and budget have columns of their own.
+	label := strings.NewReplacer(" task.reward="+reward, "", " budget.name="+r.Budget, "").Replace(g.Label)
+	count := fmt.Sprintf("%d × %s", len(scores), viz.Short(float64(r.Frames)))
+	row := []string{label, reward, r.Budget, seeds(scores), successes(g), count, ""}
 	starred := map[bool]string{true: "sparse", false: "dense"}[t.Star]
 	if p, ok := paper.Sota.Published(t.ID, label); ok && reward == starred {
 		row[6] = p

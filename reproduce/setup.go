@@ -39,7 +39,7 @@ func setupCommand() *cobra.Command {
 			return s.all()
 		},
 	}
-	cmd.Flags().BoolVar(&gpu, "gpu", false, "install XLA for NVIDIA GPUs even without one, as in an image for other machines")
+	cmd.Flags().BoolVar(&gpu, "gpu", false, "install XLA for NVIDIA GPUs even without one, for an image")
 	return cmd
 }
 
@@ -127,17 +127,20 @@ func (s setup) venv(folder string) error {
 	python := cmp.Or(os.Getenv("PYTHON"), "python3")
 	version, err := s.output(python, "-c", "import sys; print(sys.version_info >= (3, 11), sys.version.split()[0])")
 	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("%s was not found: install Python 3.11 or newer (on Debian and Ubuntu: apt install python3 python3-venv), or name one in PYTHON", python)
+		return fmt.Errorf("%s was not found: install Python 3.11 or newer "+
+			"(on Debian and Ubuntu: apt install python3 python3-venv), or name one in PYTHON", python)
 	}
 	if err != nil {
 		return fmt.Errorf("%s does not run: %w", python, err)
 	}
 	if enough, number, _ := strings.Cut(strings.TrimSpace(version), " "); enough != "True" {
-		return fmt.Errorf("%s is Python %s, and JupyterLab needs 3.11 or newer: install one, or name it in PYTHON", python, number)
+		return fmt.Errorf("%s is Python %s, and JupyterLab needs 3.11 or newer: install one, or name it in PYTHON",
+			python, number)
 	}
 	if _, err := s.output(python, "-m", "venv", folder); err != nil {
 		os.RemoveAll(folder) // an incomplete one would pass for a complete one
-		return fmt.Errorf("%s cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv): %w", python, err)
+		return fmt.Errorf("%s cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv): %w",
+			python, err)
 	}
 	return nil
 }
@@ -150,6 +153,13 @@ func pythonIn(folder string) string {
 	return filepath.Join(folder, "bin", "python")
 }
 
+// pip installs packages for a Python interpreter.
+func (s setup) pip(python string, args ...string) error {
+	args = append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, args...)
+	_, err := s.output(python, args...)
+	return err
+}
+
 // packages installs one file of pinned requirements, once.
 func (s setup) packages(name, what, file string, flags ...string) error {
 	requirements := s.path("reproduce", "jupyter", file)
@@ -159,9 +169,9 @@ func (s setup) packages(name, what, file string, flags ...string) error {
 		return nil
 	}
 	return s.step(name, what, func() error {
-		args := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", requirements}
-		if _, err := s.output(s.python(), append(args, flags...)...); err != nil {
-			return fmt.Errorf("pip could not install reproduce/jupyter/%s (is there a network? is .venv damaged? then delete it): %w", file, err)
+		if err := s.pip(s.python(), append(flags, "--require-hashes", "-r", requirements)...); err != nil {
+			return fmt.Errorf("pip could not install reproduce/jupyter/%s (check the network; delete a damaged .venv): %w",
+				file, err)
 		}
 		return mark(stamp, requirements)
 	})
@@ -193,7 +203,8 @@ func (s setup) plugins() {
 	if !s.gpu {
 		return
 	}
-	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", "requirements-cuda.txt", "--no-deps"); err != nil {
+	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", "requirements-cuda.txt",
+		"--no-deps"); err != nil {
 		s.ready("", err.Error()+"; graphs will run on the CPU")
 	}
 }
@@ -229,7 +240,8 @@ func (s setup) tools() error {
 	}
 	return s.step("kernel", "the Go kernel for Jupyter, about two minutes", func() error {
 		kernel := s.with("GOBIN=" + s.path(".bin"))
-		if _, err := kernel.output("go", "install", "github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports"); err != nil {
+		if _, err := kernel.output("go", "install", "github.com/janpfeifer/gonb",
+			"golang.org/x/tools/cmd/goimports"); err != nil {
 			return fmt.Errorf("go could not build the kernel: %w", err)
 		}
 		// The first cell would have to build all that it imports, with the setting of reproduce/jupyter/kernels/gonb/start.
@@ -246,8 +258,8 @@ func (s setup) with(variable string) setup {
 	return s
 }
 
-// neutral is the environment without a person's own ways of installing, importing and building, which would lead out of
-// .venv and of the repository. An index of packages, a proxy and certificates stay as they are.
+// neutral is the environment without the user's settings of pip, Python and Go that would install, import or build
+// outside .venv and the repository. An index of packages, a proxy and certificates keep their settings.
 func neutral() []string {
 	return append(os.Environ(), "PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=",
 		"PYTHONPATH=", "PYTHONHOME=", "GOFLAGS=-mod=readonly", "GOWORK=off")

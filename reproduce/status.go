@@ -47,7 +47,8 @@ func statusCommand() *cobra.Command {
 				if len(r.Evals) > 0 {
 					score = fmt.Sprintf("%.4g", r.Score())
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", r.Task, r.Method, r.Budget, r.Seed, viz.Short(float64(r.Frames)), score, state(st, r), r.ID)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
+					r.Task, r.Method, r.Budget, r.Seed, viz.Short(float64(r.Frames)), score, state(st, r), r.ID)
 			}
 			return w.Flush()
 		},

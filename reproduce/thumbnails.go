@@ -25,7 +25,7 @@ const thumbnailWidth = 200
 const maxNotebook = 256 << 20
 
 // thumbnails draws reproduce/jupyter/thumbnails, which the index of notebooks shows: the first figure of each notebook,
-// or of its executed copy if the notebook is committed without outputs. Other thumbnails stay as they are.
+// or of its executed copy if the notebook is committed without outputs. Other thumbnails do not change.
 func (s setup) thumbnails(books []string) error {
 	folder := s.path("reproduce", "jupyter", "thumbnails")
 	if err := os.MkdirAll(folder, 0o777); err != nil {

@@ -158,13 +158,15 @@ func withoutRecords(store string, es []experiment.Config) (*results.Store, error
 			continue
 		}
 		if _, err := st.Checkpoint(id); err != nil {
-			return nil, fmt.Errorf("run %s is complete, but its weights are gone (%w): delete the folder %s/%s, then train it again", id, err, store, id)
+			return nil, fmt.Errorf("run %s is complete, but its weights are gone (%w): "+
+				"delete the folder %s/%s, then train it again", id, err, store, id)
 		}
 	}
 	return st, nil
 }
 
-// storedRuns reads the experiments of stored runs. Their IDs must be those of today's program, else training makes others.
+// storedRuns reads the experiments of stored runs. Runs of other IDs today are refused, because
+// training would store them elsewhere.
 func storedRuns(st *results.Store, ids []string) (es []experiment.Config, err error) {
 	for _, id := range ids {
 		e, err := plan.Stored(st, id)
@@ -176,7 +178,8 @@ func storedRuns(st *results.Store, ids []string) (es []experiment.Config, err er
 			return nil, err
 		}
 		if !strings.HasPrefix(now, id) {
-			return nil, fmt.Errorf("run %s is of another version of this program, which gives its settings the ID %s: train them by -task, -method and -set", id, now)
+			return nil, fmt.Errorf("run %s is of another version of this program, which gives its settings the ID %s: "+
+				"train them by -task, -method and -set", id, now)
 		}
 		es = append(es, e)
 	}
