@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,10 @@ func TestCommittedRecordsComeOutAgain(t *testing.T) {
 		t.Errorf("%v:\n%s", err, said)
 	}
 	contains(t, said, "equal in every bit: 6 evaluations")
+
+	if _, err := again("zz"); !errors.As(err, new(usageError)) {
+		t.Errorf("an unknown ID: %v", err)
+	}
 
 	older := *r
 	older.ID = "0123456789abcdef"

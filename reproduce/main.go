@@ -98,6 +98,18 @@ func newRoot() *cobra.Command {
 			return usagef("unknown command %q%s", args[0], conf.Near(args[0], known))
 		},
 	}
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print the help of a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			cmd.InitDefaultHelpFlag()
+			if err != nil || cmd == root {
+				return root.RunE(root, rest)
+			}
+			return cmd.Help()
+		},
+	})
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(listCommand(), trainCommand(), campaignCommand(), workCommand(), pretrainCommand(),
 		evaluateCommand(), tableCommand(), resultsCommand(), claimsCommand(), curvesCommand(), exportCommand(),
@@ -106,8 +118,9 @@ func newRoot() *cobra.Command {
 }
 
 // normalize gives every flag its second dash, and every assignment of a list "-set a=1 b=2" a flag of its own.
-func normalize(args []string) (out []string) {
-	list := false // the previous argument was an assignment of -set
+func normalize(args []string) []string {
+	out := make([]string, 0, len(args)) // not nil, for which cobra would read os.Args
+	list := false                       // the previous argument was an assignment of -set
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" { // the rest belongs to another program
@@ -160,11 +173,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	name := unknown.GetSpecifiedName()
-	hint := ""
-	if cmd.Flags().Lookup("set") != nil {
-		hint = "; settings follow -set, as in -set learner.lr=1e-3"
+	near := conf.Near(name, known)
+	if !strings.Contains(near, "did you mean") && cmd.Flags().Lookup("set") != nil {
+		near = "; settings follow -set, as in -set learner.lr=1e-3"
 	}
-	return usagef("%s has no flag -%s%s%s", cmd.Name(), name, conf.Near(name, known), hint)
+	return usagef("%s has no flag -%s%s", cmd.Name(), name, near)
 }
 
 // arguments checks the number of positional arguments, which noun describes.
