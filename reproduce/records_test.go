@@ -5,10 +5,13 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 
 	"cermic/cermiclib/experiment"
@@ -20,45 +23,61 @@ import (
 	"cermic/reproduce/records"
 )
 
-// committedRecords reads every committed record, with its packed bytes.
-func committedRecords(t *testing.T, each func(name string, data []byte, r *results.Record)) {
-	t.Helper()
-	names, err := fs.Glob(records.FS, "*.json.gz")
-	if err != nil || len(names) < 222 {
-		t.Fatalf("%d records, %v", len(names), err)
-	}
-	for _, name := range names {
-		data, err := fs.ReadFile(records.FS, name)
-		if err != nil {
-			t.Fatal(err)
+// packed is a committed record with its bytes.
+type packed struct {
+	*results.Record
+	file string
+	data []byte
+}
+
+// committedRecords reads all committed records, once for all tests.
+var committedRecords = sync.OnceValues(func() (all []packed, err error) {
+	files, err := fs.Glob(records.FS, "*.json.gz")
+	for _, file := range files {
+		data, failed := fs.ReadFile(records.FS, file)
+		if failed != nil {
+			return nil, failed
 		}
-		r, err := results.Unpack(data)
-		if err != nil || r.ID+".json.gz" != name || len(r.Evals) == 0 || len(r.Scalars) == 0 {
-			t.Errorf("%s is read as %+v, %v", name, r, err)
+		r, failed := results.Unpack(data)
+		if failed != nil || r.ID+".json.gz" != file || len(r.Evals) == 0 || len(r.Scalars) == 0 {
+			err = errors.Join(err, fmt.Errorf("%s is read as %+v, %w", file, r, failed))
 			continue
 		}
-		each(name, data, r)
+		all = append(all, packed{r, file, data})
+	}
+	return all, err
+})
+
+// eachRecord runs a test on every committed record.
+func eachRecord(t *testing.T, test func(r packed)) {
+	t.Helper()
+	all, err := committedRecords()
+	if err != nil || len(all) < 222 {
+		t.Fatalf("%d records, %v", len(all), err)
+	}
+	for _, r := range all {
+		test(r)
 	}
 }
 
 // Records are never rewritten, so that every number of an earlier form must be read; packing one of today's form gives
 // its bytes.
 func TestCommittedRecordsAreReadToTheLastNumber(t *testing.T) {
-	committedRecords(t, func(name string, data []byte, r *results.Record) {
-		again, err := results.Pack(r)
+	eachRecord(t, func(r packed) {
+		again, err := results.Pack(r.Record)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, numbers := unzipped(t, data), 0
+		text, numbers := unzipped(t, r.data), 0
 		for _, points := range r.Scalars {
 			numbers += len(points)
 		}
 		if points := strings.Count(text, `{"frames":`) > len(r.Evals)+len(r.Scalars); points {
 			if n := strings.Count(text, `"value":`); n == 0 || n != numbers {
-				t.Errorf("%s has %d values, %d are read", name, n, numbers)
+				t.Errorf("%s has %d values, %d are read", r.file, n, numbers)
 			}
 		} else if unzipped(t, again) != text {
-			t.Errorf("%s is something else when it is packed again", name)
+			t.Errorf("%s is something else when it is packed again", r.file)
 		}
 	})
 }
@@ -81,7 +100,7 @@ var renamed = strings.NewReplacer("mappo-cermic ", "mappo-cermic-st ", "qmix-cer
 
 // Tables and figures count the runs of today's defaults: a record with another ID or label would leave its cell.
 func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
-	committedRecords(t, func(name string, data []byte, r *results.Record) {
+	eachRecord(t, func(r packed) {
 		most := 30 << 10
 		if r.Budget == "paper" {
 			most = 36 << 10
@@ -89,22 +108,22 @@ func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
 		if r.Task == "vmas/simple_adversary" { // two groups, each with scalars of its own
 			most *= 2
 		}
-		if len(data) > most {
-			t.Errorf("%s has %d bytes, want at most %d KiB", name, len(data), most>>10)
+		if len(r.data) > most {
+			t.Errorf("%s has %d bytes, want at most %d KiB", r.file, len(r.data), most>>10)
 		}
 		var e experiment.Config
 		if err := conf.Unmarshal(r.Experiment, &e); err != nil {
-			t.Errorf("%s, %s on %s: %v", name, r.Method, r.Task, err)
+			t.Errorf("%s, %s on %s: %v", r.file, r.Method, r.Task, err)
 			return
 		}
 		if id, err := e.ID(); err != nil || id != r.ID {
-			t.Errorf("%s, %s on %s, seed %d, is run %s today (%v)", name, r.Method, r.Task, r.Seed, id, err)
+			t.Errorf("%s, %s on %s, seed %d, is run %s today (%v)", r.file, r.Method, r.Task, r.Seed, id, err)
 		}
-		label := plan.Groups([]*results.Record{r})[0].Label + " "
+		label := plan.Groups([]*results.Record{r.Record})[0].Label + " "
 		// These were trained on the module's earlier schedule.
 		literal := strings.HasPrefix(label, "mappo-cermic-literal explore.cermic_epochs=3 ")
 		if label != r.Method+" " && label != renamed.Replace(r.Method+" ") && !literal {
-			t.Errorf("%s is called %q, today %q", name, r.Method, label)
+			t.Errorf("%s is called %q, today %q", r.file, r.Method, label)
 		}
 	})
 }
@@ -184,11 +203,11 @@ func TestCommitsHaveTheSourcesOfTheirRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	sources := map[string]string{}
-	committedRecords(t, func(name string, _ []byte, r *results.Record) {
+	eachRecord(t, func(r packed) {
 		h := r.Host
 		if known := h.Commit != "" && !h.Dirty && strings.Contains(string(history),
 			h.Commit+"\n"); known != records.Rebuildable(h) {
-			t.Errorf("%s of commit %q counts as rebuildable: %v, want %v", name, h.Commit, !known, known)
+			t.Errorf("%s of commit %q counts as rebuildable: %v, want %v", r.file, h.Commit, !known, known)
 		}
 		if h.Sources == "" {
 			return
@@ -196,14 +215,14 @@ func TestCommitsHaveTheSourcesOfTheirRecords(t *testing.T) {
 		if _, ok := sources[h.Commit]; !ok {
 			var err error
 			if sources[h.Commit], err = experiment.SourcesOf(h.Commit); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v", r.file, err)
 			}
 		}
 		if h.Sources != sources[h.Commit] || h.Dirty {
-			t.Errorf("%s was trained from sources %s, its commit %s has %s: train it again from a commit", name, h.Sources,
+			t.Errorf("%s was trained from sources %s, its commit %s has %s: train it again from a commit", r.file, h.Sources,
 				h.Commit, sources[h.Commit])
 		}
-		if err := refuseUnbuildable([]*results.Record{r}); err != nil {
+		if err := refuseUnbuildable([]*results.Record{r.Record}); err != nil {
 			t.Errorf("a committed record is refused: %v", err)
 		}
 	})
