@@ -10,6 +10,8 @@ import (
 	"io"
 	"reflect"
 
+	"github.com/spf13/cobra"
+
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
@@ -19,90 +21,129 @@ import (
 	"cermic/viz"
 )
 
-// runCampaign trains everything that a table of the paper needs and the store lacks: it first says what that costs, goes on
-// after a kill, and is not stopped by a run that fails.
-func runCampaign(ctx context.Context, out io.Writer, args []string) error {
-	c := choice{seeds: seedRange{1, 3}}
-	var store, on, manifest, order string
-	var workers, nodes int
-	var only, measure bool
-	var job campaign.Slurm
-	var given *flag.FlagSet
-	if _, err := parse("campaign", out, args, 0, func(f *flag.FlagSet) {
-		given = f
-		f.StringVar(&c.table, "table", "", "the `table`: sota, agents, ablation, density; or choose by -task and -method")
-		f.StringVar(&c.task, "task", "", "`tasks`, separated by commas")
-		f.StringVar(&c.method, "method", "", "`methods`, separated by commas")
-		f.StringVar(&order, "order", "", "value: what all tables lack, most information an hour first")
-		f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames()+"; with -order value "+plan.TableBudget+" where none is given")
-		f.Var(&c.seeds, "seeds", "runs of each, with seeds 1 to `n`, or with those of a range, as 2-3")
-		f.Var(&c.set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
-		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-		f.IntVar(&workers, "workers", 1, "runs trained at the same time")
-		forceFlag(f, &ctx)
-		f.StringVar(&on, "on", "here", "where to train: here, or slurm for a job array of that scheduler")
-		job.Flags(f)
-		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing; without -table and -task for every table at every budget")
-		f.BoolVar(&measure, "measure", false, "with -plan: first train two rollout batches of each method that has no rate here yet, on tasks without image observations")
-		f.StringVar(&manifest, "manifest", "", "write the runs that are missing to a `file` for the verb work, and train nothing")
-		f.IntVar(&nodes, "nodes", 4, "with -plan: `size` of the cluster in its last column but one")
-		backendFlag(f)
-		portableFlag(f)
-	}); err != nil {
+// campaignRun holds the flags of campaign.
+type campaignRun struct {
+	choice
+	store, on, manifest, order string
+	workers                    int
+	planOnly, measure          bool
+	job                        campaign.Slurm
+}
+
+// campaignCommand trains the runs of a table that the store lacks, after stating their cost. A failed run does not stop
+// the others.
+func campaignCommand() *cobra.Command {
+	c := campaignRun{choice: choice{seeds: seedRange{1, 3}}}
+	cmd := &cobra.Command{
+		Use:   "campaign",
+		Short: "Train what a table of the paper lacks, here or on Slurm, after stating its cost",
+		Example: "  campaign -table sota -budget short -workers 8\n" +
+			"  campaign -order value -plan\n" +
+			"  campaign -table sota -budget paper -seeds 5 -on slurm -time 4:00:00 -bundle 2 -dry-run",
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.check(cmd); err != nil {
+				return err
+			}
+			return c.run(cmd)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.table, "table", "", "`table`: sota, agents, ablation or density; or choose by -task and -method")
+	f.StringVar(&c.task, "task", "", "`tasks`, separated by commas")
+	f.StringVar(&c.method, "method", "", "`methods`, separated by commas")
+	f.StringVar(&c.order, "order", "", "value: what all tables lack, the most information per hour first")
+	f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames()+"; with -order value by default "+plan.TableBudget)
+	f.Var(&c.seeds, "seeds", "train seeds 1 to `n`, or a range of seeds, as 2-3")
+	setFlag(f, &c.set)
+	storeFlag(f, &c.store)
+	f.IntVar(&c.workers, "workers", 1, "runs trained at the same time")
+	f.StringVar(&c.on, "on", "here", "where to train: here, or slurm for a job array")
+	f.BoolVar(&c.planOnly, "plan", false, "print the cost and train nothing; alone: of every table at every budget")
+	f.BoolVar(&c.measure, "measure", false, "with -plan: first measure the speed of methods that have no rate here")
+	f.StringVar(&c.manifest, "manifest", "", "write the missing runs to a `file` for the command work, and train nothing")
+	trainingFlags(f)
+	slurm := flag.NewFlagSet("", flag.ContinueOnError)
+	c.job.Flags(slurm)
+	f.AddGoFlagSet(slurm)
+	return cmd
+}
+
+// everything reports whether no table, task or method is chosen.
+func (c *campaignRun) everything() bool { return c.table == "" && c.task == "" && c.method == "" }
+
+// check refuses combinations of flags that contradict each other.
+func (c *campaignRun) check(cmd *cobra.Command) error {
+	const machine = " store backend portable force"
+	var err error
+	switch {
+	case c.order != "":
+		err = only(cmd, "-order", "order plan budget seeds workers"+machine)
+	case c.planOnly && c.everything():
+		err = only(cmd, "-plan without a table, task and method", "plan seeds measure store backend")
+	case c.manifest != "":
+		err = only(cmd, "-manifest", "manifest table task method budget seeds set store")
+	}
+	switch {
+	case err != nil:
 		return err
+	case c.workers < 1:
+		return usagef("-workers is %d, want at least 1", c.workers)
+	case c.seeds.first > 1 && (c.order != "" || c.planOnly && c.everything()):
+		return usagef("-seeds is %s: a range needs -table, or -task and -method; give the number of seeds, as %d",
+			&c.seeds, c.seeds.last)
+	case c.order != "" && c.order != "value":
+		return usagef("-order is %q, want value", c.order)
+	case c.on != "here" && c.on != "slurm":
+		return usagef("-on is %q, want here or slurm", c.on)
+	case c.measure && !c.planOnly:
+		return usagef("-measure needs -plan: add that, or leave out -measure")
+	case c.table != "" && (c.task != "" || c.method != "" || len(c.set) > 0):
+		return usagef("-table chooses tasks, methods and settings: leave out -task, -method and -set")
+	case c.table == "" && (c.task == "" || c.method == "") && c.order == "" && !c.planOnly:
+		return usagef("a campaign needs -table, or -task and -method, or -order value")
+	case c.on == "here" && !reflect.DeepEqual(c.job, campaign.Slurm{Bundle: 1}):
+		return usagef("-account, -partition, -gpus, -time, -bundle and -dry-run need -on slurm")
+	case c.on == "slurm" && cmd.Flags().Changed("workers"):
+		return usagef("-workers counts runs on this machine: use -bundle with -on slurm")
 	}
-	has := func(name string) (found bool) {
-		given.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-		return found
+	for _, name := range []string{backendName, forceName, portableName} {
+		if f := cmd.Flags().Lookup(name); f.Changed {
+			c.job.Work = append(c.job.Work, "-"+name+"="+f.Value.String())
+		}
 	}
-	if err := c.seeds.check(); err != nil {
+	if err := c.job.Check(c.store); err != nil {
 		return usageError{err}
 	}
-	whole := c.table == "" && c.task == "" && c.method == "" // not what the flags choose, but all tables
-	switch {
-	case min(workers, job.Bundle, nodes) < 1 || max(job.Bundle, nodes) > maxRuns:
-		return usagef("-workers is %d, -bundle is %d and -nodes is %d, want 1 to %d, and of workers at least 1", workers, job.Bundle, nodes, maxRuns)
-	case c.seeds.first > 1 && (order != "" || only && whole):
-		return usagef("-seeds is %s: over all tables it is how many, as %d; a range needs -table, or -task and -method", &c.seeds, c.seeds.last)
-	case order != "" && order != "value":
-		return usagef("-order is %q, want value", order)
-	case order != "":
-		if !has("budget") {
+	return nil
+}
+
+// run plans the campaign and trains it.
+func (c *campaignRun) run(cmd *cobra.Command) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	if c.order != "" {
+		if !cmd.Flags().Changed("budget") {
 			c.budget = plan.TableBudget
 		}
-		return valuable(ctx, out, store, c.budget, c.seeds.last, workers, only)
-	case only && whole:
-		return printOverview(ctx, out, store, c.seeds.last, nodes, measure)
-	case on != "here" && on != "slurm":
-		return usagef("-on is %q, want here or slurm", on)
-	case c.table == "" && (c.task == "" || c.method == ""):
-		return usagef("a campaign needs -table, or -task and -method, or -order value")
-	case c.table != "" && (c.task != "" || c.method != ""):
-		return usagef("-table chooses tasks and methods; leave out -task and -method")
-	case on != "slurm" && !reflect.DeepEqual(job, campaign.Slurm{Bundle: 1}):
-		return usagef("-account, -partition, -gpus, -time, -bundle and -dry-run are for a scheduler: use -on slurm")
-	case on == "slurm" && has("workers"):
-		return usagef("-workers counts runs on this machine, and -on slurm trains elsewhere: use -bundle, or leave out -workers")
+		return c.byValue(cmd)
 	}
-	job.Work = handedOn(given, "backend", "force", "portable")
-	if err := job.Check(store); err != nil {
-		return usageError{err}
+	if c.planOnly && c.everything() {
+		return c.overview(ctx, out)
 	}
 	es, err := c.experiments(out)
 	if err != nil {
 		return usageError{err}
 	}
-	st, err := openStore(store)
+	st, err := openStore(c.store)
 	if err != nil {
 		return err
 	}
-	if on == "slurm" && job.Dry {
-		return job.Submit(ctx, out, es, st)
-	}
-	if manifest != "" {
-		return campaign.FileManifest(out, manifest, es, st)
-	}
-	if only && measure {
+	switch {
+	case c.job.Dry:
+		return c.job.Submit(ctx, out, es, st)
+	case c.manifest != "":
+		return campaign.FileManifest(out, c.manifest, es, st)
+	case c.measure:
 		if err := measureRates(ctx, out, es, st); err != nil {
 			return err
 		}
@@ -111,77 +152,74 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(out, plan.CostTable(costs).Text()); err != nil || only {
+	if _, err := io.WriteString(out, plan.CostTable(costs).Text()); err != nil || c.planOnly {
 		return err
 	}
-	if on == "slurm" {
-		return job.Submit(ctx, out, es, st)
+	if c.on == "slurm" {
+		return c.job.Submit(ctx, out, es, st)
 	}
-	return trainAll(ctx, out, es, st, workers)
+	return c.train(cmd, es, st)
 }
 
-// trainAll trains what es lack, shows how far it is, and is not stopped by a run that fails.
-func trainAll(ctx context.Context, out io.Writer, es []experiment.Config, st *results.Store, workers int) error {
-	if err := backendHere(); err != nil {
-		return err
-	}
-	takes, err := plan.Durations(es, st)
+// train trains what es lack and shows it on a board; a failed run does not stop the others.
+func (c *campaignRun) train(cmd *cobra.Command, es []experiment.Config, st *results.Store) error {
+	durations, err := plan.Durations(es, st)
 	if err != nil {
 		return err
 	}
-	b := campaign.NewBoard(out, len(es), takes)
-	err = experiment.RunAll(ctx, es, st, workers, b.Watch)
+	b := campaign.NewBoard(cmd.OutOrStdout(), len(es), durations)
+	err = experiment.RunAll(cmd.Context(), es, st, c.workers, b.Watch)
 	b.End()
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(out, "Stopped and saved: the same command goes on from here.")
-		return errStopped
-	}
-	if n := b.Failed(); n > 0 {
+	if n := b.Failed(); n > 0 && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s of %d failed; the reasons stand above", viz.Count(n, "run"), len(es))
 	}
 	return err
 }
 
-// valuable trains what the tables lack at a budget, or says what that is, in the order of what an hour of it tells.
-func valuable(ctx context.Context, out io.Writer, store, budget string, seeds, workers int, only bool) error {
-	if _, err := plan.FindPreset(budget); err != nil {
+// byValue prints what the tables lack, the most information per hour first, and trains it in this order.
+func (c *campaignRun) byValue(cmd *cobra.Command) error {
+	if _, err := plan.FindPreset(c.budget); err != nil {
 		return usageError{err}
 	}
-	st, err := openStore(store)
+	st, err := openStore(c.store)
 	if err != nil {
 		return err
 	}
-	c, err := plan.NewCampaign(st, budget, seeds)
+	all, err := plan.NewCampaign(st, c.budget, c.seeds.last)
 	if err != nil {
 		return err
 	}
-	show := len(c.Missing)
-	if !only {
-		show = min(show, 10)
+	shown := len(all.Missing)
+	if !c.planOnly {
+		shown = min(shown, 10)
 	}
-	if _, err := io.WriteString(out, c.Table(show).Text()+"\n"+c.Standing().Text()); err != nil || only || len(c.Missing) == 0 {
+	text := all.Table(shown).Text() + "\n" + all.Standing().Text()
+	if _, err := io.WriteString(cmd.OutOrStdout(), text); err != nil || c.planOnly || len(all.Missing) == 0 {
 		return err
 	}
-	return trainAll(ctx, out, c.Experiments(), st, workers)
+	return c.train(cmd, all.Experiments(), st)
 }
 
-// printOverview says what every table costs at every budget.
-func printOverview(ctx context.Context, out io.Writer, store string, seeds, nodes int, measure bool) error {
-	st, err := openStore(store)
+// clusterNodes is the size of the cluster that the overview extrapolates to.
+const clusterNodes = 4
+
+// overview prints the cost of every table at every budget.
+func (c *campaignRun) overview(ctx context.Context, out io.Writer) error {
+	st, err := openStore(c.store)
 	if err != nil {
 		return err
 	}
-	if measure {
+	if c.measure {
 		for _, table := range paper.Benchmarks {
 			for _, budget := range plan.Presets {
-				es, _ := plan.Benchmark(table, budget.Budget.Name, seeds)
+				es, _ := plan.Benchmark(table, budget.Budget.Name, c.seeds.last)
 				if err := measureRates(ctx, out, es, st); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	t, err := figures.Overview(st, seeds, nodes)
+	t, err := figures.Overview(st, c.seeds.last, clusterNodes)
 	if err != nil {
 		return err
 	}
@@ -189,13 +227,10 @@ func printOverview(ctx context.Context, out io.Writer, store string, seeds, node
 	return err
 }
 
-// measureRates measures what es lack, and says so line by line.
+// measureRates measures the speed of the experiments that have none and prints each.
 func measureRates(ctx context.Context, out io.Writer, es []experiment.Config, st *results.Store) error {
 	err := plan.MeasureRates(ctx, es, st, func(method, budget string, fps float64) {
 		fmt.Fprintf(out, "measured: %s at %s, %s frames/s\n", method, budget, viz.Short(fps))
 	})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
+	return canceled(ctx, err)
 }

@@ -4,36 +4,28 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cermic/reproduce/campaign"
 )
 
-// tinyCampaign trains two seeds of MAPPO for a thousand frames with a network of 16 units.
-func tinyCampaign(store string, more ...string) []string {
-	return append([]string{"campaign", "-task", "balance", "-method", "mappo", "-budget", "smoke", "-seeds", "2", "-store", store,
-		"-set", "budget.frames=1000", "-set", "learner.critic_hidden=16", "-set", "policy.hidden=16"}, more...)
-}
-
-func TestACampaignSaysItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
+func TestACampaignStatesItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
 	store := t.TempDir()
-	said, err := command(t, tinyCampaign(store, "-plan")...)
-	if err != nil || !strings.Contains(said, "mappo   2     0     2000          not measured yet") || strings.Contains(said, "done,") {
-		t.Fatalf("the plan (%v):\n%s", err, said)
+	run := func(more ...string) string {
+		t.Helper()
+		return succeed(t, append(tinyCampaign(store), append([]string{"-seeds", "2"}, more...)...)...)
 	}
-	said, err = command(t, tinyCampaign(store)...)
-	if err != nil || !strings.Contains(said, "2 done, 0 training, 0 failed, 0 to go") || strings.Count(said, "done    ") != 2 {
-		t.Fatalf("the campaign (%v):\n%s", err, said)
-	}
-	said, err = command(t, tinyCampaign(store)...)
-	if err != nil || strings.Contains(said, "done    ") || !strings.Contains(said, "mappo   2     2     0") || !strings.Contains(said, "(2 measured)") {
-		t.Errorf("the second time (%v):\n%s", err, said)
-	}
+	contains(t, run(), "mappo   2     0     600           not measured yet", "2 done, 0 training, 0 failed, 0 to go")
+	planned := run("-plan")
+	contains(t, planned, "mappo   2     2     0", "(2 measured)")
+	lacks(t, planned, "done,")
+	lacks(t, run(), "done    ")
 	manifest := filepath.Join(store, "manifest")
-	if said, err = command(t, tinyCampaign(store, "-manifest", manifest)...); err != nil || !strings.Contains(said, "Nothing is missing.") {
-		t.Errorf("a manifest of nothing (%v):\n%s", err, said)
-	}
-	if _, err := os.Stat(manifest); err == nil {
+	contains(t, run("-manifest", manifest), "Nothing is missing.")
+	if found := globbed(t, manifest); len(found) > 0 {
 		t.Error("a manifest of nothing is written")
 	}
 }
@@ -42,45 +34,51 @@ func TestThePlanOfEverythingNamesEachTableAtEachBudget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plans every table at every budget")
 	}
-	out, err := command(t, "campaign", "-plan", "-nodes", "8", "-seeds", "1", "-store", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"sota      short", "density   paper", "8 nodes of 16 cores", "extrapolated", "bench -only gpu measures"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
+	contains(t, succeed(t, "campaign", "-plan", "-seeds", "1", "-store", t.TempDir()),
+		"sota      short", "density   paper", "4 nodes of 16 cores", "extrapolated", "bench -only gpu measures")
+}
+
+func TestFailedRunsDoNotStopACampaign(t *testing.T) {
+	out := refuse(t, "2 runs of 2 failed", append(tinyCampaign(t.TempDir(), "learner.lr=1e30"), "-seeds", "2")...)
+	contains(t, out, "_loss became", "0 done, 0 training, 2 failed, 0 to go")
+	if strings.Count(out, "failed  ") != 2 {
+		t.Errorf("the board says\n%s", out)
 	}
 }
 
-func TestRunsThatFailDoNotStopACampaign(t *testing.T) {
-	said, err := command(t, tinyCampaign(t.TempDir(), "-set", "learner.lr=1e30")...)
-	if err == nil || !strings.Contains(err.Error(), "2 runs of 2 failed") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got %v", err)
+func TestTheScriptOfSlurmHasItsFlags(t *testing.T) {
+	for _, name := range []string{"GOMLX_BACKEND", "XLA_FLAGS"} { // which -backend and -portable set
+		t.Setenv(name, os.Getenv(name))
 	}
-	if strings.Count(said, "failed  ") != 2 || !strings.Contains(said, "_loss became") || !strings.Contains(said, "0 done, 0 training, 2 failed, 0 to go") {
-		t.Errorf("the board says\n%s", said)
+	store := t.TempDir()
+	flags := "-on slurm -dry-run -account lab -partition gpu -gpus 1 -time 4:00:00 -bundle 2 " +
+		"-force -backend xla:cuda,tf32 -portable"
+	script := succeed(t, append(tinyCampaign(store), strings.Fields(flags)...)...)
+	contains(t, script, "#!/bin/bash\n", "--array=0-1", "--requeue", "--account=lab", "--partition=gpu",
+		"--gpus-per-task=1", "--time=4:00:00", "--signal=B:TERM@60", "-bundle 2 '-backend=xla:cuda,tf32' '-force=true' '-portable=true' '",
+		"scontrol requeue", " = RUNNING ]")
+	if entries, _ := os.ReadDir(store); len(entries) != 0 {
+		t.Errorf("a dry run writes %v", entries)
+	}
+	check := exec.Command("bash", "-n")
+	check.Stdin = strings.NewReader(script)
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("bash: %s", out)
 	}
 }
 
-func TestCampaignMistakesAreOneSentence(t *testing.T) {
-	for want, args := range map[string][]string{
-		"needs -table":           {"campaign"},
-		"leave out -task":        {"campaign", "-table", "sota", "-task", "balance"},
-		"did you mean sota":      {"campaign", "-table", "soto"},
-		"-seeds is 0":            {"campaign", "-table", "sota", "-seeds", "0"},
-		"a range needs":          {"campaign", "-order", "value", "-seeds", "2-3"},
-		"want here or slurm":     {"campaign", "-table", "sota", "-on", "slrum"},
-		"did you mean mappo":     {"campaign", "-task", "balance", "-method", "mapo"},
-		"-dry-run only with -on": {"campaign", "-table", "sota", "-dry-run"},
-		"use -on slurm":          {"campaign", "-table", "sota", "-on", "here", "-dry-run"},
-		"leave out -workers":     {"campaign", "-table", "sota", "-on", "slurm", "-workers", "2"},
-		"does not read -on":      {"campaign", "-table", "sota", "-on", "slurm", "-manifest", "x"},
-		"only with -plan":        {"campaign", "-table", "sota", "-measure"},
-		"want something like 4":  {"campaign", "-plan", "-nodes", "2,4"},
-	} {
-		if _, err := command(t, args...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", args, err, want)
-		}
+func TestAManifestIsTrainedInBundles(t *testing.T) {
+	store := t.TempDir()
+	path := filepath.Join(store, "manifest.jsonl")
+	contains(t, succeed(t, append(tinyCampaign(store), "-manifest", path)...), "3 runs in "+path)
+	if es, err := campaign.ReadManifest(path); err != nil || len(es) != 3 || es[2].Seed != 3 {
+		t.Fatalf("%d experiments, %v", len(es), err)
 	}
+	second := succeed(t, "work", path, "-store", store, "-bundle", "2", "-index", "1")
+	contains(t, second, "3 balance mappo")
+	lacks(t, second, "1 balance")
+	refuse(t, "bundle 2 is empty", "work", path, "-store", store, "-bundle", "2", "-index", "2")
+	refuse(t, "is empty", "work", path, "-store", store, "-bundle", "4611686018427387904", "-index", "2") // overflows
+	write(t, path, `{"method":"mappo","exper`, 0o666)
+	refuse(t, "line 1", "work", path, "-store", store)
 }

@@ -3,58 +3,62 @@
 package main
 
 import (
-	"context"
-	"flag"
 	"fmt"
-	"io"
 
+	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/experiment"
 	"cermic/reproduce/plan"
 )
 
-// runEvaluate plays an evaluation with the weights of a run, and says what came of it. Nothing is stored.
-func runEvaluate(ctx context.Context, out io.Writer, args []string) error {
+// runIDs describes the argument of a command about a stored run.
+const runIDs = "the ID of a run, or its beginning, which go run ./reproduce status prints"
+
+// evaluateCommand evaluates the weights of a run and prints the scores. Nothing is stored.
+func evaluateCommand() *cobra.Command {
 	var store string
-	var set repeated
-	rest, err := parse("evaluate", out, args, 1, func(f *flag.FlagSet) {
-		f.Var(&set, "set", "change a `setting` of task or budget: budget.sampled=true, budget.eval_episodes=200, task.score=sum100; may be given more than once")
-		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-		backendFlag(f)
-	})
-	if err != nil {
-		return err
+	var set []string
+	cmd := &cobra.Command{
+		Use:     "evaluate ID",
+		Short:   "Evaluate a trained run: with sampled actions, more episodes or another score",
+		Example: "  evaluate 0123abcd\n  evaluate 0123abcd -set budget.sampled=true budget.eval_episodes=200",
+		Args:    arguments(1, 1, runIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := readStore(store)
+			if err != nil {
+				return err
+			}
+			trained, as, err := plan.Evaluation(st, args[0], set)
+			if err != nil {
+				return located(err)
+			}
+			e, err := experiment.Evaluate(cmd.Context(), trained, as, st)
+			if err != nil {
+				return err
+			}
+			env, err := as.Task.Build(1, 1)
+			if err != nil {
+				return err
+			}
+			spec, how := env.Spec(), "greedy"
+			if as.Budget.Sampled {
+				how = "sampled"
+			}
+			precision := ""
+			if n := float64(len(e.Scores)); n > 1 {
+				precision = fmt.Sprintf(" (standard error %.2g)", stat.StdErr(stat.StdDev(e.Scores, nil), n))
+			}
+			out := cmd.OutOrStdout()
+			fmt.Fprintf(out, "%s  %s, seed %d, at %d frames: %d %s episodes\n",
+				trained.Task.Kind(), trained.Label(), trained.Seed, e.Frames, len(e.Scores), how)
+			fmt.Fprintf(out, "  score      %.4g %s%s\n", e.Score(), spec.Metric, precision)
+			printDetails(out, spec, e.Early, e.Success, e.Groups)
+			return nil
+		},
 	}
-	if len(rest) != 1 {
-		return usagef("evaluate: want the ID of a run, which go run ./reproduce status prints")
-	}
-	st, err := openStore(store)
-	if err != nil {
-		return err
-	}
-	trained, as, err := plan.Evaluation(st, rest[0], set)
-	if err != nil {
-		return usageError{located(err)}
-	}
-	e, err := experiment.Evaluate(ctx, trained, as, st)
-	if err != nil {
-		return err
-	}
-	env, err := as.Task.Build(1, 1)
-	if err != nil {
-		return err
-	}
-	spec, how := env.Spec(), "greedy"
-	if as.Budget.Sampled {
-		how = "sampled"
-	}
-	precision := ""
-	if n := float64(len(e.Scores)); n > 1 {
-		precision = fmt.Sprintf(" (standard error %.2g)", stat.StdErr(stat.StdDev(e.Scores, nil), n))
-	}
-	fmt.Fprintf(out, "%s  %s, seed %d, at %d frames: %d %s episodes\n", trained.Task.Kind(), trained.Label(), trained.Seed, e.Frames, len(e.Scores), how)
-	fmt.Fprintf(out, "  score      %.4g %s%s\n", e.Score(), spec.Metric, precision)
-	printBeside(out, spec, e.Early, e.Success, e.Groups)
-	return nil
+	setFlag(cmd.Flags(), &set)
+	storeFlag(cmd.Flags(), &store)
+	backendFlag(cmd.Flags())
+	return cmd
 }

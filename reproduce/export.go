@@ -5,10 +5,8 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/csv"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -19,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/results/export"
@@ -28,101 +28,121 @@ import (
 	"cermic/viz"
 )
 
-// exports are the forms in which runs leave the store, by name; each writes to a file or a folder called to.
-var exports = map[string]func(st *results.Store, rs []*results.Record, to string) error{
-	"marl-eval":   exportMarlEval,
-	"csv":         exportCSV,
-	"tensorboard": exportTensorBoard,
-	"weights":     exportWeights,
-	"records":     exportRecords,
+// exportForm is a form in which runs leave the store.
+type exportForm struct {
+	name, output string // output is the default file or folder
+	write        func(st *results.Store, rs []*results.Record, to string) error
 }
 
-// exportNames in the order of the help text.
-var exportNames = []string{"csv", "marl-eval", "tensorboard", "weights", "records"}
+var exportForms = []exportForm{
+	{"csv", "runs.csv", exportCSV},
+	{"marl-eval", "marl-eval.json", exportMarlEval},
+	{"tensorboard", "tensorboard", exportTensorBoard},
+	{"weights", "weights", exportWeights},
+	{"records", "records", exportRecords},
+}
 
-// runExport writes runs in forms that other programs read.
-func runExport(_ context.Context, out io.Writer, args []string) error {
-	var task, method, budget, store, to string
-	var bring repeated
-	names, err := parse("export", out, args, 1, func(f *flag.FlagSet) {
-		f.StringVar(&task, "task", "", "only runs of this `task`")
-		f.StringVar(&method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
-		f.StringVar(&budget, "budget", plan.DefaultBudget, "of the runs: "+budgetNames()+" or "+plan.CustomBudget)
-		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-		f.Var(&bring, "weights", "records: only the run with this `ID`, and its weights beside its record; may be given more than once")
-		f.StringVar(&to, "o", "", "`file` (csv, marl-eval) or folder (tensorboard, weights, records) to write; by default called after the form")
-	})
+// runExport holds the flags of export.
+type runExport struct {
+	task, method, budget, store, to string
+	weights                         []string
+}
+
+func exportCommand() *cobra.Command {
+	var x runExport
+	var names []string
+	for _, form := range exportForms {
+		names = append(names, form.name)
+	}
+	forms := strings.Join(names, ", ")
+	cmd := &cobra.Command{
+		Use:     "export FORM",
+		Short:   "Write runs for other programs: " + forms,
+		Example: "  export csv -budget short\n  export weights -task balance -method mappo -o weights",
+		Args:    arguments(1, 1, "a form: "+forms),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			i := slices.Index(names, args[0])
+			if i < 0 {
+				return usagef("unknown form %q%s", args[0], conf.Near(args[0], names))
+			}
+			return x.run(cmd.OutOrStdout(), exportForms[i])
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&x.task, "task", "", "only runs of this `task`")
+	f.StringVar(&x.method, "method", "", "only runs of this `method`, with its changed settings as status shows them")
+	storedBudgetFlag(f, &x.budget)
+	storeFlag(f, &x.store)
+	f.StringArrayVar(&x.weights, "weights", nil, "with records: only run `ID`, with its weights; may be repeated")
+	f.StringVarP(&x.to, "output", "o", "", "`file` (csv, marl-eval) or folder to write (default named after the form)")
+	return cmd
+}
+
+// run writes the chosen runs in a form.
+func (x *runExport) run(out io.Writer, form exportForm) error {
+	asRecords := form.name == "records"
+	if len(x.weights) > 0 && !asRecords {
+		return usagef("export %s does not read -weights: leave it out, or export records", form.name)
+	}
+	x.to = cmp.Or(x.to, form.output)
+	st, err := readStore(x.store)
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 {
-		return usagef("export to what? One of %s", strings.Join(exportNames, ", "))
-	}
-	write, ok := exports[names[0]]
-	if !ok {
-		return usagef("unknown form %q%s", names[0], conf.Near(names[0], exportNames))
-	}
-	if len(bring) > 0 && names[0] != "records" {
-		return usagef("export %s does not read -weights: that is for records", names[0])
-	}
-	if err := storedBudget(budget); err != nil {
+	rs, err := x.find(st, asRecords)
+	if err != nil {
 		return err
 	}
-	q := results.Query{Budget: budget, Complete: true}
-	if task != "" {
-		t, err := plan.FindTask(task)
+	switch {
+	case len(x.weights) > 0:
+		rs, err = packWeights(st, rs, x.weights, x.to)
+	case form.name == "weights":
+		rs, err = withWeights(out, st, rs)
+	}
+	if err == nil && asRecords {
+		err = refuseUnbuildable(rs)
+	}
+	if err == nil {
+		err = form.write(st, rs, x.to)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: %s\n", x.to, viz.Count(len(rs), "run"))
+	return nil
+}
+
+// find returns the complete runs that the flags choose, with today's labels or as they are stored.
+func (x *runExport) find(st *results.Store, stored bool) (rs []*results.Record, err error) {
+	if err := storedBudget(x.budget); err != nil {
+		return nil, err
+	}
+	q := results.Query{Budget: x.budget, Complete: true}
+	if x.task != "" {
+		t, err := plan.FindTask(x.task)
 		if err != nil {
-			return usageError{err}
+			return nil, usageError{err}
 		}
 		q.Task = t.ID
 	}
-	st, err := openStore(store)
-	if err != nil {
-		return err
-	}
 	found, err := st.Find(q)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var records []*results.Record
 	for i, r := range plan.Labelled(found) {
-		if method != "" && r.Method != method {
+		if x.method != "" && r.Method != x.method {
 			continue
 		}
-		if names[0] == "records" { // as they are
+		if stored {
 			r = found[i]
 		}
-		records = append(records, r)
+		rs = append(rs, r)
 	}
-	if len(bring) > 0 {
-		if records, err = bringing(st, records, bring, cmp.Or(to, names[0])); err != nil {
-			return err
-		}
+	if len(rs) == 0 {
+		return nil, fmt.Errorf("no complete run of that task and method at budget %s in %s: "+
+			"go run ./reproduce status lists the runs", x.budget, x.store)
 	}
-	if names[0] == "records" {
-		if err := refuseUnbuildable(records); err != nil {
-			return err
-		}
-	}
-	if len(records) == 0 {
-		return fmt.Errorf("no complete run of that kind at budget %s in %s: go run ./reproduce status lists what there is", budget, store)
-	}
-	if names[0] == "weights" {
-		if records, err = withWeights(out, st, records); err != nil {
-			return err
-		}
-	}
-	if to == "" {
-		to = map[string]string{"csv": "runs.csv", "marl-eval": "marl-eval.json"}[names[0]]
-		if to == "" {
-			to = names[0]
-		}
-	}
-	if err := write(st, records, to); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s: %s\n", to, viz.Count(len(records), "run"))
-	return nil
+	return rs, nil
 }
 
 func exportMarlEval(_ *results.Store, rs []*results.Record, to string) error {
@@ -133,34 +153,28 @@ func exportMarlEval(_ *results.Store, rs []*results.Record, to string) error {
 	return results.WriteFile(to, data)
 }
 
-// groupsOf are the names of groups that are trained apart, of all runs, in alphabetical order.
-func groupsOf(rs []*results.Record) (names []string) {
+// exportCSV writes a line for every episode of every evaluation. Groups of agents that are trained apart add a column
+// each for their returns.
+func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
+	var groups []string
 	for _, r := range rs {
 		for _, e := range r.Evals {
-			names = slices.AppendSeq(names, maps.Keys(e.Groups))
+			groups = slices.AppendSeq(groups, maps.Keys(e.Groups))
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// exportCSV writes one line for every episode of every evaluation: nothing is averaged. Runs of tasks with several groups add a column
-// for the return of each.
-func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	groups := groupsOf(rs)
-	head := []string{"run", "task", "method", "budget", "seed", "frames", "episode", "score", "early", "success"}
+	slices.Sort(groups)
+	groups = slices.Compact(groups)
+	header := []string{"run", "task", "method", "budget", "seed", "frames", "episode", "score", "early", "success"}
 	for _, name := range groups {
-		head = append(head, name+"_return")
+		header = append(header, name+"_return")
 	}
-	_ = w.Write(head)
-	number := func(of []float64, i int) string { // nothing where a task has no such number
+	number := func(of []float64, i int) string { // empty if the task has no such number
 		if i >= len(of) {
 			return ""
 		}
 		return strconv.FormatFloat(of[i], 'g', -1, 64)
 	}
+	lines := [][]string{header}
 	for _, r := range rs {
 		for _, e := range r.Evals {
 			for i := range e.Scores {
@@ -169,23 +183,23 @@ func exportCSV(_ *results.Store, rs []*results.Record, to string) error {
 				for _, name := range groups {
 					line = append(line, number(e.Groups[name], i))
 				}
-				_ = w.Write(line)
+				lines = append(lines, line)
 			}
 		}
 	}
-	w.Flush()
-	if err := w.Error(); err != nil {
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(lines); err != nil {
 		return err
 	}
 	return results.WriteFile(to, b.Bytes())
 }
 
-// exportRecords writes compact records, one file a run, as they are committed under reproduce/records, and what is known of the
+// exportRecords writes compact records, one file a run, in the form of reproduce/records, and the descriptions of the
 // pre-trained weights that they name.
 func exportRecords(st *results.Store, rs []*results.Record, to string) error {
 	for i, r := range plan.Labelled(rs) {
 		if committed(r.ID) {
-			r = rs[i] // its file stays as it is
+			r = rs[i] // its file stays the same
 		}
 		if _, err := results.WritePack(to, r); err != nil {
 			return err
@@ -194,24 +208,25 @@ func exportRecords(st *results.Store, rs []*results.Record, to string) error {
 	return experiment.ExportPretrained(st, rs, to)
 }
 
-// committed reports whether a run of that ID is among the committed records.
+// committed reports whether a run is among the committed records.
 func committed(id string) bool {
 	_, err := fs.Stat(records.FS, id+".json.gz")
 	return err == nil
 }
 
-// refuseUnbuildable is the error for runs whose sources no commit has, but for those that are committed already.
+// refuseUnbuildable refuses new runs whose sources are in no commit.
 func refuseUnbuildable(rs []*results.Record) error {
 	for _, r := range rs {
 		if !committed(r.ID) && !records.Rebuildable(r.Host) {
-			return fmt.Errorf("run %s names no commit that has the sources it was trained from: commit them, go run ./reproduce delete %s, build the program anew and train it again", r.ID, r.ID)
+			return fmt.Errorf("run %s names no commit that has the sources it was trained from: "+
+				"commit them, delete the run's folder, build the program anew and train it again", r.ID)
 		}
 	}
 	return nil
 }
 
-// bringing are those of the runs that IDs name, with the hashes of their weights, which it writes into the folder of records.
-func bringing(st *results.Store, rs []*results.Record, ids []string, to string) (out []*results.Record, err error) {
+// packWeights writes the weights of the named runs into the folder of records and returns these runs with their hashes.
+func packWeights(st *results.Store, rs []*results.Record, ids []string, to string) (out []*results.Record, err error) {
 	for _, id := range ids {
 		i := slices.IndexFunc(rs, func(r *results.Record) bool { return r.ID == id })
 		if i < 0 {
@@ -237,7 +252,8 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 		if err := export.WriteTensorBoard(&b, r); err != nil {
 			return err
 		}
-		dir := filepath.Join(to, filepath.FromSlash(r.Task), folderName(r.Method), fmt.Sprintf("seed_%d", r.Seed))
+		method, seed := strings.ReplaceAll(r.Method, "/", "_"), fmt.Sprintf("seed_%d", r.Seed)
+		dir := filepath.Join(to, filepath.FromSlash(r.Task), method, seed)
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
@@ -248,54 +264,30 @@ func exportTensorBoard(_ *results.Store, rs []*results.Record, to string) error 
 	return nil
 }
 
-// folderName is a method's label as one part of a path.
-func folderName(label string) string {
-	if label = strings.ReplaceAll(label, "/", "_"); label == "." || label == ".." {
-		return strings.ReplaceAll(label, ".", "_")
-	}
-	return label
-}
-
-// withWeights are the runs that were trained in this store and whose weights can be read; it says which of the others are left out.
-func withWeights(out io.Writer, st *results.Store, rs []*results.Record) ([]*results.Record, error) {
-	var own []*results.Record
-	damaged := 0
+// withWeights keeps the runs whose weights can be read here and prints why others are left out.
+func withWeights(out io.Writer, st *results.Store, rs []*results.Record) (own []*results.Record, err error) {
+	elsewhere := 0
 	for _, r := range rs {
 		switch _, err := st.Weights(r.ID); {
 		case err == nil:
 			own = append(own, r)
-		case !errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist):
+			elsewhere++
+		default:
 			fmt.Fprintln(out, "left out:", err)
-			damaged++
 		}
 	}
-	if len(own) == 0 && damaged > 0 {
-		return nil, errors.New("no weights that can be read; the damage stands above")
+	if elsewhere > 0 {
+		fmt.Fprintf(out, "left out: %s trained elsewhere, whose records hold scores only\n", viz.Count(elsewhere, "run"))
 	}
 	if len(own) == 0 {
-		return nil, fmt.Errorf("none of these %s has weights here: they were trained elsewhere, and records hold scores only; train one with go run ./reproduce train",
-			viz.Count(len(rs), "run"))
-	}
-	if left := len(rs) - len(own) - damaged; left > 0 {
-		fmt.Fprintf(out, "left out: %s trained elsewhere, of which records hold scores only\n", viz.Count(left, "run"))
+		return nil, errors.New("none of these runs has readable weights here: train one with go run ./reproduce train")
 	}
 	return own, nil
 }
 
-// storedBudget refuses names that no stored run's budget has.
-func storedBudget(name string) error {
-	known := []string{plan.CustomBudget}
-	for _, b := range plan.Presets {
-		known = append(known, b.Budget.Name)
-	}
-	if name != "" && !slices.Contains(known, name) {
-		return usagef("unknown budget %q%s", name, conf.Near(name, known))
-	}
-	return nil
-}
-
-// exportWeights writes the trained variables of every run as <run>.safetensors. A variable's name is its scope,
-// "actor/layer_0/weights"; README.md says which axis of its shape is which. What optimisers and environments remember stays out.
+// exportWeights writes the trained variables of every run as <run>.safetensors, without the state of optimisers and
+// environments. A variable's name is its scope, "actor/layer_0/weights"; README.md explains the axes of its shape.
 func exportWeights(st *results.Store, rs []*results.Record, to string) error {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return err

@@ -4,11 +4,11 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"cermic/cermiclib/explore"
 	"cermic/cermiclib/learn"
@@ -17,52 +17,64 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// runList names what can be trained or, asked for a method, what can be set.
-func runList(_ context.Context, out io.Writer, args []string) error {
+func listCommand() *cobra.Command {
 	q := plan.Request{}
-	var set repeated
-	if _, err := parse("list", out, args, 0, func(f *flag.FlagSet) {
-		f.StringVar(&q.Method, "method", "", "list the settings of this `method` instead")
-		f.StringVar(&q.Task, "task", "", "list the settings of this `task`; with -method, of the method on it (default "+defaultTask+")")
-		f.StringVar(&q.Budget, "budget", plan.DefaultBudget, "`budget` of these settings: "+budgetNames())
-		f.Var(&set, "set", "change a setting, `key=value`: a star marks what differs from the default; may be repeated")
-	}); err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List tasks, methods and budgets, or the settings of a method or task",
+		Example: "  list -method mappo-cermic -task navigation -set explore.alpha=0.5\n  list -task lock",
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := cmd.OutOrStdout()
+			switch {
+			case q.Method != "":
+				q.Task = cmp.Or(q.Task, defaultTask)
+				return listSettings(out, q, "")
+			case q.Task != "":
+				q.Method = "mappo"
+				return listSettings(out, q, "task")
+			}
+			if err := only(cmd, "without -method and -task", ""); err != nil {
+				return err
+			}
+			listAll(out)
+			return nil
+		},
 	}
-	q.Set = set
-	switch {
-	case q.Method != "":
-		q.Task = cmp.Or(q.Task, defaultTask)
-		return listSettings(out, q, "")
-	case q.Task != "":
-		q.Method = "mappo"
-		return listSettings(out, q, "task")
-	}
+	f := cmd.Flags()
+	f.StringVar(&q.Method, "method", "", "list the settings of this `method`")
+	f.StringVar(&q.Task, "task", "", "list the settings of this `task`; with -method, of the method on it")
+	f.StringVar(&q.Budget, "budget", plan.DefaultBudget, "`budget` of these settings: "+budgetNames())
+	setFlag(f, &q.Set)
+	return cmd
+}
+
+// listAll names everything that can be trained.
+func listAll(out io.Writer) {
+	entry := func(name, about string) { fmt.Fprintf(out, "  %-52s%s\n", name, about) }
 	fmt.Fprintln(out, "Tasks (* = trained on a sparse reward)")
 	for _, t := range plan.Tasks() {
 		star := " "
 		if t.Star {
 			star = "*"
 		}
-		entry(out, t.ID, star+" "+t.About)
+		entry(t.ID, star+" "+t.About)
 	}
-	fmt.Fprintln(out, "\nMethods (what can be set: list -method NAME, list -task NAME)")
+	fmt.Fprintln(out, "\nMethods (settings: list -method NAME, list -task NAME)")
 	for _, m := range plan.Methods() {
-		entry(out, m.ID, "  "+m.About)
+		entry(m.ID, "  "+m.About)
 	}
 	fmt.Fprintln(out, "\nBudgets")
 	for _, b := range plan.Presets {
-		entry(out, b.Budget.Name, "  "+b.About)
+		entry(b.Budget.Name, "  "+b.About)
 	}
 	fmt.Fprintln(out, "\nParts, as in -set explore=none")
-	entry(out, "learner", "  "+strings.Join(conf.Kinds[learn.Config](), ", "))
-	entry(out, "policy", "  "+strings.Join(conf.Kinds[policy.Config](), ", "))
-	entry(out, "explore", "  "+strings.Join(conf.Kinds[explore.Config](), ", "))
-	return nil
+	entry("learner", "  "+strings.Join(conf.Kinds[learn.Config](), ", "))
+	entry("policy", "  "+strings.Join(conf.Kinds[policy.Config](), ", "))
+	entry("explore", "  "+strings.Join(conf.Kinds[explore.Config](), ", "))
 }
 
-// listSettings prints every key that -set takes, with its value, what it is and its bounds. Of a task alone it prints the task's. A star marks
-// what -set moved away from its default.
+// listSettings prints every key below part that -set takes, with value, description and bounds. A star marks changes.
 func listSettings(out io.Writer, q plan.Request, part string) error {
 	settings, err := plan.SettingsOf(q)
 	if err != nil {
@@ -72,15 +84,11 @@ func listSettings(out io.Writer, q plan.Request, part string) error {
 		if !strings.HasPrefix(s.Key, part) {
 			continue
 		}
-		about := s.Sentence()
+		star, about := " ", s.Sentence()
 		if s.Changed {
-			fmt.Fprintf(out, "* %-44s  %s (default: %s)\n", s.Key+"="+s.Value, about, s.Default)
-			continue
+			star, about = "*", about+" (default: "+s.Default+")"
 		}
-		fmt.Fprintf(out, "  %-44s  %s\n", s.Key+"="+s.Value, about)
+		fmt.Fprintf(out, "%s %-44s  %s\n", star, s.Key+"="+s.Value, about)
 	}
 	return nil
 }
-
-// entry prints a name and what it is.
-func entry(out io.Writer, name, about string) { fmt.Fprintf(out, "  %-52s%s\n", name, about) }

@@ -2,109 +2,203 @@
 
 // Command reproduce trains, inspects and tabulates the experiments of the CERMIC paper.
 //
-// Each verb is a few lines of printing over the packages paper, plan and results; anything that it does can be done from
-// a notebook or another program as well. A mistake in the command line is answered with one sentence and exit code 2, a
-// run that fails with one sentence and exit code 1. An interrupt, or a scheduler's request to end, saves what is being trained
-// and ends with exit code 130 within two seconds.
+// Each subcommand only parses flags and prints; packages plan, figures, paper and results do the work, for programs and
+// notebooks as well. A mistake in the command line gets one sentence and exit code 2, a failure one sentence and exit
+// code 1. SIGINT and SIGTERM save the training and end the program with exit code 130 within two seconds.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
+	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"cermic/envs/conf"
 )
 
-// verb is one thing that the command can do.
-type verb struct {
-	name, about string
-	run         func(ctx context.Context, out io.Writer, args []string) error
-}
-
-// verbs in the order in which a newcomer needs them.
-func verbs() []verb {
-	return []verb{
-		{"list", "name every task and method, with one line on each, or the settings of one", runList},
-		{"tasks", "play every task at random and by script, for each density of the sparse reward", runTasks},
-		{"train", "train a method on a task, or go on with it", runTrain},
-		{"campaign", "train what a table of the paper lacks, and say before what it costs", runCampaign},
-		{"work", "train a part of a campaign's manifest: what a job array does", runWork},
-		{"pretrain", "pre-train a memory on random play of tasks", runPretrain},
-		{"evaluate", "evaluate a trained run again: with sampled actions, more episodes, another score", runEvaluate},
-		{"watch", "film an episode of a trained run as a GIF", runWatch},
-		{"table", "print a table of the paper with ours beside it: sota, agents, ablation, density", runTable},
-		{"results", "print every run, task by task, beside random play, BenchMARL and the paper", runResults},
-		{"claims", "say of each claim of the paper whether the records support or contradict it", runClaims},
-		{"curves", "draw the learning curves of a task as a PNG, BenchMARL's beside ours", runCurves},
-		{"export", "write runs for other programs: csv, marl-eval, tensorboard, weights", runExport},
-		{"status", "show what has been trained and what is training", runStatus},
-		{"delete", "delete runs with their weights, after asking", runDelete},
-		{"check", "train a sample of the committed records again and compare", runCheck},
-		{"bench", "measure this machine, beside the recorded figures of VMAS, torch and BenchMARL", runBench},
-		{"lab", "open the notebooks in JupyterLab; does setup first", runLab},
-		{"setup", "put JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin", runSetup},
-		{"python", "build the environments as a package for Python, and install or check it", runPython},
-		{"notebooks", "execute the notebooks without a browser", runNotebooks},
-	}
-}
-
-// usageError is a mistake in the command line, answered with exit code 2.
-type usageError struct{ error }
-
-// usagef makes a usageError.
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 func main() {
-	// The first interrupt, or a scheduler's request to end, stops the verb, which saves what it trains; a second one ends the program at once.
+	// The first signal cancels the context; the second one has its default effect and kills the program.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	done, out := make(chan error, 1), &console{out: os.Stdout}
-	go func() { done <- dispatch(ctx, out, os.Args[1:]) }()
-	err := ended(ctx, out, strings.Join(os.Args[1:min(2, len(os.Args))], ""), done)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if errors.Is(err, errStopped) {
-		os.Exit(130) // as shells report an interrupt
-	}
-	fmt.Fprintln(os.Stderr, "reproduce:", quoted(err.Error(), os.Args[1:]))
-	if errors.As(err, new(usageError)) {
+	root := newRoot()
+	root.SetArgs(normalize(os.Args[1:]))
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	err := wait(ctx, done, len(os.Args) > 1 && os.Args[1] == "lab")
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.As(err, new(*exec.ExitError))):
+		fmt.Fprintln(os.Stderr, "reproduce:", stopped)
+		os.Exit(130) // the shell's code for SIGINT
+	case errors.As(err, new(usageError)):
+		fmt.Fprintln(os.Stderr, "reproduce:", err)
 		os.Exit(2)
+	default:
+		fmt.Fprintln(os.Stderr, "reproduce:", err)
+		os.Exit(1)
 	}
-	os.Exit(1)
 }
 
-// dispatch runs the verb that args start with.
-func dispatch(ctx context.Context, out io.Writer, args []string) error {
-	if len(args) == 0 || isHelp(args[0]) {
-		usage(out)
-		return nil
+// stopped is the sentence of a command that a signal ended.
+const stopped = "stopped; saved progress is kept, and the same command continues from there"
+
+// grace is the time that a cancelled command has to save. Compiling a graph or reading many records ignores the
+// context; abandoning them is safe, because files are replaced atomically.
+const grace = 1700 * time.Millisecond
+
+// wait returns the error of the command. After a cancellation it waits for the grace only, unless patient: lab waits
+// for JupyterLab, which has to save its notebooks.
+func wait(ctx context.Context, done <-chan error, patient bool) error {
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	var late <-chan time.Time
+	if !patient {
+		late = time.After(grace)
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-late:
+		return ctx.Err()
+	}
+}
+
+// newRoot builds the command with its subcommands, in the order in which a newcomer needs them.
+func newRoot() *cobra.Command {
+	cobra.EnableCommandSorting = false
+	root := &cobra.Command{
+		Use:   "reproduce",
+		Short: "Reproduce the CERMIC paper",
+		Long: "Reproduces the CERMIC paper: go run ./reproduce COMMAND [flags].\n" +
+			"Flags may have one dash or two: -task and --task are the same.",
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: prepare,
+		Args:              cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			var known []string
+			for _, c := range cmd.Commands() {
+				known = append(known, c.Name())
+			}
+			return usagef("unknown command %q%s", args[0], conf.Near(args[0], known))
+		},
+	}
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print the help of a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			cmd.InitDefaultHelpFlag()
+			if err != nil || cmd == root {
+				return root.RunE(root, rest)
+			}
+			return cmd.Help()
+		},
+	})
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(listCommand(), trainCommand(), campaignCommand(), workCommand(), pretrainCommand(),
+		evaluateCommand(), tableCommand(), resultsCommand(), claimsCommand(), curvesCommand(), exportCommand(),
+		statusCommand(), checkCommand(), benchCommand(), labCommand(), setupCommand(), pythonCommand(), notebooksCommand())
+	return root
+}
+
+// normalize gives every flag its second dash, and every assignment of a list "-set a=1 b=2" a flag of its own.
+func normalize(args []string) []string {
+	out := make([]string, 0, len(args)) // not nil, for which cobra would read os.Args
+	list := false                       // the previous argument was an assignment of -set
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" { // the rest belongs to another program
+			return append(out, args[i:]...)
+		}
+		if len(arg) > 2 && arg[0] == '-' && unicode.IsLetter(rune(arg[1])) && arg[2] != '=' {
+			arg = "-" + arg
+		}
+		switch {
+		case arg == "--set" && i+1 < len(args):
+			i++
+			arg, list = "--set="+args[i], true
+		case list && strings.Contains(arg, "=") && arg[0] != '-':
+			arg = "--set=" + arg
+		default:
+			list = strings.HasPrefix(arg, "--set=")
+		}
+		out = append(out, arg)
+	}
+	return out
+}
+
+// prepare refuses empty arguments, as an unset shell variable makes them, and applies the flags about the machine.
+func prepare(cmd *cobra.Command, args []string) (err error) {
+	if slices.Contains(args, "") {
+		err = usagef("%s: an argument is empty: name something, or leave it out", cmd.Name())
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
+			err = usagef("%s: -%s is empty: give a value, or leave the flag out", cmd.Name(), f.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return applyMachine(cmd)
+}
+
+// usageError is a mistake in the command line, with exit code 2.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// flagError turns an error of flag parsing into one sentence with near names.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return usagef("%s: %w", cmd.Name(), err)
 	}
 	var known []string
-	for _, v := range verbs() {
-		if v.name == args[0] {
-			return v.run(ctx, out, args[1:])
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	name := unknown.GetSpecifiedName()
+	near := conf.Near(name, known)
+	if !strings.Contains(near, "did you mean") && cmd.Flags().Lookup("set") != nil {
+		near = "; settings follow -set, as in -set learner.lr=1e-3"
+	}
+	return usagef("%s has no flag -%s%s", cmd.Name(), name, near)
+}
+
+// arguments checks the number of positional arguments, which noun describes.
+func arguments(least, most int, noun string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usagef("%s needs %s", cmd.Name(), noun)
+		case len(args) > most:
+			return usagef("%s takes no argument %q", cmd.Name(), args[most])
 		}
-		known = append(known, v.name)
+		return nil
 	}
-	return usagef("unknown verb %q%s", args[0], conf.Near(args[0], known))
 }
 
-func usage(out io.Writer) {
-	fmt.Fprint(out, "Reproduces the CERMIC paper.\n\n\tgo run ./reproduce VERB [flags]\n\n")
-	for _, v := range verbs() {
-		fmt.Fprintf(out, "  %-10s %s\n", v.name, v.about)
-	}
-	fmt.Fprint(out, "\nEvery verb answers -h with examples and its flags.\n")
-}
-
-func isHelp(arg string) bool {
-	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
+// only refuses flags that a mode of a command does not read.
+func only(cmd *cobra.Command, mode, reads string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(strings.Fields(reads), f.Name) {
+			err = usagef("%s %s does not read -%s: leave it out", cmd.Name(), mode, f.Name)
+		}
+	})
+	return err
 }

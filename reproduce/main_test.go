@@ -6,218 +6,272 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
+	"cermic/cermiclib/results"
 	"cermic/envs"
-	"cermic/reproduce/plan"
 )
 
-// command runs the program's dispatch and returns what it printed.
+// command runs the program in this process and returns what it prints.
 func command(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := dispatch(context.Background(), &out, args)
+	root := newRoot()
+	root.SetOut(&out)
+	root.SetArgs(normalize(args))
+	err := root.ExecuteContext(t.Context())
 	return out.String(), err
 }
 
-func TestMistakesInTheCommandLineAreOneSentenceWithNearNames(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"lisst"}, `unknown verb "lisst"; did you mean list?`},
-		{[]string{"list", "-jsn"}, "list has no flag -jsn"},
-		{[]string{"list", "extra"}, `list takes no argument "extra"`},
-		{[]string{"train", "-metod", "mappo"}, "train has no flag -metod; did you mean method?"},
-		{[]string{"train", "-method", "mapo"}, `unknown method "mapo"; did you mean mappo`},
-		{[]string{"train", "-task", "balence", "-method", "mappo"}, `unknown task "balence"; did you mean balance?`},
-		{[]string{"train", "-budget", "shrot", "-method", "mappo"}, `unknown budget "shrot"; did you mean short`},
-		{[]string{"train", "-method", "mappo", "-set", "learner.gae_lamda=1"}, `unknown key "learner.gae_lamda"; did you mean learner.gae_lambda?`},
-		{[]string{"train", "-method", "mappo", "-set", "learner.gae_lambda=2"}, "learner.gae_lambda is 2"},
-		{[]string{"train", "-seeds", "0"}, "-seeds is 0"},
-		{[]string{"train", "-seeds", "three"}, "train: invalid value"},
-		{[]string{"train", "-seeds", "3-2"}, "-seeds is 3-2, want"},
-		{[]string{"evaluate", "0161", "budget.frames=3"}, "-set budget.frames"},
-		{[]string{"bench", "-only", "updat"}, `unknown group "updat"; did you mean update`},
-		{[]string{"evaluate"}, "evaluate: want the ID of a run"},
-		{[]string{"evaluate", "nosuchrun"}, `no run "nosuchrun" in ../runs: go run ./reproduce status`},
-		{[]string{"table", "sotta"}, `unknown table "sotta"; did you mean sota`},
-		{[]string{"table", "sota", "-format", "latx"}, `unknown format "latx"; did you mean latex`},
-		{[]string{"table", "-budget", "papr"}, `unknown budget "papr"; did you mean paper`},
-		{[]string{"train", "-table", "sotta"}, `unknown table "sotta"; did you mean sota`},
-	} {
-		_, err := command(t, c.args...)
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v: got %v, want one sentence starting %q", c.args, err, c.want)
+// succeed runs the program in this process, which must succeed, and returns what it prints.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := command(t, args...)
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+// refuse runs the program in this process, which must fail with one sentence that has want, and returns what it prints.
+func refuse(t *testing.T, want string, args ...string) string {
+	t.Helper()
+	out, err := command(t, args...)
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v: %v, want one sentence with %q", args, err, want)
+	}
+	return out
+}
+
+// contains fails for every want that text does not have.
+func contains(t *testing.T, text string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// lacks fails for every word that text has.
+func lacks(t *testing.T, text string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if strings.Contains(text, word) {
+			t.Errorf("%q stands in\n%s", word, text)
+		}
+	}
+}
+
+// mistakes are command lines that must be refused before anything is trained or written, with a part of the sentence.
+var mistakes = []struct{ args, want string }{
+	{"trian", `unknown command "trian"; did you mean train?`},
+	{"help trian", `unknown command "trian"; did you mean train?`},
+	{"nothing-like-it", "; known: list, train, "},
+	{"list extra", `list takes no argument "extra"`},
+	{"train -metod mappo", "train has no flag -metod; did you mean method?"},
+	{"train -frames 60000", "settings follow -set"},
+	{"train -seeds", "flag needs an argument"},
+	{"train mappo", "train -again needs IDs"},
+	{"train -again", "train -again needs IDs"},
+	{"train -task vmas/balanse", "did you mean vmas/balance?"},
+	{"train -task balance,,", `unknown task ""`},
+	{"train -task=", "-task is empty"},
+	{"table ''", "an argument is empty"},
+	{"train -method mapo", "did you mean mappo"},
+	{"train -budget shrot", "did you mean short"},
+	{"train -seeds 0", "want a number from 1 to 1000"},
+	{"train -seeds three", "want a number from 1 to 1000"},
+	{"train -seeds 3-2", "or a range, as 2-3"},
+	{"train -workers 0", "-workers is 0"},
+	{"train -backend nonsense", "unknown backend"},
+	{"train -set learner.lrr=1", "did you mean learner.lr"},
+	{"train -set learner.lr", "want key=value"},
+	{"train -set learner.lr=1e-3 learner.lrr=1", "did you mean learner.lr"},
+	{"train -set learner.lr=NaN", "learner.lr"},
+	{"train -set learner.lr=-1", "learner.lr is -1, want a positive number"},
+	{"train -set task.reward=sparce", "one of dense, sparse)"},
+	{"train -set explore.memory=mpl", "mlp?"},
+	{"train -set explore.c_bar=0.1", "no code can satisfy both exploitation losses"},
+	{"train -set task.copies=7", "want a multiple of the 7 parallel environments"},
+	{"train -set seed=-1", "seeds are counted by -seeds"},
+	{"train -method qmix -set explore.alpha=1", `explore is "none", which has no settings`},
+	{"train -fork 0123abcd", "want ID@FRAMES"},
+	{"train -fork 0123abcd@3000", `no run "0123abcd"`},
+	{"train -fork 0123abcd@3000 -method mappo", "train -fork does not read -method: leave it out"},
+	{"train -again 0123abcd", `no run "0123abcd"`},
+	{"train -again 0123abcd -seeds 2", "train -again does not read -seeds"},
+	{"campaign", "needs -table"},
+	{"campaign -table soto", "did you mean sota"},
+	{"campaign -table sota -task balance", "leave out -task"},
+	{"campaign -table sota -on slrum", "want here or slurm"},
+	{"campaign -table sota -dry-run", "need -on slurm"},
+	{"campaign -table sota -on slurm -workers 2", "-workers counts runs on this machine"},
+	{"campaign -table sota -on slurm -account a\nb", "control characters"},
+	{"campaign -table sota -on slurm -bundle 1001", "-bundle is 1001"},
+	{"campaign -table sota -manifest x -on slurm", "does not read -on"},
+	{"campaign -table sota -measure", "-measure needs -plan"},
+	{"campaign -plan -budget short", "does not read -budget"},
+	{"campaign -order price", "want value"},
+	{"campaign -order value -table sota", "campaign -order does not read -table"},
+	{"campaign -order value -seeds 2-3", "a range needs"},
+	{"work -index -1 m", "-index is -1"},
+	{"work", "work needs a manifest"},
+	{"pretrain -task navigatoin", "did you mean"},
+	{"pretrain -memory grpah", "did you mean graph"},
+	{"pretrain -epochs 0", "pre-training"},
+	{"evaluate", "evaluate needs the ID of a run"},
+	{"evaluate 0123abcd", `no run "0123abcd"`},
+	{"list -set learner.lr=1", "does not read -set"},
+	{"table sotta", "did you mean sota"},
+	{"table sota -format latx", "did you mean latex"},
+	{"table sota -store nothing/here", "there is no folder nothing/here"},
+	{"claims lifts-mapo", "did you mean lifts-mappo"},
+	{"claims lifts-mappo -write", "leave out"},
+	{"curves -method mapo", "did you mean mappo"},
+	{"curves -reward sparce", "want dense or sparse"},
+	{"export", "export needs a form"},
+	{"export tensorbord", "did you mean tensorboard"},
+	{"export csv -budget shrt", "did you mean short"},
+	{"export csv -weights 0123abcd", "does not read -weights"},
+	{"check", "check needs IDs"},
+	{"bench -only updat", "did you mean update"},
+	{"bench -rounds 3", "bench has no flag -rounds"},
+	{"lab -port 99999", "invalid argument"},
+	{"lab extra", `lab takes no argument "extra"`},
+	{"python -torch", "python -torch needs -check"},
+	{"notebooks -budget no", `unknown budget "no"`},
+	{"notebooks -cell 0s", "want at least 1s"},
+	{"notebooks -thumbnails -write", "leave out -write"},
+	{"notebooks -only 00_stat", "did you mean 00_start?"},
+}
+
+func TestMistakesGetOneSentenceAndExitCode2(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // so that a command that is not refused trains nothing
+	for _, m := range mistakes {
+		args := strings.Split(m.args, " ")
+		for i := range args {
+			args[i] = strings.Trim(args[i], "'")
+		}
+		var out bytes.Buffer
+		root := newRoot()
+		root.SetOut(&out)
+		root.SetArgs(normalize(args))
+		err := root.ExecuteContext(ctx)
+		if err == nil || out.Len() > 0 || !strings.Contains(err.Error(), m.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v and output %q, want one sentence with %q", m.args, err, out.String(), m.want)
 		}
 		if !errors.As(err, new(usageError)) {
-			t.Errorf("%v: %v would not end with exit code 2", c.args, err)
+			t.Errorf("%s: %v would not end with exit code 2", m.args, err)
 		}
 	}
 }
 
-func TestHelpNamesEveryVerb(t *testing.T) {
-	for _, args := range [][]string{nil, {"help"}, {"--help"}} {
-		out, err := command(t, args...)
-		for _, v := range verbs() {
-			if err != nil || !strings.Contains(out, "  "+v.name+" ") || !strings.Contains(out, v.about) {
-				t.Errorf("%v: verb %s is missing from the help (%v)", args, v.name, err)
-			}
-		}
-	}
-}
-
-// flagsOf are the flags that a verb's help lists.
-func flagsOf(t *testing.T, verb string) (names []string) {
-	t.Helper()
-	out, err := command(t, verb, "-h")
-	if !errors.Is(err, flag.ErrHelp) {
-		t.Fatalf("%s -h: %v", verb, err)
-	}
-	for _, found := range regexp.MustCompile(`(?m)^  -(\S+)`).FindAllStringSubmatch(out, -1) {
-		names = append(names, found[1])
-	}
-	return names
-}
-
-func TestEveryVerbsHelpIsASentenceTwoExamplesAndItsArguments(t *testing.T) {
-	for _, v := range verbs() {
-		out, err := command(t, v.name, "-h")
-		m := manuals[v.name]
-		sentence, rest, _ := strings.Cut(out, "\n")
-		if !errors.Is(err, flag.ErrHelp) || !strings.EqualFold(sentence, v.about+".") || !strings.Contains(rest, "go run ./reproduce "+v.name) {
-			t.Errorf("%s -h: %q, %v", v.name, out, err)
-		}
-		if len(m.examples) != 2 || (m.args == "") != (m.says == "") || !strings.Contains(rest, m.args) {
-			t.Errorf("%s has %d examples, want 2, and arguments %q: %q", v.name, len(m.examples), m.args, m.says)
-		}
-		known := flagsOf(t, v.name)
-		for _, line := range m.examples {
-			words := strings.Fields(line)
-			if words[0] != v.name || !strings.Contains(out, line) {
-				t.Errorf("%s has the example %q", v.name, line)
-			}
-			for _, word := range words[1:] {
-				if word == "--" {
-					break
-				}
-				if name := strings.TrimPrefix(word, "-"); name != word && !slices.Contains(known, name) {
-					t.Errorf("%s: %q has no flag of %v", v.name, line, known)
-				}
-			}
-		}
-	}
-	if len(manuals) != len(verbs()) {
-		t.Errorf("%d verbs have %d manuals", len(verbs()), len(manuals))
-	}
-}
-
-func TestEveryFlagIsReadInSomeWayAndEveryWayReadsFlags(t *testing.T) {
-	for _, v := range verbs() {
-		known, read := flagsOf(t, v.name), map[string]bool{}
-		ways := manuals[v.name].ways
-		for _, w := range ways {
-			for _, name := range strings.Fields(w.with + " " + w.without + " " + w.reads) {
-				if read[name] = true; name != argument && !slices.Contains(known, name) {
-					t.Errorf("%s: a way of use names -%s, which is no flag", v.name, name)
-				}
-			}
-		}
-		for _, name := range known {
-			if len(ways) > 0 && !read[name] {
-				t.Errorf("%s declares -%s, and no way of use reads it: add it in manual.go", v.name, name)
-			}
-		}
-	}
-}
-
-func TestQuotedNamesAreShortAndShowControlCharacters(t *testing.T) {
-	long := strings.Repeat("a", 300)
-	for _, c := range []struct{ said, arg, want string }{
-		{"unknown task \"" + long + "\"", "task=" + long, "unknown task \"" + long[:59] + "…" + long[:20] + "\""},
-		{"no run a\x1b[2Jb here", "a\x1b[2Jb", `no run a\x1b[2Jb here`},
-		{"-set a\nb: want key=value", "a\nb", `-set a\nb: want key=value`},
-		{"one\ntwo", "three", "one\ntwo"},
-		{"open " + os.TempDir() + "/" + long, os.TempDir() + "/" + long, "open " + os.TempDir() + "/" + long},
+func TestFlagsHaveOneDashOrTwoAndSetTakesAList(t *testing.T) {
+	for line, want := range map[string]string{
+		"train -task=balance --method mappo -seeds -3": "train --task=balance --method mappo --seeds -3",
+		"train -set a=1 b=-2 -workers 2":               "train --set=a=1 --set=b=-2 --workers 2",
+		"evaluate 0123 -set=a=1 b=2 x c=3":             "evaluate 0123 --set=a=1 --set=b=2 x c=3",
+		"curves -o x=y.png -dry-run":                   "curves -o x=y.png --dry-run",
+		"lab -port 1 -- -x --y":                        "lab --port 1 -- -x --y",
+		"train -set":                                   "train --set",
 	} {
-		if got := quoted(c.said, []string{c.arg}); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
+		if got := strings.Join(normalize(strings.Fields(line)), " "); got != want {
+			t.Errorf("%s becomes\n%s, want\n%s", line, got, want)
 		}
+	}
+}
+
+// FuzzCommandLine parses arbitrary arguments: a mistake is a usage error, and normalizing twice changes nothing.
+func FuzzCommandLine(f *testing.F) {
+	for _, m := range mistakes {
+		f.Add(m.args)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		args := normalize(strings.Split(line, " "))
+		if again := normalize(args); !slices.Equal(args, again) {
+			t.Errorf("%q, parsed again %q", args, again)
+		}
+		cmd, rest, err := newRoot().Find(args)
+		if err != nil {
+			t.Skip()
+		}
+		if err := cmd.ParseFlags(rest); err != nil && !errors.Is(err, pflag.ErrHelp) &&
+			!errors.As(flagError(cmd, err), new(usageError)) {
+			t.Errorf("%q: %v", args, err)
+		}
+	})
+}
+
+func TestHelpNamesCommandsAndFlags(t *testing.T) {
+	all, err := command(t, "help")
+	if bare, _ := command(t); err != nil || bare != all {
+		t.Errorf("no arguments: %q, %v", bare, err)
+	}
+	for _, cmd := range newRoot().Commands() {
+		if !strings.Contains(all, "  "+cmd.Name()+" ") {
+			t.Errorf("help does not name %s", cmd.Name())
+		}
+		for _, args := range [][]string{{"help", cmd.Name()}, {cmd.Name(), "-h"}, {cmd.Name(), "-help"}} {
+			out, err := command(t, args...)
+			cmd.Flags().VisitAll(func(f *pflag.Flag) {
+				if err != nil || !strings.Contains(out, "--"+f.Name) {
+					t.Errorf("%v: no flag %s in %q, %v", args, f.Name, out, err)
+				}
+			})
+		}
+		for line := range strings.Lines(cmd.Example) {
+			words := normalize(strings.Fields(line))
+			if words[0] != cmd.Name() || cmd.ParseFlags(words[1:]) != nil {
+				t.Errorf("%s has the example %q", cmd.Name(), line)
+			}
+		}
+	}
+}
+
+func TestPortableCapsTheInstructionSetAndIsRecorded(t *testing.T) {
+	t.Setenv("XLA_FLAGS", "--xla_of_the_user=1")
+	before := results.CollectHost("").ISA
+	refuse(t, "nothing-here", "work", "-portable", "nothing-here")
+	if got, want := os.Getenv("XLA_FLAGS"), "--xla_of_the_user=1 --xla_cpu_max_isa=AVX2"; got != want {
+		t.Errorf("XLA_FLAGS is %q, want %q", got, want)
+	}
+	if after := results.CollectHost("").ISA; strings.HasPrefix(before, "AVX") && after != "AVX2" && after != "AVX" {
+		t.Errorf("a record would say %q, before %q", after, before)
 	}
 }
 
 func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
-	all, err := command(t, "list")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := succeed(t, "list")
 	for _, name := range append(envs.Names(), "mappo-cermic", "smoke", "demo", "short", "paper", "explore") {
-		if !strings.Contains(all, "  "+name+" ") {
-			t.Errorf("list does not name %s:\n%s", name, all)
-		}
+		contains(t, all, "  "+name+" ")
 	}
-	settings, err := command(t, "list", "-method", "mappo-cermic", "-budget", "paper")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, setting := range []string{"explore.alpha=0.2", "explore=cermic", "learner.minibatch_size=2400", "task.reward=sparse", "budget.frames=3000000"} {
-		if !strings.Contains(settings, "  "+setting+" ") {
-			t.Errorf("list -method does not show %s:\n%s", setting, settings)
-		}
-	}
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"list", "-method", "mappo"}, "discount factor γ; the paper: 0.99; 0 to 1\n"},
-		{[]string{"list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"}, "* explore.alpha=0.5 "},
-		{[]string{"list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"}, "(default: 0.2)\n"},
-		{[]string{"list", "-method", "mappo-cermic"}, "one of optimal, learned, unit\n"},
-		{[]string{"list", "-task", "lock"}, "  task.levers=3 "},
-		{[]string{"list", "-task", "lock"}, "number of levers per agent; 2 to "},
-		{[]string{"list", "-method", "mappo"}, "widths of the hidden layers; BenchMARL: 256, 256; each 1 to 8192\n"},
-	} {
-		if got, err := command(t, c.args...); err != nil || !strings.Contains(got, c.want) {
-			t.Errorf("%v does not say %q (%v):\n%s", c.args, c.want, err, got)
-		}
-	}
-	all, err = command(t, "list", "-task", "lock", "-method", "mappo-cermic")
-	if err != nil {
-		t.Fatal(err)
-	}
-	about, err := plan.SettingsOf(plan.Request{Task: "lock", Method: "mappo-cermic", Budget: plan.DefaultBudget})
-	if err != nil {
-		t.Fatal(err)
-	}
-	bounded := 0
-	for _, s := range about {
-		if s.Bounds == nil {
-			continue
-		}
-		bounded++
-		if !regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(s.Key) + `=.*; (each )?` + s.Bounds.String() + `$`).MatchString(all) {
-			t.Errorf("list shows %s without its bounds, %v", s.Key, s.Bounds)
-		}
-	}
-	if bounded < 20 {
-		t.Errorf("%d of %d settings are bounded", bounded, len(about))
-	}
-	if got, _ := command(t, "list", "-task", "lock"); strings.Contains(got, "learner.") || strings.Contains(got, "* ") {
-		t.Errorf("list -task lists more than the task's settings, or marks one that was not changed:\n%s", got)
-	}
+	contains(t, succeed(t, "list", "-method", "mappo-cermic", "-budget", "paper"),
+		"  explore.alpha=0.2 ", "  explore=cermic ", "  learner.minibatch_size=2400 ", "  task.reward=sparse ",
+		"  budget.frames=3000000 ", "one of optimal, learned, unit\n")
+	contains(t, succeed(t, "list", "-method", "mappo"), "discount factor γ; the paper: 0.99; 0 to 1\n")
+	contains(t, succeed(t, "list", "-method", "mappo-cermic", "-set", "explore.alpha=0.5"),
+		"* explore.alpha=0.5 ", "(default: 0.2)\n")
+	lock := succeed(t, "list", "-task", "lock")
+	contains(t, lock, "  task.levers=3 ", "number of levers per agent; 2 to ")
+	lacks(t, lock, "learner.", "* ")
 }
 
-func TestWithoutAGPUItsFiguresAreNamed(t *testing.T) {
-	out, err := command(t, "bench", "-only", "gpu")
-	if err == nil || !strings.Contains(err.Error(), "go run ./reproduce setup") { // these tests run on the backend that every machine has
-		t.Errorf("a prediction without XLA: %v", err)
+func TestACancelledCommandIsAbandonedAfterTheGrace(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := wait(ctx, make(chan error), false); !errors.Is(err, context.Canceled) {
+		t.Errorf("a command that ignores the context gives %v", err)
 	}
-	if !strings.Contains(out, "MAPPO update of 2400 frames (ms)") {
-		t.Errorf("got %q", out)
+	done, failed := make(chan error, 1), errors.New("the state could not be saved")
+	done <- failed
+	if err := wait(ctx, done, true); err != failed {
+		t.Errorf("a command that fails while it stops gives %v", err)
 	}
 }

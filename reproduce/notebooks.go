@@ -3,11 +3,9 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,51 +14,57 @@ import (
 	"strings"
 	"time"
 
-	"cermic/cermiclib/nn"
+	"github.com/spf13/cobra"
+
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 	"cermic/reproduce/plan"
 )
 
-// runNotebooks executes the notebooks from top to bottom, without a browser, through the kernel that a reader gets.
-func runNotebooks(ctx context.Context, out io.Writer, args []string) error {
+// notebooksCommand executes the notebooks from top to bottom, without a browser, on the same kernel as JupyterLab.
+func notebooksCommand() *cobra.Command {
 	var budget, only string
 	var write, thumbnails bool
-	cell := time.Hour
-	_, err := parse("notebooks", out, args, 0, func(set *flag.FlagSet) {
-		set.StringVar(&budget, "budget", "", "override the `budget` of every notebook ("+budgetNames()+"), with an empty store of runs")
-		set.StringVar(&only, "only", "", "execute this notebook alone, for example 00_start")
-		set.BoolVar(&write, "write", false, "replace the notebooks by their executed copies")
-		set.BoolVar(&thumbnails, "thumbnails", false, "execute nothing, but draw reproduce/jupyter/thumbnails from the pictures that are there")
-		set.DurationVar(&cell, "cell", cell, "the longest that one cell may take")
-	})
-	if err != nil {
-		return err
+	var cell time.Duration
+	cmd := &cobra.Command{
+		Use:     "notebooks",
+		Short:   "Execute the notebooks without a browser",
+		Example: "  notebooks -budget smoke\n  notebooks -only 00_start -write",
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cell < time.Second {
+				return usagef("-cell is %v, want at least 1s", cell)
+			}
+			if thumbnails && (write || budget != "") {
+				return usagef("notebooks -thumbnails executes nothing: leave out -write and -budget")
+			}
+			if _, err := plan.FindPreset(cmp.Or(budget, plan.DefaultBudget)); err != nil {
+				return usageError{err}
+			}
+			s, err := newSetup(cmd)
+			if err != nil {
+				return err
+			}
+			books, err := s.notebooks(only)
+			if err != nil {
+				return err
+			}
+			if thumbnails {
+				return s.thumbnails(books)
+			}
+			if err := s.all(); err != nil {
+				return err
+			}
+			return s.execute(books, budget, cell, write)
+		},
 	}
-	if cell < time.Second {
-		return usagef("-cell is %v, want at least 1s", cell)
-	}
-	if budget != "" {
-		if _, err := plan.FindPreset(budget); err != nil {
-			return usageError{err}
-		}
-	}
-	root, err := repository()
-	if err != nil {
-		return err
-	}
-	s := setup{ctx: ctx, out: out, root: root, gpu: nn.HasGPU()}
-	books, err := s.notebooks(only)
-	if err != nil {
-		return err
-	}
-	if thumbnails {
-		return s.thumbnails(books)
-	}
-	if err := s.all(); err != nil {
-		return err
-	}
-	return s.execute(books, budget, cell, write)
+	f := cmd.Flags()
+	f.StringVar(&budget, "budget", "", "`budget` of every notebook, with an empty store of runs: "+budgetNames())
+	f.StringVar(&only, "only", "", "execute this `notebook` alone, for example 00_start")
+	f.BoolVar(&write, "write", false, "replace the notebooks by their executed copies")
+	f.BoolVar(&thumbnails, "thumbnails", false, "execute nothing and draw reproduce/jupyter/thumbnails")
+	f.DurationVar(&cell, "cell", time.Hour, "time limit of a cell")
+	return cmd
 }
 
 // notebooks lists the notebooks, or the one that only names.
@@ -89,14 +93,15 @@ func (s setup) notebooks(only string) ([]string, error) {
 // execute runs the notebooks one after the other; copies go to notebooks/.executed.
 func (s setup) execute(books []string, budget string, cell time.Duration, write bool) error {
 	executed := s.path("notebooks", ".executed")
-	args := []string{s.path("reproduce", "jupyter", "kernels", "execute.py"), executed, strconv.Itoa(int(cell.Seconds()))}
+	program := s.path("reproduce", "jupyter", "kernels", "execute.py")
+	args := []string{program, executed, strconv.Itoa(int(cell.Seconds()))}
 	cmd := exec.CommandContext(s.ctx, s.python(), append(args, books...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, direct(s.out), direct(s.out)
-	// Plain compiler messages, and nobody to move a slider.
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, s.out, s.out
+	// Plain compiler messages, and no controls.
 	cmd.Env = append(neutral(), s.jupyterPath(), "NB_HEADLESS=1", "GONB_FLAGS=-raw_error=true")
 	if budget != "" {
-		// A run that is found in the store proves nothing about the notebook.
+		// A stored run would skip the training that this is to test.
 		store := filepath.Join(executed, "runs")
 		if err := os.RemoveAll(store); err != nil {
 			return err
@@ -112,7 +117,7 @@ func (s setup) execute(books []string, budget string, cell time.Duration, write 
 	return replaceBooks(books, executed)
 }
 
-// replaceBooks puts the executed copies in the place of notebooks, each at once.
+// replaceBooks replaces notebooks by their executed copies, each atomically.
 func replaceBooks(books []string, executed string) error {
 	for _, path := range books {
 		copied, err := os.ReadFile(filepath.Join(executed, filepath.Base(path)))

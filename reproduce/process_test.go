@@ -16,7 +16,7 @@ import (
 	"cermic/cermiclib/nn"
 )
 
-// asCommand makes a process of this test be the command itself.
+// asCommand makes a process of this test run main.
 const asCommand = "CERMIC_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -25,9 +25,9 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if os.Getenv("GOMLX_BACKEND") == "" {
-		os.Setenv("GOMLX_BACKEND", nn.Sequential) // every machine has it, and it compiles such small networks in no time
+		os.Setenv("GOMLX_BACKEND", nn.Sequential) // every machine has it, and it compiles small networks at once
 	}
-	// Runs write durably; on a busy disk these tests would do little but wait for it.
+	// Stores sync to disk; in memory these tests need not wait for it.
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && os.Getenv("TMPDIR") == "" {
 		if dir, err := os.MkdirTemp("/dev/shm", "reproduce"); err == nil {
 			defer os.RemoveAll(dir)
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// process is the command running as a process of its own, on the backend that every machine has.
+// process is the program in a process of its own, on the pure Go backend.
 type process struct {
 	*exec.Cmd
 	t      *testing.T
@@ -74,16 +74,15 @@ func (p *process) until(text string) bool {
 	return false
 }
 
-// end waits for the process, which has to say nothing but whole sentences, and returns its exit code, -1 for a killed one.
+// end waits for the process and returns its exit code, -1 if it was killed. It must print no internals.
 func (p *process) end() int {
 	p.t.Helper()
 	for p.until("\n") {
 	}
-	err := p.Wait()
-	if err != nil && !errors.As(err, new(*exec.ExitError)) {
+	if err := p.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 		p.t.Fatal(err)
 	}
-	for _, noise := range []string{"goroutine ", "panic", "Traceback", "gomlx", "GoMLX", ".go:", "parallelism"} {
+	for _, noise := range []string{"goroutine ", "panic", "gomlx", "GoMLX", ".go:", "Usage:"} {
 		if text := p.output(); strings.Contains(text, noise) {
 			p.t.Errorf("%v says %q:\n%s", p.Args[1:], noise, text)
 		}
@@ -94,7 +93,7 @@ func (p *process) end() int {
 // output is all that the process has written.
 func (p *process) output() string { return strings.Join(p.said, "\n") + "\n" + p.stderr.String() }
 
-// finish runs the command to its end, which must be a good one, and returns what it printed.
+// finish runs the program, which must succeed, and returns its output.
 func finish(t *testing.T, args ...string) string {
 	t.Helper()
 	p := start(t, args...)
@@ -104,61 +103,79 @@ func finish(t *testing.T, args ...string) string {
 	return p.output()
 }
 
-// tinyTraining is a training of 6 iterations on small networks, of 3 with CERMIC, which takes longer. Each is evaluated and
-// thus prints a line.
+// fails runs the program, which must end with exit code 1 and one sentence on the standard error, and returns that.
+func fails(t *testing.T, args ...string) string {
+	t.Helper()
+	p := start(t, args...)
+	code, text := p.end(), p.stderr.String()
+	if code != 1 || !strings.HasPrefix(text, "reproduce: ") || strings.Count(text, "\n") != 1 {
+		t.Fatalf("%v ends with exit code %d:\n%s", args, code, p.output())
+	}
+	return text
+}
+
+// tinyTraining trains small networks for 6 iterations, with CERMIC for 3. Each is evaluated and thus prints a line.
 func tinyTraining(method, store string, more ...string) []string {
-	args := []string{"train", "-task", "vmas/balance", "-method", method, "-budget", "smoke", "-store", store}
-	settings := []string{"policy.hidden=8", "learner.critic_hidden=8", "learner.frames_per_batch=50", "learner.minibatch_size=35",
+	args := []string{"train", "-task", "vmas/balance", "-method", method, "-budget", "smoke", "-store", store, "-set",
+		"policy.hidden=8", "learner.critic_hidden=8", "learner.frames_per_batch=50", "learner.minibatch_size=35",
 		"task.copies=5", "task.max_steps=35", "budget.frames=300", "budget.eval_every=50", "budget.eval_episodes=3"}
 	if method == "mappo-cermic" {
-		settings = append(settings, "explore.d_s=8", "explore.d_x=8", "explore.phi_hidden=8", "explore.c_bar=8", "explore.n_neg=2", "explore.cermic_epochs=0", "explore.cermic_steps=1",
-			"explore.cermic_minibatch=40", "explore.memory=mlp", "explore.memory.hidden=8", "explore.memory.d_f=8", "explore.memory.d_obs_enc=8",
-			"budget.frames=150")
+		args = append(args, "explore.d_s=8", "explore.d_x=8", "explore.phi_hidden=8", "explore.c_bar=8", "explore.n_neg=2",
+			"explore.cermic_epochs=0", "explore.cermic_steps=1", "explore.cermic_minibatch=40", "explore.memory=mlp",
+			"explore.memory.hidden=8", "explore.memory.d_f=8", "explore.memory.d_obs_enc=8", "budget.frames=150")
 	}
-	for _, s := range append(settings, more...) {
-		args = append(args, "-set", s)
-	}
-	return args
+	return append(args, more...)
 }
 
-// used is a store of one trained run, its ID, and a manifest of other runs.
-func used(t *testing.T) (store, id, manifest string) {
+// tinyCampaign is the same as a campaign of several seeds.
+func tinyCampaign(store string, more ...string) []string {
+	return append([]string{"campaign"}, tinyTraining("mappo", store, more...)[1:]...)
+}
+
+// trainedRun trains the only run of a new store.
+func trainedRun(t *testing.T) (store, id string) {
 	t.Helper()
-	store, manifest = t.TempDir(), filepath.Join(t.TempDir(), "m.jsonl")
-	finish(t, tinyTraining("mappo", store)...)
-	found := globbed(t, filepath.Join(store, "*", "record.json"))
-	finish(t, append([]string{"campaign", "-manifest", manifest}, tinyTraining("mappo", store, "learner.lr=0.003")[1:]...)...)
-	return store, filepath.Base(filepath.Dir(found[0])), manifest
+	store = t.TempDir()
+	if _, err := command(t, tinyTraining("mappo", store)...); err != nil {
+		t.Fatal(err)
+	}
+	return store, onlyRun(t, store)
 }
 
-// host is what a record says of where and for how long it was trained, and its checksum.
+func onlyRun(t *testing.T, store string) (id string) {
+	t.Helper()
+	found := globbed(t, filepath.Join(store, "*", "record.json"))
+	if len(found) != 1 {
+		t.Fatalf("the records are %v", found)
+	}
+	return filepath.Base(filepath.Dir(found[0]))
+}
+
+func globbed(t *testing.T, pattern string) []string {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// host matches the time and the machine of a record, and its checksum.
 var host = regexp.MustCompile(`^\{"crc":"\w*"|"host":\{[^}]*\}`)
 
-// result reads a record but for its host: the same whenever and how often its writers were stopped.
-func result(t *testing.T, path string) string {
+// result reads the only record of a store without its host: the bytes that interruptions must not change.
+func result(t *testing.T, store string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(filepath.Join(store, onlyRun(t, store), "record.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return host.ReplaceAllString(string(data), "")
 }
 
-// resultIn is the result of the only run in a store.
-func resultIn(t *testing.T, store string) map[string]string {
+func sameResult(t *testing.T, want, got string) {
 	t.Helper()
-	found := globbed(t, filepath.Join(store, "*", "record.json"))
-	if len(found) != 1 {
-		t.Fatalf("the records are %v", found)
-	}
-	return map[string]string{"record.json": result(t, found[0])}
-}
-
-func sameResult(t *testing.T, want, got map[string]string) {
-	t.Helper()
-	for name := range want {
-		if got[name] != want[name] {
-			t.Errorf("%s differs:\n%s\nwant\n%s", name, got[name], want[name])
-		}
+	if a, b := result(t, want), result(t, got); a != b {
+		t.Errorf("the record differs:\n%s\nwant\n%s", b, a)
 	}
 }

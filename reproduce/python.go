@@ -3,56 +3,64 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"cermic/cermiclib/results"
 	"cermic/envs/python/wheel"
 )
 
-// runPython builds the Python package of the environments as a wheel, and installs or checks it if asked to.
-func runPython(ctx context.Context, out io.Writer, args []string) error {
+// pythonCommand builds the Python package of the environments as a wheel and, on request, installs or checks it.
+func pythonCommand() *cobra.Command {
 	var install, check, torch bool
-	if _, err := parse("python", out, args, 0, func(f *flag.FlagSet) {
-		f.BoolVar(&install, "install", false, "install the wheel and NumPy into .venv")
-		f.BoolVar(&check, "check", false, "run the tests of the package with NumPy, Gymnasium and PettingZoo, in an environment of its own in .dist")
-		f.BoolVar(&torch, "torch", false, "with -check: those of TorchRL and BenchMARL, too, which takes several gigabytes")
-	}); err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:     "python",
+		Short:   "Build the environments as a Python package, and install or check it",
+		Example: "  python -install\n  python -check -torch",
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if torch && !check {
+				return usagef("python -torch needs -check: add it, or leave out -torch")
+			}
+			s, err := newSetup(cmd)
+			if err != nil {
+				return err
+			}
+			file, err := s.wheel()
+			if err != nil {
+				return err
+			}
+			if install {
+				if err := s.environment(); err != nil {
+					return err
+				}
+				if err := s.step("install", "NumPy and the wheel into .venv", func() error {
+					return s.installWheel(s.python(), file, "requirements.txt")
+				}); err != nil {
+					return err
+				}
+			}
+			switch {
+			case torch:
+				return s.checkWheel(file, "requirements-torch.txt")
+			case check:
+				return s.checkWheel(file, "requirements-check.txt")
+			}
+			return nil
+		},
 	}
-	root, err := repository()
-	if err != nil {
-		return err
-	}
-	s := setup{ctx: ctx, out: out, root: root}
-	file, err := s.wheel()
-	if err != nil {
-		return err
-	}
-	if install {
-		if err := s.environment(); err != nil {
-			return err
-		}
-		if err := s.step("install", "NumPy and the wheel into .venv", func() error { return s.installWheel(s.python(), file, "requirements.txt") }); err != nil {
-			return err
-		}
-	}
-	if !check {
-		return nil
-	}
-	requirements := "requirements-check.txt"
-	if torch {
-		requirements = "requirements-torch.txt"
-	}
-	return s.checkWheel(file, requirements)
+	f := cmd.Flags()
+	f.BoolVar(&install, "install", false, "install the wheel and NumPy into .venv")
+	f.BoolVar(&check, "check", false, "test the package with NumPy, Gymnasium and PettingZoo, in an environment in .dist")
+	f.BoolVar(&torch, "torch", false, "with -check: also with TorchRL and BenchMARL, which take several gigabytes")
+	return cmd
 }
 
 // wheel builds the shared library and packs it with the Python files into .dist.
@@ -65,14 +73,16 @@ func (s setup) wheel() (string, error) {
 		if s.ctx.Err() != nil {
 			return "", s.ctx.Err()
 		}
-		return "", errors.New("a shared library needs cgo and a C compiler: install gcc (on Debian and Ubuntu: apt install gcc libc6-dev), or set CGO_ENABLED=1")
+		return "", errors.New("a shared library needs cgo and a C compiler: " +
+			"install gcc (on Debian and Ubuntu: apt install gcc libc6-dev), or set CGO_ENABLED=1")
 	}
 	if err := os.MkdirAll(s.path(".dist"), 0o777); err != nil {
 		return "", err
 	}
 	lib := s.path(".dist", name)
 	if err := s.step("library", "the environments as a shared library", func() error {
-		if _, err := s.output("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", lib, "./envs/python/lib"); err != nil {
+		flags := []string{"build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", lib, "./envs/python/lib"}
+		if _, err := s.output("go", flags...); err != nil {
 			return fmt.Errorf("go could not build the shared library: %w", err)
 		}
 		return nil
@@ -97,11 +107,10 @@ func (s setup) wheel() (string, error) {
 
 // installWheel installs pinned packages and then the wheel, which needs nothing beyond them.
 func (s setup) installWheel(python, wheel, requirements string) error {
-	pip := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}
-	if _, err := s.output(python, append(pip, "--require-hashes", "-r", s.path("envs", "python", requirements))...); err != nil {
+	if err := s.pip(python, "--require-hashes", "-r", s.path("envs", "python", requirements)); err != nil {
 		return fmt.Errorf("pip could not install envs/python/%s (is there a network?): %w", requirements, err)
 	}
-	if _, err := s.output(python, append(pip, "--no-index", "--no-deps", "--force-reinstall", wheel)...); err != nil {
+	if err := s.pip(python, "--no-index", "--no-deps", "--force-reinstall", wheel); err != nil {
 		return fmt.Errorf("pip could not install the wheel: %w", err)
 	}
 	return nil
@@ -110,19 +119,11 @@ func (s setup) installWheel(python, wheel, requirements string) error {
 // checkWheel runs the tests in a virtual environment that has the pinned packages and the wheel.
 func (s setup) checkWheel(wheel, requirements string) error {
 	folder := s.path(".dist", strings.TrimSuffix(requirements, ".txt"))
-	python := filepath.Join(folder, "bin", "python")
-	if runtime.GOOS == "windows" {
-		python = filepath.Join(folder, "Scripts", "python.exe")
-	}
+	python := pythonIn(folder)
 	if err := s.step("packages", "of "+requirements, func() error {
 		if _, err := os.Stat(python); err != nil {
-			name := os.Getenv("PYTHON")
-			if name == "" {
-				name = "python3"
-			}
-			if _, err := s.output(name, "-m", "venv", folder); err != nil {
-				os.RemoveAll(folder) // half of one would look like a whole one the next time
-				return fmt.Errorf("%s cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv): %w", name, err)
+			if err := s.venv(folder); err != nil {
+				return err
 			}
 		}
 		return s.installWheel(python, wheel, requirements)
@@ -130,7 +131,7 @@ func (s setup) checkWheel(wheel, requirements string) error {
 		return err
 	}
 	cmd := exec.CommandContext(s.ctx, python, "-m", "unittest", "discover", "-v", "-s", s.path("envs", "python", "tests"))
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.path(".dist"), direct(s.out), direct(s.out)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.path(".dist"), s.out, s.out
 	cmd.Env = append(neutral(), "CERMIC_ENVS_LIBRARY=", "CERMIC_ENVS_REQUIRE="+requirements)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("the tests of the Python package failed: %w", err)

@@ -5,24 +5,132 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 
 	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/reproduce/figures"
 	"cermic/reproduce/plan"
 	"cermic/reproduce/records"
 )
 
-// Notebooks film these runs in a clone that has trained nothing.
-func TestCommittedWeightsAreThoseThatRecordsName(t *testing.T) {
-	st, err := openStore(t.TempDir())
+// packed is a committed record with its bytes.
+type packed struct {
+	*results.Record
+	file string
+	data []byte
+}
+
+// committedRecords reads all committed records, once for all tests.
+var committedRecords = sync.OnceValues(func() (all []packed, err error) {
+	files, err := fs.Glob(records.FS, "*.json.gz")
+	for _, file := range files {
+		data, failed := fs.ReadFile(records.FS, file)
+		if failed != nil {
+			return nil, failed
+		}
+		r, failed := results.Unpack(data)
+		if failed != nil || r.ID+".json.gz" != file || len(r.Evals) == 0 || len(r.Scalars) == 0 {
+			err = errors.Join(err, fmt.Errorf("%s is read as %+v, %w", file, r, failed))
+			continue
+		}
+		all = append(all, packed{r, file, data})
+	}
+	return all, err
+})
+
+// eachRecord runs a test on every committed record.
+func eachRecord(t *testing.T, test func(r packed)) {
+	t.Helper()
+	all, err := committedRecords()
+	if err != nil || len(all) < 222 {
+		t.Fatalf("%d records, %v", len(all), err)
+	}
+	for _, r := range all {
+		test(r)
+	}
+}
+
+// Records are never rewritten, so that every number of an earlier form must be read; packing one of today's form gives
+// its bytes.
+func TestCommittedRecordsAreReadToTheLastNumber(t *testing.T) {
+	eachRecord(t, func(r packed) {
+		again, err := results.Pack(r.Record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, numbers := unzipped(t, r.data), 0
+		for _, points := range r.Scalars {
+			numbers += len(points)
+		}
+		if points := strings.Count(text, `{"frames":`) > len(r.Evals)+len(r.Scalars); points {
+			if n := strings.Count(text, `"value":`); n == 0 || n != numbers {
+				t.Errorf("%s has %d values, %d are read", r.file, n, numbers)
+			}
+		} else if unzipped(t, again) != text {
+			t.Errorf("%s is something else when it is packed again", r.file)
+		}
+	})
+}
+
+func unzipped(t *testing.T, data []byte) string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// renamed gives methods of earlier records, each followed by a space, today's names.
+var renamed = strings.NewReplacer("mappo-cermic ", "mappo-cermic-st ", "qmix-cermic ", "qmix-cermic-st ")
+
+// Tables and figures count the runs of today's defaults: a record with another ID or label would leave its cell.
+func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
+	eachRecord(t, func(r packed) {
+		most := 30 << 10
+		if r.Budget == "paper" {
+			most = 36 << 10
+		}
+		if r.Task == "vmas/simple_adversary" { // two groups, each with scalars of its own
+			most *= 2
+		}
+		if len(r.data) > most {
+			t.Errorf("%s has %d bytes, want at most %d KiB", r.file, len(r.data), most>>10)
+		}
+		var e experiment.Config
+		if err := conf.Unmarshal(r.Experiment, &e); err != nil {
+			t.Errorf("%s, %s on %s: %v", r.file, r.Method, r.Task, err)
+			return
+		}
+		if id, err := e.ID(); err != nil || id != r.ID {
+			t.Errorf("%s, %s on %s, seed %d, is run %s today (%v)", r.file, r.Method, r.Task, r.Seed, id, err)
+		}
+		label := plan.Groups([]*results.Record{r.Record})[0].Label + " "
+		// These were trained on the module's earlier schedule.
+		literal := strings.HasPrefix(label, "mappo-cermic-literal explore.cermic_epochs=3 ")
+		if label != r.Method+" " && label != renamed.Replace(r.Method+" ") && !literal {
+			t.Errorf("%s is called %q, today %q", r.file, r.Method, label)
+		}
+	})
+}
+
+// Notebooks film these runs in a clone without own runs.
+func TestCommittedWeightsAreThoseThatRecordsName(t *testing.T) {
+	st := committedStore(t)
 	heads, err := st.Heads(results.Query{})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +146,7 @@ func TestCommittedWeightsAreThoseThatRecordsName(t *testing.T) {
 		}
 	}
 	files, err := fs.ReadDir(records.FS, "weights")
-	if err != nil && named > 0 || len(files) != named {
+	if err != nil || len(files) != named || named == 0 {
 		t.Errorf("%d files of weights, and %d records name theirs: %v", len(files), named, err)
 	}
 	all := int64(0)
@@ -56,94 +164,66 @@ func TestCommittedWeightsAreThoseThatRecordsName(t *testing.T) {
 	}
 }
 
-// What is committed is never written anew, so it must be read as it is; what has today's form is what packing it again gives.
-func TestCommittedRecordsAreReadToTheLastNumber(t *testing.T) {
-	names, err := fs.Glob(records.FS, "*.json.gz")
-	if err != nil || len(names) < 222 {
-		t.Fatalf("%d records, %v", len(names), err)
-	}
-	for _, name := range names {
-		data, err := fs.ReadFile(records.FS, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := results.Unpack(data)
-		if err != nil || r.ID+".json.gz" != name || len(r.Evals) == 0 || len(r.Scalars) == 0 {
-			t.Errorf("%s is read as %+v, %v", name, r, err)
-			continue
-		}
-		again, err := results.Pack(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := unzipped(t, data)
-		if points := strings.Count(text, `{"frames":`) > len(r.Evals)+len(r.Scalars); points {
-			if n := strings.Count(text, `"value":`); n == 0 || n != numbers(r) {
-				t.Errorf("%s has %d values, %d are read", name, n, numbers(r))
+// A committed pre-training is named by the hash of its settings, which must not change.
+func TestCommittedPretrainingsAreWhatTheirNamesMeanToday(t *testing.T) {
+	known := map[string]bool{}
+	for _, task := range plan.Tasks() {
+		for _, kind := range conf.Kinds[memory.Config]() {
+			p, err := plan.NewPretraining(task.ID, kind)
+			if err != nil {
+				t.Fatal(err)
 			}
-		} else if unzipped(t, again) != text {
-			t.Errorf("%s is something else when it is packed again", name)
+			for _, p.Frames = range figures.ReportFrames {
+				name, err := p.File()
+				if err != nil {
+					t.Fatal(err)
+				}
+				known[name] = true
+			}
 		}
 	}
-}
-
-func unzipped(t *testing.T, data []byte) string {
-	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func numbers(r *results.Record) (n int) {
-	for _, points := range r.Scalars {
-		n += len(points)
-	}
-	return n
-}
-
-// Tables and figures count what today's defaults train: a record of other ones stands on a line of its own, and no cell has it.
-func TestCommittedRecordsAreWhatTheirNamesMeanToday(t *testing.T) {
-	names, err := fs.Glob(records.FS, "*.json.gz")
+	names, err := fs.Glob(records.FS, "pretrained/*")
 	if err != nil || len(names) == 0 {
-		t.Fatalf("%d records, %v", len(names), err)
+		t.Fatalf("%d pre-trainings are committed, %v", len(names), err)
 	}
 	for _, name := range names {
-		data, err := fs.ReadFile(records.FS, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := results.Unpack(data)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		most := 30 << 10
-		if r.Budget == "paper" {
-			most = 36 << 10
-		}
-		if r.Task == "vmas/simple_adversary" { // two groups, each with scalars of its own
-			most *= 2
-		}
-		if len(data) > most {
-			t.Errorf("%s has %d bytes, want at most %d KiB", name, len(data), most>>10)
-		}
-		var e experiment.Config
-		if err := conf.Unmarshal(r.Experiment, &e); err != nil {
-			t.Errorf("%s, %s on %s: %v", name, r.Method, r.Task, err)
-			continue
-		}
-		if id, err := e.ID(); err != nil || id != r.ID || name != id+".json.gz" {
-			t.Errorf("%s, %s on %s, seed %d, is run %s today (%v)", name, r.Method, r.Task, r.Seed, id, err)
-		}
-		label := plan.Groups([]*results.Record{r})[0].Label + " "
-		if label != r.Method+" " {
-			t.Errorf("%s is called %q, today %q", name, r.Method, label)
+		if !known[name] {
+			t.Errorf("no report of today reads %s", name)
 		}
 	}
+}
+
+func TestCommitsHaveTheSourcesOfTheirRecords(t *testing.T) {
+	shallow, err := exec.Command("git", "rev-parse", "--is-shallow-repository").Output()
+	if err != nil || strings.TrimSpace(string(shallow)) != "false" {
+		t.Skipf("git does not know the whole history here (%v): the commits of records are not looked up", err)
+	}
+	history, err := exec.Command("git", "rev-list", "HEAD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := map[string]string{}
+	eachRecord(t, func(r packed) {
+		h := r.Host
+		if known := h.Commit != "" && !h.Dirty && strings.Contains(string(history),
+			h.Commit+"\n"); known != records.Rebuildable(h) {
+			t.Errorf("%s of commit %q counts as rebuildable: %v, want %v", r.file, h.Commit, !known, known)
+		}
+		if h.Sources == "" {
+			return
+		}
+		if _, ok := sources[h.Commit]; !ok {
+			var err error
+			if sources[h.Commit], err = experiment.SourcesOf(h.Commit); err != nil {
+				t.Errorf("%s: %v", r.file, err)
+			}
+		}
+		if h.Sources != sources[h.Commit] || h.Dirty {
+			t.Errorf("%s was trained from sources %s, its commit %s has %s: train it again from a commit", r.file, h.Sources,
+				h.Commit, sources[h.Commit])
+		}
+		if err := refuseUnbuildable([]*results.Record{r.Record}); err != nil {
+			t.Errorf("a committed record is refused: %v", err)
+		}
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -22,24 +21,30 @@ import (
 	"time"
 
 	"github.com/gomlx/go-xla/installer"
+	"github.com/spf13/cobra"
 
 	"cermic/cermiclib/nn"
 )
 
-// runSetup makes .venv (JupyterLab, XLA's plug-in) and .bin (the Go kernel) inside the repository, and nothing outside it
-// but the caches of pip and Go. What is there already is left alone.
-func runSetup(ctx context.Context, out io.Writer, args []string) error {
+// setupCommand makes .venv (JupyterLab, XLA's plug-in) and .bin (the Go kernel) in the repository, and changes nothing
+// outside it but the caches of pip and Go. It leaves alone what is already there.
+func setupCommand() *cobra.Command {
 	var gpu bool
-	if _, err := parse("setup", out, args, 0, func(f *flag.FlagSet) {
-		f.BoolVar(&gpu, "gpu", false, "install XLA for NVIDIA GPUs although none is seen here, as in an image for other machines")
-	}); err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Install JupyterLab, XLA's plug-in and the Go kernel into .venv and .bin",
+		Args:  arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := newSetup(cmd)
+			if err != nil {
+				return err
+			}
+			s.gpu = s.gpu || gpu
+			return s.all()
+		},
 	}
-	root, err := repository()
-	if err != nil {
-		return err
-	}
-	return setup{ctx: ctx, out: out, root: root, gpu: gpu || nn.HasGPU()}.all()
+	cmd.Flags().BoolVar(&gpu, "gpu", false, "install XLA for NVIDIA GPUs even without one, for an image")
+	return cmd
 }
 
 // repository finds the root of this repository from the working directory upwards.
@@ -69,17 +74,18 @@ type setup struct {
 	env  []string // added to the environment of programs
 }
 
+// newSetup finds the repository and the GPU.
+func newSetup(cmd *cobra.Command) (setup, error) {
+	root, err := repository()
+	return setup{ctx: cmd.Context(), out: cmd.OutOrStdout(), root: root, gpu: nn.HasGPU()}, err
+}
+
 func (s setup) path(elements ...string) string {
 	return filepath.Join(append([]string{s.root}, elements...)...)
 }
 
-// python is the interpreter of the virtual environment.
-func (s setup) python() string {
-	if runtime.GOOS == "windows" {
-		return s.path(".venv", "Scripts", "python.exe")
-	}
-	return s.path(".venv", "bin", "python")
-}
+// python is the interpreter of .venv.
+func (s setup) python() string { return pythonIn(s.path(".venv")) }
 
 // all runs the steps in order; each prints one line.
 func (s setup) all() error {
@@ -117,24 +123,45 @@ func (s setup) environment() error {
 		s.ready("python", "already there")
 		return nil
 	}
-	return s.step("python", "virtual environment in .venv", func() error {
-		python := cmp.Or(os.Getenv("PYTHON"), "python3")
-		version, err := s.output(python, "-c", "import sys; print(sys.version_info >= (3, 11), sys.version.split()[0])")
-		if errors.Is(err, exec.ErrNotFound) {
-			return fmt.Errorf("%s was not found: install Python 3.11 or newer (on Debian and Ubuntu: apt install python3 python3-venv), or name one in PYTHON", python)
-		}
-		if err != nil {
-			return fmt.Errorf("%s does not run: %w", python, err)
-		}
-		if enough, number, _ := strings.Cut(strings.TrimSpace(version), " "); enough != "True" {
-			return fmt.Errorf("%s is Python %s, and JupyterLab needs 3.11 or newer: install one, or name it in PYTHON", python, number)
-		}
-		if _, err := s.output(python, "-m", "venv", s.path(".venv")); err != nil {
-			os.RemoveAll(s.path(".venv")) // half of one would look like a whole one the next time
-			return fmt.Errorf("%s cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv): %w", python, err)
-		}
-		return nil
-	})
+	return s.step("python", "virtual environment in .venv", func() error { return s.venv(s.path(".venv")) })
+}
+
+// venv makes a virtual environment with the Python that PYTHON names, which must be 3.11 or newer for JupyterLab.
+func (s setup) venv(folder string) error {
+	python := cmp.Or(os.Getenv("PYTHON"), "python3")
+	version, err := s.output(python, "-c", "import sys; print(sys.version_info >= (3, 11), sys.version.split()[0])")
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%s was not found: install Python 3.11 or newer "+
+			"(on Debian and Ubuntu: apt install python3 python3-venv), or name one in PYTHON", python)
+	}
+	if err != nil {
+		return fmt.Errorf("%s does not run: %w", python, err)
+	}
+	if enough, number, _ := strings.Cut(strings.TrimSpace(version), " "); enough != "True" {
+		return fmt.Errorf("%s is Python %s, and JupyterLab needs 3.11 or newer: install one, or name it in PYTHON",
+			python, number)
+	}
+	if _, err := s.output(python, "-m", "venv", folder); err != nil {
+		os.RemoveAll(folder) // an incomplete one would pass for a complete one
+		return fmt.Errorf("%s cannot make a virtual environment (on Debian and Ubuntu: apt install python3-venv): %w",
+			python, err)
+	}
+	return nil
+}
+
+// pythonIn is the interpreter of a virtual environment.
+func pythonIn(folder string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(folder, "Scripts", "python.exe")
+	}
+	return filepath.Join(folder, "bin", "python")
+}
+
+// pip installs packages for a Python interpreter.
+func (s setup) pip(python string, args ...string) error {
+	args = append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, args...)
+	_, err := s.output(python, args...)
+	return err
 }
 
 // packages installs one file of pinned requirements, once.
@@ -146,9 +173,9 @@ func (s setup) packages(name, what, file string, flags ...string) error {
 		return nil
 	}
 	return s.step(name, what, func() error {
-		args := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", requirements}
-		if _, err := s.output(s.python(), append(args, flags...)...); err != nil {
-			return fmt.Errorf("pip could not install reproduce/jupyter/%s (is there a network? is .venv damaged? then delete it): %w", file, err)
+		if err := s.pip(s.python(), append(flags, "--require-hashes", "-r", requirements)...); err != nil {
+			return fmt.Errorf("pip could not install reproduce/jupyter/%s (check the network; delete a damaged .venv): %w",
+				file, err)
 		}
 		return mark(stamp, requirements)
 	})
@@ -181,7 +208,8 @@ func (s setup) plugins() {
 	if !s.gpu || platform != wheelPlatform {
 		return
 	}
-	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", "requirements-cuda.txt", "--no-deps"); err != nil {
+	if err := s.packages("cuda", "XLA for the GPU, 4 GB once installed", "requirements-cuda.txt",
+		"--no-deps"); err != nil {
 		s.ready("", err.Error()+"; graphs will run on the CPU")
 	}
 }
@@ -289,7 +317,8 @@ func (s setup) tools() error {
 	}
 	return s.step("kernel", "the Go kernel for Jupyter, about two minutes", func() error {
 		kernel := s.with("GOBIN=" + s.path(".bin"))
-		if _, err := kernel.output("go", "install", "github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports"); err != nil {
+		if _, err := kernel.output("go", "install", "github.com/janpfeifer/gonb",
+			"golang.org/x/tools/cmd/goimports"); err != nil {
 			return fmt.Errorf("go could not build the kernel: %w", err)
 		}
 		// The first cell would have to build all that it imports, with the setting of reproduce/jupyter/kernels/gonb/start.
@@ -306,8 +335,8 @@ func (s setup) with(variable string) setup {
 	return s
 }
 
-// neutral is the environment without a person's own ways of installing, importing and building, which would lead out of
-// .venv and of the repository. An index of packages, a proxy and certificates stay as they are.
+// neutral is the environment without the user's settings of pip, Python and Go that would install, import or build
+// outside .venv and the repository. An index of packages, a proxy and certificates keep their settings.
 func neutral() []string {
 	return append(os.Environ(), "PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=",
 		"PYTHONPATH=", "PYTHONHOME=", "GOFLAGS=-mod=readonly", "GOWORK=off")

@@ -4,27 +4,21 @@ package main
 
 import (
 	"archive/tar"
-	"bytes"
+	"cermic/cermiclib/nn"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
-
-	"cermic/cermiclib/nn"
 )
 
 // emptyRepository is a folder that passes for this repository, made the working directory.
@@ -54,8 +48,11 @@ func TestSetupSaysWhatToInstall(t *testing.T) {
 	for name, c := range map[string]struct{ python, want string }{
 		"no python":  {"", "install Python 3.11"},
 		"old python": {"echo False 3.9.2", "is Python 3.9.2"},
-		"no venv":    {`case "$1" in -c) echo True 3.12.1;; *) echo ensurepip is not available >&2; exit 1;; esac`, "apt install python3-venv"},
-		"no network": {`case "$1" in -c) echo True 3.12.1;; *) mkdir -p "$3/bin"; printf '#!/bin/sh\necho no route >&2; exit 1\n' > "$3/bin/python"; chmod +x "$3/bin/python";; esac`, "is there a network?"},
+		"no venv": {`case "$1" in -c) echo True 3.12.1;; *) echo ensurepip is not available >&2; exit 1;; esac`,
+			"apt install python3-venv"},
+		"no network": {`case "$1" in -c) echo True 3.12.1;; *) mkdir -p "$3/bin"
+			printf '#!/bin/sh\necho no route >&2; exit 1\n' > "$3/bin/python"; chmod +x "$3/bin/python";; esac`,
+			"check the network"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := emptyRepository(t)
@@ -65,7 +62,7 @@ func TestSetupSaysWhatToInstall(t *testing.T) {
 			} else {
 				t.Setenv("PYTHON", "python3-that-nobody-has")
 			}
-			err := runSetup(t.Context(), io.Discard, nil)
+			_, err := command(t, "setup")
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one sentence with %q", err, c.want)
 			}
@@ -96,49 +93,32 @@ func TestSetupInstallsXLAForAGPUOnlyWhereOneIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := string(asked); !strings.Contains(text, "requirements-xla.txt") || strings.Contains(text, "requirements-cuda.txt") != gpu {
+		if text := string(asked); !strings.Contains(text, "requirements-xla.txt") ||
+			strings.Contains(text, "requirements-cuda.txt") != gpu {
 			t.Errorf("with a GPU %v: pip is asked for %s", gpu, text)
 		}
 	}
 }
 
-func TestWorkIsDoneAgainOnlyWhenItsFileChanges(t *testing.T) {
+func TestPackagesAreInstalledAgainOnlyWhenTheirFileChanges(t *testing.T) {
 	s := emptyRepository(t)
-	file, stamp := s.path("reproduce", "jupyter", "requirements.txt"), s.path("stamp")
-	if upToDate(stamp, file) {
-		t.Error("up to date before anything was done")
-	}
-	if err := mark(stamp, file); err != nil {
-		t.Fatal(err)
-	}
-	if !upToDate(stamp, file) {
-		t.Error("not up to date right after the work")
-	}
-	write(t, file, "x==2\n", 0o666)
-	if upToDate(stamp, file) {
-		t.Error("still up to date after the file changed")
+	write(t, s.python(), "#!/bin/sh\necho \"$@\" >> "+s.path("asked")+"\n", 0o777)
+	for i, want := range []int{1, 1, 2} {
+		if i == 2 {
+			write(t, s.path("reproduce", "jupyter", "requirements.txt"), "x==2\n", 0o666)
+		}
+		if err := s.packages("jupyter", "", "requirements.txt"); err != nil {
+			t.Fatal(err)
+		}
+		if asked, err := os.ReadFile(s.path("asked")); err != nil || strings.Count(string(asked), "\n") != want {
+			t.Errorf("after set-up %d pip was asked for %q, %v", i+1, asked, err)
+		}
 	}
 }
 
 func TestOutsideTheRepositorySetupSaysSo(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := runSetup(t.Context(), io.Discard, nil); err == nil || !strings.Contains(err.Error(), "repository") {
-		t.Errorf("got %v, want a sentence about the repository", err)
-	}
-}
-
-func TestUnknownNotebookIsAnsweredWithNearNames(t *testing.T) {
-	s := emptyRepository(t)
-	write(t, s.path("notebooks", "00_start.ipynb"), "{}", 0o666)
-	write(t, s.path("notebooks", "01_playground.ipynb"), "{}", 0o666)
-	err := runNotebooks(t.Context(), io.Discard, []string{"-only", "00_stat"})
-	if err == nil || !strings.Contains(err.Error(), "did you mean 00_start?") {
-		t.Errorf("got %v, want the near name", err)
-	}
-	books, err := s.notebooks("01_playground")
-	if err != nil || len(books) != 1 || filepath.Base(books[0]) != "01_playground.ipynb" {
-		t.Errorf("got %v, %v, want the one notebook", books, err)
-	}
+	refuse(t, "change to it first", "setup")
 }
 
 func TestExecutedCopiesReplaceTheNotebooksOnlyOnRequestAndSuccess(t *testing.T) {
@@ -166,24 +146,18 @@ func TestExecutedCopiesReplaceTheNotebooksOnlyOnRequestAndSuccess(t *testing.T) 
 	}
 }
 
-func TestLabExplainsItsFlags(t *testing.T) {
-	var out bytes.Buffer
-	if err := runLab(context.Background(), &out, []string{"-h"}); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), "-port") {
-		t.Errorf("got %q, %v", out.String(), err)
-	}
-}
-
 func TestLabRunsAsRootInAContainerOnly(t *testing.T) {
 	for _, c := range []struct {
-		quiet           bool
-		port            int
+		noBrowser       bool
+		port            uint16
 		root, container bool
 		want            string
 	}{
 		{false, 0, false, false, ""}, {true, 8890, false, false, "--no-browser --port=8890"},
-		{false, 0, true, true, "--no-browser --allow-root"}, {false, 0, true, false, ""}, {false, 0, false, true, "--no-browser"},
+		{false, 0, true, true, "--no-browser --allow-root"}, {false, 0, true, false, ""},
+		{false, 0, false, true, "--no-browser"},
 	} {
-		flags := labFlags(c.quiet, c.port, c.root, c.container)
+		flags := labFlags(c.noBrowser, c.port, c.root, c.container)
 		if _, err := os.Stat(filepath.Join("..", "notebooks", path.Base(flags[0]))); err != nil {
 			t.Errorf("JupyterLab opens on what is not there: %v", err)
 		}
@@ -215,28 +189,6 @@ func TestKernelStartsFromWhereverTheRepositoryLies(t *testing.T) {
 	}
 	if runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
 		t.Error("start is not executable")
-	}
-}
-
-func TestEveryPythonPackageIsPinnedByVersionAndHash(t *testing.T) {
-	var files []string
-	for _, folder := range []string{filepath.Join("reproduce", "jupyter"), filepath.Join("envs", "python")} {
-		found, err := filepath.Glob(filepath.Join("..", folder, "requirements*.txt"))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no requirements in %s: %v", folder, err)
-		}
-		files = append(files, found...)
-	}
-	pinned := regexp.MustCompile(`(?m)^[a-z0-9_-]+==[^ ]+ .*\\\n +--hash=sha256:[0-9a-f]{64}`)
-	named := regexp.MustCompile(`(?m)^[a-z]`)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p, n := len(pinned.FindAll(text, -1)), len(named.FindAll(text, -1)); p != n || n == 0 {
-			t.Errorf("%s names %d packages and pins %d", file, n, p)
-		}
 	}
 }
 
@@ -369,94 +321,5 @@ func TestTheCPUPluginComesFromTheWheelFirstThenFromGoXLA(t *testing.T) {
 				t.Error("a library that changed is kept")
 			}
 		})
-	}
-}
-
-// settings of a person's own that must change nothing; the values would lead out of .venv, out of the workspace or out
-// of the language.
-var settings = [][]string{
-	nil, {"PIP_USER=1"}, {"PIP_CONFIG_FILE=pip.conf"}, {"PIP_TARGET=elsewhere"}, {"PIP_PREFIX=elsewhere"},
-	{"PYTHONPATH=elsewhere"}, {"PYTHONHOME=elsewhere"}, {"VIRTUAL_ENV=elsewhere"},
-	{"GOFLAGS=-mod=mod"}, {"GOFLAGS=-tags=noxla"}, {"GOWORK=elsewhere/go.work"}, {"CGO_ENABLED=0"},
-	{"TMPDIR=a b"}, {"LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8"}, {"NO_COLOR=1"}, {"JUPYTER_CONFIG_DIR=elsewhere"},
-}
-
-// Set-up and the kernel work below a folder of any name and under each of the settings: pip installs into .venv, go
-// builds the module, and the kernel's workspace is one.
-func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
-	if runtime.GOOS == "windows" || testing.Short() {
-		t.Skip("makes a virtual environment and starts shell scripts")
-	}
-	start, err := os.ReadFile(filepath.Join("jupyter", "kernels", "gonb", "start"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := emptyRepository(t)
-	root := filepath.Join(s.root, "a, b [c]")
-	write(t, filepath.Join(root, "go.mod"), "module cermic\n", 0o666)
-	write(t, filepath.Join(root, "main.go"), "package main\n\nfunc main() {}\n", 0o666)
-	write(t, filepath.Join(root, "pip.conf"), "[install]\nuser = true\n", 0o666)
-	write(t, filepath.Join(root, "reproduce", "jupyter", "none.txt"), "", 0o666)
-	write(t, filepath.Join(root, "elsewhere", "pip", "__init__.py"), "raise SystemExit('the wrong pip')\n", 0o666)
-	write(t, filepath.Join(root, "a b", "x"), "", 0o666)
-	kernel := filepath.Join(root, "reproduce", "jupyter", "kernels", "gonb", "start")
-	write(t, kernel, string(start), 0o777)
-	// The stand-in for the kernel makes the workspace that GoNB makes, and lists its modules; without Jupyter's packages
-	// no relay is started.
-	const gonb = "#!/bin/sh\nset -e\nroot=$PWD\ncd \"$(mktemp -d)\"\ngo work init \"$root\"\ngo list -m\n"
-	write(t, filepath.Join(root, ".bin", "gonb"), gonb, 0o777)
-	write(t, filepath.Join(root, ".bin", "goimports"), "#!/bin/sh\n", 0o777)
-	write(t, filepath.Join(root, ".bin", "python3"), "#!/bin/sh\nexit 1\n", 0o777)
-	s.root = root
-	t.Chdir(root)
-	if err := s.environment(); err != nil {
-		t.Skip(err)
-	}
-	for _, own := range settings {
-		t.Run(strings.Join(own, " "), func(t *testing.T) {
-			for _, v := range own {
-				name, value, _ := strings.Cut(v, "=")
-				if strings.HasPrefix(value, "elsewhere") || strings.HasSuffix(value, ".conf") || name == "TMPDIR" {
-					value = filepath.Join(root, value)
-				}
-				t.Setenv(name, value)
-			}
-			os.Remove(s.path(".venv", "installed-none.txt"))
-			if err := s.packages("none", "", "none.txt"); err != nil {
-				t.Error(err)
-			}
-			if _, err := s.output("go", "build", "-o", os.DevNull, "."); err != nil {
-				t.Error(err)
-			}
-			t.Setenv("PATH", s.path(".bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
-			cmd := exec.Command(kernel, "connection")
-			cmd.Dir = root
-			if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "cermic") {
-				log, _ := os.ReadFile(s.path(".bin", "kernel.log"))
-				t.Errorf("the kernel: %q, %v: %s", out, err, log)
-			}
-		})
-	}
-}
-
-// The default store is the repository's from each of its folders; one that is named is taken from where the command is
-// given.
-func TestTheDefaultStoreIsInTheRepositorysRoot(t *testing.T) {
-	s := emptyRepository(t)
-	if err := os.MkdirAll(s.path("reproduce", "plan"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ from, args, want string }{
-		{"", "", "runs"}, {"reproduce", "-store=runs", "runs"},
-		{filepath.Join("reproduce", "plan"), "", filepath.Join("..", "..", "runs")},
-	} {
-		t.Chdir(s.path(c.from))
-		var store string
-		_, err := parse("train", io.Discard, strings.Fields(c.args), 0, func(f *flag.FlagSet) {
-			f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-		})
-		if err != nil || store != c.want {
-			t.Errorf("in %q with %q the store is %q (%v), want %q", c.from, c.args, store, err, c.want)
-		}
 	}
 }

@@ -1,54 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build unix
+
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// stopTime is how long the command may take from a signal to its end.
+// stopTime is the longest time from a signal to the end of the program.
 const stopTime = 2 * time.Second
 
-// signalled starts the command, sends it sig a moment after it has printed a line with text, and checks how it ends: cut is
-// false if it was done before. It returns how long the end took.
-func signalled(t *testing.T, sig os.Signal, text string, moment time.Duration, args []string) (took time.Duration, cut bool) {
+// signalled starts the program and sends it sig a moment after a line with text. cut is false if it was done before.
+func signalled(t *testing.T, sig os.Signal, text string, moment time.Duration, args []string) (cut bool) {
 	t.Helper()
 	p := start(t, args...)
 	p.until(text)
 	time.Sleep(moment)
 	sent := time.Now()
 	_ = p.Process.Signal(sig) // fails if it is done, which its exit code tells as well
-	code := p.end()
-	took = time.Since(sent)
-	switch last := p.said[len(p.said)-1]; {
+	switch code := p.end(); {
 	case code == 0:
-		return took, false
+		return false
 	case sig == os.Kill && code == -1:
-	case code != 130 || last != "Stopped and saved: the same command goes on from here." || p.stderr.Len() > 0:
+	case code != 130 || p.stderr.String() != "reproduce: "+stopped+"\n":
 		t.Errorf("after %v it ends with exit code %d:\n%s", sig, code, p.output())
-	case took > stopTime:
-		t.Errorf("after %v it took %v to end", sig, took)
+	case time.Since(sent) > stopTime:
+		t.Errorf("after %v it took %v to end", sig, time.Since(sent))
 	}
-	return took, true
-}
-
-func needSignals(t *testing.T) {
-	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("processes are not interrupted by signals here")
-	}
+	return true
 }
 
 func TestKillsAndStopsAtAnyMomentLeaveTheSameResult(t *testing.T) {
-	needSignals(t)
-	signals := []os.Signal{os.Interrupt, os.Kill, syscall.SIGTERM, os.Kill, os.Interrupt}
+	signals := []os.Signal{os.Interrupt, os.Kill, syscall.SIGTERM, os.Kill}
 	if testing.Short() {
-		signals = signals[3:]
+		signals = signals[2:]
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, method := range []string{"mappo", "mappo-cermic"} {
@@ -58,46 +54,154 @@ func TestKillsAndStopsAtAnyMomentLeaveTheSameResult(t *testing.T) {
 		for i, sig := range signals {
 			text, moment := "backend go", 10*time.Millisecond // then it builds graphs
 			if i%2 == 1 {
-				text, moment = "frames/s", 60*time.Millisecond // then it trains, from the first or from a later checkpoint on
+				text, moment = "frames/s", 60*time.Millisecond // then it trains, from the first or a later checkpoint
 			}
-			if _, cut := signalled(t, sig, text, time.Duration(r.Int64N(int64(moment))), tinyTraining(method, parts)); cut {
+			if signalled(t, sig, text, time.Duration(r.Int64N(int64(moment))), tinyTraining(method, parts)) {
 				cuts++
 			}
 		}
 		finish(t, tinyTraining(method, parts)...)
-		sameResult(t, resultIn(t, whole), resultIn(t, parts))
-		t.Logf("%s: %d of %d processes were cut", method, cuts, len(signals))
+		sameResult(t, whole, parts)
 		if cuts == 0 {
 			t.Errorf("%s: every process was done before its signal", method)
 		}
 	}
 }
 
-func TestAStopInTheMiddleOfALongIterationIsQuick(t *testing.T) {
-	needSignals(t)
-	// Two iterations of 120 passes over the rollout batch, in 240 gradient steps each.
+func TestAStopInALongIterationIsQuick(t *testing.T) {
+	// Two iterations of 120 epochs over the rollout batch, in 240 gradient steps each.
 	long := []string{"learner.minibatch_iterations=120", "budget.frames=100"}
 	whole, parts := t.TempDir(), t.TempDir()
-	began := time.Now()
 	finish(t, tinyTraining("mappo", whole, long...)...)
-	third := time.Since(began) / 3
-	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		took, _ := signalled(t, sig, "backend go", third, tinyTraining("mappo", parts, long...))
-		t.Logf("%v after %v: ended in %v", sig, third.Round(time.Millisecond), took.Round(time.Millisecond))
-	}
+	signalled(t, syscall.SIGTERM, "backend go", 300*time.Millisecond, tinyTraining("mappo", parts, long...))
 	finish(t, tinyTraining("mappo", parts, long...)...)
-	sameResult(t, resultIn(t, whole), resultIn(t, parts))
+	sameResult(t, whole, parts)
 }
 
+// Compiling the paper's networks takes longer than a stop may.
 func TestAStopAtThePapersSizeIsQuick(t *testing.T) {
-	needSignals(t)
 	if testing.Short() {
 		t.Skip("needs seconds of training")
 	}
-	// The paper's networks, minibatch and number of environments; the rollout batch is cut so that the update is reached in a second.
-	args := []string{"train", "-method", "mappo-cermic", "-budget", "paper", "-store", t.TempDir(), "-set", "learner.frames_per_batch=2400"}
-	for _, moment := range []time.Duration{50 * time.Millisecond, time.Second, 3 * time.Second} {
-		took, _ := signalled(t, os.Interrupt, "backend go", moment, args)
-		t.Logf("interrupted after %v: ended in %v", moment, took.Round(time.Millisecond))
+	line := "train -method mappo-cermic -budget paper -set learner.frames_per_batch=2400 -store "
+	args := strings.Fields(line + t.TempDir())
+	for _, moment := range []time.Duration{50 * time.Millisecond, time.Second} {
+		signalled(t, os.Interrupt, "backend go", moment, args)
 	}
+}
+
+func TestADamagedCheckpointIsSetAsideAndTrainingRecovers(t *testing.T) {
+	whole, store := t.TempDir(), t.TempDir()
+	long := []string{"learner.minibatch_iterations=20"} // slow enough to be stopped in the middle
+	finish(t, tinyTraining("mappo", whole, long...)...)
+	if !signalled(t, os.Interrupt, "100/300", 0, tinyTraining("mappo", store, long...)) {
+		t.Skip("this machine is too quick to be stopped")
+	}
+	file := filepath.Join(store, onlyRun(t, store), "checkpoint.safetensors")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	write(t, file, string(data), 0o666)
+	out := finish(t, tinyTraining("mappo", store, long...)...)
+	want := file + " cannot be used: the checksum does not match; set aside as checkpoint.safetensors.damaged-1"
+	contains(t, out, want)
+	if _, err := os.Stat(file + ".damaged-1"); err != nil {
+		t.Error(err)
+	}
+	sameResult(t, whole, store)
+}
+
+func TestADivergedTrainingNamesTheScalarAndIsNeverComplete(t *testing.T) {
+	store := t.TempDir()
+	args := tinyTraining("mappo", store, "learner.lr=1e30")
+	first := fails(t, args...)
+	contains(t, first, "critic_loss became ", " of iteration 0", "last checkpoint is at 0 frames")
+	if again := fails(t, args...); again != first {
+		t.Errorf("the second time it says %q, the first time %q", again, first)
+	}
+	status := finish(t, "status", "-store", store)
+	contains(t, status, "stopped")
+	lacks(t, status, "complete")
+}
+
+func TestTheSecondProcessWaitsForTheFirst(t *testing.T) {
+	args := tinyTraining("mappo", t.TempDir(), "learner.minibatch_iterations=20")
+	first := start(t, args...)
+	if !first.until("50/300") {
+		first.end()
+		t.Fatal(first.output())
+	}
+	// The first process must not be done before the second has started.
+	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, args...)
+	waits := second.until("waiting for run")
+	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if !waits {
+		second.end()
+		t.Fatalf("the second process does not wait:\n%s", second.output())
+	}
+	contains(t, second.said[len(second.said)-1], fmt.Sprintf("which process %d on ", first.Process.Pid))
+	if code := first.end(); code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, first.output())
+	}
+	if code := second.end(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, second.output())
+	}
+	contains(t, second.output(), "in the store")
+	lacks(t, second.output(), "frames/s")
+	_, one, _ := strings.Cut(first.output(), "score")
+	if _, two, _ := strings.Cut(second.output(), "score"); one != two || one == "" {
+		t.Errorf("the summaries differ:\n%s\n%s", one, two)
+	}
+}
+
+// JupyterLab, for which a shell script stands, gets the first signal and is waited for; the second one kills it.
+func TestLabPassesTheFirstSignalOnAndWaits(t *testing.T) {
+	for _, c := range []struct {
+		trap  string // what it does on SIGTERM
+		twice bool
+		want  string // content of the file that it leaves
+	}{
+		{"sleep 0.3; echo saved > left; exit 0", false, "saved\n"},
+		{"echo deaf > left", true, "deaf\n"},
+	} {
+		dir := t.TempDir()
+		script := fmt.Sprintf("trap '%s' TERM\necho ready > ready\nwhile :; do sleep 0.05; done\n", c.trap)
+		lab := exec.Command("sh", "-c", script)
+		lab.Dir = dir
+		signals, done := make(chan os.Signal, 2), make(chan error, 1)
+		go func() { done <- attend(lab, signals) }()
+		appears(t, filepath.Join(dir, "ready"))
+		signals <- os.Interrupt
+		appears(t, filepath.Join(dir, "left"))
+		if c.twice {
+			signals <- syscall.SIGTERM
+		}
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v, want a stop", c.trap, err)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, "left")); string(text) != c.want {
+			t.Errorf("%s: it left %q, %v", c.trap, text, err)
+		}
+	}
+	err := attend(exec.Command("sh", "-c", "exit 3"), nil)
+	contains(t, fmt.Sprint(err), "JupyterLab ended")
+}
+
+// appears waits for a file with content.
+func appears(t *testing.T, path string) {
+	t.Helper()
+	for range 2000 {
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s does not appear", path)
 }

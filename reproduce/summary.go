@@ -17,9 +17,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// summarise prints the outcome of es, seeds of one experiment together, and everything that a reader must know
-// to judge it.
-func summarise(out io.Writer, es []experiment.Config, st *results.Store) error {
+// summarize prints the outcome of each experiment over its seeds, and the conditions under which it was reached.
+func summarize(out io.Writer, es []experiment.Config, st *results.Store) error {
 	var records []*results.Record
 	of := map[string]experiment.Config{}
 	for _, e := range es {
@@ -51,7 +50,9 @@ func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	var each []string
 	for _, r := range g.Runs {
 		last := r.Evals[len(r.Evals)-1]
-		scores, early, success = append(scores, last.Score()), append(early, last.Early...), append(success, last.Success...)
+		scores = append(scores, last.Score())
+		early = append(early, last.Early...)
+		success = append(success, last.Success...)
 		each = append(each, fmt.Sprintf("%.4g", last.Score()))
 		for name, returns := range last.Groups {
 			groups[name] = append(groups[name], returns...)
@@ -63,10 +64,12 @@ func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	}
 	spec := env.Spec()
 	fmt.Fprintf(out, "\n%s  %s\n", e.Task.Kind(), g.Label)
-	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n", stat.Mean(scores, nil), spec.Metric, viz.Count(len(scores), "seed"),
+	fmt.Fprintf(out, "  score      %.4g %s, %s (%s) of %d episodes\n",
+		stat.Mean(scores, nil), spec.Metric, viz.Count(len(scores), "seed"),
 		strings.Join(each, " "), e.Budget.EvalEpisodes)
-	printBeside(out, spec, early, success, groups)
-	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n", e.Budget.Name, viz.Short(float64(g.Runs[0].Frames)), paper.Preset(g))
+	printDetails(out, spec, early, success, groups)
+	fmt.Fprintf(out, "  trained    budget %s, %s frames, preset %s\n",
+		e.Budget.Name, viz.Short(float64(g.Runs[0].Frames)), paper.Preset(g))
 	fmt.Fprintf(out, "  reward     %s\n", rewardMode(e.Task.Shared().Reward, spec))
 	for _, d := range paper.Deviations(g.Runs[0].Experiment) {
 		fmt.Fprintf(out, "  departs in %s\n", d)
@@ -74,8 +77,8 @@ func printOutcome(out io.Writer, e experiment.Config, g results.Group) error {
 	return nil
 }
 
-// printBeside prints what evaluations note of episodes beside their scores, where the task has it.
-func printBeside(out io.Writer, spec *envs.Spec, early, success []float64, groups map[string][]float64) {
+// printDetails prints the returns of groups, the early returns and the success rate, if the task has them.
+func printDetails(out io.Writer, spec *envs.Spec, early, success []float64, groups map[string][]float64) {
 	for _, g := range spec.Groups {
 		fmt.Fprintf(out, "  %-10s %.4g\n", g.Name, stat.Mean(groups[g.Name], nil))
 	}
@@ -87,21 +90,24 @@ func printBeside(out io.Writer, spec *envs.Spec, early, success []float64, group
 	}
 }
 
-// tooShort says, of a task whose episodes end before anybody can have succeeded, that a success of 0 % is no failure.
+// tooShort explains a success of 0 % on a task whose episodes are too short for one.
 func tooShort(spec *envs.Spec) string {
 	if spec.Horizon >= spec.SolvableIn {
 		return ""
 	}
-	return fmt.Sprintf(": %d steps, the benchmark's own, are too few for one; with task.reward=sparse there are %d", spec.Horizon, spec.SolvableIn)
+	return fmt.Sprintf(": %d steps, the benchmark's own, are too few for one; with task.reward=sparse there are %d",
+		spec.Horizon, spec.SolvableIn)
 }
 
-// rewardMode says what was trained on and what is scored.
+// rewardMode names the rewards of training and of the score.
 func rewardMode(reward envs.Reward, spec *envs.Spec) string {
 	switch {
 	case reward == envs.Dense && spec.Horizon != spec.EvalHorizon:
-		return fmt.Sprintf("trained on the benchmark's own over %d steps, scored on the first %d of them", spec.Horizon, spec.EvalHorizon)
+		return fmt.Sprintf("trained on the benchmark's own over %d steps, scored on the first %d of them",
+			spec.Horizon, spec.EvalHorizon)
 	case reward == envs.Dense:
 		return fmt.Sprintf("trained and scored on the benchmark's own over %d steps", spec.EvalHorizon)
 	}
-	return fmt.Sprintf("trained on the sparse one over %d steps, scored on the benchmark's own over %d", spec.Horizon, spec.EvalHorizon)
+	return fmt.Sprintf("trained on the sparse one over %d steps, scored on the benchmark's own over %d",
+		spec.Horizon, spec.EvalHorizon)
 }

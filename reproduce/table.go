@@ -3,17 +3,13 @@
 package main
 
 import (
-	"context"
-	"flag"
 	"fmt"
-	"io"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
-	"cermic/cermiclib/results"
+	"github.com/spf13/cobra"
+
 	"cermic/envs/conf"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
@@ -22,88 +18,54 @@ import (
 
 // formats are the renderings of a table, by name.
 var formats = map[string]func(viz.ScoreTable) string{
-	"text":     func(g viz.ScoreTable) string { return g.Text(width()) },
+	"text":     func(t viz.ScoreTable) string { return t.Text(width()) },
 	"markdown": viz.ScoreTable.Markdown,
 	"csv":      viz.ScoreTable.CSV,
 	"latex":    viz.ScoreTable.LaTeX,
 	"html":     viz.ScoreTable.HTML,
 }
 
-// formatNames in the order of the help text.
 var formatNames = []string{"text", "markdown", "csv", "latex", "html"}
 
-// runTable prints a table of the paper with the published numbers beside ours.
-func runTable(_ context.Context, out io.Writer, args []string) error {
+func tableCommand() *cobra.Command {
 	var budget, format, store string
-	names, err := parse("table", out, args, 1, func(f *flag.FlagSet) {
-		f.StringVar(&budget, "budget", plan.DefaultBudget, "of the runs: "+budgetNames())
-		f.StringVar(&format, "format", "text", strings.Join(formatNames, ", "))
-		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
-	})
-	if err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:     "table [sota|agents|ablation|density]",
+		Short:   "Print a table of the paper with our results beside it",
+		Example: "  table sota -budget short\n  table ablation -budget short -format latex",
+		Args:    arguments(0, 1, ""),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			table, err := paper.FindBenchmark(append(args, paper.Sota.Name)[0])
+			if err != nil {
+				return usageError{err}
+			}
+			if _, err := plan.FindPreset(budget); err != nil {
+				return usageError{err}
+			}
+			render, ok := formats[format]
+			if !ok {
+				return usagef("unknown format %q%s", format, conf.Near(format, formatNames))
+			}
+			st, err := readStore(store)
+			if err != nil {
+				return err
+			}
+			grid, err := table.Results(plan.At(st, budget))
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(render(grid), "\n"))
+			return err
+		},
 	}
-	if len(names) == 0 {
-		names = []string{paper.Sota.Name}
-	}
-	table, err := paper.FindBenchmark(names[0])
-	if err != nil {
-		return usageError{err}
-	}
-	if _, err := plan.FindPreset(budget); err != nil {
-		return usageError{err}
-	}
-	render, ok := formats[format]
-	if !ok {
-		return usagef("unknown format %q%s", format, conf.Near(format, formatNames))
-	}
-	st, err := openStore(store)
-	if err != nil {
-		return err
-	}
-	grid, err := table.Results(plan.At(st, budget))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(out, strings.TrimRight(render(grid), "\n"))
-	if format == "text" && !measured(grid) {
-		return hint(out, st, budget)
-	}
-	return nil
+	f := cmd.Flags()
+	f.StringVar(&budget, "budget", plan.TableBudget, "`budget` of the runs: "+budgetNames())
+	f.StringVar(&format, "format", "text", strings.Join(formatNames, ", "))
+	storeFlag(f, &store)
+	return cmd
 }
 
-// measured reports whether any cell has a number of ours.
-func measured(g viz.ScoreTable) bool {
-	for _, row := range g.Rows {
-		if slices.ContainsFunc(row.Cells, func(c viz.Cell) bool { return c.Seeds > 0 }) {
-			return true
-		}
-	}
-	return false
-}
-
-// hint says at which budgets there are runs, when a table of another one is empty.
-func hint(out io.Writer, st *results.Store, budget string) error {
-	records, err := st.Heads(results.Query{Complete: true})
-	if err != nil {
-		return err
-	}
-	count := map[string]int{}
-	for _, r := range records {
-		count[r.Budget]++
-	}
-	fmt.Fprintf(out, "\nNo run of this table at budget %s in %s.", budget, st.Dir())
-	for _, name := range slices.Sorted(maps.Keys(count)) {
-		fmt.Fprintf(out, " %s at budget %s.", viz.Count(count[name], "run"), name)
-	}
-	if count[plan.TableBudget] > 0 && budget != plan.TableBudget {
-		fmt.Fprintf(out, " Add -budget %s.", plan.TableBudget)
-	}
-	fmt.Fprintln(out)
-	return nil
-}
-
-// width is how many characters a line of the terminal takes: $COLUMNS where the shell exports it, else 100.
+// width is the number of characters in a line of the terminal: $COLUMNS if the shell exports it, else 100.
 func width() int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n

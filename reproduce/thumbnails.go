@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -19,84 +18,65 @@ import (
 	"cermic/viz"
 )
 
-// thumbnailWidth is in pixels. The height follows, up to as much.
+// thumbnailWidth is in pixels; thumbnails are at most as high.
 const thumbnailWidth = 200
 
-// Sizes beyond which no notebook and no picture is what it should be, in bytes and in pixels.
-const (
-	maxNotebook = 256 << 20
-	maxPixels   = 64 << 20
-)
+// maxNotebook bounds the size of a notebook in bytes.
+const maxNotebook = 256 << 20
 
-// thumbnails draws reproduce/jupyter/thumbnails anew, which the index of notebooks shows: the first picture of each notebook or, where it is
-// kept without its outputs, of its executed copy, if there is one. Thumbnails of notebooks without any picture stay as they are.
+// thumbnails draws reproduce/jupyter/thumbnails, which the index of notebooks shows: the first figure of each notebook,
+// or of its executed copy if the notebook is committed without outputs. Other thumbnails do not change.
 func (s setup) thumbnails(books []string) error {
 	folder := s.path("reproduce", "jupyter", "thumbnails")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
 	for _, book := range books {
-		data, err := firstPicture(book)
-		if err == nil && data == nil {
-			data, err = firstPicture(s.path("notebooks", ".executed", filepath.Base(book)))
+		figure, err := firstFigure(book)
+		if err == nil && figure == nil {
+			figure, err = firstFigure(s.path("notebooks", ".executed", filepath.Base(book)))
 		}
-		if os.IsNotExist(err) || err == nil && data == nil {
+		if os.IsNotExist(err) || err == nil && figure == nil {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		small, err := thumbnail(data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", book, err)
-		}
-		name := strings.TrimSuffix(filepath.Base(book), ".ipynb") + ".png"
-		if err := viz.WritePNG(filepath.Join(folder, name), small); err != nil {
+		file := filepath.Join(folder, strings.TrimSuffix(filepath.Base(book), ".ipynb")+".png")
+		if err := viz.WritePNG(file, thumbnail(figure)); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.out, filepath.Join("reproduce", "jupyter", "thumbnails", name))
+		fmt.Fprintln(s.out, file)
 	}
 	return nil
 }
 
-// firstPicture is the first PNG among the outputs of a notebook, nil if there is none.
-func firstPicture(path string) ([]byte, error) {
+// firstFigure decodes the first PNG among the outputs of a notebook, nil if there is none.
+func firstFigure(path string) (image.Image, error) {
 	outputs, err := outputsOf(path)
 	if err != nil {
 		return nil, err
 	}
 	for _, data := range outputs {
-		if raw, ok := data["image/png"]; ok {
-			return decodePicture(raw, path)
+		var encoded string
+		if json.Unmarshal(data["image/png"], &encoded) != nil {
+			continue
 		}
+		figure, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(encoded)))
+		if err != nil {
+			return nil, fmt.Errorf("%s: a figure cannot be read: %w", path, err)
+		}
+		return figure, nil
 	}
 	return nil, nil
 }
 
-// decodePicture reads a picture among a notebook's outputs: base64, in lines or not.
-func decodePicture(raw json.RawMessage, path string) ([]byte, error) {
-	var encoded string
-	if err := json.Unmarshal(raw, &encoded); err != nil {
-		return nil, fmt.Errorf("%s: a picture is no text: %w", path, err)
-	}
-	data, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(encoded, "\n", ""))
-	if err != nil {
-		return nil, fmt.Errorf("%s: a picture is not in base64: %w", path, err)
-	}
-	return data, nil
-}
-
-// outputsOf is what the cells of a notebook show, in their order, each by its media types.
+// outputsOf returns the outputs of a notebook's cells in order, each by media type.
 func outputsOf(path string) ([]map[string]json.RawMessage, error) {
 	text, err := results.ReadFile(path, maxNotebook)
 	if err != nil {
 		return nil, err
 	}
-	return readOutputs(text, path)
-}
-
-// readOutputs is outputsOf for the text of a notebook.
-func readOutputs(text []byte, path string) ([]map[string]json.RawMessage, error) {
 	var book struct {
 		Cells []struct {
 			Outputs []struct {
@@ -116,22 +96,11 @@ func readOutputs(text []byte, path string) ([]map[string]json.RawMessage, error)
 	return all, nil
 }
 
-// thumbnail is the upper part of a picture, as wide as it is and at most as high, made small.
-func thumbnail(data []byte) (image.Image, error) {
-	size, err := png.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	if size.Width > maxPixels/max(1, size.Height) {
-		return nil, fmt.Errorf("the picture has %d × %d pixels, want at most %d in all", size.Width, size.Height, maxPixels)
-	}
-	full, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	from := full.Bounds()
+// thumbnail scales down the upper part of a figure, at most as high as wide.
+func thumbnail(figure image.Image) image.Image {
+	from := figure.Bounds()
 	from.Max.Y = min(from.Max.Y, from.Min.Y+from.Dx())
 	small := image.NewRGBA(image.Rect(0, 0, thumbnailWidth, max(1, thumbnailWidth*from.Dy()/from.Dx())))
-	draw.CatmullRom.Scale(small, small.Bounds(), full, from, draw.Src, nil)
-	return viz.Paletted(small), nil
+	draw.CatmullRom.Scale(small, small.Bounds(), figure, from, draw.Src, nil)
+	return viz.Paletted(small)
 }

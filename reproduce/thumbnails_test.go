@@ -51,8 +51,12 @@ func TestThumbnailsAreOfTheFirstPictureAlsoOfAnExecutedCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := `{"cells":[{"outputs":[{"name":"stdout"},{"data":{"image/png":"` + base64.StdEncoding.EncodeToString(data) + `\n"}}]}]}`
-	books := []string{s.path("notebooks", "kept.ipynb"), s.path("notebooks", "bare.ipynb"), s.path("notebooks", "none.ipynb")}
+	encoded := base64.StdEncoding.EncodeToString(data)
+	full := `{"cells":[{"outputs":[{"name":"stdout"},{"data":{"image/png":"` + encoded + `\n"}}]}]}`
+	var books []string
+	for _, name := range []string{"kept.ipynb", "bare.ipynb", "none.ipynb"} {
+		books = append(books, s.path("notebooks", name))
+	}
 	write(t, books[0], full, 0o666)
 	write(t, books[1], `{"cells":[]}`, 0o666)
 	write(t, books[2], `{"cells":[]}`, 0o666)

@@ -9,19 +9,6 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// GroupReturns is Evals for the return of one group of agents that is trained apart: the mean over each evaluation's episodes. Records
-// without that group contribute nothing.
-func GroupReturns(gs []results.Group, group string) []Series {
-	return collect(gs, func(r *results.Record) (points []results.Point) {
-		for _, e := range r.Evals {
-			if len(e.Groups[group]) > 0 {
-				points = append(points, results.Point{Frames: e.Frames, Value: e.Group(group)})
-			}
-		}
-		return points
-	})
-}
-
 // Early is Evals for the score of an episode's first steps, where the task counts them apart. Records without contribute nothing.
 func Early(gs []results.Group) []Series {
 	return collect(gs, func(r *results.Record) (points []results.Point) {

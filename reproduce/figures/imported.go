@@ -18,8 +18,8 @@ import (
 
 // Imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed. Where two
 // files have the same seed of one method, nobody could say which run is which, so that each of these files has a curve of its
-// own that is called after it. All are drawn as what somebody else recorded, in none of our methods' colours; of makes the curves of their records.
-func Imported(files []string, task string, of func([]results.Group) []viz.Series) ([]viz.Series, error) {
+// own that is called after it. All are drawn as references, in none of our methods' colours.
+func Imported(files []string, task string) ([]viz.Series, error) {
 	byFile := make([][]*results.Record, len(files))
 	for i, file := range files {
 		if slices.ContainsFunc(files[:i], func(o string) bool { return sameFile(o, file) }) {
@@ -42,7 +42,7 @@ func Imported(files []string, task string, of func([]results.Group) []viz.Series
 			all = append(all, &own)
 		}
 	}
-	series := of(results.Groups(all))
+	series := viz.Evals(results.Groups(all))
 	for i := range series {
 		series[i].Reference = true
 	}

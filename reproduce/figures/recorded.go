@@ -20,26 +20,18 @@ func TrainedOn(records []*results.Record, reward string) []*results.Record {
 // recordedLearners are those of which there are runs of BenchMARL.
 var recordedLearners = []string{"mappo", "qmix"}
 
-// Recorded are BenchMARL's curves on a task of the learners that the methods are built on, or of all if no method is named, drawn as
-// references; there are none of most tasks.
+// Recorded returns BenchMARL's curves on a task of the learners of the methods, or of all learners without methods, drawn
+// as references; most tasks have none.
 func Recorded(task string, methods ...string) []viz.Series {
-	return peerCurves(task, viz.Evals, methods)
-}
-
-// RecordedGroup is Recorded for the returns of one group of a task whose groups are trained apart.
-func RecordedGroup(task, group string, methods ...string) []viz.Series {
-	return peerCurves(task, func(gs []results.Group) []viz.Series { return viz.GroupReturns(gs, group) }, methods)
-}
-
-func peerCurves(task string, of func([]results.Group) []viz.Series, methods []string) []viz.Series {
 	var out []viz.Series
 	for _, learner := range recordedLearners {
 		built := func(method string) bool {
 			m, err := plan.FindMethod(method)
 			return err == nil && (m.Learner.Kind() == learner || plan.Mixer(m.Learner) == learner)
 		}
-		if rs, err := export.BenchMARL(learner, task); err == nil && (len(methods) == 0 || slices.ContainsFunc(methods, built)) {
-			out = append(out, of(results.Groups(rs))...)
+		rs, err := export.BenchMARL(learner, task)
+		if err == nil && (len(methods) == 0 || slices.ContainsFunc(methods, built)) {
+			out = append(out, viz.Evals(results.Groups(rs))...)
 		}
 	}
 	for i := range out {

@@ -156,28 +156,6 @@ func Rewarded(cfg envs.Config, reward envs.Reward) envs.Config {
 	return cfg.WithShared(shared)
 }
 
-// GroupNames are the names of a task's groups of agents that are trained apart, in the order of the task; none where all are one.
-func GroupNames(task string) ([]string, error) {
-	t, err := FindTask(task)
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := envs.Default(t.ID)
-	if err != nil {
-		return nil, err
-	}
-	env, err := Single(cfg).Build(1, 1)
-	if err != nil {
-		return nil, err
-	}
-	defer envs.Close(env)
-	var names []string
-	for _, g := range env.Spec().Groups {
-		names = append(names, g.Name)
-	}
-	return names, nil
-}
-
 // OneReward reports whether a task's sparse reward is its dense one, because it has no success: Simple Adversary, Ball Trajectory, Melting Pot.
 func OneReward(task string) bool {
 	cfg, err := envs.Default(task)

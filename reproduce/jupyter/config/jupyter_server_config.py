@@ -5,3 +5,6 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 c.ServerApp.contents_manager_class = "cermic_contents.Notebooks"  # noqa: F821
+# JupyterLab asks neither for news nor for updates over the network.
+c.LabApp.news_url = None  # noqa: F821
+c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"  # noqa: F821

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/results"
+	"cermic/reproduce/figures"
+	"cermic/reproduce/paper"
+	"cermic/reproduce/plan"
+	"cermic/reproduce/records"
+)
+
+// committedBooks are the paths of the notebooks.
+func committedBooks(t *testing.T) []string {
+	t.Helper()
+	books := globbed(t, filepath.Join("..", "notebooks", "*.ipynb"))
+	if len(books) < 20 {
+		t.Fatalf("%d notebooks", len(books))
+	}
+	return books
+}
+
+// htmlOf is all HTML among the outputs of a notebook.
+func htmlOf(t *testing.T, path string) string {
+	t.Helper()
+	outputs, err := outputsOf(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, data := range outputs {
+		var lines []string
+		var text string
+		if json.Unmarshal(data["text/html"], &lines) == nil {
+			all.WriteString(strings.Join(lines, ""))
+		} else if json.Unmarshal(data["text/html"], &text) == nil {
+			all.WriteString(text)
+		}
+	}
+	return all.String()
+}
+
+// committedStore opens a store with the committed records alone.
+func committedStore(t *testing.T) *results.Store {
+	t.Helper()
+	st, done, err := storeOf(records.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(done)
+	return st
+}
+
+// Every notebook asks a question. One of a table or a figure answers it first, with a verdict or a box without a claim.
+func TestNotebooksAskAndThoseOfThePaperAnswerFirst(t *testing.T) {
+	for _, file := range committedBooks(t) {
+		var book struct {
+			Cells []struct {
+				Kind   string   `json:"cell_type"`
+				Source []string `json:"source"`
+			} `json:"cells"`
+		}
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(text, &book)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(file)
+		if title := strings.TrimSpace(book.Cells[0].Source[0]); !strings.HasPrefix(title, "# ") ||
+			!strings.HasSuffix(title, "?") {
+			t.Errorf("%s has the title %q, want a question", name, title)
+		}
+		if !strings.HasPrefix(name, "t") && !strings.HasPrefix(name, "f") {
+			continue
+		}
+		for _, cell := range book.Cells {
+			if cell.Kind == "code" {
+				if first := strings.Join(cell.Source, ""); !strings.Contains(first, "Verdict(") &&
+					!strings.Contains(first, "nb.NoClaim(") {
+					t.Errorf("%s begins with %q, want a verdict", name, first)
+				}
+				break
+			}
+		}
+	}
+}
+
+// A change of the records or the rules of a claim needs its notebook executed again.
+func TestNotebooksShowTodaysVerdicts(t *testing.T) {
+	verdicts, err := decide(committedStore(t), paper.Claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range committedBooks(t) {
+		name := strings.TrimSuffix(filepath.Base(file), ".ipynb")
+		shown := htmlOf(t, file)
+		for _, v := range verdicts {
+			claim := "</b>: " + html.EscapeString(v.Says)
+			if want := " " + string(v.State) + claim; (v.Shown == name || strings.Contains(shown, claim)) &&
+				!strings.Contains(shown, want) {
+				t.Errorf("%s does not show %q: go run ./reproduce notebooks -only %s -write", name, want, name)
+			}
+		}
+	}
+}
+
+// New records need the notebooks that show them executed again.
+func TestExecutedNotebooksShowTheCommittedRecords(t *testing.T) {
+	st := committedStore(t)
+	const budget = "short"
+	type shown interface{ HTML() string }
+	must := func(v shown, err error) shown {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	grid := func(table *paper.Benchmark) shown { g, err := table.Results(plan.At(st, budget)); return must(g, err) }
+	rewards := func(suite paper.Suite, methods ...string) shown {
+		t, err := paper.DenseAndSparse(plan.At(st, budget), suite, methods)
+		return must(t, err)
+	}
+	scores, err := figures.FinalScores(st, []string{"navigation", "balance"}, budget, "dense")
+	must(scores, err)
+	memories := func(task string) shown {
+		rs, err := figures.Memories(st, task, "mappo", budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := figures.Comparison(rs)
+		return must(table, err)
+	}
+	for name, tables := range map[string][]shown{
+		"t1_performance": {grid(paper.Sota), rewards(paper.VMAS, "mappo", "mappo-cermic")},
+		"t2_agents":      {grid(paper.Agents)}, "t3_ablations": {grid(paper.Ablation)},
+		"t4_density": {grid(paper.Density), rewards(paper.VMAS, "mappo", "mappo-cermic")},
+		"s_battles":  {rewards(paper.SMACv2, "mappo", "mappo-cermic"), rewards(paper.SMACv2, "qmix", "qmix-cermic")},
+		"f_curves":   {scores}, "f_memory": {memories("navigation"), memories("flocking")},
+	} {
+		book := htmlOf(t, filepath.Join("..", "notebooks", name+".ipynb"))
+		for _, table := range tables {
+			if !strings.Contains(book, table.HTML()) {
+				title, _, _ := strings.Cut(strings.TrimPrefix(table.HTML(), `<div style="overflow-x:auto">`), "</p>")
+				t.Errorf("%s does not show what the committed records say in %q: go run ./reproduce notebooks -only %s -write",
+					name, title, name)
+			}
+		}
+	}
+}
+
+// A page scales down wider figures until their text is illegible.
+func TestFiguresOfNotebooksFitAPage(t *testing.T) {
+	const widest = 1100 // pixels
+	seen := 0
+	for _, file := range committedBooks(t) {
+		outputs, err := outputsOf(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, data := range outputs {
+			var text string
+			if json.Unmarshal(data["image/png"], &text) != nil {
+				continue
+			}
+			size, err := png.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+			if seen++; err != nil || size.Width > widest {
+				t.Errorf("%s has a figure of %d pixels, want %d at most: %v", filepath.Base(file), size.Width, widest, err)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d figures are read", seen)
+	}
+}
+
+func TestGeneratedPagesAreCurrent(t *testing.T) {
+	st := committedStore(t)
+	for file, page := range map[string]func(*results.Store) (string, error){claimsFile: claimsPage,
+		resultsFile: resultsPage} {
+		want, err := page(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rootFile(t, file) != want {
+			t.Errorf("%s is not what the committed records say: write it with -write of claims or results", file)
+		}
+	}
+}
+
+func TestClaimsPrintsEveryVerdictAndItsReason(t *testing.T) {
+	store := t.TempDir()
+	all, err := command(t, "claims", "-store", store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range paper.Claims {
+		if !strings.Contains(all, " "+c.ID+": "+c.Says) {
+			t.Errorf("claims does not print %s", c.ID)
+		}
+		if _, err := os.Stat(filepath.Join("..", "notebooks", c.Shown+".ipynb")); err != nil {
+			t.Errorf("%s: %v", c.ID, err)
+		}
+	}
+	one, err := command(t, "claims", "lifts-mappo", "-store", store)
+	if err != nil || !strings.Contains(one, "15 comparisons") {
+		t.Errorf("%v: %s", err, one)
+	}
+}

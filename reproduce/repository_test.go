@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"cermic/envs"
+	"cermic/reproduce/paper"
+)
+
+// rootFile is the text of a file, named from the repository's root.
+func rootFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// layers is the import order of the module: a package may import only packages of earlier layers. A folder stands for
+// every package below it that has no entry of its own; packages of one folder may import each other.
+var layers = [][]string{
+	{"envs/conf", "envs/rng", "envs/internal", "cermiclib"},
+	{"envs"},
+	{"envs/vmas", "envs/meltingpot", "envs/smac", "envs/explore", "envs/envtest"},
+	{"envs/python", "envs/scripted"},
+	{"cermiclib/rl", "cermiclib/stats", "cermiclib/theory"},
+	{"cermiclib/nn", "cermiclib/results"},
+	{"cermiclib/policy", "cermiclib/memory", "cermiclib/results/export"},
+	{"cermiclib/learn", "cermiclib/explore"},
+	{"cermiclib/cermic", "cermiclib/stream"},
+	{"cermiclib/experiment"},
+	{"cermiclib/libtest"},
+	{"viz"},
+	{"reproduce/paper", "reproduce/records"},
+	{"reproduce/plan"},
+	{"reproduce/figures", "reproduce/bench", "reproduce/campaign"},
+	{"reproduce", "notebooks"},
+}
+
+// light are the folders without GoMLX: programs that only read results compile quickly and run anywhere.
+var light = []string{"envs", "cermiclib/results", "cermiclib/stats", "viz", "reproduce/paper", "reproduce/records"}
+
+// pkg is what `go list -json` prints of a package.
+type pkg struct {
+	ImportPath string
+	Imports    []string // direct, without tests
+	Deps       []string // all
+}
+
+func listPackages(t *testing.T) (all []pkg) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "cermic/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for in := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := in.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// within reports whether an import path of this module is folder or lies below it.
+func within(path, folder string) bool {
+	return path == "cermic/"+folder || strings.HasPrefix(path, "cermic/"+folder+"/")
+}
+
+// layerOf returns the layer of an import path and the longest matching folder.
+func layerOf(path string) (layer int, folder string) {
+	layer = -1
+	for i, folders := range layers {
+		for _, f := range folders {
+			if within(path, f) && len(f) > len(folder) {
+				layer, folder = i, f
+			}
+		}
+	}
+	return layer, folder
+}
+
+func TestImportsPointDownOnly(t *testing.T) {
+	for _, p := range listPackages(t) {
+		layer, folder := layerOf(p.ImportPath)
+		if layer < 0 {
+			t.Errorf("%s has no layer: add its folder to the table above", p.ImportPath)
+		}
+		for _, imported := range p.Imports {
+			if below, from := layerOf(imported); below >= layer && from != folder {
+				t.Errorf("%s imports %s, which is not below it", p.ImportPath, imported)
+			}
+		}
+		for _, dep := range p.Deps {
+			if strings.HasPrefix(dep, "github.com/gomlx/") && slices.ContainsFunc(light,
+				func(f string) bool { return within(p.ImportPath, f) }) {
+				t.Errorf("%s depends on %s", p.ImportPath, dep)
+				break
+			}
+		}
+	}
+}
+
+// pages are the documents of the repository.
+var pages = []string{
+	"README.md", "reproduce/README.md", "reproduce/RESULTS.md", "reproduce/CLAIMS.md", "reproduce/PERFORMANCE.md",
+	"notebooks/README.md",
+	"envs/vmas/README.md", "envs/meltingpot/README.md", "envs/smac/README.md", "envs/explore/README.md",
+	"envs/python/README.md",
+}
+
+func TestPagesNameCommandsFlagsAndFilesThatExist(t *testing.T) {
+	command, link := regexp.MustCompile("go run \\./reproduce ([a-z]+)([^`\n#]*)"),
+		regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	for _, name := range pages {
+		text := rootFile(t, name)
+		for _, m := range command.FindAllStringSubmatch(text, -1) {
+			cmd, _, err := newRoot().Find([]string{m[1]})
+			if err != nil || cmd.Name() != m[1] {
+				t.Errorf("%s: go run ./reproduce %s: no such command", name, m[1])
+				continue
+			}
+			for _, flag := range regexp.MustCompile(` -([a-z-]+)`).FindAllStringSubmatch(m[2], -1) {
+				if cmd.Flags().Lookup(flag[1]) == nil && (len(flag[1]) > 1 || cmd.Flags().ShorthandLookup(flag[1]) == nil) {
+					t.Errorf("%s: %s: no flag -%s", name, m[0], flag[1])
+				}
+			}
+		}
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join("..", path.Dir(name), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", name, m[1], err)
+			}
+		}
+	}
+}
+
+func TestTheReadmeIsShortAndShowsTheExampleAndEveryMethod(t *testing.T) {
+	text := rootFile(t, "README.md")
+	if n := strings.Count(text, "\n"); n > 150 {
+		t.Errorf("README.md has %d lines, want at most 150", n)
+	}
+	_, body, found := strings.Cut(rootFile(t, "reproduce/plan/example_test.go"), "func Example() {\n")
+	if _, shown, _ := strings.Cut(text, "func main() {\n"); !found || !strings.HasPrefix(shown, body) {
+		t.Errorf("README.md does not show the program of reproduce/plan/example_test.go, which compiles")
+	}
+	for _, m := range paper.Methods {
+		if !strings.Contains(text, "`"+m.ID+"`") {
+			t.Errorf("README.md does not name %s", m.ID)
+		}
+	}
+}
+
+func TestFamilyPagesNameTheirTasksAndSections(t *testing.T) {
+	for _, id := range envs.Names() {
+		file := "envs/" + path.Dir(id) + "/README.md"
+		if text := rootFile(t, file); !strings.Contains(text, "`"+path.Base(id)+"`") && !strings.Contains(text, "`"+id+"`") {
+			t.Errorf("%s does not name %s", file, id)
+		}
+	}
+	for _, family := range []string{"vmas", "meltingpot", "smac", "explore", "python"} {
+		text := strings.ToLower(rootFile(t, "envs/"+family+"/README.md"))
+		for _, word := range []string{"tasks", "observations", "actions", "rewards", "differences from the original",
+			"## speed"} {
+			if !strings.Contains(text, word) {
+				t.Errorf("envs/%s/README.md says nothing of %s", family, word)
+			}
+		}
+	}
+}
+
+// The image is built on a base that cannot change unnoticed, and its port is published on the reader's machine alone.
+func TestTheImageHasAFixedBaseAndALocalPort(t *testing.T) {
+	pinned := regexp.MustCompile(`(?m)^ARG BASE=golang:([0-9.]+)-bookworm@sha256:[0-9a-f]{64}$`)
+	base := pinned.FindStringSubmatch(rootFile(t, "Dockerfile"))
+	if base == nil {
+		t.Fatal("Dockerfile names no base by digest")
+	}
+	if install := rootFile(t, ".ci/install"); !strings.Contains(install, "GO_VERSION:-"+base[1]+"}") {
+		t.Errorf("the base has Go %s, .ci/install another", base[1])
+	}
+	for _, name := range []string{"Dockerfile", "README.md"} {
+		found := regexp.MustCompile(`docker run[^\n]* -p ([0-9.:]+)`).FindAllStringSubmatch(rootFile(t, name), -1)
+		if len(found) == 0 {
+			t.Errorf("%s publishes no port", name)
+		}
+		for _, m := range found {
+			if !strings.HasPrefix(m[1], "127.0.0.1:") {
+				t.Errorf("%s publishes %s", name, m[1])
+			}
+		}
+	}
+}
+
+// No way to start JupyterLab weakens its token.
+func TestJupyterLabKeepsItsToken(t *testing.T) {
+	started := map[string]string{
+		"lab":        strings.Join(labFlags(true, 8888, true, true), " "),
+		"Dockerfile": rootFile(t, "Dockerfile"), "config": rootFile(t, "reproduce/jupyter/config/jupyter_server_config.py"),
+	}
+	for name, text := range started {
+		text = regexp.MustCompile(`(?m)^#.*$`).ReplaceAllString(text, "")
+		for _, open := range []string{"token", "password", "disable_check_xsrf", "allow_origin"} {
+			if strings.Contains(text, open) {
+				t.Errorf("%s sets %s of JupyterLab:\n%s", name, open, text)
+			}
+		}
+	}
+}
+
+func TestEveryPythonPackageIsPinnedByVersionAndHash(t *testing.T) {
+	files := append(globbed(t, filepath.Join("jupyter", "requirements*.txt")), globbed(t, filepath.Join("..", "envs",
+		"python", "requirements*.txt"))...)
+	pinned := regexp.MustCompile(`(?m)^[a-z0-9_-]+==[^ ]+ .*\\\n +--hash=sha256:[0-9a-f]{64}`)
+	named := regexp.MustCompile(`(?m)^[a-z]`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, n := len(pinned.FindAll(text, -1)), len(named.FindAll(text, -1)); p != n || n == 0 {
+			t.Errorf("%s names %d packages and pins %d", file, n, p)
+		}
+	}
+	if len(files) < 5 {
+		t.Errorf("the requirements are %v", files)
+	}
+}
+
+// NOTICE names every module that a program of this repository contains.
+func TestNoticeNamesEveryModule(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "cermic/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := strings.Fields(string(out))
+	slices.Sort(modules)
+	notice := rootFile(t, "NOTICE")
+	for _, m := range slices.Compact(modules) {
+		name := strings.TrimSuffix(strings.TrimPrefix(m, "github.com/"), "/v2")
+		if m != "cermic" && !strings.Contains(notice, name) {
+			t.Errorf("NOTICE does not name %s", m)
+		}
+	}
+}
