@@ -11,7 +11,6 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
-	marleval "cermic/cermiclib/results/export"
 	"cermic/cermiclib/results/safetensors"
 )
 
@@ -47,7 +46,7 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 	if len(lines) != 1+len(r.Evals)*len(r.Evals[0].Scores) || !strings.HasPrefix(lines[1], id+",vmas/balance,") {
 		t.Errorf("%d lines; the first is %q", len(lines), lines[1])
 	}
-	back, err := marleval.ReadMarlEval([]byte(written("marl-eval", "all.json")))
+	back, err := export.Import([]byte(written("marl-eval", "all.json")))
 	if err != nil || back[0].Evals[0].Scores[0] != r.Evals[0].Scores[0] {
 		t.Errorf("marl-eval: %+v, %v", back, err)
 	}
