@@ -33,7 +33,7 @@ func TestATrainingThatDivergesNamesTheScalarAndIsNeverComplete(t *testing.T) {
 	store := t.TempDir()
 	args := tinyTraining("mappo", store, "learner.lr=1e30")
 	first := fails(t, args...)
-	for _, want := range []string{"critic_loss became ", " of iteration 0", "last checkpoint is at 0 frames"} {
+	for _, want := range []string{"iteration 0: learner: ", "critic_loss became ", "last checkpoint is at 0 frames"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("%q does not say %q", first, want)
 		}

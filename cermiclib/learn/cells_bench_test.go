@@ -46,7 +46,7 @@ func BenchmarkCells(b *testing.B) {
 		}
 		m.unfold(m.order, x)
 		m.feed(m.update, x, 0)
-		b.Run(name+"-update", func(b *testing.B) { run(b, m.update) })
+		b.Run(name+"-update", func(b *testing.B) { run(b, m.update.Program) })
 		b.Run(name+"-act", func(b *testing.B) { run(b, m.actor.forward) })
 	}
 }
