@@ -18,14 +18,15 @@ import (
 )
 
 // Loop is a Program of gradient steps. Where the backend says so, as on a GPU, one launch takes many of them: their minibatches are uploaded
-// together and the steps follow one another on the device, so that the host waits once. The values are the same as one at a time.
+// together and the steps follow one another on the device, so that the host waits once. Weights are the same as one at a time; reported sums may
+// differ in the last bit, where XLA adds in another order.
 type Loop struct {
 	*Program
 	uploaded []bool // which tables the device has, of each input; nil where steps are taken one at a time
 }
 
 // loopBytes bounds the minibatches of one launch.
-const loopBytes = 256 << 20
+const loopBytes = 64 << 20
 
 // gpuUpdates is how many updates a launch on a GPU takes: enough for the launch to cost nothing, few enough to stop within a second.
 const gpuUpdates = 32
@@ -126,12 +127,11 @@ func (s *step) trace(b *Build, name string) error {
 	return nil
 }
 
-// Places in the state of a loop: the counter, its end, the scalars of the last update, those of the ones before; then what is fed, then variables.
+// Places in the state of a loop: the counter, its end, the scalars of all updates; then what is fed, then variables.
 const (
 	loopDone = iota
 	loopUpdates
-	loopLast
-	loopBefore
+	loopScalars
 	loopFed
 )
 
@@ -140,10 +140,8 @@ const (
 func (s *step) loop(k int) graphFunc {
 	return func(_ *model.Scope, in []*Node) []*Node {
 		g, n := in[0].Graph(), len(in)-2
-		zeros := func(rows int) *Node {
-			return ConstTensor(g, tensors.FromShape(shapes.Make(dtypes.Float32, rows, s.scalars)))
-		}
-		state := slices.Concat([]*Node{in[n], in[n+1], zeros(1), zeros(k)}, in[:n])
+		scalars := ConstTensor(g, tensors.FromShape(shapes.Make(dtypes.Float32, k, s.scalars)))
+		state := slices.Concat([]*Node{in[n], in[n+1], scalars}, in[:n])
 		for _, v := range s.vars {
 			state = append(state, v.NodeValue(g))
 		}
@@ -166,12 +164,11 @@ func (s *step) loop(k int) graphFunc {
 				v.SetNodeValue(after[at])
 			}
 		}
-		return []*Node{after[loopBefore], after[loopLast]}
+		return after[loopScalars : loopScalars+1]
 	}
 }
 
-// update is the body of the loop: from one state to the next. The scalars leave it as they are and are put in their row by the update after: written
-// there at once, XLA would fuse the sums that they are with the writing, and add in another order than a step alone.
+// update is the body of the loop: from one state to the next.
 func (s *step) update(state []*Node) []*Node {
 	n, next, done := len(s.inputs), slices.Clone(state), state[loopDone]
 	fed, vars := state[loopFed:loopFed+n+1], state[loopFed+n+1:]
@@ -190,10 +187,9 @@ func (s *step) update(state []*Node) []*Node {
 			in = append(in, slot(fed[i]))
 		}
 	}
-	out := s.fn(model.GetStore(done).RootScope(), in)[0]
+	out := Reshape(s.fn(model.GetStore(done).RootScope(), in)[0], 1, s.scalars)
 	next[loopDone] = AddScalar(done, 1)
-	next[loopBefore] = DynamicUpdateSlice(state[loopBefore], state[loopLast], row(AddScalar(done, -1), 2)) // the first writes row 0, as does the second
-	next[loopLast] = Reshape(out, 1, s.scalars)
+	next[loopScalars] = DynamicUpdateSlice(state[loopScalars], out, row(done, 2))
 	for i, v := range s.vars {
 		next[loopFed+n+1+i] = v.NodeValue(done)
 	}
@@ -261,12 +257,7 @@ func (l *Loop) launch() ([]float32, error) {
 	}
 	scalars := make([]float32, l.out[0].Size())
 	l.Read(0, scalars)
-	if l.slots > 1 {
-		each := len(scalars) / l.slots
-		scalars = scalars[:count*each]
-		l.Read(1, scalars[(count-1)*each:])
-	}
-	return scalars, nil
+	return scalars[:len(scalars)/l.slots*count], nil
 }
 
 // finite names the first of an update's scalars that is NaN or infinite.
