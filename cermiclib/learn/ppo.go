@@ -216,7 +216,8 @@ func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 	}
 	rows("obs", m.frames, func(dst []float32, frame int) { x.GatherFrom(dst, frame*n) })
 	if k > 0 {
-		nn.FeedFrom(p, p.Input("choice"), m.frames, func(dst []int32, frame int) { copy(dst, x.Act.Discrete[frame*n:]) })
+		choices := func(dst []int32, frame int) { copy(dst, x.Act.Discrete[frame*n:]) }
+		nn.FeedFrom(p, p.Input("choice"), m.frames, choices)
 		rows("mask", m.frames, func(dst []float32, frame int) {
 			for i := range dst {
 				if dst[i] = 1; x.Mask != nil {

@@ -86,7 +86,7 @@ type Backend struct {
 	compute.Backend
 	Label   string // "xla:cpu", "xla:cuda", "xla:cuda,tf32" or "go"
 	Note    string // one line for the user when a faster choice exists; else empty
-	Updates int    // gradient steps that one launch of a Loop takes; below 2: one
+	Updates int    // gradient steps in one launch of a Loop; below 2: one
 }
 
 // Open returns the backend of this process: GOMLX_BACKEND if it is set, else an XLA plugin that is installed (GPU before CPU),

@@ -17,21 +17,22 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Loop is a Program of gradient steps. Where the backend says so, as on a GPU, one launch takes many of them: their minibatches are uploaded
-// together and the steps follow one another on the device, so that the host waits once. Weights are the same as one at a time; reported sums may
-// differ in the last bit, where XLA adds in another order.
+// Loop is a Program that takes gradient steps. Where Backend.Updates is above 1, as on a GPU, one launch runs that many:
+// it uploads their minibatches together, and the host waits once. On XLA's CPU backend the variables are equal in every
+// bit to those after single steps, and the scalars to within rounding.
 type Loop struct {
 	*Program
-	uploaded []bool // which tables the device has, of each input; nil where steps are taken one at a time
+	uploaded []bool // [inputs] whether the table of each input is on the device; nil for single steps
 }
 
-// loopBytes bounds the minibatches of one launch.
+// loopBytes is the most memory that the minibatches of one launch take.
 const loopBytes = 64 << 20
 
-// gpuUpdates is how many updates a launch on a GPU takes: enough for the launch to cost nothing, few enough to stop within a second.
+// gpuUpdates is Backend.Updates on a GPU: enough to make the cost of a launch negligible, few enough to stop within a
+// second.
 const gpuUpdates = 32
 
-// NewLoop compiles fn, which is as NewProgram's and returns one output, the scalars that a gradient step reports.
+// NewLoop compiles fn as NewProgram does. Its only output are the scalars [S] of a gradient step.
 func NewLoop(b *Build, name string, inputs []Input, fn graphFunc) (*Loop, error) {
 	s := step{inputs: inputs, fn: fn}
 	k := s.updates(b.Backend)
@@ -59,16 +60,16 @@ func NewLoop(b *Build, name string, inputs []Input, fn graphFunc) (*Loop, error)
 	return &Loop{p, make([]bool, len(inputs))}, nil
 }
 
-// step is a gradient step that a loop repeats.
+// step is the gradient step that a loop repeats.
 type step struct {
 	inputs  []Input
 	fn      graphFunc
-	vars    []*model.Variable // that it reads, in alphabetical order
-	changed []bool            // whether it sets each of them
-	scalars int               // that it reports
+	vars    []*model.Variable // variables that it reads, in alphabetical order
+	changed []bool            // [vars] whether it sets each of them
+	scalars int               // S
 }
 
-// fed are the step's inputs and the index of the rows of tables.
+// fed returns the step's inputs and, behind them, the row numbers of its minibatch in the tables.
 func (s *step) fed() []Input {
 	rows := 1
 	for _, in := range s.inputs {
@@ -79,7 +80,7 @@ func (s *step) fed() []Input {
 	return append(slices.Clone(s.inputs), I32("index", rows))
 }
 
-// updates is the number of updates of one launch.
+// updates returns the number of steps in one launch, K.
 func (s *step) updates(b Backend) int {
 	const each = 4 // bytes of a number
 	size := 0
@@ -91,7 +92,8 @@ func (s *step) updates(b Backend) int {
 	return min(b.Updates, loopBytes/size)
 }
 
-// trace makes the step's variables and learns which it uses: a loop has to declare them before its body is built. Nothing runs.
+// trace builds the step once on the pure Go backend, which makes its variables, and lists them: a loop declares them
+// before its body. Nothing runs.
 func (s *step) trace(b *Build, name string) error {
 	pure, err := OpenPure()
 	if err != nil {
@@ -102,7 +104,7 @@ func (s *step) trace(b *Build, name string) error {
 		declared = append(declared, in.shape())
 	}
 	err = catch(func() error {
-		exec, err := compile(b, pure.Backend, name, declared, func(sc *model.Scope, in []*Node) []*Node {
+		exec, err := compile(pure.Backend, b.Store, name, declared, func(sc *model.Scope, in []*Node) []*Node {
 			out := s.fn(sc, in)
 			for v := range b.Store.IterVariables() {
 				if v.InUseByGraph(in[0].Graph()) {
@@ -127,21 +129,24 @@ func (s *step) trace(b *Build, name string) error {
 	return nil
 }
 
-// Places in the state of a loop: the counter, its end, the scalars of all updates; then what is fed, then variables.
+// Positions in the state of a loop: steps done, steps to do, the scalars [K,S]; then the current minibatch, all that
+// is fed, and the variables.
 const (
 	loopDone = iota
 	loopUpdates
 	loopScalars
-	loopFed
+	loopMinibatch
 )
 
-// loop returns the graph of k updates. Everything enters the loop as its state, since XLA's closures see nothing else. For the same reason the main
-// function makes no scalar constant: GoMLX would hand the same node to the body.
+// loop returns the graph of k steps. Everything enters the loop as its state, since closures of the XLA backend
+// cannot capture nodes. The main function makes no scalar constant either: GoMLX caches them per graph and would use
+// its node in the body.
 func (s *step) loop(k int) graphFunc {
 	return func(_ *model.Scope, in []*Node) []*Node {
 		g, n := in[0].Graph(), len(in)-2
 		scalars := ConstTensor(g, tensors.FromShape(shapes.Make(dtypes.Float32, k, s.scalars)))
-		state := slices.Concat([]*Node{in[n], in[n+1], scalars}, in[:n])
+		first := s.minibatch(in[:n], func(x *Node) *Node { return Squeeze(Slice(x, AxisElem(0)), 0) })
+		state := slices.Concat([]*Node{in[n], in[n+1], scalars}, first, in[:n])
 		for _, v := range s.vars {
 			state = append(state, v.NodeValue(g))
 		}
@@ -159,7 +164,7 @@ func (s *step) loop(k int) graphFunc {
 		update := NewClosure(g, func(g *Graph) []*Node { return s.update(declare(g)) })
 		after := While(more, update, state...)
 		for i, v := range s.vars {
-			at := loopFed + n + i
+			at := len(state) - len(s.vars) + i
 			if v.SetNodeValue(state[at]); s.changed[i] {
 				v.SetNodeValue(after[at])
 			}
@@ -168,43 +173,51 @@ func (s *step) loop(k int) graphFunc {
 	}
 }
 
-// update is the body of the loop: from one state to the next.
+// update is the body of the loop: it maps a state to the next. It reads the minibatch from the state and puts the
+// next one there. Read from the fed arrays, it would be fused with the step, which would then add in another order
+// than a single step.
 func (s *step) update(state []*Node) []*Node {
-	n, next, done := len(s.inputs), slices.Clone(state), state[loopDone]
-	fed, vars := state[loopFed:loopFed+n+1], state[loopFed+n+1:]
+	fed, vars := loopMinibatch+len(s.inputs), len(state)-len(s.vars)
+	next, done := slices.Clone(state), state[loopDone]
 	for i, v := range s.vars {
-		v.SetNodeValue(vars[i])
+		v.SetNodeValue(state[vars+i])
 	}
-	slot := func(x *Node) *Node {
-		return Squeeze(DynamicSlice(x, row(done, x.Rank()), slices.Concat([]int{1}, x.Shape().Dimensions[1:])), 0)
-	}
-	var in []*Node
-	for i, declared := range s.inputs {
-		if declared.Rows > 0 {
-			index := Slice(slot(fed[n]), AxisRange(0, declared.Dims[0]))
-			in = append(in, Gather(fed[i], InsertAxes(index, -1)))
-		} else {
-			in = append(in, slot(fed[i]))
-		}
-	}
-	out := Reshape(s.fn(model.GetStore(done).RootScope(), in)[0], 1, s.scalars)
+	out := Reshape(s.fn(model.GetStore(done).RootScope(), state[loopMinibatch:fed])[0], 1, s.scalars)
 	next[loopDone] = AddScalar(done, 1)
 	next[loopScalars] = DynamicUpdateSlice(state[loopScalars], out, row(done, 2))
+	copy(next[loopMinibatch:], s.minibatch(state[fed:vars], func(x *Node) *Node {
+		one := slices.Concat([]int{1}, x.Shape().Dimensions[1:])
+		return Squeeze(DynamicSlice(x, row(next[loopDone], x.Rank()), one), 0)
+	}))
 	for i, v := range s.vars {
-		next[loopFed+n+1+i] = v.NodeValue(done)
+		next[vars+i] = v.NodeValue(done)
 	}
 	return next
 }
 
-// row is where row i of an array of so many axes begins.
+// minibatch returns the inputs of a step; slot selects the step's part of a stacked array [K,...].
+func (s *step) minibatch(fed []*Node, slot func(*Node) *Node) (in []*Node) {
+	index := InsertAxes(slot(fed[len(fed)-1]), -1)
+	for i, declared := range s.inputs {
+		if declared.Rows > 0 {
+			in = append(in, Gather(fed[i], Slice(index, AxisRange(0, declared.Dims[0]))))
+		} else {
+			in = append(in, slot(fed[i]))
+		}
+	}
+	return in
+}
+
+// row returns the start indices of row i of an array of that rank.
 func row(i *Node, rank int) []*Node {
 	at := slices.Repeat([]*Node{ScalarZero(i.Graph(), i.DType())}, rank)
 	at[0] = i
 	return at
 }
 
-// Each takes an update for every element of feeds, which has written its inputs by then, and yields the scalars of the updates in order: on a
-// GPU some updates later. It ends with the first error: one that feeds yields, ctx's, the graph's, or a NaN or infinite scalar, given by name.
+// Each takes one gradient step for every element of feeds, which writes the step's inputs before it yields, and
+// yields the scalars of the steps in order; on a GPU some steps later. It ends with the first error: of feeds, of
+// ctx, of the graph, or for a NaN or infinite scalar.
 func (l *Loop) Each(ctx context.Context, names []string, feeds iter.Seq[error]) iter.Seq2[[]float32, error] {
 	return func(yield func([]float32, error) bool) {
 		defer func() { l.slot = 0 }()
@@ -246,7 +259,7 @@ func (l *Loop) Each(ctx context.Context, names []string, feeds iter.Seq[error]) 
 	}
 }
 
-// launch takes the updates whose inputs have been fed, l.slot of them, and returns their scalars.
+// launch runs the l.slot steps that have been fed and returns their scalars.
 func (l *Loop) launch() ([]float32, error) {
 	count := l.slot
 	if l.slot = 0; l.slots > 1 {
@@ -270,30 +283,35 @@ func finite(names []string, scalars []float32, update int) error {
 	return nil
 }
 
-// FeedFrom feeds input i, declared with From, with the rows index of its table; fill writes a row of the table. In a Loop of many updates a
-// launch it fills the whole table, once in a call of Each, and the device takes the rows. All such inputs have the same index or the
-// beginning of it.
+// FeedFrom feeds input i, which From declared, with the rows index of its table; fill writes one row. A launch of
+// many steps uploads the whole table, once in a call of Each, and gathers on the device. All inputs of this kind
+// share one index, or its beginning.
 func FeedFrom[T float32 | int32](l *Loop, i int, index []int32, fill func(dst []T, row int)) {
-	rows := func(dst []T, count int, row func(k int) int) {
-		width := len(dst) / count
-		for k := range count {
-			fill(dst[k*width:(k+1)*width], row(k))
-		}
-	}
 	if l.slots == 1 {
-		feed(l.Program, i, func(dst []T) { rows(dst, len(index), func(k int) int { return int(index[k]) }) })
+		feed(l.Program, i, func(dst []T) {
+			width := len(dst) / len(index)
+			for k, row := range index {
+				fill(dst[k*width:(k+1)*width], int(row))
+			}
+		})
 		return
 	}
 	l.FeedInt(len(l.inputs)-1, func(dst []int32) { copy(dst, index) })
-	if !l.uploaded[i] {
-		l.uploaded[i] = true
-		tensors.MustMutableFlatData(l.fed[i], func(dst []T) { rows(dst, l.inputs[i].Rows, func(k int) int { return k }) })
+	if l.uploaded[i] {
+		return
 	}
+	l.uploaded[i] = true
+	tensors.MustMutableFlatData(l.fed[i], func(dst []T) {
+		width := len(dst) / l.inputs[i].Rows
+		for row := range l.inputs[i].Rows {
+			fill(dst[row*width:(row+1)*width], row)
+		}
+	})
 }
 
-// Means is Each for scalars of which only the means count. It returns the mean of each name over all updates, and their number.
-func (l *Loop) Means(ctx context.Context, names []string, feeds iter.Seq[error]) (means map[string]float64, updates int, err error) {
-	means = make(map[string]float64, len(names))
+// Means returns the mean of each named scalar over all steps, and the number of steps. It takes them as Each does.
+func (l *Loop) Means(ctx context.Context, names []string, feeds iter.Seq[error]) (map[string]float64, int, error) {
+	means, updates := make(map[string]float64, len(names)), 0
 	for scalars, err := range l.Each(ctx, names, feeds) {
 		if err != nil {
 			return nil, updates, err

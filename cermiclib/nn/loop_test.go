@@ -29,7 +29,8 @@ func recurrence(t *testing.T, updates int) (*Loop, *Build) {
 	inputs := []Input{F32("x"), F32("row", 1, 2).From(5)}
 	l, err := NewLoop(b, "recurrence", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		w := Frozen(sc, in[0], "w", AllZero)
-		w.SetNodeValue(Add(MulScalar(w.NodeValue(in[0]), 3), Add(in[0], Reshape(Slice(in[1], AxisElem(0), AxisElem(0))))))
+		first := Reshape(Slice(in[1], AxisElem(0), AxisElem(0)))
+		w.SetNodeValue(Add(MulScalar(w.NodeValue(in[0]), 3), Add(in[0], first)))
 		return []*Node{Stack([]*Node{w.NodeValue(in[0]), in[0]}, 0)}
 	})
 	if err != nil {
@@ -51,7 +52,9 @@ func (l *Loop) feeding(first float32, xs ...float32) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for k, x := range xs {
 			l.Feed(0, func(dst []float32) { dst[0] = x })
-			FeedFrom(l, 1, []int32{int32(k % 5)}, func(dst []float32, row int) { dst[0], dst[1] = first+float32(10*row), -1 })
+			FeedFrom(l, 1, []int32{int32(k % 5)}, func(dst []float32, row int) {
+				dst[0], dst[1] = first+float32(10*row), -1
+			})
 			if !yield(nil) {
 				return
 			}
@@ -68,7 +71,7 @@ func TestALoopTakesItsUpdatesInOrderHoweverManyALaunchTakes(t *testing.T) {
 		WatchRuns(func(string) { launches++ })
 		l, b := recurrence(t, updates)
 		w, next := float32(0), float32(1)
-		for call, count := range []int{1, 4, 7, 0, 2} { // calls of Each, one after the other, each with a table of its own
+		for call, count := range []int{1, 4, 7, 0, 2} { // calls of Each, each with a table of its own
 			first := float32(call)
 			var xs, want, got []float32
 			for k := range count {
@@ -113,7 +116,8 @@ func TestALoopEndsWithTheFirstError(t *testing.T) {
 			t.Errorf("launches of %d: got %v", updates, err)
 		}
 		putW(t, b, 0)
-		means, count, err := l.Means(t.Context(), recurrenceScalars, l.feeding(0, 1, 4)) // after errors, from the first slot again
+		// After errors it begins with the first slot again.
+		means, count, err := l.Means(t.Context(), recurrenceScalars, l.feeding(0, 1, 4))
 		if err != nil || count != 2 || means["w"] != (1+17)/2. || means["x"] != 2.5 {
 			t.Errorf("launches of %d: %d updates with means %v (%v)", updates, count, means, err)
 		}

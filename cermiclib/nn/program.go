@@ -19,7 +19,7 @@ type Input struct {
 	Name  string
 	DType dtypes.DType
 	Dims  []int
-	Rows  int // of the table that a Loop takes its rows from, see FeedFrom; 0 for an input of its own
+	Rows  int // rows of the table that FeedFrom gathers from; 0: no table
 }
 
 // F32 declares a float32 input.
@@ -28,7 +28,7 @@ func F32(name string, dims ...int) Input { return Input{Name: name, DType: dtype
 // I32 declares an int32 input.
 func I32(name string, dims ...int) Input { return Input{Name: name, DType: dtypes.Int32, Dims: dims} }
 
-// From declares that the rows of in are rows of a table of so many.
+// From declares that FeedFrom gathers the rows of in from a table of that many rows.
 func (in Input) From(rows int) Input {
 	in.Rows = rows
 	return in
@@ -51,15 +51,15 @@ func Named(inputs []Input, nodes []*graph.Node) map[string]*graph.Node {
 type Program struct {
 	name   string
 	inputs []Input
-	slots  int // how many times over fed holds each input: the updates of one launch of a Loop, else 1
-	slot   int // that Feed writes
+	slots  int // steps in one launch of a Loop, which are stacked in fed; else 1
+	slot   int // step whose inputs Feed writes
 	fed    []*tensors.Tensor
 	args   []any
 	exec   *model.Exec
 	out    []*tensors.Tensor
 }
 
-// graphFunc builds a graph: from a scope at the store's root and the inputs it returns the outputs.
+// graphFunc builds a graph: it maps a scope at the store's root and the inputs to the outputs.
 type graphFunc = func(sc *model.Scope, in []*graph.Node) []*graph.Node
 
 // NewProgram compiles fn, which gets a scope at the store's root and the inputs in the declared order and returns the outputs.
@@ -77,7 +77,7 @@ func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, 
 		g.args = append(g.args, t)
 	}
 	err := catch(func() error {
-		exec, err := compile(b, b.Backend.Backend, name, declared, fn)
+		exec, err := compile(b.Backend.Backend, b.Store, name, declared, fn)
 		g.exec = exec
 		return err
 	})
@@ -88,10 +88,11 @@ func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, 
 	return g, nil
 }
 
-// compile makes fn's graph for inputs of the declared shapes.
-func compile(b *Build, backend compute.Backend, name string, declared []shapes.Shape, fn graphFunc) (*model.Exec, error) {
-	exec, err := model.NewExec(backend, b.Store, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-		stores.Store(in[0].Graph(), b.Store)
+// compile builds fn for inputs of the declared shapes.
+func compile(backend compute.Backend, store *model.Store, name string, declared []shapes.Shape, fn graphFunc) (
+	*model.Exec, error) {
+	exec, err := model.NewExec(backend, store, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		stores.Store(in[0].Graph(), store)
 		defer stores.Delete(in[0].Graph())
 		return fn(sc, in)
 	})
