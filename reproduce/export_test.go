@@ -11,6 +11,7 @@ import (
 
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
+	"cermic/cermiclib/results/export"
 	"cermic/cermiclib/results/safetensors"
 )
 
@@ -25,13 +26,13 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := t.TempDir()
-	export := func(form, name string) []string {
+	arguments := func(form, name string) []string {
 		return []string{"export", form, "-budget", "custom", "-store", store, "-o", filepath.Join(to, name)}
 	}
 	written := func(form, file string) string {
 		t.Helper()
 		name, _, _ := strings.Cut(file, "/")
-		contains(t, succeed(t, export(form, name)...), "1 run")
+		contains(t, succeed(t, arguments(form, name)...), "1 run")
 		found := globbed(t, filepath.Join(to, file))
 		if len(found) != 1 {
 			t.Fatalf("%s wrote %v", form, found)
@@ -62,7 +63,7 @@ func TestRunsAreExportedInEveryForm(t *testing.T) {
 	// Records of other machines have no weights, and a damaged checkpoint is named.
 	file := filepath.Join(store, id, "checkpoint.safetensors")
 	write(t, file, "junk", 0o666)
-	out := refuse(t, "none of these runs has readable weights", export("weights", "none")...)
+	out := refuse(t, "none of these runs has readable weights", arguments("weights", "none")...)
 	contains(t, out, "left out: "+file+" is damaged")
 	out = refuse(t, "none of these runs", "export", "weights", "-budget", "short", "-task", "wheel", "-store", store)
 	contains(t, out, "trained elsewhere")

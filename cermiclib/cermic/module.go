@@ -50,7 +50,7 @@ type module struct {
 	context   *actorContext // nil unless actor_uses_context
 	minibatch int           // B
 	form      form          // formula of r^i: form.go
-	step      *nn.Program   // one gradient step
+	step      *nn.Loop      // gradient steps
 	names     []string      // of what step reports
 	watched   bool          // the memory has seen the rollout that Update will get
 	sampler   sampler
@@ -119,7 +119,7 @@ func (m *module) compile(b *nn.Build) (err error) {
 }
 
 // program compiles fn on the inputs of one gradient step, which feed fills.
-func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) []*graph.Node) (*nn.Program, error) {
+func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) []*graph.Node) (*nn.Loop, error) {
 	c, rows := m.cfg, m.minibatch
 	inputs := []nn.Input{
 		inObs:      nn.F32("obs", rows, b.Spec.InLen()),
@@ -140,7 +140,7 @@ func (m *module) program(b *nn.Build, name string, fn func(*model.Scope, batch) 
 		inputs = append(inputs, m.mem.Inputs(rows)...)
 	}
 	inputs = append(inputs, nn.F32(alphaInput))
-	return nn.NewProgram(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	return nn.NewLoop(b, name, inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		last := len(in) - 1
 		return fn(sc.At(scope), batch{
 			alpha: in[last], spec: b.Spec, obs: in[inObs], next: in[inNext], act: in[inAct], noise: in[inNoise], weight: in[inWeight], reward: in[inReward],
@@ -179,31 +179,27 @@ func (m *module) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 			m.extrinsic.Add(float64(r))
 		}
 	}
-	sums, values, steps := make([]float64, len(m.names)), make([]float32, len(m.names)), 0
-	for rows, weight := range m.minibatches(x) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	means, steps, err := m.step.Means(ctx, m.names, func(yield func(error) bool) {
+		step := 0
+		for rows, weight := range m.minibatches(x) {
+			m.feed(x, rows, weight, step)
+			if !yield(nil) {
+				return
+			}
+			step++
 		}
-		m.feed(x, rows, weight, steps)
-		if err := m.step.Run(); err != nil {
-			return nil, err
-		}
-		m.step.Read(0, values)
-		for i, v := range values {
-			sums[i] += float64(v)
-		}
-		steps++
+	})
+	if err != nil {
+		return nil, err
 	}
 	m.last = append(m.last[:0], x.Extrinsic[x.Rows()-x.E*x.N:]...)
-	out := rl.Scalars{"cermic/steps": float64(steps)}
+	out := rl.Scalars(means)
+	out["cermic/steps"] = float64(steps)
 	if m.cfg.PeerChannels && x.Visible != nil {
 		out["cermic/context_labels"] = m.sightings(x)
 	}
 	if steps == 0 {
 		return out, nil
-	}
-	for i, name := range m.names {
-		out[name] = sums[i] / float64(steps)
 	}
 	if loss, ok := out["cermic/loss_nce"]; ok && m.cfg.CriticBound > 0 {
 		out["cermic/nce_share"] = loss / math.Log(float64(m.cfg.Negatives+1))
@@ -260,7 +256,7 @@ func (m *module) feed(x *rl.Rollout, rows []int32, weight []float32, step int) {
 		m.step.Feed(inNegative, func(dst []float32) { normal(dst, negatives) })
 	}
 	if m.mem != nil {
-		m.mem.Gather(m.step, inMemory, x, rows)
+		m.mem.Gather(m.step.Program, inMemory, x, rows)
 	}
 	m.step.Feed(m.step.Input(alphaInput), func(dst []float32) { dst[0] = float32(m.cfg.Alpha) })
 }

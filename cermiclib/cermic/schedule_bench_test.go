@@ -196,6 +196,7 @@ func (m *module) losses(x *rl.Rollout) (rl.Scalars, error) {
 	c := m.cfg
 	c.Minibatch = m.minibatch
 	var names []string
+	m.build.Backend.Updates = 0 // one minibatch at a time
 	p, err := m.program(m.build, "cermic.losses", func(sc *model.Scope, in batch) []*graph.Node {
 		_, terms := c.losses(sc, m.mem, in)
 		values := make([]*graph.Node, len(terms))

@@ -31,6 +31,7 @@ const profileRuns = 9
 // TimeProfile builds the module and times its parts on x, a rollout of b's task with labels. Forward and backward are graphs of their
 // own, so the parts are differences between the times of graphs and add up to that of a step.
 func (c Config) TimeProfile(b *nn.Build, x *rl.Rollout) (s TimeProfile, err error) {
+	b.Backend.Updates = 0 // parts of a single step are timed
 	start := time.Now()
 	built, err := c.Build(b)
 	if err != nil {
@@ -81,7 +82,7 @@ func (c Config) evaluate(sc *model.Scope, mem memory.Memory, in batch, backward 
 }
 
 // fill gives p, a graph with the inputs of a step, a minibatch.
-func (m *module) fill(p *nn.Program, x *rl.Rollout, rows []int32, weight []float32) {
+func (m *module) fill(p *nn.Loop, x *rl.Rollout, rows []int32, weight []float32) {
 	step := m.step
 	m.step = p
 	m.feed(x, rows, weight, 0)

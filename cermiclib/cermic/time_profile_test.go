@@ -42,7 +42,7 @@ func TestTheTimedGraphComputesTheTrainedLossAndTrainsNothing(t *testing.T) {
 	x := fakeRollout(spec, 9, 0)
 	rows, weight := m.sampler.draw(x, 0.1, m.minibatch, m.stream("rows", 0, 0))
 	before := weights(b.Store, "encoder")
-	for _, m.step = range []*nn.Program{timed, step} {
+	for _, m.step = range []*nn.Loop{timed, step} {
 		m.feed(x, rows[:m.minibatch], weight[:m.minibatch], 0)
 		if err := m.step.Run(); err != nil {
 			t.Fatal(err)

@@ -48,7 +48,7 @@ func TestNumbersThatAreNotFiniteStopTheRun(t *testing.T) {
 		"training score":   {func(s *envs.Step) { s.Score[1] = nan }, collecting, 1, "train_score became NaN in iteration 1", 200},
 		"evaluation score": {func(s *envs.Step) { s.Score[1] = nan }, evaluating, 2, "an episode's score became NaN in the evaluation at 800 frames", 600},
 		"observation":      {func(s *envs.Step) { s.Obs[5] = nan }, collecting, 1, "component 5 of the observation of agent 0 of vmas/balance became NaN in environment 0 at step 1 of iteration 1", 200},
-		"step size":        {nil, "", 0, "critic_loss became +Inf in epoch 0 of iteration 0", 0},
+		"step size":        {nil, "", 0, "iteration 0: learner: critic_loss became +Inf in update ", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st, e := open(t), tiny(3)

@@ -122,7 +122,7 @@ func (g *group) learn(ctx context.Context, done func(rl.Scalars) error) error {
 	for _, stage := range []func(context.Context, *rl.Rollout) (rl.Scalars, error){g.reward, g.learner.Update, g.module.Update} {
 		s, err := stage(ctx, g.x)
 		if err != nil {
-			return err
+			return fmt.Errorf("iteration %d: %w", g.x.Iteration, err)
 		}
 		if err := done(s); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (g *group) reward(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	}
 	for i, r := range x.Intrinsic {
 		if r-r != 0 { // NaN or infinite
-			return nil, fmt.Errorf("the intrinsic reward of agent %d in environment %d became %g in iteration %d", i%x.N, i/x.N%x.E, r, x.Iteration)
+			return nil, fmt.Errorf("the intrinsic reward of agent %d in environment %d became %g", i%x.N, i/x.N%x.E, r)
 		}
 	}
 	return s, nil

@@ -51,7 +51,7 @@ func TestMistakesOfExplorersAreNamed(t *testing.T) {
 	for want, c := range map[string]mistaken{
 		"Build returned nil and no error":                                               {none: true},
 		"requires a context of 4 numbers, but its module is no explore.ContextProvider": {needs: explore.Requirements{Context: 4}},
-		"the intrinsic reward of agent 1 in environment 2 became NaN in iteration 0": {reward: func(x *rl.Rollout) rl.Scalars {
+		"iteration 0: the intrinsic reward of agent 1 in environment 2 became NaN": {reward: func(x *rl.Rollout) rl.Scalars {
 			x.Intrinsic[(3*x.E+2)*x.N+1] = float32(math.NaN())
 			return nil
 		}},

@@ -5,6 +5,7 @@ package explore
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -92,7 +93,7 @@ type db struct {
 	cfg   DB
 	seed  uint64
 	score *nn.Program // observations and actions to KL
-	step  *nn.Program // one gradient step
+	step  *nn.Loop    // gradient steps
 	track *nn.Program // one step of the momentum copies
 	order []int32     // [T,E,N] permutation of the agent steps
 	raw   []float32   // [T,E,N] r of the last rollout
@@ -127,7 +128,7 @@ func (c DB) Build(b *nn.Build) (Module, error) {
 		nn.F32("obs", rows, o), nn.F32("act", rows, a), nn.F32("next", rows, o), nn.F32("noise", rows, c.Latent), nn.F32("weight", rows),
 		nn.F32("sample", rows, c.Feat),
 	}
-	m.step, err = nn.NewProgram(b, "db.update", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+	m.step, err = nn.NewLoop(b, "db.update", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		return c.train(sc.At(dbScope), dbIn{spec: b.Spec, obs: in[0], act: in[1], next: in[2], noise: in[3], weight: in[4], sample: in[5]})
 	})
 	if err != nil {
@@ -207,20 +208,23 @@ func (m *db) scoreRows(ctx context.Context, dst []float32, fill func(row int, ob
 
 // Update trains the module on the agent steps of x: db_epochs passes in random order.
 func (m *db) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
-	out, values, steps := rl.Scalars{}, make([]float32, len(dbScalars)), uint64(0)
+	out, fed, steps := rl.Scalars{}, uint64(0), 0.0
 	for epoch := range m.cfg.Epochs {
 		rng.New(m.seed, "db rows", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
-		for at := 0; at < len(m.order); at += m.cfg.Minibatch {
-			if err := ctx.Err(); err != nil {
+		minibatches := func(yield func(error) bool) {
+			for rows := range slices.Chunk(m.order, m.cfg.Minibatch) {
+				m.feed(x, rows, fed)
+				if fed++; !yield(nil) {
+					return
+				}
+			}
+		}
+		for scalars, err := range m.step.Each(ctx, dbScalars, minibatches) {
+			if err != nil {
 				return nil, err
 			}
-			m.feed(x, m.order[at:min(at+m.cfg.Minibatch, len(m.order))], steps)
-			if err := m.step.Run(); err != nil {
-				return nil, err
-			}
-			m.step.Read(0, values)
 			for i, name := range dbScalars {
-				out[name] += float64(values[i])
+				out[name] += float64(scalars[i])
 			}
 			steps++
 		}
@@ -229,16 +233,16 @@ func (m *db) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		}
 	}
 	for name := range out {
-		out[name] /= float64(steps)
+		out[name] /= steps
 	}
 	return out, nil
 }
 
 // feed writes one minibatch of agent steps; rows beyond len(rows) are padding of weight 0.
 func (m *db) feed(x *rl.Rollout, rows []int32, step uint64) {
-	nn.FeedRows(m.step, 0, len(rows), func(k int, dst []float32) { x.Gather(dst, int(rows[k])) })
-	nn.FeedRows(m.step, 1, len(rows), func(k int, dst []float32) { x.ActionVector(dst, int(rows[k])) })
-	nn.FeedRows(m.step, 2, len(rows), func(k int, dst []float32) { x.Next(dst, rows[k:k+1]) })
+	nn.FeedRows(m.step.Program, 0, len(rows), func(k int, dst []float32) { x.Gather(dst, int(rows[k])) })
+	nn.FeedRows(m.step.Program, 1, len(rows), func(k int, dst []float32) { x.ActionVector(dst, int(rows[k])) })
+	nn.FeedRows(m.step.Program, 2, len(rows), func(k int, dst []float32) { x.Next(dst, rows[k:k+1]) })
 	for input, purpose := range map[int]string{3: "db noise", 5: "db sample"} {
 		m.step.Feed(input, func(dst []float32) {
 			r := rng.New(m.seed, purpose, uint64(x.Iteration), step)

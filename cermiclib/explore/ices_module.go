@@ -35,7 +35,7 @@ type ices struct {
 	ICES
 	build   *nn.Build
 	act     *nn.Program  // observations and states to the logits of π^x
-	step    *nn.Program  // one gradient step
+	step    *nn.Loop     // gradient steps
 	logits  []float32    // [E,N,K]
 	replay  *rl.Replay   // what Update draws from: the learner's, or own
 	own     *rl.Replay   // of a single rollout batch, for learners without one; nil until it is needed
@@ -79,7 +79,7 @@ func (c ICES) Build(b *nn.Build) (Module, error) {
 		return nil, err
 	}
 	inputs := m.inputs()
-	m.step, err = nn.NewProgram(b, "ices.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	m.step, err = nn.NewLoop(b, "ices.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		return m.train(sc.At(icesScope), nn.Named(inputs, in))
 	})
 	return m, err
@@ -182,20 +182,23 @@ func (m *ices) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err := m.takeIn(ctx, x); err != nil {
 		return nil, err
 	}
-	out, values := rl.Scalars{}, make([]float32, len(icesScalars))
-	for step := range m.Steps {
-		if err := ctx.Err(); err != nil {
+	minibatches := func(yield func(error) bool) {
+		for step := range m.Steps {
+			r := rng.New(m.build.Seed, "ices", uint64(x.Iteration), uint64(step))
+			m.replay.SampleFrames(m.slots, r)
+			m.feed(r)
+			if !yield(nil) {
+				return
+			}
+		}
+	}
+	out := rl.Scalars{}
+	for scalars, err := range m.step.Each(ctx, icesScalars, minibatches) {
+		if err != nil {
 			return nil, err
 		}
-		r := rng.New(m.build.Seed, "ices", uint64(x.Iteration), uint64(step))
-		m.replay.SampleFrames(m.slots, r)
-		m.feed(r)
-		if err := m.step.Run(); err != nil {
-			return nil, err
-		}
-		m.step.Read(0, values)
 		for i, name := range icesScalars {
-			out[name] += float64(values[i]) / float64(m.Steps)
+			out[name] += float64(scalars[i]) / float64(m.Steps)
 		}
 	}
 	return out, nil

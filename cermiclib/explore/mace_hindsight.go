@@ -28,7 +28,7 @@ type hindsight struct {
 	novelty  *novelty // encodes and standardises observations
 	peers    int      // P: how many z are given one after the other, 1 for their sum
 	score    *nn.Program
-	step     *nn.Program
+	step     *nn.Loop
 	buffer   frameBuffer
 	upper    float64   // scale of z: its 95 % quantile over the buffer
 	negative int       // rollout batches in a row whose mean influence was negative
@@ -67,7 +67,7 @@ func newHindsight(c MACE, b *nn.Build, u *novelty) (*hindsight, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.step, err = nn.NewProgram(b, "mace.hindsight.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	m.step, err = nn.NewLoop(b, "mace.hindsight.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		named := nn.Named(inputs, in)
 		logp := ReduceMean(m.logProb(sc.At(maceScope), named), -1)
 		loss := Neg(average(Reshape(logp, -1), Reshape(named["weight"], -1)))
@@ -220,24 +220,23 @@ func (m *hindsight) train(ctx context.Context, iteration int) (float64, error) {
 	if len(m.drawn) != m.buffer.len() {
 		m.drawn = make([]int32, m.buffer.len())
 	}
-	sum, at, epoch := 0.0, len(m.drawn), uint64(0)
-	for range m.HindsightSteps {
-		if err := ctx.Err(); err != nil {
-			return 0, err
+	const loss = "mace/hindsight_loss"
+	means, _, err := m.step.Means(ctx, []string{loss}, func(yield func(error) bool) {
+		at, epoch := len(m.drawn), uint64(0)
+		for range m.HindsightSteps {
+			if at == len(m.drawn) {
+				rng.New(m.seed, "mace hindsight", uint64(iteration), epoch).Perm(m.drawn)
+				at, epoch = 0, epoch+1
+			}
+			frames := m.drawn[at:min(at+m.Minibatch, len(m.drawn))]
+			at += len(frames)
+			m.feed(m.step.Program, len(frames), func(k int) []float32 { return m.buffer.frame(frames[k]) })
+			if !yield(nil) {
+				return
+			}
 		}
-		if at == len(m.drawn) {
-			rng.New(m.seed, "mace hindsight", uint64(iteration), epoch).Perm(m.drawn)
-			at, epoch = 0, epoch+1
-		}
-		frames := m.drawn[at:min(at+m.Minibatch, len(m.drawn))]
-		at += len(frames)
-		m.feed(m.step, len(frames), func(k int) []float32 { return m.buffer.frame(frames[k]) })
-		if err := m.step.Run(); err != nil {
-			return 0, err
-		}
-		sum += m.step.Scalar(0)
-	}
-	return sum / float64(m.HindsightSteps), nil
+	})
+	return means[loss], err
 }
 
 // feed writes count frames [W]; rows beyond them are padding of weight 0.

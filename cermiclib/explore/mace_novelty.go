@@ -5,6 +5,7 @@ package explore
 import (
 	"context"
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -27,7 +28,7 @@ type novelty struct {
 	seed    uint64
 	encoder *obsEncoder
 	rating  *nn.Program
-	step    *nn.Program
+	step    *nn.Loop
 	inputs  []rl.Running // [F] of each observed number
 	mean    []float32    // [F] of inputs, as of the present rollout batch
 	scale   []float32    // [F] 1 / standard deviation, likewise
@@ -66,7 +67,7 @@ func newNovelty(c MACE, b *nn.Build) (*novelty, error) {
 		return nil, err
 	}
 	inputs := []nn.Input{obs, nn.F32("weight", c.Minibatch, s.Agents)}
-	m.step, err = nn.NewProgram(b, "mace.novelty.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	m.step, err = nn.NewLoop(b, "mace.novelty.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		sc = sc.At(maceScope)
 		loss := average(Reshape(m.surprise(sc, in[0]), -1), Reshape(in[1], -1))
 		c.Adam.Minimize(sc.At(predictorScope), loss)
@@ -173,27 +174,24 @@ func (m *novelty) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) 
 		m.frames = make([]int32, x.T*x.E)
 	}
 	kept := max(1, int(m.NoveltyKeep*float64(len(m.frames))))
-	sum, steps := 0.0, 0.0
-	for epoch := range m.NoveltyEpochs {
-		rng.New(m.seed, "mace novelty", uint64(x.Iteration), uint64(epoch)).Perm(m.frames)
-		for at := 0; at < kept; at += m.Minibatch {
-			if err := ctx.Err(); err != nil {
-				return nil, err
+	out, _, err := m.step.Means(ctx, []string{"mace/rnd_loss"}, func(yield func(error) bool) {
+		for epoch := range m.NoveltyEpochs {
+			rng.New(m.seed, "mace novelty", uint64(x.Iteration), uint64(epoch)).Perm(m.frames)
+			for frames := range slices.Chunk(m.frames[:kept], m.Minibatch) {
+				m.feed(x, frames)
+				if !yield(nil) {
+					return
+				}
 			}
-			m.feed(x, m.frames[at:min(at+m.Minibatch, kept)])
-			if err := m.step.Run(); err != nil {
-				return nil, err
-			}
-			sum, steps = sum+m.step.Scalar(0), steps+1
 		}
-	}
-	return rl.Scalars{"mace/rnd_loss": sum / steps}, nil
+	})
+	return out, err
 }
 
 // feed writes the frames of a gradient step; rows beyond them are padding of weight 0.
 func (m *novelty) feed(x *rl.Rollout, frames []int32) {
 	o := nn.ObsFeatures(m.spec)
-	nn.FeedRows(m.step, 0, len(frames), func(k int, dst []float32) {
+	nn.FeedRows(m.step.Program, 0, len(frames), func(k int, dst []float32) {
 		for i := range x.N {
 			m.standardise(dst[i*o:(i+1)*o], m.encoder.now(int(frames[k])*x.N+i))
 		}

@@ -39,16 +39,15 @@ func benchmarkStep(b *testing.B, c Q, p policy.Config) {
 	if err := l.replay.Add(withCarry(randomRollout(spec, 50_000), l.HiddenLen())); err != nil {
 		b.Fatal(err)
 	}
-	step := uint64(0)
-	for b.Loop() {
-		l.replay.Sample(l.slots, rng.New(1, "replay", 0, step))
-		if err := l.feed(b.Context(), 1); err != nil {
-			b.Fatal(err)
+	minibatches := func(yield func(error) bool) {
+		for step := uint64(0); b.Loop(); step++ {
+			l.replay.Sample(l.slots, rng.New(1, "replay", 0, step))
+			if !yield(l.feed(b.Context(), 1)) {
+				return
+			}
 		}
-		if err := l.update.Run(); err != nil {
-			b.Fatal(err)
-		}
-		l.update.Read(0, l.scalars)
-		step++
+	}
+	if _, _, err := l.update.Means(b.Context(), qScalars, minibatches); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -5,8 +5,10 @@ package learn
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
+	"slices"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
@@ -95,15 +97,15 @@ type mappo struct {
 	actor            *actor
 	critic           *critic
 	model            policy.Policy
-	update           *nn.Program
+	update           *nn.Loop
 	own              policy.Training
-	mixed            *nn.Program // update for actions of which a share was uniform; made when they first come
-	batch            int         // frames of a minibatch, also of the last one, which is padded
-	order            []int32     // [⌈T/L⌉·E] permutation of the chunks
-	frames           []int32     // [batch] of the present minibatch, see unfold
-	reward, adv, ret []float32   // [T,E,N]
-	value, last      []float32   // [T+1,E,V], [T,E,V] with V values of a frame: 1, or N with learner.critic=own
-	scalars          []float32
+	mixed            *nn.Loop  // update for actions of which a share was uniform; made when they first come
+	batch            int       // frames of a minibatch, also of the last one, which is padded
+	order            []int32   // [⌈T/L⌉·E] permutation of the chunks
+	frames           []int32   // [batch] of the present minibatch, see unfold
+	counts           []bool    // [batch] whether each is no padding
+	reward, adv, ret []float32 // [T,E,N]
+	value, last      []float32 // [T+1,E,V], [T,E,V] with V values of a frame: 1, or N with learner.critic=own
 }
 
 // Build makes the graphs. The rollout batch must be whole steps of all environments.
@@ -124,9 +126,9 @@ func (c MAPPO) Build(b *nn.Build, p policy.Config) (Learner, error) {
 	m := &mappo{
 		MAPPO: c, build: b, model: model, steps: t, chunk: l, batch: max(1, min(c.Minibatch/l, chunks)) * l,
 		order: make([]int32, chunks), reward: make([]float32, rows), adv: make([]float32, rows),
-		ret: make([]float32, rows), scalars: make([]float32, len(mappoScalars)),
+		ret: make([]float32, rows),
 	}
-	m.frames = make([]int32, m.batch)
+	m.frames, m.counts = make([]int32, m.batch), make([]bool, m.batch)
 	if m.actor, err = newActor(b, model, "actor"); err != nil {
 		return nil, err
 	}
@@ -156,40 +158,36 @@ func (m *mappo) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums := make(rl.Scalars, len(mappoScalars)+1)
-	steps, chunks := 0, m.batch/m.chunk
-	for epoch := range m.Epochs {
-		rng.New(m.build.Seed, "minibatches", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
-		for at := 0; at < len(m.order); at += chunks {
-			m.unfold(m.order[at:min(at+chunks, len(m.order))], x)
-			m.feed(update, x, uint64(steps))
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if err := update.Run(); err != nil {
-				return nil, err
-			}
-			update.Read(0, m.scalars)
-			for i, name := range mappoScalars {
-				if v := float64(m.scalars[i]); math.IsNaN(v) || math.IsInf(v, 0) {
-					return nil, fmt.Errorf("learner: %s became %g in epoch %d of iteration %d", name, v, epoch, x.Iteration)
+	out, _, err := update.Means(ctx, mappoScalars, m.minibatches(update, x))
+	if err != nil {
+		return nil, fmt.Errorf("learner: %w", err)
+	}
+	out["explained_variance"] = m.explained()
+	own, err := m.own(ctx, x)
+	maps.Copy(out, own)
+	return out, err
+}
+
+// minibatches feeds update with the shuffled minibatches of all epochs.
+func (m *mappo) minibatches(update *nn.Loop, x *rl.Rollout) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		steps := uint64(0)
+		for epoch := range m.Epochs {
+			rng.New(m.build.Seed, "minibatches", uint64(x.Iteration), uint64(epoch)).Perm(m.order)
+			for chunks := range slices.Chunk(m.order, m.batch/m.chunk) {
+				m.unfold(chunks, x)
+				m.feed(update, x, steps)
+				if !yield(nil) {
+					return
 				}
-				sums[name] += float64(m.scalars[i])
+				steps++
 			}
-			steps++
 		}
 	}
-	for name := range sums {
-		sums[name] /= float64(steps)
-	}
-	sums["explained_variance"] = m.explained()
-	own, err := m.own(ctx, x)
-	maps.Copy(sums, own)
-	return sums, err
 }
 
 // updateFor returns the graph that x is trained on with.
-func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Program, err error) {
+func (m *mappo) updateFor(x *rl.Rollout) (_ *nn.Loop, err error) {
 	if x.Eps == 0 {
 		return m.update, nil
 	}

@@ -4,6 +4,7 @@ package learn
 
 import (
 	"math"
+	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -37,7 +38,7 @@ type ppoIn struct {
 	context *Node // [B,N,F] what an explorer gave the actor as context; nothing trains it
 }
 
-// inputs declares them for a minibatch.
+// inputs declares them for a minibatch. Most are rows of the rollout batch, which all epochs share.
 func (m *mappo) inputs(mixed bool) []nn.Input {
 	s, b := m.build.Spec, m.batch
 	n := s.Agents
@@ -64,12 +65,17 @@ func (m *mappo) inputs(mixed bool) []nn.Input {
 	if f := m.build.Context; f > 0 {
 		in = append(in, nn.F32("context", b, n, f))
 	}
+	for i, x := range in {
+		if !slices.Contains([]string{"noise", "weight", "eps"}, x.Name) {
+			in[i] = x.From(m.Frames)
+		}
+	}
 	return in
 }
 
 // newUpdate compiles one minibatch step: forward, both losses, gradients, norm clip, two Adams. The mixed one is for actions of
 // which a share was uniform; without it nothing changes for those who have none.
-func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Program, error) {
+func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Loop, error) {
 	return m.program("ppo", mixed, func(sc *model.Scope, in ppoIn) []*Node {
 		surrogate, report := m.surrogate(in, m.output(sc.At("actor"), in, p))
 		criticLoss := m.criticLoss(in, m.estimate(sc, in))
@@ -84,9 +90,9 @@ func (m *mappo) newUpdate(p policy.Policy, mixed bool) (*nn.Program, error) {
 }
 
 // program compiles fn on the inputs of one minibatch, which feed fills.
-func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppoIn) []*Node) (*nn.Program, error) {
+func (m *mappo) program(name string, mixed bool, fn func(sc *model.Scope, in ppoIn) []*Node) (*nn.Loop, error) {
 	inputs := m.inputs(mixed)
-	return nn.NewProgram(m.build, name, inputs, func(sc *model.Scope, nodes []*Node) []*Node {
+	return nn.NewLoop(m.build, name, inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		at := nn.Named(inputs, nodes)
 		return fn(sc, ppoIn{
 			obs: at["obs"], raw: at["raw"], choice: at["choice"], mask: at["mask"], logp: at["logp"], adv: at["adv"],
@@ -185,64 +191,69 @@ func (m *mappo) criticLoss(in ppoIn, value *Node) *Node {
 }
 
 // unfold writes the frames of chunks into m.frames, time-major: step t of chunk k is at t·chunks + k. Steps beyond the end of
-// the rollout batch, and chunks that a last minibatch lacks, are padding: some frame, marked by its bitwise complement.
+// the rollout batch, and chunks that a last minibatch lacks, are padding: some frame that does not count.
 func (m *mappo) unfold(chunks []int32, x *rl.Rollout) {
 	each := m.batch / m.chunk
 	for k := range each {
 		at := int(chunks[min(k, len(chunks)-1)])
 		first, c := at/x.E*m.chunk, at%x.E
 		for t := range m.chunk {
-			frame := int32(min(first+t, x.T-1)*x.E + c)
-			if k >= len(chunks) || first+t >= x.T {
-				frame = ^frame
-			}
-			m.frames[t*each+k] = frame
+			m.frames[t*each+k] = int32(min(first+t, x.T-1)*x.E + c)
+			m.counts[t*each+k] = k < len(chunks) && first+t < x.T
 		}
 	}
 }
 
 // feed gathers the frames of one minibatch for p; step counts the minibatches of an iteration.
-func (m *mappo) feed(p *nn.Program, x *rl.Rollout, step uint64) {
+func (m *mappo) feed(p *nn.Loop, x *rl.Rollout, step uint64) {
 	s := m.build.Spec
 	n, k := s.Agents, s.Act.Choices
-	rows := func(input string, width int, src []float32) {
-		p.Feed(p.Input(input), func(dst []float32) { gather(dst, src, m.frames, width) })
+	rows := func(input string, index []int32, write func(dst []float32, frame int)) {
+		nn.FeedFrom(p, p.Input(input), index, write)
 	}
-	p.Feed(p.Input("obs"), func(dst []float32) {
-		width := n * s.InLen()
-		for b, f := range m.frames {
-			x.GatherFrom(dst[b*width:(b+1)*width], place(f)*n)
-		}
-	})
+	copies := func(input string, index []int32, src []float32) {
+		rows(input, index, func(dst []float32, frame int) { copy(dst, src[frame*len(dst):]) })
+	}
+	rows("obs", m.frames, func(dst []float32, frame int) { x.GatherFrom(dst, frame*n) })
 	if k > 0 {
-		p.FeedInt(p.Input("choice"), func(dst []int32) { gather(dst, x.Act.Discrete, m.frames, n) })
-		p.Feed(p.Input("mask"), func(dst []float32) { gatherMask(dst, x.Mask, m.frames, n*k) })
+		choices := func(dst []int32, frame int) { copy(dst, x.Act.Discrete[frame*n:]) }
+		nn.FeedFrom(p, p.Input("choice"), m.frames, choices)
+		rows("mask", m.frames, func(dst []float32, frame int) {
+			for i := range dst {
+				if dst[i] = 1; x.Mask != nil {
+					dst[i] = float32(x.Mask[frame*n*k+i])
+				}
+			}
+		})
 	} else {
-		rows("raw", n*s.Act.Dim, x.Raw)
+		copies("raw", m.frames, x.Raw)
 		if m.EntropyCoef > 0 {
 			p.Feed(p.Input("noise"), func(dst []float32) { normals(dst, rng.New(m.build.Seed, "entropy", uint64(x.Iteration), step)) })
 		}
 	}
-	rows("logp", n, x.LogP)
-	rows("adv", n, m.adv)
-	p.Feed(p.Input("weight"), func(dst []float32) { m.feedWeight(dst, x) })
+	copies("logp", m.frames, x.LogP)
+	copies("adv", m.frames, m.adv)
+	copies("ret", m.frames, m.ret)
+	copies("value", m.frames, m.value)
 	if m.critic.readsState() {
-		rows("state", s.State, x.State)
+		copies("state", m.frames, x.State)
 	}
-	rows("ret", n, m.ret)
-	rows("value", m.critic.each(), m.value)
-	if x.Eps > 0 {
-		p.Feed(p.Input("eps"), func(dst []float32) { dst[0] = x.Eps })
+	if m.model.HiddenLen() > 0 {
+		copies("hidden", m.frames[:m.batch/m.chunk], x.Hidden)
 	}
-	if c := m.model.HiddenLen(); c > 0 {
-		first := m.frames[:m.batch/m.chunk]
-		p.Feed(p.Input("hidden"), func(dst []float32) { gather(dst, x.Hidden, first, n*c) })
-	}
-	if f := m.build.Context; f > 0 {
-		rows("context", n*f, x.Context)
+	if m.build.Context > 0 {
+		copies("context", m.frames, x.Context)
 	}
 	if m.chunk > 1 {
-		p.Feed(p.Input("keep"), func(dst []float32) { m.feedKeep(dst, x) })
+		rows("keep", m.frames, func(dst []float32, frame int) {
+			for i := range dst {
+				dst[i] = float32(1 - x.IsFirst[frame])
+			}
+		})
+	}
+	p.Feed(p.Input("weight"), func(dst []float32) { m.feedWeight(dst, x) })
+	if x.Eps > 0 {
+		p.Feed(p.Input("eps"), func(dst []float32) { dst[0] = x.Eps })
 	}
 }
 
@@ -250,43 +261,8 @@ func (m *mappo) feed(p *nn.Program, x *rl.Rollout, step uint64) {
 func (m *mappo) feedWeight(dst []float32, x *rl.Rollout) {
 	clear(dst)
 	for b, f := range m.frames {
-		for i := 0; i < x.N && f >= 0; i++ {
+		for i := 0; i < x.N && m.counts[b]; i++ {
 			dst[b*x.N+i] = float32(x.Alive[int(f)*x.N+i])
-		}
-	}
-}
-
-// feedKeep writes whether the episode goes on from the step before, [B,N].
-func (m *mappo) feedKeep(dst []float32, x *rl.Rollout) {
-	for b, f := range m.frames {
-		for i := range x.N {
-			dst[b*x.N+i] = float32(1 - x.IsFirst[place(f)])
-		}
-	}
-}
-
-// place is the frame that f names, padding or not.
-func place(f int32) int { return int(max(f, ^f)) }
-
-// gather copies the width values of each frame of src into dst.
-func gather[T float32 | int32](dst, src []T, frames []int32, width int) {
-	for b, f := range frames {
-		at := place(f) * width
-		copy(dst[b*width:(b+1)*width], src[at:at+width])
-	}
-}
-
-// gatherMask is gather for the availability of choices; a nil mask allows everything.
-func gatherMask(dst []float32, mask []uint8, frames []int32, width int) {
-	if mask == nil {
-		for i := range dst {
-			dst[i] = 1
-		}
-		return
-	}
-	for b, f := range frames {
-		for i, allowed := range mask[place(f)*width : (place(f)+1)*width] {
-			dst[b*width+i] = float32(allowed)
 		}
 	}
 }

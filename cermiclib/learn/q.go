@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
-	"math"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
@@ -112,13 +112,12 @@ type q struct {
 	Q
 	build    *nn.Build
 	actor    *actor
-	update   *nn.Program
+	update   *nn.Loop
 	move     *nn.Program // of the targets; nil if update moves them
 	replay   *rl.Replay
 	chunk    int     // L, successive steps that are trained on together
 	slots    []int32 // [L,B/L] of a minibatch
 	rewarded bool    // some intrinsic reward has been stored
-	scalars  []float32
 	rescore  rescorer
 	own      policy.Training
 }
@@ -153,7 +152,7 @@ func (c Q) Build(b *nn.Build, p policy.Config) (Learner, error) {
 		return nil, err
 	}
 	chunk := policy.Chunk(model)
-	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int32, max(1, c.Batch/chunk)*chunk), scalars: make([]float32, len(qScalars))}
+	l := &q{Q: c, build: b, chunk: chunk, slots: make([]int32, max(1, c.Batch/chunk)*chunk)}
 	if err := l.canReach(); err != nil {
 		return nil, err
 	}
@@ -214,24 +213,12 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 		l.rewarded = l.rewarded || r != 0
 	}
 	sums := make(rl.Scalars, len(qScalars)+2)
-	for step := range l.Steps {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	for scalars, err := range l.update.Each(ctx, qScalars, l.minibatches(ctx, x)) {
+		if err != nil {
+			return nil, fmt.Errorf("learner: %w", err)
 		}
-		l.replay.Sample(l.slots, rng.New(l.build.Seed, "replay", uint64(x.Iteration), uint64(step)))
-		if err := l.feed(ctx, x.ExtrinsicWeight); err != nil {
-			return nil, err
-		}
-		if err := l.update.Run(); err != nil {
-			return nil, err
-		}
-		l.update.Read(0, l.scalars)
 		for i, name := range qScalars {
-			v := float64(l.scalars[i])
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("learner: %s became %g in step %d of iteration %d", name, v, step, x.Iteration)
-			}
-			sums[name] += v / float64(l.Steps)
+			sums[name] += float64(scalars[i]) / float64(l.Steps)
 		}
 	}
 	if err := l.moveTargets(x); err != nil {
@@ -242,6 +229,18 @@ func (l *q) Update(ctx context.Context, x *rl.Rollout) (rl.Scalars, error) {
 	own, err := l.own(ctx, x)
 	maps.Copy(sums, own)
 	return sums, err
+}
+
+// minibatches feeds update with a sample of the replay for each gradient step.
+func (l *q) minibatches(ctx context.Context, x *rl.Rollout) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		for step := range l.Steps {
+			l.replay.Sample(l.slots, rng.New(l.build.Seed, "replay", uint64(x.Iteration), uint64(step)))
+			if !yield(l.feed(ctx, x.ExtrinsicWeight)) {
+				return
+			}
+		}
+	}
 }
 
 // BranchesFrom implements ValueBased: what a bonus was when its frame was collected cannot be known later.

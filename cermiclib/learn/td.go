@@ -46,9 +46,9 @@ func (l *q) inputs(hidden int) []nn.Input {
 }
 
 // newUpdate compiles one gradient step: forward, target, loss, gradient, norm clip, Adam, targets following.
-func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Program, error) {
+func (l *q) newUpdate(p policy.Policy, m Mixer) (*nn.Loop, error) {
 	inputs := l.inputs(p.HiddenLen())
-	return nn.NewProgram(l.build, "q", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
+	return nn.NewLoop(l.build, "q", inputs, func(sc *model.Scope, nodes []*Node) []*Node {
 		in := nn.Named(inputs, nodes)
 		online, target := sc.At(onlineScope), sc.At(targetScope)
 		utility, next := l.utilities(online, p, in)

@@ -33,6 +33,7 @@ const profileRuns = 25
 // TimeProfile builds the learner and times the parts of a minibatch step on x. The parts are graphs of their own, each with one part more than the one
 // before, so that differences of their times add up to that of the step.
 func (c MAPPO) TimeProfile(b *nn.Build, p policy.Config, x *rl.Rollout) (s TimeProfile, err error) {
+	b.Backend.Updates = 0 // parts of a single step are timed
 	built, err := c.Build(b, p)
 	if err != nil {
 		return s, err
@@ -45,7 +46,7 @@ func (c MAPPO) TimeProfile(b *nn.Build, p policy.Config, x *rl.Rollout) (s TimeP
 		m.order[i] = int32(i)
 	}
 	m.unfold(m.order[:min(m.batch/m.chunk, len(m.order))], x)
-	programs := []*nn.Program{m.update}
+	programs := []*nn.Loop{m.update}
 	for _, of := range [][]bool{{false, false}, {true, false}, {false, true}} {
 		part, err := m.program("ppo.shares", false, func(sc *model.Scope, in ppoIn) []*Node { return m.gradients(sc, in, of[0], of[1]) })
 		if err != nil {

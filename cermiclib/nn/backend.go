@@ -88,8 +88,9 @@ func resolve(config string) string {
 // Backend is what graphs are compiled for and run on.
 type Backend struct {
 	compute.Backend
-	Label string // "xla:cpu", "xla:cuda", "xla:cuda,tf32" or "go"
-	Note  string // one line for the user when a faster choice exists; else empty
+	Label   string // "xla:cpu", "xla:cuda", "xla:cuda,tf32" or "go"
+	Note    string // one line for the user when a faster choice exists; else empty
+	Updates int    // gradient steps in one launch of a Loop; below 2: one
 }
 
 // Open returns the backend of this process: GOMLX_BACKEND if it is set, else an XLA plugin that is installed (GPU before CPU),
@@ -99,8 +100,8 @@ func Open() (Backend, error) { return opened() }
 // OpenPure opens GoMLX's backend in pure Go whatever else is installed: it compiles in no time, for graphs that need not run.
 func OpenPure() (Backend, error) { return open(goConfig) }
 
-// OpenConfig opens a further backend by GoMLX's configuration string, for tests that compare two.
-func OpenConfig(config string) (Backend, error) { return open(config) }
+// OpenConfig opens a further backend by its short name or GoMLX's configuration string, for tests that compare two.
+func OpenConfig(config string) (Backend, error) { return open(resolve(config)) }
 
 func open(config string) (b Backend, err error) {
 	defer func() {
@@ -123,7 +124,11 @@ func open(config string) (b Backend, err error) {
 	if err != nil {
 		return Backend{}, firstLine(err)
 	}
-	return Backend{Backend: c, Label: label(config)}, nil
+	b = Backend{Backend: c, Label: label(config)}
+	if strings.HasPrefix(b.Label, "xla:"+cuda) {
+		b.Updates = gpuUpdates
+	}
+	return b, nil
 }
 
 // KeptGraphs is the environment variable that says where compiled graphs are kept: a folder, or "off".

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
@@ -18,13 +19,22 @@ type Input struct {
 	Name  string
 	DType dtypes.DType
 	Dims  []int
+	Rows  int // rows of the table that FeedFrom gathers from; 0: no table
 }
 
 // F32 declares a float32 input.
-func F32(name string, dims ...int) Input { return Input{name, dtypes.Float32, dims} }
+func F32(name string, dims ...int) Input { return Input{Name: name, DType: dtypes.Float32, Dims: dims} }
 
 // I32 declares an int32 input.
-func I32(name string, dims ...int) Input { return Input{name, dtypes.Int32, dims} }
+func I32(name string, dims ...int) Input { return Input{Name: name, DType: dtypes.Int32, Dims: dims} }
+
+// From declares that FeedFrom gathers the rows of in from a table of that many rows.
+func (in Input) From(rows int) Input {
+	in.Rows = rows
+	return in
+}
+
+func (in Input) shape() shapes.Shape { return shapes.Make(in.DType, in.Dims...) }
 
 // Named gives the nodes of a graph's inputs by the names that they were declared with.
 func Named(inputs []Input, nodes []*graph.Node) map[string]*graph.Node {
@@ -41,19 +51,24 @@ func Named(inputs []Input, nodes []*graph.Node) map[string]*graph.Node {
 type Program struct {
 	name   string
 	inputs []Input
+	slots  int // steps in one launch of a Loop, which are stacked in fed; else 1
+	slot   int // step whose inputs Feed writes
 	fed    []*tensors.Tensor
 	args   []any
 	exec   *model.Exec
 	out    []*tensors.Tensor
 }
 
+// graphFunc builds a graph: it maps a scope at the store's root and the inputs to the outputs.
+type graphFunc = func(sc *model.Scope, in []*graph.Node) []*graph.Node
+
 // NewProgram compiles fn, which gets a scope at the store's root and the inputs in the declared order and returns the outputs.
 // Variables whose value fn sets are updated by every Run. An error names the graph and what went wrong, shapes included.
-func NewProgram(b *Build, name string, inputs []Input, fn func(sc *model.Scope, in []*graph.Node) []*graph.Node) (*Program, error) {
-	g := &Program{name: name, inputs: inputs}
+func NewProgram(b *Build, name string, inputs []Input, fn graphFunc) (*Program, error) {
+	g := &Program{name: name, inputs: inputs, slots: 1}
 	declared := make([]shapes.Shape, len(inputs))
 	for i, in := range inputs {
-		declared[i] = shapes.Make(in.DType, in.Dims...)
+		declared[i] = in.shape()
 		t, err := tensors.FromShapeForBackend(b.Backend.Backend, 0, declared[i])
 		if err != nil {
 			return nil, fmt.Errorf("nn: graph %s, input %s: %w", name, in.Name, firstLine(err))
@@ -62,26 +77,33 @@ func NewProgram(b *Build, name string, inputs []Input, fn func(sc *model.Scope, 
 		g.args = append(g.args, t)
 	}
 	err := catch(func() error {
-		exec, err := model.NewExec(b.Backend.Backend, b.Store, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
-			stores.Store(in[0].Graph(), b.Store)
-			defer stores.Delete(in[0].Graph())
-			return fn(sc, in)
-		})
-		if err != nil {
-			return err
-		}
-		exec.WithName(name).SetMaxCache(1) // a second shape is a bug: it would compile anew on every call
-		if _, err := exec.Compile(declared...); err != nil {
-			return err
-		}
-		g.exec = exec // only now: GoMLX waits for ever when it closes one whose compilation panicked
-		return nil
+		exec, err := compile(b.Backend.Backend, b.Store, name, declared, fn)
+		g.exec = exec
+		return err
 	})
 	b.programs = append(b.programs, g) // also one that failed: its inputs are to be released
 	if err != nil {
 		return nil, fmt.Errorf("nn: graph %s: %w", name, err)
 	}
 	return g, nil
+}
+
+// compile builds fn for inputs of the declared shapes.
+func compile(backend compute.Backend, store *model.Store, name string, declared []shapes.Shape, fn graphFunc) (
+	*model.Exec, error) {
+	exec, err := model.NewExec(backend, store, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
+		stores.Store(in[0].Graph(), store)
+		defer stores.Delete(in[0].Graph())
+		return fn(sc, in)
+	})
+	if err != nil {
+		return nil, err
+	}
+	exec.WithName(name).SetMaxCache(1) // a second shape is a bug: it would compile anew on every call
+	if _, err := exec.Compile(declared...); err != nil {
+		return nil, err // without exec: GoMLX waits for ever when it closes one whose compilation panicked
+	}
+	return exec, nil
 }
 
 // Close releases what the graph holds on the device; it cannot run any more.
@@ -109,19 +131,22 @@ func catch(f func() error) (err error) {
 }
 
 // Feed lets fill write input i, flat in row-major order; it keeps what it does not overwrite.
-func (g *Program) Feed(i int, fill func(dst []float32)) {
-	tensors.MustMutableFlatData(g.fed[i], fill)
-}
+func (g *Program) Feed(i int, fill func(dst []float32)) { feed(g, i, fill) }
 
 // FeedInt is Feed for an int32 input.
-func (g *Program) FeedInt(i int, fill func(dst []int32)) {
-	tensors.MustMutableFlatData(g.fed[i], fill)
+func (g *Program) FeedInt(i int, fill func(dst []int32)) { feed(g, i, fill) }
+
+func feed[T float32 | int32](g *Program, i int, fill func(dst []T)) {
+	tensors.MustMutableFlatData(g.fed[i], func(all []T) {
+		size := len(all) / g.slots
+		fill(all[g.slot*size : (g.slot+1)*size])
+	})
 }
 
 // FeedRows lets fill write the first count rows of input i of g, and repeats the first of them in the rows left. Zeros
 // there can lie outside what a loss is defined for, such as a scale of 0, and a weight of 0 does not cancel NaN.
 func FeedRows[T float32 | int32](g *Program, i, count int, fill func(row int, dst []T)) {
-	tensors.MustMutableFlatData(g.fed[i], func(dst []T) {
+	feed(g, i, func(dst []T) {
 		width := len(dst) / g.inputs[i].Dims[0]
 		for row := range count {
 			fill(row, dst[row*width:(row+1)*width])

@@ -4,7 +4,6 @@ package policy
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -18,11 +17,10 @@ import (
 // foresight trains a CPM's predictor.
 type foresight struct {
 	*cpm
-	seed    uint64
-	step    *nn.Program
-	frames  []int32 // [T·E] permutation of the frames
-	scalars []float32
-	names   []string
+	seed   uint64
+	step   *nn.Loop
+	frames []int32 // [T·E] permutation of the frames
+	names  []string
 }
 
 // Trainer compiles the predictor's gradient step; path leads to the acting network.
@@ -37,9 +35,8 @@ func (p *cpm) Trainer(b *nn.Build, path ...string) (Training, error) {
 		inputs = append(inputs, nn.F32("mask", p.Minibatch, s.Agents, s.Act.Choices))
 		f.names = append(f.names, "cpm/cross_entropy", "cpm/marginal_entropy")
 	}
-	f.scalars = make([]float32, len(f.names))
 	var err error
-	f.step, err = nn.NewProgram(b, "cpm.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
+	f.step, err = nn.NewLoop(b, "cpm.update", inputs, func(sc *model.Scope, in []*Node) []*Node {
 		acting := sc
 		for _, name := range path {
 			acting = acting.At("%s", name)
@@ -127,44 +124,31 @@ func (f *foresight) train(ctx context.Context, x *rl.Rollout) (rl.Scalars, error
 	if len(f.frames) != x.T*x.E {
 		f.frames = make([]int32, x.T*x.E)
 	}
-	out, steps := rl.Scalars{}, 0.0
-	for epoch := range f.Epochs {
-		rng.New(f.seed, "cpm frames", uint64(x.Iteration), uint64(epoch)).Perm(f.frames)
-		for at := 0; at < len(f.frames); at += f.Minibatch {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			f.feed(x, f.frames[at:min(at+f.Minibatch, len(f.frames))])
-			last := epoch == f.Epochs-1 && at+f.Minibatch >= len(f.frames)
-			f.step.Feed(f.step.Input("tau"), func(dst []float32) {
-				if dst[0] = 0; last {
-					dst[0] = float32(f.share(len(f.frames)))
+	out, _, err := f.step.Means(ctx, f.names, func(yield func(error) bool) {
+		for epoch := range f.Epochs {
+			rng.New(f.seed, "cpm frames", uint64(x.Iteration), uint64(epoch)).Perm(f.frames)
+			for at := 0; at < len(f.frames); at += f.Minibatch {
+				f.feed(x, f.frames[at:min(at+f.Minibatch, len(f.frames))])
+				last := epoch == f.Epochs-1 && at+f.Minibatch >= len(f.frames)
+				f.step.Feed(f.step.Input("tau"), func(dst []float32) {
+					if dst[0] = 0; last {
+						dst[0] = float32(f.share(len(f.frames)))
+					}
+				})
+				if !yield(nil) {
+					return
 				}
-			})
-			if err := f.step.Run(); err != nil {
-				return nil, err
 			}
-			f.step.Read(0, f.scalars)
-			for i, name := range f.names {
-				if v := float64(f.scalars[i]); math.IsNaN(v) || math.IsInf(v, 0) {
-					return nil, fmt.Errorf("policy: %s became %g in epoch %d of iteration %d", name, v, epoch, x.Iteration)
-				}
-				out[name] += float64(f.scalars[i])
-			}
-			steps++
 		}
-	}
-	for name := range out {
-		out[name] /= steps
-	}
-	return out, nil
+	})
+	return out, err
 }
 
 // feed writes frames; rows beyond them are padding of weight 0.
 func (f *foresight) feed(x *rl.Rollout, frames []int32) {
 	n, k := x.N, f.spec.Act.Choices
 	rows := func(input string, write func(dst []float32, frame int)) {
-		nn.FeedRows(f.step, f.step.Input(input), len(frames), func(b int, dst []float32) { write(dst, int(frames[b])) })
+		nn.FeedRows(f.step.Program, f.step.Input(input), len(frames), func(b int, dst []float32) { write(dst, int(frames[b])) })
 	}
 	rows("obs", func(dst []float32, frame int) { x.GatherFrom(dst, frame*n) })
 	rows("hidden", func(dst []float32, frame int) { copy(dst, x.Hidden[frame*len(dst):]) })

@@ -120,7 +120,7 @@ const GPUGroup = "gpu"
 // In says whether a figure is measured when only one group, or "" for all, is asked for.
 func (f Figure) In(only string) bool {
 	if only == GPUGroup {
-		return slices.Contains([]string{"update", "train", "many", "seeds"}, f.group)
+		return slices.Contains([]string{"update", "train", "cermic", "many", "seeds"}, f.group)
 	}
 	return only == "" && f.group != MethodsGroup && f.group != ProductsGroup || f.group == only
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"cermic/cermiclib/explore"
+	"cermic/cermiclib/learn"
+	"cermic/cermiclib/memory"
+	"cermic/cermiclib/nn"
+	"cermic/cermiclib/rl"
+)
+
+// smallDB is tiny with the bonus of DB, whose EMA copies move between the epochs.
+func smallDB(seed uint64) Config {
+	e, c := tiny(seed), explore.DefaultDB()
+	c.Feat, c.Latent, c.Hidden, c.Epochs, c.Minibatch = 8, 4, 8, 2, 300
+	e.Explore = c
+	return e
+}
+
+// smallIPPO is IPPO with CERMIC, whose actors read the memory.
+func smallIPPO(uint64) Config {
+	e := withContext(memory.MLP{Embed: 8, Hidden: 8, Width: 12})
+	l := e.Learner.(learn.MAPPO)
+	l.Critic = learn.OwnCritic
+	e.Learner = l
+	return e
+}
+
+// iterated trains two iterations and returns their scalars and all variables, with moments and EMA copies, by path.
+func iterated(t *testing.T, e Config, backend nn.Backend) (weights map[string]string, scalars []rl.Scalars) {
+	t.Helper()
+	run, err := newTrainer(e, backend, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.close()
+	for range 2 {
+		s, err := run.iterate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		scalars = append(scalars, s)
+	}
+	weights = map[string]string{}
+	for _, v := range nn.Variables(run.groups[0].build.Store, "") {
+		weights[v.Path()] = fmt.Sprint(v.MustValue().Value())
+	}
+	return weights, scalars
+}
+
+// TestOneLaunchOfManyUpdatesEqualsOneAtATime compares every bit of the variables, and the scalars to float32's rounding:
+// XLA may add up a loss for the report in another order. A rollout batch takes 3 or 6 updates, so that its last launch is
+// not full.
+func TestOneLaunchOfManyUpdatesEqualsOneAtATime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiling for XLA takes seconds")
+	}
+	backend, err := nn.OpenConfig("xla:cpu")
+	if err != nil {
+		t.Skip("no XLA plugin is installed")
+	}
+	tests := maps.Clone(kinds)
+	delete(tests, "curriculum") // mappo again
+	delete(tests, "bonus kept") // qmix again
+	tests["mappo db"], tests["ippo cermic"] = smallDB, smallIPPO
+	tests["mappo cermic"] = func(uint64) Config { return remembering() }
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		t.Run(name, func(t *testing.T) {
+			e, looped := tests[name](3), backend
+			looped.Updates = 4
+			if _, ok := e.Learner.(learn.Q); ok {
+				looped.Updates = 2
+			}
+			weights, scalars := iterated(t, e, backend)
+			got, reported := iterated(t, e, looped)
+			near := func(a, b float64) bool { return math.Abs(a-b) <= 3e-7*math.Abs(b) }
+			same := func(a, b rl.Scalars) bool { return maps.EqualFunc(a, b, near) }
+			if !slices.EqualFunc(reported, scalars, same) {
+				t.Errorf("scalars are\n%v, want\n%v", reported, scalars)
+			}
+			if !maps.Equal(got, weights) {
+				t.Errorf("the weights of %v differ", moved(weights, got))
+			}
+		})
+	}
+}
