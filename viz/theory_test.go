@@ -19,7 +19,7 @@ func TestSandwichLooksAsBefore(t *testing.T) {
 
 func TestViolationsLookAsBefore(t *testing.T) {
 	p, err := viz.Violations(theory.Violations{
-		Scale: []float64{0.5, 2, 3, 4}, MinRatio: []float64{1.3, 1.05, 0.96, 0.9}, Violations: []int{0, 0, 55, 55}, FirstVisits: []int{44, 44, 55, 55},
+		Scale: []float64{0.5, 2, 3, 4}, MinRatio: []float64{1.3, 1.05, 0.96, 0.9}, Violations: []float64{0, 0, 55, 55}, FirstVisits: []float64{44, 44, 55, 55},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -28,8 +28,7 @@ func TestViolationsLookAsBefore(t *testing.T) {
 }
 
 func TestLearningLooksAsBefore(t *testing.T) {
-	falling := func(bonus theory.Bonus, zeta, from float64) theory.Learning {
-		c := theory.Learning{Bonus: bonus, Zeta: zeta}
+	falling := func(c theory.Learning, from float64) theory.Learning {
 		sum := 0.0
 		for k := range 60 {
 			sum += from / float64(k+1)
@@ -37,7 +36,7 @@ func TestLearningLooksAsBefore(t *testing.T) {
 		}
 		return c
 	}
-	p, err := viz.Learning([]theory.Learning{falling(theory.UCB, 0.5, 2), falling(theory.UCB, 1, 3), falling(theory.Information, 0.5, 1)})
+	p, err := viz.Learning([]theory.Learning{falling(theory.Learning{Bonus: theory.UCB, Zeta: 0.5}, 2), falling(theory.Learning{Bonus: theory.UCB, Zeta: 1}, 3), falling(theory.Learning{Bonus: theory.Information}, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +77,8 @@ func TestInformationsLookAsBefore(t *testing.T) {
 		}
 		return out
 	}
-	p, err := viz.Informations("Bounds", theory.Informations{Information: x, MainLower: scaled(-0.5), AppendixLower: scaled(0.8), SoundLower: scaled(0.7),
-		MainUpper: scaled(1.6), AppendixUpper: scaled(0.3), ContrastUpper: scaled(1.2)}, 6)
+	p, err := viz.Informations("Bounds", theory.Informations{Information: x,
+		Estimates: [6][]float64{scaled(-0.5), scaled(0.8), scaled(0.7), scaled(1.6), scaled(0.3), scaled(1.2)}}, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
