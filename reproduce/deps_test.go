@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"cermiclib/nn", "cermiclib/results"},
 	{"cermiclib/policy", "cermiclib/memory", "cermiclib/results/export"},
 	{"cermiclib/learn", "cermiclib/explore"},
-	{"cermiclib/cermic", "cermiclib/stream"},
+	{"cermiclib/cermic"},
 	{"cermiclib/experiment"},
 	{"cermiclib/libtest"},
 	{"viz"},

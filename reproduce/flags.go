@@ -50,7 +50,7 @@ func parse(name string, out io.Writer, args []string, want int, declare func(*fl
 		} else if err != nil {
 			return nil, flagError(name, set, err)
 		}
-		if args = set.Args(); len(args) > 0 { // flags may follow an argument: table sota -format csv
+		if args = set.Args(); len(args) > 0 { // flags may follow an argument: table sota -format latex
 			others, err := assign(name, set, args[:1]) // at its place, so that what comes later counts
 			if err != nil {
 				return nil, err

@@ -24,13 +24,12 @@ import (
 var formats = map[string]func(viz.ScoreTable) string{
 	"text":     func(g viz.ScoreTable) string { return g.Text(width()) },
 	"markdown": viz.ScoreTable.Markdown,
-	"csv":      viz.ScoreTable.CSV,
 	"latex":    viz.ScoreTable.LaTeX,
 	"html":     viz.ScoreTable.HTML,
 }
 
 // formatNames in the order of the help text.
-var formatNames = []string{"text", "markdown", "csv", "latex", "html"}
+var formatNames = []string{"text", "markdown", "latex", "html"}
 
 // runTable prints a table of the paper with the published numbers beside ours.
 func runTable(_ context.Context, out io.Writer, args []string) error {

@@ -81,8 +81,8 @@ func TestFiguresOfAnyNumbers(t *testing.T) {
 			return Curves(f, Line("mappo", []float64{0, 1}, []float64{-1, 1}))
 		},
 		"bars": func(low, high float64) (*plot.Plot, error) {
-			b := Bar{Label: "mappo", Value: low, Low: math.NaN(), High: high, Published: math.NaN()}
-			b.Seeds, b.Noisy = []float64{low, high}, true
+			b := Bar{Label: "mappo", Value: low, Low: math.NaN(), High: high}
+			b.Seeds = []float64{low, high}
 			return Bars(Figure{}, Group{Bars: []Bar{b}})
 		},
 		"forest": func(low, high float64) (*plot.Plot, error) {

@@ -14,16 +14,16 @@ import (
 
 var none = math.NaN()
 
-func bar(label string, value, low, high, published float64) viz.Bar {
-	return viz.Bar{Label: label, Value: value, Low: low, High: high, Published: published}
+func bar(label string, value, low, high float64) viz.Bar {
+	return viz.Bar{Label: label, Value: value, Low: low, High: high}
 }
 
 func TestBarsLookAsBefore(t *testing.T) {
 	p, err := viz.Bars(viz.Figure{Title: "Two tasks", Y: "mean episode return"},
 		viz.Group{Label: "vmas/balance", Bars: []viz.Bar{
-			bar("qmix", 14, 12, 17, 15.2), bar("mappo", 22, 20, 24, 19), bar("mappo-cermic", 31, 27, 33, 30)}},
+			bar("qmix", 14, 12, 17), bar("mappo", 22, 20, 24), bar("mappo-cermic", 31, 27, 33)}},
 		viz.Group{Label: "vmas/wheel", Bars: []viz.Bar{
-			bar("qmix", -4, -5, -3, none), bar("mappo", -2.5, -3, -2, none), bar("mappo-cermic", none, none, none, 3)}})
+			bar("qmix", -4, -5, -3), bar("mappo", -2.5, -3, -2), bar("mappo-cermic", none, none, none)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestBarsLookAsBefore(t *testing.T) {
 
 func TestOneGroupOfBarsLooksAsBefore(t *testing.T) {
 	p, err := viz.Bars(viz.Figure{Title: "Coverage level", Y: "mean episode return"}, viz.Group{Bars: []viz.Bar{
-		bar("α = 0.05", 14, 12, 17, none), bar("α = 0.1", 22, 20, 24, none), bar("α = 0.2", 25, 21, 26, none)}})
+		bar("α = 0.05", 14, 12, 17), bar("α = 0.1", 22, 20, 24), bar("α = 0.2", 25, 21, 26)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,24 +80,24 @@ func TestPanelsLookAsBefore(t *testing.T) {
 // An empty place would read as a score of 0.
 func TestBarsSayWhatWasNotRun(t *testing.T) {
 	p, err := viz.Bars(viz.Figure{Title: "Two of four", X: "parts in which the reward is paid", Y: "score"}, viz.Group{Bars: []viz.Bar{
-		bar("1", none, none, none, none), bar("2", 22, 20, 24, none), bar("4", none, none, none, none), bar("dense", 31, none, none, none)}})
+		bar("1", none, none, none), bar("2", 22, 20, 24), bar("4", none, none, none), bar("dense", 31, none, none)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkImage(t, "missing", viz.Image(p, viz.Width, viz.Height))
 }
 
-func TestSeedsAndNoiseOfBarsLookAsBefore(t *testing.T) {
-	seeds := func(label string, noisy bool, values ...float64) viz.Bar {
-		b := bar(label, 0, none, none, none)
+func TestSeedsOfBarsLookAsBefore(t *testing.T) {
+	seeds := func(label string, values ...float64) viz.Bar {
+		b := bar(label, 0, none, none)
 		for _, v := range values {
 			b.Value += v / float64(len(values))
 		}
-		b.Method, b.Seeds, b.Noisy = "mappo-cermic", values, noisy
+		b.Method, b.Seeds = "mappo-cermic", values
 		return b
 	}
 	p, err := viz.Bars(viz.Figure{Title: "One method", X: "parts in which the reward is paid", Y: "score"}, viz.Group{Bars: []viz.Bar{
-		seeds("1", false, -3, -4, -7), seeds("4", false, 1, 1.5, 0.2), seeds("noise", true, 2, 3, 4, 6)}})
+		seeds("1", -3, -4, -7), seeds("4", 1, 1.5, 0.2), seeds("noise", 2, 3, 4, 6)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,6 @@ import (
 // Figure says what stands around the data of a plot.
 type Figure struct {
 	Title, X, Y string  // X and Y name the axes, with units
-	PerSeed     bool    // one thin line a seed in the place of mean and interval
 	Note        string  // small, under the plot: what bands or whiskers are; empty: as reckoned from the data
 	Unlabelled  bool    // no names at the ends of the lines: for panels that share a legend
 	Low, High   float64 // limits of the vertical axis; High ≤ Low: as the data need
@@ -44,11 +43,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 			return nil, err
 		}
 		style := looks(s)
-		draw := drawMean
-		if f.PerSeed {
-			draw = drawSeeds
-		}
-		end, err := draw(p, s, style)
+		end, err := drawMean(p, s, style)
 		if err != nil {
 			return nil, fmt.Errorf("series %q: %w", s.Label, err)
 		}
@@ -67,7 +62,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	if f.High > f.Low && !constant(f.Low, f.High) {
 		p.Y.Min, p.Y.Max = f.Low, f.High
 	}
-	if f.Note == "" && !f.PerSeed {
+	if f.Note == "" {
 		f.Note = bandNote(series)
 	}
 	setNote(p, f.Note)
@@ -226,29 +221,6 @@ func (b branches) Plot(c draw.Canvas, p *plot.Plot) {
 	circle := ring(vg.Point{X: tx(b.at.X), Y: ty(b.at.Y)}, 2.6)
 	c.FillPolygon(paper, circle)
 	c.StrokeLines(draw.LineStyle{Color: b.color, Width: vg.Points(1.3)}, append(circle, circle[0], circle[1]))
-}
-
-// drawSeeds adds one thin line a seed and returns the mean of their last values.
-func drawSeeds(p *plot.Plot, s Series, style Style) (end float64, err error) {
-	var last []float64
-	look := style.Line()
-	look.Width, look.Color = style.Width*0.55, fade(style.Color, 0xc0)
-	for _, y := range s.Y {
-		var line plotter.XYs
-		for j, v := range y {
-			if !math.IsNaN(v) {
-				line = append(line, plotter.XY{X: s.X[j], Y: v})
-			}
-		}
-		if len(line) == 0 {
-			continue
-		}
-		last = append(last, line[len(line)-1].Y)
-		if err := addLine(p, line, look); err != nil {
-			return 0, err
-		}
-	}
-	return mean(last), nil
 }
 
 // addLine adds a line, or a dot where there is only one point to see.

@@ -50,15 +50,6 @@ func TestCurvesLookAsBefore(t *testing.T) {
 	checkImage(t, "curves", viz.Image(p, viz.Width, viz.Height))
 }
 
-func TestSeedsLookAsBefore(t *testing.T) {
-	p, err := viz.Curves(viz.Figure{Title: "Every seed by itself", X: "frames", Y: "intrinsic reward", PerSeed: true},
-		rising("alpha=0.1", 20, 1e5, 3), rising("alpha=0.5", 30, 2e5, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "seeds", viz.Image(p, viz.Width, viz.Height))
-}
-
 // An empty frame must not look like a result: no numbers on its axes, and a word where lines would be.
 func TestCurvesOfNothingSayThatThereIsNothing(t *testing.T) {
 	p, err := viz.Curves(viz.Figure{Title: "nobody has trained", X: "frames", Y: "return"}, viz.Series{Label: "mappo"})

@@ -25,8 +25,8 @@ func ExampleCurves() {
 // A single group has its names on the axis.
 func ExampleBars() {
 	p, err := viz.Bars(viz.Figure{Title: "Memory", Y: "mean episode return"}, viz.Group{Bars: []viz.Bar{
-		{Label: "graph", Value: 31, Low: 27, High: 33, Published: none},
-		{Label: "GRU", Value: 26, Low: 24, High: 29, Published: none},
+		{Label: "graph", Value: 31, Low: 27, High: 33},
+		{Label: "GRU", Value: 26, Low: 24, High: 29},
 	}})
 	if err != nil {
 		log.Fatal(err)

@@ -37,7 +37,7 @@ func figuresNamed(t *testing.T, s string) map[string]*plot.Plot {
 	}
 	var bars []Bar
 	for i := range 9 {
-		bars = append(bars, Bar{Label: fmt.Sprint(s, i), Value: 1, Low: 0.5, High: 1.5, Published: math.NaN()})
+		bars = append(bars, Bar{Label: fmt.Sprint(s, i), Value: 1, Low: 0.5, High: 1.5})
 	}
 	p, err := Curves(f, Line(s, []float64{0, 1}, []float64{0, 1}), Line(s+" again", []float64{0, 1}, []float64{0, 2}))
 	add("curves", p, err)

@@ -87,7 +87,7 @@ func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]v
 
 // meanBar is the mean of seeds with its bootstrap 95 % interval, empty without any.
 func meanBar(label string, seeds []float64, r *rng.Rand) viz.Bar {
-	bar := viz.Bar{Label: label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN(), Seeds: seeds}
+	bar := viz.Bar{Label: label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Seeds: seeds}
 	if len(seeds) > 0 {
 		i := stats.Bootstrap([][]float64{seeds}, stats.Mean, 2000, r)
 		bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High

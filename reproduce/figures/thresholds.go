@@ -111,7 +111,7 @@ func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
 		bars := make([]viz.Group, len(t.parts))
 		for k, parts := range t.parts {
 			bars[k].Label = fmt.Sprint(parts)
-			bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: string(scripted.Random), Value: random[i][k], Low: math.NaN(), High: math.NaN(), Published: math.NaN()})
+			bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: string(scripted.Random), Value: random[i][k], Low: math.NaN(), High: math.NaN()})
 			for m, method := range t.methods {
 				bars[k].Bars = append(bars[k].Bars, meanBar(method, earned(gs[m*len(t.parts)+k].Runs), rng.New(0, "figures/thresholds")))
 			}

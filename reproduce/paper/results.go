@@ -30,7 +30,7 @@ type Source interface {
 // what a reader must know of the runs: budget, presets, reward, and where they depart from the paper's settings.
 func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 	runs := asked{src: src}
-	g := viz.ScoreTable{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns, Budget: src.Budget()}
+	g := viz.ScoreTable{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns}
 	var shown []results.Group
 	for _, row := range t.Rows {
 		out := viz.Row{Group: row.Group, Head: row.Head}
@@ -125,7 +125,6 @@ func (c Cell) measure(runs *asked) viz.Cell {
 	own := runs.of(c.Trial).Runs
 	out.Ours, out.Low, out.High = interval.Value, interval.Low, interval.High
 	out.Seeds, out.Frames = len(x), own[0].Frames
-	out.Departures = departures(own)
 	if steps, first := firstScores(c.Trial, runs.of(c.Trial)); c.Minus == nil && steps > 0 {
 		out.FirstSteps, out.First = steps, math.NaN()
 		if len(first) == len(own) {
