@@ -77,7 +77,7 @@ func TestFiguresOfAnyNumbers(t *testing.T) {
 			return Curves(Figure{}, Series{Label: "mappo", X: []float64{0, 1}, Y: seeds})
 		},
 		"curves within limits": func(low, high float64) (*plot.Plot, error) {
-			f := Figure{Low: low, High: high, Marks: []Mark{{From: low}, {From: low, To: high}}}
+			f := Figure{Low: low, High: high, Marks: []mark{{From: low}, {From: low, To: high}}}
 			return Curves(f, Line("mappo", []float64{0, 1}, []float64{-1, 1}))
 		},
 		"bars": func(low, high float64) (*plot.Plot, error) {
@@ -89,7 +89,7 @@ func TestFiguresOfAnyNumbers(t *testing.T) {
 			return Forest(Figure{}, Bar{Label: "mappo", Value: low, Low: low, High: high})
 		},
 		"scatter": func(low, high float64) (*plot.Plot, error) {
-			return Scatter(Figure{}, Cloud{Label: "mappo", Points: [][2]float64{{low, high}, {high, low}}})
+			return scatter(Figure{}, cloud{Label: "mappo", Points: [][2]float64{{low, high}, {high, low}}})
 		},
 	} {
 		for _, r := range ranges {

@@ -25,7 +25,7 @@ type Figure struct {
 	Note        string  // small, under the plot: what bands or whiskers are; empty: as reckoned from the data
 	Unlabelled  bool    // no names at the ends of the lines: for panels that share a legend
 	Low, High   float64 // limits of the vertical axis; High ≤ Low: as the data need
-	Marks       []Mark  // on the horizontal axis
+	Marks       []mark  // on the horizontal axis
 }
 
 // Curves draws one line a series with its name at its end. A line is the mean over seeds. Up to five seeds are dots beside it, or thin lines

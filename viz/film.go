@@ -20,6 +20,32 @@ import (
 	"cermic/envs"
 )
 
+// sheet lays pictures of one size out in rows, each with a caption below it.
+type sheet struct {
+	columns       int
+	width, height vg.Length // of a picture
+	foot          vg.Length // height of the room for a caption
+	drop          vg.Length // from a picture to its caption, which is aligned vertically like that
+	align         text.YAlignment
+}
+
+func (s sheet) draw(frames int, caption func(k int) string, picture func(k int) image.Image) image.Image {
+	const gap, margin = 8, 6
+	rows := (frames + s.columns - 1) / s.columns
+	total, tall := (s.width+gap)*vg.Length(s.columns)-gap, (s.height+s.foot)*vg.Length(rows)
+	img := vgimg.NewWith(vgimg.UseWH(total+2*margin, tall+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+	c := vgdraw.New(img)
+	style := typeface(9, false)
+	style.YAlign = s.align
+	for k := range frames {
+		left, top := margin+vg.Length(k%s.columns)*(s.width+gap), margin+vg.Length(k/s.columns)*(s.height+s.foot)
+		one := picture(k)
+		draw.Draw(img.Image(), one.Bounds().Add(image.Pt(pixels(left), pixels(top))), one, image.Point{}, draw.Src)
+		c.FillText(style, vg.Point{X: left + s.width/2, Y: tall + 2*margin - top - s.height - s.drop}, caption(k))
+	}
+	return img.Image()
+}
+
 // Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step and the
 // ways that agents and objects came. scenes holds one a step, the reset first. Wide scenes stand in several rows.
 func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
@@ -31,29 +57,14 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 		return nil, fmt.Errorf("strip of %d frames, want at least 1", frames)
 	}
 	frames = min(frames, len(scenes))
-	const gap, foot, margin = 8, 16, 6
-	columns := view.columns(frames)
-	rows := (frames + columns - 1) / columns
-	side := max(7.6*vg.Inch/vg.Length(columns)-gap, 1.3*vg.Inch)
-	width, height := view.size(min(side, 4*vg.Inch))
-	total, tall := (width+gap)*vg.Length(columns)-gap, (height+foot)*vg.Length(rows)
-	img := vgimg.NewWith(vgimg.UseWH(total+2*margin, tall+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
-	out := img.Image()
-	c := vgdraw.New(img)
-	for k := range frames {
-		step := 0
-		if frames > 1 {
-			step = int(math.Round(float64(k*(len(scenes)-1)) / float64(frames-1)))
-		}
-		left, top := margin+vg.Length(k%columns)*(width+gap), margin+vg.Length(k/columns)*(height+foot)
-		scene, _ := rendering(scenes[step], trailsOf(scenes[:step+1]), width, height, dpi)
-		at := image.Pt(pixels(left), pixels(top))
-		draw.Draw(out, scene.Bounds().Add(at), scene, image.Point{}, draw.Src)
-		style := typeface(9, false)
-		style.YAlign = text.YTop
-		c.FillText(style, vg.Point{X: left + width/2, Y: tall + margin - top - height + 4}, fmt.Sprintf("t = %d", step))
-	}
-	return out, nil
+	s := sheet{columns: view.columns(frames), foot: 16, drop: 2, align: text.YTop}
+	side := max(7.6*vg.Inch/vg.Length(s.columns)-8, 1.3*vg.Inch)
+	s.width, s.height = view.size(min(side, 4*vg.Inch))
+	step := func(k int) int { return int(math.Round(float64(k*(len(scenes)-1)) / float64(max(frames-1, 1)))) }
+	return s.draw(frames, func(k int) string { return fmt.Sprintf("t = %d", step(k)) }, func(k int) image.Image {
+		m, _ := rendering(scenes[step(k)], trailsOf(scenes[:step(k)+1]), s.width, s.height, dpi)
+		return m
+	}), nil
 }
 
 // Still draws scene t of an episode as large as Animate does.

@@ -70,12 +70,7 @@ func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 func stride(in *results.Trace) int { return (in.Steps*in.Agents + 299) / 300 }
 
 // thinned are the rows [T·N] of the steps that are drawn.
-func thinned(in *results.Trace, rows [][]float64) (out [][]float64) {
-	for t := 0; t < in.Steps; t += stride(in) {
-		out = append(out, rows[t*in.Agents:(t+1)*in.Agents]...)
-	}
-	return out
-}
+func thinned(in *results.Trace, rows [][]float64) [][]float64 { return every(in, rows, stride(in)) }
 
 // pathRow draws a panel an episode and one of x_t, from points in the order of mapped, on common axes.
 func pathRow(episodes []*results.Trace, points [][2]float64, suffix string, f Figure) ([]*plot.Plot, error) {
@@ -116,8 +111,8 @@ func pathPanel(in *results.Trace, path, over [][2]float64, title string, f Figur
 	if over != nil {
 		clouds = append(clouds, byAgent(in, over)...)
 	}
-	f.Title, f.Unlabelled = title, true
-	return Scatter(f, clouds...)
+	f.Title = title
+	return scatter(f, clouds...)
 }
 
 // shareAxes gives all plots the limits that hold the points of each.

@@ -48,7 +48,7 @@ func sideBySide(all ...drawn) (Panels, error) {
 // Sandwich draws Theorem 1 over x: r^i between its bounds, and where it leaves them.
 func Sandwich(s theory.Sandwich) (*plot.Plot, error) {
 	root := theory.Root()
-	f := Figure{Title: "Theorem 1", X: "x, uncertainty of the visit", Y: "√nats", Marks: []Mark{{From: root, Label: fmt.Sprintf("x* = %.2f", root)}}}
+	f := Figure{Title: "Theorem 1", X: "x, uncertainty of the visit", Y: "√nats", Marks: []mark{{From: root, Label: fmt.Sprintf("x* = %.2f", root)}}}
 	upper := Line("√2·ρ·r^ucb", s.X, s.Upper)
 	upper.Low, upper.High = s.Lower, s.Upper
 	return Curves(f, upper, Line("r^i", s.X, s.Reward), Line("ρ·r^ucb", s.X, s.Lower))
@@ -59,9 +59,9 @@ func Violations(v theory.Violations) (Panels, error) {
 	root := theory.Root()
 	const x = "‖η‖²/λ"
 	return sideBySide(
-		drawn{Figure{Title: "smallest r^i/(ρ·r^ucb)", X: x, Marks: []Mark{{From: root, Label: fmt.Sprintf("%.2f", root)}}},
+		drawn{Figure{Title: "smallest r^i/(ρ·r^ucb)", X: x, Marks: []mark{{From: root, Label: fmt.Sprintf("%.2f", root)}}},
 			[]Series{Line("observed", v.Scale, v.MinRatio), reference("permitted", v.Scale, slices.Repeat([]float64{1}, len(v.Scale)))}},
-		drawn{Figure{Title: "violations", X: x, Marks: []Mark{{From: root}}},
+		drawn{Figure{Title: "violations", X: x, Marks: []mark{{From: root}}},
 			[]Series{Line("observed", v.Scale, v.Violations), reference("first visits", v.Scale, v.FirstVisits)}})
 }
 
@@ -112,9 +112,9 @@ func Surprise(all ...theory.Surprises) (*plot.Plot, error) {
 func WorstCase(w theory.Worst, m theory.Multipliers, eps float64) (Panels, error) {
 	beta := w.Set.Multiplier(eps)
 	return sideBySide(
-		drawn{Figure{Title: "least P(Ψ ≤ μ + b·√Σ)", X: "b", High: 1, Marks: []Mark{{From: beta, Label: fmt.Sprintf("β(%g) = %.2f", eps, beta)}}},
+		drawn{Figure{Title: "least P(Ψ ≤ μ + b·√Σ)", X: "b", High: 1, Marks: []mark{{From: beta, Label: fmt.Sprintf("β(%g) = %.2f", eps, beta)}}},
 			[]Series{reference("", w.B, w.Search), Line("worst case", w.B, w.Closed)}},
-		drawn{Figure{Title: "multiplier over the chance level", X: "ε", Marks: []Mark{{From: m.Set.Gamma1 / m.Set.Gamma2, Label: "γ₁/γ₂"}}},
+		drawn{Figure{Title: "multiplier over the chance level", X: "ε", Marks: []mark{{From: m.Set.Gamma1 / m.Set.Gamma2, Label: "γ₁/γ₂"}}},
 			[]Series{Line("β", m.Epsilon, m.Beta), Line("Gaussian", m.Epsilon, m.Enough)}})
 }
 
