@@ -71,7 +71,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 
 // looksOf says how each of the series of a figure is drawn. References come in their order.
 func looksOf(series []Series) func(Series) Style {
-	names, references := make([]name, len(series)), 0
+	names, references := make([]lineName, len(series)), 0
 	for i, s := range series {
 		if !s.Reference {
 			names[i] = s.name()

@@ -92,21 +92,6 @@ const Missing = "–"
 // number writes v with the cell's digits and a real minus sign.
 func (c Cell) number(v float64) string { return Fixed(v, c.Decimals) }
 
-// Fixed writes a number with this many digits after the point and a real minus sign; NaN is Missing, and a number beyond 1e15 short.
-func Fixed(v float64, decimals int) string {
-	switch {
-	case math.IsNaN(v):
-		return Missing
-	case math.Abs(v) >= 1e15:
-		return Short(v)
-	}
-	s := strconv.FormatFloat(v, 'f', decimals, 64)
-	if strings.Trim(s, "-0.") == "" {
-		s = strings.TrimPrefix(s, "-")
-	}
-	return strings.Replace(s, "-", "−", 1)
-}
-
 // ours is the mean.
 func (c Cell) ours() string {
 	if c.Seeds == 0 {

@@ -36,7 +36,7 @@ func (s Series) WithMemory(method, kind string) Series {
 }
 
 // name is how the series is called.
-func (s Series) name() name { return name{s.Label, s.Method, s.cues} }
+func (s Series) name() lineName { return lineName{s.Label, s.Method, s.cues} }
 
 // check reports what would draw nonsense.
 func (s Series) check() error {

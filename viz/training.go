@@ -29,7 +29,7 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 	gs = slices.DeleteFunc(slices.Clone(gs), func(g results.Group) bool { return g.Label == "" })
 	// A setting keeps its colour when another comes to the front.
 	slices.SortStableFunc(gs, func(a, b results.Group) int { return cmp.Compare(a.Label, b.Label) })
-	names := make([]name, len(gs))
+	names := make([]lineName, len(gs))
 	for k, g := range gs {
 		names[k] = groupName(g)
 	}
@@ -71,8 +71,8 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 }
 
 // groupName is how a group of runs is called and drawn.
-func groupName(g results.Group) name {
-	n := name{label: g.Label, method: g.Method}
+func groupName(g results.Group) lineName {
+	n := lineName{label: g.Label, method: g.Method}
 	if len(g.Runs) > 0 {
 		n.cues = cuesOf(g.Runs[0].Experiment)
 	}
