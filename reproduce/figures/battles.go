@@ -126,9 +126,9 @@ type publishedRuns struct {
 	LastWin []float64 `json:"mean_win_last_million_per_run"`
 }
 
-// PublishedBattles are SMACv2's own curves in the real game up to so many frames, drawn as references; the band is the standard
+// publishedCurves are SMACv2's own curves in the real game up to so many frames, drawn as references; the band is the standard
 // deviation over runs.
-func PublishedBattles(task string, frames float64) ([]viz.Series, error) {
+func publishedCurves(task string, frames float64) ([]viz.Series, error) {
 	all, _, err := readBattles(task)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 	for _, task := range Battles {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
 		count += len(own)
-		published, err := PublishedBattles(task, frames)
+		published, err := publishedCurves(task, frames)
 		if err != nil {
 			return viz.Panels{}, "", err
 		}

@@ -32,7 +32,7 @@ func TestPublishedBattlesEndAsTheirAuthorsReport(t *testing.T) {
 				t.Errorf("%s %s: %.4f of %d runs, want %.2f", task, learner, got, r.Runs, wins)
 			}
 		}
-		series, err := PublishedBattles(task, 2e6)
+		series, err := publishedCurves(task, 2e6)
 		if err != nil || len(series) != 3 {
 			t.Fatalf("%d series, %v", len(series), err)
 		}
@@ -42,7 +42,7 @@ func TestPublishedBattlesEndAsTheirAuthorsReport(t *testing.T) {
 			}
 		}
 	}
-	if _, err := PublishedBattles("smac/terran_5_vs_5", 1); err == nil || !strings.Contains(err.Error(), "smac/") {
+	if _, err := publishedCurves("smac/terran_5_vs_5", 1); err == nil || !strings.Contains(err.Error(), "smac/") {
 		t.Errorf("error %v, want one with near names", err)
 	}
 }

@@ -157,13 +157,13 @@ func (t *Teams) Differences(st *results.Store) (viz.Table, error) {
 		return viz.Table{}, err
 	}
 	for k, n := range t.sizes {
-		for m := 1; m < len(t.methods); m++ {
-			own := all[m][k]
-			if paper.NeverRewarded(gs[k], gs[m*len(t.sizes)+k]) {
-				own = nil
+		here := make([][]float64, len(t.methods))
+		for m := range here {
+			if m == 0 || !paper.NeverRewarded(gs[k], gs[m*len(t.sizes)+k]) {
+				here[m] = all[m][k]
 			}
-			d.Add(own, all[0][k], fmt.Sprint(n), paper.DisplayName(t.methods[m]))
 		}
+		d.AddEach(here, displayNames(t.methods), fmt.Sprint(n))
 	}
 	return d.Table(), nil
 }

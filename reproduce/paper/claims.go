@@ -170,7 +170,7 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 			pro++
 		case f.matters() && f.Estimate.Value < f.Null:
 			contra++
-		case f.Significant():
+		case f.significant():
 			slight++
 		}
 	}

@@ -29,9 +29,9 @@ func NewDifferences(title, of string, heads ...string) *Differences {
 			"The last column: so many seeds of each method would make an uncorrected difference significant at 5 % four times in five, if it and the standard deviations are as measured; on few seeds a rough guide."}}}
 }
 
-// Add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested has no row,
+// add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested has no row,
 // but belongs to the method's family.
-func (d *Differences) Add(own, base []float64, names ...string) {
+func (d *Differences) add(own, base []float64, names ...string) {
 	method := names[len(names)-1]
 	difference, p := stats.Contrast([][]float64{own, base}, []float64{1, -1})
 	if math.IsNaN(p) {
@@ -45,7 +45,7 @@ func (d *Differences) Add(own, base []float64, names ...string) {
 // AddEach adds each method but the first beside it: values are one list of seeds a method, and before the names of methods stands where that is.
 func (d *Differences) AddEach(values [][]float64, methods []string, where ...string) {
 	for m := 1; m < len(values); m++ {
-		d.Add(values[m], values[0], append(slices.Clone(where), methods[m])...)
+		d.add(values[m], values[0], append(slices.Clone(where), methods[m])...)
 	}
 }
 
@@ -101,7 +101,7 @@ func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
 				if k := slices.IndexFunc(found, func(f Finding) bool { return f.On == test.on && f.Untested == "" }); k >= 0 {
 					pair = found[k].groups
 				}
-				d.Add(pair[0], pair[1], test.on, test.of)
+				d.add(pair[0], pair[1], test.on, test.of)
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func TestAnEffectCountsBeyondDifferencesThatDoNotMatter(t *testing.T) {
 	} {
 		src := scaled{onTasks(map[string][2]float64{"vmas/balance": {0, c.effect}})}
 		found, err := findings(against(suite(VMAS)[5:6], "mappo-cermic", "mappo"), src)
-		if err != nil || len(found) != 1 || !found[0].Significant() {
+		if err != nil || len(found) != 1 || !found[0].significant() {
 			t.Fatalf("%v, %v", found, err)
 		}
 		if state, why := every.decide(found, 1); state != c.state || !strings.Contains(found[0].String(), c.says) {

@@ -203,17 +203,17 @@ const balanceAgents = 4
 // ablationRows are the rows of Table 3 in its order. Three of them are MAPPO-CERMIC as it is, which has the graph memory, and share
 // one trial.
 var ablationRows = []struct {
-	group, head, inFile, key string
-	set                      []string
+	group, head, inFile string
+	set                 []string
 }{
-	{"Loss ablations (α = 0.2)", "w/o L_explore", "loss_ablation_alpha_0.2", "w/o L_explore", []string{"explore.alpha=0"}},
-	{"Loss ablations (α = 0.2)", "w/o L_exploit", "loss_ablation_alpha_0.2", "w/o L_exploit", []string{"explore.exploit=false"}},
-	{"Loss ablations (α = 0.2)", "MAPPO-CERMIC", "loss_ablation_alpha_0.2", "MAPPO-CERMIC", nil},
-	{"Coverage level α", "1.0", "coverage_level_alpha", "1.0", []string{"explore.alpha=1"}},
-	{"Coverage level α", "0.5", "coverage_level_alpha", "0.5", []string{"explore.alpha=0.5"}},
-	{"Coverage level α", "0.2", "coverage_level_alpha", "0.2", nil},
-	{"Memory type (α = 0.2)", "GRU", "memory_type_alpha_0.2", "GRU", []string{"explore.memory=gru"}},
-	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", "Graph", nil},
+	{"Loss ablations (α = 0.2)", "w/o L_explore", "loss_ablation_alpha_0.2", []string{"explore.alpha=0"}},
+	{"Loss ablations (α = 0.2)", "w/o L_exploit", "loss_ablation_alpha_0.2", []string{"explore.exploit=false"}},
+	{"Loss ablations (α = 0.2)", "MAPPO-CERMIC", "loss_ablation_alpha_0.2", nil},
+	{"Coverage level α", "1.0", "coverage_level_alpha", []string{"explore.alpha=1"}},
+	{"Coverage level α", "0.5", "coverage_level_alpha", []string{"explore.alpha=0.5"}},
+	{"Coverage level α", "0.2", "coverage_level_alpha", nil},
+	{"Memory type (α = 0.2)", "GRU", "memory_type_alpha_0.2", []string{"explore.memory=gru"}},
+	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", nil},
 }
 
 func ablation() *Benchmark {
@@ -229,7 +229,7 @@ func ablation() *Benchmark {
 	for _, r := range ablationRows {
 		row := Row{Group: r.group, Head: r.head}
 		for _, task := range columns {
-			published := data.Ablation.Groups[r.inFile][r.key][task.Name]
+			published := data.Ablation.Groups[r.inFile][r.head][task.Name]
 			row.Cells = append(row.Cells, Cell{
 				Value: published.Mean, Spread: published.PM, HasSpread: true, Decimals: task.Decimals,
 				Trial: Trial{Task: task.ID, Method: method.ID, Set: r.set},
