@@ -28,9 +28,10 @@ type Figure struct {
 	Marks       []mark  // on the horizontal axis
 }
 
-// Curves draws one line a series with its name at its end. A line is the mean over seeds. Up to five seeds are dots beside it, or thin lines
-// where there are many points; of more the band is the bootstrap 95 % interval of the mean. Both are drawn where every seed has a value. References are
-// thin, dotted and beneath the others. Series without a value are left out, so that a live plot may begin empty; it then says so.
+// Curves draws one line a series with its name at its end. A line is the mean over seeds. Up to five seeds are dots
+// beside it, or thin lines where there are many points; of more the band is the bootstrap 95 % interval of the mean.
+// Both are drawn where every seed has a value. References are thin, dotted and beneath the others. Series without a
+// value are left out, so that a live plot may begin empty; it then says so.
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	p := newPlot(f)
 	p.Add(marks(f.Marks))
@@ -93,7 +94,8 @@ func looksOf(series []Series) func(Series) Style {
 	}
 }
 
-// theirs is the label of a reference: that of others' runs of a method of the paper has its printed name, "BenchMARL MAPPO".
+// theirs is the label of a reference: that of others' runs of a method of the paper has its printed name, "BenchMARL
+// MAPPO".
 func theirs(label string) string {
 	others, method, two := strings.Cut(label, " ")
 	if s, ok := methods[method]; two && ok {

@@ -46,8 +46,8 @@ func (s sheet) draw(frames int, caption func(k int) string, picture func(k int) 
 	return img.Image()
 }
 
-// Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step and the
-// ways that agents and objects came. scenes holds one a step, the reset first. Wide scenes stand in several rows.
+// Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step and
+// the ways that agents and objects came. scenes holds one a step, the reset first. Wide scenes stand in several rows.
 func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 	view, scenes, err := viewOf(scenes)
 	if err != nil {
@@ -93,8 +93,8 @@ func (v view) columns(frames int) int {
 func pixels(l vg.Length) int { return int(math.Round(float64(l) / 72 * dpi)) }
 
 // Animate plays scenes, one a step, as an endless film with the step and a bar that shows how far it is. The last frame
-// stands for a second. A longer episode than 120 steps is shown in every second, third, … step, so that a notebook stays
-// small.
+// stands for a second. A longer episode than 120 steps is shown in every second, third, … step, so that a notebook
+// stays small.
 func Animate(scenes []envs.Scene, stepsPerSecond float64) (*gif.GIF, error) {
 	return animate(scenes, stepsPerSecond, format{120, filmSide, filmDPI, 255})
 }
@@ -168,8 +168,8 @@ func layered(s envs.Scene, width, height vg.Length, resolution int, under func(p
 	return img.Image(), drawScene(vgdraw.New(img), s, under)
 }
 
-// project draws a mosaic of s into m, which shows all of s. Every pixel takes the colour of the one of the mosaic that it
-// lies in: blurred ones would show what no agent sees, and have too many colours for a film.
+// project draws a mosaic of s into m, which shows all of s. Every pixel takes the colour of the one of the mosaic that
+// it lies in: blurred ones would show what no agent sees, and have too many colours for a film.
 func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 	wide, high, rgb := mosaic.RGB()
 	b := m.Bounds()
@@ -214,7 +214,8 @@ func viewOf(all []envs.Scene) (v view, seen []envs.Scene, err error) {
 	return v, seen, nil
 }
 
-// misses reports whether a shape is far from the view, or so large that its dashes would be drawn without end, or at no place at all.
+// misses reports whether a shape is far from the view, or so large that its dashes would be drawn without end, or at no
+// place at all.
 func (v view) misses(s envs.Shape) bool {
 	reach := math.Abs(s.X-v.minX) + math.Abs(s.Y-v.minY) + math.Abs(s.Radius) + math.Abs(s.Width) + math.Abs(s.Height)
 	return !(reach <= 20*(v.maxX-v.minX+v.maxY-v.minY)) || s.Angle-s.Angle != 0
@@ -235,9 +236,9 @@ func (v view) roomy(side vg.Length) (width, height vg.Length) {
 	return v.size(side * vg.Length(math.Sqrt(max(1, ratio/2))))
 }
 
-// film packs pictures of equal size into a GIF with one palette of at most so many colours, 255. A frame holds only what
-// differs from the frame before: the rest is cut off or transparent, which compresses to next to nothing. delay is in
-// hundredths of a second.
+// film packs pictures of equal size into a GIF with one palette of at most so many colours, 255. A frame holds only
+// what differs from the frame before: the rest is cut off or transparent, which compresses to next to nothing. delay is
+// in hundredths of a second.
 func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 	palette, index := paletteOf(pictures, colors)
 	out := &gif.GIF{}
@@ -255,7 +256,8 @@ func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 	return out
 }
 
-// Paletted is a picture in its 255 most frequent colours, the nearest of them for others, which takes a PNG fewer bytes.
+// Paletted is a picture in its 255 most frequent colours, the nearest of them for others, which takes a PNG fewer
+// bytes.
 func Paletted(m draw.Image) *image.Paletted {
 	palette, index := paletteOf([]draw.Image{m}, 255)
 	return indexed(m, palette, index)
@@ -310,9 +312,9 @@ func changed(a, b *image.Paletted) image.Rectangle {
 	return r
 }
 
-// paletteOf takes the most frequent colours after rounding to 6 bits a channel, behind the transparent one, and returns them
-// with a function that finds the nearest one. Scenes have few colours; only edges have more, and rounding them cannot be
-// seen.
+// paletteOf takes the most frequent colours after rounding to 6 bits a channel, behind the transparent one, and returns
+// them with a function that finds the nearest one. Scenes have few colours; only edges have more, and rounding them
+// cannot be seen.
 func paletteOf(pictures []draw.Image, colors int) (color.Palette, func(color.Color) uint8) {
 	count := map[[3]uint8]int{}
 	for _, m := range pictures {

@@ -9,8 +9,8 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// GroupReturns is Evals for the return of one group of agents that is trained apart: the mean over each evaluation's episodes. Records
-// without that group contribute nothing.
+// GroupReturns is Evals for the return of one group of agents that is trained apart: the mean over each evaluation's
+// episodes. Records without that group contribute nothing.
 func GroupReturns(gs []results.Group, group string) []Series {
 	return collect(gs, func(r *results.Record) (points []results.Point) {
 		for _, e := range r.Evals {
@@ -22,7 +22,8 @@ func GroupReturns(gs []results.Group, group string) []Series {
 	})
 }
 
-// Early is Evals for the score of an episode's first steps, where the task counts them apart. Records without contribute nothing.
+// Early is Evals for the score of an episode's first steps, where the task counts them apart. Records without
+// contribute nothing.
 func Early(gs []results.Group) []Series {
 	return collect(gs, func(r *results.Record) (points []results.Point) {
 		for _, e := range r.Evals {
@@ -34,8 +35,8 @@ func Early(gs []results.Group) []Series {
 	})
 }
 
-// ofGroups are the measures as the records have them: where a scalar is written for each group of agents that is trained apart, one
-// measure a group.
+// ofGroups are the measures as the records have them: where a scalar is written for each group of agents that is
+// trained apart, one measure a group.
 func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
 	var names []string
 	for _, r := range rs {

@@ -58,8 +58,8 @@ func WritePNG(path string, m image.Image) error {
 	return results.WriteFile(path, data)
 }
 
-// Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or .pdf.
-// An existing file is replaced only once the whole figure is drawn.
+// Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or
+// .pdf. An existing file is replaced only once the whole figure is drawn.
 func Write(path string, p *plot.Plot, width, height vg.Length) error {
 	if filepath.Ext(path) == ".png" {
 		return WritePNG(path, Image(p, width, height))

@@ -60,8 +60,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, gap), " ")
 }
 
-// fitted is a text in one line that is no wider than most: a longer one ends in an ellipsis. width measures texts: that of a
-// style, or columns.
+// fitted is a text in one line that is no wider than most: a longer one ends in an ellipsis. width measures texts: that
+// of a style, or columns.
 func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
 	s = oneLine(s)
 	if width(s) <= most {
@@ -72,7 +72,8 @@ func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
 	return strings.TrimRight(string(r[:n]), " ") + "…"
 }
 
-// wrapped breaks a text between words into so many lines at most, none wider than most; an ellipsis stands for what is left over.
+// wrapped breaks a text between words into so many lines at most, none wider than most; an ellipsis stands for what is
+// left over.
 func wrapped[N vg.Length | int](width func(string) N, s string, most N, count int) string {
 	var lines []string
 	for _, word := range strings.Fields(oneLine(s)) {

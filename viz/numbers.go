@@ -42,7 +42,8 @@ var minus = strings.NewReplacer("-", "−", "+", "")
 // exponent is the power of ten of a number's first digit.
 func exponent(v float64) int { return int(math.Floor(math.Log10(v) + 1e-9)) }
 
-// Fixed writes a number with this many digits after the point and a real minus sign; NaN is Missing, and a number beyond 1e15 short.
+// Fixed writes a number with this many digits after the point and a real minus sign; NaN is Missing, and a number
+// beyond 1e15 short.
 func Fixed(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):

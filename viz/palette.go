@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// The colours of methods: those of Okabe and Ito (2008), which stay apart under every common colour deficiency, with violet in
-// place of yellow, which is hard to see on white, and five more. TestColoursStayApart measures the distances.
+// The colours of methods: those of Okabe and Ito (2008), which stay apart under every common colour deficiency, with
+// violet in place of yellow, which is hard to see on white, and five more. TestColoursStayApart measures the distances.
 var (
 	black     = rgb(0x1a1a1a)
 	orange    = rgb(0xe69f00)
@@ -67,8 +67,8 @@ func pattern(points ...float64) []vg.Length {
 	return out
 }
 
-// methods are the styles of methods by identifier. Line width and dashes are a second cue beside colour: CERMIC is heavy,
-// policy gradients are solid, value learners dashed, and CERMIC with Theorem 1's bonus is dash-dotted.
+// methods are the styles of methods by identifier. Line width and dashes are a second cue beside colour: CERMIC is
+// heavy, policy gradients are solid, value learners dashed, and CERMIC with Theorem 1's bonus is dash-dotted.
 var methods = map[string]Style{
 	"mappo":        {"MAPPO", black, solid, vg.Points(1.4)},
 	"mappo-eps":    {"MAPPO-ε-greedy", violet, solid, vg.Points(1.4)},

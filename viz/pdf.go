@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdf draws letters as shapes. Gonum's own canvas looks bold faces up under a name that it did not give them, and takes text
-// for code page 1252, which has neither ε nor −.
+// pdf draws letters as shapes. Gonum's own canvas looks bold faces up under a name that it did not give them, and takes
+// text for code page 1252, which has neither ε nor −.
 type pdf struct{ *vgpdf.Canvas }
 
 // paintPDF is a figure as PDF on white ground.

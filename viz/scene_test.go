@@ -69,8 +69,8 @@ func TestFilmPlaysBackWhatWasDrawn(t *testing.T) {
 	checkImage(t, "film", decoded.Image[0])
 }
 
-// Worlds of cells look the same however large they are drawn: every cell, here of one colour, fills its part of the mosaic,
-// and no other colour occurs there; the mosaic fills its part of the scene.
+// Worlds of cells look the same however large they are drawn: every cell, here of one colour, fills its part of the
+// mosaic, and no other colour occurs there; the mosaic fills its part of the scene.
 func TestMosaicsAreNotBlurred(t *testing.T) {
 	colors := [][3]uint8{{255, 0, 0}, {0, 255, 0}, {0, 0, 255}, {255, 255, 0}}
 	var pixels []uint8

@@ -44,7 +44,8 @@ type Cell struct {
 	Decimals  int      // digits after the point
 	Bold      bool     // significantly above every other row that has runs (stats.Differ)
 
-	// Of a task with two scores, of whole episodes and of their first steps, Ours is the first, and it is not known which of the two is published.
+	// Of a task with two scores, of whole episodes and of their first steps, Ours is the first, and it is not known
+	// which of the two is published.
 	FirstSteps int     // steps that the second counts; 0: the task has one score
 	First      float64 // mean over seeds; NaN where the runs did not note it
 
@@ -108,8 +109,9 @@ func (c Cell) interval() string {
 	return "[" + c.number(c.Low) + ", " + c.number(c.High) + "]"
 }
 
-// notes are what stands beside ours, empty where there is nothing to say: its interval, "first 100 steps: 3.2" of a task
-// with two scores, "3 × 600k" of seeds and frames if perCell, and "dense 49.9 [48.6, 51.8] 3 × 600k" of training on the dense reward.
+// notes are what stands beside ours, empty where there is nothing to say: its interval, "first 100 steps: 3.2" of a
+// task with two scores, "3 × 600k" of seeds and frames if perCell, and "dense 49.9 [48.6, 51.8] 3 × 600k" of training
+// on the dense reward.
 func (c Cell) notes(perCell bool) (out [4]string) {
 	out[0] = c.interval()
 	if c.Seeds > 0 && c.FirstSteps > 0 {

@@ -183,8 +183,8 @@ func before(separator, s string) string {
 	return separator + s
 }
 
-// LaTeX renders the grid as a booktabs tabular: ours with interval and, where they differ, seeds and frames; below it the published
-// number and the difference to it. Caption and required packages stand in comments.
+// LaTeX renders the grid as a booktabs tabular: ours with interval and, where they differ, seeds and frames; below it
+// the published number and the difference to it. Caption and required packages stand in comments.
 func (g ScoreTable) LaTeX() string {
 	var b strings.Builder
 	for _, line := range []string{g.Title, g.Caption, g.guide(), `Needs \usepackage{booktabs}; a wide table also \usepackage{graphicx} and \resizebox{\textwidth}{!}{...} around it.`} {

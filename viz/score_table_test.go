@@ -12,7 +12,8 @@ import (
 
 func ptr(v float64) *float64 { return &v }
 
-// exampleGrid has every kind of cell: measured with and without interval, bold, missing, published with a spread, measured on the dense reward alone.
+// exampleGrid has every kind of cell: measured with and without interval, bold, missing, published with a spread,
+// measured on the dense reward alone.
 func exampleGrid() ScoreTable {
 	return ScoreTable{
 		Title:   "Table 1",

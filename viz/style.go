@@ -2,8 +2,8 @@
 
 // Package viz turns results into pictures and tables: learning curves, bars, panels, grids of numbers, scenes.
 //
-// Data goes in, a *plot.Plot, an image or a ScoreTable comes out; nothing here reads a store, trains, or imports GoMLX, so a
-// notebook cell that only plots compiles and links quickly. A method has one look everywhere, given by Styles.
+// Data goes in, a *plot.Plot, an image or a ScoreTable comes out; nothing here reads a store, trains, or imports GoMLX,
+// so a notebook cell that only plots compiles and links quickly. A method has one look everywhere, given by Styles.
 package viz
 
 import (
@@ -46,8 +46,8 @@ type lineName struct {
 	cues   cues
 }
 
-// cues are settings that a style shows beside the method: the memory as a shade of the method's colour, pre-training and noise
-// as dashes.
+// cues are settings that a style shows beside the method: the memory as a shade of the method's colour, pre-training
+// and noise as dashes.
 type cues struct {
 	memory            string // kind of CERMIC's memory; empty: none
 	pretrained, noisy bool
@@ -84,8 +84,8 @@ func (c cues) on(s Style) Style {
 	return s
 }
 
-// Styles returns a style of its own for each label of one figure, by the rules of stylesOf; "" keeps a place free. A method is
-// named by its identifier or its printed name: "mappo-cermic", "MAPPO-CERMIC".
+// Styles returns a style of its own for each label of one figure, by the rules of stylesOf; "" keeps a place free. A
+// method is named by its identifier or its printed name: "mappo-cermic", "MAPPO-CERMIC".
 func Styles(labels ...string) []Style {
 	names := make([]lineName, len(labels))
 	for i, label := range labels {

@@ -42,8 +42,8 @@ func TestColoursStayApart(t *testing.T) {
 	}
 }
 
-// Whatever stands together in one figure, methods, other labels, settings of one method, memories and recorded curves: lines that share dashes
-// differ by 20 under deuteranopia.
+// Whatever stands together in one figure, methods, other labels, settings of one method, memories and recorded curves:
+// lines that share dashes differ by 20 under deuteranopia.
 func TestLinesOfAFigureDifferInDashesOrColour(t *testing.T) {
 	var names []lineName
 	for _, key := range slices.Sorted(maps.Keys(methods)) {

@@ -107,8 +107,8 @@ func Surprise(all ...theory.Surprises) (*plot.Plot, error) {
 	return Curves(Figure{Title: "Realised surprise outside of the band", X: "x", Y: "probability", High: 1}, lines...)
 }
 
-// WorstCase draws the least probability over the ambiguity set, in closed form and searched (dotted), with β for the chance
-// level eps, and β over the chance level beside the multiplier that suffices for a Gaussian.
+// WorstCase draws the least probability over the ambiguity set, in closed form and searched (dotted), with β for the
+// chance level eps, and β over the chance level beside the multiplier that suffices for a Gaussian.
 func WorstCase(w theory.Worst, m theory.Multipliers, eps float64) (Panels, error) {
 	beta := w.Set.Multiplier(eps)
 	return sideBySide(

@@ -17,8 +17,8 @@ import (
 	"cermic/envs"
 )
 
-// Encounters draws r^i over an episode, one panel an agent, on one scale. Where the agent has another one in sight, as the
-// simulator knows it, the ground is in its colour.
+// Encounters draws r^i over an episode, one panel an agent, on one scale. Where the agent has another one in sight, as
+// the simulator knows it, the ground is in its colour.
 //
 // paper:fig:app_rew  r^i through one episode, with encounters
 func Encounters(in *results.Trace, columns int) (Panels, error) {
@@ -70,9 +70,9 @@ func sights(in *results.Trace, agent int) []mark {
 	return out
 }
 
-// Codes draws s_t and x_t of an episode in two dimensions, one colour an agent: their principal components, and below them a
-// t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that are trained apart have encoders of their
-// own, so that their codes are near or far for no reason.
+// Codes draws s_t and x_t of an episode in two dimensions, one colour an agent: their principal components, and below
+// them a t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that are trained
+// apart have encoders of their own, so that their codes are near or far for no reason.
 func Codes(in *results.Trace, seed uint64) (Panels, error) {
 	const most, perplexity = 600, 20
 	panels := NewPanels(2)
@@ -133,9 +133,10 @@ func byAgent(in *results.Trace, points [][2]float64) []cloud {
 	return out
 }
 
-// Memory draws what one agent (from 0) remembers, at so many steps of the episode, over the world as it is: every other agent
-// with the detector's probability that it is in sight, a ring round those that are nodes of the graph, and a line to each as
-// thick as the attention that its message gets. Rings are dashed where nobody was detected and the graph stayed as it was.
+// Memory draws what one agent (from 0) remembers, at so many steps of the episode, over the world as it is: every other
+// agent with the detector's probability that it is in sight, a ring round those that are nodes of the graph, and a line
+// to each as thick as the attention that its message gets. Rings are dashed where nobody was detected and the graph
+// stayed as it was.
 func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	view, scenes, err := viewOf(in.Scenes)
 	switch {

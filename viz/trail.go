@@ -17,8 +17,8 @@ type trail struct {
 	path  [][2]float64
 }
 
-// trailsOf are the ways to the last of scenes of all that moves: agents by their number, objects by their place among the
-// objects of a scene.
+// trailsOf are the ways to the last of scenes of all that moves: agents by their number, objects by their place among
+// the objects of a scene.
 func trailsOf(scenes []envs.Scene) []trail {
 	type mover struct {
 		role  envs.Role

@@ -35,7 +35,8 @@ func TestMapsOfVisitsLookAsBefore(t *testing.T) {
 	looksAsBefore(t, "visits")(Visits(twoRooms()))
 }
 
-// A run that has not begun, a projection that is no place in the world, and a bonus that is the same everywhere can be drawn, too.
+// A run that has not begun, a projection that is no place in the world, and a bonus that is the same everywhere can be
+// drawn, too.
 func TestMapsOfVisitsThatSayLittle(t *testing.T) {
 	none, lock, even := twoRooms(), twoRooms(), twoRooms()
 	clear(none.Counts)

@@ -30,7 +30,8 @@ func TestIntervalsOfFewRunsMatchScipy(t *testing.T) {
 	}
 }
 
-// Normal runs: the bootstrap covers as often as coverage says. 1000 trials of a share of 0.75 have a standard error of 0.014.
+// Normal runs: the bootstrap covers as often as coverage says. 1000 trials of a share of 0.75 have a standard error of
+// 0.014.
 func TestCoverageIsWhatTheBootstrapReaches(t *testing.T) {
 	const trials, reps = 1000, 2000
 	for n, want := range coverage {
@@ -54,8 +55,8 @@ func TestCoverageIsWhatTheBootstrapReaches(t *testing.T) {
 	}
 }
 
-// Normal runs, three a method and no difference between methods: what Differ says of the bootstrap holds, and Student's interval covers as
-// it should. With 2000 trials a share of 0.95 has a standard error of 0.005, one of 0.2 of 0.01.
+// Normal runs, three a method and no difference between methods: what Differ says of the bootstrap holds, and Student's
+// interval covers as it should. With 2000 trials a share of 0.95 has a standard error of 0.005, one of 0.2 of 0.01.
 func TestThreeRunsAreTooFewForTheBootstrap(t *testing.T) {
 	const trials, seeds, reps = 2000, 3, 200
 	r := rng.New(1, "stats/few")

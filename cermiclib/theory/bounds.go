@@ -14,8 +14,8 @@ import (
 // as a violated bound: a few standard errors of the estimates from 16,384 pairs.
 const tolerance = 0.01
 
-// Bounds are six estimates of mutual information, in nats, that can be read into the paper. The first three are meant as
-// lower bounds, the others as upper bounds.
+// Bounds are six estimates of mutual information, in nats, that can be read into the paper. The first three are meant
+// as lower bounds, the others as upper bounds.
 type Bounds [6]float64
 
 // The estimators, as indices of Bounds.

@@ -63,8 +63,8 @@ func (c *critic) score(scores, z, candidates []float64) {
 	}
 }
 
-// loss returns the loss that InfoNCE training minimises for one z and its candidates, and adds its gradient to grad, laid
-// out like weight. scores and slope are scratch, [N+1] each.
+// loss returns the loss that InfoNCE training minimises for one z and its candidates, and adds its gradient to grad,
+// laid out like weight. scores and slope are scratch, [N+1] each.
 //
 // paper:InfoNCE  L = −log( e^{c⁺} / (e^{c⁺} + Σ_j e^{c⁻_j}) )
 func (c *critic) loss(z, candidates, scores, slope, grad []float64) float64 {

@@ -5,7 +5,8 @@
 //
 // # Theorem 1: r^i against the bonus of LSVI-UCB
 //
-// The claim, with x = η(s,a)ᵀΛ⁻¹η(s,a): ρ·r^ucb ≤ r^i ≤ √2·ρ·r^ucb "for any ρ > 0". [LSVI] plays small linear MDPs. Found:
+// The claim, with x = η(s,a)ᵀΛ⁻¹η(s,a): ρ·r^ucb ≤ r^i ≤ √2·ρ·r^ucb "for any ρ > 0". [LSVI] plays small linear MDPs.
+// Found:
 //
 //   - The upper half always holds. The lower half holds for x ≤ x* = 2.512862 ([Root]), where log(1+x) ≥ x/2 ends.
 //     x never exceeds ‖η‖²/λ, so the theorem needs λ ≥ ‖η‖²/x*, which the paper does not state.
@@ -19,9 +20,9 @@
 // # Cantelli and the multiplier β
 //
 // [Ambiguity] holds γ1 and γ2; [Ambiguity.Multiplier] is β. Closed form and brute force agree on the worst case, which
-// is 1 − ε at b = β. But the appendix quotes Cantelli with P(X − EX ≥ −λ), which is false ([SampleTails]); the derivation
-// uses the correct P(X − EX ≤ −λ). It also writes b = 1 − Ψ(f) for 1 − μ_Ψ(f), Σ_h for Σ_Ψ and l_n for β. The bound is
-// conservative: at ε = 0.1 a Gaussian Ψ is covered to 99.94 %, and 1.28 in place of β = 3.22 suffices.
+// is 1 − ε at b = β. But the appendix quotes Cantelli with P(X − EX ≥ −λ), which is false ([SampleTails]); the
+// derivation uses the correct P(X − EX ≤ −λ). It also writes b = 1 − Ψ(f) for 1 − μ_Ψ(f), Σ_h for Σ_Ψ and l_n for β.
+// The bound is conservative: at ε = 0.1 a Gaussian Ψ is covered to 99.94 %, and 1.28 in place of β = 3.22 suffices.
 //
 // # InfoNCE
 //

@@ -20,8 +20,8 @@ var published = map[float64]Bounds{
 	8: {1.969, 0.954, 0.864, 3.765, 6.514, 0.963},
 }
 
-// An independent trainer with other draws differs by 0.01 nat at most; after 600 steps the critic at I = 8, which creeps up
-// as long as it is trained, is 0.03 short.
+// An independent trainer with other draws differs by 0.01 nat at most; after 600 steps the critic at I = 8, which
+// creeps up as long as it is trained, is 0.03 short.
 func TestEstimatorsReproduceThePublishedRows(t *testing.T) {
 	for _, information := range []float64{0, 2, 8} {
 		p := DefaultPair(information)
@@ -64,8 +64,8 @@ func TestNoiseNegativesMeasureDenoisingInsteadOfInformation(t *testing.T) {
 	}
 }
 
-// log p(f|z)/p(f) = −½log(1−ρ²) − [ρ²z² + ρ²f² − 2ρzf] / 2(1−ρ²) per coordinate. With it as score, Lr is a lower bound and
-// the contrastive difference is I plus the reverse divergence, hence above I.
+// log p(f|z)/p(f) = −½log(1−ρ²) − [ρ²z² + ρ²f² − 2ρzf] / 2(1−ρ²) per coordinate. With it as score, Lr is a lower bound
+// and the contrastive difference is I plus the reverse divergence, hence above I.
 func TestCriticContainsTheExactLogRatio(t *testing.T) {
 	p := DefaultPair(1)
 	rho, d := p.correlation(), p.Dim
@@ -140,8 +140,9 @@ func TestBoundedLimitIsReachedByPerfectScores(t *testing.T) {
 	}
 }
 
-// coins are fair coins z and f, equal with probability same, with a critic that is 1 where they are equal and 0 elsewhere,
-// and n independent negatives: their mutual information and the expectations of the estimates, all exact, in nats.
+// coins are fair coins z and f, equal with probability same, with a critic that is 1 where they are equal and 0
+// elsewhere, and n independent negatives: their mutual information and the expectations of the estimates, all exact, in
+// nats.
 func coins(same float64, n int) (information float64, b Bounds) {
 	weight := math.Pow(0.5, float64(n)) // that k of the negatives equal z: binomial
 	for k := range n + 1 {
@@ -160,7 +161,8 @@ func coins(same float64, n int) (information float64, b Bounds) {
 	return math.Ln2 + same*math.Log(same) + (1-same)*math.Log(1-same), b
 }
 
-// With scores in [0,1] and independent negatives, the appendix' I^c + log N is above the truth here; the sound bound is not.
+// With scores in [0,1] and independent negatives, the appendix' I^c + log N is above the truth here; the sound bound is
+// not.
 func TestTheAppendixBoundFailsForTwocoins(t *testing.T) {
 	for n, want := range map[int]float64{2: 0.1899, 8: 0.1438, 16: 0.1367} {
 		information, b := coins(0.75, n)

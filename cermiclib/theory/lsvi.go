@@ -32,7 +32,8 @@ type LSVI struct {
 	Seed     uint64
 }
 
-// DefaultLSVI returns 1,500 episodes with λ = 1, where Theorem 1 holds for unit features, ζ = 0.5, c = 6 and the UCB bonus.
+// DefaultLSVI returns 1,500 episodes with λ = 1, where Theorem 1 holds for unit features, ζ = 0.5, c = 6 and the UCB
+// bonus.
 func DefaultLSVI() LSVI {
 	return LSVI{Episodes: 1500, Lambda: 1, Zeta: 0.5, Output: 6, Bonus: UCB}
 }
@@ -58,8 +59,8 @@ type trace struct {
 	regret    []float64 // V* minus the exact value of the policy that was played [K]
 }
 
-// run lets the learner play on m. In each episode it plans once, backwards from the horizon, and then acts greedily; ties
-// go to the lower action. A violation of Theorem 1 where λ ≥ ‖η‖²max/x* excludes it is an error of this code.
+// run lets the learner play on m. In each episode it plans once, backwards from the horizon, and then acts greedily;
+// ties go to the lower action. A violation of Theorem 1 where λ ≥ ‖η‖²max/x* excludes it is an error of this code.
 func (l LSVI) run(m *MDP) (*trace, error) {
 	if err := l.validate(); err != nil {
 		return nil, err

@@ -56,9 +56,9 @@ func TestShermanMorrisonTracksTheInverse(t *testing.T) {
 	near(t, "largest difference", mat.Norm(&difference, math.Inf(1)), 0, 1e-11)
 }
 
-// Deterministic columns: with one-hot features the largest x is that of a first visit, ‖η‖²/λ; the smallest ratio is the
-// ratio there, and in the first episode every visit is a first one. Violations are then the pairs met at all; 55 of the
-// 66 that can be reached, in each of 20 seeds and in an independent implementation with other random numbers.
+// Deterministic columns: with one-hot features the largest x is that of a first visit, ‖η‖²/λ; the smallest ratio is
+// the ratio there, and in the first episode every visit is a first one. Violations are then the pairs met at all; 55 of
+// the 66 that can be reached, in each of 20 seeds and in an independent implementation with other random numbers.
 // Statistical columns depend on when the learner first reaches the far end: their bounds are the least and the largest
 // of 20 seeds, widened by a tenth, and contain the published values.
 func TestReferenceTableIsReproduced(t *testing.T) {
@@ -135,9 +135,9 @@ func TestSandwichHoldsWheneverLambdaIsSafe(t *testing.T) {
 	}
 }
 
-// With ζ → 0 the learner never leaves the cent, which makes its regret exact: 1500·(1.5754 − 0.06). Otherwise the bounds
-// are the least and the largest of 20 seeds, widened by a tenth (by 1 % for ζ = 0.5, where nothing is found), and contain
-// the published values.
+// With ζ → 0 the learner never leaves the cent, which makes its regret exact: 1500·(1.5754 − 0.06). Otherwise the
+// bounds are the least and the largest of 20 seeds, widened by a tenth (by 1 % for ζ = 0.5, where nothing is found),
+// and contain the published values.
 func TestRegretFallsWithOptimismAsInTheReference(t *testing.T) {
 	m := must(Chain(5, 6, 1))
 	curves := must(LearningCurves(m, DefaultLSVI(), []float64{1e-4, 0.5, 1, 2}, []uint64{0, 1, 2}))

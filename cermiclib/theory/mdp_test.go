@@ -36,8 +36,8 @@ func TestValueOfAlwaysLeftIsTheCentPerStep(t *testing.T) {
 	near(t, "value", m.value(make([]int, 6*5)), 0.06, 1e-15)
 }
 
-// In a linear MDP the rows of P and r lie in the span of the features, so regressing on them leaves nothing. The simplex
-// MDP has 12 pairs and 5 dimensions, so that this is not true of any matrix.
+// In a linear MDP the rows of P and r lie in the span of the features, so regressing on them leaves nothing. The
+// simplex MDP has 12 pairs and 5 dimensions, so that this is not true of any matrix.
 func TestTransitionsAndRewardsAreLinearInTheFeatures(t *testing.T) {
 	for _, m := range []*MDP{must(Chain(6, 8, 2)), simplex(6, 2, 5, 8, 3)} {
 		pairs := m.States * m.Actions

@@ -8,8 +8,8 @@ import "math"
 // E s̃² ≤ γ2. The domain is γ1 > 0 and γ2 > max(γ1, 1); all numbers here have Σ_Ψ = 1.
 type Ambiguity struct{ Gamma1, Gamma2 float64 }
 
-// DefaultAmbiguity returns γ1 = 0.05, γ2 = 1.05, the size that the data-driven radii of Delage and Ye have at some 2 400
-// samples. The paper gives no numbers.
+// DefaultAmbiguity returns γ1 = 0.05, γ2 = 1.05, the size that the data-driven radii of Delage and Ye have at some 2
+// 400 samples. The paper gives no numbers.
 func DefaultAmbiguity() Ambiguity { return Ambiguity{Gamma1: 0.05, Gamma2: 1.05} }
 
 // Multiplier is β, the number of standard deviations that the constraint P(Ψ ≤ c̄) ≥ 1 − ε costs in the worst case, for

@@ -35,9 +35,9 @@ func parameterSets() []Ambiguity {
 	return sets
 }
 
-// The search's grid holds the worst point of the first case, a corner of the set. In the second the worst mean, γ2/b, is
-// off the grid by at most δ = √γ1/(points−1), and the second derivative there is 2/(b²−γ2): the search is too high by at most
-// δ²/(b²−γ2) to second order, doubled here for the rest.
+// The search's grid holds the worst point of the first case, a corner of the set. In the second the worst mean, γ2/b,
+// is off the grid by at most δ = √γ1/(points−1), and the second derivative there is 2/(b²−γ2): the search is too high
+// by at most δ²/(b²−γ2) to second order, doubled here for the rest.
 func TestClosedWorstCaseEqualsBruteForceOverTheSet(t *testing.T) {
 	const points = 201
 	for _, a := range parameterSets() {
@@ -66,8 +66,9 @@ func TestWorstCaseIsZeroWhereTheMeanAloneCanExceedTheLevel(t *testing.T) {
 	near(t, "search", found, 0, 0)
 }
 
-// extremal is the law with the given mean and standard deviation, b > mean, on two values: low with probability p, else b.
-// It has only leastMass below b. Moved up by any amount, the rest exceeds b: the infimum is approached, not attained.
+// extremal is the law with the given mean and standard deviation, b > mean, on two values: low with probability p, else
+// b. It has only leastMass below b. Moved up by any amount, the rest exceeds b: the infimum is approached, not
+// attained.
 func extremal(mean, std, b float64) (low, high, p float64) {
 	return mean - std*std/(b-mean), b, leastMass(mean, std, b)
 }

@@ -24,8 +24,8 @@ func intrinsicReward(x float64, c int) float64 { return math.Sqrt(informationGai
 // paper:Theorem1  r^ucb = ζ·√x
 func ucbBonus(x, zeta float64) float64 { return zeta * math.Sqrt(x) }
 
-// rho is the factor of Theorem 1. The theorem says "for any ρ > 0", but ρ is fixed by c and ζ; a wanted value is reached
-// only by choosing ζ.
+// rho is the factor of Theorem 1. The theorem says "for any ρ > 0", but ρ is fixed by c and ζ; a wanted value is
+// reached only by choosing ζ.
 //
 // paper:Theorem1  ρ = √(c/4) / ζ
 func rho(c int, zeta float64) float64 { return math.Sqrt(float64(c)/4) / zeta }

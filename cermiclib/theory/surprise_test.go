@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 )
 
-// The closed form against the general divergence between Gaussians, with Λ updated by hand: d = 3, c = 2 independent rows.
+// The closed form against the general divergence between Gaussians, with Λ updated by hand: d = 3, c = 2 independent
+// rows.
 func TestRealisedSurpriseIsTheDivergenceOfPosteriorFromPrior(t *testing.T) {
 	eta := mat.NewVecDense(3, []float64{0.4, -0.7, 1.1})
 	gram := mat.NewSymDense(3, []float64{1.5, 0.2, 0.1, 0.2, 0.9, -0.3, 0.1, -0.3, 2})

@@ -21,7 +21,8 @@ import (
 	"cermic/viz"
 )
 
-// Exploration is a study of which methods find what chance does not: every method, with every weight of its bonus, on every task.
+// Exploration is a study of which methods find what chance does not: every method, with every weight of its bonus, on
+// every task.
 type Exploration struct {
 	Tasks   []string // each with its settings behind it: "explore/rooms task.tv=screen"
 	Methods []string // likewise: "mappo-cermic explore.int_form=elliptical"
@@ -30,8 +31,8 @@ type Exploration struct {
 	Seeds   int // 1 to Seeds
 }
 
-// ExplorationMethods are those that a study of exploration compares: each learner alone, and with every explorer. CERMIC's module is there with
-// the memory of the tables, the graph, and with the MLP, which costs a third.
+// ExplorationMethods are those that a study of exploration compares: each learner alone, and with every explorer.
+// CERMIC's module is there with the memory of the tables, the graph, and with the MLP, which costs a third.
 var ExplorationMethods = []string{"mappo", "mappo-eps", "qmix", "qplex", "mace", "mace explore.int_coef=0.05", "mappo-db", "qplex-ices",
 	"mappo-rff", "mappo-cermic", "mappo-cermic explore.memory=graph", "mappo-cermic-literal", "mappo-cermic-ucb", "mappo-cermic-st",
 	"mappo-cermic-st explore.int_form.filter=", "mappo-cermic-st explore.memory=graph"}
@@ -46,7 +47,8 @@ type explorationRow struct {
 	arms   []plan.Arm // one a task
 }
 
-// rows composes the study. What is the same as an earlier row, as a weight that is the method's own, is not listed again.
+// rows composes the study. What is the same as an earlier row, as a weight that is the method's own, is not listed
+// again.
 func (x Exploration) rows() (out []explorationRow, err error) {
 	seen := map[string]bool{}
 	for _, label := range x.Methods {
@@ -94,7 +96,8 @@ func (x Exploration) experiments(task, method, weight string) ([]experiment.Conf
 	return plan.Grid(t[:1], m[:1], x.Budget, x.Seeds, set...)
 }
 
-// weightOf is the key of a method's weight of curiosity: of its bonus or, for ICES, of the actions that its exploring policy takes.
+// weightOf is the key of a method's weight of curiosity: of its bonus or, for ICES, of the actions that its exploring
+// policy takes.
 func (x Exploration) weightOf(task string, method []string) (string, error) {
 	e, err := plan.New(plan.Request{Task: task, Method: method[0], Budget: x.Budget, Set: method[1:]})
 	if err != nil {
@@ -209,7 +212,8 @@ func taskLabel(task string) string {
 	return strings.Join(fields, " ")
 }
 
-// Coverage draws the share of a task's cells that have been visited over frames, a panel a task: every method with its own weight.
+// Coverage draws the share of a task's cells that have been visited over frames, a panel a task: every method with its
+// own weight.
 func (x Exploration) Coverage(st *results.Store) (viz.Panels, error) {
 	own := x
 	own.Weights = nil
@@ -258,8 +262,9 @@ func (x Exploration) Coverage(st *results.Store) (viz.Panels, error) {
 	return panels, nil
 }
 
-// Verdict counts, on each task, the complete runs of st that solve it: supported where a method with a bonus solves what none without one does, on
-// every task; contradicted where on none, and all have runs of both. It is a count without a test of significance.
+// Verdict counts, on each task, the complete runs of st that solve it: supported where a method with a bonus solves
+// what none without one does, on every task; contradicted where on none, and all have runs of both. It is a count
+// without a test of significance.
 func (x Exploration) Verdict(st *results.Store) (viz.Box, error) {
 	rows, err := x.rows()
 	if err != nil {

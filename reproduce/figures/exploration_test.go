@@ -79,8 +79,8 @@ func TestAStudyOfExplorationListsEachExperimentOnce(t *testing.T) {
 	}
 }
 
-// Two of three runs solve the lock, by their last evaluation and not by their first, one with exactly half of its episodes. Runs of other
-// settings count nowhere.
+// Two of three runs solve the lock, by their last evaluation and not by their first, one with exactly half of its
+// episodes. Runs of other settings count nowhere.
 func TestCellsCountTheRunsOfTheirExperimentsAlone(t *testing.T) {
 	st := libtest.Store(t)
 	rows, err := smallStudy.rows()

@@ -20,8 +20,8 @@ func TrainedOn(records []*results.Record, reward string) []*results.Record {
 // recordedLearners are those of which there are runs of BenchMARL.
 var recordedLearners = []string{"mappo", "qmix"}
 
-// Recorded are BenchMARL's curves on a task of the learners that the methods are built on, or of all if no method is named, drawn as
-// references; there are none of most tasks.
+// Recorded are BenchMARL's curves on a task of the learners that the methods are built on, or of all if no method is
+// named, drawn as references; there are none of most tasks.
 func Recorded(task string, methods ...string) []viz.Series {
 	return peerCurves(task, viz.Evals, methods)
 }

@@ -87,8 +87,8 @@ func StreamCurves(all []streamed) (viz.Panels, error) {
 	return panels, nil
 }
 
-// StreamTable says how each bonus stood at the end, seed by seed, and answers from that, by limits that its note names, whether the bonus
-// ranks rarity and discounts noise, and what peers make unpredictable.
+// StreamTable says how each bonus stood at the end, seed by seed, and answers from that, by limits that its note names,
+// whether the bonus ranks rarity and discounts noise, and what peers make unpredictable.
 func StreamTable(all []streamed) viz.Table {
 	t := viz.Table{Title: "At the end of the stream", Header: []string{"bonus", "seeds"},
 		Notes: []string{fmt.Sprintf("One number a seed, at the last measurement. Ranks rarity: a correlation of %.1f or more in every seed. Discounts noise, or peers: "+

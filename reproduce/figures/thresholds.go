@@ -24,8 +24,8 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// Thresholds is what methods earn of a sparse reward as it is split into more and more partial rewards, task by task: at which number does each begin to
-// learn?
+// Thresholds is what methods earn of a sparse reward as it is split into more and more partial rewards, task by task:
+// at which number does each begin to learn?
 type Thresholds struct {
 	Experiments []experiment.Config
 	parts       []int
@@ -38,8 +38,8 @@ type Thresholds struct {
 // thresholdEpisodes are those of random play at each point.
 const thresholdEpisodes = 240
 
-// ThresholdsOf lists the experiments of tasks and methods, at least one, with the sparse reward in each of the given numbers of parts; changes are as for
-// DensityAxis.
+// ThresholdsOf lists the experiments of tasks and methods, at least one, with the sparse reward in each of the given
+// numbers of parts; changes are as for DensityAxis.
 func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Thresholds, error) {
 	if len(methods) == 0 {
 		return nil, errors.New("thresholds are of one method or more: name them, for example mappo, with which the others are compared")
@@ -95,8 +95,8 @@ func (t *Thresholds) playRandom() ([][]float64, error) {
 	return out, nil
 }
 
-// Plots draws a panel for each task: the sparse return of the last evaluation against the number of parts, a bar for each method that has runs
-// and one for random play.
+// Plots draws a panel for each task: the sparse return of the last evaluation against the number of parts, a bar for
+// each method that has runs and one for random play.
 func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
 	random, err := t.random()
 	if err != nil {
@@ -192,8 +192,8 @@ func (t *Thresholds) Differences(st *results.Store) (viz.Table, error) {
 	return d.Table(), nil
 }
 
-// begins is the smallest number of parts at which runs earn more than random play does: by Student's interval over seeds, or, with a question
-// mark, by one run alone or several that are equal.
+// begins is the smallest number of parts at which runs earn more than random play does: by Student's interval over
+// seeds, or, with a question mark, by one run alone or several that are equal.
 func begins(parts []int, earned [][]float64, chance []float64) string {
 	for k, values := range earned {
 		switch e := stats.Student(values); {

@@ -30,8 +30,8 @@ type Claim struct {
 // State is what records say of a claim.
 type State string
 
-// The states. Undecided is what has been tested without an answer; NotTested, what no test could be made of: no runs, no
-// two seeds of each method, or runs that cannot tell. Conditional is what mathematics proves under a condition.
+// The states. Undecided is what has been tested without an answer; NotTested, what no test could be made of: no runs,
+// no two seeds of each method, or runs that cannot tell. Conditional is what mathematics proves under a condition.
 const (
 	Supported    State = "supported"
 	Conditional  State = "holds with an unstated condition"
@@ -99,8 +99,9 @@ func FindClaim(id string) (Claim, error) {
 	return Claim{}, fmt.Errorf("unknown claim %q%s", id, conf.Near(id, known))
 }
 
-// Decide derives the verdict from the runs of the first of the sources that support or contradict the claim; sources stand for budgets, the one that the claim is
-// about first. If none does, those count that make most tests: a single long run does not outweigh seeds of every task.
+// Decide derives the verdict from the runs of the first of the sources that support or contradict the claim; sources
+// stand for budgets, the one that the claim is about first. If none does, those count that make most tests: a single
+// long run does not outweigh seeds of every task.
 func (c Claim) Decide(sources ...Source) (Verdict, error) {
 	v := Verdict{Claim: c, Evidence: Evidence{State: NotTested}}
 	switch {
@@ -224,8 +225,8 @@ func (v Verdict) Lines() []string {
 	return out
 }
 
-// Beside is the evidence that does not decide the claim, each introduced by its reason: of other budgets, and that of runs with
-// Theorem 1's bonus, whose verdict is a second one.
+// Beside is the evidence that does not decide the claim, each introduced by its reason: of other budgets, and that of
+// runs with Theorem 1's bonus, whose verdict is a second one.
 func (v Verdict) Beside() (all []Evidence) {
 	for _, e := range v.Others {
 		e.Reason = "Beside that, budget " + e.Budget + ": " + e.Reason

@@ -12,7 +12,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near heads.
+// Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near
+// heads.
 func (t *Benchmark) Row(group, head string) (*Benchmark, error) {
 	var known []string
 	for _, row := range t.Rows {

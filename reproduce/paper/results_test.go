@@ -123,7 +123,8 @@ func TestBoldNeedsEveryDifferenceToExcludeZero(t *testing.T) {
 	}
 }
 
-// A row of the paper is filled by the paper's method alone; ours stands below, without published numbers and outside bold type.
+// A row of the paper is filled by the paper's method alone; ours stands below, without published numbers and outside
+// bold type.
 func TestOursStandsBelowTheRowOfCERMICAndFillsNone(t *testing.T) {
 	g := grid(t, Sota, sourceOf(t, "vmas/balance mappo: 50 52 54", "vmas/balance mappo-cermic-ucb: 80 81 82", "vmas/balance mappo-cermic-st: 90 91 92"))
 	theirs, ours := at(t, g, "MAPPO-CERMIC", "Balanc*"), at(t, g, "MAPPO-CERMICours: Theorem 1's bonus", "Balanc*")

@@ -15,7 +15,8 @@ import (
 const spreadScalar = "explore/spread"
 
 // bonusSpread is a sentence on how much the bonus of each method varies from step to step, the part of it that a policy
-// gradient responds to: the mean over runs in their first and in their last rollout batch. It is empty where no run recorded it.
+// gradient responds to: the mean over runs in their first and in their last rollout batch. It is empty where no run
+// recorded it.
 func bonusSpread(shown []*results.Record) string {
 	first, last, seen := map[string][]float64{}, map[string][]float64{}, map[string]bool{}
 	for _, r := range shown {

@@ -11,8 +11,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Benchmark is one of the paper's four tables of results: rows and columns of published numbers, each with the trial that
-// would produce our own.
+// Benchmark is one of the paper's four tables of results: rows and columns of published numbers, each with the trial
+// that would produce our own.
 type Benchmark struct {
 	Number  int      // as compiled: 1 to 4
 	Name    string   // on the command line: "sota"
@@ -33,7 +33,8 @@ type Row struct {
 	Cells []Cell // one a column
 }
 
-// Theorems are the cells of a row of CERMIC trained with Theorem 1's bonus: ours, without published numbers. Other rows have none.
+// Theorems are the cells of a row of CERMIC trained with Theorem 1's bonus: ours, without published numbers. Other rows
+// have none.
 func (r Row) Theorems() (cells []Cell) {
 	for _, c := range r.Cells {
 		if !c.Trial.cermic() {
@@ -122,7 +123,8 @@ func FindBenchmark(name string) (*Benchmark, error) {
 	return nil, fmt.Errorf("unknown table %q%s", name, conf.Near(name, known))
 }
 
-// Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false where there is none.
+// Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false
+// where there is none.
 func (t *Benchmark) Published(task, method string) (printed string, ok bool) {
 	c, ok := t.of(Trial{Task: task, Method: method})
 	if !ok {
@@ -200,8 +202,8 @@ func agents() *Benchmark {
 // balanceAgents is the benchmark's own number of agents in Balance; a trial with it is a trial of Table 1.
 const balanceAgents = 4
 
-// ablationRows are the rows of Table 3 in its order. Three of them are MAPPO-CERMIC as it is, which has the graph memory, and share
-// one trial.
+// ablationRows are the rows of Table 3 in its order. Three of them are MAPPO-CERMIC as it is, which has the graph
+// memory, and share one trial.
 var ablationRows = []struct {
 	group, head, inFile string
 	set                 []string
