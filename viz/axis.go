@@ -26,8 +26,8 @@ func constant(low, high float64) bool {
 	return high-low <= 1e-15*size || size < smallest
 }
 
-// limits are those of an axis for values from low to high. The axis of a constant reaches from 0 to a little beyond
-// it; without values, low > high, it reaches from 0 to 1.
+// limits are the ends of an axis for values from low to high. The axis of a constant reaches from 0 to a little beyond it.
+// Without values, low > high, it reaches from 0 to 1.
 func limits(low, high float64) (float64, float64) {
 	switch {
 	case !(low <= high), max(math.Abs(low), math.Abs(high)) < smallest:
@@ -113,8 +113,8 @@ func (gridLines) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// GlyphBoxes implements plot.GlyphBoxer: it leaves as much room above the data as half a number takes there, so that
-// the titles of panels in a row are level whatever their ticks.
+// GlyphBoxes implements plot.GlyphBoxer. It leaves half the height of a number above the data, so that the titles of panels
+// in a row are level with any ticks.
 func (gridLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: 6}}}}
 }

@@ -30,7 +30,7 @@ func (b Bar) values() []float64 {
 // dotted reports whether the bar's seeds are drawn one by one.
 func (b Bar) dotted() bool { return len(b.Seeds) > 1 && len(b.Seeds) <= dotSeeds }
 
-// whiskered tells whether its interval is drawn.
+// whiskered reports whether the bar's interval is drawn.
 func (b Bar) whiskered() bool { return !b.dotted() && !math.IsNaN(b.Low+b.High) }
 
 // Group is a cluster of bars with a common name, for example a task.

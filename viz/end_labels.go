@@ -97,8 +97,7 @@ func (l *endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 // themselves.
 const longestName = 30
 
-// brief shortens long names: they lose their middle and keep their ends, and those that would then read alike are shown
-// from where they differ.
+// brief shortens long names by their middles. Names that would then be equal are shown from their first difference.
 func brief(names []string) []string {
 	out := make([]string, len(names))
 	alike := map[string][]string{}

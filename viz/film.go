@@ -159,7 +159,7 @@ func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution
 	})
 }
 
-// layered is rendering with whatever under draws beneath the shapes; the painter can draw more above them.
+// layered is rendering with the drawings of under beneath the shapes; the painter can draw more above them.
 func layered(s envs.Scene, width, height vg.Length, resolution int, under func(painter)) (draw.Image, painter) {
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(resolution), vgimg.UseBackgroundColor(paper))
 	for _, mosaic := range s.Mosaics {

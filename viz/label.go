@@ -17,7 +17,7 @@ func around(centre vg.Point, halfWidth, halfHeight vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: centre.Sub(half), Max: centre.Add(half)}
 }
 
-// covered is the area of r that is taken, counted as often as it is.
+// covered is the occupied area of r; overlaps count several times.
 func (b *boxes) covered(r vg.Rectangle) vg.Length {
 	sum := vg.Length(0)
 	for _, o := range *b {

@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// letters is the text handler of figures: it draws a mark for each letter that the typeface lacks, such as those of
-// CJK, which would otherwise leave a gap.
+// letters is the text handler of figures. It draws a box for each letter that the typeface lacks, such as CJK; gonum would
+// leave a gap.
 type letters struct{ text.Handler }
 
 var lettering = letters{plot.DefaultTextHandler}
@@ -91,7 +91,7 @@ func wrapped[N vg.Length | int](width func(string) N, s string, most N, count in
 	return strings.Join(lines, "\n")
 }
 
-// room is the text handler of a plot that knows how wide its picture is.
+// room is a text handler that carries the width of the picture.
 type room struct {
 	text.Handler
 	width vg.Length
@@ -105,7 +105,7 @@ func widthOf(p *plot.Plot) vg.Length {
 	return Width
 }
 
-// nameTicks implements plot.Ticker: names in the place of numbers along an axis.
+// nameTicks implements plot.Ticker: names instead of numbers along an axis.
 type nameTicks []plot.Tick
 
 // Ticks implements plot.Ticker.

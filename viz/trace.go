@@ -17,8 +17,8 @@ import (
 	"cermic/envs"
 )
 
-// Encounters draws r^i over an episode, one panel an agent, on one scale. Where the agent has another one in sight, as
-// the simulator knows it, the ground is in its colour.
+// Encounters draws r^i over an episode, one panel an agent, on one scale. The ground is coloured while the simulator has another
+// agent in sight.
 //
 // paper:fig:app_rew  r^i through one episode, with encounters
 func Encounters(in *results.Trace, columns int) (Panels, error) {
@@ -133,10 +133,9 @@ func byAgent(in *results.Trace, points [][2]float64) []cloud {
 	return out
 }
 
-// Memory draws what one agent (from 0) remembers, at so many steps of the episode, over the world as it is: every other
-// agent with the detector's probability that it is in sight, a ring round those that are nodes of the graph, and a line
-// to each as thick as the attention that its message gets. Rings are dashed where nobody was detected and the graph
-// stayed as it was.
+// Memory draws the graph memory of one agent (from 0) over the world, at several steps of the episode. Beside every other agent
+// stands the detector's probability that it is in sight. Nodes of the graph have a ring and a line as thick as the attention of
+// their message. Rings are dashed where no peer was detected and the graph stayed as before.
 func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	view, scenes, err := viewOf(in.Scenes)
 	switch {

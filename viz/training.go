@@ -21,9 +21,8 @@ type Measure struct {
 // Score names the measure that is no scalar: the mean score of each evaluation.
 const Score = ""
 
-// Training draws one panel a measure, for each group of agents that is trained apart, with one line a group of runs,
-// and a legend for all: the group of the run in front, and those that it is to be compared with thin behind it. front
-// may be a run without results yet.
+// Training draws one panel a measure, for each separately trained group of agents, with one line a group of runs and a legend for
+// all. The group of the run in front is drawn heavy, the others thin. front may be a run without results yet.
 func Training(front *results.Record, gs []results.Group, columns int, measures ...Measure) (Panels, error) {
 	p := NewPanels(columns)
 	p.Width, p.Height = vg.Length(7.6/float64(columns))*vg.Inch, 2.2*vg.Inch

@@ -34,7 +34,7 @@ func (a *arms) add(label, method string, set ...string) error {
 	return err
 }
 
-// experiments are those of all arms, each once.
+// experiments lists the experiments of all arms, each once.
 func experiments(lists ...[]plan.Arm) ([]experiment.Config, error) {
 	var es []experiment.Config
 	for _, list := range lists {
@@ -58,8 +58,8 @@ func complete(st *results.Store, list []plan.Arm) ([]results.Group, error) {
 	return gs, nil
 }
 
-// sideBySide draws the evaluations of several lists of groups on one task, a panel each, all on the scale of those that
-// have runs.
+// sideBySide draws the evaluations of several lists of groups on one task, a panel each. All panels share the range of the panels
+// with runs.
 func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.Plot, error) {
 	plots := make([]*plot.Plot, len(titles))
 	low, high := math.Inf(1), math.Inf(-1)

@@ -53,7 +53,7 @@ func TestPublishedBattlesEndAsTheirAuthorsReport(t *testing.T) {
 	}
 }
 
-// The first row is the simulator as it is: what Play finds. Every alternative has a row of its own.
+// The first row is the unchanged simulator. Every alternative has a row of its own.
 func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
 	const episodes = 60
 	s, err := BattleSensitivity("smac/zerg_5_vs_5", scripted.Script, episodes, 3)

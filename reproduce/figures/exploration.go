@@ -31,8 +31,8 @@ type Exploration struct {
 	Seeds   int // 1 to Seeds
 }
 
-// ExplorationMethods are those that a study of exploration compares: each learner alone, and with every explorer.
-// CERMIC's module is there with the memory of the tables, the graph, and with the MLP, which costs a third.
+// ExplorationMethods are the methods of the exploration study: each learner alone, and with every explorer. CERMIC's module is
+// there with the graph memory of the tables and with the MLP, which costs a third.
 var ExplorationMethods = []string{"mappo", "mappo-eps", "qmix", "qplex", "mace", "mace explore.int_coef=0.05", "mappo-db", "qplex-ices",
 	"mappo-rff", "mappo-cermic", "mappo-cermic explore.memory=graph", "mappo-cermic-literal", "mappo-cermic-ucb", "mappo-cermic-st",
 	"mappo-cermic-st explore.int_form.filter=", "mappo-cermic-st explore.memory=graph"}
@@ -79,7 +79,7 @@ func (x Exploration) rows() (out []explorationRow, err error) {
 	return out, nil
 }
 
-// experiments are those of one cell, one a seed; none where the method has no bonus to weigh.
+// experiments lists the experiments of one cell, one a seed; none where the method has no bonus to weigh.
 func (x Exploration) experiments(task, method, weight string) ([]experiment.Config, error) {
 	t, m := strings.Fields(task), strings.Fields(method)
 	if len(t) == 0 || len(m) == 0 {
@@ -125,7 +125,7 @@ func (x Exploration) Experiments() ([]experiment.Config, error) {
 	return experiments(lists...)
 }
 
-// solving counts the runs of an arm that st has complete, and those of them that solve their task.
+// solving counts the complete runs of an arm in st, and how many of them solve their task.
 func solving(a plan.Arm, st *results.Store) (solved, n int, err error) {
 	g, err := a.Complete(st)
 	for _, r := range g.Runs {

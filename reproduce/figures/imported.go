@@ -16,10 +16,9 @@ import (
 	"cermic/viz"
 )
 
-// Imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed.
-// Where two files have the same seed of one method, nobody could say which run is which, so that each of these files
-// has a curve of its own that is called after it. All are drawn as what somebody else recorded, in none of our methods'
-// colours; of makes the curves of their records.
+// Imported are the curves of a task in files of other programs, one a method: BenchMARL writes a file for every seed. Where two
+// files have the same seed of one method, each file has a curve of its own, labelled with the file. All are drawn as references.
+// of makes the curves from the records.
 func Imported(files []string, task string, of func([]results.Group) []viz.Series) ([]viz.Series, error) {
 	byFile := make([][]*results.Record, len(files))
 	for i, file := range files {

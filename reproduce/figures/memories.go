@@ -71,9 +71,8 @@ func onlyMemory(a, b json.RawMessage) bool {
 	return x != nil && maps.Equal(x, rest(b))
 }
 
-// Comparison says how each group's runs stand to those of the first one: the mean over seeds of the last evaluation,
-// its difference to the first group's and the probability that a run scores higher than one of the first, with
-// bootstrap 95 % intervals.
+// Comparison compares each group's runs with the first group's: the mean over seeds of the last evaluation, its difference and
+// the probability of improvement, with bootstrap 95 % intervals.
 func Comparison(gs []results.Group) (viz.Table, error) {
 	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
 		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. " + stats.Caution +
@@ -111,7 +110,7 @@ func successes(rs []*results.Record) string {
 	return strings.Join(out, ", ")
 }
 
-// lastSuccess is the share of episodes of the last evaluation that succeeded, NaN where a task knows no success.
+// lastSuccess is the share of successful episodes in the last evaluation, NaN where a task defines no success.
 func lastSuccess(r *results.Record) float64 {
 	n := len(r.Evals)
 	if n == 0 || len(r.Evals[n-1].Success) == 0 {

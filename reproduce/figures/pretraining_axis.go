@@ -77,8 +77,8 @@ func (a *PretrainingAxis) add(st *results.Store, task, method, budget string, se
 	return nil
 }
 
-// addPretrained adds the arms that start with weights, if it is known which. missing tells that these have to be made:
-// they are unknown, or known but elsewhere, and not all runs that start with them are complete.
+// addPretrained adds the arms that start from pre-trained weights, if these are known. missing reports that the weights have to be
+// made: they are unknown, or known but elsewhere, and not all runs that start from them are complete.
 func (t *pretrainedTask) addPretrained(st *results.Store, method string, set []string) (missing bool, err error) {
 	made, err := t.pre.Find(st)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,8 +15,8 @@ import (
 	"cermic/viz"
 )
 
-// ReportFrames are sizes of pre-training that a report knows, the best first: the usual one, and those for tasks or
-// machines on which it takes too long.
+// ReportFrames are the sizes of pre-training that a report looks for, the best first: the usual one, and smaller ones for slow
+// tasks or machines.
 var ReportFrames = []int{plan.PretrainFrames, 20_000, 5000, 3000}
 
 // PretrainingReport tabulates what pre-training a memory, by its kind and with default settings, was worth on every

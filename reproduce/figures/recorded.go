@@ -17,7 +17,7 @@ func TrainedOn(records []*results.Record, reward string) []*results.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return paper.Setting(r.Experiment, "task.reward") != reward })
 }
 
-// recordedLearners are those of which there are runs of BenchMARL.
+// recordedLearners are the learners with recorded runs of BenchMARL.
 var recordedLearners = []string{"mappo", "qmix"}
 
 // Recorded are BenchMARL's curves on a task of the learners that the methods are built on, or of all if no method is

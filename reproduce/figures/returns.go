@@ -31,7 +31,7 @@ type taskRuns struct {
 	others []viz.Series
 }
 
-// early tells whether a run has noted the score of its episodes' first steps apart, as those on Melting Pot do.
+// early reports whether a run has separate scores of its episodes' first steps, as on Melting Pot.
 func (t taskRuns) early() bool {
 	return slices.ContainsFunc(viz.Early(t.groups), func(s viz.Series) bool { return len(s.X) > 0 })
 }

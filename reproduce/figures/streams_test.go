@@ -219,7 +219,7 @@ func rooms() []room {
 	}
 }
 
-// plain tells that nothing in a room is special but how often it is visited.
+// plain reports whether only the frequency of a room is special.
 func (r room) plain() bool { return !r.noisy && !r.alone && !r.restless }
 
 // What an agent observes: marks of its room, its own place, the screen, and of each agent whether it is in sight and

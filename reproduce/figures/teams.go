@@ -20,8 +20,8 @@ import (
 	"cermic/viz"
 )
 
-// Teams is what each agent contributes to a task, the score of an episode divided by their number, as there are more of
-// them: how much of a difference between sizes of a team is the task's own, and how much a method's.
+// Teams is the contribution of each agent to a task, the score of an episode divided by the number of agents, for several team
+// sizes: it separates the effect of the task from the effect of a method.
 type Teams struct {
 	Experiments []experiment.Config
 	sizes       []int
@@ -29,7 +29,7 @@ type Teams struct {
 	arms        arms // its list [method × sizes]
 }
 
-// teamEpisodes are those of random and of scripted play with each size of a team.
+// teamEpisodes is the number of episodes of random and of scripted play with each size of a team.
 const teamEpisodes = 32
 
 // TeamsOf lists the experiments of methods, at least one, on a task with each of the given numbers of agents; changes

@@ -24,8 +24,8 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// Thresholds is what methods earn of a sparse reward as it is split into more and more partial rewards, task by task:
-// at which number does each begin to learn?
+// Thresholds is the sparse return of methods as the reward is split into more and more partial rewards, task by task: at which
+// number does each begin to learn?
 type Thresholds struct {
 	Experiments []experiment.Config
 	parts       []int
@@ -35,7 +35,7 @@ type Thresholds struct {
 	random func() ([][]float64, error) // [task][parts] that random play earns; played once
 }
 
-// thresholdEpisodes are those of random play at each point.
+// thresholdEpisodes is the number of episodes of random play at each point.
 const thresholdEpisodes = 240
 
 // ThresholdsOf lists the experiments of tasks and methods, at least one, with the sparse reward in each of the given
@@ -163,7 +163,7 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 	return out, nil
 }
 
-// displayNames are those of several methods.
+// displayNames are the printed names of several methods.
 func displayNames(methods []string) []string {
 	out := make([]string, len(methods))
 	for i, method := range methods {

@@ -37,9 +37,9 @@ type Aggregate struct {
 	Left    []string      // tasks that were left out because a method lacks runs or there is no scale
 }
 
-// Aggregate gathers the scaled last scores of methods and tasks, those that have most: of all choices in which every
-// method has runs on every task, at least two of each, the one with most pairs of a method and a task. scale gives the
-// scale of a task by its ID, zero if there is none. A row counts as one method under its head.
+// Aggregate gathers the scaled last scores of the largest set of methods and tasks in which every method has runs on every task,
+// at least two of each; size is the number of pairs of a method and a task. scale gives the scale of a task by its ID, zero if
+// there is none. A row counts as one method under its head.
 func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)) (Aggregate, error) {
 	runs := asked{src: src}
 	has := make([]uint64, len(t.Rows)) // the columns in which a row was measured, one bit each

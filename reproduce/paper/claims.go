@@ -40,7 +40,7 @@ const (
 	NotTested    State = "not tested"
 )
 
-// open tells whether records leave a claim open.
+// open reports whether records leave a claim open.
 func (s State) open() bool { return s == Undecided || s == NotTested }
 
 // rule says how comparisons make a verdict. What counts are significant effects that matter; see Finding.
@@ -69,7 +69,7 @@ type Evidence struct {
 	Findings []Finding
 }
 
-// tellsMore tells whether e decides a claim or, if neither does, tests more of it than an earlier source's evidence.
+// tellsMore reports whether e decides a claim or, if neither does, tests more of it than an earlier source's evidence.
 func (e Evidence) tellsMore(earlier Evidence) bool {
 	if !e.State.open() || !earlier.State.open() {
 		return earlier.State.open()
@@ -144,7 +144,7 @@ func (c Claim) evidence(tests []comparison, sources []Source) (all []Evidence, e
 	return all, nil
 }
 
-// theorems are the comparisons of CERMIC's methods, with Theorem 1's bonus in the place of their own.
+// theorems are the comparisons of CERMIC's methods, with Theorem 1's bonus instead of their own.
 func theorems(tests []comparison) (out []comparison) {
 	for _, t := range tests {
 		if !slices.ContainsFunc(t.trials, Trial.cermic) {

@@ -45,7 +45,7 @@ var Methods = []Method{
 	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO with CERMIC", "MAPPO-CERMIC"},
 }
 
-// TheoremBonus names what methods whose ID ends in theoremSuffix have in the place of CERMIC's printed bonus: ours.
+// TheoremBonus names our bonus, which methods whose ID ends in theoremSuffix have instead of CERMIC's printed one.
 const (
 	TheoremBonus  = "Theorem 1's bonus"
 	theoremSuffix = "-ucb"

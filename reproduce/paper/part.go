@@ -97,7 +97,7 @@ func (t *Benchmark) Runs(src Source) ([]results.Group, error) {
 	return t.runs(src, func(r Row) []Cell { return r.Cells })
 }
 
-// TheoremRuns are those of the rows set apart, ours with Theorem 1's bonus.
+// TheoremRuns are the runs of the rows set apart, ours with Theorem 1's bonus.
 func (t *Benchmark) TheoremRuns(src Source) ([]results.Group, error) {
 	return t.runs(src, Row.Theorems)
 }

@@ -81,7 +81,7 @@ func (t Trial) cermic() bool {
 	return slices.ContainsFunc(Methods, func(m Method) bool { return m.ID == t.Method && m.Group == Ours })
 }
 
-// theorem is the trial with Theorem 1's bonus in the place of CERMIC's own; other methods keep theirs. nil stays nil.
+// theorem is the trial with Theorem 1's bonus instead of CERMIC's own; other methods keep theirs. nil stays nil.
 func (t *Trial) theorem() *Trial {
 	if t == nil || !t.cermic() {
 		return t

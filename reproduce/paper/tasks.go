@@ -84,7 +84,7 @@ func tasks() []Task {
 	return out
 }
 
-// AllTasks are the tasks of Table 1 followed by those of the noise figure.
+// AllTasks are the tasks of Table 1 followed by the two of the noise figure.
 func AllTasks() []Task { return append(append([]Task(nil), Tasks...), noiseTasks...) }
 
 // FindTask accepts our name, its last part, the paper's name or its abbreviation, in any case and with or without the
