@@ -2,15 +2,15 @@
 
 package paper
 
-// note records a place where the paper's sources disagree, or are silent about something that a result depends on.
-type note struct {
+// Note records a place where the paper's sources disagree, or are silent about something that a result depends on.
+type Note struct {
 	About string // where
 	Says  string // what the paper says
 	Finds string // what a reader finds
 }
 
-// notes are the recorded inconsistencies. Those about printed numbers are checked against the tables by a test.
-var notes = []note{
+// Notes are the recorded inconsistencies. Those about printed numbers are checked against the tables by a test.
+var Notes = []Note{
 	{"Sec. 5.2, Table 1", "best on 12 of the 16 evaluated scenarios",
 		"Table 1 has 15 columns. CERMIC is best in 12, one of them (Zerg5v5, 0.48) a tie with QPLEX-ICES, of which only MAPPO-CERMIC is bold."},
 	{"Tables 1 and 3", "MAPPO-CERMIC in both",
