@@ -456,8 +456,12 @@ func TestFormsRankRarity(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains two modules")
 	}
+	b := fastBackend(t)
+	if b.Label == "go" {
+		t.Skip("takes minutes on pure Go, which other tests of this package have chosen: with -run TestFormsRankRarity it finds XLA")
+	}
 	rarity := func(f cermic.Form) float64 {
-		trace, _, err := shortStream(0).run(t.Context(), fastBackend(t), withForm(f))
+		trace, _, err := shortStream(0).run(t.Context(), b, withForm(f))
 		if err != nil {
 			t.Fatal(err)
 		}
