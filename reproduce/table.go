@@ -20,12 +20,12 @@ import (
 var formats = map[string]func(viz.ScoreTable) string{
 	"text":     func(t viz.ScoreTable) string { return t.Text(width()) },
 	"markdown": viz.ScoreTable.Markdown,
-	"csv":      viz.ScoreTable.CSV,
 	"latex":    viz.ScoreTable.LaTeX,
 	"html":     viz.ScoreTable.HTML,
 }
 
-var formatNames = []string{"text", "markdown", "csv", "latex", "html"}
+// formatNames in the order of the help text.
+var formatNames = []string{"text", "markdown", "latex", "html"}
 
 func tableCommand() *cobra.Command {
 	var budget, format, store string

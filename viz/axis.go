@@ -4,10 +4,11 @@ package viz
 
 import (
 	"math"
-	"strconv"
-	"strings"
 
+	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -25,8 +26,8 @@ func constant(low, high float64) bool {
 	return high-low <= 1e-15*size || size < smallest
 }
 
-// limits are those of an axis for values from low to high. The axis of a constant reaches from 0 to a little beyond
-// it; without values, low > high, it reaches from 0 to 1.
+// limits are the ends of an axis for values from low to high. The axis of a constant reaches from 0 to a little beyond it.
+// Without values, low > high, it reaches from 0 to 1.
 func limits(low, high float64) (float64, float64) {
 	switch {
 	case !(low <= high), max(math.Abs(low), math.Abs(high)) < smallest:
@@ -67,38 +68,37 @@ func (t ticks) Ticks(low, high float64) []plot.Tick {
 	return out
 }
 
-// Short writes a number in few characters, with k and M for thousands and millions: 1200000 is "1.2M".
-func Short(v float64) string { return numbers(math.Abs(v), 0)(v) }
-
-// numbers writes numbers of sizes up to top with four digits, or with as many as tell numbers apart that differ by
-// step.
-func numbers(top, step float64) func(v float64) string {
-	unit, suffix, digits := 1.0, "", 4
-	if step > 0 {
-		digits = max(digits, min(2+exponent(top)-exponent(step), 17))
+// typeface returns the one family of letters used in figures, at a size in points.
+func typeface(size float64, bold bool) text.Style {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
+	if bold {
+		f.Weight = xfont.WeightBold
 	}
-	switch {
-	case digits > 4 && top >= 1 && top < 1e16:
-		digits = max(digits, 1+exponent(top)) // whole numbers in full
-	case digits > 4 || top >= 1e10:
-	case top >= 999_950:
-		unit, suffix = 1e6, "M"
-	case top >= 10_000:
-		unit, suffix = 1e3, "k"
-	}
-	return func(v float64) string {
-		if v == 0 {
-			return "0" // also for −0
-		}
-		return minus.Replace(strconv.FormatFloat(v/unit, 'g', digits, 64)) + suffix
-	}
+	return text.Style{Color: ink, Font: f, Handler: lettering, XAlign: text.XCenter, YAlign: text.YCenter}
 }
 
-// minus writes a real minus sign, and none for plus.
-var minus = strings.NewReplacer("-", "−", "+", "")
-
-// exponent is the power of ten of a number's first digit.
-func exponent(v float64) int { return int(math.Floor(math.Log10(v) + 1e-9)) }
+// newPlot is an empty plot in the house style: sans serif, thin axes, light horizontal lines, few ticks.
+func newPlot(f Figure) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = paper
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
+	p.Title.TextStyle, p.Title.Padding = typeface(11, true), vg.Points(1)
+	p.Title.TextStyle.YAlign = text.YTop
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle.Font, a.Label.TextStyle.Handler = typeface(10, false).Font, lettering
+		a.Label.TextStyle.Color = ink
+		a.Label.Padding = vg.Points(4)
+		a.Tick.Label.Font, a.Tick.Label.Handler = typeface(9, false).Font, lettering
+		a.Tick.Label.Color = ink
+		a.Tick.LineStyle = draw.LineStyle{Color: grey, Width: vg.Points(0.6)}
+		a.Tick.Length = vg.Points(3)
+		a.Tick.Marker = ticks{about: 5}
+		a.LineStyle = draw.LineStyle{Color: grey, Width: vg.Points(0.6)}
+		a.Padding = 0
+	}
+	p.Add(gridLines{})
+	return p
+}
 
 // gridLines draws one light line a tick of the vertical axis, under everything else.
 type gridLines struct{}
@@ -113,8 +113,8 @@ func (gridLines) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// GlyphBoxes implements plot.GlyphBoxer: it leaves as much room above the data as half a number takes there, so that
-// the titles of panels in a row are level whatever their ticks.
+// GlyphBoxes implements plot.GlyphBoxer. It leaves half the height of a number above the data, so that the titles of panels
+// in a row are level with any ticks.
 func (gridLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: 6}}}}
 }

@@ -77,19 +77,19 @@ func TestFiguresOfAnyNumbers(t *testing.T) {
 			return Curves(Figure{}, Series{Label: "mappo", X: []float64{0, 1}, Y: seeds})
 		},
 		"curves within limits": func(low, high float64) (*plot.Plot, error) {
-			f := Figure{Low: low, High: high, Marks: []Mark{{From: low}, {From: low, To: high}}}
+			f := Figure{Low: low, High: high, Marks: []mark{{From: low}, {From: low, To: high}}}
 			return Curves(f, Line("mappo", []float64{0, 1}, []float64{-1, 1}))
 		},
 		"bars": func(low, high float64) (*plot.Plot, error) {
-			b := Bar{Label: "mappo", Value: low, Low: math.NaN(), High: high, Published: math.NaN()}
-			b.Seeds, b.Noisy = []float64{low, high}, true
+			b := Bar{Label: "mappo", Value: low, Low: math.NaN(), High: high}
+			b.Seeds = []float64{low, high}
 			return Bars(Figure{}, Group{Bars: []Bar{b}})
 		},
 		"forest": func(low, high float64) (*plot.Plot, error) {
 			return Forest(Figure{}, Bar{Label: "mappo", Value: low, Low: low, High: high})
 		},
 		"scatter": func(low, high float64) (*plot.Plot, error) {
-			return Scatter(Figure{}, Cloud{Label: "mappo", Points: [][2]float64{{low, high}, {high, low}}})
+			return scatter(Figure{}, cloud{Label: "mappo", Points: [][2]float64{{low, high}, {high, low}}})
 		},
 	} {
 		for _, r := range ranges {

@@ -17,22 +17,20 @@ type Bar struct {
 	Label     string  // a method's name gives the method's look
 	Value     float64 // NaN: nothing measured, which is said in the place of the bar
 	Low, High float64 // bootstrap 95 % interval; NaN: none
-	Published float64 // drawn as a hollow diamond; NaN: none
 
 	Method string    // whose look the bar has, whatever it is called; empty: as Label says
 	Seeds  []float64 // up to five are drawn as dots, in the place of the interval
-	Noisy  bool      // hatched: measured with noise
 }
 
 // values are all that the bar draws.
 func (b Bar) values() []float64 {
-	return append([]float64{b.Value, b.Low, b.High, b.Published}, b.Seeds...)
+	return append([]float64{b.Value, b.Low, b.High}, b.Seeds...)
 }
 
 // dotted reports whether the bar's seeds are drawn one by one.
 func (b Bar) dotted() bool { return len(b.Seeds) > 1 && len(b.Seeds) <= dotSeeds }
 
-// whiskered tells whether its interval is drawn.
+// whiskered reports whether the bar's interval is drawn.
 func (b Bar) whiskered() bool { return !b.dotted() && !math.IsNaN(b.Low+b.High) }
 
 // Group is a cluster of bars with a common name, for example a task.
@@ -41,7 +39,7 @@ type Group struct {
 	Bars  []Bar
 }
 
-// Bars draws groups of bars from zero, with whiskers for intervals and diamonds for published values. A single group has
+// Bars draws groups of bars from zero, with whiskers for intervals. A single group has
 // a name under each bar; several groups have their own names there, and a legend.
 func Bars(f Figure, groups ...Group) (*plot.Plot, error) {
 	b := &bars{groups: groups}
@@ -121,19 +119,15 @@ func (b *bars) names() nameTicks {
 	return out
 }
 
-// entries are the names of the bars, where the axis does not give them, and the diamond, if there is one.
-func (b *bars) entries() []entry {
-	var out []entry
+// entries are the names of the bars, where the axis does not give them.
+func (b *bars) entries() (out []entry) {
+	if len(b.groups) == 1 {
+		return nil
+	}
 	for _, style := range b.styles {
 		out = append(out, entry{style.Name, func(c draw.Canvas) {
 			c.FillPolygon(style.Color, rectangle(c.Min.X+4, c.Min.Y-0.5, c.Max.X-4, c.Max.Y-0.5))
 		}})
-	}
-	if len(b.groups) == 1 {
-		out = nil
-	}
-	if b.has(func(bar Bar) bool { return !math.IsNaN(bar.Published) }) {
-		out = append(out, entry{"published", func(c draw.Canvas) { diamond(c, c.Center()) }})
 	}
 	return out
 }
@@ -168,50 +162,21 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 		for k, bar := range group.Bars {
 			x, width := b.place(g, k)
 			left, right, centre := tx(x-width/2), tx(x+width/2), tx(x)
-			if !math.IsNaN(bar.Value) {
-				style := b.style(bar)
-				c.FillPolygon(style.Color, rectangle(left, ty(0), right, ty(bar.Value)))
-				if bar.Noisy {
-					hatch(c, left, ty(0), right, ty(bar.Value))
-				}
+			if math.IsNaN(bar.Value) {
+				notRun(c, vg.Point{X: centre, Y: ty(0)}, right-left)
 			} else {
-				above := ty(0)
-				if d := ty(bar.Published) - above; d > -diamondRadius && d < 14 { // the diamond lies where the words would
-					above = ty(bar.Published) + diamondRadius
-				}
-				notRun(c, vg.Point{X: centre, Y: above}, right-left)
+				c.FillPolygon(b.style(bar).Color, rectangle(left, ty(0), right, ty(bar.Value)))
 			}
 			if bar.dotted() {
 				for i, v := range bar.Seeds {
 					seedDot(c, vg.Point{X: centre + (right-left)*vg.Length(float64(i)-float64(len(bar.Seeds)-1)/2)*0.12, Y: ty(v)})
 				}
-			} else if !math.IsNaN(bar.Low + bar.High) {
+			} else if bar.whiskered() {
 				whisker(c, centre, ty(bar.Low), ty(bar.High), min((right-left)/4, 4))
-			}
-			if !math.IsNaN(bar.Published) {
-				diamond(c, vg.Point{X: centre, Y: ty(bar.Published)})
 			}
 		}
 	}
 	c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.8)}, c.Min.X, ty(0), c.Max.X, ty(0))
-}
-
-// hatch draws light strokes across a bar.
-func hatch(c draw.Canvas, left, bottom, right, top vg.Length) {
-	low, high := min(bottom, top), max(bottom, top)
-	look := draw.LineStyle{Color: fade(paper, 0xc0), Width: vg.Points(1.2)}
-	for at := low - (right - left); at < high; at += 5 {
-		x0, x1 := left, right // the stroke y = at + (x − left) within the bar
-		if at < low {
-			x0 = left + low - at
-		}
-		if at+right-left > high {
-			x1 = left + high - at
-		}
-		if x1 > x0 {
-			c.StrokeLine2(look, x0, at+x0-left, x1, at+x1-left)
-		}
-	}
 }
 
 // seedDot is one seed's value, on a light border so that it can be seen on any bar.
@@ -241,18 +206,6 @@ func whisker(c draw.Canvas, x, low, high, half vg.Length) {
 	}
 	c.StrokeLines(draw.LineStyle{Color: fade(paper, 0xb0), Width: vg.Points(2.6)}, shape...)
 	c.StrokeLines(draw.LineStyle{Color: ink, Width: vg.Points(1.1)}, shape...)
-}
-
-const diamondRadius = vg.Length(4)
-
-// diamond marks a published value.
-func diamond(c draw.Canvas, at vg.Point) {
-	const r = diamondRadius
-	shape := []vg.Point{
-		{X: at.X, Y: at.Y - r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r},
-	}
-	c.FillPolygon(paper, shape)
-	c.StrokeLines(draw.LineStyle{Color: ink, Width: vg.Points(1.1)}, shape)
 }
 
 func rectangle(x0, y0, x1, y1 vg.Length) []vg.Point {

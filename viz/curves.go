@@ -22,16 +22,16 @@ import (
 // Figure says what stands around the data of a plot.
 type Figure struct {
 	Title, X, Y string  // X and Y name the axes, with units
-	PerSeed     bool    // one thin line a seed in the place of mean and interval
 	Note        string  // small, under the plot: what bands or whiskers are; empty: as reckoned from the data
 	Unlabelled  bool    // no names at the ends of the lines: for panels that share a legend
 	Low, High   float64 // limits of the vertical axis; High ≤ Low: as the data need
-	Marks       []Mark  // on the horizontal axis
+	Marks       []mark  // on the horizontal axis
 }
 
-// Curves draws one line a series with its name at its end. A line is the mean over seeds. Up to five seeds are dots beside it, or thin lines
-// where there are many points; of more the band is the bootstrap 95 % interval of the mean. Both are drawn where every seed has a value. References are
-// thin, dotted and beneath the others. Series without a value are left out, so that a live plot may begin empty; it then says so.
+// Curves draws one line a series with its name at its end. A line is the mean over seeds. Up to five seeds are dots
+// beside it, or thin lines where there are many points; of more the band is the bootstrap 95 % interval of the mean.
+// Both are drawn where every seed has a value. References are thin, dotted and beneath the others. Series without a
+// value are left out, so that a live plot may begin empty; it then says so.
 func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	p := newPlot(f)
 	p.Add(marks(f.Marks))
@@ -44,11 +44,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 			return nil, err
 		}
 		style := looks(s)
-		draw := drawMean
-		if f.PerSeed {
-			draw = drawSeeds
-		}
-		end, err := draw(p, s, style)
+		end, err := drawMean(p, s, style)
 		if err != nil {
 			return nil, fmt.Errorf("series %q: %w", s.Label, err)
 		}
@@ -67,7 +63,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 	if f.High > f.Low && !constant(f.Low, f.High) {
 		p.Y.Min, p.Y.Max = f.Low, f.High
 	}
-	if f.Note == "" && !f.PerSeed {
+	if f.Note == "" {
 		f.Note = bandNote(series)
 	}
 	setNote(p, f.Note)
@@ -76,7 +72,7 @@ func Curves(f Figure, series ...Series) (*plot.Plot, error) {
 
 // looksOf says how each of the series of a figure is drawn. References come in their order.
 func looksOf(series []Series) func(Series) Style {
-	names, references := make([]name, len(series)), 0
+	names, references := make([]lineName, len(series)), 0
 	for i, s := range series {
 		if !s.Reference {
 			names[i] = s.name()
@@ -98,7 +94,8 @@ func looksOf(series []Series) func(Series) Style {
 	}
 }
 
-// theirs is the label of a reference: that of others' runs of a method of the paper has its printed name, "BenchMARL MAPPO".
+// theirs is the label of a reference: that of others' runs of a method of the paper has its printed name, "BenchMARL
+// MAPPO".
 func theirs(label string) string {
 	others, method, two := strings.Cut(label, " ")
 	if s, ok := methods[method]; two && ok {
@@ -226,29 +223,6 @@ func (b branches) Plot(c draw.Canvas, p *plot.Plot) {
 	circle := ring(vg.Point{X: tx(b.at.X), Y: ty(b.at.Y)}, 2.6)
 	c.FillPolygon(paper, circle)
 	c.StrokeLines(draw.LineStyle{Color: b.color, Width: vg.Points(1.3)}, append(circle, circle[0], circle[1]))
-}
-
-// drawSeeds adds one thin line a seed and returns the mean of their last values.
-func drawSeeds(p *plot.Plot, s Series, style Style) (end float64, err error) {
-	var last []float64
-	look := style.Line()
-	look.Width, look.Color = style.Width*0.55, fade(style.Color, 0xc0)
-	for _, y := range s.Y {
-		var line plotter.XYs
-		for j, v := range y {
-			if !math.IsNaN(v) {
-				line = append(line, plotter.XY{X: s.X[j], Y: v})
-			}
-		}
-		if len(line) == 0 {
-			continue
-		}
-		last = append(last, line[len(line)-1].Y)
-		if err := addLine(p, line, look); err != nil {
-			return 0, err
-		}
-	}
-	return mean(last), nil
 }
 
 // addLine adds a line, or a dot where there is only one point to see.

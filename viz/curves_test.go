@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"fmt"
@@ -13,12 +13,11 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"cermic/cermiclib/results"
-	"cermic/viz"
 )
 
 // rising is a synthetic learning curve: it approaches top at the given pace, with seeds a fixed ripple apart.
-func rising(label string, top, pace float64, seeds int) viz.Series {
-	s := viz.Series{Label: label}
+func rising(label string, top, pace float64, seeds int) Series {
+	s := Series{Label: label}
 	for frames := 0.0; frames <= 600_000; frames += 30_000 {
 		s.X = append(s.X, frames)
 	}
@@ -36,45 +35,28 @@ func rising(label string, top, pace float64, seeds int) viz.Series {
 func exampleCurves() (*plot.Plot, error) {
 	recorded := rising("BenchMARL MAPPO", 52, 1.4e5, 1)
 	recorded.Reference = true
-	return viz.Curves(
-		viz.Figure{Title: "Four methods of different pace", X: "frames", Y: "mean episode return"},
+	return Curves(
+		Figure{Title: "Four methods of different pace", X: "frames", Y: "mean episode return"},
 		rising("mappo", 40, 1.8e5, 5), rising("qmix", 36, 3.5e5, 5),
 		rising("qmix-cermic", 44, 2.6e5, 5), rising("mappo-cermic", 58, 1.1e5, 5), recorded)
 }
 
 func TestCurvesLookAsBefore(t *testing.T) {
-	p, err := exampleCurves()
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "curves", viz.Image(p, viz.Width, viz.Height))
-}
-
-func TestSeedsLookAsBefore(t *testing.T) {
-	p, err := viz.Curves(viz.Figure{Title: "Every seed by itself", X: "frames", Y: "intrinsic reward", PerSeed: true},
-		rising("alpha=0.1", 20, 1e5, 3), rising("alpha=0.5", 30, 2e5, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "seeds", viz.Image(p, viz.Width, viz.Height))
+	looksAsBefore(t, "curves")(exampleCurves())
 }
 
 // An empty frame must not look like a result: no numbers on its axes, and a word where lines would be.
 func TestCurvesOfNothingSayThatThereIsNothing(t *testing.T) {
-	p, err := viz.Curves(viz.Figure{Title: "nobody has trained", X: "frames", Y: "return"}, viz.Series{Label: "mappo"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "empty", viz.Image(p, viz.Width, viz.Height))
+	looksAsBefore(t, "empty")(Curves(Figure{Title: "nobody has trained", X: "frames", Y: "return"}, Series{Label: "mappo"}))
 }
 
 func TestCurvesRefuseInfiniteValues(t *testing.T) {
-	bad := viz.Series{Label: "mappo", X: []float64{0}, Y: [][]float64{{math.Inf(1)}}}
-	if _, err := viz.Curves(viz.Figure{}, bad); err == nil {
+	bad := Series{Label: "mappo", X: []float64{0}, Y: [][]float64{{math.Inf(1)}}}
+	if _, err := Curves(Figure{}, bad); err == nil {
 		t.Error("an infinite value was drawn")
 	}
-	short := viz.Series{Label: "mappo", X: []float64{0, 1}, Y: [][]float64{{1}}}
-	if _, err := viz.Curves(viz.Figure{}, short); err == nil {
+	short := Series{Label: "mappo", X: []float64{0, 1}, Y: [][]float64{{1}}}
+	if _, err := Curves(Figure{}, short); err == nil {
 		t.Error("a seed with too few values was drawn")
 	}
 }
@@ -88,7 +70,7 @@ func TestEvalsAlignTheFramesOfAGroupsSeeds(t *testing.T) {
 		{Label: "qmix", Runs: []*results.Record{{Seed: 0, Evals: []results.Eval{{Frames: 0, Scores: []float64{7}}}}}},
 		{Label: "cpm", Runs: []*results.Record{{Seed: 0}}},
 	}
-	got := viz.Evals(gs)
+	got := Evals(gs)
 	if len(got) != 2 || got[0].Label != "mappo" || got[1].Label != "qmix" {
 		t.Fatalf("got %+v, want mappo and qmix", got)
 	}
@@ -102,22 +84,22 @@ func TestALineCountsEverySeedOnce(t *testing.T) {
 	run := func(id string) *results.Record {
 		return &results.Record{ID: id, Seed: 1, Evals: []results.Eval{{Frames: 1, Scores: []float64{1}}}}
 	}
-	twice := viz.Evals([]results.Group{{Label: "mappo", Runs: []*results.Record{run("a"), run("b")}}})
-	if _, err := viz.Curves(viz.Figure{}, twice...); err == nil || !strings.Contains(err.Error(), `"mappo": two runs have seed 1`) {
+	twice := Evals([]results.Group{{Label: "mappo", Runs: []*results.Record{run("a"), run("b")}}})
+	if _, err := Curves(Figure{}, twice...); err == nil || !strings.Contains(err.Error(), `"mappo": two runs have seed 1`) {
 		t.Errorf("got %v", err)
 	}
 }
 
 // A name wider than the picture once left a negative width for the lines, along which dashes were drawn for ever.
 func TestLongNamesLeaveRoomForTheLines(t *testing.T) {
-	series := viz.Line("mappo-cermic "+strings.Repeat("explore.memory.pretrained=0123456789abcdef ", 4), []float64{0, 1000, 3000}, []float64{0, 1, 2})
+	series := Line("mappo-cermic "+strings.Repeat("explore.memory.pretrained=0123456789abcdef ", 4), []float64{0, 1000, 3000}, []float64{0, 1, 2})
 	series.Reference = true // dashed
-	p, err := viz.Curves(viz.Figure{Title: "names", X: "frames", Y: "score"}, series)
+	p, err := Curves(Figure{Title: "names", X: "frames", Y: "score"}, series)
 	if err != nil {
 		t.Fatal(err)
 	}
 	drawn := make(chan bool)
-	go func() { viz.Image(p, 3*vg.Inch, 2*vg.Inch); close(drawn) }()
+	go func() { Image(p, 3*vg.Inch, 2*vg.Inch); close(drawn) }()
 	select {
 	case <-drawn:
 	case <-time.After(20 * time.Second):
@@ -127,16 +109,12 @@ func TestLongNamesLeaveRoomForTheLines(t *testing.T) {
 
 // So many names do not fit beside the ends of their lines: they stand in a column that keeps to the frame.
 func TestManyCurvesLookAsBefore(t *testing.T) {
-	var series []viz.Series
+	var series []Series
 	for i := range 20 {
 		s := rising(fmt.Sprintf("mappo-cermic explore.memory.pretrained=weights learner.lr=%d", i), 20+float64(2*i), 1e5, 1)
 		s.Method = "mappo-cermic"
 		series = append(series, s)
 	}
 	series = append(series, rising("qmix", -10, 1e5, 2))
-	p, err := viz.Curves(viz.Figure{Title: "Many", X: "frames", Y: "score"}, series...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "many", viz.Image(p, viz.Width, viz.Height))
+	looksAsBefore(t, "many")(Curves(Figure{Title: "Many", X: "frames", Y: "score"}, series...))
 }

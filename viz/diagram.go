@@ -23,15 +23,15 @@ type Node struct {
 	Title       string   // first line, bold
 	Lines       []string // below it
 	Column, Row float64  // of its centre; halves are fine
-	Kind        NodeKind
+	Kind        nodeKind
 }
 
-// NodeKind says what a box stands for, and so how it looks.
-type NodeKind int
+// nodeKind says what a box stands for, and so how it looks.
+type nodeKind int
 
 // The kinds of boxes.
 const (
-	Data    NodeKind = iota // numbers that are passed on: a plain box
+	_       nodeKind = iota // data: numbers that are passed on: a plain box
 	Network                 // something with parameters: a filled box
 	Loss                    // what is minimised: a heavy frame
 	Reward                  // a reward: a heavy frame in the reward's colour
@@ -110,7 +110,7 @@ func (d Diagram) Image() image.Image {
 }
 
 // look is the fill and the frame of a kind.
-func (k NodeKind) look() (fill color.Color, frame draw.LineStyle) {
+func (k nodeKind) look() (fill color.Color, frame draw.LineStyle) {
 	switch k {
 	case Network:
 		return fade(sky, 0x38), draw.LineStyle{Color: blue, Width: vg.Points(1)}

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"strings"
 	"testing"
-
-	"cermic/viz"
 )
 
-func someDiagram() viz.Diagram {
-	return viz.Diagram{
+func someDiagram() Diagram {
+	return Diagram{
 		Title: "Boxes and arrows",
-		Nodes: []viz.Node{
+		Nodes: []Node{
 			{Name: "a", Title: "o_t", Lines: []string{"[B, 18]"}},
-			{Name: "b", Title: "θ", Lines: []string{"s_t [B, 64]", "27 200 parameters"}, Column: 1, Row: 0.5, Kind: viz.Network},
-			{Name: "c", Title: "L_explore", Column: 2, Kind: viz.Loss}, {Name: "d", Title: "r^i", Column: 2, Row: 1, Kind: viz.Reward},
+			{Name: "b", Title: "θ", Lines: []string{"s_t [B, 64]", "27 200 parameters"}, Column: 1, Row: 0.5, Kind: Network},
+			{Name: "c", Title: "L_explore", Column: 2, Kind: Loss}, {Name: "d", Title: "r^i", Column: 2, Row: 1, Kind: Reward},
 		},
-		Arrows: []viz.Arrow{{From: "a", To: "b"}, {From: "b", To: "c", Label: "s_t"}, {From: "b", To: "d", Dashed: true}},
+		Arrows: []Arrow{{From: "a", To: "b"}, {From: "b", To: "c", Label: "s_t"}, {From: "b", To: "d", Dashed: true}},
 	}
 }
 

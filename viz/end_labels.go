@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// endLabels writes the name of each line at its right end, moved apart where they would overlap. Of many lines the names stand
-// in a column with a sample of each, in the order of the ends.
+// endLabels writes the name of each line at its right end, moved apart where they would overlap. Of many lines the
+// names stand in a column with a sample of each, in the order of the ends.
 type endLabels struct {
 	styles []Style
 	values []float64
@@ -93,11 +93,11 @@ func (l *endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: widest + indent + vg.Points(2)}}}}
 }
 
-// longestName is how many letters of a name stand beside a line: longer ones would leave no room for the lines themselves.
+// longestName is how many letters of a name stand beside a line: longer ones would leave no room for the lines
+// themselves.
 const longestName = 30
 
-// brief shortens long names: they lose their middle and keep their ends, and those that would then read alike are shown from where
-// they differ.
+// brief shortens long names by their middles. Names that would then be equal are shown from their first difference.
 func brief(names []string) []string {
 	out := make([]string, len(names))
 	alike := map[string][]string{}
@@ -115,8 +115,8 @@ func brief(names []string) []string {
 	return out
 }
 
-// cut shortens a name to longestName letters by leaving some out in the middle; it keeps those from the given one on, as far as
-// there is room, or its end.
+// cut shortens a name to longestName letters by leaving some out in the middle; it keeps those from the given one on,
+// as far as there is room, or its end.
 func cut(name string, from int) string {
 	r := []rune(name)
 	if len(r) <= longestName {

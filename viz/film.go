@@ -20,8 +20,34 @@ import (
 	"cermic/envs"
 )
 
-// Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step and the
-// ways that agents and objects came. scenes holds one a step, the reset first. Wide scenes stand in several rows.
+// sheet lays pictures of one size out in rows, each with a caption below it.
+type sheet struct {
+	columns       int
+	width, height vg.Length // of a picture
+	foot          vg.Length // height of the room for a caption
+	drop          vg.Length // from a picture to its caption, which is aligned vertically like that
+	align         text.YAlignment
+}
+
+func (s sheet) draw(frames int, caption func(k int) string, picture func(k int) image.Image) image.Image {
+	const gap, margin = 8, 6
+	rows := (frames + s.columns - 1) / s.columns
+	total, tall := (s.width+gap)*vg.Length(s.columns)-gap, (s.height+s.foot)*vg.Length(rows)
+	img := vgimg.NewWith(vgimg.UseWH(total+2*margin, tall+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
+	c := vgdraw.New(img)
+	style := typeface(9, false)
+	style.YAlign = s.align
+	for k := range frames {
+		left, top := margin+vg.Length(k%s.columns)*(s.width+gap), margin+vg.Length(k/s.columns)*(s.height+s.foot)
+		one := picture(k)
+		draw.Draw(img.Image(), one.Bounds().Add(image.Pt(pixels(left), pixels(top))), one, image.Point{}, draw.Src)
+		c.FillText(style, vg.Point{X: left + s.width/2, Y: tall + 2*margin - top - s.height - s.drop}, caption(k))
+	}
+	return img.Image()
+}
+
+// Strip draws a few scenes of an episode side by side, evenly spaced from the first to the last, each with its step and
+// the ways that agents and objects came. scenes holds one a step, the reset first. Wide scenes stand in several rows.
 func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 	view, scenes, err := viewOf(scenes)
 	if err != nil {
@@ -31,29 +57,14 @@ func Strip(scenes []envs.Scene, frames int) (image.Image, error) {
 		return nil, fmt.Errorf("strip of %d frames, want at least 1", frames)
 	}
 	frames = min(frames, len(scenes))
-	const gap, foot, margin = 8, 16, 6
-	columns := view.columns(frames)
-	rows := (frames + columns - 1) / columns
-	side := max(7.6*vg.Inch/vg.Length(columns)-gap, 1.3*vg.Inch)
-	width, height := view.size(min(side, 4*vg.Inch))
-	total, tall := (width+gap)*vg.Length(columns)-gap, (height+foot)*vg.Length(rows)
-	img := vgimg.NewWith(vgimg.UseWH(total+2*margin, tall+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
-	out := img.Image()
-	c := vgdraw.New(img)
-	for k := range frames {
-		step := 0
-		if frames > 1 {
-			step = int(math.Round(float64(k*(len(scenes)-1)) / float64(frames-1)))
-		}
-		left, top := margin+vg.Length(k%columns)*(width+gap), margin+vg.Length(k/columns)*(height+foot)
-		scene, _ := rendering(scenes[step], trailsOf(scenes[:step+1]), width, height, dpi)
-		at := image.Pt(pixels(left), pixels(top))
-		draw.Draw(out, scene.Bounds().Add(at), scene, image.Point{}, draw.Src)
-		style := typeface(9, false)
-		style.YAlign = text.YTop
-		c.FillText(style, vg.Point{X: left + width/2, Y: tall + margin - top - height + 4}, fmt.Sprintf("t = %d", step))
-	}
-	return out, nil
+	s := sheet{columns: view.columns(frames), foot: 16, drop: 2, align: text.YTop}
+	side := max(7.6*vg.Inch/vg.Length(s.columns)-8, 1.3*vg.Inch)
+	s.width, s.height = view.size(min(side, 4*vg.Inch))
+	step := func(k int) int { return int(math.Round(float64(k*(len(scenes)-1)) / float64(max(frames-1, 1)))) }
+	return s.draw(frames, func(k int) string { return fmt.Sprintf("t = %d", step(k)) }, func(k int) image.Image {
+		m, _ := rendering(scenes[step(k)], trailsOf(scenes[:step(k)+1]), s.width, s.height, dpi)
+		return m
+	}), nil
 }
 
 // Still draws scene t of an episode as large as Animate does.
@@ -82,8 +93,8 @@ func (v view) columns(frames int) int {
 func pixels(l vg.Length) int { return int(math.Round(float64(l) / 72 * dpi)) }
 
 // Animate plays scenes, one a step, as an endless film with the step and a bar that shows how far it is. The last frame
-// stands for a second. A longer episode than 120 steps is shown in every second, third, … step, so that a notebook stays
-// small.
+// stands for a second. A longer episode than 120 steps is shown in every second, third, … step, so that a notebook
+// stays small.
 func Animate(scenes []envs.Scene, stepsPerSecond float64) (*gif.GIF, error) {
 	return animate(scenes, stepsPerSecond, format{120, filmSide, filmDPI, 255})
 }
@@ -148,7 +159,7 @@ func rendering(s envs.Scene, trails []trail, width, height vg.Length, resolution
 	})
 }
 
-// layered is rendering with whatever under draws beneath the shapes; the painter can draw more above them.
+// layered is rendering with the drawings of under beneath the shapes; the painter can draw more above them.
 func layered(s envs.Scene, width, height vg.Length, resolution int, under func(painter)) (draw.Image, painter) {
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(resolution), vgimg.UseBackgroundColor(paper))
 	for _, mosaic := range s.Mosaics {
@@ -157,8 +168,8 @@ func layered(s envs.Scene, width, height vg.Length, resolution int, under func(p
 	return img.Image(), drawScene(vgdraw.New(img), s, under)
 }
 
-// project draws a mosaic of s into m, which shows all of s. Every pixel takes the colour of the one of the mosaic that it
-// lies in: blurred ones would show what no agent sees, and have too many colours for a film.
+// project draws a mosaic of s into m, which shows all of s. Every pixel takes the colour of the one of the mosaic that
+// it lies in: blurred ones would show what no agent sees, and have too many colours for a film.
 func project(m draw.Image, s envs.Scene, mosaic *envs.Mosaic) {
 	wide, high, rgb := mosaic.RGB()
 	b := m.Bounds()
@@ -203,7 +214,8 @@ func viewOf(all []envs.Scene) (v view, seen []envs.Scene, err error) {
 	return v, seen, nil
 }
 
-// misses reports whether a shape is far from the view, or so large that its dashes would be drawn without end, or at no place at all.
+// misses reports whether a shape is far from the view, or so large that its dashes would be drawn without end, or at no
+// place at all.
 func (v view) misses(s envs.Shape) bool {
 	reach := math.Abs(s.X-v.minX) + math.Abs(s.Y-v.minY) + math.Abs(s.Radius) + math.Abs(s.Width) + math.Abs(s.Height)
 	return !(reach <= 20*(v.maxX-v.minX+v.maxY-v.minY)) || s.Angle-s.Angle != 0
@@ -224,9 +236,9 @@ func (v view) roomy(side vg.Length) (width, height vg.Length) {
 	return v.size(side * vg.Length(math.Sqrt(max(1, ratio/2))))
 }
 
-// film packs pictures of equal size into a GIF with one palette of at most so many colours, 255. A frame holds only what
-// differs from the frame before: the rest is cut off or transparent, which compresses to next to nothing. delay is in
-// hundredths of a second.
+// film packs pictures of equal size into a GIF with one palette of at most so many colours, 255. A frame holds only
+// what differs from the frame before: the rest is cut off or transparent, which compresses to next to nothing. delay is
+// in hundredths of a second.
 func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 	palette, index := paletteOf(pictures, colors)
 	out := &gif.GIF{}
@@ -244,7 +256,8 @@ func film(pictures []draw.Image, delay, colors int) *gif.GIF {
 	return out
 }
 
-// Paletted is a picture in its 255 most frequent colours, the nearest of them for others, which takes a PNG fewer bytes.
+// Paletted is a picture in its 255 most frequent colours, the nearest of them for others, which takes a PNG fewer
+// bytes.
 func Paletted(m draw.Image) *image.Paletted {
 	palette, index := paletteOf([]draw.Image{m}, 255)
 	return indexed(m, palette, index)
@@ -299,9 +312,9 @@ func changed(a, b *image.Paletted) image.Rectangle {
 	return r
 }
 
-// paletteOf takes the most frequent colours after rounding to 6 bits a channel, behind the transparent one, and returns them
-// with a function that finds the nearest one. Scenes have few colours; only edges have more, and rounding them cannot be
-// seen.
+// paletteOf takes the most frequent colours after rounding to 6 bits a channel, behind the transparent one, and returns
+// them with a function that finds the nearest one. Scenes have few colours; only edges have more, and rounding them
+// cannot be seen.
 func paletteOf(pictures []draw.Image, colors int) (color.Palette, func(color.Color) uint8) {
 	count := map[[3]uint8]int{}
 	for _, m := range pictures {

@@ -9,7 +9,8 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// Early is Evals for the score of an episode's first steps, where the task counts them apart. Records without contribute nothing.
+// Early is Evals for the score of an episode's first steps, where the task counts them apart. Records without
+// contribute nothing.
 func Early(gs []results.Group) []Series {
 	return collect(gs, func(r *results.Record) (points []results.Point) {
 		for _, e := range r.Evals {
@@ -21,8 +22,8 @@ func Early(gs []results.Group) []Series {
 	})
 }
 
-// ofGroups are the measures as the records have them: where a scalar is written for each group of agents that is trained apart, one
-// measure a group.
+// ofGroups are the measures as the records have them: where a scalar is written for each group of agents that is
+// trained apart, one measure a group.
 func ofGroups(rs []*results.Record, measures []Measure) (out []Measure) {
 	var names []string
 	for _, r := range rs {

@@ -58,8 +58,8 @@ func WritePNG(path string, m image.Image) error {
 	return results.WriteFile(path, data)
 }
 
-// Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or .pdf.
-// A file that is there is replaced only once the whole figure is drawn.
+// Write draws a plot into a file of the format that its name ends in: .png with the dots of a dense screen, or .svg or
+// .pdf. An existing file is replaced only once the whole figure is drawn.
 func Write(path string, p *plot.Plot, width, height vg.Length) error {
 	if filepath.Ext(path) == ".png" {
 		return WritePNG(path, Image(p, width, height))
@@ -76,45 +76,31 @@ func WritePanels(path string, p Panels) error {
 	return writeVector(path, width, height, func(c vg.CanvasSizer) { paint(draw.New(c)) })
 }
 
-// SVG draws a plot as one, to stand in a page.
-func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) {
-	return vector(".svg", width, height, func(c vg.CanvasSizer) { onto(c, p) })
-}
-
-// SVG draws all panels as one, to stand in a page.
-func (p Panels) SVG() ([]byte, error) {
-	width, height, paint := p.layout()
-	return vector(".svg", width, height, func(c vg.CanvasSizer) { paint(draw.New(c)) })
-}
-
 func writeVector(path string, width, height vg.Length, paint func(vg.CanvasSizer)) error {
-	data, err := vector(filepath.Ext(path), width, height, paint)
+	format, ok := map[string]func(vg.Length, vg.Length, func(vg.CanvasSizer)) ([]byte, error){".svg": paintSVG, ".pdf": paintPDF}[filepath.Ext(path)]
+	if !ok {
+		return fmt.Errorf("%s: a figure's name must end in .png, .svg or .pdf", path)
+	}
+	data, err := format(width, height, paint)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return results.WriteFile(path, data)
 }
 
-// vector is a figure in a format of lines and letters.
-func vector(format string, width, height vg.Length, paint func(vg.CanvasSizer)) ([]byte, error) {
-	var c interface {
-		vg.CanvasSizer
-		vg.CanvasWriterTo
-	}
-	switch format {
-	case ".svg":
-		c = newSVG(width, height)
-	case ".pdf":
-		c = newPDF(width, height)
-	default:
-		return nil, fmt.Errorf("a figure's name must end in .png, .svg or .pdf, not %q", format)
-	}
+// SVG draws a plot as one, to stand in a page.
+func SVG(p *plot.Plot, width, height vg.Length) ([]byte, error) {
+	return paintSVG(width, height, func(c vg.CanvasSizer) { onto(c, p) })
+}
+
+// SVG draws all panels as one, to stand in a page.
+func (p Panels) SVG() ([]byte, error) {
+	width, height, paint := p.layout()
+	return paintSVG(width, height, func(c vg.CanvasSizer) { paint(draw.New(c)) })
+}
+
+// whiten fills a canvas with the background.
+func whiten(c vg.Canvas, width, height vg.Length) {
 	c.SetColor(paper)
 	c.Fill(vg.Rectangle{Max: vg.Point{X: width, Y: height}}.Path())
-	paint(c)
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return nil, fmt.Errorf("drawing the figure: %w", err)
-	}
-	return bytes.ReplaceAll(b.Bytes(), []byte(svgFamily), []byte(svgFamilies)), nil
 }

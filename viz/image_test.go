@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"bytes"
@@ -8,12 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"cermic/viz"
 )
 
 func TestAFigureIsWrittenInEveryFormat(t *testing.T) {
-	p, err := viz.Curves(viz.Figure{Title: "ε-greedy below zero", X: "frames", Y: "r^i (√nats)"}, viz.Line("MAPPO-ε-greedy", []float64{0, 1}, []float64{-2, -1}))
+	p, err := Curves(Figure{Title: "ε-greedy below zero", X: "frames", Y: "r^i (√nats)"}, Line("MAPPO-ε-greedy", []float64{0, 1}, []float64{-2, -1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +20,7 @@ func TestAFigureIsWrittenInEveryFormat(t *testing.T) {
 		if err := os.WriteFile(path, []byte("an older figure"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if err := viz.Write(path, p, viz.Width, viz.Height); err != nil {
+		if err := Write(path, p, Width, Height); err != nil {
 			t.Errorf("%s: %v", ext, err)
 		}
 		data, err := os.ReadFile(path)
@@ -36,7 +34,7 @@ func TestAFigureIsWrittenInEveryFormat(t *testing.T) {
 			t.Errorf("%d texts of an SVG, of which %d say how long they are", texts, bytes.Count(data, []byte("<text textLength=")))
 		}
 	}
-	if err := viz.Write(filepath.Join(t.TempDir(), "figure.gif"), p, viz.Width, viz.Height); err == nil || !strings.Contains(err.Error(), ".png, .svg or .pdf") {
+	if err := Write(filepath.Join(t.TempDir(), "figure.gif"), p, Width, Height); err == nil || !strings.Contains(err.Error(), ".png, .svg or .pdf") {
 		t.Errorf("a format that there is not: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ func around(centre vg.Point, halfWidth, halfHeight vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: centre.Sub(half), Max: centre.Add(half)}
 }
 
-// covered is the area of r that is taken, counted as often as it is.
+// covered is the occupied area of r; overlaps count several times.
 func (b *boxes) covered(r vg.Rectangle) vg.Length {
 	sum := vg.Length(0)
 	for _, o := range *b {
@@ -29,8 +29,8 @@ func (b *boxes) covered(r vg.Rectangle) vg.Length {
 	return sum
 }
 
-// beside finds a place for a short text next to a disc, below it if that is free, and takes it. Where everything around is
-// taken it is the place that hides least; the text never leaves the canvas.
+// beside finds a place for a short text next to a disc, below it if that is free, and takes it. Where everything around
+// is taken it is the place that hides least; the text never leaves the canvas.
 func (p painter) beside(centre vg.Point, radius, size, width vg.Length) vg.Point {
 	best, least := centre, vg.Length(-1)
 	for _, d := range [8][2]vg.Length{{0, -1}, {1, 0}, {-1, 0}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}} {

@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// letters is the text handler of figures: it draws a mark for each letter that the typeface lacks, such as those of
-// CJK, which would otherwise leave a gap.
+// letters is the text handler of figures. It draws a box for each letter that the typeface lacks, such as CJK; gonum would
+// leave a gap.
 type letters struct{ text.Handler }
 
 var lettering = letters{plot.DefaultTextHandler}
@@ -60,8 +60,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, gap), " ")
 }
 
-// fitted is a text in one line that is no wider than most: a longer one ends in an ellipsis. width measures texts: that of a
-// style, or columns.
+// fitted is a text in one line that is no wider than most: a longer one ends in an ellipsis. width measures texts: that
+// of a style, or columns.
 func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
 	s = oneLine(s)
 	if width(s) <= most {
@@ -72,7 +72,8 @@ func fitted[N vg.Length | int](width func(string) N, s string, most N) string {
 	return strings.TrimRight(string(r[:n]), " ") + "…"
 }
 
-// wrapped breaks a text between words into so many lines at most, none wider than most; an ellipsis stands for what is left over.
+// wrapped breaks a text between words into so many lines at most, none wider than most; an ellipsis stands for what is
+// left over.
 func wrapped[N vg.Length | int](width func(string) N, s string, most N, count int) string {
 	var lines []string
 	for _, word := range strings.Fields(oneLine(s)) {
@@ -90,7 +91,7 @@ func wrapped[N vg.Length | int](width func(string) N, s string, most N, count in
 	return strings.Join(lines, "\n")
 }
 
-// room is the text handler of a plot that knows how wide its picture is.
+// room is a text handler that carries the width of the picture.
 type room struct {
 	text.Handler
 	width vg.Length
@@ -104,7 +105,7 @@ func widthOf(p *plot.Plot) vg.Length {
 	return Width
 }
 
-// nameTicks implements plot.Ticker: names in the place of numbers along an axis.
+// nameTicks implements plot.Ticker: names instead of numbers along an axis.
 type nameTicks []plot.Tick
 
 // Ticks implements plot.Ticker.

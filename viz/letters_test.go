@@ -27,7 +27,7 @@ var awkward = []string{strings.Repeat("a very long name ", 20), strings.Repeat("
 // figuresNamed are figures of every kind whose texts are all s.
 func figuresNamed(t *testing.T, s string) map[string]*plot.Plot {
 	t.Helper()
-	f := Figure{Title: s, X: s, Y: s, Note: s, Marks: []Mark{{From: 0.9, Label: s}}}
+	f := Figure{Title: s, X: s, Y: s, Note: s, Marks: []mark{{From: 0.9, Label: s}}}
 	out := map[string]*plot.Plot{}
 	add := func(name string, p *plot.Plot, err error) {
 		if err != nil {
@@ -37,7 +37,7 @@ func figuresNamed(t *testing.T, s string) map[string]*plot.Plot {
 	}
 	var bars []Bar
 	for i := range 9 {
-		bars = append(bars, Bar{Label: fmt.Sprint(s, i), Value: 1, Low: 0.5, High: 1.5, Published: math.NaN()})
+		bars = append(bars, Bar{Label: fmt.Sprint(s, i), Value: 1, Low: 0.5, High: 1.5})
 	}
 	p, err := Curves(f, Line(s, []float64{0, 1}, []float64{0, 1}), Line(s+" again", []float64{0, 1}, []float64{0, 2}))
 	add("curves", p, err)
@@ -47,7 +47,7 @@ func figuresNamed(t *testing.T, s string) map[string]*plot.Plot {
 	add("groups", p, err)
 	p, err = Forest(f, bars...)
 	add("forest", p, err)
-	p, err = Scatter(f, Cloud{Label: s, Points: [][2]float64{{0, 1}}})
+	p, err = scatter(f, cloud{Label: s, Points: [][2]float64{{0, 1}}})
 	add("scatter", p, err)
 	return out
 }

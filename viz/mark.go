@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Mark names a place on the horizontal axis, or a stretch of it.
-type Mark struct {
+// mark names a place on the horizontal axis, or a stretch of it.
+type mark struct {
 	From, To float64 // To ≤ From: a line at From, else a band between both
 	Label    string  // beside a line at its lower end; bands have none
 	Agent    int     // a band has the colour of this agent
 }
 
 // marks implements plot.Plotter. They lie under the data and do not widen the axis.
-type marks []Mark
+type marks []mark
 
 // Plot implements plot.Plotter.
 func (m marks) Plot(c draw.Canvas, p *plot.Plot) {

@@ -15,9 +15,10 @@ import (
 	"cermic/cermiclib/stats"
 )
 
-// Paths draws the s_t of episodes, seen through one encoder, as one path an agent, and beside them x_t among the s_t of the
-// first episode. Above are the two directions in which all of these points vary most, below one t-SNE of them all. A path
-// is paler before than after; a dark dot is a step with another agent in sight, and a ring where the path starts.
+// Paths draws the s_t of episodes, seen through one encoder, as one path an agent, and beside them x_t among the s_t of
+// the first episode. Above are the two directions in which all of these points vary most, below one t-SNE of them all.
+// A path is paler before than after; a dark dot is a step with another agent in sight, and a ring where the path
+// starts.
 //
 // paper:fig2  left: distributions of s_t with CERMIC and a baseline; right: x_t around s_t and at the ends of its path
 //
@@ -48,7 +49,8 @@ func Paths(seed uint64, episodes ...*results.Trace) (Panels, error) {
 	return panels, err
 }
 
-// mapped are the points of all panels: s_t of every episode, then ŝ_{t+1} of the first, in at most 300 agent steps of each.
+// mapped are the points of all panels: s_t of every episode, then ŝ_{t+1} of the first, in at most 300 agent steps of
+// each.
 func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 	if len(episodes) == 0 {
 		return nil, errors.New("no episode to draw")
@@ -70,12 +72,7 @@ func mapped(episodes []*results.Trace) (rows [][]float64, err error) {
 func stride(in *results.Trace) int { return (in.Steps*in.Agents + 299) / 300 }
 
 // thinned are the rows [T·N] of the steps that are drawn.
-func thinned(in *results.Trace, rows [][]float64) (out [][]float64) {
-	for t := 0; t < in.Steps; t += stride(in) {
-		out = append(out, rows[t*in.Agents:(t+1)*in.Agents]...)
-	}
-	return out
-}
+func thinned(in *results.Trace, rows [][]float64) [][]float64 { return every(in, rows, stride(in)) }
 
 // pathRow draws a panel an episode and one of x_t, from points in the order of mapped, on common axes.
 func pathRow(episodes []*results.Trace, points [][2]float64, suffix string, f Figure) ([]*plot.Plot, error) {
@@ -116,8 +113,8 @@ func pathPanel(in *results.Trace, path, over [][2]float64, title string, f Figur
 	if over != nil {
 		clouds = append(clouds, byAgent(in, over)...)
 	}
-	f.Title, f.Unlabelled = title, true
-	return Scatter(f, clouds...)
+	f.Title = title
+	return scatter(f, clouds...)
 }
 
 // shareAxes gives all plots the limits that hold the points of each.
@@ -132,9 +129,9 @@ func shareAxes(plots []*plot.Plot) {
 	}
 }
 
-// Ends draws how far s_t, and x_t by what it predicts, are from where the path of s_t ends, over the episode; one panel an
-// agent. Where the line of x_t is the lower one, x_t lies nearer to the end than s_t. The ground is coloured while another
-// agent is in sight.
+// Ends draws how far s_t, and x_t by what it predicts, are from where the path of s_t ends, over the episode; one panel
+// an agent. Where the line of x_t is the lower one, x_t lies nearer to the end than s_t. The ground is coloured while
+// another agent is in sight.
 func Ends(in *results.Trace, columns int) (Panels, error) {
 	if _, err := mapped([]*results.Trace{in}); err != nil {
 		return Panels{}, err

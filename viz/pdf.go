@@ -3,6 +3,8 @@
 package viz
 
 import (
+	"bytes"
+	"fmt"
 	"image/color"
 
 	"golang.org/x/image/font/sfnt"
@@ -12,11 +14,21 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdf draws letters as shapes. Gonum's own canvas looks bold faces up under a name that it did not give them, and takes text
-// for code page 1252, which has neither ε nor −.
+// pdf draws letters as shapes. Gonum's own canvas looks bold faces up under a name that it did not give them, and takes
+// text for code page 1252, which has neither ε nor −.
 type pdf struct{ *vgpdf.Canvas }
 
-func newPDF(width, height vg.Length) pdf { return pdf{vgpdf.New(width, height)} }
+// paintPDF is a figure as PDF on white ground.
+func paintPDF(width, height vg.Length, paint func(vg.CanvasSizer)) ([]byte, error) {
+	c := pdf{vgpdf.New(width, height)}
+	whiten(c, width, height)
+	paint(c)
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("drawing the figure: %w", err)
+	}
+	return b.Bytes(), nil
+}
 
 // SetColor implements vg.Canvas. A PDF wants colour and opacity apart.
 func (c pdf) SetColor(of color.Color) {

@@ -5,7 +5,6 @@ package viz
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -13,8 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Cloud is a labelled set of points in the plane, for example latents projected on two components.
-type Cloud struct {
+// cloud is a labelled set of points in the plane, for example latents projected on two components.
+type cloud struct {
 	Label  string
 	Points [][2]float64
 	Trail  bool   // the points are one path in time: joined by a line, the first hollow, paler before than after
@@ -22,37 +21,25 @@ type Cloud struct {
 	Dark   []bool // which points have a dark core; nil: none
 }
 
-// Scatter draws clouds of points with a legend above. Clouds of one label have one colour.
-func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
+// scatter draws clouds of points. Clouds of one label have one colour.
+func scatter(f Figure, clouds ...cloud) (*plot.Plot, error) {
 	p := newPlot(f)
-	var above legend
 	labels := make([]string, len(clouds))
-	for i, cloud := range clouds {
-		labels[i] = cloud.Label
+	for i, c := range clouds {
+		labels[i] = c.Label
 	}
-	styles := Styles(labels...)
-	for i, cloud := range clouds {
-		first, style := slices.Index(labels, cloud.Label), styles[i]
-		if cloud.Dark != nil && len(cloud.Dark) != len(cloud.Points) {
-			return nil, fmt.Errorf("cloud %q: %d marks of %d points", cloud.Label, len(cloud.Dark), len(cloud.Points))
-		}
-		xy := make(plotter.XYs, len(cloud.Points))
-		for j, q := range cloud.Points {
+	for i, style := range Styles(labels...) {
+		xy := make(plotter.XYs, len(clouds[i].Points))
+		for j, q := range clouds[i].Points {
 			if math.IsNaN(q[0]+q[1]) || undrawable(q[0]) || undrawable(q[1]) {
-				return nil, fmt.Errorf("cloud %q: point %d is (%g, %g)", cloud.Label, j, q[0], q[1])
+				return nil, fmt.Errorf("cloud %q: point %d is (%g, %g)", clouds[i].Label, j, q[0], q[1])
 			}
 			xy[j] = plotter.XY{X: q[0], Y: q[1]}
 		}
 		if len(xy) > 0 {
-			p.Add(&points{xy, cloud, style})
-		}
-		if !f.Unlabelled && first == i {
-			above = append(above, entry{style.Name, func(c draw.Canvas) {
-				c.FillPolygon(style.Color, ring(c.Center(), 3))
-			}})
+			p.Add(&points{xy, clouds[i], style})
 		}
 	}
-	p.Add(above)
 	p.X.Min, p.X.Max = limits(p.X.Min, p.X.Max)
 	p.Y.Min, p.Y.Max = limits(p.Y.Min, p.Y.Max)
 	return p, nil
@@ -61,7 +48,7 @@ func Scatter(f Figure, clouds ...Cloud) (*plot.Plot, error) {
 // points implements plot.Plotter.
 type points struct {
 	plotter.XYs
-	cloud Cloud
+	cloud cloud
 	style Style
 }
 

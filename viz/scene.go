@@ -87,9 +87,9 @@ func (p painter) lookOf(s envs.Shape) look {
 	return l
 }
 
-// drawScene draws what under does, then the shapes of s in their order, on its mosaics if it has any, then the numbers beside small
-// agents and the names of targets above all of them. A number inside an agent belongs to its disc: who lies above it hides both.
-// The painter that it returns can draw more.
+// drawScene draws what under does, then the shapes of s in their order, on its mosaics if it has any, then the numbers
+// beside small agents and the names of targets above all of them. A number inside an agent belongs to its disc: who
+// lies above it hides both. The painter that it returns can draw more.
 func drawScene(c draw.Canvas, s envs.Scene, under func(painter)) painter {
 	if s.Mosaics == nil {
 		c.FillPolygon(ground, rectangle(c.Min.X, c.Min.Y, c.Max.X, c.Max.Y))

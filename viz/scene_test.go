@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"cermic/envs"
-	"cermic/viz"
 )
 
 // lifting is a synthetic episode in which four agents lift a bar with a package towards a target; every role occurs.
@@ -43,16 +42,12 @@ func lifting(steps int) []envs.Scene {
 }
 
 func TestStripLooksAsBefore(t *testing.T) {
-	m, err := viz.Strip(lifting(41), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "strip", m)
+	looksAsBefore(t, "strip")(Strip(lifting(41), 4))
 }
 
 func TestFilmPlaysBackWhatWasDrawn(t *testing.T) {
 	const steps = 12
-	film, err := viz.Animate(lifting(steps), 10)
+	film, err := Animate(lifting(steps), 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +69,8 @@ func TestFilmPlaysBackWhatWasDrawn(t *testing.T) {
 	checkImage(t, "film", decoded.Image[0])
 }
 
-// Worlds of cells look the same however large they are drawn: every cell, here of one colour, fills its part of the mosaic,
-// and no other colour occurs there; the mosaic fills its part of the scene.
+// Worlds of cells look the same however large they are drawn: every cell, here of one colour, fills its part of the
+// mosaic, and no other colour occurs there; the mosaic fills its part of the scene.
 func TestMosaicsAreNotBlurred(t *testing.T) {
 	colors := [][3]uint8{{255, 0, 0}, {0, 255, 0}, {0, 0, 255}, {255, 255, 0}}
 	var pixels []uint8
@@ -83,7 +78,7 @@ func TestMosaicsAreNotBlurred(t *testing.T) {
 		pixels = append(pixels, bytes.Repeat(c[:], 64)...)
 	}
 	mosaic := envs.Mosaic{MaxX: 2, MaxY: 2, Columns: 2, Cells: []uint16{0, 1, 2, 3}, Pixels: pixels}
-	m, err := viz.Still([]envs.Scene{{MaxX: 4, MaxY: 2, Mosaics: []envs.Mosaic{mosaic}}}, 0)
+	m, err := Still([]envs.Scene{{MaxX: 4, MaxY: 2, Mosaics: []envs.Mosaic{mosaic}}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,27 +101,27 @@ func TestMosaicsAreNotBlurred(t *testing.T) {
 }
 
 func TestDrawingRefusesWhatIsNoScene(t *testing.T) {
-	if _, err := viz.Strip(nil, 3); err == nil {
+	if _, err := Strip(nil, 3); err == nil {
 		t.Error("no scenes made a strip")
 	}
-	if _, err := viz.Animate([]envs.Scene{{}}, 10); err == nil {
+	if _, err := Animate([]envs.Scene{{}}, 10); err == nil {
 		t.Error("an empty rectangle made a film")
 	}
-	if film, err := viz.Animate(lifting(121), 50); err != nil || len(film.Image) != 61 || film.Delay[0] != 4 {
+	if film, err := Animate(lifting(121), 50); err != nil || len(film.Image) != 61 || film.Delay[0] != 4 {
 		t.Errorf("a long episode has %d frames of %d hundredths (%v), want every second step", len(film.Image), film.Delay[0], err)
 	}
-	if _, err := viz.Animate(lifting(2), 0); err == nil {
+	if _, err := Animate(lifting(2), 0); err == nil {
 		t.Error("a film stands still")
 	}
 }
 
 func TestAPreviewIsSmallAndAStillIsOneFrame(t *testing.T) {
 	scenes := lifting(100)
-	preview, err := viz.Preview(scenes, 20)
+	preview, err := Preview(scenes, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	film, err := viz.Animate(scenes[:2], 20)
+	film, err := Animate(scenes[:2], 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +131,7 @@ func TestAPreviewIsSmallAndAStillIsOneFrame(t *testing.T) {
 	if small, large := preview.Image[0].Rect.Dx(), film.Image[0].Rect.Dx(); 2*small > large {
 		t.Errorf("a preview is %d pixels wide, a film %d", small, large)
 	}
-	still, err := viz.Still(scenes, 7)
+	still, err := Still(scenes, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +139,7 @@ func TestAPreviewIsSmallAndAStillIsOneFrame(t *testing.T) {
 		t.Errorf("a still is %v, a frame of the film %v", got, want)
 	}
 	for _, step := range []int{-1, 100} {
-		if _, err := viz.Still(scenes, step); err == nil {
+		if _, err := Still(scenes, step); err == nil {
 			t.Errorf("step %d of 99 was drawn", step)
 		}
 	}
@@ -152,14 +147,14 @@ func TestAPreviewIsSmallAndAStillIsOneFrame(t *testing.T) {
 
 func TestAStripOfWideScenesHasSeveralRows(t *testing.T) {
 	scenes := lifting(9)
-	square, err := viz.Strip(scenes, 4)
+	square, err := Strip(scenes, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range scenes {
 		scenes[i].MinX, scenes[i].MaxX = -6, 6
 	}
-	wide, err := viz.Strip(scenes, 4)
+	wide, err := Strip(scenes, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +174,7 @@ func TestATrailEndsWhereSomebodyIsPutElsewhere(t *testing.T) {
 		scenes = append(scenes, envs.Scene{MinX: -1, MinY: -1, MaxX: 1, MaxY: 1,
 			Shapes: []envs.Shape{{Role: envs.RoleAgent, X: x, Radius: 0.03}}})
 	}
-	m, err := viz.Still(scenes, 19)
+	m, err := Still(scenes, 19)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,11 +194,11 @@ func TestTheUpperOfTwoAgentsHidesTheNumberOfTheOther(t *testing.T) {
 		}
 		return []envs.Scene{s}
 	}
-	alone, err := viz.Still(scene(1), 0)
+	alone, err := Still(scene(1), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := viz.Still(scene(0, 1), 0)
+	both, err := Still(scene(0, 1), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,10 @@ import (
 	"cermic/envs/conf"
 )
 
-// ScoreTable is a table of measured numbers beside published ones. HTML, Markdown, Text, CSV and LaTeX render it.
+// ScoreTable is a table of measured numbers beside published ones. HTML, Markdown, Text and LaTeX render it.
 type ScoreTable struct {
 	Title   string
 	Caption string // what is compared; how to read a cell is added by the rendering
-	Budget  string // that ours were trained with, for CSV
 	Columns []string
 	Rows    []Row
 }
@@ -45,13 +44,12 @@ type Cell struct {
 	Decimals  int      // digits after the point
 	Bold      bool     // significantly above every other row that has runs (stats.Differ)
 
-	// Of a task with two scores, of whole episodes and of their first steps, Ours is the first, and it is not known which of the two is published.
+	// Of a task with two scores, of whole episodes and of their first steps, Ours is the first, and it is not known
+	// which of the two is published.
 	FirstSteps int     // steps that the second counts; 0: the task has one score
 	First      float64 // mean over seeds; NaN where the runs did not note it
 
 	Dense *Cell // the same trained on the dense reward, of a cell whose Ours is trained on the sparse one; nil: none is asked for
-
-	Departures []string // settings of ours, "key=value", that depart from the paper's, for CSV
 }
 
 // Difference is ours − published, NaN if either is missing or they may be different scores.
@@ -74,7 +72,7 @@ func (g ScoreTable) Check() error {
 
 // Only returns the grid with these columns, in this order; a name that is not there is an error with near ones.
 func (g ScoreTable) Only(columns ...string) (ScoreTable, error) {
-	out := ScoreTable{Title: g.Title, Caption: g.Caption, Budget: g.Budget, Columns: columns}
+	out := ScoreTable{Title: g.Title, Caption: g.Caption, Columns: columns}
 	for _, r := range g.Rows {
 		row := Row{Group: r.Group, Head: r.Head, Ours: r.Ours}
 		for _, c := range columns {
@@ -95,21 +93,6 @@ const Missing = "–"
 // number writes v with the cell's digits and a real minus sign.
 func (c Cell) number(v float64) string { return Fixed(v, c.Decimals) }
 
-// Fixed writes a number with this many digits after the point and a real minus sign; NaN is Missing, and a number beyond 1e15 short.
-func Fixed(v float64, decimals int) string {
-	switch {
-	case math.IsNaN(v):
-		return Missing
-	case math.Abs(v) >= 1e15:
-		return Short(v)
-	}
-	s := strconv.FormatFloat(v, 'f', decimals, 64)
-	if strings.Trim(s, "-0.") == "" {
-		s = strings.TrimPrefix(s, "-")
-	}
-	return strings.Replace(s, "-", "−", 1)
-}
-
 // ours is the mean.
 func (c Cell) ours() string {
 	if c.Seeds == 0 {
@@ -126,24 +109,24 @@ func (c Cell) interval() string {
 	return "[" + c.number(c.Low) + ", " + c.number(c.High) + "]"
 }
 
-// first is "first 100 steps: 3.2", empty of a task with one score.
-func (c Cell) first() string {
-	if c.Seeds == 0 || c.FirstSteps == 0 {
-		return ""
+// notes are what stands beside ours, empty where there is nothing to say: its interval, "first 100 steps: 3.2" of a
+// task with two scores, "3 × 600k" of seeds and frames if perCell, and "dense 49.9 [48.6, 51.8] 3 × 600k" of training
+// on the dense reward.
+func (c Cell) notes(perCell bool) (out [4]string) {
+	out[0] = c.interval()
+	if c.Seeds > 0 && c.FirstSteps > 0 {
+		out[1] = fmt.Sprintf("first %d steps: %s", c.FirstSteps, c.number(c.First))
 	}
-	return fmt.Sprintf("first %d steps: %s", c.FirstSteps, c.number(c.First))
-}
-
-// dense is "dense 49.9 [48.6, 51.8] 3 × 600k", empty where nothing was trained so.
-func (c Cell) dense(perCell bool) string {
-	if c.Dense == nil || c.Dense.Seeds == 0 {
-		return ""
-	}
-	s := "dense " + c.Dense.ours() + before(" ", c.Dense.interval())
 	if perCell {
-		s += before(" ", c.Dense.effort())
+		out[2] = c.effort()
 	}
-	return s
+	if d := c.Dense; d != nil && d.Seeds > 0 {
+		out[3] = "dense " + d.ours() + before(" ", d.interval())
+		if perCell {
+			out[3] += before(" ", d.effort())
+		}
+	}
+	return out
 }
 
 // effort is "3 × 600k": seeds and frames, empty if not run.
@@ -165,16 +148,22 @@ func (c Cell) published() string {
 	return c.number(*c.Published) + " ± " + strconv.FormatFloat(*c.Spread, 'f', 2, 64)
 }
 
-// difference is "+1.1", empty if unknown.
-func (c Cell) difference() string {
+// compared is the published number and the difference of ours to it, if both are known: "30.1 ± 0.2 (+1.1)".
+func (c Cell) compared() string {
 	d := c.Difference()
-	if math.IsNaN(d) {
-		return ""
-	}
+	sign := ""
 	if d > 0 {
-		return "+" + c.number(d)
+		sign = "+"
 	}
-	return c.number(d)
+	if math.IsNaN(d) {
+		return c.published()
+	}
+	return c.published() + " (" + sign + c.number(d) + ")"
+}
+
+// compares reports whether any cell has a published number.
+func (r Row) compares() bool {
+	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Published != nil })
 }
 
 // effort is what all measured cells have in common, "3 seeds of 600k frames", or empty if they differ: then each cell
@@ -207,6 +196,9 @@ func (g ScoreTable) effort() string {
 // fewSeeds is the number below which a reader is warned of intervals.
 const fewSeeds = 10
 
+// about is the caption with the guide.
+func (g ScoreTable) about() string { return strings.TrimSpace(g.Caption + " " + g.guide()) }
+
 // guide says how to read a cell, in one or two sentences.
 func (g ScoreTable) guide() string {
 	var parts []string
@@ -224,10 +216,10 @@ func (g ScoreTable) guide() string {
 	if g.any(func(c Cell) bool { return c.Published != nil }) {
 		parts = append(parts, "Published: as printed in the paper, then ours − published.")
 	}
-	if g.any(func(c Cell) bool { return c.dense(false) != "" }) {
+	if g.any(func(c Cell) bool { return c.notes(false)[3] != "" }) {
 		parts = append(parts, "Dense: trained on the benchmark's dense reward and scored alike; what is published and bold are about ours above it.")
 	}
-	if g.any(func(c Cell) bool { return c.first() != "" }) {
+	if g.any(func(c Cell) bool { return c.notes(false)[1] != "" }) {
 		parts = append(parts, "Where an episode has two scores, ours is that of the whole one; the published number may be either, so no difference is taken. "+
 			Missing+" behind first steps: the runs did not note it.")
 	}
@@ -243,19 +235,7 @@ func (g ScoreTable) guide() string {
 	return strings.Join(parts, " ")
 }
 
-// any reports whether some cell is so.
+// any reports whether a predicate holds for some cell.
 func (g ScoreTable) any(is func(Cell) bool) bool {
-	for _, r := range g.Rows {
-		for _, c := range r.Cells {
-			if is(c) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// opens reports whether row i is the first of its group.
-func (g ScoreTable) opens(i int) bool {
-	return g.Rows[i].Group != "" && (i == 0 || g.Rows[i-1].Group != g.Rows[i].Group)
+	return slices.ContainsFunc(g.Rows, func(r Row) bool { return slices.ContainsFunc(r.Cells, is) })
 }

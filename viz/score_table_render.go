@@ -3,13 +3,20 @@
 package viz
 
 import (
-	"encoding/csv"
 	"fmt"
 	"html"
-	"math"
-	"strconv"
 	"strings"
 )
+
+// each calls group before the first row of every named group, and row for every row.
+func (g ScoreTable) each(group func(name string), row func(Row)) {
+	for i, r := range g.Rows {
+		if r.Group != "" && (i == 0 || g.Rows[i-1].Group != r.Group) {
+			group(r.Group)
+		}
+		row(r)
+	}
+}
 
 // HTML renders the grid for a notebook. It sets no colours, so that it reads on light and dark pages.
 func (g ScoreTable) HTML() string {
@@ -24,11 +31,9 @@ func (g ScoreTable) HTML() string {
 	}
 	b.WriteString("</tr></thead>\n<tbody>\n")
 	perCell := g.effort() == ""
-	for i, r := range g.Rows {
-		if g.opens(i) {
-			fmt.Fprintf(&b, `<tr><td colspan="%d" style="text-align:left"><i>%s</i></td></tr>`+"\n",
-				len(g.Columns)+1, escaped(r.Group))
-		}
+	g.each(func(name string) {
+		fmt.Fprintf(&b, `<tr><td colspan="%d" style="text-align:left"><i>%s</i></td></tr>`+"\n", len(g.Columns)+1, escaped(name))
+	}, func(r Row) {
 		head := escaped(r.head())
 		if r.Ours != "" {
 			head = "&emsp;<i>" + head + "</i>"
@@ -38,34 +43,29 @@ func (g ScoreTable) HTML() string {
 			fmt.Fprintf(&b, `<td style="text-align:center;white-space:nowrap">%s</td>`, c.html(perCell))
 		}
 		b.WriteString("</tr>\n")
-	}
-	b.WriteString("</tbody></table>\n")
-	fmt.Fprintf(&b, "<p><small>%s</small></p>\n</div>\n", escaped(strings.TrimSpace(g.Caption+" "+g.guide())))
+	})
+	fmt.Fprintf(&b, "</tbody></table>\n<p><small>%s</small></p>\n</div>\n", escaped(g.about()))
 	return b.String()
 }
 
 // escaped is a text in one line of HTML.
 func escaped(s string) string { return html.EscapeString(oneLine(s)) }
 
-// html is the cell in up to six lines: ours, interval, first steps, effort, dense, published.
+// html is the cell in up to six lines: ours, its notes, published.
 func (c Cell) html(perCell bool) string {
 	lines := []string{c.ours()}
 	if c.Bold {
 		lines[0] = "<b>" + lines[0] + "</b>"
 	}
-	small := func(s string) {
+	notes := c.notes(perCell)
+	small := notes[:]
+	if c.Published != nil {
+		small = append(small, "paper "+c.compared())
+	}
+	for _, s := range small {
 		if s != "" {
 			lines = append(lines, smallOpen+s+`</small>`)
 		}
-	}
-	small(c.interval())
-	small(c.first())
-	if perCell {
-		small(c.effort())
-	}
-	small(c.dense(perCell))
-	if c.Published != nil {
-		small(strings.TrimSpace("paper " + c.published() + " " + parenthesis(c.difference())))
 	}
 	return strings.Join(lines, "<br>")
 }
@@ -87,21 +87,20 @@ func (g ScoreTable) Markdown() string {
 	}
 	fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---|", len(g.Columns)))
 	perCell := g.effort() == ""
-	for i, r := range g.Rows {
-		if g.opens(i) {
-			fmt.Fprintf(&b, "| *%s* |%s\n", plainMarkdown(r.Group), strings.Repeat(" |", len(g.Columns)))
+	g.each(func(name string) {
+		fmt.Fprintf(&b, "| *%s* |%s\n", plainMarkdown(name), strings.Repeat(" |", len(g.Columns)))
+	}, func(r Row) {
+		head := plainMarkdown(r.head())
+		if r.Ours != "" {
+			head = "*" + head + "*"
 		}
 		cells := make([]string, len(r.Cells))
 		for j, c := range r.Cells {
 			cells[j] = markdown.Replace(c.html(perCell))
 		}
-		head := plainMarkdown(r.head())
-		if r.Ours != "" {
-			head = "*" + head + "*"
-		}
 		fmt.Fprintf(&b, "| %s | %s |\n", head, strings.Join(cells, " | "))
-	}
-	fmt.Fprintf(&b, "\n%s\n", plainMarkdown(strings.TrimSpace(g.Caption+" "+g.guide())))
+	})
+	fmt.Fprintf(&b, "\n%s\n", plainMarkdown(g.about()))
 	return b.String()
 }
 
@@ -109,13 +108,6 @@ func (g ScoreTable) Markdown() string {
 func plainMarkdown(s string) string { return markdownSigns.Replace(oneLine(s)) }
 
 var markdownSigns = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "|", `\|`, "`", "\\`", "<", `\<`)
-
-func parenthesis(s string) string {
-	if s == "" {
-		return ""
-	}
-	return "(" + s + ")"
-}
 
 // Text renders the grid for a terminal of the given width in characters: columns that do not fit follow in further
 // blocks. A star stands before a number that is bold elsewhere.
@@ -125,12 +117,7 @@ func (g ScoreTable) Text(width int) string {
 		b.WriteString(wrapped(columns, g.Title, width, len(g.Title)) + "\n\n")
 	}
 	table := g.textCells()
-	widths := make([]int, len(g.Columns)+1)
-	for _, line := range table {
-		for j, s := range line {
-			widths[j] = max(widths[j], columns(s))
-		}
-	}
+	widths := columnWidths(table)
 	for start := 1; start <= len(g.Columns); {
 		end, used := start, widths[0]
 		for end <= len(g.Columns) && (end == start || used+2+widths[end] <= width) {
@@ -150,8 +137,8 @@ func (g ScoreTable) Text(width int) string {
 		b.WriteString("\n")
 		start = end
 	}
-	caption := g.Caption + " " + strings.Replace(g.guide(), "Bold:", "★:", 1)
-	return b.String() + wrapped(columns, caption, width, len(caption)) + "\n"
+	about := strings.Replace(g.about(), "Bold:", "★:", 1)
+	return b.String() + wrapped(columns, about, width, len(about)) + "\n"
 }
 
 // textCells lays the grid out in lines: a heading, then for each row a line of ours and one of published numbers.
@@ -162,36 +149,29 @@ func (g ScoreTable) textCells() [][]string {
 	for _, c := range g.Columns {
 		out[0] = append(out[0], short(c))
 	}
-	for i, r := range g.Rows {
-		if g.opens(i) {
-			heading := make([]string, len(g.Columns)+1)
-			heading[0] = "[" + short(r.Group) + "]"
-			out = append(out, heading)
-		}
+	g.each(func(name string) {
+		heading := make([]string, len(g.Columns)+1)
+		heading[0] = "[" + short(name) + "]"
+		out = append(out, heading)
+	}, func(r Row) {
 		ours, published := []string{short(r.head())}, []string{"  published"}
 		if r.Ours != "" {
 			ours[0] = "  " + ours[0]
 		}
-		compare := false
 		for _, c := range r.Cells {
 			line := c.ours()
 			if c.Bold {
 				line = "★" + line
 			}
-			line += before(" ", c.interval()) + before(", ", c.first())
-			if perCell {
-				line += before(" ", c.effort())
+			for k, note := range c.notes(perCell) {
+				line += before([...]string{" ", ", ", " ", ", "}[k], note)
 			}
-			line += before(", ", c.dense(perCell))
-			ours = append(ours, line)
-			published = append(published, c.published()+before(" ", parenthesis(c.difference())))
-			compare = compare || c.Published != nil
+			ours, published = append(ours, line), append(published, c.compared())
 		}
-		out = append(out, ours)
-		if compare {
+		if out = append(out, ours); r.compares() {
 			out = append(out, published)
 		}
-	}
+	})
 	return out
 }
 
@@ -203,51 +183,8 @@ func before(separator, s string) string {
 	return separator + s
 }
 
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-columns(s)))
-}
-
-// CSV renders one line a cell, with every number in full. Missing values are empty.
-func (g ScoreTable) CSV() string {
-	var b strings.Builder
-	w := csv.NewWriter(&b) // a strings.Builder does not fail
-	w.Write([]string{"group", "row", "column", "ours", "low", "high", "seeds", "frames", "published", "spread", "difference", "bold", "budget", "departures", "first_steps", "dense", "dense_low", "dense_high", "dense_seeds"})
-	for _, r := range g.Rows {
-		for j, c := range r.Cells {
-			line := []string{r.Group, r.Head + before(", ", r.Ours), g.Columns[j], "", "", "", strconv.Itoa(c.Seeds), strconv.Itoa(c.Frames),
-				pointed(c.Published), pointed(c.Spread), exact(c.Difference()), strconv.FormatBool(c.Bold), g.Budget, strings.Join(c.Departures, " "), "", "", "", "", ""}
-			if c.Seeds > 0 {
-				line[3], line[4], line[5] = exact(c.Ours), exact(c.Low), exact(c.High)
-				if c.FirstSteps > 0 {
-					line[14] = exact(c.First)
-				}
-			}
-			if d := c.Dense; d != nil && d.Seeds > 0 {
-				line[15], line[16], line[17], line[18] = exact(d.Ours), exact(d.Low), exact(d.High), strconv.Itoa(d.Seeds)
-			}
-			w.Write(line)
-		}
-	}
-	w.Flush()
-	return b.String()
-}
-
-func exact(v float64) string {
-	if math.IsNaN(v) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-func pointed(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return exact(*v)
-}
-
-// LaTeX renders the grid as a booktabs tabular: ours with interval and, where they differ, seeds and frames; below it the published
-// number and the difference to it. Caption and what must be loaded stand in comments.
+// LaTeX renders the grid as a booktabs tabular: ours with interval and, where they differ, seeds and frames; below it
+// the published number and the difference to it. Caption and required packages stand in comments.
 func (g ScoreTable) LaTeX() string {
 	var b strings.Builder
 	for _, line := range []string{g.Title, g.Caption, g.guide(), `Needs \usepackage{booktabs}; a wide table also \usepackage{graphicx} and \resizebox{\textwidth}{!}{...} around it.`} {
@@ -261,48 +198,38 @@ func (g ScoreTable) LaTeX() string {
 	}
 	b.WriteString(" \\\\\n\\midrule\n")
 	perCell := g.effort() == ""
-	for i, r := range g.Rows {
-		if g.opens(i) {
-			fmt.Fprintf(&b, "\\multicolumn{%d}{l}{\\emph{%s}} \\\\\n", len(g.Columns)+1, latex(r.Group))
-		}
+	g.each(func(name string) {
+		fmt.Fprintf(&b, "\\multicolumn{%d}{l}{\\emph{%s}} \\\\\n", len(g.Columns)+1, latex(name))
+	}, func(r Row) {
 		ours, published := latex(r.head()), "\\quad published"
 		if r.Ours != "" {
 			ours = "\\quad \\emph{" + ours + "}"
 		}
-		compare := false
 		for _, c := range r.Cells {
 			value := latex(c.ours())
 			if c.Bold {
 				value = "\\textbf{" + value + "}"
 			}
-			ours += " & " + value + scriptsize(c.interval()) + scriptsize(c.first())
-			if perCell {
-				ours += scriptsize(c.effort())
+			ours += " & " + value
+			for _, note := range c.notes(perCell) {
+				if note != "" {
+					ours += " {\\scriptsize " + latex(note) + "}"
+				}
 			}
-			ours += scriptsize(c.dense(perCell))
-			published += " & {\\scriptsize " + latex(c.published()+before(" ", parenthesis(c.difference()))) + "}"
-			compare = compare || c.Published != nil
+			published += " & {\\scriptsize " + latex(c.compared()) + "}"
 		}
 		b.WriteString(ours + " \\\\\n")
-		if compare {
+		if r.compares() {
 			b.WriteString(published + " \\\\\n")
 		}
-	}
+	})
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
 	return b.String()
 }
 
-// scriptsize sets s small after a space, and nothing if s is empty.
-func scriptsize(s string) string {
-	if s == "" {
-		return ""
-	}
-	return " {\\scriptsize " + latex(s) + "}"
-}
+// latex escapes special characters and sets the symbols that the tables use.
+func latex(s string) string { return latexSigns.Replace(oneLine(s)) }
 
-// latex escapes what is special there and sets the symbols that the tables use.
-func latex(s string) string {
-	return strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`,
-		"−", "$-$", "±", "$\\pm$", "×", "$\\times$", "–", "--", "α", "$\\alpha$", "ε", "$\\epsilon$", "Δ", "$\\Delta$", "^", `\^{}`,
-		"{", `\{`, "}", `\}`).Replace(oneLine(s))
-}
+var latexSigns = strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`,
+	"−", "$-$", "±", "$\\pm$", "×", "$\\times$", "–", "--", "α", "$\\alpha$", "ε", "$\\epsilon$", "Δ", "$\\Delta$", "^", `\^{}`,
+	"{", `\{`, "}", `\}`)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"math"
@@ -8,26 +8,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"cermic/viz"
 )
 
 func ptr(v float64) *float64 { return &v }
 
-// exampleGrid has every kind of cell: measured with and without interval, bold, missing, published with a spread, measured on the dense reward alone.
-func exampleGrid() viz.ScoreTable {
-	return viz.ScoreTable{
+// exampleGrid has every kind of cell: measured with and without interval, bold, missing, published with a spread,
+// measured on the dense reward alone.
+func exampleGrid() ScoreTable {
+	return ScoreTable{
 		Title:   "Table 1",
-		Caption: "Synthetic numbers.", Budget: "short",
+		Caption: "Synthetic numbers.",
 		Columns: []string{"Balance*", "Cleanup|2", "Zerg"},
-		Rows: []viz.Row{
-			{Group: "Baselines & co", Head: "QMIX", Cells: []viz.Cell{
+		Rows: []Row{
+			{Group: "Baselines & co", Head: "QMIX", Cells: []Cell{
 				{Ours: 14.04, Low: 12.1, High: 16.98, Seeds: 3, Frames: 600_000, Published: ptr(15.2), Decimals: 1},
-				{Published: ptr(121), Decimals: 0, Dense: &viz.Cell{Ours: 97.2, Low: 90, High: 104.4, Seeds: 3, Frames: 600_000}},
+				{Published: ptr(121), Decimals: 0, Dense: &Cell{Ours: 97.2, Low: 90, High: 104.4, Seeds: 3, Frames: 600_000}},
 				{Ours: -0.04, Low: -0.3, High: 0.31, Seeds: 3, Frames: 600_000, Decimals: 1}}},
-			{Group: "Ours", Head: "MAPPO-CERMIC", Cells: []viz.Cell{
-				{Ours: 31, Low: 27.25, High: 33.5, Seeds: 3, Frames: 600_000, Published: ptr(30.5), Spread: ptr(1.25), Decimals: 1, Bold: true,
-					Departures: []string{"explore.memory=mlp", "explore.int_coef=0.01"}},
+			{Group: "Ours", Head: "MAPPO-CERMIC", Cells: []Cell{
+				{Ours: 31, Low: 27.25, High: 33.5, Seeds: 3, Frames: 600_000, Published: ptr(30.5), Spread: ptr(1.25), Decimals: 1, Bold: true},
 				{Ours: 118, Low: math.NaN(), High: math.NaN(), Seeds: 3, Frames: 600_000, Published: ptr(113), Decimals: 0},
 				{}}},
 		},
@@ -37,7 +35,7 @@ func exampleGrid() viz.ScoreTable {
 func TestGridRendersAsBefore(t *testing.T) {
 	g := exampleGrid()
 	for file, got := range map[string]string{
-		"grid.html": g.HTML(), "grid.md": g.Markdown(), "grid.txt": g.Text(80), "grid.csv": g.CSV(), "grid.tex": g.LaTeX(),
+		"grid.html": g.HTML(), "grid.md": g.Markdown(), "grid.txt": g.Text(80), "grid.tex": g.LaTeX(),
 	} {
 		path := filepath.Join("testdata", file)
 		if *regen {
@@ -78,12 +76,12 @@ func TestGridTextKeepsToTheWidth(t *testing.T) {
 }
 
 func TestGridNeverFillsAGapWithAPublishedNumber(t *testing.T) {
-	c := viz.Cell{Published: ptr(10)}
+	c := Cell{Published: ptr(10)}
 	if d := c.Difference(); !math.IsNaN(d) {
 		t.Errorf("the difference of a cell that was not run is %g", d)
 	}
-	g := viz.ScoreTable{Columns: []string{"a"}, Rows: []viz.Row{{Head: "b", Cells: []viz.Cell{c}}}}
-	if lines := strings.Split(g.Text(80), "\n"); !strings.Contains(lines[2], viz.Missing) || strings.Contains(lines[2], "10") {
+	g := ScoreTable{Columns: []string{"a"}, Rows: []Row{{Head: "b", Cells: []Cell{c}}}}
+	if lines := strings.Split(g.Text(80), "\n"); !strings.Contains(lines[2], Missing) || strings.Contains(lines[2], "10") {
 		t.Errorf("row of ours is %q, want it marked missing", lines[2])
 	}
 }
@@ -113,8 +111,8 @@ func TestGridKeepsOnlyTheColumnsAskedFor(t *testing.T) {
 }
 
 func TestMarkdownShowsStarsAsTheyAre(t *testing.T) {
-	g := viz.ScoreTable{Title: "Balance*, a*b", Caption: "Of give_way* | others.", Columns: []string{"a|b", "Balance*"},
-		Rows: []viz.Row{{Group: "sparse*", Head: "no_memory*", Cells: make([]viz.Cell, 2)}}}
+	g := ScoreTable{Title: "Balance*, a*b", Caption: "Of give_way* | others.", Columns: []string{"a|b", "Balance*"},
+		Rows: []Row{{Group: "sparse*", Head: "no_memory*", Cells: make([]Cell, 2)}}}
 	got := g.Markdown()
 	for _, want := range []string{"**Balance\\*, a\\*b**\n", "Of give\\_way\\* \\| others. ", "| | a\\|b | Balance\\* |\n", "| *sparse\\** |", "| no\\_memory\\* |"} {
 		if !strings.Contains(got, want) {

@@ -29,14 +29,15 @@ type Series struct {
 // Line is a series of a single line, for example a formula.
 func Line(label string, x, y []float64) Series { return Series{Label: label, X: x, Y: [][]float64{y}} }
 
-// WithMemory is the series as one of CERMIC on a learner, "mappo-cermic", with a kind of memory: it has that method's colour, in the memory's hue.
+// WithMemory is the series as one of CERMIC on a learner, "mappo-cermic", with a kind of memory: it has that method's
+// colour, in the memory's hue.
 func (s Series) WithMemory(method, kind string) Series {
 	s.Method, s.cues.memory = method, kind
 	return s
 }
 
 // name is how the series is called.
-func (s Series) name() name { return name{s.Label, s.Method, s.cues} }
+func (s Series) name() lineName { return lineName{s.Label, s.Method, s.cues} }
 
 // check reports what would draw nonsense.
 func (s Series) check() error {
@@ -75,8 +76,8 @@ func (s Series) at(j int) []float64 {
 	return v
 }
 
-// Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one line a seed.
-// A fork begins on the line of its parent, if that is among the runs.
+// Evals turns groups of runs into one series each, in their order: the mean score of each evaluation's episodes, one
+// line a seed. A fork begins on the line of its parent, if that is among the runs.
 func Evals(gs []results.Group) []Series {
 	return collect(gs, func(r *results.Record) []results.Point {
 		points := make([]results.Point, len(r.Evals))

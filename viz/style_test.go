@@ -42,18 +42,18 @@ func TestColoursStayApart(t *testing.T) {
 	}
 }
 
-// Whatever stands together in one figure, methods, other labels, settings of one method, memories and recorded curves: lines that share dashes
-// differ by 20 under deuteranopia.
+// Whatever stands together in one figure, methods, other labels, settings of one method, memories and recorded curves:
+// lines that share dashes differ by 20 under deuteranopia.
 func TestLinesOfAFigureDifferInDashesOrColour(t *testing.T) {
-	var names []name
+	var names []lineName
 	for _, key := range slices.Sorted(maps.Keys(methods)) {
-		names = append(names, name{label: key, method: key})
+		names = append(names, lineName{label: key, method: key})
 	}
 	for i := range spare {
-		names = append(names, name{label: fmt.Sprint("label ", i)})
+		names = append(names, lineName{label: fmt.Sprint("label ", i)})
 	}
 	for _, memory := range []string{"gru", "mlp"} {
-		names = append(names, name{"mappo-cermic explore.memory=" + memory, "mappo-cermic", cues{memory: memory}})
+		names = append(names, lineName{"mappo-cermic explore.memory=" + memory, "mappo-cermic", cues{memory: memory}})
 	}
 	styles := stylesOf(names)
 	looks := looksOf([]Series{{Label: "recorded", Reference: true}})
@@ -125,7 +125,7 @@ func distance(a, b [3]float64) float64 {
 
 func TestAMethodHasOneLookEverywhere(t *testing.T) {
 	for key, style := range methods {
-		got := stylesOf([]name{{label: "x", method: ""}, {label: key}, {label: style.Name}, {label: key + " task.reward=dense", method: key}, {label: "mace task.reward=dense", method: "mace"}, {label: "qmix task.reward=dense", method: "qmix"}})
+		got := stylesOf([]lineName{{label: "x", method: ""}, {label: key}, {label: style.Name}, {label: key + " task.reward=dense", method: key}, {label: "mace task.reward=dense", method: "mace"}, {label: "qmix task.reward=dense", method: "qmix"}})
 		if got[1].key() != style.key() || got[2].key() != style.key() {
 			t.Errorf("%s and %s are drawn as %v and %v, want %v", key, style.Name, got[1], got[2], style)
 		}
@@ -136,10 +136,10 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 			t.Errorf("a label that is no method has the colour of %s beside it", key)
 		}
 	}
-	if got := stylesOf([]name{{label: "mappo-cermic explore.alpha=0.5", method: "mappo-cermic"}})[0].Name; got != "MAPPO-CERMIC alpha=0.5" {
+	if got := stylesOf([]lineName{{label: "mappo-cermic explore.alpha=0.5", method: "mappo-cermic"}})[0].Name; got != "MAPPO-CERMIC alpha=0.5" {
 		t.Errorf("a method with a changed setting is called %q", got)
 	}
-	one := stylesOf([]name{{label: "mappo-cermic", method: "mappo-cermic"}, {label: "mappo-cermic explore.alpha=0.5", method: "mappo-cermic"}, {label: "mappo-cermic explore.alpha=1", method: "mappo-cermic"}})
+	one := stylesOf([]lineName{{label: "mappo-cermic", method: "mappo-cermic"}, {label: "mappo-cermic explore.alpha=0.5", method: "mappo-cermic"}, {label: "mappo-cermic explore.alpha=1", method: "mappo-cermic"}})
 	if one[0].Color != vermilion || one[1].Color == vermilion || one[2].Color == one[1].Color {
 		t.Errorf("three settings of one method alone are drawn as %v, want three colours", one)
 	}
@@ -148,11 +148,11 @@ func TestAMethodHasOneLookEverywhere(t *testing.T) {
 // A cue that all lines have in common leaves the colour to what tells them apart.
 func TestSettingsOfOneMethodDifferInColourWhateverTheyShare(t *testing.T) {
 	shared := cues{memory: "mlp"}
-	got := stylesOf([]name{{"mappo-cermic explore.alpha=0", "mappo-cermic", shared}, {"mappo-cermic explore.alpha=1", "mappo-cermic", shared}, {}})
+	got := stylesOf([]lineName{{"mappo-cermic explore.alpha=0", "mappo-cermic", shared}, {"mappo-cermic explore.alpha=1", "mappo-cermic", shared}, {}})
 	if got[0].Color == got[1].Color {
 		t.Errorf("two α of one memory are drawn as %v", got[:2])
 	}
-	got = stylesOf([]name{{"mappo-cermic explore.memory=mlp", "mappo-cermic", shared}, {"mappo-cermic explore.memory=gru", "mappo-cermic", cues{memory: "gru"}}})
+	got = stylesOf([]lineName{{"mappo-cermic explore.memory=mlp", "mappo-cermic", shared}, {"mappo-cermic explore.memory=gru", "mappo-cermic", cues{memory: "gru"}}})
 	if got[0].Color == got[1].Color || got[0].Color != shared.on(methods["mappo-cermic"]).Color {
 		t.Errorf("memories that differ are drawn as %v, want shades of the method's colour", got)
 	}
@@ -160,23 +160,23 @@ func TestSettingsOfOneMethodDifferInColourWhateverTheyShare(t *testing.T) {
 
 // A look follows from the method that a line is said to be of, never from how its label reads.
 func TestALabelIsNotReadForItsLook(t *testing.T) {
-	got := stylesOf([]name{{label: "mappo of somebody else", method: ""}, {label: "a variant", method: "mappo"}, {label: "qmix", method: ""}})
+	got := stylesOf([]lineName{{label: "mappo of somebody else", method: ""}, {label: "a variant", method: "mappo"}, {label: "qmix", method: ""}})
 	if got[0].Color == black || got[1].Color != black || got[1].Name != "a variant" {
 		t.Errorf("drawn as %v", got)
 	}
 }
 
 func TestNoTwoLinesOfAFigureLookAlike(t *testing.T) {
-	var all, changed, settings, others []name
+	var all, changed, settings, others []lineName
 	for _, key := range slices.Sorted(maps.Keys(methods)) {
-		all, changed = append(all, name{label: key, method: key}), append(changed, name{label: key + " task.reward=dense", method: key})
+		all, changed = append(all, lineName{label: key, method: key}), append(changed, lineName{label: key + " task.reward=dense", method: key})
 	}
 	for i := range 16 {
-		settings, others = append(settings, name{label: fmt.Sprintf("mappo learner.lr=%d", i), method: "mappo"}), append(others, name{label: fmt.Sprintf("alpha=%d", i)})
+		settings, others = append(settings, lineName{label: fmt.Sprintf("mappo learner.lr=%d", i), method: "mappo"}), append(others, lineName{label: fmt.Sprintf("alpha=%d", i)})
 	}
-	for _, names := range [][]name{others, settings, slices.Concat(all, changed), slices.Concat(changed, all), slices.Concat(others, all),
-		slices.Concat(all, settings), append(settings[:15:15], name{label: "qmix", method: ""}), {{label: "mappo", method: ""}, {label: "mappo a=1", method: "mappo"}, {label: "mappo b=2", method: "mappo"}, {label: "MAPPO c=1", method: "mappo"}}} {
-		seen := map[string]name{}
+	for _, names := range [][]lineName{others, settings, slices.Concat(all, changed), slices.Concat(changed, all), slices.Concat(others, all),
+		slices.Concat(all, settings), append(settings[:15:15], lineName{label: "qmix", method: ""}), {{label: "mappo", method: ""}, {label: "mappo a=1", method: "mappo"}, {label: "mappo b=2", method: "mappo"}, {label: "MAPPO c=1", method: "mappo"}}} {
+		seen := map[string]lineName{}
 		for i, s := range stylesOf(names) {
 			if before, ok := seen[s.key()]; ok {
 				t.Errorf("%s and %s look alike among %v", before.label, names[i].label, names)

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Table is cells of text under a header. For measured numbers beside published ones there is Grid.
+// Table is cells of text under a header. For measured numbers beside published ones there is ScoreTable.
 type Table struct {
 	Title  string
 	Header []string
@@ -73,12 +73,7 @@ func (t Table) Text() string {
 	for _, row := range t.Rows {
 		lines = append(lines, signed(row))
 	}
-	width := make([]int, len(t.Header))
-	for _, line := range lines {
-		for j, c := range line {
-			width[j] = max(width[j], columns(c))
-		}
-	}
+	width := columnWidths(lines)
 	var b strings.Builder
 	if t.Title != "" {
 		b.WriteString(oneLine(t.Title) + "\n")
@@ -98,6 +93,19 @@ func (t Table) Text() string {
 	}
 	return b.String()
 }
+
+// columnWidths are the widths of the columns of a text table.
+func columnWidths(lines [][]string) []int {
+	width := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for j, c := range line {
+			width[j] = max(width[j], columns(c))
+		}
+	}
+	return width
+}
+
+func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-columns(s))) }
 
 // signed is a line of cells, each in one line, with real minus signs, however their numbers were written; the hyphens
 // of names stay.

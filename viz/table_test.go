@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/theory"
-	"cermic/viz"
 )
 
 func TestTableAlignsTextAndEscapesHTML(t *testing.T) {
-	table := viz.Table{
+	table := Table{
 		Title: "Tasks", Header: []string{"task", "α"}, Rows: [][]string{{"a<b", "0.25"}, {"αβγδεζ", "1"}}, Notes: []string{"one & two"},
 	}
 	want := "Tasks\ntask    α\na<b     0.25\nαβγδεζ  1\none & two\n"
@@ -30,7 +29,7 @@ func TestTableAlignsTextAndEscapesHTML(t *testing.T) {
 }
 
 func TestTablesHaveRealMinusSigns(t *testing.T) {
-	table := viz.Table{Header: []string{"mappo-2", "x"}, Rows: [][]string{{"qmix-3, 2024-05", "-0.50 [-1.2, -.3] (-4) 1e-05 -0.000 -0.001 (-0)"}}}
+	table := Table{Header: []string{"mappo-2", "x"}, Rows: [][]string{{"qmix-3, 2024-05", "-0.50 [-1.2, -.3] (-4) 1e-05 -0.000 -0.001 (-0)"}}}
 	const name, numbers = "qmix-3, 2024-05", "−0.50 [−1.2, −.3] (−4) 1e-05 0.000 −0.001 (0)"
 	const unbroken = `<span style="white-space:nowrap">[−1.2, −.3]</span>`
 	page := table.HTML()
@@ -45,20 +44,20 @@ func TestTablesHaveRealMinusSigns(t *testing.T) {
 }
 
 func TestMarkedRowsStandOutAndASearchFieldCanBeAsked(t *testing.T) {
-	table := viz.Table{Header: []string{"a"}, Rows: [][]string{{"x"}, {"y"}}, Marked: []int{1}, Search: true}
+	table := Table{Header: []string{"a"}, Rows: [][]string{{"x"}, {"y"}}, Marked: []int{1}, Search: true}
 	if got := table.HTML(); strings.Count(got, "bold") != 1 || !strings.Contains(got, `bold">y<`) || !strings.Contains(got, `<input type="search"`) {
 		t.Errorf("got %s", got)
 	}
 	if got := table.Text(); !strings.Contains(got, "\n  x\n* y\n") {
 		t.Errorf("got %q", got)
 	}
-	if got := (viz.Table{Header: []string{"a"}}).HTML(); strings.Contains(got, "<input") {
+	if got := (Table{Header: []string{"a"}}).HTML(); strings.Contains(got, "<input") {
 		t.Errorf("a search field that nobody asked for: %s", got)
 	}
 }
 
 func TestTablesHaveAMarkdownForm(t *testing.T) {
-	table := viz.Table{Title: "T", Header: []string{"a", "b"}, Rows: [][]string{{"x|y", "-1"}, {"z", "2"}}, Marked: []int{1}, Notes: []string{"n"}}
+	table := Table{Title: "T", Header: []string{"a", "b"}, Rows: [][]string{{"x|y", "-1"}, {"z", "2"}}, Marked: []int{1}, Notes: []string{"n"}}
 	const want = "**T**\n\n| a | b |\n|---|---|\n| x\\|y | −1 |\n| **z** | **2** |\n\nn\n"
 	if got := table.Markdown(); got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -68,7 +67,7 @@ func TestTablesHaveAMarkdownForm(t *testing.T) {
 // A table of theory is shown whole.
 func TestTheoryTableKeepsEveryPart(t *testing.T) {
 	from := theory.Report{Title: "T", Header: []string{"a"}, Rows: [][]string{{"x"}}, Notes: []string{"n"}}
-	if got := viz.TheoryTable(&from).Text(); got != "T\na\nx\nn\n" {
+	if got := TheoryTable(&from).Text(); got != "T\na\nx\nn\n" {
 		t.Errorf("got %q", got)
 	}
 }

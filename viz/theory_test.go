@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"testing"
 
 	"cermic/cermiclib/theory"
-	"cermic/viz"
 )
 
 func TestSandwichLooksAsBefore(t *testing.T) {
-	p, err := viz.Sandwich(theory.SandwichBand(theory.Linspace(0, 8, 200), 6))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "sandwich", viz.Image(p, viz.Width, viz.Height))
+	looksAsBefore(t, "sandwich")(Sandwich(theory.SandwichBand(theory.Linspace(0, 8, 200), 6)))
 }
 
 func TestViolationsLookAsBefore(t *testing.T) {
-	p, err := viz.Violations(theory.Violations{
-		Scale: []float64{0.5, 2, 3, 4}, MinRatio: []float64{1.3, 1.05, 0.96, 0.9}, Violations: []int{0, 0, 55, 55}, FirstVisits: []int{44, 44, 55, 55},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "violations", p.Image())
+	looksAsBefore(t, "violations")(Violations(theory.Violations{
+		Scale: []float64{0.5, 2, 3, 4}, MinRatio: []float64{1.3, 1.05, 0.96, 0.9}, Violations: []float64{0, 0, 55, 55}, FirstVisits: []float64{44, 44, 55, 55},
+	}))
 }
 
 func TestLearningLooksAsBefore(t *testing.T) {
-	falling := func(bonus theory.Bonus, zeta, from float64) theory.Learning {
-		c := theory.Learning{Bonus: bonus, Zeta: zeta}
+	falling := func(c theory.Learning, from float64) theory.Learning {
 		sum := 0.0
 		for k := range 60 {
 			sum += from / float64(k+1)
@@ -37,36 +27,20 @@ func TestLearningLooksAsBefore(t *testing.T) {
 		}
 		return c
 	}
-	p, err := viz.Learning([]theory.Learning{falling(theory.UCB, 0.5, 2), falling(theory.UCB, 1, 3), falling(theory.Information, 0.5, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "learning", p.Image())
+	looksAsBefore(t, "learning")(Learning([]theory.Learning{falling(theory.Learning{Bonus: theory.UCB, Zeta: 0.5}, 2), falling(theory.Learning{Bonus: theory.UCB, Zeta: 1}, 3), falling(theory.Learning{Bonus: theory.Information}, 1)}))
 }
 
 func TestSurpriseLooksAsBefore(t *testing.T) {
-	p, err := viz.Surprise(theory.SurpriseCurve(theory.Linspace(0.1, 6, 12), 6, 2000, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "surprise", viz.Image(p, viz.Width, viz.Height))
+	looksAsBefore(t, "surprise")(Surprise(theory.SurpriseCurve(theory.Linspace(0.1, 6, 12), 6, 2000, 1)))
 }
 
 func TestWorstCaseLooksAsBefore(t *testing.T) {
 	set := theory.DefaultAmbiguity()
-	p, err := viz.WorstCase(theory.WorstCurve(set, theory.Linspace(0.5, 6, 40), 41), theory.MultiplierCurve(set, theory.Linspace(0.02, 0.4, 40)), 0.1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "worst", p.Image())
+	looksAsBefore(t, "worst")(WorstCase(theory.WorstCurve(set, theory.Linspace(0.5, 6, 40), 41), theory.MultiplierCurve(set, theory.Linspace(0.02, 0.4, 40)), 0.1))
 }
 
 func TestTailsLookAsBefore(t *testing.T) {
-	p, err := viz.Tails(theory.SampleTails(theory.Laws()[0], theory.Linspace(0.2, 4, 20), 4000, 1), theory.SampleTails(theory.Laws()[1], theory.Linspace(0.2, 4, 20), 4000, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "tails", p.Image())
+	looksAsBefore(t, "tails")(Tails(theory.SampleTails(theory.Laws()[0], theory.Linspace(0.2, 4, 20), 4000, 1), theory.SampleTails(theory.Laws()[1], theory.Linspace(0.2, 4, 20), 4000, 1)))
 }
 
 func TestInformationsLookAsBefore(t *testing.T) {
@@ -78,26 +52,17 @@ func TestInformationsLookAsBefore(t *testing.T) {
 		}
 		return out
 	}
-	p, err := viz.Informations("Bounds", theory.Informations{Information: x, MainLower: scaled(-0.5), AppendixLower: scaled(0.8), SoundLower: scaled(0.7),
-		MainUpper: scaled(1.6), AppendixUpper: scaled(0.3), ContrastUpper: scaled(1.2)}, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "informations", viz.Image(p, viz.Width, viz.Height))
+	looksAsBefore(t, "informations")(Informations("Bounds", theory.Informations{Information: x,
+		Estimates: [6][]float64{scaled(-0.5), scaled(0.8), scaled(0.7), scaled(1.6), scaled(0.3), scaled(1.2)}}, 6))
 }
-
 func TestMarksAndAGivenBandLookAsBefore(t *testing.T) {
 	x := []float64{0, 1, 2, 3}
-	line := viz.Line("a", x, []float64{1, 2, 1.5, 3})
+	line := Line("a", x, []float64{1, 2, 1.5, 3})
 	line.Low, line.High = []float64{0, 1, 1, 2}, []float64{2, 3, 2, 3.5}
-	p, err := viz.Curves(viz.Figure{Title: "Marks", X: "t", Low: 0, High: 4,
-		Marks: []viz.Mark{{From: 0.5, To: 1.25}, {From: 2, To: 2.5, Agent: 1}, {From: 1.5, Label: "here"}, {From: 2.9, Label: "near the end"}, {From: 9}}}, line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "marks", viz.Image(p, viz.Width, viz.Height))
+	looksAsBefore(t, "marks")(Curves(Figure{Title: "Marks", X: "t", Low: 0, High: 4,
+		Marks: []mark{{From: 0.5, To: 1.25}, {From: 2, To: 2.5, Agent: 1}, {From: 1.5, Label: "here"}, {From: 2.9, Label: "near the end"}, {From: 9}}}, line))
 	line.High = line.High[:2]
-	if _, err := viz.Curves(viz.Figure{}, line); err == nil {
+	if _, err := Curves(Figure{}, line); err == nil {
 		t.Error("a band that is too short was drawn")
 	}
 }

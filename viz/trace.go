@@ -5,21 +5,20 @@ package viz
 import (
 	"fmt"
 	"image"
-	"image/draw"
 	"math"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	vgdraw "gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
 	"cermic/cermiclib/results"
 	"cermic/cermiclib/stats"
 	"cermic/envs"
 )
 
-// Encounters draws r^i over an episode, one panel an agent, on one scale. Where the agent has another one in sight, as the
-// simulator knows it, the ground is in its colour.
+// Encounters draws r^i over an episode, one panel an agent, on one scale. The ground is coloured while the simulator has another
+// agent in sight.
 //
 // paper:fig:app_rew  r^i through one episode, with encounters
 func Encounters(in *results.Trace, columns int) (Panels, error) {
@@ -56,8 +55,8 @@ func Encounters(in *results.Trace, columns int) (Panels, error) {
 }
 
 // sights are the stretches of an episode in which an agent perceives another one.
-func sights(in *results.Trace, agent int) []Mark {
-	var out []Mark
+func sights(in *results.Trace, agent int) []mark {
+	var out []mark
 	for t := range in.Steps {
 		if !in.Sees(t, agent) {
 			continue
@@ -66,19 +65,19 @@ func sights(in *results.Trace, agent int) []Mark {
 			out[n-1].To++
 			continue
 		}
-		out = append(out, Mark{From: float64(t), To: float64(t + 1), Agent: agent})
+		out = append(out, mark{From: float64(t), To: float64(t + 1), Agent: agent})
 	}
 	return out
 }
 
-// Codes draws s_t and x_t of an episode in two dimensions, one colour an agent: their principal components, and below them a
-// t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that are trained apart have encoders of their
-// own, so that their codes are near or far for no reason.
+// Codes draws s_t and x_t of an episode in two dimensions, one colour an agent: their principal components, and below
+// them a t-SNE of at most 600 agent steps, in which only nearness means something. Groups of agents that are trained
+// apart have encoders of their own, so that their codes are near or far for no reason.
 func Codes(in *results.Trace, seed uint64) (Panels, error) {
 	const most, perplexity = 600, 20
 	panels := NewPanels(2)
 	panels.Width, panels.Height = 4.1*vg.Inch, 2.9*vg.Inch
-	var above, below []*plot.Plot
+	panels.Rows, panels.Legend = make([][]*plot.Plot, 2), Styles(agentNames(in.Agents)...)
 	for _, code := range []struct {
 		name string
 		rows [][]float64
@@ -87,30 +86,32 @@ func Codes(in *results.Trace, seed uint64) (Panels, error) {
 		if err != nil {
 			return panels, fmt.Errorf("%s: %w", code.name, err)
 		}
-		f := Figure{Title: code.name + ", principal components", X: fmt.Sprintf("first (%.0f %%)", 100*share[0]),
-			Y: fmt.Sprintf("second (%.0f %%)", 100*share[1]), Unlabelled: true}
-		p, err := Scatter(f, byAgent(in, plane)...)
-		if err != nil {
-			return panels, err
-		}
-		every := (in.Steps*in.Agents + most - 1) / most
-		var few [][]float64
-		for t := 0; t < in.Steps; t += every {
-			few = append(few, code.rows[t*in.Agents:(t+1)*in.Agents]...)
-		}
+		few := every(in, code.rows, (in.Steps*in.Agents+most-1)/most)
 		layout, err := stats.TSNE(few, min(perplexity, float64(len(few))/3), seed)
 		if err != nil {
 			return panels, fmt.Errorf("%s: %w", code.name, err)
 		}
-		q, err := Scatter(Figure{Title: code.name + ", t-SNE", Unlabelled: true}, byAgent(in, layout)...)
-		if err != nil {
-			return panels, err
+		for k, points := range [][][2]float64{plane, layout} {
+			f := Figure{Title: code.name + ", t-SNE"}
+			if k == 0 {
+				f = Figure{Title: code.name + ", principal components", X: fmt.Sprintf("first (%.0f %%)", 100*share[0]), Y: fmt.Sprintf("second (%.0f %%)", 100*share[1])}
+			}
+			p, err := scatter(f, byAgent(in, points)...)
+			if err != nil {
+				return panels, err
+			}
+			panels.Rows[k] = append(panels.Rows[k], p)
 		}
-		above, below = append(above, p), append(below, q)
 	}
-	panels.Rows = [][]*plot.Plot{above, below}
-	panels.Legend = Styles(agentNames(in.Agents)...)
 	return panels, nil
+}
+
+// every are the rows [T·N] of every so many steps.
+func every(in *results.Trace, rows [][]float64, stride int) (out [][]float64) {
+	for t := 0; t < in.Steps; t += stride {
+		out = append(out, rows[t*in.Agents:(t+1)*in.Agents]...)
+	}
+	return out
 }
 
 // agentNames are what agents are called in legends.
@@ -122,8 +123,8 @@ func agentNames(n int) (out []string) {
 }
 
 // byAgent sorts points, which are in time order with the agents of a step beside each other, into one cloud an agent.
-func byAgent(in *results.Trace, points [][2]float64) []Cloud {
-	out := make([]Cloud, in.Agents)
+func byAgent(in *results.Trace, points [][2]float64) []cloud {
+	out := make([]cloud, in.Agents)
 	for k, p := range points {
 		i := k % in.Agents
 		out[i].Label = fmt.Sprintf("agent %d", i+1)
@@ -132,9 +133,9 @@ func byAgent(in *results.Trace, points [][2]float64) []Cloud {
 	return out
 }
 
-// Memory draws what one agent (from 0) remembers, at so many steps of the episode, over the world as it is: every other agent
-// with the detector's probability that it is in sight, a ring round those that are nodes of the graph, and a line to each as
-// thick as the attention that its message gets. Rings are dashed where nobody was detected and the graph stayed as it was.
+// Memory draws the graph memory of one agent (from 0) over the world, at several steps of the episode. Beside every other agent
+// stands the detector's probability that it is in sight. Nodes of the graph have a ring and a line as thick as the attention of
+// their message. Rings are dashed where no peer was detected and the graph stayed as before.
 func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	view, scenes, err := viewOf(in.Scenes)
 	switch {
@@ -145,25 +146,16 @@ func Memory(in *results.Trace, observer, frames int) (image.Image, error) {
 	case observer < 0 || observer >= in.Agents || frames < 1:
 		return nil, fmt.Errorf("%d pictures of agent %d, want at least 1 of an agent from 0 to %d", frames, observer, in.Agents-1)
 	}
-	const gap, foot, margin = 8, 18, 6
 	frames = min(frames, in.Steps)
-	width, height := view.size(7.7*vg.Inch/vg.Length(max(frames, 2)) - gap)
-	img := vgimg.NewWith(vgimg.UseWH((width+gap)*vg.Length(frames)-gap+2*margin, height+foot+2*margin), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(paper))
-	c := vgdraw.New(img)
-	for k := range frames {
-		step := 0
-		if frames > 1 {
-			step = k * (in.Steps - 1) / (frames - 1)
-		}
-		nodes := nodesOf(in, scenes[step], step, observer)
-		one, p := layered(scenes[step], width, height, dpi, nodes.lines)
+	s := sheet{columns: frames, foot: 18, drop: 9, align: text.YCenter}
+	s.width, s.height = view.size(7.7*vg.Inch/vg.Length(max(frames, 2)) - 8)
+	step := func(k int) int { return k * (in.Steps - 1) / max(frames-1, 1) }
+	return s.draw(frames, func(k int) string { return fmt.Sprintf("agent %d at t = %d", observer+1, step(k)) }, func(k int) image.Image {
+		nodes := nodesOf(in, scenes[step(k)], step(k), observer)
+		one, p := layered(scenes[step(k)], s.width, s.height, dpi, nodes.lines)
 		nodes.rings(p)
-		left := margin + vg.Length(k)*(width+gap)
-		at := image.Pt(pixels(left), pixels(margin))
-		draw.Draw(img.Image(), one.Bounds().Add(at), one, image.Point{}, draw.Src)
-		c.FillText(typeface(9, false), vg.Point{X: left + width/2, Y: margin + foot/2}, fmt.Sprintf("agent %d at t = %d", observer+1, step))
-	}
-	return img.Image(), nil
+		return one
+	}), nil
 }
 
 // nodes are the agents of a scene as one of them remembers them.

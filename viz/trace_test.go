@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"math"
@@ -9,7 +9,6 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
-	"cermic/viz"
 )
 
 // meeting is a synthetic episode of three agents: the second passes by the first, the third stays away.
@@ -46,23 +45,15 @@ func meeting(steps int) *results.Trace {
 }
 
 func TestMemoryLooksAsBefore(t *testing.T) {
-	m, err := viz.Memory(meeting(60), 0, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "memory", m)
+	looksAsBefore(t, "memory")(Memory(meeting(60), 0, 4))
 }
 
 func TestEncountersLookAsBefore(t *testing.T) {
-	p, err := viz.Encounters(meeting(60), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "encounters", p.Image())
+	looksAsBefore(t, "encounters")(Encounters(meeting(60), 3))
 }
 
 func TestCodesLookAsBefore(t *testing.T) {
-	p, err := viz.Codes(meeting(60), 1)
+	p, err := Codes(meeting(60), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +65,7 @@ func TestCodesLookAsBefore(t *testing.T) {
 func TestPathsLookAsBefore(t *testing.T) {
 	other := meeting(40)
 	other.Method = "mappo"
-	p, err := viz.Paths(1, meeting(60), other)
+	p, err := Paths(1, meeting(60), other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,35 +74,31 @@ func TestPathsLookAsBefore(t *testing.T) {
 }
 
 func TestEndsLookAsBefore(t *testing.T) {
-	p, err := viz.Ends(meeting(60), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "ends", p.Image())
+	looksAsBefore(t, "ends")(Ends(meeting(60), 3))
 }
 
 func TestWhatIsNotInsideCannotBeDrawn(t *testing.T) {
 	in := meeting(5)
 	in.Graphs = nil
-	if _, err := viz.Memory(in, 0, 2); err == nil || !strings.Contains(err.Error(), "explore.memory=graph") {
+	if _, err := Memory(in, 0, 2); err == nil || !strings.Contains(err.Error(), "explore.memory=graph") {
 		t.Errorf("a memory without graphs: %v", err)
 	}
-	if _, err := viz.Memory(meeting(5), 3, 2); err == nil {
+	if _, err := Memory(meeting(5), 3, 2); err == nil {
 		t.Error("the memory of an agent that does not exist")
 	}
 	in.Bonus = in.Bonus[:3]
-	if _, err := viz.Encounters(in, 2); err == nil {
+	if _, err := Encounters(in, 2); err == nil {
 		t.Error("too few bonuses")
 	}
-	if _, err := viz.Codes(&results.Trace{Agents: 3}, 1); err == nil {
+	if _, err := Codes(&results.Trace{Agents: 3}, 1); err == nil {
 		t.Error("no codes")
 	}
 	blind := meeting(5)
 	blind.Predicted = nil
-	if _, err := viz.Paths(1, blind); err == nil {
+	if _, err := Paths(1, blind); err == nil {
 		t.Error("paths without predictions")
 	}
-	if _, err := viz.Paths(1); err == nil {
+	if _, err := Paths(1); err == nil {
 		t.Error("no episode")
 	}
 }

@@ -17,8 +17,8 @@ type trail struct {
 	path  [][2]float64
 }
 
-// trailsOf are the ways to the last of scenes of all that moves: agents by their number, objects by their place among the
-// objects of a scene.
+// trailsOf are the ways to the last of scenes of all that moves: agents by their number, objects by their place among
+// the objects of a scene.
 func trailsOf(scenes []envs.Scene) []trail {
 	type mover struct {
 		role  envs.Role
@@ -53,7 +53,7 @@ func trailsOf(scenes []envs.Scene) []trail {
 	return out
 }
 
-// leap is the part of the picture's longer side from which on a step is none: somebody was put elsewhere.
+// leap is the longest step of a trail, as a share of the picture's longer side: a longer one is a teleport and is not drawn.
 const leap = 0.15
 
 // trail draws a way as a thin line, pale enough to lie under everything.

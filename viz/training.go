@@ -21,15 +21,15 @@ type Measure struct {
 // Score names the measure that is no scalar: the mean score of each evaluation.
 const Score = ""
 
-// Training draws one panel a measure, for each group of agents that is trained apart, with one line a group of runs, and a legend for all: the group of the run in front, and those that
-// it is to be compared with thin behind it. front may be a run without results yet.
+// Training draws one panel a measure, for each separately trained group of agents, with one line a group of runs and a legend for
+// all. The group of the run in front is drawn heavy, the others thin. front may be a run without results yet.
 func Training(front *results.Record, gs []results.Group, columns int, measures ...Measure) (Panels, error) {
 	p := NewPanels(columns)
 	p.Width, p.Height = vg.Length(7.6/float64(columns))*vg.Inch, 2.2*vg.Inch
 	gs = slices.DeleteFunc(slices.Clone(gs), func(g results.Group) bool { return g.Label == "" })
 	// A setting keeps its colour when another comes to the front.
 	slices.SortStableFunc(gs, func(a, b results.Group) int { return cmp.Compare(a.Label, b.Label) })
-	names := make([]name, len(gs))
+	names := make([]lineName, len(gs))
 	for k, g := range gs {
 		names[k] = groupName(g)
 	}
@@ -71,8 +71,8 @@ func Training(front *results.Record, gs []results.Group, columns int, measures .
 }
 
 // groupName is how a group of runs is called and drawn.
-func groupName(g results.Group) name {
-	n := name{label: g.Label, method: g.Method}
+func groupName(g results.Group) lineName {
+	n := lineName{label: g.Label, method: g.Method}
 	if len(g.Runs) > 0 {
 		n.cues = cuesOf(g.Runs[0].Experiment)
 	}

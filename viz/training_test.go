@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"cermic/cermiclib/results"
-	"cermic/viz"
 )
 
 // trained is a synthetic run of a setting; its curves rise at the given pace.
@@ -31,16 +30,12 @@ func ofCermic(rs ...*results.Record) (out []results.Group) {
 	return out
 }
 
-var measures = []viz.Measure{{viz.Score, "mean episodic reward"}, {"bonus", "intrinsic reward"}, {"none", "consistency γ"}}
+var measures = []Measure{{Score, "mean episodic reward"}, {"bonus", "intrinsic reward"}, {"none", "consistency γ"}}
 
 func TestTrainingLooksAsBefore(t *testing.T) {
 	front := trained("c", "mappo-cermic explore.alpha=1", 3e5, 380_000)
 	all := ofCermic(trained("a", "mappo-cermic", 2e5, 600_000), trained("b", "mappo-cermic explore.alpha=0.5", 1e5, 600_000), front)
-	p, err := viz.Training(front, all, 3, measures...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "training", p.Image())
+	looksAsBefore(t, "training")(Training(front, all, 3, measures...))
 }
 
 // fork is trained, gone on from another run.
@@ -61,12 +56,8 @@ func TestForksBranchOffTheirParents(t *testing.T) {
 		fork("d", "mappo-cermic explore.alpha=0 (explore.alpha=0.2 until 500k)", "a", 500_000, 3e5, 560_000),
 		fork("e", "elsewhere", "not here", 500_000, 3e5, 560_000),
 	}
-	p, err := viz.Training(runs[1], ofCermic(runs...), 2, measures[:2]...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "forks", p.Image())
-	lines := viz.Scalar(ofCermic(runs...), "bonus")
+	looksAsBefore(t, "forks")(Training(runs[1], ofCermic(runs...), 2, measures[:2]...))
+	lines := Scalar(ofCermic(runs...), "bonus")
 	at := func(i, x int) float64 { return lines[i].Y[0][slices.Index(lines[i].X, float64(x))] }
 	if got, want := at(1, 210_000), (at(0, 200_000)+at(0, 220_000))/2; math.Abs(got-want) > 1e-12 { // rounding of the mean
 		t.Errorf("a fork between two points begins at %g, want %g on the line between them", got, want)
@@ -80,7 +71,7 @@ func TestForksBranchOffTheirParents(t *testing.T) {
 }
 
 func TestTrainingOfARunThatHasNotBegunShowsTheOthers(t *testing.T) {
-	p, err := viz.Training(&results.Record{}, ofCermic(trained("a", "mappo-cermic", 2e5, 600_000)), 2, measures...)
+	p, err := Training(&results.Record{}, ofCermic(trained("a", "mappo-cermic", 2e5, 600_000)), 2, measures...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +86,11 @@ func BenchmarkTraining(b *testing.B) {
 	front := trained("c", "mappo-cermic explore.alpha=1", 3e5, 380_000)
 	all := ofCermic(trained("a", "mappo", 2e5, 600_000), trained("b", "mappo-cermic", 1e5, 600_000), front)
 	for b.Loop() {
-		p, err := viz.Training(front, all, 3, measures...)
+		p, err := Training(front, all, 3, measures...)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := viz.PNG(p.Image()); err != nil {
+		if _, err := PNG(p.Image()); err != nil {
 			b.Fatal(err)
 		}
 	}

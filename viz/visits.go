@@ -17,9 +17,9 @@ import (
 	"cermic/envs"
 )
 
-// Visits draws three maps over the cells of a run's projection: all visits so far and those of the last rollout batch, both on a logarithmic
-// scale, and the mean intrinsic reward of the last batch. Where a cell is one unit of the world, as in the rooms of envs/explore, walls, doors,
-// switches and goals are drawn as they are when an episode starts.
+// Visits draws three maps over the cells of a run's projection: all visits so far, visits of the last rollout batch, both on a
+// logarithmic scale, and the mean intrinsic reward of the last batch. Where a cell is one unit of the world, as in the rooms of
+// envs/explore, walls, doors, switches and goals are drawn in their initial state.
 func Visits(v *results.Visits) (Panels, error) {
 	q := v.Projection
 	n := q.Columns * q.Rows

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"strings"
@@ -8,7 +8,6 @@ import (
 
 	"cermic/cermiclib/results"
 	"cermic/envs"
-	"cermic/viz"
 )
 
 // twoRooms are visits to two rooms of 3 × 3 beside each other, the second one rarely.
@@ -33,14 +32,11 @@ func twoRooms() *results.Visits {
 }
 
 func TestMapsOfVisitsLookAsBefore(t *testing.T) {
-	p, err := viz.Visits(twoRooms())
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkImage(t, "visits", p.Image())
+	looksAsBefore(t, "visits")(Visits(twoRooms()))
 }
 
-// A run that has not begun, a projection that is no place in the world, and a bonus that is the same everywhere can be drawn, too.
+// A run that has not begun, a projection that is no place in the world, and a bonus that is the same everywhere can be
+// drawn, too.
 func TestMapsOfVisitsThatSayLittle(t *testing.T) {
 	none, lock, even := twoRooms(), twoRooms(), twoRooms()
 	clear(none.Counts)
@@ -48,7 +44,7 @@ func TestMapsOfVisitsThatSayLittle(t *testing.T) {
 	lock.Scene.MaxX, lock.Projection.Blocked = 3, nil
 	clear(even.Bonus)
 	for name, v := range map[string]*results.Visits{"none": none, "lock": lock, "even": even} {
-		p, err := viz.Visits(v)
+		p, err := Visits(v)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -58,7 +54,7 @@ func TestMapsOfVisitsThatSayLittle(t *testing.T) {
 	}
 	short := twoRooms()
 	short.Bonus = nil
-	if _, err := viz.Visits(short); err == nil || !strings.Contains(err.Error(), "visits to 21, 21 and 0 cells, want 7 × 3") {
+	if _, err := Visits(short); err == nil || !strings.Contains(err.Error(), "visits to 21, 21 and 0 cells, want 7 × 3") {
 		t.Errorf("visits without a bonus: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package viz_test
+package viz
 
 import (
 	"bytes"
@@ -11,17 +11,36 @@ import (
 	"path/filepath"
 	"testing"
 
-	"cermic/viz"
+	"gonum.org/v1/plot"
 )
 
 var regen = flag.Bool("regen", false, "rewrite the golden images in testdata")
+
+// looksAsBefore compares a plot, panels or an image with testdata/name.png.
+func looksAsBefore(t *testing.T, name string) func(figure any, err error) {
+	t.Helper()
+	return func(figure any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch f := figure.(type) {
+		case *plot.Plot:
+			checkImage(t, name, Image(f, Width, Height))
+		case Panels:
+			checkImage(t, name, f.Image())
+		case image.Image:
+			checkImage(t, name, f)
+		}
+	}
+}
 
 // checkImage compares a picture with testdata/name.png.
 func checkImage(t *testing.T, name string, got image.Image) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".png")
 	if *regen {
-		if err := viz.WritePNG(path, got); err != nil {
+		if err := WritePNG(path, got); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -35,13 +54,13 @@ func checkImage(t *testing.T, name string, got image.Image) {
 		t.Fatal(err)
 	}
 	// Processors with and without fused multiply-add round edges differently: a few pixels of anti-aliasing may move.
-	if part := difference(got, want); part > 0.002 {
+	if part := pixelDifference(got, want); part > 0.002 {
 		t.Errorf("%s: %.2f %% of the picture differs from %s", name, 100*part, path)
 	}
 }
 
-// difference is the mean difference of two pictures over all channels, 1 if their sizes differ.
-func difference(a, b image.Image) float64 {
+// pixelDifference is the mean difference of two pictures over all channels, 1 if their sizes differ.
+func pixelDifference(a, b image.Image) float64 {
 	if a.Bounds().Size() != b.Bounds().Size() {
 		return 1
 	}

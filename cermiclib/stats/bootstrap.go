@@ -13,8 +13,8 @@ import (
 // Level is the probability with which an Interval should cover the value that infinitely many runs would give.
 const Level = 0.95
 
-// Interval is an estimate with its percentile bootstrap interval. Low and High are NaN where the runs cannot say how much
-// they vary: with fewer than two on some task.
+// Interval is an estimate with its percentile bootstrap interval. Low and High are NaN where the runs cannot say how
+// much they vary: with fewer than two on some task.
 type Interval struct{ Value, Low, High float64 }
 
 // Excludes reports whether x lies outside the interval; never if there is no interval.
@@ -28,16 +28,17 @@ func (i Interval) String() string {
 	return fmt.Sprintf("%.3g [%.3g, %.3g]", i.Value, i.Low, i.High)
 }
 
-// Bootstrap estimates f(scores) and its interval from reps resamples (2000 is plenty for two digits). Each resample draws,
-// on every task on its own, as many runs as the task has, with replacement. f gets [task][run] in memory that is used
-// again for the next resample, and must not change it.
+// Bootstrap estimates f(scores) and its interval from reps resamples (2000 is plenty for two digits). Each resample
+// draws, on every task on its own, as many runs as the task has, with replacement. f gets [task][run] in memory that is
+// used again for the next resample, and must not change it.
 func Bootstrap(scores [][]float64, f func([][]float64) float64, reps int, r *rng.Rand) Interval {
 	one := func(s [][]float64) []float64 { return []float64{f(s)} }
 	return BootstrapEach(scores, one, reps, r)[0]
 }
 
-// BootstrapEach is Bootstrap for several numbers of the same resamples, such as a profile: one interval for each element
-// of what f returns, whose length must not vary. The intervals hold for each element on its own, not for all together.
+// BootstrapEach is Bootstrap for several numbers of the same resamples, such as a profile: one interval for each
+// element of what f returns, whose length must not vary. The intervals hold for each element on its own, not for all
+// together.
 func BootstrapEach(scores [][]float64, f func([][]float64) []float64, reps int, r *rng.Rand) []Interval {
 	intervals := make([]Interval, 0, 1)
 	for _, value := range f(scores) {

@@ -10,10 +10,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Contrast is Σ weights_k · mean(groups_k) with the t interval of Welch and Satterthwaite, for groups whose variances may differ, and the
-// two-sided probability p of so large a value if its true one is 0. Welch is that of two groups with weights 1 and −1. Without two runs in
-// each group, or where all runs of every group are equal, it has no bounds and p is NaN: equal runs do not say how far the next one may lie. It panics unless there
-// are as many weights as groups.
+// Contrast is Σ weights_k · mean(groups_k) with the t interval of Welch and Satterthwaite, for groups whose variances
+// may differ, and the two-sided probability p of so large a value if its true one is 0. Welch is that of two groups
+// with weights 1 and −1. Without two runs in each group, or where all runs of every group are equal, it has no bounds
+// and p is NaN: equal runs do not say how far the next one may lie. It panics unless there are as many weights as
+// groups.
 func Contrast(groups [][]float64, weights []float64) (estimate Interval, p float64) {
 	if len(groups) != len(weights) {
 		panic("stats: a contrast has other numbers of groups and of weights")
@@ -34,10 +35,12 @@ func Contrast(groups [][]float64, weights []float64) (estimate Interval, p float
 	return estimate, 2 * distuv.StudentsT{Sigma: 1, Nu: freedom}.CDF(-math.Abs(value)/math.Sqrt(sum))
 }
 
-// VarianceRatio is the variance of runs x over that of runs y, without bounds, and the two-sided probability p of spreads so different if they are truly alike, by the test of
-// Brown and Forsythe (1974): it compares distances from the median, since the F test takes runs of which some have learned and some have not, or with a few far from
-// the rest, for different in up to every third pair that is alike. With fewer than three runs of either, with three of both, whose distances cannot give a p below 0.116, or
-// with distances that are all equal, p is NaN. Of four and four runs that are alike it takes 7 in 100 for different at a level of 5.
+// VarianceRatio is the variance of runs x over that of runs y, without bounds, and the two-sided probability p of
+// spreads so different if they are truly alike, by the test of Brown and Forsythe (1974): it compares distances from
+// the median, since the F test takes runs of which some have learned and some have not, or with a few far from the
+// rest, for different in up to every third pair that is alike. With fewer than three runs of either, with three of
+// both, whose distances cannot give a p below 0.116, or with distances that are all equal, p is NaN. Of four and four
+// runs that are alike it takes 7 in 100 for different at a level of 5.
 func VarianceRatio(x, y []float64) (estimate Interval, p float64) {
 	estimate = Interval{stat.Variance(x, nil) / stat.Variance(y, nil), math.NaN(), math.NaN()}
 	if len(x) < 3 || len(y) < 3 || len(x)+len(y) == 6 {
@@ -71,8 +74,8 @@ func variance(x []float64) float64 {
 	return stat.Variance(x, nil)
 }
 
-// Holm adjusts the p values of several tests so that, of all that are compared with one level, any is below it by chance no oftener than
-// that level says (Holm 1979). NaN is no test and stays.
+// Holm adjusts the p values of several tests so that, of all that are compared with one level, any is below it by
+// chance no oftener than that level says (Holm 1979). NaN is no test and stays.
 func Holm(p []float64) []float64 {
 	var order []int
 	for i, v := range p {

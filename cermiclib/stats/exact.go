@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Exact is the share of n runs that succeeded with the exact interval of Clopper and Pearson (1934), which covers at least as often as
-// it says however few runs there are. Without a run all of it is NaN. It panics unless 0 ≤ successes ≤ n.
+// Exact is the share of n runs that succeeded with the exact interval of Clopper and Pearson (1934), which covers at
+// least as often as it says however few runs there are. Without a run all of it is NaN. It panics unless 0 ≤ successes
+// ≤ n.
 func Exact(successes, n int) Interval {
 	if successes < 0 || successes > n {
 		panic(fmt.Sprintf("stats: %d successes of %d runs", successes, n))

@@ -11,7 +11,8 @@ import (
 	"cermic/cermiclib/stats"
 )
 
-// Cohen's tables: for effects of .5, .8 and 1.2 standard deviations, a t test at 5 % with a power of .8 takes 64, 26 and 12 in each of two groups.
+// Cohen's tables: for effects of .5, .8 and 1.2 standard deviations, a t test at 5 % with a power of .8 takes 64, 26
+// and 12 in each of two groups.
 func TestSeedsNeededAreThoseOfCohensTables(t *testing.T) {
 	// Two runs one apart have a standard deviation of √½.
 	const sd = 0.7071067811865476

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// PCA projects rows [n][d] on their first two principal components, and returns the share of the variance that each of the
-// two holds. The sign of a component, which is arbitrary, is such that its largest weight is positive.
+// PCA projects rows [n][d] on their first two principal components, and returns the share of the variance that each of
+// the two holds. The sign of a component, which is arbitrary, is such that its largest weight is positive.
 func PCA(rows [][]float64) (points [][2]float64, share [2]float64, err error) {
 	x, err := matrix(rows)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// RankCorrelation is Spearman's, of pairs (x, y) of equal number: the correlation of their ranks, -1 to 1, where equal values share
-// the mean of their ranks. It is 0 where x or y is all the same, and NaN with a value that is NaN.
+// RankCorrelation is Spearman's, of pairs (x, y) of equal number: the correlation of their ranks, -1 to 1, where equal
+// values share the mean of their ranks. It is 0 where x or y is all the same, and NaN with a value that is NaN.
 func RankCorrelation(x, y []float64) float64 {
 	if hasNaN(x) || hasNaN(y) {
 		return math.NaN()
@@ -44,8 +44,8 @@ func ranks(x []float64) []float64 {
 	return out
 }
 
-// Exceeds is the probability that a value of a is larger than one of b, ties counting half (the area under the curve of telling them
-// apart): .5 for equal distributions.
+// Exceeds is the probability that a value of a is larger than one of b, ties counting half (the area under the curve of
+// telling them apart): .5 for equal distributions.
 func Exceeds(a, b []float64) float64 {
 	total := 0.0
 	for _, x := range a {

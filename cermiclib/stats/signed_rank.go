@@ -4,8 +4,9 @@ package stats
 
 import "math"
 
-// SignedRank is the two-sided p of Wilcoxon's signed-rank test that differences, one of each task, lie symmetrically about 0. It is exact
-// for any number of them, equal sizes sharing the mean of their ranks; zeros are left out. It is NaN of a NaN, and 1 where nothing differs.
+// SignedRank is the two-sided p of Wilcoxon's signed-rank test that differences, one of each task, lie symmetrically
+// about 0. It is exact for any number of them, equal sizes sharing the mean of their ranks; zeros are left out. It is
+// NaN of a NaN, and 1 where nothing differs.
 func SignedRank(differences []float64) float64 {
 	var kept, sizes []float64
 	for _, d := range differences {

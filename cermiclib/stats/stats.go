@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package stats says how sure a comparison of a few training runs can be: aggregate scores over tasks, stratified
-// bootstrap intervals, odds of improvement and performance profiles, after Agarwal et al., "Deep Reinforcement Learning at
-// the Edge of the Statistical Precipice" (NeurIPS 2021), and their library rliable.
+// bootstrap intervals, odds of improvement and performance profiles, after Agarwal et al., "Deep Reinforcement Learning
+// at the Edge of the Statistical Precipice" (NeurIPS 2021), and their library rliable.
 //
-// Scores are [task][run]: one number a training run, already reduced over its episodes. Tasks may differ in their number
-// of runs, and weigh the same in every function here. Aggregates over several tasks mean something only if the tasks share
-// a scale. All functions are pure: they keep and change nothing. Without any score, or with one that is NaN, a result is NaN.
+// Scores are [task][run]: one number a training run, already reduced over its episodes. Tasks may differ in their
+// number of runs, and weigh the same in every function here. Aggregates over several tasks mean something only if the
+// tasks share a scale. All functions are pure: they keep and change nothing. Without any score, or with one that is
+// NaN, a result is NaN.
 package stats
 
 import (
@@ -29,8 +30,8 @@ func Median(scores [][]float64) float64 {
 }
 
 // IQM is the interquartile mean: of the scores of all tasks together, the mean of those that remain without the lowest
-// and the highest quarter, each rounded down to whole scores. Tasks weigh the same: where they differ in their number of runs, those of each count
-// as if they were repeated until all have as many.
+// and the highest quarter, each rounded down to whole scores. Tasks weigh the same: where they differ in their number
+// of runs, those of each count as if they were repeated until all have as many.
 func IQM(scores [][]float64) float64 {
 	type weighed struct {
 		score float64
@@ -73,8 +74,8 @@ func lcm(a, b int) int {
 }
 
 // Improvement is the probability that a run of x scores higher than a run of y on the same task, averaged over tasks; a
-// tie counts one half. On each task it is the U statistic of Mann and Whitney over the number of pairs. It panics unless x
-// and y have the same number of tasks.
+// tie counts one half. On each task it is the U statistic of Mann and Whitney over the number of pairs. It panics
+// unless x and y have the same number of tasks.
 func Improvement(x, y [][]float64) float64 {
 	sameTasks(x, y)
 	odds := make([]float64, len(x))

@@ -8,15 +8,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Student is the mean of runs with Student's t interval, which covers as often as it says however few normal runs there are.
-// Without two runs, or where all are equal, it has no bounds.
+// Student is the mean of runs with Student's t interval, which covers as often as it says however few normal runs there
+// are. Without two runs, or where all are equal, it has no bounds.
 func Student(x []float64) Interval {
 	n := float64(len(x))
 	return student(mean(x), variance(x)/n, n-1)
 }
 
-// Welch is mean(x) − mean(y) with Welch's t interval, for runs whose spreads may differ. Without two of both, or where neither differ among themselves, it has no
-// bounds.
+// Welch is mean(x) − mean(y) with Welch's t interval, for runs whose spreads may differ. Without two of both, or where
+// neither differ among themselves, it has no bounds.
 func Welch(x, y []float64) Interval {
 	n, m := float64(len(x)), float64(len(y))
 	a, b := variance(x)/n, variance(y)/m
@@ -38,6 +38,7 @@ func student(value, variance, freedom float64) Interval {
 	return Interval{value, value - half, value + half}
 }
 
-// Differ reports whether the means of runs x and y differ significantly at 1 − Level: both Welch's interval and d, the bootstrap's of their difference,
-// exclude 0. The bootstrap alone calls every fifth pair of equal methods different that has three runs each.
+// Differ reports whether the means of runs x and y differ significantly at 1 − Level: both Welch's interval and d, the
+// bootstrap's of their difference, exclude 0. The bootstrap alone calls every fifth pair of equal methods different
+// that has three runs each.
 func Differ(x, y []float64, d Interval) bool { return d.Excludes(0) && Welch(x, y).Excludes(0) }

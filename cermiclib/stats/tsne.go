@@ -9,16 +9,17 @@ import (
 	"cermic/envs/rng"
 )
 
-// Settings of van der Maaten and Hinton (2008), with the exaggeration and the rate of later practice (Belkina et al. 2019).
+// Settings of van der Maaten and Hinton (2008), with the exaggeration and the rate of later practice (Belkina et al.
+// 2019).
 const (
 	tsneSteps       = 500
 	tsneEarly       = 125 // steps with exaggerated attraction, in which clusters form
 	tsneExaggerated = 12.0
 )
 
-// TSNE lays rows [n][d] out in the plane so that near ones stay near: t-distributed stochastic neighbour embedding, exact, in
-// time n². perplexity is about how many neighbours count, at most a third of n. Distances between far points and sizes of
-// clusters mean nothing. Equal seeds give equal pictures.
+// TSNE lays rows [n][d] out in the plane so that near ones stay near: t-distributed stochastic neighbour embedding,
+// exact, in time n². perplexity is about how many neighbours count, at most a third of n. Distances between far points
+// and sizes of clusters mean nothing. Equal seeds give equal pictures.
 func TSNE(rows [][]float64, perplexity float64, seed uint64) ([][2]float64, error) {
 	if _, err := matrix(rows); err != nil {
 		return nil, err
@@ -85,7 +86,8 @@ func gradient(dst [][2]float64, p []float64, y [][2]float64, exaggerate float64)
 	}
 }
 
-// affinities are the joint probabilities p_ij [n·n] of neighbours: each row's Gaussian is as wide as its perplexity wants.
+// affinities are the joint probabilities p_ij [n·n] of neighbours: each row's Gaussian is as wide as its perplexity
+// wants.
 func affinities(rows [][]float64, perplexity float64) []float64 {
 	n := len(rows)
 	p, square := make([]float64, n*n), make([]float64, n)
@@ -107,7 +109,8 @@ func affinities(rows [][]float64, perplexity float64) []float64 {
 	return joint
 }
 
-// fitWidth writes the probabilities of row i's neighbours at the precision, found by bisection, that has the wanted entropy.
+// fitWidth writes the probabilities of row i's neighbours at the precision, found by bisection, that has the wanted
+// entropy.
 func fitWidth(p, square []float64, i int, entropy float64) {
 	low, high, precision := 0.0, math.Inf(1), 1.0
 	for range 64 {

@@ -8,58 +8,38 @@ import (
 	"cermic/envs/rng"
 )
 
-// CantelliTail bounds the lower tail of every law with standard deviation std, for λ > 0. The appendix prints "≥ −λ"
+// cantelliTail bounds the lower tail of every law with standard deviation std, for λ > 0. The appendix prints "≥ −λ"
 // inside the probability, which is false: a standard Gaussian exceeds −1 with probability 0.84, and 0.84 > 1/2.
 //
 // paper:Cantelli  P(X − EX ≤ −λ) ≤ σ²/(σ² + λ²)
-func CantelliTail(std, lambda float64) float64 { return std * std / (std*std + lambda*lambda) }
+func cantelliTail(std, lambda float64) float64 { return std * std / (std*std + lambda*lambda) }
 
-// LeastMass is the infimum of P(X ≤ b) over all laws with the given mean and standard deviation, the inner problem of
-// the appendix. [Extremal] comes arbitrarily near it.
+// leastMass is the infimum of P(X ≤ b) over all laws with the given mean and standard deviation, the inner problem of
+// the appendix. A law on two values comes arbitrarily near it.
 //
 // paper:Cantelli  inf P(X ≤ b) = (b−μ)²/(σ² + (b−μ)²) if b ≥ μ, else 0
-func LeastMass(mean, std, b float64) float64 {
+func leastMass(mean, std, b float64) float64 {
 	if b < mean {
 		return 0
 	}
-	return 1 - CantelliTail(std, b-mean)
+	return 1 - cantelliTail(std, b-mean)
 }
 
-// TwoPoint is a law on two values: Low with probability P, High otherwise.
-type TwoPoint struct{ Low, High, P float64 }
-
-// Extremal is the law with the given mean and standard deviation, b > mean, that has only [LeastMass] below b and the
-// rest exactly at b. Moved up by any amount, however small, that rest exceeds b: the infimum is approached, not attained.
-func Extremal(mean, std, b float64) TwoPoint {
-	return TwoPoint{Low: mean - std*std/(b-mean), High: b, P: LeastMass(mean, std, b)}
-}
-
-// Law draws from a law with mean 0 and standard deviation 1.
-type Law struct {
-	Name string
-	Draw func(r *rng.Rand) float64
+// law draws from a distribution with mean 0 and standard deviation 1.
+type law struct {
+	name string
+	draw func(r *rng.Rand) float64
 }
 
 // Laws returns four standardised laws: symmetric, bounded, and skewed to either side.
-func Laws() []Law {
+func Laws() []law {
 	exponential := func(r *rng.Rand) float64 { return -math.Log(1-r.Float64()) - 1 }
-	return []Law{
+	return []law{
 		{"normal", func(r *rng.Rand) float64 { return float64(r.Norm()) }},
 		{"uniform", func(r *rng.Rand) float64 { return math.Sqrt(12) * (r.Float64() - 0.5) }},
 		{"exponential", exponential},
 		{"reflected exponential", func(r *rng.Rand) float64 { return -exponential(r) }},
 	}
-}
-
-// Tight returns the standardised law for which Cantelli's bound is an equality at lambda > 0.
-func Tight(lambda float64) Law {
-	law := Extremal(0, 1, lambda)
-	return Law{"two points", func(r *rng.Rand) float64 {
-		if r.Float64() < law.P {
-			return -law.Low
-		}
-		return -law.High
-	}}
 }
 
 // Tails holds the fraction of draws in the lower tail of a law, and in the event that the appendix prints.
@@ -71,12 +51,12 @@ type Tails struct {
 }
 
 // SampleTails estimates both events for every λ with one set of draws.
-func SampleTails(law Law, lambda []float64, draws int, seed uint64) Tails {
-	t := Tails{Law: law.Name, Lambda: lambda, Bound: make([]float64, len(lambda)),
+func SampleTails(law law, lambda []float64, draws int, seed uint64) Tails {
+	t := Tails{Law: law.name, Lambda: lambda, Bound: make([]float64, len(lambda)),
 		Lower: make([]float64, len(lambda)), Printed: make([]float64, len(lambda))}
-	r := rng.New(seed, "theory/cantelli/"+law.Name)
+	r := rng.New(seed, "theory/cantelli/"+law.name)
 	for range draws {
-		x := law.Draw(r)
+		x := law.draw(r)
 		for i, v := range lambda {
 			if x <= -v {
 				t.Lower[i]++
@@ -87,7 +67,7 @@ func SampleTails(law Law, lambda []float64, draws int, seed uint64) Tails {
 		}
 	}
 	for i, v := range lambda {
-		t.Bound[i] = CantelliTail(1, v)
+		t.Bound[i] = cantelliTail(1, v)
 		t.Lower[i] /= float64(draws)
 		t.Printed[i] /= float64(draws)
 	}

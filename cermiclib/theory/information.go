@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"cermic/envs/conf"
 	"cermic/envs/rng"
 )
 
@@ -25,10 +24,8 @@ type Pair struct {
 	Seed        uint64
 }
 
-// DefaultPair returns the setting of the reference table: 4 coordinates, 16 marginal negatives, a sigmoid critic, 1 500
-// steps of 256 pairs, 16 384 pairs to judge. The bounded critics have settled by then; an unbounded one has not for
-// I ≥ 4, so what it reports there depends on Rate. Neither has a bounded one whose negatives are close: with noise of half a
-// standard deviation and I = 8, SoundLower is 0.47 after 1 500 steps at a rate of 0.005, 0.65 after 6 000, 0.69 at the default rate.
+// DefaultPair returns the setting of the reference table. Bounded critics have settled after its steps. Unbounded ones
+// have not for 4 nats or more, and neither have bounded ones whose negatives are close.
 func DefaultPair(information float64) Pair {
 	return Pair{
 		Information: information, Dim: 4, Negatives: 16, Squash: Sigmoid,
@@ -36,56 +33,48 @@ func DefaultPair(information float64) Pair {
 	}
 }
 
-// Validate reports the first setting that no test can have.
-func (p Pair) Validate() error {
+// validate reports the first setting that no test can have.
+func (p Pair) validate() error {
 	switch {
 	case !(p.Information >= 0) || math.IsInf(p.Information, 1):
 		return fmt.Errorf("theory: mutual information of %g nats, want a finite number, at least 0", p.Information)
-	case p.Dim < 1 || p.Negatives < 1:
-		return fmt.Errorf("theory: %d coordinates and %d negatives, want at least 1 each", p.Dim, p.Negatives)
-	case p.Noise < 0:
-		return fmt.Errorf("theory: noise of %g standard deviations, want at least 0", p.Noise)
-	case p.Noise == 0 && min(p.Batch, p.Eval) <= p.Negatives:
-		return fmt.Errorf("theory: %d negatives from batches of %d and %d pairs, want more pairs than negatives",
-			p.Negatives, p.Batch, p.Eval)
-	case p.Steps < 0 || min(p.Batch, p.Eval) < 1 || !(p.Rate > 0):
-		return fmt.Errorf("theory: %d steps of %d pairs at rate %g and %d pairs to judge, want no negative number and a rate above 0",
-			p.Steps, p.Batch, p.Rate, p.Eval)
-	case p.Squash != Unbounded && p.Squash != Sigmoid && p.Squash != Softmax:
-		return fmt.Errorf("theory: unknown squash %q%s", p.Squash, conf.Near(string(p.Squash), []string{string(Unbounded), string(Sigmoid), string(Softmax)}))
+	case p.Dim < 1 || p.Negatives < 1 || p.Noise < 0 || p.Steps < 0 || !(p.Rate > 0):
+		return fmt.Errorf("theory: %+v: want at least 1 coordinate and 1 negative, noise and steps of at least 0 and a rate above 0", p)
+	case min(p.Batch, p.Eval) <= p.Negatives:
+		return fmt.Errorf("theory: batches of %d and %d pairs for %d negatives, want more pairs than negatives", p.Batch, p.Eval, p.Negatives)
 	}
 	return nil
 }
 
-// Correlation returns the correlation per coordinate that gives the true mutual information.
+// correlation returns the correlation per coordinate that gives the true mutual information.
 //
 // paper:InfoNCE  I = −(d/2)·log(1 − ρ²)
-func (p Pair) Correlation() float64 {
+func (p Pair) correlation() float64 {
 	return math.Sqrt(-math.Expm1(-2 * p.Information / float64(p.Dim)))
 }
 
-// Train fits a critic from zero weights.
-func (p Pair) Train() (*Critic, error) {
-	if err := p.Validate(); err != nil {
+// train fits a critic from zero weights.
+func (p Pair) train() (*critic, error) {
+	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	critic := NewCritic(p.Dim, p.Squash)
+	c := newCritic(p.Dim, p.Squash)
 	b := newBatch(p, p.Batch)
 	scores, slope := make([]float64, p.Negatives+1), make([]float64, p.Negatives+1)
-	grad := make([]float64, len(critic.Weight))
-	optimiser := newAdam(p.Rate, len(critic.Weight))
+	grad := make([]float64, len(c.weight))
+	optimiser := newAdam(p.Rate, len(c.weight))
 	for step := range p.Steps {
 		b.draw(p, rng.New(p.Seed, "theory/train", uint64(step)))
 		clear(grad)
 		for i := range p.Batch {
-			critic.Loss(b.z[i*p.Dim:][:p.Dim], b.row(i), scores, slope, grad)
+			c.loss(b.z[i*p.Dim:][:p.Dim], b.row(i), scores, slope, grad)
 		}
 		for i := range grad {
 			grad[i] /= float64(p.Batch)
 		}
-		optimiser.step(critic.Weight, grad)
+		optimiser.step(c.weight, grad)
 	}
-	return critic, nil
+	return c, nil
 }
 
 // batch holds pairs and what their negatives are made from.
@@ -110,7 +99,7 @@ func newBatch(p Pair, size int) *batch {
 }
 
 func (b *batch) draw(p Pair, r *rng.Rand) {
-	rho := p.Correlation()
+	rho := p.correlation()
 	rest := math.Sqrt(1 - rho*rho)
 	for i := range b.z {
 		b.z[i] = float64(r.Norm())

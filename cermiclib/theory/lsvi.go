@@ -5,7 +5,6 @@ package theory
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -13,17 +12,14 @@ import (
 	"cermic/envs/rng"
 )
 
-// Bonus names the exploration bonus that an LSVI run adds to its Q-values.
-type Bonus string
+// bonus names the exploration bonus that an LSVI run adds to its Q-values.
+type bonus string
 
 // The two bonuses whose relation Theorem 1 is about.
 const (
-	UCB         Bonus = "ucb"         // r^ucb = ζ√x
-	Information Bonus = "information" // r^i = √((c/2)·log(1+x))
+	UCB         bonus = "ucb"         // r^ucb = ζ√x
+	Information bonus = "information" // r^i = √((c/2)·log(1+x))
 )
-
-// bonuses are all names of a bonus.
-var bonuses = []string{string(UCB), string(Information)}
 
 // LSVI holds the settings of least-squares value iteration with an optimistic bonus (Jin et al. 2020), one regression
 // per step of the horizon.
@@ -32,40 +28,44 @@ type LSVI struct {
 	Lambda   float64 // λ of the ridge regression, and of the Gaussian prior N(0, I/λ)
 	Zeta     float64 // ζ of r^ucb
 	Output   int     // c, the dimension of the next state that the linear model predicts
-	Bonus    Bonus   // what drives the exploration; both bonuses are recorded either way
+	Bonus    bonus   // what drives the exploration
 	Seed     uint64
 }
 
-// DefaultLSVI returns 1 500 episodes with λ = 1, where Theorem 1 holds for unit features, ζ = 0.5, c = 6 and the UCB bonus.
+// DefaultLSVI returns 1,500 episodes with λ = 1, where Theorem 1 holds for unit features, ζ = 0.5, c = 6 and the UCB
+// bonus.
 func DefaultLSVI() LSVI {
 	return LSVI{Episodes: 1500, Lambda: 1, Zeta: 0.5, Output: 6, Bonus: UCB}
 }
 
-// Validate reports the first setting that no run can have.
-func (l LSVI) Validate() error {
+// validate reports the first setting that no run can have.
+func (l LSVI) validate() error {
 	switch {
-	case l.Episodes < 1:
-		return fmt.Errorf("theory: %d episodes, want at least 1", l.Episodes)
-	case !(l.Lambda > 0):
-		return fmt.Errorf("theory: λ is %g, want a number above 0", l.Lambda)
-	case !(l.Zeta > 0):
-		return fmt.Errorf("theory: ζ is %g, want a number above 0", l.Zeta)
-	case l.Output < 1:
-		return fmt.Errorf("theory: next state of dimension %d, want at least 1", l.Output)
-	case !slices.Contains(bonuses, string(l.Bonus)):
-		return fmt.Errorf("theory: unknown bonus %q%s", l.Bonus, conf.Near(string(l.Bonus), bonuses))
+	case l.Episodes < 1 || l.Output < 1:
+		return fmt.Errorf("theory: %d episodes and a next state of dimension %d, want at least 1 each", l.Episodes, l.Output)
+	case !(l.Lambda > 0) || !(l.Zeta > 0):
+		return fmt.Errorf("theory: λ is %g and ζ is %g, want numbers above 0", l.Lambda, l.Zeta)
+	case l.Bonus != UCB && l.Bonus != Information:
+		return fmt.Errorf("theory: unknown bonus %q%s", l.Bonus, conf.Near(string(l.Bonus), []string{string(UCB), string(Information)}))
 	}
 	return nil
 }
 
-// Run lets the learner play on m and returns everything it saw. In each episode it plans once, backwards from the
-// horizon, and then acts greedily; ties go to the lower action.
-func (l LSVI) Run(m *MDP) (*Trace, error) {
-	if err := l.Validate(); err != nil {
+// trace records one LSVI run: one entry per visited pair (K·H, in the order of play) or per episode (K).
+type trace struct {
+	x         []float64 // ηᵀΛ⁻¹η before the visit [K·H]
+	first     []bool    // no earlier episode visited this pair at this step [K·H]
+	meanBonus []float64 // mean over the episode of the bonus that was used [K]
+	regret    []float64 // V* minus the exact value of the policy that was played [K]
+}
+
+// run lets the learner play on m. In each episode it plans once, backwards from the horizon, and then acts greedily;
+// ties go to the lower action. A violation of Theorem 1 where λ ≥ ‖η‖²max/x* excludes it is an error of this code.
+func (l LSVI) run(m *MDP) (*trace, error) {
+	if err := l.validate(); err != nil {
 		return nil, err
 	}
-	p := newPlanner(m, l)
-	t := newTrace(m, l)
+	p, t, optimal := newPlanner(m, l), &trace{}, m.optimal()
 	for k := range l.Episodes {
 		p.plan()
 		r := rng.New(l.Seed, "theory/lsvi", uint64(k))
@@ -73,14 +73,17 @@ func (l LSVI) Run(m *MDP) (*Trace, error) {
 		for h := range m.Horizon {
 			pair := s*m.Actions + p.policy[h*m.States+s]
 			x := p.uncertainty[h*m.States*m.Actions+pair]
-			t.visit(k, h, pair, x, !p.stages[h].visited[pair])
+			t.x, t.first = append(t.x, x), append(t.first, !p.stages[h].visited[pair])
 			sum += l.bonus(x)
 			next := draw(m.Next[pair*m.States:][:m.States], r)
 			p.stages[h].observe(m, pair, next)
 			s = next
 		}
-		t.MeanBonus[k] = sum / float64(m.Horizon)
-		t.Regret[k] = t.Optimal - m.Value(p.policy)
+		t.meanBonus = append(t.meanBonus, sum/float64(m.Horizon))
+		t.regret = append(t.regret, optimal-m.value(p.policy))
+	}
+	if n := t.violations(); n > 0 && l.Lambda >= safeLambda(m.maxNorm()) {
+		return nil, fmt.Errorf("theory: λ = %g violates Theorem 1 at %d visits, although λ ≥ %.4f excludes that", l.Lambda, n, safeLambda(m.maxNorm()))
 	}
 	return t, nil
 }
@@ -88,9 +91,34 @@ func (l LSVI) Run(m *MDP) (*Trace, error) {
 // bonus is the exploration bonus of a pair with uncertainty x.
 func (l LSVI) bonus(x float64) float64 {
 	if l.Bonus == Information {
-		return IntrinsicReward(x, l.Output)
+		return intrinsicReward(x, l.Output)
 	}
-	return UCBBonus(x, l.Zeta)
+	return ucbBonus(x, l.Zeta)
+}
+
+// violations counts the visits at which Theorem 1's sandwich failed.
+func (t *trace) violations() int { return count(t.x, Violates) }
+
+// firstVisits counts the visits to a pair that no earlier episode made at the same step.
+func (t *trace) firstVisits() int { return count(t.first, func(first bool) bool { return first }) }
+
+func count[T any](all []T, is func(T) bool) (n int) {
+	for _, v := range all {
+		if is(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// ratios returns the smallest and the largest r^i/(ρ·r^ucb) of a run with settings l; Theorem 1 allows 1 to √2.
+func (t *trace) ratios(l LSVI) (low, high float64) {
+	low = math.Inf(1)
+	for _, x := range t.x {
+		ratio := intrinsicReward(x, l.Output) / (rho(l.Output, l.Zeta) * ucbBonus(x, l.Zeta))
+		low, high = min(low, ratio), max(high, ratio)
+	}
+	return low, high
 }
 
 // draw returns an index with the probabilities in p, which sum to one.
@@ -118,24 +146,15 @@ type planner struct {
 }
 
 func newPlanner(m *MDP, l LSVI) *planner {
-	p := &planner{
-		m: m, settings: l,
-		policy:      make([]int, m.Horizon*m.States),
-		uncertainty: make([]float64, m.Horizon*m.States*m.Actions),
-		value:       mat.NewVecDense(m.States, nil),
-		chi:         mat.NewVecDense(m.Dims, nil),
-		target:      mat.NewVecDense(m.Dims, nil),
-	}
+	p := &planner{m: m, settings: l, policy: make([]int, m.Horizon*m.States), value: mat.NewVecDense(m.States, nil),
+		chi: mat.NewVecDense(m.Dims, nil), target: mat.NewVecDense(m.Dims, nil)}
 	for pair := range m.States * m.Actions {
-		p.eta = append(p.eta, mat.NewVecDense(m.Dims, m.Feature[pair*m.Dims:][:m.Dims]))
+		p.eta = append(p.eta, m.eta(pair))
 	}
 	for range m.Horizon {
 		p.stages = append(p.stages, newStage(m, l.Lambda))
 	}
-	for i := range p.uncertainty {
-		norm := mat.Norm(p.eta[i%len(p.eta)], 2)
-		p.uncertainty[i] = norm * norm / l.Lambda
-	}
+	p.uncertainty = make([]float64, m.Horizon*len(p.eta))
 	return p
 }
 
@@ -193,7 +212,7 @@ func newStage(m *MDP, lambda float64) *stage {
 // (Λ + ηηᵀ)⁻¹ = Λ⁻¹ − (Λ⁻¹η)(Λ⁻¹η)ᵀ / (1 + ηᵀΛ⁻¹η).
 func (g *stage) observe(m *MDP, pair, next int) {
 	g.visited[pair] = true
-	eta := mat.NewVecDense(m.Dims, m.Feature[pair*m.Dims:][:m.Dims])
+	eta := m.eta(pair)
 	g.half.MulVec(g.inverse, eta)
 	g.inverse.SymRankOne(g.inverse, -1/(1+mat.Dot(eta, g.half)), g.half)
 	g.reward.AddScaledVec(g.reward, m.Reward[pair], eta)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"cermic/envs/rng"
 )
@@ -14,7 +15,6 @@ import (
 // MDP is a finite linear MDP with a fixed horizon: P(·|s,a) = η(s,a)ᵀμ and r(s,a) = η(s,a)ᵀθ hold exactly for some
 // measures μ and a vector θ. Pairs (s,a) are numbered s·Actions + a.
 type MDP struct {
-	Name                                  string
 	States, Actions, Horizon, Start, Dims int
 	Feature                               []float64 // η [S·A, d]
 	Next                                  []float64 // P(s'|s,a) [S·A, S]
@@ -29,7 +29,7 @@ func Chain(states, horizon int, norm float64) (*MDP, error) {
 		return nil, fmt.Errorf("theory: chain with %d states, horizon %d and feature norm %g, want at least 2, at least 1 and above 0",
 			states, horizon, norm)
 	}
-	m := empty("chain", states, 2, 2*states, horizon)
+	m := empty(states, 2, 2*states, horizon)
 	for pair := range states * 2 {
 		m.Feature[pair*m.Dims+pair] = norm
 	}
@@ -43,14 +43,10 @@ func Chain(states, horizon int, norm float64) (*MDP, error) {
 	return m, nil
 }
 
-// Simplex is a general linear MDP: every feature is drawn uniformly from the simplex of dims corners, so ‖η‖ ≤ 1, every
+// simplex is a general linear MDP: every feature is drawn uniformly from the simplex of dims corners, so ‖η‖ ≤ 1, every
 // corner has its own law of the next state, drawn likewise, and its own reward, uniform in [0,1].
-func Simplex(states, actions, dims, horizon int, seed uint64) (*MDP, error) {
-	if states < 2 || actions < 1 || dims < 1 || horizon < 1 {
-		return nil, fmt.Errorf("theory: simplex MDP with %d states, %d actions, %d dimensions and horizon %d, want at least 2, 1, 1 and 1",
-			states, actions, dims, horizon)
-	}
-	m := empty("simplex", states, actions, dims, horizon)
+func simplex(states, actions, dims, horizon int, seed uint64) *MDP {
+	m := empty(states, actions, dims, horizon)
 	r := rng.New(seed, "theory/simplex")
 	measure, theta := make([]float64, dims*states), make([]float64, dims)
 	for k := range dims {
@@ -67,13 +63,13 @@ func Simplex(states, actions, dims, horizon int, seed uint64) (*MDP, error) {
 			}
 		}
 	}
-	return m, nil
+	return m
 }
 
-func empty(name string, states, actions, dims, horizon int) *MDP {
+func empty(states, actions, dims, horizon int) *MDP {
 	pairs := states * actions
 	return &MDP{
-		Name: name, States: states, Actions: actions, Horizon: horizon, Dims: dims,
+		States: states, Actions: actions, Horizon: horizon, Dims: dims,
 		Feature: make([]float64, pairs*dims), Next: make([]float64, pairs*states), Reward: make([]float64, pairs),
 	}
 }
@@ -88,8 +84,13 @@ func dirichlet(dst []float64, r *rng.Rand) {
 	floats.Scale(1/sum, dst)
 }
 
-// MaxNorm returns the largest ‖η(s,a)‖.
-func (m *MDP) MaxNorm() float64 {
+// eta is η of a pair [d].
+func (m *MDP) eta(pair int) *mat.VecDense {
+	return mat.NewVecDense(m.Dims, m.Feature[pair*m.Dims:][:m.Dims])
+}
+
+// maxNorm returns the largest ‖η(s,a)‖.
+func (m *MDP) maxNorm() float64 {
 	largest := 0.0
 	for pair := range m.States * m.Actions {
 		largest = max(largest, floats.Norm(m.Feature[pair*m.Dims:][:m.Dims], 2))
@@ -97,16 +98,14 @@ func (m *MDP) MaxNorm() float64 {
 	return largest
 }
 
-// Value returns the exact expected return of policy [H,S] from the start state, by backward induction.
-func (m *MDP) Value(policy []int) float64 {
+// value returns the exact expected return of policy [H,S] from the start state, by backward induction.
+func (m *MDP) value(policy []int) float64 {
 	return m.backward(func(h, s int, q []float64) float64 { return q[policy[h*m.States+s]] })
 }
 
-// Optimal returns V*, the exact best expected return from the start state.
-func (m *MDP) Optimal() float64 {
-	return m.backward(func(_, _ int, q []float64) float64 {
-		return floats.Max(q)
-	})
+// optimal returns V*, the exact best expected return from the start state.
+func (m *MDP) optimal() float64 {
+	return m.backward(func(_, _ int, q []float64) float64 { return floats.Max(q) })
 }
 
 // backward runs V_h(s) = pick(h, s, [r(s,a) + Σ P(s'|s,a)·V_{h+1}(s')]_a) from the horizon to the first step.

@@ -2,28 +2,15 @@
 
 package theory
 
-import (
-	"fmt"
-	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
-)
+import "math"
 
 // Ambiguity is the calibrated set of laws of Ψ: with s̃ = (Ψ − μ_Ψ(f))/√Σ_Ψ, all laws with |E s̃| ≤ √γ1 and
-// E s̃² ≤ γ2. Everything in this file is in these units, Σ_Ψ = 1.
+// E s̃² ≤ γ2. The domain is γ1 > 0 and γ2 > max(γ1, 1); all numbers here have Σ_Ψ = 1.
 type Ambiguity struct{ Gamma1, Gamma2 float64 }
 
-// DefaultAmbiguity returns γ1 = 0.05, γ2 = 1.05, the size that the data-driven radii of Delage and Ye have at some 2 400
-// samples. The paper gives no numbers.
+// DefaultAmbiguity returns γ1 = 0.05, γ2 = 1.05, the size that the data-driven radii of Delage and Ye have at some 2
+// 400 samples. The paper gives no numbers.
 func DefaultAmbiguity() Ambiguity { return Ambiguity{Gamma1: 0.05, Gamma2: 1.05} }
-
-// Validate reports radii outside the paper's domain γ1 > 0, γ2 > max(γ1, 1).
-func (a Ambiguity) Validate() error {
-	if !(a.Gamma1 > 0) || !(a.Gamma2 > max(a.Gamma1, 1)) {
-		return fmt.Errorf("theory: ambiguity radii γ1 = %g and γ2 = %g, want γ1 > 0 and γ2 > max(γ1, 1)", a.Gamma1, a.Gamma2)
-	}
-	return nil
-}
 
 // Multiplier is β, the number of standard deviations that the constraint P(Ψ ≤ c̄) ≥ 1 − ε costs in the worst case, for
 // ε in (0, 1). The two cases meet at ε = γ1/γ2, with value γ2/√γ1. The appendix calls it l_n.
@@ -36,10 +23,10 @@ func (a Ambiguity) Multiplier(epsilon float64) float64 {
 	return math.Sqrt(a.Gamma2 / epsilon)
 }
 
-// WorstCase is the least probability of s̃ ≤ b over the set. Below √γ1 it is zero, which the paper calls infeasible.
+// worstCase is the least probability of s̃ ≤ b over the set. Below √γ1 it is zero, which the paper calls infeasible.
 //
 // paper:Cantelli  inf P(s̃ ≤ b) = 1/(1 + (γ2−γ1)/(b−√γ1)²) for √γ1 ≤ b ≤ γ2/√γ1, else 1 − γ2/b²
-func (a Ambiguity) WorstCase(b float64) float64 {
+func (a Ambiguity) worstCase(b float64) float64 {
 	root := math.Sqrt(a.Gamma1)
 	switch {
 	case b <= root:
@@ -50,9 +37,9 @@ func (a Ambiguity) WorstCase(b float64) float64 {
 	return 1 - a.Gamma2/(b*b)
 }
 
-// Search finds the same probability by brute force over means and standard deviations in the set, on a grid of
+// search finds the same probability by brute force over means and standard deviations in the set, on a grid of
 // points × points. It is slow on purpose: it assumes neither which mean nor which spread is worst.
-func (a Ambiguity) Search(b float64, points int) (worst, mean, spread float64) {
+func (a Ambiguity) search(b float64, points int) (worst, mean, spread float64) {
 	worst = 1
 	root := math.Sqrt(a.Gamma1)
 	for i := range points {
@@ -60,16 +47,10 @@ func (a Ambiguity) Search(b float64, points int) (worst, mean, spread float64) {
 		widest := math.Sqrt(a.Gamma2 - m*m)
 		for j := range points {
 			s := widest * float64(j+1) / float64(points)
-			if p := LeastMass(m, s, b); p < worst {
+			if p := leastMass(m, s, b); p < worst {
 				worst, mean, spread = p, m, s
 			}
 		}
 	}
 	return worst, mean, spread
-}
-
-// GaussianCoverage says how careful the constraint is when Ψ is Gaussian, which it is for a code with unit spread:
-// the true P(Ψ ≤ c̄) when μ_Ψ + β·√Σ_Ψ = c̄, and the multiplier that would have been enough for 1 − ε.
-func GaussianCoverage(beta, epsilon float64) (coverage, enough float64) {
-	return distuv.UnitNormal.CDF(beta), distuv.UnitNormal.Quantile(1 - epsilon)
 }

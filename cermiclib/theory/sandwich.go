@@ -4,31 +4,31 @@ package theory
 
 import "math"
 
-// Slack is the relative rounding error allowed before a bound counts as violated: a few hundred times the spacing of
+// slack is the relative rounding error allowed before a bound counts as violated: a few hundred times the spacing of
 // float64. Near Root, where the ratio falls by about 0.1 per unit of x, it blurs the edge by 10⁻¹².
-const Slack = 1e-13
+const slack = 1e-13
 
-// InformationGain is the entropy that one observation at (s,a) takes from the posterior of the linear model, in nats,
+// informationGain is the entropy that one observation at (s,a) takes from the posterior of the linear model, in nats,
 // with x = ηᵀΛ⁻¹η ≥ 0 and c the dimension of the predicted next state.
 //
 // paper:Theorem1  H(ω|D) − H(ω|D ∪ (s,a,S')) = (c/2)·log(1 + x)
-func InformationGain(x float64, c int) float64 { return float64(c) / 2 * math.Log1p(x) }
+func informationGain(x float64, c int) float64 { return float64(c) / 2 * math.Log1p(x) }
 
-// IntrinsicReward is r^i, the square root of the information gain.
+// intrinsicReward is r^i, the square root of the information gain.
 //
 // paper:Theorem1  r^i = √((c/2)·log(1 + x))
-func IntrinsicReward(x float64, c int) float64 { return math.Sqrt(InformationGain(x, c)) }
+func intrinsicReward(x float64, c int) float64 { return math.Sqrt(informationGain(x, c)) }
 
-// UCBBonus is the exploration bonus of LSVI-UCB.
+// ucbBonus is the exploration bonus of LSVI-UCB.
 //
 // paper:Theorem1  r^ucb = ζ·√x
-func UCBBonus(x, zeta float64) float64 { return zeta * math.Sqrt(x) }
+func ucbBonus(x, zeta float64) float64 { return zeta * math.Sqrt(x) }
 
-// Rho is the factor of Theorem 1. The theorem says "for any ρ > 0", but ρ is fixed by c and ζ; a wanted value is reached
-// only by choosing ζ.
+// rho is the factor of Theorem 1. The theorem says "for any ρ > 0", but ρ is fixed by c and ζ; a wanted value is
+// reached only by choosing ζ.
 //
 // paper:Theorem1  ρ = √(c/4) / ζ
-func Rho(c int, zeta float64) float64 { return math.Sqrt(float64(c)/4) / zeta }
+func rho(c int, zeta float64) float64 { return math.Sqrt(float64(c)/4) / zeta }
 
 // Ratio is r^i/(ρ·r^ucb), which depends on x alone; its limit √2 at x = 0 is returned there. Theorem 1 claims
 // 1 ≤ Ratio ≤ √2. The upper half always holds, the lower one only up to [Root].
@@ -44,7 +44,7 @@ func Ratio(x float64) float64 {
 // Violates reports whether Theorem 1's sandwich fails at x.
 func Violates(x float64) bool {
 	ratio := Ratio(x)
-	return ratio < 1-Slack || ratio > math.Sqrt2*(1+Slack)
+	return ratio < 1-slack || ratio > math.Sqrt2*(1+slack)
 }
 
 // Root returns x* = 2.512862…, the positive root of log(1+x) = x/2. Since x ≤ ‖η‖²/λ, Theorem 1 holds everywhere
@@ -60,5 +60,5 @@ func Root() float64 {
 	return x
 }
 
-// SafeLambda returns the least regularisation λ under which Theorem 1 holds for features of length at most norm.
-func SafeLambda(norm float64) float64 { return norm * norm / Root() }
+// safeLambda returns the least regularisation λ under which Theorem 1 holds for features of length at most norm.
+func safeLambda(norm float64) float64 { return norm * norm / Root() }

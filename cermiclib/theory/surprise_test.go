@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 )
 
-// The closed form against the general divergence between Gaussians, with Λ updated by hand: d = 3, c = 2 independent rows.
+// The closed form against the general divergence between Gaussians, with Λ updated by hand: d = 3, c = 2 independent
+// rows.
 func TestRealisedSurpriseIsTheDivergenceOfPosteriorFromPrior(t *testing.T) {
 	eta := mat.NewVecDense(3, []float64{0.4, -0.7, 1.1})
 	gram := mat.NewSymDense(3, []float64{1.5, 0.2, 0.1, 0.2, 0.9, -0.3, 0.1, -0.3, 2})
@@ -31,7 +32,7 @@ func TestRealisedSurpriseIsTheDivergenceOfPosteriorFromPrior(t *testing.T) {
 		}
 		total += distmv.KullbackLeibler{}.DistNormal(p, q)
 	}
-	near(t, "KL", RealisedSurprise(x, residual), total, 1e-13)
+	near(t, "KL", realisedSurprise(x, residual), total, 1e-13)
 }
 
 func inverse(t *testing.T, a *mat.SymDense) *mat.SymDense {
@@ -48,13 +49,13 @@ func inverse(t *testing.T, a *mat.SymDense) *mat.SymDense {
 }
 
 // Tolerances: five standard errors, which one of the 12 numbers exceeds with probability below 10⁻⁵.
-func TestOnlyTheMeanOfRealisedSurpriseIsTheInformationGain(t *testing.T) {
+func TestOnlyTheMeanOfRealisedSurpriseIsTheinformationGain(t *testing.T) {
 	const draws = 20_000
 	for _, c := range []int{1, 6} {
 		for _, x := range []float64{0.2, 1, 4} {
-			mean, stderr, outside := SampleSurprise(x, c, draws, 5)
-			near(t, "mean surprise", mean, InformationGain(x, c), 5*stderr)
-			p := OutsideBand(x, c)
+			mean, stderr, outside := sampleSurprise(x, c, draws, 5)
+			near(t, "mean surprise", mean, informationGain(x, c), 5*stderr)
+			p := outsideBand(x, c)
 			near(t, "fraction outside the band", outside, p, 5*math.Sqrt(p*(1-p)/draws))
 		}
 	}
@@ -68,7 +69,7 @@ func TestFractionsOutsideTheBandSpanThePublishedRanges(t *testing.T) {
 	}{{1, 0.77, 0.84}, {6, 0.42, 0.61}, {64, 0.01, 0.52}} {
 		low, high := 1.0, 0.0
 		for _, x := range Linspace(0.01, 2.5, 250) {
-			p := OutsideBand(x, c.output)
+			p := outsideBand(x, c.output)
 			low, high = min(low, p), max(high, p)
 		}
 		near(t, "least fraction", low, c.low, 0.01)
@@ -77,7 +78,7 @@ func TestFractionsOutsideTheBandSpanThePublishedRanges(t *testing.T) {
 }
 
 func TestMeanSurpriseIsBelowTheLowerBoundBeyondTheRoot(t *testing.T) {
-	low, _ := SurpriseBand(4, 1)
-	near(t, "information gain at x = 4", InformationGain(4, 1), 0.8047, 5e-5)
+	low, _ := surpriseBand(4, 1)
+	near(t, "information gain at x = 4", informationGain(4, 1), 0.8047, 5e-5)
 	near(t, "lower bound at x = 4", low, 1, 0)
 }

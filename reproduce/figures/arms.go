@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package figures sets beside each other what a store has: the figures and tables of the notebooks. Package plan says what can be trained;
-// here arms, each a method with its settings, are compared on tasks.
+// Package figures sets beside each other what a store has: the figures and tables of the notebooks. Package plan says
+// what can be trained; here arms, each a method with its settings, are compared on tasks.
 package figures
 
 import (
@@ -34,7 +34,7 @@ func (a *arms) add(label, method string, set ...string) error {
 	return err
 }
 
-// experiments are those of all arms, each once.
+// experiments lists the experiments of all arms, each once.
 func experiments(lists ...[]plan.Arm) ([]experiment.Config, error) {
 	var es []experiment.Config
 	for _, list := range lists {
@@ -45,7 +45,8 @@ func experiments(lists ...[]plan.Arm) ([]experiment.Config, error) {
 	return plan.Unique(es)
 }
 
-// complete are the runs of each arm that st has complete. Arms without any have empty groups, whose places give colours.
+// complete are the runs of each arm that st has complete. Arms without any have empty groups, whose places give
+// colours.
 func complete(st *results.Store, list []plan.Arm) ([]results.Group, error) {
 	gs := make([]results.Group, len(list))
 	for i, a := range list {
@@ -57,7 +58,8 @@ func complete(st *results.Store, list []plan.Arm) ([]results.Group, error) {
 	return gs, nil
 }
 
-// sideBySide draws the evaluations of several lists of groups on one task, a panel each, all on the scale of those that have runs.
+// sideBySide draws the evaluations of several lists of groups on one task, a panel each. All panels share the range of the panels
+// with runs.
 func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.Plot, error) {
 	plots := make([]*plot.Plot, len(titles))
 	low, high := math.Inf(1), math.Inf(-1)
@@ -78,8 +80,8 @@ func sideBySide(score string, titles []string, gs ...[]results.Group) ([]*plot.P
 	return plots, nil
 }
 
-// lastScore writes the mean over a group's seeds of the last evaluation with its bootstrap 95 % interval, a dash without runs, and
-// returns the scores of the seeds.
+// lastScore writes the mean over a group's seeds of the last evaluation with its bootstrap 95 % interval, a dash
+// without runs, and returns the scores of the seeds.
 func lastScore(g results.Group, r *rng.Rand) (cell string, scores []float64, err error) {
 	if scores, err = g.Scores(); err != nil || len(scores) == 0 {
 		return viz.Missing, nil, err
@@ -95,7 +97,8 @@ func overSeeds(values []float64) string {
 	return fmt.Sprintf("%s (%d)", stats.Student(values), len(values))
 }
 
-// baselines writes what episodes of the random and of the scripted policy come to on a task, a cell each; a dash without a script.
+// baselines writes what episodes of the random and of the scripted policy come to on a task, a cell each; a dash
+// without a script.
 func baselines(cfg envs.Config, episodes int, seed uint64, cell func(*scripted.Episodes) string) ([]string, error) {
 	cells := []string{viz.Missing, viz.Missing}
 	for i, policy := range []scripted.Policy{scripted.Random, scripted.Script} {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -24,8 +25,8 @@ import (
 // Battles are the StarCraft tasks.
 var Battles = []string{smac.DefaultProtoss().Kind(), smac.DefaultZerg().Kind()}
 
-// Sensitivity is how often a policy wins battles as the simulator decides them, and with one open decision after the other taken
-// otherwise.
+// Sensitivity is how often a policy wins battles as the simulator decides them, and with one open decision after the
+// other taken otherwise.
 type Sensitivity struct {
 	Task     string
 	Policy   scripted.Policy
@@ -103,7 +104,8 @@ func SensitivityTable(policies ...*Sensitivity) viz.Table {
 	return t
 }
 
-// against is what c wins more often than base. Episode k of both has the same teams at the same places, so they are compared in pairs.
+// against is what c wins more often than base. Episode k of both has the same teams at the same places, so they are
+// compared in pairs.
 func (c SensitivityCase) against(base SensitivityCase) stats.Interval {
 	more := make([]float64, len(c.won))
 	for k := range more {
@@ -119,38 +121,14 @@ var publishedBattles []byte
 
 // publishedRuns are several runs of one learner on one task.
 type publishedRuns struct {
-	Runs    int
-	Steps   []float64 `json:"env_steps"`
-	Win     []float64 `json:"win_mean"`
-	Spread  []float64 `json:"win_std"` // standard deviation over runs
-	LastWin []float64 `json:"mean_win_last_million_per_run"`
+	Steps  []float64 `json:"env_steps"`
+	Win    []float64 `json:"win_mean"`
+	Spread []float64 `json:"win_std"` // standard deviation over runs
 }
 
-// PublishedBattles are SMACv2's own curves in the real game up to so many frames, drawn as references; the band is the standard
-// deviation over runs.
-func PublishedBattles(task string, frames float64) ([]viz.Series, error) {
-	all, _, err := readBattles(task)
-	if err != nil {
-		return nil, err
-	}
-	var out []viz.Series
-	for _, learner := range []string{"QMIX", "MAPPO", "open-loop MAPPO"} {
-		r := all[learner]
-		s := viz.Series{Label: "real: " + learner, Reference: true, Y: [][]float64{nil}}
-		for i, x := range r.Steps {
-			if x > frames {
-				break
-			}
-			s.X, s.Y[0] = append(s.X, x), append(s.Y[0], r.Win[i])
-			s.Low, s.High = append(s.Low, r.Win[i]-r.Spread[i]), append(s.High, r.Win[i]+r.Spread[i])
-			s.Band = "bands: standard deviation over runs"
-		}
-		out = append(out, s)
-	}
-	return out, nil
-}
-
-func readBattles(task string) (runs map[string]publishedRuns, source string, err error) {
+// publishedCurves are SMACv2's own curves in the real game up to so many frames, drawn as references, and their source. The
+// band is the standard deviation over runs.
+func publishedCurves(task string, frames float64) (out []viz.Series, source string, err error) {
 	var all struct {
 		Source string
 		Tasks  map[string]map[string]publishedRuns
@@ -158,16 +136,27 @@ func readBattles(task string) (runs map[string]publishedRuns, source string, err
 	if err := json.Unmarshal(publishedBattles, &all); err != nil {
 		return nil, "", fmt.Errorf("published battles: %w", err)
 	}
-	for name, runs := range all.Tasks {
-		if "smac/"+name == task {
-			return runs, all.Source, nil
-		}
+	runs, ok := all.Tasks[strings.TrimPrefix(task, "smac/")]
+	if !ok {
+		return nil, "", fmt.Errorf("no published run of %q%s", task, conf.Near(task, Battles))
 	}
-	return nil, "", fmt.Errorf("no published run of %q%s", task, conf.Near(task, Battles))
+	for _, learner := range []string{"QMIX", "MAPPO", "open-loop MAPPO"} {
+		r := runs[learner]
+		s := viz.Series{Label: "real: " + learner, Reference: true, Band: "bands: standard deviation over runs", Y: [][]float64{nil}}
+		for i, x := range r.Steps {
+			if x > frames {
+				break
+			}
+			s.X, s.Y[0] = append(s.X, x), append(s.Y[0], r.Win[i])
+			s.Low, s.High = append(s.Low, r.Win[i]-r.Spread[i]), append(s.High, r.Win[i]+r.Spread[i])
+		}
+		out = append(out, s)
+	}
+	return out, all.Source, nil
 }
 
-// BattleCurves draws the win rates of complete runs in the simulator beside the published ones of the real game, up to so many
-// frames, and says in a sentence which runs are there.
+// BattleCurves draws the win rates of complete runs in the simulator beside the published ones of the real game, up to
+// so many frames, and says in a sentence which runs are there.
 func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz.Panels, string, error) {
 	records, err := st.Find(results.Query{Budget: budget, Complete: true})
 	if err != nil {
@@ -180,15 +169,12 @@ func BattleCurves(st *results.Store, budget, reward string, frames float64) (viz
 	for _, task := range Battles {
 		own := slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return r.Task != task })
 		count += len(own)
-		published, err := PublishedBattles(task, frames)
-		if err != nil {
+		var published []viz.Series
+		if published, source, err = publishedCurves(task, frames); err != nil {
 			return viz.Panels{}, "", err
 		}
 		p, err := viz.Curves(viz.Figure{Title: task, X: "frames", Y: "win rate", High: 1}, append(viz.Evals(plan.Groups(own, "task.reward")), published...)...)
 		if err != nil {
-			return viz.Panels{}, "", err
-		}
-		if _, source, err = readBattles(task); err != nil {
 			return viz.Panels{}, "", err
 		}
 		plots = append(plots, p)

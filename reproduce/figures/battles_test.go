@@ -3,7 +3,9 @@
 package figures
 
 import (
+	"encoding/json"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -18,23 +20,27 @@ import (
 
 // The last million steps of ten, as the specification of the battles prints them, to the digits that it prints.
 func TestPublishedBattlesEndAsTheirAuthorsReport(t *testing.T) {
+	var file struct {
+		Tasks map[string]map[string]struct {
+			Runs    int
+			LastWin []float64 `json:"mean_win_last_million_per_run"`
+		}
+	}
+	if err := json.Unmarshal(publishedBattles, &file); err != nil {
+		t.Fatal(err)
+	}
 	for task, want := range map[string]map[string]float64{
 		"smac/protoss_5_vs_5": {"QMIX": .71, "MAPPO": .57, "open-loop MAPPO": .07},
 		"smac/zerg_5_vs_5":    {"QMIX": .40, "MAPPO": .43, "open-loop MAPPO": .07},
 	} {
-		runs, source, err := readBattles(task)
-		if err != nil || !strings.Contains(source, "real StarCraft II") {
-			t.Fatalf("source %q, %v", source, err)
-		}
-		for learner, wins := range want {
-			r := runs[learner]
-			if got := stat.Mean(r.LastWin, nil); math.Abs(got-wins) > 0.0051 || r.Runs != len(r.LastWin) {
-				t.Errorf("%s %s: %.4f of %d runs, want %.2f", task, learner, got, r.Runs, wins)
+		for learner, r := range file.Tasks[path.Base(task)] {
+			if got := stat.Mean(r.LastWin, nil); math.Abs(got-want[learner]) > 0.0051 || r.Runs != len(r.LastWin) {
+				t.Errorf("%s %s: %.4f of %d runs, want %.2f", task, learner, got, r.Runs, want[learner])
 			}
 		}
-		series, err := PublishedBattles(task, 2e6)
-		if err != nil || len(series) != 3 {
-			t.Fatalf("%d series, %v", len(series), err)
+		series, source, err := publishedCurves(task, 2e6)
+		if err != nil || len(series) != 3 || !strings.Contains(source, "real StarCraft II") {
+			t.Fatalf("%d series of %q, %v", len(series), source, err)
 		}
 		for _, s := range series {
 			if n := len(s.X); n != 10 || s.X[n-1] != 2e6 || len(s.Y[0]) != n || !s.Reference {
@@ -42,12 +48,12 @@ func TestPublishedBattlesEndAsTheirAuthorsReport(t *testing.T) {
 			}
 		}
 	}
-	if _, err := PublishedBattles("smac/terran_5_vs_5", 1); err == nil || !strings.Contains(err.Error(), "smac/") {
+	if _, _, err := publishedCurves("smac/terran_5_vs_5", 1); err == nil || !strings.Contains(err.Error(), "smac/") {
 		t.Errorf("error %v, want one with near names", err)
 	}
 }
 
-// The first row is the simulator as it is: what Play finds. Every alternative has a row of its own.
+// The first row is the unchanged simulator. Every alternative has a row of its own.
 func TestSensitivityBeginsWithTheSimulatorAsItIs(t *testing.T) {
 	const episodes = 60
 	s, err := BattleSensitivity("smac/zerg_5_vs_5", scripted.Script, episodes, 3)

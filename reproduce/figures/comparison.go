@@ -18,8 +18,8 @@ import (
 const comparisonReps = 2000
 
 // Compare says how sure the runs of two methods on one task can be of which is better: the mean over seeds of the last
-// evaluation, its difference, and the probability that a run of the second method scores higher than one of the first, each with
-// its bootstrap 95 % interval.
+// evaluation, its difference, and the probability that a run of the second method scores higher than one of the first,
+// each with its bootstrap 95 % interval.
 func Compare(rs []*results.Record) (viz.Table, error) {
 	groups := plan.Groups(rs, "budget")
 	if len(groups) != 2 {

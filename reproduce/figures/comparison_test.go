@@ -13,7 +13,8 @@ func scored(task, method string, seed uint64, scores ...float64) *results.Record
 	return &results.Record{Task: task, Method: method, Seed: seed, Evals: []results.Eval{{Scores: []float64{-99}}, {Scores: scores}}}
 }
 
-// TestCompareCountsTheLastScores of two methods: means 2 and 4.5, and of the four pairs of runs three are won and one is tied.
+// TestCompareCountsTheLastScores of two methods: means 2 and 4.5, and of the four pairs of runs three are won and one
+// is tied.
 func TestCompareCountsTheLastScores(t *testing.T) {
 	table, err := Compare([]*results.Record{
 		scored("a", "old", 1, 0, 2), scored("a", "old", 2, 3), scored("a", "new", 1, 3), scored("a", "new", 2, 5, 7),

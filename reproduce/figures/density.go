@@ -15,14 +15,15 @@ import (
 	"cermic/viz"
 )
 
-// Density is a task and method over the density of its reward: one reward at success, k partial rewards, and the dense reward itself.
+// Density is a task and method over the density of its reward: one reward at success, k partial rewards, and the dense
+// reward itself.
 type Density struct {
 	Experiments []experiment.Config
 	arms        arms // by the number of parts
 }
 
-// DensityAxis lists the experiments with the sparse reward in each of the given numbers of partial rewards, then those with the
-// dense reward; changes, each "key=value" as for -set, are of a method with CERMIC, as in the paper's tables.
+// DensityAxis lists the experiments with the sparse reward in each of the given numbers of partial rewards, then those
+// with the dense reward; changes, each "key=value" as for -set, are of a method with CERMIC, as in the paper's tables.
 func DensityAxis(task, method, budget string, seeds int, parts []int, changes ...string) (*Density, error) {
 	a := arms{task: task, budget: budget, seeds: seeds}
 	if err := a.addParts(method, parts, changes...); err != nil {
@@ -59,8 +60,8 @@ func (d *Density) Scores(st *results.Store) ([]viz.Group, error) {
 	return d.bars(st, (*results.Record).Score)
 }
 
-// Successes are the shares of episodes of the last evaluation that met the sparse goal, likewise: the benchmark's score may count
-// other things, too.
+// Successes are the shares of episodes of the last evaluation that met the sparse goal, likewise: the benchmark's score
+// may count other things, too.
 func (d *Density) Successes(st *results.Store) ([]viz.Group, error) { return d.bars(st, lastSuccess) }
 
 func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]viz.Group, error) {
@@ -87,7 +88,7 @@ func (d *Density) bars(st *results.Store, of func(*results.Record) float64) ([]v
 
 // meanBar is the mean of seeds with its bootstrap 95 % interval, empty without any.
 func meanBar(label string, seeds []float64, r *rng.Rand) viz.Bar {
-	bar := viz.Bar{Label: label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Published: math.NaN(), Seeds: seeds}
+	bar := viz.Bar{Label: label, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Seeds: seeds}
 	if len(seeds) > 0 {
 		i := stats.Bootstrap([][]float64{seeds}, stats.Mean, 2000, r)
 		bar.Value, bar.Low, bar.High = i.Value, i.Low, i.High

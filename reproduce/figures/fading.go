@@ -18,8 +18,9 @@ import (
 // episodeBlocks are the parts of an episode that EpisodeFading compares, half of them early.
 const episodeBlocks = 10
 
-// EpisodeFading tests whether r^i falls over an episode, as the paper says of Balance*: the early half of each trace against its
-// late half. Blocks of steps are compared, since neighbouring steps are alike; a trace of fewer steps than blocks has no test.
+// EpisodeFading tests whether r^i falls over an episode, as the paper says of Balance*: the early half of each trace
+// against its late half. Blocks of steps are compared, since neighbouring steps are alike; a trace of fewer steps than
+// blocks has no test.
 func EpisodeFading(traces ...*results.Trace) viz.Table {
 	t := viz.Table{Title: "Does r^i fall over the episode?",
 		Header: []string{"task", "method", "steps", "early r^i", "late r^i", "early − late", "p"},
@@ -44,7 +45,8 @@ func EpisodeFading(traces ...*results.Trace) viz.Table {
 	return t
 }
 
-// TrainingFading says how the mean r^i of each method's runs on a task falls over training, which the paper says nothing of.
+// TrainingFading says how the mean r^i of each method's runs on a task falls over training, which the paper says
+// nothing of.
 func TrainingFading(st *results.Store, task, budget string, methods ...string) (viz.Table, error) {
 	t := viz.Table{Title: "Does r^i fall over training?",
 		Header: []string{"method", "mean r^i over the first − the last tenth of training"},

@@ -9,8 +9,8 @@ import (
 	"cermic/viz"
 )
 
-// Two agents and 40 steps: r^i is 10 − block + 0.5·agent, so that the early half has mean 8.25 and the late one 3.25. Welch's t is
-// 5 / √(2·2.5/5) = 5 of eight degrees of freedom, p = .00105.
+// Two agents and 40 steps: r^i is 10 − block + 0.5·agent, so that the early half has mean 8.25 and the late one 3.25.
+// Welch's t is 5 / √(2·2.5/5) = 5 of eight degrees of freedom, p = .00105.
 func TestEpisodeFading_ComparesEarlyWithLateSteps(t *testing.T) {
 	in := &results.Trace{Task: "vmas/balance", Method: "mappo-cermic", Steps: 40, Agents: 2}
 	for step := range in.Steps {

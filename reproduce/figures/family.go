@@ -42,7 +42,8 @@ func (n Robustness) Baselines(episodes int, seed uint64) (viz.Table, error) {
 	return t, nil
 }
 
-// Family are the runs of st that branched off one another with front among them, and front itself. A record without a task has none.
+// Family are the runs of st that branched off one another with front among them, and front itself. A record without a
+// task has none.
 func Family(st *results.Store, front *results.Record) ([]results.Group, error) {
 	same, err := sameWorld(st, front)
 	if err != nil || front.Task == "" {

@@ -12,9 +12,9 @@ import (
 	"cermic/viz"
 )
 
-// FinalScores says how the runs of every method that the paper's tables show, with its own settings ended, one column a task: the mean over seeds of the last
-// evaluation with its bootstrap 95 % interval, under what random and scripted play earn. BenchMARL's recorded runs, trained on the
-// dense reward, close the table of that one.
+// FinalScores says how the runs of every method that the paper's tables show, with its own settings ended, one column a
+// task: the mean over seeds of the last evaluation with its bootstrap 95 % interval, under what random and scripted
+// play earn. BenchMARL's recorded runs, trained on the dense reward, close the table of that one.
 func FinalScores(st *results.Store, tasks []string, budget, reward string) (viz.Table, error) {
 	t := viz.Table{Title: "Final scores", Header: []string{""},
 		Notes: []string{"Mean over seeds of the last evaluation, bootstrap 95 % interval over seeds, number of seeds. " + stats.Caution +
@@ -56,7 +56,8 @@ type finalRow struct {
 	cell func(finalColumn, *plan.Archive) (string, error)
 }
 
-// finalRows are play without learning, every method that the paper's tables show and, beside runs on the dense reward, BenchMARL's.
+// finalRows are play without learning, every method that the paper's tables show and, beside runs on the dense reward,
+// BenchMARL's.
 func finalRows(reward string) []finalRow {
 	rows := []finalRow{
 		{"random play", func(e finalColumn, _ *plan.Archive) (string, error) { return number(e.chance), nil }},

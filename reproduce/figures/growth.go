@@ -15,8 +15,9 @@ import (
 	"cermic/viz"
 )
 
-// Growth is what an agent step of training costs as the size of the problem grows: in microseconds of processor time, all cores together, which
-// other programs on the machine change less than the wall clock. An agent step is one agent's part of one frame.
+// Growth is what an agent step of training costs as the size of the problem grows: in microseconds of processor time,
+// all cores together, which other programs on the machine change less than the wall clock. An agent step is one agent's
+// part of one frame.
 type Growth struct {
 	Name   string // what grows
 	Series []viz.Series
@@ -39,8 +40,9 @@ var GrowthAxes = []struct {
 	{Name: "environments, 4 agents", Key: "copies", Sizes: []int{20, 60, 180}, Memories: []string{"mlp"}},
 }
 
-// MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC: three rollout batches of so many steps, five passes over minibatches of
-// a third, everything else as at the budget short. axis is the place in GrowthAxes; report, which may be nil, gets each cost as it comes.
+// MeasureGrowth trains Balance at each size, with MAPPO and with MAPPO-CERMIC: three rollout batches of so many steps,
+// five passes over minibatches of a third, everything else as at the budget short. axis is the place in GrowthAxes;
+// report, which may be nil, gets each cost as it comes.
 func MeasureGrowth(ctx context.Context, axis, steps int, report func(string)) (*Growth, error) {
 	a := GrowthAxes[axis]
 	host := results.CollectHost("")

@@ -21,9 +21,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing but the memory
-// and what it starts with, changes ("key=value" as for -set) to all of CERMIC's apart. They are named after that: "mappo", "mlp", "graph",
-// "graph, pre-trained: full". The learner comes first, then the memories in alphabetical order.
+// Memories are the complete runs of a learner without CERMIC and with it, on one task, whose settings differ in nothing
+// but the memory and what it starts with, changes ("key=value" as for -set) to all of CERMIC's apart. They are named
+// after that: "mappo", "mlp", "graph", "graph, pre-trained: full". The learner comes first, then the memories in
+// alphabetical order.
 func Memories(st *results.Store, task, learner, budget string, changes ...string) ([]results.Group, error) {
 	plain, err := plan.At(st, budget).Runs(paper.Trial{Task: task, Method: learner})
 	if err != nil {
@@ -70,8 +71,8 @@ func onlyMemory(a, b json.RawMessage) bool {
 	return x != nil && maps.Equal(x, rest(b))
 }
 
-// Comparison says how each group's runs stand to those of the first one: the mean over seeds of the last evaluation, its difference to
-// the first group's and the probability that a run scores higher than one of the first, with bootstrap 95 % intervals.
+// Comparison compares each group's runs with the first group's: the mean over seeds of the last evaluation, its difference and
+// the probability of improvement, with bootstrap 95 % intervals.
 func Comparison(gs []results.Group) (viz.Table, error) {
 	t := viz.Table{Header: []string{"", "seeds", "last score", "difference", "probability of improvement", "episodes that succeed"},
 		Notes: []string{"Mean over seeds and bootstrap 95 % interval; each seed's score is the mean of 60 episodes at most. " + stats.Caution +
@@ -109,7 +110,7 @@ func successes(rs []*results.Record) string {
 	return strings.Join(out, ", ")
 }
 
-// lastSuccess is the share of episodes of the last evaluation that succeeded, NaN where a task knows no success.
+// lastSuccess is the share of successful episodes in the last evaluation, NaN where a task defines no success.
 func lastSuccess(r *results.Record) float64 {
 	n := len(r.Evals)
 	if n == 0 || len(r.Evals[n-1].Success) == 0 {
@@ -135,7 +136,8 @@ var diagnostics = []struct{ title, scalar string }{
 	{"decoder's error", "decoder_rmse"}, {"σ_ψ", "decoder_std"}, {"r^i", "int_mean"}, {"std / mean of r^i", "int_variation"},
 }
 
-// Diagnostics says for each group of runs with CERMIC in what state its module was over the last tenth of training, mean over seeds.
+// Diagnostics says for each group of runs with CERMIC in what state its module was over the last tenth of training,
+// mean over seeds.
 func Diagnostics(gs []results.Group) viz.Table {
 	t := viz.Table{Header: []string{""}, Notes: []string{"Means over the last tenth of training and over seeds. " +
 		"Active: the share of agent steps on which the loss is not zero. Corrections of h for L_UB are in units of √Σ_Ψ, the decoder's error and σ_ψ in units of s_{t+1}'s standard deviation. Detector above chance: its accuracy minus that of the constant answer. A dash: the memory has no such part."}}
@@ -156,8 +158,8 @@ func Diagnostics(gs []results.Group) viz.Table {
 	return t
 }
 
-// Mechanisms says for each group of runs with CERMIC whether its memory and its calibration did anything at the end of training,
-// means over the last tenth and over seeds. Claims about them are not tested where they did not.
+// Mechanisms says for each group of runs with CERMIC whether its memory and its calibration did anything at the end of
+// training, means over the last tenth and over seeds. Claims about them are not tested where they did not.
 func Mechanisms(gs []results.Group) viz.Table {
 	t := viz.Table{Title: "Are memory and calibration active?",
 		Header: []string{"task", "", "steps with f_{n−1}", "by the labels", "detector above chance", "γ_lo", "γ_hi", "std of h's correction", "active"},

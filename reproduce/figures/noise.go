@@ -92,8 +92,8 @@ func (n Noise) Curves(st *results.Store) (viz.Panels, error) {
 	return panels, nil
 }
 
-// Table compares the last evaluations of each method without and with the noise region, and the standard deviations over its seeds: the
-// paper's claim is about both.
+// Table compares the last evaluations of each method without and with the noise region, and the standard deviations
+// over its seeds: the paper's claim is about both.
 func (n Noise) Table(st *results.Store) (viz.Table, error) {
 	t := viz.Table{Title: "Scores without and with the noise region", Header: []string{"task", "method", "seeds", "without", "with", "difference", "std, without", "std, with"},
 		Notes: []string{"Mean over seeds of the last evaluation with its bootstrap 95 % interval. " + stats.Caution +
@@ -125,7 +125,8 @@ func (n Noise) Table(st *results.Store) (viz.Table, error) {
 	return t, nil
 }
 
-// seedDeviation is the standard deviation over runs of their scores, averaged over the evaluations of the second half; NaN below two runs.
+// seedDeviation is the standard deviation over runs of their scores, averaged over the evaluations of the second half;
+// NaN below two runs.
 func seedDeviation(rs []*results.Record) float64 {
 	var all average
 	for k := 0; len(rs) > 1; k++ {

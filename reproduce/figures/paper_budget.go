@@ -34,14 +34,15 @@ func otherReward(reward string) string {
 	return "dense"
 }
 
-// paperRuns are the tasks with complete runs at the paper's budget, trained on a reward, of methods with their default settings.
+// paperRuns are the tasks with complete runs at the paper's budget, trained on a reward, of methods with their default
+// settings.
 func paperRuns(st *results.Store, reward string) ([]taskRuns, error) {
 	list, err := defaultRuns(st, paperBudget, reward)
 	return slices.DeleteFunc(list, func(t taskRuns) bool { return len(t.groups) == 0 }), err
 }
 
-// PaperBudgetCurves draws the runs at the paper's own budget that were trained on a reward, a row a task: evaluations, with the paper's final scores as levels,
-// beside the return of training.
+// PaperBudgetCurves draws the runs at the paper's own budget that were trained on a reward, a row a task: evaluations,
+// with the paper's final scores as levels, beside the return of training.
 func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 	list, err := paperRuns(st, reward)
 	if err != nil {
@@ -74,8 +75,8 @@ func PaperBudgetCurves(st *results.Store, reward string) (any, error) {
 // Trained is a quantity of training that a figure draws: the name of its scalar, what it shows, and what its axis says.
 type Trained struct{ Scalar, About, Axis string }
 
-// PaperBudgetTraining draws quantities of training over the runs at the paper's own budget that were trained on a reward, task by task and two beside each other:
-// of each task those that a run on it has.
+// PaperBudgetTraining draws quantities of training over the runs at the paper's own budget that were trained on a reward, task by
+// task and two beside each other. A quantity that no run on a task has is left out there.
 func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained) (any, error) {
 	list, err := paperRuns(st, reward)
 	if err != nil {
@@ -109,8 +110,8 @@ func PaperBudgetTraining(st *results.Store, reward string, quantities ...Trained
 	return rows(plots, 2, lines), nil
 }
 
-// PaperBudgetTable says, for each task and method with complete runs at the paper's own budget, trained on a reward, what they score, what the same method scores at a
-// shorter budget, and what the paper prints: how much of the gap is a matter of frames.
+// PaperBudgetTable lists the scores of all tasks and methods with complete runs at the paper's own budget, trained on a reward,
+// beside the same method's scores at a shorter budget and the published ones: how much of the gap is a matter of frames.
 func PaperBudgetTable(st *results.Store, shorter, reward string) (any, error) {
 	list, err := paperRuns(st, reward)
 	if err != nil {

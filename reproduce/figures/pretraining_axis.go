@@ -30,9 +30,9 @@ type pretrainedTask struct {
 	pre  experiment.Pretraining
 }
 
-// NewPretrainingAxis lists the experiments of a method with CERMIC on tasks: its memory, the graph unless set says otherwise, fully
-// pre-trained, with a pre-trained detector only if it has one, and with random weights. All seeds of a task share one pre-training,
-// of seed 1 and the usual size; at budget smoke of 4,000 frames and 2 epochs.
+// NewPretrainingAxis lists the experiments of a method with CERMIC on tasks: its memory, the graph unless set says
+// otherwise, fully pre-trained, with a pre-trained detector only if it has one, and with random weights. All seeds of a
+// task share one pre-training, of seed 1 and the usual size; at budget smoke of 4,000 frames and 2 epochs.
 //
 // paper:fig3  learning curves with and without a pre-trained intention memory
 func NewPretrainingAxis(st *results.Store, tasks []string, method, budget string, seeds int, set ...string) (*PretrainingAxis, error) {
@@ -77,8 +77,8 @@ func (a *PretrainingAxis) add(st *results.Store, task, method, budget string, se
 	return nil
 }
 
-// addPretrained adds the arms that start with weights, if it is known which. missing tells that these have to be made:
-// they are unknown, or known but elsewhere, and not all runs that start with them are complete.
+// addPretrained adds the arms that start from pre-trained weights, if these are known. missing reports that the weights have to be
+// made: they are unknown, or known but elsewhere, and not all runs that start from them are complete.
 func (t *pretrainedTask) addPretrained(st *results.Store, method string, set []string) (missing bool, err error) {
 	made, err := t.pre.Find(st)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,8 +115,8 @@ func (a *PretrainingAxis) Quality() (viz.Table, error) {
 	return TabulatePretraining(a.store, list)
 }
 
-// Curves draws a row a task with the runs that the store has complete, by what their memory started with, and MAPPO's beside
-// them: evaluations and the return of training. A panel without runs stays empty.
+// Curves draws a row a task with the runs that the store has complete, by what their memory started with, and MAPPO's
+// beside them: evaluations and the return of training. A panel without runs stays empty.
 func (a *PretrainingAxis) Curves(st *results.Store) (viz.Panels, error) {
 	var list []taskRuns
 	for _, t := range a.tasks {

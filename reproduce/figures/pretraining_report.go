@@ -15,12 +15,13 @@ import (
 	"cermic/viz"
 )
 
-// ReportFrames are sizes of pre-training that a report knows, the best first: the usual one, and those for tasks or machines on which
-// it takes too long.
+// ReportFrames are the sizes of pre-training that a report looks for, the best first: the usual one, and smaller ones for slow
+// tasks or machines.
 var ReportFrames = []int{plan.PretrainFrames, 20_000, 5000, 3000}
 
-// PretrainingReport tabulates what pre-training a memory, by its kind and with default settings, was worth on every task: the largest
-// pre-training of ReportFrames that the store or the committed records know. Tasks without any are named in a note.
+// PretrainingReport tabulates what pre-training a memory, by its kind and with default settings, was worth on every
+// task: the largest pre-training of ReportFrames that the store or the committed records know. Tasks without any are
+// named in a note.
 func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 	var done []experiment.Pretraining
 	var open []string
@@ -54,7 +55,8 @@ func PretrainingReport(st *results.Store, kind string) (viz.Table, error) {
 	return t, err
 }
 
-// TabulatePretraining lists what pre-trainings were worth on held-out play. One that neither the store nor the records know has dashes.
+// TabulatePretraining lists what pre-trainings were worth on held-out play. One that neither the store nor the records
+// know has dashes.
 func TabulatePretraining(st *results.Store, list []experiment.Pretraining) (viz.Table, error) {
 	t := viz.Table{Title: "Pre-training, on held-out random play",
 		Header: []string{"task", "memory", "frames", "weights", "visible pairs", "detector: AUC", "positions: RMSE", "predicting the mean"}}

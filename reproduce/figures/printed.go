@@ -14,7 +14,7 @@ import (
 // compared is a value of ours beside what the paper prints; viz.Missing where either has none.
 type compared struct{ what, ours, printed string }
 
-// sizesOf are a memory's settings beside those of Table 5, without its number of parameters, of which the paper prints none.
+// sizesOf are a memory's settings beside the ones of Table 5, without its number of parameters, which the paper does not print.
 func sizesOf(kind string, e experiment.Config) (out []compared) {
 	for _, line := range memoryLines {
 		out = append(out, compared{line.name + " (" + kind + ")", line.ours(kind, e), line.printed(kind)})
@@ -22,8 +22,8 @@ func sizesOf(kind string, e experiment.Config) (out []compared) {
 	return out
 }
 
-// MemoryVerdict says whether the memories have the sizes of Table 5, and whether their numbers of parameters, counted in the networks that
-// MAPPO-CERMIC builds for the task, are in its order: high, medium, low.
+// MemoryVerdict says whether the memories have the sizes of Table 5, and whether their numbers of parameters, counted
+// in the networks that MAPPO-CERMIC builds for the task, are in its order: high, medium, low.
 func MemoryVerdict(task string) (viz.Box, error) {
 	var all []compared
 	ranks := map[string]int{} // of "High", "Medium" and "Low"

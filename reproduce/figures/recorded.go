@@ -17,7 +17,7 @@ func TrainedOn(records []*results.Record, reward string) []*results.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(r *results.Record) bool { return paper.Setting(r.Experiment, "task.reward") != reward })
 }
 
-// recordedLearners are those of which there are runs of BenchMARL.
+// recordedLearners are the learners with recorded runs of BenchMARL.
 var recordedLearners = []string{"mappo", "qmix"}
 
 // Recorded returns BenchMARL's curves on a task of the learners of the methods, or of all learners without methods, drawn

@@ -19,23 +19,26 @@ import (
 	"cermic/viz"
 )
 
-// trainingReturn is the scalar of the mean score of the episodes that a rollout batch ends, with the actions of training.
+// trainingReturn is the scalar of the mean score of the episodes that a rollout batch ends, with the actions of
+// training.
 const trainingReturn = "train_score"
 
-// taskRuns are the runs of one task that a row of panels shows, and series of others, such as BenchMARL's, among its evaluations.
+// taskRuns are the runs of one task that a row of panels shows, and series of others, such as BenchMARL's, among its
+// evaluations.
 type taskRuns struct {
 	task   paper.Task
 	groups []results.Group
 	others []viz.Series
 }
 
-// early tells whether a run has noted the score of its episodes' first steps apart, as those on Melting Pot do.
+// early reports whether a run has separate scores of its episodes' first steps, as on Melting Pot.
 func (t taskRuns) early() bool {
 	return slices.ContainsFunc(viz.Early(t.groups), func(s viz.Series) bool { return len(s.X) > 0 })
 }
 
-// returnsOf draws a row a task: greedy evaluations and, beside them, the return of training, which is written down after every rollout batch
-// and shows how fast each rises. Where any run notes the score of an episode's first steps, this stands between the two.
+// returnsOf draws a row a task: greedy evaluations and, beside them, the return of training, which is written down
+// after every rollout batch and shows how fast each rises. Where any run notes the score of an episode's first steps,
+// this stands between the two.
 func returnsOf(tasks ...taskRuns) (viz.Panels, error) {
 	early := slices.ContainsFunc(tasks, taskRuns.early)
 	var plots []*plot.Plot
@@ -84,8 +87,8 @@ func (t taskRuns) row(early bool) ([]*plot.Plot, error) {
 	return out, nil
 }
 
-// Returns draws groups of runs of one task: greedy evaluations and, beside them, the return of training. Series of others, such as BenchMARL's,
-// stand among the evaluations.
+// Returns draws groups of runs of one task: greedy evaluations and, beside them, the return of training. Series of
+// others, such as BenchMARL's, stand among the evaluations.
 func Returns(task string, gs []results.Group, others ...viz.Series) (viz.Panels, error) {
 	t, err := plan.FindTask(task)
 	if err != nil {
@@ -101,8 +104,9 @@ func rows(plots []*plot.Plot, columns, lines int) viz.Panels {
 	return panels
 }
 
-// CurvesOf draws the tasks of a family, "vmas", "meltingpot" or "smac", that have complete runs at a budget, trained on a reward, of methods with their default settings, or
-// curves recorded from BenchMARL, which was trained on the dense one: a row a task, evaluations beside the return of training.
+// CurvesOf draws the tasks of a family, "vmas", "meltingpot" or "smac", that have complete runs at a budget, trained on
+// a reward, of methods with their default settings, or curves recorded from BenchMARL, which was trained on the dense
+// one: a row a task, evaluations beside the return of training.
 func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
 	list, err := defaultRuns(st, budget, reward)
 	if err != nil {
@@ -121,8 +125,8 @@ func CurvesOf(st *results.Store, family, budget, reward string) (any, error) {
 	return returnsOf(list...)
 }
 
-// defaultRuns are, for each task, the complete runs at a budget, trained on a reward, of the tables' methods with their default
-// settings; of many tasks there are none.
+// defaultRuns are, for each task, the complete runs at a budget, trained on a reward, of the tables' methods with their
+// default settings; of many tasks there are none.
 func defaultRuns(st *results.Store, budget, reward string) ([]taskRuns, error) {
 	records, err := st.Find(results.Query{Budget: budget, Complete: true})
 	if err != nil {
@@ -144,8 +148,8 @@ func tableGroups(rs []*results.Record) []results.Group {
 	})
 }
 
-// Context are the lines beside which a learning curve can be judged, up to the frames of e: random play, the script where the task has one,
-// and, of runs on the dense reward, BenchMARL's recorded ones of the same learner.
+// Context are the lines beside which a learning curve can be judged, up to the frames of e: random play, the script
+// where the task has one, and, of runs on the dense reward, BenchMARL's recorded ones of the same learner.
 func Context(e experiment.Config) ([]viz.Series, error) {
 	task := e.Task.Kind()
 	chance, script, _, err := plan.Anchors(task)
@@ -183,8 +187,8 @@ func Context(e experiment.Config) ([]viz.Series, error) {
 	return out, nil
 }
 
-// Rewards draws the evaluations of a task's complete runs at a budget, of methods with their default settings, after training on the dense
-// reward and, on the same scale, on the sparse one, which rewards success alone.
+// Rewards draws the evaluations of a task's complete runs at a budget, of methods with their default settings, after
+// training on the dense reward and, on the same scale, on the sparse one, which rewards success alone.
 func Rewards(st *results.Store, task, budget string) (viz.Panels, error) {
 	t, err := plan.FindTask(task)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"cermic/viz"
 )
 
-// Rewarded is how often methods met a reward while they trained on success alone: what exploration has to bring about before there is anything to learn from.
-// It is asked on VMAS, where success is the only reward and is never negative.
+// Rewarded is how often methods met a reward while they trained on success alone: what exploration has to bring about
+// before there is anything to learn from. It is asked on VMAS, where success is the only reward and is never negative.
 type Rewarded struct {
 	tasks   []paper.Task
 	methods []string
@@ -50,7 +50,8 @@ func RewardedOf(st *results.Store, methods []string, budget string, changes ...s
 	return out, nil
 }
 
-// Plot draws a group of bars for each task that anybody was rewarded on: one for the first method and for each that ever was.
+// Plot draws a group of bars for each task that anybody was rewarded on: one for the first method and for each that
+// ever was.
 func (r *Rewarded) Plot() (*plot.Plot, error) {
 	met := func(seeds []float64) bool { return slices.Max(append([]float64{0}, seeds...)) > 0 }
 	shown := make([]bool, len(r.methods))

@@ -48,7 +48,8 @@ func TestRewardedSaysHowOftenSuccessWasMet(t *testing.T) {
 	if len(rows) != 7 { // starred columns of VMAS
 		t.Errorf("rows %v", rows)
 	}
-	// Means 0.625 and 0, variances 1/32 and 0, two each: Welch's interval is Student's of one degree of freedom, ± 12.7 · 0.125.
+	// Means 0.625 and 0, variances 1/32 and 0, two each: Welch's interval is Student's of one degree of freedom, ± 12.7
+	// · 0.125.
 	if d := r.Differences().Rows; len(d) != 1 || !slices.Equal(d[0][:3], []string{"Wheel*", "MACE", "0.625 [-0.963, 2.21]"}) {
 		t.Errorf("%q", d)
 	}

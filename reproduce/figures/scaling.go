@@ -20,8 +20,8 @@ type machine struct {
 	runs float64 // at the same time, each as fast as one run here
 }
 
-// machines are this one and larger ones. What lies beyond this one is extrapolated: as many runs at the same time as it has times the
-// cores of this machine, none slowing another down.
+// machines are this one and larger ones. What lies beyond this one is extrapolated: as many runs at the same time as it
+// has times the cores of this machine, none slowing another down.
 func machines(nodes int) []machine {
 	here, many := runtime.NumCPU(), 16
 	more := max(1, float64(many)/float64(here))
@@ -37,8 +37,8 @@ const extrapolated = "Measured is one run at a time on this machine; where no ru
 	"cores trains eight runs at a time, none slowing another down, and takes no less than the longest run. What a GPU does, " +
 	"go run ./reproduce bench -only gpu measures; reproduce/PERFORMANCE.md has one."
 
-// Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others; nodes is the size
-// of the cluster.
+// Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others;
+// nodes is the size of the cluster.
 func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 	t := viz.Table{Header: []string{"table", "budget", "runs", "done", "frames to go", "rates known"}}
 	where := machines(nodes)

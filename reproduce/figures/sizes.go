@@ -61,8 +61,8 @@ func memoryExperiment(task, kind string) (experiment.Config, error) {
 	return plan.New(plan.Request{Task: task, Method: "mappo-cermic", Budget: "paper", Seed: 1, Set: []string{"explore.memory=" + kind}})
 }
 
-// MemoryTable is Table 5 of the paper, the sizes of the three memories, beside those of the registered defaults; the numbers
-// of parameters are counted in the networks that MAPPO-CERMIC builds for the task.
+// MemoryTable is Table 5 of the paper, the sizes of the three memories, beside those of the registered defaults; the
+// numbers of parameters are counted in the networks that MAPPO-CERMIC builds for the task.
 func MemoryTable(task string) (viz.Table, error) {
 	t := viz.Table{Title: "Table 5. Sizes of the memories: ours (paper)", Header: append([]string{""}, memoryKinds...),
 		Notes: []string{"Parameters as counted in the networks built for " + task + ". A dash: the memory has no such part, or the paper prints none."}}
@@ -157,8 +157,8 @@ func HyperTable(budgets ...string) (viz.Table, error) {
 	return t, nil
 }
 
-// Departures lists where a method, with its defaults or changes of them as for -set, differs from the paper's settings, with
-// what the paper prints.
+// Departures lists where a method, with its defaults or changes of them as for -set, differs from the paper's settings,
+// with what the paper prints.
 func Departures(method string, changes ...string) (viz.Table, error) {
 	t := viz.Table{Title: "Where " + method + " departs from the paper's settings", Header: []string{"setting", "ours", "printed"}}
 	e, err := plan.New(plan.Request{Task: "balance", Method: method, Budget: "paper", Seed: 1, Set: changes})

@@ -15,8 +15,8 @@ import (
 	"cermic/viz"
 )
 
-// TaskSummary lists what a task is made of, every setting of its registered default, and how closely it follows recordings of its
-// original.
+// TaskSummary lists what a task is made of, every setting of its registered default, and how closely it follows
+// recordings of its original.
 func TaskSummary(t paper.Task) (viz.Table, error) {
 	cfg, err := envs.Default(t.ID)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"cermic/viz"
 )
 
-// Teams is what each agent contributes to a task, the score of an episode divided by their number, as there are more of them: how much of a difference
-// between sizes of a team is the task's own, and how much a method's.
+// Teams is the contribution of each agent to a task, the score of an episode divided by the number of agents, for several team
+// sizes: it separates the effect of the task from the effect of a method.
 type Teams struct {
 	Experiments []experiment.Config
 	sizes       []int
@@ -29,10 +29,11 @@ type Teams struct {
 	arms        arms // its list [method × sizes]
 }
 
-// teamEpisodes are those of random and of scripted play with each size of a team.
+// teamEpisodes is the number of episodes of random and of scripted play with each size of a team.
 const teamEpisodes = 32
 
-// TeamsOf lists the experiments of methods, at least one, on a task with each of the given numbers of agents; changes are as for DensityAxis.
+// TeamsOf lists the experiments of methods, at least one, on a task with each of the given numbers of agents; changes
+// are as for DensityAxis.
 func TeamsOf(task string, methods []string, budget string, seeds int, sizes []int, changes ...string) (*Teams, error) {
 	if len(methods) == 0 {
 		return nil, errors.New("teams are of one method or more: name them, for example mappo, with which the others are compared")
@@ -89,7 +90,8 @@ func (t *Teams) Plot(st *results.Store) (*plot.Plot, error) {
 	return viz.Bars(viz.Figure{Title: path.Base(t.arms.task), X: "number of agents", Y: "score ÷ number of agents"}, groups...)
 }
 
-// Table gives the numbers of the plot beside what agents contribute that play at random or follow the script: a row for each, a column for each size of a team.
+// Table gives the numbers of the plot beside what agents contribute that play at random or follow the script: a row for
+// each, a column for each size of a team.
 func (t *Teams) Table(st *results.Store) (viz.Table, error) {
 	out := viz.Table{Title: path.Base(t.arms.task) + ": score of an episode divided by the number of agents", Header: []string{""},
 		Notes: []string{fmt.Sprintf("Methods: mean over seeds of the last evaluation with Student's 95 %% interval, and the number of seeds. Random and scripted play: mean ± standard deviation over %d episodes. A dash: no run.", teamEpisodes)}}
@@ -144,7 +146,8 @@ func (t *Teams) Rewarded(st *results.Store) (viz.Table, error) {
 	return out, nil
 }
 
-// Differences compares each method with the first of them wherever both have runs that can be tested, and any of these was ever rewarded.
+// Differences compares each method with the first of them wherever both have runs that can be tested, and any of these
+// was ever rewarded.
 func (t *Teams) Differences(st *results.Store) (viz.Table, error) {
 	first := paper.DisplayName(t.methods[0])
 	d := paper.NewDifferences("What each agent contributes beyond "+first+"'s", "the last score, divided by the number of agents,", "agents", "method")
@@ -157,13 +160,13 @@ func (t *Teams) Differences(st *results.Store) (viz.Table, error) {
 		return viz.Table{}, err
 	}
 	for k, n := range t.sizes {
-		for m := 1; m < len(t.methods); m++ {
-			own := all[m][k]
-			if paper.NeverRewarded(gs[k], gs[m*len(t.sizes)+k]) {
-				own = nil
+		here := make([][]float64, len(t.methods))
+		for m := range here {
+			if m == 0 || !paper.NeverRewarded(gs[k], gs[m*len(t.sizes)+k]) {
+				here[m] = all[m][k]
 			}
-			d.Add(own, all[0][k], fmt.Sprint(n), paper.DisplayName(t.methods[m]))
 		}
+		d.AddEach(here, displayNames(t.methods), fmt.Sprint(n))
 	}
 	return d.Table(), nil
 }

@@ -24,8 +24,8 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// Thresholds is what methods earn of a sparse reward as it is split into more and more partial rewards, task by task: at which number does each begin to
-// learn?
+// Thresholds is the sparse return of methods as the reward is split into more and more partial rewards, task by task: at which
+// number does each begin to learn?
 type Thresholds struct {
 	Experiments []experiment.Config
 	parts       []int
@@ -35,11 +35,11 @@ type Thresholds struct {
 	random func() ([][]float64, error) // [task][parts] that random play earns; played once
 }
 
-// thresholdEpisodes are those of random play at each point.
+// thresholdEpisodes is the number of episodes of random play at each point.
 const thresholdEpisodes = 240
 
-// ThresholdsOf lists the experiments of tasks and methods, at least one, with the sparse reward in each of the given numbers of parts; changes are as for
-// DensityAxis.
+// ThresholdsOf lists the experiments of tasks and methods, at least one, with the sparse reward in each of the given
+// numbers of parts; changes are as for DensityAxis.
 func ThresholdsOf(tasks, methods []string, budget string, seeds int, parts []int, changes ...string) (*Thresholds, error) {
 	if len(methods) == 0 {
 		return nil, errors.New("thresholds are of one method or more: name them, for example mappo, with which the others are compared")
@@ -95,8 +95,8 @@ func (t *Thresholds) playRandom() ([][]float64, error) {
 	return out, nil
 }
 
-// Plots draws a panel for each task: the sparse return of the last evaluation against the number of parts, a bar for each method that has runs
-// and one for random play.
+// Plots draws a panel for each task: the sparse return of the last evaluation against the number of parts, a bar for
+// each method that has runs and one for random play.
 func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
 	random, err := t.random()
 	if err != nil {
@@ -111,7 +111,7 @@ func (t *Thresholds) Plots(st *results.Store) ([]*plot.Plot, error) {
 		bars := make([]viz.Group, len(t.parts))
 		for k, parts := range t.parts {
 			bars[k].Label = fmt.Sprint(parts)
-			bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: string(scripted.Random), Value: random[i][k], Low: math.NaN(), High: math.NaN(), Published: math.NaN()})
+			bars[k].Bars = append(bars[k].Bars, viz.Bar{Label: string(scripted.Random), Value: random[i][k], Low: math.NaN(), High: math.NaN()})
 			for m, method := range t.methods {
 				bars[k].Bars = append(bars[k].Bars, meanBar(method, earned(gs[m*len(t.parts)+k].Runs), rng.New(0, "figures/thresholds")))
 			}
@@ -163,7 +163,7 @@ func (t *Thresholds) Table(st *results.Store) (viz.Table, error) {
 	return out, nil
 }
 
-// displayNames are those of several methods.
+// displayNames are the printed names of several methods.
 func displayNames(methods []string) []string {
 	out := make([]string, len(methods))
 	for i, method := range methods {
@@ -192,8 +192,8 @@ func (t *Thresholds) Differences(st *results.Store) (viz.Table, error) {
 	return d.Table(), nil
 }
 
-// begins is the smallest number of parts at which runs earn more than random play does: by Student's interval over seeds, or, with a question
-// mark, by one run alone or several that are equal.
+// begins is the smallest number of parts at which runs earn more than random play does: by Student's interval over
+// seeds, or, with a question mark, by one run alone or several that are equal.
 func begins(parts []int, earned [][]float64, chance []float64) string {
 	for k, values := range earned {
 		switch e := stats.Student(values); {

@@ -16,8 +16,8 @@ import (
 	"cermic/viz"
 )
 
-// Scale maps the score of a task to one that can be averaged over tasks: From, of random play, becomes 0, and To, of scripted play, 1;
-// both are means over as many Episodes.
+// Scale maps the score of a task to one that can be averaged over tasks: From, of random play, becomes 0, and To, of
+// scripted play, 1; both are means over as many Episodes.
 type Scale struct {
 	From, To float64
 	Episodes int
@@ -37,9 +37,9 @@ type Aggregate struct {
 	Left    []string      // tasks that were left out because a method lacks runs or there is no scale
 }
 
-// Aggregate gathers the scaled last scores of methods and tasks, those that have most: of all choices in which every method has runs on every task,
-// at least two of each, the one with most pairs of a method and a task. scale gives the scale of a task by its ID, zero if there is none. A row
-// counts as one method under its head.
+// Aggregate gathers the scaled last scores of the largest set of methods and tasks in which every method has runs on every task,
+// at least two of each; size is the number of pairs of a method and a task. scale gives the scale of a task by its ID, zero if
+// there is none. A row counts as one method under its head.
 func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)) (Aggregate, error) {
 	runs := asked{src: src}
 	has := make([]uint64, len(t.Rows)) // the columns in which a row was measured, one bit each
@@ -99,8 +99,9 @@ func (t *Benchmark) Aggregate(src Source, scale func(task string) (Scale, error)
 	return a, runs.err
 }
 
-// largest chooses rows and the columns that all of them have, at least two of each, so that rows × columns are most; of equals the one with most
-// columns. Both are sets of bits, empty if there is no choice. It tries every set of rows: tables have ten.
+// largest chooses rows and the columns that all of them have, at least two of each, so that rows × columns are most; of
+// equals the one with most columns. Both are sets of bits, empty if there is no choice. It tries every set of rows:
+// tables have ten.
 func largest(has []uint64, usable uint64) (rows, columns uint64) {
 	size := 0
 	for set := uint64(1); set < 1<<len(has); set++ {
@@ -143,9 +144,10 @@ func (a Aggregate) about() string {
 	return text
 }
 
-// Summary is a table of aggregate scores: interquartile mean, mean and median over tasks and seeds with stratified bootstrap
-// 95 % intervals, the probability that a run of the method beats one of Base on the same task, and on how many tasks its mean is above that of Base, with
-// the p of Wilcoxon's signed-rank test over tasks, by Holm's correction for the number of methods.
+// Summary is a table of aggregate scores: interquartile mean, mean and median over tasks and seeds with stratified
+// bootstrap 95 % intervals, the probability that a run of the method beats one of Base on the same task, and on how
+// many tasks its mean is above that of Base, with the p of Wilcoxon's signed-rank test over tasks, by Holm's correction
+// for the number of methods.
 func (a Aggregate) Summary() viz.Table {
 	if len(a.Tasks) == 0 {
 		return viz.Table{Notes: []string{a.about()}}
@@ -202,12 +204,13 @@ func interval(i stats.Interval) string {
 	return fmt.Sprintf("%.2f [%.2f, %.2f]", i.Value, i.Low, i.High)
 }
 
-// profileReach is how far from play without learning, 0 and 1, scores may lie that a profile shows: single runs on a task on which
-// the script earns little more than chance would take all the room.
+// profileReach is how far from play without learning, 0 and 1, scores may lie that a profile shows: single runs on a
+// task on which the script earns little more than chance would take all the room.
 const profileReach = 3
 
-// Profiles are the performance profiles: for each method the share of runs above a scaled score, averaged over tasks, with pointwise 95 % intervals.
-// They fall at the scores that there are and are level between them, from below the smallest score of all to above the largest.
+// Profiles are the performance profiles: for each method the share of runs above a scaled score, averaged over tasks,
+// with pointwise 95 % intervals. They fall at the scores that there are and are level between them, from below the
+// smallest score of all to above the largest.
 func (a Aggregate) Profiles() []viz.Series {
 	if len(a.Tasks) == 0 {
 		return nil
@@ -238,7 +241,8 @@ func (a Aggregate) Profiles() []viz.Series {
 	return out
 }
 
-// profileRange reaches a little beyond the smallest and the largest score of all, within profileReach of play without learning.
+// profileRange reaches a little beyond the smallest and the largest score of all, within profileReach of play without
+// learning.
 func (a Aggregate) profileRange() (low, high float64) {
 	low, high = 0, 1
 	for _, method := range a.Scores {

@@ -29,8 +29,9 @@ func (c choice) p(scores [][]float64) float64 {
 // two are the elements with these indices.
 func two[T any](of []T, pair [2]int) []T { return []T{of[pair[0]], of[pair[1]]} }
 
-// best compares on each task the better of the two methods with CERMIC with the best of the others, which are both chosen by their means. It is the best only if it is
-// above each of the others, and is not only if one of them is above both: the largest p of these counts, times the number of methods of which the one was chosen.
+// best compares on each task the better of the two methods with CERMIC with the best of the others, which are both
+// chosen by their means. It is the best only if it is above each of the others, and is not only if one of them is above
+// both: the largest p of these counts, times the number of methods of which the one was chosen.
 func best() (out []comparison) {
 	var ours, others []int
 	for i, m := range Methods {

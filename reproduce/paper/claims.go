@@ -30,8 +30,8 @@ type Claim struct {
 // State is what records say of a claim.
 type State string
 
-// The states. Undecided is what has been tested without an answer; NotTested, what no test could be made of: no runs, no
-// two seeds of each method, or runs that cannot tell. Conditional is what mathematics proves under a condition.
+// The states. Undecided is what has been tested without an answer; NotTested, what no test could be made of: no runs,
+// no two seeds of each method, or runs that cannot tell. Conditional is what mathematics proves under a condition.
 const (
 	Supported    State = "supported"
 	Conditional  State = "holds with an unstated condition"
@@ -40,7 +40,7 @@ const (
 	NotTested    State = "not tested"
 )
 
-// open tells whether records leave a claim open.
+// open reports whether records leave a claim open.
 func (s State) open() bool { return s == Undecided || s == NotTested }
 
 // rule says how comparisons make a verdict. What counts are significant effects that matter; see Finding.
@@ -69,7 +69,7 @@ type Evidence struct {
 	Findings []Finding
 }
 
-// tellsMore tells whether e decides a claim or, if neither does, tests more of it than an earlier source's evidence.
+// tellsMore reports whether e decides a claim or, if neither does, tests more of it than an earlier source's evidence.
 func (e Evidence) tellsMore(earlier Evidence) bool {
 	if !e.State.open() || !earlier.State.open() {
 		return earlier.State.open()
@@ -99,8 +99,9 @@ func FindClaim(id string) (Claim, error) {
 	return Claim{}, fmt.Errorf("unknown claim %q%s", id, conf.Near(id, known))
 }
 
-// Decide derives the verdict from the runs of the first of the sources that support or contradict the claim; sources stand for budgets, the one that the claim is
-// about first. If none does, those count that make most tests: a single long run does not outweigh seeds of every task.
+// Decide derives the verdict from the runs of the first of the sources that support or contradict the claim; sources
+// stand for budgets, the one that the claim is about first. If none does, those count that make most tests: a single
+// long run does not outweigh seeds of every task.
 func (c Claim) Decide(sources ...Source) (Verdict, error) {
 	v := Verdict{Claim: c, Evidence: Evidence{State: NotTested}}
 	switch {
@@ -143,7 +144,7 @@ func (c Claim) evidence(tests []comparison, sources []Source) (all []Evidence, e
 	return all, nil
 }
 
-// theorems are the comparisons of CERMIC's methods, with Theorem 1's bonus in the place of their own.
+// theorems are the comparisons of CERMIC's methods, with Theorem 1's bonus instead of their own.
 func theorems(tests []comparison) (out []comparison) {
 	for _, t := range tests {
 		if !slices.ContainsFunc(t.trials, Trial.cermic) {
@@ -170,7 +171,7 @@ func (r rule) decide(found []Finding, asked int) (State, string) {
 			pro++
 		case f.matters() && f.Estimate.Value < f.Null:
 			contra++
-		case f.Significant():
+		case f.significant():
 			slight++
 		}
 	}
@@ -224,8 +225,8 @@ func (v Verdict) Lines() []string {
 	return out
 }
 
-// Beside is the evidence that does not decide the claim, each introduced by its reason: of other budgets, and that of runs with
-// Theorem 1's bonus, whose verdict is a second one.
+// Beside is the evidence that does not decide the claim, each introduced by its reason: of other budgets, and that of
+// runs with Theorem 1's bonus, whose verdict is a second one.
 func (v Verdict) Beside() (all []Evidence) {
 	for _, e := range v.Others {
 		e.Reason = "Beside that, budget " + e.Budget + ": " + e.Reason

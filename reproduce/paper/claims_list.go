@@ -99,12 +99,12 @@ var Claims = []Claim{
 	{ID: "noise-stable", Label: "fig:app_noise_experiments_placeholder", Shown: "f_noise",
 		Says: "Under random-box noise, error bands of MAPPO-CERMIC are narrower than MAPPO's: the variance over seeds is smaller.",
 		rule: every, tests: func() []comparison {
-			return variances(against(NoiseTasks, "mappo", append([]string{"mappo-cermic"}, noiseBox...)...))
+			return variances(against(noiseTasks, "mappo", append([]string{"mappo-cermic"}, noiseBox...)...))
 		}},
 	{ID: "roles-gain", Label: "fig:app_noise_experiments_placeholder", Shown: "f_noise",
 		Says: "CERMIC's gain over MAPPO, as a share of MAPPO's score, is larger with diverse roles (Simple Adversary) than without (Ball Trajectory).",
 		rule: every, tests: func() []comparison {
-			return []comparison{gains("Simple Adversary against Ball Trajectory", NoiseTasks[:1], NoiseTasks[1:])}
+			return []comparison{gains("Simple Adversary against Ball Trajectory", noiseTasks[:1], noiseTasks[1:])}
 		}},
 	{ID: "bonus-fades", Label: "fig:app_rew", Shown: "f_intrinsic",
 		Says: "The intrinsic reward decreases over an episode of Balance*, as agents grow familiar with it.",

@@ -208,7 +208,8 @@ func TestASourceCountsByWhatItTells(t *testing.T) {
 	}
 }
 
-// What is not tested yet counts among the tests that p is corrected for, so that p does not change as other tasks are run.
+// What is not tested yet counts among the tests that p is corrected for, so that p does not change as other tasks are
+// run.
 func TestTheProbabilityDoesNotChangeWithOtherTasks(t *testing.T) {
 	claim, _ := FindClaim("lifts-mappo")
 	on := func(tasks ...string) float64 {

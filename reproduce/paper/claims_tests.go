@@ -61,7 +61,8 @@ func variances(cs []comparison) []comparison {
 	return cs
 }
 
-// mechanism turns comparisons into such of a mechanism of CERMIC's module, whose runs tell something only where it is active.
+// mechanism turns comparisons into such of a mechanism of CERMIC's module, whose runs tell something only where it is
+// active.
 func mechanism(cs []comparison) []comparison {
 	for i := range cs {
 		cs[i].mechanism = true
@@ -89,7 +90,8 @@ func suite(s Suite) (out []Task) {
 	return out
 }
 
-// curiosity compares on each task the mean over the curiosity-driven methods with the mean over the traditional ones, CERMIC left out.
+// curiosity compares on each task the mean over the curiosity-driven methods with the mean over the traditional ones,
+// CERMIC left out.
 func curiosity() (out []comparison) {
 	for _, t := range Tasks {
 		c := comparison{on: t.Title(), of: "mean of curiosity-driven methods − mean of traditional ones"}
@@ -116,7 +118,8 @@ func strongest() []comparison {
 	return []comparison{gains("Melting Pot against VMAS", suite(MeltingPot), suite(VMAS)), gains("Melting Pot against SMACv2", suite(MeltingPot), suite(SMACv2))}
 }
 
-// gains compares the mean over upper of (MAPPO-CERMIC − MAPPO)/|MAPPO| with that over lower. Tasks where MAPPO's mean is zero have no share and are left out.
+// gains compares the mean over upper of (MAPPO-CERMIC − MAPPO)/|MAPPO| with that over lower. Tasks where MAPPO's mean
+// is zero have no share and are left out.
 func gains(on string, upper, lower []Task) comparison {
 	c := comparison{on: on, of: "relative gain over MAPPO where it scores anything, difference"}
 	for _, t := range slices.Concat(upper, lower) {
@@ -132,8 +135,9 @@ func gains(on string, upper, lower []Task) comparison {
 	return c
 }
 
-// shares are the weights of a mean relative gain, times sign, over tasks whose scores are pairs of g: of a method, of the baseline. It scales each baseline's deviations from
-// its mean by the ratio of the two means, since (x − b)/|b| changes with b by −x/(b·|b|), x/b times its weight (the delta method): a baseline near zero makes a share uncertain.
+// shares are the weights of a mean relative gain, times sign, over tasks whose scores are pairs of g: of a method, of
+// the baseline. It scales each baseline's deviations from its mean by the ratio of the two means, since (x − b)/|b|
+// changes with b by −x/(b·|b|), x/b times its weight (the delta method): a baseline near zero makes a share uncertain.
 func shares(g [][]float64, weights []float64, sign float64) {
 	n := 0.
 	for k := 1; k < len(g); k += 2 {

@@ -2,16 +2,16 @@
 
 package paper
 
-// Concept says in which file an idea of the paper lives. The place itself carries the tag "paper:<label>" in a comment.
+// concept says in which file an idea of the paper lives. The place itself carries the tag "paper:<label>" in a comment.
 // A test fails when one of the two is missing, in either direction.
-type Concept struct {
+type concept struct {
 	Label string // LaTeX label, equation number, or a name where the paper has none
 	File  string // from the root of the repository
 	What  string
 }
 
-// Concepts lead a reader from the paper into the code, in the paper's order.
-var Concepts = []Concept{
+// concepts lead a reader from the paper into the code, in the paper's order.
+var concepts = []concept{
 	{"setup", "envs/env.go", "Sec. 3: the tuple (O, A, P, R, N, γ)"},
 	{"encoder", "cermiclib/cermic/encoder.go", "Sec. 3: embeddings s_t of observations"},
 	{"momentum", "cermiclib/cermic/encoder.go", "Sec. 3: θᵐ, the slow copy that embeds o_{t+1}"},

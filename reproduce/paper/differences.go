@@ -12,8 +12,8 @@ import (
 	"cermic/viz"
 )
 
-// Differences makes a table of pairs of methods, one a row, with Welch's interval of the difference of their means over seeds.
-// The comparisons of one method are a family: what is asked of it, whether it can be tested or not.
+// Differences makes a table of pairs of methods, one a row, with Welch's interval of the difference of their means over
+// seeds. The comparisons of one method are a family: what is asked of it, whether it can be tested or not.
 type Differences struct {
 	table  viz.Table
 	method []string             // of the rows
@@ -21,7 +21,8 @@ type Differences struct {
 	at     []int                // of the rows, in ps
 }
 
-// NewDifferences begins a table; heads are of the columns that name a pair, the method last, and of is what is compared: "the sparse return".
+// NewDifferences begins a table; heads are of the columns that name a pair, the method last, and of is what is
+// compared: "the sparse return".
 func NewDifferences(title, of string, heads ...string) *Differences {
 	return &Differences{ps: map[string][]float64{}, table: viz.Table{Title: title, Header: append(heads, "difference", "p", "seeds", "seeds for 80 % power"),
 		Notes: []string{"Difference of the means of " + of + " over seeds with Welch's 95 % interval, wherever both have two seeds or more that are not all alike; p with Holm's correction over N comparisons, " +
@@ -29,9 +30,9 @@ func NewDifferences(title, of string, heads ...string) *Differences {
 			"The last column: so many seeds of each method would make an uncorrected difference significant at 5 % four times in five, if it and the standard deviations are as measured; on few seeds a rough guide."}}}
 }
 
-// Add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested has no row,
-// but belongs to the method's family.
-func (d *Differences) Add(own, base []float64, names ...string) {
+// add appends own − base, each one number a seed, under the names of the pair, the method last; what cannot be tested
+// has no row, but belongs to the method's family.
+func (d *Differences) add(own, base []float64, names ...string) {
 	method := names[len(names)-1]
 	difference, p := stats.Contrast([][]float64{own, base}, []float64{1, -1})
 	if math.IsNaN(p) {
@@ -42,10 +43,11 @@ func (d *Differences) Add(own, base []float64, names ...string) {
 	d.table.Rows = append(d.table.Rows, append(names, difference.String(), "", fmt.Sprintf("%d and %d", len(own), len(base)), cmp.Or(SeedsNeeded(own, base), viz.Missing)))
 }
 
-// AddEach adds each method but the first beside it: values are one list of seeds a method, and before the names of methods stands where that is.
+// AddEach adds each method but the first beside it: values are one list of seeds a method, and before the names of
+// methods stands where that is.
 func (d *Differences) AddEach(values [][]float64, methods []string, where ...string) {
 	for m := 1; m < len(values); m++ {
-		d.Add(values[m], values[0], append(slices.Clone(where), methods[m])...)
+		d.add(values[m], values[0], append(slices.Clone(where), methods[m])...)
 	}
 }
 
@@ -75,8 +77,8 @@ func SeedsNeeded(x, y []float64) string {
 	}
 }
 
-// Differences compares the rows of the table with the one under a head, column by column, as claims do: what they do not test has
-// no row. The family of a row are all columns of the whole table, also where this is a part of it.
+// Differences compares the rows of the table with the one under a head, column by column, as claims do: what they do
+// not test has no row. The family of a row are all columns of the whole table, also where this is a part of it.
 func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
 	whole := cmp.Or(t.whole, t)
 	first, err := whole.Row("", base)
@@ -101,7 +103,7 @@ func (t *Benchmark) Differences(src Source, base string) (viz.Table, error) {
 				if k := slices.IndexFunc(found, func(f Finding) bool { return f.On == test.on && f.Untested == "" }); k >= 0 {
 					pair = found[k].groups
 				}
-				d.Add(pair[0], pair[1], test.on, test.of)
+				d.add(pair[0], pair[1], test.on, test.of)
 			}
 		}
 	}

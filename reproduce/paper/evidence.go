@@ -11,8 +11,8 @@ import (
 // rewardScalar is the mean reward of a rollout batch, a number an agent and step, without any bonus.
 const rewardScalar = "extrinsic"
 
-// RewardedShare is the share of a run's rollout batches in which any agent was rewarded. It is known of runs on VMAS's sparse
-// reward, which is never negative; ok is false for others and for a run that kept no rewards.
+// RewardedShare is the share of a run's rollout batches in which any agent was rewarded. It is known of runs on VMAS's
+// sparse reward, which is never negative; ok is false for others and for a run that kept no rewards.
 func RewardedShare(r *results.Record) (share float64, ok bool) {
 	batches := r.Scalars[rewardScalar]
 	if len(batches) == 0 || !strings.HasPrefix(r.Task, "vmas/") || Setting(r.Experiment, "task.reward") != "sparse" {
@@ -27,8 +27,8 @@ func RewardedShare(r *results.Record) (share float64, ok bool) {
 	return float64(n) / float64(len(batches)), true
 }
 
-// NeverRewarded reports whether runs were trained on VMAS's sparse reward and none of those ever met it. They have learned
-// nothing from success, so that their scores say nothing of training on it.
+// NeverRewarded reports whether runs were trained on VMAS's sparse reward and none of those ever met it. They have
+// learned nothing from success, so that their scores say nothing of training on it.
 func NeverRewarded(groups ...results.Group) bool {
 	sparse := false
 	for _, r := range results.Flat(groups) {
@@ -41,15 +41,15 @@ func NeverRewarded(groups ...results.Group) bool {
 	return sparse
 }
 
-// Below these means over a group's runs, CERMIC's memory, L_exploit and γ are inactive: the share of agent steps with a feature
-// f_{n−1}, and the standard deviation of the corrections of h in units of √Σ_Ψ.
+// Below these means over a group's runs, CERMIC's memory, L_exploit and γ are inactive: the share of agent steps with a
+// feature f_{n−1}, and the standard deviation of the corrections of h in units of √Σ_Ψ.
 const (
 	LeastBefore = 0.05
 	LeastCalib  = 0.001
 )
 
-// Idle reports whether the memory and the calibration of CERMIC's module do next to nothing at the end of a group's training.
-// A group without the module, or without L_exploit, is not idle.
+// Idle reports whether the memory and the calibration of CERMIC's module do next to nothing at the end of a group's
+// training. A group without the module, or without L_exploit, is not idle.
 func Idle(g results.Group) bool {
 	return AtEnd(g, "cermic/context_before") < LeastBefore || AtEnd(g, "cermic/calib_std") < LeastCalib
 }

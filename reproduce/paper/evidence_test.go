@@ -39,8 +39,9 @@ func decided(t *testing.T, id string, sources ...Source) Verdict {
 	return v
 }
 
-// A difference on one task has one p, that of its method's family of 15 tasks: in the claim, in the table and in two columns of it.
-// Between the two columns' p lies another task's, so that Holm's correction of the two alone would give others.
+// A difference on one task has one p, that of its method's family of 15 tasks: in the claim, in the table and in two
+// columns of it. Between the two columns' p lies another task's, so that Holm's correction of the two alone would give
+// others.
 func TestADifferenceHasOnePWhereverItStands(t *testing.T) {
 	src := onTasks(map[string][2]float64{"smac/protoss_5_vs_5": {0, 0.9}, "vmas/balance": {0, 0.6}, "smac/zerg_5_vs_5": {0, 0.4}})
 	want := map[string]string{}
@@ -73,7 +74,8 @@ type scaled struct{ scripted }
 
 func (scaled) Scale(string) (Scale, error) { return Scale{To: 100}, nil }
 
-// Welch's interval of two means of three seeds with standard deviation 0.1 is ± 0.227; all p are below .05 in a family of one.
+// Welch's interval of two means of three seeds with standard deviation 0.1 is ± 0.227; all p are below .05 in a family
+// of one.
 func TestAnEffectCountsBeyondDifferencesThatDoNotMatter(t *testing.T) {
 	for _, c := range []struct {
 		effect float64
@@ -85,7 +87,7 @@ func TestAnEffectCountsBeyondDifferencesThatDoNotMatter(t *testing.T) {
 	} {
 		src := scaled{onTasks(map[string][2]float64{"vmas/balance": {0, c.effect}})}
 		found, err := findings(against(suite(VMAS)[5:6], "mappo-cermic", "mappo"), src)
-		if err != nil || len(found) != 1 || !found[0].Significant() {
+		if err != nil || len(found) != 1 || !found[0].significant() {
 			t.Fatalf("%v, %v", found, err)
 		}
 		if state, why := every.decide(found, 1); state != c.state || !strings.Contains(found[0].String(), c.says) {
@@ -113,7 +115,8 @@ func (s trained) Runs(t Trial) (results.Group, error) {
 	return g, err
 }
 
-// Sparse training is compared where some run met the reward; the dense side of a comparison is always rewarded and does not count.
+// Sparse training is compared where some run met the reward; the dense side of a comparison is always rewarded and does
+// not count.
 func TestRunsThatWereNeverRewardedTestNothing(t *testing.T) {
 	rewarded := func(methods ...string) trained {
 		return trained{func(t Trial) []float64 { return around(float64(5 + len(t.Method) + len(t.Set))) }, func(t Trial) (string, map[string]float64) {
@@ -144,7 +147,8 @@ func TestRunsThatWereNeverRewardedTestNothing(t *testing.T) {
 	}
 }
 
-// What a mechanism of CERMIC is worth is not tested where it was inactive at the end of training; runs without the mechanism do not count.
+// What a mechanism of CERMIC is worth is not tested where it was inactive at the end of training; runs without the
+// mechanism do not count.
 func TestAnInactiveMechanismIsNotTested(t *testing.T) {
 	for _, c := range []struct {
 		before, calib float64

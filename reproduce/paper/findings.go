@@ -50,15 +50,15 @@ type Finding struct {
 	Needed   int            // runs of each group for 80 % power, see stats.SeedsNeeded; 0: not known, or the finding is significant
 }
 
-// Significant reports whether the estimate differs from Null at 5 %.
-func (f Finding) Significant() bool { return f.P < 1-stats.Level }
+// significant reports whether the estimate differs from Null at 5 %.
+func (f Finding) significant() bool { return f.P < 1-stats.Level }
 
 // trivialShare of the distance between random and scripted play on a task is an effect that makes no difference.
 const trivialShare = 0.01
 
 // matters reports whether a significant estimate lies with all of its interval beyond trivial effects.
 func (f Finding) matters() bool {
-	return f.Significant() && (f.Trivial == 0 || f.Estimate.Low > f.Trivial || f.Estimate.High < -f.Trivial)
+	return f.significant() && (f.Trivial == 0 || f.Estimate.Low > f.Trivial || f.Estimate.High < -f.Trivial)
 }
 
 // findings measures the comparisons whose trials all have runs, and enough of them.
@@ -133,7 +133,7 @@ func findings(tests []comparison, src Source) (out []Finding, err error) {
 	}
 	for i, p := range stats.Holm(append(ps, family...))[:len(ps)] {
 		out[i].P = p
-		if ask := needed[i]; ask != nil && !out[i].Significant() {
+		if ask := needed[i]; ask != nil && !out[i].significant() {
 			out[i].Needed = ask((1 - stats.Level) / float64(len(tests))) // Holm's first step
 		}
 	}
@@ -209,7 +209,7 @@ func (f Finding) String() string {
 		switch {
 		case f.matters():
 			test += ", significant"
-		case !f.Significant():
+		case !f.significant():
 			test += ", not significant"
 		case f.Estimate.Low >= -f.Trivial && f.Estimate.High <= f.Trivial:
 			test += ", no difference that matters: within ±" + limit

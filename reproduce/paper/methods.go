@@ -45,7 +45,7 @@ var Methods = []Method{
 	{"mappo-cermic", "MAPPO-CERMIC", Ours, "MAPPO with CERMIC", "MAPPO-CERMIC"},
 }
 
-// TheoremBonus names what methods whose ID ends in theoremSuffix have in the place of CERMIC's printed bonus: ours.
+// TheoremBonus names our bonus, which methods whose ID ends in theoremSuffix have instead of CERMIC's printed one.
 const (
 	TheoremBonus  = "Theorem 1's bonus"
 	theoremSuffix = "-ucb"
@@ -54,8 +54,8 @@ const (
 // literalSuffix ends the name of a method whose settings are the paper's wherever it prints them.
 const literalSuffix = "-literal"
 
-// InTables reports whether tables and figures of the paper show a method: the paper's ten and, of those with CERMIC, the
-// literal one and ours with Theorem 1's bonus.
+// InTables reports whether tables and figures of the paper show a method: the paper's ten and, of those with CERMIC,
+// the literal one and ours with Theorem 1's bonus.
 func InTables(method string) bool {
 	base := strings.TrimSuffix(strings.TrimSuffix(method, literalSuffix), theoremSuffix)
 	m, err := FindMethod(base)

@@ -12,7 +12,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near heads.
+// Row is the table with one row alone, the one headed so in a group; an empty group means any. The error names near
+// heads.
 func (t *Benchmark) Row(group, head string) (*Benchmark, error) {
 	var known []string
 	for _, row := range t.Rows {
@@ -96,7 +97,7 @@ func (t *Benchmark) Runs(src Source) ([]results.Group, error) {
 	return t.runs(src, func(r Row) []Cell { return r.Cells })
 }
 
-// TheoremRuns are those of the rows set apart, ours with Theorem 1's bonus.
+// TheoremRuns are the runs of the rows set apart, ours with Theorem 1's bonus.
 func (t *Benchmark) TheoremRuns(src Source) ([]results.Group, error) {
 	return t.runs(src, Row.Theorems)
 }

@@ -69,7 +69,8 @@ func TestAggregatesTakeTheTasksThatEveryMethodHas(t *testing.T) {
 		t.Fatalf("methods %v on tasks %v, without %v", a.Methods, a.Tasks, a.Left)
 	}
 	table := a.Summary()
-	// Means over tasks of means over seeds: (0.5 + 0.1)/2 and (1 + 0.4)/2. Every run of the second beats every one of the first.
+	// Means over tasks of means over seeds: (0.5 + 0.1)/2 and (1 + 0.4)/2. Every run of the second beats every one of
+	// the first.
 	if !strings.HasPrefix(table.Rows[0][2], "0.30 [") || !strings.HasPrefix(table.Rows[1][2], "0.70 [") || table.Rows[1][4] != "1.00 [1.00, 1.00]" {
 		t.Errorf("got %v", table.Rows)
 	}

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// PrintedSetting is what the paper prints about a setting of its module. Where it prints nothing there is nothing to depart from.
+// PrintedSetting is what the paper prints about a setting of its module. Where it prints nothing there is nothing to
+// depart from.
 type PrintedSetting struct {
 	Key    string   // as for -set
 	Values []string // two where text and appendix differ
@@ -55,7 +56,8 @@ var Always = []Deviation{
 }
 
 // Deviations lists where an experiment, in its JSON form, departs from what the paper prints about its module. It is empty
-// for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which the paper prints nothing, is named by Setting.
+// for methods without the module, and says nothing of what no setting undoes. The sparse horizon, about which the paper
+// prints nothing, is named by Setting.
 func Deviations(experiment json.RawMessage) []Deviation {
 	if Setting(experiment, "explore") != "cermic" {
 		return nil
@@ -69,8 +71,8 @@ func Deviations(experiment json.RawMessage) []Deviation {
 	return out
 }
 
-// Setting returns the value of a dotted key of an experiment in its JSON form, as -set would take it: the kind of a part,
-// else a number, a word or a list. It is empty if there is no such key.
+// Setting returns the value of a dotted key of an experiment in its JSON form, as -set would take it: the kind of a
+// part, else a number, a word or a list. It is empty if there is no such key.
 func Setting(experiment json.RawMessage, key string) string {
 	now := experiment
 	for name := range strings.SplitSeq(key, ".") {

@@ -30,7 +30,7 @@ type Source interface {
 // what a reader must know of the runs: budget, presets, reward, and where they depart from the paper's settings.
 func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 	runs := asked{src: src}
-	g := viz.ScoreTable{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns, Budget: src.Budget()}
+	g := viz.ScoreTable{Title: fmt.Sprintf("Table %d. %s", t.Number, t.Caption), Columns: t.Columns}
 	var shown []results.Group
 	for _, row := range t.Rows {
 		out := viz.Row{Group: row.Group, Head: row.Head}
@@ -48,7 +48,8 @@ func (t *Benchmark) Results(src Source) (viz.ScoreTable, error) {
 	return g, runs.err
 }
 
-// withTheorems adds below each row of CERMIC the same cells by ours with Theorem 1's bonus, which fill no row of the paper.
+// withTheorems adds below each row of CERMIC the same cells by ours with Theorem 1's bonus, which fill no row of the
+// paper.
 func (t *Benchmark) withTheorems(rows []viz.Row, runs *asked) (all []viz.Row) {
 	for i, row := range rows {
 		all = append(all, row)
@@ -125,7 +126,6 @@ func (c Cell) measure(runs *asked) viz.Cell {
 	own := runs.of(c.Trial).Runs
 	out.Ours, out.Low, out.High = interval.Value, interval.Low, interval.High
 	out.Seeds, out.Frames = len(x), own[0].Frames
-	out.Departures = departures(own)
 	if steps, first := firstScores(c.Trial, runs.of(c.Trial)); c.Minus == nil && steps > 0 {
 		out.FirstSteps, out.First = steps, math.NaN()
 		if len(first) == len(own) {
@@ -138,12 +138,12 @@ func (c Cell) measure(runs *asked) viz.Cell {
 	return out
 }
 
-// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless set otherwise. The paper does not say
-// which of the two it prints.
+// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless set otherwise. The
+// paper does not say which of the two it prints.
 const twoScores = 100
 
-// firstScores are the second scores of the last evaluations of a trial's runs, one for each run that noted it, and the steps that they count: 0 of a
-// task that has one score.
+// firstScores are the second scores of the last evaluations of a trial's runs, one for each run that noted it, and the
+// steps that they count: 0 of a task that has one score.
 func firstScores(trial Trial, g results.Group) (steps int, scores []float64) {
 	if !strings.HasPrefix(trial.Task, "meltingpot/") {
 		return 0, nil
@@ -180,8 +180,8 @@ func difference(x, y []float64) stats.Interval {
 	return stats.Difference([][]float64{x}, [][]float64{y}, stats.Mean, resamples, rng.New(0, "paper/table"))
 }
 
-// embolden marks in each column the row that is significantly above every other measured one (stats.Differ). Rows that show the same
-// trial count once; differences are not compared.
+// embolden marks in each column the row that is significantly above every other measured one (stats.Differ). Rows that
+// show the same trial count once; differences are not compared.
 func (t *Benchmark) embolden(g viz.ScoreTable, runs *asked) {
 	for j := range t.Columns {
 		for i, row := range t.Rows {
@@ -248,7 +248,8 @@ func conditions(shown []results.Group) []string {
 	return out
 }
 
-// Preset names the settings of runs: "default" are ours, "literal" follow the paper's letter; where single settings are changed it says so.
+// Preset names the settings of runs: "default" are ours, "literal" follow the paper's letter; where single settings are
+// changed it says so.
 func Preset(g results.Group) string {
 	preset := "default"
 	if strings.HasSuffix(g.Method, literalSuffix) {

@@ -7,17 +7,15 @@ package paper
 // paper:tab:core_hyperparameters
 var Hyper = data.Hyper
 
-// Hyperparameters are the rows of Table 6 under its headings. A frame is one step of one environment, by all
+// hyperparameters are the rows of Table 6 under its headings. A frame is one step of one environment, by all
 // its agents.
-type Hyperparameters struct {
-	Label   string
+type hyperparameters struct {
 	General struct {
 		Discount     float64 `json:"discount_gamma"`
 		LearningRate float64 `json:"learning_rate_adam"`
 		AdamEps      float64 `json:"adam_eps"`
 	}
 	TargetUpdates struct { // off-policy learners only: PPO has no target network
-		Type   string
 		Polyak float64 `json:"polyak_tau"`
 	} `json:"target_updates"`
 	Exploration struct {
@@ -46,14 +44,12 @@ type MemorySize struct {
 	Edge       *int   `json:"edge_embedding_dim"`
 	Encoder    *int   `json:"obs_encoder_output_dim"`
 	Output     *int   `json:"memory_output_dim"`
-	Symbol     string `json:"memory_output_symbol"`
 	Conv       *int   `json:"obs_encoder_conv_layers"`
 	GNNLayers  *int   `json:"gnn_layers"`
 	GNNHidden  *int   `json:"gnn_hidden_dim"`
 	GNNHeads   *int   `json:"gnn_heads"`
 	MLPLayers  *int   `json:"mlp_hidden_layers"`
 	MLPUnits   *int   `json:"mlp_hidden_units"`
-	MLPPlace   string `json:"mlp_applies_to"`
 	GRULayers  *int   `json:"gru_layers"`
 	Parameters string `json:"estimated_total_parameters"` // "High", "Medium" or "Low": no number is printed
 }

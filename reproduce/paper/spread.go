@@ -4,6 +4,7 @@ package paper
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,29 +14,23 @@ import (
 // spreadScalar is explore.SpreadScalar, whose package needs GoMLX.
 const spreadScalar = "explore/spread"
 
-// bonusSpread is a sentence on how much the bonus of each method varies from step to step, which is what a policy gradient feels of it
-// (SpreadScalar): the mean over its runs in their first and in their last rollout batch. It is empty where no run has recorded it.
+// bonusSpread is a sentence on how much the bonus of each method varies from step to step, the part of it that a policy
+// gradient responds to: the mean over runs in their first and in their last rollout batch. It is empty where no run
+// recorded it.
 func bonusSpread(shown []*results.Record) string {
-	type ends struct{ first, last, runs float64 }
-	spread, seen := map[string]ends{}, map[string]bool{}
-	var methods []string
+	first, last, seen := map[string][]float64{}, map[string][]float64{}, map[string]bool{}
 	for _, r := range shown {
-		points := r.Scalars[spreadScalar]
-		if len(points) == 0 || seen[r.ID] {
-			continue
+		if points := r.Scalars[spreadScalar]; len(points) > 0 && !seen[r.ID] {
+			seen[r.ID] = true
+			first[r.Method], last[r.Method] = append(first[r.Method], points[0].Value), append(last[r.Method], points[len(points)-1].Value)
 		}
-		seen[r.ID] = true
-		add(&methods, r.Method)
-		s := spread[r.Method]
-		spread[r.Method] = ends{s.first + points[0].Value, s.last + points[len(points)-1].Value, s.runs + 1}
+	}
+	var methods []string
+	for _, m := range slices.Sorted(maps.Keys(first)) {
+		methods = append(methods, fmt.Sprintf("%s %.2g to %.2g", m, average(first[m]), average(last[m])))
 	}
 	if len(methods) == 0 {
 		return ""
-	}
-	slices.Sort(methods)
-	for i, m := range methods {
-		s := spread[m]
-		methods[i] = fmt.Sprintf("%s %.2g to %.2g", m, s.first/s.runs, s.last/s.runs)
 	}
 	return "Standard deviation of the weighted bonus a step, first to last rollout batch: " + strings.Join(methods, ", ") + "."
 }

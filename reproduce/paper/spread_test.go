@@ -8,7 +8,8 @@ import (
 	"cermic/cermiclib/results"
 )
 
-// TestSpreadOfTheBonusIsToldByMethod: of two runs of one method the mean, each run once, and nothing of runs without a bonus.
+// TestSpreadOfTheBonusIsToldByMethod: of two runs of one method the mean, each run once, and nothing of runs without a
+// bonus.
 func TestSpreadOfTheBonusIsToldByMethod(t *testing.T) {
 	run := func(id, method string, spread ...float64) *results.Record {
 		r := &results.Record{ID: id, Method: method, Scalars: map[string]results.Points{}}

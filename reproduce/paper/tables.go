@@ -11,8 +11,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Benchmark is one of the paper's four tables of results: rows and columns of published numbers, each with the trial that
-// would produce our own.
+// Benchmark is one of the paper's four tables of results: rows and columns of published numbers, each with the trial
+// that would produce our own.
 type Benchmark struct {
 	Number  int      // as compiled: 1 to 4
 	Name    string   // on the command line: "sota"
@@ -33,7 +33,8 @@ type Row struct {
 	Cells []Cell // one a column
 }
 
-// Theorems are the cells of a row of CERMIC trained with Theorem 1's bonus: ours, without published numbers. Other rows have none.
+// Theorems are the cells of a row of CERMIC trained with Theorem 1's bonus: ours, without published numbers. Other rows
+// have none.
 func (r Row) Theorems() (cells []Cell) {
 	for _, c := range r.Cells {
 		if !c.Trial.cermic() {
@@ -80,7 +81,7 @@ func (t Trial) cermic() bool {
 	return slices.ContainsFunc(Methods, func(m Method) bool { return m.ID == t.Method && m.Group == Ours })
 }
 
-// theorem is the trial with Theorem 1's bonus in the place of CERMIC's own; other methods keep theirs. nil stays nil.
+// theorem is the trial with Theorem 1's bonus instead of CERMIC's own; other methods keep theirs. nil stays nil.
 func (t *Trial) theorem() *Trial {
 	if t == nil || !t.cermic() {
 		return t
@@ -122,7 +123,8 @@ func FindBenchmark(name string) (*Benchmark, error) {
 	return nil, fmt.Errorf("unknown table %q%s", name, conf.Near(name, known))
 }
 
-// Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false where there is none.
+// Published is the printed number of a task and a method, by their IDs, in a table of one trial a cell; ok is false
+// where there is none.
 func (t *Benchmark) Published(task, method string) (printed string, ok bool) {
 	c, ok := t.of(Trial{Task: task, Method: method})
 	if !ok {
@@ -200,20 +202,20 @@ func agents() *Benchmark {
 // balanceAgents is the benchmark's own number of agents in Balance; a trial with it is a trial of Table 1.
 const balanceAgents = 4
 
-// ablationRows are the rows of Table 3 in its order. Three of them are MAPPO-CERMIC as it is, which has the graph memory, and share
-// one trial.
+// ablationRows are the rows of Table 3 in its order. Three of them are MAPPO-CERMIC as it is, which has the graph
+// memory, and share one trial.
 var ablationRows = []struct {
-	group, head, inFile, key string
-	set                      []string
+	group, head, inFile string
+	set                 []string
 }{
-	{"Loss ablations (α = 0.2)", "w/o L_explore", "loss_ablation_alpha_0.2", "w/o L_explore", []string{"explore.alpha=0"}},
-	{"Loss ablations (α = 0.2)", "w/o L_exploit", "loss_ablation_alpha_0.2", "w/o L_exploit", []string{"explore.exploit=false"}},
-	{"Loss ablations (α = 0.2)", "MAPPO-CERMIC", "loss_ablation_alpha_0.2", "MAPPO-CERMIC", nil},
-	{"Coverage level α", "1.0", "coverage_level_alpha", "1.0", []string{"explore.alpha=1"}},
-	{"Coverage level α", "0.5", "coverage_level_alpha", "0.5", []string{"explore.alpha=0.5"}},
-	{"Coverage level α", "0.2", "coverage_level_alpha", "0.2", nil},
-	{"Memory type (α = 0.2)", "GRU", "memory_type_alpha_0.2", "GRU", []string{"explore.memory=gru"}},
-	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", "Graph", nil},
+	{"Loss ablations (α = 0.2)", "w/o L_explore", "loss_ablation_alpha_0.2", []string{"explore.alpha=0"}},
+	{"Loss ablations (α = 0.2)", "w/o L_exploit", "loss_ablation_alpha_0.2", []string{"explore.exploit=false"}},
+	{"Loss ablations (α = 0.2)", "MAPPO-CERMIC", "loss_ablation_alpha_0.2", nil},
+	{"Coverage level α", "1.0", "coverage_level_alpha", []string{"explore.alpha=1"}},
+	{"Coverage level α", "0.5", "coverage_level_alpha", []string{"explore.alpha=0.5"}},
+	{"Coverage level α", "0.2", "coverage_level_alpha", nil},
+	{"Memory type (α = 0.2)", "GRU", "memory_type_alpha_0.2", []string{"explore.memory=gru"}},
+	{"Memory type (α = 0.2)", "Graph", "memory_type_alpha_0.2", nil},
 }
 
 func ablation() *Benchmark {
@@ -229,7 +231,7 @@ func ablation() *Benchmark {
 	for _, r := range ablationRows {
 		row := Row{Group: r.group, Head: r.head}
 		for _, task := range columns {
-			published := data.Ablation.Groups[r.inFile][r.key][task.Name]
+			published := data.Ablation.Groups[r.inFile][r.head][task.Name]
 			row.Cells = append(row.Cells, Cell{
 				Value: published.Mean, Spread: published.PM, HasSpread: true, Decimals: task.Decimals,
 				Trial: Trial{Task: task.ID, Method: method.ID, Set: r.set},

@@ -28,7 +28,6 @@ type Task struct {
 	ID           string // our registered name: "vmas/give_way"
 	Suite        Suite  //
 	Star         bool   // adapted to a sparse reward for training; the others are called "originally sparse"
-	Metric       string // as the paper names it
 	Decimals     int    // digits after the point that the paper prints in this column, in every table
 	About        string // one line: what the agents have to do
 }
@@ -41,11 +40,11 @@ func (t Task) Published() bool { return t.Suite != "" }
 // paper:table:sota  the columns
 var Tasks = tasks()
 
-// NoiseTasks are the two tasks of the noise figure; they are no column of any table.
-var NoiseTasks = []Task{
-	{"Simple Adversary", "", "vmas/simple_adversary", VMAS, true, "mean episodic reward", 2,
+// noiseTasks are the two tasks of the noise figure; they are no column of any table.
+var noiseTasks = []Task{
+	{"Simple Adversary", "", "vmas/simple_adversary", VMAS, true, 2,
 		"2 agents reach a goal that an adversary must not find out"},
-	{"Ball Trajectory", "", "vmas/ball_trajectory", VMAS, true, "mean episodic reward", 2,
+	{"Ball Trajectory", "", "vmas/ball_trajectory", VMAS, true, 2,
 		"2 agents joined to a ball keep it rolling at a given speed"},
 }
 
@@ -79,14 +78,14 @@ func tasks() []Task {
 	for i, t := range data.Tasks {
 		out[i] = Task{
 			Name: t.Task, Abbreviation: t.Abbreviation, ID: additions[i].id, Suite: suites[t.Suite],
-			Star: t.SparseAdapted, Metric: t.Metric, Decimals: additions[i].decimals, About: additions[i].about,
+			Star: t.SparseAdapted, Decimals: additions[i].decimals, About: additions[i].about,
 		}
 	}
 	return out
 }
 
-// AllTasks are the tasks of Table 1 followed by those of the noise figure.
-func AllTasks() []Task { return append(append([]Task(nil), Tasks...), NoiseTasks...) }
+// AllTasks are the tasks of Table 1 followed by the two of the noise figure.
+func AllTasks() []Task { return append(append([]Task(nil), Tasks...), noiseTasks...) }
 
 // FindTask accepts our name, its last part, the paper's name or its abbreviation, in any case and with or without the
 // star. The error names near ones.
