@@ -28,7 +28,7 @@ import (
 // of the KL between posterior and prior on the left side. No q(x) is put in its place (D31). The code moves while Θ learns,
 // so Λ is made anew for each rollout batch, of a reservoir of earlier agent steps with the codes that they have now.
 //
-// paper:thm1  r^ucb = ζ·(ηᵀΛ⁻¹η)^½, within a factor √2 of √(½·log(1+x)) where x ≤ 2.51
+// Theorem 1: r^ucb = ζ·(ηᵀΛ⁻¹η)^½, within a factor √2 of √(½·log(1+x)) where x ≤ 2.51
 type Elliptical struct {
 	Features  string  `json:"features" oneof:"code,embed" help:"features η of an agent step: the mean code x̄_t, or the embedding s_t"`
 	Lambda    float64 `json:"lambda" range:"(0..)" help:"ridge term λ of Λ; smaller values resolve smaller differences of features"`
