@@ -49,7 +49,7 @@ func runDelete(_ context.Context, out io.Writer, args []string) error {
 		}
 	}
 	if !yes {
-		if err := confirm(out, os.Stdin, len(whole)); err != nil {
+		if err := confirm(out, os.Stdin, fmt.Sprintf("Delete %s with all results and weights?", viz.Count(len(whole), "run")), "nothing was deleted"); err != nil {
 			return err
 		}
 	}
@@ -90,16 +90,16 @@ func deletable(st *results.Store, id string) (whole, about string, err error) {
 	return "", "", err
 }
 
-// confirm asks on the terminal. Where nobody answers, -yes must say it.
-func confirm(out io.Writer, in io.Reader, n int) error {
-	fmt.Fprintf(out, "Delete %s with all results and weights? [y/N] ", viz.Count(n, "run"))
+// confirm asks on the terminal. Where nobody answers, -yes must say it; no says what a refusal means.
+func confirm(out io.Writer, in io.Reader, question, no string) error {
+	fmt.Fprintf(out, "%s [y/N] ", question)
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	switch a := strings.ToLower(strings.TrimSpace(answer)); {
 	case a == "y" || a == "yes":
 		return nil
 	case err != nil && a == "":
 		fmt.Fprintln(out)
-		return usagef("nothing was deleted: nobody answered, and -yes was not given")
+		return usagef("%s: nobody answered, and -yes was not given", no)
 	}
-	return errors.New("nothing was deleted")
+	return errors.New(no)
 }

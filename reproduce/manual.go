@@ -94,7 +94,7 @@ var manuals = map[string]manual{
 	"table": {
 		reads: true,
 		args:  "[TABLE]", says: "sota, agents, ablation or density; without one sota",
-		examples: []string{"table sota -budget short", "table ablation -budget short -format latex"},
+		examples: []string{"table ablation -budget short -format latex", `table sota -cell "MAPPO-CERMIC,Balanc*" -budget short -train`},
 	},
 	"results": {reads: true, examples: []string{"results", "results -write"}, ways: []way{{with: "write", why: "it is of the committed records alone"}, {reads: "store"}}},
 	"claims": {

@@ -33,7 +33,7 @@ var kept = map[string]string{
 	"pretrain":  "Stopped: pre-training that was done is kept, and the same command begins the one that was not.",
 	"evaluate":  startsAnew,
 	"watch":     startsAnew,
-	"table":     nothingChanged,
+	"table":     goesOn,
 	"results":   nothingChanged,
 	"claims":    nothingChanged,
 	"curves":    startsAnew,

@@ -67,7 +67,7 @@ func TestATrainedRunIsFilmedAndDeleted(t *testing.T) {
 
 func TestDeletingAsks(t *testing.T) {
 	for answer, want := range map[string]string{"y\n": "", "Yes\n": "", "n\n": "nothing was deleted", "\n": "nothing was deleted", "": "-yes was not given"} {
-		err := confirm(&bytes.Buffer{}, strings.NewReader(answer), 2)
+		err := confirm(&bytes.Buffer{}, strings.NewReader(answer), "Delete 2 runs?", "nothing was deleted")
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", answer, err)
 		}

@@ -33,12 +33,14 @@ var formats = map[string]func(viz.ScoreTable) string{
 var formatNames = []string{"text", "markdown", "csv", "latex", "html"}
 
 // runTable prints a table of the paper with the published numbers beside ours.
-func runTable(_ context.Context, out io.Writer, args []string) error {
+func runTable(ctx context.Context, out io.Writer, args []string) error {
 	var budget, format, store string
+	var reproduce reproduction
 	names, err := parse("table", out, args, 1, func(f *flag.FlagSet) {
 		f.StringVar(&budget, "budget", plan.DefaultBudget, "of the runs: "+budgetNames())
 		f.StringVar(&format, "format", "text", strings.Join(formatNames, ", "))
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
+		reproduce.declare(f)
 	})
 	if err != nil {
 		return err
@@ -59,6 +61,9 @@ func runTable(_ context.Context, out io.Writer, args []string) error {
 	}
 	st, err := openStore(store)
 	if err != nil {
+		return err
+	}
+	if done, err := reproduce.run(ctx, out, table, budget, st); done || err != nil {
 		return err
 	}
 	grid, err := table.Results(plan.At(st, budget))

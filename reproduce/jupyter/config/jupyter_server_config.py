@@ -5,3 +5,4 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 c.ServerApp.contents_manager_class = "cermic_contents.Notebooks"  # noqa: F821
+c.ServerApp.kernel_manager_class = "cermic_contents.Kernels"  # noqa: F821
