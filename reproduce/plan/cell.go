@@ -57,8 +57,9 @@ func NewCell(t *paper.Benchmark, row, column, budget string, seeds int, settings
 		return nil, err
 	}
 	now, err := c.Experiments[0].ID()
-	c.printed = now == before
-	if err == nil && !c.printed {
+	if c.printed = now == before; c.printed {
+		c.part = part // without a word of settings that change nothing
+	} else if err == nil {
 		_, changed, _ := strings.Cut(c.Experiments[0].Label(), " ")
 		c.settings = strings.Fields(changed)
 	}

@@ -119,7 +119,7 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
   function form(app, panel, cell) {
     const source = cell.model.sharedModel.source, found = source.includes("// @param") ? params(source) : [], key = JSON.stringify(found);
     let node = cell.node.querySelector(":scope > .cermic-form");
-    if (found.length === 0 || (node && (node.dataset.key === key || node.contains(document.activeElement) && node.dataset.own === key))) {
+    if (found.length === 0 || node?.dataset.key === key) {
       return;
     }
     node?.remove();
@@ -143,7 +143,12 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
       }
       field.value = p.value;
       field.addEventListener("change", () => {
-        const next = assigned(cell.model.sharedModel.source, p.name, field.value);
+        if (field.value === "" || !field.checkValidity()) { // a number that is none
+          field.value = p.value;
+          return;
+        }
+        p.value = field.value;
+        const next = assigned(cell.model.sharedModel.source, p.name, field.value.replace(/["\\]/g, ""));
         node.dataset.key = JSON.stringify(params(next));
         cell.model.sharedModel.setSource(next);
         run(app, panel, cell, !/^%%/m.test(next));
