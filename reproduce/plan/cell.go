@@ -162,11 +162,14 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	seconds, assumed := 0.0, ""
+	seconds, unknown, assumed := 0.0, 0, ""
 	for _, e := range es {
 		fps := known.On(e).FPS
 		if fps == 0 {
-			fps = known.slowest(e.Budget.Name, kind(e.Task.Kind()))
+			if fps = known.slowest(e.Budget.Name, kind(e.Task.Kind())); fps == 0 {
+				unknown++
+				continue
+			}
 			assumed = " at the rate of the slowest method measured"
 		}
 		r, err := begun(e, st)
@@ -179,8 +182,11 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 		}
 		seconds += float64(left) / fps
 	}
-	if math.IsInf(seconds, 1) {
-		return "for a time that is not known yet", nil
+	switch unknown {
+	case 0:
+		return "about " + viz.Clock(seconds) + assumed, nil
+	case len(es):
+		return "a time that is not known yet", nil
 	}
-	return "about " + viz.Clock(seconds) + assumed, nil
+	return fmt.Sprintf("about %s%s, without %s of unknown rate", viz.Clock(seconds), assumed, viz.Count(unknown, "run")), nil
 }

@@ -128,7 +128,7 @@ func TestTheTimeOfTrainingIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if says, err := Takes(c.Experiments, libtest.Committed(t)); err != nil || says != "for a time that is not known yet" {
+	if says, err := Takes(c.Experiments, libtest.Committed(t)); err != nil || says != "a time that is not known yet" {
 		t.Errorf("without any run it says %q, %v", says, err)
 	}
 	done := scored(t, c, 0, 1) // 600,000 frames

@@ -11,7 +11,8 @@ body[data-jp-theme-light="false"] :is(.jp-RenderedImage img, .jp-RenderedSVG img
 .cermic-notice { padding: 4px 12px; color: var(--jp-ui-font-color1); background: var(--jp-warn-color3); font-size: var(--jp-ui-font-size1) }
 body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-color3) }
 .cermic-controls, .cermic-form { display: flex; flex-wrap: wrap; gap: .3em 1.5em; align-items: center }
-.cermic-form { padding: 6px 12px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1) }
+.jp-Cell:has(> .cermic-form) { display: flex; flex-direction: column }
+.cermic-form { order: -1000; padding: 6px 12px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1) }
 .cermic-form input[type=number] { width: 5em }
 .cermic-form select { max-width: 16em }
 .cermic-controls:not(.cermic-live) label { opacity: .4 }
@@ -153,7 +154,7 @@ body[data-jp-theme-light="false"] .cermic-notice { background: var(--jp-layout-c
         cell.model.sharedModel.setSource(next);
         run(app, panel, cell, !/^%%/m.test(next));
       });
-      label.append(p.name + " ", field, shown);
+      label.append((p.name === "alpha" ? "α" : p.name) + " ", field, shown);
       node.append(label);
     }
     cell.node.prepend(node);
