@@ -29,11 +29,13 @@ var formatNames = []string{"text", "markdown", "latex", "html"}
 
 func tableCommand() *cobra.Command {
 	var budget, format, store string
+	var number reproduction
 	cmd := &cobra.Command{
-		Use:     "table [sota|agents|ablation|density]",
-		Short:   "Print a table of the paper with our results beside it",
-		Example: "  table sota -budget short\n  table ablation -budget short -format latex",
-		Args:    arguments(0, 1, ""),
+		Use:   "table [sota|agents|ablation|density]",
+		Short: "Print a table of the paper with our results beside it",
+		Example: "  table ablation -budget short -format latex\n" +
+			"  table sota -cell \"MAPPO-CERMIC,Balanc*\" -budget short -train",
+		Args: arguments(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			table, err := paper.FindBenchmark(append(args, paper.Sota.Name)[0])
 			if err != nil {
@@ -46,8 +48,15 @@ func tableCommand() *cobra.Command {
 			if !ok {
 				return usagef("unknown format %q%s", format, conf.Near(format, formatNames))
 			}
-			st, err := readStore(store)
+			open := readStore
+			if number.trains() {
+				open = openStore
+			}
+			st, err := open(store)
 			if err != nil {
+				return err
+			}
+			if done, err := number.run(cmd, table, budget, st); done || err != nil {
 				return err
 			}
 			grid, err := table.Results(plan.At(st, budget))
@@ -62,6 +71,7 @@ func tableCommand() *cobra.Command {
 	f.StringVar(&budget, "budget", plan.TableBudget, "`budget` of the runs: "+budgetNames())
 	f.StringVar(&format, "format", "text", strings.Join(formatNames, ", "))
 	storeFlag(f, &store)
+	number.declare(f)
 	return cmd
 }
 

@@ -19,33 +19,27 @@ import (
 	"cermic/viz"
 )
 
-// The folder that NB_KERNEL names holds notes between the cells of a kernel and its relay, reproduce/jupyter/kernels/relay.py:
-//
-//	cell         which cell runs
-//	uses         it uses this package
-//	failed       the last cell that uses this package, failed and was not run again
-//	interrupted  what the last training was that was stopped
-//	asked        another page asks for the cell that runs
-//	left         the page of the cell that runs is gone
+// Notes in the folder NB_KERNEL, which the cells of a kernel share with its relay, reproduce/jupyter/kernels/relay.py.
 const (
-	cellNote        = "cell"
-	usesNote        = "uses"
-	failedNote      = "failed"
-	interruptedNote = "interrupted"
-	askedNote       = "asked"
-	leftNote        = "left"
+	cellNote        = "cell"        // the cell that runs
+	usesNote        = "uses"        // the cell uses this package
+	failedNote      = "failed"      // the last cell that uses this package and failed; gone once it works
+	interruptedNote = "interrupted" // the last training that was stopped
+	controlsNote    = "controls"    // positions of sliders and menus on the page
+	askedNote       = "asked"       // another page asks for the cell that runs
+	goneNote        = "gone"        // no page is connected to the kernel, or the cell has ended for the other page
 )
 
 // cell is a cell of a kernel, as its relay names it.
 type cell struct {
 	Number int    `json:"number"` // as in [5]
 	Name   string `json:"name"`   // stays the same when the cell is run again
+	Train  string `json:"train"`  // the button that ran the cell: "train", "again" or none
 }
 
 // stop is a training that was interrupted.
 type stop struct {
 	Cell   cell   `json:"cell"`
-	Store  string `json:"store"`
 	Run    string `json:"run"`
 	Label  string `json:"label"`
 	Frames int    `json:"frames"`
@@ -71,8 +65,14 @@ func readNote(name string, v any) bool {
 	return err == nil && json.Unmarshal(text, v) == nil
 }
 
+// thisCell is the cell that runs; without a relay it has no name.
+func thisCell() (c cell) {
+	readNote(cellNote, &c)
+	return c
+}
+
 func init() {
-	// Before another cell replaces it: the source of this program, whose tasks and methods are part of what is trained.
+	// The source of this program is part of a run's identity, with the tasks and methods in it. The next cell replaces the file.
 	if folder := os.Getenv("GONB_TMP_DIR"); folder != "" {
 		if source, err := os.ReadFile(filepath.Join(folder, "main.go")); err == nil {
 			conf.Program(source)
@@ -80,61 +80,53 @@ func init() {
 	}
 }
 
-// ready is called where a cell begins to use this package: it ends a cell that would build on one that failed, and says so where
-// it builds on a training that was interrupted.
+// ready runs once, where a cell begins to use this package. It ends a cell that would build on one that failed, and says where a cell builds
+// on a training that was interrupted.
 var ready = sync.OnceFunc(func() {
-	var now, failed cell
 	path := notePath(usesNote)
 	if path == "" || os.WriteFile(path, nil, 0o666) != nil {
 		return // without the relay, or with one that is just ending
 	}
-	readNote(cellNote, &now)
+	now := thisCell()
+	var failed cell
 	if readNote(failedNote, &failed) && failed.Name != now.Name {
 		fmt.Fprintf(os.Stderr, "Cell [%d] failed: run it again first.\n", failed.Number)
 		os.Exit(1)
 	}
-	if line := halfDone(now); line != "" && gonbui.IsNotebook {
+	if line := unfinished(now); line != "" && gonbui.IsNotebook {
 		gonbui.SendData(&protocol.DisplayData{Data: content{protocol.MIMETextMarkdown: "*" + line + "*", protocol.MIMETextPlain: line}})
 		gonbui.Sync()
 	}
 })
 
-// halfDone is a sentence about the training that was interrupted last, empty if it went on to its end since or this cell goes on with it.
-func halfDone(now cell) string {
+// unfinished is a sentence about the training that was interrupted last; empty if it is complete by now or this cell goes on with it.
+func unfinished(now cell) string {
 	var s stop
 	if !readNote(interruptedNote, &s) || s.Cell.Name == now.Name {
 		return ""
 	}
-	if st, err := results.Open(s.Store); err == nil {
-		if r, err := st.Head(s.Run); err == nil && r.Complete || errors.Is(err, fs.ErrNotExist) && s.Run != "" {
+	if st, err := results.Open(storeFolder()); err == nil && s.Run != "" {
+		if r, err := st.Head(s.Run); err == nil && r.Complete || errors.Is(err, fs.ErrNotExist) {
 			return ""
 		}
 	}
-	if s.GoesOn {
-		return fmt.Sprintf("The training in cell [%d] went on without its page (run %s, %s): run that cell again to see it.", s.Cell.Number, s.Run, s.Label)
+	switch {
+	case s.GoesOn:
+		return fmt.Sprintf("The training in cell [%d] goes on without its page (run %s, %s): run that cell again to see it.", s.Cell.Number, s.Run, s.Label)
+	case s.Run == "":
+		return fmt.Sprintf("The training in cell [%d] was interrupted; this cell uses what it has saved.", s.Cell.Number)
 	}
-	if s.Run == "" {
-		return fmt.Sprintf("The training in cell [%d] was interrupted; what follows has what was saved of it.", s.Cell.Number)
-	}
-	return fmt.Sprintf("The training in cell [%d] was interrupted at %s frames (run %s, %s); what follows has no more of it.",
+	return fmt.Sprintf("The training in cell [%d] was interrupted at %s frames (run %s, %s); this cell uses no more of it.",
 		s.Cell.Number, viz.Short(float64(s.Frames)), s.Run, s.Label)
 }
 
-// interrupted notes that the training of r was stopped, for the cells behind; nil is a training that is not known.
-func interrupted(r *results.Record) {
-	var s stop
-	path := notePath(interruptedNote)
-	if path == "" || !readNote(cellNote, &s.Cell) {
-		return
-	}
+// interrupted notes for later cells that the training of r was stopped, or goes on in a process of its own; r is nil if it is not known.
+func interrupted(r *results.Record, goesOn bool) {
+	s := stop{Cell: thisCell(), GoesOn: goesOn}
 	if r != nil {
 		s.Run, s.Label, s.Frames = r.ID, r.Method+" on "+r.Task, r.Frames
-		s.Store = storeFolder()
-		if absolute, err := filepath.Abs(s.Store); err == nil {
-			s.Store = absolute
-		}
 	}
-	if text, err := json.Marshal(s); err == nil {
-		_ = os.WriteFile(path, text, 0o666) // a note that cannot be left does no harm
+	if text, err := json.Marshal(s); err == nil && s.Cell.Name != "" {
+		_ = os.WriteFile(notePath(interruptedNote), text, 0o666) // without the note a later cell only says less
 	}
 }

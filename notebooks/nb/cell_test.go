@@ -29,11 +29,11 @@ func TestAnInterruptedTrainingIsNamedInOtherCellsOnly(t *testing.T) {
 	if err := r.AppendScalars(6000, map[string]float64{"x": 1}); err != nil {
 		t.Fatal(err)
 	}
-	interrupted(r.Record())
-	if line := halfDone(cell{6, "look"}); !strings.Contains(line, "cell [5] was interrupted at 6000 frames (run 0123abcd") {
+	interrupted(r.Record(), false)
+	if line := unfinished(cell{Number: 6, Name: "look"}); !strings.Contains(line, "cell [5] was interrupted at 6000 frames (run 0123abcd") {
 		t.Errorf("another cell says %q", line)
 	}
-	if line := halfDone(cell{7, "train"}); line != "" {
+	if line := unfinished(cell{Number: 7, Name: "train"}); line != "" {
 		t.Errorf("the cell that goes on with it says %q", line)
 	}
 	if err := r.Finish(results.Host{}); err != nil {
@@ -42,7 +42,7 @@ func TestAnInterruptedTrainingIsNamedInOtherCellsOnly(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if line := halfDone(cell{8, "look"}); line != "" {
+	if line := unfinished(cell{Number: 8, Name: "look"}); line != "" {
 		t.Errorf("once it is complete another cell says %q", line)
 	}
 }

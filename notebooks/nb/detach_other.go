@@ -4,7 +4,13 @@
 
 package nb
 
-import "os/exec"
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
 
-// detach does nothing: kernels run on Unix alone.
-func detach(*exec.Cmd) {}
+// detach is refused: kernels run on Unix alone.
+func detach(*exec.Cmd, *os.File) error { return errors.ErrUnsupported }
+
+func locked(string) bool { return false }

@@ -3,64 +3,56 @@
 package nb
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
 )
 
-// A cell whose page is gone leaves its training to a process that outlives it: a copy of the cell's own program, which goes on where the
-// cell has saved. Its folder in the store says what it trains; the file with its process id is written anew every second
-// and is gone when it ends.
+// A cell whose page is gone leaves its training to a detached process: a copy of the cell's own program, which goes on from the last checkpoint.
+// The cell, run again, stops the process and goes on itself.
 const (
-	leftFolder   = ".left"
-	leftFile     = "training.json"
-	aliveFile    = "alive"
-	logFile      = "log"
-	leftVariable = "NB_LEFT" // names the folder to the process
+	leftFolder   = ".left"         // in the store, with a folder for each cell
+	leftFile     = "training.json" // what is trained
+	processFile  = "process"       // its ID; locked as long as the process lives
+	leftVariable = "NB_LEFT"       // names the folder to the process
 )
 
-// left is a training that a cell has left to a process.
+// left is a training that a cell has left to a detached process.
 type left struct {
 	folder     string
-	Notebook   string            `json:"notebook"` // its name
-	Cell       string            `json:"cell"`
-	Settings   map[string]string `json:"settings"`   // positions of controls
-	Experiment json.RawMessage   `json:"experiment"` // being trained
-	Method     string            `json:"method"`     // label
-	Run        string            `json:"run"`        // ID
+	Notebook   string            `json:"notebook"` // file name
+	Settings   map[string]string `json:"settings"` // positions of controls
+	Experiment json.RawMessage   `json:"experiment"`
+	Method     string            `json:"method"` // label
+	Run        string            `json:"run"`    // ID
 }
 
-// leftHere is the folder of what this cell has left, whether it has or not. After a restart of the kernel and from another page it is the same.
+// leftHere is the training that this cell has left, if it has. It is the same after a restart of the kernel and on another page.
 func leftHere(st *results.Store) *left {
-	var now cell
-	readNote(cellNote, &now)
-	notebook := os.Getenv("JPY_SESSION_NAME") // Jupyter tells its kernels so
-	sum := sha256.Sum256([]byte(notebook + "\n" + now.Name))
-	return &left{folder: filepath.Join(st.Dir(), leftFolder, hex.EncodeToString(sum[:6])), Notebook: filepath.Base(notebook), Cell: now.Name}
+	notebook := os.Getenv("JPY_SESSION_NAME") // which Jupyter sets
+	sum := sha256.Sum256([]byte(notebook + "\n" + thisCell().Name))
+	return &left{folder: filepath.Join(st.Dir(), leftFolder, hex.EncodeToString(sum[:6])), Notebook: filepath.Base(notebook)}
 }
 
-// isLeft is what this process is to go on with; nil if it is a cell.
-func isLeft() *left {
-	folder := os.Getenv(leftVariable)
-	if folder == "" {
-		return nil
-	}
-	l := &left{folder: folder}
-	if l.read() != nil {
+// detached is the training of this process if it was left one, else nil.
+func detached() *left {
+	l := &left{folder: os.Getenv(leftVariable)}
+	if l.folder == "" || l.read() != nil {
 		return nil
 	}
 	return l
@@ -83,42 +75,6 @@ func (l *left) experiment() (e experiment.Config, err error) {
 	return e, err
 }
 
-// lost is the age of a sign of life at which its process is taken for gone, though there is one with its number: it may be another's by now. A busy
-// machine delays signs by seconds.
-const lost = 30 * time.Second
-
-// process is the process that trains; nil if it has ended.
-func (l *left) process() *os.Process {
-	info, err := os.Stat(l.path(aliveFile))
-	if err != nil || time.Since(info.ModTime()) > lost {
-		return nil
-	}
-	var pid int
-	text, err := os.ReadFile(l.path(aliveFile))
-	if err != nil {
-		return nil
-	}
-	if _, err := fmt.Sscan(string(text), &pid); err != nil {
-		return nil
-	}
-	p, err := os.FindProcess(pid)
-	if err != nil || p.Signal(syscall.Signal(0)) != nil {
-		return nil
-	}
-	return p
-}
-
-// stop asks the process to save and end, and waits for it as long as that should take.
-func (l *left) stop() {
-	p := l.process()
-	if p == nil || p.Signal(os.Interrupt) != nil {
-		return
-	}
-	for end := time.Now().Add(5 * time.Second); l.process() != nil && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
 // note writes down what is trained.
 func (l *left) note(e experiment.Config) (err error) {
 	if l.Experiment, err = conf.Marshal(e); err != nil {
@@ -138,105 +94,98 @@ func (l *left) note(e experiment.Config) (err error) {
 	return results.WriteFile(l.path(leftFile), text)
 }
 
-// trains reports whether the process says that it trains the run with this ID.
-func (l *left) trains(id string) bool {
-	now := left{folder: l.folder}
-	return now.read() == nil && now.Run == id
+// forget removes the note of a training that is done or taken over.
+func (l *left) forget() { _ = os.Remove(l.path(leftFile)) }
+
+// stop asks the process, if it lives, to save and end, and waits for that for five seconds.
+func (l *left) stop() {
+	var pid int
+	text, err := os.ReadFile(l.path(processFile))
+	if _, bad := fmt.Sscan(string(text), &pid); err != nil || bad != nil || !locked(l.path(processFile)) {
+		return
+	}
+	if p, err := os.FindProcess(pid); err != nil || p.Signal(os.Interrupt) != nil {
+		return
+	}
+	for end := time.Now().Add(5 * time.Second); locked(l.path(processFile)) && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
-// start begins the process with a copy of this program.
-func (l *left) start(e experiment.Config, settings map[string]string) (err error) {
-	l.Settings = settings
-	if err := l.note(e); err != nil {
-		return err
-	}
+// start begins the process with a copy of this program, as the next cell's program will have its name.
+func (l *left) start() (err error) {
 	program, err := os.Executable()
-	if err != nil {
+	if err == nil {
+		err = copyFile(program, l.path("program"), 0o777)
+	}
+	if err := errors.Join(err, os.Chtimes(l.path("program"), time.Time{}, experiment.Built())); err != nil {
 		return err
 	}
-	err = copyFile(program, l.path("cell"), 0o777) // the next cell's program will have its name
-	if err := errors.Join(err, os.Chtimes(l.path("cell"), time.Time{}, experiment.Built())); err != nil {
-		return err
+	for from, to := range map[string]string{filepath.Join(os.Getenv("GONB_TMP_DIR"), "main.go"): "main.go", notePath(cellNote): cellNote} {
+		if err := copyFile(from, l.path(to), 0o666); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	if err := copyFile(filepath.Join(os.Getenv("GONB_TMP_DIR"), "main.go"), l.path("main.go"), 0o666); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	log, err := os.Create(l.path(logFile))
+	log, err := os.Create(l.path("log"))
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(l.path("cell"), os.Args[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, leftEnvironment(l.folder)
-	detach(cmd)
+	lock, err := os.Create(l.path(processFile))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	cmd := exec.Command(l.path("program"), os.Args[1:]...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = append(os.Environ(), protocol.GONB_PIPE_ENV+"=", protocol.GONB_TMP_DIR_ENV+"="+l.folder, // it is no cell, but has the source of one
+		"NB_KERNEL="+l.folder, leftVariable+"="+l.folder, "NB_HEADLESS=1")
+	if err := detach(cmd, lock); err != nil {
+		return err
+	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if err := l.live(cmd.Process.Pid); err != nil {
-		return err
-	}
-	return cmd.Process.Release()
+	_, err = fmt.Fprintln(lock, cmd.Process.Pid)
+	return errors.Join(err, cmd.Process.Release())
 }
 
-// leftEnvironment is that of the process: not of a kernel, and of the code that its cell had.
-func leftEnvironment(folder string) (env []string) {
-	store, err := filepath.Abs(storeFolder())
+// leave ends a cell that its page has left, and a detached process that was stopped. A page that is gone leaves the training to a process; one
+// that shows the cell elsewhere goes on with it there.
+func (l *left) leave(ctx context.Context, e experiment.Config, settings map[string]string, r *results.Record) {
+	why := context.Cause(ctx)
+	if detached() != nil && why != nil {
+		os.Exit(0) // it is saved
+	}
+	if !errors.Is(why, errGone) && !errors.Is(why, errAsked) {
+		return
+	}
+	l.Settings = settings
+	err := l.note(e)
+	if err == nil && errors.Is(why, errGone) {
+		err = l.start()
+	}
 	if err != nil {
-		store = storeFolder()
+		fmt.Fprintln(os.Stderr, "The training is saved, but does not go on without its page:", err)
 	}
-	for _, v := range os.Environ() {
-		name, _, _ := strings.Cut(v, "=")
-		if !strings.HasPrefix(name, "GONB_") && name != "NB_KERNEL" && name != "NB_STORE" {
-			env = append(env, v)
-		}
+	if r == nil {
+		r = &results.Record{ID: l.Run, Task: e.Task.Kind(), Method: e.Label()}
 	}
-	return append(env, leftVariable+"="+folder, "GONB_TMP_DIR="+folder, "NB_STORE="+store, "NB_HEADLESS=1")
+	interrupted(r, true)
+	_ = os.WriteFile(notePath(goneNote), nil, 0o666) // the relay ends what this page had asked for behind this cell
+	fmt.Printf("This cell has ended, as %v; its training goes on. Run the cell again to see it.\n", why)
+	gonbui.Sync()
+	os.Exit(0)
 }
 
-// live writes the sign of life of a process, which is never seen half written.
-func (l *left) live(pid int) error {
-	draft := l.path(aliveFile + ".new")
-	if err := os.WriteFile(draft, []byte(fmt.Sprintln(pid)), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(draft, l.path(aliveFile))
-}
-
-// keepAlive shows that this process, which has been left a training, goes on; ended takes the sign away.
-func (l *left) keepAlive() (ended func()) {
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(beat):
-				_ = l.live(os.Getpid()) // without it a page believes that the training has stopped, and goes on with it once it has
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		_ = os.Remove(l.path(aliveFile))
-		_ = os.Remove(l.path("cell"))
-	}
-}
-
-// copyFile replaces to, also if it is a program that runs.
+// copyFile replaces a file by a copy of another, also if it is a program that runs.
 func copyFile(from, to string, mode fs.FileMode) error {
-	in, err := os.Open(from)
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = results.WriteFile(to, data)
+	}
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	draft := to + ".new"
-	out, err := os.OpenFile(draft, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(draft, to)
+	return os.Chmod(to, mode)
 }

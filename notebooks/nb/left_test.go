@@ -5,112 +5,87 @@
 package nb
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
 	"time"
 
-	"cermic/cermiclib/results"
 	"cermic/reproduce/plan"
 )
 
-func TestALeftTrainingLivesAsLongAsItsProcess(t *testing.T) {
-	l := &left{folder: t.TempDir()}
-	if l.process() != nil {
-		t.Error("a process without a sign of life")
-	}
-	if err := l.live(os.Getpid()); err != nil {
-		t.Fatal(err)
-	}
-	if p := l.process(); p == nil || p.Pid != os.Getpid() {
-		t.Errorf("this process is not found, but %v", p)
-	}
-	late := time.Now().Add(-10 * time.Second) // a busy machine
-	if err := os.Chtimes(l.path(aliveFile), late, late); err != nil {
-		t.Fatal(err)
-	}
-	if l.process() == nil {
-		t.Error("a process is taken for gone because its sign of life is late")
-	}
-	old := time.Now().Add(-2 * lost) // the number may be another process's by now
-	if err := os.Chtimes(l.path(aliveFile), old, old); err != nil {
-		t.Fatal(err)
-	}
-	if l.process() != nil {
-		t.Error("an old sign of life counts")
-	}
-	dead := exec.Command(os.Args[0], "-test.run", "^$")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.live(dead.Process.Pid); err != nil {
-		t.Fatal(err)
-	}
-	if l.process() != nil {
-		t.Error("a process that has ended is taken for alive")
-	}
-}
-
-func TestASignOfLifeIsNeverSeenHalfWritten(t *testing.T) {
-	l := &left{folder: t.TempDir()}
-	if err := l.live(os.Getpid()); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error)
-	go func() {
-		var err error
-		for i := 0; i < 500 && err == nil; i++ {
-			err = l.live(os.Getpid())
-		}
-		ended <- err
-	}()
-	for looks := 0; ; looks++ {
-		select {
-		case err := <-ended:
-			if err != nil || looks == 0 {
-				t.Errorf("%d looks, %v", looks, err)
-			}
-			return
-		default:
-			if l.process() == nil {
-				t.Fatal("a process seemed gone while its sign of life was renewed")
-			}
-		}
-	}
-}
-
-// A cell that was edited after its page was closed asks for a run that its process does not train: to wait for that would be in vain.
-func TestACellThatAsksForAnotherRunStopsTheProcess(t *testing.T) {
-	st, err := results.Open(t.TempDir())
+// sleeper starts a process that holds the lock of l, as a detached training does.
+func sleeper(t *testing.T, l *left) (ended chan error) {
+	t.Helper()
+	lock, err := os.Create(l.path(processFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &left{folder: t.TempDir()}
-	before := Must(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))
-	after := Must(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 2}))
-	if err := l.note(before); err != nil {
-		t.Fatal(err)
-	}
 	process := exec.Command("sleep", "60")
-	if err := process.Start(); err != nil {
+	if err := errors.Join(detach(process, lock), process.Start()); err != nil {
 		t.Skip(err)
 	}
-	ended := make(chan error)
+	fmt.Fprintln(lock, process.Process.Pid)
+	lock.Close()
+	ended = make(chan error, 1)
 	go func() { ended <- process.Wait() }()
-	if err := l.live(process.Process.Pid); err != nil {
+	t.Cleanup(func() { _ = process.Process.Kill() })
+	return ended
+}
+
+func TestADetachedTrainingIsStoppedWhereItsCellRunsAgain(t *testing.T) {
+	t.Setenv("NB_STORE", t.TempDir())
+	st := Store()
+	l := leftHere(st)
+	e := Must(plan.New(plan.Request{Task: "balance", Method: "mappo", Budget: "smoke", Seed: 1}))
+	if err := l.note(e); err != nil {
 		t.Fatal(err)
 	}
-	s := &session{ctx: t.Context(), store: st, left: l}
-	if r, err := s.follow(t.Context(), after, nil); r != nil || err != nil {
-		t.Errorf("follow returns %v and %v, want neither: the cell trains what it asks for", r, err)
+	ended := sleeper(t, l)
+	if !locked(l.path(processFile)) {
+		t.Error("a process that lives is taken for gone")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the cell trains nothing: it only takes over
+	if _, err := Train(ctx, e, st); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 	select {
 	case <-ended:
-	case <-time.After(5 * time.Second):
-		t.Error("the process goes on with what nobody asks for any more")
-		_ = process.Process.Kill()
+	case <-time.After(30 * time.Second):
+		t.Error("the detached process goes on beside its cell")
 	}
-	if !l.trains(Must(before.ID())) || l.trains(Must(after.ID())) {
-		t.Error("the note does not say what the process trained")
+	if locked(l.path(processFile)) || l.read() == nil {
+		t.Error("a training that was taken over still looks detached")
+	}
+}
+
+func TestAProcessThatIsAskedAnotherWayIsNoneOfACells(t *testing.T) {
+	l := &left{folder: t.TempDir()}
+	l.stop() // there is none
+	if err := os.WriteFile(l.path(processFile), fmt.Appendln(nil, os.Getpid()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	l.stop() // the number is this test's, which holds no lock and must not be interrupted
+	if locked(l.path(processFile)) {
+		t.Error("a file without a lock is taken for a process")
+	}
+}
+
+func TestADetachedProcessKnowsItsTraining(t *testing.T) {
+	e := Must(plan.New(plan.Request{Task: "balance", Method: "mappo-cermic", Budget: "smoke", Seed: 2}))
+	l := &left{folder: t.TempDir(), Settings: map[string]string{"α": "0.4"}}
+	if detached() != nil {
+		t.Error("a test is taken for a detached process")
+	}
+	if err := l.note(e); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(leftVariable, l.folder)
+	found := detached()
+	if found == nil || found.Settings["α"] != "0.4" || Must(Must(found.experiment()).ID()) != Must(e.ID()) || found.Method != "mappo-cermic" {
+		t.Errorf("the process finds %+v", found)
 	}
 }

@@ -4,7 +4,6 @@ package nb
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"html"
 	"math"
@@ -15,7 +14,6 @@ import (
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/results"
-	"cermic/envs"
 	"cermic/reproduce/campaign"
 	"cermic/reproduce/plan"
 	"cermic/viz"
@@ -66,85 +64,50 @@ func (s *Screen) Show(value any) {
 	}
 }
 
-// Play shows an episode, one scene a step, at a pace, as long as ctx lasts; where nobody watches only its end.
-func (s *Screen) Play(ctx context.Context, scenes []envs.Scene, stepsPerSecond float64) {
-	if !gonbui.IsNotebook || Headless() {
-		s.Show(Must(viz.Still(scenes, len(scenes)-1)))
-		return
-	}
-	start := time.Now()
-	for t := 0; t < len(scenes)-1 && ctx.Err() == nil; time.Sleep(frame) {
-		t = min(int(time.Since(start).Seconds()*stepsPerSecond), len(scenes)-1)
-		s.Show(Must(viz.Still(scenes, t)))
-	}
-}
-
-// Live is a plot that is redrawn in place while a cell runs.
+// Live is a picture that is redrawn in place while a cell runs.
 type Live struct {
 	block
-	draw func(*results.Record) (any, error)
+	draw func(results.Event) (any, error) // a nil value leaves the picture as it is
 }
 
 // NewLive shows draw of an empty record at once, and of a growing one whenever Watch gets an event: at most five
 // times a second, and so rarely that drawing takes 2 % of the time, evaluations apart. draw returns anything that Show can show.
 func NewLive(draw func(*results.Record) (any, error)) *Live {
-	l := &Live{newBlock(), draw}
-	l.Redraw(&results.Record{})
+	l := &Live{newBlock(), func(e results.Event) (any, error) { return draw(e.Record) }}
+	l.redraw(results.Event{Record: &results.Record{}})
 	return l
 }
 
-// Redraw draws now. It does nothing outside a notebook.
-func (l *Live) Redraw(r *results.Record) {
-	if !gonbui.IsNotebook {
-		return
-	}
-	start := time.Now()
-	l.put(Must(render(Must(l.draw(r)))))
-	l.took(start, time.Since(start))
+// NewMap keeps a place for a map of a run's visits, of tasks that declare cells to visit.
+func NewMap() *Live {
+	return &Live{newBlock(), func(e results.Event) (any, error) {
+		switch {
+		case e.Visits != nil:
+			return viz.Visits(e.Visits)
+		case e.State == "compiling" || e.FromStore: // another run, which may have no cells
+			return "", nil
+		}
+		return nil, nil
+	}}
 }
 
 // Watch is a watcher of a run.
 func (l *Live) Watch(e results.Event) {
-	due := e.Eval != nil || e.Scalars != nil && l.due(time.Now())                                                // an evaluation is rare and what one waits for
-	begins := (e.State == "compiling" || e.State == "attached") && e.Record != nil && e.Record.Experiment != nil // with what there is of it
-	if e.Record != nil && (ended(e) || due || begins) {
-		l.Redraw(e.Record)
+	due := ended(e) || e.Eval != nil || e.State == "compiling" || e.Scalars != nil && l.due(time.Now()) // an evaluation is rare
+	if e.Record != nil && due {
+		l.redraw(e)
 	}
 }
 
-// Map is a picture of a run's visits that is redrawn in place while a cell runs.
-type Map struct{ block }
-
-// NewMap keeps a place for the picture, which appears with the first rollout batch of a run whose task declares cells to visit.
-func NewMap() *Map {
-	m := &Map{newBlock()}
-	m.Clear()
-	return m
-}
-
-// Clear takes the picture away: another run begins, which may have no cells.
-func (m *Map) Clear() {
-	m.next = time.Time{}
-	m.put(content{protocol.MIMETextHTML: "", protocol.MIMETextPlain: ""})
-}
-
-// Redraw draws now; nil draws nothing. It does nothing outside a notebook.
-func (m *Map) Redraw(v *results.Visits) {
-	if v == nil || !gonbui.IsNotebook {
+// redraw draws now. It does nothing outside a notebook.
+func (l *Live) redraw(e results.Event) {
+	if !gonbui.IsNotebook {
 		return
 	}
 	start := time.Now()
-	m.put(Must(render(Must(viz.Visits(v)))))
-	m.took(start, time.Since(start))
-}
-
-// Watch is a watcher of a run.
-func (m *Map) Watch(e results.Event) {
-	if e.State == "compiling" || e.FromStore && e.Visits == nil {
-		m.Clear()
-	}
-	if e.Visits != nil && (ended(e) || m.due(time.Now())) {
-		m.Redraw(e.Visits)
+	if value := Must(l.draw(e)); value != nil {
+		l.put(Must(render(value)))
+		l.took(start, time.Since(start))
 	}
 }
 
@@ -159,14 +122,11 @@ type Progress struct {
 	now   results.Event   // the last one with a record
 	score float64
 	note  string
-
-	began     time.Time     // of compiling; zero while it does not
-	compiling time.Duration // how long it took until the first iteration the last time
 }
 
 // NewProgress shows an empty bar, and for several experiments one of all of them.
 func NewProgress(experiments ...experiment.Config) *Progress {
-	p := &Progress{block: newBlock(), score: math.NaN(), compiling: 6 * time.Second}
+	p := &Progress{block: newBlock(), score: math.NaN()}
 	if len(experiments) > 1 {
 		takes, err := plan.Durations(experiments, Store())
 		Check(err)
@@ -199,15 +159,6 @@ func (p *Progress) Watch(e results.Event) {
 	if ended(e) {
 		p.note = ""
 	}
-	switch e.State {
-	case "compiling":
-		p.began = time.Now()
-	case "":
-		if !p.began.IsZero() && !e.FromStore {
-			p.compiling = time.Since(p.began)
-		}
-		p.began = time.Time{}
-	}
 	if p.due(time.Now()) || ended(e) || e.State != "" {
 		p.put(p.bar(p.line()))
 	}
@@ -226,9 +177,7 @@ func (p *Progress) line() string {
 	}
 	switch {
 	case e.State == "compiling":
-		s += fmt.Sprintf(" · compiling, about %s", viz.Clock(math.Ceil(p.compiling.Seconds())))
-	case e.State == "attached":
-		s += " · trained by a process of its own"
+		s += " · compiling"
 	case e.State == "stopped":
 		s += fmt.Sprintf(" · stopped at %s, saved", viz.Short(float64(e.Frames)))
 	case e.FromStore:

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"reflect"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -36,9 +35,17 @@ func Budget(name string) string {
 	return name
 }
 
-// Interruptible returns a context that the notebook's stop button cancels, and the end of the kernel. The kernel kills the
-// cell five seconds after the button; a run needs less to save itself. Should it be busy with something that cannot be
-// stopped, the cell ends just before, with a word: what was saved last is safe.
+// Why a cell ends before its time.
+var (
+	errGone  = errors.New("no page shows it any more")
+	errAsked = errors.New("another page shows it now")
+)
+
+// poll is how often a cell looks at the notes of its relay.
+const poll = 100 * time.Millisecond
+
+// Interruptible returns a context that ends with the notebook's stop button, with the kernel, and when no page or another page shows the cell. The kernel
+// kills the cell five seconds after the button; a run needs less to save itself. A cell that cannot be stopped ends just before.
 func Interruptible() context.Context {
 	ready()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -46,7 +53,20 @@ func Interruptible() context.Context {
 		context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 		return ctx
 	}
-	go onChange(os.Getppid, time.Second, stop)
+	ctx, cancel := context.WithCancelCause(ctx)
+	parent := os.Getppid()
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(poll) {
+			switch {
+			case os.Getppid() != parent: // the kernel was restarted
+				cancel(context.Canceled)
+			case exists(notePath(goneNote)):
+				cancel(errGone)
+			case exists(notePath(askedNote)):
+				cancel(errAsked)
+			}
+		}
+	}()
 	context.AfterFunc(ctx, func() {
 		stop()
 		time.Sleep(4 * time.Second)
@@ -56,13 +76,9 @@ func Interruptible() context.Context {
 	return ctx
 }
 
-// onChange calls do when get returns something new. A cell whose kernel was restarted gets another parent; it would go on
-// for hours otherwise, and keep others from its run.
-func onChange(get func() int, every time.Duration, do func()) {
-	for first := get(); get() == first; {
-		time.Sleep(every)
-	}
-	do()
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Store opens the runs of this repository: one's own under runs/, and below them the committed ones. NB_STORE names
@@ -84,7 +100,7 @@ func storeFolder() string {
 // Check ends the cell with one sentence if err is an error. A run that was stopped is none, but the cells behind say that it was.
 func Check(err error) {
 	if errors.Is(err, context.Canceled) {
-		interrupted(nil)
+		interrupted(nil, false)
 		return
 	}
 	if err == nil {
@@ -96,35 +112,23 @@ func Check(err error) {
 	os.Exit(1)
 }
 
-// Must is Check for a call that also returns a value. Stopped before there is any, the cell ends: what follows has nothing to go on with.
+// Must is Check for a call that also returns a value. A run that was stopped ends the cell: what follows has only a part to go on with.
 func Must[T any](v T, err error) T {
-	if !errors.Is(err, context.Canceled) {
-		Check(err)
-		return v
-	}
-	r, _ := any(v).(*results.Record)
-	interrupted(r)
-	if isNil(v) {
+	if errors.Is(err, context.Canceled) {
+		r, _ := any(v).(*results.Record)
+		interrupted(r, false)
 		gonbui.Sync()
 		os.Exit(0)
 	}
+	Check(err)
 	return v
-}
-
-// isNil tells whether v is a pointer, slice, map, function or interface that is nil.
-func isNil[T any](v T) bool {
-	switch x := reflect.ValueOf(&v).Elem(); x.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Func, reflect.Interface:
-		return x.IsNil()
-	}
-	return false
 }
 
 // Known is Must for what needs a run's weights. Where they are not here, it shows an empty figure whose title says so and returns false, so
 // that a notebook that trains nothing runs to its end.
 func Known[T any](v T, err error) (T, bool) {
 	if errors.Is(err, fs.ErrNotExist) {
-		Show(viz.Curves(viz.Figure{Title: "No such run has its weights here yet: set train to true."}))
+		Show(viz.Curves(viz.Figure{Title: "No such run has its weights here yet: train it above."}))
 		return v, false
 	}
 	return Must(v, err), true

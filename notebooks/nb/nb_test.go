@@ -182,31 +182,6 @@ func TestStopButtonCancelsTheContext(t *testing.T) {
 	}
 }
 
-func TestACellEndsWithItsKernel(t *testing.T) {
-	parents, done := []int{7, 7, 7, 1}, make(chan bool, 1)
-	onChange(func() int { p := parents[0]; parents = parents[1:]; return p }, 0, func() { done <- true })
-	if len(done) != 1 || len(parents) != 0 {
-		t.Errorf("%d parents were left unseen, want the last one to end the cell", len(parents))
-	}
-}
-
-func TestACellTrainsOnlyWhenAskedTo(t *testing.T) {
-	t.Setenv("NB_TRAIN", "")
-	if all, none := Chosen(true, []int{1, 2}), Chosen(false, []int{1, 2}); len(all) != 2 || len(none) != 0 {
-		t.Errorf("got %v and %v", all, none)
-	}
-	if n := Brief(8, 2); n != 8 {
-		t.Errorf("got %d", n)
-	}
-	t.Setenv("NB_TRAIN", "first")
-	if n := Brief(8, 2); n != 2 {
-		t.Errorf("got %d in a proof", n)
-	}
-	if first, none := Chosen(false, []int{1, 2}), Chosen(false, []int{}); len(first) != 1 || len(none) != 0 {
-		t.Errorf("got %v and %v", first, none)
-	}
-}
-
 func TestWhatHasNoWeightsIsNotKnown(t *testing.T) {
 	if _, ok := Known(0, fmt.Errorf("no weights here (%w)", fs.ErrNotExist)); ok {
 		t.Error("a run without weights is known")

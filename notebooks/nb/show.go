@@ -167,32 +167,27 @@ func Beside(captions []string, films ...*gif.GIF) {
 	send(&protocol.DisplayData{Data: out})
 }
 
-// summary is one line a record: what was run, how far it got, how it played last.
+// summary is a table of records: what was run, how far it got, and its last score.
 func summary(rs []*results.Record) content {
-	head := []string{"run", "task", "method", "seed", "budget", "frames", "last score", "machine", "time"}
 	if len(rs) == 0 {
 		const none = "No such runs are stored here yet."
 		return content{protocol.MIMETextMarkdown: none, protocol.MIMETextPlain: none}
 	}
-	var plain strings.Builder
-	table := viz.Table{Header: head}
+	table := viz.Table{Header: []string{"run", "task", "method", "seed", "budget", "frames", "last score", "machine", "time"}}
 	for _, r := range rs {
 		frames := viz.Short(float64(r.Frames))
 		if !r.Complete {
 			frames += " (partial)"
 		}
-		id := r.ID[:min(8, len(r.ID))]
-		score := viz.Missing
+		score, machine, took := viz.Missing, viz.Missing, viz.Missing
 		if len(r.Evals) > 0 {
 			score = fmt.Sprintf("%.4g", r.Score())
 		}
-		machine, took := viz.Missing, viz.Missing
 		if r.Host.Backend != "" { // known when the run is complete
 			machine, took = fmt.Sprintf("%s, %s, %d cores", r.Host.Backend, cmp.Or(r.Host.GPU, r.Host.CPU), r.Host.Cores), viz.Clock(r.Host.Seconds)
 		}
-		line := []string{id, r.Task, r.Method, fmt.Sprint(r.Seed), r.Budget, frames, score, machine, took}
-		plain.WriteString(strings.Join(line, "  ") + "\n")
-		table.Rows = append(table.Rows, line)
+		id := r.ID[:min(8, len(r.ID))]
+		table.Rows = append(table.Rows, []string{id, r.Task, r.Method, fmt.Sprint(r.Seed), r.Budget, frames, score, machine, took})
 	}
-	return content{protocol.MIMETextHTML: table.HTML(), protocol.MIMETextPlain: plain.String()}
+	return content{protocol.MIMETextHTML: table.HTML(), protocol.MIMETextPlain: table.Text()}
 }

@@ -44,8 +44,8 @@ func (t *Benchmark) Only(columns ...string) (*Benchmark, error) {
 	return &part, nil
 }
 
-// With is the table in which the rows of CERMIC are trained with changed settings, each "key=value" as for -set. The
-// published numbers stay beside them, so the caption says what was changed.
+// With is the table in which the rows of CERMIC are trained with changed settings, each "key=value" as for -set; what a row sets itself
+// stays. The published numbers stay beside them, so the caption says what was changed.
 func (t *Benchmark) With(changes ...string) *Benchmark {
 	if len(changes) == 0 {
 		return t
@@ -57,7 +57,7 @@ func (t *Benchmark) With(changes ...string) *Benchmark {
 		for j, c := range row.Cells {
 			if m, err := FindMethod(c.Trial.Method); err == nil && m.Group == Ours {
 				cell := &with.Rows[i].Cells[j]
-				cell.Trial.Set = slices.Concat(c.Trial.Set, changes)
+				cell.Trial.Set = slices.Concat(changes, c.Trial.Set)
 				cell.Minus, cell.Dense = c.Minus.with(changes), c.Dense.with(changes)
 			}
 		}
@@ -72,7 +72,7 @@ func (t *Trial) with(changes []string) *Trial {
 		return nil
 	}
 	changed := *t
-	changed.Set = slices.Concat(t.Set, changes)
+	changed.Set = slices.Concat(changes, t.Set)
 	return &changed
 }
 

@@ -138,8 +138,23 @@ func (c Cell) measure(runs *asked) viz.Cell {
 	return out
 }
 
-// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless set otherwise. The
-// paper does not say which of the two it prints.
+// Score is the mean over seeds with Student's 95 % interval, and the score of each seed. Of a difference the interval is Welch's and the scores
+// are those of what is reduced. Without runs there are no scores.
+func (c Cell) Score(src Source) (mean stats.Interval, seeds []float64, err error) {
+	runs := asked{src: src}
+	seeds = runs.scores(c.Trial)
+	if c.Minus == nil {
+		return stats.Student(seeds), seeds, runs.err
+	}
+	less := runs.scores(*c.Minus)
+	if len(less) == 0 {
+		seeds = nil
+	}
+	return stats.Welch(seeds, less), seeds, runs.err
+}
+
+// twoScores is the number of steps that the second score of Melting Pot counts: BenchMARL's, unless set otherwise. The paper does not say
+// which of the two it prints.
 const twoScores = 100
 
 // firstScores are the second scores of the last evaluations of a trial's runs, one for each run that noted it, and the

@@ -13,6 +13,7 @@ import subprocess
 
 import nbformat
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
 FOLDER = ".outputs"
 
@@ -88,3 +89,12 @@ class Notebooks(AsyncLargeFileManager):
         outputs = beside(self._get_os_path(path.strip("/")))
         await super().delete_file(path)
         outputs.unlink(missing_ok=True)
+
+
+class Kernels(AsyncMappingKernelManager):
+    """JupyterLab's own way to kernels. Where the last page disconnects, it leaves a file beside the kernel's connection file for the kernel's relay."""
+
+    def notify_disconnect(self, kernel_id):
+        super().notify_disconnect(kernel_id)
+        if self._kernel_connections.get(kernel_id) == 0:
+            pathlib.Path(self.get_kernel(kernel_id).connection_file + ".gone").touch()

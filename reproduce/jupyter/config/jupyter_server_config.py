@@ -8,3 +8,4 @@ c.ServerApp.contents_manager_class = "cermic_contents.Notebooks"  # noqa: F821
 # JupyterLab asks neither for news nor for updates over the network.
 c.LabApp.news_url = None  # noqa: F821
 c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"  # noqa: F821
+c.ServerApp.kernel_manager_class = "cermic_contents.Kernels"  # noqa: F821

@@ -5,15 +5,17 @@
 
 GoNB calls a cell successful whose program failed, and goes on with the cells behind one that did not compile. Here such a cell
 ends with status "error", its page shows a sentence that names the cure where one is known, and the cells that were asked for behind it are
-aborted. A page that opens while a cell runs learns at once what the kernel is, and widgets connect to the page that ran the cell last.
+aborted. A page that opens while a cell runs learns at once what the kernel is.
 Until a cell shows something of its own, its page has a line that counts the seconds of compiling and of running.
 
-The folder NB_KERNEL, in the environment of the cells, holds notes between this relay and the package nb: `cell`, the cell that runs;
-`uses`, which a cell makes that uses nb; `failed`, the last cell of that kind that failed and has not been run again; `asked`, that
-another page asks for the cell that runs; `left`, that the page of the cell that runs is gone.
+The folder NB_KERNEL, in the environment of the cells, holds notes between this relay and the package nb: `cell`, the cell that runs and the button that
+ran it; `uses`, which a cell makes that uses nb; `failed`, the last cell of that kind that failed and has not been run again; `controls`, the positions of
+sliders and menus; `asked`, that another page asks for the cell that runs; `gone`, that its page is gone, or that it has ended for the other page. Buttons and positions come from
+JupyterLab's extension in messages of the kind "cermic"; that no page is connected, the server says in a file beside the connection file.
 """
 
 import datetime
+import fcntl
 import hashlib
 import hmac
 import html
@@ -117,6 +119,7 @@ class Relay:
         self.given, self.command = info, command
         self.path = self.folder / pathlib.Path(connection_file).name  # GoNB finds the kernel's ID in this name
         self.path.touch(mode=0o600)
+        self.unwatched = pathlib.Path(connection_file + ".gone")
         self.front, self.back = {}, {}
         kinds = {"shell": zmq.ROUTER, "control": zmq.ROUTER, "stdin": zmq.ROUTER, "iopub": zmq.PUB, "hb": zmq.REP}
         for channel in CHANNELS:
@@ -125,7 +128,7 @@ class Relay:
             self.front[channel].bind(address(info, channel))
         self.start()  # behind the binding: a port of the front is free until then, and GoNB could be given it
         self.cell, self.queue, self.count = None, [], 0
-        self.page, self.comm, self.old_comm = None, None, None
+        self.button = {}  # that was pressed last: of which cell, and what it asks for
 
     def start(self):
         """Starts GoNB at ports of its own and connects to them."""
@@ -220,10 +223,12 @@ class Relay:
             if s is not self.front["iopub"]:
                 poller.register(s, zmq.POLLIN)
         while True:
-            ready = dict(poller.poll(500))
+            ready = dict(poller.poll(200))
             for s in ready:
                 self.hand_on(s, s.recv_multipart())
             self.count_seconds()
+            if self.cell and self.unwatched.exists():
+                (self.folder / "gone").touch()
             if self.alone():
                 return 0
             if not ready and self.kernel.poll() is not None:
@@ -257,8 +262,8 @@ class Relay:
             self.answer(message, dict(self.info, cermic_left=left()))
         elif message.kind == "history_request":  # GoNB is silent; a page that asks for nothing else first would never learn that there is a kernel
             self.answer(message, {"status": "ok", "history": []})
-        elif message.kind.startswith("comm_") and not self.connected(message):
-            return
+        elif message.kind == "cermic":
+            self.pressed(message.content)
         else:
             self.back["shell"].send_multipart(frames)
 
@@ -270,12 +275,12 @@ class Relay:
         if self.cell:
             self.publish("status", {"execution_state": "busy"}, self.cell.message.header)
 
-    def connected(self, message):
-        """Whether a message of widgets is of the page that ran a cell last. GoNB connects to one page only and would keep the first."""
-        comm = message.content.get("comm_id")
-        if message.kind == "comm_open":
-            self.comm, self.old_comm = comm, None
-        return comm is None or comm != self.old_comm
+    def pressed(self, content):
+        """Takes what a page says of its buttons and controls."""
+        if "controls" in content:
+            write(self.folder / "controls", content["controls"])
+        else:
+            self.button = content
 
     def want(self, cell):
         """Notes that another page asks for the cell that runs, so that it makes room."""
@@ -291,11 +296,10 @@ class Relay:
         if cell.counts:
             self.count += 1
             cell.number = self.count
-        if cell.session != self.page:
-            self.page, self.old_comm = cell.session, self.comm
-        for name in ("asked", "uses", "left"):
-            (self.folder / name).unlink(missing_ok=True)
-        write(self.folder / "cell", {"number": cell.number, "name": cell.name})
+        for note in (self.unwatched, *(self.folder / name for name in ("asked", "uses", "gone", "controls"))):
+            note.unlink(missing_ok=True)
+        button, self.button = (self.button, {}) if self.button.get("cell") == cell.name else ({}, self.button)
+        write(self.folder / "cell", {"number": cell.number, "name": cell.name, "train": button.get("train", "")})
         cell.began = time.monotonic()
         self.back["shell"].send_multipart(cell.frames)
 
@@ -385,7 +389,7 @@ class Relay:
         self.cell = None
         if error and cell.message.content.get("stop_on_error", True):
             self.abort(self.queue)
-        elif (self.folder / "left").exists():
+        elif (self.folder / "gone").exists():
             self.abort([c for c in self.queue if c.session == cell.session])
         self.next()
 
@@ -428,24 +432,32 @@ class Relay:
                 self.kernel.wait(2)
             except subprocess.TimeoutExpired:
                 self.kernel.kill()
+        self.unwatched.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def left():
-    """What processes train that cells of this notebook have left behind; see notebooks/nb/left.go."""
+    """What detached processes train that cells of this notebook have left behind; see notebooks/nb/left.go."""
     store = pathlib.Path(os.environ.get("NB_STORE") or os.path.join("..", "runs"))
     found = []
     for note in store.glob(".left/*/training.json"):
         try:
-            sign = note.with_name("alive")
-            os.kill(int(sign.read_text()), 0)  # an OSError if there is no such process
-            alive = time.time() - sign.stat().st_mtime < 30
             training = json.loads(note.read_text())
+            if lives(note.with_name("process")) and training["notebook"] == os.path.basename(os.environ.get("JPY_SESSION_NAME", "")):
+                found.append(f"{training['method']} (run {training['run']})")
         except (OSError, ValueError):
             continue
-        if alive and training["notebook"] == os.path.basename(os.environ.get("JPY_SESSION_NAME", "")):
-            found.append(f"{training['method']} (run {training['run']})")
     return found
+
+
+def lives(path):
+    """Whether a process holds the lock on its file."""
+    with open(path) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def place(cell):

@@ -4,6 +4,7 @@
     .venv/bin/python -m unittest discover -s reproduce/jupyter/kernels -p '*_test.py'
 """
 
+import fcntl
 import json
 import os
 import pathlib
@@ -285,7 +286,8 @@ class Relayed(unittest.TestCase):
         first, second = self.ask(f"wait {go}"), self.ask("say second")
         third = self.ask("say third", client=other)
         self.begun()
-        (self.notes / "left").touch()
+        pathlib.Path(self.file + ".gone").touch()
+        self.until((self.notes / "gone").exists)
         go.touch()
         self.assertEqual(self.reply(first)[0]["status"], "ok")
         self.assertEqual(self.reply(second)[0]["status"], "aborted")
@@ -334,10 +336,34 @@ class Relayed(unittest.TestCase):
         note.write_text(json.dumps({"method": "mappo", "run": "0123", "notebook": "mine.ipynb"}))
         told = lambda: self.client.kernel_info(reply=True, timeout=LONG)["content"]["cermic_left"]
         self.assertEqual(told(), [])
-        note.with_name("alive").write_text(f"{os.getpid()}\n")
-        self.assertEqual(told(), ["mappo (run 0123)"])
-        os.utime(note.with_name("alive"), (1, 1))  # long ago: the number may be another process's by now
+        with open(note.with_name("process"), "w") as process:
+            self.assertEqual(told(), [])
+            fcntl.flock(process, fcntl.LOCK_EX)
+            self.assertEqual(told(), ["mappo (run 0123)"])
         self.assertEqual(told(), [])
+
+    def test_a_button_is_of_the_next_run_of_its_cell_alone(self):
+        press = lambda **content: self.client.shell_channel.send(self.client.session.msg("cermic", content))
+        train = lambda: json.loads((self.notes / "cell").read_text())["train"]
+        press(cell="table", train="again")
+        self.run_cell("say another", name="plain")
+        self.assertEqual(train(), "")
+        self.run_cell("say one", name="table")
+        self.assertEqual(train(), "again")
+        self.run_cell("say two", name="table")
+        self.assertEqual(train(), "")
+
+    def test_positions_of_controls_reach_the_cell_that_runs(self):
+        go = self.folder / "go"
+        asked = self.ask(f"wait {go}")
+        self.begun()
+        self.client.shell_channel.send(self.client.session.msg("cermic", {"controls": {"id": "1", "positions": {"α": "0.5"}}}))
+        self.until((self.notes / "controls").exists)
+        self.assertEqual(json.loads((self.notes / "controls").read_text()), {"id": "1", "positions": {"α": "0.5"}})
+        go.touch()
+        self.reply(asked)
+        self.run_cell("say next")
+        self.assertFalse((self.notes / "controls").exists())
 
     def test_a_kernel_that_finds_a_port_taken_is_started_at_others(self):
         connections = [json.loads(line) for line in (self.folder / "starts").read_text().splitlines()]

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cermic/cermiclib/experiment"
+	"cermic/cermiclib/results"
+	"cermic/cermiclib/stats"
+	"cermic/reproduce/paper"
+	"cermic/viz"
+)
+
+// Cell is one number of a table of the paper with the experiments that reproduce it.
+type Cell struct {
+	Name        string              // "Table 1, MAPPO-CERMIC on Balanc*"
+	Experiments []experiment.Config // one a seed; of a difference those of both rewards
+
+	part     *paper.Benchmark // the table with this row and this column alone
+	budget   string
+	printed  bool     // the paper has a number for these settings
+	settings []string // changes of the row's settings; empty where they are the paper's
+}
+
+// NewCell finds the number in a row and a column, as the table heads them. Settings, each "key=value" as for -set or "key=default", change rows of CERMIC where
+// the row itself does not set them. The paper has no number for an experiment that they change.
+func NewCell(t *paper.Benchmark, row, column, budget string, seeds int, settings ...string) (*Cell, error) {
+	if row == "" || column == "" {
+		return nil, fmt.Errorf("a number of table %s has a row and a column, such as %q and %q, and one of the two is empty",
+			t.Name, t.Rows[0].Head, t.Columns[0])
+	}
+	if seeds < 1 {
+		return nil, fmt.Errorf("the number of seeds is %d, want 1 or more", seeds)
+	}
+	part, err := t.Row("", row)
+	if err != nil {
+		return nil, err
+	}
+	if part, err = part.Only(column); err != nil {
+		return nil, err
+	}
+	part.Rows[0].Cells[0].Dense = nil // the same method on another reward is another number
+	c := &Cell{Name: fmt.Sprintf("Table %d, %s on %s", t.Number, row, column), part: part.With(withoutDefaults(settings)...), budget: budget}
+	own, err := experimentsOf(part, budget, seeds)
+	if err != nil {
+		return nil, err
+	}
+	if c.Experiments, err = experimentsOf(c.part, budget, seeds); err != nil {
+		return nil, err
+	}
+	before, err := own[0].ID()
+	if err != nil {
+		return nil, err
+	}
+	now, err := c.Experiments[0].ID()
+	if c.printed = now == before; c.printed {
+		c.part = part // without a word of settings that change nothing
+	} else if err == nil {
+		_, changed, _ := strings.Cut(c.Experiments[0].Label(), " ")
+		c.settings = strings.Fields(changed)
+	}
+	return c, err
+}
+
+// withoutDefaults are the settings but those with the value "default", which a menu offers for what each method and budget has of itself.
+func withoutDefaults(settings []string) []string {
+	return slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return strings.HasSuffix(s, "=default") })
+}
+
+// Changed are the settings, each "key=value", in which a method with CERMIC's module is moved away from its defaults; of other methods none.
+func Changed(method, budget string, settings ...string) ([]string, error) {
+	if !strings.Contains(method, "cermic") {
+		return nil, nil
+	}
+	e, err := New(Request{Task: "balance", Method: method, Budget: budget, Set: withoutDefaults(settings)})
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(e.Label())[1:], nil
+}
+
+// experimentsOf are the experiments of a table of one number.
+func experimentsOf(part *paper.Benchmark, budget string, seeds int) (es []experiment.Config, err error) {
+	for _, trial := range part.Rows[0].Cells[0].Trials() {
+		some, err := Grid([]string{trial.Task}, []string{trial.Method}, budget, seeds, trial.Set...)
+		if err != nil {
+			return nil, err
+		}
+		es = append(es, some...)
+	}
+	return es, nil
+}
+
+// Runs are the complete runs behind the number.
+func (c *Cell) Runs(st *results.Store) ([]results.Group, error) { return c.part.Runs(At(st, c.budget)) }
+
+// Report compares the paper's number with ours: mean over seeds, Student's 95 % interval, difference from the paper, and whether that is significant.
+func (c *Cell) Report(st *results.Store) (viz.Box, error) {
+	src, cell := At(st, c.budget), c.part.Rows[0].Cells[0]
+	table, err := c.part.Results(src)
+	if err != nil {
+		return viz.Box{}, err
+	}
+	ours, scores, err := cell.Score(src)
+	if err != nil {
+		return viz.Box{}, err
+	}
+	number := func(x float64) string { return viz.Fixed(x, cell.Decimals) }
+	interval := func(i stats.Interval) string {
+		if math.IsNaN(i.Low) {
+			return number(i.Value)
+		}
+		return fmt.Sprintf("%s [%s, %s]", number(i.Value), number(i.Low), number(i.High))
+	}
+	printed := strings.Replace(cell.Printed(), "-", "−", 1)
+	published := "Published: " + printed + "."
+	if !c.printed {
+		published = "Published: none with " + strings.Join(c.settings, ", ") + "; " + printed + " with the row's own settings."
+	}
+	box := viz.Box{Head: "not trained", Text: fmt.Sprintf("%s, budget %s.", c.Name, c.budget), Lines: []string{published}}
+	if len(scores) == 0 {
+		return box, nil
+	}
+	var each []string
+	for _, x := range scores {
+		each = append(each, number(x))
+	}
+	measured := table.Rows[0].Cells[0]
+	line := fmt.Sprintf("Ours: %s, %s × %s frames.", interval(ours), viz.Count(measured.Seeds, "seed"), viz.Short(float64(measured.Frames)))
+	if cell.Minus == nil {
+		line += " Seeds: " + strings.Join(each, ", ") + "."
+	}
+	box.Lines = append(box.Lines, line)
+	difference := stats.Interval{Value: ours.Value - cell.Value, Low: ours.Low - cell.Value, High: ours.High - cell.Value}
+	less := "Ours less published: " + interval(difference) + "."
+	switch {
+	case !c.printed:
+		box.Head, less = "no published number", ""
+	case measured.FirstSteps > 0:
+		box.Head, less = "not comparable", "The paper does not say whether it scores whole episodes or their first steps."
+	case math.IsNaN(ours.Low):
+		box.Head = "too few seeds to test"
+	case difference.Excludes(0):
+		box.Mark, box.Head = viz.Bad, "differs from the paper"
+	default:
+		box.Mark, box.Head = viz.Good, "agrees with the paper"
+	}
+	if less != "" {
+		box.Lines = append(box.Lines, less)
+	}
+	box.Lines = append(box.Lines, "Brackets: Student's 95 % interval. The verdict compares it with the published number, which has no interval.", table.Caption)
+	return box, nil
+}
+
+// Takes says in words how long training es takes here, one run after the other, less what st has of them: "about 12 min 05 s".
+func Takes(es []experiment.Config, st *results.Store) (string, error) {
+	known, err := NewRates(st)
+	if err != nil {
+		return "", err
+	}
+	seconds, unknown, assumed := 0.0, 0, ""
+	for _, e := range es {
+		fps := known.On(e).FPS
+		if fps == 0 {
+			if fps = known.slowest(e.Budget.Name, kind(e.Task.Kind())); fps == 0 {
+				unknown++
+				continue
+			}
+			assumed = " at the rate of the slowest method measured"
+		}
+		r, err := begun(e, st)
+		if err != nil {
+			return "", err
+		}
+		left := e.Budget.Frames
+		if r != nil && !r.Complete {
+			left -= r.Frames
+		}
+		seconds += float64(left) / fps
+	}
+	switch unknown {
+	case 0:
+		return "about " + viz.Clock(seconds) + assumed, nil
+	case len(es):
+		return "a time that is not known yet", nil
+	}
+	return fmt.Sprintf("about %s%s, without %s of unknown rate", viz.Clock(seconds), assumed, viz.Count(unknown, "run")), nil
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"cermic/cermiclib/libtest"
+	"cermic/cermiclib/results"
+	"cermic/envs/conf"
+	"cermic/reproduce/paper"
+	"cermic/viz"
+)
+
+// scored is a complete run of an experiment of c with a score.
+func scored(t *testing.T, c *Cell, at int, score float64) *results.Record {
+	t.Helper()
+	e := c.Experiments[at]
+	text, err := conf.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := e.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &results.Record{ID: id, Task: e.Task.Kind(), Method: e.Label(), Budget: e.Budget.Name, Seed: e.Seed, Experiment: text, Frames: e.Budget.Frames,
+		Complete: true, Host: results.Host{Seconds: 1}, Evals: []results.Eval{{Frames: e.Budget.Frames, Scores: []float64{score}}}}
+}
+
+func TestACellIsComparedWithThePublishedNumber(t *testing.T) {
+	find := func(row, column string, settings ...string) *Cell {
+		t.Helper()
+		c, err := NewCell(paper.Sota, row, column, "short", 3, settings...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	plain, changed := find("MAPPO-CERMIC", "Balanc*"), find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.7")
+	same, cleanup := find("MAPPO-CERMIC", "Balanc*", "explore.alpha=0.2"), find("MAPPO", "CleaUp")
+	const published = 67.3
+	for name, c := range map[string]struct {
+		cell   *Cell
+		scores []float64
+		head   string
+		mark   viz.BoxMark
+		says   string
+	}{
+		"nothing":        {plain, nil, "not trained", viz.Open, "Published: 67.3."},
+		"one seed":       {plain, []float64{60}, "too few seeds to test", viz.Open, "Ours: 60.0, 1 seed × 600k frames. Seeds: 60.0."},
+		"agreement":      {plain, []float64{published - 1, published, published + 1}, "agrees with the paper", viz.Good, "Ours less published: 0.0 ["},
+		"the difference": {plain, []float64{9, 10, 11}, "differs from the paper", viz.Bad, "Ours less published: −57.3 [−59.8, −54.8]."},
+		"its default":    {same, []float64{9, 10, 11}, "differs from the paper", viz.Bad, "Published: 67.3."},
+		"another α":      {changed, []float64{9, 10, 11}, "no published number", viz.Open, "Published: none with explore.alpha=0.7; 67.3 with"},
+		"two scores":     {cleanup, []float64{9, 10, 11}, "not comparable", viz.Open, "whole episodes or their first steps"},
+	} {
+		var rs []*results.Record
+		for i, score := range c.scores {
+			rs = append(rs, scored(t, c.cell, i, score))
+		}
+		box, err := c.cell.Report(libtest.Committed(t, rs...))
+		if err != nil || box.Head != c.head || box.Mark != c.mark || !strings.Contains(strings.Join(box.Lines, "\n"), c.says) {
+			t.Errorf("%s: got %+v, %v; want %q and %q", name, box, err, c.head, c.says)
+		}
+	}
+	for _, e := range plain.Experiments {
+		if e.Task.Kind() != "vmas/balance" || len(plain.Experiments) != 3 {
+			t.Errorf("%d experiments, one on %s: want three seeds of the cell alone", len(plain.Experiments), e.Task.Kind())
+		}
+	}
+}
+
+func TestARowKeepsItsOwnSetting(t *testing.T) {
+	for row, want := range map[string]string{"1.0": "1", "0.5": "0.5", "GRU": "0.7", "Graph": "0.7"} {
+		c, err := NewCell(paper.Ablation, row, "Naviga", "short", 1, "explore.alpha=0.7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := conf.Marshal(c.Experiments[0])
+		if got := paper.Setting(text, "explore.alpha"); err != nil || got != want {
+			t.Errorf("row %s trains with α = %s, want %s, %v", row, got, want, err)
+		}
+	}
+}
+
+func TestADifferenceNeedsRunsOfBothRewards(t *testing.T) {
+	c, err := NewCell(paper.Density, "CPM", "Balanc* Δ", "short", 2)
+	if err != nil || len(c.Experiments) != 4 {
+		t.Fatalf("%d experiments, want two seeds on each reward, %v", len(c.Experiments), err)
+	}
+	rs := []*results.Record{scored(t, c, 0, 50), scored(t, c, 1, 52)}
+	if box, err := c.Report(libtest.Committed(t, rs...)); err != nil || box.Head != "not trained" {
+		t.Errorf("with half of the runs: %+v, %v", box, err)
+	}
+	box, err := c.Report(libtest.Committed(t, append(rs, scored(t, c, 2, 10), scored(t, c, 3, 12))...))
+	if text := strings.Join(box.Lines, "\n"); err != nil || !strings.Contains(text, "Ours: 40.0 [33.9, 46.1], 2 seeds × 600k frames.") || strings.Contains(text, "Seeds:") {
+		t.Errorf("got %s, %v", text, err)
+	}
+}
+
+func TestMistakesInACellAreNamed(t *testing.T) {
+	for want, c := range map[string]struct {
+		row, column, budget string
+		seeds               int
+		set                 string
+	}{
+		"one of the two is empty":    {"", "Balanc*", "short", 1, ""},
+		"did you mean MAPPO":         {"MAPO", "Balanc*", "short", 1, ""},
+		"did you mean Balanc*":       {"MAPPO", "Balance", "short", 1, ""},
+		"seeds is 0":                 {"MAPPO", "Balanc*", "short", 0, ""},
+		`budget "long"`:              {"MAPPO", "Balanc*", "long", 1, ""},
+		"did you mean explore.alpha": {"MAPPO-CERMIC", "Balanc*", "short", 1, "explore.alfa=1"},
+	} {
+		var set []string
+		if c.set != "" {
+			set = append(set, c.set)
+		}
+		if _, err := NewCell(paper.Sota, c.row, c.column, c.budget, c.seeds, set...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v, want %q", c, err, want)
+		}
+	}
+}
+
+func TestTheTimeOfTrainingIsSaid(t *testing.T) {
+	c, err := NewCell(paper.Sota, "MAPPO", "Naviga", "short", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if says, err := Takes(c.Experiments, libtest.Committed(t)); err != nil || says != "a time that is not known yet" {
+		t.Errorf("without any run it says %q, %v", says, err)
+	}
+	done := scored(t, c, 0, 1) // 600,000 frames
+	done.Host.Seconds, done.Host.CPU = 300, results.CollectHost("").CPU
+	if says, err := Takes(c.Experiments[1:], libtest.Committed(t, done)); err != nil || says != "about 10 min 00 s" {
+		t.Errorf("two runs like one of five minutes take %q, %v", says, err)
+	}
+}
