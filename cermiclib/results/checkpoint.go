@@ -28,7 +28,7 @@ const (
 	reserved   = "run."
 	metaID     = reserved + "id"
 	metaFrames = reserved + "frames"
-	metaRecord = reserved + "record" // JSON; missing in checkpoints of earlier versions
+	metaRecord = reserved + "record" // JSON
 )
 
 // write stores c and the record that led to it in a new file at path.

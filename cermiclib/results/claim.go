@@ -19,7 +19,7 @@ import (
 
 // Claim takes the run called id for training and brings its folder to a state to go on from: what is damaged is set aside
 // under the name *.damaged-N, with a line to note, and the record is the one that led to the newest whole checkpoint.
-// Without one the run starts from nothing. A run that an earlier version has begun and not finished is an error.
+// Without one the run starts from nothing.
 //
 // experiment is the canonical JSON whose hash id is; of header, Task, Method, Budget, Seed and Host are used, and only
 // the first claim's are kept (but for Host). If another process trains the run, Claim waits until it stops or, without
@@ -44,9 +44,6 @@ func (s *Store) Claim(ctx context.Context, id string, experiment []byte, header 
 		}
 		r.record = found // needs no lock, and may be in a folder that cannot be written
 		return r, nil
-	}
-	if begunEarlier(r.dir) {
-		return nil, fmt.Errorf("an earlier version of this program began %s: let that one finish it, or remove the folder to train the run anew", r.dir)
 	}
 	if err := os.MkdirAll(r.dir, 0o777); err != nil {
 		return nil, diskError(r.dir, err)

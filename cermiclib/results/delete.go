@@ -30,13 +30,8 @@ func (s *Store) Delete(id string) error {
 	if l == nil {
 		return fmt.Errorf("run %s is being trained by %s: %w", id, holder, ErrBusy)
 	}
-	// What makes a run complete goes first, so that a deletion that is cut short leaves no result that looks whole.
-	for _, name := range []string{recordFile, earlierDone} {
-		if e := os.Remove(filepath.Join(dir, name)); err == nil && !errors.Is(e, fs.ErrNotExist) {
-			err = e
-		}
-	}
-	if err == nil {
+	// The record goes first, so that an interrupted deletion leaves no run that looks complete.
+	if err = os.Remove(filepath.Join(dir, recordFile)); err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = os.RemoveAll(dir)
 	}
 	if err != nil {

@@ -7,10 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 )
 
@@ -49,9 +47,6 @@ func readHead(dir string) (*Record, error) {
 func readFolder(dir string, decode func(body []byte) (*Record, error)) (*Record, error) {
 	path := filepath.Join(dir, recordFile)
 	data, err := ReadFile(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return readEarlier(dir)
-	}
 	if err != nil {
 		return nil, err
 	}
