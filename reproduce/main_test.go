@@ -211,13 +211,3 @@ func TestListNamesWhatIsRegisteredAndItsSettings(t *testing.T) {
 		t.Errorf("list -task lists more than the task's settings, or marks one that was not changed:\n%s", got)
 	}
 }
-
-func TestWithoutAGPUItsFiguresAreNamed(t *testing.T) {
-	out, err := command(t, "bench", "-only", "gpu")
-	if err == nil || !strings.Contains(err.Error(), "go run ./reproduce setup") { // these tests run on the backend that every machine has
-		t.Errorf("a prediction without XLA: %v", err)
-	}
-	if !strings.Contains(out, "MAPPO update of 2400 frames (ms)") {
-		t.Errorf("got %q", out)
-	}
-}

@@ -116,8 +116,8 @@ var manuals = map[string]manual{
 		ways:     []way{{with: argument, reads: "portable", why: "the record says it"}, {reads: "task method budget n seed portable"}},
 	},
 	"bench": {
-		examples: []string{"bench", "bench -only update -json"},
-		ways:     []way{{with: "peers", reads: "only rounds backend json"}, {reads: "only backend json"}},
+		examples: []string{"bench", "bench -only update"},
+		ways:     []way{{with: "peers", reads: "only rounds backend"}, {reads: "only backend"}},
 	},
 	"lab": {
 		args: "[-- FLAG...]", says: "behind -- flags of JupyterLab itself",
