@@ -23,18 +23,17 @@ import (
 // after a kill, and is not stopped by a run that fails.
 func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	c := choice{seeds: seedRange{1, 3}}
-	var store, on, manifest, order string
+	var store, on, manifest string
 	var workers, nodes int
 	var only, measure bool
 	var job campaign.Slurm
 	var given *flag.FlagSet
 	if _, err := parse("campaign", out, args, 0, func(f *flag.FlagSet) {
 		given = f
-		f.StringVar(&c.table, "table", "", "the `table`: sota, agents, ablation, density; or choose by -task and -method")
+		f.StringVar(&c.table, "table", "", "the `table`: sota, agents, ablation, density, or all of them; or choose by -task and -method")
 		f.StringVar(&c.task, "task", "", "`tasks`, separated by commas")
 		f.StringVar(&c.method, "method", "", "`methods`, separated by commas")
-		f.StringVar(&order, "order", "", "value: what all tables lack, most information an hour first")
-		f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames()+"; with -order value "+plan.TableBudget+" where none is given")
+		f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames())
 		f.Var(&c.seeds, "seeds", "runs of each, with seeds 1 to `n`, or with those of a range, as 2-3")
 		f.Var(&c.set, "set", "change a setting, for example explore.alpha=0.5; may be given more than once")
 		f.StringVar(&store, "store", defaultStore, "`folder` of the runs")
@@ -62,21 +61,14 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	switch {
 	case min(workers, job.Bundle, nodes) < 1 || max(job.Bundle, nodes) > maxRuns:
 		return usagef("-workers is %d, -bundle is %d and -nodes is %d, want 1 to %d, and of workers at least 1", workers, job.Bundle, nodes, maxRuns)
-	case c.seeds.first > 1 && (order != "" || only && whole):
+	case c.seeds.first > 1 && (only && whole):
 		return usagef("-seeds is %s: over all tables it is how many, as %d; a range needs -table, or -task and -method", &c.seeds, c.seeds.last)
-	case order != "" && order != "value":
-		return usagef("-order is %q, want value", order)
-	case order != "":
-		if !has("budget") {
-			c.budget = plan.TableBudget
-		}
-		return valuable(ctx, out, store, c.budget, c.seeds.last, workers, only)
 	case only && whole:
 		return printOverview(ctx, out, store, c.seeds.last, nodes, measure)
 	case on != "here" && on != "slurm":
 		return usagef("-on is %q, want here or slurm", on)
 	case c.table == "" && (c.task == "" || c.method == ""):
-		return usagef("a campaign needs -table, or -task and -method, or -order value")
+		return usagef("a campaign needs -table, or -task and -method")
 	case c.table != "" && (c.task != "" || c.method != ""):
 		return usagef("-table chooses tasks and methods; leave out -task and -method")
 	case on != "slurm" && !reflect.DeepEqual(job, campaign.Slurm{Bundle: 1}):
@@ -140,29 +132,6 @@ func trainAll(ctx context.Context, out io.Writer, es []experiment.Config, st *re
 		return fmt.Errorf("%s of %d failed; the reasons stand above", viz.Count(n, "run"), len(es))
 	}
 	return err
-}
-
-// valuable trains what the tables lack at a budget, or says what that is, in the order of what an hour of it tells.
-func valuable(ctx context.Context, out io.Writer, store, budget string, seeds, workers int, only bool) error {
-	if _, err := plan.FindPreset(budget); err != nil {
-		return usageError{err}
-	}
-	st, err := openStore(store)
-	if err != nil {
-		return err
-	}
-	c, err := plan.NewCampaign(st, budget, seeds)
-	if err != nil {
-		return err
-	}
-	show := len(c.Missing)
-	if !only {
-		show = min(show, 10)
-	}
-	if _, err := io.WriteString(out, c.Table(show).Text()+"\n"+c.Standing().Text()); err != nil || only || len(c.Missing) == 0 {
-		return err
-	}
-	return trainAll(ctx, out, c.Experiments(), st, workers)
 }
 
 // printOverview says what every table costs at every budget.

@@ -46,7 +46,7 @@ func TestThePlanOfEverythingNamesEachTableAtEachBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"sota      short", "density   paper", "8 nodes of 16 cores", "extrapolated", "bench -only gpu measures"} {
+	for _, want := range []string{"sota      short", "density   paper", "8 nodes of 16 cores", "extrapolated", "has measurements of a GPU"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -69,7 +69,7 @@ func TestCampaignMistakesAreOneSentence(t *testing.T) {
 		"leave out -task":        {"campaign", "-table", "sota", "-task", "balance"},
 		"did you mean sota":      {"campaign", "-table", "soto"},
 		"-seeds is 0":            {"campaign", "-table", "sota", "-seeds", "0"},
-		"a range needs":          {"campaign", "-order", "value", "-seeds", "2-3"},
+		"a range needs":          {"campaign", "-plan", "-seeds", "2-3"},
 		"want here or slurm":     {"campaign", "-table", "sota", "-on", "slrum"},
 		"did you mean mappo":     {"campaign", "-task", "balance", "-method", "mapo"},
 		"-dry-run only with -on": {"campaign", "-table", "sota", "-dry-run"},

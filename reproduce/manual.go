@@ -61,9 +61,8 @@ var manuals = map[string]manual{
 	},
 	"campaign": {
 		args: "[KEY=VALUE...]", says: "a setting as for -set, or a flag: table=sota budget=short",
-		examples: []string{"campaign -table sota -budget short -plan", "campaign -order value -workers 2"},
+		examples: []string{"campaign -table sota -budget short -plan", "campaign -table all -budget short -workers 2"},
 		ways: []way{
-			{with: "order", reads: "plan budget seeds workers force store backend portable", why: "it is about what the tables show, as they show it"},
 			{with: "plan", without: "table task method", reads: "seeds nodes measure store backend", why: "it is about every table at every budget"},
 			{with: "plan", reads: "table task method budget seeds set measure store backend", why: "a plan trains nothing"},
 			{with: "manifest", reads: "table task method budget seeds set store", why: "a manifest trains nothing"},

@@ -85,8 +85,6 @@ var impossible = []struct {
 	{"notebooks -cell 0s", 2, "-cell is 0s, want at least 1s"},
 	{"notebooks -thumbnails -write", 2, "notebooks -thumbnails does not read -write"},
 	{"campaign -plan -budget short", 2, "campaign -plan without -table -task -method does not read -budget"},
-	{"campaign -order value -table sota", 2, "campaign -order does not read -table"},
-	{"campaign -order price", 2, "want value"},
 	{"campaign -task balance -method mappo -nodes 3", 2, "campaign reads -nodes only with -plan"},
 	{"watch 0123abcd -o film.mp4", 2, "films are GIFs"},
 	{"watch 0123abcd -speed 0", 2, "-speed is 0"},

@@ -42,6 +42,9 @@ func budgetNames() string {
 	return strings.Join(names, ", ")
 }
 
+// allTables is the value of -table that chooses all of them.
+const allTables = "all"
+
 // choice is what the flags of train and campaign choose.
 type choice struct {
 	task, method, table, budget string
@@ -59,7 +62,7 @@ func runTrain(ctx context.Context, out io.Writer, args []string) error {
 	ids, err := parse("train", out, args, maxRuns, func(f *flag.FlagSet) {
 		f.StringVar(&c.task, "task", "", "`tasks` to train on, separated by commas; without one "+defaultTask+" on its dense reward")
 		f.StringVar(&c.method, "method", "", "`methods` to train, separated by commas; without one "+defaultMethod+", and with neither task nor setting mappo beside it")
-		f.StringVar(&c.table, "table", "", "train what this `table` of the paper needs, instead of -task and -method")
+		f.StringVar(&c.table, "table", "", "train what this `table` of the paper needs, or all tables, instead of -task and -method")
 		f.StringVar(&fork, "fork", "", "go on from run ID at so many frames, `ID@FRAMES`, with what -set changes, as a run of its own")
 		f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames())
 		f.Var(&c.seeds, "seeds", "runs of each, with seeds 1 to `n`, or with those of a range, as 2-3")
@@ -201,14 +204,18 @@ func (c choice) experiments(out io.Writer) ([]experiment.Config, error) {
 	if len(c.set) > 0 {
 		return nil, errors.New("-set changes what the table compares: use it with -task and -method")
 	}
-	t, err := paper.FindBenchmark(c.table)
-	if err != nil {
-		return nil, err
+	tables := paper.Benchmarks
+	if c.table != allTables {
+		t, err := paper.FindBenchmark(c.table)
+		if err != nil {
+			return nil, err
+		}
+		tables = []*paper.Benchmark{t}
 	}
 	if _, err := plan.FindPreset(c.budget); err != nil {
 		return nil, err
 	}
-	es, missing := plan.Benchmark(t, c.budget, c.seeds.last)
+	es, missing := plan.Benchmarks(tables, c.budget, c.seeds.last)
 	if len(es) == 0 {
 		return nil, errors.Join(missing...)
 	}

@@ -34,8 +34,8 @@ func machines(nodes int) []machine {
 
 const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, its rate is that of records from another processor, " +
 	"or is estimated from its slowdown against MAPPO at another budget. The columns for more cores are extrapolated: a machine with eight times the " +
-	"cores trains eight runs at a time, none slowing another down, and takes no less than the longest run. What a GPU does, " +
-	"go run ./reproduce bench -only gpu measures; reproduce/PERFORMANCE.md has one."
+	"cores trains eight runs at a time, none slowing another down, and takes no less than the longest run. " +
+	"reproduce/PERFORMANCE.md has measurements of a GPU."
 
 // Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others; nodes is the size
 // of the cluster.
@@ -69,8 +69,8 @@ func overviewRow(table, budget string, costs []plan.Cost, where []machine) []str
 	var left, longest time.Duration
 	rated := 0
 	for _, c := range costs {
-		runs, done, frames, left = runs+c.Runs, done+c.Done, frames+c.Frames, left+c.Left()
-		if c.Rate > 0 || c.Frames == 0 {
+		runs, done, frames, left = runs+c.Runs, done+c.Done, frames+c.Frames, left+c.Takes(c.Frames)
+		if c.FPS > 0 || c.Frames == 0 {
 			rated++
 		}
 		longest = max(longest, c.Takes(c.Longest))

@@ -53,7 +53,7 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 			cpu string
 			fps float64
 		}{{cpu, 1}, {cpu, 1000}, {"another processor", 7}} {
-			lines = fmt.Appendf(lines, `{"cpu":%q,"backend":"go","method":%q,"budget":"short","fps":%g}`+"\n", measured.cpu, method, measured.fps)
+			lines = fmt.Appendf(lines, `{"cpu":%q,"method":%q,"budget":"short","fps":%g}`+"\n", measured.cpu, method, measured.fps)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(st.Dir(), "rates.jsonl"), lines, 0o644); err != nil {
