@@ -14,7 +14,6 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
 	"cermic/reproduce/figures"
-	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -25,7 +24,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	c := choice{seeds: seedRange{1, 3}}
 	var store, on, manifest string
 	var workers, nodes int
-	var only, measure bool
+	var only bool
 	var job campaign.Slurm
 	var given *flag.FlagSet
 	if _, err := parse("campaign", out, args, 0, func(f *flag.FlagSet) {
@@ -42,7 +41,6 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 		f.StringVar(&on, "on", "here", "where to train: here, or slurm for a job array of that scheduler")
 		job.Flags(f)
 		f.BoolVar(&only, "plan", false, "say what is missing and what it costs, and train nothing; without -table and -task for every table at every budget")
-		f.BoolVar(&measure, "measure", false, "with -plan: first train two rollout batches of each method that has no rate here yet, on tasks without image observations")
 		f.StringVar(&manifest, "manifest", "", "write the runs that are missing to a `file` for the verb work, and train nothing")
 		f.IntVar(&nodes, "nodes", 4, "with -plan: `size` of the cluster in its last column but one")
 		backendFlag(f)
@@ -64,7 +62,7 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	case c.seeds.first > 1 && (only && whole):
 		return usagef("-seeds is %s: over all tables it is how many, as %d; a range needs -table, or -task and -method", &c.seeds, c.seeds.last)
 	case only && whole:
-		return printOverview(ctx, out, store, c.seeds.last, nodes, measure)
+		return printOverview(out, store, c.seeds.last, nodes)
 	case on != "here" && on != "slurm":
 		return usagef("-on is %q, want here or slurm", on)
 	case c.table == "" && (c.task == "" || c.method == ""):
@@ -94,11 +92,6 @@ func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	if manifest != "" {
 		return campaign.FileManifest(out, manifest, es, st)
 	}
-	if only && measure {
-		if err := measureRates(ctx, out, es, st); err != nil {
-			return err
-		}
-	}
 	costs, err := plan.Costs(es, st)
 	if err != nil {
 		return err
@@ -123,7 +116,7 @@ func trainAll(ctx context.Context, out io.Writer, es []experiment.Config, st *re
 	}
 	b := campaign.NewBoard(out, len(es), takes)
 	err = experiment.RunAll(ctx, es, st, workers, b.Watch)
-	b.End()
+	b.Done()
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(out, "Stopped and saved: the same command goes on from here.")
 		return errStopped
@@ -135,36 +128,15 @@ func trainAll(ctx context.Context, out io.Writer, es []experiment.Config, st *re
 }
 
 // printOverview says what every table costs at every budget.
-func printOverview(ctx context.Context, out io.Writer, store string, seeds, nodes int, measure bool) error {
+func printOverview(out io.Writer, store string, seeds, nodes int) error {
 	st, err := openStore(store)
 	if err != nil {
 		return err
-	}
-	if measure {
-		for _, table := range paper.Benchmarks {
-			for _, budget := range plan.Presets {
-				es, _ := plan.Benchmark(table, budget.Budget.Name, seeds)
-				if err := measureRates(ctx, out, es, st); err != nil {
-					return err
-				}
-			}
-		}
 	}
 	t, err := figures.Overview(st, seeds, nodes)
 	if err != nil {
 		return err
 	}
 	_, err = io.WriteString(out, t.Text())
-	return err
-}
-
-// measureRates measures what es lack, and says so line by line.
-func measureRates(ctx context.Context, out io.Writer, es []experiment.Config, st *results.Store) error {
-	err := plan.MeasureRates(ctx, es, st, func(method, budget string, fps float64) {
-		fmt.Fprintf(out, "measured: %s at %s, %s frames/s\n", method, budget, viz.Short(fps))
-	})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	return err
 }

@@ -18,7 +18,7 @@ func tinyCampaign(store string, more ...string) []string {
 func TestACampaignSaysItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
 	store := t.TempDir()
 	said, err := command(t, tinyCampaign(store, "-plan")...)
-	if err != nil || !strings.Contains(said, "mappo   2     0     2000          not measured yet") || strings.Contains(said, "done,") {
+	if err != nil || !strings.Contains(said, "mappo   2     0     2000          known after a first run") || strings.Contains(said, "done,") {
 		t.Fatalf("the plan (%v):\n%s", err, said)
 	}
 	said, err = command(t, tinyCampaign(store)...)
@@ -76,7 +76,7 @@ func TestCampaignMistakesAreOneSentence(t *testing.T) {
 		"use -on slurm":          {"campaign", "-table", "sota", "-on", "here", "-dry-run"},
 		"leave out -workers":     {"campaign", "-table", "sota", "-on", "slurm", "-workers", "2"},
 		"does not read -on":      {"campaign", "-table", "sota", "-on", "slurm", "-manifest", "x"},
-		"only with -plan":        {"campaign", "-table", "sota", "-measure"},
+		"only with -plan":        {"campaign", "-table", "sota", "-nodes", "8"},
 		"want something like 4":  {"campaign", "-plan", "-nodes", "2,4"},
 	} {
 		if _, err := command(t, args...); err == nil || !strings.Contains(err.Error(), want) {

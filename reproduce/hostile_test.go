@@ -77,7 +77,7 @@ func TestNoVerbWaitsForAPipe(t *testing.T) {
 			t.Skipf("no pipe can be made here: %v", err)
 		}
 	}
-	for _, name := range []string{"rates.jsonl", "streams.json", "index", "pretrained/0123456789abcdef.safetensors", "pretrained/0123456789abcdef.json"} {
+	for _, name := range []string{"streams.json", "index", "pretrained/0123456789abcdef.safetensors", "pretrained/0123456789abcdef.json"} {
 		pipe(filepath.Join(store, name))
 	}
 	for _, name := range []string{"checkpoint.safetensors", "lock.7"} {

@@ -63,8 +63,8 @@ var manuals = map[string]manual{
 		args: "[KEY=VALUE...]", says: "a setting as for -set, or a flag: table=sota budget=short",
 		examples: []string{"campaign -table sota -budget short -plan", "campaign -table all -budget short -workers 2"},
 		ways: []way{
-			{with: "plan", without: "table task method", reads: "seeds nodes measure store backend", why: "it is about every table at every budget"},
-			{with: "plan", reads: "table task method budget seeds set measure store backend", why: "a plan trains nothing"},
+			{with: "plan", without: "table task method", reads: "seeds nodes store backend", why: "it is about every table at every budget"},
+			{with: "plan", reads: "table task method budget seeds set store backend", why: "a plan trains nothing"},
 			{with: "manifest", reads: "table task method budget seeds set store", why: "a manifest trains nothing"},
 			{with: "on", reads: "table task method budget seeds set store workers force backend portable account partition gpus time bundle dry-run"},
 			{reads: "table task method budget seeds set store workers force backend portable"},

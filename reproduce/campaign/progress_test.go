@@ -105,17 +105,27 @@ func someEvent() results.Event {
 	}
 }
 
-func TestTheLiveLineKeepsItsNumbersAndNeverWraps(t *testing.T) {
+func TestLiveLinesKeepTheirNumbersAndNeverWrap(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(&out, 3)
 	p.live = true
 	p.Watch(someEvent())
-	line := strings.TrimPrefix(out.String(), "\r\x1b[K")
-	if n := len([]rune(line)); n > 79 || strings.Contains(line, "\n") {
-		t.Errorf("%d characters: %q", n, line)
+	line, rest, _ := strings.Cut(out.String(), "\n")
+	if n := len([]rune(line)); n > 79 || rest != "" {
+		t.Errorf("%d characters, then %q: %q", n, rest, line)
 	}
-	if !strings.HasSuffix(line, "216k/600k  reward 43  15.2k frames/s  25s left  (0 of 3 runs done)") {
+	if !strings.HasSuffix(line, "…  216k/600k  reward 43  15.2k frames/s  25s left  (0 of 3 runs done)") {
 		t.Errorf("got %q", line)
+	}
+	out.Reset()
+	end := someEvent()
+	end.Frames, end.Eval = end.Total, &end.Record.Evals[0]
+	p.Watch(end)
+	p.Watch(results.Event{Record: &results.Record{ID: "b", Task: "vmas/wheel", Method: "qmix", Seed: 1}, FromStore: true})
+	p.Done()
+	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "\x1b[1A\x1b[J2 balance") ||
+		!strings.Contains(lines[0], "600k/600k") || lines[1] != "1 wheel qmix  in the store" {
+		t.Errorf("at last %q", lines)
 	}
 }
 

@@ -59,7 +59,7 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 			t.Rows = append(t.Rows, overviewRow(table.Name, budget.Budget.Name, costs, where))
 		}
 	}
-	t.Notes = []string{extrapolated, "≥: without the methods that have no rate yet. campaign -plan -measure measures one on tasks with vector observations; tasks with image observations, which take many times as long, have one after a first run."}
+	t.Notes = []string{extrapolated, "≥: without the methods that have no rate yet; a first run gives them one. Tasks with image observations, which take many times as long, have rates of their own."}
 	return t, nil
 }
 

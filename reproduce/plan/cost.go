@@ -129,9 +129,9 @@ func CostTable(costs []Cost) viz.Table {
 	var total time.Duration
 	unknown := ""
 	for _, c := range costs {
-		name, rate, left := c.Method, "not measured yet", viz.Missing
+		name, rate, left := c.Method, "known after a first run", viz.Missing
 		if c.ImageAgents > 0 {
-			name, rate = fmt.Sprintf("%s, images of %d agents", c.Method, c.ImageAgents), "known after a first run"
+			name = fmt.Sprintf("%s, images of %d agents", c.Method, c.ImageAgents)
 		}
 		switch {
 		case c.FPS > 0:
@@ -140,7 +140,7 @@ func CostTable(costs []Cost) viz.Table {
 				rate = fmt.Sprintf("%s (%d measured)", viz.Short(c.FPS), c.Measured)
 			}
 		case c.Frames > 0:
-			unknown = ", and what is not measured yet"
+			unknown = ", and what has no rate yet"
 		}
 		total += c.Takes(c.Frames)
 		t.Rows = append(t.Rows, []string{name, fmt.Sprint(c.Runs), fmt.Sprint(c.Done), viz.Short(float64(c.Frames)), rate, left})

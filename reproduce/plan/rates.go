@@ -14,7 +14,6 @@ type Source string
 
 // The sources, the best first.
 const (
-	Sampled   Source = "a sample"             // two rollout batches were trained here; see MeasureRates
 	Elsewhere Source = "on another processor" // complete runs on another processor
 	Estimated Source = "estimated"            // from runs at another budget or on vector observations, relative to MAPPO
 )
@@ -28,8 +27,7 @@ type Rate struct {
 
 // Rates are how fast methods train, by the complete runs of a store and its committed records.
 type Rates struct {
-	here, all map[rateKey]pace    // runs on this processor, and all runs
-	sampled   map[rateKey]float64 // frames per second
+	here, all map[rateKey]pace // runs on this processor, and all runs
 }
 
 type rateKey struct {
@@ -63,9 +61,6 @@ func NewRates(st *results.Store) (*Rates, error) {
 		return nil, err
 	}
 	r := &Rates{here: map[rateKey]pace{}, all: map[rateKey]pace{}}
-	if r.sampled, err = samples(st, cpu); err != nil {
-		return nil, err
-	}
 	for _, g := range Groups(heads) {
 		for _, run := range g.Runs {
 			if run.Host.Seconds <= 0 || run.Host.GPU != "" && run.Host.CPU != cpu {
@@ -93,10 +88,11 @@ func (r *Rates) Of(method, budget string, agents int) Rate {
 	if own := r.here[key]; own.runs > 0 {
 		return Rate{FPS: own.fps(), Measured: own.runs}
 	}
-	for _, known := range []Rate{{r.sampled[key], 0, Sampled}, {r.all[key].fps(), 0, Elsewhere}, {r.estimate(key), 0, Estimated}} {
-		if known.FPS > 0 {
-			return known
-		}
+	if fps := r.all[key].fps(); fps > 0 {
+		return Rate{FPS: fps, Source: Elsewhere}
+	}
+	if fps := r.estimate(key); fps > 0 {
+		return Rate{FPS: fps, Source: Estimated}
 	}
 	return Rate{}
 }

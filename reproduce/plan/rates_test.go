@@ -20,46 +20,11 @@ import (
 	"cermic/reproduce/paper"
 )
 
-func TestATornRateIsMeasuredAgain(t *testing.T) {
-	st := libtest.Store(t)
-	e, err := New(Request{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 1, Set: []string{"learner.critic_hidden=8", "policy.hidden=8"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(st.Dir(), samplesFile), []byte(`{"cpu":"x","meth`+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	told := 0
-	tell := func(method, budget string, fps float64) {
-		told++
-		if method != "mappo" || budget != "smoke" || !(fps > 0) {
-			t.Errorf("told of %s at %s: %g", method, budget, fps)
-		}
-	}
-	for range 2 { // the second time it is there
-		if err := MeasureRates(t.Context(), []experiment.Config{e, e}, st, tell); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if told != 1 {
-		t.Errorf("measured %d times", told)
-	}
-	costs, err := Costs([]experiment.Config{e}, st)
-	if err != nil || len(costs) != 1 || !(costs[0].FPS > 0) || costs[0].Measured != 0 {
-		t.Errorf("costs %+v, %v", costs, err)
-	}
-	if found, err := st.Find(results.Query{}); err != nil || len(found) != 0 {
-		t.Errorf("measuring leaves %d runs in the store, %v", len(found), err)
-	}
-}
-
 // TestImagesHaveRatesOfTheirOwn: a rate on vectors says nothing about them.
 func TestImagesHaveRatesOfTheirOwn(t *testing.T) {
-	st := libtest.Store(t)
-	cpu := results.CollectHost("").CPU
-	if err := appendSample(st, sample{cpu, "mappo", "short", 1000}); err != nil {
-		t.Fatal(err)
-	}
+	run := libtest.Record(t, configure(t, Request{Task: "wheel", Method: "mappo", Budget: "short", Seed: 9}), "mappo")
+	run.Host.CPU, run.Host.Seconds = results.CollectHost("").CPU, 600
+	st := libtest.Committed(t, run)
 	var es []experiment.Config
 	for _, task := range []string{"balance", "chicken_in_the_matrix__repeated", "clean_up", "navigation", "stag_hunt_in_the_matrix__repeated"} {
 		es = append(es, configure(t, Request{Task: task, Method: "mappo", Budget: "short", Seed: 1}))
@@ -69,18 +34,15 @@ func TestImagesHaveRatesOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Cost{
-		{Method: "mappo", Runs: 2, Frames: 1_200_000, Longest: 600_000, Rate: Rate{FPS: 1000, Source: Sampled}},
+		{Method: "mappo", Runs: 2, Frames: 1_200_000, Longest: 600_000, Rate: Rate{FPS: 1000, Measured: 1}},
 		{Method: "mappo", ImageAgents: 2, Runs: 2, Frames: 1_200_000, Longest: 600_000},
 		{Method: "mappo", ImageAgents: 7, Runs: 1, Frames: 30_000, Longest: 30_000},
 	}
 	if !slices.Equal(costs, want) {
 		t.Errorf("%+v, want %+v", costs, want)
 	}
-	if _, _, known := strings.Cut(CostTable(costs).Notes[0], "and what is not measured yet"); !known {
+	if _, _, known := strings.Cut(CostTable(costs).Notes[0], "and what has no rate yet"); !known {
 		t.Errorf("%q leaves out that images have no rate", CostTable(costs).Notes[0])
-	}
-	if err := MeasureRates(t.Context(), es[1:3], st, func(method, budget string, _ float64) { t.Errorf("measured %s at %s", method, budget) }); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -142,7 +104,6 @@ func TestRatesComeFromHereElseFromOtherProcessorsElseFromTheSlowdownAgainstMAPPO
 			{"qmix", "short", 0}: {5, 2400, 4}, {"mappo", "short", 0}: {1, 2000, 1}, {"mappo", "explore", 0}: {1, 8000, 1},
 			{"mace", "explore", 0}: {1, 2000, 1}, {"mappo", "short", 7}: {1, 40, 1},
 		},
-		sampled: map[rateKey]float64{{"mappo-eps", "short", 0}: 1234, {"qmix", "short", 0}: 1},
 	}
 	// MAPPO takes 10 epochs at short and 30 at the paper's budget: (1 + 3·10) / (1 + 3·30) of its frames a second.
 	const slower = 31. / 91
@@ -152,7 +113,6 @@ func TestRatesComeFromHereElseFromOtherProcessorsElseFromTheSlowdownAgainstMAPPO
 		want           Rate
 	}{
 		{"qmix", "short", 0, Rate{FPS: 200, Measured: 3}},
-		{"mappo-eps", "short", 0, Rate{FPS: 1234, Source: Sampled}},
 		{"mappo", "short", 0, Rate{FPS: 2000, Source: Elsewhere}},
 		{"mappo", "paper", 0, Rate{FPS: 2000 * slower, Source: Estimated}},
 		{"mace", "short", 0, Rate{FPS: 500, Source: Estimated}},
