@@ -36,7 +36,7 @@ var groups = []struct {
 	{"update", "cermiclib/learn", "MAPPOUpdate|LargestProduct", false},
 	{"q", "cermiclib/learn", "QStep", false},
 	{"train", "reproduce/bench", "Training/paper/mappo$", false},
-	{"cermic", "reproduce/bench", "Training/paper/mappo-cermic", false},
+	{"cermic", "reproduce/bench", "Training/paper", false},
 	{"methods", "reproduce/bench", "Training/short", true},
 	{"compile", "reproduce/bench", "Compile", true},
 }
