@@ -12,7 +12,8 @@ import (
 	"cermic/reproduce/bench/peers"
 )
 
-// runBench measures this machine, beside recorded figures of other programs or, with -peers, by turns with these programs.
+// runBench measures this machine, beside recorded figures of other programs or, with -peers, by turns with these
+// programs.
 func runBench(ctx context.Context, out io.Writer, args []string) error {
 	var only string
 	var beside bool

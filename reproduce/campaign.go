@@ -18,8 +18,8 @@ import (
 	"cermic/viz"
 )
 
-// runCampaign trains everything that a table of the paper needs and the store lacks: it first says what that costs, goes on
-// after a kill, and is not stopped by a run that fails.
+// runCampaign trains everything that a table of the paper needs and the store lacks: it first says what that costs,
+// goes on after a kill, and is not stopped by a run that fails.
 func runCampaign(ctx context.Context, out io.Writer, args []string) error {
 	c := choice{seeds: seedRange{1, 3}}
 	var store, on, manifest string

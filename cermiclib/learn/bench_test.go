@@ -14,15 +14,18 @@ import (
 	"cermic/envs/rng"
 )
 
-// BenchmarkQStep times one gradient step of value learners, 1,024 frames, at the sizes of vmas/balance: 4 agents, 16 observed
-// numbers, 9 choices. GOMLX_BACKEND chooses the backend.
+// BenchmarkQStep times one gradient step of value learners, 1,024 frames, at the sizes of vmas/balance: 4 agents, 16
+// observed numbers, 9 choices. GOMLX_BACKEND chooses the backend.
 func BenchmarkQStep(b *testing.B) {
 	spectra := DefaultQ()
 	spectra.Mixer = DefaultSPECTra()
 	for _, c := range []struct {
 		Q
 		policy policy.Config
-	}{{DefaultQ(), policy.DefaultMLP()}, {DefaultQ().WithQPLEX(), policy.DefaultMLP()}, {spectra, policy.DefaultSPECTra()}, {DefaultQ(), policy.DefaultGRU()}} {
+	}{
+		{DefaultQ(), policy.DefaultMLP()}, {DefaultQ().WithQPLEX(), policy.DefaultMLP()},
+		{spectra, policy.DefaultSPECTra()}, {DefaultQ(), policy.DefaultGRU()},
+	} {
 		b.Run(c.Label()+"-"+c.policy.Kind(), func(b *testing.B) { benchmarkStep(b, c.Q, c.policy) })
 	}
 }
@@ -63,8 +66,8 @@ const (
 	updateEpochs                            = 20
 )
 
-// updateGFLOP is what the matrix products of one update take: forward, gradients of weights, and gradients of the inputs of
-// all layers but the first. The actor has a row for each agent of a frame, the critic one for each frame.
+// updateGFLOP is what the matrix products of one update take: forward, gradients of weights, and gradients of the
+// inputs of all layers but the first. The actor has a row for each agent of a frame, the critic one for each frame.
 func updateGFLOP(s *envs.Spec) float64 {
 	network := func(rows, in, out int) float64 {
 		first, rest := float64(in*updateWidth), float64(updateWidth*updateWidth+updateWidth*out)
@@ -73,8 +76,8 @@ func updateGFLOP(s *envs.Spec) float64 {
 	return network(updateFrames*s.Agents, s.InLen(), nn.ActionOutputs(&s.Act)) + network(updateFrames, s.State, 1)
 }
 
-// BenchmarkMAPPOUpdate times one minibatch of MAPPO on Balance's sizes: 2,400 frames, 9,600 rows of the actor. Gathering is
-// part of it, and so are the targets, once in 20 minibatches.
+// BenchmarkMAPPOUpdate times one minibatch of MAPPO on Balance's sizes: 2,400 frames, 9,600 rows of the actor.
+// Gathering is part of it, and so are the targets, once in 20 minibatches.
 func BenchmarkMAPPOUpdate(b *testing.B) {
 	backend, err := nn.Open()
 	if err != nil {
@@ -102,8 +105,8 @@ func BenchmarkMAPPOUpdate(b *testing.B) {
 	b.ReportMetric(updateGFLOP(spec)/seconds, "GFLOP/s")
 }
 
-// BenchmarkLargestProduct times the largest matrix product of that update alone: [256,256] by [256,9600], eight times in a
-// row, so that starting a graph counts little.
+// BenchmarkLargestProduct times the largest matrix product of that update alone: [256,256] by [256,9600], eight times
+// in a row, so that starting a graph counts little.
 func BenchmarkLargestProduct(b *testing.B) {
 	backend, err := nn.Open()
 	if err != nil {
@@ -111,7 +114,8 @@ func BenchmarkLargestProduct(b *testing.B) {
 	}
 	const rows, times = updateFrames * updateAgents, 8
 	inputs := []nn.Input{nn.F32("w", updateWidth, updateWidth), nn.F32("x", updateWidth, rows)}
-	p, err := nn.NewProgram(&nn.Build{Backend: backend, Store: nn.NewStore(1), Seed: 1}, "product", inputs, func(_ *model.Scope, in []*Node) []*Node {
+	build := &nn.Build{Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	p, err := nn.NewProgram(build, "product", inputs, func(_ *model.Scope, in []*Node) []*Node {
 		y := in[1]
 		for range times {
 			y = Dot(in[0], y).Product()

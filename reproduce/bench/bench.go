@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench runs the Go benchmarks of this repository and prints their results beside recorded ones of VMAS, Melting
-// Pot, SMAX, torch and BenchMARL.
+// Package bench runs the Go benchmarks of this repository and prints their results beside recorded ones of VMAS,
+// Melting Pot, SMAX, torch and BenchMARL.
 package bench
 
 import (
@@ -25,7 +25,8 @@ import (
 	"cermic/viz"
 )
 
-// groups are the benchmarks that one name chooses, in the order of measuring: a package and a pattern as for go test -bench.
+// groups are the benchmarks that one name chooses, in the order of measuring: a package and a pattern as for go test
+// -bench.
 var groups = []struct {
 	name, pkg, pattern string
 	onRequest          bool // takes minutes: runs only if its name is given
@@ -65,8 +66,9 @@ var (
 
 // vmas is frames per second of VMAS 1.5.2 at 60 and at 1024 environments, on one or two threads, whichever is faster.
 var vmas = map[string][2]float64{
-	"balance": {16_200, 127_000}, "ball_trajectory": {3490, 37_500}, "dispersion": {44_900, 563_000}, "flocking": {8450, 29_300},
-	"give_way": {8480, 93_200}, "navigation": {30_400, 133_000}, "passage": {2360, 21_700}, "sampling": {5280, 36_900},
+	"balance": {16_200, 127_000}, "ball_trajectory": {3490, 37_500}, "dispersion": {44_900, 563_000},
+	"flocking": {8450, 29_300}, "give_way": {8480, 93_200}, "navigation": {30_400, 133_000},
+	"passage": {2360, 21_700}, "sampling": {5280, 36_900},
 	"simple_adversary": {91_900, 1_130_000}, "transport": {48_200, 517_000}, "wheel": {49_800, 496_000},
 }
 
@@ -191,8 +193,8 @@ func Build(ctx context.Context, root, pkg, into string) (Program, error) {
 	return p, failure(ctx, "building the benchmarks of "+pkg, said, err)
 }
 
-// Run runs the benchmarks that pattern names, as for go test -bench, on the backend of this process, and passes on every
-// metric as it comes.
+// Run runs the benchmarks that pattern names, as for go test -bench, on the backend of this process, and passes on
+// every metric as it comes.
 func (p Program) Run(ctx context.Context, pattern string, each func(Metric) error) error {
 	backend, err := nn.Open()
 	if err != nil {
@@ -227,8 +229,8 @@ func (p Program) Run(ctx context.Context, pattern string, each func(Metric) erro
 	return err
 }
 
-// parse reads the metrics of one line of a benchmark's output, without the times and allocations that package testing adds;
-// none of other lines.
+// parse reads the metrics of one line of a benchmark's output, without the times and allocations that package testing
+// adds; none of other lines.
 func parse(line string) (out []Metric) {
 	fields := strings.Fields(line)
 	if len(fields) < 4 || !strings.HasPrefix(line, "Benchmark") {

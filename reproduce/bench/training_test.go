@@ -23,15 +23,17 @@ var memories = []string{"mlp", "gru", "graph"}
 // dense is the experiment of a method on a task's dense reward.
 func dense(b *testing.B, task, method, budget string, set ...string) experiment.Config {
 	b.Helper()
-	e, err := plan.New(plan.Request{Task: "vmas/" + task, Method: method, Budget: budget, Set: append(set, "task.reward=dense"), Seed: 1})
+	set = append(set, "task.reward=dense")
+	e, err := plan.New(plan.Request{Task: "vmas/" + task, Method: method, Budget: budget, Set: set, Seed: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
 	return e
 }
 
-// BenchmarkTraining times whole training iterations, rollout and updates, without compiling and evaluation: of MAPPO and of
-// MAPPO-CERMIC with each memory at the paper's settings on Balance, and of the paper's ten methods at budget short.
+// BenchmarkTraining times whole training iterations, rollout and updates, without compiling and evaluation: of MAPPO
+// and of MAPPO-CERMIC with each memory at the paper's settings on Balance, and of the paper's ten methods at budget
+// short.
 func BenchmarkTraining(b *testing.B) {
 	b.Run("paper/mappo", func(b *testing.B) { train(b, dense(b, "balance", "mappo", "paper"), 2) })
 	for _, memory := range memories {
@@ -65,9 +67,9 @@ func train(b *testing.B, e experiment.Config, batches int) {
 	}
 }
 
-// BenchmarkCompile times smoke runs on Balance, first with graphs to compile, then with these graphs on disk. It is only
-// meaningful as the first benchmark of a process, since the folder of compiled graphs is chosen once. Graphs that a method
-// shares with an earlier one are not compiled again.
+// BenchmarkCompile times smoke runs on Balance, first with graphs to compile, then with these graphs on disk. It is
+// only meaningful as the first benchmark of a process, since the folder of compiled graphs is chosen once. Graphs that
+// a method shares with an earlier one are not compiled again.
 func BenchmarkCompile(b *testing.B) {
 	if err := os.Setenv(nn.KeptGraphs, b.TempDir()); err != nil {
 		b.Fatal(err)

@@ -16,8 +16,8 @@ import (
 // quiet is how long a log may be silent about a run that goes on; a campaign's log may be silent ten times as long.
 const quiet = 30 * time.Second
 
-// Progress shows runs while they train: on a terminal a line for each, rewritten in place, and for a campaign a count of its
-// runs; elsewhere a log, with a line for each evaluation or, of a campaign, for each run that ends.
+// Progress shows runs while they train: on a terminal a line for each, rewritten in place, and for a campaign a count
+// of its runs; elsewhere a log, with a line for each evaluation or, of a campaign, for each run that ends.
 type Progress struct {
 	*Tally
 	out      io.Writer
@@ -115,8 +115,8 @@ func (p *Progress) line(text string) {
 	p.last = time.Now()
 }
 
-// redraw rewrites the lines of the runs that train, and of a campaign the count. Names are cut to what fits on any terminal,
-// so that no line wraps.
+// redraw rewrites the lines of the runs that train, and of a campaign the count. Names are cut to what fits on any
+// terminal, so that no line wraps.
 func (p *Progress) redraw() {
 	p.clear()
 	for _, e := range p.training {

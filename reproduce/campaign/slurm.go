@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package campaign shows the progress of many runs that train here, and hands them to a scheduler: as a job array of Slurm,
-// or as a manifest for another one.
+// Package campaign shows the progress of many runs that train here, and hands them to a scheduler: as a job array of
+// Slurm, or as a manifest for another one.
 package campaign
 
 import (
@@ -59,8 +59,8 @@ func (s Slurm) Check(store string) error {
 	return nil
 }
 
-// Submit writes manifest, program and script below the store and hands the script to sbatch. The store must be on a file
-// system that all nodes share.
+// Submit writes manifest, program and script below the store and hands the script to sbatch. The store must be on a
+// file system that all nodes share.
 func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config, st *results.Store) error {
 	manifest, runs, err := missingManifest(out, es, st)
 	if err != nil || runs == 0 {
@@ -93,13 +93,18 @@ func (s Slurm) Submit(ctx context.Context, out io.Writer, es []experiment.Config
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	for name, content := range map[string][]byte{"manifest.jsonl": manifest, "job.sh": []byte(script), "reproduce": program} {
+	files := map[string][]byte{"manifest.jsonl": manifest, "job.sh": []byte(script), "reproduce": program}
+	for name, content := range files {
 		// A new file under the old name: nodes may be running the old one.
 		temporary := filepath.Join(folder, name+".new")
-		if err := errors.Join(os.WriteFile(temporary, content, 0o777), os.Chtimes(temporary, time.Time{}, experiment.Built())); err != nil {
-			return err
+		err := os.WriteFile(temporary, content, 0o777)
+		if err == nil {
+			err = os.Chtimes(temporary, time.Time{}, experiment.Built())
 		}
-		if err := os.Rename(temporary, filepath.Join(folder, name)); err != nil {
+		if err == nil {
+			err = os.Rename(temporary, filepath.Join(folder, name))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -124,7 +129,8 @@ func FileManifest(out io.Writer, path string, es []experiment.Config, st *result
 	if err := results.WriteFile(path, manifest); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s in %s. The n-th, from 0: go run ./reproduce work -index n -store %s %s\n", viz.Count(runs, "run"), path, st.Dir(), path)
+	_, err = fmt.Fprintf(out, "%s in %s. The n-th, from 0: go run ./reproduce work -index n -store %s %s\n",
+		viz.Count(runs, "run"), path, st.Dir(), path)
 	return err
 }
 
@@ -187,7 +193,8 @@ func parseManifest(data []byte, path string) ([]experiment.Config, error) {
 		var line manifestLine
 		var e experiment.Config
 		if err := json.Unmarshal(text, &line); err != nil {
-			return nil, fmt.Errorf("%s, line %d: this is no run of a manifest, write it anew with campaign -manifest: %w", path, i+1, err)
+			return nil, fmt.Errorf("%s, line %d: this is no run of a manifest, write it anew with campaign -manifest: %w",
+				path, i+1, err)
 		}
 		if err := conf.Unmarshal(line.Experiment, &e); err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", path, i+1, err)
@@ -198,16 +205,16 @@ func parseManifest(data []byte, path string) ([]experiment.Config, error) {
 	return es, nil
 }
 
-// How often a task is queued again after it was killed, and after it was stopped at its limit. A run of the paper's budget
-// may need many tasks of a short limit; one whose limit is shorter than its start must end all the same.
+// How often a task is queued again after it was killed, and after it was stopped at its limit. A run of the paper's
+// budget may need many tasks of a short limit; one whose limit is shorter than its start must end all the same.
 const (
 	killedTries  = 20
 	stoppedTries = 500
 )
 
-// script is the job. A task that was stopped, by its limit or by the cluster, has saved its run and asks to be queued again;
-// so does one that was killed, a few times. A cancelled task gets the same signal, but Slurm no longer calls it running: it
-// must not come back.
+// script is the job. A task that was stopped, by its limit or by the cluster, has saved its run and asks to be queued
+// again; so does one that was killed, a few times. A cancelled task gets the same signal, but Slurm no longer calls it
+// running: it must not come back.
 func (s Slurm) script(here, store, folder string, tasks int) string {
 	var options strings.Builder
 	for _, option := range []struct{ name, value string }{

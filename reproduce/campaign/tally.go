@@ -89,8 +89,9 @@ func (t *Tally) Failed() int { return t.count(failed) }
 
 // String is the state of the whole campaign: "3 done, 1 training, 0 failed, 8 to go; about 2h 10m left".
 func (t *Tally) String() string {
-	open := t.runs - t.count(ended) - t.count(failed)
-	text := fmt.Sprintf("%d done, %d training, %d failed, %d to go", t.count(ended), len(t.training), t.count(failed), open-len(t.training))
+	done, failed, going := t.count(ended), t.count(failed), len(t.training)
+	open := t.runs - done - failed
+	text := fmt.Sprintf("%d done, %d training, %d failed, %d to go", done, going, failed, open-going)
 	if d := t.left(); open > 0 && d > 0 {
 		text += fmt.Sprintf("; about %s left", viz.Clock(d.Seconds()))
 	}
@@ -109,8 +110,8 @@ func (t *Tally) Share() float64 {
 	return over / float64(max(1, t.runs))
 }
 
-// left is how long the rest takes at the pace so far, if runs take as long as estimated relative to each other; 0 before
-// there is a pace.
+// left is how long the rest takes at the pace so far, if runs take as long as estimated relative to each other; 0
+// before there is a pace.
 func (t *Tally) left() time.Duration {
 	mean, rest, done := time.Minute, 0.0, 0.0 // without estimates all runs take as long
 	for _, d := range t.takes {

@@ -20,8 +20,8 @@ type machine struct {
 	runs float64 // at the same time, each as fast as one run here
 }
 
-// machines are this one and larger ones. What lies beyond this one is extrapolated: as many runs at the same time as it has times the
-// cores of this machine, none slowing another down.
+// machines are this one and larger ones. What lies beyond this one is extrapolated: as many runs at the same time as
+// it has times the cores of this machine, none slowing another down.
 func machines(nodes int) []machine {
 	here, many := runtime.NumCPU(), 16
 	more := max(1, float64(many)/float64(here))
@@ -32,13 +32,13 @@ func machines(nodes int) []machine {
 	}
 }
 
-const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, its rate is that of records from another processor, " +
-	"or is estimated from its slowdown against MAPPO at another budget. The columns for more cores are extrapolated: a machine with eight times the " +
-	"cores trains eight runs at a time, none slowing another down, and takes no less than the longest run. " +
-	"reproduce/PERFORMANCE.md has measurements of a GPU."
+const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, its rate " +
+	"is that of records from another processor, or is estimated from its slowdown against MAPPO at another budget. " +
+	"The columns for more cores are extrapolated: a machine with eight times the cores trains eight runs at a time, none " +
+	"slowing another down, and takes no less than the longest run. reproduce/PERFORMANCE.md has measurements of a GPU."
 
-// Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others; nodes is the size
-// of the cluster.
+// Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others;
+// nodes is the size of the cluster.
 func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 	t := viz.Table{Header: []string{"table", "budget", "runs", "done", "frames to go", "rates known"}}
 	where := machines(nodes)
@@ -59,7 +59,8 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 			t.Rows = append(t.Rows, overviewRow(table.Name, budget.Budget.Name, costs, where))
 		}
 	}
-	t.Notes = []string{extrapolated, "≥: without the methods that have no rate yet; a first run gives them one. Tasks with image observations, which take many times as long, have rates of their own."}
+	t.Notes = []string{extrapolated, "≥: without the methods that have no rate yet; a first run gives them one. " +
+		"Tasks with image observations, which take many times as long, have rates of their own."}
 	return t, nil
 }
 

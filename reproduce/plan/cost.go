@@ -15,8 +15,8 @@ import (
 	"cermic/viz"
 )
 
-// Cost is what the runs of one method in a list of experiments still need on tasks of one kind: a frame of images takes many
-// times as long as one of vectors.
+// Cost is what the runs of one method in a list of experiments still need on tasks of one kind: a frame of images
+// takes many times as long as one of vectors.
 type Cost struct {
 	Method      string // without changed settings
 	ImageAgents int    // agents with image observations; 0: vectors
@@ -35,7 +35,8 @@ func (c Cost) Takes(frames int) time.Duration {
 	return time.Duration(float64(frames) / c.FPS * float64(time.Second))
 }
 
-// kind is the number of agents with image observations in a task; 0 for vectors, and for a task that is not registered here.
+// kind is the number of agents with image observations in a task; 0 for vectors, and for a task that is not registered
+// here.
 func kind(task string) int {
 	n, _ := pictured(task)
 	return n
@@ -101,7 +102,8 @@ func Missing(es []experiment.Config, st *results.Store) (missing []experiment.Co
 	return missing, nil
 }
 
-// missingFrames is the number of frames that e's run in st still needs, -1 if it is complete. A damaged run is trained again.
+// missingFrames is the number of frames that e's run in st still needs, -1 if it is complete. A damaged run is trained
+// again.
 func missingFrames(e experiment.Config, st *results.Store) (int, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -143,9 +145,11 @@ func CostTable(costs []Cost) viz.Table {
 			unknown = ", and what has no rate yet"
 		}
 		total += c.Takes(c.Frames)
-		t.Rows = append(t.Rows, []string{name, fmt.Sprint(c.Runs), fmt.Sprint(c.Done), viz.Short(float64(c.Frames)), rate, left})
+		t.Rows = append(t.Rows, []string{
+			name, fmt.Sprint(c.Runs), fmt.Sprint(c.Done), viz.Short(float64(c.Frames)), rate, left})
 	}
-	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share the processor.", viz.Clock(total.Seconds()), unknown)}
+	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share the processor.",
+		viz.Clock(total.Seconds()), unknown)}
 	return t
 }
 

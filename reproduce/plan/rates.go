@@ -35,8 +35,8 @@ type rateKey struct {
 	agents         int // with image observations; 0: vectors
 }
 
-// pace is the total of some runs. Total frames over total time predicts the time of many runs; a median of rates does not,
-// since slow runs take most of the time.
+// pace is the total of some runs. Total frames over total time predicts the time of many runs; a median of rates does
+// not, since slow runs take most of the time.
 type pace struct {
 	runs            int
 	frames, seconds float64
@@ -97,8 +97,8 @@ func (r *Rates) Of(method, budget string, agents int) Rate {
 	return Rate{}
 }
 
-// estimate assumes that a method is as much slower than MAPPO as it is at another budget on vectors, and that the time of
-// MAPPO is proportional to the gradient rows of a frame. It is 0 without such runs.
+// estimate assumes that a method is as much slower than MAPPO as it is at another budget on vectors, and that the time
+// of MAPPO is proportional to the gradient rows of a frame. It is 0 without such runs.
 func (r *Rates) estimate(key rateKey) float64 {
 	base := r.all[rateKey{baseline, key.budget, key.agents}].fps()
 	if base == 0 {
@@ -136,7 +136,8 @@ func (r *Rates) scaled(key rateKey) float64 {
 	return 0
 }
 
-// Durations is how long each of es takes from its beginning to its end, by ID; experiments without a known rate are left out.
+// Durations is how long each of es takes from its beginning to its end, by ID; experiments without a known rate are
+// left out.
 func Durations(es []experiment.Config, st *results.Store) (map[string]time.Duration, error) {
 	known, err := NewRates(st)
 	if err != nil {

@@ -75,7 +75,8 @@ func TestAForksTimeIsThatOfItsOwnFrames(t *testing.T) {
 	}
 }
 
-// Two runs of 600,000 frames that took one and three minutes predict two minutes for the next one, on any task of the kind.
+// Two runs of 600,000 frames that took one and three minutes predict two minutes for the next one, on any task of the
+// kind.
 func TestRatesAreTotalFramesOverTotalTime(t *testing.T) {
 	cpu := results.CollectHost("").CPU
 	var rs []*results.Record

@@ -16,8 +16,8 @@ type Speed struct {
 	Processor float64 // seconds of all cores together; 0 where the system does not report them
 }
 
-// MeasureSpeed trains so many rollout batches of e, at least 2. The first compiles; the best of the others counts, since
-// other programs can only slow them down.
+// MeasureSpeed trains so many rollout batches of e, at least 2. The first compiles; the best of the others counts,
+// since other programs can only slow them down.
 func MeasureSpeed(ctx context.Context, e experiment.Config, batches int) (best Speed, err error) {
 	e.Budget.Frames = batches * e.Learner.CollectFrames()
 	e.Budget.Name, e.Budget.EvalEvery, e.Budget.EvalEpisodes = CustomBudget, e.Budget.Frames, 1

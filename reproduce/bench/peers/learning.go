@@ -18,10 +18,12 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// LearningGroup trains BenchMARL's MAPPO on Balance of VMAS and on ours, with the settings of the recorded BenchMARL curves.
+// LearningGroup trains BenchMARL's MAPPO on Balance of VMAS and on ours, with the settings of the recorded BenchMARL
+// curves.
 const LearningGroup = "learning"
 
-// learningSides are the tasks of the comparison: names of the script, which are also those of files, and labels of curves.
+// learningSides are the tasks of the comparison: names of the script, which are also those of files, and labels of
+// curves.
 var learningSides = []struct{ id, label string }{{"cermic", "Balance of cermic_envs"}, {"vmas", "Balance of VMAS"}}
 
 // learningFile is where the curves of a side are kept.
@@ -35,7 +37,8 @@ func (m *Machine) learn(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	for _, side := range learningSides {
-		cmd := m.benchMARL.command(ctx, "-W", "ignore", "-c", script, "learn", side.id, filepath.Join(m.Root, Folder, "learning"), learningFile(m.Root, side.id))
+		cmd := m.benchMARL.command(ctx, "-W", "ignore", "-c", script, "learn", side.id,
+			filepath.Join(m.Root, Folder, "learning"), learningFile(m.Root, side.id))
 		cmd.Env, cmd.Stderr = append(os.Environ(), "OMP_NUM_THREADS=1", "TQDM_DISABLE=1"), out
 		said, err := output(cmd)
 		if err != nil {
@@ -62,11 +65,13 @@ func showLearning(out io.Writer, root string) error {
 		s.Label, s.Reference = side.label, i == 1
 		series = append(series, s)
 	}
-	curves, err := viz.Curves(viz.Figure{Title: "BenchMARL's MAPPO on Balance, dense reward", X: "frames", Y: "mean return"}, series...)
+	figure := viz.Figure{Title: "BenchMARL's MAPPO on Balance, dense reward", X: "frames", Y: "mean return"}
+	curves, err := viz.Curves(figure, series...)
 	if err != nil {
 		return err
 	}
-	if err := viz.Write(filepath.Join(root, "envs", "python", "learning.png"), curves, 18*vg.Centimeter, 10*vg.Centimeter); err != nil {
+	file := filepath.Join(root, "envs", "python", "learning.png")
+	if err := viz.Write(file, curves, 18*vg.Centimeter, 10*vg.Centimeter); err != nil {
 		return err
 	}
 	for k := range runs[0][0].Evals {
@@ -75,8 +80,8 @@ func showLearning(out io.Writer, root string) error {
 	return nil
 }
 
-// learningRow is a row of the table: the k-th evaluation of two sides, mean returns over runs with intervals of Student's t,
-// their difference with Welch's, and whether each mean lies in the other's interval.
+// learningRow is a row of the table: the k-th evaluation of two sides, mean returns over runs with intervals of
+// Student's t, their difference with Welch's, and whether each mean lies in the other's interval.
 func learningRow(here, there []*results.Record, k int) string {
 	at := func(runs []*results.Record) (means []float64) {
 		for _, r := range runs {
@@ -91,5 +96,6 @@ func learningRow(here, there []*results.Record, k int) string {
 	if b.Excludes(a.Value) || a.Excludes(b.Value) {
 		agree = "no"
 	}
-	return fmt.Sprintf("| %d | %s | %s | %s | %s |", here[0].Evals[k].Frames, text(a), text(b), text(stats.Welch(at(here), at(there))), agree)
+	difference := stats.Welch(at(here), at(there))
+	return fmt.Sprintf("| %d | %s | %s | %s | %s |", here[0].Evals[k].Frames, text(a), text(b), text(difference), agree)
 }

@@ -59,16 +59,18 @@ func (m *Machine) benchmark(pkg, pattern, unit string) func(context.Context) (fl
 	}
 }
 
-// pairs are all pairs: one update, training, VMAS's tasks from Go and from Python, Melting Pot's substrates from Python as
-// cells and as images (which the original always paints), and BenchMARL's collection on both Balances.
+// pairs are all pairs: one update, training, VMAS's tasks from Go and from Python, Melting Pot's substrates from
+// Python as cells and as images (which the original always paints), and BenchMARL's collection on both Balances.
 func (m *Machine) pairs() []pair {
 	h := paper.Hyper
 	onPolicy := []string{"train", "mappo", "2",
-		fmt.Sprint("on_policy_collected_frames_per_batch=", h.OnPolicy.Frames), fmt.Sprint("on_policy_n_envs_per_worker=", h.OnPolicy.NumEnvs),
-		fmt.Sprint("on_policy_n_minibatch_iters=", h.OnPolicy.Epochs), fmt.Sprint("on_policy_minibatch_size=", h.OnPolicy.Minibatch),
-		fmt.Sprint("lr=", h.General.LearningRate)}
-	offPolicy := []string{"train", "qmix", "3", "off_policy_collected_frames_per_batch=6000", "off_policy_n_envs_per_worker=60",
-		"off_policy_n_optimizer_steps=100", "off_policy_train_batch_size=1024", "off_policy_memory_size=600000", "lr=3e-4"}
+		fmt.Sprint("on_policy_collected_frames_per_batch=", h.OnPolicy.Frames),
+		fmt.Sprint("on_policy_n_envs_per_worker=", h.OnPolicy.NumEnvs),
+		fmt.Sprint("on_policy_n_minibatch_iters=", h.OnPolicy.Epochs),
+		fmt.Sprint("on_policy_minibatch_size=", h.OnPolicy.Minibatch), fmt.Sprint("lr=", h.General.LearningRate)}
+	offPolicy := []string{"train", "qmix", "3", "off_policy_collected_frames_per_batch=6000",
+		"off_policy_n_envs_per_worker=60", "off_policy_n_optimizer_steps=100", "off_policy_train_batch_size=1024",
+		"off_policy_memory_size=600000", "lr=3e-4"}
 	out := []pair{
 		{"update", "MAPPO update of 2400 frames", "ms", "torch",
 			m.benchmark("cermiclib/learn", "MAPPOUpdate", "ms/step"), m.script("update", "2400", "10")},
@@ -76,7 +78,8 @@ func (m *Machine) pairs() []pair {
 			m.benchmark("reproduce/bench", "Training/paper/mappo$", "frames/s"), m.script(onPolicy...)},
 		{"train", "QMIX, settings of short", "frames/s", "BenchMARL",
 			m.benchmark("reproduce/bench", "Training/short/balance/qmix$", "frames/s"), m.script(offPolicy...)},
-		{"collect", "BenchMARL's collection on Balance", "frames/s", "VMAS", m.script("collect", "cermic"), m.script("collect", "vmas")},
+		{"collect", "BenchMARL's collection on Balance", "frames/s", "VMAS",
+			m.script("collect", "cermic"), m.script("collect", "vmas")},
 	}
 	for _, task := range bench.Tasks {
 		for _, environments := range []string{"60", "1024"} {
@@ -90,8 +93,9 @@ func (m *Machine) pairs() []pair {
 	for _, substrate := range bench.Substrates {
 		for _, view := range []string{"cells", "pixels"} {
 			name := fmt.Sprintf("%s, 60 environments, %s", strings.TrimSuffix(substrate, "_in_the_matrix__repeated"), view)
+			ours := m.script("python", "meltingpot/"+substrate, "60", view)
 			theirs := func(ctx context.Context) (float64, error) { return m.meltingPot.Measure(ctx, "substrate", substrate) }
-			out = append(out, pair{"meltingpot", name, "frames/s", "Melting Pot", m.script("python", "meltingpot/"+substrate, "60", view), theirs})
+			out = append(out, pair{"meltingpot", name, "frames/s", "Melting Pot", ours, theirs})
 		}
 	}
 	return out
@@ -154,8 +158,8 @@ func (m *Machine) install(ctx context.Context, out io.Writer, groups ...string) 
 	return nil
 }
 
-// Measure lets this program and its peers take turns and prints the ratios of the turns: of all groups, of the group that
-// only names, or of pairs with a part of their name behind a slash, as env/balance.
+// Measure lets this program and its peers take turns and prints the ratios of the turns: of all groups, of the group
+// that only names, or of pairs with a part of their name behind a slash, as env/balance.
 func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, rounds int) error {
 	if only == LearningGroup {
 		return m.learn(ctx, out)
@@ -187,8 +191,8 @@ func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, round
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		r := p.ratios(here, there)
-		if _, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", p.name, bench.Amount(median(here)), p.unit, p.peer,
-			bench.Amount(median(there)), median(r), r[0], r[len(r)-1], viz.Count(len(r), "turn")); err != nil {
+		if _, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", p.name, bench.Amount(median(here)),
+			p.unit, p.peer, bench.Amount(median(there)), median(r), r[0], r[len(r)-1], viz.Count(len(r), "turn")); err != nil {
 			return err
 		}
 	}

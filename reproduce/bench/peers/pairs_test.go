@@ -89,19 +89,20 @@ func TestCurvesAreWithinEachOthersIntervalsOrNot(t *testing.T) {
 		}
 		return r
 	}
-	here, there := []*results.Record{run(1, 10), run(2, 11), run(3, 12)}, []*results.Record{run(2, 50), run(3, 50), run(4, 51)}
-	if row := learningRow(here, there, 0); !strings.HasPrefix(row, "| 0 | 2.0 [−0.5, 4.5] | 3.0 [0.5, 5.5] | −1.0 [") || !strings.HasSuffix(row, "| yes |") {
-		t.Error(row)
-	}
-	if row := learningRow(here, there, 1); !strings.HasPrefix(row, "| 60000 | 11.0 [") || !strings.HasSuffix(row, "| no |") {
-		t.Error(row)
+	here := []*results.Record{run(1, 10), run(2, 11), run(3, 12)}
+	there := []*results.Record{run(2, 50), run(3, 50), run(4, 51)}
+	for k, want := range [][2]string{{"| 0 | 2.0 [−0.5, 4.5] | 3.0 [0.5, 5.5] | −1.0 [", "| yes |"}, {"| 60000 | 11.0 [", "| no |"}} {
+		if row := learningRow(here, there, k); !strings.HasPrefix(row, want[0]) || !strings.HasSuffix(row, want[1]) {
+			t.Error(row)
+		}
 	}
 }
 
 // The committed curves are those of the table and the figure in envs/python.
 func TestCommittedCurvesAreShown(t *testing.T) {
 	root := t.TempDir()
-	if err := os.CopyFS(filepath.Join(root, "envs", "python", "learning"), os.DirFS(filepath.Join("..", "..", "..", "envs", "python", "learning"))); err != nil {
+	kept := filepath.Join("envs", "python", "learning")
+	if err := os.CopyFS(filepath.Join(root, kept), os.DirFS(filepath.Join("..", "..", "..", kept))); err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder

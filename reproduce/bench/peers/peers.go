@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,7 +37,8 @@ type kind struct {
 var (
 	benchMARLKind = kind{what: "BenchMARL, VMAS and torch", size: "5.6 GB", requirements: benchMARL}
 	// TensorFlow, which only trained bots need, is left out.
-	meltingPotKind = kind{what: "Melting Pot and DeepMind Lab2D", size: "0.7 GB", requirements: meltingPot, source: "dm-meltingpot==2.4.1"}
+	meltingPotKind = kind{what: "Melting Pot and DeepMind Lab2D", size: "0.7 GB", requirements: meltingPot,
+		source: "dm-meltingpot==2.4.1"}
 )
 
 // Python is an environment in which peers are installed.
@@ -68,13 +70,16 @@ func install(ctx context.Context, out io.Writer, dir string, k kind) (Python, er
 	return p, os.WriteFile(stamp, []byte(k.requirements), 0o666)
 }
 
+// pipInstall are the arguments of python before those of an installation.
+var pipInstall = []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}
+
 func (p Python) pip(ctx context.Context, args ...string) error {
-	_, err := output(p.command(ctx, append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, args...)...))
+	_, err := output(p.command(ctx, slices.Concat(pipInstall, args)...))
 	return err
 }
 
-// build installs Melting Pot's source without its trained bots: its set-up would download them, but takes an archive that
-// lies in the folder for temporary files.
+// build installs Melting Pot's source without its trained bots: its set-up would download them, but takes an archive
+// that lies in the folder for temporary files.
 func (p Python) build(ctx context.Context, source string) error {
 	dir, err := os.MkdirTemp("", "peers")
 	if err != nil {
@@ -86,10 +91,11 @@ func (p Python) build(ctx context.Context, source string) error {
 		return err
 	}
 	const pack = `import shutil, sys; shutil.make_archive(sys.argv[1], "gztar", sys.argv[2])`
-	if _, err := output(p.command(ctx, "-c", pack, filepath.Join(dir, "meltingpot-assets-2.3.0"), filepath.Dir(bots))); err != nil {
+	archive := filepath.Join(dir, "meltingpot-assets-2.3.0")
+	if _, err := output(p.command(ctx, "-c", pack, archive, filepath.Dir(bots))); err != nil {
 		return err
 	}
-	cmd := p.command(ctx, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", source)
+	cmd := p.command(ctx, slices.Concat(pipInstall, []string{"--no-deps", source})...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	_, err = output(cmd)
 	return err
@@ -115,8 +121,8 @@ func (p Python) Measure(ctx context.Context, args ...string) (float64, error) {
 	return value, nil
 }
 
-// output is what a command prints, without the user's own settings of pip and Python; its error has the last line of what it
-// prints beside that.
+// output is what a command prints, without the user's own settings of pip and Python; its error has the last line of
+// what it prints beside that.
 func output(cmd *exec.Cmd) (string, error) {
 	cmd.Env = append(cmd.Environ(), "PIP_USER=0", "PIP_TARGET=", "PIP_PREFIX=", "PIP_ROOT=", "PYTHONPATH=", "PYTHONHOME=")
 	out, err := cmd.Output()
