@@ -76,8 +76,8 @@ func TestATallyLeavesOutWhatHasFailedAndWhatWasTrainedBefore(t *testing.T) {
 		e.Failed = "it broke"
 		failing.Watch(e)
 	}
-	if got := failing.left(); got.Round(time.Minute) != time.Hour { // d alone
-		t.Errorf("after two failures %v are left, want an hour", got)
+	if got := failing.left(); got.Round(time.Minute) != time.Hour || failing.Share() != 0.75 || failing.Failed() != 2 { // d alone
+		t.Errorf("after %d failures %v are left and a share of %g is over, want an hour and 0.75", failing.Failed(), got, failing.Share())
 	}
 	resumed := NewTally(4, hour)
 	resumed.since = time.Now().Add(-3 * time.Minute)
@@ -141,5 +141,19 @@ func TestAPipedLogHasOneLineForEachEvaluation(t *testing.T) {
 	p.Watch(e)
 	if strings.Count(out.String(), "\n") != 1 || strings.ContainsAny(out.String(), "\r\x1b") || !strings.Contains(out.String(), "reward 43") {
 		t.Errorf("an evaluation wrote %q", out.String())
+	}
+}
+
+func TestALogHasEachNoteOnceAndTheFailuresOfSeveralRuns(t *testing.T) {
+	for runs, want := range map[int]string{1: "slow\n", 2: "slow\nfailed  2 wheel qmix: it broke\n"} {
+		var out bytes.Buffer
+		p := NewProgress(&out, runs)
+		for range 2 {
+			p.Watch(results.Event{Note: "slow"})
+		}
+		p.Watch(results.Event{Record: &results.Record{Task: "vmas/wheel", Method: "qmix", Seed: 2}, Failed: "it broke"})
+		if p.Done(); out.String() != want {
+			t.Errorf("of %d runs %q, want %q", runs, out.String(), want)
+		}
 	}
 }

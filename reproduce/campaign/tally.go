@@ -68,7 +68,7 @@ func (t *Tally) Watch(e results.Event) bool {
 	if at.state == training {
 		t.training = append(t.training, e)
 	}
-	return at.state != training && !e.FromStore
+	return at.state != training
 }
 
 // share is the part of a run's frames that it has trained.
