@@ -104,6 +104,7 @@ func TestRatesComeFromHereElseFromOtherProcessorsElseFromTheSlowdownAgainstMAPPO
 		all: map[rateKey]pace{
 			{"qmix", "short", 0}: {5, 2400, 4}, {"mappo", "short", 0}: {1, 2000, 1}, {"mappo", "explore", 0}: {1, 8000, 1},
 			{"mace", "explore", 0}: {1, 2000, 1}, {"mappo", "short", 7}: {1, 40, 1},
+			{"cpm", "explore", 0}: {1, 8000, 1}, {"cpm", "short", 0}: {1, 1000, 1}, // half as fast as MAPPO where the tables are
 		},
 	}
 	// MAPPO takes 10 epochs at short and 30 at the paper's budget: (1 + 3·10) / (1 + 3·30) of its frames a second.
@@ -119,7 +120,8 @@ func TestRatesComeFromHereElseFromOtherProcessorsElseFromTheSlowdownAgainstMAPPO
 		{"mace", "short", 0, Rate{FPS: 500, Source: Estimated}},
 		{"mace", "paper", 0, Rate{FPS: 500 * slower, Source: Estimated}},
 		{"mace", "short", 7, Rate{FPS: 10, Source: Estimated}},
-		{"cpm", "short", 0, Rate{}},
+		{"cpm", "paper", 0, Rate{FPS: 1000 * slower, Source: Estimated}},
+		{"mappo-db", "short", 0, Rate{}},
 	} {
 		got := r.Of(c.method, c.budget, c.agents)
 		if math.Abs(got.FPS-c.want.FPS) > 1e-9 || got.Measured != c.want.Measured || got.Source != c.want.Source {
