@@ -16,7 +16,6 @@ import (
 	"cermic/cermiclib/results"
 	"cermic/reproduce/campaign"
 	"cermic/reproduce/figures"
-	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
 	"cermic/viz"
 )
@@ -24,10 +23,10 @@ import (
 // campaignRun holds the flags of campaign.
 type campaignRun struct {
 	choice
-	store, on, manifest, order string
-	workers                    int
-	planOnly, measure          bool
-	job                        campaign.Slurm
+	store, on, manifest string
+	workers             int
+	planOnly            bool
+	job                 campaign.Slurm
 }
 
 // campaignCommand trains the runs of a table that the store lacks, after stating their cost. A failed run does not stop
@@ -38,7 +37,7 @@ func campaignCommand() *cobra.Command {
 		Use:   "campaign",
 		Short: "Train what a table of the paper lacks, here or on Slurm, after stating its cost",
 		Example: "  campaign -table sota -budget short -workers 8\n" +
-			"  campaign -order value -plan\n" +
+			"  campaign -table all -plan\n" +
 			"  campaign -table sota -budget paper -seeds 5 -on slurm -time 4:00:00 -bundle 2 -dry-run",
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,18 +48,16 @@ func campaignCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.table, "table", "", "`table`: sota, agents, ablation or density; or choose by -task and -method")
+	f.StringVar(&c.table, "table", "", "`table`: sota, agents, ablation, density or all; or choose by -task and -method")
 	f.StringVar(&c.task, "task", "", "`tasks`, separated by commas")
 	f.StringVar(&c.method, "method", "", "`methods`, separated by commas")
-	f.StringVar(&c.order, "order", "", "value: what all tables lack, the most information per hour first")
-	f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames()+"; with -order value by default "+plan.TableBudget)
+	f.StringVar(&c.budget, "budget", plan.DefaultBudget, budgetNames())
 	f.Var(&c.seeds, "seeds", "train seeds 1 to `n`, or a range of seeds, as 2-3")
 	setFlag(f, &c.set)
 	storeFlag(f, &c.store)
 	f.IntVar(&c.workers, "workers", 1, "runs trained at the same time")
 	f.StringVar(&c.on, "on", "here", "where to train: here, or slurm for a job array")
 	f.BoolVar(&c.planOnly, "plan", false, "print the cost and train nothing; alone: of every table at every budget")
-	f.BoolVar(&c.measure, "measure", false, "with -plan: first measure the speed of methods that have no rate here")
 	f.StringVar(&c.manifest, "manifest", "", "write the missing runs to a `file` for the command work, and train nothing")
 	trainingFlags(f)
 	slurm := flag.NewFlagSet("", flag.ContinueOnError)
@@ -74,13 +71,10 @@ func (c *campaignRun) everything() bool { return c.table == "" && c.task == "" &
 
 // check refuses combinations of flags that contradict each other.
 func (c *campaignRun) check(cmd *cobra.Command) error {
-	const machine = " store backend portable force"
 	var err error
 	switch {
-	case c.order != "":
-		err = only(cmd, "-order", "order plan budget seeds workers"+machine)
 	case c.planOnly && c.everything():
-		err = only(cmd, "-plan without a table, task and method", "plan seeds measure store backend")
+		err = only(cmd, "-plan without a table, task and method", "plan seeds store backend")
 	case c.manifest != "":
 		err = only(cmd, "-manifest", "manifest table task method budget seeds set store")
 	}
@@ -89,19 +83,15 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 		return err
 	case c.workers < 1:
 		return usagef("-workers is %d, want at least 1", c.workers)
-	case c.seeds.first > 1 && (c.order != "" || c.planOnly && c.everything()):
+	case c.seeds.first > 1 && c.planOnly && c.everything():
 		return usagef("-seeds is %s: a range needs -table, or -task and -method; give the number of seeds, as %d",
 			&c.seeds, c.seeds.last)
-	case c.order != "" && c.order != "value":
-		return usagef("-order is %q, want value", c.order)
 	case c.on != "here" && c.on != "slurm":
 		return usagef("-on is %q, want here or slurm", c.on)
-	case c.measure && !c.planOnly:
-		return usagef("-measure needs -plan: add that, or leave out -measure")
 	case c.table != "" && (c.task != "" || c.method != "" || len(c.set) > 0):
 		return usagef("-table chooses tasks, methods and settings: leave out -task, -method and -set")
-	case c.table == "" && (c.task == "" || c.method == "") && c.order == "" && !c.planOnly:
-		return usagef("a campaign needs -table, or -task and -method, or -order value")
+	case c.table == "" && (c.task == "" || c.method == "") && !c.planOnly:
+		return usagef("a campaign needs -table, or -task and -method")
 	case c.on == "here" && !reflect.DeepEqual(c.job, campaign.Slurm{Bundle: 1}):
 		return usagef("-account, -partition, -gpus, -time, -bundle and -dry-run need -on slurm")
 	case c.on == "slurm" && cmd.Flags().Changed("workers"):
@@ -121,12 +111,6 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 // run plans the campaign and trains it.
 func (c *campaignRun) run(cmd *cobra.Command) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	if c.order != "" {
-		if !cmd.Flags().Changed("budget") {
-			c.budget = plan.TableBudget
-		}
-		return c.byValue(cmd)
-	}
 	if c.planOnly && c.everything() {
 		return c.overview(ctx, out)
 	}
@@ -143,10 +127,6 @@ func (c *campaignRun) run(cmd *cobra.Command) error {
 		return c.job.Submit(ctx, out, es, st)
 	case c.manifest != "":
 		return campaign.FileManifest(out, c.manifest, es, st)
-	case c.measure:
-		if err := measureRates(ctx, out, es, st); err != nil {
-			return err
-		}
 	}
 	costs, err := plan.Costs(es, st)
 	if err != nil {
@@ -169,35 +149,11 @@ func (c *campaignRun) train(cmd *cobra.Command, es []experiment.Config, st *resu
 	}
 	b := campaign.NewBoard(cmd.OutOrStdout(), len(es), durations)
 	err = experiment.RunAll(cmd.Context(), es, st, c.workers, b.Watch)
-	b.End()
+	b.Done()
 	if n := b.Failed(); n > 0 && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s of %d failed; the reasons stand above", viz.Count(n, "run"), len(es))
 	}
 	return err
-}
-
-// byValue prints what the tables lack, the most information per hour first, and trains it in this order.
-func (c *campaignRun) byValue(cmd *cobra.Command) error {
-	if _, err := plan.FindPreset(c.budget); err != nil {
-		return usageError{err}
-	}
-	st, err := openStore(c.store)
-	if err != nil {
-		return err
-	}
-	all, err := plan.NewCampaign(st, c.budget, c.seeds.last)
-	if err != nil {
-		return err
-	}
-	shown := len(all.Missing)
-	if !c.planOnly {
-		shown = min(shown, 10)
-	}
-	text := all.Table(shown).Text() + "\n" + all.Standing().Text()
-	if _, err := io.WriteString(cmd.OutOrStdout(), text); err != nil || c.planOnly || len(all.Missing) == 0 {
-		return err
-	}
-	return c.train(cmd, all.Experiments(), st)
 }
 
 // clusterNodes is the size of the cluster that the overview extrapolates to.
@@ -209,28 +165,10 @@ func (c *campaignRun) overview(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if c.measure {
-		for _, table := range paper.Benchmarks {
-			for _, budget := range plan.Presets {
-				es, _ := plan.Benchmark(table, budget.Budget.Name, c.seeds.last)
-				if err := measureRates(ctx, out, es, st); err != nil {
-					return err
-				}
-			}
-		}
-	}
 	t, err := figures.Overview(st, c.seeds.last, clusterNodes)
 	if err != nil {
 		return err
 	}
 	_, err = io.WriteString(out, t.Text())
 	return err
-}
-
-// measureRates measures the speed of the experiments that have none and prints each.
-func measureRates(ctx context.Context, out io.Writer, es []experiment.Config, st *results.Store) error {
-	err := plan.MeasureRates(ctx, es, st, func(method, budget string, fps float64) {
-		fmt.Fprintf(out, "measured: %s at %s, %s frames/s\n", method, budget, viz.Short(fps))
-	})
-	return canceled(ctx, err)
 }

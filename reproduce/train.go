@@ -31,6 +31,9 @@ What next
 `
 )
 
+// allTables is the value of -table that chooses all of them.
+const allTables = "all"
+
 // choice is what the flags of train and campaign choose.
 type choice struct {
 	task, method, table, budget string
@@ -192,14 +195,18 @@ func (c choice) experiments(out io.Writer) ([]experiment.Config, error) {
 		es, err := plan.Grid(strings.Split(c.task, ","), strings.Split(c.method, ","), c.budget, c.seeds.last, c.set...)
 		return c.seeds.of(es), err
 	}
-	t, err := paper.FindBenchmark(c.table)
-	if err != nil {
-		return nil, err
+	tables := paper.Benchmarks
+	if c.table != allTables {
+		t, err := paper.FindBenchmark(c.table)
+		if err != nil {
+			return nil, err
+		}
+		tables = []*paper.Benchmark{t}
 	}
 	if _, err := plan.FindPreset(c.budget); err != nil {
 		return nil, err
 	}
-	es, missing := plan.Benchmark(t, c.budget, c.seeds.last)
+	es, missing := plan.Benchmarks(tables, c.budget, c.seeds.last)
 	if len(es) == 0 {
 		return nil, errors.Join(missing...)
 	}

@@ -213,7 +213,10 @@ func (m *module) losses(x *rl.Rollout) (rl.Scalars, error) {
 	rows, weight := m.sampler.draw(x, 0.25, m.minibatch, m.stream("held out", 0, 0))
 	out, values, n := rl.Scalars{}, make([]float32, len(names)), 0
 	for at := 0; at < len(rows); at += m.minibatch {
-		m.fill(p, x, rows[at:at+m.minibatch], weight[at:at+m.minibatch])
+		step := m.step
+		m.step = p
+		m.feed(x, rows[at:at+m.minibatch], weight[at:at+m.minibatch], 0)
+		m.step = step
 		if err := p.Run(); err != nil {
 			return nil, err
 		}

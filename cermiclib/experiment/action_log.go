@@ -37,9 +37,6 @@ func (g *group) canLog() error {
 
 // replayActions plays the actions of c in the untouched environment and lets the learners have the rollout batches.
 func (t *trainer) replayActions(ctx context.Context, c results.Checkpoint) error {
-	if now := t.learning(c.Frames); now != t {
-		return now.replayActions(ctx, c)
-	}
 	if _, ok := t.groups[0].learner.(learn.OffPolicy); !ok { // all have the same
 		return nil
 	}

@@ -28,9 +28,6 @@ const (
 // checkpoint copies everything that the next iteration depends on. Random streams need no place in it: they are named by
 // the iteration.
 func (t *trainer) checkpoint(seconds float64) (c results.Checkpoint, err error) {
-	if now := t.learning(t.frames); now != t {
-		return now.checkpoint(seconds)
-	}
 	c = results.Checkpoint{Frames: t.frames, Meta: map[string]string{
 		"iteration": strconv.Itoa(t.iteration),
 		"seconds":   strconv.FormatFloat(seconds, 'f', 3, 64),
@@ -111,17 +108,10 @@ func (t *trainer) variables() (all []safetensors.Tensor, err error) {
 
 // restore continues from c and returns the seconds trained before it. To train on, remember must come first.
 func (t *trainer) restore(c results.Checkpoint) (seconds float64, err error) {
-	if now := t.learning(c.Frames); now != t {
-		if seconds, err = now.restore(c); err == nil {
-			t.iteration, err = now.iteration, t.catchUp()
-		}
-		return seconds, err
-	}
 	byName, err := t.restoreLearned(c)
 	if err != nil {
 		return 0, err
 	}
-	t.graduate()
 	if err := t.env.Load(byName[statePrefix+"environment"].Data); err != nil {
 		return 0, err
 	}

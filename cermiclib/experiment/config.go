@@ -24,8 +24,6 @@ type Config struct {
 	Seed    uint64         `json:"seed" help:"seed of every random stream of the run"`
 	Forks   []Fork         `json:"forks,omitzero" help:"parent runs of a branched run; see Branch"`
 
-	Curriculum Curriculum `json:"curriculum,omitzero" help:"easier variant of the task at the start of training"`
-
 	Method string `json:"-"` // label of curves and tables; empty: made from learner and explorer
 }
 
@@ -91,9 +89,6 @@ func (e Config) Validate() error {
 	}
 	if copies, frames := spec.NumEnvs, e.Learner.CollectFrames(); frames < 1 || frames%copies != 0 {
 		return fmt.Errorf("a rollout batch has %d frames, want a multiple of the %d parallel environments of %s", frames, copies, e.Task.Kind())
-	}
-	if e.Curriculum.on() {
-		return e.validateCurriculum()
 	}
 	if len(e.Forks) > 0 {
 		return e.validateFork(spec)

@@ -125,7 +125,7 @@ func (v *coverage) snapshot(frames int) *results.Visits {
 }
 
 // visits are those of the environment that t trains in now.
-func (t *trainer) visits() *results.Visits { return t.learning(t.frames).visited.snapshot(t.frames) }
+func (t *trainer) visits() *results.Visits { return t.visited.snapshot(t.frames) }
 
 // tensors is what a checkpoint keeps of it.
 func (v *coverage) tensors() []safetensors.Tensor {

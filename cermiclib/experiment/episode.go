@@ -34,7 +34,7 @@ func Untrained(ctx context.Context, e Config) ([]envs.Scene, *results.Eval, erro
 	}
 	shared := e.Task.Shared()
 	shared.NumEnvs = 1 // enough, and no weight depends on their number
-	e.Task, e.Curriculum = e.Task.WithShared(shared), Curriculum{}
+	e.Task = e.Task.WithShared(shared)
 	t, err := newTrainer(e, backend, "")
 	if err != nil {
 		return nil, nil, err

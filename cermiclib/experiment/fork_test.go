@@ -60,9 +60,6 @@ func notes(t *testing.T, e Config, st *results.Store) (*results.Record, string) 
 // trained must be the parent's to the last digit.
 func TestAForkGoesOnWhereItsParentWas(t *testing.T) {
 	for name, kind := range kinds {
-		if kind(3).Curriculum.on() {
-			continue // is refused
-		}
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "mappo" && name != "qmix" {
 				t.Skip("states of the same kinds as the others'")

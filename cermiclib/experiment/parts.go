@@ -23,7 +23,6 @@ func Parts(e Config) ([]Part, *envs.Spec, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e.Curriculum = Curriculum{} // has the same networks
 	t, err := newTrainer(e, backend, "")
 	if err != nil {
 		return nil, nil, err

@@ -92,8 +92,7 @@ func tinyICES(seed uint64) Config {
 // kinds are the experiments that must be repeatable and resumable.
 var kinds = map[string]func(uint64) Config{
 	"mappo": tiny, "mappo gru": tinyGRU, "cpm gru mace": tinyCPM, "qmix": tinyQ, "qmix spectra": tinyRecurrentQ,
-	"qplex ices": tinyICES, "curriculum": tinyCurriculum,
-	"bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
+	"qplex ices": tinyICES, "bonus kept": tinyCurious(learn.IntAtCollect), "bonus anew": tinyCurious(learn.IntAtSample),
 }
 
 func open(t *testing.T) *results.Store {

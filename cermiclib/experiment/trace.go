@@ -135,7 +135,7 @@ func restored(e Config, backend nn.Backend, st *results.Store) (*trainer, error)
 	return restoredAs(e, as, backend, st)
 }
 
-// restoredAs makes a trainer of the experiment as with the weights that e's run was last saved with, and without a curriculum.
+// restoredAs makes a trainer of the experiment as with the weights that e's run was last saved with.
 func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, error) {
 	id, err := e.ID()
 	if err != nil {
@@ -145,7 +145,6 @@ func restoredAs(e, as Config, backend nn.Backend, st *results.Store) (*trainer, 
 	if err != nil {
 		return nil, e.unsaved(id, st, err)
 	}
-	as.Curriculum = Curriculum{}
 	t, err := newTrainer(as, backend, st.Dir())
 	if err != nil {
 		return nil, err

@@ -31,9 +31,6 @@ type trainer struct {
 	visited   *coverage
 	iteration int // completed
 	frames    int // completed
-
-	first *trainer // of the curriculum's easier variant; nil without one and after it
-	until int      // frames that it trains
 }
 
 // newTrainer builds the experiment; files is the folder of its store, where pre-trained weights lie.
@@ -75,11 +72,6 @@ func newTrainer(e Config, backend nn.Backend, files string) (_ *trainer, err err
 	for c := range t.isFirst {
 		t.isFirst[c] = 1
 	}
-	if e.Curriculum.on() {
-		if err := t.beginCurriculum(files); err != nil {
-			return nil, err
-		}
-	}
 	return t, nil
 }
 
@@ -99,9 +91,6 @@ func (t *trainer) makeRoom() error {
 
 // close gives back what the graphs and the environment hold.
 func (t *trainer) close() {
-	if t.first != nil {
-		t.first.close()
-	}
 	for _, g := range t.groups {
 		g.build.Close()
 	}
@@ -128,9 +117,6 @@ func (t *trainer) look(k int) error {
 //
 // paper:Algorithm1  collect with r^i added → update actor and critic → update the curiosity module
 func (t *trainer) iterate(ctx context.Context) (rl.Scalars, error) {
-	if t.learning(t.frames) != t {
-		return t.trainFirst(ctx)
-	}
 	scalars, err := t.collect(ctx)
 	if err != nil {
 		return nil, err

@@ -5,21 +5,27 @@ package learn
 import (
 	"testing"
 
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/policy"
 	"cermic/envs"
 	"cermic/envs/rng"
 )
 
-// BenchmarkQStep times one gradient step of value learners, 1,024 frames, at the sizes of vmas/balance: 4 agents, 16 observed
-// numbers, 9 choices. GOMLX_BACKEND chooses the backend.
+// BenchmarkQStep times one gradient step of value learners, 1,024 frames, at the sizes of vmas/balance: 4 agents, 16
+// observed numbers, 9 choices. GOMLX_BACKEND chooses the backend.
 func BenchmarkQStep(b *testing.B) {
 	spectra := DefaultQ()
 	spectra.Mixer = DefaultSPECTra()
 	for _, c := range []struct {
 		Q
 		policy policy.Config
-	}{{DefaultQ(), policy.DefaultMLP()}, {DefaultQ().WithQPLEX(), policy.DefaultMLP()}, {spectra, policy.DefaultSPECTra()}, {DefaultQ(), policy.DefaultGRU()}} {
+	}{
+		{DefaultQ(), policy.DefaultMLP()}, {DefaultQ().WithQPLEX(), policy.DefaultMLP()},
+		{spectra, policy.DefaultSPECTra()}, {DefaultQ(), policy.DefaultGRU()},
+	} {
 		b.Run(c.Label()+"-"+c.policy.Kind(), func(b *testing.B) { benchmarkStep(b, c.Q, c.policy) })
 	}
 }
@@ -50,4 +56,81 @@ func benchmarkStep(b *testing.B, c Q, p policy.Config) {
 	if _, _, err := l.update.Means(b.Context(), qScalars, minibatches); err != nil {
 		b.Fatal(err)
 	}
+	b.ReportMetric(1000*b.Elapsed().Seconds()/float64(b.N), "ms/step")
+}
+
+// Sizes of the update that is measured: BenchMARL's networks on the paper's minibatch of Balance.
+const (
+	updateFrames, updateAgents, updateWidth = 2400, 4, 256
+	updateEpochs                            = 20
+)
+
+// updateGFLOP is what the matrix products of one update take: forward, gradients of weights, and gradients of the
+// inputs of all layers but the first. The actor has a row for each agent of a frame, the critic one for each frame.
+func updateGFLOP(s *envs.Spec) float64 {
+	network := func(rows, in, out int) float64 {
+		first, rest := float64(in*updateWidth), float64(updateWidth*updateWidth+updateWidth*out)
+		return 2e-9 * float64(rows) * (2*first + 3*rest)
+	}
+	return network(updateFrames*s.Agents, s.InLen(), nn.ActionOutputs(&s.Act)) + network(updateFrames, s.State, 1)
+}
+
+// BenchmarkMAPPOUpdate times one minibatch of MAPPO on Balance's sizes: 2,400 frames, 9,600 rows of the actor.
+// Gathering is part of it, and so are the targets, once in 20 minibatches.
+func BenchmarkMAPPOUpdate(b *testing.B) {
+	backend, err := nn.Open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	spec := &envs.Spec{Name: "fake", NumEnvs: 60, Agents: updateAgents, Obs: []int{16}, State: 64,
+		Act: envs.ActSpec{Dim: 2, Low: []float32{-1, -1}, High: []float32{1, 1}}}
+	c := DefaultMAPPO()
+	c.Frames, c.Minibatch, c.Epochs = updateFrames, updateFrames, updateEpochs
+	learner, err := c.Build(&nn.Build{Spec: spec, Backend: backend, Store: nn.NewStore(1), Seed: 1}, policy.DefaultMLP())
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := randomRollout(spec, updateFrames/spec.NumEnvs)
+	for i, r := 0, rng.New(1, "actions"); i < len(x.Raw); i++ {
+		x.Raw[i] = r.Norm()
+	}
+	for b.Loop() {
+		if _, err := learner.Update(b.Context(), x); err != nil {
+			b.Fatal(err)
+		}
+	}
+	seconds := b.Elapsed().Seconds() / float64(b.N*updateEpochs)
+	b.ReportMetric(1000*seconds, "ms/step")
+	b.ReportMetric(updateGFLOP(spec)/seconds, "GFLOP/s")
+}
+
+// BenchmarkLargestProduct times the largest matrix product of that update alone: [256,256] by [256,9600], eight times
+// in a row, so that starting a graph counts little.
+func BenchmarkLargestProduct(b *testing.B) {
+	backend, err := nn.Open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	const rows, times = updateFrames * updateAgents, 8
+	inputs := []nn.Input{nn.F32("w", updateWidth, updateWidth), nn.F32("x", updateWidth, rows)}
+	build := &nn.Build{Backend: backend, Store: nn.NewStore(1), Seed: 1}
+	p, err := nn.NewProgram(build, "product", inputs, func(_ *model.Scope, in []*Node) []*Node {
+		y := in[1]
+		for range times {
+			y = Dot(in[0], y).Product()
+		}
+		return []*Node{y}
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, value := range []float32{1. / updateWidth, 0.5} { // the products keep their values: neither overflow nor denormals
+		p.Feed(i, func(dst []float32) {
+			for k := range dst {
+				dst[k] = value
+			}
+		})
+	}
+	run(b, p)
+	b.ReportMetric(2e-9*times*rows*updateWidth*updateWidth*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 }

@@ -23,6 +23,7 @@ import (
 type Loop struct {
 	*Program
 	uploaded []bool // [inputs] whether the table of each input is on the device; nil for single steps
+	launches int    // runs of the program so far
 }
 
 // loopBytes is the most memory that the minibatches of one launch take.
@@ -57,7 +58,7 @@ func NewLoop(b *Build, name string, inputs []Input, fn graphFunc) (*Loop, error)
 		return nil, err
 	}
 	p.inputs, p.slots = s.fed(), k
-	return &Loop{p, make([]bool, len(inputs))}, nil
+	return &Loop{Program: p, uploaded: make([]bool, len(inputs))}, nil
 }
 
 // step is the gradient step that a loop repeats.
@@ -265,6 +266,7 @@ func (l *Loop) launch() ([]float32, error) {
 	if l.slot = 0; l.slots > 1 {
 		tensors.MustMutableFlatData(l.fed[len(l.fed)-1], func(dst []int32) { dst[0] = int32(count) })
 	}
+	l.launches++
 	if err := l.Run(); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ package nn
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -167,23 +166,8 @@ func (g *Program) Input(name string) int {
 	panic(fmt.Sprintf("nn: graph %s has no input %s", g.name, name))
 }
 
-// ran gets the name of every run of a Program.
-var ran atomic.Pointer[func(name string)]
-
-// WatchRuns lets f know the name of every Program that runs from now on, possibly from several goroutines at once; nil ends it.
-func WatchRuns(f func(name string)) {
-	if f == nil {
-		ran.Store(nil)
-		return
-	}
-	ran.Store(&f)
-}
-
 // Run executes the graph on the inputs as they are.
 func (g *Program) Run() error {
-	if report := ran.Load(); report != nil {
-		(*report)(g.name)
-	}
 	for _, t := range g.out {
 		t.MustFinalizeAll()
 	}

@@ -1,188 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench measures how fast this machine trains, beside the recorded figures of VMAS, torch, BenchMARL, Melting Pot and SMAX.
+// Package bench runs the Go benchmarks of this repository and prints their results beside recorded ones of VMAS,
+// Melting Pot, SMAX, torch and BenchMARL.
 package bench
 
 import (
+	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/results"
+	"cermic/envs/conf"
 	"cermic/viz"
 )
 
-// Figure is one measurement beside the recorded one of a peer. The peers were recorded on two x86-64 cores: VMAS 1.5.2
-// with two threads, torch 2.15, BenchMARL 1.5.2, Melting Pot 2.4.1 and SMAX of JaxMARL 0.2.0.
-type Figure struct {
-	group, name, unit string
-	peer              float64 // 0: none recorded
-	of                string  // whose
-	smaller           bool    // is better
-	measure           func(context.Context) (float64, error)
-}
-
-// Figures are all, in the order of measuring. Memory is the process's peak, so it follows at once on what it is the peak of.
-var Figures = slices.Concat([]Figure{
-	{"env", "Balance alone, 60 environments", "frames/s", 16_200, "VMAS", false, Stepping("vmas/balance", 60)},
-	{"env", "Balance alone, 1024 environments", "frames/s", 127_000, "VMAS", false, Stepping("vmas/balance", 1024)},
-	{"update", "MAPPO update of 2400 frames", "ms", 31.3, "torch", true, updatingOnce},
-}, updateFigures(), []Figure{
-	{"train", "MAPPO at the paper's settings", "frames/s", 1430, "BenchMARL", false, mappoFPS},
-	{"train", "a paper run of it", "h", 0, "", true, paperHours},
-	{"train", "its peak memory", "MiB", 0, "", true, peakMemory},
-	{"cermic", "MAPPO-CERMIC's time over MAPPO's", "×", 0, "", true, slowdown("mlp")},
-	{"cermic", "the same with the GRU memory", "×", 0, "", true, slowdown("gru")},
-	{"cermic", "the same with the graph memory", "×", 0, "", true, slowdown("graph")},
-	{"cermic", "its peak memory", "MiB", 0, "", true, peakMemory},
-	{ProductsGroup, "MAPPO-CERMIC's matrix products over MAPPO's, MLP memory, counted", "×", 0, "", true, productsRatio("mlp")},
-	{ProductsGroup, "the same with the GRU memory", "×", 0, "", true, productsRatio("gru")},
-	{ProductsGroup, "the same with the graph memory", "×", 0, "", true, productsRatio("graph")},
-	{"many", "one MAPPO run, settings of short", "frames/s", 0, "", false, together(1)},
-	{"many", "eight at once, altogether", "frames/s", 0, "", false, together(8)},
-	{"seeds", "4 seeds in one graph, 240 rows", "×", 0, "", false, batched(4, 240)},
-	{"seeds", "4 seeds in one graph, 960 rows", "×", 0, "", false, batched(4, 960)},
-	{"seeds", "4 seeds in one graph, 4800 rows", "×", 0, "", false, batched(4, 4800)},
-	{"step", "a step with the graph memory", "ms", 0, "", true, stepPart(func(s stepCost) float64 { return ms(s.total()) })},
-	{"step", "of it gathering on the host", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Gather) })},
-	{"step", "of it the losses", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Forward) })},
-	{"step", "of it their gradients", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Backward) })},
-	{"step", "of it the optimiser", "%", 0, "", true, stepPart(func(s stepCost) float64 { return 100 * s.share(s.Optimiser) })},
-	{"step", "compiling its graphs", "s", 0, "", true, stepPart(func(s stepCost) float64 { return s.Compile.Seconds() })},
-	{"step", "scoring a rollout batch over collecting it", "×", 0, "", true, stepPart(func(s stepCost) float64 { return s.Reward.Seconds() / s.collection.Seconds() })},
-}, stepFigures(), taskFigures(), methodFigures())
-
-// Recorded lists the frames a second of VMAS 1.5.2, the better one of one and two threads, at 60 and at 1024 environments.
-var Recorded = []struct {
-	Task        string
-	Few, Plenty float64
+// groups are the benchmarks that one name chooses, in the order of measuring: a package and a pattern as for go test
+// -bench.
+var groups = []struct {
+	name, pkg, pattern string
+	onRequest          bool // takes minutes: runs only if its name is given
 }{
-	{"vmas/balance", 16_200, 127_000},
-	{"vmas/ball_trajectory", 3490, 37_500},
-	{"vmas/dispersion", 44_900, 563_000},
-	{"vmas/flocking", 8450, 29_300},
-	{"vmas/give_way", 8480, 93_200},
-	{"vmas/navigation", 30_400, 133_000},
-	{"vmas/passage", 2360, 21_700},
-	{"vmas/sampling", 5280, 36_900},
-	{"vmas/simple_adversary", 91_900, 1_130_000},
-	{"vmas/transport", 48_200, 517_000},
-	{"vmas/wheel", 49_800, 496_000},
+	{"env", "envs/vmas", "Step/./copies/workers=2", false},
+	{"env", "envs/meltingpot", "Step/./copies/workers=2", false},
+	{"env", "envs/smac", "Step/./copies/workers=2", false},
+	{"update", "cermiclib/learn", "MAPPOUpdate|LargestProduct", false},
+	{"q", "cermiclib/learn", "QStep", false},
+	{"train", "reproduce/bench", "Training/paper/mappo$", false},
+	{"cermic", "reproduce/bench", "Training/paper", false},
+	{"methods", "reproduce/bench", "Training/short", true},
+	{"compile", "reproduce/bench", "Compile", true},
 }
 
-// RecordedSubstrates lists the steps a second of Melting Pot 2.4.1, which knows no parallel environments and paints every player's view.
-var RecordedSubstrates = []struct {
-	Task string
-	One  float64
-}{
-	{"meltingpot/chicken_in_the_matrix__repeated", 4759},
-	{"meltingpot/clean_up", 1445},
-	{"meltingpot/prisoners_dilemma_in_the_matrix__repeated", 4793},
-	{"meltingpot/stag_hunt_in_the_matrix__repeated", 7411},
-}
-
-// recordedBattles lists the frames a second of SMAX (JaxMARL 0.2.0, jax 0.10.2, smacv2_5_units) at 60 and at 1024 environments: a
-// simulator of the same battles without shields, armour, missiles, colossi and banelings, with observations of its own.
-var recordedBattles = []struct {
-	Task        string
-	Few, Plenty float64
-}{
-	{"smac/protoss_5_vs_5", 23_600, 21_700},
-	{"smac/zerg_5_vs_5", 23_600, 21_700},
-}
-
-// taskFigures are the speeds of all tasks whose original's speed was recorded.
-func taskFigures() (out []Figure) {
-	for _, r := range RecordedSubstrates {
-		name := strings.TrimSuffix(r.Task, "_in_the_matrix__repeated")
-		out = append(out, Figure{"tasks", name + ", 60 environments", "frames/s", r.One, "Melting Pot", false, Stepping(r.Task, 60)})
-	}
-	for _, r := range recordedBattles {
-		out = append(out,
-			Figure{"tasks", r.Task + ", 60 environments", "frames/s", r.Few, "SMAX", false, Stepping(r.Task, 60)},
-			Figure{"tasks", r.Task + ", 1024 environments", "frames/s", r.Plenty, "SMAX", false, Stepping(r.Task, 1024)})
-	}
-	for _, r := range Recorded {
-		out = append(out,
-			Figure{"tasks", r.Task + ", 60 environments", "frames/s", r.Few, "VMAS", false, Stepping(r.Task, 60)},
-			Figure{"tasks", r.Task + ", 1024 environments", "frames/s", r.Plenty, "VMAS", false, Stepping(r.Task, 1024)})
-	}
-	return out
-}
-
-// GPUGroup measures the figures of several groups, on a GPU.
-const GPUGroup = "gpu"
-
-// In says whether a figure is measured when only one group, or "" for all, is asked for.
-func (f Figure) In(only string) bool {
-	if only == GPUGroup {
-		return slices.Contains([]string{"update", "train", "cermic", "many", "seeds"}, f.group)
-	}
-	return only == "" && f.group != MethodsGroup && f.group != ProductsGroup || f.group == only
-}
-
-// Groups are the names of all groups.
-func Groups() []string {
-	var out []string
-	for _, f := range Figures {
-		if !slices.Contains(out, f.group) {
-			out = append(out, f.group)
+// Groups are the names of all groups, in the order of measuring.
+func Groups() (names []string) {
+	for _, g := range groups {
+		if !slices.Contains(names, g.name) {
+			names = append(names, g.name)
 		}
 	}
+	return names
+}
+
+// peer is a recorded measurement of another program.
+type peer struct {
+	program string
+	value   float64
+}
+
+// Tasks are those of VMAS, and Substrates those of Melting Pot, whose speed was recorded.
+var (
+	Tasks      = slices.Sorted(maps.Keys(vmas))
+	Substrates = slices.Sorted(maps.Keys(meltingPot))
+)
+
+// vmas is frames per second of VMAS 1.5.2 at 60 and at 1024 environments, on one or two threads, whichever is faster.
+var vmas = map[string][2]float64{
+	"balance": {16_200, 127_000}, "ball_trajectory": {3490, 37_500}, "dispersion": {44_900, 563_000},
+	"flocking": {8450, 29_300}, "give_way": {8480, 93_200}, "navigation": {30_400, 133_000},
+	"passage": {2360, 21_700}, "sampling": {5280, 36_900},
+	"simple_adversary": {91_900, 1_130_000}, "transport": {48_200, 517_000}, "wheel": {49_800, 496_000},
+}
+
+// meltingPot is steps per second of one environment of Melting Pot 2.4.1, which paints the view of every player.
+var meltingPot = map[string]float64{
+	"chicken_in_the_matrix__repeated": 4759, "clean_up": 1445, "prisoners_dilemma_in_the_matrix__repeated": 4793,
+	"stag_hunt_in_the_matrix__repeated": 7411,
+}
+
+// recorded are measurements of other programs on two x86-64 cores, by the name of the benchmark here: torch 2.15,
+// BenchMARL 1.5.2, and SMAX of JaxMARL 0.2.0 on smacv2_5_units.
+var recorded = func() map[string]peer {
+	out := map[string]peer{
+		"MAPPOUpdate": {"torch", 31.3}, "Training/paper/mappo": {"BenchMARL", 1430},
+		stepName("protoss_5_vs_5", 60): {"SMAX", 23_600}, stepName("protoss_5_vs_5", 1024): {"SMAX", 21_700},
+		stepName("zerg_5_vs_5", 60): {"SMAX", 23_600}, stepName("zerg_5_vs_5", 1024): {"SMAX", 21_700},
+	}
+	for task, fps := range vmas {
+		out[stepName(task, 60)], out[stepName(task, 1024)] = peer{"VMAS", fps[0]}, peer{"VMAS", fps[1]}
+	}
+	for task, fps := range meltingPot {
+		name := stepName(task, 60)
+		out[name], out[strings.Replace(name, "Step", "StepAndPixels", 1)] = peer{"Melting Pot", fps}, peer{"Melting Pot", fps}
+	}
 	return out
+}()
+
+// stepName is the name of the benchmark of a task's steps on two cores.
+func stepName(task string, environments int) string {
+	return fmt.Sprintf("Step/%s/copies=%d/workers=2", task, environments)
 }
 
-// PrintMachine heads the table with what the figures were measured on.
-func PrintMachine(out io.Writer, lines bool) error {
-	if lines {
-		return nil
-	}
-	backend, err := nn.Open()
-	if err != nil {
-		return err
-	}
-	h := results.CollectHost(backend.Label)
-	_, err = fmt.Fprintf(out, "%s (%s), %s, %s, %s\n%-40s %9s          peer, and how many times better this is\n", h.CPU, h.ISA, viz.Count(h.Cores, "core"), h.Go, h.Backend, "", "here")
-	return err
+// Metric is one number that a benchmark reports.
+type Metric struct {
+	Benchmark string // without the word Benchmark
+	Value     float64
+	Unit      string // "frames/s", "ms/step"
 }
 
-// ratio says how many times better value is than the peer's; 0 if there is no peer.
-func (f Figure) ratio(value float64) float64 {
-	switch {
-	case f.peer == 0:
-		return 0
-	case f.smaller:
-		return f.peer / value
+// better is how many times better the metric is than value; more frames per second are better, and less of all else.
+func (m Metric) better(value float64) float64 {
+	if strings.HasSuffix(m.Unit, "/s") {
+		return m.Value / value
 	}
-	return value / f.peer
+	return value / m.Value
 }
 
-// Print writes one figure: a line of text, or of JSON with null where there is no peer.
-func (f Figure) Print(out io.Writer, value float64, lines bool) error {
-	if lines {
-		number := func(x float64) *float64 {
-			if x == 0 {
-				return nil
-			}
-			return &x
-		}
-		return json.NewEncoder(out).Encode(struct {
-			Name  string   `json:"name"`
-			Value float64  `json:"value"`
-			Unit  string   `json:"unit"`
-			Peer  *float64 `json:"peer"`
-			Ratio *float64 `json:"ratio"`
-		}{f.name, value, f.unit, number(f.peer), number(f.ratio(value))})
+// print writes the metric, and the peer's if one was recorded in the same unit.
+func (m Metric) print(out io.Writer) error {
+	beside := ""
+	if p, ok := recorded[m.Benchmark]; ok && (m.Unit == "frames/s" || m.Unit == "ms/step") {
+		beside = fmt.Sprintf("%s %s: %.3g×", p.program, Amount(p.value), m.better(p.value))
 	}
-	peer := ""
-	if f.peer != 0 {
-		peer = fmt.Sprintf("%s %s: %.3g×", f.of, Amount(f.peer), f.ratio(value))
-	}
-	_, err := fmt.Fprintf(out, "%-40s %9s %-8s %s\n", f.name, Amount(value), f.unit, peer)
+	_, err := fmt.Fprintf(out, "%-66s %9s %-9s %s\n", m.Benchmark, Amount(m.Value), m.Unit, beside)
 	return err
 }
 
@@ -194,11 +134,138 @@ func Amount(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// Measure is the figure on this machine.
-func (f Figure) Measure(ctx context.Context) (float64, error) {
-	value, err := f.measure(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", f.name, err)
+// Check returns one sentence about an unknown group; "" means all groups that take less than minutes.
+func Check(only string) error {
+	if only != "" && !slices.Contains(Groups(), only) {
+		return fmt.Errorf("unknown group %q%s", only, conf.Near(only, Groups()))
 	}
-	return value, nil
+	return nil
+}
+
+// Measure runs the groups that only names in the repository at root and prints their results.
+func Measure(ctx context.Context, out io.Writer, root, only string) error {
+	if err := PrintMachine(out); err != nil {
+		return err
+	}
+	into, err := os.MkdirTemp("", "cermic-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(into)
+	for _, g := range groups {
+		if g.name != only && (only != "" || g.onRequest) {
+			continue
+		}
+		p, err := Build(ctx, root, g.pkg, into)
+		if err != nil {
+			return err
+		}
+		if err := p.Run(ctx, g.pattern, func(m Metric) error { return m.print(out) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PrintMachine writes the processor, the version of Go and the backend that benchmarks run on.
+func PrintMachine(out io.Writer) error {
+	backend, err := nn.Open()
+	if err != nil {
+		return err
+	}
+	h := results.CollectHost(backend.Label)
+	_, err = fmt.Fprintf(out, "%s (%s), %s, %s, %s\n", h.CPU, h.ISA, viz.Count(h.Cores, "core"), h.Go, h.Backend)
+	return err
+}
+
+// Program is the compiled test program of a package.
+type Program struct{ file, dir string }
+
+// Build compiles the benchmarks of a package of the repository at root into a folder, unless they are there.
+func Build(ctx context.Context, root, pkg, into string) (Program, error) {
+	p := Program{filepath.Join(into, strings.ReplaceAll(pkg, "/", "-")), filepath.Join(root, pkg)}
+	if _, err := os.Stat(p.file); err == nil {
+		return p, nil
+	}
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", p.file, ".")
+	build.Dir, build.WaitDelay = p.dir, time.Second
+	said, err := build.CombinedOutput()
+	return p, failure(ctx, "building the benchmarks of "+pkg, said, err)
+}
+
+// Run runs the benchmarks that pattern names, as for go test -bench, on the backend of this process, and passes on
+// every metric as it comes.
+func (p Program) Run(ctx context.Context, pattern string, each func(Metric) error) error {
+	backend, err := nn.Open()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, p.file, "-test.run=^$", "-test.bench="+pattern, "-test.timeout=0")
+	cmd.Dir, cmd.WaitDelay = p.dir, time.Second
+	cmd.Env = append(os.Environ(), "GOMLX_BACKEND="+backend.Label) // tests would take Go's
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	found, said := false, []byte(nil)
+	for in := bufio.NewScanner(out); in.Scan(); {
+		metrics := parse(in.Text())
+		if len(metrics) == 0 && !slices.Contains([]string{"PASS", "FAIL"}, in.Text()) {
+			said = fmt.Appendln(said, in.Text()) // the reason of a failure is the last of these lines
+		}
+		for _, m := range metrics {
+			found = true
+			err = firstError(err, each(m))
+		}
+	}
+	err = firstError(err, failure(ctx, "benchmark "+pattern, said, cmd.Wait()))
+	if err == nil && !found {
+		err = fmt.Errorf("benchmark %s reported nothing: %s", pattern, lastLine(said))
+	}
+	return err
+}
+
+// parse reads the metrics of one line of a benchmark's output, without the times and allocations that package testing
+// adds; none of other lines.
+func parse(line string) (out []Metric) {
+	fields := strings.Fields(line)
+	if len(fields) < 4 || !strings.HasPrefix(line, "Benchmark") {
+		return nil
+	}
+	name := strings.TrimPrefix(fields[0], "Benchmark")
+	name = strings.TrimSuffix(name, fmt.Sprint("-", runtime.GOMAXPROCS(0))) // which is not there if it is 1
+	for i := 2; i+1 < len(fields); i += 2 {
+		value, err := strconv.ParseFloat(fields[i], 64)
+		if unit := fields[i+1]; err == nil && !slices.Contains([]string{"ns/op", "B/op", "allocs/op"}, unit) {
+			out = append(out, Metric{name, value, unit})
+		}
+	}
+	return out
+}
+
+// failure is the error of a program, with the last line that it printed.
+func failure(ctx context.Context, what string, said []byte, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("%s: %w: %s", what, err, lastLine(said))
+	}
+	return nil
+}
+
+func lastLine(said []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
 }

@@ -11,7 +11,8 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// FuzzManifest reads any file as a manifest: the answer is its experiments, which written and read again are the same, or one sentence.
+// FuzzManifest reads any file as a manifest: the answer is its experiments, which written and read again are the same,
+// or one sentence.
 func FuzzManifest(f *testing.F) {
 	for _, method := range []string{"mappo", "qmix-cermic"} {
 		e, err := plan.New(plan.Request{Task: "balance", Method: method, Budget: "smoke", Seed: 1})
@@ -47,7 +48,8 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// same reports whether two experiments are one; of those that are none, and are refused where they are trained, nothing is known.
+// same reports whether two experiments are one; of those that are none, and are refused where they are trained,
+// nothing is known.
 func same(a, b experiment.Config) bool {
 	one, err := a.ID()
 	two, other := b.ID()

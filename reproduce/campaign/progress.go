@@ -13,22 +13,31 @@ import (
 	"cermic/viz"
 )
 
-// quiet is how long a piped log may say nothing about a run that goes on.
+// quiet is how long a log may be silent about a run that goes on; a campaign's log may be silent ten times as long.
 const quiet = 30 * time.Second
 
-// Progress shows what runs tell: one line that is rewritten on a terminal, one line for each evaluation elsewhere.
+// Progress shows runs while they train: on a terminal a line for each, rewritten in place, and for a campaign a count
+// of its runs; elsewhere a log, with a line for each evaluation or, of a campaign, for each run that ends.
 type Progress struct {
 	*Tally
-	out  io.Writer
-	live bool
-	said map[string]bool // notes, each once
-	last time.Time       // of the last plain line
-	open bool            // a live line stands on the terminal
+	out      io.Writer
+	campaign bool
+	live     bool            // out is a terminal
+	said     map[string]bool // notes, each once
+	last     time.Time       // of the last line of the log
+	lines    int             // on the terminal that are rewritten
 }
 
 // NewProgress shows so many runs on out.
 func NewProgress(out io.Writer, runs int) *Progress {
 	return &Progress{Tally: NewTally(runs, nil), out: out, live: isTerminal(out), said: map[string]bool{}, last: time.Now()}
+}
+
+// NewBoard shows a campaign of so many runs on out; takes is how long each is estimated to take, as for NewTally.
+func NewBoard(out io.Writer, runs int, takes map[string]time.Duration) *Progress {
+	p := NewProgress(out, runs)
+	p.Tally, p.campaign = NewTally(runs, takes), true
+	return p
 }
 
 // isTerminal reports whether out is a terminal, where a line can be rewritten.
@@ -43,29 +52,33 @@ func isTerminal(out io.Writer) bool {
 
 // Watch shows one event.
 func (p *Progress) Watch(e results.Event) {
-	p.Tally.Watch(e)
+	ended := p.Tally.Watch(e)
+	silent := time.Since(p.last)
 	switch {
-	case e.State != "": // nothing is trained before it, or after
-		return
+	case e.State != "": // comes before and after training
 	case e.Failed != "":
-		if p.runs > 1 { // of a single one, the verb's own error says it
+		if p.campaign || p.runs > 1 { // the error of a single run is reported elsewhere
 			p.line("failed  " + name(e.Record) + ": " + e.Failed)
 		}
-		return
 	case e.Note != "":
 		if !p.said[e.Note] {
 			p.said[e.Note] = true
 			p.line(e.Note)
 		}
-		return
 	case e.FromStore:
-		p.line(name(e.Record) + "  in the store")
-		return
-	}
-	if name, text := name(e.Record), p.describe(e); p.live {
-		p.rewrite(name, text)
-	} else if e.Eval != nil || time.Since(p.last) > quiet {
-		p.line(name + text)
+		if !p.campaign {
+			p.line(name(e.Record) + "  in the store")
+		}
+	case p.campaign && ended:
+		p.line("done    " + name(e.Record) + p.describe(e))
+	case p.live && !ended:
+		p.redraw()
+	case p.campaign:
+		if silent > 10*quiet {
+			p.line(p.String())
+		}
+	case ended || e.Eval != nil || silent > quiet:
+		p.line(name(e.Record) + p.describe(e))
 	}
 }
 
@@ -80,7 +93,7 @@ func (p *Progress) describe(e results.Event) string {
 		text += fmt.Sprintf("  %s left", left)
 	}
 	if p.runs > 1 {
-		text += fmt.Sprintf("  (%d of %d runs done)", len(p.finished), p.runs)
+		text += fmt.Sprintf("  (%d of %d runs done)", p.count(ended), p.runs)
 	}
 	return text
 }
@@ -90,27 +103,49 @@ func name(r *results.Record) string {
 	return fmt.Sprintf("%d %s %s", r.Seed, path.Base(r.Task), r.Method)
 }
 
-// line writes text on a line of its own.
+// line writes text on a line that stays; in the log of a campaign a count follows.
 func (p *Progress) line(text string) {
-	p.Done()
+	p.clear()
 	fmt.Fprintln(p.out, text)
+	if p.live {
+		p.redraw()
+	} else if count := p.String(); p.campaign && text != count {
+		fmt.Fprintln(p.out, count)
+	}
 	p.last = time.Now()
 }
 
-// rewrite replaces the live line. The name is cut to what fits on any terminal, so that the line never wraps.
-func (p *Progress) rewrite(name, text string) {
-	const width = 79
-	if r, room := []rune(name), width-len([]rune(text)); len(r) > room {
-		name = string(r[:max(room-1, 0)]) + "…"
+// redraw rewrites the lines of the runs that train, and of a campaign the count. Names are cut to what fits on any
+// terminal, so that no line wraps.
+func (p *Progress) redraw() {
+	p.clear()
+	for _, e := range p.training {
+		const width = 79
+		name, text := []rune(name(e.Record)), p.describe(e)
+		if room := width - len([]rune(text)); len(name) > room {
+			name = append(name[:max(room-1, 0)], '…')
+		}
+		fmt.Fprintln(p.out, string(name)+text)
 	}
-	fmt.Fprint(p.out, "\r\x1b[K", name, text)
-	p.open = true
+	p.lines = len(p.training)
+	if p.campaign {
+		fmt.Fprintln(p.out, viz.ProgressBar(p.Share(), 24)+" "+p.String())
+		p.lines++
+	}
 }
 
-// Done ends the live line, if there is one.
+// clear removes the lines that are rewritten from the terminal.
+func (p *Progress) clear() {
+	if p.lines > 0 {
+		fmt.Fprintf(p.out, "\x1b[%dA\x1b[J", p.lines)
+		p.lines = 0
+	}
+}
+
+// Done leaves the last count of a campaign.
 func (p *Progress) Done() {
-	if p.open {
-		fmt.Fprintln(p.out)
-		p.open = false
+	if p.campaign {
+		p.clear()
+		fmt.Fprintln(p.out, p.String())
 	}
 }

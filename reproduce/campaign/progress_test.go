@@ -76,8 +76,8 @@ func TestATallyLeavesOutWhatHasFailedAndWhatWasTrainedBefore(t *testing.T) {
 		e.Failed = "it broke"
 		failing.Watch(e)
 	}
-	if got := failing.left(); got.Round(time.Minute) != time.Hour { // d alone
-		t.Errorf("after two failures %v are left, want an hour", got)
+	if got := failing.left(); got.Round(time.Minute) != time.Hour || failing.Share() != 0.75 || failing.Failed() != 2 { // d alone
+		t.Errorf("after %d failures %v are left and a share of %g is over, want an hour and 0.75", failing.Failed(), got, failing.Share())
 	}
 	resumed := NewTally(4, hour)
 	resumed.since = time.Now().Add(-3 * time.Minute)
@@ -105,17 +105,27 @@ func someEvent() results.Event {
 	}
 }
 
-func TestTheLiveLineKeepsItsNumbersAndNeverWraps(t *testing.T) {
+func TestLiveLinesKeepTheirNumbersAndNeverWrap(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(&out, 3)
 	p.live = true
 	p.Watch(someEvent())
-	line := strings.TrimPrefix(out.String(), "\r\x1b[K")
-	if n := len([]rune(line)); n > 79 || strings.Contains(line, "\n") {
-		t.Errorf("%d characters: %q", n, line)
+	line, rest, _ := strings.Cut(out.String(), "\n")
+	if n := len([]rune(line)); n > 79 || rest != "" {
+		t.Errorf("%d characters, then %q: %q", n, rest, line)
 	}
-	if !strings.HasSuffix(line, "216k/600k  reward 43  15.2k frames/s  25s left  (0 of 3 runs done)") {
+	if !strings.HasSuffix(line, "…  216k/600k  reward 43  15.2k frames/s  25s left  (0 of 3 runs done)") {
 		t.Errorf("got %q", line)
+	}
+	out.Reset()
+	end := someEvent()
+	end.Frames, end.Eval = end.Total, &end.Record.Evals[0]
+	p.Watch(end)
+	p.Watch(results.Event{Record: &results.Record{ID: "b", Task: "vmas/wheel", Method: "qmix", Seed: 1}, FromStore: true})
+	p.Done()
+	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "\x1b[1A\x1b[J2 balance") ||
+		!strings.Contains(lines[0], "600k/600k") || lines[1] != "1 wheel qmix  in the store" {
+		t.Errorf("at last %q", lines)
 	}
 }
 
@@ -131,5 +141,19 @@ func TestAPipedLogHasOneLineForEachEvaluation(t *testing.T) {
 	p.Watch(e)
 	if strings.Count(out.String(), "\n") != 1 || strings.ContainsAny(out.String(), "\r\x1b") || !strings.Contains(out.String(), "reward 43") {
 		t.Errorf("an evaluation wrote %q", out.String())
+	}
+}
+
+func TestALogHasEachNoteOnceAndTheFailuresOfSeveralRuns(t *testing.T) {
+	for runs, want := range map[int]string{1: "slow\n", 2: "slow\nfailed  2 wheel qmix: it broke\n"} {
+		var out bytes.Buffer
+		p := NewProgress(&out, runs)
+		for range 2 {
+			p.Watch(results.Event{Note: "slow"})
+		}
+		p.Watch(results.Event{Record: &results.Record{Task: "vmas/wheel", Method: "qmix", Seed: 2}, Failed: "it broke"})
+		if p.Done(); out.String() != want {
+			t.Errorf("of %d runs %q, want %q", runs, out.String(), want)
+		}
 	}
 }

@@ -20,8 +20,8 @@ type machine struct {
 	runs float64 // at the same time, each as fast as one run here
 }
 
-// machines are this one and larger ones. What lies beyond this one is extrapolated: as many runs at the same time as it
-// has times the cores of this machine, none slowing another down.
+// machines are this one and larger ones. What lies beyond this one is extrapolated: as many runs at the same time as
+// it has times the cores of this machine, none slowing another down.
 func machines(nodes int) []machine {
 	here, many := runtime.NumCPU(), 16
 	more := max(1, float64(many)/float64(here))
@@ -32,10 +32,10 @@ func machines(nodes int) []machine {
 	}
 }
 
-const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, its rate is that of records from another processor, " +
-	"or is estimated from its slowdown against MAPPO at another budget. The columns for more cores are extrapolated: a machine with eight times the " +
-	"cores trains eight runs at a time, none slowing another down, and takes no less than the longest run. What a GPU does, " +
-	"go run ./reproduce bench -only gpu measures; reproduce/PERFORMANCE.md has one."
+const extrapolated = "Measured is one run at a time on this machine; where no run of a method has been trained here, its rate " +
+	"is that of records from another processor, or is estimated from its slowdown against MAPPO at another budget. " +
+	"The columns for more cores are extrapolated: a machine with eight times the cores trains eight runs at a time, none " +
+	"slowing another down, and takes no less than the longest run. reproduce/PERFORMANCE.md has measurements of a GPU."
 
 // Overview says what every table of results still costs at every budget, on this machine and, extrapolated, on others;
 // nodes is the size of the cluster.
@@ -59,7 +59,8 @@ func Overview(st *results.Store, seeds, nodes int) (viz.Table, error) {
 			t.Rows = append(t.Rows, overviewRow(table.Name, budget.Budget.Name, costs, where))
 		}
 	}
-	t.Notes = []string{extrapolated, "≥: without the methods that have no rate yet. campaign -plan -measure measures one on tasks with vector observations; tasks with image observations, which take many times as long, have one after a first run."}
+	t.Notes = []string{extrapolated, "≥: without the methods that have no rate yet; a first run gives them one. " +
+		"Tasks with image observations, which take many times as long, have rates of their own."}
 	return t, nil
 }
 
@@ -69,8 +70,8 @@ func overviewRow(table, budget string, costs []plan.Cost, where []machine) []str
 	var left, longest time.Duration
 	rated := 0
 	for _, c := range costs {
-		runs, done, frames, left = runs+c.Runs, done+c.Done, frames+c.Frames, left+c.Left()
-		if c.Rate > 0 || c.Frames == 0 {
+		runs, done, frames, left = runs+c.Runs, done+c.Done, frames+c.Frames, left+c.Takes(c.Frames)
+		if c.FPS > 0 || c.Frames == 0 {
 			rated++
 		}
 		longest = max(longest, c.Takes(c.Longest))

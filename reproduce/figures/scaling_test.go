@@ -3,9 +3,6 @@
 package figures
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"cermic/cermiclib/libtest"
@@ -16,9 +13,6 @@ import (
 )
 
 func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains and measures")
-	}
 	st := libtest.Store(t)
 	read := func() (row map[string]string) {
 		table, err := Overview(st, 1, 4)
@@ -42,23 +36,19 @@ func TestTheOverviewExtrapolatesFromWhatWasMeasuredHereAndFromNothingElse(t *tes
 		t.Errorf("nothing was measured, and 16 cores take %q", row["16 cores"])
 	}
 	density, _ := plan.Benchmark(paper.Density, "short", 1)
-	cpu := results.CollectHost("").CPU
-	methods := map[string]bool{}
-	for _, e := range density {
-		methods[plan.MethodOf(e)] = true
-	}
-	var lines []byte
-	for method := range methods {
-		for _, measured := range []struct {
-			cpu string
-			fps float64
-		}{{cpu, 1}, {cpu, 1000}, {"another processor", 7}} {
-			lines = fmt.Appendf(lines, `{"cpu":%q,"backend":"go","method":%q,"budget":"short","fps":%g}`+"\n", measured.cpu, method, measured.fps)
+	var runs []*results.Record
+	for i, cpu := range []string{results.CollectHost("").CPU, "another processor"} {
+		methods := map[string]bool{}
+		for _, e := range density {
+			e.Seed = uint64(90 + i) // which the table does not ask for
+			if r := libtest.Record(t, e, e.Label()); !methods[plan.MethodOf(e)] {
+				methods[plan.MethodOf(e)] = true
+				r.Host.CPU, r.Host.Seconds = cpu, float64(r.Frames)/[]float64{1000, 7}[i]
+				runs = append(runs, r)
+			}
 		}
 	}
-	if err := os.WriteFile(filepath.Join(st.Dir(), "rates.jsonl"), lines, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	st = libtest.Committed(t, runs...)
 	row := read()
 	left := 0.0
 	for _, e := range density {

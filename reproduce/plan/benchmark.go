@@ -9,29 +9,42 @@ import (
 	"cermic/reproduce/paper"
 )
 
-// Benchmark lists the experiments that a table of the paper asks for, each once, with seeds 1 to seeds; trials of several
-// cells are the same. The trials that this program cannot run yet are returned as the errors that say why, one for each
-// task or method that is missing.
+// Benchmark lists the experiments of a table of the paper, as Benchmarks does.
 func Benchmark(t *paper.Benchmark, budget string, seeds int) (es []experiment.Config, missing []error) {
+	return Benchmarks([]*paper.Benchmark{t}, budget, seeds)
+}
+
+// Benchmarks lists the experiments of tables of the paper, each once, although several cells can show the same one:
+// those with seed 1 in the order of the tables, then those with seed 2, and so on to seeds. The trials that this
+// program cannot run are returned as errors, one for each missing task or method.
+func Benchmarks(tables []*paper.Benchmark, budget string, seeds int) (es []experiment.Config, missing []error) {
 	seen, said := map[string]bool{}, map[string]bool{}
-	for _, row := range t.Rows {
-		for _, cell := range slices.Concat(row.Cells, row.Theorems()) {
-			for _, trial := range cell.Trials() {
-				e, err := New(Request{Task: trial.Task, Method: trial.Method, Budget: budget, Set: trial.Set})
-				for seed := 1; seed <= seeds; seed++ {
-					if e.Seed = uint64(seed); err == nil {
-						var id string
-						if id, err = e.ID(); err == nil && !seen[id] {
-							seen[id] = true
-							es = append(es, e)
-						}
+	var first []experiment.Config
+	for _, t := range tables {
+		for _, row := range t.Rows {
+			for _, cell := range slices.Concat(row.Cells, row.Theorems()) {
+				for _, trial := range cell.Trials() {
+					e, err := New(Request{Task: trial.Task, Method: trial.Method, Budget: budget, Set: trial.Set, Seed: 1})
+					id := ""
+					if err == nil {
+						id, err = e.ID()
 					}
-					if err != nil && !said[err.Error()] {
+					switch {
+					case err != nil && !said[err.Error()]:
 						said[err.Error()] = true
 						missing = append(missing, err)
+					case err == nil && !seen[id]:
+						seen[id] = true
+						first = append(first, e)
 					}
 				}
 			}
+		}
+	}
+	for seed := 1; seed <= seeds; seed++ {
+		for _, e := range first {
+			e.Seed = uint64(seed)
+			es = append(es, e)
 		}
 	}
 	return es, missing

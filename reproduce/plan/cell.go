@@ -164,7 +164,7 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 	}
 	seconds, unknown, assumed := 0.0, 0, ""
 	for _, e := range es {
-		fps := known.On(e).FPS
+		fps := known.Of(MethodOf(e), e.Budget.Name, kind(e.Task.Kind())).FPS
 		if fps == 0 {
 			if fps = known.slowest(e.Budget.Name, kind(e.Task.Kind())); fps == 0 {
 				unknown++
@@ -172,15 +172,11 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 			}
 			assumed = " at the rate of the slowest method measured"
 		}
-		r, err := begun(e, st)
+		left, err := missingFrames(e, st)
 		if err != nil {
 			return "", err
 		}
-		left := e.Budget.Frames
-		if r != nil && !r.Complete {
-			left -= r.Frames
-		}
-		seconds += float64(left) / fps
+		seconds += float64(max(left, 0)) / fps
 	}
 	switch unknown {
 	case 0:
@@ -189,4 +185,14 @@ func Takes(es []experiment.Config, st *results.Store) (string, error) {
 		return "a time that is not known yet", nil
 	}
 	return fmt.Sprintf("about %s%s, without %s of unknown rate", viz.Clock(seconds), assumed, viz.Count(unknown, "run")), nil
+}
+
+// slowest is the least rate of any method at a budget, 0 if none is known.
+func (r *Rates) slowest(budget string, agents int) (fps float64) {
+	for _, m := range methods {
+		if rate := r.Of(m.ID, budget, agents).FPS; rate > 0 && (fps == 0 || rate < fps) {
+			fps = rate
+		}
+	}
+	return fps
 }

@@ -15,39 +15,34 @@ import (
 	"cermic/viz"
 )
 
-// Cost is what the runs of one method in a list of experiments still need, on tasks of one kind: a frame of pictures takes many times
-// as long as one of vectors.
+// Cost is what the runs of one method in a list of experiments still need on tasks of one kind: a frame of images
+// takes many times as long as one of vectors.
 type Cost struct {
-	Method   string  // without changed settings
-	Pictured int     // agents that see pictures; 0: they see vectors
-	Runs     int     // in the list
-	Done     int     // complete in the store
-	Frames   int     // that are missing, those of begun runs left out
-	Longest  int     // frames of the longest run that is missing
-	Rate     float64 // frames a second; 0: nobody knows
-	Measured int     // complete runs of the method at these budgets, on any task of the kind, on a processor like this one, whose frames by seconds it is
-	Source   Source  // where it comes from otherwise
+	Method      string // without changed settings
+	ImageAgents int    // agents with image observations; 0: vectors
+	Runs        int    // in the list
+	Done        int    // complete in the store
+	Frames      int    // missing frames, without those of runs that have begun
+	Longest     int    // missing frames of the longest run
+	Rate
 }
-
-// Left is how long the missing frames take, one run at a time; 0 if the rate is unknown.
-func (c Cost) Left() time.Duration { return c.Takes(c.Frames) }
 
 // Takes is how long one run of so many frames takes; 0 if the rate is unknown.
 func (c Cost) Takes(frames int) time.Duration {
-	if c.Rate == 0 {
+	if c.FPS == 0 {
 		return 0
 	}
-	return time.Duration(float64(frames) / c.Rate * float64(time.Second))
+	return time.Duration(float64(frames) / c.FPS * float64(time.Second))
 }
 
-// kind is how many agents see pictures in a task; 0 for vectors, and for a task that is not registered here.
+// kind is the number of agents with image observations in a task; 0 for vectors, and for a task that is not registered
+// here.
 func kind(task string) int {
 	n, _ := pictured(task)
 	return n
 }
 
-// Costs estimates what es need beyond what st holds, one entry a method and kind of task in the order of es. Rates are those of runs in the
-// store that were trained on a processor like this one, or what Rates makes of others; nothing is assumed of a method without a run.
+// Costs estimates what es need beyond what st holds, one entry per method and kind of task in the order of es.
 func Costs(es []experiment.Config, st *results.Store) ([]Cost, error) {
 	known, err := NewRates(st)
 	if err != nil {
@@ -73,94 +68,89 @@ func CostsAt(known *Rates, es []experiment.Config, st *results.Store) ([]Cost, e
 			methods[string(text)] = method
 		}
 		agents := kind(e.Task.Kind())
-		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.Pictured == agents })
+		i := slices.IndexFunc(costs, func(c Cost) bool { return c.Method == method && c.ImageAgents == agents })
 		if i < 0 {
 			i = len(costs)
-			r := known.of(method, e.Budget.Name, agents)
-			c := Cost{Method: method, Pictured: agents, Rate: r.FPS, Measured: r.Runs, Source: r.Source}
-			costs = append(costs, c)
+			costs = append(costs, Cost{Method: method, ImageAgents: agents, Rate: known.Of(method, e.Budget.Name, agents)})
 		}
-		r, err := begun(e, st)
+		left, err := missingFrames(e, st)
 		if err != nil {
 			return nil, err
 		}
-		costs[i].Runs++
-		if r != nil && r.Complete {
-			costs[i].Done++
+		c := &costs[i]
+		c.Runs++
+		if left < 0 {
+			c.Done++
 			continue
 		}
-		left := e.Budget.Frames
-		if r != nil {
-			left = max(0, left-r.Frames)
-		}
-		costs[i].Frames += left
-		costs[i].Longest = max(costs[i].Longest, left)
+		c.Frames, c.Longest = c.Frames+left, max(c.Longest, left)
 	}
 	return costs, nil
 }
 
 // Missing are the experiments without a complete run in st.
-func Missing(es []experiment.Config, st *results.Store) ([]experiment.Config, error) {
-	var missing []experiment.Config
+func Missing(es []experiment.Config, st *results.Store) (missing []experiment.Config, err error) {
 	for _, e := range es {
-		r, err := begun(e, st)
+		left, err := missingFrames(e, st)
 		if err != nil {
 			return nil, err
 		}
-		if r == nil || !r.Complete {
+		if left >= 0 {
 			missing = append(missing, e)
 		}
 	}
 	return missing, nil
 }
 
-// begun is what st has of e's run; nil for nothing, or for what is damaged and will be done again.
-func begun(e experiment.Config, st *results.Store) (*results.Record, error) {
+// missingFrames is the number of frames that e's run in st still needs, -1 if it is complete. A damaged run is trained
+// again.
+func missingFrames(e experiment.Config, st *results.Store) (int, error) {
 	id, err := e.ID()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	r, err := st.Head(id)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
-		return nil, nil
+	if err == nil && r.Complete {
+		return -1, nil
 	}
-	return r, err
+	if err == nil {
+		r, err = st.Get(id) // which counts the frames
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
+		return e.Budget.Frames, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return max(0, e.Budget.Frames-r.Frames), nil
 }
 
-// CostTable says what is missing, and how long that takes one run after the other where it is known.
+// CostTable shows what is missing, and how long that takes at known rates, one run after the other.
 func CostTable(costs []Cost) viz.Table {
 	t := viz.Table{Header: []string{"method", "runs", "done", "frames to go", "frames/s here", "time, one by one"}}
 	var total time.Duration
 	unknown := ""
 	for _, c := range costs {
-		rate, left := "not measured yet", viz.Missing
+		name, rate, left := c.Method, "known after a first run", viz.Missing
+		if c.ImageAgents > 0 {
+			name = fmt.Sprintf("%s, images of %d agents", c.Method, c.ImageAgents)
+		}
 		switch {
-		case c.Measured > 0:
-			rate = fmt.Sprintf("%s (%d measured)", viz.Short(c.Rate), c.Measured)
-		case c.Rate > 0:
-			rate = fmt.Sprintf("%s (%s)", viz.Short(c.Rate), c.Source)
-		case c.Pictured > 0:
-			rate = "known after a first run"
+		case c.FPS > 0:
+			rate, left = fmt.Sprintf("%s (%s)", viz.Short(c.FPS), c.Source), viz.Clock(c.Takes(c.Frames).Seconds())
+			if c.Measured > 0 {
+				rate = fmt.Sprintf("%s (%d measured)", viz.Short(c.FPS), c.Measured)
+			}
+		case c.Frames > 0:
+			unknown = ", and what has no rate yet"
 		}
-		if c.Rate > 0 {
-			left = viz.Clock(c.Left().Seconds())
-		}
-		if c.Rate == 0 && c.Frames > 0 {
-			unknown = ", and what is not measured yet"
-		}
-		total += c.Left()
-		t.Rows = append(t.Rows, []string{c.name(), fmt.Sprint(c.Runs), fmt.Sprint(c.Done), viz.Short(float64(c.Frames)), rate, left})
+		total += c.Takes(c.Frames)
+		t.Rows = append(t.Rows, []string{
+			name, fmt.Sprint(c.Runs), fmt.Sprint(c.Done), viz.Short(float64(c.Frames)), rate, left})
 	}
-	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share the processor.", viz.Clock(total.Seconds()), unknown)}
+	t.Notes = []string{fmt.Sprintf("Altogether %s of training%s. Runs that are trained at the same time share the processor.",
+		viz.Clock(total.Seconds()), unknown)}
 	return t
-}
-
-// name says of which method and kind of task the cost is.
-func (c Cost) name() string {
-	if c.Pictured == 0 {
-		return c.Method
-	}
-	return fmt.Sprintf("%s, images of %d agents", c.Method, c.Pictured)
 }
 
 // MethodOf is the registered method of which an experiment is a variant, or its label if there is none.

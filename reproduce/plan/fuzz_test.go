@@ -15,7 +15,7 @@ func FuzzSet(f *testing.F) {
 	for i, text := range []string{
 		"explore.alpha=0.5", "policy.hidden=64,64", "explore=db", "explore.memory=gru", "explore.memory=bonus", "task.noise.width=NaN", "learner.lr=1e999",
 		"task.copies=-1", "budget.frames=9223372036854775808", "explore={\"kind\":\"cermic\",\"alpha\":1e-400}", "=", "explore.alpha", "a\nb=\x1b[2J",
-		"explore.memory.memory.memory=mlp", "explore=null", "policy=[[[[", "task.reward=sparse", "seed=3", "forks=[1]", "curriculum.frames=7", "budget.name=x",
+		"explore.memory.memory.memory=mlp", "explore=null", "policy=[[[[", "task.reward=sparse", "seed=3", "forks=[1]", "budget.name=x",
 	} {
 		f.Add(uint8(i), uint8(3*i), text, "learner.lr=0.001")
 	}

@@ -4,58 +4,27 @@ package plan
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"cermic/cermiclib/experiment"
 	"cermic/cermiclib/libtest"
 	"cermic/cermiclib/results"
 	"cermic/envs/conf"
+	"cermic/reproduce/paper"
 )
 
-func TestATornRateIsMeasuredAgain(t *testing.T) {
-	st := libtest.Store(t)
-	e, err := New(Request{Task: "vmas/balance", Method: "mappo", Budget: "smoke", Seed: 1, Set: []string{"learner.critic_hidden=8", "policy.hidden=8"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(st.Dir(), samplesFile), []byte(`{"cpu":"x","meth`+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	told := 0
-	tell := func(method, budget string, fps float64) {
-		told++
-		if method != "mappo" || budget != "smoke" || !(fps > 0) {
-			t.Errorf("told of %s at %s: %g", method, budget, fps)
-		}
-	}
-	for range 2 { // the second time it is there
-		if err := MeasureRates(t.Context(), []experiment.Config{e, e}, st, tell); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if told != 1 {
-		t.Errorf("measured %d times", told)
-	}
-	costs, err := Costs([]experiment.Config{e}, st)
-	if err != nil || len(costs) != 1 || !(costs[0].Rate > 0) || costs[0].Measured != 0 {
-		t.Errorf("costs %+v, %v", costs, err)
-	}
-	if found, err := st.Find(results.Query{}); err != nil || len(found) != 0 {
-		t.Errorf("measuring leaves %d runs in the store, %v", len(found), err)
-	}
-}
-
-// TestPicturesHaveRatesOfTheirOwn: what vectors take says nothing of them.
-func TestPicturesHaveRatesOfTheirOwn(t *testing.T) {
-	st := libtest.Store(t)
-	cpu := results.CollectHost("").CPU
-	if err := appendSample(st.Dir(), sample{cpu, "go", "mappo", "short", 1000}); err != nil {
-		t.Fatal(err)
-	}
+// TestImagesHaveRatesOfTheirOwn: a rate on vectors says nothing about them.
+func TestImagesHaveRatesOfTheirOwn(t *testing.T) {
+	run := libtest.Record(t, configure(t, Request{Task: "wheel", Method: "mappo", Budget: "short", Seed: 9}), "mappo")
+	run.Host.CPU, run.Host.Seconds = results.CollectHost("").CPU, 600
+	st := libtest.Committed(t, run)
 	var es []experiment.Config
 	for _, task := range []string{"balance", "chicken_in_the_matrix__repeated", "clean_up", "navigation", "stag_hunt_in_the_matrix__repeated"} {
 		es = append(es, configure(t, Request{Task: task, Method: "mappo", Budget: "short", Seed: 1}))
@@ -65,18 +34,15 @@ func TestPicturesHaveRatesOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Cost{
-		{Method: "mappo", Runs: 2, Frames: 1_200_000, Longest: 600_000, Rate: 1000, Source: Sampled},
-		{Method: "mappo", Pictured: 2, Runs: 2, Frames: 1_200_000, Longest: 600_000},
-		{Method: "mappo", Pictured: 7, Runs: 1, Frames: 30_000, Longest: 30_000},
+		{Method: "mappo", Runs: 2, Frames: 1_200_000, Longest: 600_000, Rate: Rate{FPS: 1000, Measured: 1}},
+		{Method: "mappo", ImageAgents: 2, Runs: 2, Frames: 1_200_000, Longest: 600_000},
+		{Method: "mappo", ImageAgents: 7, Runs: 1, Frames: 30_000, Longest: 30_000},
 	}
 	if !slices.Equal(costs, want) {
 		t.Errorf("%+v, want %+v", costs, want)
 	}
-	if _, _, known := strings.Cut(CostTable(costs).Notes[0], "and what is not measured yet"); !known {
-		t.Errorf("%q leaves out that pictures have no rate", CostTable(costs).Notes[0])
-	}
-	if err := MeasureRates(t.Context(), es[1:3], st, func(method, budget string, _ float64) { t.Errorf("measured %s at %s", method, budget) }); err != nil {
-		t.Error(err)
+	if _, _, known := strings.Cut(CostTable(costs).Notes[0], "and what has no rate yet"); !known {
+		t.Errorf("%q leaves out that images have no rate", CostTable(costs).Notes[0])
 	}
 }
 
@@ -106,5 +72,100 @@ func TestAForksTimeIsThatOfItsOwnFrames(t *testing.T) {
 	}
 	if got := rates.here[rateKey{"mappo", "short", 0}].fps(); got != 1000 {
 		t.Errorf("%g frames/s, want 1000", got)
+	}
+}
+
+// Two runs of 600,000 frames that took one and three minutes predict two minutes for the next one, on any task of the
+// kind.
+func TestRatesAreTotalFramesOverTotalTime(t *testing.T) {
+	cpu := results.CollectHost("").CPU
+	var rs []*results.Record
+	for task, seconds := range map[string]float64{"balance": 60, "wheel": 180} {
+		r := libtest.Record(t, configure(t, Request{Task: task, Method: "mappo", Budget: "short", Seed: 1}), "mappo")
+		r.Host.CPU, r.Host.Seconds = cpu, seconds
+		rs = append(rs, r)
+	}
+	next := configure(t, Request{Task: "flocking", Method: "mappo", Budget: "short", Seed: 1})
+	id, err := next.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for st, want := range map[*results.Store]time.Duration{libtest.Committed(t, rs...): 2 * time.Minute, libtest.Store(t): 0} {
+		takes, err := Durations([]experiment.Config{next}, st)
+		if err != nil || takes[id] != want {
+			t.Errorf("the next run takes %v (%v), want %v", takes[id], err, want)
+		}
+	}
+}
+
+func TestRatesComeFromHereElseFromOtherProcessorsElseFromTheSlowdownAgainstMAPPO(t *testing.T) {
+	r := &Rates{
+		here: map[rateKey]pace{{"qmix", "short", 0}: {3, 600, 3}},
+		all: map[rateKey]pace{
+			{"qmix", "short", 0}: {5, 2400, 4}, {"mappo", "short", 0}: {1, 2000, 1}, {"mappo", "explore", 0}: {1, 8000, 1},
+			{"mace", "explore", 0}: {1, 2000, 1}, {"mappo", "short", 7}: {1, 40, 1},
+			{"cpm", "explore", 0}: {1, 8000, 1}, {"cpm", "short", 0}: {1, 1000, 1}, // half as fast as MAPPO where the tables are
+		},
+	}
+	// MAPPO takes 10 epochs at short and 30 at the paper's budget: (1 + 3·10) / (1 + 3·30) of its frames a second.
+	const slower = 31. / 91
+	for _, c := range []struct {
+		method, budget string
+		agents         int
+		want           Rate
+	}{
+		{"qmix", "short", 0, Rate{FPS: 200, Measured: 3}},
+		{"mappo", "short", 0, Rate{FPS: 2000, Source: Elsewhere}},
+		{"mappo", "paper", 0, Rate{FPS: 2000 * slower, Source: Estimated}},
+		{"mace", "short", 0, Rate{FPS: 500, Source: Estimated}},
+		{"mace", "paper", 0, Rate{FPS: 500 * slower, Source: Estimated}},
+		{"mace", "short", 7, Rate{FPS: 10, Source: Estimated}},
+		{"cpm", "paper", 0, Rate{FPS: 1000 * slower, Source: Estimated}},
+		{"mappo-db", "short", 0, Rate{}},
+	} {
+		got := r.Of(c.method, c.budget, c.agents)
+		if math.Abs(got.FPS-c.want.FPS) > 1e-9 || got.Measured != c.want.Measured || got.Source != c.want.Source {
+			t.Errorf("%s at %s, images of %d agents: %+v, want %+v", c.method, c.budget, c.agents, got, c.want)
+		}
+	}
+	empty, err := results.Open(filepath.Join(t.TempDir(), "none"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none, err := NewRates(empty); err != nil || none.Of("mappo", "short", 0).FPS != 0 {
+		t.Errorf("a store without runs knows a rate, %v", err)
+	}
+	if _, err := os.Stat(empty.Dir()); err == nil {
+		t.Error("asking leaves a folder behind")
+	}
+}
+
+func TestTablesAreTrainedInTheirOrderSeedBySeedAndEachRunOnce(t *testing.T) {
+	all, missing := Benchmarks(paper.Benchmarks, "smoke", 2)
+	one, _ := Benchmark(paper.Sota, "smoke", 2)
+	if len(missing) > 0 || len(one) == 0 || len(all) <= len(one) || len(all)%2 != 0 {
+		t.Fatalf("%d runs of all tables, %d of the first; %v", len(all), len(one), missing)
+	}
+	seen := map[string]bool{}
+	for i, e := range all {
+		id, err := e.ID()
+		if err != nil || seen[id] {
+			t.Errorf("run %d is listed twice, or %v", i, err)
+		}
+		seen[id] = true
+		if want := uint64(1 + 2*i/len(all)); e.Seed != want {
+			t.Errorf("run %d has seed %d, want %d", i, e.Seed, want)
+		}
+		if i < len(one)/2 && !reflect.DeepEqual(e, one[i]) {
+			t.Errorf("run %d is %s on %s, want the first table's", i, e.Label(), e.Task.Kind())
+		}
+	}
+	for _, table := range paper.Benchmarks {
+		es, _ := Benchmark(table, "smoke", 2)
+		for _, e := range es {
+			if id, _ := e.ID(); !seen[id] {
+				t.Errorf("%s of table %s is left out", e.Label(), table.Name)
+			}
+		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 )
 
@@ -64,18 +63,15 @@ func Install(path, dir string) error {
 //export xlacacheCompile
 func xlacacheCompile(p unsafe.Pointer) unsafe.Pointer {
 	args, f := (*C.compile_args)(p), installed.folder.Load()
-	began := time.Now()
 	key := f.key(view(args.program.code, args.program.code_size), view(args.options, args.options_size))
 	if code := f.read(key); code != nil && bool(C.xlacache_load(args, (*C.char)(unsafe.Pointer(&code[0])), C.size_t(len(code)))) {
 		hits.Add(1)
-		tell(args, began, true)
 		return nil
 	}
 	if failure := C.xlacache_compile(args); failure != nil {
 		return failure
 	}
 	misses.Add(1)
-	tell(args, began, false)
 	var code C.bytes
 	var owner unsafe.Pointer
 	if C.xlacache_serialize(args, &code, &owner) {
@@ -83,17 +79,6 @@ func xlacacheCompile(p unsafe.Pointer) unsafe.Pointer {
 		C.xlacache_release(owner)
 	}
 	return nil
-}
-
-// tell lets the watcher know of a graph, if there is one.
-func tell(args *C.compile_args, began time.Time, loaded bool) {
-	watch := watcher.Load()
-	if watch == nil {
-		return
-	}
-	g := describe(view(args.program.code, args.program.code_size))
-	g.Took, g.Loaded = time.Since(began), loaded
-	(*watch)(g)
 }
 
 // view shows C's bytes without a copy.

@@ -4,9 +4,9 @@ package peers
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,87 +20,88 @@ import (
 // Folder is where peers are installed, below the root of the repository.
 const Folder = ".peers"
 
-// Groups are measured in this order; LearningGroup only where it is asked for.
+// Groups are measured in this order; LearningGroup only on request.
 var Groups = []string{"update", "train", "env", "python", "meltingpot", "collect"}
 
-// beside is a pair in its group, and which environments of Python it takes.
-type beside struct {
-	group string
-	Pair
-	wheel, lab bool // our package in Python, Melting Pot
+// pair is one figure of this program and of a peer. Both sides return a number in unit.
+type pair struct {
+	group, name, unit, peer string
+	ours, theirs            func(context.Context) (float64, error)
 }
 
-// Machine is where pairs are measured: the root of the repository, and what makes the wheel of the environments. The environments of Python
-// are made when a pair needs them.
+// Machine measures pairs: the root of the repository, and what builds the wheel of the environments.
 type Machine struct {
-	Root           string
-	Wheel          func() (file string, err error)
-	benchMARL, lab Python
+	Root  string
+	Wheel func() (file string, err error)
+
+	benchMARL, meltingPot Python
+	programs              string // folder of compiled benchmarks
 }
 
-// of measures in BenchMARL's environment, which is only known when it is measured.
-func (m *Machine) of(args ...string) func(context.Context) (float64, error) {
+// script measures with peers.py beside BenchMARL and VMAS.
+func (m *Machine) script(args ...string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) { return m.benchMARL.Measure(ctx, args...) }
 }
 
-// pairs are what bench -peers measures.
-func (m *Machine) pairs() []beside {
-	return slices.Concat(m.trainingPairs(), m.steppingPairs(), m.labPairs(), []beside{
-		{"collect", Pair{Name: "BenchMARL's collection on Balance", Unit: "frames/s", Peer: "VMAS", Ours: m.of("collect", "cermic"), Theirs: m.of("collect", "vmas")}, true, false},
-	})
-}
-
-// steppingPairs are VMAS's tasks, from Go and from Python.
-func (m *Machine) steppingPairs() (out []beside) {
-	for _, group := range []string{"env", "python"} {
-		for _, r := range bench.Recorded {
-			for _, copies := range []int{60, 1024} {
-				name := fmt.Sprintf("%s, %d environments", strings.TrimPrefix(r.Task, "vmas/"), copies)
-				ours := bench.Stepping(r.Task, copies)
-				if group == "python" {
-					name, ours = "Python: "+name, m.of("python", r.Task, fmt.Sprint(copies))
-				}
-				out = append(out, beside{group, Pair{Name: name, Unit: "frames/s", Peer: "VMAS", Ours: ours,
-					Theirs: m.of("steps", strings.TrimPrefix(r.Task, "vmas/"), fmt.Sprint(copies))}, group == "python", false})
+// benchmark measures a metric of one of this repository's benchmarks.
+func (m *Machine) benchmark(pkg, pattern, unit string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (value float64, err error) {
+		p, err := bench.Build(ctx, m.Root, pkg, m.programs)
+		if err != nil {
+			return 0, err
+		}
+		return value, p.Run(ctx, pattern, func(metric bench.Metric) error {
+			if metric.Unit == unit {
+				value = metric.Value
 			}
-		}
+			return nil
+		})
 	}
-	return out
 }
 
-// labPairs are Melting Pot's substrates from Python: ours as cells and as images, theirs always as images, of one environment at a time.
-func (m *Machine) labPairs() (out []beside) {
-	for _, r := range bench.RecordedSubstrates {
-		substrate := strings.TrimPrefix(r.Task, "meltingpot/")
-		for _, view := range []string{"cells", "pixels"} {
-			out = append(out, beside{"meltingpot", Pair{Name: strings.TrimSuffix(substrate, "_in_the_matrix__repeated") + ", 60 environments, " + view, Unit: "frames/s", Peer: "Melting Pot",
-				Ours: m.of("python", r.Task, "60", view), Theirs: func(ctx context.Context) (float64, error) { return m.lab.Measure(ctx, "substrate", substrate) }}, true, true})
-		}
-	}
-	return out
-}
-
-// trainingPairs are one update beside torch's and training beside BenchMARL's.
-func (m *Machine) trainingPairs() []beside {
+// pairs are all pairs: one update, training, VMAS's tasks from Go and from Python, Melting Pot's substrates from
+// Python as cells and as images (which the original always paints), and BenchMARL's collection on both Balances.
+func (m *Machine) pairs() []pair {
 	h := paper.Hyper
-	onPolicy := []string{fmt.Sprint("on_policy_collected_frames_per_batch=", h.OnPolicy.Frames), fmt.Sprint("on_policy_n_envs_per_worker=", h.OnPolicy.NumEnvs),
-		fmt.Sprint("on_policy_n_minibatch_iters=", h.OnPolicy.Epochs), fmt.Sprint("on_policy_minibatch_size=", h.OnPolicy.Minibatch), fmt.Sprint("lr=", h.General.LearningRate)}
-	offPolicy := []string{"off_policy_collected_frames_per_batch=6000", "off_policy_n_envs_per_worker=60", "off_policy_n_optimizer_steps=100",
-		"off_policy_train_batch_size=1024", "off_policy_memory_size=600000", "lr=3e-4"}
-	qmix := func(ctx context.Context) (float64, error) {
-		s, err := bench.Iterations(ctx, "qmix", "vmas/balance")
-		return s.FPS, err
+	onPolicy := []string{"train", "mappo", "2",
+		fmt.Sprint("on_policy_collected_frames_per_batch=", h.OnPolicy.Frames),
+		fmt.Sprint("on_policy_n_envs_per_worker=", h.OnPolicy.NumEnvs),
+		fmt.Sprint("on_policy_n_minibatch_iters=", h.OnPolicy.Epochs),
+		fmt.Sprint("on_policy_minibatch_size=", h.OnPolicy.Minibatch), fmt.Sprint("lr=", h.General.LearningRate)}
+	offPolicy := []string{"train", "qmix", "3", "off_policy_collected_frames_per_batch=6000",
+		"off_policy_n_envs_per_worker=60", "off_policy_n_optimizer_steps=100", "off_policy_train_batch_size=1024",
+		"off_policy_memory_size=600000", "lr=3e-4"}
+	out := []pair{
+		{"update", "MAPPO update of 2400 frames", "ms", "torch",
+			m.benchmark("cermiclib/learn", "MAPPOUpdate", "ms/step"), m.script("update", "2400", "10")},
+		{"train", "MAPPO, the paper's settings", "frames/s", "BenchMARL",
+			m.benchmark("reproduce/bench", "Training/paper/mappo$", "frames/s"), m.script(onPolicy...)},
+		{"train", "QMIX, settings of short", "frames/s", "BenchMARL",
+			m.benchmark("reproduce/bench", "Training/short/balance/qmix$", "frames/s"), m.script(offPolicy...)},
+		{"collect", "BenchMARL's collection on Balance", "frames/s", "VMAS",
+			m.script("collect", "cermic"), m.script("collect", "vmas")},
 	}
-	return []beside{
-		{"update", Pair{Name: "MAPPO update of 2400 frames", Unit: "ms", Peer: "torch", Smaller: true, Ours: bench.Updating, Theirs: m.of("update", "2400", "10")}, false, false},
-		{"train", Pair{Name: "MAPPO, the paper's settings", Unit: "frames/s", Peer: "BenchMARL", Ours: bench.Training("mappo"),
-			Theirs: m.of(append([]string{"train", "mappo", "2"}, onPolicy...)...)}, false, false},
-		{"train", Pair{Name: "QMIX, settings of short", Unit: "frames/s", Peer: "BenchMARL", Ours: qmix,
-			Theirs: m.of(append([]string{"train", "qmix", "3"}, offPolicy...)...)}, false, false},
+	for _, task := range bench.Tasks {
+		for _, environments := range []string{"60", "1024"} {
+			name := fmt.Sprintf("%s, %s environments", task, environments)
+			step := m.benchmark("envs/vmas", "^BenchmarkStep$/^"+task+"$/="+environments+"$/workers=2", "frames/s")
+			theirs := m.script("steps", task, environments)
+			out = append(out, pair{"env", name, "frames/s", "VMAS", step, theirs},
+				pair{"python", "Python: " + name, "frames/s", "VMAS", m.script("python", "vmas/"+task, environments), theirs})
+		}
 	}
+	for _, substrate := range bench.Substrates {
+		for _, view := range []string{"cells", "pixels"} {
+			name := fmt.Sprintf("%s, 60 environments, %s", strings.TrimSuffix(substrate, "_in_the_matrix__repeated"), view)
+			ours := m.script("python", "meltingpot/"+substrate, "60", view)
+			theirs := func(ctx context.Context) (float64, error) { return m.meltingPot.Measure(ctx, "substrate", substrate) }
+			out = append(out, pair{"meltingpot", name, "frames/s", "Melting Pot", ours, theirs})
+		}
+	}
+	return out
 }
 
-// Check says what no pair or group is called; the error is one sentence. only is as for Measure.
+// Check returns one sentence about an unknown pair or group; only is as for Measure.
 func Check(only string) error {
 	if only == LearningGroup {
 		return nil
@@ -109,16 +110,17 @@ func Check(only string) error {
 	return err
 }
 
-// chosen are the pairs of a group, or of a part of it that is named after a stroke, as env/balance; of all groups if none is named.
-func chosen(all []beside, only string) ([]beside, error) {
+// chosen are the pairs of a group, or those with a part of their name behind a slash, as env/balance; "" chooses all.
+func chosen(all []pair, only string) ([]pair, error) {
 	group, part, _ := strings.Cut(only, "/")
 	if only != "" && !slices.Contains(Groups, group) {
-		return nil, fmt.Errorf("-peers measures the groups %s and %s, not %q%s", strings.Join(Groups, ", "), LearningGroup, only, conf.Near(group, Groups))
+		return nil, fmt.Errorf("-peers measures the groups %s and %s, not %q%s",
+			strings.Join(Groups, ", "), LearningGroup, only, conf.Near(group, Groups))
 	}
-	var out []beside
+	var out []pair
 	for _, g := range Groups {
 		for _, p := range all {
-			if p.group == g && (only == "" || g == group && strings.Contains(strings.ToLower(p.Name), strings.ToLower(part))) {
+			if p.group == g && (only == "" || g == group && strings.Contains(strings.ToLower(p.name), strings.ToLower(part))) {
 				out = append(out, p)
 			}
 		}
@@ -129,33 +131,36 @@ func chosen(all []beside, only string) ([]beside, error) {
 	return out, nil
 }
 
-// install makes the environments that pairs take.
-func (m *Machine) install(ctx context.Context, out io.Writer, wheel, lab bool) (err error) {
-	say := func(line string) { fmt.Fprintln(out, line) }
-	if m.benchMARL, err = Install(ctx, filepath.Join(m.Root, Folder), BenchMARL, say); err != nil {
+// install makes the Python environments that groups need.
+func (m *Machine) install(ctx context.Context, out io.Writer, groups ...string) (err error) {
+	needs := func(names ...string) bool {
+		return slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(names, g) })
+	}
+	folder := filepath.Join(m.Root, Folder)
+	if m.benchMARL, err = install(ctx, out, folder, benchMARLKind); err != nil {
 		return err
 	}
-	if lab {
-		if m.lab, err = Install(ctx, filepath.Join(m.Root, Folder, "meltingpot"), MeltingPot, say); err != nil {
+	if needs("meltingpot") {
+		if m.meltingPot, err = install(ctx, out, filepath.Join(folder, "meltingpot"), meltingPotKind); err != nil {
 			return err
 		}
 	}
-	if !wheel {
+	if !needs("python", "meltingpot", "collect", LearningGroup) {
 		return nil
 	}
 	file, err := m.Wheel()
 	if err != nil {
 		return err
 	}
-	if err := m.benchMARL.Add(ctx, file); err != nil {
+	if err := m.benchMARL.pip(ctx, "--no-index", "--no-deps", "--force-reinstall", file); err != nil {
 		return fmt.Errorf("pip could not install %s: %w", file, err)
 	}
 	return nil
 }
 
-// Measure lets this program and its peers take turns and prints the ratios of the turns, as one JSON object a line if lines is set: of all
-// groups, of the group that only names, or of a part of it that is named after a stroke, as env/balance.
-func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, rounds int, lines bool) error {
+// Measure lets this program and its peers take turns and prints the ratios of the turns: of all groups, of the group
+// that only names, or of pairs with a part of their name behind a slash, as env/balance.
+func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, rounds int) error {
 	if only == LearningGroup {
 		return m.learn(ctx, out)
 	}
@@ -163,42 +168,69 @@ func (m *Machine) Measure(ctx context.Context, out io.Writer, only string, round
 	if err != nil {
 		return err
 	}
-	wheel := slices.ContainsFunc(list, func(p beside) bool { return p.wheel })
-	if err := m.install(ctx, out, wheel, slices.ContainsFunc(list, func(p beside) bool { return p.lab })); err != nil {
+	var groups []string
+	for _, p := range list {
+		groups = append(groups, p.group)
+	}
+	if err := m.install(ctx, out, groups...); err != nil {
 		return err
 	}
-	if err := bench.PrintMachine(out, lines); err != nil {
+	if m.programs, err = os.MkdirTemp("", "cermic-bench"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(m.programs)
+	if err := bench.PrintMachine(out); err != nil {
 		return err
 	}
 	for _, p := range list {
-		o, err := p.Measure(ctx, rounds)
+		here, there, err := p.turns(ctx, rounds)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		if err := printTurns(out, o, lines); err != nil {
+		r := p.ratios(here, there)
+		if _, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", p.name, bench.Amount(median(here)),
+			p.unit, p.peer, bench.Amount(median(there)), median(r), r[0], r[len(r)-1], viz.Count(len(r), "turn")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// printTurns writes one pair: medians, and the median ratio with its extremes.
-func printTurns(out io.Writer, o Outcome, lines bool) error {
-	r := o.Ratios()
-	if lines {
-		return json.NewEncoder(out).Encode(struct {
-			Name   string    `json:"name"`
-			Unit   string    `json:"unit"`
-			Peer   string    `json:"peer"`
-			Here   []float64 `json:"here"`
-			There  []float64 `json:"there"`
-			Ratios []float64 `json:"ratios"`
-		}{o.Name, o.Unit, o.Peer, o.Here, o.There, r})
+// turns measures both sides rounds times; the side that goes first alternates.
+func (p pair) turns(ctx context.Context, rounds int) (here, there []float64, err error) {
+	for round := range rounds {
+		for turn := range 2 {
+			measure, values := p.ours, &here
+			if (round+turn)%2 == 1 {
+				measure, values = p.theirs, &there
+			}
+			value, err := measure(ctx)
+			if err != nil {
+				return nil, nil, err
+			}
+			*values = append(*values, value)
+		}
 	}
-	_, err := fmt.Fprintf(out, "%-40s %9s %-8s %s %s: %.3g× (%.3g to %.3g in %s)\n", o.Name, bench.Amount(Median(o.Here)), o.Unit, o.Peer,
-		bench.Amount(Median(o.There)), Median(r), r[0], r[len(r)-1], viz.Count(len(r), "turn"))
-	return err
+	return here, there, nil
+}
+
+// ratios are how many times better this program was in each round, sorted; fewer milliseconds are better.
+func (p pair) ratios(here, there []float64) []float64 {
+	out := make([]float64, len(here))
+	for i := range out {
+		if out[i] = here[i] / there[i]; p.unit == "ms" {
+			out[i] = 1 / out[i]
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// median is the middle of the sorted values, or the mean of the two middle ones.
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }

@@ -3,17 +3,72 @@
 package peers
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"cermic/cermiclib/results"
 )
 
+func TestTurnsAlternateAndRatiosSayHowManyTimesBetter(t *testing.T) {
+	var order []string
+	turn := func(name string, values ...float64) func(context.Context) (float64, error) {
+		return func(context.Context) (float64, error) {
+			order = append(order, name)
+			v := values[0]
+			values = append(values[1:], v)
+			return v, nil
+		}
+	}
+	faster := pair{unit: "frames/s", ours: turn("here", 20, 40, 30), theirs: turn("there", 10, 10, 10)}
+	here, there, err := faster.turns(t.Context(), 3)
+	if got := faster.ratios(here, there); err != nil || !slices.Equal(got, []float64{2, 3, 4}) {
+		t.Errorf("ratios %v, %v", got, err)
+	}
+	if want := []string{"here", "there", "there", "here", "here", "there"}; !slices.Equal(order, want) {
+		t.Errorf("turns %v, want %v", order, want)
+	}
+	if got := (pair{unit: "ms"}).ratios([]float64{5}, []float64{10}); !slices.Equal(got, []float64{2}) {
+		t.Errorf("ratios of times %v", got)
+	}
+	failing := errors.New("no")
+	fails := pair{ours: turn("here", 1), theirs: func(context.Context) (float64, error) { return 0, failing }}
+	if _, _, err := fails.turns(t.Context(), 1); !errors.Is(err, failing) {
+		t.Errorf("a peer that fails: %v", err)
+	}
+	if m := median([]float64{3, 1, 2, 10}); m != 2.5 {
+		t.Errorf("median %g", m)
+	}
+}
+
+func TestAPeerPrintsANumberOrAnErrorOfOneLine(t *testing.T) {
+	dir := t.TempDir()
+	p := Python{dir}
+	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]bool{
+		"echo noise; echo 12.5": true, "echo nan": false, "echo none": false, "echo trace >&2; echo no such module >&2; exit 1": false,
+	} {
+		if err := os.WriteFile(p.program(), []byte("#!/bin/sh\n"+body+"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		v, err := p.Measure(t.Context(), "steps")
+		if (err == nil && v == 12.5) != want || err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q is %v, %v", body, v, err)
+		}
+	}
+}
+
 func TestPairsAreChosenByGroupAndPartOfTheirNames(t *testing.T) {
 	all := new(Machine).pairs()
 	for only, want := range map[string]int{
-		"update": 1, "train": 2, "train/qmix": 1, "env": 22, "python": 22, "python/: balance, 60": 1, "meltingpot": 8, "meltingpot/clean_up": 2, "collect": 1, "": 56,
+		"update": 1, "train": 2, "train/qmix": 1, "env": 22, "python": 22, "python/: balance, 60": 1, "meltingpot": 8,
+		"meltingpot/clean_up": 2, "collect": 1, "": 56,
 	} {
 		if got, err := chosen(all, only); err != nil || len(got) != want {
 			t.Errorf("%q chooses %d pairs, %v, want %d", only, len(got), err, want)
@@ -34,25 +89,36 @@ func TestCurvesAreWithinEachOthersIntervalsOrNot(t *testing.T) {
 		}
 		return r
 	}
-	got := compareLearning([]*results.Record{run(1, 10), run(2, 11), run(3, 12)}, []*results.Record{run(2, 50), run(3, 50), run(4, 51)})
-	if len(got) != 2 || !got[0].within() || got[1].within() || got[1].frames != 60000 || got[0].differ.Value != -1 {
-		t.Errorf("%+v", got)
-	}
-	if row := got[0].row(); !strings.HasPrefix(row, "| 0 | 2.0 [−0.5, 4.5] | 3.0 [0.5, 5.5] | −1.0 [") || !strings.HasSuffix(row, "| yes |") {
-		t.Error(row)
+	here := []*results.Record{run(1, 10), run(2, 11), run(3, 12)}
+	there := []*results.Record{run(2, 50), run(3, 50), run(4, 51)}
+	for k, want := range [][2]string{{"| 0 | 2.0 [−0.5, 4.5] | 3.0 [0.5, 5.5] | −1.0 [", "| yes |"}, {"| 60000 | 11.0 [", "| no |"}} {
+		if row := learningRow(here, there, k); !strings.HasPrefix(row, want[0]) || !strings.HasSuffix(row, want[1]) {
+			t.Error(row)
+		}
 	}
 }
 
-func TestKeptCurvesComeBack(t *testing.T) {
+// The committed curves are those of the table and the figure in envs/python.
+func TestCommittedCurvesAreShown(t *testing.T) {
 	root := t.TempDir()
-	run := func(seed string) json.RawMessage {
-		return json.RawMessage(`{"seed": ` + seed + `, "evals": [{"frames": 6000, "returns": [1, 3]}], "seconds_one_thread": 2, "processor_seconds": {"collection": ` + seed + `}}`)
-	}
-	if err := writeCurves(learningFile(root, "vmas"), []json.RawMessage{run("1"), run("3")}); err != nil {
+	kept := filepath.Join("envs", "python", "learning")
+	if err := os.CopyFS(filepath.Join(root, kept), os.DirFS(filepath.Join("..", "..", "..", kept))); err != nil {
 		t.Fatal(err)
 	}
-	runs, seconds, err := learning(root, "vmas")
-	if err != nil || len(runs) != 2 || runs[1].Seed != 3 || runs[0].Evals[0].Score() != 2 || seconds["collection"] != 2 {
-		t.Errorf("%v, %v, %v", runs, seconds, err)
+	var out strings.Builder
+	if err := showLearning(&out, root); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "envs", "python", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range strings.Lines(out.String()) {
+		if !strings.Contains(string(page), row) {
+			t.Errorf("envs/python/README.md has no row %s", row)
+		}
+	}
+	if figure, err := os.Stat(filepath.Join(root, "envs", "python", "learning.png")); err != nil || figure.Size() < 10_000 {
+		t.Errorf("the figure: %v", err)
 	}
 }

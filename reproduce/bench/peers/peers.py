@@ -8,11 +8,13 @@
     peers.py train ALGORITHM ITERATIONS KEY=VALUE...
                                       frames a second of BenchMARL on Balance: collecting and updating, the first iteration left out
     peers.py collect SIDE             frames a second of BenchMARL's collection alone, one thread, on Balance of VMAS or of cermic_envs
-    peers.py learn SIDE SEED          a whole run of BenchMARL's MAPPO on Balance, dense reward, as JSON: returns of each evaluation
+    peers.py learn SIDE FOLDER FILE   whole runs of BenchMARL's MAPPO on Balance, dense reward: returns of each evaluation
     peers.py update FRAMES STEPS      milliseconds of one minibatch of MAPPO in torch alone: the same networks, loss and Adam, no framework
 """
 
+import gzip
 import json
+import os
 import sys
 import time
 
@@ -112,8 +114,28 @@ def collect(side):
     return 6000 / min(spans[2:])
 
 
-def learn(side, seed):
-    """The settings that cermiclib/results has recorded curves of. Seconds are of the processor, all threads: other programs do not change them."""
+def learn(side, folder, file):
+    """Trains the seeds that folder lacks, writes the curves of all into file, and prints the mean processor seconds of a run's parts."""
+    os.makedirs(folder, exist_ok=True)
+    runs = []
+    for seed in (1, 2, 3):
+        kept = os.path.join(folder, f"mappo-balance-{side}-{seed}.json")
+        if not os.path.exists(kept):
+            run = learned(side, seed)
+            with open(kept + ".new", "w") as out:
+                json.dump(run, out)
+            os.replace(kept + ".new", kept)
+        with open(kept) as text:
+            runs.append(json.load(text))
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    with gzip.open(file, "wt") as out:
+        json.dump({"schema": "benchmarl-curves/1", "algorithm": "mappo", "task": "balance", "reward": "dense", "runs": runs}, out)
+    for part in ("collection", "training", "evaluation"):
+        print(f"{side}: {part}, {sum(run['processor_seconds'][part] for run in runs) / len(runs):.3g} processor seconds a run")
+
+
+def learned(side, seed):
+    """One run, with the settings of the recorded BenchMARL curves. Processor seconds are of all threads: other programs do not change them."""
     evals, parts, last, frames = [], {"collection": 0.0, "training": 0.0, "evaluation": 0.0}, [time.process_time()], [0]
 
     def ended(part):
@@ -268,7 +290,7 @@ if __name__ == "__main__":
     elif verb == "collect":
         print(collect(rest[0]))
     elif verb == "learn":
-        print(json.dumps(learn(rest[0], int(rest[1]))))
+        learn(*rest)
     elif verb == "update":
         print(update(int(rest[0]), int(rest[1])))
     else:
