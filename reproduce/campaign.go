@@ -83,6 +83,8 @@ func (c *campaignRun) check(cmd *cobra.Command) error {
 		return err
 	case c.workers < 1:
 		return usagef("-workers is %d, want at least 1", c.workers)
+	case c.job.Bundle < 1 || c.job.Bundle > maxRuns:
+		return usagef("-bundle is %d, want 1 to %d", c.job.Bundle, maxRuns)
 	case c.seeds.first > 1 && c.planOnly && c.everything():
 		return usagef("-seeds is %s: a range needs -table, or -task and -method; give the number of seeds, as %d",
 			&c.seeds, c.seeds.last)

@@ -18,7 +18,7 @@ func TestACampaignStatesItsCostTrainsWhatIsMissingAndThenNothing(t *testing.T) {
 		t.Helper()
 		return succeed(t, append(tinyCampaign(store), append([]string{"-seeds", "2"}, more...)...)...)
 	}
-	contains(t, run(), "mappo   2     0     600           not measured yet", "2 done, 0 training, 0 failed, 0 to go")
+	contains(t, run(), "mappo   2     0     600           known after a first run", "2 done, 0 training, 0 failed, 0 to go")
 	planned := run("-plan")
 	contains(t, planned, "mappo   2     2     0", "(2 measured)")
 	lacks(t, planned, "done,")
@@ -35,7 +35,7 @@ func TestThePlanOfEverythingNamesEachTableAtEachBudget(t *testing.T) {
 		t.Skip("plans every table at every budget")
 	}
 	contains(t, succeed(t, "campaign", "-plan", "-seeds", "1", "-store", t.TempDir()),
-		"sota      short", "density   paper", "4 nodes of 16 cores", "extrapolated", "bench -only gpu measures")
+		"sota      short", "density   paper", "4 nodes of 16 cores", "extrapolated", "has measurements of a GPU")
 }
 
 func TestFailedRunsDoNotStopACampaign(t *testing.T) {

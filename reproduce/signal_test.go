@@ -117,7 +117,7 @@ func TestADivergedTrainingNamesTheScalarAndIsNeverComplete(t *testing.T) {
 	store := t.TempDir()
 	args := tinyTraining("mappo", store, "learner.lr=1e30")
 	first := fails(t, args...)
-	contains(t, first, "critic_loss became ", " of iteration 0", "last checkpoint is at 0 frames")
+	contains(t, first, "critic_loss became ", "iteration 0: ", "last checkpoint is at 0 frames")
 	if again := fails(t, args...); again != first {
 		t.Errorf("the second time it says %q, the first time %q", again, first)
 	}

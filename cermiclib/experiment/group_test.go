@@ -238,7 +238,7 @@ func TestWhetherOpponentsArePeersIsPartOfARunsIdentity(t *testing.T) {
 	task := e.Task.(vmas.SimpleAdversary)
 	task.Opponents = "peer"
 	e.Task = task
-	if err := e.Validate(); err == nil || !strings.Contains(err.Error(), `opponents is "peer"; did you mean peers?`) {
+	if err := e.Validate(); err == nil || !strings.Contains(err.Error(), `task.opponents is "peer", want one of objects, peers`) {
 		t.Errorf("got %v", err)
 	}
 	tr := trainerOf(t, opposed(small("mappo")))

@@ -12,7 +12,7 @@ import (
 	"cermic/reproduce/plan"
 )
 
-// The first program of the README, which shows these lines; it is compiled and not run.
+// The program of reproduce/docs/README.md, which shows these lines; it is compiled and not run.
 func Example() {
 	e, err := plan.New(plan.Request{Task: "balance", Method: "mappo-cermic", Budget: "smoke", Set: []string{"explore.alpha=0.5"}, Seed: 1})
 	if err != nil {
