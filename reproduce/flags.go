@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,23 @@ func budgetNames() string {
 
 func storeFlag(f *pflag.FlagSet, store *string) {
 	f.StringVar(store, "store", defaultStore, "`folder` of the runs")
+}
+
+// storeHere is the default store, in the root of the repository, seen from the current folder.
+func storeHere() string {
+	root, err := repository()
+	if err != nil {
+		return defaultStore
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return defaultStore
+	}
+	path, err := filepath.Rel(here, filepath.Join(root, defaultStore))
+	if err != nil {
+		return defaultStore
+	}
+	return path
 }
 
 func setFlag(f *pflag.FlagSet, set *[]string) {
@@ -153,7 +171,7 @@ func openStore(dir string) (*results.Store, error) {
 
 // readStore is openStore for a command that trains nothing, which refuses a folder that is not there.
 func readStore(dir string) (*results.Store, error) {
-	if _, err := os.Stat(dir); dir != defaultStore && os.IsNotExist(err) {
+	if _, err := os.Stat(dir); dir != storeHere() && os.IsNotExist(err) {
 		return nil, usagef("there is no folder %s: name an existing one by -store", dir)
 	}
 	return openStore(dir)

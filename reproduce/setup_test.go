@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -321,5 +322,97 @@ func TestTheCPUPluginComesFromTheWheelFirstThenFromGoXLA(t *testing.T) {
 				t.Error("a library that changed is kept")
 			}
 		})
+	}
+}
+
+// settings of a person's own that must change nothing; the values would lead out of .venv, out of the workspace or out
+// of the language.
+var settings = [][]string{
+	nil, {"PIP_USER=1"}, {"PIP_CONFIG_FILE=pip.conf"}, {"PIP_TARGET=elsewhere"}, {"PIP_PREFIX=elsewhere"},
+	{"PYTHONPATH=elsewhere"}, {"PYTHONHOME=elsewhere"}, {"VIRTUAL_ENV=elsewhere"},
+	{"GOFLAGS=-mod=mod"}, {"GOFLAGS=-tags=noxla"}, {"GOWORK=elsewhere/go.work"}, {"CGO_ENABLED=0"},
+	{"TMPDIR=a b"}, {"LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8"}, {"NO_COLOR=1"}, {"JUPYTER_CONFIG_DIR=elsewhere"},
+}
+
+// Set-up and the kernel work below a folder of any name and under each of the settings: pip installs into .venv, go
+// builds the module, and the kernel's workspace is one.
+func TestAPersonsOwnSettingsChangeNothing(t *testing.T) {
+	if runtime.GOOS == "windows" || testing.Short() {
+		t.Skip("makes a virtual environment and starts shell scripts")
+	}
+	start, err := os.ReadFile(filepath.Join("jupyter", "kernels", "gonb", "start"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := emptyRepository(t)
+	root := filepath.Join(s.root, "a, b [c]")
+	write(t, filepath.Join(root, "go.mod"), "module cermic\n", 0o666)
+	write(t, filepath.Join(root, "main.go"), "package main\n\nfunc main() {}\n", 0o666)
+	write(t, filepath.Join(root, "pip.conf"), "[install]\nuser = true\n", 0o666)
+	write(t, filepath.Join(root, "reproduce", "jupyter", "none.txt"), "", 0o666)
+	write(t, filepath.Join(root, "elsewhere", "pip", "__init__.py"), "raise SystemExit('the wrong pip')\n", 0o666)
+	write(t, filepath.Join(root, "a b", "x"), "", 0o666)
+	kernel := filepath.Join(root, "reproduce", "jupyter", "kernels", "gonb", "start")
+	write(t, kernel, string(start), 0o777)
+	// The stand-in for the kernel makes the workspace that GoNB makes, and lists its modules; without Jupyter's packages
+	// no relay is started.
+	const gonb = "#!/bin/sh\nset -e\nroot=$PWD\ncd \"$(mktemp -d)\"\ngo work init \"$root\"\ngo list -m\n"
+	write(t, filepath.Join(root, ".bin", "gonb"), gonb, 0o777)
+	write(t, filepath.Join(root, ".bin", "goimports"), "#!/bin/sh\n", 0o777)
+	write(t, filepath.Join(root, ".bin", "python3"), "#!/bin/sh\nexit 1\n", 0o777)
+	s.root = root
+	t.Chdir(root)
+	if err := s.environment(); err != nil {
+		t.Skip(err)
+	}
+	for _, own := range settings {
+		t.Run(strings.Join(own, " "), func(t *testing.T) {
+			for _, v := range own {
+				name, value, _ := strings.Cut(v, "=")
+				if strings.HasPrefix(value, "elsewhere") || strings.HasSuffix(value, ".conf") || name == "TMPDIR" {
+					value = filepath.Join(root, value)
+				}
+				t.Setenv(name, value)
+			}
+			os.Remove(s.path(".venv", "installed-none.txt"))
+			if err := s.packages("none", "", "none.txt"); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.output("go", "build", "-o", os.DevNull, "."); err != nil {
+				t.Error(err)
+			}
+			t.Setenv("PATH", s.path(".bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			cmd := exec.Command(kernel, "connection")
+			cmd.Dir = root
+			if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "cermic") {
+				log, _ := os.ReadFile(s.path(".bin", "kernel.log"))
+				t.Errorf("the kernel: %q, %v: %s", out, err, log)
+			}
+		})
+	}
+}
+
+// The default store is the repository's from each of its folders; one that is named is taken from where the command is
+// given.
+func TestTheDefaultStoreIsInTheRepositorysRoot(t *testing.T) {
+	s := emptyRepository(t)
+	if err := os.MkdirAll(s.path("reproduce", "plan"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, args, want string }{
+		{"", "", "runs"}, {"reproduce", "-store=elsewhere", "elsewhere"},
+		{filepath.Join("reproduce", "plan"), "", filepath.Join("..", "..", "runs")},
+	} {
+		t.Chdir(s.path(c.from))
+		cmd := statusCommand()
+		if err := cmd.ParseFlags(normalize(strings.Fields(c.args))); err != nil {
+			t.Fatal(err)
+		}
+		if err := prepare(cmd, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := cmd.Flags().Lookup("store").Value.String(); got != c.want {
+			t.Errorf("in %q with %q the store is %q, want %q", c.from, c.args, got, c.want)
+		}
 	}
 }
