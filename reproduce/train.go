@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -214,12 +213,4 @@ func (c choice) experiments(out io.Writer) ([]experiment.Config, error) {
 		fmt.Fprintln(out, "left out:", err)
 	}
 	return c.seeds.of(es), nil
-}
-
-// canceled prefers the context's error to that of a run which the cancellation ended.
-func canceled(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }
