@@ -32,6 +32,7 @@ type World struct {
 type Robustness struct {
 	Worlds []World
 	Budget string
+	known  map[string][]plan.Arm // arms of the worlds that have been composed, which takes a while
 }
 
 // RobustnessArms are the arms of the study, each a name and a method with its settings behind it.
@@ -49,7 +50,7 @@ const ucb = "mappo-cermic-ucb explore.memory=mlp"
 func DefaultRobustness() Robustness {
 	ten, five := seeds(21, 30), seeds(21, 25)
 	few := []string{"α = .2", "α = 0", "never trained", "mappo-rff", "mace", "mappo"}
-	n := Robustness{Budget: "explore", Worlds: []World{
+	n := Robustness{Budget: "explore", known: map[string][]plan.Arm{}, Worlds: []World{
 		{"explore/lock task.tv=screen", 300_000, ten, nil}, {"explore/lock", 300_000, ten, nil},
 		{"explore/rooms task.tv=screen", 0, ten, nil},
 	}}
@@ -79,8 +80,19 @@ func seeds(first, last uint64) (out []uint64) {
 // solvedFrom is the share of episodes of the last evaluation from which on a run succeeds.
 const solvedFrom = 0.5
 
-// arms composes the arms of a world.
-func (n Robustness) arms(w World) (out []plan.Arm, err error) {
+// arms are those of a world.
+func (n Robustness) arms(w World) ([]plan.Arm, error) {
+	if arms, ok := n.known[w.Task]; ok {
+		return arms, nil
+	}
+	arms, err := n.compose(w)
+	if err == nil && n.known != nil {
+		n.known[w.Task] = arms
+	}
+	return arms, err
+}
+
+func (n Robustness) compose(w World) (out []plan.Arm, err error) {
 	task := strings.Fields(w.Task)
 	for _, named := range RobustnessArms {
 		if w.Arms != nil && !slices.Contains(w.Arms, named[0]) {
