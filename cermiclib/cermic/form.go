@@ -42,9 +42,8 @@ type form interface {
 
 // steps are agent steps as a form reads them: row counts from 0 among the steps that are asked for.
 type steps struct {
-	obs   func(to []float32, row int) // [I]
-	act   func(to []float32, row int) // [A]
-	agent func(row int) int
+	obs func(to []float32, row int) // [I]
+	act func(to []float32, row int) // [A]
 }
 
 func init() {

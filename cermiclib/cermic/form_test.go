@@ -71,7 +71,7 @@ func TestScoresAreThoseOfTheRollout(t *testing.T) {
 		}
 		dst := make([]float32, x.Rows())
 		if err := m.form.score(t.Context(), dst, steps{
-			obs: x.Gather, act: m.form.(interface{ of(*rl.Rollout) steps }).of(x).act, agent: func(row int) int { return row % x.N },
+			obs: x.Gather, act: m.form.(interface{ of(*rl.Rollout) steps }).of(x).act,
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"cermic/cermiclib/nn"
 	"cermic/cermiclib/rl"
@@ -141,10 +142,7 @@ func linearProbe(features, targets *mat.Dense, fitted int) (r2 float64, ok bool)
 	left, all := 0.0, 0.0
 	for j := range columns {
 		column := mat.Col(nil, j, targets)[fitted:]
-		mean := 0.0
-		for _, v := range column {
-			mean += v / float64(len(column))
-		}
+		mean := stat.Mean(column, nil)
 		for k, v := range column {
 			all += (v - mean) * (v - mean)
 			left += (v - predicted.At(k, j)) * (v - predicted.At(k, j))

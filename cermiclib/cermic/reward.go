@@ -48,7 +48,6 @@ func (m *module) Score(ctx context.Context, dst, obs, act []float32, alive []uin
 			copy(to, act[row*a:(row+1)*a])
 			oneHot(to[a:], row%m.agents)
 		},
-		agent: func(row int) int { return row % m.agents },
 	})
 	if err != nil {
 		return err

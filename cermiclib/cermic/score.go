@@ -34,9 +34,8 @@ func (c Config) newScorer(b *nn.Build, name string, fn func(sc *model.Scope, in 
 // of returns all agent steps of x.
 func (s *scorer) of(x *rl.Rollout) steps {
 	return steps{
-		obs:   x.Gather,
-		act:   func(to []float32, row int) { s.cfg.action(x, to, row) },
-		agent: func(row int) int { return row % x.N },
+		obs: x.Gather,
+		act: func(to []float32, row int) { s.cfg.action(x, to, row) },
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
@@ -151,20 +152,12 @@ func succeeded(g results.Group) (k int) {
 func waited(r *results.Record) stats.Waiting {
 	at := stats.Waiting{Time: float64(r.Frames)}
 	for _, e := range slices.Backward(r.Evals) {
-		if mean(e.Success) < solvedFrom {
+		if stat.Mean(e.Success, nil) < solvedFrom {
 			break
 		}
 		at = stats.Waiting{Time: float64(e.Frames), Event: true}
 	}
 	return at
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v)) // NaN of none
 }
 
 // lasts are the last values of a scalar, one a run.
