@@ -133,11 +133,7 @@ func (f *elliptical) measure(ctx context.Context, dst *distinct, rows int, from 
 	first := dst.find(from, rows, f.past.obs, f.act)
 	room := (len(first) + scoreBatch) * f.width // Read fills whole blocks
 	dst.flat = slices.Grow(dst.flat[:0], room)[:room]
-	only := steps{
-		obs: func(to []float32, k int) { from.obs(to, first[k]) },
-		act: func(to []float32, k int) { from.act(to, first[k]) },
-	}
-	return f.each(ctx, len(first), only, func(at, _ int) error {
+	return f.each(ctx, len(first), from.only(first), func(at, _ int) error {
 		f.prog.Read(0, dst.flat[at*f.width:(at+scoreBatch)*f.width])
 		return nil
 	})

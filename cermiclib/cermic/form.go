@@ -46,6 +46,14 @@ type steps struct {
 	act func(to []float32, row int) // [A]
 }
 
+// only are the agent steps at these rows.
+func (f steps) only(rows []int) steps {
+	return steps{
+		obs: func(to []float32, k int) { f.obs(to, rows[k]) },
+		act: func(to []float32, k int) { f.act(to, rows[k]) },
+	}
+}
+
 func init() {
 	for _, f := range []Form{KL{}, DefaultElliptical()} {
 		conf.Register(f)

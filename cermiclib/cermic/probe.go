@@ -78,11 +78,7 @@ func (p *probe) measure(ctx context.Context, x *rl.Rollout, out rl.Scalars) erro
 	if fitted == 0 || fitted == len(rows) {
 		return nil
 	}
-	all := p.of(x)
-	from := steps{
-		obs: func(to []float32, k int) { all.obs(to, rows[k]) },
-		act: func(to []float32, k int) { all.act(to, rows[k]) },
-	}
+	from := p.of(x).only(rows)
 	features := make([]*mat.Dense, len(p.kinds))
 	for i, kind := range p.kinds {
 		features[i] = mat.NewDense(len(rows), kind.width+1, nil)
