@@ -10,12 +10,12 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"cermic/cermiclib/results"
 	"cermic/reproduce/paper"
 	"cermic/reproduce/plan"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // reproduction is what the flags of table say about training its numbers.
@@ -85,7 +85,7 @@ func (r *reproduction) one(cmd *cobra.Command, t *paper.Benchmark, row, column, 
 	out := cmd.OutOrStdout()
 	c, err := plan.NewCell(t, row, column, budget, r.seeds, r.set...)
 	if err != nil {
-		return usageError{located(err)}
+		return located(err)
 	}
 	into := st
 	if r.again {
