@@ -121,7 +121,7 @@ var pages = []string{
 	"README.md", "reproduce/README.md", "reproduce/RESULTS.md", "reproduce/CLAIMS.md", "reproduce/PERFORMANCE.md",
 	"notebooks/README.md",
 	"envs/vmas/README.md", "envs/meltingpot/README.md", "envs/smac/README.md", "envs/explore/README.md",
-	"envs/python/README.md",
+	"envs/python/README.md", "reproduce/docs/FAQ.md", "reproduce/docs/README.md", "reproduce/docs/cermic-ucb.md",
 }
 
 func TestPagesNameCommandsFlagsAndFilesThatExist(t *testing.T) {
