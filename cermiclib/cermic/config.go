@@ -116,13 +116,14 @@ func Literal() Config {
 }
 
 // UCB returns Default with the bonus of Theorem 1 on the code, ½·log(1+ηᵀΛ⁻¹η), in place of the printed √KL: the preset of
-// mappo-cermic-ucb and qmix-cermic-ucb, which are ours and no experiment of the paper. r^i is divided by its running
-// standard deviation, and peers' r^i is added in training, as MACE does. reproduce/EXPLORATION.md has the search.
+// mappo-cermic-ucb and qmix-cermic-ucb, which are ours and no experiment of the paper. r^i is centred and divided by its
+// running standard deviation, and peers' r^i is added in training, as MACE does. reproduce/EXPLORATION.md has the search.
 func UCB() Config {
 	c := Default()
 	c.PeerChannels, c.Contrast = false, 0
 	c.Form, c.Others = DefaultElliptical(), 1
-	c.IntNorm, c.IntMemory, c.IntCoef = explore.NormStd, 1, 0.01
+	c.Bonus = explore.DefaultBonus(c.Kind())
+	c.IntCoef = 0.01
 	return c
 }
 
