@@ -18,7 +18,7 @@ func JointPolicies(cfg envs.Config) ([]Policy, error) {
 	}
 	var out []Policy
 	if r, ok := env.(meltingpot.Roles); ok {
-		for _, roles := range r.Casts()[1:] {
+		for _, roles := range r.RoleSets()[1:] {
 			out = append(out, jointName(roles))
 		}
 	}
@@ -49,7 +49,7 @@ func jointly(env envs.Env, policy Policy) func(*envs.Step, *envs.Actions) bool {
 	if !ok {
 		return nil
 	}
-	for _, roles := range r.Casts() {
+	for _, roles := range r.RoleSets() {
 		if jointName(roles) == policy {
 			return func(_ *envs.Step, act *envs.Actions) bool { return r.ScriptRoles(roles, act) == nil }
 		}
