@@ -10,7 +10,7 @@ import (
 
 // coverageCellsExist checks that every written cell of a projection can be visited.
 func coverageCellsExist(t *testing.T, cfg envs.Config) {
-	p := build(t, cfg, numEnvs, 1, 1)
+	p := start(t, cfg, numEnvs, 1, 1)
 	of, ok := p.env.(envs.Coverer)
 	if !ok {
 		t.Skip("the task declares no projection")
@@ -21,7 +21,6 @@ func coverageCellsExist(t *testing.T, cfg envs.Config) {
 		t.Fatalf("the projection is %+v, want About and at least one cell that is not blocked", about)
 	}
 	dst := make([]int32, numEnvs*p.spec.Agents)
-	p.reset()
 	for range steps {
 		of.Cover(dst)
 		for row, cell := range dst {

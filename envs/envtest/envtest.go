@@ -58,15 +58,11 @@ type player struct {
 	r    rng.Rand
 }
 
+// build makes a player of n environments, without a reset.
 func build(t *testing.T, cfg envs.Config, n int, seed uint64, workers int) *player {
 	t.Helper()
 	shared := cfg.Shared()
 	shared.NumEnvs = n
-	return buildShared(t, cfg, shared, seed, workers)
-}
-
-func buildShared(t *testing.T, cfg envs.Config, shared envs.Common, seed uint64, workers int) *player {
-	t.Helper()
 	env, err := cfg.WithShared(shared).Build(seed, workers)
 	if err != nil {
 		t.Fatalf("Build: %v", err)
@@ -74,6 +70,24 @@ func buildShared(t *testing.T, cfg envs.Config, shared envs.Common, seed uint64,
 	p := &player{env: env, spec: env.Spec()}
 	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
 	return p
+}
+
+// start is build with a reset.
+func start(t *testing.T, cfg envs.Config, n int, seed uint64, workers int) *player {
+	t.Helper()
+	p := build(t, cfg, n, seed, workers)
+	p.reset()
+	return p
+}
+
+// sameOutput fails, with a claim about the difference, if the first environments of a and b differ.
+func sameOutput(t *testing.T, a, b *player, claim string) {
+	t.Helper()
+	for c := range numEnvs {
+		if field := a.row(c).difference(b.row(c)); field != "" {
+			t.Fatalf("%s of environment %d at step %d %s", field, c, a.t, claim)
+		}
+	}
 }
 
 func (p *player) reset() { p.env.Reset(nil, p.out) }

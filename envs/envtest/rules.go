@@ -96,16 +96,11 @@ func impossibleNumEnvsAreRefused(t *testing.T, cfg envs.Config) {
 }
 
 func equalSeedsGiveEqualRuns(t *testing.T, cfg envs.Config) {
-	a, b, other := build(t, cfg, numEnvs, 1, 1), build(t, cfg, numEnvs, 1, 1), build(t, cfg, numEnvs, 2, 1)
-	a.reset()
-	b.reset()
-	other.reset()
+	a, b, other := start(t, cfg, numEnvs, 1, 1), start(t, cfg, numEnvs, 1, 1), start(t, cfg, numEnvs, 2, 1)
 	differs := false
 	for range steps {
+		sameOutput(t, a, b, "differs between two runs of one seed")
 		for c := range numEnvs {
-			if field := a.row(c).difference(b.row(c)); field != "" {
-				t.Fatalf("%s differs between two runs of one seed at step %d", field, a.t)
-			}
 			differs = differs || a.row(c).difference(other.row(c)) != ""
 		}
 		a.next()
@@ -119,15 +114,9 @@ func equalSeedsGiveEqualRuns(t *testing.T, cfg envs.Config) {
 
 func envsAndWorkersDoNotMatter(t *testing.T, cfg envs.Config) {
 	// 67 environments make several ranges per worker.
-	a, b := build(t, cfg, numEnvs, 1, 1), build(t, cfg, 67, 1, 3)
-	a.reset()
-	b.reset()
+	a, b := start(t, cfg, numEnvs, 1, 1), start(t, cfg, 67, 1, 3)
 	for range steps {
-		for c := range numEnvs {
-			if field := a.row(c).difference(b.row(c)); field != "" {
-				t.Fatalf("%s of environment %d at step %d depends on the number of environments or workers", field, c, a.t)
-			}
-		}
+		sameOutput(t, a, b, "depends on the number of environments or workers")
 		a.next()
 		b.next()
 	}
@@ -135,8 +124,7 @@ func envsAndWorkersDoNotMatter(t *testing.T, cfg envs.Config) {
 
 func stepAllocatesNothing(t *testing.T, cfg envs.Config) {
 	for _, workers := range []int{1, 2} {
-		p := build(t, cfg, 67, 1, workers)
-		p.reset()
+		p := start(t, cfg, 67, 1, workers)
 		step := func() { // actions must be allowed in each state, and choosing them does not allocate
 			p.choose()
 			p.env.Step(p.act, p.out)
@@ -148,8 +136,7 @@ func stepAllocatesNothing(t *testing.T, cfg envs.Config) {
 }
 
 func numbersAreInRange(t *testing.T, cfg envs.Config) {
-	p := build(t, cfg, numEnvs, 1, 1)
-	p.reset()
+	p := start(t, cfg, numEnvs, 1, 1)
 	for c := range numEnvs {
 		if n := p.spec.Agents; !slices.Contains(p.out.Alive[c*n:(c+1)*n], 1) {
 			t.Errorf("no agent of environment %d is alive after a Reset", c)
@@ -223,9 +210,7 @@ func checkFlags(t *testing.T, p *player) {
 }
 
 func resetTouchesOnlyItsEnvs(t *testing.T, cfg envs.Config) {
-	p, whole := build(t, cfg, numEnvs, 1, 1), build(t, cfg, numEnvs, 1, 1)
-	p.reset()
-	whole.reset()
+	p, whole := start(t, cfg, numEnvs, 1, 1), start(t, cfg, numEnvs, 1, 1)
 	for range 10 {
 		p.play()
 		whole.play()
@@ -259,8 +244,7 @@ func resetTouchesOnlyItsEnvs(t *testing.T, cfg envs.Config) {
 
 // episodesEnd steps until every environment has ended once.
 func episodesEnd(t *testing.T, cfg envs.Config) {
-	p := build(t, cfg, numEnvs, 1, 1)
-	p.reset()
+	p := start(t, cfg, numEnvs, 1, 1)
 	age, ended := make([]int, numEnvs), make([]bool, numEnvs)
 	for range p.spec.Horizon {
 		p.play()
@@ -298,8 +282,7 @@ func episodesEnd(t *testing.T, cfg envs.Config) {
 }
 
 func saveAndLoadContinue(t *testing.T, cfg envs.Config) {
-	a, used, fresh := build(t, cfg, numEnvs, 1, 1), build(t, cfg, numEnvs, 1, 2), build(t, cfg, numEnvs, 1, 1)
-	a.reset()
+	a, used, fresh := start(t, cfg, numEnvs, 1, 1), start(t, cfg, numEnvs, 1, 2), build(t, cfg, numEnvs, 1, 1)
 	for range steps / 2 {
 		a.next()
 	}
@@ -307,7 +290,6 @@ func saveAndLoadContinue(t *testing.T, cfg envs.Config) {
 	if !strings.HasPrefix(string(state), "before") {
 		t.Fatal("Save does not append to its argument")
 	}
-	used.reset() // clears earlier state
 	used.next()
 	for _, b := range []*player{used, fresh} { // like a resumed run, fresh loads before any reset
 		if err := b.env.Load(state[len("before"):]); err != nil {
@@ -321,20 +303,13 @@ func saveAndLoadContinue(t *testing.T, cfg envs.Config) {
 		a.next()
 		for name, b := range map[string]*player{"a used environment": used, "a fresh one": fresh} {
 			b.next()
-			for c := range numEnvs {
-				if field := a.row(c).difference(b.row(c)); field != "" {
-					t.Fatalf("%s of environment %d, loaded into %s, differs from the uninterrupted run at step %d",
-						field, c, name, a.t)
-				}
-			}
+			sameOutput(t, a, b, "differs from the uninterrupted run after Load into "+name)
 		}
 	}
 }
 
 func foreignStatesAreRefused(t *testing.T, cfg envs.Config) {
-	a, wider := build(t, cfg, numEnvs, 1, 1), build(t, cfg, numEnvs+1, 1, 1)
-	a.reset()
-	wider.reset()
+	a, wider := start(t, cfg, numEnvs, 1, 1), start(t, cfg, numEnvs+1, 1, 1)
 	state := a.env.Save(nil)
 	if len(state) == 0 {
 		t.Fatal("Save writes nothing")
@@ -355,22 +330,16 @@ func foreignStatesAreRefused(t *testing.T, cfg envs.Config) {
 // rewardModesShareOneGame checks that the trained reward changes neither the game nor the reward streams.
 func rewardModesShareOneGame(t *testing.T, cfg envs.Config) {
 	shared := cfg.Shared()
-	shared.NumEnvs, shared.Reward = numEnvs, envs.Dense
-	dense := buildShared(t, cfg, shared, 1, 1)
+	shared.Reward = envs.Dense
+	dense := start(t, cfg.WithShared(shared), numEnvs, 1, 1)
 	shared.Reward = envs.Sparse
-	sparse := buildShared(t, cfg, shared, 1, 1)
+	sparse := start(t, cfg.WithShared(shared), numEnvs, 1, 1)
 	if dense.spec.EvalHorizon != sparse.spec.EvalHorizon {
 		t.Errorf("EvalHorizon is %d and %d, so scores do not compare", dense.spec.EvalHorizon, sparse.spec.EvalHorizon)
 	}
-	dense.reset()
-	sparse.reset()
 	for range min(steps, dense.spec.Horizon-1, sparse.spec.Horizon-1) {
 		dense.next()
 		sparse.next()
-		for c := range numEnvs {
-			if field := dense.row(c).difference(sparse.row(c)); field != "" {
-				t.Fatalf("%s of environment %d at step %d depends on the trained reward", field, c, dense.t)
-			}
-		}
+		sameOutput(t, dense, sparse, "depends on the trained reward")
 	}
 }

@@ -11,14 +11,13 @@ import (
 
 // trackedPlacesAgree compares the distances between a Tracker's positions with the lengths of RelPos.
 func trackedPlacesAgree(t *testing.T, cfg envs.Config) {
-	p := build(t, cfg, numEnvs, 1, 1)
+	p := start(t, cfg, numEnvs, 1, 1)
 	tracker, ok := p.env.(envs.Tracker)
 	if !ok {
 		t.Skip("the task is not an envs.Tracker")
 	}
 	n := p.spec.Agents
 	at := make([]float32, numEnvs*n*3)
-	p.reset()
 	for range steps {
 		tracker.Track(at)
 		for pair := range numEnvs * n * n {

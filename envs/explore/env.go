@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explore implements small exact tasks that need exploration: a combination lock, rooms behind doors that only
-// two agents can open, and matrix games whose best joint action is surrounded by bad ones. Dynamics are integers, the
-// optimum is known (envs.Spec.Optimum) and a script reaches it. Each task is one file.
+// Package explore implements small exact tasks that need exploration: a combination lock, rooms with doors that only
+// two agents can open, and matrix games with the best joint action among bad ones. Dynamics are integers, the optimum
+// is known (envs.Spec.Optimum) and a script reaches it. Each task is one file.
 //
 // An agent observes, in this order,
 //
@@ -12,8 +12,8 @@
 //	ally    the same of the random peer, which has no effect on the task; only with tv=peer
 //
 // The central state is the own features of all agents, without their indices. Sparse is the reward of success alone.
-// Dense adds potential-based shaping (Ng, Harada and Russell 1999, without discount), except in matrix games, where both
-// are the payoff.
+// Dense adds potential-based shaping (Ng, Harada and Russell 1999, without discount), except in matrix games, where
+// both are the payoff.
 package explore
 
 import (

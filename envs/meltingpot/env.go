@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package meltingpot implements four substrates of Melting Pot 2 (Agapiou et al., 2022) in parallel environments: a
-// grid world with layers, beams and egocentric views, and one file for each substrate.
+// Package meltingpot implements four substrates of Melting Pot 2 (Agapiou et al., 2022) in parallel environments. They
+// are grid worlds with layers, beams and egocentric views, with one file for each substrate.
 //
 // An agent observes cells: the tile number of each cell of its view. Spec.RGB maps tile numbers to the original's
 // exact pixels. The vector observation has the original's further numbers:

@@ -61,7 +61,7 @@ func (s *Settings) validate(task string, common *envs.Common) error {
 		return err
 	}
 	if common.Noise.On() {
-		return fmt.Errorf("%s: a noise region covers vector observations only, but this task has cells; leave task.noise out", task)
+		return fmt.Errorf("%s: noise covers vector observations only, but this task has cells; leave task.noise out", task)
 	}
 	if err := conf.Check(*s); err != nil {
 		return fmt.Errorf("%s: %w", task, err)

@@ -6,9 +6,9 @@ import "cermic/envs"
 
 // label fills the presence labels and relative positions of environment c.
 //
-// paper:detector  Agent i perceives agent j if j's surface is within i's field of view, measured from i's centre, or if
-// the gap between the surfaces is less than one body length (i's diameter). The field of view is the range of i's lidar
-// or, without a lidar, Settings.FieldOfView.
+// paper:detector  Agent i perceives agent j if j's surface is within i's field of view, measured from i's centre. It
+// also does if the gap between the surfaces is less than one body length (i's diameter). The field of view is the range
+// of i's lidar or, without a lidar, Settings.FieldOfView.
 func (e *env) label(c int, out *envs.Step) {
 	w, n := e.world, len(e.policy)
 	agents := w.pos[c*w.count+w.landmarks : (c+1)*w.count]

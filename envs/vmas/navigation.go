@@ -67,7 +67,7 @@ func (n Navigation) validate() error {
 		return err
 	}
 	if n.AgentsWithSameGoal > 1 && n.Collisions {
-		return fmt.Errorf("%s: agents_with_same_goal is %d, but agents that collide cannot share a goal; set collisions=false",
+		return fmt.Errorf("%s: agents_with_same_goal is %d, but colliding agents cannot share a goal; set collisions=false",
 			n.Kind(), n.AgentsWithSameGoal)
 	}
 	if n.AgentsWithSameGoal > n.Agents {

@@ -70,7 +70,8 @@ func TestSuccessesPayTheBonusOnceInWhateverParts(t *testing.T) {
 		for c := range numEnvs {
 			success := sum[c] > 0
 			if sum[c] != 0 && sum[c] != bonus || success != (sumOfParts[c] == bonus) || sumOfParts[c] > bonus {
-				t.Errorf("%s, environment %d: reward %g, in parts %g; want %g or 0", whole.spec.Name, c, sum[c], sumOfParts[c], bonus)
+				t.Errorf("%s, environment %d: reward %g, in parts %g; want %g or 0",
+					whole.spec.Name, c, sum[c], sumOfParts[c], bonus)
 			}
 		}
 	}

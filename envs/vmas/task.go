@@ -47,8 +47,8 @@ type Controller interface {
 
 // Progresser is a Task whose sparse bonus can be divided into parts (Settings.Milestones).
 type Progresser interface {
-	// Progress returns the fraction of the way from the start of the episode to success: 0 at the start, 1 at success,
-	// negative if the state is worse than at the start.
+	// Progress returns the fraction of the way to success: 0 at the start of the episode, 1 at success, negative if
+	// the state is worse than at the start.
 	Progress(w *World, c int) float32
 }
 

@@ -111,8 +111,9 @@ func (t *transport) World() WorldSpec {
 	return s
 }
 
-// memory returns views into an environment's memory: 100 × distance of every package to the goal after the last step,
-// whether it was at the goal (0 or 1), and the packages' total distance at the start of the episode.
+// memory returns views into an environment's memory, after the last step: 100 × distance of every package to the
+// goal, and whether it was at the goal (0 or 1). start is the packages' total distance at the start of the
+// episode.
 func (t *transport) memory(w *World, c int) (shaping, onGoal []float32, start *float32) {
 	m := w.Memory(c)
 	return m[:t.Packages], m[t.Packages : 2*t.Packages], &m[2*t.Packages]

@@ -65,8 +65,9 @@ func newWorld(spec WorldSpec, numEnvs int) *World {
 	w := &World{
 		numEnvs: numEnvs, count: n, agents: a, landmarks: len(spec.Landmarks), spec: spec,
 		subDt: spec.Dt / float32(spec.Substeps), softness: contactMargin,
-		pos: make([]Vec, numEnvs*n), vel: make([]Vec, numEnvs*n), heading: make([]Vec, numEnvs*n), across: make([]Vec, numEnvs*n),
-		rot: make([]float32, numEnvs*n), spin: make([]float32, numEnvs*n),
+		pos: make([]Vec, numEnvs*n), vel: make([]Vec, numEnvs*n), heading: make([]Vec, numEnvs*n),
+		across: make([]Vec, numEnvs*n),
+		rot:    make([]float32, numEnvs*n), spin: make([]float32, numEnvs*n),
 		force: make([]Vec, numEnvs*n), torque: make([]float32, numEnvs*n),
 		control: make([]Vec, numEnvs*a), push: make([]Vec, numEnvs*a),
 		fixedRot: make([]float32, numEnvs*len(spec.Joints)),

@@ -19,7 +19,8 @@ type talker int
 
 func (n talker) Answer(*sc2api.Request) ([]byte, error) {
 	version := strings.Repeat("5", int(n))
-	return proto.Marshal(&sc2api.Response{Response: &sc2api.Response_Ping{Ping: &sc2api.ResponsePing{GameVersion: &version}}})
+	ping := &sc2api.ResponsePing{GameVersion: &version}
+	return proto.Marshal(&sc2api.Response{Response: &sc2api.Response_Ping{Ping: ping}})
 }
 
 // Long answers are read; endless ones are not.

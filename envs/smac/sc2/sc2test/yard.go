@@ -60,9 +60,8 @@ func (y *Yard) Answer(req *sc2api.Request) ([]byte, error) {
 	case *sc2api.Request_Data:
 		resp.Response = &sc2api.Response_Data{Data: y.data()}
 	case *sc2api.Request_Observation:
-		resp.Response = &sc2api.Response_Observation{Observation: &sc2api.ResponseObservation{Observation: &sc2api.Observation{
-			GameLoop: &y.loop, RawData: &sc2api.ObservationRaw{Units: y.units},
-		}}}
+		seen := &sc2api.Observation{GameLoop: &y.loop, RawData: &sc2api.ObservationRaw{Units: y.units}}
+		resp.Response = &sc2api.Response_Observation{Observation: &sc2api.ResponseObservation{Observation: seen}}
 	case *sc2api.Request_Action:
 		for _, a := range r.Action.GetActions() {
 			y.orders = append(y.orders, a.GetActionRaw().GetUnitCommand())
