@@ -7,22 +7,22 @@ import (
 	"fmt"
 )
 
-// Agreement says how closely a task follows recordings of the program that it was ported from. Every recorded step is
-// repeated from the recorded state before it; the numbers are the largest absolute differences over all of them.
+// Agreement measures how closely a task follows recordings of its original. Tests repeat every recorded step from the
+// recorded state before it; the errors are the largest absolute differences.
 type Agreement struct {
 	Source     string  `json:"source"`     // the original with its version: "vmas 1.5.2"
 	Recordings int     `json:"recordings"` //
-	Steps      int     `json:"steps"`      // that were repeated, summed over environments
+	Steps      int     `json:"steps"`      // repeated steps, summed over environments
 	State      float64 `json:"state"`      // positions, velocities, angles
 	Obs        float64 `json:"obs"`        //
 	Reward     float64 `json:"reward"`     // of every agent, and of its parts
 }
 
-// agreements by the name of the task.
+// agreements holds the measured agreement of each task.
 var agreements = map[string]Agreement{}
 
-// RegisterAgreements makes known what the tests of a family of tasks measured: a JSON object from names of tasks to
-// Agreement, which the same tests keep up to date. It panics on anything else: a programming error found at start-up.
+// RegisterAgreements registers the measured agreements of a family of tasks: a JSON object from task names to
+// Agreement, which the family's tests keep up to date. It panics on malformed data, a programming error.
 func RegisterAgreements(data []byte) {
 	var all map[string]Agreement
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -33,7 +33,7 @@ func RegisterAgreements(data []byte) {
 	}
 }
 
-// AgreementOf returns what is known of a task; ok is false where nothing was recorded.
+// AgreementOf returns the agreement of a task; ok is false if there are no recordings.
 func AgreementOf(task string) (a Agreement, ok bool) {
 	a, ok = agreements[task]
 	return a, ok

@@ -8,20 +8,20 @@ import (
 	"cermic/envs/conf"
 )
 
-// Config is a task with all its settings: a plain struct that builds itself. Registered values are complete defaults.
+// Config is a task with all its settings. Registered values are complete defaults.
 type Config interface {
-	// Kind is the task's name everywhere: "vmas/balance".
+	// Kind is the task's name, as in "vmas/balance".
 	Kind() string
-	// Shared returns the settings that every task has.
+	// Shared returns the settings common to all tasks.
 	Shared() Common
 	// WithShared returns a copy of the config with those settings replaced.
 	WithShared(Common) Config
-	// Build makes the environment; seed names its random streams, workers is the number of goroutines to spread copies
-	// over (0: one per core). An impossible setting is refused with one sentence.
+	// Build makes the environment. seed names its random streams; workers is the number of goroutines that share the
+	// parallel environments (0: one per core). An impossible setting is an error of one sentence.
 	Build(seed uint64, workers int) (Env, error)
 }
 
-// Reward selects the reward stream that a learner is trained on. Evaluation always uses Step.Score.
+// Reward selects the reward stream of training. Evaluation always uses Step.Score.
 type Reward string
 
 // The reward streams.
@@ -30,21 +30,21 @@ const (
 	Sparse Reward = "sparse"
 )
 
-// Common holds the settings that every task has; task configs embed it, so that they read as one flat struct. To apply the noise, or to
-// refuse it in Build, is up to the family.
+// Common holds the settings of all tasks; task configs embed it as one flat struct. Each family either applies the
+// noise or rejects it in Build.
 type Common struct {
 	NumEnvs int    `json:"copies" range:"1..65536" help:"number E of parallel environments; the paper: 60"`
 	Reward  Reward `json:"reward" oneof:"dense,sparse" help:"reward stream of training; dense: every step, sparse: success alone"`
 	Noise   Noise  `json:"noise,omitzero" help:"region in which observations are noise"`
 }
 
-// DefaultCommon returns the paper's 60 environments (its hyper-parameter table) with the sparse reward.
+// DefaultCommon returns 60 environments, as in the paper's hyper-parameter table, with the sparse reward.
 func DefaultCommon() Common { return Common{NumEnvs: 60, Reward: Sparse} }
 
-// Shared makes Common provide Config.Shared wherever it is embedded.
+// Shared implements Config.Shared for configs that embed Common.
 func (c Common) Shared() Common { return c }
 
-// Validate returns one sentence about the first impossible setting.
+// Validate returns an error for the first impossible setting.
 func (c Common) Validate(task string) error {
 	if err := conf.Check(c); err != nil {
 		return fmt.Errorf("%s: %w", task, err)
@@ -52,7 +52,7 @@ func (c Common) Validate(task string) error {
 	return c.Noise.validate(task)
 }
 
-// Check returns one sentence about the first setting of a task that its tags do not allow; see conf.Check.
+// Check returns an error for the first setting that its tags do not allow; see conf.Check.
 func Check(c Config) error {
 	if err := conf.Check(c); err != nil {
 		return fmt.Errorf("%s: %w", c.Kind(), err)
@@ -60,22 +60,22 @@ func Check(c Config) error {
 	return nil
 }
 
-// Register makes a task known by its Kind; proto must be its complete default.
+// Register registers a task under its Kind; proto must be its complete default.
 func Register(proto Config) { conf.Register(proto) }
 
-// Default returns the registered default of a task, or an error that lists near names.
+// Default returns the registered default of a task, or an error that lists similar names.
 func Default(name string) (Config, error) { return conf.New[Config](name) }
 
-// Discrete names a finite set of actions of a task whose actions are continuous; "none" is no such set.
+// Discrete names a finite action set of a task with continuous actions; "none" means continuous.
 type Discrete string
 
-// Product9 is the set that value learners get: nothing, −range or +range per axis.
+// Product9 is the action set of value learners: 0, −range or +range per axis.
 const Product9 Discrete = "product9"
 
-// Discretiser is a Config of continuous actions with finite sets of them, for learners that need one.
+// Discretiser is a Config of continuous actions that also offers finite action sets.
 type Discretiser interface{ WithDiscrete(Discrete) Config }
 
-// Discretised is the task with finitely many actions: c itself, unless it has a choice.
+// Discretised returns the task with a finite action set: c itself, unless it is a Discretiser.
 func Discretised(c Config) Config {
 	if d, ok := c.(Discretiser); ok {
 		return d.WithDiscrete(Product9)

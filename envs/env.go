@@ -1,87 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package envs defines what an environment is: E independent copies of one task, N agents each, stepped together.
+// Package envs defines environments: E parallel environments of one task, with N agents each, stepped together.
 //
-// Shape letters, used in every comment of this module: T time, E environments, N agents, O observation, S state, K choices,
-// D components of a continuous action, B rows.
+// Shape letters, used in every comment of this module: T time, E environments, N agents, O observation, S state, K
+// discrete actions, D components of a continuous action, B rows.
 //
-// Nothing below this package knows of learning. A task is added by one file that declares a config struct and calls
-// Register; everything else (command line, notebooks, conformance tests) finds it there.
+// Packages below envs contain no learning code. A new task is one file with a config struct and a call of Register;
+// the command line, notebooks and conformance tests find it in the registry.
 package envs
 
 import "math"
 
 // Env steps E environments of a task in lockstep.
 //
-// The protocol: Reset(nil, out) once, then Step, then Reset(mask, out) with the copies that have Terminated or Truncated
-// set, and so on. An Env is not safe for concurrent use; internally it may use several goroutines. An evaluation plays one episode in every
-// copy and resets none before the last one is over: a copy whose episode has ended must accept further actions, whatever they are; nobody
-// looks at what it shows then.
+// The protocol: Reset(nil, out) once, then Step, then Reset(mask, out) for the environments with Terminated or
+// Truncated set, and so on. An Env is not safe for concurrent use; internally it may use several goroutines. An
+// evaluation runs one episode in every environment and resets none before the last one is over. An environment whose
+// episode has ended must therefore accept further actions; its output is ignored.
 //
-// paper:setup  the tuple (O, A, P, R, N, γ) of Section 3; agents see only their own row of Step.Obs
+// paper:setup  The tuple (O, A, P, R, N, γ) of Section 3; agents observe only their own row of Step.Obs.
 type Env interface {
 	// Spec describes the shapes. The caller must not change it.
 	Spec() *Spec
-	// Reset starts a new episode in every environment c with mask[c] != 0 (nil: in all) and writes only the rows of out that
-	// belong to those copies. Rewards, Score, Terminated and Truncated of those rows become 0.
+	// Reset starts a new episode in every environment c with mask[c] != 0 (nil: all) and writes only their rows of
+	// out. Rewards, Score, Terminated and Truncated of those rows become 0.
 	Reset(mask []uint8, out *Step)
-	// Step advances every environment by one action and fills out, which holds the true last observation where an episode
-	// ended. It never resets, never allocates, and its result depends neither on order nor on number of workers.
+	// Step advances every environment by one action and fills out with the true last observation at the end of an
+	// episode. It never resets or allocates, and its result depends neither on the order nor on the number of workers.
 	Step(act *Actions, out *Step)
-	// Save appends everything that the next Step or Reset depends on to dst; Load restores it.
+	// Save appends the complete state that later steps and resets depend on; Load restores it.
 	Save(dst []byte) []byte
-	// Load returns an error, and leaves the Env unusable until the next full Reset, if state was not written by Save of
-	// an equally configured Env.
+	// Load returns an error if state was not written by Save of an equally configured Env. The Env is then unusable
+	// until the next full Reset.
 	Load(state []byte) error
 }
 
 // Spec holds the shapes and constants of an environment.
 type Spec struct {
-	Name        string   // as registered: "vmas/balance"
-	NumEnvs     int      // E
-	Agents      int      // N
-	Teams       []int    // [N] of which of the Groups each agent is; all 0 where there is one
-	Groups      []Group  // groups of agents, each with a learner of its own; nil: all agents are one
-	PeersAcross bool     // peers, whom Visible and RelPos tell of, are the agents of all groups, and not one's own group alone
-	Group       string   // in a group's View: its name; else ""
-	Opponents   []int    // in a group's View: groups of those whom columns N and further of Visible and RelPos tell of; else nil
-	Obs         []int    // shape of one agent's observation: [18]; or cells [H W] whose values index Pixels
+	Name        string  // as registered: "vmas/balance"
+	NumEnvs     int     // E
+	Agents      int     // N
+	Teams       []int   // [N] group of each agent; all 0 if there is one group
+	Groups      []Group // groups of agents with separate learners; nil: one group
+	PeersAcross bool    // Visible and RelPos cover the agents of all groups, not only one's own
+	Group       string  // in a group's View: its name; else ""
+	// in a group's View: the groups of the peers in columns N and further of Visible and RelPos; else nil
+	Opponents   []int
+	Obs         []int    // shape of one agent's observation: [18]; or [H W] cells with indices into Pixels
 	Pixels      []uint8  // [V,8,8,3] RGB of each cell value; nil for vector observations
-	Painted     bool     // networks read the painted pictures, pixel by pixel, and not the cells: the same at many times the cost
-	Scalars     int      // X: numbers that an agent observes beside its cells; 0 for vector observations
+	Painted     bool     // networks read the rendered pixels instead of the cells: equivalent, at many times the cost
+	Scalars     int      // X: length of the vector observation beside cells; 0 for vector observations
 	Entities    []Entity // named spans of an agent's row of Step.Obs; may be empty
-	State       int      // S: length of the centralised state for critics and mixers; of cell tasks, what is no picture
+	State       int      // S: length of the central state for critics and mixers, without cells
 	Act         ActSpec  //
 	Masked      bool     // actions can be unavailable: Step.Mask is filled
-	Horizon     int      // steps until truncation, of the configured reward mode
-	EvalHorizon int      // steps over which Score is counted: the benchmark's own
-	SolvableIn  int      // steps that are enough for a success, where the benchmark's own are too few; 0: those are enough
-	Early       int      // steps at the beginning of an episode whose Score evaluations note beside the whole; 0: none
-	Metric      string   // what the mean of Score's sum over an episode is called: "reward", "mean return", "win rate"
-	Sparse      bool     // Step.Sparse is what the learner is trained on
-	Solved      float32  // what Sparse adds up to, for each agent, over an episode that succeeds; 0: any reward; +Inf: none does
-	Optimum     float32  // the largest sum of Score over an episode that a policy can count on; 0: unknown
+	Horizon     int      // steps until truncation with the configured reward
+	EvalHorizon int      // steps over which Score is counted: the benchmark's own horizon
+	SolvableIn  int      // steps that suffice for a success, if the benchmark's do not; 0: they do
+	Early       int      // number of first steps whose Score evaluations record separately; 0: none
+	Metric      string   // name of an episode's summed Score: "reward", "mean return", "win rate"
+	Sparse      bool     // the learner is trained on Step.Sparse
+	Solved      float32  // each agent's sparse return in a successful episode; 0: any reward; +Inf: success is undefined
+	Optimum     float32  // the largest guaranteed score of an episode; 0: unknown
 
-	Deterministic bool // equal actions lead to equal episodes: seeds change nothing
-	HidesPeers    bool // observations have no channel of each peer, though Visible and RelPos tell of it
+	Deterministic bool // equal actions lead to equal episodes for all seeds
+	HidesPeers    bool // observations lack features of each peer, although Visible and RelPos have them
 }
 
-// Group are agents of one kind, which BenchMARL trains apart from others: own networks, optimisers and buffers.
+// Group is a set of agents that trains separately, as in BenchMARL: own networks, optimisers and buffers.
 type Group struct {
 	Name     string   // the benchmark's: "adversary"
-	Obs      int      // O of its agents' vector observations; the rest of their rows of Step.Obs is zeros
-	Entities []Entity // named spans of them; may be empty
+	Obs      int      // O of its agents; the rest of their rows of Step.Obs is zero
+	Entities []Entity // named spans of these observations; may be empty
 }
 
-// Peers is the number of agents whom Step.Visible and Step.RelPos tell of: the N agents first, then the Opponents of a View.
+// Peers is the number of agents in Step.Visible and Step.RelPos: the N agents, then the Opponents of a View.
 func (s *Spec) Peers() int { return s.Agents + len(s.Opponents) }
 
-// HasSuccess reports whether the task says what a success is.
+// HasSuccess reports whether the task defines success.
 func (s *Spec) HasSuccess() bool { return !math.IsInf(float64(s.Solved), 1) }
 
-// Succeeds reports whether an episode in which agents received sparse on average, all steps together, is a success.
+// Succeeds reports whether an episode with this sparse return, averaged over agents, is a success.
 func (s *Spec) Succeeds(sparse float64) bool {
-	return sparse > 0 && sparse >= 0.9999*float64(s.Solved) // parts of a bonus add up to it within rounding
+	return sparse > 0 && sparse >= 0.9999*float64(s.Solved) // rounding of summed partial rewards
 }
 
 // ObsLen is the length of one agent's row of Step.Obs: O for vector observations, X for cells.
@@ -100,22 +101,22 @@ func (s *Spec) CellLen() int {
 	return 0
 }
 
-// InLen is the length of what a network reads of one agent's observation: O numbers, or X numbers and then H·W cells, each as its
-// number. Every cell's number is exact as a float32.
+// InLen is the length of a network's input per agent: O numbers, or X numbers and H·W cells. A cell number is exact
+// as a float32.
 func (s *Spec) InLen() int { return s.ObsLen() + s.CellLen() }
 
-// ActSpec describes one agent's action: Choices > 0 means a discrete one, else Dim numbers in [Low, High].
+// ActSpec describes one agent's action: discrete if Choices > 0, else Dim numbers in [Low, High].
 type ActSpec struct {
 	Choices   int       // K
-	Targets   int       // the last Targets choices aim at the first Object entities, one each; 0: none aims at an entity
+	Targets   int       // the last Targets actions aim at the first Object entities, one each; 0: no targets
 	Dim       int       // D
 	Low, High []float32 // [D]
 }
 
-// Len is the length of the action's vector form, one-hot for discrete actions: K or D.
+// Len is the length of an action as a vector, one-hot if discrete: K or D.
 func (a *ActSpec) Len() int { return max(a.Choices, a.Dim) }
 
-// EntityKind says what an Entity span is about.
+// EntityKind is the kind of an Entity span.
 type EntityKind string
 
 // The kinds of spans.
@@ -125,35 +126,38 @@ const (
 	Object EntityKind = "object" // a package, a goal, an enemy
 )
 
-// ScreenSpan is the name of a span of random numbers, which nothing foretells.
+// ScreenSpan is the name of a span of unpredictable random numbers.
 const ScreenSpan = "screen"
 
-// Entity names the span [From, To) of a flat observation. Spans of one kind have one length.
+// Entity names the span [From, To) of a flat observation. Spans of one kind have equal length.
 type Entity struct {
 	Name     string
 	Kind     EntityKind
 	From, To int
 }
 
-// Step is what E environments show after one transition. Buffers are made by NewStep and refilled in place.
+// Step is the output of E environments after one transition. NewStep makes its buffers, which are refilled in place.
 type Step struct {
-	Obs                   []float32 // [E,N,O] after the transition, before any reset; [E,N,X] beside cells
-	Cells                 []uint16  // [E,N,H,W] cell values; nil for vector observations
-	State                 []float32 // [E,S]
-	Mask                  []uint8   // [E,N,K] 1 = allowed, at least one for a living agent; nil when every action always is
-	Alive                 []uint8   // [E,N] 1: the agent acts and learns; 0: it is dead: its action is ignored, its rows train nothing
+	Obs   []float32 // [E,N,O] after the transition, before any reset; [E,N,X] beside cells
+	Cells []uint16  // [E,N,H,W] cell values; nil for vector observations
+	State []float32 // [E,S]
+	// [E,N,K] 1 = allowed, at least one per living agent; nil if all actions are always allowed
+	Mask []uint8
+	// [E,N] 1: the agent acts and learns; 0: it is dead, its action is ignored and its rows train nothing
+	Alive                 []uint8
 	Dense, Sparse         []float32 // [E,N] the original reward; the sparse reward of the appendix
-	Score                 []float32 // [E] this step's share of the benchmark's own metric
-	Terminated, Truncated []uint8   // [E] never both; of both, learners take the episode for terminated
-	Visible               []uint8   // [E,N,P] presence labels of the detector (App. A): Visible[i,j] = i perceives j; pre-training only; P = Spec.Peers() is N
-	RelPos                []float32 // [E,N,P,2] position of j relative to i in world half sizes; same restriction
+	Score                 []float32 // [E] the step's contribution to the benchmark's metric
+	Terminated, Truncated []uint8   // [E] never both; if so, learners use Terminated
+	// [E,N,P] detector labels (App. A): i perceives j; for pre-training only; P = Spec.Peers()
+	Visible []uint8
+	RelPos  []float32 // [E,N,P,2] position of j relative to i in world half sizes; for pre-training only
 }
 
-// Actions holds one action for every agent of every environment: Discrete if the spec is discrete, else Continuous. Step cuts a force beyond
-// its bounds, takes one that is not a number for 0, and panics on a choice that does not exist.
+// Actions holds one action for every agent of every environment: Discrete if the spec is discrete, else Continuous.
+// Step clamps continuous actions to their bounds, replaces NaN by 0, and panics on a discrete action out of range.
 type Actions struct {
 	Discrete   []int32   // [E,N]
-	Continuous []float32 // [E,N,D] physical units of the spec's [Low, High]
+	Continuous []float32 // [E,N,D] in the units of the spec's [Low, High]
 }
 
 // NewStep makes the buffers of a Step for s.

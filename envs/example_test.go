@@ -9,7 +9,8 @@ import (
 	_ "cermic/envs/explore" // registers its tasks
 )
 
-// A task is found by its name, and all of its environments are stepped at once. In this game of one step both agents must make the first choice.
+// A task is built by name, and all its environments step together. In this one-step game, both agents must choose
+// action 0.
 func Example() {
 	task, err := envs.Default("explore/climbing")
 	if err != nil {

@@ -7,19 +7,21 @@ import (
 	"slices"
 )
 
-// Fallible is implemented by environments that rest on something outside of the program, which can fail and never does the same
-// twice. It is optional, since such environments are also written outside of this module, and all others have nothing to report or to close.
+// Fallible is implemented by environments on an external program, which can fail and is not reproducible. The
+// interface is optional, because most environments have no errors and nothing to close.
 type Fallible interface {
-	// Err is why the environment cannot go on, or nil. What a Reset or Step showed after which it is not nil means nothing.
+	// Err returns the error that prevents the environment from continuing, or nil. After an error, the output of the
+	// last Reset or Step is invalid.
 	Err() error
-	// Aborted reports whether the episode of environment c that ended in the last Step was aborted by a failure: it is no result.
+	// Aborted reports whether a failure aborted the episode of environment c that ended in the last Step. It is not a
+	// result.
 	Aborted(c int) bool
-	// Close gives back what the environment holds. It is of no use afterwards.
+	// Close releases the environment's resources. It cannot be used afterwards.
 	Close()
 }
 
-// Err is why env cannot go on: nil for one that cannot fail. Call it, or CheckStep, after every Reset and Step. A
-// deterministic environment may have Err alone of Fallible: what is wrong with the task that somebody wrote for it.
+// Err returns env's error; nil if it cannot fail. Call it, or CheckStep, after every Reset and Step. A deterministic
+// environment may implement Err alone, to report mistakes in a task's definition.
 func Err(env Env) error {
 	if f, ok := env.(interface{ Err() error }); ok {
 		return f.Err()
@@ -27,9 +29,9 @@ func Err(env Env) error {
 	return nil
 }
 
-// CheckStep is Err(env), or which living agent s, as env has just written it, allows no choice. Agents that are dead or
-// whose episode is over may be allowed none: it allows them choice 0, which env ignores, so that every mask has an
-// action. over [≤E] marks environments whose steps no longer count, as do those beyond its end; nil: all count.
+// CheckStep returns Err(env), or an error for a living agent in s, just written by env, without an allowed action. It
+// allows action 0 (which env ignores) to dead agents and after the end of an episode, so that every mask has an
+// action. over [≤E] marks environments whose steps no longer count; nil: all count.
 func CheckStep(env Env, s *Step, over []bool) error {
 	if err := Err(env); err != nil || s.Mask == nil {
 		return err
@@ -42,7 +44,7 @@ func CheckStep(env Env, s *Step, over []bool) error {
 		}
 		c := row / spec.Agents
 		if alive != 0 && s.Terminated[c] == 0 && (over == nil || c < len(over) && !over[c]) {
-			return fmt.Errorf("agent %d of environment %d lives and Step.Mask allows it no choice: allow it at least one",
+			return fmt.Errorf("agent %d of environment %d is alive without an allowed action in Step.Mask; allow at least one",
 				row%spec.Agents, c)
 		}
 		mask[0] = 1
@@ -50,14 +52,14 @@ func CheckStep(env Env, s *Step, over []bool) error {
 	return nil
 }
 
-// Aborted reports whether the episode of environment c that has just ended was aborted: never where nothing can fail. Aborted
-// episodes are not counted.
+// Aborted reports whether a failure aborted the episode of environment c that has just ended. Aborted episodes are
+// not counted.
 func Aborted(env Env, c int) bool {
 	f, ok := env.(Fallible)
 	return ok && f.Aborted(c)
 }
 
-// Close gives back what env holds, if it holds anything.
+// Close releases env's resources, if it has any.
 func Close(env Env) {
 	if f, ok := env.(Fallible); ok {
 		f.Close()

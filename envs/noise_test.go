@@ -21,7 +21,7 @@ func TestNoiseCoversOnlyWhatIsInTheBox(t *testing.T) {
 		box.Cover(obs, c.x, c.y, 1, 2, 3)
 		for _, v := range obs {
 			if (v != 7) != c.covered {
-				t.Errorf("at (%g, %g): %v, want covered to be %v", c.x, c.y, obs, c.covered)
+				t.Errorf("at (%g, %g): %v, want noise: %v", c.x, c.y, obs, c.covered)
 			}
 		}
 	}
@@ -31,8 +31,8 @@ func TestNoiseCoversOnlyWhatIsInTheBox(t *testing.T) {
 	}
 }
 
-// Mean 0 and standard deviation Scale, within four standard errors of 20000 normal numbers; equal names give equal noise,
-// other moments and observers other noise.
+// Mean 0 and standard deviation Scale, within four standard errors of 20000 normal numbers. Equal names give equal
+// noise, other steps and observers other noise.
 func TestNoiseIsNormalAndNamedByItsIndices(t *testing.T) {
 	box := Noise{Width: 1, Height: 1, Scale: 2}
 	const n = 20000
@@ -54,11 +54,11 @@ func TestNoiseIsNormalAndNamedByItsIndices(t *testing.T) {
 		t.Errorf("variance is %g times that of the setting", variance)
 	}
 	if b := draw(5, 1, 2); b[0] != a[0] || b[n-1] != a[n-1] {
-		t.Error("equal names give other noise")
+		t.Error("equal names give different noise")
 	}
 	for _, other := range [][]float32{draw(6, 1, 2), draw(5, 2, 1), draw(5, 1, 3)} {
 		if other[0] == a[0] && other[1] == a[1] {
-			t.Error("another name gives the same noise")
+			t.Error("different names give the same noise")
 		}
 	}
 }
@@ -76,7 +76,8 @@ func TestImpossibleNoiseIsNamed(t *testing.T) {
 	}
 	for _, unseen := range []Noise{{Scale: 1}, {X: 1}, {Y: -1}} {
 		err := Common{NumEnvs: 1, Reward: Dense, Noise: unseen}.Validate("some/task")
-		if err == nil || !strings.HasPrefix(err.Error(), "some/task: ") || !strings.Contains(err.Error(), "set noise.width and noise.height") {
+		if err == nil || !strings.HasPrefix(err.Error(), "some/task: ") ||
+			!strings.Contains(err.Error(), "set noise.width and noise.height") {
 			t.Errorf("%+v: error %v, want one that says how to make a box", unseen, err)
 		}
 	}

@@ -4,7 +4,7 @@ package envs
 
 import "testing"
 
-// Two views of 2×3 cells in which every pixel tells its picture, line and column.
+// Two views of 2×3 cells; the value of every pixel encodes its tile, line and column.
 func TestRGBLaysPicturesSideBySide(t *testing.T) {
 	s := &Spec{Obs: []int{2, 3}, Pixels: make([]uint8, 4*cellBytes)}
 	for v := range 4 {
@@ -28,13 +28,13 @@ func TestRGBLaysPicturesSideBySide(t *testing.T) {
 func TestCellObservationsHaveNumbersBesideThem(t *testing.T) {
 	s := &Spec{NumEnvs: 2, Agents: 3, Obs: []int{5, 4}, Scalars: 7}
 	if s.ObsLen() != 7 || s.CellLen() != 20 {
-		t.Errorf("rows of %d numbers and %d cells, want 7 and 20", s.ObsLen(), s.CellLen())
+		t.Errorf("rows have %d numbers and %d cells, want 7 and 20", s.ObsLen(), s.CellLen())
 	}
 	if out := NewStep(s); len(out.Obs) != 2*3*7 || len(out.Cells) != 2*3*20 {
-		t.Errorf("a Step holds %d numbers and %d cells, want 42 and 120", len(out.Obs), len(out.Cells))
+		t.Errorf("a Step has %d numbers and %d cells, want 42 and 120", len(out.Obs), len(out.Cells))
 	}
 	s = &Spec{NumEnvs: 2, Agents: 3, Obs: []int{18}}
 	if out := NewStep(s); s.ObsLen() != 18 || s.CellLen() != 0 || len(out.Obs) != 2*3*18 || out.Cells != nil {
-		t.Errorf("vectors: rows of %d numbers and %d cells", s.ObsLen(), s.CellLen())
+		t.Errorf("vectors: rows have %d numbers and %d cells", s.ObsLen(), s.CellLen())
 	}
 }

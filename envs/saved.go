@@ -10,13 +10,13 @@ import (
 	"io"
 )
 
-// A saved state (Env.Save) is a fingerprint of the environment's configuration and then the little-endian bytes of its parts, each a
-// pointer to numbers of fixed size or a slice of them.
+// A saved state (Env.Save) is a fingerprint of the environment's configuration, followed by the little-endian bytes
+// of its parts. A part is a pointer to numbers of fixed size, or a slice of them.
 
-// Fingerprint tells differently configured environments apart by a text that has their settings.
+// Fingerprint identifies a configuration, given a text with all its settings.
 func Fingerprint(text string) uint64 {
 	h := fnv.New64a()
-	_, _ = io.WriteString(h, text) // a hash takes everything
+	_, _ = io.WriteString(h, text) // writing to a hash cannot fail
 	return h.Sum64()
 }
 
@@ -32,7 +32,7 @@ func SaveParts(dst []byte, fingerprint uint64, parts ...any) []byte {
 	return dst
 }
 
-// LoadParts reads into parts what SaveParts wrote of the task called name. Whether the numbers make sense is for the task to say.
+// LoadParts reads a state written by SaveParts into parts; name is the task's. The task must validate the numbers.
 func LoadParts(name string, state []byte, fingerprint uint64, parts ...any) error {
 	size := 0
 	for _, part := range parts {
@@ -51,13 +51,15 @@ func LoadParts(name string, state []byte, fingerprint uint64, parts ...any) erro
 	return nil
 }
 
-// SavedBody is the state without its fingerprint, size bytes, or an error if an environment with other settings wrote it.
+// SavedBody returns the state without its fingerprint, or an error if its length is not size or another configuration
+// wrote it.
 func SavedBody(name string, state []byte, fingerprint uint64, size int) ([]byte, error) {
 	if len(state) != 8+size {
-		return nil, fmt.Errorf("%s: saved state has %d bytes, want %d; was it written with other settings?", name, len(state), 8+size)
+		return nil, fmt.Errorf("%s: saved state has %d bytes, want %d; build the task with the saved run's settings",
+			name, len(state), 8+size)
 	}
 	if binary.LittleEndian.Uint64(state) != fingerprint {
-		return nil, fmt.Errorf("%s: saved state was written with other settings; build the task as it was then", name)
+		return nil, fmt.Errorf("%s: saved state has other settings; build the task with the saved run's settings", name)
 	}
 	return state[8:], nil
 }

@@ -2,21 +2,21 @@
 
 package envs
 
-// Scener is implemented by environments that can be looked at. It draws nothing itself: a Scene is plain data.
+// Scener is implemented by environments that can be drawn. A Scene is plain data; another package draws it.
 type Scener interface {
-	// Scene describes environment c as it is now. It may allocate.
+	// Scene describes the current state of environment c. It may allocate.
 	Scene(c int) Scene
 }
 
-// Scene is a picture of one environment in world units: mosaics, and above them shapes in drawing order, inside a rectangle.
+// Scene is a picture of one environment in world units: mosaics, then shapes in drawing order, inside a rectangle.
 type Scene struct {
 	MinX, MinY, MaxX, MaxY float64
 	Shapes                 []Shape
-	Mosaics                []Mosaic // of worlds that are made of cells
+	Mosaics                []Mosaic // of worlds made of cells
 }
 
-// Shape is a circle (Radius > 0), a rectangle (Height > 0) or a segment of length Width, centred at (X, Y) and turned by
-// Angle.
+// Shape is a circle (Radius > 0), a rectangle (Height > 0) or a segment of length Width, centred at (X, Y) and
+// rotated by Angle.
 type Shape struct {
 	Role          Role
 	Agent         int // index of the agent for RoleAgent and RoleSensor, else -1
@@ -27,14 +27,14 @@ type Shape struct {
 	Label         string
 }
 
-// Role says what a shape stands for; the drawing side gives each role one look.
+// Role is the meaning of a shape; each role has one style.
 type Role string
 
 // The roles of shapes.
 const (
 	RoleAgent    Role = "agent"
 	RoleTarget   Role = "target"   // a goal, food, a Gaussian's centre
-	RoleObject   Role = "object"   // something that agents move
+	RoleObject   Role = "object"   // an object that agents move
 	RoleObstacle Role = "obstacle" // walls, floors, boxes
 	RoleJoint    Role = "joint"
 	RoleSensor   Role = "sensor" // a ray

@@ -2,10 +2,10 @@
 
 package envs
 
-// Tracker is implemented by environments that can tell what their simulator knows of every agent. Only pre-training reads it;
-// nothing that acts may.
+// Tracker is implemented by environments that provide the true state of every agent. It is for pre-training only: no
+// policy may read it.
 type Tracker interface {
-	// Track writes, for every agent as it was shown last, its place x, y in the units of Step.RelPos and the number of its type,
-	// counted from 0: [E,N,3]. What it writes of the dead means nothing.
+	// Track writes every agent's position x, y in the units of Step.RelPos, and the number of its type, from 0:
+	// [E,N,3]. Values of dead agents are arbitrary.
 	Track(dst []float32)
 }

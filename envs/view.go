@@ -4,15 +4,15 @@ package envs
 
 import "slices"
 
-// View is what the agents of one group see of an environment, and how they act in it: a spec, steps and actions of their rows alone.
-// Where all agents are one group, its view is the environment as it is: the same spec and the same buffers, and nothing is copied.
+// View is one group's part of an environment: a spec, steps and actions with the group's rows. If all agents form one
+// group, the view is the environment itself, with the same spec and buffers and no copies.
 //
-// From: BenchMARL's groups (own networks, losses and buffers), whose critics see the observations of their group's agents.
+// From: BenchMARL's groups (own networks, losses and buffers), whose critics observe the group's agents.
 type View struct {
-	Name    string // of the group; "" where all agents are one
+	Name    string // of the group; "" if there is one group
 	Spec    *Spec  // N, O, S and entities of the group; State is its agents' observations side by side
 	whole   *Spec
-	members []int // [N] its agents' numbers in the whole
+	members []int // [N] its agents' indices in the environment
 	peers   []int // [P] members, then opponents
 }
 
@@ -50,10 +50,10 @@ func newView(s *Spec, k int) *View {
 	return v
 }
 
-// All reports whether the view is of all agents.
+// All reports whether the view contains all agents.
 func (v *View) All() bool { return v.whole == nil }
 
-// Step makes the buffers that Gather fills from whole. Score and the ends of episodes are those of whole.
+// Step makes buffers for Gather. Score and episode ends share the memory of whole.
 func (v *View) Step(whole *Step) *Step {
 	if v.All() {
 		return whole
@@ -91,7 +91,7 @@ func (v *View) Gather(out, whole *Step) {
 	}
 }
 
-// Actions makes the buffers that Act copies into whole.
+// Actions makes buffers for Act.
 func (v *View) Actions(whole *Actions) *Actions {
 	if v.All() {
 		return whole
@@ -117,7 +117,7 @@ func (v *View) Act(whole, act *Actions) {
 	}
 }
 
-// Agent is the number in the whole of the group's agent i, or of its peer i beyond its N agents.
+// Agent is the index in the environment of the group's agent i or, from N on, of its peer i.
 func (v *View) Agent(i int) int {
 	if v.All() {
 		return i

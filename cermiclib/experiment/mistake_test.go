@@ -106,13 +106,13 @@ func (e *muteEnv) Step(act *envs.Actions, out *envs.Step) {
 func TestALivingAgentWithoutAChoiceIsNamed(t *testing.T) {
 	e := cells()
 	e.Task = muteTask{e.Task.(cellTask)}
-	const want = "test/cells, step 2 of iteration 0: agent 1 of environment 2 lives and Step.Mask allows it no choice"
+	const want = "test/cells, step 2 of iteration 0: agent 1 of environment 2 is alive without an allowed action in Step.Mask"
 	if _, err := Run(t.Context(), e, open(t)); err == nil || !contains(err, want) {
 		t.Errorf("in training: got %v, want %q", err, want)
 	}
 	tr := trainerOf(t, cells())
 	tr.exp.Task = e.Task
-	const inEvaluation = "step 2 of an evaluation: agent 1 of environment 2 lives"
+	const inEvaluation = "step 2 of an evaluation: agent 1 of environment 2 is alive"
 	if _, err := tr.evaluate(t.Context(), nil); err == nil || !contains(err, inEvaluation) {
 		t.Errorf("in an evaluation: got %v", err)
 	}

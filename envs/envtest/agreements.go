@@ -15,14 +15,15 @@ import (
 
 var regen = flag.Bool("regen", false, "rewrite agreement.json")
 
-// Agreements adds up how closely the tasks of a family follow the recordings of their original. It may be used by parallel tests.
+// Agreements collects how closely a family's tasks follow the recordings of their original. Parallel tests may share
+// it.
 type Agreements struct {
 	Source string // the original with its version
 	mutex  sync.Mutex
 	of     map[string]envs.Agreement
 }
 
-// Add takes in one recording of a task: the steps that were repeated, and the largest absolute differences.
+// Add adds one recording of a task: its number of steps and the largest absolute differences.
 func (a *Agreements) Add(task string, steps int, largest envs.Agreement) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -33,12 +34,13 @@ func (a *Agreements) Add(task string, steps int, largest envs.Agreement) {
 	sum.Source = a.Source
 	sum.Recordings++
 	sum.Steps += steps
-	sum.State, sum.Obs, sum.Reward = max(sum.State, largest.State), max(sum.Obs, largest.Obs), max(sum.Reward, largest.Reward)
+	sum.State, sum.Obs, sum.Reward = max(sum.State, largest.State), max(sum.Obs, largest.Obs),
+		max(sum.Reward, largest.Reward)
 	a.of[task] = sum
 }
 
-// Check fails if the sums are not what the package says of itself in agreement.json, which -regen rewrites. Sums over a part of
-// the package's own recordings, or over others, say nothing about that.
+// Check compares the result with the package's agreement.json, which -regen rewrites. It does nothing if only some
+// recordings, or other ones, were used.
 func (a *Agreements) Check(t *testing.T, measured []byte) {
 	got, err := json.MarshalIndent(a.of, "", "\t")
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"cermic/envs/rng"
 )
 
-// Bench reports frames per second (environment steps × environments) of whole steps of every registered task, at 60 and 1024 environments on one
-// and two cores: random allowed actions in, everything that a Step shows out, finished environments reset. also, if not nil, is done with
-// each step, too.
+// Bench reports frames per second (steps × environments) of every registered task, with 60 and 1024 environments on
+// one and two cores. A step includes random allowed actions and resets of finished environments. If also is not nil,
+// it is called after each step.
 func Bench(b *testing.B, also func(*envs.Spec, *envs.Step)) {
 	for _, name := range envs.Names() {
 		cfg, err := envs.Default(name)
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, copies := range []int{60, 1024} {
+		for _, numEnvs := range []int{60, 1024} {
 			for _, workers := range []int{1, 2} {
-				b.Run(fmt.Sprintf("%s/copies=%d/workers=%d", path.Base(name), copies, workers), func(b *testing.B) {
-					bench(b, cfg.WithShared(envs.Common{NumEnvs: copies, Reward: envs.Dense}), workers, also)
+				b.Run(fmt.Sprintf("%s/copies=%d/workers=%d", path.Base(name), numEnvs, workers), func(b *testing.B) {
+					bench(b, cfg.WithShared(envs.Common{NumEnvs: numEnvs, Reward: envs.Dense}), workers, also)
 				})
 			}
 		}

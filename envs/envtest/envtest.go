@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package envtest checks that an environment keeps the contract of envs.Env. A new task is held to it by one line:
+// Package envtest checks that an environment fulfils the contract of envs.Env. A new task is checked by one line:
 //
 //	envtest.Check(t, vmas.DefaultBalance())
 //
-// Each rule is a subtest whose name is the claim and whose failures say what the rule is for.
+// Each rule is a subtest named after its claim; its failures explain the rule.
 package envtest
 
 import (
@@ -16,10 +16,10 @@ import (
 	"cermic/envs/rng"
 )
 
-// environments is E in most checks: odd, so that it does not divide evenly over workers, and small, so that they are quick.
-const copies = 5
+// numEnvs is E in most checks: odd, so that it does not divide evenly over workers, and small, so that they are quick.
+const numEnvs = 5
 
-// steps is how long most checks run: long enough for bodies to meet and for a few random episodes to end.
+// steps is the length of most checks: long enough for contacts and for a few random episodes to end.
 const steps = 40
 
 // Check runs every rule on cfg.
@@ -43,7 +43,7 @@ func Check(t *testing.T, cfg envs.Config) {
 		{"CoverageCellsExist", coverageCellsExist},
 	} {
 		if !t.Run(rule.name, func(t *testing.T) { rule.test(t, cfg) }) && rule.name == "SpecIsComplete" {
-			return // the others go by the Spec
+			return // the other rules depend on the Spec
 		}
 	}
 }
@@ -58,15 +58,11 @@ type player struct {
 	r    rng.Rand
 }
 
+// build makes a player of n environments, without a reset.
 func build(t *testing.T, cfg envs.Config, n int, seed uint64, workers int) *player {
 	t.Helper()
 	shared := cfg.Shared()
 	shared.NumEnvs = n
-	return buildShared(t, cfg, shared, seed, workers)
-}
-
-func buildShared(t *testing.T, cfg envs.Config, shared envs.Common, seed uint64, workers int) *player {
-	t.Helper()
 	env, err := cfg.WithShared(shared).Build(seed, workers)
 	if err != nil {
 		t.Fatalf("Build: %v", err)
@@ -74,6 +70,24 @@ func buildShared(t *testing.T, cfg envs.Config, shared envs.Common, seed uint64,
 	p := &player{env: env, spec: env.Spec()}
 	p.out, p.act = envs.NewStep(p.spec), envs.NewActions(p.spec)
 	return p
+}
+
+// start is build with a reset.
+func start(t *testing.T, cfg envs.Config, n int, seed uint64, workers int) *player {
+	t.Helper()
+	p := build(t, cfg, n, seed, workers)
+	p.reset()
+	return p
+}
+
+// sameOutput fails, with a claim about the difference, if the first environments of a and b differ.
+func sameOutput(t *testing.T, a, b *player, claim string) {
+	t.Helper()
+	for c := range numEnvs {
+		if field := a.row(c).difference(b.row(c)); field != "" {
+			t.Fatalf("%s of environment %d at step %d %s", field, c, a.t, claim)
+		}
+	}
 }
 
 func (p *player) reset() { p.env.Reset(nil, p.out) }
@@ -92,7 +106,7 @@ func (p *player) choose() {
 	}
 }
 
-// allowed returns the first allowed choice at or after k, in a circle.
+// allowed returns the first allowed action from k on, cyclically.
 func (p *player) allowed(row, k int) int32 {
 	n := p.spec.Act.Choices
 	for i := range n {
@@ -103,14 +117,14 @@ func (p *player) allowed(row, k int) int32 {
 	return 0
 }
 
-// play takes one step and leaves finished environments as they ended.
+// play takes one step and does not reset finished environments.
 func (p *player) play() {
 	p.choose()
 	p.env.Step(p.act, p.out)
 	p.t++
 }
 
-// apart is the step in which next also resets every third environment, so that from then on some end while others go on.
+// apart is the step at which next also resets every third environment, so that episodes end at different times.
 const apart = 5
 
 // next takes one step and resets finished environments, as training does.
@@ -128,7 +142,7 @@ func (p *player) next() {
 	}
 }
 
-// row is everything that a Step shows of environment c.
+// row returns all output of environment c.
 func (p *player) row(c int) row {
 	return rowOf(p.spec, p.out, c)
 }
@@ -149,13 +163,13 @@ func rowOf(s *envs.Spec, out *envs.Step, c int) row {
 	}
 }
 
-// part copies the share of environment c from an array that is outermost over environments.
+// part copies environment c's part of an environment-major array.
 func part[V any](all []V, e, c int) []V {
 	n := len(all) / e
 	return slices.Clone(all[c*n : (c+1)*n])
 }
 
-// difference names the first field in which two rows differ, bit by bit; "" if they are equal.
+// difference names the first field in which two rows differ in any bit; "" if they are equal.
 func (a row) difference(b row) string {
 	switch {
 	case !sameBits(a.obs, b.obs):

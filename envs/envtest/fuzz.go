@@ -12,16 +12,19 @@ import (
 	"cermic/envs/rng"
 )
 
-// fuzzSteps is how long a fuzzed environment is played.
+// fuzzSteps is the number of steps of a fuzzed environment.
 const fuzzSteps = 12
 
-// odd are values as no setting expects them.
+// odd are unexpected values of settings.
 var odd = []string{
-	"", "-1", "0", "1", "2", "3", "5", "7", "64", "1000", "1000000", "9223372036854775807", "-9223372036854775808", "0.001", "0.5", "1.5", "-0.5",
-	"1e-30", "1e9", "1e30", "3e38", "1e999", "NaN", "Inf", "true", "false", "none", "null", "[]", "[1,2,3]", "{}", "abc", "a\x1b[2J", "..",
+	"", "-1", "0", "1", "2", "3", "5", "7", "64", "1000", "1000000", "9223372036854775807", "-9223372036854775808",
+	"0.001", "0.5", "1.5", "-0.5",
+	"1e-30", "1e9", "1e30", "3e38", "1e999", "NaN", "Inf", "true", "false", "none", "null", "[]", "[1,2,3]", "{}",
+	"abc", "a\x1b[2J", "..",
 }
 
-// FuzzSettings changes settings of the registered tasks to anything: the answer is one sentence, or an environment that can be played.
+// FuzzSettings changes settings of the registered tasks: the result must be an error of one sentence or a working
+// environment.
 func FuzzSettings(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(seed, "")
@@ -61,7 +64,7 @@ func FuzzSettings(f *testing.F) {
 		if err != nil {
 			sentence(t, err)
 			if !strings.HasPrefix(err.Error(), cfg.Kind()) {
-				t.Errorf("%q does not begin with the task", err)
+				t.Errorf("%q does not start with the task", err)
 			}
 			return
 		}
@@ -70,8 +73,8 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// FuzzLoad changes bytes of saved states: the answer is an error, or an environment that can be played. Whatever the answer is, a
-// full Reset makes it as good as new.
+// FuzzLoad changes bytes of saved states: the result must be an error or a working environment. In either case a full
+// Reset must restore the environment.
 func FuzzLoad(f *testing.F) {
 	for task := range len(envs.Names()) {
 		f.Add(uint8(task), uint32(20), []byte{0xff})
@@ -93,7 +96,7 @@ func FuzzLoad(f *testing.F) {
 		if len(bytes) == 0 {
 			state = state[:int(at)%len(state)]
 		}
-		const head = 16 // a fingerprint, which tells other settings, and the seed
+		const head = 16 // a fingerprint, which identifies the settings, and the seed
 		for i, b := range bytes {
 			state[head+(int(at)+i)%(len(state)-head)] ^= b
 		}
@@ -107,7 +110,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// playSome resets an environment and plays it for a while.
+// playSome resets an environment and steps it for a while.
 func playSome(t *testing.T, env envs.Env) *player {
 	t.Helper()
 	p := &player{env: env, spec: env.Spec()}
@@ -117,8 +120,7 @@ func playSome(t *testing.T, env envs.Env) *player {
 	return p
 }
 
-// loaded plays on from a state that was changed, of which the last Step does not know what it allows: an action that it forbids, to send
-// which is a mistake of whoever plays, ends it.
+// loaded continues from a changed state. Its masks are unknown, so it ignores a panic about a forbidden action.
 func (p *player) loaded(t *testing.T) {
 	t.Helper()
 	defer func() {
@@ -129,20 +131,20 @@ func (p *player) loaded(t *testing.T) {
 	p.onward(t)
 }
 
-// onward goes on playing.
+// onward continues stepping.
 func (p *player) onward(t *testing.T) {
 	t.Helper()
 	for range fuzzSteps {
 		p.next()
 		for c := range p.spec.NumEnvs {
 			if p.out.Terminated[c] > 1 || p.out.Truncated[c] > 1 {
-				t.Fatalf("copy %d ends with %d, %d", c, p.out.Terminated[c], p.out.Truncated[c])
+				t.Fatalf("environment %d ends with %d, %d", c, p.out.Terminated[c], p.out.Truncated[c])
 			}
 		}
 	}
 }
 
-// sentence fails unless an error is one line without control characters.
+// sentence checks that an error is one line without control characters.
 func sentence(t *testing.T, err error) {
 	t.Helper()
 	if text := err.Error(); text == "" || strings.Contains(text, "\n") {

@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// otherRecordings names the variable that replaces the packages' own recordings by others of the same layout.
+// otherRecordings is the environment variable of a folder that replaces the packages' own recordings.
 const otherRecordings = "CERMIC_GOLDEN_DIR"
 
-// OwnRecordings reports whether tests read the package's own copy of the recordings, whose content they may count on.
+// OwnRecordings reports whether tests use the package's own recordings, whose content they may rely on.
 func OwnRecordings() bool { return os.Getenv(otherRecordings) == "" }
 
-// Recordings lists the files that match a pattern among the recordings of the original of a family ("vmas"), in alphabetical order.
-// They are the package's own copy in testdata/golden or, if CERMIC_GOLDEN_DIR is set, those of the family's folder in there, seen from
-// the module's root. Having none is a failure.
+// Recordings lists the recordings of a family ("vmas") that match a pattern, in alphabetical order. They are in
+// testdata/golden or, if CERMIC_GOLDEN_DIR is set, in the family's folder there, relative to the module's root. The
+// test fails if there are none.
 func Recordings(t testing.TB, family, pattern string) []string {
 	t.Helper()
 	files := list(t, family, pattern)
@@ -31,7 +31,7 @@ func Recordings(t testing.TB, family, pattern string) []string {
 	return files
 }
 
-// Statistics is Recordings for what need not be recorded twice: the package's own copy stands in where the other folder has none.
+// Statistics is Recordings for files that need not be recorded twice: it falls back to the package's own recordings.
 func Statistics(t testing.TB, family, pattern string) []string {
 	t.Helper()
 	if files := list(t, family, pattern); len(files) > 0 {
@@ -44,7 +44,7 @@ func Statistics(t testing.TB, family, pattern string) []string {
 	return files
 }
 
-// folder holds the recordings of a family.
+// folder is the folder with the recordings of a family.
 func folder(family string) string {
 	if OwnRecordings() {
 		return filepath.Join("testdata", "golden")
@@ -52,8 +52,7 @@ func folder(family string) string {
 	return filepath.Join(FromRoot(os.Getenv(otherRecordings)), family)
 }
 
-// FromRoot takes a path that is not absolute as seen from the module's root: tests of a package run in its folder, which is not
-// where somebody stands who starts them all.
+// FromRoot resolves a relative path from the module's root, because tests of a package run in its folder.
 func FromRoot(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -75,13 +74,13 @@ func list(t testing.TB, family, pattern string) []string {
 	return files
 }
 
-// ReadRecording decodes a file that holds one JSON value, compressed if it is called so.
+// ReadRecording decodes a JSON file, compressed if its name ends in .gz.
 func ReadRecording(t testing.TB, file string, into any) {
 	t.Helper()
 	read(t, file, func(in io.Reader) error { return json.NewDecoder(in).Decode(into) })
 }
 
-// EachLine hands the lines of a file to visit, one after the other, until it returns false.
+// EachLine calls visit for each line of a file until it returns false.
 func EachLine(t testing.TB, file string, visit func(line []byte) bool) {
 	t.Helper()
 	read(t, file, func(in io.Reader) error {

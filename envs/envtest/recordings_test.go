@@ -17,6 +17,6 @@ func TestRelativeFoldersOfRecordingsAreSeenFromTheRoot(t *testing.T) {
 	}
 	t.Setenv(otherRecordings, "elsewhere")
 	if got, want := folder("smac"), filepath.Join("..", "..", "elsewhere", "smac"); got != want {
-		t.Errorf("recordings are sought in %s, want %s", got, want)
+		t.Errorf("the folder of recordings is %s, want %s", got, want)
 	}
 }

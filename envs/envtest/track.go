@@ -9,31 +9,29 @@ import (
 	"cermic/envs"
 )
 
-// trackedPlacesAgree compares the distances between the places of a Tracker with those between agents in RelPos: both say where
-// agents are, one to those who learn from the simulator, the other from the view of an agent.
+// trackedPlacesAgree compares the distances between a Tracker's positions with the lengths of RelPos.
 func trackedPlacesAgree(t *testing.T, cfg envs.Config) {
-	p := build(t, cfg, copies, 1, 1)
+	p := start(t, cfg, numEnvs, 1, 1)
 	tracker, ok := p.env.(envs.Tracker)
 	if !ok {
-		t.Skip("the task is no envs.Tracker")
+		t.Skip("the task is not an envs.Tracker")
 	}
 	n := p.spec.Agents
-	at := make([]float32, copies*n*3)
-	p.reset()
+	at := make([]float32, numEnvs*n*3)
 	for range steps {
 		tracker.Track(at)
-		for pair := range copies * n * n {
+		for pair := range numEnvs * n * n {
 			i, j := pair/n, pair/n/n*n+pair%n
 			if kind := at[3*j+2]; kind < 0 || kind != float32(math.Trunc(float64(kind))) {
-				t.Fatalf("agent row %d is of type %g, want a whole number from 0 on", j, kind)
+				t.Fatalf("agent row %d has type %g, want a whole number of at least 0", j, kind)
 			}
 			if p.out.Alive[i] == 0 || p.out.Alive[j] == 0 {
 				continue
 			}
 			want := math.Hypot(float64(p.out.RelPos[2*pair]), float64(p.out.RelPos[2*pair+1]))
 			got := math.Hypot(float64(at[3*j]-at[3*i]), float64(at[3*j+1]-at[3*i+1]))
-			if math.Abs(got-want) > 1e-4*(1+want) { // rounding of a difference of places in single precision
-				t.Fatalf("step %d: agents %d and %d are %g apart as tracked, %g by their relative positions", p.t, i, j, got, want)
+			if math.Abs(got-want) > 1e-4*(1+want) { // rounding of a difference of positions in float32
+				t.Fatalf("step %d: the distance of agents %d and %d is %g by Track and %g by RelPos", p.t, i, j, got, want)
 			}
 		}
 		p.next()

@@ -4,7 +4,8 @@ package explore
 
 import "cermic/envs"
 
-// Climbing is the task explore/climbing: a game of one step whose best joint action costs dearly when only one agent takes part in it.
+// Climbing is the task explore/climbing: a one-step game whose best joint action is costly if only one agent takes
+// it.
 //
 // From: Claus and Boutilier 1998, The Dynamics of Reinforcement Learning in Cooperative Multiagent Systems
 type Climbing struct {

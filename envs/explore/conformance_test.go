@@ -11,7 +11,7 @@ import (
 	"cermic/envs/envtest"
 )
 
-// variants are all tasks with every source of noise.
+// variants visits all tasks with every distraction.
 func variants(t testing.TB, visit func(name string, cfg envs.Config)) {
 	t.Helper()
 	for _, name := range envs.Names() {
@@ -51,7 +51,7 @@ func TestScriptReachesTheOptimum(t *testing.T) {
 	})
 }
 
-// scriptReachesTheOptimum plays one episode in every environment.
+// scriptReachesTheOptimum runs one episode in every environment.
 func scriptReachesTheOptimum(t *testing.T, env envs.Env) {
 	t.Helper()
 	spec := env.Spec()
@@ -60,7 +60,7 @@ func scriptReachesTheOptimum(t *testing.T, env envs.Env) {
 	score, over := make([]float32, spec.NumEnvs), make([]bool, spec.NumEnvs)
 	for range spec.Horizon {
 		if !env.(envs.Scripter).Script(act) {
-			t.Fatal("no script")
+			t.Fatal("the task has no script")
 		}
 		env.Step(act, out)
 		for c := range score {
@@ -72,7 +72,7 @@ func scriptReachesTheOptimum(t *testing.T, env envs.Env) {
 	}
 	for c, x := range score {
 		if x != spec.Optimum {
-			t.Errorf("copy %d scores %g, the optimum is %g", c, x, spec.Optimum)
+			t.Errorf("environment %d has score %g, the optimum is %g", c, x, spec.Optimum)
 		}
 	}
 }

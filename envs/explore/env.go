@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explore holds small tasks that take exploring: a combination lock, rooms behind doors that only two agents can open, and
-// matrix games whose best joint action lies behind bad ones. One file a task. Every task is exact: its dynamics are integers, its
-// optimum is known (envs.Spec.Optimum) and a script reaches it.
+// Package explore implements small exact tasks that need exploration: a combination lock, rooms with doors that only
+// two agents can open, and matrix games with the best joint action among bad ones. Dynamics are integers, the optimum
+// is known (envs.Spec.Optimum) and a script reaches it. Each task is one file.
 //
 // An agent observes, in this order,
 //
-//	own     what the task says of the agent itself, and its number, one-hot: agents that share a policy may have to act differently in
-//	        one state. All agents' own spans without the number are the state for critics
-//	screen  8 random numbers in a step in which the agent watches the screen, else zeros; only with tv=screen
-//	ally    what it perceives of each peer, in the order of their numbers, its own left out
-//	ally    the same of one more peer that acts at random and has no say in the task; only with tv=peer
+//	own     the agent's own features and its index, one-hot, so that agents with a shared policy can act differently
+//	screen  8 random numbers while the agent watches the screen, else zeros; only with tv=screen
+//	ally    features of each peer, in order
+//	ally    the same of the random peer, which has no effect on the task; only with tv=peer
 //
-// Sparse is the reward of success alone. Dense adds a potential-based shaping to it (Ng, Harada and Russell 1999, without discount),
-// except in matrix games, where both are the payoff.
+// The central state is the own features of all agents, without their indices. Sparse is the reward of success alone.
+// Dense adds potential-based shaping (Ng, Harada and Russell 1999, without discount), except in matrix games, where
+// both are the payoff.
 package explore
 
 import (
@@ -24,39 +24,39 @@ import (
 	"cermic/envs/rng"
 )
 
-// game is the exact rules of one task. An environment's state is a short row of numbers, which game alone reads; the last one belongs to the
-// peer that acts at random.
+// game is the exact rules of one task. The state of an environment is a short row of numbers that only game
+// interprets; the last one belongs to the random peer.
 type game interface {
 	shape() shape
 	// reset starts an episode in s; r is nil if shape.deterministic.
 	reset(s []int32, r *rng.Rand)
-	// step applies the agents' choices, of which one that only watches is watching.
+	// step applies the agents' actions; the action watching only watches the screen.
 	step(s []int32, act []int32) result
-	// own writes what agent i observes of itself.
+	// own writes the observation of agent i about itself.
 	own(s []int32, i int, dst []float32)
-	// ally writes what agent i observes of peer j, who is the one that acts at random if j is N, and returns whether i perceives j
-	// and where j is, relative to i, in units of half the world's size.
+	// ally writes the observation of agent i about peer j; j = N is the random peer. It returns whether i perceives j,
+	// and j's position relative to i in units of half the world's size.
 	ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32)
-	// watches reports whether agent i stands where the screen is; in tasks without places the choice watching says it.
+	// watches reports whether agent i stands at the screen. In tasks without positions, watching is an action instead.
 	watches(s []int32, i int) bool
-	// wander makes a random move of the peer that acts at random.
+	// wander moves the random peer.
 	wander(s []int32, r *rng.Rand)
-	// limit is how many values number k of a state can have, from low on.
+	// limit is the range of number k of a state: count values from low on.
 	limit(k int) (low, count int32)
-	// script writes what a policy does that reaches the optimum; t is the number of steps played.
+	// script writes the actions of an optimal policy; t is the number of steps played.
 	script(s []int32, t int, act []int32)
-	// cell is the coverage cell of agent i, -1 for none.
+	// cell is the coverage cell of agent i, or -1.
 	cell(s []int32, i int) int32
-	// scene draws s, and the source of noise.
+	// scene draws s, and the distraction.
 	scene(s []int32, tv TV) envs.Scene
 }
 
-// shape is the constants of a game.
+// shape holds the constants of a game.
 type shape struct {
 	agents, words int  // N, length of a state
 	own, ally     int  // lengths of spans
 	choices       int  // K without the screen
-	watch         bool // watching is a choice: there are no places
+	watch         bool // watching is an action, because the task has no positions
 	horizon       int
 	metric        string
 	solved        float32
@@ -65,13 +65,13 @@ type shape struct {
 	cover         envs.Projection
 }
 
-// result is what one step brings to all agents alike.
+// result is the outcome of a step, equal for all agents.
 type result struct {
 	sparse, dense, score float32
 	over                 bool
 }
 
-// watching stands for the choice of an agent that watches the screen and does nothing else.
+// watching is the action of an agent that only watches the screen.
 const watching = -1
 
 // env steps environments of a game.
@@ -80,31 +80,31 @@ type env struct {
 	game    game
 	shape   shape
 	tv      TV
-	print   string // names all settings
+	print   string // all settings as text
 	seed    uint64
 	state   []int32    // [E,words]
-	frame   []int32    // [E] steps of the running episode
+	frame   []int32    // [E] steps of the current episode
 	episode []uint32   // [E] resets so far
-	chosen  []int32    // [E,N] the choices of the last step, watching among them
-	dice    []rng.Rand // [E] named anew before each use
+	chosen  []int32    // [E,N] the actions of the last step, including watching
+	dice    []rng.Rand // [E] seeded anew before each use
 	choices []int32    // of the Step in progress
 	out     *envs.Step
 	job     *pool.Job
 }
 
-// grain is the least number of environments worth handing to another core: about 20 µs of work.
+// grain is the smallest number of environments worth a task of its own on another core: about 20 µs of work.
 const grain = 128
 
-// newEnv makes the environment of a game whose settings are valid.
+// newEnv makes the environment of a game with valid settings.
 func newEnv(cfg envs.Config, tv TV, g game, seed uint64, workers int) (envs.Env, error) {
 	common, h := cfg.Shared(), g.shape()
-	n, copies := h.agents, common.NumEnvs
+	n, numEnvs := h.agents, common.NumEnvs
 	e := &env{
 		game: g, shape: h, tv: tv, print: fmt.Sprintf("%+v", cfg), seed: seed,
-		state: make([]int32, copies*h.words), frame: make([]int32, copies), episode: make([]uint32, copies),
-		chosen: make([]int32, copies*n), dice: make([]rng.Rand, copies),
+		state: make([]int32, numEnvs*h.words), frame: make([]int32, numEnvs), episode: make([]uint32, numEnvs),
+		chosen: make([]int32, numEnvs*n), dice: make([]rng.Rand, numEnvs),
 		spec: envs.Spec{
-			Name: cfg.Kind(), NumEnvs: copies, Agents: n, Teams: make([]int, n), State: n * h.own,
+			Name: cfg.Kind(), NumEnvs: numEnvs, Agents: n, Teams: make([]int, n), State: n * h.own,
 			Act: envs.ActSpec{Choices: h.choices}, Horizon: h.horizon, EvalHorizon: h.horizon, Metric: h.metric,
 			Sparse: common.Reward == envs.Sparse, Solved: h.solved, Optimum: h.optimum,
 			Deterministic: h.deterministic && tv == Off,
@@ -123,11 +123,11 @@ func newEnv(cfg envs.Config, tv TV, g game, seed uint64, workers int) (envs.Env,
 	if tv == Peer {
 		e.span("random peer", envs.Ally, h.ally)
 	}
-	e.job = pool.New(copies, grain, workers, e.advance)
+	e.job = pool.New(numEnvs, grain, workers, e.advance)
 	return e, nil
 }
 
-// span appends numbers to an agent's observation.
+// span appends an entity to an agent's observation.
 func (e *env) span(name string, kind envs.EntityKind, length int) {
 	from := 0
 	if len(e.spec.Obs) > 0 {
@@ -139,13 +139,13 @@ func (e *env) span(name string, kind envs.EntityKind, length int) {
 	e.spec.Obs = []int{from + length}
 }
 
-// Spec describes the shapes.
+// Spec describes the shapes of actions, observations and rewards.
 func (e *env) Spec() *envs.Spec { return &e.spec }
 
 // words is the state of environment c.
 func (e *env) words(c int) []int32 { return e.state[c*e.shape.words : (c+1)*e.shape.words] }
 
-// Reset starts new episodes. How environment c starts its k-th one depends on the seed, c and k alone.
+// Reset starts new episodes. The start of the k-th episode of environment c depends on the seed, c and k alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
 	if mask != nil && len(mask) != e.spec.NumEnvs {
@@ -168,13 +168,13 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 		}
 		e.wander(c)
 		clear(e.chosen[c*n : (c+1)*n])
-		e.show(c, out)
+		e.writeObs(c, out)
 		e.write(c, result{}, out)
 		out.Terminated[c], out.Truncated[c] = 0, 0
 	}
 }
 
-// Step advances every environment. It panics on actions of another number, or outside [0, K).
+// Step advances every environment. It panics if act has the wrong number of actions or one outside [0, K).
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.check(out)
 	if rows := e.spec.NumEnvs * e.spec.Agents; len(act.Discrete) != rows {
@@ -190,7 +190,7 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.choices, e.out = nil, nil
 }
 
-// advance steps environments [from, to); it runs on several cores at once.
+// advance steps environments [from, to). It runs on several cores at once.
 func (e *env) advance(from, to int) {
 	n, out := e.spec.Agents, e.out
 	for c := from; c < to; c++ {
@@ -204,7 +204,7 @@ func (e *env) advance(from, to int) {
 		e.frame[c]++
 		e.wander(c)
 		res := e.game.step(s, chosen)
-		e.show(c, out)
+		e.writeObs(c, out)
 		e.write(c, res, out)
 		out.Terminated[c], out.Truncated[c] = 0, 0
 		if res.over {
@@ -215,7 +215,7 @@ func (e *env) advance(from, to int) {
 	}
 }
 
-// wander moves the peer that acts at random, if environment c has one, also at the start of an episode.
+// wander moves the random peer, if environment c has one; also at the start of an episode.
 func (e *env) wander(c int) {
 	if e.tv != Peer {
 		return
@@ -233,8 +233,8 @@ func (e *env) write(c int, r result, out *envs.Step) {
 	}
 }
 
-// show writes what the agents of environment c perceive, and the labels.
-func (e *env) show(c int, out *envs.Step) {
+// writeObs writes the observations of environment c and its labels.
+func (e *env) writeObs(c int, out *envs.Step) {
 	n, o, own := e.spec.Agents, e.spec.Obs[0], e.shape.own
 	s := e.words(c)
 	for i := range n {
@@ -271,17 +271,17 @@ func (e *env) show(c int, out *envs.Step) {
 	}
 }
 
-// check panics on buffers of another shape: everything behind it indexes without looking.
+// check panics on buffers of the wrong shape, because later code indexes without checks.
 func (e *env) check(out *envs.Step) {
 	rows := e.spec.NumEnvs * e.spec.Agents
 	if len(out.Obs) != rows*e.spec.Obs[0] || len(out.State) != rows*e.shape.own || len(out.Dense) != rows {
-		panic(fmt.Sprintf("explore: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
+		panic(fmt.Sprintf("explore: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
 	}
 }
 
 var _ envs.Scripter = (*env)(nil)
 
-// Script fills act with a policy that reaches the optimum.
+// Script fills act with an optimal policy's actions.
 func (e *env) Script(act *envs.Actions) bool {
 	n := e.spec.Agents
 	for c := range e.frame {
@@ -297,7 +297,7 @@ func (e *env) Scene(c int) envs.Scene { return e.game.scene(e.words(c), e.tv) }
 
 var _ envs.Coverer = (*env)(nil)
 
-// Coverage is the projection that coverage is counted on.
+// Coverage describes the projection for coverage.
 func (e *env) Coverage() envs.Projection { return e.shape.cover }
 
 // Cover writes the cell of every agent, [E,N].

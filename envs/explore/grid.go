@@ -7,44 +7,45 @@ import (
 	"cermic/envs/rng"
 )
 
-// grid is the rules that pass, secret and rooms share: two agents on cells, doors that open by switches, and a success with a reward of 1 and
-// ends the episode as soon as both agents stand on goal cells. Agents can share a cell. A choice is a move; walls and shut doors hold it up,
-// and all moves of a step see the doors as they were before it.
+// grid is the rules of pass, secret and rooms: two agents on cells, and doors that open by switches. When both agents
+// stand on goal cells, they get a reward of 1 and the episode ends. Agents can share a cell. An action is a move;
+// walls and closed doors block it, and all moves of a step see the doors as before the step.
 //
-// A state is the cells of agent 0 and 1, the stage (doors opened for good) and the cell of the peer that acts at random.
+// A state is the cells of agents 0 and 1, the stage (number of permanently open doors) and the cell of the random
+// peer.
 type grid struct {
 	w, h   int
-	wall   []bool  // [w·h] the uppermost row first
-	door   []int8  // [w·h] number of the door on the cell, -1 for none
-	pad    []int8  // [w·h] number of the switch's room, -1 for no switch
+	wall   []bool  // [w·h] row by row from the top
+	door   []int8  // [w·h] number of the door on the cell, or -1
+	pad    []int8  // [w·h] room number of the switch on the cell, or -1
 	goal   []bool  // [w·h]
-	room   []int8  // [w·h] number of the room, -1 for walls and doors
-	start  []int32 // cells in which agents start
-	screen int32   // cell from which the screen can be watched
+	room   []int8  // [w·h] room number; -1 for walls and doors
+	start  []int32 // starting cells of the agents
+	screen int32   // cell of the screen
 	doors  int     //
-	// latched doors open in their order and for good, each when both switches of its room are held at once; others are open while any
-	// switch is held.
+	// latched doors open permanently and in order, each when both switches of its room are held at once. Other doors
+	// are open while any switch is held.
 	latched bool
 	horizon int      //
-	next    []int32  // [w·h,5] where a move leads if no door is shut
-	left    []uint16 // [stages,w·h,w·h] steps to success of a shortest plan; unsolvable where there is none
-	far     float32  // the largest number of steps from any start
+	next    []int32  // [w·h,5] destination of each move with all doors open
+	left    []uint16 // [stages,w·h,w·h] length of a shortest plan to success, or unsolvable
+	far     float32  // largest length of a shortest plan from a start
 }
 
-// agents of every grid.
+// gridAgents is the number of agents of every grid.
 const gridAgents = 2
 
-// Places of a grid's state.
+// Indices into a grid's state.
 const (
 	gridStage = gridAgents
 	gridPeer  = gridAgents + 1
 	gridWords = gridAgents + 2
 )
 
-// moves are the choices: stay, left, right, up, down.
+// moves are the actions: stay, left, right, up, down.
 var moves = [5][2]int{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}
 
-// newGrid makes a grid of walls; tasks carve their rooms into it.
+// newGrid makes a grid full of walls; tasks carve their rooms into it.
 func newGrid(w, h, horizon int) *grid {
 	g := &grid{
 		w: w, h: h, horizon: horizon, wall: make([]bool, w*h), door: make([]int8, w*h), pad: make([]int8, w*h),
@@ -59,7 +60,7 @@ func newGrid(w, h, horizon int) *grid {
 // at is the cell in column x and row y.
 func (g *grid) at(x, y int) int32 { return int32(y*g.w + x) }
 
-// carve makes room number k of the cells from (x, y) on, w wide and h high.
+// carve makes room number k, w cells wide and h high, from (x, y) on.
 func (g *grid) carve(k, x, y, w, h int) {
 	for dy := range h {
 		for dx := range w {
@@ -69,14 +70,14 @@ func (g *grid) carve(k, x, y, w, h int) {
 	}
 }
 
-// hang puts the next door at (x, y).
-func (g *grid) hang(x, y int) {
+// addDoor puts the next door at (x, y).
+func (g *grid) addDoor(x, y int) {
 	cell := g.at(x, y)
 	g.wall[cell], g.door[cell] = false, int8(g.doors)
 	g.doors++
 }
 
-// stages counts the values of a state's stage.
+// stages is the number of stages.
 func (g *grid) stages() int {
 	if g.latched {
 		return g.doors + 1
@@ -84,7 +85,7 @@ func (g *grid) stages() int {
 	return 1
 }
 
-// open reports whether a door lets agents pass.
+// open reports whether a door is open.
 func (g *grid) open(s []int32, door int8) bool {
 	if g.latched {
 		return int32(door) < s[gridStage]
@@ -92,7 +93,7 @@ func (g *grid) open(s []int32, door int8) bool {
 	return g.pad[s[0]] >= 0 || g.pad[s[1]] >= 0
 }
 
-// move is where one move from a cell leads.
+// move is the destination of a move from a cell.
 func (g *grid) move(s []int32, cell, choice int32) int32 {
 	to := g.next[int(cell)*len(moves)+int(choice)]
 	if d := g.door[to]; d >= 0 && to != cell && !g.open(s, d) {
@@ -160,7 +161,8 @@ func (g *grid) own(s []int32, i int, dst []float32) {
 	}
 }
 
-// ally is 1 and the peer's relative place in half sizes of the grid if it is in the agent's room or on a cell beside it, else zeros.
+// ally is 1 and the peer's relative position, in half sizes of the grid, if the peer is in the agent's room or on an
+// adjacent cell; else zeros.
 func (g *grid) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32) {
 	if j == gridAgents {
 		j = gridPeer
@@ -196,17 +198,18 @@ func (g *grid) script(s []int32, _ int, act []int32) {
 			}
 		}
 	}
-	if best == g.steps(s) { // success already
+	if best == g.steps(s) { // already a success
 		act[0], act[1] = 0, 0
 	}
 }
 
-// scene draws the cells, one unit wide; the lowest row is y = 0.
+// scene draws the cells at one unit each; the lowest row is y = 0.
 func (g *grid) scene(s []int32, tv TV) envs.Scene {
 	out := envs.Scene{MaxX: float64(g.w), MaxY: float64(g.h)}
 	box := func(cell int, role envs.Role, size float64, hollow bool) {
 		out.Shapes = append(out.Shapes, envs.Shape{
-			Role: role, Agent: -1, X: float64(cell%g.w) + 0.5, Y: float64(g.h-1-cell/g.w) + 0.5, Width: size, Height: size, Hollow: hollow,
+			Role: role, Agent: -1, X: float64(cell%g.w) + 0.5, Y: float64(g.h-1-cell/g.w) + 0.5, Width: size,
+			Height: size, Hollow: hollow,
 		})
 	}
 	for cell := range g.wall {

@@ -17,14 +17,14 @@ const (
 	down
 )
 
-// put places both agents of a grid's only copy.
+// put places both agents of a single grid.
 func (p *played) put(x0, y0, x1, y1 int) {
 	g := p.env.game.(*grid)
 	s := p.env.words(0)
 	s[0], s[1] = g.at(x0, y0), g.at(x1, y1)
 }
 
-// standing checks where the agents are.
+// standing checks the agents' positions.
 func (p *played) standing(x0, y0, x1, y1 int) {
 	p.t.Helper()
 	g := p.env.game.(*grid)
@@ -34,23 +34,23 @@ func (p *played) standing(x0, y0, x1, y1 int) {
 	}
 }
 
-// moves plays a joint move, without looking at the reward.
+// moves steps a joint move without checking the reward.
 func (p *played) moves(a, b int32) {
 	copy(p.act.Discrete, []int32{a, b})
 	p.env.Step(p.act, p.out)
 }
 
-// TestPassByHand: in the grid of 10 × 10 the door is at (5, 5), the switches at (0, 8) and (9, 1).
+// TestPassByHand checks the grid of 10 × 10, with the door at (5, 5) and switches at (0, 8) and (9, 1).
 func TestPassByHand(t *testing.T) {
 	p := play(t, DefaultPass())
 	p.put(0, 7, 4, 5)
-	p.moves(left, right) // a wall, and a shut door
+	p.moves(left, right) // a wall, and a closed door
 	p.standing(0, 7, 4, 5)
-	p.moves(down, right) // the door is still shut when the switch is reached
+	p.moves(down, right) // the door is still closed when the agent reaches the switch
 	p.standing(0, 8, 4, 5)
 	p.moves(stay, right)
 	p.standing(0, 8, 5, 5)
-	p.moves(up, right) // off the switch: who is in the door may leave it
+	p.moves(up, right) // the switch is released; an agent in the door may leave it
 	p.standing(0, 7, 6, 5)
 	p.put(4, 5, 9, 2)
 	p.moves(right, up)
@@ -58,22 +58,23 @@ func TestPassByHand(t *testing.T) {
 	p.moves(right, stay)
 	p.standing(5, 5, 9, 1)
 	if p.out.Sparse[0] != 0 || p.out.Terminated[0] != 0 {
-		t.Fatal("an agent in the door counts as in the second room")
+		t.Fatal("an agent in the door must not count as in the second room")
 	}
 	p.moves(right, left)
 	p.standing(6, 5, 8, 1)
 	if p.out.Sparse[0] != 1 || p.out.Sparse[1] != 1 || p.out.Score[0] != 1 || p.out.Terminated[0] != 1 {
-		t.Fatal("both agents in the second room are no success")
+		t.Fatal("both agents in the second room must be a success")
 	}
 }
 
-// TestRoomsByHand: rooms of 3 × 3 in a row; switches of room 0 at (2, 0) and (0, 2), its door at (3, 1).
+// TestRoomsByHand checks rooms of 3 × 3 in a row, with switches of room 0 at (2, 0) and (0, 2) and its door at (3,
+// 1).
 func TestRoomsByHand(t *testing.T) {
 	cfg := DefaultRooms()
 	cfg.Rooms, cfg.Size = 2, 3
 	p := play(t, cfg)
 	p.put(2, 0, 2, 1)
-	p.moves(stay, right) // one switch opens nothing
+	p.moves(stay, right) // one switch does not open the door
 	p.standing(2, 0, 2, 1)
 	p.put(2, 0, 2, 0)
 	p.moves(stay, stay) // nor do two agents on one switch
@@ -86,16 +87,17 @@ func TestRoomsByHand(t *testing.T) {
 	p.moves(right, right)
 	p.moves(right, right)
 	if p.out.Terminated[0] != 0 {
-		t.Fatal("it is over with one agent in the last room")
+		t.Fatal("the episode ends with one agent in the last room")
 	}
 	p.moves(stay, right)
 	p.standing(5, 1, 4, 1)
 	if p.out.Sparse[0] != 1 || p.out.Terminated[0] != 1 {
-		t.Fatal("both agents in the last room are no success")
+		t.Fatal("both agents in the last room must be a success")
 	}
 }
 
-// TestSecretByHand: three rooms of three rows beside a large one; doors at (5, 1), (5, 5), (5, 9), switches at (0, 10) and (10, 8).
+// TestSecretByHand checks three rooms of three rows beside a large one, with doors at (5, 1), (5, 5), (5, 9) and
+// switches at (0, 10), (10, 8).
 func TestSecretByHand(t *testing.T) {
 	p := play(t, DefaultSecret())
 	for _, y := range []int{1, 5, 9} {
@@ -109,20 +111,21 @@ func TestSecretByHand(t *testing.T) {
 	p.put(4, 9, 10, 8)
 	p.moves(right, stay)
 	p.standing(5, 9, 10, 8)
-	p.put(6, 1, 7, 1) // a room that is not the secret one
+	p.put(6, 1, 7, 1) // a room other than the secret one
 	p.moves(right, stay)
 	if p.out.Terminated[0] != 0 {
-		t.Fatal("another room than the secret one is a success")
+		t.Fatal("a room other than the secret one is a success")
 	}
 	p.put(5, 9, 10, 8)
 	p.moves(right, stay)
 	if p.out.Sparse[0] != 1 {
-		t.Fatal("the secret room is no success")
+		t.Fatal("both agents in the secret room must be a success")
 	}
 }
 
-// TestShortestPlansAreShortest checks one plan that can be counted by hand: agents side by side in the first of two rooms of 3 × 3, one
-// step from a switch each. Step 1 opens the door; then the agent from (0, 2) needs five more to (4, 1), the other meanwhile fewer.
+// TestShortestPlansAreShortest checks a plan counted by hand. The agents stand side by side in the first of two rooms
+// of 3 × 3, one step from a switch each. Step 1 opens the door; then the agent at (0, 2) needs five more steps to (4,
+// 1).
 func TestShortestPlansAreShortest(t *testing.T) {
 	cfg := DefaultRooms()
 	cfg.Rooms, cfg.Size = 2, 3
@@ -134,7 +137,8 @@ func TestShortestPlansAreShortest(t *testing.T) {
 	}
 }
 
-// TestDenseRewardOfGridsAddsUpToTheWayThatIsDone: success adds 1, and the shaping the share of the longest way that lay ahead.
+// TestDenseRewardOfGridsAddsUpToTheWayThatIsDone checks that success adds 1, and shaping the fraction of the longest
+// plan that lay ahead.
 func TestDenseRewardOfGridsAddsUpToTheWayThatIsDone(t *testing.T) {
 	for _, cfg := range []envs.Config{DefaultPass(), DefaultSecret(), DefaultRooms()} {
 		p := play(t, cfg)
@@ -146,13 +150,14 @@ func TestDenseRewardOfGridsAddsUpToTheWayThatIsDone(t *testing.T) {
 			sum += p.out.Dense[0]
 			steps++
 		}
-		if want := 1 + ahead/g.far; float32(steps) != ahead || sum-want > 1e-4 || want-sum > 1e-4 { // sums of at most 60 float32
-			t.Errorf("%s: %d steps of %g pay %g, want %g", cfg.Kind(), steps, ahead, sum, want)
+		// sums of at most 60 float32
+		if want := 1 + ahead/g.far; float32(steps) != ahead || sum-want > 1e-4 || want-sum > 1e-4 {
+			t.Errorf("%s: %d steps of %g give %g, want %g", cfg.Kind(), steps, ahead, sum, want)
 		}
 		if g.horizon < int(g.far)+10 {
-			t.Errorf("%s: %d steps leave no time to explore a way of %g", cfg.Kind(), g.horizon, g.far)
+			t.Errorf("%s: a horizon of %d leaves no time to explore, with a plan of %g steps", cfg.Kind(), g.horizon, g.far)
 		}
-		t.Logf("%s: %g steps at most, of %d", cfg.Kind(), g.far, g.horizon)
+		t.Logf("%s: longest plan %g steps, horizon %d", cfg.Kind(), g.far, g.horizon)
 	}
 }
 
@@ -163,12 +168,12 @@ func TestAgentsOfAGridPerceivePeersInTheirRoomOrBesideThem(t *testing.T) {
 		seen           uint8
 	}{{0, 0, 4, 9, 1}, {0, 0, 9, 9, 0}, {4, 5, 5, 5, 1}, {3, 5, 5, 5, 0}, {4, 4, 5, 5, 1}, {4, 0, 6, 0, 0}} {
 		p.put(c.x0, c.y0, c.x1, c.y1)
-		p.env.show(0, p.out)
+		p.env.writeObs(0, p.out)
 		n := p.env.spec.Obs[0]
 		ally := p.out.Obs[n-3 : n]
 		dx, dy := float32(c.x1-c.x0)/5, float32(c.y0-c.y1)/5
 		if p.out.Visible[1] != c.seen || p.out.Visible[2] != c.seen || p.out.RelPos[2] != dx || p.out.RelPos[3] != dy {
-			t.Errorf("%+v: seen %v at %v", c, p.out.Visible, p.out.RelPos)
+			t.Errorf("%+v: visible %v at %v", c, p.out.Visible, p.out.RelPos)
 		}
 		if want := [3]float32{float32(c.seen), dx * float32(c.seen), dy * float32(c.seen)}; [3]float32(ally) != want {
 			t.Errorf("%+v: observed %v, want %v", c, ally, want)

@@ -9,12 +9,13 @@ import (
 	"cermic/envs/rng"
 )
 
-// Lock is the task explore/lock: a combination lock for several agents. In every step each agent pulls one lever. The right joint
-// pull moves the lock one position on, any other returns it to the start; the last position opens it, which gives a reward of 1 and ends the episode.
-// Chance opens it with probability (1/levers^agents)^length in as many steps.
+// Lock is the task explore/lock: a combination lock for several agents. At every step, each agent pulls a lever. The
+// right joint pull moves the lock one position on, any other returns it to the start. The last position opens it,
+// with a reward of 1 and the end of the episode. Random play opens it with probability (1/levers^agents)^length in
+// length steps.
 //
-// From: the combination locks of the literature on provable exploration (Misra et al. 2020, Kinematic State Abstraction; their false
-// leads are "anti-shaped" rewards), with a joint action in place of a single agent's.
+// From: the combination locks of the literature on provable exploration (Misra et al. 2020, Kinematic State
+// Abstraction, whose "anti-shaped" rewards are the false leads), here with joint actions.
 type Lock struct {
 	envs.Common
 	Agents      int     `json:"n_agents" range:"1..16" help:"number of agents; each pulls one lever per step"`
@@ -27,10 +28,11 @@ type Lock struct {
 	TV          TV      `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
 }
 
-// DefaultLock is two agents, three levers and eight positions, without false leads.
+// DefaultLock has two agents, three levers and eight positions, without false leads.
 func DefaultLock() Lock {
 	return Lock{
-		Common: envs.DefaultCommon(), Agents: 2, Levers: 3, Length: 8, Combination: 1, FalseReward: 0.1, MaxSteps: 20, TV: Off,
+		Common: envs.DefaultCommon(), Agents: 2, Levers: 3, Length: 8, Combination: 1, FalseReward: 0.1,
+		MaxSteps: 20, TV: Off,
 	}
 }
 
@@ -59,8 +61,8 @@ func (l Lock) Build(seed uint64, workers int) (envs.Env, error) {
 	return newEnv(l, l.TV, g, seed, workers)
 }
 
-// lock is the task's rules. A state is the position and the lever that each agent pulled last, -1 for none; position Length is
-// open, Length+1 is jammed.
+// lock is the rules of the task. A state is the position and each agent's last lever (-1 for none). Position Length
+// is open, Length+1 is jammed.
 type lock struct {
 	Lock
 	right []int32 // [Length,N]
@@ -75,7 +77,7 @@ func (l *lock) shape() shape {
 	return h
 }
 
-// positions counts what the lock shows: 0 to Length, and jammed if it can be.
+// positions is the number of observed positions: 0 to Length, and jammed if possible.
 func (l *lock) positions() int {
 	if l.FalseLeads > 0 {
 		return l.Length + 2
@@ -122,7 +124,7 @@ func (l *lock) step(s, act []int32) (out result) {
 	return out
 }
 
-// pulled reports whether every agent pulled the lever that lies by as many beside the right one.
+// pulled reports whether every agent pulled the lever at a cyclic offset from the right one.
 func (l *lock) pulled(act []int32, at, beside int) bool {
 	for i, k := range act {
 		if k == watching || int(k) != (int(l.right[at*l.Agents+i])+beside)%l.Levers {
@@ -132,13 +134,13 @@ func (l *lock) pulled(act []int32, at, beside int) bool {
 	return true
 }
 
-// own is the position and the lever pulled last, both one-hot.
+// own is the position and the agent's last lever, both one-hot.
 func (l *lock) own(s []int32, i int, dst []float32) {
 	dst[s[0]] = 1
 	l.lever(s, i, dst[l.positions():])
 }
 
-// ally is the lever that a peer pulled last; it stands before it, and all agents stand in one room.
+// ally is a peer's last lever, one-hot. The peer stands at that lever; all agents are in one room.
 func (l *lock) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32) {
 	l.lever(s, j, dst)
 	half := float32(l.Levers-1) / 2
@@ -169,17 +171,20 @@ func (l *lock) script(s []int32, _ int, act []int32) {
 
 func (l *lock) cell(s []int32, _ int) int32 { return s[0] }
 
-// scene draws the positions as a row of boxes, those passed filled, and below it the levers with whoever pulled them last.
+// scene draws the positions as a row of boxes, filled if passed, and below it the levers with the agents that pulled
+// them last.
 func (l *lock) scene(s []int32, tv TV) envs.Scene {
 	wide := float64(l.Length)
 	out := envs.Scene{MinX: -0.5, MinY: -3, MaxX: wide + 0.5, MaxY: 1.2}
 	for k := range l.Length {
 		out.Shapes = append(out.Shapes, envs.Shape{
-			Role: envs.RoleObject, Agent: -1, X: float64(k) + 0.5, Y: 0.5, Width: 0.9, Height: 0.9, Hollow: k >= int(s[0]) || int(s[0]) > l.Length,
+			Role: envs.RoleObject, Agent: -1, X: float64(k) + 0.5, Y: 0.5, Width: 0.9, Height: 0.9,
+			Hollow: k >= int(s[0]) || int(s[0]) > l.Length,
 		})
 	}
 	if int(s[0]) > l.Length {
-		out.Shapes = append(out.Shapes, envs.Shape{Role: envs.RoleNoise, Agent: -1, X: wide / 2, Y: 0.5, Width: wide, Height: 1})
+		out.Shapes = append(out.Shapes,
+			envs.Shape{Role: envs.RoleNoise, Agent: -1, X: wide / 2, Y: 0.5, Width: wide, Height: 1})
 	}
 	step := wide / float64(l.Levers)
 	for k := range l.Levers {
@@ -188,9 +193,10 @@ func (l *lock) scene(s []int32, tv TV) envs.Scene {
 		})
 	}
 	if k := s[len(s)-1]; tv == Peer && k >= 0 {
-		out.Shapes = append(out.Shapes, envs.Shape{Role: envs.RoleNoise, Agent: -1, X: (float64(k) + 0.5) * step, Y: -2.5, Radius: 0.25})
+		out.Shapes = append(out.Shapes,
+			envs.Shape{Role: envs.RoleNoise, Agent: -1, X: (float64(k) + 0.5) * step, Y: -2.5, Radius: 0.25})
 	}
-	for i := range l.Agents { // who has pulled nothing stands aside
+	for i := range l.Agents { // agents without a lever stand aside
 		x := -0.2 + 0.5*float64(i)
 		if s[1+i] >= 0 {
 			x = (float64(s[1+i])+0.5)*step + (float64(i)-float64(l.Agents-1)/2)*min(0.6, 0.8*step/float64(l.Agents))

@@ -10,7 +10,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// played is one copy of a task, stepped by hand.
+// played is a single environment, stepped by hand.
 type played struct {
 	t   *testing.T
 	env *env
@@ -31,14 +31,15 @@ func play(t *testing.T, cfg envs.Config) *played {
 	return p
 }
 
-// step plays one joint action and checks what it pays and whether it ends the episode.
+// step checks the rewards of a joint action and whether it ends the episode.
 func (p *played) step(sparse, dense float32, over bool, act ...int32) {
 	p.t.Helper()
 	copy(p.act.Discrete, act)
 	p.env.Step(p.act, p.out)
 	for i := range p.env.spec.Agents {
 		if p.out.Sparse[i] != sparse || !near(p.out.Dense[i], dense) {
-			p.t.Fatalf("after %v agent %d gets %g and %g, want %g and %g", act, i, p.out.Sparse[i], p.out.Dense[i], sparse, dense)
+			p.t.Fatalf("after %v agent %d gets %g and %g, want %g and %g",
+				act, i, p.out.Sparse[i], p.out.Dense[i], sparse, dense)
 		}
 	}
 	if (p.out.Terminated[0] != 0) != over {
@@ -49,12 +50,12 @@ func (p *played) step(sparse, dense float32, over bool, act ...int32) {
 // near allows for the rounding of one float32 sum.
 func near(a, b float32) bool { return max(a-b, b-a) < 1e-6 }
 
-// right is the joint pull that moves the lock on from a position.
+// rightAt is the right joint pull at a position.
 func (l *lock) rightAt(position int) []int32 {
 	return slices.Clone(l.right[position*l.Agents : (position+1)*l.Agents])
 }
 
-// wrong is right with the lever of one agent changed.
+// wrong is rightAt with the lever of one agent changed.
 func (l *lock) wrong(position, agent int) []int32 {
 	act := l.rightAt(position)
 	act[agent] = (act[agent] + 1) % int32(l.Levers)
@@ -72,7 +73,7 @@ func TestLockMovesOnByTheRightJointPullAndElseReturnsToItsStart(t *testing.T) {
 		for i := range 2 {
 			obs := p.out.Obs[i*p.env.spec.Obs[0]:]
 			if !slices.Equal(obs[:4], oneHot(4, want)) {
-				t.Fatalf("agent %d sees position %v, want %d", i, obs[:4], want)
+				t.Fatalf("agent %d observes position %v, want %d", i, obs[:4], want)
 			}
 		}
 	}
@@ -107,7 +108,7 @@ func TestLockShowsTheLeversPulledLast(t *testing.T) {
 	// [9 positions, 3 levers, 3 agents, 3 and 3 levers of the peers]
 	obs := p.out.Obs[p.env.spec.Obs[0]:][9:21]
 	if want := slices.Concat(oneHot(3, 2), oneHot(3, 1), oneHot(3, 0), oneHot(3, 1)); !slices.Equal(obs, want) {
-		t.Errorf("agent 1 sees %v, want %v", obs, want)
+		t.Errorf("agent 1 observes %v, want %v", obs, want)
 	}
 }
 
@@ -130,7 +131,8 @@ func TestLockFalseLeadPaysOnceAndJams(t *testing.T) {
 	}
 }
 
-// TestRandomPlayNeverOpensTheLock: chance opens it with 9⁻⁸ a try; 150,000 frames have 7,500 episodes of 13 tries, 0.2 % in all.
+// TestRandomPlayNeverOpensTheLock has a chance of failure of 0.2 %: an attempt opens it with probability 9⁻⁸, and
+// 150,000 frames have 7,500 episodes of 13 attempts.
 func TestRandomPlayNeverOpensTheLock(t *testing.T) {
 	cfg := DefaultLock()
 	cfg.NumEnvs = 1000
@@ -138,7 +140,8 @@ func TestRandomPlayNeverOpensTheLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, act, r, done := envs.NewStep(made.Spec()), envs.NewActions(made.Spec()), rng.New(1, "random"), make([]uint8, cfg.NumEnvs)
+	out, act, r, done := envs.NewStep(made.Spec()), envs.NewActions(made.Spec()), rng.New(1, "random"),
+		make([]uint8, cfg.NumEnvs)
 	made.Reset(nil, out)
 	for range 150 {
 		for k := range act.Discrete {
@@ -159,6 +162,6 @@ func TestCombinationsAreDrawnFromTheirName(t *testing.T) {
 	other.Combination = 2
 	if c := play(t, other); !slices.Equal(a.env.game.(*lock).right, b.env.game.(*lock).right) ||
 		slices.Equal(a.env.game.(*lock).right, c.env.game.(*lock).right) {
-		t.Error("a combination depends on something else than its name, or not on that")
+		t.Error("a combination must depend on its name and nothing else")
 	}
 }

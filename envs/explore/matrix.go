@@ -10,7 +10,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Matrix are the settings that the matrix games share; their configs embed it, so that they read as one flat struct.
+// Matrix holds the settings shared by the matrix games; their configs embed it as one flat struct.
 type Matrix struct {
 	MaxSteps int `json:"max_steps" range:"1..100000" help:"episode length in steps, with tv=screen; watching postpones the game"`
 	TV       TV  `json:"tv" oneof:"off,screen,peer" help:"distraction; screen: random numbers to watch, peer: a random agent"`
@@ -18,17 +18,18 @@ type Matrix struct {
 
 func defaultMatrix() Matrix { return Matrix{MaxSteps: 10, TV: Off} }
 
-// matrixAgents play every matrix game.
+// matrixAgents is the number of agents of every matrix game.
 const matrixAgents = 2
 
-// matrix is the rules of a game of one payoff table, or of several of which agent 0 chooses one in a step before. Both agents choose at
-// once and both get what the table says; then the episode ends. While any agent watches a screen, nothing happens.
+// matrix is the rules of a game with one payoff table, or with several of which agent 0 first selects one. Both
+// agents act at once and get the table's payoff; then the episode ends. While any agent watches the screen, nothing
+// happens.
 //
-// A state is the phase, the last choice of each agent, -1 for none, and that of the peer that acts at random. Phase 0 is the start. With one
-// table, phase 1 is the end; with T of them, phase 1+k is before table k and phase 1+T+k after it.
+// A state is the phase and the last actions (-1 for none) of both agents and of the random peer. Phase 0 is the
+// start. With one table, phase 1 is the end; with T tables, phase 1+k is before table k and phase 1+T+k after it.
 type matrix struct {
 	Matrix
-	payoff [][][]float32 // [T,K,K] of agent 0's and agent 1's choice
+	payoff [][][]float32 // [T,K,K] by the actions of agents 0 and 1
 }
 
 // newMatrix makes the environment of a game with these tables.
@@ -43,10 +44,10 @@ func newMatrix(cfg envs.Config, m Matrix, payoff [][][]float32, seed uint64, wor
 	return newEnv(cfg, m.TV, g, seed, workers)
 }
 
-// rounds is the number of steps of a game that nobody puts off.
+// rounds is the number of steps of a game without watching.
 func (m *matrix) rounds() int { return min(len(m.payoff), 2) }
 
-// phases counts them.
+// phases is the number of phases.
 func (m *matrix) phases() int {
 	if len(m.payoff) == 1 {
 		return 2
@@ -54,7 +55,7 @@ func (m *matrix) phases() int {
 	return 1 + 2*len(m.payoff)
 }
 
-// table is that which is played in s, or has been; over is true where it has; -1 before one is chosen.
+// table is the selected table, or -1; over reports whether it has been played.
 func (m *matrix) table(s []int32) (k int, over bool) {
 	phase, tables := int(s[0]), len(m.payoff)
 	switch {
@@ -69,7 +70,7 @@ func (m *matrix) table(s []int32) (k int, over bool) {
 // choices is K.
 func (m *matrix) choices() int { return len(m.payoff[0]) }
 
-// best is the largest payoff, and where it is.
+// best is the largest payoff, with its position.
 func (m *matrix) best() (payoff float32, table, row, column int) {
 	payoff = m.payoff[0][0][0]
 	for k, rows := range m.payoff {
@@ -119,7 +120,7 @@ func (m *matrix) step(s, act []int32) (out result) {
 	if act[0] == watching || act[1] == watching {
 		return out
 	}
-	if k < 0 { // more choices than tables choose the last one
+	if k < 0 { // actions beyond the number of tables select the last one
 		s[0] = 1 + min(act[0], int32(len(m.payoff)-1))
 		return out
 	}
@@ -133,7 +134,7 @@ func (m *matrix) step(s, act []int32) (out result) {
 // own is the phase, one-hot.
 func (m *matrix) own(s []int32, _ int, dst []float32) { dst[s[0]] = 1 }
 
-// ally is the peer's last choice, one-hot. Both agents sit at one table, side by side.
+// ally is the peer's last action, one-hot. The agents sit side by side.
 func (m *matrix) ally(s []int32, i, j int, dst []float32) (seen bool, dx, dy float32) {
 	if k := s[1+j]; k >= 0 {
 		dst[k] = 1
@@ -153,7 +154,7 @@ func (m *matrix) script(s []int32, _ int, act []int32) {
 	}
 }
 
-// cell is the joint action that has been played.
+// cell is the joint action that was played.
 func (m *matrix) cell(s []int32, _ int) int32 {
 	k, over := m.table(s)
 	if !over {
@@ -163,8 +164,8 @@ func (m *matrix) cell(s []int32, _ int) int32 {
 	return s[1]*int32(n*len(m.payoff)) + int32(k*n) + s[2]
 }
 
-// scene draws the tables side by side: a row for each choice of agent 0, the best payoff as a goal, the joint action that was played filled,
-// and the agents at the row and column that they chose.
+// scene draws the tables side by side, with a row for each action of agent 0. The best payoff is a goal, the played
+// joint action is filled, and the agents stand at their row and column.
 func (m *matrix) scene(s []int32, _ TV) envs.Scene {
 	n := m.choices()
 	wide := float64(n*len(m.payoff) + len(m.payoff) - 1)
@@ -174,7 +175,8 @@ func (m *matrix) scene(s []int32, _ TV) envs.Scene {
 	for k := range m.payoff {
 		for i := range n {
 			for j := range n {
-				box := envs.Shape{Role: envs.RoleObstacle, Agent: -1, X: float64(k*(n+1)+j) + 0.5, Y: float64(n-i) - 0.5, Width: 0.9, Height: 0.9, Hollow: true}
+				box := envs.Shape{Role: envs.RoleObstacle, Agent: -1, X: float64(k*(n+1)+j) + 0.5,
+					Y: float64(n-i) - 0.5, Width: 0.9, Height: 0.9, Hollow: true}
 				if k == best && i == row && j == column {
 					box.Role = envs.RoleTarget
 				}

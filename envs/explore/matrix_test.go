@@ -22,14 +22,14 @@ func TestMatrixGamesPayWhatTheirTablesSay(t *testing.T) {
 				p := play(t, c.cfg)
 				p.step(pay, pay, true, int32(i), int32(j))
 				if p.out.Score[0] != pay {
-					t.Errorf("%s scores %g for %d and %d, want %g", c.cfg.Kind(), p.out.Score[0], i, j, pay)
+					t.Errorf("the score of %s is %g for %d and %d, want %g", c.cfg.Kind(), p.out.Score[0], i, j, pay)
 				}
 			}
 		}
 	}
 }
 
-// TestTwoStepGame: agent 0 alone chooses the game; agent 1's first choice means nothing.
+// TestTwoStepGame checks that agent 0 alone selects the table; agent 1's first action has no effect.
 func TestTwoStepGame(t *testing.T) {
 	for first, table := range [][][]float32{{{7, 7}, {7, 7}}, {{0, 1}, {1, 8}}} {
 		for ignored := range int32(2) {
@@ -44,7 +44,8 @@ func TestTwoStepGame(t *testing.T) {
 	}
 }
 
-// TestWatchingPutsAMatrixGameOff, and shows the screen to whoever watches, and to nobody else.
+// TestWatchingPutsAMatrixGameOff checks that watching postpones the game and shows the screen to the watching agents
+// only.
 func TestWatchingPutsAMatrixGameOff(t *testing.T) {
 	cfg := DefaultClimbing()
 	cfg.TV = Screen
@@ -55,19 +56,19 @@ func TestWatchingPutsAMatrixGameOff(t *testing.T) {
 	p.step(0, 0, false, 3, 0)
 	first := screen(0)
 	if first == [screenLen]float32{} || screen(1) != [screenLen]float32{} {
-		t.Errorf("agent 0 watches and sees %v, agent 1 does not and sees %v", first, screen(1))
+		t.Errorf("agent 0 watches and observes %v, agent 1 does not and observes %v", first, screen(1))
 	}
 	p.step(0, 0, false, 3, 0)
 	if screen(0) == first {
-		t.Error("the screen shows the same again")
+		t.Error("the screen repeats its numbers")
 	}
 	p.step(11, 11, true, 0, 0)
 	if screen(0) != [screenLen]float32{} {
-		t.Error("agent 0 still sees the screen")
+		t.Error("agent 0 still observes the screen")
 	}
 }
 
-// TestWatchingReturnsTheLockToItsStart, like any other wrong pull.
+// TestWatchingReturnsTheLockToItsStart checks that watching acts like a wrong pull.
 func TestWatchingReturnsTheLockToItsStart(t *testing.T) {
 	cfg := DefaultLock()
 	cfg.TV = Screen
@@ -79,7 +80,7 @@ func TestWatchingReturnsTheLockToItsStart(t *testing.T) {
 	p.step(0, -0.125, false, act...)
 }
 
-// TestTheScreenOfAGridIsSeenFromItsCell.
+// TestTheScreenOfAGridIsSeenFromItsCell checks that the screen is observed on its cell only.
 func TestTheScreenOfAGridIsSeenFromItsCell(t *testing.T) {
 	cfg := DefaultPass()
 	cfg.TV = Screen
@@ -90,12 +91,12 @@ func TestTheScreenOfAGridIsSeenFromItsCell(t *testing.T) {
 	p.moves(stay, stay)
 	for i, want := range []bool{true, false} {
 		if got := [screenLen]float32(p.out.Obs[i*n+at:]) != [screenLen]float32{}; got != want {
-			t.Errorf("agent %d sees the screen: %v, want %v", i, got, want)
+			t.Errorf("agent %d observes the screen: %v, want %v", i, got, want)
 		}
 	}
 }
 
-// TestTheRandomPeerChangesNothingButObservations: with equal actions, everything else comes out alike.
+// TestTheRandomPeerChangesNothingButObservations compares runs with equal actions, with and without the peer.
 func TestTheRandomPeerChangesNothingButObservations(t *testing.T) {
 	for _, pair := range [][2]envs.Config{
 		{DefaultLock(), func() envs.Config { c := DefaultLock(); c.TV = Peer; return c }()},
@@ -113,12 +114,13 @@ func TestTheRandomPeerChangesNothingButObservations(t *testing.T) {
 			a.env.Step(a.act, a.out)
 			b.env.Step(b.act, b.out)
 			o := a.env.spec.Obs[0]
-			if a.out.Dense[0] != b.out.Dense[0] || [1]uint8(a.out.Terminated) != [1]uint8(b.out.Terminated) || n != o+b.env.shape.ally {
+			if a.out.Dense[0] != b.out.Dense[0] || [1]uint8(a.out.Terminated) != [1]uint8(b.out.Terminated) ||
+				n != o+b.env.shape.ally {
 				t.Errorf("%s: a random peer changes the game", pair[0].Kind())
 			}
 			for k := range o {
 				if a.out.Obs[k] != b.out.Obs[k] {
-					t.Errorf("%s: a random peer changes number %d of what agent 0 sees", pair[0].Kind(), k)
+					t.Errorf("%s: a random peer changes number %d of agent 0's observation", pair[0].Kind(), k)
 				}
 			}
 			moved = moved || before != b.env.words(0)[b.env.shape.words-1]

@@ -4,7 +4,7 @@ package explore
 
 import "cermic/envs"
 
-// NonMonotonic is the task explore/nonmonotonic: the game of one step whose payoff no monotonic mixer of agents' utilities can represent.
+// NonMonotonic is the task explore/nonmonotonic: a one-step game whose payoff no monotonic mixer can represent.
 //
 // From: Wang et al. 2021, QPLEX, the payoff matrix of its didactic example
 type NonMonotonic struct {

@@ -8,9 +8,9 @@ import (
 	"cermic/envs"
 )
 
-// Pass is the task explore/pass: two rooms and a door that is open while an agent stands on a switch, of which each room has one. Both
-// agents start in the first room and succeed when both are in the second: one holds the door open for the other, who then holds it open from
-// the other side.
+// Pass is the task explore/pass: two rooms with a switch each, and a door that is open while an agent stands on a
+// switch. Both agents start in the first room and succeed when both are in the second. One agent holds the door open
+// for the other, which then holds it open from the other side.
 //
 // From: the Pass task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
 type Pass struct {
@@ -36,13 +36,13 @@ func (p Pass) Build(seed uint64, workers int) (envs.Env, error) {
 	if err := validate(p); err != nil {
 		return nil, err
 	}
-	// The wall is in the middle, the door in its middle. The switch of the first room lies in the corner below the agents' start, that of
-	// the second in the far corner above.
+	// The wall is in the middle, with the door at its centre. The first room's switch is in the corner below the
+	// agents' start, the second room's in the opposite corner above.
 	n, wall := p.Size, p.Size/2
 	g := newGrid(n, n, p.MaxSteps)
 	g.carve(0, 0, 0, wall, n)
 	g.carve(1, wall+1, 0, n-wall-1, n)
-	g.hang(wall, n/2)
+	g.addDoor(wall, n/2)
 	g.pad[g.at(0, n-2)], g.pad[g.at(n-1, 1)] = 0, 1
 	g.startIn(0, 0, 2, 2)
 	g.goalIn(1)
@@ -53,7 +53,7 @@ func (p Pass) Build(seed uint64, workers int) (envs.Env, error) {
 	return newEnv(p, p.TV, g, seed, workers)
 }
 
-// startIn lets agents start on the cells from (x, y) on, w wide and h high.
+// startIn makes starting cells, w wide and h high from (x, y) on.
 func (g *grid) startIn(x, y, w, h int) {
 	for dy := range h {
 		for dx := range w {
@@ -62,7 +62,7 @@ func (g *grid) startIn(x, y, w, h int) {
 	}
 }
 
-// goalIn makes goal cells of a room.
+// goalIn makes all cells of a room goals.
 func (g *grid) goalIn(room int8) {
 	for cell, k := range g.room {
 		g.goal[cell] = k == room

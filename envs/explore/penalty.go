@@ -6,7 +6,7 @@ import (
 	"cermic/envs"
 )
 
-// Penalty is the task explore/penalty: a game of one step with two best joint actions, between which a mismatch is punished.
+// Penalty is the task explore/penalty: a one-step game with two best joint actions and a penalty for a mismatch.
 //
 // From: Claus and Boutilier 1998, The Dynamics of Reinforcement Learning in Cooperative Multiagent Systems
 type Penalty struct {
@@ -15,7 +15,7 @@ type Penalty struct {
 	K float32 `json:"k" range:"-1000000..0" help:"reward of a mismatch, 0 or less; more negative is harder"`
 }
 
-// DefaultPenalty has the penalty that learners of the literature fail at.
+// DefaultPenalty has the penalty at which learners in the literature fail.
 func DefaultPenalty() Penalty {
 	return Penalty{Common: envs.DefaultCommon(), Matrix: defaultMatrix(), K: -100}
 }

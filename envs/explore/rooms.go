@@ -8,8 +8,8 @@ import (
 	"cermic/envs"
 )
 
-// Rooms is the task explore/rooms: a chain of square rooms. The door to the next room opens, for good, when both agents stand on the two
-// switches of the room before it at once; they succeed when both are in the last room.
+// Rooms is the task explore/rooms: a chain of square rooms. The door to the next room opens permanently when the two
+// agents hold both switches of the room before it at once. They succeed when both are in the last room.
 type Rooms struct {
 	envs.Common
 	Rooms    int `json:"rooms" range:"2..16" help:"number of rooms in a chain"`
@@ -45,7 +45,7 @@ func (r Rooms) Build(seed uint64, workers int) (envs.Env, error) {
 		if k == r.Rooms-1 {
 			break
 		}
-		g.hang(x+n, n/2)
+		g.addDoor(x+n, n/2)
 		// Two corners of the room, one above and one below.
 		g.pad[g.at(x+n-1, 0)], g.pad[g.at(x, n-1)] = int8(k), int8(k)
 	}

@@ -8,10 +8,10 @@ import (
 	"cermic/envs"
 )
 
-// Save appends everything that the next Step or Reset depends on.
+// Save appends the complete state that later steps and resets depend on.
 func (e *env) Save(dst []byte) []byte { return envs.SaveParts(dst, e.fingerprint(), e.saved()...) }
 
-// Load continues from a state that Save wrote.
+// Load restores a state written by Save.
 func (e *env) Load(state []byte) error {
 	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), e.saved()...); err != nil {
 		return err
@@ -19,14 +19,14 @@ func (e *env) Load(state []byte) error {
 	for c := range e.frame {
 		for k, x := range e.words(c) {
 			if low, count := e.game.limit(k); x < low || x >= low+count {
-				return fmt.Errorf("%s: saved state is damaged: number %d of copy %d is %d", e.spec.Name, k, c, x)
+				return fmt.Errorf("%s: saved state is damaged: number %d of environment %d is %d", e.spec.Name, k, c, x)
 			}
 		}
 	}
 	return nil
 }
 
-// saved lists what differs between two moments of one environment.
+// saved lists the state variables.
 func (e *env) saved() []any {
 	parts := []any{&e.seed}
 	for c := range e.frame {
@@ -35,5 +35,5 @@ func (e *env) saved() []any {
 	return parts
 }
 
-// fingerprint tells differently configured environments apart.
+// fingerprint identifies the configuration, so that a state loads only into an equally configured environment.
 func (e *env) fingerprint() uint64 { return envs.Fingerprint(fmt.Sprint(e.spec.Name, e.print)) }

@@ -8,9 +8,9 @@ import (
 	"cermic/envs"
 )
 
-// Secret is the task explore/secret: one large room, and several small ones beside it whose doors are all open while an agent stands on a
-// switch: that of the large room, or that of the secret room, one of the small ones. The agents start in the large room and succeed when
-// both are in the secret one; which it is, nothing says.
+// Secret is the task explore/secret: a large room beside several small ones, one of which is the secret room. All
+// doors are open while an agent stands on the switch of the large or of the secret room. The agents start in the
+// large room and succeed when both are in the secret one, which they do not observe.
 //
 // From: the Secret Room task of Wang et al. 2020, Influence-Based Multi-Agent Exploration, on a smaller grid.
 type Secret struct {
@@ -50,14 +50,15 @@ func (c Secret) Build(seed uint64, workers int) (envs.Env, error) {
 	for k := range c.Rooms {
 		y := k * (c.Size + 1)
 		g.carve(1+k, wall+1, y, n-wall-1, c.Size)
-		g.hang(wall, y+c.Size/2)
+		g.addDoor(wall, y+c.Size/2)
 	}
 	g.pad[g.at(0, n-1)] = 0
 	g.pad[g.at(n-1, c.Secret*(c.Size+1))] = int8(1 + c.Secret)
 	g.startIn(0, 0, 2, 2)
 	g.goalIn(int8(1 + c.Secret))
 	g.screen = g.at(wall-1, 0)
-	if err := g.finish(fmt.Sprintf("%s with rooms=%d, secret=%d and size=%d", c.Kind(), c.Rooms, c.Secret, c.Size)); err != nil {
+	key := fmt.Sprintf("%s with rooms=%d, secret=%d and size=%d", c.Kind(), c.Rooms, c.Secret, c.Size)
+	if err := g.finish(key); err != nil {
 		return nil, err
 	}
 	return newEnv(c, c.TV, g, seed, workers)

@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// unsolvable marks states from which no plan succeeds.
+// unsolvable marks states without a successful plan.
 const unsolvable = math.MaxUint16
 
-// largest is how many joint states a grid can have, so that its shortest plans are found in about a second.
+// largest limits the joint states of a grid, so that planning takes about a second.
 const largest = 1 << 21
 
-// plans keeps the shortest plans of every grid of this program: evaluations build the tasks anew.
+// plans caches the shortest plans of all grids of this program, because evaluations build the tasks again.
 var plans sync.Map // of string to []uint16
 
-// finish derives what follows from the map; key names it.
+// finish computes the data derived from the map; key names it.
 func (g *grid) finish(key string) error {
 	cells := g.w * g.h
 	if n := g.stages() * cells * cells; n > largest {
-		return fmt.Errorf("%s has %d joint states, want at most %d: make it smaller", key, n, largest)
+		return fmt.Errorf("%s has %d joint states, want at most %d: reduce its size", key, n, largest)
 	}
 	g.next = make([]int32, cells*len(moves))
 	for cell := range cells {
@@ -46,12 +46,12 @@ func (g *grid) finish(key string) error {
 		}
 	}
 	if int(g.far) > g.horizon {
-		return fmt.Errorf("%s cannot be solved in fewer than %d steps from each start: set max_steps to as much", key, int(g.far))
+		return fmt.Errorf("%s needs up to %d steps from a start; set max_steps to at least as many", key, int(g.far))
 	}
 	return nil
 }
 
-// index is the place of s in left.
+// index is the index of s in left.
 func (g *grid) index(s []int32) int {
 	cells := g.w * g.h
 	return (int(s[gridStage])*cells+int(s[0]))*cells + int(s[1])
@@ -60,8 +60,8 @@ func (g *grid) index(s []int32) int {
 // steps is the length of a shortest plan from s to success.
 func (g *grid) steps(s []int32) uint16 { return g.left[g.index(s)] }
 
-// plan finds the shortest plans from all joint states: value iteration by breadth, from success backwards. Moves can be taken back but
-// for the opening of doors, so each sweep relaxes every state by its successors until nothing changes.
+// plan computes the shortest plans of all joint states, by breadth-first search backwards from success. All moves are
+// reversible except opening doors, so it repeats until nothing changes.
 func (g *grid) plan() {
 	cells := g.w * g.h
 	g.left = make([]uint16, g.stages()*cells*cells)
@@ -90,14 +90,14 @@ func (g *grid) plan() {
 	}
 }
 
-// state is index undone.
+// state is the inverse of index.
 func (g *grid) state(k int) (s [gridWords]int32) {
 	cells := g.w * g.h
 	s[gridStage], s[0], s[1] = int32(k/cells/cells), int32(k/cells%cells), int32(k%cells)
 	return s
 }
 
-// predecessors lists, for every joint state, those from which one step leads there: of state k, list[at[k]:at[k+1]].
+// predecessors lists the states from which one step leads to a joint state: of state k, list[at[k]:at[k+1]].
 func (g *grid) predecessors() (list, at []int32) {
 	at = make([]int32, len(g.left)+1)
 	g.transitions(func(_, to int) { at[to+1]++ })

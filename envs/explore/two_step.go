@@ -4,8 +4,8 @@ package explore
 
 import "cermic/envs"
 
-// TwoStep is the task explore/two_step: agent 0 chooses which of two games is played in the second step, a safe one that always returns 7, or
-// one that returns 8 if both agents find it and less if not.
+// TwoStep is the task explore/two_step: agent 0 selects the game of the second step. A safe game always gives 7; the
+// other one gives 8 for the best joint action and less otherwise.
 //
 // From: Rashid et al. 2018, QMIX, the two-step game
 type TwoStep struct {

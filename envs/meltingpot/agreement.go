@@ -8,7 +8,8 @@ import (
 	"cermic/envs"
 )
 
-// measured is what TestStepsFollowRecordings found: go test ./envs/meltingpot -run TestStepsFollowRecordings -regen
+// measured holds the errors found by TestStepsFollowRecordings: go test ./envs/meltingpot -run
+// TestStepsFollowRecordings -regen
 //
 //go:embed agreement.json
 var measured []byte

@@ -9,10 +9,10 @@ import (
 	"cermic/envs/envtest"
 )
 
-// BenchmarkStep times rules, cells, numbers and labels, all players acting.
+// BenchmarkStep times rules, tile numbers, vector observations and labels, with all players acting.
 func BenchmarkStep(b *testing.B) { envtest.Bench(b, nil) }
 
-// BenchmarkStepAndPixels is the same with every player's view painted in full.
+// BenchmarkStepAndPixels also renders every player's view.
 func BenchmarkStepAndPixels(b *testing.B) {
 	var rgb []uint8
 	envtest.Bench(b, func(s *envs.Spec, out *envs.Step) {

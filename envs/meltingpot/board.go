@@ -4,7 +4,7 @@ package meltingpot
 
 import "slices"
 
-// facing is one of the four directions; adding is turning right. The map's y axis points south.
+// facing is one of the four directions; adding 1 turns right. The map's y axis points south.
 type facing uint8
 
 // The directions.
@@ -20,39 +20,38 @@ func (f facing) turned(quarters int) facing { return facing(int(f)+quarters) & 3
 
 // avatar is the body of one player.
 type avatar struct {
-	cell   int32 // where it stands, or stood before it was removed
+	cell   int32 // its position, or the last one before its removal
 	face   facing
 	alive  bool
 	free   bool  // may move and fire
-	since  int32 // frame from which on it is alive or dead
-	marker uint8 // what floats above it, an index of looks.markers
+	since  int32 // frame of the last change of alive
+	marker uint8 // displayed above it, an index of looks.markers
 }
 
-// site is a cell where something comes and goes: a resource, an apple, dirt.
+// site is a cell whose content changes: a resource, an apple or dirt.
 type site struct {
 	state uint8
-	since int32 // frame from which on it is in this state
+	since int32 // frame of the last change of state
 }
 
 // beam is a kind of beam, an index of looks.beams.
 type beam uint8
 
-// rules is what a substrate adds to the board. The board calls it back while it executes operations; operations that rules
-// queue then wait for the next round.
+// rules is the logic of a substrate. The board calls it while it executes operations; operations queued meanwhile
+// wait for the next round.
 type rules interface {
-	// update is the part of a step in which nothing moves: it reads the board as the last step left it, and queues.
+	// update queues operations at the start of a step. It sees the board as the last step left it.
 	update(act []int32, d draws)
-	// enter tells that a player stands on a site now, or bumped into something while it did, or that the site changed
-	// under it.
+	// enter is called when a player stands on a site after a move, a blocked move or a change of the site.
 	enter(player, site int)
-	// hit tells that a beam reached a cell that is no wall, and returns whether it ends there.
+	// hit is called when a beam reaches a cell that is not a wall. It reports whether the beam ends there.
 	hit(b beam, shooter int, cell int32) bool
-	// changed tells that a site has a new state; it returns the ground that the cell shows.
+	// changed is called when a site has a new state; it returns the ground to show.
 	changed(site int) uint8
 }
 
-// board is one copy of the world. An operation is executed in three phases: rules.update queues, then the queue is executed
-// in its order, then what this queued, and so on.
+// board is the world of one environment. A step calls rules.update, executes the queued operations in order, then the
+// operations queued by these, and so on.
 //
 // From: google-deepmind/lab2d, dmlab2d/lib/system/grid_world/grid.cc (behaviour only)
 type board struct {
@@ -62,17 +61,17 @@ type board struct {
 	avatars []avatar
 	sites   []site
 	reward  []float64 // of the last step, by player
-	events  []event   // of the last step; recordings are compared by them too
+	events  []event   // of the last step; also compared with recordings
 
-	who   []int8   // [cells] player that stands there, or -1
+	who   []int8   // [cells] player in the cell, or -1
 	floor []uint16 // [cells] code of the ground
-	beams []uint8  // [cells] set of beams seen in this step, by bits
-	lit   []int32  // cells with any
-	code  []uint16 // [cells] what each cell shows, as palette.table numbers it
+	beams []uint8  // [cells] bit set of beams in this step
+	lit   []int32  // cells with any beam
+	code  []uint16 // [cells] code of the cell's content, an index of palette.table
 
 	queue, next []op
-	turns       []int8  // [N] players in the order of the present stage
-	spare       []int32 // for lists of free cells
+	turns       []int8  // [N] players in the order of the current stage
+	spare       []int32 // scratch for lists of free cells
 }
 
 // op is a queued operation.
@@ -84,7 +83,7 @@ type op struct {
 
 type opKind uint8
 
-// The operations.
+// The operations, with their arguments.
 const (
 	opTurn    opKind = iota // player; quarter turns to the right
 	opMove                  // player; direction relative to its facing
@@ -94,10 +93,10 @@ const (
 	opSite                  // site; new state
 )
 
-// eventKind names what can happen in a step.
+// eventKind is a kind of event in a step.
 type eventKind uint8
 
-// The events, under the names that the original gives them.
+// The events, with their names and arguments in the original.
 const (
 	eventCollected   eventKind = iota // collected_resource: player, class
 	eventDestroyed                    // destroyed_resource: player, class
@@ -107,17 +106,17 @@ const (
 	eventEaten                        // edible_consumed: player
 )
 
-// event is something worth counting.
+// event is an occurrence that recordings and statistics count.
 type event struct {
 	kind eventKind
 	a, b int8
 }
 
-// rounds is how often a step executes what was queued, at most; the rules here need three.
+// rounds is the largest number of rounds per step; the rules here need three.
 const rounds = 129
 
-// newBoard makes the memory of one environment. A step queues no more operations, and has no more events, than twice the number of
-// sites plus a few for each player, so nothing grows later.
+// newBoard allocates one environment. A step has at most twice as many operations and events as sites, plus a few per
+// player, so nothing grows later.
 func newBoard(l *layout) board {
 	cells, n, room := len(l.wall), l.players, 2*len(l.sites)+32*l.players
 	return board{
@@ -128,7 +127,7 @@ func newBoard(l *layout) board {
 	}
 }
 
-// reset puts every player on a spawn cell of its own and forgets everything else; rules then set the sites.
+// reset places every player on its own spawn cell and clears everything else; the rules then set the sites.
 func (b *board) reset(d draws) {
 	b.frame = 0
 	b.forget()
@@ -142,7 +141,7 @@ func (b *board) reset(d draws) {
 	}
 }
 
-// forget clears what belongs to the last step only.
+// forget clears the rewards, events and beams of the last step.
 func (b *board) forget() {
 	clear(b.reward)
 	b.events = b.events[:0]
@@ -194,7 +193,7 @@ func (b *board) execute(o op, d draws) {
 	}
 }
 
-// arrive puts a player on a free spawn cell.
+// arrive places a player on a free spawn cell.
 func (b *board) arrive(i int, d draws) {
 	free := b.spare[:0]
 	for _, cell := range b.spawns {
@@ -208,7 +207,8 @@ func (b *board) arrive(i int, d draws) {
 	b.touch(i)
 }
 
-// move takes a player one cell further, unless something is in the way. Either way it touches what is where it stands then.
+// move moves a player by one cell unless it is blocked. In either case the player then enters the site at its
+// position.
 func (b *board) move(i, quarters int) {
 	a := &b.avatars[i]
 	if !a.alive {
@@ -227,7 +227,7 @@ func (b *board) touch(i int) {
 	}
 }
 
-// set changes a site; setting the state that it has already starts its age anew.
+// set changes the state of a site; setting the same state resets its age.
 func (b *board) set(s int, state uint8) {
 	b.sites[s] = site{state, b.frame + 1}
 	cell := b.layout.sites[s]
@@ -237,10 +237,10 @@ func (b *board) set(s int, state uint8) {
 	}
 }
 
-// beamLength is the reach of the middle of every beam; its sides start beside the shooter.
+// beamLength is the reach of a beam's middle column; the side columns start beside the shooter.
 const beamLength = 3
 
-// fire sends out the three columns of a beam: left, right, middle.
+// fire fires the three columns of a beam: left, right, middle.
 func (b *board) fire(i int, kind beam) {
 	a := &b.avatars[i]
 	if !a.alive {
@@ -260,22 +260,22 @@ func (b *board) fire(i int, kind beam) {
 	}
 }
 
-// columns are the first cells of the three columns of a player's beam.
+// columns returns the first cells of the three columns of a player's beam.
 func (b *board) columns(i int) [3]int32 {
 	a := &b.avatars[i]
 	ahead, right := b.ahead[a.face], b.ahead[a.face.turned(1)]
 	return [3]int32{a.cell - right, a.cell + right, a.cell + ahead}
 }
 
-// age is for how many steps a state has lasted when a step's update looks at it.
+// age is the number of steps for which a state has lasted at a step's update.
 func (b *board) age(since int32) int32 { return b.frame - since }
 
-// log notes an event.
+// log records an event.
 func (b *board) log(kind eventKind, a, other int) {
 	b.events = append(b.events, event{kind, int8(a), int8(other)})
 }
 
-// queueMoves queues the moves and turns of everyone who may, in random order.
+// queueMoves queues the moves and turns of all free players in random order.
 func (b *board) queueMoves(act []int32, d draws) {
 	d.order(stageMove, b.turns)
 	for _, i := range b.turns {
@@ -291,7 +291,7 @@ func (b *board) queueMoves(act []int32, d draws) {
 	}
 }
 
-// queueRespawns queues the return of everyone who has been away for long enough.
+// queueRespawns queues the return of all players that have been away for wait steps.
 func (b *board) queueRespawns(wait int32) {
 	for i := range b.avatars {
 		if a := &b.avatars[i]; !a.alive && b.age(a.since) >= wait {
@@ -300,7 +300,7 @@ func (b *board) queueRespawns(wait int32) {
 	}
 }
 
-// The actions that all substrates have; those that fire follow.
+// The actions of all substrates; beams follow.
 const (
 	actNoop = iota
 	actForward
@@ -313,12 +313,13 @@ const (
 	actClean
 )
 
-// moves tells what each action does to a body: a turn in quarters, or a way relative to its facing.
+// moves lists the effect of each action: a turn in quarters, or a step relative to the facing.
 var moves = [...]struct {
 	walks bool
 	way   int8
 	turn  int8
 }{
-	actForward: {walks: true}, actRight: {walks: true, way: 1}, actBackward: {walks: true, way: 2}, actLeft: {walks: true, way: 3},
+	actForward: {walks: true}, actRight: {walks: true, way: 1}, actBackward: {walks: true, way: 2},
+	actLeft:     {walks: true, way: 3},
 	actTurnLeft: {turn: -1}, actTurnRight: {turn: 1}, actClean: {},
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// changes updates a board n times without executing anything, so that it stays as it is, and counts how often each of these sites
-// would have changed, and all of them.
+// changes calls update n times without executing any operation, so the board stays as it is. It counts how often each
+// of these sites would have changed, and their sum.
 func changes(b *board, n int, sites []int16) (counts []float64, sum float64) {
 	d, act, all := &dice{}, make([]int32, len(b.avatars)), make([]float64, len(b.sites))
 	d.Seed(7, "changes")
@@ -28,12 +28,13 @@ func changes(b *board, n int, sites []int16) (counts []float64, sum float64) {
 	return counts, sum
 }
 
-// The chance of an apple falls in proportion from 0.05 beside a clean river to 0 where two fifths are dirty, which 58.8 cells
-// would be.
+// The probability of an apple falls linearly from 0.05 beside a clean river to 0 at a dirty fraction of two fifths,
+// i.e. 58.8 cells.
 func TestApplesGrowAsOftenAsTheRiverIsClean(t *testing.T) {
 	const n = 10000
 	x := newCleanUp(newRiver())
-	for dirty, chance := range map[int]float64{0: 0.05, 15: 0.05 * 43.8 / 58.8, 29: 0.05 * 29.8 / 58.8, 58: 0.05 * 0.8 / 58.8, 59: 0, 147: 0} {
+	for dirty, chance := range map[int]float64{0: 0.05, 15: 0.05 * 43.8 / 58.8, 29: 0.05 * 29.8 / 58.8,
+		58: 0.05 * 0.8 / 58.8, 59: 0, 147: 0} {
 		x.reset(&dice{})
 		for k, s := range x.river.dirt {
 			x.sites[s].state = siteEmpty
@@ -50,7 +51,7 @@ func TestApplesGrowAsOftenAsTheRiverIsClean(t *testing.T) {
 	}
 }
 
-// A cell gets dirty in every second step, and every clean cell is as likely as any other.
+// A cell gets dirty in every second step, uniformly among the clean cells.
 func TestEveryCleanCellIsAsLikelyToGetDirty(t *testing.T) {
 	const n = 20000
 	x := newCleanUp(newRiver())
@@ -67,7 +68,7 @@ func TestEveryCleanCellIsAsLikelyToGetDirty(t *testing.T) {
 	uniform(t, "new dirt", counts)
 }
 
-// A resource that may come back does so in one of fifty steps, wherever it is.
+// A taken resource returns with probability 1/50 per step, at any site.
 func TestResourcesComeBackInOneOfFiftySteps(t *testing.T) {
 	const n = 20000
 	for _, cfg := range allTasks(t) {
@@ -88,12 +89,12 @@ func TestResourcesComeBackInOneOfFiftySteps(t *testing.T) {
 	}
 }
 
-// Episodes end by chance with the steps 1099, 1199 and so on and with no other, in matrix games one of ten and in clean_up one of
-// five. This looks at these steps and at their neighbours without playing what is between them.
+// Episodes end at random with the steps 1099, 1199 and so on only: one in ten in matrix games, one in five in
+// clean_up. This test checks these steps and their neighbours without playing the steps between.
 func TestEpisodesEndByChanceAtRecordedSteps(t *testing.T) {
-	const copies = 400
+	const numEnvs = 400
 	for _, cfg := range allTasks(t) {
-		e, out, act := build(t, cfg, copies, 0)
+		e, out, act := build(t, cfg, numEnvs, 0)
 		chance := 0.1
 		if cfg.Kind() == DefaultCleanUp().Kind() {
 			chance = 0.2
@@ -108,13 +109,13 @@ func TestEpisodesEndByChanceAtRecordedSteps(t *testing.T) {
 			}
 			e.Step(act, out)
 			over := 0
-			for c := range copies {
+			for c := range numEnvs {
 				over += int(out.Terminated[c])
 			}
 			if at >= 1099 && at%100 == 99 {
-				ends, draws = ends+float64(over), draws+copies
+				ends, draws = ends+float64(over), draws+numEnvs
 			} else if over > 0 {
-				t.Errorf("%s: %d episodes end by chance with step %d", cfg.Kind(), over, at)
+				t.Errorf("%s: %d episodes end at random with step %d", cfg.Kind(), over, at)
 			}
 		}
 		binomial(t, cfg.Kind(), ends, draws, chance)

@@ -4,9 +4,8 @@ package meltingpot
 
 import "cermic/envs"
 
-// Chicken is the task meltingpot/chicken_in_the_matrix__repeated:
-// whoever yields gets less than who does not, but two who do not get nothing. Resources of class 1 stand for the dove, of class 2 for
-// the hawk.
+// Chicken is the task meltingpot/chicken_in_the_matrix__repeated. Yielding to a player that does not yield gives
+// less, but two players that do not yield get nothing. Class 1 is the dove, class 2 the hawk.
 type Chicken struct {
 	envs.Common
 	Settings

@@ -8,8 +8,8 @@ import (
 	"cermic/envs"
 )
 
-// CleanUp is the task meltingpot/clean_up: apples grow in an orchard as long as the river is clean. Seven players eat
-// apples, clean the river, or keep others away by zapping them.
+// CleanUp is the task meltingpot/clean_up: apples grow in an orchard while the river is clean. Seven players eat
+// apples, clean the river, or zap others away.
 type CleanUp struct {
 	envs.Common
 	Settings
@@ -36,25 +36,25 @@ func (c CleanUp) Build(seed uint64, workers int) (envs.Env, error) {
 // From: google-deepmind/meltingpot 2.4.1, meltingpot/configs/substrates/clean_up.py and
 // meltingpot/lua/levels/clean_up/components.lua
 const (
-	zapCooldown   = 10   // steps after a zap without another
-	cleanCooldown = 2    // the same for cleaning
-	zapAway       = 50   // steps for which a zapped player is away
+	zapCooldown   = 10   // steps between two zaps
+	cleanCooldown = 2    // steps between two cleanings
+	zapAway       = 50   // steps that a zapped player is away
 	foulAfter     = 50   // steps before the river gets dirtier
-	foulChance    = 0.5  // of one more dirty cell in each later step
-	growChance    = 0.05 // of an apple in each step where none is, next to a clean river
-	growLimit     = 0.4  // share of dirty cells from which on nothing grows
+	foulChance    = 0.5  // probability of one more dirty cell per later step
+	growChance    = 0.05 // probability of an apple per step at an empty site beside a clean river
+	growLimit     = 0.4  // fraction of dirty cells from which on nothing grows
 	waterPeriod   = 3    // steps between phases of the water
 	waterPhases   = 4
-	cleanUpEnd    = 0.2 // chance that an episode ends when that is drawn
+	cleanUpEnd    = 0.2 // probability that an episode ends at a check
 )
 
-// The beams of clean_up. Which of them is drawn above the other is left to chance in the original.
+// The beams of clean_up. The original's drawing order of the two differs between processes.
 const (
 	beamClean beam = iota
 	beamZap
 )
 
-// cleanUpSubstrate makes what all environments share, once.
+// cleanUpSubstrate builds the data shared by all environments once.
 var cleanUpSubstrate = sync.OnceValue(func() *substrate {
 	r := newRiver()
 	return &substrate{
@@ -63,25 +63,25 @@ var cleanUpSubstrate = sync.OnceValue(func() *substrate {
 	}
 })
 
-// Of a site: an apple or dirt is there, or it could be.
+// The states of a site: an apple or dirt is present, or absent.
 const (
 	siteEmpty = iota
 	siteFull
 )
 
-// tools is what a player of clean_up has besides its body.
-type tools struct {
+// tools is the state of a player of clean_up, besides its body.
+type tools struct { // steps until the next zap and the next cleaning
 	zap, clean int32 // steps until the next zap, the next cleaning
 	cleaned    bool  // its beam cleaned a cell in this step
-	before     bool  // and in the step before
+	before     bool  // its beam cleaned a cell in the step before
 }
 
-// cleanUp is one copy of clean_up.
+// cleanUp is an environment of clean_up.
 type cleanUp struct {
 	board
 	river *river
 	tools []tools
-	phase []uint8 // [cells] of the water at the start
+	phase []uint8 // [cells] phase of the water at the start
 }
 
 func newCleanUp(r *river) *cleanUp {
@@ -92,7 +92,7 @@ func newCleanUp(r *river) *cleanUp {
 
 func (x *cleanUp) base() *board { return &x.board }
 
-// reset puts the dirt where the map has it and starts the water.
+// reset sets the map's initial dirt and draws the phases of the water.
 func (x *cleanUp) reset(d draws) {
 	x.board.reset(d)
 	for s, cell := range x.river.sites {
@@ -108,7 +108,7 @@ func (x *cleanUp) reset(d draws) {
 	x.restore()
 }
 
-// restore renews the ground of every cell that changes.
+// restore recomputes the ground of every cell that changes.
 func (x *cleanUp) restore() {
 	for s, cell := range x.river.sites {
 		x.floor[cell] = x.groundCode(x.changed(s))
@@ -116,7 +116,7 @@ func (x *cleanUp) restore() {
 	x.flow()
 }
 
-// flow shows the present phase of the water.
+// flow shows the current phase of the water.
 func (x *cleanUp) flow() {
 	for _, cell := range x.river.water {
 		if s := x.siteAt[cell]; s >= 0 {
@@ -141,7 +141,7 @@ func (x *cleanUp) changed(s int) uint8 {
 	return x.river.first[x.letters[cell]] + state
 }
 
-// update is phases A and B of a step.
+// update queues the shots, respawns, dirt and apples of a step.
 func (x *cleanUp) update(act []int32, d draws) {
 	for i := range x.tools {
 		t := &x.tools[i]
@@ -168,7 +168,7 @@ func (x *cleanUp) dirty() int {
 	return n
 }
 
-// queueDirt makes one clean cell of the river dirty, now and then.
+// queueDirt makes a clean cell of the river dirty at random.
 func (x *cleanUp) queueDirt(dirty int, d draws) {
 	clean := len(x.river.dirt) - dirty
 	if x.frame <= foulAfter || clean == 0 || !d.chance(ruleFoul, 0, foulChance) {
@@ -186,7 +186,7 @@ func (x *cleanUp) queueDirt(dirty int, d draws) {
 	}
 }
 
-// queueApples lets apples grow, the more of them the cleaner the river was after the last step.
+// queueApples grows apples with a probability given by the dirt after the last step.
 func (x *cleanUp) queueApples(dirty int, d draws) {
 	p := growth(float64(dirty) / float64(len(x.river.dirt)))
 	if p <= 0 {
@@ -199,7 +199,7 @@ func (x *cleanUp) queueApples(dirty int, d draws) {
 	}
 }
 
-// growth is the chance of an apple at every place where one can be, by the share of the river's cells that are dirty.
+// growth is the probability of an apple per site, given the fraction of dirty cells.
 func growth(share float64) float64 { return growChance * min((share-growLimit)/(0-growLimit), 1) }
 
 func (x *cleanUp) queueShots(s stage, action int32, kind beam, act []int32, d draws) {
@@ -224,7 +224,7 @@ func (x *cleanUp) queueShots(s stage, action int32, kind beam, act []int32, d dr
 	}
 }
 
-// enter eats an apple. Whoever touches it before it is gone, at the end of the round, is rewarded too.
+// enter eats an apple. Every player that touches it before it disappears, at the end of the round, gets the reward.
 func (x *cleanUp) enter(player, s int) {
 	if x.sites[s].state == siteFull && !x.river.isWater(s) {
 		x.reward[player]++
@@ -257,7 +257,7 @@ func (x *cleanUp) hit(kind beam, shooter int, cell int32) bool {
 // cleanUpScalars is the length of scalars.
 const cleanUpScalars = 2
 
-// scalars writes whether a player may zap, 0 while it is away, and how many others cleaned in the step before.
+// scalars writes whether a player may zap (0 while it is away) and how many others cleaned in the step before.
 func (x *cleanUp) scalars(i int, dst []float32) {
 	dst[0], dst[1] = 0, 0
 	if x.avatars[i].alive {

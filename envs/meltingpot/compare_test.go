@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// compare checks everything but the pixels of a step.
+// compare checks all data of a step except pixels.
 func (f *follower) compare(m *moment) {
 	f.t.Helper()
 	if last := m.StepType == 2; last && !f.e.mayEnd(f.b.frame) || !last && int(f.b.frame) >= f.e.spec.Horizon {
-		f.t.Errorf("step %d: recorded as kind %d, which may not be", m.T, m.StepType)
+		f.t.Errorf("step %d: unexpected step type %d", m.T, m.StepType)
 	}
 	if !slices.Equal(f.b.reward, m.Reward) {
 		f.differ("reward", f.b.reward, m.Reward)
@@ -75,8 +75,8 @@ func (f *follower) compareObject(o tuple) {
 	}
 }
 
-// compareEvents compares events in their order. Only that of the two beams of clean_up is left open, as in the original,
-// where it differs between processes.
+// compareEvents compares events in order. Only the order of clean_up's two beams is open, because it differs between
+// processes of the original.
 func (f *follower) compareEvents(m *moment) {
 	f.t.Helper()
 	var want []event
@@ -100,7 +100,7 @@ func (f *follower) compareEvents(m *moment) {
 	f.differ("list of events", got, want)
 }
 
-// compareNumbers compares what players observe beside their view.
+// compareNumbers compares the observations besides the view.
 func (f *follower) compareNumbers(m *moment) {
 	f.t.Helper()
 	x, sum := f.e.spec.Scalars, 0.0
@@ -135,7 +135,7 @@ func (f *follower) compareNumbers(m *moment) {
 	}
 }
 
-// starts compares what our own reset told with the recorded start: only places and pictures depend on chance.
+// starts compares the result of our own reset with the recorded start: only positions and pictures are random.
 func (f *follower) starts(m *moment) {
 	f.m = m
 	f.compareNumbers(m)
@@ -147,11 +147,11 @@ func (f *follower) starts(m *moment) {
 	}
 }
 
-// startLooks shows the recorded start, which no step leads to.
+// startLooks compares the pictures of the recorded start.
 func (f *follower) startLooks(m *moment) bool {
 	f.m = m
 	f.seat(m)
-	f.e.show(0, f.out)
+	f.e.writeObs(0, f.out)
 	return true
 }
 
@@ -180,5 +180,5 @@ func (f *follower) comparePicture(what string, got, want []uint8) {
 			wrong++
 		}
 	}
-	f.t.Errorf("step %d: %s differs in %d of %d numbers (recorded are %d)", f.m.T, what, wrong, len(got), len(want))
+	f.t.Errorf("step %d: %s differs in %d of %d numbers (recorded: %d)", f.m.T, what, wrong, len(got), len(want))
 }

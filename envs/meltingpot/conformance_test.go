@@ -16,7 +16,7 @@ func TestTasksKeepTheContract(t *testing.T) {
 	}
 }
 
-// The rules again where environments end while others go on, which takes a thousand steps with the defaults.
+// Short episodes end in some environments while others go on, which takes a thousand steps with the defaults.
 func TestShortEpisodesKeepTheContract(t *testing.T) {
 	apples, chicken := DefaultCleanUp(), DefaultChicken()
 	apples.MaxSteps, chicken.MaxSteps = 7, 13
@@ -25,7 +25,7 @@ func TestShortEpisodesKeepTheContract(t *testing.T) {
 	t.Run("chicken", func(t *testing.T) { envtest.Check(t, chicken) })
 }
 
-// allTasks are the defaults of this package.
+// allTasks returns the default configs of this package's tasks.
 func allTasks(t testing.TB) []envs.Config {
 	t.Helper()
 	var all []envs.Config
@@ -42,10 +42,10 @@ func allTasks(t testing.TB) []envs.Config {
 	return all
 }
 
-// build makes copies of a task and resets them.
-func build(t testing.TB, cfg envs.Config, copies, workers int) (*env, *envs.Step, *envs.Actions) {
+// build makes parallel environments of a task and resets them.
+func build(t testing.TB, cfg envs.Config, numEnvs, workers int) (*env, *envs.Step, *envs.Actions) {
 	t.Helper()
-	built, err := cfg.WithShared(envs.Common{NumEnvs: copies, Reward: envs.Dense}).Build(11, workers)
+	built, err := cfg.WithShared(envs.Common{NumEnvs: numEnvs, Reward: envs.Dense}).Build(11, workers)
 	if err != nil {
 		t.Fatal(err)
 	}

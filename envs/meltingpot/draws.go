@@ -4,41 +4,41 @@ package meltingpot
 
 import "cermic/envs/rng"
 
-// stage is a part of a step in which players take turns in a random order.
+// stage is a part of a step in which players act in random order.
 type stage uint8
 
 // The stages.
 const (
 	stageMove  stage = iota
-	stageFire        // the interaction beam, or the zapper
+	stageFire        // the interaction or zap beam
 	stageClean       // the cleaning beam
 )
 
-// rule is a rule that depends on chance.
+// rule is a random rule.
 type rule uint8
 
 // The rules.
 const (
-	ruleGrow  rule = iota // a site becomes a resource or an apple
-	ruleFoul              // the river gets dirty, at a clean site
-	ruleClass             // a resource of either class is of the second
-	rulePhase             // the phase of moving water, by cell
+	ruleGrow  rule = iota // a resource or an apple appears at a site
+	ruleFoul              // a clean site of the river gets dirty
+	ruleClass             // an undecided resource is of the second class
+	rulePhase             // the initial phase of the water, by cell
 	ruleEnd               // the episode ends
 )
 
-// draws is all that is random in a step. It is an interface so that recorded outcomes can be played back.
+// draws supplies all random outcomes of a step. It is an interface so that tests can replay recorded ones.
 type draws interface {
-	// order fills dst with the players in a random order.
+	// order fills dst with the players in random order.
 	order(s stage, dst []int8)
-	// chance returns true with probability p; it is asked once for each rule and place in a step.
+	// chance returns true with probability p. It is called once per rule and site in a step.
 	chance(r rule, at int, p float64) bool
-	// pick returns one of n numbers.
+	// pick returns a number in [0, n).
 	pick(r rule, at, n int) int
-	// home returns one of the free cells and a direction for a player that arrives.
+	// home returns one of the free cells, and a direction, for an arriving player.
 	home(player int, free []int32) (int32, facing)
 }
 
-// dice are fair draws from one stream.
+// dice draws from one random stream.
 type dice struct{ rng.Rand }
 
 func (d *dice) order(_ stage, dst []int8) {

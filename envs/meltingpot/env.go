@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package meltingpot holds four substrates of Melting Pot 2 (Agapiou et al., 2022), stepped in batches: a grid world with
-// layers, beams and egocentric views, and one file for each substrate.
+// Package meltingpot implements four substrates of Melting Pot 2 (Agapiou et al., 2022) in parallel environments. They
+// are grid worlds with layers, beams and egocentric views, with one file for each substrate.
 //
-// An agent observes cells: the number of the picture that each cell of its view shows. Spec.RGB turns them into exactly the
-// pixels of the original. Beside them it observes a few numbers, the same that the original gives:
+// An agent observes cells: the tile number of each cell of its view. Spec.RGB maps tile numbers to the original's
+// exact pixels. The vector observation has the original's further numbers:
 //
 //	*_in_the_matrix__repeated: INVENTORY (2), READY_TO_SHOOT, INTERACTION_INVENTORIES (4, own first), COLLECTIVE_REWARD
 //	clean_up: READY_TO_SHOOT, NUM_OTHERS_WHO_CLEANED_THIS_STEP, COLLECTIVE_REWARD
 //
-// The state for critics holds these numbers of all agents, in their order. Rewards are the original ones in both streams: the
-// paper counts these tasks among the originally sparse ones, and none of them defines success. A player that is away, after
-// an interaction or a zap, sees black and is not alive; what it does has no effect.
+// The central state holds the vector observations of all agents, in order. Both streams have the original rewards:
+// the paper counts these tasks among the originally sparse ones, and none defines success. A player that is away,
+// after an interaction or a zap, sees black and is not alive; its actions have no effect.
 package meltingpot
 
 import (
@@ -22,36 +22,36 @@ import (
 	"cermic/envs/internal/pool"
 )
 
-// substrate is what all environments of one kind share.
+// substrate is the data shared by all environments of one kind.
 type substrate struct {
 	layout  *layout
 	actions int         // K
-	scalars int         // numbers of game.scalars
-	end     float64     // chance that an episode ends when that is drawn
-	game    func() game // makes a copy
+	scalars int         // length of game.scalars
+	end     float64     // probability that an episode ends at a check
+	game    func() game // makes an environment
 }
 
-// game is one copy of a substrate.
+// game is one environment of a substrate.
 type game interface {
 	base() *board
 	// reset starts a new episode.
 	reset(d draws)
-	// scalars writes what player i observes beside its view.
+	// scalars writes the vector observation of player i, without the collective reward.
 	scalars(i int, dst []float32)
-	// state hands all that the next step depends on to c, besides what board.state does.
+	// state passes the complete state to c, except for the part that board.state passes.
 	state(c *codec)
-	// restore renews what follows from the state.
+	// restore recomputes the data derived from the state.
 	restore()
-	// script returns what a hand-written player does in player i's place.
+	// script returns the scripted action of player i in the given role.
 	script(i int, role Role) int32
 }
 
-// env makes an envs.Env of a substrate.
+// env implements envs.Env for a substrate.
 type env struct {
 	spec      envs.Spec
 	settings  Settings
 	substrate *substrate
-	weight    float64 // of each player's reward in Score
+	weight    float64 // weight of each player's reward in Score
 	seed      uint64
 	games     []game   // [E]
 	episode   []uint32 // [E] resets so far
@@ -62,32 +62,35 @@ type env struct {
 	out     *envs.Step
 }
 
-// grain is the least number of environments worth handing to another core: about 20 µs of work.
+// grain is the smallest number of environments worth a task of its own on another core: about 20 µs of work.
 const grain = 8
 
-// An episode of endFrom steps or more ends by chance, which is drawn every endEvery steps.
+// From step endFrom on, an episode may end at random at a check every endEvery steps.
 //
-// From: google-deepmind/meltingpot 2.4.1, meltingpot/lua/modules/component_library.lua, StochasticIntervalEpisodeEnding
+// From: google-deepmind/meltingpot 2.4.1, meltingpot/lua/modules/component_library.lua,
+// StochasticIntervalEpisodeEnding
 const (
 	endFrom  = 1000
 	endEvery = 100
 )
 
-// newEnv makes the environment of a substrate; seed and workers are Config.Build's.
-func newEnv(name string, of func() *substrate, common envs.Common, settings Settings, seed uint64, workers int) (envs.Env, error) {
+// newEnv makes the environment of a substrate; seed and workers are those of Config.Build.
+func newEnv(name string, of func() *substrate, common envs.Common, settings Settings, seed uint64,
+	workers int) (envs.Env, error) {
 	if err := settings.validate(name, &common); err != nil {
 		return nil, err
 	}
-	s, copies := of(), common.NumEnvs
+	s, numEnvs := of(), common.NumEnvs
 	n, view := s.layout.players, s.layout.view
 	x := s.scalars + 1
 	e := &env{
 		settings: settings, substrate: s, weight: 1, seed: seed,
-		games: make([]game, copies), episode: make([]uint32, copies), dice: make([]dice, copies),
+		games: make([]game, numEnvs), episode: make([]uint32, numEnvs), dice: make([]dice, numEnvs),
 		spec: envs.Spec{
-			Name: name, NumEnvs: copies, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
-			Pixels: s.layout.palette.pixels, Painted: settings.RGB, Scalars: x, Entities: []envs.Entity{{Name: "player", Kind: envs.Own, To: x}},
-			State: n * x, Act: envs.ActSpec{Choices: s.actions}, Horizon: settings.MaxSteps, EvalHorizon: settings.MaxSteps,
+			Name: name, NumEnvs: numEnvs, Agents: n, Teams: make([]int, n), Obs: []int{view.height(), view.width()},
+			Pixels: s.layout.palette.pixels, Painted: settings.RGB, Scalars: x,
+			Entities: []envs.Entity{{Name: "player", Kind: envs.Own, To: x}},
+			State:    n * x, Act: envs.ActSpec{Choices: s.actions}, Horizon: settings.MaxSteps, EvalHorizon: settings.MaxSteps,
 			Metric: settings.metric(), Sparse: common.Reward == envs.Sparse, Solved: float32(math.Inf(1)),
 		},
 	}
@@ -102,14 +105,15 @@ func newEnv(name string, of func() *substrate, common envs.Common, settings Sett
 	for c := range e.games {
 		e.games[c] = s.game()
 	}
-	e.job = pool.New(copies, grain, workers, e.advance)
+	e.job = pool.New(numEnvs, grain, workers, e.advance)
 	return e, nil
 }
 
-// Spec describes the shapes.
+// Spec describes the shapes of actions, observations and rewards.
 func (e *env) Spec() *envs.Spec { return &e.spec }
 
-// Reset starts new episodes. The state of an environment after its k-th reset depends on the seed, the environment's number and k alone.
+// Reset starts new episodes. The state of an environment after its k-th reset depends on the seed, the environment's
+// index and k alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
 	if mask != nil && len(mask) != e.spec.NumEnvs {
@@ -121,19 +125,19 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 		}
 		e.episode[c]++
 		g.reset(e.draw(c, 0))
-		e.show(c, out)
+		e.writeObs(c, out)
 		out.Score[c], out.Terminated[c], out.Truncated[c] = 0, 0, 0
 	}
 }
 
-// draw makes copy c's dice for a step of its present episode, and returns them.
+// draw seeds and returns the dice of environment c for a step of its current episode.
 func (e *env) draw(c int, frame int32) *dice {
 	d := &e.dice[c]
 	d.Seed(e.seed, "meltingpot", uint64(c), uint64(e.episode[c]), uint64(frame))
 	return d
 }
 
-// Step advances every environment. It panics on actions of another number, or outside [0, K).
+// Step advances every environment. It panics if act has the wrong number of actions or one outside [0, K).
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.check(out)
 	if rows := e.spec.NumEnvs * e.spec.Agents; len(act.Discrete) != rows {
@@ -149,17 +153,17 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.actions, e.out = nil, nil
 }
 
-// advance steps environments [from, to); it runs on several cores at once.
+// advance steps environments [from, to). It runs on several cores at once.
 //
-// Deviation: an episode that reaches its horizon is Truncated, so that learners can tell it from one that ended by chance and, where
-// bootstrap_on_timeout says so, value what would have followed. The original gives both the discount 0.
+// Deviation: an episode that reaches its horizon is Truncated, unlike one that ends at random, so that learners can
+// bootstrap if bootstrap_on_timeout is set. The original gives both the discount 0.
 func (e *env) advance(from, to int) {
 	n, out := e.spec.Agents, e.out
 	for c := from; c < to; c++ {
 		b := e.games[c].base()
 		d := e.draw(c, b.frame+1)
 		b.step(e.actions[c*n:(c+1)*n], d)
-		e.show(c, out)
+		e.writeObs(c, out)
 		out.Score[c] = e.score(b)
 		out.Terminated[c], out.Truncated[c] = 0, 0
 		switch late := int(b.frame) >= e.spec.Horizon; {
@@ -171,13 +175,13 @@ func (e *env) advance(from, to int) {
 	}
 }
 
-// mayEnd reports whether an episode can end with that step.
+// mayEnd reports whether an episode can end at random with a step.
 func (e *env) mayEnd(frame int32) bool {
 	return frame >= endFrom && (frame+1)%endEvery == 0 || int(frame) >= e.spec.Horizon
 }
 
-// show writes what the agents of environment c perceive and earn, and the labels.
-func (e *env) show(c int, out *envs.Step) {
+// writeObs writes the observations, rewards and labels of environment c.
+func (e *env) writeObs(c int, out *envs.Step) {
 	n, x, cells := e.spec.Agents, e.spec.Scalars, e.spec.CellLen()
 	g := e.games[c]
 	b := g.base()
@@ -199,7 +203,7 @@ func (e *env) show(c int, out *envs.Step) {
 	copy(out.State[c*n*x:(c+1)*n*x], out.Obs[c*n*x:])
 }
 
-// score is the step's share of the metric.
+// score is the step's contribution to the metric.
 func (e *env) score(b *board) float32 {
 	if int(b.frame) > e.spec.EvalHorizon {
 		return 0
@@ -216,11 +220,12 @@ func (b *board) collective() float64 {
 	return sum
 }
 
-// check panics on buffers of another shape: everything behind it indexes without looking.
+// check panics on buffers of the wrong shape, because later code indexes without checks.
 func (e *env) check(out *envs.Step) {
 	rows := e.spec.NumEnvs * e.spec.Agents
-	if len(out.Obs) != rows*e.spec.Scalars || len(out.Cells) != rows*e.spec.CellLen() || len(out.State) != rows*e.spec.Scalars ||
+	if len(out.Obs) != rows*e.spec.Scalars || len(out.Cells) != rows*e.spec.CellLen() ||
+		len(out.State) != rows*e.spec.Scalars ||
 		len(out.Dense) != rows {
-		panic(fmt.Sprintf("meltingpot: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
+		panic(fmt.Sprintf("meltingpot: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
 	}
 }

@@ -65,7 +65,7 @@ type moment struct {
 // tuple is a list of numbers and plain strings, as text.
 type tuple []string
 
-// UnmarshalJSON splits the list; recordings hold no strings with commas or escapes in such lists.
+// UnmarshalJSON splits the list; strings in such lists contain no commas or escapes.
 func (t *tuple) UnmarshalJSON(raw []byte) error {
 	parts := strings.Split(strings.Trim(string(raw), "[]"), ",")
 	for k := range parts {
@@ -83,7 +83,7 @@ func (t tuple) int(k int) int {
 	return n
 }
 
-// readStream hands the steps of a recording to visit, one after the other, until it returns false.
+// readStream calls visit for each step of a recording until it returns false.
 func readStream(t *testing.T, file string, begin func(*header), visit func(*moment) bool) {
 	t.Helper()
 	decode := func(line []byte, into any) {

@@ -10,7 +10,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// lively plays scripts with every third action drawn at random, so that everything happens: shots, collisions, returns.
+// lively plays scripts with every third action random, so that all rules apply: shots, collisions, returns.
 func lively(e *env, act *envs.Actions, at int) {
 	e.Script(act)
 	r := rng.New(9, "lively", uint64(at))
@@ -21,7 +21,7 @@ func lively(e *env, act *envs.Actions, at int) {
 	}
 }
 
-// Players stand on free ground, each in a cell of its own, and the board knows where.
+// Players stand on free ground, at most one per cell, and the board has their positions.
 func TestPlayersStandOnFreeGroundOfTheirOwn(t *testing.T) {
 	for _, cfg := range allTasks(t) {
 		e, out, act := build(t, cfg, 4, 1)
@@ -36,7 +36,7 @@ func TestPlayersStandOnFreeGroundOfTheirOwn(t *testing.T) {
 					if a := &b.avatars[i]; a.alive {
 						count++
 						if b.wall[a.cell] || b.who[a.cell] != int8(i) {
-							t.Fatalf("%s: player %d of copy %d is not where the board has it", cfg.Kind(), i, c)
+							t.Fatalf("%s: the board has the wrong position of player %d of environment %d", cfg.Kind(), i, c)
 						}
 					}
 				}
@@ -47,18 +47,18 @@ func TestPlayersStandOnFreeGroundOfTheirOwn(t *testing.T) {
 					}
 				}
 				if stand != count {
-					t.Fatalf("%s: %d players are there, %d cells are taken", cfg.Kind(), count, stand)
+					t.Fatalf("%s: %d players are alive, but %d cells are occupied", cfg.Kind(), count, stand)
 				}
 				away += len(b.avatars) - count
 			}
 		}
 		if away == 0 {
-			t.Errorf("%s: nobody ever was away", cfg.Kind())
+			t.Errorf("%s: no player was ever away", cfg.Kind())
 		}
 	}
 }
 
-// A state that is saved in the middle of anything, and loaded into another environment with other workers, goes on alike.
+// A state saved at any step continues identically in another environment with another number of workers.
 func TestGamesSavedInTheMiddleOfAnythingGoOnAlike(t *testing.T) {
 	for _, cfg := range allTasks(t) {
 		a, outA, actA := build(t, cfg, 9, 1)
@@ -73,9 +73,10 @@ func TestGamesSavedInTheMiddleOfAnythingGoOnAlike(t *testing.T) {
 			lively(b, actB, at)
 			a.Step(actA, outA)
 			b.Step(actB, outB)
-			if !slices.Equal(outA.Cells, outB.Cells) || !slices.Equal(outA.Obs, outB.Obs) || !slices.Equal(outA.Dense, outB.Dense) ||
+			if !slices.Equal(outA.Cells, outB.Cells) || !slices.Equal(outA.Obs, outB.Obs) ||
+				!slices.Equal(outA.Dense, outB.Dense) ||
 				!slices.Equal(outA.Alive, outB.Alive) {
-				t.Fatalf("%s: at step %d a loaded game differs from the one that was saved", cfg.Kind(), at)
+				t.Fatalf("%s: at step %d the loaded game differs from the saved one", cfg.Kind(), at)
 			}
 		}
 		if slices.Max(a.episode) != 1 {
@@ -84,7 +85,8 @@ func TestGamesSavedInTheMiddleOfAnythingGoOnAlike(t *testing.T) {
 	}
 }
 
-// Over 200 steps of a pattern of all actions an environment's queue and events stay within the room made for them: growing would allocate.
+// Over 200 steps with all kinds of actions, an environment's queue and events fit into their allocated capacity:
+// growth would allocate.
 func TestNothingGrowsDuringPlay(t *testing.T) {
 	for _, cfg := range allTasks(t) {
 		e, out, act := build(t, cfg, 8, 1)

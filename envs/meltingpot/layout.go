@@ -4,36 +4,37 @@ package meltingpot
 
 import "strings"
 
-// window is what a player sees: how many cells to each side of it, turned with it.
+// window is the size of a player's view: cells to each side of it, turned with it.
 type window struct{ left, right, forward, backward int }
 
 func (w window) width() int  { return w.left + 1 + w.right }
 func (w window) height() int { return w.forward + 1 + w.backward }
 
-// layout is what all environments of a substrate share. Cells are numbered row by row through the map and a margin around it that
-// is as wide as any view reaches, so that looking and shooting need no bounds; the margin is impassable.
+// layout is the data shared by all environments of a substrate. Cells are numbered row by row through the map and a
+// margin around it. The margin, as wide as the reach of any view, is impassable, so views and beams need no bounds
+// checks.
 type layout struct {
 	players       int
 	view          window
 	width, height int // of the map
 	margin        int
-	ahead         [4]int32 // difference of cell numbers, by direction
-	wall          []bool   // [cells] bodies and beams end here
+	ahead         [4]int32 // cell number differences, by direction
+	wall          []bool   // [cells] blocks bodies and beams
 	ground        []uint16 // [cells] code of the ground at the start
 	spawns        []int32  // cells where players arrive
 	sites         []int32  // cell of each site
-	siteAt        []int16  // [cells] site there, or -1
+	siteAt        []int16  // [cells] site in the cell, or -1
 	letters       []byte   // [cells] of the map, 0 in the margin
 	palette       *palette
 }
 
-// legend tells what the letters of a map mean.
+// legend defines the letters of a map.
 type legend struct {
 	walls, spawns, sites string // letters of walls, spawn cells and sites
 	ground               func(letter byte) uint8
 }
 
-// newLayout reads a map whose lines are equally long.
+// newLayout reads a map with lines of equal length.
 func newLayout(chart string, players int, view window, key legend, p *palette) *layout {
 	rows := strings.Split(strings.Trim(chart, "\n"), "\n")
 	l := &layout{
@@ -69,16 +70,16 @@ func (l *layout) put(cell int32, letter byte, key legend) {
 	}
 }
 
-// stride is the distance of cells that lie below each other.
+// stride is the difference of cell numbers between vertical neighbours.
 func (l *layout) stride() int { return l.width + 2*l.margin }
 
-// cell is the number of the cell in column x and row y of the map.
+// cell returns the number of the cell in column x and row y of the map.
 func (l *layout) cell(x, y int) int32 { return int32((y+l.margin)*l.stride() + x + l.margin) }
 
-// place is the column and row of a cell.
+// place returns the column and row of a cell.
 func (l *layout) place(cell int32) (x, y int) {
 	return int(cell)%l.stride() - l.margin, int(cell)/l.stride() - l.margin
 }
 
-// groundCode is the code of a cell that shows nothing but a ground.
+// groundCode returns the code of a cell with a ground and nothing else.
 func (l *layout) groundCode(g uint8) uint16 { return uint16(int(g) * l.palette.perGround) }

@@ -4,17 +4,17 @@ package meltingpot
 
 import "sync"
 
-// matrixGame says what differs between the "in the matrix" substrates.
+// matrixGame holds the differences between the "in the matrix" substrates.
 type matrixGame struct {
 	name   string
 	chart  string
 	pay    [2][2]float64 // of the player whose choice is the row
-	levels []float64     // lower bounds of the rewards that the result colours stand for
+	levels []float64     // lower bounds of the rewards of each result colour
 }
 
-// The two kinds of resources: what a player collects is the strategy that it plays.
+// The classes of resources: the collected ones define a player's strategy.
 const (
-	waiting = iota // state of a site: its resource has been taken
+	waiting = iota // state of a site without its resource
 	present
 )
 
@@ -22,7 +22,7 @@ const (
 const (
 	groundFloor = iota
 	groundWall
-	groundResource // and one more for the second class
+	groundResource // and the next one for the second class
 )
 
 // Markers above players; result colours follow.
@@ -39,16 +39,16 @@ const (
 const (
 	resultColors = 5
 	health       = 3    // hits that destroy a resource
-	regrowAge    = 10   // steps for which a resource stays away
-	regrowChance = 0.02 // of coming back in each later step
-	cooldown     = 2    // steps after a shot without another
-	freeze       = 18   // steps for which an interaction holds both
-	resultDelay  = 16   // steps from an interaction until its effects are due
-	returnAge    = 5    // steps for which players are away
-	matrixEnd    = 0.1  // chance that an episode ends when that is drawn
+	regrowAge    = 10   // steps before a resource may return
+	regrowChance = 0.02 // probability of its return per later step
+	cooldown     = 2    // steps between two shots
+	freeze       = 18   // steps that an interaction freezes both players
+	resultDelay  = 16   // steps from an interaction to its effects
+	returnAge    = 5    // steps that players are away
+	matrixEnd    = 0.1  // probability that an episode ends at a check
 )
 
-// openChart is the map of chicken and of the prisoner's dilemma.
+// openChart is the map of chicken and the prisoner's dilemma.
 const openChart = `
 WWWWWWWWWWWWWWWWWWWWWWW
 Wn         n         nW
@@ -67,7 +67,7 @@ Wn         n         nW
 WWWWWWWWWWWWWWWWWWWWWWW
 `
 
-// matrixLooks are those of all matrix games, which share their pictures, so that what reads the cells of one can read all.
+// matrixLooks are shared by all matrix games, so that networks trained on one can read the cells of another.
 var matrixLooks = looks{
 	grounds: [][]string{nil, {"Wall"}, {"resource_class1_sprite"}, {"resource_class2_sprite"}},
 	solid:   "Wall",
@@ -77,7 +77,7 @@ var matrixLooks = looks{
 	beams: []string{"BeamInteraction"},
 }
 
-// substrate makes what the copies of a matrix game share, once.
+// substrate builds the data shared by the environments of a matrix game.
 func (m *matrixGame) substrate() *substrate {
 	p := newPalette(&matrixLooks, sprites().Substrates[m.name].Sprites)
 	key := legend{walls: "W", spawns: "n", sites: "12a", ground: func(letter byte) uint8 {
@@ -93,25 +93,25 @@ func (m *matrixGame) substrate() *substrate {
 	}
 }
 
-// shared makes the substrate on first use.
+// shared returns a function that builds the substrate on first use.
 func (m matrixGame) shared() func() *substrate { return sync.OnceValue(m.substrate) }
 
-// purse is what a player carries and what it is waiting for.
+// purse is the state of a player besides its body.
 type purse struct {
-	inventory  [2]float64 // resources of each class; never empty, so that shares are defined
-	partner    [2]float64 // inventory of the other in this step's interaction
-	own        [2]float64 // inventory of its own in that interaction
-	collected  bool       // has collected since the last result, so it is ready to interact
+	inventory  [2]float64 // resources of each class; never empty, so that fractions are defined
+	partner    [2]float64 // inventory of the other player in this step's interaction
+	own        [2]float64 // own inventory in that interaction
+	collected  bool       // has collected since the last result, and is therefore ready to interact
 	interacted bool       // in this step
 	cool       int32      // steps until the next shot
 	freeze     int32      // steps until it may move again
-	pending    int32      // steps until the effects of an interaction, -1 if there was none
-	pay        float64    // reward that these effects bring
-	zapped     bool       // the effects are this player's to trigger
-	indicator  uint8      // marker that it will show next
+	pending    int32      // steps until the effects of an interaction; -1 if there was none
+	pay        float64    // pending reward of the interaction
+	zapped     bool       // this player triggers the effects
+	indicator  uint8      // next marker to show
 }
 
-// matrix is one copy of a matrix game.
+// matrix is an environment of a matrix game.
 type matrix struct {
 	board
 	*matrixGame
@@ -131,7 +131,7 @@ func newMatrix(l *layout, m *matrixGame) *matrix {
 
 func (m *matrix) base() *board { return &m.board }
 
-// reset draws the class of every undecided resource and puts the players on the map.
+// reset draws the class of every undecided resource and places the players.
 func (m *matrix) reset(d draws) {
 	m.board.reset(d)
 	for s, cell := range m.layout.sites {
@@ -154,14 +154,14 @@ func (m *matrix) reset(d draws) {
 	m.restore()
 }
 
-// restore renews the ground of every cell that changes.
+// restore recomputes the ground of every cell that changes.
 func (m *matrix) restore() {
 	for s, cell := range m.layout.sites {
 		m.floor[cell] = m.groundCode(m.changed(s))
 	}
 }
 
-// update is phases A and B of a step.
+// update ends freezes, queues the operations of a step and settles interactions.
 func (m *matrix) update(act []int32, d draws) {
 	none := true
 	for i := range m.purses {
@@ -201,7 +201,7 @@ func (m *matrix) queueShots(act []int32, d draws) {
 	}
 }
 
-// queueResources lets resources come back: by chance where nobody stands, and all of them while nobody is there.
+// queueResources lets resources return: at random where no player stands, or all of them while all players are away.
 func (m *matrix) queueResources(nobody bool, d draws) {
 	for s := range m.sites {
 		if m.sites[s].state != waiting {
@@ -214,7 +214,7 @@ func (m *matrix) queueResources(nobody bool, d draws) {
 	}
 }
 
-// settle counts down to the effects of an interaction: rewards for both, who then disappear and start anew.
+// settle counts down to the effects of an interaction: both players get their rewards, disappear and start anew.
 func (m *matrix) settle(i int) {
 	p := &m.purses[i]
 	if !m.avatars[i].alive || p.pending < 0 {
@@ -237,12 +237,12 @@ func (m *matrix) settle(i int) {
 	}
 }
 
-// empty takes back what a player has collected.
+// empty resets a player's inventory.
 func (m *matrix) empty(i int) {
 	m.purses[i].inventory, m.purses[i].collected = [2]float64{1, 1}, false
 }
 
-// color is the marker that shows a reward: the last level at or below it.
+// color is the marker of a reward: the last level at or below it.
 func (m *matrix) color(pay float64) uint8 {
 	k := 0
 	for k+1 < len(m.levels) && pay >= m.levels[k+1] {
@@ -266,7 +266,7 @@ func (m *matrix) enter(player, s int) {
 	m.later(opSite, s, waiting)
 }
 
-// hit wears down a resource, or makes two players interact.
+// hit damages a resource, or makes two players interact.
 func (m *matrix) hit(_ beam, shooter int, cell int32) bool {
 	blocked := false
 	if s := m.siteAt[cell]; s >= 0 && m.sites[s].state == present {
@@ -320,8 +320,8 @@ func (m *matrix) interact(i, j int) {
 	}
 }
 
-// payoff is the expected reward when both draw their choice from what they carry. Every product is rounded on its own, so
-// that all machines agree with the original to the last bit.
+// payoff is the expected reward if both players draw their choices from their inventories. Every product is rounded
+// on its own, so that all machines agree with the original to the last bit.
 func payoff(pay [2][2]float64, row, col [2]float64) float64 {
 	rows, cols := row[0]+row[1], col[0]+col[1]
 	total := 0.0
@@ -342,8 +342,8 @@ func transposed(pay [2][2]float64) [2][2]float64 {
 // matrixScalars is the length of scalars.
 const matrixScalars = 7
 
-// scalars writes a player's inventory, whether it may shoot, and the inventories of both, its own first, in an interaction
-// of this step; without one these are -1, and 0 after a reset.
+// scalars writes a player's inventory, whether it may shoot, and the inventories of this step's interaction, its own
+// first. Without an interaction these are -1, and 0 after a reset.
 func (m *matrix) scalars(i int, dst []float32) {
 	p := &m.purses[i]
 	dst[0], dst[1] = float32(p.inventory[0]), float32(p.inventory[1])

@@ -4,28 +4,27 @@ package meltingpot
 
 import "cermic/envs"
 
-// looks lists by name all that a cell of a substrate can show. Sprites are drawn in this order: the ground's, the player,
-// its marker, the beams.
+// looks names all sprites of a substrate, in drawing order: grounds, players, markers, beams.
 type looks struct {
-	grounds [][]string // sprites of each ground, lowest first; ground 0 shows nothing
+	grounds [][]string // sprites of each ground, lowest first; ground 0 is empty
 	solid   string     // a ground of this single sprite never has anything on it
-	players []string   // sprite of each player as others see it; oneself is "Self"
-	markers []string   // what can float above a player; "" is nothing
+	players []string   // sprite of each player as others see it; a player's own is "Self"
+	markers []string   // markers above players; "" is none
 	beams   []string   // lowest first
 }
 
-// palette numbers the different pictures that a cell can show. The numbers follow from the substrate's looks alone, and
-// equal pictures have equal numbers, so that cells tell exactly as much as pixels do. Picture 0 is black.
+// palette numbers the distinct tiles that a cell can show. Numbers follow from the looks alone, and equal tiles have
+// equal numbers, so cells and pixels carry the same information. Tile 0 is black.
 //
-// Inside, a cell is a code that names what is there: see code. table turns it into the number of a picture as seen by
-// someone who faces that way.
+// Internally, a cell has a code for its content: see code. table maps a code to the tile number for a viewer's
+// direction.
 type palette struct {
 	pixels    []uint8     // [V,8,8,3]
 	table     [4][]uint16 // [codes] by the viewer's direction
-	perGround int         // difference of codes of neighbouring grounds
-	perPlayer int         // the same of players; player number len(players) is the viewer itself
-	perSide   int         // the same of directions that players face
-	perMarker int         // the same of markers
+	perGround int         // difference between the codes of consecutive grounds
+	perPlayer int         // the same for players; player len(players) is the viewer itself
+	perSide   int         // the same for the directions of players
+	perMarker int         // the same for markers
 }
 
 // code numbers the content of a cell: a ground, a player (-1: none) with direction and marker, and a set of beams.
@@ -37,10 +36,10 @@ func (p *palette) code(ground, player int, face facing, marker, beams int) int {
 	return code
 }
 
-// picture is one composed cell [8,8,3].
+// picture is a tile [8,8,3].
 type picture [envs.CellPixels * envs.CellPixels * 3]uint8
 
-// newPalette composes everything that can occur.
+// newPalette composes all possible tiles.
 func newPalette(l *looks, from map[string]sprite) *palette {
 	p := &palette{perMarker: 1 << len(l.beams)}
 	p.perSide = p.perMarker * len(l.markers)
@@ -73,8 +72,9 @@ func newPalette(l *looks, from map[string]sprite) *palette {
 	return p
 }
 
-// compose numbers everything that can be on one ground.
-func (p *palette) compose(ground *picture, g, viewer int, l *looks, from map[string]sprite, number func(*picture) uint16) {
+// compose numbers all possible contents of a cell with one ground.
+func (p *palette) compose(ground *picture, g, viewer int, l *looks, from map[string]sprite,
+	number func(*picture) uint16) {
 	table := p.table[viewer]
 	withBeams := func(pic picture, code int) {
 		for set := range 1 << len(l.beams) {
@@ -94,7 +94,7 @@ func (p *palette) compose(ground *picture, g, viewer int, l *looks, from map[str
 			if player < len(l.players) {
 				name = l.players[player]
 			} else if relative != 0 {
-				continue // one always looks ahead
+				continue // a viewer always faces ahead in its own view
 			}
 			body := *ground
 			body.blend(from[name][relative])
@@ -109,7 +109,7 @@ func (p *palette) compose(ground *picture, g, viewer int, l *looks, from map[str
 	}
 }
 
-// blend draws a sprite over the picture, in whole numbers as the original does.
+// blend draws a sprite over the tile, in integer arithmetic as in the original.
 func (p *picture) blend(sprite []byte) {
 	for px := range len(p) / 3 {
 		alpha := int(sprite[4*px+3])

@@ -11,7 +11,7 @@ import (
 	"cermic/envs/envtest"
 )
 
-// What is drawn is what was recorded.
+// The embedded sprites equal the recorded ones.
 func TestSpritesAreTheRecordedOnes(t *testing.T) {
 	raw, err := os.ReadFile(envtest.Statistics(t, "meltingpot", "sprites.json.gz")[0])
 	if err != nil {
@@ -31,8 +31,8 @@ func TestSpritesAreTheRecordedOnes(t *testing.T) {
 	}
 }
 
-// Weights that read cells are of use to other processes and later versions only if a number always means the same picture.
-// The hashes were computed by this test; a new one means that such weights have to be trained anew.
+// Weights of networks that read tile numbers stay valid only if the numbers never change. The hashes were computed by
+// this test; new hashes mean that such weights must be trained again.
 func TestCellNumbersNeverChange(t *testing.T) {
 	for _, cfg := range allTasks(t) {
 		e, _, _ := build(t, cfg, 1, 1)
@@ -53,7 +53,7 @@ func TestCellNumbersNeverChange(t *testing.T) {
 	}
 }
 
-// Two cells differ in their numbers exactly if they differ in their pixels; black is 0.
+// Two cells have different numbers exactly if their pixels differ; black is 0.
 func TestEqualPicturesHaveEqualNumbers(t *testing.T) {
 	for _, cfg := range allTasks(t) {
 		e, _, _ := build(t, cfg, 1, 1)

@@ -4,8 +4,8 @@ package meltingpot
 
 import "cermic/envs"
 
-// PrisonersDilemma is the task meltingpot/prisoners_dilemma_in_the_matrix__repeated:
-// defecting is better for each, cooperating for both. Resources of class 1 stand for cooperation, of class 2 for defection.
+// PrisonersDilemma is the task meltingpot/prisoners_dilemma_in_the_matrix__repeated. Defection is better for each
+// player, cooperation for both. Class 1 is cooperation, class 2 defection.
 type PrisonersDilemma struct {
 	envs.Common
 	Settings

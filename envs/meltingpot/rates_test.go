@@ -12,7 +12,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// recordedRates are the raw counts of a rates file; testdata/golden/README.md says where they come from.
+// recordedRates are the raw counts of a rates file; testdata/golden/README.md describes their origin.
 type recordedRates struct {
 	Substrate string
 	Rates     struct {
@@ -35,7 +35,8 @@ type recordedRates struct {
 	}
 }
 
-// census counts what an environment draws that recordings count too; chances_test.go counts the rest, at known chances.
+// census counts an environment's draws that recordings count, too. chances_test.go checks the others against known
+// probabilities.
 type census struct {
 	dice
 	b      *board
@@ -80,7 +81,7 @@ func (c *census) home(player int, free []int32) (int32, facing) {
 	return cell, face
 }
 
-// play lets everyone of a substrate act at random and fire two times in five, so that all rules are used.
+// play runs random players that fire two times in five, so that all rules apply.
 func (c *census) play(t *testing.T, cfg envs.Config, episodes, steps int) {
 	e, _, act := build(t, cfg, 1, 1)
 	g := e.games[0]
@@ -101,8 +102,8 @@ func (c *census) play(t *testing.T, cfg envs.Config, episodes, steps int) {
 	}
 }
 
-// The frequency of every draw is that of the original: our counts are homogeneous with the recorded ones, and recorded counts of
-// what happens with a chance that we know fit this chance.
+// The frequency of every draw is the original's: our counts are homogeneous with the recorded ones, and recorded
+// counts fit the known probabilities.
 func TestDrawsAreAsFrequentAsInTheOriginal(t *testing.T) {
 	for _, file := range envtest.Statistics(t, "meltingpot", "rates.*.json") {
 		var want recordedRates
@@ -118,7 +119,8 @@ func TestDrawsAreAsFrequentAsInTheOriginal(t *testing.T) {
 			homogeneous(t, "cells of arrival", c.counts["cell"], sum(r.Cell, r.BackCell), nil)
 			homogeneous(t, "directions of arrival", c.counts["facing"], sum(r.Orientation, r.BackOrientation),
 				map[string]string{"N": "0", "E": "1", "S": "2", "W": "3"})
-			homogeneous(t, "class of undecided resources", c.counts["class"], r.Class, map[string]string{"1": "false", "2": "true"})
+			homogeneous(t, "class of undecided resources", c.counts["class"], r.Class,
+				map[string]string{"1": "false", "2": "true"})
 			homogeneous(t, "who moves first", c.counts["first"], r.First, map[string]string{"2": "0", "4": "1"})
 			homogeneous(t, "phase of the water", c.counts["water"], r.Water,
 				map[string]string{"water_1": "0", "water_2": "1", "water_3": "2", "water_4": "3"})
@@ -128,18 +130,18 @@ func TestDrawsAreAsFrequentAsInTheOriginal(t *testing.T) {
 				compareReturns(t, r.Age, returnAge)
 				binomial(t, "resources that come back", r.Regrow["hit"], r.Regrow["trial"], regrowChance)
 				if r.Early["hit"] > 0 {
-					t.Errorf("resources came back early in the recordings: %v", r.Early)
+					t.Errorf("the recordings have early returns of resources: %v", r.Early)
 				}
 			}
 		})
 	}
 }
 
-// compareReturns compares for how long players are away.
+// compareReturns compares the number of steps that players are away.
 func compareReturns(t *testing.T, recorded map[string]float64, ours int) {
 	t.Helper()
 	if len(recorded) != 1 || recorded[fmt.Sprint(ours)] == 0 {
-		t.Errorf("players come back at age %d, recorded %v", ours, recorded)
+		t.Errorf("players return at age %d, recorded %v", ours, recorded)
 	}
 }
 
@@ -151,24 +153,25 @@ func compareRiver(t *testing.T, want *recordedRates, x *cleanUp) {
 	x.reset(&dice{})
 	dirty := x.dirty()
 	if key := fmt.Sprintf("%d,%d", dirty, len(x.river.dirt)-dirty); len(r.Dirt) != 1 || r.Dirt[key] == 0 {
-		t.Errorf("at the start dirty and clean cells are %s, recorded %v", key, r.Dirt)
+		t.Errorf("the initial numbers of dirty and clean cells are %s, recorded %v", key, r.Dirt)
 	}
 	if r.FoulEarly["1"] > 0 {
-		t.Errorf("dirt spreads before step %d in the recordings: %v", foulAfter+1, r.FoulEarly)
+		t.Errorf("the recordings have new dirt before step %d: %v", foulAfter+1, r.FoulEarly)
 	}
 	binomial(t, "steps with new dirt", r.Foul["1"], r.Foul["0"]+r.Foul["1"], foulChance)
 	if len(r.Apples) == 0 {
 		t.Error("no draw of an apple is recorded")
 	}
-	for key, bucket := range r.Apples { // of shares of dirt from the key to 0.05 above
+	for key, bucket := range r.Apples { // of dirty fractions from the key to 0.05 above it
 		low, err := strconv.ParseFloat(key, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The expected number is a sum of chances at shares that are not recorded, rounded to two places.
+		// The expected number is a sum of probabilities for unrecorded dirty fractions, rounded to two places.
 		least, most := bucket.Draws*max(growth(low+0.05), 0), bucket.Draws*max(growth(low), 0)
 		if bucket.Expected < least-0.01 || bucket.Expected > most+0.01 {
-			t.Errorf("%g apples were expected where %s of the river is dirty, our chances add up to %g to %g", bucket.Expected, key, least, most)
+			t.Errorf("with a dirty fraction of %s, the recordings expect %g apples, and our probabilities give %g to %g",
+				key, bucket.Expected, least, most)
 		}
 		binomial(t, "apples where the share of dirt is "+key, bucket.Grown, bucket.Draws, bucket.Expected/bucket.Draws)
 	}

@@ -14,13 +14,13 @@ import (
 	"cermic/envs/envtest"
 )
 
-// Every step of every recording is repeated from the recorded state before it, with the recorded outcomes of chance: the
-// state, rewards, observations, events and pixels that follow are the recorded ones, without any tolerance. What was recorded also
-// happens as often as the chances ask for that the rules give it.
+// Repeats every step of every recording from the recorded state before it, with the recorded random outcomes. The
+// resulting state, rewards, observations, events and pixels must be equal, without any tolerance. The recorded
+// outcomes must also be as frequent as the rules' probabilities say.
 func TestStepsFollowRecordings(t *testing.T) {
 	all := envtest.Agreements{Source: "Melting Pot 2.4.1"}
 	t.Cleanup(func() {
-		if !testing.Short() { // else the rest of each recording is left out
+		if !testing.Short() { // otherwise only the start of each recording is used
 			all.Check(t, measured)
 		}
 	})
@@ -37,7 +37,7 @@ func TestStepsFollowRecordings(t *testing.T) {
 					f.follow(m)
 					f.compare(m)
 					steps++
-				case m.T == 0: // else the recording begins in the middle
+				case m.T == 0: // otherwise the recording starts in the middle of an episode
 					f.starts(m)
 				}
 				if m.RGB != nil && (before != nil || f.startLooks(m)) {
@@ -61,21 +61,22 @@ func TestStepsFollowRecordings(t *testing.T) {
 	}
 }
 
-// follower plays a recording in one environment.
+// follower replays a recording in one environment.
 type follower struct {
 	t       *testing.T
 	e       *env
 	g       game
 	b       *board
 	out     *envs.Step
-	actions []int32     // ours for each of theirs
-	sites   map[int]int // our number of each recorded object that is a site
+	actions []int32     // our action for each recorded one
+	sites   map[int]int // our site number of each recorded object that is a site
 	object  []int       // recorded number of each of our sites
-	marker  map[int]int // player whose marker a recorded object is
-	player  map[int]int // player that a recorded object is
+	marker  map[int]int // player of each recorded marker
+	player  map[int]int // player of each recorded avatar
 	water   map[int]int32
-	m       *moment                                               // whose outcomes are played back
-	drawn   [ruleFoul + 1]struct{ hits, draws, expected float64 } // outcomes of each rule, and what our chances add up to
+	m       *moment // the step whose outcomes are replayed
+	// outcomes of each rule, and the sums of our probabilities
+	drawn [ruleFoul + 1]struct{ hits, draws, expected float64 }
 }
 
 func newFollower(t *testing.T, h *header) *follower {
@@ -95,7 +96,8 @@ func newFollower(t *testing.T, h *header) *follower {
 	}
 	f.object = make([]int, len(f.b.sites))
 	if len(f.b.avatars) != h.Players || e.spec.Act.Choices != len(h.Actions) || e.spec.Horizon != h.MaxFrames {
-		t.Fatalf("%d players, %d actions, %d steps; recorded: %d, %d, %d", len(f.b.avatars), e.spec.Act.Choices, e.spec.Horizon,
+		t.Fatalf("%d players, %d actions, %d steps; recorded: %d, %d, %d",
+			len(f.b.avatars), e.spec.Act.Choices, e.spec.Horizon,
 			h.Players, len(h.Actions), h.MaxFrames)
 	}
 	for y, row := range h.Map {
@@ -114,12 +116,13 @@ func newFollower(t *testing.T, h *header) *follower {
 		f.declare(raw)
 	}
 	if len(f.sites) != len(f.b.sites) || len(f.player) != h.Players {
-		t.Fatalf("%d sites and %d players are recorded, want %d and %d", len(f.sites), len(f.player), len(f.b.sites), h.Players)
+		t.Fatalf("%d sites and %d players are recorded, want %d and %d",
+			len(f.sites), len(f.player), len(f.b.sites), h.Players)
 	}
 	return f
 }
 
-// ourAction finds the action that does what a recorded one did.
+// ourAction returns the action with the same effect as a recorded one.
 func ourAction(t *testing.T, theirs map[string]int) int32 {
 	t.Helper()
 	walk := []int32{actNoop, actForward, actRight, actBackward, actLeft}
@@ -139,7 +142,7 @@ func ourAction(t *testing.T, theirs map[string]int) int32 {
 // drawBeamsAs draws the beams in the recorded order, which differs between processes of the original.
 func (f *follower) drawBeamsAs(order []string) {
 	if slices.Index(order, "beamZap") >= slices.Index(order, "beamClean") {
-		return // ours; matrix games have neither
+		return // our own order; matrix games have one beam
 	}
 	look, _ := cleanUpLooks()
 	slices.Reverse(look.beams)
@@ -157,7 +160,7 @@ func (f *follower) drawBeamsAs(order []string) {
 	f.e.spec.Pixels = p.pixels
 }
 
-// declare finds what a recorded object is here.
+// declare maps a recorded object to ours.
 func (f *follower) declare(raw json.RawMessage) {
 	var fields []any
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -183,14 +186,15 @@ func (f *follower) declare(raw json.RawMessage) {
 
 var facings = map[string]facing{"N": north, "E": east, "S": south, "W": west}
 
-// markers are the recorded names of ours.
+// markers maps the recorded names to our markers.
 var markers = map[string]uint8{
 	"notReady": markerNone, "avatarMarkingWait": markerNone, "ready": markerReady,
-	"resultIndicatorColor1": markerResult, "resultIndicatorColor2": markerResult + 1, "resultIndicatorColor3": markerResult + 2,
+	"resultIndicatorColor1": markerResult, "resultIndicatorColor2": markerResult + 1,
+	"resultIndicatorColor3": markerResult + 2,
 	"resultIndicatorColor4": markerResult + 3, "resultIndicatorColor5": markerResult + 4,
 }
 
-// siteState tells whether a recorded site is full.
+// siteState reports whether a recorded site is full.
 func siteState(name string) uint8 {
 	if strings.HasSuffix(name, "_wait") || strings.HasSuffix(name, "Wait") {
 		return siteEmpty
@@ -198,13 +202,13 @@ func siteState(name string) uint8 {
 	return siteFull
 }
 
-// seat puts the state after a recorded step into the copy.
+// seat sets the environment to the state after a recorded step.
 func (f *follower) seat(m *moment) {
 	b := f.b
 	b.frame = int32(m.T)
-	now := b.frame + 1 // what ages count to
+	now := b.frame + 1 // reference of ages
 	for i, a := range m.Avatars {
-		cell := b.spawns[0] // of someone away, of no meaning
+		cell := b.spawns[0] // arbitrary for a player that is away
 		if a.Alive {
 			cell = b.cell(a.X, a.Y)
 		}
@@ -254,12 +258,13 @@ func (f *follower) follow(m *moment) {
 		act[i] = f.actions[k]
 	}
 	f.b.step(act, f)
-	f.e.show(0, f.out)
+	f.e.writeObs(0, f.out)
 }
 
-// order returns the players whose operations are recorded in their order, then the others.
+// order returns the players with recorded operations in their order, then the others.
 func (f *follower) order(s stage, dst []int8) {
-	want := map[stage][]string{stageMove: {"move", "turn"}, stageFire: {"gameInteraction", "zapHit"}, stageClean: {"cleanHit"}}[s]
+	want := map[stage][]string{stageMove: {"move", "turn"}, stageFire: {"gameInteraction", "zapHit"},
+		stageClean: {"cleanHit"}}[s]
 	var got []int8
 	for _, o := range f.m.Ops {
 		kind := o[0]
@@ -287,7 +292,7 @@ func (f *follower) chance(r rule, at int, p float64) bool {
 	case ruleFoul:
 		happened = f.fouled() >= 0
 	default:
-		panic("a draw that recordings do not hold")
+		panic("recordings do not contain this draw")
 	}
 	n := &f.drawn[r]
 	n.draws, n.expected = n.draws+1, n.expected+p
@@ -313,7 +318,7 @@ func (f *follower) fouled() int {
 	return -1
 }
 
-// pick is the place of the site that got dirty among the clean ones.
+// pick is the index, among the clean sites, of the one that got dirty.
 func (f *follower) pick(_ rule, _, _ int) int {
 	x, to, n := f.g.(*cleanUp), f.fouled(), 0
 	for _, s := range x.river.dirt {
@@ -327,17 +332,17 @@ func (f *follower) pick(_ rule, _, _ int) int {
 	return n
 }
 
-// home is where the recorded player stands after the step.
+// home is the position of the recorded player after the step.
 func (f *follower) home(i int, free []int32) (int32, facing) {
 	a := f.m.Avatars[i]
 	cell := f.b.cell(a.X, a.Y)
 	if !slices.Contains(free, cell) {
-		f.t.Errorf("step %d: player %d arrives where nobody may", f.m.T, i)
+		f.t.Errorf("step %d: player %d arrives at a cell that is not free", f.m.T, i)
 	}
 	return cell, facings[a.O]
 }
 
-// readEvent reads a recorded event; those of no interest have the kind 255.
+// readEvent reads a recorded event; ignored events have the kind 255.
 func readEvent(t *testing.T, raw json.RawMessage) event {
 	t.Helper()
 	var name string

@@ -9,11 +9,11 @@ import (
 	"cermic/envs"
 )
 
-// playRoles returns the mean reward of each player in 100 steps of play by those roles, over 500 steps and 6 environments.
+// playRoles returns each player's mean reward per 100 steps with these roles, over 500 steps and 6 environments.
 func playRoles(t *testing.T, cfg envs.Config, roles ...Role) []float64 {
 	t.Helper()
-	const copies, steps = 6, 500
-	e, out, act := build(t, cfg, copies, 1)
+	const numEnvs, steps = 6, 500
+	e, out, act := build(t, cfg, numEnvs, 1)
 	sum := make([]float64, e.spec.Agents)
 	for range steps {
 		if err := e.ScriptRoles(roles, act); err != nil {
@@ -21,14 +21,14 @@ func playRoles(t *testing.T, cfg envs.Config, roles ...Role) []float64 {
 		}
 		e.Step(act, out)
 		for row, r := range out.Dense {
-			sum[row%len(sum)] += float64(r) * 100 / copies / steps
+			sum[row%len(sum)] += float64(r) * 100 / numEnvs / steps
 		}
 	}
 	return sum
 }
 
-// The scripted players earn at least what the scripted players of the recordings did, who chose their strategy at random
-// (a player's reward in 100 of 500 steps); random play earns next to nothing in that time.
+// Our scripts earn at least the reward of the recorded scripts, which chose their strategy at random (per player, in
+// 100 of 500 steps). Random play earns almost nothing in that time.
 func TestScriptsEarnAsMuchAsInTheOriginal(t *testing.T) {
 	for _, ref := range []struct {
 		cfg      envs.Config
@@ -42,7 +42,7 @@ func TestScriptsEarnAsMuchAsInTheOriginal(t *testing.T) {
 	}
 }
 
-// The games are the dilemmas that they are called after.
+// The payoffs have the order that defines each game.
 func TestStrategiesPayAsTheGamesSay(t *testing.T) {
 	pay := func(cfg envs.Config) (both, mixedC, mixedD, neither float64) {
 		c := playRoles(t, cfg, RoleCooperate, RoleCooperate)
@@ -53,16 +53,18 @@ func TestStrategiesPayAsTheGamesSay(t *testing.T) {
 	if both, _, tempted, neither := pay(DefaultStagHunt()); both <= tempted || both <= neither {
 		t.Errorf("stag hunt: together %g, alone %g, both alone %g; want the first to be most", both, tempted, neither)
 	}
-	if both, sucker, tempted, neither := pay(DefaultPrisonersDilemma()); !(tempted > both && both > neither && neither > sucker) {
+	if both, sucker, tempted, neither := pay(DefaultPrisonersDilemma()); !(tempted > both && both > neither &&
+		neither > sucker) {
 		t.Errorf("prisoner's dilemma: %g, %g, %g, %g; want temptation > cooperation > defection > being exploited",
 			tempted, both, neither, sucker)
 	}
 	if both, yields, wins, neither := pay(DefaultChicken()); !(wins > both && both > yields && yields > neither) {
-		t.Errorf("chicken: %g, %g, %g, %g; want winning > yielding together > yielding > crashing", wins, both, yields, neither)
+		t.Errorf("chicken: %g, %g, %g, %g; want winning > yielding together > yielding > crashing",
+			wins, both, yields, neither)
 	}
 }
 
-// Somebody has to clean: without cleaners nothing grows; the recorded team of cleaners and eaters earned 61 in 100 steps.
+// Apples need cleaners: without them nothing grows. The recorded team of cleaners and eaters earned 61 in 100 steps.
 func TestApplesNeedCleaners(t *testing.T) {
 	total := func(cleaners int) float64 {
 		roles := make([]Role, 7)
@@ -85,7 +87,7 @@ func TestApplesNeedCleaners(t *testing.T) {
 		t.Errorf("%d cleaners and their team earn %g in 100 steps, want 61", cleaners, got)
 	}
 	if got := total(7); got > 10 {
-		t.Errorf("seven cleaners earn %g, want next to nothing", got)
+		t.Errorf("seven cleaners earn %g, want almost nothing", got)
 	}
 }
 
@@ -96,12 +98,13 @@ func TestUnknownRolesAreNamed(t *testing.T) {
 		t.Errorf("error %v does not offer the near name", err)
 	}
 	if err := e.ScriptRoles([]Role{RoleClean, RoleEat}, act); err == nil {
-		t.Error("a matrix game has cleaners")
+		t.Error("a matrix game accepts the role of a cleaner")
 	}
-	if err := e.ScriptRoles([]Role{RoleDefect}, act); err == nil || !strings.Contains(err.Error(), "each of the 2 players") {
-		t.Errorf("error %v does not say how many roles there are", err)
+	if err := e.ScriptRoles([]Role{RoleDefect}, act); err == nil ||
+		!strings.Contains(err.Error(), "each of the 2 players") {
+		t.Errorf("error %v does not contain the number of roles", err)
 	}
 	if !e.Script(act) {
-		t.Error("there is no scripted player")
+		t.Error("the task has no script")
 	}
 }

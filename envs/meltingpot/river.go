@@ -29,13 +29,13 @@ WBBBBBBBBBBBBBBBBBBBBBBBBBBBBW
 WWWWWWWWWWWWWWWWWWWWWWWWWWWWWW
 `
 
-// terrain lists the sprites of every letter; where water flows or something comes and goes, more grounds follow from it.
+// terrain lists the sprites of every letter. Letters with water or an item have several grounds.
 var terrain = []struct {
 	letters string
 	water   bool
-	below   []string // sprites under what comes and goes
-	item    string   // sprite of what comes and goes
-	above   []string // sprites over it
+	below   []string // sprites below the item
+	item    string   // sprite of the item that appears and disappears
+	above   []string // sprites above it
 }{
 	{letters: "W", below: []string{"Wall"}},
 	{letters: " P", below: []string{"Sand"}},
@@ -55,8 +55,8 @@ var terrain = []struct {
 	{letters: "HF", water: true, item: "Dirt"},
 }
 
-// cleanUpLooks returns all looks, and the first ground of every letter. A letter's grounds are numbered by the phase of its
-// water, if it has any, and then again with its item.
+// cleanUpLooks returns all looks and the first ground of every letter. The grounds of a letter are numbered by phase
+// of its water, if any, first without and then with its item.
 func cleanUpLooks() (*looks, map[byte]uint8) {
 	l := &looks{
 		grounds: [][]string{nil}, solid: "Wall",
@@ -90,12 +90,12 @@ func cleanUpLooks() (*looks, map[byte]uint8) {
 	return l, first
 }
 
-// river is what all environments of clean_up share besides the layout.
+// river is the data shared by all environments of clean_up, besides the layout.
 type river struct {
 	*layout
 	first  [256]uint8 // first ground of each letter
-	dirt   []int16    // numbers of the sites that can be dirty
-	apples []int16    // numbers of the sites where apples can grow
+	dirt   []int16    // sites that can be dirty
+	apples []int16    // sites where apples can grow
 	water  []int32    // cells of water
 }
 
@@ -123,7 +123,7 @@ func newRiver() *river {
 	return r
 }
 
-// isWater tells a site of the river from one of the orchard.
+// isWater reports whether a site is in the river (otherwise, in the orchard).
 func (r *river) isWater(s int) bool {
 	letter := r.letters[r.sites[s]]
 	return letter == 'H' || letter == 'F'

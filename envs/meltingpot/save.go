@@ -10,11 +10,11 @@ import (
 	"cermic/envs"
 )
 
-// codec writes or reads a state: one list of fields serves both, so that they cannot differ.
+// codec writes or reads a state. One list of fields serves both directions, so that they cannot differ.
 type codec struct {
 	bytes   []byte
 	reading bool
-	damaged bool // a number was read that no state holds
+	damaged bool // read a number that no state contains
 }
 
 // number passes one number of 64 bits.
@@ -54,7 +54,7 @@ func (c *codec) bool(v *bool) {
 	*v = c.number(bit) != 0
 }
 
-// state passes what all boards remember.
+// state passes the complete state of the board.
 func (b *board) state(c *codec) {
 	c.index32(&b.frame, horizonLimit+1)
 	for i := range b.avatars {
@@ -74,7 +74,7 @@ func (b *board) state(c *codec) {
 	}
 }
 
-// stand renews who stands where, and forgets what belonged to the last step.
+// stand recomputes the occupied cells and clears the data of the last step.
 func (b *board) stand() {
 	b.forget()
 	for cell := range b.who {
@@ -129,14 +129,14 @@ func (e *env) state(c *codec) {
 	}
 }
 
-// Save appends everything that the next Step or Reset depends on, behind a fingerprint of the configuration.
+// Save appends the complete state that later steps and resets depend on, after a fingerprint of the configuration.
 func (e *env) Save(dst []byte) []byte {
 	c := codec{bytes: envs.SaveParts(dst, e.fingerprint())}
 	e.state(&c)
 	return c.bytes
 }
 
-// Load continues from a state that Save wrote.
+// Load restores a state written by Save.
 func (e *env) Load(state []byte) error {
 	body, err := envs.SavedBody(e.spec.Name, state, e.fingerprint(), len(e.Save(nil))-8)
 	if err != nil {
@@ -153,7 +153,7 @@ func (e *env) Load(state []byte) error {
 	return nil
 }
 
-// fingerprint tells differently configured environments apart.
+// fingerprint identifies the configuration, so that a state loads only into an equally configured environment.
 func (e *env) fingerprint() uint64 {
 	return envs.Fingerprint(fmt.Sprint(e.spec.Name, e.spec.NumEnvs, e.spec.Sparse, e.settings))
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A state with a byte changed somewhere is either refused or played on from, but never takes the program down.
+// A state with a changed byte is either rejected or playable, and never causes a panic.
 func TestDamagedStatesAreRefusedOrPlayed(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, cfg := range allTasks(t) {
@@ -35,7 +35,7 @@ func TestDamagedStatesAreRefusedOrPlayed(t *testing.T) {
 			t.Errorf("%s: no damage was noticed", cfg.Kind())
 		}
 		if err := e.Load(good); err != nil {
-			t.Errorf("%s: the sound state is refused after damaged ones: %v", cfg.Kind(), err)
+			t.Errorf("%s: the intact state is rejected after damaged ones: %v", cfg.Kind(), err)
 		}
 	}
 }

@@ -4,7 +4,7 @@ package meltingpot
 
 import "cermic/envs"
 
-// world is the picture of all of environment c as it was shown last, with its lower left corner at the origin.
+// world is the last picture of environment c's whole map, with its lower left corner at the origin.
 func (e *env) world(c int) envs.Mosaic {
 	b := e.games[c].base()
 	cells := make([]uint16, 0, b.width*b.height)
@@ -16,17 +16,18 @@ func (e *env) world(c int) envs.Mosaic {
 	return e.mosaic(cells, b.width, 0, 0, 1)
 }
 
-// mosaic lays rows of cells out from (x, y), with so many units a pixel.
+// mosaic arranges cells in rows from (x, y), with unit units per pixel.
 func (e *env) mosaic(cells []uint16, columns, x, y, unit int) envs.Mosaic {
 	width, height := unit*columns*envs.CellPixels, unit*len(cells)/columns*envs.CellPixels
 	return envs.Mosaic{
-		MinX: float64(x), MinY: float64(y), MaxX: float64(x + width), MaxY: float64(y + height), Columns: columns, Cells: cells,
+		MinX: float64(x), MinY: float64(y), MaxX: float64(x + width), MaxY: float64(y + height), Columns: columns,
+		Cells:  cells,
 		Pixels: e.spec.Pixels,
 	}
 }
 
-// Scene shows environment c as it was shown last: the world, and beside it what the first player sees, as large as fits. A unit is a
-// pixel of the original. Above them is room for a caption.
+// Scene draws environment c: the whole map, and beside it the first player's view as large as fits, with space for a
+// caption above. A unit is a pixel of the original.
 func (e *env) Scene(c int) envs.Scene {
 	const gap, head = envs.CellPixels, 2 * envs.CellPixels
 	b, world := e.games[c].base(), e.world(c)

@@ -10,10 +10,10 @@ import (
 	"cermic/envs/conf"
 )
 
-// Role names a hand-written player. Such a player knows the whole map, which no learner does.
+// Role is a scripted policy of one player. It uses the whole map, which no learner observes.
 type Role string
 
-// The roles: the first two of the matrix games, the others of clean_up.
+// The roles: the first two are for matrix games, the others for clean_up.
 const (
 	RoleCooperate Role = "cooperate" // collects class 1, then interacts
 	RoleDefect    Role = "defect"    // collects class 2, then interacts
@@ -21,27 +21,27 @@ const (
 	RoleEat       Role = "eat"       // eats
 )
 
-// Roles is implemented by the environments of this package: it lets the players of every environment take different roles.
+// Roles is implemented by this package's environments, for scripted players with different roles.
 type Roles interface {
-	// ScriptRoles fills act with what players of the given roles, one for each player of an environment, do now.
+	// ScriptRoles fills act with the scripted actions of roles, one role per player of an environment.
 	ScriptRoles(roles []Role, act *envs.Actions) error
-	// Casts are line-ups of roles whose returns show what the game is about; the first one is Script's.
-	Casts() [][]Role
+	// RoleSets returns combinations of roles whose returns characterise the game; the first one is Script's.
+	RoleSets() [][]Role
 }
 
 var _ Roles = (*env)(nil)
 
-// cleaners is the number of players of clean_up who clean when Script plays.
+// cleaners is the number of cleaners among Script's players of clean_up.
 const cleaners = 3
 
-// Script fills act with cooperating players.
+// Script fills act with the actions of cooperating players.
 func (e *env) Script(act *envs.Actions) bool {
-	return e.ScriptRoles(e.Casts()[0], act) == nil
+	return e.ScriptRoles(e.RoleSets()[0], act) == nil
 }
 
-// Casts are all who cooperate, one who does and one who does not, and all who do not; in clean_up the three cleaners and four
-// eaters of Script, eaters alone and cleaners alone.
-func (e *env) Casts() [][]Role {
+// RoleSets returns all cooperators, one cooperator and one defector, and all defectors. For clean_up it returns
+// Script's three cleaners and four eaters, eaters alone, and cleaners alone.
+func (e *env) RoleSets() [][]Role {
 	n, roles := e.spec.Agents, e.roles()
 	first := cleaners
 	if n == 2 {
@@ -63,14 +63,15 @@ func (e *env) roles() []Role {
 	return []Role{RoleCooperate, RoleDefect}
 }
 
-// ScriptRoles fills act with what players of those roles do now.
+// ScriptRoles fills act with the scripted actions of these roles.
 func (e *env) ScriptRoles(roles []Role, act *envs.Actions) error {
 	if len(roles) != e.spec.Agents {
 		return fmt.Errorf("%s: %d roles, want one for each of the %d players", e.spec.Name, len(roles), e.spec.Agents)
 	}
 	for _, role := range roles {
 		if known := e.roles(); role != known[0] && role != known[1] {
-			return fmt.Errorf("%s: unknown role %q%s", e.spec.Name, role, conf.Near(string(role), []string{string(known[0]), string(known[1])}))
+			return fmt.Errorf("%s: unknown role %q%s",
+				e.spec.Name, role, conf.Near(string(role), []string{string(known[0]), string(known[1])}))
 		}
 	}
 	for c, g := range e.games {
@@ -84,7 +85,7 @@ func (e *env) ScriptRoles(roles []Role, act *envs.Actions) error {
 	return nil
 }
 
-// enough is how many resources a scripted player collects before it interacts.
+// enough is the number of resources that a scripted player collects before it interacts.
 const enough = 4
 
 // script collects resources of one class, then looks for the other player and interacts.
@@ -123,7 +124,7 @@ func (m *matrix) script(i int, role Role) int32 {
 	return m.avatars[i].face.walkTo(way)
 }
 
-// script cleans what it can reach, or walks to the next dirty cell or apple.
+// script cleans all dirt within reach, or walks to the next dirty cell or apple.
 func (x *cleanUp) script(i int, role Role) int32 {
 	full := func(water bool) func(int32) bool {
 		return func(cell int32) bool {
@@ -148,7 +149,7 @@ func (x *cleanUp) script(i int, role Role) int32 {
 
 func (b *board) nowhere(int32) bool { return false }
 
-// aims reports whether a beam of player i would hit; look tells what a cell does to a beam that reaches it.
+// aims reports whether a beam of player i would hit; look returns the effect of a cell on the beam.
 func (b *board) aims(i int, look func(cell int32) (hit, blocked bool)) bool {
 	for _, column := range b.columns(i) {
 		for k := range int32(beamLength) {
@@ -168,10 +169,10 @@ func (b *board) aims(i int, look func(cell int32) (hit, blocked bool)) bool {
 	return false
 }
 
-// route returns the direction of the first step on a shortest way of player i to a goal, round everyone else and what is to
-// be avoided; ok is false if there is none.
+// route returns the direction of the first step on a shortest path of player i to a goal, around other players and
+// the cells to avoid. ok is false if there is none.
 func (b *board) route(i int, avoid, goal func(cell int32) bool) (way facing, ok bool) {
-	first := make([]uint8, len(b.wall)) // direction of the first step to a cell, plus 1; 0 where the search has not been
+	first := make([]uint8, len(b.wall)) // direction of the first step to a cell, plus 1; 0 if not visited
 	start := b.avatars[i].cell
 	fringe := append(make([]int32, 0, 256), start)
 	first[start] = 1
@@ -198,12 +199,12 @@ func (b *board) route(i int, avoid, goal func(cell int32) bool) (way facing, ok 
 	return north, false
 }
 
-// walkTo is the action that takes someone facing f one cell into a direction.
+// walkTo is the action that moves a player that faces f by one cell in a direction.
 func (f facing) walkTo(way facing) int32 {
 	return [4]int32{actForward, actRight, actBackward, actLeft}[way.turned(-int(f))]
 }
 
-// turnTo is the action that turns someone facing f into a direction, and walks once it does.
+// turnTo is the action that turns a player from f towards a direction, and walks if it already faces it.
 func (f facing) turnTo(way facing) int32 {
 	return [4]int32{actForward, actTurnRight, actTurnRight, actTurnLeft}[way.turned(-int(f))]
 }

@@ -12,7 +12,7 @@ import (
 	"cermic/envs/conf"
 )
 
-// Each row is a setting with a value that Build refuses, and what the sentence says.
+// Each row is a setting with a value that Build rejects, and a part of the error.
 func TestImpossibleSettingsAreNamed(t *testing.T) {
 	for _, cfg := range allTasks(t) {
 		for _, row := range []struct{ key, value, says string }{
@@ -32,29 +32,31 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 			_, err := bad.Build(1, 1)
 			if err == nil || !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || !strings.Contains(err.Error(), row.says) ||
 				strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: error %q, want one sentence that begins with the task and says %q", overlay, err, row.says)
+				t.Errorf("%s: error %q, want one sentence that starts with the task and contains %q", overlay, err, row.says)
 			}
 		}
 	}
 }
 
-// Whatever numbers a config holds, it either builds and steps or is refused with a sentence.
+// Any config either builds and steps, or is rejected with one sentence.
 func TestRandomConfigsBuildOrAreRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	built, refused := 0, 0
 	for range 300 {
 		common := envs.Common{NumEnvs: r.IntN(5) - 1, Reward: []envs.Reward{envs.Dense, envs.Sparse, "x"}[r.IntN(3)]}
-		settings := Settings{MaxSteps: r.IntN(7) - 1, Score: []Score{ScoreMean, ScoreSum, ScoreMean100, ScoreSum100, "x"}[r.IntN(5)]}
+		settings := Settings{MaxSteps: r.IntN(7) - 1,
+			Score: []Score{ScoreMean, ScoreSum, ScoreMean100, ScoreSum100, "x"}[r.IntN(5)]}
 		if r.IntN(4) == 0 {
 			common.Noise = envs.Noise{X: r.Float32(), Width: r.Float32() - 0.5, Height: r.Float32(), Scale: r.Float32()}
 		}
-		cfgs := []envs.Config{StagHunt{common, settings}, Chicken{common, settings}, PrisonersDilemma{common, settings}, CleanUp{common, settings}}
+		cfgs := []envs.Config{StagHunt{common, settings}, Chicken{common, settings},
+			PrisonersDilemma{common, settings}, CleanUp{common, settings}}
 		cfg := cfgs[r.IntN(4)]
 		env, err := cfg.Build(r.Uint64(), r.IntN(4)-1)
 		if err != nil {
 			refused++
 			if !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%+v: error %q, want one sentence that begins with the task", cfg, err)
+				t.Errorf("%+v: error %q, want one sentence that starts with the task", cfg, err)
 			}
 			continue
 		}
@@ -66,7 +68,7 @@ func TestRandomConfigsBuildOrAreRefused(t *testing.T) {
 		}
 		for c, end := range out.Truncated {
 			if end != 1 {
-				t.Errorf("%+v: copy %d goes on after its horizon", cfg, c)
+				t.Errorf("%+v: environment %d continues after its horizon", cfg, c)
 			}
 		}
 	}
@@ -75,7 +77,7 @@ func TestRandomConfigsBuildOrAreRefused(t *testing.T) {
 	}
 }
 
-// panicOf returns what f panics with.
+// panicOf returns the panic message of f.
 func panicOf(f func()) (message string) {
 	defer func() { message = fmt.Sprint(recover()) }()
 	f()
@@ -100,7 +102,7 @@ func TestWrongActionsAndBuffersPanicWithASentence(t *testing.T) {
 	}
 }
 
-// Asking for pixels changes what networks read, and neither the game nor the identity of runs that do not ask.
+// rgb changes the networks' input, but neither the game nor the hash of configs without it.
 func TestPixelsAreAskedForBySetting(t *testing.T) {
 	cfg := DefaultStagHunt()
 	e, _, _ := build(t, cfg, 1, 1)
@@ -111,7 +113,8 @@ func TestPixelsAreAskedForBySetting(t *testing.T) {
 	}
 }
 
-// The four scores of one game: the short ones stop after 100 steps, sums are the means times the number of players.
+// The four scores of one game: the short ones stop after 100 steps, and sums are the means times the number of
+// players.
 func TestScoresCountWhatTheySay(t *testing.T) {
 	const steps = 400
 	scores := map[Score]float64{}
@@ -120,7 +123,8 @@ func TestScoresCountWhatTheySay(t *testing.T) {
 		cfg.Score = score
 		e, out, act := build(t, cfg, 4, 1)
 		if want := map[Score]string{
-			ScoreMean: "mean return", ScoreSum: "total return", ScoreMean100: "mean return of 100 steps", ScoreSum100: "total return of 100 steps",
+			ScoreMean: "mean return", ScoreSum: "total return", ScoreMean100: "mean return of 100 steps",
+			ScoreSum100: "total return of 100 steps",
 		}[score]; e.spec.Metric != want {
 			t.Errorf("%s is called %q, want %q", score, e.spec.Metric, want)
 		}
@@ -147,7 +151,7 @@ func TestScoresCountWhatTheySay(t *testing.T) {
 		}
 		// Score is rounded to float32 in every step.
 		if diff := scores[score] - want; early == 0 || early == dense || diff > 1e-4 || diff < -1e-4 {
-			t.Errorf("%s adds up to %g, want %g (%g early, %g in all)", score, scores[score], want, early, dense)
+			t.Errorf("%s sums to %g, want %g (%g early, %g in total)", score, scores[score], want, early, dense)
 		}
 	}
 }

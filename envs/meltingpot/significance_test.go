@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// significance is the chance that one of these tests fails although all is right. Seeds are fixed, so each either always
-// passes or never does.
+// significance is the probability that one of these tests fails although nothing is wrong. Seeds are fixed, so each
+// test is deterministic.
 const significance = 1e-4
 
-// binomial tests whether a number of hits in so many draws fits the chance p of each, from both sides. If chances differ and p is
-// their mean, hits vary less than assumed, and the test fails still more seldom.
+// binomial is a two-sided test of whether hits in draws fit probability p. If the probabilities differ with mean p,
+// the variance is smaller than assumed, and false failures are even rarer.
 func binomial(t *testing.T, what string, hits, draws, p float64) {
 	t.Helper()
 	if draws == 0 || p == 0 && hits > 0 {
-		t.Errorf("%s: %.0f of %.0f where the chance is %g", what, hits, draws, p)
+		t.Errorf("%s: %.0f of %.0f with probability %g", what, hits, draws, p)
 	}
 	if draws == 0 || p == 0 {
 		return
@@ -45,11 +45,11 @@ func uniform(t *testing.T, what string, counts []float64) {
 	passes(t, what, square, len(counts), counts)
 }
 
-// homogeneous tests whether two tables of counts are draws from one distribution; names translates recorded keys to ours.
+// homogeneous tests whether two tables of counts come from one distribution; names maps recorded keys to ours.
 func homogeneous(t *testing.T, what string, ours, theirs map[string]float64, names map[string]string) {
 	t.Helper()
 	if len(theirs) == 0 {
-		return // no rule of this substrate
+		return // the substrate does not have this rule
 	}
 	renamed := map[string]float64{}
 	for k, v := range theirs {
@@ -74,7 +74,7 @@ func homogeneous(t *testing.T, what string, ours, theirs map[string]float64, nam
 	passes(t, what, square, len(keys), ours, renamed)
 }
 
-// passes tests a sum of squares over classes, which is about χ² with one degree of freedom less.
+// passes tests a sum of squares, which is approximately χ² with classes−1 degrees of freedom.
 func passes(t *testing.T, what string, square float64, classes int, counts ...any) {
 	t.Helper()
 	tail := distuv.ChiSquared{K: float64(classes - 1)}.Survival(square)

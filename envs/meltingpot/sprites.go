@@ -13,17 +13,17 @@ import (
 	"cermic/envs"
 )
 
-// spriteFile holds the pictures of all substrates; testdata/golden/README.md describes it.
+// spriteFile holds the sprites of all substrates; testdata/golden/README.md describes it.
 //
 // From: google-deepmind/meltingpot 2.4.1, meltingpot/configs/substrates and meltingpot/utils/substrates/shapes.py
 //
 //go:embed sprites.json.gz
 var spriteFile []byte
 
-// spriteBytes is the length of one picture with its transparency.
+// spriteBytes is the length of a sprite, with its alpha channel, for one direction.
 const spriteBytes = envs.CellPixels * envs.CellPixels * 4
 
-// sprite is one picture [8,8,4] of red, green, blue and opacity, for each direction relative to the viewer.
+// sprite is a picture [8,8,4] in RGBA for each direction relative to the viewer.
 type sprite [4][]byte
 
 // spriteSheet is the content of a sprite file.
@@ -54,7 +54,7 @@ func readSprites(file []byte) (*spriteSheet, error) {
 	return &sheet, nil
 }
 
-// sprites are the pictures that come with the program.
+// sprites returns the embedded sprites.
 var sprites = sync.OnceValue(func() *spriteSheet {
 	sheet, err := readSprites(spriteFile)
 	if err != nil {

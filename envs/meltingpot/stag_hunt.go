@@ -4,8 +4,8 @@ package meltingpot
 
 import "cermic/envs"
 
-// StagHunt is the task meltingpot/stag_hunt_in_the_matrix__repeated:
-// two hunters take the stag together, or either the hare alone. Resources of class 1 stand for the stag, of class 2 for the hare.
+// StagHunt is the task meltingpot/stag_hunt_in_the_matrix__repeated. Two hunters can take the stag together, or each
+// one a hare alone. Class 1 is the stag, class 2 the hare.
 type StagHunt struct {
 	envs.Common
 	Settings

@@ -21,16 +21,17 @@ type played struct {
 }
 
 var eventNames = [...]string{
-	eventCollected: "collected_resource", eventDestroyed: "destroyed_resource", eventInteraction: "interaction", eventZap: "zap",
+	eventCollected: "collected_resource", eventDestroyed: "destroyed_resource", eventInteraction: "interaction",
+	eventZap:     "zap",
 	eventCleaned: "player_cleaned", eventEaten: "edible_consumed",
 }
 
-// playRandomly plays one episode in each environment, every action equally likely, and cuts it after limit steps (0: never).
-func playRandomly(t *testing.T, cfg envs.Config, copies, limit int) []played {
+// playRandomly plays one episode of uniformly random actions in each environment, cut after limit steps (0: never).
+func playRandomly(t *testing.T, cfg envs.Config, numEnvs, limit int) []played {
 	t.Helper()
-	e, out, act := build(t, cfg, copies, 0)
+	e, out, act := build(t, cfg, numEnvs, 0)
 	r, n := rng.New(3, "random policy"), e.spec.Agents
-	all, over, left := make([]played, copies), make([]bool, copies), copies
+	all, over, left := make([]played, numEnvs), make([]bool, numEnvs), numEnvs
 	for c := range all {
 		all[c] = played{Returns: make([]float64, n), Events: map[string]float64{}}
 	}
@@ -60,8 +61,9 @@ func playRandomly(t *testing.T, cfg envs.Config, copies, limit int) []played {
 	return all
 }
 
-// Whole episodes of random play have the recorded mean length, return and number of events of every kind, and so have the
-// first 100 steps. Five standard errors of the difference: the seed is fixed, and each file makes eight comparisons.
+// Under random play, whole episodes and their first 100 steps have the recorded mean length, return and number of
+// events of each kind. The limit is five standard errors of the difference: the seed is fixed, and each file makes
+// eight comparisons.
 func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
 	for _, file := range envtest.Statistics(t, "meltingpot", "stats.*.json") {
 		var want struct {
@@ -74,10 +76,10 @@ func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
 			limit = max(limit, int(p.Length))
 		}
 		if len(want.Episodes) < 2 {
-			t.Errorf("%s: %d episodes, which have no spread: there is nothing to compare with", file, len(want.Episodes))
+			t.Errorf("%s: %d episodes, too few for a comparison", file, len(want.Episodes))
 			continue
 		}
-		if limit > endFrom { // no episode ends before by itself, so that shorter ones were cut
+		if limit > endFrom { // no episode ends at random before, so shorter ones were cut
 			limit = 0
 		}
 		if testing.Short() && (limit == 0 || limit > 100) {
@@ -104,17 +106,17 @@ func TestRandomPlayIsAsInTheOriginal(t *testing.T) {
 	}
 }
 
-// compareMeans compares a number of our episodes with that of recorded ones.
+// compareMeans compares a mean over our episodes with that over recorded ones.
 func compareMeans(t *testing.T, what string, ours, theirs []played, of func(*played) float64) {
 	t.Helper()
 	a, va := meanAndError(ours, of)
 	b, vb := meanAndError(theirs, of)
-	limit := 5*math.Sqrt(va+vb) + 1e-9 // rounding of sums that are equal
+	limit := 5*math.Sqrt(va+vb) + 1e-9 // rounding of equal sums
 	if a != 0 || b != 0 {
 		t.Logf("%s: %.3f, original %.3f, allowed difference %.3f", what, a, b, limit)
 	}
 	if !(math.Abs(a-b) <= limit) {
-		t.Errorf("%s is %g on average, original %g, want at most %g between them", what, a, b, limit)
+		t.Errorf("%s has mean %g, original %g, want a difference of at most %g", what, a, b, limit)
 	}
 }
 

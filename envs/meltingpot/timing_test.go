@@ -8,13 +8,13 @@ import (
 	"cermic/envs"
 )
 
-// eager are draws in which whatever can happen does, except that no episode ends. Replayed recordings cannot tell when a draw
-// is made that fails; with these, the first one shows.
+// eager are draws in which every random event occurs, except the end of an episode. Recordings do not reveal when a
+// failed draw is made; with these draws, the first draw succeeds.
 type eager struct{ dice }
 
 func (*eager) chance(rule, int, float64) bool { return true }
 
-// eagerly makes a copy of a task in which everything that can happen does, and does not move anybody.
+// eagerly makes an environment in which every random event occurs and no player moves.
 func eagerly(t *testing.T, cfg envs.Config) (g game, wait func()) {
 	t.Helper()
 	e, _, act := build(t, cfg, 1, 1)
@@ -25,12 +25,12 @@ func eagerly(t *testing.T, cfg envs.Config) (g game, wait func()) {
 	return g, func() { g.base().step(act.Discrete, d) }
 }
 
-// A resource comes back 11 steps after it went, at the earliest, and not under a player.
+// A resource returns 11 steps after it was taken at the earliest, and not under a player.
 func TestResourcesComeBackElevenStepsAfterTheyWent(t *testing.T) {
 	g, wait := eagerly(t, DefaultChicken())
 	m := g.(*matrix)
 	for k := range 2 {
-		m.sites[k] = site{waiting, m.frame + 1} // as if gone in this step
+		m.sites[k] = site{waiting, m.frame + 1} // as if taken in this step
 	}
 	taken := m.layout.sites[1]
 	m.avatars[0].cell = taken
@@ -38,16 +38,16 @@ func TestResourcesComeBackElevenStepsAfterTheyWent(t *testing.T) {
 	for at := 1; at <= 15; at++ {
 		wait()
 		if back := m.sites[0].state == present; back != (at >= 11) {
-			t.Errorf("%d steps after it went, the resource is back: %v", at, back)
+			t.Errorf("%d steps after it was taken, the resource is back: %v", at, back)
 		}
 		if m.sites[1].state == present {
-			t.Errorf("%d steps after it went, the resource under a player is back", at)
+			t.Errorf("%d steps after it was taken, the resource under a player is back", at)
 		}
 	}
 }
 
-// Dirt spreads from step 51 on, by one cell a step; apples do not grow as long as two fifths of the river are dirty, and all
-// at once, under these draws, when less is.
+// Dirt spreads from step 51 on, by one cell per step. Apples do not grow while two fifths of the river are dirty and,
+// with these draws, all grow at once otherwise.
 func TestDirtAndApplesComeWhenTheyMay(t *testing.T) {
 	g, wait := eagerly(t, DefaultCleanUp())
 	x := g.(*cleanUp)
@@ -73,7 +73,7 @@ func TestDirtAndApplesComeWhenTheyMay(t *testing.T) {
 		}
 		wait()
 	}
-	// 59 of 147 are 0.401 and 58 are 0.395.
+	// 59 of 147 cells are 0.401 and 58 are 0.395.
 	if clean(59); apples() != 0 {
 		t.Errorf("%d apples grow beside a river that is two fifths dirty", apples())
 	}
@@ -82,7 +82,7 @@ func TestDirtAndApplesComeWhenTheyMay(t *testing.T) {
 	}
 }
 
-// While nobody is there, everything that waits comes back at once, whatever its age.
+// While all players are away, all taken resources return at once, whatever their age.
 func TestAllResourcesComeBackWhileNobodyIsThere(t *testing.T) {
 	g, wait := eagerly(t, DefaultStagHunt())
 	m := g.(*matrix)
@@ -91,7 +91,7 @@ func TestAllResourcesComeBackWhileNobodyIsThere(t *testing.T) {
 	}
 	wait()
 	if m.sites[0].state != waiting {
-		t.Error("resources come back at once although players are there")
+		t.Error("resources return at once although players are alive")
 	}
 	for i := range m.avatars {
 		m.avatars[i].alive, m.avatars[i].since = false, m.frame+1
@@ -100,7 +100,7 @@ func TestAllResourcesComeBackWhileNobodyIsThere(t *testing.T) {
 	wait()
 	for s := range m.sites {
 		if m.sites[s].state != present {
-			t.Fatalf("resource %d does not come back while nobody is there", s)
+			t.Fatalf("resource %d does not return while all players are away", s)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import "cermic/envs"
 
 var _ envs.Tracker = (*env)(nil)
 
-// Track writes where every player stands on the map, in the unit of relative positions; all are of one type.
+// Track writes every player's position on the map, in units of relative positions; all players have one type.
 func (e *env) Track(dst []float32) {
 	for c, g := range e.games {
 		b := g.base()

@@ -2,7 +2,7 @@
 
 package meltingpot
 
-// paint brings code up to date: the ground of every cell, and what is on it.
+// paint updates code: the ground and the content of every cell.
 func (b *board) paint() {
 	copy(b.code, b.floor)
 	for i := range b.avatars {
@@ -15,7 +15,8 @@ func (b *board) paint() {
 	}
 }
 
-// look writes what player i sees after paint: pictures [H,W], the farthest row first. Who is away sees black.
+// look writes the view of player i after paint: tile codes [H,W], the farthest row first. A player that is away sees
+// black.
 func (b *board) look(i int, dst []uint16) {
 	a := &b.avatars[i]
 	if !a.alive {
@@ -39,13 +40,13 @@ func (b *board) look(i int, dst []uint16) {
 	dst[v.forward*wide+v.left] = table[self]
 }
 
-// relUnit is what relative positions are divided by, in cells.
+// relUnit is the unit of relative positions, in cells.
 //
-// Reading: the side of the larger view, where others have a world half size.
+// Reading: the side of the larger view, where other environments use the half size of the world.
 const relUnit = 11
 
-// labels writes which others player i has in view, seen [N], and where they are relative to it, ahead and to the right in
-// units of relUnit, rel [N,2].
+// labels writes which players are in the view of player i, seen [N], and their positions relative to it, ahead and to
+// the right in units of relUnit, rel [N,2].
 func (b *board) labels(i int, seen []uint8, rel []float32) {
 	clear(seen)
 	clear(rel)
@@ -68,7 +69,7 @@ func (b *board) labels(i int, seen []uint8, rel []float32) {
 	}
 }
 
-// relative turns a difference of columns and rows into one ahead of, and to the right of, someone facing f.
+// relative converts a difference of columns and rows to one ahead of, and to the right of, a player that faces f.
 func (f facing) relative(dx, dy int) (forward, right int) {
 	switch f {
 	case north:

@@ -10,7 +10,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// standAt puts players somewhere: column, row, direction.
+// standAt places players: column, row, direction.
 func standAt(e *env, places ...[3]int) {
 	b := e.games[0].base()
 	for i := range b.avatars {
@@ -22,7 +22,7 @@ func standAt(e *env, places ...[3]int) {
 	b.stand()
 }
 
-// Who is in view, and where: ahead and to the right of a viewer that faces each direction.
+// Labels give visibility and position, ahead and to the right, for a viewer in each direction.
 func TestLabelsTurnWithTheViewer(t *testing.T) {
 	for _, row := range []struct {
 		viewer, other  [3]int
@@ -40,39 +40,39 @@ func TestLabelsTurnWithTheViewer(t *testing.T) {
 	} {
 		e, out, _ := build(t, DefaultChicken(), 1, 1)
 		standAt(e, row.viewer, row.other)
-		e.show(0, out)
+		e.writeObs(0, out)
 		if out.Visible[1] != row.seen || out.RelPos[2] != row.forward/11 || out.RelPos[3] != row.right/11 {
-			t.Errorf("%v looks at %v: seen %d at %v, want %d at (%g, %g)/11", row.viewer, row.other, out.Visible[1], out.RelPos[2:4],
+			t.Errorf("viewer %v, other %v: visible %d at %v, want %d at (%g, %g)/11",
+				row.viewer, row.other, out.Visible[1], out.RelPos[2:4],
 				row.seen, row.forward, row.right)
 		}
 	}
 }
 
-// A player that is away is neither seen nor sees: its view is black and its labels are zero.
+// A player that is away neither sees nor is seen: its view is black and its labels are zero.
 func TestWhoIsAwaySeesAndShowsNothing(t *testing.T) {
 	for _, cfg := range allTasks(t) {
 		e, out, _ := build(t, cfg, 1, 1)
 		b := e.games[0].base()
 		x, y := b.place(b.spawns[0])
 		standAt(e, [3]int{x, y, 0})
-		e.show(0, out)
+		e.writeObs(0, out)
 		cells, n := e.spec.CellLen(), e.spec.Agents
 		if slices.Max(out.Cells[:cells]) == 0 || out.Alive[0] != 1 {
-			t.Errorf("%s: who is there sees nothing", cfg.Kind())
+			t.Errorf("%s: players that are alive have a black view", cfg.Kind())
 		}
 		if slices.Max(out.Cells[cells:]) != 0 || slices.Max(out.Alive[1:]) != 0 || slices.Max(out.Visible) != 0 {
-			t.Errorf("%s: players that are away see, live or are seen", cfg.Kind())
+			t.Errorf("%s: players that are away are alive, seen, or have a view", cfg.Kind())
 		}
 		for k, v := range out.RelPos {
 			if v != 0 {
-				t.Errorf("%s: relative position %d of %d players, all but one of whom are away, is %g", cfg.Kind(), k, n, v)
+				t.Errorf("%s: relative position %d of %d players, with one player alive, is %g", cfg.Kind(), k, n, v)
 			}
 		}
 	}
 }
 
-// Labels agree with the pictures: with someone else's body in a cell, and with nothing there, the view differs in exactly
-// the cell that the label names.
+// Labels agree with the pictures: removing the other player changes exactly the labelled cell of the view.
 func TestLabelsNameTheCellThatShowsTheOther(t *testing.T) {
 	for _, cfg := range allTasks(t) {
 		e, out, _ := build(t, cfg, 1, 1)
@@ -89,10 +89,10 @@ func TestLabelsNameTheCellThatShowsTheOther(t *testing.T) {
 				continue
 			}
 			standAt(e, places[0])
-			e.show(0, out)
+			e.writeObs(0, out)
 			alone := slices.Clone(out.Cells[:e.spec.CellLen()])
 			standAt(e, places[:]...)
-			e.show(0, out)
+			e.writeObs(0, out)
 			var changed []int
 			for k, cell := range out.Cells[:e.spec.CellLen()] {
 				if cell != alone[k] {
@@ -110,7 +110,7 @@ func TestLabelsNameTheCellThatShowsTheOther(t *testing.T) {
 			}
 		}
 		if seen < 3 {
-			t.Errorf("%s: the other was in view only %d times", cfg.Kind(), seen)
+			t.Errorf("%s: the other player was in view only %d times", cfg.Kind(), seen)
 		}
 	}
 }
@@ -133,15 +133,18 @@ func TestScenesShowTheWorldBesideAView(t *testing.T) {
 			t.Fatalf("%s: the scene has %d mosaics, want a world and a view", row.cfg.Kind(), len(scene.Mosaics))
 		}
 		world, view := scene.Mosaics[0], scene.Mosaics[1]
-		if world.MaxX != row.width || world.MaxY != row.height || view.MaxX-view.MinX != row.view || view.MaxY-view.MinY != row.view {
+		if world.MaxX != row.width || world.MaxY != row.height || view.MaxX-view.MinX != row.view ||
+			view.MaxY-view.MinY != row.view {
 			t.Errorf("%s: the world is %g×%g, the view %g×%g, want %g×%g and %g×%g", row.cfg.Kind(), world.MaxX, world.MaxY,
 				view.MaxX-view.MinX, view.MaxY-view.MinY, row.width, row.height, row.view, row.view)
 		}
-		if view.MinX <= world.MaxX || view.MaxX > scene.MaxX || view.MinY < 0 || view.MaxY > world.MaxY || scene.MaxY <= world.MaxY {
-			t.Errorf("%s: the scene's parts overlap or stick out: %v", row.cfg.Kind(), scene)
+		if view.MinX <= world.MaxX || view.MaxX > scene.MaxX || view.MinY < 0 || view.MaxY > world.MaxY ||
+			scene.MaxY <= world.MaxY {
+			t.Errorf("%s: the scene's parts overlap or exceed the scene: %v", row.cfg.Kind(), scene)
 		}
-		if want := out.Cells[e.spec.CellLen()*e.spec.Agents:][:e.spec.CellLen()]; !slices.Equal(view.Cells, want) || view.Columns != e.spec.Obs[1] {
-			t.Errorf("%s: the view is not what the first player of the copy observes", row.cfg.Kind())
+		if want := out.Cells[e.spec.CellLen()*e.spec.Agents:][:e.spec.CellLen()]; !slices.Equal(view.Cells, want) ||
+			view.Columns != e.spec.Obs[1] {
+			t.Errorf("%s: the view differs from the first player's observation", row.cfg.Kind())
 		}
 	}
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rng gives every consumer of randomness a stream of its own, named by (seed, purpose, indices).
+// Package rng gives every consumer of randomness its own stream, named by (seed, purpose, indices).
 //
-// Two streams with different names are independent, and a stream's numbers depend on nothing but its name: not on
-// the order in which streams are made, nor on how many goroutines draw from their own. A run that is resumed at
-// iteration k therefore draws what it would have drawn, without any generator state in its checkpoint, as long as k is
-// one of the indices.
+// Streams with different names are independent. A stream's numbers depend on its name only: not on the order in which
+// streams are made, nor on the number of goroutines that draw from theirs. A run resumed at iteration k therefore
+// draws the same numbers without any generator state in its checkpoint, if k is one of the indices.
 package rng
 
 import (
@@ -14,7 +13,7 @@ import (
 	"math/rand/v2"
 )
 
-// Rand is one stream. The zero value is a valid stream, but an unnamed one: use New or Seed.
+// Rand is a stream. The zero value is a valid but unnamed stream: use New or Seed.
 type Rand struct{ pcg rand.PCG }
 
 // New returns the stream named by seed, purpose and indices.
@@ -24,7 +23,7 @@ func New(seed uint64, purpose string, index ...uint64) *Rand {
 	return r
 }
 
-// Seed turns r into the stream named by seed, purpose and indices, in place and without allocating.
+// Seed makes r the stream named by seed, purpose and indices, in place and without allocating.
 func (r *Rand) Seed(seed uint64, purpose string, index ...uint64) {
 	a, b := mix(seed^0x9e3779b97f4a7c15), mix(seed+0xd1b54a32d192ed03)
 	for i := range len(purpose) {
@@ -37,7 +36,7 @@ func (r *Rand) Seed(seed uint64, purpose string, index ...uint64) {
 	r.pcg.Seed(a, mix(a^b))
 }
 
-// mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection that spreads every input bit.
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection that spreads every input bit.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -53,21 +52,21 @@ func (r *Rand) Float32() float32 { return float32(r.pcg.Uint64()>>40) * (1.0 / (
 // Float64 returns a number in [0, 1), a multiple of 2⁻⁵³.
 func (r *Rand) Float64() float64 { return float64(r.pcg.Uint64()>>11) * (1.0 / (1 << 53)) }
 
-// Uniform returns a number in [low, high). The conversion keeps the compiler from fusing product and sum, which would give
-// other numbers on other processors.
+// Uniform returns a number in [low, high). The conversion prevents a fused multiply-add, which would give other
+// numbers on other processors.
 func (r *Rand) Uniform(low, high float32) float32 { return low + float32((high-low)*r.Float32()) }
 
 // IntN returns a number in [0, n). It panics for n ≤ 0.
 func (r *Rand) IntN(n int) int {
 	if n <= 0 {
-		panic("rng: IntN of a range that is empty")
+		panic("rng: IntN of an empty range")
 	}
-	high, _ := bits.Mul64(r.pcg.Uint64(), uint64(n)) // bias below n/2⁶⁴: far under anything a run could show
+	high, _ := bits.Mul64(r.pcg.Uint64(), uint64(n)) // the bias below n/2⁶⁴ is far too small to detect
 	return int(high)
 }
 
-// Norm returns a standard normal number (Box and Muller 1958; the second one of the pair is not kept, so that every call
-// consumes the same two draws). Its last bit may differ between processors, as that of logarithms and cosines does.
+// Norm returns a standard normal number (Box and Muller 1958). It drops the second number of the pair, so every call
+// consumes two draws. Its last bit may differ between processors, like logarithms and cosines.
 func (r *Rand) Norm() float32 {
 	u := 1 - r.Float64() // in (0, 1]
 	return float32(math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*r.Float64()))
@@ -84,8 +83,8 @@ func (r *Rand) Perm(dst []int32) {
 	}
 }
 
-// AppendBinary appends the stream's 20-byte state, from which UnmarshalBinary continues it.
+// AppendBinary appends the stream's state of 20 bytes.
 func (r *Rand) AppendBinary(dst []byte) ([]byte, error) { return r.pcg.AppendBinary(dst) }
 
-// UnmarshalBinary continues a stream from a state that AppendBinary wrote.
+// UnmarshalBinary restores a state written by AppendBinary.
 func (r *Rand) UnmarshalBinary(state []byte) error { return r.pcg.UnmarshalBinary(state) }

@@ -35,7 +35,7 @@ func TestNamesThatDifferGiveOtherNumbers(t *testing.T) {
 	}
 }
 
-// Neighbouring names must not be correlated: environments and agents are numbered in sequence.
+// Neighbouring names must not be correlated, because environments and agents are numbered consecutively.
 func TestNeighbouringStreamsAreUncorrelated(t *testing.T) {
 	const n = 20000
 	sum := 0.0
@@ -75,7 +75,7 @@ func TestDistributionsHaveTheirMoments(t *testing.T) {
 	}
 }
 
-// A processor that fuses products and sums must not do so here. Processors without that cannot fail.
+// A processor that fuses products and sums must not do so here. Others cannot fail.
 func TestUniformRoundsTheProductBeforeTheSum(t *testing.T) {
 	a, b := New(1, "uniform"), New(1, "uniform")
 	for range 1000 {
@@ -98,7 +98,7 @@ func TestPermIsAFairPermutation(t *testing.T) {
 		t.Fatalf("%d permutations of 4 appear, want 24", len(counts))
 	}
 	for p, k := range counts {
-		if math.Abs(float64(k)-rounds/24) > 5*math.Sqrt(rounds/24) { // five standard deviations, 24 of them
+		if math.Abs(float64(k)-rounds/24) > 5*math.Sqrt(rounds/24) { // five standard deviations, for 24 counts
 			t.Errorf("permutation %v appears %d times, want about %d", p, k, rounds/24)
 		}
 	}
@@ -128,7 +128,7 @@ func TestStateContinuesTheStream(t *testing.T) {
 		t.Errorf("continued stream gives %d, want %d", y, x)
 	}
 	if b.UnmarshalBinary([]byte("nonsense")) == nil {
-		t.Error("nonsense is accepted as a state")
+		t.Error("an invalid state is accepted")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"cermic/envs/meltingpot"
 )
 
-// JointPolicies are those whose hand-written roles differ from those of the script: "cooperate + defect", "7 eat".
+// JointPolicies returns the combinations of scripted roles other than the script's: "cooperate + defect", "7 eat".
 func JointPolicies(cfg envs.Config) ([]Policy, error) {
 	env, err := alone(cfg)
 	if err != nil {
@@ -18,14 +18,14 @@ func JointPolicies(cfg envs.Config) ([]Policy, error) {
 	}
 	var out []Policy
 	if r, ok := env.(meltingpot.Roles); ok {
-		for _, roles := range r.Casts()[1:] {
+		for _, roles := range r.RoleSets()[1:] {
 			out = append(out, jointName(roles))
 		}
 	}
 	return out, nil
 }
 
-// jointName counts equal roles that follow each other.
+// jointName counts consecutive equal roles.
 func jointName(roles []meltingpot.Role) Policy {
 	var parts []string
 	for i := 0; i < len(roles); {
@@ -43,13 +43,13 @@ func jointName(roles []meltingpot.Role) Policy {
 	return Policy(strings.Join(parts, " + "))
 }
 
-// jointly returns what a joint policy does in env, nil if it has no such policy.
+// jointly returns a joint policy's action function in env, or nil if env has no such policy.
 func jointly(env envs.Env, policy Policy) func(*envs.Step, *envs.Actions) bool {
 	r, ok := env.(meltingpot.Roles)
 	if !ok {
 		return nil
 	}
-	for _, roles := range r.Casts() {
+	for _, roles := range r.RoleSets() {
 		if jointName(roles) == policy {
 			return func(_ *envs.Step, act *envs.Actions) bool { return r.ScriptRoles(roles, act) == nil }
 		}

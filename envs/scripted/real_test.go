@@ -13,7 +13,8 @@ import (
 	"cermic/envs/smac/sc2/sc2test"
 )
 
-// onRealGames is a battle of 20 steps at most in which nothing happens, on stand-ins for the game with the given faults.
+// onRealGames is a battle of at most 20 steps in which nothing happens, on stand-ins for the game with the given
+// faults.
 func onRealGames(t *testing.T, faults ...map[int]sc2test.Fault) envs.Config {
 	t.Helper()
 	var addresses []string
@@ -32,7 +33,7 @@ func onRealGames(t *testing.T, faults ...map[int]sc2test.Fault) envs.Config {
 	return task
 }
 
-// Every battle that counts ends in a draw; one that was aborted would have paid nothing.
+// Every counted battle ends in a draw; an aborted one would have no reward.
 func TestABattleThatIsAbortedIsPlayedAnew(t *testing.T) {
 	p, err := Rollout(onRealGames(t, map[int]sc2test.Fault{40: sc2test.Drop}, nil), Random, 2, 1)
 	if err != nil {
@@ -40,7 +41,7 @@ func TestABattleThatIsAbortedIsPlayedAnew(t *testing.T) {
 	}
 	for c, paid := range p.Sparse {
 		if float32(paid) != smac.DefaultSettings().SparseDraw {
-			t.Errorf("battle %d pays %g", c, paid)
+			t.Errorf("battle %d gives %g", c, paid)
 		}
 	}
 	always := map[int]sc2test.Fault{}
@@ -48,11 +49,11 @@ func TestABattleThatIsAbortedIsPlayedAnew(t *testing.T) {
 		always[request] = sc2test.Drop
 	}
 	if _, err := Rollout(onRealGames(t, always), Random, 1, 1); err == nil || !strings.Contains(err.Error(), "aborted") {
-		t.Errorf("error %v, want one that says that battles were aborted", err)
+		t.Errorf("error %v, want one about aborted battles", err)
 	}
 }
 
-// Whoever asks who can play is told that there is no game, and gives the one that was looked at back.
+// Policies needs a game to inspect the task, returns an error if there is none, and releases the game.
 func TestAskingForPlayersNeedsAGameAndGivesItBack(t *testing.T) {
 	cfg := onRealGames(t, nil)
 	for range 2 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scripted lets policies act that have learned nothing: random ones, and those that tasks have by hand.
+// Package scripted runs policies without learning: the random policy and the tasks' scripts.
 package scripted
 
 import (
@@ -11,30 +11,30 @@ import (
 	"cermic/envs/rng"
 )
 
-// Policy names one that has learned nothing.
+// Policy names a policy without learning.
 type Policy string
 
-// The policies that most tasks have.
+// The policies of most tasks.
 const (
-	Random Policy = "random" // every action equally likely
-	Script Policy = "script" // the task's own hand-written policy
+	Random Policy = "random" // uniform over the allowed actions
+	Script Policy = "script" // the task's scripted policy
 )
 
-// Episodes is what came of episodes of one policy on one task: how hard the task is before any learning, and how much of its
-// sparse reward chance finds.
+// Episodes holds the results of one policy on one task. They show how hard the task is before learning, and how often
+// random actions find the sparse reward.
 type Episodes struct {
 	Task                 string
 	Policy               Policy
-	Milestones           int // partial rewards that the sparse reward is split into
+	Milestones           int // number of partial rewards that make up the sparse reward
 	Horizon, EvalHorizon int // steps of the sparse reward, and of the benchmark's metric
 	Metric               string
-	// One number for each episode.
-	Success []float64 // 1 if it succeeded within Horizon, else 0; nil if the task has no success
-	Sparse  []float64 // sparse return of an agent, on average
-	Dense   []float64 // the benchmark's metric, counted up to EvalHorizon
+	// One number per episode.
+	Success []float64 // 1 if it succeeded within Horizon, else 0; nil if the task defines no success
+	Sparse  []float64 // sparse return, averaged over agents
+	Dense   []float64 // the benchmark's metric, up to EvalHorizon
 }
 
-// String sums up a single episode: "script: reward 12.3, success".
+// String summarises a single episode: "script: reward 12.3, success".
 func (p *Episodes) String() string {
 	out := strings.ReplaceAll(fmt.Sprintf("%s: %.4g", p.Policy, p.Dense[0]), " -", " −")
 	if p.Success != nil && p.Success[0] == 1 {
@@ -43,25 +43,25 @@ func (p *Episodes) String() string {
 	return out
 }
 
-// Rollout plays one episode of the sparse reward in each of as many copies. Episode c depends on the seed and on c alone. It
-// returns nil if the task has no script for a Script policy.
+// Rollout runs one episode with the sparse reward in each of episodes environments. Episode c depends on the seed and
+// c only. It returns nil for the policy Script if the task has no script.
 func Rollout(cfg envs.Config, policy Policy, episodes int, seed uint64) (*Episodes, error) {
 	return play(cfg, envs.Sparse, policy, episodes, seed, nil)
 }
 
-// RolloutDense is Rollout with the dense reward, whose episodes end with what is scored.
+// RolloutDense is Rollout with the dense reward, whose episodes end at the scored horizon.
 func RolloutDense(cfg envs.Config, policy Policy, episodes int, seed uint64) (*Episodes, error) {
 	return play(cfg, envs.Dense, policy, episodes, seed, nil)
 }
 
-// alone builds one copy of a task.
+// alone builds a single environment of a task.
 func alone(cfg envs.Config) (envs.Env, error) {
 	shared := cfg.Shared()
 	shared.NumEnvs = 1
 	return cfg.WithShared(shared).Build(1, 1)
 }
 
-// Policies are those that can act in cfg.
+// Policies returns the policies that cfg supports.
 func Policies(cfg envs.Config) ([]Policy, error) {
 	env, err := alone(cfg)
 	if err != nil {
@@ -78,8 +78,8 @@ func Policies(cfg envs.Config) ([]Policy, error) {
 	return []Policy{Random}, nil
 }
 
-// Film is Rollout of one episode that can be looked at: it also returns the scenes, one a step and the reset first. A task that
-// cannot be drawn is an error, and so is one that policy cannot play.
+// Film runs one episode and also returns its scenes, starting with the reset. It returns an error if the task cannot
+// be drawn or does not support the policy.
 func Film(cfg envs.Config, policy Policy, seed uint64) (*Episodes, []envs.Scene, error) {
 	var scenes []envs.Scene
 	p, err := play(cfg, envs.Sparse, policy, 1, seed, func(env envs.Env) {
@@ -91,15 +91,16 @@ func Film(cfg envs.Config, policy Policy, seed uint64) (*Episodes, []envs.Scene,
 	case err != nil:
 		return nil, nil, err
 	case p == nil:
-		return nil, nil, fmt.Errorf("%s has no script: let it be played at random", cfg.Kind())
+		return nil, nil, fmt.Errorf("%s has no script; use the random policy", cfg.Kind())
 	case scenes == nil:
 		return nil, nil, fmt.Errorf("%s cannot be drawn", cfg.Kind())
 	}
 	return p, scenes, nil
 }
 
-// play lets a policy act; look, if not nil, sees every step of the environment, the reset first.
-func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed uint64, look func(envs.Env)) (*Episodes, error) {
+// play runs a policy; inspect, if not nil, is called after the reset and every step.
+func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed uint64,
+	inspect func(envs.Env)) (*Episodes, error) {
 	shared := cfg.Shared()
 	shared.NumEnvs, shared.Reward = episodes, reward
 	env, err := cfg.WithShared(shared).Build(seed, 0)
@@ -120,25 +121,26 @@ func play(cfg envs.Config, reward envs.Reward, policy Policy, episodes int, seed
 			return nil, nil
 		}
 	}
-	if look == nil {
-		look = func(envs.Env) {}
+	if inspect == nil {
+		inspect = func(envs.Env) {}
 	}
 	defer envs.Close(env)
-	if ok, err := p.count(env, choose, look); !ok || err != nil {
+	if ok, err := p.count(env, choose, inspect); !ok || err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// count runs the first episode of every copy to its end, and the next one in place of one that is aborted; it reports false as soon as
-// choose does.
-func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool, look func(envs.Env)) (bool, error) {
+// count runs the first episode of every environment to its end, repeating aborted ones. It returns false if choose
+// does.
+func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bool,
+	inspect func(envs.Env)) (bool, error) {
 	spec := env.Spec()
 	out, act, n := envs.NewStep(spec), envs.NewActions(spec), spec.Agents
 	over, left, done := make([]bool, spec.NumEnvs), spec.NumEnvs, make([]uint8, spec.NumEnvs)
 	aborted, end := 0, spec.Horizon
 	env.Reset(nil, out)
-	look(env)
+	inspect(env)
 	for t := 0; t < end && left > 0; t++ {
 		if err := envs.CheckStep(env, out, nil); err != nil {
 			return false, fmt.Errorf("%s, step %d: %w", spec.Name, t, err)
@@ -147,7 +149,7 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 			return false, nil
 		}
 		env.Step(act, out)
-		look(env)
+		inspect(env)
 		for c := range over {
 			if done[c] = out.Terminated[c] | out.Truncated[c]; over[c] {
 				continue
@@ -166,10 +168,10 @@ func (p *Episodes) count(env envs.Env, choose func(*envs.Step, *envs.Actions) bo
 			}
 		}
 		if aborted > spec.NumEnvs {
-			return false, fmt.Errorf("%d episodes of %s were aborted, and %d were to be played", aborted, spec.Name, spec.NumEnvs)
+			return false, fmt.Errorf("%d episodes of %s were aborted, out of %d to run", aborted, spec.Name, spec.NumEnvs)
 		}
 		if left > 0 {
-			env.Reset(done, out) // no one may step an episode that has ended
+			env.Reset(done, out) // an episode that has ended must not be stepped
 		}
 	}
 	p.judge(spec)
@@ -189,7 +191,7 @@ func (p *Episodes) judge(spec *envs.Spec) {
 	}
 }
 
-// randomly returns a policy that draws every allowed action equally likely, each environment from a stream of its own.
+// randomly returns a uniform policy over the allowed actions, with a separate random stream for each environment.
 func randomly(spec *envs.Spec, seed uint64) func(*envs.Step, *envs.Actions) bool {
 	streams := make([]*rng.Rand, spec.NumEnvs)
 	for c := range streams {
@@ -211,7 +213,7 @@ func randomly(spec *envs.Spec, seed uint64) func(*envs.Step, *envs.Actions) bool
 	}
 }
 
-// anyAllowed draws one of the choices that mask [rows,k] allows; nil allows all.
+// anyAllowed draws an action that mask [rows,k] allows; a nil mask allows all.
 func anyAllowed(mask []uint8, row, k int, r *rng.Rand) int32 {
 	if mask == nil {
 		return int32(r.IntN(k))

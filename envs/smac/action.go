@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// available writes what agent i may do, [K].
+// available writes the action mask of agent i, [K].
 func (b *battle) available(i int, mask []uint8) {
 	clear(mask)
 	u := &b.units[i]
@@ -17,7 +17,8 @@ func (b *battle) available(i int, mask []uint8) {
 	}
 	mask[actStop] = 1
 	for d, step := range compass {
-		// Half a move ahead; conversion truncates towards zero, so that a unit within the first cell may go on.
+		// The check is half a move ahead. Conversion truncates towards zero, so a unit within the first cell may move
+		// on.
 		ahead := float64(b.MoveAmount) / 2
 		if b.ground.walkable(int(float64(u.X)+ahead*step[0]), int(float64(u.Y)+ahead*step[1])) {
 			mask[actNorth+d] = 1
@@ -33,14 +34,14 @@ func (b *battle) available(i int, mask []uint8) {
 	}
 }
 
-// canShoot reports whether enemy e lives and is in the range of agent i, and with a conic view in its cone.
+// canShoot reports whether enemy e is alive, within the range of agent i and, with a conic view, in its cone.
 func (b *battle) canShoot(i, e int) bool {
 	u, x := &b.units[i], &b.units[b.n+e]
 	return x.Health > 0 && b.apart[i*len(b.units)+b.n+e] <= b.shoot[u.Type] && (!b.ConicFOV || b.inCone(i, x))
 }
 
-// inCone reports whether a unit is in the cone of agent i. The original compares slopes, not angles: it moves the gaze into
-// the half plane of the target first, so that cones that look west, north or south have odd edges. They are kept.
+// inCone reports whether a unit is in the cone of agent i. The original compares slopes, not angles, after moving the
+// gaze into the target's half plane. Cones that face west, north or south therefore have odd edges, which are kept.
 func (b *battle) inCone(i int, x *Unit) bool {
 	u, gaze := &b.units[i], b.gaze[i]
 	dx, dy := float64(x.X)-float64(u.X), float64(x.Y)-float64(u.Y)
@@ -53,7 +54,7 @@ func (b *battle) inCone(i int, x *Unit) bool {
 	return math.Abs(math.Atan(dy/dx)-math.Atan(gaze[1]/fx)) < math.Pi/float64(b.LookActions)
 }
 
-// turn makes agents look where their actions say, before anything moves.
+// turn applies the look actions, before any unit moves.
 func (b *battle) turn(actions []int32) {
 	for i, a := range actions {
 		if int(a) >= actLook && int(a) < b.attack {
@@ -63,10 +64,10 @@ func (b *battle) turn(actions []int32) {
 	}
 }
 
-// Verb is what a command makes a unit do.
+// Verb is the kind of a command.
 type Verb uint8
 
-// The verbs, and the one for a unit that gets no order and goes on with what it does.
+// The verbs; Nothing leaves the unit's current order unchanged.
 const (
 	Nothing Verb = iota
 	Stop
@@ -74,7 +75,7 @@ const (
 	Attack
 )
 
-// Command is the game's order for one agent's unit.
+// Command is an order to one agent's unit.
 type Command struct {
 	Verb   Verb
 	Tag    uint64  // the agent's unit
@@ -82,7 +83,7 @@ type Command struct {
 	Target uint64  // of Attack
 }
 
-// commands turns actions into commands, [N].
+// commands converts actions to commands, [N].
 func (b *battle) commands(actions []int32, dst []Command) {
 	for i, a := range actions {
 		u, c := &b.units[i], Command{Tag: b.tags[i]}
@@ -93,14 +94,14 @@ func (b *battle) commands(actions []int32, dst []Command) {
 			step := compass[a-actNorth]
 			a := float64(b.MoveAmount) // added in double precision, as in the original, and rounded once
 			c.Verb, c.X, c.Y = Move, float32(float64(u.X)+a*step[0]), float32(float64(u.Y)+a*step[1])
-		case a >= b.attack && b.canShoot(i, a-b.attack): // out of range nothing is sent (only without an action mask)
+		case a >= b.attack && b.canShoot(i, a-b.attack): // out of range, possible without an action mask, there is no command
 			c.Verb, c.Target = Attack, b.tags[b.n+a-b.attack]
 		}
 		dst[i] = c
 	}
 }
 
-// check returns one sentence about the first action that its agent may not take.
+// check returns an error for the first action that an agent's mask forbids.
 func (b *battle) check(actions []int32) error {
 	for i, a := range actions {
 		if a < 0 || int(a) >= b.choices || b.mask[i*b.choices+int(a)] == 0 {
@@ -110,7 +111,7 @@ func (b *battle) check(actions []int32) error {
 	return nil
 }
 
-// The game's numbers of the three abilities that commands use.
+// The game's IDs of the three abilities that commands use.
 const (
 	abilityStop   = 4
 	abilityMove   = 16

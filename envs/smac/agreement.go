@@ -8,7 +8,8 @@ import (
 	"cermic/envs"
 )
 
-// measured is what TestInterfaceIsThatOfTheOriginal found: go test ./envs/smac -run TestInterfaceIsThatOfTheOriginal -regen
+// measured holds the errors found by TestInterfaceIsThatOfTheOriginal: go test ./envs/smac -run
+// TestInterfaceIsThatOfTheOriginal -regen
 //
 //go:embed agreement.json
 var measured []byte

@@ -14,20 +14,22 @@ import (
 	"cermic/envs/rng"
 )
 
-// arguments are those of SMACv2's constructor, by name.
+// arguments are recorded arguments of SMACv2's constructor, by name.
 type arguments map[string]json.RawMessage
 
-// What SMACv2's constructor takes besides what Settings have under the same name.
+// Arguments of SMACv2's constructor without a setting of the same name.
 var (
-	silent = []string{ // no effect on what is recorded; continuing_episode is compared with the step's information
-		"game_version", "seed", "debug", "replay_dir", "replay_prefix", "window_size_x", "window_size_y", "kill_unit_step_mul", "continuing_episode",
+	silent = []string{ // no effect on recorded data; continuing_episode is compared with the step's information
+		"game_version", "seed", "debug", "replay_dir", "replay_prefix", "window_size_x", "window_size_y",
+		"kill_unit_step_mul", "continuing_episode",
 	}
-	fixed = map[string]bool{ // there is no other value in this port
-		"obs_instead_of_state": false, "obs_starcraft": true, "fully_observable": false, "heuristic_ai": false, "heuristic_rest": false,
+	fixed = map[string]bool{ // arguments with one supported value
+		"obs_instead_of_state": false, "obs_starcraft": true, "fully_observable": false, "heuristic_ai": false,
+		"heuristic_rest": false,
 	}
 )
 
-// capability is capability_config: teams, places and masks.
+// capability is capability_config: teams, positions and masks.
 type capability struct {
 	Agents  int `json:"n_units"`
 	Enemies int `json:"n_enemies"`
@@ -54,7 +56,7 @@ type capability struct {
 	} `json:"enemy_mask"`
 }
 
-// settings are the port's for the arguments, or an error that names the first one that it does not have.
+// settings converts the arguments to settings, or returns an error that names the first unsupported one.
 func (a arguments) settings() (s Settings, r *race, err error) {
 	s, rest := DefaultSettings(), map[string]json.RawMessage{}
 	for name, value := range a {
@@ -62,7 +64,7 @@ func (a arguments) settings() (s Settings, r *race, err error) {
 		switch {
 		case name == "map_name" || name == "capability_config" || slices.Contains(silent, name):
 		case only && string(value) != fmt.Sprint(want):
-			return s, nil, fmt.Errorf("argument %s is %s, and %v is all that there is here", name, value, want)
+			return s, nil, fmt.Errorf("argument %s is %s, want %v", name, value, want)
 		case !only:
 			rest[name] = value
 		}
@@ -72,7 +74,7 @@ func (a arguments) settings() (s Settings, r *race, err error) {
 		return s, nil, err
 	}
 	if err := conf.Unmarshal(data, &s); err != nil {
-		return s, nil, fmt.Errorf("an argument that is no setting: %w", err)
+		return s, nil, fmt.Errorf("an unsupported argument: %w", err)
 	}
 	var name string
 	if err := json.Unmarshal(a["map_name"], &name); err != nil {
@@ -84,7 +86,7 @@ func (a arguments) settings() (s Settings, r *race, err error) {
 		}
 	}
 	if r == nil {
-		return s, nil, fmt.Errorf("map_name is %q, want that of a task here", name)
+		return s, nil, fmt.Errorf("map_name is %q, want a map of the two tasks", name)
 	}
 	var c capability
 	in := json.NewDecoder(bytes.NewReader(a["capability_config"]))
@@ -104,7 +106,7 @@ func (c *capability) apply(s *Settings, r *race) error {
 	for i, name := range c.Team.Types {
 		bit := slices.IndexFunc(r.types, func(t Type) bool { return t.String() == name })
 		if bit < 0 {
-			return fmt.Errorf("capability_config.team_gen.unit_types has %q, no type of %s", name, r.name)
+			return fmt.Errorf("capability_config.team_gen.unit_types has %q, want a type of %s", name, r.name)
 		}
 		s.Weights[bit] = c.Team.Weights[i]
 	}
@@ -113,7 +115,8 @@ func (c *capability) apply(s *Settings, r *race) error {
 	}
 	if p := c.Start; p != nil {
 		if s.Start, s.StartP = p.Kind, p.P; p.X != mapSide || p.Y != mapSide {
-			return fmt.Errorf("capability_config.start_positions is for a map of %d × %d, want %d × %d", p.X, p.Y, mapSide, mapSide)
+			return fmt.Errorf("capability_config.start_positions is for a map of %d × %d, want %d × %d",
+				p.X, p.Y, mapSide, mapSide)
 		}
 	}
 	if m := c.Mask; m != nil {
@@ -124,9 +127,10 @@ func (c *capability) apply(s *Settings, r *race) error {
 	return nil
 }
 
-// An argument that the port does not have is named, wherever it stands.
+// The error for an unsupported argument names it, at any level of nesting.
 func TestUnknownArgumentsOfRecordingsAreNamed(t *testing.T) {
-	const whole = `"map_name":"10gen_zerg","capability_config":{"n_units":5,"n_enemies":5,"team_gen":{"dist_type":"weighted_teams"}}`
+	const whole = `"map_name":"10gen_zerg","capability_config":` +
+		`{"n_units":5,"n_enemies":5,"team_gen":{"dist_type":"weighted_teams"}}`
 	for args, want := range map[string]string{
 		`{"move_ammount":3,` + whole + `}`:                                              "move_ammount",
 		`{"fully_observable":true,` + whole + `}`:                                       "fully_observable is true",
@@ -146,7 +150,7 @@ func TestUnknownArgumentsOfRecordingsAreNamed(t *testing.T) {
 	}
 }
 
-// Arguments with the benchmark's values leave no trace in JSON, others do, and both read back.
+// Arguments with the benchmark's values are not in the JSON; others are, and both read back.
 func TestArgumentsLeaveOlderConfigsTheirIdentity(t *testing.T) {
 	cfg := DefaultZerg()
 	data, err := conf.Marshal(cfg)
@@ -154,7 +158,8 @@ func TestArgumentsLeaveOlderConfigsTheirIdentity(t *testing.T) {
 		t.Errorf("defaults: %s, %v", data, err)
 	}
 	for key, text := range map[string]string{
-		"step_mul": "4", "move_amount": "1.5", "min_attack_range": "0", "difficulty": `"A"`, "start_positions": `"fixed"`, "start_positions_p": "0",
+		"step_mul": "4", "move_amount": "1.5", "min_attack_range": "0", "difficulty": `"A"`,
+		"start_positions": `"fixed"`, "start_positions_p": "0",
 		"team_weights": "[0.5,0,0.5]", "exception_unit_types": `"none"`,
 	} {
 		changed := cfg
@@ -170,13 +175,13 @@ func TestArgumentsLeaveOlderConfigsTheirIdentity(t *testing.T) {
 	}
 }
 
-// Teams are of the given types, and of the excepted ones only where that is allowed; starts are where the settings say.
+// Teams consist of the given types, exceptions apply, and starting positions follow the settings.
 func TestTeamsAndStartsAreThoseOfTheArguments(t *testing.T) {
 	s := DefaultSettings()
 	s.Agents, s.Enemies, s.Start = 2, 2, FixedStart
 	s.Weights, s.Exceptions = [3]float64{0.5, 0, 0.5}, "zergling, baneling"
 	if err := s.validate("smac/test", &zergRace); err == nil || !strings.Contains(err.Error(), "exception_unit_types") {
-		t.Errorf("error %v, want one that says that no team can be drawn", err)
+		t.Errorf("error %v, want one about teams that cannot be drawn", err)
 	}
 	counts, chance := map[[2]Type]int{}, rng.New(1, "teams")
 	for _, exceptions := range []string{noExceptions, "zergling"} {
@@ -186,7 +191,8 @@ func TestTeamsAndStartsAreThoseOfTheArguments(t *testing.T) {
 		for range 400 {
 			l.draw(k, chance)
 			counts[[2]Type(l.Types[:2])]++
-			if want := [2]float32{8, 16}; l.At[0] != want || l.At[1] != want || l.At[2] != [2]float32{24, 16} || l.At[3] != [2]float32{24, 16} {
+			if want := [2]float32{8, 16}; l.At[0] != want || l.At[1] != want || l.At[2] != [2]float32{24, 16} ||
+				l.At[3] != [2]float32{24, 16} {
 				t.Fatalf("units start at %v", l.At)
 			}
 		}
@@ -197,7 +203,7 @@ func TestTeamsAndStartsAreThoseOfTheArguments(t *testing.T) {
 		clear(counts)
 	}
 	s.Start = SurroundedAndReflect
-	for p, want := range map[float64]int{0: 0, 1: 400} { // starts face to face
+	for p, want := range map[float64]int{0: 0, 1: 400} { // fraction of starts face to face
 		s.StartP = p
 		k, faced := newRules(s, &zergRace), 0
 		l := newLineup(k)
@@ -206,12 +212,12 @@ func TestTeamsAndStartsAreThoseOfTheArguments(t *testing.T) {
 			faced += count(l.At[0] != [2]float32{16, 16})
 		}
 		if faced != want {
-			t.Errorf("start_positions_p=%g: %d of 400 episodes begin face to face, want %d", p, faced, want)
+			t.Errorf("start_positions_p=%g: %d of 400 episodes start face to face, want %d", p, faced, want)
 		}
 	}
 }
 
-// A step of step_mul loops moves a unit as far, and shots and the map's script know nothing of steps.
+// The distance of a step scales with step_mul; weapons and the map's script do not depend on it.
 func TestStepMulIsTheLoopsOfAStep(t *testing.T) {
 	walk := func(loops int, steps int) float32 {
 		s := DefaultSettings()
@@ -232,7 +238,7 @@ func TestStepMulIsTheLoopsOfAStep(t *testing.T) {
 	}
 }
 
-// obs_own_health=false takes one's own health out of the observation only where obs_all_health=false has taken that of others.
+// obs_own_health=false has an effect only if obs_all_health=false hides the health of the others.
 func TestOwnHealthIsHiddenOnlyWithThatOfOthers(t *testing.T) {
 	for _, c := range []struct {
 		all, own bool

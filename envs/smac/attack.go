@@ -4,16 +4,16 @@ package smac
 
 import "math"
 
-// blow is damage on its way.
+// blow is a pending hit.
 type blow struct {
 	Due      int32 // loop in which it lands
 	From, At int32 // units
-	Held     bool  // lost if the attacker dies first: the second hit of two hands
+	Held     bool  // cancelled if the attacker dies first, as a zealot's second hit
 }
 
-// Fixed parts of weapons. Cells, loops, life points.
+// Weapon constants in cells, loops and life points.
 const (
-	leastDamage    = 0.5 // armour never takes more
+	leastDamage    = 0.5 // minimum damage after armour
 	beamHalf       = 1.25
 	beamWidth      = 0.15
 	blastRadius    = 2.2
@@ -22,9 +22,9 @@ const (
 	shortWindUp    = 0.3 // game seconds
 )
 
-// engage attacks if the target is in range and the weapon ready, else closes in.
+// engage attacks if the target is in range and the weapon is ready; otherwise the unit moves closer.
 //
-// DECISION 20: hydralisks have one weapon; the game's short-range form of it only takes longer to wind up.
+// DECISION 20: hydralisks have one weapon. The game's short-range form only has a longer wind-up.
 func (s *simulator) engage(i int32, u *soldier) {
 	k, t := &s.kinds[u.Type], &s.units[u.Target]
 	if !s.within(u, t, square(u, t), k.reach) {
@@ -47,9 +47,10 @@ func (s *simulator) engage(i int32, u *soldier) {
 	}
 }
 
-// wind goes on with an attack that has begun.
+// wind continues an attack.
 //
-// DECISION 14: the target may drift by slop; beyond, the attack is lost and the weapon stays unready.
+// DECISION 14: the target may leave the range by up to slop; beyond that the attack is lost and the weapon stays on
+// cooldown.
 func (s *simulator) wind(i int32, u *soldier) {
 	k, t := &s.kinds[u.Type], &s.units[u.Target]
 	if t.Health <= 0 || !s.within(u, t, square(u, t), k.reach+k.slop) {
@@ -61,9 +62,9 @@ func (s *simulator) wind(i int32, u *soldier) {
 	}
 }
 
-// strike sends the blows of an attack on their way.
+// strike schedules the blows of an attack.
 //
-// DECISION 21: they land after all units have acted, so that two can kill each other.
+// DECISION 21: blows land after all units have acted, so two units can kill each other.
 func (s *simulator) strike(i int32, u *soldier) {
 	k, now := &s.kinds[u.Type], s.clock.Loop
 	switch {
@@ -71,7 +72,7 @@ func (s *simulator) strike(i int32, u *soldier) {
 		s.launch(blow{Due: now, From: i, At: i})
 	case u.Type == Colossus:
 		s.sweep(i, u)
-	case k.missile > 0: // DECISION 17: never misses, and lands also when the shooter is dead
+	case k.missile > 0: // DECISION 17: never misses, and lands even if the shooter is dead
 		t := &s.units[u.Target]
 		flight := int32(math.Ceil(float64(root(square(u, t)) / k.missile)))
 		s.launch(blow{Due: now + max(1, flight), From: i, At: u.Target})
@@ -82,7 +83,7 @@ func (s *simulator) strike(i int32, u *soldier) {
 	}
 }
 
-// sweep aims the two beams of a colossus: across the line of fire, over everybody whose edge they touch.
+// sweep aims the two beams of a colossus across the line of fire, at all enemies whose edges they touch.
 func (s *simulator) sweep(i int32, u *soldier) {
 	t := &s.units[u.Target]
 	along, d := [2]float32{1, 0}, root(square(u, t))
@@ -94,7 +95,7 @@ func (s *simulator) sweep(i int32, u *soldier) {
 		if x.Health <= 0 || x.Enemy == u.Enemy {
 			continue
 		}
-		// Offset from the target in the frame of the line of fire: depth along it, side across it.
+		// Offset from the target relative to the line of fire: depth along it, side across it.
 		dx, dy := x.X-t.X, x.Y-t.Y
 		depth := float32(dx*along[0]) + float32(dy*along[1])
 		side := float32(dy*along[0]) - float32(dx*along[1])
@@ -113,7 +114,7 @@ func (s *simulator) launch(b blow) {
 	s.clock.Flying++
 }
 
-// land applies the blows that are due, one by one in order of launch.
+// land applies the blows that are due, in order of launch.
 func (s *simulator) land() {
 	kept := int32(0)
 	for f := range s.clock.Flying {
@@ -132,7 +133,7 @@ func (s *simulator) land() {
 	s.clock.Flying = kept
 }
 
-// hit does one hit's damage, on shields first, then on life less armour; the dead feel nothing.
+// hit applies one hit: to shields first, then to life minus armour. It has no effect on dead units.
 func (s *simulator) hit(from, at int32) {
 	k, x := &s.kinds[s.units[from].Type], &s.units[at]
 	if x.Health <= 0 {
@@ -158,10 +159,10 @@ func (s *simulator) hit(from, at int32) {
 	}
 }
 
-// kill removes a unit. A baneling bursts, however it dies, over everybody of the other side within its radius, and over
-// banelings that then burst themselves.
+// kill removes a unit. A baneling always explodes: it hits all opponents within its radius, and banelings killed this
+// way explode, too.
 //
-// DECISION 19: the radius is measured from its centre to the edge of the other.
+// DECISION 19: the radius is measured from its centre to the other unit's edge.
 func (s *simulator) kill(i int32) {
 	u := &s.units[i]
 	if u.Type == Baneling && u.Order == burst {
@@ -184,5 +185,5 @@ func (s *simulator) kill(i int32) {
 	}
 }
 
-// burst marks a baneling that has burst, by its blow or by death, and does so once.
+// burst marks a baneling that has exploded, so that it explodes only once.
 const burst Verb = 0xff

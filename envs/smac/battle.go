@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Unit is what one look at the battlefield tells about a unit.
+// Unit is the observed state of a unit.
 type Unit struct {
 	Type              Type
 	X, Y              float32 // cells
@@ -16,41 +16,40 @@ type Unit struct {
 	Cooldown          float32 // loops until the weapon is ready
 }
 
-// strength is what damage takes away, in double precision as the benchmark adds it up.
+// strength is a unit's health plus shield, in double precision as in the benchmark's sums.
 func (u *Unit) strength() float64 { return float64(u.Health) + float64(u.Shield) }
 
-// Sighting is one row of the list of living units, in the order in which the game lists them.
+// Sighting is a row of the game's list of living units, in the game's order.
 type Sighting struct {
 	Tag   uint64
 	Enemy bool
 	Unit
 }
 
-// luck is where chance comes from: a stream, or a recording of what the original drew.
-type luck interface {
+// randSource supplies random numbers: a stream, or the original's recorded draws.
+type randSource interface {
 	Perm(dst []int32)
 	Float64() float64
 }
 
-// battle is what one environment remembers of its episode: the units as last seen, agents first, and who has found whom.
-//
-// It is the interface of the benchmark and knows nothing of the engine behind it.
+// battle is the benchmark's view of one episode: the units as last observed, agents first, and which agent found
+// which enemy. It does not depend on the engine.
 type battle struct {
 	*rules
 	ground *Terrain
 	units  []Unit   // [N+M]; a dead unit keeps its last values, with Health 0
 	tags   []uint64 // [N+M]
 	before []float64
-	fallen []bool // deaths that were counted
+	fallen []bool // deaths already rewarded
 
-	apart  []float64    // [N,N+M] distance of centres
-	mask   []uint8      // [N,K] what each agent may do now
-	found  []uint8      // [M,N] agent may see enemy
-	finder []int32      // [M] agent that sees enemy first, or −1
-	gaze   [][2]float64 // [N] direction that an agent looks in
-	hidden []uint8      // [N,M] health and type of enemy never show
+	apart  []float64    // [N,N+M] distance between centres
+	mask   []uint8      // [N,K] action masks
+	found  []uint8      // [M,N] agent may observe enemy
+	finder []int32      // [M] first agent to observe enemy, or −1
+	gaze   [][2]float64 // [N] direction of each agent's gaze
+	hidden []uint8      // [N,M] health and type of enemy are always hidden
 	last   []int32      // [N] last action; −1: none yet
-	order  []int32      // [N] scratch: who looks first
+	order  []int32      // [N] scratch: the order in which agents observe
 
 	battleClock
 }
@@ -58,24 +57,26 @@ type battle struct {
 // battleClock holds a battle's counters.
 type battleClock struct {
 	Steps   int32   // of this episode
-	Divisor float64 // the most that a team can earn; 0: no episode yet
+	Divisor float64 // largest possible team reward; 0: no episode yet
 }
 
 func newBattle(k *rules) *battle {
 	n, m := k.n, k.m
 	return &battle{
-		rules: k, ground: k.ground, units: make([]Unit, n+m), tags: make([]uint64, n+m), before: make([]float64, n+m), fallen: make([]bool, n+m),
-		apart: make([]float64, n*(n+m)), mask: make([]uint8, n*k.choices), found: make([]uint8, m*n), finder: make([]int32, m),
-		gaze: make([][2]float64, n), hidden: make([]uint8, n*m), last: make([]int32, n), order: make([]int32, n),
+		rules: k, ground: k.ground, units: make([]Unit, n+m), tags: make([]uint64, n+m), before: make([]float64, n+m),
+		fallen: make([]bool, n+m),
+		apart:  make([]float64, n*(n+m)), mask: make([]uint8, n*k.choices), found: make([]uint8, m*n),
+		finder: make([]int32, m),
+		gaze:   make([][2]float64, n), hidden: make([]uint8, n*m), last: make([]int32, n), order: make([]int32, n),
 	}
 }
 
-// begin starts an episode with the units of a first look, all of them. Agents are numbered by (type, x, y), enemies as
-// listed.
+// begin starts an episode with the observation of all units. Agents are sorted by (type, x, y); enemies keep the
+// listed order.
 //
-// DECISION 1: the simulator lists units in the order of their creation.
-// DECISION 4: the first team that an environment meets scales its rewards for ever, unless the settings say otherwise; what the
-// package adds up when the game is slow, or reset too early, is not added.
+// DECISION 1: the simulator lists units in the order of creation.
+// DECISION 4: an environment's first enemy team scales all its rewards, unless the settings say otherwise. The
+// original also adds up rewards while resetting a slow game; this port does not.
 func (b *battle) begin(seen []Sighting) {
 	allies, enemies := 0, b.n
 	for i := range seen {
@@ -110,7 +111,7 @@ func (b *battle) begin(seen []Sighting) {
 	b.refresh()
 }
 
-// sortAgents orders the agents by (type, x, y) by insertion: stable, and without allocating.
+// sortAgents sorts the agents by (type, x, y) with a stable insertion sort that does not allocate.
 func (b *battle) sortAgents() {
 	for i := 1; i < b.n; i++ {
 		for j := i; j > 0 && byPlace(&b.units[j], &b.units[j-1]) < 0; j-- {
@@ -124,7 +125,7 @@ func byPlace(a, b *Unit) int {
 	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y))
 }
 
-// update takes in the next look: units that are missing have died.
+// update processes an observation: units missing from it have died.
 func (b *battle) update(seen []Sighting) {
 	for i := range b.units {
 		u := &b.units[i]
@@ -147,7 +148,7 @@ func (b *battle) update(seen []Sighting) {
 	b.refresh()
 }
 
-// refresh recomputes what follows from where units are: distances and available actions.
+// refresh recomputes distances and action masks.
 func (b *battle) refresh() {
 	all := len(b.units)
 	for i := range b.n {
@@ -161,15 +162,15 @@ func (b *battle) refresh() {
 	}
 }
 
-// distance is that of two points in double precision, with two correctly rounded products under a correctly rounded root:
-// comparisons with whole-numbered ranges depend on the last bit.
+// distance is the distance between two points in double precision, from correctly rounded products and root.
+// Comparisons with integer ranges depend on the last bit.
 func distance(ax, ay, bx, by float32) float64 {
 	dx, dy := float64(bx)-float64(ax), float64(by)-float64(ay)
-	return math.Sqrt(float64(dx*dx) + float64(dy*dy)) // the conversions keep the compiler from fusing
+	return math.Sqrt(float64(dx*dx) + float64(dy*dy)) // the conversions prevent fused operations
 }
 
-// forget drops the finds of the dead, and the finds that are of the dead: what the benchmark does between a step and the
-// next look.
+// forget drops what dead agents found and who found dead enemies, as the benchmark does between a step and the next
+// observation.
 func (b *battle) forget() {
 	for i := range b.n {
 		if b.units[i].Health > 0 {
@@ -189,7 +190,7 @@ func (b *battle) forget() {
 	}
 }
 
-// lose makes enemy e unfound.
+// lose marks enemy e as not found.
 func (b *battle) lose(e int) {
 	b.finder[e] = -1
 	clear(b.found[e*b.n : (e+1)*b.n])
@@ -209,7 +210,7 @@ func (b *battle) alive() (agents, enemies int) {
 	return agents, enemies
 }
 
-// step takes in what happened after actions: the look at the battlefield, the team's reward, and how things stand.
+// step processes the observation after a step and returns the team's reward and the ending.
 func (b *battle) step(actions []int32, seen []Sighting) (reward float64, end ending) {
 	copy(b.last, actions)
 	b.Steps++

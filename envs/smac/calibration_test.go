@@ -10,17 +10,17 @@ import (
 	"cermic/envs/rng"
 )
 
-// player plays one agent; keep is the enemy it attacked last, or −1.
+// player is a scripted policy of one agent; keep is the enemy it attacked last, or −1.
 type player func(b *battle, i int, keep *int, r *rng.Rand) int32
 
-// The scripted players of the calibration table.
+// The scripted policies of the calibration table.
 var players = map[string]player{
 	"random": func(b *battle, i int, _ *int, r *rng.Rand) int32 {
 		a, allowed := int32(0), 0
 		for k, ok := range b.mask[i*b.choices : (i+1)*b.choices] {
 			if ok != 0 {
 				allowed++
-				if r.IntN(allowed) == 0 { // one of all, each with the same probability
+				if r.IntN(allowed) == 0 { // uniform over the allowed actions
 					a = int32(k)
 				}
 			}
@@ -58,10 +58,10 @@ func stand(b *battle, i int) int32 {
 	return actStop
 }
 
-// outcome is what a number of episodes came to.
+// outcome holds averages over episodes.
 type outcome struct{ win, draw, late, ret, steps float64 }
 
-// play plays one episode in each of n environments; returns are scaled by each episode's own enemies.
+// play runs one episode in each of n environments. Returns are scaled by the maximum of the episode's own enemy team.
 func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcome {
 	t.Helper()
 	s := DefaultSettings()
@@ -84,7 +84,7 @@ func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcom
 	over := make([]bool, n)
 	for left := n; left > 0; {
 		for row := range act.Discrete {
-			act.Discrete[row] = p(e.copies[row/e.n].battle, row%e.n, &keep[row], chance)
+			act.Discrete[row] = p(e.arenas[row/e.n].battle, row%e.n, &keep[row], chance)
 		}
 		e.Step(act, out)
 		for c := range over {
@@ -94,7 +94,7 @@ func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcom
 			}
 			over[c] = true
 			left--
-			a := &e.copies[c]
+			a := &e.arenas[c]
 			sum.win += float64(count(a.Over == won)) / float64(n)
 			sum.draw += float64(count(a.Over == drawn)) / float64(n)
 			sum.late += float64(count(a.Over == timedOut)) / float64(n)
@@ -104,14 +104,14 @@ func play(t *testing.T, r *race, p player, n int, change func(*Settings)) outcom
 	return sum
 }
 
-// The reference is an independent program that makes the same decisions, 400 episodes a cell. Agreement is asked for within
-// 0.10 in win rate and 1.5 in return, which is what any single open decision moves at most. Both samples are random: the
-// difference of two win rates has a standard error of 0.03 at most, that of two returns one of 0.35, so that the limits are more
-// than three and four of them. The seed is fixed: a cell always agrees or never.
+// The reference is an independent program with the same decisions, over 400 episodes per cell. The limits are 0.10 in
+// win rate and 1.5 in return, the largest effect of any single decision. The standard errors of the differences are
+// at most 0.03 and 0.35, a third of the first limit and a quarter of the second. The seed is fixed, so each cell is
+// deterministic.
 func TestScriptedPlayEndsAsInTheReferenceSimulator(t *testing.T) {
 	episodes := 1000
 	if testing.Short() {
-		episodes = 300 // standard errors are 0.04 and 0.45 at most then: three of them
+		episodes = 300 // the limits are then three standard errors, 0.04 and 0.45
 	}
 	for _, ref := range []struct {
 		race   *race
@@ -130,34 +130,36 @@ func TestScriptedPlayEndsAsInTheReferenceSimulator(t *testing.T) {
 		{&zergRace, "focus", outcome{win: .205, draw: .022, ret: 11.0, steps: 23}},
 	} {
 		if testing.Short() && (ref.player == "stop" || ref.player == "wait") {
-			continue // most of what they show, random play shows too
+			continue // the random policy covers most of the same code
 		}
 		got := play(t, ref.race, players[ref.player], episodes, nil)
-		t.Logf("%s %-6s win %.3f (%.3f) draw %.3f (%.3f) return %.2f (%.1f) steps %.1f (%.0f) late %.3f", ref.race.name, ref.player,
+		t.Logf("%s %-6s win %.3f (%.3f) draw %.3f (%.3f) return %.2f (%.1f) steps %.1f (%.0f) late %.3f",
+			ref.race.name, ref.player,
 			got.win, ref.want.win, got.draw, ref.want.draw, got.ret, ref.want.ret, got.steps, ref.want.steps, got.late)
 		limit := 0.10
 		if testing.Short() {
 			limit = 0.12
 		}
 		if math.Abs(got.win-ref.want.win) > limit || math.Abs(got.ret-ref.want.ret) > 1.5 {
-			t.Errorf("%s %s: wins %.3f and returns %.2f, want %.3f and %.1f", ref.race.name, ref.player, got.win, got.ret,
+			t.Errorf("%s %s: win rate %.3f and return %.2f, want %.3f and %.1f", ref.race.name, ref.player, got.win, got.ret,
 				ref.want.win, ref.want.ret)
 		}
-		// Lengths have a spread of half their mean at most: 4 standard errors of both samples are 12 %.
+		// The standard deviation of lengths is at most half their mean: four standard errors of both samples are 12 %.
 		if math.Abs(got.steps-ref.want.steps) > 0.12*ref.want.steps {
 			t.Errorf("%s %s: %.1f steps, want %.0f", ref.race.name, ref.player, got.steps, ref.want.steps)
 		}
 		if math.Abs(got.draw-ref.want.draw) > 0.03 || got.late > 0.005 {
-			t.Errorf("%s %s: draws %.3f, too late %.3f; want %.3f and next to none", ref.race.name, ref.player, got.draw, got.late, ref.want.draw)
+			t.Errorf("%s %s: draws %.3f, time-outs %.3f; want %.3f and almost none",
+				ref.race.name, ref.player, got.draw, got.late, ref.want.draw)
 		}
 	}
 }
 
-// Focused fire with one decision taken otherwise, beside the reference's, 300 episodes a cell there. The limits are those of the
-// table above.
+// Focused fire with one decision reversed, compared with the reference's 300 episodes per cell, within the same
+// limits.
 func TestReversedDecisionsMoveFocusedFireAsInTheReferenceSimulator(t *testing.T) {
 	if testing.Short() {
-		t.Skip("fewer episodes would show nothing")
+		t.Skip("needs many episodes")
 	}
 	for _, ref := range []struct {
 		otherwise     string
@@ -174,7 +176,8 @@ func TestReversedDecisionsMoveFocusedFireAsInTheReferenceSimulator(t *testing.T)
 			got := play(t, r, players["focus"], 1000, func(s *Settings) { s.Otherwise = ref.otherwise })
 			t.Logf("%s %s: win %.3f (%.2f), return %.2f (%.1f)", r.name, ref.otherwise, got.win, want.win, got.ret, want.ret)
 			if math.Abs(got.win-want.win) > 0.10 || math.Abs(got.ret-want.ret) > 1.5 {
-				t.Errorf("%s %s: wins %.3f and returns %.2f, want %.2f and %.1f", r.name, ref.otherwise, got.win, got.ret, want.win, want.ret)
+				t.Errorf("%s %s: win rate %.3f and return %.2f, want %.2f and %.1f",
+					r.name, ref.otherwise, got.win, got.ret, want.win, want.ret)
 			}
 		}
 	}

@@ -2,10 +2,10 @@
 
 package smac
 
-// collide pushes overlapping units of one layer apart, each by half the overlap, in one pass over all pairs, and keeps
-// everybody on the map.
+// collide separates overlapping units of one layer, each by half the overlap, in one pass over all pairs, and keeps
+// all units on the map.
 //
-// DECISION 12: bodies are discs; colossi walk over everybody but each other; a unit in place is pushed like any other.
+// DECISION 12: bodies are discs. Colossi collide with colossi only. Standing units are pushed like moving ones.
 func (s *simulator) collide() {
 	for i := range s.units {
 		a := &s.units[i]
@@ -25,7 +25,7 @@ func (s *simulator) collide() {
 	}
 }
 
-// part moves two units apart if they overlap. Units on one point part along x.
+// part separates two units if they overlap. Units at the same point separate along x.
 func (p *physics) part(a, b *soldier) {
 	room, d := p.kinds[a.Type].separation+p.kinds[b.Type].separation, square(a, b)
 	if d >= room*room {

@@ -20,12 +20,14 @@ func TestTasksKeepTheContract(t *testing.T) {
 	}
 }
 
-// The settings that the default leaves off change sizes, draws and what is saved.
+// Non-default settings change sizes, random draws and saved states.
 func TestEverySettingKeepsTheContract(t *testing.T) {
 	p, z := DefaultProtoss(), DefaultZerg()
-	p.ConicFOV, p.EnemyMask, p.ProbObsEnemy, p.ObsLastAction, p.ObsTimestep, p.StateTimestep = true, 0.5, 0.3, true, true, true
+	p.ConicFOV, p.EnemyMask, p.ProbObsEnemy, p.ObsLastAction, p.ObsTimestep, p.StateTimestep = true, 0.5, 0.3, true,
+		true, true
 	p.Agents, p.Enemies, p.RewardPositive, p.MaxReward = 3, 4, false, PerEpisode
-	z.ObsPathing, z.ObsHeight, z.ObsAllHealth, z.ObsOwnHealth, z.ObsOwnPos, z.ObsTypes = true, true, false, false, false, false
+	z.ObsPathing, z.ObsHeight, z.ObsAllHealth, z.ObsOwnHealth, z.ObsOwnPos, z.ObsTypes = true, true, false, false,
+		false, false
 	z.UnitRanges, z.ActionMask, z.ObsWipe, z.StateLast, z.RewardSparse, z.MaxSteps = false, false, false, false, true, 25
 	z.Agents, z.Enemies = 6, 2
 	p.Otherwise, z.Otherwise = "turning", "rim"

@@ -20,8 +20,9 @@ func TestEveryDecisionIsListedAndStandsWhereTheListSays(t *testing.T) {
 		listed[row[1]] = row[2]
 	}
 	for _, a := range alternatives {
-		if row := regexp.MustCompile("(?m)^\\| " + a.Decision + " \\|.*`" + a.Name + "`"); a.Decision != "data" && a.Name != "instant" && !row.Match(list) {
-			t.Errorf("the list does not name %s as the other way of decision %s", a.Name, a.Decision)
+		if row := regexp.MustCompile("(?m)^\\| " + a.Decision + " \\|.*`" + a.Name + "`"); a.Decision != "data" &&
+			a.Name != "instant" && !row.Match(list) {
+			t.Errorf("the list does not name %s as the alternative to decision %s", a.Name, a.Decision)
 		}
 	}
 	files, err := filepath.Glob("*.go")
@@ -39,7 +40,7 @@ func TestEveryDecisionIsListedAndStandsWhereTheListSays(t *testing.T) {
 		}
 	}
 	if len(listed) < 24 {
-		t.Errorf("the list has %d decisions, want 24 at least", len(listed))
+		t.Errorf("the list has %d decisions, want at least 24", len(listed))
 	}
 	for n, file := range listed {
 		if !strings.Contains(found[n], file) {

@@ -24,16 +24,16 @@ type draws struct {
 	Quantiles []float64          `json:"quantile_levels"`
 }
 
-// Shares and quantiles of as many draws as the recording has, with one fixed seed. Both samples are random, so two shares
-// around p of n and n' draws differ by less than z·√(p(1−p)(1/n+1/n')). z = 4.5 is a significance of 7·10⁻⁶ for each of
-// about 50 comparisons.
+// Compares shares and quantiles of as many draws as recorded, with a fixed seed. Both samples are random, so two
+// shares around p of n and n' draws differ by less than z·√(p(1−p)(1/n+1/n')). With z = 4.5 the significance is
+// 7·10⁻⁶ for each of about 50 comparisons.
 func TestTeamsAndStartsAreDrawnAsInTheOriginal(t *testing.T) {
 	var want map[string]draws
 	envtest.ReadRecording(t, envtest.Statistics(t, "smac", "distributions.json")[0], &want)
 	for _, r := range []*race{&protossRace, &zergRace} {
 		w, ok := want[r.name]
 		if !ok && !envtest.OwnRecordings() && len(want) > 0 {
-			continue // others may have one race only
+			continue // other recordings may cover one race only
 		}
 		if !ok || w.N < 1 {
 			t.Fatalf("no recorded draws of %s", r.name)
@@ -42,7 +42,7 @@ func TestTeamsAndStartsAreDrawnAsInTheOriginal(t *testing.T) {
 	}
 }
 
-// sample is what our own draws gave.
+// sample holds statistics of our own draws.
 type sample struct {
 	units, teams, starts, surrounds int
 	share, rare, groups             map[string]int
@@ -63,7 +63,7 @@ func compareDraws(t *testing.T, r *race, w *draws) {
 			close(name+" "+key, float64(got[key])/float64(n), want[key], n, theirs)
 		}
 		for key := range got {
-			if _, ok := want[key]; !ok { // rarer than what the original showed once
+			if _, ok := want[key]; !ok { // rarer than one draw of the original
 				close(name+" "+key, float64(got[key])/float64(n), 0, n, theirs)
 			}
 		}
@@ -81,7 +81,8 @@ func compareDraws(t *testing.T, r *race, w *draws) {
 			for _, x := range got {
 				below += count(x < want[i])
 			}
-			// Units of one group share a place, so that fewer draws than units are independent.
+			// Units of one group share a position, so the number of independent draws is smaller than the number of
+			// units.
 			n := int(float64(len(got)) * effective)
 			close(name+" below quantile", float64(below)/float64(len(got)), q, n, n)
 		}
@@ -117,7 +118,7 @@ func drawMany(r *race, n int) *sample {
 
 func (s *sample) start(l *Lineup) {
 	s.starts++
-	if l.At[0] == l.At[1] { // agents in one point are surrounded
+	if l.At[0] == l.At[1] { // agents at one point are surrounded
 		s.surrounds++
 		occupied := map[[2]float32]bool{}
 		for _, at := range l.At[l.Agents:] {

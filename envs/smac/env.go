@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package smac is the family of StarCraft battles of SMACv2: five agents with one unit each against five enemies that the
-// game drives. Unit types and starting places are drawn anew for every episode.
+// Package smac implements the StarCraft battles of SMACv2: five agents, with one unit each, against five enemies
+// controlled by a script. Unit types and starting positions are drawn anew for every episode.
 //
-// The benchmark's interface (what agents perceive, may do and are rewarded for) is one part, written against recordings of the
-// original; what the battle is fought in is the other, behind Field: a simulator that needs nothing, or the real game.
+// The package has two parts. One is the benchmark's interface (observations, actions and rewards), tested against
+// recordings of the original. The other is the engine of the battle, behind Field: a built-in simulator or the real
+// game.
 //
 // From: oxwhirl/smacv2, 577ab5a (MIT), as behaviour
 package smac
@@ -17,39 +18,40 @@ import (
 	"cermic/envs/rng"
 )
 
-// env makes an envs.Env of battles.
+// env implements envs.Env.
 type env struct {
 	*rules
 	spec   envs.Spec
 	common envs.Common
 	seed   uint64
-	copies []arena // [E]
+	arenas []arena // [E]
 
 	stepping, resetting *pool.Job
 	actions             *envs.Actions // of the Step in progress
 	mask                []uint8       // of the Reset in progress
-	out                 *envs.Step    // of either
+	out                 *envs.Step    // of the Step or Reset in progress
 }
 
-// arena is one copy.
+// arena is one of the parallel environments.
 type arena struct {
 	*battle
 	field  Field
-	chance rng.Rand // teams, places, visiting orders, sightings; and the simulator's
+	chance rng.Rand // for teams, positions, observation order, sightings, and the simulator
 	lineup *Lineup
 	seen   []Sighting
 	orders []Command
-	err    error // why no episode could be started
+	err    error // of the last failed Deploy
 	arenaClock
 }
 
 // arenaClock holds an arena's counters.
 type arenaClock struct {
 	Episode uint32 // resets so far
-	Over    ending // how the episode ended; steps that follow change nothing
+	Over    ending // how the episode ended; later steps change nothing
 }
 
-// grain is the least number of environments worth handing to another core: 5 µs of work in the simulator, any in a game.
+// grain is the smallest number of environments worth a task of its own on another core: one step takes 5 µs in the
+// simulator and much longer in the game.
 const grain = 1
 
 func build(name string, common envs.Common, s Settings, r *race, seed uint64, workers int) (envs.Env, error) {
@@ -61,40 +63,42 @@ func build(name string, common envs.Common, s Settings, r *race, seed uint64, wo
 	}
 	e := newEnv(name, common, newRules(s, r), seed, workers)
 	if s.Engine == SC2 {
-		for c := range e.copies {
-			e.copies[c].field = newRealField(e.rules)
+		for c := range e.arenas {
+			e.arenas[c].field = newRealField(e.rules)
 		}
 		return realEnv{e}, nil
 	}
-	for c := range e.copies {
-		a := &e.copies[c]
+	for c := range e.arenas {
+		a := &e.arenas[c]
 		a.field = newSimulator(e.rules, &a.chance)
 	}
 	return e, nil
 }
 
-// newEnv makes everything but the fields.
+// newEnv makes an env without its fields.
 func newEnv(name string, common envs.Common, k *rules, seed uint64, workers int) *env {
-	e := &env{rules: k, common: common, seed: seed, copies: make([]arena, common.NumEnvs)}
-	for c := range e.copies {
-		e.copies[c] = arena{
+	e := &env{rules: k, common: common, seed: seed, arenas: make([]arena, common.NumEnvs)}
+	for c := range e.arenas {
+		e.arenas[c] = arena{
 			battle: newBattle(k), lineup: newLineup(k), seen: make([]Sighting, 0, k.n+k.m), orders: make([]Command, k.n),
 		}
 	}
 	e.spec = envs.Spec{
 		Name: name, NumEnvs: common.NumEnvs, Agents: k.n, Teams: make([]int, k.n), Obs: []int{k.obs}, Entities: k.entities(),
-		State: k.state, Act: envs.ActSpec{Choices: k.choices, Targets: k.m}, Masked: true, Horizon: k.MaxSteps, EvalHorizon: k.MaxSteps,
-		Metric: "win rate", Sparse: common.Reward == envs.Sparse, Solved: k.SparseWin,
+		State: k.state, Act: envs.ActSpec{Choices: k.choices, Targets: k.m}, Masked: true, Horizon: k.MaxSteps,
+		EvalHorizon: k.MaxSteps,
+		Metric:      "win rate", Sparse: common.Reward == envs.Sparse, Solved: k.SparseWin,
 	}
 	e.stepping = pool.New(common.NumEnvs, grain, workers, e.advance)
 	e.resetting = pool.New(common.NumEnvs, grain, workers, e.restart)
 	return e
 }
 
-// Spec describes the shapes.
+// Spec describes the shapes of actions, observations and rewards.
 func (e *env) Spec() *envs.Spec { return &e.spec }
 
-// Reset starts new episodes. The k-th episode of an environment depends on the seed, the environment's number, k and the actions alone.
+// Reset starts new episodes. The k-th episode of an environment depends on the seed, the environment's index, k and
+// the actions alone.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.checkShape(out)
 	if mask != nil && len(mask) != e.spec.NumEnvs {
@@ -105,14 +109,14 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.mask, e.out = nil, nil
 }
 
-// restart resets those of the copies [from, to) that are to be; it runs on several cores at once.
+// restart resets the masked environments in [from, to). It runs on several cores at once.
 func (e *env) restart(from, to int) {
 	for c := from; c < to; c++ {
 		if e.mask != nil && e.mask[c] == 0 {
 			continue
 		}
 		e.deploy(c)
-		e.show(c, e.out)
+		e.writeObs(c, e.out)
 		e.write(c, 0, goesOn, e.out)
 		e.end(c, goesOn, e.out)
 	}
@@ -120,7 +124,7 @@ func (e *env) restart(from, to int) {
 
 // deploy draws and starts the next episode of environment c.
 func (e *env) deploy(c int) {
-	a := &e.copies[c]
+	a := &e.arenas[c]
 	a.chance.Seed(e.seed, "smac episode", uint64(c), uint64(a.Episode))
 	a.Episode++
 	a.Over = goesOn
@@ -140,15 +144,15 @@ func (e *env) deploy(c int) {
 	a.begin(seen)
 }
 
-// Step advances every environment. Sending an agent an action that its mask forbids is a programming error.
+// Step advances every environment. It panics if an action is forbidden by its agent's mask.
 func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.checkShape(out)
 	if len(act.Discrete) != e.spec.NumEnvs*e.n {
 		panic(fmt.Sprintf("smac: Step with %d choices, want %d", len(act.Discrete), e.spec.NumEnvs*e.n))
 	}
-	for c := range e.copies {
-		if err := e.copies[c].check(act.Discrete[c*e.n : (c+1)*e.n]); err != nil {
-			panic(fmt.Sprintf("smac: copy %d: %v", c, err))
+	for c := range e.arenas {
+		if err := e.arenas[c].check(act.Discrete[c*e.n : (c+1)*e.n]); err != nil {
+			panic(fmt.Sprintf("smac: environment %d: %v", c, err))
 		}
 	}
 	e.actions, e.out = act, out
@@ -156,10 +160,10 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.actions, e.out = nil, nil
 }
 
-// advance steps environments [from, to); it runs on several cores at once.
+// advance steps environments [from, to). It runs on several cores at once.
 func (e *env) advance(from, to int) {
 	for c := from; c < to; c++ {
-		a := &e.copies[c]
+		a := &e.arenas[c]
 		if a.Over != goesOn {
 			e.write(c, 0, goesOn, e.out)
 			e.end(c, a.Over, e.out)
@@ -173,13 +177,13 @@ func (e *env) advance(from, to int) {
 			reward, end = a.step(actions, seen)
 		}
 		a.Over = end
-		e.show(c, e.out)
+		e.writeObs(c, e.out)
 		e.write(c, reward, end, e.out)
 		e.end(c, end, e.out)
 	}
 }
 
-// write writes rewards and score of environment c. Every agent is rewarded as the team is, living or dead.
+// write writes the rewards and the score of environment c. All agents get the team's reward, dead ones too.
 func (e *env) write(c int, reward float64, end ending, out *envs.Step) {
 	sparse := e.sparse(end)
 	for i := c * e.n; i < (c+1)*e.n; i++ {
@@ -188,15 +192,15 @@ func (e *env) write(c int, reward float64, end ending, out *envs.Step) {
 	out.Score[c] = float32(count(end == won))
 }
 
-// end writes whether the episode of environment c is over. A game that failed ends it like a battle does.
+// end writes whether the episode of environment c is over. A failed game ends it like a battle does.
 func (e *env) end(c int, end ending, out *envs.Step) {
 	out.Terminated[c] = uint8(count(end != goesOn && end != timedOut))
 	out.Truncated[c] = uint8(count(end == timedOut))
 }
 
-// show writes what the agents of environment c perceive, the state, the masks and the labels.
-func (e *env) show(c int, out *envs.Step) {
-	a, n := &e.copies[c], e.n
+// writeObs writes the observations, the state, the masks and the labels of environment c.
+func (e *env) writeObs(c int, out *envs.Step) {
+	a, n := &e.arenas[c], e.n
 	obs := out.Obs[c*n*e.obs : (c+1)*n*e.obs]
 	a.observe(&a.chance, obs)
 	a.centralised(out.State[c*e.state : (c+1)*e.state])
@@ -205,20 +209,21 @@ func (e *env) show(c int, out *envs.Step) {
 		u := &a.units[i]
 		out.Alive[c*n+i] = uint8(count(u.Health > 0))
 		if e.common.Noise.On() && u.Health > 0 {
-			e.common.Noise.Cover(obs[i*e.obs:(i+1)*e.obs], u.X, u.Y, e.seed, uint64(c), uint64(a.Episode), uint64(a.Steps), uint64(i))
+			e.common.Noise.Cover(obs[i*e.obs:(i+1)*e.obs], u.X, u.Y, e.seed, uint64(c), uint64(a.Episode),
+				uint64(a.Steps), uint64(i))
 		}
 	}
 	a.label(out.Visible[c*n*n:(c+1)*n*n], out.RelPos[2*c*n*n:2*(c+1)*n*n])
 }
 
-// label writes which allies each agent sees, and where all of them are relative to it, in half sides of the map. The dead
-// see nobody, are not seen, and are nowhere.
+// label writes which allies each agent observes, and the positions of all allies relative to it, in half sides of the
+// map. Labels and positions of dead units are zero.
 //
 // paper:detector  y_k = 1 if agent k is inside the observer's field of view, or within one body length
-// Reading: the field of view is the one that observations have, the sight of the observer's own type (8 to 10 cells) and with
-// conic_fov its cone, so that a label says whether the ally's row is filled. A common 9 cells would ask a zergling's detector for
-// allies that it is not shown, and call those unseen that a stalker is shown. Within a body length of oneself lies, without a
-// cone, only what is in sight anyway; with one, what touches the agent from behind is not shown, and not labelled either.
+// Reading: the field of view is the one of observations: the sight range of the observer's type (8 to 10 cells) and,
+// with conic_fov, its cone. A label then says whether the ally's row is filled; a fixed radius of 9 cells would
+// disagree with the rows. Without a cone, one body length is always within the sight range. With a cone, a touching
+// unit behind the agent is neither shown nor labelled.
 func (b *battle) label(seen []uint8, rel []float32) {
 	clear(seen)
 	clear(rel)
@@ -235,10 +240,10 @@ func (b *battle) label(seen []uint8, rel []float32) {
 	}
 }
 
-// checkShape panics on buffers of another shape: everything behind it indexes without looking.
+// checkShape panics on buffers of the wrong shape, because later code indexes without checks.
 func (e *env) checkShape(out *envs.Step) {
 	rows := e.spec.NumEnvs * e.n
 	if len(out.Obs) != rows*e.obs || len(out.State) != e.spec.NumEnvs*e.state || len(out.Mask) != rows*e.choices {
-		panic(fmt.Sprintf("smac: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
+		panic(fmt.Sprintf("smac: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
 	}
 }

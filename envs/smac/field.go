@@ -2,16 +2,16 @@
 
 package smac
 
-// Field is where a battle is fought: the simulator, or a running game. It knows nothing of observations and rewards.
+// Field is the engine of a battle: the simulator or a running game. It does not handle observations or rewards.
 //
-// Both methods append what is seen afterwards to seen[:0] and return it. After an error the field is good for another Deploy
-// only.
+// Both methods append the units observed afterwards to seen[:0] and return it. After an error, only Deploy may be
+// called.
 type Field interface {
-	// Deploy clears the field, brings the units of l into it and lets one loop pass. All units are seen, also one that a
-	// baneling beside it has killed in that loop.
+	// Deploy removes all units, creates the units of l and advances by one loop. It returns all of them, including a
+	// unit killed by a baneling in that loop.
 	Deploy(l *Lineup, seen []Sighting) ([]Sighting, error)
-	// Play hands out the commands, one for each agent, and lets the loops of one step pass. The living are seen.
+	// Play gives one command per agent, advances by the loops of one step and returns the living units.
 	Play(orders []Command, seen []Sighting) ([]Sighting, error)
-	// Ground is what the units stand on, once they are deployed.
+	// Ground is the terrain, valid after Deploy.
 	Ground() *Terrain
 }

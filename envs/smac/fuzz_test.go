@@ -23,14 +23,15 @@ func FuzzSettings(f *testing.F) { envtest.FuzzSettings(f) }
 
 func FuzzLoad(f *testing.F) { envtest.FuzzLoad(f) }
 
-// hostile is a game that answers as another one would, but for what the fuzzer changes: bytes of some answers, or numbers of units.
+// hostile is a stand-in for the game that corrupts some answers as the fuzzer plans: bytes, or numbers of units.
 type hostile struct {
 	sc2test.Game
-	plan []byte // three bytes an answer: what is done, where, and with what
+	plan []byte // three bytes per answer: the change, its place and its value
 	at   int
 }
 
-// limits of hostility: a game that never brings units into being is asked a thousand times, which is known to end.
+// patience limits the answers of a game that never creates units; the client gives up after a thousand, which another
+// test covers.
 const patience = 300
 
 func (h *hostile) Answer(req *sc2api.Request) ([]byte, error) {
@@ -46,27 +47,30 @@ func (h *hostile) Answer(req *sc2api.Request) ([]byte, error) {
 	switch what % 8 {
 	case 0: // one byte
 		data[int(where)*len(data)/256] ^= with
-	case 1: // cut short
+	case 1: // truncated
 		data = data[:int(where)*len(data)/256]
-	case 2: // repeated: of a field that comes twice, the last one counts, and lists grow
+	case 2: // repeated: the last of two values of a field counts, and lists grow
 		data = append(data, data...)
 	case 3:
 		h.change(&data, func(u *sc2api.Unit) {
-			for i, x := range []**float32{&u.Health, &u.HealthMax, &u.Shield, &u.ShieldMax, &u.WeaponCooldown, &u.Pos.X, &u.Pos.Y, &u.Pos.Z} {
+			for i, x := range []**float32{&u.Health, &u.HealthMax, &u.Shield, &u.ShieldMax, &u.WeaponCooldown,
+				&u.Pos.X, &u.Pos.Y, &u.Pos.Z} {
 				if where>>i&1 == 1 {
 					*x = proto.Float32([]float32{float32(math.NaN()), float32(math.Inf(1)), -1e30, 3e38, 0, -1}[with%6])
 				}
 			}
 		})
 	case 4:
-		h.change(&data, func(u *sc2api.Unit) { u.UnitType, u.Tag = proto.Uint32(uint32(where)<<3), proto.Uint64(uint64(with)) })
+		h.change(&data, func(u *sc2api.Unit) {
+			u.UnitType, u.Tag = proto.Uint32(uint32(where)<<3), proto.Uint64(uint64(with))
+		})
 	case 5:
 		h.change(&data, func(u *sc2api.Unit) { u.Pos, u.Owner = nil, proto.Int32(int32(with)-1) })
 	}
 	return data, nil
 }
 
-// change does something to each unit that an answer tells of.
+// change applies f to each unit of an answer.
 func (h *hostile) change(data *[]byte, f func(*sc2api.Unit)) {
 	resp := new(sc2api.Response)
 	if proto.Unmarshal(*data, resp) != nil {
@@ -83,7 +87,7 @@ func (h *hostile) change(data *[]byte, f func(*sc2api.Unit)) {
 	}
 }
 
-// FuzzGame plays on games whose answers are damaged: all that reaches the task are finite numbers, and a game that fails is an error.
+// FuzzGame plays on games with corrupted answers: the task gets finite numbers only, and a failed game is an error.
 func FuzzGame(f *testing.F) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	f.Add([]byte{})
@@ -103,7 +107,8 @@ func FuzzGame(f *testing.F) {
 		k := newRules(DefaultSettings(), &protossRace)
 		field := newRealField(k)
 		field.options = sc2.Options{
-			Folder: folder, Race: field.options.Race, Addresses: []string{address}, StartTimeout: time.Second, RetryEvery: time.Millisecond,
+			Folder: folder, Race: field.options.Race, Addresses: []string{address}, StartTimeout: time.Second,
+			RetryEvery:   time.Millisecond,
 			ReplyTimeout: time.Second,
 		}
 		defer func() {

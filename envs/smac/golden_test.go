@@ -94,15 +94,15 @@ type goldenCommand struct {
 	Tags    []string                `json:"unit_tags"`
 }
 
-// session is a file of recordings: a case alone, or what was said to the game as well.
+// session is a recording file: a case and, in a transcript, the messages exchanged with the game.
 type session struct {
 	golden
-	Rows []sc2test.Row // of a transcript; its case is Case
+	Rows []sc2test.Row // of a transcript, which also contains Case
 	Case *golden
 }
 
-// sessions reads the recordings that hold messages, or those that do not, one subtest each: one that cannot be read does not keep
-// the others from being repeated. A folder of other recordings may have none of a kind.
+// sessions runs a subtest for each recording with messages, or without. An unreadable recording fails only its own
+// subtest. Other recordings may lack one kind.
 func sessions(t *testing.T, messages bool, visit func(t *testing.T, s *session)) {
 	t.Helper()
 	found := 0
@@ -125,7 +125,7 @@ func sessions(t *testing.T, messages bool, visit func(t *testing.T, s *session))
 	}
 }
 
-// rules are those that a recording was made with. An argument that the port does not have fails the test.
+// rules returns the rules of a recording. An unsupported argument fails the test.
 func (g *golden) rules(t *testing.T) *rules {
 	t.Helper()
 	s, race, err := g.Args.settings()
@@ -157,7 +157,7 @@ func (m *goldenMap) terrain() *Terrain {
 	return t
 }
 
-// sightings are a frame's units in game order.
+// sightings returns a frame's units in game order.
 func (g *golden) sightings(t *testing.T, f *goldenFrame) []Sighting {
 	t.Helper()
 	var seen []Sighting
@@ -179,7 +179,7 @@ func (g *golden) sightings(t *testing.T, f *goldenFrame) []Sighting {
 	return seen
 }
 
-// lineup is what an episode was asked to start with.
+// lineup returns the requested start of an episode.
 func (ep *goldenEpisode) lineup(t *testing.T, k *rules) *Lineup {
 	t.Helper()
 	l := newLineup(k)

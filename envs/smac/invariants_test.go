@@ -11,7 +11,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// FuzzBattle plays any settings with any allowed actions and checks what must always hold. The corpus of go test are the seeds
+// FuzzBattle plays random settings with random allowed actions and checks invariants. Without -fuzz it runs the seeds
 // below.
 func FuzzBattle(f *testing.F) {
 	f.Add(uint64(1), uint64(0), uint8(5), uint8(5), []byte{0})
@@ -44,7 +44,7 @@ func FuzzBattle(f *testing.F) {
 			}
 			e.Step(act, out)
 			if now := checkBattle(t, e, out); now > living {
-				t.Fatalf("%d units live after %d did", now, living)
+				t.Fatalf("%d units are alive, %d before", now, living)
 			}
 			if out.Terminated[0]|out.Truncated[0] != 0 {
 				e.Reset(nil, out)
@@ -53,7 +53,7 @@ func FuzzBattle(f *testing.F) {
 	})
 }
 
-// A baneling that appears beside a zergling bursts at once: the battle begins with all units, and two of them are dead.
+// A baneling created beside a zergling explodes at once: the battle starts with all units, two of them dead.
 func TestABattleBeginsWithAllUnitsAlsoWithThoseThatDieAtOnce(t *testing.T) {
 	s := DefaultSettings()
 	s.Agents, s.Enemies = 2, 2
@@ -68,20 +68,22 @@ func TestABattleBeginsWithAllUnitsAlsoWithThoseThatDieAtOnce(t *testing.T) {
 	b.begin(seen)
 	agents, enemies := b.alive()
 	if b.tags[0]*b.tags[1]*b.tags[2]*b.tags[3] != 2*3*4 || agents != 1 || enemies != 1 || b.units[2].Health != 0 {
-		t.Errorf("%d agents and %d enemies live of the units %v, want one each of 1 to 4", agents, enemies, b.tags)
+		t.Errorf("%d agents and %d enemies live alive of the units %v, want one each of 1 to 4", agents, enemies, b.tags)
 	}
 	if got := b.settle(goesOn) * b.Divisor / b.ScaleRate; math.Abs(got-b.RewardDeath) > 1e-9 {
-		t.Errorf("an enemy's death in the first loop pays %g, want %g", got, b.RewardDeath)
+		t.Errorf("an enemy's death in the first loop gives reward %g, want %g", got, b.RewardDeath)
 	}
 }
 
-// fuzzedSettings turns one switch on or off for each bit.
+// fuzzedSettings sets one switch per bit.
 func fuzzedSettings(switches uint64, agents, enemies uint8) Settings {
 	s := DefaultSettings()
 	s.Agents, s.Enemies, s.MaxSteps = 1+int(agents)%8, 1+int(enemies)%8, 30
 	for i, b := range []*bool{
-		&s.ObsAllHealth, &s.ObsOwnHealth, &s.ObsOwnPos, &s.ObsLastAction, &s.ObsPathing, &s.ObsHeight, &s.ObsTimestep, &s.ObsTypes,
-		&s.ObsWipe, &s.ConicFOV, &s.UnitRanges, &s.ActionMask, &s.StateLast, &s.StateTimestep, &s.RewardPositive, &s.RewardSparse,
+		&s.ObsAllHealth, &s.ObsOwnHealth, &s.ObsOwnPos, &s.ObsLastAction, &s.ObsPathing, &s.ObsHeight, &s.ObsTimestep,
+		&s.ObsTypes,
+		&s.ObsWipe, &s.ConicFOV, &s.UnitRanges, &s.ActionMask, &s.StateLast, &s.StateTimestep, &s.RewardPositive,
+		&s.RewardSparse,
 	} {
 		*b = switches>>i&1 == 1
 	}
@@ -92,15 +94,15 @@ func fuzzedSettings(switches uint64, agents, enemies uint8) Settings {
 	return s
 }
 
-// checkBattle checks one moment and returns how many units live.
+// checkBattle checks the state and returns the number of living units.
 func checkBattle(t *testing.T, e *env, out *envs.Step) int {
 	t.Helper()
-	b := e.copies[0].battle
+	b := e.arenas[0].battle
 	living := 0
 	for i := range b.units {
 		u := &b.units[i]
 		if !(u.X >= 0 && u.X <= edge && u.Y >= 0 && u.Y <= edge) {
-			t.Fatalf("unit %d is at (%g, %g), not on the map", i, u.X, u.Y)
+			t.Fatalf("unit %d is at (%g, %g), outside the map", i, u.X, u.Y)
 		}
 		if !(u.Health >= 0 && u.Health <= u.HealthMax && u.Shield >= 0 && u.Shield <= u.ShieldMax && u.Cooldown >= 0) {
 			t.Fatalf("unit %d is impossible: %+v", i, *u)
@@ -109,11 +111,12 @@ func checkBattle(t *testing.T, e *env, out *envs.Step) int {
 	}
 	for i := range b.n {
 		mask := b.mask[i*b.choices : (i+1)*b.choices]
-		if dead := b.units[i].Health == 0; (mask[actNone] == 1) != dead || (mask[actStop] == 1) == dead || (out.Alive[i] == 0) != dead {
+		if dead := b.units[i].Health == 0; (mask[actNone] == 1) != dead || (mask[actStop] == 1) == dead ||
+			(out.Alive[i] == 0) != dead {
 			t.Fatalf("agent %d: dead is %v, mask %v, alive %d", i, dead, mask, out.Alive[i])
 		}
 	}
-	for i, x := range out.Obs { // distances of the dead's last places do not show, all others are shares of a sight range
+	for i, x := range out.Obs { // positions of dead units are hidden; all others are fractions of a sight range
 		if !(math.Abs(float64(x)) <= 1) {
 			t.Fatalf("observation %d is %g, want −1 to 1", i, x)
 		}
@@ -129,7 +132,7 @@ func checkBattle(t *testing.T, e *env, out *envs.Step) int {
 	return living
 }
 
-// Finished episodes stand still: whatever is done, nothing more happens or is paid until the reset.
+// After the end of an episode, no step changes anything or gives a reward until the reset.
 func TestNothingHappensAfterTheEnd(t *testing.T) {
 	p := newPlay(simulatorOf(t, DefaultSettings(), &zergRace))
 	choose := func() { pick(p.act.Discrete, p.out.Mask, p.env.Spec().Act.Choices, p.r) }
@@ -145,12 +148,12 @@ func TestNothingHappensAfterTheEnd(t *testing.T) {
 			t.Error("the battle goes on after its end")
 		}
 		if p.out.Dense[0] != 0 || p.out.Sparse[0] != 0 || p.out.Score[0] != 0 {
-			t.Errorf("paid %g and %g, scored %g after the end", p.out.Dense[0], p.out.Sparse[0], p.out.Score[0])
+			t.Errorf("rewards %g and %g, score %g after the end", p.out.Dense[0], p.out.Sparse[0], p.out.Score[0])
 		}
 	}
 }
 
-// Wins, losses, draws and time-outs are paid as the settings say, once, to everybody, and only wins score.
+// Wins, losses, draws and time-outs give each agent the configured reward once, and only wins score.
 func TestEndingsArePaidOnceToAll(t *testing.T) {
 	s := DefaultSettings()
 	s.SparseWin, s.SparseLoss, s.SparseDraw, s.MaxSteps = 7, -3, -0.5, 25
@@ -160,14 +163,14 @@ func TestEndingsArePaidOnceToAll(t *testing.T) {
 	}
 	e := made.(*env)
 	if e.Spec().Solved != 7 || e.Spec().Metric != "win rate" || !e.Spec().Succeeds(7) || e.Spec().Succeeds(-3) {
-		t.Errorf("spec %+v does not tell wins", e.Spec())
+		t.Errorf("spec %+v does not define a win", e.Spec())
 	}
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	e.Reset(nil, out)
 	sum, score := make([]float32, 400*e.n), make([]float32, 400)
 	for range s.MaxSteps + 5 {
 		if !e.Script(act) {
-			t.Fatal("no script")
+			t.Fatal("the task has no script")
 		}
 		e.Step(act, out)
 		for c := range score {
@@ -178,22 +181,22 @@ func TestEndingsArePaidOnceToAll(t *testing.T) {
 		}
 	}
 	seen := map[ending]int{}
-	for c := range e.copies {
-		end := e.copies[c].Over
+	for c := range e.arenas {
+		end := e.arenas[c].Over
 		seen[end]++
 		want := map[ending]float32{won: 7, lost: -3, drawn: -0.5, timedOut: -0.5}[end]
 		for i := c * e.n; i < (c+1)*e.n; i++ {
 			if sum[i] != want {
-				t.Fatalf("ending %d pays agent %d %g, want %g", end, i%e.n, sum[i], want)
+				t.Fatalf("ending %d gives agent %d reward %g, want %g", end, i%e.n, sum[i], want)
 			}
 		}
 		if score[c] != float32(count(end == won)) {
-			t.Fatalf("ending %d scores %g", end, score[c])
+			t.Fatalf("ending %d has score %g", end, score[c])
 		}
 	}
 	for _, end := range []ending{won, lost, drawn, timedOut} {
 		if seen[end] == 0 {
-			t.Errorf("no episode of 400 ends as %d: %v", end, seen)
+			t.Errorf("none of 400 episodes has ending %d: %v", end, seen)
 		}
 	}
 }

@@ -4,25 +4,25 @@ package smac
 
 import "cermic/envs/rng"
 
-// Lineup is what an episode starts with: types and places, of agents first, then of enemies.
+// Lineup is the start of an episode: unit types and positions, of agents first, then of enemies.
 type Lineup struct {
 	Agents int
 	Types  []Type       // [N+M]
 	At     [][2]float32 // [N+M] cells
 }
 
-// newLineup makes room for a lineup.
+// newLineup allocates a lineup.
 func newLineup(k *rules) *Lineup {
 	return &Lineup{Agents: k.n, Types: make([]Type, k.n+k.m), At: make([][2]float32, k.n+k.m)}
 }
 
-// draw chooses teams and places.
+// draw samples teams and positions.
 //
 // From: oxwhirl/smacv2, smacv2/env/starcraft2/distributions.py, 577ab5a
 func (l *Lineup) draw(k *rules, r *rng.Rand) {
 	n := l.Agents
 	k.race.team(l.Types[:n], r)
-	// The enemies are the same team; a larger one gets further units of its own.
+	// The enemies are the same team; a larger one gets further units.
 	if same := copy(l.Types[n:], l.Types[:n]); same < k.m {
 		k.race.team(l.Types[n+same:], r)
 	}
@@ -36,7 +36,7 @@ func (l *Lineup) draw(k *rules, r *rng.Rand) {
 	}
 }
 
-// fix places each team on one point, a quarter of the map from its side.
+// fix places each team at one point, a quarter of the map from its side.
 func (l *Lineup) fix() {
 	for i := range l.At {
 		l.At[i] = [2]float32{mapSide / 4, mapSide / 2}
@@ -46,8 +46,8 @@ func (l *Lineup) fix() {
 	}
 }
 
-// team draws a team's types by weight, again as long as all of it is of a kind that cannot win alone. Independent draws
-// need no shuffling.
+// team samples types by weight and redraws a team of types that cannot win alone. The draws are independent, so
+// shuffling is unnecessary.
 func (r *race) team(dst []Type, chance *rng.Rand) {
 	for {
 		alone := true
@@ -61,7 +61,7 @@ func (r *race) team(dst []Type, chance *rng.Rand) {
 	}
 }
 
-// one turns a number in [0, 1) into a type.
+// one maps a number in [0, 1) to a type.
 func (r *race) one(u float64) Type {
 	last := len(r.types) - 1
 	for i, w := range r.weights[:last] {
@@ -81,7 +81,7 @@ func (r *race) barred(t Type) bool {
 	return false
 }
 
-// reflect places the agents in the left half and their counterparts mirrored in the right one.
+// reflect places the agents in the left half and mirrors their counterparts to the right half.
 func (l *Lineup) reflect(r *rng.Rand) {
 	n := l.Agents
 	for i := range l.At {
@@ -99,7 +99,7 @@ func (l *Lineup) reflect(r *rng.Rand) {
 // diagonal is a line from near the centre to a corner.
 type diagonal struct{ near, corner [2]float32 }
 
-// at is the point of the line at share t of the way from the corner. Products are rounded before they are added: see square.
+// at is the point at fraction t of the way from the corner. Products are rounded before they are added: see square.
 func (d *diagonal) at(t float32) [2]float32 {
 	return [2]float32{
 		float32(t*d.near[0]) + float32((1-t)*d.corner[0]),
@@ -115,8 +115,8 @@ var diagonals = [4]diagonal{
 	{[2]float32{18, 14}, [2]float32{mapSide, 0}},
 }
 
-// surround places all agents in the centre and one to four groups of enemies, some perhaps empty, on diagonals of their
-// own. Groups take enemies in blocks.
+// surround places all agents at the centre and one to four groups of enemies (some possibly empty) on separate
+// diagonals. Groups take enemies in blocks.
 func (l *Lineup) surround(r *rng.Rand) {
 	for i := range l.Agents {
 		l.At[i] = [2]float32{mapSide / 2, mapSide / 2}

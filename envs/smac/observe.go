@@ -2,10 +2,10 @@
 
 package smac
 
-// observe writes the observations of all agents, [N,O], and remembers who has found whom.
+// observe writes the observations of all agents, [N,O], and records which agent found which enemy.
 //
-// DECISION 3: who looks first, and who shares in what is found, is drawn from the copy's own stream.
-func (b *battle) observe(chance luck, dst []float32) {
+// DECISION 3: the order of agents and the sharing of sightings are drawn from the environment's stream.
+func (b *battle) observe(chance randSource, dst []float32) {
 	clear(dst)
 	chance.Perm(b.order)
 	for _, agent := range b.order {
@@ -13,14 +13,14 @@ func (b *battle) observe(chance luck, dst []float32) {
 		if b.units[i].Health > 0 {
 			b.observeOne(i, chance, dst[i*b.obs:(i+1)*b.obs])
 		}
-		if b.ObsTimestep { // the dead know the time, too
+		if b.ObsTimestep { // dead agents get it, too
 			dst[(i+1)*b.obs-1] = float32(float64(b.Steps) / float64(b.MaxSteps))
 		}
 	}
 }
 
-// observeOne writes the observation of one living agent: moves, enemies, allies, itself.
-func (b *battle) observeOne(i int, chance luck, dst []float32) {
+// observeOne writes the observation of a living agent: moves, enemies, allies, itself.
+func (b *battle) observeOne(i int, chance randSource, dst []float32) {
 	u := &b.units[i]
 	for d := range compass {
 		dst[d] = float32(b.mask[i*b.choices+actNorth+d])
@@ -46,7 +46,7 @@ func (b *battle) observeOne(i int, chance luck, dst []float32) {
 	b.observeSelf(i, dst)
 }
 
-// visible reports whether agent i sees the place of unit j, dead or alive.
+// visible reports whether the position of unit j, dead or alive, is visible to agent i.
 func (b *battle) visible(i, j int) bool {
 	d, sight := b.apart[i*len(b.units)+j], b.sight[b.units[i].Type]
 	if b.ConicFOV {
@@ -55,13 +55,13 @@ func (b *battle) visible(i, j int) bool {
 	return d < sight
 }
 
-// observeEnemies writes the enemies' rows, [M, enemyLen].
+// observeEnemies writes the rows of enemies, [M, enemyLen].
 //
-// An enemy shows to those agents only that chance lets see what its finder, the first agent to see it, has found.
+// An enemy is shown to its finder (the first agent to see it) and, with probability prob_obs_enemy, to other agents.
 //
-// DECISION 2: since June 2023 the package also wipes, for every enemy that is not found, all rows written before it. That
-// is kept by default, because it is what is installed today; obs_wipe=false is release 1.0, of the published curves.
-func (b *battle) observeEnemies(i int, chance luck, dst []float32) {
+// DECISION 2: since June 2023 the package also clears, for each enemy that is not found, all rows written before it.
+// The default keeps this, as the installed version does; obs_wipe=false is release 1.0, of the published curves.
+func (b *battle) observeEnemies(i int, chance randSource, dst []float32) {
 	for e := range b.m {
 		visible := b.visible(i, b.n+e)
 		found := b.found[e*b.n : (e+1)*b.n]
@@ -78,8 +78,8 @@ func (b *battle) observeEnemies(i int, chance luck, dst []float32) {
 	}
 }
 
-// share lets agent i see an enemy that it found, and each other agent by chance.
-func (b *battle) share(i int, found []uint8, chance luck) {
+// share shows an enemy to agent i, which found it, and to each other agent at random.
+func (b *battle) share(i int, found []uint8, chance randSource) {
 	found[i] = 1
 	for j := range found {
 		if j != i && chance.Float64() < b.ProbObsEnemy {
@@ -128,7 +128,7 @@ func (b *battle) observePlace(i, j int, dst []float32) []float32 {
 	return dst[3:]
 }
 
-// observeLife writes the shares of health and, for a race that has them, of shields.
+// observeLife writes the fractions of health and, if the race has shields, of shield.
 func (b *battle) observeLife(x *Unit, dst []float32) []float32 {
 	dst[0] = float32(float64(x.Health) / float64(x.HealthMax))
 	return b.shield(x, dst[1:])

@@ -14,8 +14,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// The recordings are all made with the wipe. Without it, the same draws show an agent every living enemy that is visible to it and
-// found: all that the recordings show, and rows that they do not.
+// All recordings have the wipe. Without it, the same draws must show each agent all living enemies that are visible
+// and found: the recorded rows, and rows that the recordings lack.
 func TestWithoutTheWipeAgentsSeeAllThatIsVisibleAndFound(t *testing.T) {
 	shown, more := 0, 0
 	sessions(t, false, func(t *testing.T, s *session) {
@@ -44,27 +44,27 @@ func TestWithoutTheWipeAgentsSeeAllThatIsVisibleAndFound(t *testing.T) {
 						shown++
 						more += count(!slices.ContainsFunc(recorded, nonzero))
 					} else if slices.ContainsFunc(recorded, nonzero) {
-						t.Fatalf("frame %d: agent %d is shown enemy %d in the recording, but not without the wipe", f, i, e)
+						t.Fatalf("frame %d: agent %d observes enemy %d in the recording, but not without the wipe", f, i, e)
 					}
 					if !slices.Equal(got, want) {
-						t.Fatalf("frame %d: agent %d is shown %v of enemy %d, want %v", f, i, got, e, want)
+						t.Fatalf("frame %d: agent %d observes %v of enemy %d, want %v", f, i, got, e, want)
 					}
 				}
 			}
 		}
 	})
 	if envtest.OwnRecordings() && (more == 0 || more == shown) {
-		t.Errorf("%d of %d rows are wiped in the recordings: the wipe is untested", more, shown)
+		t.Errorf("%d of %d rows are wiped in the recordings, too few for this test", more, shown)
 	}
 }
 
 func nonzero(x float32) bool { return x != 0 }
 
-// A win of a second team, worth more than the first, pays more than the scale's 20 with the divisor of the first team, and what
-// its own divisor says with per_episode.
+// A win against a second, stronger team exceeds the scale's 20 with the divisor of the first team, and follows its
+// own divisor with per_episode.
 func TestThePerEpisodeDivisorIsThatOfTheEpisodesOwnTeam(t *testing.T) {
 	for divisor, want := range map[Divisor][2]float64{
-		// 10 a death and 200 a win, and life and shields of a zealot (150) or a colossus (350).
+		// 10 per death, 200 per win, and life and shields of a zealot (150) or a colossus (350).
 		FirstTeam:  {200 * 20 / 360., 200 * 20 / 360.},
 		PerEpisode: {200 * 20 / 360., 200 * 20 / 560.},
 	} {
@@ -75,17 +75,18 @@ func TestThePerEpisodeDivisorIsThatOfTheEpisodesOwnTeam(t *testing.T) {
 			k := &kinds[enemy]
 			b.begin([]Sighting{
 				{Tag: 1, Unit: Unit{Type: Stalker, Health: 80, HealthMax: 80}},
-				{Tag: 2, Enemy: true, Unit: Unit{Type: enemy, Health: k.life, HealthMax: k.life, Shield: k.shield, ShieldMax: k.shield}},
+				{Tag: 2, Enemy: true, Unit: Unit{Type: enemy, Health: k.life, HealthMax: k.life, Shield: k.shield,
+					ShieldMax: k.shield}},
 			})
 			if got := b.settle(won); math.Abs(got-want[episode]) > 1e-12 {
-				t.Errorf("max_reward=%s: a win pays %g in episode %d, want %g", divisor, got, episode, want[episode])
+				t.Errorf("max_reward=%s: a win gives %g in episode %d, want %g", divisor, got, episode, want[episode])
 			}
 		}
 	}
 }
 
-// mask_probability is the share of (agent, enemy) pairs that are hidden, drawn anew for each episode. The limit is 4.5 standard
-// errors, a significance of 7·10⁻⁶; the seed is fixed.
+// mask_probability is the fraction of hidden (agent, enemy) pairs, drawn anew for each episode. The limit is 4.5
+// standard errors, a significance of 7·10⁻⁶; the seed is fixed.
 func TestMaskProbabilityIsTheShareOfHiddenEnemies(t *testing.T) {
 	for _, p := range []float64{0, 0.2, 1} {
 		s := DefaultSettings()
@@ -98,8 +99,8 @@ func TestMaskProbabilityIsTheShareOfHiddenEnemies(t *testing.T) {
 		first := make([]uint8, 0, 200*e.n*e.m)
 		e.Reset(nil, envs.NewStep(e.Spec()))
 		hidden := 0
-		for c := range e.copies {
-			first = append(first, e.copies[c].hidden...)
+		for c := range e.arenas {
+			first = append(first, e.arenas[c].hidden...)
 		}
 		for _, h := range first {
 			hidden += int(h)
@@ -109,8 +110,8 @@ func TestMaskProbabilityIsTheShareOfHiddenEnemies(t *testing.T) {
 			t.Errorf("mask_probability=%g hides %.4f of the enemies, want ± %.4f", p, share, limit)
 		}
 		e.Reset(nil, envs.NewStep(e.Spec()))
-		for c := range e.copies {
-			for i, h := range e.copies[c].hidden {
+		for c := range e.arenas {
+			for i, h := range e.arenas[c].hidden {
 				both += int(h & first[c*e.n*e.m+i])
 			}
 		}
@@ -120,7 +121,7 @@ func TestMaskProbabilityIsTheShareOfHiddenEnemies(t *testing.T) {
 	}
 }
 
-// DECISION 12's edge, as a number of its own: 31.99.
+// The map's edge of DECISION 12 is 31.99.
 func TestNoUnitLeavesTheMap(t *testing.T) {
 	s := arrange(post{Zealot, false, 40, -1}, post{Zealot, true, -1, 40})
 	s.collide()
@@ -131,7 +132,7 @@ func TestNoUnitLeavesTheMap(t *testing.T) {
 	}
 }
 
-// Both agents are exactly 4 cells away: for the script, and for an idle enemy that looks around by itself.
+// Both agents are exactly 4 cells away, for the script and for an idle enemy that acquires a target.
 func TestOfTwoAgentsEquallyNearTheFirstIsAttacked(t *testing.T) {
 	for _, loop := range []int32{1, scriptPeriod} {
 		s := arrange(post{Zealot, false, 20, 16}, post{Zealot, false, 12, 16}, post{Zealot, true, 16, 16})
@@ -142,7 +143,7 @@ func TestOfTwoAgentsEquallyNearTheFirstIsAttacked(t *testing.T) {
 	}
 }
 
-// The map's script does not see that a target has just died: the enemy waits for its next run.
+// The map's script does not notice that a target has just died: the enemy waits for its next run.
 func TestAnEnemyNoticesADeathWhenItActsNext(t *testing.T) {
 	for died, sent := range map[int32]int32{scriptPeriod - 2: scriptPeriod, scriptPeriod - 1: 2 * scriptPeriod} {
 		s := arrange(post{Zealot, false, 10, 16}, post{Zealot, false, 30, 16}, post{Zealot, true, 8, 16})
@@ -154,12 +155,12 @@ func TestAnEnemyNoticesADeathWhenItActsNext(t *testing.T) {
 			s.loop()
 		}
 		if got := s.clock.Loop - 1; got != sent {
-			t.Errorf("a target dies in loop %d: the enemy has another one in loop %d, want %d", died, got, sent)
+			t.Errorf("a target dies in loop %d: the enemy has a new one in loop %d, want %d", died, got, sent)
 		}
 	}
 }
 
-// A label says whether the row of an ally is filled: by each type's own sight, and in the cone.
+// A label says whether the ally's row is filled, given the sight range of each type and the cone.
 func TestLabelsSayWhetherAnAllysRowIsFilled(t *testing.T) {
 	for _, conic := range []bool{false, true} {
 		s := DefaultSettings()
@@ -176,19 +177,20 @@ func TestLabelsSayWhetherAnAllysRowIsFilled(t *testing.T) {
 					}
 					label := p.out.Visible[i*e.n+j]
 					if seen[label]++; label != uint8(p.out.Obs[at]) {
-						t.Fatalf("conic_fov=%v: label of agent %d and ally %d is %d, its row begins with %g", conic, i, j, label, p.out.Obs[at])
+						t.Fatalf("conic_fov=%v: label of agent %d and ally %d is %d, its row starts with %g",
+							conic, i, j, label, p.out.Obs[at])
 					}
 					at += e.allyLen
 				}
 			}
 		}
 		if seen[0] == 0 || seen[1] == 0 {
-			t.Errorf("conic_fov=%v: labels %v, want both", conic, seen)
+			t.Errorf("conic_fov=%v: labels %v, want both values", conic, seen)
 		}
 	}
 }
 
-// A processor that fuses products and sums (arm64, or one for GOAMD64=v3) must not do so here. Others cannot fail.
+// A processor that fuses products and sums (arm64, or amd64 with GOAMD64=v3) must not do so here. Others cannot fail.
 func TestPlacesOnDiagonalsRoundProductsBeforeTheSum(t *testing.T) {
 	chance := rng.New(1, "diagonals")
 	for range 1000 {
@@ -204,8 +206,8 @@ func TestPlacesOnDiagonalsRoundProductsBeforeTheSum(t *testing.T) {
 	}
 }
 
-// Battles are part of every recorded run, and equal on all processors: this number stands for what 6 environments of each race show in 60
-// steps of drawn actions. Whoever changes battles on purpose has to train the runs of smac anew.
+// Battles are part of every recorded run and must be equal on all processors. This hash covers 60 steps of random
+// actions in 6 environments of each race. An intended change of battles requires re-training all smac runs.
 func TestBattlesAreThoseOfTheRecordedRuns(t *testing.T) {
 	h := fnv.New64a()
 	for _, r := range []*race{&protossRace, &zergRace} {

@@ -2,31 +2,32 @@
 
 package smac
 
-// physics is what the simulator goes by: the game's numbers, and each decision that Settings.Otherwise can reverse. The
+// physics holds the simulator's constants and a switch for each decision that Settings.Otherwise can reverse. All
 // switches are off by default.
 type physics struct {
 	kinds [typeCount]kind
 
-	jitter                   float32 // cells; DECISION 13: units appear this near to the requested point, along each axis
+	// cells; DECISION 13: largest offset of a created unit from the requested point, along each axis
+	jitter                   float32
 	secondHit                int32   // DECISION 16: loops from a zealot's first hit to its second
 	beamDelay                int32   // DECISION 18: loops from a colossus' attack to both its hits
-	shieldDelay              int32   // loops without damage, after which shields grow
-	shieldGrowth, zergGrowth float32 // a loop; zerg life always grows
+	shieldDelay              int32   // loops without damage until shields recover
+	shieldGrowth, zergGrowth float32 // per loop; zerg life always recovers
 
 	listReversed bool // enemies are listed last first
-	retarget     bool // enemies look for a nearer agent in every loop
+	retarget     bool // enemies look for the nearest agent in every loop
 	patient      bool // idle enemies wait for the map's script
-	defend       bool // idle agents attack whoever comes near
+	defend       bool // idle agents attack enemies that come near
 	turning      bool // units turn at a limited rate
 	ghosts       bool // bodies do not collide
-	evenPeriods  bool // weapons have no random part in their period
+	evenPeriods  bool // the weapons' period has no random part
 	blastCentres bool // a baneling's radius is measured between centres
-	shortForm    bool // hydralisks wind up longer at short range
-	firstStrikes bool // blows land while others still wait to act
-	rim          bool // the outermost cells of the map cannot be walked on
+	shortForm    bool // hydralisks have a longer wind-up at short range
+	firstStrikes bool // blows land before the next unit acts
+	rim          bool // the outermost cells of the map are not walkable
 }
 
-// newPhysics returns the physics with one decision reversed; "" is none.
+// newPhysics returns the physics with one decision reversed, or none for "".
 func newPhysics(otherwise string) *physics {
 	p := &physics{
 		kinds: kinds, jitter: 0.05, secondHit: 4, beamDelay: 6, shieldDelay: 10 * gameSecond,
@@ -40,15 +41,15 @@ func newPhysics(otherwise string) *physics {
 	return p
 }
 
-// Alternative is an open decision of the simulator taken otherwise: how much hangs on it can be measured.
+// Alternative reverses one decision of the simulator, to measure its effect on results.
 type Alternative struct {
 	Name     string // of Settings.Otherwise
 	Decision string // its number in README.md, or "data" for the game's numbers
-	Says     string // what is done in the place of the decision
+	Says     string // what the alternative does
 	change   func(*physics)
 }
 
-// Alternatives lists what Settings.Otherwise can name, in the order of the decisions.
+// Alternatives lists the values of Settings.Otherwise, in the order of the decisions.
 func Alternatives() []Alternative { return append([]Alternative(nil), alternatives...) }
 
 var alternatives = []Alternative{
@@ -70,11 +71,12 @@ var alternatives = []Alternative{
 	{"beams_at_once", "18", "beams take no time", func(p *physics) { p.beamDelay = 0 }},
 	{"blast_centres", "19", "a baneling's radius is measured between centres", func(p *physics) { p.blastCentres = true }},
 	{"short_form", "20", "hydralisks wind up longer within half a cell", func(p *physics) { p.shortForm = true }},
-	{"first_strikes", "21", "a blow lands before the next unit acts: who comes first may spare itself one", func(p *physics) { p.firstStrikes = true }},
+	{"first_strikes", "21", "a blow lands before the next unit acts: who comes first may spare itself one",
+		func(p *physics) { p.firstStrikes = true }},
 	{"rim", "22", "the outermost cells cannot be walked on", func(p *physics) { p.rim = true }},
 }
 
-// ladder sets what version 4.10 has in competitive play: stalker, colossus and hydralisk differ.
+// ladder sets the unit data of version 4.10's competitive play, which differ for stalker, colossus and hydralisk.
 func (p *physics) ladder() {
 	s, c, h := &p.kinds[Stalker], &p.kinds[Colossus], &p.kinds[Hydralisk]
 	s.damage, s.versusArmoured, s.period = 13, 5, loops(1.87)
@@ -82,7 +84,7 @@ func (p *physics) ladder() {
 	h.life, h.period = 90, loops(0.825)
 }
 
-// slowClock takes the game second for the 22.4 loops that a second on the wall has at the speed Faster.
+// slowClock sets a game second to 22.4 loops, a second of wall-clock time at the game speed Faster.
 func (p *physics) slowClock() {
 	const stretch = 22.4 / gameSecond
 	longer := func(n int32) int32 { return int32(float32(float32(n)*stretch) + 0.5) }

@@ -15,32 +15,33 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-// realEnv is an env on real games. What they do cannot be repeated, and they can fail: an episode whose game does so is aborted,
-// unpaid, and the next one has another game.
+// realEnv is an env on real games. They are not reproducible and can fail: a failed game aborts its episode without a
+// reward, and the next episode gets another game.
 type realEnv struct{ *env }
 
 var _ envs.Fallible = realEnv{}
 
-// manyGames is how many games need no warning.
+// manyGames is the largest number of games that starts without a warning.
 const manyGames = 8
 
 var warnOfMany sync.Once
 
-// Reset starts new episodes, and the first time games.
+// Reset starts new episodes and, the first time, the games.
 func (e realEnv) Reset(mask []uint8, out *envs.Step) {
-	if n := len(e.copies); n > manyGames && len(e.copies[0].field.(*realField).options.Addresses) == 0 {
+	if n := len(e.arenas); n > manyGames && len(e.arenas[0].field.(*realField).options.Addresses) == 0 {
 		warnOfMany.Do(func() {
-			slog.Warn("StarCraft II is started once for every parallel environment, and as often again for evaluation; each takes gigabytes of memory: set task.copies to what fits",
+			slog.Warn("StarCraft II starts once per parallel environment, and again for evaluation; "+
+				"each process takes gigabytes of memory: reduce task.copies if they do not fit",
 				"copies", n)
 		})
 	}
 	e.env.Reset(mask, out)
 }
 
-// Err is why the first environment that cannot start an episode cannot.
+// Err returns the error of the first environment that cannot start an episode.
 func (e realEnv) Err() error {
-	for c := range e.copies {
-		if err := e.copies[c].err; err != nil {
+	for c := range e.arenas {
+		if err := e.arenas[c].err; err != nil {
 			return fmt.Errorf("%s: %w", e.spec.Name, err)
 		}
 	}
@@ -48,29 +49,29 @@ func (e realEnv) Err() error {
 }
 
 // Aborted reports whether the battle of environment c was aborted.
-func (e realEnv) Aborted(c int) bool { return e.copies[c].Over == aborted }
+func (e realEnv) Aborted(c int) bool { return e.arenas[c].Over == aborted }
 
-// Load continues from what Save wrote. Episodes that were being played then are over at the next step; the games stay.
+// Load restores a state written by Save. Its unfinished episodes end at the next step; the games stay open.
 func (e realEnv) Load(state []byte) error {
-	for c := range e.copies {
-		e.copies[c].field.(*realField).interrupted = true
+	for c := range e.arenas {
+		e.arenas[c].field.(*realField).interrupted = true
 	}
 	return e.env.Load(state)
 }
 
-// Close lets others have the games.
+// Close releases the games.
 func (e realEnv) Close() {
-	for c := range e.copies {
-		e.copies[c].field.(*realField).release()
+	for c := range e.arenas {
+		e.arenas[c].field.(*realField).release()
 	}
 }
 
-// realField is the Field that StarCraft II itself is. It takes a game when it first needs one.
+// realField is the Field of StarCraft II itself. It acquires a game when it first needs one.
 type realField struct {
 	*rules
 	options     sc2.Options
 	game        *sc2.Game // nil before the first episode, and after a failure
-	interrupted bool      // the game does not fight the battle that is to go on
+	interrupted bool      // the game does not match the loaded battle
 	list        []sc2.Placement
 	orders      []sc2.Order
 	ground      Terrain
@@ -86,13 +87,13 @@ func newRealField(k *rules) *realField {
 	return &realField{rules: k, options: options}
 }
 
-// deployTries is how often an episode is started anew, with another game if need be, before giving up.
+// deployTries is the number of attempts to start an episode, each with another game if necessary.
 const deployTries = 3
 
 // Deploy creates the units, on another game if the present one fails.
 //
-// Deviation: where units do not come into being, SMACv2 draws new teams and places. Here another game gets the same ones, so that an environment's
-// k-th episode begins as the seed says; no lineup is harder to create than another.
+// Deviation: if units fail to appear, SMACv2 draws new teams and positions. Here another game gets the same ones, so
+// that an environment's k-th episode follows from the seed; no lineup is harder to create than another.
 func (f *realField) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
 	for tries := 1; ; tries++ {
 		if f.game == nil {
@@ -116,7 +117,7 @@ func (f *realField) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
 	}
 }
 
-// create creates the units and makes sure that they are those that were asked for.
+// create creates the units and checks that the game has the requested ones.
 func (f *realField) create(l *Lineup, seen []Sighting) ([]Sighting, error) {
 	units, err := f.game.Deploy(f.placements(l))
 	if err != nil {
@@ -131,12 +132,13 @@ func (f *realField) create(l *Lineup, seen []Sighting) ([]Sighting, error) {
 		enemies += count(seen[i].Enemy)
 	}
 	if own != f.n || enemies != f.m {
-		return nil, fmt.Errorf("the game has %d agents and %d enemies of known types, want %d and %d; is the map that of SMACv2?", own, enemies, f.n, f.m)
+		return nil, fmt.Errorf("the game has %d agents and %d enemies of known types, want %d and %d; "+
+			"check that the map is SMACv2's", own, enemies, f.n, f.m)
 	}
 	return seen, nil
 }
 
-// Play gives the orders. When the game fails, the episode is over; the next one has another game.
+// Play gives the orders. If the game fails, the episode is over and the next one gets another game.
 func (f *realField) Play(orders []Command, seen []Sighting) ([]Sighting, error) {
 	if f.game == nil || f.interrupted {
 		return nil, errInterrupted
@@ -161,18 +163,19 @@ func (f *realField) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 	seen, err = f.sightings(units, seen)
 	if err != nil {
 		f.drop()
-		slog.Warn("StarCraft II answers with what no unit has; its battle is not counted and the next one has another game", "error", err)
+		slog.Warn("StarCraft II returned an impossible unit; the battle is aborted and the next one gets another game",
+			"error", err)
 	}
 	return seen, err
 }
 
-// Ground is the real map's.
+// Ground is the terrain of the real map.
 func (f *realField) Ground() *Terrain { return &f.ground }
 
-// errInterrupted ends the episodes that were being played when a run was stopped: a real game cannot be saved.
+// errInterrupted ends the episodes that were unfinished when a run stopped: a real game cannot be saved.
 var errInterrupted = errors.New("the battle was interrupted")
 
-// release lets others have the game.
+// release returns the game to the pool.
 func (f *realField) release() {
 	if f.game != nil {
 		f.game.Release()
@@ -180,13 +183,14 @@ func (f *realField) release() {
 	}
 }
 
-// drop gives a game up that has failed.
+// drop discards a failed game.
 func (f *realField) drop() {
 	f.game.Discard()
 	f.game = nil
 }
 
-// placements are a lineup in the game's type numbers: the agents' units are the map's own, which do nothing untold.
+// placements converts a lineup to the game's type numbers. Agents get the map's own unit types, which do nothing
+// without orders.
 func (f *realField) placements(l *Lineup) []sc2.Placement {
 	f.list = f.list[:0]
 	for i, t := range l.Types {
@@ -199,8 +203,8 @@ func (f *realField) placements(l *Lineup) []sc2.Placement {
 	return f.list
 }
 
-// sightings are the game's units in its order. Units of other types (there are none on this map) do not count. Numbers that are none
-// would reach rewards and observations: they are an error.
+// sightings converts the game's units, in its order. Units of other types, which this map does not have, are ignored.
+// NaN and infinities are an error, because they would reach rewards and observations.
 func (f *realField) sightings(units []*sc2api.Unit, seen []Sighting) ([]Sighting, error) {
 	seen = seen[:0]
 	for _, u := range units {
@@ -216,7 +220,7 @@ func (f *realField) sightings(units []*sc2api.Unit, seen []Sighting) ([]Sighting
 					Shield: u.GetShield(), ShieldMax: u.GetShieldMax(), Cooldown: u.GetWeaponCooldown(),
 				}
 				if !s.Unit.finite() {
-					return nil, fmt.Errorf("unit %d has a place, health, shield or cooldown that is no finite number", s.Tag)
+					return nil, fmt.Errorf("unit %d has a position, health, shield or cooldown that is not finite", s.Tag)
 				}
 				seen = append(seen, s)
 			}
@@ -225,7 +229,7 @@ func (f *realField) sightings(units []*sc2api.Unit, seen []Sighting) ([]Sighting
 	return seen, nil
 }
 
-// finite reports whether all that the game says of a unit is a number.
+// finite reports whether all numbers of a unit are finite.
 func (u *Unit) finite() bool {
 	sum := u.X + u.Y + u.Health + u.HealthMax + u.Shield + u.ShieldMax + u.Cooldown
 	return !math.IsNaN(float64(sum)) && !math.IsInf(float64(sum), 0)

@@ -18,7 +18,7 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-// serve makes a stand-in for the game answer at an address until the test ends.
+// serve starts a stand-in for the game at an address until the test ends.
 func serve(t testing.TB, s *sc2test.Server) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -30,7 +30,7 @@ func serve(t testing.TB, s *sc2test.Server) string {
 	return l.Addr().String()
 }
 
-// installed makes a folder that has the map.
+// installed makes a folder that contains the map.
 func installed(t testing.TB, data []byte) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -44,7 +44,7 @@ func installed(t testing.TB, data []byte) string {
 	return folder
 }
 
-// attached is a field on the stand-ins at the given addresses.
+// attached returns a field on the stand-ins at the given addresses.
 func attached(t *testing.T, k *rules, data []byte, addresses ...string) *realField {
 	t.Helper()
 	f := newRealField(k)
@@ -55,7 +55,7 @@ func attached(t *testing.T, k *rules, data []byte, addresses ...string) *realFie
 	return f
 }
 
-// mapOf is what a recording has in place of the map.
+// mapOf returns the map data of a recording.
 func mapOf(t *testing.T, rows []sc2test.Row) []byte {
 	t.Helper()
 	for _, row := range rows {
@@ -72,9 +72,9 @@ func mapOf(t *testing.T, rows []sc2test.Row) []byte {
 	return nil
 }
 
-// The recordings hold every message that the original exchanged with the game. Playing the same actions, the client must
-// send the same requests, but for those that only look, and get the recorded observations from the recorded answers, in
-// binary frames as in the text frames that PySC2's clients get.
+// The recordings hold every message between the original and the game. For the same actions, the client must send the
+// same requests (except read-only ones) and compute the recorded observations from the recorded answers. This holds
+// for binary frames and for the text frames that PySC2's clients get.
 func TestClientSpeaksAsTheOriginalDoes(t *testing.T) {
 	sessions(t, true, func(t *testing.T, s *session) {
 		for _, text := range []bool{false, true} {
@@ -96,13 +96,14 @@ func TestClientSpeaksAsTheOriginalDoes(t *testing.T) {
 
 func TestNumbersThatAreNoneNeverReachTheTask(t *testing.T) {
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
-		for _, u := range []Unit{{X: bad}, {Y: bad}, {Health: bad}, {HealthMax: bad}, {Shield: bad}, {ShieldMax: bad}, {Cooldown: bad}} {
+		for _, u := range []Unit{{X: bad}, {Y: bad}, {Health: bad}, {HealthMax: bad}, {Shield: bad}, {ShieldMax: bad},
+			{Cooldown: bad}} {
 			if u.finite() {
-				t.Errorf("%+v counts as finite", u)
+				t.Errorf("%+v is reported as finite", u)
 			}
 		}
 	}
 	if !(&Unit{X: 1, Health: 45}).finite() {
-		t.Error("a unit as any other does not count as finite")
+		t.Error("an ordinary unit is not reported as finite")
 	}
 }

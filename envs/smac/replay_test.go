@@ -12,7 +12,7 @@ import (
 	"cermic/envs/envtest"
 )
 
-// recorded is luck that repeats what the original drew.
+// recorded is a randSource that repeats the original's draws.
 type recorded struct {
 	order []int32
 	draws []float64
@@ -22,28 +22,28 @@ func (r *recorded) Perm(dst []int32) { copy(dst, r.order) }
 
 func (r *recorded) Float64() float64 {
 	if len(r.draws) == 0 {
-		return math.NaN() // one draw too many: compares as nothing seen, and the test reports it
+		return math.NaN() // one draw too many: compares as not seen, and the test reports it
 	}
 	x := r.draws[0]
 	r.draws = r.draws[1:]
 	return x
 }
 
-// replay checks one recorded episode after the other, frame by frame, against a battle.
+// replay compares a battle with recorded episodes, frame by frame.
 type replay struct {
 	*testing.T
 	g     *golden
 	b     *battle
-	own   bool  // the divisor is ours, not the recorded one
-	field Field // what is to show the recorded units; nil: the recording itself does
+	own   bool  // the divisor is computed here, not recorded
+	field Field // the source of the recorded units; nil: the recording itself
 	tally struct{ won, game, late int }
 
 	steps   int
 	largest envs.Agreement // the largest differences so far
 }
 
-// Observations, states and capabilities within the recordings' own tolerance, rewards within theirs; order, masks,
-// commands and ends exactly.
+// Observations, states and capabilities agree within the recordings' own tolerance, rewards within theirs; order,
+// masks, commands and endings exactly.
 func TestInterfaceIsThatOfTheOriginal(t *testing.T) {
 	owned, all := 0, envtest.Agreements{Source: "SMACv2's interface (577ab5a), its units given"}
 	sessions(t, false, func(t *testing.T, s *session) {
@@ -57,7 +57,7 @@ func TestInterfaceIsThatOfTheOriginal(t *testing.T) {
 		return
 	}
 	if owned == 0 && envtest.OwnRecordings() {
-		t.Error("no recording was made with the divisor of the first team alone: the divisor is untested")
+		t.Error("no recording has the plain divisor of the first team, so the divisor is untested")
 	}
 	all.Check(t, measured)
 }
@@ -82,17 +82,17 @@ func replayCase(t *testing.T, g *golden, field func(*rules) Field) *replay {
 	for e := range g.Episodes {
 		r.episode(e)
 		if t.Failed() {
-			return r // what follows from the episodes would differ, too
+			return r // later episodes would differ as well
 		}
 	}
 	if got := r.tally; got.won != g.Stats.Won || got.game != g.Stats.Game || got.late != g.Stats.Late {
-		t.Errorf("won %d of %d, %d too late; want %+v", got.won, got.game, got.late, g.Stats)
+		t.Errorf("won %d of %d, %d time-outs; want %+v", got.won, got.game, got.late, g.Stats)
 	}
 	return r
 }
 
-// first is what the first team can earn. The original adds up what it sees whenever it looks during its resets, until an
-// episode is over, so that some recordings end up with more: those test everything but the divisor, which they set.
+// first is the first team's largest reward. The original adds up observations during slow resets, so some recordings
+// have a larger divisor. They set it and test everything else.
 func (r *replay) first() float64 {
 	b := newBattle(r.b.rules)
 	b.begin(r.g.sightings(r.T, &r.g.Episodes[0].Frames[0]))
@@ -121,7 +121,7 @@ func (r *replay) episode(e int) {
 	}
 }
 
-// hide sets which enemies an episode's agents learn nothing about.
+// hide sets the enemies whose features are hidden in an episode.
 func (r *replay) hide(ep *goldenEpisode) {
 	clear(r.b.hidden)
 	for i, row := range ep.EnemyMask {
@@ -144,7 +144,7 @@ func (r *replay) start(ep *goldenEpisode) {
 	r.b.begin(seen)
 }
 
-// step plays one recorded step and checks commands, reward and end.
+// step replays one recorded step and compares commands, reward and ending.
 func (r *replay) step(e, f int, frame *goldenFrame) {
 	b := r.b
 	if err := b.check(frame.Actions); err != nil {
@@ -171,7 +171,8 @@ func (r *replay) step(e, f int, frame *goldenFrame) {
 		r.Errorf("episode %d frame %d: ending %d, want terminated to be %v", e, f, end, frame.Terminated)
 	}
 	agents, enemies := b.alive()
-	got := goldenInfo{Won: end == won, Allies: b.n - agents, Foes: b.m - enemies, Limit: end == timedOut && string(r.g.Args["continuing_episode"]) == "true"}
+	got := goldenInfo{Won: end == won, Allies: b.n - agents, Foes: b.m - enemies, Limit: end == timedOut &&
+		string(r.g.Args["continuing_episode"]) == "true"}
 	if got != *frame.Info {
 		r.Errorf("episode %d frame %d: info %+v, want %+v", e, f, got, *frame.Info)
 	}
@@ -196,7 +197,7 @@ func (r *replay) orders(e, f int, frame *goldenFrame, orders []Command) {
 		want := frame.Commands[at]
 		at++
 		same := abilities[c.Verb] == want.Ability && len(want.Tags) == 1 && strconv.FormatUint(c.Tag, 10) == want.Tags[0]
-		if same && c.Verb == Move { // goals are shown with float32's 8 digits
+		if same && c.Verb == Move { // goals are recorded with float32's 8 digits
 			same = want.Pos != nil && c.X == want.Pos.X && c.Y == want.Pos.Y
 		}
 		if same && c.Verb == Attack {
@@ -249,8 +250,7 @@ func (r *replay) compare(e, f int, frame *goldenFrame) {
 	}
 }
 
-// near compares within 1e-6, the tolerance that the recordings state for numbers rounded to float32, and keeps the largest
-// difference.
+// near compares within 1e-6, the recordings' stated tolerance for float32, and updates the largest difference.
 func (r *replay) near(e, f int, what string, want, got []float32, largest *float64) {
 	if len(want) != len(got) {
 		r.Errorf("episode %d frame %d: %d numbers of %s, want %d", e, f, len(got), what, len(want))

@@ -2,19 +2,19 @@
 
 package smac
 
-// ending is how an episode ends, or that it goes on.
+// ending is how an episode ended, or that it goes on.
 type ending uint8
 
 const (
 	goesOn ending = iota
 	won
 	lost
-	drawn    // nobody is left
+	drawn    // no unit survives
 	timedOut // the episode limit is reached
 	aborted  // the game failed
 )
 
-// ending tells how things stand. Only numbers of living units decide.
+// ending returns the current ending, from the numbers of living units alone.
 func (b *battle) ending() ending {
 	agents, enemies := b.alive()
 	switch {
@@ -30,7 +30,7 @@ func (b *battle) ending() ending {
 	return goesOn
 }
 
-// settle rewards the team for what has happened since it was last called: the benchmark's reward, after scaling.
+// settle returns the team's reward since the previous call: the benchmark's reward, after scaling.
 func (b *battle) settle(end ending) float64 {
 	reward := b.damage()
 	if b.RewardSparse {
@@ -52,7 +52,8 @@ func (b *battle) settle(end ending) float64 {
 	return reward
 }
 
-// damage adds up what enemies lost, and without reward_only_positive what allies did. What grows back counts against it.
+// damage sums the enemies' losses and, without reward_only_positive, subtracts the weighted losses of allies.
+// Recovery counts as a negative loss.
 func (b *battle) damage() float64 {
 	ours, theirs := 0.0, 0.0
 	for i := range b.units {
@@ -78,14 +79,14 @@ func (b *battle) damage() float64 {
 	if b.RewardPositive {
 		return max(theirs, 0)
 	}
-	return theirs - float64(b.RewardNegative*ours) // here as in begin, the conversion keeps the compiler from fusing
+	return theirs - float64(b.RewardNegative*ours) // as in begin, the conversion prevents fused operations
 }
 
-// sparse is the reward of the appendix for an ending.
+// sparse is the appendix's reward for an ending.
 //
-// paper:sparse  "strictly tied to the ultimate battle outcome: a large positive reward for winning, a negative or zero
-// reward for losing, and a neutral or slightly negative reward for a draw"
-// Reading: no numbers are given. By default a loss costs more than a draw, so that nobody learns to lose in time.
+// paper:sparse  "strictly tied to the ultimate battle outcome: a large positive reward for winning, a negative or
+// zero reward for losing, and a neutral or slightly negative reward for a draw"
+// Reading: the paper gives no numbers. By default a loss costs more than a draw, so that losing early does not pay.
 //
 // DECISION 5: it is independent of the package's own sparse flag and scale.
 func (s *Settings) sparse(end ending) float32 {

@@ -8,48 +8,48 @@ import (
 	"cermic/envs"
 )
 
-// The actions of an agent. Looks (with a conic view) come after the moves, attacks after the looks.
+// The actions of an agent. Look actions (with a conic view) follow the moves; attacks follow the look actions.
 const (
-	actNone  = iota // of the dead only
+	actNone  = iota // dead agents only
 	actStop         //
 	actNorth        // +y
 	actSouth        // −y
 	actEast         // +x
 	actWest         // −x
-	actLook         // the first look, or the first attack
+	actLook         // first look action or, without a cone, first attack
 )
 
-// Fixed parts of the interface. From: oxwhirl/smacv2, smacv2/env/starcraft2/starcraft2.py, 577ab5a
+// Constants of the interface. From: oxwhirl/smacv2, smacv2/env/starcraft2/starcraft2.py, 577ab5a
 const (
 	fixedSight = 9 // without use_unit_ranges
 	fixedShoot = 6
 )
 
-// steps of the four moves, in cells.
+// compass lists the directions of the four moves.
 var compass = [4][2]float64{{0, 1}, {0, -1}, {1, 0}, {-1, 0}}
 
-// rules are what all environments share: settings, and what follows from them.
+// rules are the settings and constants derived from them, shared by all environments.
 type rules struct {
 	Settings
 	race   *race
-	ground *Terrain // until a field has another
+	ground *Terrain // default, until a field has its own
 
 	n, m    int // N agents and their enemies
-	attack  int // first attack action
+	attack  int // index of the first attack action
 	choices int // K
 
-	// Numbers in one row of an observation or of the state.
+	// Lengths of one row of an observation or of the state.
 	moveLen, enemyLen, allyLen, ownLen int
 	allyState, enemyState              int
 	obs, state                         int
 
-	sight, shoot [typeCount]float64 // as the settings have them
-	bits         [typeCount]int     // place in the one-hot entries
+	sight, shoot [typeCount]float64 // given the settings
+	bits         [typeCount]int     // index in one-hot vectors
 }
 
 func newRules(s Settings, r *race) *rules {
 	k := &rules{Settings: s, race: s.teams(r), ground: flat(), n: s.Agents, m: s.Enemies}
-	if newPhysics(s.Otherwise).rim { // from the start: a battle that is loaded needs the ground before any field shows it
+	if newPhysics(s.Otherwise).rim { // set here, because a loaded battle needs the terrain before its field exists
 		k.ground = rimmed()
 	}
 	k.attack = actLook
@@ -83,7 +83,7 @@ func (k *rules) measure() {
 	k.state = k.n*k.allyState + k.m*k.enemyState + k.n*k.choices*count(k.StateLast) + count(k.StateTimestep)
 }
 
-// showsOwnHealth reports whether agents perceive their own health: without obs_own_health they still do with that of others.
+// showsOwnHealth reports whether agents observe their own health. obs_all_health implies it.
 func (s *Settings) showsOwnHealth() bool { return s.ObsOwnHealth || s.ObsAllHealth }
 
 // count is 1 if x, else 0.
@@ -94,7 +94,8 @@ func count(x bool) int {
 	return 0
 }
 
-// entities names the spans of an observation: the ground and oneself are about the observer, as is the time.
+// entities names the spans of an observation. The terrain, the time and the agent's own features belong to the
+// observer.
 func (k *rules) entities() []envs.Entity {
 	at := k.moveLen
 	var out []envs.Entity

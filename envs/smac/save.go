@@ -11,48 +11,49 @@ import (
 	"cermic/envs"
 )
 
-// Save appends everything that the next Step or Reset depends on, environment by environment.
+// Save appends the complete state that later steps and resets depend on, environment by environment.
 func (e *env) Save(dst []byte) []byte {
 	parts := []any{&e.seed}
-	for c := range e.copies {
-		chance, err := e.copies[c].chance.AppendBinary(nil)
+	for c := range e.arenas {
+		chance, err := e.arenas[c].chance.AppendBinary(nil)
 		if err != nil {
-			panic(err) // a stream always has a state
+			panic(err) // encoding a stream cannot fail
 		}
-		parts = append(append(parts, chance), e.copies[c].state()...)
+		parts = append(append(parts, chance), e.arenas[c].state()...)
 	}
 	return envs.SaveParts(dst, e.fingerprint(), parts...)
 }
 
-// streamSize is the length of a stream's state.
+// streamSize is the length of an encoded stream.
 const streamSize = 20
 
-// Load continues from a state that Save wrote.
+// Load restores a state written by Save.
 func (e *env) Load(state []byte) error {
-	parts, chances := []any{&e.seed}, make([][]byte, len(e.copies))
-	for c := range e.copies {
+	parts, chances := []any{&e.seed}, make([][]byte, len(e.arenas))
+	for c := range e.arenas {
 		chances[c] = make([]byte, streamSize)
-		parts = append(append(parts, chances[c]), e.copies[c].state()...)
+		parts = append(append(parts, chances[c]), e.arenas[c].state()...)
 	}
 	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), parts...); err != nil {
 		return err
 	}
-	for c := range e.copies {
-		a := &e.copies[c]
+	for c := range e.arenas {
+		a := &e.arenas[c]
 		err := a.chance.UnmarshalBinary(chances[c])
-		if err == nil && !a.sound() {
+		if err == nil && !a.valid() {
 			err = errors.New("it is damaged")
 		}
 		if err != nil {
-			return fmt.Errorf("%s: saved state of copy %d: %w", e.spec.Name, c, err)
+			return fmt.Errorf("%s: saved state of environment %d: %w", e.spec.Name, c, err)
 		}
 		a.refresh()
 	}
 	return nil
 }
 
-// sound reports whether an arena's numbers are such as a battle can have: units, targets and actions that exist, and finite places.
-func (a *arena) sound() bool {
+// valid reports whether a loaded arena is possible: its units, targets and actions exist, and its positions are
+// finite.
+func (a *arena) valid() bool {
 	b, all := a.battle, int32(len(a.units))
 	if a.Over > aborted || b.Steps < 0 || !finite(b.Divisor) {
 		return false
@@ -81,11 +82,11 @@ func (a *arena) sound() bool {
 			return false
 		}
 	}
-	return s.sound()
+	return s.valid()
 }
 
-// sound is that of what only the simulator knows.
-func (s *simulator) sound() bool {
+// valid reports whether the simulator's own state is possible.
+func (s *simulator) valid() bool {
 	all := int32(len(s.units))
 	exists := func(i int32) bool { return i >= 0 && i < all }
 	if s.clock.Loop < 0 || s.clock.Flying < 0 || int(s.clock.Flying) > len(s.flying) {
@@ -94,7 +95,8 @@ func (s *simulator) sound() bool {
 	for i := range s.units {
 		u := &s.units[i]
 		numbers := u.X + u.Y + u.Health + u.Shield + u.Cooldown + u.GoalX + u.GoalY + u.Facing
-		if !finite(float64(numbers)) || u.Type >= typeCount || !exists(u.Target) || u.Order > Attack && u.Order != burst || u.WindUp < 0 {
+		if !finite(float64(numbers)) || u.Type >= typeCount || !exists(u.Target) || u.Order > Attack &&
+			u.Order != burst || u.WindUp < 0 {
 			return false
 		}
 	}
@@ -103,7 +105,7 @@ func (s *simulator) sound() bool {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// state lists what differs between two moments of one environment. Distances and masks are recomputed.
+// state lists the state variables of an environment. Distances and masks are recomputed.
 func (a *arena) state() []any {
 	b := a.battle
 	parts := []any{
@@ -115,7 +117,7 @@ func (a *arena) state() []any {
 	return parts
 }
 
-// fingerprint tells differently configured environments apart.
+// fingerprint identifies the configuration, so that a state loads only into an equally configured environment.
 func (e *env) fingerprint() uint64 {
 	text := fmt.Sprintf("%+v %+v", e.spec, e.Settings)
 	if e.common.Noise.On() {

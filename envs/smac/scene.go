@@ -8,11 +8,11 @@ import (
 	"cermic/envs"
 )
 
-// Scene shows the map of environment c: units with bars of life and shields above them, agents with the range they shoot in and a
-// line to whom they attack. Dead agents are outlines, dead enemies are gone.
+// Scene draws the map of environment c: units with bars of life and shield, and the agents' ranges and targets. Dead
+// agents are outlines; dead enemies are not drawn.
 func (e *env) Scene(c int) envs.Scene {
-	b := e.copies[c].battle
-	const margin = 1 // cells, so that nobody at the border is cut
+	b := e.arenas[c].battle
+	const margin = 1 // cells, so that units at the border are complete
 	scene := envs.Scene{
 		MinX: -margin, MinY: -margin, MaxX: float64(b.ground.Width) + margin, MaxY: float64(b.ground.Height) + margin,
 	}
@@ -30,7 +30,7 @@ func (e *env) Scene(c int) envs.Scene {
 	return scene
 }
 
-// aims draws the range that agent i shoots in and whom it attacks.
+// aims draws the range of agent i and a line to its target.
 func (b *battle) aims(i int) []envs.Shape {
 	u := &b.units[i]
 	x, y := float64(u.X), float64(u.Y)
@@ -46,13 +46,13 @@ func (b *battle) aims(i int) []envs.Shape {
 	})
 }
 
-// figure draws a unit's body and, while it lives, what it has left of life and shields.
+// figure draws a unit's body and, while it lives, its bars of life and shield.
 func (b *battle) figure(i int) []envs.Shape {
 	u := &b.units[i]
 	k := &kinds[u.Type]
 	body := envs.Shape{
 		Role: envs.RoleAgent, Agent: i, X: float64(u.X), Y: float64(u.Y), Radius: float64(k.radius), Hollow: u.Health == 0,
-		Label: k.name[:1], // different within a race
+		Label: k.name[:1], // unique within a race
 	}
 	if i >= b.n {
 		body.Role, body.Agent = envs.RoleTarget, -1

@@ -9,10 +9,11 @@ import (
 	"cermic/envs"
 )
 
-// A picture shows every agent at its place for the whole battle, living enemies, what units have left, and who attacks whom.
+// A scene contains every agent for the whole battle, the living enemies, the bars of life and shield, and the
+// attacks.
 func TestScenesShowWhoIsWhereWithHowMuchLeft(t *testing.T) {
 	e := newPlay(simulatorOf(t, DefaultSettings(), &protossRace))
-	b := e.env.(*env).copies[0].battle
+	b := e.env.(*env).arenas[0].battle
 	fired := false
 	for e.episodes == 0 {
 		scene := e.env.(*env).Scene(0)
@@ -48,11 +49,11 @@ func TestScenesShowWhoIsWhereWithHowMuchLeft(t *testing.T) {
 		e.next()
 	}
 	if !fired {
-		t.Error("nobody attacks anybody in a whole battle")
+		t.Error("no attack is drawn in a whole battle")
 	}
 }
 
-// simulatorOf makes an environment of one copy.
+// simulatorOf makes a single environment.
 func simulatorOf(t *testing.T, s Settings, r *race) envs.Env {
 	t.Helper()
 	e, err := build("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, s, r, 2, 1)

@@ -8,11 +8,11 @@ import (
 	"cermic/envs"
 )
 
-// Script is focused fire: every agent attacks whom it can that has the least left, else walks to the nearest enemy. It knows
-// where all enemies are, and looks for nobody.
+// Script is focused fire: every agent attacks the weakest enemy in range, or walks to the nearest enemy. It uses the
+// positions of all enemies, visible or not, and never looks around.
 func (e *env) Script(act *envs.Actions) bool {
-	for c := range e.copies {
-		b := e.copies[c].battle
+	for c := range e.arenas {
+		b := e.arenas[c].battle
 		for i := range e.n {
 			act.Discrete[c*e.n+i] = b.focus(i)
 		}
@@ -22,7 +22,7 @@ func (e *env) Script(act *envs.Actions) bool {
 
 // focus is the scripted action of agent i.
 func (b *battle) focus(i int) int32 {
-	if b.mask[i*b.choices+actNone] != 0 { // dead: nothing else is allowed
+	if b.mask[i*b.choices+actNone] != 0 { // dead: no other action is allowed
 		return actNone
 	}
 	best, least := -1, math.Inf(1)
@@ -48,8 +48,8 @@ func (b *battle) nearest(i int) int {
 	return best
 }
 
-// approach walks agent i towards the nearest enemy along the axis on which it is further off, or along the other one if
-// that way is barred; it stops where both are, and does nothing when dead.
+// approach moves agent i towards the nearest enemy along the axis of the larger distance, or along the other one if
+// that way is blocked. It stops if both are blocked, and does nothing when dead.
 func (b *battle) approach(i int) int32 {
 	mask, e := b.mask[i*b.choices:(i+1)*b.choices], b.nearest(i)
 	if mask[actNone] != 0 {

@@ -14,8 +14,8 @@ import (
 	"cermic/envs/conf"
 )
 
-// Settings are what both tasks share; their configs embed it, so that they read as one flat struct. The benchmark's own
-// settings keep the names that SMACv2 gives them.
+// Settings are shared by both tasks, whose configs embed them as one flat struct. SMACv2's own settings keep their
+// names.
 type Settings struct {
 	Agents   int `json:"n_agents" range:"1..64" help:"number of allied units, each controlled by an agent"`
 	Enemies  int `json:"n_enemies" range:"1..64" help:"number of enemy units, controlled by the built-in script"`
@@ -28,7 +28,7 @@ type Settings struct {
 
 	Otherwise string `json:"otherwise,omitzero" help:"alternative to one decision of the simulator, for sensitivity tests; see Alternatives"`
 
-	// What an agent perceives.
+	// Observations.
 	ObsAllHealth   bool    `json:"obs_all_health" help:"agents observe health and shield of other units"`
 	ObsOwnHealth   bool    `json:"obs_own_health" help:"agents observe their own health and shield; implied by obs_all_health"`
 	ObsOwnPos      bool    `json:"obs_own_pos" help:"agents observe their own position on the map"`
@@ -38,8 +38,8 @@ type Settings struct {
 	ObsTimestep    bool    `json:"obs_timestep_number" help:"agents observe the elapsed share of max_steps"`
 	ObsTypes       bool    `json:"obs_ally_types" help:"agents observe the unit types of allies; SMACv2's team_gen.observe"`
 	ObsWipe        bool    `json:"obs_wipe" help:"found enemies are hidden again, as in SMACv2 since June 2023"`
-	ProbObsEnemy   float64 `json:"prob_obs_enemy" range:"0..1" help:"probability, that other agents observe an enemy that one agent found"`
-	EnemyMask      float64 `json:"mask_probability" range:"0..1" help:"probability, that an enemy's features stay hidden; SMACv2 gives the complement"`
+	ProbObsEnemy   float64 `json:"prob_obs_enemy" range:"0..1" help:"probability that other agents observe an enemy that one agent found"`
+	EnemyMask      float64 `json:"mask_probability" range:"0..1" help:"probability that an enemy's features stay hidden; SMACv2 gives the complement"`
 	ConicFOV       bool    `json:"conic_fov" help:"agents observe a cone that actions turn; else a circle"`
 	LookActions    int     `json:"num_fov_actions" range:"1..360" help:"number of directions of the cone; with conic_fov"`
 	UnitRanges     bool    `json:"use_unit_ranges" help:"each unit type has its sight and shooting range; else 9 and 6 cells for all"`
@@ -56,7 +56,7 @@ type Settings struct {
 	ScaleRate      float64 `json:"reward_scale_rate" help:"largest scaled return of the episode chosen by max_reward; SMACv2: 20"`
 	MaxReward      Divisor `json:"max_reward" oneof:"first,per_episode" help:"enemy team that reward_scale divides by; first: the first episode's, as in SMACv2"`
 
-	// The sparse reward of the appendix, given to every agent once, at the end of the battle.
+	// The appendix's sparse reward, given to every agent once, at the end of the battle.
 	SparseWin  float32 `json:"sparse_win" help:"each agent's sparse reward for a victory; the paper: large and positive"`
 	SparseLoss float32 `json:"sparse_loss" help:"each agent's sparse reward for a defeat; the paper: negative or zero"`
 	SparseDraw float32 `json:"sparse_draw" help:"each agent's sparse reward for a draw; the paper: zero or slightly negative"`
@@ -76,25 +76,25 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Engine says what battles are fought in.
+// Engine selects the engine of battles.
 type Engine string
 
 // The engines.
 const (
-	Simulator Engine = "simulator" // the one of this package
-	SC2       Engine = "sc2"       // an installed StarCraft II, one process for each environment
+	Simulator Engine = "simulator" // built-in
+	SC2       Engine = "sc2"       // an installed StarCraft II, one process per environment
 )
 
-// Divisor says which enemy team scales the dense reward.
+// Divisor selects the enemy team that scales the dense reward.
 type Divisor string
 
 // The divisors.
 const (
-	FirstTeam  Divisor = "first"       // that of the copy's first episode, as in SMACv2
+	FirstTeam  Divisor = "first"       // of the environment's first episode, as in SMACv2
 	PerEpisode Divisor = "per_episode" // the current one, so that no return exceeds reward_scale_rate
 )
 
-// validate returns one sentence about the first impossible setting.
+// validate returns an error for the first impossible setting.
 func (s *Settings) validate(task string, r *race) error {
 	if err := conf.Check(*s); err != nil {
 		return fmt.Errorf("%s: %w", task, err)
@@ -103,17 +103,17 @@ func (s *Settings) validate(task string, r *race) error {
 		s.Arguments.wantTeams(task, r), s.wantWin(task))
 }
 
-// wantVersion refuses what no version of the game is called.
+// wantVersion rejects malformed versions of the game.
 func (s *Settings) wantVersion(task string) error {
 	for part := range strings.SplitSeq(s.Version, ".") {
 		if _, err := strconv.ParseUint(part, 10, 32); err != nil {
-			return fmt.Errorf("%s: sc2_version is %q, want numbers with points between them, as 4.10", task, s.Version)
+			return fmt.Errorf("%s: sc2_version is %q, want a version such as 4.10", task, s.Version)
 		}
 	}
 	return nil
 }
 
-// wantAlternative refuses decisions that are not there to be reversed.
+// wantAlternative rejects unknown alternatives.
 func (s *Settings) wantAlternative(task string) error {
 	var names []string
 	for _, a := range alternatives {
@@ -123,17 +123,18 @@ func (s *Settings) wantAlternative(task string) error {
 	case s.Otherwise == "":
 		return nil
 	case !slices.Contains(names, s.Otherwise):
-		return fmt.Errorf("%s: otherwise is %q, want one of %s%s", task, s.Otherwise, strings.Join(names, ", "), conf.Near(s.Otherwise, names))
+		return fmt.Errorf("%s: otherwise is %q, want one of %s%s",
+			task, s.Otherwise, strings.Join(names, ", "), conf.Near(s.Otherwise, names))
 	case s.Engine != Simulator:
-		return fmt.Errorf("%s: otherwise=%s changes the simulator; it needs engine=%s", task, s.Otherwise, Simulator)
+		return fmt.Errorf("%s: otherwise=%s changes the simulator, so it needs engine=%s", task, s.Otherwise, Simulator)
 	}
 	return nil
 }
 
-// wantScale keeps the divisor of the dense reward above 0: lives are, but the reward for a death or a win may be negative. A rate that
-// is not above 0 would leave no reward, or turn it round.
+// wantScale keeps the divisor of the dense reward above 0, although the rewards for a death or a win may be negative.
+// A rate of 0 or less would remove or reverse the reward.
 func (s *Settings) wantScale(task string, r *race) error {
-	frail := math.Inf(1) // life and shields of the weakest enemy
+	frail := math.Inf(1) // life plus shield of the weakest enemy
 	for _, t := range r.types {
 		frail = min(frail, float64(kinds[t].life+kinds[t].shield))
 	}
@@ -142,7 +143,8 @@ func (s *Settings) wantScale(task string, r *race) error {
 	case !s.RewardScale:
 		return nil
 	case least <= 0:
-		return fmt.Errorf("%s: with reward_death_value %g and reward_win %g the largest return of a team is %g, want more than 0, or reward_scale=false",
+		return fmt.Errorf("%s: with reward_death_value %g and reward_win %g the largest return is %g; "+
+			"want more than 0, or reward_scale=false",
 			task, s.RewardDeath, s.RewardWin, least)
 	case s.ScaleRate <= 0:
 		return fmt.Errorf("%s: reward_scale_rate is %g, want more than 0, or reward_scale=false", task, s.ScaleRate)
@@ -150,10 +152,10 @@ func (s *Settings) wantScale(task string, r *race) error {
 	return nil
 }
 
-// wantWin makes a win tell from all else: it is what counts as a success.
+// wantWin makes the reward of a win, which defines success, differ from all others.
 func (s *Settings) wantWin(task string) error {
 	if !(s.SparseWin > 0) || s.SparseLoss >= s.SparseWin || s.SparseDraw >= s.SparseWin {
-		return fmt.Errorf("%s: sparse_win is %g, want more than 0, than sparse_loss, %g, and than sparse_draw, %g", task,
+		return fmt.Errorf("%s: sparse_win is %g, want more than 0, sparse_loss (%g) and sparse_draw (%g)", task,
 			s.SparseWin, s.SparseLoss, s.SparseDraw)
 	}
 	return nil

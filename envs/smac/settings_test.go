@@ -41,14 +41,15 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		cfg := DefaultZerg()
 		change(&cfg.Settings)
 		_, err := cfg.Build(1, 1)
-		if err == nil || !strings.HasPrefix(err.Error(), "smac/zerg_5_vs_5: ") || !strings.Contains(err.Error(), key) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.HasPrefix(err.Error(), "smac/zerg_5_vs_5: ") ||
+			!strings.Contains(err.Error(), key) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want one sentence that names it", key, err)
 		}
 	}
 	cfg := DefaultProtoss()
 	cfg.Otherwise, cfg.Engine = "rim", SC2
 	if _, err := cfg.Build(1, 1); err == nil || !strings.Contains(err.Error(), "needs engine=simulator") {
-		t.Errorf("error %v, want one that says where decisions can be taken otherwise", err)
+		t.Errorf("error %v, want one that names the engine", err)
 	}
 	cfg = DefaultProtoss()
 	cfg.Engine = "simulater"
@@ -57,8 +58,8 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// The benchmark's own sizes, and the entities that set networks read: one span for each enemy, which the last choices aim at,
-// and each ally, and one's own.
+// The sizes are the benchmark's. The entities of set networks are one span per enemy (the targets of the last
+// actions), one per ally and the agent's own.
 func TestSpecsHaveTheBenchmarksSizes(t *testing.T) {
 	for _, c := range []struct {
 		cfg        envs.Config
@@ -69,7 +70,8 @@ func TestSpecsHaveTheBenchmarksSizes(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := env.Spec()
-		if s.ObsLen() != c.obs || s.State != c.state || s.Act.Choices != 11 || s.Act.Targets != 5 || s.Agents != 5 || s.EvalHorizon != 200 {
+		if s.ObsLen() != c.obs || s.State != c.state || s.Act.Choices != 11 || s.Act.Targets != 5 || s.Agents != 5 ||
+			s.EvalHorizon != 200 {
 			t.Errorf("%s: %+v", s.Name, s)
 		}
 		last := s.Entities[len(s.Entities)-1]

@@ -29,11 +29,11 @@ func simulated(k *rules, seed uint64) *sc2test.Yard {
 		var seen []Sighting
 		switch {
 		case len(created) > 0:
-			generation += 1000 // the real game never uses a tag again
+			generation += 1000 // the real game never reuses a tag
 			seen, _ = s.Deploy(requested(k, base, created), nil)
 		case len(orders) > 0 || loops == uint32(k.LoopsPerStep):
 			seen, _ = s.Play(commandsOf(orders, generation), nil)
-		default: // waiting for units, or for their removal
+		default: // waiting for units to appear or disappear
 			return nil
 		}
 		return apiUnits(base, generation, seen)
@@ -41,7 +41,7 @@ func simulated(k *rules, seed uint64) *sc2test.Yard {
 	return y
 }
 
-// requested is the lineup that the creation of units asks for.
+// requested is the lineup of the requested units.
 func requested(k *rules, base uint32, created []*sc2api.DebugCreateUnit) *Lineup {
 	l := newLineup(k)
 	for i, c := range created {
@@ -87,25 +87,25 @@ func apiUnits(base uint32, generation uint64, seen []Sighting) []*sc2api.Unit {
 	return out
 }
 
-// realOn is an environment of one copy on stand-ins at the given addresses.
+// realOn is a single environment on stand-ins at the given addresses.
 func realOn(t *testing.T, s Settings, r *race, addresses ...string) realEnv {
 	t.Helper()
 	k := newRules(s, r)
 	e := newEnv("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, k, 3, 1)
 	f := attached(t, k, []byte("map"), addresses...)
-	e.copies[0].field = f
+	e.arenas[0].field = f
 	t.Cleanup(f.release)
 	return realEnv{e}
 }
 
-// One and the same simulator, used directly and behind the game's interface: every number of every step must be the same.
-// Settings are those in which most depends on order and chance.
+// The simulator behind the game's interface gives the same numbers at every step as used directly. The settings
+// maximise the dependence on order and randomness.
 func TestClientShowsTheSameBattleAsTheSimulatorItself(t *testing.T) {
 	for _, r := range []*race{&protossRace, &zergRace} {
 		s := DefaultSettings()
 		s.ProbObsEnemy, s.EnemyMask, s.Enemies = 0.5, 0.3, 6
 		direct := newEnv("smac/test", envs.Common{NumEnvs: 1, Reward: envs.Sparse}, newRules(s, r), 3, 1)
-		direct.copies[0].field = newSimulator(direct.rules, rng.New(8, "behind the game"))
+		direct.arenas[0].field = newSimulator(direct.rules, rng.New(8, "behind the game"))
 		yard := simulated(direct.rules, 8)
 		yard.Delay = 2
 		remote := realOn(t, s, r, serve(t, &sc2test.Server{Game: yard}))
@@ -121,19 +121,19 @@ func TestClientShowsTheSameBattleAsTheSimulatorItself(t *testing.T) {
 			}
 		}
 		if a.episodes < 2 {
-			t.Errorf("%s: %d episodes: too few to have seen one begin anew", r.name, a.episodes)
+			t.Errorf("%s: %d episodes, too few for this test", r.name, a.episodes)
 		}
 	}
 }
 
-// playing drives an environment of one copy with random allowed actions.
+// playing drives a single environment with random allowed actions.
 type playing struct {
 	env             envs.Env
 	out             *envs.Step
 	act             *envs.Actions
 	r               *rng.Rand
 	steps, episodes int
-	broken          int     // episodes that were aborted
+	broken          int     // aborted episodes
 	score           float64 // of finished episodes
 }
 
@@ -172,7 +172,8 @@ func (p *playing) difference(q *playing) string {
 	return ""
 }
 
-// A fault in the middle of an episode ends that episode, unpaid, and nothing else: the next one is played on a new connection.
+// A fault in the middle of an episode aborts that episode without a reward, and nothing else: the next one uses a new
+// connection.
 func TestAFaultOfTheGameCostsOneEpisodeOnly(t *testing.T) {
 	for name, fault := range map[string]sc2test.Fault{
 		"drop": sc2test.Drop, "malformed": sc2test.Malformed, "wrong id": sc2test.WrongID, "silence": sc2test.Silence,
@@ -180,11 +181,12 @@ func TestAFaultOfTheGameCostsOneEpisodeOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newRules(DefaultSettings(), &zergRace)
-			// Opening the game takes 6 requests, an episode 4 to start and 3 a step: request 24 lets the loops of the fifth step pass.
+			// Opening the game takes 6 requests, an episode 4 to start and 3 per step: request 24 advances the loops of
+			// the fifth step.
 			server := &sc2test.Server{Game: simulated(k, 5), Faults: map[int]sc2test.Fault{24: fault}}
 			env := realOn(t, DefaultSettings(), &zergRace, serve(t, server))
-			if fault == sc2test.Silence { // all others are told at once, however busy the machine is
-				env.copies[0].field.(*realField).options.ReplyTimeout /= 5
+			if fault == sc2test.Silence { // all other faults are detected at once, however busy the machine is
+				env.arenas[0].field.(*realField).options.ReplyTimeout /= 5
 			}
 			p := newPlay(env)
 			hit := false
@@ -198,20 +200,21 @@ func TestAFaultOfTheGameCostsOneEpisodeOnly(t *testing.T) {
 					continue
 				}
 				if hit = true; p.steps != 5 || p.episodes != 1 || p.score != 0 || p.broken != 1 {
-					t.Fatalf("the fault left %d episodes and a score of %g after %d steps, want one unpaid after 5", p.episodes, p.score, p.steps)
+					t.Fatalf("after the fault: %d episodes and score %g at step %d, want one without a score at step 5",
+						p.episodes, p.score, p.steps)
 				}
 			}
 			if !hit || p.broken != 1 {
-				t.Errorf("%d episodes were aborted by one fault", p.broken)
+				t.Errorf("one fault aborted %d episodes", p.broken)
 			}
 			if p.score == 0 || math.IsNaN(p.score) {
-				t.Error("no episode was paid after the fault")
+				t.Error("no episode got a reward after the fault")
 			}
 		})
 	}
 }
 
-// A game that cannot be had is told as one sentence, and asking again is possible.
+// An unavailable game is an error of one sentence, and a retry is possible.
 func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 	k := newRules(DefaultSettings(), &zergRace)
 	wrong := simulated(k, 1)
@@ -220,7 +223,8 @@ func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 	few.Types = 5
 	strange := simulated(k, 1)
 	known := strange.Live
-	strange.Live = func(created []*sc2api.DebugCreateUnit, orders []*sc2api.ActionRawUnitCommand, loops uint32) []*sc2api.Unit {
+	strange.Live = func(created []*sc2api.DebugCreateUnit, orders []*sc2api.ActionRawUnitCommand,
+		loops uint32) []*sc2api.Unit {
 		units := known(created, orders, loops)
 		if len(units) > 0 {
 			units[0].UnitType = proto.Uint32(5)
@@ -244,7 +248,7 @@ func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := realOn(t, DefaultSettings(), &zergRace, c.address)
-			f := env.copies[0].field.(*realField)
+			f := env.arenas[0].field.(*realField)
 			if name == "silent" {
 				f.options.StartTimeout /= 50
 			}
@@ -252,7 +256,7 @@ func TestAGameThatCannotBeHadIsTold(t *testing.T) {
 			env.Reset(nil, envs.NewStep(env.Spec()))
 			err := env.Err()
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("error %v, want one sentence that says %q", err, c.want)
+				t.Errorf("error %v, want one sentence with %q", err, c.want)
 			}
 		})
 	}
@@ -272,7 +276,7 @@ func TestMoreEnvsThanRunningGamesIsRefused(t *testing.T) {
 	}
 }
 
-// A run that was stopped cannot take up its battles on the real game; they end, and new ones begin.
+// After a restart, the battles of a stopped run end on the real game and new ones begin.
 func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
 	k := newRules(DefaultSettings(), &zergRace)
 	yard := simulated(k, 2)
@@ -288,26 +292,27 @@ func TestALoadedRealGameBeginsNewBattles(t *testing.T) {
 	before := p.episodes
 	p.next()
 	if p.episodes != before+1 || p.out.Sparse[0] != 0 {
-		t.Errorf("%d episodes ended at the first step, paid %g; want one, unpaid", p.episodes-before, p.out.Sparse[0])
+		t.Errorf("%d episodes ended at the first step with reward %g; want one without a reward",
+			p.episodes-before, p.out.Sparse[0])
 	}
 	for range 50 {
 		p.next()
 	}
 	if err := env.Err(); err != nil || p.score == 0 {
-		t.Error(fmt.Errorf("score %g after going on: %w", p.score, err))
+		t.Error(fmt.Errorf("score %g after the restart: %w", p.score, err))
 	}
 	if n := len(yard.Races); n != 1 {
-		t.Errorf("%d games were opened, want the one that was there", n)
+		t.Errorf("%d games were opened, want the existing one", n)
 	}
 }
 
-// As many games as copies can be more than a machine holds, so that somebody who has not thought of it is told beforehand, once.
+// One game per environment may exceed the machine's memory, so a warning appears once, before the start.
 func TestManyGamesAreAnnounced(t *testing.T) {
 	var log strings.Builder
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	defer slog.SetDefault(before)
-	t.Setenv(sc2.FolderVariable, t.TempDir()) // nothing is installed there
+	t.Setenv(sc2.FolderVariable, t.TempDir()) // contains no game
 	t.Setenv(sc2.AddressVariable, "")
 	warnOfMany = sync.Once{}
 	for _, copies := range []int{manyGames, manyGames + 1, manyGames + 1} {
@@ -320,11 +325,11 @@ func TestManyGamesAreAnnounced(t *testing.T) {
 		env.Reset(nil, envs.NewStep(env.Spec()))
 	}
 	if strings.Count(log.String(), "task.copies") != 1 || !strings.Contains(log.String(), "copies=9") {
-		t.Errorf("the log has %q, want one warning of 9 games", log.String())
+		t.Errorf("the log is %q, want one warning of 9 games", log.String())
 	}
 }
 
-// pick draws allowed actions: from a random place on, the first one that the mask has.
+// pick draws allowed actions: the first one in the mask from a random index on.
 func pick(choice []int32, mask []uint8, k int, r *rng.Rand) {
 	for row := range choice {
 		a := r.IntN(k)

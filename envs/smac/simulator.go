@@ -8,19 +8,20 @@ import (
 	"cermic/envs/rng"
 )
 
-// simulator is the Field that runs everywhere: the game's rules for six types of units, loop by loop, with the game's own
-// numbers. What those leave open is decided here, under the numbers of the list in README.md.
+// simulator is the built-in Field: the game's rules for six unit types, with the game's own numbers, loop by loop.
+// Questions that they leave open are decided here, under the numbers of the list in README.md.
 //
-// DECISION 23: one named stream an environment drives teams, places, orders and weapon jitter, so that equal seeds give equal
-// battles on all processors; only conic_fov and otherwise=turning use sines and arc tangents, whose last bits may differ.
+// DECISION 23: one named stream per environment drives teams, positions, orders and weapon jitter, so equal seeds
+// give equal battles on all processors. Only conic_fov and otherwise=turning use sines and arc tangents, whose last
+// bits may differ.
 type simulator struct {
 	*physics
 	agents int
 	loops  int       // of one step
 	units  []soldier // [N+M] agents first, in order of creation
-	flying []blow    // the first Clock.Flying are on their way, in order of launch
+	flying []blow    // pending blows, the first Clock.Flying ones, in order of launch
 	clock  simClock
-	order  []int32 // scratch: who acts when
+	order  []int32 // scratch: the order in which units act
 	chance *rng.Rand
 	ground *Terrain
 }
@@ -31,39 +32,40 @@ type simClock struct {
 	Flying int32
 }
 
-// soldier is one unit in the simulator. Fields are exported for encoding only.
+// soldier is a unit in the simulator. Fields are exported for encoding only.
 type soldier struct {
 	X, Y, Health, Shield, Cooldown float32
 	GoalX, GoalY                   float32 // of Move
-	WindUp                         int32   // loops until the attack in progress takes effect; 0: none is
+	WindUp                         int32   // loops until the current attack takes effect; 0: no attack
 	Hurt                           int32   // loop of the last damage
 	Target                         int32   // of Attack
 	Type                           Type
 	Order                          Verb // Stop, Move or Attack
 	Enemy                          bool
-	Facing                         float32 // radians; only where turning takes time
+	Facing                         float32 // radians; with limited turning only
 }
 
-// Fixed parts of the simulation.
+// Constants of the simulation.
 const (
 	scriptPeriod = 8     // loops; DECISION 6: the map's script runs every half game second
-	settlePasses = 10    // DECISION 13: units that have just appeared are pushed apart that often
+	settlePasses = 10    // DECISION 13: number of passes that separate created units
 	edge         = 31.99 // cells; DECISION 12: no unit leaves the map
 )
 
 func newSimulator(k *rules, chance *rng.Rand) *simulator {
 	all := k.n + k.m
 	s := &simulator{
-		physics: newPhysics(k.Otherwise), agents: k.n, loops: int(k.LoopsPerStep), units: make([]soldier, all), order: make([]int32, all),
+		physics: newPhysics(k.Otherwise), agents: k.n, loops: int(k.LoopsPerStep), units: make([]soldier, all),
+		order:  make([]int32, all),
 		chance: chance, ground: k.ground,
 	}
-	// One attack strikes each unit twice at most, and no unit attacks again before its last blow has landed or is the
-	// only one left: missiles fly for at most as many loops as a weapon's period.
+	// One attack strikes each unit at most twice. A unit does not attack again before its last blow has landed, unless
+	// it is the only one left, because missiles fly for at most a weapon's period.
 	s.flying = make([]blow, 2*all*(all+1))
 	return s
 }
 
-// Deploy creates the units and lets one loop pass.
+// Deploy creates the units and advances by one loop.
 func (s *simulator) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
 	s.clock = simClock{}
 	for i := range s.units {
@@ -77,10 +79,10 @@ func (s *simulator) Deploy(l *Lineup, seen []Sighting) ([]Sighting, error) {
 		s.collide()
 	}
 	s.loop()
-	return s.look(seen, true), nil
+	return s.observe(seen, true), nil
 }
 
-// Play hands out the commands and lets the loops of a step pass.
+// Play gives the commands and advances by the loops of a step.
 func (s *simulator) Play(orders []Command, seen []Sighting) ([]Sighting, error) {
 	for i := range orders {
 		s.command(&orders[i])
@@ -88,14 +90,14 @@ func (s *simulator) Play(orders []Command, seen []Sighting) ([]Sighting, error) 
 	for range s.loops {
 		s.loop()
 	}
-	return s.look(seen, false), nil
+	return s.observe(seen, false), nil
 }
 
-// Ground is flat, all of it to be walked on but for the alternative to decision 22.
+// Ground is flat and walkable everywhere, except for the alternative to decision 22.
 func (s *simulator) Ground() *Terrain { return s.ground }
 
-// look lists the living units, or all. A unit's tag is its number, from 1.
-func (s *simulator) look(seen []Sighting, all bool) []Sighting {
+// observe lists the living units, or all of them. A unit's tag is its number, from 1.
+func (s *simulator) observe(seen []Sighting, all bool) []Sighting {
 	seen = seen[:0]
 	for at := range s.units {
 		i := at
@@ -115,9 +117,9 @@ func (s *simulator) look(seen []Sighting, all bool) []Sighting {
 	return seen
 }
 
-// command gives an agent's unit a new order. An attack on the target it already has changes nothing.
+// command gives an agent's unit a new order. An attack on the current target changes nothing.
 //
-// DECISION 15: any other order cancels a wind-up; the weapon stays unready.
+// DECISION 15: any other order cancels a wind-up; the weapon stays on cooldown.
 // DECISION 9: agents' units follow their orders and do nothing else.
 func (s *simulator) command(c *Command) {
 	if c.Verb == Nothing {
@@ -136,7 +138,7 @@ func (s *simulator) command(c *Command) {
 	}
 }
 
-// loop is one game loop: orders of the map's script, units, blows, collisions, growth.
+// loop advances one game loop: orders of the map's script, units, blows, collisions, recovery.
 func (s *simulator) loop() {
 	if s.clock.Loop%scriptPeriod == 0 {
 		s.trigger()
@@ -156,16 +158,15 @@ func (s *simulator) loop() {
 	s.clock.Loop++
 }
 
-// trigger is the map's script: every half game second it sends each enemy that has nothing to do against the nearest
-// living agent.
+// trigger is the map's script: every half game second it orders each idle enemy to attack the nearest living agent.
 //
-// DECISION 6: orders stick until the target is dead.
-// DECISION 25: an enemy notices that its target is dead when it acts next, not before.
-// Reading: if the target dies in the loop before the script's (or the one before that, during the enemy's wind-up), the script
-// still finds the enemy busy, and with no agent within scanRange the enemy stands still until the script runs again, 8 loops
-// later. The script asks whose queue of orders is empty; whether the game empties it when the target dies or on the unit's own
-// turn, and whether the script runs before or after the units, neither data nor recordings tell. If it looked at the targets,
-// an enemy would be sent one loop of 1/16 s earlier on average.
+// DECISION 6: orders last until the target is dead.
+// DECISION 25: an enemy notices the death of its target when it acts next.
+// Reading: if the target dies one loop before the script runs (or two during the enemy's wind-up), the script still
+// finds the enemy busy. With no agent within scanRange, the enemy then stands still until the script's next run, 8
+// loops later. The script checks for an empty queue of orders. Neither data nor recordings tell whether the game
+// empties the queue at the target's death or on the unit's turn, or whether the script runs before the units. If it
+// checked the targets instead, orders would come one loop of 1/16 s earlier on average.
 func (s *simulator) trigger() {
 	for i := s.agents; i < len(s.units); i++ {
 		if u := &s.units[i]; u.Health > 0 && u.Order == Stop {
@@ -174,7 +175,7 @@ func (s *simulator) trigger() {
 	}
 }
 
-// hunt orders unit i to attack the nearest living one of the other side whose edge is within reach of its own; ties go to the
+// hunt orders unit i to attack the nearest living opponent whose edge is within reach of its own. Ties go to the
 // lower number.
 func (s *simulator) hunt(i int32, reach float32) {
 	u, nearest, best := &s.units[i], int32(-1), float32(everywhere*everywhere)
@@ -196,7 +197,7 @@ func (s *simulator) hunt(i int32, reach float32) {
 	}
 }
 
-// act lets unit i do what its order says.
+// act executes the order of unit i.
 func (s *simulator) act(i int32) {
 	u := &s.units[i]
 	u.Cooldown = max(0, u.Cooldown-1) // DECISION 24: never below 0
@@ -218,9 +219,9 @@ func (s *simulator) act(i int32) {
 	}
 }
 
-// acquire lets a unit without orders choose a target by itself.
+// acquire makes a unit without orders choose a target by itself.
 //
-// DECISION 7: an idle enemy takes the nearest agent at once.
+// DECISION 7: an idle enemy attacks the nearest agent at once.
 // DECISION 8: enemies do not call for help, return or flee.
 func (s *simulator) acquire(i int32, u *soldier) {
 	switch {
@@ -231,13 +232,13 @@ func (s *simulator) acquire(i int32, u *soldier) {
 	}
 }
 
-// scanRange is how far an idle unit looks for somebody to attack, in cells.
+// scanRange is the distance within which idle units acquire targets, in cells.
 const scanRange = 5
 
-// everywhere is more than any two units can be apart.
+// everywhere is more than the largest distance on the map.
 const everywhere = 2 * mapSide
 
-// step moves a unit straight towards a point and reports whether it is there.
+// step moves a unit straight towards a point and reports whether it has arrived.
 //
 // DECISION 10: constant speed from the first loop.
 // DECISION 11: turning takes no time.
@@ -256,8 +257,8 @@ func (s *simulator) step(u *soldier, x, y float32) bool {
 	return false
 }
 
-// square is the squared distance of two centres. Here as elsewhere, conversions forbid the compiler to fuse a product and
-// a sum, which would make battles differ between processors.
+// square is the squared distance between two centres. Here and elsewhere, conversions keep the compiler from fusing
+// products and sums, which would make battles differ between processors.
 func square(a, b *soldier) float32 {
 	dx, dy := b.X-a.X, b.Y-a.Y
 	return float32(dx*dx) + float32(dy*dy)
@@ -265,7 +266,8 @@ func square(a, b *soldier) float32 {
 
 func length(dx, dy float32) float32 { return root(float32(dx*dx) + float32(dy*dy)) }
 
-// within reports whether the edges of two bodies are at most reach apart, given the square of their centres' distance.
+// within reports whether the edges of two bodies are at most reach apart, given the squared distance between their
+// centres.
 //
 // DECISION 14: weapon ranges are measured between edges.
 func (p *physics) within(a, b *soldier, square, reach float32) bool {
@@ -275,7 +277,7 @@ func (p *physics) within(a, b *soldier, square, reach float32) bool {
 
 func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// grow lets shields and zerg life grow back.
+// grow recovers shields and zerg life.
 func (s *simulator) grow() {
 	for i := range s.units {
 		u := &s.units[i]

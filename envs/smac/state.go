@@ -2,8 +2,7 @@
 
 package smac
 
-// centralised writes the state of the whole battle, [S]: the agents, the enemies, the last actions, the time. Rows of the
-// dead are zero.
+// centralised writes the central state, [S]: agents, enemies, last actions, time. Rows of dead units are zero.
 func (b *battle) centralised(dst []float32) {
 	clear(dst)
 	for i := range b.n {
@@ -47,13 +46,13 @@ func (b *battle) agentState(i int, row []float32) {
 	row[b.bits[u.Type]] = 1
 }
 
-// fromCentre writes where a unit is, relative to the map's centre and in sizes of its playable part.
+// fromCentre writes a unit's position relative to the map's centre, in units of the playable size.
 func (b *battle) fromCentre(u *Unit, dst []float32) {
 	dst[0] = float32((float64(u.X) - float64(b.ground.Width)/2) / float64(b.ground.PlayWidth))
 	dst[1] = float32((float64(u.Y) - float64(b.ground.Height)/2) / float64(b.ground.PlayHeight))
 }
 
-// shield writes the share of a unit's shields if its race has them.
+// shield writes the fraction of a unit's shield if its race has shields.
 func (b *battle) shield(u *Unit, dst []float32) []float32 {
 	if !b.race.shields {
 		return dst
@@ -70,8 +69,8 @@ func (b *battle) capabilities(dst []float32) {
 	}
 }
 
-// sees writes which living units each agent has in its sight range, [N,N+M]. Of two agents, the one with the lower number
-// decides for both; cones do not count.
+// sees writes which living units are in each agent's sight range, [N,N+M]. Of two agents, the one with the lower
+// number decides for both. Cones have no effect.
 func (b *battle) sees(dst []uint8) {
 	clear(dst)
 	all := len(b.units)

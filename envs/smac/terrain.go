@@ -5,18 +5,18 @@ package smac
 // Terrain is the ground of a map, in cells of side 1 with the origin in the lower left corner.
 type Terrain struct {
 	Width, Height         int
-	PlayWidth, PlayHeight int     // size of the part that units can be in
-	Pathable              []bool  // [Height·Width], row y first
-	Level                 []uint8 // [Height·Width] height of the ground in 1/255
+	PlayWidth, PlayHeight int     // size of the playable part
+	Pathable              []bool  // [Height·Width], row-major in y
+	Level                 []uint8 // [Height·Width] height of the terrain in 1/255
 }
 
 // mapSide is the side of the benchmark's map in cells.
 const mapSide = 32
 
-// flat returns the ground of the benchmark's map as the simulator has it.
+// flat returns the simulator's terrain for the benchmark's map.
 //
-// DECISION 22: no rim is blocked; the map's header makes all of it playable, and what the game's own grid blocks is
-// known only to who runs it. Its one level counts as 0.
+// DECISION 22: no border cells are blocked. The map's header makes all of it playable; cells blocked by the game's
+// own grid are unknown without the game. The single level counts as 0.
 func flat() *Terrain {
 	t := &Terrain{
 		Width: mapSide, Height: mapSide, PlayWidth: mapSide, PlayHeight: mapSide,
@@ -38,21 +38,21 @@ func rimmed() *Terrain {
 	return t
 }
 
-// walkable reports whether a unit can be sent to the cell; none outside the map.
+// walkable reports whether a unit can be sent to the cell; false outside the map.
 func (t *Terrain) walkable(x, y int) bool {
 	return x >= 0 && y >= 0 && x < t.Width && y < t.Height && t.Pathable[y*t.Width+x]
 }
 
-// cell returns the index of a cell, and false outside the map.
+// cell returns the index of a cell, or false outside the map.
 func (t *Terrain) cell(x, y int) (int, bool) {
 	return y*t.Width + x, x >= 0 && y >= 0 && x < t.Width && y < t.Height
 }
 
-// around are the points that agents perceive the ground at, relative to their own cell and in units of move_amount: 8 for
-// paths, and one more for heights.
+// around lists the observed points of the terrain, relative to the agent's cell in units of move_amount: 8 for
+// walkability and one more for heights.
 var around = [9][2]int{{0, 2}, {0, -2}, {2, 0}, {-2, 0}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1}, {0, 0}}
 
-// paths writes whether the 8 points round (x, y) can be walked on; points outside the map count as such.
+// paths writes whether the 8 points around (x, y) are walkable. Points outside the map count as walkable.
 func (t *Terrain) paths(x, y float32, move int, dst []float32) []float32 {
 	for _, d := range around[:8] {
 		at, ok := t.cell(int(x)+d[0]*move, int(y)+d[1]*move)
@@ -64,7 +64,7 @@ func (t *Terrain) paths(x, y float32, move int, dst []float32) []float32 {
 	return dst
 }
 
-// levels writes the heights of the 8 points round (x, y) and of its own; points outside the map count as 1.
+// levels writes the heights of the 8 points around (x, y) and of (x, y). Points outside the map count as 1.
 func (t *Terrain) levels(x, y float32, move int, dst []float32) []float32 {
 	for i, d := range around {
 		dst[i] = 1

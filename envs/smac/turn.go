@@ -6,7 +6,7 @@ import "math"
 
 // turn turns a unit towards a point for one loop and reports whether it faces it: the alternative to decision 11.
 func (u *soldier) turn(x, y float32) bool {
-	rate := 1000.0 // degrees a game second
+	rate := 1000.0 // degrees per game second
 	if u.Type == Colossus {
 		rate = 720
 	}

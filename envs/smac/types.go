@@ -4,11 +4,11 @@ package smac
 
 import "math"
 
-// Type is a kind of unit. The order is that of the type numbers which the map gives to the agents' units, and thereby that
-// of the agents themselves.
+// Type is a unit type, in the order of the type numbers that the map gives to the agents' units. This is also the
+// order of the agents.
 type Type uint8
 
-// The kinds of units of the two tasks.
+// The unit types of the two tasks.
 const (
 	Baneling Type = iota
 	Colossus
@@ -19,11 +19,11 @@ const (
 	typeCount
 )
 
-// String is the type's name in the game.
+// String returns the type's name in the game.
 func (t Type) String() string { return kinds[t].name }
 
-// kind is what is known of a type: how the game's own data describe it, and what the benchmark's interface says of it.
-// Distances are map cells, times are game loops (16 to a game second).
+// kind is the game's data of a type and the constants of the benchmark's interface. Distances are in map cells, times
+// in game loops (16 per game second).
 type kind struct {
 	name   string
 	stock  uint32 // type number of an enemy
@@ -34,34 +34,34 @@ type kind struct {
 	armoured, light      bool
 	speed                float32 // cells per loop
 	damage               float32 // of one hit, before armour
-	hits                 int     // of one attack
-	versusArmoured       float32 // added to damage
+	hits                 int     // per attack
+	versusArmoured       float32 // bonus damage to armoured units
 	versusLight          float32
 	period               float32 // loops between two attacks, before the random part
 	reach                float32 // weapon range between the edges of the two bodies
-	slop                 float32 // by which a target may leave the range during the wind-up
+	slop                 float32 // extension of the range during the wind-up
 	windUp               int32   // loops from the start of an attack to its effect
 	missile              float32 // cells per loop; 0: no missile
 	radius               float32 // of the body, for ranges
 	separation           float32 // of the body, for collisions
 
-	// The benchmark's interface. From: oxwhirl/smacv2, smacv2/env/starcraft2/starcraft2.py, 577ab5a
+	// Constants of the benchmark's interface. From: oxwhirl/smacv2, smacv2/env/starcraft2/starcraft2.py, 577ab5a
 	sight       float64
 	shoot       float64 // before min_attack_range
-	maxCooldown float64 // by which the state divides; stalker and colossus are exchanged there, too
-	maxShield   float64 // by which shields are divided
+	maxCooldown float64 // normalises the state; stalker and colossus are swapped, as in the original
+	maxShield   float64 // normalises shields
 }
 
-// gameSecond is the number of loops in the time unit of the game's data.
+// gameSecond is the number of loops in a second of the game's data.
 const gameSecond = 16
 
-// perSecond turns a speed or rate per game second into one per loop.
+// perSecond converts a rate per game second to one per loop.
 func perSecond(x float64) float32 { return float32(x / gameSecond) }
 
-// loops turns a time in game seconds into loops.
+// loops converts game seconds to loops.
 func loops(seconds float64) float32 { return float32(seconds * gameSecond) }
 
-// delay turns a time in game seconds into whole loops.
+// delay converts game seconds to a whole number of loops.
 func delay(seconds float64) int32 { return int32(math.Round(seconds * gameSecond)) }
 
 var kinds = [typeCount]kind{
@@ -97,12 +97,12 @@ var kinds = [typeCount]kind{
 	},
 }
 
-// race is what the two tasks differ in.
+// race is the part in which the two tasks differ.
 type race struct {
 	name    string
-	types   []Type    // in the order of the one-hot entries
+	types   []Type    // in the order of one-hot vectors
 	weights []float64 // probability of each type
-	never   []Type    // a team made of these types only is drawn again
+	never   []Type    // a team of these types alone is redrawn
 	shields bool
 }
 
@@ -112,6 +112,7 @@ var (
 		name: "protoss", types: []Type{Stalker, Zealot, Colossus}, weights: []float64{0.45, 0.45, 0.1}, shields: true,
 	}
 	zergRace = race{
-		name: "zerg", types: []Type{Zergling, Hydralisk, Baneling}, weights: []float64{0.45, 0.45, 0.1}, never: []Type{Baneling},
+		name: "zerg", types: []Type{Zergling, Hydralisk, Baneling}, weights: []float64{0.45, 0.45, 0.1},
+		never: []Type{Baneling},
 	}
 )

@@ -10,7 +10,8 @@ var actionSets = map[Discrete][]Vec{
 	Cross5:   {{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}},
 }
 
-// actionSpec describes the action of a policy agent; limit is the largest range of all: an agent with a smaller one limits what it is told.
+// actionSpec describes the action of a policy agent. limit is the largest range of all agents; an agent with a
+// smaller range clamps its actions.
 func actionSpec(choices []Vec, limit float32) envs.ActSpec {
 	if choices != nil {
 		return envs.ActSpec{Choices: len(choices)}
@@ -18,7 +19,7 @@ func actionSpec(choices []Vec, limit float32) envs.ActSpec {
 	return envs.ActSpec{Dim: 2, Low: []float32{-limit, -limit}, High: []float32{limit, limit}}
 }
 
-// act turns the actions of environment c into the forces that its agents ask for during the step.
+// act turns the actions of environment c into the agents' forces for this step.
 func (e *env) act(c int) {
 	w := e.world
 	n, control, push := len(e.policy), w.control[c*w.agents:(c+1)*w.agents], w.push[c*w.agents:(c+1)*w.agents]
@@ -39,8 +40,7 @@ func (e *env) act(c int) {
 	}
 }
 
-// number is x, or 0 if x is not a number: a policy that has diverged is found by its losses, and must not spoil the state
-// of the world until then.
+// number replaces NaN by 0. A diverged policy is detected by its losses; until then it must not corrupt the state.
 func number(x float32) float32 {
 	if x != x {
 		return 0
@@ -48,7 +48,7 @@ func number(x float32) float32 {
 	return x
 }
 
-// control lets the task turn what the agents of environment c ask for into other forces. Scripted agents ask for nothing.
+// control lets the task convert the actions of environment c into forces. The input of scripted agents is zero.
 func (e *env) control(c int, control []Vec) {
 	for agent, u := range control {
 		if e.world.spec.Agents[agent].Scripted {
@@ -58,7 +58,7 @@ func (e *env) control(c int, control []Vec) {
 	}
 }
 
-// Script fills act with the task's hand-written policy; with discrete actions, with the choice nearest to it.
+// Script fills act with the task's scripted policy; discrete action sets get the action nearest to the script's.
 func (e *env) Script(act *envs.Actions) bool {
 	policy, ok := e.task.(Scripter)
 	if !ok {
@@ -88,7 +88,7 @@ func nearestChoice(choices []Vec, u Vec) int32 {
 	return int32(best)
 }
 
-// limit keeps a force within what the agent can exert.
+// limit clamps a force to the agent's limits.
 func (a *Agent) limit(f Vec) Vec {
 	if a.MaxForce > 0 {
 		f = f.Shorten(a.MaxForce)

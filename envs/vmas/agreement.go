@@ -8,7 +8,8 @@ import (
 	"cermic/envs"
 )
 
-// measured is what TestTasksFollowRecordings found: go test ./envs/vmas -run TestTasksFollowRecordings -regen
+// measured holds the errors found by TestTasksFollowRecordings: go test ./envs/vmas -run TestTasksFollowRecordings
+// -regen
 //
 //go:embed agreement.json
 var measured []byte

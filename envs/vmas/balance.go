@@ -10,7 +10,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Balance is the task vmas/balance: agents under a line carry the package on top of it to a goal, against gravity.
+// Balance is the task vmas/balance: agents below a line lift it, with a loose package on top, to a goal against
+// gravity.
 type Balance struct {
 	envs.Common
 	Settings
@@ -44,20 +45,21 @@ func (b Balance) Build(seed uint64, workers int) (envs.Env, error) {
 		return nil, err
 	}
 	if b.Reward == envs.Sparse && b.lift() <= 0 {
-		return nil, fmt.Errorf("%s: %d agents cannot lift a package of mass %g, and reward is sparse: set more n_agents, a smaller package_mass, or reward=dense",
+		return nil, fmt.Errorf("%s: %d agents cannot lift a package of mass %g, and reward is sparse; "+
+			"increase n_agents, decrease package_mass, or set reward=dense",
 			b.Kind(), b.Agents, b.PackageMass)
 	}
 	return New(b.Kind(), b.Common, b.Settings, &balance{b}, seed, workers)
 }
 
-// lift is the acceleration of agents, line and package if all agents push up with full force, in world units a second squared.
+// lift is the upward acceleration of agents, line and package under full force, in world units per second squared.
 func (b Balance) lift() float64 {
 	n := float64(b.Agents)
 	mass := n + balanceLineMass + float64(b.PackageMass)
 	return (balanceForce*n - balanceGravity*mass) / mass
 }
 
-// balance is the task's behaviour.
+// balance implements Task.
 type balance struct{ Balance }
 
 var (
@@ -66,7 +68,7 @@ var (
 	_ Scripter   = (*balance)(nil)
 )
 
-// Bodies, before the agents.
+// Body numbers; agents follow.
 const (
 	balanceGoal = iota
 	balancePackage
@@ -74,27 +76,27 @@ const (
 	balanceFloor
 )
 
-// Memory, in the order of WorldSpec.Memory.
+// Offsets into an environment's memory, in the order of WorldSpec.Memory.
 const (
-	balanceShaping   = iota // 100 × distance of package and goal after the last step
+	balanceShaping   = iota // 100 × distance between package and goal after the last step
 	balanceFallen           // 1 if the package or the line is on the floor
 	balancePosReward        // reward terms of the last step
 	balanceGroundReward
-	balanceStart // distance of package and goal at the start of the episode
+	balanceStart // distance between package and goal at the start of the episode
 	balanceSlots
 )
 
-// From: VMAS 1.5.2, scenarios/balance.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
-	balanceRadius      = 0.05 // of package and goal
+	balanceRadius      = 0.05 // of the package and the goal
 	balanceLineLength  = 0.8
 	balanceAgentRadius = 0.03
 	balanceShapingGain = 100
 	balanceFallReward  = -10
-	balanceForce       = 0.7  // an agent's full
+	balanceForce       = 0.7  // an agent's maximum
 	balanceGravity     = 0.05 // downwards
 	balanceLineMass    = 5
-	balanceLift        = 0.15 // of the four agents and the package of the benchmark, see lift
+	balanceLift        = 0.15 // lift with four agents and the benchmark's package
 )
 
 func (b *balance) World() WorldSpec {
@@ -114,13 +116,15 @@ func (b *balance) World() WorldSpec {
 	}
 	s.Obs = 16
 	s.Entities = []envs.Entity{
-		{Name: "agent", Kind: envs.Own, From: 0, To: 16}, // velocities and turning of the objects have no row of their own
+		// the velocities and angles of the objects have no entity of their own
+		{Name: "agent", Kind: envs.Own, From: 0, To: 16},
 		{Name: "package", Kind: envs.Object, From: 4, To: 6},
 		{Name: "line", Kind: envs.Object, From: 6, To: 8},
 	}
 	s.Cover = []int{balancePackage}
 	s.Memory = []Slot{{"global_shaping", 1}, {"on_the_ground", 1}, {"pos_rew", 1}, {"ground_rew", 1}, {"start", 1}}
-	// Within the benchmark's 100 steps four agents lift the package by 0.58, less than any goal needs. They rise with their acceleration; whoever has less needs longer.
+	// Four agents lift the package by 0.58 within the benchmark's 100 steps, less than any goal needs. Agents with
+	// less acceleration get proportionally more steps.
 	s.SparseMax = 300
 	if lift := b.lift(); lift > 0 {
 		s.SparseMax = max(300, int(min(300*balanceLift/lift, horizonLimit)))
@@ -170,14 +174,14 @@ func (b *balance) Reward(w *World, c int, dst []float32) {
 	}
 }
 
-// Outcome: a success is the package at the goal with nothing on the floor; a fall ends the episode too.
+// Outcome: success is the package at the goal with nothing on the floor; a fall ends the episode, too.
 func (b *balance) Outcome(w *World, c int) (success, over bool) {
 	fallen := w.Memory(c)[balanceFallen] != 0
 	arrived := w.Overlap(c, balancePackage, balanceGoal)
 	return arrived && !fallen, arrived || fallen
 }
 
-// Progress is the share of the package's way to touching the goal.
+// Progress is the fraction of the distance covered until the package touches the goal.
 func (b *balance) Progress(w *World, c int) float32 {
 	start := w.Memory(c)[balanceStart] - 2*balanceRadius
 	return 1 - (b.toGoal(w, c)-2*balanceRadius)/start

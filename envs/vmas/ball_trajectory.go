@@ -9,8 +9,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// BallTrajectory is the task vmas/ball_trajectory: two agents, joined by rods to a ball between them, keep it rolling at a
-// given speed, and if so set on a circle and near to them.
+// BallTrajectory is the task vmas/ball_trajectory: two agents, joined by rods to a ball between them, keep it rolling
+// at a given speed. Optional reward terms keep it on a circle and the agents close to it.
 type BallTrajectory struct {
 	envs.Common
 	Settings
@@ -47,7 +47,7 @@ func (b BallTrajectory) Build(seed uint64, workers int) (envs.Env, error) {
 	return New(b.Kind(), b.Common, b.Settings, &ballTrajectory{b}, seed, workers)
 }
 
-// ballTrajectory is the task's behaviour. Body 0 is the ball; rods, if there are any, follow it in the order of the agents.
+// ballTrajectory implements Task. Body 0 is the ball; the rods, if any, follow in the order of the agents.
 type ballTrajectory struct{ BallTrajectory }
 
 var (
@@ -55,17 +55,18 @@ var (
 	_ Scripter = (*ballTrajectory)(nil)
 )
 
-// From: VMAS 1.5.2, scenarios/ball_trajectory.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	ballRadius      = 0.06
 	ballAgents      = 2
 	ballAgentRadius = 0.03
 	ballRodLength   = 0.2
-	ballSpeed       = 1   // that is wanted
+	ballSpeed       = 1   // desired speed
 	ballCircle      = 0.5 // radius of the circle
 )
 
-// Memory, in the order of WorldSpec.Memory: each error times its factor after the last step.
+// Offsets into an environment's memory, in the order of WorldSpec.Memory: each error times its factor after the last
+// step.
 const (
 	ballSpeedShaping = iota
 	ballPosShaping
@@ -100,7 +101,7 @@ func (b *ballTrajectory) World() WorldSpec {
 		{Name: "ball", Kind: envs.Object, From: 4, To: 6},
 	}
 	s.Memory = []Slot{{"speed_shaping", 1}, {"pos_shaping", 1}, {"dist_shaping", 1}}
-	// Reading: neither paper nor benchmark says when the ball has rolled well enough, so there is no success to reward.
+	// Reading: neither the paper nor the benchmark defines success for this task, so there is no sparse reward.
 	s.SparseIsDense = true
 	return s
 }
@@ -119,7 +120,7 @@ func (b *ballTrajectory) Reset(w *World, c int, r *rng.Rand) {
 			w.PlaceRod(c, 1+i, w.Agent(i), 0)
 		}
 	}
-	b.renew(w, c)
+	b.updateErrors(w, c)
 }
 
 func (b *ballTrajectory) Observe(w *World, c, agent int, dst []float32) {
@@ -128,16 +129,16 @@ func (b *ballTrajectory) Observe(w *World, c, agent int, dst []float32) {
 	put(dst, pos, w.Vel(c, self), pos.Sub(w.Pos(c, 0)), pos) // the position twice, as in the original
 }
 
-// Reward gives the whole decrease of the errors to the first agent: the original computes it for each agent in turn and
-// forgets the old errors at the first one, so that nothing is left for the second.
+// Reward gives the whole decrease of the errors to the first agent. The original computes the reward agent by agent
+// and updates the stored errors at the first one, which leaves 0 for the second.
 func (b *ballTrajectory) Reward(w *World, c int, dst []float32) {
-	dst[0], dst[1] = b.renew(w, c), 0
+	dst[0], dst[1] = b.updateErrors(w, c), 0
 }
 
-// renew remembers the errors of now, each times its factor, and returns by how much their sum has decreased.
+// updateErrors stores the current errors times their factors and returns by how much their sum has decreased.
 //
-// Deviation: in the original, the reset of one environment sets the distance from the circle that all environments remember to its own.
-func (b *ballTrajectory) renew(w *World, c int) (decrease float32) {
+// Deviation: in the original, resetting one environment overwrites the stored circle distance of all environments.
+func (b *ballTrajectory) updateErrors(w *World, c int) (decrease float32) {
 	m := w.Memory(c)
 	now := [3]float32{ballSpeedShaping: b.SpeedShaping * abs(w.Vel(c, 0).Norm()-ballSpeed)}
 	ball := w.Pos(c, 0)
@@ -156,5 +157,5 @@ func (b *ballTrajectory) renew(w *World, c int) (decrease float32) {
 	return decrease
 }
 
-// Outcome: there is no end.
+// Outcome: the task has neither success nor end.
 func (b *ballTrajectory) Outcome(*World, int) (success, over bool) { return false, false }

@@ -2,8 +2,8 @@
 
 package vmas
 
-// Script pulls the ball along a diagonal, on which forces are largest, or onto the circle and round it, if that is rewarded.
-// Without rods, the agents push it along the line on which they start, or hold it between them on the circle.
+// Script pulls the ball along a diagonal, where the force limits are largest, or around the circle if that is
+// rewarded. Without rods, the agents push it along their starting line, or hold it between them on the circle.
 func (b *ballTrajectory) Script(w *World, c, agent int) Vec {
 	switch {
 	case b.Joints && b.PosShaping > 0:
@@ -16,7 +16,7 @@ func (b *ballTrajectory) Script(w *World, c, agent int) Vec {
 	return b.shove(w, c, agent)
 }
 
-// orbit brings the ball to the circle and turns it leftwards, if speed is rewarded.
+// orbit moves the ball to the circle and, if speed is rewarded, counter-clockwise along it.
 func (b *ballTrajectory) orbit(w *World, c int) Vec {
 	ball, vel := w.Pos(c, 0), w.Vel(c, 0)
 	r := ball.Norm()
@@ -29,7 +29,7 @@ func (b *ballTrajectory) orbit(w *World, c int) Vec {
 		return out.Mul(speed).Sub(vel).Mul(10)
 	}
 	round := vel.Dot(out.Left())
-	u := out.Mul(10*(speed-vel.Dot(out)) - 3*round*round/ballCircle) // three masses are kept from going straight on
+	u := out.Mul(10*(speed-vel.Dot(out)) - 3*round*round/ballCircle) // centripetal force for three masses
 	return u.Add(out.Left().Mul(10 * (ballSpeed - round)))
 }
 
@@ -42,7 +42,7 @@ func (b *ballTrajectory) hold(w *World, c, agent int) Vec {
 	return Vec{press + 2*(place-ball.X) - 2*vel.X, align}
 }
 
-// shove sends the agent on the left against the ball and the other one out of its way.
+// shove makes the left agent push the ball and the right agent move out of its way.
 func (b *ballTrajectory) shove(w *World, c, agent int) Vec {
 	const aside = 0.2
 	ball, self := w.Pos(c, 0), w.Pos(c, w.Agent(agent))

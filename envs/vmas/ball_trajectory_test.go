@@ -4,7 +4,7 @@ package vmas
 
 import "testing"
 
-// A rod spans what it joins, whatever the order of its ends.
+// A rod spans the two bodies that it joins, whatever the order of its ends.
 func TestRodsArePlacedBetweenTheirBodies(t *testing.T) {
 	e := buildNumEnvs(t, DefaultBallTrajectory(), 50)
 	w, sides := e.world, map[bool]int{}
@@ -12,8 +12,9 @@ func TestRodsArePlacedBetweenTheirBodies(t *testing.T) {
 		for i := range ballAgents {
 			rod, agent, ball := w.Pos(c, 1+i), w.Pos(c, w.Agent(i)), w.Pos(c, 0)
 			half := headingOf(w.Rot(c, 1+i)).Mul(ballRodLength / 2)
-			if from, to := rod.Sub(half).Sub(agent), rod.Add(half).Sub(ball); from.Norm() > 1e-6 || to.Norm() > 1e-6 { // rounding
-				t.Errorf("copy %d: the ends of rod %d are %v and %v away from agent and ball", c, i, from, to)
+			// The tolerance is rounding.
+			if from, to := rod.Sub(half).Sub(agent), rod.Add(half).Sub(ball); from.Norm() > 1e-6 || to.Norm() > 1e-6 {
+				t.Errorf("environment %d: the ends of rod %d are %v and %v away from agent and ball", c, i, from, to)
 			}
 			if i == 0 {
 				sides[agent.X < ball.X]++

@@ -2,20 +2,20 @@
 
 package vmas
 
-// placed is a body where it is; across is the direction of a box's short sides.
+// placed is a body with its pose; across is the direction of a box's short sides.
 type placed struct {
 	*body
 	pos, heading, across Vec
 }
 
-// segment is a centre, a direction of length 1 and half a length.
+// segment is a centre, a unit direction and half a length.
 type segment struct {
 	centre, along Vec
 	half          float32
 }
 
-// touching returns the two points by which bodies a and b are closest: the centre of a sphere, a point of a line, a point
-// on the sides of a box. Where several are equally close the first one found counts, sides in the order +x, −x, +y, −y.
+// touching returns the closest points of bodies a and b: the centre of a sphere, a point on a line, or a point on the
+// sides of a box. Ties go to the first candidate, with sides in the order +x, −x, +y, −y.
 func touching(kind pairKind, a, b placed) (onA, onB Vec) {
 	switch kind {
 	case sphereSphere:
@@ -87,8 +87,8 @@ func (s *segment) nearest(p Vec) Vec {
 	return s.centre.Add(s.along.Mul(clamp(p.Sub(s.centre).Dot(s.along), s.half)))
 }
 
-// nearestOfLines returns the closest points of two segments and the square of their distance: the best of the four ends
-// against the other segment, or twice the crossing point where the segments cross.
+// nearestOfLines returns the closest points of two segments and their squared distance. The candidates are the four
+// ends against the other segment and, if the segments cross, the crossing point.
 func nearestOfLines(a, b segment) (onA, onB Vec, least float32) {
 	if p, ok := crossing(a, b); ok {
 		return p, p, 0
@@ -109,7 +109,7 @@ func nearestOfLines(a, b segment) (onA, onB Vec, least float32) {
 	return onA, onB, least
 }
 
-// crossing returns the point that two segments share; touching ends count, parallel segments never do.
+// crossing returns the common point of two segments. Touching ends count; parallel segments never do.
 func crossing(a, b segment) (Vec, bool) {
 	r, s := a.along.Mul(2*a.half), b.along.Mul(2*b.half)
 	start := b.centre.Sub(s.Mul(0.5)).Sub(a.centre.Sub(r.Mul(0.5)))

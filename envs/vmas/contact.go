@@ -34,8 +34,8 @@ func (w *World) collide(c int) {
 	}
 }
 
-// contactForce is the force on body a of a pair whose surfaces are closest at atA and atB. Solid boxes push from a point
-// inside them, so that what has entered is still pushed out.
+// contactForce is the force on body a of a pair whose closest surface points are atA and atB. Solid boxes push from
+// an inner point, so that a body that has entered a box is still pushed out.
 func (w *World) contactForce(p *pair, atA, atB, centreA, centreB Vec) Vec {
 	reach, fromA, fromB := p.reach, atA, atB
 	if a := &w.body[p.a].shape; a.Kind == BoxShape && !a.Hollow {
@@ -55,18 +55,19 @@ func (w *World) contactForce(p *pair, atA, atB, centreA, centreB Vec) Vec {
 	return Vec{strength * gap.X / d, strength * gap.Y / d}
 }
 
-// touchMin is the distance below which a contact has no direction and exerts nothing; crossing segments are at 0.
-// From: VMAS 1.5.2
+// touchMin is the distance below which a contact has no direction and exerts no force; crossing segments have
+// distance 0.
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const touchMin = 1e-6
 
-// soften returns m·log(1 + exp(x/m)), m = softness, for x ≥ 0: x with a rounded corner.
+// soften returns m·log(1 + exp(x/m)) with m = softness, for x ≥ 0: x with a rounded corner.
 func (w *World) soften(x float32) float32 { return w.softness * softplus(x/w.softness) }
 
-// innerPoint moves the closest surface point s of a box towards the foot of its centre on the line from the outside point
-// o through s, and returns the new point and how far it moved.
+// innerPoint moves the surface point s of a box away from the outside point o, along the line through both, to the
+// foot of the box's centre. It returns the new point and the distance moved.
 //
-// Where o lies on the surface, the direction is undefined; the original then doubles s as a position in the world, which
-// has no effect away from the origin, and recordings agree with it.
+// If o lies on the surface, the direction is undefined. The original then uses s as a world position, which has no
+// effect away from the origin; the recordings confirm this.
 func innerPoint(o, s, centre Vec) (inner Vec, depth float32) {
 	v, u := s.Sub(o), centre.Sub(s)
 	n := v.Norm()

@@ -6,11 +6,11 @@ import "cermic/envs"
 
 var _ envs.Coverer = (*env)(nil)
 
-// coverCells is the number of columns and of rows into which the world is cut to count coverage.
+// coverCells is the number of columns and rows of the grid that measures coverage.
 const coverCells = 20
 
-// Coverage is where the bodies are that the task is about (WorldSpec.Cover), or where each agent is where it names none: in squares of a
-// twentieth of the world, which reaches as far as pictures of it do without a margin. Nothing outside counts.
+// Coverage describes a grid of 20 × 20 squares over the world's half size. It counts the squares visited by the
+// bodies in WorldSpec.Cover or, if there are none, by each agent. Positions outside the grid do not count.
 func (e *env) Coverage() envs.Projection {
 	p := envs.Projection{About: "an agent's place", Columns: coverCells, Rows: coverCells}
 	if bodies := e.world.spec.Cover; len(bodies) > 0 {
@@ -19,7 +19,7 @@ func (e *env) Coverage() envs.Projection {
 	return p
 }
 
-// Cover writes the square of every agent or, in turn, of the bodies that the task is about.
+// Cover writes the square of every agent, or of the bodies in WorldSpec.Cover by turns.
 func (e *env) Cover(dst []int32) {
 	w, n := e.world, len(e.policy)
 	for row := range e.spec.NumEnvs * n {
@@ -31,7 +31,7 @@ func (e *env) Cover(dst []int32) {
 	}
 }
 
-// coverSquare is the number of the square in which p lies, counted from the upper left corner; -1 outside.
+// coverSquare is the index of the square that contains p, row by row from the upper left corner; -1 outside.
 func coverSquare(p Vec, half float32) int32 {
 	x, y := (p.X/half+1)*(coverCells/2), (1-p.Y/half)*(coverCells/2)
 	if !(x >= 0 && x < coverCells && y >= 0 && y < coverCells) {

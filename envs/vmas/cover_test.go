@@ -8,7 +8,7 @@ import (
 	"cermic/envs"
 )
 
-// TestCoverageCountsSquaresOfThePackageOrOfTheAgents: 20 × 20 from the upper left corner, none outside of the world.
+// TestCoverageCountsSquaresOfThePackageOrOfTheAgents checks a grid of 20 × 20 squares from the upper left corner.
 func TestCoverageCountsSquaresOfThePackageOrOfTheAgents(t *testing.T) {
 	for _, c := range []struct {
 		cfg  envs.Config
@@ -28,7 +28,8 @@ func TestCoverageCountsSquaresOfThePackageOrOfTheAgents(t *testing.T) {
 		for _, p := range []struct {
 			x, y float32
 			want int32
-		}{{-0.99, 0.99, 0}, {0.99, 0.99, 19}, {-0.99, -0.99, 380}, {0.99, -0.99, 399}, {0.01, -0.01, 210}, {1.01, 0, -1}, {0, -1.01, -1}} {
+		}{{-0.99, 0.99, 0}, {0.99, 0.99, 19}, {-0.99, -0.99, 380}, {0.99, -0.99, 399}, {0.01, -0.01, 210},
+			{1.01, 0, -1}, {0, -1.01, -1}} {
 			e.world.Place(1, c.body(e.world), Vec{p.x * half, p.y * half})
 			e.Cover(cells)
 			if got := cells[e.spec.Agents]; got != p.want {

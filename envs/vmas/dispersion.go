@@ -9,7 +9,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Dispersion is the task vmas/dispersion: agents start at one place and eat food that lies about, best each its own piece.
+// Dispersion is the task vmas/dispersion: agents start at the centre and eat scattered food, ideally one piece each.
 type Dispersion struct {
 	envs.Common
 	Settings
@@ -48,8 +48,8 @@ func (d Dispersion) Build(seed uint64, workers int) (envs.Env, error) {
 	return New(d.Kind(), d.Common, d.Settings, &dispersion{d}, seed, workers)
 }
 
-// dispersion is the task's behaviour. Food comes first among the bodies; the memory of an environment says of each piece whether
-// it is eaten (0 or 1).
+// dispersion implements Task. The pieces of food are the first bodies; memory stores for each piece whether it is
+// eaten (0 or 1).
 type dispersion struct{ Dispersion }
 
 var (
@@ -58,7 +58,7 @@ var (
 	_ Painter  = (*dispersion)(nil)
 )
 
-// From: VMAS 1.5.2, scenarios/dispersion.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	dispersionAgentRadius = 0.035
 	dispersionTimeCost    = -0.01
@@ -87,7 +87,8 @@ func (d *dispersion) World() WorldSpec {
 	return s
 }
 
-// fullReturn is what an agent earns on average when everything is eaten: the eaters of a piece share 1.
+// fullReturn is an agent's average return when all food is eaten; agents that eat a piece together share a reward of
+// 1.
 func (d *dispersion) fullReturn() float32 {
 	if d.SharedReward {
 		return float32(d.Food)
@@ -95,7 +96,7 @@ func (d *dispersion) fullReturn() float32 {
 	return float32(d.Food) / float32(d.Agents)
 }
 
-// Reset scatters the food; agents stay in the middle.
+// Reset scatters the food and leaves the agents at the centre.
 func (d *dispersion) Reset(w *World, c int, r *rng.Rand) {
 	for food := range d.Food {
 		w.Place(c, food, Vec{r.Uniform(-d.PosRange, d.PosRange), r.Uniform(-d.PosRange, d.PosRange)})
@@ -113,7 +114,7 @@ func (d *dispersion) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// Reward rewards the food that the agents have reached in this step, and marks it as eaten.
+// Reward rewards food touched for the first time and marks it as eaten.
 func (d *dispersion) Reward(w *World, c int, dst []float32) {
 	clear(dst)
 	for food, eaten := range w.Memory(c) {
@@ -157,7 +158,7 @@ func (d *dispersion) reaches(w *World, c, agent, food int) bool {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, food)).Norm() < dispersionAgentRadius+d.FoodRadius
 }
 
-// Outcome: a success is that all food is eaten.
+// Outcome: success is that all food is eaten.
 func (d *dispersion) Outcome(w *World, c int) (success, over bool) {
 	for _, eaten := range w.Memory(c) {
 		if eaten == 0 {
@@ -167,7 +168,7 @@ func (d *dispersion) Outcome(w *World, c int) (success, over bool) {
 	return true, true
 }
 
-// Script sends every agent to a piece of its own, and to the nearest one that is left when its own is eaten.
+// Script sends each agent to its own piece of food, then to the nearest remaining one.
 func (d *dispersion) Script(w *World, c, agent int) Vec {
 	self := w.Agent(agent)
 	eaten, target := w.Memory(c), agent%d.Food
@@ -185,7 +186,7 @@ func (d *dispersion) nearer(w *World, c, to, a, b int) bool {
 	return square(w.Pos(c, a).Sub(w.Pos(c, to))) < square(w.Pos(c, b).Sub(w.Pos(c, to)))
 }
 
-// Paint leaves out what is eaten.
+// Paint removes the eaten food from the scene.
 func (d *dispersion) Paint(w *World, c int, scene *envs.Scene) {
 	kept := scene.Shapes[:0]
 	for food, eaten := range w.Memory(c) {

@@ -8,7 +8,7 @@ import (
 	"cermic/envs"
 )
 
-// The script eats everything: four pieces pay each agent 4 in both streams, and the picture empties.
+// The script eats everything: four pieces give each agent a return of 4 in both streams and disappear from the scene.
 func TestDispersionPaysForEveryPieceAndDrawsItNoMore(t *testing.T) {
 	e := buildNumEnvs(t, DefaultDispersion(), 16)
 	out, act, n := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), e.spec.Agents
@@ -21,7 +21,7 @@ func TestDispersionPaysForEveryPieceAndDrawsItNoMore(t *testing.T) {
 				continue
 			}
 			if out.Sparse[c*n] != out.Dense[c*n] {
-				t.Fatalf("copy %d: sparse %g, dense %g; want the same", c, out.Sparse[c*n], out.Dense[c*n])
+				t.Fatalf("environment %d: sparse %g, dense %g; want the same", c, out.Sparse[c*n], out.Dense[c*n])
 			}
 			sum[c] += out.Sparse[c*n]
 			over[c] = out.Terminated[c] != 0
@@ -32,16 +32,16 @@ func TestDispersionPaysForEveryPieceAndDrawsItNoMore(t *testing.T) {
 				}
 			}
 			if want := 4 - int(sum[c]); food != want || over[c] != (want == 0) {
-				t.Fatalf("copy %d: %d pieces drawn, over is %v; want %d pieces", c, food, over[c], want)
+				t.Fatalf("environment %d: %d pieces drawn, over is %v; want %d pieces", c, food, over[c], want)
 			}
 		}
 	}
 	for c := range over {
 		if !over[c] || sum[c] != 4 {
-			t.Errorf("copy %d: over is %v after a return of %g, want the end after 4", c, over[c], sum[c])
+			t.Errorf("environment %d: over is %v after a return of %g, want an end at a return of 4", c, over[c], sum[c])
 		}
 		if !e.spec.Succeeds(float64(sum[c])) || e.spec.Succeeds(3) {
-			t.Error("all food is no success, or less is one")
+			t.Error("success must require all food, and nothing else")
 		}
 	}
 }

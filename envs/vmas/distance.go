@@ -2,24 +2,24 @@
 
 package vmas
 
-// Distance returns how far the surfaces of bodies a and b are apart in environment c, less the reach of lines and boxes; below 0
-// they overlap. It asks neither whether they can collide nor whether they are near. A sphere inside a box is at −1.
+// Distance returns the gap between the surfaces of bodies a and b in environment c, less lineReach for lines and
+// boxes. It is negative if they overlap, and −1 for a sphere inside a box. Collision filters play no part.
 func (w *World) Distance(c, a, b int) float32 {
 	d, _ := w.distance(c, a, b)
 	return d
 }
 
-// Near reports whether the bounding circles of bodies a and b, which leave out the reach of lines and boxes, touch in environment c.
+// Near reports whether the bounding circles of bodies a and b, without lineReach, touch in environment c.
 //
-// Deviation: where rewards ask for it, the original asks for the circles of any environment of the batch. Here, as in a batch of
-// one, they have to touch in the copy itself.
+// Deviation: in rewards, the original requires the circles to touch in any environment of the batch. Here they must
+// touch in environment c, as in a batch of one.
 func (w *World) Near(c, a, b int) bool {
 	return w.Pos(c, a).Sub(w.Pos(c, b)).Norm() <= w.body[a].bound+w.body[b].bound
 }
 
 // Overlap reports whether bodies a and b overlap in environment c.
 func (w *World) Overlap(c, a, b int) bool {
-	// One part in a thousand keeps rounding from missing bodies that just touch.
+	// The margin of 0.1 % keeps rounding from missing bodies that just touch.
 	reach := 1.001 * (w.body[a].bound + w.body[b].bound + lineReach)
 	if square(w.Pos(c, a).Sub(w.Pos(c, b))) > reach*reach {
 		return false

@@ -14,20 +14,20 @@ import (
 	"cermic/envs/rng"
 )
 
-// env makes an envs.Env of a Task.
+// env implements envs.Env for a Task.
 type env struct {
 	spec       envs.Spec
 	settings   Settings
 	noise      envs.Noise
 	task       Task
-	config     []byte     // JSON of task: tells saved states of different settings apart
+	config     []byte     // JSON of task, part of the fingerprint of saved states
 	controller Controller // nil if the task has none
 	progresser Progresser // nil if the task has none
 	world      *World
-	policy     []int     // [N] agent numbers of those that an external policy drives
-	choices    []Vec     // [K] of discrete actions, else nil
-	reach      []float32 // [N,N] square of the distance at which agent i perceives agent j
-	weight     []float32 // [N] of each agent's reward in Score: 1/(teams · size of the agent's team)
+	policy     []int     // [N] agent numbers of the policy agents, without scripted ones
+	choices    []Vec     // [K] forces of the discrete actions; nil if continuous
+	reach      []float32 // [N,N] squared distance within which agent i perceives agent j
+	weight     []float32 // [N] weight of each agent's reward in Score: 1/(teams · size of the agent's team)
 
 	seed    uint64
 	streams []rng.Rand // [E] of resets
@@ -39,14 +39,14 @@ type env struct {
 	actions *envs.Actions // of the Step in progress
 	out     *envs.Step
 
-	mistake atomic.Pointer[error] // in the task's Observe
+	mistake atomic.Pointer[error] // found in the task's Observe
 }
 
-// grain is the least number of environments worth handing to another core: about 20 µs of work.
+// grain is the smallest number of environments worth a task of its own on another core: about 20 µs of work.
 const grain = 8
 
-// New makes the environment of a task. Authors of tasks call it from Config.Build with the settings that their config
-// embeds; seed and workers are Build's.
+// New makes the environment of a task. Task authors call it from Config.Build with the settings embedded in their
+// config.
 func New(name string, common envs.Common, settings Settings, task Task, seed uint64, workers int) (envs.Env, error) {
 	if err := common.Validate(name); err != nil {
 		return nil, err
@@ -62,11 +62,13 @@ func New(name string, common envs.Common, settings Settings, task Task, seed uin
 	if err != nil {
 		return nil, fmt.Errorf("%s: the task's settings have no JSON form: %w", name, err)
 	}
-	e := &env{settings: settings, noise: common.Noise, task: task, config: config, world: newWorld(world, common.NumEnvs), seed: seed}
+	e := &env{settings: settings, noise: common.Noise, task: task, config: config,
+		world: newWorld(world, common.NumEnvs), seed: seed}
 	e.controller, _ = task.(Controller)
 	e.progresser, _ = task.(Progresser)
 	if settings.Milestones > 1 && (e.progresser == nil || world.SparseIsDense) {
-		return nil, fmt.Errorf("%s: milestones is %d, but this task is rewarded in one part only; want 1", name, settings.Milestones)
+		return nil, fmt.Errorf("%s: milestones is %d, but this task is rewarded in one part only; want 1",
+			name, settings.Milestones)
 	}
 	e.choices = actionSets[settings.Discrete]
 	e.describe(name, common)
@@ -77,7 +79,7 @@ func New(name string, common envs.Common, settings Settings, task Task, seed uin
 	return e, nil
 }
 
-// describe fills the spec and what follows from the list of agents.
+// describe fills the spec and the fields derived from the list of agents.
 func (e *env) describe(name string, common envs.Common) {
 	w := &e.world.spec
 	var teams []int
@@ -100,7 +102,8 @@ func (e *env) describe(name string, common envs.Common) {
 		e.weight = append(e.weight, 1/float32(len(size)*size[team]))
 	}
 	e.spec = envs.Spec{
-		Name: name, NumEnvs: common.NumEnvs, Agents: len(e.policy), Teams: teams, Groups: w.Groups, PeersAcross: w.Across, Obs: []int{w.Obs},
+		Name: name, NumEnvs: common.NumEnvs, Agents: len(e.policy), Teams: teams, Groups: w.Groups,
+		PeersAcross: w.Across, Obs: []int{w.Obs},
 		HidesPeers: true, Entities: w.Entities, State: len(e.policy) * w.Obs, Act: actionSpec(e.choices, limit),
 		Horizon: e.settings.MaxSteps, EvalHorizon: e.settings.MaxSteps, Metric: "reward",
 		Sparse: common.Reward == envs.Sparse, Solved: e.settings.SuccessReward,
@@ -119,11 +122,11 @@ func (e *env) describe(name string, common envs.Common) {
 	}
 }
 
-// Spec describes the shapes.
+// Spec describes the shapes of actions, observations and rewards.
 func (e *env) Spec() *envs.Spec { return &e.spec }
 
-// Reset starts new episodes. The state of an environment after its k-th reset depends on the seed, the environment's number and k alone,
-// but for what the task keeps (WorldSpec.Kept).
+// Reset starts new episodes. The state of an environment after its k-th reset depends only on the seed, the
+// environment's index and k, except for memory in WorldSpec.Kept.
 func (e *env) Reset(mask []uint8, out *envs.Step) {
 	e.check(out)
 	if mask != nil && len(mask) != e.spec.NumEnvs {
@@ -141,7 +144,7 @@ func (e *env) Reset(mask []uint8, out *envs.Step) {
 		e.steps[c], e.given[c] = 0, 0
 		e.world.clear(c)
 		e.task.Reset(e.world, c, r)
-		e.show(c, out)
+		e.writeObs(c, out)
 		clear(out.Dense[c*n : (c+1)*n])
 		clear(out.Sparse[c*n : (c+1)*n])
 		out.Score[c], out.Terminated[c], out.Truncated[c] = 0, 0, 0
@@ -159,7 +162,7 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 		panic(fmt.Sprintf("vmas: Step with %d force components, want %d", len(act.Continuous), 2*rows))
 	}
 	for row, k := range act.Discrete {
-		if uint32(k) >= uint32(len(e.choices)) { // here rather than on a worker, where nobody could recover from it
+		if uint32(k) >= uint32(len(e.choices)) { // checked here, because a panic on a worker could not be recovered
 			panic(fmt.Sprintf("vmas: choice %d in row %d, want 0 to %d", k, row, len(e.choices)-1))
 		}
 	}
@@ -168,7 +171,7 @@ func (e *env) Step(act *envs.Actions, out *envs.Step) {
 	e.actions, e.out = nil, nil
 }
 
-// advance steps environments [from, to); it runs on several cores at once.
+// advance steps environments [from, to). It runs on several cores at once.
 func (e *env) advance(from, to int) {
 	n, out := e.spec.Agents, e.out
 	for c := from; c < to; c++ {
@@ -178,7 +181,7 @@ func (e *env) advance(from, to int) {
 		dense := out.Dense[c*n : (c+1)*n]
 		clear(dense)
 		e.task.Reward(e.world, c, dense)
-		e.show(c, out)
+		e.writeObs(c, out)
 		success, over := e.task.Outcome(e.world, c)
 		e.giveSparse(c, success, dense, out.Sparse[c*n:(c+1)*n])
 		out.Score[c] = e.score(c, dense)
@@ -191,8 +194,8 @@ func (e *env) advance(from, to int) {
 	}
 }
 
-// show writes what the agents of environment c perceive, and the labels.
-func (e *env) show(c int, out *envs.Step) {
+// writeObs writes the observations of environment c and its labels.
+func (e *env) writeObs(c int, out *envs.Step) {
 	defer e.explain(c)
 	n, o := e.spec.Agents, e.spec.Obs[0]
 	rows := out.Obs[c*n*o : (c+1)*n*o]
@@ -201,11 +204,12 @@ func (e *env) show(c int, out *envs.Step) {
 		row := rows[i*o : (i+1)*o : (i+1)*o]
 		e.task.Observe(e.world, c, agent, row)
 		if e.world.spec.ObsNoise > 0 {
-			e.disturb(c, i, row)
+			e.addNoise(c, i, row)
 		}
 		if e.noise.On() {
 			pos := e.world.Pos(c, e.world.Agent(agent))
-			e.noise.Cover(row[:e.own(i)], pos.X, pos.Y, e.seed, uint64(c), uint64(e.episode[c]), uint64(e.steps[c]), uint64(i))
+			e.noise.Cover(row[:e.obsLen(i)], pos.X, pos.Y, e.seed, uint64(c), uint64(e.episode[c]), uint64(e.steps[c]),
+				uint64(i))
 		}
 		out.Alive[c*n+i] = 1
 	}
@@ -213,17 +217,16 @@ func (e *env) show(c int, out *envs.Step) {
 	e.label(c, out)
 }
 
-// own is the length of what policy agent i observes; its row may be longer, up to the longest of another group.
-func (e *env) own(i int) int {
+// obsLen is the length of policy agent i's observation; its row has the length of the longest one.
+func (e *env) obsLen(i int) int {
 	if len(e.spec.Groups) == 0 {
 		return e.spec.Obs[0]
 	}
 	return e.spec.Groups[e.spec.Teams[i]].Obs
 }
 
-// disturb adds the task's own noise to what policy agent i of environment c observes. It depends on nothing but the seed and the
-// moment.
-func (e *env) disturb(c, i int, row []float32) {
+// addNoise adds the task's observation noise to an observation. The noise depends only on the seed and the time step.
+func (e *env) addNoise(c, i int, row []float32) {
 	var r rng.Rand
 	r.Seed(e.seed, "vmas observation noise", uint64(c), uint64(e.episode[c]), uint64(e.steps[c]), uint64(i))
 	n := e.world.spec.ObsNoise
@@ -232,8 +235,8 @@ func (e *env) disturb(c, i int, row []float32) {
 	}
 }
 
-// score is the step's share of BenchMARL's metric: the dense reward, averaged over the agents of a team and then over
-// teams, within the benchmark's horizon.
+// score is the step's contribution to BenchMARL's metric: the dense reward within the benchmark's horizon, averaged
+// over the agents of a team, then over teams.
 func (e *env) score(c int, dense []float32) float32 {
 	if int(e.steps[c]) > e.spec.EvalHorizon {
 		return 0
@@ -245,10 +248,10 @@ func (e *env) score(c int, dense []float32) float32 {
 	return sum
 }
 
-// check panics on buffers of another shape: everything behind it indexes without looking.
+// check panics on buffers of the wrong shape, because later code indexes without checks.
 func (e *env) check(out *envs.Step) {
 	rows := e.spec.NumEnvs * e.spec.Agents
 	if len(out.Obs) != rows*e.spec.Obs[0] || len(out.State) != rows*e.spec.Obs[0] || len(out.Dense) != rows {
-		panic(fmt.Sprintf("vmas: a Step of other shapes than those of %s; make it with envs.NewStep", e.spec.Name))
+		panic(fmt.Sprintf("vmas: the Step has the wrong shapes for %s; make it with envs.NewStep", e.spec.Name))
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Flocking is the task vmas/flocking: agents stay close to each other and to a target that moves in a circle, without
-// touching, among obstacles that they perceive by lidar.
+// Flocking is the task vmas/flocking: agents keep close to each other and to a target that moves in a circle. They
+// must not touch each other or the obstacles, which they perceive by lidar.
 type Flocking struct {
 	envs.Common
 	Settings
@@ -48,23 +48,25 @@ func (f Flocking) Build(seed uint64, workers int) (envs.Env, error) {
 		return nil, err
 	}
 	if f.Reward == envs.Sparse && f.Agents > flockingMost {
-		return nil, fmt.Errorf("%s: n_agents is %d and reward is sparse: no more than %d agents have room so near to the target that they count as a flock; set reward=dense, or n_agents to 1 to %d",
+		return nil, fmt.Errorf("%s: n_agents is %d and reward is sparse, but at most %d agents can form a flock; "+
+			"set reward=dense, or n_agents to 1 to %d",
 			f.Kind(), f.Agents, flockingMost, flockingMost)
 	}
-	if err := crowded(f.Kind(), "n_agents, n_obstacles or min_dist_between_entities", flockingField, f.order()); err != nil {
+	const keys = "n_agents, n_obstacles or min_dist_between_entities"
+	if err := crowded(f.Kind(), keys, flockingField, f.order()); err != nil {
 		return nil, err
 	}
 	return New(f.Kind(), f.Common, f.Settings, &flocking{f, f.order()}, seed, workers)
 }
 
-// order is that of placing bodies: the target, obstacles, agents.
+// order is the order of placement: target, obstacles, agents.
 func (f Flocking) order() []Spawn {
 	gap := f.MinDistance
 	order := append(spawns(f.Obstacles, 1, 0), spawns(0, f.Obstacles, gap)...)
 	return append(order, spawns(f.Obstacles+1, f.Agents, gap)...)
 }
 
-// flocking is the task's behaviour. Obstacles come first among the bodies; the target is the first agent.
+// flocking implements Task. The obstacles are the first bodies; the target is the first agent.
 type flocking struct {
 	Flocking
 	order []Spawn
@@ -77,28 +79,29 @@ var (
 	_ Scripter   = (*flocking)(nil)
 )
 
-// From: VMAS 1.5.2, scenarios/flocking.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	flockingAgentRadius    = 0.05
 	flockingObstacleRadius = 0.1
 	flockingRange          = 0.2
-	flockingDistance       = 0.1   // of centres: the best one
-	flockingTouch          = 0.005 // of surfaces: what counts as a contact
+	flockingDistance       = 0.1   // desired distance between centres
+	flockingTouch          = 0.005 // largest gap between surfaces that counts as a contact
 	flockingPeriod         = 30    // steps in which the target's direction turns by 1 radian
 )
 
-// flockingTight is the mean square of distances, less the best one, below which an agent counts as in the flock. The
-// original has no success and never ends.
-// Reading: the paper names no predicate; within this one all five bodies fit into a circle of about 0.3 across.
+// flockingTight is the spread below which an agent counts as in the flock. The original has no success and never
+// ends.
+// Reading: the paper defines no success; at this spread all five bodies fit into a circle of diameter 0.3.
 const flockingTight = 0.02
 
-// flockingMost is the number of agents that can be a flock: in the densest packing the mean square of the worst agent of 12 is 0.018, of 14 it is 0.025.
+// flockingMost is the largest possible flock: in the densest packing, the worst agent's spread is 0.018 for 12 agents
+// and 0.025 for 14.
 const flockingMost = 12
 
-// flockingField is where obstacles and agents start: |x|, |y| ≤ 1.
+// flockingField is the area where obstacles and agents start: |x|, |y| ≤ 1.
 var flockingField = Vec{1, 1}
 
-// flockingTarget is the target's number among the agents.
+// flockingTarget is the target's agent number.
 const flockingTarget = 0
 
 func (f *flocking) World() WorldSpec {
@@ -118,7 +121,7 @@ func (f *flocking) World() WorldSpec {
 	}
 	s.Obs = 6 + f.LidarRays
 	s.Entities = []envs.Entity{
-		{Name: "agent", Kind: envs.Own, From: 0, To: s.Obs}, // rays have no row of their own
+		{Name: "agent", Kind: envs.Own, From: 0, To: s.Obs}, // the rays have no entity of their own
 		{Name: "target", Kind: envs.Object, From: 4, To: 6},
 	}
 	s.Memory = []Slot{
@@ -128,14 +131,14 @@ func (f *flocking) World() WorldSpec {
 	return s
 }
 
-// flockingMemory is the task's memory of an environment.
+// flockingMemory is the memory of one environment.
 type flockingMemory struct {
 	shaping    []float32 // [N] dist_shaping_factor × spread
-	closing    []float32 // [N] reward terms of the last step
+	closing    []float32 // reward terms of the last step
 	collisions []float32 // [N]
 	clock      *float32  // steps since the reset
-	start      *float32  // what the worst spread was above flockingTight at the start of the episode
-	spread     []float32 // [N] mean square of each agent's distances, less the best one, after the last step
+	start      *float32  // excess of the largest spread over flockingTight at the start of the episode
+	spread     []float32 // mean squared distance of each agent to all others, less the desired one, after the last step
 }
 
 func (f *flocking) memory(w *World, c int) flockingMemory {
@@ -169,7 +172,7 @@ func (f *flocking) Observe(w *World, c, agent int, dst []float32) {
 	w.Lidar(c, agent, dst[at:])
 }
 
-// Reward rewards every agent for coming closer to all others, the target too, and penalises it for touching them.
+// Reward rewards each agent for approaching the other agents and the target, and penalises contacts.
 func (f *flocking) Reward(w *World, c int, dst []float32) {
 	m := f.memory(w, c)
 	*m.clock++
@@ -202,16 +205,16 @@ func (f *flocking) measure(w *World, c int, spread, collisions []float32) {
 		}
 	}
 	for i := range spread {
-		spread[i] /= float32(f.Agents) // others: as many, the target being one
+		spread[i] /= float32(f.Agents) // the number of other agents plus the target
 	}
 }
 
-// Outcome: a success is that every agent is in the flock and none touches an obstacle. The task goes on.
+// Outcome: success is that every agent is in the flock and none touches an obstacle. The episode goes on.
 func (f *flocking) Outcome(w *World, c int) (success, over bool) {
 	return f.missing(w, c) == 0 && !f.touchesObstacle(w, c), false
 }
 
-// touchesObstacle asks the agents only: the target goes where it must.
+// touchesObstacle checks the agents only: the target follows its fixed path.
 func (f *flocking) touchesObstacle(w *World, c int) bool {
 	for i := range f.Agents {
 		for obstacle := range f.Obstacles {
@@ -223,12 +226,12 @@ func (f *flocking) touchesObstacle(w *World, c int) bool {
 	return false
 }
 
-// Progress is the share of the way of the agent that is worst off into the flock.
+// Progress is the relative decrease of the largest excess spread.
 func (f *flocking) Progress(w *World, c int) float32 {
 	return 1 - f.missing(w, c)/(*f.memory(w, c).start)
 }
 
-// missing is how much the worst spread is too wide.
+// missing is the excess of the largest spread over flockingTight.
 func (f *flocking) missing(w *World, c int) float32 {
 	worst := float32(0)
 	for _, spread := range f.memory(w, c).spread {

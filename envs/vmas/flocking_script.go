@@ -4,8 +4,8 @@ package vmas
 
 import "math"
 
-// Script steers to a place of the agent's own in a ring round the target, round whoever is in the way. The target is as
-// fast as the agents, so who is far from it goes to where it will be.
+// Script steers to the agent's place in a ring around the target and avoids collisions. The target is as fast as the
+// agents, so distant agents head for a meeting point.
 func (f *flocking) Script(w *World, c, agent int) Vec {
 	const room = 0.02
 	target, self := w.Agent(flockingTarget), w.Pos(c, w.Agent(agent))
@@ -16,7 +16,7 @@ func (f *flocking) Script(w *World, c, agent int) Vec {
 		avoid = append(avoid, w.Agent(other))
 	}
 	if steps := place.Sub(self).Norm() / flockingStride; steps > 10 {
-		for range 4 { // more do not change the meeting point
+		for range 4 { // converged after four iterations
 			steps = place.Add(f.lead(w, c, steps)).Sub(self).Norm() / flockingStride
 		}
 		return w.steer(c, agent, place.Add(f.lead(w, c, steps)), Vec{}, avoid, room)
@@ -24,10 +24,10 @@ func (f *flocking) Script(w *World, c, agent int) Vec {
 	return w.steer(c, agent, place, w.Vel(c, target), avoid, room)
 }
 
-// flockingStride is how far the target, or an agent at full force along an axis, goes in a step.
+// flockingStride is the distance that the target, or an agent at full force along an axis, moves in a step.
 const flockingStride = 0.04
 
-// lead is how far the target will have gone after some steps, if nothing stops it.
+// lead is the target's displacement after some steps, if nothing stops it.
 func (f *flocking) lead(w *World, c int, steps float32) Vec {
 	now := *f.memory(w, c).clock / flockingPeriod
 	from, to := headingOf(now), headingOf(now+steps/flockingPeriod)

@@ -9,7 +9,7 @@ import (
 	"cermic/envs"
 )
 
-// All in the flock is a success, unless one of them touches an obstacle.
+// A flock is a success unless one of its agents touches an obstacle.
 func TestFlocksThatTouchAnObstacleAreNotPaid(t *testing.T) {
 	e := buildNumEnvs(t, DefaultFlocking(), 1)
 	out, act, w := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), e.world
@@ -38,7 +38,7 @@ func TestFlocksThatTouchAnObstacleAreNotPaid(t *testing.T) {
 	}
 }
 
-// The scripted target is drawn as one, and the agents with the numbers that they have in a Step.
+// The scripted target is drawn as a target, and the agents with their indices in a Step.
 func TestFlockingDrawsItsTargetApartFromTheAgents(t *testing.T) {
 	targets, agents := 0, []int(nil)
 	for _, s := range buildNumEnvs(t, DefaultFlocking(), 1).Scene(0).Shapes {
@@ -50,6 +50,6 @@ func TestFlockingDrawsItsTargetApartFromTheAgents(t *testing.T) {
 		}
 	}
 	if targets != 1 || !slices.Equal(agents, []int{0, 1, 2, 3}) {
-		t.Errorf("%d targets and agents %v are drawn, want 1 and 0 to 3", targets, agents)
+		t.Errorf("drew %d targets and agents %v, want 1 and 0 to 3", targets, agents)
 	}
 }

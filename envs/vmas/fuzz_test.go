@@ -13,10 +13,11 @@ import (
 	"cermic/envs/rng"
 )
 
-// oddities are what a setting is replaced by: plausible ones, and those that break arithmetic.
-var oddities = []any{-1, 0, 1, 2, 3, 7, 40, 1000, 1 << 40, 0.001, 0.05, 0.3, 1.5, 20.5, -0.5, 1e-30, 1e-12, 1e9, 1e30, 3e38}
+// oddities are replacement values for settings: plausible ones and ones that break arithmetic.
+var oddities = []any{-1, 0, 1, 2, 3, 7, 40, 1000, 1 << 40, 0.001, 0.05, 0.3, 1.5, 20.5, -0.5, 1e-30,
+	1e-12, 1e9, 1e30, 3e38}
 
-// A setting is refused with one sentence or makes a world that can be played.
+// FuzzSettings checks that settings are either rejected with one sentence or make a playable world.
 func FuzzSettings(f *testing.F) {
 	r := rng.New(1, "settings")
 	for range 400 {
@@ -26,7 +27,7 @@ func FuzzSettings(f *testing.F) {
 		overlay := randomSettings(rng.New(seed, "overlay"))
 		var cfg envs.Config
 		if err := conf.Unmarshal(overlay, &cfg); err != nil {
-			return // a number of another type: for the codec's own tests
+			return // wrong type, which package conf's tests cover
 		}
 		built, err := cfg.Build(seed, 1)
 		if err != nil {
@@ -58,13 +59,14 @@ func randomSettings(r *rng.Rand) []byte {
 		}
 	}
 	if r.IntN(3) == 0 {
-		overlay["noise"] = map[string]any{"width": oddities[r.IntN(len(oddities))], "height": 0.5, "scale": oddities[r.IntN(len(oddities))]}
+		overlay["noise"] = map[string]any{"width": oddities[r.IntN(len(oddities))], "height": 0.5,
+			"scale": oddities[r.IntN(len(oddities))]}
 	}
 	out, _ := json.Marshal(overlay)
 	return out
 }
 
-// Forces of any bits at all leave every task's numbers finite.
+// FuzzForces checks that forces with arbitrary bits leave all numbers of every task finite.
 func FuzzForces(f *testing.F) {
 	for task := range len(envs.Names()) {
 		f.Add(uint64(task), uint32(task))
@@ -84,7 +86,8 @@ func FuzzForces(f *testing.F) {
 	})
 }
 
-// playAnything plays 40 steps with forces from next, or with random choices, and looks for numbers that are not finite.
+// playAnything runs 40 steps with forces from next, or with random discrete actions, and checks that all numbers stay
+// finite.
 func playAnything(t *testing.T, env envs.Env, r *rng.Rand, next func(*rng.Rand) float32) {
 	t.Helper()
 	spec := env.Spec()

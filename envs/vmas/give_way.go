@@ -10,8 +10,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// GiveWay is the task vmas/give_way: two agents swap sides of a corridor that fits one of them. In its middle a niche
-// lets one give way. Actions are velocities, which a controller follows, or forces.
+// GiveWay is the task vmas/give_way: two agents swap sides of a corridor that fits one. A niche in the middle lets
+// one of them give way. Actions are velocities for a controller, or forces.
 type GiveWay struct {
 	envs.Common
 	Settings
@@ -27,12 +27,12 @@ type GiveWay struct {
 	ObsNoise       float32 `json:"obs_noise,omitzero" range:"0..1000" help:"bound of the uniform noise on each observed number; 0: none"`
 	PosShaping     float32 `json:"pos_shaping_factor" conf:"omitdefault" range:"-1000000..1000000" help:"reward per world unit of approach to an agent's goal"`
 
-	// The velocity controller. Without it, actions are forces, and the two settings below mean nothing.
+	// The velocity controller. Without it, actions are forces, and SlowestInput and Delay have no effect.
 	UseController bool    `json:"use_velocity_controller" conf:"omitdefault" help:"actions are velocities for a controller; else forces"`
 	SlowestInput  float32 `json:"min_input_norm" conf:"omitdefault" range:"0..1000" help:"smallest commanded speed, in metres a second; slower counts as 0; with use_velocity_controller"`
 	Delay         int     `json:"dt_delay,omitzero" range:"0..1000" help:"steps until a command takes effect; with use_velocity_controller"`
 
-	// Rewards of each step, to be negative if they shall punish, and the coefficient of energy, to be positive then.
+	// Rewards per step (negative to penalise) and the energy coefficient (positive to penalise).
 	EnergyCost      float32 `json:"energy_rew_coeff,omitzero" range:"-1000000..1000000" help:"cost of a step at full force along both axes; a reward if negative"`
 	AgentPenalty    float32 `json:"agent_collision_penalty,omitzero" range:"-1000000..1000000" help:"reward (negative) of both agents for each step in which they touch"`
 	PassagePenalty  float32 `json:"passage_collision_penalty,omitzero" range:"-1000000..1000000" help:"reward (negative) per step and touched wall of a niche"`
@@ -64,7 +64,7 @@ func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
 		return nil, err
 	}
 	if g.Reward == envs.Sparse && g.UseController && g.SlowestInput > g.SpeedLimit {
-		return nil, fmt.Errorf("%s: min_input_norm is %g and v_range %g, so that every command counts as 0 and success is out of reach: "+
+		return nil, fmt.Errorf("%s: min_input_norm is %g and v_range %g, so every command counts as 0; "+
 			"set min_input_norm to at most v_range, or reward=dense", g.Kind(), g.SlowestInput, g.SpeedLimit)
 	}
 	return New(g.Kind(), g.Common, g.Settings, &giveWay{g, float32(g.force()), float32(30 * g.force())}, seed, workers)
@@ -73,11 +73,11 @@ func (g GiveWay) Build(seed uint64, workers int) (envs.Env, error) {
 // force is the limit of each component of an agent's force, in newtons.
 func (g GiveWay) force() float64 { return g.Acceleration + g.LinearFriction }
 
-// giveWay is the task's behaviour.
+// giveWay implements Task.
 type giveWay struct {
 	GiveWay
-	strongest float32 // limit of each component of forces
-	windUp    float32 // limit of each component of the controller's sum of errors
+	strongest float32 // limit of each force component
+	windUp    float32 // limit of each component of the controller's integral
 }
 
 var (
@@ -88,7 +88,7 @@ var (
 	_ Painter    = (*giveWay)(nil)
 )
 
-// Bodies, before the agents. The goal of agent i is body giveWayGoal + i.
+// Body numbers; agents follow. The goal of agent i is body giveWayGoal + i.
 const (
 	giveWayGoal     = 0
 	giveWayWall     = 2 // at both ends
@@ -96,42 +96,42 @@ const (
 	giveWaySide     = 6 // of the niche
 	giveWayNicheTop = 8
 	giveWayFloor    = 9 // with one niche
-	giveWayMirror   = 9 // with two, the lower one's five lines in the order of the upper one's
+	giveWayMirror   = 9 // with two niches: the five lines of the lower one, in the order of the upper one's
 )
 
-// Memory, in the order of WorldSpec.Memory.
+// Offsets into an environment's memory, in the order of WorldSpec.Memory.
 const (
 	giveWayShaping    = 0 // pos_shaping_factor × distance of each agent to its goal after the last step
-	giveWayArrived    = 2 // 1 if both are at their goals
-	giveWaySumErrors  = 3 // of each agent's controller: sum of velocity errors over time, as a vector
-	giveWayLastError  = 7 // of each agent's controller: velocity error in the step before, as a vector
+	giveWayArrived    = 2 // 1 if both agents are at their goals
+	giveWaySumErrors  = 3 // of each agent's controller: integral of velocity errors, as a vector
+	giveWayLastError  = 7 // of each agent's controller: previous velocity error, as a vector
 	giveWayPosReward  = 11
 	giveWayGoalReward = 12
-	giveWayStart      = 13 // of both agents together at the start of the episode: distance to the goals' edges
+	giveWayStart      = 13 // summed distance of both agents to their goals' edges at the start of the episode
 	giveWayEnergy     = 14 // of each agent: reward terms of the last step
 	giveWayAgents     = 16
 	giveWayObstacles  = 18
 	giveWayQueue      = 20 // of each agent: the actions of the last dt_delay steps, oldest first, as vectors
 )
 
-// From: VMAS 1.5.2, scenarios/give_way.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	giveWayRadius     = 0.16
 	giveWayGoalRadius = 0.08
 	giveWayDt         = 0.05
-	giveWayTouch      = 0.005 // of surfaces: what counts as a contact
+	giveWayTouch      = 0.005 // largest gap between surfaces that counts as a contact
 )
 
-// giveWayBox is the form of agents that are boxes.
-// From: VMAS 1.5.2, scenarios/give_way.py
+// giveWayBox is the shape of box agents.
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 var giveWayBox = Box(0.32, 0.24)
 
-// From: VMAS 1.5.2, the velocity controller with the parameters of the task
+// Velocity controller with the task's parameters.
 const (
 	giveWayGain           = 2
 	giveWayIntegralTime   = 6     // seconds
 	giveWayDerivativeTime = 0.002 // seconds
-	giveWayRest           = 1e-3  // commands below it make the controller forget
+	giveWayRest           = 1e-3  // smaller commands reset the controller
 )
 
 func (g *giveWay) World() WorldSpec {
@@ -174,19 +174,19 @@ func (g *giveWay) World() WorldSpec {
 		s.Memory = append(s.Memory, Slot{"input_queue", 4 * g.Delay})
 		s.Kept = 4 * g.Delay
 	}
-	// The goals are 4.21 m away, at most 0.5 m/s: out of reach within the benchmark's 100 steps of 0.05 s. Slower agents
-	// have the time that they need for the same way.
+	// At 0.5 m/s the goals, 4.21 m away, are out of reach within the benchmark's 100 steps of 0.05 s. Slower agents
+	// get proportionally more steps.
 	s.SparseMax = int(500 * max(1, 0.5/g.SpeedLimit))
 	return s
 }
 
-// giveWayLine is one of the lines that bound the corridor and its niches.
+// giveWayLine is a line that bounds the corridor or a niche.
 type giveWayLine struct {
 	name   string
 	length float32
 }
 
-// lines lists the walls, in the order of their bodies.
+// lines lists the walls in the order of their bodies.
 func (g *giveWay) lines() []giveWayLine {
 	all := []giveWayLine{
 		{"wall 0", 0.4}, {"wall 1", 0.4}, {"ceil 1 0", 2.3}, {"ceil 1 1", 2.3},
@@ -194,7 +194,8 @@ func (g *giveWay) lines() []giveWayLine {
 	}
 	below := []giveWayLine{{"floor", 5}}
 	if g.MirrorPassage {
-		below = []giveWayLine{{"ceil 12 0", 2.3}, {"ceil 12 1", 2.3}, {"ceil 22 0", 0.48}, {"ceil 22 1", 0.48}, {"ceil 22 2", 0.4}}
+		below = []giveWayLine{{"ceil 12 0", 2.3}, {"ceil 12 1", 2.3}, {"ceil 22 0", 0.48}, {"ceil 22 1", 0.48},
+			{"ceil 22 2", 0.4}}
 	}
 	return append(all, below...)
 }
@@ -220,7 +221,7 @@ func (g *giveWay) Reset(w *World, c int, r *rng.Rand) {
 	m[giveWayStart] = g.way(w, c)
 }
 
-// placeNiche places the five lines of a niche, of which first is the first one, above the corridor or below it.
+// placeNiche places the five lines of a niche, starting at body first, above (up = 1) or below (−1) the corridor.
 func (g *giveWay) placeNiche(w *World, c, first int, up float32) {
 	for i, side := range [2]float32{-1, 1} {
 		w.Place(c, first+i, Vec{-side * 1.35, up * 0.2})
@@ -230,7 +231,7 @@ func (g *giveWay) placeNiche(w *World, c, first int, up float32) {
 	w.Place(c, first+4, Vec{0, up * 0.68})
 }
 
-// Control is a velocity controller in the standard form of PID: F = K·(e + ∫e/Ti + Td·ė), per unit of mass. Without it, the
+// Control is a PID velocity controller in standard form, F = K·(e + ∫e/Ti + Td·ė) per unit of mass. Without it, the
 // action is the force.
 func (g *giveWay) Control(w *World, c, agent int, u Vec) Vec {
 	if !g.UseController {
@@ -257,8 +258,8 @@ func (g *giveWay) Control(w *World, c, agent int, u Vec) Vec {
 	return e.Add(area.Mul(1 / float32(giveWayIntegralTime))).Add(slope.Mul(giveWayDerivativeTime)).Mul(giveWayGain)
 }
 
-// delayed returns the action of dt_delay steps ago, and remembers that of now. An episode begins with the last actions of
-// the one before, as in the original; only the very first one begins with none.
+// delayed returns the action of dt_delay steps ago and stores u. An episode starts with the last actions of the
+// previous one, as in the original; only the very first starts with none.
 func (g *giveWay) delayed(m []float32, agent int, u Vec) Vec {
 	queue := m[giveWayQueue+2*g.Delay*agent:][:2*g.Delay]
 	oldest := Vec{queue[0], queue[1]}
@@ -294,7 +295,7 @@ func (g *giveWay) Reward(w *World, c int, dst []float32) {
 	}
 }
 
-// charge sets the reward terms of each agent by itself.
+// charge stores each agent's energy and collision terms.
 func (g *giveWay) charge(w *World, c int) {
 	m := w.Memory(c)
 	clear(m[giveWayEnergy:giveWayQueue])
@@ -325,13 +326,13 @@ func (g *giveWay) ofNiche(b int) bool {
 	return giveWaySide <= b && b <= giveWayNicheTop || g.MirrorPassage && b >= giveWayMirror+2
 }
 
-// Outcome: a success is both agents at their goals.
+// Outcome: success is both agents at their goals.
 func (g *giveWay) Outcome(w *World, c int) (success, over bool) {
 	arrived := w.Memory(c)[giveWayArrived] != 0
 	return arrived, arrived && g.DoneOnCompletion
 }
 
-// Progress is the share of both agents' ways, together, to the edges of their goals.
+// Progress is the fraction of both agents' total distance to the edges of their goals that is covered.
 func (g *giveWay) Progress(w *World, c int) float32 { return 1 - g.way(w, c)/w.Memory(c)[giveWayStart] }
 
 func (g *giveWay) way(w *World, c int) (sum float32) {
@@ -345,7 +346,7 @@ func (g *giveWay) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, giveWayGoal+agent)).Norm()
 }
 
-// Paint cuts the picture to the height of the corridor with its niches.
+// Paint crops the scene to the height of the corridor and its niches.
 func (g *giveWay) Paint(_ *World, _ int, scene *envs.Scene) {
 	scene.MinY, scene.MaxY = -0.35, 0.85
 	if g.MirrorPassage {

@@ -2,10 +2,10 @@
 
 package vmas
 
-// Script lets agent 0 wait in the upper niche until agent 1, which waits before it, has passed below.
+// Script parks agent 0 in the upper niche until agent 1, which waits outside, has passed below.
 func (g *giveWay) Script(w *World, c, agent int) Vec {
 	const (
-		niche   = 0.45 // height at which the other one fits below
+		niche   = 0.45 // height at which the other agent fits below
 		waiting = 0.4  // distance from the middle that leaves room to enter the niche
 	)
 	yielding, passing := g.foreseen(w, c, 0), g.foreseen(w, c, 1)
@@ -24,7 +24,7 @@ func (g *giveWay) Script(w *World, c, agent int) Vec {
 	return g.goTo(w, c, agent, target.Sub(self))
 }
 
-// foreseen returns where an agent will be when it has taken the actions chosen so far.
+// foreseen returns an agent's position after the actions in its queue.
 func (g *giveWay) foreseen(w *World, c, agent int) Vec {
 	p := w.Pos(c, w.Agent(agent))
 	if !g.UseController || g.Delay == 0 {
@@ -39,9 +39,9 @@ func (g *giveWay) foreseen(w *World, c, agent int) Vec {
 
 // goTo is the action that moves an agent by offset.
 func (g *giveWay) goTo(w *World, c, agent int, offset Vec) Vec {
-	const gain = 4 // of position errors: the slowest command stands for 0.02 m
+	const gain = 4 // of position errors: the slowest command corresponds to 0.02 m
 	if !g.UseController {
-		// A speed from which half of the force brakes in time.
+		// At this speed, half of the force suffices to brake in time.
 		d, friction := offset.Norm(), float32(g.LinearFriction)
 		v := offset.Mul(gain).Shorten(min(0.9*g.SpeedLimit, sqrt(g.strongest*d)))
 		push := v.Sub(w.Vel(c, w.Agent(agent))).Mul(5)
@@ -50,7 +50,7 @@ func (g *giveWay) goTo(w *World, c, agent int, offset Vec) Vec {
 		}
 		return push
 	}
-	u := offset.Mul(gain * float32(max(1, g.LinearFriction/0.1))) // friction holds back what errors alone would move
+	u := offset.Mul(gain * float32(max(1, g.LinearFriction/0.1))) // compensates friction
 	if n := u.Norm(); g.SlowestInput > 0.08 && n < g.SlowestInput && offset.Norm() > 0.02 {
 		u = u.Mul(1.01 * g.SlowestInput / n)
 	}

@@ -11,18 +11,21 @@ import (
 	"cermic/envs/rng"
 )
 
-// With two niches the corridor is its own mirror image: a world that is turned upside down goes on upside down, and pays
-// the same.
+// With two niches the corridor is its own mirror image: mirrored states and actions give mirrored states and equal
+// rewards.
 func TestGiveWayWithTwoNichesIsSymmetric(t *testing.T) {
 	for _, body := range []string{"true", "false"} {
-		const copies, off = 64, 1e-3 // roundings of stiff contacts of centres that may nearly coincide; rewards have four distances
-		overlay := `{"kind":"vmas/give_way","mirror_passage":true,"use_velocity_controller":false,"agent_collision_penalty":-1,` +
-			`"passage_collision_penalty":-0.5,"obstacle_collision_penalty":-0.25,"energy_rew_coeff":0.1,"box_agents":` + body + `}`
-		e, mirror := buildNumEnvs(t, configOf(t, overlay), copies), buildNumEnvs(t, configOf(t, overlay), copies)
-		x, y, act, flipped := envs.NewStep(e.Spec()), envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), envs.NewActions(e.Spec())
+		// rounding in stiff contacts of nearly coincident centres; rewards contain four distances
+		const numEnvs, off = 64, 1e-3
+		overlay := `{"kind":"vmas/give_way","mirror_passage":true,"use_velocity_controller":false,` +
+			`"agent_collision_penalty":-1,"passage_collision_penalty":-0.5,"obstacle_collision_penalty":-0.25,` +
+			`"energy_rew_coeff":0.1,"box_agents":` + body + `}`
+		e, mirror := buildNumEnvs(t, configOf(t, overlay), numEnvs), buildNumEnvs(t, configOf(t, overlay), numEnvs)
+		x, y, act, flipped := envs.NewStep(e.Spec()), envs.NewStep(e.Spec()), envs.NewActions(e.Spec()),
+			envs.NewActions(e.Spec())
 		r, touching := rng.New(1, "mirror"), 0
 		for range 200 {
-			for c := range copies {
+			for c := range numEnvs {
 				for i := range 2 {
 					at := e.world.at(c, e.world.Agent(i))
 					p, v := Vec{r.Uniform(-0.4, 0.4), r.Uniform(-0.5, 0.5)}, Vec{r.Uniform(-0.5, 0.5), r.Uniform(-0.5, 0.5)}
@@ -36,12 +39,13 @@ func TestGiveWayWithTwoNichesIsSymmetric(t *testing.T) {
 			}
 			e.Step(act, x)
 			mirror.Step(flipped, y)
-			for c := range copies {
+			for c := range numEnvs {
 				for i := range 2 {
 					at := e.world.at(c, e.world.Agent(i))
 					p, q := e.world.pos[at], mirror.world.pos[at]
 					if p.Sub(Vec{q.X, -q.Y}).Norm() > off || abs(x.Dense[2*c+i]-y.Dense[2*c+i]) > 4*off {
-						t.Fatalf("boxes %s: agent %d at %v is paid %g, its mirror image at %v %g", body, i, p, x.Dense[2*c+i], q, y.Dense[2*c+i])
+						t.Fatalf("boxes %s: agent %d at %v gets reward %g, its mirror image at %v gets %g",
+							body, i, p, x.Dense[2*c+i], q, y.Dense[2*c+i])
 					}
 					if e.term(c, "obstacle_collision_rew")[i] != 0 {
 						touching++
@@ -50,30 +54,31 @@ func TestGiveWayWithTwoNichesIsSymmetric(t *testing.T) {
 			}
 		}
 		if touching < 1000 {
-			t.Errorf("boxes %s: only %d contacts: the test shows little", body, touching)
+			t.Errorf("boxes %s: only %d contacts, too few for this test", body, touching)
 		}
 	}
 }
 
-// An agent that obeys late does what one that obeys at once does when it is told late; and what it was told at the end of
-// an episode it does at the beginning of the next one.
+// With a delay, agents do what agents without delay do that get the same actions later. Actions queued at the end of
+// an episode take effect at the beginning of the next one.
 func TestGiveWayObeysLate(t *testing.T) {
-	const delay, copies = 3, 4
-	late := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","dt_delay":3,"max_steps":20}`), copies)
-	prompt := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","max_steps":20}`), copies)
-	x, y, act, told := envs.NewStep(late.Spec()), envs.NewStep(prompt.Spec()), envs.NewActions(late.Spec()), envs.NewActions(late.Spec())
+	const delay, numEnvs = 3, 4
+	late := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","dt_delay":3,"max_steps":20}`), numEnvs)
+	prompt := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","max_steps":20}`), numEnvs)
+	x, y, act, told := envs.NewStep(late.Spec()), envs.NewStep(prompt.Spec()), envs.NewActions(late.Spec()),
+		envs.NewActions(late.Spec())
 	queue, r := make([][]float32, delay), rng.New(2, "late")
 	for k := range queue {
 		queue[k] = make([]float32, len(act.Continuous))
 	}
 	for step := range 60 {
-		if step%20 == 13 { // in the middle of an episode, of some environments only
+		if step%20 == 13 { // in the middle of an episode, in some environments only
 			mask := []uint8{1, 0, 1, 0}
 			late.Reset(mask, x)
 			prompt.Reset(mask, y)
 		}
 		for k := range act.Continuous {
-			act.Continuous[k] = r.Uniform(-0.7, 0.7) // beyond the range of 0.5, too
+			act.Continuous[k] = r.Uniform(-0.7, 0.7) // also beyond the range of 0.5
 		}
 		queue = append(queue, slices.Clone(act.Continuous))
 		copy(told.Continuous, queue[0])
@@ -81,28 +86,29 @@ func TestGiveWayObeysLate(t *testing.T) {
 		late.Step(act, x)
 		prompt.Step(told, y)
 		if !slices.Equal(x.Obs, y.Obs) || !slices.Equal(x.Dense, y.Dense) {
-			t.Fatalf("at step %d agents do something else than they were told %d steps ago", step, delay)
+			t.Fatalf("at step %d agents do not follow the action of %d steps ago", step, delay)
 		}
-		for c := range copies {
+		for c := range numEnvs {
 			if got := late.term(c, "input_queue")[2*delay-2]; got != clamp(act.Continuous[4*c], 0.5) {
-				t.Fatalf("the youngest action in the queue is %g, want that of now, %g, within the range", got, act.Continuous[4*c])
+				t.Fatalf("the newest queued action is %g, want the current one clamped, %g", got, act.Continuous[4*c])
 			}
 		}
 	}
 }
 
-// Without the controller, actions are forces up to a_range and friction together.
+// Without the controller, actions are forces up to a_range plus friction.
 func TestGiveWayActsByForceWithoutController(t *testing.T) {
-	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/give_way","use_velocity_controller":false,"a_range":0.7,"linear_friction":0.2,"v_range":0.8}`), 1)
+	e := buildNumEnvs(t, configOf(t,
+		`{"kind":"vmas/give_way","use_velocity_controller":false,"a_range":0.7,"linear_friction":0.2,"v_range":0.8}`), 1)
 	if high := e.spec.Act.High; high[0] != 0.9 || high[1] != 0.9 {
-		t.Errorf("forces reach up to %v, want 0.9", high)
+		t.Errorf("the force limit is %v, want 0.9", high)
 	}
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 	for range 100 {
 		copy(act.Continuous, []float32{5, 0.01, 0.3, 0})
 		e.Step(act, out)
 		if u := e.world.Control(0, 0); u != (Vec{0.9, 0.01}) {
-			t.Fatalf("the agent asks for %v, want (0.9, 0.01)", u)
+			t.Fatalf("the agent exerts %v, want (0.9, 0.01)", u)
 		}
 	}
 	if v := e.world.Vel(0, e.world.Agent(0)).X; v != 0.8 {
@@ -110,7 +116,7 @@ func TestGiveWayActsByForceWithoutController(t *testing.T) {
 	}
 }
 
-// Each line that is touched costs its penalty, and so does touching the other one.
+// Each touched line costs its penalty, and so does touching the other agent.
 func TestGiveWayChargesForEachLine(t *testing.T) {
 	const passage, obstacle, agents = -0.25, -0.5, -1.5
 	far := Vec{0, 5}
@@ -142,11 +148,12 @@ func TestGiveWayChargesForEachLine(t *testing.T) {
 		} {
 			e.world.Place(0, e.world.Agent(0), at.places[0])
 			e.world.Place(0, e.world.Agent(1), at.places[1])
-			task.Reward(e.world, 0, dst) // renews the distances
+			task.Reward(e.world, 0, dst) // updates the stored distances
 			task.Reward(e.world, 0, dst)
 			gotObstacles, gotAgents := e.term(0, "obstacle_collision_rew")[0], e.term(0, "agent_collision_rew")
-			if gotObstacles != at.obstacles || gotAgents[0] != at.agents || gotAgents[1] != at.agents || dst[0] != at.obstacles+at.agents {
-				t.Errorf("two niches %v, agents at %v: charged %g and %v, paid %g; want %g and %g",
+			if gotObstacles != at.obstacles || gotAgents[0] != at.agents || gotAgents[1] != at.agents ||
+				dst[0] != at.obstacles+at.agents {
+				t.Errorf("two niches %v, agents at %v: penalties %g and %v, reward %g; want penalties %g and %g",
 					mirrored, at.places, gotObstacles, gotAgents, dst[0], at.obstacles, at.agents)
 			}
 		}
@@ -156,31 +163,33 @@ func TestGiveWayChargesForEachLine(t *testing.T) {
 		e.world.Place(0, e.world.Agent(0), Vec{0.035, -0.512})
 		task.Reward(e.world, 0, dst)
 		if got := e.term(0, "obstacle_collision_rew")[0]; got != 2*passage {
-			t.Errorf("in the corner of the lower niche: charged %g, want %g", got, 2*passage)
+			t.Errorf("in the corner of the lower niche: penalty %g, want %g", got, 2*passage)
 		}
 	}
 }
 
-// Factors and penalties change what is paid and nothing else.
+// Factors and penalties scale the rewards and change nothing else.
 func TestGiveWayPaysByItsFactors(t *testing.T) {
 	more := `{"pos_shaping_factor":3,"final_reward":0.2,"energy_rew_coeff":0.5}`
 	twins(t, `{"kind":"vmas/give_way","a_range":2}`, more, 150, func(a, b *env, x, y *envs.Step) {
 		if !slices.Equal(x.Obs, y.Obs) {
-			t.Fatal("factors of rewards change motion")
+			t.Fatal("reward factors change the states")
 		}
 		for c := range a.spec.NumEnvs {
 			for i := range 2 {
 				energy := -0.5 * a.world.Control(c, i).Norm() / (math.Sqrt2 * 2.1)
-				if want := 3*a.term(c, "pos_rew")[0] + 20*a.term(c, "final_rew")[0] + energy; math.Abs(float64(y.Dense[2*c+i]-want)) > 1e-5 {
-					t.Fatalf("agent %d is paid %g, want %g", i, y.Dense[2*c+i], want) // tolerance: distances of 4 times 3 in float32
+				// tolerance: distances of 4 times 3 in float32
+				want := 3*a.term(c, "pos_rew")[0] + 20*a.term(c, "final_rew")[0] + energy
+				if got := y.Dense[2*c+i]; math.Abs(float64(got-want)) > 1e-5 {
+					t.Fatalf("agent %d gets reward %g, want %g", i, got, want)
 				}
 			}
 		}
 	})
 }
 
-// Noise is uniform within its bound, another one for every number, step and episode, in observations and nowhere else; and
-// where recordings have it, theirs is alike.
+// Noise is uniform within its bound, independent for every number, step and episode, and affects observations only.
+// Recorded noise must pass the same test.
 func TestObservationNoiseIsThatOfTheOriginal(t *testing.T) {
 	for _, g := range goldens(t, "scenario") {
 		if g.ObsClean == nil {
@@ -202,9 +211,11 @@ func TestObservationNoiseIsThatOfTheOriginal(t *testing.T) {
 	const bound = 0.05
 	var ours []float64
 	before := []float32(nil)
-	twins(t, `{"kind":"vmas/give_way","observe_rel_pos":true}`, `{"obs_noise":0.05}`, 120, func(a, b *env, x, y *envs.Step) {
-		if !slices.Equal(x.Dense, y.Dense) || !slices.Equal(x.Visible, y.Visible) || !slices.Equal(x.RelPos, y.RelPos) || !slices.Equal(y.State, y.Obs) {
-			t.Error("noise shows elsewhere than in observations and the state that they make")
+	base := `{"kind":"vmas/give_way","observe_rel_pos":true}`
+	twins(t, base, `{"obs_noise":0.05}`, 120, func(a, b *env, x, y *envs.Step) {
+		if !slices.Equal(x.Dense, y.Dense) || !slices.Equal(x.Visible, y.Visible) ||
+			!slices.Equal(x.RelPos, y.RelPos) || !slices.Equal(y.State, y.Obs) {
+			t.Error("noise changes more than observations and the state built from them")
 		}
 		now := slices.Clone(y.Obs)
 		for i := range now {
@@ -212,20 +223,20 @@ func TestObservationNoiseIsThatOfTheOriginal(t *testing.T) {
 			ours = append(ours, float64(now[i]))
 		}
 		if before != nil && slices.Equal(before, now) {
-			t.Error("the noise of two steps is the same")
+			t.Error("two steps have equal noise")
 		}
 		before = now
 	})
 	checkUniform(t, "ours", ours, bound)
 }
 
-// checkUniform tests by Kolmogorov's statistic, at level 1e-4.
+// checkUniform is a Kolmogorov test at level 1e-4.
 func checkUniform(t *testing.T, what string, sample []float64, bound float64) {
 	t.Helper()
 	slices.Sort(sample)
 	n, worst := float64(len(sample)), 0.0
 	for k, x := range sample {
-		if math.Abs(x) > bound+1e-6 { // rounding of what it was added to
+		if math.Abs(x) > bound+1e-6 { // rounding of the sum
 			t.Fatalf("%s: the noise is %g, want at most %g", what, x, bound)
 		}
 		worst = max(worst, math.Abs(float64(k)/n-(x+bound)/(2*bound)))

@@ -34,7 +34,7 @@ type golden struct {
 	AgentU               [][][][2]float32 `json:"agent_u"`
 	AgentForce           [][][][2]float32 `json:"agent_force"`
 	Obs                  [][][][]float32  `json:"obs"`
-	ObsClean             [][][][]float32  `json:"obs_clean"` // without observation noise, if there is any
+	ObsClean             [][][][]float32  `json:"obs_clean"` // without observation noise; nil if there was none
 	Rewards              [][][]float32    `json:"rewards"`
 	Dones, Terminated    [][]uint8        //
 	Infos                map[string][][][]float32
@@ -57,7 +57,7 @@ type goldenWorld struct {
 	Drag               float32
 	LinearFriction     float32  `json:"linear_friction"`
 	AngularFriction    float32  `json:"angular_friction"`
-	XSemidim, YSemidim *float32 // set by alias below
+	XSemidim, YSemidim *float32 // set by UnmarshalJSON
 	CollisionForce     float32  `json:"collision_force"`
 	JointForce         float32  `json:"joint_force"`
 	TorqueForce        float32  `json:"torque_constraint_force"`
@@ -110,10 +110,10 @@ type goldenJoint struct {
 	FixedRotation json.RawMessage `json:"fixed_rotation"` // a number, or [N][1]
 }
 
-// parsed are the repository's own recordings by kind, which tests read and do not change.
+// parsed caches the repository's recordings by kind; tests must not change them.
 var parsed = map[string][]*golden{}
 
-// goldens reads every recording of a kind, the repository's own ones once.
+// goldens reads all recordings of a kind; the repository's own ones only once.
 func goldens(t *testing.T, kind string) []*golden {
 	t.Helper()
 	all := parsed[kind]
@@ -123,7 +123,7 @@ func goldens(t *testing.T, kind string) []*golden {
 	all = nil
 	for _, file := range envtest.Recordings(t, "vmas", "*.json.gz") {
 		if envtest.OwnRecordings() && (kind == "physics") != strings.HasPrefix(filepath.Base(file), "physics-") {
-			continue // saves parsing; Kind below decides
+			continue // saves parsing; the field Kind decides
 		}
 		g := &golden{key: strings.TrimSuffix(filepath.Base(file), ".json.gz")}
 		envtest.ReadRecording(t, file, g)
@@ -140,7 +140,7 @@ func goldens(t *testing.T, kind string) []*golden {
 	return all
 }
 
-// UnmarshalJSON reads the two fields whose names differ from Go's rule beside the others.
+// UnmarshalJSON also reads the two fields whose names differ from Go's rule.
 func (w *goldenWorld) UnmarshalJSON(raw []byte) error {
 	type plain goldenWorld
 	limits := struct {
@@ -155,7 +155,7 @@ func (w *goldenWorld) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// spec turns the recorded world into ours.
+// spec converts the recorded world to a WorldSpec.
 func (g *golden) spec() WorldSpec {
 	value := func(p *float32) float32 {
 		if p == nil {
@@ -218,7 +218,7 @@ func (s *goldenShape) shape() Shape {
 	return Shape{Kind: BoxShape, Length: s.Length, Width: s.Width, Hollow: s.Hollow}
 }
 
-// seat puts the recorded state of time t into every copy of w.
+// seat sets every environment of w to the recorded state at time t.
 func (g *golden) seat(w *World, t int) {
 	for c := range g.NumEnvs {
 		for b := range g.Entities {
@@ -239,7 +239,7 @@ func (w *World) set(c, b int, s [6]float32) {
 	w.pos[i], w.vel[i], w.rot[i], w.spin[i] = Vec{s[0], s[1]}, Vec{s[2], s[3]}, s[4], s[5]
 }
 
-// dynamic lists the bodies with a time series: all of them in a physics recording.
+// dynamic lists the bodies with a time series; a physics recording has one for every body.
 func (g *golden) dynamic() []int {
 	if g.DynamicEntities != nil {
 		return g.DynamicEntities
@@ -263,7 +263,7 @@ func (j *goldenJoint) fixedRotation(c int) float32 {
 	return each[c][0]
 }
 
-// decode reads a raw field into a typed value.
+// decode unmarshals a raw field.
 func decode[V any](t *testing.T, raw json.RawMessage) (v V) {
 	t.Helper()
 	if err := json.Unmarshal(raw, &v); err != nil {
@@ -272,7 +272,7 @@ func decode[V any](t *testing.T, raw json.RawMessage) (v V) {
 	return v
 }
 
-// flat reads nested lists of numbers, of whatever depth, as one list.
+// flat flattens nested lists of numbers of any depth.
 func flat(t *testing.T, raw json.RawMessage) []float32 {
 	t.Helper()
 	var numbers []float32

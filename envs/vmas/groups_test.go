@@ -11,17 +11,18 @@ import (
 	"cermic/envs"
 )
 
-// The state of an environment without groups begins as it did before there were any, so that old states can be loaded.
+// The printed spec of a task without groups starts as it did before groups existed, so that old saved states still
+// load.
 func TestASpecWithoutGroupsIsPrintedAsBefore(t *testing.T) {
 	text := fmt.Sprintf("%+v", envs.Spec{HidesPeers: true})
 	for _, part := range []string{ungrouped, hidden} {
 		if !strings.Contains(text, part) {
-			t.Errorf("a spec is printed as %s, which does not hold %q", text, part)
+			t.Errorf("printed spec %s does not contain %q", text, part)
 		}
 	}
 }
 
-// Entities of a group lie where the group's observations have them: at the start, landmark 0 is where its span says, and so are others.
+// In each group's observations, the entity spans point to the landmarks and agents that they name.
 func TestEntitiesOfBothGroupsLieWhereTheySeeThem(t *testing.T) {
 	for _, opponents := range []Opponents{AsObjects, AsPeers} {
 		cfg := DefaultSimpleAdversary()
@@ -57,8 +58,10 @@ func TestEntitiesOfBothGroupsLieWhereTheySeeThem(t *testing.T) {
 				wantPeers, wantObjects = 4, w.landmarks
 			}
 			last := slices.MaxFunc(g.Entities, func(a, b envs.Entity) int { return a.To - b.To })
-			if peers != wantPeers || objects != wantObjects || last.To != g.Obs || view.Spec.Peers() != map[Opponents]int{AsObjects: view.Spec.Agents, AsPeers: 5}[opponents] {
-				t.Errorf("%s, opponents are %s: %d peers and %d objects in %d of %d numbers, want %d and %d", g.Name, opponents, peers, objects, last.To, g.Obs, wantPeers, wantObjects)
+			if peers != wantPeers || objects != wantObjects || last.To != g.Obs ||
+				view.Spec.Peers() != map[Opponents]int{AsObjects: view.Spec.Agents, AsPeers: 5}[opponents] {
+				t.Errorf("%s, opponents are %s: %d peers and %d objects in %d of %d numbers, want %d and %d",
+					g.Name, opponents, peers, objects, last.To, g.Obs, wantPeers, wantObjects)
 			}
 		}
 	}

@@ -4,8 +4,8 @@ package vmas
 
 import "math"
 
-// pull adds the force of joint k on its two bodies in environment c: it pushes their anchor points apart below the joint's
-// distance, pulls them together above it, and turns the bodies back to their fixed rotation if they may not turn.
+// pull adds the force of joint k to its two bodies in environment c. The force moves their anchor points to the
+// joint's distance; a stiff joint also turns the bodies back to their fixed rotation.
 func (w *World) pull(c, k int) {
 	j := &w.spec.Joints[k]
 	a, b := w.at(c, j.A), w.at(c, j.B)

@@ -11,15 +11,16 @@ import (
 	"cermic/envs"
 )
 
-// The three errors are paid side by side, each times its factor, and by the formulas of the specification.
+// The three error terms add up, each times its factor, as the specification's formulas say.
 func TestBallTrajectoryPaysByItsFactors(t *testing.T) {
 	for _, joints := range []string{"true", "false"} {
 		base := `{"kind":"vmas/ball_trajectory","joints":` + joints + `}`
 		var old [16][3]float64
 		first := true
-		twins(t, base, `{"speed_shaping_factor":0.5,"pos_shaping_factor":2,"dist_shaping_factor":1.5}`, 220, func(a, b *env, x, y *envs.Step) {
+		more := `{"speed_shaping_factor":0.5,"pos_shaping_factor":2,"dist_shaping_factor":1.5}`
+		twins(t, base, more, 220, func(a, b *env, x, y *envs.Step) {
 			if !slices.Equal(x.Obs, y.Obs) {
-				t.Fatal("factors of rewards change motion")
+				t.Fatal("reward factors change the states")
 			}
 			for c := range old {
 				w, want := b.world, 0.0
@@ -35,9 +36,9 @@ func TestBallTrajectoryPaysByItsFactors(t *testing.T) {
 				for k := range now {
 					want += old[c][k] - now[k]
 				}
-				// Near the circle the root magnifies roundings of positions: √(1e-7) is 3e-4.
+				// Near the circle the square root magnifies rounding of positions: √(1e-7) is 3e-4.
 				if got := float64(y.Dense[2*c]); !first && b.steps[c] > 1 && math.Abs(got-want) > 1e-3 || y.Dense[2*c+1] != 0 {
-					t.Fatalf("agents are paid %g and %g, want %g and 0", got, y.Dense[2*c+1], want)
+					t.Fatalf("the agents get rewards %g and %g, want %g and 0", got, y.Dense[2*c+1], want)
 				}
 				old[c] = now
 			}
@@ -46,7 +47,7 @@ func TestBallTrajectoryPaysByItsFactors(t *testing.T) {
 	}
 }
 
-// A ball at the origin exactly has no distance from the circle, as in the original.
+// A ball exactly at the origin has no distance from the circle, as in the original.
 func TestBallAtTheOriginIsOnTheCircle(t *testing.T) {
 	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/ball_trajectory","pos_shaping_factor":1,"speed_shaping_factor":0}`), 1)
 	task := e.task.(*ballTrajectory)
@@ -55,44 +56,44 @@ func TestBallAtTheOriginIsOnTheCircle(t *testing.T) {
 		want float32
 	}{{Vec{}, 0}, {Vec{0.5, 0}, 0}, {Vec{0.25, 0}, 0.5}, {Vec{0, 0.75}, 0.5}} {
 		e.world.Place(0, 0, c.at)
-		task.renew(e.world, 0)
+		task.updateErrors(e.world, 0)
 		if got := e.term(0, "pos_shaping")[0]; got != c.want {
 			t.Errorf("a ball at %v is off by %g, want %g", c.at, got, c.want)
 		}
 	}
 }
 
-// A factor changes the pay for coming closer, and neither collisions nor what a success is.
+// The factor changes the reward for approaching, but neither collisions nor success.
 func TestFlockingPaysByItsFactor(t *testing.T) {
 	for _, agents := range []int{1, 4} {
 		base := fmt.Sprintf(`{"kind":"vmas/flocking","n_agents":%d,"milestones":3}`, agents)
 		twins(t, base, `{"dist_shaping_factor":-2.5}`, 150, func(a, b *env, x, y *envs.Step) {
 			if !slices.Equal(x.Obs, y.Obs) || !slices.Equal(x.Sparse, y.Sparse) {
-				t.Fatal("the factor changes motion or successes")
+				t.Fatal("the factor changes states or successes")
 			}
 			for row, got := range y.Dense {
 				c, i := row/agents, row%agents
 				want := -2.5*a.term(c, "agent_distance_rew")[i] + a.term(c, "agent_collision_rew")[i]
-				// The differences are of numbers up to about 10 that are rounded at 5e-7.
+				// Differences of numbers up to about 10, rounded to 5e-7.
 				if math.Abs(float64(got-want)) > 1e-5 {
-					t.Fatalf("agent %d is paid %g, want %g", i, got, want)
+					t.Fatalf("agent %d gets reward %g, want %g", i, got, want)
 				}
 			}
 		})
 	}
 }
 
-// Rewards that are not normalised are densities: those of before times the peak. Observations stay.
+// Without norm, rewards are densities, i.e. normalised rewards times the peak. Observations do not change.
 func TestSamplingPaysDensitiesIfSoSet(t *testing.T) {
 	base := `{"kind":"vmas/sampling","n_gaussians":2,"cov":[0.1,0.02]}`
 	paid := 0
 	twins(t, base, `{"norm":false}`, 150, func(a, b *env, x, y *envs.Step) {
 		if !slices.Equal(x.Obs, y.Obs) {
-			t.Fatal("the norm changes observations")
+			t.Fatal("norm changes observations")
 		}
 		for row, got := range y.Dense {
 			if want := x.Dense[row] * a.term(row/3, "max_pdf")[0]; !near(got, want) {
-				t.Fatalf("paid %g, want %g", got, want)
+				t.Fatalf("reward %g, want %g", got, want)
 			}
 			if got > 0 {
 				paid++
@@ -100,22 +101,24 @@ func TestSamplingPaysDensitiesIfSoSet(t *testing.T) {
 		}
 	})
 	if paid == 0 {
-		t.Error("nobody is paid")
+		t.Error("no agent gets a reward")
 	}
 }
 
-// One variance stands for all, and each Gaussian has its own if there are several.
+// One variance applies to all Gaussians; several apply to one each.
 func TestSamplingVariancesAreThoseOfTheirGaussians(t *testing.T) {
 	twins(t, `{"kind":"vmas/sampling","cov":0.04}`, `{"cov":[0.04,0.04,0.04]}`, 120, func(_, _ *env, x, y *envs.Step) {
 		if !slices.Equal(x.Obs, y.Obs) || !slices.Equal(x.Dense, y.Dense) {
-			t.Fatal("three equal variances are something else than one for all")
+			t.Fatal("three equal variances differ from a single one")
 		}
 	})
 	variances := []float64{0.3, 0.02, 0.005}
-	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/sampling","cov":[0.3,0.02,0.005],"xdim":0.5,"ydim":1,"grid_spacing":0.125,"agent_radius":0.03}`), 20)
+	e := buildNumEnvs(t, configOf(t,
+		`{"kind":"vmas/sampling","cov":[0.3,0.02,0.005],"xdim":0.5,"ydim":1,"grid_spacing":0.125,"agent_radius":0.03}`), 20)
 	s := e.task.(*sampling)
 	if s.nx != 8 || s.ny != 16 || e.world.spec.XLimit != float32(0.5-0.03) || e.world.spec.YLimit != float32(1-0.03) {
-		t.Fatalf("%d by %d cells within %g and %g, want 8 by 16 within 0.47 and 0.97", s.nx, s.ny, e.world.spec.XLimit, e.world.spec.YLimit)
+		t.Fatalf("%d by %d cells with limits %g and %g, want 8 by 16 with limits 0.47 and 0.97",
+			s.nx, s.ny, e.world.spec.XLimit, e.world.spec.YLimit)
 	}
 	for c := range 20 {
 		m := s.memory(e.world, c)
@@ -134,25 +137,26 @@ func TestSamplingVariancesAreThoseOfTheirGaussians(t *testing.T) {
 			}
 		}
 		if got := float64(*m.peak); math.Abs(got-top) > 1e-5*top {
-			t.Errorf("copy %d: the peak is %g, want %g", c, got, top)
+			t.Errorf("environment %d: the peak is %g, want %g", c, got, top)
 		}
 		p := Vec{0.1, 0.7}
-		if got, want := float64(s.value(&m, p)), density(0.1, 0.7); math.Abs(got-want) > 1e-5*(1+want) { // float32 places
-			t.Errorf("copy %d: the density at %v is %g, want %g", c, p, got, want)
+		if got, want := float64(s.value(&m, p)), density(0.1, 0.7); math.Abs(got-want) > 1e-5*(1+want) { // float32 positions
+			t.Errorf("environment %d: the density at %v is %g, want %g", c, p, got, want)
 		}
 	}
 }
 
-// Beyond the field there is nothing to observe, and cells lie where the specification says.
+// Outside the field, observations are 0; cells lie where the specification puts them.
 func TestSamplingCellsFillTheField(t *testing.T) {
-	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/sampling","xdim":0.5,"ydim":1,"grid_spacing":0.125,"agent_radius":0.03}`), 1)
+	e := buildNumEnvs(t, configOf(t,
+		`{"kind":"vmas/sampling","xdim":0.5,"ydim":1,"grid_spacing":0.125,"agent_radius":0.03}`), 1)
 	s := e.task.(*sampling)
 	seen := map[int]bool{}
 	for i := range s.nx {
 		for j := range s.ny {
 			middle := s.middle(i, j)
 			if k := s.index(middle); k != i*s.ny+j {
-				t.Errorf("the middle of cell (%d, %d) lies in cell %d", i, j, k)
+				t.Errorf("the centre of cell (%d, %d) has index %d", i, j, k)
 			}
 			seen[s.index(middle)] = true
 		}
@@ -165,12 +169,13 @@ func TestSamplingCellsFillTheField(t *testing.T) {
 	s.Observe(e.world, 0, 0, row)
 	for i, beyond := range []bool{true, false, true, false, false, true, true, true} { // +x −x +y −y −− +− −+ ++
 		if x := row[16+i]; (x == 0) != beyond {
-			t.Errorf("in the field's corner neighbour %d reads %g", i, x)
+			t.Errorf("in the field's corner, neighbour %d has value %g", i, x)
 		}
 	}
 }
 
-// Several adversaries: each loses its own distance, the good ones win the sum of them, and everybody sees A − 1 landmarks.
+// With several adversaries, each gets its own negative distance and good agents get the sum of all. Every agent
+// observes A − 1 landmarks.
 func TestSimpleAdversaryWithSeveralAdversaries(t *testing.T) {
 	e := buildNumEnvs(t, configOf(t, `{"kind":"vmas/simple_adversary","n_agents":5,"n_adversaries":2}`), 1)
 	w, out := e.world, envs.NewStep(e.Spec())
@@ -183,7 +188,7 @@ func TestSimpleAdversaryWithSeveralAdversaries(t *testing.T) {
 	}
 	e.Step(envs.NewActions(e.Spec()), out)
 	if want := []float32{-5, -1, 5.5, 5.5, 5.5}; !slices.Equal(out.Dense, want) {
-		t.Errorf("paid %v, want %v", out.Dense, want)
+		t.Errorf("rewards %v, want %v", out.Dense, want)
 	}
 	if want := (-5-1)/2.0/2 + 5.5/2; !near(out.Score[0], float32(want)) {
 		t.Errorf("the score is %g, want %g", out.Score[0], want)
@@ -192,20 +197,22 @@ func TestSimpleAdversaryWithSeveralAdversaries(t *testing.T) {
 	if o != 2*4+2*4+2 {
 		t.Fatalf("the longest observation has %d numbers, want 18", o)
 	}
-	adversary := out.Obs[o : 2*o] // at (0, 1): landmarks, then the others
+	adversary := out.Obs[o : 2*o] // at (0, 1): landmarks, then the other agents
 	if want := []float32{9, 8, 8, 7, 0, -1, 7, 6, 3, 3, 0.5, -1, 0, -3, 6, 7, 0, 0}; !slices.Equal(adversary, want) {
-		t.Errorf("an adversary sees %v, want %v", adversary, want)
+		t.Errorf("an adversary observes %v, want %v", adversary, want)
 	}
 	good := out.Obs[2*o : 3*o] // at (0.5, 0): the goal first
-	if want := []float32{-0.5, 0, 8.5, 9, 7.5, 8, -0.5, 0, 6.5, 7, 2.5, 4, -0.5, 1, -0.5, -2, 5.5, 8}; !slices.Equal(good, want) {
-		t.Errorf("a good agent sees %v, want %v", good, want)
+	wantGood := []float32{-0.5, 0, 8.5, 9, 7.5, 8, -0.5, 0, 6.5, 7, 2.5, 4, -0.5, 1, -0.5, -2, 5.5, 8}
+	if !slices.Equal(good, wantGood) {
+		t.Errorf("a good agent observes %v, want %v", good, wantGood)
 	}
 }
 
-// The world ends at 1.06 and the package's longer side; it may be entered as any decimal.
+// The world ends at 1.06 plus the package's longer side, for any decimal setting.
 func TestTransportEndsWhereThePackageStillFits(t *testing.T) {
 	for sides, want := range map[string]float32{
-		`"package_length":0.15`: 1.21, `"package_length":0.3`: 1.36, `"package_width":0.2,"package_length":0.1`: 1.26, `"package_width":1`: 2.06,
+		`"package_length":0.15`: 1.21, `"package_length":0.3`: 1.36, `"package_width":0.2,"package_length":0.1`: 1.26,
+		`"package_width":1`: 2.06,
 	} {
 		w := buildNumEnvs(t, configOf(t, `{"kind":"vmas/transport","n_agents":2,`+sides+`}`), 1).world
 		if w.spec.XLimit != want || w.spec.YLimit != want || w.spec.HalfSize != want {
@@ -237,18 +244,20 @@ func TestDispersionStaysInItsRange(t *testing.T) {
 			e.Step(act, out)
 		}
 		if at := e.world.Pos(0, e.world.Agent(0)); far > half || far < 0.95*half || at != (Vec{half, half}) {
-			t.Errorf("food lies within %g and an agent stops at %v, want %g", far, at, half)
+			t.Errorf("food lies within %g and an agent is clamped to %v, want %g", far, at, half)
 		}
 	}
 }
 
-// From inside a box no ray sees it; from inside a sphere those do that point to the side of its centre, at a negative distance:
-// 0.1 − √(0.3² − 0.05²) and 0.05 − √(0.3² − 0.1²). What the sensor does not see is not there.
+// From inside a box, rays do not hit it. From inside a sphere, rays towards the side of its centre hit at a negative
+// distance: 0.1 − √(0.3² − 0.05²) and 0.05 − √(0.3² − 0.1²). Bodies outside the sensor's list have no effect.
 func TestLidarInsideBodies(t *testing.T) {
 	spec := DefaultWorld()
 	spec.Landmarks = []Body{
-		{Name: "box", Shape: Box(0.4, 0.2), Mass: 1}, {Name: "hollow", Shape: Shape{Kind: BoxShape, Length: 0.4, Width: 0.2, Hollow: true}, Mass: 1},
-		{Name: "sphere", Shape: Sphere(0.3), Mass: 1}, {Name: "wall", Shape: Line(2), Mass: 1}, {Name: "unseen", Shape: Box(0.1, 5), Mass: 1},
+		{Name: "box", Shape: Box(0.4, 0.2), Mass: 1},
+		{Name: "hollow", Shape: Shape{Kind: BoxShape, Length: 0.4, Width: 0.2, Hollow: true}, Mass: 1},
+		{Name: "sphere", Shape: Sphere(0.3), Mass: 1}, {Name: "wall", Shape: Line(2), Mass: 1},
+		{Name: "unseen", Shape: Box(0.1, 5), Mass: 1},
 	}
 	agent := DefaultAgent("agent", 0.05)
 	agent.Lidar = Lidar{Angles: Rays(4, 0, 2*math.Pi), Range: 1}
@@ -274,7 +283,7 @@ func TestLidarInsideBodies(t *testing.T) {
 		w.Lidar(0, 0, got[:])
 		for k := range got {
 			if abs(got[k]-c.want[k]) > 1e-6 {
-				t.Errorf("seeing %v, rays read %v, want %v", c.sees, got, c.want)
+				t.Errorf("with sensed bodies %v, rays are %v, want %v", c.sees, got, c.want)
 				break
 			}
 		}

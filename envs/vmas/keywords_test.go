@@ -17,8 +17,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// A run is known by the hash of its settings: settings that were added since must not show while they are what they were
-// when nobody could set them.
+// Runs are keyed by a hash of their settings, so a new setting must not appear in the JSON while it has its default.
 func TestDefaultsKeepTheirIdentity(t *testing.T) {
 	pinned := map[string]string{
 		"vmas/balance":          "4510bf23d0f04f11",
@@ -29,7 +28,7 @@ func TestDefaultsKeepTheirIdentity(t *testing.T) {
 		"vmas/navigation":       "1cb4ba9dda795ed3",
 		"vmas/passage":          "532e8d69cd11d557",
 		"vmas/sampling":         "4be41da79739a71b",
-		"vmas/simple_adversary": "189f326978f46a38", // since its groups train apart and its environments share a goal
+		"vmas/simple_adversary": "189f326978f46a38", // since its groups train separately and its environments share a goal
 		"vmas/transport":        "6f610bd376c1182f",
 		"vmas/wheel":            "0f3b9c8fe54b9aa7",
 	}
@@ -44,28 +43,37 @@ func TestDefaultsKeepTheirIdentity(t *testing.T) {
 	}
 }
 
-// combined are settings of several keyword arguments at once, away from all recordings.
+// combined are combinations of keyword arguments that no recording covers.
 var combined = []string{
 	`{"kind":"vmas/balance","n_agents":7,"package_mass":0.5,"random_package_pos_on_line":false}`,
 	`{"kind":"vmas/ball_trajectory","speed_shaping_factor":0.5,"pos_shaping_factor":2,"dist_shaping_factor":-1}`,
 	`{"kind":"vmas/ball_trajectory","joints":false,"speed_shaping_factor":0,"pos_shaping_factor":1}`,
-	`{"kind":"vmas/dispersion","n_agents":5,"n_food":3,"share_reward":false,"penalise_by_time":true,"pos_range":2.5,"food_radius":0.1}`,
-	`{"kind":"vmas/flocking","n_agents":6,"n_obstacles":0,"n_lidar_rays":5,"min_dist_between_entities":0.2,"dist_shaping_factor":3}`,
-	`{"kind":"vmas/flocking","n_agents":1,"n_obstacles":8,"n_lidar_rays":1,"min_dist_between_entities":0,"collision_reward":1}`,
-	`{"kind":"vmas/give_way","mirror_passage":true,"box_agents":true,"observe_rel_pos":true,"obs_noise":0.1,"dt_delay":7,"v_range":0.8,` +
+	`{"kind":"vmas/dispersion","n_agents":5,"n_food":3,"share_reward":false,"penalise_by_time":true,"pos_range":2.5,` +
+		`"food_radius":0.1}`,
+	`{"kind":"vmas/flocking","n_agents":6,"n_obstacles":0,"n_lidar_rays":5,"min_dist_between_entities":0.2,` +
+		`"dist_shaping_factor":3}`,
+	`{"kind":"vmas/flocking","n_agents":1,"n_obstacles":8,"n_lidar_rays":1,"min_dist_between_entities":0,` +
+		`"collision_reward":1}`,
+	`{"kind":"vmas/give_way","mirror_passage":true,"box_agents":true,"observe_rel_pos":true,"obs_noise":0.1,` +
+		`"dt_delay":7,"v_range":0.8,` +
 		`"a_range":2,"linear_friction":0,"pos_shaping_factor":5,"energy_rew_coeff":0.1,"agent_collision_penalty":-1,` +
 		`"passage_collision_penalty":-0.5,"obstacle_collision_penalty":-0.25,"min_input_norm":0.3}`,
-	`{"kind":"vmas/give_way","use_velocity_controller":false,"mirror_passage":true,"done_on_completion":true,"dt_delay":3,"v_range":0.3,` +
+	`{"kind":"vmas/give_way","use_velocity_controller":false,"mirror_passage":true,"done_on_completion":true,` +
+		`"dt_delay":3,"v_range":0.3,` +
 		`"a_range":0.5,"linear_friction":0.4,"energy_rew_coeff":-1,"passage_collision_penalty":-2}`,
 	`{"kind":"vmas/give_way","discrete":"product9","use_velocity_controller":false,"box_agents":true,"obs_noise":1}`,
 	`{"kind":"vmas/give_way","discrete":"cross5","dt_delay":1,"min_input_norm":0,"final_reward":-1}`,
-	`{"kind":"vmas/navigation","n_agents":6,"collisions":false,"agents_with_same_goal":3,"split_goals":true,"observe_all_goals":true,` +
+	`{"kind":"vmas/navigation","n_agents":6,"collisions":false,"agents_with_same_goal":3,"split_goals":true,` +
+		`"observe_all_goals":true,` +
 		`"enforce_bounds":true,"world_spawning_x":2,"world_spawning_y":0.7,"n_lidar_rays":3}`,
-	`{"kind":"vmas/navigation","n_agents":4,"n_lidar_rays":0,"comms_range":1,"agent_collision_penalty":-2,"final_reward":0,` +
+	`{"kind":"vmas/navigation","n_agents":4,"n_lidar_rays":0,"comms_range":1,"agent_collision_penalty":-2,` +
+		`"final_reward":0,` +
 		`"pos_shaping_factor":0,"shared_rew":true,"enforce_bounds":true,"agent_radius":0.05}`,
-	`{"kind":"vmas/navigation","n_agents":2,"split_goals":true,"n_lidar_rays":30,"lidar_range":1,"world_spawning_x":0.4,"world_spawning_y":0.5}`,
+	`{"kind":"vmas/navigation","n_agents":2,"split_goals":true,"n_lidar_rays":30,"lidar_range":1,` +
+		`"world_spawning_x":0.4,"world_spawning_y":0.5}`,
 	`{"kind":"vmas/passage","n_passages":3,"shared_reward":false}`,
-	`{"kind":"vmas/sampling","n_agents":4,"n_gaussians":2,"cov":[0.3,0.01],"xdim":0.5,"ydim":1.25,"grid_spacing":0.125,"agent_radius":0.06,` +
+	`{"kind":"vmas/sampling","n_agents":4,"n_gaussians":2,"cov":[0.3,0.01],"xdim":0.5,"ydim":1.25,` +
+		`"grid_spacing":0.125,"agent_radius":0.06,` +
 		`"norm":false,"shared_rew":true,"comms_range":0.5,"lidar_range":1}`,
 	`{"kind":"vmas/sampling","n_agents":1,"n_gaussians":1,"xdim":2,"ydim":0.1,"grid_spacing":0.1,"agent_radius":0.05}`,
 	`{"kind":"vmas/simple_adversary","n_agents":6,"n_adversaries":4}`,
@@ -74,7 +82,7 @@ var combined = []string{
 	`{"kind":"vmas/wheel","n_agents":1,"line_length":0.5,"line_mass":2,"desired_velocity":0.4}`,
 }
 
-// named shortens a combination to a test's name.
+// named shortens a combination to a test name.
 func named(k int, overlay string) string {
 	task := strings.TrimPrefix(overlay, `{"kind":"vmas/`)
 	return fmt.Sprintf("%s-%d", task[:strings.IndexByte(task, '"')], k)
@@ -95,7 +103,7 @@ func TestTasksKeepTheContractWithOtherSettings(t *testing.T) {
 	}
 }
 
-// What is written of a task is read as the same task.
+// A task's JSON reads back as the same task.
 func TestSettingsSurviveTheirJSON(t *testing.T) {
 	for _, overlay := range combined {
 		cfg := configOf(t, overlay)
@@ -104,7 +112,7 @@ func TestSettingsSurviveTheirJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, err := conf.Marshal(configOf(t, string(data))); err != nil || string(again) != string(data) {
-			t.Errorf("%s reads back as %s, %v", data, again, err)
+			t.Errorf("%s reads back as %s (error: %v)", data, again, err)
 		}
 		var given map[string]any
 		if err := json.Unmarshal([]byte(overlay), &given); err != nil {
@@ -119,14 +127,15 @@ func TestSettingsSurviveTheirJSON(t *testing.T) {
 			text[doc.Key] = doc.Value
 		}
 		for key, value := range given {
-			if raw, _ := json.Marshal(value); key != "kind" && !strings.Contains(string(data), fmt.Sprintf(`%q:%s`, key, raw)) && text[key] != string(raw) {
-				t.Errorf("%s does not say that %s is %s", data, key, raw)
+			if raw, _ := json.Marshal(value); key != "kind" &&
+				!strings.Contains(string(data), fmt.Sprintf(`%q:%s`, key, raw)) && text[key] != string(raw) {
+				t.Errorf("%s does not contain %s = %s", data, key, raw)
 			}
 		}
 	}
 }
 
-// A keyword that a task does not have is refused by name, and so are recordings with one.
+// The error for an unknown keyword names it.
 func TestUnknownKeywordsAreNamed(t *testing.T) {
 	for _, name := range envs.Names() {
 		raw, err := json.Marshal(withKwargs(t, strings.TrimPrefix(name, "vmas/"), []byte(`{"fixed_passage":true}`)))
@@ -140,22 +149,23 @@ func TestUnknownKeywordsAreNamed(t *testing.T) {
 	}
 }
 
-// Scripts act under all settings: what they do is finite, within bounds, and the same for equal states.
+// Under all settings, scripts return finite actions within bounds, and the same ones for equal states.
 func TestScriptsPlayUnderOtherSettings(t *testing.T) {
 	for k, overlay := range combined {
 		t.Run(named(k, overlay), func(t *testing.T) {
 			e := buildNumEnvs(t, configOf(t, overlay), 8)
-			out, act, again, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), envs.NewActions(e.Spec()), make([]uint8, 8)
+			out, act, again, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), envs.NewActions(e.Spec()),
+				make([]uint8, 8)
 			for range 300 {
 				if !e.Script(act) || !e.Script(again) {
-					t.Fatal("there is no script")
+					t.Fatal("the task has no script")
 				}
 				if !slices.Equal(act.Continuous, again.Continuous) || !slices.Equal(act.Discrete, again.Discrete) {
-					t.Fatal("a script plays another action in the same state")
+					t.Fatal("a script returns two actions for one state")
 				}
 				for i, x := range act.Continuous {
 					if !isFinite(x) || abs(x) > e.spec.Act.High[i%2] {
-						t.Fatalf("a script exerts %g, want at most %g", x, e.spec.Act.High[i%2])
+						t.Fatalf("a script returns %g, want at most %g", x, e.spec.Act.High[i%2])
 					}
 				}
 				e.Step(act, out)
@@ -170,8 +180,8 @@ func TestScriptsPlayUnderOtherSettings(t *testing.T) {
 	}
 }
 
-// twins builds a task twice, the second time with further settings, shows the two after every step with the same random
-// actions, and resets both when episodes of the first end.
+// twins builds a task twice, the second time with further settings. Both get the same random actions and reset when
+// an episode of the first ends; show is called after every step.
 func twins(t *testing.T, base, more string, steps int, show func(a, b *env, x, y *envs.Step)) {
 	t.Helper()
 	first, second := map[string]any{}, map[string]any{}
@@ -185,7 +195,8 @@ func twins(t *testing.T, base, more string, steps int, show func(a, b *env, x, y
 		}
 	}
 	a, b := buildOverlay(t, first, 3, 1), buildOverlay(t, second, 3, 1)
-	x, y, act, r, done := envs.NewStep(a.Spec()), envs.NewStep(b.Spec()), envs.NewActions(a.Spec()), rng.New(5, "twins"), make([]uint8, 16)
+	x, y, act, r, done := envs.NewStep(a.Spec()), envs.NewStep(b.Spec()), envs.NewActions(a.Spec()),
+		rng.New(5, "twins"), make([]uint8, 16)
 	a.Reset(nil, x)
 	b.Reset(nil, y)
 	for step := range steps {
@@ -204,7 +215,7 @@ func twins(t *testing.T, base, more string, steps int, show func(a, b *env, x, y
 	}
 }
 
-// near compares two numbers within some float32 roundings of numbers of their size, and of 1.
+// near compares two numbers up to some float32 roundings of their size, or of 1.
 func near(x, y float32) bool { return math.Abs(float64(x-y)) <= 2e-6*(1+math.Abs(float64(y))) }
 
 // term returns a named part of environment c's memory.

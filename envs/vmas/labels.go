@@ -6,8 +6,9 @@ import "cermic/envs"
 
 // label fills the presence labels and relative positions of environment c.
 //
-// paper:detector  agent i perceives agent j if j's surface lies within i's field of view (the range of its lidar, else
-// Settings.FieldOfView), measured from i's centre, or if the surfaces are less than one body length (i's diameter) apart.
+// paper:detector  Agent i perceives agent j if j's surface is within i's field of view, measured from i's centre. It
+// also does if the gap between the surfaces is less than one body length (i's diameter). The field of view is the range
+// of i's lidar or, without a lidar, Settings.FieldOfView.
 func (e *env) label(c int, out *envs.Step) {
 	w, n := e.world, len(e.policy)
 	agents := w.pos[c*w.count+w.landmarks : (c+1)*w.count]
@@ -36,7 +37,7 @@ func within(x, limit float32) uint8 {
 	return 0
 }
 
-// reaches fills e.reach: the squares of the distances of centres up to which agent i perceives agent j.
+// reaches fills e.reach with the squared distance between centres within which agent i perceives agent j.
 func (e *env) reaches() {
 	w, n := e.world, len(e.policy)
 	e.reach = make([]float32, n*n)

@@ -11,8 +11,8 @@ func rayDirections(angles []float32) []Vec {
 	return rays
 }
 
-// Lidar measures how far the rays of an agent go in environment c, one number per ray, and returns their count. A ray that hits
-// nothing within the sensor's range returns that range. The agent's own body is not seen.
+// Lidar fills dst with the length of each ray of an agent in environment c and returns the number of rays. A ray that
+// hits nothing gets the sensor's range. The agent's own body is ignored.
 func (w *World) Lidar(c, agent int, dst []float32) int {
 	sensor := &w.spec.Agents[agent].Lidar
 	self := w.Agent(agent)
@@ -43,8 +43,8 @@ func (w *World) Lidar(c, agent int, dst []float32) int {
 	return len(rays)
 }
 
-// hit returns the distance at which a ray from the origin meets the body. From inside a box no ray does; from inside a
-// sphere those that point to the side on which its centre lies do, at a negative distance. Both are so in the original.
+// hit returns the distance at which a ray from the origin hits the body. From inside a box no ray hits it. From
+// inside a sphere, rays towards the side of its centre hit at a negative distance. Both are as in the original.
 func (b *placed) hit(ray Vec) (float32, bool) {
 	switch b.shape.Kind {
 	case SphereShape:
@@ -85,8 +85,8 @@ func (b *placed) hitBox(ray Vec) (float32, bool) {
 	return enter, leave >= enter && enter > 0
 }
 
-// slab returns where a ray enters and leaves |x| ≤ half. A ray along the slab divides by zero, which sorts out right:
-// −∞ to +∞ inside, an empty interval outside.
+// slab returns where a ray enters and leaves |x| ≤ half. For a parallel ray the division by zero gives the right
+// result: −∞ to +∞ inside the slab and an empty interval outside.
 func slab(from, along, half float32) (enter, leave float32) {
 	t1, t2 := (-half-from)/along, (half-from)/along
 	return min(t1, t2), max(t1, t2)

@@ -7,8 +7,7 @@ import (
 	"runtime"
 )
 
-// explain turns a panic in the task's Observe into an error of the environment where the reason is that World declares fewer numbers
-// than Observe writes. It is deferred around Observe.
+// explain, deferred around Observe, turns a panic into an error if Observe writes more numbers than World declares.
 func (e *env) explain(c int) {
 	r := recover()
 	if r == nil {
@@ -17,13 +16,14 @@ func (e *env) explain(c int) {
 	declared := e.spec.Obs[0]
 	written := e.written(c)
 	if _, ok := r.(runtime.Error); !ok || written <= declared {
-		panic(r) // of something else
+		panic(r) // unrelated to the length of dst
 	}
 	err := fmt.Errorf("%s: Observe wrote %d numbers, w.Obs is %d: set it in World", e.spec.Name, written, declared)
 	e.mistake.CompareAndSwap(nil, &err)
 }
 
-// written is the least room in which Observe does not panic for any agent of environment c; 0 if there is none of a reasonable size.
+// written is the smallest length of dst at which Observe does not panic for any agent of environment c; 0 if none is
+// found.
 func (e *env) written(c int) int {
 	most := 0
 	for _, agent := range e.policy {
@@ -40,14 +40,14 @@ func (e *env) written(c int) int {
 	return most
 }
 
-// fits reports whether Observe does not panic with room for so many numbers.
+// fits reports whether Observe does not panic with a dst of the given length.
 func (e *env) fits(c, agent, room int) (ok bool) {
 	defer func() { ok = recover() == nil }()
 	e.task.Observe(e.world, c, agent, make([]float32, room))
 	return true
 }
 
-// Err is what is wrong with the task, found while it was observed.
+// Err returns the error found in the task's Observe, if any.
 func (e *env) Err() error {
 	if err := e.mistake.Load(); err != nil {
 		return *err

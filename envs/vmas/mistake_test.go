@@ -9,7 +9,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// greedy is a task that observes more than it has declared.
+// greedy is a task that observes more numbers than it declares.
 type greedy struct{ declared, writes int }
 
 func (g greedy) World() WorldSpec {
@@ -29,7 +29,8 @@ func (g greedy) Observe(w *World, c, agent int, dst []float32) {
 }
 
 func TestMoreNumbersThanDeclaredAreNamed(t *testing.T) {
-	for writes, want := range map[int]string{6: "", 8: "mine/greedy: Observe wrote 8 numbers, w.Obs is 6: set it in World"} {
+	mistake := "mine/greedy: Observe wrote 8 numbers, w.Obs is 6: set it in World"
+	for writes, want := range map[int]string{6: "", 8: mistake} {
 		env, err := New("mine/greedy", envs.DefaultCommon(), DefaultSettings(), greedy{6, writes}, 1, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -41,12 +42,12 @@ func TestMoreNumbersThanDeclaredAreNamed(t *testing.T) {
 			got = err.Error()
 		}
 		if got != want {
-			t.Errorf("%d numbers: got %q, want %q", writes, got, want)
+			t.Errorf("Observe of %d numbers: got %q, want %q", writes, got, want)
 		}
 	}
 }
 
-// crooked is greedy with another world.
+// crooked is greedy with a modified world.
 type crooked struct {
 	greedy
 	change func(w *WorldSpec)
@@ -58,20 +59,24 @@ func (c crooked) World() WorldSpec {
 	return w
 }
 
-func TestAgentsWhoWouldActOrLearnAsNobodyMeansAreRefused(t *testing.T) {
+func TestInconsistentTeamsAreRefused(t *testing.T) {
 	two := []envs.Group{{Name: "cats", Obs: 6}, {Name: "mice", Obs: 4}}
 	for want, change := range map[string]func(w *WorldSpec){
-		"mine/crooked: agent other is of team 1, but there are 0 groups": func(w *WorldSpec) { w.Agents[1].Team = 1 },
-		"mine/crooked: agent other is of team 2, but there are 2 groups": func(w *WorldSpec) { w.Groups, w.Agents[1].Team = two, 2 },
-		"mine/crooked: no agent is of group mice":                        func(w *WorldSpec) { w.Groups = two },
+		"mine/crooked: agent other has team 1, but there are 0 groups": func(w *WorldSpec) { w.Agents[1].Team = 1 },
+		"mine/crooked: agent other has team 2, but there are 2 groups": func(w *WorldSpec) {
+			w.Groups, w.Agents[1].Team = two, 2
+		},
+		"mine/crooked: group mice has no agent": func(w *WorldSpec) { w.Groups = two },
 		"mine/crooked: group cats observes 7 numbers, want 1 to 6": func(w *WorldSpec) {
 			w.Groups = []envs.Group{{Name: "cats", Obs: 7}}
 		},
-		"mine/crooked: every agent of the world is scripted, so that nobody acts": func(w *WorldSpec) {
+		"mine/crooked: every agent is scripted; want at least one policy agent": func(w *WorldSpec) {
 			w.Agents[0].Scripted, w.Agents[1].Scripted = true, true
 		},
 	} {
-		if _, err := New("mine/crooked", envs.DefaultCommon(), DefaultSettings(), crooked{greedy{6, 6}, change}, 1, 1); err == nil || err.Error() != want {
+		task := crooked{greedy{6, 6}, change}
+		_, err := New("mine/crooked", envs.DefaultCommon(), DefaultSettings(), task, 1, 1)
+		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -82,6 +87,6 @@ func TestAgentsWhoWouldActOrLearnAsNobodyMeansAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if high := env.Spec().Act.High[0]; high != 2 {
-		t.Errorf("policies act within %g, want the largest range, 2", high)
+		t.Errorf("the action limit is %g, want the largest range, 2", high)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Navigation is the task vmas/navigation: every agent reaches a goal of its own and touches nobody on the way. Agents
-// perceive each other by lidar only.
+// Navigation is the task vmas/navigation: every agent reaches its own goal without touching the others, which it
+// perceives by lidar only.
 type Navigation struct {
 	envs.Common
 	Settings
@@ -67,30 +67,31 @@ func (n Navigation) validate() error {
 		return err
 	}
 	if n.AgentsWithSameGoal > 1 && n.Collisions {
-		return fmt.Errorf("%s: agents_with_same_goal is %d, but agents that collide cannot share a goal; set collisions to false",
+		return fmt.Errorf("%s: agents_with_same_goal is %d, but colliding agents cannot share a goal; set collisions=false",
 			n.Kind(), n.AgentsWithSameGoal)
 	}
 	if n.AgentsWithSameGoal > n.Agents {
-		return fmt.Errorf("%s: agents_with_same_goal is %d, want at most n_agents, %d", n.Kind(), n.AgentsWithSameGoal, n.Agents)
+		return fmt.Errorf("%s: agents_with_same_goal is %d, want at most n_agents, %d",
+			n.Kind(), n.AgentsWithSameGoal, n.Agents)
 	}
 	if n.SplitGoals && 2*n.AgentsWithSameGoal != n.Agents {
 		return fmt.Errorf("%s: split_goals is true, but agents_with_same_goal is %d of n_agents %d; want half of them",
 			n.Kind(), n.AgentsWithSameGoal, n.Agents)
 	}
-	return crowded(n.Kind(), "n_agents or agent_radius, or more of world_spawning_x or world_spawning_y", n.field(), n.order())
+	return crowded(n.Kind(), "n_agents or agent_radius, or increase world_spawning_x or world_spawning_y", n.field(),
+		n.order())
 }
 
-// field is where agents and goals start.
+// field is the area where agents and goals start.
 func (n Navigation) field() Vec { return Vec{n.SpawningX, n.SpawningY} }
 
-// order is that of placing bodies: agents, then goals.
+// order is the order of placement: agents, then goals.
 func (n Navigation) order() []Spawn {
 	gap := 2*n.AgentRadius + navigationGoalRadius
 	return append(spawns(n.Agents, n.Agents, gap), spawns(0, n.Agents, gap)...)
 }
 
-// place returns the number of the agent at whose goal's place an agent's goal lies: everybody has a goal, but those of a
-// group lie at one place.
+// place returns the agent whose goal position agent's goal shares: all goals of a group lie at one place.
 func (n Navigation) place(agent int) int {
 	switch {
 	case n.SplitGoals:
@@ -101,7 +102,7 @@ func (n Navigation) place(agent int) int {
 	return agent
 }
 
-// navigation is the task's behaviour. The goal of agent i is body i.
+// navigation implements Task. The goal of agent i is body i.
 type navigation struct {
 	Navigation
 	order []Spawn
@@ -114,7 +115,7 @@ var (
 	_ Painter    = (*navigation)(nil)
 )
 
-// From: VMAS 1.5.2, scenarios/navigation.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	navigationGoalRadius = 0.05
 )
@@ -148,7 +149,7 @@ func (n *navigation) World() WorldSpec {
 	if n.Collisions {
 		s.Obs += n.LidarRays
 	}
-	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: s.Obs}} // rays have no row of their own
+	s.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: s.Obs}} // the rays have no entity of their own
 	for i := range goals {
 		name := fmt.Sprintf("goal %d", i)
 		s.Entities = append(s.Entities, envs.Entity{Name: name, Kind: envs.Object, From: 4 + 2*i, To: 6 + 2*i})
@@ -159,13 +160,13 @@ func (n *navigation) World() WorldSpec {
 	return s
 }
 
-// navigationMemory is the task's memory of an environment.
+// navigationMemory is the memory of one environment.
 type navigationMemory struct {
-	shaping    []float32 // [N] pos_shaping_factor × distance to the goal after the last step
-	progress   []float32 // [N] reward terms of the last step
+	shaping    []float32 // pos_shaping_factor × distance to the goal after the last step
+	progress   []float32 // reward terms of the last step
 	collisions []float32 // [N]
 	final      *float32
-	start      *float32 // sum of the distances that were missing to success at the start of the episode
+	start      *float32 // sum over agents of the distance from success at the start of the episode
 }
 
 func (n *navigation) memory(w *World, c int) navigationMemory {
@@ -175,7 +176,7 @@ func (n *navigation) memory(w *World, c int) navigationMemory {
 
 func (n *navigation) Reset(w *World, c int, r *rng.Rand) {
 	w.Scatter(c, r, n.field(), n.order, 0)
-	for i := n.Agents - 1; i >= 0; i-- { // backwards: a group's place is that of its first goal
+	for i := n.Agents - 1; i >= 0; i-- { // backwards, because a group's place is its first goal's
 		w.Place(c, i, w.Pos(c, n.place(i)))
 	}
 	m := n.memory(w, c)
@@ -204,7 +205,7 @@ func (n *navigation) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// Reward rewards every agent for its progress and for arriving together, and penalises collisions.
+// Reward rewards progress and joint arrival, and penalises collisions.
 func (n *navigation) Reward(w *World, c int, dst []float32) {
 	m := n.memory(w, c)
 	sum, arrived := float32(0), true
@@ -228,11 +229,11 @@ func (n *navigation) Reward(w *World, c int, dst []float32) {
 	}
 }
 
-// countCollisions fills dst [N] with the cost of what every agent touches.
+// countCollisions fills dst [N] with each agent's penalties.
 //
-// Deviation: the original counts a pair from a gap of 0.005 on, but only while the circles of the two overlap in any environment
-// of the batch. Here, as in a batch of one, they have to overlap in the copy itself. In random play that counts 0.95 of
-// what a batch of 64 does, where a bare gap of 0.005 would count 1.4 of it.
+// Deviation: the original counts a pair from a gap of 0.005 on, but only while their bounding circles overlap in any
+// environment of the batch. Here they must overlap in environment c, as in a batch of one. In random play this counts
+// 0.95 times the collisions of a batch of 64; counting every gap below 0.005 would give 1.4 times.
 func (n *navigation) countCollisions(w *World, c int, dst []float32) {
 	clear(dst)
 	if !n.Collisions {
@@ -248,7 +249,7 @@ func (n *navigation) countCollisions(w *World, c int, dst []float32) {
 	}
 }
 
-// Outcome: a success is every agent within its own radius of its goal.
+// Outcome: success is every agent within its own radius of its goal.
 func (n *navigation) Outcome(w *World, c int) (success, over bool) {
 	for i := range n.Agents {
 		if n.toGoal(w, c, i) >= n.AgentRadius {
@@ -258,7 +259,7 @@ func (n *navigation) Outcome(w *World, c int) (success, over bool) {
 	return true, true
 }
 
-// Progress is the share of the agents' way into their goals' reach, all agents' ways taken together.
+// Progress is the fraction of all agents' total distance to their goals that is covered.
 func (n *navigation) Progress(w *World, c int) float32 {
 	return 1 - n.missing(w, c)/(*n.memory(w, c).start)
 }
@@ -275,10 +276,10 @@ func (n *navigation) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, agent)).Norm()
 }
 
-// Script steers to the goal round those whom the lidar sees.
+// Script steers to the goal and avoids the other agents, except for agents without a lidar.
 func (n *navigation) Script(w *World, c, agent int) Vec {
 	return w.steer(c, agent, w.Pos(c, agent), Vec{}, w.spec.Agents[agent].Lidar.Sees, 0.05)
 }
 
-// Paint shows who can talk to whom.
+// Paint draws a line between agents within communication range.
 func (n *navigation) Paint(w *World, c int, scene *envs.Scene) { w.link(c, n.CommsRange, scene) }

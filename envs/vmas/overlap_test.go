@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// In steps of a tenth of a second bodies get deep into each other and past each other, in the original too. How often
-// must not differ: whole recordings are played freely, and pairs that are within half of the distance at which they begin to push are
-// counted in the recorded and in the played states.
+// With steps of 0.1 s, bodies get deep into and past each other, in the original too. The frequency must agree: this
+// replays whole recordings without reseating and counts the pairs within half of their contact distance, in the
+// recorded and in the replayed states.
 func TestBodiesGetIntoEachOtherAsOftenAsInTheOriginal(t *testing.T) {
 	recorded, played := 0, 0
 	for _, g := range goldens(t, "scenario") {
@@ -25,17 +25,17 @@ func TestBodiesGetIntoEachOtherAsOftenAsInTheOriginal(t *testing.T) {
 			f.step(at)
 		}
 	}
-	// Runs part after some contacts, so that the counts are two samples of nearly one number: three deviations of their
-	// difference if they shared nothing.
+	// Replays diverge after some contacts, so the counts are two samples of nearly one number. The limit is three
+	// standard deviations of the difference of independent counts.
 	if off := math.Abs(float64(played - recorded)); recorded == 0 || off > 3*math.Sqrt(float64(played+recorded)) {
 		t.Errorf("%d deep overlaps, the recordings have %d", played, recorded)
 	}
 	t.Log(recorded, played)
 }
 
-// deep counts the pairs of all environments whose contact points are within half of the distance at which they begin to push.
+// deep counts the pairs, over all environments, whose contact points are within half of their contact distance.
 func (w *World) deep() (count int) {
-	for c := range w.copies {
+	for c := range w.numEnvs {
 		for i := range w.pairs {
 			p := &w.pairs[i]
 			a, b := w.placed(c, int(p.a)), w.placed(c, int(p.b))

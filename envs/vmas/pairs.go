@@ -4,7 +4,7 @@ package vmas
 
 import "slices"
 
-// pairKind says which two shapes meet. Kinds are numbered in the order in which the forces of contacts are summed.
+// pairKind is the combination of two shapes, numbered in the order in which contact forces are summed.
 type pairKind uint8
 
 const (
@@ -16,22 +16,22 @@ const (
 	boxBox
 )
 
-// pair is two bodies that can collide. a has the kind of shape that comes first in the name of the pairKind.
+// pair is two bodies that can collide; a's shape comes first in the name of kind.
 type pair struct {
 	a, b  int32
 	kind  pairKind
-	reach float32 // distance of the surfaces' contact points below which they push; boxes add their depth
-	near  float32 // square of the distance of centres above which they cannot touch
+	reach float32 // contact distance of the surfaces; boxes add their depth
+	near  float32 // squared distance between centres above which they cannot touch
 	alongA, acrossA,
-	alongB, acrossB float32 // the same for the offset of centres in the frame of a, and in that of b
+	alongB, acrossB float32 // limits of the centres' offset in the frames of a and b, above which they cannot touch
 }
 
-// collisionPairs lists every pair in which both bodies collide, at least one can move or turn, and nothing excludes it.
-// Bodies joined without distance never collide.
+// collisionPairs lists the pairs that can collide: both bodies collide, at least one can move or turn, and no
+// exclusion applies. Bodies joined at distance 0 never collide.
 //
-// Deviation: the original asks for bounding circles that leave out lineReach, and keeps a pair if they touch in any environment of
-// the batch. Here each environment decides for itself with circles that include lineReach, which never drops a force: the same
-// result as a large batch of the original gives, and none that depends on other environments.
+// Deviation: the original culls by bounding circles without lineReach and keeps a pair if they touch in any
+// environment of the batch. Here each environment culls for itself by circles that include lineReach, which never
+// drops a force. The result equals that of a large batch of the original and is independent of other environments.
 func collisionPairs(s *WorldSpec) []pair {
 	ignored := slices.Clone(s.Ignore)
 	for _, j := range s.Joints {
@@ -64,7 +64,7 @@ func newPair(s *WorldSpec, i, j int) pair {
 	if a.Kind != SphereShape {
 		p.reach += lineReach
 	}
-	// One part in a thousand keeps rounding from culling a pair that just touches.
+	// The margin of 0.1 % keeps rounding from culling a pair that just touches.
 	slack := 1.001 * (a.Bound() + b.Bound() + lineReach)
 	p.near = slack * slack
 	p.alongA, p.acrossA = a.Length/2+1.001*(b.Bound()+lineReach), a.Width/2+1.001*(b.Bound()+lineReach)
@@ -75,7 +75,7 @@ func newPair(s *WorldSpec, i, j int) pair {
 // kindOf requires a ≥ b.
 func kindOf(a, b ShapeKind) pairKind { return pairKind(a*(a+1)/2 + b) }
 
-// apart reports cheaply that the bodies of p cannot push each other. offset is b's centre minus a's.
+// apart is a cheap sufficient test that the bodies of p do not touch. offset is b's centre minus a's.
 func (p *pair) apart(offset, headingA, headingB Vec) bool {
 	if offset.Dot(offset) > p.near {
 		return true

@@ -10,8 +10,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Passage is the task vmas/passage: five agents in formation pass a wall of boxes through holes that fit one of them, to
-// a formation of goals on the other side.
+// Passage is the task vmas/passage: five agents in formation pass a wall of boxes, through holes that fit one agent,
+// to a formation of goals on the other side.
 type Passage struct {
 	envs.Common
 	Settings
@@ -45,7 +45,7 @@ func (p Passage) Build(seed uint64, workers int) (envs.Env, error) {
 	return New(p.Kind(), p.Common, p.Settings, &passage{p}, seed, workers)
 }
 
-// passage is the task's behaviour.
+// passage implements Task.
 type passage struct{ Passage }
 
 var (
@@ -55,32 +55,34 @@ var (
 	_ Painter    = (*passage)(nil)
 )
 
-// From: VMAS 1.5.2, scenarios/passage.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	passageAgents      = 5
 	passageRadius      = 0.03333 // of agents and goals
-	passageSpacing     = 0.1     // of the formation
-	passageBoxes       = 20      // of the wall, holes included
+	passageSpacing     = 0.1     // within the formation
+	passageBoxes       = 20      // including the holes
 	passageBoxLength   = 0.103
 	passageBoxWidth    = 0.2
 	passageShapingGain = 100
-	passagePenalty     = -10 // of an agent for each other agent, and each box, that it touches
+	passagePenalty     = -10 // per touched agent or box
 )
 
-// Bodies, before the agents.
+// Body numbers; agents follow.
 const (
 	passageGoal = 0
-	passageBox  = passageAgents // holes first
+	passageBox  = passageAgents // the holes come first
 )
 
-// Memory, in the order of WorldSpec.Memory.
+// Offsets into an environment's memory, in the order of WorldSpec.Memory.
 const (
 	passageShaping = 0             // 100 × distance of each agent to its goal after the last step
-	passageStart   = passageAgents // missing to success at the start of the episode
+	passageStart   = passageAgents // distance from success at the start of the episode
 )
 
-// passageFormation lists the places of a formation around its centre.
-var passageFormation = [passageAgents]Vec{{passageSpacing, 0}, {0, passageSpacing}, {-passageSpacing, 0}, {0, -passageSpacing}, {0, 0}}
+// passageFormation lists the positions of a formation relative to its centre.
+var passageFormation = [passageAgents]Vec{
+	{passageSpacing, 0}, {0, passageSpacing}, {-passageSpacing, 0}, {0, -passageSpacing}, {0, 0},
+}
 
 func (p *passage) World() WorldSpec {
 	s := DefaultWorld()
@@ -141,8 +143,8 @@ func (p *passage) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// Reward rewards progress and penalises touching. A shared reward is what is left after an agent's penalty, so that
-// an agent is also penalised for those before it: the original keeps one running sum.
+// Reward rewards progress and penalises contacts. With a shared reward, each agent also gets the penalties of the
+// agents before it, because the original keeps one running sum.
 func (p *passage) Reward(w *World, c int, dst []float32) {
 	shaping := w.Memory(c)[passageShaping:passageStart]
 	sum := float32(0)
@@ -163,7 +165,7 @@ func (p *passage) Reward(w *World, c int, dst []float32) {
 	}
 }
 
-// touched counts what an agent overlaps: other agents, and boxes of the wall that are no hole.
+// touched counts the agents and wall boxes that an agent overlaps.
 func (p *passage) touched(w *World, c, agent int) (count int) {
 	self := w.Agent(agent)
 	for b := passageBox + p.Passages; b < w.count; b++ {
@@ -174,7 +176,7 @@ func (p *passage) touched(w *World, c, agent int) (count int) {
 	return count
 }
 
-// Outcome: a success is every agent within half a radius of its goal.
+// Outcome: success is every agent within half a radius of its goal.
 func (p *passage) Outcome(w *World, c int) (success, over bool) {
 	for i := range passageAgents {
 		if p.toGoal(w, c, i) > passageRadius/2 {
@@ -184,7 +186,7 @@ func (p *passage) Outcome(w *World, c int) (success, over bool) {
 	return true, true
 }
 
-// Progress is the share of the agents' way into their goals' reach, all agents' ways taken together.
+// Progress is the fraction of all agents' total distance to their goals that is covered.
 func (p *passage) Progress(w *World, c int) float32 {
 	return 1 - p.missing(w, c)/w.Memory(c)[passageStart]
 }
@@ -200,7 +202,7 @@ func (p *passage) toGoal(w *World, c, agent int) float32 {
 	return w.Pos(c, w.Agent(agent)).Sub(w.Pos(c, passageGoal+agent)).Norm()
 }
 
-// Paint leaves out the boxes in the place of holes.
+// Paint removes the boxes at the holes from the scene.
 func (p *passage) Paint(_ *World, _ int, scene *envs.Scene) {
 	scene.Shapes = slices.Delete(scene.Shapes, passageBox, passageBox+p.Passages)
 }

@@ -2,11 +2,11 @@
 
 package vmas
 
-// Script queues the agents before a hole, nearest first, lets them through one by one and gathers them above the wall in a
-// wide formation with room to move, which closes over the goals when all have arrived.
+// Script queues the agents in front of a hole, nearest first, and lets them through one by one. Above the wall they
+// gather in a wide formation, which closes over the goals when all have arrived.
 func (p *passage) Script(w *World, c, agent int) Vec {
 	const (
-		speed = 0.28 // that full force upholds
+		speed = 0.28 // that full force sustains
 		gain  = 3    // metres to metres per second
 	)
 	self := w.Agent(agent)
@@ -21,15 +21,15 @@ func (p *passage) Script(w *World, c, agent int) Vec {
 			v = giveRoom(v, other.Sub(pos))
 		}
 	}
-	// The velocity is v after one step, if the force suffices.
+	// The velocity is v after one step, if the force is within the limit.
 	return v.Sub(w.Vel(c, self).Mul(0.75)).Mul(1 / (0.1 * 0.7))
 }
 
-// passageClear is the distance from the wall's middle at which an agent does not touch it.
+// passageClear is the distance from the wall's centre line beyond which an agent does not touch the wall.
 const passageClear = passageBoxWidth/2 + passageRadius + lineReach + 0.01
 
-// nextInQueue returns where an agent below the wall goes next: before the nearest hole, then straight through. It stays
-// where it is while one that is further on is near.
+// nextInQueue returns the next position of an agent below the wall: in front of the nearest hole, then straight
+// through. The agent waits while an agent ahead of it is close.
 func (p *passage) nextInQueue(w *World, c, agent int) Vec {
 	pos := w.Pos(c, w.Agent(agent))
 	hole := w.Pos(c, passageBox)
@@ -59,8 +59,8 @@ func (p *passage) nextInQueue(w *World, c, agent int) Vec {
 	return gate
 }
 
-// gathering returns where an agent above the wall goes: its goal, if all are in their places round it, else its place in
-// the wide formation, which stays away from the wall as long as agents are still to come.
+// gathering returns the target of an agent above the wall: its goal if all agents are in formation, else its place in
+// the wide formation. The formation keeps away from the wall until all agents have passed.
 func (p *passage) gathering(w *World, c, agent int) Vec {
 	const widening = 1.6
 	var centre Vec
@@ -86,7 +86,7 @@ func (p *passage) gathering(w *World, c, agent int) Vec {
 	return place
 }
 
-// giveRoom turns a velocity away from something near at offset, to its left.
+// giveRoom deflects a velocity to the left of an obstacle at offset.
 func giveRoom(v, offset Vec) Vec {
 	const room = 0.1
 	d := offset.Norm()

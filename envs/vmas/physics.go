@@ -2,7 +2,7 @@
 
 package vmas
 
-// step advances the bodies of environment c by one step of Dt with the forces in w.push.
+// step advances the bodies of environment c by Dt with the forces in w.push.
 func (w *World) step(c int) {
 	for k := range w.spec.Substeps {
 		w.gatherForces(c)
@@ -10,8 +10,8 @@ func (w *World) step(c int) {
 	}
 }
 
-// gatherForces sums everything that acts on the bodies of environment c at the start of a substep: actions, friction, gravity,
-// joints, contacts, in this order.
+// gatherForces sums the forces on the bodies of environment c at the start of a substep, in this order: actions,
+// friction, gravity, joints, contacts.
 func (w *World) gatherForces(c int) {
 	from := c * w.count
 	vel, spin := w.vel[from:from+w.count], w.spin[from:from+w.count]
@@ -41,8 +41,7 @@ func (w *World) gatherForces(c int) {
 	w.collide(c)
 }
 
-// slidingFriction acts against v. Its limit, the force that would stop the body within the substep, applies to each
-// component by itself.
+// slidingFriction opposes v. Each component is limited to the force that stops the body within the substep.
 func slidingFriction(k *body, v Vec, dt float32) Vec {
 	speed := v.Norm()
 	if speed == 0 {
@@ -55,7 +54,8 @@ func slidingFriction(k *body, v Vec, dt float32) Vec {
 	}
 }
 
-// integrate moves the bodies of environment c by one substep of semi-implicit Euler. Drag acts once per step, in the first one.
+// integrate moves the bodies of environment c by one substep of semi-implicit Euler. Drag applies in the first
+// substep only.
 func (w *World) integrate(c int, first bool) {
 	from := c * w.count
 	pos, vel := w.pos[from:from+w.count], w.vel[from:from+w.count]
@@ -92,7 +92,7 @@ func (w *World) integrate(c int, first bool) {
 	}
 }
 
-// inside limits a position to the world. The velocity of a body at the border is left as it is.
+// inside clamps a position to the world. The velocity of a body at the border does not change.
 func (w *World) inside(p Vec) Vec {
 	if w.spec.XLimit > 0 {
 		p.X = clamp(p.X, w.spec.XLimit)

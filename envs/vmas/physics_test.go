@@ -4,7 +4,7 @@ package vmas
 
 import "testing"
 
-// Every step of the recorded worlds of free bodies is repeated from the recorded state before it.
+// Repeats every step of the recorded worlds of free bodies from the recorded state before it.
 func TestPhysicsFollowsRecordings(t *testing.T) {
 	tol := tolerances(t)
 	for _, g := range goldens(t, "physics") {
@@ -18,7 +18,7 @@ func TestPhysicsFollowsRecordings(t *testing.T) {
 			for at := range g.T {
 				g.seat(w, at)
 				for c := range g.NumEnvs {
-					compareSight(m, g, w, at, c)
+					compareSensors(m, g, w, at, c)
 					agent := &w.spec.Agents[0]
 					u := Vec{actions[at][c][0], actions[at][c][1]}.Clamp(agent.Range).Mul(agent.Gain)
 					w.push[c*w.agents] = agent.limit(u)
@@ -48,8 +48,8 @@ func checkBodies(t *testing.T, g *golden, w *World) {
 // moment is a step and an environment of a recording.
 type moment [2]int
 
-// culled lists the moments at which the original left out a contact because bounding circles were apart in all environments of the
-// batch. This engine never leaves out a force.
+// culled lists the moments at which the original omitted a contact because bounding circles were apart in all
+// environments of the batch. This engine never omits one.
 func (g *golden) culled() map[moment]bool {
 	list := map[moment]bool{}
 	for _, entry := range g.CullDependent { // step, environment, largest difference of states and observations, of rewards
@@ -60,9 +60,10 @@ func (g *golden) culled() map[moment]bool {
 	return list
 }
 
-// paidForOthers lists the moments at which rewards depend on other environments of the batch: those of two tasks ask for bounding
-// circles, the original for those of any environment, these for those of their own, as the original does in a batch of one.
-func (g *golden) paidForOthers() map[moment]bool {
+// batchDependent lists the moments at which rewards depend on other environments of the batch. In two tasks, the
+// original tests bounding circles in any environment; this engine tests those of the same environment, as the
+// original does in a batch of one.
+func (g *golden) batchDependent() map[moment]bool {
 	list := map[moment]bool{}
 	for _, entry := range g.BatchCoupled {
 		if entry[3] != 0 && (g.Scenario == "navigation" || g.Scenario == "give_way") {
@@ -93,13 +94,13 @@ func compareForces(m *meter, g *golden, w *World, at, c int) {
 	}
 }
 
-// compareSight compares distances, overlaps and lidar of the seated state.
-func compareSight(m *meter, g *golden, w *World, at, c int) {
-	m.tol["distance"] = 1e-5 // the recordings' own figure for distances
+// compareSensors compares distances, overlaps and lidar of the recorded states.
+func compareSensors(m *meter, g *golden, w *World, at, c int) {
+	m.tol["distance"] = 1e-5 // the recordings' own tolerance of distances
 	for k, pair := range g.Pairs {
 		want := g.Distances[at][k][c]
 		m.same("distance", w.Distance(c, pair[0], pair[1]), want, at, c, pair)
-		// A distance within rounding of 0 may fall on either side.
+		// A distance within rounding of 0 may have either sign.
 		if got := w.Overlap(c, pair[0], pair[1]); got != (g.Overlaps[at][k][c] != 0) && abs(want) > 1e-6 {
 			m.fail("overlap", got, !got, []any{at, c, pair, want})
 		}

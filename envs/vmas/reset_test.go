@@ -12,7 +12,7 @@ import (
 	"cermic/envs/envtest"
 )
 
-// resetStats is the distribution of freshly reset worlds of the original; testdata/golden/README.md describes it.
+// resetStats is the original's distribution of worlds after resets; testdata/golden/README.md describes it.
 type resetStats struct {
 	NumEnvs      int             `json:"n_envs"`
 	Names        []string        // bodies
@@ -37,7 +37,7 @@ func TestResetsAreDistributedAsInTheOriginal(t *testing.T) {
 	}
 }
 
-// Keyword arguments move what resets place, and keep things apart.
+// Keyword arguments change the positions and minimum distances after resets.
 func TestResetsWithOtherSettingsAreDistributedAsInTheOriginal(t *testing.T) {
 	var file struct {
 		Cases []struct {
@@ -57,7 +57,7 @@ func TestResetsWithOtherSettingsAreDistributedAsInTheOriginal(t *testing.T) {
 	}
 }
 
-// checkResets compares the distributions of everything that a reset of the task with these settings places.
+// checkResets compares the distributions of all bodies that the task places in resets with these settings.
 func checkResets(t *testing.T, overlay map[string]any, ref *resetStats) {
 	t.Helper()
 	overlay["copies"] = 2048
@@ -71,11 +71,11 @@ func checkResets(t *testing.T, overlay map[string]any, ref *resetStats) {
 	}
 }
 
-// checkBody compares the place of one body, and its distance to the others, with the original's.
+// checkBody compares the position of one body, and its distances to the others, with the original's.
 func checkBody(t *testing.T, w *World, ref *resetStats, b int) {
 	t.Helper()
-	x, y, rot := make([]float64, w.copies), make([]float64, w.copies), make([]float64, w.copies)
-	for c := range w.copies {
+	x, y, rot := make([]float64, w.numEnvs), make([]float64, w.numEnvs), make([]float64, w.numEnvs)
+	for c := range w.numEnvs {
 		p := w.Pos(c, b)
 		x[c], y[c], rot[c] = float64(p.X), float64(p.Y), float64(w.Rot(c, b))
 	}
@@ -87,8 +87,8 @@ func checkBody(t *testing.T, w *World, ref *resetStats, b int) {
 	}
 	checkMean(t, name+": rotation", rot, ref.RotMean[b], ref.RotStd[b], ref.NumEnvs)
 	for other := range b {
-		d := make([]float64, w.copies)
-		for c := range w.copies {
+		d := make([]float64, w.numEnvs)
+		for c := range w.numEnvs {
 			d[c] = float64(w.Pos(c, b).Sub(w.Pos(c, other)).Norm())
 		}
 		_, std := moments(d)
@@ -97,10 +97,10 @@ func checkBody(t *testing.T, w *World, ref *resetStats, b int) {
 	}
 }
 
-// kolmogorov returns the largest difference of the sample's distribution from the recorded one at the recorded quantiles,
-// and the critical value of the two-sample Kolmogorov-Smirnov test at level 1e-3. Looking at seven points only can but
-// lower the statistic. A recorded value counts as equal within 1e-6, the rounding of positions.
-func kolmogorov(sample []float64, quantiles [7]float64, copies int) (worst, limit float64) {
+// kolmogorov returns the largest difference between the sample's distribution and the recorded one at the recorded
+// quantiles, and the critical value of the two-sample Kolmogorov-Smirnov test at level 1e-3. Evaluating seven points
+// only can only lower the statistic. Values within 1e-6, the rounding of positions, count as equal.
+func kolmogorov(sample []float64, quantiles [7]float64, numEnvs int) (worst, limit float64) {
 	for k, q := range quantiles {
 		below, upTo := 0, 0
 		for _, x := range sample {
@@ -114,24 +114,24 @@ func kolmogorov(sample []float64, quantiles [7]float64, copies int) (worst, limi
 		n := float64(len(sample))
 		worst = max(worst, float64(below)/n-levels[k], levels[k]-float64(upTo)/n)
 	}
-	n, m := float64(len(sample)), float64(copies)
+	n, m := float64(len(sample)), float64(numEnvs)
 	return worst, math.Sqrt(-math.Log(1e-3/2)/2) * math.Sqrt((n+m)/(n*m))
 }
 
-// checkMean allows four standard errors of the difference of two means, and the rounding of the recorded one, a float32 sum
-// of thousands.
-func checkMean(t *testing.T, what string, sample []float64, want, wantStd float64, copies int) {
+// checkMean allows four standard errors of the difference of two means, and the rounding of the recorded mean, a
+// float32 sum of thousands.
+func checkMean(t *testing.T, what string, sample []float64, want, wantStd float64, numEnvs int) {
 	t.Helper()
 	mean, std := moments(sample)
-	limit := 4*math.Sqrt(std*std/float64(len(sample))+wantStd*wantStd/float64(copies)) + 1e-4
+	limit := 4*math.Sqrt(std*std/float64(len(sample))+wantStd*wantStd/float64(numEnvs)) + 1e-4
 	if math.Abs(mean-want) > limit {
 		t.Errorf("%s is %.4f on average, want %.4f within %.4f", what, mean, want, limit)
 	}
 }
 
-// checkLeast looks for numbers below the recorded least one. If both samples are of one distribution, each number below is as
-// likely one of ours as their sizes say; that all of k are is then less likely than 1e-6.
-func checkLeast(t *testing.T, what string, sample []float64, least float64, copies int) {
+// checkLeast counts numbers below the recorded minimum. If both samples have one distribution, k or more of them have
+// a probability below 1e-6.
+func checkLeast(t *testing.T, what string, sample []float64, least float64, numEnvs int) {
 	t.Helper()
 	n, below := float64(len(sample)), 0
 	for _, x := range sample {
@@ -139,7 +139,7 @@ func checkLeast(t *testing.T, what string, sample []float64, least float64, copi
 			below++
 		}
 	}
-	if k := math.Log(1e-6) / math.Log(n/(n+float64(copies))); float64(below) > k {
+	if k := math.Log(1e-6) / math.Log(n/(n+float64(numEnvs))); float64(below) > k {
 		t.Errorf("%s is below the recorded least of %.4f in %d of %.0f resets, want at most %.0f", what, least, below, n, k)
 	}
 }

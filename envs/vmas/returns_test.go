@@ -10,9 +10,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// Returns of simple policies in the original simulator at BenchMARL's defaults, by BenchMARL's metric, over 64 to 256
-// episodes: mean and standard deviation over episodes. The scripts recorded there were other ones than ours, and not the
-// best possible, so a script has to be as good within one spread, and must not exceed what is possible.
+// referenceReturns holds returns of simple policies in the original simulator at BenchMARL's defaults, by BenchMARL's
+// metric: mean and standard deviation over 64 to 256 episodes. The recorded scripts differ from ours and are not
+// optimal. So our script must be as good within one standard deviation, and below the upper bound.
 var referenceReturns = []struct {
 	task              envs.Config
 	random, randomStd float64
@@ -24,10 +24,10 @@ var referenceReturns = []struct {
 	{DefaultDispersion(), 0.23, 0.48, 4, 0, 4},
 	{DefaultFlocking(), -0.18, 0.41, 0.03, 0.96, 2},
 	{DefaultGiveWay(), -0.005, 0.13, 3.48, 0.01, 5},       // bound: two agents at 0.5 m/s for 5 s
-	{DefaultNavigation(), -0.31, 0.90, 1.04, 0.27, 1.078}, // script: with collisions off; the one recorded ran into others
+	{DefaultNavigation(), -0.31, 0.90, 1.04, 0.27, 1.078}, // script: without collisions; the recorded one collided
 	{DefaultPassage(), -404, 200, -491, 2012, 636},
 	{DefaultSampling(), 3.1, 2.2, 15.9, 2.4, 100},       // bound: the field is at most 1
-	{DefaultSimpleAdversary(), -39.3, 21, -5.8, 4.7, 0}, // spreads: ours, none were recorded
+	{DefaultSimpleAdversary(), -39.3, 21, -5.8, 4.7, 0}, // standard deviations: ours, none were recorded
 	{DefaultTransport(), -0.001, 0.009, 5.07, 1.74, 110},
 	{DefaultWheel(), -4.98, 0.06, -3.98, 0.61, 0},
 }
@@ -37,7 +37,7 @@ const episodes = 256
 func TestRandomPolicyReturnsWhatItDoesInTheOriginal(t *testing.T) {
 	for _, ref := range referenceReturns {
 		mean, std := playOnce(t, ref.task, false)
-		// Four standard errors of the difference of two means, the recorded one over at least 64 episodes.
+		// Four standard errors of the difference of two means; the recorded mean is over at least 64 episodes.
 		limit := 4 * math.Sqrt(std*std/episodes+ref.randomStd*ref.randomStd/64)
 		t.Logf("%s: %.3f ± %.3f, original %.3f ± %.3f", ref.task.Kind(), mean, std, ref.random, ref.randomStd)
 		if math.Abs(mean-ref.random) > limit {
@@ -48,12 +48,12 @@ func TestRandomPolicyReturnsWhatItDoesInTheOriginal(t *testing.T) {
 
 func TestScriptsReturnAsMuchAsInTheOriginal(t *testing.T) {
 	if testing.Short() {
-		t.Skip("plays many episodes")
+		t.Skip("runs many episodes")
 	}
 	for _, ref := range referenceReturns {
 		mean, std := playOnce(t, ref.task, true)
 		t.Logf("%s: %.3f ± %.3f, original %.3f ± %.3f", ref.task.Kind(), mean, std, ref.script, ref.scriptStd)
-		chance := 4 * std / math.Sqrt(episodes) // some bounds are expectations
+		chance := 4 * std / math.Sqrt(episodes) // because some bounds are expectations
 		if mean < ref.script-ref.scriptStd || mean > ref.bound+chance {
 			t.Errorf("%s: mean return is %.3f, want at least %.3f and at most %.3f",
 				ref.task.Kind(), mean, ref.script-ref.scriptStd, ref.bound)
@@ -61,7 +61,7 @@ func TestScriptsReturnAsMuchAsInTheOriginal(t *testing.T) {
 	}
 }
 
-// With the package in the middle of the line, full force lifts it by as much as was measured in the original.
+// With the package at the centre of the line, full force lifts it as far as measured in the original.
 func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
 	for agents, rise := range map[int]float32{2: 0.259, 4: 0.579, 6: 0.820, 8: 1.007} {
 		cfg := DefaultBalance()
@@ -86,7 +86,8 @@ func TestFullForceLiftsAsFarAsInTheOriginal(t *testing.T) {
 	}
 }
 
-// playOnce plays one evaluation episode in each of as many copies and returns mean and standard deviation of the score.
+// playOnce runs one evaluation episode in each parallel environment and returns the mean and standard deviation of
+// the score.
 func playOnce(t *testing.T, cfg envs.Config, scripted bool) (mean, std float64) {
 	t.Helper()
 	env, err := cfg.WithShared(envs.Common{NumEnvs: episodes, Reward: envs.Dense}).Build(11, 1)

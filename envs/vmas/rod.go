@@ -4,8 +4,8 @@ package vmas
 
 import "math"
 
-// Hinge joins bodies a and b by a rod, a line that turns freely about the centres of both. The rod is a
-// landmark of its own, made by Rod.
+// Hinge joins bodies a and b by a rod that turns freely about both centres. The rod is a landmark of its own, made by
+// Rod.
 func (s *WorldSpec) Hinge(rod, a, b int) {
 	half := s.body(rod).Shape.Length / 2
 	s.Joints = append(s.Joints,
@@ -13,12 +13,12 @@ func (s *WorldSpec) Hinge(rod, a, b int) {
 		Joint{A: rod, B: b, AnchorA: Vec{half, 0}, Rotate: true})
 }
 
-// Rod returns the landmark for a rod: it moves and turns and touches nothing.
+// Rod returns the landmark for a rod: it moves and turns but collides with nothing.
 func Rod(name string, length float32) Body {
 	return Body{Name: name, Shape: Line(length), Mass: 1, Movable: true, Rotatable: true}
 }
 
-// PlaceRod puts a rod between bodies a and b of environment c, which have their places already. It points from a to b.
+// PlaceRod places a rod from body a to body b of environment c, after both are placed.
 func (w *World) PlaceRod(c, rod, a, b int) {
 	from, to := w.Pos(c, a), w.Pos(c, b)
 	way := to.Sub(from)

@@ -12,8 +12,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Sampling is the task vmas/sampling: agents explore a field of Gaussians cut into cells. A cell rewards what the field is
-// worth where an agent stands, once.
+// Sampling is the task vmas/sampling: agents explore a field of Gaussians cut into cells. An agent gets the field's
+// density at its position as reward, once per cell.
 type Sampling struct {
 	envs.Common
 	Settings
@@ -67,19 +67,21 @@ func (s Sampling) validate() error {
 	case err != nil:
 		return err
 	case s.XDim/s.GridSpacing != math.Trunc(s.XDim/s.GridSpacing):
-		return fmt.Errorf("vmas/sampling: xdim is %g, which is no multiple of grid_spacing %g; the original refuses that, too, in double precision",
+		return fmt.Errorf("vmas/sampling: xdim is %g, want a multiple of grid_spacing %g in double precision",
 			s.XDim, s.GridSpacing)
 	case s.YDim/s.GridSpacing != math.Trunc(s.YDim/s.GridSpacing):
-		return fmt.Errorf("vmas/sampling: ydim is %g, which is no multiple of grid_spacing %g; the original refuses that, too, in double precision",
+		return fmt.Errorf("vmas/sampling: ydim is %g, want a multiple of grid_spacing %g in double precision",
 			s.YDim, s.GridSpacing)
 	case 4*s.XDim/s.GridSpacing*s.YDim/s.GridSpacing > samplingMost:
-		return fmt.Errorf("vmas/sampling: grid_spacing is %g, which cuts the field into more than %d cells; want more", s.GridSpacing, samplingMost)
+		return fmt.Errorf("vmas/sampling: grid_spacing is %g, which cuts the field into more than %d cells; want more",
+			s.GridSpacing, samplingMost)
 	case s.AgentRadius >= min(s.XDim, s.YDim):
-		return fmt.Errorf("vmas/sampling: agent_radius is %g, but the field ends at xdim %g and ydim %g; want less", s.AgentRadius, s.XDim, s.YDim)
+		return fmt.Errorf("vmas/sampling: agent_radius is %g, want less than xdim %g and ydim %g",
+			s.AgentRadius, s.XDim, s.YDim)
 	case !s.Collisions:
-		return errors.New("vmas/sampling: collisions is false, but agents that do not collide have no lidar to observe; want true")
+		return errors.New("vmas/sampling: collisions is false, which leaves agents without a lidar; want true")
 	case s.SpawnSamePos:
-		return errors.New("vmas/sampling: spawn_same_pos is true, but agents start apart; want false")
+		return errors.New("vmas/sampling: spawn_same_pos is true, which the original does not support; want false")
 	}
 	return nil
 }
@@ -87,7 +89,7 @@ func (s Sampling) validate() error {
 // samplingMost keeps the memory of an environment below one megabyte.
 const samplingMost = 250_000
 
-// wantVariances returns one sentence about an impossible number of variances, or an impossible one.
+// wantVariances returns an error for a wrong number of variances or a variance out of range.
 func (s Sampling) wantVariances() error {
 	if n := len(s.Variances); n != 1 && n != s.Gaussians {
 		return fmt.Errorf("vmas/sampling: cov has %d entries, want 1 or as many as n_gaussians, %d", n, s.Gaussians)
@@ -100,16 +102,16 @@ func (s Sampling) wantVariances() error {
 	return nil
 }
 
-// sampling is the task's behaviour.
+// sampling implements Task.
 type sampling struct {
 	Sampling
 	nx, ny   int       // cells along x and y
 	size     Vec       // the field is |x| ≤ size.X, |y| ≤ size.Y
-	limit    Vec       // where it ends for centres of agents
+	limit    Vec       // limit of agents' centres
 	cell     float32   // side of a cell
 	double   []float32 // [G] twice the variance of each Gaussian
-	weight   []float32 // [G] each Gaussian's density at its centre as a share of the first one's
-	visiting float32   // square of the distance at which an agent has visited a centre
+	weight   []float32 // [G] density of each Gaussian at its centre, relative to the first one's
+	visiting float32   // squared distance at which an agent has visited a centre
 }
 
 func newSampling(s Sampling) *sampling {
@@ -117,9 +119,10 @@ func newSampling(s Sampling) *sampling {
 	t := &sampling{
 		Sampling: s, cell: float32(s.GridSpacing),
 		nx: int(2 * s.XDim / s.GridSpacing), ny: int(2 * s.YDim / s.GridSpacing),
-		size: Vec{float32(s.XDim), float32(s.YDim)}, limit: Vec{float32(s.XDim - s.AgentRadius), float32(s.YDim - s.AgentRadius)},
+		size:  Vec{float32(s.XDim), float32(s.YDim)},
+		limit: Vec{float32(s.XDim - s.AgentRadius), float32(s.YDim - s.AgentRadius)},
 	}
-	// Reading: one and a half cells, or as near as an agent gets to a centre in a corner.
+	// Reading: the distance is 1.5 cells, or the nearest that an agent gets to a centre in a corner.
 	near := 1.5 * max(s.GridSpacing, s.AgentRadius)
 	t.visiting = float32(near * near)
 	for k := range s.Gaussians {
@@ -129,9 +132,6 @@ func newSampling(s Sampling) *sampling {
 	return t
 }
 
-// variance returns that of Gaussian k.
-func (s *sampling) variance(k int) float32 { return s.Variances[k%len(s.Variances)] }
-
 var (
 	_ Task       = (*sampling)(nil)
 	_ Progresser = (*sampling)(nil)
@@ -139,11 +139,11 @@ var (
 	_ Painter    = (*sampling)(nil)
 )
 
-// samplingRays is the number of an agent's rays.
-// From: VMAS 1.5.2, scenarios/sampling.py
+// samplingRays is the number of rays of an agent's lidar.
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const samplingRays = 12
 
-// samplingAround lists the cells around an agent in the order of its observation.
+// samplingAround lists the neighbouring cells in the order of an observation.
 var samplingAround = [8]Vec{{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}}
 
 func (s *sampling) World() WorldSpec {
@@ -152,14 +152,15 @@ func (s *sampling) World() WorldSpec {
 	for i := range s.Agents {
 		a := DefaultAgent(fmt.Sprintf("agent_%d", i), float32(s.AgentRadius))
 		others := numbers(0, s.Agents)
-		const first = 0.05 // of the angles, in radians
+		const first = 0.05 // first angle, in radians
 		a.Lidar = Lidar{
 			Angles: Rays(samplingRays, first, first+2*math.Pi), Range: s.LidarRange, Sees: append(others[:i:i], others[i+1:]...),
 		}
 		w.Agents = append(w.Agents, a)
 	}
 	w.Obs = 4 + samplingRays + len(samplingAround)
-	w.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: w.Obs}} // rays and cells have no row of their own
+	// rays and cells have no entity of their own
+	w.Entities = []envs.Entity{{Name: "agent", Kind: envs.Own, From: 0, To: w.Obs}}
 	w.Memory = []Slot{
 		{"locs", 2 * s.Gaussians}, {"max_pdf", 1}, {"sampled", s.nx * s.ny}, {"agent_sample", s.Agents},
 		{"visited", s.Gaussians},
@@ -167,13 +168,13 @@ func (s *sampling) World() WorldSpec {
 	return w
 }
 
-// samplingMemory is the task's memory of an environment.
+// samplingMemory is the memory of one environment.
 type samplingMemory struct {
 	centres []float32 // [G,2] of the Gaussians
-	peak    *float32  // the field's largest density, by which observations and rewards are divided
-	sampled []float32 // [nx,ny] by x, then y: 1 for cells that have given their reward
+	peak    *float32  // largest density of the field, which normalises observations and rewards
+	sampled []float32 // [nx,ny], x-major: 1 for rewarded cells
 	samples []float32 // [N] reward terms of the last step
-	visited []float32 // [G] 1 for centres that an agent has been near to
+	visited []float32 // [G] 1 for visited centres
 }
 
 func (s *sampling) memory(w *World, c int) samplingMemory {
@@ -194,19 +195,20 @@ func (s *sampling) Reset(w *World, c int, r *rng.Rand) {
 	*m.peak = s.peak(m.centres)
 }
 
-// anywhere returns a uniformly drawn place in the field.
+// anywhere draws a uniform position in the field.
 func (s *sampling) anywhere(r *rng.Rand) Vec {
 	x := r.Uniform(-s.size.X, s.size.X)
 	return Vec{x, r.Uniform(-s.size.Y, s.size.Y)}
 }
 
-// inside moves a place to where the centre of an agent can be.
+// inside clamps a position to the limits of agents' centres.
 func (s *sampling) inside(p Vec) Vec { return Vec{clamp(p.X, s.limit.X), clamp(p.Y, s.limit.Y)} }
 
-// peak returns the largest density of the field at the lower left corners of the cells. A Gaussian is the product of one
-// along x and one along y.
+// peak returns the largest density of the field at the lower left corners of the cells. Each Gaussian is a product of
+// one along x and one along y.
 //
-// Deviation: where all corners are so far from all Gaussians that the original divides by nothing, this divides by 1e-30.
+// Deviation: if all corners are too far from all Gaussians, the original divides by 0; here the peak is at least
+// 1e-30.
 func (s *sampling) peak(centres []float32) (top float32) {
 	along, across := make([]float32, s.Gaussians*s.nx), make([]float32, s.Gaussians*s.ny)
 	for k := range s.Gaussians {
@@ -231,7 +233,7 @@ func (s *sampling) peak(centres []float32) (top float32) {
 	return max(s.density(top), 1e-30)
 }
 
-// density turns a sum of Gaussians of height 1, each times its weight, into a density.
+// density converts a weighted sum of Gaussians of height 1 into a density.
 func (s *sampling) density(sum float32) float32 { return sum / (2 * math.Pi * s.Variances[0]) }
 
 // value returns the density of the field at p.
@@ -244,7 +246,7 @@ func (s *sampling) value(m *samplingMemory, p Vec) float32 {
 	return s.density(sum)
 }
 
-// index returns the cell of a position within the limits, and some cell for one that is not a number.
+// index returns the cell of a position within the limits, and an arbitrary cell for NaN.
 func (s *sampling) index(p Vec) int {
 	x, y := int(p.X/s.cell+float32(s.nx)/2), int(p.Y/s.cell+float32(s.ny)/2)
 	return min(max(x, 0), s.nx-1)*s.ny + min(max(y, 0), s.ny-1)
@@ -261,7 +263,7 @@ func (s *sampling) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// unsampled returns the density of the field at p, 0 where it is outside of the field or in a cell that has given its reward.
+// unsampled returns the density of the field at p, or 0 outside the field or in a rewarded cell.
 func (s *sampling) unsampled(m *samplingMemory, p Vec) float32 {
 	if !(abs(p.X) <= s.size.X && abs(p.Y) <= s.size.Y) {
 		return 0
@@ -273,7 +275,7 @@ func (s *sampling) unsampled(m *samplingMemory, p Vec) float32 {
 	return s.value(m, p)
 }
 
-// Reward rewards every agent for its cell, in order: of two agents in one cell, the first one is rewarded.
+// Reward rewards the agents in order for their cells: of two agents in one cell, only the first gets the reward.
 func (s *sampling) Reward(w *World, c int, dst []float32) {
 	m := s.memory(w, c)
 	sum := float32(0)
@@ -294,7 +296,7 @@ func (s *sampling) Reward(w *World, c int, dst []float32) {
 	}
 }
 
-// Outcome: a success is that every centre has been visited.
+// Outcome: success is that every centre has been visited.
 func (s *sampling) Outcome(w *World, c int) (success, over bool) {
 	m := s.memory(w, c)
 	success = true
@@ -310,7 +312,7 @@ func (s *sampling) Outcome(w *World, c int) (success, over bool) {
 	return success, false
 }
 
-// Progress is the share of centres that have been visited.
+// Progress is the fraction of visited centres.
 func (s *sampling) Progress(w *World, c int) float32 {
 	m := s.memory(w, c)
 	count := float32(0)
@@ -320,21 +322,21 @@ func (s *sampling) Progress(w *World, c int) float32 {
 	return count / float32(s.Gaussians)
 }
 
-// Paint shows the cells that have given their reward, the Gaussians out to one standard deviation, and the centres that are still to be
-// visited.
+// Paint draws the rewarded cells, the Gaussians out to one standard deviation, and the centres not visited yet.
 func (s *sampling) Paint(w *World, c int, scene *envs.Scene) {
 	m := s.memory(w, c)
 	for k, taken := range m.sampled {
 		if middle := s.middle(k/s.ny, k%s.ny); taken != 0 {
 			scene.Shapes = append(scene.Shapes, envs.Shape{
-				Role: envs.RoleObstacle, Agent: -1, X: float64(middle.X), Y: float64(middle.Y), Width: s.GridSpacing, Height: s.GridSpacing,
+				Role: envs.RoleObstacle, Agent: -1, X: float64(middle.X), Y: float64(middle.Y), Width: s.GridSpacing,
+				Height: s.GridSpacing,
 			})
 		}
 	}
 	for k, visited := range m.visited {
 		ring := envs.Shape{
 			Role: envs.RoleTarget, Agent: -1, X: float64(m.centres[2*k]), Y: float64(m.centres[2*k+1]),
-			Radius: math.Sqrt(float64(s.variance(k))), Hollow: true,
+			Radius: math.Sqrt(float64(s.Variances[k%len(s.Variances)])), Hollow: true,
 		}
 		scene.Shapes = append(scene.Shapes, ring)
 		if ring.Hollow, ring.Radius = false, s.AgentRadius; visited == 0 {
@@ -344,7 +346,7 @@ func (s *sampling) Paint(w *World, c int, scene *envs.Scene) {
 	w.link(c, s.CommsRange, scene)
 }
 
-// middle returns that of a cell.
+// middle returns the centre of a cell.
 func (s *sampling) middle(x, y int) Vec {
 	return Vec{float32((float64(x)+0.5)*s.GridSpacing - s.XDim), float32((float64(y)+0.5)*s.GridSpacing - s.YDim)}
 }

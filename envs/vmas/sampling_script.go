@@ -2,7 +2,7 @@
 
 package vmas
 
-// Script visits the agent's share of the centres, then always goes for the cell nearby with the most reward for its distance.
+// Script visits the agent's share of the centres, then the nearby cells with the largest reward per distance.
 func (s *sampling) Script(w *World, c, agent int) Vec {
 	m := s.memory(w, c)
 	self := w.Pos(c, w.Agent(agent))
@@ -19,7 +19,7 @@ func (s *sampling) Script(w *World, c, agent int) Vec {
 	return target.Sub(self).Mul(stiffness).Sub(w.Vel(c, w.Agent(agent)).Mul(damping))
 }
 
-// bestCell returns the middle of a cell near p.
+// bestCell returns the centre of the best cell near p.
 func (s *sampling) bestCell(m *samplingMemory, p Vec) Vec {
 	const view = 4 // cells to each side
 	index := s.index(p)

@@ -10,7 +10,7 @@ import (
 	"cermic/envs/envtest"
 )
 
-// What the field is divided by is only computed at resets, which recordings skip; but they list the Gaussians with it.
+// Recordings do not exercise resets, where the peak is computed, but they list it with the Gaussians.
 func TestSamplingFieldHasTheRecordedPeak(t *testing.T) {
 	found := 0
 	for _, g := range goldens(t, "scenario") {
@@ -23,7 +23,7 @@ func TestSamplingFieldHasTheRecordedPeak(t *testing.T) {
 		for c, want := range peaks {
 			got := s.peak(centres[c*2*s.Gaussians : (c+1)*2*s.Gaussians])
 			if math.Abs(float64(got-want)) > 1e-5*float64(want) { // float32 exponentials of sums and of differences
-				t.Errorf("%s, copy %d: peak is %g, want %g", g.key, c, got, want)
+				t.Errorf("%s, environment %d: peak is %g, want %g", g.key, c, got, want)
 			}
 		}
 	}
@@ -39,18 +39,18 @@ func TestSamplingPaysACellOnceAndItsFirstAgent(t *testing.T) {
 	place := func(i int, p Vec) { w.Place(0, w.Agent(i), p) }
 	copy(m.centres, []float32{0.5, 0.5, 0.5, 0.5, 0.5, 0.5})
 	place(0, Vec{0.505, 0.505})
-	place(1, Vec{0.545, 0.545}) // in the same cell, and not touching
+	place(1, Vec{0.545, 0.545}) // in the same cell, without contact
 	place(2, Vec{-0.5, -0.5})
 	e.Step(act, out)
 	if out.Dense[0] <= 0 || out.Dense[1] != 0 || out.Dense[2] <= 0 {
-		t.Errorf("rewards %v, want something for agents 0 and 2, nothing for 1, who comes second", out.Dense)
+		t.Errorf("rewards %v, want some for agents 0 and 2 and none for agent 1, the second in its cell", out.Dense)
 	}
 	before := out.Dense[0]
 	place(0, Vec{-0.9, 0.9})
 	place(1, Vec{0.51, 0.51})
 	e.Step(act, out)
 	if out.Dense[1] != 0 {
-		t.Errorf("a cell that paid %g pays another %g", before, out.Dense[1])
+		t.Errorf("a cell that gave %g gives another %g", before, out.Dense[1])
 	}
 }
 
@@ -67,12 +67,14 @@ func TestSamplingSucceedsWhenEveryCentreWasVisited(t *testing.T) {
 		progress float32
 		paid     float32
 	}{
-		{Vec{-0.5, -0.574}, 1. / 3, 0}, {Vec{0, 0.076}, 1. / 3, 0}, {Vec{0.074, 0}, 2. / 3, 0}, {Vec{0.5, 0.45}, 1, 10}, {Vec{0.5, 0.45}, 1, 0},
+		{Vec{-0.5, -0.574}, 1. / 3, 0}, {Vec{0, 0.076}, 1. / 3, 0}, {Vec{0.074, 0}, 2. / 3, 0},
+		{Vec{0.5, 0.45}, 1, 10}, {Vec{0.5, 0.45}, 1, 0},
 	} {
 		w.Place(0, w.Agent(k%3), step.at)
 		e.Step(act, out)
 		if got := e.progresser.Progress(w, 0); got != step.progress || out.Sparse[0] != step.paid || out.Terminated[0] != 0 {
-			t.Errorf("visit %d: progress %g, pays %g; want %g and %g, and no end", k, got, out.Sparse[0], step.progress, step.paid)
+			t.Errorf("visit %d: progress %g, reward %g; want %g and %g, and no end",
+				k, got, out.Sparse[0], step.progress, step.paid)
 		}
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"cermic/envs"
 )
 
-// Save appends everything that the next Step or Reset depends on.
+// Save appends the complete state that later steps and resets depend on.
 func (e *env) Save(dst []byte) []byte {
 	return envs.SaveParts(dst, e.fingerprint(), append([]any{&e.seed}, e.state()...)...)
 }
 
-// Load continues from a state that Save wrote.
+// Load restores a state written by Save.
 func (e *env) Load(state []byte) error {
 	if err := envs.LoadParts(e.spec.Name, state, e.fingerprint(), append([]any{&e.seed}, e.state()...)...); err != nil {
 		return err
 	}
 	for c := range e.spec.NumEnvs {
-		if checker, ok := e.task.(Checker); ok && !checker.Sound(e.world, c) || e.steps[c] < 0 {
-			return fmt.Errorf("%s: saved state of copy %d is damaged", e.spec.Name, c)
+		if checker, ok := e.task.(Checker); ok && !checker.ValidMemory(e.world, c) || e.steps[c] < 0 {
+			return fmt.Errorf("%s: saved state of environment %d is damaged", e.spec.Name, c)
 		}
 	}
 	for _, part := range e.state() {
@@ -36,22 +36,23 @@ func (e *env) Load(state []byte) error {
 	return nil
 }
 
-// state lists the arrays that differ between two moments of one environment. Forces, controls and headings are
-// recomputed before they are used.
+// state lists the state arrays of an environment. Forces, controls and headings are missing because they are
+// recomputed before use.
 func (e *env) state() []any {
 	w := e.world
 	return []any{w.pos, w.vel, w.rot, w.spin, w.fixedRot, w.slots, e.steps, e.episode, e.given}
 }
 
-// fingerprint tells differently configured environments apart.
+// fingerprint identifies the configuration, so that a state loads only into an equally configured environment.
 func (e *env) fingerprint() uint64 {
-	// A spec reads as it did before it had groups and hidden peers, so that states that were saved then can be loaded.
+	// A printed spec keeps the form that it had before groups and hidden peers existed, so that old saved states still
+	// load.
 	spec := strings.NewReplacer(ungrouped, "", hidden, "").Replace(fmt.Sprintf("%+v", e.spec))
 	return envs.Fingerprint(fmt.Sprintf("%s %+v %s %+v", spec, e.settings, e.config, e.world.body))
 }
 
-// ungrouped is what a printed envs.Spec holds of groups where all agents are one.
+// ungrouped is the part of a printed envs.Spec about groups for a task without groups.
 const ungrouped = " Groups:[] PeersAcross:false Group: Opponents:[]"
 
-// hidden is what every printed envs.Spec of this family ends with.
+// hidden is the end of every printed envs.Spec of this package.
 const hidden = " HidesPeers:true"

@@ -16,29 +16,29 @@ import (
 	"cermic/envs/envtest"
 )
 
-// anglesModPi names observation components that are an angle modulo π: near 0 rounding can turn them into nearly π.
+// anglesModPi names observation components that are angles modulo π: near 0, rounding can turn them into almost π.
 var anglesModPi = map[string]int{"balance": 15, "wheel": 10}
 
-// Every step of the recorded scenarios is repeated from the recorded state before it: states, controls, observations,
-// rewards, reward terms, task memory, endings.
+// Repeats every step of the recorded scenarios from the recorded state before it and compares states, controls,
+// observations, rewards, reward terms, memory and endings.
 func TestTasksFollowRecordings(t *testing.T) {
 	tol, found := tolerances(t), envtest.Agreements{Source: "vmas 1.5.2"}
 	for _, g := range goldens(t, "scenario") {
 		t.Run(g.key, func(t *testing.T) {
 			e := g.build(t)
 			m := newMeter(t, tol(g.key).OneStep)
-			m.tol["control"] = 1e-5 // the recordings' own figure for agent_u and agent_force
-			if g.ObsClean != nil {  // the noise cannot be repeated, see TestObservationNoiseIsThatOfTheOriginal
+			m.tol["control"] = 1e-5 // the recordings' own tolerance of agent_u and agent_force
+			if g.ObsClean != nil {  // recorded noise cannot be reproduced, see TestObservationNoiseIsThatOfTheOriginal
 				e = g.buildWith(t, map[string]any{"obs_noise": 0})
-				m.tol["obs"] = 2 * max(m.tol["pos"], m.tol["vel"]) // differences of two positions, velocities
+				m.tol["obs"] = 2 * max(m.tol["pos"], m.tol["vel"]) // differences of two positions or velocities
 			}
 			checkWorld(t, g, e)
 			defer m.report()
 			f := newFollower(t, g, e)
-			skip, coupled, steps := g.culled(), g.paidForOthers(), 0
+			skip, coupled, steps := g.culled(), g.batchDependent(), 0
 			f.seat(0)
 			for c := range g.NumEnvs {
-				e.show(c, f.out)
+				e.writeObs(c, f.out)
 				f.compareObs(m, 0, c)
 			}
 			for at := range g.T {
@@ -56,16 +56,17 @@ func TestTasksFollowRecordings(t *testing.T) {
 				}
 			}
 			state := max(m.largest["pos"], m.largest["vel"], m.largest["rot"], m.largest["ang_vel"])
-			found.Add("vmas/"+g.Scenario, steps, envs.Agreement{State: state, Obs: m.largest["obs"], Reward: m.largest["reward"]})
+			found.Add("vmas/"+g.Scenario, steps,
+				envs.Agreement{State: state, Obs: m.largest["obs"], Reward: m.largest["reward"]})
 		})
 	}
-	if !fuses(1 + 1.0/4096) { // else all last digits are others
+	if !fuses(1 + 1.0/4096) { // fused rounding changes all last digits
 		found.Check(t, measured)
 	}
 }
 
-// Where the original in float64 stays close to its own recording for 30 steps, so must this engine without being seated
-// again. Ten times the measured difference allows for other roundings, 1e-5 for the printed precision of the table.
+// Without reseating, this engine must stay close to a recording for 30 steps if the original in float64 does. Ten
+// times the measured difference allows for other rounding, and 1e-5 for the printed precision of the table.
 func TestTasksStayOnRecordingsFor30Steps(t *testing.T) {
 	tol := tolerances(t)
 	for _, g := range goldens(t, "scenario") {
@@ -95,8 +96,8 @@ func TestTasksStayOnRecordingsFor30Steps(t *testing.T) {
 	}
 }
 
-// build makes the task that a recording is of: the registered default vmas/<scenario> overlaid with the recorded kwargs. A
-// keyword that the task does not have fails the test by its name.
+// build makes the task of a recording: the registered default vmas/<scenario> with the recorded kwargs. A keyword
+// that the task does not have fails the test by name.
 func (g *golden) build(t *testing.T) *env {
 	t.Helper()
 	return g.buildWith(t, nil)
@@ -110,12 +111,13 @@ func (g *golden) buildWith(t *testing.T, changed map[string]any) *env {
 		kind = Product9
 	}
 	overlay := withKwargs(t, g.Scenario, g.Kwargs)
-	maps.Copy(overlay, map[string]any{"copies": g.NumEnvs, "reward": envs.Dense, "max_steps": g.MaxSteps, "discrete": kind})
+	maps.Copy(overlay, map[string]any{"copies": g.NumEnvs, "reward": envs.Dense, "max_steps": g.MaxSteps,
+		"discrete": kind})
 	maps.Copy(overlay, changed)
 	return buildOverlay(t, overlay, 1, 1)
 }
 
-// withKwargs returns the settings that recorded kwargs stand for.
+// withKwargs converts recorded kwargs to settings.
 func withKwargs(t *testing.T, scenario string, kwargs json.RawMessage) map[string]any {
 	t.Helper()
 	overlay := map[string]any{}
@@ -128,7 +130,7 @@ func withKwargs(t *testing.T, scenario string, kwargs json.RawMessage) map[strin
 	return overlay
 }
 
-// buildOverlay builds a task from settings that its JSON may hold.
+// buildOverlay builds a task from JSON settings over its defaults.
 func buildOverlay(t *testing.T, overlay map[string]any, seed uint64, workers int) *env {
 	t.Helper()
 	raw, err := json.Marshal(overlay)
@@ -146,7 +148,7 @@ func buildOverlay(t *testing.T, overlay map[string]any, seed uint64, workers int
 	return built.(*env)
 }
 
-// checkWorld compares the task's declaration with the recorded one.
+// checkWorld compares the task's WorldSpec with the recorded one.
 func checkWorld(t *testing.T, g *golden, e *env) {
 	t.Helper()
 	want, w := newWorld(g.spec(), 1), e.world
@@ -185,7 +187,7 @@ func sameLidar(a, b *Lidar) bool {
 	return a.Range == b.Range && slices.Equal(a.Sees, b.Sees) && slices.EqualFunc(a.Angles, b.Angles, near)
 }
 
-// follower plays a recording in an environment.
+// follower replays a recording in an environment.
 type follower struct {
 	t       *testing.T
 	g       *golden
@@ -195,10 +197,10 @@ type follower struct {
 	actions [][][][]float32
 	memory  map[string]recorded // by slot
 	rows    []int               // row in Step.Obs of each recorded policy agent
-	seen    [][][][]float32     // recorded observations, without the noise that they may have
+	seen    [][][][]float32     // recorded observations without noise
 }
 
-// recorded is a series for one memory slot: width numbers per time (if timed) and environment.
+// recorded is a time series for one memory slot, with width numbers per environment (and per time if timed).
 type recorded struct {
 	numbers []float32
 	width   int
@@ -228,7 +230,7 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 		width, ok := slots[name]
 		numbers := flat(t, raw)
 		if !ok || len(numbers) != (g.T+1)*g.NumEnvs*width {
-			t.Fatalf("internal %q has %d numbers; the task keeps %d a copy under that name", name, len(numbers), width)
+			t.Fatalf("internal %q has %d numbers; the task's slot has %d per environment", name, len(numbers), width)
 		}
 		f.memory[name] = recorded{numbers, width, true}
 	}
@@ -251,7 +253,7 @@ func newFollower(t *testing.T, g *golden, e *env) *follower {
 	return f
 }
 
-// grid turns the recorded lists of cells that were sampled at each time into the sampled cells [T+1,E,nx,ny].
+// grid converts the recorded lists of newly sampled cells to the sampled cells [T+1,E,nx,ny].
 func (g *golden) grid(nx, ny int) []float32 {
 	size := g.NumEnvs * nx * ny
 	grid := make([]float32, (g.T+1)*size)
@@ -331,7 +333,7 @@ func (f *follower) compareRewards(m *meter, t, c int) {
 	for k, row := range f.rows {
 		m.same("reward", f.out.Dense[c*n+row], g.Rewards[t][k][c], t, c, k)
 		for name, series := range g.Infos {
-			got := float32(0) // of terms that the task does not have with these settings
+			got := float32(0) // 0 for terms that these settings switch off
 			if terms := f.slot(c, name); terms != nil {
 				got = terms[min(row, len(terms)-1)]
 			}
@@ -346,7 +348,7 @@ func (f *follower) compareObs(m *meter, t, c int) {
 	for k, row := range f.rows {
 		got, series := f.out.Obs[(c*n+row)*o:(c*n+row+1)*o], f.seen[t][k][c]
 		for i, x := range got[len(series):] {
-			m.same("obs", x, 0, t, c, k, len(series)+i) // the rest of a row that is shorter than other agents'
+			m.same("obs", x, 0, t, c, k, len(series)+i) // the padding of a short observation
 		}
 		for i, want := range series {
 			x := got[i]

@@ -9,7 +9,7 @@ import (
 	"cermic/envs"
 )
 
-// Scene describes environment c as it is now. It spans the world's half size and grows with what moves out of it.
+// Scene describes environment c as a drawing of the world's half size, enlarged to contain all bodies.
 func (e *env) Scene(c int) envs.Scene {
 	w := e.world
 	margin := 1.1 * float64(w.spec.HalfSize)
@@ -25,7 +25,7 @@ func (e *env) Scene(c int) envs.Scene {
 	}
 	for agent := range w.agents {
 		i := slices.Index(e.policy, agent)
-		if i < 0 { // a scripted agent is what the others are after
+		if i < 0 { // a scripted agent is the target of the others
 			scene.Shapes = append(scene.Shapes, w.shape(c, w.Agent(agent), envs.RoleTarget, -1))
 			continue
 		}
@@ -38,7 +38,7 @@ func (e *env) Scene(c int) envs.Scene {
 	return scene
 }
 
-// grow widens the scene to hold a circle.
+// grow enlarges the scene to contain a circle.
 func grow(s *envs.Scene, centre Vec, radius float32) {
 	x, y, r := float64(centre.X), float64(centre.Y), float64(radius)
 	if isFinite(centre.X) && isFinite(centre.Y) {
@@ -47,7 +47,7 @@ func grow(s *envs.Scene, centre Vec, radius float32) {
 	}
 }
 
-// role guesses what a landmark stands for from what it can do.
+// role derives a landmark's role from its physics.
 func (w *World) role(b int) envs.Role {
 	for _, j := range w.spec.Joints {
 		if k := &w.body[b]; j.Dist == 0 && (j.A == b || j.B == b) && k.shape.Kind != SphereShape {
@@ -72,7 +72,7 @@ func (w *World) shape(c, b int, role envs.Role, agent int) envs.Shape {
 	}
 }
 
-// link draws a line between any two agents whose centres are within a range, which changes nothing but the picture.
+// link draws a line between agents whose centres are within a range; it changes the drawing only.
 func (w *World) link(c int, within float32, scene *envs.Scene) {
 	for i := range w.agents {
 		for j := range i {
@@ -89,7 +89,7 @@ func (w *World) link(c int, within float32, scene *envs.Scene) {
 	}
 }
 
-// raysOf draws the lidar rays of an agent up to what they hit; i is its number among those that learn.
+// raysOf draws the lidar rays of an agent up to what they hit; i is its index among the policy agents.
 func (w *World) raysOf(c, agent, i int) []envs.Shape {
 	lengths := make([]float32, len(w.rays[agent]))
 	w.Lidar(c, agent, lengths)

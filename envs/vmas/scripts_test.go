@@ -4,12 +4,12 @@ package vmas
 
 import "testing"
 
-// Scripts go by the settings: what they solve at the defaults they solve with other walls, controls, goals and fields.
+// Scripts also succeed with walls, controllers, goals and fields other than the default ones.
 func TestScriptsSucceedWithOtherSettings(t *testing.T) {
-	const copies = 32
+	const numEnvs = 32
 	for _, c := range []struct {
 		settings string
-		want     int // episodes of 32 that succeed at least
+		want     int // smallest number of successes in 32 episodes
 	}{
 		{`{"kind":"vmas/give_way","mirror_passage":true}`, 32},
 		{`{"kind":"vmas/give_way","box_agents":true,"mirror_passage":true,"use_velocity_controller":false}`, 32},
@@ -29,8 +29,8 @@ func TestScriptsSucceedWithOtherSettings(t *testing.T) {
 		{`{"kind":"vmas/transport","n_agents":2,"package_width":0.3,"package_length":0.1,"package_mass":1}`, 32},
 		{`{"kind":"vmas/transport","n_packages":2,"package_width":0.2,"package_length":0.1,"package_mass":4}`, 28},
 	} {
-		e := buildNumEnvs(t, configOf(t, c.settings), copies)
-		paid := make([]bool, copies)
+		e := buildNumEnvs(t, configOf(t, c.settings), numEnvs)
+		paid := make([]bool, numEnvs)
 		playScript(t, e, e.spec.Horizon, func(c int, sparse []float32) { paid[c] = paid[c] || sparse[0] > 0 })
 		count := 0
 		for _, p := range paid {
@@ -39,22 +39,24 @@ func TestScriptsSucceedWithOtherSettings(t *testing.T) {
 			}
 		}
 		if count < c.want {
-			t.Errorf("%s: %d of %d episodes succeed, want %d", c.settings, count, copies, c.want)
+			t.Errorf("%s: %d of %d episodes succeed, want %d", c.settings, count, numEnvs, c.want)
 		}
 	}
 }
 
-// Whatever is paid and with or without rods, the script earns more than random play, which earns nothing or loses.
+// For any reward terms, with or without rods, the script's return is higher than random play's, which is 0 or
+// negative.
 func TestBallTrajectoryScriptsEarnWithOtherSettings(t *testing.T) {
 	for _, settings := range []string{
-		`"joints":false`, `"pos_shaping_factor":2`, `"joints":false,"pos_shaping_factor":2`, `"joints":false,"dist_shaping_factor":1`,
+		`"joints":false`, `"pos_shaping_factor":2`, `"joints":false,"pos_shaping_factor":2`,
+		`"joints":false,"dist_shaping_factor":1`,
 		`"speed_shaping_factor":0,"pos_shaping_factor":1`, `"joints":false,"speed_shaping_factor":0,"pos_shaping_factor":1`,
 	} {
 		cfg := configOf(t, `{"kind":"vmas/ball_trajectory",`+settings+`}`)
 		random, _ := playOnce(t, cfg, false)
 		scripted, _ := playOnce(t, cfg, true)
 		if scripted < 0.05 || scripted < random+0.05 {
-			t.Errorf("%s: the script earns %.3f, random play %.3f", settings, scripted, random)
+			t.Errorf("%s: the script's return is %.3f, random play's %.3f", settings, scripted, random)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"cermic/envs"
 )
 
-// Settings are what all tasks of this family share; task configs embed them, so that they read as one flat struct.
+// Settings are shared by all tasks of this package; task configs embed them as one flat struct.
 type Settings struct {
 	MaxSteps      int           `json:"max_steps" range:"1..1000000" help:"episode length of evaluation and of dense training, in steps; BenchMARL: 100"`
 	Discrete      Discrete      `json:"discrete" oneof:"none,product9,cross5" help:"discrete actions; product9: −, 0 or + on each axis, cross5: on one axis at a time"`
@@ -18,30 +18,30 @@ type Settings struct {
 	FieldOfView   float32       `json:"vmas_fov" range:"0..1000" help:"field of view of agents without a lidar, in world units; for detector labels only"`
 }
 
-// DefaultSettings returns the benchmark's horizon of 100 steps, continuous actions and a bonus of 10 given at once.
+// DefaultSettings returns the benchmark's horizon of 100 steps, continuous actions and an undivided bonus of 10.
 func DefaultSettings() Settings {
 	return Settings{
 		MaxSteps: 100, Discrete: Continuous, SparseHorizon: Extended, SuccessReward: 10, Milestones: 1, FieldOfView: 0.5,
 	}
 }
 
-// Discrete names a finite set of actions.
+// Discrete names an action set.
 type Discrete = envs.Discrete
 
 // The action sets.
 const (
 	Continuous Discrete = "none"        // a force in the plane; BenchMARL's choice for policy gradients
-	Product9            = envs.Product9 // per axis nothing, −range or +range; BenchMARL's choice for value learners
-	Cross5     Discrete = "cross5"      // nothing, −x, +x, −y, +y; VMAS before 2024
+	Product9            = envs.Product9 // per axis 0, −range or +range; BenchMARL's choice for value learners
+	Cross5     Discrete = "cross5"      // 0, −x, +x, −y or +y; VMAS before 2024
 )
 
-// SparseHorizon says how long episodes of the sparse reward are.
+// SparseHorizon selects the episode length of the sparse reward.
 type SparseHorizon string
 
 // The horizons of the sparse reward.
 const (
-	// Extended gives tasks that cannot be solved within max_steps the longer horizon that WorldSpec.SparseMax states.
-	// Reading: the paper names no horizon; at the benchmark's own, a success is out of reach for some of its tasks.
+	// Extended uses WorldSpec.SparseMax for tasks that cannot be solved within max_steps.
+	// Reading: the paper names no horizon; the benchmark's own is too short for a success in some of its tasks.
 	Extended SparseHorizon = "default"
 	Literal  SparseHorizon = "literal" // max_steps for every task
 )

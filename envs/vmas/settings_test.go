@@ -30,7 +30,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 		set(&cfg)
 		_, err := cfg.Build(1, 1)
 		if err == nil || !strings.HasPrefix(err.Error(), "vmas/balance: ") || !strings.Contains(err.Error(), name) {
-			t.Errorf("error %q, want one that begins with the task and names %s", err, name)
+			t.Errorf("error %q, want one that starts with the task and names %s", err, name)
 		}
 	}
 	cfg := DefaultBalance()
@@ -40,7 +40,7 @@ func TestImpossibleSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// Each row is a setting of one task with a value that Build refuses.
+// Each row is a setting of one task with a value that Build rejects.
 func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 	for _, row := range []struct{ task, key, value string }{
 		{"dispersion", "food_radius", "0"},
@@ -49,7 +49,7 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"dispersion", "n_food", "101"},
 		{"flocking", "n_agents", "-1"},
 		{"flocking", "n_agents", "100"}, // too many to place
-		{"flocking", "n_agents", "13"},  // too many for a flock, as the reward is sparse
+		{"flocking", "n_agents", "13"},  // too many for a flock, with the sparse reward
 		{"flocking", "n_obstacles", "-1"},
 		{"ball_trajectory", "speed_shaping_factor", "1e7"},
 		{"ball_trajectory", "pos_shaping_factor", "-1e7"},
@@ -64,7 +64,7 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"give_way", "linear_friction", "-0.1"},
 		{"give_way", "obs_noise", "-1"},
 		{"give_way", "min_input_norm", "-1"},
-		{"give_way", "min_input_norm", "0.6"}, // above v_range: no command counts
+		{"give_way", "min_input_norm", "0.6"}, // above v_range: every command counts as 0
 		{"give_way", "dt_delay", "-1"},
 		{"give_way", "dt_delay", "1001"},
 		{"give_way", "pos_shaping_factor", "1e7"},
@@ -83,7 +83,7 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		{"sampling", "xdim", "0.02"}, // no whole number of cells
 		{"sampling", "ydim", "0.6"},  // 0.6/0.05 is 11.999999999999998
 		{"sampling", "grid_spacing", "0.3"},
-		{"sampling", "grid_spacing", "0.001953125"}, // 512 cells a side and more
+		{"sampling", "grid_spacing", "0.001953125"}, // more than 512 cells a side
 		{"sampling", "agent_radius", "1"},
 		{"sampling", "agent_radius", "0"},
 		{"sampling", "comms_range", "-1"},
@@ -128,12 +128,12 @@ func TestImpossibleTaskSettingsAreNamed(t *testing.T) {
 		_, err := cfg.Build(1, 1)
 		if err == nil || !strings.HasPrefix(err.Error(), cfg.Kind()+": ") || !strings.Contains(err.Error(), row.key) ||
 			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %q, want one sentence that begins with the task and names the setting", overlay, err)
+			t.Errorf("%s: error %q, want one sentence that starts with the task and names the setting", overlay, err)
 		}
 	}
 }
 
-// One step of a lone agent shows which force each choice stands for.
+// One step of a lone agent shows the force of each discrete action.
 func TestChoicesPushWhereTheyShould(t *testing.T) {
 	for _, set := range []struct {
 		name Discrete
@@ -142,27 +142,28 @@ func TestChoicesPushWhereTheyShould(t *testing.T) {
 		{Product9, []Vec{{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {-1, -1}, {-1, 1}, {1, 0}, {1, -1}, {1, 1}}},
 		{Cross5, []Vec{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}},
 	} {
-		built, err := DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)
+		built, err := DefaultBalance().WithDiscrete(set.name).WithShared(envs.Common{NumEnvs: 1,
+			Reward: envs.Dense}).Build(1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e := built.(*env)
 		out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())
 		if e.Spec().Act.Choices != len(set.want) {
-			t.Fatalf("%s has %d choices, want %d", set.name, e.Spec().Act.Choices, len(set.want))
+			t.Fatalf("%s has %d actions, want %d", set.name, e.Spec().Act.Choices, len(set.want))
 		}
 		e.Reset(nil, out)
 		for k, want := range set.want {
 			act.Discrete[2] = int32(k)
 			e.Step(act, out)
 			if got := e.world.control[2]; got != want.Mul(0.7) {
-				t.Errorf("%s: choice %d asks for %v, want %v", set.name, k, got, want.Mul(0.7))
+				t.Errorf("%s: action %d exerts %v, want %v", set.name, k, got, want.Mul(0.7))
 			}
 		}
 	}
 }
 
-// Forces beyond the range are cut, as BenchMARL does.
+// Actions beyond the range are clamped, as in BenchMARL.
 func TestActionsAreClamped(t *testing.T) {
 	built, err := DefaultBalance().WithShared(envs.Common{NumEnvs: 1, Reward: envs.Dense}).Build(1, 1)
 	if err != nil {
@@ -174,11 +175,11 @@ func TestActionsAreClamped(t *testing.T) {
 	act.Continuous[0], act.Continuous[1] = 3, -0.5
 	e.Step(act, out)
 	if got, want := e.world.control[0], (Vec{1, -0.5}).Mul(0.7); got != want {
-		t.Errorf("action (3, -0.5) asks for %v, want %v", got, want)
+		t.Errorf("action (3, -0.5) exerts %v, want %v", got, want)
 	}
 }
 
-// A policy that has diverged is found by its losses; until then the environment has to go on.
+// A diverged policy is detected by its losses; until then the environment must continue.
 func TestActionsThatAreNoNumbersDoNoHarmElsewhere(t *testing.T) {
 	for _, name := range envs.Names() {
 		cfg, err := envs.Default(name)
@@ -194,12 +195,12 @@ func TestActionsThatAreNoNumbersDoNoHarmElsewhere(t *testing.T) {
 			sick.Step(act, a)
 		}
 		if half := len(a.Obs) / 2; !slices.Equal(a.Obs[half:], b.Obs[half:]) {
-			t.Errorf("%s: an action in copy 0 changes what copy 1 perceives", name)
+			t.Errorf("%s: an action in environment 0 changes the observations of environment 1", name)
 		}
 		sick.Reset(nil, a)
 		for _, x := range a.Obs {
 			if !isFinite(x) {
-				t.Fatalf("%s: an observation is %g after the reset", name, x)
+				t.Fatalf("%s: an observation after the reset is %g", name, x)
 			}
 		}
 	}
@@ -207,7 +208,7 @@ func TestActionsThatAreNoNumbersDoNoHarmElsewhere(t *testing.T) {
 
 func TestLabelsSeeWithinTheFieldOfViewOrOneBodyLength(t *testing.T) {
 	for _, c := range []struct {
-		fov, gap float32 // gap between the centres of agents 0 and 1
+		fov, gap float32 // distance between the centres of agents 0 and 1
 		want     uint8
 	}{
 		{0.5, 0.52, 1}, {0.5, 0.54, 0}, // view from the centre to the other's surface at gap − 0.03
@@ -227,7 +228,8 @@ func TestLabelsSeeWithinTheFieldOfViewOrOneBodyLength(t *testing.T) {
 		e.label(0, out)
 		n := e.spec.Agents
 		if out.Visible[1] != c.want || out.Visible[n] != c.want {
-			t.Errorf("field of view %g, distance %g: seen %d and %d, want %d", c.fov, c.gap, out.Visible[1], out.Visible[n], c.want)
+			t.Errorf("field of view %g, distance %g: visible %d and %d, want %d",
+				c.fov, c.gap, out.Visible[1], out.Visible[n], c.want)
 		}
 		if out.RelPos[2] != 0 || out.RelPos[3] != c.gap || out.RelPos[2*n+1] != -c.gap {
 			t.Errorf("relative positions %v and %v, want ±%g upwards", out.RelPos[2:4], out.RelPos[2*n:2*n+2], c.gap)

@@ -9,9 +9,9 @@ import (
 	"cermic/envs/rng"
 )
 
-// SimpleAdversary is the task vmas/simple_adversary: good agents want one of them near a goal and adversaries far from
-// it. Only the good ones know which of the landmarks, one fewer than agents, is the goal. The two groups are trained apart: each has a
-// learner of its own.
+// SimpleAdversary is the task vmas/simple_adversary: the good agents want one of them near a goal and the adversaries
+// far from it. Only the good agents observe which of the landmarks is the goal; there is one landmark fewer than
+// agents. The two groups train separately, each with its own learner.
 type SimpleAdversary struct {
 	envs.Common
 	Settings
@@ -22,10 +22,11 @@ type SimpleAdversary struct {
 	Goal      GoalDraw  `json:"goal" oneof:"world,copy" help:"environments that share a goal; world: all, as in the original, copy: none"`
 }
 
-// GoalDraw says which environments draw the goal together.
+// GoalDraw selects which environments share a goal.
 //
-// The original draws one index for all environments whenever all begin anew, which this task, whose episodes have one length, always makes them do:
-// every rollout batch of one episode an environment is then about one landmark. Drawn by each environment, a rollout batch shows all of them.
+// The original draws one goal for all environments whenever they reset together. Episodes of this task have equal
+// length, so a rollout batch of one episode per environment has only one goal. With a goal per environment, a rollout
+// batch contains all goals.
 type GoalDraw string
 
 // The values of goal.
@@ -36,7 +37,8 @@ const (
 
 // DefaultSimpleAdversary returns the settings of BenchMARL 1.5.2 (conf/task/vmas/simple_adversary.yaml).
 func DefaultSimpleAdversary() SimpleAdversary {
-	a := SimpleAdversary{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Agents: 3, Adversaries: 1, Opponents: AsObjects, Goal: GoalOfWorld}
+	a := SimpleAdversary{Common: envs.DefaultCommon(), Settings: DefaultSettings(), Agents: 3, Adversaries: 1,
+		Opponents: AsObjects, Goal: GoalOfWorld}
 	a.Reward = envs.Dense
 	return a
 }
@@ -63,8 +65,8 @@ func (a SimpleAdversary) Build(seed uint64, workers int) (envs.Env, error) {
 	return New(a.Kind(), a.Common, a.Settings, &simpleAdversary{a}, seed, workers)
 }
 
-// simpleAdversary is the task's behaviour. Bodies are the landmarks, one fewer than agents, then the adversaries, then the
-// good agents. The memory is one number: which landmark is the goal.
+// simpleAdversary implements Task. The bodies are the landmarks, the adversaries, then the good agents. Memory is one
+// number: the index of the goal landmark.
 type simpleAdversary struct{ SimpleAdversary }
 
 var (
@@ -73,7 +75,7 @@ var (
 	_ Painter  = (*simpleAdversary)(nil)
 )
 
-// From: VMAS 1.5.2, scenarios/mpe/simple_adversary.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	adversaryRadius         = 0.15 // of all agents
 	adversaryLandmarkRadius = 0.08
@@ -95,9 +97,9 @@ func (a *simpleAdversary) World() WorldSpec {
 		s.Agents = append(s.Agents, agent)
 	}
 	s.Groups, s.Across = a.groups(len(s.Landmarks)), a.Opponents == AsPeers
-	s.Obs = 2 * (1 + 2*(a.Agents-1)) // of the good ones; adversaries have no goal to observe
+	s.Obs = 2 * (1 + 2*(a.Agents-1)) // of the good agents; adversaries do not observe the goal
 	s.Memory = []Slot{{"goal", 1}}
-	// What one team wants the other one does not, so that no success could reward all.
+	// The teams have opposite interests, so no success could reward all.
 	s.SparseIsDense = true
 	return s
 }
@@ -114,8 +116,8 @@ func (a *simpleAdversary) Reset(w *World, c int, r *rng.Rand) {
 
 func (a *simpleAdversary) goal(w *World, c int) Vec { return w.Pos(c, int(w.Memory(c)[0])) }
 
-// Sound wants the number of a landmark.
-func (a *simpleAdversary) Sound(w *World, c int) bool {
+// ValidMemory reports whether the goal is the index of a landmark.
+func (a *simpleAdversary) ValidMemory(w *World, c int) bool {
 	goal := w.Memory(c)[0]
 	return goal >= 0 && goal < float32(w.landmarks) && goal == float32(int(goal))
 }
@@ -134,8 +136,8 @@ func (a *simpleAdversary) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// Reward: an adversary loses its distance to the goal; the good agents lose that of the nearest of them and win those of
-// all adversaries.
+// Reward: an adversary gets its negative distance to the goal. Good agents get the adversaries' distances minus that
+// of the nearest good agent.
 func (a *simpleAdversary) Reward(w *World, c int, dst []float32) {
 	goal, agents := a.goal(w, c), w.Positions(c)[w.Agent(0):]
 	far := float32(0)
@@ -154,17 +156,17 @@ func (a *simpleAdversary) Reward(w *World, c int, dst []float32) {
 	}
 }
 
-// Outcome: there is no end.
+// Outcome: the task has neither success nor end.
 func (a *simpleAdversary) Outcome(*World, int) (success, over bool) { return false, false }
 
-// Script sends everybody to the goal, adversaries too.
+// Script sends every agent to the goal, adversaries too.
 func (a *simpleAdversary) Script(w *World, c, agent int) Vec {
 	self := w.Agent(agent)
 	const stiffness, damping = 10, 2
 	return a.goal(w, c).Sub(w.Pos(c, self)).Mul(stiffness).Sub(w.Vel(c, self).Mul(damping))
 }
 
-// Paint shows the landmarks that are not the goal as rings.
+// Paint draws the landmarks other than the goal as rings.
 func (a *simpleAdversary) Paint(w *World, c int, scene *envs.Scene) {
 	for i := range scene.Shapes {
 		scene.Shapes[i].Hollow = i != int(w.Memory(c)[0])

@@ -8,19 +8,19 @@ import (
 	"cermic/envs"
 )
 
-// Opponents says what the agents of another group are to an agent.
+// Opponents selects the entity class of agents of the other group.
 //
-// Reading: the paper has no word on tasks with opponents. BenchMARL trains each group on what its own agents saw, and enemies of SMACv2
-// are no agents at all, so that opponents are objects unless one asks for peers.
+// Reading: the paper does not mention tasks with opponents. BenchMARL trains each group on the observations of its
+// own agents, and SMACv2's enemies are not agents. So opponents are objects by default.
 type Opponents string
 
-// What opponents can be.
+// The values of opponents.
 const (
-	AsObjects Opponents = "objects" // like landmarks: detectors and memories know an agent's own group alone
-	AsPeers   Opponents = "peers"   // like its own group: detectors and memories tell them apart, too
+	AsObjects Opponents = "objects" // like landmarks: detectors and memories cover the agent's own group only
+	AsPeers   Opponents = "peers"   // like teammates: detectors and memories cover all agents
 )
 
-// kind is that of an opponent's entity.
+// kind is the entity kind of an opponent.
 func (o Opponents) kind() envs.EntityKind {
 	if o == AsPeers {
 		return envs.Ally
@@ -28,21 +28,24 @@ func (o Opponents) kind() envs.EntityKind {
 	return envs.Object
 }
 
-// groups are BenchMARL's. Observations are pairs of numbers: the goal, for good agents alone, then landmarks, adversaries, good agents,
-// without the observer. An adversary sees no number that is about itself alone, so that its own span is all that it sees.
+// groups returns BenchMARL's groups. An observation lists relative positions: the goal (good agents only), landmarks,
+// adversaries, then good agents, without the observer. An adversary observes nothing about itself, so its own entity
+// spans the whole observation.
 func (a *simpleAdversary) groups(landmarks int) []envs.Group {
 	good := a.Agents - a.Adversaries
 	adversary := a.spans(0, landmarks, a.Adversaries-1, envs.Ally, good, a.Opponents.kind())
 	agent := a.spans(2, landmarks, a.Adversaries, a.Opponents.kind(), good-1, envs.Ally)
 	width := 2 * (landmarks + a.Agents - 1)
 	return []envs.Group{
-		{Name: "adversary", Obs: width, Entities: append(adversary, envs.Entity{Name: "agent", Kind: envs.Own, From: 0, To: width})},
+		{Name: "adversary", Obs: width,
+			Entities: append(adversary, envs.Entity{Name: "agent", Kind: envs.Own, From: 0, To: width})},
 		{Name: "agent", Obs: 2 + width, Entities: append(agent, envs.Entity{Name: "goal", Kind: envs.Own, From: 0, To: 2})},
 	}
 }
 
-// spans are the entities of an observation from a place on: landmarks, adversaries and good agents of these kinds.
-func (a *simpleAdversary) spans(from, landmarks, adversaries int, adversary envs.EntityKind, good int, agent envs.EntityKind) (out []envs.Entity) {
+// spans returns the entities of an observation from index from on: landmarks, adversaries and good agents.
+func (a *simpleAdversary) spans(from, landmarks, adversaries int, adversary envs.EntityKind, good int,
+	agent envs.EntityKind) (out []envs.Entity) {
 	for _, of := range []struct {
 		name  string
 		kind  envs.EntityKind

@@ -11,8 +11,8 @@ import (
 	"cermic/envs/rng"
 )
 
-// Returns of each team in the original: random play, and everybody going to the goal. No spreads were recorded, so ours
-// stand in for them; 64 episodes are the fewest over which the recorded means were taken.
+// Returns of each team in the original: random play, and all agents moving to the goal. No standard deviations were
+// recorded, so ours stand in; the recorded means are over at least 64 episodes.
 func TestBothTeamsOfSimpleAdversaryReturnWhatTheyDoInTheOriginal(t *testing.T) {
 	for _, ref := range []struct {
 		scripted        bool
@@ -30,7 +30,8 @@ func TestBothTeamsOfSimpleAdversaryReturnWhatTheyDoInTheOriginal(t *testing.T) {
 			limit := 4 * std * math.Sqrt(1.0/episodes+1.0/64)
 			t.Logf("scripted %v, %s: %.1f ± %.1f, original %.1f", ref.scripted, team.name, mean, std, team.want)
 			if math.Abs(mean-team.want) > limit {
-				t.Errorf("scripted %v, %s: mean return is %.1f, want %.1f within %.1f", ref.scripted, team.name, mean, team.want, limit)
+				t.Errorf("scripted %v, %s: mean return is %.1f, want %.1f within %.1f",
+					ref.scripted, team.name, mean, team.want, limit)
 			}
 		}
 	}
@@ -54,14 +55,14 @@ func playTeams(t *testing.T, scripted bool) (adversary, good []float64) {
 			adversary[c] += float64(out.Dense[c*3])
 			good[c] += float64(out.Dense[c*3+1])
 			if out.Dense[c*3+1] != out.Dense[c*3+2] {
-				t.Fatalf("the good agents are paid %v", out.Dense[c*3+1:c*3+3])
+				t.Fatalf("the good agents get rewards %v", out.Dense[c*3+1:c*3+3])
 			}
 		}
 	}
 	return adversary, good
 }
 
-// The metric is the mean of the teams' means, however large the teams are.
+// The metric is the mean of the teams' means, whatever the team sizes.
 func TestScoreWeighsTeamsEqually(t *testing.T) {
 	cfg := DefaultSimpleAdversary()
 	cfg.Agents = 5
@@ -73,14 +74,14 @@ func TestScoreWeighsTeamsEqually(t *testing.T) {
 	e.Step(envs.NewActions(e.Spec()), out)
 	d := out.Dense
 	if want := (d[0] + (d[1]+d[2]+d[3]+d[4])/4) / 2; abs(out.Score[0]-want) > 1e-6 { // some float32 roundings below 1
-		t.Errorf("rewards %v score %g, want %g", d, out.Score[0], want)
+		t.Errorf("rewards %v have score %g, want %g", d, out.Score[0], want)
 	}
 	if !slices.Equal(out.Sparse, d) {
 		t.Errorf("rewards %v and %v differ in a task that has one reward", d, out.Sparse)
 	}
 }
 
-// TestGoalOfWorld checks that all environments have one goal in an episode and another one in later ones, unless each environment draws its own.
+// TestGoalOfWorld checks that environments share a goal that changes between episodes, unless each draws its own.
 func TestGoalOfWorld(t *testing.T) {
 	for goal, shared := range map[GoalDraw]bool{GoalOfWorld: true, GoalOfEnv: false} {
 		cfg := DefaultSimpleAdversary()
@@ -100,7 +101,8 @@ func TestGoalOfWorld(t *testing.T) {
 			}
 		}
 		if len(seen) != 2 || mixed == shared {
-			t.Errorf("goal=%s: %d goals in 20 episodes, copies differ: %v; want 2 goals, %v", goal, len(seen), mixed, !shared)
+			t.Errorf("goal=%s: %d goals in 20 episodes, environments differ: %v; want 2 goals, %v",
+				goal, len(seen), mixed, !shared)
 		}
 	}
 }

@@ -11,24 +11,24 @@ import (
 	"cermic/envs/rng"
 )
 
-// soak is short by default; ten million frames a task take some minutes.
+// soak is short by default; ten million frames per task take some minutes.
 var soak = flag.Int("soak", 60_000, "frames of random play on each task")
 
-// Half of the copies draw new actions at every step, the other half holds one for 25 steps, at full force in every
-// second of those: only so do bodies gather speed and meet.
+// Half of the environments draw new actions at every step. The other half hold an action for 25 steps, at full force
+// every second time, because only then do bodies gather speed and collide.
 func TestRandomPlayStaysSound(t *testing.T) {
-	const copies = 100
+	const numEnvs = 100
 	for _, name := range envs.Names() {
 		t.Run(strings.TrimPrefix(name, "vmas/"), func(t *testing.T) {
 			cfg, err := envs.Default(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := buildNumEnvs(t, cfg, copies)
-			out, act, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), make([]uint8, copies)
+			e := buildNumEnvs(t, cfg, numEnvs)
+			out, act, done := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), make([]uint8, numEnvs)
 			r, before, crossings := rng.New(3, "soak"), make([]Vec, len(e.world.pos)), 0
 			e.Reset(nil, out)
-			for step := range *soak / copies {
+			for step := range *soak / numEnvs {
 				draw(act, step, 2*e.spec.Agents, r)
 				copy(before, e.world.pos)
 				e.Step(act, out)
@@ -43,7 +43,7 @@ func TestRandomPlayStaysSound(t *testing.T) {
 				}
 				e.Reset(done, out)
 			}
-			// Once in 170,000 frames an agent in a doorway is thrown into the wall so fast that it comes out behind.
+			// Once in 170,000 frames an agent at a hole is thrown into the wall so fast that it comes out behind it.
 			if crossings > 2+*soak/50_000 {
 				t.Errorf("%d of %d frames lead through a wall", crossings, *soak)
 			}
@@ -51,7 +51,7 @@ func TestRandomPlayStaysSound(t *testing.T) {
 	}
 }
 
-// draw fills act; row is the number of force components of an environment.
+// draw fills act; row is the number of action components of an environment.
 func draw(act *envs.Actions, step, row int, r *rng.Rand) {
 	for i := range act.Continuous {
 		switch c := i / row; {
@@ -79,10 +79,10 @@ func checkFinite(t *testing.T, out *envs.Step) {
 	}
 }
 
-// checkPlaces looks for bodies that are where nothing should get.
+// checkPlaces checks that positions, steps and wall crossings are possible.
 func checkPlaces(t *testing.T, e *env, before []Vec) {
 	w := e.world
-	// The strongest push moves an agent by at most 0.057 in a step, in the long run; contacts may throw it further.
+	// The strongest steady push moves an agent by at most 0.057 per step; contacts may throw it further.
 	const leap, stride = 0.3, 0.06
 	far := 2.5 + stride*float32(e.spec.Horizon)
 	_, corridor := e.task.(*giveWay)
@@ -95,20 +95,20 @@ func checkPlaces(t *testing.T, e *env, before []Vec) {
 		case p.Sub(before[i]).Norm() > leap:
 			t.Errorf("%s moves from %v to %v in a step", body.Name, before[i], p)
 		case abs(p.X) > far || abs(p.Y) > far:
-			t.Errorf("%s gets to %v within an episode", body.Name, p)
+			t.Errorf("%s reaches %v within an episode", body.Name, p)
 		case corridor && (abs(p.X) > 2.5 || p.Y < -0.2 || p.Y > 0.68):
-			t.Errorf("%s at %v has got through a wall", body.Name, p)
+			t.Errorf("%s at %v has crossed a wall", body.Name, p)
 		}
 	}
 }
 
-// crossings counts the agents that crossed the middle of passage's wall where it is closed.
+// crossings counts the agents that crossed passage's wall where it is closed.
 func (e *env) crossings(before []Vec) (count int) {
 	if _, ok := e.task.(*passage); !ok {
 		return 0
 	}
 	w := e.world
-	for c := range w.copies {
+	for c := range w.numEnvs {
 		for agent := range w.agents {
 			i := w.at(c, w.Agent(agent))
 			if (w.pos[i].Y > 0) != (before[i].Y > 0) && !w.open(c, w.pos[i].X) {

@@ -6,10 +6,10 @@ import "math"
 
 // softplus returns log(1 + exp(z)) for z ≥ 0.
 //
-// It is z + log(1 + exp(−z)), whose second term is read from a table of cubic polynomials: worlds with joints would spend
-// half of their time on the two functions.
+// It is z + log(1 + exp(−z)), with the second term from a table of cubic polynomials. Direct evaluation would take
+// half the time of worlds with joints.
 func softplus(z float32) float32 {
-	if !(z < softplusEnd) { // the remainder is below the last bit of z; not a number stays that
+	if !(z < softplusEnd) { // beyond the end, the remainder is below the last bit of z; NaN stays NaN
 		return z
 	}
 	x := float64(z) * softplusCells
@@ -23,9 +23,8 @@ const (
 	softplusCells = 16 // per unit of z
 )
 
-// softplusTable holds, for each cell, the polynomial in the place within the cell that has the function's values and slopes
-// at both ends. Its error is at most h⁴/384 times the fourth derivative, which is at most 1/8: 5e-9, a sixth of what
-// rounding to float32 may do.
+// softplusTable holds a cubic polynomial per cell with the function's values and slopes at both ends. Its error is at
+// most h⁴/384 times the fourth derivative, which is at most 1/8: 5e-9, a sixth of the rounding to float32.
 var softplusTable = func() (table [softplusEnd * softplusCells][4]float64) {
 	const h = 1.0 / softplusCells
 	value := func(z float64) float64 { return math.Log1p(math.Exp(-z)) }

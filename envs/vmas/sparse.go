@@ -4,13 +4,14 @@ package vmas
 
 import "math"
 
-// giveSparse fills sparse [N] with the sparse reward of environment c and advances what has been given.
+// giveSparse fills sparse [N] with the sparse reward of environment c and updates the number of partial rewards
+// given.
 //
-// paper:sparse  an agent is rewarded for the success of the starred tasks only. Every agent receives SuccessReward, once
-// an episode, on the first step whose state is a success. Where the original reward already is sparse, it is used.
+// paper:sparse  The paper rewards only success in the starred tasks. Every agent gets SuccessReward once per episode,
+// at the first successful state. If the original reward is already sparse, it is used instead.
 //
-// With k milestones the j-th of k equal parts is given when j/k of the task's progress is first reached, the last one at
-// the success itself, which also gives whatever is missing.
+// With k milestones, the j-th of k equal parts is given when progress first reaches j/k. Success gives all remaining
+// parts.
 func (e *env) giveSparse(c int, success bool, dense, sparse []float32) {
 	if e.world.spec.SparseIsDense {
 		copy(sparse, dense)
@@ -26,7 +27,7 @@ func (e *env) giveSparse(c int, success bool, dense, sparse []float32) {
 		reached = parts
 	} else if e.progresser != nil && parts > 1 {
 		share := math.Floor(float64(e.progresser.Progress(e.world, c)) * float64(parts))
-		reached = max(given, int32(min(share, float64(parts-1)))) // NaN compares as nothing reached
+		reached = max(given, int32(min(share, float64(parts-1)))) // NaN counts as 0
 	}
 	if reached == given {
 		return

@@ -10,8 +10,8 @@ import (
 	"cermic/envs"
 )
 
-// lift builds one copy of balance and returns a function that puts the package at a share of its way to the goal, with
-// nothing on the floor, takes a step and returns the sparse reward.
+// lift builds one environment of balance and returns a function. It puts the package at a share of the way to the
+// goal, with nothing on the floor, takes a step and returns the sparse reward.
 func lift(t *testing.T, cfg Balance) (e *env, out *envs.Step, to func(share float32) []float32) {
 	t.Helper()
 	cfg.NumEnvs = 1
@@ -26,10 +26,10 @@ func lift(t *testing.T, cfg Balance) (e *env, out *envs.Step, to func(share floa
 	w := e.world
 	start, goal := w.Pos(0, balancePackage), w.Pos(0, balanceGoal)
 	way := goal.Sub(start)
-	way = way.Mul(1 - 2*balanceRadius/way.Norm()) // up to where the two touch
+	way = way.Mul(1 - 2*balanceRadius/way.Norm()) // up to the contact of the two
 	w.Place(0, balanceLine, Vec{3, 0})            // out of the way and above the floor
 	return e, out, func(share float32) []float32 {
-		// Half a percent further than asked for: more than the package falls in the step.
+		// Half a percent more, because the package falls during the step.
 		w.Place(0, balancePackage, start.Add(way.Mul(share+0.005)))
 		e.world.vel[balancePackage] = Vec{}
 		e.Step(act, out)
@@ -64,7 +64,7 @@ func TestMilestonesPayTheSameTotalInEqualParts(t *testing.T) {
 	}
 	_, _, to = lift(t, cfg)
 	if got := to(1)[0]; got != 10 {
-		t.Errorf("a success at once pays %g, want all of it: 10", got)
+		t.Errorf("an immediate success gives %g, want the full 10", got)
 	}
 }
 
@@ -73,11 +73,13 @@ func TestFallEndsTheEpisodeWithoutPay(t *testing.T) {
 	e.world.Place(0, balanceLine, Vec{0, -0.95})
 	e.world.Rotate(0, balanceLine, 0.3) // one end reaches below the floor's surface at -1.03
 	if got := to(1)[0]; got != 0 || out.Terminated[0] == 0 {
-		t.Errorf("with the line on the floor a package at the goal pays %g (terminated %d), want 0 (1)", got, out.Terminated[0])
+		t.Errorf("with the line on the floor a package at the goal gives %g (terminated %d), want 0 (1)",
+			got, out.Terminated[0])
 	}
 }
 
-// Two agents rise with 4/9 of the acceleration of four, and so have 9/4 of their time. As many as cannot lift at all are told so.
+// Two agents rise with 4/9 of the acceleration of four and get 9/4 of their time. Too few agents to lift the package
+// are an error.
 func TestBalanceLeavesFewAgentsTheTimeThatTheyNeed(t *testing.T) {
 	for _, c := range []struct {
 		agents int
@@ -91,17 +93,18 @@ func TestBalanceLeavesFewAgentsTheTimeThatTheyNeed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s := env.Spec(); s.Horizon != c.want || s.SolvableIn != c.want || s.EvalHorizon != 100 {
-			t.Errorf("%d agents and a mass of %g: %d steps, %d are enough, %d scored; want %d, %d and 100", c.agents, c.mass, s.Horizon, s.SolvableIn, s.EvalHorizon, c.want, c.want)
+			t.Errorf("%d agents and a mass of %g: horizon %d, solvable in %d, scored %d; want %d, %d and 100",
+				c.agents, c.mass, s.Horizon, s.SolvableIn, s.EvalHorizon, c.want, c.want)
 		}
 	}
 	cfg := DefaultBalance()
 	cfg.PackageMass = 50
 	if _, err := cfg.Build(1, 1); err == nil || !strings.Contains(err.Error(), "package_mass") {
-		t.Errorf("a package that nobody can lift: %v", err)
+		t.Errorf("a package too heavy to lift: error %v", err)
 	}
 	cfg.Reward = envs.Dense
 	if _, err := cfg.Build(1, 1); err != nil {
-		t.Errorf("a package that nobody can lift, on the dense reward: %v", err)
+		t.Errorf("a package too heavy to lift, with the dense reward: error %v", err)
 	}
 }
 
@@ -127,7 +130,7 @@ func TestSparseHorizonFollowsTheSetting(t *testing.T) {
 	}
 }
 
-// The score adds up to the dense return of the benchmark's own horizon, whatever the training horizon.
+// The score sums to the dense return within the benchmark's own horizon, whatever the training horizon.
 func TestScoreStopsAtTheBenchmarksHorizon(t *testing.T) {
 	cfg := DefaultBalance()
 	cfg.MaxSteps = 10
@@ -139,7 +142,7 @@ func TestScoreStopsAtTheBenchmarksHorizon(t *testing.T) {
 			want = out.Dense[0]
 		}
 		if got := out.Score[0]; math.Abs(float64(got-want)) > 1e-6*math.Abs(float64(want)) {
-			t.Errorf("step %d of %d scores %g, want %g", step, e.spec.EvalHorizon, got, want)
+			t.Errorf("the score of step %d of %d is %g, want %g", step, e.spec.EvalHorizon, got, want)
 		}
 	}
 }

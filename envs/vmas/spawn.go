@@ -9,13 +9,13 @@ import (
 	"cermic/envs/rng"
 )
 
-// Spawn is a body to be placed at random, with its centre at least Gap away from those of the bodies placed before it.
+// Spawn is a body to place at random, with its centre at least Gap away from the centres placed before it.
 type Spawn struct {
 	Body int
 	Gap  float32
 }
 
-// spawns lists n consecutive bodies from first on.
+// spawns lists n consecutive bodies, starting at first.
 func spawns(first, n int, gap float32) []Spawn {
 	list := make([]Spawn, n)
 	for i := range list {
@@ -24,9 +24,9 @@ func spawns(first, n int, gap float32) []Spawn {
 	return list
 }
 
-// Scatter places the bodies order[from:] of environment c one after the other, uniformly in |x| ≤ half.X, |y| ≤ half.Y. A place
-// that is too near to a body before it in order is drawn again; when that does not help, all start again. It ends soon
-// where crowded allows it.
+// Scatter places the bodies order[from:] of environment c one by one, uniformly in |x| ≤ half.X, |y| ≤ half.Y. It
+// redraws positions that are too close to an earlier body and, if that fails repeatedly, starts again. It ends
+// quickly if crowded returns no error.
 func (w *World) Scatter(c int, r *rng.Rand, half Vec, order []Spawn, from int) {
 	const tries = 1000
 	for k, tried := from, 0; k < len(order); tried++ {
@@ -50,25 +50,25 @@ func (w *World) isFree(c int, p Vec, gap float32, bodies []Spawn) bool {
 	return true
 }
 
-// crowded refuses to scatter bodies over a field in which that would take long; keys names the settings to change.
-// Discs dropped at random come to a stop when they cover 0.547 of a plane (Feder 1980); here they may cover 0.4, and 0.5 of
-// a field that is so narrow that they stop when they cover 0.748 of its length (Rényi 1958).
+// crowded returns an error if the bodies are too many to scatter quickly; keys names the settings to change. Random
+// sequential placement of discs jams at 0.547 of a plane (Feder 1980); the limit here is 0.4. In a narrow field it
+// jams at 0.748 of the length (Rényi 1958); the limit is 0.5.
 func crowded(task, keys string, half Vec, order []Spawn) error {
 	for k, s := range order {
-		gap, x, y := float64(s.Gap), float64(2*half.X+s.Gap), float64(2*half.Y+s.Gap) // discs may stick out by half a gap
+		gap, x, y := float64(s.Gap), float64(2*half.X+s.Gap), float64(2*half.Y+s.Gap) // discs may protrude by half a gap
 		tight := float64(k+1)*math.Pi*gap*gap/4 > 0.4*x*y
 		if narrow := float64(2 * min(half.X, half.Y)); narrow < gap {
 			tight = float64(k+1)*gap > 0.5*max(x, y)
 		}
 		if tight {
-			return fmt.Errorf("%s: %d bodies do not fit into a field of %g by %g with centres %g apart; want less of %s",
+			return fmt.Errorf("%s: %d bodies do not fit into a field of %g by %g with centres %g apart; decrease %s",
 				task, len(order), 2*half.X, 2*half.Y, s.Gap, keys)
 		}
 	}
 	return nil
 }
 
-// numbers returns n consecutive body numbers from first on.
+// numbers returns n consecutive body numbers, starting at first.
 func numbers(first, n int) []int {
 	list := make([]int, n)
 	for i := range list {

@@ -9,39 +9,39 @@ import (
 	"cermic/envs"
 )
 
-// WorldSpec is what a task declares once: its physics, its bodies and the sizes that the engine reserves for it.
-// Start from DefaultWorld. Bodies are numbered landmarks first, then agents, each in the order given here.
+// WorldSpec is a task's declaration of physics, bodies and sizes. Start from DefaultWorld. Bodies are numbered in the
+// order of Landmarks, then Agents.
 type WorldSpec struct {
 	Dt              float32 // seconds per step
-	Substeps        int     // equal parts into which a step's physics is cut
-	Drag            float32 // share of velocity lost in each step, of bodies without a drag of their own
-	LinearFriction  float32 // of bodies without one of their own
-	AngularFriction float32 // of bodies without one of their own
+	Substeps        int     // equal parts of a step's physics
+	Drag            float32 // fraction of velocity lost per step, for bodies without a drag of their own
+	LinearFriction  float32 // for bodies without one of their own
+	AngularFriction float32 // for bodies without one of their own
 	Gravity         Vec     // acceleration of every movable body
 	XLimit, YLimit  float32 // positions stay within ±limit; 0: unbounded
 	CollisionForce  float32 // stiffness of contacts
 	JointForce      float32 // stiffness of joints
-	TorqueForce     float32 // stiffness of joints that do not turn
+	TorqueForce     float32 // stiffness of joints that keep their rotation
 
 	Landmarks []Body
 	Agents    []Agent
 	Joints    []Joint
-	Ignore    [][2]int // pairs of bodies that never collide, besides those joined without distance
+	Ignore    [][2]int // pairs of bodies that never collide, besides those joined at distance 0
 
-	Obs       int           // O: numbers in the longest agent observation; shorter ones end in zeros
-	ObsNoise  float32       // every observed number is off by up to this, uniformly, anew at every observation
+	Obs       int           // O: length of the longest agent observation; shorter ones are padded with zeros
+	ObsNoise  float32       // bound of the uniform noise on each observed number, drawn at every observation
 	Entities  []envs.Entity // named spans of an observation
-	Groups    []envs.Group  // what Agent.Team counts, of tasks whose agents are trained apart; nil: all are one
+	Groups    []envs.Group  // indexed by Agent.Team, if groups train separately; nil: one group
 	Across    bool          // agents of all groups are peers: envs.Spec.PeersAcross
-	Memory    []Slot        // what the task remembers about an environment between steps
-	Kept      int           // how many of the last numbers of memory outlive a reset
-	HalfSize  float32       // world units that relative positions are divided by
-	Cover     []int         // bodies whose places coverage counts, such as a package; none: every agent's own
-	SparseMax int           // horizon of the sparse reward; 0: the same as max_steps
-	// SparseIsDense marks tasks with one reward only, because the original one already is sparse, or because there is no
-	// success to reward: both streams are equal then, and Outcome gives nothing.
+	Memory    []Slot        // numbers kept per environment between steps
+	Kept      int           // numbers at the end of memory that a reset keeps
+	HalfSize  float32       // unit of relative positions, in world units
+	Cover     []int         // bodies whose positions coverage counts, such as a package; nil: each agent's own
+	SparseMax int           // horizon of the sparse reward; 0: max_steps
+	// SparseIsDense marks tasks with one reward only: the original is already sparse, or success is undefined. Both
+	// streams are then equal and success gives no bonus.
 	SparseIsDense bool
-	// Solved is the return of an agent in an episode that succeeds, of a task with SparseIsDense; 0: success is not defined.
+	// Solved is an agent's return in a successful episode of a task with SparseIsDense; 0: success is undefined.
 	Solved float32
 }
 
@@ -52,39 +52,39 @@ func DefaultWorld() WorldSpec {
 	}
 }
 
-// Slot reserves Len numbers of an environment's memory under a name. Slots are laid out in order; recordings of a task's
-// internals and of its named reward terms are matched by these names.
+// Slot reserves Len numbers of an environment's memory under a name, in the order of WorldSpec.Memory. Tests match
+// recorded internals and reward terms by name.
 type Slot struct {
 	Name string
 	Len  int
 }
 
-// Body is something that has a place. The zero value of an optional field means: the world's value, or no limit.
+// Body is a physical object. The zero value of an optional field means the world's value or no limit.
 type Body struct {
 	Name      string
 	Shape     Shape
 	Mass      float32
-	Movable   bool // forces change its velocity
-	Rotatable bool // torques change its turning
-	Collides  bool // touches other bodies with Collides
+	Movable   bool // moved by forces
+	Rotatable bool // turned by torques
+	Collides  bool // collides with other bodies that have Collides
 
 	Drag            *float32 // nil: the world's
 	LinearFriction  *float32 // nil: the world's
 	AngularFriction *float32 // nil: the world's
-	Gravity         Vec      // in addition to the world's
+	Gravity         Vec      // added to the world's
 	MaxSpeed        float32  // limit of the velocity's length; 0: none
-	MaxVelocity     float32  // limit of each component of the velocity; 0: none
+	MaxVelocity     float32  // limit of each velocity component; 0: none
 }
 
-// Agent is a body that acts. Its control u is the action, limited to ±Range and multiplied by Gain.
+// Agent is a body that acts. Its control u is the action, clamped to ±Range and multiplied by Gain.
 type Agent struct {
 	Body
-	Range      float32 // limit of each action component; policies act within the largest one of all agents
-	Gain       float32 // newtons per unit of action, unless the task's Control says otherwise
+	Range      float32 // limit of each action component; policies act within the largest range of all agents
+	Gain       float32 // newtons per unit of action, unless the task has a Control
 	MaxForce   float32 // limit of the force's length; 0: none
 	MaxForceXY float32 // limit of each component of the force; 0: none
-	Scripted   bool    // driven by the task's Control; has no observation, action or reward
-	Team       int     // of which of WorldSpec.Groups it is
+	Scripted   bool    // driven by the task's Control, without observation, action or reward
+	Team       int     // index in WorldSpec.Groups
 	Lidar      Lidar
 }
 
@@ -98,39 +98,39 @@ func DefaultAgent(name string, radius float32) Agent {
 	}
 }
 
-// Lidar is a fan of rays from the centre of an agent that turns with it. The zero value is no sensor.
+// Lidar is a fan of rays from an agent's centre that turns with the agent. The zero value is no sensor.
 type Lidar struct {
 	Angles []float32 // relative to the agent's rotation
-	Range  float32   // result of a ray that hits nothing
+	Range  float32   // reading of a ray that hits nothing
 	Sees   []int     // bodies that stop rays
 }
 
-// Joint holds a point of body A and a point of body B at a distance. Anchors are offsets from the bodies' centres in
-// their own frames.
+// Joint keeps a point of body A at distance Dist from a point of body B. Anchors are offsets from the bodies' centres
+// in their own frames.
 type Joint struct {
 	A, B             int
 	AnchorA, AnchorB Vec
 	Dist             float32
-	Rotate           bool    // the bodies may turn against each other; else they keep FixedRotation
-	FixedRotation    float32 // rotation of A minus that of B; a task may set it per environment with SetFixedRotation
+	Rotate           bool    // the bodies may rotate against each other; else they keep FixedRotation
+	FixedRotation    float32 // rotation of A minus that of B; a task may change it per environment by SetFixedRotation
 }
 
-// ShapeKind is one of the three forms of bodies.
+// ShapeKind is a type of shape.
 type ShapeKind uint8
 
-// The forms of bodies, ordered as contacts are (see pairKind).
+// The types of shapes, in the order of contact forces (see pairKind).
 const (
 	SphereShape ShapeKind = iota
 	LineShape
 	BoxShape
 )
 
-// Shape is the form of a body. Length is measured along the body's x axis, Width along its y axis.
+// Shape is the geometry of a body. Length is along the body's x axis, Width along its y axis.
 type Shape struct {
 	Kind          ShapeKind
 	Radius        float32
 	Length, Width float32
-	Hollow        bool // a box that also pushes outwards what is inside
+	Hollow        bool // a box that pushes bodies inside it outwards
 }
 
 // Sphere returns a circle.
@@ -142,7 +142,7 @@ func Line(length float32) Shape { return Shape{Kind: LineShape, Length: length} 
 // Box returns a solid rectangle.
 func Box(length, width float32) Shape { return Shape{Kind: BoxShape, Length: length, Width: width} }
 
-// Bound returns the radius of the smallest circle around the centre that holds the shape.
+// Bound returns the radius of the bounding circle.
 func (s Shape) Bound() float32 {
 	switch s.Kind {
 	case SphereShape:
@@ -153,7 +153,7 @@ func (s Shape) Bound() float32 {
 	return sqrt(s.Length*s.Length/4 + s.Width*s.Width/4)
 }
 
-// Inertia returns the moment of inertia of the shape with the given mass.
+// Inertia returns the moment of inertia for a mass.
 func (s Shape) Inertia(mass float32) float32 {
 	switch s.Kind {
 	case SphereShape:
@@ -164,7 +164,7 @@ func (s Shape) Inertia(mass float32) float32 {
 	return mass * (s.Length*s.Length + s.Width*s.Width) / 12
 }
 
-// Rays returns n angles from start to end: evenly spaced with both ends for an arc, without the end for a full turn.
+// Rays returns n evenly spaced angles from start to end; end itself is excluded for a full turn.
 func Rays(n int, start, end float32) []float32 {
 	gaps := n - 1
 	if abs(end-start-2*math.Pi) < 1e-5 {
@@ -177,7 +177,7 @@ func Rays(n int, start, end float32) []float32 {
 	return angles
 }
 
-// validate returns one sentence about the first mistake that a task's author can make here.
+// validate returns an error for the first mistake in a task's declaration.
 func (s *WorldSpec) validate(task string) error {
 	bodies := len(s.Landmarks) + len(s.Agents)
 	switch {
@@ -206,18 +206,18 @@ func (s *WorldSpec) validate(task string) error {
 	}
 	for _, b := range s.Cover {
 		if b < 0 || b >= bodies {
-			return fmt.Errorf("%s: coverage counts the places of body %d of %d", task, b, bodies)
+			return fmt.Errorf("%s: w.Cover lists body %d, want 0 to less than %d", task, b, bodies)
 		}
 	}
 	for _, j := range s.Joints {
 		if min(j.A, j.B) < 0 || max(j.A, j.B) >= bodies {
-			return fmt.Errorf("%s: a joint connects bodies %d and %d of %d", task, j.A, j.B, bodies)
+			return fmt.Errorf("%s: a joint connects bodies %d and %d, want 0 to less than %d", task, j.A, j.B, bodies)
 		}
 	}
 	return nil
 }
 
-// validateTeams returns one sentence about agents that would act or learn as nobody means.
+// validateTeams checks that the agents' ranges, teams and groups are consistent.
 func (s *WorldSpec) validateTeams(task string) error {
 	acting := 0
 	members := make([]int, max(1, len(s.Groups)))
@@ -227,17 +227,17 @@ func (s *WorldSpec) validateTeams(task string) error {
 			continue
 		}
 		if a.Team < 0 || a.Team >= len(members) {
-			return fmt.Errorf("%s: agent %s is of team %d, but there are %d groups", task, a.Name, a.Team, len(s.Groups))
+			return fmt.Errorf("%s: agent %s has team %d, but there are %d groups", task, a.Name, a.Team, len(s.Groups))
 		}
 		members[a.Team]++
 		acting++
 	}
 	if acting == 0 {
-		return fmt.Errorf("%s: every agent of the world is scripted, so that nobody acts", task)
+		return fmt.Errorf("%s: every agent is scripted; want at least one policy agent", task)
 	}
 	for k, g := range s.Groups {
 		if members[k] == 0 {
-			return fmt.Errorf("%s: no agent is of group %s", task, g.Name)
+			return fmt.Errorf("%s: group %s has no agent", task, g.Name)
 		}
 		if g.Obs < 1 || g.Obs > s.Obs {
 			return fmt.Errorf("%s: group %s observes %d numbers, want 1 to %d", task, g.Name, g.Obs, s.Obs)

@@ -4,9 +4,9 @@ package vmas
 
 import "math"
 
-// steer is the action with which scripts go to a place without running into others. It looks a few steps ahead: of sixteen
-// directions, each at two forces, and of braking, it takes the one after which the agent is nearest to where the place
-// will be, and that brings its surface no nearer than room to the bodies to avoid, if they go on as they do.
+// steer returns a script's action towards a moving place that avoids collisions. Of sixteen directions at two forces,
+// and braking, it picks the action that ends nearest to the place's future position. Actions that bring the agent
+// within room of a body to avoid, at its current velocity, lose.
 func (w *World) steer(c, agent int, place, placeVel Vec, avoid []int, room float32) Vec {
 	best, least := Vec{}, float32(math.Inf(1))
 	try := func(u Vec) {
@@ -14,7 +14,7 @@ func (w *World) steer(c, agent int, place, placeVel Vec, avoid []int, room float
 			best, least = u, cost
 		}
 	}
-	try(w.Vel(c, w.Agent(agent)).Mul(-10).Clamp(1)) // brakes as hard as it can
+	try(w.Vel(c, w.Agent(agent)).Mul(-10).Clamp(1)) // brakes at full force
 	for k := range 16 {
 		ahead := headingOf(float32(k) * math.Pi / 8)
 		try(ahead)
@@ -23,7 +23,7 @@ func (w *World) steer(c, agent int, place, placeVel Vec, avoid []int, room float
 	return best
 }
 
-// foresee returns how bad it is to exert the force u for some steps.
+// foresee returns the cost of exerting force u for some steps.
 func (w *World) foresee(c, agent int, u, place, placeVel Vec, avoid []int, room float32) float32 {
 	const steps = 6
 	self := w.Agent(agent)

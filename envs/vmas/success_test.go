@@ -8,8 +8,8 @@ import (
 	"cermic/envs"
 )
 
-// Share of episodes in which simple controllers in the original simulator had met the success predicate after that many
-// steps, at BenchMARL's defaults.
+// referenceSuccess holds the fraction of episodes in which simple controllers in the original simulator had met the
+// success predicate after steps, at BenchMARL's defaults.
 var referenceSuccess = []struct {
 	task  envs.Config
 	steps int
@@ -25,12 +25,12 @@ var referenceSuccess = []struct {
 	{DefaultWheel(), 100, 0.08}, // recorded for single steps at the right speed
 }
 
-// Our scripts are other ones, so they have to succeed as often, less four standard errors of 64 episodes.
+// Our scripts differ, so they must succeed as often, minus four standard errors over 64 episodes.
 func TestScriptsSucceedAsOftenAsInTheOriginal(t *testing.T) {
-	const copies = 64
+	const numEnvs = 64
 	for _, ref := range referenceSuccess {
-		e := buildNumEnvs(t, ref.task, copies)
-		paid := make([]float32, copies)
+		e := buildNumEnvs(t, ref.task, numEnvs)
+		paid := make([]float32, numEnvs)
 		playScript(t, e, ref.steps, func(c int, sparse []float32) { paid[c] += sparse[0] })
 		successes := 0.0
 		for _, sum := range paid {
@@ -38,28 +38,28 @@ func TestScriptsSucceedAsOftenAsInTheOriginal(t *testing.T) {
 				successes++
 			}
 		}
-		t.Logf("%s: %.0f of %d within %d steps, original %.0f %%", e.spec.Name, successes, copies, ref.steps, 100*ref.share)
-		error4 := 4 * float64(sqrt(float32(ref.share*(1-ref.share)/copies)))
-		if share := successes / copies; share < ref.share-error4 {
+		t.Logf("%s: %.0f of %d within %d steps, original %.0f %%", e.spec.Name, successes, numEnvs, ref.steps, 100*ref.share)
+		error4 := 4 * float64(sqrt(float32(ref.share*(1-ref.share)/numEnvs)))
+		if share := successes / numEnvs; share < ref.share-error4 {
 			t.Errorf("%s: %.2f of the episodes succeed within %d steps, want %.2f", e.spec.Name, share, ref.steps, ref.share)
 		}
 	}
 }
 
-// Whatever the task, the sparse reward is the same for all agents, adds up to the bonus or to nothing, and the parts of
-// which milestones make it add up to the same.
+// For every task, the sparse reward is equal for all agents and sums to the bonus or 0. The partial rewards of
+// milestones have the same sum.
 func TestSuccessesPayTheBonusOnceInWhateverParts(t *testing.T) {
-	const copies, parts = 8, 4
+	const numEnvs, parts = 8, 4
 	for _, ref := range referenceSuccess {
-		whole, cut := buildNumEnvs(t, ref.task, copies), buildNumEnvs(t, ref.task, copies)
+		whole, cut := buildNumEnvs(t, ref.task, numEnvs), buildNumEnvs(t, ref.task, numEnvs)
 		bonus := whole.settings.SuccessReward
 		cut.settings.Milestones = parts
-		sum, sumOfParts := make([]float32, copies), make([]float32, copies)
+		sum, sumOfParts := make([]float32, numEnvs), make([]float32, numEnvs)
 		add := func(sum []float32, part float32) func(int, []float32) {
 			return func(c int, sparse []float32) {
 				for _, r := range sparse {
 					if n := r / part; r != sparse[0] || n != float32(int(n)) || n < 0 {
-						t.Fatalf("%s: agents get %v, want the same multiple of %g", whole.spec.Name, sparse, part)
+						t.Fatalf("%s: agents get %v, want equal multiples of %g", whole.spec.Name, sparse, part)
 					}
 				}
 				sum[c] += sparse[0]
@@ -67,16 +67,17 @@ func TestSuccessesPayTheBonusOnceInWhateverParts(t *testing.T) {
 		}
 		playScript(t, whole, ref.steps, add(sum, bonus))
 		playScript(t, cut, ref.steps, add(sumOfParts, bonus/parts))
-		for c := range copies {
+		for c := range numEnvs {
 			success := sum[c] > 0
 			if sum[c] != 0 && sum[c] != bonus || success != (sumOfParts[c] == bonus) || sumOfParts[c] > bonus {
-				t.Errorf("%s, copy %d: pays %g, in parts %g; want %g or nothing", whole.spec.Name, c, sum[c], sumOfParts[c], bonus)
+				t.Errorf("%s, environment %d: reward %g, in parts %g; want %g or 0",
+					whole.spec.Name, c, sum[c], sumOfParts[c], bonus)
 			}
 		}
 	}
 }
 
-// Progress is what milestones are counted in: 0 at the start, so that nothing is paid for a reset.
+// Milestones depend on progress, so it must be 0 at the start.
 func TestProgressStartsAtNothing(t *testing.T) {
 	for _, name := range envs.Names() {
 		cfg, err := envs.Default(name)
@@ -89,17 +90,17 @@ func TestProgressStartsAtNothing(t *testing.T) {
 		}
 		for c := range e.spec.NumEnvs {
 			if p := e.progresser.Progress(e.world, c); abs(p) > 1e-6 { // rounding of 1 − x/x
-				t.Errorf("%s: progress of copy %d is %g after its reset", name, c, p)
+				t.Errorf("%s: progress of environment %d is %g after its reset", name, c, p)
 			}
 		}
 	}
 }
 
 // buildNumEnvs makes a task with the sparse reward and resets it.
-func buildNumEnvs(t *testing.T, cfg envs.Config, copies int) *env {
+func buildNumEnvs(t *testing.T, cfg envs.Config, numEnvs int) *env {
 	t.Helper()
 	shared := cfg.Shared()
-	shared.NumEnvs, shared.Reward = copies, envs.Sparse
+	shared.NumEnvs, shared.Reward = numEnvs, envs.Sparse
 	built, err := cfg.WithShared(shared).Build(11, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +110,8 @@ func buildNumEnvs(t *testing.T, cfg envs.Config, copies int) *env {
 	return e
 }
 
-// playScript plays the scripted policy and shows the sparse reward of every step until an environment's first episode ends.
+// playScript runs the scripted policy. It calls show with the sparse reward of every step of each environment's first
+// episode.
 func playScript(t *testing.T, e *env, steps int, show func(c int, sparse []float32)) {
 	t.Helper()
 	out, act := envs.NewStep(e.Spec()), envs.NewActions(e.Spec())

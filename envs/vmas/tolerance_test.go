@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// tolerance is what tolerance.json measured for one recording: the original in float64 against the recorded float32. The
-// one-step tolerances are ten times that; see testdata/golden/README.md.
+// tolerance is an entry of tolerance.json: the error of the original in float64 against the float32 recording.
+// One-step tolerances are ten times that; see testdata/golden/README.md.
 type tolerance struct {
 	OneStep map[string]float64 `json:"one_step_tol"`
 	FreeRun map[string]float64 `json:"free_run_pos_measured"`
 }
 
-// tolerances returns the tolerance of a recording. One that is not listed gets, for each quantity, the largest tolerance
-// of the recordings of the same scenario, or else of all.
+// tolerances returns the tolerance of a recording. An unlisted recording gets, for each quantity, the largest
+// tolerance among the recordings of its scenario or, if there are none, of all.
 func tolerances(t *testing.T) func(key string) tolerance {
 	t.Helper()
 	listed := map[string]tolerance{}
@@ -51,7 +51,7 @@ func widen(listed map[string]tolerance, prefix string) tolerance {
 	return widest
 }
 
-// meter compares numbers of one recording with their tolerances and remembers the worst of each quantity.
+// meter compares numbers of one recording with their tolerances and records the worst error of each quantity.
 type meter struct {
 	t        *testing.T
 	tol      map[string]float64
@@ -64,7 +64,7 @@ func newMeter(t *testing.T, tol map[string]float64) *meter {
 	return &meter{t: t, tol: tol, worst: map[string]float64{}, largest: map[string]float64{}}
 }
 
-// same compares one number; where says what it is, and is only called on failure.
+// same compares one number; where identifies it in failure messages.
 func (m *meter) same(quantity string, got, want float32, where ...any) {
 	tol, ok := m.tol[quantity]
 	if !ok {
@@ -81,14 +81,14 @@ func (m *meter) same(quantity string, got, want float32, where ...any) {
 	}
 }
 
-// fail reports the first few failures: thousands follow from one mistake.
+// fail reports the first few failures only, because one mistake causes thousands.
 func (m *meter) fail(quantity string, got, want any, where []any) {
 	if m.failures++; m.failures <= 10 {
 		m.t.Errorf("%s %v: got %v, want %v", quantity, where, got, want)
 	}
 }
 
-// report prints the worst error of each quantity as a share of its tolerance.
+// report logs the worst error of each quantity relative to its tolerance.
 func (m *meter) report() {
 	var names []string
 	for name := range m.worst {

@@ -6,7 +6,8 @@ import "cermic/envs"
 
 var _ envs.Tracker = (*env)(nil)
 
-// Track writes where every agent is, in world half sizes, and its team: agents of one team have one body.
+// Track writes every agent's position, in world half sizes, and its team, because agents of a team have the same
+// body.
 func (e *env) Track(dst []float32) {
 	w, n := e.world, len(e.policy)
 	scale := 1 / w.spec.HalfSize

@@ -9,7 +9,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Transport is the task vmas/transport: agents push heavy packages to a goal, for which they have to push together.
+// Transport is the task vmas/transport: agents jointly push heavy packages to a goal.
 type Transport struct {
 	envs.Common
 	Settings
@@ -44,7 +44,8 @@ func (t Transport) Build(seed uint64, workers int) (envs.Env, error) {
 	if err := envs.Check(t); err != nil {
 		return nil, err
 	}
-	if err := crowded(t.Kind(), "n_agents, n_packages, package_width or package_length", transportField, t.order()); err != nil {
+	const keys = "n_agents, n_packages, package_width or package_length"
+	if err := crowded(t.Kind(), keys, transportField, t.order()); err != nil {
 		return nil, err
 	}
 	return New(t.Kind(), t.Common, t.Settings, &transport{t, t.order()}, seed, workers)
@@ -52,18 +53,18 @@ func (t Transport) Build(seed uint64, workers int) (envs.Env, error) {
 
 func (t Transport) shape() Shape { return Box(float32(t.PackageLength), float32(t.PackageWidth)) }
 
-// halfSize is where the world ends for centres. The sum is rounded once, as in the original.
+// halfSize is the limit of centres. The sum is rounded once, as in the original.
 func (t Transport) halfSize() float32 {
 	return float32(1 + 2*transportAgentRadius + max(t.PackageLength, t.PackageWidth))
 }
 
-// order is that of placing bodies: agents, then the goal, then packages.
+// order is the order of placement: agents, goal, packages.
 func (t Transport) order() []Spawn {
 	room := t.shape().Bound() + transportGoalRadius + 0.01
 	return append(spawns(1+t.Packages, t.Agents, 2*transportAgentRadius), spawns(0, 1+t.Packages, room)...)
 }
 
-// transport is the task's behaviour. The goal is body 0, packages follow.
+// transport implements Task. The goal is body 0; the packages follow.
 type transport struct {
 	Transport
 	order []Spawn
@@ -75,14 +76,14 @@ var (
 	_ Scripter   = (*transport)(nil)
 )
 
-// From: VMAS 1.5.2, scenarios/transport.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	transportGoalRadius  = 0.15
 	transportAgentRadius = 0.03
 	transportShapingGain = 100
 )
 
-// transportField is where everything starts: |x|, |y| ≤ 1.
+// transportField is the area where all bodies start: |x|, |y| ≤ 1.
 var transportField = Vec{1, 1}
 
 func (t *transport) World() WorldSpec {
@@ -105,13 +106,14 @@ func (t *transport) World() WorldSpec {
 	}
 	s.Obs = 4 + 7*t.Packages
 	s.Memory = []Slot{{"global_shaping", t.Packages}, {"on_goal", t.Packages}, {"start", 1}}
-	// Four agents push the package 0.002 a step, and it has 0.9 to go on average.
+	// Four agents push the package by 0.002 per step over an average distance of 0.9.
 	s.SparseMax = 500
 	return s
 }
 
-// memory returns the task's memory of an environment: 100 × distance of every package to the goal after the last step, whether it
-// was there (0 or 1), and how far packages had to go at the start of the episode.
+// memory returns views into an environment's memory, after the last step: 100 × distance of every package to the
+// goal, and whether it was at the goal (0 or 1). start is the packages' total distance at the start of the
+// episode.
 func (t *transport) memory(w *World, c int) (shaping, onGoal []float32, start *float32) {
 	m := w.Memory(c)
 	return m[:t.Packages], m[t.Packages : 2*t.Packages], &m[2*t.Packages]
@@ -139,7 +141,7 @@ func (t *transport) Observe(w *World, c, agent int, dst []float32) {
 	}
 }
 
-// Reward rewards everybody for the progress of the packages that are not at the goal yet.
+// Reward rewards all agents for the progress of the packages that are not at the goal yet.
 func (t *transport) Reward(w *World, c int, dst []float32) {
 	shaping, onGoal, _ := t.memory(w, c)
 	sum := float32(0)
@@ -157,7 +159,7 @@ func (t *transport) Reward(w *World, c int, dst []float32) {
 	}
 }
 
-// Outcome: a success is every package at the goal.
+// Outcome: success is every package at the goal.
 func (t *transport) Outcome(w *World, c int) (success, over bool) {
 	_, onGoal, _ := t.memory(w, c)
 	for _, there := range onGoal {
@@ -168,7 +170,7 @@ func (t *transport) Outcome(w *World, c int) (success, over bool) {
 	return true, true
 }
 
-// Progress is the share of the packages' way to touching the goal, all packages' ways taken together.
+// Progress is the fraction of all packages' total distance to the goal that is covered.
 func (t *transport) Progress(w *World, c int) float32 {
 	_, _, start := t.memory(w, c)
 	return 1 - t.missing(w, c)/(*start)

@@ -4,9 +4,9 @@ package vmas
 
 import "math"
 
-// Script pushes the first package that is not at the goal. A push acts across a face only, so agents divide themselves
-// over the two faces from which the goal is ahead, in proportion to the two components of the way; whoever is further
-// behind a face takes it. On a face they stand side by side in the order in which they are.
+// Script pushes the first package that is not at the goal. A push acts across a face only, so the agents split over
+// the two faces behind the direction to the goal, in proportion to the direction's components. Agents take the face
+// that they are further behind, and keep their order along it.
 func (t *transport) Script(w *World, c, agent int) Vec {
 	_, onGoal, _ := t.memory(w, c)
 	load := 1
@@ -33,7 +33,7 @@ func (t *transport) Script(w *World, c, agent int) Vec {
 	return t.shove(w, c, agent, f, place, mates)
 }
 
-// rank counts the agents that are less far in a direction than the given one; among, if not nil, says which count.
+// rank counts the agents that are less far in a direction than the given one; among, if not nil, selects them.
 func (t *transport) rank(w *World, c, agent int, direction Vec, among func(int) bool) int {
 	own, n := w.Pos(c, w.Agent(agent)).Dot(direction), 0
 	for i := range t.Agents {
@@ -45,14 +45,14 @@ func (t *transport) rank(w *World, c, agent int, direction Vec, among func(int) 
 	return n
 }
 
-// face is the side of a package that looks away from the direction in which it shall go.
+// face is a side of a package that faces away from the direction to push.
 type face struct {
 	load        int     // the package
-	ahead       Vec     // the direction
+	ahead       Vec     // direction of the push
 	depth, half float32 // distance from the package's centre, half the width
 }
 
-// shove moves an agent round the package to its place among mates at a face, and pushes there.
+// shove moves an agent around the package to its place among mates at a face, and pushes there.
 func (t *transport) shove(w *World, c, agent int, f face, place, mates int) Vec {
 	const r = transportAgentRadius
 	self := w.Agent(agent)
@@ -64,7 +64,7 @@ func (t *transport) shove(w *World, c, agent int, f face, place, mates int) Vec 
 	behind := along < contact+r/2 // pushing presses it a little into the package
 	switch {
 	case !behind && abs(across) < f.half+r:
-		goal = Vec{along, (f.half + 3*r) * side(across)} // out from before or beside the package
+		goal = Vec{along, (f.half + 3*r) * side(across)} // sideways, from in front of or beside the package
 	case !behind:
 		goal = Vec{contact - 2*r, (f.half + 3*r) * side(across)} // along its side
 	case abs(across) < f.half || abs(across-lateral) < r/2:

@@ -19,24 +19,24 @@ func (v Vec) Mul(s float32) Vec { return Vec{s * v.X, s * v.Y} }
 // Dot returns the inner product of v and u.
 func (v Vec) Dot(u Vec) float32 { return v.X*u.X + v.Y*u.Y }
 
-// Cross returns the third component of the outer product of v and u.
+// Cross returns the z component of the cross product of v and u.
 func (v Vec) Cross(u Vec) float32 { return v.X*u.Y - v.Y*u.X }
 
 // Norm returns the length of v.
 func (v Vec) Norm() float32 { return sqrt(v.Dot(v)) }
 
-// Turn returns v turned by the angle whose cosine and sine are given by heading.
+// Turn returns v rotated by the angle with cosine and sine heading.
 func (v Vec) Turn(heading Vec) Vec {
 	return Vec{v.X*heading.X - v.Y*heading.Y, v.X*heading.Y + v.Y*heading.X}
 }
 
-// Left returns v turned by a quarter to the left.
+// Left returns v rotated by 90° to the left.
 func (v Vec) Left() Vec { return Vec{-v.Y, v.X} }
 
 // Clamp limits each component to [−limit, limit].
 func (v Vec) Clamp(limit float32) Vec { return Vec{clamp(v.X, limit), clamp(v.Y, limit)} }
 
-// Shorten returns v if it is no longer than limit, else the vector of that length in its direction.
+// Shorten limits the length of v.
 func (v Vec) Shorten(limit float32) Vec {
 	if n := v.Norm(); n > limit {
 		return Vec{v.X / n * limit, v.Y / n * limit}
@@ -44,8 +44,8 @@ func (v Vec) Shorten(limit float32) Vec {
 	return v
 }
 
-// clamp limits x to [−limit, limit]. Comparisons that are seldom true cost less than max and min, which also care for
-// signed zeros.
+// clamp limits x to [−limit, limit]. Branches that are seldom taken cost less than max and min, which handle signed
+// zeros, too.
 func clamp(x, limit float32) float32 {
 	if x > limit {
 		return limit
@@ -66,7 +66,7 @@ func headingOf(angle float32) Vec {
 	return Vec{float32(cos), float32(sin)}
 }
 
-// put writes vectors one after the other and returns how many numbers that is.
+// put writes vectors to dst and returns the count of numbers written.
 func put(dst []float32, vectors ...Vec) int {
 	for i, v := range vectors {
 		dst[2*i], dst[2*i+1] = v.X, v.Y

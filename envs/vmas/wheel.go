@@ -10,7 +10,7 @@ import (
 	"cermic/envs/rng"
 )
 
-// Wheel is the task vmas/wheel: agents turn a heavy line, fixed at its middle, at a given speed.
+// Wheel is the task vmas/wheel: agents rotate a heavy line, fixed at its centre, at a given speed.
 type Wheel struct {
 	envs.Common
 	Settings
@@ -45,13 +45,14 @@ func (w Wheel) Build(seed uint64, workers int) (envs.Env, error) {
 		return nil, err
 	}
 	if w.Reward == envs.Sparse && w.DesiredVelocity < wheelTolerance {
-		return nil, fmt.Errorf("%s: desired_velocity is %g and reward is sparse: a line at rest would be a success; set desired_velocity to %g or more, or reward=dense",
+		return nil, fmt.Errorf("%s: desired_velocity is %g and reward is sparse, so a line at rest would be a success; "+
+			"set desired_velocity to %g or more, or reward=dense",
 			w.Kind(), w.DesiredVelocity, wheelTolerance)
 	}
 	return New(w.Kind(), w.Common, w.Settings, &wheel{w}, seed, workers)
 }
 
-// wheel is the task's behaviour.
+// wheel implements Task.
 type wheel struct{ Wheel }
 
 var (
@@ -61,23 +62,23 @@ var (
 	_ Painter    = (*wheel)(nil)
 )
 
-// Bodies, before the agents.
+// Body numbers; agents follow.
 const (
 	wheelLine = iota
 	wheelCentre
 )
 
-// wheelHeld is the only memory: for how many steps on end the speed has been right.
+// wheelHeld is the only memory: the number of consecutive steps at the right speed.
 const wheelHeld = 0
 
-// From: VMAS 1.5.2, scenarios/wheel.py
+// Source: specification of VMAS 1.5.2; equal to its recordings (testdata/golden).
 const (
 	wheelCentreRadius = 0.02
 	wheelAgentRadius  = 0.03
 )
 
-// What counts as success. The original has no success and never ends.
-// Reading: the paper names no predicate; this one cannot be met by passing through the right speed.
+// The success predicate. The original has no success and never ends.
+// Reading: the paper defines none; this one cannot be met by passing through the right speed.
 const (
 	wheelTolerance = 0.01 // radians per second
 	wheelHold      = 10   // steps
@@ -117,7 +118,7 @@ func (t *wheel) Observe(w *World, c, agent int, dst []float32) {
 	dst[10], dst[11], dst[12] = wrap(w.Rot(c, wheelLine), math.Pi), abs(w.Spin(c, wheelLine)), t.off(w, c)
 }
 
-// Reward costs by how far the speed is off, and counts for how long it has been right.
+// Reward is the negative error of the speed. It also counts the steps at the right speed.
 func (t *wheel) Reward(w *World, c int, dst []float32) {
 	held, off := &w.Memory(c)[wheelHeld], t.off(w, c)
 	*held++
@@ -129,12 +130,12 @@ func (t *wheel) Reward(w *World, c int, dst []float32) {
 	}
 }
 
-// Outcome: a success is a speed that has been right for some time. The task goes on.
+// Outcome: success is the right speed for wheelHold steps. The episode goes on.
 func (t *wheel) Outcome(w *World, c int) (success, over bool) {
 	return w.Memory(c)[wheelHeld] >= wheelHold, false
 }
 
-// Progress counts the way from rest to the right speed as one half, and the time for which it is held as the other.
+// Progress is half for reaching the right speed and half for the steps it is held.
 func (t *wheel) Progress(w *World, c int) float32 {
 	reached := float32(0)
 	if start := t.DesiredVelocity - wheelTolerance; start > 0 {
@@ -143,12 +144,12 @@ func (t *wheel) Progress(w *World, c int) float32 {
 	return reached/2 + w.Memory(c)[wheelHeld]/(2*wheelHold)
 }
 
-// off is how far the line's speed is from the desired one.
+// off is the error of the line's speed.
 func (t *wheel) off(w *World, c int) float32 {
 	return abs(abs(w.Spin(c, wheelLine)) - t.DesiredVelocity)
 }
 
-// Paint shows the centre as the pivot that it is.
+// Paint draws the centre as a joint.
 func (t *wheel) Paint(_ *World, _ int, scene *envs.Scene) {
 	scene.Shapes[wheelCentre].Role = envs.RoleJoint
 }

@@ -2,9 +2,8 @@
 
 package vmas
 
-// Script has every agent push against the line from the side on which it is, near the end where that turns the line the
-// way it turns already. Together they exert the torque that drag takes at the desired speed, and more or less as the speed
-// is off.
+// Script makes every agent push from its own side of the line, near the end where this turns the line in its current
+// direction. Together they exert the torque lost to drag at the desired speed, corrected for the speed error.
 func (t *wheel) Script(w *World, c, agent int) Vec {
 	along, across := t.inLine(w, c, w.Pos(c, w.Agent(agent)))
 	fast, slow := t.inLine(w, c, w.Vel(c, w.Agent(agent)))
@@ -23,7 +22,7 @@ func (t *wheel) Script(w *World, c, agent int) Vec {
 	if abs(place-along) < near {
 		gap := max(0, abs(across)-wheelAgentRadius-lineReach)
 		speed := t.DesiredVelocity*t.arm(rank) + 2*gap
-		loss := (1 - w.body[wheelLine].keep) / w.spec.Dt // share of velocity that drag takes a second
+		loss := (1 - w.body[wheelLine].keep) / w.spec.Dt // fraction of velocity lost to drag per second
 		press := loss * t.DesiredVelocity * w.body[wheelLine].inertia / arms
 		miss := t.DesiredVelocity - turn*w.Spin(c, wheelLine)
 		push := (press+loss*speed)/0.6 + 5*(speed+side(across)*slow) + 5*miss
@@ -36,12 +35,12 @@ func (t *wheel) Script(w *World, c, agent int) Vec {
 	return Vec{clamp(u.X, 1), clamp(u.Y, 1)}.Turn(heading)
 }
 
-// arm is the distance from the middle at which the k-th agent on one side of the line pushes.
+// arm is the distance from the centre at which the k-th agent on one side of the line pushes.
 func (t *wheel) arm(k int) float32 {
 	return max(0.1*t.LineLength, 0.45*t.LineLength-2.2*wheelAgentRadius*float32(k))
 }
 
-// direction is the way in which the line turns, or, at rest, the way that brings agents to the ends that they are nearest to.
+// direction is the line's direction of rotation or, at rest, the one that sends agents to their nearest ends.
 func (t *wheel) direction(w *World, c int) float32 {
 	if spin := w.Spin(c, wheelLine); abs(spin) > t.DesiredVelocity/10 {
 		return side(spin)
@@ -54,7 +53,7 @@ func (t *wheel) direction(w *World, c int) float32 {
 	return side(votes)
 }
 
-// inLine returns the components of v along and across the line, whose middle is the origin.
+// inLine returns the components of v along and across the line, relative to its centre.
 func (t *wheel) inLine(w *World, c int, v Vec) (along, across float32) {
 	heading := w.Heading(c, wheelLine)
 	return v.Dot(heading), v.Dot(heading.Left())

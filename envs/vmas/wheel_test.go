@@ -8,8 +8,8 @@ import (
 	"cermic/envs"
 )
 
-// The right speed for nine steps, then a wrong one, pays nothing; ten steps on end pay, whichever way the line turns; and
-// the second time pays nothing.
+// Nine steps at the right speed and a wrong one give no reward; ten consecutive steps do, in either direction, but
+// only once.
 func TestWheelPaysForHoldingTheSpeedNotForPassingThroughIt(t *testing.T) {
 	e := buildNumEnvs(t, DefaultWheel(), 1)
 	out, act, w := envs.NewStep(e.Spec()), envs.NewActions(e.Spec()), e.world
@@ -30,7 +30,7 @@ func TestWheelPaysForHoldingTheSpeedNotForPassingThroughIt(t *testing.T) {
 		want  float32
 	}{{0.045, 9, 0}, {0.061, 1, 0}, {0.045, 9, 0}, {0.039, 1, 0}, {-0.055, 9, 0}, {-0.045, 1, 10}, {0.05, 30, 0}} {
 		if got := turn(part.speed, part.steps); got != part.want {
-			t.Errorf("part %d: %d steps at speed %g pay %g, want %g", i, part.steps, part.speed, got, part.want)
+			t.Errorf("part %d: %d steps at speed %g give %g, want %g", i, part.steps, part.speed, got, part.want)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"cermic/envs/rng"
 )
 
-// World is the state of E environments of one WorldSpec: struct of arrays, environment-major, so that a worker walks through memory
-// once per step. Index at(c, b) is body b of environment c. Tasks read and write it through the methods below.
+// World is the state of E environments of one WorldSpec, as a struct of environment-major arrays for sequential
+// memory access. Index at(c, b) is body b of environment c. Tasks access it through the methods below.
 type World struct {
-	copies, count, agents int // E, number of bodies, number of agents (scripted ones too)
-	landmarks             int
-	memory                int // numbers of task memory per environment
+	numEnvs, count, agents int // E, number of bodies, number of agents (including scripted ones)
+	landmarks              int
+	memory                 int // numbers of task memory per environment
 
 	spec     WorldSpec
 	body     []body  // constants of each body, [count]
@@ -25,56 +25,57 @@ type World struct {
 
 	pos, vel  []Vec     // [E,count]
 	rot, spin []float32 // [E,count] radians, radians per second
-	heading   []Vec     // [E,count] cosine and sine of rot; kept up only where a body is oriented
-	across    []Vec     // [E,count] the same of rot + π/2, the direction of a box's short sides; kept up only for boxes
+	heading   []Vec     // [E,count] cosine and sine of rot, for oriented bodies only
+	across    []Vec     // [E,count] cosine and sine of rot + π/2, the direction of a box's short sides, for boxes only
 	force     []Vec     // [E,count] of the current substep
 	torque    []float32 // [E,count]
 	control   []Vec     // [E,agents] action times gain, after the task's Control
 	push      []Vec     // [E,agents] control within the agent's force limits
 	fixedRot  []float32 // [E,joints] rotation that stiff joints keep
 	slots     []float32 // [E,memory]
-	common    rng.Rand  // of the episode that begins: Common
+	common    rng.Rand  // of the current reset: Common
 }
 
-// lineReach is the distance at which lines and boxes begin to push: they have no radius.
-// From: VMAS 1.5.2, LINE_MIN_DIST = 4/600
+// lineReach is the contact distance of lines and boxes, which have no radius.
+// Source: specification of VMAS 1.5.2 (LINE_MIN_DIST); equal to its recordings (testdata/golden).
 const lineReach = 4.0 / 600
 
 // contactMargin is the length over which the force of a contact or joint builds up.
-// From: VMAS 1.5.2, World.contact_margin
+// Source: specification of VMAS 1.5.2 (contact_margin); equal to its recordings (testdata/golden).
 const contactMargin = 1e-3
 
-// body holds the constants of one body with every default resolved.
+// body holds the constants of one body, with all defaults resolved.
 type body struct {
 	shape               Shape
 	movable, rotatable  bool
-	oriented            bool // its heading matters: a line, a box, or joined away from its centre
+	oriented            bool // its heading matters: a line, a box, or a joint away from its centre
 	mass, inertia       float32
 	bound               float32 // radius of the bounding circle
 	halfLength          float32
 	halfWidth           float32
-	keep                float32 // share of velocity that drag leaves per step
+	keep                float32 // fraction of velocity left by drag per step
 	friction, spinGrip  float32 // coefficients; 0: none
 	weight              Vec     // force of gravity
 	maxSpeed, maxPerAxe float32 // 0: none
 }
 
 // newWorld makes the state of E environments. spec must be valid.
-func newWorld(spec WorldSpec, copies int) *World {
+func newWorld(spec WorldSpec, numEnvs int) *World {
 	n, a := len(spec.Landmarks)+len(spec.Agents), len(spec.Agents)
 	w := &World{
-		copies: copies, count: n, agents: a, landmarks: len(spec.Landmarks), spec: spec,
+		numEnvs: numEnvs, count: n, agents: a, landmarks: len(spec.Landmarks), spec: spec,
 		subDt: spec.Dt / float32(spec.Substeps), softness: contactMargin,
-		pos: make([]Vec, copies*n), vel: make([]Vec, copies*n), heading: make([]Vec, copies*n), across: make([]Vec, copies*n),
-		rot: make([]float32, copies*n), spin: make([]float32, copies*n),
-		force: make([]Vec, copies*n), torque: make([]float32, copies*n),
-		control: make([]Vec, copies*a), push: make([]Vec, copies*a),
-		fixedRot: make([]float32, copies*len(spec.Joints)),
+		pos: make([]Vec, numEnvs*n), vel: make([]Vec, numEnvs*n), heading: make([]Vec, numEnvs*n),
+		across: make([]Vec, numEnvs*n),
+		rot:    make([]float32, numEnvs*n), spin: make([]float32, numEnvs*n),
+		force: make([]Vec, numEnvs*n), torque: make([]float32, numEnvs*n),
+		control: make([]Vec, numEnvs*a), push: make([]Vec, numEnvs*a),
+		fixedRot: make([]float32, numEnvs*len(spec.Joints)),
 	}
 	for _, s := range spec.Memory {
 		w.memory += s.Len
 	}
-	w.slots = make([]float32, copies*w.memory)
+	w.slots = make([]float32, numEnvs*w.memory)
 	for b := range n {
 		w.body = append(w.body, resolve(spec.body(b), &spec))
 		if w.body[b].movable || w.body[b].rotatable {
@@ -89,7 +90,7 @@ func newWorld(spec WorldSpec, copies int) *World {
 	for i := range spec.Agents {
 		w.rays = append(w.rays, rayDirections(spec.Agents[i].Lidar.Angles))
 	}
-	for c := range copies {
+	for c := range numEnvs {
 		w.clear(c)
 	}
 	return w
@@ -115,7 +116,7 @@ func resolve(b *Body, spec *WorldSpec) body {
 
 func (w *World) at(c, b int) int { return c*w.count + b }
 
-// clear puts every body of environment c at rest at the origin and forgets what the task remembered, except for what is Kept.
+// clear puts every body of environment c at rest at the origin and zeroes memory, except for WorldSpec.Kept.
 func (w *World) clear(c int) {
 	from, to := c*w.count, (c+1)*w.count
 	clear(w.pos[from:to])
@@ -140,19 +141,20 @@ func (w *World) orient(c int) {
 	}
 }
 
-// face recomputes the headings of body k, which is at index i.
+// face recomputes the headings at index i, of body k.
 func (w *World) face(i int, k *body) {
 	if !k.oriented {
 		return
 	}
 	w.heading[i] = headingOf(w.rot[i])
 	if k.shape.Kind == BoxShape {
-		// Not heading.Left(): the original rounds the sum of angles, and the direction of a short contact feels that.
+		// Not heading.Left(): the original rounds the sum of angles, and short contacts are sensitive to the
+		// difference.
 		w.across[i] = headingOf(w.rot[i] + math.Pi/2)
 	}
 }
 
-// placed returns body b of environment c where it is.
+// placed returns body b of environment c with its pose.
 func (w *World) placed(c, b int) placed {
 	i := w.at(c, b)
 	return placed{&w.body[b], w.pos[i], w.heading[i], w.across[i]}
@@ -161,13 +163,13 @@ func (w *World) placed(c, b int) placed {
 // Agent returns the body number of an agent.
 func (w *World) Agent(agent int) int { return w.landmarks + agent }
 
-// Agents returns the number of agents, scripted ones too.
+// Agents returns the number of agents, including scripted ones.
 func (w *World) Agents() int { return w.agents }
 
 // Pos returns the centre of body b in environment c.
 func (w *World) Pos(c, b int) Vec { return w.pos[w.at(c, b)] }
 
-// Positions returns the centres of all bodies in environment c, in the order of their numbers; the caller must not change them.
+// Positions returns the centres of all bodies in environment c, in order. The caller must not change them.
 func (w *World) Positions(c int) []Vec { return w.pos[c*w.count : (c+1)*w.count] }
 
 // Vel returns the velocity of body b in environment c.
@@ -182,7 +184,7 @@ func (w *World) Heading(c, b int) Vec { return w.heading[w.at(c, b)] }
 // Spin returns the angular velocity of body b in environment c.
 func (w *World) Spin(c, b int) float32 { return w.spin[w.at(c, b)] }
 
-// Control returns what an agent of environment c asked for in the last step: its action times gain, after the task's Control.
+// Control returns an agent's control in the last step: its action times gain, after the task's Control.
 func (w *World) Control(c, agent int) Vec { return w.control[c*w.agents+agent] }
 
 // Place moves body b of environment c.
@@ -194,13 +196,13 @@ func (w *World) Rotate(c, b int, angle float32) {
 	w.face(w.at(c, b), &w.body[b])
 }
 
-// Memory returns the task's own numbers of environment c, in the order of WorldSpec.Memory. A reset zeroes them, but
-// for the last WorldSpec.Kept.
+// Memory returns the task's memory of environment c, in the order of WorldSpec.Memory. A reset zeroes it, except for
+// the last WorldSpec.Kept numbers.
 func (w *World) Memory(c int) []float32 { return w.slots[c*w.memory : (c+1)*w.memory] }
 
-// Common returns the random numbers that the k-th reset of every environment shares, for tasks that draw one value for the whole world. Only for
-// use inside Task.Reset.
+// Common returns the generator shared by the k-th reset of every environment, for values common to all environments.
+// It may be used in Task.Reset only.
 func (w *World) Common() *rng.Rand { return &w.common }
 
-// SetFixedRotation sets the rotation that stiff joint k keeps in copy c, until its next reset.
+// SetFixedRotation sets the rotation that stiff joint k keeps in environment c, until the next reset.
 func (w *World) SetFixedRotation(c, k int, angle float32) { w.fixedRot[c*len(w.spec.Joints)+k] = angle }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pool spreads the copies of an environment over goroutines that live as long as the program.
+// Package pool distributes parallel environments over goroutines that live as long as the program.
 //
-// The caller of Run always works itself and never waits for a helper to wake up: helpers that come in time take a share
-// of the ranges, helpers that come late find none left. All environments of a program share the helpers, so that making
-// an environment starts nothing and dropping one leaks nothing.
+// The caller of Run works itself and never waits for a helper to wake up: helpers that arrive in time take a share of
+// the ranges, late ones find none. All environments of a program share the helpers, so making an environment starts
+// nothing and dropping one leaks nothing.
 package pool
 
 import (
@@ -13,23 +13,23 @@ import (
 	"sync/atomic"
 )
 
-// Job is a fixed loop over [0, n) cut into ranges. Ranges may run in any order and at the same time, so each must touch
-// only what belongs to it. A Job is run by one goroutine at a time.
+// Job is a fixed loop over [0, n), split into ranges. Ranges may run in any order and concurrently, so each must
+// write only its own data. Only one goroutine at a time may run a Job.
 type Job struct {
 	work    func(from, to int)
 	n       int
 	grain   int
 	ranges  int64 // constant, so that a late helper of an earlier Run can never take a range twice
 	helpers int
-	next    atomic.Int64 // first range that nobody has taken
-	pending atomic.Int64 // ranges that are not done
+	next    atomic.Int64 // the first range not taken
+	pending atomic.Int64 // number of unfinished ranges
 	done    chan struct{}
 }
 
-// wake hands jobs to parked helpers. The buffer keeps a burst of Runs from blocking; what does not fit is not needed.
+// wake passes jobs to idle helpers. The buffer keeps bursts of Runs from blocking; jobs beyond it need no helper.
 var wake = make(chan *Job, 256)
 
-// start launches the helpers once, on the first Job that wants any.
+// start starts the helpers once, for the first Job with several workers.
 var start = sync.OnceFunc(func() {
 	for range runtime.NumCPU() {
 		go func() {
@@ -40,13 +40,13 @@ var start = sync.OnceFunc(func() {
 	}
 })
 
-// New prepares the loop work(from, to) over [0, n) for up to workers goroutines (0: one per core). No range is shorter
-// than grain, except the last one.
+// New prepares the loop work(from, to) over [0, n) for up to workers goroutines (0: one per core). No range is
+// shorter than grain, except the last one.
 func New(n, grain, workers int, work func(from, to int)) *Job {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	// Four ranges a worker even out environments of different cost; a single worker takes everything in one call.
+	// Four ranges per worker balance environments of different cost; a single worker takes everything in one call.
 	size := n
 	if workers > 1 {
 		size = max(grain, (n+4*workers-1)/(4*workers))
@@ -74,14 +74,14 @@ func (j *Job) Run() {
 	for range j.helpers {
 		select {
 		case wake <- j:
-		default: // all helpers are busy with other environments: the caller does their share
+		default: // all helpers are busy with other environments, so the caller does their share
 		}
 	}
 	j.take()
 	<-j.done
 }
 
-// take works on ranges until none is left; whoever completes the last one reports it.
+// take processes ranges until none is left; the goroutine that finishes the last one signals completion.
 func (j *Job) take() {
 	for {
 		k := j.next.Add(1) - 1

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Every index must be visited exactly once in every run, also when several jobs share the helpers and runs follow each
-// other so fast that helpers arrive a run late.
+// Every run visits every index exactly once, even if several jobs share the helpers and helpers arrive a run late.
 func TestRunVisitsEveryIndexOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7, 60, 1024} {
 		for _, workers := range []int{1, 2, 3, 8} {

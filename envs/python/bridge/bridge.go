@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bridge makes environments usable from another language: each operation takes plain memory, answers every mistake with one
-// sentence, and may be called from several threads at once. It knows nothing of C or Python; package lib exports it.
+// Package bridge makes environments usable from another language. Operations take plain memory, return an error of
+// one sentence for every mistake, and may be called from several threads at once. It is independent of C and Python;
+// package lib exports it.
 package bridge
 
 import (
@@ -16,17 +17,18 @@ import (
 	"cermic/envs"
 	"cermic/envs/conf"
 	_ "cermic/envs/explore"    // registers its tasks
-	_ "cermic/envs/meltingpot" // so does this
-	_ "cermic/envs/smac"       // and this
-	_ "cermic/envs/vmas"       // and this
+	_ "cermic/envs/meltingpot" // registers its tasks
+	_ "cermic/envs/smac"       // registers its tasks
+	_ "cermic/envs/vmas"       // registers its tasks
 )
 
-// Misuse is a mistake of the caller, who can go on; any other error is a failure of the environment.
+// Misuse is a mistake of the caller, after which the environment still works; any other error is a failure of the
+// environment.
 type Misuse struct{ error }
 
 func misuse(format string, args ...any) error { return Misuse{fmt.Errorf(format, args...)} }
 
-// Env is an environment behind a lock, which refuses what the protocol of envs.Env forbids.
+// Env is an environment with a lock and checks of the protocol of envs.Env.
 type Env struct {
 	mu      sync.Mutex
 	cfg     envs.Config
@@ -34,30 +36,30 @@ type Env struct {
 	env     envs.Env // nil once closed
 	act     *envs.Actions
 	started bool
-	ended   []bool // [E] environments that have to be reset before the next step
+	ended   []bool // [E] environments to reset before the next step
 	painter *painter
 }
 
-// The largest sizes: beyond them the runtime of Go would run out of memory, and take the caller's program with it.
+// Limits that keep the Go runtime, and the calling program, from running out of memory.
 const (
-	mostBytes   = 4 << 30 // of one Step, without pixels: what an environment keeps for itself grows with it
-	fewEnvs     = 256     // are built without asking how large they will be
+	mostBytes   = 4 << 30 // of one Step, without pixels; the environment's own memory grows with it
+	fewEnvs     = 256     // number of environments that is built without estimating its memory
 	mostWorkers = 4096
 )
 
-// Make builds a task with settings, a JSON object whose keys and values are those of the task's config, for that many environments.
-// Workers is the number of goroutines to spread copies over (0: one per core).
-func Make(task string, settings []byte, copies int, seed uint64, workers int) (_ *Env, err error) {
+// Make builds parallel environments of a task. settings is a JSON object with keys of the task's config; workers is
+// the number of goroutines (0: one per core).
+func Make(task string, settings []byte, numEnvs int, seed uint64, workers int) (_ *Env, err error) {
 	defer rescue(&err)
-	cfg, err := configure(task, settings, copies)
+	cfg, err := configure(task, settings, numEnvs)
 	if err != nil {
 		return nil, Misuse{err}
 	}
 	if workers < 0 || workers > mostWorkers {
 		return nil, misuse("%s: workers is %d, want 0 (one for each core) to %d", task, workers, mostWorkers)
 	}
-	if copies > fewEnvs {
-		if err := affordable(cfg, copies); err != nil {
+	if numEnvs > fewEnvs {
+		if err := affordable(cfg, numEnvs); err != nil {
 			return nil, Misuse{err}
 		}
 	}
@@ -66,19 +68,20 @@ func Make(task string, settings []byte, copies int, seed uint64, workers int) (_
 		return nil, Misuse{err}
 	}
 	return &Env{
-		cfg: cfg, workers: workers, env: env, act: envs.NewActions(env.Spec()), ended: make([]bool, copies), painter: newPainter(copies, workers),
+		cfg: cfg, workers: workers, env: env, act: envs.NewActions(env.Spec()), ended: make([]bool, numEnvs),
+		painter: newPainter(numEnvs, workers),
 	}, nil
 }
 
 // configure overlays settings on the default of a task.
-func configure(task string, settings []byte, copies int) (envs.Config, error) {
+func configure(task string, settings []byte, numEnvs int) (envs.Config, error) {
 	cfg, err := envs.Default(task)
 	if err != nil {
 		return nil, err
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(settings, &values); err != nil {
-		return nil, fmt.Errorf("%s: the settings are no JSON object: %w", task, err)
+		return nil, fmt.Errorf("%s: the settings are not a JSON object: %w", task, err)
 	}
 	holder := struct {
 		Task envs.Config `json:"task"`
@@ -87,10 +90,11 @@ func configure(task string, settings []byte, copies int) (envs.Config, error) {
 	for key := range values {
 		keys = append(keys, key)
 	}
-	slices.Sort(keys) // so that of several mistakes the same one is reported
+	slices.Sort(keys) // makes the first reported mistake deterministic
 	for _, key := range keys {
 		if key == "copies" || key == "kind" {
-			return nil, fmt.Errorf("%s: %s is no setting here; the number of parallel environments is num_envs, the task is the first argument", task, key)
+			return nil, fmt.Errorf("%s: %s is not a setting here; the number of parallel environments is num_envs, "+
+				"the task is the first argument", task, key)
 		}
 		text := string(values[key])
 		if quoted := ""; json.Unmarshal(values[key], &quoted) == nil && text != "null" {
@@ -102,13 +106,13 @@ func configure(task string, settings []byte, copies int) (envs.Config, error) {
 		}
 	}
 	shared := holder.Task.Shared()
-	shared.NumEnvs = copies
+	shared.NumEnvs = numEnvs
 	cfg = holder.Task.WithShared(shared)
 	return cfg, shared.Validate(task)
 }
 
-// affordable refuses environments that would not fit into memory.
-func affordable(cfg envs.Config, copies int) error {
+// affordable rejects environments that do not fit into memory.
+func affordable(cfg envs.Config, numEnvs int) error {
 	shared := cfg.Shared()
 	shared.NumEnvs = 1
 	env, err := cfg.WithShared(shared).Build(0, 1)
@@ -121,15 +125,16 @@ func affordable(cfg envs.Config, copies int) error {
 	for k := range all[:Pixels] {
 		bytes += all[k].Bytes()
 	}
-	if bytes > mostBytes/copies {
-		return fmt.Errorf("%s: num_envs is %d, and the arrays of each take %d bytes; want at most %d GiB in all", cfg.Kind(), copies, bytes, mostBytes>>30)
+	if bytes > mostBytes/numEnvs {
+		return fmt.Errorf("%s: num_envs is %d, and the arrays of each take %d bytes; want at most %d GiB in total",
+			cfg.Kind(), numEnvs, bytes, mostBytes>>30)
 	}
 	return nil
 }
 
 var errClosed = errors.New("the environment is closed")
 
-// Spec describes the shapes. It does not change, not even when the environment is closed.
+// Spec describes the shapes. It stays valid after Close.
 func (e *Env) Spec() (*envs.Spec, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -139,8 +144,8 @@ func (e *Env) Spec() (*envs.Spec, error) {
 	return e.env.Spec(), nil
 }
 
-// Reset starts new episodes in the copies of mask [E], or in all if mask is nil, and writes their rows of out. With a seed, all random
-// streams begin anew, as in an environment that was made with it. Pixels [E,N,8H,8W,3] are painted too unless nil.
+// Reset starts new episodes in the environments of mask [E] (nil: all) and writes their rows of out. A seed restarts
+// all random streams, as in an environment built with it. Pixels [E,N,8H,8W,3] are rendered unless nil.
 func (e *Env) Reset(out *envs.Step, pixels []uint8, mask []uint8, seed *uint64) (err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -179,7 +184,8 @@ func (e *Env) Reset(out *envs.Step, pixels []uint8, mask []uint8, seed *uint64) 
 	return e.painter.paint(e.env.Spec(), pixels, out.Cells, mask)
 }
 
-// Step advances all environments by choices [E,N] or forces [E,N,D], whichever the task takes; the other one is nil.
+// Step advances all environments by discrete actions [E,N] or continuous ones [E,N,D], as the task requires; the
+// other argument is nil.
 func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []float32) (err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -207,29 +213,33 @@ func (e *Env) Step(out *envs.Step, pixels []uint8, choices []int32, forces []flo
 	return e.painter.paint(e.env.Spec(), pixels, out.Cells, nil)
 }
 
-// take copies and checks the actions; the environment never reads memory that another thread of the caller may write to.
+// take copies and checks the actions: the environment never reads memory that another thread of the caller may write
+// to.
 func (e *Env) take(choices []int32, forces []float32) error {
 	if len(choices) != len(e.act.Discrete) || len(forces) != len(e.act.Continuous) {
-		return misuse("%d choices and %d components of continuous actions, want %d and %d", len(choices), len(forces), len(e.act.Discrete), len(e.act.Continuous))
+		return misuse("%d choices and %d components of continuous actions, want %d and %d", len(choices), len(forces),
+			len(e.act.Discrete), len(e.act.Continuous))
 	}
 	copy(e.act.Discrete, choices)
 	copy(e.act.Continuous, forces)
 	s := e.env.Spec()
 	for row, k := range e.act.Discrete {
 		if k < 0 || int(k) >= s.Act.Choices {
-			return misuse("the action of agent %d in environment %d is %d, want 0 to %d", row%s.Agents, row/s.Agents, k, s.Act.Choices-1)
+			return misuse("the action of agent %d in environment %d is %d, want 0 to %d", row%s.Agents, row/s.Agents,
+				k, s.Act.Choices-1)
 		}
 	}
 	for at, x := range e.act.Continuous {
 		if y := float64(x); math.IsNaN(y) || math.IsInf(y, 0) {
 			row := at / s.Act.Dim
-			return misuse("the action of agent %d in environment %d has a component that is %g, want finite numbers", row%s.Agents, row/s.Agents, x)
+			return misuse("the action of agent %d in environment %d has a component that is %g, want finite numbers",
+				row%s.Agents, row/s.Agents, x)
 		}
 	}
 	return nil
 }
 
-// Script writes the actions of the task's hand-written policy; ok is false where there is none.
+// Script writes the actions of the task's script; ok is false if there is none.
 func (e *Env) Script(choices []int32, forces []float32) (ok bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -249,7 +259,7 @@ func (e *Env) Script(choices []int32, forces []float32) (ok bool, err error) {
 	return true, nil
 }
 
-// Close gives back what the environment holds. All further calls return an error.
+// Close releases the environment's resources. All further calls return an error.
 func (e *Env) Close() (err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -263,8 +273,8 @@ func (e *Env) Close() (err error) {
 	return nil
 }
 
-// rescue turns a panic into an error. Environments check their input before they hand work to other goroutines, where a panic could not
-// be recovered from.
+// rescue turns a panic into an error. Environments check their input before they pass work to other goroutines, whose
+// panics could not be recovered.
 func rescue(err *error) {
 	if p := recover(); p != nil {
 		*err = Misuse{fmt.Errorf("%v", p)}

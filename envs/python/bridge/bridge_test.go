@@ -17,19 +17,20 @@ import (
 	"cermic/envs"
 )
 
-var regen = flag.Bool("regen", false, "write ../tests/known.json anew")
+var regen = flag.Bool("regen", false, "rewrite ../tests/known.json")
 
-// The rollout whose sums tests/known.json holds, so that the tests in Python compare with environments that no bridge has touched.
+// The rollout behind tests/known.json, whose sums the Python tests compare with environments built without the
+// bridge.
 const (
 	knownEnvs  = 3
 	knownSteps = 10
 	knownSeed  = 7
 )
 
-// known is one task's sums of every buffer over all steps, the reset among them.
+// known holds, per task, the sum of every buffer over all steps and the reset.
 type known map[string]map[string]float64
 
-// recipe writes actions that need no random numbers: tests/common.py has the same.
+// recipe writes actions without random numbers; tests/common.py has the same recipe.
 func recipe(s *envs.Spec, t int, mask []uint8, act *envs.Actions) {
 	for row := range act.Discrete {
 		k := s.Act.Choices
@@ -53,7 +54,8 @@ func newStep(s *envs.Spec) (*envs.Step, []uint8) {
 	floats := func(k int) []float32 { return make([]float32, all[k].Len()) }
 	flags := func(k int) []uint8 { return make([]uint8, all[k].Len()) }
 	out := &envs.Step{
-		Obs: floats(Obs), State: floats(State), Alive: flags(Alive), Dense: floats(Dense), Sparse: floats(Sparse), Score: floats(Score),
+		Obs: floats(Obs), State: floats(State), Alive: flags(Alive), Dense: floats(Dense), Sparse: floats(Sparse),
+		Score:      floats(Score),
 		Terminated: flags(Terminated), Truncated: flags(Truncated), Visible: flags(Seen), RelPos: floats(RelPos),
 	}
 	if all[Mask].Len() > 0 {
@@ -84,7 +86,7 @@ func add(sums map[string]float64, s *envs.Step, pixels []uint8) {
 	}
 }
 
-// The bridge shows, bit by bit, what an environment shows that is built without it.
+// The bridge's output equals, bit by bit, that of an environment built without it.
 func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 	found := known{}
 	for _, name := range envs.Names() {
@@ -156,9 +158,9 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 	}
 	for name, sums := range stored {
 		for buffer, y := range sums {
-			// Other processors round otherwise: physics of ten steps keeps five digits.
+			// Rounding differs between processors; five digits remain after ten steps of physics.
 			if x := found[name][buffer]; math.Abs(x-y) > 1e-3+1e-5*math.Abs(y) {
-				t.Errorf("%s: %s adds up to %g, and to %g in %s", name, buffer, x, y, file)
+				t.Errorf("%s: %s sums to %g, and to %g in %s", name, buffer, x, y, file)
 			}
 		}
 	}
@@ -167,7 +169,7 @@ func TestBridgeShowsWhatEveryTaskShows(t *testing.T) {
 func TestMistakesAreAnsweredWithOneSentence(t *testing.T) {
 	for name, c := range map[string]struct {
 		task, settings string
-		copies         int
+		numEnvs        int
 		workers        int
 		want           string
 	}{
@@ -175,15 +177,16 @@ func TestMistakesAreAnsweredWithOneSentence(t *testing.T) {
 		"key":      {"vmas/balance", `{"n_agnts": 3}`, 1, 0, `unknown key "n_agnts"; did you mean n_agents?`},
 		"value":    {"vmas/balance", `{"n_agents": "many"}`, 1, 0, "want a whole number"},
 		"nested":   {"vmas/balance", `{"noise": {"depth": 3}}`, 1, 0, "noise.depth"},
-		"JSON":     {"vmas/balance", `[]`, 1, 0, "no JSON object"},
+		"JSON":     {"vmas/balance", `[]`, 1, 0, "not a JSON object"},
 		"copies":   {"vmas/balance", `{"copies": 3}`, 1, 0, "num_envs"},
-		"kind":     {"vmas/balance", `{"kind": "vmas/wheel"}`, 1, 0, "no setting"},
+		"kind":     {"vmas/balance", `{"kind": "vmas/wheel"}`, 1, 0, "not a setting"},
 		"none":     {"vmas/balance", `{}`, 0, 0, "want 1 to 65536"},
 		"too many": {"vmas/balance", `{}`, 1 << 20, 0, "want 1 to 65536"},
-		"memory":   {"vmas/navigation", `{"n_agents": 100, "world_spawning_x": 50, "world_spawning_y": 50}`, 1 << 16, 0, "GiB"},
-		"workers":  {"vmas/balance", `{}`, 1, -1, "workers is -1"},
+		"memory": {"vmas/navigation", `{"n_agents": 100, "world_spawning_x": 50, "world_spawning_y": 50}`, 1 << 16,
+			0, "GiB"},
+		"workers": {"vmas/balance", `{}`, 1, -1, "workers is -1"},
 	} {
-		_, err := Make(c.task, []byte(c.settings), c.copies, 0, c.workers)
+		_, err := Make(c.task, []byte(c.settings), c.numEnvs, 0, c.workers)
 		if _, ok := err.(Misuse); !ok || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want a Misuse with %q", name, err, c.want)
 		}
@@ -212,7 +215,7 @@ func TestProtocolIsKept(t *testing.T) {
 		{"3 choices", func() error { return env.Step(out, nil, make([]int32, 3), nil) }},
 		{"want 0 to 2", func() error { return env.Step(out, nil, []int32{0, 0, 3, 0}, nil) }},
 		{"want 0 to 2", func() error { return env.Step(out, nil, []int32{0, 0, -1, 0}, nil) }},
-		{"other shapes", func() error { return env.Step(&envs.Step{}, nil, make([]int32, 4), nil) }},
+		{"wrong shapes", func() error { return env.Step(&envs.Step{}, nil, make([]int32, 4), nil) }},
 		{"", func() error { return env.Step(out, nil, make([]int32, 4), nil) }},
 		{"has ended", func() error { return env.Step(out, nil, make([]int32, 4), nil) }},
 		{"", func() error { return env.Close() }},
@@ -220,13 +223,14 @@ func TestProtocolIsKept(t *testing.T) {
 		{"closed", func() error { return env.Step(out, nil, make([]int32, 4), nil) }},
 		{"closed", func() error { return env.Reset(out, nil, nil, nil) }},
 	} {
-		if err := c.call(); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if err := c.call(); c.want == "" && err != nil || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
 }
 
-// Cells are memory that another thread of the caller may spoil.
+// Cells are memory that another thread of the caller may corrupt.
 func TestCellWithoutPictureIsAnError(t *testing.T) {
 	env, err := Make("meltingpot/clean_up", []byte("{}"), 9, 0, 3)
 	if err != nil {
@@ -242,14 +246,14 @@ func TestCellWithoutPictureIsAnError(t *testing.T) {
 	}
 	out.Cells[len(out.Cells)-1] = math.MaxUint16
 	if err := env.painter.paint(spec, pixels, out.Cells, nil); err == nil {
-		t.Error("a cell of unknown number is painted")
+		t.Error("a cell with an unknown number is rendered")
 	}
-	if err := env.Reset(out, pixels, nil, nil); err != nil { // which writes all cells anew
+	if err := env.Reset(out, pixels, nil, nil); err != nil { // which rewrites all cells
 		t.Error(err)
 	}
 }
 
-// Calls to one environment wait for each other, and one that is closed meanwhile is an error and no crash.
+// Concurrent calls to one environment wait for each other; a call after Close is an error and not a crash.
 func TestEnvironmentIsSafeForManyThreads(t *testing.T) {
 	for range 3 {
 		env, err := Make("vmas/balance", []byte("{}"), 8, 0, 2)
@@ -283,7 +287,7 @@ func TestEnvironmentIsSafeForManyThreads(t *testing.T) {
 	}
 }
 
-// Whatever the settings are, the answer is an environment that can be reset and stepped, or a sentence.
+// For any settings, the result is a working environment or an error of one sentence.
 func FuzzMake(f *testing.F) {
 	for _, name := range envs.Names() {
 		f.Add(name, `{"reward": "dense"}`, 2)
@@ -291,11 +295,11 @@ func FuzzMake(f *testing.F) {
 	f.Add("vmas/balance", `{"n_agents": 1e3, "noise": {"width": -1}}`, 1)
 	f.Add("vmas/navigation", `{"n_agents": null, "": 3}`, 1)
 	f.Add("smac/zerg_5_vs_5", `{"unit_types": ["zergling", 3], "": {}}`, -1)
-	f.Fuzz(func(t *testing.T, task, settings string, copies int) {
+	f.Fuzz(func(t *testing.T, task, settings string, numEnvs int) {
 		if strings.Contains(settings, "sc2") {
 			t.Skip("needs the game")
 		}
-		env, err := Make(task, []byte(settings), copies%8, 1, 1)
+		env, err := Make(task, []byte(settings), numEnvs%8, 1, 1)
 		if err != nil {
 			if !strings.Contains(err.Error(), " ") {
 				t.Errorf("got %q, want a sentence", err)

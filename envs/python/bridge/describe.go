@@ -37,7 +37,7 @@ func (b *Buffer) Bytes() int {
 	return b.Len()
 }
 
-// The places of buffers in the list of a spec. Pixels come last, since a Step may do without them.
+// Indices of the list of buffers. Pixels come last, because they are optional.
 const (
 	Obs = iota
 	Cells
@@ -55,7 +55,7 @@ const (
 	BufferCount
 )
 
-// Buffers lists the arrays of a Step of s; what the task does not have is of length 0.
+// Buffers lists the arrays of a Step of s; arrays that the task lacks have length 0.
 func Buffers(s *envs.Spec) [BufferCount]Buffer {
 	e, n := s.NumEnvs, s.Agents
 	all := [BufferCount]Buffer{
@@ -84,7 +84,7 @@ func Buffers(s *envs.Spec) [BufferCount]Buffer {
 	return all
 }
 
-// Spec is what the other language gets of an environment.
+// Spec is the description of an environment for the other language.
 type Spec struct {
 	Task          string              `json:"task"`
 	NumEnvs       int                 `json:"num_envs"`
@@ -92,7 +92,7 @@ type Spec struct {
 	Groups        []Group             `json:"groups"`
 	Obs           []int               `json:"obs"`
 	Scalars       int                 `json:"scalars"`
-	Cells         int                 `json:"cell_values"` // number of pictures
+	Cells         int                 `json:"cell_values"` // number of tiles
 	State         int                 `json:"state"`
 	Choices       int                 `json:"choices"`
 	Low           []float32           `json:"low"`
@@ -102,20 +102,20 @@ type Spec struct {
 	EvalHorizon   int                 `json:"eval_horizon"`
 	Metric        string              `json:"metric"`
 	Sparse        bool                `json:"sparse"`
-	Solved        *float32            `json:"solved"` // nil: the task has no success
+	Solved        *float32            `json:"solved"` // nil: the task does not define success
 	Optimum       float32             `json:"optimum"`
 	Deterministic bool                `json:"deterministic"`
 	Buffers       [BufferCount]Buffer `json:"buffers"`
 }
 
-// Group is the agents of one kind.
+// Group is a group of agents that train together.
 type Group struct {
 	Name   string `json:"name"`
 	Agents []int  `json:"agents"`
-	Obs    int    `json:"obs"` // length of an agent's vector observation; the rest of its row is zeros
+	Obs    int    `json:"obs"` // length of an agent's vector observation; the rest of its row is zero
 }
 
-// Describe turns a spec into what the other language gets.
+// Describe converts a spec to the other language's description.
 func Describe(s *envs.Spec) *Spec {
 	d := &Spec{
 		Task: s.Name, NumEnvs: s.NumEnvs, NumAgents: s.Agents, Obs: s.Obs, Scalars: s.Scalars, State: s.State,
@@ -143,7 +143,7 @@ func Describe(s *envs.Spec) *Spec {
 	return d
 }
 
-// TaskSettings is what the other language gets of a registered task.
+// TaskSettings describes a registered task.
 type TaskSettings struct {
 	Name     string    `json:"name"`
 	Settings []Setting `json:"settings"`
@@ -166,7 +166,7 @@ func Tasks() ([]TaskSettings, error) {
 		}
 		task := TaskSettings{Name: name}
 		for _, key := range conf.Keys(cfg) {
-			if key.Key != "copies" { // it is num_envs
+			if key.Key != "copies" { // passed as num_envs
 				task.Settings = append(task.Settings, Setting{key.Key, key.Type, key.Value})
 			}
 		}

@@ -10,25 +10,25 @@ import (
 	"cermic/envs/internal/pool"
 )
 
-// painter paints views made of cells as images, on several cores at once.
+// painter renders views made of cells as images, on several cores at once.
 type painter struct {
 	job    *pool.Job
 	failed atomic.Bool
 
-	// of the work in progress
+	// of the call in progress
 	spec   *envs.Spec
 	pixels []uint8
 	cells  []uint16
 	mask   []uint8
 }
 
-func newPainter(copies, workers int) *painter {
+func newPainter(numEnvs, workers int) *painter {
 	p := &painter{}
-	p.job = pool.New(copies, 1, workers, p.advance)
+	p.job = pool.New(numEnvs, 1, workers, p.advance)
 	return p
 }
 
-// paint writes pixels [E,N,8H,8W,3] of the copies in mask, or of all if it is nil; without pixels it does nothing.
+// paint writes pixels [E,N,8H,8W,3] of the environments in mask (nil: all); it does nothing if pixels is empty.
 func (p *painter) paint(s *envs.Spec, pixels []uint8, cells []uint16, mask []uint8) error {
 	if pixels == nil {
 		return nil
@@ -38,14 +38,14 @@ func (p *painter) paint(s *envs.Spec, pixels []uint8, cells []uint16, mask []uin
 	p.job.Run()
 	p.pixels, p.cells, p.mask = nil, nil, nil
 	if p.failed.Load() {
-		return errors.New("a cell has a number that no picture has; its array must not be written to during a step")
+		return errors.New("a cell has an unknown tile number; do not write to its array during a step")
 	}
 	return nil
 }
 
-// advance paints environments [from, to).
+// advance renders environments [from, to).
 func (p *painter) advance(from, to int) {
-	defer func() { // cells are the caller's memory, and nobody else could recover from a panic on another goroutine
+	defer func() { // cells are the caller's memory, and a panic on another goroutine could not be recovered
 		if recover() != nil {
 			p.failed.Store(true)
 		}

@@ -37,7 +37,7 @@ __version__ = "0.1.0"
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that a task can be told: a keyword argument of make, with its type in words and its default as text."""
+    """A setting of a task: a keyword argument of make, with its type in words and its default as text."""
 
     key: str
     type: str
@@ -45,7 +45,7 @@ class Setting:
 
 
 def make(task: str, num_envs: int = 1, *, seed: int = 0, workers: int = 0, pixels: bool = False, **settings: Any) -> Env:
-    """Makes num_envs environments of a task that are stepped together.
+    """Makes num_envs parallel environments of a task.
 
     seed names all random streams; workers is the number of threads to spread environments over (0: one for each core), which changes no
     result; pixels=True paints views made of cells as images, too. settings are the task's own, see `settings`; one inside another is written
@@ -60,7 +60,7 @@ def tasks() -> list[str]:
 
 
 def settings(task: str) -> list[Setting]:
-    """What a task can be told, in the order of its Go config."""
+    """Settings of a task, in the order of its Go config."""
     known = _tasks()
     if task not in known:
         raise ValueError(f"unknown task {task!r}; cermic_envs.tasks() lists the known ones")
@@ -81,7 +81,7 @@ def parallel_env(task: str, *, seed: int = 0, pixels: bool = True, **settings: A
 
 
 def vector_env(task: str, num_envs: int = 1, *, seed: int = 0, workers: int = 0, pixels: bool = True, **settings: Any) -> CermicVectorEnv:
-    """num_envs environments as a Gymnasium VectorEnv with a row for each agent; see cermic_envs.gymnasium."""
+    """num_envs environments as a Gymnasium VectorEnv with a row per agent; see cermic_envs.gymnasium."""
     from .gymnasium import CermicVectorEnv
 
     return CermicVectorEnv(task, num_envs, seed=seed, workers=workers, pixels=pixels, **settings)

@@ -20,14 +20,14 @@ from . import _library
 
 @dataclass(frozen=True)
 class Group:
-    """Agents of one kind, which BenchMARL and TorchRL train apart from others."""
+    """Agents of one kind, which BenchMARL and TorchRL train separately."""
 
     name: str
-    agents: tuple[int, ...]  # their numbers among the N agents
-    obs: int  # O of its agents; the rest of their rows of Step.obs is zeros
+    agents: tuple[int, ...]  # their indices among the N agents
+    obs: int  # O of its agents; the rest of their rows of Step.obs is zero
 
     def columns(self) -> slice | list[int]:
-        """The index of the group's agents along an axis of N: a slice, so that views need no copy, wherever they are neighbours."""
+        """The index of the group's agents along an axis of N: a slice (which needs no copy) if they are consecutive."""
         first, last = self.agents[0], self.agents[-1]
         return slice(first, last + 1) if last - first + 1 == len(self.agents) else list(self.agents)
 
@@ -41,18 +41,18 @@ class Spec:
     num_agents: int  # N
     groups: tuple[Group, ...]  # one, called "agents", in tasks without opponents
     obs: tuple[int, ...]  # (O,) of vector observations, or (H, W) of views made of cells
-    scalars: int  # X: numbers that an agent observes beside its view; 0 for vector observations
+    scalars: int  # X: length of the vector beside the view; 0 for vector observations
     cell_values: int  # number of different cells in a view; 0 for vector observations
-    state: int  # S: length of the centralised state for critics and mixers
+    state: int  # S: length of the central state for critics and mixers
     choices: int  # K; 0: actions are continuous
-    low: tuple[float, ...]  # [D] bounds of continuous actions; what lies beyond them is clipped
+    low: tuple[float, ...]  # [D] bounds of continuous actions, which are clipped to them
     high: tuple[float, ...]  # [D]
-    masked: bool  # actions can be unavailable: Step.mask tells which are allowed
+    masked: bool  # actions can be unavailable: Step.mask has the allowed ones
     horizon: int  # steps until an episode is truncated
     eval_horizon: int  # steps over which Step.score is counted
-    metric: str  # what the sum of Step.score over an episode is called
+    metric: str  # name of the sum of Step.score over an episode
     sparse: bool  # Step.reward is Step.sparse, else Step.dense
-    solved: float | None  # sum of the sparse reward over a successful episode; 0: any; None: the task has no success
+    solved: float | None  # sparse return of a successful episode; 0: any; None: success is undefined
     optimum: float  # largest expected sum of Step.score; 0: unknown
     deterministic: bool  # seeds change nothing
     buffers: tuple[tuple[str, np.dtype, tuple[int, ...]], ...]  # name, dtype and shape of the arrays of a Step
@@ -93,9 +93,9 @@ def _spec(text: str) -> Spec:
 
 
 class Step:
-    """What E environments show after a reset or step. The library writes straight into these arrays, which keep their memory.
+    """The output of E environments after a reset or step. The library writes into these arrays in place.
 
-    Arrays that the task does not have are None: cells and pixels of vector observations, mask where every action always is allowed.
+    Arrays that the task lacks are None: cells and pixels for vector observations, mask if all actions are always allowed.
 
     obs         [E,N,O] float32: after the transition and before any reset; [E,N,X] beside a view
     cells       [E,N,H,W] uint16: numbers of the cells of a view
@@ -105,11 +105,11 @@ class Step:
     alive       [E,N] bool
     dense       [E,N] float32: the benchmark's own reward
     sparse      [E,N] float32: the reward of success alone
-    score       [E] float32: this step's share of the benchmark's metric
+    score       [E] float32: the step's contribution to the benchmark's metric
     terminated  [E] bool: the episode has ended
     truncated   [E] bool: the episode has reached its horizon; never both
-    seen        [E,N,P] bool: whether an agent perceives a peer (labels; P is N but for tasks with opponents as peers)
-    rel_pos     [E,N,P,2] float32: where a peer is, relative to the agent, in half sizes of the world (labels)
+    seen        [E,N,P] bool: whether an agent perceives a peer (labels; P is N, except with opponents as peers)
+    rel_pos     [E,N,P,2] float32: position of a peer relative to the agent, in half sizes of the world (labels)
     """
 
     __slots__ = ("spec", "_table", "_memory", "obs", "cells", "state", "mask", "alive", "dense", "sparse", "score",
@@ -139,7 +139,7 @@ class Step:
             absent = shape == (0,) or (name == "pixels" and not pixels)
             array = None if absent else np.zeros(shape, dtype)
             memory.append(array)
-            # A view: an array that owns its memory could be resized, and the library would write to memory that is gone.
+            # A view, because an array that owns its memory could be resized while the library holds its old address.
             put(self, name, None if array is None else array[...])
         put(self, "spec", spec)
         put(self, "_memory", memory)
@@ -147,11 +147,11 @@ class Step:
 
     @property
     def reward(self) -> np.ndarray:
-        """[E,N] float32: sparse or dense, as the setting reward says."""
+        """[E,N] float32: sparse or dense, as selected by the setting reward."""
         return self.sparse if self.spec.sparse else self.dense
 
     def copy(self) -> Step:
-        """The same in arrays of its own."""
+        """A copy with its own arrays."""
         twin = Step(self.spec, self.pixels is not None)
         for to, of in zip(twin._memory, self._memory):
             if to is not None and of is not None:
@@ -176,8 +176,8 @@ class Env:
     """E environments of one task, N agents each, stepped together. Made by `make`.
 
     The protocol is reset(), step(actions), then reset(mask) of the environments that have terminated or truncated, and so on: step never
-    resets, so that the true last observation of an episode is not lost. Several threads may use several environments at once; the interpreter
-    lock is free during each call. Calls to one environment wait for each other.
+    resets, so that the true last observation of an episode is not lost. Calls release the interpreter lock, so threads with separate environments
+    run in parallel. Calls to one environment wait for each other.
     """
 
     spec: Spec
@@ -211,14 +211,14 @@ class Env:
         self._step = self.new_step()
 
     def new_step(self) -> Step:
-        """Arrays for reset and step to write, for callers who keep what earlier steps showed."""
+        """Arrays for reset and step to write, for callers that keep earlier steps."""
         return Step(self.spec, self.pixels)
 
     def reset(self, mask: np.ndarray | None = None, *, seed: int | None = None, out: Step | None = None) -> Step:
-        """Starts new episodes, in all environments or in those of mask, [E] bool, and writes their rows alone.
+        """Starts new episodes in all environments or in those of mask, [E] bool, and writes only their rows.
 
-        With a seed all random streams start anew, as in an environment made with it. Returns out, or a Step of the environment's own that the
-        next call writes again.
+        A seed restarts all random streams, as in an environment made with it. Returns out or, by default, the environment's own Step, which
+        the next call overwrites.
         """
         out = self._target(out)
         lib = self._ready()
@@ -231,7 +231,7 @@ class Env:
         return out
 
     def step(self, actions: np.ndarray, *, out: Step | None = None) -> Step:
-        """Advances all environments: actions [E,N] int32, or [E,N,D] float32 where they are continuous. Returns as reset does."""
+        """Advances all environments: actions [E,N] int32, or [E,N,D] float32 if continuous. Returns as reset does."""
         out = self._target(out)
         lib = self._ready()
         actions = _array("actions", actions, self.spec.action_dtype, self.spec.action_shape)
@@ -239,14 +239,14 @@ class Env:
         return out
 
     def script(self) -> np.ndarray | None:
-        """What the task's hand-written policy would do now, in the form of step's actions; None where there is none."""
+        """Actions of the task's scripted policy for step; None if the task has no script."""
         lib, ok = self._ready(), ctypes.c_uint8()
         actions = np.zeros(self.spec.action_shape, self.spec.action_dtype)
         _library.check(lib, lib.cermic_script(self._handle, actions.ctypes.data, ctypes.addressof(ok)))
         return actions if ok.value else None
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        """Uniformly random actions, allowed ones where there is a mask, after the last step that this environment wrote for itself."""
+        """Uniformly random actions, allowed by the mask (if any) of the environment's own Step."""
         if not self.spec.choices:
             forces: np.ndarray = rng.uniform(self.spec.low, self.spec.high, self.spec.action_shape).astype(np.float32)
             return forces
@@ -257,7 +257,7 @@ class Env:
         return choices
 
     def close(self) -> None:
-        """Gives back what the environment holds. Closing twice does nothing."""
+        """Releases the environment's resources. Closing twice does nothing."""
         self._close()
 
     @property
@@ -293,7 +293,7 @@ class Env:
 
 
 def _close(lib: ctypes.CDLL, handle: int) -> None:
-    if not _library.forked():  # a forked process only has a picture of its parent's environments
+    if not _library.forked():  # a forked process has no environments of its own
         _library.check(lib, lib.cermic_close(handle))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared library: loading it, and turning what its functions answer into exceptions."""
+"""The shared library: loading, and converting its errors to exceptions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _forked = False
 
 
 def path() -> Path:
-    """Where the shared library is: beside this file, or where CERMIC_ENVS_LIBRARY says."""
+    """Path of the shared library: beside this file, or CERMIC_ENVS_LIBRARY."""
     return Path(os.environ.get("CERMIC_ENVS_LIBRARY") or Path(__file__).with_name(_NAMES.get(sys.platform, "libcermic_envs.so")))
 
 
 def library() -> ctypes.CDLL:
-    """The library, loaded at the first use. RuntimeError in a process that was forked from one that had loaded it."""
+    """The library, loaded at the first use. Raises RuntimeError in a process forked after that."""
     global _library
     if _forked:
         raise RuntimeError(
@@ -71,7 +71,7 @@ def _load(file: Path) -> ctypes.CDLL:
 
 
 def take(lib: ctypes.CDLL, at: int | None) -> str:
-    """The text at an address that the library returned, which is given back."""
+    """The text at an address that the library returned; frees it."""
     if at is None:
         raise RuntimeError("the shared library returned no text: it is not the one that this package was built with")
     text = ctypes.string_at(at).decode()
@@ -80,7 +80,7 @@ def take(lib: ctypes.CDLL, at: int | None) -> str:
 
 
 def check(lib: ctypes.CDLL, answer: int | None) -> None:
-    """Raises what a function of the library answers: ValueError for a mistake, RuntimeError for a failure."""
+    """Raises a library function's error: ValueError for a mistake, RuntimeError for a failure."""
     if answer:
         text = take(lib, answer)
         raise (ValueError if text[0] == "m" else RuntimeError)(text[1:])

@@ -14,7 +14,7 @@ ILLEGAL = ("raise", "replace")
 
 
 def observation(spec: Spec, pixels: bool, length: int) -> spaces.Space[Any]:
-    """What one agent observes: a Box [O], or a Dict of an image or cells and of numbers; with a mask beside it where actions have one."""
+    """Observation space of one agent: a Box [O], or a Dict of an image or cells, and numbers; with a mask if actions have one."""
     box = spaces.Box(-np.inf, np.inf, (length,), np.float32)
     base: spaces.Space[Any] = box
     if spec.view is not None:
@@ -29,14 +29,14 @@ def observation(spec: Spec, pixels: bool, length: int) -> spaces.Space[Any]:
 
 
 def action(spec: Spec) -> spaces.Space[Any]:
-    """What one agent can do."""
+    """Action space of one agent."""
     if spec.choices:
         return spaces.Discrete(spec.choices)
     return spaces.Box(np.array(spec.low, np.float32), np.array(spec.high, np.float32), dtype=np.float32)
 
 
 def observed(step: Step, at: Any, length: int) -> Any:
-    """The entry of observation's space for the agents that at indexes in [E,N]: views of step's arrays."""
+    """Observations of the agents at index at in [E,N], as views of step's arrays."""
     base: Any = step.obs[at][..., :length]
     if step.cells is not None:
         base = {"vector": base}
@@ -55,14 +55,14 @@ def copied(x: Any) -> Any:
 
 
 def known_illegal(illegal: str) -> str:
-    """Refuses an unknown way to treat forbidden actions."""
+    """Rejects unknown values of illegal."""
     if illegal not in ILLEGAL:
         raise ValueError(f"illegal is {illegal!r}, want 'raise' or 'replace': what happens to actions that their mask forbids")
     return illegal
 
 
 def replace_illegal(actions: np.ndarray, mask: np.ndarray | None) -> None:
-    """Puts the first allowed action in the place of each that mask [E,N,K] forbids, in actions [E,N]."""
+    """Replaces each action [E,N] that mask [E,N,K] forbids by the first allowed one."""
     if mask is None:
         return
     known = (actions >= 0) & (actions < mask.shape[-1])

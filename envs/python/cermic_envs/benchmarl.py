@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tasks as BenchMARL's: CermicTask.BALANCE.get_task(config={"reward": "dense", "n_agents": 4}) goes where VmasTask's would.
+"""The tasks as BenchMARL's: CermicTask.BALANCE.get_task(config={"reward": "dense", "n_agents": 4}) replaces VmasTask's.
 
 A config holds the task's settings (see cermic_envs.settings) and pixels; without one, the defaults apply.
 """
@@ -18,7 +18,7 @@ from .torchrl import CermicEnv
 
 
 def task_name(member: str) -> str:
-    """The task that a member of CermicTask stands for: "vmas/balance" of "BALANCE"."""
+    """The task of a member of CermicTask: "vmas/balance" for "BALANCE"."""
     for name in tasks():
         if name.rpartition("/")[2].upper() == member.upper():
             return name
@@ -26,10 +26,10 @@ def task_name(member: str) -> str:
 
 
 class CermicClass(TaskClass):  # type: ignore[misc]  # BenchMARL is not marked as typed
-    """What BenchMARL asks of a task."""
+    """The TaskClass of all tasks."""
 
     def get_env_fun(self, num_envs: int, continuous_actions: bool, seed: int | None, device: Any) -> Callable[[], EnvBase]:
-        """A function that makes the environments. Tasks with both kinds of actions get VMAS's 9 discrete ones where the learner needs some."""
+        """A function that makes the environments. Tasks with both kinds of actions use VMAS's 9 discrete ones if the learner needs discrete actions."""
         config = copy.deepcopy(self.config)
         name = task_name(self.name)
         if self.supports_continuous_actions() and not continuous_actions and config.get("discrete", "none") == "none":
@@ -38,18 +38,18 @@ class CermicClass(TaskClass):  # type: ignore[misc]  # BenchMARL is not marked a
         return lambda: CermicEnv(name, num_envs, seed=seed, device=device, **config)
 
     def supports_continuous_actions(self) -> bool:
-        """Whether agents can act by forces: in tasks of VMAS, unless a discrete set is configured."""
+        """Whether actions can be continuous: in VMAS tasks without a configured discrete set."""
         return self._both() and self.config.get("discrete", "none") == "none"
 
     def supports_discrete_actions(self) -> bool:
-        """Whether agents can act by choices: everywhere."""
+        """Whether actions can be discrete: in all tasks."""
         return True
 
     def _both(self) -> bool:
         return any(s.key == "discrete" for s in settings(task_name(self.name)))
 
     def max_steps(self, env: EnvBase) -> int:
-        """Length of an evaluation episode: of the task's metric."""
+        """Length of an evaluation episode, over which the metric counts."""
         return int(env.cermic_spec.eval_horizon)
 
     def has_render(self, env: EnvBase) -> bool:
@@ -62,15 +62,15 @@ class CermicClass(TaskClass):  # type: ignore[misc]  # BenchMARL is not marked a
         return groups
 
     def observation_spec(self, env: EnvBase) -> Composite:
-        """Observations alone."""
+        """Observations by group."""
         return self._keep(env, "observation")
 
     def info_spec(self, env: EnvBase) -> Composite | None:
-        """Who is alive, and the score."""
+        """Alive agents and the score."""
         return self._keep(env, "info")
 
     def state_spec(self, env: EnvBase) -> Composite | None:
-        """The centralised state, of battles."""
+        """The central state (SMACv2 only)."""
         spec = env.full_observation_spec_unbatched
         return Composite({"state": spec["state"].clone()}) if "state" in spec.keys() else None
 
@@ -79,12 +79,12 @@ class CermicClass(TaskClass):  # type: ignore[misc]  # BenchMARL is not marked a
         return env.full_action_spec_unbatched
 
     def action_mask_spec(self, env: EnvBase) -> Composite | None:
-        """Masks by group, where there are any."""
+        """Masks by group, if the task has masks."""
         return self._keep(env, "action_mask") if env.cermic_spec.masked else None
 
     @staticmethod
     def env_name() -> str:
-        """The folder of configs, were there one."""
+        """The folder of configs; there is none."""
         return "cermic"
 
     def _keep(self, env: EnvBase, kept: str) -> Composite:
@@ -121,7 +121,7 @@ class CermicTask(Task):  # type: ignore[misc]
     # SMACv2
     PROTOSS_5_VS_5 = None
     ZERG_5_VS_5 = None
-    # tasks that take exploring
+    # exploration tasks
     CLIMBING = None
     LOCK = None
     NONMONOTONIC = None
@@ -133,7 +133,7 @@ class CermicTask(Task):  # type: ignore[misc]
 
     @staticmethod
     def associated_class() -> type[TaskClass]:
-        """What the members stand for."""
+        """The class of the members."""
         return CermicClass
 
     def get_from_yaml(self, path: str | None = None) -> TaskClass:

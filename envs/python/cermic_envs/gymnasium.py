@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""E environments as a Gymnasium VectorEnv of E·N rows: one policy for all agents, each of which counts as an environment."""
+"""E environments as a Gymnasium VectorEnv of E·N rows, one per agent, for a policy shared by all agents."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class CermicVectorEnv(VectorEnv):
         return self._observe(step), reward, terminated, truncated, infos
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Gives back what the environments hold."""
+        """Releases the environments' resources."""
         self._env.close()
 
     def _actions(self, actions: Any) -> np.ndarray:

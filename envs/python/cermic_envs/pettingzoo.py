@@ -52,7 +52,7 @@ class CermicParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo is not
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Starts an episode; without a seed the next one of the same stream. options have no meaning."""
+        """Starts an episode; without a seed, the next one of the same stream. Ignores options."""
         step = self._step = self._env.reset(seed=seed)
         self.agents = list(self.possible_agents)
         return self._observe(step), self._infos(step)
@@ -85,7 +85,7 @@ class CermicParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo is not
         return out
 
     def state(self) -> np.ndarray:
-        """The centralised state, [S]."""
+        """The central state, [S]."""
         if self._step is None:
             raise RuntimeError("there is no state before the first reset")
         state: np.ndarray = self._step.state[0].copy()
@@ -95,7 +95,7 @@ class CermicParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo is not
         """Nothing: there are no render modes."""
 
     def close(self) -> None:
-        """Gives back what the environment holds."""
+        """Releases the environment's resources."""
         self._env.close()
 
     def _action(self, name: str, action: Any) -> np.ndarray:

@@ -15,7 +15,7 @@ from ._env import Env, Group, Spec, Step
 
 
 class CermicEnv(EnvBase):  # type: ignore[misc]  # TorchRL is not marked as typed
-    """Tensors are the memory that the library writes into: every step gets arrays of its own, and nothing is copied.
+    """Tensors share the library's memory without copies: every step has its own arrays.
 
     Under each group's name ("agents" where there is one) are
 
@@ -93,7 +93,7 @@ class CermicEnv(EnvBase):  # type: ignore[misc]  # TorchRL is not marked as type
             seed, self._next_seed = self._next_seed, None
             self._last = self.env.reset(seed=seed, out=self.env.new_step())
         else:
-            step = self._last.copy()  # rows of environments that go on; what was returned before is not written again
+            step = self._last.copy()  # keeps rows of unfinished environments, without overwriting earlier output
             chosen = np.ascontiguousarray(mask.reshape(self.cermic_spec.num_envs).numpy())
             self._last = self.env.reset(chosen, out=step)
         return self._shown(self._last)
@@ -106,7 +106,7 @@ class CermicEnv(EnvBase):  # type: ignore[misc]  # TorchRL is not marked as type
         self._next_seed = seed
 
     def close(self, *, raise_if_closed: bool = True) -> None:
-        """Gives back what the environments hold."""
+        """Releases the environments' resources."""
         self.env.close()
         super().close(raise_if_closed=raise_if_closed)
 

@@ -2,13 +2,14 @@
 
 //go:build cgo
 
-// Command lib is the shared library behind the Python package cermic_envs: package bridge as C functions.
+// Command lib is the shared library of the Python package cermic_envs: package bridge as C functions.
 //
 //	go build -buildmode=c-shared -o libcermic_envs.so ./envs/python/lib
 //
-// Every function but cermic_open and cermic_free returns NULL, or a sentence that the caller gives back with cermic_free. Its first letter
-// says what kind of error it is: 'm' for a mistake of the caller, 'f' for a failure of the environment. Arrays belong to the caller: the
-// library writes them during a call and keeps no pointer to them. All functions may be called from any thread.
+// Every function except cermic_open and cermic_free returns NULL or an error message that the caller frees with
+// cermic_free. Its first letter is the kind of error: 'm' for a mistake of the caller, 'f' for a failure of the
+// environment. Arrays belong to the caller: the library writes them during a call and keeps no pointer to them. All
+// functions may be called from any thread.
 package main
 
 /*
@@ -30,7 +31,7 @@ import (
 
 func main() {} // never runs in a shared library
 
-// open holds the environments by their handles, so that a handle of a closed one is an error and never a stray pointer.
+// open holds the environments by handle, so that the handle of a closed one is an error instead of a stray pointer.
 var open = struct {
 	sync.RWMutex
 	envs map[int64]*handle
@@ -53,7 +54,7 @@ func find(id C.int64_t) (*handle, error) {
 	return nil, errors.New("the environment is closed")
 }
 
-// answer turns an error into what a function returns.
+// answer converts an error to a function's return value.
 func answer(err error) *C.char {
 	if err == nil {
 		return nil
@@ -65,7 +66,7 @@ func answer(err error) *C.char {
 	return C.CString(kind + err.Error())
 }
 
-// rescue answers a panic as an error.
+// rescue returns a panic as an error.
 func rescue(out **C.char) {
 	if p := recover(); p != nil {
 		*out = answer(fmt.Errorf("%v", p))
@@ -100,9 +101,10 @@ func cermic_tasks(out **C.char) (failure *C.char) {
 // cermic_make makes an environment and stores its handle in *id and its spec, as JSON, in *out.
 //
 //export cermic_make
-func cermic_make(task, settings *C.char, copies C.int64_t, seed C.uint64_t, workers C.int64_t, id *C.int64_t, out **C.char) (failure *C.char) {
+func cermic_make(task, settings *C.char, numEnvs C.int64_t, seed C.uint64_t, workers C.int64_t, id *C.int64_t,
+	out **C.char) (failure *C.char) {
 	defer rescue(&failure)
-	env, err := bridge.Make(C.GoString(task), []byte(C.GoString(settings)), int(copies), uint64(seed), int(workers))
+	env, err := bridge.Make(C.GoString(task), []byte(C.GoString(settings)), int(numEnvs), uint64(seed), int(workers))
 	if err != nil {
 		return answer(err)
 	}
@@ -125,8 +127,8 @@ func cermic_make(task, settings *C.char, copies C.int64_t, seed C.uint64_t, work
 	return nil
 }
 
-// cermic_reset resets the copies of mask, or all if it is NULL; table holds the addresses of the buffers, NULL for those that the task does
-// not have and for pixels that nobody wants.
+// cermic_reset resets the environments of mask (NULL: all). table holds the addresses of the buffers, NULL for arrays
+// that the task lacks and for unwanted pixels.
 //
 //export cermic_reset
 func cermic_reset(id C.int64_t, table *unsafe.Pointer, mask *C.uint8_t, seed *C.uint64_t) (failure *C.char) {
@@ -157,7 +159,7 @@ func cermic_step(id C.int64_t, table *unsafe.Pointer, actions unsafe.Pointer) (f
 	return answer(h.env.Step(&out, pixels, choices, forces))
 }
 
-// cermic_script writes the actions of the task's hand-written policy, if it has one, which *ok says.
+// cermic_script writes the actions of the task's script; *ok is 0 if there is none.
 //
 //export cermic_script
 func cermic_script(id C.int64_t, actions unsafe.Pointer, ok *C.uint8_t) (failure *C.char) {
@@ -174,7 +176,7 @@ func cermic_script(id C.int64_t, actions unsafe.Pointer, ok *C.uint8_t) (failure
 	return answer(err)
 }
 
-// cermic_open counts the open environments.
+// cermic_open returns the number of open environments.
 //
 //export cermic_open
 func cermic_open() C.int64_t {
@@ -183,7 +185,7 @@ func cermic_open() C.int64_t {
 	return C.int64_t(len(open.envs))
 }
 
-// cermic_close closes an environment. Closing one that is closed already does nothing.
+// cermic_close closes an environment. Closing a closed one does nothing.
 //
 //export cermic_close
 func cermic_close(id C.int64_t) (failure *C.char) {
@@ -198,7 +200,7 @@ func cermic_close(id C.int64_t) (failure *C.char) {
 	return answer(h.env.Close())
 }
 
-// actions is the caller's memory as the one of the two forms that the task takes.
+// actions is the caller's memory as discrete or continuous actions, whichever the task requires.
 func (h *handle) actions(at unsafe.Pointer) ([]int32, []float32) {
 	rows := h.spec.NumEnvs * h.spec.Agents
 	if h.spec.Act.Choices > 0 {
@@ -213,14 +215,15 @@ func (h *handle) step(table *unsafe.Pointer) (envs.Step, []uint8) {
 	bytes := func(k int) []uint8 { return unsafe.Slice((*uint8)(at[k]), h.length(at, k)) }
 	floats := func(k int) []float32 { return unsafe.Slice((*float32)(at[k]), h.length(at, k)) }
 	return envs.Step{
-		Obs: floats(bridge.Obs), Cells: unsafe.Slice((*uint16)(at[bridge.Cells]), h.length(at, bridge.Cells)), State: floats(bridge.State),
-		Mask: bytes(bridge.Mask), Alive: bytes(bridge.Alive), Dense: floats(bridge.Dense), Sparse: floats(bridge.Sparse),
+		Obs: floats(bridge.Obs), Cells: unsafe.Slice((*uint16)(at[bridge.Cells]), h.length(at, bridge.Cells)),
+		State: floats(bridge.State),
+		Mask:  bytes(bridge.Mask), Alive: bytes(bridge.Alive), Dense: floats(bridge.Dense), Sparse: floats(bridge.Sparse),
 		Score: floats(bridge.Score), Terminated: bytes(bridge.Terminated), Truncated: bytes(bridge.Truncated),
 		Visible: bytes(bridge.Seen), RelPos: floats(bridge.RelPos),
 	}, bytes(bridge.Pixels)
 }
 
-// length is that of buffer k, or 0 where the caller has none.
+// length is the length of buffer k, or 0 if the caller has none.
 func (h *handle) length(at []unsafe.Pointer, k int) int {
 	if at[k] == nil {
 		return 0

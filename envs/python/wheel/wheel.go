@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wheel packs the environments' Python package with its shared library, for pip.
+// Package wheel packs the environments' Python package and its shared library into a wheel for pip.
 package wheel
 
 import (
@@ -19,10 +19,11 @@ import (
 	"time"
 )
 
-// versionLine is where the package says its version.
+// versionLine is the package's line with its version.
 var versionLine = regexp.MustCompile(`(?m)^__version__ = "([0-9.]+)"$`)
 
-// Library names the shared library of an operating system, as cermic_envs looks for it, and the platform of a wheel that holds it.
+// Library returns the name under which cermic_envs looks for the shared library of an operating system, and the
+// platform tag of its wheel.
 func Library(system, arch string) (file, platform string, err error) {
 	switch system + "/" + arch {
 	case "linux/amd64":
@@ -39,8 +40,8 @@ func Library(system, arch string) (file, platform string, err error) {
 	return "", "", fmt.Errorf("there is no shared library for %s/%s; build on Linux, macOS or Windows", system, arch)
 }
 
-// Pack returns a wheel, in the format of PyPA's binary distributions, of the Python files in folder, the shared library and the licence, and
-// the name that its file must have. Equal files make equal wheels.
+// Pack returns a wheel, in PyPA's binary distribution format, of the Python files in folder, the shared library and
+// the licence, with its file name. Equal files make equal wheels.
 func Pack(folder, library, licence, platform string) (name string, packed []byte, err error) {
 	sources, err := fs.Glob(os.DirFS(folder), "*.py")
 	if err != nil || len(sources) == 0 {
@@ -61,7 +62,9 @@ func Pack(folder, library, licence, platform string) (name string, packed []byte
 	info := "cermic_envs-" + version + ".dist-info/"
 	var file bytes.Buffer
 	w := wheel{zip: zip.NewWriter(&file)}
-	w.zip.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
+	w.zip.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(out, flate.BestSpeed)
+	})
 	for _, source := range append(sources, filepath.Join(folder, "py.typed"), library) {
 		w.file("cermic_envs/"+filepath.Base(source), source)
 	}
@@ -80,7 +83,7 @@ func Pack(folder, library, licence, platform string) (name string, packed []byte
 	return "cermic_envs-" + version + "-py3-none-" + platform + ".whl", file.Bytes(), nil
 }
 
-// wheel collects files and their checksums; the first error ends it.
+// wheel collects files and their checksums; it stops at the first error.
 type wheel struct {
 	zip    *zip.Writer
 	record strings.Builder
@@ -96,7 +99,7 @@ func (w *wheel) file(name, path string) {
 	w.text(name, string(text))
 }
 
-// text adds a file.
+// text adds a file with the given content.
 func (w *wheel) text(name, text string) {
 	if w.err != nil {
 		return

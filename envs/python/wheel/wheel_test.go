@@ -22,14 +22,15 @@ func pack(t *testing.T) (name string, packed []byte) {
 	if err := os.WriteFile(lib, []byte("a library"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	name, packed, err := Pack(filepath.Join("..", "cermic_envs"), lib, filepath.Join("..", "..", "..", "LICENSE"), "linux_x86_64")
+	name, packed, err := Pack(filepath.Join("..", "cermic_envs"), lib, filepath.Join("..", "..", "..", "LICENSE"),
+		"linux_x86_64")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return name, packed
 }
 
-// PyPA's format: every file but RECORD itself is in RECORD, with its checksum and its length.
+// In PyPA's format, RECORD lists every file except itself, with checksum and length.
 func TestWheelRecordsAllItHolds(t *testing.T) {
 	name, packed := pack(t)
 	if want := "cermic_envs-0.1.0-py3-none-linux_x86_64.whl"; name != want {
@@ -57,7 +58,8 @@ func TestWheelRecordsAllItHolds(t *testing.T) {
 	}
 	for name, text := range texts {
 		sum := sha256.Sum256([]byte(text))
-		if line := fmt.Sprintf("%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(text)); !strings.Contains(record, line) {
+		line := fmt.Sprintf("%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(text))
+		if !strings.Contains(record, line) {
 			t.Errorf("RECORD lacks %s", line)
 		}
 	}
@@ -66,7 +68,8 @@ func TestWheelRecordsAllItHolds(t *testing.T) {
 	}
 	for _, name := range []string{
 		"cermic_envs/__init__.py", "cermic_envs/benchmarl.py", "cermic_envs/py.typed", "cermic_envs/libcermic_envs.so",
-		"cermic_envs-0.1.0.dist-info/METADATA", "cermic_envs-0.1.0.dist-info/WHEEL", "cermic_envs-0.1.0.dist-info/licenses/LICENSE",
+		"cermic_envs-0.1.0.dist-info/METADATA", "cermic_envs-0.1.0.dist-info/WHEEL",
+		"cermic_envs-0.1.0.dist-info/licenses/LICENSE",
 	} {
 		if _, there := texts[name]; !there {
 			t.Errorf("the wheel lacks %s", name)
@@ -82,7 +85,7 @@ func TestEqualFilesMakeEqualWheels(t *testing.T) {
 	}
 }
 
-// The package looks for the library under the name that it is built by.
+// The package looks for the library under the name with which it is built.
 func TestLibraryHasTheNameThatPythonLooksFor(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "cermic_envs", "_library.py"))
 	if err != nil {

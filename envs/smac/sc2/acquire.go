@@ -17,16 +17,16 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-// Options say which game to play on, and how patient to be with it.
+// Options select a game and its timeouts.
 type Options struct {
-	Folder    string   // where the game is installed
+	Folder    string   // installation folder of the game
 	Version   string   // "4.10"; "": any
 	Race      Race     // of both players
-	Addresses []string // "host:port" of games that run already; empty: start some
+	Addresses []string // "host:port" of running games; empty: start new ones
 
-	Difficulty Difficulty // of the computer player, whose units the map leads; 0: very hard, as in SMACv2
+	Difficulty Difficulty // of the computer player, whose units the map's script controls; 0: very hard, as in SMACv2
 
-	StartTimeout time.Duration // until a game that was started answers
+	StartTimeout time.Duration // until a started game answers
 	RetryEvery   time.Duration // between two attempts to connect
 	ReplyTimeout time.Duration // for one answer
 }
@@ -34,7 +34,7 @@ type Options struct {
 // Race is a player's race.
 type Race = sc2api.Race
 
-// Difficulty is how well a computer player plays.
+// Difficulty is the level of a computer player.
 type Difficulty = sc2api.Difficulty
 
 // The races.
@@ -43,14 +43,14 @@ const (
 	Zerg    = sc2api.Race_Zerg
 )
 
-// Variables of the surroundings that say where the game is. They are no settings of an experiment: results do not depend on
-// them.
+// Environment variables with the location of the game. They are not settings of an experiment, because results do not
+// depend on them.
 const (
-	FolderVariable  = "SC2PATH"            // where the game is installed, as in PySC2
-	AddressVariable = "CERMIC_SC2_ADDRESS" // host:port of running games, with commas between them
+	FolderVariable  = "SC2PATH"            // installation folder, as in PySC2
+	AddressVariable = "CERMIC_SC2_ADDRESS" // host:port of running games, separated by commas
 )
 
-// FromEnvironment returns the options that the surroundings give.
+// FromEnvironment returns the options given by environment variables.
 func FromEnvironment(version string, race Race) Options {
 	o := Options{
 		Folder: os.Getenv(FolderVariable), Version: version, Race: race,
@@ -67,9 +67,9 @@ func FromEnvironment(version string, race Race) Options {
 	return o
 }
 
-// games are the idle games of the program, by what they were opened for, the number of others, the addresses in use, and those whose last
-// game failed.
-// Starting a game takes long, so that those of an evaluation wait for the next one while training has its own.
+// games is the pool of the program's games: the idle ones by key, the number of busy ones, the addresses in use, and
+// the addresses with a failed game. Starting a game is slow, so evaluations keep their idle games while training uses
+// its own.
 var games = struct {
 	sync.Mutex
 	idle   map[string][]*Game
@@ -78,16 +78,15 @@ var games = struct {
 	failed map[string]bool
 }{idle: map[string][]*Game{}, leased: map[string]bool{}, failed: map[string]bool{}}
 
-// key tells what an idle game can be used for.
+// key identifies the options for which an idle game can be reused.
 func (o *Options) key() string {
 	return fmt.Sprintf("%s|%s|%v|%v|%q", o.Folder, o.Version, o.Race, o.Difficulty, o.Addresses)
 }
 
-// startTries is how often a game is started before giving up: one that loses its port to somebody, or that dies, is worth
-// another.
+// startTries is the number of attempts to start a game, because a game may lose its port to another program or crash.
 const startTries = 3
 
-// Acquire returns a game with the map open: an idle one, a running one that nobody uses, or a new one.
+// Acquire returns a game with the map open: an idle one, an unused running one, or a new one.
 func Acquire(o Options) (*Game, error) {
 	if g := takeIdle(o.key()); g != nil {
 		return g, nil
@@ -114,7 +113,7 @@ func launchSome(o *Options) (g *Game, err error) {
 	return nil, fmt.Errorf("%w (tried %d times)", err, startTries)
 }
 
-// takeIdle returns an idle game or nil, and counts one more that is busy.
+// takeIdle returns an idle game, or nil, and counts it as busy.
 func takeIdle(key string) *Game {
 	games.Lock()
 	defer games.Unlock()
@@ -127,7 +126,7 @@ func takeIdle(key string) *Game {
 	return idle[len(idle)-1]
 }
 
-// attach connects to a running game that nobody uses, if there is one that has not failed to such a one.
+// attach connects to an unused running game, preferring addresses without a failed game.
 func attach(o *Options) (*Game, error) {
 	for _, address := range o.Addresses {
 		_, port, err := net.SplitHostPort(address)
@@ -142,7 +141,8 @@ func attach(o *Options) (*Game, error) {
 	}
 	if free < 0 {
 		games.Unlock()
-		return nil, fmt.Errorf("all %d games of %s are in use; name one for each copy, and as many again for evaluation", len(o.Addresses), AddressVariable)
+		return nil, fmt.Errorf("all %d games of %s are in use; list one per parallel environment, "+
+			"and as many again for evaluation", len(o.Addresses), AddressVariable)
 	}
 	address := o.Addresses[free]
 	games.leased[address] = true
@@ -158,7 +158,7 @@ func attach(o *Options) (*Game, error) {
 	return nil, err
 }
 
-// launchOne starts a game and opens the map; final says that another attempt would end alike.
+// launchOne starts a game and opens the map; final reports that a retry is pointless.
 func launchOne(o *Options) (_ *Game, final bool, err error) {
 	proc, address, err := start(o)
 	if err != nil {
@@ -174,7 +174,7 @@ func launchOne(o *Options) (_ *Game, final bool, err error) {
 	return nil, errors.As(err, new(lastingError)), err
 }
 
-// Release gives a game back that works.
+// Release returns a working game to the pool.
 func (g *Game) Release() {
 	games.Lock()
 	delete(games.failed, g.address)
@@ -183,13 +183,13 @@ func (g *Game) Release() {
 	leave()
 }
 
-// Discard drops the connection and ends the game if this program started it.
+// Discard closes the connection and ends the game if this program started it.
 func (g *Game) Discard() {
 	g.fail()
 	leave()
 }
 
-// fail ends a game that does not work. If it was running already, others are tried before its address is used again.
+// fail ends a game that does not work. For a running game, other addresses are tried first from then on.
 func (g *Game) fail() {
 	g.end(0)
 	if g.proc == nil {
@@ -199,7 +199,7 @@ func (g *Game) fail() {
 	}
 }
 
-// leave counts one busy game less. Once nobody has one any more, the idle ones are ended.
+// leave counts one busy game less. After the last one, the idle games end.
 func leave() {
 	games.Lock()
 	games.busy--
@@ -210,7 +210,7 @@ func leave() {
 	}
 }
 
-// end drops the connection; a game that this program started has a moment to end by itself.
+// end closes the connection. A game that this program started gets a moment to exit by itself.
 func (g *Game) end(moment time.Duration) {
 	if g.proc != nil {
 		g.proc.stop(moment)
@@ -223,10 +223,10 @@ func (g *Game) end(moment time.Duration) {
 	delete(games.leased, g.address)
 }
 
-// quitWithin is how long a game that was asked to quit may take.
+// quitWithin is the time for a game to quit on request.
 const quitWithin = 5 * time.Second
 
-// endIdle ends the idle games that this program started, and leaves the others to themselves.
+// endIdle ends the idle games that this program started and disconnects from the others.
 func endIdle() {
 	games.Lock()
 	idle := games.idle

@@ -10,14 +10,14 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-// Placement is a unit to be created.
+// Placement is a unit to create.
 type Placement struct {
 	Type  uint32
 	Enemy bool
 	X, Y  float32
 }
 
-// Order is what one unit is to do: an ability, and what it is aimed at.
+// Order is an order to one unit: an ability and its target.
 type Order struct {
 	Unit    uint64
 	Ability int32
@@ -26,10 +26,10 @@ type Order struct {
 	Aimed   bool // at the point (X, Y)
 }
 
-// Limits of waiting for the game to follow its orders.
+// Limits of waiting for the game.
 const (
 	spawnTries = 1000 // single loops until all units exist, as in SMACv2
-	killTries  = 100  // pairs of loops until the old ones are gone
+	killTries  = 100  // pairs of loops until the old units are gone
 	killLoops  = 2
 )
 
@@ -57,7 +57,7 @@ func (g *Game) Deploy(list []Placement) ([]*sc2api.Unit, error) {
 		if err := g.step(1); err != nil {
 			return nil, err
 		}
-		if err := g.look(); err != nil {
+		if err := g.observe(); err != nil {
 			return nil, err
 		}
 		own, other := g.count()
@@ -66,7 +66,8 @@ func (g *Game) Deploy(list []Placement) ([]*sc2api.Unit, error) {
 		}
 	}
 	own, other := g.count()
-	return nil, fmt.Errorf("after %d loops the game has %d and %d units, want %d and %d", spawnTries, own, other, mine, len(list)-mine)
+	return nil, fmt.Errorf("after %d loops the game has %d and %d units, want %d and %d",
+		spawnTries, own, other, mine, len(list)-mine)
 }
 
 func create(p Placement) *sc2api.DebugCommand {
@@ -95,14 +96,14 @@ func (g *Game) clear() error {
 		if err := g.step(killLoops); err != nil {
 			return err
 		}
-		if err := g.look(); err != nil {
+		if err := g.observe(); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("the game still has %d units after removing them %d times", len(g.units), killTries)
 }
 
-// Play gives the orders, lets loops pass and returns the units that live then.
+// Play gives the orders, advances by loops and returns the living units.
 func (g *Game) Play(orders []Order, loops uint32) ([]*sc2api.Unit, error) {
 	if len(orders) > 0 {
 		actions := &sc2api.RequestAction{}
@@ -116,7 +117,7 @@ func (g *Game) Play(orders []Order, loops uint32) ([]*sc2api.Unit, error) {
 	if err := g.step(loops); err != nil {
 		return nil, err
 	}
-	if err := g.look(); err != nil {
+	if err := g.observe(); err != nil {
 		return nil, err
 	}
 	return g.units, nil
@@ -138,7 +139,7 @@ func (g *Game) debug(commands ...*sc2api.DebugCommand) error {
 	return err
 }
 
-// step lets loops pass. The match must go on: nothing on the map ends it.
+// step advances by loops. The match must go on, because nothing on the map ends it.
 func (g *Game) step(loops uint32) error {
 	resp, err := g.call(&sc2api.Request{Request: &sc2api.Request_Step{Step: &sc2api.RequestStep{Count: &loops}}})
 	if err == nil && resp.Status != nil && *resp.Status != sc2api.Status_in_game {
@@ -147,8 +148,8 @@ func (g *Game) step(loops uint32) error {
 	return err
 }
 
-// look refreshes the list of units, without those of nobody.
-func (g *Game) look() error {
+// observe refreshes the list of units, without neutral ones.
+func (g *Game) observe() error {
 	resp, err := g.call(&sc2api.Request{Request: &sc2api.Request_Observation{Observation: &sc2api.RequestObservation{}}})
 	if err != nil {
 		return err

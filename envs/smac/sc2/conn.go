@@ -17,21 +17,22 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-// maxAnswer is the longest answer that is read: the list of all unit types alone has hundreds of kilobytes.
+// maxAnswer limits the length of an answer; the list of all unit types alone has hundreds of kilobytes.
 const maxAnswer = 64 << 20
 
-// conn exchanges messages with one game: one request, one response, in order. After an error it is of no use any more.
+// conn exchanges messages with one game: one request, one response, in order. It is unusable after an error.
 type conn struct {
 	ws      *websocket.Conn
-	patient time.Duration // for one response
+	patient time.Duration // timeout of one response
 	id      uint32
 }
 
-// direct uses no proxy, as the game is near, and keeps no connection but one that the game has accepted.
+// direct bypasses proxies, because the game is local, and keeps no connections except those that the game has
+// accepted.
 var direct = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// dial connects to a game that may still be starting. It tries again until it succeeds, ended says that there is no game
-// any more, or patience runs out.
+// dial connects to a game that may still be starting. It retries until it succeeds, ended returns an error, or the
+// timeout expires.
 func dial(o *Options, address string, ended func() error) (*conn, error) {
 	url := "ws://" + address + "/sc2api"
 	deadline := time.Now().Add(o.StartTimeout)
@@ -48,11 +49,11 @@ func dial(o *Options, address string, ended func() error) (*conn, error) {
 		if err := ended(); err != nil {
 			return nil, err
 		}
-		// 404 is what a game that is still loading answers: whether it is one, only time can tell.
+		// A loading game answers with 404, like another server, so only the timeout can tell them apart.
 		if answer != nil && answer.StatusCode != http.StatusNotFound {
-			return nil, fmt.Errorf("something else than StarCraft II listens at %s: it answers %s", address, answer.Status)
+			return nil, fmt.Errorf("the program at %s is not StarCraft II: it answers %s", address, answer.Status)
 		}
-		if tries == 1 && len(o.Addresses) > 0 { // one that is said to run answers at once, unless the address is wrong
+		if tries == 1 && len(o.Addresses) > 0 { // a running game answers at once, unless the address is wrong
 			slog.Warn("StarCraft II does not answer yet", "address", address, "waiting for", o.StartTimeout)
 		}
 		if time.Now().Add(o.RetryEvery).After(deadline) {
@@ -62,7 +63,7 @@ func dial(o *Options, address string, ended func() error) (*conn, error) {
 	}
 }
 
-// call sends a request and returns what the game answers to it.
+// call sends a request and returns the game's response.
 func (c *conn) call(req *sc2api.Request) (*sc2api.Response, error) {
 	c.id++
 	req.Id = &c.id
@@ -98,10 +99,10 @@ func (c *conn) exchange(ctx context.Context, req *sc2api.Request) (*sc2api.Respo
 	}
 	resp := new(sc2api.Response)
 	if err := proto.Unmarshal(data, resp); err != nil {
-		return nil, fmt.Errorf("an answer of %d bytes that is no message: %w", len(data), err)
+		return nil, fmt.Errorf("cannot decode an answer of %d bytes: %w", len(data), err)
 	}
 	return resp, nil
 }
 
-// close drops the connection without a word.
-func (c *conn) close() { _ = c.ws.CloseNow() } // there is nobody left to tell
+// close closes the connection without a handshake.
+func (c *conn) close() { _ = c.ws.CloseNow() } // no one is left to report the error to

@@ -14,15 +14,16 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-// talker answers everything with a version of so many bytes.
+// talker answers every request with a version of the given length.
 type talker int
 
 func (n talker) Answer(*sc2api.Request) ([]byte, error) {
 	version := strings.Repeat("5", int(n))
-	return proto.Marshal(&sc2api.Response{Response: &sc2api.Response_Ping{Ping: &sc2api.ResponsePing{GameVersion: &version}}})
+	ping := &sc2api.ResponsePing{GameVersion: &version}
+	return proto.Marshal(&sc2api.Response{Response: &sc2api.Response_Ping{Ping: ping}})
 }
 
-// A game's long answers are read; one that would go on for ever is not.
+// Long answers are read; endless ones are not.
 func TestAnAnswerIsReadUpToALimit(t *testing.T) {
 	for size, read := range map[int]bool{1 << 20: true, maxAnswer: false} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +43,7 @@ func TestAnAnswerIsReadUpToALimit(t *testing.T) {
 			t.Errorf("a version of %d bytes: %.200v", size, err)
 		}
 		if !read && (err == nil || !strings.Contains(err.Error(), "read limited")) {
-			t.Errorf("got %.200v, want the limit to be named", err)
+			t.Errorf("got %.200v, want an error that names the limit", err)
 		}
 	}
 }

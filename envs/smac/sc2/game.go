@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sc2 plays on an installed StarCraft II: it starts the game or attaches to one that runs, opens the benchmark's
-// map, creates units, gives orders, lets loops pass and looks at what is on the map. It knows the game's interface, not the
-// benchmark's.
+// Package sc2 controls an installed StarCraft II. It starts a game or attaches to a running one, opens the
+// benchmark's map, creates units, gives orders, advances loops and reads the observed units. It does not contain the
+// benchmark's interface.
 //
 // From: oxwhirl/smacv2, smacv2/env/starcraft2/starcraft2.py, 577ab5a, and google-deepmind/pysc2 4.0.0 (as behaviour)
 package sc2
@@ -19,19 +19,19 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-// Game is one running game with the map open. It is used by one goroutine at a time. After an error it is good for Discard
-// only.
+// Game is a running game with the map open, for use by one goroutine at a time. After an error, only Discard may be
+// called.
 type Game struct {
 	*conn
 	proc    *process // nil if it was running already
 	address string
 	options *Options
-	first   uint32 // type number of the first unit that the map defines
+	first   uint32 // type number of the map's first unit type
 	ground  Ground
-	units   []*sc2api.Unit // of both players, as last seen
+	units   []*sc2api.Unit // of both players, as last observed
 }
 
-// Ground is the ground of the map, row y first, from the lower left corner.
+// Ground is the terrain of the map, row-major from the lower left corner.
 type Ground struct {
 	Width, Height         int
 	PlayWidth, PlayHeight int
@@ -47,17 +47,17 @@ const (
 
 const (
 	mapPath = "SMAC_Maps/32x32_flat.SC2Map"
-	// mapTypes is the number of unit types that the map adds behind the game's own.
+	// mapTypes is the number of unit types that the map adds after the game's own.
 	mapTypes = 9
 )
 
-// Ground is the ground of the map.
+// Ground returns the terrain of the map.
 func (g *Game) Ground() *Ground { return &g.ground }
 
-// FirstType is the type number of the first unit that the map defines.
+// FirstType returns the type number of the map's first unit type.
 func (g *Game) FirstType() uint32 { return g.first }
 
-// open makes a connected game ready: checks its version, opens the map, joins, and reads what never changes.
+// open prepares a connected game: it checks the version, opens the map, joins, and reads constant data.
 func (g *Game) open() error {
 	pong, err := g.call(&sc2api.Request{Request: &sc2api.Request_Ping{Ping: &sc2api.RequestPing{}}})
 	if err != nil {
@@ -79,10 +79,11 @@ func (g *Game) open() error {
 	if g.ground, err = groundOf(info.GetGameInfo().GetStartRaw()); err != nil {
 		return err
 	}
-	if err := g.look(); err != nil {
+	if err := g.observe(); err != nil {
 		return err
 	}
-	data, err := g.call(&sc2api.Request{Request: &sc2api.Request_Data{Data: &sc2api.RequestData{UnitTypeId: proto.Bool(true)}}})
+	query := &sc2api.RequestData{UnitTypeId: proto.Bool(true)}
+	data, err := g.call(&sc2api.Request{Request: &sc2api.Request_Data{Data: query}})
 	if err != nil {
 		return err
 	}
@@ -91,13 +92,14 @@ func (g *Game) open() error {
 		ids[u.GetUnitId()] = true
 	}
 	if len(ids) <= mapTypes {
-		return fmt.Errorf("the game knows %d unit types, too few for the map %s; is it the one of SMACv2?", len(ids), mapPath)
+		return fmt.Errorf("the game has %d unit types, too few for the map %s; check that the map is SMACv2's",
+			len(ids), mapPath)
 	}
 	g.first = uint32(len(ids) - mapTypes)
 	return nil
 }
 
-// lastingError is one that another attempt would meet again.
+// lastingError is an error that a retry would repeat.
 type lastingError struct{ error }
 
 func (g *Game) checkVersion(have string) error {
@@ -105,11 +107,12 @@ func (g *Game) checkVersion(have string) error {
 	if want == "" || have == want || len(have) > len(want) && have[:len(want)+1] == want+"." {
 		return nil
 	}
-	return lastingError{fmt.Errorf("the StarCraft II at %s has version %s, want %s; results of versions do not compare: set task.sc2_version=%s if it is meant",
+	return lastingError{fmt.Errorf("the StarCraft II at %s has version %s, want %s; "+
+		"results of different versions do not compare; set task.sc2_version=%s to use it",
 		g.address, have, want, short(have))}
 }
 
-// create opens the map. The computer player exists for its side only: the map gives its units their orders.
+// create opens the map. The computer player only provides the second side: the map's script gives its units orders.
 func (g *Game) create() error {
 	local := &sc2api.LocalMap{MapPath: proto.String(mapPath)}
 	file := filepath.Join(g.options.Folder, "Maps", filepath.FromSlash(mapPath))
@@ -121,7 +124,8 @@ func (g *Game) create() error {
 		return lastingError{fmt.Errorf("the map is missing: unpack SMACv2's maps so that %s exists: %w", file, err)}
 	}
 	computer := &sc2api.PlayerSetup{
-		Type: sc2api.PlayerType_Computer.Enum(), Race: g.options.Race.Enum(), Difficulty: cmp.Or(g.options.Difficulty, sc2api.Difficulty_VeryHard).Enum(),
+		Type: sc2api.PlayerType_Computer.Enum(), Race: g.options.Race.Enum(),
+		Difficulty: cmp.Or(g.options.Difficulty, sc2api.Difficulty_VeryHard).Enum(),
 	}
 	resp, err := g.call(&sc2api.Request{Request: &sc2api.Request_CreateGame{CreateGame: &sc2api.RequestCreateGame{
 		LocalMap:    local,
@@ -146,13 +150,13 @@ func (g *Game) join() error {
 		return err
 	}
 	if joined := resp.GetJoinGame(); joined.Error != nil {
-		return fmt.Errorf("the game does not let us join: %v %s", joined.GetError(), joined.GetErrorDetails())
+		return fmt.Errorf("the game refuses to let the client join: %v %s", joined.GetError(), joined.GetErrorDetails())
 	}
 	return nil
 }
 
-// groundOf reads the grids. A pathing grid has one bit a cell, set where one can walk, rows from below; old games have a byte
-// a cell, 0 where one can walk, rows from above, as heights always have.
+// groundOf reads the terrain grids. A pathing grid has one bit per cell, set if walkable, in rows from the bottom.
+// Old games have one byte per cell, 0 if walkable, in rows from the top, like heights in all games.
 func groundOf(raw *sc2api.StartRaw) (Ground, error) {
 	w, h, play := int(raw.GetMapSize().GetX()), int(raw.GetMapSize().GetY()), raw.GetPlayableArea()
 	g := Ground{
@@ -162,7 +166,8 @@ func groundOf(raw *sc2api.StartRaw) (Ground, error) {
 	path, level := raw.GetPathingGrid(), raw.GetTerrainHeight().GetData()
 	bits := int(path.GetBitsPerPixel())
 	if w < 1 || h < 1 || g.PlayWidth < 1 || g.PlayHeight < 1 {
-		return g, fmt.Errorf("the game tells a map of %d × %d cells, %d × %d of them playable", w, h, g.PlayWidth, g.PlayHeight)
+		return g, fmt.Errorf("the game reports a map of %d × %d cells, %d × %d of them playable",
+			w, h, g.PlayWidth, g.PlayHeight)
 	}
 	if bits != 1 && bits != 8 || len(path.GetData())*8 < w*h*bits || len(level) < w*h {
 		return g, fmt.Errorf("the game's grids have %d bytes of %d bits and %d bytes, too few for %d × %d cells",

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// starts hands commands to the one thread that starts games.
+// starts sends commands to the only thread that starts games.
 var starts = sync.OnceValue(func() chan func() {
 	jobs := make(chan func())
 	go func() {
-		runtime.LockOSThread() // for ever, see launch
+		runtime.LockOSThread() // permanently, see launch
 		for job := range jobs {
 			job()
 		}
@@ -21,11 +21,11 @@ var starts = sync.OnceValue(func() chan func() {
 	return jobs
 })
 
-// launch starts cmd so that it ends with this program, however that ends: a game takes gigabytes. The kernel ties it to the
-// thread that starts it, which therefore must live as long as the program. It has a process group of its own: Ctrl-C in a
-// terminal is for this program alone, which would take a game that dies of it for a broken one and start another.
+// launch starts cmd so that it ends with this program in any case: a game takes gigabytes. The kernel ties it to the
+// starting thread, which must therefore live as long as the program. It has its own process group: otherwise Ctrl-C
+// would kill the game, and the program would take it for broken and start another.
 //
-// Only the process that cmd starts is tied, so that a script in the game's place had better exec the game.
+// Only the process of cmd itself is tied, so a wrapper script should exec the game.
 func launch(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	result := make(chan error)
@@ -33,5 +33,5 @@ func launch(cmd *exec.Cmd) error {
 	return <-result
 }
 
-// kill ends what launch started and all that came of it.
+// kill ends the process group that launch started.
 func kill(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Ctrl-C in a terminal goes to a process group: a game that dies of it while it starts would be started again.
+// Ctrl-C goes to a process group: a game that dies of it during its start would be started again.
 func TestAGameHasAProcessGroupOfItsOwn(t *testing.T) {
 	o, _ := install(t, "Base75689", "plays")
 	g, err := Acquire(o)

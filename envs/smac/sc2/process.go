@@ -21,21 +21,21 @@ import (
 // process is a game that this program started.
 type process struct {
 	cmd    *exec.Cmd
-	dir    string        // of its temporary files
-	done   chan struct{} // closed when it has ended
-	err    error         // why; after done
+	dir    string        // for temporary files
+	done   chan struct{} // closed when the process has ended
+	err    error         // its exit error; valid after done
 	output tail
 }
 
-// build is the number of the folder that a version of the game is installed in, and of its data.
+// build is the number of a version's folder and of its data.
 type build struct{ base, data string }
 
-// builds are those of the versions that can be asked for, by the first two numbers of the version.
+// builds lists the supported versions by their first two numbers.
 var builds = map[string]build{
 	"4.10": {"Base75689", "B89B5D6FA7CBF6452E721311BFBC6CB2"},
 }
 
-// build is that of the wanted version, if it is known.
+// build is the build of the wanted version, if it is known.
 func (o *Options) build() (b build, ok bool) {
 	b, ok = builds[short(o.Version)]
 	return b, ok
@@ -47,9 +47,10 @@ func short(version string) string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// executable finds the game's program: that of the wanted version if its folder is known, else that of the newest.
+// executable finds the game's program: of the wanted version if its folder is known, else of the newest one.
 func executable(o *Options) (string, error) {
-	name := map[string]string{"windows": "SC2_x64.exe", "darwin": filepath.Join("SC2.app", "Contents", "MacOS", "SC2")}[runtime.GOOS]
+	name := map[string]string{"windows": "SC2_x64.exe",
+		"darwin": filepath.Join("SC2.app", "Contents", "MacOS", "SC2")}[runtime.GOOS]
 	if name == "" {
 		name = "SC2_x64"
 	}
@@ -58,12 +59,14 @@ func executable(o *Options) (string, error) {
 		found[i] = filepath.Join(o.Folder, found[i])
 	}
 	if err != nil || len(found) == 0 {
-		return "", fmt.Errorf("no StarCraft II in %s (no Versions/Base*/%s); install it there, or set SC2PATH to where it is", o.Folder, name)
+		return "", fmt.Errorf("no StarCraft II in %s (no Versions/Base*/%s); "+
+			"install it there, or set SC2PATH to its folder", o.Folder, name)
 	}
 	if b, ok := o.build(); ok {
 		file := filepath.Join(o.Folder, "Versions", b.base, name)
 		if !slices.Contains(found, file) {
-			return "", fmt.Errorf("StarCraft II %s (%s) is not in %s; install it, or set task.sc2_version to what is", o.Version, b.base, o.Folder)
+			return "", fmt.Errorf("StarCraft II %s (%s) is not in %s; "+
+				"install it, or set task.sc2_version to an installed version", o.Version, b.base, o.Folder)
 		}
 		return file, nil
 	}
@@ -98,12 +101,13 @@ func start(o *Options) (*process, string, error) {
 	p.cmd = exec.Command(file, arguments(o, port, p.dir)...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
 	p.cmd.WaitDelay = outputDelay
-	p.cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Join(o.Folder, "Libs")+string(os.PathListSeparator)+os.Getenv("LD_LIBRARY_PATH"))
+	p.cmd.Env = append(os.Environ(),
+		"LD_LIBRARY_PATH="+filepath.Join(o.Folder, "Libs")+string(os.PathListSeparator)+os.Getenv("LD_LIBRARY_PATH"))
 	if runtime.GOOS == "windows" {
 		p.cmd.Dir = filepath.Join(o.Folder, "Support64")
 	}
 	if err := launch(p.cmd); err != nil {
-		_ = os.RemoveAll(p.dir) // empty
+		_ = os.RemoveAll(p.dir) // still empty
 		return nil, "", fmt.Errorf("StarCraft II does not start: %w", err)
 	}
 	go p.wait()
@@ -118,17 +122,18 @@ func arguments(o *Options, port int, dir string) []string {
 	if b, ok := o.build(); ok {
 		args = append(args, "-dataVersion", b.data)
 	}
-	if runtime.GOOS != "linux" { // elsewhere it would take the whole screen
-		args = append(args, "-displayMode", "0", "-windowwidth", "640", "-windowheight", "480", "-windowx", "0", "-windowy", "0")
+	if runtime.GOOS != "linux" { // elsewhere the default is full screen
+		args = append(args, "-displayMode", "0", "-windowwidth", "640", "-windowheight", "480", "-windowx", "0",
+			"-windowy", "0")
 	}
 	return args
 }
 
-// outputDelay is how long the game's output is read on once the game has ended: a process that it left behind may hold it open for ever.
+// outputDelay is how long to read output after the game's end, because a child process may keep it open.
 const outputDelay = 2 * time.Second
 
-// freePort is a port that nobody listens on. Somebody else may take it before the game does; then the game ends at once,
-// and is started again with another one. Tests replace it.
+// freePort returns a port that no program listens on. If another program takes it first, the game exits and is
+// started again with a new port. Tests replace this variable.
 var freePort = func() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -140,12 +145,12 @@ var freePort = func() (int, error) {
 
 func (p *process) wait() {
 	p.err = p.cmd.Wait()
-	_ = kill(p.cmd)         // what a script in the game's place has left behind; nothing, as a rule
-	_ = os.RemoveAll(p.dir) // temporary files, of use to nobody
+	_ = kill(p.cmd)         // processes left by a wrapper script
+	_ = os.RemoveAll(p.dir) // temporary files
 	close(p.done)
 }
 
-// ended is why there is no game any more, or nil.
+// ended returns an error if the game has ended.
 func (p *process) ended() error {
 	select {
 	case <-p.done:
@@ -155,7 +160,7 @@ func (p *process) ended() error {
 	}
 }
 
-// stop ends the game, at once if it does not end by itself within a moment, and waits until it is gone.
+// stop ends the game, by force after a moment, and waits for its exit.
 func (p *process) stop(moment time.Duration) {
 	select {
 	case <-p.done:
@@ -166,7 +171,7 @@ func (p *process) stop(moment time.Duration) {
 	<-p.done
 }
 
-// tail keeps the last part of what a process prints.
+// tail keeps the last part of a process' output.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -180,7 +185,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last is the last line, to be put behind a sentence; "" if there is none.
+// last is the last line as a suffix for an error message, or "".
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -19,14 +19,14 @@ import (
 	"cermic/envs/smac/sc2/sc2test"
 )
 
-// Variables by which the stand-in for the game's program is told how to behave.
+// Environment variables that control the stand-in for the game.
 const (
-	asGame = "CERMIC_TEST_GAME" // its behaviour; set: this program is the stand-in
-	inside = "CERMIC_TEST_DIR"  // folder where it leaves a file for each start
-	owns   = "CERMIC_TEST_OWNS" // installation; set: this program starts the game there and waits to be killed
+	asGame = "CERMIC_TEST_GAME" // its behaviour; if set, this program is the stand-in
+	inside = "CERMIC_TEST_DIR"  // folder for one file per start
+	owns   = "CERMIC_TEST_OWNS" // installation; if set, this program starts the game there and waits to be killed
 )
 
-// TestMain lets this program be the game that it tests the launch of.
+// TestMain lets the test program act as the game that it starts.
 func TestMain(m *testing.M) {
 	if behaviour := os.Getenv(asGame); behaviour != "" {
 		os.Exit(standIn(behaviour))
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// standIn plays the game's program: it notes its arguments, and serves or fails.
+// standIn acts as the game: it records its arguments, and serves or fails.
 func standIn(behaviour string) int {
 	args := map[string]string{}
 	for i := 1; i+1 < len(os.Args); i += 2 {
@@ -61,7 +61,8 @@ func standIn(behaviour string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	server := &sc2test.Server{Game: sc2test.NewYard(), Loading: 4, OnFault: func(sc2test.Fault) { os.Exit(9) }, OnQuit: func() { os.Exit(0) }}
+	server := &sc2test.Server{Game: sc2test.NewYard(), Loading: 4}
+	server.OnFault, server.OnQuit = func(sc2test.Fault) { os.Exit(9) }, func() { os.Exit(0) }
 	if behaviour == "crashes" && len(starts) == 0 {
 		server.Faults = map[int]sc2test.Fault{12: sc2test.Drop}
 	}
@@ -71,10 +72,11 @@ func standIn(behaviour string) int {
 	return 0
 }
 
-// owner starts a game, tells its address and waits.
+// owner starts a game, prints its address and waits.
 func owner(folder string) int {
 	g, err := Acquire(Options{
-		Folder: folder, Race: Protoss, StartTimeout: 20 * time.Second, RetryEvery: 5 * time.Millisecond, ReplyTimeout: 5 * time.Second,
+		Folder: folder, Race: Protoss, StartTimeout: 20 * time.Second, RetryEvery: 5 * time.Millisecond,
+		ReplyTimeout: 5 * time.Second,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -85,11 +87,11 @@ func owner(folder string) int {
 	return 1
 }
 
-// install makes a folder with the stand-in as the game of a build, and options for it.
+// install makes a folder with the stand-in as a build of the game, and options for it.
 func install(t *testing.T, build, behaviour string) (Options, string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		t.Skip("the stand-in is a shell script at the place of the Linux program")
+		t.Skip("the stand-in is a shell script for Linux")
 	}
 	folder, notes := t.TempDir(), t.TempDir()
 	self, err := os.Executable()
@@ -121,7 +123,7 @@ func squad() []Placement {
 	return []Placement{{Type: 1961, X: 1, Y: 2}, {Type: 74, Enemy: true, X: 3, Y: 4}}
 }
 
-// started is how many games were started, and with what.
+// started returns the arguments of each started game.
 func started(t *testing.T, notes string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(notes, "start*"))
@@ -161,34 +163,35 @@ func TestAGameIsStartedUsedAgainAndEnded(t *testing.T) {
 	other.Race = Zerg
 	zerg, err := Acquire(other)
 	if err != nil || zerg == g {
-		t.Fatalf("the game of one race is used for the other (%v)", err)
+		t.Fatalf("one race got the other's game (%v)", err)
 	}
 	process, folder := g.proc, g.proc.dir
 	g.Release()
 	again, err := Acquire(o)
 	if err != nil || again != g {
-		t.Errorf("another game (%v) though one was idle", err)
+		t.Errorf("a new game (%v) although one was idle", err)
 	}
 	again.Release()
 	zerg.Release()
 	select {
 	case <-process.done:
 		if process.err != nil {
-			t.Errorf("asked to quit, the game ends with %v", process.err)
+			t.Errorf("after a request to quit, the game ends with %v", process.err)
 		}
 	default:
-		t.Error("nobody has a game any more, and one still runs")
+		t.Error("a game still runs after the last release")
 	}
 	if _, err := os.Stat(folder); !os.IsNotExist(err) {
 		t.Errorf("the game's temporary folder is still there (%v)", err)
 	}
 	first := started(t, notes)[0]
 	for _, want := range []string{
-		"-listen 127.0.0.1 -port ", "-dataDir " + o.Folder + "/ -tempDir " + folder + "/", "-dataVersion B89B5D6FA7CBF6452E721311BFBC6CB2",
+		"-listen 127.0.0.1 -port ", "-dataDir " + o.Folder + "/ -tempDir " + folder + "/",
+		"-dataVersion B89B5D6FA7CBF6452E721311BFBC6CB2",
 		"\n" + o.Folder + "/Libs:",
 	} {
 		if !strings.Contains(first, want) {
-			t.Errorf("started with %q, want %q in it", first, want)
+			t.Errorf("started with %q, want it to contain %q", first, want)
 		}
 	}
 }
@@ -197,15 +200,15 @@ func TestAGameThatDiesAtItsStartIsStartedAgain(t *testing.T) {
 	o, notes := install(t, "Base75689", "dies")
 	_, err := Acquire(o)
 	if err == nil || !strings.Contains(err.Error(), "no memory left") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v, want one sentence with the game's last words", err)
+		t.Errorf("error %v, want one sentence with the game's last line of output", err)
 	}
 	if n := len(started(t, notes)); n != startTries {
 		t.Errorf("%d starts, want %d", n, startTries)
 	}
 }
 
-// A port may be taken by somebody who answers as a game that is still loading does, or otherwise, before the game has it. The next game
-// has another.
+// Another server, which answers with 404 like a loading game or otherwise, may take the port first. The next game
+// gets another port.
 func TestAGameThatLosesItsPortIsStartedAgain(t *testing.T) {
 	for _, status := range []int{http.StatusNotFound, http.StatusOK} {
 		taken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
@@ -223,25 +226,26 @@ func TestAGameThatLosesItsPortIsStartedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.Discard()
-		if n := len(started(t, notes)); ports != 2 || n < 1 || n > 2 { // the first may be ended before it has left its note
+		if n := len(started(t, notes)); ports != 2 || n < 1 || n > 2 { // the first may end before it leaves its file
 			t.Errorf("status %d: %d ports and %d starts, want 2", status, ports, n)
 		}
 	}
 }
 
-// What is told to be a game and answers as something else is told at once.
+// A wrong server at a given address is detected at once.
 func TestSomethingElseAtAnAddressIsTold(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer other.Close()
-	o := Options{Addresses: []string{other.Listener.Addr().String()}, StartTimeout: time.Minute, RetryEvery: time.Millisecond}
+	o := Options{Addresses: []string{other.Listener.Addr().String()}, StartTimeout: time.Minute,
+		RetryEvery: time.Millisecond}
 	begin := time.Now()
 	_, err := Acquire(o)
-	if err == nil || !strings.Contains(err.Error(), "something else than StarCraft II") || time.Since(begin) > o.StartTimeout/2 {
+	if err == nil || !strings.Contains(err.Error(), "is not StarCraft II") || time.Since(begin) > o.StartTimeout/2 {
 		t.Errorf("error %v after %v", err, time.Since(begin))
 	}
 }
 
-// A game that loads for minutes answers hundreds of connections with 404: none of them may stay.
+// A game that loads for minutes answers hundreds of connections with 404; none of them may leak.
 func TestWaitingForAGameKeepsNoConnections(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -263,12 +267,13 @@ func TestWaitingForAGameKeepsNoConnections(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("200 attempts have left %d goroutines", left)
+	t.Errorf("200 attempts leaked %d goroutines", left)
 }
 
-// An address whose game has failed is the last to be tried.
+// An address with a failed game is tried last.
 func TestOtherAddressesAreTriedBeforeOneThatFailed(t *testing.T) {
-	o := Options{StartTimeout: 5 * time.Second, RetryEvery: time.Millisecond, ReplyTimeout: time.Second, Folder: t.TempDir()}
+	o := Options{StartTimeout: 5 * time.Second, RetryEvery: time.Millisecond, ReplyTimeout: time.Second,
+		Folder: t.TempDir()}
 	var servers []net.Listener
 	for range 2 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -288,13 +293,13 @@ func TestOtherAddressesAreTriedBeforeOneThatFailed(t *testing.T) {
 	for range 2 {
 		g, err := Acquire(o)
 		if err != nil || g.address != o.Addresses[1] {
-			t.Fatalf("the first address has failed, and is used again (%v)", err)
+			t.Fatalf("the failed address is used first (%v)", err)
 		}
 		g.Release()
 	}
 }
 
-// A script in the game's place is killed with the game that it runs.
+// A wrapper script is killed with the game that it runs.
 func TestAGameBehindAScriptIsEnded(t *testing.T) {
 	o, _ := install(t, "Base75689", "plays")
 	file := filepath.Join(o.Folder, "Versions", "Base75689", "SC2_x64")
@@ -317,7 +322,7 @@ func TestAGameBehindAScriptIsEnded(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):
-		t.Fatal("the game is still waited for after 20 seconds")
+		t.Fatal("the game has not ended after 20 seconds")
 	}
 	if c, err := net.Dial("tcp", g.address); err == nil {
 		c.Close()
@@ -334,7 +339,8 @@ func TestAVersionIsFoundByItsFirstTwoNumbers(t *testing.T) {
 	if err := os.WriteFile(newest, nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for version, want := range map[string]string{"4.10": "Base75689", "4.10.0": "Base75689", "": "Base99999", "4.1": "Base99999", "5": "Base99999"} {
+	for version, want := range map[string]string{"4.10": "Base75689", "4.10.0": "Base75689", "": "Base99999",
+		"4.1": "Base99999", "5": "Base99999"} {
 		o.Version = version
 		if file, err := executable(&o); err != nil || !strings.Contains(file, want) {
 			t.Errorf("version %q is %s (%v), want %s", version, file, err, want)
@@ -367,7 +373,7 @@ func TestAGameThatDiesInABattleIsReplaced(t *testing.T) {
 	}
 }
 
-// A game takes gigabytes, so none may be left over when the program that started it is killed.
+// A game takes gigabytes, so none may survive a kill of the program that started it.
 func TestAGameEndsWithItsProgram(t *testing.T) {
 	o, _ := install(t, "Base75689", "plays")
 	self, err := os.Executable()
@@ -430,7 +436,7 @@ func TestWhatIsNotInstalledIsNamed(t *testing.T) {
 		}
 	}
 	if n := len(started(t, notes)); n > 2 {
-		t.Errorf("%d starts: what another attempt cannot mend is tried again", n)
+		t.Errorf("%d starts: a lasting error was retried", n)
 	}
 }
 
@@ -447,8 +453,9 @@ func TestGridsOfBothKindsAreRead(t *testing.T) {
 		defer l.Close()
 		go (&sc2test.Server{Game: yard}).Serve(l)
 		g, err := Acquire(Options{
-			Addresses: []string{l.Addr().String()}, StartTimeout: time.Second, RetryEvery: time.Millisecond, ReplyTimeout: time.Second,
-			Race: Zerg, Folder: t.TempDir(),
+			Addresses: []string{l.Addr().String()}, StartTimeout: time.Second, RetryEvery: time.Millisecond,
+			ReplyTimeout: time.Second,
+			Race:         Zerg, Folder: t.TempDir(),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -460,7 +467,7 @@ func TestGridsOfBothKindsAreRead(t *testing.T) {
 			}
 		}
 		if len(yard.Races) != 1 || yard.Races[0] != Zerg {
-			t.Errorf("the computer plays %v", yard.Races)
+			t.Errorf("the computer player's race is %v", yard.Races)
 		}
 		g.Discard()
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sc2test is a stand-in for StarCraft II: a server that speaks its programming interface and fails on demand.
+// Package sc2test is a stand-in for StarCraft II: a server of its API that fails on demand.
 package sc2test
 
 import (
@@ -23,27 +23,27 @@ type Game interface {
 	Answer(req *sc2api.Request) ([]byte, error)
 }
 
-// Fault is what goes wrong with one request.
+// Fault is a kind of failure of one request.
 type Fault int
 
 // The faults.
 const (
-	Drop      Fault = iota + 1 // the connection is closed in place of an answer
-	Malformed                  // the answer is no message
-	WrongID                    // the answer is to another request
-	Silence                    // there is no answer
+	Drop      Fault = iota + 1 // the connection is closed
+	Malformed                  // the answer is not a message
+	WrongID                    // the answer has the id of another request
+	Silence                    // no answer
 	Complaint                  // the answer is an error
 	Over                       // the answer says that the match has ended
 )
 
-// Server serves one game, to one client at a time.
+// Server serves one game to one client at a time.
 type Server struct {
 	Game     Game
-	Loading  int           // so many connections are answered with 404 first, as by a game that is still loading
+	Loading  int           // number of connections answered with 404 first, like a loading game
 	Faults   map[int]Fault // by number of the request, from 1, over all connections
-	TextOnly bool          // answers come in text frames, as clients of PySC2 get them
-	OnFault  func(Fault)   // is told before a fault; may end the process
-	OnQuit   func()        // is told after the answer to quit; may do so, too
+	TextOnly bool          // answer in text frames, as PySC2's clients get them
+	OnFault  func(Fault)   // called before a fault; may end the process
+	OnQuit   func()        // called after the answer to quit; may end the process
 
 	mu       sync.Mutex
 	dials    int
@@ -58,7 +58,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return server.Serve(l)
 }
 
-// Requests is the number of requests so far.
+// Requests returns the number of requests so far.
 func (s *Server) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 	}
 	ws, err := websocket.Accept(w, r, nil)
 	if err != nil {
-		return // the client has been told
+		return // the client got an error
 	}
 	defer ws.CloseNow()
 	ws.SetReadLimit(-1)
@@ -84,7 +84,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer serves one request and reports whether the connection goes on.
+// answer serves one request and reports whether the connection stays open.
 func (s *Server) answer(ctx context.Context, ws *websocket.Conn) bool {
 	_, data, err := ws.Read(ctx)
 	if err != nil {
@@ -121,9 +121,10 @@ func (s *Server) answer(ctx context.Context, ws *websocket.Conn) bool {
 		id += 7
 	}
 	if fault == Over {
-		answer = protowire.AppendVarint(protowire.AppendTag(answer, statusField, protowire.VarintType), uint64(sc2api.Status_ended))
+		answer = protowire.AppendVarint(protowire.AppendTag(answer, statusField, protowire.VarintType),
+			uint64(sc2api.Status_ended))
 	}
-	if fault != Malformed { // of two ids, as of any field, a decoder keeps the last one
+	if fault != Malformed { // the last value of a repeated field counts, including the id
 		answer = protowire.AppendVarint(protowire.AppendTag(answer, idField, protowire.VarintType), uint64(id))
 	}
 	kind := websocket.MessageBinary
@@ -139,7 +140,7 @@ func (s *Server) answer(ctx context.Context, ws *websocket.Conn) bool {
 	return true
 }
 
-// Numbers of fields that the server adds to an answer.
+// Field numbers that the server adds to an answer.
 const (
 	idField     = 97
 	statusField = 99

@@ -14,19 +14,19 @@ import (
 // Row is one message of a recorded session.
 type Row struct {
 	Dir  string // "req" or "res"
-	Kind string // as the interface calls it: "step"
+	Kind string // name in the API, such as "step"
 	Data []byte `json:"b64"`
 }
 
-// Transcript is a Game that answers with the recorded bytes. Requests that change the game must come as they were recorded,
-// and in that order; those that only look may be left out or come more often.
+// Transcript is a Game that replays recorded answers. Requests that change the game must match the recording, in
+// order; read-only requests may be omitted or repeated.
 type Transcript struct {
 	Rows []Row
 	at   int            // next row
 	seen map[string]int // last answer of each kind
 }
 
-// reads are the requests that change nothing.
+// reads are the read-only requests.
 var reads = []string{"ping", "observation", "data", "game_info"}
 
 // Answer returns the recorded answer.
@@ -35,7 +35,7 @@ func (t *Transcript) Answer(req *sc2api.Request) ([]byte, error) {
 	look := slices.Contains(reads, kind)
 	at := t.at
 	for at < len(t.Rows) && t.Rows[at].Kind != kind {
-		if !slices.Contains(reads, t.Rows[at].Kind) { // the recorded client changed something here
+		if !slices.Contains(reads, t.Rows[at].Kind) { // the recorded client changed the game here
 			break
 		}
 		at += 2
@@ -44,7 +44,7 @@ func (t *Transcript) Answer(req *sc2api.Request) ([]byte, error) {
 		if last, ok := t.seen[kind]; ok && look {
 			return t.Rows[last].Data, nil
 		}
-		return nil, fmt.Errorf("%s comes where the recording has %s", kind, t.next())
+		return nil, fmt.Errorf("got request %s, the recording has %s", kind, t.next())
 	}
 	if !look {
 		want := new(sc2api.Request)
@@ -71,7 +71,7 @@ func (t *Transcript) next() string {
 	return t.Rows[t.at].Kind
 }
 
-// Left is the number of recorded requests that changed the game and did not come.
+// Left returns the number of recorded requests that changed the game and were not received.
 func (t *Transcript) Left() int {
 	left := 0
 	for _, row := range t.Rows[t.at:] {
@@ -82,7 +82,7 @@ func (t *Transcript) Left() int {
 	return left
 }
 
-// same compares two requests but for their ids and for the order in which units are removed.
+// same compares two requests, ignoring their ids and the order in which units are removed.
 func same(a, b *sc2api.Request) bool {
 	a, b = proto.Clone(a).(*sc2api.Request), proto.Clone(b).(*sc2api.Request)
 	for _, x := range []*sc2api.Request{a, b} {

@@ -12,25 +12,25 @@ import (
 	"cermic/envs/smac/sc2api"
 )
 
-// Yard is a Game of its own: an empty map on which units are created and removed as in the real one, at the next step. What
-// they do is up to Live.
+// Yard is a simple Game: an empty map on which units appear and disappear at the next step, as in the real game. Live
+// defines their behaviour.
 type Yard struct {
 	Version string // of the game
-	Types   int    // unit types in the game's data, the map's nine included
-	Side    int    // of the map in cells
-	Bits    int    // of a cell in the pathing grid: 1 or 8
+	Types   int    // unit types in the game's data, including the map's nine
+	Side    int    // of the map, in cells
+	Bits    int    // per cell of the pathing grid: 1 or 8
 	Blocked func(x, y int) bool
 	Height  func(x, y int) uint8
 	Delay   uint32 // loops until created units exist
 
-	// Live lets loops pass: it gets the units that come into being, what was ordered, and returns all living units. Nil: units
-	// stand where they were created.
+	// Live advances by loops, given the created units and the orders, and returns all living units. If nil, units stay
+	// where they were created.
 	Live func(created []*sc2api.DebugCreateUnit, orders []*sc2api.ActionRawUnitCommand, loops uint32) []*sc2api.Unit
 
-	Races   []sc2api.Race // of the games that were opened
-	Map     []byte        // of the last one
+	Races   []sc2api.Race // of the opened games
+	Map     []byte        // of the last opened game
 	created []*sc2api.DebugCreateUnit
-	age     uint32 // loops since they were created
+	age     uint32 // loops since the units were created
 	orders  []*sc2api.ActionRawUnitCommand
 	units   []*sc2api.Unit
 	loop    uint32
@@ -38,10 +38,10 @@ type Yard struct {
 	playing bool
 }
 
-// NewYard returns a flat map of side 32 in a game of version 4.10 with as many unit types as the recordings have.
+// NewYard returns a flat map of side 32 in a game of version 4.10, with the recordings' number of unit types.
 func NewYard() *Yard { return &Yard{Version: "4.10.0", Types: 1970, Side: 32, Bits: 1} }
 
-// Answer does what the request says.
+// Answer executes a request.
 func (y *Yard) Answer(req *sc2api.Request) ([]byte, error) {
 	resp := &sc2api.Response{Status: sc2api.Status_in_game.Enum()}
 	if early := req.GetPing() == nil && req.GetCreateGame() == nil && req.GetQuit() == nil; early && !y.playing {
@@ -60,9 +60,8 @@ func (y *Yard) Answer(req *sc2api.Request) ([]byte, error) {
 	case *sc2api.Request_Data:
 		resp.Response = &sc2api.Response_Data{Data: y.data()}
 	case *sc2api.Request_Observation:
-		resp.Response = &sc2api.Response_Observation{Observation: &sc2api.ResponseObservation{Observation: &sc2api.Observation{
-			GameLoop: &y.loop, RawData: &sc2api.ObservationRaw{Units: y.units},
-		}}}
+		seen := &sc2api.Observation{GameLoop: &y.loop, RawData: &sc2api.ObservationRaw{Units: y.units}}
+		resp.Response = &sc2api.Response_Observation{Observation: &sc2api.ResponseObservation{Observation: seen}}
 	case *sc2api.Request_Action:
 		for _, a := range r.Action.GetActions() {
 			y.orders = append(y.orders, a.GetActionRaw().GetUnitCommand())
@@ -78,7 +77,7 @@ func (y *Yard) Answer(req *sc2api.Request) ([]byte, error) {
 		resp.Status = sc2api.Status_quit.Enum()
 		resp.Response = &sc2api.Response_Quit{Quit: &sc2api.ResponseQuit{}}
 	default:
-		return nil, fmt.Errorf("a request of no known kind")
+		return nil, fmt.Errorf("an unknown kind of request")
 	}
 	return proto.Marshal(resp)
 }
@@ -93,7 +92,7 @@ func (y *Yard) open(r *sc2api.RequestCreateGame) {
 	}
 }
 
-// change notes what the next step is to create, and removes units.
+// change records the units to create at the next step and removes units.
 func (y *Yard) change(r *sc2api.RequestDebug) {
 	for _, d := range r.GetDebug() {
 		if c := d.GetCreateUnit(); c != nil {
@@ -117,8 +116,9 @@ func (y *Yard) step(loops uint32) {
 		for _, c := range born {
 			y.tag++
 			y.units = append(y.units, &sc2api.Unit{
-				Tag: proto.Uint64(y.tag), UnitType: c.UnitType, Owner: c.Owner, Health: proto.Float32(45), HealthMax: proto.Float32(45),
-				Pos: &sc2api.Point{X: c.GetPos().X, Y: c.GetPos().Y},
+				Tag: proto.Uint64(y.tag), UnitType: c.UnitType, Owner: c.Owner, Health: proto.Float32(45),
+				HealthMax: proto.Float32(45),
+				Pos:       &sc2api.Point{X: c.GetPos().X, Y: c.GetPos().Y},
 			})
 		}
 	}
@@ -133,7 +133,7 @@ func (y *Yard) data() *sc2api.ResponseData {
 	return d
 }
 
-// ground is what game_info tells of the map.
+// ground is the map in the answer to game_info.
 func (y *Yard) ground() *sc2api.StartRaw {
 	side := int32(y.Side)
 	path, level := make([]byte, (y.Side*y.Side*y.Bits+7)/8), make([]byte, y.Side*y.Side)
