@@ -14,8 +14,8 @@ import (
 	"cermic/cermiclib/rl"
 )
 
-// Inspect fills in what the module makes of x, a rollout batch that begins with an episode: s_t, the mean of x_t and what it
-// predicts, r^i, and the memory's graphs if it has any.
+// Inspect records the module's view of x, a rollout batch that begins with an episode: s_t, the mean of x_t, the
+// decoded prediction, r^i, and the memory's graphs if it has any.
 func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace) (err error) {
 	if x, err = m.read(x, &m.view); err != nil {
 		return err
@@ -37,14 +37,15 @@ func (m *module) Inspect(ctx context.Context, x *rl.Rollout, into *results.Trace
 	return err
 }
 
-// codes appends s_t, the mean of x_t and the ŝ_{t+1} decoded from it, of every agent step; without L_explore nothing is decoded.
+// codes appends s_t, the mean of x_t and the ŝ_{t+1} decoded from it for every agent step. Without L_explore there is
+// no decoder.
 func (m *module) codes(x *rl.Rollout, into *results.Trace) error {
 	o, a, c := x.Spec.InLen(), m.cfg.actLen(x.Spec), m.cfg
 	inputs := []nn.Input{nn.F32("obs", scoreBatch, o), nn.F32("act", scoreBatch, a)}
 	p, err := nn.NewProgram(m.build, "cermic.inspect", inputs, func(sc *model.Scope, in []*graph.Node) []*graph.Node {
 		s := c.embed(sc.At(scope), x.Spec, in[0])
 		mean, _ := c.latent(sc.At(scope), s, in[1])
-		if c.Alpha == 0 { // nothing has trained a decoder
+		if c.Alpha == 0 { // the decoder is untrained
 			return []*graph.Node{s, mean}
 		}
 		return []*graph.Node{s, mean, c.decode(sc.At(scope), mean)}
