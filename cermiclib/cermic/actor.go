@@ -79,7 +79,7 @@ func (c Config) newActorContext(b *nn.Build, task *envs.Spec) (*actorContext, er
 		return []*graph.Node{mem.Context(sc.At(scope).At("memory"), in).Now}
 	}
 	t.program, err = nn.NewProgram(b, "cermic.context", mem.Inputs(rows), context)
-	t.new = t.save()
+	t.new = saveMemory(t.mem)
 	return t, err
 }
 
@@ -111,25 +111,10 @@ func (m *module) ContextFor(in *rl.Obs, isFirst []uint8, dst []float32) error {
 
 // WithFreshState runs f with the initial state and then restores the current one.
 func (m *module) WithFreshState(f func() error) error {
-	past := m.context.save()
-	if err := m.context.load(m.context.new); err != nil {
+	mem := m.context.mem
+	past := saveMemory(mem)
+	if err := loadMemory(mem, m.context.new); err != nil {
 		return err
 	}
-	return errors.Join(f(), m.context.load(past))
-}
-
-// save returns the state of the running episodes, nil if the memory has none.
-func (t *actorContext) save() []byte {
-	if s, ok := t.mem.(rl.Saver); ok {
-		return s.Save()
-	}
-	return nil
-}
-
-// load restores a state that save returned.
-func (t *actorContext) load(past []byte) error {
-	if s, ok := t.mem.(rl.Saver); ok {
-		return s.Load(past)
-	}
-	return nil
+	return errors.Join(f(), loadMemory(mem, past))
 }

@@ -17,8 +17,8 @@ import (
 	"cermic/envs/vmas"
 )
 
-// hillClimber is a learner from outside this library: a linear policy, shared by all agents, that keeps a random change
-// of its weights if a rollout batch has a higher return.
+// hillClimber is a learner from outside this library. Its linear policy is shared by all agents and keeps a random
+// change of its weights if a rollout batch has a higher return.
 type hillClimber struct {
 	weights, trial [2][18]float32
 	best           float32

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"cermic/cermiclib/memory"
 	"cermic/cermiclib/rl"
 )
 
@@ -21,15 +22,29 @@ type state struct {
 	Form      []byte `json:",omitempty"`     // state of the formula of r^i
 }
 
+// saveMemory returns the state of a memory that is an rl.Saver, else nil.
+func saveMemory(mem memory.Memory) []byte {
+	if s, ok := mem.(rl.Saver); ok {
+		return s.Save()
+	}
+	return nil
+}
+
+// loadMemory restores a state of saveMemory.
+func loadMemory(mem memory.Memory, data []byte) error {
+	if s, ok := mem.(rl.Saver); ok {
+		return s.Load(data)
+	}
+	return nil
+}
+
 // Save returns the running statistics and the state that the memory carries between rollout batches. The running means
 // of γ are variables of the store.
 func (m *module) Save() []byte {
-	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted, Form: m.form.Save()}
-	if saver, ok := m.mem.(rl.Saver); ok {
-		s.Memory = saver.Save()
-	}
+	s := state{Bonus: m.bonus.Save(), Extrinsic: m.extrinsic, Last: m.last, Sighted: m.sighted,
+		Memory: saveMemory(m.mem), Form: m.form.Save()}
 	if m.context != nil {
-		s.Context = m.context.save()
+		s.Context = saveMemory(m.context.mem)
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -44,13 +59,11 @@ func (m *module) Load(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("cermic: the saved state of the module cannot be read: %w", err)
 	}
-	if saver, ok := m.mem.(rl.Saver); ok {
-		if err := saver.Load(s.Memory); err != nil {
-			return err
-		}
+	if err := loadMemory(m.mem, s.Memory); err != nil {
+		return err
 	}
 	if m.context != nil {
-		if err := m.context.load(s.Context); err != nil {
+		if err := loadMemory(m.context.mem, s.Context); err != nil {
 			return err
 		}
 	}

@@ -26,12 +26,16 @@ func (x *Rollout) GatherNext(dst []float32, row int) {
 // nextFrame returns the true next observations of frame = t·E + c, also at the end of an episode: obs [N,O] and cells
 // [N,H,W].
 func (x *Rollout) nextFrame(frame int) (obs []float32, cells []uint16) {
-	o, h, at := x.N*x.Spec.ObsLen(), x.N*x.Spec.CellLen(), frame+x.E
-	obs, cells = x.Obs, x.Cells
+	return afterFrame(x, frame, x.Obs, x.last.obs, x.N*x.Spec.ObsLen()),
+		afterFrame(x, frame, x.Cells, x.last.cells, x.N*x.Spec.CellLen())
+}
+
+// afterFrame returns the values of the true next step of a frame, from the rollout's rows or from the finals'.
+func afterFrame[T any](x *Rollout, frame int, rows, finals []T, width int) []T {
 	if k := int(x.last.index[frame]); k >= 0 {
-		at, obs, cells = k, x.last.obs, x.last.cells
+		return row(finals, k, width)
 	}
-	return obs[at*o : (at+1)*o], cells[at*h : (at+1)*h]
+	return row(rows, frame+x.E, width)
 }
 
 // Next gathers the true next observations of rows into dst [len(rows), I].

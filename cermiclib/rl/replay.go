@@ -276,41 +276,33 @@ func (p *Replay) State(slot int32) []float32 { return row(p.state, int(slot), p.
 // Mask returns the allowed actions in the frame, [N,K]; the task must have masks.
 func (p *Replay) Mask(slot int32) []uint8 { return row(p.mask, int(slot), p.maskLen()) }
 
-// NextObs returns the true next observations, [N,O], also at the end of an episode; GatherNext adds the cells.
-func (p *Replay) NextObs(slot int32) []float32 {
+// nextOf returns the values of the true next step from kept values or from the finals'.
+func nextOf[T any](p *Replay, slot int32, kept, finals []T, width int) []T {
 	final, at := p.next(slot)
 	if final {
-		return row(p.finals.obs, at, p.obsLen())
+		kept = finals
 	}
-	return row(p.obs, at, p.obsLen())
+	return row(kept, at, width)
+}
+
+// NextObs returns the true next observations, [N,O], also at the end of an episode; GatherNext adds the cells.
+func (p *Replay) NextObs(slot int32) []float32 {
+	return nextOf(p, slot, p.obs, p.finals.obs, p.obsLen())
 }
 
 // GatherNext writes the network inputs of the true next step into dst [N,I].
 func (p *Replay) GatherNext(dst []float32, slot int32) {
-	cells := p.cells
-	final, at := p.next(slot)
-	if final {
-		cells = p.finals.cells
-	}
-	gather(dst, p.spec, p.NextObs(slot), row(cells, at, p.cellLen()))
+	gather(dst, p.spec, p.NextObs(slot), nextOf(p, slot, p.cells, p.finals.cells, p.cellLen()))
 }
 
 // NextState returns the true next state, [S], also at the end of an episode.
 func (p *Replay) NextState(slot int32) []float32 {
-	final, at := p.next(slot)
-	if final {
-		return row(p.finals.state, at, p.spec.State)
-	}
-	return row(p.state, at, p.spec.State)
+	return nextOf(p, slot, p.state, p.finals.state, p.spec.State)
 }
 
 // NextMask returns the allowed actions in the true next step, [N,K]; the task must have masks.
 func (p *Replay) NextMask(slot int32) []uint8 {
-	final, at := p.next(slot)
-	if final {
-		return row(p.finals.mask, at, p.maskLen())
-	}
-	return row(p.mask, at, p.maskLen())
+	return nextOf(p, slot, p.mask, p.finals.mask, p.maskLen())
 }
 
 // Discrete returns the actions of the frame, [N].

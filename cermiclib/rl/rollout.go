@@ -179,32 +179,20 @@ func (x *Rollout) ObsRow(row int) []float32 {
 
 // NextRow returns the true next observation of an agent step, also at the end of an episode.
 func (x *Rollout) NextRow(row int) []float32 {
-	o := x.Spec.ObsLen()
-	frame, agent := row/x.N, row%x.N
-	if k := x.last.index[frame]; k >= 0 {
-		at := (int(k)*x.N + agent) * o
-		return x.last.obs[at : at+o]
-	}
-	return x.ObsRow(row + x.E*x.N)
+	obs, _ := x.nextFrame(row / x.N)
+	o, agent := x.Spec.ObsLen(), row%x.N
+	return obs[agent*o : (agent+1)*o]
 }
 
 // NextState returns the true next state of frame = t·E + c, also at the end of an episode.
 func (x *Rollout) NextState(frame int) []float32 {
-	s := x.Spec.State
-	if k := int(x.last.index[frame]); k >= 0 {
-		return x.last.state[k*s : (k+1)*s]
-	}
-	return x.State[(frame+x.E)*s : (frame+x.E+1)*s]
+	return afterFrame(x, frame, x.State, x.last.state, x.Spec.State)
 }
 
 // NextMask returns the allowed actions after frame = t·E + c [N,K], also at the end of an episode; the task must have
 // masks.
 func (x *Rollout) NextMask(frame int) []uint8 {
-	m := x.N * x.Spec.Act.Choices
-	if k := int(x.last.index[frame]); k >= 0 {
-		return x.last.mask[k*m : (k+1)*m]
-	}
-	return x.Mask[(frame+x.E)*m : (frame+x.E+1)*m]
+	return afterFrame(x, frame, x.Mask, x.last.mask, x.N*x.Spec.Act.Choices)
 }
 
 // ActionVector writes the vector form of the action of an agent step into dst: one-hot [K], or the box action scaled to

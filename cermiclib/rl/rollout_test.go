@@ -32,7 +32,7 @@ func TestLabelsNeedKeepLabels(t *testing.T) {
 	}
 }
 
-// Observations and cells are both kept, also those of an episode's last step.
+// Both observations and cells are kept, including an episode's last.
 func TestRolloutKeepsObservationsAndCells(t *testing.T) {
 	s := &envs.Spec{NumEnvs: 2, Agents: 3, Obs: []int{5, 4}, Scalars: 7, Act: envs.ActSpec{Choices: 2}}
 	step := envs.NewStep(s)
